@@ -1,0 +1,156 @@
+package decision
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lossep/lossep/normal"
+)
+
+// Table holds the utility of each action under each outcome: Table[action][outcome].
+// Outcome 0 is y = −1 and outcome 1 is y = +1. Entries are at least zero; only
+// their ratios matter to a calibrated approximation.
+type Table [][2]float64
+
+// TableError says what is wrong with a utility or cost table, and where.
+type TableError struct {
+	Action, Outcome int // zero-based; −1 when the table as a whole is meant
+	Msg             string
+}
+
+func (e *TableError) Error() string {
+	switch {
+	case e.Action < 0:
+		return "utility table: " + e.Msg
+	case e.Outcome < 0:
+		return fmt.Sprintf("utility table, row %d: %s", e.Action+1, e.Msg)
+	}
+	return fmt.Sprintf("utility table, row %d, column %d: %s", e.Action+1, e.Outcome+1, e.Msg)
+}
+
+// NewTable makes a table from rows of numbers and checks it.
+func NewTable(rows [][]float64) (Table, error) {
+	t := make(Table, len(rows))
+	for a, row := range rows {
+		if len(row) != 2 {
+			return nil, &TableError{a, -1, fmt.Sprintf("has %d entries; give one for each of the 2 outcomes", len(row))}
+		}
+		t[a] = [2]float64{row[0], row[1]}
+	}
+	return t, t.Check()
+}
+
+// Check reports the first entry that is not a utility.
+func (t Table) Check() error {
+	if len(t) < 2 {
+		return &TableError{-1, -1, fmt.Sprintf("has %d rows; give at least 2 actions to choose from", len(t))}
+	}
+	positive := false
+	for a, row := range t {
+		for y, u := range row {
+			if math.IsNaN(u) || math.IsInf(u, 0) {
+				return &TableError{a, y, fmt.Sprintf("%v is not a number", u)}
+			}
+			if u < 0 {
+				return &TableError{a, y, fmt.Sprintf("%v is negative; utilities are at least 0, so add the same amount to every entry", u)}
+			}
+			positive = positive || u > 0
+		}
+	}
+	if !positive {
+		return &TableError{-1, -1, "every entry is 0, so no action is better than another"}
+	}
+	return nil
+}
+
+// FromCosts turns costs into utilities, u = ceiling − cost. A NaN ceiling stands
+// for the largest cost, which gives the worst mistake a utility of 0. The ceiling
+// does not change which action is best under a given posterior; it does change
+// how strongly the utility tilts a calibrated approximation.
+func FromCosts(costs Table, ceiling float64) (Table, error) {
+	most := math.Inf(-1)
+	for a, row := range costs {
+		for y, c := range row {
+			if math.IsNaN(c) || math.IsInf(c, 0) {
+				return nil, &TableError{a, y, fmt.Sprintf("%v is not a number", c)}
+			}
+			most = max(most, c)
+		}
+	}
+	if math.IsNaN(ceiling) {
+		ceiling = most
+	}
+	if ceiling < most {
+		return nil, &TableError{-1, -1, fmt.Sprintf("the ceiling %v is below the largest cost %v", ceiling, most)}
+	}
+	t := make(Table, len(costs))
+	for a, row := range costs {
+		t[a] = [2]float64{ceiling - row[0], ceiling - row[1]}
+	}
+	return t, t.Check()
+}
+
+// ExpectedUtility is the expected utility of an action when outcome 1 has
+// probability p1 and outcome 0 has p0.
+func (t Table) ExpectedUtility(action int, p0, p1 float64) float64 {
+	return t[action][0]*p0 + t[action][1]*p1
+}
+
+// ExpectedUtilities writes the expected utility of every action.
+func (t Table) ExpectedUtilities(dst []float64, p1 float64) {
+	for a := range t {
+		dst[a] = t.ExpectedUtility(a, 1-p1, p1)
+	}
+}
+
+// Best is the action with the highest expected utility. Among equals it is held,
+// if that is one of them, and otherwise the first; −1 stands for none held.
+func (t Table) Best(p0, p1 float64, held int) int {
+	best := 0
+	for a := 1; a < len(t); a++ {
+		if t.ExpectedUtility(a, p0, p1) > t.ExpectedUtility(best, p0, p1) {
+			best = a
+		}
+	}
+	if held >= 0 && t.tie(held, best, p0, p1) {
+		return held
+	}
+	return best
+}
+
+// Worst is the action with the lowest expected utility, the first among equals.
+func (t Table) Worst(p0, p1 float64) int {
+	worst := 0
+	for a := 1; a < len(t); a++ {
+		if t.ExpectedUtility(a, p0, p1) < t.ExpectedUtility(worst, p0, p1) {
+			worst = a
+		}
+	}
+	return worst
+}
+
+// tie reports whether action a is as good as the best to rounding: the terms of
+// an expected utility carry a relative error of a few units in the last place.
+func (t Table) tie(a, best int, p0, p1 float64) bool {
+	const ulps = 16 * 0x1p-52
+	size := t.ExpectedUtility(best, p0, p1)
+	return size-t.ExpectedUtility(a, p0, p1) <= ulps*size
+}
+
+// Threshold is, for two actions, the probability p of outcome 1 beyond which
+// action 1 is better than action 0, and b = Φ⁻¹(p), the paper's threshold on the
+// standardised latent mean. It reports false where no probability strictly between
+// 0 and 1 divides the actions, that is, when one action is never better, or when
+// action 1 is better below the threshold and not above.
+func (t Table) Threshold() (p, b float64, ok bool) {
+	if len(t) != 2 {
+		return 0, 0, false
+	}
+	gain0 := t[0][0] - t[1][0] // of action 0 when the outcome is 0
+	gain1 := t[1][1] - t[0][1] // of action 1 when the outcome is 1
+	if !(gain0 > 0 && gain1 > 0) {
+		return 0, 0, false
+	}
+	p = gain0 / (gain0 + gain1)
+	return p, normal.Quantile(p), true
+}

@@ -1,0 +1,142 @@
+package decision
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lossep/lossep/factor"
+)
+
+// Outcome says how probable each outcome is at a latent value f: factors
+// t_0(f) = P(y = −1 | f) and t_1(f) = P(y = +1 | f), which add to one.
+type Outcome [2]factor.Factor
+
+// Probit is the outcome of probit classification, P(y = +1 | f) = Φ(f).
+func Probit() Outcome { return Outcome{factor.Probit{Y: -1}, factor.Probit{Y: 1}} }
+
+// Exceeds is the outcome f > threshold.
+func Exceeds(threshold float64) Outcome {
+	return Outcome{
+		factor.Step{T: threshold, Below: 1, Above: 0},
+		factor.Step{T: threshold, Below: 0, Above: 1},
+	}
+}
+
+// Probability is P(y = −1) and P(y = +1) when f ~ N(m, v), both to full relative
+// accuracy.
+func (o Outcome) Probability(m, v float64) (p0, p1 float64) {
+	l, _, _ := o[1].LogMean(m, v)
+	if p1 = math.Exp(l); p1 <= 0.5 {
+		return 1 - p1, p1
+	}
+	l, _, _ = o[0].LogMean(m, v)
+	p0 = math.Exp(l)
+	return p0, 1 - p0
+}
+
+// Utility is the utility of acting on many points at once: the weighted sum of each
+// point's table entry for the action taken there and the outcome that occurs. It
+// implements factor.Utility, and so can be one more factor of a model.
+type Utility struct {
+	outcome Outcome
+	tables  []Table // one for all points, or one for each
+	weights []float64
+}
+
+// NewUtility is the utility of n points that share a table, or have one each, with
+// weights that stand for p(x). Nil weights are uniform; others are scaled to add
+// to one.
+func NewUtility(outcome Outcome, n int, weights []float64, tables ...Table) (*Utility, error) {
+	if n == 0 {
+		return nil, &TableError{-1, -1, "there are no points to act on"}
+	}
+	if len(tables) != 1 && len(tables) != n {
+		panic(fmt.Sprintf("decision: %d tables for %d points", len(tables), n))
+	}
+	for _, t := range tables {
+		if err := t.Check(); err != nil {
+			return nil, err
+		}
+	}
+	u := &Utility{outcome: outcome, tables: tables, weights: make([]float64, n)}
+	if weights == nil {
+		for j := range u.weights {
+			u.weights[j] = 1 / float64(n)
+		}
+		return u, nil
+	}
+	if len(weights) != n {
+		panic(fmt.Sprintf("decision: %d weights for %d points", len(weights), n))
+	}
+	total := 0.0
+	for j, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return nil, fmt.Errorf("decision: weight %d is %v; weights are finite and at least 0", j+1, w)
+		}
+		total += w
+	}
+	if total == 0 {
+		return nil, fmt.Errorf("decision: all weights are 0; give at least one point some weight")
+	}
+	for j, w := range weights {
+		u.weights[j] = w / total
+	}
+	return u, nil
+}
+
+// Len is the number of points.
+func (u *Utility) Len() int { return len(u.weights) }
+
+// Table is the table of point j.
+func (u *Utility) Table(j int) Table {
+	if len(u.tables) == 1 {
+		return u.tables[0]
+	}
+	return u.tables[j]
+}
+
+// Outcome is how outcomes depend on the latent values.
+func (u *Utility) Outcome() Outcome { return u.outcome }
+
+// Select implements factor.Utility.
+func (u *Utility) Select(actions []int, m, v []float64) {
+	for j := range actions {
+		p0, p1 := u.outcome.Probability(m[j], v[j])
+		actions[j] = u.Table(j).Best(p0, p1, actions[j])
+	}
+}
+
+// LogMean implements factor.Utility: Z = Σ_j w_j (u[a_j][0] p0_j + u[a_j][1] p1_j).
+//
+// Each term is written as the smaller utility plus the difference times the
+// probability of the better outcome, so nothing cancels. The derivatives of a
+// probability p = eˡ are p·l′ and p·(l″ + l′²).
+func (u *Utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
+	z := 0.0
+	for j, a := range actions {
+		row := u.Table(j)[a]
+		w := u.weights[j]
+		better := 1
+		if row[0] > row[1] {
+			better = 0
+		}
+		delta := row[better] - row[1-better]
+		if delta == 0 || w == 0 {
+			z += w * row[0]
+			d1[j], d2[j] = 0, 0
+			continue
+		}
+		l, g, h := u.outcome[better].LogMean(m[j], v[j])
+		p := w * delta * math.Exp(l)
+		z += w*row[1-better] + p
+		d1[j] = p * g
+		d2[j] = p * (h + g*g)
+	}
+	for j := range d1 {
+		d1[j] /= z
+		d2[j] /= z
+	}
+	return math.Log(z)
+}
+
+var _ factor.Utility = (*Utility)(nil)

@@ -1,0 +1,75 @@
+package gauss
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Workspace holds the scratch of operations on views, so that a loop that calls
+// them again and again allocates once. The zero value is ready. It must not be
+// used by two goroutines at a time.
+type Workspace struct {
+	rows, scaled *mat.Dense // one row per view
+	square       *mat.Dense // M×M
+	grad         []float64
+}
+
+// grow makes room for one row per view.
+func (w *Workspace) grow(views *Views) {
+	n, m := views.a.Dims()
+	w.rows = reshape(w.rows, n, m)
+	w.scaled = reshape(w.scaled, n, m)
+}
+
+// growSquare makes room for M×M matrices.
+func (w *Workspace) growSquare(m int) {
+	w.square = reshape(w.square, m, m)
+	if cap(w.grad) < m {
+		w.grad = make([]float64, m)
+	}
+	w.grad = w.grad[:m]
+}
+
+// reshape is an n×m matrix that uses the storage of d where that is large enough.
+func reshape(d *mat.Dense, n, m int) *mat.Dense {
+	if d != nil {
+		raw := d.RawMatrix()
+		if raw.Rows == n && raw.Cols == m {
+			return d
+		}
+		if cap(raw.Data) >= n*m {
+			return mat.NewDense(n, m, raw.Data[:n*m])
+		}
+	}
+	return mat.NewDense(n, m, nil)
+}
+
+// serialWork is the number of multiplications below which starting goroutines
+// costs more than it saves.
+const serialWork = 1 << 18
+
+// inParallel calls f(0) … f(n−1), on all cores when the work is worth it. Calls
+// must not depend on each other, so that the result is the same on any number of
+// cores.
+func inParallel(n, work int, f func(k int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers <= 1 || work < serialWork {
+		for k := range n {
+			f(k)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+				f(k)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,39 @@
+package infer
+
+import (
+	"math"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+)
+
+// Posterior answers the same questions whatever method it came from. It is safe
+// for concurrent use.
+type Posterior interface {
+	// Moments writes the mean and variance of what each view reads.
+	Moments(views *gauss.Views, mean, variance []float64)
+	// Expect writes E t(f_i) for every view, and the Monte Carlo standard error of
+	// that expectation: 0 for a posterior that is not made of draws.
+	Expect(views *gauss.Views, t factor.Factor, value, stderr []float64)
+}
+
+// Gaussian is a posterior that is, or is approximated by, one Gaussian.
+type Gaussian struct {
+	*gauss.Gaussian
+}
+
+// Moments implements Posterior.
+func (g Gaussian) Moments(views *gauss.Views, mean, variance []float64) {
+	g.Predict(views, mean, variance, new(gauss.Workspace))
+}
+
+// Expect implements Posterior.
+func (g Gaussian) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+	g.Moments(views, value, stderr)
+	for i, v := range stderr {
+		l, _, _ := t.LogMean(value[i], v)
+		value[i], stderr[i] = math.Exp(l), 0
+	}
+}
+
+var _ Posterior = Gaussian{}

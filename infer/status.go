@@ -1,0 +1,49 @@
+package infer
+
+import "fmt"
+
+// Status says how a run ended. Every result carries one.
+type Status struct {
+	Converged bool
+	// Sweeps is the number of sweeps, or iterations, taken in all.
+	Sweeps int
+	// Residual is how far the result is from a fixed point: the largest change
+	// that a full step would still make to a site, to a mean (in standard
+	// deviations) or to a variance (relative).
+	Residual float64
+	// Damping is the damping in force at the end; it is smaller than what was
+	// asked for when steps had to be shortened.
+	Damping float64
+	// DoubleLoop is the number of outer iterations of the double loop, 0 when the
+	// ordinary iteration converged by itself.
+	DoubleLoop int
+	// ActionRounds is how many times the actions of a utility were chosen anew
+	// after the sites had settled.
+	ActionRounds int
+	// ActionCycle is the number of action vectors that follow each other for ever,
+	// 0 when the actions came to rest. The run then holds the one of them with the
+	// highest evidence, that is, expected utility, and settles there.
+	ActionCycle int
+	// Reason says in words why the run did not converge; empty when it did.
+	Reason string
+}
+
+func (s Status) String() string {
+	if s.Converged && s.ActionCycle > 0 {
+		return fmt.Sprintf("converged in %d sweeps; %d action vectors alternate, the best is held", s.Sweeps, s.ActionCycle)
+	}
+	if s.Converged {
+		return fmt.Sprintf("converged in %d sweeps", s.Sweeps)
+	}
+	return fmt.Sprintf("not converged after %d sweeps (residual %.2g): %s", s.Sweeps, s.Residual, s.Reason)
+}
+
+// ImproperError says that no proper Gaussian could be returned.
+type ImproperError struct {
+	Of     string // what is not a proper Gaussian
+	Status Status
+}
+
+func (e *ImproperError) Error() string {
+	return fmt.Sprintf("infer: %s is not a proper Gaussian after %d sweeps; check the data for values far outside the prior, or start from other sites", e.Of, e.Status.Sweeps)
+}

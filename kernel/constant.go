@@ -1,0 +1,82 @@
+package kernel
+
+import "gonum.org/v1/gonum/blas/blas64"
+
+// Constant returns the kernel k(x, z) = variance: an unknown offset shared by
+// all cases.
+func Constant(variance float64) Kernel {
+	return newKernel(newLeaf(&constant, []float64{variance}))
+}
+
+// White returns the kernel that is variance between a case and itself and zero
+// between different cases, even if their inputs agree: independent noise. It
+// adds to the diagonal of [Kernel.Gram], to [Kernel.Diag] and to
+// [Kernel.Variance]; [Kernel.Cov] and [Kernel.Cross] are about different cases.
+func White(variance float64) Kernel {
+	return newKernel(newLeaf(&white, []float64{variance}))
+}
+
+var (
+	constant = family{
+		name:   "constant",
+		groups: []group{{kind: Variance}},
+		build:  func(values [][]float64) function { return flat(values[0][0]) },
+	}
+	white = family{
+		name:   "white",
+		groups: []group{{kind: Variance}},
+		build:  func(values [][]float64) function { return noise(values[0][0]) },
+	}
+)
+
+// flat is the same for all pairs.
+type flat float64
+
+func (f flat) cov(_, _ []float64) float64 { return float64(f) }
+func (f flat) variance([]float64) float64 { return float64(f) }
+
+func (f flat) fill(dst blas64.General, _ pairs, _ *scratch) {
+	for i := range dst.Rows {
+		to := row(dst, i)
+		for j := range to {
+			to[j] = float64(f)
+		}
+	}
+}
+
+func (f flat) addGrad(grad []float64, w blas64.General, _ pairs, _ *scratch) {
+	total := 0.0
+	for i := range w.Rows {
+		for _, weight := range row(w, i) {
+			total += weight
+		}
+	}
+	grad[0] += float64(f) * total
+}
+
+// noise is zero but for a case and itself.
+type noise float64
+
+func (f noise) cov(_, _ []float64) float64 { return 0 }
+func (f noise) variance([]float64) float64 { return float64(f) }
+
+func (f noise) fill(dst blas64.General, p pairs, _ *scratch) {
+	for i := range dst.Rows {
+		to := row(dst, i)
+		clear(to)
+		if p.same {
+			to[i] = float64(f)
+		}
+	}
+}
+
+func (f noise) addGrad(grad []float64, w blas64.General, p pairs, _ *scratch) {
+	if !p.same {
+		return
+	}
+	trace := 0.0
+	for i := range w.Rows {
+		trace += row(w, i)[i]
+	}
+	grad[0] += float64(f) * trace
+}

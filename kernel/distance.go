@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// cancellation is the fraction of ‖u‖² + ‖v‖² below which ‖u − v‖² is not
+// trusted to ‖u‖² + ‖v‖² − 2u·v. Above it the expansion loses at most three of
+// the sixteen digits; below it, pairs are few and are computed directly.
+const cancellation = 1e-3
+
+// cloud is a set of points with their squared norms.
+type cloud struct {
+	points blas64.General
+	norms  []float64
+}
+
+// newCloud borrows a cloud of n points in d dimensions; set its points, then
+// call measure.
+func newCloud(n, d int, s *scratch) cloud {
+	return cloud{points: s.matrix(n, d), norms: s.slice(n)}
+}
+
+func (c cloud) measure() {
+	for i := range c.points.Rows {
+		norm := 0.0
+		for _, v := range row(c.points, i) {
+			norm += v * v
+		}
+		c.norms[i] = norm
+	}
+}
+
+// near reports whether points at squared distance d2 are so near, for the sum
+// of their squared norms, that expanding the square cancels.
+func near(d2, norms float64) bool { return d2 <= cancellation*norms }
+
+// squaredDistances fills dst with the squared distances between the points of
+// u and v, by one matrix product; direct(i, j) supplies those of near pairs.
+func squaredDistances(dst blas64.General, u, v cloud, direct func(i, j int) float64) {
+	blas64.Gemm(blas.NoTrans, blas.Trans, -2, u.points, v.points, 0, dst)
+	for i, nu := range u.norms {
+		to := row(dst, i)
+		for j, nv := range v.norms {
+			d2 := nu + nv + to[j]
+			if near(d2, nu+nv) {
+				d2 = direct(i, j)
+			}
+			to[j] = d2
+		}
+	}
+}
+
+// middle borrows and fills the mean of all rows of p. Subtracted from every
+// row it leaves the distances as they are and makes the norms small, so that
+// few pairs are near for them, and angles small, so that they keep their digits.
+func middle(p pairs, s *scratch) []float64 {
+	mean := s.slice(p.x.Cols)
+	clear(mean)
+	scale := 1 / float64(p.x.Rows+p.z.Rows)
+	for _, m := range []blas64.General{p.x, p.z} {
+		for i := range m.Rows {
+			for k, v := range row(m, i) {
+				mean[k] += v * scale
+			}
+		}
+	}
+	return mean
+}

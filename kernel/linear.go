@@ -1,0 +1,71 @@
+package kernel
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Linear returns the kernel of Bayesian linear regression without intercept,
+//
+//	k(x, z) = Σ_k variance_k x_k z_k,
+//
+// with one prior variance for the weights of all input columns, or one for
+// each of them.
+func Linear(variance ...float64) Kernel {
+	return newKernel(newLeaf(&linear, slices.Clone(variance)))
+}
+
+var linear = family{
+	name:   "linear",
+	groups: []group{{kind: Variance, perColumn: true}},
+	build:  func(values [][]float64) function { return dotProduct{variances: values[0]} },
+}
+
+// dotProduct is the linear kernel; variances has one number for all columns or
+// one for each.
+type dotProduct struct{ variances []float64 }
+
+func (f dotProduct) scale(k int) float64 {
+	if len(f.variances) == 1 {
+		return f.variances[0]
+	}
+	return f.variances[k]
+}
+
+func (f dotProduct) cov(x, z []float64) float64 {
+	total := 0.0
+	for k, v := range x {
+		total += f.scale(k) * v * z[k]
+	}
+	return total
+}
+
+func (f dotProduct) variance(x []float64) float64 { return f.cov(x, x) }
+
+func (f dotProduct) fill(dst blas64.General, p pairs, s *scratch) {
+	defer s.release(s.mark())
+	scaled := s.matrix(p.x.Rows, p.x.Cols)
+	for i := range p.x.Rows {
+		to := row(scaled, i)
+		for k, v := range row(p.x, i) {
+			to[k] = f.scale(k) * v
+		}
+	}
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, scaled, p.z, 0, dst)
+}
+
+// addGrad uses ∂k/∂log variance_k = variance_k x_k z_k, whose weighted sum is
+// variance_k Σ_i x_ik (W Z)_ik.
+func (f dotProduct) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
+	defer s.release(s.mark())
+	wz := s.matrix(p.x.Rows, p.x.Cols)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w, p.z, 0, wz)
+	for i := range p.x.Rows {
+		products := row(wz, i)
+		for k, v := range row(p.x, i) {
+			grad[min(k, len(grad)-1)] += f.scale(k) * v * products[k]
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// RBF returns the squared exponential kernel
+//
+//	k(x, z) = variance · exp(−½ Σ_k (x_k − z_k)²/lengthscale_k²)
+//
+// with one length scale for all input columns, or one for each of them.
+func RBF(variance float64, lengthscale ...float64) Kernel {
+	return newKernel(newLeaf(&rbf, []float64{variance}, slices.Clone(lengthscale)))
+}
+
+// Matern12 returns the Matérn kernel of smoothness 1/2,
+//
+//	k(x, z) = variance · exp(−r),  r² = Σ_k (x_k − z_k)²/lengthscale_k²,
+//
+// with one length scale for all input columns, or one for each of them.
+func Matern12(variance float64, lengthscale ...float64) Kernel {
+	return newKernel(newLeaf(&matern12, []float64{variance}, slices.Clone(lengthscale)))
+}
+
+// Matern32 returns the Matérn kernel of smoothness 3/2,
+//
+//	k(x, z) = variance · (1 + √3 r) exp(−√3 r),
+//
+// with r as in [Matern12].
+func Matern32(variance float64, lengthscale ...float64) Kernel {
+	return newKernel(newLeaf(&matern32, []float64{variance}, slices.Clone(lengthscale)))
+}
+
+// Matern52 returns the Matérn kernel of smoothness 5/2,
+//
+//	k(x, z) = variance · (1 + √5 r + 5/3 r²) exp(−√5 r),
+//
+// with r as in [Matern12].
+func Matern52(variance float64, lengthscale ...float64) Kernel {
+	return newKernel(newLeaf(&matern52, []float64{variance}, slices.Clone(lengthscale)))
+}
+
+var (
+	rbf      = stationaryFamily("rbf", rbfProfile)
+	matern12 = stationaryFamily("matern12", matern12Profile)
+	matern32 = stationaryFamily("matern32", matern32Profile)
+	matern52 = stationaryFamily("matern52", matern52Profile)
+)
+
+func stationaryFamily(name string, p profile) family {
+	return family{
+		name:   name,
+		groups: []group{{kind: Variance}, {kind: Lengthscale, perColumn: true}},
+		build: func(values [][]float64) function {
+			f := stationary{profile: p, amplitude: values[0][0], inverse: make([]float64, len(values[1]))}
+			for k, length := range values[1] {
+				f.inverse[k] = 1 / length
+			}
+			return f
+		},
+	}
+}
+
+// profile gives a correlation κ as a function of the scaled squared distance
+// s, and slope = −2 dκ/ds, so that ∂κ/∂log ℓ_k = slope · (x_k − z_k)²/ℓ_k².
+type profile func(s float64) (value, slope float64)
+
+func rbfProfile(s float64) (value, slope float64) {
+	value = math.Exp(-s / 2)
+	return value, value
+}
+
+// matern12Profile has an infinite slope at s = 0, where all that is ever
+// multiplied by it is zero; it returns 0 there.
+func matern12Profile(s float64) (value, slope float64) {
+	r := math.Sqrt(s)
+	value = math.Exp(-r)
+	if r == 0 {
+		return value, 0
+	}
+	return value, value / r
+}
+
+func matern32Profile(s float64) (value, slope float64) {
+	a := math.Sqrt(3 * s)
+	e := math.Exp(-a)
+	return (1 + a) * e, 3 * e
+}
+
+func matern52Profile(s float64) (value, slope float64) {
+	a := math.Sqrt(5 * s)
+	e := math.Exp(-a)
+	return (1 + a + a*a/3) * e, 5. / 3 * (1 + a) * e
+}
+
+// stationary is amplitude · κ(s), where s is the squared distance after
+// multiplying the columns by inverse: one number for all, or one for each.
+type stationary struct {
+	profile   profile
+	amplitude float64
+	inverse   []float64
+}
+
+// scale returns the reciprocal length scale of column k.
+func (f stationary) scale(k int) float64 {
+	if len(f.inverse) == 1 {
+		return f.inverse[0]
+	}
+	return f.inverse[k]
+}
+
+func (f stationary) squaredDistance(x, z []float64) float64 {
+	s := 0.0
+	for k, v := range x {
+		d := (v - z[k]) * f.scale(k)
+		s += d * d
+	}
+	return s
+}
+
+func (f stationary) cov(x, z []float64) float64 {
+	value, _ := f.profile(f.squaredDistance(x, z))
+	return f.amplitude * value
+}
+
+func (f stationary) variance([]float64) float64 { return f.amplitude }
+
+// scaled borrows the rows of m, less the middle, in units of the length scales.
+func (f stationary) scaled(m blas64.General, middle []float64, s *scratch) cloud {
+	c := newCloud(m.Rows, m.Cols, s)
+	for i := range m.Rows {
+		to := row(c.points, i)
+		for k, v := range row(m, i) {
+			to[k] = (v - middle[k]) * f.scale(k)
+		}
+	}
+	c.measure()
+	return c
+}
+
+// distances fills dst with the scaled squared distances of the pairs and
+// returns the two clouds they are between.
+func (f stationary) distances(dst blas64.General, p pairs, s *scratch) (u, v cloud) {
+	mean := middle(p, s)
+	u, v = f.scaled(p.x, mean, s), f.scaled(p.z, mean, s)
+	squaredDistances(dst, u, v, func(i, j int) float64 {
+		return f.squaredDistance(row(p.x, i), row(p.z, j))
+	})
+	return u, v
+}
+
+func (f stationary) fill(dst blas64.General, p pairs, s *scratch) {
+	defer s.release(s.mark())
+	f.distances(dst, p, s)
+	for i := range dst.Rows {
+		to := row(dst, i)
+		for j, d2 := range to {
+			value, _ := f.profile(d2)
+			to[j] = f.amplitude * value
+		}
+	}
+}
+
+// addGrad contracts amplitude · W∘κ for the variance and, for the length
+// scales, M = amplitude · W∘slope with the squared differences.
+func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
+	defer s.release(s.mark())
+	m := s.matrix(w.Rows, w.Cols)
+	u, v := f.distances(m, p, s)
+	shared := len(f.inverse) == 1
+	var variance, lengthscale float64
+	for i := range m.Rows {
+		to, weights := row(m, i), row(w, i)
+		for j, d2 := range to {
+			value, slope := f.profile(d2)
+			variance += weights[j] * value
+			slope *= f.amplitude * weights[j]
+			switch {
+			case shared:
+				lengthscale += slope * d2
+			case near(d2, u.norms[i]+v.norms[j]):
+				if d2 > 0 {
+					f.addSquares(grad[1:], slope, row(p.x, i), row(p.z, j))
+				}
+				to[j] = 0
+			default:
+				to[j] = slope
+			}
+		}
+	}
+	grad[0] += f.amplitude * variance
+	if shared {
+		grad[1] += lengthscale
+		return
+	}
+	addWeightedSquares(grad[1:], m, u.points, v.points, s)
+}
+
+// addSquares adds weight · (x_k − z_k)²/ℓ_k² to grad[k].
+func (f stationary) addSquares(grad []float64, weight float64, x, z []float64) {
+	for k := range grad {
+		d := (x[k] - z[k]) * f.scale(k)
+		grad[k] += weight * d * d
+	}
+}
+
+// addWeightedSquares adds Σ_ij m_ij (u_ik − v_jk)² to grad[k], by one matrix
+// product: with row sums r and column sums c of m it is
+//
+//	Σ_i r_i u_ik² + Σ_j c_j v_jk² − 2 Σ_i u_ik (m v)_ik.
+func addWeightedSquares(grad []float64, m, u, v blas64.General, s *scratch) {
+	defer s.release(s.mark())
+	columnSums := s.slice(m.Cols)
+	clear(columnSums)
+	mv := s.matrix(u.Rows, u.Cols)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, -2, m, v, 0, mv)
+	for i := range m.Rows {
+		rowSum := 0.0
+		for j, weight := range row(m, i) {
+			rowSum += weight
+			columnSums[j] += weight
+		}
+		products := row(mv, i)
+		for k, x := range row(u, i) {
+			grad[k] += x * (rowSum*x + products[k])
+		}
+	}
+	for j, columnSum := range columnSums {
+		for k, z := range row(v, j) {
+			grad[k] += columnSum * z * z
+		}
+	}
+}
