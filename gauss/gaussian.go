@@ -157,6 +157,12 @@ func factorise(f blas64.Triangular, p blas64.Symmetric) bool {
 	for i := range f.N {
 		copy(f.Data[i*f.Stride+i:i*f.Stride+f.N], p.Data[i*p.Stride+i:i*p.Stride+p.N])
 	}
+	return cholesky(f)
+}
+
+// cholesky replaces the upper triangle of a symmetric matrix by its Cholesky factor
+// and reports whether the matrix is positive definite.
+func cholesky(f blas64.Triangular) bool {
 	_, ok := lapack64.Potrf(blas64.Symmetric{N: f.N, Stride: f.Stride, Data: f.Data, Uplo: blas.Upper})
 	return ok
 }

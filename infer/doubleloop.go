@@ -300,7 +300,7 @@ func (d *doubleLoop) polish(residual float64) (float64, bool) {
 			p, proper := d.project(i, d.mean[i], d.variance[i])
 			next, ok = max(next, p.residual), ok && proper
 		}
-		if ok && next < residual {
+		if ok && next < residual && (d.model.Utility == nil || d.setCavityOfUtility() == nil) {
 			return next, true
 		}
 	}

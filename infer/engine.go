@@ -27,10 +27,12 @@ type engine struct {
 	nat            *gauss.Natural  // scratch
 	ws             gauss.Workspace
 
-	proposed []gauss.Scalar // of a parallel sweep
-	order    []int          // of a sequential sweep
-	cov      *mat.SymDense  // Σ of q̄, kept current during a sequential sweep
-	mu, col  []float64      // mean of q̄, and Σa
+	proposed []gauss.Scalar // steps of a parallel sweep
+	mixer    mixer
+	mixed    bool          // whether parallel sweeps are accelerated
+	order    []int         // of a sequential sweep
+	cov      *mat.SymDense // Σ of q̄, kept current during a sequential sweep
+	mu, col  []float64     // mean of q̄, and Σa
 
 	q                   *gauss.Gaussian // the utility's cavity
 	pointMean, pointVar []float64       // its marginals at the points
@@ -54,8 +56,8 @@ func newEngine(o EP, m *Model) *engine {
 	}
 	if o.Schedule == Parallel {
 		e.proposed = make([]gauss.Scalar, n)
-	} else {
-		e.cov = mat.NewSymDense(dim, nil)
+		// A utility site moves between sweeps and takes the memory's meaning away.
+		e.mixed = m.Utility == nil
 	}
 	e.sites.Terms = make([]gauss.Scalar, n)
 	if m.Utility != nil {
@@ -183,6 +185,7 @@ func (e *engine) sweep(hold bool) float64 {
 		return residual
 	}
 	e.restore()
+	e.mixer.forget()
 	e.damping /= 2
 	if err := e.refresh(); err != nil {
 		panic(err) // the sites before the sweep were proper
@@ -206,16 +209,28 @@ func (e *engine) sweepParallel() (residual float64, ok bool) {
 		if !ok {
 			return 0, false
 		}
-		e.proposed[i] = damped(s, p.site, e.damping)
+		e.proposed[i] = p.site.Over(s)
 		residual = max(residual, p.residual)
 	}
-	copy(e.sites.Terms, e.proposed)
+	delta := e.damping
+	if e.mixed {
+		e.mixer.propose(e.sites.Terms, e.proposed, e.variance, delta)
+		delta = 1
+	}
+	for i, step := range e.proposed {
+		s := &e.sites.Terms[i]
+		s.Nu += delta * step.Nu
+		s.Tau += delta * step.Tau
+	}
 	return residual, true
 }
 
 // sweepSequential keeps Σ and the mean of q̄ current by one rank-one update for
 // each site.
 func (e *engine) sweepSequential() (residual float64, ok bool) {
+	if e.cov == nil {
+		e.cov = mat.NewSymDense(e.model.Dim(), nil)
+	}
 	e.tilted.Covariance(e.cov)
 	copy(e.mu, e.tilted.Mean())
 	if e.opt.Rand != nil {
@@ -247,16 +262,22 @@ func (e *engine) sweepSequential() (residual float64, ok bool) {
 }
 
 // settle sweeps with the actions held until the residual is below tol. It halves
-// the damping when the residual stops falling, and hands over to the double loop
-// when that does not help.
+// the damping when the residual stops falling. When that does not help, sites that
+// were updated all at once are visited one by one, and when that does not help
+// either the double loop takes over.
 func (e *engine) settle(ctx context.Context, tol float64) error {
 	const (
-		patience    = 12 // sweeps without a new best residual
 		leastDamp   = 1.0 / 64
 		improvement = 0.95
 	)
+	e.status.Converged, e.status.Reason = false, ""
+	// How many sweeps may pass without a new best residual. One by one, sites may
+	// take a detour; all at once, they overshoot together and only get worse.
+	patience := 12
+	if e.opt.Schedule == Parallel {
+		patience = 3
+	}
 	best, since := math.Inf(1), 0
-	e.status.Converged = false
 	for e.status.Sweeps < e.opt.MaxSweeps {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -274,10 +295,16 @@ func (e *engine) settle(ctx context.Context, tol float64) error {
 		if since++; since < patience && e.damping >= leastDamp {
 			continue
 		}
+		e.mixer.forget()
 		if e.damping /= 2; e.damping < leastDamp {
 			break
 		}
 		best, since = residual, 0
+	}
+	if e.opt.Schedule == Parallel && e.status.Sweeps < e.opt.MaxSweeps {
+		e.opt.Schedule = Sequential
+		e.damping = e.opt.Damping
+		return e.settle(ctx, tol)
 	}
 	return e.doubleLoop(ctx, tol)
 }

@@ -1,0 +1,164 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+)
+
+// binding says where in the rows of a file the columns of a recipe are.
+type binding struct {
+	recipe  *Recipe
+	file    string
+	names   []string // of the file's columns
+	source  []int    // for each column of the recipe the file's column, or −1
+	target  int      // the file's column with the outcome, or −1
+	ignored []string // columns of the file that the recipe does not know
+}
+
+// bind matches columns by name where both the training file and this one name
+// them, and by position otherwise. line is the line of the header.
+func (r *Recipe) bind(file string, line int, names []string, header bool) (*binding, error) {
+	b := &binding{recipe: r, file: file, names: names, source: make([]int, len(r.Columns)), target: -1}
+	// Rows written out with generated names (c1, c2, …) come back by name even
+	// though the training file had none.
+	byName := header && (r.Header || r.matches(names) == r.needed())
+	var err error
+	if byName {
+		err = b.byName(line)
+	} else {
+		err = b.byPosition(line)
+		if err == nil && !header {
+			b.names = b.namesByPosition()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Columns {
+		if r.Columns[i].Kind == Outcome {
+			b.target = b.source[i]
+		}
+	}
+	return b, nil
+}
+
+// needed is the number of columns new rows must have.
+func (r *Recipe) needed() int {
+	n := 0
+	for i := range r.Columns {
+		if r.Columns[i].isFeature() {
+			n++
+		}
+	}
+	return n
+}
+
+// matches counts the columns needed that are among the names.
+func (r *Recipe) matches(names []string) int {
+	known := make(map[string]bool, len(names))
+	for _, name := range names {
+		known[clean(name)] = true
+	}
+	n := 0
+	for i := range r.Columns {
+		if r.Columns[i].isFeature() && known[r.Columns[i].Name] {
+			n++
+		}
+	}
+	return n
+}
+
+// byName finds every column by its name, wherever it is; those without
+// features may be absent.
+func (b *binding) byName(line int) error {
+	where := make(map[string]int, len(b.names))
+	for j, name := range b.names {
+		where[name] = j
+	}
+	var absent []string
+	for i := range b.recipe.Columns {
+		c := &b.recipe.Columns[i]
+		j, ok := where[c.Name]
+		delete(where, c.Name) // what is left over at the end is ignored
+		switch {
+		case ok:
+			b.source[i] = j
+		default:
+			b.source[i] = -1
+			if c.isFeature() {
+				absent = append(absent, c.Name)
+			}
+		}
+	}
+	if len(absent) > 0 {
+		return &Error{
+			File: b.file, Line: line, ColumnName: absent[0],
+			Msg: fmt.Sprintf("%s of the model missing: %s; the file has %s", plural(len(absent), "column"), quoteList(absent), quoteList(b.names)),
+			Fix: "add the columns under these names, or choose header=no if the first row is data in the order of the training file",
+		}
+	}
+	for _, name := range b.names {
+		if _, unknown := where[name]; unknown {
+			b.ignored = append(b.ignored, name)
+		}
+	}
+	return nil
+}
+
+// byPosition expects the columns of the training file in its order, with or
+// without the outcome.
+func (b *binding) byPosition(line int) error {
+	all, here := len(b.recipe.Columns), len(b.names)
+	if here != all && here != all-1 {
+		return &Error{
+			File: b.file, Line: line, Column: min(here, all) + 1,
+			Msg: fmt.Sprintf("%s where the training file had %d (the outcome may be left out)", plural(here, "column"), all),
+			Fix: "give the columns of the training file in its order, or name them in a header",
+		}
+	}
+	next := 0
+	for i := range b.recipe.Columns {
+		if here == all-1 && b.recipe.Columns[i].Kind == Outcome {
+			b.source[i] = -1
+			continue
+		}
+		b.source[i] = next
+		next++
+	}
+	return nil
+}
+
+// namesByPosition gives the columns of a file without a header the names they
+// had in training.
+func (b *binding) namesByPosition() []string {
+	names := make([]string, len(b.names))
+	for i, j := range b.source {
+		if j >= 0 {
+			names[j] = b.recipe.Columns[i].Name
+		}
+	}
+	return names
+}
+
+// column finds a column of the file by its name there, or by the name it had in
+// training.
+func (b *binding) column(name string) (int, error) {
+	if j := slices.Index(b.names, name); j >= 0 {
+		return j, nil
+	}
+	for i := range b.recipe.Columns {
+		if b.recipe.Columns[i].Name == name && b.source[i] >= 0 {
+			return b.source[i], nil
+		}
+	}
+	return 0, &Error{
+		File: b.file, ColumnName: name,
+		Msg: "there is no such column; the file has " + quoteList(b.names),
+		Fix: "add it to the file",
+	}
+}
+
+// at is an Error that so far says only where a cell of the file is.
+func (b *binding) at(line, j int) *Error {
+	return &Error{File: b.file, Line: line, Column: j + 1, ColumnName: b.names[j]}
+}

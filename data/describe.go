@@ -1,0 +1,97 @@
+package data
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Summary describes the recipe in a few lines: the outcome, how many columns
+// of each kind make how many features, and what was dropped and why.
+func (r *Recipe) Summary() []string {
+	t := r.Target
+	share := func(n int) float64 { return 100 * float64(n) / float64(r.Rows) }
+	count := make(map[Kind]int)
+	filled := 0
+	for _, c := range r.Columns {
+		count[c.Kind]++
+		if c.Indicator {
+			filled++
+		}
+	}
+	scaling := "standardised"
+	if !r.Standardize {
+		scaling = "left as they are"
+	}
+	lines := []string{
+		fmt.Sprintf("%s; outcome %s: positive %s (%s, %.1f %%), negative %s (%s, %.1f %%)", plural(r.Rows, "row"), quote(t.Column),
+			quote(t.Positive), plural(t.PositiveRows, "row"), share(t.PositiveRows),
+			quote(t.Negative), plural(t.NegativeRows, "row"), share(t.NegativeRows)),
+		fmt.Sprintf("%s → %s", plural(len(r.Columns)-1, "column"), plural(r.Dim(), "feature")),
+	}
+	if n := count[Numeric]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s %s", plural(n, "numeric column"), scaling))
+	}
+	if n := count[Categorical]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s one-hot; a category not seen in training encodes as zeros", plural(n, "categorical column")))
+	}
+	if n := count[Presence]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s of one value, where it is not missing: only the indicator is kept", plural(n, "column")))
+	}
+	if r.Impute {
+		lines = append(lines, fmt.Sprintf("missing cells take the median or the most frequent category; %s had some and got an indicator", plural(filled, "column")))
+	}
+	for _, line := range r.droppedLines() {
+		lines = append(lines, "dropped "+line)
+	}
+	return lines
+}
+
+// Describe is the Summary followed by one line for each column that makes
+// features.
+func (r *Recipe) Describe() []string {
+	lines := r.Summary()
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.isFeature() {
+			lines = append(lines, c.describe(r))
+		}
+	}
+	return lines
+}
+
+// describe is the line about one column that makes features.
+func (c *Column) describe(r *Recipe) string {
+	var facts []string
+	switch c.Kind {
+	case Numeric:
+		if r.Standardize {
+			facts = append(facts, fmt.Sprintf("numeric, mean %.4g, scale %.4g", c.Mean, c.Scale))
+		} else {
+			facts = append(facts, "numeric")
+		}
+		if r.Impute {
+			facts = append(facts, fmt.Sprintf("missing → %.4g", c.Fill))
+		}
+	case Categorical:
+		facts = append(facts, fmt.Sprintf("%d categories %s", len(c.Categories), quoteList(c.Categories)))
+		if r.Impute {
+			facts = append(facts, "missing → "+quote(c.FillCategory))
+		}
+	case Presence:
+		facts = append(facts, "one value or missing")
+	}
+	if c.Indicator {
+		facts = append(facts, "with an indicator of missing cells")
+	}
+	return quote(c.Name) + ": " + strings.Join(facts, ", ")
+}
+
+// droppedLines names the dropped columns with their reasons.
+func (r *Recipe) droppedLines() []string {
+	var lines []string
+	for _, c := range r.Columns {
+		if c.Kind == Dropped {
+			lines = append(lines, quote(c.Name)+": "+c.Reason)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,81 @@
+package data
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Error is a failure caused by the data: where it is, what is wrong and what
+// to do about it. Fields that do not apply are zero.
+type Error struct {
+	File       string // name given to Read or NewReader
+	Line       int    // line of the text, from 1
+	Column     int    // number of the table's column (not of the character), from 1
+	ColumnName string // name of that column, if it is known
+	Msg        string // what is wrong
+	Fix        string // what to do about it
+	Err        error  // underlying error, if there is one
+}
+
+// Error writes the place, the problem and the fix on one line.
+func (e *Error) Error() string {
+	var place []string
+	if e.File != "" {
+		place = append(place, e.File)
+	}
+	if e.Line > 0 {
+		place = append(place, "line "+strconv.Itoa(e.Line))
+	}
+	switch {
+	case e.Column > 0 && e.ColumnName != "":
+		place = append(place, fmt.Sprintf("column %d (%s)", e.Column, quote(e.ColumnName)))
+	case e.Column > 0:
+		place = append(place, "column "+strconv.Itoa(e.Column))
+	case e.ColumnName != "":
+		place = append(place, "column "+quote(e.ColumnName))
+	}
+	text := strings.Join(place, ", ")
+	if text != "" {
+		text += ": "
+	}
+	text += e.Msg
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
+}
+
+// Unwrap gives the underlying error, such as a failure of the io.Reader.
+func (e *Error) Unwrap() error { return e.Err }
+
+// quote makes text from a file safe and short enough for a message.
+func quote(s string) string {
+	const longest = 40
+	if runes := []rune(s); len(runes) > longest {
+		s = string(runes[:longest]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// quoteList quotes the first few of the items and counts the rest.
+func quoteList(items []string) string {
+	const most = 12
+	shown := make([]string, 0, most)
+	for _, s := range items[:min(len(items), most)] {
+		shown = append(shown, quote(s))
+	}
+	text := strings.Join(shown, ", ")
+	if rest := len(items) - most; rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
+}
+
+// plural writes a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

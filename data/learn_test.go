@@ -1,0 +1,280 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/mat"
+)
+
+func mustLearn(t testing.TB, table *Table, o Options) (*Recipe, *mat.Dense, []int) {
+	t.Helper()
+	recipe, x, y, err := Learn(table, o)
+	if err != nil {
+		t.Fatalf("Learn: %v", err)
+	}
+	if err := recipe.Validate(); err != nil {
+		t.Fatalf("learned recipe: %v", err)
+	}
+	return recipe, x, y
+}
+
+// Worked by hand: x = 1, 2, 6 has mean 3 and variance (4+1+9)/3.
+func TestLearnByHand(t *testing.T) {
+	recipe, x, y := mustLearn(t, mustRead(t, "x,color,y\n1,red,no\n2,blue,yes\n6,red,no\n", HeaderYes), Options{})
+	s := math.Sqrt(14.0 / 3)
+	want := mat.NewDense(3, 3, []float64{
+		-2 / s, 0, 1,
+		-1 / s, 1, 0,
+		3 / s, 0, 1,
+	})
+	if !mat.EqualApprox(x, want, 1e-15) { // one rounding of numbers near one
+		t.Errorf("X =\n%v\nwant\n%v", mat.Formatted(x), mat.Formatted(want))
+	}
+	if !cmp.Equal(y, []int{-1, 1, -1}) {
+		t.Errorf("y = %v", y)
+	}
+	if got := recipe.Features(); !cmp.Equal(got, []string{"x", "color=blue", "color=red"}) {
+		t.Errorf("features %q", got)
+	}
+	if diff := cmp.Diff(Target{Column: "y", Positive: "yes", Negative: "no", PositiveRows: 1, NegativeRows: 2}, recipe.Target); diff != "" {
+		t.Errorf("target (-want +got)\n%s", diff)
+	}
+}
+
+func TestKeepScaleLeavesNumbersAlone(t *testing.T) {
+	_, x, _ := mustLearn(t, mustRead(t, "0.1,-0.7,1\n1e-300,5,0\n", HeaderNo), Options{KeepScale: true})
+	if want := mat.NewDense(2, 2, []float64{0.1, -0.7, 1e-300, 5}); !mat.Equal(x, want) {
+		t.Errorf("X = %v", mat.Formatted(x))
+	}
+}
+
+// Median of 1, 3, 10 is 3, the mode of a, a, b is a; missing cells set the
+// indicator. A column with a value or nothing keeps only its indicator.
+func TestImpute(t *testing.T) {
+	table := mustRead(t, "n,c,flag,full,y\n1,a,set,1,1\n?,b,,2,0\n3,NA,set,3,1\n10,a,,5,0\n", HeaderYes)
+	recipe, x, _ := mustLearn(t, table, Options{Impute: true, KeepScale: true})
+	if got, want := recipe.Features(), []string{"n", "n missing", "c=a", "c=b", "c missing", "flag missing", "full"}; !cmp.Equal(got, want) {
+		t.Fatalf("features %q, want %q", got, want)
+	}
+	want := mat.NewDense(4, 7, []float64{
+		1, 0, 1, 0, 0, 0, 1,
+		3, 1, 0, 1, 0, 1, 2,
+		3, 0, 1, 0, 1, 0, 3,
+		10, 0, 1, 0, 0, 1, 5,
+	})
+	if !mat.Equal(x, want) {
+		t.Errorf("X =\n%v\nwant\n%v", mat.Formatted(x), mat.Formatted(want))
+	}
+	// A cell that was never missing in training is filled all the same:
+	// the median of 1, 2, 3, 5 is 2.5.
+	row := make([]float64, recipe.Dim())
+	if _, err := recipe.Encode(map[string]any{"n": 4, "c": "b", "flag": "set", "full": nil}, row); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{4, 0, 0, 1, 0, 0, 2.5}; !cmp.Equal(row, want) {
+		t.Errorf("row %v, want %v", row, want)
+	}
+}
+
+// The filled column is what is standardised: it has mean zero and variance one.
+func TestImputeThenStandardize(t *testing.T) {
+	_, x, _ := mustLearn(t, mustRead(t, "n,y\n1,1\n,0\n3,1\n10,0\n", HeaderYes), Options{Impute: true})
+	column := mat.Col(nil, 0, x)
+	var sum, squares float64
+	for _, z := range column {
+		sum += z
+		squares += z * z
+	}
+	if math.Abs(sum) > 1e-14 || math.Abs(squares/4-1) > 1e-14 { // four terms near one
+		t.Errorf("column %v has sum %g and mean square %g", column, sum, squares/4)
+	}
+}
+
+func TestDroppedColumns(t *testing.T) {
+	const rows = 12
+	column := map[string]func(i int) string{
+		"id":         func(i int) string { return fmt.Sprint(900 - 7*i) },
+		"patient_id": func(i int) string { return fmt.Sprintf("P%d", i) },
+		"PatientID":  func(i int) string { return fmt.Sprint(i + 1) },
+		"group_id":   func(i int) string { return fmt.Sprint(i / 2) },                 // repeats: kept
+		"PAID":       func(i int) string { return fmt.Sprint(3 * i) },                 // no identifier: kept
+		"time":       func(i int) string { return fmt.Sprint(i) },                     // named otherwise: kept
+		"":           func(i int) string { return fmt.Sprint(i) },                     // row names of a spreadsheet
+		"name":       func(i int) string { return fmt.Sprintf("name %d", max(i, 1)) }, // 11 of 12 differ
+		"town":       func(i int) string { return fmt.Sprintf("town %d", i%9) },       // 9 of 12: kept
+		"same":       func(int) string { return "x" },
+		"rounding":   func(i int) string { return []string{"0.3", "0.30000000000000004"}[i%2] },
+		"empty":      func(int) string { return "" },
+		"idScore":    func(i int) string { return fmt.Sprint(float64(i) + 0.5) }, // kept
+	}
+	want := map[string]string{
+		"id": "named so", "patient_id": "named so", "PatientID": "named so", "c1": "running number",
+		"name": "11 different texts in 12 rows", "same": `every value is "x"`, "rounding": "constant", "empty": "no cell has a value",
+	}
+	names := []string{""}
+	for name := range column {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	b.WriteString(strings.Join(names, ",") + ",y\n")
+	for i := range rows {
+		for _, name := range names {
+			b.WriteString(column[name](i) + ",")
+		}
+		fmt.Fprintln(&b, i%2)
+	}
+	recipe, _, _ := mustLearn(t, mustRead(t, b.String(), HeaderYes), Options{})
+	for _, c := range recipe.Columns {
+		reason, drop := want[c.Name]
+		if drop != (c.Kind == Dropped) || !strings.Contains(c.Reason, reason) {
+			t.Errorf("column %q: kind %s, reason %q; want dropped %v with %q", c.Name, c.Kind, c.Reason, drop, reason)
+		}
+	}
+	// Declared categorical, an identifier is kept.
+	recipe, _, _ = mustLearn(t, mustRead(t, b.String(), HeaderYes), Options{Categorical: []string{"id"}})
+	i := slices.IndexFunc(recipe.Columns, func(c Column) bool { return c.Name == "id" })
+	if c := recipe.Columns[i]; c.Kind != Categorical || len(c.Categories) != rows {
+		t.Errorf("declared column: kind %s with %d categories", c.Kind, len(c.Categories))
+	}
+}
+
+func TestPositiveSpelling(t *testing.T) {
+	for _, c := range []struct{ a, b, wanted, positive string }{
+		{"0", "1", "", "1"},
+		{"-1", "1", "", "1"},
+		{"'-1'", "'1'", "", "'1'"},
+		{"No", "Yes", "", "Yes"},
+		{"TRUE", "FALSE", "", "TRUE"},
+		{"good", "bad", "", "bad"},
+		{"g", "b", "", "b"},
+		{"M", "B", "", "M"},
+		{"M", "R", "", "M"},
+		{"1", "2", "2", "2"},
+		{"1", "2", "1", "1"},
+		{"'1'", "'2'", "2", "'2'"}, // quotes may be left out
+		{"1", "'1'", "1", "1"},     // the exact spelling comes first
+		{"0", "1", "0", "0"},       // what is asked for beats convention
+	} {
+		table := mustRead(t, fmt.Sprintf("1,%s\n2,%s\n", c.a, c.b), HeaderNo)
+		recipe, _, y := mustLearn(t, table, Options{Positive: c.wanted})
+		if recipe.Target.Positive != c.positive {
+			t.Errorf("%s/%s, wanted %q: positive %q, want %q", c.a, c.b, c.wanted, recipe.Target.Positive, c.positive)
+		}
+		if want := 1; (c.a == c.positive) != (y[0] == want) || y[0] != -y[1] {
+			t.Errorf("%s/%s: labels %v", c.a, c.b, y)
+		}
+	}
+}
+
+// Against exact rational sums: the mean to one unit in the last place of the
+// largest value, the variance (of numbers that are exactly representable) to a
+// relative 1e-13, which is what n = 200 roundings can add up to and far below
+// what the one-pass formula loses at an offset of 1e9.
+func TestMeanScaleAgainstRationals(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, scale := range []float64{1e-300, 1e-3, 1, 1e9, 1e290} {
+		for _, offset := range []float64{0, 1, 1e9} {
+			values := make([]float64, 200)
+			for i := range values {
+				values[i] = scale * (offset + rng.NormFloat64())
+			}
+			slices.Sort(values)
+			n := big.NewRat(int64(len(values)), 1)
+			mean := new(big.Rat)
+			for _, x := range values {
+				mean.Add(mean, new(big.Rat).SetFloat64(x))
+			}
+			mean.Quo(mean, n)
+			variance := new(big.Rat)
+			for _, x := range values {
+				d := new(big.Rat).Sub(new(big.Rat).SetFloat64(x), mean)
+				variance.Add(variance, d.Mul(d, d))
+			}
+			root, _ := new(big.Float).Sqrt(new(big.Float).SetPrec(200).SetRat(variance.Quo(variance, n))).Float64()
+			exact, _ := mean.Float64()
+			gotMean, gotScale := meanScale(values)
+			if diff := math.Abs(gotMean - exact); diff > 2.3e-16*magnitude(values) {
+				t.Errorf("scale %g offset %g: mean off by %g", scale, offset, diff)
+			}
+			if diff := math.Abs(gotScale/root - 1); diff > 1e-13 {
+				t.Errorf("scale %g offset %g: deviation off by a factor 1+%g", scale, offset, diff)
+			}
+		}
+	}
+}
+
+func TestStatisticsAtTheEdges(t *testing.T) {
+	huge := []float64{-math.MaxFloat64, math.MaxFloat64}
+	if mean, scale := meanScale(huge); mean != 0 || scale != math.MaxFloat64 {
+		t.Errorf("meanScale(±max) = %g, %g", mean, scale)
+	}
+	if m := median([]float64{math.MaxFloat64 / 2, math.MaxFloat64}); math.IsInf(m, 0) {
+		t.Error("median overflows")
+	}
+	negativeZero := math.Copysign(0, -1)
+	if m := median([]float64{negativeZero}); math.Signbit(m) {
+		t.Error("median is −0, which JSON drops")
+	}
+	if m := median([]float64{1, 2, 7}); m != 2 {
+		t.Errorf("median of three = %g", m)
+	}
+	if m := median([]float64{1, 2, 7, 9}); m != 4.5 {
+		t.Errorf("median of four = %g", m)
+	}
+}
+
+// A matrix that would not fit is refused, naming the widest column.
+func TestTooManyFeatures(t *testing.T) {
+	table := mustRead(t, "a,y\nx,1\nz,0\n", HeaderYes)
+	many := &Table{file: "train.csv", header: true, columns: []string{"a", "code", "y"}}
+	for i := range 17_000 {
+		many.rows = append(many.rows, []string{table.rows[i%2][0], fmt.Sprint("c", i), table.rows[i%2][1]})
+		many.lines = append(many.lines, i+2)
+	}
+	_, _, _, err := Learn(many, Options{Categorical: []string{"code"}})
+	checkError(t, err, []string{"train.csv", `column "code"`, "17000 rows of 17002 features"})
+}
+
+// Kinds stay, statistics move: refitting on a fold equals learning there where
+// the fold shows the same kinds.
+func TestRefit(t *testing.T) {
+	table := mustRead(t, "n,c,m,y\n1,a,5,1\n2,b,,0\n6,a,7,0\n8,c,9,1\n9,b,2,1\n", HeaderYes)
+	whole, _, _ := mustLearn(t, table, Options{Impute: true})
+	fold := table.Subset([]int{0, 1, 2, 4})
+	refitted, err := whole.Refit(fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned, _, _ := mustLearn(t, fold, Options{Impute: true})
+	if !cmp.Equal(refitted.Features(), whole.Features()) {
+		t.Errorf("features changed to %q", refitted.Features())
+	}
+	learned.Columns[1].Categories = whole.Columns[1].Categories // "c" does not occur in the fold
+	if diff := cmp.Diff(learned, refitted); diff != "" {
+		t.Errorf("(-learned +refitted)\n%s", diff)
+	}
+	if whole.Rows != 5 {
+		t.Error("Refit changed its receiver")
+	}
+	// A column constant in the fold becomes a feature of zeros, not of NaN.
+	refitted, err = whole.Refit(table.Subset([]int{0, 0, 1, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := refitted.Columns[2]; c.Scale != 1 || c.Mean != 5 {
+		t.Errorf("constant in the fold: mean %g, scale %g", c.Mean, c.Scale)
+	}
+	if _, err := whole.Refit(table.Subset([]int{0, 3})); err == nil {
+		t.Error("Refit on one class gives no error")
+	}
+}

@@ -1,0 +1,162 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// mustRead reads a table that is expected to be sound.
+func mustRead(t testing.TB, text string, header Header) *Table {
+	t.Helper()
+	table, err := Read(strings.NewReader(text), "test.csv", header)
+	if err != nil {
+		t.Fatalf("Read: %v", err)
+	}
+	return table
+}
+
+func TestReadDialects(t *testing.T) {
+	want := &Table{
+		file: "test.csv", header: true, columns: []string{"age", "job", "y"},
+		rows: [][]string{{"1.5", "a, b", "yes"}, {"2", "c", "no"}}, lines: []int{2, 3},
+	}
+	for name, text := range map[string]string{
+		"comma":            "age,job,y\n1.5,\"a, b\",yes\n2,c,no\n",
+		"semicolon":        "age;job;y\n1.5;a, b;yes\n2;c;no\n",
+		"tab":              "age\tjob\ty\n1.5\ta, b\tyes\n2\tc\tno\n",
+		"quoted":           "\"age\",\"job\",\"y\"\n\"1.5\",\"a, b\",\"yes\"\n\"2\",\"c\",\"no\"\n",
+		"space and quotes": "age, job, y\n1.5, \"a, b\", yes\n2, c, no\n",
+		"CRLF":             "age,job,y\r\n1.5,\"a, b\",yes\r\n2,c,no\r\n",
+		"no final newline": "age,job,y\n1.5,\"a, b\",yes\n2,c,no",
+		"byte-order mark":  "\xEF\xBB\xBFage,job,y\n1.5,\"a, b\",yes\n2,c,no\n",
+		"BOM and quotes":   "\xEF\xBB\xBF\"age\",job,y\n1.5,\"a, b\",yes\n2,c,no\n",
+		"blank lines":      "age,job,y\n1.5,\"a, b\",yes\n2,c,no\n\n  \n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			for kind, r := range map[string]*bytes.Reader{
+				"plain": bytes.NewReader([]byte(text)), "gzip": bytes.NewReader(zipped(t, text)),
+			} {
+				got, err := Read(iotest.OneByteReader(r), "test.csv", HeaderAuto)
+				if err != nil {
+					t.Fatalf("%s: %v", kind, err)
+				}
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(Table{})); diff != "" {
+					t.Errorf("%s: (-want +got)\n%s", kind, diff)
+				}
+			}
+		})
+	}
+}
+
+func zipped(t testing.TB, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A semicolon file whose numbers have decimal commas splits consistently by
+// either delimiter; the semicolon must win.
+func TestReadPrefersSemicolonOverDecimalComma(t *testing.T) {
+	table := mustRead(t, "1,5;2,5;a\n3,5;4,5;b\n", HeaderNo)
+	if got := table.Row(0); !cmp.Equal(got, []string{"1,5", "2,5", "a"}) {
+		t.Errorf("row 0 = %q", got)
+	}
+}
+
+func TestReadLineNumbers(t *testing.T) {
+	table := mustRead(t, "a,b\n\n1,\"two\nlines\"\n3,x\n", HeaderYes)
+	if got := []int{table.Line(0), table.Line(1)}; !cmp.Equal(got, []int{3, 5}) {
+		t.Errorf("lines %v, want [3 5]", got)
+	}
+}
+
+func TestHeaderDetection(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		header     bool
+	}{
+		{"words over numbers", "age,class\n30,a\n40,b\n", true},
+		{"numbers only", "1,2\n3,4\n", false},
+		{"years over numbers, one word", "city,1990\nA,2\nB,3\n", false}, // the only numeric column has a number on top
+		{"majority of words", "age,income,1990\n1,2,3\n3,4,5\n", true},
+		{"one typo on top", "1,x,3\n2,3,4\n3,4,5\n", false},
+		{"missing on top is neutral", "NA,2\n1,3\n", false},
+		{"words only, header", "color,taste\nred,good\nred,bad\nblue,good\n", true},
+		{"words only, none", "red,good\nred,bad\nblue,good\n", false},
+		{"words only, nothing repeats", "a,b\nc,d\ne,f\n", false},
+		{"one row of data", "1,a\n", false},
+		{"quoted labels", "0.1,'-1'\n0.2,'1'\n0.3,'1'\n", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table := mustRead(t, c.text, HeaderAuto)
+			if table.HasHeader() != c.header {
+				t.Errorf("header %v, want %v", table.HasHeader(), c.header)
+			}
+			if !c.header && table.Columns()[0] != "c1" {
+				t.Errorf("columns %q, want c1, …", table.Columns())
+			}
+		})
+	}
+}
+
+// Ten thousand columns are read, learned and encoded.
+func TestTenThousandColumns(t *testing.T) {
+	const columns = 10_000
+	var b strings.Builder
+	for i := range 6 {
+		for j := range columns {
+			fmt.Fprintf(&b, "%d,", (i*7919+j*104729)%1009)
+		}
+		fmt.Fprintf(&b, "%d\n", i%2)
+	}
+	recipe, x, _, err := Learn(mustRead(t, b.String(), HeaderAuto), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, d := x.Dims(); n != 6 || d != columns || recipe.Dim() != columns {
+		t.Errorf("encoded %d × %d, want 6 × %d", n, d, columns)
+	}
+}
+
+func TestTableAccess(t *testing.T) {
+	table := mustRead(t, "amount,2,y\n10,a,1\n20.5,b,0\n30,a,1\n", HeaderYes)
+	amounts, err := table.Floats("amount")
+	if err != nil || !cmp.Equal(amounts, []float64{10, 20.5, 30}) {
+		t.Errorf("Floats = %v, %v", amounts, err)
+	}
+	for ref, want := range map[string]int{"amount": 0, "1": 0, "2": 1, "3": 2, "last": 2, "y": 2} {
+		if got, err := table.Column(ref); got != want || err != nil {
+			t.Errorf("Column(%q) = %d, %v; want %d", ref, got, err, want)
+		}
+	}
+	part := table.Subset([]int{2, 0})
+	if part.Len() != 2 || part.Row(0)[0] != "30" || part.Line(0) != 4 || part.Line(1) != 2 {
+		t.Errorf("Subset: %v at lines %d, %d", part.rows, part.Line(0), part.Line(1))
+	}
+}
+
+func TestParseNumber(t *testing.T) {
+	for text, want := range map[string]numeral{
+		"1": finite, "-1.5e-3": finite, "+2": finite, ".5": finite, "5.": finite, "1e-400": finite, "007": finite,
+		"inf": infinite, "-Infinity": infinite, "+Inf": infinite, "1e400": infinite, "-1e999": infinite,
+		"": notNumber, "nan": notNumber, "NaN": notNumber, "0x1p4": notNumber, "1_000": notNumber, "1,5": notNumber,
+		"--1": notNumber, "1-2": notNumber, "income": notNumber, ".": notNumber, "'1'": notNumber, "2020-01-02": notNumber,
+	} {
+		if _, got := parseNumber(text); got != want {
+			t.Errorf("parseNumber(%q) = %v, want %v", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package data
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Recipe is what was learned from the training rows and is applied unchanged
+// to every later row. It is plain data: its JSON form is stored in model files
+// and gives back the same features bit for bit.
+type Recipe struct {
+	Rows        int      `json:"rows"`        // training rows it was learned from
+	Header      bool     `json:"header"`      // the training file named its columns
+	Standardize bool     `json:"standardize"` // numeric columns were standardised
+	Impute      bool     `json:"impute"`      // missing cells are filled
+	Missing     []string `json:"missing"`     // spellings of a missing cell
+	Target      Target   `json:"target"`
+	Columns     []Column `json:"columns"` // all columns of the training file, in its order
+}
+
+// Target is the outcome to be decided about.
+type Target struct {
+	Column       string `json:"column"`
+	Positive     string `json:"positive"` // spelling of y = +1
+	Negative     string `json:"negative"` // spelling of y = −1
+	PositiveRows int    `json:"positive_rows"`
+	NegativeRows int    `json:"negative_rows"`
+}
+
+// Kind says what becomes of a column.
+type Kind string
+
+// The kinds of columns.
+const (
+	Numeric     Kind = "numeric"     // one feature (x − mean)/scale
+	Categorical Kind = "categorical" // one 0/1 feature per category
+	Presence    Kind = "presence"    // one value or missing: only the indicator is a feature
+	Outcome     Kind = "target"      // the outcome, no feature
+	Dropped     Kind = "dropped"     // no feature; Reason says why
+)
+
+// Column is the part of a Recipe that concerns one column of the table.
+type Column struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+
+	Mean  float64 `json:"mean,omitempty"`  // numeric: subtracted first
+	Scale float64 `json:"scale,omitempty"` // numeric: divided by; positive
+
+	Categories []string `json:"categories,omitempty"` // categorical: sorted spellings
+
+	Fill         float64 `json:"fill,omitempty"`          // numeric, if imputing: the median
+	FillCategory string  `json:"fill_category,omitempty"` // categorical, if imputing: the mode
+	Indicator    bool    `json:"indicator,omitempty"`     // cells were missing in training: a further 0/1 feature
+
+	Reason string `json:"reason,omitempty"` // dropped: why
+}
+
+// width is the number of features the column makes.
+func (c *Column) width() int {
+	n := 0
+	switch c.Kind {
+	case Numeric:
+		n = 1
+	case Categorical:
+		n = len(c.Categories)
+	}
+	if c.Indicator {
+		n++
+	}
+	return n
+}
+
+// isFeature tells whether new rows must have the column.
+func (c *Column) isFeature() bool { return c.Kind != Outcome && c.Kind != Dropped }
+
+// Dim is the number of features of an encoded row.
+func (r *Recipe) Dim() int {
+	d := 0
+	for i := range r.Columns {
+		d += r.Columns[i].width()
+	}
+	return d
+}
+
+// Features names the features in order: "age" for a numeric column, "job=A171"
+// for a category and "income missing" for the indicator of missing cells.
+func (r *Recipe) Features() []string {
+	names := make([]string, 0, r.Dim())
+	for _, c := range r.Columns {
+		if c.Kind == Numeric {
+			names = append(names, c.Name)
+		}
+		for _, category := range c.Categories {
+			names = append(names, c.Name+"="+category)
+		}
+		if c.Indicator {
+			names = append(names, c.Name+" missing")
+		}
+	}
+	return names
+}
+
+// UnmarshalJSON decodes a recipe and refuses one that could not have been
+// learned: with it, rows would be encoded wrongly and nobody would notice.
+func (r *Recipe) UnmarshalJSON(text []byte) error {
+	type plain Recipe // without this method
+	var decoded plain
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&decoded); err != nil {
+		return fmt.Errorf("data: recipe: %w", err)
+	}
+	if err := (*Recipe)(&decoded).Validate(); err != nil {
+		return err
+	}
+	*r = Recipe(decoded)
+	return nil
+}
+
+// Validate reports the first inconsistency in the recipe.
+func (r *Recipe) Validate() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("data: recipe: "+format, args...)
+	}
+	t := r.Target
+	switch {
+	case t.Positive == t.Negative:
+		return fail("both outcomes are spelled %s", quote(t.Positive))
+	// The counts are compared without a sum, which could overflow.
+	case t.PositiveRows < 1 || t.NegativeRows < 1 || t.PositiveRows > r.Rows || t.NegativeRows != r.Rows-t.PositiveRows:
+		return fail("%d positive and %d negative rows of %d", t.PositiveRows, t.NegativeRows, r.Rows)
+	case len(r.Columns) > maxColumns:
+		return fail("%d columns, more than %d", len(r.Columns), maxColumns)
+	}
+	names := make(map[string]bool, len(r.Columns))
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		if names[c.Name] || c.Name == "" {
+			return fail("column %d: name %s is empty or not the only one", i+1, quote(c.Name))
+		}
+		names[c.Name] = true
+		if problem := c.inconsistency(r.Impute, r.Standardize); problem != "" {
+			return fail("column %d (%s): %s", i+1, quote(c.Name), problem)
+		}
+		if (c.Kind == Outcome) != (c.Name == t.Column) {
+			return fail("column %d (%s) has kind %s, but the outcome is %s", i+1, quote(c.Name), quote(string(c.Kind)), quote(t.Column))
+		}
+	}
+	if !names[t.Column] {
+		return fail("the outcome %s is not among the columns", quote(t.Column))
+	}
+	if r.Dim() == 0 {
+		return fail("no features")
+	}
+	return nil
+}
+
+// inconsistency says what is wrong with the column, or nothing. Fields that the
+// kind does not use must be zero.
+func (c *Column) inconsistency(impute, standardize bool) string {
+	badFloat := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+	if c.Kind != Numeric && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0) {
+		return "numbers for a column that is not numeric"
+	}
+	if c.Kind != Categorical && (c.Categories != nil || c.FillCategory != "") {
+		return "categories for a column that is not categorical"
+	}
+	if (c.Reason != "") != (c.Kind == Dropped) {
+		return "a reason belongs to dropped columns, and every one of them has one"
+	}
+	if c.Indicator && (!impute || !c.isFeature()) {
+		return "an indicator of missing cells where none are filled"
+	}
+	switch c.Kind {
+	case Numeric:
+		switch {
+		case badFloat(c.Mean) || badFloat(c.Scale) || c.Scale <= 0:
+			return fmt.Sprintf("mean %v and scale %v are not a finite number and a positive one", c.Mean, c.Scale)
+		case !standardize && (c.Mean != 0 || c.Scale != 1):
+			return fmt.Sprintf("mean %v and scale %v in a recipe that does not standardise", c.Mean, c.Scale)
+		case badFloat(c.Fill) || !impute && c.Fill != 0:
+			return fmt.Sprintf("fill value %v", c.Fill)
+		}
+	case Categorical:
+		for k, category := range c.Categories {
+			if k > 0 && c.Categories[k-1] >= category {
+				return "categories are not in increasing order"
+			}
+		}
+		switch _, known := slices.BinarySearch(c.Categories, c.FillCategory); {
+		case len(c.Categories) == 0:
+			return "no categories"
+		case impute && !known, !impute && c.FillCategory != "":
+			return "fill category " + quote(c.FillCategory)
+		}
+	case Presence:
+		if !c.Indicator {
+			return "presence without an indicator"
+		}
+	case Outcome, Dropped:
+	default:
+		return "unknown kind " + quote(string(c.Kind))
+	}
+	return ""
+}

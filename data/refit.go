@@ -1,0 +1,44 @@
+package data
+
+// Refit keeps what the recipe settled about the columns (their kinds,
+// categories and which are dropped) and estimates means, scales and fill values
+// anew from the rows of t. Cross-validation needs it: the folds of a table then
+// have the same features, while no statistic of a fold's test rows leaks into
+// its training rows.
+func (r *Recipe) Refit(t *Table) (*Recipe, error) {
+	b, err := r.bind(t.file, 1, t.columns, t.header)
+	if err != nil {
+		return nil, err
+	}
+	y, err := r.Labels(t)
+	if err != nil {
+		return nil, err
+	}
+	refitted := *r
+	refitted.Rows = t.Len()
+	refitted.Target.PositiveRows, refitted.Target.NegativeRows = 0, 0
+	for _, label := range y {
+		if label > 0 {
+			refitted.Target.PositiveRows++
+		} else {
+			refitted.Target.NegativeRows++
+		}
+	}
+	refitted.Columns = make([]Column, len(r.Columns))
+	for i, c := range r.Columns {
+		if c.isFeature() {
+			s := scan(t, b.source[i], r.Missing)
+			// Without a single value there is nothing to estimate from: the
+			// statistics of the wider table stay. Cells that do not fit their
+			// column are reported, with their place, when they are encoded.
+			if s.present() > 0 && (c.Kind != Numeric || len(s.values) > 0) {
+				s.estimate(&c, r.Impute, r.Standardize)
+			}
+		}
+		refitted.Columns[i] = c
+	}
+	if err := refitted.Validate(); err != nil {
+		return nil, &Error{File: t.file, Msg: err.Error(), Fix: "give rows of both outcomes", Err: err}
+	}
+	return &refitted, nil
+}

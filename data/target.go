@@ -1,0 +1,173 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// usualPairs are the spellings whose positive member (the first) needs no
+// saying, compared in lower case and without quotes around them.
+func usualPairs() [][2]string {
+	return [][2]string{
+		{"1", "0"},
+		{"1", "-1"},
+		{"+1", "-1"},
+		{"1.0", "0.0"},
+		{"1.0", "-1.0"},
+		{"yes", "no"},
+		{"y", "n"},
+		{"true", "false"},
+		{"t", "f"},
+		{"positive", "negative"},
+		{"pos", "neg"},
+		{"+", "-"},
+		{"bad", "good"},
+		{"b", "g"},
+		{"malignant", "benign"},
+		{"m", "b"},
+		{"m", "r"},
+		{"mine", "rock"},
+		{"fail", "pass"},
+		{"failure", "ok"},
+		{"abnormal", "normal"},
+		{"sick", "healthy"},
+		{"fraud", "legitimate"},
+		{"spam", "ham"},
+		{"default", "paid"},
+	}
+}
+
+// learnTarget finds the two spellings of the outcome in column j, which of them
+// is positive, and the labels ±1.
+func learnTarget(t *Table, j int, o *Options) (Target, []int, error) {
+	count := make(map[string]int)
+	var missing []int
+	for i, row := range t.rows {
+		label := clean(row[j])
+		if isMissing(o.Markers, label) {
+			missing = append(missing, i)
+		}
+		count[label]++
+	}
+	if len(missing) > 0 {
+		at := t.cell(missing[0], j)
+		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", plural(len(missing), "row"), lineList(t, missing))
+		at.Fix = "fill the outcomes in, or leave these rows out of the training file"
+		return Target{}, nil, at
+	}
+	values := make([]string, 0, len(count))
+	for value := range count {
+		values = append(values, value)
+	}
+	slices.Sort(values)
+	positive, err := choosePositive(values, o.Positive)
+	if err != nil {
+		// The first row that departs from two values is where to look.
+		at := t.cell(firstOdd(t, j), j)
+		at.Msg, at.Fix = err.Msg, err.Fix
+		return Target{}, nil, at
+	}
+	target := Target{
+		Column: t.columns[j], Positive: positive, Negative: values[0],
+		PositiveRows: count[positive], NegativeRows: len(t.rows) - count[positive],
+	}
+	if positive == values[0] {
+		target.Negative = values[1]
+	}
+	y := make([]int, len(t.rows))
+	for i, row := range t.rows {
+		y[i], _ = target.label(clean(row[j]))
+	}
+	return target, y, nil
+}
+
+// label turns a spelling into ±1.
+func (t *Target) label(spelling string) (y int, known bool) {
+	switch spelling {
+	case t.Positive:
+		return +1, true
+	case t.Negative:
+		return -1, true
+	}
+	return 0, false
+}
+
+// choosePositive picks the positive one of two spellings: the one asked for
+// (quotes around it may be left out when nothing else fits), or else the one
+// that convention makes positive. It refuses to guess.
+func choosePositive(values []string, wanted string) (string, *Error) {
+	switch {
+	case len(values) == 1:
+		return "", &Error{
+			Msg: fmt.Sprintf("one class only: the outcome is %s in every row", quote(values[0])),
+			Fix: "give training rows of both outcomes, or another target column",
+		}
+	case len(values) > 2:
+		return "", &Error{
+			Msg: fmt.Sprintf("%d classes: the outcome takes the values %s", len(values), quoteList(values)),
+			Fix: "choose a target column of two values, or merge the classes into two",
+		}
+	case slices.Contains(values, wanted):
+		return wanted, nil
+	}
+	listed := fmt.Sprintf("%s and %s", quote(values[0]), quote(values[1]))
+	if wanted != "" {
+		if k := slices.IndexFunc(values, func(v string) bool { return unquoted(v) == unquoted(wanted) }); k >= 0 {
+			return values[k], nil
+		}
+		return "", &Error{
+			Msg: fmt.Sprintf("no row has the outcome %s that is to be positive; the values are %s", quote(wanted), listed),
+			Fix: "name one of these two as positive",
+		}
+	}
+	plain := [2]string{strings.ToLower(unquoted(values[0])), strings.ToLower(unquoted(values[1]))}
+	for _, pair := range usualPairs() {
+		switch pair {
+		case plain:
+			return values[0], nil
+		case [2]string{plain[1], plain[0]}:
+			return values[1], nil
+		}
+	}
+	return "", &Error{
+		Msg: fmt.Sprintf("the outcome takes the values %s, and neither is the positive one by convention", listed),
+		Fix: "name the positive one",
+	}
+}
+
+// unquoted takes one pair of single or double quotes away.
+func unquoted(s string) string {
+	if n := len(s); n >= 2 && s[0] == s[n-1] && (s[0] == '\'' || s[0] == '"') {
+		return s[1 : n-1]
+	}
+	return s
+}
+
+// firstOdd is the row with the third different value of column j, or the first
+// row if there are not so many.
+func firstOdd(t *Table, j int) int {
+	seen := make(map[string]bool)
+	for i, row := range t.rows {
+		if seen[clean(row[j])] = true; len(seen) > 2 {
+			return i
+		}
+	}
+	return 0
+}
+
+// lineList names the lines of the first few of the rows.
+func lineList(t *Table, rows []int) string {
+	const most = 5
+	var b strings.Builder
+	for k, i := range rows[:min(len(rows), most)] {
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "line %d", t.lines[i])
+	}
+	if len(rows) > most {
+		b.WriteString(", …")
+	}
+	return b.String()
+}

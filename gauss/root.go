@@ -1,0 +1,122 @@
+package gauss
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Root is a square root of a covariance matrix, K = AAᵀ: it makes a Gaussian with
+// covariance K a view of a standard one.
+//
+// A is the lower Cholesky factor with its columns in reverse order. Its rows then
+// begin with zeros, which products, solves and the Cholesky factor of I + AᵀTA all
+// keep, so that the work of a sweep falls to a third.
+type Root struct {
+	upper *mat.TriDense // K = UᵀU, so A_{i,n−1−j} = U_{j,i}
+	// Jitter is what had to be added to the diagonal of K, zero if nothing.
+	Jitter float64
+}
+
+// CovarianceError says that a matrix is not the covariance of anything.
+type CovarianceError struct {
+	Row, Column int
+	Msg         string
+}
+
+func (e *CovarianceError) Error() string {
+	return fmt.Sprintf("gauss: covariance of rows %d and %d: %s", e.Row+1, e.Column+1, e.Msg)
+}
+
+// NewRoot factors k. When k is singular to working precision, as it is with
+// duplicated inputs or a long length scale, the smallest power of ten from 1e-12
+// times its mean variance that makes it regular is added to the diagonal and
+// reported as Jitter.
+func NewRoot(k *mat.SymDense) (*Root, error) {
+	raw := k.RawSymmetric()
+	n := raw.N
+	largest, trace := 0.0, 0.0
+	for i := range n {
+		d := raw.Data[i*raw.Stride+i]
+		if !(d >= 0) {
+			return nil, &CovarianceError{i, i, fmt.Sprintf("the variance is %v", d)}
+		}
+		for j := i; j < n; j++ {
+			if c := raw.Data[i*raw.Stride+j]; math.IsNaN(c) || math.IsInf(c, 0) {
+				return nil, &CovarianceError{i, j, fmt.Sprintf("it is %v; look for inputs that are not finite or a kernel that overflows", c)}
+			}
+		}
+		largest = max(largest, d)
+		trace += d
+	}
+	if trace == 0 {
+		return nil, &CovarianceError{0, 0, "all variances are zero"}
+	}
+	// Pivots below the rounding error of the factorisation are noise.
+	floor := 10 * float64(n) * 0x1p-52 * largest
+	r := &Root{upper: mat.NewTriDense(n, mat.Upper, nil)}
+	u := r.upper.RawTriangular()
+	for unit := 0.0; unit <= 1; {
+		r.Jitter = unit * trace / float64(n)
+		if factorShifted(u, raw, r.Jitter) && smallestPivot(u) >= floor {
+			return r, nil
+		}
+		unit = max(1e-12, 10*unit)
+	}
+	return nil, &CovarianceError{0, 0, "the matrix is not positive semidefinite, even with the mean variance added to its diagonal"}
+}
+
+// factorShifted writes the factor of k + jitter·I into u.
+func factorShifted(u blas64.Triangular, k blas64.Symmetric, jitter float64) bool {
+	for i := range u.N {
+		copy(u.Data[i*u.Stride+i:i*u.Stride+u.N], k.Data[i*k.Stride+i:i*k.Stride+k.N])
+		u.Data[i*u.Stride+i] += jitter
+	}
+	return cholesky(u)
+}
+
+func smallestPivot(u blas64.Triangular) float64 {
+	least := math.Inf(1)
+	for i := range u.N {
+		least = min(least, u.Data[i*u.Stride+i])
+	}
+	return least * least
+}
+
+// Views are the views of the vector itself: its i-th element is row i of A.
+func (r *Root) Views() *Views {
+	u := r.upper.RawTriangular()
+	n := u.N
+	a := mat.NewDense(n, n, nil)
+	for j := range n {
+		for i := j; i < n; i++ {
+			a.Set(i, n-1-j, u.Data[j*u.Stride+i])
+		}
+	}
+	return NewViews(a, nil, nil)
+}
+
+// Project makes the views of further elements, given their covariances with the
+// vector (one row for each, overwritten) and their own variances:
+// a = A⁻¹k and r = variance − a·a. It takes n² operations for each.
+func (r *Root) Project(cross *mat.Dense, variance []float64) *Views {
+	c := cross.RawMatrix()
+	u := r.upper.RawTriangular()
+	blocks := (c.Rows + rowBlock - 1) / rowBlock
+	inParallel(blocks, c.Rows*u.N*u.N, func(k int) {
+		i, j := k*rowBlock, min((k+1)*rowBlock, c.Rows)
+		blas64.Trsm(blas.Right, noTrans, 1, u, sub(cross, i, j, 0, u.N))
+	})
+	residual := make([]float64, c.Rows)
+	for i := range residual {
+		row := cross.RawRowView(i)
+		floats.Reverse(row)
+		// Where the vector determines the element the difference is rounding.
+		residual[i] = max(0, variance[i]-floats.Dot(row, row))
+	}
+	return NewViews(cross, nil, residual)
+}

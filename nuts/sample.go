@@ -1,0 +1,68 @@
+package nuts
+
+import (
+	"context"
+	"sync"
+)
+
+// Sample draws from the density that newTarget's targets compute. It calls
+// newTarget once per chain, one after the other, before any chain starts; all
+// targets must be the same density.
+//
+// The result is the same to the last bit for the same options, whatever
+// GOMAXPROCS is. Doubts about it are in Result.Warnings, not in the error.
+// Errors are *OptionError, *InitError, *StepSizeError, or the context's, which
+// ends the run within a few dozen gradients.
+func Sample(ctx context.Context, newTarget func() Target, opt Options) (*Result, error) {
+	first := newTarget()
+	if first.Dim() < 1 {
+		panic("nuts: target without dimensions")
+	}
+	opt, err := opt.withDefaults(first.Dim())
+	if err != nil {
+		return nil, err
+	}
+	chains := make([]*chain, opt.Chains)
+	for k := range chains {
+		target := first
+		if k > 0 {
+			target = newTarget()
+		}
+		if chains[k], err = newChain(target, k, opt); err != nil {
+			return nil, err
+		}
+	}
+
+	result := &Result{Chains: make([]Chain, opt.Chains)}
+	failures := make([]error, opt.Chains)
+	done := counter(opt)
+	var running sync.WaitGroup
+	for k, c := range chains {
+		running.Go(func() {
+			result.Chains[k], failures[k] = c.run(ctx, opt, done)
+		})
+	}
+	running.Wait()
+	for _, err := range failures {
+		if err != nil {
+			return nil, err
+		}
+	}
+	result.diagnose(opt)
+	return result, nil
+}
+
+// counter returns the function that chains call after every transition.
+func counter(opt Options) func() {
+	if opt.Progress == nil {
+		return func() {}
+	}
+	var mu sync.Mutex
+	done, total := 0, opt.Chains*(opt.Warmup+opt.Draws)
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		opt.Progress(done, total)
+	}
+}
