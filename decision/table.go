@@ -49,7 +49,7 @@ func (t Table) Check() error {
 	for a, row := range t {
 		for y, u := range row {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
-				return &TableError{a, y, fmt.Sprintf("%v is not a number", u)}
+				return &TableError{a, y, fmt.Sprintf("%v is not a finite number", u)}
 			}
 			if u < 0 {
 				return &TableError{a, y, fmt.Sprintf("%v is negative; utilities are at least 0, so add the same amount to every entry", u)}
@@ -72,7 +72,7 @@ func FromCosts(costs Table, ceiling float64) (Table, error) {
 	for a, row := range costs {
 		for y, c := range row {
 			if math.IsNaN(c) || math.IsInf(c, 0) {
-				return nil, &TableError{a, y, fmt.Sprintf("%v is not a number", c)}
+				return nil, &TableError{a, y, fmt.Sprintf("%v is not a finite number", c)}
 			}
 			most = max(most, c)
 		}
@@ -151,6 +151,12 @@ func (t Table) Threshold() (p, b float64, ok bool) {
 	if !(gain0 > 0 && gain1 > 0) {
 		return 0, 0, false
 	}
-	p = gain0 / (gain0 + gain1)
+	// From the smaller side, whose probability keeps its digits. Halves cannot
+	// overflow.
+	total := gain0/2 + gain1/2
+	p = gain0 / 2 / total
+	if p > 0.5 {
+		return p, -normal.Quantile(gain1 / 2 / total), true
+	}
 	return p, normal.Quantile(p), true
 }

@@ -78,6 +78,9 @@ func NewUtility(outcome Outcome, n int, weights []float64, tables ...Table) (*Ut
 	if total == 0 {
 		return nil, fmt.Errorf("decision: all weights are 0; give at least one point some weight")
 	}
+	if math.IsInf(total, 1) {
+		return nil, fmt.Errorf("decision: the sum of the weights overflows; only their ratios matter, so make them smaller")
+	}
 	for j, w := range weights {
 		u.weights[j] = w / total
 	}
@@ -107,12 +110,39 @@ func (u *Utility) Select(actions []int, m, v []float64) {
 }
 
 // LogMean implements factor.Utility: Z = Σ_j w_j (u[a_j][0] p0_j + u[a_j][1] p1_j).
+// Where Z is zero, as it is of an action without any utility, it is −∞ and the
+// derivatives are zero.
+func (u *Utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
+	z := u.sum(actions, m, v, d1, d2, func(x, l float64) float64 { return x * math.Exp(l) })
+	shift := 0.0
+	// Far on the wrong side of every action all terms may underflow. They are then
+	// taken relative to the largest.
+	const underflow = 0x1p-960
+	if z < underflow {
+		shift = math.Inf(-1)
+		u.sum(actions, m, v, d1, d2, func(x, l float64) float64 {
+			shift = max(shift, math.Log(x)+l)
+			return 0
+		})
+		if math.IsInf(shift, -1) {
+			return shift
+		}
+		z = u.sum(actions, m, v, d1, d2, func(x, l float64) float64 { return math.Exp(math.Log(x) + l - shift) })
+	}
+	for j := range d1 {
+		d1[j] /= z
+		d2[j] /= z
+	}
+	return shift + math.Log(z)
+}
+
+// sum returns Z and writes its derivatives, all made of terms times(x, l) that stand
+// for x·eˡ with x ≥ 0.
 //
-// Each term is written as the smaller utility plus the difference times the
+// The term of a point is the smaller utility plus the difference times the
 // probability of the better outcome, so nothing cancels. The derivatives of a
 // probability p = eˡ are p·l′ and p·(l″ + l′²).
-func (u *Utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
-	z := 0.0
+func (u *Utility) sum(actions []int, m, v, d1, d2 []float64, times func(x, l float64) float64) (z float64) {
 	for j, a := range actions {
 		row := u.Table(j)[a]
 		w := u.weights[j]
@@ -120,23 +150,20 @@ func (u *Utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 		if row[0] > row[1] {
 			better = 0
 		}
+		z += times(w*row[1-better], 0)
+		d1[j], d2[j] = 0, 0
 		delta := row[better] - row[1-better]
 		if delta == 0 || w == 0 {
-			z += w * row[0]
-			d1[j], d2[j] = 0, 0
 			continue
 		}
 		l, g, h := u.outcome[better].LogMean(m[j], v[j])
-		p := w * delta * math.Exp(l)
-		z += w*row[1-better] + p
-		d1[j] = p * g
-		d2[j] = p * (h + g*g)
+		if p := times(w*delta, l); p > 0 {
+			z += p
+			d1[j] = p * g
+			d2[j] = p * (h + g*g)
+		}
 	}
-	for j := range d1 {
-		d1[j] /= z
-		d2[j] /= z
-	}
-	return math.Log(z)
+	return z
 }
 
 var _ factor.Utility = (*Utility)(nil)

@@ -14,7 +14,8 @@ package gauss
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/level3"
 )
 
 const (
@@ -24,8 +25,5 @@ const (
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// sub is the block of rows [i, j) and columns [k, l) of a.
-func sub(a *mat.Dense, i, j, k, l int) blas64.General {
-	r := a.RawMatrix()
-	return blas64.General{Rows: j - i, Cols: l - k, Stride: r.Stride, Data: r.Data[i*r.Stride+k : (j-1)*r.Stride+l]}
-}
+// kernels is the linear algebra of this machine.
+var kernels, _ = level3.Selected()

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -30,12 +29,20 @@ func NewNatural(m int) *Natural {
 // Dim is the dimension of v.
 func (n *Natural) Dim() int { return len(n.H) }
 
-// SetStandard makes n the standard Gaussian N(0, I).
-func (n *Natural) SetStandard() {
+// SetZero makes n the constant factor.
+func (n *Natural) SetZero() {
 	clear(n.H)
 	p := n.P.RawSymmetric()
 	for i := range n.H {
 		clear(p.Data[i*p.Stride : i*p.Stride+p.N])
+	}
+}
+
+// SetStandard makes n the standard Gaussian N(0, I).
+func (n *Natural) SetStandard() {
+	n.SetZero()
+	p := n.P.RawSymmetric()
+	for i := range n.H {
 		p.Data[i*p.Stride+i] = 1
 	}
 }
@@ -69,29 +76,35 @@ func (n *Natural) TimesScalar(a []float64, s Scalar, power float64) {
 // triangular.
 func (n *Natural) TimesScalars(views *Views, s []Scalar, ws *Workspace) {
 	ws.grow(views)
+	nu, tau := ws.first, ws.second
 	for i, si := range s {
-		floats.AddScaled(n.H, si.Nu, views.Row(i))
-		floats.ScaleTo(ws.rows.RawRowView(i), si.Tau, views.Row(i))
+		nu[i], tau[i] = si.Nu, si.Tau
 	}
-	n.addProduct(views, ws.rows)
+	blas64.Gemv(trans, 1, views.a.RawMatrix(), vector(nu), 1, vector(n.H))
+	n.addProduct(views.a, views.lead, tau)
 }
 
-// addProduct adds AᵀB to P where the product is known to be symmetric and B has
-// the zeros of A. Each panel of rows of P is summed over the blocks of rows of A
-// in order, so the result does not depend on how the panels are shared out.
-func (n *Natural) addProduct(views *Views, b *mat.Dense) {
-	p := n.P.RawSymmetric()
-	m := views.Dim()
-	inParallel((m+rowBlock-1)/rowBlock, views.Len()*m*m, func(k int) {
-		p0, p1 := k*rowBlock, min((k+1)*rowBlock, m)
-		dst := blas64.General{Rows: p1 - p0, Cols: m - p0, Stride: p.Stride, Data: p.Data[p0*p.Stride+p0:]}
-		views.blocks(func(i, j, lead int) {
-			if lead >= p1 {
-				return
+// addProduct adds AᵀDA to P for a diagonal D of any sign, leaving out the leading
+// zeros of each block of rows of A. A nil D is the identity.
+func (n *Natural) addProduct(a *mat.Dense, lead []int, d []float64) {
+	p, r := n.P.RawSymmetric(), a.RawMatrix()
+	for k, l := range lead {
+		i, j := k*rowBlock, min((k+1)*rowBlock, r.Rows)
+		// Blocks with no zeros to leave out are taken together.
+		if l == 0 {
+			j = r.Rows
+		}
+		if l < p.N {
+			var diag []float64
+			if d != nil {
+				diag = d[i:j]
 			}
-			blas64.Gemm(trans, noTrans, 1, sub(views.a, i, j, p0, p1), sub(b, i, j, p0, m), 1, dst)
-		})
-	})
+			kernels.SymProduct(blas.Upper, trans, p.N-l, j-i, 1, r.Data[i*r.Stride+l:], r.Stride, diag, 1, p.Data[l*p.Stride+l:], p.Stride)
+		}
+		if l == 0 {
+			break
+		}
+	}
 }
 
 // Gaussian is a proper Gaussian: natural parameters together with the Cholesky
@@ -124,7 +137,10 @@ func FromMoments(mean []float64, cov *mat.SymDense) (*Gaussian, error) {
 	c.Covariance(n.P) // the inverse of the covariance
 	blas64.Symv(1, n.P.RawSymmetric(), vector(mean), 0, vector(n.H))
 	g := NewGaussian(len(mean))
-	return g, g.Set(n)
+	if err := g.Set(n); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // Set gives g the natural parameters n, which it copies, or returns ErrImproper
@@ -138,17 +154,33 @@ func (g *Gaussian) Set(n *Natural) error {
 		logDet += 2 * math.Log(d)
 		ok = d > 0
 	}
-	// A NaN anywhere in P reaches the diagonal of the factor, and one in H the
+	// What is not finite in P reaches the diagonal of the factor, and in H the
 	// mean; both end here.
-	if !ok || math.IsNaN(logDet) || math.IsInf(logDet, 0) || floats.HasNaN(n.H) {
-		factorise(f, g.nat.P.RawSymmetric()) // what g was before
+	ok = ok && finite(logDet)
+	if ok {
+		copy(g.mean, n.H)
+		g.solve(g.mean)
+		ok = finite(g.mean...)
+	}
+	if !ok { // back to what g was
+		factorise(f, g.nat.P.RawSymmetric())
+		copy(g.mean, g.nat.H)
+		g.solve(g.mean)
 		return ErrImproper
 	}
 	g.logDet = logDet
 	g.nat.CopyFrom(n)
-	copy(g.mean, n.H)
-	g.solve(g.mean)
 	return nil
+}
+
+// finite reports whether no number is NaN or infinite.
+func finite(xs ...float64) bool {
+	for _, x := range xs {
+		if !(math.Abs(x) <= math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
 }
 
 // factorise writes the upper Cholesky factor of p into f and reports whether p is
@@ -163,8 +195,7 @@ func factorise(f blas64.Triangular, p blas64.Symmetric) bool {
 // cholesky replaces the upper triangle of a symmetric matrix by its Cholesky factor
 // and reports whether the matrix is positive definite.
 func cholesky(f blas64.Triangular) bool {
-	_, ok := lapack64.Potrf(blas64.Symmetric{N: f.N, Stride: f.Stride, Data: f.Data, Uplo: blas.Upper})
-	return ok
+	return kernels.Cholesky(blas.Upper, f.N, f.Data, f.Stride)
 }
 
 // solve replaces x by Λ⁻¹x.
@@ -189,7 +220,7 @@ func (g *Gaussian) Covariance(dst *mat.SymDense) {
 	for i := 0; i < f.N; i++ {
 		copy(d.Data[i*d.Stride+i:i*d.Stride+d.N], f.Data[i*f.Stride+i:i*f.Stride+f.N])
 	}
-	lapack64.Potri(blas64.Triangular{N: d.N, Stride: d.Stride, Data: d.Data, Uplo: blas.Upper, Diag: blas.NonUnit})
+	kernels.CholeskyInverse(blas.Upper, d.N, d.Data, d.Stride)
 }
 
 // LogPartition is A(h, Λ) = ½ hᵀΛ⁻¹h − ½ log|Λ|, zero for the standard Gaussian.
@@ -222,18 +253,20 @@ func (g *Gaussian) Predict(views *Views, mean, variance []float64, ws *Workspace
 func (g *Gaussian) whiten(views *Views, ws *Workspace) {
 	ws.grow(views)
 	ws.rows.Copy(views.a)
-	f := g.factor.RawTriangular()
-	m := f.N
-	inParallel(len(views.lead), views.Len()*m*m, func(k int) {
-		lead := views.lead[k]
-		if lead == m {
-			return
+	solveRight(ws.rows, views.lead, g.factor.RawTriangular())
+}
+
+// solveRight replaces A by AU⁻¹. The leading zeros of a row stay zero through the
+// forward solve, so only the trailing triangle of U takes part.
+func solveRight(a *mat.Dense, lead []int, u blas64.Triangular) {
+	r := a.RawMatrix()
+	inParallel(len(lead), r.Rows*u.N*u.N, func(k int) {
+		l := lead[k]
+		i, j := k*rowBlock, min((k+1)*rowBlock, r.Rows)
+		if l < u.N {
+			kernels.Dtrsm(blas.Right, blas.Upper, noTrans, blas.NonUnit, j-i, u.N-l, 1,
+				u.Data[l*u.Stride+l:], u.Stride, r.Data[i*r.Stride+l:], r.Stride)
 		}
-		i, j := k*rowBlock, min((k+1)*rowBlock, views.Len())
-		// The leading zeros stay zero through a forward solve, so only the
-		// trailing triangle takes part.
-		tail := blas64.Triangular{N: m - lead, Stride: f.Stride, Data: f.Data[lead*f.Stride+lead:], Uplo: blas.Upper, Diag: blas.NonUnit}
-		blas64.Trsm(blas.Right, noTrans, 1, tail, sub(ws.rows, i, j, lead, m))
 	})
 }
 
@@ -245,44 +278,62 @@ func (g *Gaussian) whiten(views *Views, ws *Workspace) {
 //
 // With g's covariance Σ = U⁻¹U⁻ᵀ, W = AU⁻¹ and H̃ = Wᵀdiag(d2)W − (Wᵀd1)(Wᵀd1)ᵀ
 // the new moments are μ + U⁻¹Wᵀd1 and U⁻¹(I + H̃)U⁻ᵀ. Only I + H̃ is inverted, by
-// its Cholesky factor GᵀG: the new precision is YᵀY with Y = G⁻ᵀU. It returns
-// ErrImproper when I + H̃ is not positive definite, which the moments of a positive
-// factor rule out.
+// an upper triangular P with I + H̃ = PPᵀ: the new precision is YᵀY with Y = P⁻¹U,
+// which is upper triangular again. It returns ErrImproper when I + H̃ is not
+// positive definite, which the moments of a positive factor rule out.
 func (g *Gaussian) Tilt(dst *Natural, views *Views, d1, d2 []float64, ws *Workspace) error {
 	m := g.Dim()
 	g.whiten(views, ws)
 	ws.growSquare(m)
-	clear(ws.grad)
-	blas64.Gemv(trans, 1, ws.rows.RawMatrix(), vector(d1), 0, vector(ws.grad))
-	for i, d := range d2 {
-		floats.ScaleTo(ws.scaled.RawRowView(i), d, ws.rows.RawRowView(i))
-	}
+	grad := ws.grad
+	blas64.Gemv(trans, 1, ws.rows.RawMatrix(), vector(d1), 0, vector(grad))
 	dst.SetStandard()
-	white := &Views{a: ws.rows, b: views.b, r: views.r, lead: views.lead}
-	dst.addProduct(white, ws.scaled)
-	blas64.Syr(-1, vector(ws.grad), dst.P.RawSymmetric())
-	if _, ok := lapack64.Potrf(dst.P.RawSymmetric()); !ok || floats.HasNaN(ws.grad) {
+	dst.addProduct(ws.rows, views.lead, d2)
+	blas64.Syr(-1, vector(grad), dst.P.RawSymmetric())
+	// P is the Cholesky factor in the reverse order of rows and columns, turned
+	// round: with J the reversal, J(I + H̃)J = GᵀG and P = JGᵀJ, so that
+	// JY = G⁻ᵀ(JU), in which row i begins with m−1−i zeros.
+	inner := dst.P.RawSymmetric()
+	reverse(inner)
+	if floats.HasNaN(grad) || !kernels.Cholesky(blas.Upper, m, inner.Data, inner.Stride) {
 		return ErrImproper
 	}
-	inner := dst.P.RawSymmetric()
-	y := ws.square.RawMatrix()
-	u := g.factor.RawTriangular()
-	for i := 0; i < m; i++ {
-		row := y.Data[i*y.Stride : i*y.Stride+m]
+	y, u := ws.square.RawMatrix(), g.factor.RawTriangular()
+	for i := range m {
+		row := y.Data[(m-1-i)*y.Stride : (m-1-i)*y.Stride+m]
 		clear(row[:i])
 		copy(row[i:], u.Data[i*u.Stride+i:i*u.Stride+m])
 	}
-	blas64.Trsm(blas.Left, trans, 1, blas64.Triangular{N: m, Stride: inner.Stride, Data: inner.Data, Uplo: blas.Upper, Diag: blas.NonUnit}, y)
-	blas64.Trsv(noTrans, u, vector(ws.grad))
-	floats.Add(ws.grad, g.mean)
-	blas64.Syrk(trans, 1, y, 0, dst.P.RawSymmetric())
-	blas64.Symv(1, dst.P.RawSymmetric(), vector(ws.grad), 0, vector(dst.H))
+	blocks := (m + rowBlock - 1) / rowBlock
+	inParallel(blocks, m*m*m, func(k int) {
+		j0, j1 := k*rowBlock, min((k+1)*rowBlock, m)
+		top := m - j1 // the first row with anything in these columns
+		kernels.Dtrsm(blas.Left, blas.Upper, trans, blas.NonUnit, j1, j1-j0, 1,
+			inner.Data[top*inner.Stride+top:], inner.Stride, y.Data[top*y.Stride+j0:], y.Stride)
+	})
+	blas64.Trsv(noTrans, u, vector(grad))
+	floats.Add(grad, g.mean)
+	dst.SetZero()
+	dst.addProduct(ws.square, ws.lead, nil)
+	blas64.Symv(1, inner, vector(grad), 0, vector(dst.H))
 	return nil
+}
+
+// reverse turns the order of rows and columns of a symmetric matrix round.
+func reverse(s blas64.Symmetric) {
+	n := s.N
+	for i := range n {
+		for j := i; i+j < n-1; j++ {
+			a, b := i*s.Stride+j, (n-1-j)*s.Stride+n-1-i
+			s.Data[a], s.Data[b] = s.Data[b], s.Data[a]
+		}
+	}
 }
 
 // Cross writes the covariances of the s_i = a_i·v of all pairs of views into dst,
 // in N²M operations.
 func (g *Gaussian) Cross(views *Views, dst *mat.SymDense, ws *Workspace) {
 	g.whiten(views, ws)
-	blas64.Syrk(noTrans, 1, ws.rows.RawMatrix(), 0, dst.RawSymmetric())
+	r, d := ws.rows.RawMatrix(), dst.RawSymmetric()
+	kernels.Dsyrk(blas.Upper, noTrans, r.Rows, r.Cols, 1, r.Data, r.Stride, 0, d.Data, d.Stride)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -106,11 +105,7 @@ func (r *Root) Views() *Views {
 func (r *Root) Project(cross *mat.Dense, variance []float64) *Views {
 	c := cross.RawMatrix()
 	u := r.upper.RawTriangular()
-	blocks := (c.Rows + rowBlock - 1) / rowBlock
-	inParallel(blocks, c.Rows*u.N*u.N, func(k int) {
-		i, j := k*rowBlock, min((k+1)*rowBlock, c.Rows)
-		blas64.Trsm(blas.Right, noTrans, 1, u, sub(cross, i, j, 0, u.N))
-	})
+	solveRight(cross, make([]int, (c.Rows+rowBlock-1)/rowBlock), u)
 	residual := make([]float64, c.Rows)
 	for i := range residual {
 		row := cross.RawRowView(i)

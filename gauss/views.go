@@ -2,6 +2,7 @@ package gauss
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -22,7 +23,7 @@ type Views struct {
 // rowBlock is the number of rows handled by one level-3 call: large enough for
 // the matrix product to run at speed, small enough that a triangular A wastes
 // little.
-const rowBlock = 64
+const rowBlock = 128
 
 // NewViews makes the views with the rows of a, offsets b and residual variances
 // r; nil b or r stand for zeros. It keeps its arguments. It panics if the lengths
@@ -79,6 +80,13 @@ func (v *Views) Slice(i, j int) *Views {
 	return NewViews(v.a.Slice(i, j, 0, v.Dim()).(*mat.Dense), v.b[i:j:j], v.r[i:j:j])
 }
 
+// Append is the views followed by others on the same vector.
+func (v *Views) Append(o *Views) *Views {
+	var a mat.Dense
+	a.Stack(v.a, o.a)
+	return NewViews(&a, slices.Concat(v.b, o.b), slices.Concat(v.r, o.r))
+}
+
 // At writes what the views read on average when v is x: B_i + a_i·x.
 func (v *Views) At(dst, x []float64) {
 	copy(dst, v.b)
@@ -89,13 +97,4 @@ func (v *Views) At(dst, x []float64) {
 // dst += Aᵀ w.
 func (v *Views) Pull(dst, w []float64) {
 	blas64.Gemv(trans, 1, v.a.RawMatrix(), vector(w), 1, vector(dst))
-}
-
-// blocks calls f for each block of rows [i, j) with the number of columns that
-// are zero throughout it.
-func (v *Views) blocks(f func(i, j, lead int)) {
-	for k, lead := range v.lead {
-		i := k * rowBlock
-		f(i, min(i+rowBlock, v.Len()), lead)
-	}
 }

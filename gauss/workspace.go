@@ -12,25 +12,36 @@ import (
 // them again and again allocates once. The zero value is ready. It must not be
 // used by two goroutines at a time.
 type Workspace struct {
-	rows, scaled *mat.Dense // one row per view
-	square       *mat.Dense // M×M
-	grad         []float64
+	rows          *mat.Dense // one row per view
+	first, second []float64  // one number per view
+	square        *mat.Dense // M×M, and how many zeros its blocks of rows begin with
+	lead          []int
+	grad          []float64
 }
 
 // grow makes room for one row per view.
 func (w *Workspace) grow(views *Views) {
 	n, m := views.a.Dims()
 	w.rows = reshape(w.rows, n, m)
-	w.scaled = reshape(w.scaled, n, m)
+	w.first, w.second = resize(w.first, n), resize(w.second, n)
 }
 
 // growSquare makes room for M×M matrices.
 func (w *Workspace) growSquare(m int) {
 	w.square = reshape(w.square, m, m)
-	if cap(w.grad) < m {
-		w.grad = make([]float64, m)
+	w.grad = resize(w.grad, m)
+	w.lead = w.lead[:0]
+	for i := 0; i < m; i += rowBlock {
+		w.lead = append(w.lead, max(0, m-i-rowBlock))
 	}
-	w.grad = w.grad[:m]
+}
+
+// resize is a slice of length n in the storage of x where that is large enough.
+func resize(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
 }
 
 // reshape is an n×m matrix that uses the storage of d where that is large enough.

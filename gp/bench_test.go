@@ -83,10 +83,15 @@ func BenchmarkSweep(b *testing.B) {
 	for _, c := range []int{0, n} {
 		b.Run(fmt.Sprintf("n=%d/points=%d", n, c), func(b *testing.B) {
 			m := simulated(b, n, c, 1)
-			// The difference of a long and a short run leaves out setting up.
+			const sweeps = 10
 			for b.Loop() {
-				infer.EP{Schedule: infer.Parallel, Damping: 0.5, MaxSweeps: b.N}.Fit(context.Background(), m)
+				// A tolerance out of reach, so that all sweeps are made.
+				ep := infer.EP{Schedule: infer.Parallel, Damping: 0.5, MaxSweeps: sweeps, Tolerance: 1e-300}
+				if r, err := ep.Fit(context.Background(), m); err != nil || r.Status.Sweeps != sweeps {
+					b.Fatal(err, r.Status)
+				}
 			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*sweeps), "ms/sweep")
 		})
 	}
 	b.Run(fmt.Sprintf("gonum Dgemm n=%d", n), func(b *testing.B) {

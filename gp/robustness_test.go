@@ -126,14 +126,14 @@ func TestRobustness(t *testing.T) {
 				} else {
 					t.Logf("seed %d, N %d: %v", seed, m.Views.Len(), r.Status)
 				}
-				if r.Status.ActionCycle > 0 {
+				if r.Status.ActionsHeld {
 					cycled++
 				}
 				if r.Status.DoubleLoop > 0 {
 					looped++
 				}
 			}
-			t.Logf("%d problems: %d converged (%d with actions that alternate, %d by the double loop), %d typed errors; %.1f sweeps on average",
+			t.Logf("%d problems: %d converged (%d with actions held, %d by the double loop), %d typed errors; %.1f sweeps on average",
 				*robust, converged, cycled, looped, failed, float64(sweeps)/float64(*robust))
 			if got := float64(converged) / float64(*robust); got < method.rate {
 				t.Errorf("%.4f converged, want %.4f", got, method.rate)

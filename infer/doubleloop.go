@@ -16,71 +16,216 @@ import (
 //
 // The fixed points are the stationary points of
 //
-//	log Z_EP = A(q; b) + Σ_i log Z̃_i(γ_i − b_i) − Σ_i A(γ_i),
+//	log Z_EP = A(q̄; b) + Σ_i log Z̃_i(γ_i − b_i) − Σ_i A(γ_i),
 //
 // where b_i are the sites, γ_i the natural parameters of the marginals and
 // Z̃_i(c) = ∫ t_i(s) exp(ν_c s − ½ τ_c s²) ds. The first two terms are convex in b
 // for given γ; the inner loop minimises them by Newton's method with a line search,
 // and the outer loop sets γ to the marginals found. Each outer step lowers the free
-// energy, whatever the sign of the site precisions.
+// energy, whatever the sign of the site precisions. Close to a fixed point Newton's
+// method on the equations themselves finishes the work.
 type doubleLoop struct {
-	*engine
-	marginals []gauss.Scalar // γ
-	cavities  []gauss.Scalar // γ − b
-	tmean     []float64      // moments of the tilted distributions
-	tvar      []float64
-	cross     *mat.SymDense // cov(s_i, s_j) under q̄
-	hess      *mat.SymDense // 2N×2N
-	chol      mat.Cholesky
-	grad      []float64 // ν of all sites, then τ of all sites
-	step      []float64
-	trial     []gauss.Scalar
-	jacobian  *mat.Dense
-	lu        mat.LU
+	views   *gauss.Views
+	logMean func(i int, m, v float64) (l, d1, d2 float64)
+	base    *gauss.Natural // everything that is no site here; nil for the prior
+	b       []gauss.Scalar // the sites
+
+	q              *gauss.Gaussian // q̄
+	mean, variance []float64       // its marginals
+	marginals      []gauss.Scalar  // γ
+	tmean, tvar    []float64       // moments of the tilted distributions
+	trial          []gauss.Scalar
+
+	nat        *gauss.Natural
+	ws         gauss.Workspace
+	cross      *mat.SymDense // cov(s_i, s_j) under q̄
+	hess       *mat.SymDense // 2N×2N, ν of all sites, then τ of all sites
+	jacobian   *mat.Dense
+	chol       mat.Cholesky
+	lu         mat.LU
+	grad, step []float64
 }
 
+// doubleLoop settles the sites by the double loop. A utility seen through one view
+// is one more scalar site; one on many views is held while the others settle, and
+// then updated, until neither moves.
+//
+// It starts from the sites as they are, and if that fails from empty ones.
 func (e *engine) doubleLoop(ctx context.Context, tol float64) error {
-	n := len(e.sites.Terms)
-	d := &doubleLoop{
-		engine:    e,
-		marginals: make([]gauss.Scalar, n), cavities: make([]gauss.Scalar, n),
-		tmean: make([]float64, n), tvar: make([]float64, n),
-		cross: mat.NewSymDense(n, nil), hess: mat.NewSymDense(2*n, nil),
-		grad: make([]float64, 2*n), step: make([]float64, 2*n),
-		trial: make([]gauss.Scalar, n),
+	if err := e.descend(ctx, tol, e.newDoubleLoop()); err != nil || e.status.Converged {
+		return err
 	}
-	return d.run(ctx, tol)
+	d := e.newDoubleLoop()
+	clear(d.b)
+	d.set(d.b)
+	d.setMarginals()
+	if err := e.descend(ctx, tol, d); err != nil || e.status.Converged {
+		return err
+	}
+	e.status.Reason = "neither damping nor the double loop has settled; try other sites to start from"
+	return e.recover()
 }
 
-func (d *doubleLoop) run(ctx context.Context, tol float64) error {
-	const outer = 300
-	for i := range d.marginals {
-		d.marginals[i] = gauss.ScalarFromMoments(d.mean[i], d.variance[i])
-	}
-	for range outer {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		d.inner()
-		residual := max(d.moveMarginals(), d.mismatch())
-		d.status.DoubleLoop++
-		d.record(residual)
-		for residual > tol && residual < 0.1 {
-			next, ok := d.polish(residual)
-			if !ok {
-				break
+// descend runs the double loop from one start.
+func (e *engine) descend(ctx context.Context, tol float64, d *doubleLoop) error {
+	const (
+		outer  = 300
+		visits = 100
+	)
+	for range visits {
+		residual := math.Inf(1)
+		for k := 0; k < outer && residual > tol; k++ {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			residual = next
-			d.record(residual)
+			residual = d.iterate(tol)
+			e.status.DoubleLoop++
+			e.record(residual)
+			if math.IsInf(residual, 1) {
+				return nil
+			}
 		}
-		if residual <= tol {
-			d.status.Converged = true
-			d.status.Reason = ""
+		if residual > tol {
 			return nil
 		}
+		e.save()
+		e.adopt(d)
+		if e.refresh() != nil {
+			e.restore()
+			return nil
+		}
+		if d.base == nil {
+			e.status.Converged = true
+			return nil
+		}
+		e.save()
+		e.status.Residual = e.sweepUtility()
+		if e.status.Residual <= tol {
+			e.status.Converged = true
+			return nil
+		}
+		d.base.CopyFrom(e.sites.Utility)
 	}
-	d.status.Reason = "the double loop has not settled either"
 	return nil
+}
+
+// sweepUtility updates the utility site alone and returns the residual, +Inf when
+// the update is not possible.
+func (e *engine) sweepUtility() float64 {
+	e.nat.SetStandard()
+	e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
+	residual, ok := e.visitUtility(true)
+	if ok && e.complete() == nil {
+		return residual
+	}
+	e.restore()
+	e.damping /= 2
+	return math.Inf(1)
+}
+
+// recover goes back to the last sites that were proper, if the present ones are not.
+func (e *engine) recover() error {
+	if e.refresh() == nil {
+		return nil
+	}
+	e.restore()
+	if err := e.refresh(); err != nil {
+		return &ImproperError{Of: "q̄", Status: e.status}
+	}
+	return nil
+}
+
+func (e *engine) newDoubleLoop() *doubleLoop {
+	m := e.model
+	d := &doubleLoop{
+		views: m.Views, q: gauss.NewGaussian(m.Dim()), nat: gauss.NewNatural(m.Dim()),
+		logMean: func(i int, mean, v float64) (l, d1, d2 float64) { return m.Terms[i].LogMean(mean, v) },
+		b:       append([]gauss.Scalar(nil), e.sites.Terms...),
+	}
+	switch {
+	case m.Utility != nil && m.Points.Len() == 1:
+		d.views = m.Views.Append(m.Points)
+		d.b = append(d.b, alongView(e.sites.Utility, m.Points.Row(0)))
+		d.logMean = func(i int, mean, v float64) (l, d1, d2 float64) {
+			if i < len(m.Terms) {
+				return m.Terms[i].LogMean(mean, v)
+			}
+			var g, h [1]float64
+			l = m.Utility.LogMean(e.sites.Actions, []float64{mean}, []float64{v}, g[:], h[:])
+			return l, g[0], h[0] - g[0]*g[0]
+		}
+	case m.Utility != nil:
+		d.base = gauss.NewNatural(m.Dim())
+		d.base.CopyFrom(e.sites.Utility)
+	}
+	n := len(d.b)
+	d.mean, d.variance = make([]float64, n), make([]float64, n)
+	d.tmean, d.tvar = make([]float64, n), make([]float64, n)
+	d.marginals, d.trial = make([]gauss.Scalar, n), make([]gauss.Scalar, n)
+	d.cross, d.hess = mat.NewSymDense(n, nil), mat.NewSymDense(2*n, nil)
+	d.jacobian = mat.NewDense(2*n, 2*n, nil)
+	d.grad, d.step = make([]float64, 2*n), make([]float64, 2*n)
+	d.set(d.b) // the engine's sites are proper
+	d.setMarginals()
+	return d
+}
+
+// alongView is the scalar site (ν, τ) of a dense site νa, τaaᵀ on one view.
+func alongView(site *gauss.Natural, a []float64) gauss.Scalar {
+	norm := floats.Dot(a, a)
+	if norm == 0 {
+		return gauss.Scalar{}
+	}
+	v := mat.NewVecDense(len(a), a)
+	return gauss.Scalar{Nu: floats.Dot(site.H, a) / norm, Tau: mat.Inner(v, site.P, v) / (norm * norm)}
+}
+
+// adopt takes over the sites that the double loop found.
+func (e *engine) adopt(d *doubleLoop) {
+	copy(e.sites.Terms, d.b)
+	if len(d.b) > len(e.sites.Terms) {
+		e.sites.Utility.SetZero()
+		e.sites.Utility.TimesScalar(e.model.Points.Row(0), d.b[len(d.b)-1], 1)
+	}
+}
+
+// set makes q̄ from sites and reports whether it is proper.
+func (d *doubleLoop) set(b []gauss.Scalar) bool {
+	d.nat.SetStandard()
+	d.nat.TimesScalars(d.views, b, &d.ws)
+	if d.base != nil {
+		d.nat.Times(d.base, 1)
+	}
+	if d.q.Set(d.nat) != nil {
+		return false
+	}
+	d.q.Marginals(d.views, d.mean, d.variance, &d.ws)
+	return true
+}
+
+// setMarginals makes γ the marginals of q̄.
+func (d *doubleLoop) setMarginals() {
+	for i, m := range d.mean {
+		d.marginals[i] = gauss.ScalarFromMoments(m, d.variance[i])
+	}
+}
+
+// iterate is one outer step, and Newton's method as long as it helps.
+func (d *doubleLoop) iterate(tol float64) float64 {
+	d.inner()
+	mismatch := d.mismatch()
+	residual := max(mismatch, d.moveMarginals())
+	for residual > tol && residual < 0.1 {
+		next, ok := d.polish(residual)
+		if !ok {
+			break
+		}
+		residual = next
+	}
+	if math.IsNaN(residual) {
+		return math.Inf(1)
+	}
+	return residual
 }
 
 // mismatch is how far the moments of the tilted distributions are from those of q̄.
@@ -89,7 +234,7 @@ func (d *doubleLoop) mismatch() (residual float64) {
 		v := d.variance[i]
 		residual = max(residual, math.Abs(d.tmean[i]-m)/math.Sqrt(v), math.Abs(d.tvar[i]-v)/v)
 	}
-	return residual
+	return residual // max passes a NaN on
 }
 
 // moveMarginals is the outer step: γ becomes the marginals of q̄, or goes as far
@@ -101,7 +246,7 @@ func (d *doubleLoop) moveMarginals() (residual float64) {
 		to := gauss.ScalarFromMoments(d.mean[i], d.variance[i])
 		residual = max(residual, math.Abs(1-g.Tau*d.variance[i]), math.Abs(g.Mean()-d.mean[i])/math.Sqrt(d.variance[i]))
 		// The cavity's precision falls linearly along the step; keep a tenth.
-		if cavity := g.Tau - d.sites.Terms[i].Tau; to.Tau < g.Tau {
+		if cavity := g.Tau - d.b[i].Tau; to.Tau < g.Tau {
 			full = min(full, 0.9*cavity/(g.Tau-to.Tau))
 		}
 	}
@@ -111,29 +256,30 @@ func (d *doubleLoop) moveMarginals() (residual float64) {
 	return residual
 }
 
-// energy is A(q; b) + Σ_i log Z̃_i(γ_i − b_i) at the sites b, or +Inf where q̄ or a
+// tilt is the log-normaliser and the moments of the cavity c times the i-th factor.
+func (d *doubleLoop) tilt(i int, c gauss.Scalar) (logZ, mean, variance float64) {
+	v, m := c.Variance(), c.Mean()
+	l, g, g2 := d.logMean(i, m+d.views.Offset(i), v+d.views.Residual(i))
+	return l, m + v*g, v * (1 + v*g2)
+}
+
+// energy is A(q̄; b) + Σ_i log Z̃_i(γ_i − b_i) at the sites b, or +Inf where q̄ or a
 // cavity is improper. It leaves the moments of q̄ and of the tilted distributions
 // behind.
 func (d *doubleLoop) energy(b []gauss.Scalar) float64 {
-	d.nat.SetStandard()
-	d.nat.TimesScalars(d.model.Views, b, &d.ws)
-	if d.model.Utility != nil {
-		d.nat.Times(d.sites.Utility, 1)
-	}
-	if d.tilted.Set(d.nat) != nil {
+	if !d.set(b) {
 		return math.Inf(1)
 	}
-	value := d.tilted.LogPartition()
+	value := d.q.LogPartition()
 	for i, s := range b {
 		c := d.marginals[i].Over(s)
 		if !c.Proper() {
 			return math.Inf(1)
 		}
-		v, m := c.Variance(), c.Mean()
-		l, g, g2 := d.model.Terms[i].LogMean(m+d.model.Views.Offset(i), v+d.model.Views.Residual(i))
-		d.tmean[i], d.tvar[i] = m+v*g, v*(1+v*g2)
-		value += l + c.LogPartition()
-		if !(d.tvar[i] > 0) {
+		var logZ float64
+		logZ, d.tmean[i], d.tvar[i] = d.tilt(i, c)
+		value += logZ + c.LogPartition()
+		if !(d.tvar[i] > 0) || math.IsNaN(value) {
 			return math.Inf(1)
 		}
 	}
@@ -147,28 +293,32 @@ func (d *doubleLoop) inner() {
 	const (
 		iterations = 100
 		armijo     = 1e-4
+		settled    = 1e-22 // a squared length
 	)
-	b := d.sites.Terms
-	value := d.energy(b)
+	value := d.energy(d.b)
 	last := math.Inf(1)
 	for range iterations {
-		d.tilted.Marginals(d.model.Views, d.mean, d.variance, &d.ws)
 		decrement := d.newtonStep()
-		noise := 1e-13 * (1 + math.Abs(value))
-		if !(decrement > 1e-22) || decrement < noise && decrement > 0.5*last {
+		noise := 1e-13 * (1 + math.Abs(value)) // rounding of the energy
+		if !(decrement > settled) || decrement < noise && decrement > 0.5*last {
 			return
 		}
 		last = decrement
-		length := 1.0
-		for ; length > 1e-8; length /= 2 {
-			for i := range b {
-				d.trial[i] = gauss.Scalar{Nu: b[i].Nu + length*d.step[i], Tau: b[i].Tau + length*d.step[len(b)+i]}
+		moved := false
+		for length := 1.0; length > 1e-8 && !moved; length /= 2 {
+			for i, s := range d.b {
+				d.trial[i] = gauss.Scalar{Nu: s.Nu + length*d.step[i], Tau: s.Tau + length*d.step[len(d.b)+i]}
 			}
-			if next := d.energy(d.trial); next <= value-armijo*length*decrement || decrement < noise && !math.IsInf(next, 1) {
+			next := d.energy(d.trial)
+			moved = next <= value-armijo*length*decrement || decrement < noise && !math.IsInf(next, 1)
+			if moved {
 				value = next
-				copy(b, d.trial)
-				break
+				copy(d.b, d.trial)
 			}
+		}
+		if !moved {
+			d.energy(d.b)
+			return
 		}
 	}
 }
@@ -177,7 +327,7 @@ func (d *doubleLoop) inner() {
 // g_i = E_q̄ φ_i − E_tilted φ_i with φ = (s, −½s²). H is the covariance of φ under
 // q̄ plus, block by block, its covariance under the tilted distributions.
 func (d *doubleLoop) newtonStep() float64 {
-	n := len(d.sites.Terms)
+	n := len(d.b)
 	d.statistics()
 	for i := range n {
 		c := d.tiltedCovariance(i)
@@ -200,8 +350,8 @@ func (d *doubleLoop) newtonStep() float64 {
 // cov(s_i, s_j) = C_ij, cov(s_i, −½s_j²) = −C_ij m_j and
 // cov(½s_i², ½s_j²) = ½C_ij² + m_i m_j C_ij.
 func (d *doubleLoop) statistics() {
-	n := len(d.sites.Terms)
-	d.tilted.Cross(d.model.Views, d.cross, &d.ws)
+	n := len(d.b)
+	d.q.Cross(d.views, d.cross, &d.ws)
 	for i := range n {
 		m, v, tm, tv := d.mean[i], d.variance[i], d.tmean[i], d.tvar[i]
 		d.grad[i] = m - tm
@@ -223,27 +373,20 @@ func (d *doubleLoop) statistics() {
 // of the Gaussian with the same moments.
 func (d *doubleLoop) tiltedCovariance(i int) (c [3]float64) {
 	const h = 1e-5 // balances rounding against the cubic term
-	cavity := d.marginals[i].Over(d.sites.Terms[i])
+	cavity := d.marginals[i].Over(d.b[i])
 	tm, tv := d.tmean[i], d.tvar[i]
-	second := func(c gauss.Scalar) float64 {
-		m, v := d.tiltedMoments(i, c)
+	second := func(dn, dt float64) float64 {
+		_, m, v := d.tilt(i, gauss.Scalar{Nu: cavity.Nu + dn, Tau: cavity.Tau + dt})
 		return -0.5 * (m*m + v)
 	}
 	dn, dt := h/math.Sqrt(tv), h*min(cavity.Tau, 1/tv)
 	c[0] = tv
-	c[1] = (second(gauss.Scalar{Nu: cavity.Nu + dn, Tau: cavity.Tau}) - second(gauss.Scalar{Nu: cavity.Nu - dn, Tau: cavity.Tau})) / (2 * dn)
-	c[2] = (second(gauss.Scalar{Nu: cavity.Nu, Tau: cavity.Tau + dt}) - second(gauss.Scalar{Nu: cavity.Nu, Tau: cavity.Tau - dt})) / (2 * dt)
+	c[1] = (second(dn, 0) - second(-dn, 0)) / (2 * dn)
+	c[2] = (second(0, dt) - second(0, -dt)) / (2 * dt)
 	if !(c[0]*c[2]-c[1]*c[1] > 0) {
 		return [3]float64{tv, -tm * tv, 0.5*tv*tv + tm*tm*tv}
 	}
 	return c
-}
-
-// tiltedMoments are the moments of the cavity c times the i-th term.
-func (d *doubleLoop) tiltedMoments(i int, c gauss.Scalar) (m, v float64) {
-	cv, cm := c.Variance(), c.Mean()
-	_, g, g2 := d.model.Terms[i].LogMean(cm+d.model.Views.Offset(i), cv+d.model.Views.Residual(i))
-	return cm + cv*g, cv * (1 + cv*g2)
 }
 
 // polish takes a step of Newton's method on the equations of the fixed point
@@ -253,29 +396,22 @@ func (d *doubleLoop) tiltedMoments(i int, c gauss.Scalar) (m, v float64) {
 // quadratically, whether or not the plain iteration is stable there. It reports
 // false, with the sites as they were, where it does not lower the residual.
 func (d *doubleLoop) polish(residual float64) (float64, bool) {
-	n := len(d.sites.Terms)
-	if d.energy(d.sites.Terms); d.refresh() != nil {
+	n := len(d.b)
+	saved := append([]gauss.Scalar(nil), d.marginals...)
+	d.setMarginals()
+	if math.IsInf(d.energy(d.b), 1) {
+		copy(d.marginals, saved)
+		d.energy(d.b)
 		return 0, false
 	}
-	for i := range d.marginals {
-		d.marginals[i] = gauss.ScalarFromMoments(d.mean[i], d.variance[i])
-	}
-	d.energy(d.sites.Terms)
 	d.statistics()
-	if d.jacobian == nil {
-		d.jacobian = mat.NewDense(2*n, 2*n, nil)
-	}
-	d.jacobian.Copy(d.hess)
 	for i := range n {
 		t := d.tiltedCovariance(i)
 		m, v := d.mean[i], d.variance[i]
-		// T G⁻¹ of the 2×2 blocks, with G = [v, −mv; −mv, ½v²+m²v].
-		g00, g01, g11 := v, -m*v, 0.5*v*v+m*m*v
-		det := 0.5 * v * v * v
-		a := (t[0]*g11 - t[1]*g01) / det
-		b := (t[1]*g00 - t[0]*g01) / det
-		c := (t[1]*g11 - t[2]*g01) / det
-		e := (t[2]*g00 - t[1]*g01) / det
+		// TG⁻¹ of the 2×2 blocks, with G = [v, −mv; −mv, ½v²+m²v].
+		g00, g01, g11, det := v, -m*v, 0.5*v*v+m*m*v, 0.5*v*v*v
+		a, b := (t[0]*g11-t[1]*g01)/det, (t[1]*g00-t[0]*g01)/det
+		c, e := (t[1]*g11-t[2]*g01)/det, (t[2]*g00-t[1]*g01)/det
 		for j := range 2 * n {
 			top, low := d.hess.At(i, j), d.hess.At(n+i, j)
 			d.jacobian.Set(i, j, top-a*top-b*low)
@@ -287,23 +423,21 @@ func (d *doubleLoop) polish(residual float64) (float64, bool) {
 		d.jacobian.Set(n+i, n+i, d.jacobian.At(n+i, n+i)+t[2])
 	}
 	d.lu.Factorize(d.jacobian)
-	if d.lu.SolveVecTo(mat.NewVecDense(2*n, d.step), false, mat.NewVecDense(2*n, d.grad)) != nil {
-		return 0, false
+	// A nearly singular Jacobian gives a long step, which is judged below.
+	_ = d.lu.SolveVecTo(mat.NewVecDense(2*n, d.step), false, mat.NewVecDense(2*n, d.grad))
+	for i, s := range d.b {
+		d.trial[i] = s.Over(gauss.Scalar{Nu: d.step[i], Tau: d.step[n+i]})
 	}
-	copy(d.trial, d.sites.Terms)
-	for i := range n {
-		d.sites.Terms[i] = d.sites.Terms[i].Over(gauss.Scalar{Nu: d.step[i], Tau: d.step[n+i]})
-	}
-	if d.refresh() == nil {
-		next, ok := 0.0, true
-		for i := range n {
-			p, proper := d.project(i, d.mean[i], d.variance[i])
-			next, ok = max(next, p.residual), ok && proper
-		}
-		if ok && next < residual && (d.model.Utility == nil || d.setCavityOfUtility() == nil) {
-			return next, true
+	if !floats.HasNaN(d.step) && d.set(d.trial) {
+		d.setMarginals()
+		if !math.IsInf(d.energy(d.trial), 1) {
+			if next := d.mismatch(); next < residual {
+				copy(d.b, d.trial)
+				return next, true
+			}
 		}
 	}
-	copy(d.sites.Terms, d.trial)
+	copy(d.marginals, saved)
+	d.energy(d.b)
 	return 0, false
 }

@@ -91,8 +91,7 @@ func (e *engine) start() error {
 	}
 	clear(e.sites.Terms)
 	if e.sites.Utility != nil {
-		clear(e.sites.Utility.H)
-		e.sites.Utility.P.Zero()
+		e.sites.Utility.SetZero()
 	}
 	if err := e.refresh(); err != nil {
 		return &ImproperError{Of: "the prior", Status: e.status}
@@ -106,6 +105,11 @@ func (e *engine) start() error {
 func (e *engine) refresh() error {
 	e.nat.SetStandard()
 	e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
+	return e.complete()
+}
+
+// complete is refresh when nat already holds the prior and the terms' sites.
+func (e *engine) complete() error {
 	if e.model.Utility != nil {
 		e.nat.Times(e.sites.Utility, 1)
 	}
@@ -177,11 +181,15 @@ func (e *engine) sweep(hold bool) float64 {
 	} else {
 		residual, ok = e.sweepSequential()
 	}
+	if ok {
+		e.nat.SetStandard()
+		e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
+	}
 	if ok && e.model.Utility != nil {
 		r, done := e.visitUtility(hold)
 		residual, ok = max(residual, r), done
 	}
-	if ok && e.refresh() == nil {
+	if ok && e.complete() == nil {
 		return residual
 	}
 	e.restore()
@@ -261,6 +269,9 @@ func (e *engine) sweepSequential() (residual float64, ok bool) {
 	return residual, true
 }
 
+// settleAll is the whole loop of a model without a utility.
+func (e *engine) settleAll(ctx context.Context) error { return e.settle(ctx, e.tol) }
+
 // settle sweeps with the actions held until the residual is below tol. It halves
 // the damping when the residual stops falling. When that does not help, sites that
 // were updated all at once are visited one by one, and when that does not help
@@ -278,9 +289,13 @@ func (e *engine) settle(ctx context.Context, tol float64) error {
 		patience = 3
 	}
 	best, since := math.Inf(1), 0
-	for e.status.Sweeps < e.opt.MaxSweeps {
+	for e.damping >= leastDamp {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if e.status.Sweeps >= e.opt.MaxSweeps {
+			e.status.Reason = "the limit on sweeps is reached; raise it"
+			return nil
 		}
 		residual := e.sweep(true)
 		e.record(residual)
@@ -292,18 +307,15 @@ func (e *engine) settle(ctx context.Context, tol float64) error {
 			best, since = residual, 0
 			continue
 		}
-		if since++; since < patience && e.damping >= leastDamp {
-			continue
+		if since++; since >= patience {
+			e.mixer.forget()
+			e.damping /= 2
+			best, since = residual, 0
 		}
-		e.mixer.forget()
-		if e.damping /= 2; e.damping < leastDamp {
-			break
-		}
-		best, since = residual, 0
 	}
-	if e.opt.Schedule == Parallel && e.status.Sweeps < e.opt.MaxSweeps {
+	e.damping = e.opt.Damping
+	if e.opt.Schedule == Parallel {
 		e.opt.Schedule = Sequential
-		e.damping = e.opt.Damping
 		return e.settle(ctx, tol)
 	}
 	return e.doubleLoop(ctx, tol)

@@ -98,17 +98,40 @@ type EPResult struct {
 // says so.
 func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 	m.check()
+	if m.Utility == nil {
+		return o.run(ctx, m, (*engine).settleAll)
+	}
+	r, err := o.run(ctx, m, (*engine).decide)
+	if ctx.Err() != nil || err == nil && r.Status.Converged {
+		return r, err
+	}
+	// From empty sites the utility meets the bare prior, and a strong one can lead
+	// the sites astray. The fixed point without it is a start nearer to the end.
+	plain := *m
+	plain.Utility, plain.Points = nil, nil
+	first, plainErr := o.run(ctx, &plain, (*engine).settleAll)
+	if plainErr != nil {
+		return r, err
+	}
+	o.Start = &first.Sites
+	again, againErr := o.run(ctx, m, (*engine).decide)
+	if againErr != nil {
+		return r, err
+	}
+	again.Status.Sweeps += first.Status.Sweeps
+	if r != nil {
+		again.Status.Sweeps += r.Status.Sweeps
+	}
+	return again, nil
+}
+
+// run is one attempt from one start.
+func (o EP) run(ctx context.Context, m *Model, loop func(*engine, context.Context) error) (*EPResult, error) {
 	e := newEngine(o, m)
 	if err := e.start(); err != nil {
 		return nil, err
 	}
-	if m.Utility == nil {
-		if err := e.settle(ctx, e.tol); err != nil {
-			return nil, err
-		}
-		return e.result()
-	}
-	if err := e.decide(ctx); err != nil {
+	if err := loop(e, ctx); err != nil {
 		return nil, err
 	}
 	return e.result()

@@ -20,17 +20,18 @@ type Status struct {
 	// ActionRounds is how many times the actions of a utility were chosen anew
 	// after the sites had settled.
 	ActionRounds int
-	// ActionCycle is the number of action vectors that follow each other for ever,
-	// 0 when the actions came to rest. The run then holds the one of them with the
-	// highest evidence, that is, expected utility, and settles there.
-	ActionCycle int
+	// ActionsHeld says that the actions of a utility did not come to rest: they
+	// alternate for ever, or what they lead to has no fixed point. The run then
+	// holds the actions of the highest evidence, that is, expected utility, among
+	// those it was led through and settled under.
+	ActionsHeld bool
 	// Reason says in words why the run did not converge; empty when it did.
 	Reason string
 }
 
 func (s Status) String() string {
-	if s.Converged && s.ActionCycle > 0 {
-		return fmt.Sprintf("converged in %d sweeps; %d action vectors alternate, the best is held", s.Sweeps, s.ActionCycle)
+	if s.Converged && s.ActionsHeld {
+		return fmt.Sprintf("converged in %d sweeps with the actions held, which do not come to rest by themselves", s.Sweeps)
 	}
 	if s.Converged {
 		return fmt.Sprintf("converged in %d sweeps", s.Sweeps)

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -14,10 +15,11 @@ func (e *engine) setCavityOfUtility() error {
 	return e.q.Set(e.nat)
 }
 
-// visitUtility is the update of the utility site: deletion, which gives q; action
-// selection, unless the actions are held; projection, in closed form; update.
+// visitUtility is the update of the utility site: deletion, which gives q, whose
+// natural form nat already is; action selection, unless the actions are held;
+// projection, in closed form; update.
 func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
-	if e.setCavityOfUtility() != nil {
+	if e.q.Set(e.nat) != nil {
 		return 0, false
 	}
 	e.lastMean, e.pointMean = e.pointMean, e.lastMean
@@ -75,11 +77,18 @@ func (e *engine) updateUtility() (residual float64) {
 	return residual
 }
 
+// round is a choice of actions under which the sites settled.
+type round struct {
+	sites    Sites
+	evidence float64
+}
+
 // decide runs Loss-EP: sweeps in which the actions are chosen anew at every visit
-// of the utility, until they stay; then rounds in which the actions are held while
-// the sites settle and chosen again from the settled q. It ends when they are
-// chosen again as they were, or when they come back to an earlier choice: then the
-// choice with the highest evidence of those that alternate is held.
+// of the utility; then rounds in which the actions are held while the sites settle
+// and chosen again from the settled q. It ends when they are chosen again as they
+// were. When they come back to an earlier choice, or to one under which nothing
+// settles, the settled choice with the highest evidence is held: of those that
+// alternate, or of all.
 func (e *engine) decide(ctx context.Context) error {
 	const free = 5 // sweeps with actions chosen at every visit
 	for range free {
@@ -88,53 +97,42 @@ func (e *engine) decide(ctx context.Context) error {
 		}
 		e.record(e.sweep(false))
 	}
-	type round struct {
-		sites    Sites
-		evidence float64
-	}
 	var rounds []round
 	for {
 		if err := e.settle(ctx, e.tol); err != nil {
 			return err
 		}
-		settled := e.status
 		r, err := e.result()
-		if err != nil {
-			return err
+		if err != nil || !e.status.Converged {
+			if len(rounds) == 0 {
+				return err
+			}
+			return e.hold(ctx, rounds)
 		}
 		rounds = append(rounds, round{e.sites.clone(), r.LogEvidence})
 		next := slices.Clone(e.sites.Actions)
 		e.model.Utility.Select(next, e.pointMean, e.pointVar)
-		if slices.Equal(next, e.sites.Actions) || !settled.Converged {
+		if slices.Equal(next, e.sites.Actions) {
 			return nil
 		}
 		seen := slices.IndexFunc(rounds, func(r round) bool { return slices.Equal(r.sites.Actions, next) })
 		if seen >= 0 {
-			cycle := rounds[seen:]
-			best := slices.MaxFunc(cycle, func(a, b round) int { return compare(a.evidence, b.evidence) })
-			e.sites = best.sites
-			e.status.ActionCycle = len(cycle)
-			return e.hold(ctx)
+			return e.hold(ctx, rounds[seen:])
 		}
 		e.status.ActionRounds++
 		copy(e.sites.Actions, next)
 	}
 }
 
-// hold settles once more under actions that are no longer chosen.
-func (e *engine) hold(ctx context.Context) error {
+// hold settles under the best of the actions, which are no longer chosen. Their
+// sites have settled before, so that little is left to do.
+func (e *engine) hold(ctx context.Context, rounds []round) error {
+	best := slices.MaxFunc(rounds, func(a, b round) int { return cmp.Compare(a.evidence, b.evidence) })
+	e.sites = best.sites.clone()
+	e.damping = e.opt.Damping
+	e.status.ActionsHeld = true
 	if err := e.refresh(); err != nil {
 		return &ImproperError{Of: "q̄", Status: e.status}
 	}
 	return e.settle(ctx, e.tol)
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -1,0 +1,27 @@
+// Command lossep makes Bayesian decisions when mistakes do not cost the same.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the command with everything it touches passed in. It returns the exit
+// code: 0 when all is well, 2 for input that cannot be used, 1 for a failure.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	c := newRoot()
+	c.SetArgs(args)
+	c.SetIn(in)
+	c.SetOut(out)
+	c.SetErr(errs)
+	return report(c.ExecuteContext(ctx), errs)
+}

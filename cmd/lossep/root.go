@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newRoot() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "lossep",
+		Short: "Bayesian decisions when mistakes do not cost the same",
+		Long: `lossep fits a model whose approximation is calibrated to what each mistake
+costs, takes the best action for each case, and says how sure it is.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return c.Help()
+		},
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	c.CompletionOptions.DisableDefaultCmd = true
+	c.AddCommand(newReactor())
+	return c
+}
+
+// usageError is a mistake in what the user gave: exit code 2.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// noArguments refuses words that are no flags.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s: unknown argument %q; see '%s --help'", c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}
+
+// report prints an error and returns the exit code that goes with it.
+func report(err error, errs io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(errs, "lossep: interrupted")
+		return 1
+	}
+	fmt.Fprintf(errs, "lossep: %v\n", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return 2
+	}
+	return 1
+}
+
+// format is the value of --format.
+type format string
+
+func addFormat(flags *pflag.FlagSet) *format {
+	f := format("text")
+	flags.Var(&f, "format", "output for people (text) or for programs (json)")
+	return &f
+}
+
+func (f *format) String() string { return string(*f) }
+func (f *format) Type() string   { return "text|json" }
+func (f *format) Set(s string) error {
+	if s != "text" && s != "json" {
+		return errors.New("choose text or json")
+	}
+	*f = format(s)
+	return nil
+}
+
+// writeJSON writes one indented JSON value.
+func writeJSON(w io.Writer, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", b)
+	return err
+}

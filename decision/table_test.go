@@ -1,0 +1,252 @@
+package decision_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/normal"
+)
+
+// paper is a table like the paper's, with u10 = 0.5.
+var paper = decision.Table{{1, 0}, {0.5, 1}}
+
+func TestCheck(t *testing.T) {
+	for _, good := range []decision.Table{paper, {{0, 0}, {0, 1e-300}}, {{1, 1}, {1, 1}}, {{1, 0}, {0, 1}, {0.7, 0.7}}} {
+		if err := good.Check(); err != nil {
+			t.Errorf("%v: %v", good, err)
+		}
+	}
+	for _, bad := range []struct {
+		table           decision.Table
+		action, outcome int
+		says            string
+	}{
+		{nil, -1, -1, "0 rows"},
+		{decision.Table{{1, 0}}, -1, -1, "1 rows"},
+		{decision.Table{{1, 0}, {0.5, -1}}, 1, 1, "row 2, column 2: -1 is negative"},
+		{decision.Table{{math.NaN(), 0}, {0, 1}}, 0, 0, "row 1, column 1: NaN"},
+		{decision.Table{{1, 0}, {math.Inf(1), 1}}, 1, 0, "row 2, column 1: +Inf"},
+		{decision.Table{{0, 0}, {0, 0}}, -1, -1, "every entry is 0"},
+	} {
+		checkTableError(t, bad.table.Check(), bad.action, bad.outcome, bad.says)
+	}
+}
+
+func TestNewTable(t *testing.T) {
+	table, err := decision.NewTable([][]float64{{1, 0}, {0.5, 1}})
+	if err != nil || table[1] != paper[1] || table[0] != paper[0] {
+		t.Errorf("%v, error %v", table, err)
+	}
+	_, err = decision.NewTable([][]float64{{1, 0}, {0.5, 1, 2}})
+	checkTableError(t, err, 1, -1, "row 2: has 3 entries")
+	_, err = decision.NewTable([][]float64{{}, {0.5, 1}})
+	checkTableError(t, err, 0, -1, "row 1: has 0 entries")
+	_, err = decision.NewTable([][]float64{{1, -2}, {0.5, 1}})
+	checkTableError(t, err, 0, 1, "negative")
+}
+
+func checkTableError(t *testing.T, err error, action, outcome int, says string) {
+	t.Helper()
+	var e *decision.TableError
+	if !errors.As(err, &e) {
+		t.Errorf("error %v, want a TableError saying %q", err, says)
+		return
+	}
+	if e.Action != action || e.Outcome != outcome || !strings.Contains(e.Error(), says) {
+		t.Errorf("error %q at (%d, %d), want (%d, %d) and %q", e, e.Action, e.Outcome, action, outcome, says)
+	}
+}
+
+func TestFromCosts(t *testing.T) {
+	costs := decision.Table{{0, 10}, {1, 0}}
+	for _, c := range []struct {
+		ceiling float64
+		want    decision.Table
+	}{
+		{math.NaN(), decision.Table{{10, 0}, {9, 10}}},
+		{10, decision.Table{{10, 0}, {9, 10}}},
+		{12, decision.Table{{12, 2}, {11, 12}}},
+	} {
+		got, err := decision.FromCosts(costs, c.ceiling)
+		if err != nil || got[0] != c.want[0] || got[1] != c.want[1] {
+			t.Errorf("ceiling %v: %v, error %v", c.ceiling, got, err)
+		}
+	}
+	// Gains are negative costs.
+	if got, err := decision.FromCosts(decision.Table{{-5, 0}, {-1, -1}}, math.NaN()); err != nil || got[0] != [2]float64{5, 0} {
+		t.Errorf("gains: %v, error %v", got, err)
+	}
+	_, err := decision.FromCosts(costs, 9.99)
+	checkTableError(t, err, -1, -1, "below the largest cost")
+	_, err = decision.FromCosts(decision.Table{{0, math.NaN()}, {1, 0}}, math.NaN())
+	checkTableError(t, err, 0, 1, "NaN")
+	_, err = decision.FromCosts(costs, math.Inf(1))
+	checkTableError(t, err, 0, 0, "+Inf")
+	_, err = decision.FromCosts(decision.Table{{3, 3}, {3, 3}}, math.NaN())
+	checkTableError(t, err, -1, -1, "every entry is 0")
+	_, err = decision.FromCosts(nil, math.NaN())
+	checkTableError(t, err, -1, -1, "0 rows")
+}
+
+// drawTable draws a table of the given number of actions: round numbers, so that
+// ties occur, or numbers of any size.
+func drawTable(t *rapid.T, actions int) decision.Table {
+	entry := rapid.OneOf(
+		rapid.Map(rapid.IntRange(0, 8), func(i int) float64 { return float64(i) / 8 }),
+		rapid.Map(rapid.Float64Range(-6, 6), func(x float64) float64 { return math.Pow(10, x) }),
+	)
+	table := make(decision.Table, actions)
+	for a := range table {
+		table[a] = [2]float64{entry.Draw(t, "u[a][0]"), entry.Draw(t, "u[a][1]")}
+	}
+	if table.Check() != nil {
+		table[0][0] = 1
+	}
+	return table
+}
+
+// TestCeilingKeepsDecisions: a shift of all utilities changes no best action.
+func TestCeilingKeepsDecisions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		costs := drawTable(t, rapid.IntRange(2, 4).Draw(t, "actions"))
+		most := 0.0
+		for _, row := range costs {
+			most = max(most, row[0], row[1])
+		}
+		least, err := decision.FromCosts(costs, math.NaN())
+		if err != nil {
+			return // all costs are equal
+		}
+		shifted, err := decision.FromCosts(costs, 2*most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := rapid.Float64Range(0, 1).Draw(t, "p")
+		a, b := least.Best(1-p, p, -1), shifted.Best(1-p, p, -1)
+		// Equal up to the rounding of the larger utilities.
+		if gap := shifted.ExpectedUtility(b, 1-p, p) - shifted.ExpectedUtility(a, 1-p, p); gap > 1e-14*most {
+			t.Errorf("ceiling %v chooses %d, ceiling %v chooses %d, which is better by %v", most, a, 2*most, b, gap)
+		}
+	})
+}
+
+// TestThreshold compares the closed form with the best action on a grid of p.
+func TestThreshold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := drawTable(t, 2)
+		p, b, ok := table.Threshold()
+		if ok != (table[0][0] > table[1][0] && table[1][1] > table[0][1]) {
+			t.Fatalf("threshold of %v: %v, %v", table, p, ok)
+		}
+		if !ok {
+			return
+		}
+		// p may round to 1, not b.
+		if !(p > 0 && p <= 1) || math.Abs(normal.CDF(b)-p) > 1e-14*p || math.IsInf(b, 0) {
+			t.Errorf("%v: threshold %v and %v do not belong together", table, p, b)
+		}
+		for k := range 401 {
+			q := float64(k) / 400
+			want := 0
+			if q > p {
+				want = 1
+			}
+			// Utilities of up to 1e6 beside 1e-6 leave a difference of their
+			// own rounding undecided.
+			size := max(table[0][0], table[0][1], table[1][0], table[1][1])
+			gap := table.ExpectedUtility(1, 1-q, q) - table.ExpectedUtility(0, 1-q, q)
+			if got := table.Best(1-q, q, -1); got != want && math.Abs(gap) > 1e-15*size {
+				t.Errorf("%v at p = %v, threshold %v: best action %d, want %d", table, q, p, got, want)
+			}
+		}
+	})
+}
+
+func TestThresholdExtremes(t *testing.T) {
+	// The paper's b for u = [[1, 0], [0.5, 1]] is Φ⁻¹(1/3).
+	if p, b, ok := paper.Threshold(); !ok || math.Abs(p-1./3) > 1e-16 || math.Abs(b-normal.Quantile(1./3)) > 1e-15 {
+		t.Errorf("%v, %v, %v", p, b, ok)
+	}
+	// So asymmetric that p is 1 − 1e-12 one way round and 1e-12 the other: b keeps
+	// its digits on both sides.
+	rare := decision.Table{{1, 1 - 1e-12}, {0, 1}}
+	often := decision.Table{{1, 0}, {1 - 1e-12, 1}}
+	_, high, ok1 := rare.Threshold()
+	_, low, ok0 := often.Threshold()
+	if !ok0 || !ok1 || math.Abs(high+low) > 1e-15*high {
+		t.Errorf("b = %v and %v are no mirror images", high, low)
+	}
+	if p, _, ok := (decision.Table{{1.5e308, 0}, {0, 1.5e308}}).Threshold(); !ok || p != 0.5 {
+		t.Errorf("huge utilities: %v, %v", p, ok)
+	}
+	for _, none := range []decision.Table{
+		{{1, 1}, {1, 1}}, {{1, 1}, {0, 0}}, {{0, 1}, {1, 0}}, {{1, 0}, {1, 1}}, {{1, 0}, {0, 1}, {0.7, 0.7}},
+	} {
+		if p, _, ok := none.Threshold(); ok {
+			t.Errorf("%v has threshold %v", none, p)
+		}
+	}
+}
+
+// TestBestAndWorst against the definition, for tables of any number of actions.
+func TestBestAndWorst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := drawTable(t, rapid.IntRange(2, 5).Draw(t, "actions"))
+		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 0.25, 0.5, 1})).Draw(t, "p")
+		all := make([]float64, len(table))
+		table.ExpectedUtilities(all, p)
+		best, worst := table.Best(1-p, p, -1), table.Worst(1-p, p)
+		for a, u := range all {
+			if want := table[a][0]*(1-p) + table[a][1]*p; u != want {
+				t.Errorf("expected utility of %d is %v, want %v", a, u, want)
+			}
+			if u > all[best] || u == all[best] && a < best {
+				t.Errorf("best of %v is %d", all, best)
+			}
+			if u < all[worst] || u == all[worst] && a < worst {
+				t.Errorf("worst of %v is %d", all, worst)
+			}
+			// A held action stays exactly when it is as good as the best, to a
+			// few units in the last place.
+			if got := table.Best(1-p, p, a); got != a && (got != best || u == all[best]) {
+				t.Errorf("holding %d of %v: %d", a, all, got)
+			} else if got == a && all[best]-u > 1e-14*all[best] {
+				t.Errorf("holding %d of %v though it is worse", a, all)
+			}
+		}
+	})
+}
+
+// TestTiesKeepHeldAction at the threshold itself, where rounding would flip it.
+func TestTiesKeepHeldAction(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gain0 := rapid.Float64Range(0.01, 1).Draw(t, "gain of 0")
+		gain1 := rapid.Float64Range(0.01, 1).Draw(t, "gain of 1")
+		table := decision.Table{{gain0, 0}, {0, gain1}}
+		// Both probabilities to full accuracy, as Outcome.Probability gives them.
+		p0, p1 := gain1/(gain0+gain1), gain0/(gain0+gain1)
+		for held := range 2 {
+			if got := table.Best(p0, p1, held); got != held {
+				t.Errorf("%v at p = %v: %d was held, now %d", table, p1, held, got)
+			}
+		}
+	})
+}
+
+// TestDefer: deferring is one more action, best where neither outcome is sure.
+func TestDefer(t *testing.T) {
+	table := decision.Table{{1, 0}, {0, 1}, {0.8, 0.8}}
+	for _, c := range []struct {
+		p    float64
+		want int
+	}{{0, 0}, {0.19, 0}, {0.21, 2}, {0.5, 2}, {0.79, 2}, {0.81, 1}, {1, 1}} {
+		if got := table.Best(1-c.p, c.p, -1); got != c.want {
+			t.Errorf("at p = %v: action %d, want %d", c.p, got, c.want)
+		}
+	}
+}

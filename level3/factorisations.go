@@ -1,0 +1,84 @@
+package level3
+
+import (
+	"gonum.org/v1/gonum/blas"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// lapackReference is gonum's LAPACK, for what is small or wrong. It computes on
+// whatever is registered with blas64.
+var lapackReference lapack.Implementation
+
+// Cholesky replaces the triangle ul of the symmetric matrix a of order n by its
+// factor, L with L·Lᵀ = a (Lower) or U with Uᵀ·U = a (Upper). It returns false when
+// a is not positive definite, NaN included; the triangle then holds intermediate
+// values. The other triangle is neither read nor written. It takes n³/3 operations
+// and panics as gonum's Dpotrf does.
+func (impl Implementation) Cholesky(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
+	if impl.ks == nil || impl.ks.smallFactor(n) || !validUplo(ul) || !holds(a, n, n, lda) {
+		return lapackReference.Dpotrf(ul, n, a, lda)
+	}
+	return impl.ks.factor(lowerView(ul, n, a, lda))
+}
+
+// CholeskyInverse replaces the triangle ul of a, a factor computed by Cholesky, by
+// that triangle of the inverse of the matrix that was factored. It returns false,
+// a being unchanged, when the factor has a zero on its diagonal. It takes 2n³/3
+// operations and panics as gonum's Dpotri does.
+func (impl Implementation) CholeskyInverse(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
+	if impl.ks == nil || impl.ks.smallFactor(n) || !validUplo(ul) || !holds(a, n, n, lda) {
+		return lapackReference.Dpotri(ul, n, a, lda)
+	}
+	if !impl.TriangularInverse(ul, blas.NonUnit, n, a, lda) {
+		return false
+	}
+	impl.ks.gram(lowerView(ul, n, a, lda))
+	return true
+}
+
+// TriangularInverse replaces the triangular matrix a of order n by its inverse. It
+// returns false, a being unchanged, when there is a zero on the diagonal. It takes
+// n³/3 operations and panics as gonum's Dtrtri does.
+func (impl Implementation) TriangularInverse(ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) (ok bool) {
+	valid := validUplo(ul) && (d == blas.Unit || d == blas.NonUnit) && holds(a, n, n, lda)
+	if impl.ks == nil || impl.ks.smallFactor(n) || !valid {
+		return lapackReference.Dtrtri(ul, d, n, a, lda)
+	}
+	if d == blas.Unit {
+		impl.ks.invert(lowerView(ul, n, a, lda), ones)
+		return true
+	}
+	for i := range n {
+		if a[i*lda+i] == 0 {
+			return false
+		}
+	}
+	impl.ks.invert(lowerView(ul, n, a, lda), reciprocal)
+	return true
+}
+
+// lowerView is the triangle ul of a as a lower triangle. For factors that is all
+// there is to the upper case: U = Lᵀ, and UᵀU = LLᵀ.
+func lowerView(ul blas.Uplo, n int, a []float64, lda int) view {
+	v := rowMajor(a, n, n, lda)
+	if ul == blas.Upper {
+		return v.t()
+	}
+	return v
+}
+
+// Cholesky is Implementation.Cholesky of the selected implementation.
+func Cholesky(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
+	return best().Cholesky(ul, n, a, lda)
+}
+
+// CholeskyInverse is Implementation.CholeskyInverse of the selected implementation.
+func CholeskyInverse(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
+	return best().CholeskyInverse(ul, n, a, lda)
+}
+
+// TriangularInverse is Implementation.TriangularInverse of the selected
+// implementation.
+func TriangularInverse(ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) (ok bool) {
+	return best().TriangularInverse(ul, d, n, a, lda)
+}

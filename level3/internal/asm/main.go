@@ -1,0 +1,85 @@
+// Command asm writes the vector kernels of package level3.
+//
+// One description serves both instruction sets: a kernel is a tile of rows × 3
+// vectors held in registers, and only the vector length (8 or 4 doubles) and the
+// number of rows (8 or 4) differ. Run it through "go generate" in the level3
+// directory; it lives in a module of its own so that the assembler generator is
+// no dependency of the library.
+package main
+
+import (
+	"flag"
+	"log"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tileVectors is the width of a register tile in vectors. Three vectors times
+// eight rows fill 24 of AVX-512's 32 registers (three times four fill 12 of
+// AVX2's 16): enough independent chains to hide the latency of the fused
+// multiply-add on both of its ports, with room for one row of B and broadcasts.
+const tileVectors = 3
+
+// isa describes an instruction set to the kernel writers.
+type isa struct {
+	name  string // suffix of the function names
+	lanes int    // doubles in a vector register
+	rows  int    // rows of the register tile
+	regs  []reg.VecPhysical
+}
+
+var (
+	avx512 = isa{
+		name: "AVX512", lanes: 8, rows: 8,
+		regs: []reg.VecPhysical{
+			reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
+			reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
+			reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
+			reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
+		},
+	}
+	avx2 = isa{
+		name: "AVX2", lanes: 4, rows: 4,
+		regs: []reg.VecPhysical{
+			reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
+			reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15,
+		},
+	}
+)
+
+// acc returns the accumulator register of a tile's row and vector.
+func (s isa) acc(row, vec int) reg.VecPhysical { return s.regs[row*tileVectors+vec] }
+
+// free returns the i-th register that is not an accumulator.
+func (s isa) free(i int) reg.VecPhysical {
+	n := s.rows * tileVectors
+	return s.regs[n+i%(len(s.regs)-n)]
+}
+
+// vectorBytes is the size of a vector in memory, rowBytes that of a tile's row.
+func (s isa) vectorBytes() int { return 8 * s.lanes }
+func (s isa) rowBytes() int    { return tileVectors * s.vectorBytes() }
+
+func main() {
+	name := flag.String("isa", "avx512", "instruction set: avx512 or avx2")
+	flag.Parse()
+
+	var s isa
+	switch *name {
+	case "avx512":
+		s = avx512
+	case "avx2":
+		s = avx2
+	default:
+		log.Fatalf("asm: unknown instruction set %q", *name)
+	}
+	writeGemm(s)
+	writeTrsm(s)
+	writeTrmm(s)
+	writePotrf(s)
+	writeCopy(s)
+	writeTranspose(s)
+	writeScale(s)
+	build.Generate()
+}

@@ -1,0 +1,213 @@
+package reactor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+)
+
+// Answer is what one method says about a problem. Its JSON form is the output of
+// the command.
+type Answer struct {
+	Method      string  `json:"method"`
+	Mean        float64 `json:"mean"`
+	Variance    float64 `json:"variance"`
+	LogEvidence float64 `json:"log_evidence"`
+	// TiltedMean and TiltedVariance are those of q̄, the approximation that carries
+	// the utility; only Loss-EP has one.
+	TiltedMean     *float64 `json:"tilted_mean,omitempty"`
+	TiltedVariance *float64 `json:"tilted_variance,omitempty"`
+	// Action is the best action, nil when there is nothing to decide.
+	Action          *int      `json:"action"`
+	ExpectedUtility []float64 `json:"expected_utility"`
+	Converged       bool      `json:"converged"`
+	Sweeps          int       `json:"sweeps"`
+	// Status says in words how the run ended.
+	Status string `json:"status"`
+	// OtherFixedPoints are where the same method ends from other starts.
+	OtherFixedPoints []FixedPoint `json:"other_fixed_points,omitempty"`
+
+	// Posterior answers further questions about v, with φ = mean + √variance·v.
+	Posterior infer.Posterior `json:"-"`
+}
+
+// FixedPoint is another solution of the same equations.
+type FixedPoint struct {
+	Mean        float64 `json:"mean"`
+	Variance    float64 `json:"variance"`
+	LogEvidence float64 `json:"log_evidence"`
+	Action      *int    `json:"action"`
+}
+
+// method is how an answer is found, and whether it is about the utility.
+type method struct {
+	name    string
+	utility bool
+	solve   func(ctx context.Context, p Problem, m *infer.Model) (*Answer, error)
+}
+
+var methods = []method{
+	{"exact", false, exact},
+	{"ep", false, ep},
+	{"loss-ep", true, ep},
+}
+
+// Methods are the names of all methods, in the order in which they are reported.
+func Methods() []string {
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = m.name
+	}
+	return names
+}
+
+// Solve answers the problem by the named method.
+func Solve(ctx context.Context, p Problem, name string) (*Answer, error) {
+	i := slices.IndexFunc(methods, func(m method) bool { return m.name == name })
+	if i < 0 {
+		return nil, &InputError{"method", fmt.Sprintf("%q is not known; choose one of %s", name, strings.Join(Methods(), ", "))}
+	}
+	m, err := p.Model()
+	if err != nil {
+		return nil, err
+	}
+	if methods[i].utility {
+		if p.Utility == nil {
+			return nil, &InputError{"method", fmt.Sprintf("%s is calibrated to a utility; give a threshold and a utility", name)}
+		}
+		u, err := p.utility()
+		if err != nil {
+			return nil, err
+		}
+		m.Utility, m.Points = u, p.views(1)
+	}
+	a, err := methods[i].solve(ctx, p, m)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	a.Method = name
+	return a, p.decide(a)
+}
+
+// SolveAll answers the problem by every method that applies to it: those that are
+// calibrated to a utility need one, and the exact answer needs a short list of
+// measurements.
+func SolveAll(ctx context.Context, p Problem) ([]*Answer, error) {
+	var answers []*Answer
+	for _, m := range methods {
+		if m.utility && p.Utility == nil || m.name == "exact" && p.tooLong() {
+			continue
+		}
+		a, err := Solve(ctx, p, m.name)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, a)
+	}
+	return answers, nil
+}
+
+// decide fills in the expected utilities and the best action.
+func (p Problem) decide(a *Answer) error {
+	if p.Utility == nil {
+		return nil
+	}
+	u, err := p.utility()
+	if err != nil {
+		return err
+	}
+	var above, stderr [1]float64
+	u.Outcome().Probabilities(a.Posterior, p.views(1), above[:], stderr[:])
+	c := u.Choose(0, above[0])
+	a.Action, a.ExpectedUtility = &c.Action, c.Utilities
+	return nil
+}
+
+// moments are the mean and variance of φ.
+func (p Problem) moments(q infer.Posterior) (mean, variance float64) {
+	var m, v [1]float64
+	q.Moments(p.views(1), m[:], v[:])
+	return m[0], v[0]
+}
+
+// tooLong reports whether there are too many measurements to enumerate.
+func (p Problem) tooLong() bool { return len(p.Data) > infer.MaxMixtureTerms }
+
+func exact(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
+	if p.tooLong() {
+		return nil, &InputError{"data", fmt.Sprintf("%d measurements make 2^%d cases to enumerate; give at most %d or choose another method", len(p.Data), len(p.Data), infer.MaxMixtureTerms)}
+	}
+	r, err := infer.Mixture{}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{LogEvidence: r.LogEvidence, Converged: true, Status: "exact", Posterior: r}
+	a.Mean, a.Variance = p.moments(r)
+	return a, nil
+}
+
+// ep runs EP, or Loss-EP when the model has a utility, as the paper does: from
+// empty sites, half-damped, in the order of the data, the utility last. Then it
+// looks for other fixed points from other starts.
+func ep(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
+	r, err := infer.EP{Damping: 0.5}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{
+		LogEvidence: r.LogEvidence, Converged: r.Status.Converged, Sweeps: r.Status.Sweeps,
+		Status: r.Status.String(), Posterior: infer.Gaussian{Gaussian: r.Q},
+	}
+	a.Mean, a.Variance = p.moments(a.Posterior)
+	if m.Utility != nil {
+		mean, variance := p.moments(infer.Gaussian{Gaussian: r.Tilted})
+		a.TiltedMean, a.TiltedVariance = &mean, &variance
+	}
+	a.OtherFixedPoints, err = p.otherFixedPoints(ctx, m, a)
+	return a, err
+}
+
+// otherFixedPoints starts again from sites that say that a measurement is good, or
+// that it is not, at random, and lists the fixed points reached that differ.
+func (p Problem) otherFixedPoints(ctx context.Context, m *infer.Model, known *Answer) ([]FixedPoint, error) {
+	const starts = 16
+	rng := rand.New(rand.NewPCG(1, uint64(len(p.Data))))
+	var others []FixedPoint
+	for range starts {
+		sites := &infer.Sites{Terms: make([]gauss.Scalar, len(p.Data))}
+		for i, y := range p.Data {
+			if rng.IntN(2) == 0 { // the site of N(y; φ, noise) on s = φ − PriorMean
+				sites.Terms[i] = gauss.ScalarFromMoments(y-p.PriorMean, p.NoiseVariance)
+			}
+		}
+		r, err := infer.EP{Damping: 0.5, Start: sites, Rand: rng}.Fit(ctx, m)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil || !r.Status.Converged {
+			continue
+		}
+		a := Answer{Posterior: infer.Gaussian{Gaussian: r.Q}}
+		a.Mean, a.Variance = p.moments(a.Posterior)
+		if err := p.decide(&a); err != nil {
+			return nil, err
+		}
+		// Fixed points are found to 1e-9; nearer than 1e-5 they are the same.
+		same := func(mean, variance float64) bool {
+			return math.Abs(mean-a.Mean) < 1e-5*math.Sqrt(a.Variance) && math.Abs(variance-a.Variance) < 1e-5*a.Variance
+		}
+		if same(known.Mean, known.Variance) || slices.ContainsFunc(others, func(f FixedPoint) bool { return same(f.Mean, f.Variance) }) {
+			continue
+		}
+		others = append(others, FixedPoint{Mean: a.Mean, Variance: a.Variance, LogEvidence: r.LogEvidence, Action: a.Action})
+	}
+	slices.SortFunc(others, func(a, b FixedPoint) int { return cmp.Compare(b.LogEvidence, a.LogEvidence) })
+	return others, nil
+}
