@@ -1,0 +1,24 @@
+# An index of the commands worth knowing. Nothing here does anything of its own.
+
+.PHONY: build test lint format robust bench generate
+
+build:      ## the command, as a static binary
+	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
+
+test:       ## everything that has to pass
+	go test ./...
+
+lint:       ## vet and staticcheck
+	go vet ./... && go tool staticcheck ./...
+
+format:     ## rewrite the code in its one format
+	go tool gofumpt -w .
+
+robust:     ## the long tests: ten thousand random problems of each kind
+	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m
+
+bench:      ## all benchmarks
+	go test -run xxx -bench . ./...
+
+generate:   ## the assembly of package level3
+	go generate ./level3

@@ -1,0 +1,89 @@
+package lossep_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lossep/lossep"
+
+type pkg struct {
+	ImportPath, Name string
+	Imports          []string
+	Doc              string
+}
+
+// packages lists the packages of the module as the go command sees them.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Imports,Doc", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.ImportPath = strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		all = append(all, p)
+	}
+}
+
+// The thesis of the paper as a property of the import graph: inference sees views
+// and factors, and neither decisions nor Gaussian processes.
+func TestInferenceKnowsNoDecisions(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.ImportPath != "infer" {
+			continue
+		}
+		for _, forbidden := range []string{"decision", "gp", "kernel", "data"} {
+			if slices.Contains(p.Imports, module+"/"+forbidden) {
+				t.Errorf("infer imports %s", forbidden)
+			}
+		}
+		return
+	}
+	t.Error("there is no package infer")
+}
+
+// Nothing below the root prints, logs or takes arguments: that is the business of
+// the command. Reading and writing one file by name is what safetensors is for.
+func TestLibrariesAreQuiet(t *testing.T) {
+	allowed := map[string][]string{
+		"safetensors": {"os"},
+		"level3":      {"os"}, // reads one environment variable
+	}
+	for _, p := range packages(t) {
+		if p.Name == "main" || p.ImportPath == "" || strings.Contains(p.ImportPath, "internal") {
+			continue
+		}
+		for _, quiet := range []string{"os", "log", "log/slog", "flag"} {
+			if slices.Contains(p.Imports, quiet) && !slices.Contains(allowed[p.ImportPath], quiet) {
+				t.Errorf("%s imports %s", p.ImportPath, quiet)
+			}
+		}
+	}
+}
+
+// Every package says what it is for, and none is a drawer for odds and ends.
+func TestPackagesHaveOneReason(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" {
+			t.Errorf("%s has no doc comment", p.ImportPath)
+		}
+		for _, drawer := range []string{"util", "utils", "misc", "common", "helpers"} {
+			if p.Name == drawer {
+				t.Errorf("%s: what is it for?", p.ImportPath)
+			}
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	metadataKey = "__metadata__"
+	checksumKey = "sha256"
+	// chunk is how many bytes of numbers are converted at a time.
+	chunk = 64 << 10
+)
+
+// blank stands for the checksum while it is computed.
+var blank = strings.Repeat("0", 2*sha256.Size)
+
+// Write writes the file, with its checksum. Equal contents give equal bytes, in
+// whatever order the tensors are listed. It returns an *Error, having written
+// nothing, when the contents cannot be stored, and otherwise the error of w.
+func Write(w io.Writer, f *File) error {
+	tensors := slices.Clone(f.Tensors)
+	slices.SortStableFunc(tensors, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
+	head, err := header(tensors, f.Metadata)
+	if err != nil {
+		return err
+	}
+	// The checksum goes before the numbers it covers, so they are gone through twice.
+	sum := sha256.New()
+	sum.Write(head)
+	for i := range tensors {
+		if err := tensors[i].encode(sum); err != nil {
+			return err
+		}
+	}
+	// The metadata come first and the blank digest is their first value.
+	at := bytes.Index(head, []byte(blank))
+	hex.Encode(head[at:], sum.Sum(nil))
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	for i := range tensors {
+		if err := tensors[i].encode(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// header is the length and the JSON of sorted tensors, with a blank checksum.
+func header(tensors []Tensor, metadata map[string]string) ([]byte, error) {
+	var b bytes.Buffer
+	b.Write(make([]byte, 8)) // the length, known at the end
+	fmt.Fprintf(&b, `{%q:{%q:%q`, metadataKey, checksumKey, blank)
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		value := metadata[key]
+		switch {
+		case key == checksumKey:
+			return nil, &Error{Kind: Reserved, Msg: fmt.Sprintf("the metadata key %q is the format's own; use another", key)}
+		case !utf8.ValidString(key) || !utf8.ValidString(value):
+			return nil, &Error{Kind: Reserved, Msg: fmt.Sprintf("the metadata entry %s is not UTF-8 text", quote(key))}
+		}
+		b.WriteByte(',')
+		writeJSON(&b, key)
+		b.WriteByte(':')
+		writeJSON(&b, value)
+	}
+	b.WriteByte('}')
+	offset := 0
+	for i, t := range tensors {
+		if err := t.check(); err != nil {
+			return nil, err
+		}
+		switch {
+		case t.Name == metadataKey:
+			return nil, &Error{Kind: Reserved, Tensor: t.Name, Msg: "has a name that is the format's own; use another"}
+		case !utf8.ValidString(t.Name):
+			return nil, &Error{Kind: Reserved, Tensor: t.Name, Msg: "has a name that is not UTF-8 text"}
+		case i > 0 && t.Name == tensors[i-1].Name:
+			return nil, &Error{Kind: Duplicate, Tensor: t.Name, Msg: "occurs twice; give each tensor its own name"}
+		}
+		end := offset + width*(len(t.Floats)+len(t.Ints))
+		b.WriteByte(',')
+		writeJSON(&b, t.Name)
+		b.WriteByte(':')
+		writeJSON(&b, entry{t.DType, append([]int{}, t.Shape...), [2]int{offset, end}})
+		offset = end
+	}
+	b.WriteByte('}')
+	for b.Len()%width != 0 {
+		b.WriteByte(' ')
+	}
+	size := b.Len() - 8
+	if size > DefaultMaxHeader {
+		return nil, &Error{Kind: HeaderSize, Msg: fmt.Sprintf("names and metadata take %d bytes, more than the %d that are read back; store the bulk as tensors", size, DefaultMaxHeader)}
+	}
+	head := b.Bytes()
+	binary.LittleEndian.PutUint64(head, uint64(size))
+	return head, nil
+}
+
+// entry is the header's line about one tensor.
+type entry struct {
+	DType   DType  `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"`
+}
+
+// writeJSON writes a string or an entry, which cannot fail.
+func writeJSON(b *bytes.Buffer, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	b.Write(text)
+}
+
+// encode writes the numbers.
+func (t *Tensor) encode(w io.Writer) error {
+	buffer := make([]byte, 0, min(chunk, width*(len(t.Floats)+len(t.Ints))))
+	for block := range slices.Chunk(t.Floats, chunk/width) {
+		buffer = buffer[:0]
+		for _, v := range block {
+			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
+		}
+		if _, err := w.Write(buffer); err != nil {
+			return err
+		}
+	}
+	for block := range slices.Chunk(t.Ints, chunk/width) {
+		buffer = buffer[:0]
+		for _, v := range block {
+			buffer = binary.LittleEndian.AppendUint64(buffer, uint64(v))
+		}
+		if _, err := w.Write(buffer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFile writes to a path all or nothing: a temporary file in the same directory
+// is written, flushed to the disk and renamed. On failure, a full disk included, what
+// was at the path stays as it was and the temporary file is removed. A symbolic link
+// is followed; something that is not a regular file is refused.
+func WriteFile(path string, f *File) error {
+	return replace(path, func(w io.Writer) error { return Write(w, f) })
+}
+
+// replace gives the path what write writes, once it is safely written.
+func replace(path string, write func(io.Writer) error) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("safetensors: %s is not a regular file; give the path of a file to write", path)
+	}
+	temporary, err := createBeside(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			// The first error is the one to tell; closing twice does no harm.
+			_ = temporary.Close()
+			_ = os.Remove(temporary.Name())
+			err = fmt.Errorf("%s was not written: %w", path, err)
+		}
+	}()
+	if err := write(temporary); err != nil {
+		return err
+	}
+	if err := temporary.Sync(); err != nil {
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+// createBeside makes a new file in the directory of path, with the permissions that
+// path itself would get from the user's mask.
+func createBeside(path string) (*os.File, error) {
+	const attempts = 1000 // leftovers of killed processes with the same number
+	var err error
+	for i := range attempts {
+		var f *os.File
+		name := fmt.Sprintf(".safetensors-%d-%d.tmp", os.Getpid(), i)
+		f, err = os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil || !os.IsExist(err) {
+			return f, err
+		}
+	}
+	return nil, err
+}
