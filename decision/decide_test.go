@@ -124,3 +124,21 @@ func TestProbabilities(t *testing.T) {
 		}
 	}
 }
+
+// TestTieHasNoRegret: at the threshold either action is as good, and the rounding of
+// their utilities is no regret.
+func TestTieHasNoRegret(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gain0 := rapid.Float64Range(0.5, 1).Draw(t, "gain of 0")
+		gain1 := rapid.Float64Range(0.5, 1).Draw(t, "gain of 1")
+		table := decision.Table{{gain0, 0}, {0, gain1}}
+		u, err := decision.NewUtility(decision.Probit(), 2, nil, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _, _ := table.Threshold()
+		if got := u.Regret([]int{0, 1}, []float64{p, p}); got.Absolute != 0 {
+			t.Errorf("regret at the threshold of %v: %v", table, got)
+		}
+	})
+}

@@ -1,6 +1,9 @@
 package factor
 
-import "math"
+import (
+	"math"
+	"math/cmplx"
+)
 
 // Clutter is the term of a measurement Y that is clutter with probability Weight:
 // t(f) = (1 − Weight)·N(Y; f, Noise) + Weight·N(Y; 0, Variance).
@@ -20,19 +23,44 @@ func (c Clutter) Log(f float64) (l, d1, d2 float64) { return c.LogMean(f, 0) }
 // It works with logarithms, so that a measurement far from both components keeps
 // its ρ.
 func (c Clutter) LogMean(m, v float64) (l, d1, d2 float64) {
-	w := c.Noise + v
+	good, bad := c.peaks(v)
+	return c.logMean(m, c.Noise+v, good, bad)
+}
+
+// peaks are the logarithms of the weighted components at m = Y, where the one of a
+// good measurement is largest; the other does not depend on m.
+func (c Clutter) peaks(v float64) (good, bad float64) {
+	good = math.Log1p(-c.Weight) - 0.5*(math.Log(c.Noise+v)+logTwoPi)
+	bad = math.Log(c.Weight) - 0.5*(c.Y*c.Y/c.Variance+math.Log(c.Variance)+logTwoPi)
+	return good, bad
+}
+
+// logMean is LogMean for a total variance w and the peaks that belong to it.
+func (c Clutter) logMean(m, w, good, bad float64) (l, d1, d2 float64) {
 	e := c.Y - m
-	good := math.Log1p(-c.Weight) - 0.5*(e*e/w+math.Log(w)+logTwoPi)
-	bad := math.Log(c.Weight) - 0.5*(c.Y*c.Y/c.Variance+math.Log(c.Variance)+logTwoPi)
+	good -= 0.5 * e * e / w
 	l = logSumExp(good, bad)
 	rho := math.Exp(good - l)
 	other := math.Exp(bad - l)
-	return l, rho * e / w, -rho/w + rho*other*(e/w)*(e/w)
+	pull := e / w
+	return l, rho * pull, -rho/w + (rho*pull)*(other*pull)
 }
 
-// MeanLog implements Factor by quadrature.
+// MeanLog implements Factor by quadrature. In units of the noise, e = (Y − f)/√Noise,
+// the components cancel where e² = c ± iπ(2k+1)·2, with c twice the log-odds of a
+// good measurement at f = Y. The roots nearest to the real line are those of k = 0;
+// the others lie above them, or outwards on the diagonals.
 func (c Clutter) MeanLog(m, v float64) (l, d1, d2 float64) {
-	return expect(c.Log, m, v, feature{c.Y, math.Sqrt(c.Noise)})
+	good, bad := c.peaks(0)
+	odds := 2 * (good - bad)
+	if math.IsInf(odds, 1) { // never clutter
+		return Gaussian{c.Y, c.Noise}.MeanLog(m, v)
+	}
+	root := cmplx.Sqrt(complex(odds, 2*math.Pi))
+	sd := math.Sqrt(c.Noise)
+	at, scale := sd*real(root), sd*imag(root)
+	log := func(f float64) (l, d1, d2 float64) { return c.logMean(f, c.Noise, good, bad) }
+	return expect(log, m, v, feature{c.Y - at, scale}, feature{c.Y + at, scale})
 }
 
 // logSumExp is log(eᵃ + eᵇ).

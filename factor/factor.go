@@ -27,6 +27,13 @@ type Factor interface {
 	MeanLog(m, v float64) (l, d1, d2 float64)
 }
 
+// Binary is a Factor that is the probability of one of two outcomes. Its complement
+// is that of the other: the two add to one everywhere.
+type Binary interface {
+	Factor
+	Complement() Factor
+}
+
 // Utility is a positive factor on many views at once, which depends on an action
 // for each of them: U(a, f) = Σ_j u_j(a_j, f_j).
 type Utility interface {

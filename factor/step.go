@@ -32,38 +32,40 @@ func (s Step) LogMean(m, v float64) (l, d1, d2 float64) {
 	z := (m - s.T) / sd
 	logUp, up, upBend := normal.LogCDFDerivatives(z)
 	logDown, down, downBend := normal.LogCDFDerivatives(-z)
-	l = logSumExp(math.Log(s.Below)+logDown, math.Log(s.Above)+logUp)
-	ratio := 1 / (weighted(s.Below, down) + weighted(s.Above, up))
-	d1 = (s.Above - s.Below) * ratio / sd
 	switch {
-	case s.Below == 0: // −d1(z/sd + d1) without its cancellation
-		d2 = upBend / v
+	case s.Below == 0: // the sums below without their cancellation
+		return math.Log(s.Above) + logUp, up / sd, upBend / v
 	case s.Above == 0:
-		d2 = downBend / v
-	default:
-		d2 = -d1 * (z/sd + d1)
+		return math.Log(s.Below) + logDown, -down / sd, downBend / v
 	}
-	return l, d1, d2
+	// Relative to the larger side, so that the scale of a utility does not matter.
+	top := max(s.Below, s.Above)
+	below, above := s.Below/top, s.Above/top
+	l = math.Log(top) + logSumExp(math.Log(below)+logDown, math.Log(above)+logUp)
+	d1 = (above - below) / (below/down + above/up) / sd
+	if d1 == 0 { // z may be infinite here, and 0·∞ is no number
+		return l, 0, 0
+	}
+	return l, d1, -d1 * (z/sd + d1)
 }
 
-// weighted is u/ρ, with 0/0 = 0: a side of no utility does not count, however far
-// away it is.
-func weighted(u, hazard float64) float64 {
-	if u == 0 {
-		return 0
-	}
-	return u / hazard
-}
-
-// MeanLog implements Factor: log Below·Φ(−z) + log Above·Φ(z). It is −∞ where a
-// side of no utility has positive probability.
+// MeanLog implements Factor: log Below·Φ(−z) + log Above·Φ(z). A side of no utility
+// makes it −∞ for every v > 0, with no slope anywhere.
 func (s Step) MeanLog(m, v float64) (l, d1, d2 float64) {
 	if v == 0 {
 		return s.Log(m)
 	}
+	if s.Below == 0 || s.Above == 0 {
+		return math.Inf(-1), 0, 0
+	}
 	sd := math.Sqrt(v)
 	z := (m - s.T) / sd
 	below, above := math.Log(s.Below), math.Log(s.Above)
-	d1 = (above - below) * normal.Density(z) / sd
-	return below*normal.CDF(-z) + above*normal.CDF(z), d1, -d1 * z / sd
+	l = below*normal.CDF(-z) + above*normal.CDF(z)
+	density := normal.Density(z)
+	if density == 0 { // z may be infinite here
+		return l, 0, 0
+	}
+	d1 = (above - below) * density / sd
+	return l, d1, -d1 * z / sd
 }

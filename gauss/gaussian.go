@@ -260,14 +260,23 @@ func (g *Gaussian) whiten(views *Views, ws *Workspace) {
 // forward solve, so only the trailing triangle of U takes part.
 func solveRight(a *mat.Dense, lead []int, u blas64.Triangular) {
 	r := a.RawMatrix()
-	inParallel(len(lead), r.Rows*u.N*u.N, func(k int) {
-		l := lead[k]
-		i, j := k*rowBlock, min((k+1)*rowBlock, r.Rows)
-		if l < u.N {
-			kernels.Dtrsm(blas.Right, blas.Upper, noTrans, blas.NonUnit, j-i, u.N-l, 1,
-				u.Data[l*u.Stride+l:], u.Stride, r.Data[i*r.Stride+l:], r.Stride)
+	if !shared(len(lead), r.Rows*u.N*u.N) {
+		for k := range lead {
+			solveBlock(r, lead, u, k)
 		}
-	})
+		return
+	}
+	inParallel(len(lead), func(k int) { solveBlock(r, lead, u, k) })
+}
+
+// solveBlock is solveRight for the k-th block of rows.
+func solveBlock(r blas64.General, lead []int, u blas64.Triangular, k int) {
+	l := lead[k]
+	i, j := k*rowBlock, min((k+1)*rowBlock, r.Rows)
+	if l < u.N {
+		kernels.Dtrsm(blas.Right, blas.Upper, noTrans, blas.NonUnit, j-i, u.N-l, 1,
+			u.Data[l*u.Stride+l:], u.Stride, r.Data[i*r.Stride+l:], r.Stride)
+	}
 }
 
 // Tilt writes into dst the natural form of the Gaussian with the moments that g
@@ -305,18 +314,28 @@ func (g *Gaussian) Tilt(dst *Natural, views *Views, d1, d2 []float64, ws *Worksp
 		copy(row[i:], u.Data[i*u.Stride+i:i*u.Stride+m])
 	}
 	blocks := (m + rowBlock - 1) / rowBlock
-	inParallel(blocks, m*m*m, func(k int) {
-		j0, j1 := k*rowBlock, min((k+1)*rowBlock, m)
-		top := m - j1 // the first row with anything in these columns
-		kernels.Dtrsm(blas.Left, blas.Upper, trans, blas.NonUnit, j1, j1-j0, 1,
-			inner.Data[top*inner.Stride+top:], inner.Stride, y.Data[top*y.Stride+j0:], y.Stride)
-	})
+	if shared(blocks, m*m*m) {
+		inParallel(blocks, func(k int) { solveLeft(inner, y, k) })
+	} else {
+		for k := range blocks {
+			solveLeft(inner, y, k)
+		}
+	}
 	blas64.Trsv(noTrans, u, vector(grad))
 	floats.Add(grad, g.mean)
 	dst.SetZero()
 	dst.addProduct(ws.square, ws.lead, nil)
 	blas64.Symv(1, inner, vector(grad), 0, vector(dst.H))
 	return nil
+}
+
+// solveLeft replaces the k-th block of columns of Y, whose row i begins with m−1−i
+// zeros, by G⁻ᵀY.
+func solveLeft(g blas64.Symmetric, y blas64.General, k int) {
+	j0, j1 := k*rowBlock, min((k+1)*rowBlock, g.N)
+	top := g.N - j1 // the first row with anything in these columns
+	kernels.Dtrsm(blas.Left, blas.Upper, trans, blas.NonUnit, j1, j1-j0, 1,
+		g.Data[top*g.Stride+top:], g.Stride, y.Data[top*y.Stride+j0:], y.Stride)
 }
 
 // reverse turns the order of rows and columns of a symmetric matrix round.

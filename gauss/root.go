@@ -3,6 +3,7 @@ package gauss
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -109,7 +110,7 @@ func (r *Root) Project(cross *mat.Dense, variance []float64) *Views {
 	residual := make([]float64, c.Rows)
 	for i := range residual {
 		row := cross.RawRowView(i)
-		floats.Reverse(row)
+		slices.Reverse(row)
 		// Where the vector determines the element the difference is rounding.
 		residual[i] = max(0, variance[i]-floats.Dot(row, row))
 	}

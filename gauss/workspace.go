@@ -62,20 +62,17 @@ func reshape(d *mat.Dense, n, m int) *mat.Dense {
 // costs more than it saves.
 const serialWork = 1 << 18
 
-// inParallel calls f(0) … f(n−1), on all cores when the work is worth it. Calls
-// must not depend on each other, so that the result is the same on any number of
-// cores.
-func inParallel(n, work int, f func(k int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 || work < serialWork {
-		for k := range n {
-			f(k)
-		}
-		return
-	}
+// shared reports whether n calls with that much work in all should go to several
+// cores. Asking first keeps the closure that inParallel needs off the heap where it
+// does not pay.
+func shared(n, work int) bool { return min(runtime.GOMAXPROCS(0), n) > 1 && work >= serialWork }
+
+// inParallel calls f(0) … f(n−1) on all cores. Calls must not depend on each other,
+// so that the result is the same on any number of cores.
+func inParallel(n int, f func(k int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range workers {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
 			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
 				f(k)

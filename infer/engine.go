@@ -35,6 +35,7 @@ type engine struct {
 	mu, col  []float64     // mean of q̄, and Σa
 
 	q                   *gauss.Gaussian // the utility's cavity
+	points              gauss.Workspace // its own, so that neither is reshaped
 	pointMean, pointVar []float64       // its marginals at the points
 	lastMean, lastVar   []float64       // the same one sweep earlier
 	d1, d2              []float64

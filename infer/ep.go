@@ -167,7 +167,7 @@ func (e *engine) result() (*EPResult, error) {
 			return nil, &ImproperError{Of: "q", Status: e.status}
 		}
 		r.Q = e.q
-		e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.ws)
+		e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
 		r.LogEvidence += e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
 	}
 	r.LogEvidence += r.Q.LogPartition()

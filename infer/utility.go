@@ -24,7 +24,7 @@ func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
 	}
 	e.lastMean, e.pointMean = e.pointMean, e.lastMean
 	e.lastVar, e.pointVar = e.pointVar, e.lastVar
-	e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.ws)
+	e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
 	if !hold || e.sites.Actions[0] < 0 {
 		e.model.Utility.Select(e.sites.Actions, e.pointMean, e.pointVar)
 	}
@@ -32,7 +32,7 @@ func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
 	if math.IsNaN(logZ) || math.IsInf(logZ, 0) {
 		return 0, false
 	}
-	if e.q.Tilt(e.site, e.model.Points, e.d1, e.d2, &e.ws) != nil {
+	if e.q.Tilt(e.site, e.model.Points, e.d1, e.d2, &e.points) != nil {
 		return 0, false
 	}
 	residual = e.momentChange()

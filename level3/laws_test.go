@@ -200,6 +200,23 @@ func TestNotPositiveDefinite(t *testing.T) {
 	}
 }
 
+// TestZeroPivot ends a matrix with a pivot that is exactly zero, and only that.
+func TestZeroPivot(t *testing.T) {
+	for _, n := range []int{8, 12, 24, 48, 192, 216} {
+		for _, ul := range []blas.Uplo{blas.Lower, blas.Upper} {
+			a := make([]float64, n*n)
+			for i := range n - 1 {
+				a[i*n+i] = 1
+			}
+			for _, impl := range everything() {
+				if impl.Cholesky(ul, n, slices.Clone(a), n) {
+					t.Errorf("%s: order %d: a zero pivot is accepted", impl.Name(), n)
+				}
+			}
+		}
+	}
+}
+
 // TestSingular refuses to invert, and leaves the matrix alone.
 func TestSingular(t *testing.T) {
 	const n = 70

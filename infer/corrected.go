@@ -1,0 +1,245 @@
+package infer
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+)
+
+// Correction is how far a corrected marginal goes.
+type Correction int
+
+const (
+	// Factorised exchanges every site for its term by itself, as if the values at
+	// the terms were independent given the value at the point of interest (Cseke and
+	// Heskes 2011). It takes N evaluations of a term for each node.
+	Factorised Correction = iota
+	// Paired adds what the correlations of those values contribute, to second
+	// order. It takes 3N² multiplications more for each node, in matrix products.
+	Paired
+)
+
+// Corrected is a posterior whose marginals see past the Gaussian: the fitted sites
+// of expectation propagation are exchanged again for the terms they stand for,
+// given the value at the point of interest.
+//
+// Let f be the value at a view, N(m, w) under q, and s the values at the terms,
+// Gaussian given f with means μ and covariance C. With r_i the ratio of term i to
+// its site the exact marginal of f is N(f; m, w)·E[Π_i r_i(s_i) | f], normalised.
+// Without correlations the expectation is Π_i R_i with R_i = E[r_i | f]; that is the
+// factorised correction. In general it is exp(Σ_{i<j} C_ij ∂_i∂_j) Π_i R_i(μ_i), of
+// whose logarithm the paired correction keeps the terms up to second order in the
+// C_ij: with g_i and h_i the first and second derivative of log R_i in μ_i,
+//
+//	Σ_{i<j} C_ij g_i g_j + ½ Σ_i h_i (Σ_{j≠i} C_ij g_j)² + ½ Σ_{i<j} C_ij² h_i h_j.
+//
+// The corrected marginal is skewed where the posterior is, and it needs nothing but
+// the fitted sites.
+type Corrected struct {
+	order Correction
+	model *Model
+	q     *gauss.Gaussian
+	sites []gauss.Scalar
+	nodes []float64 // in standard deviations of f
+	logW  []float64
+
+	white          *mat.Dense // the terms' views, as seen from a standard Gaussian
+	mean, variance []float64  // of the s_i
+	// Covariances of the s_i and their squares, with zeros on the diagonal; of the
+	// paired correction.
+	cross, squares *mat.Dense
+}
+
+// The trapezoidal rule in f: it converges geometrically for an analytic integrand
+// that vanishes at both ends. Beyond 8 standard deviations lies a probability of
+// 1e-15, and probabilities change by less than 1e-9 when the spacing is halved.
+const (
+	correctionNodes = 41
+	correctionReach = 8.0
+)
+
+// NewCorrected corrects the marginals of a result of expectation propagation on the
+// model.
+func NewCorrected(m *Model, r *EPResult, order Correction) *Corrected {
+	n := m.Views.Len()
+	c := &Corrected{
+		order: order, model: m, q: r.Q, sites: r.Sites.Terms,
+		nodes: make([]float64, correctionNodes), logW: make([]float64, correctionNodes),
+		white: mat.NewDense(n, m.Dim(), nil),
+		mean:  make([]float64, n), variance: make([]float64, n),
+	}
+	for k := range c.nodes {
+		c.nodes[k] = correctionReach * (2*float64(k)/(correctionNodes-1) - 1)
+		c.logW[k] = -0.5 * c.nodes[k] * c.nodes[k]
+	}
+	var ws gauss.Workspace
+	r.Q.Whiten(c.white, m.Views, &ws)
+	r.Q.Marginals(m.Views, c.mean, c.variance, &ws)
+	if order == Paired {
+		c.cross, c.squares = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+		c.cross.Mul(c.white, c.white.T())
+		for i := range n {
+			c.cross.Set(i, i, 0)
+		}
+		c.squares.MulElem(c.cross, c.cross)
+	}
+	return c
+}
+
+// correction is the scratch of one goroutine.
+type correction struct {
+	p          []float64  // probabilities of the nodes
+	g, h, ch   *mat.Dense // derivatives of log R_i, and c_i h_i: one row for each term, one column for each node
+	ug, uh, sh mat.Dense
+}
+
+// logRatio is log E_i(f) when s_i given f is N(mu, v): the log of the term's mean
+// under the conditional without the site, relative to the site's.
+//
+// With ν and τ the site, the conditional's cavity has variance v/(1−τv) and mean
+// (mu−νv)/(1−τv), and the log-partitions differ by
+// ½(τmu² − 2νmu + ν²v)/(1−τv) − ½log(1−τv), a form that stays exact as v → 0.
+//
+// It also returns the first and second derivative in mu.
+func (c *Corrected) logRatio(i int, mu, v float64) (l, g, h float64) {
+	s := c.sites[i]
+	left := 1 - s.Tau*v
+	l, g, h = c.model.Terms[i].LogMean((mu-s.Nu*v)/left+c.model.Views.Offset(i), v/left+c.model.Views.Residual(i))
+	l += 0.5*(s.Tau*mu*mu-2*s.Nu*mu+s.Nu*s.Nu*v)/left - 0.5*math.Log1p(-s.Tau*v)
+	return l, (g + s.Tau*mu - s.Nu) / left, (h/left + s.Tau) / left
+}
+
+// marginal writes the corrected probabilities of the nodes f = m + √w·x, given the
+// covariances of f with the s_i.
+func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
+	copy(s.p, c.logW)
+	sd := math.Sqrt(w)
+	for i, ci := range cov {
+		// Rounding may leave a value that f determines with a negative variance.
+		v := max(0, c.variance[i]-ci*ci/w)
+		for k, x := range c.nodes {
+			l, g, h := c.logRatio(i, c.mean[i]+ci/sd*x, v)
+			s.p[k] += l
+			if c.order == Paired {
+				s.g.Set(i, k, g)
+				s.h.Set(i, k, h)
+				s.ch.Set(i, k, ci*h)
+			}
+		}
+	}
+	if c.order == Paired {
+		c.addPairs(s, w, cov)
+	}
+	top := floats.Max(s.p)
+	for k := range s.p {
+		s.p[k] = math.Exp(s.p[k] - top)
+	}
+	floats.Scale(1/floats.Sum(s.p), s.p)
+}
+
+// addPairs adds the second-order terms. Given f the covariances are those of q less
+// c_i c_j/w, so that the sums over pairs are products with matrices that do not
+// depend on the view:
+// Σ_j C_ij g_j = (C⁰g)_i − c_i(c·g − c_i g_i)/w and
+// Σ_{i≠j} C_ij² h_i h_j = hᵀ(C⁰∘C⁰)h − 2(c∘h)ᵀC⁰(c∘h)/w + ((Σc²h)² − Σ(c²h)²)/w².
+func (c *Corrected) addPairs(s *correction, w float64, cov []float64) {
+	s.ug.Mul(c.cross, s.g)
+	s.uh.Mul(c.cross, s.ch)
+	s.sh.Mul(c.squares, s.h)
+	for k := range s.p {
+		var along, sum, squares float64
+		for i, ci := range cov {
+			along += ci * s.g.At(i, k)
+			x := ci * s.ch.At(i, k)
+			sum += x
+			squares += x * x
+		}
+		add := 0.25 * (sum*sum - squares) / (w * w)
+		for i, ci := range cov {
+			g, h := s.g.At(i, k), s.h.At(i, k)
+			u := s.ug.At(i, k) - ci*(along-ci*g)/w
+			add += 0.5 * (g*u + h*u*u)
+			add += 0.25 * (h*s.sh.At(i, k) - 2*s.ch.At(i, k)*s.uh.At(i, k)/w)
+		}
+		s.p[k] += add
+	}
+}
+
+// each calls use with the mean, variance and corrected node probabilities of every
+// view. Views are shared out in blocks; use is called from several goroutines, once
+// for each view.
+func (c *Corrected) each(views *gauss.Views, use func(j int, m, w float64, p []float64)) {
+	const block = 64
+	n := views.Len()
+	blocks := (n + block - 1) / block
+	next := make(chan int, blocks)
+	for b := range blocks {
+		next <- b
+	}
+	close(next)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), blocks) {
+		wg.Go(func() {
+			var ws gauss.Workspace
+			s := &correction{p: make([]float64, len(c.nodes))}
+			if c.order == Paired {
+				s.g, s.h, s.ch = c.perNode(), c.perNode(), c.perNode()
+			}
+			for b := range next {
+				part := views.Slice(b*block, min((b+1)*block, n))
+				mean, variance := make([]float64, part.Len()), make([]float64, part.Len())
+				c.q.Predict(part, mean, variance, &ws)
+				white := mat.NewDense(part.Len(), c.model.Dim(), nil)
+				c.q.Whiten(white, part, &ws)
+				var cov mat.Dense
+				cov.Mul(white, c.white.T())
+				for j := range mean {
+					if variance[j] == 0 { // f is known
+						clear(s.p)
+						s.p[len(s.p)/2] = 1
+					} else {
+						c.marginal(s, variance[j], cov.RawRowView(j))
+					}
+					use(b*block+j, mean[j], variance[j], s.p)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// perNode has one row for each term and one column for each node.
+func (c *Corrected) perNode() *mat.Dense { return mat.NewDense(len(c.sites), len(c.nodes), nil) }
+
+// Moments implements Posterior.
+func (c *Corrected) Moments(views *gauss.Views, mean, variance []float64) {
+	c.each(views, func(j int, m, w float64, p []float64) {
+		var first, second float64
+		for k, x := range c.nodes {
+			first += p[k] * x
+			second += p[k] * x * x
+		}
+		mean[j] = m + math.Sqrt(w)*first
+		variance[j] = w * max(0, second-first*first)
+	})
+}
+
+// Expect implements Posterior.
+func (c *Corrected) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+	c.each(views, func(j int, m, w float64, p []float64) {
+		sd, sum := math.Sqrt(w), 0.0
+		for k, x := range c.nodes {
+			l, _, _ := t.Log(m + sd*x)
+			sum += p[k] * math.Exp(l)
+		}
+		value[j], stderr[j] = sum, 0
+	})
+}
+
+var _ Posterior = (*Corrected)(nil)

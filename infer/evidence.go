@@ -1,0 +1,90 @@
+package infer
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+)
+
+// Evidence is a posterior that answers every question by inference of its own: the
+// expectation of a factor is the evidence with that factor as one more term, over
+// the evidence without it. That is the paper's idea, a utility as one more site
+// whose normaliser is the expected utility, carried through to each single
+// decision. It is dear: one run of expectation propagation for each view, though
+// each starts from the fitted sites.
+type Evidence struct {
+	model *Model
+	fit   *EPResult
+	ep    EP
+}
+
+// NewEvidence answers from a result of expectation propagation on the model, which
+// has to be without a utility.
+func NewEvidence(m *Model, r *EPResult) *Evidence {
+	if m.Utility != nil {
+		panic("infer: evidence of a model that has a utility already")
+	}
+	return &Evidence{model: m, fit: r, ep: EP{Tolerance: 1e-8}}
+}
+
+// Moments implements Posterior; they are those of the Gaussian.
+func (e *Evidence) Moments(views *gauss.Views, mean, variance []float64) {
+	Gaussian{e.fit.Q}.Moments(views, mean, variance)
+}
+
+// Expect implements Posterior. Of a factor with a complement, such as the
+// probability of an outcome, both expectations are found and made to add to one. A
+// run that fails or does not converge falls back to the Gaussian's answer.
+func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+	Gaussian{e.fit.Q}.Expect(views, t, value, stderr)
+	next := make(chan int, views.Len())
+	for j := range views.Len() {
+		next <- j
+	}
+	close(next)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), views.Len()) {
+		wg.Go(func() {
+			for j := range next {
+				if p, ok := e.expect(views.Slice(j, j+1), t); ok {
+					value[j] = p
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (e *Evidence) expect(view *gauss.Views, t factor.Factor) (float64, bool) {
+	with, ok := e.logEvidence(view, t)
+	if !ok {
+		return 0, false
+	}
+	if c, binary := t.(factor.Binary); binary {
+		without, ok := e.logEvidence(view, c.Complement())
+		return 1 / (1 + math.Exp(without-with)), ok
+	}
+	return math.Exp(with - e.fit.LogEvidence), true
+}
+
+// logEvidence is that of the model with one more term.
+func (e *Evidence) logEvidence(view *gauss.Views, t factor.Factor) (float64, bool) {
+	n := len(e.model.Terms)
+	m := &Model{
+		Views: e.model.Views.Append(view),
+		Terms: append(e.model.Terms[:n:n], t),
+	}
+	ep := e.ep
+	ep.Start = &Sites{Terms: append(e.fit.Sites.Terms[:n:n], gauss.Scalar{})}
+	r, err := ep.Fit(context.Background(), m)
+	if err != nil || !r.Status.Converged {
+		return 0, false
+	}
+	return r.LogEvidence, true
+}
+
+var _ Posterior = (*Evidence)(nil)

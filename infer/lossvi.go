@@ -1,0 +1,240 @@
+package infer
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/normal"
+)
+
+// LossVI is variational inference calibrated to the utility of the model: to the
+// bound of VI it adds E_q log U(a, v), where U(a, v) is averaged over the residuals
+// of the points only. It alternates between raising that bound for given actions and
+// choosing the actions of highest expected utility under q, from those of plain VI
+// on, until they stay or come back to an earlier choice.
+//
+// The expectation has no closed form. It is estimated by fixed draws, and the
+// estimate is maximised. A utility on a single view that is a factor (factor.Single)
+// needs none: it becomes one more term. Without a utility LossVI is VI.
+type LossVI struct {
+	VI
+	// Draws is the number of draws, rounded up to a multiple of 16; 0 stands for
+	// 512.
+	Draws int
+	// Seed decides the draws: the same seed gives the same result.
+	Seed uint64
+	// Floor is what U is raised by, relative to its largest value, where it touches
+	// zero: log U is −∞ there and the bound without a maximum. 0 stands for 1e-3:
+	// what is worth nothing then counts as −7 in the bound, as much as a handful of
+	// observations, and q leaves no more than about that share of its mass there. A
+	// utility that stays above zero is left as it is.
+	Floor float64
+}
+
+// LossVIResult is what Loss-VI found. Decisions are made with Q, as under VI.
+type LossVIResult struct {
+	VIResult
+	// MeanLogUtility is E_q log U(a, v) for the actions in Sites, a part of Bound,
+	// and StdErr its standard error: the spread of 8 independently scrambled sets of
+	// draws, 0 for an expectation in closed form.
+	MeanLogUtility, StdErr float64
+	// Floor is the amount by which U was raised; 0 when it stays above zero.
+	// FloorShare is the share of q, by draws, where U itself is less than that.
+	Floor, FloorShare float64
+	// ActionCycle is the number of action vectors that follow each other for ever, 0
+	// when the actions came to rest. The one with the highest bound is held.
+	ActionCycle int
+}
+
+// Fit maximises the calibrated bound of the model.
+//
+// The error is non-nil when the context ends, when the bound is not finite at the
+// start, and, as *UnsupportedError, for a utility that is piecewise constant in v at
+// several points; a run that did not converge is returned with a Status that says so.
+func (o LossVI) Fit(ctx context.Context, m *Model) (*LossVIResult, error) {
+	m.check()
+	if o.Draws == 0 {
+		o.Draws = 512
+	}
+	if o.Floor == 0 {
+		o.Floor = 1e-3
+	}
+	o.Draws = (o.Draws + 2*scramblings - 1) / (2 * scramblings) * (2 * scramblings)
+	plain, err := o.VI.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if m.Utility == nil {
+		return &LossVIResult{VIResult: *plain}, nil
+	}
+	c := newCalibration(o, m)
+	c.status.Sweeps = plain.Status.Sweeps
+	c.choose(plain.Q)
+	return c.run(ctx, plain)
+}
+
+// calibration is one run of Loss-VI.
+type calibration struct {
+	opt     LossVI
+	model   *Model
+	actions []int
+	drawn   *drawnUtility // nil when the utility is a term
+	status  Status
+	floor   float64
+	cycle   int
+
+	mean, variance []float64 // of the points
+	ws             gauss.Workspace
+}
+
+func newCalibration(o LossVI, m *Model) *calibration {
+	n := m.Points.Len()
+	c := &calibration{opt: o, model: m, actions: make([]int, n), mean: make([]float64, n), variance: make([]float64, n)}
+	for j := range c.actions {
+		c.actions[j] = -1
+	}
+	return c
+}
+
+// choose writes the actions of highest expected utility under q.
+func (c *calibration) choose(q *gauss.Gaussian) {
+	q.Predict(c.model.Points, c.mean, c.variance, &c.ws)
+	c.model.Utility.Select(c.actions, c.mean, c.variance)
+}
+
+// calibrated is a bound climbed with its actions held.
+type calibrated struct {
+	*ascent
+	actions []int
+}
+
+// run alternates between q and the actions.
+func (c *calibration) run(ctx context.Context, plain *VIResult) (*LossVIResult, error) {
+	var rounds []calibrated
+	start := plain.Sites.Terms
+	for {
+		a, err := c.ascent(plain.Q, start)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.climb(ctx); err != nil {
+			return nil, err
+		}
+		c.status.Sweeps += a.status.Sweeps
+		rounds = append(rounds, calibrated{a, slices.Clone(c.actions)})
+		start = a.here.params
+		c.choose(a.here.q)
+		seen := slices.IndexFunc(rounds, func(r calibrated) bool { return slices.Equal(r.actions, c.actions) })
+		if !a.status.Converged || seen == len(rounds)-1 {
+			return c.result(rounds[len(rounds)-1]), nil
+		}
+		if seen >= 0 {
+			cycle := rounds[seen:]
+			c.cycle = len(cycle)
+			return c.result(slices.MaxFunc(cycle, func(a, b calibrated) int { return cmp.Compare(a.here.bound, b.here.bound) })), nil
+		}
+		c.status.ActionRounds++
+	}
+}
+
+// ascent prepares a climb with the actions as they are, from the given parameters.
+// q tells whether the utility touches zero.
+func (c *calibration) ascent(q *gauss.Gaussian, start []gauss.Scalar) (*ascent, error) {
+	opt := c.opt.VI
+	opt.Start = nil
+	a := c.ascentOfTerm(opt)
+	if a == nil {
+		if c.drawn == nil {
+			c.drawn = newDrawnUtility(c.model, c.opt.Draws, c.opt.Seed)
+		}
+		copy(c.drawn.actions, c.actions)
+		if c.floor == 0 && !c.drawn.visit(q, &c.ws) {
+			c.floor = c.opt.Floor * math.Exp(floats.Max(c.drawn.logs))
+			c.drawn.floor = c.floor
+			c.drawn.visit(q, &c.ws)
+		}
+		if c.drawn.flat() {
+			return nil, &UnsupportedError{"Loss-VI", "the utility is piecewise constant in v, so its draws have no slope; use a smooth outcome, points with a residual, or Loss-EP"}
+		}
+		a = newAscent(opt, &Model{Views: c.model.Views, Terms: c.model.Terms}, c.drawn)
+	}
+	copy(a.here.params, start)
+	return a, nil
+}
+
+// ascentOfTerm is the climb with the utility as one more term, or nil where it is
+// not one. A point with a residual does not qualify: U is averaged over the residual
+// before the logarithm is taken, a term after.
+func (c *calibration) ascentOfTerm(opt VI) *ascent {
+	single, ok := c.model.Utility.(factor.Single)
+	if !ok || c.model.Points.Len() != 1 || c.model.Points.Residual(0) > 0 {
+		return nil
+	}
+	t, floor, ok := single.Term(c.actions, c.opt.Floor)
+	if !ok {
+		return nil
+	}
+	c.floor = floor
+	return newAscent(opt, withTerm(c.model, t), nil)
+}
+
+// withTerm is the model with its point as one more view, with the term on it.
+func withTerm(m *Model, t factor.Factor) *Model {
+	n := m.Views.Len()
+	a := mat.NewDense(n+1, m.Dim(), nil)
+	b, r := make([]float64, n+1), make([]float64, n+1)
+	for i := range n {
+		a.SetRow(i, m.Views.Row(i))
+		b[i], r[i] = m.Views.Offset(i), m.Views.Residual(i)
+	}
+	a.SetRow(n, m.Points.Row(0))
+	b[n] = m.Points.Offset(0)
+	return &Model{Views: gauss.NewViews(a, b, r), Terms: append(slices.Clone(m.Terms), t)}
+}
+
+// result reports the bound climbed with the actions it was climbed with.
+func (c *calibration) result(best calibrated) *LossVIResult {
+	r := &LossVIResult{VIResult: *best.result(), Floor: c.floor, ActionCycle: c.cycle}
+	r.Status.Sweeps, r.Status.ActionRounds, r.Status.ActionsHeld = c.status.Sweeps, c.status.ActionRounds, c.cycle > 0
+	r.Sites.Actions = best.actions
+	n := len(c.model.Terms)
+	if best.drawn != nil {
+		copy(c.drawn.actions, best.actions)
+		c.drawn.visit(r.Q, &c.ws)
+		r.MeanLogUtility, r.StdErr = stat.Mean(c.drawn.logs, nil), c.drawn.standardError()
+		r.FloorShare = shareBelow(c.drawn.logs, 2*c.floor)
+		return r
+	}
+	r.Sites.Terms = r.Sites.Terms[:n:n]
+	r.Sites.Utility = gauss.NewNatural(c.model.Dim())
+	r.Sites.Utility.TimesScalar(c.model.Points.Row(0), best.here.params[n], 1)
+	r.Q.Predict(c.model.Points, c.mean, c.variance, &c.ws)
+	t := best.model.Terms[n]
+	r.MeanLogUtility, _, _ = t.MeanLog(c.mean[0], c.variance[0])
+	logs := make([]float64, c.opt.Draws)
+	for k := range logs {
+		z := normal.Quantile((float64(k) + 0.5) / float64(len(logs)))
+		logs[k], _, _ = t.Log(c.mean[0] + math.Sqrt(c.variance[0])*z)
+	}
+	r.FloorShare = shareBelow(logs, 2*c.floor)
+	return r
+}
+
+// shareBelow is the share of logarithms of numbers below x.
+func shareBelow(logs []float64, x float64) float64 {
+	below := 0
+	for _, l := range logs {
+		if l < math.Log(x) {
+			below++
+		}
+	}
+	return float64(below) / float64(len(logs))
+}

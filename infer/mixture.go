@@ -1,0 +1,193 @@
+package infer
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+)
+
+// MaxMixtureTerms is the largest number of clutter terms whose mixture is
+// enumerated: a million components.
+const MaxMixtureTerms = 20
+
+// Mixture is the exact posterior of a one-dimensional model with terms
+// factor.Clutter, by enumeration. Each term says that its measurement is either
+// good, a Gaussian factor of v, or clutter, a constant; so the posterior is a
+// mixture of Gaussians, one for each way to call the measurements good or clutter.
+// Terms factor.Gaussian are taken too: they are always good.
+//
+// A utility of the model is not part of the posterior.
+type Mixture struct{}
+
+// MixtureResult is the exact posterior of a clutter model. It implements Posterior.
+type MixtureResult struct {
+	LogEvidence float64
+	// Components is how many Gaussians carry the posterior. Those with less than
+	// 1e-18 of the largest weight are left out: together Dropped of the probability,
+	// at most 1e-12.
+	Components int
+	Dropped    float64
+	Status     Status
+
+	weight, mean, variance []float64 // of each component, over v
+}
+
+// Fit enumerates the posterior of the model. It returns an *UnsupportedError if the
+// model has several dimensions, other terms, or more than MaxMixtureTerms of
+// clutter.
+func (Mixture) Fit(ctx context.Context, m *Model) (*MixtureResult, error) {
+	m.check()
+	if m.Dim() != 1 {
+		return nil, &UnsupportedError{"Mixture", fmt.Sprintf("the model has %d dimensions and not 1; use Grid up to 2 and NUTS beyond", m.Dim())}
+	}
+	terms, count, err := mixtureTerms(m)
+	if err != nil {
+		return nil, err
+	}
+	leaves := make([]component, 0, count)
+	leaves = branch(leaves, terms, component{variance: 1})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return newMixture(leaves), nil
+}
+
+// mixtureTerm is one measurement y of b + a·v with the given noise, and the
+// logarithms of the probability that it is good and of the density of it as
+// clutter, −∞ for a measurement that cannot be clutter.
+type mixtureTerm struct {
+	a, e, noise  float64 // e is y − b
+	good, asJunk float64
+}
+
+// mixtureTerms reads the terms and counts the components they make.
+func mixtureTerms(m *Model) (terms []mixtureTerm, count int, err error) {
+	count = 1
+	for i, t := range m.Terms {
+		a, b, r := m.Views.Row(i)[0], m.Views.Offset(i), m.Views.Residual(i)
+		switch t := t.(type) {
+		case factor.Gaussian:
+			terms = append(terms, mixtureTerm{a: a, e: t.Y - b, noise: t.Variance + r, asJunk: math.Inf(-1)})
+		case factor.Clutter:
+			junk := factor.Gaussian{Y: t.Y, Variance: t.Variance}
+			l, _, _ := junk.Log(0)
+			terms = append(terms, mixtureTerm{a, t.Y - b, t.Noise + r, math.Log1p(-t.Weight), math.Log(t.Weight) + l})
+			if t.Weight > 0 {
+				count *= 2
+			}
+		default:
+			return nil, 0, &UnsupportedError{"Mixture", fmt.Sprintf("term %d is a %T and neither a factor.Clutter nor a factor.Gaussian; use Grid or NUTS", i+1, t)}
+		}
+		if count > 1<<MaxMixtureTerms {
+			return nil, 0, &UnsupportedError{"Mixture", fmt.Sprintf("there are more than %d clutter terms; use Grid or NUTS", MaxMixtureTerms)}
+		}
+	}
+	return terms, count, nil
+}
+
+// component is a Gaussian over v with the logarithm of its weight.
+type component struct {
+	logWeight, mean, variance float64
+}
+
+// branch appends all components that the terms make of c, going through the binary
+// tree of good and clutter. What all components below a node share is computed
+// once, so 2^N components take 2^N conditionings and not N·2^N; and the weight is a
+// product of predictive densities, in which nothing cancels.
+func branch(leaves []component, terms []mixtureTerm, c component) []component {
+	if len(terms) == 0 {
+		return append(leaves, c)
+	}
+	t := terms[0]
+	if !math.IsInf(t.asJunk, -1) {
+		junk := c
+		junk.logWeight += t.asJunk
+		leaves = branch(leaves, terms[1:], junk)
+	}
+	// c conditioned on the measurement.
+	total := t.noise + t.a*t.a*c.variance
+	e := t.e - t.a*c.mean
+	predictive := factor.Gaussian{Variance: total}
+	l, _, _ := predictive.Log(e)
+	return branch(leaves, terms[1:], component{
+		logWeight: c.logWeight + t.good + l,
+		mean:      c.mean + t.a*c.variance/total*e,
+		variance:  c.variance * t.noise / total,
+	})
+}
+
+// newMixture normalises the weights and drops the components that do not count.
+func newMixture(leaves []component) *MixtureResult {
+	const negligible = 1e-18
+	most := math.Inf(-1)
+	for _, c := range leaves {
+		most = max(most, c.logWeight)
+	}
+	r := &MixtureResult{Status: Status{Converged: true, Sweeps: 1}}
+	for _, c := range leaves {
+		w := math.Exp(c.logWeight - most)
+		if w < negligible {
+			r.Dropped += w
+			continue
+		}
+		r.weight = append(r.weight, w)
+		r.mean = append(r.mean, c.mean)
+		r.variance = append(r.variance, c.variance)
+	}
+	kept := floats.Sum(r.weight)
+	r.Components = len(r.weight)
+	r.LogEvidence = most + math.Log(kept+r.Dropped)
+	r.Dropped /= kept + r.Dropped
+	floats.Scale(1/kept, r.weight)
+	return r
+}
+
+// Moments implements Posterior.
+func (r *MixtureResult) Moments(views *gauss.Views, mean, variance []float64) {
+	centre := floats.Dot(r.weight, r.mean)
+	spread := 0.0
+	for k, w := range r.weight {
+		d := r.mean[k] - centre
+		spread += w * (r.variance[k] + d*d)
+	}
+	for i := range mean {
+		a := views.Row(i)[0]
+		mean[i] = views.Offset(i) + a*centre
+		variance[i] = views.Residual(i) + a*a*spread
+	}
+}
+
+// Expect implements Posterior: the standard errors are zero. It asks the factor
+// once for every component and view.
+func (r *MixtureResult) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+	clear(stderr)
+	eachTask(views.Len(), func() func(int) {
+		return func(i int) {
+			a, b, res := views.Row(i)[0], views.Offset(i), views.Residual(i)
+			sum := 0.0
+			for k, w := range r.weight {
+				l, _, _ := t.LogMean(b+a*r.mean[k], res+a*a*r.variance[k])
+				sum += w * math.Exp(l)
+			}
+			value[i] = sum
+		}
+	})
+}
+
+// Density writes the posterior density of what the first view reads at each of the
+// values f.
+func (r *MixtureResult) Density(views *gauss.Views, f, dst []float64) {
+	// The density at f is the expectation of a Gaussian of no width around it.
+	view := views.Slice(0, 1)
+	var stderr [1]float64
+	for k, at := range f {
+		r.Expect(view, factor.Gaussian{Y: at}, dst[k:k+1], stderr[:])
+	}
+}
+
+var _ Posterior = (*MixtureResult)(nil)

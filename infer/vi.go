@@ -1,0 +1,85 @@
+package infer
+
+import (
+	"context"
+
+	"github.com/lossep/lossep/gauss"
+)
+
+// VI is variational inference with a Gaussian of full covariance: it maximises the
+// bound
+//
+//	Σ_i E_q log t_i(f_i) − KL(q ‖ N(0, I)) ≤ log evidence,
+//
+// where f_i has the total variance of its view, a_iᵀΣa_i + r_i. It leaves a utility
+// aside; LossVI takes it in. The zero value is ready to use.
+//
+// At an optimum q has sites as expectation propagation has, τ_i = −∂²E log t_i/∂m²
+// and ν_i = ∂E log t_i/∂m + τ_i·m_i on s_i = a_i·v. A step of the run moves the
+// sites towards the ones that q asks for, which is the direction of the natural
+// gradient of the bound (Khan and Lin 2017). Steps that would lower the bound, or
+// make q improper, are shortened, so the bound rises at every one; Anderson's
+// acceleration lengthens them where it can.
+//
+// The bound can have several maxima when a factor is not log-concave, as with
+// clutter. A run climbs from where it starts, so the start is part of the method.
+type VI struct {
+	// Tolerance is the residual at which the run ends; 0 stands for 1e-9. See
+	// VIResult.Status.
+	Tolerance float64
+	// MaxIterations bounds the work; 0 stands for 1000.
+	MaxIterations int
+	// Start are the sites to start from, fitted by this or by another method. Nil
+	// stands for empty sites: q starts as the prior.
+	Start *Sites
+	// Trace, if set, is called at the start and after every iteration.
+	Trace func(VIStep)
+}
+
+// VIStep is what Trace is told.
+type VIStep struct {
+	Iteration int
+	Bound     float64
+	Residual  float64
+}
+
+// VIResult is what variational inference found.
+type VIResult struct {
+	// Q is the approximation of the posterior.
+	Q *gauss.Gaussian
+	// Bound is the lower bound on the log evidence. Loss-VI adds E_q log U.
+	Bound float64
+	// Sites are the fitted sites; they can start a later run.
+	Sites Sites
+	// Status has as Residual the length of the step still asked for in the metric of
+	// q, which is the norm of the natural gradient: no view's mean would move by more
+	// standard deviations, and no variance by more than √2 times as much, relatively.
+	// Sweeps counts iterations, the start included.
+	Status Status
+}
+
+// Posterior is Q as something to ask.
+func (r *VIResult) Posterior() Posterior { return Gaussian{r.Q} }
+
+// Fit maximises the bound of the model, without its utility.
+//
+// The error is non-nil only when the context ends or the bound is not finite at the
+// start; a run that did not converge is returned with a Status that says so.
+func (o VI) Fit(ctx context.Context, m *Model) (*VIResult, error) {
+	m.check()
+	a := newAscent(o, &Model{Views: m.Views, Terms: m.Terms}, nil)
+	if err := a.climb(ctx); err != nil {
+		return nil, err
+	}
+	return a.result(), nil
+}
+
+func (o VI) withDefaults() VI {
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-9
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = 1000
+	}
+	return o
+}

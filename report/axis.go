@@ -1,0 +1,172 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+)
+
+// Axis describes a coordinate axis of [Lines] or [Intervals].
+type Axis struct {
+	Label string
+	Log   bool // logarithmic; all data must be positive
+	// Min and Max limit the axis; when both are zero the data do. What lies
+	// outside is cut off.
+	Min, Max float64
+}
+
+// span is the range of values an axis shows.
+type span struct{ min, max float64 }
+
+func emptySpan() span { return span{math.Inf(1), math.Inf(-1)} }
+
+func (s *span) include(values ...float64) {
+	for _, v := range values {
+		s.min, s.max = math.Min(s.min, v), math.Max(s.max, v)
+	}
+}
+
+// resolve settles the range: the caller's limits, or the data with margin (a
+// fraction of the range) to breathe on both sides.
+func (a Axis) resolve(data span, margin float64) span {
+	if a.Min != 0 || a.Max != 0 {
+		data = span{a.Min, a.Max}
+		margin = 0
+	}
+	// Values closer to each other than tooClose of their size count as one
+	// value, which has no scale but its own; labels could not tell them apart.
+	const tooClose = 1e-9
+	if a.Log {
+		lo, hi := math.Log(data.min), math.Log(data.max)
+		pad := margin * (hi - lo)
+		if hi-lo < tooClose {
+			pad = math.Ln2
+		}
+		return span{math.Exp(lo - pad), math.Exp(hi + pad)}
+	}
+	pad := margin * (data.max - data.min)
+	size := math.Max(math.Abs(data.min), math.Abs(data.max))
+	switch {
+	case size == 0:
+		pad = 1
+	case data.max-data.min < tooClose*size:
+		pad = size / 2
+	}
+	return span{data.min - pad, data.max + pad}
+}
+
+// check refuses ranges that an axis cannot show.
+func (a Axis) check(figure, name string, data span) error {
+	if a.Min > a.Max || (a.Min == a.Max && a.Min != 0) {
+		return &DataError{figure, name + " axis", "its limits are not in increasing order"}
+	}
+	low := data.min
+	if a.Min != 0 || a.Max != 0 {
+		low = math.Min(low, a.Min)
+	}
+	if a.Log && low <= 0 {
+		return &DataError{figure, name + " axis", "a logarithmic axis needs positive values; drop the others or use a linear axis"}
+	}
+	return nil
+}
+
+// apply sets up a gonum axis.
+func (a Axis) apply(p *plot.Axis, s span, ticks int) {
+	p.Min, p.Max = s.min, s.max
+	p.Tick.Marker = linearTicks{ticks}
+	if a.Log {
+		p.Scale = plot.LogScale{}
+		p.Tick.Marker = logTicks{}
+	}
+}
+
+// linearTicks places labelled ticks at round numbers.
+type linearTicks struct{ about int }
+
+// Ticks implements plot.Ticker.
+func (t linearTicks) Ticks(low, high float64) []plot.Tick {
+	step, decimals := roundStep((high - low) / float64(t.about))
+	var ticks []plot.Tick
+	// The slack admits a tick that rounding has put just outside the range.
+	const slack = 1e-9
+	first := math.Ceil(low/step - slack)
+	for k := first; k*step <= high+slack*step; k++ {
+		v := k * step
+		ticks = append(ticks, plot.Tick{Value: math.Min(math.Max(v, low), high), Label: tickLabel(v, step, decimals)})
+	}
+	return ticks
+}
+
+// roundStep returns the smallest of 1, 2, 2.5, 5 times a power of ten that is
+// not below least, and the number of decimals its multiples need.
+func roundStep(least float64) (step float64, decimals int) {
+	exponent := int(math.Floor(math.Log10(least)))
+	unit := math.Pow(10, float64(exponent))
+	for _, s := range [...]struct {
+		multiple float64
+		shift    int
+	}{{1, 0}, {2, 0}, {2.5, 1}, {5, 0}, {10, -1}} {
+		// The slack keeps a range of exactly five steps at five steps.
+		if s.multiple*unit >= least*(1-1e-9) {
+			return s.multiple * unit, max(0, s.shift-exponent)
+		}
+	}
+	return 10 * unit, max(0, -exponent-1)
+}
+
+func tickLabel(v, step float64, decimals int) string {
+	if math.Abs(v) < step/2 {
+		return "0"
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if decimals > 4 || math.Abs(v) >= 1e6 {
+		// Six digits tell neighbouring ticks apart without showing rounding.
+		text = strconv.FormatFloat(v, 'g', 6, 64)
+	}
+	return minus(text)
+}
+
+// minus sets the hyphens of a number as proper minus signs.
+func minus(number string) string { return strings.ReplaceAll(number, "-", "−") }
+
+// logTicks labels powers of ten, with 2 and 5 between them on short ranges.
+type logTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (logTicks) Ticks(low, high float64) []plot.Tick {
+	decades := math.Log10(high / low)
+	if decades < 0.7 {
+		// Hardly a power of ten in sight: round numbers serve better.
+		return linearTicks{5}.Ticks(low, high)
+	}
+	labelled := func(exponent, digit int) bool {
+		every := int(math.Ceil(decades / 6))
+		return digit == 1 && exponent%every == 0 || decades < 2.2 && (digit == 2 || digit == 5)
+	}
+	var ticks []plot.Tick
+	for e := int(math.Floor(math.Log10(low))); e <= int(math.Ceil(math.Log10(high))); e++ {
+		for d := 1; d < 10; d++ {
+			v := float64(d) * math.Pow(10, float64(e))
+			if v < low*(1-1e-9) || v > high*(1+1e-9) {
+				continue
+			}
+			t := plot.Tick{Value: math.Min(math.Max(v, low), high)}
+			if labelled(e, d) {
+				t.Label = powerLabel(v, low)
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
+}
+
+// powerLabel writes a tick of a logarithmic axis that starts at low. Once the
+// axis needs exponents, all small numbers on it have one.
+func powerLabel(v, low float64) string {
+	if low < 1e-4 && v < 0.1 {
+		return minus(strconv.FormatFloat(v, 'e', 0, 64))
+	}
+	return minus(strconv.FormatFloat(v, 'g', 6, 64))
+}

@@ -1,0 +1,277 @@
+package report
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Ellipse is a Gaussian of two dimensions, drawn as its mean and the ellipses
+// that hold given shares of its mass.
+type Ellipse struct {
+	Method     string // decides the look
+	Label      string // in the legend; empty for the method's printed name
+	Mean       [2]float64
+	Covariance [2][2]float64 // symmetric; the lower triangle is read
+}
+
+// Panel is one density with the Gaussians that approximate it.
+type Panel struct {
+	Title    string
+	Density  Grid // in any scale: only ratios to its peak are drawn
+	Ellipses []Ellipse
+}
+
+// Contours shows one density, or two side by side, as shaded contours under the
+// ellipses of several methods.
+//
+// Shades change at fixed shares of the peak. For a Gaussian the contour at a
+// share 1 − p of the peak encloses the mass p, so shades and ellipses compare:
+// a perfect 90 % ellipse would lie on the contour at 10 %.
+type Contours struct {
+	XLabel, YLabel string
+	Panels         []Panel
+	Mass           []float64 // of each ellipse, such as 0.5 and 0.9
+}
+
+// shades are the contours' shares of the peak, with the colours above them:
+// pale, so that the ellipses stand out.
+var shades = [...]struct {
+	share float64
+	color color.RGBA
+}{
+	{0.01, rgb(0xf3f5f7)},
+	{0.1, rgb(0xe4e9ee)},
+	{0.25, rgb(0xd3dbe3)},
+	{0.5, rgb(0xbfcad5)},
+	{0.75, rgb(0xaab8c6)},
+	{0.9, rgb(0x95a6b7)},
+}
+
+func (f Contours) layout() (layout, error) {
+	if err := f.check(); err != nil {
+		return layout{}, err
+	}
+	var c cast
+	l := legend{note: f.note()}
+	panels := make([]*axes, len(f.Panels))
+	for i, panel := range f.Panels {
+		g := panel.Density
+		x, y := span{g.X[0], g.X[len(g.X)-1]}, span{g.Y[0], g.Y[len(g.Y)-1]}
+		a := newAxes(Axis{Label: f.XLabel}, Axis{Label: f.YLabel}, x, y, 6-len(f.Panels))
+		if i > 0 {
+			a.y = "" // said once, on the left
+		}
+		a.title = clean(panel.Title)
+		a.Add(shading{g})
+		for _, e := range panel.Ellipses {
+			lk := c.look(e.Method)
+			a.Add(ellipse{e, f.Mass, lk})
+			l.add(lk, titled(e.Label, e.Method))
+		}
+		panels[i] = a
+	}
+	return plan(height(panels), l, func(c draw.Canvas) {
+		for i, part := range split(c, panels) {
+			panels[i].draw(part)
+		}
+	}), nil
+}
+
+// note says what the ellipses and shades stand for.
+func (f Contours) note() string {
+	var share []float64
+	for _, s := range shades {
+		share = append(share, s.share)
+	}
+	text := "Shades change at " + percentages(share) + " of the peak."
+	if len(f.Mass) > 0 {
+		text = "Ellipses hold " + percentages(f.Mass) + " of the mass. " + text
+	}
+	return text
+}
+
+// percentages lists shares as in "1, 10 and 25 %".
+func percentages(shares []float64) string {
+	var b strings.Builder
+	for i, s := range shares {
+		switch {
+		case i == 0:
+		case i == len(shares)-1:
+			b.WriteString(" and ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(Number(100 * s))
+	}
+	return b.String() + " %"
+}
+
+const panelGap = vg.Length(10)
+
+// split divides a canvas between one or two panels so that their data areas are
+// equally wide.
+func split(c draw.Canvas, panels []*axes) []draw.Canvas {
+	if len(panels) == 1 {
+		// A single panel as wide as the figure would be as tall: leave room.
+		spare := c.Size().X / 8
+		return []draw.Canvas{draw.Crop(c, spare, -spare, 0, 0)}
+	}
+	half := (c.Size().X - panelGap) / 2
+	parts := []draw.Canvas{
+		draw.Crop(c, 0, half-c.Size().X, 0, 0),
+		draw.Crop(c, half+panelGap, 0, 0, 0),
+	}
+	left, right := panels[0].area(parts[0]).Size().X, panels[1].area(parts[1]).Size().X
+	shift := (right - left) / 2
+	parts[0].Max.X += shift
+	parts[1].Min.X += shift
+	return parts
+}
+
+// height makes one unit as long along y as along x in the first panel, as far
+// as that leaves a sensible shape.
+func height(panels []*axes) vg.Length {
+	const trial = vg.Length(300)
+	c := draw.NewCanvas(newSVGCanvas(1, 1), figureWidth-2*margin, trial)
+	a := panels[0]
+	area := a.area(split(c, panels)[0]).Size()
+	ratio := (a.Y.Max - a.Y.Min) / (a.X.Max - a.X.Min)
+	ratio = min(max(ratio, 0.6), 1.4)
+	return trial - area.Y + area.X*vg.Length(ratio)
+}
+
+func (f Contours) check() error {
+	const figure = "contours"
+	if len(f.Panels) < 1 || len(f.Panels) > 2 {
+		return &DataError{figure, "", fmt.Sprintf("there is room for one or two panels, not %d", len(f.Panels))}
+	}
+	for _, m := range f.Mass {
+		if !(m > 0 && m < 1) {
+			return &DataError{figure, "", fmt.Sprintf("an ellipse of mass %v does not exist; give masses between 0 and 1", m)}
+		}
+	}
+	for _, p := range f.Panels {
+		if err := p.Density.check(p.Title); err != nil {
+			return err
+		}
+		for _, e := range p.Ellipses {
+			name := titled(e.Label, e.Method)
+			if err := checkFinite(figure, name, e.Mean[:], e.Covariance[0][:], e.Covariance[1][:]); err != nil {
+				return err
+			}
+			if v := e.Covariance; !(v[0][0] > 0 && v[0][0]*v[1][1]-v[1][0]*v[1][0] > 0) {
+				return &DataError{figure, name, "the covariance is not positive definite; leave the ellipse out"}
+			}
+		}
+	}
+	return nil
+}
+
+// check refuses a grid that is no density.
+func (g Grid) check(part string) error {
+	const figure = "contours"
+	mustMatch(figure+" "+part, len(g.Y), len(g.Z))
+	for _, row := range g.Z {
+		mustMatch(figure+" "+part, len(g.X), len(row))
+	}
+	if len(g.X) < 2 || len(g.Y) < 2 {
+		return &DataError{figure, part, "the grid needs at least two points in each direction"}
+	}
+	if err := checkFinite(figure, part, append([][]float64{g.X, g.Y}, g.Z...)...); err != nil {
+		return err
+	}
+	if !increasing(g.X) || !increasing(g.Y) {
+		return &DataError{figure, part, "the grid's coordinates must increase"}
+	}
+	if g.peak() <= 0 {
+		return &DataError{figure, part, "the density is nowhere positive"}
+	}
+	return nil
+}
+
+func increasing(v []float64) bool {
+	for i := 1; i < len(v); i++ {
+		if v[i] <= v[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+func (g Grid) peak() float64 {
+	top := math.Inf(-1)
+	for _, row := range g.Z {
+		top = max(top, slices.Max(row))
+	}
+	return top
+}
+
+// shading plots a density as stacked sets, each darker than the one below.
+type shading struct{ grid Grid }
+
+// Plot implements plot.Plotter.
+func (s shading) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	peak := s.grid.peak()
+	for _, shade := range shades {
+		var path vg.Path
+		for _, loop := range s.grid.upperSet(shade.share * peak) {
+			for i, v := range loop {
+				pt := vg.Point{X: toX(v.x), Y: toY(v.y)}
+				if i == 0 {
+					path.Move(pt)
+				} else {
+					path.Line(pt)
+				}
+			}
+			path.Close()
+		}
+		c.SetColor(shade.color)
+		c.Fill(path)
+	}
+}
+
+// ellipse plots a Gaussian.
+type ellipse struct {
+	Ellipse
+	mass []float64
+	look look
+}
+
+// Plot implements plot.Plotter.
+func (e ellipse) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	for _, mass := range e.mass {
+		outline := e.outline(mass)
+		line := make([]vg.Point, len(outline))
+		for k, v := range outline {
+			line[k] = vg.Point{X: toX(v.x), Y: toY(v.y)}
+		}
+		c.StrokeLines(e.look.line(curveWidth), c.ClipLinesXY(line)...)
+	}
+	c.DrawGlyph(e.look.glyph(markerRadius), vg.Point{X: toX(e.Mean[0]), Y: toY(e.Mean[1])})
+}
+
+// outline returns the ellipse that holds a share of the mass. With Σ = L Lᵀ the
+// points μ + r L (cos t, sin t) enclose the mass 1 − exp(−r²/2).
+func (e Ellipse) outline(mass float64) []vertex {
+	v := e.Covariance
+	l00 := math.Sqrt(v[0][0])
+	l10 := v[1][0] / l00
+	l11 := math.Sqrt(v[1][1] - l10*l10)
+	r := math.Sqrt(-2 * math.Log1p(-mass))
+	const corners = 120
+	line := make([]vertex, corners+1)
+	for k := range line {
+		sin, cos := math.Sincos(2 * math.Pi * float64(k) / corners)
+		line[k] = vertex{e.Mean[0] + r*l00*cos, e.Mean[1] + r*(l10*cos+l11*sin)}
+	}
+	return line
+}

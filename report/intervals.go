@@ -1,0 +1,135 @@
+package report
+
+import (
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Interval is a row of [Intervals]: a value and the interval around it.
+type Interval struct {
+	Method           string // decides the look
+	Label            string // beside the row; empty for the method's printed name
+	Value, Low, High float64
+}
+
+// Intervals is a dot-and-whisker chart, one row for each method, in the order
+// given, with the value as a number on the right.
+type Intervals struct {
+	X     Axis
+	Rows  []Interval
+	Rules []Rule
+}
+
+const intervalPitch = vg.Length(24)
+
+func (f Intervals) layout() (layout, error) {
+	x, err := f.span()
+	if err != nil {
+		return layout{}, err
+	}
+	n := len(f.Rows)
+	a := newAxes(f.X, Axis{}, f.X.resolve(x, 0.05), span{-0.6, float64(n) - 0.4}, 5)
+	ticks := make(plot.ConstantTicks, n)
+	name := textStyle(tickSize, ink)
+	for i, r := range f.Rows {
+		ticks[i] = plot.Tick{Value: float64(n - 1 - i), Label: twoLines(name, titled(r.Label, r.Method), figureWidth/3.2)}
+	}
+	a.Y.Tick.Marker = ticks
+	a.Y.Tick.Length = 0
+	a.rules = f.Rules
+	a.Add(a.rules, whiskers{f.Rows, f.looks()})
+
+	values := make([]string, n)
+	column := vg.Length(0)
+	for i, r := range f.Rows {
+		values[i] = Number(r.Value)
+		column = max(column, name.Width(values[i]))
+	}
+	height := intervalPitch*vg.Length(n) + labelStrip + 2*tickSize + a.rules.height()
+	return plan(height, legend{}, func(c draw.Canvas) {
+		left := draw.Crop(c, 0, -column-8, 0, 0)
+		a.draw(left)
+		area := a.area(left)
+		_, toY := a.Transforms(&area)
+		for i, v := range values {
+			y := toY(ticks[i].Value) + tickSize*lineHeight/2
+			fillLines(c, name, vg.Point{X: c.Max.X - name.Width(v), Y: y}, []string{v})
+		}
+	}), nil
+}
+
+// twoLines breaks a long name, and shortens it where two lines are not enough.
+func twoLines(sty text.Style, name string, width vg.Length) string {
+	lines := wrap(sty, name, width)
+	if len(lines) > 2 {
+		lines = []string{lines[0], fit(sty, lines[1]+" "+lines[2], width)}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// looks gives every row its look.
+func (f Intervals) looks() []look {
+	var c cast
+	looks := make([]look, len(f.Rows))
+	for i, r := range f.Rows {
+		looks[i] = c.look(r.Method)
+	}
+	return looks
+}
+
+// span checks the rows and returns what they span.
+func (f Intervals) span() (span, error) {
+	const figure = "intervals"
+	x := emptySpan()
+	if len(f.Rows) == 0 {
+		return x, &DataError{figure, "", "there is nothing to draw; give at least one row"}
+	}
+	for _, r := range f.Rows {
+		name := titled(r.Label, r.Method)
+		if err := checkFinite(figure, name, []float64{r.Value, r.Low, r.High}); err != nil {
+			return x, err
+		}
+		if r.Low > r.Value || r.Value > r.High {
+			return x, &DataError{figure, name, "the value lies outside its interval; give low ≤ value ≤ high"}
+		}
+		x.include(r.Low, r.High)
+	}
+	marks := rules(f.Rules).values()
+	if err := checkFinite(figure, "rules", marks); err != nil {
+		return x, err
+	}
+	x.include(marks...)
+	return x, f.X.check(figure, "x", x)
+}
+
+// whiskers plots the rows, the first on top.
+type whiskers struct {
+	rows  []Interval
+	looks []look
+}
+
+// Plot implements plot.Plotter.
+func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	for i, r := range w.rows {
+		y := toY(float64(len(w.rows) - 1 - i))
+		errorBar(c, w.looks[i], vg.Point{X: toX(r.Low), Y: y}, vg.Point{X: toX(r.High), Y: y}, vg.Point{Y: 4})
+		c.DrawGlyph(w.looks[i].glyph(markerRadius*1.3), vg.Point{X: toX(r.Value), Y: y})
+	}
+}
+
+// errorBar draws a line with end caps that reach by ±reach. A cap beyond the axes
+// is left out, which shows that the bar goes on.
+func errorBar(c draw.Canvas, l look, from, to, reach vg.Point) {
+	style := draw.LineStyle{Color: l.color, Width: curveWidth}
+	c.StrokeLines(style, c.ClipLinesXY([]vg.Point{from, to})...)
+	for _, end := range [...]vg.Point{from, to} {
+		if c.Contains(end) {
+			c.StrokeLine2(style, end.X-reach.X, end.Y-reach.Y, end.X+reach.X, end.Y+reach.Y)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Bin is a group of cases with similar predicted probabilities.
+type Bin struct {
+	From, To  float64 // limits of the predicted probabilities in the bin
+	Count     int
+	Predicted float64 // mean predicted probability
+	Observed  float64 // share of cases that came out positive
+	Low, High float64 // interval for Observed
+}
+
+// Reliability is a reliability diagram: observed frequency against predicted
+// probability, with the number of cases in each bin below. Empty bins have no
+// point.
+type Reliability struct {
+	Method string // decides the look
+	Bins   []Bin
+}
+
+const countsHeight = vg.Length(80)
+
+func (f Reliability) layout() (layout, error) {
+	most, err := f.check()
+	if err != nil {
+		return layout{}, err
+	}
+	var c cast
+	lk := c.look(f.Method)
+	unit := span{0, 1}
+	upper := newAxes(Axis{}, Axis{Label: "Observed frequency"}, unit, unit, 5)
+	upper.Add(diagonal{}, binPoints{f.Bins, lk})
+	lower := newAxes(Axis{Label: "Predicted probability"}, Axis{Label: "Cases"}, unit, span{0, float64(most) * 1.05}, 5)
+	lower.Y.Tick.Marker = countTicks{}
+	lower.Add(binBars{f.Bins, lk})
+	return plan(plotHeight+40+countsHeight, legend{}, func(c draw.Canvas) {
+		parts := []draw.Canvas{
+			draw.Crop(c, 0, 0, countsHeight, 0),
+			draw.Crop(c, 0, 0, 0, countsHeight-c.Size().Y),
+		}
+		stack := []*axes{upper, lower}
+		alignEdges(stack, parts)
+		for i, a := range stack {
+			a.draw(parts[i])
+		}
+	}), nil
+}
+
+// check refuses bins that cannot be drawn and returns the largest count.
+func (f Reliability) check() (most int, err error) {
+	const figure = "reliability"
+	for i, b := range f.Bins {
+		part := fmt.Sprintf("bin %d", i+1)
+		if b.Count < 0 {
+			return 0, &DataError{figure, part, "its count is negative"}
+		}
+		if b.Count == 0 {
+			continue
+		}
+		most = max(most, b.Count)
+		for _, v := range [...]float64{b.From, b.To, b.Predicted, b.Observed, b.Low, b.High} {
+			if !(v >= 0 && v <= 1) {
+				return 0, &DataError{figure, part, fmt.Sprintf("%v is not a probability", v)}
+			}
+		}
+	}
+	if most == 0 {
+		return 0, &DataError{figure, "", "there are no cases to draw; give at least one bin that is not empty"}
+	}
+	return most, nil
+}
+
+// diagonal plots the line on which predictions come true as often as they say.
+type diagonal struct{}
+
+// Plot implements plot.Plotter.
+func (diagonal) Plot(c draw.Canvas, _ *plot.Plot) {
+	c.StrokeLine2(draw.LineStyle{Color: quietInk, Width: thinWidth, Dashes: []vg.Length{3, 3}}, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
+}
+
+// binPoints plots the points with their intervals.
+type binPoints struct {
+	bins []Bin
+	look look
+}
+
+// Plot implements plot.Plotter.
+func (b binPoints) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	for _, bin := range b.bins {
+		if bin.Count == 0 {
+			continue
+		}
+		x := toX(bin.Predicted)
+		errorBar(c, b.look, vg.Point{X: x, Y: toY(bin.Low)}, vg.Point{X: x, Y: toY(bin.High)}, vg.Point{X: 3})
+		c.DrawGlyph(b.look.glyph(markerRadius*1.2), vg.Point{X: x, Y: toY(bin.Observed)})
+	}
+}
+
+// binBars plots the histogram of counts.
+type binBars struct {
+	bins []Bin
+	look look
+}
+
+// Plot implements plot.Plotter.
+func (b binBars) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	for _, bin := range b.bins {
+		if bin.Count == 0 {
+			continue
+		}
+		// Half a point of air on either side keeps equal neighbours apart.
+		bar := vg.Rectangle{
+			Min: vg.Point{X: toX(bin.From) + 0.5, Y: toY(0)},
+			Max: vg.Point{X: toX(bin.To) - 0.5, Y: toY(float64(bin.Count))},
+		}
+		c.SetColor(color.NRGBA{b.look.color.R, b.look.color.G, b.look.color.B, 0x99})
+		c.Fill(bar.Path())
+	}
+}
+
+// countTicks marks zero and one round number: all that a low strip has room for.
+type countTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (countTicks) Ticks(low, high float64) []plot.Tick {
+	step, _ := roundStep(high / 2)
+	if step > high {
+		step, _ = roundStep(high / 4)
+	}
+	return []plot.Tick{{Value: 0, Label: "0"}, {Value: step, Label: tickLabel(step, step, 0)}}
+}
