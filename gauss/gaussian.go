@@ -75,6 +75,7 @@ func (n *Natural) TimesScalar(a []float64, s Scalar, power float64) {
 // It takes N·M² multiplications and additions, a third of that when A is
 // triangular.
 func (n *Natural) TimesScalars(views *Views, s []Scalar, ws *Workspace) {
+	sameLength(views, len(s))
 	ws.grow(views)
 	nu, tau := ws.first, ws.second
 	for i, si := range s {
@@ -234,6 +235,8 @@ func (g *Gaussian) LogPartition() float64 {
 // The variance is the squared norm of a row of AU⁻¹, so it is never negative. The
 // work is N·M² operations, a third of that for a triangular A.
 func (g *Gaussian) Marginals(views *Views, mean, variance []float64, ws *Workspace) {
+	sameLength(views, len(mean))
+	sameLength(views, len(variance))
 	g.whiten(views, ws)
 	for i := range variance {
 		variance[i] = blas64.Dot(vector(ws.rows.RawRowView(i)), vector(ws.rows.RawRowView(i)))
@@ -291,6 +294,8 @@ func solveBlock(r blas64.General, lead []int, u blas64.Triangular, k int) {
 // which is upper triangular again. It returns ErrImproper when I + H̃ is not
 // positive definite, which the moments of a positive factor rule out.
 func (g *Gaussian) Tilt(dst *Natural, views *Views, d1, d2 []float64, ws *Workspace) error {
+	sameLength(views, len(d1))
+	sameLength(views, len(d2))
 	m := g.Dim()
 	g.whiten(views, ws)
 	ws.growSquare(m)

@@ -98,3 +98,10 @@ func (v *Views) At(dst, x []float64) {
 func (v *Views) Pull(dst, w []float64) {
 	blas64.Gemv(trans, 1, v.a.RawMatrix(), vector(w), 1, vector(dst))
 }
+
+// sameLength panics unless there are n views.
+func sameLength(v *Views, n int) {
+	if v.Len() != n {
+		panic(fmt.Sprintf("gauss: %d numbers for %d views", n, v.Len()))
+	}
+}

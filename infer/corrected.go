@@ -46,8 +46,6 @@ type Corrected struct {
 	model *Model
 	q     *gauss.Gaussian
 	sites []gauss.Scalar
-	nodes []float64 // in standard deviations of f
-	logW  []float64
 
 	white          *mat.Dense // the terms' views, as seen from a standard Gaussian
 	mean, variance []float64  // of the s_i
@@ -57,12 +55,24 @@ type Corrected struct {
 }
 
 // The trapezoidal rule in f: it converges geometrically for an analytic integrand
-// that vanishes at both ends. Beyond 8 standard deviations lies a probability of
-// 1e-15, and probabilities change by less than 1e-9 when the spacing is halved.
+// that vanishes at both ends. Two lengths limit its spacing, the standard deviation
+// of f and the unit over which the terms bend; with the fractions here probabilities
+// are found to 1e-7. Where f is so wide that the rule would need more nodes than the
+// limit, a unit is a small part of it and so is the error, below one in a hundred.
 const (
-	correctionNodes = 41
-	correctionReach = 8.0
+	correctionReach = 8.0 // standard deviations on either side
+	spacingSD       = 0.4
+	spacingUnit     = 1.2
+	maxNodes        = 1025
 )
+
+// nodes is the number of nodes for a standard deviation of f.
+func nodes(sd float64) int {
+	n := 2 * correctionReach * sd / min(spacingSD*sd, spacingUnit)
+	// In steps, so that the scratch keeps its shape from view to view.
+	const step = 16
+	return min(maxNodes, step*int(math.Ceil(n/step))+1)
+}
 
 // NewCorrected corrects the marginals of a result of expectation propagation on the
 // model.
@@ -70,13 +80,8 @@ func NewCorrected(m *Model, r *EPResult, order Correction) *Corrected {
 	n := m.Views.Len()
 	c := &Corrected{
 		order: order, model: m, q: r.Q, sites: r.Sites.Terms,
-		nodes: make([]float64, correctionNodes), logW: make([]float64, correctionNodes),
 		white: mat.NewDense(n, m.Dim(), nil),
 		mean:  make([]float64, n), variance: make([]float64, n),
-	}
-	for k := range c.nodes {
-		c.nodes[k] = correctionReach * (2*float64(k)/(correctionNodes-1) - 1)
-		c.logW[k] = -0.5 * c.nodes[k] * c.nodes[k]
 	}
 	var ws gauss.Workspace
 	r.Q.Whiten(c.white, m.Views, &ws)
@@ -92,11 +97,29 @@ func NewCorrected(m *Model, r *EPResult, order Correction) *Corrected {
 	return c
 }
 
-// correction is the scratch of one goroutine.
+// correction is the marginal of one view, and the scratch to find it.
 type correction struct {
-	p          []float64  // probabilities of the nodes
-	g, h, ch   *mat.Dense // derivatives of log R_i, and c_i h_i: one row for each term, one column for each node
-	ug, uh, sh mat.Dense
+	x, p []float64 // nodes, in standard deviations from the mean, and probabilities
+	// Derivatives of log R_i, and c_i h_i, of the paired correction: one row for each
+	// term, one column for each node. Their products with the covariances.
+	g, h, ch   *mat.Dense
+	ug, uh, sh *mat.Dense
+}
+
+// reset makes room for n nodes, and places them.
+func (s *correction) reset(c *Corrected, n int) {
+	if len(s.x) == n {
+		return
+	}
+	s.x, s.p = make([]float64, n), make([]float64, n)
+	for k := range s.x {
+		s.x[k] = correctionReach * (2*float64(k)/float64(n-1) - 1)
+	}
+	if c.order == Paired {
+		for _, m := range []**mat.Dense{&s.g, &s.h, &s.ch, &s.ug, &s.uh, &s.sh} {
+			*m = mat.NewDense(len(c.sites), n, nil)
+		}
+	}
 }
 
 // logRatio is log E_i(f) when s_i given f is N(mu, v): the log of the term's mean
@@ -118,12 +141,15 @@ func (c *Corrected) logRatio(i int, mu, v float64) (l, g, h float64) {
 // marginal writes the corrected probabilities of the nodes f = m + √w·x, given the
 // covariances of f with the s_i.
 func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
-	copy(s.p, c.logW)
 	sd := math.Sqrt(w)
+	s.reset(c, nodes(sd))
+	for k, x := range s.x {
+		s.p[k] = -0.5 * x * x
+	}
 	for i, ci := range cov {
 		// Rounding may leave a value that f determines with a negative variance.
 		v := max(0, c.variance[i]-ci*ci/w)
-		for k, x := range c.nodes {
+		for k, x := range s.x {
 			l, g, h := c.logRatio(i, c.mean[i]+ci/sd*x, v)
 			s.p[k] += l
 			if c.order == Paired {
@@ -171,10 +197,10 @@ func (c *Corrected) addPairs(s *correction, w float64, cov []float64) {
 	}
 }
 
-// each calls use with the mean, variance and corrected node probabilities of every
+// each calls use with the mean, standard deviation and corrected marginal of every
 // view. Views are shared out in blocks; use is called from several goroutines, once
 // for each view.
-func (c *Corrected) each(views *gauss.Views, use func(j int, m, w float64, p []float64)) {
+func (c *Corrected) each(views *gauss.Views, use func(j int, m, sd float64, s *correction)) {
 	const block = 64
 	n := views.Len()
 	blocks := (n + block - 1) / block
@@ -187,10 +213,8 @@ func (c *Corrected) each(views *gauss.Views, use func(j int, m, w float64, p []f
 	for range min(runtime.GOMAXPROCS(0), blocks) {
 		wg.Go(func() {
 			var ws gauss.Workspace
-			s := &correction{p: make([]float64, len(c.nodes))}
-			if c.order == Paired {
-				s.g, s.h, s.ch = c.perNode(), c.perNode(), c.perNode()
-			}
+			var s correction
+			known := correction{x: []float64{0}, p: []float64{1}}
 			for b := range next {
 				part := views.Slice(b*block, min((b+1)*block, n))
 				mean, variance := make([]float64, part.Len()), make([]float64, part.Len())
@@ -199,14 +223,13 @@ func (c *Corrected) each(views *gauss.Views, use func(j int, m, w float64, p []f
 				c.q.Whiten(white, part, &ws)
 				var cov mat.Dense
 				cov.Mul(white, c.white.T())
-				for j := range mean {
-					if variance[j] == 0 { // f is known
-						clear(s.p)
-						s.p[len(s.p)/2] = 1
-					} else {
-						c.marginal(s, variance[j], cov.RawRowView(j))
+				for j, w := range variance {
+					if w == 0 {
+						use(b*block+j, mean[j], 0, &known)
+						continue
 					}
-					use(b*block+j, mean[j], variance[j], s.p)
+					c.marginal(&s, w, cov.RawRowView(j))
+					use(b*block+j, mean[j], math.Sqrt(w), &s)
 				}
 			}
 		})
@@ -214,29 +237,25 @@ func (c *Corrected) each(views *gauss.Views, use func(j int, m, w float64, p []f
 	wg.Wait()
 }
 
-// perNode has one row for each term and one column for each node.
-func (c *Corrected) perNode() *mat.Dense { return mat.NewDense(len(c.sites), len(c.nodes), nil) }
-
 // Moments implements Posterior.
 func (c *Corrected) Moments(views *gauss.Views, mean, variance []float64) {
-	c.each(views, func(j int, m, w float64, p []float64) {
-		var first, second float64
-		for k, x := range c.nodes {
-			first += p[k] * x
-			second += p[k] * x * x
+	c.each(views, func(j int, m, sd float64, s *correction) {
+		first := floats.Dot(s.p, s.x)
+		second := 0.0
+		for k, x := range s.x {
+			second += s.p[k] * (x - first) * (x - first)
 		}
-		mean[j] = m + math.Sqrt(w)*first
-		variance[j] = w * max(0, second-first*first)
+		mean[j], variance[j] = m+sd*first, sd*sd*second
 	})
 }
 
 // Expect implements Posterior.
 func (c *Corrected) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
-	c.each(views, func(j int, m, w float64, p []float64) {
-		sd, sum := math.Sqrt(w), 0.0
-		for k, x := range c.nodes {
+	c.each(views, func(j int, m, sd float64, s *correction) {
+		sum := 0.0
+		for k, x := range s.x {
 			l, _, _ := t.Log(m + sd*x)
-			sum += p[k] * math.Exp(l)
+			sum += s.p[k] * math.Exp(l)
 		}
 		value[j], stderr[j] = sum, 0
 	})

@@ -2,47 +2,160 @@ package infer_test
 
 import (
 	"context"
-	"fmt"
 	"math"
+	"runtime"
 	"testing"
-	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 )
 
-func TestCorrectionsScratch(t *testing.T) {
-	var e [5]float64
-	for seed := range uint64(8) {
-		p, labels := process(t, 15, seed)
-		m, _ := p.Classify(labels)
-		r, _ := infer.EP{}.Fit(context.Background(), m)
-		z := mat.NewDense(200, 1, nil)
-		for j := range 200 {
-			z.Set(j, 0, -10+20*float64(j)/199)
+func fitEP(tb testing.TB, m *infer.Model) *infer.EPResult {
+	tb.Helper()
+	r, err := infer.EP{}.Fit(context.Background(), m)
+	if err != nil || !r.Status.Converged {
+		tb.Fatal(err, r.Status)
+	}
+	return r
+}
+
+// line are n equally spaced inputs of [−15, 15].
+func line(n int) *mat.Dense {
+	z := mat.NewDense(n, 1, nil)
+	for j := range n {
+		z.Set(j, 0, -15+30*float64(j)/float64(n-1))
+	}
+	return z
+}
+
+var positive = factor.Probit{Y: 1}
+
+// Where the terms are Gaussian there is nothing to correct, and no evidence to gain.
+func TestCorrectionsOfGaussianFactors(t *testing.T) {
+	m, _, _ := regression(9, 5, 3)
+	r := fitEP(t, m)
+	var mean, variance, want, gotM, gotV, got, stderr [9]float64
+	infer.Gaussian{Gaussian: r.Q}.Moments(m.Views, mean[:], variance[:])
+	infer.Gaussian{Gaussian: r.Q}.Expect(m.Views, positive, want[:], stderr[:])
+	for name, p := range map[string]infer.Posterior{
+		"factorised": infer.NewCorrected(m, r, infer.Factorised),
+		"paired":     infer.NewCorrected(m, r, infer.Paired),
+		"evidence":   infer.NewEvidence(m, r),
+	} {
+		p.Moments(m.Views, gotM[:], gotV[:])
+		p.Expect(m.Views, positive, got[:], stderr[:])
+		// The rule in f is good to 1e-7, and so is evidence found to 1e-8.
+		if !floats.EqualApprox(gotM[:], mean[:], 1e-7) || !floats.EqualApprox(gotV[:], variance[:], 1e-7) {
+			t.Errorf("%s: moments %v %v, want %v %v", name, gotM, gotV, mean, variance)
 		}
-		views := p.At(z)
-		ex, err := infer.Exact{Draws: 100000}.Fit(context.Background(), m)
+		if name != "evidence" && !floats.EqualApprox(got[:], want[:], 1e-7) {
+			t.Errorf("%s: probabilities %v, want %v", name, got, want)
+		}
+	}
+}
+
+// One term is corrected exactly: with its value given, nothing is left to
+// approximate. The posterior of one label at its own input has the probability
+// ∫Φ(f)²N(f; 0, w)df / ∫Φ(f)N(f; 0, w)df = 2(¼ + asin(w/(1+w))/2π).
+func TestCorrectionOfOneTerm(t *testing.T) {
+	const w = 20
+	m := &infer.Model{
+		Views: gauss.NewViews(mat.NewDense(1, 1, []float64{math.Sqrt(w)}), nil, nil),
+		Terms: []factor.Factor{positive},
+	}
+	r := fitEP(t, m)
+	want := 0.5 + math.Asin(w/(1.0+w))/math.Pi
+	for _, order := range []infer.Correction{infer.Factorised, infer.Paired} {
+		var got, stderr [1]float64
+		infer.NewCorrected(m, r, order).Expect(m.Views, positive, got[:], stderr[:])
+		if math.Abs(got[0]-want) > 1e-7 {
+			t.Errorf("order %d: %v, want %v", order, got[0], want)
+		}
+	}
+}
+
+// On the paper's kind of problem every correction halves EP's error at least, and
+// the paired one that of the factorised: measured mean absolute errors of the
+// probability are about 0.0052 (EP), 0.0025 (evidence), 0.0015 (factorised) and
+// 0.0007 (paired); the truth's own standard error is below 0.0002.
+func TestCorrectionsAgainstExact(t *testing.T) {
+	const n = 60
+	var sum [4]float64
+	for seed := range uint64(4) {
+		p, labels := process(t, 15, seed)
+		m, err := p.Classify(labels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var v [5][200]float64
-		var s [200]float64
-		ex.Expect(views, factor.Probit{Y: 1}, v[4][:], s[:])
-		infer.Gaussian{Gaussian: r.Q}.Expect(views, factor.Probit{Y: 1}, v[0][:], s[:])
-		for k := range 2 {
-			t0 := time.Now()
-			infer.NewCorrected(m, r, infer.Correction(k)).Expect(views, factor.Probit{Y: 1}, v[1+k][:], s[:])
-			fmt.Println(time.Since(t0))
+		r := fitEP(t, m)
+		views := p.At(line(n))
+		exact, err := infer.Exact{Draws: 40000}.Fit(context.Background(), m)
+		if err != nil {
+			t.Fatal(err)
 		}
-		infer.NewEvidence(m, r).Expect(views, factor.Probit{Y: 1}, v[3][:], s[:])
-		for j := range 200 {
-			for k := range 4 {
-				e[k] += math.Abs(v[k][j]-v[4][j]) / 1600
-			}
+		truth, stderr, got := make([]float64, n), make([]float64, n), make([]float64, n)
+		exact.Expect(views, positive, truth, stderr)
+		for k, q := range []infer.Posterior{
+			infer.Gaussian{Gaussian: r.Q},
+			infer.NewEvidence(m, r),
+			infer.NewCorrected(m, r, infer.Factorised), infer.NewCorrected(m, r, infer.Paired),
+		} {
+			q.Expect(views, positive, got, stderr)
+			sum[k] += floats.Distance(got, truth, 1) / (4 * n)
 		}
 	}
-	fmt.Println(e)
+	t.Logf("mean error of the probability: EP %.5f, evidence %.5f, factorised %.5f, paired %.5f", sum[0], sum[1], sum[2], sum[3])
+	if sum[1] > 0.6*sum[0] || sum[2] > 0.5*sum[0] || sum[3] > 0.7*sum[2] {
+		t.Errorf("mean errors %v", sum)
+	}
+}
+
+// The same bytes on any number of cores.
+func TestCorrectionsOnAnyNumberOfCores(t *testing.T) {
+	p, labels := process(t, 12, 1)
+	m, err := p.Classify(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fitEP(t, m)
+	views := p.At(line(150))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, q := range []infer.Posterior{infer.NewEvidence(m, r), infer.NewCorrected(m, r, infer.Paired)} {
+		var got [2][]float64
+		for k, cores := range []int{1, 3} {
+			runtime.GOMAXPROCS(cores)
+			got[k] = make([]float64, 150)
+			q.Expect(views, positive, got[k], make([]float64, 150))
+		}
+		if !floats.Equal(got[0], got[1]) {
+			t.Errorf("%T differs with the number of cores", q)
+		}
+	}
+}
+
+func BenchmarkExpect1000(b *testing.B) {
+	p, labels := process(b, 15, 1)
+	m, err := p.Classify(labels)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := fitEP(b, m)
+	views := p.At(line(1000))
+	value, stderr := make([]float64, 1000), make([]float64, 1000)
+	for name, q := range map[string]infer.Posterior{
+		"ep":        infer.Gaussian{Gaussian: r.Q},
+		"corrected": infer.NewCorrected(m, r, infer.Factorised),
+		"paired":    infer.NewCorrected(m, r, infer.Paired),
+		"evidence":  infer.NewEvidence(m, r),
+	} {
+		b.Run("method="+name+"/n=15", func(b *testing.B) {
+			for b.Loop() {
+				q.Expect(views, positive, value, stderr)
+			}
+		})
+	}
 }

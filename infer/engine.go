@@ -175,8 +175,8 @@ func damped(from, to gauss.Scalar, delta float64) gauss.Scalar {
 // shortens the step and returns +Inf.
 func (e *engine) sweep(hold bool) float64 {
 	e.save()
-	residual := math.Inf(1)
-	ok := true
+	var residual float64
+	var ok bool
 	if e.opt.Schedule == Parallel {
 		residual, ok = e.sweepParallel()
 	} else {

@@ -24,6 +24,9 @@ import (
 // The expectation has no closed form. It is estimated by fixed draws, and the
 // estimate is maximised. A utility on a single view that is a factor (factor.Single)
 // needs none: it becomes one more term. Without a utility LossVI is VI.
+//
+// Start gives the sites of the terms for the first climb, that of plain VI; Trace
+// hears of every climb in turn, each from iteration 0.
 type LossVI struct {
 	VI
 	// Draws is the number of draws, rounded up to a multiple of 16; 0 stands for
@@ -34,8 +37,8 @@ type LossVI struct {
 	// Floor is what U is raised by, relative to its largest value, where it touches
 	// zero: log U is −∞ there and the bound without a maximum. 0 stands for 1e-3:
 	// what is worth nothing then counts as −7 in the bound, as much as a handful of
-	// observations, and q leaves no more than about that share of its mass there. A
-	// utility that stays above zero is left as it is.
+	// observations; a floor far below would let it outweigh all of them. A utility
+	// that stays above zero is left as it is.
 	Floor float64
 }
 
@@ -88,7 +91,7 @@ type calibration struct {
 	actions []int
 	drawn   *drawnUtility // nil when the utility is a term
 	status  Status
-	floor   float64
+	floor   float64 // by which U is raised under the actions
 	cycle   int
 
 	mean, variance []float64 // of the points
@@ -114,6 +117,7 @@ func (c *calibration) choose(q *gauss.Gaussian) {
 type calibrated struct {
 	*ascent
 	actions []int
+	floor   float64
 }
 
 // run alternates between q and the actions.
@@ -129,7 +133,7 @@ func (c *calibration) run(ctx context.Context, plain *VIResult) (*LossVIResult, 
 			return nil, err
 		}
 		c.status.Sweeps += a.status.Sweeps
-		rounds = append(rounds, calibrated{a, slices.Clone(c.actions)})
+		rounds = append(rounds, calibrated{a, slices.Clone(c.actions), c.floor})
 		start = a.here.params
 		c.choose(a.here.q)
 		seen := slices.IndexFunc(rounds, func(r calibrated) bool { return slices.Equal(r.actions, c.actions) })
@@ -156,11 +160,11 @@ func (c *calibration) ascent(q *gauss.Gaussian, start []gauss.Scalar) (*ascent, 
 			c.drawn = newDrawnUtility(c.model, c.opt.Draws, c.opt.Seed)
 		}
 		copy(c.drawn.actions, c.actions)
-		if c.floor == 0 && !c.drawn.visit(q, &c.ws) {
-			c.floor = c.opt.Floor * math.Exp(floats.Max(c.drawn.logs))
-			c.drawn.floor = c.floor
+		if !c.drawn.visit(q, &c.ws) {
+			c.drawn.floor = c.opt.Floor * math.Exp(floats.Max(c.drawn.logs))
 			c.drawn.visit(q, &c.ws)
 		}
+		c.floor = c.drawn.floor
 		if c.drawn.flat() {
 			return nil, &UnsupportedError{"Loss-VI", "the utility is piecewise constant in v, so its draws have no slope; use a smooth outcome, points with a residual, or Loss-EP"}
 		}
@@ -202,15 +206,16 @@ func withTerm(m *Model, t factor.Factor) *Model {
 
 // result reports the bound climbed with the actions it was climbed with.
 func (c *calibration) result(best calibrated) *LossVIResult {
-	r := &LossVIResult{VIResult: *best.result(), Floor: c.floor, ActionCycle: c.cycle}
+	r := &LossVIResult{VIResult: *best.result(), Floor: best.floor, ActionCycle: c.cycle}
 	r.Status.Sweeps, r.Status.ActionRounds, r.Status.ActionsHeld = c.status.Sweeps, c.status.ActionRounds, c.cycle > 0
 	r.Sites.Actions = best.actions
 	n := len(c.model.Terms)
 	if best.drawn != nil {
 		copy(c.drawn.actions, best.actions)
+		c.drawn.floor = best.floor
 		c.drawn.visit(r.Q, &c.ws)
 		r.MeanLogUtility, r.StdErr = stat.Mean(c.drawn.logs, nil), c.drawn.standardError()
-		r.FloorShare = shareBelow(c.drawn.logs, 2*c.floor)
+		r.FloorShare = shareBelow(c.drawn.logs, 2*best.floor)
 		return r
 	}
 	r.Sites.Terms = r.Sites.Terms[:n:n]
@@ -224,7 +229,7 @@ func (c *calibration) result(best calibrated) *LossVIResult {
 		z := normal.Quantile((float64(k) + 0.5) / float64(len(logs)))
 		logs[k], _, _ = t.Log(c.mean[0] + math.Sqrt(c.variance[0])*z)
 	}
-	r.FloorShare = shareBelow(logs, 2*c.floor)
+	r.FloorShare = shareBelow(logs, 2*best.floor)
 	return r
 }
 

@@ -11,8 +11,10 @@ import (
 //
 //	Σ_i E_q log t_i(f_i) − KL(q ‖ N(0, I)) ≤ log evidence,
 //
-// where f_i has the total variance of its view, a_iᵀΣa_i + r_i. It leaves a utility
-// aside; LossVI takes it in. The zero value is ready to use.
+// where f_i has the total variance of its view, a_iᵀΣa_i + r_i: a residual r_i is
+// averaged over after the logarithm, as is usual for inducing points, which makes the
+// bound looser than the model's own E t_i would. It leaves a utility aside; LossVI
+// takes it in. The zero value is ready to use.
 //
 // At an optimum q has sites as expectation propagation has, τ_i = −∂²E log t_i/∂m²
 // and ν_i = ∂E log t_i/∂m + τ_i·m_i on s_i = a_i·v. A step of the run moves the
@@ -22,7 +24,9 @@ import (
 // acceleration lengthens them where it can.
 //
 // The bound can have several maxima when a factor is not log-concave, as with
-// clutter. A run climbs from where it starts, so the start is part of the method.
+// clutter. A run climbs from where it starts, so the start is part of the method: by
+// default the prior. Of random clutter sets of 2 to 12 points, about one in fourteen
+// had a higher maximum that another start led to.
 type VI struct {
 	// Tolerance is the residual at which the run ends; 0 stands for 1e-9. See
 	// VIResult.Status.

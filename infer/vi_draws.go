@@ -191,7 +191,7 @@ func (d *drawnUtility) params() int {
 // pack writes H and then P into pairs of numbers.
 func (d *drawnUtility) pack(dst []gauss.Scalar, n *gauss.Natural) {
 	k := 0
-	each(n, func(x *float64) {
+	eachParameter(n, func(x *float64) {
 		if k%2 == 0 {
 			dst[k/2].Nu = *x
 		} else {
@@ -204,7 +204,7 @@ func (d *drawnUtility) pack(dst []gauss.Scalar, n *gauss.Natural) {
 // unpack reads the site back.
 func (d *drawnUtility) unpack(src []gauss.Scalar) {
 	k := 0
-	each(d.site, func(x *float64) {
+	eachParameter(d.site, func(x *float64) {
 		if k%2 == 0 {
 			*x = src[k/2].Nu
 		} else {
@@ -214,8 +214,8 @@ func (d *drawnUtility) unpack(src []gauss.Scalar) {
 	})
 }
 
-// each visits H and then the upper triangle of P, row by row.
-func each(n *gauss.Natural, visit func(x *float64)) {
+// eachParameter visits H and then the upper triangle of P, row by row.
+func eachParameter(n *gauss.Natural, visit func(x *float64)) {
 	for i := range n.H {
 		visit(&n.H[i])
 	}

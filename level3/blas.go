@@ -12,22 +12,26 @@ func (impl Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float
 		reference.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
+	s := impl.ks.begin(flops(2, m, n, k))
+	defer s.end()
 	cv := rowMajor(c, m, n, ldc)
 	if beta != 0 {
 		cv.scale(beta, full)
 	}
-	impl.ks.multiply(alpha, operand(tA, a, m, k, lda), operand(tB, b, k, n, ldb), cv, full, beta != 0)
+	s.multiply(alpha, operand(tA, a, m, k, lda), operand(tB, b, k, n, ldb), cv, full, beta != 0)
 }
 
 // Dsymm computes C = alpha·A·B + beta·C (side Left) or alpha·B·A + beta·C (Right)
 // with A symmetric, one triangle of it stored.
-func (impl Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	k := order(s, m, n)
-	if impl.ks == nil || impl.ks.smallProduct(m, n, k) || alpha == 0 || !validSide(s) || !validUplo(ul) ||
+func (impl Implementation) Dsymm(side blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	k := order(side, m, n)
+	if impl.ks == nil || impl.ks.smallProduct(m, n, k) || alpha == 0 || !validSide(side) || !validUplo(ul) ||
 		!holds(a, k, k, lda) || !holds(b, m, n, ldb) || !holds(c, m, n, ldc) {
-		reference.Dsymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
+		reference.Dsymm(side, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
+	s := impl.ks.begin(flops(2, m, n, k))
+	defer s.end()
 	cv := rowMajor(c, m, n, ldc)
 	if beta != 0 {
 		cv.scale(beta, full)
@@ -37,10 +41,10 @@ func (impl Implementation) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha floa
 	av := both.square(k)
 	mirror(av, rowMajor(a, k, k, lda), triangleOf(ul))
 	bv := rowMajor(b, m, n, ldb)
-	if s == blas.Left {
-		impl.ks.multiply(alpha, av, bv, cv, full, beta != 0)
+	if side == blas.Left {
+		s.multiply(alpha, av, bv, cv, full, beta != 0)
 	} else {
-		impl.ks.multiply(alpha, bv, av, cv, full, beta != 0)
+		s.multiply(alpha, bv, av, cv, full, beta != 0)
 	}
 }
 
@@ -71,44 +75,50 @@ func (impl Implementation) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alp
 		reference.Dsyr2k(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
+	s := impl.ks.begin(flops(2, n, n, k))
+	defer s.end()
 	cv, r := rowMajor(c, n, n, ldc), triangleOf(ul)
 	if beta != 0 {
 		cv.scale(beta, r)
 	}
 	av, bv := operand(tA, a, n, k, lda), operand(tA, b, n, k, ldb)
-	impl.ks.multiply(alpha, av, bv.t(), cv, r, beta != 0)
-	impl.ks.multiply(alpha, bv, av.t(), cv, r, true)
+	s.multiply(alpha, av, bv.t(), cv, r, beta != 0)
+	s.multiply(alpha, bv, av.t(), cv, r, true)
 }
 
 // Dtrsm replaces B, m×n, by the solution X of op(A)·X = alpha·B (side Left) or of
 // X·op(A) = alpha·B (Right) with A triangular.
-func (impl Implementation) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	if impl.ks == nil || impl.ks.smallTriangle(s, m, n) || alpha == 0 || !validTriangular(s, ul, tA, d, m, n, a, lda, b, ldb) {
-		reference.Dtrsm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+func (impl Implementation) Dtrsm(side blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	if impl.ks == nil || impl.ks.smallTriangle(side, m, n) || alpha == 0 || !validTriangular(side, ul, tA, d, m, n, a, lda, b, ldb) {
+		reference.Dtrsm(side, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
 	}
+	s := impl.ks.begin(flops(1, m, n, order(side, m, n)))
+	defer s.end()
 	onDiagonal := reciprocal
 	if d == blas.Unit {
 		onDiagonal = ones
 	}
-	l, bv := fromLeft(s, ul, tA, m, n, a, lda, b, ldb)
+	l, bv := fromLeft(side, ul, tA, m, n, a, lda, b, ldb)
 	bv.scale(alpha, full)
-	impl.ks.solve(l, onDiagonal, bv)
+	s.solve(l, onDiagonal, bv)
 }
 
 // Dtrmm replaces B, m×n, by alpha·op(A)·B (side Left) or alpha·B·op(A) (Right) with
 // A triangular.
-func (impl Implementation) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
-	if impl.ks == nil || impl.ks.smallTriangle(s, m, n) || alpha == 0 || !validTriangular(s, ul, tA, d, m, n, a, lda, b, ldb) {
-		reference.Dtrmm(s, ul, tA, d, m, n, alpha, a, lda, b, ldb)
+func (impl Implementation) Dtrmm(side blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
+	if impl.ks == nil || impl.ks.smallTriangle(side, m, n) || alpha == 0 || !validTriangular(side, ul, tA, d, m, n, a, lda, b, ldb) {
+		reference.Dtrmm(side, ul, tA, d, m, n, alpha, a, lda, b, ldb)
 		return
 	}
+	s := impl.ks.begin(flops(1, m, n, order(side, m, n)))
+	defer s.end()
 	onDiagonal := asIs
 	if d == blas.Unit {
 		onDiagonal = ones
 	}
-	l, bv := fromLeft(s, ul, tA, m, n, a, lda, b, ldb)
-	impl.ks.triangleTimes(l, onDiagonal, bv)
+	l, bv := fromLeft(side, ul, tA, m, n, a, lda, b, ldb)
+	s.triangleTimes(l, onDiagonal, bv)
 	bv.scale(alpha, full)
 }
 

@@ -1,26 +1,26 @@
 package level3
 
-// factor replaces the lower triangle of a by L with L·Lᵀ = a, and reports whether a
+// cholesky replaces the lower triangle of a by L with L·Lᵀ = a, and reports whether a
 // is positive definite. Nothing above the diagonal is read or written.
 //
 //	L₁₁L₁₁ᵀ = A₁₁,  L₂₁ = A₂₁L₁₁⁻ᵀ,  L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ
-func (ks *kernels) factor(a view) bool {
+func (s *session) cholesky(a view) bool {
 	if a.rows <= triangleBlock {
-		p := getPanels(ks)
+		p := getPanels(s)
 		defer p.release()
-		return p.factor(a.t())
+		return p.smallCholesky(a.t())
 	}
 	n := split(a.rows)
 	a11, a21, a22 := quarters(a, n)
-	if !ks.factor(a11) {
+	if !s.cholesky(a11) {
 		return false
 	}
-	ks.solve(a11, reciprocal, a21.t())
-	ks.multiply(-1, a21, a21.t(), a22, lower, true)
-	return ks.factor(a22)
+	s.solve(a11, reciprocal, a21.t())
+	s.multiply(-1, a21, a21.t(), a22, lower, true)
+	return s.cholesky(a22)
 }
 
-// factor is the Cholesky factorisation of a small matrix inside packed panels. It
+// smallCholesky is the Cholesky factorisation of a small matrix inside packed panels. It
 // finds U = Lᵀ by block rows of mr: with the rows above block row q known,
 //
 //	S = A_q − U_qᵀU,  U_qq from S_qq,  the rest of the row = U_qq⁻ᵀS,
@@ -29,8 +29,8 @@ func (ks *kernels) factor(a view) bool {
 // the panel that holds the corner. The packed panels of L that the steps need are
 // columns of U as they lie in memory. Where a panel is below the diagonal it holds
 // numbers that nothing depends on. a is left alone when it is not positive definite.
-func (p *panels) factor(a view) bool {
-	ks, n := p.ks, a.rows
+func (p *panels) smallCholesky(a view) bool {
+	ks, n := p.kernels, a.rows
 	mr, nr := ks.mr, ks.nr
 	blocks := ceilDiv(n, mr)
 	rows := blocks * mr
@@ -60,7 +60,7 @@ func (p *panels) factor(a view) bool {
 // packUpper packs the upper triangle of a into panels of rows rows, with the
 // identity where rows and columns are added.
 func (p *panels) packUpper(a view, rows int) {
-	ks, n, nr := p.ks, a.rows, p.ks.nr
+	ks, n, nr := p.kernels, a.rows, p.nr
 	for c := 0; c < n; c += nr {
 		width := min(nr, n-c)
 		panel := p.columns[c*rows:][:rows*nr]
@@ -74,7 +74,7 @@ func (p *panels) packUpper(a view, rows int) {
 }
 
 func (p *panels) unpackUpper(a view, rows int) {
-	ks, n, nr := p.ks, a.rows, p.ks.nr
+	ks, n, nr := p.kernels, a.rows, p.nr
 	for c := 0; c < n; c += nr {
 		width := min(nr, n-c)
 		panel := p.columns[c*rows:][:rows*nr]

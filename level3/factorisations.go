@@ -18,7 +18,9 @@ func (impl Implementation) Cholesky(ul blas.Uplo, n int, a []float64, lda int) (
 	if impl.ks == nil || impl.ks.smallFactor(n) || !validUplo(ul) || !holds(a, n, n, lda) {
 		return lapackReference.Dpotrf(ul, n, a, lda)
 	}
-	return impl.ks.factor(lowerView(ul, n, a, lda))
+	s := impl.ks.begin(flops(1./3, n, n, n))
+	defer s.end()
+	return s.cholesky(lowerView(ul, n, a, lda))
 }
 
 // CholeskyInverse replaces the triangle ul of a, a factor computed by Cholesky, by
@@ -29,10 +31,13 @@ func (impl Implementation) CholeskyInverse(ul blas.Uplo, n int, a []float64, lda
 	if impl.ks == nil || impl.ks.smallFactor(n) || !validUplo(ul) || !holds(a, n, n, lda) {
 		return lapackReference.Dpotri(ul, n, a, lda)
 	}
-	if !impl.TriangularInverse(ul, blas.NonUnit, n, a, lda) {
+	if singular(n, a, lda) {
 		return false
 	}
-	impl.ks.gram(lowerView(ul, n, a, lda))
+	s := impl.ks.begin(flops(2./3, n, n, n))
+	defer s.end()
+	s.invert(lowerView(ul, n, a, lda), reciprocal)
+	s.gram(lowerView(ul, n, a, lda))
 	return true
 }
 
@@ -44,17 +49,27 @@ func (impl Implementation) TriangularInverse(ul blas.Uplo, d blas.Diag, n int, a
 	if impl.ks == nil || impl.ks.smallFactor(n) || !valid {
 		return lapackReference.Dtrtri(ul, d, n, a, lda)
 	}
-	if d == blas.Unit {
-		impl.ks.invert(lowerView(ul, n, a, lda), ones)
-		return true
-	}
-	for i := range n {
-		if a[i*lda+i] == 0 {
+	onDiagonal := ones
+	if d == blas.NonUnit {
+		if singular(n, a, lda) {
 			return false
 		}
+		onDiagonal = reciprocal
 	}
-	impl.ks.invert(lowerView(ul, n, a, lda), reciprocal)
+	s := impl.ks.begin(flops(1./3, n, n, n))
+	defer s.end()
+	s.invert(lowerView(ul, n, a, lda), onDiagonal)
 	return true
+}
+
+// singular reports whether a triangular matrix has a zero on its diagonal.
+func singular(n int, a []float64, lda int) bool {
+	for i := range n {
+		if a[i*lda+i] == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // lowerView is the triangle ul of a as a lower triangle. For factors that is all

@@ -3,26 +3,26 @@ package level3
 // invert replaces the lower triangle of l by that of its inverse.
 //
 //	(L⁻¹)₂₁ = −L₂₂⁻¹L₂₁L₁₁⁻¹
-func (ks *kernels) invert(l view, d diagonal) {
+func (s *session) invert(l view, d diagonal) {
 	if l.rows <= triangleBlock {
-		p := getPanels(ks)
+		p := getPanels(s)
 		defer p.release()
-		p.invert(l, d)
+		p.smallInverse(l, d)
 		return
 	}
 	l11, l21, l22 := quarters(l, split(l.rows))
 	l21.scale(-1, full)
-	ks.solve(l22, d, l21)
+	s.solve(l22, d, l21)
 	// X·L₁₁ = L₂₁ from the left is L₁₁ᵀXᵀ = L₂₁ᵀ, an upper triangle: count backwards.
-	ks.solve(l11.t().flip(), d, l21.t().flipRows())
-	ks.invert(l11, d)
-	ks.invert(l22, d)
+	s.solve(l11.t().flip(), d, l21.t().flipRows())
+	s.invert(l11, d)
+	s.invert(l22, d)
 }
 
-// invert solves L·X = I inside packed panels, leaving out the zeros above X's
+// smallInverse solves L·X = I inside packed panels, leaving out the zeros above X's
 // diagonal.
-func (p *panels) invert(l view, d diagonal) {
-	ks, n := p.ks, l.rows
+func (p *panels) smallInverse(l view, d diagonal) {
+	ks, n := p.kernels, l.rows
 	mr, nr := ks.mr, ks.nr
 	p.packTriangle(l, d)
 	blocks := ceilDiv(n, mr)
@@ -53,11 +53,11 @@ func (p *panels) invert(l view, d diagonal) {
 // gram replaces the lower triangle of l by that of Lᵀ·L.
 //
 //	C₁₁ = L₁₁ᵀL₁₁ + L₂₁ᵀL₂₁,  C₂₁ = L₂₂ᵀL₂₁,  C₂₂ = L₂₂ᵀL₂₂
-func (ks *kernels) gram(l view) {
+func (s *session) gram(l view) {
 	if l.rows <= triangleBlock {
-		s := scratchPool.Get().(*scratch)
-		defer scratchPool.Put(s)
-		factor := s.square(l.rows)
+		tmp := scratchPool.Get().(*scratch)
+		defer scratchPool.Put(tmp)
+		factor := tmp.square(l.rows)
 		src, r := l.byRows(lower)
 		for i := range src.rows {
 			copy(factor.row(i, r), src.row(i, r))
@@ -65,12 +65,12 @@ func (ks *kernels) gram(l view) {
 		if r == upper {
 			factor = factor.t()
 		}
-		ks.multiplyDiag(1, factor.t(), nil, factor, l, lower, upper, false)
+		s.multiplyDiag(1, factor.t(), nil, factor, l, lower, upper, false)
 		return
 	}
 	l11, l21, l22 := quarters(l, split(l.rows))
-	ks.gram(l11)
-	ks.multiply(1, l21.t(), l21, l11, lower, true)
-	ks.triangleTimes(l22.t().flip(), asIs, l21.flipRows())
-	ks.gram(l22)
+	s.gram(l11)
+	s.multiply(1, l21.t(), l21, l11, lower, true)
+	s.triangleTimes(l22.t().flip(), asIs, l21.flipRows())
+	s.gram(l22)
 }

@@ -7,16 +7,19 @@ const (
 	depthBlock = 384  // depth of a packed panel
 	rowBlock   = 4032 // rows of the left operand packed at a time
 	colBlock   = 4032 // columns of the right operand packed at a time
-	taskRows   = 192  // rows of C in a task
-	taskCols   = 240  // columns of C in a task
 	packLines  = 48   // rows or columns packed in a task
+
+	// Rows and columns of C in a task, of a large C and of a small one, which has
+	// fewer tasks to share out evenly.
+	taskRows, taskCols           = 192, 240
+	smallTaskRows, smallTaskCols = 96, 120
+	smallArea                    = 1000 * 1000
 )
 
 // product computes region(C) += alpha·A·diag(d)·B, or C = … when accumulate is
 // false. It is kept in a pool with its buffers.
 type product struct {
-	team
-	ks         *kernels
+	*session
 	alpha      float64
 	a, b, c    view
 	d          []float64 // nil for the identity
@@ -26,6 +29,7 @@ type product struct {
 
 	// The block in work: C's rows [i0,i1) and columns [j0,j1), depth [p0,p1).
 	i0, i1, j0, j1, p0, p1 int
+	taskRows, taskCols     int
 	packedA, packedB, edge []float64
 
 	packBody, tileBody func(worker, task int)
@@ -38,11 +42,11 @@ var products = sync.Pool{New: func() any {
 }}
 
 // multiply is the product without a diagonal or a known triangle.
-func (ks *kernels) multiply(alpha float64, a, b view, c view, r region, accumulate bool) {
-	ks.multiplyDiag(alpha, a, nil, b, c, r, full, accumulate)
+func (s *session) multiply(alpha float64, a, b view, c view, r region, accumulate bool) {
+	s.multiplyDiag(alpha, a, nil, b, c, r, full, accumulate)
 }
 
-func (ks *kernels) multiplyDiag(alpha float64, a view, d []float64, b view, c view, r, triangle region, accumulate bool) {
+func (s *session) multiplyDiag(alpha float64, a view, d []float64, b view, c view, r, triangle region, accumulate bool) {
 	if c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
@@ -55,22 +59,21 @@ func (ks *kernels) multiplyDiag(alpha float64, a view, d []float64, b view, c vi
 		b, c = b.flipCols(), c.flipCols()
 	}
 	p := products.Get().(*product)
-	p.ks, p.alpha, p.a, p.b, p.c, p.d = ks, alpha, a, b, c, d
+	p.session, p.alpha, p.a, p.b, p.c, p.d = s, alpha, a, b, c, d
 	p.region, p.triangle, p.accumulate = r, triangle, accumulate
-	p.run()
+	p.compute()
 	// Keep the buffers, not the caller's memory.
-	p.a, p.b, p.c, p.d = view{}, view{}, view{}, nil
+	p.session, p.a, p.b, p.c, p.d = nil, view{}, view{}, view{}, nil
 	products.Put(p)
 }
 
-func (p *product) run() {
+func (p *product) compute() {
 	m, n, k := p.c.rows, p.c.cols, p.a.cols
-	workers := workersFor(2 * float64(m) * float64(n) * float64(k))
-	p.edge = grown(p.edge, workers*p.ks.mr*p.ks.nr)
+	p.edge = grown(p.edge, p.workers*p.mr*p.nr)
 	// Equal slices of depth, in whole vectors: no thin one at the end.
 	depth := roundUp(ceilDiv(k, ceilDiv(k, depthBlock)), 8)
-	p.packedA = grown(p.packedA, roundUp(min(m, rowBlock), p.ks.mr)*min(depth, k))
-	p.packedB = grown(p.packedB, roundUp(min(n, colBlock), p.ks.nr)*min(depth, k))
+	p.packedA = grown(p.packedA, roundUp(min(m, rowBlock), p.mr)*min(depth, k))
+	p.packedB = grown(p.packedB, roundUp(min(n, colBlock), p.nr)*min(depth, k))
 
 	for p.p0 = 0; p.p0 < k; p.p0 = p.p1 {
 		p.p1 = min(p.p0+depth, k)
@@ -78,9 +81,9 @@ func (p *product) run() {
 		rowLo, rowHi, colLo, colHi := 0, m, 0, n
 		switch p.triangle {
 		case lower:
-			rowLo, colLo = roundDown(p.p0, p.ks.nr), roundDown(p.p0, p.ks.nr)
+			rowLo, colLo = roundDown(p.p0, p.nr), roundDown(p.p0, p.nr)
 		case upper:
-			rowHi, colHi = min(roundUp(p.p1, p.ks.nr), m), min(roundUp(p.p1, p.ks.nr), n)
+			rowHi, colHi = min(roundUp(p.p1, p.nr), m), min(roundUp(p.p1, p.nr), n)
 		}
 		for p.j0 = colLo; p.j0 < colHi; p.j0 = p.j1 {
 			p.j1 = min(p.j0+colBlock, colHi)
@@ -90,21 +93,26 @@ func (p *product) run() {
 				if p.region.misses(p.i0, p.i1, p.j0, p.j1) {
 					continue
 				}
-				p.block(workers, packB)
+				p.computeBlock(packB)
 				packB = false
 			}
 		}
 	}
 }
 
-// block packs the operands' part of the block in work and multiplies.
-func (p *product) block(workers int, packB bool) {
+// computeBlock packs the operands' part of the block in work and multiplies.
+func (p *product) computeBlock(packB bool) {
 	tasks := ceilDiv(p.i1-p.i0, packLines)
 	if packB {
 		tasks += ceilDiv(p.j1-p.j0, packLines)
 	}
-	p.team.run(workers, tasks, p.packBody)
-	p.team.run(workers, ceilDiv(p.i1-p.i0, taskRows)*ceilDiv(p.j1-p.j0, taskCols), p.tileBody)
+	p.taskRows, p.taskCols = taskRows, taskCols
+	if (p.i1-p.i0)*(p.j1-p.j0) <= smallArea {
+		p.taskRows, p.taskCols = smallTaskRows, smallTaskCols
+	}
+	work := flops(2, p.i1-p.i0, p.j1-p.j0, p.p1-p.p0)
+	p.run(work, tasks, p.packBody)
+	p.run(work, ceilDiv(p.i1-p.i0, p.taskRows)*ceilDiv(p.j1-p.j0, p.taskCols), p.tileBody)
 }
 
 // packTask packs some lines of A or, for the later tasks, of B.
@@ -114,19 +122,19 @@ func (p *product) packTask(_, task int) {
 	if task < left {
 		lo := p.i0 + task*packLines
 		hi := min(lo+packLines, p.i1)
-		for i := lo; i < hi; i += p.ks.mr {
-			panel := p.packedA[(i-p.i0)*depth:][:p.ks.mr*depth]
-			from, to := p.packPanel(panel, p.ks.mr, p.a.t(), i, min(i+p.ks.mr, hi))
+		for i := lo; i < hi; i += p.mr {
+			panel := p.packedA[(i-p.i0)*depth:][:p.mr*depth]
+			from, to := p.packPanel(panel, p.mr, p.a.t(), i, min(i+p.mr, hi))
 			if p.d != nil && from < to {
-				p.ks.scaleRows(to-from, &panel[(from-p.p0)*p.ks.mr], &p.d[from])
+				p.scaleRows(to-from, &panel[(from-p.p0)*p.mr], &p.d[from])
 			}
 		}
 		return
 	}
 	lo := p.j0 + (task-left)*packLines
 	hi := min(lo+packLines, p.j1)
-	for j := lo; j < hi; j += p.ks.nr {
-		p.packPanel(p.packedB[(j-p.j0)*depth:][:p.ks.nr*depth], p.ks.nr, p.b, j, min(j+p.ks.nr, hi))
+	for j := lo; j < hi; j += p.nr {
+		p.packPanel(p.packedB[(j-p.j0)*depth:][:p.nr*depth], p.nr, p.b, j, min(j+p.nr, hi))
 	}
 }
 
@@ -143,12 +151,12 @@ func (p *product) packPanel(panel []float64, width int, x view, lo, hi int) (fro
 		denseLo = max(denseLo, hi)
 	}
 	if denseLo < denseHi {
-		p.ks.pack(panel[(denseLo-p.p0)*width:], width, x.block(denseLo, lo, denseHi-denseLo, hi-lo))
+		p.pack(panel[(denseLo-p.p0)*width:], width, x.block(denseLo, lo, denseHi-denseLo, hi-lo))
 	}
 	squareLo, squareHi := max(p.p0, lo), min(p.p1, hi)
 	if p.triangle != full && squareLo < squareHi {
 		square := x.block(squareLo, lo, squareHi-squareLo, hi-lo)
-		p.ks.packRegion(panel[(squareLo-p.p0)*width:], width, square, p.triangle.t(), squareLo-lo)
+		p.packRegion(panel[(squareLo-p.p0)*width:], width, square, p.triangle.t(), squareLo-lo)
 		denseLo, denseHi = min(denseLo, squareLo), max(denseHi, squareHi)
 	}
 	return denseLo, denseHi
@@ -170,12 +178,12 @@ func (p *product) span(iLo, iHi, jLo, jHi int) (lo, hi int, reached bool) {
 
 // tileTask multiplies the packed panels of one rectangle of C.
 func (p *product) tileTask(worker, task int) {
-	ks, depth := p.ks, p.p1-p.p0
-	across := ceilDiv(p.j1-p.j0, taskCols)
-	rowLo := p.i0 + task/across*taskRows
-	rowHi := min(rowLo+taskRows, p.i1)
-	colLo := p.j0 + task%across*taskCols
-	colHi := min(colLo+taskCols, p.j1)
+	ks, depth := p.kernels, p.p1-p.p0
+	across := ceilDiv(p.j1-p.j0, p.taskCols)
+	rowLo := p.i0 + task/across*p.taskRows
+	rowHi := min(rowLo+p.taskRows, p.i1)
+	colLo := p.j0 + task%across*p.taskCols
+	colHi := min(colLo+p.taskCols, p.j1)
 	if p.region.misses(rowLo, rowHi, colLo, colHi) {
 		return
 	}
@@ -212,7 +220,7 @@ func (p *product) writeEdge(edge []float64, iLo, iHi, jLo, jHi int, accumulate b
 		if lo >= hi {
 			continue
 		}
-		src := edge[(i-iLo)*p.ks.nr+lo-jLo:][:hi-lo]
+		src := edge[(i-iLo)*p.nr+lo-jLo:][:hi-lo]
 		dst := p.c.data[p.c.index(i, lo):][:hi-lo]
 		if !accumulate {
 			copy(dst, src)

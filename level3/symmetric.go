@@ -67,7 +67,9 @@ func (impl Implementation) symmetric(ul blas.Uplo, alpha float64, x view, d []fl
 	if beta != 0 {
 		c.scale(beta, r)
 	}
-	impl.ks.multiplyDiag(alpha, x, d, x.t(), c, r, triangle, beta != 0)
+	s := impl.ks.begin(flops(1, n, n, k))
+	defer s.end()
+	s.multiplyDiag(alpha, x, d, x.t(), c, r, triangle, beta != 0)
 }
 
 // symmetricByRows adds alpha·X·diag(d)·Xᵀ to the region of C by one matrix-vector

@@ -4,59 +4,107 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// parallelFlops is the work below which a second core costs more than it brings:
-// waking one takes some ten microseconds.
-const parallelFlops = 3_000_000
+const (
+	// parallelFlops is the work below which an operation stays on one core: another
+	// one takes some sixty microseconds to wake.
+	parallelFlops = 5_000_000
 
-// workersFor is the number of cores worth using for a number of operations.
-func workersFor(flops float64) int {
-	if flops < parallelFlops {
-		return 1
+	// sharedFlops is the work below which a step of a larger operation, whose
+	// helpers are awake, is not shared out.
+	sharedFlops = 200_000
+
+	// linger is how long a helper looks for the next step before it goes. Between
+	// the steps of a factorisation are blocks that one core works on alone.
+	linger = 200 * time.Microsecond
+)
+
+// session is one operation under way: the kernels it runs on and the cores that
+// work for it. Sessions are kept in a pool.
+type session struct {
+	*kernels
+	team
+}
+
+var sessions = sync.Pool{New: func() any {
+	s := new(session)
+	s.idle = make(chan struct{}, 1)
+	s.loop = s.help
+	return s
+}}
+
+// begin starts an operation of so many floating-point operations.
+func (ks *kernels) begin(flops float64) *session {
+	s := sessions.Get().(*session)
+	s.kernels = ks
+	s.workers = 1
+	if flops >= parallelFlops {
+		s.workers = runtime.GOMAXPROCS(0)
 	}
-	return runtime.GOMAXPROCS(0)
+	s.over.Store(false)
+	return s
+}
+
+// flops is c·m·n·k.
+func flops(c float64, m, n, k int) float64 { return c * float64(m) * float64(n) * float64(k) }
+
+// end lets the helpers go.
+func (s *session) end() {
+	s.over.Store(true)
+	sessions.Put(s)
 }
 
 // team runs numbered tasks on several cores. Which worker takes a task is left to
 // chance; what a task computes depends on its number alone, and no two tasks write
 // the same element, so the results do not depend on the number of workers.
+//
+// Helpers stay between the steps of an operation, since waking a core takes as long
+// as many a step does. A helper that is late, or gone, is not waited for.
 type team struct {
-	body  func(worker, task int)
-	tasks int
-	next  atomic.Int64
-	ids   atomic.Int64
-	wait  sync.WaitGroup
-	loop  func() // work, made once so that starting a goroutine allocates nothing
+	workers int // with the one that leads
+	body    func(worker, task int)
+	tasks   int
+	next    atomic.Int64 // task to give out
+	step    atomic.Int64 // odd while tasks are given out
+	inside  atomic.Int64 // helpers that may be at work on the step
+	entered atomic.Int64 // helpers that took part in the step
+	alive   atomic.Int64 // helpers started and not gone
+	over    atomic.Bool  // nothing will follow
+	blocked atomic.Bool  // the leader waits for idle
+	idle    chan struct{}
+	loop    func() // help, made once so that starting a goroutine allocates nothing
 }
 
-// run calls body for every task and returns when all are done. Worker numbers
-// are below workers.
-func (t *team) run(workers, tasks int, body func(worker, task int)) {
-	workers = min(workers, tasks)
-	if workers <= 1 {
+// run calls body for every task and returns when all are done. Worker numbers are
+// below workers.
+func (t *team) run(flops float64, tasks int, body func(worker, task int)) {
+	if t.workers == 1 || tasks == 1 || flops < sharedFlops {
 		for task := range tasks {
 			body(0, task)
 		}
 		return
 	}
-	if t.loop == nil {
-		t.loop = t.work
-	}
+	t0:=time.Now()
 	t.body, t.tasks = body, tasks
 	t.next.Store(0)
-	t.ids.Store(0)
-	t.wait.Add(workers)
-	for range workers - 1 {
+	t.entered.Store(0)
+	t.step.Add(1)
+	for t.alive.Load() < int64(min(t.workers, tasks)-1) {
+		t.alive.Add(1)
 		go t.loop()
 	}
-	t.work()
-	t.wait.Wait()
+	t.work(0)
+	t.step.Add(1)
+	t1:=time.Now()
+	t.awaitIdle()
+	DIdle+=time.Since(t1); DPar+=time.Since(t0); DN++; DEnter+=int(t.entered.Load())
+	t.body = nil
 }
 
-func (t *team) work() {
-	defer t.wait.Done()
-	worker := int(t.ids.Add(1)) - 1
+// work takes tasks until there are none left.
+func (t *team) work(worker int) {
 	for {
 		task := int(t.next.Add(1)) - 1
 		if task >= t.tasks {
@@ -64,6 +112,66 @@ func (t *team) work() {
 		}
 		t.body(worker, task)
 	}
+}
+
+// help is a helper's life.
+func (t *team) help() {
+	defer t.alive.Add(-1)
+	var last int64
+	for {
+		step, ok := t.awaitStep(last)
+		if !ok {
+			return
+		}
+		last = step
+		// The leader closes the step, then looks who is inside; who enters looks
+		// whether the step is still open. One of the two sees the other.
+		t.inside.Add(1)
+		if t.step.Load() == step {
+			if worker := int(t.entered.Add(1)); worker < t.workers {
+				t.work(worker)
+			}
+		}
+		if t.inside.Add(-1) == 0 && t.blocked.CompareAndSwap(true, false) {
+			t.idle <- struct{}{}
+		}
+	}
+}
+
+// spins is how often a waiting core looks before it lets another goroutine run.
+const spins = 100
+
+// awaitStep waits for an open step other than the last one.
+func (t *team) awaitStep(last int64) (step int64, ok bool) {
+	for start := time.Now(); ; {
+		for range spins {
+			if step := t.step.Load(); step%2 == 1 && step != last {
+				return step, true
+			}
+		}
+		if t.over.Load() || time.Since(start) > linger {
+			return 0, false
+		}
+		runtime.Gosched()
+	}
+}
+
+// awaitIdle waits until no helper works on the step that was closed: by looking for
+// a while, then by sleeping.
+func (t *team) awaitIdle() {
+	for range spins {
+		for range spins {
+			if t.inside.Load() == 0 {
+				return
+			}
+		}
+		runtime.Gosched()
+	}
+	t.blocked.Store(true)
+	if t.inside.Load() == 0 && t.blocked.CompareAndSwap(true, false) {
+		return
+	}
+	<-t.idle
 }
 
 // grown returns a slice of n elements, the old one if it is large enough.
@@ -79,3 +187,6 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 func roundUp(a, b int) int { return ceilDiv(a, b) * b }
 
 func roundDown(a, b int) int { return a / b * b }
+
+var DIdle,DPar time.Duration
+var DN,DEnter int

@@ -10,9 +10,8 @@ const triangleBlock = 192
 // columns at a time: the innermost part of triangular solves and products. It is
 // kept in a pool with its buffers.
 type panels struct {
-	team
-	ks       *kernels
-	step     panelStep
+	*session
+	kernel   panelStep
 	upwards  bool
 	b        view
 	triangle []float64 // packed by packTriangle
@@ -26,14 +25,14 @@ var panelPool = sync.Pool{New: func() any {
 	return p
 }}
 
-func getPanels(ks *kernels) *panels {
+func getPanels(s *session) *panels {
 	p := panelPool.Get().(*panels)
-	p.ks = ks
+	p.session = s
 	return p
 }
 
 func (p *panels) release() {
-	p.b = view{}
+	p.session, p.b = nil, view{}
 	panelPool.Put(p)
 }
 
@@ -54,14 +53,14 @@ func (ks *kernels) panelOffset(q int) int { return ks.mr * ks.mr * q * (q + 1) /
 // nothing above its diagonal. Rows added to fill the last panel are those of the
 // identity: they come last, so nothing depends on them.
 func (p *panels) packTriangle(l view, d diagonal) {
-	mr := p.ks.mr
+	mr := p.mr
 	blocks := ceilDiv(l.rows, mr)
-	p.triangle = grown(p.triangle, p.ks.panelOffset(blocks))
+	p.triangle = grown(p.triangle, p.panelOffset(blocks))
 	for q := range blocks {
 		i0 := q * mr
 		rows := min(mr, l.rows-i0)
-		panel := p.triangle[p.ks.panelOffset(q):p.ks.panelOffset(q+1)]
-		p.ks.pack(panel, mr, l.block(i0, 0, rows, i0).t())
+		panel := p.triangle[p.panelOffset(q):p.panelOffset(q+1)]
+		p.pack(panel, mr, l.block(i0, 0, rows, i0).t())
 		corner := panel[i0*mr:]
 		clear(corner)
 		for t := range mr {
@@ -80,20 +79,19 @@ func (p *panels) packTriangle(l view, d diagonal) {
 	}
 }
 
-// apply packs l and runs step over the panels of b.
-func (ks *kernels) apply(step panelStep, upwards bool, l view, d diagonal, b view) {
-	p := getPanels(ks)
+// apply packs l and runs a kernel over the panels of b.
+func (s *session) apply(kernel panelStep, upwards bool, l view, d diagonal, b view) {
+	p := getPanels(s)
 	defer p.release()
 	p.packTriangle(l, d)
-	p.step, p.upwards, p.b = step, upwards, b
-	workers := workersFor(float64(l.rows) * float64(l.rows) * float64(b.cols))
-	p.columns = grown(p.columns, workers*roundUp(l.rows, ks.mr)*ks.nr)
-	p.team.run(workers, ceilDiv(b.cols, ks.nr), p.taskBody)
+	p.kernel, p.upwards, p.b = kernel, upwards, b
+	p.columns = grown(p.columns, s.workers*roundUp(l.rows, s.mr)*s.nr)
+	s.run(flops(1, l.rows, l.rows, b.cols), ceilDiv(b.cols, s.nr), p.taskBody)
 }
 
 // task works on one panel of columns.
 func (p *panels) task(worker, task int) {
-	ks := p.ks
+	ks := p.kernels
 	j := task * ks.nr
 	b := p.b.block(0, j, p.b.rows, min(ks.nr, p.b.cols-j))
 	blocks := ceilDiv(b.rows, ks.mr)
@@ -104,7 +102,7 @@ func (p *panels) task(worker, task int) {
 		if p.upwards {
 			q = blocks - 1 - q
 		}
-		p.step(q*ks.mr, &p.triangle[ks.panelOffset(q)], &panel[0])
+		p.kernel(q*ks.mr, &p.triangle[ks.panelOffset(q)], &panel[0])
 	}
 	ks.unpack(b, panel, ks.nr)
 }
@@ -127,31 +125,31 @@ func halves(b view, n int) (top, bottom view) {
 // solve replaces b by the solution x of l·x = b, l lower triangular.
 //
 //	L₁₁x₁ = b₁,  L₂₂x₂ = b₂ − L₂₁x₁
-func (ks *kernels) solve(l view, d diagonal, b view) {
+func (s *session) solve(l view, d diagonal, b view) {
 	if l.rows <= triangleBlock {
-		ks.apply(ks.trsm, false, l, d, b)
+		s.apply(s.trsm, false, l, d, b)
 		return
 	}
 	n := split(l.rows)
 	l11, l21, l22 := quarters(l, n)
 	b1, b2 := halves(b, n)
-	ks.solve(l11, d, b1)
-	ks.multiply(-1, l21, b1, b2, full, true)
-	ks.solve(l22, d, b2)
+	s.solve(l11, d, b1)
+	s.multiply(-1, l21, b1, b2, full, true)
+	s.solve(l22, d, b2)
 }
 
 // triangleTimes replaces b by l·b, l lower triangular, last rows first:
 //
 //	b₂ ← L₂₂b₂ + L₂₁b₁,  b₁ ← L₁₁b₁
-func (ks *kernels) triangleTimes(l view, d diagonal, b view) {
+func (s *session) triangleTimes(l view, d diagonal, b view) {
 	if l.rows <= triangleBlock {
-		ks.apply(ks.trmm, true, l, d, b)
+		s.apply(s.trmm, true, l, d, b)
 		return
 	}
 	n := split(l.rows)
 	l11, l21, l22 := quarters(l, n)
 	b1, b2 := halves(b, n)
-	ks.triangleTimes(l22, d, b2)
-	ks.multiply(1, l21, b1, b2, full, true)
-	ks.triangleTimes(l11, d, b1)
+	s.triangleTimes(l22, d, b2)
+	s.multiply(1, l21, b1, b2, full, true)
+	s.triangleTimes(l11, d, b1)
 }

@@ -11,15 +11,21 @@ import (
 
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	sampler "github.com/lossep/lossep/nuts"
 )
 
 // Answer is what one method says about a problem. Its JSON form is the output of
 // the command.
 type Answer struct {
-	Method      string  `json:"method"`
-	Mean        float64 `json:"mean"`
-	Variance    float64 `json:"variance"`
-	LogEvidence float64 `json:"log_evidence"`
+	Method   string  `json:"method"`
+	Mean     float64 `json:"mean"`
+	Variance float64 `json:"variance"`
+	// LogEvidence is the log evidence of the data, for VI and Loss-VI a lower bound
+	// on it. It includes the utility for Loss-EP and Loss-VI. NUTS has none.
+	LogEvidence *float64 `json:"log_evidence"`
+	// MeanError and VarianceError are Monte Carlo standard errors, of NUTS.
+	MeanError     *float64 `json:"mean_stderr,omitempty"`
+	VarianceError *float64 `json:"variance_stderr,omitempty"`
 	// TiltedMean and TiltedVariance are those of q̄, the approximation that carries
 	// the utility; only Loss-EP has one.
 	TiltedMean     *float64 `json:"tilted_mean,omitempty"`
@@ -27,8 +33,11 @@ type Answer struct {
 	// Action is the best action, nil when there is nothing to decide.
 	Action          *int      `json:"action"`
 	ExpectedUtility []float64 `json:"expected_utility"`
-	Converged       bool      `json:"converged"`
-	Sweeps          int       `json:"sweeps"`
+	// Floor is what the utility was raised by where it is zero, so that its logarithm
+	// is finite; of Loss-VI.
+	Floor     float64 `json:"floor,omitempty"`
+	Converged bool    `json:"converged"`
+	Sweeps    int     `json:"sweeps"`
 	// Status says in words how the run ended.
 	Status string `json:"status"`
 	// OtherFixedPoints are where the same method ends from other starts.
@@ -57,6 +66,10 @@ var methods = []method{
 	{"exact", false, exact},
 	{"ep", false, ep},
 	{"loss-ep", true, ep},
+	{"vi", false, vi},
+	{"loss-vi", true, lossVI},
+	{"laplace", false, laplace},
+	{"nuts", false, nuts},
 }
 
 // Methods are the names of all methods, in the order in which they are reported.
@@ -148,7 +161,7 @@ func exact(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{LogEvidence: r.LogEvidence, Converged: true, Status: "exact", Posterior: r}
+	a := &Answer{LogEvidence: &r.LogEvidence, Converged: true, Status: "exact", Posterior: r}
 	a.Mean, a.Variance = p.moments(r)
 	return a, nil
 }
@@ -161,17 +174,65 @@ func ep(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{
-		LogEvidence: r.LogEvidence, Converged: r.Status.Converged, Sweeps: r.Status.Sweeps,
-		Status: r.Status.String(), Posterior: infer.Gaussian{Gaussian: r.Q},
-	}
-	a.Mean, a.Variance = p.moments(a.Posterior)
+	a := p.gaussian(r.Q, r.LogEvidence, r.Status)
 	if m.Utility != nil {
 		mean, variance := p.moments(infer.Gaussian{Gaussian: r.Tilted})
 		a.TiltedMean, a.TiltedVariance = &mean, &variance
 	}
 	a.OtherFixedPoints, err = p.otherFixedPoints(ctx, m, a)
 	return a, err
+}
+
+// gaussian is the answer of a method that ends with one Gaussian.
+func (p Problem) gaussian(q *gauss.Gaussian, logEvidence float64, s infer.Status) *Answer {
+	a := &Answer{
+		LogEvidence: &logEvidence, Converged: s.Converged, Sweeps: s.Sweeps,
+		Status: s.String(), Posterior: infer.Gaussian{Gaussian: q},
+	}
+	a.Mean, a.Variance = p.moments(a.Posterior)
+	return a
+}
+
+func vi(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
+	r, err := infer.VI{}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return p.gaussian(r.Q, r.Bound, r.Status), nil
+}
+
+func lossVI(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
+	r, err := infer.LossVI{}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	a := p.gaussian(r.Q, r.Bound, r.Status)
+	a.Floor = r.Floor
+	return a, nil
+}
+
+func laplace(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
+	r, err := infer.Laplace{}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return p.gaussian(r.Q, r.LogEvidence, r.Status), nil
+}
+
+func nuts(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
+	// Several modes mix slowly, and draws in one dimension are cheap.
+	r, err := infer.NUTS{Options: sampler.Options{Draws: 5000}}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	var mean, variance [1]float64
+	r.MomentErrors(p.views(1), mean[:], variance[:])
+	a := &Answer{
+		Converged: r.Status.Converged, Sweeps: r.Status.Sweeps, Status: r.Status.String(), Posterior: r,
+		MeanError: &mean[0], VarianceError: &variance[0],
+	}
+	a.Mean, a.Variance = p.moments(r)
+	return a, nil
 }
 
 // otherFixedPoints starts again from sites that say that a measurement is good, or

@@ -150,7 +150,11 @@ func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) err
 	}
 	fmt.Fprint(tw, "sweeps\t\n")
 	for _, a := range answers {
-		fmt.Fprintf(tw, "%s\t%.4f\t%.4f\t%.5f\t", a.Method, a.Mean, a.Variance, a.LogEvidence)
+		fmt.Fprintf(tw, "%s\t%.4f\t%.4f\t", a.Method, a.Mean, a.Variance)
+		if a.LogEvidence != nil {
+			fmt.Fprintf(tw, "%.5f", *a.LogEvidence)
+		}
+		fmt.Fprint(tw, "\t")
 		for _, u := range a.ExpectedUtility {
 			fmt.Fprintf(tw, "%.4f\t", u)
 		}
@@ -164,22 +168,36 @@ func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) err
 	}
 	var notes []string
 	for _, a := range answers {
-		if a.TiltedMean != nil {
-			notes = append(notes, fmt.Sprintf("%s: the approximation that carries the utility has mean %.4f and variance %.4f; its evidence includes the utility.", a.Method, *a.TiltedMean, *a.TiltedVariance))
-		}
-		if !a.Converged {
-			notes = append(notes, fmt.Sprintf("%s: %s.", a.Method, a.Status))
-		}
-		for _, f := range a.OtherFixedPoints {
-			note := fmt.Sprintf("%s: another start ends at mean %.4f, variance %.4f, log evidence %.5f", a.Method, f.Mean, f.Variance, f.LogEvidence)
-			if f.Action != nil {
-				note += fmt.Sprintf(", action %d", *f.Action)
-			}
-			notes = append(notes, note+".")
+		for _, note := range notesOn(a) {
+			notes = append(notes, a.Method+": "+note+".")
 		}
 	}
 	if len(notes) > 0 {
 		fmt.Fprintf(w, "\n%s\n", strings.Join(notes, "\n"))
 	}
 	return nil
+}
+
+// notesOn is what a reader should know about an answer besides its numbers.
+func notesOn(a *reactor.Answer) (notes []string) {
+	if a.TiltedMean != nil {
+		notes = append(notes, fmt.Sprintf("the approximation that carries the utility has mean %.4f and variance %.4f; its evidence includes the utility", *a.TiltedMean, *a.TiltedVariance))
+	}
+	if a.MeanError != nil {
+		notes = append(notes, fmt.Sprintf("Monte Carlo standard errors %.2g of the mean and %.2g of the variance", *a.MeanError, *a.VarianceError))
+	}
+	if a.Floor > 0 {
+		notes = append(notes, fmt.Sprintf("a utility of 0 has no logarithm, so all utilities were raised by %.2g", a.Floor))
+	}
+	if !a.Converged {
+		notes = append(notes, a.Status)
+	}
+	for _, f := range a.OtherFixedPoints {
+		note := fmt.Sprintf("another start ends at mean %.4f, variance %.4f, log evidence %.5f", f.Mean, f.Variance, f.LogEvidence)
+		if f.Action != nil {
+			note += fmt.Sprintf(", action %d", *f.Action)
+		}
+		notes = append(notes, note)
+	}
+	return notes
 }
