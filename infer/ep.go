@@ -102,7 +102,7 @@ func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 		return o.run(ctx, m, (*engine).settleAll)
 	}
 	r, err := o.run(ctx, m, (*engine).decide)
-	if ctx.Err() != nil || err == nil && r.Status.Converged {
+	if ctx.Err() != nil || err == nil && (r.Status.Converged || r.Status.Sweeps >= o.withDefaults().MaxSweeps) {
 		return r, err
 	}
 	// From empty sites the utility meets the bare prior, and a strong one can lead

@@ -1,0 +1,55 @@
+package infer_test
+
+import (
+	"context"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/infer"
+)
+
+// A run of thirty sweeps allocates as often as one of twenty: what a sweep needs is
+// made before the first, apart from the memory of the accelerated parallel sweep,
+// which is full by then.
+func TestSweepsDoNotAllocate(t *testing.T) {
+	p, labels := process(t, 25, 1)
+	m, err := p.Classify(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibrated := *m
+	z := mat.NewDense(40, 1, nil)
+	for j := range 40 {
+		z.Set(j, 0, float64(j)/2-10)
+	}
+	calibrated.Points = p.At(z)
+	if calibrated.Utility, err = decision.NewUtility(decision.Probit(), 40, nil, decision.Table{{1, 0}, {0.5, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		model    *infer.Model
+		schedule infer.Schedule
+	}{
+		{"EP, sequential", m, infer.Sequential},
+		{"EP, parallel", m, infer.Parallel},
+		{"Loss-EP, sequential", &calibrated, infer.Sequential},
+		{"Loss-EP, parallel", &calibrated, infer.Parallel},
+	} {
+		run := func(sweeps int) float64 {
+			// Damping keeps the residual falling, and the tolerance is out of reach, so
+			// that all sweeps are made.
+			ep := infer.EP{Schedule: c.schedule, Damping: 0.3, Tolerance: 1e-300, MaxSweeps: sweeps}
+			return testing.AllocsPerRun(5, func() {
+				if r, err := ep.Fit(context.Background(), c.model); err != nil || r.Status.Sweeps < sweeps {
+					t.Fatal(err, r.Status)
+				}
+			})
+		}
+		if few, many := run(20), run(30); many != few {
+			t.Errorf("%s: %v allocations in 20 sweeps, %v in 30", c.name, few, many)
+		}
+	}
+}
