@@ -115,6 +115,8 @@ type Gaussian struct {
 	factor *mat.TriDense
 	mean   []float64
 	logDet float64
+	// version changes with every Set, so that a workspace knows what it holds.
+	version int
 }
 
 // NewGaussian is the standard Gaussian in m dimensions.
@@ -170,6 +172,7 @@ func (g *Gaussian) Set(n *Natural) error {
 		return ErrImproper
 	}
 	g.logDet = logDet
+	g.version++
 	g.nat.CopyFrom(n)
 	return nil
 }
@@ -252,11 +255,16 @@ func (g *Gaussian) Predict(views *Views, mean, variance []float64, ws *Workspace
 }
 
 // whiten writes W = AU⁻¹ into the workspace: the views of the standard Gaussian
-// U(v − mean).
+// U(v − mean). A workspace that holds it already is left as it is.
 func (g *Gaussian) whiten(views *Views, ws *Workspace) {
+	held := whitened{g, g.version, views}
+	if ws.held == held {
+		return
+	}
 	ws.grow(views)
 	ws.rows.Copy(views.a)
 	solveRight(ws.rows, views.lead, g.factor.RawTriangular())
+	ws.held = held
 }
 
 // solveRight replaces A by AU⁻¹. The leading zeros of a row stay zero through the
@@ -302,7 +310,8 @@ func (g *Gaussian) Tilt(dst *Natural, views *Views, d1, d2 []float64, ws *Worksp
 	grad := ws.grad
 	blas64.Gemv(trans, 1, ws.rows.RawMatrix(), vector(d1), 0, vector(grad))
 	dst.SetStandard()
-	dst.addProduct(ws.rows, views.lead, d2)
+	rows, lead, bends := ws.significant(views.lead, d2)
+	dst.addProduct(rows, lead, bends)
 	blas64.Syr(-1, vector(grad), dst.P.RawSymmetric())
 	// P is the Cholesky factor in the reverse order of rows and columns, turned
 	// round: with J the reversal, J(I + H̃)J = GᵀG and P = JGᵀJ, so that

