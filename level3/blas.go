@@ -51,11 +51,13 @@ func (impl Implementation) Dsymm(side blas.Side, ul blas.Uplo, m, n int, alpha f
 // Dsyrk computes one triangle of C = alpha·A·Aᵀ + beta·C, A n×k (NoTrans), or of
 // alpha·Aᵀ·A + beta·C, A k×n (Trans).
 func (impl Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	valid := validUplo(ul) && validTranspose(tA) && holdsOp(tA, a, n, k, lda) && holds(c, n, n, ldc)
-	if !valid || impl.ks == nil || impl.ks.smallSymmetric(n, k) || alpha == 0 {
-		if valid && beta == 0 {
-			// gonum's code multiplies by beta in one of the cases.
-			rowMajor(c, n, n, ldc).scale(0, triangleOf(ul))
+	valid := func() bool {
+		return validUplo(ul) && validTranspose(tA) && holdsOp(tA, a, n, k, lda) && holds(c, n, n, ldc)
+	}
+	if impl.ks == nil || impl.ks.smallSymmetric(n, k) || alpha == 0 || !valid() {
+		if beta == 0 && ul == blas.Lower && tA != blas.NoTrans && valid() {
+			// Here gonum's code multiplies C by zero, which a NaN survives.
+			rowMajor(c, n, n, ldc).scale(0, lower)
 		}
 		reference.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
@@ -66,12 +68,8 @@ func (impl Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alph
 // Dsyr2k computes one triangle of C = alpha·(A·Bᵀ + B·Aᵀ) + beta·C, A and B n×k
 // (NoTrans), or of alpha·(Aᵀ·B + Bᵀ·A) + beta·C, A and B k×n (Trans).
 func (impl Implementation) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	valid := validUplo(ul) && validTranspose(tA) &&
-		holdsOp(tA, a, n, k, lda) && holdsOp(tA, b, n, k, ldb) && holds(c, n, n, ldc)
-	if !valid || impl.ks == nil || impl.ks.smallSymmetric(n, k) || alpha == 0 {
-		if valid && beta == 0 {
-			rowMajor(c, n, n, ldc).scale(0, triangleOf(ul))
-		}
+	if impl.ks == nil || impl.ks.smallSymmetric(n, k) || alpha == 0 || !validUplo(ul) || !validTranspose(tA) ||
+		!holdsOp(tA, a, n, k, lda) || !holdsOp(tA, b, n, k, ldb) || !holds(c, n, n, ldc) {
 		reference.Dsyr2k(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -101,7 +99,7 @@ func (impl Implementation) Dtrsm(side blas.Side, ul blas.Uplo, tA blas.Transpose
 	}
 	l, bv := fromLeft(side, ul, tA, m, n, a, lda, b, ldb)
 	bv.scale(alpha, full)
-	s.solve(l, onDiagonal, bv)
+	s.solve(l, triangleForm{diagonal: onDiagonal}, bv)
 }
 
 // Dtrmm replaces B, m×n, by alpha·op(A)·B (side Left) or alpha·B·op(A) (Right) with
@@ -118,7 +116,7 @@ func (impl Implementation) Dtrmm(side blas.Side, ul blas.Uplo, tA blas.Transpose
 		onDiagonal = ones
 	}
 	l, bv := fromLeft(side, ul, tA, m, n, a, lda, b, ldb)
-	s.triangleTimes(l, onDiagonal, bv)
+	s.triangleTimes(l, triangleForm{diagonal: onDiagonal}, bv)
 	bv.scale(alpha, full)
 }
 

@@ -15,7 +15,7 @@ func (s *session) cholesky(a view) bool {
 	if !s.cholesky(a11) {
 		return false
 	}
-	s.solve(a11, reciprocal, a21.t())
+	s.solve(a11, triangleForm{diagonal: reciprocal}, a21.t())
 	s.multiply(-1, a21, a21.t(), a22, lower, true)
 	return s.cholesky(a22)
 }

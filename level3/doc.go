@@ -31,7 +31,8 @@
 // that are read 24 times, past the first-level cache but at a rate (16 bytes a
 // cycle) the second level sustains. Greater depth means fewer passes over C, each
 // of which reads and writes it once; depths from 256 to 512 measured alike. A task
-// has 240 columns so that a product of order 1000 has 30 of them to share out.
+// has 240 columns, and half of that each way where C is small, so that there are
+// enough tasks to share out evenly.
 //
 // # Triangles
 //
@@ -49,5 +50,6 @@
 // Large operations are cut into tasks that cores take as they become free. Where
 // the cuts are depends on the shapes alone, each element of a result belongs to one
 // task, and the order of its sum is fixed by the depth: results are the same bits
-// for any GOMAXPROCS. They differ, by rounding, between kernels.
+// for any GOMAXPROCS. They differ, by rounding, between kernels. Helpers stay awake
+// for up to 200 microseconds between the steps of an operation, and leave with it.
 package level3

@@ -11,10 +11,9 @@ func (s *session) invert(l view, d diagonal) {
 		return
 	}
 	l11, l21, l22 := quarters(l, split(l.rows))
-	l21.scale(-1, full)
-	s.solve(l22, d, l21)
+	s.solve(l22, triangleForm{d, true}, l21)
 	// X·L₁₁ = L₂₁ from the left is L₁₁ᵀXᵀ = L₂₁ᵀ, an upper triangle: count backwards.
-	s.solve(l11.t().flip(), d, l21.t().flipRows())
+	s.solve(l11.t().flip(), triangleForm{diagonal: d}, l21.t().flipRows())
 	s.invert(l11, d)
 	s.invert(l22, d)
 }
@@ -24,7 +23,7 @@ func (s *session) invert(l view, d diagonal) {
 func (p *panels) smallInverse(l view, d diagonal) {
 	ks, n := p.kernels, l.rows
 	mr, nr := ks.mr, ks.nr
-	p.packTriangle(l, d)
+	p.packTriangle(l, triangleForm{diagonal: d})
 	blocks := ceilDiv(n, mr)
 	p.columns = grown(p.columns, blocks*mr*nr)
 	for c := 0; c < n; c += nr {
@@ -71,6 +70,6 @@ func (s *session) gram(l view) {
 	l11, l21, l22 := quarters(l, split(l.rows))
 	s.gram(l11)
 	s.multiply(1, l21.t(), l21, l11, lower, true)
-	s.triangleTimes(l22.t().flip(), asIs, l21.flipRows())
+	s.triangleTimes(l22.t().flip(), triangleForm{diagonal: asIs}, l21.flipRows())
 	s.gram(l22)
 }

@@ -44,11 +44,6 @@ func (g truth) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a
 	g.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 }
 
-func (g truth) Dsyr2k(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	clearTriangle(ul, n, beta, c, ldc)
-	g.Implementation.Dsyr2k(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-}
-
 func clearTriangle(ul blas.Uplo, n int, beta float64, c []float64, ldc int) {
 	for i := range n {
 		for j := range n {
@@ -259,7 +254,7 @@ func (p problem) shapes() (a, b, c [2]int, d int) {
 // size is the room the problem needs in an arena.
 func (p problem) size() int {
 	a, b, c, d := p.shapes()
-	room := func(s [2]int) int { return s[0]*(s[1]+p.pad) + 2*arenaGap }
+	room := func(s [2]int) int { return s[0]*max(1, s[1]+p.pad) + 2*arenaGap }
 	return room(a) + room(b) + room(c) + d + 4*arenaGap
 }
 

@@ -50,13 +50,19 @@ func (s *session) multiplyDiag(alpha float64, a view, d []float64, b view, c vie
 	if c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
-	// Kernels write rows of C: turn the product so that these are contiguous and
-	// run upwards. Only rectangles come reversed.
+	// Kernels write rows of C: turn the product so that these are contiguous. Then
+	// let memory run upwards; only rectangles come reversed.
 	if c.cs != 1 && c.cs != -1 {
 		a, b, c, r = b.t(), a.t(), c.t(), r.t()
 	}
 	if c.cs < 0 {
 		b, c = b.flipCols(), c.flipCols()
+	}
+	if c.rs < 0 {
+		a, c = a.flipRows(), c.flipRows()
+	}
+	if a.cs < 0 {
+		a, b = a.flipCols(), b.flipRows()
 	}
 	p := products.Get().(*product)
 	p.session, p.alpha, p.a, p.b, p.c, p.d = s, alpha, a, b, c, d

@@ -28,10 +28,11 @@ func (l limits) smallSymmetric(n, k int) bool {
 }
 
 // smallTriangle reports whether a triangular operation on an m×n matrix is left
-// to gonum.
+// to gonum. From the left gonum works along rows, and few columns are its worst
+// case.
 func (l limits) smallTriangle(s blas.Side, m, n int) bool {
 	k := order(s, m, n)
-	return l.smallProduct(m, n, k) || k < l.triangle
+	return min(m, n) < 1 || s == blas.Right && m < l.side || k < l.triangle || m*n*k < l.volume
 }
 
 // smallFactor reports whether a factorisation of order n is left to gonum.
@@ -59,3 +60,20 @@ func mirror(dst, src view, r region) {
 		}
 	}
 }
+
+// grown returns a slice of n elements, the old one if it is large enough.
+func grown(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+func roundUp(a, b int) int { return ceilDiv(a, b) * b }
+
+func roundDown(a, b int) int { return a / b * b }
+
+// flops is c·m·n·k.
+func flops(c float64, m, n, k int) float64 { return c * float64(m) * float64(n) * float64(k) }

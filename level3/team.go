@@ -36,19 +36,16 @@ var sessions = sync.Pool{New: func() any {
 }}
 
 // begin starts an operation of so many floating-point operations.
-func (ks *kernels) begin(flops float64) *session {
+func (ks *kernels) begin(work float64) *session {
 	s := sessions.Get().(*session)
 	s.kernels = ks
 	s.workers = 1
-	if flops >= parallelFlops {
+	if work >= parallelFlops {
 		s.workers = runtime.GOMAXPROCS(0)
 	}
 	s.over.Store(false)
 	return s
 }
-
-// flops is c·m·n·k.
-func flops(c float64, m, n, k int) float64 { return c * float64(m) * float64(n) * float64(k) }
 
 // end lets the helpers go.
 func (s *session) end() {
@@ -78,15 +75,14 @@ type team struct {
 }
 
 // run calls body for every task and returns when all are done. Worker numbers are
-// below workers.
-func (t *team) run(flops float64, tasks int, body func(worker, task int)) {
-	if t.workers == 1 || tasks == 1 || flops < sharedFlops {
+// below workers; work is the number of floating-point operations in all.
+func (t *team) run(work float64, tasks int, body func(worker, task int)) {
+	if t.workers == 1 || tasks == 1 || work < sharedFlops {
 		for task := range tasks {
 			body(0, task)
 		}
 		return
 	}
-	t0:=time.Now()
 	t.body, t.tasks = body, tasks
 	t.next.Store(0)
 	t.entered.Store(0)
@@ -97,9 +93,7 @@ func (t *team) run(flops float64, tasks int, body func(worker, task int)) {
 	}
 	t.work(0)
 	t.step.Add(1)
-	t1:=time.Now()
 	t.awaitIdle()
-	DIdle+=time.Since(t1); DPar+=time.Since(t0); DN++; DEnter+=int(t.entered.Load())
 	t.body = nil
 }
 
@@ -173,20 +167,3 @@ func (t *team) awaitIdle() {
 	}
 	<-t.idle
 }
-
-// grown returns a slice of n elements, the old one if it is large enough.
-func grown(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	return s[:n]
-}
-
-func ceilDiv(a, b int) int { return (a + b - 1) / b }
-
-func roundUp(a, b int) int { return ceilDiv(a, b) * b }
-
-func roundDown(a, b int) int { return a / b * b }
-
-var DIdle,DPar time.Duration
-var DN,DEnter int
