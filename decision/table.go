@@ -33,7 +33,7 @@ func NewTable(rows [][]float64) (Table, error) {
 	t := make(Table, len(rows))
 	for a, row := range rows {
 		if len(row) != 2 {
-			return nil, &TableError{a, -1, fmt.Sprintf("has %d entries; give one for each of the 2 outcomes", len(row))}
+			return nil, &TableError{a, -1, fmt.Sprintf("wants one entry for each of the 2 outcomes and has %d", len(row))}
 		}
 		t[a] = [2]float64{row[0], row[1]}
 	}
@@ -43,7 +43,7 @@ func NewTable(rows [][]float64) (Table, error) {
 // Check reports the first entry that is not a utility.
 func (t Table) Check() error {
 	if len(t) < 2 {
-		return &TableError{-1, -1, fmt.Sprintf("has %d rows; give at least 2 actions to choose from", len(t))}
+		return &TableError{-1, -1, fmt.Sprintf("wants at least 2 actions to choose from, one a row, and has %d", len(t))}
 	}
 	positive := false
 	for a, row := range t {
@@ -114,6 +114,11 @@ func (t Table) Best(p0, p1 float64, held int) int {
 	}
 	if held >= 0 && t.tie(held, best, p0, p1) {
 		return held
+	}
+	for a := range best {
+		if t.tie(a, best, p0, p1) {
+			return a
+		}
 	}
 	return best
 }

@@ -26,8 +26,8 @@ func TestCheck(t *testing.T) {
 		action, outcome int
 		says            string
 	}{
-		{nil, -1, -1, "0 rows"},
-		{decision.Table{{1, 0}}, -1, -1, "1 rows"},
+		{nil, -1, -1, "has 0"},
+		{decision.Table{{1, 0}}, -1, -1, "has 1"},
 		{decision.Table{{1, 0}, {0.5, -1}}, 1, 1, "row 2, column 2: -1 is negative"},
 		{decision.Table{{math.NaN(), 0}, {0, 1}}, 0, 0, "row 1, column 1: NaN"},
 		{decision.Table{{1, 0}, {math.Inf(1), 1}}, 1, 0, "row 2, column 1: +Inf"},
@@ -43,9 +43,9 @@ func TestNewTable(t *testing.T) {
 		t.Errorf("%v, error %v", table, err)
 	}
 	_, err = decision.NewTable([][]float64{{1, 0}, {0.5, 1, 2}})
-	checkTableError(t, err, 1, -1, "row 2: has 3 entries")
+	checkTableError(t, err, 1, -1, "2 outcomes and has 3")
 	_, err = decision.NewTable([][]float64{{}, {0.5, 1}})
-	checkTableError(t, err, 0, -1, "row 1: has 0 entries")
+	checkTableError(t, err, 0, -1, "2 outcomes and has 0")
 	_, err = decision.NewTable([][]float64{{1, -2}, {0.5, 1}})
 	checkTableError(t, err, 0, 1, "negative")
 }
@@ -90,7 +90,7 @@ func TestFromCosts(t *testing.T) {
 	_, err = decision.FromCosts(decision.Table{{3, 3}, {3, 3}}, math.NaN())
 	checkTableError(t, err, -1, -1, "every entry is 0")
 	_, err = decision.FromCosts(nil, math.NaN())
-	checkTableError(t, err, -1, -1, "0 rows")
+	checkTableError(t, err, -1, -1, "has 0")
 }
 
 // drawTable draws a table of the given number of actions: round numbers, so that

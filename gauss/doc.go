@@ -7,8 +7,8 @@
 // one view f = b + a·v + e contributes νa to h and τaaᵀ to Λ. The sign of τ is
 // free: what has to be positive definite is the Λ of a whole distribution.
 //
-// This package is the only one that factors a matrix. So it alone decides what is
-// positive definite, and it alone decides how fast that is found.
+// This package alone factors the precision of a model's Gaussian. So it alone decides
+// what is a proper one, and how fast that is found.
 package gauss
 
 import (

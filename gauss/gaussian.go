@@ -34,7 +34,7 @@ func (n *Natural) SetZero() {
 	clear(n.H)
 	p := n.P.RawSymmetric()
 	for i := range n.H {
-		clear(p.Data[i*p.Stride : i*p.Stride+p.N])
+		clear(p.Data[i*p.Stride+i : i*p.Stride+p.N]) // the upper triangle is all there is
 	}
 }
 

@@ -83,18 +83,28 @@ func (p *Process) Classify(labels []float64) (*infer.Model, error) {
 // R = T − TCT with C the posterior covariance, which holds for site precisions of
 // any sign.
 func (p *Process) EvidenceGradient(r *infer.EPResult, dst []float64) []float64 {
+	return p.evidenceGradient(r, dst, &gradientScratch{})
+}
+
+// gradientScratch lets a search allocate the matrices of a gradient once.
+type gradientScratch struct {
+	ws     gauss.Workspace
+	weight *mat.SymDense
+}
+
+func (p *Process) evidenceGradient(r *infer.EPResult, dst []float64, s *gradientScratch) []float64 {
 	n := p.views.Len()
-	var ws gauss.Workspace
-	mean, variance := make([]float64, n), make([]float64, n)
-	r.Q.Marginals(p.views, mean, variance, &ws)
-	weight := mat.NewSymDense(n, nil)
-	r.Q.Cross(p.views, weight, &ws)
-	sites := r.Sites.Terms
-	beta := mean
-	for i, s := range sites {
-		beta[i] = s.Nu - s.Tau*mean[i]
+	if s.weight == nil {
+		s.weight = mat.NewSymDense(n, nil)
 	}
-	raw := weight.RawSymmetric()
+	r.Q.Cross(p.views, s.weight, &s.ws)
+	sites := r.Sites.Terms
+	beta := make([]float64, n)
+	p.views.At(beta, r.Q.Mean())
+	for i, s := range sites {
+		beta[i] = s.Nu - s.Tau*beta[i]
+	}
+	raw := s.weight.RawSymmetric()
 	for i, s := range sites {
 		row := raw.Data[i*raw.Stride : i*raw.Stride+n]
 		for j := i; j < n; j++ {
@@ -102,5 +112,5 @@ func (p *Process) EvidenceGradient(r *infer.EPResult, dst []float64) []float64 {
 		}
 		row[i] -= 0.5 * s.Tau
 	}
-	return p.kernel.WeightedGrad(dst, weight, p.x)
+	return p.kernel.WeightedGrad(dst, s.weight, p.x)
 }

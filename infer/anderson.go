@@ -68,6 +68,9 @@ func (m *mixer) propose(sites, step []gauss.Scalar, variance []float64, beta flo
 		// Subtracting c·basis from the step subtracts c·moves from its end.
 		c := floats.Dot(m.basis[l], m.target)
 		for i, c0 := range variance {
+			if c0 == 0 {
+				continue // a view that reads nothing keeps its empty site
+			}
 			step[i].Nu -= c * m.moves[l][2*i] / math.Sqrt(c0)
 			step[i].Tau -= c * m.moves[l][2*i+1] / c0
 		}

@@ -52,7 +52,7 @@ func TestCorrectionsOfGaussianFactors(t *testing.T) {
 		if !floats.EqualApprox(gotM[:], mean[:], 1e-7) || !floats.EqualApprox(gotV[:], variance[:], 1e-7) {
 			t.Errorf("%s: moments %v %v, want %v %v", name, gotM, gotV, mean, variance)
 		}
-		if name != "evidence" && !floats.EqualApprox(got[:], want[:], 1e-7) {
+		if !floats.EqualApprox(got[:], want[:], 1e-7) {
 			t.Errorf("%s: probabilities %v, want %v", name, got, want)
 		}
 	}
@@ -111,6 +111,34 @@ func TestCorrectionsAgainstExact(t *testing.T) {
 	t.Logf("mean error of the probability: EP %.5f, evidence %.5f, factorised %.5f, paired %.5f", sum[0], sum[1], sum[2], sum[3])
 	if sum[1] > 0.6*sum[0] || sum[2] > 0.5*sum[0] || sum[3] > 0.7*sum[2] {
 		t.Errorf("mean errors %v", sum)
+	}
+}
+
+// A step is followed to the accuracy stated, although no node knows where it is: the
+// posterior of one label at its own input is N(f; 0, w)Φ(f), up to its constant.
+func TestCorrectionOfAStep(t *testing.T) {
+	const w = 20
+	m := &infer.Model{
+		Views: gauss.NewViews(mat.NewDense(1, 1, []float64{math.Sqrt(w)}), nil, nil),
+		Terms: []factor.Factor{positive},
+	}
+	c := infer.NewCorrected(m, fitEP(t, m), infer.Factorised)
+	for _, threshold := range []float64{-1, 0.3, 4} {
+		var above, all float64
+		for k := -400000; k < 400000; k++ { // midpoints of cells that meet at the threshold
+			f := threshold + (float64(k)+0.5)*1e-4
+			l, _, _ := positive.Log(f)
+			p := math.Exp(l - f*f/(2*w))
+			all += p
+			if k >= 0 {
+				above += p
+			}
+		}
+		var got, stderr [1]float64
+		c.Expect(m.Views, factor.Step{T: threshold, Above: 1}, got[:], stderr[:])
+		if math.Abs(got[0]-above/all) > 0.001 {
+			t.Errorf("P(f > %v) = %v, want %v", threshold, got[0], above/all)
+		}
 	}
 }
 

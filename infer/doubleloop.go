@@ -51,37 +51,47 @@ type doubleLoop struct {
 // then updated, until neither moves.
 //
 // It starts from the sites as they are, and if that fails from empty ones.
-func (e *engine) doubleLoop(ctx context.Context, tol float64) error {
-	if err := e.descend(ctx, tol, e.newDoubleLoop()); err != nil || e.status.Converged {
+func (e *engine) doubleLoop(ctx context.Context) error {
+	if err := e.descend(ctx, e.newDoubleLoop()); err != nil || e.status.Converged {
 		return err
 	}
 	d := e.newDoubleLoop()
 	clear(d.b)
 	d.set(d.b)
 	d.setMarginals()
-	if err := e.descend(ctx, tol, d); err != nil || e.status.Converged {
+	if err := e.descend(ctx, d); err != nil || e.status.Converged {
 		return err
 	}
 	e.status.Reason = "neither damping nor the double loop has settled; try other sites to start from"
+	if e.status.Sweeps >= e.opt.MaxSweeps {
+		e.status.Reason = sweepLimit
+	}
 	return e.recover()
 }
 
 // descend runs the double loop from one start.
-func (e *engine) descend(ctx context.Context, tol float64, d *doubleLoop) error {
+func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 	const (
-		outer  = 300
-		visits = 100
+		outer    = 300
+		visits   = 100
+		patience = 100 // outer steps without progress
 	)
+	tol := e.tol
 	for range visits {
-		residual := math.Inf(1)
-		for k := 0; k < outer && residual > tol; k++ {
+		residual, best, since := math.Inf(1), math.Inf(1), 0
+		for k := 0; k < outer && residual > tol && e.status.Sweeps < e.opt.MaxSweeps; k++ {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			residual = d.iterate(tol)
 			e.status.DoubleLoop++
 			e.record(residual)
-			if math.IsInf(residual, 1) {
+			if residual < 0.9*best {
+				best, since = residual, 0
+			} else {
+				since++
+			}
+			if math.IsInf(residual, 1) || since > patience {
 				return nil
 			}
 		}
@@ -123,14 +133,32 @@ func (e *engine) sweepUtility() float64 {
 	return math.Inf(1)
 }
 
-// recover goes back to the last sites that were proper, if the present ones are not.
+// recover goes back to the last sites that were proper, if the present ones are not,
+// and measures how far from settled they are.
 func (e *engine) recover() error {
-	if e.refresh() == nil {
-		return nil
+	if e.refresh() != nil {
+		e.restore()
+		if err := e.refresh(); err != nil {
+			return &ImproperError{Of: "q̄", Status: e.status}
+		}
 	}
-	e.restore()
-	if err := e.refresh(); err != nil {
-		return &ImproperError{Of: "q̄", Status: e.status}
+	e.status.Residual = 0
+	for i := range e.sites.Terms {
+		p, ok := e.project(i, e.mean[i], e.variance[i])
+		if !ok {
+			return &ImproperError{Of: "a cavity", Status: e.status}
+		}
+		e.status.Residual = max(e.status.Residual, p.residual)
+	}
+	if e.model.Utility != nil {
+		e.save()
+		damping := e.damping
+		e.damping = 0 // measured, not moved
+		e.status.Residual = max(e.status.Residual, e.sweepUtility())
+		e.damping = damping
+	}
+	if e.status.Residual <= e.tol { // it was there without knowing
+		e.status.Converged, e.status.Reason = true, ""
 	}
 	return nil
 }
@@ -212,6 +240,9 @@ func (d *doubleLoop) setMarginals() {
 
 // iterate is one outer step, and Newton's method as long as it helps.
 func (d *doubleLoop) iterate(tol float64) float64 {
+	if math.IsInf(d.energy(d.b), 1) {
+		return math.Inf(1) // nowhere to descend from
+	}
 	d.inner()
 	mismatch := d.mismatch()
 	residual := max(mismatch, d.moveMarginals())

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -73,15 +74,29 @@ func newEngine(o EP, m *Model) *engine {
 		e.lastMean, e.lastVar = make([]float64, c), make([]float64, c)
 		e.d1, e.d2 = make([]float64, c), make([]float64, c)
 	}
-	if s := o.Start; s != nil {
-		copy(e.sites.Terms, s.Terms)
-		if e.sites.Utility != nil && s.Utility != nil {
-			e.sites.Utility.CopyFrom(s.Utility)
-			copy(e.sites.Actions, s.Actions)
-		}
+	if o.Start != nil {
+		e.startFrom(o.Start)
 	}
 	e.saved = e.sites.clone()
 	return e
+}
+
+// startFrom takes over sites fitted before, of the utility only if both have one. It
+// panics when they are of another model.
+func (e *engine) startFrom(s *Sites) {
+	if len(s.Terms) != len(e.sites.Terms) {
+		panic(fmt.Sprintf("infer: %d sites to start from for %d terms", len(s.Terms), len(e.sites.Terms)))
+	}
+	copy(e.sites.Terms, s.Terms)
+	if e.sites.Utility == nil || s.Utility == nil {
+		return
+	}
+	if s.Utility.Dim() != e.model.Dim() || len(s.Actions) != len(e.sites.Actions) {
+		panic(fmt.Sprintf("infer: a utility site of %d dimensions and %d actions to start from for %d and %d",
+			s.Utility.Dim(), len(s.Actions), e.model.Dim(), len(e.sites.Actions)))
+	}
+	e.sites.Utility.CopyFrom(s.Utility)
+	copy(e.sites.Actions, s.Actions)
 }
 
 // start makes the first q̄. Sites to start from that do not give a proper one are
@@ -221,6 +236,9 @@ func (e *engine) sweepParallel() (residual float64, ok bool) {
 		e.proposed[i] = p.site.Over(s)
 		residual = max(residual, p.residual)
 	}
+	if residual <= e.tol {
+		return residual, true // what was measured is what is returned
+	}
 	delta := e.damping
 	if e.mixed {
 		e.mixer.propose(e.sites.Terms, e.proposed, e.variance, delta)
@@ -270,18 +288,13 @@ func (e *engine) sweepSequential() (residual float64, ok bool) {
 	return residual, true
 }
 
-// settleAll is the whole loop of a model without a utility.
-func (e *engine) settleAll(ctx context.Context) error { return e.settle(ctx, e.tol) }
-
-// settle sweeps with the actions held until the residual is below tol. It halves
+// settle sweeps with the actions held until the residual is within the tolerance. It halves
 // the damping when the residual stops falling. When that does not help, sites that
 // were updated all at once are visited one by one, and when that does not help
 // either the double loop takes over.
-func (e *engine) settle(ctx context.Context, tol float64) error {
-	const (
-		leastDamp   = 1.0 / 64
-		improvement = 0.95
-	)
+func (e *engine) settle(ctx context.Context) error {
+	const improvement = 0.95
+	least := e.opt.Damping / 64
 	e.status.Converged, e.status.Reason = false, ""
 	// How many sweeps may pass without a new best residual. One by one, sites may
 	// take a detour; all at once, they overshoot together and only get worse.
@@ -290,17 +303,17 @@ func (e *engine) settle(ctx context.Context, tol float64) error {
 		patience = 3
 	}
 	best, since := math.Inf(1), 0
-	for e.damping >= leastDamp {
+	for e.damping >= least {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if e.status.Sweeps >= e.opt.MaxSweeps {
-			e.status.Reason = "the limit on sweeps is reached; raise it"
+			e.status.Reason = sweepLimit
 			return nil
 		}
 		residual := e.sweep(true)
 		e.record(residual)
-		if residual <= tol {
+		if residual <= e.tol {
 			e.status.Converged = true
 			return nil
 		}
@@ -317,9 +330,9 @@ func (e *engine) settle(ctx context.Context, tol float64) error {
 	e.damping = e.opt.Damping
 	if e.opt.Schedule == Parallel {
 		e.opt.Schedule = Sequential
-		return e.settle(ctx, tol)
+		return e.settle(ctx)
 	}
-	return e.doubleLoop(ctx, tol)
+	return e.doubleLoop(ctx)
 }
 
 // record notes the end of a sweep and tells the trace.

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -99,7 +100,7 @@ type EPResult struct {
 func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 	m.check()
 	if m.Utility == nil {
-		return o.run(ctx, m, (*engine).settleAll)
+		return o.run(ctx, m, (*engine).settle)
 	}
 	r, err := o.run(ctx, m, (*engine).decide)
 	if ctx.Err() != nil || err == nil && (r.Status.Converged || r.Status.Sweeps >= o.withDefaults().MaxSweeps) {
@@ -109,12 +110,18 @@ func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 	// the sites astray. The fixed point without it is a start nearer to the end.
 	plain := *m
 	plain.Utility, plain.Points = nil, nil
-	first, plainErr := o.run(ctx, &plain, (*engine).settleAll)
+	first, plainErr := o.run(ctx, &plain, (*engine).settle)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if plainErr != nil {
 		return r, err
 	}
 	o.Start = &first.Sites
 	again, againErr := o.run(ctx, m, (*engine).decide)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if againErr != nil {
 		return r, err
 	}
@@ -137,7 +144,11 @@ func (o EP) run(ctx context.Context, m *Model, loop func(*engine, context.Contex
 	return e.result()
 }
 
+// withDefaults panics on a damping that is none.
 func (o EP) withDefaults() EP {
+	if !(o.Damping >= 0 && o.Damping <= 1) {
+		panic(fmt.Sprintf("infer: a damping of %v; it lies between 0 and 1", o.Damping))
+	}
 	if o.Damping == 0 {
 		o.Damping = 1
 	}
@@ -178,8 +189,10 @@ func (e *engine) result() (*EPResult, error) {
 		}
 		r.Cavities[i] = p.cavity
 		r.LogPredictive[i] = p.logZ
-		marginal := gauss.ScalarFromMoments(e.mean[i], e.variance[i])
-		r.LogEvidence += p.logZ - marginal.LogPartition() + p.cavity.LogPartition()
+		r.LogEvidence += p.logZ
+		if e.variance[i] > 0 { // a view that reads nothing has no site either
+			r.LogEvidence += p.cavity.LogPartition() - gauss.ScalarFromMoments(e.mean[i], e.variance[i]).LogPartition()
+		}
 	}
 	if math.IsNaN(r.LogEvidence) || math.IsInf(r.LogEvidence, 0) {
 		return nil, &ImproperError{Of: "the evidence", Status: e.status}

@@ -358,3 +358,21 @@ func TestNegativePrecisionByDoubleLoop(t *testing.T) {
 		t.Error("no site has a negative precision")
 	}
 }
+
+// A view that reads nothing leaves the others alone and contributes its constant.
+func TestConstantView(t *testing.T) {
+	for _, s := range schedules {
+		m := classification(t, 6, 1)
+		plain := fitEP(t, m)
+		constant := gauss.NewViews(mat.NewDense(1, m.Dim(), nil), []float64{0.3}, []float64{0.5})
+		more := &infer.Model{Views: m.Views.Append(constant), Terms: append(m.Terms[:6:6], factor.Probit{Y: 1})}
+		r, err := s.ep.Fit(context.Background(), more)
+		if err != nil || !r.Status.Converged {
+			t.Fatal(s.name, err, r)
+		}
+		want, _, _ := factor.Probit{Y: 1}.LogMean(0.3, 0.5)
+		if math.Abs(r.LogEvidence-plain.LogEvidence-want) > 1e-8 {
+			t.Errorf("%s: log evidence %v, want %v", s.name, r.LogEvidence, plain.LogEvidence+want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
@@ -20,7 +21,13 @@ type Evidence struct {
 	model *Model
 	fit   *EPResult
 	ep    EP
+
+	failures atomic.Int64
 }
+
+// Failures is the number of answers so far for which inference did not converge and
+// the Gaussian's was given.
+func (e *Evidence) Failures() int { return int(e.failures.Load()) }
 
 // NewEvidence answers from a result of expectation propagation on the model, which
 // has to be without a utility.
@@ -38,7 +45,8 @@ func (e *Evidence) Moments(views *gauss.Views, mean, variance []float64) {
 
 // Expect implements Posterior. Of a factor with a complement, such as the
 // probability of an outcome, both expectations are found and made to add to one. A
-// run that fails or does not converge falls back to the Gaussian's answer.
+// run that fails or does not converge falls back to the Gaussian's answer, and is
+// counted by Failures.
 func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	Gaussian{e.fit.Q}.Expect(views, t, value, stderr)
 	next := make(chan int, views.Len())
@@ -52,6 +60,8 @@ func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []f
 			for j := range next {
 				if p, ok := e.expect(views.Slice(j, j+1), t); ok {
 					value[j] = p
+				} else {
+					e.failures.Add(1)
 				}
 			}
 		})

@@ -54,7 +54,7 @@ func (Mixture) Fit(ctx context.Context, m *Model) (*MixtureResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return newMixture(leaves), nil
+	return newMixture(leaves)
 }
 
 // mixtureTerm is one measurement y of b + a·v with the given noise, and the
@@ -122,11 +122,14 @@ func branch(leaves []component, terms []mixtureTerm, c component) []component {
 }
 
 // newMixture normalises the weights and drops the components that do not count.
-func newMixture(leaves []component) *MixtureResult {
+func newMixture(leaves []component) (*MixtureResult, error) {
 	const negligible = 1e-18
 	most := math.Inf(-1)
 	for _, c := range leaves {
 		most = max(most, c.logWeight)
+	}
+	if math.IsNaN(most) || math.IsInf(most, 0) {
+		return nil, &ImproperError{Of: "the mixture"}
 	}
 	r := &MixtureResult{Status: Status{Converged: true, Sweeps: 1}}
 	for _, c := range leaves {
@@ -144,7 +147,7 @@ func newMixture(leaves []component) *MixtureResult {
 	r.LogEvidence = most + math.Log(kept+r.Dropped)
 	r.Dropped /= kept + r.Dropped
 	floats.Scale(1/kept, r.weight)
-	return r
+	return r, nil
 }
 
 // Moments implements Posterior.

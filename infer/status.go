@@ -39,6 +39,8 @@ func (s Status) String() string {
 	return fmt.Sprintf("not converged after %d sweeps (residual %.2g): %s", s.Sweeps, s.Residual, s.Reason)
 }
 
+const sweepLimit = "the limit on sweeps is reached; raise it"
+
 // ImproperError says that no proper Gaussian could be returned.
 type ImproperError struct {
 	Of     string // what is not a proper Gaussian

@@ -25,7 +25,7 @@ func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
 	e.lastMean, e.pointMean = e.pointMean, e.lastMean
 	e.lastVar, e.pointVar = e.pointVar, e.lastVar
 	e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
-	if !hold || e.sites.Actions[0] < 0 {
+	if !hold {
 		e.model.Utility.Select(e.sites.Actions, e.pointMean, e.pointVar)
 	}
 	logZ := e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
@@ -38,6 +38,20 @@ func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
 	residual = e.momentChange()
 	e.site.Times(e.q.Natural(), -1)
 	return max(residual, e.updateUtility()), true
+}
+
+// chooseFirst chooses actions from q as it is at the start, unless the start came
+// with some: even a run in which every sweep is taken back has actions then.
+func (e *engine) chooseFirst() error {
+	if e.sites.Actions[0] >= 0 {
+		return nil
+	}
+	if err := e.setCavityOfUtility(); err != nil {
+		return &ImproperError{Of: "q", Status: e.status}
+	}
+	e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
+	e.model.Utility.Select(e.sites.Actions, e.pointMean, e.pointVar)
+	return nil
 }
 
 // momentChange is the largest change of the moments of q at the points since the
@@ -91,6 +105,9 @@ type round struct {
 // alternate, or of all.
 func (e *engine) decide(ctx context.Context) error {
 	const free = 5 // sweeps with actions chosen at every visit
+	if err := e.chooseFirst(); err != nil {
+		return err
+	}
 	for range free {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -99,7 +116,7 @@ func (e *engine) decide(ctx context.Context) error {
 	}
 	var rounds []round
 	for {
-		if err := e.settle(ctx, e.tol); err != nil {
+		if err := e.settle(ctx); err != nil {
 			return err
 		}
 		r, err := e.result()
@@ -134,5 +151,5 @@ func (e *engine) hold(ctx context.Context, rounds []round) error {
 	if err := e.refresh(); err != nil {
 		return &ImproperError{Of: "q̄", Status: e.status}
 	}
-	return e.settle(ctx, e.tol)
+	return e.settle(ctx)
 }

@@ -53,18 +53,18 @@ func (p Problem) Check() error {
 	}
 	for i, y := range p.Data {
 		if !finite(y) {
-			return &InputError{"data", fmt.Sprintf("measurement %d is %v; measurements are finite numbers", i+1, y)}
+			return &InputError{"data", fmt.Sprintf("measurement %d is %v; measurements are finite numbers up to %g", i+1, y, largest)}
 		}
 	}
 	if !finite(p.PriorMean) {
-		return &InputError{"prior mean", fmt.Sprintf("%v is not a finite number", p.PriorMean)}
+		return &InputError{"prior mean", fmt.Sprintf("%v is not a finite number up to %g", p.PriorMean, largest)}
 	}
 	for _, v := range []struct {
 		name  string
 		value float64
 	}{{"prior variance", p.PriorVariance}, {"clutter variance", p.ClutterVariance}, {"noise variance", p.NoiseVariance}} {
-		if !(v.value > 0) || !finite(v.value) {
-			return &InputError{v.name, fmt.Sprintf("%v is not a variance; it must be finite and above 0", v.value)}
+		if !(v.value >= 1/largest) || !finite(v.value) {
+			return &InputError{v.name, fmt.Sprintf("%v is not a variance; it must be above 0, between %g and %g", v.value, 1/largest, largest)}
 		}
 	}
 	if !(p.ClutterWeight >= 0 && p.ClutterWeight < 1) {
@@ -74,12 +74,16 @@ func (p Problem) Check() error {
 		return nil
 	}
 	if !finite(p.Threshold) {
-		return &InputError{"threshold", fmt.Sprintf("%v is not a finite number", p.Threshold)}
+		return &InputError{"threshold", fmt.Sprintf("%v is not a finite number up to %g", p.Threshold, largest)}
 	}
 	return p.Utility.Check()
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// largest bounds what numbers may be: their squares have to stay far from overflow.
+const largest = 1e100
+
+// finite is false for a NaN too.
+func finite(x float64) bool { return math.Abs(x) <= largest }
 
 // Model is the problem as a model of one dimension: φ = PriorMean + √PriorVariance·v.
 func (p Problem) Model() (*infer.Model, error) {

@@ -3,6 +3,7 @@ package reactor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -38,6 +39,9 @@ type Answer struct {
 	Floor     float64 `json:"floor,omitempty"`
 	Converged bool    `json:"converged"`
 	Sweeps    int     `json:"sweeps"`
+	// ActionsHeld says that the actions a method is calibrated to did not come to rest:
+	// see infer.Status.
+	ActionsHeld bool `json:"actions_held,omitempty"`
 	// Status says in words how the run ended.
 	Status string `json:"status"`
 	// OtherFixedPoints are where the same method ends from other starts.
@@ -109,22 +113,31 @@ func Solve(ctx context.Context, p Problem, name string) (*Answer, error) {
 	return a, p.decide(a)
 }
 
-// SolveAll answers the problem by every method that applies to it: those that are
-// calibrated to a utility need one, and the exact answer needs a short list of
-// measurements.
-func SolveAll(ctx context.Context, p Problem) ([]*Answer, error) {
-	var answers []*Answer
+// SolveAll answers the problem by every method. Those that do not apply, because they
+// need a utility, a short list of measurements or a proper approximation that does not
+// exist, are left out and named in the errors; it fails only when none is left.
+func SolveAll(ctx context.Context, p Problem) (answers []*Answer, leftOut []error, err error) {
+	if err := p.Check(); err != nil {
+		return nil, nil, err
+	}
 	for _, m := range methods {
-		if m.utility && p.Utility == nil || m.name == "exact" && p.tooLong() {
-			continue
+		if m.utility && p.Utility == nil {
+			continue // nothing to decide: no surprise
 		}
 		a, err := Solve(ctx, p, m.name)
-		if err != nil {
-			return nil, err
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil:
+			leftOut = append(leftOut, err)
+		default:
+			answers = append(answers, a)
 		}
-		answers = append(answers, a)
 	}
-	return answers, nil
+	if len(answers) == 0 {
+		return nil, nil, errors.Join(leftOut...)
+	}
+	return answers, leftOut, nil
 }
 
 // decide fills in the expected utilities and the best action.
@@ -150,11 +163,8 @@ func (p Problem) moments(q infer.Posterior) (mean, variance float64) {
 	return m[0], v[0]
 }
 
-// tooLong reports whether there are too many measurements to enumerate.
-func (p Problem) tooLong() bool { return len(p.Data) > infer.MaxMixtureTerms }
-
 func exact(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
-	if p.tooLong() {
+	if len(p.Data) > infer.MaxMixtureTerms {
 		return nil, &InputError{"data", fmt.Sprintf("%d measurements make 2^%d cases to enumerate; give at most %d or choose another method", len(p.Data), len(p.Data), infer.MaxMixtureTerms)}
 	}
 	r, err := infer.Mixture{}.Fit(ctx, m)
@@ -187,7 +197,7 @@ func ep(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
 func (p Problem) gaussian(q *gauss.Gaussian, logEvidence float64, s infer.Status) *Answer {
 	a := &Answer{
 		LogEvidence: &logEvidence, Converged: s.Converged, Sweeps: s.Sweeps,
-		Status: s.String(), Posterior: infer.Gaussian{Gaussian: q},
+		Status: s.String(), ActionsHeld: s.ActionsHeld, Posterior: infer.Gaussian{Gaussian: q},
 	}
 	a.Mean, a.Variance = p.moments(a.Posterior)
 	return a

@@ -88,7 +88,11 @@ row) is worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 
 func solveReactor(c *cobra.Command, p reactor.Problem, method string) ([]*reactor.Answer, error) {
 	if method == "all" {
-		return reactor.SolveAll(c.Context(), p)
+		answers, leftOut, err := reactor.SolveAll(c.Context(), p)
+		for _, e := range leftOut {
+			fmt.Fprintf(c.ErrOrStderr(), "lossep: left out: %v\n", e)
+		}
+		return answers, err
 	}
 	a, err := reactor.Solve(c.Context(), p, method)
 	return []*reactor.Answer{a}, err
@@ -130,8 +134,8 @@ func parseTable(flag, s string) (decision.Table, error) {
 // writeReactor prints the answers as a table, and below it what the reader should
 // know about them.
 func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) error {
-	fmt.Fprintf(w, "%d measurements; prior N(%v, %v); clutter with probability %v from N(0, %v); noise variance %v\n",
-		len(p.Data), p.PriorMean, p.PriorVariance, p.ClutterWeight, p.ClutterVariance, p.NoiseVariance)
+	fmt.Fprintf(w, "%d measurement%s; prior N(%v, %v); clutter with probability %v from N(0, %v); noise variance %v\n",
+		len(p.Data), plural(len(p.Data)), p.PriorMean, p.PriorVariance, p.ClutterWeight, p.ClutterVariance, p.NoiseVariance)
 	if p.Utility != nil {
 		fmt.Fprintf(w, "utility %v below and above %v", p.Utility, p.Threshold)
 		if t, _, ok := p.Utility.Threshold(); ok {
@@ -150,13 +154,13 @@ func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) err
 	}
 	fmt.Fprint(tw, "sweeps\t\n")
 	for _, a := range answers {
-		fmt.Fprintf(tw, "%s\t%.4f\t%.4f\t", a.Method, a.Mean, a.Variance)
+		fmt.Fprintf(tw, "%s\t%.5g\t%.5g\t", a.Method, a.Mean, a.Variance)
 		if a.LogEvidence != nil {
-			fmt.Fprintf(tw, "%.5f", *a.LogEvidence)
+			fmt.Fprintf(tw, "%.6g", *a.LogEvidence)
 		}
 		fmt.Fprint(tw, "\t")
 		for _, u := range a.ExpectedUtility {
-			fmt.Fprintf(tw, "%.4f\t", u)
+			fmt.Fprintf(tw, "%.4g\t", u)
 		}
 		if a.Action != nil {
 			fmt.Fprintf(tw, "%d\t", *a.Action)
@@ -181,7 +185,7 @@ func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) err
 // notesOn is what a reader should know about an answer besides its numbers.
 func notesOn(a *reactor.Answer) (notes []string) {
 	if a.TiltedMean != nil {
-		notes = append(notes, fmt.Sprintf("the approximation that carries the utility has mean %.4f and variance %.4f; its evidence includes the utility", *a.TiltedMean, *a.TiltedVariance))
+		notes = append(notes, fmt.Sprintf("the approximation that carries the utility has mean %.5g and variance %.5g; its evidence includes the utility", *a.TiltedMean, *a.TiltedVariance))
 	}
 	if a.MeanError != nil {
 		notes = append(notes, fmt.Sprintf("Monte Carlo standard errors %.2g of the mean and %.2g of the variance", *a.MeanError, *a.VarianceError))
@@ -189,15 +193,26 @@ func notesOn(a *reactor.Answer) (notes []string) {
 	if a.Floor > 0 {
 		notes = append(notes, fmt.Sprintf("a utility of 0 has no logarithm, so all utilities were raised by %.2g", a.Floor))
 	}
-	if !a.Converged {
+	if !a.Converged || a.ActionsHeld {
 		notes = append(notes, a.Status)
 	}
+	if a.ActionsHeld {
+		notes = append(notes, "so it says little about what to do here; rely on a method that is not calibrated")
+	}
 	for _, f := range a.OtherFixedPoints {
-		note := fmt.Sprintf("another start ends at mean %.4f, variance %.4f, log evidence %.5f", f.Mean, f.Variance, f.LogEvidence)
+		note := fmt.Sprintf("another start ends at mean %.5g, variance %.5g, log evidence %.6g", f.Mean, f.Variance, f.LogEvidence)
 		if f.Action != nil {
 			note += fmt.Sprintf(", action %d", *f.Action)
 		}
 		notes = append(notes, note)
 	}
 	return notes
+}
+
+// plural is the ending of a noun that is counted.
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }

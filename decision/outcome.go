@@ -1,0 +1,26 @@
+package decision
+
+import (
+	"fmt"
+
+	"github.com/lossep/lossep/factor"
+)
+
+// Logit is the outcome of logistic classification, P(y = +1 | f) = 1/(1 + exp(−f)).
+func Logit() Outcome { return Outcome{factor.Logit{Y: -1}, factor.Logit{Y: 1}} }
+
+// RobustProbit is the outcome of probit classification when what is observed is the
+// wrong one with probability noise: P(y = +1 | f) = noise + (1 − 2·noise)·Φ(f). It
+// panics unless noise is in [0, ½).
+//
+// Its probabilities are those of the observation. Decisions about what is behind it
+// take the outcome [Probit] with a posterior that was fitted to robust terms.
+func RobustProbit(noise float64) Outcome {
+	if !(noise >= 0 && noise < 0.5) {
+		panic(fmt.Sprintf("decision: label noise of %v; it is at least 0 and below one half", noise))
+	}
+	return Outcome{
+		factor.RobustProbit{Y: -1, Noise: noise},
+		factor.RobustProbit{Y: 1, Noise: noise},
+	}
+}

@@ -1,0 +1,258 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+)
+
+// Options of Optimise. The zero value is ready to use.
+type Options struct {
+	// Start are the log parameters to start from, in the order of the kernel's
+	// Params. Nil stands for the means of the priors, which the scale of the data
+	// gives; then the values in the kernel do not matter.
+	Start []float64
+	// Restarts is how many more starts are drawn from the priors, by Seed.
+	Restarts int
+	Seed     uint64
+	// Tolerance is the largest component that the gradient of the log posterior
+	// in the log parameters may have where the search stops; 0 stands for 0.01.
+	// A log posterior is then within a few thousandths of its maximum.
+	Tolerance float64
+	// MaxEvaluations bounds the work of each climb: from every start, and from the
+	// best of them on; 0 stands for 200.
+	MaxEvaluations int
+	// Progress, if set, is told of every evaluation.
+	Progress func(Evaluation)
+}
+
+// Evaluation is what Progress is told.
+type Evaluation struct {
+	Number       int // from 1, of those with as many cases
+	Cases        int // that the search is looking at
+	Kernel       kernel.Kernel
+	LogPosterior float64
+	Sweeps       int
+}
+
+// Stop is why a search stopped.
+type Stop int
+
+const (
+	// Stationary: no component of the gradient is above the tolerance, but for
+	// those that point out of the box that is searched.
+	Stationary Stop = iota
+	// Flat: no step along the gradient raises the objective by more than its
+	// rounding, though the gradient is above the tolerance.
+	Flat
+	// Exhausted: the limit on evaluations is reached.
+	Exhausted
+)
+
+func (s Stop) String() string {
+	switch s {
+	case Stationary:
+		return "stationary"
+	case Flat:
+		return "no further gain to be found"
+	}
+	return "the limit on evaluations is reached"
+}
+
+// Fit is what Optimise found.
+type Fit struct {
+	Process *Process        // with the kernel found
+	EP      *infer.EPResult // settled to the default tolerance of infer.EP
+	// LogPosterior is the objective: EP.LogEvidence + LogPrior, the latter the log
+	// density of the log parameters.
+	LogPosterior, LogPrior float64
+	Gradient               []float64 // of LogPosterior in the log parameters
+	// AtBound says which parameters lie on the edge of the box that is searched.
+	AtBound []bool
+	// Evaluations is the number on all cases, without those of searches on fewer.
+	Evaluations int
+	Stop        Stop
+}
+
+// NotSettledError says that expectation propagation has no result for a kernel.
+type NotSettledError struct {
+	Kernel kernel.Kernel
+	Status infer.Status
+}
+
+func (e *NotSettledError) Error() string {
+	return fmt.Sprintf("gp: expectation propagation with kernel %v: %v", e.Kernel, e.Status)
+}
+
+// StartError says that a search could not begin: there was no value at any start.
+type StartError struct {
+	Starts int
+	Err    error // of the last of them
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("gp: no evidence at any of %d starts of the search for hyperparameters; give others, or a simpler kernel: %v", e.Starts, e.Err)
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// fewest and coarser say when a search first looks at some of the cases: one on a
+// quarter of them costs a sixty-fourth.
+const (
+	fewest  = 200
+	coarser = 4
+)
+
+// Optimise finds the hyperparameters of the kernel that maximise log Z_EP plus a
+// weak prior, for one term on the value at each row of x, by L-BFGS with analytic
+// gradients.
+//
+// The prior on the logarithm of each parameter is Gaussian. It is centred on the
+// scale of the data: a variance on 1, and the length scales where two typical inputs
+// are √2 of them apart. The standard deviations are 2 for a variance, 1.5 for a
+// length scale and 1 for a period. The search stays within six of them.
+//
+// Of many cases a fixed random quarter is looked at first, and of those a quarter,
+// down to a few hundred. All starts are tried there; the best goes on, with what was
+// learnt about the curvature.
+//
+// Hyperparameters for which expectation propagation fails count as infinitely bad.
+// The error is a *StartError if there are no others, or that of the context.
+func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor.Factor, opt Options) (*Fit, error) {
+	n, _ := x.Dims()
+	if len(terms) != n {
+		panic(fmt.Sprintf("gp: %d terms for %d inputs", len(terms), n))
+	}
+	if opt.Start != nil && len(opt.Start) != k.NumParams() {
+		panic(fmt.Sprintf("gp: %d log parameters to start from, the kernel has %d", len(opt.Start), k.NumParams()))
+	}
+	if opt.Tolerance == 0 {
+		opt.Tolerance = 0.01
+	}
+	if opt.MaxEvaluations == 0 {
+		opt.MaxEvaluations = 200
+	}
+	levels := coarsen(&objective{kernel: k, x: x, terms: terms, prior: newPrior(k, x), progress: opt.Progress}, opt.Seed)
+
+	at, m, err := levels[0].begin(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	stop := Stationary
+	for l, o := range levels {
+		tolerance := opt.Tolerance
+		if l < len(levels)-1 {
+			tolerance = max(tolerance, coarseTolerance)
+		}
+		if l > 0 {
+			m = m.scaled(float64(len(o.terms)) / float64(len(levels[l-1].terms)))
+			next, err := o.at(ctx, at.logs, nil, siteTolerance(1, tolerance))
+			if err != nil {
+				return nil, err
+			}
+			if next == nil || !o.differentiate(next) {
+				if next, m, err = o.begin(ctx, opt); err != nil {
+					return nil, err
+				}
+			}
+			at = next
+		}
+		if at, stop, err = o.search(tolerance, opt).climb(ctx, at, &m); err != nil {
+			return nil, err
+		}
+	}
+	return levels[len(levels)-1].finish(ctx, at, stop)
+}
+
+// coarseTolerance is enough for a search that only prepares another.
+const coarseTolerance = 0.05
+
+// coarsen is the sequence of objectives from the coarsest to the one given. Each
+// looks at the leading part of one random order of the cases.
+func coarsen(o *objective, seed uint64) []*objective {
+	levels := []*objective{o}
+	n, d := o.x.Dims()
+	order := rand.New(rand.NewPCG(seed, 1)).Perm(n)
+	for n /= coarser; n >= fewest; n /= coarser {
+		c := *o
+		c.x = mat.NewDense(n, d, nil)
+		c.terms = make([]factor.Factor, n)
+		rows := slices.Clone(order[:n])
+		slices.Sort(rows)
+		for i, row := range rows {
+			c.x.SetRow(i, o.x.RawRowView(row))
+			c.terms[i] = o.terms[row]
+		}
+		levels = append(levels, &c)
+	}
+	slices.Reverse(levels)
+	return levels
+}
+
+// begin evaluates the only start, or climbs from several, and returns the highest
+// point, from where the search goes on.
+func (o *objective) begin(ctx context.Context, opt Options) (best *point, m memory, err error) {
+	starts := [][]float64{slices.Clone(o.prior.mean)}
+	if opt.Start != nil {
+		starts[0] = slices.Clone(opt.Start)
+		o.prior.clamp(starts[0])
+	}
+	rng := rand.New(rand.NewPCG(opt.Seed, 2))
+	for range opt.Restarts {
+		starts = append(starts, o.prior.draw(rng))
+	}
+	for _, logs := range starts {
+		at, err := o.at(ctx, logs, nil, siteTolerance(1, opt.Tolerance))
+		if err != nil {
+			return nil, m, err
+		}
+		if at == nil || !o.differentiate(at) {
+			continue
+		}
+		var learnt memory
+		if len(starts) > 1 {
+			if at, _, err = o.search(max(opt.Tolerance, coarseTolerance), opt).climb(ctx, at, &learnt); err != nil {
+				return nil, m, err
+			}
+		}
+		if best == nil || at.value > best.value {
+			best, m = at, learnt
+		}
+	}
+	if best == nil {
+		return nil, m, &StartError{Starts: len(starts), Err: o.failure}
+	}
+	return best, m, nil
+}
+
+// search is one climb with the options' budget ahead of it.
+func (o *objective) search(tolerance float64, opt Options) search {
+	return search{objective: o, tolerance: tolerance, budget: o.evaluations + opt.MaxEvaluations}
+}
+
+// finish settles the sites at the point found and collects the result.
+func (o *objective) finish(ctx context.Context, at *point, stop Stop) (*Fit, error) {
+	c := *at
+	// Sites that do not settle as far as that are as good as before.
+	if ok, err := o.settle(ctx, &c, &at.ep.Sites, 0); err != nil {
+		return nil, err
+	} else if ok && o.differentiate(&c) {
+		at = &c
+	}
+	f := &Fit{
+		Process: at.process, EP: at.ep, LogPosterior: at.value, LogPrior: at.logPrior,
+		Gradient: at.gradient, AtBound: make([]bool, len(at.logs)),
+		Evaluations: o.evaluations, Stop: stop,
+	}
+	for k, x := range at.logs {
+		f.AtBound[k] = x <= o.prior.low(k) || x >= o.prior.high(k)
+	}
+	return f, nil
+}

@@ -1,0 +1,149 @@
+package gp
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/kernel"
+)
+
+// prior is an independent Gaussian on the logarithm of each hyperparameter, centred
+// where the scale of the data puts it. It is weak, a factor of seven or more at one
+// standard deviation, but proper: what the evidence leaves open, such as the
+// variance of separable data or the length scale of a column that says nothing,
+// stays at a finite value.
+type prior struct {
+	mean, sd []float64
+}
+
+// The standard deviations of the log parameters.
+const (
+	varianceSpread    = 2.0
+	lengthscaleSpread = 1.5
+	periodSpread      = 1.0
+)
+
+// newPrior centres the prior of k on the scale of the inputs, so that it follows
+// when a column is rescaled. At its mean the process has variance 1 for each term,
+// and two typical inputs of it differ by two squared length scales in all:
+//
+//   - variance: 1; for a linear term what makes that its variance at a typical
+//     input, 1/Σ_k E x_k², or 1/(d·E x_k²) with one for each column;
+//   - lengthscale: √(Σ_k var x_k), or √(d·var x_k) with one for each column; for a
+//     periodic term, whose sines have no scale, √d;
+//   - period: two standard deviations of a typical column.
+func newPrior(k kernel.Kernel, x *mat.Dense) prior {
+	s := newScale(x)
+	var p prior
+	for _, param := range k.Describe() {
+		family, _, _ := strings.Cut(param.Term, "#")
+		centre, spread := 1.0, varianceSpread
+		switch {
+		case param.Kind == kernel.Lengthscale && family == "periodic":
+			centre, spread = math.Sqrt(float64(s.columns())), lengthscaleSpread
+		case param.Kind == kernel.Lengthscale:
+			centre, spread = math.Sqrt(s.total(s.variance, param.Column)), lengthscaleSpread
+		case param.Kind == kernel.Period:
+			centre, spread = 2*math.Sqrt(s.total(s.variance, -1)/float64(s.columns())), periodSpread
+		case family == "linear":
+			centre = 1 / s.total(s.square, param.Column)
+		}
+		log := math.Log(centre) // of zero or infinity when a square is out of range
+		if math.IsNaN(log) {
+			log = 0 // of inputs that are no numbers, which New refuses
+		}
+		p.mean = append(p.mean, min(max(log, -farthestCentre), farthestCentre))
+		p.sd = append(p.sd, spread)
+	}
+	return p
+}
+
+// farthestCentre leaves room for the box around a centre within kernel.MaxLog.
+const farthestCentre = kernel.MaxLog - boxWidth*varianceSpread
+
+// log is the log density at the log parameters.
+func (p prior) log(logs []float64) float64 {
+	sum := 0.0
+	for k, x := range logs {
+		z := (x - p.mean[k]) / p.sd[k]
+		sum -= 0.5*z*z + math.Log(p.sd[k]*math.Sqrt(2*math.Pi))
+	}
+	return sum
+}
+
+// addGradient adds the gradient of log to grad.
+func (p prior) addGradient(grad, logs []float64) {
+	for k, x := range logs {
+		grad[k] -= (x - p.mean[k]) / (p.sd[k] * p.sd[k])
+	}
+}
+
+// boxWidth is how many standard deviations the search may go from the mean.
+const boxWidth = 6.0
+
+// clamp moves log parameters into the box that is searched.
+func (p prior) clamp(logs []float64) {
+	for k := range logs {
+		logs[k] = min(max(logs[k], p.low(k)), p.high(k))
+	}
+}
+
+func (p prior) low(k int) float64  { return p.mean[k] - boxWidth*p.sd[k] }
+func (p prior) high(k int) float64 { return p.mean[k] + boxWidth*p.sd[k] }
+
+// draw is a sample of the prior.
+func (p prior) draw(rng *rand.Rand) []float64 {
+	logs := make([]float64, len(p.mean))
+	for k := range logs {
+		logs[k] = p.mean[k] + p.sd[k]*rng.NormFloat64()
+	}
+	p.clamp(logs)
+	return logs
+}
+
+// scale are the variance and the mean square of every column of the inputs.
+type scale struct {
+	variance, square []float64
+}
+
+func newScale(x *mat.Dense) scale {
+	n, d := x.Dims()
+	s := scale{make([]float64, d), make([]float64, d)}
+	for k := range d {
+		mean := 0.0
+		for i := range n {
+			mean += x.At(i, k) / float64(n)
+		}
+		for i := range n {
+			e := x.At(i, k) - mean
+			s.variance[k] += e * e / float64(n)
+		}
+		s.square[k] = s.variance[k] + mean*mean
+		// A column that never varies is as good as any of unit scale.
+		if s.variance[k] == 0 {
+			s.variance[k] = 1
+		}
+		if s.square[k] == 0 {
+			s.square[k] = 1
+		}
+	}
+	return s
+}
+
+func (s scale) columns() int { return len(s.variance) }
+
+// total is the sum over all columns; or, for the parameter of one column, as if all
+// columns were like it.
+func (s scale) total(of []float64, column int) float64 {
+	if column >= 0 {
+		return of[column] * float64(len(of))
+	}
+	sum := 0.0
+	for _, v := range of {
+		sum += v
+	}
+	return sum
+}
