@@ -14,8 +14,9 @@ lint:       ## vet and staticcheck
 format:     ## rewrite the code in its one format
 	go tool gofumpt -w .
 
-robust:     ## the long tests: ten thousand random problems of each kind
+robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice
 	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m
+	go test ./infer -run NUTS -trials 50 -calibrations 1000 -v -timeout 60m
 
 bench:      ## all benchmarks
 	go test -run xxx -bench . ./...
