@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/normal"
 )
 
 // lawCase is one row of the table that every law runs over: a factor, its mirror
@@ -36,6 +37,12 @@ type bend struct {
 var lawTable = []lawCase{
 	probit(1),
 	probit(-1),
+	logit(1),
+	logit(-1),
+	robust(1, 0.01),
+	robust(-1, 1e-6),
+	robust(1, 0.3),
+	robust(1, 0), // no label noise
 	gaussian(0.7, 1.3),
 	gaussian(-50, 1e-4),
 	gaussian(3, 1e6),
@@ -56,6 +63,24 @@ var lawTable = []lawCase{
 
 func probit(y float64) lawCase {
 	return lawCase{Factor: factor.Probit{Y: y}, mirror: factor.Probit{Y: -y}, bends: []bend{{0, 1, 12}}}
+}
+
+func logit(y float64) lawCase {
+	return lawCase{Factor: factor.Logit{Y: y}, mirror: factor.Logit{Y: -y}, bends: []bend{{0, 1, 12}}}
+}
+
+// robust bends where Φ does, and, over 1/e, where the noise takes over from Φ, e
+// standard deviations below zero.
+func robust(y, noise float64) lawCase {
+	bends := []bend{{0, 1, 12}}
+	if noise > 0 {
+		e := max(1, -normal.Quantile(noise))
+		bends = append(bends, bend{-y * e, 1 / e, 20})
+	}
+	return lawCase{
+		Factor: factor.RobustProbit{Y: y, Noise: noise}, mirror: factor.RobustProbit{Y: -y, Noise: noise},
+		bends: bends,
+	}
 }
 
 func gaussian(y, variance float64) lawCase {
@@ -163,8 +188,8 @@ func TestNothingMissingFromTable(t *testing.T) {
 			}
 		}
 	}
-	if found < 4 {
-		t.Errorf("found %d factors in the source; probit, gaussian, clutter and step exist", found)
+	if found < 6 {
+		t.Errorf("found %d factors in the source; probit, logit, robust probit, gaussian, clutter and step exist", found)
 	}
 }
 

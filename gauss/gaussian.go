@@ -122,10 +122,9 @@ type Gaussian struct {
 // NewGaussian is the standard Gaussian in m dimensions.
 func NewGaussian(m int) *Gaussian {
 	g := &Gaussian{nat: *NewNatural(m), factor: mat.NewTriDense(m, mat.Upper, nil), mean: make([]float64, m)}
-	n := NewNatural(m)
-	n.SetStandard()
-	if err := g.Set(n); err != nil {
-		panic(err) // the identity is positive definite
+	g.nat.SetStandard()
+	for i := range m {
+		g.factor.SetTri(i, i, 1)
 	}
 	return g
 }

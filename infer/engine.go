@@ -197,6 +197,9 @@ func (e *engine) sweep(hold bool) float64 {
 	} else {
 		residual, ok = e.sweepSequential()
 	}
+	if ok && e.opt.Schedule == Parallel && e.model.Utility == nil && residual <= e.tol {
+		return residual // nothing has moved
+	}
 	if ok {
 		e.nat.SetStandard()
 		e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
