@@ -1,8 +1,29 @@
 // Package lossep makes Bayesian decisions when mistakes do not cost the same.
 //
+// Fit learns from a table of past cases, whose outcome is known, and from what actions
+// cost or bring under each outcome. The Model it returns predicts and decides new
+// cases: as a matrix (Predict, Decide) or as a stream of rows in bounded memory
+// (Predictions, Decisions). Save and Load keep it in a file.
+//
+//	table, err := data.Read(file, "train.csv", data.HeaderAuto)
+//	costs, err := decision.ParseCosts("fn=5,fp=1")
+//	model, err := lossep.Fit(ctx, table, lossep.Options{
+//		Data:    data.Options{Target: "class", Positive: "bad"},
+//		Utility: costs,
+//	})
+//
+// The classifier is a Gaussian process; its kernel is found by the evidence of
+// expectation propagation. How its posterior is then approximated is a Method. Prepare
+// and Learn are the steps of a fit by themselves, for those who want to look at what is
+// going to be fitted, or to compare methods that share all the rest.
+//
 // The packages below it hold the method, from the ground up: normal and level3
 // (numbers and matrices), gauss (Gaussians seen through linear views), factor (the
 // terms of a model), infer (expectation propagation, its calibration to a utility,
 // and everything to compare it with), kernel and gp (Gaussian processes), decision
-// (what actions are worth) and reactor (the paper's one-dimensional decision).
+// (what actions are worth), data (rows of text as numbers) and reactor (the paper's
+// one-dimensional decision).
+//
+// Programs that fit more than a few hundred rows should call level3.Use at their start,
+// which makes matrix products several times faster.
 package lossep

@@ -186,12 +186,12 @@ func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
 }
 
 // small reports whether a correction of a log density is one: whether over all nodes
-// that matter, with it or without, it varies by less than a unit or so. A constant
-// makes no difference.
+// that matter, with it or without, it varies by less than five. Where the expansion
+// breaks down it varies by far more. A constant makes no difference.
 func small(logp, add []float64) bool {
 	const (
 		mass      = 9.2 // a node matters down to e^−9.2, a ten-thousandth of the largest
-		variation = 1.5
+		variation = 5
 	)
 	before, after := math.Inf(-1), math.Inf(-1)
 	for k, l := range logp {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/lossep/lossep/level3"
 )
 
 func newRoot() *cobra.Command {
@@ -20,15 +23,24 @@ costs, takes the best action for each case, and says how sure it is.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noArguments,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := fastMatrices(); err != nil {
+				return &usageError{err}
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	c.CompletionOptions.DisableDefaultCmd = true
-	c.AddCommand(newReactor())
+	c.AddCommand(newFit(), newPredict(), newDecide(), newShow(), newAudit(), newReactor(), newPaper())
 	return c
 }
+
+// fastMatrices makes all matrix products run on the processor's vector units.
+var fastMatrices = sync.OnceValue(level3.Use)
 
 // usageError is a mistake in what the user gave: exit code 2.
 type usageError struct{ err error }

@@ -1,0 +1,354 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+)
+
+const testKernel = "rbf(variance=3, lengthscale=1.2)"
+
+// sixtyRows are cases around a circle: positive inside, with some noise.
+func sixtyRows() string {
+	rng := rand.New(rand.NewPCG(7, 11))
+	var b strings.Builder
+	b.WriteString("x,y,amount,class\n")
+	for range 60 {
+		x, y := 2*rng.NormFloat64()+5, rng.NormFloat64()
+		class := "good"
+		if math.Hypot((x-5)/2, y)+0.3*rng.NormFloat64() < 1 {
+			class = "bad"
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,%.2f,%s\n", x, y, 1+rng.Float64(), class)
+	}
+	return b.String()
+}
+
+func sixty(t *testing.T, o Options) *Audit {
+	t.Helper()
+	if o.Fit.Utility == nil {
+		o.Fit.Utility = costsOf(t, "fn=5,fp=1")
+	}
+	o.Fit.Data.Positive = "bad"
+	if o.Fit.Kernel == "" {
+		o.Fit.Kernel, o.Fit.Fixed = testKernel, true
+	}
+	if o.Folds == 0 {
+		o.Folds = 3
+	}
+	a, err := New(table(t, sixtyRows()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func run(t *testing.T, a *Audit) []*Fold {
+	t.Helper()
+	folds, err := a.Run(context.Background(), nil, func(*Fold) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folds
+}
+
+// A fold against the same steps made one by one.
+func TestFoldStepByStep(t *testing.T) {
+	a := sixty(t, Options{Methods: []lossep.Method{lossep.EP}, Fit: lossep.Options{Method: lossep.EP}})
+	f, err := a.fold(context.Background(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := compare.Training(a.folds[0], 1)
+	columns := make([][]float64, 3)
+	for c, name := range []string{"x", "y", "amount"} {
+		all, err := a.table.Floats(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var train []float64
+		for _, i := range rows {
+			train = append(train, all[i])
+		}
+		mean, deviation := stat.PopMeanStdDev(train, nil)
+		for _, v := range all {
+			columns[c] = append(columns[c], (v-mean)/deviation)
+		}
+	}
+	encode := func(rows []int) *mat.Dense {
+		x := mat.NewDense(len(rows), 3, nil)
+		for k, i := range rows {
+			x.SetRow(k, []float64{columns[0][i], columns[1][i], columns[2][i]})
+		}
+		return x
+	}
+	k, err := kernel.Parse(testKernel, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := gp.New(k, encode(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []float64
+	for _, i := range rows {
+		labels = append(labels, float64(a.problem.Labels[i]))
+	}
+	model, err := process.Classify(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := infer.EP{}.Fit(context.Background(), model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, stderr := make([]float64, len(f.Rows)), make([]float64, len(f.Rows))
+	decision.Probit().Probabilities(infer.Gaussian{Gaussian: r.Q}, process.At(encode(f.Rows)), want, stderr)
+	for i := range want {
+		// Both end at the same fixed point to the tolerance of expectation propagation.
+		if math.Abs(f.Answers["ep"][i]-want[i]) > 1e-7 {
+			t.Errorf("row %d: %v, want %v", f.Rows[i]+1, f.Answers["ep"][i], want[i])
+		}
+	}
+}
+
+// Nothing about the test rows but their own features has a say in how they are
+// decided.
+func TestTestRowsHaveNoSay(t *testing.T) {
+	o := Options{Methods: []lossep.Method{lossep.EP}, Fit: lossep.Options{Method: lossep.EP, Kernel: "rbf"}}
+	a := sixty(t, o)
+	before, err := a.fold(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In the first test row all numbers are changed, in all others the outcome.
+	lines := strings.Split(strings.TrimSpace(sixtyRows()), "\n")
+	for k, i := range a.folds[0][0] {
+		cells := strings.Split(lines[i+1], ",")
+		if k == 0 {
+			cells[0], cells[1], cells[2] = "1000", "-1000", "77"
+		} else if cells[3] == "good" {
+			cells[3] = "bad"
+		} else {
+			cells[3] = "good"
+		}
+		lines[i+1] = strings.Join(cells, ",")
+	}
+	o.Fit.Utility, o.Fit.Data.Positive, o.Folds = costsOf(t, "fn=5,fp=1"), "bad", 3
+	b, err := New(table(t, strings.Join(lines, "\n")), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.folds = a.folds
+	after, err := b.fold(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Kernel != after.Kernel {
+		t.Errorf("the kernel changed from %s to %s", before.Kernel, after.Kernel)
+	}
+	for name, p := range before.Answers {
+		// The rows are encoded and multiplied together: one that is far away may change
+		// the rounding of others, and nothing more.
+		if d := floats.Distance(p[1:], after.Answers[name][1:], math.Inf(1)); d > 1e-10 {
+			t.Errorf("%s: probabilities changed by %v", name, d)
+		}
+		if p[0] == after.Answers[name][0] {
+			t.Errorf("%s: the row that changed has the same probability", name)
+		}
+	}
+}
+
+// The whole pipeline. The numbers are its own, from the first run; that the parts are
+// right is what the other tests are for.
+func TestPipeline(t *testing.T) {
+	a := sixty(t, Options{References: 1})
+	folds := run(t, a)
+	r, err := a.Summarise(folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]float64)
+	for _, s := range r.Methods {
+		got[s.Method] = math.Round(1e4*s.MeanCost) / 1e4
+	}
+	want := map[string]float64{
+		"corrected": 0.5167, "ep": 0.5167, "loss-ep": 0.5167, "vi": 0.5167, "loss-vi": 0.5167, "laplace": 0.5333,
+		ProbitRegression: 0.6833, OneHalf: 0.6667, "always negative": 1.5833, "always positive": 0.6833,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("cost per case (-want +got):\n%s", diff)
+	}
+	if len(r.Regrets) != len(lossep.Methods()) || r.Regrets[0].By != "exact" {
+		t.Errorf("regrets %+v", r.Regrets)
+	}
+	for _, g := range r.Regrets {
+		// On 40 training rows the correction is within 0.001 and no method but Laplace is
+		// off by more than a few hundredths.
+		limit := map[string]float64{"corrected": 0.002, "laplace": 0.1}[g.Method]
+		if limit == 0 {
+			limit = 0.03
+		}
+		if g.Off > limit || g.Mean < 0 {
+			t.Errorf("%s: error %v, regret %v", g.Method, g.Off, g.Mean)
+		}
+	}
+	var notes []string
+	for _, f := range folds {
+		notes = append(notes, f.Notes...)
+	}
+	if len(notes) > 0 {
+		t.Errorf("notes: %q", notes)
+	}
+}
+
+// Folds are the same bytes on any number of processors, and going on from some of them
+// gives the same as computing all.
+func TestSameBytes(t *testing.T) {
+	o := Options{Methods: []lossep.Method{lossep.EP, lossep.LossEP}, Repeats: 2, References: 1}
+	a := sixty(t, o)
+	all := run(t, a)
+	want, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var kept []*Fold
+	stop := errors.New("enough")
+	_, err = sixty(t, o).Run(context.Background(), nil, func(f *Fold) error {
+		if len(kept) == 2 {
+			return stop
+		}
+		// As if it had been written and read.
+		b, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		read := new(Fold)
+		kept = append(kept, read)
+		return json.Unmarshal(b, read)
+	})
+	if !errors.Is(err, stop) || len(kept) != 2 {
+		t.Fatalf("%d folds, error %v", len(kept), err)
+	}
+	for _, f := range kept {
+		if !a.Fits(f) {
+			t.Errorf("fold %d does not fit", f.Index)
+		}
+	}
+	computed := 0
+	resumed, err := a.Run(context.Background(), kept, func(*Fold) error { computed++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if computed != a.Len()-2 {
+		t.Errorf("%d folds were computed, want %d", computed, a.Len()-2)
+	}
+	got, err := json.Marshal(resumed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Error("going on gives other folds")
+	}
+}
+
+func TestFoldsOfOthersDoNotFit(t *testing.T) {
+	a, folds := eight(t)
+	if !a.Fits(folds[1]) {
+		t.Fatal("its own fold does not fit")
+	}
+	for name, change := range map[string]func(*Fold){
+		"index":   func(f *Fold) { f.Index = 2 },
+		"number":  func(f *Fold) { f.Number = 0 },
+		"rows":    func(f *Fold) { f.Rows = slices.Clone(f.Rows); f.Rows[0]++ },
+		"length":  func(f *Fold) { f.Rows = f.Rows[1:] },
+		"answers": func(f *Fold) { f.Answers = map[string][]float64{"ep": nil} },
+	} {
+		f := *folds[1]
+		change(&f)
+		if a.Fits(&f) {
+			t.Errorf("another %s fits", name)
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Options)
+		want   string
+	}{
+		"one fold":       {func(o *Options) { o.Folds = 1 }, "folds"},
+		"too many folds": {func(o *Options) { o.Folds = 61 }, "folds"},
+		"no repeats":     {func(o *Options) { o.Repeats = -1 }, "repeats"},
+		"references":     {func(o *Options) { o.References = -1 }, "references"},
+		"method":         {func(o *Options) { o.Methods = []lossep.Method{"magic"} }, `"magic" is unknown`},
+		"audited method": {func(o *Options) { o.Fit.Method = "magic" }, `"magic" is unknown`},
+		"twice":          {func(o *Options) { o.Methods = []lossep.Method{"ep", "ep"} }, "twice"},
+		"rows":           {func(o *Options) { o.Fit.MaxRows = 59 }, "60 rows are more than 59"},
+		"utility":        {func(o *Options) { o.Fit.Utility = nil }, "utility"},
+	} {
+		o := Options{Fit: lossep.Options{Utility: costsOf(t, "fn=5,fp=1")}}
+		o.Fit.Data.Positive = "bad"
+		c.change(&o)
+		_, err := New(table(t, sixtyRows()), o)
+		var input *lossep.InputError
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// Costs of the single cases: a miss costs the amount.
+func TestCostsOfCases(t *testing.T) {
+	a := sixty(t, Options{Methods: []lossep.Method{lossep.EP}, Fit: lossep.Options{Method: lossep.EP, Utility: costsOf(t, "fn=3*amount,fp=1")}})
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Threshold != nil || r.Benefit != nil {
+		t.Error("cases with costs of their own have no threshold in common")
+	}
+	amounts, err := a.table.Floats("amount")
+	if err != nil {
+		t.Fatal(err)
+	}
+	never := 0.0
+	for _, d := range r.Decisions {
+		if d.Method == "always negative" && d.Positive {
+			near(t, "cost", d.Cost, 3*amounts[d.Row-1])
+			never += d.Cost
+		}
+	}
+	if never == 0 {
+		t.Error("there are no misses")
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	a := sixty(t, Options{Methods: []lossep.Method{lossep.EP}})
+	_, err := a.Run(ctx, nil, func(*Fold) error { cancel(); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,76 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// decided lists the decisions of one method.
+func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
+	var all []Decided
+	for n, f := range folds {
+		for k, i := range f.Rows {
+			p := math.NaN()
+			if d.model != "" {
+				p = f.Answers[d.model][k]
+			}
+			action := s.actions[n][k]
+			all = append(all, Decided{
+				Row: i + 1, Line: a.table.Line(i), Repeat: f.Repeat + 1, Fold: f.Number + 1,
+				Positive: a.problem.Labels[i] > 0, Method: d.name, Probability: p, Action: action, Cost: a.realised(i, action),
+			})
+		}
+	}
+	return all
+}
+
+// meanProbabilities are those of a model for every row, averaged over repeats.
+func (a *Audit) meanProbabilities(model string, folds []*Fold) []float64 {
+	mean := make([]float64, a.problem.Len())
+	for _, f := range folds {
+		for k, i := range f.Rows {
+			mean[i] += f.Answers[model][k] / float64(a.opt.Repeats)
+		}
+	}
+	return mean
+}
+
+// nearestCases is how many cases near the boundary are listed.
+const nearestCases = 20
+
+// Case is a case that is nearly as well decided otherwise.
+type Case struct {
+	Row         int     `json:"row"`  // from 1
+	Line        int     `json:"line"` // in the file
+	Outcome     string  `json:"outcome"`
+	Probability float64 `json:"probability"` // of the positive outcome, mean over repeats
+	Action      string  `json:"action"`
+	// Margin is what the next best action is expected to cost more.
+	Margin float64 `json:"margin"`
+	Cost   float64 `json:"cost"` // what the action turned out to cost
+}
+
+// nearest are the cases with the smallest margins.
+func (a *Audit) nearest(p []float64) []Case {
+	rows := make([]int, len(p))
+	margins := make([]float64, len(p))
+	for i := range rows {
+		rows[i], margins[i] = i, margin(a.costs[i], p[i])
+	}
+	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(margins[i], margins[j]) })
+	var cases []Case
+	target, actions := a.problem.Recipe.Target, a.problem.Utility.Actions()
+	for _, i := range rows[:min(len(rows), nearestCases)] {
+		outcome := target.Negative
+		if a.problem.Labels[i] > 0 {
+			outcome = target.Positive
+		}
+		action := cheapest(a.costs[i], p[i])
+		cases = append(cases, Case{
+			Row: i + 1, Line: a.table.Line(i), Outcome: outcome, Probability: p[i],
+			Action: actions[action], Margin: margins[i], Cost: a.realised(i, action),
+		})
+	}
+	return cases
+}

@@ -1,0 +1,208 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/infer"
+)
+
+// ProbitRegression is the name of a baseline: Bayesian probit regression, which is the
+// model with a linear kernel and an intercept.
+const (
+	ProbitRegression = "probit regression"
+	linearKernel     = "linear + constant"
+)
+
+// Fold is what models that were fitted without some rows say about them. It is plain
+// data that survives JSON bit for bit.
+type Fold struct {
+	Index  int   `json:"index"`  // among the folds of all repeats
+	Repeat int   `json:"repeat"` // from 0
+	Number int   `json:"fold"`   // within the repeat, from 0
+	Rows   []int `json:"rows"`   // test rows, from 0
+	// Kernel is that found from the training rows, and LogEvidence its evidence.
+	Kernel      string  `json:"kernel"`
+	LogEvidence float64 `json:"log_evidence"`
+	// Answers are the probabilities of the positive outcome for the test rows, by the
+	// name of a method or of ProbitRegression.
+	Answers map[string][]float64 `json:"answers"`
+	// Reference is what the exact posterior of the same model says, if it was asked.
+	Reference *Reference `json:"reference,omitempty"`
+	// Notes are what a reader should know, such as a run that did not converge.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// concurrentRows is the number of training rows below which several folds are
+// computed at once; beyond it the matrices of one fold keep all processors busy.
+const concurrentRows = 300
+
+// Run computes the folds that are not among those done already and hands each to
+// keep, never two at once, in the order they are finished. It returns all folds in
+// order; what they hold does not depend on the number of processors.
+func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) ([]*Fold, error) {
+	folds := make([]*Fold, a.Len())
+	for _, f := range done {
+		folds[f.Index] = f
+	}
+	workers := 1
+	if a.problem.Len() < concurrentRows {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan int)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range workers {
+		wg.Go(func() {
+			for index := range queue {
+				f, err := a.fold(ctx, index)
+				mu.Lock()
+				if err == nil {
+					folds[index] = f
+					err = keep(f)
+				}
+				mu.Unlock()
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for index := range folds {
+		if folds[index] == nil && ctx.Err() == nil {
+			select {
+			case queue <- index:
+			case <-ctx.Done():
+			}
+		}
+	}
+	close(queue)
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return folds, nil
+}
+
+// fold fits everything to the training rows of a fold and asks it about the test rows.
+func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
+	f := &Fold{Index: index, Repeat: index / a.opt.Folds, Number: index % a.opt.Folds, Answers: make(map[string][]float64)}
+	parts := a.folds[f.Repeat]
+	f.Rows = parts[f.Number]
+	train := a.table.Subset(compare.Training(parts, f.Number))
+
+	o := a.opt.Fit
+	var err error
+	if o.Recipe, err = a.problem.Recipe.Refit(train); err != nil {
+		return nil, f.locate(err)
+	}
+	x, _, err := o.Recipe.Apply(a.table.Subset(f.Rows))
+	if err != nil {
+		return nil, f.locate(err)
+	}
+	p, err := lossep.Prepare(train, o)
+	if err != nil {
+		return nil, f.locate(err)
+	}
+	l, err := p.Learn(ctx)
+	if err != nil {
+		return nil, f.locate(err)
+	}
+	f.Kernel = l.Kernel().String()
+	for _, method := range a.opt.Methods {
+		if err := f.ask(ctx, l, method, string(method), x); err != nil {
+			return nil, err
+		}
+	}
+	if index < a.opt.References {
+		if f.Reference, err = a.reference(ctx, p, l, x); err != nil {
+			return nil, f.locate(err)
+		}
+	}
+	return f, a.probitRegression(ctx, f, o, x)
+}
+
+// ask records what a method says about the test rows. Where a method finds no
+// approximation expectation propagation answers for it, and the notes say why.
+func (f *Fold) ask(ctx context.Context, l *lossep.Learned, method lossep.Method, name string, x *mat.Dense) error {
+	m, err := l.Model(ctx, method)
+	if improper := new(infer.ImproperError); errors.As(err, &improper) {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s: %v; EP decides in its place", name, err))
+		m, err = l.Model(ctx, lossep.EP)
+	}
+	if err != nil {
+		return f.locate(fmt.Errorf("%s: %w", name, err))
+	}
+	s := m.Summary()
+	if name == string(method) {
+		f.LogEvidence = s.LogEvidence
+	}
+	if !s.Status.Converged {
+		f.Notes = append(f.Notes, name+": "+s.Status.Text)
+	}
+	p := make([]float64, 0, len(f.Rows))
+	for _, prediction := range m.Predict(x) {
+		p = append(p, prediction.Probability)
+	}
+	f.Answers[name] = p
+	return nil
+}
+
+// probitRegression asks the baseline with a linear kernel, by expectation
+// propagation.
+func (a *Audit) probitRegression(ctx context.Context, f *Fold, o lossep.Options, x *mat.Dense) error {
+	o.Kernel, o.Fixed = linearKernel, false
+	p, err := lossep.Prepare(a.table.Subset(compare.Training(a.folds[f.Repeat], f.Number)), o)
+	if err != nil {
+		return f.locate(err)
+	}
+	l, err := p.Learn(ctx)
+	if err != nil {
+		return f.locate(err)
+	}
+	return f.ask(ctx, l, lossep.EP, ProbitRegression, x)
+}
+
+func (f *Fold) locate(err error) error {
+	return fmt.Errorf("repeat %d, fold %d: %w", f.Repeat+1, f.Number+1, err)
+}
+
+// Fits tells whether a fold that was kept is one of this audit.
+func (a *Audit) Fits(f *Fold) bool {
+	if f.Index < 0 || f.Index >= a.Len() || f.Repeat != f.Index/a.opt.Folds || f.Number != f.Index%a.opt.Folds {
+		return false
+	}
+	rows := a.folds[f.Repeat][f.Number]
+	if len(rows) != len(f.Rows) {
+		return false
+	}
+	for i, row := range rows {
+		if f.Rows[i] != row {
+			return false
+		}
+	}
+	for _, name := range a.models() {
+		if len(f.Answers[name]) != len(rows) {
+			return false
+		}
+	}
+	return true
+}
+
+// models are the names of what gives probabilities, the audited method first.
+func (a *Audit) models() []string {
+	var names []string
+	for _, m := range a.opt.Methods {
+		names = append(names, string(m))
+	}
+	return append(names, ProbitRegression)
+}

@@ -1,0 +1,250 @@
+package audit
+
+import (
+	"fmt"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/decision"
+)
+
+// Result is what an audit found. It is plain data.
+type Result struct {
+	Rows     int `json:"rows"`
+	Features int `json:"features"`
+	Positive int `json:"positive"`
+	// Costs tells whether costs were given. If not, the cost of an action is what its
+	// utility falls short of the best action in hindsight.
+	Costs    bool           `json:"costs_given"`
+	Utility  *decision.Spec `json:"utility"`
+	Outcomes [2]string      `json:"outcomes"` // the negative one first
+	Actions  []string       `json:"actions"`
+	// Threshold is the probability above which the second of two actions is the
+	// cheaper, where all cases share a table in which there is one.
+	Threshold *float64 `json:"threshold"`
+
+	Folds      int    `json:"folds"`
+	Repeats    int    `json:"repeats"`
+	Seed       uint64 `json:"seed"`
+	Likelihood string `json:"likelihood"`
+	Kernel     string `json:"kernel"` // where the search starts, or what is kept
+	Fixed      bool   `json:"fixed"`
+
+	// Method is the one that is audited, the first of Methods.
+	Method string `json:"method"`
+	// Methods are all that decide, methods before baselines.
+	Methods []Score `json:"methods"`
+	// Comparisons are those of the others with the audited method, and Calibrations
+	// those of calibrated methods with their plain siblings; Holm's correction is
+	// applied within each.
+	Comparisons  []Comparison `json:"comparisons"`
+	Calibrations []Comparison `json:"calibrations"`
+	// Flips are the decisions on which two models differ, for each pair.
+	Flips []Flip `json:"flips"`
+	// Regrets are against the exact posterior; empty where it was not asked.
+	Regrets    []Regret    `json:"regrets"`
+	Reliable   Reliability `json:"reliability"`
+	Benefit    *Benefit    `json:"net_benefit"` // nil unless cases share a Threshold
+	Sensitive  []Shift     `json:"sensitivity"`
+	Nearest    []Case      `json:"nearest"`
+	Decisions  []Decided   `json:"-"`
+	FoldModels []FoldModel `json:"fold_models"`
+	Verdicts   []Verdict   `json:"verdict"`
+}
+
+// FoldModel is the model of a fold.
+type FoldModel struct {
+	Repeat      int      `json:"repeat"` // from 1, as people count
+	Fold        int      `json:"fold"`
+	Kernel      string   `json:"kernel"`
+	LogEvidence float64  `json:"log_evidence"`
+	Notes       []string `json:"notes,omitempty"`
+}
+
+// Score is what the decisions of one method cost.
+type Score struct {
+	Method string `json:"method"`
+	// Kind is "method" or "baseline".
+	Kind string `json:"kind"`
+	// MeanCost is that per case, the mean over folds, and Low and High the ends of its
+	// interval at Level.
+	MeanCost float64 `json:"mean_cost"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	// StdErr allows for folds that share training rows; FoldStdErr is that of folds as
+	// if they were independent, which others report.
+	StdErr     float64 `json:"std_err"`
+	FoldStdErr float64 `json:"fold_std_err"`
+	// Taken is how often each action was taken, as a share of all decisions.
+	Taken []float64 `json:"taken"`
+	// Quality is that of the probabilities; nil for what has none of its own.
+	Quality *Quality `json:"quality,omitempty"`
+
+	folds   []float64 // mean cost in each fold
+	actions [][]int   // in each fold, for each of its rows
+}
+
+// Decided is one case as decided in one fold by one method.
+type Decided struct {
+	Row, Line    int // the row from 1, and its line in the file
+	Repeat, Fold int // from 1
+	Positive     bool
+	Method       string
+	Probability  float64 // NaN for a constant action
+	Action       int
+	Cost         float64
+}
+
+// Summarise turns the folds of a Run into the result.
+func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
+	p := a.problem
+	target := p.Recipe.Target
+	r := &Result{
+		Rows: p.Len(), Features: p.Recipe.Dim(), Costs: p.Utility.Costs(), Utility: p.Utility,
+		Outcomes: [2]string{target.Negative, target.Positive}, Actions: p.Utility.Actions(),
+		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
+		Likelihood: a.likelihood(), Kernel: a.kernel(), Fixed: a.opt.Fit.Fixed,
+		Method: string(a.opt.Methods[0]),
+	}
+	for _, y := range p.Labels {
+		if y > 0 {
+			r.Positive++
+		}
+	}
+	if t, ok := a.threshold(); ok {
+		r.Threshold = &t
+	}
+	for _, d := range a.deciders(r.Method) {
+		s, err := a.score(d, folds)
+		if err != nil {
+			return nil, err
+		}
+		r.Methods = append(r.Methods, *s)
+		r.Decisions = append(r.Decisions, a.decided(d, s, folds)...)
+	}
+	var err error
+	if r.Comparisons, err = a.comparisons(r.Methods); err != nil {
+		return nil, err
+	}
+	if r.Calibrations, err = a.calibrations(r.Methods); err != nil {
+		return nil, err
+	}
+	r.Flips = a.flips(r.Methods, folds)
+	r.Regrets = a.regrets(folds)
+	mean := a.meanProbabilities(r.Method, folds)
+	r.Reliable = a.reliability(r.Method, folds)
+	r.Benefit = a.benefit(r.Method, folds)
+	r.Sensitive = a.sensitivity(r.Method, folds)
+	r.Nearest = a.nearest(mean)
+	for _, f := range folds {
+		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Notes})
+	}
+	r.Verdicts = r.verdicts()
+	return r, nil
+}
+
+func (a *Audit) likelihood() string {
+	l := a.opt.Fit.Likelihood
+	if l.Name == "" {
+		l.Name = "probit"
+	}
+	return l.String()
+}
+
+func (a *Audit) kernel() string {
+	if a.opt.Fit.Kernel == "" {
+		return lossep.DefaultKernel
+	}
+	return a.opt.Fit.Kernel
+}
+
+// threshold is the probability at which two actions cost the same, if there are two
+// and all cases share their table.
+func (a *Audit) threshold() (float64, bool) {
+	if len(a.problem.Utility.Columns()) > 0 || len(a.costs[0]) != 2 {
+		return 0, false
+	}
+	c := a.costs[0]
+	// The second action is dearer by up at p = 0 and cheaper by down at p = 1.
+	up, down := c[1][0]-c[0][0], c[0][1]-c[1][1]
+	if up <= 0 || down <= 0 {
+		return 0, false
+	}
+	return up / (up + down), true
+}
+
+// decider turns a fold into actions.
+type decider struct {
+	name, kind string
+	model      string // whose probabilities it uses; empty for none
+	act        func(costs decision.Table, p float64) int
+}
+
+// OneHalf is the name of a baseline: the audited method's probabilities with a
+// threshold of one half, that is, acting as if the likelier outcome were certain.
+const OneHalf = "threshold one half"
+
+// deciders are the methods and after them the baselines.
+func (a *Audit) deciders(audited string) []decider {
+	var all []decider
+	for _, m := range a.opt.Methods {
+		all = append(all, decider{string(m), "method", string(m), cheapest})
+	}
+	all = append(all,
+		decider{ProbitRegression, "baseline", ProbitRegression, cheapest},
+		decider{OneHalf, "baseline", audited, likelier},
+	)
+	for action, name := range a.problem.Utility.Actions() {
+		all = append(all, decider{"always " + name, "baseline", "", func(decision.Table, float64) int { return action }})
+	}
+	return all
+}
+
+func likelier(costs decision.Table, p float64) int {
+	if p > 0.5 {
+		return cheapest(costs, 1)
+	}
+	return cheapest(costs, 0)
+}
+
+// score adds up what decisions cost.
+func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
+	s := &Score{Method: d.name, Kind: d.kind, Taken: make([]float64, len(a.costs[0]))}
+	total := 0.0
+	for _, f := range folds {
+		actions, sum := make([]int, len(f.Rows)), 0.0
+		for k, i := range f.Rows {
+			p := 0.0
+			if d.model != "" {
+				p = f.Answers[d.model][k]
+			}
+			actions[k] = d.act(a.costs[i], p)
+			sum += a.realised(i, actions[k])
+			s.Taken[actions[k]]++
+			total++
+		}
+		s.folds = append(s.folds, sum/float64(len(f.Rows)))
+		s.actions = append(s.actions, actions)
+	}
+	for i := range s.Taken {
+		s.Taken[i] /= total
+	}
+	e, err := compare.Resampled(s.folds, a.opt.Folds, Level)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	independent, err := compare.Mean(s.folds, Level)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	s.MeanCost, s.Low, s.High, s.StdErr, s.FoldStdErr = e.Mean, e.Low, e.High, e.StdErr, independent.StdErr
+	if d.model == d.name {
+		s.Quality = a.quality(d.model, folds)
+	}
+	return s, nil
+}
+
+// realised is what an action turned out to cost in a case.
+func (a *Audit) realised(row, action int) float64 {
+	return a.costs[row][action][(a.problem.Labels[row]+1)/2]
+}

@@ -1,0 +1,233 @@
+package audit
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+)
+
+// eight cases, the first four positive, with probabilities chosen so that everything
+// in a result can be worked out by hand at a threshold of 1/6.
+var (
+	eightRows  = "x,class\n1,yes\n2,yes\n3,yes\n4,yes\n5,no\n6,no\n7,no\n8,no\n"
+	corrected8 = []float64{0.9, 0.5, 0.2, 0.1, 0.05, 0.1, 0.3, 0.6}
+	ep8        = []float64{0.9, 0.5, 0.2, 0.2, 0.05, 0.1, 0.3, 0.6} // finds the fourth
+	exact8     = []float64{0.9, 0.5, 0.2, 0.3, 0.05, 0.1, 0.3, 0.6}
+)
+
+func table(t *testing.T, text string) *data.Table {
+	t.Helper()
+	tab, err := data.Read(strings.NewReader(text), "test.csv", data.HeaderAuto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func costsOf(t *testing.T, text string) *decision.Spec {
+	t.Helper()
+	s, err := decision.ParseCosts(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func eight(t *testing.T) (*Audit, []*Fold) {
+	t.Helper()
+	a, err := New(table(t, eightRows), Options{
+		Fit:   lossep.Options{Utility: costsOf(t, "fn=5,fp=1"), Method: lossep.Corrected},
+		Folds: 2, Methods: []lossep.Method{lossep.EP, lossep.LossEP}, References: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folds []*Fold
+	for n, rows := range a.folds[0] {
+		f := &Fold{Index: n, Number: n, Rows: rows, Answers: make(map[string][]float64), Reference: &Reference{By: "exact"}}
+		for _, i := range rows {
+			f.Answers["corrected"] = append(f.Answers["corrected"], corrected8[i])
+			f.Answers["ep"] = append(f.Answers["ep"], ep8[i])
+			f.Answers["loss-ep"] = append(f.Answers["loss-ep"], corrected8[i])
+			f.Answers[ProbitRegression] = append(f.Answers[ProbitRegression], 1)
+			f.Reference.Probabilities = append(f.Reference.Probabilities, exact8[i])
+			f.Reference.StdErrs = append(f.Reference.StdErrs, 0.01)
+		}
+		folds = append(folds, f)
+	}
+	return a, folds
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-12 { // sums of eight numbers of order one
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func TestSummaryByHand(t *testing.T) {
+	a, folds := eight(t)
+	r, err := a.Summarise(folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "threshold", *r.Threshold, 1.0/6)
+	// One miss and two false alarms; EP has the false alarms only; probit regression is
+	// sure that all are positive; one half misses three and has one false alarm.
+	want := map[string]float64{
+		"corrected": 7.0 / 8, "ep": 2.0 / 8, "loss-ep": 7.0 / 8, ProbitRegression: 4.0 / 8,
+		OneHalf: 16.0 / 8, "always negative": 20.0 / 8, "always positive": 4.0 / 8,
+	}
+	if len(r.Methods) != len(want) {
+		t.Fatalf("%d scores, want %d", len(r.Methods), len(want))
+	}
+	for _, s := range r.Methods {
+		near(t, s.Method, s.MeanCost, want[s.Method])
+		if s.Low > s.MeanCost || s.High < s.MeanCost {
+			t.Errorf("%s: %v outside of [%v, %v]", s.Method, s.MeanCost, s.Low, s.High)
+		}
+	}
+	near(t, "share of positive actions", r.Methods[0].Taken[1], 5.0/8)
+
+	c := r.Comparisons[0]
+	near(t, "EP less corrected", c.Difference, -5.0/8)
+	if c.Method != "ep" || c.Than != "corrected" || c.Flips != 1 || c.Decisions != 8 {
+		t.Errorf("comparison %+v", c)
+	}
+	if len(r.Calibrations) != 1 || r.Calibrations[0].Than != "ep" || r.Calibrations[0].Flips != 1 {
+		t.Errorf("calibrations %+v", r.Calibrations)
+	}
+	if f := r.Flips[0]; f.A != "corrected" || f.B != "ep" || f.Count != 1 || f.Cost != -5 || !slices.Equal(f.Rows, []int{4}) {
+		t.Errorf("flip %+v", f)
+	}
+
+	// At 0.3 the negative action costs 1.5 and the positive one 0.7; the difference
+	// changes by 6 with the probability. EP decides as the exact posterior does.
+	near(t, "regret", r.Regrets[0].Mean, 0.8/8)
+	near(t, "error of the regret", r.Regrets[0].StdErr, 0.06/8)
+	near(t, "error of the probability", r.Regrets[0].Off, 0.2/8)
+	if g := r.Regrets; g[0].Differ != 1 || g[0].Open != 0 || g[1].Differ != 0 || g[1].Mean != 0 {
+		t.Errorf("regrets %+v", g)
+	}
+
+	near(t, "ratio", r.Benefit.Given, 5)
+	middle := len(r.Benefit.Ratios) / 2
+	near(t, "middle ratio", r.Benefit.Ratios[middle], 5)
+	for _, curve := range r.Benefit.Curves {
+		// True positives less false ones at a fifth each.
+		want := map[string]float64{"treat all": (4 - 4.0/5) / 8, "treat none": 0, ProbitRegression: (4 - 4.0/5) / 8, "corrected": (3 - 2.0/5) / 8}
+		near(t, "net benefit of "+curve.Method, curve.Values[middle], want[curve.Method])
+	}
+
+	for _, s := range r.Sensitive {
+		switch s.Factor {
+		case 1:
+			near(t, "changed", s.Changed, 0)
+			near(t, "cost", s.Cost, 7.0/8)
+		case 2: // the threshold falls to 1/11, and the cases at 0.1 become positive
+			near(t, "changed at 2", s.Changed, 2.0/8)
+			near(t, "cost at 2", s.Cost, 3.0/8)
+			near(t, "cost at 2, kept", s.Kept, 12.0/8)
+		}
+	}
+
+	// |6p − 1| is least at 0.2, and the same at both 0.1.
+	if n := r.Nearest; n[0].Row != 3 || n[1].Row != 4 || n[2].Row != 6 || n[0].Line != 4 || n[0].Action != "positive" || n[0].Outcome != "yes" {
+		t.Errorf("nearest %+v", n[:3])
+	}
+	near(t, "margin", r.Nearest[0].Margin, 0.2)
+
+	brier := 0.01 + 0.25 + 0.64 + 0.81 + 0.0025 + 0.01 + 0.09 + 0.36
+	near(t, "Brier score", r.Methods[0].Quality.Brier, brier/8)
+	near(t, "accuracy", r.Methods[0].Quality.Accuracy, 4.0/8)
+	// The bin from 0.1 to 0.2 has the two cases at 0.1, one of them positive.
+	if b := r.Reliable.Bins[1]; b.Count != 2 || b.Predicted != 0.1 || b.Observed != 0.5 {
+		t.Errorf("bin %+v", b)
+	}
+
+	if len(r.Decisions) != 8*len(want) || len(r.Verdicts) != 3 {
+		t.Errorf("%d decisions, %d verdicts", len(r.Decisions), len(r.Verdicts))
+	}
+	if v := r.Verdicts[0]; !strings.Contains(v.Answer, "0.875") {
+		t.Errorf("verdict %+v", v)
+	}
+	if v := r.Verdicts[1]; !strings.Contains(v.Finding, "decides 1 otherwise") || !strings.Contains(v.Finding, "0.100 per case") || !strings.Contains(v.Finding, "closer approximation") {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+// Wilson's interval against values worked out from its formula by others: Brown, Cai
+// and DasGupta (2001) give the limits of 0 of n as 0 and z²/(n + z²).
+func TestWilson(t *testing.T) {
+	const z2 = 3.8414588206941236 // the 95 % quantile of χ² with one degree of freedom
+	low, high := wilson(0, 10)
+	near(t, "low", low, 0)
+	near(t, "high", high, z2/(10+z2))
+	low, high = wilson(0.5, 10)
+	near(t, "symmetric", low+high, 1)
+	near(t, "half", high-0.5, 0.5*math.Sqrt(z2/(10+z2)))
+}
+
+// Utilities are judged by what they fall short of hindsight, and the best action stays
+// the best.
+func TestUtilitiesBecomeCosts(t *testing.T) {
+	u := decision.Table{{1, 0.2}, {0.6, 0.9}, {0.8, 0.7}}
+	c := costs(u, false)
+	for p := 0.0; p <= 1; p += 1.0 / 64 {
+		if got, want := cheapest(c, p), u.Best(1-p, p, -1); got != want {
+			t.Errorf("at %v: action %d, want %d", p, got, want)
+		}
+	}
+	near(t, "cost of the best action", c[0][0]+c[1][1], 0)
+	near(t, "cost of the third action", c[2][1], 0.2)
+	// At p = 0 the third action costs 0.2 more than the first.
+	near(t, "margin", margin(c, 0), 0.2)
+}
+
+// What is significant is said, in the direction that it has.
+func TestVerdicts(t *testing.T) {
+	score := func(name string, cost float64) Score { return Score{Method: name, MeanCost: cost} }
+	base := func() *Result {
+		return &Result{
+			Costs: true, Method: "ep", Actions: []string{"no", "yes"},
+			Methods: []Score{score("ep", 0.5), score("loss-ep", 0.45), score(OneHalf, 0.8), score("always no", 1), score("always yes", 0.7)},
+			Comparisons: []Comparison{
+				{Method: "loss-ep", Than: "ep", Difference: -0.05, Adjusted: 0.4},
+				{Method: OneHalf, Than: "ep", Difference: 0.3, Adjusted: 0.01},
+				{Method: "always no", Than: "ep", Difference: 0.5, Adjusted: 0.01},
+				{Method: "always yes", Than: "ep", Difference: 0.2, Adjusted: 0.01},
+			},
+			Calibrations: []Comparison{{Method: "loss-ep", Than: "ep", Difference: -0.05, Adjusted: 0.4, Flips: 3, Decisions: 90}},
+		}
+	}
+	tones := func(r *Result) (s string) {
+		for _, v := range r.verdicts() {
+			s += v.Tone + " "
+		}
+		return strings.TrimSpace(s)
+	}
+	for name, c := range map[string]struct {
+		change func(*Result)
+		want   string
+	}{
+		"nothing is certain":           {func(*Result) {}, "good good neutral"},
+		"a constant action is as good": {func(r *Result) { r.Comparisons[3].Adjusted = 0.2 }, "mixed good neutral"},
+		"a constant action is better": {func(r *Result) {
+			r.Methods[4].MeanCost, r.Comparisons[3].Difference = 0.3, -0.2
+		}, "bad bad neutral"},
+		"calibration saves":         {func(r *Result) { r.Comparisons[0].Adjusted, r.Calibrations[0].Adjusted = 0.01, 0.01 }, "good bad good"},
+		"calibration costs":         {func(r *Result) { r.Calibrations[0].Adjusted, r.Calibrations[0].Difference = 0.01, 0.05 }, "good good bad"},
+		"calibration was not tried": {func(r *Result) { r.Calibrations = nil }, "good good neutral"},
+	} {
+		r := base()
+		c.change(r)
+		if got := tones(r); got != c.want {
+			t.Errorf("%s: %q, want %q: %+v", name, got, c.want, r.verdicts())
+		}
+	}
+}

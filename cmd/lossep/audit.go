@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+	reports "github.com/lossep/lossep/report"
+)
+
+// auditSignature marks results and progress as this command's own.
+const auditSignature = "lossep audit"
+
+// auditRun is what was found, in the form of results.json.
+type auditRun struct {
+	MadeBy   string            `json:"made_by"` // auditSignature
+	Versions map[string]string `json:"versions"`
+	Data     string            `json:"data"`
+	*audit.Result
+
+	recipe []string // how rows became numbers, in words
+}
+
+func newAudit() *cobra.Command {
+	var o audit.Options
+	var method, out string
+	var methods []string
+	var useExample bool
+	c := &cobra.Command{
+		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
+		Short: "Measure what decisions will cost, and whether they can be better",
+		Long: `Answer three questions from a table of past cases: what will these decisions cost me,
+is this the best that can be done, and does loss calibration matter here?
+
+Every case is decided by models that were fitted without it (stratified
+cross-validation, in which columns are scaled and kernels found anew from each fold's
+training rows), and what the actions would have cost is added up, for every method and
+for simple alternatives. The folder gets index.html, the figures as SVG and PNG,
+folds.csv, decisions.csv and results.json. It holds one audit at a time. An audit that
+was interrupted keeps the folds it has finished, and the same command goes on from
+them.`,
+		Example: `  lossep audit loans.csv --target class --positive bad --cost fn=5,fp=1 --out loans-audit
+  lossep audit loans.csv --cost fn=5,fp=1 --repeats 3 --kernel 'rbf + linear'
+  lossep audit --example`,
+		Args: needArguments("the table of past cases"),
+	}
+	flags := c.Flags()
+	rows := addDataFlags(flags)
+	utility := addUtilityFlags(flags)
+	addModelFlags(c, &o.Fit, &method)
+	flags.Lookup("method").Usage = "the method whose decisions are audited: " + flags.Lookup("method").Usage
+	flags.StringSliceVar(&methods, "methods", nil, "the methods it is compared with (default all of them)")
+	flags.IntVar(&o.Folds, "folds", audit.DefaultFolds, "parts of a cross-validation")
+	flags.IntVar(&o.Repeats, "repeats", 1, "number of cross-validations")
+	flags.IntVar(&o.References, "references", 1, "folds on which decisions are compared with those of the exact posterior")
+	flags.StringVar(&out, "out", "audit-out", "folder to write to")
+	flags.BoolVar(&useExample, "example", false, "audit the embedded data set, screening for breast cancer")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		o.Fit.Method, o.Methods = lossep.Method(method), nil
+		for _, name := range methods {
+			o.Methods = append(o.Methods, lossep.Method(strings.TrimSpace(name)))
+		}
+		a, name, err := prepareAudit(c, rows, utility, o, args)
+		if err != nil {
+			return blame(err, "")
+		}
+		folder := &resultFolder{path: out, signature: auditSignature, files: auditFiles}
+		if err := folder.open(); err != nil {
+			return err
+		}
+		if err := writeLines(c.ErrOrStderr(), a.Problem().Describe()); err != nil {
+			return err
+		}
+		result, err := runAudit(c, a, folder)
+		if err != nil {
+			return blame(err, "")
+		}
+		run := &auditRun{
+			MadeBy: auditSignature, Versions: versions(), Data: name, Result: result,
+			recipe: a.Problem().Recipe.Describe(),
+		}
+		files, err := run.files()
+		if err != nil {
+			return err
+		}
+		if err := folder.replace(files); err != nil {
+			return err
+		}
+		if *format == "json" {
+			_, err = c.OutOrStdout().Write(files[folderResults])
+			return err
+		}
+		var text bytes.Buffer
+		if err := run.writeText(&text, out); err != nil {
+			return err
+		}
+		_, err = text.WriteTo(c.OutOrStdout())
+		return err
+	}
+	return c
+}
+
+// prepareAudit reads the table and the utility, or takes those of the example.
+func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o audit.Options, args []string) (*audit.Audit, string, error) {
+	var err error
+	if o.Fit.Data, err = rows.complete(); err != nil {
+		return nil, "", err
+	}
+	if o.Fit.Utility, err = utility.spec(); err != nil {
+		return nil, "", err
+	}
+	var t *data.Table
+	if len(args) == 0 {
+		t = example.Table()
+		o.Fit.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Fit.Data.KeepScale}
+		if o.Fit.Utility == nil {
+			if o.Fit.Utility, err = decision.ParseCosts(example.Costs); err != nil {
+				return nil, "", err
+			}
+		}
+	} else {
+		if o.Fit.Utility == nil {
+			return nil, "", usagef("what mistakes cost is not given; give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
+		}
+		if t, err = rows.readTable(c, args[0]); err != nil {
+			return nil, "", err
+		}
+	}
+	a, err := audit.New(t, o)
+	return a, filepath.Base(t.Name()), err
+}
+
+// runAudit computes the folds from where an earlier run stopped.
+func runAudit(c *cobra.Command, a *audit.Audit, folder *resultFolder) (*audit.Result, error) {
+	parts, err := folder.resume(a.Settings())
+	if err != nil {
+		return nil, err
+	}
+	var known []*audit.Fold
+	for _, part := range parts {
+		f := new(audit.Fold)
+		if json.Unmarshal(part, f) == nil && a.Fits(f) {
+			known = append(known, f)
+		}
+	}
+	errs, done := c.ErrOrStderr(), len(known)
+	if done > 0 {
+		fmt.Fprintf(errs, "going on from %d finished folds\n", done)
+	}
+	bar := newBar("folds", a.Len(), done, errs)
+	folds, err := a.Run(c.Context(), known, func(f *audit.Fold) error {
+		done++
+		_ = bar.Add(1) // a terminal that cannot be written to
+		return folder.keep(f.Index, f)
+	})
+	_ = bar.Clear()
+	if err != nil {
+		if done > 0 && c.Context().Err() != nil {
+			fmt.Fprintf(errs, "%d of %d folds are kept in %s; the same command goes on from them\n", done, a.Len(), folder.path)
+		}
+		return nil, err
+	}
+	return a.Summarise(folds)
+}
+
+// newBar shows progress and the time left; silent unless on a terminal.
+func newBar(what string, total, done int, errs io.Writer) *progressbar.ProgressBar {
+	bar := progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(errs),
+		progressbar.OptionSetVisibility(isTerminal(errs)),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetRenderBlankState(true),
+		progressbar.OptionClearOnFinish(),
+	)
+	_ = bar.Add(done)
+	return bar
+}
+
+// writeText prints the verdict and what it rests on.
+func (r *auditRun) writeText(w io.Writer, out string) error {
+	for _, v := range r.Verdicts {
+		fmt.Fprintf(w, "%s %s.\n%s\n\n", v.Question, sentence(v.Answer), wrap(v.Finding, 88))
+	}
+	if err := r.costTable().WriteText(w); err != nil {
+		return err
+	}
+	for _, note := range r.notes() {
+		fmt.Fprintln(w, note)
+	}
+	_, err := fmt.Fprintf(w, "\nreport  %s\n", reportPath(out))
+	return err
+}
+
+func reportPath(out string) string { return strings.TrimSuffix(out, "/") + "/index.html" }
+
+// sentence gives a text a capital letter.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// wrap breaks a paragraph into lines of at most width characters.
+func wrap(s string, width int) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(s) {
+		length := len([]rune(word))
+		switch {
+		case column == 0:
+		case column+1+length > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += length
+	}
+	return b.String()
+}
+
+// costTable is what the decisions of everything that was tried cost.
+func (r *auditRun) costTable() *reports.Table {
+	t := &reports.Table{
+		Caption: "Cost per case",
+		Columns: []reports.Column{
+			{Title: "decided by"},
+			{Title: "cost per case", Align: reports.Right},
+			{Title: "95 % interval", Align: reports.Right},
+			{Title: "more than " + reports.MethodLabel(r.Method), Align: reports.Right},
+			{Title: "p (Holm)", Align: reports.Right},
+			{Title: "other decisions", Align: reports.Right},
+		},
+		Best: "the lowest mean cost",
+	}
+	lowest := r.Methods[0].MeanCost
+	for _, s := range r.Methods {
+		lowest = min(lowest, s.MeanCost)
+	}
+	for i, s := range r.Methods {
+		cells := []reports.Cell{
+			{Text: reports.MethodLabel(s.Method)},
+			{Text: reports.PlusMinus(s.MeanCost, s.StdErr), Best: s.MeanCost == lowest},
+			{Text: reports.Range(s.Low, s.High)},
+			{},
+			{},
+			{},
+		}
+		if i > 0 {
+			c := r.Comparisons[i-1]
+			cells[3].Text = fmt.Sprintf("%+.4f", c.Difference)
+			cells[4].Text = reports.PValue(c.Adjusted)
+			cells[5].Text = reports.Percent(float64(c.Flips) / float64(c.Decisions))
+		}
+		group := "methods"
+		if s.Kind == "baseline" {
+			group = "baselines"
+		}
+		t.Rows = append(t.Rows, reports.Row{Group: group, Cells: cells})
+	}
+	return t
+}
+
+// notes are what a reader should know besides: runs that did not converge.
+func (r *auditRun) notes() []string {
+	var notes []string
+	for _, f := range r.FoldModels {
+		for _, note := range f.Notes {
+			notes = append(notes, fmt.Sprintf("repeat %d, fold %d: %s", f.Repeat, f.Fold, note))
+		}
+	}
+	return notes
+}

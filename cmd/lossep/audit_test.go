@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lossep/lossep/example"
+)
+
+// An audit that is interrupted keeps the folds it has, says so, and the same command
+// goes on to the same bytes as one without interruption.
+func TestAuditGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	lines := bytes.SplitAfterN(example.CSV(), []byte("\n"), 52)
+	if err := os.WriteFile(rows, bytes.Join(lines[:51], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := func(out string) []string {
+		return strings.Fields("audit " + rows + " --target diagnosis --positive malignant --cost fn=20,fp=1 --folds 4 --references 0 --method ep --methods loss-ep --out " + out)
+	}
+	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")
+	var out, errs bytes.Buffer
+	if code := run(context.Background(), args(whole), nil, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for {
+			if names, _ := filepath.Glob(filepath.Join(parts, folderProgress, "part-*.json")); len(names) > 0 {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	errs.Reset()
+	if code := run(ctx, args(parts), nil, &out, &errs); code != 1 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	if !strings.Contains(errs.String(), "of 4 folds are kept in "+parts) {
+		t.Errorf("standard error: %q", errs.String())
+	}
+	if _, err := os.Stat(filepath.Join(parts, "index.html")); err == nil {
+		t.Error("there is a report of an unfinished audit")
+	}
+	errs.Reset()
+	if code := run(context.Background(), args(parts), nil, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	if !strings.Contains(errs.String(), "going on from") {
+		t.Errorf("standard error: %q", errs.String())
+	}
+	for _, name := range auditFiles {
+		want, err := os.ReadFile(filepath.Join(whole, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(parts, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs (%v)", name, err)
+		}
+	}
+}
+
+// A folder that cannot take the report keeps what it had.
+func TestResultFolderFails(t *testing.T) {
+	f := &resultFolder{path: t.TempDir(), signature: "test", files: []string{"a", folderResults}}
+	if err := f.open(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.replace(map[string][]byte{"a": []byte("old"), folderResults: []byte(`{"made_by": "test"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	// A folder where the temporary file has to go stands for a disk that is full.
+	if err := os.Mkdir(filepath.Join(f.path, "."+folderResults+".part"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.replace(map[string][]byte{"a": []byte("new"), folderResults: []byte(`{}`)}); err == nil {
+		t.Fatal("there is no error")
+	}
+	if b, err := os.ReadFile(filepath.Join(f.path, "a")); err != nil || string(b) != "old" {
+		t.Errorf("a is %q (%v)", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(f.path, ".a.part")); err == nil {
+		t.Error("a temporary file is left")
+	}
+	if err := f.open(); err != nil {
+		t.Errorf("the folder is not ours any more: %v", err)
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+)
+
+func newDecide() *cobra.Command {
+	var header, output string
+	var keep, useExample bool
+	c := &cobra.Command{
+		Use:   "decide model new.csv [--utility other.yaml]",
+		Short: "Choose the best action in new cases",
+		Long: `Read new cases and print for each the action with the highest expected utility, the
+expected utility of every action, the probability of the positive outcome, the margin
+to the next best action, and whether methods disagree: whether expectation
+propagation, with and without corrections, would act otherwise than the model.
+Costs count as what they leave of the ceiling.
+
+Other costs than those of the fit can be given; nothing is fitted again. A summary
+goes to standard error, with what the actions really cost if the file has outcomes.`,
+		Example: `  lossep decide model.lossep new.csv --keep -o decided.csv
+  lossep decide model.lossep new.csv --cost fn=10,fp=1
+  lossep decide --example`,
+		Args: needArguments("the model file", "the table of new cases"),
+	}
+	flags := c.Flags()
+	utility := addUtilityFlags(flags)
+	addHeader(flags, &header)
+	addRowFlags(c, &keep, &output)
+	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := checkHeader(header); err != nil {
+			return err
+		}
+		spec, err := utility.spec()
+		if err != nil {
+			return blame(err, "")
+		}
+		m, err := decidingModel(c, args)
+		if err != nil {
+			return blame(err, "")
+		}
+		given := spec != nil
+		if !given {
+			spec = m.Utility()
+		} else if spec, err = m.Bind(spec); err != nil {
+			return blame(err, "")
+		}
+		in, name, err := newCases(c, args)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		rd, err := data.NewReader(in, name, m.Recipe(), data.Header(header))
+		if err != nil {
+			return blame(err, name)
+		}
+		s := newTally(m, spec, given)
+		err = writeRows(c.Context(), c.OutOrStdout(), output, func(ctx context.Context, w io.Writer) error {
+			rows := newRowWriter(w, *format, rd.Columns(), keep, decisionNames(spec, *format))
+			for d, err := range m.Decisions(ctx, rd, spec) {
+				if err != nil {
+					return blame(err, name)
+				}
+				s.add(d)
+				if err := rows.write(d.Row.Cells, decisionValues(spec, d.Decision, *format)...); err != nil {
+					return err
+				}
+			}
+			return rows.flush()
+		})
+		if err != nil {
+			return err
+		}
+		return writeSummary(c.ErrOrStderr(), append(s.lines(), rd.Report().Lines()...))
+	}
+	return c
+}
+
+// decidingModel is the model given, or one that is fitted to the example.
+func decidingModel(c *cobra.Command, args []string) (*lossep.Model, error) {
+	if len(args) > 0 {
+		return loadModel(args[0])
+	}
+	p, err := prepareExample(lossep.Options{Seed: 1, Progress: progress(c.ErrOrStderr())})
+	if err != nil {
+		return nil, err
+	}
+	if err := writeLines(c.ErrOrStderr(), p.Describe()); err != nil {
+		return nil, err
+	}
+	defer clearProgress(c.ErrOrStderr())
+	return p.Fit(c.Context())
+}
+
+// newCases opens the file of new cases, or the example's.
+func newCases(c *cobra.Command, args []string) (io.ReadCloser, string, error) {
+	if len(args) < 2 {
+		return io.NopCloser(bytes.NewReader(example.HeldOutCSV())), example.Name, nil
+	}
+	return openInput(c, args[1])
+}
+
+// decisionNames are the columns of a decision.
+func decisionNames(s *decision.Spec, f format) []string {
+	names := []string{"action"}
+	if f == "json" {
+		names = append(names, "expected_utility", "probability", "margin", "disagreement", "dissent")
+		return names
+	}
+	for _, action := range s.Actions() {
+		names = append(names, "utility_"+action)
+	}
+	return append(names, "probability", "margin", "disagreement")
+}
+
+// decisionValues are what goes in them.
+func decisionValues(s *decision.Spec, d lossep.Decision, f format) []any {
+	actions := s.Actions()
+	values := []any{actions[d.Action]}
+	if f == "json" {
+		utilities := make(map[string]float64)
+		for a, u := range d.Utilities {
+			utilities[actions[a]] = u
+		}
+		dissent := make(map[lossep.Method]string)
+		for method, a := range d.Dissent {
+			dissent[method] = actions[a]
+		}
+		return append(values, utilities, d.Probability, d.Margin, len(dissent) > 0, dissent)
+	}
+	for _, u := range d.Utilities {
+		values = append(values, u)
+	}
+	return append(values, d.Probability, d.Margin, len(d.Dissent) > 0)
+}
+
+// tally counts decisions for the summary.
+type tally struct {
+	model *lossep.Model
+	spec  *decision.Spec
+	given bool // the utility is not that of the fit
+
+	rows, disagree int
+	byAction       []int
+	expected       float64
+	labelled       int
+	realised       float64
+	strange        int // outcomes that training did not know
+}
+
+func newTally(m *lossep.Model, s *decision.Spec, given bool) *tally {
+	return &tally{model: m, spec: s, given: given, byAction: make([]int, len(s.Actions()))}
+}
+
+func (t *tally) add(d lossep.DecidedRow) {
+	t.rows++
+	t.byAction[d.Action]++
+	if len(d.Dissent) > 0 {
+		t.disagree++
+	}
+	t.expected += d.Entries.ExpectedUtility(d.Action, 1-d.Probability, d.Probability)
+	switch y, ok, err := d.Row.Label(); {
+	case err != nil:
+		t.strange++
+	case ok:
+		t.labelled++
+		t.realised += d.Entries[d.Action][(y+1)/2]
+	}
+}
+
+func (t *tally) lines() []string {
+	lines := []string{fmt.Sprintf("%d rows decided by %s; %s", t.rows, t.model.Method(), t.spec.RuleLine())}
+	if t.rows == 0 {
+		return lines
+	}
+	for a, name := range t.spec.Actions() {
+		lines = append(lines, fmt.Sprintf("%-12s %6d rows (%.1f %%)", name, t.byAction[a], 100*float64(t.byAction[a])/float64(t.rows)))
+	}
+	kind := "utility"
+	if t.spec.Costs() {
+		kind = "cost"
+	}
+	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
+	if t.labelled > 0 {
+		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %d rows with a known outcome", kind, t.realised/float64(t.labelled), t.labelled))
+	}
+	if t.strange > 0 {
+		lines = append(lines, fmt.Sprintf("%d rows have an outcome that training did not know", t.strange))
+	}
+	lines = append(lines, fmt.Sprintf("methods disagree on %d of %d rows", t.disagree, t.rows))
+	if t.given && t.model.Method().Calibrated() && !sameTable(t.spec, t.model.Utility()) {
+		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again for a %s that is calibrated to them", t.model.Method()))
+	}
+	return lines
+}
+
+// sameTable tells whether two utilities are written the same.
+func sameTable(a, b *decision.Spec) bool { return slices.Equal(a.TableLines(), b.TableLines()) }

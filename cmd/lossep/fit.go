@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+)
+
+func newFit() *cobra.Command {
+	var o lossep.Options
+	var method, output string
+	var useExample bool
+	c := &cobra.Command{
+		Use:   "fit train.csv --target COLUMN --cost fn=5,fp=1 [-o model.lossep]",
+		Short: "Learn from past cases what to decide in new ones",
+		Long: `Read a table of past cases, one row each, and fit a Gaussian-process classifier to
+the outcome in the target column. The table is CSV (comma, semicolon or tab, quoted
+or not, plain or gzip), and - is standard input.
+
+What actions cost or bring is part of the model: --cost fn=5,fp=1 says that a missed
+positive costs 5 and a false alarm 1; --utility names a YAML file with any number of
+actions. What is going to be fitted is shown on standard error first.`,
+		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
+  lossep fit train.csv --cost fn=0.6*amount,fp=1 --kernel 'rbf(ard) + linear' --missing impute
+  lossep fit --example`,
+		Args: needArguments("the table of past cases"),
+	}
+	flags := c.Flags()
+	rows := addDataFlags(flags)
+	utility := addUtilityFlags(flags)
+	addModelFlags(c, &o, &method)
+	flags.StringVarP(&output, "output", "o", "", "the model file to write")
+	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := checkOutput(output); err != nil {
+			return err
+		}
+		start := time.Now()
+		o.Method = lossep.Method(method)
+		p, err := prepare(c, rows, utility, o, args)
+		if err != nil {
+			return blame(err, "")
+		}
+		if err := writeLines(c.ErrOrStderr(), p.Describe()); err != nil {
+			return err
+		}
+		m, err := p.Fit(c.Context())
+		clearProgress(c.ErrOrStderr())
+		if err != nil {
+			return blame(err, "")
+		}
+		if output != "" {
+			if err := m.Save(output); err != nil {
+				return err
+			}
+		}
+		var out bytes.Buffer
+		seconds := time.Since(start).Seconds()
+		if *format == "json" {
+			err = writeJSON(&out, newFitReport(m, output, seconds))
+		} else {
+			err = writeFit(&out, m, output, seconds)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = out.WriteTo(c.OutOrStdout())
+		return err
+	}
+	return c
+}
+
+// addModelFlags adds what it takes to fit a model.
+func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
+	flags := c.Flags()
+	var names []string
+	for _, m := range lossep.Methods() {
+		names = append(names, string(m))
+	}
+	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond")
+	flags.StringVar(&o.Likelihood.Name, "likelihood", "probit", "probit, logit, or robust (probit with --label-noise)")
+	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
+	flags.StringVar(&o.Kernel, "kernel", lossep.DefaultKernel, "covariance function, such as 'rbf(ard) + linear'")
+	flags.BoolVar(&o.Fixed, "fixed", false, "keep the hyperparameters that --kernel gives")
+	flags.IntVar(&o.Restarts, "restarts", 0, "further searches for hyperparameters from random starts")
+	flags.Uint64Var(&o.Seed, "seed", 1, "decides everything random")
+	flags.IntVar(&o.MaxRows, "max-rows", lossep.DefaultMaxRows, "refuse more training rows than this; time grows with the cube")
+}
+
+// prepare reads the table and the utility, or takes those of the example.
+func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.Options, args []string) (*lossep.Problem, error) {
+	var err error
+	if o.Data, err = rows.complete(); err != nil {
+		return nil, err
+	}
+	if o.Utility, err = utility.spec(); err != nil {
+		return nil, err
+	}
+	o.Progress = progress(c.ErrOrStderr())
+	if len(args) == 0 {
+		return prepareExample(o)
+	}
+	if o.Utility == nil {
+		return nil, usagef("what mistakes cost is not given; give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
+	}
+	t, err := rows.readTable(c, args[0])
+	if err != nil {
+		return nil, err
+	}
+	return lossep.Prepare(t, o)
+}
+
+// prepareExample is the problem of the embedded data set. Its costs can be replaced.
+func prepareExample(o lossep.Options) (*lossep.Problem, error) {
+	var err error
+	o.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
+	if o.Utility == nil {
+		if o.Utility, err = decision.ParseCosts(example.Costs); err != nil {
+			return nil, err
+		}
+	}
+	return lossep.Prepare(example.Training(), o)
+}
+
+// progress shows how far a fit has come where somebody is watching.
+func progress(errs io.Writer) func(lossep.Progress) {
+	if !isTerminal(errs) {
+		return nil
+	}
+	return func(p lossep.Progress) {
+		line := p.Stage
+		if p.Step > 0 {
+			line = fmt.Sprintf("%s: step %d, log evidence and prior %.4f", p.Stage, p.Step, p.LogEvidence)
+		}
+		fmt.Fprintf(errs, "\r\x1b[K%s", line)
+	}
+}
+
+func clearProgress(errs io.Writer) {
+	if isTerminal(errs) {
+		fmt.Fprint(errs, "\r\x1b[K")
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func writeLines(w io.Writer, lines []string) error {
+	_, err := fmt.Fprintf(w, "%s\n\n", strings.Join(lines, "\n"))
+	return err
+}
+
+func writeFit(w io.Writer, m *lossep.Model, output string, seconds float64) error {
+	lines := m.Results()
+	lines = append(lines, fmt.Sprintf("time        %.1f s", seconds))
+	if output != "" {
+		lines = append(lines, "model       "+output)
+	} else {
+		lines = append(lines, "model       not kept; give -o FILE to decide new cases with it")
+	}
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+// fitReport is what fit prints for programs.
+type fitReport struct {
+	Method          lossep.Method      `json:"method"`
+	Likelihood      lossep.Likelihood  `json:"likelihood"`
+	Rows            int                `json:"n"`
+	Features        int                `json:"d"`
+	Positive        int                `json:"positive"`
+	Negative        int                `json:"negative"`
+	Utility         *decision.Spec     `json:"utility"`
+	Threshold       *float64           `json:"threshold"`
+	Kernel          string             `json:"kernel"`
+	Hyperparameters map[string]float64 `json:"hyperparameters"`
+	Search          *lossep.Search     `json:"search"`
+	LogEvidence     float64            `json:"log_evidence"`
+	Objective       *lossep.Objective  `json:"objective,omitempty"`
+	LOOPredictive   *float64           `json:"loo_log_predictive"`
+	LOOCost         *float64           `json:"loo_cost"`
+	LOOUtility      *float64           `json:"loo_utility"`
+	Constant        *float64           `json:"best_constant"`
+	Converged       bool               `json:"converged"`
+	Sweeps          int                `json:"sweeps"`
+	Status          string             `json:"status"`
+	Notes           []string           `json:"notes,omitempty"`
+	Seconds         float64            `json:"seconds"`
+	Model           string             `json:"model,omitempty"`
+}
+
+func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
+	s, target := m.Summary(), m.Recipe().Target
+	r := &fitReport{
+		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
+		Positive: target.PositiveRows, Negative: target.NegativeRows, Utility: m.Utility(),
+		Kernel: m.Kernel().String(), Hyperparameters: make(map[string]float64),
+		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective,
+		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: s.Status.Notes,
+		Seconds: seconds, Model: output,
+	}
+	for _, p := range m.Kernel().Describe() {
+		r.Hyperparameters[p.String()] = p.Value
+	}
+	if len(m.Utility().Columns()) == 0 {
+		if t, err := m.Utility().Table(nil); err == nil {
+			if p, _, ok := t.Threshold(); ok {
+				r.Threshold = &p
+			}
+		}
+	}
+	if loo := s.LeaveOneOut; loo != nil {
+		r.LOOPredictive, r.Constant = &loo.LogPredictive, &loo.Constant
+		if m.Utility().Costs() {
+			r.LOOCost = &loo.Value
+		} else {
+			r.LOOUtility = &loo.Value
+		}
+	}
+	return r
+}

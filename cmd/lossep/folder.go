@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+)
+
+// resultFolder is a folder that belongs to one command. It holds the files of one
+// finished run, and those parts of an unfinished one that are done.
+type resultFolder struct {
+	path      string
+	signature string   // what results.json and the progress say they were made by
+	files     []string // all that a run may write, "results.json" among them
+}
+
+// Names in the folder. Progress is there only while a run is unfinished.
+const (
+	folderResults  = "results.json"
+	folderProgress = ".progress"
+	folderSettings = "settings.json"
+)
+
+// open makes sure of a folder that is empty or of this command, and can be written.
+func (f *resultFolder) open() error {
+	if f.path == "" {
+		return usagef("--out: the name is empty; give a folder")
+	}
+	entries, err := os.ReadDir(f.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if err := os.MkdirAll(f.path, 0o755); err != nil {
+			return usagef("--out: the folder cannot be made: %w", err)
+		}
+	case err != nil:
+		return usagef("--out: %w", err)
+	case len(entries) > 0 && !f.ours():
+		return usagef("--out: %s is not empty and was not written by this command; give another folder", f.path)
+	}
+	probe, err := os.CreateTemp(f.path, ".lossep-*")
+	if err != nil {
+		return usagef("--out: the folder cannot be written: %w", err)
+	}
+	return discard(probe)
+}
+
+// ours looks for the signature of a finished or an unfinished run.
+func (f *resultFolder) ours() bool {
+	for _, name := range []string{folderResults, filepath.Join(folderProgress, folderSettings)} {
+		var found struct {
+			MadeBy string `json:"made_by"`
+		}
+		b, err := os.ReadFile(filepath.Join(f.path, name))
+		if err == nil && json.Unmarshal(b, &found) == nil && found.MadeBy == f.signature {
+			return true
+		}
+	}
+	return false
+}
+
+// resume returns the parts that an unfinished run with the same settings left, and
+// makes room for those to come.
+func (f *resultFolder) resume(settings any) ([][]byte, error) {
+	folder := filepath.Join(f.path, folderProgress)
+	now, err := json.Marshal(struct {
+		MadeBy   string            `json:"made_by"`
+		Versions map[string]string `json:"versions"`
+		Settings any               `json:"settings"`
+	}{f.signature, versions(), settings})
+	if err != nil {
+		return nil, err
+	}
+	before, err := os.ReadFile(filepath.Join(folder, folderSettings))
+	if err == nil && bytes.Equal(before, now) {
+		return f.parts()
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		return nil, err
+	}
+	return nil, writeWhole(filepath.Join(folder, folderSettings), now)
+}
+
+func (f *resultFolder) parts() (parts [][]byte, err error) {
+	names, err := filepath.Glob(filepath.Join(f.path, folderProgress, "part-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		// What cannot be read is computed again.
+		if b, err := os.ReadFile(name); err == nil {
+			parts = append(parts, b)
+		}
+	}
+	return parts, nil
+}
+
+// keep saves a part of the run that is done.
+func (f *resultFolder) keep(index int, part any) error {
+	b, err := json.Marshal(part)
+	if err != nil {
+		return err
+	}
+	return writeWhole(filepath.Join(f.path, folderProgress, fmt.Sprintf("part-%04d.json", index)), b)
+}
+
+// writeWhole writes a file that is there as a whole or not at all.
+func writeWhole(path string, content []byte) error {
+	temporary := path + ".part"
+	if err := os.WriteFile(temporary, content, 0o644); err != nil {
+		_ = os.Remove(temporary) // the first error is the one to tell
+		return err
+	}
+	return os.Rename(temporary, path)
+}
+
+// replace makes the folder hold the given files and none of an earlier run. All are
+// written beside the old ones before the first takes its place.
+func (f *resultFolder) replace(files map[string][]byte) error {
+	temporary := func(name string) string { return filepath.Join(f.path, "."+name+".part") }
+	for name, content := range files {
+		if err := os.WriteFile(temporary(name), content, 0o644); err != nil {
+			for name := range files {
+				_ = os.Remove(temporary(name)) // the first error is the one to tell
+			}
+			return err
+		}
+	}
+	for _, name := range f.files {
+		path := filepath.Join(f.path, name)
+		var err error
+		if _, ok := files[name]; ok {
+			err = os.Rename(temporary(name), path)
+		} else if err = os.Remove(path); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(filepath.Join(f.path, folderProgress))
+}
+
+// versions are those of what computed the results.
+func versions() map[string]string {
+	v := map[string]string{"go": runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v["lossep"] = info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v["revision"] = s.Value
+		}
+	}
+	for _, d := range info.Deps {
+		if d.Path == "gonum.org/v1/gonum" || d.Path == "gonum.org/v1/plot" {
+			v[d.Path] = d.Version
+		}
+	}
+	return v
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lossep/lossep/paper"
+	reports "github.com/lossep/lossep/report"
+)
+
+// reactorFigure is Figure 1: densities of the state, with what each method does.
+func reactorFigure(r *paper.Reactor) reports.Densities {
+	f := reports.Densities{
+		XLabel: "State φ",
+		Rules:  []reports.Rule{{At: r.Threshold, Label: fmt.Sprintf("threshold %v", r.Threshold)}},
+	}
+	for _, c := range r.Curves {
+		f.Series = append(f.Series, reports.Series{
+			Method: c.Method,
+			Label: fmt.Sprintf("%s: %s (U on %.3f, off %.3f)", reports.MethodLabel(c.Method), reactorAction(c),
+				c.ExpectedUtility[0], c.ExpectedUtility[1]),
+			X: r.State, Y: c.Density,
+		})
+	}
+	return f
+}
+
+// reactorAction names the action taken.
+func reactorAction(c paper.Curve) string {
+	if *c.Action == 1 {
+		return "off"
+	}
+	return "on"
+}
+
+// twoPointsFigure is Figure 2: the posterior without and with the utility.
+func twoPointsFigure(t *paper.TwoPoints) reports.Contours {
+	return reports.Contours{
+		XLabel: "f₁", YLabel: "f₂",
+		Mass: []float64{0.5, 0.9},
+		Panels: []reports.Panel{
+			{
+				Title:    "Posterior",
+				Density:  reports.Grid{X: t.F1, Y: t.F2, Z: t.Posterior},
+				Ellipses: ellipses(t.OfPosterior),
+			},
+			{
+				Title:    "Weighted by the utility",
+				Density:  reports.Grid{X: t.F1, Y: t.F2, Z: t.Weighted},
+				Ellipses: ellipses(t.OfWeighted),
+			},
+		},
+	}
+}
+
+// ellipses are those of the approximations.
+func ellipses(of []paper.Moments) []reports.Ellipse {
+	var e []reports.Ellipse
+	for _, m := range of {
+		if m.Method != "exact" {
+			e = append(e, reports.Ellipse{Method: m.Method, Mean: m.Mean, Covariance: m.Covariance})
+		}
+	}
+	return e
+}
+
+// reactorTable has the numbers of Figure 1.
+func reactorTable(r *paper.Reactor) *reports.Table {
+	t := &reports.Table{
+		Caption: "What each method believes and does.",
+		Columns: columns("Method", "mean of φ", "variance", "P(φ > T)", "U(on)", "U(off)", "action"),
+	}
+	for _, c := range r.Curves {
+		t.AddRow(reports.MethodLabel(c.Method), fixed(c.Mean), fixed(c.Variance), fixed(c.Exceeds),
+			fixed(c.ExpectedUtility[0]), fixed(c.ExpectedUtility[1]), reactorAction(c))
+	}
+	return t
+}
+
+// twoPointsTable has the numbers of Figure 2.
+func twoPointsTable(t *paper.TwoPoints) *reports.Table {
+	table := &reports.Table{
+		Caption: "Means and covariances of (f₁, f₂).",
+		Columns: columns("Method", "mean f₁", "mean f₂", "var f₁", "cov", "var f₂"),
+	}
+	add := func(group string, of []paper.Moments) {
+		for _, m := range of {
+			name := reports.MethodLabel(m.Method)
+			if m.Method == "loss-ep" {
+				name += " " + m.Of
+			}
+			table.AddRow(name, fixed(m.Mean[0]), fixed(m.Mean[1]), fixed(m.Covariance[0][0]), fixed(m.Covariance[0][1]), fixed(m.Covariance[1][1]))
+			table.Rows[len(table.Rows)-1].Group = group
+		}
+	}
+	add("Posterior", t.OfPosterior)
+	add("Weighted by the utility", t.OfWeighted)
+	return table
+}
+
+// columns have words on the left of the first and numbers on the right of the rest.
+func columns(titles ...string) []reports.Column {
+	c := make([]reports.Column, len(titles))
+	for i, title := range titles {
+		c[i] = reports.Column{Title: title, Align: reports.Right}
+	}
+	c[0].Align = reports.Left
+	return c
+}
+
+// fixed writes a number to four decimals, the place to which a table is compared.
+func fixed(x float64) string {
+	return strings.ReplaceAll(fmt.Sprintf("%.4f", x), "-", "−")
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep/data"
+)
+
+func newPredict() *cobra.Command {
+	var header, output string
+	var keep bool
+	c := &cobra.Command{
+		Use:   "predict model new.csv",
+		Short: "Say how probable the positive outcome is in new cases",
+		Long: `Read new cases and print for each the mean and variance of its latent value and the
+probability of the positive outcome, as CSV or as JSON lines. The columns may come in
+any order if the file names them; - is standard input. Memory does not grow with the
+number of rows, and nothing is printed if a row cannot be read.`,
+		Example: `  lossep predict model.lossep new.csv
+  lossep predict model.lossep new.csv.gz --keep -o predicted.csv`,
+		Args: needArguments("the model file", "the table of new cases"),
+	}
+	flags := c.Flags()
+	addHeader(flags, &header)
+	addRowFlags(c, &keep, &output)
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := checkHeader(header); err != nil {
+			return err
+		}
+		m, err := loadModel(args[0])
+		if err != nil {
+			return blame(err, "")
+		}
+		in, name, err := openInput(c, args[1])
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		rd, err := data.NewReader(in, name, m.Recipe(), data.Header(header))
+		if err != nil {
+			return blame(err, name)
+		}
+		n := 0
+		err = writeRows(c.Context(), c.OutOrStdout(), output, func(ctx context.Context, w io.Writer) error {
+			rows := newRowWriter(w, *format, rd.Columns(), keep, []string{"mean", "variance", "probability"})
+			for p, err := range m.Predictions(ctx, rd) {
+				if err != nil {
+					return blame(err, name)
+				}
+				n++
+				if err := rows.write(p.Row.Cells, p.Mean, p.Variance, p.Probability); err != nil {
+					return err
+				}
+			}
+			return rows.flush()
+		})
+		if err != nil {
+			return err
+		}
+		return writeSummary(c.ErrOrStderr(), append([]string{fmt.Sprintf("%d rows predicted by %s", n, m.Method())}, rd.Report().Lines()...))
+	}
+	return c
+}
+
+// addRowFlags adds what commands that print rows share.
+func addRowFlags(c *cobra.Command, keep *bool, output *string) {
+	c.Flags().BoolVar(keep, "keep", false, "print the columns of the input before the new ones")
+	c.Flags().StringVarP(output, "output", "o", "", "the file to write the rows to, in place of standard output")
+}
+
+// writeRows gives the rows that make writes to a file or to standard output, once all
+// of them are made.
+func writeRows(ctx context.Context, out io.Writer, path string, make func(context.Context, io.Writer) error) error {
+	if err := checkOutput(path); err != nil {
+		return err
+	}
+	s, err := newSpool(path)
+	if err != nil {
+		return err
+	}
+	defer s.abandon()
+	if err := make(ctx, s); err != nil {
+		return err
+	}
+	return s.finish(out)
+}
+
+func writeSummary(w io.Writer, lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowWriter writes rows as CSV with a header, or as one JSON object a line.
+type rowWriter struct {
+	csv    *csv.Writer
+	json   *json.Encoder
+	input  []string // names of the input's columns, if they are kept
+	names  []string // of the new ones
+	record []string
+}
+
+// newRowWriter begins with the names of the columns. Where the input has one of them
+// already, the new ones are told apart by a prefix.
+func newRowWriter(w io.Writer, f format, input []string, keep bool, names []string) *rowWriter {
+	r := &rowWriter{names: names}
+	if keep {
+		r.input = input
+	}
+	if f == "json" {
+		r.json = json.NewEncoder(w)
+		return r
+	}
+	r.csv = csv.NewWriter(w)
+	head := slices.Clone(r.input)
+	for _, name := range names {
+		if slices.Contains(r.input, name) {
+			name = "lossep_" + name
+		}
+		head = append(head, name)
+	}
+	// An error of the writer comes again with the rows.
+	_ = r.csv.Write(head)
+	return r
+}
+
+// write writes one row. Values are strings, numbers, booleans and what JSON knows.
+func (r *rowWriter) write(cells []string, values ...any) error {
+	if r.json != nil {
+		return r.json.Encode(r.object(cells, values))
+	}
+	r.record = r.record[:0]
+	if r.input != nil {
+		r.record = append(r.record, cells...)
+	}
+	for _, v := range values {
+		r.record = append(r.record, cell(v))
+	}
+	return r.csv.Write(r.record)
+}
+
+// object is a row for JSON; what was in the file keeps to itself.
+func (r *rowWriter) object(cells []string, values []any) map[string]any {
+	o := make(map[string]any)
+	for i, v := range values {
+		o[r.names[i]] = v
+	}
+	if r.input != nil {
+		input := make(map[string]string)
+		for i, name := range r.input {
+			input[name] = cells[i]
+		}
+		o["input"] = input
+	}
+	return o
+}
+
+// cell writes numbers so that they read back the same.
+func cell(v any) string {
+	if x, ok := v.(float64); ok {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+func (r *rowWriter) flush() error {
+	if r.csv == nil {
+		return nil
+	}
+	r.csv.Flush()
+	return r.csv.Error()
+}

@@ -1,0 +1,284 @@
+package lossep
+
+import (
+	"context"
+	"io"
+	"iter"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/normal"
+)
+
+// Prediction is what is known about one case.
+type Prediction struct {
+	// Mean and Variance are those of the latent value.
+	Mean, Variance float64
+	// Probability is that of the positive outcome.
+	Probability float64
+}
+
+// Decision is what to do in one case.
+type Decision struct {
+	// Action is the number of the action in the utility's order.
+	Action int
+	// Utilities are the expected utilities of all actions. Costs count as what they
+	// leave of the ceiling.
+	Utilities []float64
+	// Probability is that of the positive outcome.
+	Probability float64
+	// Margin is by how much the action is better than the next best.
+	Margin float64
+	// Dissent are the actions of the methods that would act otherwise; nil if none.
+	// EP is always asked; its corrections, which take longer, where EP's probability Φ(z)
+	// has z within 0.2 of where another action is best. That is 0.08 at a probability of
+	// one half, where the corrections of the smallest problems come to 0.005 on average.
+	Dissent map[Method]int
+	// Cost is the expected cost of the action, if the utility is one of costs.
+	Cost float64
+	// Entries is what the actions cost, or bring, under each outcome in this case.
+	Entries decision.Table
+}
+
+// Predict predicts the cases whose features are the rows of x.
+func (m *Model) Predict(x *mat.Dense) []Prediction {
+	views := m.process.At(x)
+	n := views.Len()
+	mean, variance := make([]float64, n), make([]float64, n)
+	m.opinions[0].posterior.Moments(views, mean, variance)
+	probability := m.probabilities(views, m.opinions[0])
+	out := make([]Prediction, n)
+	for i := range out {
+		out[i] = Prediction{mean[i], variance[i], probability[i]}
+	}
+	return out
+}
+
+// Decide decides the cases whose features are the rows of x under a specification that
+// is bound to the model's outcomes; nil stands for the model's own. Where it names
+// columns of the data its Entries have to be given, one table for each row.
+func (m *Model) Decide(x *mat.Dense, s *decision.Spec, entries ...decision.Table) []Decision {
+	if s == nil {
+		s = m.utility
+	}
+	if len(entries) == 0 {
+		t, err := s.Entries(nil)
+		if err != nil {
+			panic("lossep: " + err.Error()) // a specification without columns was checked when it was made
+		}
+		entries = []decision.Table{t}
+	}
+	views := m.process.At(x)
+	out := make([]Decision, views.Len())
+	own := m.probabilities(views, m.opinions[0])
+	for i, p := range own {
+		out[i] = choose(s, entries[i%len(entries)], p)
+	}
+	plain := own
+	for _, o := range m.opinions[1:] {
+		if o.method == Corrected {
+			rows := closeCalls(out, plain, s.Costs())
+			if len(rows) == 0 {
+				continue
+			}
+			for k, p := range m.probabilities(m.process.At(rowsOf(x, rows)), o) {
+				out[rows[k]].hear(o.method, p, s.Costs())
+			}
+			continue
+		}
+		plain = m.probabilities(views, o)
+		for i, p := range plain {
+			out[i].hear(o.method, p, s.Costs())
+		}
+	}
+	return out
+}
+
+// hear takes note of another method's probability.
+func (d *Decision) hear(method Method, p float64, costs bool) {
+	other := best(d.Entries, 1-p, p, costs)
+	if other == d.Action {
+		return
+	}
+	if d.Dissent == nil {
+		d.Dissent = make(map[Method]int)
+	}
+	d.Dissent[method] = other
+}
+
+// closeCalls are the decisions that the corrections of EP's probabilities may change.
+// An action is best in an interval of probabilities, so that its ends tell. Distances
+// are those of the standardised latent mean z, P = Φ(z): a probability near 0 is never
+// wrong by as much as one near ½.
+func closeCalls(decisions []Decision, plain []float64, costs bool) []int {
+	const near = 0.2
+	var rows []int
+	for i, d := range decisions {
+		z := normal.Quantile(plain[i])
+		low, high := normal.CDF(z-near), normal.CDF(z+near)
+		if best(d.Entries, 1-low, low, costs) != d.Action || best(d.Entries, 1-high, high, costs) != d.Action {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// rowsOf is the matrix of the given rows of x.
+func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	part := mat.NewDense(len(rows), d, nil)
+	for k, i := range rows {
+		part.SetRow(k, x.RawRowView(i))
+	}
+	return part
+}
+
+// probabilities are those of the positive outcome in one opinion.
+func (m *Model) probabilities(views *gauss.Views, o opinion) []float64 {
+	p, stderr := make([]float64, views.Len()), make([]float64, views.Len())
+	m.likelihood.outcome().Probabilities(o.posterior, views, p, stderr)
+	return p
+}
+
+// choose decides a case with entries t whose positive outcome has probability p.
+func choose(s *decision.Spec, t decision.Table, p float64) Decision {
+	d := Decision{Probability: p, Entries: t, Utilities: make([]float64, len(t)), Margin: math.Inf(1)}
+	t.ExpectedUtilities(d.Utilities, p)
+	d.Action = best(t, 1-p, p, s.Costs())
+	if s.Costs() {
+		d.Cost = d.Utilities[d.Action]
+		ceiling := ceilingOf(s)
+		if math.IsNaN(ceiling) {
+			// One table for all cases has its own largest cost; costs that vary without a
+			// common ceiling count as losses.
+			ceiling = 0
+			if len(s.Columns()) == 0 {
+				ceiling = t.Max()
+			}
+		}
+		for a, cost := range d.Utilities {
+			d.Utilities[a] = ceiling - cost
+		}
+	}
+	for a, u := range d.Utilities {
+		if a != d.Action {
+			d.Margin = max(0, min(d.Margin, d.Utilities[d.Action]-u))
+		}
+	}
+	return d
+}
+
+// best is the action of highest expected utility, or of lowest expected cost, the
+// first among equals.
+func best(t decision.Table, p0, p1 float64, costs bool) int {
+	if costs {
+		return t.Worst(p0, p1)
+	}
+	return t.Best(p0, p1, -1)
+}
+
+// blockRows is how many rows of a stream are held at a time.
+const blockRows = 512
+
+// Predictions predicts the rows of a stream, in memory that does not grow with their
+// number. An error ends it.
+func (m *Model) Predictions(ctx context.Context, r *data.Reader) iter.Seq2[PredictedRow, error] {
+	return func(yield func(PredictedRow, error) bool) {
+		m.blocks(ctx, r, func(b *data.Block, err error) bool {
+			if err != nil {
+				yield(PredictedRow{}, err)
+				return false
+			}
+			for i, p := range m.Predict(b.X) {
+				if !yield(PredictedRow{Prediction: p, Row: &b.Rows[i]}, nil) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// PredictedRow is a row with what is known about it.
+type PredictedRow struct {
+	Prediction
+	Row *data.Row
+}
+
+// Decisions decides the rows of a stream, in memory that does not grow with their
+// number, under a specification that is bound to the model's outcomes (see
+// Model.Bind); nil stands for the model's own. An error ends it.
+func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec) iter.Seq2[DecidedRow, error] {
+	if s == nil {
+		s = m.utility
+	}
+	return func(yield func(DecidedRow, error) bool) {
+		m.blocks(ctx, r, func(b *data.Block, err error) bool {
+			var entries []decision.Table
+			if err == nil {
+				entries, err = entriesOf(s, b.Rows)
+			}
+			if err != nil {
+				yield(DecidedRow{}, err)
+				return false
+			}
+			for i, d := range m.Decide(b.X, s, entries...) {
+				if !yield(DecidedRow{Decision: d, Row: &b.Rows[i]}, nil) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// DecidedRow is a row with what to do about it.
+type DecidedRow struct {
+	Decision
+	Row *data.Row
+}
+
+// Bind is a copy of the specification with the outcomes of the model's target, to
+// decide under other costs than those of the fit.
+func (m *Model) Bind(s *decision.Spec) (*decision.Spec, error) {
+	bound := *s
+	return &bound, bound.Bind(m.recipe.Target.Negative, m.recipe.Target.Positive)
+}
+
+// blocks hands over the rows of a stream block by block, or an error, until there are
+// no more or use has enough.
+func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block, error) bool) {
+	for {
+		if err := ctx.Err(); err != nil {
+			use(nil, err)
+			return
+		}
+		b, err := r.ReadBlock(blockRows)
+		if err == io.EOF {
+			return
+		}
+		if !use(b, err) {
+			return
+		}
+	}
+}
+
+// entriesOf is what actions cost in each of the rows, or in all of them.
+func entriesOf(s *decision.Spec, rows []data.Row) ([]decision.Table, error) {
+	if len(s.Columns()) == 0 {
+		t, err := s.Entries(nil)
+		return []decision.Table{t}, err
+	}
+	tables := make([]decision.Table, len(rows))
+	for i := range rows {
+		var err error
+		if tables[i], err = s.Entries(rows[i].Value); err != nil {
+			return nil, caseError("", rows[i].Line, err)
+		}
+	}
+	return tables, nil
+}

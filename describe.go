@@ -1,0 +1,91 @@
+package lossep
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Describe says in lines of text what is going to be fitted: the rows and the recipe,
+// what actions cost, and which probabilities lead to which action.
+func (p *Problem) Describe() []string {
+	lines := p.Recipe.Summary()
+	lines = append(lines, p.Utility.TableLines()...)
+	return append(lines, p.Utility.RuleLine())
+}
+
+// Results says in lines of text what the fit found.
+func (m *Model) Results() []string {
+	s := m.summary
+	lines := []string{
+		fmt.Sprintf("method      %s (%s)", m.method, m.method.describe(len(m.labels))),
+		fmt.Sprintf("likelihood  %s", m.likelihood),
+		fmt.Sprintf("kernel      %s", m.kernelLine()),
+		fmt.Sprintf("log evidence                   %.6f", s.LogEvidence),
+	}
+	if o := s.Objective; o != nil {
+		lines = append(lines, fmt.Sprintf("%-30s %.6f", o.Name, o.Value))
+	}
+	if loo := s.LeaveOneOut; loo != nil {
+		kind := "utility"
+		if m.utility.Costs() {
+			kind = "cost"
+		}
+		lines = append(lines,
+			fmt.Sprintf("leave-one-out log predictive   %.6f", loo.LogPredictive),
+			fmt.Sprintf("leave-one-out %s per case    %.6g (always %s: %.6g)", kind, loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant),
+		)
+	} else {
+		lines = append(lines, "leave-one-out: a posterior without one of the rows does not exist")
+	}
+	lines = append(lines, "status      "+s.Status.Text)
+	for _, note := range s.Status.Notes {
+		lines = append(lines, "            "+note)
+	}
+	if s.Jitter > 0 {
+		lines = append(lines, fmt.Sprintf("            the kernel's matrix is singular to rounding; %.2g was added to its diagonal", s.Jitter))
+	}
+	return lines
+}
+
+// Describe says in lines of text what the model is: the recipe with every column, the
+// utility, what the fit found, and where the model comes from.
+func (m *Model) Describe() []string {
+	lines := []string{
+		fmt.Sprintf("lossep model, format %s, by lossep %s, seed %d", fileVersion, m.provenance.Version, m.provenance.Seed),
+		"",
+	}
+	lines = append(lines, m.recipe.Describe()...)
+	lines = append(lines, "")
+	lines = append(lines, m.utility.TableLines()...)
+	lines = append(lines, m.utility.RuleLine(), "")
+	return append(lines, m.Results()...)
+}
+
+// kernelLine is the kernel in its language, to the digits that matter to a reader.
+func (m *Model) kernelLine() string {
+	how := "fixed"
+	if s := m.summary.Search; s != nil {
+		how = fmt.Sprintf("found in %d evaluations, %s", s.Evaluations, s.Stop)
+		if len(s.AtBound) > 0 {
+			how += ", at the bound: " + strings.Join(s.AtBound, ", ")
+		}
+	}
+	const most = 12 // parameters of a kernel with one for each column fill pages
+	var parts []string
+	params := m.kernel.Describe()
+	for _, p := range params[:min(len(params), most)] {
+		parts = append(parts, fmt.Sprintf("%v %.4g", p, p.Value))
+	}
+	if rest := len(params) - most; rest > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(parts, ", ") + " (" + how + ")"
+}
+
+// String names the likelihood and its noise.
+func (l Likelihood) String() string {
+	if l.Noise > 0 {
+		return fmt.Sprintf("%s, label noise %v", l.Name, l.Noise)
+	}
+	return l.Name
+}

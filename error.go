@@ -1,0 +1,52 @@
+package lossep
+
+import (
+	"fmt"
+
+	"github.com/lossep/lossep/data"
+)
+
+// InputError says that what was asked for cannot be done, and what to ask for
+// instead. Faults of the rows themselves are *data.Error, of a utility
+// *decision.SpecError, of a kernel *kernel.SyntaxError and of a model file
+// *FileError.
+type InputError struct {
+	What string // the option or input meant
+	Msg  string
+	Err  error // underlying error, if there is one
+}
+
+func (e *InputError) Error() string { return e.What + ": " + e.Msg }
+
+// Unwrap gives the underlying error.
+func (e *InputError) Unwrap() error { return e.Err }
+
+func inputf(what, format string, args ...any) error {
+	return &InputError{What: what, Msg: fmt.Sprintf(format, args...)}
+}
+
+// FileError says why a model file is refused.
+type FileError struct {
+	Path string // empty for a stream
+	Msg  string
+	Err  error // underlying error, if there is one
+}
+
+func (e *FileError) Error() string {
+	text := "model file: " + e.Msg
+	if e.Path != "" {
+		text = e.Path + ": " + text
+	}
+	return text
+}
+
+// Unwrap gives the underlying error, such as a *safetensors.Error.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// caseError gives an error about the costs of one case its place in the file.
+func caseError(file string, line int, err error) error {
+	if located, ok := err.(*data.Error); ok {
+		return located
+	}
+	return &data.Error{File: file, Line: line, Msg: err.Error(), Err: err}
+}

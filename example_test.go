@@ -1,0 +1,97 @@
+package lossep_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+)
+
+// Screening: a missed cancer costs twenty times an unneeded biopsy. The model is
+// fitted to two thirds of the rows and decides the others.
+func Example() {
+	ctx := context.Background()
+	costs, err := decision.ParseCosts("fn=20,fp=1")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model, err := lossep.Fit(ctx, example.Training(), lossep.Options{
+		Data:    data.Options{Target: "diagnosis", Positive: "malignant"},
+		Utility: costs,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := data.NewReader(bytes.NewReader(example.HeldOutCSV()), example.Name, model.Recipe(), data.HeaderAuto)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	missed, alarms, n := 0, 0, 0
+	for d, err := range model.Decisions(ctx, rows, nil) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		n++
+		switch y, _, _ := d.Row.Label(); {
+		case y > 0 && d.Action == 0:
+			missed++
+		case y < 0 && d.Action == 1:
+			alarms++
+		}
+	}
+	fmt.Printf("%d masses: %d cancers missed, %d unneeded biopsies\n", n, missed, alarms)
+	// Output:
+	// 189 masses: 0 cancers missed, 23 unneeded biopsies
+}
+
+// A model file is all that is needed to decide later, under other costs too.
+func ExampleLoad() {
+	ctx := context.Background()
+	rows, err := data.Read(strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.HeaderAuto)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	costs, _ := decision.ParseCosts("fn=5,fp=1")
+	fitted, err := lossep.Fit(ctx, rows, lossep.Options{Utility: costs, Kernel: "rbf(variance=4, lengthscale=2)", Fixed: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var file bytes.Buffer // Save and Load do the same with a path
+	if err := fitted.Write(&file); err != nil {
+		fmt.Println(err)
+		return
+	}
+	model, err := lossep.Read(&file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	features := make([]float64, model.Recipe().Dim())
+	if _, err := model.Recipe().Encode(map[string]any{"age": 47, "smokes": "no"}, features); err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := mat.NewDense(1, len(features), features)
+	other, _ := decision.ParseCosts("fn=1,fp=5")
+	other, _ = model.Bind(other)
+	for _, s := range []*decision.Spec{nil, other} {
+		d := model.Decide(x, s)[0]
+		fmt.Printf("P(ill) = %.2f: treat as %s, expected cost %.2f\n", d.Probability, costs.Actions()[d.Action], d.Cost)
+	}
+	// Output:
+	// P(ill) = 0.42: treat as positive, expected cost 0.58
+	// P(ill) = 0.42: treat as negative, expected cost 0.42
+}

@@ -1,0 +1,287 @@
+package lossep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/safetensors"
+)
+
+// The model file, described in docs/model-file.md.
+const (
+	fileFormat  = "lossep model"
+	fileVersion = "1"
+)
+
+// header is the JSON under the metadata key "model".
+type header struct {
+	Recipe     *data.Recipe   `json:"recipe"`
+	Utility    *decision.Spec `json:"utility"`
+	Kernel     string         `json:"kernel"`
+	Likelihood Likelihood     `json:"likelihood"`
+	Method     Method         `json:"method"`
+	Summary    Summary        `json:"summary"`
+	Provenance Provenance     `json:"provenance"`
+}
+
+// Save writes the model to a file, all or nothing: on failure what was at the path
+// stays as it was.
+func (m *Model) Save(path string) error {
+	f, err := m.file()
+	if err != nil {
+		return err
+	}
+	return safetensors.WriteFile(path, f)
+}
+
+// Write writes the model file to w.
+func (m *Model) Write(w io.Writer) error {
+	f, err := m.file()
+	if err != nil {
+		return err
+	}
+	return safetensors.Write(w, f)
+}
+
+// file is the model as tensors and metadata.
+func (m *Model) file() (*safetensors.File, error) {
+	text, err := json.Marshal(header{
+		m.recipe, m.utility, m.kernel.String(), m.likelihood, m.method, m.summary, m.provenance,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("model file: %w", err)
+	}
+	f := &safetensors.File{Metadata: map[string]string{"format": fileFormat, "version": fileVersion, "model": string(text)}}
+	n, d := m.x.Dims()
+	f.AddFloats("inputs", mat.DenseCopyOf(m.x).RawMatrix().Data, n, d)
+	labels := make([]int64, n)
+	for i, y := range m.labels {
+		labels[i] = int64(y)
+	}
+	f.AddInts("labels", labels, n)
+	addSites(f, "ep", m.ep)
+	if m.method != EP && m.method != Corrected {
+		addSites(f, "sites", m.sites)
+	}
+	if m.calibration != nil {
+		f.AddFloats("calibration.h", m.calibration.H, n)
+		// The lower triangle is filled in, for readers that take the matrix as it is.
+		f.AddFloats("calibration.precision", mat.DenseCopyOf(m.calibration.P).RawMatrix().Data, n, n)
+	}
+	return f, nil
+}
+
+func addSites(f *safetensors.File, name string, sites []gauss.Scalar) {
+	nu, tau := make([]float64, len(sites)), make([]float64, len(sites))
+	for i, s := range sites {
+		nu[i], tau[i] = s.Nu, s.Tau
+	}
+	f.AddFloats(name+".nu", nu, len(sites))
+	f.AddFloats(name+".tau", tau, len(sites))
+}
+
+// Load reads a model from a file. It never fits anything; what is not a complete and
+// consistent model file is a *FileError.
+func Load(path string) (*Model, error) {
+	f, err := safetensors.ReadFile(path, safetensors.Options{RequireChecksum: true})
+	return loaded(path, f, err)
+}
+
+// Read reads a model file from r, to its end; see Load.
+func Read(r io.Reader) (*Model, error) {
+	f, err := safetensors.Read(r, safetensors.Options{RequireChecksum: true})
+	return loaded("", f, err)
+}
+
+func loaded(path string, f *safetensors.File, err error) (*Model, error) {
+	var m *Model
+	if err == nil {
+		m, err = fromFile(f)
+	}
+	if err == nil {
+		return m, nil
+	}
+	var format *safetensors.Error
+	var missing *fs.PathError
+	switch {
+	case errors.As(err, &format):
+		return nil, &FileError{path, fileProblem(format), err}
+	case errors.As(err, &missing):
+		return nil, err // it names the path itself
+	}
+	return nil, &FileError{path, err.Error(), err}
+}
+
+// fileProblem says what is wrong with a file for somebody who does not know its
+// layout.
+func fileProblem(e *safetensors.Error) string {
+	switch e.Kind {
+	case safetensors.Truncated:
+		return "it is truncated, or no model file: " + e.Error()
+	case safetensors.Checksum:
+		return "its contents are not what was written (wrong checksum); copy it again or fit again"
+	case safetensors.NoChecksum:
+		return "it has no checksum, so it was not written by lossep"
+	case safetensors.HeaderSize, safetensors.HeaderSyntax:
+		return "this is no model file: " + e.Error()
+	}
+	return e.Error()
+}
+
+// fromFile makes the model and checks everything on the way.
+func fromFile(f *safetensors.File) (*Model, error) {
+	if got := f.Metadata["format"]; got != fileFormat {
+		return nil, fmt.Errorf("this is a safetensors file of another kind: its format is %q and not %q", got, fileFormat)
+	}
+	if got := f.Metadata["version"]; got != fileVersion {
+		return nil, fmt.Errorf("its version is %q, and this program reads version %q; use a newer program, or fit again", got, fileVersion)
+	}
+	h, err := parseHeader(f.Metadata["model"])
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{
+		recipe: h.Recipe, utility: h.Utility, likelihood: h.Likelihood, method: h.Method,
+		summary: h.Summary, provenance: h.Provenance,
+	}
+	n, d := h.Recipe.Rows, h.Recipe.Dim()
+	if m.kernel, err = kernel.Parse(h.Kernel, d); err != nil {
+		return nil, err
+	}
+	inputs, err := f.Floats("inputs", n, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNumbers("inputs", inputs.Floats, 1e50); err != nil {
+		return nil, err // beyond that no kernel can be computed
+	}
+	m.x = mat.NewDense(n, d, inputs.Floats)
+	if m.labels, err = readLabels(f, n); err != nil {
+		return nil, err
+	}
+	if m.ep, err = readSites(f, "ep", n); err != nil {
+		return nil, err
+	}
+	m.sites = m.ep
+	tensors := 4
+	if m.method != EP && m.method != Corrected {
+		if m.sites, err = readSites(f, "sites", n); err != nil {
+			return nil, err
+		}
+		tensors += 2
+	}
+	// A calibrated VI that had nothing to calibrate has no such site.
+	if _, err := f.Floats("calibration.h", -1); err == nil && m.method == LossVI {
+		if m.calibration, err = readCalibration(f, n); err != nil {
+			return nil, err
+		}
+		tensors += 2
+	}
+	if len(f.Tensors) != tensors {
+		return nil, fmt.Errorf("it has %d tensors and not the %d of the method %s", len(f.Tensors), tensors, m.method)
+	}
+	if err := m.assemble(nil); err != nil {
+		return nil, fmt.Errorf("its numbers make no posterior: %w", err)
+	}
+	return m, nil
+}
+
+// parseHeader reads the JSON and checks what it says by itself.
+func parseHeader(text string) (*header, error) {
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.DisallowUnknownFields()
+	var h header
+	if err := decoder.Decode(&h); err != nil {
+		return nil, fmt.Errorf("its description cannot be read: %w", err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("more follows its description")
+	}
+	if h.Recipe == nil || h.Utility == nil {
+		return nil, errors.New("its description lacks the recipe or the utility")
+	}
+	t := h.Recipe.Target
+	if negative, positive := h.Utility.Outcomes(); negative != t.Negative || positive != t.Positive {
+		return nil, fmt.Errorf("its utility has the outcomes %q and %q, its target %q and %q", negative, positive, t.Negative, t.Positive)
+	}
+	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.Dim() != h.Provenance.Features {
+		return nil, fmt.Errorf("its recipe makes %d×%d numbers, its provenance says %d×%d",
+			h.Recipe.Rows, h.Recipe.Dim(), h.Provenance.Rows, h.Provenance.Features)
+	}
+	if err := h.Method.check(); err != nil {
+		return nil, err
+	}
+	return &h, h.Likelihood.check()
+}
+
+func readLabels(f *safetensors.File, n int) ([]int, error) {
+	t, err := f.Ints("labels", n)
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]int, n)
+	for i, y := range t.Ints {
+		if y != 1 && y != -1 {
+			return nil, fmt.Errorf("label %d is %d and not 1 or -1", i+1, y)
+		}
+		labels[i] = int(y)
+	}
+	return labels, nil
+}
+
+func readSites(f *safetensors.File, name string, n int) ([]gauss.Scalar, error) {
+	var parts [2][]float64
+	for k, part := range []string{name + ".nu", name + ".tau"} {
+		t, err := f.Floats(part, n)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkNumbers(part, t.Floats, math.MaxFloat64); err != nil {
+			return nil, err
+		}
+		parts[k] = t.Floats
+	}
+	sites := make([]gauss.Scalar, n)
+	for i := range sites {
+		sites[i] = gauss.Scalar{Nu: parts[0][i], Tau: parts[1][i]}
+	}
+	return sites, nil
+}
+
+func readCalibration(f *safetensors.File, n int) (*gauss.Natural, error) {
+	h, err := f.Floats("calibration.h", n)
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Floats("calibration.precision", n, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range []*safetensors.Tensor{h, p} {
+		if err := checkNumbers(t.Name, t.Floats, math.MaxFloat64); err != nil {
+			return nil, err
+		}
+	}
+	return &gauss.Natural{H: h.Floats, P: mat.NewSymDense(n, p.Floats)}, nil
+}
+
+// checkNumbers refuses numbers beyond a magnitude, and what is no number.
+func checkNumbers(name string, numbers []float64, most float64) error {
+	for i, x := range numbers {
+		if !(math.Abs(x) <= most) {
+			return fmt.Errorf("number %d of %s is %v", i+1, name, x)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package lossep_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/safetensors"
+)
+
+// loans has columns of all kinds and costs that vary from row to row.
+const loans = `job,amount,age,class
+clerk,100,31,good
+smith,900,22,bad
+clerk,250,45,good
+smith,400,37,good
+baker,700,28,bad
+clerk,300,52,good
+baker,650,41,good
+smith,800,33,bad
+`
+
+func fitLoans(t testing.TB, method lossep.Method, l lossep.Likelihood) *lossep.Model {
+	t.Helper()
+	m, err := lossep.Fit(context.Background(), table(t, loans), lossep.Options{
+		Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=0.6*amount,fp=90"),
+		Method: method, Likelihood: l, Kernel: "rbf(variance=3, lengthscale=2) + constant(variance=0.5)", Fixed: true, Seed: 7,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// decided is everything that comes out of a model for the rows it was fitted to.
+func decided(t testing.TB, m *lossep.Model) string {
+	t.Helper()
+	var b strings.Builder
+	rd, err := data.NewReader(strings.NewReader(loans), "", m.Recipe(), data.HeaderAuto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range m.Predictions(context.Background(), rd) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&b, p.Prediction)
+	}
+	if rd, err = data.NewReader(strings.NewReader(loans), "", m.Recipe(), data.HeaderAuto); err != nil {
+		t.Fatal(err)
+	}
+	for d, err := range m.Decisions(context.Background(), rd, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&b, d.Decision)
+	}
+	return b.String()
+}
+
+func written(t testing.TB, m *lossep.Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// What is loaded is what was saved, to the last bit, for every method and likelihood;
+// and fitting again gives the same bytes on any number of processors.
+func TestSaveAndLoad(t *testing.T) {
+	for _, l := range []lossep.Likelihood{{}, {Name: "logit"}, {Name: "robust", Noise: 0.02}} {
+		for _, method := range lossep.Methods() {
+			t.Run(l.Name+" "+string(method), func(t *testing.T) {
+				m := fitLoans(t, method, l)
+				if !m.Summary().Status.Converged {
+					t.Errorf("%s", m.Summary().Status.Text)
+				}
+				first := written(t, m)
+				loaded, err := lossep.Read(bytes.NewReader(first))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(m.Describe(), loaded.Describe()); d != "" {
+					t.Error(d)
+				}
+				if d := cmp.Diff(decided(t, m), decided(t, loaded)); d != "" {
+					t.Error(d)
+				}
+				if !bytes.Equal(first, written(t, loaded)) {
+					t.Error("saved again, the file differs")
+				}
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				if !bytes.Equal(first, written(t, fitLoans(t, method, l))) {
+					t.Error("fitted again on one processor, the file differs")
+				}
+			})
+		}
+	}
+}
+
+// A file is written whole or not at all, and a missing one is not a broken one.
+func TestSaveToPath(t *testing.T) {
+	m := fitLoans(t, lossep.EP, lossep.Likelihood{})
+	path := filepath.Join(t.TempDir(), "m.lossep")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lossep.Load(path); err != nil {
+		t.Error(err)
+	}
+	if err := m.Save(filepath.Join(path, "below")); err == nil {
+		t.Error("saved below a file")
+	}
+	if err := m.Save(filepath.Dir(path)); err == nil {
+		t.Error("saved in place of a directory")
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	if _, err := lossep.Load(path + "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// Every way in which a file can be wrong is told apart.
+func TestRefusedFiles(t *testing.T) {
+	model := written(t, fitLoans(t, lossep.LossVI, lossep.Likelihood{}))
+	// change writes the file anew, with a right checksum, after an edit.
+	change := func(edit func(f *safetensors.File)) []byte {
+		f, err := safetensors.Read(bytes.NewReader(model), safetensors.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(f.Metadata, "sha256")
+		edit(f)
+		var b bytes.Buffer
+		if err := safetensors.Write(&b, f); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	replace := func(from, to string) []byte {
+		return change(func(f *safetensors.File) {
+			text := f.Metadata["model"]
+			if !strings.Contains(text, from) {
+				t.Fatalf("no %s in %s", from, text)
+			}
+			f.Metadata["model"] = strings.Replace(text, from, to, 1)
+		})
+	}
+	tensor := func(name string, edit func(*safetensors.Tensor)) []byte {
+		return change(func(f *safetensors.File) {
+			for i := range f.Tensors {
+				if f.Tensors[i].Name == name {
+					edit(&f.Tensors[i])
+					return
+				}
+			}
+			t.Fatalf("no tensor %s", name)
+		})
+	}
+	flipped := bytes.Clone(model)
+	flipped[len(flipped)-3] ^= 1
+	for _, c := range []struct {
+		name, want string
+		file       []byte
+	}{
+		{"empty", "truncated", nil},
+		{"text", "no model file", []byte("job,amount,age,class\nclerk,100,31,good\n")},
+		{"cut", "truncated", model[:len(model)-8]},
+		{"cut in the header", "truncated", model[:100]},
+		{"longer", "follow", append(bytes.Clone(model), make([]byte, 8)...)},
+		{"one bit", "checksum", flipped},
+		{"another format", "another kind", change(func(f *safetensors.File) { f.Metadata["format"] = "weights" })},
+		{"version", `version is "2"`, change(func(f *safetensors.File) { f.Metadata["version"] = "2" })},
+		{"no description", "description", change(func(f *safetensors.File) { delete(f.Metadata, "model") })},
+		{"no recipe", "lacks the recipe", change(func(f *safetensors.File) { f.Metadata["model"] = "{}" })},
+		{"unknown field", "unknown field", replace(`"method"`, `"methods"`)},
+		{"method", "unknown", replace(`"loss-vi"`, `"guess"`)},
+		{"likelihood", "unknown", replace(`"probit"`, `"tobit"`)},
+		{"kernel", "kernel", replace(`rbf(`, `rbg(`)},
+		{"rows", "provenance", replace(`"rows":8,"features"`, `"rows":9,"features"`)},
+		{"outcomes", "outcomes", replace(`"outcomes":["good","bad"]`, `"outcomes":["bad","good"]`)},
+		{"shape", "inputs", tensor("inputs", func(x *safetensors.Tensor) { x.Shape = []int{x.Shape[1], x.Shape[0]} })},
+		{"label", "label 1 is 0", tensor("labels", func(x *safetensors.Tensor) { x.Ints[0] = 0 })},
+		{"missing tensor", "ep.nu", tensor("ep.nu", func(x *safetensors.Tensor) { x.Name = "ep.mu" })},
+		{"another tensor", "tensors", change(func(f *safetensors.File) { f.AddFloats("more", nil, 0) })},
+		{"site", "no posterior", tensor("ep.tau", func(x *safetensors.Tensor) { x.Floats[0] = -1e3 })},
+		{"infinite site", "+Inf", tensor("sites.nu", func(x *safetensors.Tensor) { x.Floats[0] = 1 / zero })},
+		{"calibration", "no posterior", tensor("calibration.precision", func(x *safetensors.Tensor) { x.Floats[0] = -1e6 })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := lossep.Read(bytes.NewReader(c.file))
+			var refused *lossep.FileError
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, which does not say %q", err, c.want)
+			}
+		})
+	}
+}
+
+var zero float64
+
+// Whatever the bytes, reading them ends with a model that decides, or with a
+// *FileError. The checksum is mended so that the fuzzer gets past it.
+func FuzzRead(f *testing.F) {
+	for _, method := range []lossep.Method{lossep.EP, lossep.LossEP, lossep.LossVI} {
+		b := written(f, fitLoans(f, method, lossep.Likelihood{}))
+		f.Add(b)
+		f.Add(b[:len(b)/2])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		raw, err := safetensors.Read(bytes.NewReader(withoutChecksum(b)), safetensors.Options{})
+		if err == nil {
+			var mended bytes.Buffer
+			if err := safetensors.Write(&mended, raw); err != nil {
+				return
+			}
+			b = mended.Bytes()
+		}
+		m, err := lossep.Read(bytes.NewReader(b))
+		if err != nil {
+			var refused *lossep.FileError
+			if !errors.As(err, &refused) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		if got := written(t, m); len(got) == 0 {
+			t.Fatal("a model that cannot be written")
+		}
+	})
+}
+
+// withoutChecksum renames the entry with the checksum, so that it is not looked at.
+func withoutChecksum(b []byte) []byte {
+	return bytes.Replace(b, []byte(`"sha256"`), []byte(`"sha25x"`), 1)
+}

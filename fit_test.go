@@ -1,0 +1,245 @@
+package lossep_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+)
+
+// prepared is every tenth row of the example, with a kernel that suits it.
+func prepared(t testing.TB, costsText string) *lossep.Problem {
+	t.Helper()
+	all := example.Table()
+	var rows []int
+	for i := 0; i < all.Len(); i += 10 {
+		rows = append(rows, i)
+	}
+	p, err := lossep.Prepare(all.Subset(rows), lossep.Options{
+		Data:    data.Options{Target: example.Target, Positive: example.Positive},
+		Utility: costs(t, costsText), Kernel: "rbf(variance=10, lengthscale=7)", Fixed: true, Seed: 3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// without is the views but for one.
+func without(v *gauss.Views, i int) *gauss.Views {
+	switch i {
+	case 0:
+		return v.Slice(1, v.Len())
+	case v.Len() - 1:
+		return v.Slice(0, i)
+	}
+	return v.Slice(0, i).Append(v.Slice(i+1, v.Len()))
+}
+
+// The Gaussian that a model makes from its sites is the one that its method found.
+func TestMethodsAreThoseOfInfer(t *testing.T) {
+	ctx := context.Background()
+	p := prepared(t, "fn=20,fp=1")
+	l, err := p.Learn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := gp.New(p.Kernel, p.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]float64, p.Len())
+	for i, y := range p.Labels {
+		labels[i] = float64(y)
+	}
+	model, err := process.Classify(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ep, err := infer.EP{}.Fit(ctx, model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := decision.FromCosts(p.Entries(0), math.NaN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := decision.NewUtility(decision.Probit(), p.Len(), nil, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibrated := &infer.Model{Views: model.Views, Terms: model.Terms, Utility: u, Points: process.At(p.X)}
+	lossEP, err := infer.EP{}.Fit(ctx, calibrated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vi, err := infer.VI{}.Fit(ctx, model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lossVI, err := infer.LossVI{Seed: 3}.Fit(ctx, calibrated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	laplace, err := infer.Laplace{}.Fit(ctx, model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := process.At(p.X)
+	for method, want := range map[lossep.Method]infer.Posterior{
+		lossep.EP:        infer.Gaussian{Gaussian: ep.Q},
+		lossep.Corrected: infer.NewCorrected(model, ep, infer.Paired),
+		lossep.LossEP:    infer.Gaussian{Gaussian: lossEP.Q},
+		lossep.VI:        vi.Posterior(),
+		lossep.LossVI:    lossVI.Posterior(),
+		lossep.Laplace:   laplace.Posterior(),
+	} {
+		m, err := l.Model(ctx, method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variance := make([]float64, p.Len()), make([]float64, p.Len())
+		want.Moments(z, mean, variance)
+		worst := 0.0
+		for i, got := range m.Predict(p.X) {
+			worst = max(worst, math.Abs(got.Mean-mean[i])/math.Sqrt(variance[i]), math.Abs(got.Variance-variance[i])/variance[i])
+		}
+		// Runs end when a step changes nothing by more than 1e-9 of a standard
+		// deviation, from different starts and in different orders here; the distance to
+		// the fixed point may be some hundred times the last step.
+		if worst > 1e-6 {
+			t.Errorf("%s: moments differ by %.2g", method, worst)
+		}
+		if got := m.Summary().LogEvidence; math.Abs(got-ep.LogEvidence) > 1e-8 {
+			t.Errorf("%s: log evidence %v, want %v", method, got, ep.LogEvidence)
+		}
+	}
+}
+
+// Leave-one-out: what expectation propagation says about its own cavities, and close
+// to what really leaving out each row says.
+func TestLeaveOneOut(t *testing.T) {
+	ctx := context.Background()
+	p := prepared(t, "fn=20,fp=1")
+	l, err := p.Learn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Model(ctx, lossep.EP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loo := m.Summary().LeaveOneOut
+	process, err := gp.New(p.Kernel, p.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]float64, p.Len())
+	for i, y := range p.Labels {
+		labels[i] = float64(y)
+	}
+	model, err := process.Classify(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ep, err := infer.EP{}.Fit(ctx, model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A sum of 57 terms, each to about the tolerance 1e-9 of a run.
+	if want := floats.Sum(ep.LogPredictive); math.Abs(loo.LogPredictive-want) > 1e-7 {
+		t.Errorf("log predictive %v, want %v", loo.LogPredictive, want)
+	}
+	cost, predictive, positive := 0.0, 0.0, 0
+	for i := range p.Labels {
+		rest := &infer.Model{Views: without(model.Views, i), Terms: append(append(model.Terms[:0:0], model.Terms[:i]...), model.Terms[i+1:]...)}
+		r, err := infer.EP{}.Fit(ctx, rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prob, stderr := make([]float64, 1), make([]float64, 1)
+		decision.Probit().Probabilities(infer.Gaussian{Gaussian: r.Q}, model.Views.Slice(i, i+1), prob, stderr)
+		if p.Labels[i] > 0 {
+			positive++
+			predictive += math.Log(prob[0])
+			if prob[0] < 1./21 {
+				cost += 20
+			}
+		} else {
+			predictive += math.Log(1 - prob[0])
+			if prob[0] > 1./21 {
+				cost++
+			}
+		}
+	}
+	n := float64(p.Len())
+	// The cavity is the posterior without the row as the other sites, fitted with it,
+	// know it: second-order small in what one row changes, 0.001 of a logarithm per row
+	// here.
+	if math.Abs(loo.LogPredictive-predictive) > 0.001*n {
+		t.Errorf("log predictive %v, really leaving rows out %v", loo.LogPredictive, predictive)
+	}
+	if math.Abs(loo.Value-cost/n) > 1/n {
+		t.Errorf("cost %v, really leaving rows out %v: more than one false alarm apart", loo.Value, cost/n)
+	}
+	if want := float64(p.Len()-positive) / n; math.Abs(loo.Constant-want) > 1e-12 || loo.ConstantAction != 1 {
+		t.Errorf("always action %d costs %v, want %v by action 1", loo.ConstantAction, loo.Constant, want)
+	}
+}
+
+// What cannot be fitted is refused with what to do about it.
+func TestOptionsRefused(t *testing.T) {
+	good := lossep.Options{Utility: costs(t, "fn=5,fp=1"), Kernel: "rbf", Fixed: true}
+	for _, c := range []struct {
+		want string
+		edit func(*lossep.Options)
+	}{
+		{"fn=5,fp=1", func(o *lossep.Options) { o.Utility = nil }},
+		{"choose one of corrected", func(o *lossep.Options) { o.Method = "best" }},
+		{"choose one of probit", func(o *lossep.Options) { o.Likelihood.Name = "cauchit" }},
+		{"not between 0 and 1/2", func(o *lossep.Options) { o.Likelihood = lossep.Likelihood{Name: "robust", Noise: 0.5} }},
+		{"not between 0 and 1/2", func(o *lossep.Options) { o.Likelihood = lossep.Likelihood{Name: "robust", Noise: math.NaN()} }},
+		{"choose robust", func(o *lossep.Options) { o.Likelihood = lossep.Likelihood{Noise: 0.1} }},
+		{"below 0", func(o *lossep.Options) { o.Restarts = -1 }},
+		{"more than 4", func(o *lossep.Options) { o.MaxRows = 4 }},
+		{"column 1", func(o *lossep.Options) { o.Kernel = "rbg" }},
+		{"no such column", func(o *lossep.Options) { o.Utility = costs(t, "fn=amount,fp=1") }},
+		{"is -", func(o *lossep.Options) { o.Utility = costs(t, "fn=x1,fp=1") }},
+	} {
+		o := good
+		c.edit(&o)
+		if _, err := lossep.Prepare(table(t, fivePoints), o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, which does not say %q", err, c.want)
+		}
+	}
+}
+
+// An interrupted fit ends, whatever it is doing.
+func TestFitInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := prepared(t, "fn=20,fp=1")
+	l, err := p.Learn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := p.Fit(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("fit: %v", err)
+	}
+	for _, method := range []lossep.Method{lossep.LossEP, lossep.VI, lossep.LossVI, lossep.Laplace} {
+		if _, err := l.Model(ctx, method); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}

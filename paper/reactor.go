@@ -1,0 +1,67 @@
+package paper
+
+import (
+	"context"
+	"math"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/reactor"
+)
+
+// Reactor has the numbers of the paper's Figure 1: a state measured through clutter,
+// and what each method believes and does. The paper does not give its data; these
+// reproduce what its caption says: only Loss-EP takes the right action.
+type Reactor struct {
+	Data      []float64      `json:"data"`
+	Threshold float64        `json:"threshold"`
+	Utility   decision.Table `json:"utility"`
+	// State is where the densities are given.
+	State  []float64 `json:"-"`
+	Curves []Curve   `json:"curves"`
+}
+
+// Curve is what one method says of the reactor.
+type Curve struct {
+	*reactor.Answer
+	Density []float64 `json:"-"`
+	// Exceeds is the probability of a state above the threshold.
+	Exceeds float64 `json:"exceeds"`
+}
+
+// NewReactor computes Figure 1.
+func NewReactor(ctx context.Context) (*Reactor, error) {
+	p := reactor.Default(-1.1, -2.6, -4, 5.7, -1.1)
+	p.Threshold = 2.2
+	p.Utility = decision.Table{{1, 0.01}, {0.9, 1}}
+	r := &Reactor{Data: p.Data, Threshold: p.Threshold, Utility: p.Utility}
+	const from, to, steps = -12.0, 12.0, 480
+	for k := range steps + 1 {
+		r.State = append(r.State, from+(to-from)*float64(k)/steps)
+	}
+	m, err := p.Model()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"exact", "vi", "loss-vi", "ep", "loss-ep"} {
+		a, err := reactor.Solve(ctx, p, name)
+		if err != nil {
+			return nil, err
+		}
+		c := Curve{Answer: a, Density: make([]float64, len(r.State))}
+		phi := m.Views.Slice(0, 1) // every measurement is of the state itself
+		if mixture, ok := a.Posterior.(*infer.MixtureResult); ok {
+			mixture.Density(phi, r.State, c.Density)
+		} else {
+			for k, x := range r.State {
+				d := x - a.Mean
+				c.Density[k] = math.Exp(-d*d/(2*a.Variance)) / math.Sqrt(2*math.Pi*a.Variance)
+			}
+		}
+		var above, stderr [1]float64
+		decision.Exceeds(p.Threshold).Probabilities(a.Posterior, phi, above[:], stderr[:])
+		c.Exceeds = above[0]
+		r.Curves = append(r.Curves, c)
+	}
+	return r, nil
+}

@@ -1,0 +1,116 @@
+package lossep
+
+import (
+	"math"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+)
+
+// Version is the version of this package, which model files name.
+const Version = "0.1.0"
+
+// Provenance is where a model comes from. It names no machine, file or time, so that
+// the same rows and options give the same model file.
+type Provenance struct {
+	Version  string `json:"version"` // of this package
+	Seed     uint64 `json:"seed"`
+	Rows     int    `json:"rows"`     // n
+	Features int    `json:"features"` // d
+}
+
+// Summary is what a fit found.
+type Summary struct {
+	// LogEvidence is that of EP for the kernel, whatever the method.
+	LogEvidence float64 `json:"log_evidence"`
+	// Objective is the method's own, where that is another.
+	Objective *Objective `json:"objective,omitempty"`
+	// LeaveOneOut is nil when a posterior without one of the rows does not exist.
+	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
+	// Search is how the hyperparameters were found, nil if they were fixed.
+	Search *Search `json:"search,omitempty"`
+	Status Status  `json:"status"`
+	// Jitter is what had to be added to the diagonal of the kernel's matrix.
+	Jitter float64 `json:"jitter"`
+}
+
+// Search is how the search for hyperparameters ended.
+type Search struct {
+	Evaluations int      `json:"evaluations"` // of the evidence of all rows
+	Stationary  bool     `json:"stationary"`  // the gradient vanishes where it stopped
+	Stop        string   `json:"stop"`        // why it stopped, in words
+	LogPrior    float64  `json:"log_prior"`   // what was maximised is this plus the log evidence
+	AtBound     []string `json:"at_bound,omitempty"`
+}
+
+// Objective is what a method maximises.
+type Objective struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// Status is how a fit ended.
+type Status struct {
+	Converged bool     `json:"converged"`
+	Sweeps    int      `json:"sweeps"` // of the method, after the kernel was found
+	Residual  float64  `json:"residual"`
+	Text      string   `json:"text"` // in words
+	Notes     []string `json:"notes,omitempty"`
+}
+
+func newStatus(s infer.Status) Status {
+	return Status{Converged: s.Converged, Sweeps: s.Sweeps, Residual: s.Residual, Text: s.String()}
+}
+
+// LeaveOneOut is what every training row would have been predicted and decided
+// without it. The posterior without a row is q with that row's site taken out, for
+// every method (Vehtari, Mononen, Tolvanen, Sivula and Winther 2016); the kernel is not
+// found anew.
+type LeaveOneOut struct {
+	// LogPredictive is the sum of the log probabilities of the labels.
+	LogPredictive float64 `json:"log_predictive"`
+	// Value is what the decisions cost, or bring, per row.
+	Value float64 `json:"value"`
+	// Constant is what the best action that is the same for all rows costs, or brings.
+	Constant float64 `json:"constant"`
+	// ConstantAction is that action.
+	ConstantAction int `json:"constant_action"`
+}
+
+// leaveOneOut predicts and decides every training row without it.
+func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
+	n := p.Len()
+	views := m.process.Views()
+	mean, variance := make([]float64, n), make([]float64, n)
+	m.q.Marginals(views, mean, variance, new(gauss.Workspace))
+	terms, outcome := m.likelihood.terms(p.Labels), m.likelihood.outcome()
+	loo := new(LeaveOneOut)
+	constant := make([]float64, len(p.Entries(0)))
+	for i, site := range m.sites {
+		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
+		if !cavity.Proper() {
+			return nil
+		}
+		at, spread := cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i)
+		logP, _, _ := terms[i].LogMean(at, spread)
+		loo.LogPredictive += logP
+		p0, p1 := outcome.Probability(at, spread)
+		entries, y := p.Entries(i), (p.Labels[i]+1)/2
+		loo.Value += entries[best(entries, p0, p1, p.Utility.Costs())][y] / float64(n)
+		for a := range entries {
+			constant[a] += entries[a][y] / float64(n)
+		}
+	}
+	sign := 1.0
+	if p.Utility.Costs() {
+		sign = -1
+	}
+	loo.Constant = math.Inf(-1)
+	for a, v := range constant {
+		if sign*v > loo.Constant {
+			loo.Constant, loo.ConstantAction = sign*v, a
+		}
+	}
+	loo.Constant *= sign
+	return loo
+}
