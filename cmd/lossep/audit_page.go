@@ -230,9 +230,9 @@ func (r *auditRun) regretSection(p *reports.Page) {
 	}
 	how := "independent draws from it"
 	if g.By != "exact" {
-		how = "the No-U-Turn sampler, as independent draws are out of reach for so many rows"
+		how = "the No-U-Turn sampler, as independent draws are out of reach here"
 	}
-	p.Text(fmt.Sprintf("What the decisions of a method are expected to cost more than those of the exact posterior, on %d cases, by %s. In %d cases the exact posterior's own decision is within two standard errors of its Monte Carlo error. The error bounds that of the draws.", g.Cases, how, g.Open))
+	p.Text(fmt.Sprintf("What the decisions of a method are expected to cost more than those of the exact posterior, on %d cases, by %s. The number after ± bounds the Monte Carlo error. The exact posterior's own decision is open in %d of the cases: two standard errors of its draws reach past the boundary.", g.Cases, how, g.Open))
 	if g.Doubt != "" {
 		p.Text("The chains give reason for doubt: " + g.Doubt + ".")
 	}
