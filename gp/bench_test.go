@@ -76,22 +76,25 @@ func BenchmarkFit(b *testing.B) {
 	b.Run("method=ep/n=200", func(b *testing.B) { benchmarkFit(b, infer.EP{}, 200, 0) })
 }
 
-// BenchmarkSweep is one parallel sweep of EP and of Loss-EP, and beside them one
-// product of two matrices of that size by gonum's own code.
+// BenchmarkSweep fits EP and Loss-EP with the parallel schedule and gives the time of
+// an average sweep, and beside them one product of two matrices of that size by gonum's
+// own code. Loss-EP does not come to its utility in every sweep; one that does takes
+// about four times as long as one that does not.
 func BenchmarkSweep(b *testing.B) {
 	const n = 1000
 	for _, c := range []int{0, n} {
 		b.Run(fmt.Sprintf("n=%d/points=%d", n, c), func(b *testing.B) {
 			m := simulated(b, n, c, 1)
-			const sweeps = 10
+			sweeps := 0
 			for b.Loop() {
-				// A tolerance out of reach, so that all sweeps are made.
-				ep := infer.EP{Schedule: infer.Parallel, Damping: 0.5, MaxSweeps: sweeps, Tolerance: 1e-300}
-				if r, err := ep.Fit(context.Background(), m); err != nil || r.Status.Sweeps != sweeps {
+				r, err := infer.EP{Schedule: infer.Parallel, Tolerance: 1e-6}.Fit(context.Background(), m)
+				if err != nil || !r.Status.Converged {
 					b.Fatal(err, r.Status)
 				}
+				sweeps += r.Status.Sweeps
 			}
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*sweeps), "ms/sweep")
+			b.ReportMetric(float64(sweeps)/float64(b.N), "sweeps")
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(sweeps), "ms/sweep")
 		})
 	}
 	b.Run(fmt.Sprintf("gonum Dgemm n=%d", n), func(b *testing.B) {

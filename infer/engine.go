@@ -30,7 +30,6 @@ type engine struct {
 
 	proposed []gauss.Scalar // steps of a parallel sweep
 	mixer    mixer
-	mixed    bool          // whether parallel sweeps are accelerated
 	order    []int         // of a sequential sweep
 	cov      *mat.SymDense // Σ of q̄, kept current during a sequential sweep
 	mu, col  []float64     // mean of q̄, and Σa
@@ -38,7 +37,9 @@ type engine struct {
 	q                   *gauss.Gaussian // the utility's cavity
 	points              gauss.Workspace // its own, so that neither is reshaped
 	pointMean, pointVar []float64       // its marginals at the points
-	lastMean, lastVar   []float64       // the same one sweep earlier
+	lastMean, lastVar   []float64       // the same one visit earlier
+	visited             bool            // whether the last sweep came to the utility
+	lastVisit           float64         // the utility's step at its last visit
 	d1, d2              []float64
 	site                *gauss.Natural // the utility site that is proposed
 }
@@ -47,7 +48,7 @@ func newEngine(o EP, m *Model) *engine {
 	o = o.withDefaults()
 	n, dim := m.Views.Len(), m.Dim()
 	e := &engine{
-		opt: o, model: m, tol: o.Tolerance, damping: o.Damping,
+		opt: o, model: m, tol: o.Tolerance, damping: o.Damping, lastVisit: math.Inf(1),
 		tilted: gauss.NewGaussian(dim), nat: gauss.NewNatural(dim),
 		mean: make([]float64, n), variance: make([]float64, n),
 		order: make([]int, n),
@@ -58,8 +59,6 @@ func newEngine(o EP, m *Model) *engine {
 	}
 	if o.Schedule == Parallel {
 		e.proposed = make([]gauss.Scalar, n)
-		// A utility site moves between sweeps and takes the memory's meaning away.
-		e.mixed = m.Utility == nil
 	}
 	e.sites.Terms = make([]gauss.Scalar, n)
 	if m.Utility != nil {
@@ -188,6 +187,10 @@ func damped(from, to gauss.Scalar, delta float64) gauss.Scalar {
 // the selection of actions unless they are held. It returns the residual before
 // the updates. When the sites it leads to are improper it takes the sweep back,
 // shortens the step and returns +Inf.
+//
+// One by one, the utility comes last in every sweep. All at once, a visit to it costs
+// three times what a sweep of the terms does, so it waits until the terms have
+// followed its last update: until their residual is a tenth of that step.
 func (e *engine) sweep(hold bool) float64 {
 	e.save()
 	var residual float64
@@ -197,16 +200,19 @@ func (e *engine) sweep(hold bool) float64 {
 	} else {
 		residual, ok = e.sweepSequential()
 	}
-	if ok && e.opt.Schedule == Parallel && e.model.Utility == nil && residual <= e.tol {
+	e.visited = e.model.Utility != nil &&
+		(e.opt.Schedule == Sequential || residual <= 0.1*e.lastVisit || residual <= e.tol)
+	if ok && e.opt.Schedule == Parallel && !e.visited && residual <= e.tol {
 		return residual // nothing has moved
 	}
 	if ok {
 		e.nat.SetStandard()
 		e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
 	}
-	if ok && e.model.Utility != nil {
+	if ok && e.visited {
 		r, done := e.visitUtility(hold)
 		residual, ok = max(residual, r), done
+		e.mixer.forget() // what it remembers was seen under another utility site
 	}
 	if ok && e.complete() == nil {
 		return residual
@@ -242,15 +248,11 @@ func (e *engine) sweepParallel() (residual float64, ok bool) {
 	if residual <= e.tol {
 		return residual, true // what was measured is what is returned
 	}
-	delta := e.damping
-	if e.mixed {
-		e.mixer.propose(e.sites.Terms, e.proposed, e.variance, delta)
-		delta = 1
-	}
+	e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
 	for i, step := range e.proposed {
 		s := &e.sites.Terms[i]
-		s.Nu += delta * step.Nu
-		s.Tau += delta * step.Tau
+		s.Nu += step.Nu
+		s.Tau += step.Tau
 	}
 	return residual, true
 }
@@ -296,7 +298,6 @@ func (e *engine) sweepSequential() (residual float64, ok bool) {
 // were updated all at once are visited one by one, and when that does not help
 // either the double loop takes over.
 func (e *engine) settle(ctx context.Context) error {
-	const improvement = 0.95
 	least := e.opt.Damping / 64
 	e.status.Converged, e.status.Reason = false, ""
 	// How many sweeps may pass without a new best residual. One by one, sites may
@@ -305,7 +306,9 @@ func (e *engine) settle(ctx context.Context) error {
 	if e.opt.Schedule == Parallel {
 		patience = 3
 	}
-	best, since := math.Inf(1), 0
+	// The residuals of sweeps with and without a visit to the utility say different
+	// things, and are watched apart.
+	var all, terms progress
 	for e.damping >= least {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -316,18 +319,20 @@ func (e *engine) settle(ctx context.Context) error {
 		}
 		residual := e.sweep(true)
 		e.record(residual)
-		if residual <= e.tol {
+		complete := e.visited || e.model.Utility == nil
+		if complete && residual <= e.tol {
 			e.status.Converged = true
 			return nil
 		}
-		if residual < improvement*best {
-			best, since = residual, 0
-			continue
+		watch := &all
+		if !complete {
+			watch = &terms
+		} else {
+			terms = progress{}
 		}
-		if since++; since >= patience {
+		if watch.stalled(residual, patience) {
 			e.mixer.forget()
 			e.damping /= 2
-			best, since = residual, 0
 		}
 	}
 	e.damping = e.opt.Damping
@@ -336,6 +341,27 @@ func (e *engine) settle(ctx context.Context) error {
 		return e.settle(ctx)
 	}
 	return e.doubleLoop(ctx)
+}
+
+// progress watches a residual fall.
+type progress struct {
+	best  float64 // 0 before the first
+	since int
+}
+
+// stalled notes a residual, and reports whether so many have come in a row without a
+// new best that something has to change; it then starts anew from this one.
+func (p *progress) stalled(residual float64, patience int) bool {
+	const improvement = 0.95
+	if p.best == 0 || residual < improvement*p.best {
+		p.best, p.since = residual, 0
+		return false
+	}
+	if p.since++; p.since < patience {
+		return false
+	}
+	p.best, p.since = residual, 0
+	return true
 }
 
 // record notes the end of a sweep and tells the trace.

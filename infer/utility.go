@@ -17,7 +17,8 @@ func (e *engine) setCavityOfUtility() error {
 
 // visitUtility is the update of the utility site: deletion, which gives q, whose
 // natural form nat already is; action selection, unless the actions are held;
-// projection, in closed form; update.
+// projection, in closed form; update. It leaves the size of the full step behind in
+// lastVisit; the residual is that, or the change of q since the last visit.
 func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
 	if e.q.Set(e.nat) != nil {
 		return 0, false
@@ -37,7 +38,8 @@ func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
 	}
 	residual = e.momentChange()
 	e.site.Times(e.q.Natural(), -1)
-	return max(residual, e.updateUtility()), true
+	e.lastVisit = e.updateUtility()
+	return max(residual, e.lastVisit), true
 }
 
 // chooseFirst chooses actions from q as it is at the start, unless the start came
