@@ -42,7 +42,7 @@ func (a *Audit) comparisons(scores []Score) ([]Comparison, error) {
 
 // calibrations compare what depends on the utility with what does not.
 func (a *Audit) calibrations(scores []Score) ([]Comparison, error) {
-	var all []Comparison
+	all := []Comparison{}
 	for _, pair := range [][2]lossep.Method{{lossep.LossEP, lossep.EP}, {lossep.LossVI, lossep.VI}} {
 		calibrated, plain := find(scores, string(pair[0])), find(scores, string(pair[1]))
 		if calibrated == nil || plain == nil {

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/nuts"
@@ -58,17 +63,17 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 	if err != nil {
 		return nil, err
 	}
-	posterior, r, err := draw(ctx, model, a.opt.Fit.Seed)
+	views := process.At(x)
+	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("the exact posterior: %w", err)
 	}
-	n, _ := x.Dims()
-	r.Probabilities, r.StdErrs = make([]float64, n), make([]float64, n)
-	decision.Probit().Probabilities(posterior, process.At(x), r.Probabilities, r.StdErrs)
+	r.Probabilities, r.StdErrs = make([]float64, views.Len()), make([]float64, views.Len())
+	decision.Probit().Probabilities(posterior, views, r.Probabilities, r.StdErrs)
 	return r, nil
 }
 
-func draw(ctx context.Context, m *infer.Model, seed uint64) (infer.Posterior, *Reference, error) {
+func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64) (infer.Posterior, *Reference, error) {
 	if len(m.Terms) <= exactRows {
 		// The evidence is not needed.
 		posterior, err := infer.Exact{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
@@ -80,13 +85,61 @@ func draw(ctx context.Context, m *infer.Model, seed uint64) (infer.Posterior, *R
 			return nil, nil, err
 		}
 	}
-	posterior, err := infer.NUTS{Options: nuts.Options{Warmup: nutsWarmup, Draws: nutsDraws, Seed: seed}}.Fit(ctx, m)
+	return drawChains(ctx, m, views, nuts.Options{Warmup: nutsWarmup, Draws: nutsDraws, Seed: seed})
+}
+
+func drawChains(ctx context.Context, m *infer.Model, views *gauss.Views, o nuts.Options) (infer.Posterior, *Reference, error) {
+	posterior, err := infer.NUTS{Options: o}.Fit(ctx, m)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Reference{By: "nuts"}
-	if !posterior.Status.Converged {
-		r.Doubt = posterior.Status.String()
+	doubt, err := doubtAbout(posterior, views)
+	return posterior, &Reference{By: "nuts", Doubt: doubt}, err
+}
+
+// doubtAbout says why the chains' probabilities of the test rows should not be trusted.
+// What counts is whether the chains agree about these: of hundreds of coordinates some
+// always seem not to.
+func doubtAbout(posterior *infer.NUTSResult, views *gauss.Views) (string, error) {
+	chains := posterior.Diagnostics.Chains
+	series := make([]nuts.Series, views.Len())
+	f := make([]float64, views.Len())
+	k := 0
+	for c := range chains {
+		for i := range series {
+			series[i] = append(series[i], make([]float64, len(chains[c].Draws)))
+		}
+		for d := range chains[c].Draws {
+			views.At(f, posterior.Centre(k))
+			for i := range series {
+				_, series[i][c][d] = decision.Probit().Probability(f[i], views.Residual(i))
+			}
+			k++
+		}
 	}
-	return posterior, r, nil
+	worst := make(map[nuts.WarningKind]nuts.Warning)
+	var doubts []string
+	for _, w := range posterior.Diagnostics.Warnings {
+		if w.Kind == nuts.DivergentTransitions || w.Kind == nuts.LowEBFMI {
+			doubts = append(doubts, w.String())
+		}
+	}
+	for _, s := range series {
+		summary, err := s.Summarize()
+		if err != nil {
+			return "", err
+		}
+		for _, w := range summary.Warnings() {
+			before, seen := worst[w.Kind]
+			if !seen || math.Abs(w.Value-w.Limit) > math.Abs(before.Value-w.Limit) {
+				before.Value = w.Value
+			}
+			worst[w.Kind] = nuts.Warning{Kind: w.Kind, Count: before.Count + 1, Value: before.Value, Limit: w.Limit}
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(worst)) {
+		w := worst[kind]
+		doubts = append(doubts, fmt.Sprintf("%v in %d of %d cases, at worst %.4g where the limit is %.4g", w.Kind, w.Count, len(series), w.Value, w.Limit))
+	}
+	return strings.Join(doubts, "; "), nil
 }

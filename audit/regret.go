@@ -25,7 +25,7 @@ type Regret struct {
 // regrets compares every method with the exact posterior. Probit regression is another
 // model and has another posterior.
 func (a *Audit) regrets(folds []*Fold) []Regret {
-	var all []Regret
+	all := []Regret{}
 	for _, m := range a.opt.Methods {
 		r := Regret{Method: string(m)}
 		for _, f := range folds {
@@ -34,7 +34,7 @@ func (a *Audit) regrets(folds []*Fold) []Regret {
 			}
 		}
 		if r.Cases == 0 {
-			return nil
+			break
 		}
 		n := float64(r.Cases)
 		r.Mean, r.StdErr, r.Off = r.Mean/n, r.StdErr/n, r.Off/n
