@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
@@ -67,7 +68,7 @@ type Score struct {
 	// Kind is "method" or "baseline".
 	Kind string `json:"kind"`
 	// MeanCost is that per case, the mean over folds, and Low and High the ends of its
-	// interval at Level.
+	// interval at Level, within what is possible.
 	MeanCost float64 `json:"mean_cost"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
@@ -237,11 +238,25 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	s.MeanCost, s.Low, s.High, s.StdErr, s.FoldStdErr = e.Mean, e.Low, e.High, e.StdErr, independent.StdErr
+	s.MeanCost, s.StdErr, s.FoldStdErr = e.Mean, e.StdErr, independent.StdErr
+	// With few folds the interval can reach past what anything costs.
+	least, most := a.extremes()
+	s.Low, s.High = max(e.Low, least), min(e.High, most)
 	if d.model == d.name {
 		s.Quality = a.quality(d.model, folds)
 	}
 	return s, nil
+}
+
+// extremes are the lowest and the highest cost there is.
+func (a *Audit) extremes() (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, c := range a.costs {
+		for _, row := range c {
+			least, most = min(least, row[0], row[1]), max(most, row[0], row[1])
+		}
+	}
+	return least, most
 }
 
 // realised is what an action turned out to cost in a case.

@@ -35,7 +35,9 @@ func NewEvidence(m *Model, r *EPResult) *Evidence {
 	if m.Utility != nil {
 		panic("infer: evidence of a model that has a utility already")
 	}
-	return &Evidence{model: m, fit: r, ep: EP{Tolerance: 1e-8}}
+	// At a fixed point the evidence is stationary, so that its error is the square of
+	// that of the sites.
+	return &Evidence{model: m, fit: r, ep: EP{Tolerance: 1e-5}}
 }
 
 // Moments implements Posterior; they are those of the Gaussian.
