@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/paper"
@@ -169,7 +168,7 @@ func (r *paperRun) simulate(ctx context.Context, folder *resultFolder, errs io.W
 	if done > 0 {
 		fmt.Fprintf(errs, "going on from %d finished data sets\n", done)
 	}
-	bar := newPaperBar(r.Settings.DataSets, done, errs)
+	bar := newBar("data sets", r.Settings.DataSets, done, errs)
 	var saving error
 	r.Trials, err = r.Settings.Run(ctx, known, func(t *paper.Trial) {
 		saving = errors.Join(saving, folder.keep(t.Index, t))
@@ -187,19 +186,4 @@ func (r *paperRun) simulate(ctx context.Context, folder *resultFolder, errs io.W
 	r.Claims = r.Table1.Claims()
 	r.Check, err = r.Settings.Check(ctx, 0)
 	return err
-}
-
-// newPaperBar shows progress and the time left; silent unless on a terminal.
-func newPaperBar(total, done int, errs io.Writer) *progressbar.ProgressBar {
-	bar := progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(errs),
-		progressbar.OptionSetVisibility(isTerminal(errs)),
-		progressbar.OptionSetDescription("data sets"),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetRenderBlankState(true),
-		progressbar.OptionClearOnFinish(),
-	)
-	_ = bar.Add(done)
-	return bar
 }
