@@ -30,9 +30,13 @@ func (m *Model) Results() []string {
 		if m.utility.Costs() {
 			kind = "cost"
 		}
+		of := ""
+		if loo.Method != "" && loo.Method != m.method {
+			of = fmt.Sprintf(" (of %s)", loo.Method)
+		}
 		lines = append(lines,
-			fmt.Sprintf("leave-one-out log predictive   %.6f", loo.LogPredictive),
-			fmt.Sprintf("leave-one-out %s per case    %.6g (always %s: %.6g)", kind, loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant),
+			fmt.Sprintf("leave-one-out log predictive   %.6f%s", loo.LogPredictive, of),
+			fmt.Sprintf("leave-one-out %s per case    %.6g (always %s: %.6g)%s", kind, loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant, of),
 		)
 	} else {
 		lines = append(lines, "leave-one-out: a posterior without one of the rows does not exist")

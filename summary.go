@@ -67,6 +67,9 @@ func newStatus(s infer.Status) Status {
 // every method (Vehtari, Mononen, Tolvanen, Sivula and Winther 2016); the kernel is not
 // found anew.
 type LeaveOneOut struct {
+	// Method is whose predictions these are: those of EP where the method itself,
+	// Corrected, has none without a row.
+	Method Method `json:"method"`
 	// LogPredictive is the sum of the log probabilities of the labels.
 	LogPredictive float64 `json:"log_predictive"`
 	// Value is what the decisions cost, or bring, per row.
@@ -84,7 +87,10 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 	mean, variance := make([]float64, n), make([]float64, n)
 	m.q.Marginals(views, mean, variance, new(gauss.Workspace))
 	terms, outcome := m.likelihood.terms(p.Labels), m.likelihood.outcome()
-	loo := new(LeaveOneOut)
+	loo := &LeaveOneOut{Method: m.method}
+	if m.method == Corrected {
+		loo.Method = EP
+	}
 	constant := make([]float64, len(p.Entries(0)))
 	for i, site := range m.sites {
 		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)

@@ -28,6 +28,8 @@ type Spec struct {
 	costs    bool      // entries are costs, not utilities
 	actions  []specAction
 	ceiling  float64 // of costs; NaN if none is set
+
+	place SpecError // where the outcomes were named: file, line and column
 }
 
 type specAction struct {
@@ -156,10 +158,10 @@ func (s *Spec) Bind(negative, positive string) error {
 		}
 		s.actions = actions
 	default:
-		return &SpecError{
-			Msg: fmt.Sprintf("the utility names the outcomes %s, which are not those of the target", quotedPair(s.outcomes)),
-			Fix: fmt.Sprintf("the target has %s: spell them the same", quotedPair(target)),
-		}
+		e := s.place
+		e.Msg = fmt.Sprintf("the utility names the outcomes %s, which are not those of the target", quotedPair(s.outcomes))
+		e.Fix = fmt.Sprintf("the target has %s: spell them the same", quotedPair(target))
+		return &e
 	}
 	s.outcomes = target
 	return nil

@@ -167,6 +167,7 @@ func (p *specParser) outcomes(s *Spec, n *yaml.Node) error {
 	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
 		return p.errorf(n, fix, "outcomes are not a list of two names")
 	}
+	s.place = *p.errorf(n, "", "")
 	for y, item := range n.Content {
 		if item.Kind != yaml.ScalarNode || item.Value == "" {
 			return p.errorf(item, fix, "outcome %d has no plain name", y+1)

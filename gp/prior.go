@@ -11,7 +11,7 @@ import (
 )
 
 // prior is an independent Gaussian on the logarithm of each hyperparameter, centred
-// where the scale of the data puts it. It is weak, a factor of seven or more at one
+// where the scale of the data puts it. It is weak, a factor of 2.7 to 7 at one
 // standard deviation, but proper: what the evidence leaves open, such as the
 // variance of separable data or the length scale of a column that says nothing,
 // stays at a finite value.

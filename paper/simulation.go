@@ -159,6 +159,35 @@ type Trial struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// Fits reports whether a data set read from elsewhere can be one of this simulation:
+// its number is in range and every regret is there and finite.
+func (s Simulation) Fits(t *Trial) bool {
+	if t.Index < 0 || t.Index >= s.DataSets {
+		return false
+	}
+	for _, table := range [][][][]float64{t.Regret, t.Noise, t.Bias} {
+		if len(table) != len(Utilities()) {
+			return false
+		}
+		for _, shifts := range table {
+			if len(shifts) != len(Shifts()) {
+				return false
+			}
+			for _, methods := range shifts {
+				if len(methods) != len(Methods()) {
+					return false
+				}
+				for _, v := range methods {
+					if math.IsNaN(v) || math.IsInf(v, 0) {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
+}
+
 // Run computes the data sets that are not among those known, on all cores, and
 // returns all of them in order. After each it calls finished, never twice at once.
 // When the context ends, or a data set fails, it returns the error and leaves what

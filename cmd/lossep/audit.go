@@ -69,6 +69,9 @@ them.`,
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o.Fit.Method, o.Methods = lossep.Method(method), nil
+		if err := exampleAlone(flags, useExample); err != nil {
+			return err
+		}
 		if useExample && !flags.Changed("folds") {
 			o.Folds = 5 // the first thing to try takes half a minute
 		}
@@ -98,7 +101,7 @@ them.`,
 		if err != nil {
 			return err
 		}
-		if err := folder.replace(files); err != nil {
+		if err := folder.replace(files, false); err != nil {
 			return err
 		}
 		if *format == "json" {

@@ -73,14 +73,14 @@ func TestResultFolderFails(t *testing.T) {
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("old"), folderResults: []byte(`{"made_by": "test"}`)}); err != nil {
+	if err := f.replace(map[string][]byte{"a": []byte("old"), folderResults: []byte(`{"made_by": "test"}`)}, false); err != nil {
 		t.Fatal(err)
 	}
 	// A folder where the temporary file has to go stands for a disk that is full.
 	if err := os.Mkdir(filepath.Join(f.path, "."+folderResults+".part"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("new"), folderResults: []byte(`{}`)}); err == nil {
+	if err := f.replace(map[string][]byte{"a": []byte("new"), folderResults: []byte(`{}`)}, false); err == nil {
 		t.Fatal("there is no error")
 	}
 	if b, err := os.ReadFile(filepath.Join(f.path, "a")); err != nil || string(b) != "old" {

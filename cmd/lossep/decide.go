@@ -68,7 +68,7 @@ goes to standard error, with what the actions really cost if the file has outcom
 			return blame(err, name)
 		}
 		s := newTally(m, spec, given)
-		err = writeRows(c.Context(), c.OutOrStdout(), output, func(ctx context.Context, w io.Writer) error {
+		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.file), func(ctx context.Context, w io.Writer) error {
 			rows := newRowWriter(w, *format, rd.Columns(), keep, decisionNames(spec, *format))
 			for d, err := range m.Decisions(ctx, rd, spec) {
 				if err != nil {

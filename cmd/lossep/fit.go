@@ -44,7 +44,10 @@ actions. What is going to be fitted is shown on standard error first.`,
 	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkOutput(output); err != nil {
+		if err := checkOutput(output, append(args, utility.file)...); err != nil {
+			return err
+		}
+		if err := exampleAlone(flags, useExample); err != nil {
 			return err
 		}
 		start := time.Now()
@@ -89,7 +92,7 @@ func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
 	for _, m := range lossep.Methods() {
 		names = append(names, string(m))
 	}
-	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond")
+	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond (corrected is the paired correction up to 300 rows, the factorised one beyond)")
 	flags.StringVar(&o.Likelihood.Name, "likelihood", "probit", "probit, logit, or robust (probit with --label-noise)")
 	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
 	flags.StringVar(&o.Kernel, "kernel", lossep.DefaultKernel, "covariance function, such as 'rbf(ard) + linear'")
@@ -191,6 +194,7 @@ type fitReport struct {
 	Search          *lossep.Search     `json:"search"`
 	LogEvidence     float64            `json:"log_evidence"`
 	Objective       *lossep.Objective  `json:"objective,omitempty"`
+	LOOMethod       lossep.Method      `json:"loo_method,omitempty"`
 	LOOPredictive   *float64           `json:"loo_log_predictive"`
 	LOOCost         *float64           `json:"loo_cost"`
 	LOOUtility      *float64           `json:"loo_utility"`
@@ -224,7 +228,7 @@ func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
 		}
 	}
 	if loo := s.LeaveOneOut; loo != nil {
-		r.LOOPredictive, r.Constant = &loo.LogPredictive, &loo.Constant
+		r.LOOMethod, r.LOOPredictive, r.Constant = loo.Method, &loo.LogPredictive, &loo.Constant
 		if m.Utility().Costs() {
 			r.LOOCost = &loo.Value
 		} else {

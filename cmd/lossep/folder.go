@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -69,9 +72,10 @@ func (f *resultFolder) resume(settings any) ([][]byte, error) {
 	folder := filepath.Join(f.path, folderProgress)
 	now, err := json.Marshal(struct {
 		MadeBy   string            `json:"made_by"`
+		Program  string            `json:"program"`
 		Versions map[string]string `json:"versions"`
 		Settings any               `json:"settings"`
-	}{f.signature, versions(), settings})
+	}{f.signature, fingerprint(), versions(), settings})
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +126,9 @@ func writeWhole(path string, content []byte) error {
 }
 
 // replace makes the folder hold the given files and none of an earlier run. All are
-// written beside the old ones before the first takes its place.
-func (f *resultFolder) replace(files map[string][]byte) error {
+// written beside the old ones before the first takes its place. Parts of an unfinished
+// run go too, unless that was about something else.
+func (f *resultFolder) replace(files map[string][]byte, keepParts bool) error {
 	temporary := func(name string) string { return filepath.Join(f.path, "."+name+".part") }
 	for name, content := range files {
 		if err := os.WriteFile(temporary(name), content, 0o644); err != nil {
@@ -145,7 +150,29 @@ func (f *resultFolder) replace(files map[string][]byte) error {
 			return err
 		}
 	}
+	if keepParts {
+		return nil
+	}
 	return os.RemoveAll(filepath.Join(f.path, folderProgress))
+}
+
+// fingerprint tells one build of the program from another, so that a run never goes on
+// from parts that other code computed.
+func fingerprint() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // versions are those of what computed the results.

@@ -53,6 +53,16 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	return d
 }
 
+// exampleAlone refuses flags about a table of one's own beside --example.
+func exampleAlone(flags *pflag.FlagSet, useExample bool) error {
+	for _, name := range []string{"target", "positive", "missing", "missing-marker", "categorical", "header"} {
+		if useExample && flags.Changed(name) {
+			return usagef("--%s: the example comes with its own; leave it out, or give a table in place of --example", name)
+		}
+	}
+	return nil
+}
+
 func addHeader(flags *pflag.FlagSet, header *string) {
 	flags.StringVar(header, "header", "auto", "whether the first row names the columns: auto, yes or no")
 }

@@ -8,13 +8,21 @@ import (
 	"path/filepath"
 )
 
-// checkOutput refuses a path that cannot be written, before any work is done.
-func checkOutput(path string) error {
+// checkOutput refuses a path that cannot be written, or that is one of the files read,
+// before any work is done.
+func checkOutput(path string, inputs ...string) error {
 	if path == "" {
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("-o %s: this is not a regular file; give the path of a file to write", path)
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("-o %s: this is not a regular file; give the path of a file to write", path)
+		}
+		for _, name := range inputs {
+			if input, err := os.Stat(name); err == nil && os.SameFile(info, input) {
+				return usagef("-o %s: this is one of the files read, which would be lost; give another path", path)
+			}
+		}
 	}
 	probe, err := os.CreateTemp(filepath.Dir(path), ".lossep-*")
 	if err != nil {

@@ -92,7 +92,7 @@ from them.`,
 		if err != nil {
 			return err
 		}
-		if err := folder.replace(files); err != nil {
+		if err := folder.replace(files, !run.has("table1")); err != nil {
 			return err
 		}
 		var text bytes.Buffer
@@ -160,7 +160,7 @@ func (r *paperRun) simulate(ctx context.Context, folder *resultFolder, errs io.W
 	var known []*paper.Trial
 	for _, part := range parts {
 		// What cannot be read is computed again.
-		if t := new(paper.Trial); json.Unmarshal(part, t) == nil {
+		if t := new(paper.Trial); json.Unmarshal(part, t) == nil && r.Settings.Fits(t) {
 			known = append(known, t)
 		}
 	}

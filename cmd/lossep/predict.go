@@ -50,7 +50,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 			return blame(err, name)
 		}
 		n := 0
-		err = writeRows(c.Context(), c.OutOrStdout(), output, func(ctx context.Context, w io.Writer) error {
+		err = writeRows(c.Context(), c.OutOrStdout(), output, args, func(ctx context.Context, w io.Writer) error {
 			rows := newRowWriter(w, *format, rd.Columns(), keep, []string{"mean", "variance", "probability"})
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
@@ -79,8 +79,8 @@ func addRowFlags(c *cobra.Command, keep *bool, output *string) {
 
 // writeRows gives the rows that make writes to a file or to standard output, once all
 // of them are made.
-func writeRows(ctx context.Context, out io.Writer, path string, make func(context.Context, io.Writer) error) error {
-	if err := checkOutput(path); err != nil {
+func writeRows(ctx context.Context, out io.Writer, path string, inputs []string, make func(context.Context, io.Writer) error) error {
+	if err := checkOutput(path, inputs...); err != nil {
 		return err
 	}
 	s, err := newSpool(path)
