@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	trials       = flag.Int("trials", 20, "number of random problems on which sampling and exact answers are compared")
+	trials       = flag.Int("trials", 50, "number of random problems on which sampling and exact answers are compared")
 	calibrations = flag.Int("calibrations", 150, "number of simulations behind the calibration of sampling")
 )
 
