@@ -29,7 +29,7 @@ func ExampleNewReactor() {
 // A small run of the simulation behind Table 1, from a seed.
 func ExampleSimulation_Run() {
 	s := paper.New(3, 2, 20)
-	trials, err := s.Run(context.Background(), nil, func(*paper.Trial) {})
+	trials, err := s.Run(context.Background(), nil, func(*paper.Trial) error { return nil })
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -189,13 +189,14 @@ func (s Simulation) Fits(t *Trial) bool {
 }
 
 // Run computes the data sets that are not among those known, on all cores, and
-// returns all of them in order. After each it calls finished, never twice at once.
+// returns all of them in order. After each it calls finished, never twice at once; an
+// error of that ends the run.
 // When the context ends, or a data set fails, it returns the error and leaves what
 // is finished to the caller.
-func (s Simulation) Run(ctx context.Context, known []*Trial, finished func(*Trial)) ([]*Trial, error) {
+func (s Simulation) Run(ctx context.Context, known []*Trial, finished func(*Trial) error) ([]*Trial, error) {
 	trials := make([]*Trial, s.DataSets)
 	for _, t := range known {
-		if t.Index < len(trials) {
+		if s.Fits(t) {
 			trials[t.Index] = t
 		}
 	}
@@ -223,8 +224,12 @@ func (s Simulation) Run(ctx context.Context, known []*Trial, finished func(*Tria
 				}
 				mutex.Lock()
 				trials[i] = t
-				finished(t)
+				err = finished(t)
 				mutex.Unlock()
+				if err != nil {
+					cancel(err)
+					return
+				}
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -169,14 +168,16 @@ func (r *paperRun) simulate(ctx context.Context, folder *resultFolder, errs io.W
 		fmt.Fprintf(errs, "going on from %d finished data sets\n", done)
 	}
 	bar := newBar("data sets", r.Settings.DataSets, done, errs)
-	var saving error
-	r.Trials, err = r.Settings.Run(ctx, known, func(t *paper.Trial) {
-		saving = errors.Join(saving, folder.keep(t.Index, t))
+	r.Trials, err = r.Settings.Run(ctx, known, func(t *paper.Trial) error {
+		if err := folder.keep(t.Index, t); err != nil {
+			return err
+		}
 		done++
 		_ = bar.Add(1) // a terminal that cannot be written to
+		return nil
 	})
 	_ = bar.Clear()
-	if err = errors.Join(err, saving); err != nil {
+	if err != nil {
 		if done > 0 && ctx.Err() != nil {
 			fmt.Fprintf(errs, "%d of %d data sets are kept in %s; the same command goes on from them\n", done, r.Settings.DataSets, folder.path)
 		}
