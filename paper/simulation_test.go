@@ -201,9 +201,7 @@ func TestProbabilitiesOfMethods(t *testing.T) {
 	}
 }
 
-// goldenProbabilities are the mean and the distance from EP, as first computed; that
-// the three corrections agree to a ten-thousandth, and not with EP, is what the exact
-// answer says of them too.
+// goldenProbabilities are the mean and the distance from EP, as first computed.
 var goldenProbabilities = map[string][2]float64{
 	"vi":        {0.593822, 0.008252},
 	"loss-vi":   {0.591496, 0.011067},
