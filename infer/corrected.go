@@ -2,8 +2,6 @@ package infer
 
 import (
 	"math"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
@@ -240,38 +238,28 @@ func (c *Corrected) expand(s *correction, w float64, cov []float64) {
 func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd float64, s *correction)) {
 	const block = 64
 	n := views.Len()
-	blocks := (n + block - 1) / block
-	next := make(chan int, blocks)
-	for b := range blocks {
-		next <- b
-	}
-	close(next)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), blocks) {
-		wg.Go(func() {
-			var ws gauss.Workspace
-			s := correction{refine: refine}
-			known := correction{x: []float64{0}, p: []float64{1}}
-			for b := range next {
-				part := views.Slice(b*block, min((b+1)*block, n))
-				mean, variance := make([]float64, part.Len()), make([]float64, part.Len())
-				c.q.Predict(part, mean, variance, &ws)
-				white := mat.NewDense(part.Len(), c.model.Dim(), nil)
-				c.q.Whiten(white, part, &ws)
-				var cov mat.Dense
-				cov.Mul(white, c.white.T())
-				for j, w := range variance {
-					if w == 0 {
-						use(b*block+j, mean[j], 0, &known)
-						continue
-					}
-					c.marginal(&s, w, cov.RawRowView(j))
-					use(b*block+j, mean[j], math.Sqrt(w), &s)
+	eachTask((n+block-1)/block, func() func(int) {
+		var ws gauss.Workspace
+		s := correction{refine: refine}
+		known := correction{x: []float64{0}, p: []float64{1}}
+		return func(b int) {
+			part := views.Slice(b*block, min((b+1)*block, n))
+			mean, variance := make([]float64, part.Len()), make([]float64, part.Len())
+			c.q.Predict(part, mean, variance, &ws)
+			white := mat.NewDense(part.Len(), c.model.Dim(), nil)
+			c.q.Whiten(white, part, &ws)
+			var cov mat.Dense
+			cov.Mul(white, c.white.T())
+			for j, w := range variance {
+				if w == 0 {
+					use(b*block+j, mean[j], 0, &known)
+					continue
 				}
+				c.marginal(&s, w, cov.RawRowView(j))
+				use(b*block+j, mean[j], math.Sqrt(w), &s)
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 }
 
 // Moments implements Posterior.

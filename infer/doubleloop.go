@@ -76,7 +76,7 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 		visits   = 100
 		patience = 100 // outer steps without progress
 	)
-	tol := e.tol
+	tol := e.opt.Tolerance
 	for range visits {
 		residual, best, since := math.Inf(1), math.Inf(1), 0
 		for k := 0; k < outer && residual > tol && e.status.Sweeps < e.opt.MaxSweeps; k++ {
@@ -157,7 +157,7 @@ func (e *engine) recover() error {
 		e.status.Residual = max(e.status.Residual, e.sweepUtility())
 		e.damping = damping
 	}
-	if e.status.Residual <= e.tol { // it was there without knowing
+	if e.status.Residual <= e.opt.Tolerance { // it was there without knowing
 		e.status.Converged, e.status.Reason = true, ""
 	}
 	return nil

@@ -19,7 +19,6 @@ type engine struct {
 	sites  Sites
 	saved  Sites // the sites before the sweep under way
 	status Status
-	tol    float64
 
 	damping float64 // δ in force
 
@@ -48,7 +47,7 @@ func newEngine(o EP, m *Model) *engine {
 	o = o.withDefaults()
 	n, dim := m.Views.Len(), m.Dim()
 	e := &engine{
-		opt: o, model: m, tol: o.Tolerance, damping: o.Damping, lastVisit: math.Inf(1),
+		opt: o, model: m, damping: o.Damping, lastVisit: math.Inf(1),
 		tilted: gauss.NewGaussian(dim), nat: gauss.NewNatural(dim),
 		mean: make([]float64, n), variance: make([]float64, n),
 		order: make([]int, n),
@@ -201,8 +200,8 @@ func (e *engine) sweep(hold bool) float64 {
 		residual, ok = e.sweepSequential()
 	}
 	e.visited = e.model.Utility != nil &&
-		(e.opt.Schedule == Sequential || residual <= 0.1*e.lastVisit || residual <= e.tol)
-	if ok && e.opt.Schedule == Parallel && !e.visited && residual <= e.tol {
+		(e.opt.Schedule == Sequential || residual <= 0.1*e.lastVisit || residual <= e.opt.Tolerance)
+	if ok && e.opt.Schedule == Parallel && !e.visited && residual <= e.opt.Tolerance {
 		return residual // nothing has moved
 	}
 	if ok {
@@ -245,7 +244,7 @@ func (e *engine) sweepParallel() (residual float64, ok bool) {
 		e.proposed[i] = p.site.Over(s)
 		residual = max(residual, p.residual)
 	}
-	if residual <= e.tol {
+	if residual <= e.opt.Tolerance {
 		return residual, true // what was measured is what is returned
 	}
 	e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
@@ -320,7 +319,7 @@ func (e *engine) settle(ctx context.Context) error {
 		residual := e.sweep(true)
 		e.record(residual)
 		complete := e.visited || e.model.Utility == nil
-		if complete && residual <= e.tol {
+		if complete && residual <= e.opt.Tolerance {
 			e.status.Converged = true
 			return nil
 		}

@@ -3,8 +3,6 @@ package infer
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/lossep/lossep/factor"
@@ -51,24 +49,15 @@ func (e *Evidence) Moments(views *gauss.Views, mean, variance []float64) {
 // counted by Failures.
 func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	Gaussian{e.fit.Q}.Expect(views, t, value, stderr)
-	next := make(chan int, views.Len())
-	for j := range views.Len() {
-		next <- j
-	}
-	close(next)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), views.Len()) {
-		wg.Go(func() {
-			for j := range next {
-				if p, ok := e.expect(views.Slice(j, j+1), t); ok {
-					value[j] = p
-				} else {
-					e.failures.Add(1)
-				}
+	eachTask(views.Len(), func() func(int) {
+		return func(j int) {
+			if p, ok := e.expect(views.Slice(j, j+1), t); ok {
+				value[j] = p
+			} else {
+				e.failures.Add(1)
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 }
 
 func (e *Evidence) expect(view *gauss.Views, t factor.Factor) (float64, bool) {

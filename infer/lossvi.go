@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/factor"
@@ -192,16 +191,7 @@ func (c *calibration) ascentOfTerm(opt VI) *ascent {
 
 // withTerm is the model with its point as one more view, with the term on it.
 func withTerm(m *Model, t factor.Factor) *Model {
-	n := m.Views.Len()
-	a := mat.NewDense(n+1, m.Dim(), nil)
-	b, r := make([]float64, n+1), make([]float64, n+1)
-	for i := range n {
-		a.SetRow(i, m.Views.Row(i))
-		b[i], r[i] = m.Views.Offset(i), m.Views.Residual(i)
-	}
-	a.SetRow(n, m.Points.Row(0))
-	b[n] = m.Points.Offset(0)
-	return &Model{Views: gauss.NewViews(a, b, r), Terms: append(slices.Clone(m.Terms), t)}
+	return &Model{Views: m.Views.Append(m.Points), Terms: append(slices.Clone(m.Terms), t)}
 }
 
 // result reports the bound climbed with the actions it was climbed with.

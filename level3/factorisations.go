@@ -81,19 +81,3 @@ func lowerView(ul blas.Uplo, n int, a []float64, lda int) view {
 	}
 	return v
 }
-
-// Cholesky is Implementation.Cholesky of the selected implementation.
-func Cholesky(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
-	return best().Cholesky(ul, n, a, lda)
-}
-
-// CholeskyInverse is Implementation.CholeskyInverse of the selected implementation.
-func CholeskyInverse(ul blas.Uplo, n int, a []float64, lda int) (ok bool) {
-	return best().CholeskyInverse(ul, n, a, lda)
-}
-
-// TriangularInverse is Implementation.TriangularInverse of the selected
-// implementation.
-func TriangularInverse(ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) (ok bool) {
-	return best().TriangularInverse(ul, d, n, a, lda)
-}

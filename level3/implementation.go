@@ -66,12 +66,6 @@ var selected = sync.OnceValues(func() (Implementation, error) {
 	return choose(os.Getenv(Variable), Available())
 })
 
-// best is Selected for those who leave the error to Use.
-func best() Implementation {
-	impl, _ := selected()
-	return impl
-}
-
 func choose(name string, all []Implementation) (Implementation, error) {
 	if name == "" || name == "auto" {
 		return all[0], nil

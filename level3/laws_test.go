@@ -352,23 +352,25 @@ func TestGonumUses(t *testing.T) {
 	}
 }
 
-func ExampleCholesky() {
+func ExampleImplementation_Cholesky() {
 	a := []float64{
 		4, 0,
 		2, 5,
 	}
-	fmt.Println(Cholesky(blas.Lower, 2, a, 2), a)
+	impl, _ := Selected() // the fastest, also with an error
+	fmt.Println(impl.Cholesky(blas.Lower, 2, a, 2), a)
 	// Output: true [2 0 1 2]
 }
 
-func ExampleSymProduct() {
+func ExampleImplementation_SymProduct() {
 	// Aᵀ·diag(1, −1)·A, the lower triangle.
 	a := []float64{
 		1, 2,
 		3, 4,
 	}
 	c := make([]float64, 4)
-	SymProduct(blas.Lower, blas.Trans, 2, 2, 1, a, 2, []float64{1, -1}, 0, c, 2)
+	impl, _ := Selected() // the fastest, also with an error
+	impl.SymProduct(blas.Lower, blas.Trans, 2, 2, 1, a, 2, []float64{1, -1}, 0, c, 2)
 	fmt.Println(c)
 	// Output: [-8 0 -10 -12]
 }

@@ -107,13 +107,3 @@ func symmetricByRows(r region, alpha float64, x view, d []float64, triangle regi
 			1, out.data[out.index(i, jLo):], out.cs)
 	}
 }
-
-// SymProduct is Implementation.SymProduct of the selected implementation.
-func SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, d []float64, beta float64, c []float64, ldc int) {
-	best().SymProduct(ul, tA, n, k, alpha, a, lda, d, beta, c, ldc)
-}
-
-// TriSymProduct is Implementation.TriSymProduct of the selected implementation.
-func TriSymProduct(ul, ulA blas.Uplo, tA blas.Transpose, n int, alpha float64, a []float64, lda int, d []float64, beta float64, c []float64, ldc int) {
-	best().TriSymProduct(ul, ulA, tA, n, alpha, a, lda, d, beta, c, ldc)
-}
