@@ -94,7 +94,7 @@ func (b *binding) byName(line int) error {
 		return &Error{
 			File: b.file, Line: line, ColumnName: absent[0],
 			Msg: fmt.Sprintf("%s of the model missing: %s; the file has %s", plural(len(absent), "column"), quoteList(absent), quoteList(b.names)),
-			Fix: "add the columns under these names, or choose header=no if the first row is data in the order of the training file",
+			Fix: "add the columns under these names, or choose --header=no if the first row is data in the order of the training file",
 		}
 	}
 	for _, name := range b.names {

@@ -98,7 +98,7 @@ func headerNames(file string, line int, first []string) ([]string, error) {
 			return nil, &Error{
 				File: file, Line: line, Column: j + 1, ColumnName: names[j],
 				Msg: fmt.Sprintf("duplicate header name: column %d is called %s too", before+1, quote(names[j])),
-				Fix: "give every column its own name, or choose header=no if the first row is data",
+				Fix: "give every column its own name, or choose --header=no if the first row is data",
 			}
 		}
 		where[names[j]] = j

@@ -122,7 +122,7 @@ func (s *scanned) learnNumeric(name string, o *Options) (Column, error) {
 		at := s.table.cell(row, s.column)
 		at.Msg = fmt.Sprintf("%s is infinite or too large (%s in this column)",
 			quote(s.table.rows[row][s.column]), plural(len(s.infinite), "such cell"))
-		at.Fix = "replace it by a finite number, or leave the cell empty and choose missing=impute"
+		at.Fix = "replace it by a finite number, or leave the cell empty and choose --missing=impute"
 		return Column{}, at
 	}
 	if s.numberedRows(name) {

@@ -156,6 +156,6 @@ func (m *missingCells) err(t *Table) error {
 	}
 	m.at.Msg = fmt.Sprintf("%s in %s of %d (%s): %s%s", plural(m.total, "missing cell"),
 		plural(len(m.columns), "column"), len(t.columns), quoteList(m.columns), strings.Join(m.first, ", "), more)
-	m.at.Fix = "fill them, or choose missing=impute (median or mode, plus an indicator feature)"
+	m.at.Fix = "fill them, or choose --missing=impute (median or mode, plus an indicator feature)"
 	return m.at
 }

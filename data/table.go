@@ -55,7 +55,7 @@ func Read(r io.Reader, name string, header Header) (*Table, error) {
 	if len(t.rows) == 0 {
 		return nil, &Error{
 			File: name, Line: 2, Column: 1, ColumnName: t.columns[0],
-			Msg: "there is a header but no row below it", Fix: "add rows, or choose header=no if the first row is data",
+			Msg: "there is a header but no row below it", Fix: "add rows, or choose --header=no if the first row is data",
 		}
 	}
 	return t, nil

@@ -118,7 +118,7 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 		}
 		return "", &Error{
 			Msg: fmt.Sprintf("no row has the outcome %s that is to be positive; the values are %s", quote(wanted), listed),
-			Fix: "name one of these two as positive",
+			Fix: "name one of these two with --positive",
 		}
 	}
 	plain := [2]string{strings.ToLower(unquoted(values[0])), strings.ToLower(unquoted(values[1]))}
@@ -132,7 +132,7 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 	}
 	return "", &Error{
 		Msg: fmt.Sprintf("the outcome takes the values %s, and neither is the positive one by convention", listed),
-		Fix: "name the positive one",
+		Fix: "name the positive one with --positive",
 	}
 }
 

@@ -44,7 +44,7 @@ type dataFlags struct {
 func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	d := new(dataFlags)
 	flags.StringVar(&d.options.Target, "target", "", `the outcome: a column's name, its number from 1, or "last"`)
-	flags.StringVar(&d.options.Positive, "positive", "", "the spelling of the positive outcome")
+	flags.StringVar(&d.options.Positive, "positive", "", "the spelling of the positive outcome; not needed where the two are such as 0 and 1, no and yes, false and true")
 	flags.StringVar(&d.missing, "missing", "error", "what to do about missing cells: error, or impute (median or mode, plus an indicator)")
 	flags.StringArrayVar(&d.options.Markers, "missing-marker", nil, "a spelling of a missing cell, in place of the usual ones; can be repeated")
 	flags.StringArrayVar(&d.options.Categorical, "categorical", nil, "a column that is categorical whatever it looks like; can be repeated")
