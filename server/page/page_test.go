@@ -1,0 +1,132 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// manifest is what the build notes about itself: checksums by path.
+type manifest struct {
+	Sources map[string]string `json:"sources"`
+	Files   map[string]string `json:"files"`
+}
+
+func readManifest(t *testing.T) manifest {
+	t.Helper()
+	text, err := fs.ReadFile(Files, "manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// What is embedded was built from the sources at hand: forgetting to build fails
+// here, with no need for node.
+func TestBundleIsWhatTheSourcesGive(t *testing.T) {
+	sources := []string{"build.js", "package.json", "package-lock.json", "index.html", "style.css", "favicon.svg"}
+	scripts, err := filepath.Glob("src/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scripts {
+		sources = append(sources, filepath.ToSlash(s))
+	}
+	slices.Sort(sources)
+
+	m := readManifest(t)
+	if built := slices.Sorted(maps.Keys(m.Sources)); !slices.Equal(built, sources) {
+		t.Errorf("built from %v\nbut the sources are %v: run npm run build", built, sources)
+	}
+	for _, name := range sources {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checksum(text) != m.Sources[name] {
+			t.Errorf("%s changed after the bundle was built: run npm run build", name)
+		}
+	}
+}
+
+// Nothing in the bundle was edited by hand, added or lost.
+func TestBundleIsUntouched(t *testing.T) {
+	m := readManifest(t)
+	var names []string
+	err := fs.WalkDir(Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == "manifest.json" {
+			return err
+		}
+		names = append(names, "dist/"+name)
+		text, err := fs.ReadFile(Files, name)
+		if err == nil && checksum(text) != m.Files["dist/"+name] {
+			t.Errorf("%s is not what the build wrote", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := slices.Sorted(maps.Keys(m.Files)); !slices.Equal(names, want) {
+		t.Errorf("dist has %v, the build wrote %v", names, want)
+	}
+}
+
+// The page keeps to its own host and to the content security policy: no script or
+// handler in the markup, and every file it names is embedded.
+func TestPageIsSelfContained(t *testing.T) {
+	index, err := fs.ReadFile(Files, "index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"#]+)"`).FindAllSubmatch(index, -1) {
+		name := string(m[1])
+		if strings.Contains(name, ":") || strings.HasPrefix(name, "//") {
+			t.Errorf("index.html refers to %s", name)
+		} else if _, err := fs.Stat(Files, path.Clean(name)); err != nil && name != "openapi.json" {
+			t.Errorf("index.html refers to %s: %v", name, err)
+		}
+	}
+	if m := regexp.MustCompile(`(?i)<script>|\son[a-z]+=`).Find(index); m != nil {
+		t.Errorf("index.html has an inline script: %s", m)
+	}
+	style, err := fs.ReadFile(Files, "style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`@import|url\((?:[^d)]|d[^a])`).Find(style); m != nil {
+		t.Errorf("style.css loads something: %s", m)
+	}
+}
+
+// The libraries in the bundle may be passed on only with their notices.
+func TestNoticesAreKept(t *testing.T) {
+	text, err := fs.ReadFile(Files, "LICENSES.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"@observablehq/plot 0.6.17", "d3-array ", "d3-scale ", "Copyright", "Permission to use"} {
+		if !bytes.Contains(text, []byte(name)) {
+			t.Errorf("LICENSES.txt lacks %q", name)
+		}
+	}
+}

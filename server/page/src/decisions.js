@@ -1,0 +1,118 @@
+import {caption, cell, h, wordCell} from "./dom.js";
+import {count, fixed, number, percent, plural} from "./format.js";
+import {actionBadge, replaceTable} from "./panel.js";
+import {methodLabel} from "./looks.js";
+
+// The table of decisions, a page of it at a time.
+
+const pageSize = 20;
+
+// A list of decisions is an array with an entry for each row of the input: {row,
+// decision, own, errors}. decision is under the costs shown and own under those of the
+// model, both as the API gives them; errors are {column, message} of a row that could
+// not be decided.
+export const flipped = ({decision, own}) => decision !== undefined && own !== undefined && decision.action_index !== own.action_index;
+
+const filters = {all: () => true, flipped, errors: ({errors}) => errors !== undefined};
+const orders = {
+  row: () => 0,
+  flipped: (a, b) => flipped(b) - flipped(a),
+  margin: (a, b) => (a.decision?.margin ?? Infinity) - (b.decision?.margin ?? Infinity),
+  probability: (a, b) => (b.decision?.probability ?? -1) - (a.decision?.probability ?? -1),
+};
+
+export class DecisionTable {
+  #page = 0;
+  #remarks = false;
+
+  constructor(table, pager) {
+    Object.assign(this, {table, pager, filter: "all", sort: "row"});
+  }
+
+  // show puts decisions on the screen. about is {actions, costs, positive, extras,
+  // opinions}: the names of the actions, whether their values are costs, the name of
+  // the positive outcome, columns of the input to show too, and whether there are
+  // second opinions.
+  show(decisions, about) {
+    Object.assign(this, {decisions, about});
+    this.#remarks = decisions.some(({decision}) => decision?.unseen?.length);
+    this.#draw();
+  }
+
+  choose(filter, sort) {
+    Object.assign(this, {filter, sort});
+    this.#page = 0;
+    if (this.decisions) this.#draw();
+  }
+
+  #draw() {
+    const chosen = this.decisions.filter(filters[this.filter]).sort(orders[this.sort]);
+    const pages = Math.max(1, Math.ceil(chosen.length / pageSize));
+    this.#page = Math.min(this.#page, pages - 1);
+    const first = this.#page * pageSize;
+    const seen = chosen.slice(first, first + pageSize);
+    const {actions, costs, positive, extras, opinions} = this.about;
+    const heads = [
+      ["Row", "number"], ...extras.map((name) => [name, ""]), ["Action", ""], ["Changed by the costs?", ""], [`Chance of ${positive}`, "number"],
+      ...actions.map((action) => [`${costs ? "Expected cost" : "Expected worth"}: ${action}`, "number"]), ["Margin", "number"], ...(opinions ? [["Second opinion", ""]] : []), ...(this.#remarks ? [["Remarks", ""]] : []),
+    ];
+    replaceTable(this.table,
+      caption(chosen.length ? `Rows ${count(first + 1)} to ${count(first + seen.length)} of ${count(chosen.length)}` : this.filter === "flipped" ? "No decision is flipped by these costs" : "No such rows"),
+      h("thead", {}, h("tr", {}, heads.map(([text, kind]) => h("th", {scope: "col", class: kind}, text)))),
+      h("tbody", {}, seen.map((entry) => this.#row(entry, heads.length))));
+    this.#drawPager(pages);
+  }
+
+  #row(entry, width) {
+    const {index, row, decision, own, errors} = entry;
+    const {actions, extras, opinions} = this.about;
+    const head = h("th", {scope: "row", class: "number"}, count(index + 1));
+    const more = extras.map((name) => h("td", {}, String(row[name] ?? "")));
+    if (errors) {
+      return h("tr", {class: "bad", dataset: {row: index + 1}}, head, more, h("td", {colspan: width - 1 - extras.length, dataset: {field: "error"}},
+        errors.map(({column, message}) => h("div", {}, h("b", {}, "✗ not decided: "), column ? [h("code", {}, column), " "] : "", message))));
+    }
+    const flips = flipped(entry);
+    const dissent = Object.entries(decision.dissent ?? {}).map(([method, action]) => `${methodLabel(method)}: ${action}`).join(", ");
+    return h("tr", {class: flips ? "flipped" : "", dataset: {row: index + 1, flipped: flips}}, head, more,
+      wordCell("action", actionBadge(decision.action_index, actions), decision.action),
+      wordCell("own_action", flips ? h("strong", {class: "differs"}, `⇄ was ${own.action}`) : "", own?.action),
+      cell("probability", percent(decision.probability), decision.probability),
+      decision.expected.map((value, a) => cell("expected", fixed(value), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
+      cell("margin", fixed(decision.margin), decision.margin),
+      opinions ? wordCell("dissent", dissent ? h("strong", {class: "differs"}, dissent) : decision.disagreement ? "differs" : "agrees") : "",
+      this.#remarks && h("td", {dataset: {field: "remarks"}}, decision.unseen?.length ? `not seen in training: ${decision.unseen.join(", ")}` : ""));
+  }
+
+  #drawPager(pages) {
+    const go = (page) => () => {
+      this.#page = page;
+      this.#draw();
+    };
+    const button = (key, text, page, on) => h("button", {type: "button", disabled: !on, onclick: go(page), dataset: {key}}, text);
+    const at = this.#page;
+    replaceTable(this.pager, ...(pages < 2 ? [] : [
+      button("first", "First", 0, at > 0), button("back", "Back", at - 1, at > 0), h("span", {}, `page ${count(at + 1)} of ${count(pages)}`),
+      button("next", "Next", at + 1, at + 1 < pages), button("last", "Last", pages - 1, at + 1 < pages),
+    ]));
+  }
+}
+
+// summary is what there is to say about all decisions: sentences, the first the most
+// important.
+export function summary(decisions, {actions, costs}) {
+  const made = decisions.filter(({decision}) => decision);
+  const bad = decisions.length - made.length;
+  const flips = made.filter(flipped);
+  const each = actions.map((action, a) => [action, made.filter(({decision}) => decision.action_index === a).length]).map(([action, n]) => `${count(n)} “${action}”`);
+  const mean = made.reduce((sum, {decision}) => sum + decision.expected[decision.action_index], 0) / made.length;
+  return {
+    flips: flips.length,
+    headline: `${plural(made.length, "decision")}: ${each.join(", ")}.`,
+    rest: [
+      flips.length ? `${plural(flips.length, "decision")} ${flips.length === 1 ? "differs" : "differ"} from those under the model’s own costs.` : "None differs from those under the model’s own costs.",
+      made.length ? `On average a decision is expected to ${costs ? "cost" : "be worth"} ${number(mean, 4)}.` : "",
+      bad ? `${plural(bad, "row")} could not be decided.` : "",
+    ].filter(Boolean).join(" "),
+  };
+}

@@ -1,0 +1,108 @@
+import {onRefused, setToken} from "./api.js";
+import {find, setText} from "./dom.js";
+import {decodeLink, encodeLink} from "./link.js";
+import {onThemeChange} from "./looks.js";
+import {Classifier} from "./classifier.js";
+import {Model} from "./model.js";
+import {Reactor} from "./reactor.js";
+
+// The page: three panels, one of which is shown, and the address that says what is seen.
+
+const page = {moved, rendered, busy};
+const panels = Object.fromEntries([new Reactor(page), new Classifier(page), new Model(page)].map((panel) => [panel.name, panel]));
+const order = Object.keys(panels);
+let current;
+
+// rendered counts the answers that have been put on the screen.
+function rendered() {
+  document.body.dataset.ready = String(Number(document.body.dataset.ready) + 1);
+}
+
+// busy shows that some answer is late; quick ones would only flicker.
+let late;
+function busy() {
+  const is = Object.values(panels).some((panel) => panel.section.getAttribute("aria-busy") === "true");
+  clearTimeout(late);
+  const show = () => (find(document, "#progress").hidden = !is);
+  if (is) late = setTimeout(show, 200);
+  else show();
+}
+
+// moved writes what is seen into the address. A change that has settled is a step to
+// which the Back button returns; many such steps within a second are one.
+let lastStep = 0;
+let pending;
+function moved(panel, settled) {
+  if (panel !== current) return;
+  clearTimeout(pending);
+  if (!settled) {
+    pending = setTimeout(() => history.replaceState(null, "", addressOf(panel)), 400);
+    return;
+  }
+  const address = addressOf(panel);
+  if (address === location.hash) return;
+  const now = performance.now();
+  if (now - lastStep < 1000) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+  lastStep = now;
+}
+
+const addressOf = (panel) => encodeLink(panel.name, panel.write());
+
+// show brings a panel to the front.
+function show(name) {
+  current = panels[name];
+  for (const [other, panel] of Object.entries(panels)) {
+    const tab = find(document, `#tab-${other}`);
+    const is = other === name;
+    tab.setAttribute("aria-selected", String(is));
+    tab.tabIndex = is ? 0 : -1;
+    panel.section.hidden = !is;
+  }
+  current.refresh(true);
+}
+
+// follow shows what the address says.
+function follow() {
+  const {panel, values} = decodeLink(location.hash);
+  const name = panels[panel] ? panel : "reactor";
+  if (panels[panel]) panels[name].read(values);
+  show(name);
+}
+
+order.forEach((name, i) => {
+  const tab = find(document, `#tab-${name}`);
+  const select = (to) => {
+    show(to);
+    history.pushState(null, "", addressOf(current));
+  };
+  tab.addEventListener("click", () => select(name));
+  tab.addEventListener("keydown", (event) => {
+    const to = {ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: -1}[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = order.at(to % order.length);
+    select(next);
+    find(document, `#tab-${next}`).focus();
+  });
+});
+
+find(document, "#skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address belongs to the panels
+  find(document, "#main-content").focus();
+});
+
+onRefused((wrong) => {
+  find(document, "#token").hidden = false;
+  if (wrong) setText(find(document, "#token-note"), "This token is not accepted.");
+});
+find(document, "#token").addEventListener("submit", (event) => {
+  event.preventDefault();
+  setToken(find(document, "#token-field").value.trim());
+  find(document, "#token").hidden = true;
+  current.refresh();
+});
+
+onThemeChange(() => Object.values(panels).forEach((panel) => panel.redraw()));
+addEventListener("popstate", follow);
+follow();
