@@ -1,0 +1,281 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+)
+
+// Solve answers the request. The error is an *InputError, or that of the context.
+func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
+	p, err := c.problem()
+	if err != nil {
+		return nil, err
+	}
+	s, err := newClassifierSolver(p)
+	if err != nil {
+		return nil, err
+	}
+	methods := []struct {
+		name  string
+		solve func(context.Context) (*fitted, error)
+	}{
+		{"ep", s.ep},
+		{"loss-ep", s.lossEP},
+		{"vi", s.vi},
+		{"loss-vi", s.lossVI},
+		{"corrected", s.corrected},
+		{"laplace", s.laplace},
+	}
+	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
+	var exact *truth
+	var exactErr error
+	var wait sync.WaitGroup
+	wait.Go(func() { exact, exactErr = newTruth(ctx, s.model, s.grid) })
+	for i, m := range methods {
+		wait.Go(func() {
+			var f *fitted
+			if f, errs[i] = m.solve(ctx); errs[i] == nil {
+				answers[i], errs[i] = s.answer(ctx, m.name, f)
+			}
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if exactErr != nil {
+		s.view.ExactLeftOut = reason(exactErr)
+	} else {
+		s.view.Exact = exact.answer(s.utility)
+	}
+	for i, m := range methods {
+		if errs[i] != nil {
+			s.view.LeftOut = append(s.view.LeftOut, LeftOut{m.name, reason(errs[i])})
+			continue
+		}
+		if exactErr == nil {
+			s.compare(answers[i], exact)
+		}
+		s.view.Methods = append(s.view.Methods, *answers[i])
+	}
+	return &s.view, nil
+}
+
+// classifierSolver is one request being answered.
+type classifierSolver struct {
+	problem *problem
+	model   *infer.Model
+	grid    *gauss.Views
+	utility *decision.Utility // on the grid
+	// calibrated is the model with the utility on the grid of CalibrationAxes.
+	calibrated *infer.Model
+	view       ClassifierView
+
+	// What several methods begin with is found once.
+	plainEP func(context.Context) (*infer.EPResult, error)
+	plainVI func(context.Context) (*infer.VIResult, error)
+}
+
+// calibrationPoints is the largest number of points that a method is calibrated on.
+// Loss-VI visits each at every draw and step, which would take it seconds on a grid of
+// thousands.
+const calibrationPoints = 225
+
+func newClassifierSolver(p *problem) (*classifierSolver, error) {
+	process, err := gp.New(p.kernel, p.x)
+	if err != nil {
+		return nil, inputf("kernel", "its covariances at the points have no square root; choose other parameters (%v)", err)
+	}
+	s := &classifierSolver{problem: p, grid: process.At(gridPoints(p.axes))}
+	if s.model, err = process.Classify(p.labels); err != nil {
+		return nil, err
+	}
+	if s.utility, err = decision.NewUtility(decision.Probit(), s.grid.Len(), nil, p.table); err != nil {
+		return nil, err
+	}
+	s.view = ClassifierView{
+		Axes: p.axes, Kernel: p.kernel.String(), Needs: needs(p.table), ByProbability: byProbability(p.table),
+		CalibrationAxes: coarser(p.axes, calibrationPoints),
+		Methods:         []ClassifierAnswer{}, LeftOut: []LeftOut{},
+	}
+	points := process.At(gridPoints(s.view.CalibrationAxes))
+	s.calibrated = &infer.Model{Views: s.model.Views, Terms: s.model.Terms, Points: points}
+	if s.calibrated.Utility, err = decision.NewUtility(decision.Probit(), points.Len(), nil, p.table); err != nil {
+		return nil, err
+	}
+	s.plainEP = once(func(ctx context.Context) (*infer.EPResult, error) { return infer.EP{}.Fit(ctx, s.model) })
+	s.plainVI = once(func(ctx context.Context) (*infer.VIResult, error) { return infer.VI{}.Fit(ctx, s.model) })
+	return s, nil
+}
+
+// once makes a function that runs once, for whoever asks first; the others wait.
+func once[T any](run func(context.Context) (T, error)) func(context.Context) (T, error) {
+	var ran sync.Once
+	var result T
+	var err error
+	return func(ctx context.Context) (T, error) {
+		ran.Do(func() { result, err = run(ctx) })
+		return result, err
+	}
+}
+
+// fitted is what a method found.
+type fitted struct {
+	posterior   infer.Posterior
+	logEvidence float64
+	status      infer.Status
+	note        func() string // added to the status after the posterior was asked; may be nil
+}
+
+func gaussian(q *gauss.Gaussian, logEvidence float64, s infer.Status) *fitted {
+	return &fitted{posterior: infer.Gaussian{Gaussian: q}, logEvidence: logEvidence, status: s}
+}
+
+func (s *classifierSolver) ep(ctx context.Context) (*fitted, error) {
+	r, err := s.plainEP(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return gaussian(r.Q, r.LogEvidence, r.Status), nil
+}
+
+func (s *classifierSolver) lossEP(ctx context.Context) (*fitted, error) {
+	r, err := infer.EP{}.Fit(ctx, s.calibrated)
+	if err != nil {
+		return nil, err
+	}
+	return gaussian(r.Q, r.LogEvidence, r.Status), nil
+}
+
+func (s *classifierSolver) vi(ctx context.Context) (*fitted, error) {
+	r, err := s.plainVI(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return gaussian(r.Q, r.Bound, r.Status), nil
+}
+
+// Loss-VI is found less closely than it could be: its error is far below that of the
+// draws, and these shift every point of the surface together.
+const (
+	lossVIDraws     = 128
+	lossVITolerance = 1e-4
+)
+
+func (s *classifierSolver) lossVI(ctx context.Context) (*fitted, error) {
+	plain, err := s.plainVI(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := infer.LossVI{
+		VI:    infer.VI{Tolerance: lossVITolerance, Start: &plain.Sites},
+		Draws: lossVIDraws, Seed: seed,
+	}.Fit(ctx, s.calibrated)
+	if err != nil {
+		return nil, err
+	}
+	f := gaussian(r.Q, r.Bound, r.Status)
+	f.note = func() string {
+		note := fmt.Sprintf("to %g with %d draws", lossVITolerance, lossVIDraws)
+		if r.Floor > 0 {
+			note += fmt.Sprintf("; the utility is zero somewhere and was raised by %.2g", r.Floor)
+		}
+		return note
+	}
+	return f, nil
+}
+
+// What corrections may take: terms evaluated in all, and the number of points of the
+// grid times the square of the number of labels up to which pairs are corrected too.
+const (
+	correctedEffort = 16_000_000
+	pairedEffort    = 1_200_000
+)
+
+func (s *classifierSolver) corrected(ctx context.Context) (*fitted, error) {
+	r, err := s.plainEP(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := len(s.model.Terms)
+	if s.correctionNodes(r)*float64(n) > correctedEffort {
+		return nil, errors.New("corrections take too long where the process varies as much as here; use fewer points, a coarser grid or a kernel of less variance")
+	}
+	order, name := infer.Factorised, "factorised"
+	if s.grid.Len()*n*n <= pairedEffort {
+		order, name = infer.Paired, "paired"
+	}
+	c := infer.NewCorrected(s.model, r, order)
+	return &fitted{posterior: c, logEvidence: r.LogEvidence, status: r.Status, note: func() string {
+		note := name + " corrections"
+		if d := c.Declined(); d > 0 {
+			note += fmt.Sprintf(", factorised at %d points where pairs did not help", d)
+		}
+		return note
+	}}, nil
+}
+
+// correctionNodes is about how many nodes infer.Corrected integrates over on the whole
+// grid: 40 for each value, and more for one that varies by more than three.
+func (s *classifierSolver) correctionNodes(r *infer.EPResult) float64 {
+	mean, variance := make([]float64, s.grid.Len()), make([]float64, s.grid.Len())
+	infer.Gaussian{Gaussian: r.Q}.Moments(s.grid, mean, variance)
+	sum := 0.0
+	for _, v := range variance {
+		sum += min(max(40, 13*math.Sqrt(v)), 1025)
+	}
+	return sum
+}
+
+func (s *classifierSolver) laplace(ctx context.Context) (*fitted, error) {
+	r, err := infer.Laplace{}.Fit(ctx, s.model)
+	if err != nil {
+		return nil, err
+	}
+	return gaussian(r.Q, r.LogEvidence, r.Status), nil
+}
+
+// answer asks a posterior at every point of the grid.
+func (s *classifierSolver) answer(ctx context.Context, name string, f *fitted) (*ClassifierAnswer, error) {
+	n := s.grid.Len()
+	a := &ClassifierAnswer{
+		Method: name, Converged: f.status.Converged, Sweeps: f.status.Sweeps, ActionsHeld: f.status.ActionsHeld,
+		LogEvidence: finiteOrNil(&f.logEvidence), Probability: make([]float64, n), Action: make([]int, n),
+	}
+	// In parts, so that nobody waits long for an answer that is no longer wanted.
+	const part = 512
+	stderr := make([]float64, part)
+	for i := 0; i < n && ctx.Err() == nil; i += part {
+		j := min(i+part, n)
+		decision.Probit().Probabilities(f.posterior, s.grid.Slice(i, j), a.Probability[i:j], stderr[:j-i])
+	}
+	if !finite(a.Probability) {
+		return nil, errNotFinite
+	}
+	a.Status = f.status.String()
+	if f.note != nil {
+		a.Status += "; " + f.note()
+	}
+	s.utility.Actions(a.Action, a.Probability)
+	return a, ctx.Err()
+}
+
+// compare fills in what the answer is against the truth.
+func (s *classifierSolver) compare(a *ClassifierAnswer, exact *truth) {
+	best := s.view.Exact.Action
+	flips := 0
+	for j, action := range a.Action {
+		if action != best[j] {
+			flips++
+		}
+	}
+	a.Flips, a.Regret = &flips, exact.regret(s.utility, best, a.Action)
+}
