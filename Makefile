@@ -21,5 +21,5 @@ robust:     ## the long tests: ten thousand random problems of each kind, 50 pos
 bench:      ## all benchmarks
 	go test -run xxx -bench . ./...
 
-generate:   ## the assembly of package level3
-	go generate ./level3
+generate:   ## the assembly of packages level3 and lanes
+	go generate ./level3 ./internal/lanes

@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -33,8 +33,8 @@ type Decision struct {
 	Probability float64
 	// Margin is by how much the action is better than the next best.
 	Margin float64
-	// Dissent are the actions of the methods that would act otherwise; nil if none.
-	// EP is always asked; its corrections, which take longer, where EP's probability Φ(z)
+	// Dissent are the actions of the methods that would act otherwise, as Consult finds
+	// them; nil if none. EP is always asked; its corrections, which take longer, where EP's probability Φ(z)
 	// has z within 0.2 of where another action is best. That is 0.08 at a probability of
 	// one half, where the corrections of the smallest problems come to 0.005 on average.
 	Dissent map[Method]int
@@ -44,24 +44,33 @@ type Decision struct {
 	Entries decision.Table
 }
 
-// Predict predicts the cases whose features are the rows of x.
+// Predict predicts the cases whose features are the rows of x. What it says about a row
+// does not depend on the other rows.
 func (m *Model) Predict(x *mat.Dense) []Prediction {
-	views := m.process.At(x)
-	n := views.Len()
-	mean, variance := make([]float64, n), make([]float64, n)
-	m.opinions[0].posterior.Moments(views, mean, variance)
-	probability := m.probabilities(views, m.opinions[0])
-	out := make([]Prediction, n)
-	for i := range out {
-		out[i] = Prediction{mean[i], variance[i], probability[i]}
-	}
-	return out
+	return m.opinions[0].predict(m, x)
 }
 
 // Decide decides the cases whose features are the rows of x under a specification that
 // is bound to the model's outcomes; nil stands for the model's own. Where it names
-// columns of the data its Entries have to be given, one table for each row.
+// columns of the data its Entries have to be given, one table for each row. What is
+// decided about a row does not depend on the other rows, and no other method is asked;
+// see Consult.
 func (m *Model) Decide(x *mat.Dense, s *decision.Spec, entries ...decision.Table) []Decision {
+	return m.choose(m.opinions[0].probabilities(m, x), s, entries)
+}
+
+// Choose decides cases that Predict has predicted, as Decide does. Nothing but their
+// probabilities is looked at.
+func (m *Model) Choose(predictions []Prediction, s *decision.Spec, entries ...decision.Table) []Decision {
+	probabilities := make([]float64, len(predictions))
+	for i, p := range predictions {
+		probabilities[i] = p.Probability
+	}
+	return m.choose(probabilities, s, entries)
+}
+
+// choose decides cases of known probabilities, with entries for each or for all.
+func (m *Model) choose(probabilities []float64, s *decision.Spec, entries []decision.Table) []Decision {
 	if s == nil {
 		s = m.utility
 	}
@@ -72,30 +81,48 @@ func (m *Model) Decide(x *mat.Dense, s *decision.Spec, entries ...decision.Table
 		}
 		entries = []decision.Table{t}
 	}
-	views := m.process.At(x)
-	out := make([]Decision, views.Len())
-	own := m.probabilities(views, m.opinions[0])
-	for i, p := range own {
-		out[i] = choose(s, entries[i%len(entries)], p)
+	out := make([]Decision, len(probabilities))
+	actions := len(s.Actions())
+	utilities := make([]float64, len(out)*actions)
+	for i, p := range probabilities {
+		out[i] = Decision{
+			Probability: p, Entries: entries[i%len(entries)],
+			Utilities: utilities[i*actions : (i+1)*actions : (i+1)*actions],
+		}
+		out[i].choose(s)
 	}
-	plain := own
+	return out
+}
+
+// Consult asks the other methods about decisions that Decide made for the rows of x
+// under the specification, and notes who would act otherwise as their Dissent.
+func (m *Model) Consult(x *mat.Dense, s *decision.Spec, decisions []Decision) {
+	if s == nil {
+		s = m.utility
+	}
+	if rows, _ := x.Dims(); rows != len(decisions) {
+		panic(fmt.Sprintf("lossep: %d decisions about %d rows", len(decisions), rows))
+	}
+	plain := make([]float64, len(decisions)) // EP's probabilities
+	for i, d := range decisions {
+		plain[i] = d.Probability
+	}
 	for _, o := range m.opinions[1:] {
 		if o.method == Corrected {
-			rows := closeCalls(out, plain, s.Costs())
+			rows := closeCalls(decisions, plain, s.Costs())
 			if len(rows) == 0 {
 				continue
 			}
-			for k, p := range m.probabilities(m.process.At(rowsOf(x, rows)), o) {
-				out[rows[k]].hear(o.method, p, s.Costs())
+			for k, p := range o.probabilities(m, rowsOf(x, rows)) {
+				decisions[rows[k]].hear(o.method, p, s.Costs())
 			}
 			continue
 		}
-		plain = m.probabilities(views, o)
+		plain = o.probabilities(m, x)
 		for i, p := range plain {
-			out[i].hear(o.method, p, s.Costs())
+			decisions[i].hear(o.method, p, s.Costs())
 		}
 	}
-	return out
 }
 
 // hear takes note of another method's probability.
@@ -137,16 +164,10 @@ func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
 	return part
 }
 
-// probabilities are those of the positive outcome in one opinion.
-func (m *Model) probabilities(views *gauss.Views, o opinion) []float64 {
-	p, stderr := make([]float64, views.Len()), make([]float64, views.Len())
-	m.likelihood.outcome().Probabilities(o.posterior, views, p, stderr)
-	return p
-}
-
-// choose decides a case with entries t whose positive outcome has probability p.
-func choose(s *decision.Spec, t decision.Table, p float64) Decision {
-	d := Decision{Probability: p, Entries: t, Utilities: make([]float64, len(t)), Margin: math.Inf(1)}
+// choose fills in what follows from the probability and the entries.
+func (d *Decision) choose(s *decision.Spec) {
+	t, p := d.Entries, d.Probability
+	d.Margin = math.Inf(1)
 	t.ExpectedUtilities(d.Utilities, p)
 	d.Action = best(t, 1-p, p, s.Costs())
 	if s.Costs() {
@@ -169,7 +190,6 @@ func choose(s *decision.Spec, t decision.Table, p float64) Decision {
 			d.Margin = max(0, min(d.Margin, d.Utilities[d.Action]-u))
 		}
 	}
-	return d
 }
 
 // best is the action of highest expected utility, or of lowest expected cost, the
@@ -211,7 +231,8 @@ type PredictedRow struct {
 
 // Decisions decides the rows of a stream, in memory that does not grow with their
 // number, under a specification that is bound to the model's outcomes (see
-// Model.Bind); nil stands for the model's own. An error ends it.
+// Model.Bind); nil stands for the model's own. The other methods are asked as well, as
+// by Consult. An error ends it.
 func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec) iter.Seq2[DecidedRow, error] {
 	if s == nil {
 		s = m.utility
@@ -226,7 +247,9 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec)
 				yield(DecidedRow{}, err)
 				return false
 			}
-			for i, d := range m.Decide(b.X, s, entries...) {
+			decisions := m.Decide(b.X, s, entries...)
+			m.Consult(b.X, s, decisions)
+			for i, d := range decisions {
 				if !yield(DecidedRow{Decision: d, Row: &b.Rows[i]}, nil) {
 					return false
 				}

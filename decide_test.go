@@ -8,7 +8,11 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
@@ -139,6 +143,12 @@ func TestDissent(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := models[lossep.Laplace].Decide(rows, nil)
+	for i, d := range own {
+		if d.Dissent != nil {
+			t.Errorf("row %d: a dissent before anybody was asked: %v", i, d.Dissent)
+		}
+	}
+	models[lossep.Laplace].Consult(rows, nil, own)
 	dissent := 0
 	for _, method := range []lossep.Method{lossep.EP, lossep.Corrected} {
 		for i, d := range models[method].Decide(rows, nil) {
@@ -154,6 +164,47 @@ func TestDissent(t *testing.T) {
 	}
 	if dissent == 0 {
 		t.Error("nothing was tested: the methods agree everywhere")
+	}
+}
+
+// What is said about a row does not depend on the rows beside it, to the last bit, for
+// every method; choosing by predictions is deciding; and all of it can be asked from
+// several goroutines.
+func TestRowsAreIndependent(t *testing.T) {
+	p := prepared(t, "fn=20,fp=1")
+	l := learned(t, p)
+	all, _, err := p.Recipe.Apply(example.HeldOut())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, d := all.Dims()
+	const n = 40
+	rows := all.Slice(0, n, 0, d).(*mat.Dense)
+	for _, method := range lossep.Methods() {
+		m, err := l.Model(context.Background(), method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		predictions, decisions := m.Predict(rows), m.Decide(rows, nil)
+		if diff := cmp.Diff(decisions, m.Choose(predictions, nil)); diff != "" {
+			t.Errorf("%s: choosing is not deciding: %s", method, diff)
+		}
+		var wg sync.WaitGroup
+		for _, size := range []int{1, 3, 11} {
+			wg.Go(func() {
+				for from := 0; from < n; from += size {
+					part := rows.Slice(from, min(from+size, n), 0, d).(*mat.Dense)
+					again := m.Decide(part, nil)
+					m.Consult(part, nil, again)
+					for i, got := range m.Predict(part) {
+						if want := predictions[from+i]; got != want || again[i].Probability != want.Probability {
+							t.Errorf("%s: row %d among %d: %v, want %v", method, from+i, size, got, want)
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
 	}
 }
 

@@ -95,3 +95,33 @@ func ExampleLoad() {
 	// P(ill) = 0.42: treat as positive, expected cost 0.58
 	// P(ill) = 0.42: treat as negative, expected cost 0.42
 }
+
+// A model is calibrated to other costs than those it was fitted for.
+func ExampleModel_Calibrate() {
+	ctx := context.Background()
+	rows, err := data.Read(strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.HeaderAuto)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	costs, _ := decision.ParseCosts("fn=5,fp=1")
+	model, err := lossep.Fit(ctx, rows, lossep.Options{Utility: costs, Kernel: "rbf(variance=4, lengthscale=2)", Fixed: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	other, _ := decision.ParseCosts("fn=40,fp=1")
+	other, _ = model.Bind(other)
+	calibrated, err := model.Calibrate(ctx, other)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Method(), "becomes", calibrated.Method())
+	fmt.Println(calibrated.Utility().RuleLine())
+	fmt.Println("converged:", calibrated.Summary().Status.Converged)
+	// Output:
+	// corrected becomes loss-ep
+	// positive where P(1) is above 0.0243902, else negative (threshold -1.97051 on the standardised latent mean)
+	// converged: true
+}

@@ -191,7 +191,7 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if len(f.Tensors) != tensors {
 		return nil, fmt.Errorf("it has %d tensors and not the %d of the method %s", len(f.Tensors), tensors, m.method)
 	}
-	if err := m.assemble(nil); err != nil {
+	if err := m.assemble(nil, nil); err != nil {
 		return nil, fmt.Errorf("its numbers make no posterior: %w", err)
 	}
 	return m, nil

@@ -45,6 +45,9 @@ type Learned struct {
 	model   *infer.Model
 	ep      *infer.EPResult
 	search  *Search // nil if the kernel was fixed
+
+	second []opinion // EP and its corrections, if they were made already
+	doubts []string  // about EP, from which other methods start
 }
 
 // Learn finds the hyperparameters that maximise EP's evidence, or keeps them if they
@@ -63,8 +66,19 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if l.ep, err = p.engine().Fit(ctx, l.model); err != nil {
 		return nil, err
 	}
+	l.doubts = doubtsOf(l.ep)
 	return l, nil
 }
+
+// doubtsOf are the notes on a run of EP for those who use it.
+func doubtsOf(r *infer.EPResult) []string {
+	if r.Status.Converged {
+		return nil
+	}
+	return []string{doubtOfEP(r.Status.String())}
+}
+
+func doubtOfEP(status string) string { return "EP, whose evidence is reported: " + status }
 
 // optimise searches for the hyperparameters.
 func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned, error) {
@@ -85,7 +99,10 @@ func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned
 			search.AtBound = append(search.AtBound, name)
 		}
 	}
-	return &Learned{problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms}, ep: fit.EP, search: search}, nil
+	return &Learned{
+		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms},
+		ep: fit.EP, search: search, doubts: doubtsOf(fit.EP),
+	}, nil
 }
 
 // engine is expectation propagation as it is used on all problems: all sites at once,
@@ -123,10 +140,10 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 			Status: newStatus(found.status), Jitter: l.process.Jitter(),
 		},
 	}
-	if method != EP && method != Corrected && !l.ep.Status.Converged {
-		m.summary.Status.Notes = append(m.summary.Status.Notes, "EP, whose evidence is reported: "+l.ep.Status.String())
+	if method != EP && method != Corrected {
+		m.summary.Status.Notes = l.doubts
 	}
-	if err := m.assemble(l.process); err != nil {
+	if err := m.assemble(l.process, l.second); err != nil {
 		return nil, err
 	}
 	m.summary.LeaveOneOut = m.leaveOneOut(p)

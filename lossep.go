@@ -3,7 +3,9 @@
 // Fit learns from a table of past cases, whose outcome is known, and from what actions
 // cost or bring under each outcome. The Model it returns predicts and decides new
 // cases: as a matrix (Predict, Decide) or as a stream of rows in bounded memory
-// (Predictions, Decisions). Save and Load keep it in a file.
+// (Predictions, Decisions). Consult tells which other methods would act otherwise, and
+// Calibrate gives the model that serves other costs best. Save and Load keep it in a
+// file.
 //
 //	table, err := data.Read(file, "train.csv", data.HeaderAuto)
 //	costs, err := decision.ParseCosts("fn=5,fp=1")

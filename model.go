@@ -35,14 +35,7 @@ type Model struct {
 
 	// Made from the above.
 	process  *gp.Process
-	q        *gauss.Gaussian // of the method, before any correction
-	opinions []opinion       // the method's own first
-}
-
-// opinion is a posterior that can be asked.
-type opinion struct {
-	method    Method
-	posterior infer.Posterior
+	opinions []opinion // the method's own first
 }
 
 // Recipe is how rows become numbers. It must not be changed.
@@ -66,8 +59,9 @@ func (m *Model) Summary() Summary { return m.summary }
 // Provenance is where the model comes from.
 func (m *Model) Provenance() Provenance { return m.provenance }
 
-// assemble makes the posteriors. The process may be nil, as it is after loading.
-func (m *Model) assemble(process *gp.Process) error {
+// assemble makes the posteriors. The process may be nil, as it is after loading, and so
+// may the second opinions.
+func (m *Model) assemble(process *gp.Process, second []opinion) error {
 	if process == nil {
 		var err error
 		if process, err = gp.New(m.kernel, m.x); err != nil {
@@ -75,26 +69,48 @@ func (m *Model) assemble(process *gp.Process) error {
 		}
 	}
 	m.process = process
-	plain, err := m.gaussian(m.ep, nil)
-	if err != nil {
-		return fmt.Errorf("the sites of EP: %w", err)
+	if second == nil {
+		var err error
+		if second, err = m.expectationPropagation(); err != nil {
+			return fmt.Errorf("the sites of EP: %w", err)
+		}
 	}
-	terms := &infer.Model{Views: process.Views(), Terms: m.likelihood.terms(m.labels)}
-	corrected := infer.NewCorrected(terms, &infer.EPResult{Q: plain, Sites: infer.Sites{Terms: m.ep}}, CorrectionOrder(len(m.labels)))
-	ep := opinion{EP, infer.Gaussian{Gaussian: plain}}
-	better := opinion{Corrected, corrected}
 	switch m.method {
 	case EP:
-		m.q, m.opinions = plain, []opinion{ep, better}
+		m.opinions = second
 	case Corrected:
-		m.q, m.opinions = plain, []opinion{better, ep}
+		m.opinions = []opinion{second[1], second[0]}
 	default:
-		if m.q, err = m.gaussian(m.sites, m.calibration); err != nil {
+		q, err := m.gaussian(m.sites, m.calibration)
+		if err != nil {
 			return fmt.Errorf("the sites of %s: %w", m.method, err)
 		}
-		m.opinions = []opinion{{m.method, infer.Gaussian{Gaussian: m.q}}, ep, better}
+		own := newOpinion(m.method, process, q, m.sites, m.calibration)
+		m.opinions = append([]opinion{own}, second...)
 	}
 	return nil
+}
+
+// expectationPropagation is the opinions of EP and of its corrections.
+func (m *Model) expectationPropagation() ([]opinion, error) {
+	q, err := m.gaussian(m.ep, nil)
+	if err != nil {
+		return nil, err
+	}
+	terms := &infer.Model{Views: m.process.Views(), Terms: m.likelihood.terms(m.labels)}
+	corrected := infer.NewCorrected(terms, &infer.EPResult{Q: q, Sites: infer.Sites{Terms: m.ep}}, CorrectionOrder(len(m.labels)))
+	return []opinion{newOpinion(EP, m.process, q, m.ep, nil), {method: Corrected, q: q, posterior: corrected}}, nil
+}
+
+// second is the opinions of EP and of its corrections, in this order.
+func (m *Model) second() []opinion {
+	switch m.method {
+	case EP:
+		return m.opinions
+	case Corrected:
+		return []opinion{m.opinions[1], m.opinions[0]}
+	}
+	return m.opinions[1:]
 }
 
 // gaussian is the prior times the sites: h = Aᵀν and Λ = I + AᵀTA, plus what

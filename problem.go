@@ -108,7 +108,8 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	p.Utility = &spec
-	if err := p.costsOf(t); err != nil {
+	rowError := func(i int, err error) error { return caseError(t.Name(), t.Line(i), err) }
+	if err := p.costsOf(t.Floats, rowError); err != nil {
 		return nil, err
 	}
 	if p.Kernel, err = kernel.Parse(o.Kernel, p.Recipe.Dim()); err != nil {
@@ -161,9 +162,10 @@ func encode(r *data.Recipe, t *data.Table) (*mat.Dense, []int, error) {
 	return x, labels, err
 }
 
-// costsOf reads the entries of every case, and sets a ceiling where there has to be
-// one common to all of them.
-func (p *Problem) costsOf(t *data.Table) error {
+// costsOf reads the entries of every training row, and sets a ceiling where there has to
+// be one common to all of them. It is given the columns of the rows, and how to say that
+// the entries of one of them are wrong.
+func (p *Problem) costsOf(floats func(column string) ([]float64, error), rowError func(i int, err error) error) error {
 	columns := p.Utility.Columns()
 	if len(columns) == 0 {
 		entries, err := p.Utility.Entries(nil)
@@ -172,19 +174,19 @@ func (p *Problem) costsOf(t *data.Table) error {
 	}
 	values := make(map[string][]float64)
 	for _, name := range columns {
-		column, err := t.Floats(name)
+		column, err := floats(name)
 		if err != nil {
 			return err
 		}
 		values[name] = column
 	}
-	p.entries = make([]decision.Table, t.Len())
+	p.entries = make([]decision.Table, p.Len())
 	most := math.Inf(-1)
 	for i := range p.entries {
 		var err error
 		p.entries[i], err = p.Utility.Entries(func(name string) (float64, error) { return values[name][i], nil })
 		if err != nil {
-			return caseError(t.Name(), t.Line(i), err)
+			return rowError(i, err)
 		}
 		most = max(most, p.entries[i].Max())
 	}

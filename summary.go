@@ -85,7 +85,7 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 	n := p.Len()
 	views := m.process.Views()
 	mean, variance := make([]float64, n), make([]float64, n)
-	m.q.Marginals(views, mean, variance, new(gauss.Workspace))
+	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
 	terms, outcome := m.likelihood.terms(p.Labels), m.likelihood.outcome()
 	loo := &LeaveOneOut{Method: m.method}
 	if m.method == Corrected {

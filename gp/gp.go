@@ -23,6 +23,7 @@ import (
 type Process struct {
 	kernel kernel.Kernel
 	x      *mat.Dense
+	basis  *kernel.Basis
 	root   *gauss.Root
 	views  *gauss.Views
 }
@@ -35,7 +36,7 @@ func New(k kernel.Kernel, x *mat.Dense) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gp: kernel %v: %w", k, err)
 	}
-	return &Process{kernel: k, x: x, root: root, views: root.Views()}, nil
+	return &Process{kernel: k, x: x, basis: k.Basis(x), root: root, views: root.Views()}, nil
 }
 
 // Kernel is the covariance function.
@@ -54,7 +55,7 @@ func (p *Process) Views() *gauss.Views { return p.views }
 // At are the views of the values at the rows of z.
 func (p *Process) At(z *mat.Dense) *gauss.Views {
 	var cross mat.Dense
-	p.kernel.Cross(&cross, z, p.x)
+	p.basis.Cross(&cross, z)
 	return p.root.Project(&cross, p.kernel.Diag(nil, z))
 }
 

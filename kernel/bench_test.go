@@ -47,6 +47,20 @@ func BenchmarkGram(b *testing.B) {
 	}
 }
 
+func BenchmarkCross(b *testing.B) {
+	x, _ := benchInputs()
+	for _, text := range benchKernels {
+		b.Run(fmt.Sprintf("%s/N=1000/d=61", text), func(b *testing.B) {
+			k := benchKernel(text)
+			var cross mat.Dense
+			b.ReportAllocs()
+			for b.Loop() {
+				k.Cross(&cross, x, x)
+			}
+		})
+	}
+}
+
 func BenchmarkWeightedGrad(b *testing.B) {
 	x, w := benchInputs()
 	for _, text := range benchKernels {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Sum returns the kernel k(x, z) = Σ_i k_i(x, z).
@@ -71,6 +72,15 @@ func (ps parts) moved(logs []float64) (parts, []float64) {
 	return at, logs
 }
 
+// each is the functions of every part.
+func (ps parts) each(z blas64.General, s *scratch) []functions {
+	fs := make([]functions, len(ps))
+	for i, part := range ps {
+		fs[i] = part.against(z, s)
+	}
+	return fs
+}
+
 // sum adds at least two terms, none of them a sum.
 type sum struct{ parts }
 
@@ -90,18 +100,22 @@ func (t sum) variance(x []float64) float64 {
 	return total
 }
 
-func (t sum) fill(dst blas64.General, p pairs, s *scratch) {
-	t.parts[0].fill(dst, p, s)
+func (t sum) against(z blas64.General, s *scratch) functions { return sums(t.each(z, s)) }
+
+// sums are the sums of functions.
+type sums []functions
+
+func (fs sums) fill(dst, x blas64.General, s *scratch) {
+	fs[0].fill(dst, x, s)
 	defer s.release(s.mark())
 	other := s.matrix(dst.Rows, dst.Cols)
-	for _, part := range t.parts[1:] {
-		part.fill(other, p, s)
-		for i := range dst.Rows {
-			to := row(dst, i)
-			for j, v := range row(other, i) {
-				to[j] += v
-			}
+	for _, f := range fs[1:] {
+		if offset, ok := f.(flat); ok {
+			floats.AddConst(float64(offset), dst.Data)
+			continue
 		}
+		f.fill(other, x, s)
+		floats.Add(dst.Data, other.Data)
 	}
 }
 
@@ -146,13 +160,18 @@ func (t product) variance(x []float64) float64 {
 	return total
 }
 
-func (t product) fill(dst blas64.General, p pairs, s *scratch) {
-	t.parts[0].fill(dst, p, s)
+func (t product) against(z blas64.General, s *scratch) functions { return products(t.each(z, s)) }
+
+// products are the products of functions.
+type products []functions
+
+func (fs products) fill(dst, x blas64.General, s *scratch) {
+	fs[0].fill(dst, x, s)
 	defer s.release(s.mark())
 	other := s.matrix(dst.Rows, dst.Cols)
-	for _, part := range t.parts[1:] {
-		part.fill(other, p, s)
-		multiply(dst, other)
+	for _, f := range fs[1:] {
+		f.fill(other, x, s)
+		floats.Mul(dst.Data, other.Data)
 	}
 }
 
@@ -164,7 +183,7 @@ func (t product) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) 
 	filled := make([]blas64.General, len(t.parts))
 	for f, factor := range t.parts {
 		filled[f] = s.matrix(w.Rows, w.Cols)
-		factor.fill(filled[f], p, s)
+		fill(factor, filled[f], p, s)
 	}
 	weights := s.matrix(w.Rows, w.Cols)
 	for f, factor := range t.parts {

@@ -35,12 +35,12 @@ type flat float64
 func (f flat) cov(_, _ []float64) float64 { return float64(f) }
 func (f flat) variance([]float64) float64 { return float64(f) }
 
-func (f flat) fill(dst blas64.General, _ pairs, _ *scratch) {
-	for i := range dst.Rows {
-		to := row(dst, i)
-		for j := range to {
-			to[j] = float64(f)
-		}
+// against is the same value whatever the case.
+func (f flat) against(blas64.General, *scratch) functions { return f }
+
+func (f flat) fill(dst, _ blas64.General, _ *scratch) {
+	for i := range dst.Data {
+		dst.Data[i] = float64(f)
 	}
 }
 
@@ -60,15 +60,8 @@ type noise float64
 func (f noise) cov(_, _ []float64) float64 { return 0 }
 func (f noise) variance([]float64) float64 { return float64(f) }
 
-func (f noise) fill(dst blas64.General, p pairs, _ *scratch) {
-	for i := range dst.Rows {
-		to := row(dst, i)
-		clear(to)
-		if p.same {
-			to[i] = float64(f)
-		}
-	}
-}
+// against is nothing, of cases that all differ.
+func (f noise) against(blas64.General, *scratch) functions { return flat(0) }
 
 func (f noise) addGrad(grad []float64, w blas64.General, p pairs, _ *scratch) {
 	if !p.same {

@@ -37,7 +37,9 @@ func (c cloud) measure() {
 func near(d2, norms float64) bool { return d2 <= cancellation*norms }
 
 // squaredDistances fills dst with the squared distances between the points of
-// u and v, by one matrix product; direct(i, j) supplies those of near pairs.
+// u and v, by one matrix product; direct(i, j) supplies those of near pairs. It
+// is for gradients, which contract the same clouds; covariances add up
+// differences.
 func squaredDistances(dst blas64.General, u, v cloud, direct func(i, j int) float64) {
 	blas64.Gemm(blas.NoTrans, blas.Trans, -2, u.points, v.points, 0, dst)
 	for i, nu := range u.norms {
@@ -56,7 +58,7 @@ func squaredDistances(dst blas64.General, u, v cloud, direct func(i, j int) floa
 // row it leaves the distances as they are and makes the norms small, so that
 // few pairs are near for them, and angles small, so that they keep their digits.
 func middle(p pairs, s *scratch) []float64 {
-	mean := s.slice(p.x.Cols)
+	mean := s.slice(p.z.Cols)
 	clear(mean)
 	scale := 1 / float64(p.x.Rows+p.z.Rows)
 	for _, m := range []blas64.General{p.x, p.z} {

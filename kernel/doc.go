@@ -14,11 +14,12 @@
 //	g_k = Σ_ij W_ij ∂K_ij/∂θ_k,
 //
 // which is what the gradient of an evidence needs, without ever holding the
-// N×N derivative matrices. All of it runs over tiles of the pair matrix:
-// a kernel only says how to fill a rectangle of pairs and how to contract one,
-// mostly by the matrix products of the implementation registered with blas64;
-// the tiles are spread over the processors, and the result does not depend on
-// how many there are.
+// N×N derivative matrices. All of it runs over tiles of the pair matrix: a
+// kernel only says what it is as a function of one case with others fixed, in
+// vector code where the processor has it, and how to contract a rectangle of
+// pairs; the tiles are spread over the processors, and the result does not
+// depend on how many there are. A [Basis] keeps the fixed cases for many
+// evaluations.
 //
 // Inputs must be finite and below 1e50 in magnitude.
 //

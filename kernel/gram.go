@@ -27,39 +27,20 @@ func (k Kernel) Gram(dst *mat.SymDense, x *mat.Dense) {
 	raw := dst.RawSymmetric()
 	into := blas64.General{Rows: n, Cols: n, Stride: raw.Stride, Data: raw.Data}
 	tiles := triangle(n)
-	overTiles(tiles, func(t int, s *scratch) {
+	overTasks(len(tiles), func(t int, s *scratch) {
 		tile := tiles[t]
 		if tile.rows != tile.cols {
-			k.term.fill(tile.of(into), tile.pairs(cases, cases, false), s)
+			fill(k.term, tile.of(into), tile.pairs(cases, cases, false), s)
 			return
 		}
 		// Only the upper triangle of a symmetric matrix is ours to write.
 		defer s.release(s.mark())
 		square := s.matrix(tile.rows.len(), tile.rows.len())
-		k.term.fill(square, tile.pairs(cases, cases, true), s)
+		fill(k.term, square, tile.pairs(cases, cases, true), s)
 		upper := tile.of(into)
 		for i := range square.Rows {
 			copy(row(upper, i)[i:], row(square, i)[i:])
 		}
-	})
-}
-
-// Cross fills dst with the covariances of the cases in the rows of x with the
-// different cases in the rows of z. An empty dst is sized; any other must have
-// a row for each row of x and a column for each row of z.
-func (k Kernel) Cross(dst, x, z *mat.Dense) {
-	from, to := k.rawInputs(x), k.rawInputs(z)
-	if from.Cols != to.Cols {
-		panic(fmt.Sprintf("kernel: inputs of %d and %d columns", from.Cols, to.Cols))
-	}
-	if dst.IsEmpty() {
-		dst.ReuseAs(from.Rows, to.Rows)
-	}
-	checkShape("cross-covariance", dst, from.Rows, to.Rows)
-	into := dst.RawMatrix()
-	tiles := rectangle(from.Rows, to.Rows)
-	overTiles(tiles, func(t int, s *scratch) {
-		k.term.fill(tiles[t].of(into), tiles[t].pairs(from, to, false), s)
 	})
 }
 
@@ -96,7 +77,7 @@ func (k Kernel) WeightedGrad(dst []float64, w *mat.SymDense, x *mat.Dense) []flo
 	// Every tile has a gradient of its own, added up in a fixed order below.
 	tiles := triangle(n)
 	partial := make([]float64, len(tiles)*params)
-	overTiles(tiles, func(t int, s *scratch) {
+	overTasks(len(tiles), func(t int, s *scratch) {
 		tile := tiles[t]
 		grad := partial[t*params : (t+1)*params]
 		upper := tile.of(from)
@@ -157,17 +138,6 @@ func spans(n int) []span {
 // tile is a rectangle of a matrix of pairs.
 type tile struct{ rows, cols span }
 
-// rectangle covers an n×m matrix by tiles.
-func rectangle(n, m int) []tile {
-	var tiles []tile
-	for _, rows := range spans(n) {
-		for _, cols := range spans(m) {
-			tiles = append(tiles, tile{rows, cols})
-		}
-	}
-	return tiles
-}
-
 // triangle covers the upper triangle of an n×n matrix by tiles.
 func triangle(n int) []tile {
 	var tiles []tile
@@ -197,13 +167,13 @@ func casesIn(m blas64.General, s span) blas64.General {
 	return tile{rows: s, cols: span{0, m.Cols}}.of(m)
 }
 
-// overTiles calls work for every tile from as many goroutines as there are
-// processors. Which goroutine works on a tile must not matter to the result.
-func overTiles(tiles []tile, work func(t int, s *scratch)) {
-	workers := min(runtime.GOMAXPROCS(0), len(tiles))
+// overTasks calls work for every task below n from as many goroutines as there are
+// processors. Which goroutine works on a task must not matter to the result.
+func overTasks(n int, work func(t int, s *scratch)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
 		var s scratch
-		for t := range tiles {
+		for t := range n {
 			work(t, &s)
 		}
 		return
@@ -213,7 +183,7 @@ func overTiles(tiles []tile, work func(t int, s *scratch)) {
 	for range workers {
 		wait.Go(func() {
 			var s scratch
-			for t := int(next.Add(1)) - 1; t < len(tiles); t = int(next.Add(1)) - 1 {
+			for t := int(next.Add(1)) - 1; t < n; t = int(next.Add(1)) - 1 {
 				work(t, &s)
 			}
 		})

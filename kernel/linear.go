@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/lossep/lossep/internal/lanes"
 )
 
 // Linear returns the kernel of Bayesian linear regression without intercept,
@@ -44,16 +46,26 @@ func (f dotProduct) cov(x, z []float64) float64 {
 
 func (f dotProduct) variance(x []float64) float64 { return f.cov(x, x) }
 
-func (f dotProduct) fill(dst blas64.General, p pairs, s *scratch) {
+// planes is the linear kernel with one argument fixed.
+type planes struct {
+	dotProduct
+	strips lanes.Strips
+}
+
+func (f dotProduct) against(z blas64.General, s *scratch) functions {
+	return planes{f, strips(z, s)}
+}
+
+func (p planes) fill(dst, x blas64.General, s *scratch) {
 	defer s.release(s.mark())
-	scaled := s.matrix(p.x.Rows, p.x.Cols)
-	for i := range p.x.Rows {
+	scaled := s.matrix(x.Rows, x.Cols)
+	for i := range x.Rows {
 		to := row(scaled, i)
-		for k, v := range row(p.x, i) {
-			to[k] = f.scale(k) * v
+		for k, v := range row(x, i) {
+			to[k] = p.scale(k) * v
 		}
 	}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, scaled, p.z, 0, dst)
+	p.strips.Dots(dst, scaled)
 }
 
 // addGrad uses ∂k/∂log variance_k = variance_k x_k z_k, whose weighted sum is

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/lossep/lossep/internal/lanes"
 )
 
 // Periodic returns the kernel
@@ -76,15 +78,22 @@ func (f circular) distances(dst blas64.General, p pairs, s *scratch) (u, v cloud
 	return u, v
 }
 
-func (f circular) fill(dst blas64.General, p pairs, s *scratch) {
+// waves is the periodic kernel with one argument fixed.
+type waves struct {
+	circular
+	middle []float64
+	strips lanes.Strips // of the cases wound on circles
+}
+
+func (f circular) against(z blas64.General, s *scratch) functions {
+	mean := middle(pairs{z: z}, s)
+	return waves{f, mean, strips(f.wound(z, mean, s).points, s)}
+}
+
+func (w waves) fill(dst, x blas64.General, s *scratch) {
 	defer s.release(s.mark())
-	f.distances(dst, p, s)
-	for i := range dst.Rows {
-		to := row(dst, i)
-		for j, d2 := range to {
-			to[j] = f.amplitude * math.Exp(-d2/2)
-		}
-	}
+	w.strips.Distances(dst, w.wound(x, w.middle, s).points)
+	lanes.Gaussian(dst.Data, w.amplitude, 0.5)
 }
 
 // addGrad uses, with k the covariance, δ_k = x_k − z_k and S the squared

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/lossep/lossep/internal/lanes"
 )
 
 // RBF returns the squared exponential kernel
@@ -45,24 +47,32 @@ func Matern52(variance float64, lengthscale ...float64) Kernel {
 }
 
 var (
-	rbf      = stationaryFamily("rbf", rbfProfile)
-	matern12 = stationaryFamily("matern12", matern12Profile)
-	matern32 = stationaryFamily("matern32", matern32Profile)
-	matern52 = stationaryFamily("matern52", matern52Profile)
+	rbf      = stationaryFamily("rbf", shape{rbfProfile, lanes.Gaussian, 0.5})
+	matern12 = stationaryFamily("matern12", shape{matern12Profile, lanes.Exponential, 1})
+	matern32 = stationaryFamily("matern32", shape{matern32Profile, lanes.Matern32, 3})
+	matern52 = stationaryFamily("matern52", shape{matern52Profile, lanes.Matern52, 5})
 )
 
-func stationaryFamily(name string, p profile) family {
+func stationaryFamily(name string, p shape) family {
 	return family{
 		name:   name,
 		groups: []group{{kind: Variance}, {kind: Lengthscale, perColumn: true}},
 		build: func(values [][]float64) function {
-			f := stationary{profile: p, amplitude: values[0][0], inverse: make([]float64, len(values[1]))}
+			f := stationary{shape: p, amplitude: values[0][0], inverse: make([]float64, len(values[1]))}
 			for k, length := range values[1] {
 				f.inverse[k] = 1 / length
 			}
 			return f
 		},
 	}
+}
+
+// shape is how a correlation falls with the scaled squared distance s: one at a time
+// with its slope, and many at a time, of scale·s.
+type shape struct {
+	profile profile
+	decay   func(s []float64, amplitude, scale float64)
+	scale   float64
 }
 
 // profile gives a correlation κ as a function of the scaled squared distance
@@ -100,7 +110,7 @@ func matern52Profile(s float64) (value, slope float64) {
 // stationary is amplitude · κ(s), where s is the squared distance after
 // multiplying the columns by inverse: one number for all, or one for each.
 type stationary struct {
-	profile   profile
+	shape     shape
 	amplitude float64
 	inverse   []float64
 }
@@ -123,7 +133,7 @@ func (f stationary) squaredDistance(x, z []float64) float64 {
 }
 
 func (f stationary) cov(x, z []float64) float64 {
-	value, _ := f.profile(f.squaredDistance(x, z))
+	value, _ := f.shape.profile(f.squaredDistance(x, z))
 	return f.amplitude * value
 }
 
@@ -153,16 +163,32 @@ func (f stationary) distances(dst blas64.General, p pairs, s *scratch) (u, v clo
 	return u, v
 }
 
-func (f stationary) fill(dst blas64.General, p pairs, s *scratch) {
-	defer s.release(s.mark())
-	f.distances(dst, p, s)
-	for i := range dst.Rows {
-		to := row(dst, i)
-		for j, d2 := range to {
-			value, _ := f.profile(d2)
-			to[j] = f.amplitude * value
+// decaying is a stationary kernel with one argument fixed.
+type decaying struct {
+	stationary
+	strips  lanes.Strips
+	weights []float64 // 1/ℓ_k², nil if all are the same
+}
+
+func (f stationary) against(z blas64.General, s *scratch) functions {
+	d := decaying{stationary: f, strips: strips(z, s)}
+	if len(f.inverse) > 1 {
+		d.weights = s.slice(len(f.inverse))
+		for k, v := range f.inverse {
+			d.weights[k] = v * v
 		}
 	}
+	return d
+}
+
+func (d decaying) fill(dst, x blas64.General, _ *scratch) {
+	if d.weights != nil {
+		d.strips.WeightedDistances(dst, x, d.weights)
+		d.shape.decay(dst.Data, d.amplitude, d.shape.scale)
+		return
+	}
+	d.strips.Distances(dst, x)
+	d.shape.decay(dst.Data, d.amplitude, d.shape.scale*d.inverse[0]*d.inverse[0])
 }
 
 // addGrad contracts amplitude · W∘κ for the variance and, for the length
@@ -176,7 +202,7 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 	for i := range m.Rows {
 		to, weights := row(m, i), row(w, i)
 		for j, d2 := range to {
-			value, slope := f.profile(d2)
+			value, slope := f.shape.profile(d2)
 			variance += weights[j] * value
 			slope *= f.amplitude * weights[j]
 			switch {

@@ -1,0 +1,106 @@
+package lossep
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/infer"
+)
+
+// Calibrate is the model with expectation propagation calibrated to a specification
+// that is bound to the model's outcomes (see Model.Bind); nil stands for the model's
+// own. It keeps the kernel and starts from the sites of EP, so that it is what Fit
+// would find by LossEP with the same kernel, in a few sweeps. The model itself stays as
+// it is, and the result shares what it can with it.
+//
+// Costs that name columns need those of the training rows. A model knows them of
+// numeric columns that make features; any other column is an *InputError. Where such
+// costs have no ceiling the result's utility is a copy of the specification with one:
+// the largest cost of a training row.
+//
+// Further errors are those of Fit. A run that did not converge is a Model whose Summary
+// says so.
+func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error) {
+	if s == nil {
+		s = m.utility
+	}
+	target := m.recipe.Target
+	if negative, positive := s.Outcomes(); negative != target.Negative || positive != target.Positive {
+		return nil, inputf("utility", "its outcomes %q and %q are not %q and %q, those of the model; bind it first", negative, positive, target.Negative, target.Positive)
+	}
+	if len(s.Columns()) > 0 {
+		s = new(*s) // to be given a ceiling
+	}
+	p := &Problem{
+		Recipe: m.recipe, X: m.x, Labels: m.labels, Utility: s, Kernel: m.kernel,
+		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed},
+	}
+	columns := func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }
+	rowError := func(i int, err error) error {
+		return &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", i+1, err), Err: err}
+	}
+	if err := p.costsOf(columns, rowError); err != nil {
+		return nil, err
+	}
+	l := &Learned{
+		problem: p, process: m.process,
+		model:  &infer.Model{Views: m.process.Views(), Terms: m.likelihood.terms(m.labels)},
+		ep:     &infer.EPResult{Sites: infer.Sites{Terms: m.ep}, LogEvidence: m.summary.LogEvidence},
+		search: m.summary.Search,
+		second: m.second(),
+		doubts: m.doubts(),
+	}
+	return l.Model(ctx, LossEP)
+}
+
+// doubts are what a status has to say about EP, for another method that starts from it.
+func (m *Model) doubts() []string {
+	s := m.summary.Status
+	if (m.method == EP || m.method == Corrected) && !s.Converged {
+		return []string{doubtOfEP(s.Text)}
+	}
+	return slices.Clone(s.Notes)
+}
+
+// trainingColumn is a numeric column of the training rows, as it was before it was
+// standardised but for rounding.
+func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error) {
+	feature := 0
+	for _, c := range r.Columns {
+		if c.Name == name && c.Kind == data.Numeric {
+			return originals(c, feature, x)
+		}
+		if c.Kind == data.Numeric {
+			feature++
+		}
+		feature += len(c.Categories)
+		if c.Indicator {
+			feature++
+		}
+	}
+	return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
+}
+
+// originals undoes the standardisation of a numeric column.
+func originals(c data.Column, feature int, x *mat.Dense) ([]float64, error) {
+	values := mat.Col(nil, feature, x)
+	for i, z := range values {
+		if c.Indicator && x.At(i, feature+1) != 0 {
+			return nil, inputf("utility", "calibration needs the column %q of the training rows, and row %d has none; name another column", c.Name, i+1)
+		}
+		values[i] = c.Mean + c.Scale*z
+		// A cost of nothing must not come out as a negative one: (v − mean)/scale and
+		// the way back round four times, each by half an ulp of the mean at most if v
+		// is zero.
+		if math.Abs(values[i]) <= 0x1p-51*math.Abs(c.Mean) {
+			values[i] = 0
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,249 @@
+package gp
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/lanes"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/level3"
+)
+
+// Predictor gives the mean and variance of the process at new inputs under a posterior
+// that is the prior times one site for each input, in N² operations a row and nothing
+// else to solve. It is safe for concurrent use.
+//
+// With k the covariances of a new value with those at the inputs, its mean is k·β and its
+// variance k(x,x) − kMk, where M = (K + T⁻¹)⁻¹ and β = MT⁻¹ν solves β + TKβ = ν. With
+// T = T₊ − D divided by sign, E the columns of the sites of negative precision, and
+//
+//	B = I + T₊^½KT₊^½ = UᵀU,  V = T₊^½U⁻¹,
+//	GᵀG = I − D^½(EᵀKE − (VᵀKE)ᵀ(VᵀKE))D^½,  P = (E − VVᵀKE)D^½G⁻¹,
+//
+// M is VVᵀ − PPᵀ, so that the variance is k(x,x) − |kV|² + |kP|².
+//
+// Nothing near singular is inverted: B has no eigenvalue below one, so that V is as
+// well-conditioned as U, and GᵀG is positive definite when the posterior is proper.
+type Predictor struct {
+	kernel  kernel.Kernel
+	basis   *kernel.Basis
+	weights []float64     // β
+	taken   *lanes.Panels // V
+	added   *lanes.Panels // P, nil if no precision is negative
+	pool    sync.Pool     // of *predictorScratch
+}
+
+// mostCancelled bounds the error that the subtraction k(x,x) − |kV|² may leave in a
+// variance, N·2⁻⁵²·k(x,x). Outcomes have a noise of about one on the scale of the
+// process, to which a variance is added before anything is decided.
+const mostCancelled = 1e-8
+
+// Predictor returns the predictor of the posterior that the sites make with the prior.
+// It reports false where it would not be accurate or does not exist: the variance of the
+// prior is too large, or the posterior is improper. Then Process.At still serves.
+func (p *Process) Predictor(sites []gauss.Scalar) (*Predictor, bool) {
+	var gram mat.SymDense
+	p.kernel.Gram(&gram, p.x)
+	k := gram.RawSymmetric()
+	largest := 0.0
+	for i := range k.N {
+		k.Data[i*k.Stride+i] += p.Jitter()
+		largest = max(largest, k.Data[i*k.Stride+i])
+	}
+	if float64(k.N)*0x1p-52*largest > mostCancelled {
+		return nil, false
+	}
+	v, ok := whitening(k, sites)
+	if !ok {
+		return nil, false
+	}
+	out := &Predictor{kernel: p.kernel, basis: p.basis, taken: lanes.NewTriangle(v)}
+	raised, ok := raising(k, v, sites)
+	if !ok {
+		return nil, false
+	}
+	if raised != nil {
+		out.added = lanes.NewPanels(raised.RawMatrix())
+	}
+	out.weights = meanWeights(k, v, raised, sites)
+	out.pool.New = func() any { return new(predictorScratch) }
+	// What is not finite in a site reaches the weights.
+	return out, !math.IsNaN(floats.Norm(out.weights, 1)) && !math.IsInf(floats.Norm(out.weights, 1), 0)
+}
+
+// meanWeights is β = ν − MKν. (It is also ν − Tm with the means m at the inputs, but
+// those carry the errors of a nearly singular K, which the product kβ magnifies again.)
+func meanWeights(k blas64.Symmetric, v blas64.Triangular, raised *mat.Dense, sites []gauss.Scalar) []float64 {
+	beta, prior := mat.NewVecDense(k.N, nil), mat.NewVecDense(k.N, nil)
+	for i, s := range sites {
+		beta.SetVec(i, s.Nu)
+	}
+	blas64.Symv(1, k, beta.RawVector(), 0, prior.RawVector())
+	if raised != nil {
+		var few, up mat.VecDense
+		few.MulVec(raised.T(), prior)
+		up.MulVec(raised, &few)
+		beta.AddVec(beta, &up)
+	}
+	blas64.Trmv(blas.Trans, v, prior.RawVector())
+	blas64.Trmv(blas.NoTrans, v, prior.RawVector())
+	beta.SubVec(beta, prior)
+	return beta.RawVector().Data
+}
+
+// whitening is V.
+func whitening(k blas64.Symmetric, sites []gauss.Scalar) (blas64.Triangular, bool) {
+	n := k.N
+	algebra, _ := level3.Selected()
+	v := blas64.Triangular{N: n, Stride: n, Data: make([]float64, n*n), Uplo: blas.Upper, Diag: blas.NonUnit}
+	root := make([]float64, n)
+	for i, s := range sites {
+		root[i] = math.Sqrt(max(0, s.Tau))
+	}
+	for i := range n {
+		for j := i; j < n; j++ {
+			v.Data[i*n+j] = root[i] * root[j] * k.Data[i*k.Stride+j]
+		}
+		v.Data[i*n+i]++
+	}
+	if !algebra.Cholesky(blas.Upper, n, v.Data, n) || !algebra.TriangularInverse(blas.Upper, blas.NonUnit, n, v.Data, n) {
+		return v, false
+	}
+	for i, r := range root {
+		floats.Scale(r, v.Data[i*n+i:(i+1)*n])
+	}
+	return v, true
+}
+
+// raising is P, nil if all precisions are at least zero.
+func raising(k blas64.Symmetric, v blas64.Triangular, sites []gauss.Scalar) (*mat.Dense, bool) {
+	var negative []int
+	for i, s := range sites {
+		if s.Tau < 0 {
+			negative = append(negative, i)
+		}
+	}
+	n, few := k.N, len(negative)
+	if few == 0 {
+		return nil, true
+	}
+	algebra, _ := level3.Selected()
+	// VᵀKE, and the D^½ to be multiplied with its columns.
+	reduced, root := mat.NewDense(n, few, nil), make([]float64, few)
+	for c, e := range negative {
+		root[c] = math.Sqrt(-sites[e].Tau)
+		for i := range n {
+			reduced.Set(i, c, k.Data[min(i, e)*k.Stride+max(i, e)])
+		}
+	}
+	blas64.Trmm(blas.Left, blas.Trans, 1, v, reduced.RawMatrix())
+	g := mat.NewSymDense(few, nil)
+	for a := range few {
+		for b := a; b < few; b++ {
+			left := k.Data[negative[a]*k.Stride+negative[b]]
+			left -= mat.Dot(reduced.ColView(a), reduced.ColView(b))
+			g.SetSym(a, b, -root[a]*root[b]*left)
+		}
+		g.SetSym(a, a, 1+g.At(a, a))
+	}
+	raw := g.RawSymmetric()
+	if !algebra.Cholesky(blas.Upper, few, raw.Data, raw.Stride) {
+		return nil, false
+	}
+	blas64.Trmm(blas.Left, blas.NoTrans, -1, v, reduced.RawMatrix())
+	p := reduced // now −VVᵀKE
+	for c, e := range negative {
+		p.Set(e, c, 1+p.At(e, c))
+		for i := range n {
+			p.Set(i, c, p.At(i, c)*root[c])
+		}
+	}
+	to := p.RawMatrix()
+	algebra.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, n, few, 1, raw.Data, raw.Stride, to.Data, to.Stride)
+	return p, true
+}
+
+// predictorScratch is the memory of one block of rows.
+type predictorScratch struct {
+	k, sums, lengths []float64
+}
+
+// mostRows is the number of rows in a block: enough to read V from far away seldom, and
+// their covariances stay in the second-level cache.
+const mostRows = 128
+
+// serialWork is the number of multiplications below which starting goroutines costs more
+// than it saves.
+const serialWork = 1 << 18
+
+// Moments writes the mean and variance of the process at every row of x. Those of a row
+// are the same bits whatever the other rows and the number of processors.
+func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
+	raw, n := x.RawMatrix(), p.basis.Len()
+	workers := runtime.GOMAXPROCS(0)
+	if raw.Rows*n*n < serialWork {
+		workers = 1
+	}
+	// Equal shares for all workers, in blocks of whole groups.
+	blocks := workers * ((raw.Rows + workers*mostRows - 1) / (workers * mostRows))
+	size := (raw.Rows + blocks - 1) / blocks
+	size = (size + lanes.Group - 1) / lanes.Group * lanes.Group
+	blocks = (raw.Rows + size - 1) / size
+
+	var next atomic.Int64
+	work := func() {
+		s := p.pool.Get().(*predictorScratch)
+		defer p.pool.Put(s)
+		for b := int(next.Add(1)) - 1; b < blocks; b = int(next.Add(1)) - 1 {
+			from, to := b*size, min((b+1)*size, raw.Rows)
+			rows := blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]}
+			p.block(s, rows, mean[from:to], variance[from:to])
+		}
+	}
+	var wait sync.WaitGroup
+	for range min(workers, blocks) - 1 {
+		wait.Go(work)
+	}
+	work()
+	wait.Wait()
+}
+
+// block is Moments for a few rows.
+func (p *Predictor) block(s *predictorScratch, x blas64.General, mean, variance []float64) {
+	stride, padded := p.basis.Stride(), (x.Rows+lanes.Group-1)/lanes.Group*lanes.Group
+	s.k = grown(s.k, padded*stride)
+	s.sums = grown(s.sums, padded*lanes.Group)
+	s.lengths = grown(s.lengths, x.Rows)
+	p.basis.At(s.k[:x.Rows*stride], x)
+	clear(s.k[x.Rows*stride:])
+	k := blas64.General{Rows: x.Rows, Cols: stride, Stride: stride, Data: s.k}
+	p.taken.SquaredLengths(s.lengths, k, s.sums)
+	for i := range x.Rows {
+		mean[i] = floats.Dot(s.k[i*stride:i*stride+len(p.weights)], p.weights)
+		variance[i] = p.kernel.Variance(x.Data[i*x.Stride:i*x.Stride+x.Cols]) - s.lengths[i]
+	}
+	if p.added != nil {
+		p.added.SquaredLengths(s.lengths, k, s.sums)
+		floats.Add(variance, s.lengths)
+	}
+	for i, v := range variance {
+		// Where the data determine a value the difference is rounding.
+		variance[i] = max(0, v)
+	}
+}
+
+// grown is a slice of n numbers, in the storage of x if that is large enough.
+func grown(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}

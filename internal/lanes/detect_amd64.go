@@ -1,0 +1,59 @@
+package lanes
+
+import "golang.org/x/sys/cpu"
+
+// detect lists what the processor and the operating system can run, best first.
+func detect() []*code {
+	var found []*code
+	if cpu.X86.HasAVX512F {
+		found = append(found, &code{
+			name:      "avx512",
+			distances: oneStrip(distancesAVX512), weighted: oneWeightedStrip(weightedDistancesAVX512), dots: oneStrip(dotsAVX512),
+			gaussian: inVectors(8, gaussianAVX512), exponential: inVectors(8, exponentialAVX512),
+			matern32: inVectors(8, matern32AVX512), matern52: inVectors(8, matern52AVX512),
+			rows: 8, squares: oneTile(8, squaresAVX512),
+		})
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		found = append(found, &code{
+			name:      "avx2",
+			distances: oneStrip(distancesAVX2), weighted: oneWeightedStrip(weightedDistancesAVX2), dots: oneStrip(dotsAVX2),
+			gaussian: inVectors(4, gaussianAVX2), exponential: inVectors(4, exponentialAVX2),
+			matern32: inVectors(4, matern32AVX2), matern52: inVectors(4, matern52AVX2),
+			rows: 4, squares: oneTile(4, squaresAVX2),
+		})
+	}
+	return found
+}
+
+// The functions below give vector code, which is handed addresses, slices to check.
+
+func oneStrip(f func(d int, x, strip, dst *float64)) func(dst, x, w, strip []float64) {
+	return func(dst, x, _, strip []float64) {
+		_, _ = dst[Width-1], strip[len(x)*Width-1]
+		f(len(x), &x[0], &strip[0], &dst[0])
+	}
+}
+
+func oneWeightedStrip(f func(d int, x, w, strip, dst *float64)) func(dst, x, w, strip []float64) {
+	return func(dst, x, w, strip []float64) {
+		_, _, _ = dst[Width-1], w[len(x)-1], strip[len(x)*Width-1]
+		f(len(x), &x[0], &w[0], &strip[0], &dst[0])
+	}
+}
+
+func inVectors(lanes int, f func(vectors int, amplitude, scale float64, s *float64)) decay {
+	return func(s []float64, amplitude, scale float64) {
+		if len(s) >= lanes {
+			f(len(s)/lanes, amplitude, scale, &s[0])
+		}
+	}
+}
+
+func oneTile(lanes int, f func(depth int, a *float64, lda int, panel, sums *float64)) func(sums, a []float64, lda int, panel []float64) {
+	return func(sums, a []float64, lda int, panel []float64) {
+		depth := len(panel) / (tileVectors * lanes)
+		_, _ = sums[lanes*lanes-1], a[(lanes-1)*lda+depth-1]
+		f(depth, &a[0], lda, &panel[0], &sums[0])
+	}
+}

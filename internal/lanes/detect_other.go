@@ -1,0 +1,6 @@
+//go:build !amd64
+
+package lanes
+
+// detect finds no vector code.
+func detect() []*code { return nil }

@@ -1,0 +1,57 @@
+package lanes
+
+import (
+	"runtime/debug"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// guarded is n numbers of which the last touches a page that cannot be read or written.
+func guarded(t *testing.T, n int) []float64 {
+	t.Helper()
+	page := unix.Getpagesize()
+	body := (8*n + page - 1) / page * page
+	m, err := unix.Mmap(-1, 0, body+page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Munmap(m); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := unix.Mprotect(m[body:], unix.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	return unsafe.Slice((*float64)(unsafe.Pointer(&m[body-8*n])), n)[:n:n]
+}
+
+// A vector instruction that reaches one number too far faults.
+func TestGuardPages(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	matrix := func(rows, cols int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: guarded(t, rows*cols)}
+	}
+	forEach(t, func(t *testing.T) {
+		for _, n := range []int{1, 12, 24, 33, 50} {
+			for _, d := range []int{1, 5, 9} {
+				s := NewStrips(matrix(n, d), guarded(t, Size(n, d)))
+				x, dst := matrix(3, d), matrix(3, Padded(n))
+				s.Distances(dst, x)
+				s.WeightedDistances(dst, x, guarded(t, d))
+				s.Dots(dst, x)
+			}
+			for _, f := range []func([]float64, float64, float64){Gaussian, Exponential, Matern32, Matern52} {
+				f(guarded(t, Padded(n)), 1, 1)
+			}
+			v := NewTriangle(blas64.Triangular{N: n, Stride: n, Data: guarded(t, n*n)})
+			for i, panel := range v.panels {
+				v.panels[i] = guarded(t, len(panel))
+			}
+			v.SquaredLengths(guarded(t, 8), matrix(8, n), guarded(t, 8*Group))
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package lossep
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+)
+
+// opinion is a posterior that can be asked.
+type opinion struct {
+	method    Method
+	q         *gauss.Gaussian // before any correction
+	posterior infer.Posterior
+	// predictor gives the moments of a posterior that is nothing but q, where that can
+	// be had in less time; otherwise it is nil.
+	predictor *gp.Predictor
+}
+
+// newOpinion is that of a Gaussian, which the sites make unless calibration adds to them.
+func newOpinion(method Method, process *gp.Process, q *gauss.Gaussian, sites []gauss.Scalar, calibration *gauss.Natural) opinion {
+	o := opinion{method: method, q: q, posterior: infer.Gaussian{Gaussian: q}}
+	if calibration == nil {
+		if p, ok := process.Predictor(sites); ok {
+			o.predictor = p
+		}
+	}
+	return o
+}
+
+// predict is the moments of the latent values at the rows of x, and the probabilities of
+// the positive outcome.
+func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
+	n, _ := x.Dims()
+	out := make([]Prediction, n)
+	positive := m.likelihood.term(1)
+	if o.predictor != nil {
+		mean, variance := make([]float64, n), make([]float64, n)
+		o.predictor.Moments(x, mean, variance)
+		for i := range out {
+			out[i] = Prediction{mean[i], variance[i], probability(positive, mean[i], variance[i])}
+		}
+		return out
+	}
+	eachRow(n, func(i int) {
+		views := m.process.At(rowsOf(x, []int{i}))
+		var mean, variance, p, stderr [1]float64
+		o.posterior.Moments(views, mean[:], variance[:])
+		if _, ok := o.posterior.(infer.Gaussian); ok {
+			p[0] = probability(positive, mean[0], variance[0])
+		} else {
+			m.likelihood.outcome().Probabilities(o.posterior, views, p[:], stderr[:])
+		}
+		out[i] = Prediction{mean[0], variance[0], p[0]}
+	})
+	return out
+}
+
+// probabilities are those of predict alone.
+func (o *opinion) probabilities(m *Model, x *mat.Dense) []float64 {
+	n, _ := x.Dims()
+	out := make([]float64, n)
+	if _, ok := o.posterior.(infer.Gaussian); ok {
+		for i, p := range o.predict(m, x) {
+			out[i] = p.Probability
+		}
+		return out
+	}
+	eachRow(n, func(i int) {
+		var stderr [1]float64
+		m.likelihood.outcome().Probabilities(o.posterior, m.process.At(rowsOf(x, []int{i})), out[i:i+1], stderr[:])
+	})
+	return out
+}
+
+// probability is that of an outcome when the latent value is N(mean, variance).
+func probability(outcome factor.Factor, mean, variance float64) float64 {
+	l, _, _ := outcome.LogMean(mean, variance)
+	return min(1, math.Exp(l)) // it may round up
+}
+
+// eachRow calls f for every row, on all processors. Rows are asked about one by one,
+// because what the products of larger matrices round to depends on their shape.
+func eachRow(n int, f func(i int)) {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(i)
+		}
+	}
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) - 1 {
+		wait.Go(work)
+	}
+	work()
+	wait.Wait()
+}
