@@ -150,6 +150,23 @@ export function methodSwatch(name, theme) {
     s("line", {x1: 0, x2: 34, y1: 7, y2: 7, stroke: color, "stroke-width": 2, ...(dash && {"stroke-dasharray": dash})}), marker());
 }
 
+// methodKey tells which line is whose, in a picture that has no table beside it: samples
+// and names, in as many rows as the width asks for.
+export function methodKey(methods, theme, width) {
+  const rowHeight = 20;
+  let x = 0;
+  let y = 6;
+  const entries = methods.map((method) => {
+    const label = methodLabel(method);
+    const room = 40 + 6.6 * label.length; // in the 11 px type of the charts
+    if (x > 0 && x + room > width) [x, y] = [0, y + rowHeight];
+    const entry = s("g", {transform: `translate(${x},${y})`}, methodSwatch(method, theme), s("text", {x: 40, y: 7, dy: "0.35em", fill: theme.ink}, label));
+    x += room + 20;
+    return entry;
+  });
+  return s("svg", {width, height: y + rowHeight}, entries);
+}
+
 // actionSwatch is a sample of an action's fill.
 export function actionSwatch(action, theme) {
   const {defs, fill} = actionPatterns(action + 1, theme);

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import {post} from "./api.js";
-import {base, draw, methodLine, nameCurves, pointMarks, rangesOf, stripBox, strips} from "./charts.js";
+import {base, draw, methodKey, methodLine, nameCurves, pointMarks, rangesOf, stripBox, strips} from "./charts.js";
 import {caption, cell, flash, h, onWidth, setText, wordCell} from "./dom.js";
 import {EntryTable, reach, typing} from "./entries.js";
 import {count, number, percent, plural, rounded, snapped} from "./format.js";
@@ -522,12 +522,14 @@ export class Classifier extends Panel {
     // What the draws of the exact answer cannot tell apart is equally good.
     const best = judged.filter(({regret}) => regret.normalised <= least + 2 * regret.normalised_stderr);
     const most = Math.max(...best.map(({regret}) => regret.normalised));
-    const who = best.length === judged.length ? "All methods" : names(best.map(({method}) => method));
+    const all = best.length === judged.length && best.length > 1;
+    const who = all ? "All methods" : names(best.map(({method}) => method));
     const one = best.length === 1 ? "s" : "";
+    const lose = !all ? `lose${one} least` : most < nextToNothing ? "lose next to nothing" : "lose about the same";
     verdict.dataset.state = "neutral";
     verdict.replaceChildren(
       h("strong", {}, rule || "The costs decide where to act."),
-      judged.length === 0 ? "" : most === 0 ? ` ${who} decide${one} as well as the exact answer.` : ` ${who} lose${one} least: ${best.length === 1 ? "" : "at most "}${share(most)} of what there is to lose.`);
+      judged.length === 0 ? "" : most === 0 ? ` ${who} decide${one} as well as the exact answer.` : ` ${who} ${lose}: ${best.length === 1 ? "" : "at most "}${share(most)} of what there is to lose.`);
   }
 
   // #tellFlips says which methods now decide otherwise at more or fewer places.
@@ -552,7 +554,7 @@ export class Classifier extends Panel {
     saveSVG("classifier", [
       this.dimension === 1 ? "Probability of the positive class, and what each method does" : `Probability of the positive class by ${methodLabel(method)}, and where each method begins to act`,
       `${plural(points.length, "point")}; kernel ${kernelText(kernel)}; cost of a missed positive ${costs[0][1]}, of a false alarm ${costs[1][0]}`,
-    ], charts);
+    ], [...charts, methodKey(this.#shown().map(({method}) => method), light, 800)]);
   }
 
   #saveTable() {
@@ -570,6 +572,9 @@ export class Classifier extends Panel {
     saveCSV("classifier-probabilities", writeCSV(header, places.map((place, i) => [...place, ...answers.flatMap((a) => [a.probability[i], actions[a.action[i]]])])));
   }
 }
+
+// nextToNothing is a share of what there is to lose that nobody would miss.
+const nextToNothing = 1e-3;
 
 const clamp = (value, range) => Math.min(Math.max(...range), Math.max(Math.min(...range), value));
 

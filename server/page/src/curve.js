@@ -8,7 +8,10 @@ import {actionColors, light} from "./looks.js";
 // The cost curve: what decisions cost on average as one entry of the table changes, and
 // below it how many decisions flip.
 
-export const curveHeight = 260;
+export const curveHeight = 276;
+// knobTop is where the handle of the value now begins: below the name of the axis, which
+// has a line to itself because the handle may be anywhere.
+export const knobTop = 22;
 const countHeight = 110;
 
 // The lines of a curve, in words and in dashes.
@@ -44,13 +47,13 @@ export function curveCharts(curve, {theme, width, log, entry, now, still}) {
   const rule = still ? [Plot.ruleX([now], {stroke: theme.ink, strokeWidth: 1.5})] : [];
   const chart = draw({
     ...base(theme, width, curveHeight, `Average ${curve.costs ? "cost" : "worth"} of decisions as ${entry} changes`),
-    marginTop: 28, marginBottom: 10, x: {...x, axis: null},
+    marginTop: knobTop + 22, marginBottom: 10, x: {...x, axis: null},
     y: {domain: [bottom, top * 1.04], label: null, tickSize: 4, ticks: 5, tickFormat: (v) => number(v)},
     marks: [
       Plot.gridX({stroke: theme.grid, strokeOpacity: 1}), Plot.gridY({stroke: theme.grid, strokeOpacity: 1, ticks: 5}),
       ...lines.toReversed().map(({values, color, dash, width: strokeWidth}) => Plot.line(xs, {x: xs, y: clipped(values), stroke: color, strokeWidth, strokeDasharray: dash, strokeLinecap: "butt"})),
       ...rule,
-      Plot.text([`average ${curve.costs ? "cost" : "worth"} of a decision`], {frameAnchor: "top-left", dy: -18, dx: -60, fill: theme.quiet}),
+      Plot.text([`average ${curve.costs ? "cost" : "worth"} of a decision`], {frameAnchor: "top-left", dy: -knobTop - 16, dx: -60, fill: theme.quiet}),
     ],
   });
   const scale = {x: chart.scale("x"), y: chart.scale("y")};
@@ -69,7 +72,7 @@ export function curveCharts(curve, {theme, width, log, entry, now, still}) {
     marks: [
       Plot.areaY(xs, {x: xs, y: flips, fill: theme.area, curve: "step"}), Plot.lineY(xs, {x: xs, y: flips, stroke: theme.quiet, strokeWidth: 1.5, curve: "step"}),
       Plot.ruleY([0], {stroke: theme.edge}), ...rule,
-      Plot.text(["decisions that flip against those now"], {frameAnchor: "top-left", dy: -14, dx: -60, fill: theme.quiet}),
+      Plot.text([width < 480 ? "decisions that flip" : "decisions that flip against those now"], {frameAnchor: "top-left", dy: -14, dx: -60, fill: theme.quiet}),
     ],
   });
   return {charts: [chart, counts], scale: scale.x};

@@ -15,9 +15,10 @@ export const typing = 500;
 //   name(a, o)          label of an entry
 //   even                sliders move evenly; otherwise finer near 0
 //   changed(table, settled)   told of every change; settled when a hand lets go
+//   writing()           told that a change is going to be told, once the hand rests
 export class EntryTable {
-  constructor(container, {actions, outcomes, caption, name, even = false, changed}) {
-    Object.assign(this, {actions, even, changed});
+  constructor(container, {actions, outcomes, caption, name, even = false, changed, writing}) {
+    Object.assign(this, {actions, even, changed, writing});
     this.fields = actions.map((_, a) => outcomes.map((_, o) => this.#field(a, o, name(a, o))));
     container.replaceChildren(h("table", {class: "entries"},
       h("caption", {}, caption),
@@ -30,8 +31,9 @@ export class EntryTable {
     let waiting;
     const tell = (settled, delay) => {
       clearTimeout(waiting);
-      if (delay) waiting = setTimeout(tell, delay, settled);
-      else this.changed(this.table.map((row) => [...row]), settled);
+      if (!delay) return this.changed(this.table.map((row) => [...row]), settled);
+      waiting = setTimeout(tell, delay, settled);
+      this.writing?.();
     };
     field.input = h("input", {
       "aria-label": label, autocomplete: "off", dataset: {action: a, outcome: o},

@@ -3,14 +3,14 @@
 
 // The methods share the shapes of the figures that the command writes: colours after
 // Okabe and Ito, with the pale ones darkened on white and the dark ones lightened on
-// black until they stand out 3:1; within a family the hollow marker is the plain
+// black until names written in them stand out 4.5:1; within a family the hollow marker is the plain
 // method and the solid one its calibrated sibling. Dash and marker tell them apart
 // without colour.
 const methods = {
   exact: {label: "Exact", light: "#1d2126", dark: "#f2f4f7", dash: null, symbol: "square", solid: true},
-  ep: {label: "EP", light: "#a86a00", dark: "#f0b429", dash: "4 2.5", symbol: "diamond2", solid: false},
+  ep: {label: "EP", light: "#9e6400", dark: "#f0b429", dash: "4 2.5", symbol: "diamond2", solid: false},
   "loss-ep": {label: "Loss-EP", light: "#c44a00", dark: "#ff8a4c", dash: "10 3", symbol: "diamond2", solid: true},
-  vi: {label: "VI", light: "#2080b8", dark: "#8fd0f7", dash: "6 3", symbol: "circle", solid: false},
+  vi: {label: "VI", light: "#1a78ae", dark: "#8fd0f7", dash: "6 3", symbol: "circle", solid: false},
   "loss-vi": {label: "Loss-VI", light: "#00588a", dark: "#4ba3e3", dash: "9 3 2 3", symbol: "circle", solid: true},
   corrected: {label: "Corrected", light: "#a8487f", dark: "#e79cc6", dash: "10 3 4 3", symbol: "triangle", solid: true},
   laplace: {label: "Laplace", light: "#6e5d00", dark: "#cdb94e", dash: "6 2.5 1.5 2.5 1.5 2.5", symbol: "times", solid: false},

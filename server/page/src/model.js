@@ -1,8 +1,8 @@
 import {get, post} from "./api.js";
-import {curveCharts, curveHeight} from "./curve.js";
+import {curveCharts, curveHeight, knobTop} from "./curve.js";
 import {DecisionTable, flipped, summary} from "./decisions.js";
 import {caption, cell, h, onWidth, setText} from "./dom.js";
-import {EntryTable, reach} from "./entries.js";
+import {EntryTable, reach, typing} from "./entries.js";
 import {count, list, number, plural, rounded} from "./format.js";
 import {Handles, lineShape} from "./handles.js";
 import {decodeText, encodeText} from "./link.js";
@@ -39,7 +39,15 @@ export class Model extends Panel {
       this.#startWith({name: target.value, rows: this.state.rows === "example" ? undefined : this.state.rows});
       page.moved(this, true);
     });
-    on("rows", "input", ({target}) => this.#setRows(target.value));
+    // Text that arrives at once is complete; what is written key by key is when the hand
+    // rests, or leaves the field.
+    on("rows", "input", ({target, inputType}) => {
+      if (inputType?.startsWith("insertFrom")) return this.#setRows(target.value);
+      clearTimeout(this.written);
+      this.written = setTimeout(() => this.#setRows(target.value), typing);
+      this.#outdated(true);
+    });
+    on("rows", "change", ({target}) => this.written && this.#setRows(target.value));
     on("rows", "paste", (event) => {
       const text = event.clipboardData?.getData("text") ?? "";
       if (text.length <= longestShown) return;
@@ -67,6 +75,9 @@ export class Model extends Panel {
     on("save-svg", "click", () => this.#saveSVG());
     on("save-table", "click", () => this.#saveTable());
     on("save-curves", "click", () => this.#saveCurve());
+
+    addEventListener("focus", () => this.#lookAgain());
+    document.addEventListener("visibilitychange", () => this.#lookAgain());
 
     const chart = this.part("chart");
     this.pictures = h("div", {class: "pictures", "aria-hidden": "true"});
@@ -104,6 +115,9 @@ export class Model extends Panel {
   // #startWith begins with another model or link.
   #startWith(state, now = true) {
     this.state = state;
+    this.#forgetWriting();
+    this.#outdated(false);
+    this.news = undefined;
     this.parsed = undefined;
     this.decisions = undefined;
     this.curve = undefined;
@@ -128,17 +142,21 @@ export class Model extends Panel {
 
   // refresh brings what is needed from the server, then asks for decisions.
   async refresh(all = false) {
+    let known;
     try {
       this.#models ??= get("v1/models");
       const {models} = await this.#models;
       if (models.length === 0) throw new Error("This server has no models.");
       const select = this.part("name");
-      if (select.options.length === 0) select.append(...models.map(({name}) => h("option", {value: name}, name)));
+      if ([...select.options].map(({value}) => value).join() !== models.map(({name}) => name).join()) {
+        select.replaceChildren(...models.map(({name}) => h("option", {value: name}, name)));
+      }
       const entry = models.find(({name}) => name === this.state.name) ?? models[0];
       this.state.name = entry.name;
       select.value = entry.name;
-      if (!this.#details.has(entry.name)) {
-        const detail = await get(`v1/models/${encodeURIComponent(entry.name)}`);
+      known = this.#details.has(entry.name);
+      if (!known) {
+        const detail = await get(pathOf(entry));
         this.#details.set(entry.name, {...entry, ...detail});
       }
       if (this.state.name !== entry.name) return; // meanwhile another was chosen
@@ -152,6 +170,28 @@ export class Model extends Panel {
     this.#controls(all);
     this.#ask();
     if (all) this.page.moved(this, false); // only now is the model's name known
+    if (all && known) this.#lookAgain();
+  }
+
+  // #lookAgain notices that the server has another model now under the name of the one
+  // on the screen, whenever somebody comes back to it.
+  async #lookAgain() {
+    const {model} = this;
+    if (!model || this.section.hidden || document.hidden || this.looking) return;
+    this.looking = true; // a window that comes to the front says so twice
+    if (await this.#replaced(model)) await this.refresh();
+    this.looking = false;
+  }
+
+  // #replaced tells whether the server has another model under this name, or none, and
+  // forgets what is known if so. Rows and costs on the screen stay.
+  async #replaced(model) {
+    const {digest = model.digest} = await get(pathOf(model)).catch((error) => (error.status === 404 ? {digest: ""} : {}));
+    if (digest === model.digest) return false;
+    this.#models = undefined;
+    this.#details.clear();
+    this.news = "The server has a new version of the model; this is what it decides.";
+    return true;
   }
 
   get #outcomes() {
@@ -180,7 +220,15 @@ export class Model extends Panel {
         actions: model.actions.map((action) => `Do “${action}”`), outcomes: this.#outcomes.map((outcome) => `it is ${outcome}`),
         caption: costs ? "What it costs when" : "What it is worth when",
         name: (a, o) => `${costs ? "Cost" : "Worth"} of ${model.actions[a]} when it is ${this.#outcomes[o]}`,
-        changed: (entries, settled) => this.change({costs: sameEntries(entries, this.#ownEntries()) ? undefined : entries}, settled),
+        changed: (entries, settled) => {
+          // A hand that lets go has changed nothing more; there is nothing to ask.
+          if (sameEntries(entries, this.#entries())) {
+            this.#outdated(false);
+            return this.page.moved(this, settled);
+          }
+          this.change({costs: sameEntries(entries, this.#ownEntries()) ? undefined : entries}, settled);
+        },
+        writing: () => this.#outdated(true),
       });
       this.part("vary").replaceChildren(...this.#numericEntries().map(([a, o]) => h("option", {value: `${a},${o}`}, this.#entryName(a, o))));
       this.part("example").hidden = !this.#exampleText();
@@ -223,7 +271,19 @@ export class Model extends Panel {
     return rows === "example" ? this.#exampleText() : rows;
   }
 
+  // #outdated says that the results are no longer those of what is written, although
+  // nothing is asked yet.
+  #outdated(are) {
+    this.part("results").setAttribute("aria-busy", String(are));
+  }
+
+  #forgetWriting() {
+    clearTimeout(this.written);
+    this.written = undefined;
+  }
+
   #setRows(rows, source) {
+    this.#forgetWriting();
     this.source = source;
     this.state.lost = undefined;
     this.change({rows}, true);
@@ -265,6 +325,7 @@ export class Model extends Panel {
     const any = parsed.rows.length > 0;
     this.part("results").hidden = !any;
     if (!any) {
+      this.#outdated(false);
       this.live.forget();
       this.curveLive.forget();
       this.content();
@@ -294,16 +355,21 @@ export class Model extends Panel {
   }
 
   // #send posts rows, with further fields as JSON texts. Rows that the server cannot read
-  // are noted and left out, as long as it names them. It returns the answer, undefined if
-  // no row is left, and the rows it is about.
+  // are noted and left out, as long as it names them, unless it refuses them because it
+  // has another model by now: then that is asked. It returns the answer, undefined if no
+  // row is left, and the rows it is about.
   async #send(model, path, parsed, fields, signal) {
     const further = Object.entries(fields).map(([name, text]) => `,"${name}":${text}`).join("");
     for (let round = 0; ; round++) {
       const readable = this.#readable(parsed);
       if (readable.indices.length === 0) return {readable};
       try {
-        return {readable, answer: await post(`v1/models/${encodeURIComponent(model.name)}/${path}`, `{"rows":${readable.text}${further}}`, signal)};
+        return {readable, answer: await post(`${pathOf(model)}/${path}`, `{"rows":${readable.text}${further}}`, signal)};
       } catch (error) {
+        if (round === 0 && error.status === 422 && (await this.#replaced(model))) {
+          await this.refresh(); // asks anew
+          throw new DOMException("the model has been replaced", "AbortError");
+        }
         if (!noteBadRows(error, parsed, readable) || round >= rounds) throw error;
       }
     }
@@ -312,6 +378,7 @@ export class Model extends Panel {
   // #decide asks for decisions under the model's own costs, which are remembered, and
   // under those shown.
   async #decide({model, parsed, utility, isOwn, calibrate, opinion}, signal) {
+    this.#outdated(false); // from here on the panel is busy
     for (;;) {
       if (this.#own.readable !== this.#readable(parsed)) this.#own = await this.#send(model, "decide", parsed, {}, signal);
       const own = this.#own;
@@ -323,16 +390,16 @@ export class Model extends Panel {
   }
 
   #show({own, now, readable}, question) {
-    const {parsed, opinion, calibrate} = question;
+    const {model, parsed, opinion, calibrate} = question;
     const before = this.decisions;
     const place = new Map(readable.indices.map((index, i) => [index, i]));
     this.decisions = parsed.rows.map((row, index) => {
       const i = place.get(index);
       return i === undefined ? {index, row, errors: parsed.bad.get(index)} : {index, row, decision: now.decisions[i], own: own.decisions[i]};
     });
-    const {target} = this.model;
+    const {target} = model;
     const extras = [target.name, ...parsed.extras.filter((name) => name !== target.name)].filter((name) => parsed.extras.includes(name)).slice(0, 2);
-    this.about = {actions: now?.actions ?? this.model.actions, costs: now?.costs ?? Boolean(this.model.utility.costs), positive: target.positive, extras, opinions: opinion};
+    this.about = {actions: now?.actions ?? model.actions, costs: now?.costs ?? Boolean(model.utility.costs), positive: target.positive, extras, opinions: opinion};
     this.table.show(this.decisions, this.about);
     const {headline, rest, flips} = summary(this.decisions, this.about);
     const verdict = this.part("verdict");
@@ -340,7 +407,7 @@ export class Model extends Panel {
     verdict.dataset.flips = flips;
     verdict.replaceChildren(h("strong", {}, headline), ` ${rest}`);
     const status = calibrate && now?.status ? ` Calibrated by ${methodLabel(now.method)}: ${now.status.text}.` : "";
-    setText(this.part("rule"), `Rule: ${(now?.rule ?? this.model.rule).replace(/ \(threshold [^)]*\)/, "")}.${status}`);
+    setText(this.part("rule"), `Rule: ${(now?.rule ?? model.rule).replace(/ \(threshold [^)]*\)/, "")}.${status}`);
     this.#tellFlips(before);
     this.#linkNote();
     if (question.vary && now) this.curveLive.request(question);
@@ -349,7 +416,9 @@ export class Model extends Panel {
 
   // #tellFlips says which rows changed with the last move of a cost.
   #tellFlips(before) {
-    if (before?.[0].row !== this.decisions[0].row) return setText(this.part("live"), ""); // other rows
+    const {news = ""} = this;
+    this.news = undefined;
+    if (before?.[0].row !== this.decisions[0].row) return setText(this.part("live"), news); // other rows, or another model
     const turned = this.decisions.filter(({decision}, i) => decision && before[i].decision && decision.action_index !== before[i].decision.action_index);
     if (turned.length === 0) return;
     const some = turned.slice(0, 5).map(({index, decision}) => `row ${index + 1} to ${decision.action}`);
@@ -431,7 +500,7 @@ export class Model extends Panel {
     const [from, to] = scale.domain;
     const inside = now >= from && now <= to;
     this.handles.set(inside ? [{
-      id: "now", label: this.curve.entry, role: "slider", className: "threshold", x: scale.apply(now), y: 6, now, min: from, max: to, valueText: number(now), shape: lineShape(curveHeight + 64, `now ${number(now)}`, scale.apply(now) > this.width / 2),
+      id: "now", label: this.curve.entry, role: "slider", className: "threshold", x: scale.apply(now), y: knobTop, now, min: from, max: to, valueText: number(now), shape: lineShape(curveHeight + 70 - knobTop, `now ${number(now)}`, scale.apply(now) > this.width / 2),
     }] : []);
     if (this.decisions && this.about) this.table.show(this.decisions, this.about);
   }
@@ -463,6 +532,8 @@ export class Model extends Panel {
       points.map((p, i) => [p.value, p.expected, p.held, p.realised, p.flipped, ...constant.map(({expected}) => expected[i])])));
   }
 }
+
+const pathOf = ({name}) => `v1/models/${encodeURIComponent(name)}`;
 
 // noteBadRows takes down what an error says about rows, and tells whether it did.
 function noteBadRows(error, parsed, {indices}) {

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import {post} from "./api.js";
-import {base, draw, methodLine, nameCurves, stacked, stripBox, strips} from "./charts.js";
+import {base, draw, methodKey, methodLine, nameCurves, stacked, stripBox, strips} from "./charts.js";
 import {caption, cell, flash, h, onWidth, setText, wordCell} from "./dom.js";
 import {EntryTable, reach} from "./entries.js";
 import {fixed, list, number, percent, plural, snapped} from "./format.js";
@@ -344,7 +344,7 @@ export class Reactor extends Panel {
     saveSVG("reactor", [
       "Reactor: what each method believes and does",
       `measurements ${data.join(", ")}; threshold ${threshold}; worth below/above: leave on ${utility[0].join("/")}, shut down ${utility[1].join("/")}`,
-    ], charts);
+    ], [...charts, methodKey((this.view?.answers ?? []).map(({method}) => method), light, 800)]);
   }
 
   #saveTable() {

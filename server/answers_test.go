@@ -1,0 +1,370 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+)
+
+// encoded are the features of rows, by the way that does not go through this package.
+func encoded(t *testing.T, m *lossep.Model, rows []map[string]any) (x *mat.Dense, unseen [][]string) {
+	t.Helper()
+	x = mat.NewDense(len(rows), m.Recipe().Dim(), nil)
+	for i, row := range rows {
+		u, err := m.Recipe().Encode(row, x.RawRowView(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unseen = append(unseen, u)
+	}
+	return x, unseen
+}
+
+// Predictions over HTTP are those of the library, bit for bit.
+func TestPredict(t *testing.T) {
+	s, m, rows := newServer(t), loans(), someRows(7)
+	rows[3]["shoe size"] = 42
+	x, unseen := encoded(t, m, rows)
+	got := answer[PredictResponse](t, s, "/v1/models/loans/predict", rowsBody(t, rows, ""))
+	want := PredictResponse{Model: "loans", Method: "ep", Ignored: []string{"shoe size"}}
+	for i, p := range m.Predict(x) {
+		want.Predictions = append(want.Predictions, Prediction{p.Probability, p.Mean, p.Variance, unseen[i]})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-library +server)\n%s", diff)
+	}
+	if !slices.Equal(got.Predictions[2].Unseen, []string{"job"}) {
+		t.Errorf("unseen %q", got.Predictions[2].Unseen)
+	}
+}
+
+// wantDecisions are the library's decisions in the form of a response.
+func wantDecisions(m *lossep.Model, s *decision.Spec, decisions []lossep.Decision, unseen [][]string) (out []Decision) {
+	for i, d := range decisions {
+		expected := make([]float64, len(s.Actions()))
+		for a := range expected {
+			expected[a] = d.Entries[a][0]*(1-d.Probability) + d.Entries[a][1]*d.Probability
+		}
+		out = append(out, Decision{
+			Action: s.Actions()[d.Action], ActionIndex: d.Action, Probability: d.Probability,
+			Expected: expected, Margin: d.Margin, Unseen: unseen[i],
+		})
+	}
+	return out
+}
+
+// Decisions over HTTP are those of the library: under the model's own costs, under
+// others in every form, with utilities, three actions, and costs that name columns.
+func TestDecide(t *testing.T) {
+	s, rows := newServer(t), someRows(9)
+	for _, c := range []struct{ name, model, utility, yaml string }{
+		{"own", "loans", "", ""},
+		{"null", "loans", `null`, ""},
+		{"text", "loans", `"fn=20,fp=1"`, "outcomes: [good, bad]\ncosts: {negative: {good: 0, bad: 20}, positive: {good: 1, bad: 0}}"},
+		{
+			"object", "loans", `{"outcomes":["good","bad"],"costs":{"accept":{"good":0,"bad":9},"refuse":{"good":2,"bad":0},"\u0061sk":{"good":0.7,"bad":0.9}}}`,
+			"outcomes: [good, bad]\ncosts: {accept: {good: 0, bad: 9}, refuse: {good: 2, bad: 0}, ask: {good: 0.7, bad: 0.9}}",
+		},
+		{
+			"turned round", "loans", `{"outcomes":["bad","good"],"costs":{"accept":{"good":0,"bad":9},"refuse":{"good":2,"bad":0}}}`,
+			"outcomes: [good, bad]\ncosts: {accept: {good: 0, bad: 9}, refuse: {good: 2, bad: 0}}",
+		},
+		{
+			"object in a text", "loans", `"{\"outcomes\":[\"good\",\"bad\"],\"costs\":{\"accept\":{\"good\":0,\"bad\":9},\"refuse\":{\"good\":2,\"bad\":0}}}"`,
+			"outcomes: [good, bad]\ncosts: {accept: {good: 0, bad: 9}, refuse: {good: 2, bad: 0}}",
+		},
+		{
+			"utilities", "loans", `{"outcomes":["good","bad"],"utilities":{"accept":{"good":3,"bad":0},"refuse":{"good":1,"bad":"1"}}}`,
+			"outcomes: [good, bad]\nutilities: {accept: {good: 3, bad: 0}, refuse: {good: 1, bad: 1}}",
+		},
+		{"a column", "loans", `"fn=0.02*amount,fp=3"`, "outcomes: [good, bad]\ncosts: {negative: {good: 0, bad: 0.02 * amount}, positive: {good: 3, bad: 0}}"},
+		{"its own column", "amounts", "", ""},
+		{"no column in place of its own", "amounts", `"fn=2,fp=1"`, "outcomes: [good, bad]\ncosts: {negative: {good: 0, bad: 2}, positive: {good: 1, bad: 0}}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := map[string]*lossep.Model{"loans": loans(), "amounts": amounts()}[c.model]
+			spec := m.Utility()
+			if c.yaml != "" {
+				var err error
+				if spec, err = decision.ParseSpec("test", []byte(c.yaml)); err != nil {
+					t.Fatal(err)
+				}
+				if spec, err = m.Bind(spec); err != nil {
+					t.Fatal(err)
+				}
+			}
+			x, unseen := encoded(t, m, rows)
+			var entries []decision.Table
+			if len(spec.Columns()) > 0 {
+				for _, row := range rows {
+					table, err := spec.Entries(func(name string) (float64, error) { return row[name].(float64), nil })
+					if err != nil {
+						t.Fatal(err)
+					}
+					entries = append(entries, table)
+				}
+			}
+			want := DecideResponse{
+				Model: c.model, Method: "ep", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
+				Decisions: wantDecisions(m, spec, m.Decide(x, spec, entries...), unseen),
+			}
+			more := ""
+			if c.utility != "" {
+				more = `"utility":` + c.utility
+			}
+			got := answer[DecideResponse](t, s, "/v1/models/"+c.model+"/decide", rowsBody(t, rows, more))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-library +server)\n%s", diff)
+			}
+			// The utility may stand before the rows.
+			if more != "" {
+				text, _ := json.Marshal(rows)
+				if again := answer[DecideResponse](t, s, "/v1/models/"+c.model+"/decide", `{`+more+`,"rows":`+string(text)+`}`); !reflect.DeepEqual(again, got) {
+					t.Errorf("another answer when the utility comes first: %+v", again)
+				}
+			}
+		})
+	}
+}
+
+// A second opinion is what the library's other methods say.
+func TestSecondOpinion(t *testing.T) {
+	s, m, rows := newServer(t), loans(), someRows(150)
+	x, unseen := encoded(t, m, rows)
+	// Costs that put the threshold between what EP and its corrections say of a row.
+	p, q := m.Predict(x)[7].Probability, fitted(t, loansCSV(60), "fn=5,fp=1", lossep.Corrected).Predict(x)[7].Probability
+	costs := fmt.Sprintf("fn=%v,fp=%v", 1-(p+q)/2, (p+q)/2)
+	spec, err := decision.ParseCosts(costs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = m.Bind(spec); err != nil {
+		t.Fatal(err)
+	}
+	decisions := m.Decide(x, spec)
+	m.Consult(x, spec, decisions)
+	got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"second_opinion":true,"utility":"`+costs+`"`))
+	want := wantDecisions(m, spec, decisions, unseen)
+	disagree := 0
+	for i, d := range decisions {
+		want[i].Disagreement = new(len(d.Dissent) > 0)
+		for method, a := range d.Dissent {
+			want[i].Dissent = map[string]string{string(method): m.Utility().Actions()[a]}
+			disagree++
+		}
+	}
+	if diff := cmp.Diff(want, got.Decisions); diff != "" {
+		t.Errorf("(-library +server)\n%s", diff)
+	}
+	if disagree == 0 {
+		t.Error("nobody disagrees, so that nothing is tested")
+	}
+}
+
+// Calibrated decisions are those of the library's calibrated model.
+func TestCalibrate(t *testing.T) {
+	s, m, rows := newServer(t), loans(), someRows(5)
+	spec, err := decision.ParseCosts("fn=30,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = m.Bind(spec); err != nil {
+		t.Fatal(err)
+	}
+	calibrated, err := m.Calibrate(context.Background(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, unseen := encoded(t, m, rows)
+	status := calibrated.Summary().Status
+	want := DecideResponse{
+		Model: "loans", Method: "loss-ep", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
+		Status: &status, Decisions: wantDecisions(calibrated, spec, calibrated.Decide(x, spec), unseen),
+	}
+	for range 2 { // computed, and kept
+		got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"utility":"fn=30,fp=1","calibrate":true`))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-library +server)\n%s", diff)
+		}
+	}
+	plain := m.Predict(x)[0].Probability
+	if want.Decisions[0].Probability == plain {
+		t.Errorf("calibration left the probability at %v, so that nothing is tested", plain)
+	}
+}
+
+// The cost curve adds up what the library decides under each value.
+func TestCurve(t *testing.T) {
+	s, rows := newServer(t), someRows(30)
+	for _, c := range []struct {
+		name, model, body string
+		values            []float64
+		spec              func(value float64) string
+	}{
+		{
+			"costs", "loans", `"vary":{"action":"negative","outcome":"bad"},"from":0.5,"to":32,"steps":7,"scale":"log"`,
+			[]float64{0.5, 1, 2, 4, 8, 16, 32},
+			func(v float64) string {
+				return `{outcomes: [good, bad], costs: {negative: {good: 0, bad: ` + num(v) + `}, positive: {good: 1, bad: 0}}}`
+			},
+		},
+		{
+			"utilities", "loans", `"utility":{"outcomes":["good","bad"],"utilities":{"accept":{"good":3,"bad":0},"refuse":{"good":1,"bad":1}}},
+			"vary":{"action":"refuse","outcome":"good"},"from":0,"to":4,"steps":5`,
+			[]float64{0, 1, 2, 3, 4},
+			func(v float64) string {
+				return `{outcomes: [good, bad], utilities: {accept: {good: 3, bad: 0}, refuse: {good: ` + num(v) + `, bad: 1}}}`
+			},
+		},
+		{
+			"a multiple of a column", "amounts", `"vary":{"action":"negative","outcome":"bad"},"from":0.001,"to":0.021,"steps":3,"scale":"linear"`,
+			[]float64{0.001, 0.011, 0.021},
+			func(v float64) string {
+				return `{outcomes: [good, bad], costs: {negative: {good: 0, bad: ` + num(v) + ` * amount}, positive: {good: 1, bad: 0}}}`
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := map[string]*lossep.Model{"loans": loans(), "amounts": amounts()}[c.model]
+			x, _ := encoded(t, m, rows)
+			got := answer[CurveResponse](t, s, "/v1/models/"+c.model+"/curve", rowsBody(t, rows, c.body))
+			if len(got.Points) != len(c.values) || got.Rows != 30 || got.Labelled != 29 {
+				t.Fatalf("%d points, %d rows, %d labelled", len(got.Points), got.Rows, got.Labelled)
+			}
+			decide := func(text string) (*decision.Spec, []lossep.Decision) {
+				spec, err := decision.ParseSpec("test", []byte(text))
+				if err == nil {
+					spec, err = m.Bind(spec)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				var entries []decision.Table
+				for _, row := range rows {
+					table, err := spec.Entries(func(name string) (float64, error) { return row[name].(float64), nil })
+					if err != nil {
+						t.Fatal(err)
+					}
+					entries = append(entries, table)
+				}
+				return spec, m.Decide(x, spec, entries...)
+			}
+			held := m.Decide(x, nil, func() []decision.Table {
+				var tables []decision.Table
+				for _, row := range rows {
+					table, _ := m.Utility().Entries(func(name string) (float64, error) { return row[name].(float64), nil })
+					tables = append(tables, table)
+				}
+				return tables
+			}()...)
+			if c.name == "utilities" {
+				_, held = decide(c.spec(1))
+			}
+			flips := 0
+			for k, p := range got.Points {
+				// Logarithms up to 4 are rounded, and what is theirs by as much.
+				if math.Abs(p.Value-c.values[k]) > 1e-15*c.values[k] {
+					t.Errorf("value %v, want %v", p.Value, c.values[k])
+				}
+				spec, decisions := decide(c.spec(p.Value))
+				var expected, kept, realised float64
+				flipped := 0
+				for i, d := range decisions {
+					e := d.Entries
+					expected += e.ExpectedUtility(d.Action, 1-d.Probability, d.Probability) / 30
+					kept += e.ExpectedUtility(held[i].Action, 1-d.Probability, d.Probability) / 30
+					if d.Action != held[i].Action {
+						flipped++
+					}
+					switch rows[i]["class"] {
+					case "good":
+						realised += e[d.Action][0] / 29
+					case "bad":
+						realised += e[d.Action][1] / 29
+					}
+				}
+				flips += flipped
+				// Sums of 30 terms of a few units each.
+				const tolerance = 1e-12
+				if math.Abs(p.Expected-expected) > tolerance || math.Abs(p.Held-kept) > tolerance || math.Abs(*p.Realised-realised) > tolerance || p.Flipped != flipped {
+					t.Errorf("at %v: %+v (realised %v), want %v, %v, %d, %v", p.Value, p, *p.Realised, expected, kept, flipped, realised)
+				}
+				for a, name := range spec.Actions() {
+					sum := 0.0
+					for _, d := range decisions {
+						sum += d.Entries.ExpectedUtility(a, 1-d.Probability, d.Probability) / 30
+					}
+					if one := got.Constant[a]; one.Action != name || math.Abs(one.Expected[k]-sum) > tolerance {
+						t.Errorf("always %s at %v: %v, want %v", name, p.Value, one.Expected[k], sum)
+					}
+				}
+			}
+			if flips == 0 {
+				t.Error("nothing flips, so that nothing is tested")
+			}
+		})
+	}
+}
+
+func num(x float64) string { b, _ := json.Marshal(x); return string(b) }
+
+// The description of a model has what its file has, and a utility that a request can
+// send back.
+func TestDescribe(t *testing.T) {
+	examples := someRows(2)
+	s := newServer(t, func(c *Config) { c.Models[1].Examples = examples })
+	var list ModelList
+	decodeExactly(t, ask(s, http.MethodGet, "/v1/models", "").Body.Bytes(), &list)
+	want := ModelList{[]ModelSummary{
+		{"amounts", "ep", 40, amounts().Recipe().Dim(), [2]string{"good", "bad"}, []string{"negative", "positive"}},
+		{"loans", "ep", 60, loans().Recipe().Dim(), [2]string{"good", "bad"}, []string{"negative", "positive"}},
+	}}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	var d ModelDescription
+	decodeExactly(t, ask(s, http.MethodGet, "/v1/models/amounts", "").Body.Bytes(), &d)
+	if diff := cmp.Diff(amounts().Summary(), d.Summary); diff != "" {
+		t.Error(diff)
+	}
+	if d.Name != "amounts" || d.Kernel != amounts().Kernel().String() || len(d.Digest) != 64 || d.Target != (TargetColumn{"class", "good", "bad"}) || len(d.ExampleRows) != 2 {
+		t.Errorf("%+v", d)
+	}
+	if got := string(d.Utility); got != `{"outcomes":["good","bad"],"costs":{"negative":{"good":0,"bad":"0.01 * amount"},"positive":{"good":1,"bad":0}},"ceiling":`+num(d.ceiling(t))+`}` {
+		t.Errorf("utility %s", got)
+	}
+	// A row made of the examples of its columns can be decided, under the utility given.
+	row := make(map[string]any)
+	var names []string
+	for _, c := range d.Columns {
+		row[c.Name] = c.Example
+		names = append(names, c.Name)
+	}
+	if !slices.Equal(names, []string{"age", "income", "job", "owner", "amount"}) {
+		t.Errorf("columns %q", names)
+	}
+	got := answer[DecideResponse](t, s, "/v1/models/amounts/decide", rowsBody(t, []map[string]any{row}, `"utility":`+string(d.Utility)))
+	if len(got.Decisions) != 1 || got.Rule != d.Rule {
+		t.Errorf("%+v", got)
+	}
+}
+
+func (d ModelDescription) ceiling(t *testing.T) float64 {
+	t.Helper()
+	ceiling, ok := amounts().Utility().Ceiling()
+	if !ok {
+		t.Fatal("costs that vary have no ceiling")
+	}
+	return ceiling
+}

@@ -1,0 +1,233 @@
+package server
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lossep/lossep/decision"
+)
+
+// CurveRequest asks how the decisions of rows, and what they cost, change with one
+// entry of the utility.
+type CurveRequest struct {
+	Rows    []Row   `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
+	Utility Utility `json:"utility,omitempty"`
+	Vary    Entry   `json:"vary" doc:"the entry that changes; where it is a number times a column, the number does"`
+	From    float64 `json:"from"`
+	To      float64 `json:"to"`
+	Steps   int     `json:"steps,omitempty" minimum:"2" maximum:"501" default:"61" doc:"how many values there are, the ends among them"`
+	Scale   string  `json:"scale,omitempty" enum:"linear,log" default:"linear" doc:"whether their differences or their ratios are equal"`
+}
+
+// Entry names an entry of a utility.
+type Entry struct {
+	Action  string `json:"action"`
+	Outcome string `json:"outcome"`
+}
+
+// CurveResponse is the answer to a CurveRequest.
+type CurveResponse struct {
+	Costs    bool            `json:"costs" doc:"whether the utility is one of costs"`
+	Actions  []string        `json:"actions"`
+	Rows     int             `json:"rows"`
+	Labelled int             `json:"labelled" doc:"rows whose outcome is known"`
+	Points   []CurvePoint    `json:"points"`
+	Constant []CurveConstant `json:"constant" doc:"what it costs, or brings, to take one action in all cases"`
+	Ignored  []string        `json:"ignored,omitempty" doc:"columns that the model does not know"`
+}
+
+// CurvePoint is one value of the entry. Costs or utilities are per row.
+type CurvePoint struct {
+	Value    float64  `json:"value" doc:"of the entry"`
+	Expected float64  `json:"expected" doc:"of the best decisions under this value"`
+	Held     float64  `json:"held" doc:"of the decisions under the utility as it was given"`
+	Flipped  int      `json:"flipped" doc:"rows in which these differ"`
+	Realised *float64 `json:"realised,omitempty" doc:"of the best decisions, by the outcomes of the rows that have one"`
+}
+
+// CurveConstant is one action in all cases.
+type CurveConstant struct {
+	Action   string    `json:"action"`
+	Expected []float64 `json:"expected" doc:"at each point"`
+}
+
+const (
+	maxSteps     = 501
+	defaultSteps = 61
+)
+
+func (s *Server) curve(x *exchange) error {
+	m, err := s.modelOf(x)
+	if err != nil {
+		return err
+	}
+	body, err := s.readBody(x, "application/json")
+	if err != nil {
+		return err
+	}
+	defer freeBuffer(body)
+	q := CurveRequest{From: math.NaN(), To: math.NaN(), Steps: defaultSteps, Scale: "linear"}
+	fields := bodyFields{
+		"vary":  func(v []byte) error { return strict("vary", v, &q.Vary) },
+		"from":  func(v []byte) error { return strict("from", v, &q.From) },
+		"to":    func(v []byte) error { return strict("to", v, &q.To) },
+		"steps": func(v []byte) error { return strict("steps", v, &q.Steps) },
+		"scale": func(v []byte) error { return strict("scale", v, &q.Scale) },
+	}
+	r, spec, err := m.readRows(body.Bytes(), fields, true)
+	if err != nil {
+		return err
+	}
+	values, err := q.values(spec)
+	if err != nil {
+		return err
+	}
+	c, err := newCurve(spec, q.Vary, r)
+	if err != nil {
+		return err
+	}
+	if err := c.check(values); err != nil {
+		return err
+	}
+	predictions, err := m.predictRows(r)
+	if err != nil {
+		return err
+	}
+	for _, p := range predictions {
+		c.p = append(c.p, p.Probability)
+	}
+	s.metrics.count(x, r.n)
+	x.writeJSON(c.response(values))
+	return nil
+}
+
+// values are those of the entry, in equal steps or equal ratios.
+func (q *CurveRequest) values(s *decision.Spec) ([]float64, error) {
+	switch {
+	case !finite(q.From) || math.Abs(q.From) > largest:
+		return nil, wrong("from", "give a number: where the values begin")
+	case !finite(q.To) || math.Abs(q.To) > largest:
+		return nil, wrong("to", "give a number: where the values end")
+	case q.From >= q.To:
+		return nil, wrong("to", "%v is not above from, %v", q.To, q.From)
+	case q.Steps < 2 || q.Steps > maxSteps:
+		return nil, wrong("steps", "%d is not from 2 to %d", q.Steps, maxSteps)
+	case q.Scale != "linear" && q.Scale != "log":
+		return nil, wrong("scale", `give "linear" or "log"`)
+	case q.Scale == "log" && q.From <= 0:
+		return nil, wrong("from", "ratios are equal for numbers above 0 only; choose the linear scale, or begin above 0")
+	case !s.Costs() && q.From < 0:
+		return nil, wrong("from", "utilities are at least 0")
+	}
+	values := make([]float64, q.Steps)
+	for k := range values {
+		t := float64(k) / float64(q.Steps-1)
+		if q.Scale == "log" {
+			values[k] = math.Exp((1-t)*math.Log(q.From) + t*math.Log(q.To))
+		} else {
+			values[k] = (1-t)*q.From + t*q.To
+		}
+	}
+	values[0], values[len(values)-1] = q.From, q.To // free of rounding
+	return values, nil
+}
+
+// curve is what is needed to decide rows again and again as one entry changes.
+type curve struct {
+	spec            *decision.Spec
+	rows            *rows
+	p               []float64 // the probability of the positive outcome in each row
+	entries         []decision.Table
+	action, outcome int
+	factor          []float64 // what the entry is a multiple of, in each row; nil stands for 1
+}
+
+func newCurve(s *decision.Spec, vary Entry, r *rows) (*curve, error) {
+	c := &curve{spec: s, rows: r, action: slices.Index(s.Actions(), vary.Action)}
+	negative, positive := s.Outcomes()
+	c.outcome = slices.Index([]string{negative, positive}, vary.Outcome)
+	switch {
+	case c.action < 0:
+		return nil, wrong("vary.action", "there is no such action; the actions are %q", s.Actions())
+	case c.outcome < 0:
+		return nil, wrong("vary.outcome", "there is no such outcome; the outcomes are %q and %q", negative, positive)
+	}
+	spec, err := stored(s)
+	if err != nil {
+		return nil, err
+	}
+	if column := spec.Actions[c.action].Entries[c.outcome].Column; column != "" {
+		c.factor = r.values[column]
+	}
+	c.entries, err = entriesOf(s, r)
+	return c, err
+}
+
+// check refuses values that a row's multiple makes too large.
+func (c *curve) check(values []float64) error {
+	ends := max(math.Abs(values[0]), math.Abs(values[len(values)-1]))
+	for _, factor := range c.factor {
+		if ends*factor > largest {
+			return wrong("to", "costs and utilities beyond %g cannot be compared", largest)
+		}
+	}
+	return nil
+}
+
+// table is that of a row, with another value of the entry.
+func (c *curve) table(dst decision.Table, row int, value float64) {
+	copy(dst, c.entries[row%len(c.entries)])
+	if c.factor != nil {
+		value *= c.factor[row]
+	}
+	dst[c.action][c.outcome] = value
+}
+
+// best is the action with the lowest expected cost or the highest expected utility.
+func (c *curve) best(t decision.Table, p float64) int {
+	if c.spec.Costs() {
+		return t.Worst(1-p, p)
+	}
+	return t.Best(1-p, p, -1)
+}
+
+// response decides the rows under each value of the entry.
+func (c *curve) response(values []float64) *CurveResponse {
+	actions := c.spec.Actions()
+	out := &CurveResponse{Costs: c.spec.Costs(), Actions: actions, Rows: c.rows.n, Ignored: c.rows.ignored}
+	held := make([]int, c.rows.n)
+	for i, p := range c.p {
+		held[i] = c.best(c.entries[i%len(c.entries)], p)
+		if c.rows.labels[i] != 0 {
+			out.Labelled++
+		}
+	}
+	for _, name := range actions {
+		out.Constant = append(out.Constant, CurveConstant{name, make([]float64, len(values))})
+	}
+	t, n := make(decision.Table, len(actions)), float64(c.rows.n)
+	for k, value := range values {
+		point := CurvePoint{Value: value}
+		realised := 0.0
+		for i, p := range c.p {
+			c.table(t, i, value)
+			best := c.best(t, p)
+			point.Expected += t.ExpectedUtility(best, 1-p, p) / n
+			point.Held += t.ExpectedUtility(held[i], 1-p, p) / n
+			if best != held[i] {
+				point.Flipped++
+			}
+			if y := c.rows.labels[i]; y != 0 {
+				realised += t[best][(y+1)/2] / float64(out.Labelled)
+			}
+			for a := range actions {
+				out.Constant[a].Expected[k] += t.ExpectedUtility(a, 1-p, p) / n
+			}
+		}
+		if out.Labelled > 0 {
+			point.Realised = &realised
+		}
+		out.Points = append(out.Points, point)
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+)
+
+// DecideRequest is the body of a request for decisions.
+type DecideRequest struct {
+	Rows          []Row   `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
+	Utility       Utility `json:"utility,omitempty"`
+	Calibrate     bool    `json:"calibrate,omitempty" doc:"calibrate the approximation to the utility first (Loss-EP)"`
+	SecondOpinion bool    `json:"second_opinion,omitempty" doc:"ask which other methods would act otherwise"`
+}
+
+// DecideResponse is the answer to a DecideRequest.
+type DecideResponse struct {
+	Model      string         `json:"model"`
+	Method     string         `json:"method" doc:"how the posterior was approximated"`
+	Actions    []string       `json:"actions"`
+	Costs      bool           `json:"costs" doc:"whether the utility is one of costs"`
+	Rule       string         `json:"rule" doc:"which probabilities lead to which action"`
+	Calibrated bool           `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
+	Status     *lossep.Status `json:"status,omitempty" doc:"how the calibration ended"`
+	Decisions  []Decision     `json:"decisions" doc:"one for each row"`
+	Ignored    []string       `json:"ignored,omitempty" doc:"columns that the model does not know"`
+}
+
+// Decision is what to do in a case.
+type Decision struct {
+	Action       string            `json:"action"`
+	ActionIndex  int               `json:"action_index" doc:"the number of the action, from 0"`
+	Probability  float64           `json:"probability" doc:"of the positive outcome"`
+	Expected     []float64         `json:"expected" doc:"the expected cost, or utility, of each action"`
+	Margin       float64           `json:"margin" doc:"by how much the action is better than the next best"`
+	Disagreement *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
+	Dissent      map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
+	Unseen       []string          `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
+}
+
+// decided is everything a response to decide says.
+type decided struct {
+	m             *served // the one that decided: calibrated, if that was asked
+	spec          *decision.Spec
+	rows          *rows
+	decisions     []lossep.Decision
+	calibrated    bool
+	secondOpinion bool
+}
+
+func (s *Server) decide(x *exchange) error {
+	m, err := s.modelOf(x)
+	if err != nil {
+		return err
+	}
+	body, err := s.readBody(x, "application/json")
+	if err != nil {
+		return err
+	}
+	defer freeBuffer(body)
+	d := decided{m: m}
+	fields := bodyFields{
+		"calibrate":      func(v []byte) error { return strict("calibrate", v, &d.calibrated) },
+		"second_opinion": func(v []byte) error { return strict("second_opinion", v, &d.secondOpinion) },
+	}
+	if d.rows, d.spec, err = m.readRows(body.Bytes(), fields, false); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(x.request.Context(), s.config.Deadline)
+	defer cancel()
+	if err := s.decideRows(ctx, &d); err != nil {
+		return err
+	}
+	s.metrics.count(x, d.rows.n)
+	s.metrics.countActions(m, d.spec, d.decisions)
+	x.write(200, "application/json", d.append(nil))
+	return nil
+}
+
+// decideRows decides what was read.
+func (s *Server) decideRows(ctx context.Context, d *decided) error {
+	entries, err := entriesOf(d.spec, d.rows)
+	if err != nil {
+		return err
+	}
+	if d.calibrated {
+		if d.m, err = d.m.calibrated.get(ctx, d.spec); err != nil {
+			return err
+		}
+	}
+	predictions, err := d.m.predictRows(d.rows)
+	if err != nil {
+		return err
+	}
+	d.decisions = d.m.model.Choose(predictions, d.spec, entries...)
+	if !d.secondOpinion {
+		return nil
+	}
+	if err := s.computations.enter(ctx); err != nil {
+		return late(ctx, err)
+	}
+	defer s.computations.leave()
+	x := mat.NewDense(d.rows.n, len(d.rows.features)/d.rows.n, d.rows.features)
+	d.m.model.Consult(x, d.spec, d.decisions)
+	return nil
+}
+
+// append writes the DecideResponse.
+func (d *decided) append(b []byte) []byte {
+	actions := d.spec.Actions()
+	names := make([][]byte, len(actions))
+	for a, name := range actions {
+		names[a] = quoted(name)
+	}
+	b = slices.Grow(b, 512+len(d.decisions)*(128+24*len(actions)))
+	b = append(append(b, `{"model":`...), quoted(d.m.name)...)
+	b = append(append(b, `,"method":`...), quoted(string(d.m.model.Method()))...)
+	b = appendTexts(append(b, `,"actions":`...), actions)
+	b = strconv.AppendBool(append(b, `,"costs":`...), d.spec.Costs())
+	b = append(append(b, `,"rule":`...), quoted(d.spec.RuleLine())...)
+	b = strconv.AppendBool(append(b, `,"calibrated":`...), d.calibrated)
+	if d.calibrated {
+		status, err := json.Marshal(d.m.model.Summary().Status)
+		if err != nil {
+			panic(err) // model files hold the same
+		}
+		b = append(append(b, `,"status":`...), status...)
+	}
+	b = append(b, `,"decisions":[`...)
+	expected := make([]float64, len(actions))
+	for i := range d.decisions {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		one := &d.decisions[i]
+		one.Entries.ExpectedUtilities(expected, one.Probability)
+		b = append(append(b, `{"action":`...), names[one.Action]...)
+		b = strconv.AppendInt(append(b, `,"action_index":`...), int64(one.Action), 10)
+		b = appendFloat(append(b, `,"probability":`...), one.Probability)
+		b = appendFloats(append(b, `,"expected":`...), expected)
+		b = appendFloat(append(b, `,"margin":`...), one.Margin)
+		if d.secondOpinion {
+			b = appendDissent(b, one, names)
+		}
+		b = append(appendUnseen(b, d.rows, i), '}')
+	}
+	return append(appendIgnored(append(b, ']'), d.rows), '}')
+}
+
+func appendDissent(b []byte, d *lossep.Decision, names [][]byte) []byte {
+	b = strconv.AppendBool(append(b, `,"disagreement":`...), len(d.Dissent) > 0)
+	if len(d.Dissent) == 0 {
+		return b
+	}
+	b = append(b, `,"dissent":{`...)
+	first := true
+	for _, method := range lossep.Methods() {
+		a, ok := d.Dissent[method]
+		if !ok {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(b, quoted(string(method))...), ':')
+		b = append(b, names[a]...)
+	}
+	return append(b, '}')
+}

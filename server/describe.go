@@ -1,0 +1,132 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+)
+
+// ModelList is the models being served.
+type ModelList struct {
+	Models []ModelSummary `json:"models"`
+}
+
+// ModelSummary is a model in a list.
+type ModelSummary struct {
+	Name     string    `json:"name"`
+	Method   string    `json:"method" doc:"how the posterior was approximated"`
+	Rows     int       `json:"rows" doc:"training rows"`
+	Features int       `json:"features" doc:"numbers that a row becomes"`
+	Outcomes [2]string `json:"outcomes" doc:"the negative one first"`
+	Actions  []string  `json:"actions"`
+}
+
+// ModelDescription is what there is to know of a model.
+type ModelDescription struct {
+	Name        string           `json:"name"`
+	Method      string           `json:"method" doc:"how the posterior was approximated"`
+	Likelihood  string           `json:"likelihood"`
+	Kernel      string           `json:"kernel"`
+	Rows        int              `json:"rows" doc:"training rows"`
+	Features    int              `json:"features" doc:"numbers that a row becomes"`
+	Version     string           `json:"version" doc:"of the program that fitted it"`
+	Digest      string           `json:"digest" doc:"SHA-256 of the model file"`
+	Target      TargetColumn     `json:"target"`
+	Columns     []Column         `json:"columns" doc:"those that a row must have"`
+	Utility     json.RawMessage  `json:"utility" doc:"what actions cost or bring, in the form that requests have"`
+	Rule        string           `json:"rule" doc:"which probabilities lead to which action"`
+	Summary     lossep.Summary   `json:"summary" doc:"what the fit found"`
+	ExampleRows []map[string]any `json:"example_rows,omitempty" doc:"rows to try"`
+}
+
+// TargetColumn is the outcome that was learned.
+type TargetColumn struct {
+	Name     string `json:"name"`
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
+}
+
+// Column is one that a row must have.
+type Column struct {
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind" enum:"numeric,categorical,presence" doc:"presence: only whether there is a value matters"`
+	Categories []string `json:"categories,omitempty"`
+	Mean       *float64 `json:"mean,omitempty" doc:"of the training rows, if the column was standardised"`
+	Scale      *float64 `json:"scale,omitempty" doc:"their standard deviation"`
+	Example    any      `json:"example" doc:"a value to start from"`
+}
+
+// describe writes down once what requests ask for often.
+func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
+	model, recipe := m.model, m.model.Recipe()
+	utility, err := specObject(model.Utility())
+	if err != nil {
+		return nil, err
+	}
+	t := recipe.Target
+	return &ModelDescription{
+		Name: m.name, Method: string(model.Method()), Likelihood: model.Likelihood().String(), Kernel: model.Kernel().String(),
+		Rows: model.Provenance().Rows, Features: model.Provenance().Features, Version: model.Provenance().Version, Digest: m.digest,
+		Target: TargetColumn{t.Column, t.Negative, t.Positive}, Columns: columnsOf(model),
+		Utility: utility, Rule: model.Utility().RuleLine(), Summary: model.Summary(), ExampleRows: examples,
+	}, nil
+}
+
+// summary is the description in short.
+func (d *ModelDescription) summary(m *lossep.Model) ModelSummary {
+	return ModelSummary{d.Name, d.Method, d.Rows, d.Features, [2]string{d.Target.Negative, d.Target.Positive}, m.Utility().Actions()}
+}
+
+// columnsOf are the columns that make features, and those that the utility names.
+func columnsOf(m *lossep.Model) []Column {
+	var columns []Column
+	var names []string
+	recipe := m.Recipe()
+	for _, c := range recipe.Columns {
+		column := Column{Name: c.Name, Kind: string(c.Kind), Categories: c.Categories}
+		switch c.Kind {
+		case data.Numeric:
+			column.Example = c.Mean
+			if recipe.Standardize {
+				column.Mean, column.Scale = new(c.Mean), new(c.Scale)
+			}
+		case data.Categorical:
+			column.Example = c.Categories[0]
+			if c.FillCategory != "" {
+				column.Example = c.FillCategory
+			}
+		case data.Presence:
+		default:
+			continue
+		}
+		columns, names = append(columns, column), append(names, c.Name)
+	}
+	for _, name := range m.Utility().Columns() {
+		if !slices.Contains(names, name) {
+			columns = append(columns, Column{Name: name, Kind: string(data.Numeric), Example: 1})
+		}
+	}
+	return columns
+}
+
+func (s *Server) listModels(x *exchange) error {
+	models := *s.models.Load()
+	list := ModelList{Models: make([]ModelSummary, 0, len(models))}
+	for _, name := range models.names() {
+		m := models[name]
+		list.Models = append(list.Models, m.description.summary(m.model))
+	}
+	x.writeJSON(list)
+	return nil
+}
+
+func (s *Server) describeModel(x *exchange) error {
+	m, err := s.modelOf(x)
+	if err != nil {
+		return err
+	}
+	x.writeJSON(m.description)
+	return nil
+}

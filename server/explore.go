@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lossep/lossep/explore"
+)
+
+func (s *Server) exploreReactor(x *exchange) error {
+	return solve(s, x, func(ctx context.Context, q explore.Reactor) (*explore.ReactorView, error) { return q.Solve(ctx) })
+}
+
+func (s *Server) exploreClassifier(x *exchange) error {
+	return solve(s, x, func(ctx context.Context, q explore.Classifier) (*explore.ClassifierView, error) { return q.Solve(ctx) })
+}
+
+// solve reads a problem of package explore, has it solved, and writes the view.
+func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A, error)) error {
+	body, err := s.readBody(x, "application/json")
+	if err != nil {
+		return err
+	}
+	defer freeBuffer(body)
+	var q Q
+	if err := strict("", body.Bytes(), &q); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(x.request.Context(), s.config.Deadline)
+	defer cancel()
+	if err := s.computations.enter(ctx); err != nil {
+		return late(ctx, err)
+	}
+	defer s.computations.leave()
+	view, err := solve(ctx, q)
+	var input *explore.InputError
+	switch {
+	case errors.As(err, &input):
+		return wrong(input.Field, "%s", input.Msg)
+	case err != nil:
+		return late(ctx, err)
+	}
+	x.writeJSON(view)
+	return nil
+}

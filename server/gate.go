@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// gate lets a bounded number of computations run at a time, and a bounded number wait.
+type gate struct {
+	places  chan struct{}
+	waiting atomic.Int64
+	queue   int64 // how many may wait
+	what    string
+}
+
+func newGate(places, queue int, what string) *gate {
+	return &gate{places: make(chan struct{}, places), queue: int64(queue), what: what}
+}
+
+// enter waits for a place, which leave gives back. The error is a *Problem if too many
+// wait already, or that of the context.
+func (g *gate) enter(ctx context.Context) error {
+	select {
+	case g.places <- struct{}{}:
+		return nil
+	default:
+	}
+	if g.waiting.Add(1) > g.queue {
+		g.waiting.Add(-1)
+		return busy("too many requests for " + g.what + " are waiting")
+	}
+	defer g.waiting.Add(-1)
+	select {
+	case g.places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (g *gate) leave() { <-g.places }

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// appendInfer writes an InferResponse, and the tensors that follow it.
+func (d *decided) appendInfer(id string, outputs []requested) (text, tensors []byte) {
+	actions := d.spec.Actions()
+	b := append([]byte(`{"model_name":`), quoted(d.m.name)...)
+	b = append(append(b, `,"model_version":`...), quoted(d.m.version())...)
+	if id != "" {
+		b = append(append(b, `,"id":`...), quoted(id)...)
+	}
+	b = append(b, `,"outputs":[`...)
+	types := outputsOf(len(actions))
+	for k, o := range outputs {
+		if k > 0 {
+			b = append(b, ',')
+		}
+		t := types[slices.IndexFunc(types, func(t TensorMetadata) bool { return t.Name == o.name })]
+		b = append(append(b, `{"name":`...), quoted(t.Name)...)
+		b = append(append(b, `,"datatype":`...), quoted(t.Datatype)...)
+		b = strconv.AppendInt(append(b, `,"shape":[`...), int64(len(d.decisions)), 10)
+		if len(t.Shape) == 2 {
+			b = strconv.AppendInt(append(b, ','), int64(t.Shape[1]), 10)
+		}
+		b = append(b, ']')
+		column := d.column(t.Name, actions)
+		if !o.binary {
+			b = append(column.appendJSON(append(b, `,"data":`...)), '}')
+			continue
+		}
+		before := len(tensors)
+		tensors = column.appendBinary(tensors)
+		b = strconv.AppendInt(append(b, `,"parameters":{"binary_data_size":`...), int64(len(tensors)-before), 10)
+		b = append(b, `}}`...)
+	}
+	return append(b, `]}`...), tensors
+}
+
+// column is one output for all rows.
+func (d *decided) column(name string, actions []string) *outputColumn {
+	c := new(outputColumn)
+	expected := make([]float64, len(actions))
+	for i := range d.decisions {
+		one := &d.decisions[i]
+		switch name {
+		case "action":
+			c.texts = append(c.texts, actions[one.Action])
+		case "action_index":
+			c.ints = append(c.ints, int64(one.Action))
+		case "probability":
+			c.floats = append(c.floats, one.Probability)
+		case "expected":
+			one.Entries.ExpectedUtilities(expected, one.Probability)
+			c.floats = append(c.floats, expected...)
+		case "margin":
+			c.floats = append(c.floats, one.Margin)
+		}
+	}
+	return c
+}
+
+// outputColumn is the elements of an output, in one of the lists.
+type outputColumn struct {
+	texts  []string
+	ints   []int64
+	floats []float64
+}
+
+func (c *outputColumn) appendJSON(b []byte) []byte {
+	switch {
+	case c.texts != nil:
+		return appendTexts(b, c.texts)
+	case c.ints != nil:
+		b = append(b, '[')
+		for i, n := range c.ints {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, n, 10)
+		}
+		return append(b, ']')
+	}
+	return appendFloats(b, c.floats)
+}
+
+func (c *outputColumn) appendBinary(b []byte) []byte {
+	for _, s := range c.texts {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(s)))
+		b = append(b, s...)
+	}
+	for _, n := range c.ints {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	for _, x := range c.floats {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}

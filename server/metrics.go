@@ -1,0 +1,89 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+)
+
+// metrics count what the server does. No label takes a value that clients can make up.
+type metrics struct {
+	registry     *prometheus.Registry
+	requests     *prometheus.CounterVec
+	latency      *prometheus.HistogramVec
+	inFlight     prometheus.Gauge
+	rows         *prometheus.CounterVec
+	decisions    *prometheus.CounterVec
+	models       prometheus.Gauge
+	reloads      *prometheus.CounterVec
+	calibrations *prometheus.CounterVec
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: counter("lossep_http_requests_total", "Requests by route, method and status.", "route", "method", "status"),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "lossep_http_request_duration_seconds", Help: "Time from the header of a request to the end of its response.",
+			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
+		}, []string{"route"}),
+		inFlight:     gauge("lossep_http_requests_in_flight", "Requests being answered."),
+		rows:         counter("lossep_rows_total", "Rows predicted or decided, by model and route.", "model", "route"),
+		decisions:    counter("lossep_decisions_total", "Decisions by model and action; other is an action that the model itself does not have.", "model", "action"),
+		models:       gauge("lossep_models_loaded", "Models being served."),
+		reloads:      counter("lossep_model_loads_total", "Models read from their source, by result.", "result"),
+		calibrations: counter("lossep_calibrations_total", "Calibrations by model and result.", "model", "result"),
+	}
+	m.registry.MustRegister(m.requests, m.latency, m.inFlight, m.rows, m.decisions, m.models, m.reloads, m.calibrations,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// handler writes the metrics in the formats of Prometheus.
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// observe counts a finished exchange.
+func (m *metrics) observe(x *exchange, took time.Duration) {
+	m.requests.WithLabelValues(x.route, knownMethod(x.request.Method), strconv.Itoa(x.status)).Inc()
+	m.latency.WithLabelValues(x.route).Observe(took.Seconds())
+}
+
+// count counts rows of an exchange.
+func (m *metrics) count(x *exchange, rows int) {
+	x.rows = rows
+	m.rows.WithLabelValues(x.model, x.route).Add(float64(rows))
+}
+
+// countActions counts decisions by action. Requests may bring actions of their own,
+// whose names are not for labels.
+func (m *metrics) countActions(of *served, s *decision.Spec, decisions []lossep.Decision) {
+	own := of.model.Utility().Actions()
+	counts := make([]int, len(s.Actions()))
+	for i := range decisions {
+		counts[decisions[i].Action]++
+	}
+	for a, name := range s.Actions() {
+		if !slices.Contains(own, name) {
+			name = "other"
+		}
+		if counts[a] > 0 {
+			m.decisions.WithLabelValues(of.name, name).Add(float64(counts[a]))
+		}
+	}
+}

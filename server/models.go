@@ -1,0 +1,154 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+)
+
+// Source is where a model comes from.
+type Source struct {
+	// Name is what requests call the model.
+	Name string
+	// Open opens the model file, when the server is made and on every Reload.
+	Open func() (io.ReadCloser, error)
+	// Examples are rows to try the model with, which are part of its description.
+	Examples []map[string]any
+}
+
+// served is a model and what is made once to answer for it. All of it stays as it is
+// until the model is replaced.
+type served struct {
+	name   string
+	digest string // SHA-256 of the model file
+	model  *lossep.Model
+	*batcher
+
+	description *ModelDescription
+	readers     *sync.Pool // of *rowReader
+	calibrated  *calibrations
+}
+
+// open reads a model from its source. A file that has not changed gives the model there
+// is already.
+func (s *Server) open(source Source, old *served) (*served, error) {
+	file, err := source.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // nothing was written
+	hash := sha256.New()
+	text, err := io.ReadAll(io.TeeReader(file, hash))
+	if err != nil {
+		return nil, err
+	}
+	digest := hex.EncodeToString(hash.Sum(nil))
+	if old != nil && old.digest == digest {
+		return old, nil
+	}
+	model, err := lossep.Read(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	m := &served{
+		name: source.Name, digest: digest, model: model, batcher: newBatcher(model),
+		readers: &sync.Pool{New: func() any { return newRowReader(model.Recipe(), s.config.MaxRows) }},
+	}
+	if m.calibrated, err = newCalibrations(s, m); err != nil {
+		return nil, err
+	}
+	m.description, err = describe(m, source.Examples)
+	return m, err
+}
+
+// catalogue is the models being served, by name. It never changes: a reload makes
+// another.
+type catalogue map[string]*served
+
+// names are those of the models in order.
+func (c catalogue) names() []string { return slices.Sorted(maps.Keys(c)) }
+
+// Reload reads all models anew. Requests under way finish with the model they began
+// with; a source that cannot be read leaves the model that it gave before, and is part
+// of the error.
+func (s *Server) Reload() error {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	old := *s.models.Load()
+	next := make(catalogue, len(s.config.Models))
+	var failures []error
+	for _, source := range s.config.Models {
+		m, err := s.open(source, old[source.Name])
+		if err != nil {
+			failures = append(failures, fmt.Errorf("model %q: %w", source.Name, err))
+			s.log.LogAttrs(context.Background(), slog.LevelError, "model not reloaded", slog.String("model", source.Name), slog.Any("error", err))
+			s.metrics.reloads.WithLabelValues("failed").Inc()
+			if m = old[source.Name]; m == nil {
+				continue
+			}
+		} else {
+			s.log.LogAttrs(context.Background(), slog.LevelInfo, "model loaded", slog.String("model", m.name),
+				slog.String("digest", m.digest), slog.String("method", string(m.model.Method())), slog.Bool("changed", m != old[source.Name]))
+			s.metrics.reloads.WithLabelValues("ok").Inc()
+		}
+		next[source.Name] = m
+	}
+	s.models.Store(&next)
+	s.metrics.models.Set(float64(len(next)))
+	return errors.Join(failures...)
+}
+
+// modelOf finds the model that a request names in its path.
+func (s *Server) modelOf(x *exchange) (*served, error) {
+	m := (*s.models.Load())[x.request.PathValue("name")]
+	if m == nil {
+		return nil, refuse(http.StatusNotFound, "there is no model of that name; GET /v1/models lists them")
+	}
+	x.model = m.name
+	return m, nil
+}
+
+// readRows reads the rows of a body and the utility to decide them by: the one in the
+// body, or the model's own. The fields are the further ones that the body may have.
+func (m *served) readRows(body []byte, fields bodyFields, labels bool) (*rows, *decision.Spec, error) {
+	reader := m.readers.Get().(*rowReader)
+	defer m.readers.Put(reader)
+	spec := m.model.Utility()
+	fields["utility"] = func(value []byte) (err error) {
+		spec, err = parseUtility(m.model, value)
+		return err
+	}
+	kept := spec.Columns()
+	r, err := reader.read(body, fields, kept, labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	if slices.ContainsFunc(spec.Columns(), func(name string) bool { return !slices.Contains(kept, name) }) {
+		// The utility stands behind the rows, and names columns that were not kept.
+		r, err = reader.read(body, fields, spec.Columns(), labels)
+	}
+	return r, spec, err
+}
+
+// predictRows predicts rows, and refuses those for which the model has no number.
+func (m *served) predictRows(r *rows) ([]lossep.Prediction, error) {
+	predictions := m.Predict(r.features)
+	for i, p := range predictions {
+		if !finite(p.Mean) || !finite(p.Variance) || !finite(p.Probability) {
+			return nil, wrong(rowLocation(i, ""), "the values are too far from those of the training rows: no prediction can be computed")
+		}
+	}
+	return predictions, nil
+}

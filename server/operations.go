@@ -1,0 +1,165 @@
+package server
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/explore"
+)
+
+// operations are what the server can be asked, but for the page.
+func (s *Server) operations() []route {
+	get := func(path, id, summary string, answer func(*exchange) error, response any) route {
+		return newRoute(http.MethodGet, path, id, summary, answer, nil, response)
+	}
+	post := func(path, id, summary string, answer func(*exchange) error, request, response any) route {
+		return newRoute(http.MethodPost, path, id, summary, answer, request, response)
+	}
+	routes := []route{
+		get("/v1/models", "list-models", "The models being served", s.listModels, ModelList{}),
+		get("/v1/models/{name}", "describe-model", "What there is to know of a model", s.describeModel, ModelDescription{}),
+		post("/v1/models/{name}/predict", "predict", "Predict cases", s.predict, PredictRequest{}, PredictResponse{}),
+		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.decide, DecideRequest{}, DecideResponse{}),
+		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.curve, CurveRequest{}, CurveResponse{}),
+		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, explore.Reactor{}, explore.ReactorView{}),
+		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, explore.Classifier{}, explore.ClassifierView{}),
+
+		get("/v2", "server-metadata", "Open Inference Protocol: the server", s.serverMetadata, ServerMetadata{}),
+		get("/v2/{$}", "", "", s.serverMetadata, nil).hide(),
+		get("/v2/health/live", "server-live", "Open Inference Protocol: whether the server lives", s.serverLive, ServerHealth{}).forAll(),
+		get("/v2/health/ready", "server-ready", "Open Inference Protocol: whether requests should be sent here", s.serverReady, ServerHealth{}).forAll(),
+		get("/metrics", "metrics", "Counts and times for Prometheus", s.writeMetrics, "").as("text/plain"),
+		get("/openapi.json", "openapi", "This document", s.writeDocument, map[string]any{}).forAll(),
+	}
+	// A model has one version, which may be named.
+	for _, v := range []struct{ path, id string }{{"/v2/models/{name}", "model"}, {"/v2/models/{name}/versions/{version}", "model-version"}} {
+		routes = append(routes,
+			get(v.path, v.id+"-metadata", "Open Inference Protocol: the tensors of a model", s.modelMetadata, ModelMetadata{}),
+			get(v.path+"/ready", v.id+"-ready", "Open Inference Protocol: whether a model can be asked", s.modelReady, ModelHealth{}),
+			post(v.path+"/infer", v.id+"-infer", "Open Inference Protocol: decide cases", s.infer, InferRequest{}, InferResponse{}).withTensors(),
+		)
+	}
+	return routes
+}
+
+func newRoute(method, path, id, summary string, answer func(*exchange) error, request, response any) route {
+	r := route{answer: answer, request: request, response: response}
+	r.Operation = huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary}
+	r.contentType = "application/json"
+	return r
+}
+
+// forAll makes a route that needs no token.
+func (r route) forAll() route { r.open = true; return r }
+
+// hide makes a route that the document leaves out: another spelling of one in it.
+func (r route) hide() route { r.Hidden = true; return r }
+
+// as makes a route with another type of response.
+func (r route) as(contentType string) route { r.contentType = contentType; return r }
+
+// withTensors makes a route whose bodies may be followed by binary tensors.
+func (r route) withTensors() route { r.tensors = true; return r }
+
+// Utility is what actions cost or bring, as a request may state it; in its place the
+// model's own counts.
+type Utility struct{}
+
+// Schema describes the two forms.
+func (Utility) Schema(huma.Registry) *huma.Schema {
+	entry := &huma.Schema{OneOf: []*huma.Schema{
+		{Type: "number"},
+		{Type: "string", Description: "a column of the rows, or a number times a column, such as 0.6 * amount"},
+	}}
+	table := &huma.Schema{Type: "object", AdditionalProperties: &huma.Schema{Type: "object", AdditionalProperties: entry}}
+	return &huma.Schema{
+		Description: "what actions cost or bring, in place of the model's own",
+		OneOf: []*huma.Schema{
+			{Type: "string", Description: "costs of mistakes, such as fn=5,fp=1"},
+			{
+				Type: "object", Required: []string{"outcomes"},
+				Properties: map[string]*huma.Schema{
+					"outcomes":  {Type: "array", Items: &huma.Schema{Type: "string"}, MinItems: new(2), MaxItems: new(2)},
+					"costs":     table,
+					"utilities": table,
+					"ceiling":   {Type: "number"},
+				},
+			},
+		},
+	}
+}
+
+// newDocument is the description of the interface before any operation is in it.
+func newDocument() *huma.OpenAPI {
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "lossep", Version: lossep.Version,
+			Description: "Bayesian decisions when mistakes do not cost the same.",
+			License:     &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+		},
+		Components: &huma.Components{
+			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"token": {Type: "http", Scheme: "bearer", Description: "a token, if the server asks for one"},
+			},
+		},
+	}
+}
+
+// describeIn adds the operation to the document.
+func (r route) describeIn(d *huma.OpenAPI, open bool) {
+	if r.Hidden {
+		return
+	}
+	schema := func(v any) *huma.Schema { return d.Components.Schemas.Schema(reflect.TypeOf(v), true, "") }
+	op := &r.Operation
+	for _, name := range []string{"name", "version"} {
+		if pathHas(op.Path, name) {
+			op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: "string"}})
+		}
+	}
+	content := func(v any) map[string]*huma.MediaType {
+		media := map[string]*huma.MediaType{r.contentType: {Schema: schema(v)}}
+		if r.tensors {
+			media["application/octet-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: "string", Format: "binary", Description: "the JSON object, followed by binary tensors"}}
+		}
+		return media
+	}
+	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: content(r.response)}}
+	failure := map[string]*huma.MediaType{"application/problem+json": {Schema: schema(Problem{})}}
+	if isInference(op.Path) {
+		failure = map[string]*huma.MediaType{"application/json": {Schema: schema(InferError{})}}
+	}
+	statuses := []int{}
+	if !open {
+		op.Security = []map[string][]string{{"token": {}}}
+		statuses = append(statuses, http.StatusUnauthorized)
+	}
+	if pathHas(op.Path, "name") {
+		statuses = append(statuses, http.StatusNotFound)
+	}
+	if r.request != nil {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: content(r.request)}
+		statuses = append(statuses, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+			http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+	}
+	for _, status := range statuses {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: failure}
+	}
+	d.AddOperation(op)
+}
+
+func (s *Server) writeMetrics(x *exchange) error {
+	s.metrics.handler().ServeHTTP(x, x.request)
+	return nil
+}
+
+func (s *Server) writeDocument(x *exchange) error {
+	x.write(http.StatusOK, "application/json", s.document)
+	return nil
+}

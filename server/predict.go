@@ -1,0 +1,90 @@
+package server
+
+import (
+	"math"
+
+	"github.com/lossep/lossep"
+)
+
+// PredictRequest is the body of a prediction.
+type PredictRequest struct {
+	Rows []Row `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
+}
+
+// Row is a case: values by the names of columns. Texts are read like cells of a file,
+// null is a missing cell, and columns that the model does not know are ignored.
+type Row map[string]any
+
+// PredictResponse is the answer to a PredictRequest.
+type PredictResponse struct {
+	Model       string       `json:"model"`
+	Method      string       `json:"method" doc:"how the posterior was approximated"`
+	Predictions []Prediction `json:"predictions" doc:"one for each row"`
+	Ignored     []string     `json:"ignored,omitempty" doc:"columns that the model does not know"`
+}
+
+// Prediction is what is known of a case.
+type Prediction struct {
+	Probability float64  `json:"probability" doc:"of the positive outcome"`
+	Mean        float64  `json:"mean" doc:"of the latent value"`
+	Variance    float64  `json:"variance" doc:"of the latent value"`
+	Unseen      []string `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
+}
+
+func (s *Server) predict(x *exchange) error {
+	m, err := s.modelOf(x)
+	if err != nil {
+		return err
+	}
+	body, err := s.readBody(x, "application/json")
+	if err != nil {
+		return err
+	}
+	defer freeBuffer(body)
+	reader := m.readers.Get().(*rowReader)
+	defer m.readers.Put(reader)
+	r, err := reader.read(body.Bytes(), nil, nil, false)
+	if err != nil {
+		return err
+	}
+	predictions, err := m.predictRows(r)
+	if err != nil {
+		return err
+	}
+	s.metrics.count(x, r.n)
+	x.write(200, "application/json", appendPredictions(nil, m, r, predictions))
+	return nil
+}
+
+// appendPredictions writes a PredictResponse.
+func appendPredictions(b []byte, m *served, r *rows, predictions []lossep.Prediction) []byte {
+	b = append(append(b, `{"model":`...), quoted(m.name)...)
+	b = append(append(b, `,"method":`...), quoted(string(m.model.Method()))...)
+	b = append(b, `,"predictions":[`...)
+	for i, p := range predictions {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendFloat(append(b, `{"probability":`...), p.Probability)
+		b = appendFloat(append(b, `,"mean":`...), p.Mean)
+		b = appendFloat(append(b, `,"variance":`...), p.Variance)
+		b = append(appendUnseen(b, r, i), '}')
+	}
+	return append(appendIgnored(append(b, ']'), r), '}')
+}
+
+func appendUnseen(b []byte, r *rows, row int) []byte {
+	if columns := r.unseen[row]; columns != nil {
+		b = appendTexts(append(b, `,"unseen":`...), columns)
+	}
+	return b
+}
+
+func appendIgnored(b []byte, r *rows) []byte {
+	if r.ignored != nil {
+		b = appendTexts(append(b, `,"ignored":`...), r.ignored)
+	}
+	return b
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

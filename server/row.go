@@ -1,0 +1,228 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lossep/lossep/data"
+)
+
+// readRow reads one object of column names and values.
+func (rr *rowReader) readRow(r *rows) error {
+	d := rr.decoder
+	if k := d.PeekKind(); k != '{' {
+		if _, err := rr.value(); err != nil {
+			return err
+		}
+		rr.fault(r.n, "", kindName(k)+" is not a row; give an object of column names and values")
+		return nil
+	}
+	_, _ = d.ReadToken() // the { just seen
+	start := len(r.features)
+	r.features = slices.Grow(r.features, rr.dim)[:start+rr.dim]
+	features := r.features[start:]
+	rr.encoder.Begin(features)
+	for slot, values := range rr.wanted {
+		rr.wanted[slot] = append(values, noValue)
+	}
+	if r.labels != nil {
+		r.labels = append(r.labels, 0)
+	}
+	for k := 0; d.PeekKind() != '}'; k++ {
+		name, err := rr.value()
+		if err != nil {
+			return err
+		}
+		slot, err := rr.find(k, name)
+		if err != nil {
+			return err
+		}
+		if rr.seen[slot] == r.n+1 {
+			return refuse(http.StatusBadRequest, "rows[%d] has the column %q twice", r.n, unquoted(name))
+		}
+		rr.seen[slot] = r.n + 1
+		value, err := rr.value()
+		if err != nil {
+			return err
+		}
+		rr.take(r, slot, value)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return malformed("", err)
+	}
+	unseen, err := rr.encoder.End()
+	if err != nil {
+		rr.faultOf(r.n, err)
+		return nil
+	}
+	if unseen != nil {
+		if r.unseen == nil {
+			r.unseen = make(map[int][]string)
+		}
+		r.unseen[r.n] = unseen
+	}
+	rr.checkFar(r.n, features)
+	return nil
+}
+
+// find is the slot of the name at a place of the row.
+func (rr *rowReader) find(place int, raw []byte) (int, error) {
+	if place < len(rr.order) && bytes.Equal(rr.order[place].raw, raw) {
+		return rr.order[place].slot, nil
+	}
+	slot := rr.slot(string(unquoted(raw)))
+	if len(rr.names) > maxIgnored {
+		return 0, refuse(http.StatusUnprocessableEntity, "more than %d columns are not the model's; leave them out", maxIgnored)
+	}
+	if place < len(rr.order) {
+		rr.order[place] = placed{raw, slot}
+	} else {
+		rr.order = append(rr.order, placed{raw, slot})
+	}
+	return slot, nil
+}
+
+// slot is that of a name, a new one if need be.
+func (rr *rowReader) slot(name string) int {
+	if i, ok := rr.columns[name]; ok {
+		return i
+	}
+	slot, ok := rr.extra[name]
+	if !ok {
+		slot = len(rr.recipe.Columns) + len(rr.names)
+		rr.extra[name] = slot
+		rr.names = append(rr.names, name)
+		rr.seen = append(rr.seen, 0)
+	}
+	return slot
+}
+
+func (rr *rowReader) slotName(slot int) string {
+	if n := len(rr.recipe.Columns); slot >= n {
+		return rr.names[slot-n]
+	}
+	return rr.recipe.Columns[slot].Name
+}
+
+// ignored are the names that are neither the recipe's nor wanted.
+func (rr *rowReader) ignored() (names []string) {
+	for k, name := range rr.names {
+		if _, wanted := rr.wanted[len(rr.recipe.Columns)+k]; !wanted {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// take gives a value to whoever wants it.
+func (rr *rowReader) take(r *rows, slot int, value []byte) {
+	if values := rr.wanted[slot]; values != nil {
+		values[len(values)-1] = number(value)
+	}
+	if slot == rr.target {
+		r.labels[r.n] = rr.label(value)
+	}
+	if slot >= len(rr.recipe.Columns) {
+		return
+	}
+	switch value[0] {
+	case '"':
+		rr.encoder.Text(slot, unquoted(value))
+	case 't', 'f':
+		rr.encoder.Bool(slot, value[0] == 't')
+	case 'n':
+		rr.encoder.Null(slot)
+	case '{', '[':
+		rr.encoder.Refuse(slot, kindName(jsontext.Kind(value[0]))+" is neither text nor a number")
+	default:
+		x, err := parseNumber(value)
+		if err != nil {
+			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
+			return
+		}
+		rr.encoder.Number(slot, x)
+	}
+}
+
+// number is the finite number that a value is or, like a cell of a file, spells.
+func number(value []byte) float64 {
+	if value[0] == '"' {
+		value = unquoted(value)
+	}
+	if x, ok := data.Number(string(value)); ok {
+		return x
+	}
+	return noNumber
+}
+
+// label is the outcome that a value spells, or 0.
+func (rr *rowReader) label(value []byte) int8 {
+	text := string(value)
+	switch value[0] {
+	case '"':
+		text = string(bytes.TrimSpace(unquoted(value)))
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if x, err := strconv.ParseFloat(text, 64); err == nil {
+			text = strconv.FormatFloat(x, 'f', -1, 64)
+		}
+	}
+	switch text {
+	case rr.recipe.Target.Positive:
+		return +1
+	case rr.recipe.Target.Negative:
+		return -1
+	}
+	return 0
+}
+
+// checkFar refuses features with which no kernel can be computed.
+func (rr *rowReader) checkFar(row int, features []float64) {
+	for k, z := range features {
+		if !(math.Abs(z) <= farthest) {
+			rr.fault(row, rr.recipe.Columns[rr.feature[k]].Name, "the value is too far from those of the training rows")
+			return
+		}
+	}
+}
+
+// faultOf notes an error of a row.
+func (rr *rowReader) faultOf(row int, err error) {
+	if e, ok := err.(*data.Error); ok {
+		rr.fault(row, e.ColumnName, e.Msg+"; "+e.Fix)
+		return
+	}
+	rr.fault(row, "", err.Error())
+}
+
+func (rr *rowReader) fault(row int, column, message string) {
+	rr.faults = append(rr.faults, Fault{rowLocation(row, column), message})
+}
+
+// rowLocation is the place of a cell, or of a whole row.
+func rowLocation(row int, column string) string {
+	place := fmt.Sprintf("rows[%d]", row)
+	if column == "" {
+		return place
+	}
+	return member(place, column)
+}
+
+// unquoted is the text of a JSON string that is known to be valid. It shares the bytes
+// where there is nothing to undo.
+func unquoted(raw []byte) []byte {
+	inside := raw[1 : len(raw)-1]
+	if bytes.IndexByte(inside, '\\') < 0 {
+		return inside
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		panic(err) // the decoder has accepted it
+	}
+	return text
+}

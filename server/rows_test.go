@@ -1,0 +1,224 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"github.com/lossep/lossep/data"
+)
+
+// slowRows is the long way: encoding/json and maps, and the recipe as it is. It is nil
+// where the body has to be refused.
+func slowRows(body []byte, recipe *data.Recipe) *rows {
+	if !jsontext.Value(body).IsValid() { // RFC 7493: no name twice, valid UTF-8
+		return nil
+	}
+	var top struct {
+		Rows []map[string]any `json:"rows"`
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil || len(members) != 1 || members["rows"] == nil {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber() // numbers of columns that nobody asks for may have any size
+	if d.Decode(&top) != nil || len(top.Rows) == 0 {
+		return nil
+	}
+	r := &rows{n: len(top.Rows), features: make([]float64, len(top.Rows)*recipe.Dim())}
+	known, used := make(map[string]bool), make(map[string]bool)
+	for _, c := range recipe.Columns {
+		known[c.Name] = true
+		used[c.Name] = c.Kind != data.Dropped && c.Kind != data.Outcome
+	}
+	for i, row := range top.Rows {
+		if row == nil {
+			return nil // null is no row
+		}
+		for name, value := range row {
+			if !known[name] && !slices.Contains(r.ignored, name) {
+				r.ignored = append(r.ignored, name)
+			}
+			if n, ok := value.(json.Number); ok && used[name] {
+				x, err := strconv.ParseFloat(n.String(), 64)
+				if err != nil {
+					return nil // too large, which encoding/json refuses as well
+				}
+				row[name] = x
+			}
+		}
+		features := r.features[i*recipe.Dim() : (i+1)*recipe.Dim()]
+		unseen, err := recipe.Encode(row, features)
+		if err != nil || slices.ContainsFunc(features, func(z float64) bool { return math.Abs(z) > farthest }) {
+			return nil
+		}
+		if unseen != nil {
+			if r.unseen == nil {
+				r.unseen = make(map[int][]string)
+			}
+			r.unseen[i] = unseen
+		}
+	}
+	return r
+}
+
+// The reader of rows accepts what the long way accepts, with the same features.
+func FuzzDecide(f *testing.F) {
+	for _, body := range []string{
+		`{"rows":[{"age":31,"income":null,"job":"clerk","owner":true}]}`,
+		`{"rows":[{"age":"31","income":" 12.5 ","job":"baker \u00fc","owner":"False","shoe":{"size":[1,2]}},{"owner":false,"age":1e2,"job":"x","income":"NA"}]}`,
+		`{"rows":[{"age":31,"age":32,"income":1,"job":"clerk","owner":true}]}`,
+		`{"rows":[{"a\u0067e":31,"income":1,"job":"clerk","owner":"True","age":1}]}`,
+		`{"rows":[{"age":1e999,"income":1,"job":"clerk","owner":true}]}`,
+		`{"rows":[{"age":-0.0,"income":1e-400,"job":2,"owner":true,"z":1e999}]}`,
+		`{"rows":[{"age":[1],"income":1,"job":{"a":1,"a":2},"owner":true}]}`,
+		`{"rows":[]}`, `{"rows":[null]}`, `{"rows":null}`, `{}`, `[]`, `{"rows":[{}],"rows":[{}]}`, `{"rows":[{}]} {}`, `{"rows":[{}],"more":1}`,
+		`{"rows":[{"age":NaN}]}`, `{"rows":[{"age":"` + "\xff" + `"}]}`, `{"rows":[{"age":"\ud800"}]}`, "\xef\xbb\xbf{}", ``, `{"rows":[{"age":1`,
+	} {
+		f.Add([]byte(body))
+	}
+	recipe := loans().Recipe()
+	reader := newRowReader(recipe, 1000)
+	f.Fuzz(func(t *testing.T, body []byte) { checkRead(t, reader, body) })
+}
+
+// fataler is a test of any kind.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// checkRead compares the reader with the long way.
+func checkRead(t fataler, reader *rowReader, body []byte) {
+	t.Helper()
+	before := bytes.Clone(body)
+	got, err := reader.read(body, nil, nil, false)
+	if !bytes.Equal(body, before) {
+		t.Fatalf("the body was changed")
+	}
+	want := slowRows(before, reader.recipe)
+	if err != nil {
+		var p *Problem
+		if !errors.As(err, &p) || p.Status < 400 || p.Status > 499 {
+			t.Fatalf("error %v is no problem of the client's", err)
+		}
+		// The bounds that are not those of JSON or of the recipe.
+		if want != nil && len(want.ignored) <= maxIgnored && want.n <= reader.maxRows {
+			t.Fatalf("refused (%v), and it can be read", err)
+		}
+		return
+	}
+	if want == nil {
+		t.Fatalf("accepted, and it cannot be read: %s", body)
+	}
+	slices.Sort(got.ignored)
+	slices.Sort(want.ignored)
+	if got.n != want.n || !slices.Equal(got.ignored, want.ignored) {
+		t.Fatalf("%d rows, ignored %q; want %d, %q", got.n, got.ignored, want.n, want.ignored)
+	}
+	for k := range want.features {
+		if math.Float64bits(got.features[k]) != math.Float64bits(want.features[k]) {
+			t.Fatalf("features %v, want %v", got.features, want.features)
+		}
+	}
+	for i := range got.n {
+		if !slices.Equal(got.unseen[i], want.unseen[i]) {
+			t.Fatalf("row %d: unseen %q, want %q", i, got.unseen[i], want.unseen[i])
+		}
+	}
+}
+
+// Bodies that are nearly right, more of them than random bytes would give.
+func TestReadIsSlowRead(t *testing.T) {
+	reader := newRowReader(loans().Recipe(), 5)
+	names := []string{`"age"`, `"income"`, `"job"`, `"owner"`, `"amount"`, `"class"`, `"branch"`, `"x"`, `"\u0061ge"`, `"j\u006fb"`, `""`}
+	values := []string{
+		`1`, `31`, `-0`, `12.5`, `1e2`, `1E-3`, `0.1234567890123456789`, `123456789012345678`, `1e300`, `1e999`, `"clerk"`, `"baker \u00fc"`, `"baker ü"`,
+		`" smith "`, `"pilot"`, `"12"`, `"NA"`, `""`, `true`, `false`, `null`, `"TRUE"`, `[]`, `{"a":1}`, `{"a":1,"a":2}`, `[[1]]`, `"\n"`,
+	}
+	broken := []string{`01`, `NaN`, `'a'`, `"\ud800"`, "\"\xff\"", `+1`, `.5`, `tru`, ``}
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		b.WriteString(`{"rows":[`)
+		for i := range rapid.IntRange(1, 5).Draw(t, "rows") {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			order := rapid.Permutation(names[:5]).Draw(t, "order")
+			order = append(order, rapid.SliceOfN(rapid.SampledFrom(names[5:]), 0, 2).Draw(t, "more")...)
+			order = order[max(0, rapid.IntRange(-15, 1).Draw(t, "without")):]
+			b.WriteByte('{')
+			for k, name := range order {
+				value := map[string]string{`"age"`: `30`, `"income"`: `15`, `"job"`: `"clerk"`, `"owner"`: `true`, `"amount"`: `"500"`}[name]
+				if value == "" || rapid.IntRange(0, 24).Draw(t, "usual") == 0 {
+					value = rapid.SampledFrom(values).Draw(t, "value")
+				}
+				if rapid.IntRange(0, 200).Draw(t, "broken") == 0 {
+					value = rapid.SampledFrom(broken).Draw(t, "bad")
+				}
+				if k > 0 {
+					b.WriteString(rapid.SampledFrom([]string{",", ",", ",", " ,\n\t"}).Draw(t, "comma"))
+				}
+				b.WriteString(name + ":" + value)
+			}
+			b.WriteByte('}')
+		}
+		b.WriteString(`]}`)
+		body := []byte(b.String())
+		if slowRows(body, reader.recipe) != nil {
+			accepted++
+		}
+		checkRead(t, reader, body)
+	})
+	if accepted == 0 {
+		t.Error("no body was right, so that little is tested")
+	}
+}
+
+// Rows that name their columns in different orders, and bodies read after each other,
+// do not get into each other's way.
+func TestRowOrders(t *testing.T) {
+	reader := newRowReader(amounts().Recipe(), 10)
+	body := `{"rows":[{"age":30,"income":15,"job":"clerk","owner":true,"amount":100,"x":1},
+		{"x":1,"amount":"2e2","owner":true,"income":15,"job":"clerk","age":30},{"amount":null,"age":30,"owner":true,"job":"clerk","y":0,"income":15}]}`
+	for range 3 {
+		r, err := reader.read([]byte(body), nil, []string{"amount", "z"}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.ignored, []string{"x", "y"}) {
+			t.Errorf("ignored %q", r.ignored)
+		}
+		values := r.values["amount"]
+		if len(values) != 3 || values[0] != 100 || values[1] != 200 || values[2] != noNumber {
+			t.Errorf("amounts %v", values)
+		}
+		if z := r.values["z"]; len(z) != 3 || !math.IsNaN(z[0]) {
+			t.Errorf("z %v", z)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	recipe := *loans().Recipe()
+	recipe.Target.Positive, recipe.Target.Negative = "1", "0"
+	reader := newRowReader(&recipe, 10)
+	for value, want := range map[string]int8{`1`: 1, `"1"`: 1, `" 0 "`: -1, `0.0`: -1, `1e0`: 1, `-0`: 0, `true`: 0, `null`: 0, `"bad"`: 0, `[1]`: 0} {
+		if got := reader.label([]byte(value)); got != want {
+			t.Errorf("label %s is %d, want %d", value, got, want)
+		}
+	}
+	if got := newRowReader(loans().Recipe(), 10).label([]byte(`"b\u0061d"`)); got != 1 {
+		t.Errorf("label %d", got)
+	}
+}

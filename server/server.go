@@ -1,0 +1,133 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+// Config says what to serve. Only Models has to be given; of the others, zero stands
+// for a default.
+type Config struct {
+	// Models are those to serve, with different names.
+	Models []Source
+	// Tokens, if any, are what requests must have one of, as a bearer token. The page,
+	// the description of the interface and the health of the server need none.
+	Tokens []string
+
+	MaxBody         int64         // bytes of a request's body; 8 MiB
+	MaxRows         int           // rows of a request; 10,000
+	MaxCalibrations int           // calibrations at a time; 1. Eight times as many may wait
+	Deadline        time.Duration // of one request's computations; 1 minute
+
+	HeaderTimeout time.Duration // to read the header of a request; 5 s
+	ReadTimeout   time.Duration // to read all of it; 30 s
+	IdleTimeout   time.Duration // to keep a connection that nothing comes over; 2 minutes
+	Drain         time.Duration // to finish requests when Serve is to end; 30 s
+
+	// Logger takes a line for each request and each model read. Nil stands for none.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	duration := func(d *time.Duration, usual time.Duration) {
+		if *d == 0 {
+			*d = usual
+		}
+	}
+	duration(&c.Deadline, time.Minute)
+	duration(&c.HeaderTimeout, 5*time.Second)
+	duration(&c.ReadTimeout, 30*time.Second)
+	duration(&c.IdleTimeout, 2*time.Minute)
+	duration(&c.Drain, 30*time.Second)
+	if c.MaxBody == 0 {
+		c.MaxBody = 8 << 20
+	}
+	if c.MaxRows == 0 {
+		c.MaxRows = 10_000
+	}
+	if c.MaxCalibrations == 0 {
+		c.MaxCalibrations = 1
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// check refuses what cannot be served.
+func (c Config) check() error {
+	names := make(map[string]bool)
+	for _, source := range c.Models {
+		switch {
+		case !plainPath("/"+source.Name) || source.Name == "" || strings.Contains(source.Name, "/") || !utf8.ValidString(source.Name):
+			return fmt.Errorf("a model cannot be called %q: the name has to be a part of a path", source.Name)
+		case names[source.Name]:
+			return fmt.Errorf("two models are called %q", source.Name)
+		}
+		names[source.Name] = true
+	}
+	if slices.Contains(c.Tokens, "") {
+		return errors.New("a token is empty")
+	}
+	if c.MaxBody < 0 || c.MaxRows < 0 || c.MaxCalibrations < 0 || min(c.Deadline, c.HeaderTimeout, c.ReadTimeout, c.IdleTimeout, c.Drain) < 0 {
+		return errors.New("a limit is negative")
+	}
+	if len(c.Models) == 0 {
+		return errors.New("there is no model to serve")
+	}
+	return nil
+}
+
+// Server answers for models over HTTP. It is safe for concurrent use.
+type Server struct {
+	config    Config
+	tokens    tokens
+	origins   http.CrossOriginProtection
+	log       *slog.Logger
+	metrics   *metrics
+	handler   http.Handler
+	document  []byte // the description of the interface
+	models    atomic.Pointer[catalogue]
+	reloading sync.Mutex
+	draining  atomic.Bool
+
+	calibrating  *gate // calibrations
+	computations *gate // explorations and second opinions
+}
+
+// New makes a server and reads its models. The error of a model that cannot be read is
+// that of its source, or a *lossep.FileError.
+func New(c Config) (*Server, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	s := &Server{
+		config: c, tokens: newTokens(c.Tokens), log: c.Logger, metrics: newMetrics(),
+		calibrating:  newGate(c.MaxCalibrations, 8*c.MaxCalibrations, "calibrations"),
+		computations: newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "computations"),
+	}
+	s.models.Store(&catalogue{})
+	if err := s.Reload(); err != nil {
+		return nil, err
+	}
+	var err error
+	s.handler, err = s.routes()
+	return s, err
+}
+
+// Handler answers requests. Reading them is bounded by whoever serves it; Serve does
+// so.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// ready tells whether requests should be sent here.
+func (s *Server) ready() bool { return !s.draining.Load() }
