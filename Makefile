@@ -1,12 +1,17 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test lint format robust bench generate
+.PHONY: build test browser lint format robust bench generate
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
 
-test:       ## everything that has to pass
+test: browser ## everything that has to pass
 	go test ./...
+
+browser:    ## Chromium for the tests of the page, where Debian's packages can be installed
+	@which chromium chromium-browser google-chrome headless-shell | grep -q . || \
+	{ apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation; } || \
+	echo "No browser: the tests of the page are skipped. Install Chromium, or name one in LOSSEP_BROWSER."
 
 lint:       ## vet and staticcheck
 	go vet ./... && go tool staticcheck ./...
