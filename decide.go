@@ -34,9 +34,10 @@ type Decision struct {
 	// Margin is by how much the action is better than the next best.
 	Margin float64
 	// Dissent are the actions of the methods that would act otherwise, as Consult finds
-	// them; nil if none. EP is always asked; its corrections, which take longer, where EP's probability Φ(z)
-	// has z within 0.2 of where another action is best. That is 0.08 at a probability of
-	// one half, where the corrections of the smallest problems come to 0.005 on average.
+	// them; nil if none. EP is always asked; its corrections, which take longer, where
+	// EP's probability Φ(z) has z within 0.2 of where another action is best. That is 0.08
+	// at a probability of one half, where the corrections of the smallest problems come
+	// to 0.005 on average.
 	Dissent map[Method]int
 	// Cost is the expected cost of the action, if the utility is one of costs.
 	Cost float64

@@ -185,6 +185,9 @@ func TestRowsAreIndependent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if none := m.Decide(new(mat.Dense), nil); len(none) != 0 {
+			t.Errorf("%s: no rows make %d decisions", method, len(none))
+		}
 		predictions, decisions := m.Predict(rows), m.Decide(rows, nil)
 		if diff := cmp.Diff(decisions, m.Choose(predictions, nil)); diff != "" {
 			t.Errorf("%s: choosing is not deciding: %s", method, diff)

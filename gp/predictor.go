@@ -188,6 +188,9 @@ const serialWork = 1 << 18
 // are the same bits whatever the other rows and the number of processors.
 func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
 	raw, n := x.RawMatrix(), p.basis.Len()
+	if raw.Rows == 0 {
+		return
+	}
 	workers := runtime.GOMAXPROCS(0)
 	if raw.Rows*n*n < serialWork {
 		workers = 1
