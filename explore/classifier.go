@@ -83,9 +83,11 @@ type ClassifierAnswer struct {
 	Probability []float64 `json:"probability"` // of label +1, at each point of the grid
 	Action      []int     `json:"action"`      // at each point of the grid
 	// Flips is the number of points of the grid whose action is not that of the exact
-	// posterior, and Regret what that loses. Nil where there is no exact answer.
-	Flips  *int    `json:"flips"`
-	Regret *Regret `json:"regret"`
+	// posterior, and Regret what that loses. DoubtfulFlips are those of them where that
+	// action is in doubt itself. Nil where there is no exact answer.
+	Flips         *int    `json:"flips"`
+	DoubtfulFlips *int    `json:"doubtful_flips"`
+	Regret        *Regret `json:"regret"`
 }
 
 // problem is a request that has passed its checks.

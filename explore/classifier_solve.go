@@ -271,11 +271,15 @@ func (s *classifierSolver) answer(ctx context.Context, name string, f *fitted) (
 // compare fills in what the answer is against the truth.
 func (s *classifierSolver) compare(a *ClassifierAnswer, exact *truth) {
 	best := s.view.Exact.Action
-	flips := 0
+	flips, doubtful := 0, 0
 	for j, action := range a.Action {
 		if action != best[j] {
 			flips++
+			if exact.doubtful(s.utility, j) {
+				doubtful++
+			}
 		}
 	}
-	a.Flips, a.Regret = &flips, exact.regret(s.utility, best, a.Action)
+	a.Flips, a.DoubtfulFlips = &flips, &doubtful
+	a.Regret = exact.regret(s.utility, best, a.Action)
 }

@@ -99,15 +99,22 @@ func (t *truth) answer(u *decision.Utility) *ExactAnswer {
 	}
 	u.Actions(a.Action, t.p)
 	a.ExpectedUtility = u.Expected(a.Action, t.p)
-	for j, p := range t.p {
-		for _, r := range u.Table(j).Ranges()[1:] {
-			if math.Abs(p-r.From) < 2*t.stderr[j] {
-				a.Doubtful++
-				break
-			}
+	for j := range t.p {
+		if t.doubtful(u, j) {
+			a.Doubtful++
 		}
 	}
 	return a
+}
+
+// doubtful reports whether the draws leave the best action at a point in doubt.
+func (t *truth) doubtful(u *decision.Utility, j int) bool {
+	for _, r := range u.Table(j).Ranges()[1:] {
+		if math.Abs(t.p[j]-r.From) < 2*t.stderr[j] {
+			return true
+		}
+	}
+	return false
 }
 
 // regret judges actions. Where an action is not the best, what it loses is linear in

@@ -60,8 +60,9 @@ type ReactorAnswer struct {
 }
 
 // Sweep is how a calibrated method was followed over the thresholds of a domain: it
-// was run at equally spaced ones, and where two neighbours differ, at more between
-// them. A range that lies wholly between two neighbours is not seen.
+// was run at equally spaced ones, and at more between two neighbours that differ, or of
+// which one has held its actions. A range that lies wholly between two neighbours is not
+// seen.
 type Sweep struct {
 	Runs    int     `json:"runs"`    // in all
 	Spacing float64 `json:"spacing"` // of the equally spaced thresholds
@@ -69,6 +70,9 @@ type Sweep struct {
 	Precision float64 `json:"precision"`
 	// Unsettled counts the runs that did not converge, whose action is taken as it is.
 	Unsettled int `json:"unsettled"`
+	// Held counts the runs whose actions did not come to rest by themselves: see
+	// infer.Status.
+	Held int `json:"held"`
 	// Failures are the runs that ended with nothing.
 	Failures []SweepFailure `json:"failures"`
 }

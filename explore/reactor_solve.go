@@ -202,7 +202,7 @@ func (s *reactorSolver) solveCalibrated(ctx context.Context, method string, how 
 	if err != nil {
 		return nil, err
 	}
-	known := run{threshold: s.problem.Threshold, action: *a.Action, unsettled: !a.Converged}
+	known := run{threshold: s.problem.Threshold, action: *a.Action, unsettled: !a.Converged, held: a.ActionsHeld}
 	a.Ranges, a.Sweep, err = sweep(ctx, s.view.Domain, how, known, func(ctx context.Context, threshold float64) run {
 		u, err := s.utilityAt(threshold)
 		if err != nil {
@@ -216,7 +216,7 @@ func (s *reactorSolver) solveCalibrated(ctx context.Context, method string, how 
 		if math.IsNaN(above) {
 			return run{threshold: threshold, err: errNotFinite}
 		}
-		return run{threshold: threshold, action: u.Choose(0, above).Action, unsettled: !status.Converged}
+		return run{threshold: threshold, action: u.Choose(0, above).Action, unsettled: !status.Converged, held: status.ActionsHeld}
 	})
 	return a, err
 }

@@ -163,6 +163,39 @@ func TestReactorRanges(t *testing.T) {
 	}
 }
 
+// Where Loss-EP's actions do not come to rest it turns from one to the other and back
+// between neighbours of the sweep: at thresholds on both sides of every turn its action
+// is what package reactor says there.
+func TestReactorRangesHeld(t *testing.T) {
+	r := explore.Reactor{Data: []float64{4.3, -3.7, 3.8}, Utility: [][]float64{{1, 0.01}, {0.9244716446327346, 1}}, Threshold: 9}
+	p := reactor.Default(r.Data...)
+	p.Utility = decision.Table{{1, 0.01}, {0.9244716446327346, 1}}
+	v := solveReactor(t, r)
+	a := v.Answers[2]
+	if a.Method != "loss-ep" || a.Sweep.Held == 0 || len(a.Ranges) != 4 {
+		t.Fatalf("%s: %v, %+v", a.Method, a.Ranges, a.Sweep)
+	}
+	var at []float64
+	for _, turn := range a.Ranges[1:] {
+		at = append(at, turn.From-a.Sweep.Precision, turn.From+a.Sweep.Precision)
+	}
+	for between := 9.6; between < 11.6; between += 0.13 { // the nodes are 0.8 apart
+		at = append(at, between)
+	}
+	for _, threshold := range at {
+		p.Threshold = threshold
+		want, err := reactor.Solve(context.Background(), p, "loss-ep")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range a.Ranges {
+			if threshold > part.From && threshold < part.To && part.Action != *want.Action {
+				t.Errorf("action %d at threshold %v, want %d; ranges %v", part.Action, threshold, *want.Action, a.Ranges)
+			}
+		}
+	}
+}
+
 // checkRanges sees that the ranges cover the domain and have the action at a
 // threshold, unless that is as near to a change as can be told.
 func checkRanges(t *testing.T, a explore.ReactorAnswer, domain [2]float64, threshold float64, action int) {

@@ -45,8 +45,8 @@ func integrated(t *testing.T, p reactor.Problem) (*state, *infer.Model) {
 	return s, m
 }
 
-// near fails unless got is want to a tolerance relative to scale.
-func near(t *testing.T, what string, got, want, scale float64) {
+// nearTo fails unless got is want to a tolerance relative to scale.
+func nearTo(t *testing.T, what string, got, want, scale float64) {
 	t.Helper()
 	// Rules of ten nodes, enumerations and grids all end at rounding of some thousand
 	// terms, and infer.Grid at 1e-10.
@@ -70,17 +70,17 @@ func TestStateIsMixture(t *testing.T) {
 		var mean, variance [1]float64
 		r.Moments(phi, mean[:], variance[:])
 		sd := math.Sqrt(variance[0])
-		near(t, "log evidence", s.logEvidence, r.LogEvidence, max(1, math.Abs(r.LogEvidence)))
-		near(t, "mean", s.mean, mean[0], sd+math.Abs(mean[0]))
-		near(t, "variance", s.variance, variance[0], variance[0])
+		nearTo(t, "log evidence", s.logEvidence, r.LogEvidence, max(1, math.Abs(r.LogEvidence)))
+		nearTo(t, "mean", s.mean, mean[0], sd+math.Abs(mean[0]))
+		nearTo(t, "variance", s.variance, variance[0], variance[0])
 		for _, z := range []float64{-30, -5, -2, -1, -0.3, 0, 0.2, 1, 2.5, 6, 40} {
 			at := mean[0] + z*sd
 			var above, stderr, density [1]float64
 			decision.Exceeds(at).Probabilities(r, phi, above[:], stderr[:])
-			near(t, "probability", s.above(at), above[0], 1)
+			nearTo(t, "probability", s.above(at), above[0], 1)
 			r.Density(phi, []float64{at}, density[:])
 			// The mixture is without the parts that have less than 1e-18 of its weight.
-			near(t, "density", s.density(at), density[0], density[0]+1e-6/sd)
+			nearTo(t, "density", s.density(at), density[0], density[0]+1e-6/sd)
 		}
 		if t.Failed() {
 			t.Fatalf("seed %d: %+v", seed, p)
@@ -99,9 +99,9 @@ func TestStateIsGrid(t *testing.T) {
 		}
 		var mean, variance [1]float64
 		r.Moments(m.Views.Slice(0, 1), mean[:], variance[:])
-		near(t, "log evidence", s.logEvidence, r.LogEvidence, math.Abs(r.LogEvidence))
-		near(t, "mean", s.mean, mean[0], math.Sqrt(variance[0])+math.Abs(mean[0]))
-		near(t, "variance", s.variance, variance[0], variance[0])
+		nearTo(t, "log evidence", s.logEvidence, r.LogEvidence, math.Abs(r.LogEvidence))
+		nearTo(t, "mean", s.mean, mean[0], math.Sqrt(variance[0])+math.Abs(mean[0]))
+		nearTo(t, "variance", s.variance, variance[0], variance[0])
 	}
 }
 
@@ -111,7 +111,7 @@ func TestStateThreshold(t *testing.T) {
 		s, _ := integrated(t, randomProblem(seed, 5))
 		for _, p := range []float64{1e-12, 1e-6, 0.01, 0.3, 0.5, 0.99, 1 - 1e-6} {
 			at := s.threshold(p)
-			near(t, "probability above the threshold", s.above(at), p, p)
+			nearTo(t, "probability above the threshold", s.above(at), p, p)
 		}
 	}
 }
@@ -141,13 +141,13 @@ func TestStateExtremes(t *testing.T) {
 		}
 		var mean, variance [1]float64
 		r.Moments(m.Views.Slice(0, 1), mean[:], variance[:])
-		near(t, "log evidence", s.logEvidence, r.LogEvidence, math.Abs(r.LogEvidence))
+		nearTo(t, "log evidence", s.logEvidence, r.LogEvidence, math.Abs(r.LogEvidence))
 		// A log density of 1e9, of measurements that are as far from everything, is
 		// rounded by 1e-7, and so is what it is the logarithm of. A variance is also a
 		// difference from a mean that is known to rounding.
 		rounding := 1e-6 * math.Abs(s.logEvidence)
-		near(t, "mean", s.mean, mean[0], math.Sqrt(variance[0])*(1+rounding)+math.Abs(mean[0]))
-		near(t, "variance", s.variance, variance[0], variance[0]*(1+rounding)+1e-6*math.Abs(mean[0]))
+		nearTo(t, "mean", s.mean, mean[0], math.Sqrt(variance[0])*(1+rounding)+math.Abs(mean[0]))
+		nearTo(t, "variance", s.variance, variance[0], variance[0]*(1+rounding)+1e-6*math.Abs(mean[0]))
 		if t.Failed() {
 			t.Fatalf("%+v: %d panels", p, len(s.panels))
 		}

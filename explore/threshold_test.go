@@ -14,13 +14,19 @@ import (
 // follow sweeps over [0, 10] a method that is known in full.
 func follow(t *testing.T, action func(threshold float64) int) ([]Range, *Sweep) {
 	t.Helper()
-	known := run{threshold: 3.3, action: action(3.3)}
+	return followHeld(t, action, func(float64) bool { return false })
+}
+
+// followHeld is the same, where the method holds its actions at some thresholds.
+func followHeld(t *testing.T, action func(threshold float64) int, held func(threshold float64) bool) ([]Range, *Sweep) {
+	t.Helper()
+	known := run{threshold: 3.3, action: action(3.3), held: held(3.3)}
 	ranges, s, err := sweep(context.Background(), [2]float64{0, 10}, finePlan, known, func(_ context.Context, threshold float64) run {
 		switch a := action(threshold); {
 		case a < 0:
 			return run{threshold: threshold, err: errors.New("no luck")}
 		default:
-			return run{threshold: threshold, action: a}
+			return run{threshold: threshold, action: a, held: held(threshold)}
 		}
 	})
 	if err != nil {
@@ -60,6 +66,25 @@ func TestSweepFindsFlips(t *testing.T) {
 	}
 }
 
+// A range between two equally spaced thresholds, a quarter apart, is found where the
+// actions are held.
+func TestSweepLooksBesideHeld(t *testing.T) {
+	flips := []float64{6.01, 6.06, 6.12}
+	actions := []int{1, 0, 1, 0}
+	ranges, s := followHeld(t, func(threshold float64) int {
+		k, _ := slices.BinarySearch(flips, threshold)
+		return actions[k]
+	}, func(threshold float64) bool { return threshold > flips[0] && threshold < flips[2] })
+	if len(ranges) != len(actions) || s.Held == 0 {
+		t.Fatalf("%v, want actions %v; %d held", ranges, actions, s.Held)
+	}
+	for k, flip := range flips {
+		if math.Abs(ranges[k].To-flip) > s.Precision {
+			t.Errorf("a change at %v, want %v to %v", ranges[k].To, flip, s.Precision)
+		}
+	}
+}
+
 // Where a method fails there is a gap, and the failures are told.
 func TestSweepTellsFailures(t *testing.T) {
 	ranges, s := follow(t, func(threshold float64) int {
@@ -84,14 +109,25 @@ func TestSweepTellsFailures(t *testing.T) {
 
 // A method that is erratic keeps the work within bounds.
 func TestSweepIsBounded(t *testing.T) {
-	ranges, s := follow(t, func(threshold float64) int { return int(1e6*threshold) % 2 })
-	if s.Runs > finePlan.intervals+2+leastHalvings*2*finePlan.intervals+2*bisections {
-		t.Errorf("%d runs", s.Runs)
-	}
-	for k, r := range ranges[1:] {
-		if r.From != ranges[k].To || r.Action == ranges[k].Action {
-			t.Fatalf("%v after %v", r, ranges[k])
+	erratic := func(threshold float64) int { return int(1e6*threshold) % 2 }
+	for _, held := range []func(float64) bool{
+		func(float64) bool { return false },
+		func(float64) bool { return true },
+		func(threshold float64) bool { return threshold > 4 && threshold < 5 },
+	} {
+		ranges, s := followHeld(t, erratic, held)
+		if s.Runs > finePlan.intervals+2+leastHalvings*2*finePlan.intervals+2*bisections+probes {
+			t.Errorf("%d runs", s.Runs)
 		}
+		for k, r := range ranges[1:] {
+			if r.From != ranges[k].To || r.Action == ranges[k].Action {
+				t.Fatalf("%v after %v", r, ranges[k])
+			}
+		}
+	}
+	// One action throughout, never at rest: no more than the probes.
+	if _, s := followHeld(t, func(float64) int { return 0 }, func(float64) bool { return true }); s.Runs > finePlan.intervals+2+probes || s.Held != s.Runs {
+		t.Errorf("%d runs, %d held", s.Runs, s.Held)
 	}
 }
 

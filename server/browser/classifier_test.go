@@ -46,9 +46,7 @@ func checkClassifier(b *tab, c explore.Classifier) *explore.ClassifierView {
 			r.holds("regret_normalised", m.Regret.Normalised), r.holds("regret", m.Regret.Absolute),
 			r.holds("flips", float64(*m.Flips)), r.says("status", m.Converged),
 		}
-		if m.LogEvidence != nil {
-			errs = append(errs, r.holds("log_evidence", *m.LogEvidence))
-		}
+		errs = append(errs, checkEvidence(r, m))
 		for _, err := range errs {
 			if err != nil {
 				b.Errorf("%s: %v", m.Method, err)
@@ -59,6 +57,25 @@ func checkClassifier(b *tab, c explore.Classifier) *explore.ClassifierView {
 		}
 	}
 	return view
+}
+
+// checkEvidence sees that a log evidence is shown if it is of the points alone, and a lower
+// bound as such.
+func checkEvidence(r row, m explore.ClassifierAnswer) error {
+	shown := r.field("log_evidence")[0].Text
+	bound, isBound := strings.CutPrefix(shown, "≥ ")
+	switch {
+	case isBound != (m.Method == "vi"):
+		return fmt.Errorf("log evidence %q", shown)
+	case isBound:
+		return reads(bound, *m.LogEvidence)
+	case m.LogEvidence == nil || strings.HasPrefix(m.Method, "loss-"):
+		if shown != "–" {
+			return fmt.Errorf("log evidence %q, which is of something else", shown)
+		}
+		return nil
+	}
+	return r.holds("log_evidence", *m.LogEvidence)
 }
 
 func TestClassifier(t *testing.T) {

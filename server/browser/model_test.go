@@ -200,6 +200,11 @@ func TestModel(t *testing.T) {
 		if slices.EqualFunc(now, decide(t, m, csv, spec), func(a, b lossep.DecidedRow) bool { return a.Probability == b.Probability }) {
 			t.Error("calibration changes no probability; the test shows nothing")
 		}
+		curve := askedOf(t, s, "cancer", "curve")
+		if !curve.Calibrate {
+			t.Error("the curve is of the model as it was")
+		}
+		checkCurve(b, calibrated, curve, now)
 		b.act(func() { b.click("[data-panel=model] [data-part=calibrate]") })
 	})
 

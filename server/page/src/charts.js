@@ -107,12 +107,6 @@ export function stripBox(row, top, width) {
   return {x: margins.marginLeft, y: top + stripTop + stripHeight * row, width: width - margins.marginLeft - margins.marginRight, height: stripHeight};
 }
 
-// stacked lifts points that would hide each other: for each x in pixels, how many are
-// below it.
-export function stacked(xs, room = 12) {
-  return xs.map((x, i) => xs.slice(0, i).filter((other) => Math.abs(other - x) < room).length);
-}
-
 // pointMarks are labelled points in a picture that cannot be touched.
 export function pointMarks(points, theme, y) {
   return [["circle", theme.paper, -1], ["square", theme.ink, 1]].map(([symbol, fill, label]) =>

@@ -212,9 +212,11 @@ export class Classifier extends Panel {
       this.redraw();
     }
     this.#placeHandles();
-    if (points.length === 0) {
+    if (points.length === 0 || this.#indifferent()) {
       this.live.forget();
       this.content();
+      this.failed = false;
+      setText(this.part("live"), "");
       this.view = undefined;
       this.redraw();
       this.page.rendered();
@@ -228,6 +230,12 @@ export class Classifier extends Panel {
       utility: costs.map((row) => row.map((entry) => ceiling - entry)),
       grid: {from: area.map(([from]) => from), to: area.map(([, to]) => to), points: area.map(() => (area.length === 1 ? linePoints : planePoints))},
     });
+  }
+
+  // #indifferent tells whether whatever is done costs the same.
+  #indifferent() {
+    const [first, ...others] = this.state.costs.flat();
+    return others.every((entry) => entry === first);
   }
 
   #areaFields(all) {
@@ -283,7 +291,14 @@ export class Classifier extends Panel {
         h("td", {}, h("button", {type: "button", class: "quiet", "aria-label": `Remove point ${i + 1}`, dataset: {key: `remove-${i}`}, onclick: () => this.#remove(i)}, "Remove"))))));
   }
 
+  refused() {
+    this.failed = true;
+    setText(this.part("live"), "");
+    this.#verdict();
+  }
+
   #show(view) {
+    this.failed = false;
     if (view.axes.length !== this.dimension) return; // the next answer is on its way
     const before = this.view;
     this.view = view;
@@ -354,6 +369,11 @@ export class Classifier extends Panel {
     return this.view?.by_probability.slice(1).map((range) => range.from) ?? [];
   }
 
+  // #acts is the side of the level on which it pays to act.
+  #acts() {
+    return this.view.by_probability.at(-1).action === 1 ? "above" : "below";
+  }
+
   #lineCharts(theme, width, still) {
     const shown = this.#shown();
     const xs = this.view?.axes[0] ?? [];
@@ -369,7 +389,7 @@ export class Classifier extends Panel {
         shown[0]?.method === "exact" && Plot.line(xs, {x: xs, y: shown[0].probability, stroke: theme.area, strokeWidth: 9}),
         Plot.ruleY(levels, {stroke: theme.ink, strokeWidth: 1.2, strokeDasharray: "2 3"}),
         ...shown.toReversed().flatMap(({method, probability}, i) => methodLine(method, xs, probability, theme, {index: i, markers: method === "exact" ? 0.5 : 8})),
-        Plot.text(levels, {x: domain[0], y: Plot.identity, text: (p) => `act above ${percent(p)}`, textAnchor: "start", dx: 4, dy: -7, fill: theme.ink, stroke: theme.paper, strokeWidth: 4}),
+        Plot.text(levels, {x: domain[0], y: Plot.identity, text: (p) => `act ${this.#acts()} ${percent(p)}`, textAnchor: "start", dx: 4, dy: -7, fill: theme.ink, stroke: theme.paper, strokeWidth: 4}),
         points.length === 0 && Plot.text(["Click to add a first point"], {frameAnchor: "middle", fontSize: 14, fill: theme.quiet}),
         still && pointMarks(points, theme, ([, label]) => (label > 0 ? 1 : 0)),
       ],
@@ -470,7 +490,14 @@ export class Classifier extends Panel {
     this.#setPoint(i, point, true);
   }
 
+  // #when is the probability from which on it pays to act, in words.
+  #when() {
+    const [level, ...more] = this.#levels();
+    return level === undefined || more.length ? "" : ` (${this.#acts()} ${percent(level)})`;
+  }
+
   #surfaceChoice() {
+    setText(this.part("lines"), `Lines: where each method begins to act${this.#when()}`);
     const select = this.part("surface");
     const methods = this.#answers().map(({method}) => method);
     if ([...select.options].map((option) => option.value).join() !== methods.join()) {
@@ -491,7 +518,7 @@ export class Classifier extends Panel {
   }
 
   #row(answer, total) {
-    const {method, regret, flips} = answer;
+    const {method, regret, flips, doubtful_flips: doubtful} = answer;
     const toggle = h("input", {
       type: "checkbox", checked: !this.state.hidden.has(method), "aria-label": `Show ${methodLabel(method)} in the chart`, dataset: {key: `show-${method}`},
       onchange: ({target}) => {
@@ -503,20 +530,22 @@ export class Classifier extends Panel {
     });
     const plusMinus = (error) => (error > 0 ? h("span", {class: "quiet"}, ` ± ${number(error, 1)}`) : "");
     const exact = method === "exact";
+    const [value, bound] = evidence(answer);
     return h("tr", {dataset: {method}},
       h("td", {}, toggle), methodHead(method),
       cell("regret_normalised", exact ? "0%" : regret ? share(regret.normalised) : "–", exact ? 0 : regret?.normalised),
       cell("regret", exact ? "0" : regret ? [number(regret.absolute, 3), plusMinus(regret.stderr)] : "–", exact ? 0 : regret?.absolute),
-      cell("flips", exact ? "0" : flips === null ? "–" : [count(flips), h("span", {class: "quiet"}, ` of ${count(total)}`)], exact ? 0 : flips),
-      cell("log_evidence", answer.log_evidence === null ? "–" : [number(answer.log_evidence, 5), plusMinus(answer.log_evidence_stderr)], answer.log_evidence),
+      cell("flips", exact ? "0" : flips === null ? "–" : [count(flips), h("span", {class: "quiet"}, ` of ${count(total)}${doubtful ? `, ${count(doubtful)} in doubt` : ""}`)], exact ? 0 : flips),
+      cell("log_evidence", [bound === null ? "" : "≥ ", number(value ?? bound, 5), plusMinus(answer.log_evidence_stderr)], value ?? bound),
       wordCell("status", exact ? `${count(answer.draws)} draws; at ${plural(answer.doubtful, "place")} they leave the best action in doubt` : answer.status, answer.converged ?? true));
   }
 
   #verdict() {
     const verdict = this.part("verdict");
-    if (!this.view) return setText(verdict, this.state.points.length ? "Working…" : "No points yet.");
+    if (this.failed) return setText(verdict, "");
+    if (!this.view) return setText(verdict, this.state.points.length === 0 ? "No points yet." : this.#indifferent() ? "All four cost the same: there is nothing to decide." : "Working…");
     const levels = this.#levels();
-    const rule = levels.length === 1 && this.view.needs !== null ? `With these costs it pays to act when the positive class is at least ${percent(levels[0])} probable.` : levels.length ? "" : `With these costs it always pays to ${actions[this.view.by_probability[0].action]}.`;
+    const rule = levels.length === 1 ? `With these costs it pays to act when the positive class is at ${this.#acts() === "above" ? "least" : "most"} ${percent(levels[0])} probable.` : levels.length ? "" : `With these costs it always pays to ${actions[this.view.by_probability[0].action]}.`;
     const judged = this.view.methods.filter(({regret}) => regret);
     const least = Math.min(...judged.map(({regret}) => regret.normalised));
     // What the draws of the exact answer cannot tell apart is equally good.
@@ -549,18 +578,19 @@ export class Classifier extends Panel {
   }
 
   #saveSVG() {
-    const {points, costs, kernel, surface: method} = this.state;
+    const {points, costs, kernel} = this.state;
+    const method = this.#surfaceAnswer()?.method;
     const {charts} = this.#charts(light, 800, true);
     saveSVG("classifier", [
-      this.dimension === 1 ? "Probability of the positive class, and what each method does" : `Probability of the positive class by ${methodLabel(method)}, and where each method begins to act`,
+      this.dimension === 1 ? "Probability of the positive class, and what each method does" : `Probability of the positive class by ${method ? methodLabel(method) : "nothing yet"}, and where each method begins to act${this.#when()}`,
       `${plural(points.length, "point")}; kernel ${kernelText(kernel)}; cost of a missed positive ${costs[0][1]}, of a false alarm ${costs[1][0]}`,
     ], [...charts, methodKey(this.#shown().map(({method}) => method), light, 800)]);
   }
 
   #saveTable() {
     saveCSV("classifier-methods", writeCSV(
-      ["method", "regret_normalised", "regret_normalised_stderr", "regret", "regret_stderr", "decided_otherwise", "log_evidence", "converged", "status"],
-      this.#answers().map((a) => [a.method, a.regret?.normalised, a.regret?.normalised_stderr, a.regret?.absolute, a.regret?.stderr, a.flips, a.log_evidence, a.converged, a.status])));
+      ["method", "regret_normalised", "regret_normalised_stderr", "regret", "regret_stderr", "decided_otherwise", "of_these_in_doubt", "log_evidence", "log_evidence_lower_bound", "converged", "status"],
+      this.#answers().map((a) => [a.method, a.regret?.normalised, a.regret?.normalised_stderr, a.regret?.absolute, a.regret?.stderr, a.flips, a.doubtful_flips, ...evidence(a), a.converged, a.status])));
   }
 
   #saveProbabilities() {
@@ -575,6 +605,16 @@ export class Classifier extends Panel {
 
 // nextToNothing is a share of what there is to lose that nobody would miss.
 const nextToNothing = 1e-3;
+
+// withUtility are the methods whose evidence is that of data and utility together, which is
+// not to be compared with the others'.
+const withUtility = new Set(["loss-ep", "loss-vi"]);
+
+// evidence is the log evidence of the data, and a lower bound on it, whichever is known.
+function evidence({method, log_evidence: value}) {
+  if (withUtility.has(method)) return [null, null];
+  return method === "vi" ? [null, value] : [value, null];
+}
 
 const clamp = (value, range) => Math.min(Math.max(...range), Math.max(Math.min(...range), value));
 

@@ -6,7 +6,7 @@ import {placeLabels} from "./labels.js";
 import {actionColors, light} from "./looks.js";
 
 // The cost curve: what decisions cost on average as one entry of the table changes, and
-// below it how many decisions flip.
+// below it how many decisions differ from those now.
 
 export const curveHeight = 276;
 // knobTop is where the handle of the value now begins: below the name of the axis, which
@@ -65,14 +65,14 @@ export function curveCharts(curve, {theme, width, log, entry, now, still}) {
   }
   const flips = curve.points.map((point) => point.flipped);
   const counts = draw({
-    ...base(theme, width, countHeight, `Decisions that flip as ${entry} changes`),
+    ...base(theme, width, countHeight, `Decisions that differ from those now as ${entry} changes`),
     marginTop: 20, marginBottom: 36,
     x: {...x, label: `${entry} →`, labelAnchor: "right", labelArrow: "none"},
     y: {domain: [0, Math.max(1, ...flips)], label: null, tickSize: 4, ticks: 3, tickFormat: (v) => (Number.isInteger(v) ? number(v) : "")},
     marks: [
       Plot.areaY(xs, {x: xs, y: flips, fill: theme.area, curve: "step"}), Plot.lineY(xs, {x: xs, y: flips, stroke: theme.quiet, strokeWidth: 1.5, curve: "step"}),
       Plot.ruleY([0], {stroke: theme.edge}), ...rule,
-      Plot.text([width < 480 ? "decisions that flip" : "decisions that flip against those now"], {frameAnchor: "top-left", dy: -14, dx: -60, fill: theme.quiet}),
+      Plot.text(["decisions that differ from now"], {frameAnchor: "top-left", dy: -14, dx: -60, fill: theme.quiet}),
     ],
   });
   return {charts: [chart, counts], scale: scale.x};

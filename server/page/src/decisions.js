@@ -8,8 +8,8 @@ import {methodLabel} from "./looks.js";
 const pageSize = 20;
 
 // A list of decisions is an array with an entry for each row of the input: {row,
-// decision, own, errors}. decision is under the costs shown and own under those of the
-// model, both as the API gives them; errors are {column, message} of a row that could
+// decision, own, errors}. decision is under the costs shown, calibrated to them if that
+// is asked, and own is what the model decides by itself, both as the API gives them; errors are {column, message} of a row that could
 // not be decided.
 export const flipped = ({decision, own}) => decision !== undefined && own !== undefined && decision.action_index !== own.action_index;
 
@@ -53,11 +53,11 @@ export class DecisionTable {
     const seen = chosen.slice(first, first + pageSize);
     const {actions, costs, positive, extras, opinions} = this.about;
     const heads = [
-      ["Row", "number"], ...extras.map((name) => [name, ""]), ["Action", ""], ["Changed by the costs?", ""], [`Chance of ${positive}`, "number"],
+      ["Row", "number"], ...extras.map((name) => [name, ""]), ["Action", ""], ["Otherwise than the model?", ""], [`Chance of ${positive}`, "number"],
       ...actions.map((action) => [`${costs ? "Expected cost" : "Expected worth"}: ${action}`, "number"]), ["Margin", "number"], ...(opinions ? [["Second opinion", ""]] : []), ...(this.#remarks ? [["Remarks", ""]] : []),
     ];
     replaceTable(this.table,
-      caption(chosen.length ? `Rows ${count(first + 1)} to ${count(first + seen.length)} of ${count(chosen.length)}` : this.filter === "flipped" ? "No decision is flipped by these costs" : "No such rows"),
+      caption(chosen.length ? `Rows ${count(first + 1)} to ${count(first + seen.length)} of ${count(chosen.length)}` : this.filter === "flipped" ? "No decision differs from what the model decides by itself" : "No such rows"),
       h("thead", {}, h("tr", {}, heads.map(([text, kind]) => h("th", {scope: "col", class: kind}, text)))),
       h("tbody", {}, seen.map((entry) => this.#row(entry, heads.length))));
     this.#drawPager(pages);
@@ -110,7 +110,7 @@ export function summary(decisions, {actions, costs}) {
     flips: flips.length,
     headline: `${plural(made.length, "decision")}: ${each.join(", ")}.`,
     rest: [
-      flips.length ? `${plural(flips.length, "decision")} ${flips.length === 1 ? "differs" : "differ"} from those under the model’s own costs.` : "None differs from those under the model’s own costs.",
+      flips.length ? `${plural(flips.length, "decision")} ${flips.length === 1 ? "differs" : "differ"} from what the model decides by itself.` : "None differs from what the model decides by itself.",
       made.length ? `On average a decision is expected to ${costs ? "cost" : "be worth"} ${number(mean, 4)}.` : "",
       bad ? `${plural(bad, "row")} could not be decided.` : "",
     ].filter(Boolean).join(" "),

@@ -28,6 +28,16 @@ export function fixed(value, decimals = 4) {
   return plain ? (value < 0 ? minus : "") + group(Math.abs(value).toFixed(decimals)) : number(value, 2);
 }
 
+// toWithin shows a value with the decimals that are sure when it is known to a precision.
+export function toWithin(value, precision) {
+  return number(Number(value.toFixed(decimalsOf(precision))), 12);
+}
+
+// decimalsOf is how many decimals a precision leaves, as 2 for 0.006.
+export function decimalsOf(precision) {
+  return Math.min(12, Math.max(0, Math.floor(-Math.log10(precision))));
+}
+
 // percent shows a probability; 0 % and 100 % are only for what is exactly so.
 export function percent(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";

@@ -64,3 +64,15 @@ function costOf(box, name, curves, taken, frame) {
   }
   return cost;
 }
+
+// stacked lifts points that would hide each other: for each x in pixels, the lowest level
+// that no earlier point within room is on.
+export function stacked(xs, room = 12) {
+  const levels = [];
+  xs.forEach((x, i) => {
+    const taken = new Set(levels.filter((_, j) => Math.abs(xs[j] - x) < room));
+    levels[i] = 0;
+    while (taken.has(levels[i])) levels[i]++;
+  });
+  return levels;
+}

@@ -421,8 +421,9 @@ export class Model extends Panel {
     if (before?.[0].row !== this.decisions[0].row) return setText(this.part("live"), news); // other rows, or another model
     const turned = this.decisions.filter(({decision}, i) => decision && before[i].decision && decision.action_index !== before[i].decision.action_index);
     if (turned.length === 0) return;
+    const all = this.decisions.filter(flipped).length;
     const some = turned.slice(0, 5).map(({index, decision}) => `row ${index + 1} to ${decision.action}`);
-    setText(this.part("live"), `${plural(turned.length, "decision")} just changed: ${some.join(", ")}${turned.length > 5 ? ", …" : "."} ${plural(this.decisions.filter(flipped).length, "flip")} in all.`);
+    setText(this.part("live"), `${plural(turned.length, "decision")} just changed: ${some.join(", ")}${turned.length > 5 ? ", …" : "."} In all, ${all === 1 ? "1 differs" : `${count(all)} differ`} from what the model decides by itself.`);
   }
 
   #linkNote() {
@@ -463,9 +464,9 @@ export class Model extends Panel {
     return Math.max(0, log ? now * (to / from) ** (steps / 100) : now + (steps * (to - from)) / 100);
   }
 
-  async #askCurve({model, parsed, utility, isOwn, vary, range, entry, now}, signal) {
+  async #askCurve({model, parsed, utility, isOwn, calibrate, vary, range, entry, now}, signal) {
     const {answer} = await this.#send(model, "curve", parsed, {
-      ...(!isOwn && {utility}), vary: JSON.stringify(vary), from: range.from, to: range.to, steps: curveSteps, scale: JSON.stringify(range.log ? "log" : "linear"),
+      ...(!isOwn && {utility}), ...(calibrate && {calibrate}), vary: JSON.stringify(vary), from: range.from, to: range.to, steps: curveSteps, scale: JSON.stringify(range.log ? "log" : "linear"),
     }, signal);
     return answer && {...answer, entry, log: range.log, now};
   }
@@ -479,7 +480,7 @@ export class Model extends Panel {
   #curveTable({points, constant, entry, costs}) {
     const what = costs ? "cost" : "worth";
     const realised = points[0].realised !== undefined && points[0].realised !== null;
-    const heads = [entry, `${what} of the best decisions`, `${what} of the decisions as now`, ...(realised ? [`${what} with what happened`] : []), "decisions that flip", ...constant.map(({action}) => `always ${action}`)];
+    const heads = [entry, `${what} of the best decisions`, `${what} of the decisions as now`, ...(realised ? [`${what} with what happened`] : []), "decisions that differ from now", ...constant.map(({action}) => `always ${action}`)];
     return [
       caption(`Average ${what} of a decision as ${entry} changes`),
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", {scope: "col", class: "number"}, head)))),

@@ -7,6 +7,9 @@ import {methodAbout, methodLabel, theme} from "./looks.js";
 // Panel is what the three panels have in common: their parts in the page, questions to
 // the server under way, errors shown in place, and a word for the address bar.
 //
+// A panel with a method refused has it called when a question came to nothing, for what it
+// says about the answer before.
+//
 // page is {moved(panel, settled), rendered()}: told when what is seen has another
 // address, and when an answer is on the screen.
 export class Panel {
@@ -36,6 +39,7 @@ export class Panel {
       },
       fail: (error) => {
         this.complain(error, errorPart);
+        this.refused?.(error);
         this.page.rendered();
       },
       busy: (is) => {

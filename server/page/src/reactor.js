@@ -1,10 +1,11 @@
 import * as Plot from "@observablehq/plot";
 import {post} from "./api.js";
-import {base, draw, methodKey, methodLine, nameCurves, stacked, stripBox, strips} from "./charts.js";
+import {base, draw, methodKey, methodLine, nameCurves, stripBox, strips} from "./charts.js";
 import {caption, cell, flash, h, onWidth, setText, wordCell} from "./dom.js";
 import {EntryTable, reach} from "./entries.js";
-import {fixed, list, number, percent, plural, snapped} from "./format.js";
+import {decimalsOf, fixed, list, number, percent, plural, snapped, toWithin} from "./format.js";
 import {Handles, lineShape, pointShape} from "./handles.js";
+import {stacked} from "./labels.js";
 import {decodeNumbers, decodeTable, encodeNumbers, encodeTable} from "./link.js";
 import {light, methodLabel, theme} from "./looks.js";
 import {actionBadge, methodHead, names, Panel, replaceTable, showLeftOut} from "./panel.js";
@@ -139,10 +140,13 @@ export class Reactor extends Panel {
     write(this.part("threshold"), threshold);
     this.utility.set(utility, reach([[1]].concat(utility), 1));
     for (const [name, input] of this.fields) write(input, now[name]);
+    setText(this.part("junk"), junk(now.clutter_weight));
     this.#placeHandles();
     if (data.length === 0) {
       this.live.forget();
       this.content();
+      this.failed = false;
+      setText(this.part("live"), "");
       this.view = undefined;
       this.redraw();
       this.page.rendered();
@@ -151,7 +155,14 @@ export class Reactor extends Panel {
     this.live.request({data, threshold, utility, ...now, ...(this.held && {domain: this.held})});
   }
 
+  refused() {
+    this.failed = true;
+    setText(this.part("live"), "");
+    this.#verdict();
+  }
+
   #show(view) {
+    this.failed = false;
     const before = this.view && Object.fromEntries(this.view.answers.map((answer) => [answer.method, answer.action]));
     this.view = view;
     this.redraw();
@@ -240,7 +251,8 @@ export class Reactor extends Panel {
     return snapped(Math.min(hi, Math.max(lo, this.scale.invert(x))), this.#step());
   }
 
-  // #step is about one pixel of the chart.
+  // #step is a hundredth of what is seen; a point that is dragged has no more digits than
+  // that asks for.
   #step() {
     const [lo, hi] = this.scale.domain;
     return (hi - lo) / 100;
@@ -285,6 +297,8 @@ export class Reactor extends Panel {
   #row(answer) {
     const {method, action, agrees, expected_utility: expected, ranges} = answer;
     const turns = turnsOf(ranges);
+    const {sweep} = answer;
+    const told = turns.map((t) => (sweep ? toWithin(t, sweep.precision) : number(t, 4))).join(", ");
     const others = answer.other_fixed_points?.length ? `; from other starts it ends elsewhere (${plural(answer.other_fixed_points.length, "other solution")})` : "";
     return h("tr", {dataset: {method}},
       methodHead(method),
@@ -294,19 +308,26 @@ export class Reactor extends Panel {
       cell("probability_above", percent(answer.probability_above), answer.probability_above),
       cell("mean", fixed(answer.mean, 3), answer.mean),
       cell("sd", fixed(Math.sqrt(answer.variance), 3), Math.sqrt(answer.variance)),
-      wordCell("turns", turns.length ? turns.map((t) => number(t, 3)).join(", ") : "never", turns.join(",")),
+      wordCell("turns", [turns.length ? told : "never", sweep ? h("span", {class: "quiet"}, ` ${looked(sweep, turns.length)}`) : ""], turns.join(",")),
       wordCell("status", answer.status + others, answer.converged));
   }
 
   #verdict() {
     const verdict = this.part("verdict");
+    delete verdict.dataset.state;
+    if (this.failed) return setText(verdict, "");
     const [exact, ...others] = this.view?.answers ?? [];
     if (!exact) return setText(verdict, this.state.data.length ? "Working…" : "No measurements yet.");
-    const {needs, threshold} = this.view;
-    const reason = needs === null ? "" : ` The chance that the state is above ${number(threshold, 4)} is ${percent(exact.probability_above)}, and shutting down pays from ${percent(needs)} on.`;
+    const {by_probability: by, threshold} = this.view;
+    const reason = by.length !== 2 ? "" : ` The chance that the state is above ${number(threshold, 4)} is ${percent(exact.probability_above)}, and ${["leaving it on", "shutting it down"][by[1].action]} pays from ${percent(by[1].from)} on.`;
     if (exact.method !== "exact") {
       verdict.replaceChildren(h("strong", {}, "There is no exact answer to compare with."), ` ${verdictWithoutExact(this.view.answers)}`);
       verdict.dataset.state = "neutral";
+      return;
+    }
+    if (same(...exact.expected_utility)) {
+      verdict.dataset.state = "neutral";
+      verdict.replaceChildren(h("strong", {}, "Both are worth the same:"), " no method can be wrong here.", h("span", {class: "reason"}, reason));
       return;
     }
     const right = others.filter((answer) => answer.agrees).map((answer) => answer.method);
@@ -349,7 +370,7 @@ export class Reactor extends Panel {
 
   #saveTable() {
     const rows = (this.view?.answers ?? []).map((a) => [
-      a.method, actions[a.action], a.agrees, ...a.expected_utility, a.probability_above, a.mean, a.variance, a.regret?.absolute, a.regret?.normalised, turnsOf(a.ranges).join(" "), a.converged, a.status,
+      a.method, actions[a.action], a.agrees, ...a.expected_utility, a.probability_above, a.mean, a.variance, a.regret?.absolute, a.regret?.normalised, turnsOf(a.ranges).map((t) => (a.sweep ? t.toFixed(decimalsOf(a.sweep.precision)) : t)).join(" "), a.converged, a.status,
     ]);
     saveCSV("reactor-methods", writeCSV([
       "method", "action", "agrees_with_exact", "expected_worth_leave_on", "expected_worth_shut_down", "probability_above", "mean", "variance", "regret", "regret_normalised", "changes_at_thresholds", "converged", "status",
@@ -367,6 +388,23 @@ export class Reactor extends Panel {
 function turnsOf(ranges) {
   return ranges.flatMap(({action, from}, i) => (i > 0 && action !== ranges[i - 1].action ? [from] : []));
 }
+
+// looked says how closely a method was followed over the thresholds.
+function looked({spacing, precision, held, runs}, turns) {
+  return [
+    `(looked at every ${number(spacing, 2)}`, turns ? `; known to ${number(precision, 1)}` : "",
+    held ? `; ${held} of ${plural(runs, "run")} with the actions held` : "", ")",
+  ].join("");
+}
+
+// junk says how many measurements are junk.
+function junk(share) {
+  if (share === 0) return "none of the measurements is junk";
+  return `${share === 0.5 ? "half" : percent(share)} of the measurements are junk`;
+}
+
+// same tells whether two expectations differ by rounding at most.
+const same = (a, b) => Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b));
 
 // verdictWithoutExact says what methods do when there is nothing to judge them by.
 function verdictWithoutExact(answers) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {count, fixed, list, number, percent, plural, rounded, snapped} from "../src/format.js";
+import {count, fixed, list, number, percent, plural, rounded, snapped, toWithin} from "../src/format.js";
 
 test("numbers keep their significant digits", () => {
   for (const [value, text] of [
@@ -13,6 +13,10 @@ test("numbers keep their significant digits", () => {
 
 test("columns of values line up", () => {
   for (const [value, text] of [[0, "0.0000"], [0.99996, "1.0000"], [-1234.5, "−1,234.5000"], [1.5e-7, "1.5×10⁻⁷"], [2e9, "2×10⁹"], [null, "–"]]) assert.equal(fixed(value), text);
+});
+
+test("what is known to a precision has no more decimals", () => {
+  for (const [value, precision, text] of [[10.459375, 0.00625, "10.46"], [-0.001, 0.00625, "0"], [1234.56, 0.8, "1,235"], [1.41, 0.1, "1.4"], [1234.56, 50, "1,235"]]) assert.equal(toWithin(value, precision), text);
 });
 
 test("only certainty is shown as certainty", () => {
