@@ -44,6 +44,7 @@ func ExampleGaussian_Set() {
 
 	n.TimesScalar([]float64{1, 1}, gauss.Scalar{Tau: -0.3}, 1)
 	fmt.Println(g.Set(n))
+	n.CopyFrom(g.Natural()) // n has changed places with what g was
 	n.TimesScalar([]float64{1, 1}, gauss.Scalar{Tau: -0.3}, 1)
 	fmt.Println(errors.Is(g.Set(n), gauss.ErrImproper))
 	// Output:

@@ -3,6 +3,7 @@ package gauss
 import (
 	"errors"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -41,16 +42,16 @@ func (n *Natural) SetZero() {
 // SetStandard makes n the standard Gaussian N(0, I).
 func (n *Natural) SetStandard() {
 	n.SetZero()
-	p := n.P.RawSymmetric()
-	for i := range n.H {
-		p.Data[i*p.Stride+i] = 1
-	}
+	n.addIdentity()
 }
 
 // CopyFrom makes n equal to o.
 func (n *Natural) CopyFrom(o *Natural) {
 	copy(n.H, o.H)
-	n.P.CopySym(o.P)
+	p, q := n.P.RawSymmetric(), o.P.RawSymmetric()
+	for i := range n.H {
+		copy(p.Data[i*p.Stride+i:i*p.Stride+p.N], q.Data[i*q.Stride+i:i*q.Stride+q.N])
+	}
 }
 
 // Times multiplies n by o to the given power: 1 for a product, −1 for a quotient.
@@ -76,35 +77,31 @@ func (n *Natural) TimesScalar(a []float64, s Scalar, power float64) {
 // triangular.
 func (n *Natural) TimesScalars(views *Views, s []Scalar, ws *Workspace) {
 	sameLength(views, len(s))
-	ws.grow(views)
-	nu, tau := ws.first, ws.second
-	for i, si := range s {
-		nu[i], tau[i] = si.Nu, si.Tau
-	}
-	blas64.Gemv(trans, 1, views.a.RawMatrix(), vector(nu), 1, vector(n.H))
-	n.addProduct(views.a, views.lead, tau)
+	tau := ws.pullScalars(n.H, views, s)
+	n.product(views.a, views.lead, tau, 1)
 }
 
-// addProduct adds AᵀDA to P for a diagonal D of any sign, leaving out the leading
-// zeros of each block of rows of A. A nil D is the identity.
-func (n *Natural) addProduct(a *mat.Dense, lead []int, d []float64) {
+// SetPosterior makes n the standard Gaussian times a scalar factor for every view. It
+// is SetStandard and TimesScalars with two passes over P less.
+func (n *Natural) SetPosterior(views *Views, s []Scalar, ws *Workspace) {
+	sameLength(views, len(s))
+	clear(n.H)
+	tau := ws.pullScalars(n.H, views, s)
+	n.product(views.a, views.lead, tau, 0)
+	n.addIdentity()
+}
+
+// product replaces P by AᵀDA + beta·P for a diagonal D of any sign, leaving out the
+// leading zeros of rows of A. A nil D is the identity.
+func (n *Natural) product(a *mat.Dense, lead []int, d []float64, beta float64) {
 	p, r := n.P.RawSymmetric(), a.RawMatrix()
-	for k, l := range lead {
-		i, j := k*rowBlock, min((k+1)*rowBlock, r.Rows)
-		// Blocks with no zeros to leave out are taken together.
-		if l == 0 {
-			j = r.Rows
-		}
-		if l < p.N {
-			var diag []float64
-			if d != nil {
-				diag = d[i:j]
-			}
-			kernels.SymProduct(blas.Upper, trans, p.N-l, j-i, 1, r.Data[i*r.Stride+l:], r.Stride, diag, 1, p.Data[l*p.Stride+l:], p.Stride)
-		}
-		if l == 0 {
-			break
-		}
+	kernels.SymProduct(blas.Upper, trans, p.N, r.Rows, 1, r.Data, r.Stride, lead, d, beta, p.Data, p.Stride)
+}
+
+func (n *Natural) addIdentity() {
+	p := n.P.RawSymmetric()
+	for i := range p.N {
+		p.Data[i*p.Stride+i]++
 	}
 }
 
@@ -112,19 +109,28 @@ func (n *Natural) addProduct(a *mat.Dense, lead []int, d []float64) {
 // factor Λ = UᵀU that proves them proper, and the mean.
 type Gaussian struct {
 	nat    Natural
-	factor *mat.TriDense
-	mean   []float64
+	factor blas64.Triangular // U, with room for a column beside it
+	white  []float64         // U·mean = U⁻ᵀh, the mean of the standardised Uv
 	logDet float64
+	// The mean itself is found when it is asked for: a sweep does without.
+	mean     []float64
+	meanOnce sync.Once
 	// version changes with every Set, so that a workspace knows what it holds.
 	version int
+	copying copying
 }
 
 // NewGaussian is the standard Gaussian in m dimensions.
 func NewGaussian(m int) *Gaussian {
-	g := &Gaussian{nat: *NewNatural(m), factor: mat.NewTriDense(m, mat.Upper, nil), mean: make([]float64, m)}
+	stride := (m/8 + 1) * 8 // rows begin where vectors do
+	g := &Gaussian{
+		nat:    *NewNatural(m),
+		factor: blas64.Triangular{N: m, Stride: stride, Data: make([]float64, m*stride), Uplo: blas.Upper, Diag: blas.NonUnit},
+		mean:   make([]float64, m), white: make([]float64, m),
+	}
 	g.nat.SetStandard()
 	for i := range m {
-		g.factor.SetTri(i, i, 1)
+		g.factor.Data[i*stride+i] = 1
 	}
 	return g
 }
@@ -145,81 +151,69 @@ func FromMoments(mean []float64, cov *mat.SymDense) (*Gaussian, error) {
 	return g, nil
 }
 
-// Set gives g the natural parameters n, which it copies, or returns ErrImproper
-// and leaves g as it was. It takes M³/3 operations.
+// Set gives g the natural parameters n and n those that g had, or returns ErrImproper
+// and leaves both as they were. It takes M³/3 operations.
 func (g *Gaussian) Set(n *Natural) error {
-	f := g.factor.RawTriangular()
-	ok := factorise(f, n.P.RawSymmetric())
-	logDet := 0.0
+	f := g.factor
+	ok := g.factorise(n)
+	logDet, least := 0.0, math.Inf(1)
 	for i := 0; i < f.N && ok; i++ {
 		d := f.Data[i*f.Stride+i]
 		logDet += 2 * math.Log(d)
+		least = min(least, d)
 		ok = d > 0
 	}
 	// What is not finite in P reaches the diagonal of the factor, and in H the
-	// mean; both end here.
-	ok = ok && finite(logDet)
-	if ok {
-		copy(g.mean, n.H)
-		g.solve(g.mean)
-		ok = finite(g.mean...)
-	}
-	if !ok { // back to what g was
-		factorise(f, g.nat.P.RawSymmetric())
-		copy(g.mean, g.nat.H)
-		g.solve(g.mean)
+	// standardised mean; both end here, as does a mean or a log-partition too large
+	// for a number.
+	square := floats.Dot(g.white, g.white)
+	if !(ok && finite(logDet) && finite(square) && finite(math.Sqrt(square)/least)) {
+		g.factorise(&g.nat) // back to what g was
 		return ErrImproper
 	}
 	g.logDet = logDet
 	g.version++
-	g.nat.CopyFrom(n)
+	g.nat, *n = *n, g.nat
 	return nil
 }
 
-// finite reports whether no number is NaN or infinite.
-func finite(xs ...float64) bool {
-	for _, x := range xs {
-		if !(math.Abs(x) <= math.MaxFloat64) {
-			return false
-		}
+// finite reports whether x is neither NaN nor infinite.
+func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+
+// factorise finds the factor of n's precision and the standardised mean, and reports
+// whether the precision is positive definite.
+func (g *Gaussian) factorise(n *Natural) bool {
+	f := g.factor
+	g.copying.run(blas64.Symmetric{N: f.N, Stride: f.Stride, Data: f.Data}, n.P.RawSymmetric())
+	for i, h := range n.H {
+		f.Data[i*f.Stride+f.N] = h
 	}
-	return true
-}
-
-// factorise writes the upper Cholesky factor of p into f and reports whether p is
-// positive definite.
-func factorise(f blas64.Triangular, p blas64.Symmetric) bool {
-	for i := range f.N {
-		copy(f.Data[i*f.Stride+i:i*f.Stride+f.N], p.Data[i*p.Stride+i:i*p.Stride+p.N])
+	ok := kernels.CholeskySolve(f.N, 1, f.Data, f.Stride)
+	for i := range g.white {
+		g.white[i] = f.Data[i*f.Stride+f.N]
 	}
-	return cholesky(f)
-}
-
-// cholesky replaces the upper triangle of a symmetric matrix by its Cholesky factor
-// and reports whether the matrix is positive definite.
-func cholesky(f blas64.Triangular) bool {
-	return kernels.Cholesky(blas.Upper, f.N, f.Data, f.Stride)
-}
-
-// solve replaces x by Λ⁻¹x.
-func (g *Gaussian) solve(x []float64) {
-	blas64.Trsv(trans, g.factor.RawTriangular(), vector(x))
-	blas64.Trsv(noTrans, g.factor.RawTriangular(), vector(x))
+	g.meanOnce = sync.Once{}
+	return ok
 }
 
 // Dim is the dimension of v.
-func (g *Gaussian) Dim() int { return len(g.mean) }
+func (g *Gaussian) Dim() int { return g.factor.N }
 
 // Natural is the natural form of g. It must not be changed.
 func (g *Gaussian) Natural() *Natural { return &g.nat }
 
 // Mean is the mean of v. It must not be changed.
-func (g *Gaussian) Mean() []float64 { return g.mean }
+func (g *Gaussian) Mean() []float64 {
+	g.meanOnce.Do(func() {
+		copy(g.mean, g.white)
+		blas64.Trsv(noTrans, g.factor, vector(g.mean))
+	})
+	return g.mean
+}
 
 // Covariance writes Λ⁻¹ into dst, in 2M³/3 operations.
 func (g *Gaussian) Covariance(dst *mat.SymDense) {
-	d := dst.RawSymmetric()
-	f := g.factor.RawTriangular()
+	d, f := dst.RawSymmetric(), g.factor
 	for i := 0; i < f.N; i++ {
 		copy(d.Data[i*d.Stride+i:i*d.Stride+d.N], f.Data[i*f.Stride+i:i*f.Stride+f.N])
 	}
@@ -228,22 +222,20 @@ func (g *Gaussian) Covariance(dst *mat.SymDense) {
 
 // LogPartition is A(h, Λ) = ½ hᵀΛ⁻¹h − ½ log|Λ|, zero for the standard Gaussian.
 func (g *Gaussian) LogPartition() float64 {
-	return 0.5 * (floats.Dot(g.nat.H, g.mean) - g.logDet)
+	return 0.5 * (floats.Dot(g.white, g.white) - g.logDet)
 }
 
 // Marginals writes the mean and variance of s_i = a_i·v for every view: what the
 // views read, without their offsets and residuals.
 //
-// The variance is the squared norm of a row of AU⁻¹, so it is never negative. The
-// work is N·M² operations, a third of that for a triangular A.
+// The variance is the squared norm of a row of AU⁻¹, so it is never negative, and the
+// mean the product of that row with U·mean. The work is N·M² operations, a third of
+// that for a triangular A.
 func (g *Gaussian) Marginals(views *Views, mean, variance []float64, ws *Workspace) {
 	sameLength(views, len(mean))
 	sameLength(views, len(variance))
 	g.whiten(views, ws)
-	for i := range variance {
-		variance[i] = blas64.Dot(vector(ws.rows.RawRowView(i)), vector(ws.rows.RawRowView(i)))
-	}
-	blas64.Gemv(noTrans, 1, views.a.RawMatrix(), vector(g.mean), 0, vector(mean))
+	ws.read(views, g.white, mean, variance)
 }
 
 // Predict writes the mean and variance of f_i = B_i + a_i·v + e_i for every view.
@@ -256,37 +248,17 @@ func (g *Gaussian) Predict(views *Views, mean, variance []float64, ws *Workspace
 // whiten writes W = AU⁻¹ into the workspace: the views of the standard Gaussian
 // U(v − mean). A workspace that holds it already is left as it is.
 func (g *Gaussian) whiten(views *Views, ws *Workspace) {
-	held := whitened{g, g.version, views}
+	held := heldViews{g, g.version, views}
 	if ws.held == held {
 		return
 	}
 	ws.grow(views)
-	ws.rows.Copy(views.a)
-	solveRight(ws.rows, views.lead, g.factor.RawTriangular())
+	a, w, u := views.a.RawMatrix(), ws.rows.RawMatrix(), g.factor
+	if ws.held.views != views {
+		clear(w.Data) // the zeros that the rows of W begin with are not written
+	}
+	kernels.SolveStairs(blas.Right, w.Rows, w.Cols, u.Data, u.Stride, a.Data, a.Stride, views.lead, w.Data, w.Stride)
 	ws.held = held
-}
-
-// solveRight replaces A by AU⁻¹. The leading zeros of a row stay zero through the
-// forward solve, so only the trailing triangle of U takes part.
-func solveRight(a *mat.Dense, lead []int, u blas64.Triangular) {
-	r := a.RawMatrix()
-	if !shared(len(lead), r.Rows*u.N*u.N) {
-		for k := range lead {
-			solveBlock(r, lead, u, k)
-		}
-		return
-	}
-	inParallel(len(lead), func(k int) { solveBlock(r, lead, u, k) })
-}
-
-// solveBlock is solveRight for the k-th block of rows.
-func solveBlock(r blas64.General, lead []int, u blas64.Triangular, k int) {
-	l := lead[k]
-	i, j := k*rowBlock, min((k+1)*rowBlock, r.Rows)
-	if l < u.N {
-		kernels.Dtrsm(blas.Right, blas.Upper, noTrans, blas.NonUnit, j-i, u.N-l, 1,
-			u.Data[l*u.Stride+l:], u.Stride, r.Data[i*r.Stride+l:], r.Stride)
-	}
 }
 
 // Tilt writes into dst the natural form of the Gaussian with the moments that g
@@ -307,48 +279,32 @@ func (g *Gaussian) Tilt(dst *Natural, views *Views, d1, d2 []float64, ws *Worksp
 	g.whiten(views, ws)
 	ws.growSquare(m)
 	grad := ws.grad
-	blas64.Gemv(trans, 1, ws.rows.RawMatrix(), vector(d1), 0, vector(grad))
-	dst.SetStandard()
+	clear(grad)
+	ws.whitened(views).Pull(grad, d1)
 	rows, lead, bends := ws.significant(views.lead, d2)
-	dst.addProduct(rows, lead, bends)
+	dst.product(rows, lead, bends, 0)
+	dst.addIdentity()
 	blas64.Syr(-1, vector(grad), dst.P.RawSymmetric())
 	// P is the Cholesky factor in the reverse order of rows and columns, turned
 	// round: with J the reversal, J(I + H̃)J = GᵀG and P = JGᵀJ, so that
-	// JY = G⁻ᵀ(JU), in which row i begins with m−1−i zeros.
+	// JY = G⁻ᵀ(JU), in which row i, and column i, begins with m−1−i zeros.
 	inner := dst.P.RawSymmetric()
 	reverse(inner)
 	if floats.HasNaN(grad) || !kernels.Cholesky(blas.Upper, m, inner.Data, inner.Stride) {
 		return ErrImproper
 	}
-	y, u := ws.square.RawMatrix(), g.factor.RawTriangular()
+	y, u := ws.square.RawMatrix(), g.factor
 	for i := range m {
 		row := y.Data[(m-1-i)*y.Stride : (m-1-i)*y.Stride+m]
 		clear(row[:i])
 		copy(row[i:], u.Data[i*u.Stride+i:i*u.Stride+m])
 	}
-	blocks := (m + rowBlock - 1) / rowBlock
-	if shared(blocks, m*m*m) {
-		inParallel(blocks, func(k int) { solveLeft(inner, y, k) })
-	} else {
-		for k := range blocks {
-			solveLeft(inner, y, k)
-		}
-	}
+	kernels.SolveStairs(blas.Left, m, m, inner.Data, inner.Stride, y.Data, y.Stride, ws.lead, y.Data, y.Stride)
 	blas64.Trsv(noTrans, u, vector(grad))
-	floats.Add(grad, g.mean)
-	dst.SetZero()
-	dst.addProduct(ws.square, ws.lead, nil)
+	floats.Add(grad, g.Mean())
+	dst.product(ws.square, ws.lead, nil, 0)
 	blas64.Symv(1, inner, vector(grad), 0, vector(dst.H))
 	return nil
-}
-
-// solveLeft replaces the k-th block of columns of Y, whose row i begins with m−1−i
-// zeros, by G⁻ᵀY.
-func solveLeft(g blas64.Symmetric, y blas64.General, k int) {
-	j0, j1 := k*rowBlock, min((k+1)*rowBlock, g.N)
-	top := g.N - j1 // the first row with anything in these columns
-	kernels.Dtrsm(blas.Left, blas.Upper, trans, blas.NonUnit, j1, j1-j0, 1,
-		g.Data[top*g.Stride+top:], g.Stride, y.Data[top*y.Stride+j0:], y.Stride)
 }
 
 // reverse turns the order of rows and columns of a symmetric matrix round.

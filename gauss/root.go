@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -76,7 +77,7 @@ func factorShifted(u blas64.Triangular, k blas64.Symmetric, jitter float64) bool
 		copy(u.Data[i*u.Stride+i:i*u.Stride+u.N], k.Data[i*k.Stride+i:i*k.Stride+k.N])
 		u.Data[i*u.Stride+i] += jitter
 	}
-	return cholesky(u)
+	return kernels.Cholesky(blas.Upper, u.N, u.Data, u.Stride)
 }
 
 func smallestPivot(u blas64.Triangular) float64 {
@@ -106,7 +107,7 @@ func (r *Root) Views() *Views {
 func (r *Root) Project(cross *mat.Dense, variance []float64) *Views {
 	c := cross.RawMatrix()
 	u := r.upper.RawTriangular()
-	solveRight(cross, make([]int, (c.Rows+rowBlock-1)/rowBlock), u)
+	kernels.Dtrsm(blas.Right, u.Uplo, noTrans, u.Diag, c.Rows, c.Cols, 1, u.Data, u.Stride, c.Data, c.Stride)
 	residual := make([]float64, c.Rows)
 	for i := range residual {
 		row := cross.RawRowView(i)

@@ -14,16 +14,11 @@ import (
 type Views struct {
 	a    *mat.Dense
 	b, r []float64
-	// lead[k] is the number of columns that are zero in every row of the k-th
-	// block of rows. A Gaussian process has a triangular A, and skipping what is
-	// known to be zero costs a third of the plain product.
+	// lead[i] is the number of zeros that a_i begins with. A Gaussian process has a
+	// triangular A, and skipping what is known to be zero costs a third of the plain
+	// product.
 	lead []int
 }
-
-// rowBlock is the number of rows handled by one level-3 call: large enough for
-// the matrix product to run at speed, small enough that a triangular A wastes
-// little.
-const rowBlock = 128
 
 // NewViews makes the views with the rows of a, offsets b and residual variances
 // r; nil b or r stand for zeros. It keeps its arguments. It panics if the lengths
@@ -44,18 +39,12 @@ func NewViews(a *mat.Dense, b, r []float64) *Views {
 			panic(fmt.Sprintf("gauss: view %d has residual variance %v", i, ri))
 		}
 	}
-	v := &Views{a: a, b: b, r: r}
-	for i := 0; i < n; i += rowBlock {
-		lead := m
-		for k := i; k < min(i+rowBlock, n); k++ {
-			row := a.RawRowView(k)
-			for j := 0; j < lead; j++ {
-				if row[j] != 0 {
-					lead = j
-				}
-			}
+	v := &Views{a: a, b: b, r: r, lead: make([]int, n)}
+	for i := range n {
+		row := a.RawRowView(i)
+		for v.lead[i] < m && row[v.lead[i]] == 0 {
+			v.lead[i]++
 		}
-		v.lead = append(v.lead, lead)
 	}
 	return v
 }
@@ -90,13 +79,38 @@ func (v *Views) Append(o *Views) *Views {
 // At writes what the views read on average when v is x: B_i + a_i·x.
 func (v *Views) At(dst, x []float64) {
 	copy(dst, v.b)
-	blas64.Gemv(noTrans, 1, v.a.RawMatrix(), vector(x), 1, vector(dst))
+	for i := 0; i < len(dst); i += rowGroup {
+		if block, from := v.group(i, len(dst)); block.Cols > 0 {
+			blas64.Gemv(noTrans, 1, block, vector(x[from:]), 1, vector(dst[i:i+block.Rows]))
+		}
+	}
 }
 
 // Pull adds to dst the gradient in v of a function of the views with gradient w:
 // dst += Aᵀ w.
 func (v *Views) Pull(dst, w []float64) {
-	blas64.Gemv(trans, 1, v.a.RawMatrix(), vector(w), 1, vector(dst))
+	v.pull(dst, w, 0, len(w))
+}
+
+// pull is Pull for the rows [lo,hi) of A.
+func (v *Views) pull(dst, w []float64, lo, hi int) {
+	for i := lo; i < hi; i += rowGroup {
+		if block, from := v.group(i, hi); block.Cols > 0 {
+			blas64.Gemv(trans, 1, block, vector(w[i:i+block.Rows]), 1, vector(dst[from:]))
+		}
+	}
+}
+
+// rowGroup is the number of rows that a matrix-vector product takes together.
+const rowGroup = 32
+
+// group is the rows of A from i on, below end, that are taken together, without the
+// zeros that all of them begin with, and how many those are.
+func (v *Views) group(i, end int) (block blas64.General, lead int) {
+	r := v.a.RawMatrix()
+	end = min(i+rowGroup, end)
+	lead = slices.Min(v.lead[i:end])
+	return blas64.General{Rows: end - i, Cols: r.Cols - lead, Stride: r.Stride, Data: r.Data[i*r.Stride+lead:]}, lead
 }
 
 // sameLength panics unless there are n views.

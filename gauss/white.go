@@ -28,33 +28,63 @@ func (g *Gaussian) Unwhiten(s *mat.SymDense, ws *Workspace) {
 			y.Data[i*y.Stride+j] = raw.Data[min(i, j)*raw.Stride+max(i, j)]
 		}
 	}
-	u := g.factor.RawTriangular()
-	blas64.Trmm(blas.Left, trans, 1, u, y)
-	blas64.Trmm(blas.Right, noTrans, 1, u, y)
+	u := g.factor
+	kernels.Dtrmm(blas.Left, u.Uplo, trans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
+	kernels.Dtrmm(blas.Right, u.Uplo, noTrans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
 	for i := range m {
 		copy(raw.Data[i*raw.Stride+i:i*raw.Stride+m], y.Data[i*y.Stride+i:i*y.Stride+m])
 	}
 }
 
-// Length is the length of the change n of natural parameters in the metric of g, the
-// Fisher information: √(|U⁻ᵀ(H − Pμ)|² + ½|U⁻ᵀPU⁻¹|²). It bounds what the change
-// does, to first order, to every view at once: the mean moves by at most this many
-// standard deviations, and the variance by at most √2 times this, relatively. Half
-// its square is the divergence between g before and after.
-func (g *Gaussian) Length(n *Natural, ws *Workspace) float64 {
+// Length is the length of a change of natural parameters in the metric of g, the Fisher
+// information. The change is a scalar factor (ν_i, τ_i) for every view, and more if that
+// is not nil. With H and P all of it together, the length is
+// √(|U⁻ᵀ(H − Pμ)|² + ½|U⁻ᵀPU⁻¹|²). It bounds what the change does, to first order, to
+// every view at once: the mean moves by at most this many standard deviations, and the
+// variance by at most √2 times this, relatively. Half its square is the divergence
+// between g before and after.
+//
+// What the views contribute is Wᵀ(ν − τ∘Aμ) and Wᵀdiag(τ)W with W = AU⁻¹, which a
+// workspace that was used for their marginals holds.
+func (g *Gaussian) Length(views *Views, s []Scalar, more *Natural, ws *Workspace) float64 {
+	sameLength(views, len(s))
 	m := g.Dim()
+	g.whiten(views, ws)
 	ws.growSquare(m)
-	p, y := n.P.RawSymmetric(), ws.square.RawMatrix()
+	y, grad := ws.square.RawMatrix(), ws.grad
+	clear(grad)
+	beta := 0.0
+	if more != nil {
+		g.whitenForm(y, more.P)
+		copy(grad, more.H)
+		blas64.Symv(-1, more.P.RawSymmetric(), vector(g.Mean()), 1, vector(grad))
+		blas64.Trsv(trans, g.factor, vector(grad))
+		beta = 1
+	}
+	residual, tau := ws.first, ws.second
+	ws.read(views, g.white, residual, tau) // means and, of no use here, variances
+	for i, si := range s {
+		residual[i], tau[i] = si.Nu-si.Tau*residual[i], si.Tau
+	}
+	ws.whitened(views).Pull(grad, residual)
+	w := ws.rows.RawMatrix()
+	kernels.SymProduct(blas.Upper, trans, m, w.Rows, 1, w.Data, w.Stride, views.lead, tau, beta, y.Data, y.Stride)
+	square := floats.Dot(grad, grad)
+	for i := range m {
+		row := y.Data[i*y.Stride+i : i*y.Stride+m]
+		square += floats.Dot(row, row) - 0.5*row[0]*row[0] // ½|·|², each pair twice
+	}
+	return math.Sqrt(square)
+}
+
+// whitenForm writes U⁻ᵀPU⁻¹ into y.
+func (g *Gaussian) whitenForm(y blas64.General, s *mat.SymDense) {
+	m, p, u := g.Dim(), s.RawSymmetric(), g.factor
 	for i := range m {
 		for j := range m {
 			y.Data[i*y.Stride+j] = p.Data[min(i, j)*p.Stride+max(i, j)]
 		}
 	}
-	u := g.factor.RawTriangular()
-	blas64.Trsm(blas.Left, trans, 1, u, y)
-	blas64.Trsm(blas.Right, noTrans, 1, u, y)
-	copy(ws.grad, n.H)
-	blas64.Symv(-1, p, vector(g.mean), 1, vector(ws.grad))
-	blas64.Trsv(trans, u, vector(ws.grad))
-	return math.Hypot(floats.Norm(ws.grad, 2), mat.Norm(ws.square, 2)/math.Sqrt2)
+	kernels.Dtrsm(blas.Left, u.Uplo, trans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
+	kernels.Dtrsm(blas.Right, u.Uplo, noTrans, u.Diag, m, m, 1, u.Data, u.Stride, y.Data, y.Stride)
 }

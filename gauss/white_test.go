@@ -68,8 +68,33 @@ func TestLength(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change := &gauss.Natural{H: []float64{1, -2, 0.7}, P: mat.NewSymDense(dim, []float64{0.5, 0.1, -1, 0.1, -0.8, 0.3, -1, 0.3, 0.2})}
+	more := &gauss.Natural{H: []float64{1, -2, 0.7}, P: mat.NewSymDense(dim, []float64{0.5, 0.1, -1, 0.1, -0.8, 0.3, -1, 0.3, 0.2})}
+	views := gauss.NewViews(mat.NewDense(2, dim, []float64{0, 1, 2, -1, 0.5, 0.3}), nil, nil)
+	scalars := []gauss.Scalar{{Nu: 0.4, Tau: -0.3}, {Nu: -1, Tau: 0.6}}
+	for _, c := range []struct {
+		name    string
+		scalars []gauss.Scalar
+		more    *gauss.Natural
+	}{
+		{"scalars", scalars, nil},
+		{"a form", make([]gauss.Scalar, 2), more},
+		{"both", scalars, more},
+	} {
+		change := gauss.NewNatural(dim)
+		change.TimesScalars(views, c.scalars, new(gauss.Workspace))
+		if c.more != nil {
+			change.Times(c.more, 1)
+		}
+		got := g.Length(views, c.scalars, c.more, new(gauss.Workspace))
+		checkLength(t, c.name, got, g, mean, cov, change)
+	}
+}
+
+// checkLength compares the length of a change with the divergence of a small part of it.
+func checkLength(t *testing.T, name string, length float64, g *gauss.Gaussian, mean []float64, cov *mat.SymDense, change *gauss.Natural) {
+	t.Helper()
 	const small = 1e-4
+	dim := len(mean)
 	moved := gauss.NewNatural(dim)
 	moved.CopyFrom(g.Natural())
 	moved.Times(change, small)
@@ -84,10 +109,10 @@ func TestLength(t *testing.T) {
 			divergence += 0.5 * small * change.P.At(i, j) * (cov.At(i, j) + mean[i]*mean[j])
 		}
 	}
-	length := small * g.Length(change, new(gauss.Workspace))
+	length *= small
 	// The third order is small relative to the second, and so is rounding of the
 	// log-partitions over 1e-8.
 	if got := length * length / 2; !(math.Abs(got-divergence) < 20*small*divergence) {
-		t.Errorf("½length² = %v, divergence %v", got, divergence)
+		t.Errorf("%s: ½length² = %v, divergence %v", name, got, divergence)
 	}
 }

@@ -2,12 +2,12 @@ package gauss
 
 import (
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/level3"
 )
 
 // Workspace holds the scratch of operations on views, so that a loop that calls
@@ -15,9 +15,9 @@ import (
 // used by two goroutines at a time.
 type Workspace struct {
 	rows          *mat.Dense // one row per view
-	held          whitened   // whose whitened views they are
+	held          heldViews  // whose whitened views they are
 	first, second []float64  // one number per view
-	square        *mat.Dense // M×M, and how many zeros its blocks of rows begin with
+	square        *mat.Dense // M×M, and how many zeros its rows begin with
 	lead          []int
 	grad          []float64
 
@@ -25,10 +25,16 @@ type Workspace struct {
 	kept     *mat.Dense // those rows
 	keptDiag []float64  // and their part of the diagonal
 	keptLead []int
+
+	// The arguments of what is shared out, and that itself, made once.
+	views              *Views
+	white, parts       []float64
+	mean, variance     []float64
+	pullBody, readBody func(task int)
 }
 
-// whitened names what the rows of a workspace hold.
-type whitened struct {
+// heldViews names what the rows of a workspace hold.
+type heldViews struct {
 	g       *Gaussian
 	version int
 	views   *Views
@@ -39,18 +45,75 @@ func (w *Workspace) grow(views *Views) {
 	n, m := views.a.Dims()
 	if w.rows == nil || w.rows.RawMatrix().Rows != n || w.rows.RawMatrix().Cols != m {
 		w.rows = reshape(w.rows, n, m)
-		w.held = whitened{}
+		w.held = heldViews{}
 	}
 	w.first, w.second = resize(w.first, n), resize(w.second, n)
 }
+
+// Forget makes the workspace refer to no Gaussian and no views any more. It keeps its
+// memory.
+func (w *Workspace) Forget() { w.held = heldViews{} }
+
+// whitened is the rows of W as views.
+func (w *Workspace) whitened(views *Views) *Views { return &Views{a: w.rows, lead: views.lead} }
 
 // growSquare makes room for M×M matrices.
 func (w *Workspace) growSquare(m int) {
 	w.square = reshape(w.square, m, m)
 	w.grad = resize(w.grad, m)
 	w.lead = w.lead[:0]
-	for i := 0; i < m; i += rowBlock {
-		w.lead = append(w.lead, max(0, m-i-rowBlock))
+	for i := range m {
+		w.lead = append(w.lead, m-1-i)
+	}
+}
+
+// pullRows is the number of rows of A that are one core's share of Aᵀν.
+const pullRows = 4 * rowGroup
+
+// pullScalars adds Aᵀν to h and returns τ. Shares of the sum are found apart, so that
+// all cores can work, and added in order, so that it does not matter how many do.
+func (w *Workspace) pullScalars(h []float64, views *Views, s []Scalar) (tau []float64) {
+	w.grow(views)
+	for i, si := range s {
+		w.first[i], w.second[i] = si.Nu, si.Tau
+	}
+	if w.pullBody == nil {
+		w.pullBody = w.pullTask
+	}
+	shares := (len(s) + pullRows - 1) / pullRows
+	w.views, w.parts = views, resize(w.parts, shares*len(h))
+	level3.Share(passing*float64(len(s)*len(h)), shares, w.pullBody)
+	for i := range shares {
+		floats.Add(h, w.parts[i*len(h):(i+1)*len(h)])
+	}
+	w.views = nil
+	return w.second
+}
+
+func (w *Workspace) pullTask(task int) {
+	m := w.views.Dim()
+	part := w.parts[task*m : (task+1)*m]
+	clear(part)
+	w.views.pull(part, w.first, task*pullRows, min((task+1)*pullRows, len(w.first)))
+}
+
+// read finds mean and variance of what is seen through the rows of W when U·mean is
+// white.
+func (w *Workspace) read(views *Views, white, mean, variance []float64) {
+	if w.readBody == nil {
+		w.readBody = w.readTask
+	}
+	w.views, w.white, w.mean, w.variance = views, white, mean, variance
+	level3.Share(passing*float64(len(mean)*len(white)), (len(mean)+rowGroup-1)/rowGroup, w.readBody)
+	w.views, w.white, w.mean, w.variance = nil, nil, nil, nil
+}
+
+func (w *Workspace) readTask(task int) {
+	for i := task * rowGroup; i < min((task+1)*rowGroup, len(w.mean)); i++ {
+		lead := w.views.lead[i]
+		row := vector(w.rows.RawRowView(i)[lead:])
+		w.variance[i] = blas64.Dot(row, row)
+		w.mean[i] = blas64.Dot(row, vector(w.white[lead:]))
 	}
 }
 
@@ -77,9 +140,7 @@ func (w *Workspace) significant(lead []int, d []float64) (*mat.Dense, []int, []f
 	for k, i := range w.index {
 		copy(w.kept.RawRowView(k), w.rows.RawRowView(i))
 		w.keptDiag[k] = d[i]
-		if k%rowBlock == 0 {
-			w.keptLead = append(w.keptLead, 0)
-		}
+		w.keptLead = append(w.keptLead, lead[i])
 	}
 	return w.kept, w.keptLead, w.keptDiag
 }
@@ -108,26 +169,27 @@ func reshape(d *mat.Dense, n, m int) *mat.Dense {
 	return d
 }
 
-// serialWork is the number of multiplications below which starting goroutines
-// costs more than it saves.
-const serialWork = 1 << 18
+// passing is the work, in operations, that reading or writing a number stands for.
+const passing = 20
 
-// shared reports whether n calls with that much work in all should go to several
-// cores. Asking first keeps the closure that inParallel needs off the heap where it
-// does not pay.
-func shared(n, work int) bool { return min(runtime.GOMAXPROCS(0), n) > 1 && work >= serialWork }
+// copying copies the upper triangle of a symmetric matrix.
+type copying struct {
+	to, from blas64.Symmetric
+	body     func(task int)
+}
 
-// inParallel calls f(0) … f(n−1) on all cores. Calls must not depend on each other,
-// so that the result is the same on any number of cores.
-func inParallel(n int, f func(k int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() {
-			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
-				f(k)
-			}
-		})
+func (c *copying) run(to, from blas64.Symmetric) {
+	if c.body == nil {
+		c.body = c.task
 	}
-	wg.Wait()
+	c.to, c.from = to, from
+	level3.Share(passing*float64(to.N*to.N), (to.N+rowGroup-1)/rowGroup, c.body)
+	c.to, c.from = blas64.Symmetric{}, blas64.Symmetric{}
+}
+
+func (c *copying) task(task int) {
+	n := c.to.N
+	for i := task * rowGroup; i < min((task+1)*rowGroup, n); i++ {
+		copy(c.to.Data[i*c.to.Stride+i:i*c.to.Stride+n], c.from.Data[i*c.from.Stride+i:i*c.from.Stride+n])
+	}
 }

@@ -70,25 +70,3 @@ func TestAnyNumberOfCores(t *testing.T) {
 		}
 	}
 }
-
-// TestSteadyStateAllocates nothing in a sweep: sites in, marginals out.
-func TestSteadyStateAllocates(t *testing.T) {
-	p := newProblem(60, 40, "leading")
-	var ws gauss.Workspace
-	n := gauss.NewNatural(40)
-	g := gauss.NewGaussian(40)
-	mean, variance := make([]float64, 60), make([]float64, 60)
-	d1, d2 := make([]float64, 60), make([]float64, 60)
-	tilted := gauss.NewNatural(40)
-	for what, step := range map[string]func(){
-		"TimesScalars": func() { n.SetStandard(); n.TimesScalars(p.views, p.sites, &ws) },
-		"Set":          func() { _ = g.Set(n) },
-		"Marginals":    func() { g.Marginals(p.views, mean, variance, &ws) },
-		"Tilt":         func() { _ = g.Tilt(tilted, p.views, d1, d2, &ws) },
-	} {
-		step()
-		if allocs := testing.AllocsPerRun(20, step); allocs != 0 {
-			t.Errorf("%s allocates %v times", what, allocs)
-		}
-	}
-}

@@ -1,7 +1,11 @@
+//go:build !race
+
 package infer_test
 
 import (
 	"context"
+	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -51,6 +55,33 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 		// A collection of garbage may empty a pool of buffers once or twice.
 		if few, many := run(20), run(30); many > few+3 {
 			t.Errorf("%s: %v allocations in 20 sweeps, %v in 30", c.name, few, many)
+		}
+	}
+}
+
+// Runs that follow each other share what is large: beyond the first, one allocates
+// little more than the two matrices of its result.
+func TestRunsShareRoom(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n = 250
+	m := classification(t, n, 1)
+	for name, fit := range map[string]func() error{
+		"EP":      func() error { _, err := infer.EP{Schedule: infer.Parallel}.Fit(context.Background(), m); return err },
+		"Laplace": func() error { _, err := infer.Laplace{}.Fit(context.Background(), m); return err },
+	} {
+		var bytes [2]float64
+		for k := range bytes {
+			var start, end runtime.MemStats
+			runtime.ReadMemStats(&start)
+			if err := fit(); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&end)
+			bytes[k] = float64(end.TotalAlloc - start.TotalAlloc)
+		}
+		if matrix := 8.0 * n * n; bytes[1] > 2.6*matrix {
+			t.Errorf("%s: the second run allocates %.1f matrices, the first %.1f", name, bytes[1]/matrix, bytes[0]/matrix)
 		}
 	}
 }

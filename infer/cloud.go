@@ -62,7 +62,7 @@ func (p *panel) read(c *cloud, views *gauss.Views, i, j, k, l int) {
 			row[s] = views.Offset(v)
 		}
 	}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1,
+	multiply(blas.NoTrans, blas.Trans, 1,
 		blas64.General{Rows: j - i, Cols: x.Cols, Stride: x.Cols, Data: p.rows},
 		blas64.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[k*x.Stride:]},
 		1, blas64.General{Rows: j - i, Cols: n, Stride: n, Data: p.means})
@@ -81,7 +81,7 @@ func grow(s []float64, n int) []float64 {
 const (
 	// panelViews is the number of views in one matrix product: enough for it to
 	// run at speed.
-	panelViews = 16
+	panelViews = 48
 	// panelSize bounds the means in a panel, 8 MB, unless one view alone has more.
 	panelSize = 1 << 20
 	// panelCentres is the number of centres in a panel that takes all views.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -95,7 +96,7 @@ func NewCorrected(m *Model, r *EPResult, order Correction) *Corrected {
 	r.Q.Marginals(m.Views, c.mean, c.variance, &ws)
 	if order == Paired {
 		c.cross, c.squares = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-		c.cross.Mul(c.white, c.white.T())
+		multiply(blas.NoTrans, blas.Trans, 1, c.white.RawMatrix(), c.white.RawMatrix(), 0, c.cross.RawMatrix())
 		for i := range n {
 			c.cross.Set(i, i, 0)
 		}
@@ -132,18 +133,20 @@ func (s *correction) reset(c *Corrected, n int) {
 }
 
 // logRatio is log E_i(f) when s_i given f is N(mu, v): the log of the term's mean
-// under the conditional without the site, relative to the site's.
+// under the conditional without the site, relative to the site's, up to what does not
+// depend on mu.
 //
 // With ν and τ the site, the conditional's cavity has variance v/(1−τv) and mean
 // (mu−νv)/(1−τv), and the log-partitions differ by
-// ½(τmu² − 2νmu + ν²v)/(1−τv) − ½log(1−τv), a form that stays exact as v → 0.
+// ½(τmu² − 2νmu + ν²v)/(1−τv) − ½log(1−τv), a form that stays exact as v → 0. Of that
+// the terms without mu are left out: the marginal is normalised in the end.
 //
 // It also returns the first and second derivative in mu.
 func (c *Corrected) logRatio(i int, mu, v float64) (l, g, h float64) {
 	s := c.sites[i]
 	left := 1 - s.Tau*v
 	l, g, h = c.model.Terms[i].LogMean((mu-s.Nu*v)/left+c.model.Views.Offset(i), v/left+c.model.Views.Residual(i))
-	l += 0.5*(s.Tau*mu*mu-2*s.Nu*mu+s.Nu*s.Nu*v)/left - 0.5*math.Log1p(-s.Tau*v)
+	l += mu * (0.5*s.Tau*mu - s.Nu) / left
 	return l, (g + s.Tau*mu - s.Nu) / left, (h/left + s.Tau) / left
 }
 
@@ -210,9 +213,9 @@ func small(logp, add []float64) bool {
 // Σ_j C_ij g_j = (C⁰g)_i − c_i(c·g − c_i g_i)/w and
 // Σ_{i≠j} C_ij² h_i h_j = hᵀ(C⁰∘C⁰)h − 2(c∘h)ᵀC⁰(c∘h)/w + ((Σc²h)² − Σ(c²h)²)/w².
 func (c *Corrected) expand(s *correction, w float64, cov []float64) {
-	s.ug.Mul(c.cross, s.g)
-	s.uh.Mul(c.cross, s.ch)
-	s.sh.Mul(c.squares, s.h)
+	for _, m := range []struct{ dst, a, b *mat.Dense }{{s.ug, c.cross, s.g}, {s.uh, c.cross, s.ch}, {s.sh, c.squares, s.h}} {
+		multiply(blas.NoTrans, blas.NoTrans, 1, m.a.RawMatrix(), m.b.RawMatrix(), 0, m.dst.RawMatrix())
+	}
 	for k := range s.p {
 		var along, sum, squares float64
 		for i, ci := range cov {
@@ -248,8 +251,8 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd f
 			c.q.Predict(part, mean, variance, &ws)
 			white := mat.NewDense(part.Len(), c.model.Dim(), nil)
 			c.q.Whiten(white, part, &ws)
-			var cov mat.Dense
-			cov.Mul(white, c.white.T())
+			cov := mat.NewDense(part.Len(), len(c.sites), nil)
+			multiply(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
 			for j, w := range variance {
 				if w == 0 {
 					use(b*block+j, mean[j], 0, &known)

@@ -122,8 +122,7 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 // sweepUtility updates the utility site alone and returns the residual, +Inf when
 // the update is not possible.
 func (e *engine) sweepUtility() float64 {
-	e.nat.SetStandard()
-	e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
+	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
 	residual, ok := e.visitUtility(true)
 	if ok && e.complete() == nil {
 		return residual
@@ -219,8 +218,7 @@ func (e *engine) adopt(d *doubleLoop) {
 
 // set makes q̄ from sites and reports whether it is proper.
 func (d *doubleLoop) set(b []gauss.Scalar) bool {
-	d.nat.SetStandard()
-	d.nat.TimesScalars(d.views, b, &d.ws)
+	d.nat.SetPosterior(d.views, b, &d.ws)
 	if d.base != nil {
 		d.nat.Times(d.base, 1)
 	}

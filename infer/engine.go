@@ -24,8 +24,7 @@ type engine struct {
 
 	tilted         *gauss.Gaussian // q̄, all sites
 	mean, variance []float64       // marginals of s_i = a_i·v under q̄
-	nat            *gauss.Natural  // scratch
-	ws             gauss.Workspace
+	*room
 
 	proposed []gauss.Scalar // steps of a parallel sweep
 	mixer    mixer
@@ -48,7 +47,7 @@ func newEngine(o EP, m *Model) *engine {
 	n, dim := m.Views.Len(), m.Dim()
 	e := &engine{
 		opt: o, model: m, damping: o.Damping, lastVisit: math.Inf(1),
-		tilted: gauss.NewGaussian(dim), nat: gauss.NewNatural(dim),
+		tilted: gauss.NewGaussian(dim), room: enter(dim),
 		mean: make([]float64, n), variance: make([]float64, n),
 		order: make([]int, n),
 		mu:    make([]float64, dim), col: make([]float64, dim),
@@ -117,8 +116,7 @@ func (e *engine) start() error {
 // removes the drift of a sequential sweep. It fails, leaving the sites as they are,
 // when q̄ or any cavity is improper.
 func (e *engine) refresh() error {
-	e.nat.SetStandard()
-	e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
+	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
 	return e.complete()
 }
 
@@ -205,8 +203,7 @@ func (e *engine) sweep(hold bool) float64 {
 		return residual // nothing has moved
 	}
 	if ok {
-		e.nat.SetStandard()
-		e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
+		e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
 	}
 	if ok && e.visited {
 		r, done := e.visitUtility(hold)

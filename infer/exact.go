@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -148,26 +149,23 @@ func regress(views *gauss.Views, labels []float64, x *mat.Dense) cloud {
 		sites[i].Tau = 1 / (1 + views.Residual(i))
 	}
 	precision := gauss.NewNatural(m)
-	precision.SetStandard()
-	precision.TimesScalars(views, sites, &ws)
+	precision.SetPosterior(views, sites, &ws)
 	within := gauss.NewGaussian(m)
 	if err := within.Set(precision); err != nil {
 		panic(err) // finite, as orthant.New saw, and no smaller than the identity
 	}
 	// cov(a_i·v, v) = ΣAᵀ is a product of two triangular solves, each as accurate as
 	// the root of the precision is well conditioned; an inverse would square that.
-	var white, back, gain mat.Dense
-	white.ReuseAs(n, m)
-	back.ReuseAs(m, m)
-	within.Whiten(&white, views, &ws)
-	within.Whiten(&back, identityViews(m), &ws)
-	gain.Mul(&white, back.T())
+	white, back, gain := mat.NewDense(n, m, nil), mat.NewDense(m, m, nil), mat.NewDense(n, m, nil)
+	within.Whiten(white, views, &ws)
+	within.Whiten(back, identityViews(m), &ws)
+	multiply(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), back.RawMatrix(), 0, gain.RawMatrix())
 	for i, y := range labels {
 		floats.Scale(y*sites[i].Tau, gain.RawRowView(i))
 	}
 	draws, _ := x.Dims()
 	centres := mat.NewDense(draws, m, nil)
-	centres.Mul(x, &gain)
+	multiply(blas.NoTrans, blas.NoTrans, 1, x.RawMatrix(), gain.RawMatrix(), 0, centres.RawMatrix())
 	return cloud{centres: centres, within: within}
 }
 

@@ -299,8 +299,9 @@ func (g *lattice) adopt(m gridMoments) error {
 	}
 	dim := len(m.mean)
 	local := mat.NewDense(dim, dim, nil)
+	rows := root.Views()
 	for i := range dim {
-		local.SetRow(i, root.Views().Row(i))
+		local.SetRow(i, rows.Row(i))
 	}
 	centre := make([]float64, dim)
 	g.axes.At(centre, m.mean)

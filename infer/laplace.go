@@ -65,8 +65,9 @@ func (o Laplace) Fit(ctx context.Context, m *Model) (*LaplaceResult, error) {
 		opt: o, model: m,
 		v: make([]float64, dim), next: make([]float64, dim), grad: make([]float64, dim), step: make([]float64, dim),
 		f: make([]float64, n), d1: make([]float64, n), sites: make([]gauss.Scalar, n),
-		q: gauss.NewGaussian(dim), nat: gauss.NewNatural(dim),
+		q: gauss.NewGaussian(dim), room: enter(dim),
 	}
+	defer s.leave()
 	if o.Start != nil {
 		if len(o.Start) != dim {
 			panic(fmt.Sprintf("infer: a start of %d dimensions for a model of %d", len(o.Start), dim))
@@ -90,8 +91,7 @@ type modeSearch struct {
 	sites   []gauss.Scalar // the curvature of every term, as τ
 	maximum bool           // whether the curvature at v is that of a maximum
 	q       *gauss.Gaussian
-	nat     *gauss.Natural
-	ws      gauss.Workspace
+	*room
 }
 
 // value is the log density at v, up to that of the prior at its mode.
@@ -131,8 +131,7 @@ func (s *modeSearch) differentiate() {
 // solve writes the Newton step Λ⁻¹·grad, or reports false when Λ is not positive
 // definite.
 func (s *modeSearch) solve() bool {
-	s.nat.SetStandard()
-	s.nat.TimesScalars(s.model.Views, s.sites, &s.ws)
+	s.nat.SetPosterior(s.model.Views, s.sites, &s.ws)
 	copy(s.nat.H, s.grad)
 	if s.q.Set(s.nat) != nil {
 		return false
@@ -201,8 +200,7 @@ func (s *modeSearch) escape() bool {
 		_, _, d2 := t.LogMean(s.f[i], s.model.Views.Residual(i))
 		s.sites[i] = gauss.Scalar{Tau: -d2}
 	}
-	s.nat.SetStandard()
-	s.nat.TimesScalars(s.model.Views, s.sites, &s.ws)
+	s.nat.SetPosterior(s.model.Views, s.sites, &s.ws)
 	var eigen mat.EigenSym
 	var vectors mat.Dense
 	if !eigen.Factorize(s.nat.P, true) || eigen.Values(nil)[0] >= 0 {
@@ -234,13 +232,12 @@ func (s *modeSearch) result() (*LaplaceResult, error) {
 	for i := range s.sites {
 		s.sites[i].Nu = s.sites[i].Tau * floats.Dot(s.model.Views.Row(i), s.v)
 	}
-	s.nat.SetStandard()
-	s.nat.TimesScalars(s.model.Views, s.sites, &s.ws)
+	s.nat.SetPosterior(s.model.Views, s.sites, &s.ws)
 	floats.Add(s.nat.H, h)
 	if s.q.Set(s.nat) != nil {
 		return nil, &ImproperError{Of: "the Gaussian at the mode", Status: s.status}
 	}
 	// log|Λ| = h·μ − 2A(q).
-	logDet := floats.Dot(s.nat.H, s.q.Mean()) - 2*s.q.LogPartition()
+	logDet := floats.Dot(s.q.Natural().H, s.q.Mean()) - 2*s.q.LogPartition()
 	return &LaplaceResult{Q: s.q, LogEvidence: s.density - 0.5*logDet, Status: s.status}, nil
 }

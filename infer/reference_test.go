@@ -134,8 +134,7 @@ func regressionModel(t testing.TB, rng *rand.Rand, n, dim int) (*infer.Model, *g
 	}
 	m := &infer.Model{Views: gauss.NewViews(a, b, r), Terms: terms}
 	natural := gauss.NewNatural(dim)
-	natural.SetStandard()
-	natural.TimesScalars(m.Views, sites, new(gauss.Workspace))
+	natural.SetPosterior(m.Views, sites, new(gauss.Workspace))
 	q := gauss.NewGaussian(dim)
 	if err := q.Set(natural); err != nil {
 		t.Fatal(err)

@@ -10,13 +10,12 @@ import (
 // setCavityOfUtility makes q: the prior and the likelihood sites without the
 // utility.
 func (e *engine) setCavityOfUtility() error {
-	e.nat.SetStandard()
-	e.nat.TimesScalars(e.model.Views, e.sites.Terms, &e.ws)
+	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
 	return e.q.Set(e.nat)
 }
 
 // visitUtility is the update of the utility site: deletion, which gives q, whose
-// natural form nat already is; action selection, unless the actions are held;
+// natural form nat already is and is again afterwards; action selection, unless the actions are held;
 // projection, in closed form; update. It leaves the size of the full step behind in
 // lastVisit; the residual is that, or the change of q since the last visit.
 func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
@@ -37,7 +36,8 @@ func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
 		return 0, false
 	}
 	residual = e.momentChange()
-	e.site.Times(e.q.Natural(), -1)
+	e.nat.CopyFrom(e.q.Natural())
+	e.site.Times(e.nat, -1)
 	e.lastVisit = e.updateUtility()
 	return max(residual, e.lastVisit), true
 }

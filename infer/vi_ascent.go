@@ -27,8 +27,7 @@ type ascent struct {
 	size        []float64      // the variances in whose units it is measured
 	rate        float64        // of the last plain step
 
-	nat *gauss.Natural
-	ws  gauss.Workspace
+	*room
 }
 
 // point is a q on the way, and what the bound says about it.
@@ -43,7 +42,7 @@ type point struct {
 }
 
 func newAscent(o VI, m *Model, drawn *drawnUtility) *ascent {
-	a := &ascent{opt: o.withDefaults(), model: m, drawn: drawn, nat: gauss.NewNatural(m.Dim()), rate: 1}
+	a := &ascent{opt: o.withDefaults(), model: m, drawn: drawn, rate: 1}
 	n := len(m.Terms)
 	total := n
 	if drawn != nil {
@@ -72,8 +71,7 @@ func newAscent(o VI, m *Model, drawn *drawnUtility) *ascent {
 // log|Λ| = h·μ − 2A(q).
 func (a *ascent) evaluate(p *point) bool {
 	n := len(a.model.Terms)
-	a.nat.SetStandard()
-	a.nat.TimesScalars(a.model.Views, p.params[:n], &a.ws)
+	a.nat.SetPosterior(a.model.Views, p.params[:n], &a.ws)
 	if a.drawn != nil {
 		a.drawn.unpack(p.params[n:])
 		a.nat.Times(a.drawn.site, 1)
@@ -83,7 +81,7 @@ func (a *ascent) evaluate(p *point) bool {
 	}
 	p.q.Marginals(a.model.Views, p.mean, p.variance, &a.ws)
 	mu := p.q.Mean()
-	square, product := floats.Dot(mu, mu), floats.Dot(a.nat.H, mu)
+	square, product := floats.Dot(mu, mu), floats.Dot(p.q.Natural().H, mu)
 	logDet := product - 2*p.q.LogPartition()
 	p.bound = -0.5 * (square + logDet)
 	scale := 0.5 * (square + math.Abs(product) + math.Abs(logDet))
@@ -111,17 +109,17 @@ func (a *ascent) evaluate(p *point) bool {
 // length is that of the full step in the metric of q: the norm of the natural
 // gradient. It does not see moves of sites against each other that leave q as it is.
 func (a *ascent) length(p *point) float64 {
-	clear(a.nat.H)
-	a.nat.P.Zero()
-	a.nat.TimesScalars(a.model.Views, p.step[:len(a.model.Terms)], &a.ws)
+	var change *gauss.Natural
 	if a.drawn != nil {
-		a.nat.Times(a.drawn.change, 1)
+		change = a.drawn.change
 	}
-	return p.q.Length(a.nat, &a.ws)
+	return p.q.Length(a.model.Views, p.step[:len(a.model.Terms)], change, &a.ws)
 }
 
 // climb steps up the bound until the residual is within the tolerance.
 func (a *ascent) climb(ctx context.Context) error {
+	a.room = enter(a.model.Dim())
+	defer a.leave()
 	if !a.evaluate(&a.here) {
 		// Sites to start from that do not give a proper q are put aside: starting
 		// from the prior is always possible.

@@ -101,7 +101,7 @@ func scrambledNormals(draws, dim int, seed uint64) *mat.Dense {
 func (d *drawnUtility) visit(q *gauss.Gaussian, ws *gauss.Workspace) bool {
 	q.Whiten(d.white, d.points, ws)
 	d.points.At(d.centre, q.Mean())
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, d.z.RawMatrix(), d.white.RawMatrix(), 0, d.values.RawMatrix())
+	multiply(blas.NoTrans, blas.Trans, 1, d.z.RawMatrix(), d.white.RawMatrix(), 0, d.values.RawMatrix())
 	const block = 32
 	eachTask((len(d.logs)+block-1)/block, func() func(task int) {
 		bends := make([]float64, len(d.centre))
@@ -144,8 +144,8 @@ func (d *drawnUtility) evaluate(q *gauss.Gaussian, step []gauss.Scalar, ws *gaus
 		return math.Inf(-1), 0
 	}
 	share := 1 / float64(len(d.logs))
-	blas64.Gemm(blas.Trans, blas.NoTrans, share, d.slopes.RawMatrix(), d.z.RawMatrix(), 0, d.cross.RawMatrix())
-	blas64.Gemm(blas.Trans, blas.NoTrans, -1, d.white.RawMatrix(), d.cross.RawMatrix(), 0, d.inner.RawMatrix())
+	multiply(blas.Trans, blas.NoTrans, share, d.slopes.RawMatrix(), d.z.RawMatrix(), 0, d.cross.RawMatrix())
+	multiply(blas.Trans, blas.NoTrans, -1, d.white.RawMatrix(), d.cross.RawMatrix(), 0, d.inner.RawMatrix())
 	asked := d.change
 	for i := range asked.H {
 		for j := i; j < len(asked.H); j++ {

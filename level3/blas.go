@@ -62,7 +62,7 @@ func (impl Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alph
 		reference.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
-	impl.symmetric(ul, alpha, operand(tA, a, n, k, lda), nil, full, beta, rowMajor(c, n, n, ldc))
+	impl.symmetric(ul, alpha, operand(tA, a, n, k, lda), nil, nil, beta, rowMajor(c, n, n, ldc))
 }
 
 // Dsyr2k computes one triangle of C = alpha·(A·Bᵀ + B·Aᵀ) + beta·C, A and B n×k
@@ -99,7 +99,7 @@ func (impl Implementation) Dtrsm(side blas.Side, ul blas.Uplo, tA blas.Transpose
 	}
 	l, bv := fromLeft(side, ul, tA, m, n, a, lda, b, ldb)
 	bv.scale(alpha, full)
-	s.solve(l, triangleForm{diagonal: onDiagonal}, bv)
+	s.solve(l, triangleForm{diagonal: onDiagonal}, bv, stairs{})
 }
 
 // Dtrmm replaces B, m×n, by alpha·op(A)·B (side Left) or alpha·B·op(A) (Right) with

@@ -47,7 +47,7 @@ func TestSmallShapes(t *testing.T) {
 	if testing.Short() {
 		limit = 5
 	}
-	for _, op := range []string{"gemm", "syrk", "symProduct", "trsm", "trmm"} {
+	for _, op := range []string{"gemm", "syrk", "symProduct", "trsm", "trmm", "solveStairs"} {
 		for m := range limit {
 			for n := range limit {
 				for k := range limit {
@@ -70,7 +70,7 @@ func TestBlocks(t *testing.T) {
 			p.check(t, everything()...)
 		}
 	}
-	for _, op := range []string{"syrk", "trsm", "trmm", "cholesky", "choleskyInverse", "triangularInverse", "triSymProduct"} {
+	for _, op := range []string{"syrk", "trsm", "trmm", "cholesky", "choleskySolve", "choleskyInverse", "triangularInverse", "symProduct", "solveStairs"} {
 		for _, p := range variants(problem{op: op, m: 410, n: 390, k: 70, alpha: 1, beta: 0.5, seed: 9}) {
 			p.check(t, everything()...)
 		}

@@ -1,23 +1,115 @@
 package level3
 
-// cholesky replaces the lower triangle of a by L with L·Lᵀ = a, and reports whether a
-// is positive definite. Nothing above the diagonal is read or written.
+import "sync"
+
+const (
+	factorBlock = 192 // rows of a Cholesky factor found at a time
+	factorTask  = 96  // rows and columns of what is left in a task
+)
+
+// factoring is a Cholesky factorisation under way. It is kept in a pool with its
+// buffers.
 //
-//	L₁₁L₁₁ᵀ = A₁₁,  L₂₁ = A₂₁L₁₁⁻ᵀ,  L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ
-func (s *session) cholesky(a view) bool {
-	if a.rows <= triangleBlock {
-		p := getPanels(s)
-		defer p.release()
-		return p.smallCholesky(a.t())
+// With the upper triangle in blocks of rows, step j is
+//
+//	U_jjᵀU_jj = A_jj,  U_jk = U_jj⁻ᵀA_jk,  A_kl ← A_kl − U_jkᵀU_jl  for all k, l > j.
+//
+// The rows U_jk are found inside packed panels, which are then both operands of the
+// product. The first task of that product goes on to factor its block, the next on the
+// diagonal, while others work on the rest: no core waits for it, nor for packing.
+// Columns B to the right of A take part as if they were A's, and become U⁻ᵀB.
+type factoring struct {
+	panels         // of the block on the diagonal
+	update product // of what is below and to the right of it
+	u      view
+	rows   int // of the last block on the diagonal that was factored
+	known  int // rows of U that are known there
+	base   int // rows above what is updated
+	ok     bool
+
+	solveBody, updateBody func(worker, task int)
+}
+
+var factoringPool = sync.Pool{New: func() any {
+	f := new(factoring)
+	f.solveBody, f.updateBody = f.solveTask, f.updateTask
+	return f
+}}
+
+// cholesky replaces the upper triangle of u by U with UᵀU what it was, and reports
+// whether that is positive definite. Columns to the right of the triangle are replaced
+// by U⁻ᵀ times them. Nothing below the diagonal is read or written.
+func (s *session) cholesky(u view) bool {
+	f := factoringPool.Get().(*factoring)
+	p := &f.update
+	f.session, f.u, f.known, f.base = s, u, 0, 0
+	p.session, p.alpha, p.accumulate, p.symmetric, p.widthA = s, -1, true, true, s.nr
+	p.edge = grown(p.edge, s.workers*s.mr*s.nr)
+	f.factorNext()
+	for f.ok && f.base < u.rows {
+		f.step()
 	}
-	n := split(a.rows)
-	a11, a21, a22 := quarters(a, n)
-	if !s.cholesky(a11) {
-		return false
+	ok := f.ok
+	f.session, f.u, p.session, p.c = nil, view{}, nil, view{}
+	factoringPool.Put(f)
+	return ok
+}
+
+// factorNext factors the next block on the diagonal.
+func (f *factoring) factorNext() {
+	f.rows = min(factorBlock, f.u.rows-f.known)
+	f.ok = f.smallCholesky(f.u.block(f.known, f.known, f.rows, f.rows))
+	f.known += f.rows
+}
+
+// step finds the rows of U beside the block on the diagonal that is known, and takes
+// their part from what is below them.
+func (f *factoring) step() {
+	f.base = f.known
+	rest, across := f.u.rows-f.base, f.u.cols-f.base
+	p := &f.update
+	p.p1, p.i1, p.j1 = f.rows, rest, across
+	p.packedB = grown(p.packedB, roundUp(across, f.nr)*factorBlock)
+	f.run(flops(1, f.rows, f.rows, across), ceilDiv(across, f.nr), f.solveBody)
+	// Kernels write rows: of the lower triangle, where those are contiguous.
+	p.c, p.region = f.u.block(f.base, f.base, rest, across), upper
+	if p.c.cs != 1 {
+		p.c, p.region = p.c.t(), lower
+		p.i1, p.j1 = across, rest
 	}
-	s.solve(a11, triangleForm{diagonal: reciprocal}, a21.t())
-	s.multiply(-1, a21, a21.t(), a22, lower, true)
-	return s.cholesky(a22)
+	f.run(flops(1, rest, rest, factorBlock), ceilDiv(p.i1, factorTask)*ceilDiv(p.j1, factorTask), f.updateBody)
+}
+
+// solveTask finds a panel of columns of U.
+func (f *factoring) solveTask(_, task int) {
+	j := task * f.nr
+	width := min(f.nr, f.u.cols-f.base-j)
+	b := f.u.block(f.base-f.rows, f.base+j, f.rows, width)
+	blocks := ceilDiv(f.rows, f.mr)
+	panel := f.update.packedB[j*factorBlock:][:blocks*f.mr*f.nr]
+	f.pack(panel, f.nr, b)
+	clear(panel[f.rows*f.nr:])
+	for q := range blocks {
+		f.trsm(q*f.mr, &f.triangle[f.panelOffset(q)], &panel[0])
+	}
+	f.unpack(b, panel, f.nr)
+}
+
+// updateTask updates a rectangle. Those of the next block on the diagonal belong to
+// the first task, which factors it.
+func (f *factoring) updateTask(worker, task int) {
+	p := &f.update
+	if task == 0 {
+		p.rectangle(worker, 0, min(factorBlock, p.i1), 0, min(factorBlock, p.j1))
+		f.factorNext()
+		return
+	}
+	across := ceilDiv(p.j1, factorTask)
+	i, j := task/across*factorTask, task%across*factorTask
+	iEnd, jEnd := min(i+factorTask, p.i1), min(j+factorTask, p.j1)
+	if iEnd > factorBlock || jEnd > factorBlock {
+		p.rectangle(worker, i, iEnd, j, jEnd)
+	}
 }
 
 // smallCholesky is the Cholesky factorisation of a small matrix inside packed panels. It
@@ -34,7 +126,7 @@ func (p *panels) smallCholesky(a view) bool {
 	mr, nr := ks.mr, ks.nr
 	blocks := ceilDiv(n, mr)
 	rows := blocks * mr
-	p.triangle = grown(p.triangle, ks.panelOffset(blocks))
+	p.growTriangle(blocks)
 	p.columns = grown(p.columns, ceilDiv(n, nr)*rows*nr)
 	p.packUpper(a, rows)
 
@@ -42,9 +134,9 @@ func (p *panels) smallCholesky(a view) bool {
 		i0 := q * mr
 		c0 := roundDown(i0, nr) // first column of the panel that holds the corner
 		own := p.columns[c0/nr*rows*nr:][:rows*nr]
-		left := p.triangle[ks.panelOffset(q):ks.panelOffset(q+1)]
+		left := p.triangle[p.panelOffset(q):p.panelOffset(q+1)]
 		if q > 0 {
-			ks.copyRows(i0, 1, &left[0], mr, &own[i0-c0], nr)
+			ks.copyRows(i0, 1, &left[0], mr, 0, &own[i0-c0], nr)
 		}
 		if !ks.potrf(i0, &left[0], &own[0], i0-c0) {
 			return false

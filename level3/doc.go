@@ -6,9 +6,8 @@
 // # Use
 //
 // Use registers the package with gonum, so that blas64, lapack64 and mat run on it.
-// Implementation has the BLAS routines as methods, and Cholesky, CholeskyInverse,
-// TriangularInverse, SymProduct and TriSymProduct, which are also functions of the
-// package. On processors with AVX-512 or with AVX2 and FMA vector kernels run; on
+// Implementation has the BLAS routines as methods, and Cholesky, CholeskySolve,
+// CholeskyInverse, TriangularInverse, SymProduct and SolveStairs. On processors with AVX-512 or with AVX2 and FMA vector kernels run; on
 // others, and for matrices too small to gain, gonum's code does. The environment
 // variable LOSSEP_KERNEL (auto, avx512, avx2, gonum) chooses for comparison.
 //
@@ -23,8 +22,9 @@
 // registers) takes 11 loads for 24 multiply-adds, one of 4×12 (AVX2, 12 of 16)
 // takes 7 for 12. So that all loads are contiguous, operands are first packed into
 // panels, 8 (or 4) rows of A and 24 (or 12) columns of B wide. Packing takes time
-// proportional to n² and multiplying to n³; transposes, reversals, diagonal factors
-// and zero triangles are dealt with while packing, and cost the kernels nothing.
+// proportional to n² and multiplying to n³; transposes, reversals and diagonal factors
+// are dealt with while packing, and cost the kernels nothing. A symmetric product packs
+// its matrix once, in panels that serve as both operands.
 //
 // Panels are 384 deep. A task multiplies 192 rows of A, 590 kB in the second-level
 // cache (1 to 2 MB where AVX-512 is found), with one panel of B after another: 74 kB
@@ -36,14 +36,25 @@
 //
 // # Triangles
 //
-// A triangular matrix is halved until it is 192 wide; what is beside the halves is
-// a product. In the small triangle a panel of 24 columns of B (37 kB, first-level
-// cache) is solved in place, 8 rows at a time, by a kernel that is the product's
-// with a substitution in registers at its end. Upper triangles, transposes and
-// sides are views of the one case lower-left-forward. The Cholesky factor of a
-// small matrix is found by the same kernel, its diagonal blocks by one more that
-// ends in an elimination; larger matrices are halved too (Gustavson, "Recursion
-// leads to automatic variable blocking", IBM J. Res. Dev. 41(6), 1997).
+// A triangular matrix is packed once, and panels of 24 columns of B are solved in place,
+// 8 rows at a time, by a kernel that is the product's with a substitution in registers
+// at its end. There is nothing to wait for between panels, so that large triangles are
+// done in one piece while a panel fits the second-level cache (1024 rows, 197 kB); two
+// panels go together, which halves how often the triangle comes from further away.
+// What is larger is halved, and what is beside the halves is a product. Upper triangles,
+// transposes and sides are views of the one case lower-left-forward.
+//
+// Cholesky factors are found 192 rows at a time. Those beside a block on the diagonal
+// are solved for in panels that then are the operands, packed already, of the product
+// that updates the rest; the block itself is factored by one more kernel that ends in
+// an elimination, by one core while the others still update.
+//
+// # Zeros
+//
+// Rows that begin with zeros, as those of a triangular matrix in the right order do,
+// make stairs. Solves keep such zeros and products need not multiply them: SymProduct
+// and SolveStairs are told how many there are, and take a third of the work for a
+// triangle.
 //
 // # Cores
 //
@@ -51,5 +62,6 @@
 // the cuts are depends on the shapes alone, each element of a result belongs to one
 // task, and the order of its sum is fixed by the depth: results are the same bits
 // for any GOMAXPROCS. They differ, by rounding, between kernels. Helpers stay awake
-// for up to 200 microseconds between the steps of an operation, and leave with it.
+// for up to 200 microseconds after a step, for the next one or the next operation.
+// Share lends them to work of others.
 package level3

@@ -20,7 +20,24 @@ func (impl Implementation) Cholesky(ul blas.Uplo, n int, a []float64, lda int) (
 	}
 	s := impl.ks.begin(flops(1./3, n, n, n))
 	defer s.end()
-	return s.cholesky(lowerView(ul, n, a, lda))
+	return s.cholesky(lowerView(ul, n, a, lda).t())
+}
+
+// CholeskySolve replaces the upper triangle of the symmetric matrix A of order n by U
+// with Uᵀ·U = A, and the k columns B to the right of A by U⁻ᵀ·B. It returns false when A
+// is not positive definite, NaN included; triangle and columns then hold intermediate
+// values. It takes n³/3 + n²k operations and panics as gonum's Dpotrf does.
+func (impl Implementation) CholeskySolve(n, k int, a []float64, lda int) (ok bool) {
+	if impl.ks != nil && !impl.ks.smallFactor(n) && k >= 0 && holds(a, n, n+k, lda) {
+		s := impl.ks.begin(flops(1./3, n, n, n))
+		defer s.end()
+		return s.cholesky(rowMajor(a, n, n+k, lda))
+	}
+	ok = lapackReference.Dpotrf(blas.Upper, n, a, lda)
+	if ok && n > 0 && k != 0 {
+		reference.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, k, 1, a, lda, a[n:], lda)
+	}
+	return ok
 }
 
 // CholeskyInverse replaces the triangle ul of a, a factor computed by Cholesky, by

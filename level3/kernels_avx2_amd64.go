@@ -3,10 +3,10 @@
 package level3
 
 // gemmAVX2 computes the 4×12 tile alpha·A·B of two packed panels and adds it to C
-// (accumulate) or writes it over C without reading it.
+// (accumulate) or writes it over C without reading it. The columns of A are lda apart.
 //
 //go:noescape
-func gemmAVX2(k int, alpha float64, a *float64, b *float64, c *float64, ldc int, accumulate bool)
+func gemmAVX2(k int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, accumulate bool)
 
 // trsmAVX2 performs one step of forward substitution inside a packed panel b: its rows
 // k to k+3 become L⁻¹(rows − A·b[0:k]). The packed panel a holds the k columns of A
@@ -31,11 +31,11 @@ func trmmAVX2(k int, a *float64, b *float64)
 //go:noescape
 func potrfAVX2(k int, a *float64, b *float64, column int) bool
 
-// copyRowsAVX2 copies rows of one or three vectors of 4 doubles; the strides ldd and lds
-// may be negative.
+// copyRowsAVX2 copies rows of one or three vectors of 4 doubles, which are step apart where they
+// go; the strides ldd and lds may be negative.
 //
 //go:noescape
-func copyRowsAVX2(rows int, vectors int, dst *float64, ldd int, src *float64, lds int)
+func copyRowsAVX2(rows int, vectors int, dst *float64, ldd int, step int, src *float64, lds int)
 
 // transposeAVX2 transposes a sequence of 4×4 blocks. Rows of a block are lds and ldd apart,
 // blocks srcStep and dstStep; all four may be negative.
@@ -43,7 +43,7 @@ func copyRowsAVX2(rows int, vectors int, dst *float64, ldd int, src *float64, ld
 //go:noescape
 func transposeAVX2(blocks int, dst *float64, ldd int, dstStep int, src *float64, lds int, srcStep int)
 
-// scaleRowsAVX2 multiplies row k of a panel, of 4 doubles, by d[k].
+// scaleRowsAVX2 writes d[k] times row k of a panel, of 12 doubles, into another or the same.
 //
 //go:noescape
-func scaleRowsAVX2(rows int, panel *float64, d *float64)
+func scaleRowsAVX2(rows int, dst *float64, src *float64, d *float64)

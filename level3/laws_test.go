@@ -249,7 +249,6 @@ func TestPanics(t *testing.T) {
 	wrongs := map[string]func(p *problem, o *operands){
 		"side":  func(p *problem, o *operands) { p.side = 'x' },
 		"uplo":  func(p *problem, o *operands) { p.ul = 'x' },
-		"uploA": func(p *problem, o *operands) { p.ulA = 'x' },
 		"trans": func(p *problem, o *operands) { p.tA = 'x' },
 		"diag":  func(p *problem, o *operands) { p.diag = 'x' },
 		"m":     func(p *problem, o *operands) { p.m = -1 },
@@ -272,7 +271,7 @@ func TestPanics(t *testing.T) {
 				return panicOf(func() { p.call(r, o) })
 			}
 			want := call(truth{})
-			if op.name == "symProduct" || op.name == "triSymProduct" {
+			if op.name == "symProduct" || op.name == "solveStairs" {
 				continue // the reference is a loop without checks
 			}
 			for _, impl := range everything() {
@@ -284,22 +283,38 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-func TestSymProductPanics(t *testing.T) {
+func TestOwnPanics(t *testing.T) {
 	const n = 30
-	a, c, d := make([]float64, n*n), make([]float64, n*n), make([]float64, n)
+	a, c, d, lead := make([]float64, n*n), make([]float64, n*n), make([]float64, n), make([]int, n)
+	product := func(impl Implementation, a []float64, lead []int, d []float64, ldc int) func() {
+		return func() { impl.SymProduct(blas.Lower, blas.Trans, n, n, 1, a, n, lead, d, 0, c, ldc) }
+	}
+	solve := func(impl Implementation, side blas.Side, u, a []float64, lead []int, ldx int) func() {
+		return func() { impl.SolveStairs(side, n, n, u, n, a, n, lead, c, ldx) }
+	}
+	negative, large := slices.Clone(lead), slices.Clone(lead)
+	negative[3], large[4] = -1, n+1
 	for _, impl := range everything() {
-		for want, call := range map[string]func(){
-			"level3: insufficient length of d": func() { impl.SymProduct(blas.Lower, blas.Trans, n, n, 1, a, n, d[:n-1], 0, c, n) },
-			"blas: insufficient length of a":   func() { impl.SymProduct(blas.Lower, blas.Trans, n, n, 1, a[:n], n, d, 0, c, n) },
-			"blas: illegal triangle":           func() { impl.TriSymProduct(blas.Lower, 'x', blas.Trans, n, 1, a, n, d, 0, c, n) },
-			"blas: bad leading dimension of C": func() { impl.TriSymProduct(blas.Lower, blas.Upper, blas.Trans, n, 1, a, n, d, 0, c, n-1) },
+		for _, c := range []struct {
+			want string
+			call func()
+		}{
+			{"level3: insufficient length of d", product(impl, a, nil, d[:n-1], n)},
+			{"level3: insufficient length of lead", product(impl, a, lead[1:], d, n)},
+			{"level3: lead out of range", product(impl, a, negative, d, n)},
+			{"level3: lead out of range", product(impl, a, large, nil, n)},
+			{"blas: insufficient length of a", product(impl, a[:n], nil, d, n)},
+			{"blas: bad leading dimension of C", product(impl, a, nil, d, n-1)},
+			{"level3: insufficient length of lead", solve(impl, blas.Right, a, a, lead[1:], n)},
+			{"level3: lead out of range", solve(impl, blas.Left, a, a, negative, n)},
+			{"blas: illegal side", solve(impl, 'x', a, a, nil, n)},
+			{"blas: insufficient length of a", solve(impl, blas.Left, a[1:], a, nil, n)},
+			{"blas: insufficient length of b", solve(impl, blas.Left, a, a[1:], nil, n)},
+			{"blas: bad leading dimension of B", solve(impl, blas.Left, a, a, nil, n-1)},
 		} {
-			if got := panicOf(call); got != want {
-				t.Errorf("%s: panic %v, want %v", impl.Name(), got, want)
+			if got := panicOf(c.call); got != c.want {
+				t.Errorf("%s: panic %v, want %v", impl.Name(), got, c.want)
 			}
-		}
-		if got := panicOf(func() { impl.TriSymProduct(blas.Lower, blas.Upper, blas.Trans, n, 1, a, n, d[:3], 0, c, n) }); got != shortD {
-			t.Errorf("%s: panic %v, want %v", impl.Name(), got, shortD)
 		}
 	}
 }
@@ -370,7 +385,7 @@ func ExampleImplementation_SymProduct() {
 	}
 	c := make([]float64, 4)
 	impl, _ := Selected() // the fastest, also with an error
-	impl.SymProduct(blas.Lower, blas.Trans, 2, 2, 1, a, 2, []float64{1, -1}, 0, c, 2)
+	impl.SymProduct(blas.Lower, blas.Trans, 2, 2, 1, a, 2, nil, []float64{1, -1}, 0, c, 2)
 	fmt.Println(c)
 	// Output: [-8 0 -10 -12]
 }

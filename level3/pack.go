@@ -13,7 +13,7 @@ func (ks *kernels) pack(panel []float64, width int, p view) {
 	panel = panel[:p.rows*width]
 	switch {
 	case p.cs == 1 && p.cols == width:
-		ks.copyRows(p.rows, width/ks.mr, &panel[0], width, p.ptr(0, 0), p.rs)
+		ks.copyRows(p.rows, width/ks.mr, &panel[0], width, ks.mr, p.ptr(0, 0), p.rs)
 	case p.cols < ks.mr:
 		packColumns(panel, width, p, 0)
 	default:
@@ -27,12 +27,23 @@ func (ks *kernels) pack(panel []float64, width int, p view) {
 	}
 }
 
+// packLeft copies p, of at most nr columns, into panels mr wide that begin step apart.
+func (ks *kernels) packLeft(panels []float64, step int, p view) {
+	if p.cs == 1 && p.cols == ks.nr && p.rows > 0 {
+		ks.copyRows(p.rows, ks.nr/ks.mr, &panels[0], ks.mr, step, p.ptr(0, 0), p.rs)
+		return
+	}
+	for j := 0; j < p.cols; j += ks.mr {
+		ks.pack(panels[j/ks.mr*step:], ks.mr, p.block(0, j, p.rows, min(ks.mr, p.cols-j)))
+	}
+}
+
 // packStrip moves mr columns of p from s on, by vector code where it can.
 func (ks *kernels) packStrip(panel []float64, width int, p view, s int) {
 	mr := ks.mr
 	switch {
 	case p.cs == 1:
-		ks.copyRows(p.rows, 1, &panel[s], width, p.ptr(0, s), p.rs)
+		ks.copyRows(p.rows, 1, &panel[s], width, 0, p.ptr(0, s), p.rs)
 	case p.rows >= mr && p.rs == 1:
 		ks.transpose(p.rows/mr, &panel[s], width, mr*width, p.ptr(0, s), p.cs, mr)
 		if p.rows%mr != 0 { // the last rows, and some of those before again
@@ -70,7 +81,7 @@ func (ks *kernels) unpack(p view, panel []float64, width int) {
 	panel = panel[:p.rows*width]
 	switch {
 	case p.cs == 1 && p.cols == width:
-		ks.copyRows(p.rows, width/ks.mr, p.ptr(0, 0), p.rs, &panel[0], width)
+		ks.copyRows(p.rows, width/ks.mr, p.ptr(0, 0), p.rs, ks.mr, &panel[0], width)
 	case p.cols < ks.mr:
 		unpackColumns(p, panel, width, 0)
 	default:
@@ -85,7 +96,7 @@ func (ks *kernels) unpackStrip(p view, panel []float64, width, s int) {
 	mr := ks.mr
 	switch {
 	case p.cs == 1:
-		ks.copyRows(p.rows, 1, p.ptr(0, s), p.rs, &panel[s], width)
+		ks.copyRows(p.rows, 1, p.ptr(0, s), p.rs, 0, &panel[s], width)
 	case p.rows >= mr && p.rs == 1:
 		ks.transpose(p.rows/mr, p.ptr(0, s), p.cs, mr, &panel[s], width, mr*width)
 		if p.rows%mr != 0 {

@@ -15,10 +15,11 @@ import (
 type routines interface {
 	blas.Float64Level3
 	Cholesky(ul blas.Uplo, n int, a []float64, lda int) bool
+	CholeskySolve(n, k int, a []float64, lda int) bool
 	CholeskyInverse(ul blas.Uplo, n int, a []float64, lda int) bool
 	TriangularInverse(ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) bool
-	SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, d []float64, beta float64, c []float64, ldc int)
-	TriSymProduct(ul, ulA blas.Uplo, tA blas.Transpose, n int, alpha float64, a []float64, lda int, d []float64, beta float64, c []float64, ldc int)
+	SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, lead []int, d []float64, beta float64, c []float64, ldc int)
+	SolveStairs(side blas.Side, m, n int, u []float64, ldu int, a []float64, lda int, lead []int, x []float64, ldx int)
 }
 
 // truth is gonum's code, and loops that read as the definition where gonum has none.
@@ -28,6 +29,16 @@ var _, _ routines = truth{}, Implementation{}
 
 func (truth) Cholesky(ul blas.Uplo, n int, a []float64, lda int) bool {
 	return lapack.Implementation{}.Dpotrf(ul, n, a, lda)
+}
+
+func (g truth) CholeskySolve(n, k int, a []float64, lda int) bool {
+	if !g.Cholesky(blas.Upper, n, a, lda) {
+		return false
+	}
+	if n > 0 {
+		g.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, k, 1, a, lda, a[n:], lda)
+	}
+	return true
 }
 
 func (truth) CholeskyInverse(ul blas.Uplo, n int, a []float64, lda int) bool {
@@ -56,7 +67,7 @@ func clearTriangle(ul blas.Uplo, n int, beta float64, c []float64, ldc int) {
 
 func inTriangle(ul blas.Uplo, i, j int) bool { return i == j || (i > j) == (ul == blas.Lower) }
 
-func (truth) SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, d []float64, beta float64, c []float64, ldc int) {
+func (truth) SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, _ []int, d []float64, beta float64, c []float64, ldc int) {
 	at := func(i, l int) float64 {
 		if tA == blas.NoTrans {
 			return a[i*lda+l]
@@ -85,29 +96,30 @@ func (truth) SymProduct(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64
 	}
 }
 
-func (g truth) TriSymProduct(ul, ulA blas.Uplo, tA blas.Transpose, n int, alpha float64, a []float64, lda int, d []float64, beta float64, c []float64, ldc int) {
-	dense := make([]float64, n*n)
-	for i := range n {
-		for j := range n {
-			if inTriangle(ulA, i, j) {
-				dense[i*n+j] = a[i*lda+j]
-			}
-		}
+func (g truth) SolveStairs(side blas.Side, m, n int, u []float64, ldu int, a []float64, lda int, _ []int, x []float64, ldx int) {
+	for i := range m {
+		copy(x[i*ldx:i*ldx+n], a[i*lda:])
 	}
-	g.SymProduct(ul, tA, n, n, alpha, dense, max(1, n), d, beta, c, ldc)
+	tU := blas.NoTrans
+	if side == blas.Left {
+		tU = blas.Trans
+	}
+	g.Dtrsm(side, blas.Upper, tU, blas.NonUnit, m, n, 1, u, ldu, x, ldx)
 }
 
 // problem is one call of one routine.
 type problem struct {
 	op          string
 	side        blas.Side
-	ul, ulA     blas.Uplo
+	ul          blas.Uplo
 	tA, tB      blas.Transpose
 	diag        blas.Diag
 	m, n, k     int
 	pad         int // elements added to every leading dimension
 	alpha, beta float64
-	diagonal    bool // SymProduct and TriSymProduct with a d
+	diagonal    bool // SymProduct with a d
+	lead        bool // SymProduct and SolveStairs with a lead
+	inPlace     bool // SolveStairs with X for A
 	seed        uint64
 }
 
@@ -118,8 +130,9 @@ const (
 	optTransA
 	optTransB
 	optDiag
-	optUploA
 	optD
+	optLead
+	optInPlace
 	optEnd
 )
 
@@ -135,10 +148,11 @@ var ops = []struct {
 	{"trsm", optSide | optUplo | optTransA | optDiag},
 	{"trmm", optSide | optUplo | optTransA | optDiag},
 	{"cholesky", optUplo},
+	{"choleskySolve", 0},
 	{"choleskyInverse", optUplo},
 	{"triangularInverse", optUplo | optDiag},
-	{"symProduct", optUplo | optTransA | optD},
-	{"triSymProduct", optUplo | optUploA | optTransA | optD},
+	{"symProduct", optUplo | optTransA | optD | optLead},
+	{"solveStairs", optSide | optLead | optInPlace},
 }
 
 // variants are all calls of a routine of this shape, one per setting of its options.
@@ -155,7 +169,7 @@ func variants(shape problem) []problem {
 			continue
 		}
 		p := shape
-		p.side, p.ul, p.ulA = blas.Left, blas.Lower, blas.Lower
+		p.side, p.ul = blas.Left, blas.Lower
 		p.tA, p.tB, p.diag = blas.NoTrans, blas.NoTrans, blas.NonUnit
 		if bits&optSide != 0 {
 			p.side = blas.Right
@@ -172,18 +186,18 @@ func variants(shape problem) []problem {
 		if bits&optDiag != 0 {
 			p.diag = blas.Unit
 		}
-		if bits&optUploA != 0 {
-			p.ulA = blas.Upper
+		p.diagonal, p.lead, p.inPlace = bits&optD != 0, bits&optLead != 0, bits&optInPlace != 0
+		if p.op == "solveStairs" || p.op == "choleskySolve" {
+			p.ul = blas.Upper // the only kind there is
 		}
-		p.diagonal = bits&optD != 0
 		all = append(all, p)
 	}
 	return all
 }
 
 func (p problem) String() string {
-	return fmt.Sprintf("%s(side %c, uplo %c%c, trans %c%c, diag %c, m %d, n %d, k %d, pad %d, alpha %g, beta %g, d %t)",
-		p.op, p.side, p.ul, p.ulA, p.tA, p.tB, p.diag, p.m, p.n, p.k, p.pad, p.alpha, p.beta, p.diagonal)
+	return fmt.Sprintf("%s(side %c, uplo %c, trans %c%c, diag %c, m %d, n %d, k %d, pad %d, alpha %g, beta %g, d %t, lead %t, in place %t)",
+		p.op, p.side, p.ul, p.tA, p.tB, p.diag, p.m, p.n, p.k, p.pad, p.alpha, p.beta, p.diagonal, p.lead, p.inPlace)
 }
 
 // canary fills memory that a routine must not use. A NaN spoils every result it
@@ -218,6 +232,7 @@ func (a *arena) alloc(n int) []float64 {
 type operands struct {
 	a, b, c, d    []float64
 	lda, ldb, ldc int
+	lead          []int
 }
 
 // shapes returns the stored shapes of A, B and C, and the length of d.
@@ -244,8 +259,11 @@ func (p problem) shapes() (a, b, c [2]int, d int) {
 		return op(p.tA, p.n, p.k), [2]int{}, square, p.k
 	case "syr2k":
 		return op(p.tA, p.n, p.k), op(p.tA, p.n, p.k), square, 0
-	case "triSymProduct":
-		return square, [2]int{}, square, p.n
+	case "choleskySolve":
+		return [2]int{p.n, p.n + p.k}, [2]int{}, [2]int{}, 0
+	case "solveStairs":
+		k := order(p.side, p.m, p.n)
+		return [2]int{k, k}, [2]int{p.m, p.n}, [2]int{p.m, p.n}, 0
 	default:
 		return square, [2]int{}, [2]int{}, 0
 	}
@@ -263,6 +281,7 @@ func (p problem) size() int {
 // elsewhere that the norm of the inverse is at most 2; positive definite matrices
 // with eigenvalues between 1.5 and 2.5. What must not be read is a canary.
 func (p problem) make(alloc func(n int) []float64) operands {
+	var o operands
 	rng := rand.New(rand.NewPCG(p.seed, 1))
 	shapeA, shapeB, shapeC, lenD := p.shapes()
 	uniform := func(int, int) float64 { return 2*rng.Float64() - 1 }
@@ -305,7 +324,34 @@ func (p problem) make(alloc func(n int) []float64) operands {
 		return s, ld
 	}
 
-	valueA, valueC := uniform, uniform
+	// begins puts zeros at the beginning of rows, or of columns.
+	begins := func(shape [2]int, columns bool, value func(i, j int) float64) func(i, j int) float64 {
+		if !p.lead {
+			return value
+		}
+		if columns {
+			shape[0], shape[1] = shape[1], shape[0]
+		}
+		for i := len(o.lead); i < shape[0]; i++ {
+			o.lead = append(o.lead, 0)
+			o.lead[i] = rng.IntN(shape[1] + 1)
+			if p.seed%2 == 0 { // as those of a triangle
+				o.lead[i] = max(0, shape[1]-1-i)
+			}
+		}
+		return func(i, j int) float64 {
+			x := value(i, j)
+			if columns {
+				i, j = j, i
+			}
+			if j < o.lead[i] {
+				return 0
+			}
+			return x
+		}
+	}
+
+	valueA, valueB, valueC := uniform, uniform, uniform
 	if p.beta == 0 { // C must not be read
 		valueC = func(int, int) float64 { return math.NaN() }
 	}
@@ -314,9 +360,13 @@ func (p problem) make(alloc func(n int) []float64) operands {
 		valueA = triangle(p.ul, uniform)
 	case "trsm", "trmm", "choleskyInverse", "triangularInverse":
 		valueA = triangle(p.ul, small(1))
-	case "triSymProduct":
-		valueA = triangle(p.ulA, uniform)
-	case "cholesky":
+	case "solveStairs":
+		valueA = triangle(p.ul, small(1))
+		valueB = begins(shapeB, p.side == blas.Left, uniform)
+		valueC = begins(shapeB, p.side == blas.Left, func(int, int) float64 { return math.NaN() })
+	case "symProduct":
+		valueA = begins(shapeA, false, uniform)
+	case "cholesky", "choleskySolve":
 		valueA = triangle(p.ul, func(i, j int) float64 {
 			if i == j {
 				return 2
@@ -324,13 +374,15 @@ func (p problem) make(alloc func(n int) []float64) operands {
 			return uniform(i, j) / float64(2*p.n)
 		})
 	}
-	if p.op != "gemm" && p.op != "symm" {
+	if p.op != "gemm" && p.op != "symm" && p.op != "solveStairs" {
 		valueC = triangle(p.ul, valueC)
 	}
-	var o operands
 	o.a, o.lda = matrix(shapeA, valueA)
-	o.b, o.ldb = matrix(shapeB, uniform)
+	o.b, o.ldb = matrix(shapeB, valueB)
 	o.c, o.ldc = matrix(shapeC, valueC)
+	if p.inPlace {
+		o.c, o.ldc = o.b, o.ldb
+	}
 	if p.diagonal {
 		o.d = alloc(lenD)
 		for i := range o.d {
@@ -358,14 +410,16 @@ func (p problem) call(r routines, o operands) (ok bool) {
 		r.Dtrmm(p.side, p.ul, p.tA, p.diag, p.m, p.n, p.alpha, o.a, o.lda, o.b, o.ldb)
 	case "cholesky":
 		ok = r.Cholesky(p.ul, p.n, o.a, o.lda)
+	case "choleskySolve":
+		ok = r.CholeskySolve(p.n, p.k, o.a, o.lda)
 	case "choleskyInverse":
 		ok = r.CholeskyInverse(p.ul, p.n, o.a, o.lda)
 	case "triangularInverse":
 		ok = r.TriangularInverse(p.ul, p.diag, p.n, o.a, o.lda)
 	case "symProduct":
-		r.SymProduct(p.ul, p.tA, p.n, p.k, p.alpha, o.a, o.lda, o.d, p.beta, o.c, o.ldc)
-	case "triSymProduct":
-		r.TriSymProduct(p.ul, p.ulA, p.tA, p.n, p.alpha, o.a, o.lda, o.d, p.beta, o.c, o.ldc)
+		r.SymProduct(p.ul, p.tA, p.n, p.k, p.alpha, o.a, o.lda, o.lead, o.d, p.beta, o.c, o.ldc)
+	case "solveStairs":
+		r.SolveStairs(p.side, p.m, p.n, o.a, o.lda, o.b, o.ldb, o.lead, o.c, o.ldc)
 	}
 	return ok
 }
@@ -378,7 +432,7 @@ func (p problem) tolerance() float64 {
 	const ulp = 0x1p-52
 	depth := float64(max(p.m, p.n, p.k) + 4)
 	switch p.op {
-	case "gemm", "symm", "syrk", "syr2k", "symProduct", "triSymProduct":
+	case "gemm", "symm", "syrk", "syr2k", "symProduct":
 		return 4 * depth * ulp * (math.Abs(p.alpha)*depth + math.Abs(p.beta))
 	default:
 		return 16 * depth * ulp * (1 + math.Abs(p.alpha))
@@ -426,7 +480,7 @@ func compare(t failer, impl Implementation, p problem, got, want []float64) {
 }
 
 // everything is the implementations of this machine, as they are and with nothing
-// left to gonum for being small.
+// left to gonum, or done in one piece, for being small.
 func everything() []Implementation {
 	all := Available()
 	for _, impl := range all {
@@ -439,6 +493,6 @@ func everything() []Implementation {
 
 func withoutLimits(impl Implementation) Implementation {
 	ks := *impl.ks
-	ks.limits = limits{}
+	ks.limits, ks.triangleBlock = limits{}, 40
 	return Implementation{ks: &ks}
 }

@@ -1,6 +1,10 @@
 package level3
 
-import "sync"
+import (
+	"math"
+	"slices"
+	"sync"
+)
 
 // Block sizes; doc.go says why.
 const (
@@ -16,21 +20,29 @@ const (
 	smallArea                    = 1000 * 1000
 )
 
-// product computes region(C) += alpha·A·diag(d)·B, or C = … when accumulate is
-// false. It is kept in a pool with its buffers.
+// product computes region(C) += alpha·A·B, or C = … when accumulate is false. It is
+// kept in a pool with its buffers.
 type product struct {
 	*session
 	alpha      float64
 	a, b, c    view
-	d          []float64 // nil for the identity
-	region     region    // part of C wanted
-	triangle   region    // part of A, and of Bᵀ, that is not zero (full for any)
+	region     region // part of C wanted
+	fromA      stairs // the zeros that rows of A begin with
+	fromB      stairs // the zeros that columns of B begin with
 	accumulate bool
+
+	// A symmetric product is alpha·Bᵀ·diag(d)·B, a nil d being the identity. The panels
+	// of √d·B serve as both operands; where d has a sign, those of A are d times B's.
+	symmetric bool
+	d         []float64 // √d unless signed
+	signed    bool
 
 	// The block in work: C's rows [i0,i1) and columns [j0,j1), depth [p0,p1).
 	i0, i1, j0, j1, p0, p1 int
 	taskRows, taskCols     int
 	packedA, packedB, edge []float64
+	roots                  []float64
+	widthA                 int // of A's panels: mr, or nr in a symmetric product
 
 	packBody, tileBody func(worker, task int)
 }
@@ -41,19 +53,21 @@ var products = sync.Pool{New: func() any {
 	return p
 }}
 
-// multiply is the product without a diagonal or a known triangle.
-func (s *session) multiply(alpha float64, a, b view, c view, r region, accumulate bool) {
-	s.multiplyDiag(alpha, a, nil, b, c, r, full, accumulate)
+func (s *session) multiply(alpha float64, a, b, c view, r region, accumulate bool) {
+	s.multiplyStairs(alpha, a, b, stairs{}, c, r, accumulate)
 }
 
-func (s *session) multiplyDiag(alpha float64, a view, d []float64, b view, c view, r, triangle region, accumulate bool) {
+// multiplyStairs is multiply for a B with stairs. Its memory then runs upwards, so that
+// nothing is reversed here.
+func (s *session) multiplyStairs(alpha float64, a, b view, fromB stairs, c view, r region, accumulate bool) {
 	if c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
+	fromA := stairs{}
 	// Kernels write rows of C: turn the product so that these are contiguous. Then
 	// let memory run upwards; only rectangles come reversed.
 	if c.cs != 1 && c.cs != -1 {
-		a, b, c, r = b.t(), a.t(), c.t(), r.t()
+		a, b, c, r, fromA, fromB = b.t(), a.t(), c.t(), r.t(), fromB, fromA
 	}
 	if c.cs < 0 {
 		b, c = b.flipCols(), c.flipCols()
@@ -65,37 +79,51 @@ func (s *session) multiplyDiag(alpha float64, a view, d []float64, b view, c vie
 		a, b = a.flipCols(), b.flipRows()
 	}
 	p := products.Get().(*product)
-	p.session, p.alpha, p.a, p.b, p.c, p.d = s, alpha, a, b, c, d
-	p.region, p.triangle, p.accumulate = r, triangle, accumulate
-	p.compute()
-	// Keep the buffers, not the caller's memory.
-	p.session, p.a, p.b, p.c, p.d = nil, view{}, view{}, view{}, nil
-	products.Put(p)
+	p.a, p.fromA, p.widthA = a, fromA, s.mr
+	p.compute(s, alpha, b, fromB, c, r, accumulate)
 }
 
-func (p *product) compute() {
-	m, n, k := p.c.rows, p.c.cols, p.a.cols
+// multiplySymmetric adds region(alpha·Bᵀ·diag(d)·B) to C, which is square.
+func (s *session) multiplySymmetric(alpha float64, b view, st stairs, d []float64, c view, r region, accumulate bool) {
+	if c.cs != 1 {
+		c, r = c.t(), r.t()
+	}
+	p := products.Get().(*product)
+	p.fromA, p.widthA = st, s.nr
+	p.symmetric, p.d = true, d
+	p.signed = slices.ContainsFunc(d, func(x float64) bool { return x < 0 })
+	if d != nil && !p.signed {
+		p.roots = grown(p.roots, len(d))
+		for i, x := range d {
+			p.roots[i] = math.Sqrt(x)
+		}
+		p.d = p.roots
+	}
+	p.compute(s, alpha, b, st, c, r, accumulate)
+}
+
+// compute runs a product that knows its A, and keeps it for the next.
+func (p *product) compute(s *session, alpha float64, b view, fromB stairs, c view, r region, accumulate bool) {
+	p.session, p.alpha, p.b, p.fromB, p.c, p.region, p.accumulate = s, alpha, b, fromB, c, r, accumulate
+	m, n, k := c.rows, c.cols, b.rows
+	rows, cols := rowBlock, colBlock
+	if p.symmetric {
+		rows, cols = m, n
+	}
 	p.edge = grown(p.edge, p.workers*p.mr*p.nr)
 	// Equal slices of depth, in whole vectors: no thin one at the end.
 	depth := roundUp(ceilDiv(k, ceilDiv(k, depthBlock)), 8)
-	p.packedA = grown(p.packedA, roundUp(min(m, rowBlock), p.mr)*min(depth, k))
-	p.packedB = grown(p.packedB, roundUp(min(n, colBlock), p.nr)*min(depth, k))
-
+	p.packedB = grown(p.packedB, roundUp(min(n, cols), p.nr)*min(depth, k))
+	if !p.symmetric || p.signed {
+		p.packedA = grown(p.packedA, roundUp(min(m, rows), p.widthA)*min(depth, k))
+	}
 	for p.p0 = 0; p.p0 < k; p.p0 = p.p1 {
 		p.p1 = min(p.p0+depth, k)
-		// Where the operands have a known triangle, this depth reaches part of C only.
-		rowLo, rowHi, colLo, colHi := 0, m, 0, n
-		switch p.triangle {
-		case lower:
-			rowLo, colLo = roundDown(p.p0, p.nr), roundDown(p.p0, p.nr)
-		case upper:
-			rowHi, colHi = min(roundUp(p.p1, p.nr), m), min(roundUp(p.p1, p.nr), n)
-		}
-		for p.j0 = colLo; p.j0 < colHi; p.j0 = p.j1 {
-			p.j1 = min(p.j0+colBlock, colHi)
+		for p.j0 = 0; p.j0 < n; p.j0 = p.j1 {
+			p.j1 = min(p.j0+cols, n)
 			packB := true
-			for p.i0 = rowLo; p.i0 < rowHi; p.i0 = p.i1 {
-				p.i1 = min(p.i0+rowBlock, rowHi)
+			for p.i0 = 0; p.i0 < m; p.i0 = p.i1 {
+				p.i1 = min(p.i0+rows, m)
 				if p.region.misses(p.i0, p.i1, p.j0, p.j1) {
 					continue
 				}
@@ -104,11 +132,15 @@ func (p *product) compute() {
 			}
 		}
 	}
+	// Keep the buffers, not the caller's memory.
+	p.session, p.a, p.b, p.c, p.d, p.fromA, p.fromB = nil, view{}, view{}, view{}, nil, stairs{}, stairs{}
+	p.symmetric, p.signed = false, false
+	products.Put(p)
 }
 
 // computeBlock packs the operands' part of the block in work and multiplies.
 func (p *product) computeBlock(packB bool) {
-	tasks := ceilDiv(p.i1-p.i0, packLines)
+	tasks := p.packTasksA()
 	if packB {
 		tasks += ceilDiv(p.j1-p.j0, packLines)
 	}
@@ -121,98 +153,101 @@ func (p *product) computeBlock(packB bool) {
 	p.run(work, ceilDiv(p.i1-p.i0, p.taskRows)*ceilDiv(p.j1-p.j0, p.taskCols), p.tileBody)
 }
 
+// packTasksA is the number of tasks that pack A.
+func (p *product) packTasksA() int {
+	if p.symmetric {
+		return 0
+	}
+	return ceilDiv(p.i1-p.i0, packLines)
+}
+
 // packTask packs some lines of A or, for the later tasks, of B.
 func (p *product) packTask(_, task int) {
-	depth := p.p1 - p.p0
-	left := ceilDiv(p.i1-p.i0, packLines)
+	left := p.packTasksA()
 	if task < left {
 		lo := p.i0 + task*packLines
 		hi := min(lo+packLines, p.i1)
-		for i := lo; i < hi; i += p.mr {
-			panel := p.packedA[(i-p.i0)*depth:][:p.mr*depth]
-			from, to := p.packPanel(panel, p.mr, p.a.t(), i, min(i+p.mr, hi))
-			if p.d != nil && from < to {
-				p.scaleRows(to-from, &panel[(from-p.p0)*p.mr], &p.d[from])
-			}
+		for i := lo; i < hi; i += p.nr {
+			p.packLeft(i, min(i+p.nr, hi))
 		}
 		return
 	}
 	lo := p.j0 + (task-left)*packLines
 	hi := min(lo+packLines, p.j1)
 	for j := lo; j < hi; j += p.nr {
-		p.packPanel(p.packedB[(j-p.j0)*depth:][:p.nr*depth], p.nr, p.b, j, min(j+p.nr, hi))
+		p.packRight(j, min(j+p.nr, hi))
 	}
 }
 
-// packPanel packs the columns [lo,hi) of x, the transpose of a triangle or any
-// matrix, at the depth in work. Of a triangle it packs what span asks for: where it
-// is dense and, filled up with zeros, the square on the diagonal. It returns the
-// depth packed.
-func (p *product) packPanel(panel []float64, width int, x view, lo, hi int) (from, to int) {
-	denseLo, denseHi := p.p0, p.p1
-	switch p.triangle {
-	case lower:
-		denseHi = min(denseHi, lo)
-	case upper:
-		denseLo = max(denseLo, hi)
+// packLeft packs the rows [lo,hi) of A at the depth in work, from where they begin.
+func (p *product) packLeft(lo, hi int) {
+	depth := p.p1 - p.p0
+	if from := max(p.p0, p.fromA.begin(lo, hi)); from < p.p1 {
+		panels := p.packedA[(lo-p.i0)*depth+(from-p.p0)*p.mr:]
+		p.kernels.packLeft(panels, p.mr*depth, p.a.block(lo, from, hi-lo, p.p1-from).t())
 	}
-	if denseLo < denseHi {
-		p.pack(panel[(denseLo-p.p0)*width:], width, x.block(denseLo, lo, denseHi-denseLo, hi-lo))
-	}
-	squareLo, squareHi := max(p.p0, lo), min(p.p1, hi)
-	if p.triangle != full && squareLo < squareHi {
-		square := x.block(squareLo, lo, squareHi-squareLo, hi-lo)
-		p.packRegion(panel[(squareLo-p.p0)*width:], width, square, p.triangle.t(), squareLo-lo)
-		denseLo, denseHi = min(denseLo, squareLo), max(denseHi, squareHi)
-	}
-	return denseLo, denseHi
 }
 
-// span is the depth [lo,hi) that a tile of C needs, and whether earlier depths have
-// reached the tile already. A triangle leaves out the zeros of both operands.
-func (p *product) span(iLo, iHi, jLo, jHi int) (lo, hi int, reached bool) {
-	switch p.triangle {
-	case lower:
-		return p.p0, min(p.p1, iHi, jHi), p.p0 > 0
-	case upper:
-		start := max(iLo, jLo)
-		return max(p.p0, start), p.p1, p.p0 > start
-	default:
-		return p.p0, p.p1, p.p0 > 0
+// packRight packs the columns [lo,hi) of B at the depth in work, from where they begin,
+// and makes the panels of a symmetric product's A where they differ.
+func (p *product) packRight(lo, hi int) {
+	from := max(p.p0, p.fromB.begin(lo, hi))
+	if from >= p.p1 {
+		return
 	}
+	at := (lo-p.j0)*(p.p1-p.p0) + (from-p.p0)*p.nr
+	panel := p.packedB[at:]
+	p.pack(panel, p.nr, p.b.block(from, lo, p.p1-from, hi-lo))
+	if p.d == nil {
+		return
+	}
+	scaled := panel
+	if p.signed {
+		scaled = p.packedA[at:]
+	}
+	p.scaleRows(p.p1-from, &scaled[0], &panel[0], &p.d[from])
 }
 
 // tileTask multiplies the packed panels of one rectangle of C.
 func (p *product) tileTask(worker, task int) {
-	ks, depth := p.kernels, p.p1-p.p0
 	across := ceilDiv(p.j1-p.j0, p.taskCols)
 	rowLo := p.i0 + task/across*p.taskRows
-	rowHi := min(rowLo+p.taskRows, p.i1)
 	colLo := p.j0 + task%across*p.taskCols
-	colHi := min(colLo+p.taskCols, p.j1)
-	if p.region.misses(rowLo, rowHi, colLo, colHi) {
-		return
+	p.rectangle(worker, rowLo, min(rowLo+p.taskRows, p.i1), colLo, min(colLo+p.taskCols, p.j1))
+}
+
+// rectangle multiplies the packed panels of C's rows [rowLo,rowHi) and columns
+// [colLo,colHi).
+func (p *product) rectangle(worker, rowLo, rowHi, colLo, colHi int) {
+	ks, depth := p.kernels, p.p1-p.p0
+	packedA := p.packedA
+	if p.symmetric && !p.signed {
+		packedA = p.packedB
 	}
 	for j := colLo; j < colHi; j += ks.nr {
 		jEnd := min(j+ks.nr, colHi)
+		fromB := p.fromB.begin(j, jEnd)
 		for i := rowLo; i < rowHi; i += ks.mr {
 			iEnd := min(i+ks.mr, rowHi)
 			if p.region.misses(i, iEnd, j, jEnd) {
 				continue
 			}
-			lo, hi, reached := p.span(i, iEnd, j, jEnd)
-			if lo >= hi {
+			from := max(fromB, p.fromA.begin(i, iEnd))
+			if from >= p.p1 {
 				continue
 			}
-			accumulate := p.accumulate || reached
-			a := &p.packedA[(i-p.i0)*depth+(lo-p.p0)*ks.mr]
+			lo := max(p.p0, from)
+			// Whether C holds anything yet: what was there, or the depths before.
+			accumulate := p.accumulate || from < p.p0
+			panel := roundDown(i-p.i0, p.widthA)
+			a := &packedA[panel*depth+(lo-p.p0)*p.widthA+i-p.i0-panel]
 			b := &p.packedB[(j-p.j0)*depth+(lo-p.p0)*ks.nr]
 			if iEnd-i == ks.mr && jEnd-j == ks.nr && p.region.contains(i, iEnd, j, jEnd) {
-				ks.gemm(hi-lo, p.alpha, a, b, p.c.ptr(i, j), p.c.rs, accumulate)
+				ks.gemm(p.p1-lo, p.alpha, a, p.widthA, b, p.c.ptr(i, j), p.c.rs, accumulate)
 				continue
 			}
 			edge := p.edge[worker*ks.mr*ks.nr:][:ks.mr*ks.nr]
-			ks.gemm(hi-lo, p.alpha, a, b, &edge[0], ks.nr, false)
+			ks.gemm(p.p1-lo, p.alpha, a, p.widthA, b, &edge[0], ks.nr, false)
 			p.writeEdge(edge, i, iEnd, j, jEnd, accumulate)
 		}
 	}

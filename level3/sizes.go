@@ -1,6 +1,7 @@
 package level3
 
 import (
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -38,8 +39,11 @@ func (l limits) smallTriangle(s blas.Side, m, n int) bool {
 // smallFactor reports whether a factorisation of order n is left to gonum.
 func (l limits) smallFactor(n int) bool { return n < max(1, l.factor) }
 
-// scratch is memory for a square matrix, kept in a pool.
-type scratch struct{ data []float64 }
+// scratch is memory for a square matrix and for counts, kept in a pool.
+type scratch struct {
+	data    []float64
+	numbers []int
+}
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
@@ -47,6 +51,12 @@ var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 func (s *scratch) square(n int) view {
 	s.data = grown(s.data, n*n)
 	return rowMajor(s.data, n, n, n)
+}
+
+// counts is n numbers with whatever content.
+func (s *scratch) counts(n int) []int {
+	s.numbers = slices.Grow(s.numbers[:0], n)[:n]
+	return s.numbers
 }
 
 // mirror fills dst with the symmetric matrix whose triangle r is src's.

@@ -16,8 +16,12 @@ const (
 	// helpers are awake, is not shared out.
 	sharedFlops = 200_000
 
+	// copyFlops is the work that copying a number stands for.
+	copyFlops = 50
+
 	// linger is how long a helper looks for the next step before it goes. Between
-	// the steps of a factorisation are blocks that one core works on alone.
+	// the steps of a factorisation are blocks that one core works on alone, and one
+	// operation often follows another.
 	linger = 200 * time.Microsecond
 )
 
@@ -26,12 +30,15 @@ const (
 type session struct {
 	*kernels
 	team
+	each     func(task int) // of Share
+	eachBody func(worker, task int)
 }
 
 var sessions = sync.Pool{New: func() any {
 	s := new(session)
 	s.idle = make(chan struct{}, 1)
 	s.loop = s.help
+	s.eachBody = func(_, task int) { s.each(task) }
 	return s
 }}
 
@@ -43,22 +50,30 @@ func (ks *kernels) begin(work float64) *session {
 	if work >= parallelFlops {
 		s.workers = runtime.GOMAXPROCS(0)
 	}
-	s.over.Store(false)
 	return s
 }
 
-// end lets the helpers go.
-func (s *session) end() {
-	s.over.Store(true)
-	sessions.Put(s)
+// end keeps the session for the next operation, which may find its helpers awake.
+func (s *session) end() { sessions.Put(s) }
+
+// Share calls body(0) … body(tasks−1), on several cores where so much work, in
+// floating-point operations, is worth it. Which core calls is left to chance: what a
+// call does must not depend on the others.
+func Share(work float64, tasks int, body func(task int)) {
+	var none *kernels
+	s := none.begin(work)
+	defer s.end()
+	s.each = body
+	s.run(work, tasks, s.eachBody)
+	s.each = nil
 }
 
 // team runs numbered tasks on several cores. Which worker takes a task is left to
 // chance; what a task computes depends on its number alone, and no two tasks write
 // the same element, so the results do not depend on the number of workers.
 //
-// Helpers stay between the steps of an operation, since waking a core takes as long
-// as many a step does. A helper that is late, or gone, is not waited for.
+// Helpers stay between steps, since waking a core takes as long as many a step does. A
+// helper that is late, or gone, is not waited for.
 type team struct {
 	workers int // with the one that leads
 	body    func(worker, task int)
@@ -68,7 +83,6 @@ type team struct {
 	inside  atomic.Int64 // helpers that may be at work on the step
 	entered atomic.Int64 // helpers that took part in the step
 	alive   atomic.Int64 // helpers started and not gone
-	over    atomic.Bool  // nothing will follow
 	blocked atomic.Bool  // the leader waits for idle
 	idle    chan struct{}
 	loop    func() // help, made once so that starting a goroutine allocates nothing
@@ -143,7 +157,7 @@ func (t *team) awaitStep(last int64) (step int64, ok bool) {
 				return step, true
 			}
 		}
-		if t.over.Load() || time.Since(start) > linger {
+		if time.Since(start) > linger {
 			return 0, false
 		}
 		runtime.Gosched()

@@ -2,10 +2,6 @@ package level3
 
 import "sync"
 
-// triangleBlock is the largest triangle worked on inside packed panels; what is
-// larger is split into two triangles and a product.
-const triangleBlock = 192
-
 // panels runs a panelStep down (or up) the columns of a matrix B, a panel of nr
 // columns at a time: the innermost part of triangular solves and products. It is
 // kept in a pool with its buffers.
@@ -13,17 +9,21 @@ type panels struct {
 	*session
 	kernel   panelStep
 	upwards  bool
-	l, b     view
+	l        view
+	from, b  view   // B, and where the result goes: the same, or elsewhere
+	stairs   stairs // zeros that the columns of B begin with
 	form     triangleForm
-	triangle []float64 // packed by packTriangle
+	triangle []float64 // packed by packTriangle, in panels of height columns
+	height   int
 	columns  []float64 // a panel of B per worker
 
-	packBody, columnBody func(worker, task int)
+	packBody, columnBody, copyBody, inverseBody func(worker, task int)
 }
 
 var panelPool = sync.Pool{New: func() any {
 	p := new(panels)
 	p.packBody, p.columnBody = p.packTask, p.columnTask
+	p.copyBody, p.inverseBody = p.copyTask, p.inverseTask
 	return p
 }}
 
@@ -34,7 +34,7 @@ func getPanels(s *session) *panels {
 }
 
 func (p *panels) release() {
-	p.session, p.l, p.b = nil, view{}, view{}
+	p.session, p.l, p.from, p.b, p.stairs = nil, view{}, view{}, view{}, stairs{}
 	panelPool.Put(p)
 }
 
@@ -54,27 +54,40 @@ type triangleForm struct {
 	negated  bool
 }
 
-// panelOffset is where the panel of block row q starts in a packed triangle: the
-// q panels before it have mr, 2mr, … columns of mr elements.
-func (ks *kernels) panelOffset(q int) int { return ks.mr * ks.mr * q * (q + 1) / 2 }
-
-// packTriangle packs the lower triangle l, at most triangleBlock wide.
-func (p *panels) packTriangle(l view, form triangleForm) {
-	blocks := ceilDiv(l.rows, p.mr)
+// growTriangle makes room for so many panels of a triangle.
+func (p *panels) growTriangle(blocks int) {
+	p.height = blocks * p.mr
 	p.triangle = grown(p.triangle, p.panelOffset(blocks))
-	p.l, p.form = l, form
-	p.run(flops(triangleBlock, l.rows, l.rows, 1), blocks, p.packBody)
 }
 
-// packTask packs one block row of the triangle, reading nothing above its
-// diagonal. Rows added to fill the last panel are those of the identity: they come
-// last, so nothing depends on them.
-func (p *panels) packTask(_, q int) {
+// panelOffset is where the panel of block row q starts in a packed triangle.
+func (p *panels) panelOffset(q int) int { return q * p.mr * p.height }
+
+// packTriangle packs the lower triangle l.
+func (p *panels) packTriangle(l view, form triangleForm) {
+	p.growTriangle(ceilDiv(l.rows, p.mr))
+	p.l, p.form = l, form
+	p.run(flops(copyFlops/2, l.rows, l.rows, 1), ceilDiv(l.rows, p.nr), p.packBody)
+}
+
+// packTask packs nr rows of the triangle, reading nothing above its diagonal.
+func (p *panels) packTask(_, task int) {
+	i0 := task * p.nr
+	rows := min(p.nr, p.l.rows-i0)
+	p.packLeft(p.triangle[i0*p.height:], p.mr*p.height, p.l.block(i0, 0, rows, i0).t())
+	for i := i0; i < i0+rows; i += p.mr {
+		p.packCorner(i, i0)
+	}
+}
+
+// packCorner packs a panel from column j0 on, which all rows have: what is left of its
+// corner on the diagonal, and that. Rows added to fill the last panel are those of the
+// identity: they come last, so nothing depends on them.
+func (p *panels) packCorner(i0, j0 int) {
 	l, mr := p.l, p.mr
-	i0 := q * mr
 	rows := min(mr, l.rows-i0)
-	panel := p.triangle[p.panelOffset(q):p.panelOffset(q+1)]
-	p.pack(panel, mr, l.block(i0, 0, rows, i0).t())
+	panel := p.triangle[i0*p.height:][:(i0+mr)*mr]
+	p.pack(panel[j0*mr:], mr, l.block(i0, j0, rows, i0-j0).t())
 	corner := panel[i0*mr:]
 	clear(corner)
 	for t := range mr {
@@ -97,38 +110,57 @@ func (p *panels) packTask(_, q int) {
 	}
 }
 
-// apply packs l and runs a kernel over the panels of b.
-func (s *session) apply(kernel panelStep, upwards bool, l view, form triangleForm, b view) {
+// apply packs l and runs a kernel over the panels of b, which come from from.
+func (s *session) apply(kernel panelStep, upwards bool, l view, form triangleForm, from, b view, st stairs) {
 	p := getPanels(s)
 	defer p.release()
 	p.packTriangle(l, form)
-	p.kernel, p.upwards, p.b = kernel, upwards, b
-	p.columns = grown(p.columns, s.workers*roundUp(l.rows, s.mr)*s.nr)
-	s.run(flops(1, l.rows, l.rows, b.cols), ceilDiv(b.cols, s.nr), p.columnBody)
+	p.kernel, p.upwards, p.from, p.b, p.stairs = kernel, upwards, from, b, st
+	p.columns = grown(p.columns, s.workers*p.height*taskPanels*s.nr)
+	s.run(flops(1, l.rows, l.rows, b.cols), ceilDiv(b.cols, taskPanels*s.nr), p.columnBody)
 }
 
-// columnTask works on one panel of columns.
+// taskPanels is the number of panels of B in a task. They take their steps together,
+// so that a large packed triangle is fetched that many times less often.
+const taskPanels = 2
+
+// columnTask works on some panels of columns. Leading zeros, which forward substitution
+// keeps, are left out. The last panels come first: of stairs that go up, as those of a
+// factor do, they take longest.
 func (p *panels) columnTask(worker, task int) {
-	ks := p.kernels
-	j := task * ks.nr
-	b := p.b.block(0, j, p.b.rows, min(ks.nr, p.b.cols-j))
-	blocks := ceilDiv(b.rows, ks.mr)
-	panel := p.columns[worker*blocks*ks.mr*ks.nr:][:blocks*ks.mr*ks.nr]
-	ks.pack(panel, ks.nr, b)
-	clear(panel[b.rows*ks.nr:])
-	for q := range blocks {
-		if p.upwards {
-			q = blocks - 1 - q
-		}
-		p.kernel(q*ks.mr, &p.triangle[ks.panelOffset(q)], &panel[0])
+	ks, rows, width := p.kernels, p.b.rows, taskPanels*p.nr
+	task = ceilDiv(p.b.cols, width) - 1 - task
+	lo, hi := task*width, min((task+1)*width, p.b.cols)
+	blocks := ceilDiv(rows, ks.mr)
+	first := min(p.stairs.begin(lo, hi), rows) / ks.mr
+	top := first * ks.mr
+	if top >= rows {
+		return
 	}
-	ks.unpack(b, panel, ks.nr)
+	size := (blocks - first) * ks.mr * ks.nr // of a panel
+	columns := p.columns[worker*p.height*width:]
+	for j := lo; j < hi; j += ks.nr {
+		panel := columns[(j-lo)/ks.nr*size:][:size]
+		ks.pack(panel, ks.nr, p.from.block(top, j, rows-top, min(ks.nr, hi-j)))
+		clear(panel[(rows-top)*ks.nr:])
+	}
+	for q := first; q < blocks; q++ {
+		block := q
+		if p.upwards {
+			block = blocks - 1 - q
+		}
+		left := &p.triangle[p.panelOffset(block)+top*ks.mr]
+		for j := lo; j < hi; j += ks.nr {
+			p.kernel(block*ks.mr-top, left, &columns[(j-lo)/ks.nr*size])
+		}
+	}
+	for j := lo; j < hi; j += ks.nr {
+		ks.unpack(p.b.block(top, j, rows-top, min(ks.nr, hi-j)), columns[(j-lo)/ks.nr*size:][:size], ks.nr)
+	}
 }
 
-// split is where an n×n triangle is cut: near the middle, in whole blocks.
-func split(n int) int {
-	return ceilDiv(ceilDiv(n, triangleBlock), 2) * triangleBlock
-}
+// split is where an n×n triangle is cut: near the middle, in whole panels.
+func (ks *kernels) split(n int) int { return roundUp(n/2, ks.nr) }
 
 // quarters cuts a square matrix at n: top left, bottom left, bottom right.
 func quarters(a view, n int) (a11, a21, a22 view) {
@@ -143,32 +175,58 @@ func halves(b view, n int) (top, bottom view) {
 // solve replaces b by the solution x of l·x = b, l lower triangular.
 //
 //	L₁₁x₁ = b₁,  L₂₂x₂ = b₂ − L₂₁x₁
-func (s *session) solve(l view, form triangleForm, b view) {
-	if l.rows <= triangleBlock {
-		s.apply(s.trsm, false, l, form, b)
+func (s *session) solve(l view, form triangleForm, b view, st stairs) {
+	if l.rows <= s.triangleBlock {
+		s.apply(s.trsm, false, l, form, b, b, st)
 		return
 	}
-	n := split(l.rows)
+	n := s.split(l.rows)
 	l11, l21, l22 := quarters(l, n)
 	b1, b2 := halves(b, n)
 	alpha := -1.0
 	if form.negated {
 		alpha = 1
 	}
-	s.solve(l11, form, b1)
-	s.multiply(alpha, l21, b1, b2, full, true)
-	s.solve(l22, form, b2)
+	s.solve(l11, form, b1, st)
+	s.multiplyStairs(alpha, l21, b1, st, b2, full, true)
+	s.solve(l22, form, b2, st.below(n))
+}
+
+// solveFrom writes the solution x of l·x = from into b.
+func (s *session) solveFrom(l view, form triangleForm, from, b view, st stairs) {
+	if l.rows <= s.triangleBlock {
+		s.apply(s.trsm, false, l, form, from, b, st)
+		return
+	}
+	if !b.is(from) {
+		p := getPanels(s)
+		p.from, p.b = from, b
+		s.run(flops(copyFlops, b.rows, b.cols, 1), ceilDiv(b.cols, packLines), p.copyBody)
+		p.release()
+	}
+	s.solve(l, form, b, st)
+}
+
+// copyTask copies some columns.
+func (p *panels) copyTask(_, task int) {
+	j := task * packLines
+	width := min(packLines, p.b.cols-j)
+	from, r := p.from.block(0, j, p.b.rows, width).byRows(full)
+	to, _ := p.b.block(0, j, p.b.rows, width).byRows(full)
+	for i := range to.rows {
+		copy(to.row(i, r), from.row(i, r))
+	}
 }
 
 // triangleTimes replaces b by l·b, l lower triangular, last rows first:
 //
 //	b₂ ← L₂₂b₂ + L₂₁b₁,  b₁ ← L₁₁b₁
 func (s *session) triangleTimes(l view, form triangleForm, b view) {
-	if l.rows <= triangleBlock {
-		s.apply(s.trmm, true, l, form, b)
+	if l.rows <= s.triangleBlock {
+		s.apply(s.trmm, true, l, form, b, b, stairs{})
 		return
 	}
-	n := split(l.rows)
+	n := s.split(l.rows)
 	l11, l21, l22 := quarters(l, n)
 	b1, b2 := halves(b, n)
 	s.triangleTimes(l22, form, b2)

@@ -45,6 +45,11 @@ func (v view) block(i, j, r, c int) view {
 	return v
 }
 
+// is reports whether v and w are the same window.
+func (v view) is(w view) bool {
+	return &v.data[0] == &w.data[0] && v.off == w.off && v.rows == w.rows && v.cols == w.cols && v.rs == w.rs && v.cs == w.cs
+}
+
 // flipRows counts rows from the last to the first.
 func (v view) flipRows() view {
 	v.off += (v.rows - 1) * v.rs

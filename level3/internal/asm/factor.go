@@ -33,7 +33,7 @@ func writePotrf(s isa) {
 			VMOVUPD(tileInPanel(s, tile, r, v), s.acc(r, v))
 		}
 	}
-	rankK(s, "potrf", func(ops ...Op) { VFNMADD231PD(ops...) }, k, a, b)
+	rankK(s, "potrf", func(ops ...Op) { VFNMADD231PD(ops...) }, k, a, b, s.columnBytes())
 
 	Comment("Eliminate; a now points at the triangle and b at the tile.")
 	LEAQ(Mem{Base: b, Index: corner, Scale: 8}, corner)

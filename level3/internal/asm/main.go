@@ -12,6 +12,7 @@ import (
 	"log"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -60,6 +61,9 @@ func (s isa) free(i int) reg.VecPhysical {
 // vectorBytes is the size of a vector in memory, rowBytes that of a tile's row.
 func (s isa) vectorBytes() int { return 8 * s.lanes }
 func (s isa) rowBytes() int    { return tileVectors * s.vectorBytes() }
+
+// columnBytes is the size of a column of a packed panel of A.
+func (s isa) columnBytes() operand.Op { return operand.U32(8 * s.rows) }
 
 func main() {
 	name := flag.String("isa", "avx512", "instruction set: avx512 or avx2")

@@ -10,19 +10,21 @@ import (
 
 // writeCopy writes the kernel that moves a strip whose rows are contiguous.
 func writeCopy(s isa) {
-	TEXT("copyRows"+s.name, NOSPLIT, "func(rows, vectors int, dst *float64, ldd int, src *float64, lds int)")
+	TEXT("copyRows"+s.name, NOSPLIT, "func(rows, vectors int, dst *float64, ldd, step int, src *float64, lds int)")
 	Pragma("noescape")
 	Doc(
-		fmt.Sprintf("copyRows%s copies rows of one or three vectors of %d doubles; the strides ldd and lds", s.name, s.lanes),
-		"may be negative.",
+		fmt.Sprintf("copyRows%s copies rows of one or three vectors of %d doubles, which are step apart where they", s.name, s.lanes),
+		"go; the strides ldd and lds may be negative.",
 	)
 	rows := Load(Param("rows"), GP64()).(reg.GPVirtual)
 	vectors := Load(Param("vectors"), GP64()).(reg.GPVirtual)
 	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
 	ldd := Load(Param("ldd"), GP64()).(reg.GPVirtual)
+	step := Load(Param("step"), GP64()).(reg.GPVirtual)
 	src := Load(Param("src"), GP64()).(reg.GPVirtual)
 	lds := Load(Param("lds"), GP64()).(reg.GPVirtual)
 	SHLQ(Imm(3), ldd)
+	SHLQ(Imm(3), step)
 	SHLQ(Imm(3), lds)
 	CMPQ(vectors, Imm(1))
 	JEQ(LabelRef("narrow"))
@@ -31,8 +33,12 @@ func writeCopy(s isa) {
 		for v := range n {
 			VMOVUPD(Mem{Base: src, Disp: v * s.vectorBytes()}, s.regs[v])
 		}
+		to := Mem{Base: dst}
 		for v := range n {
-			VMOVUPD(s.regs[v], Mem{Base: dst, Disp: v * s.vectorBytes()})
+			if v > 0 {
+				to.Index, to.Scale = step, uint8(v)
+			}
+			VMOVUPD(s.regs[v], to)
 		}
 		ADDQ(lds, src)
 		ADDQ(ldd, dst)
@@ -47,17 +53,21 @@ func writeCopy(s isa) {
 
 // writeScale writes the kernel that folds a diagonal matrix into a packed panel.
 func writeScale(s isa) {
-	TEXT("scaleRows"+s.name, NOSPLIT, "func(rows int, panel, d *float64)")
+	TEXT("scaleRows"+s.name, NOSPLIT, "func(rows int, dst, src, d *float64)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("scaleRows%s multiplies row k of a panel, of %d doubles, by d[k].", s.name, s.lanes))
+	Doc(fmt.Sprintf("scaleRows%s writes d[k] times row k of a panel, of %d doubles, into another or the same.", s.name, tileVectors*s.lanes))
 	rows := Load(Param("rows"), GP64()).(reg.GPVirtual)
-	panel := Load(Param("panel"), GP64()).(reg.GPVirtual)
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	src := Load(Param("src"), GP64()).(reg.GPVirtual)
 	d := Load(Param("d"), GP64()).(reg.GPVirtual)
 	Label("row")
 	VBROADCASTSD(Mem{Base: d}, s.regs[0])
-	VMULPD(Mem{Base: panel}, s.regs[0], s.regs[0])
-	VMOVUPD(s.regs[0], Mem{Base: panel})
-	ADDQ(U32(s.vectorBytes()), panel)
+	for v := range tileVectors {
+		VMULPD(tileInPanel(s, src, 0, v), s.regs[0], s.regs[1+v])
+		VMOVUPD(s.regs[1+v], tileInPanel(s, dst, 0, v))
+	}
+	ADDQ(U32(s.rowBytes()), src)
+	ADDQ(U32(s.rowBytes()), dst)
 	ADDQ(Imm(8), d)
 	DECQ(rows)
 	JNZ(LabelRef("row"))

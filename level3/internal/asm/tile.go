@@ -32,17 +32,18 @@ func rankOne(s isa, fma update, a, b reg.GPVirtual, aOff, bOff, first int) {
 }
 
 // rankK runs k rank-1 updates, moving a and b behind the columns and rows used.
-func rankK(s isa, label string, fma update, k, a, b reg.GPVirtual) {
-	aBytes, bBytes := 8*s.rows, s.rowBytes()
+// Columns of A are aBytes apart, a register or a constant.
+func rankK(s isa, label string, fma update, k, a, b reg.GPVirtual, aBytes Op) {
+	bBytes := s.rowBytes()
 	loop, tail, done := label+"_loop", label+"_tail", label+"_done"
 
 	SUBQ(Imm(unroll), k)
 	JL(LabelRef(tail))
 	Label(loop)
 	for u := range unroll {
-		rankOne(s, fma, a, b, u*aBytes, u*bBytes, 0)
+		rankOne(s, fma, a, b, 0, u*bBytes, 0)
+		ADDQ(aBytes, a)
 	}
-	ADDQ(U32(unroll*aBytes), a)
 	ADDQ(U32(unroll*bBytes), b)
 	SUBQ(Imm(unroll), k)
 	JGE(LabelRef(loop))
@@ -52,7 +53,7 @@ func rankK(s isa, label string, fma update, k, a, b reg.GPVirtual) {
 	JZ(LabelRef(done))
 	Label(tail + "_loop")
 	rankOne(s, fma, a, b, 0, 0, 0)
-	ADDQ(U32(aBytes), a)
+	ADDQ(aBytes, a)
 	ADDQ(U32(bBytes), b)
 	DECQ(k)
 	JNZ(LabelRef(tail + "_loop"))
@@ -77,14 +78,16 @@ func tileInPanel(s isa, b reg.GPVirtual, r, v int) Mem {
 }
 
 func writeGemm(s isa) {
-	TEXT("gemm"+s.name, NOSPLIT, "func(k int, alpha float64, a, b, c *float64, ldc int, accumulate bool)")
+	TEXT("gemm"+s.name, NOSPLIT, "func(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, accumulate bool)")
 	Pragma("noescape")
 	Doc(
 		fmt.Sprintf("gemm%s computes the %d×%d tile alpha·A·B of two packed panels and adds it to C", s.name, s.rows, tileVectors*s.lanes),
-		"(accumulate) or writes it over C without reading it.",
+		"(accumulate) or writes it over C without reading it. The columns of A are lda apart.",
 	)
 	k := Load(Param("k"), GP64()).(reg.GPVirtual)
 	a := Load(Param("a"), GP64()).(reg.GPVirtual)
+	lda := Load(Param("lda"), GP64()).(reg.GPVirtual)
+	SHLQ(Imm(3), lda)
 	b := Load(Param("b"), GP64()).(reg.GPVirtual)
 	c := Load(Param("c"), GP64()).(reg.GPVirtual)
 	ldc := Load(Param("ldc"), GP64()).(reg.GPVirtual)
@@ -104,7 +107,7 @@ func writeGemm(s isa) {
 	}
 
 	zeroTile(s)
-	rankK(s, "gemm", func(ops ...Op) { VFMADD231PD(ops...) }, k, a, b)
+	rankK(s, "gemm", func(ops ...Op) { VFMADD231PD(ops...) }, k, a, b, lda)
 
 	alpha := s.free(0)
 	VBROADCASTSD(NewParamAddr("alpha", 8), alpha)
@@ -154,7 +157,7 @@ func writeTrsm(s isa) {
 			VMOVUPD(tileInPanel(s, tile, r, v), s.acc(r, v))
 		}
 	}
-	rankK(s, "trsm", func(ops ...Op) { VFNMADD231PD(ops...) }, k, a, b)
+	rankK(s, "trsm", func(ops ...Op) { VFNMADD231PD(ops...) }, k, a, b, s.columnBytes())
 
 	Comment("Solve the triangle; b now points at the tile.")
 	coeff := s.free(0)
@@ -189,7 +192,7 @@ func writeTrmm(s isa) {
 	b := Load(Param("b"), GP64()).(reg.GPVirtual)
 	zeroTile(s)
 	fma := func(ops ...Op) { VFMADD231PD(ops...) }
-	rankK(s, "trmm", fma, k, a, b)
+	rankK(s, "trmm", fma, k, a, b, s.columnBytes())
 	for t := range s.rows {
 		rankOne(s, fma, a, b, 8*t*s.rows, t*s.rowBytes(), t)
 	}
