@@ -37,7 +37,7 @@ func TestPredict(t *testing.T) {
 	rows[3]["shoe size"] = 42
 	x, unseen := encoded(t, m, rows)
 	got := answer[PredictResponse](t, s, "/v1/models/loans/predict", rowsBody(t, rows, ""))
-	want := PredictResponse{Model: "loans", Method: "ep", Ignored: []string{"shoe size"}}
+	want := PredictResponse{Model: "loans", ModelVersion: fileVersion(t, m), Method: "ep", Ignored: []string{"shoe size"}}
 	for i, p := range m.Predict(x) {
 		want.Predictions = append(want.Predictions, Prediction{p.Probability, p.Mean, p.Variance, unseen[i]})
 	}
@@ -116,7 +116,7 @@ func TestDecide(t *testing.T) {
 				}
 			}
 			want := DecideResponse{
-				Model: c.model, Method: "ep", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
+				Model: c.model, ModelVersion: fileVersion(t, m), Method: "ep", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
 				Decisions: wantDecisions(m, spec, m.Decide(x, spec, entries...), unseen),
 			}
 			more := ""
@@ -140,7 +140,7 @@ func TestDecide(t *testing.T) {
 
 // A second opinion is what the library's other methods say.
 func TestSecondOpinion(t *testing.T) {
-	s, m, rows := newServer(t), loans(), someRows(150)
+	s, m, rows := newServer(t), loans(), someRows(batchRows+50)
 	x, unseen := encoded(t, m, rows)
 	// Costs that put the threshold between what EP and its corrections say of a row.
 	p, q := m.Predict(x)[7].Probability, fitted(t, loansCSV(60), "fn=5,fp=1", lossep.Corrected).Predict(x)[7].Probability
@@ -189,7 +189,7 @@ func TestCalibrate(t *testing.T) {
 	x, unseen := encoded(t, m, rows)
 	status := calibrated.Summary().Status
 	want := DecideResponse{
-		Model: "loans", Method: "loss-ep", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
+		Model: "loans", ModelVersion: fileVersion(t, m), Method: "loss-ep", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
 		Status: &status, Decisions: wantDecisions(calibrated, spec, calibrated.Decide(x, spec), unseen),
 	}
 	for range 2 { // computed, and kept
@@ -220,6 +220,13 @@ func TestCurve(t *testing.T) {
 			},
 		},
 		{
+			"calibrated", "loans", `"calibrate":true,"vary":{"action":"negative","outcome":"bad"},"from":0.5,"to":32,"steps":7,"scale":"log"`,
+			[]float64{0.5, 1, 2, 4, 8, 16, 32},
+			func(v float64) string {
+				return `{outcomes: [good, bad], costs: {negative: {good: 0, bad: ` + num(v) + `}, positive: {good: 1, bad: 0}}}`
+			},
+		},
+		{
 			"utilities", "loans", `"utility":{"outcomes":["good","bad"],"utilities":{"accept":{"good":3,"bad":0},"refuse":{"good":1,"bad":1}}},
 			"vary":{"action":"refuse","outcome":"good"},"from":0,"to":4,"steps":5`,
 			[]float64{0, 1, 2, 3, 4},
@@ -237,8 +244,19 @@ func TestCurve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := map[string]*lossep.Model{"loans": loans(), "amounts": amounts()}[c.model]
+			version := fileVersion(t, m)
+			if c.name == "calibrated" {
+				plain := m.Utility()
+				var err error
+				if m, err = m.Calibrate(t.Context(), plain); err != nil {
+					t.Fatal(err)
+				}
+			}
 			x, _ := encoded(t, m, rows)
 			got := answer[CurveResponse](t, s, "/v1/models/"+c.model+"/curve", rowsBody(t, rows, c.body))
+			if got.Model != c.model || got.ModelVersion != version {
+				t.Errorf("model %q in the version %q", got.Model, got.ModelVersion)
+			}
 			if len(got.Points) != len(c.values) || got.Rows != 30 || got.Labelled != 29 {
 				t.Fatalf("%d points, %d rows, %d labelled", len(got.Points), got.Rows, got.Labelled)
 			}

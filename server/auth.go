@@ -3,26 +3,57 @@ package server
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // tokens are the hashes of those that are accepted; none means that none is asked for.
 // Hashes have one length, so that comparing them takes the same time whatever is
 // compared.
-type tokens [][sha256.Size]byte
+type tokens struct {
+	hashes *atomic.Pointer[[][sha256.Size]byte]
+}
 
 func newTokens(texts []string) tokens {
-	var t tokens
-	for _, text := range texts {
-		t = append(t, sha256.Sum256([]byte(text)))
-	}
+	t := tokens{new(atomic.Pointer[[][sha256.Size]byte])}
+	t.replace(texts)
 	return t
+}
+
+func (t tokens) replace(texts []string) {
+	var hashes [][sha256.Size]byte
+	for _, text := range texts {
+		hashes = append(hashes, sha256.Sum256([]byte(text)))
+	}
+	t.hashes.Store(&hashes)
+}
+
+// wanted tells whether requests must have a token.
+func (t tokens) wanted() bool { return len(*t.hashes.Load()) > 0 }
+
+// SetTokens replaces the tokens of a server that was made with some; requests that come
+// from then on need one of these. Whether tokens are asked for at all is settled by
+// Config.
+func (s *Server) SetTokens(texts []string) error {
+	switch {
+	case !s.tokens.wanted():
+		return errors.New("the server was made without tokens")
+	case len(texts) == 0:
+		return errors.New("there are no tokens, and nobody could ask anything")
+	case slices.Contains(texts, ""):
+		return errors.New("a token is empty")
+	}
+	s.tokens.replace(texts)
+	return nil
 }
 
 // check refuses requests without a token that is known.
 func (t tokens) check(r *http.Request) error {
-	if len(t) == 0 {
+	hashes := *t.hashes.Load()
+	if len(hashes) == 0 {
 		return nil
 	}
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -32,8 +63,8 @@ func (t tokens) check(r *http.Request) error {
 	}
 	hash := sha256.Sum256([]byte(strings.TrimSpace(text)))
 	known := 0
-	for i := range t {
-		known |= subtle.ConstantTimeCompare(hash[:], t[i][:])
+	for i := range hashes {
+		known |= subtle.ConstantTimeCompare(hash[:], hashes[i][:])
 	}
 	if known == 0 {
 		return refuse(http.StatusUnauthorized, "the token is not known here").

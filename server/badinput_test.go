@@ -38,13 +38,17 @@ func TestBadRequests(t *testing.T) {
 		{"more after the end", decide, rows("") + `{}`, 400, "", "more follows"},
 		{"not UTF-8", decide, row(`"age":"` + "\xff" + `"`), 400, "rows[1].age", "invalid UTF-8"},
 		{"half a surrogate pair", decide, row(`"age":"\ud800"`), 400, "rows[1].age", ""},
-		{"a column twice", decide, row(`"age":1,"age":2`), 400, "", `rows[1] has the column "age" twice`},
+		{"a column twice", decide, row(`"age":1,"age":2`), 400, "rows[1].age", `rows[1] has the column "age" twice`},
+		{"a long column twice", decide, row(`"age":1,"` + strings.Repeat("x", 4000) + `":1,"` + strings.Repeat("x", 4000) + `":1`), 400, "rows[1]." + strings.Repeat("x", 100) + "…", "twice"},
 		{"a column twice, once escaped", decide, row(`"age":1,"\u0061ge":2`), 400, "", "twice"},
 		{"an unknown column twice", decide, row(`"age":1,"x":1,"x":2`), 400, "", "twice"},
 		{"twice deep inside", decide, row(`"age":1,"x":{"y":1,"y":2}`), 400, "", "twice"},
-		{"rows twice", decide, rows(`,"rows":[]`), 400, "", `"rows" occurs twice`},
+		{"rows twice", decide, rows(`,"rows":[]`), 400, "rows", `"rows" occurs twice`},
 		{"twice in the utility", decide, rows(`,"utility":{"outcomes":["good","bad"],"outcomes":["good","bad"]}`), 400, "", "twice"},
 		{"deep nesting", decide, row(`"age":` + deep), 422, "rows[1].age", "a list is neither text nor a number"},
+		{"broken deep inside", curve, rows(`,"vary":` + strings.Repeat(`{"action":`, 1000) + `x`), 400, "", ""},
+		{"wrong deep inside", "/v1/explore/reactor", `{"data":` + strings.Repeat(`[`, 9000) + `x`, 400, "", ""},
+		{"rows with labels, and things that are no rows", curve, `{"rows":[1,{"age":31,"income":1,"job":"clerk","owner":true,"class":"good"}],"from":1,"to":2}`, 422, "rows[0]", "not a row"},
 		{"deeper nesting", decide, strings.Repeat(`[`, 19_000), 400, "", "depth"},
 
 		{"a list", decide, `[]`, 422, "", "the body is a list"},
@@ -124,6 +128,9 @@ func checkRefused(t *testing.T, w *httptest.ResponseRecorder, status int) *Probl
 		t.Fatalf("status %d, want %d: %s", w.Code, status, w.Body)
 	}
 	p := problemOf(t, w)
+	if size := w.Body.Len(); size > 4000 {
+		t.Errorf("the problem takes %d bytes: %.300s", size, w.Body)
+	}
 	for _, leak := range leaks {
 		if strings.Contains(w.Body.String(), leak) {
 			t.Errorf("%q in %s", leak, w.Body)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -31,6 +32,7 @@ type batcher struct {
 
 // job is one request's rows, at most batchRows of them.
 type job struct {
+	ctx         context.Context // of the request
 	features    []float64
 	predictions []lossep.Prediction
 	failure     *panicked
@@ -51,30 +53,35 @@ func newBatcher(m *lossep.Model) *batcher {
 
 // Predict predicts rows of features. Those of a large request go in parts, as many at
 // a time as there are places, so that small requests get their turn between them. The
-// result of a row does not depend on its company.
-func (b *batcher) Predict(features []float64) []lossep.Prediction {
+// result of a row does not depend on its company. The error is that of the context: a
+// request that ends early has no further rows predicted.
+func (b *batcher) Predict(ctx context.Context, features []float64) ([]lossep.Prediction, error) {
 	part := batchRows * b.columns
 	if len(features) <= part {
-		return b.submit(features).wait()
+		return b.submit(ctx, features).wait()
 	}
 	all := make([]lossep.Prediction, 0, len(features)/b.columns)
 	for len(features) > 0 {
 		var parts []*job
 		for len(parts) < b.places && len(features) > 0 {
 			n := min(part, len(features))
-			parts = append(parts, b.submit(features[:n]))
+			parts = append(parts, b.submit(ctx, features[:n]))
 			features = features[n:]
 		}
 		for _, j := range parts {
-			all = append(all, j.wait()...)
+			predictions, err := j.wait()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, predictions...)
 		}
 	}
-	return all
+	return all, nil
 }
 
 // submit queues rows.
-func (b *batcher) submit(features []float64) *job {
-	j := &job{features: features, done: make(chan struct{})}
+func (b *batcher) submit(ctx context.Context, features []float64) *job {
+	j := &job{ctx: ctx, features: features, done: make(chan struct{})}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = append(b.waiting, j)
@@ -85,13 +92,17 @@ func (b *batcher) submit(features []float64) *job {
 	return j
 }
 
-// wait waits until the rows are predicted.
-func (j *job) wait() []lossep.Prediction {
-	<-j.done
+// wait waits until the rows are predicted, or nobody wants them any more.
+func (j *job) wait() ([]lossep.Prediction, error) {
+	select {
+	case <-j.done:
+	case <-j.ctx.Done():
+		return nil, j.ctx.Err()
+	}
 	if j.failure != nil {
 		panic(j.failure)
 	}
-	return j.predictions
+	return j.predictions, nil
 }
 
 // run predicts batches until nobody waits.
@@ -112,14 +123,22 @@ func (b *batcher) run() {
 	}
 }
 
-// next takes the jobs of one batch from those that wait, oldest first.
+// next takes the jobs of one batch from those that wait, oldest first, and those whose
+// request has ended out of the queue.
 func (b *batcher) next() []*job {
 	size, n := 0, 0
-	for n < len(b.waiting) && (n == 0 || size+len(b.waiting[n].features) <= batchRows*b.columns) {
-		size += len(b.waiting[n].features)
-		n++
+	var jobs []*job
+	for ; n < len(b.waiting); n++ {
+		j := b.waiting[n]
+		if j.ctx.Err() != nil {
+			continue
+		}
+		if jobs != nil && size+len(j.features) > batchRows*b.columns {
+			break
+		}
+		size += len(j.features)
+		jobs = append(jobs, j)
 	}
-	jobs := append([]*job(nil), b.waiting[:n]...)
 	b.waiting = append(b.waiting[:0], b.waiting[n:]...)
 	clear(b.waiting[len(b.waiting):cap(b.waiting)]) // lets go of their rows
 	return jobs

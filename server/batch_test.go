@@ -38,8 +38,8 @@ func TestBatcherMerges(t *testing.T) {
 	const requests = 100
 	var all sync.WaitGroup
 	request := func(i int) {
-		got := b.Predict([]float64{float64(i), float64(-i)})
-		if len(got) != 2 || got[0].Mean != float64(i) || got[1].Mean != float64(-i) {
+		got, err := b.Predict(t.Context(), []float64{float64(i), float64(-i)})
+		if err != nil || len(got) != 2 || got[0].Mean != float64(i) || got[1].Mean != float64(-i) {
 			t.Errorf("request %d got %v", i, got)
 		}
 	}
@@ -85,7 +85,11 @@ func TestBatcherParts(t *testing.T) {
 			parts = append(parts, <-sizes)
 		}
 	})
-	for i, p := range b.Predict(features) {
+	predictions, err := b.Predict(t.Context(), features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range predictions {
 		if p.Mean != float64(i) {
 			t.Fatalf("row %d is %v", i, p.Mean)
 		}

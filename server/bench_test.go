@@ -97,11 +97,15 @@ func BenchmarkReadRows(b *testing.B) {
 // Writing 1000 decisions.
 func BenchmarkWriteDecisions(b *testing.B) {
 	m := (*large().models.Load())["large"]
-	r, spec, err := m.readRows([]byte(largeBody(1000)), bodyFields{}, false)
+	r, spec, err := m.readRows(&body{Buffer: bytes.NewBufferString(largeBody(1000)), share: share{budget: &budget{total: 1 << 30}}}, bodyFields{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := decided{m: m, spec: spec, rows: r, decisions: m.model.Choose(m.Predict(r.features), spec)}
+	predictions, err := m.Predict(b.Context(), r.features)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := decided{m: m, spec: spec, rows: r, decisions: m.model.Choose(predictions, spec)}
 	b.ReportAllocs()
 	for b.Loop() {
 		d.append(nil)

@@ -25,41 +25,61 @@ func freeBuffer(b *bytes.Buffer) {
 	}
 }
 
-// readBody reads the body of a request, up to the limit, into a buffer that the caller
-// frees. Its type must be one of those accepted, of which an empty one stands for none.
-func (s *Server) readBody(x *exchange, accepted ...string) (*bytes.Buffer, error) {
+// body is that of a request, and the request's share of the memory.
+type body struct {
+	*bytes.Buffer
+	share share
+}
+
+// free ends the use of the body and of all that was made of it.
+func (b *body) free() {
+	freeBuffer(b.Buffer)
+	b.Buffer = nil // readers of rows are kept, and with them the share
+	b.share.release()
+}
+
+// readBody reads the body of a request, which the caller frees when it is answered. It
+// has at most so many bytes; its type must be one of those accepted, of which an empty
+// one stands for none.
+func (s *Server) readBody(x *exchange, most int64, accepted ...string) (*body, error) {
 	r := x.request
 	if err := checkType(r, accepted); err != nil {
 		return nil, err
 	}
-	if r.ContentLength > s.config.MaxBody {
-		return nil, s.tooLarge().with("Connection", "close")
+	if r.ContentLength > most {
+		return nil, tooLarge(most).with("Connection", "close")
 	}
-	b := newBuffer()
-	_, err := b.ReadFrom(http.MaxBytesReader(x.ResponseWriter, r.Body, s.config.MaxBody))
+	b := &body{newBuffer(), share{budget: &s.memory}}
+	err := b.share.take(requestBytes)
+	if err == nil {
+		_, err = b.ReadFrom(metered{http.MaxBytesReader(x.ResponseWriter, r.Body, most), &b.share})
+	}
 	if err == nil {
 		return b, nil
 	}
-	freeBuffer(b)
+	b.free()
+	var refused *Problem
 	var large *http.MaxBytesError
 	var network net.Error
 	switch {
+	case errors.As(err, &refused):
+		return nil, refused.with("Connection", "close")
 	case errors.As(err, &large):
-		return nil, s.tooLarge()
+		return nil, tooLarge(most)
 	case errors.As(err, &network) && network.Timeout():
 		return nil, refuse(http.StatusRequestTimeout, "the body did not arrive in time").with("Connection", "close")
 	}
 	return nil, refuse(http.StatusBadRequest, "the body could not be read to its end").with("Connection", "close")
 }
 
-func (s *Server) tooLarge() *Problem {
-	return refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes; send the rows in several requests", s.config.MaxBody)
+func tooLarge(most int64) *Problem {
+	return refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes; send less, such as the rows in several requests", most)
 }
 
 // checkType refuses bodies that are not what is going to be read.
 func checkType(r *http.Request, accepted []string) error {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return refuse(http.StatusUnsupportedMediaType, "the body has the encoding %q; send it as it is", e).with("Accept-Encoding", "identity")
+		return refuse(http.StatusUnsupportedMediaType, "the body has the encoding %q; send it as it is", cut(e)).with("Accept-Encoding", "identity")
 	}
 	given := r.Header.Get("Content-Type")
 	if given != "" {
@@ -71,5 +91,5 @@ func checkType(r *http.Request, accepted []string) error {
 	if slices.Contains(accepted, given) {
 		return nil
 	}
-	return refuse(http.StatusUnsupportedMediaType, "the body has the type %q; send it as %s", given, accepted[0]).with("Accept", accepted[0])
+	return refuse(http.StatusUnsupportedMediaType, "the body has the type %q; send it as %s", cut(given), accepted[0]).with("Accept", accepted[0])
 }

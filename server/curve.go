@@ -10,13 +10,14 @@ import (
 // CurveRequest asks how the decisions of rows, and what they cost, change with one
 // entry of the utility.
 type CurveRequest struct {
-	Rows    []Row   `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
-	Utility Utility `json:"utility,omitempty"`
-	Vary    Entry   `json:"vary" doc:"the entry that changes; where it is a number times a column, the number does"`
-	From    float64 `json:"from"`
-	To      float64 `json:"to"`
-	Steps   int     `json:"steps,omitempty" minimum:"2" maximum:"501" default:"61" doc:"how many values there are, the ends among them"`
-	Scale   string  `json:"scale,omitempty" enum:"linear,log" default:"linear" doc:"whether their differences or their ratios are equal"`
+	Rows      []Row   `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
+	Utility   Utility `json:"utility,omitempty"`
+	Calibrate bool    `json:"calibrate,omitempty" doc:"calibrate the approximation to the utility as it is given first (Loss-EP), as for decisions; its probabilities stay while the entry changes"`
+	Vary      Entry   `json:"vary" doc:"the entry that changes; where it is a number times a column, the number does"`
+	From      float64 `json:"from"`
+	To        float64 `json:"to"`
+	Steps     int     `json:"steps,omitempty" minimum:"2" maximum:"501" default:"61" doc:"how many values there are, the ends among them"`
+	Scale     string  `json:"scale,omitempty" enum:"linear,log" default:"linear" doc:"whether their differences or their ratios are equal"`
 }
 
 // Entry names an entry of a utility.
@@ -27,13 +28,15 @@ type Entry struct {
 
 // CurveResponse is the answer to a CurveRequest.
 type CurveResponse struct {
-	Costs    bool            `json:"costs" doc:"whether the utility is one of costs"`
-	Actions  []string        `json:"actions"`
-	Rows     int             `json:"rows"`
-	Labelled int             `json:"labelled" doc:"rows whose outcome is known"`
-	Points   []CurvePoint    `json:"points"`
-	Constant []CurveConstant `json:"constant" doc:"what it costs, or brings, to take one action in all cases"`
-	Ignored  []string        `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Model        string          `json:"model"`
+	ModelVersion string          `json:"model_version" doc:"changes when the model is replaced"`
+	Costs        bool            `json:"costs" doc:"whether the utility is one of costs"`
+	Actions      []string        `json:"actions"`
+	Rows         int             `json:"rows"`
+	Labelled     int             `json:"labelled" doc:"rows whose outcome is known"`
+	Points       []CurvePoint    `json:"points"`
+	Constant     []CurveConstant `json:"constant" doc:"what it costs, or brings, to take one action in all cases"`
+	Ignored      []string        `json:"ignored,omitempty" doc:"columns that the model does not know"`
 }
 
 // CurvePoint is one value of the entry. Costs or utilities are per row.
@@ -61,25 +64,31 @@ func (s *Server) curve(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.readBody(x, "application/json")
+	body, err := s.readBody(x, s.config.MaxBody, "application/json")
 	if err != nil {
 		return err
 	}
-	defer freeBuffer(body)
+	defer body.free()
+	ctx, cancel := s.deadline(x)
+	defer cancel()
 	q := CurveRequest{From: math.NaN(), To: math.NaN(), Steps: defaultSteps, Scale: "linear"}
 	fields := bodyFields{
-		"vary":  func(v []byte) error { return strict("vary", v, &q.Vary) },
-		"from":  func(v []byte) error { return strict("from", v, &q.From) },
-		"to":    func(v []byte) error { return strict("to", v, &q.To) },
-		"steps": func(v []byte) error { return strict("steps", v, &q.Steps) },
-		"scale": func(v []byte) error { return strict("scale", v, &q.Scale) },
+		"calibrate": func(v []byte) error { return strict("calibrate", v, &q.Calibrate) },
+		"vary":      func(v []byte) error { return strict("vary", v, &q.Vary) },
+		"from":      func(v []byte) error { return strict("from", v, &q.From) },
+		"to":        func(v []byte) error { return strict("to", v, &q.To) },
+		"steps":     func(v []byte) error { return strict("steps", v, &q.Steps) },
+		"scale":     func(v []byte) error { return strict("scale", v, &q.Scale) },
 	}
-	r, spec, err := m.readRows(body.Bytes(), fields, true)
+	r, spec, err := m.readRows(body, fields, true)
 	if err != nil {
 		return err
 	}
 	values, err := q.values(spec)
 	if err != nil {
+		return err
+	}
+	if err := r.takeActions(spec); err != nil {
 		return err
 	}
 	c, err := newCurve(spec, q.Vary, r)
@@ -89,15 +98,29 @@ func (s *Server) curve(x *exchange) error {
 	if err := c.check(values); err != nil {
 		return err
 	}
-	predictions, err := m.predictRows(r)
+	if q.Calibrate {
+		if m, err = m.calibrated.get(ctx, spec); err != nil {
+			return err
+		}
+	}
+	predictions, err := m.predictRows(ctx, r)
 	if err != nil {
 		return err
 	}
 	for _, p := range predictions {
 		c.p = append(c.p, p.Probability)
 	}
+	if err := s.computations.enter(ctx); err != nil {
+		return late(ctx, err)
+	}
+	defer s.computations.leave()
+	answer, err := c.response(ctx, values)
+	if err != nil {
+		return err
+	}
+	answer.Model, answer.ModelVersion = m.name, m.version()
 	s.metrics.count(x, r.n)
-	x.writeJSON(c.response(values))
+	x.writeJSON(answer)
 	return nil
 }
 
@@ -140,10 +163,11 @@ type curve struct {
 	entries         []decision.Table
 	action, outcome int
 	factor          []float64 // what the entry is a multiple of, in each row; nil stands for 1
+	scratch         decision.Table
 }
 
 func newCurve(s *decision.Spec, vary Entry, r *rows) (*curve, error) {
-	c := &curve{spec: s, rows: r, action: slices.Index(s.Actions(), vary.Action)}
+	c := &curve{spec: s, rows: r, action: slices.Index(s.Actions(), vary.Action), scratch: make(decision.Table, len(s.Actions()))}
 	negative, positive := s.Outcomes()
 	c.outcome = slices.Index([]string{negative, positive}, vary.Outcome)
 	switch {
@@ -189,45 +213,4 @@ func (c *curve) best(t decision.Table, p float64) int {
 		return t.Worst(1-p, p)
 	}
 	return t.Best(1-p, p, -1)
-}
-
-// response decides the rows under each value of the entry.
-func (c *curve) response(values []float64) *CurveResponse {
-	actions := c.spec.Actions()
-	out := &CurveResponse{Costs: c.spec.Costs(), Actions: actions, Rows: c.rows.n, Ignored: c.rows.ignored}
-	held := make([]int, c.rows.n)
-	for i, p := range c.p {
-		held[i] = c.best(c.entries[i%len(c.entries)], p)
-		if c.rows.labels[i] != 0 {
-			out.Labelled++
-		}
-	}
-	for _, name := range actions {
-		out.Constant = append(out.Constant, CurveConstant{name, make([]float64, len(values))})
-	}
-	t, n := make(decision.Table, len(actions)), float64(c.rows.n)
-	for k, value := range values {
-		point := CurvePoint{Value: value}
-		realised := 0.0
-		for i, p := range c.p {
-			c.table(t, i, value)
-			best := c.best(t, p)
-			point.Expected += t.ExpectedUtility(best, 1-p, p) / n
-			point.Held += t.ExpectedUtility(held[i], 1-p, p) / n
-			if best != held[i] {
-				point.Flipped++
-			}
-			if y := c.rows.labels[i]; y != 0 {
-				realised += t[best][(y+1)/2] / float64(out.Labelled)
-			}
-			for a := range actions {
-				out.Constant[a].Expected[k] += t.ExpectedUtility(a, 1-p, p) / n
-			}
-		}
-		if out.Labelled > 0 {
-			point.Realised = &realised
-		}
-		out.Points = append(out.Points, point)
-	}
-	return out
 }

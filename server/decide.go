@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -22,15 +23,16 @@ type DecideRequest struct {
 
 // DecideResponse is the answer to a DecideRequest.
 type DecideResponse struct {
-	Model      string         `json:"model"`
-	Method     string         `json:"method" doc:"how the posterior was approximated"`
-	Actions    []string       `json:"actions"`
-	Costs      bool           `json:"costs" doc:"whether the utility is one of costs"`
-	Rule       string         `json:"rule" doc:"which probabilities lead to which action"`
-	Calibrated bool           `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
-	Status     *lossep.Status `json:"status,omitempty" doc:"how the calibration ended"`
-	Decisions  []Decision     `json:"decisions" doc:"one for each row"`
-	Ignored    []string       `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Model        string         `json:"model"`
+	ModelVersion string         `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string         `json:"method" doc:"how the posterior was approximated"`
+	Actions      []string       `json:"actions"`
+	Costs        bool           `json:"costs" doc:"whether the utility is one of costs"`
+	Rule         string         `json:"rule" doc:"which probabilities lead to which action"`
+	Calibrated   bool           `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
+	Status       *lossep.Status `json:"status,omitempty" doc:"how the calibration ended"`
+	Decisions    []Decision     `json:"decisions" doc:"one for each row"`
+	Ignored      []string       `json:"ignored,omitempty" doc:"columns that the model does not know"`
 }
 
 // Decision is what to do in a case.
@@ -60,32 +62,35 @@ func (s *Server) decide(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.readBody(x, "application/json")
+	body, err := s.readBody(x, s.config.MaxBody, "application/json")
 	if err != nil {
 		return err
 	}
-	defer freeBuffer(body)
+	defer body.free()
+	ctx, cancel := s.deadline(x)
+	defer cancel()
 	d := decided{m: m}
 	fields := bodyFields{
 		"calibrate":      func(v []byte) error { return strict("calibrate", v, &d.calibrated) },
 		"second_opinion": func(v []byte) error { return strict("second_opinion", v, &d.secondOpinion) },
 	}
-	if d.rows, d.spec, err = m.readRows(body.Bytes(), fields, false); err != nil {
+	if d.rows, d.spec, err = m.readRows(body, fields, false); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(x.request.Context(), s.config.Deadline)
-	defer cancel()
 	if err := s.decideRows(ctx, &d); err != nil {
 		return err
 	}
 	s.metrics.count(x, d.rows.n)
 	s.metrics.countActions(m, d.spec, d.decisions)
-	x.write(200, "application/json", d.append(nil))
+	x.write(http.StatusOK, "application/json", d.append(nil))
 	return nil
 }
 
 // decideRows decides what was read.
 func (s *Server) decideRows(ctx context.Context, d *decided) error {
+	if err := d.rows.takeActions(d.spec); err != nil {
+		return err
+	}
 	entries, err := entriesOf(d.spec, d.rows)
 	if err != nil {
 		return err
@@ -95,7 +100,7 @@ func (s *Server) decideRows(ctx context.Context, d *decided) error {
 			return err
 		}
 	}
-	predictions, err := d.m.predictRows(d.rows)
+	predictions, err := d.m.predictRows(ctx, d.rows)
 	if err != nil {
 		return err
 	}
@@ -107,8 +112,21 @@ func (s *Server) decideRows(ctx context.Context, d *decided) error {
 		return late(ctx, err)
 	}
 	defer s.computations.leave()
-	x := mat.NewDense(d.rows.n, len(d.rows.features)/d.rows.n, d.rows.features)
-	d.m.model.Consult(x, d.spec, d.decisions)
+	return d.consult(ctx)
+}
+
+// consult asks for the second opinions, of so many rows at a time that nobody waits long
+// after the request has ended.
+func (d *decided) consult(ctx context.Context) error {
+	dim := len(d.rows.features) / d.rows.n
+	for from := 0; from < d.rows.n; from += batchRows {
+		if err := ctx.Err(); err != nil {
+			return late(ctx, err)
+		}
+		to := min(from+batchRows, d.rows.n)
+		x := mat.NewDense(to-from, dim, d.rows.features[from*dim:to*dim])
+		d.m.model.Consult(x, d.spec, d.decisions[from:to])
+	}
 	return nil
 }
 
@@ -121,6 +139,7 @@ func (d *decided) append(b []byte) []byte {
 	}
 	b = slices.Grow(b, 512+len(d.decisions)*(128+24*len(actions)))
 	b = append(append(b, `{"model":`...), quoted(d.m.name)...)
+	b = append(append(b, `,"model_version":`...), quoted(d.m.version())...)
 	b = append(append(b, `,"method":`...), quoted(string(d.m.model.Method()))...)
 	b = appendTexts(append(b, `,"actions":`...), actions)
 	b = strconv.AppendBool(append(b, `,"costs":`...), d.spec.Costs())

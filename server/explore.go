@@ -17,16 +17,17 @@ func (s *Server) exploreClassifier(x *exchange) error {
 
 // solve reads a problem of package explore, has it solved, and writes the view.
 func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A, error)) error {
-	body, err := s.readBody(x, "application/json")
+	const most = 64 << 10 // ten times what the largest problem takes
+	body, err := s.readBody(x, most, "application/json")
 	if err != nil {
 		return err
 	}
-	defer freeBuffer(body)
+	defer body.free()
 	var q Q
 	if err := strict("", body.Bytes(), &q); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(x.request.Context(), s.config.Deadline)
+	ctx, cancel := s.deadline(x)
 	defer cancel()
 	if err := s.computations.enter(ctx); err != nil {
 		return late(ctx, err)

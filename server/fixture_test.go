@@ -3,6 +3,8 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -86,6 +88,16 @@ func source(tb testing.TB, name string, m *lossep.Model) Source {
 		tb.Fatal(err)
 	}
 	return Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }}
+}
+
+// fileVersion is the version of a model: the beginning of its file's SHA-256.
+func fileVersion(tb testing.TB, m *lossep.Model) string {
+	tb.Helper()
+	hash := sha256.New()
+	if err := m.Write(hash); err != nil {
+		tb.Fatal(err)
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:12]
 }
 
 // newServer serves loans and amounts; change may adjust the rest.

@@ -39,3 +39,9 @@ func (g *gate) enter(ctx context.Context) error {
 }
 
 func (g *gate) leave() { <-g.places }
+
+// deadline is the context of a request's computations: it ends with the time they may
+// take, and when the client goes away.
+func (s *Server) deadline(x *exchange) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(x.request.Context(), s.config.Deadline)
+}

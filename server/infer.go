@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -23,7 +22,7 @@ type InferRequest struct {
 	ID         string            `json:"id,omitempty" doc:"is given back"`
 	Parameters InferParameters   `json:"parameters,omitempty"`
 	Inputs     []InferTensor     `json:"inputs" nullable:"false" doc:"a tensor for each column"`
-	Outputs    []RequestedOutput `json:"outputs,omitempty" doc:"those wanted; if not given, all"`
+	Outputs    []RequestedOutput `json:"outputs,omitempty" doc:"those wanted; if there are none, all"`
 }
 
 // InferParameters are texts, numbers and truth values by name. Of a request, utility is
@@ -49,27 +48,41 @@ type RequestedOutput struct {
 
 // InferResponse is the decisions.
 type InferResponse struct {
-	ModelName    string        `json:"model_name"`
-	ModelVersion string        `json:"model_version"`
-	ID           string        `json:"id,omitempty"`
-	Outputs      []InferTensor `json:"outputs"`
+	ModelName    string          `json:"model_name"`
+	ModelVersion string          `json:"model_version"`
+	ID           string          `json:"id,omitempty"`
+	Parameters   InferParameters `json:"parameters,omitempty" doc:"unseen: the rows, from 0, and their columns whose category was not in the training rows"`
+	Outputs      []InferTensor   `json:"outputs"`
 }
 
 // headerLength names the header with the length of the JSON before binary tensors.
 const headerLength = "Inference-Header-Content-Length"
 
+// infer answers with decisions. Of the statuses for what is wrong with a request this
+// protocol knows 400 only.
 func (s *Server) infer(x *exchange) error {
+	err := s.inferDecisions(x)
+	var p *Problem
+	if errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
+		return refuse(http.StatusBadRequest, "%s", p.Detail)
+	}
+	return err
+}
+
+func (s *Server) inferDecisions(x *exchange) error {
 	m, err := s.versionOf(x)
 	if err != nil {
 		return err
 	}
 	// The usual clients name no type, or that of the binary part.
-	body, err := s.readBody(x, "application/json", "application/octet-stream", "")
+	body, err := s.readBody(x, s.config.MaxBody, "application/json", "application/octet-stream", "")
 	if err != nil {
 		return err
 	}
-	defer freeBuffer(body)
-	q, tail, err := splitInfer(x.request.Header.Get(headerLength), body.Bytes())
+	defer body.free()
+	ctx, cancel := s.deadline(x)
+	defer cancel()
+	q, tail, err := splitInfer(x.request.Header.Get(headerLength), body.Bytes(), len(m.model.Recipe().Columns))
 	if err != nil {
 		return err
 	}
@@ -84,11 +97,9 @@ func (s *Server) infer(x *exchange) error {
 			return err
 		}
 	}
-	if d.rows, err = s.inferRows(m, d.spec, q, tail); err != nil {
+	if d.rows, err = s.inferRows(m, d.spec, q, tail, &body.share); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(x.request.Context(), s.config.Deadline)
-	defer cancel()
 	if err := s.decideRows(ctx, &d); err != nil {
 		return err
 	}
@@ -104,8 +115,9 @@ func (s *Server) infer(x *exchange) error {
 	return nil
 }
 
-// splitInfer reads the JSON of a request and returns what follows it.
-func splitInfer(header string, body []byte) (*InferRequest, []byte, error) {
+// splitInfer reads the JSON of a request to a model of so many columns, and returns what
+// follows it.
+func splitInfer(header string, body []byte, columns int) (*InferRequest, []byte, error) {
 	text, tail := body, []byte(nil)
 	if header != "" {
 		n, err := strconv.ParseUint(header, 10, 32)
@@ -116,9 +128,12 @@ func splitInfer(header string, body []byte) (*InferRequest, []byte, error) {
 	}
 	q := new(InferRequest)
 	// Members that are not known belong to extensions, and are none of our business.
-	err := jsonv2.Unmarshal(text, q)
+	err := jsonv2.Unmarshal(text, q, jsonv2.WithUnmarshalers(inferBounds(columns)))
 	var semantic *jsonv2.SemanticError
+	var refused *Problem
 	switch {
+	case errors.As(err, &refused):
+		return nil, nil, refused
 	case errors.As(err, &semantic):
 		return nil, nil, refuse(http.StatusBadRequest, "%s: %s is not what belongs here", location("", semantic.JSONPointer), kindName(semantic.JSONKind))
 	case err != nil:
@@ -132,7 +147,7 @@ func splitInfer(header string, body []byte) (*InferRequest, []byte, error) {
 // outputs are the names of the outputs wanted, and whether in binary.
 func (q *InferRequest) outputs() (wanted []requested, err error) {
 	all, _ := q.Parameters["binary_data_output"].(bool)
-	if q.Outputs == nil {
+	if len(q.Outputs) == 0 {
 		for _, o := range outputsOf(0) {
 			wanted = append(wanted, requested{o.Name, all})
 		}
@@ -163,7 +178,7 @@ type requested struct {
 }
 
 // inferRows encodes the rows whose columns are the tensors of a request.
-func (s *Server) inferRows(m *served, spec *decision.Spec, q *InferRequest, tail []byte) (*rows, error) {
+func (s *Server) inferRows(m *served, spec *decision.Spec, q *InferRequest, tail []byte, memory *share) (*rows, error) {
 	n, err := s.rowsOf(q)
 	if err != nil {
 		return nil, err
@@ -182,7 +197,10 @@ func (s *Server) inferRows(m *served, spec *decision.Spec, q *InferRequest, tail
 			return nil, refuse(http.StatusBadRequest, "the model has no input %q", cut(name))
 		}
 	}
-	r := &rows{n: n, features: make([]float64, n*reader.dim), values: make(map[string][]float64)}
+	if err := memory.take(8 * int64(n) * int64(reader.dim)); err != nil {
+		return nil, err
+	}
+	r := &rows{n: n, features: make([]float64, n*reader.dim), values: make(map[string][]float64), share: memory}
 	reader.faults = nil
 	for i := range n {
 		features := r.features[i*reader.dim : (i+1)*reader.dim]
@@ -192,9 +210,11 @@ func (s *Server) inferRows(m *served, spec *decision.Spec, q *InferRequest, tail
 				t.give(reader.encoder, column, i)
 			}
 		}
-		if _, err := reader.encoder.End(); err != nil {
+		unseen, err := reader.encoder.End()
+		if err != nil {
 			return nil, inferProblem(i, err)
 		}
+		r.noteUnseen(i, unseen)
 		if reader.checkFar(i, features); len(reader.faults) > 0 {
 			return nil, refuse(http.StatusBadRequest, "%s: %s", reader.faults[0].Location, reader.faults[0].Message)
 		}
@@ -272,14 +292,6 @@ func inferProblem(row int, err error) error {
 		return refuse(http.StatusBadRequest, "input %q, row %d: %s; %s", e.ColumnName, row, e.Msg, e.Fix)
 	}
 	return err
-}
-
-// cut shortens a name for a message.
-func cut(name string) string {
-	if runes := []rune(name); len(runes) > 100 {
-		return string(runes[:100]) + "…"
-	}
-	return name
 }
 
 // TensorData is the elements of a tensor, row by row: a list, or a list of lists.

@@ -129,6 +129,7 @@ func decodeInfer(t *testing.T, w *httptest.ResponseRecorder, actions int) (out d
 		ModelName    string `json:"model_name"`
 		ModelVersion string `json:"model_version"`
 		ID           string `json:"id"`
+		Parameters   struct{ Unseen string }
 		Outputs      []struct {
 			Name, Datatype string
 			Shape          []int
@@ -139,7 +140,7 @@ func decodeInfer(t *testing.T, w *httptest.ResponseRecorder, actions int) (out d
 		}
 	}
 	decodeExactly(t, text, &r)
-	if r.ModelName != "loans" || len(r.ModelVersion) != 12 || r.ID != "42" {
+	if r.ModelName != "loans" || len(r.ModelVersion) != 12 || r.ID != "42" || r.Parameters.Unseen != "row 2: job" {
 		t.Errorf("%s", text)
 	}
 	for _, o := range r.Outputs {
@@ -278,8 +279,8 @@ func TestBadInfer(t *testing.T) {
 		{"an unknown output", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"x"}]}`, "", 400, `output of the name "x"`},
 		{"an output twice", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"action"},{"name":"action"}]}`, "", 400, "twice"},
 		{"classes", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"action","parameters":{"classification":2}}]}`, "", 400, "classifications"},
-		{"bad costs", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"parameters":{"utility":"fn=0,fp=1"}}`, "", 422, "a mistake that costs 0"},
-		{"costs that are a number", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"parameters":{"utility":5}}`, "", 422, "utility"},
+		{"bad costs", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"parameters":{"utility":"fn=0,fp=1"}}`, "", 400, "a mistake that costs 0"},
+		{"costs that are a number", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"parameters":{"utility":5}}`, "", 400, "utility"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var header []string

@@ -2,9 +2,12 @@ package server
 
 import (
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // appendInfer writes an InferResponse, and the tensors that follow it.
@@ -14,6 +17,10 @@ func (d *decided) appendInfer(id string, outputs []requested) (text, tensors []b
 	b = append(append(b, `,"model_version":`...), quoted(d.m.version())...)
 	if id != "" {
 		b = append(append(b, `,"id":`...), quoted(id)...)
+	}
+	if len(d.rows.unseen) > 0 {
+		b = append(append(b, `,"parameters":{"unseen":`...), quoted(d.rows.unseenText())...)
+		b = append(b, '}')
 	}
 	b = append(b, `,"outputs":[`...)
 	types := outputsOf(len(actions))
@@ -40,6 +47,19 @@ func (d *decided) appendInfer(id string, outputs []requested) (text, tensors []b
 		b = append(b, `}}`...)
 	}
 	return append(b, `]}`...), tensors
+}
+
+// unseenText names the rows and columns with categories that training did not see, in
+// one text: parameters of the protocol are no lists.
+func (r *rows) unseenText() string {
+	var b strings.Builder
+	for k, row := range slices.Sorted(maps.Keys(r.unseen)) {
+		if k > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "row %d: %s", row, strings.Join(r.unseen[row], ", "))
+	}
+	return b.String()
 }
 
 // column is one output for all rows.

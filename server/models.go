@@ -93,9 +93,13 @@ func (s *Server) Reload() error {
 		m, err := s.open(source, old[source.Name])
 		if err != nil {
 			failures = append(failures, fmt.Errorf("model %q: %w", source.Name, err))
-			s.log.LogAttrs(context.Background(), slog.LevelError, "model not reloaded", slog.String("model", source.Name), slog.Any("error", err))
 			s.metrics.reloads.WithLabelValues("failed").Inc()
+			what := "model not reloaded"
 			if m = old[source.Name]; m == nil {
+				what = "model not loaded"
+			}
+			s.log.LogAttrs(context.Background(), slog.LevelError, what, slog.String("model", source.Name), slog.Any("error", err))
+			if m == nil {
 				continue
 			}
 		} else {
@@ -120,31 +124,47 @@ func (s *Server) modelOf(x *exchange) (*served, error) {
 	return m, nil
 }
 
-// readRows reads the rows of a body and the utility to decide them by: the one in the
-// body, or the model's own. The fields are the further ones that the body may have.
-func (m *served) readRows(body []byte, fields bodyFields, labels bool) (*rows, *decision.Spec, error) {
+// readPlainRows reads the rows of a body that has nothing else.
+func (m *served) readPlainRows(b *body) (*rows, error) {
 	reader := m.readers.Get().(*rowReader)
 	defer m.readers.Put(reader)
+	reader.share = &b.share
+	return reader.read(b.Bytes(), nil, nil, false)
+}
+
+// readRows reads the rows of a body and the utility to decide them by: the one in the
+// body, or the model's own. The fields are the further ones that the body may have.
+func (m *served) readRows(b *body, fields bodyFields, labels bool) (*rows, *decision.Spec, error) {
+	reader := m.readers.Get().(*rowReader)
+	defer m.readers.Put(reader)
+	reader.share = &b.share
 	spec := m.model.Utility()
 	fields["utility"] = func(value []byte) (err error) {
 		spec, err = parseUtility(m.model, value)
 		return err
 	}
 	kept := spec.Columns()
-	r, err := reader.read(body, fields, kept, labels)
+	r, err := reader.read(b.Bytes(), fields, kept, labels)
 	if err != nil {
 		return nil, nil, err
 	}
 	if slices.ContainsFunc(spec.Columns(), func(name string) bool { return !slices.Contains(kept, name) }) {
 		// The utility stands behind the rows, and names columns that were not kept.
-		r, err = reader.read(body, fields, spec.Columns(), labels)
+		r, err = reader.read(b.Bytes(), fields, spec.Columns(), labels)
 	}
 	return r, spec, err
 }
 
 // predictRows predicts rows, and refuses those for which the model has no number.
-func (m *served) predictRows(r *rows) ([]lossep.Prediction, error) {
-	predictions := m.Predict(r.features)
+func (m *served) predictRows(ctx context.Context, r *rows) ([]lossep.Prediction, error) {
+	const bytes = 256 // of a prediction, and of what is written about it
+	if err := r.share.take(int64(r.n) * bytes); err != nil {
+		return nil, err
+	}
+	predictions, err := m.Predict(ctx, r.features)
+	if err != nil {
+		return nil, late(ctx, err)
+	}
 	for i, p := range predictions {
 		if !finite(p.Mean) || !finite(p.Variance) || !finite(p.Probability) {
 			return nil, wrong(rowLocation(i, ""), "the values are too far from those of the training rows: no prediction can be computed")

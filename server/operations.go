@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -75,7 +76,11 @@ func (Utility) Schema(huma.Registry) *huma.Schema {
 		{Type: "number"},
 		{Type: "string", Description: "a column of the rows, or a number times a column, such as 0.6 * amount"},
 	}}
-	table := &huma.Schema{Type: "object", AdditionalProperties: &huma.Schema{Type: "object", AdditionalProperties: entry}}
+	table := &huma.Schema{
+		Type: "object", Description: fmt.Sprintf("actions, with names of at most %d characters, and what each costs or brings by outcome", maxName),
+		MinProperties: new(2), MaxProperties: new(maxActions),
+		AdditionalProperties: &huma.Schema{Type: "object", AdditionalProperties: entry},
+	}
 	return &huma.Schema{
 		Description: "what actions cost or bring, in place of the model's own",
 		OneOf: []*huma.Schema{
@@ -145,8 +150,10 @@ func (r route) describeIn(d *huma.OpenAPI, open bool) {
 	}
 	if r.request != nil {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: content(r.request)}
-		statuses = append(statuses, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-			http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+		statuses = append(statuses, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusServiceUnavailable)
+		if !isInference(op.Path) {
+			statuses = append(statuses, http.StatusUnprocessableEntity)
+		}
 	}
 	for _, status := range statuses {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: failure}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"math"
+	"net/http"
 
 	"github.com/lossep/lossep"
 )
@@ -17,10 +18,11 @@ type Row map[string]any
 
 // PredictResponse is the answer to a PredictRequest.
 type PredictResponse struct {
-	Model       string       `json:"model"`
-	Method      string       `json:"method" doc:"how the posterior was approximated"`
-	Predictions []Prediction `json:"predictions" doc:"one for each row"`
-	Ignored     []string     `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Model        string       `json:"model"`
+	ModelVersion string       `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string       `json:"method" doc:"how the posterior was approximated"`
+	Predictions  []Prediction `json:"predictions" doc:"one for each row"`
+	Ignored      []string     `json:"ignored,omitempty" doc:"columns that the model does not know"`
 }
 
 // Prediction is what is known of a case.
@@ -36,29 +38,30 @@ func (s *Server) predict(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.readBody(x, "application/json")
+	body, err := s.readBody(x, s.config.MaxBody, "application/json")
 	if err != nil {
 		return err
 	}
-	defer freeBuffer(body)
-	reader := m.readers.Get().(*rowReader)
-	defer m.readers.Put(reader)
-	r, err := reader.read(body.Bytes(), nil, nil, false)
+	defer body.free()
+	ctx, cancel := s.deadline(x)
+	defer cancel()
+	r, err := m.readPlainRows(body)
 	if err != nil {
 		return err
 	}
-	predictions, err := m.predictRows(r)
+	predictions, err := m.predictRows(ctx, r)
 	if err != nil {
 		return err
 	}
 	s.metrics.count(x, r.n)
-	x.write(200, "application/json", appendPredictions(nil, m, r, predictions))
+	x.write(http.StatusOK, "application/json", appendPredictions(nil, m, r, predictions))
 	return nil
 }
 
 // appendPredictions writes a PredictResponse.
 func appendPredictions(b []byte, m *served, r *rows, predictions []lossep.Prediction) []byte {
 	b = append(append(b, `{"model":`...), quoted(m.name)...)
+	b = append(append(b, `,"model_version":`...), quoted(m.version())...)
 	b = append(append(b, `,"method":`...), quoted(string(m.model.Method()))...)
 	b = append(b, `,"predictions":[`...)
 	for i, p := range predictions {

@@ -116,7 +116,11 @@ func kindName(k jsontext.Kind) string {
 
 // location writes a JSON pointer within a place the way people write paths: rows[3].age.
 func location(base string, p jsontext.Pointer) string {
+	const longest = 200
 	for token := range p.Tokens() {
+		if len(base) > longest {
+			return base + "…"
+		}
 		if _, err := strconv.ParseUint(token, 10, 31); err == nil {
 			base += "[" + token + "]"
 		} else {
@@ -126,16 +130,21 @@ func location(base string, p jsontext.Pointer) string {
 	return base
 }
 
-// member is the place of an object's member, cut to a length that is worth reading.
+// member is the place of an object's member.
 func member(base, name string) string {
-	const longest = 100
-	if len(name) > longest {
-		name = strings.ToValidUTF8(name[:longest], "") + "…"
-	}
 	if base == "" {
-		return name
+		return cut(name)
 	}
-	return base + "." + name
+	return base + "." + cut(name)
+}
+
+// cut shortens a text that came with the request to a length that is worth reading.
+func cut(text string) string {
+	const longest = 100
+	if len(text) > longest {
+		return strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return text
 }
 
 // writeProblem writes the document, or what the inference protocol has in its place.

@@ -26,7 +26,7 @@ func (s *Server) routes() (http.Handler, error) {
 	mux := http.NewServeMux()
 	api := humago.New(mux, huma.Config{OpenAPI: newDocument()})
 	for _, r := range s.operations() {
-		r.describeIn(api.OpenAPI(), r.open || len(s.tokens) == 0)
+		r.describeIn(api.OpenAPI(), r.open || !s.tokens.wanted())
 		api.Adapter().Handle(&r.Operation, func(c huma.Context) {
 			_, w := humago.Unwrap(c)
 			s.answer(w.(*exchange), &r)
@@ -82,6 +82,11 @@ func (s *Server) answer(x *exchange, r *route) {
 // send, and paths that only become one after cleaning.
 func (s *Server) guard(x *exchange, next http.Handler) {
 	r := x.request
+	if onLoopback(r.Context()) && !s.tokens.wanted() && !isLocalHost(r.Host) {
+		x.writeProblem(refuse(http.StatusMisdirectedRequest,
+			"without tokens, this server answers under an IP address or as localhost only, lest pages of other sites ask it; use one of these, or have it ask for tokens"))
+		return
+	}
 	if err := s.origins.Check(r); err != nil {
 		x.writeProblem(refuse(http.StatusForbidden, "requests from pages of another origin are refused"))
 		return

@@ -44,7 +44,7 @@ func (rr *rowReader) readRow(r *rows) error {
 			return err
 		}
 		if rr.seen[slot] == r.n+1 {
-			return refuse(http.StatusBadRequest, "rows[%d] has the column %q twice", r.n, unquoted(name))
+			return rr.twice(r.n, string(unquoted(name)))
 		}
 		rr.seen[slot] = r.n + 1
 		value, err := rr.value()
@@ -61,14 +61,27 @@ func (rr *rowReader) readRow(r *rows) error {
 		rr.faultOf(r.n, err)
 		return nil
 	}
-	if unseen != nil {
-		if r.unseen == nil {
-			r.unseen = make(map[int][]string)
-		}
-		r.unseen[r.n] = unseen
-	}
+	r.noteUnseen(r.n, unseen)
 	rr.checkFar(r.n, features)
 	return nil
+}
+
+// noteUnseen notes the columns of a row whose category was not in the training rows.
+func (r *rows) noteUnseen(row int, columns []string) {
+	if columns == nil {
+		return
+	}
+	if r.unseen == nil {
+		r.unseen = make(map[int][]string)
+	}
+	r.unseen[row] = columns
+}
+
+// twice refuses a row that names a column again.
+func (rr *rowReader) twice(row int, column string) *Problem {
+	p := refuse(http.StatusBadRequest, "rows[%d] has the column %q twice", row, cut(column))
+	p.Errors = []Fault{{rowLocation(row, column), "the column occurs twice in this row"}}
+	return p
 }
 
 // find is the slot of the name at a place of the row.
@@ -126,7 +139,7 @@ func (rr *rowReader) take(r *rows, slot int, value []byte) {
 		values[len(values)-1] = number(value)
 	}
 	if slot == rr.target {
-		r.labels[r.n] = rr.label(value)
+		r.labels[len(r.labels)-1] = rr.label(value) // rows that are none have no label
 	}
 	if slot >= len(rr.recipe.Columns) {
 		return

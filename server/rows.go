@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 )
 
 const (
@@ -17,6 +18,9 @@ const (
 	maxFaults = 10
 	// maxIgnored is how many column names the model need not know.
 	maxIgnored = 4096
+	// maxNested is the bytes of an object or a list within a row or beside the rows.
+	// Looking for names that occur twice takes ten times the memory.
+	maxNested = 1 << 20
 	// farthest is the largest standardised value. Kernels square their arguments, and
 	// model files have the same bound.
 	farthest = 1e50
@@ -30,6 +34,7 @@ type rows struct {
 	ignored  []string         // columns that nobody asked for
 	values   map[string][]float64
 	labels   []int8 // the outcome ±1 of each row, 0 where it is not known; nil if none was asked for
+	share    *share // the request's, of the memory
 }
 
 // What values holds in place of a number.
@@ -52,6 +57,7 @@ type rowReader struct {
 	// Of the request under way. Names have slots: those of the recipe's columns are
 	// their numbers, others come after them in the order of their first use.
 	body   []byte
+	share  *share         // of the memory
 	extra  map[string]int // slots of other names
 	names  []string       // and the names of those slots
 	wanted map[int][]float64
@@ -75,14 +81,8 @@ func newRowReader(r *data.Recipe, maxRows int) *rowReader {
 	}
 	for i, c := range r.Columns {
 		rr.columns[c.Name] = i
-		width := len(c.Categories)
-		if c.Kind == data.Numeric {
-			width++
-		}
-		if c.Indicator {
-			width++
-		}
-		for range width {
+		one := data.Recipe{Columns: r.Columns[i : i+1]}
+		for range one.Dim() {
 			rr.feature = append(rr.feature, i)
 		}
 	}
@@ -117,7 +117,7 @@ func (rr *rowReader) read(body []byte, fields bodyFields, wanted []string, label
 		case name == "rows":
 			all, err = rr.readRows(labels)
 		case known:
-			err = rr.readField(name, read)
+			err = rr.readField(read)
 		default:
 			err = rr.unknownField(name, fields)
 		}
@@ -172,6 +172,9 @@ func (rr *rowReader) value() ([]byte, error) {
 	end := rr.decoder.InputOffset()
 	raw := rr.body[end-int64(len(v)) : end]
 	if k := raw[0]; k == '{' || k == '[' {
+		if len(raw) > maxNested {
+			return nil, refuse(http.StatusUnprocessableEntity, "an object or a list before byte %d has more than %d bytes, and nothing of that size is used; leave it out", end, maxNested)
+		}
 		// The decoder was told not to look for names that occur twice.
 		if !jsontext.Value(raw).IsValid() {
 			return nil, refuse(http.StatusBadRequest, "an object before byte %d has the same name twice", end)
@@ -188,13 +191,15 @@ func (rr *rowReader) fieldName(given map[string]bool) (string, error) {
 	}
 	name := unquoted(raw)
 	if given[string(name)] {
-		return "", refuse(http.StatusBadRequest, "%q occurs twice", name)
+		p := refuse(http.StatusBadRequest, "%q occurs twice", cut(string(name)))
+		p.Errors = []Fault{{member("", string(name)), "the field occurs twice"}}
+		return "", p
 	}
 	given[string(name)] = true
 	return string(name), nil
 }
 
-func (rr *rowReader) readField(name string, read func([]byte) error) error {
+func (rr *rowReader) readField(read func([]byte) error) error {
 	raw, err := rr.value()
 	if err != nil {
 		return err
@@ -214,6 +219,15 @@ func (rr *rowReader) unknownField(name string, fields bodyFields) error {
 	return wrong(member("", name), "there is no such field; the fields are %q", known)
 }
 
+// takeActions takes the memory of what actions cost, or bring, in the rows.
+func (r *rows) takeActions(s *decision.Spec) error {
+	const bytes = 64 // of one action's entries and expectation, and of the latter as it is written
+	return r.share.take(int64(r.n) * int64(len(s.Actions())) * bytes)
+}
+
+// takeRows takes the memory of rows to come.
+func (rr *rowReader) takeRows(n int) error { return rr.share.take(8 * int64(n) * int64(rr.dim)) }
+
 // readRows reads the list of rows.
 func (rr *rowReader) readRows(labels bool) (*rows, error) {
 	d := rr.decoder
@@ -223,14 +237,20 @@ func (rr *rowReader) readRows(labels bool) (*rows, error) {
 		}
 		return nil, wrong("rows", "%s is not a list of rows", kindName(k))
 	}
-	_, _ = d.ReadToken() // the [ just seen
-	r := new(rows)
+	_, _ = d.ReadToken()                 // the [ just seen
+	r, room := &rows{share: rr.share}, 0 // room is the rows that memory was taken for
 	if labels {
 		r.labels = []int8{}
 	}
 	for d.PeekKind() != ']' {
 		if r.n == rr.maxRows {
 			return nil, refuse(http.StatusRequestEntityTooLarge, "there are more than %d rows; send them in several requests", rr.maxRows)
+		}
+		if r.n >= room {
+			if err := rr.takeRows(1); err != nil {
+				return nil, err
+			}
+			room++
 		}
 		begin := d.InputOffset()
 		if err := rr.readRow(r); err != nil {
@@ -239,7 +259,11 @@ func (rr *rowReader) readRows(labels bool) (*rows, error) {
 		if r.n++; r.n == 1 {
 			// The others are about as long.
 			more := (int64(len(rr.body)) - begin) / (d.InputOffset() - begin)
-			r.features = slices.Grow(r.features, rr.dim*int(min(more, int64(rr.maxRows))))
+			room = int(min(more, int64(rr.maxRows)))
+			if err := rr.takeRows(room); err != nil {
+				return nil, err
+			}
+			r.features = slices.Grow(r.features, rr.dim*room)
 		}
 		if len(rr.faults) == maxFaults {
 			return nil, invalid(rr.faults...)

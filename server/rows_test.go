@@ -81,6 +81,9 @@ func FuzzDecide(f *testing.F) {
 		`{"rows":[{"age":1e999,"income":1,"job":"clerk","owner":true}]}`,
 		`{"rows":[{"age":-0.0,"income":1e-400,"job":2,"owner":true,"z":1e999}]}`,
 		`{"rows":[{"age":[1],"income":1,"job":{"a":1,"a":2},"owner":true}]}`,
+		`{"rows":[1,{"age":31,"income":1,"job":"clerk","owner":true,"class":"good"},[],{"class":"bad","age":2,"income":1,"job":"clerk","owner":true}]}`,
+		`{"rows":[{"age":31,"income":1,"job":"clerk","owner":true,"class":"good"},null,{"class":"bad"},"x",{"class":["bad"]}]}`,
+		`{"rows":[{"age":31,"income":1,"job":"clerk","owner":true,"class":"good"},{"class":"bad","age":2,"income":1,"job":"clerk","owner":true}]}`,
 		`{"rows":[]}`, `{"rows":[null]}`, `{"rows":null}`, `{}`, `[]`, `{"rows":[{}],"rows":[{}]}`, `{"rows":[{}]} {}`, `{"rows":[{}],"more":1}`,
 		`{"rows":[{"age":NaN}]}`, `{"rows":[{"age":"` + "\xff" + `"}]}`, `{"rows":[{"age":"\ud800"}]}`, "\xef\xbb\xbf{}", ``, `{"rows":[{"age":1`,
 	} {
@@ -104,6 +107,11 @@ func checkRead(t fataler, reader *rowReader, body []byte) {
 	got, err := reader.read(body, nil, nil, false)
 	if !bytes.Equal(body, before) {
 		t.Fatalf("the body was changed")
+	}
+	// With labels too: the same rows, and a label for each.
+	labelled, refused := reader.read(body, nil, nil, true)
+	if (refused == nil) != (err == nil) || err == nil && (labelled.n != got.n || len(labelled.labels) != got.n) {
+		t.Fatalf("with labels: %+v, %v; without: %v", labelled, refused, err)
 	}
 	want := slowRows(before, reader.recipe)
 	if err != nil {

@@ -24,6 +24,10 @@ const (
 // those that have been sent: it accepts no more connections, answers what comes over
 // the open ones and closes each after its answer, for as long as Config.Drain allows.
 // The error is nil if all were answered.
+//
+// Over a listener on a loopback address, a server without tokens refuses requests whose
+// Host is a name other than localhost: such a name is what a page of another site has
+// that was made to lead here.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var open atomic.Int64 // connections
 	h := &http.Server{
@@ -36,6 +40,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout:   s.config.ReadTimeout + s.config.Deadline + writeAllowance,
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // what clients do to connections
+		BaseContext:    func(l net.Listener) context.Context { return withLoopback(context.Background(), l) },
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			switch state {
 			case http.StateNew:
@@ -46,7 +51,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		},
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(l) }()
+	go func() { failed <- h.Serve(outspoken{l, s.log}) }()
 	select {
 	case err := <-failed:
 		return errors.Join(err, h.Close())
@@ -63,6 +68,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(fmt.Errorf("requests were cut off after %v: %w", s.config.Drain, err), h.Close())
 	}
 	return nil
+}
+
+// outspoken is a listener that logs why it accepts no connection, such as that the
+// process has no file descriptors left. http.Server tries again, and says so only where
+// it also says what every client does to its connection.
+type outspoken struct {
+	net.Listener
+	log *slog.Logger
+}
+
+// Accept waits for a connection.
+func (l outspoken) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		l.log.LogAttrs(context.Background(), slog.LevelWarn, "connection not accepted", slog.Any("error", err))
+	}
+	return conn, err
 }
 
 // waitUntil waits for something to come true, for so long at most.

@@ -24,6 +24,7 @@ type Config struct {
 	Tokens []string
 
 	MaxBody         int64         // bytes of a request's body; 8 MiB
+	MaxMemory       int64         // bytes of all requests under way: bodies, rows and answers; 256 MiB
 	MaxRows         int           // rows of a request; 10,000
 	MaxCalibrations int           // calibrations at a time; 1. Eight times as many may wait
 	Deadline        time.Duration // of one request's computations; 1 minute
@@ -50,6 +51,9 @@ func (c Config) withDefaults() Config {
 	duration(&c.Drain, 30*time.Second)
 	if c.MaxBody == 0 {
 		c.MaxBody = 8 << 20
+	}
+	if c.MaxMemory == 0 {
+		c.MaxMemory = 256 << 20
 	}
 	if c.MaxRows == 0 {
 		c.MaxRows = 10_000
@@ -78,7 +82,7 @@ func (c Config) check() error {
 	if slices.Contains(c.Tokens, "") {
 		return errors.New("a token is empty")
 	}
-	if c.MaxBody < 0 || c.MaxRows < 0 || c.MaxCalibrations < 0 || min(c.Deadline, c.HeaderTimeout, c.ReadTimeout, c.IdleTimeout, c.Drain) < 0 {
+	if c.MaxBody < 0 || c.MaxMemory < 0 || c.MaxRows < 0 || c.MaxCalibrations < 0 || min(c.Deadline, c.HeaderTimeout, c.ReadTimeout, c.IdleTimeout, c.Drain) < 0 {
 		return errors.New("a limit is negative")
 	}
 	if len(c.Models) == 0 {
@@ -99,9 +103,10 @@ type Server struct {
 	models    atomic.Pointer[catalogue]
 	reloading sync.Mutex
 	draining  atomic.Bool
+	memory    budget // of all requests under way
 
 	calibrating  *gate // calibrations
-	computations *gate // explorations and second opinions
+	computations *gate // explorations, cost curves and second opinions
 }
 
 // New makes a server and reads its models. The error of a model that cannot be read is
@@ -116,6 +121,7 @@ func New(c Config) (*Server, error) {
 		calibrating:  newGate(c.MaxCalibrations, 8*c.MaxCalibrations, "calibrations"),
 		computations: newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "computations"),
 	}
+	s.memory.total = c.MaxMemory
 	s.models.Store(&catalogue{})
 	if err := s.Reload(); err != nil {
 		return nil, err

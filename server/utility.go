@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -16,6 +17,7 @@ import (
 const (
 	maxUtility = 1 << 16 // bytes of a utility
 	maxActions = 64      // every row of a response has a number for each
+	maxName    = 100     // characters of an action's name, which every row may repeat
 	// largest is the largest cost or utility, so that differences and sums of rows are
 	// finite.
 	largest = 1e200
@@ -25,16 +27,13 @@ const (
 // the specification files, or a text in the short form for two actions. It is bound to
 // the outcomes of the model. Null stands for the model's own.
 func parseUtility(m *lossep.Model, raw []byte) (*decision.Spec, error) {
-	if len(raw) > maxUtility {
-		return nil, wrong("utility", "it has more than %d bytes", maxUtility)
-	}
 	switch jsontext.Value(raw).Kind() {
 	case 'n':
 		return m.Utility(), nil
 	case '"':
 		return parseUtilityText(m, string(unquoted(raw)))
 	case '{':
-		return bindUtility(m, func() (*decision.Spec, error) { return parseObject(raw) })
+		return bindUtility(m, raw, decision.ParseSpecJSON)
 	}
 	return nil, wrong("utility", `give an object such as {"outcomes": […], "costs": {…}}, or a text such as "fn=5,fp=1"`)
 }
@@ -42,25 +41,19 @@ func parseUtility(m *lossep.Model, raw []byte) (*decision.Spec, error) {
 // parseUtilityText reads the short form, or the long one in quotes: parameters of the
 // inference protocol are no objects.
 func parseUtilityText(m *lossep.Model, text string) (*decision.Spec, error) {
-	return bindUtility(m, func() (*decision.Spec, error) {
-		if strings.HasPrefix(strings.TrimSpace(text), "{") {
-			return parseObject([]byte(text))
-		}
-		return decision.ParseCosts(text)
-	})
-}
-
-// parseObject reads the long form. JSON is YAML once its escapes are written out.
-func parseObject(raw []byte) (*decision.Spec, error) {
-	plain, err := jsontext.AppendFormat(nil, raw, jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
-	if err != nil {
-		return nil, malformed("utility", err)
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return bindUtility(m, []byte(text), decision.ParseSpecJSON)
 	}
-	return decision.ParseSpec("", plain)
+	return bindUtility(m, []byte(text), func(text []byte) (*decision.Spec, error) { return decision.ParseCosts(string(text)) })
 }
 
-func bindUtility(m *lossep.Model, parse func() (*decision.Spec, error)) (*decision.Spec, error) {
-	s, err := parse()
+// bindUtility parses a utility of bounded size and binds it to the outcomes of the
+// model.
+func bindUtility(m *lossep.Model, text []byte, parse func([]byte) (*decision.Spec, error)) (*decision.Spec, error) {
+	if len(text) > maxUtility {
+		return nil, wrong("utility", "it has more than %d bytes", maxUtility)
+	}
+	s, err := parse(text)
 	if err == nil {
 		s, err = m.Bind(s)
 	}
@@ -69,6 +62,11 @@ func bindUtility(m *lossep.Model, parse func() (*decision.Spec, error)) (*decisi
 	}
 	if n := len(s.Actions()); n > maxActions {
 		return nil, wrong("utility", "there are %d actions, and at most %d can be asked for", n, maxActions)
+	}
+	for _, name := range s.Actions() {
+		if utf8.RuneCountInString(name) > maxName {
+			return nil, wrong("utility", "the name of an action has more than %d characters", maxName)
+		}
 	}
 	return s, nil
 }
@@ -83,7 +81,7 @@ func utilityProblem(err error) error {
 	)
 	switch {
 	case errors.As(err, &spec):
-		// Lines and columns are those of the text as it was rewritten.
+		// The place is said by the problem; the message names the action and the outcome.
 		plain := decision.SpecError{Msg: spec.Msg, Fix: spec.Fix}
 		return wrong("utility", "%s", plain.Error())
 	case errors.As(err, &input):

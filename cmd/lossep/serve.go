@@ -39,11 +39,14 @@ a page at / where they can move the costs and watch the decisions change. Counts
 times for Prometheus are at /metrics.
 
 A model is called by its file's name without .lossep, or as in name=path. A hangup
-signal (SIGHUP) has the files of models and certificates read anew, and one that cannot
-be used leaves what was there before; a termination signal (SIGTERM) ends the server
-when the requests it has are answered. The log goes to standard error.
+signal (SIGHUP) has the files of models, tokens and certificates read anew, and one that
+cannot be used leaves what was there before; a termination signal (SIGTERM) ends the
+server when the requests it has are answered, and a second one at once. The log goes to
+standard error.
 
-Without --tokens, everybody who can reach the address is answered.`,
+Without --tokens, everybody who can reach the address is answered; on a loopback address
+only requests to localhost or an IP address are, so that no web site can ask by way of a
+browser.`,
 		Example: `  lossep serve model.lossep
   lossep serve today=model.lossep candidate=other.lossep --addr :8443 --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
   lossep serve --demo`,
@@ -67,6 +70,10 @@ Without --tokens, everybody who can reach the address is answered.`,
 	logFormat := addFormat(flags)
 	flags.Lookup("format").Usage = "the log for people (text) or for programs (json)"
 	c.RunE = func(c *cobra.Command, args []string) error {
+		// From the first moment, for a hangup would end a process that does not ask for it.
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		defer signal.Stop(hangup)
 		if err := checkLimits(config); err != nil {
 			return err
 		}
@@ -100,12 +107,9 @@ Without --tokens, everybody who can reach the address is answered.`,
 		if err != nil {
 			return err
 		}
-		hangup := make(chan os.Signal, 1)
-		signal.Notify(hangup, syscall.SIGHUP)
-		defer signal.Stop(hangup)
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
-		go reloadOn(ctx, hangup, s, secrets, config.Logger)
+		go reloadOn(ctx, hangup, func() { reload(s, tokens, secrets, config.Logger) })
 
 		url := "http://" + l.Addr().String()
 		if secrets != nil {
@@ -245,28 +249,55 @@ func demoRows() []map[string]any {
 	return rows
 }
 
+// newLogger writes lines of text, in which durations have a unit, or JSON, in which they
+// are a number of seconds.
 func newLogger(w io.Writer, f format) *slog.Logger {
 	if f == "json" {
-		return slog.New(slog.NewJSONHandler(w, nil))
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Value.Kind() == slog.KindDuration {
+					return slog.Float64("seconds", a.Value.Duration().Seconds())
+				}
+				return a
+			},
+		}))
 	}
 	return slog.New(slog.NewTextHandler(w, nil))
 }
 
-// reloadOn reads models and certificates anew with every signal.
-func reloadOn(ctx context.Context, hangup <-chan os.Signal, s *server.Server, secrets *certificates, log *slog.Logger) {
+// reloadOn reloads with every signal.
+func reloadOn(ctx context.Context, hangup <-chan os.Signal, reload func()) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-		}
-		_ = s.Reload() // which models were not read is in the log
-		if secrets != nil {
-			if err := secrets.read(); err != nil {
-				log.Error("certificate not reloaded", "error", err)
-			}
+			reload()
 		}
 	}
+}
+
+// reload reads tokens, certificates and models anew, each of which stays as it is if its
+// file cannot be used. Tokens come first: who takes one back should not have to wait for
+// models.
+func reload(s *server.Server, tokens string, secrets *certificates, log *slog.Logger) {
+	if tokens != "" {
+		texts, err := readTokens(tokens)
+		if err == nil {
+			err = s.SetTokens(texts)
+		}
+		if err != nil {
+			log.Error("tokens not reloaded", "error", err)
+		} else {
+			log.Info("tokens loaded", "tokens", len(texts))
+		}
+	}
+	if secrets != nil {
+		if err := secrets.read(); err != nil {
+			log.Error("certificate not reloaded", "error", err)
+		}
+	}
+	_ = s.Reload() // which models were not read is in the log
 }
 
 // openBrowser shows the page, if the machine knows how to; the address is printed

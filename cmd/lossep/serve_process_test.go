@@ -97,6 +97,7 @@ type process struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	address string
+	found   chan string // the address, when it is known
 	exited  chan struct{}
 
 	mu  sync.Mutex
@@ -106,11 +107,19 @@ type process struct {
 // listens finds the address in what the server says when it starts.
 var listens = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// serve starts "lossep serve" on a free port.
+// serve starts "lossep serve" on a free port, and waits until it listens.
 func serve(t *testing.T, args ...string) *process {
 	t.Helper()
+	p := start(t, args...)
+	p.listening()
+	return p
+}
+
+// start starts "lossep serve" on a free port.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
 	p := &process{
-		t: t, exited: make(chan struct{}),
+		t: t, found: make(chan string, 1), exited: make(chan struct{}),
 		cmd: exec.Command("lossep", append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...),
 	}
 	r, w, err := os.Pipe()
@@ -122,8 +131,7 @@ func serve(t *testing.T, args ...string) *process {
 		t.Fatal(err)
 	}
 	w.Close()
-	found := make(chan string, 1)
-	go p.read(r, found)
+	go p.read(r)
 	go func() {
 		p.cmd.Wait() // how it ended is in its ProcessState
 		close(p.exited)
@@ -132,18 +140,24 @@ func serve(t *testing.T, args ...string) *process {
 		p.cmd.Process.Kill() // fails if it has ended, which is as well
 		<-p.exited
 	})
-	select {
-	case p.address = <-found:
-	case <-p.exited:
-		t.Fatalf("the server ended: %v\n%s", p.cmd.ProcessState, p.said())
-	case <-time.After(patience):
-		t.Fatalf("the server does not say where it listens:\n%s", p.said())
-	}
 	return p
 }
 
+// listening waits until the server says its address.
+func (p *process) listening() {
+	p.t.Helper()
+	select {
+	case p.address = <-p.found:
+	case <-p.exited:
+		p.t.Fatalf("the server ended: %v\n%s", p.cmd.ProcessState, p.said())
+	case <-time.After(patience):
+		p.t.Fatalf("the server does not say where it listens:\n%s", p.said())
+	}
+}
+
 // read keeps what the server says, but for the requests, of which there are thousands.
-func (p *process) read(r io.Reader, found chan<- string) {
+func (p *process) read(r io.Reader) {
+	known := false
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		if strings.Contains(lines.Text(), "msg=request") {
 			continue
@@ -151,9 +165,9 @@ func (p *process) read(r io.Reader, found chan<- string) {
 		p.mu.Lock()
 		p.log.WriteString(lines.Text() + "\n")
 		p.mu.Unlock()
-		if a := listens.FindString(lines.Text()); a != "" && found != nil {
-			found <- a
-			found = nil
+		if a := listens.FindString(lines.Text()); a != "" && !known {
+			p.found <- a
+			known = true
 		}
 	}
 }
@@ -352,6 +366,79 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	}
 	if _, err := net.Dial("tcp", p.address); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// A hangup while the models are still being read does not end the server; it has them
+// read once more.
+func TestServeHangupAtStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loans.lossep")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	var file bytes.Buffer
+	if err := fitLoans(t, 2).Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, path)
+	for k := range 2 {
+		pipe := make(chan *os.File, 1)
+		go func() {
+			w, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for the server to open it
+			if err != nil {
+				t.Error(err)
+			}
+			pipe <- w
+		}()
+		var w *os.File
+		select {
+		case w = <-pipe:
+		case <-p.exited:
+			t.Fatalf("the server ended: %v\n%s", p.cmd.ProcessState, p.said())
+		case <-time.After(patience):
+			t.Fatalf("the model is not read for time %d\n%s", k+1, p.said())
+		}
+		if k == 0 {
+			p.signal(syscall.SIGHUP)
+			time.Sleep(50 * time.Millisecond) // for the signal to arrive first
+		}
+		if _, err := w.Write(file.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		if k == 0 {
+			p.listening()
+		}
+	}
+	p.ask("/v1/models/loans/decide", newLoan)
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.said())
+	}
+}
+
+// A second signal does not wait for a request that the first one waits for.
+func TestServeEndsAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loans.lossep")
+	save(t, fitLoans(t, 2), path)
+	p := serve(t, path, "--drain", "1h")
+	slow, err := net.Dial("tcp", p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if _, err := io.WriteString(slow, "POST /v1/models/loans/decide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the request", func() bool { return strings.Contains(p.ask("/metrics", ""), "lossep_http_requests_in_flight 2") })
+	p.signal(syscall.SIGTERM)
+	p.until("the drain", func() bool { return strings.Contains(p.said(), "draining") })
+	time.Sleep(50 * time.Millisecond) // signals have their usual effect again very soon
+	begin := time.Now()
+	p.signal(syscall.SIGTERM)
+	// The request would be refused for its slowness after 30 s.
+	if code := p.end(); code != -1 || time.Since(begin) > 10*time.Second {
+		t.Errorf("exit code %d after %v\n%s", code, time.Since(begin), p.said())
 	}
 }
 

@@ -60,12 +60,83 @@ func TestServeTokens(t *testing.T) {
 			t.Errorf("status %d with the token %q, want %d", status, token, want)
 		}
 	}
+	// A bad file and an empty one leave the tokens; another one replaces them.
+	status := func(token string) int {
+		status, _ := getJSON(t, http.DefaultClient, "http://"+p.address+"/v1/models", token)
+		return status
+	}
+	for k, text := range []string{"two words\n", "# nobody\n"} {
+		if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGHUP)
+		p.until("word of tokens that are refused", func() bool { return strings.Count(p.said(), "tokens not reloaded") == k+1 })
+		if a, b := status("sesame"), status("words"); a != 200 || b != 401 {
+			t.Errorf("status %d and %d after the tokens %q", a, b, text)
+		}
+	}
+	if err := os.WriteFile(tokens, []byte("other\nthird\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGHUP)
+	p.until("the new tokens", func() bool { return status("third") == 200 })
+	if a, b := status("sesame"), status("other"); a != 401 || b != 200 {
+		t.Errorf("status %d with the old token, %d with the one that stays", a, b)
+	}
 	p.signal(syscall.SIGTERM)
 	if code := p.end(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if said := p.said(); strings.Contains(said, "sesame") || !strings.Contains(said, `"msg":"request"`) {
-		t.Errorf("the log is %s", said)
+	said := p.said()
+	for _, secret := range []string{"sesame", "two", "third"} {
+		if strings.Contains(said, secret) {
+			t.Errorf("%q is in the log: %s", secret, said)
+		}
+	}
+	checkRequestLines(t, said)
+}
+
+// checkRequestLines checks that there are lines of requests in JSON, with the time that
+// each took in seconds.
+func checkRequestLines(t *testing.T, log string) {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(log) {
+		var entry struct {
+			Msg      string
+			Seconds  *float64
+			Duration any
+		}
+		if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg != "request" {
+			continue
+		}
+		n++
+		if entry.Seconds == nil || *entry.Seconds <= 0 || *entry.Seconds > patience.Seconds() || entry.Duration != nil {
+			t.Errorf("line %s", line)
+		}
+	}
+	if n == 0 {
+		t.Errorf("no requests in %s", log)
+	}
+}
+
+// On a loopback address without tokens, names that other sites can have are refused.
+func TestServeForeignHost(t *testing.T) {
+	p := serve(t, filepath.Join(fitted(t), "m.lossep"))
+	for host, want := range map[string]int{"evil.example": 421, "localhost": 200} {
+		q, err := http.NewRequest(http.MethodGet, "http://"+p.address+"/v1/models", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Host = host
+		r, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		if r.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", host, r.StatusCode, want)
+		}
 	}
 }
 

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"math"
+	"testing"
+
+	"github.com/lossep/lossep/decision"
+	"pgregory.net/rapid"
+)
+
+// The points of a curve are those of deciding every row under every value by the whole
+// table, whatever the number of actions, with ties and with multiples of a column.
+func TestCurvePointsAreTables(t *testing.T) {
+	specs := map[bool]*decision.Spec{}
+	for costs, kind := range map[bool]string{true: "costs", false: "utilities"} {
+		spec, err := decision.ParseSpec("test", []byte("outcomes: [good, bad]\n"+kind+": {a: {good: 0, bad: 5}, b: {good: 1, bad: 0}, c: {good: 1, bad: 2}, d: {good: 1, bad: 1}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs[costs] = spec
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		const actions = 4
+		// Few different numbers, so that there are ties; some of them to rounding only.
+		number := rapid.SampledFrom([]float64{0, 0.1, 0.3, 0.1 + 0.2, 1, 1 + 0x1p-52, 2, 3})
+		n := rapid.IntRange(1, 5).Draw(t, "rows")
+		c := &curve{
+			spec: specs[rapid.Bool().Draw(t, "costs")], rows: &rows{n: n}, scratch: make(decision.Table, actions),
+			action: rapid.IntRange(0, actions-1).Draw(t, "action"), outcome: rapid.IntRange(0, 1).Draw(t, "outcome"),
+		}
+		multiples := rapid.Bool().Draw(t, "multiples")
+		for range n {
+			c.p = append(c.p, rapid.SampledFrom([]float64{0, 0.1, 0.25, 0.3, 0.5, 1}).Draw(t, "p"))
+			c.rows.labels = append(c.rows.labels, int8(rapid.IntRange(-1, 1).Draw(t, "label")))
+			table := make(decision.Table, actions)
+			for a := range table {
+				table[a] = [2]float64{number.Draw(t, "u"), number.Draw(t, "u")}
+			}
+			c.entries = append(c.entries, table)
+			if multiples {
+				c.factor = append(c.factor, number.Draw(t, "factor"))
+			}
+		}
+		values := rapid.SliceOfN(number, 1, 3).Draw(t, "values")
+		got, err := c.response(t.Context(), values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, value := range values {
+			var expected, held, realised float64
+			constant := make([]float64, actions)
+			flipped, labelled := 0, 0
+			table := make(decision.Table, actions)
+			for i, p := range c.p {
+				c.table(table, i, value)
+				best, before := c.best(table, p), c.best(c.entries[i], p)
+				expected += table.ExpectedUtility(best, 1-p, p)
+				held += table.ExpectedUtility(before, 1-p, p)
+				if best != before {
+					flipped++
+				}
+				if y := c.rows.labels[i]; y != 0 {
+					labelled++
+					realised += table[best][(y+1)/2]
+				}
+				for a := range constant {
+					constant[a] += table.ExpectedUtility(a, 1-p, p)
+				}
+			}
+			// Sums of at most 5 numbers up to 9, added in another order.
+			const tolerance = 1e-13
+			far := func(x, y float64) bool { return math.Abs(x-y) > tolerance }
+			point := got.Points[k]
+			if far(point.Expected, expected/float64(n)) || far(point.Held, held/float64(n)) || point.Flipped != flipped || got.Labelled != labelled {
+				t.Fatalf("at %v: %+v, %d labelled; want %v, %v, %d, %d", value, point, got.Labelled, expected/float64(n), held/float64(n), flipped, labelled)
+			}
+			if labelled > 0 && far(*point.Realised, realised/float64(labelled)) || labelled == 0 && point.Realised != nil {
+				t.Fatalf("at %v: realised %v, want %v", value, point.Realised, realised/float64(labelled))
+			}
+			for a := range constant {
+				if far(got.Constant[a].Expected[k], constant[a]/float64(n)) {
+					t.Fatalf("always %d at %v: %v, want %v", a, value, got.Constant[a].Expected[k], constant[a]/float64(n))
+				}
+			}
+		}
+	})
+}

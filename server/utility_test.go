@@ -1,0 +1,85 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// inferBody asks the inference protocol for a decision under a utility, which is text
+// there.
+func inferBody(utility string) string {
+	return `{"inputs":[{"name":"age","datatype":"FP64","shape":[1],"data":[31]},{"name":"income","datatype":"FP64","shape":[1],"data":[12.5]},` +
+		`{"name":"job","datatype":"BYTES","shape":[1],"data":["clerk"]},{"name":"owner","datatype":"BYTES","shape":[1],"data":["true"]},` +
+		`{"name":"amount","datatype":"FP64","shape":[1],"data":[200]}],"parameters":{"utility":` + jsonText(utility) + `},"outputs":[{"name":"action"}]}`
+}
+
+// costsOf is a utility of two actions.
+func costsOf(first, second, entry string) string {
+	return fmt.Sprintf(`{"outcomes":["good","bad"],"costs":{%s:{"good":%s,"bad":1},%s:{"good":100,"bad":100}}}`, jsonText(first), entry, jsonText(second))
+}
+
+// Both protocols take the same utilities, and refuse the same with the same words: what
+// is too long, since every row may repeat it, and what is no entry.
+func TestUtilityObjects(t *testing.T) {
+	s := newServer(t)
+	long := strings.Repeat("<", maxName)
+	for _, c := range []struct{ name, utility, detail string }{
+		{"short form", "fn=5,fp=1", ""},
+		{"plain", costsOf("a", "b", "0"), ""},
+		{"blanks in front", "\n " + costsOf("a", "b", "0"), ""},
+		{"names that YAML has no way to write", costsOf("a\u007f", "b\u0085\u2028", "0"), ""},
+		{"names that YAML takes for other things", costsOf("null", "true", "0"), ""},
+		{"a column", costsOf("a", "b", `"0.001 * amount"`), ""},
+		{"long names", costsOf(long, "ü"+long[1:], "0"), ""},
+		{"a longer name", costsOf(long+"<", "b", "0"), "the name of an action has more than 100 characters"},
+		{"a long utility", costsOf("a", "b", "0"+strings.Repeat(" ", maxUtility)), "more than 65536 bytes"},
+		{"a long short form", "fn=5,fp=1" + strings.Repeat(" ", maxUtility), "more than 65536 bytes"},
+		{"true", costsOf("a", "b", "true"), `action "a" under "good" is a truth value`},
+		{"false", costsOf("a", "b", "false"), "is a truth value"},
+		{"null", costsOf("a", "b", "null"), `action "a" under "good" is null`},
+		{"a list", costsOf("a", "b", "[0]"), "is a list"},
+		{"an outcome that is true", strings.Replace(costsOf("a", "b", "0"), `"good"`, `true`, 1), "outcome 1 is a truth value"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			value := c.utility
+			if !strings.HasPrefix(value, "{") {
+				value = jsonText(value)
+			}
+			w := ask(s, http.MethodPost, "/v1/models/loans/decide", `{"rows":[`+goodRow+`],"utility":`+value+`}`)
+			v2 := ask(s, http.MethodPost, "/v2/models/loans/infer", inferBody(c.utility))
+			if c.detail == "" {
+				if w.Code != 200 || v2.Code != 200 {
+					t.Errorf("%d %s, %d %s", w.Code, w.Body, v2.Code, v2.Body)
+				}
+				return
+			}
+			p := checkRefused(t, w, 422)
+			if len(p.Errors) != 1 || p.Errors[0].Location != "utility" || !strings.Contains(p.Detail, c.detail) || strings.Contains(p.Detail, "YAML") {
+				t.Errorf("%+v", p)
+			}
+			if v2.Code < 400 || v2.Code > 499 || !strings.Contains(v2.Body.String(), jsonEscaped(c.detail)) {
+				t.Errorf("the inference protocol says %d %s", v2.Code, v2.Body)
+			}
+		})
+	}
+}
+
+func jsonEscaped(text string) string { return strings.Trim(jsonText(text), `"`) }
+
+// What a response repeats in every row is bounded: ten thousand rows with the longest
+// name there can be.
+func TestLongNamesInManyRows(t *testing.T) {
+	s := newServer(t)
+	const n = 10_000
+	utility := costsOf(strings.Repeat("<", maxName), "b", "0")
+	w := ask(s, http.MethodPost, "/v1/models/loans/decide", `{"rows":[`+strings.Repeat(goodRow+",", n-1)+goodRow+`],"utility":`+utility+`}`)
+	if w.Code != 200 || strings.Count(w.Body.String(), `"action":`) != n {
+		t.Fatalf("%d, %d bytes", w.Code, w.Body.Len())
+	}
+	if most := n * 1000; w.Body.Len() > most {
+		t.Error("a response of " + strconv.Itoa(w.Body.Len()) + " bytes")
+	}
+}
