@@ -2,9 +2,6 @@ package lossep
 
 import (
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,6 +9,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // opinion is a posterior that can be asked.
@@ -88,17 +86,4 @@ func probability(outcome factor.Factor, mean, variance float64) float64 {
 
 // eachRow calls f for every row, on all processors. Rows are asked about one by one,
 // because what the products of larger matrices round to depends on their shape.
-func eachRow(n int, f func(i int)) {
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			f(i)
-		}
-	}
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
-}
+func eachRow(n int, f func(i int)) { tasks.Each(n, func() func(int) { return f }) }

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // rangesOf are the actions over the thresholds of a domain of a posterior that does
@@ -225,16 +223,5 @@ func join(runs []run, domain [2]float64) []Range {
 	return ranges
 }
 
-// each runs tasks 0 … n−1 on all cores.
-func each(n int, do func(i int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	wait.Wait()
-}
+// each runs tasks that need no scratch space.
+func each(n int, do func(i int)) { tasks.Each(n, func() func(int) { return do }) }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/lanes"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/level3"
 )
@@ -201,22 +201,20 @@ func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
 	size = (size + lanes.Group - 1) / lanes.Group * lanes.Group
 	blocks = (raw.Rows + size - 1) / size
 
-	var next atomic.Int64
-	work := func() {
+	block := func(b int) {
 		s := p.pool.Get().(*predictorScratch)
 		defer p.pool.Put(s)
-		for b := int(next.Add(1)) - 1; b < blocks; b = int(next.Add(1)) - 1 {
-			from, to := b*size, min((b+1)*size, raw.Rows)
-			rows := blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]}
-			p.block(s, rows, mean[from:to], variance[from:to])
+		from, to := b*size, min((b+1)*size, raw.Rows)
+		rows := blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]}
+		p.block(s, rows, mean[from:to], variance[from:to])
+	}
+	if workers == 1 {
+		for b := range blocks {
+			block(b)
 		}
+		return
 	}
-	var wait sync.WaitGroup
-	for range min(workers, blocks) - 1 {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
+	tasks.Each(blocks, func() func(int) { return block })
 }
 
 // block is Moments for a few rows.

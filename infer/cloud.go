@@ -2,9 +2,6 @@ package infer
 
 import (
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,6 +9,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -96,7 +94,7 @@ func (c *cloud) eachView(views *gauss.Views, visit func(i int, means []float64, 
 	variance := c.spread(views)
 	n := c.size()
 	step := min(panelViews, max(1, panelSize/n))
-	eachTask((views.Len()+step-1)/step, func() func(int) {
+	tasks.Each((views.Len()+step-1)/step, func() func(int) {
 		var p panel
 		return func(task int) {
 			i, j := task*step, min((task+1)*step, views.Len())
@@ -113,7 +111,7 @@ func (c *cloud) eachView(views *gauss.Views, visit func(i int, means []float64, 
 func (c *cloud) combine(views *gauss.Views, t factor.Factor, weights []float64) []float64 {
 	variance := c.spread(views)
 	sums := make([]float64, c.size())
-	eachTask((len(sums)+panelCentres-1)/panelCentres, func() func(int) {
+	tasks.Each((len(sums)+panelCentres-1)/panelCentres, func() func(int) {
 		var p panel
 		return func(task int) {
 			k, l := task*panelCentres, min((task+1)*panelCentres, len(sums))
@@ -147,28 +145,4 @@ func expectEach(t factor.Factor, means []float64, v float64) {
 		l, _, _ := t.LogMean(m, v)
 		means[k] = math.Exp(l)
 	}
-}
-
-// eachTask runs tasks 0 … n−1 on all cores. Every worker makes its own function,
-// and with it its own scratch space.
-func eachTask(n int, newWorker func() func(task int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		work := newWorker()
-		for task := range n {
-			work(task)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			work := newWorker()
-			for task := int(next.Add(1)) - 1; task < n; task = int(next.Add(1)) - 1 {
-				work(task)
-			}
-		})
-	}
-	wait.Wait()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Correction is how far a corrected marginal goes.
@@ -241,7 +242,7 @@ func (c *Corrected) expand(s *correction, w float64, cov []float64) {
 func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd float64, s *correction)) {
 	const block = 64
 	n := views.Len()
-	eachTask((n+block-1)/block, func() func(int) {
+	tasks.Each((n+block-1)/block, func() func(int) {
 		var ws gauss.Workspace
 		s := correction{refine: refine}
 		known := correction{x: []float64{0}, p: []float64{1}}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Evidence is a posterior that answers every question by inference of its own: the
@@ -49,7 +50,7 @@ func (e *Evidence) Moments(views *gauss.Views, mean, variance []float64) {
 // counted by Failures.
 func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	Gaussian{e.fit.Q}.Expect(views, t, value, stderr)
-	eachTask(views.Len(), func() func(int) {
+	tasks.Each(views.Len(), func() func(int) {
 		return func(j int) {
 			if p, ok := e.expect(views.Slice(j, j+1), t); ok {
 				value[j] = p

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Grid is the exact posterior of a model of one or two dimensions with terms of any
@@ -156,7 +157,7 @@ func (g *lattice) evaluate(blurred bool) {
 		}
 	}
 	const block = 512
-	eachTask((total+block-1)/block, func() func(int) {
+	tasks.Each((total+block-1)/block, func() func(int) {
 		d := newDensity(g.model, g.actions)
 		if blurred {
 			if err := d.blur(cell); err != nil {

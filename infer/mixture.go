@@ -9,6 +9,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // MaxMixtureTerms is the largest number of clutter terms whose mixture is
@@ -169,7 +170,7 @@ func (r *MixtureResult) Moments(views *gauss.Views, mean, variance []float64) {
 // once for every component and view.
 func (r *MixtureResult) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	clear(stderr)
-	eachTask(views.Len(), func() func(int) {
+	tasks.Each(views.Len(), func() func(int) {
 		return func(i int) {
 			a, b, res := views.Row(i)[0], views.Offset(i), views.Residual(i)
 			sum := 0.0

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -103,7 +104,7 @@ func (d *drawnUtility) visit(q *gauss.Gaussian, ws *gauss.Workspace) bool {
 	d.points.At(d.centre, q.Mean())
 	multiply(blas.NoTrans, blas.Trans, 1, d.z.RawMatrix(), d.white.RawMatrix(), 0, d.values.RawMatrix())
 	const block = 32
-	eachTask((len(d.logs)+block-1)/block, func() func(task int) {
+	tasks.Each((len(d.logs)+block-1)/block, func() func(task int) {
 		bends := make([]float64, len(d.centre))
 		return func(task int) {
 			for k := task * block; k < min((task+1)*block, len(d.logs)); k++ {

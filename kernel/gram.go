@@ -2,12 +2,11 @@ package kernel
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // tileSize is the side of the tiles of the pair matrix. A tile of it, the
@@ -167,26 +166,11 @@ func casesIn(m blas64.General, s span) blas64.General {
 	return tile{rows: s, cols: span{0, m.Cols}}.of(m)
 }
 
-// overTasks calls work for every task below n from as many goroutines as there are
-// processors. Which goroutine works on a task must not matter to the result.
+// overTasks calls work for every task below n on all processors, each with a scratch of
+// its own.
 func overTasks(n int, work func(t int, s *scratch)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	if workers <= 1 {
-		var s scratch
-		for t := range n {
-			work(t, &s)
-		}
-		return
-	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			var s scratch
-			for t := int(next.Add(1)) - 1; t < n; t = int(next.Add(1)) - 1 {
-				work(t, &s)
-			}
-		})
-	}
-	wait.Wait()
+	tasks.Each(n, func() func(int) {
+		s := new(scratch)
+		return func(t int) { work(t, s) }
+	})
 }

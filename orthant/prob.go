@@ -2,13 +2,11 @@ package orthant
 
 import (
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -37,21 +35,12 @@ func (r *Region) LogProb(points int, seed uint64) Probability {
 	generator := latticeGenerator(perShift, max(0, r.bounded-1))
 	means := make([]float64, Shifts)
 
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(Shifts, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for {
-				s := int(next.Add(1)) - 1
-				if s >= Shifts {
-					return
-				}
-				l := newLattice(generator, newStream(seed, latticeStream, s))
-				means[s] = r.logMeanWeight(l, perShift)
-			}
-		})
-	}
-	workers.Wait()
+	tasks.Each(Shifts, func() func(int) {
+		return func(s int) {
+			l := newLattice(generator, newStream(seed, latticeStream, s))
+			means[s] = r.logMeanWeight(l, perShift)
+		}
+	})
 
 	logMean := floats.LogSumExp(means) - math.Log(Shifts)
 	for s, m := range means {

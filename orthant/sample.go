@@ -3,13 +3,12 @@ package orthant
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -70,28 +69,22 @@ func (r *Region) Sample(ctx context.Context, dst *mat.Dense, seed uint64) (Stats
 
 	// Blocks are begun in order and what is begun is finished, so the first
 	// block to fail is the same whatever the timing.
-	var next atomic.Int64
 	var failed atomic.Bool
-	var workers sync.WaitGroup
-	for range min(blocks, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			z := make([]float64, r.Dim())
-			for !failed.Load() {
-				b := int(next.Add(1)) - 1
-				if b >= blocks {
-					return
-				}
-				rng := newStream(seed, sampleStream, b)
-				end := min(rows, (b+1)*blockRows)
-				block := dst.Slice(b*blockRows, end, 0, cols).(*mat.Dense)
-				stats[b], errs[b] = r.fill(ctx, block, z, rng)
-				if errs[b] != nil {
-					failed.Store(true)
-				}
+	tasks.Each(blocks, func() func(int) {
+		z := make([]float64, r.Dim())
+		return func(b int) {
+			if failed.Load() {
+				return
 			}
-		})
-	}
-	workers.Wait()
+			rng := newStream(seed, sampleStream, b)
+			end := min(rows, (b+1)*blockRows)
+			block := dst.Slice(b*blockRows, end, 0, cols).(*mat.Dense)
+			stats[b], errs[b] = r.fill(ctx, block, z, rng)
+			if errs[b] != nil {
+				failed.Store(true)
+			}
+		}
+	})
 
 	var total Stats
 	for b := range blocks {
