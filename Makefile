@@ -23,8 +23,11 @@ robust:     ## the long tests: ten thousand random problems of each kind, 50 pos
 	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m
 	go test ./infer -run NUTS -trials 50 -calibrations 1000 -v -timeout 60m
 
-bench:      ## all benchmarks
+bench:      ## all benchmarks; then matrices and sweeps on one core and on two
 	go test -run xxx -bench . ./...
+	go test -run xxx -bench '^Benchmark(Gemm|Syrk|Trsm|Cholesky|Inverse)$$' -cpu 1,2 ./level3
+	go test -run xxx -bench Stage -cpu 1,2 ./gauss
+	go test -run xxx -bench Sweep -cpu 1,2 -benchtime 4x ./infer
 
 generate:   ## the assembly of packages level3 and lanes
 	go generate ./level3 ./internal/lanes
