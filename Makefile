@@ -26,6 +26,7 @@ robust:     ## the long tests: ten thousand random problems of each kind, 50 pos
 bench:      ## all benchmarks; then matrices and sweeps on one core and on two
 	go test -run xxx -bench . ./...
 	go test -run xxx -bench '^Benchmark(Gemm|Syrk|Trsm|Cholesky|Inverse)$$' -cpu 1,2 ./level3
+	go test -run xxx -bench Cores -benchtime 31x ./level3
 	go test -run xxx -bench Stage -cpu 1,2 ./gauss
 	go test -run xxx -bench Sweep -cpu 1,2 -benchtime 4x ./infer
 
