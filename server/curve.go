@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -59,18 +60,7 @@ const (
 	defaultSteps = 61
 )
 
-func (s *Server) curve(x *exchange) error {
-	m, err := s.modelOf(x)
-	if err != nil {
-		return err
-	}
-	body, err := s.readBody(x, s.config.MaxBody, "application/json")
-	if err != nil {
-		return err
-	}
-	defer body.free()
-	ctx, cancel := s.deadline(x)
-	defer cancel()
+func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) error {
 	q := CurveRequest{From: math.NaN(), To: math.NaN(), Steps: defaultSteps, Scale: "linear"}
 	fields := bodyFields{
 		"calibrate": func(v []byte) error { return strict("calibrate", v, &q.Calibrate) },
@@ -80,7 +70,7 @@ func (s *Server) curve(x *exchange) error {
 		"steps":     func(v []byte) error { return strict("steps", v, &q.Steps) },
 		"scale":     func(v []byte) error { return strict("scale", v, &q.Scale) },
 	}
-	r, spec, err := m.readRows(body, fields, true)
+	r, spec, err := m.readRows(b, fields, true)
 	if err != nil {
 		return err
 	}

@@ -57,24 +57,14 @@ type decided struct {
 	secondOpinion bool
 }
 
-func (s *Server) decide(x *exchange) error {
-	m, err := s.modelOf(x)
-	if err != nil {
-		return err
-	}
-	body, err := s.readBody(x, s.config.MaxBody, "application/json")
-	if err != nil {
-		return err
-	}
-	defer body.free()
-	ctx, cancel := s.deadline(x)
-	defer cancel()
+func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) error {
 	d := decided{m: m}
 	fields := bodyFields{
 		"calibrate":      func(v []byte) error { return strict("calibrate", v, &d.calibrated) },
 		"second_opinion": func(v []byte) error { return strict("second_opinion", v, &d.secondOpinion) },
 	}
-	if d.rows, d.spec, err = m.readRows(body, fields, false); err != nil {
+	var err error
+	if d.rows, d.spec, err = m.readRows(b, fields, false); err != nil {
 		return err
 	}
 	if err := s.decideRows(ctx, &d); err != nil {

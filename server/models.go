@@ -124,6 +124,25 @@ func (s *Server) modelOf(x *exchange) (*served, error) {
 	return m, nil
 }
 
+// about makes a handler of what answers a question about a model's rows: it finds the
+// model, reads the body, and bounds the time of the answer.
+func (s *Server) about(answer func(ctx context.Context, x *exchange, m *served, b *body) error) func(*exchange) error {
+	return func(x *exchange) error {
+		m, err := s.modelOf(x)
+		if err != nil {
+			return err
+		}
+		b, err := s.readBody(x, s.config.MaxBody, "application/json")
+		if err != nil {
+			return err
+		}
+		defer b.free()
+		ctx, cancel := s.deadline(x)
+		defer cancel()
+		return answer(ctx, x, m, b)
+	}
+}
+
 // readPlainRows reads the rows of a body that has nothing else.
 func (m *served) readPlainRows(b *body) (*rows, error) {
 	reader := m.readers.Get().(*rowReader)

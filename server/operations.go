@@ -23,9 +23,9 @@ func (s *Server) operations() []route {
 	routes := []route{
 		get("/v1/models", "list-models", "The models being served", s.listModels, ModelList{}),
 		get("/v1/models/{name}", "describe-model", "What there is to know of a model", s.describeModel, ModelDescription{}),
-		post("/v1/models/{name}/predict", "predict", "Predict cases", s.predict, PredictRequest{}, PredictResponse{}),
-		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.decide, DecideRequest{}, DecideResponse{}),
-		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.curve, CurveRequest{}, CurveResponse{}),
+		post("/v1/models/{name}/predict", "predict", "Predict cases", s.about(s.predict), PredictRequest{}, PredictResponse{}),
+		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.about(s.decide), DecideRequest{}, DecideResponse{}),
+		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve), CurveRequest{}, CurveResponse{}),
 		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, explore.Reactor{}, explore.ReactorView{}),
 		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, explore.Classifier{}, explore.ClassifierView{}),
 

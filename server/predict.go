@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"math"
 	"net/http"
 
@@ -33,19 +34,8 @@ type Prediction struct {
 	Unseen      []string `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
 }
 
-func (s *Server) predict(x *exchange) error {
-	m, err := s.modelOf(x)
-	if err != nil {
-		return err
-	}
-	body, err := s.readBody(x, s.config.MaxBody, "application/json")
-	if err != nil {
-		return err
-	}
-	defer body.free()
-	ctx, cancel := s.deadline(x)
-	defer cancel()
-	r, err := m.readPlainRows(body)
+func (s *Server) predict(ctx context.Context, x *exchange, m *served, b *body) error {
+	r, err := m.readPlainRows(b)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Load drives a running lossep server on this machine and says how it held out.
+// Command load drives a running lossep server on this machine and says how it held out.
 //
 //	lossep serve credit.lossep &
 //	go run ./internal/load --model credit --csv credit.csv --connections 64 --duration 30s
