@@ -27,7 +27,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/internal/load/drive"
+	"github.com/lossep/lossep/internal/drive"
 )
 
 // What a server promises as a process: signals, and what is left after it was killed.

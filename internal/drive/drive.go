@@ -3,9 +3,6 @@ package drive
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/url"
 	"sync"
 	"time"
 )
@@ -15,7 +12,7 @@ type Options struct {
 	// Requests are whole HTTP requests as Request makes them; connections take turns
 	// through them.
 	Requests [][]byte
-	// Address is the host and port to connect to, as Address finds them in a URL.
+	// Address is the host and port to connect to, on this machine.
 	Address     string
 	Connections int
 	Duration    time.Duration
@@ -28,38 +25,6 @@ type Options struct {
 	// Requests. Its error counts as a wrong answer. It is called by all connections at
 	// the same time and must not keep the bytes.
 	Check func(request, status int, body []byte) error
-}
-
-// NotLoopbackError says that an address is somewhere else: this package loads no
-// machine but its own.
-type NotLoopbackError struct{ Host string }
-
-func (e *NotLoopbackError) Error() string {
-	return fmt.Sprintf("%q is not a loopback address; start the server on this machine and name it by 127.0.0.1, ::1 or localhost", e.Host)
-}
-
-// Address is the host and port of a server's URL, if it is one of this machine's
-// loopback addresses. A name is resolved, and what it stands for is what is returned.
-func Address(server string) (string, error) {
-	u, err := url.Parse(server)
-	if err != nil {
-		return "", err
-	}
-	if u.Scheme != "http" || u.Host == "" {
-		return "", fmt.Errorf("%q: give the server as http://127.0.0.1:8080", server)
-	}
-	port := u.Port()
-	if port == "" {
-		port = "80"
-	}
-	a, err := net.ResolveIPAddr("ip", u.Hostname())
-	if err != nil {
-		return "", err
-	}
-	if !a.IP.IsLoopback() {
-		return "", &NotLoopbackError{u.Hostname()}
-	}
-	return net.JoinHostPort(a.String(), port), nil
 }
 
 // Run asks until the time is over or the context ends, and then lets every connection
