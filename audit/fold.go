@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // ProbitRegression is the name of a baseline: Bayesian probit regression, which is the
@@ -64,13 +65,16 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 	for range workers {
 		wg.Go(func() {
 			for index := range queue {
-				f, err := a.fold(ctx, index)
-				mu.Lock()
-				if err == nil {
+				err := tasks.Try(func() error {
+					f, err := a.fold(ctx, index)
+					if err != nil {
+						return err
+					}
+					mu.Lock()
+					defer mu.Unlock()
 					folds[index] = f
-					err = keep(f)
-				}
-				mu.Unlock()
+					return keep(f)
+				})
 				if err != nil {
 					cancel(err)
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Solve answers the request. The error is an *InputError, or that of the context.
@@ -37,7 +38,7 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
 	var exact *truth
 	var exactErr error
-	var wait sync.WaitGroup
+	var wait tasks.Group
 	wait.Go(func() { exact, exactErr = newTruth(ctx, s.model, s.grid) })
 	for i, m := range methods {
 		wait.Go(func() {

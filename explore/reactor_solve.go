@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/reactor"
 )
@@ -36,7 +36,7 @@ func (r Reactor) Solve(ctx context.Context) (*ReactorView, error) {
 		{"loss-vi", s.solveLossVI},
 	}
 	answers, errs := make([]*ReactorAnswer, len(methods)), make([]error, len(methods))
-	var wait sync.WaitGroup
+	var wait tasks.Group
 	for i, m := range methods {
 		wait.Go(func() { answers[i], errs[i] = m.solve(ctx) })
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 const (
@@ -73,7 +75,8 @@ func Share(work float64, tasks int, body func(task int)) {
 // the same element, so the results do not depend on the number of workers.
 //
 // Helpers stay between steps, since waking a core takes as long as many a step does. A
-// helper that is late, or gone, is not waited for.
+// helper that is late, or gone, is not waited for. What panics in a task panics again in
+// the goroutine that leads.
 type team struct {
 	workers int // with the one that leads
 	body    func(worker, task int)
@@ -84,6 +87,7 @@ type team struct {
 	entered atomic.Int64 // helpers that took part in the step
 	alive   atomic.Int64 // helpers started and not gone
 	blocked atomic.Bool  // the leader waits for idle
+	failure atomic.Pointer[tasks.Panic]
 	idle    chan struct{}
 	loop    func() // help, made once so that starting a goroutine allocates nothing
 }
@@ -109,10 +113,19 @@ func (t *team) run(work float64, tasks int, body func(worker, task int)) {
 	t.step.Add(1)
 	t.awaitIdle()
 	t.body = nil
+	if p := t.failure.Swap(nil); p != nil {
+		panic(p)
+	}
 }
 
-// work takes tasks until there are none left.
+// work takes tasks until there are none left, or one panics.
 func (t *team) work(worker int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			t.failure.CompareAndSwap(nil, tasks.NewPanic(cause))
+			t.next.Store(int64(t.tasks))
+		}
+	}()
 	for {
 		task := int(t.next.Add(1)) - 1
 		if task >= t.tasks {

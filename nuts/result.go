@@ -2,10 +2,11 @@ package nuts
 
 import (
 	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Result holds the draws of every chain and what is known about their quality.
@@ -94,7 +95,7 @@ func energyBFMI(energy []float64) float64 {
 func (r *Result) diagnose(opt Options) {
 	r.Coordinates = make([]Summary, len(r.Chains[0].Draws[0]))
 	workers := min(runtime.GOMAXPROCS(0), len(r.Coordinates))
-	var running sync.WaitGroup
+	var running tasks.Group
 	for first := range workers {
 		running.Go(func() {
 			ws := newWorkspace(opt.Chains, opt.Draws)

@@ -3,6 +3,8 @@ package nuts
 import (
 	"context"
 	"sync"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Sample draws from the density that newTarget's targets compute. It calls
@@ -36,7 +38,7 @@ func Sample(ctx context.Context, newTarget func() Target, opt Options) (*Result,
 	result := &Result{Chains: make([]Chain, opt.Chains)}
 	failures := make([]error, opt.Chains)
 	done := counter(opt)
-	var running sync.WaitGroup
+	var running tasks.Group
 	for k, c := range chains {
 		running.Go(func() {
 			result.Chains[k], failures[k] = c.run(ctx, opt, done)

@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/normal"
 )
@@ -217,15 +218,16 @@ func (s Simulation) Run(ctx context.Context, known []*Trial, finished func(*Tria
 				if ctx.Err() != nil {
 					return
 				}
-				t, err := s.Trial(ctx, i)
-				if err != nil {
-					cancel(fmt.Errorf("data set %d: %w", i, err))
-					return
-				}
-				mutex.Lock()
-				trials[i] = t
-				err = finished(t)
-				mutex.Unlock()
+				err := tasks.Try(func() error {
+					t, err := s.Trial(ctx, i)
+					if err != nil {
+						return fmt.Errorf("data set %d: %w", i, err)
+					}
+					mutex.Lock()
+					defer mutex.Unlock()
+					trials[i] = t
+					return finished(t)
+				})
 				if err != nil {
 					cancel(err)
 					return

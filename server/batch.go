@@ -2,14 +2,13 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // batchRows is how many rows are predicted together at most. The cost per row hardly
@@ -35,17 +34,9 @@ type job struct {
 	ctx         context.Context // of the request
 	features    []float64
 	predictions []lossep.Prediction
-	failure     *panicked
+	failure     *tasks.Panic
 	done        chan struct{}
 }
-
-// panicked is a panic in another goroutine, on its way to the requests it concerns.
-type panicked struct {
-	cause any
-	stack []byte
-}
-
-func (p *panicked) Error() string { return fmt.Sprint("panic: ", p.cause) }
 
 func newBatcher(m *lossep.Model) *batcher {
 	return &batcher{predict: m.Predict, columns: m.Recipe().Dim(), places: runtime.GOMAXPROCS(0)}
@@ -148,15 +139,12 @@ func (b *batcher) next() []*job {
 // jobs' and not the process's.
 func (b *batcher) finish(jobs []*job) {
 	defer func() {
-		cause := recover()
-		var stack []byte
-		if cause != nil {
-			stack = debug.Stack()
+		var failure *tasks.Panic
+		if cause := recover(); cause != nil {
+			failure = tasks.NewPanic(cause)
 		}
 		for _, j := range jobs {
-			if cause != nil {
-				j.failure = &panicked{cause, stack}
-			}
+			j.failure = failure
 			close(j.done)
 		}
 	}()

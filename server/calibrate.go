@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"sync"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // keptCalibrations is how many calibrated models are kept of each model. Each takes as
@@ -98,7 +98,10 @@ func (c *calibrations) use(key string) {
 // run calibrates and keeps the result, or forgets the attempt.
 func (c *calibrations) run(ctx context.Context, key string, one *calibration, s *decision.Spec) {
 	defer one.cancel()
-	one.model, one.err = c.calibrate(ctx, s)
+	one.err = tasks.Try(func() (err error) {
+		one.model, err = c.calibrate(ctx, s)
+		return err
+	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer close(one.done)
@@ -116,12 +119,9 @@ func (c *calibrations) run(ctx context.Context, key string, one *calibration, s 
 	}
 }
 
-func (c *calibrations) calibrate(ctx context.Context, s *decision.Spec) (m *served, err error) {
+func (c *calibrations) calibrate(ctx context.Context, s *decision.Spec) (*served, error) {
 	result := "failed"
 	defer func() {
-		if cause := recover(); cause != nil {
-			err = &panicked{cause, debug.Stack()}
-		}
 		c.server.metrics.calibrations.WithLabelValues(c.of.name, result).Inc()
 	}()
 	gate := c.server.calibrating

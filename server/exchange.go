@@ -5,13 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // exchange is a request and the response to it, with what the log and the metrics say
@@ -110,13 +110,9 @@ func (s *Server) finish(x *exchange, start time.Time) {
 
 // logPanic writes down where a request failed, and nothing of what it held.
 func (s *Server) logPanic(x *exchange, cause any) {
-	stack := debug.Stack()
-	var elsewhere *panicked
-	if err, ok := cause.(error); ok && errors.As(err, &elsewhere) {
-		cause, stack = elsewhere.cause, elsewhere.stack
-	}
+	p := tasks.NewPanic(cause)
 	s.log.LogAttrs(context.WithoutCancel(x.request.Context()), slog.LevelError, "panic",
-		slog.String("request_id", x.id), slog.String("route", x.route), slog.Any("cause", cause), slog.String("stack", string(stack)))
+		slog.String("request_id", x.id), slog.String("route", x.route), slog.Any("cause", p.Cause), slog.String("stack", string(p.Stack)))
 }
 
 // knownMethod keeps what clients invent out of labels and lines.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Source is where a model comes from.
@@ -90,7 +91,11 @@ func (s *Server) Reload() error {
 	next := make(catalogue, len(s.config.Models))
 	var failures []error
 	for _, source := range s.config.Models {
-		m, err := s.open(source, old[source.Name])
+		var m *served
+		err := tasks.Try(func() (err error) {
+			m, err = s.open(source, old[source.Name])
+			return err
+		})
 		if err != nil {
 			failures = append(failures, fmt.Errorf("model %q: %w", source.Name, err))
 			s.metrics.reloads.WithLabelValues("failed").Inc()

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 func main() {
@@ -24,5 +26,5 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	c.SetIn(in)
 	c.SetOut(out)
 	c.SetErr(errs)
-	return report(c.ExecuteContext(ctx), errs)
+	return report(tasks.Try(func() error { return c.ExecuteContext(ctx) }), errs)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
 )
 
@@ -68,6 +69,11 @@ func report(err error, errs io.Writer) int {
 		return 1
 	}
 	fmt.Fprintf(errs, "lossep: %v\n", err)
+	var fault *tasks.Panic
+	if errors.As(err, &fault) {
+		fmt.Fprintf(errs, "This is a mistake in lossep and not in what it was given. Please report it, with the\ncommand and the lines below.\n\n%s", fault.Stack)
+		return 1
+	}
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return 2

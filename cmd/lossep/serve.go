@@ -23,6 +23,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/server"
 )
 
@@ -109,7 +110,7 @@ browser.`,
 		}
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
-		go reloadOn(ctx, hangup, func() { reload(s, tokens, secrets, config.Logger) })
+		go reloadOn(ctx, hangup, config.Logger, func() { reload(s, tokens, secrets, config.Logger) })
 
 		url := "http://" + l.Addr().String()
 		if secrets != nil {
@@ -266,13 +267,15 @@ func newLogger(w io.Writer, f format) *slog.Logger {
 }
 
 // reloadOn reloads with every signal.
-func reloadOn(ctx context.Context, hangup <-chan os.Signal, reload func()) {
+func reloadOn(ctx context.Context, hangup <-chan os.Signal, log *slog.Logger, reload func()) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-			reload()
+			if err := tasks.Try(func() error { reload(); return nil }); err != nil {
+				log.Error("not reloaded", "error", err)
+			}
 		}
 	}
 }

@@ -2,6 +2,10 @@
 //
 // Which goroutine runs a task must not matter to its result; then neither does the
 // number of processors.
+//
+// A panic in a goroutine that nobody watches ends the process, whoever else is at work
+// in it. So no goroutine is left unwatched: what panics in a task panics again, as a
+// *Panic, in the goroutine that waits for it, and is an error for whoever calls Try.
 package tasks
 
 import (
@@ -12,21 +16,60 @@ import (
 
 // Each runs tasks 0 … n−1, begun in that order, on all processors, and returns when all
 // are done. Every worker makes its own function by newWorker, and with it its own scratch
-// space.
+// space. After a panic no more tasks are begun; once those under way are done Each
+// panics itself.
 func Each(n int, newWorker func() func(task int)) {
 	var next atomic.Int64
+	var g Group
 	work := func() {
+		defer func() {
+			if g.failed() {
+				next.Store(int64(n))
+			}
+		}()
+		defer g.catch()
 		do := newWorker()
 		for task := int(next.Add(1)) - 1; task < n; task = int(next.Add(1)) - 1 {
 			do(task)
 		}
 	}
-	var others sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), n) - 1 {
-		others.Go(work)
+		g.running.Go(work)
 	}
 	if n > 0 {
 		work()
 	}
-	others.Wait()
+	g.Wait()
+}
+
+// Group is goroutines that are waited for together. The zero Group is empty.
+type Group struct {
+	running sync.WaitGroup
+	first   atomic.Pointer[Panic]
+}
+
+// Go calls f in a goroutine of its own.
+func (g *Group) Go(f func()) {
+	g.running.Go(func() {
+		defer g.catch()
+		f()
+	})
+}
+
+// Wait waits until all have returned. If one of them panicked it panics with the first
+// *Panic.
+func (g *Group) Wait() {
+	g.running.Wait()
+	if p := g.first.Load(); p != nil {
+		panic(p)
+	}
+}
+
+func (g *Group) failed() bool { return g.first.Load() != nil }
+
+// catch is deferred where a panic must not go further.
+func (g *Group) catch() {
+	if cause := recover(); cause != nil {
+		g.first.CompareAndSwap(nil, NewPanic(cause))
+	}
 }
