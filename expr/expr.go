@@ -1,0 +1,341 @@
+// Package expr reads arithmetic over the columns of a table, as people write it into a
+// specification of costs or on a command line.
+//
+//	0.6 * amount + 10
+//	min(amount, 5000) / (1 + `interest rate`)
+//	delay >= 15 or cancelled == 1 and reason != "weather"
+//
+// An Expr is a number in each case: numbers, columns, + − * /, parentheses, min and max.
+// A Condition holds or does not: comparisons of such numbers, comparisons of a column
+// with a text, and, or, not. A column is named as it is if its name is made of letters,
+// digits, _ and ., and does not begin with a digit; every other name stands in backticks.
+package expr
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Expr is an expression whose value is a number.
+type Expr struct{ root *node }
+
+// Number is the expression of one number, which has to be finite.
+func Number(x float64) Expr { return Expr{&node{op: number, x: x}} }
+
+// Parse reads an expression whose value is a number. Errors are *Error.
+func Parse(text string) (Expr, error) {
+	root, err := parse(text, false)
+	return Expr{root}, err
+}
+
+// Columns are the names of the columns in it, in the order of their first use.
+func (e Expr) Columns() []string { return e.root.columns(nil) }
+
+// String writes the expression so that it reads back the same.
+func (e Expr) String() string { return e.root.String() }
+
+// Eval is the value in one case, whose columns value gives; it may be nil if there are
+// none. An error of value is returned as it is; a column, or a result on the way, that is
+// not finite is a *ValueError.
+func (e Expr) Eval(value func(column string) (float64, error)) (float64, error) {
+	return e.root.eval(value)
+}
+
+// Affine is the expression as a constant plus multiples of columns, without those that
+// are multiplied by zero. It reports false for expressions that are not of this form.
+func (e Expr) Affine() (constant float64, multiples map[string]float64, ok bool) {
+	return e.root.affine()
+}
+
+// Condition is an expression that holds or does not.
+type Condition struct{ root *node }
+
+// ParseCondition reads a condition. Errors are *Error.
+func ParseCondition(text string) (Condition, error) {
+	root, err := parse(text, true)
+	return Condition{root}, err
+}
+
+// Columns are the names of the columns in it, in the order of their first use.
+func (c Condition) Columns() []string { return c.root.columns(nil) }
+
+// String writes the condition so that it reads back the same.
+func (c Condition) String() string { return c.root.String() }
+
+// Holds tells whether the condition holds in a case, whose columns are asked for as
+// numbers, or as texts where they are compared with one. Errors are those of Eval. Both
+// sides of and and or are always evaluated, so that a case that cannot be read is never
+// passed over.
+func (c Condition) Holds(value func(column string) (float64, error), text func(column string) (string, error)) (bool, error) {
+	return c.root.holds(value, text)
+}
+
+// ValueError says that an expression has no finite value in a case.
+type ValueError struct {
+	Expr  string // the column, or the part of the expression
+	Value float64
+}
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("%s is %v in this case, and not a finite number", e.Expr, e.Value)
+}
+
+// op is what a node does with its arguments. The order of operators is that of how
+// tightly they bind.
+type op int
+
+const (
+	or op = iota
+	and
+	not
+	less
+	atMost
+	more
+	atLeast
+	equal
+	different
+	plus
+	minus
+	times
+	over
+	negative
+	number
+	column
+	quote // a text
+	minimum
+	maximum
+)
+
+var symbols = [...]string{
+	or: "or", and: "and", not: "not", less: "<", atMost: "<=", more: ">", atLeast: ">=", equal: "==",
+	different: "!=", plus: "+", minus: "-", times: "*", over: "/", negative: "-", minimum: "min", maximum: "max",
+}
+
+// level is how tightly an operator binds; those of the same level go from left to right.
+func (o op) level() int {
+	switch o {
+	case or, and, not:
+		return int(o)
+	case less, atMost, more, atLeast, equal, different:
+		return int(less)
+	case plus, minus:
+		return int(plus)
+	case times, over:
+		return int(times)
+	case negative:
+		return int(negative)
+	}
+	return int(number)
+}
+
+// truth tells whether the result holds or does not, and is no number.
+func (o op) truth() bool { return o <= different }
+
+type node struct {
+	op   op
+	x    float64 // of a number
+	name string  // of a column, or the text
+	args []*node
+}
+
+func (n *node) columns(names []string) []string {
+	if n.op == column && !slices.Contains(names, n.name) {
+		names = append(names, n.name)
+	}
+	for _, a := range n.args {
+		names = a.columns(names)
+	}
+	return names
+}
+
+func (n *node) String() string {
+	switch n.op {
+	case number:
+		return strconv.FormatFloat(n.x, 'g', -1, 64)
+	case quote:
+		return `"` + n.name + `"`
+	case column:
+		if plain(n.name) {
+			return n.name
+		}
+		return "`" + n.name + "`"
+	case minimum, maximum:
+		parts := make([]string, len(n.args))
+		for i, a := range n.args {
+			parts[i] = a.String()
+		}
+		return symbols[n.op] + "(" + strings.Join(parts, ", ") + ")"
+	case negative:
+		return "-" + n.inner(0, int(negative))
+	case not:
+		return "not " + n.inner(0, int(not))
+	}
+	level := n.op.level()
+	left := level
+	if n.op >= less && n.op <= different {
+		left++ // comparisons do not chain
+	}
+	return n.inner(0, left) + " " + symbols[n.op] + " " + n.inner(1, level+1)
+}
+
+// inner writes an argument, in parentheses if it binds less tightly than is wanted.
+func (n *node) inner(i, level int) string {
+	a := n.args[i]
+	if a.op.level() < level {
+		return "(" + a.String() + ")"
+	}
+	return a.String()
+}
+
+func (n *node) eval(value func(string) (float64, error)) (float64, error) {
+	var x float64
+	switch n.op {
+	case number:
+		return n.x, nil
+	case column:
+		var err error
+		if x, err = value(n.name); err != nil {
+			return 0, err
+		}
+	default:
+		for i, arg := range n.args {
+			y, err := arg.eval(value)
+			if err != nil {
+				return 0, err
+			}
+			x = n.op.apply(x, y, i == 0)
+		}
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, &ValueError{n.String(), x}
+	}
+	return x + 0, nil // the sum turns −0 into 0
+}
+
+// apply takes one more argument into a result.
+func (o op) apply(x, y float64, first bool) float64 {
+	switch {
+	case o == negative:
+		return -y
+	case first:
+		return y
+	}
+	switch o {
+	case plus:
+		return x + y
+	case minus:
+		return x - y
+	case times:
+		return x * y
+	case over:
+		return x / y
+	case minimum:
+		return min(x, y)
+	}
+	return max(x, y)
+}
+
+func (n *node) affine() (constant float64, multiples map[string]float64, ok bool) {
+	if len(n.columns(nil)) == 0 {
+		constant, err := n.eval(nil)
+		return constant, nil, err == nil
+	}
+	if n.op == column {
+		return 0, map[string]float64{n.name: 1}, true
+	}
+	if n.op == minimum || n.op == maximum {
+		return 0, nil, false
+	}
+	c, m, ok := n.args[0].affine()
+	if !ok {
+		return 0, nil, false
+	}
+	if n.op == negative {
+		return -c + 0, combined(m, -1, nil, 0), true
+	}
+	d, k, ok := n.args[1].affine()
+	if !ok {
+		return 0, nil, false
+	}
+	switch {
+	case n.op == plus:
+		return c + d, combined(m, 1, k, 1), true
+	case n.op == minus:
+		return c - d, combined(m, 1, k, -1), true
+	case n.op == times && len(k) == 0:
+		return c * d, combined(m, d, nil, 0), true
+	case n.op == times && len(m) == 0:
+		return c * d, combined(k, c, nil, 0), true
+	case n.op == over && len(k) == 0 && d != 0:
+		return c / d, combined(m, 1/d, nil, 0), true
+	}
+	return 0, nil, false
+}
+
+// combined is a·x + b·y, without what is zero.
+func combined(x map[string]float64, a float64, y map[string]float64, b float64) map[string]float64 {
+	sum := make(map[string]float64)
+	for name, v := range x {
+		sum[name] += a * v
+	}
+	for name, v := range y {
+		sum[name] += b * v
+	}
+	for name, v := range sum {
+		if v == 0 {
+			delete(sum, name)
+		}
+	}
+	return sum
+}
+
+func (n *node) holds(value func(string) (float64, error), text func(string) (string, error)) (bool, error) {
+	switch n.op {
+	case not:
+		b, err := n.args[0].holds(value, text)
+		return !b, err
+	case and, or:
+		a, err := n.args[0].holds(value, text)
+		if err != nil {
+			return false, err
+		}
+		b, err := n.args[1].holds(value, text)
+		if n.op == and {
+			return a && b, err
+		}
+		return a || b, err
+	}
+	left, right := n.args[0], n.args[1]
+	if left.op == quote {
+		left, right = right, left
+	}
+	if right.op == quote {
+		s, err := text(left.name)
+		return (s == right.name) == (n.op == equal), err
+	}
+	x, err := left.eval(value)
+	if err != nil {
+		return false, err
+	}
+	y, err := right.eval(value)
+	return err == nil && n.op.compare(x, y), err
+}
+
+func (o op) compare(x, y float64) bool {
+	switch o {
+	case less:
+		return x < y
+	case atMost:
+		return x <= y
+	case more:
+		return x > y
+	case atLeast:
+		return x >= y
+	case equal:
+		return x == y
+	}
+	return x != y
+}
