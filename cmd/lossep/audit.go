@@ -16,21 +16,11 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
-	reports "github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/pages"
 )
 
 // auditSignature marks results and progress as this command's own.
 const auditSignature = "lossep audit"
-
-// auditRun is what was found, in the form of results.json.
-type auditRun struct {
-	MadeBy   string            `json:"made_by"` // auditSignature
-	Versions map[string]string `json:"versions"`
-	Data     string            `json:"data"`
-	*audit.Result
-
-	recipe []string // how rows became numbers, in words
-}
 
 func newAudit() *cobra.Command {
 	var o audit.Options
@@ -82,7 +72,7 @@ them.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		folder := &resultFolder{path: out, signature: auditSignature, files: auditFiles}
+		folder := &resultFolder{path: out, signature: auditSignature, files: pages.AuditFiles()}
 		if err := folder.open(); err != nil {
 			return err
 		}
@@ -93,11 +83,11 @@ them.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		run := &auditRun{
-			MadeBy: auditSignature, Versions: versions(), Data: name, Result: result,
-			recipe: a.Problem().Recipe.Describe(),
+		found := &pages.Audit{
+			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
+			Data:   name, Result: result, Recipe: a.Problem().Recipe.Describe(),
 		}
-		files, err := run.files()
+		files, err := found.Files()
 		if err != nil {
 			return err
 		}
@@ -105,13 +95,14 @@ them.`,
 			return err
 		}
 		if *format == "json" {
-			_, err = c.OutOrStdout().Write(files[folderResults])
+			_, err = c.OutOrStdout().Write(files[pages.Results])
 			return err
 		}
 		var text bytes.Buffer
-		if err := run.writeText(&text, out); err != nil {
+		if err := found.WriteText(&text); err != nil {
 			return err
 		}
+		fmt.Fprintf(&text, "\nreport  %s\n", reportPath(out))
 		_, err = text.WriteTo(c.OutOrStdout())
 		return err
 	}
@@ -194,103 +185,4 @@ func newBar(what string, total, done int, errs io.Writer) *progressbar.ProgressB
 	)
 	_ = bar.Add(done)
 	return bar
-}
-
-// writeText prints the verdict and what it rests on.
-func (r *auditRun) writeText(w io.Writer, out string) error {
-	for _, v := range r.Verdicts {
-		fmt.Fprintf(w, "%s %s.\n%s\n\n", v.Question, sentence(v.Answer), wrap(v.Finding, 88))
-	}
-	if err := r.costTable().WriteText(w); err != nil {
-		return err
-	}
-	for _, note := range r.notes() {
-		fmt.Fprintln(w, note)
-	}
-	_, err := fmt.Fprintf(w, "\nreport  %s\n", reportPath(out))
-	return err
-}
-
-func reportPath(out string) string { return strings.TrimSuffix(out, "/") + "/index.html" }
-
-// sentence gives a text a capital letter.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-// wrap breaks a paragraph into lines of at most width characters.
-func wrap(s string, width int) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(s) {
-		length := len([]rune(word))
-		switch {
-		case column == 0:
-		case column+1+length > width:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += length
-	}
-	return b.String()
-}
-
-// costTable is what the decisions of everything that was tried cost.
-func (r *auditRun) costTable() *reports.Table {
-	t := &reports.Table{
-		Caption: "Cost per case",
-		Columns: []reports.Column{
-			{Title: "decided by"},
-			{Title: "cost per case", Align: reports.Right},
-			{Title: "95 % interval", Align: reports.Right},
-			{Title: "more than " + reports.MethodLabel(r.Method), Align: reports.Right},
-			{Title: "p (Holm)", Align: reports.Right},
-			{Title: "other decisions", Align: reports.Right},
-		},
-		Best: "the lowest mean cost",
-	}
-	lowest := r.Methods[0].MeanCost
-	for _, s := range r.Methods {
-		lowest = min(lowest, s.MeanCost)
-	}
-	for i, s := range r.Methods {
-		cells := []reports.Cell{
-			{Text: reports.MethodLabel(s.Method)},
-			{Text: reports.PlusMinus(s.MeanCost, s.StdErr), Best: s.MeanCost == lowest},
-			{Text: reports.Range(s.Low, s.High)},
-			{},
-			{},
-			{},
-		}
-		if i > 0 {
-			c := r.Comparisons[i-1]
-			cells[3].Text = fmt.Sprintf("%+.4f", c.Difference)
-			cells[4].Text = reports.PValue(c.Adjusted)
-			cells[5].Text = reports.Percent(float64(c.Flips) / float64(c.Decisions))
-		}
-		group := "methods"
-		if s.Kind == "baseline" {
-			group = "baselines"
-		}
-		t.Rows = append(t.Rows, reports.Row{Group: group, Cells: cells})
-	}
-	return t
-}
-
-// notes are what a reader should know besides: runs that did not converge.
-func (r *auditRun) notes() []string {
-	var notes []string
-	for _, f := range r.FoldModels {
-		for _, note := range f.Notes {
-			notes = append(notes, fmt.Sprintf("repeat %d, fold %d: %s", f.Repeat, f.Fold, note))
-		}
-	}
-	return notes
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/pages"
 )
 
 // An audit that is interrupted keeps the folds it has, says so, and the same command
@@ -56,7 +57,7 @@ func TestAuditGoesOn(t *testing.T) {
 	if !strings.Contains(errs.String(), "going on from") {
 		t.Errorf("standard error: %q", errs.String())
 	}
-	for _, name := range auditFiles {
+	for _, name := range pages.AuditFiles() {
 		want, err := os.ReadFile(filepath.Join(whole, name))
 		if err != nil {
 			t.Fatal(err)
@@ -69,18 +70,18 @@ func TestAuditGoesOn(t *testing.T) {
 
 // A folder that cannot take the report keeps what it had.
 func TestResultFolderFails(t *testing.T) {
-	f := &resultFolder{path: t.TempDir(), signature: "test", files: []string{"a", folderResults}}
+	f := &resultFolder{path: t.TempDir(), signature: "test", files: []string{"a", pages.Results}}
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("old"), folderResults: []byte(`{"made_by": "test"}`)}, false); err != nil {
+	if err := f.replace(map[string][]byte{"a": []byte("old"), pages.Results: []byte(`{"made_by": "test"}`)}, false); err != nil {
 		t.Fatal(err)
 	}
 	// A folder where the temporary file has to go stands for a disk that is full.
-	if err := os.Mkdir(filepath.Join(f.path, "."+folderResults+".part"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(f.path, "."+pages.Results+".part"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("new"), folderResults: []byte(`{}`)}, false); err == nil {
+	if err := f.replace(map[string][]byte{"a": []byte("new"), pages.Results: []byte(`{}`)}, false); err == nil {
 		t.Fatal("there is no error")
 	}
 	if b, err := os.ReadFile(filepath.Join(f.path, "a")); err != nil || string(b) != "old" {

@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
+
+	"github.com/lossep/lossep/pages"
 )
 
 // resultFolder is a folder that belongs to one command. It holds the files of one
@@ -19,12 +22,11 @@ import (
 type resultFolder struct {
 	path      string
 	signature string   // what results.json and the progress say they were made by
-	files     []string // all that a run may write, "results.json" among them
+	files     []string // all that a run may write, that of pages.Results among them
 }
 
 // Names in the folder. Progress is there only while a run is unfinished.
 const (
-	folderResults  = "results.json"
 	folderProgress = ".progress"
 	folderSettings = "settings.json"
 )
@@ -54,7 +56,7 @@ func (f *resultFolder) open() error {
 
 // ours looks for the signature of a finished or an unfinished run.
 func (f *resultFolder) ours() bool {
-	for _, name := range []string{folderResults, filepath.Join(folderProgress, folderSettings)} {
+	for _, name := range []string{pages.Results, filepath.Join(folderProgress, folderSettings)} {
 		var found struct {
 			MadeBy string `json:"made_by"`
 		}
@@ -195,3 +197,6 @@ func versions() map[string]string {
 	}
 	return v
 }
+
+// reportPath is where a person finds the report.
+func reportPath(folder string) string { return strings.TrimRight(folder, "/") + "/index.html" }

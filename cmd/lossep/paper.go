@@ -11,33 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lossep/lossep/pages"
 	"github.com/lossep/lossep/paper"
 )
 
 // paperParts are what --only chooses from.
 var paperParts = []string{"figure1", "figure2", "table1"}
 
-// paperRun is what was computed, in the form of results.json.
-type paperRun struct {
-	MadeBy   string            `json:"made_by"` // paperSignature
-	Versions map[string]string `json:"versions"`
-	Parts    []string          `json:"parts"`
-	Settings paper.Simulation  `json:"settings"`
-	Figure1  *paper.Reactor    `json:"figure1,omitempty"`
-	Figure2  *paper.TwoPoints  `json:"figure2,omitempty"`
-	Table1   *paper.Table      `json:"table1,omitempty"`
-	Claims   []paper.Claim     `json:"claims,omitempty"`
-	Check    *paper.Check      `json:"truth_check,omitempty"`
-	Trials   []*paper.Trial    `json:"trials,omitempty"`
-}
-
 // paperSignature marks results and progress as this command's own.
 const paperSignature = "lossep paper"
-
-// paperFiles are all the files a run may write.
-var paperFiles = []string{
-	"index.html", "figure1.svg", "figure1.png", "figure2.svg", "figure2.png", "table1.csv", folderResults,
-}
 
 func newPaper() *cobra.Command {
 	s := paper.Default()
@@ -79,15 +61,18 @@ from them.`,
 			return usagef("--points: %d points do not stand for a distribution; give at least 2", s.Points)
 		}
 		s = paper.New(s.Seed, s.DataSets, s.Points)
-		folder := &resultFolder{path: out, signature: paperSignature, files: paperFiles}
+		folder := &resultFolder{path: out, signature: paperSignature, files: pages.PaperFiles()}
 		if err := folder.open(); err != nil {
 			return err
 		}
-		run := &paperRun{MadeBy: paperSignature, Versions: versions(), Parts: parts, Settings: s}
-		if err := run.compute(c.Context(), folder, c.ErrOrStderr()); err != nil {
+		run := &paperRun{Paper: pages.Paper{
+			Origin: pages.Origin{MadeBy: paperSignature, Versions: versions()},
+			Parts:  parts, Settings: s, Command: paperCommand(parts, s),
+		}, folder: folder, errs: c.ErrOrStderr()}
+		if err := run.compute(c.Context()); err != nil {
 			return err
 		}
-		files, err := run.files()
+		files, err := run.Files()
 		if err != nil {
 			return err
 		}
@@ -96,9 +81,13 @@ from them.`,
 		}
 		var text bytes.Buffer
 		if *format == "json" {
-			err = run.writeSummaryJSON(&text, out)
-		} else {
-			err = run.writeSummaryText(&text, out)
+			run.Trials = nil // which results.json has
+			err = writeJSON(&text, struct {
+				Out string `json:"out"`
+				pages.Paper
+			}{out, run.Paper})
+		} else if err = run.WriteText(&text); err == nil {
+			fmt.Fprintf(&text, "The report is %s.\n", reportPath(out))
 		}
 		if err != nil {
 			return err
@@ -128,10 +117,26 @@ func chooseParts(only []string) ([]string, error) {
 	return parts, nil
 }
 
+// paperCommand is what repeats a run.
+func paperCommand(parts []string, s paper.Simulation) string {
+	command := "lossep paper "
+	if len(parts) < len(paperParts) {
+		command += "--only " + strings.Join(parts, ",") + " "
+	}
+	return command + fmt.Sprintf("--seed %d --datasets %d --points %d", s.Seed, s.DataSets, s.Points)
+}
+
+// paperRun is a run with where it goes.
+type paperRun struct {
+	pages.Paper
+	folder *resultFolder
+	errs   io.Writer
+}
+
 func (r *paperRun) has(part string) bool { return slices.Contains(r.Parts, part) }
 
 // compute runs the experiments chosen.
-func (r *paperRun) compute(ctx context.Context, folder *resultFolder, errs io.Writer) (err error) {
+func (r *paperRun) compute(ctx context.Context) (err error) {
 	if r.has("figure1") {
 		if r.Figure1, err = paper.NewReactor(ctx); err != nil {
 			return err
@@ -143,16 +148,16 @@ func (r *paperRun) compute(ctx context.Context, folder *resultFolder, errs io.Wr
 		}
 	}
 	if r.has("table1") {
-		return r.simulate(ctx, folder, errs)
+		return r.simulate(ctx)
 	}
 	return nil
 }
 
 // simulate computes the table from where an earlier run stopped.
-func (r *paperRun) simulate(ctx context.Context, folder *resultFolder, errs io.Writer) error {
+func (r *paperRun) simulate(ctx context.Context) error {
 	same := r.Settings
 	same.DataSets = 0 // more or fewer of the same data sets are the same run
-	parts, err := folder.resume(same)
+	parts, err := r.folder.resume(same)
 	if err != nil {
 		return err
 	}
@@ -165,11 +170,11 @@ func (r *paperRun) simulate(ctx context.Context, folder *resultFolder, errs io.W
 	}
 	done := len(known)
 	if done > 0 {
-		fmt.Fprintf(errs, "going on from %d finished data sets\n", done)
+		fmt.Fprintf(r.errs, "going on from %d finished data sets\n", done)
 	}
-	bar := newBar("data sets", r.Settings.DataSets, done, errs)
+	bar := newBar("data sets", r.Settings.DataSets, done, r.errs)
 	r.Trials, err = r.Settings.Run(ctx, known, func(t *paper.Trial) error {
-		if err := folder.keep(t.Index, t); err != nil {
+		if err := r.folder.keep(t.Index, t); err != nil {
 			return err
 		}
 		done++
@@ -179,7 +184,7 @@ func (r *paperRun) simulate(ctx context.Context, folder *resultFolder, errs io.W
 	_ = bar.Clear()
 	if err != nil {
 		if done > 0 && ctx.Err() != nil {
-			fmt.Fprintf(errs, "%d of %d data sets are kept in %s; the same command goes on from them\n", done, r.Settings.DataSets, folder.path)
+			fmt.Fprintf(r.errs, "%d of %d data sets are kept in %s; the same command goes on from them\n", done, r.Settings.DataSets, r.folder.path)
 		}
 		return err
 	}

@@ -3,59 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/image/draw"
-
-	"github.com/lossep/lossep/internal/golden"
-	"github.com/lossep/lossep/paper"
-	reports "github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/pages"
 )
-
-// The two figures of the paper as someone last looked at them.
-func TestPaperFigures(t *testing.T) {
-	r, err := paper.NewReactor(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := paper.NewTwoPoints(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, f := range map[string]reports.Figure{"figure1": reactorFigure(r), "figure2": twoPointsFigure(p)} {
-		var svg, image bytes.Buffer
-		if err := reports.WriteSVG(&svg, f); err != nil {
-			t.Fatal(err)
-		}
-		if err := reports.WritePNG(&image, f); err != nil {
-			t.Fatal(err)
-		}
-		golden.Text(t, name+".svg", svg.Bytes())
-		golden.Image(t, name+".png", half(t, image.Bytes()))
-	}
-}
-
-// half is an image at half its size, which keeps the golden files small.
-func half(t *testing.T, b []byte) []byte {
-	t.Helper()
-	full, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	small := image.NewRGBA(image.Rect(0, 0, full.Bounds().Dx()/2, full.Bounds().Dy()/2))
-	draw.ApproxBiLinear.Scale(small, small.Bounds(), full, full.Bounds(), draw.Src, nil)
-	var out bytes.Buffer
-	if err := png.Encode(&out, small); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
 
 // A run that is interrupted keeps what it has, says so, and the same command goes on
 // to the same bytes as a run without interruption.
@@ -90,7 +45,7 @@ func TestPaperGoesOn(t *testing.T) {
 	if code := run(context.Background(), args(parts), nil, &out, &errs); code != 0 || !strings.Contains(errs.String(), "going on from") {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
-	for _, name := range []string{"index.html", "table1.csv", folderResults} {
+	for _, name := range []string{"index.html", "table1.csv", pages.Results} {
 		a, err := os.ReadFile(filepath.Join(whole, name))
 		if err != nil {
 			t.Fatal(err)

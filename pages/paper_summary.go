@@ -1,4 +1,4 @@
-package main
+package pages
 
 import (
 	"bytes"
@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/paper"
-	reports "github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/report"
 )
 
-// writeSummaryText is what a reader wants to know at once.
-func (r *paperRun) writeSummaryText(w io.Writer, out string) error {
+// WriteText writes what a reader wants to know at once.
+func (r *Paper) WriteText(w io.Writer) error {
 	var b bytes.Buffer
 	if r.Figure1 != nil {
 		fmt.Fprint(&b, "Figure 1, action of the reactor:")
@@ -26,9 +26,9 @@ func (r *paperRun) writeSummaryText(w io.Writer, out string) error {
 	}
 	if r.Table1 != nil {
 		fmt.Fprintln(&b)
-		t := &reports.Table{Caption: "Table 1, mean normalised regret over all shifts", Columns: columns("u10"), Best: "lowest"}
+		t := &report.Table{Caption: "Table 1, mean normalised regret over all shifts", Columns: columns("u10"), Best: "lowest"}
 		for _, name := range paper.Methods() {
-			t.Columns = append(t.Columns, reports.Column{Title: name, Align: reports.Right})
+			t.Columns = append(t.Columns, report.Column{Title: name, Align: report.Right})
 		}
 		shifts := len(paper.Shifts())
 		for k := 0; k < len(r.Table1.Cells); k += shifts {
@@ -43,7 +43,6 @@ func (r *paperRun) writeSummaryText(w io.Writer, out string) error {
 		}
 		fmt.Fprintln(&b)
 	}
-	fmt.Fprintf(&b, "The report is %s/index.html.\n", strings.TrimRight(out, "/"))
 	_, err := b.WriteTo(w)
 	return err
 }
@@ -53,15 +52,15 @@ func distances(t *paper.TwoPoints) []string {
 	var d []string
 	for _, of := range [][]paper.Moments{t.OfPosterior, t.OfWeighted} {
 		for _, m := range of[1:] {
-			d = append(d, fmt.Sprintf("%s %s %s", m.Method, m.Of, reports.Number(math.Hypot(m.Mean[0]-of[0].Mean[0], m.Mean[1]-of[0].Mean[1]))))
+			d = append(d, fmt.Sprintf("%s %s %s", m.Method, m.Of, report.Number(math.Hypot(m.Mean[0]-of[0].Mean[0], m.Mean[1]-of[0].Mean[1]))))
 		}
 	}
 	return d
 }
 
 // overShifts averages cells that differ in their shift.
-func overShifts(cells []paper.Cell) reports.Row {
-	row := reports.Row{Cells: []reports.Cell{{Text: fmt.Sprint(cells[0].U10)}}}
+func overShifts(cells []paper.Cell) report.Row {
+	row := report.Row{Cells: []report.Cell{{Text: fmt.Sprint(cells[0].U10)}}}
 	lowest := math.Inf(1)
 	var means []float64
 	for m := range paper.Methods() {
@@ -73,17 +72,7 @@ func overShifts(cells []paper.Cell) reports.Row {
 		means = append(means, mean)
 	}
 	for _, mean := range means {
-		row.Cells = append(row.Cells, reports.Cell{Text: fmt.Sprintf("%.1e", mean), Best: mean == lowest})
+		row.Cells = append(row.Cells, report.Cell{Text: fmt.Sprintf("%.1e", mean), Best: mean == lowest})
 	}
 	return row
-}
-
-// writeSummaryJSON is all of results.json but the single data sets.
-func (r *paperRun) writeSummaryJSON(w io.Writer, out string) error {
-	short := *r
-	short.Trials = nil
-	return writeJSON(w, struct {
-		Out string `json:"out"`
-		paperRun
-	}{out, short})
 }

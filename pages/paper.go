@@ -1,80 +1,76 @@
-package main
+package pages
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/lossep/lossep/paper"
-	reports "github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/report"
 )
 
-// files are the contents of the folder.
-func (r *paperRun) files() (map[string][]byte, error) {
-	files := map[string][]byte{}
-	figure := func(name string, f reports.Figure) error {
-		var svg, png bytes.Buffer
-		if err := reports.WriteSVG(&svg, f); err != nil {
-			return err
-		}
-		if err := reports.WritePNG(&png, f); err != nil {
-			return err
-		}
-		files[name+".svg"], files[name+".png"] = svg.Bytes(), png.Bytes()
-		return nil
-	}
+// Paper is what was computed of the paper's experiments, in the form of Results.
+type Paper struct {
+	Origin
+	Parts    []string         `json:"parts"`
+	Settings paper.Simulation `json:"settings"`
+	Figure1  *paper.Reactor   `json:"figure1,omitempty"`
+	Figure2  *paper.TwoPoints `json:"figure2,omitempty"`
+	Table1   *paper.Table     `json:"table1,omitempty"`
+	Claims   []paper.Claim    `json:"claims,omitempty"`
+	Check    *paper.Check     `json:"truth_check,omitempty"`
+	Trials   []*paper.Trial   `json:"trials,omitempty"`
+	// Command is what a reader types to get the same report.
+	Command string `json:"-"`
+}
+
+// PaperFiles are the names of all files there may be.
+func PaperFiles() []string {
+	return []string{"index.html", "figure1.svg", "figure1.png", "figure2.svg", "figure2.png", "table1.csv", Results}
+}
+
+// Files are the contents of the report's files, by name.
+func (r *Paper) Files() (map[string][]byte, error) {
+	f := make(files)
 	if r.Figure1 != nil {
-		if err := figure("figure1", reactorFigure(r.Figure1)); err != nil {
+		if err := f.figure("figure1", reactorFigure(r.Figure1)); err != nil {
 			return nil, err
 		}
 	}
 	if r.Figure2 != nil {
-		if err := figure("figure2", twoPointsFigure(r.Figure2)); err != nil {
+		if err := f.figure("figure2", twoPointsFigure(r.Figure2)); err != nil {
 			return nil, err
 		}
 	}
 	if r.Table1 != nil {
-		var b bytes.Buffer
-		if err := writeTableCSV(&b, r.Table1); err != nil {
+		if err := f.add("table1.csv", r.writeTable); err != nil {
 			return nil, err
 		}
-		files["table1.csv"] = b.Bytes()
 	}
-	var page bytes.Buffer
-	if err := r.page().Write(&page); err != nil {
+	if err := f.add("index.html", r.page().Write); err != nil {
 		return nil, err
 	}
-	files["index.html"] = page.Bytes()
-	results, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return nil, err
-	}
-	files[folderResults] = append(results, '\n')
-	return files, nil
+	return f, f.results(r, " ")
 }
 
-// writeTableCSV has a row for each cell and method.
-func writeTableCSV(w io.Writer, t *paper.Table) error {
-	c := csv.NewWriter(w)
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// writeTable writes a row for each cell and method.
+func (r *Paper) writeTable(w io.Writer) error {
 	rows := [][]string{{"u10", "shift", "method", "mean", "stderr", "datasets"}}
-	for _, cell := range t.Cells {
+	for _, cell := range r.Table1.Cells {
 		for _, s := range cell.Scores {
 			rows = append(rows, []string{
-				number(cell.U10), number(cell.Shift), s.Method, number(s.Mean), number(s.StdErr), strconv.Itoa(t.DataSets),
+				decimal(cell.U10), decimal(cell.Shift), s.Method, decimal(s.Mean), decimal(s.StdErr), strconv.Itoa(r.Table1.DataSets),
 			})
 		}
 	}
-	return c.WriteAll(rows)
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 // page is index.html.
-func (r *paperRun) page() *reports.Page {
-	p := reports.NewPage("Loss-calibrated expectation propagation, repeated",
+func (r *Paper) page() *report.Page {
+	p := report.NewPage("Loss-calibrated expectation propagation, repeated",
 		"The experiments of Morais and Pillow (2022, arXiv 2201.03128), computed anew, and decisions that go beyond them.")
 	if r.Table1 != nil {
 		r.addVerdict(p)
@@ -101,7 +97,7 @@ func (r *paperRun) page() *reports.Page {
 	return p
 }
 
-func (r *paperRun) addVerdict(p *reports.Page) {
+func (r *Paper) addVerdict(p *report.Page) {
 	p.Section("Verdict")
 	p.Text("What the paper says of its results, and what this run measured. A statement holds when it is true in all cells of the table that it speaks of, and holds in part when it is true in some. The words are chosen by the numbers.")
 	beyond := false
@@ -114,20 +110,20 @@ func (r *paperRun) addVerdict(p *reports.Page) {
 	}
 }
 
-func verdictOutcome(o paper.Outcome) reports.Outcome {
+func verdictOutcome(o paper.Outcome) report.Outcome {
 	switch o {
 	case paper.Holds:
-		return reports.Holds
+		return report.Holds
 	case paper.HoldsInPart:
-		return reports.Partly
+		return report.Partly
 	}
-	return reports.Fails
+	return report.Fails
 }
 
-func (r *paperRun) addTable(p *reports.Page) {
+func (r *Paper) addTable(p *report.Page) {
 	t := r.Table1
 	p.Section("Table 1: regret")
-	p.Text(fmt.Sprintf("%d data sets of 15 inputs uniform on [−10, 10] with labels from the model itself. Decisions are made at %s points under the utility [[1, 0], [u10, 1]]; a shift moves the interval of the points away from the data. The regret is normalised: 0 for optimal decisions, 1 for the worst at every point.", t.DataSets, reports.Count(r.Settings.Points)))
+	p.Text(fmt.Sprintf("%d data sets of 15 inputs uniform on [−10, 10] with labels from the model itself. Decisions are made at %s points under the utility [[1, 0], [u10, 1]]; a shift moves the interval of the points away from the data. The regret is normalised: 0 for optimal decisions, 1 for the worst at every point.", t.DataSets, report.Count(r.Settings.Points)))
 	p.Table(regretTable(t))
 	p.Text("The last three decide from EP's fitted sites, beyond the Gaussian: “Evidence” runs EP again with each outcome as one more observation, “Corrected” corrects the marginal by one factor for each site, “Paired” adds the second order, over pairs of sites.")
 	p.Subsection("Are the differences real?")
@@ -138,8 +134,8 @@ func (r *paperRun) addTable(p *reports.Page) {
 
 // regretTable has a group for each utility, a row for each method and a column for
 // each shift: four columns, which a telephone can show.
-func regretTable(t *paper.Table) *reports.Table {
-	table := &reports.Table{
+func regretTable(t *paper.Table) *report.Table {
+	table := &report.Table{
 		Caption: "Mean normalised regret ± standard error over data sets, in millionths.",
 		Columns: columns(append([]string{"Method"}, shiftTitles()...)...),
 		Best:    "the lowest mean of the cell.",
@@ -148,10 +144,10 @@ func regretTable(t *paper.Table) *reports.Table {
 	shifts := len(paper.Shifts())
 	for k := 0; k < len(t.Cells); k += shifts {
 		for m, name := range paper.Methods() {
-			row := reports.Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []reports.Cell{{Text: methodTitle(name)}}}
+			row := report.Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []report.Cell{{Text: methodTitle(name)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
 				s := cell.Scores[m]
-				c := reports.Cell{Text: reports.PlusMinus(1e6*s.Mean, 1e6*s.StdErr), Best: s.Best}
+				c := report.Cell{Text: report.PlusMinus(1e6*s.Mean, 1e6*s.StdErr), Best: s.Best}
 				if s.BelowResolution {
 					c.Mark, unresolved = "r", true
 				}
@@ -161,7 +157,7 @@ func regretTable(t *paper.Table) *reports.Table {
 		}
 	}
 	if unresolved {
-		table.Notes = []reports.Note{{Mark: "r", Text: "below resolution: the error of the exact posterior's draws is more than a tenth of this mean."}}
+		table.Notes = []report.Note{{Mark: "r", Text: "below resolution: the error of the exact posterior's draws is more than a tenth of this mean."}}
 	}
 	return table
 }
@@ -183,12 +179,12 @@ func methodTitle(name string) string {
 	if name == "paired" {
 		return "Paired"
 	}
-	return reports.MethodLabel(name)
+	return report.MethodLabel(name)
 }
 
 // testTable has a group for each pair of methods.
-func testTable(t *paper.Table) *reports.Table {
-	table := &reports.Table{
+func testTable(t *paper.Table) *report.Table {
+	table := &report.Table{
 		Caption: "The method ahead, and p after Holm's correction.",
 		Columns: columns(append([]string{"u10"}, shiftTitles()...)...),
 		Best:    fmt.Sprintf("significant at %v.", paper.Level),
@@ -197,10 +193,10 @@ func testTable(t *paper.Table) *reports.Table {
 	for pair, first := range t.Cells[0].Tests {
 		group := fmt.Sprintf("%s and %s (family “%s”)", methodTitle(first.A), methodTitle(first.B), first.Family)
 		for k := 0; k < len(t.Cells); k += shifts {
-			row := reports.Row{Group: group, Cells: []reports.Cell{{Text: fmt.Sprint(t.Cells[k].U10)}}}
+			row := report.Row{Group: group, Cells: []report.Cell{{Text: fmt.Sprint(t.Cells[k].U10)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
 				test := cell.Tests[pair]
-				row.Cells = append(row.Cells, reports.Cell{Text: ahead(test) + reports.PValue(test.Adjusted), Best: test.Adjusted < paper.Level})
+				row.Cells = append(row.Cells, report.Cell{Text: ahead(test) + report.PValue(test.Adjusted), Best: test.Adjusted < paper.Level})
 			}
 			table.Rows = append(table.Rows, row)
 		}
@@ -219,7 +215,7 @@ func ahead(c paper.Comparison) string {
 	return ""
 }
 
-func (r *paperRun) addTruth(p *reports.Page) {
+func (r *Paper) addTruth(p *report.Page) {
 	p.Section("How exact the truth is")
 	below, scores := 0, 0
 	for _, c := range r.Table1.Cells {
@@ -231,13 +227,13 @@ func (r *paperRun) addTruth(p *reports.Page) {
 		}
 	}
 	p.Text(fmt.Sprintf("Regrets are measured against the exact posterior, a unified skew-normal distribution, by independent draws: %s for each data set wherever a method's action is not optimal or the optimal action is in doubt by less than six standard errors. At all other points every method acts optimally. What the draws' error does to the mean regrets is known from %d independent batches; %d of the %d means in the table are below resolution and marked.",
-		reports.Count(r.Settings.Draws), paper.Batches, below, scores))
+		report.Count(r.Settings.Draws), paper.Batches, below, scores))
 	p.Text(fmt.Sprintf("The first data set was also sampled with NUTS, which shares no code with the exact draws beyond the model: at %d inputs the probabilities differ by at most %s standard errors (root mean square %s; NUTS %s).",
-		len(r.Check.Z), reports.Number(r.Check.MaxZ), reports.Number(r.Check.RMS), r.Check.NUTSState))
-	p.Details("Exact draws and NUTS at every input", func(b *reports.Body) {
-		t := &reports.Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "exact draws", "NUTS", "z")}
+		len(r.Check.Z), report.Number(r.Check.MaxZ), report.Number(r.Check.RMS), r.Check.NUTSState))
+	p.Details("Exact draws and NUTS at every input", func(b *report.Body) {
+		t := &report.Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "exact draws", "NUTS", "z")}
 		for i, x := range r.Check.Input {
-			t.AddRow(fmt.Sprint(x), reports.PlusMinus(r.Check.Exact[i], r.Check.ExactErr[i]), reports.PlusMinus(r.Check.NUTS[i], r.Check.NUTSErr[i]), fmt.Sprintf("%.2f", r.Check.Z[i]))
+			t.AddRow(fmt.Sprint(x), report.PlusMinus(r.Check.Exact[i], r.Check.ExactErr[i]), report.PlusMinus(r.Check.NUTS[i], r.Check.NUTSErr[i]), fmt.Sprintf("%.2f", r.Check.Z[i]))
 		}
 		b.Table(t)
 	})
@@ -251,10 +247,10 @@ func (r *paperRun) addTruth(p *reports.Page) {
 		p.Text("Every run of every method converged.")
 		return
 	}
-	p.Details(fmt.Sprintf("%d runs did not converge", len(notes)), func(b *reports.Body) { b.List(notes...) })
+	p.Details(fmt.Sprintf("%d runs did not converge", len(notes)), func(b *report.Body) { b.List(notes...) })
 }
 
-func (r *paperRun) addSettings(p *reports.Page) {
+func (r *Paper) addSettings(p *report.Page) {
 	p.Section("What was assumed")
 	p.List(
 		"The paper states neither the data of Figure 1 nor p(x) of Figure 2 nor the values of its shifts, and of u10 only the first and the last. Here u10 is 0, 0.25, 0.5, 0.75 and 0.95, and the shifts are 0, 5 and 10.",
@@ -262,14 +258,8 @@ func (r *paperRun) addSettings(p *reports.Page) {
 		"Loss-EP and Loss-VI are calibrated to each utility and shift at these same points. Loss-VI rests on 256 quasi-random draws, and raises a utility that touches zero by a thousandth of its largest value.",
 		"All methods run until they have converged; the kernel and its parameters are those the data were drawn with, log σ = 1.5 and log ℓ = 1.",
 	)
-	command := []string{"lossep paper"}
-	if len(r.Parts) < len(paperParts) {
-		command = append(command, "--only "+strings.Join(r.Parts, ","))
-	}
-	s := r.Settings
-	command = append(command, fmt.Sprintf("--seed %d --datasets %d --points %d", s.Seed, s.DataSets, s.Points))
 	p.Text("The same command gives the same bytes on any number of cores. Every number is in results.json.")
-	p.Code(strings.Join(command, " "))
+	p.Code(r.Command)
 	var made []string
 	for _, name := range []string{"lossep", "revision", "go", "gonum.org/v1/gonum"} {
 		if v := r.Versions[name]; v != "" {

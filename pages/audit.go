@@ -1,7 +1,6 @@
-package main
+package pages
 
 import (
-	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,49 +9,46 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/audit"
-	reports "github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/report"
 )
 
-// auditFiles are all the files an audit may write.
-var auditFiles = []string{
-	"index.html", "cost.svg", "cost.png", "reliability.svg", "reliability.png", "net_benefit.svg", "net_benefit.png",
-	"sensitivity.svg", "sensitivity.png", "folds.csv", "decisions.csv", folderResults,
+// Audit is what was found about decisions, in the form of Results.
+type Audit struct {
+	Origin
+	Data string `json:"data"` // the name of the table
+	*audit.Result
+	// Recipe is how rows became numbers, in words.
+	Recipe []string `json:"-"`
 }
 
-// files are all files of the report.
-func (r *auditRun) files() (map[string][]byte, error) {
-	files := make(map[string][]byte)
-	add := func(name string, write func(io.Writer) error) error {
-		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		files[name] = b.Bytes()
-		return nil
+// AuditFiles are the names of all files there may be.
+func AuditFiles() []string {
+	return []string{
+		"index.html", "cost.svg", "cost.png", "reliability.svg", "reliability.png", "net_benefit.svg", "net_benefit.png",
+		"sensitivity.svg", "sensitivity.png", "folds.csv", "decisions.csv", Results,
 	}
-	for name, f := range r.figures() {
-		if err := add(name+".svg", func(w io.Writer) error { return reports.WriteSVG(w, f) }); err != nil {
-			return nil, err
-		}
-		if err := add(name+".png", func(w io.Writer) error { return reports.WritePNG(w, f) }); err != nil {
+}
+
+// Files are the contents of the report's files, by name.
+func (r *Audit) Files() (map[string][]byte, error) {
+	f := make(files)
+	for name, figure := range r.figures() {
+		if err := f.figure(name, figure); err != nil {
 			return nil, err
 		}
 	}
 	for name, write := range map[string]func(io.Writer) error{
-		"index.html":    r.page().Write,
-		"folds.csv":     r.writeFolds,
-		"decisions.csv": r.writeDecisions,
-		folderResults:   func(w io.Writer) error { return writeJSON(w, r) },
+		"index.html": r.page().Write, "folds.csv": r.writeFolds, "decisions.csv": r.writeDecisions,
 	} {
-		if err := add(name, write); err != nil {
+		if err := f.add(name, write); err != nil {
 			return nil, err
 		}
 	}
-	return files, nil
+	return f, f.results(r, "  ")
 }
 
-func (r *auditRun) figures() map[string]reports.Figure {
-	f := map[string]reports.Figure{
+func (r *Audit) figures() map[string]report.Figure {
+	f := map[string]report.Figure{
 		"cost":        r.costFigure(),
 		"reliability": r.reliabilityFigure(),
 		"sensitivity": r.sensitivityFigure(),
@@ -65,65 +61,65 @@ func (r *auditRun) figures() map[string]reports.Figure {
 
 // costFigure leaves out constant actions but the best one: the others can cost so much
 // that all else would be one point.
-func (r *auditRun) costFigure() reports.Intervals {
-	f := reports.Intervals{X: reports.Axis{Label: "Cost per case, with 95 % interval"}}
+func (r *Audit) costFigure() report.Intervals {
+	f := report.Intervals{X: report.Axis{Label: "Cost per case, with 95 % interval"}}
 	best := r.BestConstant().Method
 	for i, s := range r.Methods {
 		if i >= len(r.Methods)-len(r.Actions) && s.Method != best {
 			continue
 		}
-		f.Rows = append(f.Rows, reports.Interval{Method: s.Method, Value: s.MeanCost, Low: s.Low, High: s.High})
+		f.Rows = append(f.Rows, report.Interval{Method: s.Method, Value: s.MeanCost, Low: s.Low, High: s.High})
 	}
 	return f
 }
 
-func (r *auditRun) reliabilityFigure() reports.Reliability {
-	f := reports.Reliability{Method: r.Method}
+func (r *Audit) reliabilityFigure() report.Reliability {
+	f := report.Reliability{Method: r.Method}
 	for _, b := range r.Reliable.Bins {
-		f.Bins = append(f.Bins, reports.Bin(b))
+		f.Bins = append(f.Bins, report.Bin(b))
 	}
 	return f
 }
 
-func (r *auditRun) benefitFigure() reports.Lines {
+func (r *Audit) benefitFigure() report.Lines {
 	share := float64(r.Positive) / float64(r.Rows)
-	f := reports.Lines{
-		X: reports.Axis{Label: "Cost of a miss, in false alarms", Log: true},
+	f := report.Lines{
+		X: report.Axis{Label: "Cost of a miss, in false alarms", Log: true},
 		// Treating all loses without bound where false alarms are dear.
-		Y:     reports.Axis{Label: "Net benefit per case", Min: -share / 5, Max: 1.05 * share},
-		Rules: []reports.Rule{{At: r.Benefit.Given, Label: "as given: " + reports.Number(r.Benefit.Given)}},
+		Y:     report.Axis{Label: "Net benefit per case", Min: -share / 5, Max: 1.05 * share},
+		Rules: []report.Rule{{At: r.Benefit.Given, Label: "as given: " + report.Number(r.Benefit.Given)}},
 	}
 	for _, c := range r.Benefit.Curves {
-		f.Series = append(f.Series, reports.Series{Method: c.Method, X: r.Benefit.Ratios, Y: c.Values})
+		f.Series = append(f.Series, report.Series{Method: c.Method, X: r.Benefit.Ratios, Y: c.Values})
 	}
 	return f
 }
 
-func (r *auditRun) sensitivityFigure() reports.Lines {
-	f := reports.Lines{
-		X:     reports.Axis{Label: "Cost of " + r.Outcomes[1] + " cases, as a multiple of that stated", Log: true},
-		Y:     reports.Axis{Label: "Cost per case at these costs"},
-		Rules: []reports.Rule{{At: 1, Label: "as stated"}},
+func (r *Audit) sensitivityFigure() report.Lines {
+	f := report.Lines{
+		X:     report.Axis{Label: "Cost of " + r.Outcomes[1] + " cases, as a multiple of that stated", Log: true},
+		Y:     report.Axis{Label: "Cost per case at these costs"},
+		Rules: []report.Rule{{At: 1, Label: "as stated"}},
 	}
-	adapted := reports.Series{Method: r.Method, Label: "decided by these costs"}
-	kept := reports.Series{Method: "kept", Label: "decided by the costs as stated"}
+	adapted := report.Series{Method: r.Method, Label: "decided by these costs"}
+	kept := report.Series{Method: "kept", Label: "decided by the costs as stated"}
 	for _, s := range r.Sensitive {
 		adapted.X, adapted.Y = append(adapted.X, s.Factor), append(adapted.Y, s.Cost)
 		kept.X, kept.Y = append(kept.X, s.Factor), append(kept.Y, s.Kept)
 	}
-	f.Series = []reports.Series{adapted, kept}
+	f.Series = []report.Series{adapted, kept}
 	return f
 }
 
 // tones are the colours of verdicts.
-var tones = map[string]reports.Outcome{
-	"good": reports.Holds, "mixed": reports.Partly, "bad": reports.Fails, "neutral": reports.Neutral,
+var tones = map[string]report.Outcome{
+	"good": report.Holds, "mixed": report.Partly, "bad": report.Fails, "neutral": report.Neutral,
 }
 
-func (r *auditRun) page() *reports.Page {
-	method := reports.MethodLabel(r.Method)
-	p := reports.NewPage("What these decisions cost", fmt.Sprintf("%s: %s past cases, %s of them %s; decided by %s",
-		r.Data, reports.Count(r.Rows), reports.Count(r.Positive), r.Outcomes[1], method))
+func (r *Audit) page() *report.Page {
+	method := report.MethodLabel(r.Method)
+	p := report.NewPage("What these decisions cost", fmt.Sprintf("%s: %s past cases, %s of them %s; decided by %s",
+		r.Data, report.Count(r.Rows), report.Count(r.Positive), r.Outcomes[1], method))
 
 	p.Section("In short")
 	for _, v := range r.Verdicts {
@@ -145,7 +141,7 @@ func (r *auditRun) page() *reports.Page {
 	p.Section("Can the probabilities be trusted")
 	p.Figure(r.reliabilityFigure(), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s).", r.Outcomes[1], method),
 		"Reliability diagram with ten bins; points on the diagonal are reliable probabilities.")
-	p.Text(fmt.Sprintf("Predicted and observed differ by %s on average over all cases.", reports.Number(r.Reliable.Error)))
+	p.Text(fmt.Sprintf("Predicted and observed differ by %s on average over all cases.", report.Number(r.Reliable.Error)))
 	p.Table(r.qualityTable())
 
 	if r.Benefit != nil {
@@ -169,7 +165,7 @@ func (r *auditRun) page() *reports.Page {
 	return p
 }
 
-func (r *auditRun) costText() string {
+func (r *Audit) costText() string {
 	s := fmt.Sprintf("Every case was decided by models that were fitted without it: %d-fold stratified cross-validation", r.Folds)
 	if r.Repeats > 1 {
 		s += fmt.Sprintf(", %d times", r.Repeats)
@@ -181,52 +177,52 @@ func (r *auditRun) costText() string {
 	return s + "The rule: " + r.Utility.RuleLine() + "."
 }
 
-func (r *auditRun) calibrationSection(p *reports.Page) {
+func (r *Audit) calibrationSection(p *report.Page) {
 	if len(r.Calibrations) > 0 {
-		t := &reports.Table{Caption: "Calibrated methods against their plain siblings", Columns: []reports.Column{
+		t := &report.Table{Caption: "Calibrated methods against their plain siblings", Columns: []report.Column{
 			{Title: "method"},
 			{Title: "against"},
-			{Title: "costs more by", Align: reports.Right},
-			{Title: "95 % interval", Align: reports.Right},
-			{Title: "p (Holm)", Align: reports.Right},
-			{Title: "decisions that flip", Align: reports.Right},
+			{Title: "costs more by", Align: report.Right},
+			{Title: "95 % interval", Align: report.Right},
+			{Title: "p (Holm)", Align: report.Right},
+			{Title: "decisions that flip", Align: report.Right},
 		}}
 		for _, c := range r.Calibrations {
-			t.AddRow(reports.MethodLabel(c.Method), reports.MethodLabel(c.Than), fmt.Sprintf("%+.4f", c.Difference), reports.Range(c.Low, c.High),
-				reports.PValue(c.Adjusted), fmt.Sprintf("%d of %s", c.Flips, reports.Count(c.Decisions)))
+			t.AddRow(report.MethodLabel(c.Method), report.MethodLabel(c.Than), fmt.Sprintf("%+.4f", c.Difference), report.Range(c.Low, c.High),
+				report.PValue(c.Adjusted), fmt.Sprintf("%d of %s", c.Flips, report.Count(c.Decisions)))
 		}
 		p.Table(t)
 	}
-	t := &reports.Table{Caption: "Decisions that flip between methods", Columns: []reports.Column{
+	t := &report.Table{Caption: "Decisions that flip between methods", Columns: []report.Column{
 		{Title: "between"},
 		{Title: "and"},
-		{Title: "decisions", Align: reports.Right},
-		{Title: "the second costs more by, in all", Align: reports.Right},
+		{Title: "decisions", Align: report.Right},
+		{Title: "the second costs more by, in all", Align: report.Right},
 	}}
 	for _, f := range r.Flips {
-		t.AddRow(reports.MethodLabel(f.A), reports.MethodLabel(f.B), reports.Count(f.Count), fmt.Sprintf("%+.4g", f.Cost))
+		t.AddRow(report.MethodLabel(f.A), report.MethodLabel(f.B), report.Count(f.Count), fmt.Sprintf("%+.4g", f.Cost))
 	}
-	p.Details("Decisions that flip between methods", func(b *reports.Body) { b.Table(t) })
+	p.Details("Decisions that flip between methods", func(b *report.Body) { b.Table(t) })
 }
 
-func (r *auditRun) regretSection(p *reports.Page) {
+func (r *Audit) regretSection(p *report.Page) {
 	if len(r.Regrets) == 0 {
 		p.Text("The exact posterior was not asked. It is available for the probit likelihood; --references N asks it on N folds.")
 		return
 	}
 	g := r.Regrets[0]
-	t := &reports.Table{Caption: "Regret under the exact posterior of the same model", Columns: []reports.Column{
+	t := &report.Table{Caption: "Regret under the exact posterior of the same model", Columns: []report.Column{
 		{Title: "method"},
-		{Title: "regret per case", Align: reports.Right},
-		{Title: "other decisions", Align: reports.Right},
-		{Title: "mean error of the probability", Align: reports.Right},
+		{Title: "regret per case", Align: report.Right},
+		{Title: "other decisions", Align: report.Right},
+		{Title: "mean error of the probability", Align: report.Right},
 	}}
 	for _, g := range r.Regrets {
 		regret := "0"
 		if g.Differ > 0 {
-			regret = reports.PlusMinus(g.Mean, g.StdErr)
+			regret = report.PlusMinus(g.Mean, g.StdErr)
 		}
-		t.AddRow(reports.MethodLabel(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), reports.Number(g.Off))
+		t.AddRow(report.MethodLabel(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), report.Number(g.Off))
 	}
 	how := "independent draws from it"
 	if g.By != "exact" {
@@ -239,60 +235,60 @@ func (r *auditRun) regretSection(p *reports.Page) {
 	p.Table(t)
 }
 
-func (r *auditRun) qualityTable() *reports.Table {
-	t := &reports.Table{Caption: "Quality of the probabilities, whatever is decided by them", Columns: []reports.Column{
+func (r *Audit) qualityTable() *report.Table {
+	t := &report.Table{Caption: "Quality of the probabilities, whatever is decided by them", Columns: []report.Column{
 		{Title: "method"},
-		{Title: "log loss", Align: reports.Right},
-		{Title: "Brier score", Align: reports.Right},
-		{Title: "accuracy at one half", Align: reports.Right},
+		{Title: "log loss", Align: report.Right},
+		{Title: "Brier score", Align: report.Right},
+		{Title: "accuracy at one half", Align: report.Right},
 	}}
 	for _, s := range r.Methods {
 		if q := s.Quality; q != nil {
-			t.AddRow(reports.MethodLabel(s.Method), fmt.Sprintf("%.4f", q.LogLoss), fmt.Sprintf("%.4f", q.Brier), reports.Percent(q.Accuracy))
+			t.AddRow(report.MethodLabel(s.Method), fmt.Sprintf("%.4f", q.LogLoss), fmt.Sprintf("%.4f", q.Brier), report.Percent(q.Accuracy))
 		}
 	}
 	return t
 }
 
-func (r *auditRun) sensitivityTable() *reports.Table {
-	t := &reports.Table{Columns: []reports.Column{
-		{Title: "multiple", Align: reports.Right},
-		{Title: "decisions that change", Align: reports.Right},
-		{Title: "cost, decided by it", Align: reports.Right},
-		{Title: "cost, decided as stated", Align: reports.Right},
+func (r *Audit) sensitivityTable() *report.Table {
+	t := &report.Table{Columns: []report.Column{
+		{Title: "multiple", Align: report.Right},
+		{Title: "decisions that change", Align: report.Right},
+		{Title: "cost, decided by it", Align: report.Right},
+		{Title: "cost, decided as stated", Align: report.Right},
 	}}
 	for _, s := range r.Sensitive {
-		t.AddRow(reports.Number(s.Factor), reports.Percent(s.Changed), fmt.Sprintf("%.4f", s.Cost), fmt.Sprintf("%.4f", s.Kept))
+		t.AddRow(report.Number(s.Factor), report.Percent(s.Changed), fmt.Sprintf("%.4f", s.Cost), fmt.Sprintf("%.4f", s.Kept))
 	}
 	return t
 }
 
-func (r *auditRun) nearestTable() *reports.Table {
-	t := &reports.Table{Columns: []reports.Column{
-		{Title: "row", Align: reports.Right},
-		{Title: "line", Align: reports.Right},
-		{Title: "P(" + r.Outcomes[1] + ")", Align: reports.Right},
+func (r *Audit) nearestTable() *report.Table {
+	t := &report.Table{Columns: []report.Column{
+		{Title: "row", Align: report.Right},
+		{Title: "line", Align: report.Right},
+		{Title: "P(" + r.Outcomes[1] + ")", Align: report.Right},
 		{Title: "action"},
-		{Title: "margin", Align: reports.Right},
+		{Title: "margin", Align: report.Right},
 		{Title: "outcome"},
-		{Title: "cost", Align: reports.Right},
+		{Title: "cost", Align: report.Right},
 	}}
 	for _, c := range r.Nearest {
-		t.AddRow(strconv.Itoa(c.Row), strconv.Itoa(c.Line), fmt.Sprintf("%.4f", c.Probability), c.Action, reports.Number(c.Margin), c.Outcome, reports.Number(c.Cost))
+		t.AddRow(strconv.Itoa(c.Row), strconv.Itoa(c.Line), fmt.Sprintf("%.4f", c.Probability), c.Action, report.Number(c.Margin), c.Outcome, report.Number(c.Cost))
 	}
 	return t
 }
 
-func (r *auditRun) methodSection(p *reports.Page) {
+func (r *Audit) methodSection(p *report.Page) {
 	how := "Its hyperparameters were found from the training rows of each fold, from the same start in all of them."
 	if r.Fixed {
 		how = "Its hyperparameters were kept as given."
 	}
 	p.Text(fmt.Sprintf("A Gaussian-process classifier with %d features, kernel %s and %s likelihood. %s Seed %d.", r.Features, r.Kernel, r.Likelihood, how, r.Seed))
 	p.Code(strings.Join(append(r.Utility.TableLines(), r.Utility.RuleLine()), "\n"))
-	p.Details("The columns", func(b *reports.Body) { b.Code(strings.Join(r.recipe, "\n")) })
-	p.Details("The kernel of each fold", func(b *reports.Body) {
-		t := &reports.Table{Columns: []reports.Column{{Title: "repeat", Align: reports.Right}, {Title: "fold", Align: reports.Right}, {Title: "log evidence", Align: reports.Right}, {Title: "kernel"}}}
+	p.Details("The columns", func(b *report.Body) { b.Code(strings.Join(r.Recipe, "\n")) })
+	p.Details("The kernel of each fold", func(b *report.Body) {
+		t := &report.Table{Columns: []report.Column{{Title: "repeat", Align: report.Right}, {Title: "fold", Align: report.Right}, {Title: "log evidence", Align: report.Right}, {Title: "kernel"}}}
 		for _, f := range r.FoldModels {
 			t.AddRow(strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), fmt.Sprintf("%.3f", f.LogEvidence), shortKernel(f.Kernel))
 		}
@@ -314,7 +310,7 @@ func shortKernel(k string) string {
 }
 
 // writeFolds writes the cost of every method in every fold.
-func (r *auditRun) writeFolds(w io.Writer) error {
+func (r *Audit) writeFolds(w io.Writer) error {
 	type key struct {
 		repeat, fold int
 		method       string
@@ -338,7 +334,7 @@ func (r *auditRun) writeFolds(w io.Writer) error {
 }
 
 // writeDecisions writes every decision.
-func (r *auditRun) writeDecisions(w io.Writer) error {
+func (r *Audit) writeDecisions(w io.Writer) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"row", "line", "repeat", "fold", "outcome", "method", "probability", "action", "cost"}}
 	for _, d := range r.Decisions {
@@ -347,7 +343,7 @@ func (r *auditRun) writeDecisions(w io.Writer) error {
 	return c.WriteAll(rows)
 }
 
-func (r *auditRun) decisionCells(d audit.Decided) []string {
+func (r *Audit) decisionCells(d audit.Decided) []string {
 	outcome, probability := r.Outcomes[0], ""
 	if d.Positive {
 		outcome = r.Outcomes[1]
@@ -360,5 +356,3 @@ func (r *auditRun) decisionCells(d audit.Decided) []string {
 		outcome, d.Method, probability, r.Actions[d.Action], decimal(d.Cost),
 	}
 }
-
-func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

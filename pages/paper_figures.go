@@ -1,23 +1,23 @@
-package main
+package pages
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/lossep/lossep/paper"
-	reports "github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/report"
 )
 
 // reactorFigure is Figure 1: densities of the state, with what each method does.
-func reactorFigure(r *paper.Reactor) reports.Densities {
-	f := reports.Densities{
+func reactorFigure(r *paper.Reactor) report.Densities {
+	f := report.Densities{
 		XLabel: "State φ",
-		Rules:  []reports.Rule{{At: r.Threshold, Label: fmt.Sprintf("threshold %v", r.Threshold)}},
+		Rules:  []report.Rule{{At: r.Threshold, Label: fmt.Sprintf("threshold %v", r.Threshold)}},
 	}
 	for _, c := range r.Curves {
-		f.Series = append(f.Series, reports.Series{
+		f.Series = append(f.Series, report.Series{
 			Method: c.Method,
-			Label: fmt.Sprintf("%s: %s (U on %.3f, off %.3f)", reports.MethodLabel(c.Method), reactorAction(c),
+			Label: fmt.Sprintf("%s: %s (U on %.3f, off %.3f)", report.MethodLabel(c.Method), reactorAction(c),
 				c.ExpectedUtility[0], c.ExpectedUtility[1]),
 			X: r.State, Y: c.Density,
 		})
@@ -34,19 +34,19 @@ func reactorAction(c paper.Curve) string {
 }
 
 // twoPointsFigure is Figure 2: the posterior without and with the utility.
-func twoPointsFigure(t *paper.TwoPoints) reports.Contours {
-	return reports.Contours{
+func twoPointsFigure(t *paper.TwoPoints) report.Contours {
+	return report.Contours{
 		XLabel: "f₁", YLabel: "f₂",
 		Mass: []float64{0.5, 0.9},
-		Panels: []reports.Panel{
+		Panels: []report.Panel{
 			{
 				Title:    "Posterior",
-				Density:  reports.Grid{X: t.F1, Y: t.F2, Z: t.Posterior},
+				Density:  report.Grid{X: t.F1, Y: t.F2, Z: t.Posterior},
 				Ellipses: ellipses(t.OfPosterior),
 			},
 			{
 				Title:    "Weighted by the utility",
-				Density:  reports.Grid{X: t.F1, Y: t.F2, Z: t.Weighted},
+				Density:  report.Grid{X: t.F1, Y: t.F2, Z: t.Weighted},
 				Ellipses: ellipses(t.OfWeighted),
 			},
 		},
@@ -54,38 +54,38 @@ func twoPointsFigure(t *paper.TwoPoints) reports.Contours {
 }
 
 // ellipses are those of the approximations.
-func ellipses(of []paper.Moments) []reports.Ellipse {
-	var e []reports.Ellipse
+func ellipses(of []paper.Moments) []report.Ellipse {
+	var e []report.Ellipse
 	for _, m := range of {
 		if m.Method != "exact" {
-			e = append(e, reports.Ellipse{Method: m.Method, Mean: m.Mean, Covariance: m.Covariance})
+			e = append(e, report.Ellipse{Method: m.Method, Mean: m.Mean, Covariance: m.Covariance})
 		}
 	}
 	return e
 }
 
 // reactorTable has the numbers of Figure 1.
-func reactorTable(r *paper.Reactor) *reports.Table {
-	t := &reports.Table{
+func reactorTable(r *paper.Reactor) *report.Table {
+	t := &report.Table{
 		Caption: "What each method believes and does.",
 		Columns: columns("Method", "mean of φ", "variance", "P(φ > T)", "U(on)", "U(off)", "action"),
 	}
 	for _, c := range r.Curves {
-		t.AddRow(reports.MethodLabel(c.Method), fixed(c.Mean), fixed(c.Variance), fixed(c.Exceeds),
+		t.AddRow(report.MethodLabel(c.Method), fixed(c.Mean), fixed(c.Variance), fixed(c.Exceeds),
 			fixed(c.ExpectedUtility[0]), fixed(c.ExpectedUtility[1]), reactorAction(c))
 	}
 	return t
 }
 
 // twoPointsTable has the numbers of Figure 2.
-func twoPointsTable(t *paper.TwoPoints) *reports.Table {
-	table := &reports.Table{
+func twoPointsTable(t *paper.TwoPoints) *report.Table {
+	table := &report.Table{
 		Caption: "Means and covariances of (f₁, f₂).",
 		Columns: columns("Method", "mean f₁", "mean f₂", "var f₁", "cov", "var f₂"),
 	}
 	add := func(group string, of []paper.Moments) {
 		for _, m := range of {
-			name := reports.MethodLabel(m.Method)
+			name := report.MethodLabel(m.Method)
 			if m.Method == "loss-ep" {
 				name += " " + m.Of
 			}
@@ -99,12 +99,12 @@ func twoPointsTable(t *paper.TwoPoints) *reports.Table {
 }
 
 // columns have words on the left of the first and numbers on the right of the rest.
-func columns(titles ...string) []reports.Column {
-	c := make([]reports.Column, len(titles))
+func columns(titles ...string) []report.Column {
+	c := make([]report.Column, len(titles))
 	for i, title := range titles {
-		c[i] = reports.Column{Title: title, Align: reports.Right}
+		c[i] = report.Column{Title: title, Align: report.Right}
 	}
-	c[0].Align = reports.Left
+	c[0].Align = report.Left
 	return c
 }
 

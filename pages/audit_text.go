@@ -1,0 +1,107 @@
+package pages
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lossep/lossep/report"
+)
+
+// WriteText writes the verdicts and what they rest on.
+func (r *Audit) WriteText(w io.Writer) error {
+	for _, v := range r.Verdicts {
+		fmt.Fprintf(w, "%s %s.\n%s\n\n", v.Question, sentence(v.Answer), wrap(v.Finding, 88))
+	}
+	if err := r.costTable().WriteText(w); err != nil {
+		return err
+	}
+	for _, note := range r.notes() {
+		if _, err := fmt.Fprintln(w, note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sentence gives a text a capital letter.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// wrap breaks a paragraph into lines of at most width characters.
+func wrap(s string, width int) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(s) {
+		length := len([]rune(word))
+		switch {
+		case column == 0:
+		case column+1+length > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += length
+	}
+	return b.String()
+}
+
+// costTable is what the decisions of everything that was tried cost.
+func (r *Audit) costTable() *report.Table {
+	t := &report.Table{
+		Caption: "Cost per case",
+		Columns: []report.Column{
+			{Title: "decided by"},
+			{Title: "cost per case", Align: report.Right},
+			{Title: "95 % interval", Align: report.Right},
+			{Title: "more than " + report.MethodLabel(r.Method), Align: report.Right},
+			{Title: "p (Holm)", Align: report.Right},
+			{Title: "other decisions", Align: report.Right},
+		},
+		Best: "the lowest mean cost",
+	}
+	lowest := r.Methods[0].MeanCost
+	for _, s := range r.Methods {
+		lowest = min(lowest, s.MeanCost)
+	}
+	for i, s := range r.Methods {
+		cells := []report.Cell{
+			{Text: report.MethodLabel(s.Method)},
+			{Text: report.PlusMinus(s.MeanCost, s.StdErr), Best: s.MeanCost == lowest},
+			{Text: report.Range(s.Low, s.High)},
+			{},
+			{},
+			{},
+		}
+		if i > 0 {
+			c := r.Comparisons[i-1]
+			cells[3].Text = fmt.Sprintf("%+.4f", c.Difference)
+			cells[4].Text = report.PValue(c.Adjusted)
+			cells[5].Text = report.Percent(float64(c.Flips) / float64(c.Decisions))
+		}
+		group := "methods"
+		if s.Kind == "baseline" {
+			group = "baselines"
+		}
+		t.Rows = append(t.Rows, report.Row{Group: group, Cells: cells})
+	}
+	return t
+}
+
+// notes are what a reader should know besides: runs that did not converge.
+func (r *Audit) notes() []string {
+	var notes []string
+	for _, f := range r.FoldModels {
+		for _, note := range f.Notes {
+			notes = append(notes, fmt.Sprintf("repeat %d, fold %d: %s", f.Repeat, f.Fold, note))
+		}
+	}
+	return notes
+}
