@@ -91,8 +91,8 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	if t.Len() > o.MaxRows {
-		return nil, inputf(t.Name(), "%d rows are more than %d; the search for a kernel would take about %.0f GB and %v: give a sample of the rows, or raise the limit (--max-rows)",
-			t.Len(), o.MaxRows, math.Ceil(fitBytes(t.Len())/1e9), fitTime(t.Len()))
+		return nil, inputf("max rows", "%s has %d rows, more than %d; the search for a kernel would take about %.0f GB and %v: give a sample of the rows, or raise the limit",
+			t.Name(), t.Len(), o.MaxRows, math.Ceil(fitBytes(t.Len())/1e9), fitTime(t.Len()))
 	}
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {

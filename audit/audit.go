@@ -127,9 +127,9 @@ func (o Options) affordable(t *data.Table) error {
 	}
 	n := float64(t.Len()) * float64(o.Folds-1) / float64(o.Folds)
 	hours := 7 * math.Pow(n/900, 3) * float64(o.Folds*o.Repeats) / 3600
-	return &lossep.InputError{What: t.Name(), Msg: fmt.Sprintf(
-		"%d rows are more than %d; an audit of them takes about %.2g hours on two processors and %.2g GB of memory: give a sample of the rows, or raise the limit (--max-rows)",
-		t.Len(), limit, hours, 10*8*n*n/1e9)}
+	return &lossep.InputError{What: "max rows", Msg: fmt.Sprintf(
+		"%s has %d rows, more than %d; an audit of them takes about %.2g hours on two processors and %.2g GB of memory: give a sample of the rows, or raise the limit",
+		t.Name(), t.Len(), limit, hours, 10*8*n*n/1e9)}
 }
 
 // Problem is that of all rows, to be shown; it is never fitted.

@@ -304,7 +304,7 @@ func TestBadOptions(t *testing.T) {
 		"method":         {func(o *Options) { o.Methods = []lossep.Method{"magic"} }, `"magic" is unknown`},
 		"audited method": {func(o *Options) { o.Fit.Method = "magic" }, `"magic" is unknown`},
 		"twice":          {func(o *Options) { o.Methods = []lossep.Method{"ep", "ep"} }, "twice"},
-		"rows":           {func(o *Options) { o.Fit.MaxRows = 59 }, "60 rows are more than 59"},
+		"rows":           {func(o *Options) { o.Fit.MaxRows = 59 }, "60 rows, more than 59"},
 		"utility":        {func(o *Options) { o.Fit.Utility = nil }, "utility"},
 	} {
 		o := Options{Fit: lossep.Options{Utility: costsOf(t, "fn=5,fp=1")}}

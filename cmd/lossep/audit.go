@@ -62,6 +62,9 @@ them.`,
 		if err := exampleAlone(flags, useExample); err != nil {
 			return err
 		}
+		if err := atLeast(flags, map[string]int{"folds": 2, "repeats": 1, "max-rows": 1}); err != nil {
+			return err
+		}
 		if useExample && !flags.Changed("folds") {
 			o.Folds = 5 // the first thing to try takes half a minute
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,5 +93,30 @@ func TestResultFolderFails(t *testing.T) {
 	}
 	if err := f.open(); err != nil {
 		t.Errorf("the folder is not ours any more: %v", err)
+	}
+}
+
+// A run goes on from the parts of its own program only. One that cannot be told from
+// others goes on from none.
+func TestResumeKnowsTheProgram(t *testing.T) {
+	f := &resultFolder{path: t.TempDir(), signature: "test"}
+	resumed := func() int {
+		t.Helper()
+		parts, err := f.resume("settings")
+		if err == nil {
+			err = f.keep(len(parts), "a part")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(parts)
+	}
+	if first, second := resumed(), resumed(); first != 0 || second != 1 {
+		t.Errorf("%d and %d parts of the same program", first, second)
+	}
+	defer func(before func() (string, error)) { executable = before }(executable)
+	executable = func() (string, error) { return "", errors.New("nobody knows") }
+	if first, second := resumed(), resumed(); first != 0 || second != 0 {
+		t.Errorf("%d and %d parts of programs that are not known", first, second)
 	}
 }

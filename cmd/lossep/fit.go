@@ -50,6 +50,9 @@ actions. What is going to be fitted is shown on standard error first.`,
 		if err := exampleAlone(flags, useExample); err != nil {
 			return err
 		}
+		if err := atLeast(flags, map[string]int{"max-rows": 1}); err != nil {
+			return err
+		}
 		start := time.Now()
 		o.Method = lossep.Method(method)
 		p, err := prepare(c, rows, utility, o, args)

@@ -72,17 +72,19 @@ func (f *resultFolder) ours() bool {
 // makes room for those to come.
 func (f *resultFolder) resume(settings any) ([][]byte, error) {
 	folder := filepath.Join(f.path, folderProgress)
+	// A program that cannot be told from others shares its parts with none.
+	program, unknown := fingerprint()
 	now, err := json.Marshal(struct {
 		MadeBy   string            `json:"made_by"`
 		Program  string            `json:"program"`
 		Versions map[string]string `json:"versions"`
 		Settings any               `json:"settings"`
-	}{f.signature, fingerprint(), versions(), settings})
+	}{f.signature, program, versions(), settings})
 	if err != nil {
 		return nil, err
 	}
 	before, err := os.ReadFile(filepath.Join(folder, folderSettings))
-	if err == nil && bytes.Equal(before, now) {
+	if unknown == nil && err == nil && bytes.Equal(before, now) {
 		return f.parts()
 	}
 	if err := os.RemoveAll(folder); err != nil {
@@ -158,23 +160,26 @@ func (f *resultFolder) replace(files map[string][]byte, keepParts bool) error {
 	return os.RemoveAll(filepath.Join(f.path, folderProgress))
 }
 
+// executable is the program's file, which a test may take away.
+var executable = os.Executable
+
 // fingerprint tells one build of the program from another, so that a run never goes on
 // from parts that other code computed.
-func fingerprint() string {
-	path, err := os.Executable()
+func fingerprint() (string, error) {
+	path, err := executable()
 	if err != nil {
-		return ""
+		return "", err
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	defer file.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
-		return ""
+		return "", err
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // versions are those of what computed the results.

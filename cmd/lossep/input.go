@@ -164,6 +164,19 @@ func blame(err error, file string) error {
 	return err
 }
 
+// atLeast refuses numbers that are too low. The library takes zero for its default;
+// who gives a zero means something else.
+func atLeast(flags *pflag.FlagSet, least map[string]int) error {
+	for name, low := range least {
+		if n, err := flags.GetInt(name); err != nil {
+			return err
+		} else if n < low {
+			return usagef("--%s: %d is below %d", name, n, low)
+		}
+	}
+	return nil
+}
+
 // needArguments wants so many words that are no flags, or none where an example takes
 // their place.
 func needArguments(words ...string) cobra.PositionalArgs {

@@ -26,5 +26,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	c.SetIn(in)
 	c.SetOut(out)
 	c.SetErr(errs)
-	return report(tasks.Try(func() error { return c.ExecuteContext(ctx) }), errs)
+	executed := c
+	err := tasks.Try(func() (err error) {
+		executed, err = c.ExecuteContextC(ctx)
+		return err
+	})
+	return report(nameFlag(err, executed.Flags()), errs)
 }

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
+	"github.com/lossep/lossep/reactor"
 )
 
 func newRoot() *cobra.Command {
@@ -21,6 +24,7 @@ func newRoot() *cobra.Command {
 		Short: "Bayesian decisions when mistakes do not cost the same",
 		Long: `lossep fits a model whose approximation is calibrated to what each mistake
 costs, takes the best action for each case, and says how sure it is.`,
+		Version:       lossep.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noArguments,
@@ -57,6 +61,32 @@ func noArguments(c *cobra.Command, args []string) error {
 		return usagef("%s: unknown argument %q; see '%s --help'", c.CommandPath(), args[0], c.CommandPath())
 	}
 	return nil
+}
+
+// nameFlag puts the flag in front of an error that says only which option it is about:
+// the library knows of no flags.
+func nameFlag(err error, flags *pflag.FlagSet) error {
+	option := ""
+	var fit *lossep.InputError
+	var state *reactor.InputError
+	switch {
+	case errors.As(err, &fit):
+		option = fit.What
+	case errors.As(err, &state):
+		option = state.Field
+	}
+	flag := strings.NewReplacer(" ", "-", "variance", "var").Replace(option)
+	if flag == "utility" && flags.Lookup("cost") != nil && !flags.Changed(flag) {
+		flag = "cost" // the other way to give it
+	}
+	message, first := "", false
+	if option != "" {
+		message, first = strings.CutPrefix(err.Error(), option+":")
+	}
+	if !first || flags.Lookup(flag) == nil {
+		return err
+	}
+	return usagef("--%s:%s", flag, message)
 }
 
 // report prints an error and returns the exit code that goes with it.
