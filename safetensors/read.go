@@ -11,8 +11,9 @@ import (
 	"hash"
 	"io"
 	"math"
-	"os"
 	"slices"
+
+	"github.com/lossep/lossep/internal/regular"
 )
 
 // DefaultMaxHeader is the longest header, in bytes, that is read unless Options say
@@ -34,10 +35,10 @@ type Options struct {
 // Memory grows with the bytes that arrive and not with those that are promised.
 func Read(r io.Reader, o Options) (*File, error) { return read(r, -1, o) }
 
-// ReadFile reads the file at path. Because its size is known beforehand, tensors are
-// allocated once, at their size.
+// ReadFile reads the file at path, which must be a regular one. Because its size is known
+// beforehand, tensors are allocated once, at their size.
 func ReadFile(path string, o Options) (*File, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +47,7 @@ func ReadFile(path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := int64(-1)
-	if info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	return read(f, size, o)
+	return read(f, info.Size(), o)
 }
 
 // read reads a file of the size given, or of unknown size if that is −1.

@@ -3,6 +3,8 @@ package main
 import (
 	"crypto/tls"
 	"sync/atomic"
+
+	"github.com/lossep/lossep/internal/regular"
 )
 
 // certificates are the server's, from files that may be replaced while it runs.
@@ -29,7 +31,16 @@ func newCertificates(certificate, key string) (*certificates, error) {
 }
 
 func (c *certificates) read() error {
-	pair, err := tls.LoadX509KeyPair(c.certificate, c.key)
+	const most = 1 << 20 // bytes; a chain has a few thousand
+	chain, err := regular.Read(c.certificate, most)
+	if err != nil {
+		return err
+	}
+	key, err := regular.Read(c.key, most)
+	if err != nil {
+		return err
+	}
+	pair, err := tls.X509KeyPair(chain, key)
 	if err == nil {
 		c.current.Store(&pair)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/internal/regular"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/server"
 )
@@ -110,7 +111,7 @@ browser.`,
 		}
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
-		go reloadOn(ctx, hangup, config.Logger, func() { reload(s, tokens, secrets, config.Logger) })
+		go reloadOn(ctx, hangup, config.Logger, reloads(s, tokens, secrets, config.Logger))
 
 		url := "http://" + l.Addr().String()
 		if secrets != nil {
@@ -155,7 +156,7 @@ func modelSources(args []string) (sources []server.Source, err error) {
 			return nil, usagef("%s and %s would both be called %q; name one of them, as in other=%s", other, path, name, path)
 		}
 		seen[name] = path
-		sources = append(sources, server.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+		sources = append(sources, server.Source{Name: name, Open: func() (io.ReadCloser, error) { return regular.Open(path) }})
 	}
 	return sources, nil
 }
@@ -182,7 +183,8 @@ func newServer(config server.Config) (*server.Server, error) {
 
 // readTokens reads a file of one token a line.
 func readTokens(path string) (tokens []string, err error) {
-	text, err := os.ReadFile(path)
+	const most = 1 << 20 // bytes, room for ten thousand tokens
+	text, err := regular.Read(path, most)
 	if err != nil {
 		return nil, usagef("--tokens: %w", err)
 	}
@@ -266,41 +268,67 @@ func newLogger(w io.Writer, f format) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, nil))
 }
 
-// reloadOn reloads with every signal.
-func reloadOn(ctx context.Context, hangup <-chan os.Signal, log *slog.Logger, reload func()) {
+// reloadOn does with every signal all that is to be done, each thing in a goroutine of
+// its own: one that takes long, or for ever, keeps none of the others from being done,
+// now or with later signals. Signals that come while a thing is being done have it done
+// once more.
+func reloadOn(ctx context.Context, hangup <-chan os.Signal, log *slog.Logger, all []func()) {
+	wanted := make([]chan struct{}, len(all))
+	for i, reload := range all {
+		wanted[i] = make(chan struct{}, 1)
+		go func() {
+			for range wanted[i] {
+				if err := tasks.Try(func() error { reload(); return nil }); err != nil {
+					log.Error("not reloaded", "error", err)
+				}
+			}
+		}()
+		defer close(wanted[i])
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-			if err := tasks.Try(func() error { reload(); return nil }); err != nil {
-				log.Error("not reloaded", "error", err)
+		}
+		for _, w := range wanted {
+			select {
+			case w <- struct{}{}:
+			default: // it is wanted already
 			}
 		}
 	}
 }
 
-// reload reads tokens, certificates and models anew, each of which stays as it is if its
-// file cannot be used. Tokens come first: who takes one back should not have to wait for
-// models.
-func reload(s *server.Server, tokens string, secrets *certificates, log *slog.Logger) {
+// reloads are what reads tokens, certificates and models anew, each of which stays as it
+// is if its file cannot be used. Who takes a token back does not have to wait for models.
+func reloads(s *server.Server, tokens string, secrets *certificates, log *slog.Logger) []func() {
+	all := []func(){
+		func() { _ = s.Reload() }, // which models were not read is in the log
+	}
 	if tokens != "" {
-		texts, err := readTokens(tokens)
-		if err == nil {
-			err = s.SetTokens(texts)
-		}
-		if err != nil {
-			log.Error("tokens not reloaded", "error", err)
-		} else {
-			log.Info("tokens loaded", "tokens", len(texts))
-		}
+		all = append(all, func() {
+			texts, err := readTokens(tokens)
+			if err == nil {
+				err = s.SetTokens(texts)
+			}
+			if err != nil {
+				log.Error("tokens not reloaded", "error", err)
+			} else {
+				log.Info("tokens loaded", "tokens", len(texts))
+			}
+		})
 	}
 	if secrets != nil {
-		if err := secrets.read(); err != nil {
-			log.Error("certificate not reloaded", "error", err)
-		}
+		all = append(all, func() {
+			if err := secrets.read(); err != nil {
+				log.Error("certificate not reloaded", "error", err)
+			} else {
+				log.Info("certificate loaded")
+			}
+		})
 	}
-	_ = s.Reload() // which models were not read is in the log
+	return all
 }
 
 // openBrowser shows the page, if the machine knows how to; the address is printed

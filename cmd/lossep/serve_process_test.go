@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net"
 	"net/http"
@@ -372,49 +373,113 @@ func TestServeEndsUnderLoad(t *testing.T) {
 // A hangup while the models are still being read does not end the server; it has them
 // read once more.
 func TestServeHangupAtStart(t *testing.T) {
+	const models = 300 // of one file, for reading them to take a while
 	path := filepath.Join(t.TempDir(), "loans.lossep")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Skip(err)
+	save(t, fitLoans(t, 2), path)
+	args := []string{path}
+	for k := range models - 1 {
+		args = append(args, fmt.Sprintf("m%d=%s", k, path))
 	}
-	var file bytes.Buffer
-	if err := fitLoans(t, 2).Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	p := start(t, path)
-	for k := range 2 {
-		pipe := make(chan *os.File, 1)
-		go func() {
-			w, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for the server to open it
-			if err != nil {
-				t.Error(err)
-			}
-			pipe <- w
-		}()
-		var w *os.File
-		select {
-		case w = <-pipe:
-		case <-p.exited:
-			t.Fatalf("the server ended: %v\n%s", p.cmd.ProcessState, p.said())
-		case <-time.After(patience):
-			t.Fatalf("the model is not read for time %d\n%s", k+1, p.said())
-		}
-		if k == 0 {
-			p.signal(syscall.SIGHUP)
-			time.Sleep(50 * time.Millisecond) // for the signal to arrive first
-		}
-		if _, err := w.Write(file.Bytes()); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
-		if k == 0 {
-			p.listening()
-		}
-	}
+	p := start(t, args...)
+	p.until("the first model", func() bool { return strings.Contains(p.said(), "model loaded") })
+	p.signal(syscall.SIGHUP)
+	p.listening()
+	p.until("all models read twice", func() bool { return strings.Count(p.said(), "model loaded") == 2*models })
 	p.ask("/v1/models/loans/decide", newLoan)
 	p.signal(syscall.SIGTERM)
 	if code := p.end(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.said())
 	}
+}
+
+// A model's path that comes to name a pipe, a device without an end or a file that is too
+// large is refused like any other that is no model, and whoever takes a token back while
+// it stands there has it taken back.
+func TestServeReloadsTokensWhateverModelsAre(t *testing.T) {
+	dir := t.TempDir()
+	path, tokens := filepath.Join(dir, "loans.lossep"), filepath.Join(dir, "tokens")
+	save(t, fitLoans(t, 2), path)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first\n")
+	p := serve(t, path, "--tokens", tokens)
+	status := func(token string) int {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodPost, "http://"+p.address+"/v1/models/loans/decide", strings.NewReader(newLoan))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		return a.StatusCode
+	}
+	if got := status("first"); got != http.StatusOK {
+		t.Fatalf("status %d with a token that counts", got)
+	}
+	known := "first"
+	for k, become := range []func() error{
+		func() error { return syscall.Mkfifo(path, 0o600) },
+		func() error { return os.Symlink("/dev/zero", path) },
+		func() error { return os.Symlink("/dev/full", path) },
+		func() error { return os.Mkdir(path, 0o700) },
+		func() error { return os.WriteFile(path, make([]byte, 1<<20), 0o600) },
+	} {
+		if err := errors.Join(os.Remove(path), become()); err != nil {
+			t.Fatal(err)
+		}
+		next := fmt.Sprintf("token%d", k)
+		write(next + "\n")
+		p.signal(syscall.SIGHUP)
+		p.until("word that the model is refused", func() bool { return strings.Count(p.said(), "model not reloaded") == k+1 })
+		p.until("the new token", func() bool { return status(next) == http.StatusOK })
+		if got := status(known); got != http.StatusUnauthorized {
+			t.Errorf("status %d with a token that was taken back", got)
+		}
+		known = next
+	}
+	// A pipe in place of the tokens leaves those there were.
+	if err := errors.Join(os.Remove(tokens), syscall.Mkfifo(tokens, 0o600), os.Remove(path)); err != nil {
+		t.Fatal(err)
+	}
+	save(t, fitLoans(t, 2), path)
+	p.signal(syscall.SIGHUP)
+	p.until("word that the tokens are refused", func() bool { return strings.Contains(p.said(), "tokens not reloaded") })
+	p.until("the model again", func() bool { return strings.Count(p.said(), "model loaded") == 2 })
+	if got := status(known); got != http.StatusOK {
+		t.Errorf("status %d with the last token that counted", got)
+	}
+}
+
+// Something to be read anew that never comes to an end keeps nothing else from it.
+func TestReloadsAreIndependent(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	hangup, done := make(chan os.Signal, 1), make(chan int)
+	stuck := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		reloadOn(ctx, hangup, slog.New(slog.DiscardHandler), []func(){func() { <-stuck }, func() { done <- 1 }})
+	}()
+	for range 3 {
+		hangup <- syscall.SIGHUP
+		select {
+		case <-done:
+		case <-time.After(patience):
+			t.Fatal("one reload waits for another")
+		}
+	}
+	cancel()
+	<-ended
+	close(stuck)
 }
 
 // A second signal does not wait for a request that the first one waits for.
