@@ -168,11 +168,16 @@ func (s *reactorSolver) solvePlain(method string) func(context.Context) (*Reacto
 // one where it changes.
 const sweepTolerance = 1e-4
 
+// sweepSweeps is the most sweeps of such a run. Of a hundred runs on four random reactors
+// of 40 measurements none took more; with a prior a million times as wide as the noise
+// half of them do, and are counted as unsettled.
+const sweepSweeps = 200
+
 func (s *reactorSolver) solveLossEP(ctx context.Context) (*ReactorAnswer, error) {
 	return s.solveCalibrated(ctx, "loss-ep", finePlan, func(ctx context.Context, m *infer.Model) (*gauss.Gaussian, infer.Status, error) {
 		// The start is part of the method, so that every threshold starts from empty
 		// sites, half-damped, as in package reactor.
-		r, err := infer.EP{Damping: 0.5, Tolerance: sweepTolerance}.Fit(ctx, m)
+		r, err := infer.EP{Damping: 0.5, Tolerance: sweepTolerance, MaxSweeps: sweepSweeps}.Fit(ctx, m)
 		if err != nil {
 			return nil, infer.Status{}, err
 		}
@@ -203,7 +208,7 @@ func (s *reactorSolver) solveCalibrated(ctx context.Context, method string, how 
 		return nil, err
 	}
 	known := run{threshold: s.problem.Threshold, action: *a.Action, unsettled: !a.Converged, held: a.ActionsHeld}
-	a.Ranges, a.Sweep, err = sweep(ctx, s.view.Domain, how, known, func(ctx context.Context, threshold float64) run {
+	a.Ranges, a.Sweep, err = sweep(ctx, s.view.Domain, how.within(len(s.problem.Data)), known, func(ctx context.Context, threshold float64) run {
 		u, err := s.utilityAt(threshold)
 		if err != nil {
 			return run{threshold: threshold, err: err}

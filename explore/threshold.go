@@ -56,6 +56,17 @@ const (
 	closer, probes = 8, 48
 )
 
+// within is the plan for a problem of so many measurements. A run of the double loop,
+// which many measurements call for, takes time with their cube: 50 ms at forty. So there
+// are fewer of them, for the sweep to take a second or two and not ten.
+func (p plan) within(measurements int) plan {
+	const few = 15 // a run takes 3 ms or less
+	if measurements <= few {
+		return p
+	}
+	return plan{intervals: max(8, p.intervals*few/measurements), halvings: p.halvings - 2}
+}
+
 // run is what a method does at one threshold.
 type run struct {
 	threshold float64

@@ -46,10 +46,10 @@ func TestBatcherMerges(t *testing.T) {
 	waiting := func() int {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return len(b.waiting)
+		return len(b.small)
 	}
 	all.Go(func() { request(1) })
-	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 1 && len(b.waiting) == 0 })
+	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 1 && len(b.small) == 0 })
 	for i := range requests {
 		all.Go(func() { request(i) })
 	}
@@ -58,7 +58,7 @@ func TestBatcherMerges(t *testing.T) {
 		t.Errorf("batches of %d and %d rows", first, second)
 	}
 	all.Wait()
-	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 0 && len(b.waiting) == 0 })
+	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 0 && len(b.small) == 0 })
 }
 
 // eventually waits for something to become true.

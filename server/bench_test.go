@@ -87,7 +87,7 @@ func BenchmarkReadRows(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := reader.read(body, bodyFields{}, nil, false); err != nil {
+		if _, err := reader.read(b.Context(), body, bodyFields{}, nil, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -97,7 +97,7 @@ func BenchmarkReadRows(b *testing.B) {
 // Writing 1000 decisions.
 func BenchmarkWriteDecisions(b *testing.B) {
 	m := (*large().models.Load())["large"]
-	r, spec, err := m.readRows(&body{Buffer: bytes.NewBufferString(largeBody(1000)), share: share{budget: &budget{total: 1 << 30}}}, bodyFields{}, false)
+	r, spec, err := m.readRows(b.Context(), &body{Buffer: bytes.NewBufferString(largeBody(1000)), share: share{budget: &budget{total: 1 << 30}}}, bodyFields{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

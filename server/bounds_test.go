@@ -120,10 +120,10 @@ func TestAbandonedRowsAreNotPredicted(t *testing.T) {
 			}
 		})
 	}
-	waiting := func() int { b.mu.Lock(); defer b.mu.Unlock(); return len(b.waiting) }
+	waiting := func() int { b.mu.Lock(); defer b.mu.Unlock(); return len(b.small) + len(b.large) }
 	gone, leave := context.WithCancel(t.Context())
 	request(t.Context(), 1)
-	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 1 && len(b.waiting) == 0 })
+	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 1 && len(b.small)+len(b.large) == 0 })
 	request(gone, 2)
 	request(gone, 20*batchRows)
 	request(t.Context(), 3)
@@ -133,7 +133,7 @@ func TestAbandonedRowsAreNotPredicted(t *testing.T) {
 		t.Errorf("batches of %d and %d rows", first, second)
 	}
 	all.Wait()
-	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 0 && len(b.waiting) == 0 })
+	eventually(t, func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.running == 0 && len(b.small)+len(b.large) == 0 })
 }
 
 // A client that goes away ends its request.

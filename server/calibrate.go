@@ -62,7 +62,7 @@ func (c *calibrations) get(ctx context.Context, s *decision.Spec) (*served, erro
 		var work context.Context
 		work, one.cancel = context.WithTimeout(context.WithoutCancel(ctx), c.server.config.Deadline)
 		c.all[key] = one
-		go c.run(work, key, one, s)
+		go c.run(c.server.courtesy.long(work), key, one, s)
 	}
 	one.waiting++
 	c.use(key)

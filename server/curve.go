@@ -70,7 +70,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 		"steps":     func(v []byte) error { return strict("steps", v, &q.Steps) },
 		"scale":     func(v []byte) error { return strict("scale", v, &q.Scale) },
 	}
-	r, spec, err := m.readRows(b, fields, true)
+	r, spec, err := m.readRows(ctx, b, fields, true)
 	if err != nil {
 		return err
 	}
@@ -88,6 +88,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 	if err := c.check(values); err != nil {
 		return err
 	}
+	ctx = s.long(ctx, x)
 	if q.Calibrate {
 		if m, err = m.calibrated.get(ctx, spec); err != nil {
 			return err

@@ -64,10 +64,10 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 		"second_opinion": func(v []byte) error { return strict("second_opinion", v, &d.secondOpinion) },
 	}
 	var err error
-	if d.rows, d.spec, err = m.readRows(b, fields, false); err != nil {
+	if d.rows, d.spec, err = m.readRows(ctx, b, fields, false); err != nil {
 		return err
 	}
-	if err := s.decideRows(ctx, &d); err != nil {
+	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err
 	}
 	s.metrics.count(x, d.rows.n)
@@ -77,13 +77,16 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 }
 
 // decideRows decides what was read.
-func (s *Server) decideRows(ctx context.Context, d *decided) error {
+func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error {
 	if err := d.rows.takeActions(d.spec); err != nil {
 		return err
 	}
 	entries, err := entriesOf(d.spec, d.rows)
 	if err != nil {
 		return err
+	}
+	if d.calibrated || d.secondOpinion {
+		ctx = s.long(ctx, x)
 	}
 	if d.calibrated {
 		if d.m, err = d.m.calibrated.get(ctx, d.spec); err != nil {

@@ -26,6 +26,7 @@ type exchange struct {
 	status  int    // 0 until the header is written
 	bytes   int64
 	last    *atomic.Bool // whether the connection is to be closed after the response
+	short   atomic.Bool  // whether it is one of those that come first; see courtesy
 }
 
 // Unwrap is for http.ResponseController.

@@ -29,11 +29,13 @@ func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A,
 	}
 	ctx, cancel := s.deadline(x)
 	defer cancel()
-	if err := s.computations.enter(ctx); err != nil {
+	if err := s.exploring.enter(ctx); err != nil {
 		return late(ctx, err)
 	}
-	defer s.computations.leave()
-	view, err := solve(ctx, q)
+	defer s.exploring.leave()
+	ctx, stop := context.WithTimeout(ctx, s.config.ExploreDeadline)
+	defer stop()
+	view, err := solve(s.long(ctx, x), q)
 	var input *explore.InputError
 	switch {
 	case errors.As(err, &input):

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -82,6 +83,11 @@ func (s *Server) inferDecisions(x *exchange) error {
 	defer body.free()
 	ctx, cancel := s.deadline(x)
 	defer cancel()
+	ctx, done, err := s.turnOf(ctx, x, body)
+	if err != nil {
+		return err
+	}
+	defer done()
 	q, tail, err := splitInfer(x.request.Header.Get(headerLength), body.Bytes(), len(m.model.Recipe().Columns))
 	if err != nil {
 		return err
@@ -97,10 +103,10 @@ func (s *Server) inferDecisions(x *exchange) error {
 			return err
 		}
 	}
-	if d.rows, err = s.inferRows(m, d.spec, q, tail, &body.share); err != nil {
+	if d.rows, err = s.inferRows(ctx, m, d.spec, q, tail, &body.share); err != nil {
 		return err
 	}
-	if err := s.decideRows(ctx, &d); err != nil {
+	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err
 	}
 	s.metrics.count(x, d.rows.n)
@@ -178,7 +184,7 @@ type requested struct {
 }
 
 // inferRows encodes the rows whose columns are the tensors of a request.
-func (s *Server) inferRows(m *served, spec *decision.Spec, q *InferRequest, tail []byte, memory *share) (*rows, error) {
+func (s *Server) inferRows(ctx context.Context, m *served, spec *decision.Spec, q *InferRequest, tail []byte, memory *share) (*rows, error) {
 	n, err := s.rowsOf(q)
 	if err != nil {
 		return nil, err
@@ -203,6 +209,9 @@ func (s *Server) inferRows(m *served, spec *decision.Spec, q *InferRequest, tail
 	r := &rows{n: n, features: make([]float64, n*reader.dim), values: make(map[string][]float64), share: memory}
 	reader.faults = nil
 	for i := range n {
+		if i%restRows == 0 && ctx.Err() != nil {
+			return nil, late(ctx, ctx.Err())
+		}
 		features := r.features[i*reader.dim : (i+1)*reader.dim]
 		reader.encoder.Begin(features)
 		for column, t := range given {

@@ -144,21 +144,43 @@ func (s *Server) about(answer func(ctx context.Context, x *exchange, m *served, 
 		defer b.free()
 		ctx, cancel := s.deadline(x)
 		defer cancel()
+		ctx, done, err := s.turnOf(ctx, x, b)
+		if err != nil {
+			return err
+		}
+		defer done()
 		return answer(ctx, x, m, b)
 	}
 }
 
+// shortBody is the length of a body in bytes up to which a request is one of the short
+// ones, which come first: some tens of rows.
+const shortBody = 32 << 10
+
+// turnOf has a request with a short body come first, and those with others wait for one
+// of a few places. The function it returns ends that.
+func (s *Server) turnOf(ctx context.Context, x *exchange, b *body) (context.Context, func(), error) {
+	if b.Len() <= shortBody {
+		s.courtesy.enter(x)
+		return ctx, func() { s.courtesy.leave(x) }, nil
+	}
+	if err := s.bulk.enter(ctx); err != nil {
+		return nil, nil, late(ctx, err)
+	}
+	return s.long(ctx, x), s.bulk.leave, nil
+}
+
 // readPlainRows reads the rows of a body that has nothing else.
-func (m *served) readPlainRows(b *body) (*rows, error) {
+func (m *served) readPlainRows(ctx context.Context, b *body) (*rows, error) {
 	reader := m.readers.Get().(*rowReader)
 	defer m.readers.Put(reader)
 	reader.share = &b.share
-	return reader.read(b.Bytes(), nil, nil, false)
+	return reader.read(ctx, b.Bytes(), nil, nil, false)
 }
 
 // readRows reads the rows of a body and the utility to decide them by: the one in the
 // body, or the model's own. The fields are the further ones that the body may have.
-func (m *served) readRows(b *body, fields bodyFields, labels bool) (*rows, *decision.Spec, error) {
+func (m *served) readRows(ctx context.Context, b *body, fields bodyFields, labels bool) (*rows, *decision.Spec, error) {
 	reader := m.readers.Get().(*rowReader)
 	defer m.readers.Put(reader)
 	reader.share = &b.share
@@ -168,13 +190,13 @@ func (m *served) readRows(b *body, fields bodyFields, labels bool) (*rows, *deci
 		return err
 	}
 	kept := spec.Columns()
-	r, err := reader.read(b.Bytes(), fields, kept, labels)
+	r, err := reader.read(ctx, b.Bytes(), fields, kept, labels)
 	if err != nil {
 		return nil, nil, err
 	}
 	if slices.ContainsFunc(spec.Columns(), func(name string) bool { return !slices.Contains(kept, name) }) {
 		// The utility stands behind the rows, and names columns that were not kept.
-		r, err = reader.read(b.Bytes(), fields, spec.Columns(), labels)
+		r, err = reader.read(ctx, b.Bytes(), fields, spec.Columns(), labels)
 	}
 	return r, spec, err
 }

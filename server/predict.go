@@ -35,7 +35,7 @@ type Prediction struct {
 }
 
 func (s *Server) predict(ctx context.Context, x *exchange, m *served, b *body) error {
-	r, err := m.readPlainRows(b)
+	r, err := m.readPlainRows(ctx, b)
 	if err != nil {
 		return err
 	}

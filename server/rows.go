@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"math"
 	"net/http"
@@ -94,7 +95,7 @@ type bodyFields map[string]func(value []byte) error
 
 // read decodes a body. The wanted columns are kept as numbers, and labels are read if
 // asked for.
-func (rr *rowReader) read(body []byte, fields bodyFields, wanted []string, labels bool) (*rows, error) {
+func (rr *rowReader) read(ctx context.Context, body []byte, fields bodyFields, wanted []string, labels bool) (*rows, error) {
 	rr.reset(body, wanted, labels)
 	defer rr.release()
 	d := rr.decoder
@@ -115,7 +116,7 @@ func (rr *rowReader) read(body []byte, fields bodyFields, wanted []string, label
 		read, known := fields[name]
 		switch {
 		case name == "rows":
-			all, err = rr.readRows(labels)
+			all, err = rr.readRows(ctx, labels)
 		case known:
 			err = rr.readField(read)
 		default:
@@ -228,8 +229,11 @@ func (r *rows) takeActions(s *decision.Spec) error {
 // takeRows takes the memory of rows to come.
 func (rr *rowReader) takeRows(n int) error { return rr.share.take(8 * int64(n) * int64(rr.dim)) }
 
+// restRows is how many rows are read between two looks at the context.
+const restRows = 64
+
 // readRows reads the list of rows.
-func (rr *rowReader) readRows(labels bool) (*rows, error) {
+func (rr *rowReader) readRows(ctx context.Context, labels bool) (*rows, error) {
 	d := rr.decoder
 	if k := d.PeekKind(); k != '[' {
 		if _, err := rr.value(); err != nil {
@@ -251,6 +255,11 @@ func (rr *rowReader) readRows(labels bool) (*rows, error) {
 				return nil, err
 			}
 			room++
+		}
+		if r.n%restRows == restRows-1 {
+			if err := ctx.Err(); err != nil {
+				return nil, late(ctx, err)
+			}
 		}
 		begin := d.InputOffset()
 		if err := rr.readRow(r); err != nil {

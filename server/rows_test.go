@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -96,6 +97,7 @@ func FuzzDecide(f *testing.F) {
 
 // fataler is a test of any kind.
 type fataler interface {
+	Context() context.Context
 	Helper()
 	Fatalf(format string, args ...any)
 }
@@ -104,12 +106,12 @@ type fataler interface {
 func checkRead(t fataler, reader *rowReader, body []byte) {
 	t.Helper()
 	before := bytes.Clone(body)
-	got, err := reader.read(body, nil, nil, false)
+	got, err := reader.read(t.Context(), body, nil, nil, false)
 	if !bytes.Equal(body, before) {
 		t.Fatalf("the body was changed")
 	}
 	// With labels too: the same rows, and a label for each.
-	labelled, refused := reader.read(body, nil, nil, true)
+	labelled, refused := reader.read(t.Context(), body, nil, nil, true)
 	if (refused == nil) != (err == nil) || err == nil && (labelled.n != got.n || len(labelled.labels) != got.n) {
 		t.Fatalf("with labels: %+v, %v; without: %v", labelled, refused, err)
 	}
@@ -200,7 +202,7 @@ func TestRowOrders(t *testing.T) {
 	body := `{"rows":[{"age":30,"income":15,"job":"clerk","owner":true,"amount":100,"x":1},
 		{"x":1,"amount":"2e2","owner":true,"income":15,"job":"clerk","age":30},{"amount":null,"age":30,"owner":true,"job":"clerk","y":0,"income":15}]}`
 	for range 3 {
-		r, err := reader.read([]byte(body), nil, []string{"amount", "z"}, true)
+		r, err := reader.read(t.Context(), []byte(body), nil, []string{"amount", "z"}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

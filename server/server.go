@@ -28,6 +28,7 @@ type Config struct {
 	MaxRows         int           // rows of a request; 10,000
 	MaxCalibrations int           // calibrations at a time; 1. Eight times as many may wait
 	Deadline        time.Duration // of one request's computations; 1 minute
+	ExploreDeadline time.Duration // of an exploration, from when it begins; 10 s
 
 	HeaderTimeout time.Duration // to read the header of a request; 5 s
 	ReadTimeout   time.Duration // to read all of it; 30 s
@@ -45,6 +46,7 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	duration(&c.Deadline, time.Minute)
+	duration(&c.ExploreDeadline, 10*time.Second)
 	duration(&c.HeaderTimeout, 5*time.Second)
 	duration(&c.ReadTimeout, 30*time.Second)
 	duration(&c.IdleTimeout, 2*time.Minute)
@@ -82,7 +84,7 @@ func (c Config) check() error {
 	if slices.Contains(c.Tokens, "") {
 		return errors.New("a token is empty")
 	}
-	if c.MaxBody < 0 || c.MaxMemory < 0 || c.MaxRows < 0 || c.MaxCalibrations < 0 || min(c.Deadline, c.HeaderTimeout, c.ReadTimeout, c.IdleTimeout, c.Drain) < 0 {
+	if c.MaxBody < 0 || c.MaxMemory < 0 || c.MaxRows < 0 || c.MaxCalibrations < 0 || min(c.Deadline, c.ExploreDeadline, c.HeaderTimeout, c.ReadTimeout, c.IdleTimeout, c.Drain) < 0 {
 		return errors.New("a limit is negative")
 	}
 	if len(c.Models) == 0 {
@@ -105,8 +107,11 @@ type Server struct {
 	draining  atomic.Bool
 	memory    budget // of all requests under way
 
+	courtesy     courtesy
 	calibrating  *gate // calibrations
-	computations *gate // explorations, cost curves and second opinions
+	computations *gate // cost curves and second opinions
+	exploring    *gate // explorations
+	bulk         *gate // requests with many rows
 }
 
 // New makes a server and reads its models. The error of a model that cannot be read is
@@ -120,6 +125,8 @@ func New(c Config) (*Server, error) {
 		config: c, tokens: newTokens(c.Tokens), log: c.Logger, metrics: newMetrics(),
 		calibrating:  newGate(c.MaxCalibrations, 8*c.MaxCalibrations, "calibrations"),
 		computations: newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "computations"),
+		exploring:    newGate(1, 16, "explorations"), // each of which keeps all processors busy
+		bulk:         newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "many rows"),
 	}
 	s.memory.total = c.MaxMemory
 	s.models.Store(&catalogue{})
