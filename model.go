@@ -123,5 +123,5 @@ func (m *Model) gaussian(sites []gauss.Scalar, calibration *gauss.Natural) (*gau
 		n.Times(calibration, 1)
 	}
 	q := gauss.NewGaussian(n.Dim())
-	return q, q.Set(n)
+	return q, q.Exchange(n)
 }

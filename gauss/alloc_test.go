@@ -29,7 +29,7 @@ func TestSteadyStateAllocates(t *testing.T) {
 		for what, step := range map[string]func(){
 			"TimesScalars": func() { nat.SetStandard(); nat.TimesScalars(p.views, p.sites, &ws) },
 			"SetPosterior": func() { nat.SetPosterior(p.views, p.sites, &ws) },
-			"Set":          func() { _ = g.Set(nat) },
+			"Exchange":     func() { _ = g.Exchange(nat) },
 			"Marginals":    func() { g.Marginals(p.views, mean, variance, &ws) },
 			"Mean":         func() { _ = g.Mean() },
 			"Tilt":         func() { _ = g.Tilt(tilted, p.views, d1, d2, &ws) },

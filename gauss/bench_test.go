@@ -36,13 +36,13 @@ func BenchmarkStage(b *testing.B) {
 		nat, q := gauss.NewNatural(n), gauss.NewGaussian(n)
 		mean, variance := make([]float64, n), make([]float64, n)
 		set := func() {
-			if err := q.Set(nat); err != nil {
+			if err := q.Exchange(nat); err != nil {
 				b.Fatal(err)
 			}
 		}
 		nat.SetPosterior(views, sites, &ws)
 		set()
-		nat.CopyFrom(q.Natural()) // Set exchanges: from now on equals
+		nat.CopyFrom(q.Natural()) // from now on the two are equal
 		for _, stage := range []struct {
 			name        string
 			before, run func()

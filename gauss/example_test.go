@@ -23,7 +23,7 @@ func ExampleGaussian() {
 	n.TimesScalars(views, sites, &ws)
 
 	g := gauss.NewGaussian(2)
-	if err := g.Set(n); err != nil {
+	if err := g.Exchange(n); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -37,16 +37,16 @@ func ExampleGaussian() {
 }
 
 // A site may have negative precision; what must be proper is the whole.
-func ExampleGaussian_Set() {
+func ExampleGaussian_Exchange() {
 	n := gauss.NewNatural(2)
 	n.SetStandard()
 	g := gauss.NewGaussian(2)
 
 	n.TimesScalar([]float64{1, 1}, gauss.Scalar{Tau: -0.3}, 1)
-	fmt.Println(g.Set(n))
+	fmt.Println(g.Exchange(n))
 	n.CopyFrom(g.Natural()) // n has changed places with what g was
 	n.TimesScalar([]float64{1, 1}, gauss.Scalar{Tau: -0.3}, 1)
-	fmt.Println(errors.Is(g.Set(n), gauss.ErrImproper))
+	fmt.Println(errors.Is(g.Exchange(n), gauss.ErrImproper))
 	// Output:
 	// <nil>
 	// true

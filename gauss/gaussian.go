@@ -115,7 +115,7 @@ type Gaussian struct {
 	// The mean itself is found when it is asked for: a sweep does without.
 	mean     []float64
 	meanOnce sync.Once
-	// version changes with every Set, so that a workspace knows what it holds.
+	// version changes with every Exchange, so that a workspace knows what it holds.
 	version int
 	copying copying
 }
@@ -138,22 +138,22 @@ func NewGaussian(m int) *Gaussian {
 // FromMoments is the Gaussian with the given mean and covariance.
 func FromMoments(mean []float64, cov *mat.SymDense) (*Gaussian, error) {
 	c := NewGaussian(len(mean))
-	if err := c.Set(&Natural{H: make([]float64, len(mean)), P: cov}); err != nil {
+	if err := c.Exchange(&Natural{H: make([]float64, len(mean)), P: cov}); err != nil {
 		return nil, err
 	}
 	n := NewNatural(len(mean))
 	c.Covariance(n.P) // the inverse of the covariance
 	blas64.Symv(1, n.P.RawSymmetric(), vector(mean), 0, vector(n.H))
 	g := NewGaussian(len(mean))
-	if err := g.Set(n); err != nil {
+	if err := g.Exchange(n); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// Set gives g the natural parameters n and n those that g had, or returns ErrImproper
+// Exchange gives g the natural parameters n and n those that g had, or returns ErrImproper
 // and leaves both as they were. It takes M³/3 operations.
-func (g *Gaussian) Set(n *Natural) error {
+func (g *Gaussian) Exchange(n *Natural) error {
 	f := g.factor
 	ok := g.factorise(n)
 	logDet, least := 0.0, math.Inf(1)

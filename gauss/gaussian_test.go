@@ -222,7 +222,7 @@ func TestSetImproper(t *testing.T) {
 			before := snapshot(g, p.views)
 			n := p.natural(new(gauss.Workspace))
 			do(n)
-			if err := g.Set(n); !errors.Is(err, gauss.ErrImproper) {
+			if err := g.Exchange(n); !errors.Is(err, gauss.ErrImproper) {
 				t.Errorf("%s, M = %d: error %v", what, m, err)
 				continue
 			}

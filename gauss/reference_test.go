@@ -116,7 +116,7 @@ func (p *problem) natural(ws *gauss.Workspace) *gauss.Natural {
 func (p *problem) gaussian(t testing.TB) *gauss.Gaussian {
 	t.Helper()
 	g := gauss.NewGaussian(p.views.Dim())
-	if err := g.Set(p.natural(new(gauss.Workspace))); err != nil {
+	if err := g.Exchange(p.natural(new(gauss.Workspace))); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -75,7 +75,7 @@ func TestScalarLogPartition(t *testing.T) {
 		n := gauss.NewNatural(1)
 		n.TimesScalar([]float64{1}, s, 1)
 		g := gauss.NewGaussian(1)
-		if err := g.Set(n); err != nil {
+		if err := g.Exchange(n); err != nil {
 			t.Fatal(err)
 		}
 		if got := g.LogPartition(); math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {

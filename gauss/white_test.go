@@ -99,7 +99,7 @@ func checkLength(t *testing.T, name string, length float64, g *gauss.Gaussian, m
 	moved.CopyFrom(g.Natural())
 	moved.Times(change, small)
 	next := gauss.NewGaussian(dim)
-	if err := next.Set(moved); err != nil {
+	if err := next.Exchange(moved); err != nil {
 		t.Fatal(err)
 	}
 	divergence := next.LogPartition() - g.LogPartition()

@@ -15,7 +15,7 @@ func everything(t testing.TB, p *problem, ws *gauss.Workspace) []float64 {
 	t.Helper()
 	n, m := p.a.Dims()
 	g := gauss.NewGaussian(m)
-	if err := g.Set(p.natural(ws)); err != nil {
+	if err := g.Exchange(p.natural(ws)); err != nil {
 		t.Fatal(err)
 	}
 	mean, variance := make([]float64, n), make([]float64, n)

@@ -222,7 +222,7 @@ func (d *doubleLoop) set(b []gauss.Scalar) bool {
 	if d.base != nil {
 		d.nat.Times(d.base, 1)
 	}
-	if d.q.Set(d.nat) != nil {
+	if d.q.Exchange(d.nat) != nil {
 		return false
 	}
 	d.q.Marginals(d.views, d.mean, d.variance, &d.ws)

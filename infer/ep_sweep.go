@@ -125,7 +125,7 @@ func (e *engine) complete() error {
 	if e.model.Utility != nil {
 		e.nat.Times(e.sites.Utility, 1)
 	}
-	if err := e.tilted.Set(e.nat); err != nil {
+	if err := e.tilted.Exchange(e.nat); err != nil {
 		return err
 	}
 	e.tilted.Marginals(e.model.Views, e.mean, e.variance, &e.ws)

@@ -11,7 +11,7 @@ import (
 // utility.
 func (e *engine) setCavityOfUtility() error {
 	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
-	return e.q.Set(e.nat)
+	return e.q.Exchange(e.nat)
 }
 
 // visitUtility is the update of the utility site: deletion, which gives q, whose
@@ -19,7 +19,7 @@ func (e *engine) setCavityOfUtility() error {
 // projection, in closed form; update. It leaves the size of the full step behind in
 // lastVisit; the residual is that, or the change of q since the last visit.
 func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
-	if e.q.Set(e.nat) != nil {
+	if e.q.Exchange(e.nat) != nil {
 		return 0, false
 	}
 	e.lastMean, e.pointMean = e.pointMean, e.lastMean

@@ -151,7 +151,7 @@ func regress(views *gauss.Views, labels []float64, x *mat.Dense) cloud {
 	precision := gauss.NewNatural(m)
 	precision.SetPosterior(views, sites, &ws)
 	within := gauss.NewGaussian(m)
-	if err := within.Set(precision); err != nil {
+	if err := within.Exchange(precision); err != nil {
 		panic(err) // finite, as orthant.New saw, and no smaller than the identity
 	}
 	// cov(a_i·v, v) = ΣAᵀ is a product of two triangular solves, each as accurate as

@@ -131,7 +131,7 @@ func TestGridFindsNarrowPosteriors(t *testing.T) {
 				logZ -= 0.5 * (math.Log(2*math.Pi*c.noise) + y*y/c.noise)
 			}
 			q := gauss.NewGaussian(m.Dim())
-			if err := q.Set(natural); err != nil {
+			if err := q.Exchange(natural); err != nil {
 				t.Fatal(err)
 			}
 			r := fitGrid(t, infer.Grid{}, m)

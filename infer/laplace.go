@@ -133,7 +133,7 @@ func (s *modeSearch) differentiate() {
 func (s *modeSearch) solve() bool {
 	s.nat.SetPosterior(s.model.Views, s.sites, &s.ws)
 	copy(s.nat.H, s.grad)
-	if s.q.Set(s.nat) != nil {
+	if s.q.Exchange(s.nat) != nil {
 		return false
 	}
 	copy(s.step, s.q.Mean())
@@ -234,7 +234,7 @@ func (s *modeSearch) result() (*LaplaceResult, error) {
 	}
 	s.nat.SetPosterior(s.model.Views, s.sites, &s.ws)
 	floats.Add(s.nat.H, h)
-	if s.q.Set(s.nat) != nil {
+	if s.q.Exchange(s.nat) != nil {
 		return nil, &ImproperError{Of: "the Gaussian at the mode", Status: s.status}
 	}
 	// log|Λ| = h·μ − 2A(q).

@@ -136,7 +136,7 @@ func regressionModel(t testing.TB, rng *rand.Rand, n, dim int) (*infer.Model, *g
 	natural := gauss.NewNatural(dim)
 	natural.SetPosterior(m.Views, sites, new(gauss.Workspace))
 	q := gauss.NewGaussian(dim)
-	if err := q.Set(natural); err != nil {
+	if err := q.Exchange(natural); err != nil {
 		t.Fatal(err)
 	}
 	return m, q, logZ + q.LogPartition()

@@ -76,7 +76,7 @@ func (a *ascent) evaluate(p *point) bool {
 		a.drawn.unpack(p.params[n:])
 		a.nat.Times(a.drawn.site, 1)
 	}
-	if p.q.Set(a.nat) != nil {
+	if p.q.Exchange(a.nat) != nil {
 		return false
 	}
 	p.q.Marginals(a.model.Views, p.mean, p.variance, &a.ws)

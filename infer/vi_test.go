@@ -227,7 +227,7 @@ func TestVIIsExactForGaussianTerms(t *testing.T) {
 		}
 		natural, want := gauss.NewNatural(m.Dim()), gauss.NewGaussian(m.Dim())
 		natural.SetPosterior(m.Views, sites, new(gauss.Workspace))
-		if err := want.Set(natural); err != nil {
+		if err := want.Exchange(natural); err != nil {
 			t.Fatal(err)
 		}
 		r, err := infer.VI{}.Fit(ctx, m)

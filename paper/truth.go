@@ -129,7 +129,7 @@ func conditional(m *infer.Model) (*gauss.Gaussian, error) {
 	precision.SetStandard()
 	precision.TimesScalars(m.Views, sites, new(gauss.Workspace))
 	g := gauss.NewGaussian(m.Dim())
-	return g, g.Set(precision)
+	return g, g.Exchange(precision)
 }
 
 // contested are those of the places at which an action is not, or not beyond doubt,
