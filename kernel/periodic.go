@@ -93,7 +93,7 @@ func (f circular) against(z blas64.General, s *scratch) functions {
 func (w waves) fill(dst, x blas64.General, s *scratch) {
 	defer s.release(s.mark())
 	w.strips.Distances(dst, w.wound(x, w.middle, s).points)
-	lanes.Gaussian(dst.Data, w.amplitude, 0.5)
+	lanes.Gaussian.Apply(dst.Data, w.amplitude, 0.5)
 }
 
 // addGrad uses, with k the covariance, δ_k = x_k − z_k and S the squared

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -47,10 +46,10 @@ func Matern52(variance float64, lengthscale ...float64) Kernel {
 }
 
 var (
-	rbf      = stationaryFamily("rbf", shape{rbfProfile, lanes.Gaussian, 0.5})
-	matern12 = stationaryFamily("matern12", shape{matern12Profile, lanes.Exponential, 1})
-	matern32 = stationaryFamily("matern32", shape{matern32Profile, lanes.Matern32, 3})
-	matern52 = stationaryFamily("matern52", shape{matern52Profile, lanes.Matern52, 5})
+	rbf      = stationaryFamily("rbf", shape{lanes.Gaussian, 0.5})
+	matern12 = stationaryFamily("matern12", shape{lanes.Exponential, 1})
+	matern32 = stationaryFamily("matern32", shape{lanes.Matern32, 3})
+	matern52 = stationaryFamily("matern52", shape{lanes.Matern52, 5})
 )
 
 func stationaryFamily(name string, p shape) family {
@@ -67,45 +66,14 @@ func stationaryFamily(name string, p shape) family {
 	}
 }
 
-// shape is how a correlation falls with the scaled squared distance s: one at a time
-// with its slope, and many at a time, of scale·s.
+// shape is how a correlation κ falls with the scaled squared distance s.
 type shape struct {
-	profile profile
-	decay   func(s []float64, amplitude, scale float64)
-	scale   float64
+	decay lanes.Decay
+	scale float64 // of s in the decay's argument
 }
 
-// profile gives a correlation κ as a function of the scaled squared distance
-// s, and slope = −2 dκ/ds, so that ∂κ/∂log ℓ_k = slope · (x_k − z_k)²/ℓ_k².
-type profile func(s float64) (value, slope float64)
-
-func rbfProfile(s float64) (value, slope float64) {
-	value = math.Exp(-s / 2)
-	return value, value
-}
-
-// matern12Profile has an infinite slope at s = 0, where all that is ever
-// multiplied by it is zero; it returns 0 there.
-func matern12Profile(s float64) (value, slope float64) {
-	r := math.Sqrt(s)
-	value = math.Exp(-r)
-	if r == 0 {
-		return value, 0
-	}
-	return value, value / r
-}
-
-func matern32Profile(s float64) (value, slope float64) {
-	a := math.Sqrt(3 * s)
-	e := math.Exp(-a)
-	return (1 + a) * e, 3 * e
-}
-
-func matern52Profile(s float64) (value, slope float64) {
-	a := math.Sqrt(5 * s)
-	e := math.Exp(-a)
-	return (1 + a + a*a/3) * e, 5. / 3 * (1 + a) * e
-}
+// profile is κ at s, and slope = −2 dκ/ds, so that ∂κ/∂log ℓ_k = slope · (x_k − z_k)²/ℓ_k².
+func (p shape) profile(s float64) (value, slope float64) { return p.decay.At(s, p.scale) }
 
 // stationary is amplitude · κ(s), where s is the squared distance after
 // multiplying the columns by inverse: one number for all, or one for each.
@@ -184,11 +152,11 @@ func (f stationary) against(z blas64.General, s *scratch) functions {
 func (d decaying) fill(dst, x blas64.General, _ *scratch) {
 	if d.weights != nil {
 		d.strips.WeightedDistances(dst, x, d.weights)
-		d.shape.decay(dst.Data, d.amplitude, d.shape.scale)
+		d.shape.decay.Apply(dst.Data, d.amplitude, d.shape.scale)
 		return
 	}
 	d.strips.Distances(dst, x)
-	d.shape.decay(dst.Data, d.amplitude, d.shape.scale*d.inverse[0]*d.inverse[0])
+	d.shape.decay.Apply(dst.Data, d.amplitude, d.shape.scale*d.inverse[0]*d.inverse[0])
 }
 
 // addGrad contracts amplitude · W∘κ for the variance and, for the length

@@ -5,28 +5,79 @@ import (
 	"math"
 )
 
-// Gaussian replaces every s by amplitude·exp(−scale·s). It wants a multiple of Width
-// numbers, all of them at least zero or NaN, which stays.
-func Gaussian(s []float64, amplitude, scale float64) { apply(selected.gaussian, s, amplitude, scale) }
-
-// Exponential replaces every s by amplitude·exp(−r) with r² = scale·s, otherwise as
-// Gaussian.
-func Exponential(s []float64, amplitude, scale float64) {
-	apply(selected.exponential, s, amplitude, scale)
+// Decay is a correlation that falls with the squared distance s: a function of
+// t = scale·s, or of its root.
+//
+// Here it is stated, once: plain Go evaluates value as it stands, and the vector code is
+// generated to the same roundings.
+type Decay struct {
+	root bool // r = √t; otherwise r = t
+	// value is amplitude·κ(r), given e = e^−r.
+	value func(r, amplitude, e float64) float64
+	// slope is −2 dκ/dt, given the same.
+	slope func(r, e float64) float64
+	loop  func(*code) loop
 }
 
-// Matern32 replaces every s by amplitude·(1 + r)·exp(−r), otherwise as Exponential.
-func Matern32(s []float64, amplitude, scale float64) { apply(selected.matern32, s, amplitude, scale) }
+// The decays.
+var (
+	// Gaussian is e^−t.
+	Gaussian = Decay{
+		value: func(_, amplitude, e float64) float64 { return amplitude * e },
+		slope: func(_, e float64) float64 { return 2 * e },
+		loop:  func(c *code) loop { return c.gaussian },
+	}
+	// Exponential is e^−r, r² = t. Its slope at r = 0 is infinite, where all that is ever
+	// multiplied by it is zero; it is given as 0 there.
+	Exponential = Decay{
+		root:  true,
+		value: func(_, amplitude, e float64) float64 { return amplitude * e },
+		slope: func(r, e float64) float64 {
+			if r == 0 {
+				return 0
+			}
+			return e / r
+		},
+		loop: func(c *code) loop { return c.exponential },
+	}
+	// Matern32 is (1 + r)·e^−r, r² = t.
+	Matern32 = Decay{
+		root:  true,
+		value: func(r, amplitude, e float64) float64 { return math.FMA(r, amplitude, amplitude) * e },
+		slope: func(_, e float64) float64 { return e },
+		loop:  func(c *code) loop { return c.matern32 },
+	}
+	// Matern52 is (1 + r + r²/3)·e^−r, r² = t.
+	Matern52 = Decay{
+		root:  true,
+		value: func(r, amplitude, e float64) float64 { return amplitude * math.FMA(r, math.FMA(r, 1./3, 1), 1) * e },
+		slope: func(r, e float64) float64 { return (1 + r) / 3 * e },
+		loop:  func(c *code) loop { return c.matern52 },
+	}
+)
 
-// Matern52 replaces every s by amplitude·(1 + r + r²/3)·exp(−r), otherwise as
-// Exponential.
-func Matern52(s []float64, amplitude, scale float64) { apply(selected.matern52, s, amplitude, scale) }
+// At is κ at t = scale·s, and the slope −2 dκ/ds.
+func (d Decay) At(s, scale float64) (value, slope float64) {
+	r := d.argument(s, scale)
+	e := math.Exp(-r)
+	return d.value(r, 1, e), scale * d.slope(r, e)
+}
 
-func apply(f decay, s []float64, amplitude, scale float64) {
+// Apply replaces every s by amplitude·κ at t = scale·s. It wants a multiple of Width
+// numbers, all of them at least zero or NaN, which stays.
+func (d Decay) Apply(s []float64, amplitude, scale float64) {
 	if len(s)%Width != 0 {
 		panic(fmt.Sprintf("lanes: %d numbers are not a multiple of %d", len(s), Width))
 	}
-	f(s, amplitude, scale)
+	d.loop(selected)(s, amplitude, scale)
+}
+
+// plain is Apply in plain Go.
+func (d Decay) plain(s []float64, amplitude, scale float64) {
+	for i, v := range s {
+		r := d.argument(v, scale)
+		s[i] = d.value(r, amplitude, expMinus(r))
+	}
 }
 
 // The exponential is computed as e^−t = 2ⁿ·e^r with n = round(−t·log₂e), so that
@@ -70,10 +121,14 @@ func expMinus(t float64) float64 {
 	return p * math.Float64frombits(math.Float64bits(half)<<52+bias) * math.Float64frombits(math.Float64bits(rest)<<52+bias)
 }
 
-// limited is t, at most farthest; NaN stays.
-func limited(t float64) float64 {
-	if t > farthest {
+// argument is r at t = scale·s, at most farthest; NaN stays.
+func (d Decay) argument(s, scale float64) float64 {
+	r := scale * s
+	if d.root {
+		r = math.Sqrt(r)
+	}
+	if r > farthest {
 		return farthest
 	}
-	return t
+	return r
 }

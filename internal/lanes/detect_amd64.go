@@ -42,7 +42,7 @@ func oneWeightedStrip(f func(d int, x, w, strip, dst *float64)) func(dst, x, w, 
 	}
 }
 
-func inVectors(lanes int, f func(vectors int, amplitude, scale float64, s *float64)) decay {
+func inVectors(lanes int, f func(vectors int, amplitude, scale float64, s *float64)) loop {
 	return func(s []float64, amplitude, scale float64) {
 		if len(s) >= lanes {
 			f(len(s)/lanes, amplitude, scale, &s[0])

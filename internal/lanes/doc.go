@@ -23,7 +23,7 @@ type code struct {
 	// over x_k z_k. The weights of the others are nil.
 	distances, weighted, dots func(dst, x, w, strip []float64)
 
-	gaussian, exponential, matern32, matern52 decay
+	gaussian, exponential, matern32, matern52 loop
 
 	// rows is the number of rows of a tile, and of sums for each of them; a tile has
 	// three times as many columns.
@@ -33,8 +33,8 @@ type code struct {
 	squares func(sums, a []float64, lda int, panel []float64)
 }
 
-// decay replaces s, a multiple of Width numbers, by a correlation.
-type decay func(s []float64, amplitude, scale float64)
+// loop replaces s, a multiple of Width numbers, by a correlation.
+type loop func(s []float64, amplitude, scale float64)
 
 // selected is what runs.
 var selected = choose()

@@ -44,7 +44,7 @@ func TestGuardPages(t *testing.T) {
 				s.WeightedDistances(dst, x, guarded(t, d))
 				s.Dots(dst, x)
 			}
-			for _, f := range []func([]float64, float64, float64){Gaussian, Exponential, Matern32, Matern52} {
+			for _, f := range []func([]float64, float64, float64){Gaussian.Apply, Exponential.Apply, Matern32.Apply, Matern52.Apply} {
 				f(guarded(t, Padded(n)), 1, 1)
 			}
 			v := NewTriangle(blas64.Triangular{N: n, Stride: n, Data: guarded(t, n*n)})

@@ -129,7 +129,7 @@ func TestExponentialToTheLastPlace(t *testing.T) {
 		for len(got)%Width != 0 {
 			got = append(got, 0)
 		}
-		Gaussian(got, 1, 1)
+		Gaussian.Apply(got, 1, 1)
 		worst := 0.0
 		for i, p := range points {
 			worst = max(worst, ulps(got[i], bigExp(p)))
@@ -155,13 +155,13 @@ func TestDecays(t *testing.T) {
 		apply func(s []float64, amplitude, scale float64)
 		want  func(s float64) float64
 	}{
-		{"gaussian", Gaussian, func(s float64) float64 { return math.Exp(-scale * s) }},
-		{"exponential", Exponential, func(s float64) float64 { return math.Exp(-math.Sqrt(scale * s)) }},
-		{"matern32", Matern32, func(s float64) float64 {
+		{"gaussian", Gaussian.Apply, func(s float64) float64 { return math.Exp(-scale * s) }},
+		{"exponential", Exponential.Apply, func(s float64) float64 { return math.Exp(-math.Sqrt(scale * s)) }},
+		{"matern32", Matern32.Apply, func(s float64) float64 {
 			r := math.Sqrt(scale * s)
 			return (1 + r) * math.Exp(-r)
 		}},
-		{"matern52", Matern52, func(s float64) float64 {
+		{"matern52", Matern52.Apply, func(s float64) float64 {
 			r := math.Sqrt(scale * s)
 			return (1 + r + r*r/3) * math.Exp(-r)
 		}},
@@ -262,7 +262,7 @@ func TestMistakesPanic(t *testing.T) {
 		"weights": func() {
 			s.WeightedDistances(blas64.General{Rows: 3, Cols: 32, Stride: 32, Data: make([]float64, 96)}, z, []float64{1})
 		},
-		"numbers": func() { Gaussian(make([]float64, 5), 1, 1) },
+		"numbers": func() { Gaussian.Apply(make([]float64, 5), 1, 1) },
 		"lengths": func() {
 			NewTriangle(blas64.Triangular{N: 3, Stride: 3, Data: make([]float64, 9)}).SquaredLengths(make([]float64, 3), z, make([]float64, 64))
 		},

@@ -31,28 +31,7 @@ func portable() *code {
 				}
 			}
 		},
-		gaussian: func(s []float64, amplitude, scale float64) {
-			for i, v := range s {
-				s[i] = amplitude * expMinus(limited(scale*v))
-			}
-		},
-		exponential: func(s []float64, amplitude, scale float64) {
-			for i, v := range s {
-				s[i] = amplitude * expMinus(limited(math.Sqrt(scale*v)))
-			}
-		},
-		matern32: func(s []float64, amplitude, scale float64) {
-			for i, v := range s {
-				r := limited(math.Sqrt(scale * v))
-				s[i] = math.FMA(r, amplitude, amplitude) * expMinus(r)
-			}
-		},
-		matern52: func(s []float64, amplitude, scale float64) {
-			for i, v := range s {
-				r := limited(math.Sqrt(scale * v))
-				s[i] = amplitude * math.FMA(r, math.FMA(r, 1./3, 1), 1) * expMinus(r)
-			}
-		},
+		gaussian: Gaussian.plain, exponential: Exponential.plain, matern32: Matern32.plain, matern52: Matern52.plain,
 		rows: portableRows, squares: portableSquares,
 	}
 }
