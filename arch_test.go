@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +87,25 @@ func TestPackagesHaveOneReason(t *testing.T) {
 			if p.Name == drawer {
 				t.Errorf("%s: what is it for?", p.ImportPath)
 			}
+		}
+	}
+}
+
+// Matrix products run on the machine's kernels, whoever imports the library: none goes
+// through gonum's global implementation, which is slow unless a program exchanges it.
+func TestMatrixProductsAreFast(t *testing.T) {
+	slow := regexp.MustCompile(`blas64\.(Gemm|Symm|Syrk|Syr2k|Trmm|Trsm)\(`)
+	out, err := exec.Command("go", "list", "-f", `{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}`, "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for file := range strings.FieldsSeq(string(out)) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if call := slow.Find(text); call != nil {
+			t.Errorf("%s calls %s; use level3", file, call)
 		}
 	}
 }

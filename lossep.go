@@ -25,7 +25,4 @@
 // and everything to compare it with), kernel and gp (Gaussian processes), decision
 // (what actions are worth), data (rows of text as numbers) and reactor (the paper's
 // one-dimensional decision).
-//
-// Programs that fit more than a few hundred rows should call level3.Use at their start,
-// which makes matrix products several times faster.
 package lossep

@@ -2,15 +2,10 @@ package explore_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/lossep/lossep/explore"
-	"github.com/lossep/lossep/level3"
 )
-
-// fast runs matrix products as the command does.
-var fast = sync.OnceValue(level3.Use)
 
 // solve is a benchmark of anything that can be solved.
 func solve[T any](b *testing.B, request interface {
@@ -18,9 +13,6 @@ func solve[T any](b *testing.B, request interface {
 },
 ) {
 	b.Helper()
-	if err := fast(); err != nil {
-		b.Fatal(err)
-	}
 	for b.Loop() {
 		if _, err := request.Solve(b.Context()); err != nil {
 			b.Fatal(err)

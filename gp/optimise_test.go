@@ -17,7 +17,6 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
-	"github.com/lossep/lossep/level3"
 )
 
 // cloud are n inputs in d columns and labels that a wavy function of them makes,
@@ -278,7 +277,6 @@ func TestLevels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits 820 cases twice")
 	}
-	level3.Use()
 	x, y := cloud(820, 3, 13)
 	ts := terms(y, likelihoods["probit"])
 	var cases []int
@@ -370,7 +368,6 @@ func ExampleOptimise() {
 // 7 numbers and 54 indicators of categories, with one length scale and with one for
 // each column.
 func BenchmarkOptimise(b *testing.B) {
-	level3.Use()
 	const n, numbers, groups, each = 1000, 7, 18, 3
 	rng := rand.New(rand.NewPCG(23, 1))
 	x, y := mat.NewDense(n, numbers+groups*each, nil), make([]float64, n)

@@ -144,7 +144,8 @@ func raising(k blas64.Symmetric, v blas64.Triangular, sites []gauss.Scalar) (*ma
 			reduced.Set(i, c, k.Data[min(i, e)*k.Stride+max(i, e)])
 		}
 	}
-	blas64.Trmm(blas.Left, blas.Trans, 1, v, reduced.RawMatrix())
+	to := reduced.RawMatrix()
+	algebra.Dtrmm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, few, 1, v.Data, v.Stride, to.Data, to.Stride)
 	g := mat.NewSymDense(few, nil)
 	for a := range few {
 		for b := a; b < few; b++ {
@@ -158,7 +159,7 @@ func raising(k blas64.Symmetric, v blas64.Triangular, sites []gauss.Scalar) (*ma
 	if !algebra.Cholesky(blas.Upper, few, raw.Data, raw.Stride) {
 		return nil, false
 	}
-	blas64.Trmm(blas.Left, blas.NoTrans, -1, v, reduced.RawMatrix())
+	algebra.Dtrmm(blas.Left, blas.Upper, blas.NoTrans, blas.NonUnit, n, few, -1, v.Data, v.Stride, to.Data, to.Stride)
 	p := reduced // now −VVᵀKE
 	for c, e := range negative {
 		p.Set(e, c, 1+p.At(e, c))
@@ -166,7 +167,6 @@ func raising(k blas64.Symmetric, v blas64.Triangular, sites []gauss.Scalar) (*ma
 			p.Set(i, c, p.At(i, c)*root[c])
 		}
 	}
-	to := p.RawMatrix()
 	algebra.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, n, few, 1, raw.Data, raw.Stride, to.Data, to.Stride)
 	return p, true
 }

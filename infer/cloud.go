@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -60,7 +61,7 @@ func (p *panel) read(c *cloud, views *gauss.Views, i, j, k, l int) {
 			row[s] = views.Offset(v)
 		}
 	}
-	multiply(blas.NoTrans, blas.Trans, 1,
+	level3.Gemm(blas.NoTrans, blas.Trans, 1,
 		blas64.General{Rows: j - i, Cols: x.Cols, Stride: x.Cols, Data: p.rows},
 		blas64.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[k*x.Stride:]},
 		1, blas64.General{Rows: j - i, Cols: n, Stride: n, Data: p.means})

@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/level3"
 )
 
 // Correction is how far a corrected marginal goes.
@@ -97,7 +98,7 @@ func NewCorrected(m *Model, r *EPResult, order Correction) *Corrected {
 	r.Q.Marginals(m.Views, c.mean, c.variance, &ws)
 	if order == Paired {
 		c.cross, c.squares = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-		multiply(blas.NoTrans, blas.Trans, 1, c.white.RawMatrix(), c.white.RawMatrix(), 0, c.cross.RawMatrix())
+		level3.Gemm(blas.NoTrans, blas.Trans, 1, c.white.RawMatrix(), c.white.RawMatrix(), 0, c.cross.RawMatrix())
 		for i := range n {
 			c.cross.Set(i, i, 0)
 		}
@@ -215,7 +216,7 @@ func small(logp, add []float64) bool {
 // Σ_{i≠j} C_ij² h_i h_j = hᵀ(C⁰∘C⁰)h − 2(c∘h)ᵀC⁰(c∘h)/w + ((Σc²h)² − Σ(c²h)²)/w².
 func (c *Corrected) expand(s *correction, w float64, cov []float64) {
 	for _, m := range []struct{ dst, a, b *mat.Dense }{{s.ug, c.cross, s.g}, {s.uh, c.cross, s.ch}, {s.sh, c.squares, s.h}} {
-		multiply(blas.NoTrans, blas.NoTrans, 1, m.a.RawMatrix(), m.b.RawMatrix(), 0, m.dst.RawMatrix())
+		level3.Gemm(blas.NoTrans, blas.NoTrans, 1, m.a.RawMatrix(), m.b.RawMatrix(), 0, m.dst.RawMatrix())
 	}
 	for k := range s.p {
 		var along, sum, squares float64
@@ -253,7 +254,7 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd f
 			white := mat.NewDense(part.Len(), c.model.Dim(), nil)
 			c.q.Whiten(white, part, &ws)
 			cov := mat.NewDense(part.Len(), len(c.sites), nil)
-			multiply(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
+			level3.Gemm(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
 			for j, w := range variance {
 				if w == 0 {
 					use(b*block+j, mean[j], 0, &known)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/orthant"
 )
 
@@ -159,13 +160,13 @@ func regress(views *gauss.Views, labels []float64, x *mat.Dense) cloud {
 	white, back, gain := mat.NewDense(n, m, nil), mat.NewDense(m, m, nil), mat.NewDense(n, m, nil)
 	within.Whiten(white, views, &ws)
 	within.Whiten(back, identityViews(m), &ws)
-	multiply(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), back.RawMatrix(), 0, gain.RawMatrix())
+	level3.Gemm(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), back.RawMatrix(), 0, gain.RawMatrix())
 	for i, y := range labels {
 		floats.Scale(y*sites[i].Tau, gain.RawRowView(i))
 	}
 	draws, _ := x.Dims()
 	centres := mat.NewDense(draws, m, nil)
-	multiply(blas.NoTrans, blas.NoTrans, 1, x.RawMatrix(), gain.RawMatrix(), 0, centres.RawMatrix())
+	level3.Gemm(blas.NoTrans, blas.NoTrans, 1, x.RawMatrix(), gain.RawMatrix(), 0, centres.RawMatrix())
 	return cloud{centres: centres, within: within}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -102,7 +103,7 @@ func scrambledNormals(draws, dim int, seed uint64) *mat.Dense {
 func (d *drawnUtility) visit(q *gauss.Gaussian, ws *gauss.Workspace) bool {
 	q.Whiten(d.white, d.points, ws)
 	d.points.At(d.centre, q.Mean())
-	multiply(blas.NoTrans, blas.Trans, 1, d.z.RawMatrix(), d.white.RawMatrix(), 0, d.values.RawMatrix())
+	level3.Gemm(blas.NoTrans, blas.Trans, 1, d.z.RawMatrix(), d.white.RawMatrix(), 0, d.values.RawMatrix())
 	const block = 32
 	tasks.Each((len(d.logs)+block-1)/block, func() func(task int) {
 		bends := make([]float64, len(d.centre))
@@ -145,8 +146,8 @@ func (d *drawnUtility) evaluate(q *gauss.Gaussian, step []gauss.Scalar, ws *gaus
 		return math.Inf(-1), 0
 	}
 	share := 1 / float64(len(d.logs))
-	multiply(blas.Trans, blas.NoTrans, share, d.slopes.RawMatrix(), d.z.RawMatrix(), 0, d.cross.RawMatrix())
-	multiply(blas.Trans, blas.NoTrans, -1, d.white.RawMatrix(), d.cross.RawMatrix(), 0, d.inner.RawMatrix())
+	level3.Gemm(blas.Trans, blas.NoTrans, share, d.slopes.RawMatrix(), d.z.RawMatrix(), 0, d.cross.RawMatrix())
+	level3.Gemm(blas.Trans, blas.NoTrans, -1, d.white.RawMatrix(), d.cross.RawMatrix(), 0, d.inner.RawMatrix())
 	asked := d.change
 	for i := range asked.H {
 		for j := i; j < len(asked.H); j++ {

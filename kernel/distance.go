@@ -3,6 +3,8 @@ package kernel
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/lossep/lossep/level3"
 )
 
 // cancellation is the fraction of ‖u‖² + ‖v‖² below which ‖u − v‖² is not
@@ -41,7 +43,7 @@ func near(d2, norms float64) bool { return d2 <= cancellation*norms }
 // is for gradients, which contract the same clouds; covariances add up
 // differences.
 func squaredDistances(dst blas64.General, u, v cloud, direct func(i, j int) float64) {
-	blas64.Gemm(blas.NoTrans, blas.Trans, -2, u.points, v.points, 0, dst)
+	level3.Gemm(blas.NoTrans, blas.Trans, -2, u.points, v.points, 0, dst)
 	for i, nu := range u.norms {
 		to := row(dst, i)
 		for j, nv := range v.norms {

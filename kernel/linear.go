@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/lossep/lossep/internal/lanes"
+	"github.com/lossep/lossep/level3"
 )
 
 // Linear returns the kernel of Bayesian linear regression without intercept,
@@ -73,7 +74,7 @@ func (p planes) fill(dst, x blas64.General, s *scratch) {
 func (f dotProduct) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
 	defer s.release(s.mark())
 	wz := s.matrix(p.x.Rows, p.x.Cols)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w, p.z, 0, wz)
+	level3.Gemm(blas.NoTrans, blas.NoTrans, 1, w, p.z, 0, wz)
 	for i := range p.x.Rows {
 		products := row(wz, i)
 		for k, v := range row(p.x, i) {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/lossep/lossep/internal/lanes"
+	"github.com/lossep/lossep/level3"
 )
 
 // RBF returns the squared exponential kernel
@@ -211,7 +212,7 @@ func addWeightedSquares(grad []float64, m, u, v blas64.General, s *scratch) {
 	columnSums := s.slice(m.Cols)
 	clear(columnSums)
 	mv := s.matrix(u.Rows, u.Cols)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -2, m, v, 0, mv)
+	level3.Gemm(blas.NoTrans, blas.NoTrans, -2, m, v, 0, mv)
 	for i := range m.Rows {
 		rowSum := 0.0
 		for j, weight := range row(m, i) {

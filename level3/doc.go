@@ -5,11 +5,12 @@
 //
 // # Use
 //
-// Use registers the package with gonum, so that blas64, lapack64 and mat run on it.
 // Implementation has the BLAS routines as methods, and Cholesky, CholeskySolve,
-// CholeskyInverse, TriangularInverse, SymProduct and SolveStairs. On processors with AVX-512 or with AVX2 and FMA vector kernels run; on
-// others, and for matrices too small to gain, gonum's code does. The environment
-// variable LOSSEP_KERNEL (auto, avx512, avx2, gonum) chooses for comparison.
+// CholeskyInverse, TriangularInverse, SymProduct and SolveStairs; Selected is the one to
+// use. On processors with AVX-512 or with AVX2 and FMA vector kernels run; on others, and
+// for matrices too small to gain, gonum's code does. The environment variable
+// LOSSEP_KERNEL (auto, avx512, avx2, gonum) chooses for comparison. Use registers the
+// package with gonum, so that blas64, lapack64 and mat of a whole program run on it.
 //
 // # Blocking
 //

@@ -92,9 +92,20 @@ func (e *UnknownKernelError) Error() string {
 		Variable, e.Name, strings.Join(e.Known, ", "))
 }
 
-// Use makes all of gonum (blas64, lapack64, mat) run on the selected
-// implementation. It changes a global variable of gonum's without a lock: call it
-// once, before starting goroutines.
+// Gemm replaces C by alpha·op(A)·op(B) + beta·C, on the selected implementation.
+func Gemm(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
+	depth := a.Cols
+	if tA == blas.Trans {
+		depth = a.Rows
+	}
+	impl, _ := selected()
+	impl.Dgemm(tA, tB, c.Rows, c.Cols, depth, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+}
+
+// Use makes all of gonum (blas64, lapack64, mat) run on the selected implementation, for
+// programs that have matrix work of their own: the packages of lossep do not need it. It
+// changes a global variable of gonum's without a lock: call it once, before starting
+// goroutines.
 func Use() error {
 	impl, err := Selected()
 	blas64.Use(impl)

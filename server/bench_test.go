@@ -11,14 +11,10 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/level3"
 )
 
 // large is a server with a model of 1000 training rows and 20 columns.
 var large = sync.OnceValue(func() *Server {
-	if err := level3.Use(); err != nil {
-		panic(err)
-	}
 	rng := rand.New(rand.NewPCG(3, 3))
 	var b bytes.Buffer
 	for j := range 20 {
