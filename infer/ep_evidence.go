@@ -44,37 +44,46 @@ func (e *Evidence) Moments(views *gauss.Views, mean, variance []float64) {
 	Gaussian{e.fit.Q}.Moments(views, mean, variance)
 }
 
-// Expect implements Posterior. Of a factor with a complement, such as the
+// Expect implements Posterior.
+func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+	_ = e.ExpectContext(context.Background(), views, t, value, stderr) // which never ends
+}
+
+// ExpectContext implements Interruptible. Of a factor with a complement, such as the
 // probability of an outcome, both expectations are found and made to add to one. A
 // run that fails or does not converge falls back to the Gaussian's answer, and is
 // counted by Failures.
-func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+func (e *Evidence) ExpectContext(ctx context.Context, views *gauss.Views, t factor.Factor, value, stderr []float64) error {
 	Gaussian{e.fit.Q}.Expect(views, t, value, stderr)
 	tasks.Each(views.Len(), func() func(int) {
 		return func(j int) {
-			if p, ok := e.expect(views.Slice(j, j+1), t); ok {
+			if ctx.Err() != nil {
+				return
+			}
+			if p, ok := e.expect(ctx, views.Slice(j, j+1), t); ok {
 				value[j] = p
-			} else {
+			} else if ctx.Err() == nil {
 				e.failures.Add(1)
 			}
 		}
 	})
+	return ctx.Err()
 }
 
-func (e *Evidence) expect(view *gauss.Views, t factor.Factor) (float64, bool) {
-	with, ok := e.logEvidence(view, t)
+func (e *Evidence) expect(ctx context.Context, view *gauss.Views, t factor.Factor) (float64, bool) {
+	with, ok := e.logEvidence(ctx, view, t)
 	if !ok {
 		return 0, false
 	}
 	if c, binary := t.(factor.Binary); binary {
-		without, ok := e.logEvidence(view, c.Complement())
+		without, ok := e.logEvidence(ctx, view, c.Complement())
 		return 1 / (1 + math.Exp(without-with)), ok
 	}
 	return math.Exp(with - e.fit.LogEvidence), true
 }
 
 // logEvidence is that of the model with one more term.
-func (e *Evidence) logEvidence(view *gauss.Views, t factor.Factor) (float64, bool) {
+func (e *Evidence) logEvidence(ctx context.Context, view *gauss.Views, t factor.Factor) (float64, bool) {
 	n := len(e.model.Terms)
 	m := &Model{
 		Views: e.model.Views.Append(view),
@@ -82,11 +91,11 @@ func (e *Evidence) logEvidence(view *gauss.Views, t factor.Factor) (float64, boo
 	}
 	ep := e.ep
 	ep.Start = &Sites{Terms: append(e.fit.Sites.Terms[:n:n], gauss.Scalar{})}
-	r, err := ep.Fit(context.Background(), m)
+	r, err := ep.Fit(ctx, m)
 	if err != nil || !r.Status.Converged {
 		return 0, false
 	}
 	return r.LogEvidence, true
 }
 
-var _ Posterior = (*Evidence)(nil)
+var _ Interruptible = (*Evidence)(nil)

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"context"
 	"math"
 
 	"github.com/lossep/lossep/factor"
@@ -15,6 +16,13 @@ type Posterior interface {
 	// Expect writes E t(f_i) for every view, and the Monte Carlo standard error of
 	// that expectation: 0 for a posterior that is not made of draws.
 	Expect(views *gauss.Views, t factor.Factor, value, stderr []float64)
+}
+
+// Interruptible is a posterior whose answers can take long: they can be given up.
+type Interruptible interface {
+	Posterior
+	// ExpectContext is Expect until the context ends, whose error it then returns.
+	ExpectContext(ctx context.Context, views *gauss.Views, t factor.Factor, value, stderr []float64) error
 }
 
 // Gaussian is a posterior that is, or is approximated by, one Gaussian.
