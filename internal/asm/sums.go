@@ -28,14 +28,12 @@ func writeSum(s isa, name, what string, weighted, difference bool) {
 	TEXT(name+s.name, NOSPLIT, fmt.Sprintf("func(d int, %s, strip, dst *float64)", args))
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s%s writes Σ_k %s for the %d cases z of a strip with d ≥ 1 columns.", name, s.name, what, width))
-	d := Load(Param("d"), GP64()).(reg.GPVirtual)
-	x := Load(Param("x"), GP64()).(reg.GPVirtual)
+	d, x := argument("d"), argument("x")
 	var w reg.GPVirtual
 	if weighted {
-		w = Load(Param("w"), GP64()).(reg.GPVirtual)
+		w = argument("w")
 	}
-	z := Load(Param("strip"), GP64()).(reg.GPVirtual)
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	z, dst := argument("strip"), argument("dst")
 
 	vectors := width / s.lanes
 	sum, rest := s.regs[:vectors], s.regs[vectors:]
@@ -49,7 +47,7 @@ func writeSum(s isa, name, what string, weighted, difference bool) {
 		VBROADCASTSD(Mem{Base: w}, wk)
 	}
 	for v := range vectors {
-		from := Mem{Base: z, Disp: v * s.bytes()}
+		from := Mem{Base: z, Disp: v * s.vectorBytes()}
 		if !difference {
 			VFMADD231PD(from, xk, sum[v])
 			continue
@@ -72,7 +70,7 @@ func writeSum(s isa, name, what string, weighted, difference bool) {
 	DECQ(d)
 	JNZ(LabelRef("column"))
 	for v := range vectors {
-		VMOVUPD(sum[v], Mem{Base: dst, Disp: v * s.bytes()})
+		VMOVUPD(sum[v], Mem{Base: dst, Disp: v * s.vectorBytes()})
 	}
 	VZEROUPPER()
 	RET()

@@ -1,10 +1,9 @@
-// Command asm writes the vector kernels of package level3.
+// Command asm writes the vector code of packages level3 and lanes.
 //
-// One description serves both instruction sets: a kernel is a tile of rows × 3
-// vectors held in registers, and only the vector length (8 or 4 doubles) and the
-// number of rows (8 or 4) differ. Run it through "go generate" in the level3
-// directory; it lives in a module of its own so that the assembler generator is
-// no dependency of the library.
+// One description serves both instruction sets: only the vector length (8 or 4 doubles)
+// and the number of registers differ, and with them the rows of the tile of a product. Run
+// it through "go generate" in the directory of either package; it is a module of its own
+// so that the assembler generator is no dependency of the library.
 package main
 
 import (
@@ -26,7 +25,7 @@ const tileVectors = 3
 type isa struct {
 	name  string // suffix of the function names
 	lanes int    // doubles in a vector register
-	rows  int    // rows of the register tile
+	rows  int    // rows of the tile of a product
 	regs  []reg.VecPhysical
 }
 
@@ -65,25 +64,40 @@ func (s isa) rowBytes() int    { return tileVectors * s.vectorBytes() }
 // columnBytes is the size of a column of a packed panel of A.
 func (s isa) columnBytes() operand.Op { return operand.U32(8 * s.rows) }
 
+// zero clears a register.
+func (s isa) zero(r reg.VecPhysical) {
+	if s.lanes == 8 {
+		build.VPXORQ(r, r, r)
+		return
+	}
+	build.VXORPD(r, r, r)
+}
+
+// argument is a parameter of the function that is being written, in a register.
+func argument(name string) reg.GPVirtual {
+	return build.Load(build.Param(name), build.GP64()).(reg.GPVirtual)
+}
+
+// packages are what is written for each, by the name of the package.
+var packages = map[string][]func(isa){
+	"level3": {writeGemm, writeTrsm, writeTrmm, writePotrf, writeCopy, writeTranspose, writeScale},
+	"lanes":  {writeSums, writeDecays, writeSquares},
+}
+
 func main() {
 	name := flag.String("isa", "avx512", "instruction set: avx512 or avx2")
 	flag.Parse()
 
-	var s isa
-	switch *name {
-	case "avx512":
-		s = avx512
-	case "avx2":
-		s = avx2
-	default:
+	s, ok := map[string]isa{"avx512": avx512, "avx2": avx2}[*name]
+	if !ok {
 		log.Fatalf("asm: unknown instruction set %q", *name)
 	}
-	writeGemm(s)
-	writeTrsm(s)
-	writeTrmm(s)
-	writePotrf(s)
-	writeCopy(s)
-	writeTranspose(s)
-	writeScale(s)
+	writers, ok := packages[flag.Lookup("pkg").Value.String()]
+	if !ok {
+		log.Fatal("asm: give the package, -pkg level3 or -pkg lanes")
+	}
+	for _, write := range writers {
+		write(s)
+	}
 	build.Generate()
 }

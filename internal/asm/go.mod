@@ -1,4 +1,4 @@
-module github.com/lossep/lossep/internal/lanes/asm
+module github.com/lossep/lossep/internal/asm
 
 go 1.26.0
 

@@ -16,13 +16,7 @@ func writeCopy(s isa) {
 		fmt.Sprintf("copyRows%s copies rows of one or three vectors of %d doubles, which are step apart where they", s.name, s.lanes),
 		"go; the strides ldd and lds may be negative.",
 	)
-	rows := Load(Param("rows"), GP64()).(reg.GPVirtual)
-	vectors := Load(Param("vectors"), GP64()).(reg.GPVirtual)
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
-	ldd := Load(Param("ldd"), GP64()).(reg.GPVirtual)
-	step := Load(Param("step"), GP64()).(reg.GPVirtual)
-	src := Load(Param("src"), GP64()).(reg.GPVirtual)
-	lds := Load(Param("lds"), GP64()).(reg.GPVirtual)
+	rows, vectors, dst, ldd, step, src, lds := argument("rows"), argument("vectors"), argument("dst"), argument("ldd"), argument("step"), argument("src"), argument("lds")
 	SHLQ(Imm(3), ldd)
 	SHLQ(Imm(3), step)
 	SHLQ(Imm(3), lds)
@@ -56,10 +50,7 @@ func writeScale(s isa) {
 	TEXT("scaleRows"+s.name, NOSPLIT, "func(rows int, dst, src, d *float64)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("scaleRows%s writes d[k] times row k of a panel, of %d doubles, into another or the same.", s.name, tileVectors*s.lanes))
-	rows := Load(Param("rows"), GP64()).(reg.GPVirtual)
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
-	src := Load(Param("src"), GP64()).(reg.GPVirtual)
-	d := Load(Param("d"), GP64()).(reg.GPVirtual)
+	rows, dst, src, d := argument("rows"), argument("dst"), argument("src"), argument("d")
 	Label("row")
 	VBROADCASTSD(Mem{Base: d}, s.regs[0])
 	for v := range tileVectors {
@@ -75,8 +66,8 @@ func writeScale(s isa) {
 	RET()
 }
 
-// lines addresses the rows of a square block with few registers: the fourth row
-// has a pointer of its own and three times the stride is kept.
+// lines addresses up to eight rows with few registers: the fifth row has a pointer of
+// its own and three times the stride is kept.
 type lines struct{ base, base4, ld, ld3 reg.GPVirtual }
 
 func newLines(base, ld reg.GPVirtual) lines {
@@ -103,7 +94,8 @@ func (l lines) row(i int) Mem {
 	}
 }
 
-func (l lines) advance(step reg.GPVirtual) {
+// advance moves all rows by a register or a constant.
+func (l lines) advance(step Op) {
 	ADDQ(step, l.base)
 	ADDQ(step, l.base4)
 }
@@ -116,10 +108,9 @@ func writeTranspose(s isa) {
 		fmt.Sprintf("transpose%s transposes a sequence of %d×%d blocks. Rows of a block are lds and ldd apart,", s.name, s.lanes, s.lanes),
 		"blocks srcStep and dstStep; all four may be negative.",
 	)
-	blocks := Load(Param("blocks"), GP64()).(reg.GPVirtual)
-	arg := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	dst, ldd, dstStep := arg("dst"), arg("ldd"), arg("dstStep")
-	src, lds, srcStep := arg("src"), arg("lds"), arg("srcStep")
+	blocks := argument("blocks")
+	dst, ldd, dstStep := argument("dst"), argument("ldd"), argument("dstStep")
+	src, lds, srcStep := argument("src"), argument("lds"), argument("srcStep")
 	for _, stride := range []reg.GPVirtual{ldd, dstStep, lds, srcStep} {
 		SHLQ(Imm(3), stride)
 	}

@@ -143,8 +143,8 @@ func writeDecays(s isa) {
 		TEXT(decay.name+s.name, NOSPLIT, "func(vectors int, amplitude, scale float64, s *float64)")
 		Pragma("noescape")
 		Doc(fmt.Sprintf("%s%s replaces every s, in so many vectors of %d, by", decay.name, s.name, s.lanes), decay.what+".")
-		count := Load(Param("vectors"), GP64()).(reg.GPVirtual)
-		at := Load(Param("s"), GP64()).(reg.GPVirtual)
+		count := argument("vectors")
+		at := argument("s")
 		d := &decayer{isa: s, table: t, kept: make(map[string]reg.VecPhysical)}
 		amplitude, scale := d.take(), d.take()
 		VBROADCASTSD(NewParamAddr("amplitude", 8), amplitude)
@@ -180,7 +180,7 @@ func writeDecays(s isa) {
 		}
 		VMULPD(front, x, x)
 		VMOVUPD(x, Mem{Base: at})
-		ADDQ(U32(s.bytes()), at)
+		ADDQ(U32(s.vectorBytes()), at)
 		DECQ(count)
 		JNZ(LabelRef("vector"))
 		VZEROUPPER()

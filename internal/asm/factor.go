@@ -5,7 +5,6 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
 )
 
 // writePotrf writes the kernel for the block row of a Cholesky factor that holds
@@ -20,19 +19,9 @@ func writePotrf(s isa) {
 		"those of the triangle Uᵀ, with reciprocals on the diagonal, are written behind them. It",
 		"returns false at the first pivot that is not positive.",
 	)
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	a := Load(Param("a"), GP64()).(reg.GPVirtual)
-	b := Load(Param("b"), GP64()).(reg.GPVirtual)
-	corner := Load(Param("column"), GP64()).(reg.GPVirtual)
+	k, a, b, corner := argument("k"), argument("a"), argument("b"), argument("column")
 
-	tile := GP64()
-	IMUL3Q(U32(s.rowBytes()), k, tile)
-	ADDQ(b, tile)
-	for r := range s.rows {
-		for v := range tileVectors {
-			VMOVUPD(tileInPanel(s, tile, r, v), s.acc(r, v))
-		}
-	}
+	loadTile(s, k, b)
 	rankK(s, "potrf", func(ops ...Op) { VFNMADD231PD(ops...) }, k, a, b, s.columnBytes())
 
 	Comment("Eliminate; a now points at the triangle and b at the tile.")
@@ -47,11 +36,7 @@ func writePotrf(s isa) {
 		}
 		pivot := inverse
 		VMOVSD(element(t, t), pivot.AsX())
-		if s.lanes == 8 {
-			VPXORQ(zero, zero, zero)
-		} else {
-			VXORPD(zero, zero, zero)
-		}
+		s.zero(zero)
 		VUCOMISD(zero.AsX(), pivot.AsX())
 		JLS(LabelRef("fail")) // not above zero, or not a number
 		VSQRTSD(pivot.AsX(), pivot.AsX(), root.AsX())

@@ -14,60 +14,66 @@ const unroll = 4
 // update is a fused multiply-add in avo's form: (a, b, accumulator).
 type update func(ops ...Op)
 
-// rankOne adds (or subtracts) the outer product of one packed column of A and one
-// packed row of B to the rows from first on of the tile. aOff and bOff are byte
-// offsets from the panels' pointers.
-func rankOne(s isa, fma update, a, b reg.GPVirtual, aOff, bOff, first int) {
+// rankOne adds (or subtracts) the outer product of one column of A and one packed row of
+// B to the rows from first on of the tile. a tells where the column's element of a row
+// is; bOff is a byte offset from the panel's pointer.
+func rankOne(s isa, fma update, a func(row int) Mem, b reg.GPVirtual, bOff, first int) {
 	for v := range tileVectors {
 		VMOVUPD(Mem{Base: b, Disp: bOff + v*s.vectorBytes()}, s.free(v))
 	}
 	for r := first; r < s.rows; r++ {
 		// Rotate the broadcast through what is left so that loads run ahead.
 		coeff := s.free(tileVectors + r%(len(s.regs)-tileVectors*(s.rows+1)))
-		VBROADCASTSD(Mem{Base: a, Disp: aOff + 8*r}, coeff)
+		VBROADCASTSD(a(r), coeff)
 		for v := range tileVectors {
 			fma(s.free(v), coeff, s.acc(r, v))
 		}
 	}
 }
 
-// rankK runs k rank-1 updates, moving a and b behind the columns and rows used.
-// Columns of A are aBytes apart, a register or a constant.
-func rankK(s isa, label string, fma update, k, a, b reg.GPVirtual, aBytes Op) {
-	bBytes := s.rowBytes()
-	loop, tail, done := label+"_loop", label+"_tail", label+"_done"
+// packed is a column of a packed panel of A, aOff bytes behind its pointer.
+func packed(a reg.GPVirtual, aOff int) func(row int) Mem {
+	return func(row int) Mem { return Mem{Base: a, Disp: aOff + 8*row} }
+}
 
+// unrolled runs step k times, a few in the body of the main loop. A step is told how many
+// came before it since the last call of advance, which moves behind so many.
+func unrolled(prefix string, k reg.GPVirtual, step, advance func(n int)) {
+	loop, tail, rest, done := prefix+"loop", prefix+"tail", prefix+"tail_loop", prefix+"done"
 	SUBQ(Imm(unroll), k)
 	JL(LabelRef(tail))
 	Label(loop)
 	for u := range unroll {
-		rankOne(s, fma, a, b, 0, u*bBytes, 0)
-		ADDQ(aBytes, a)
+		step(u)
 	}
-	ADDQ(U32(unroll*bBytes), b)
+	advance(unroll)
 	SUBQ(Imm(unroll), k)
 	JGE(LabelRef(loop))
 
 	Label(tail)
 	ADDQ(Imm(unroll), k)
 	JZ(LabelRef(done))
-	Label(tail + "_loop")
-	rankOne(s, fma, a, b, 0, 0, 0)
-	ADDQ(aBytes, a)
-	ADDQ(U32(bBytes), b)
+	Label(rest)
+	step(0)
+	advance(1)
 	DECQ(k)
-	JNZ(LabelRef(tail + "_loop"))
+	JNZ(LabelRef(rest))
 	Label(done)
+}
+
+// rankK runs k rank-1 updates, moving a and b behind the columns and rows used.
+// Columns of A are aBytes apart, a register or a constant.
+func rankK(s isa, label string, fma update, k, a, b reg.GPVirtual, aBytes Op) {
+	unrolled(label+"_", k, func(u int) {
+		rankOne(s, fma, packed(a, 0), b, u*s.rowBytes(), 0)
+		ADDQ(aBytes, a)
+	}, func(n int) { ADDQ(U32(n*s.rowBytes()), b) })
 }
 
 func zeroTile(s isa) {
 	for r := range s.rows {
 		for v := range tileVectors {
-			if s.lanes == 8 {
-				VPXORQ(s.acc(r, v), s.acc(r, v), s.acc(r, v))
-			} else {
-				VXORPD(s.acc(r, v), s.acc(r, v), s.acc(r, v))
-			}
+			s.zero(s.acc(r, v))
 		}
 	}
 }
@@ -77,6 +83,18 @@ func tileInPanel(s isa, b reg.GPVirtual, r, v int) Mem {
 	return Mem{Base: b, Disp: r*s.rowBytes() + v*s.vectorBytes()}
 }
 
+// loadTile loads the rows from k on of a packed panel of B.
+func loadTile(s isa, k, b reg.GPVirtual) {
+	tile := GP64()
+	IMUL3Q(U32(s.rowBytes()), k, tile)
+	ADDQ(b, tile)
+	for r := range s.rows {
+		for v := range tileVectors {
+			VMOVUPD(tileInPanel(s, tile, r, v), s.acc(r, v))
+		}
+	}
+}
+
 func writeGemm(s isa) {
 	TEXT("gemm"+s.name, NOSPLIT, "func(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, accumulate bool)")
 	Pragma("noescape")
@@ -84,13 +102,9 @@ func writeGemm(s isa) {
 		fmt.Sprintf("gemm%s computes the %d×%d tile alpha·A·B of two packed panels and adds it to C", s.name, s.rows, tileVectors*s.lanes),
 		"(accumulate) or writes it over C without reading it. The columns of A are lda apart.",
 	)
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	a := Load(Param("a"), GP64()).(reg.GPVirtual)
-	lda := Load(Param("lda"), GP64()).(reg.GPVirtual)
+	k, a, lda := argument("k"), argument("a"), argument("lda")
 	SHLQ(Imm(3), lda)
-	b := Load(Param("b"), GP64()).(reg.GPVirtual)
-	c := Load(Param("c"), GP64()).(reg.GPVirtual)
-	ldc := Load(Param("ldc"), GP64()).(reg.GPVirtual)
+	b, c, ldc := argument("b"), argument("c"), argument("ldc")
 	SHLQ(Imm(3), ldc)
 
 	Comment("Fetch the tile of C while the product is formed.")
@@ -145,18 +159,9 @@ func writeTrsm(s isa) {
 		fmt.Sprintf("k to k+%d become L⁻¹(rows − A·b[0:k]). The packed panel a holds the k columns of A", s.rows-1),
 		"followed by those of the triangle L, with reciprocals on the diagonal.",
 	)
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	a := Load(Param("a"), GP64()).(reg.GPVirtual)
-	b := Load(Param("b"), GP64()).(reg.GPVirtual)
+	k, a, b := argument("k"), argument("a"), argument("b")
 
-	tile := GP64()
-	IMUL3Q(U32(s.rowBytes()), k, tile)
-	ADDQ(b, tile)
-	for r := range s.rows {
-		for v := range tileVectors {
-			VMOVUPD(tileInPanel(s, tile, r, v), s.acc(r, v))
-		}
-	}
+	loadTile(s, k, b)
 	rankK(s, "trsm", func(ops ...Op) { VFNMADD231PD(ops...) }, k, a, b, s.columnBytes())
 
 	Comment("Solve the triangle; b now points at the tile.")
@@ -187,14 +192,12 @@ func writeTrmm(s isa) {
 		"L·rows + A·b[0:k]. The packed panel a holds the k columns of A followed by those of the",
 		"triangle L; what is above L's diagonal takes no part, not even as a zero.",
 	)
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	a := Load(Param("a"), GP64()).(reg.GPVirtual)
-	b := Load(Param("b"), GP64()).(reg.GPVirtual)
+	k, a, b := argument("k"), argument("a"), argument("b")
 	zeroTile(s)
 	fma := func(ops ...Op) { VFMADD231PD(ops...) }
 	rankK(s, "trmm", fma, k, a, b, s.columnBytes())
 	for t := range s.rows {
-		rankOne(s, fma, a, b, 8*t*s.rows, t*s.rowBytes(), t)
+		rankOne(s, fma, packed(a, 8*t*s.rows), b, t*s.rowBytes(), t)
 	}
 	for r := range s.rows {
 		for v := range tileVectors {
