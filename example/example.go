@@ -28,9 +28,6 @@ const (
 //go:embed breast_cancer.csv
 var text []byte
 
-// CSV is the data set as text with a header row. It is the caller's to change.
-func CSV() []byte { return bytes.Clone(text) }
-
 // Table is the whole data set.
 func Table() *data.Table {
 	t, err := data.Read(bytes.NewReader(text), Name, data.HeaderYes)

@@ -185,14 +185,6 @@ func TestLimits(t *testing.T) {
 		{"QuantileLog(0.1)", QuantileLog(0.1), nan},
 		{"QuantileLog(+Inf)", QuantileLog(inf), nan},
 		{"QuantileLog(NaN)", QuantileLog(nan), nan},
-		{"LogDiffCDF(2,2)", LogDiffCDF(2, 2), -inf},
-		{"LogDiffCDF(-Inf,-Inf)", LogDiffCDF(-inf, -inf), -inf},
-		{"LogDiffCDF(-Inf,+Inf)", LogDiffCDF(-inf, inf), 0},
-		{"LogDiffCDF(2,1)", LogDiffCDF(2, 1), nan},
-		{"LogDiffCDF(NaN,1)", LogDiffCDF(nan, 1), nan},
-		{"LogDiffCDF(-Inf,-3)", LogDiffCDF(-inf, -3), LogCDF(-3)},
-		{"LogDiffCDF(3,+Inf)", LogDiffCDF(3, inf), LogCDF(-3)},
-		{"LogDiffCDF(-Inf,3)", LogDiffCDF(-inf, 3), LogCDF(3)},
 	} {
 		bothNaN := math.IsNaN(c.got) && math.IsNaN(c.want)
 		near := math.Abs(c.got-c.want) <= 1e-15*math.Abs(c.want)

@@ -56,14 +56,3 @@ func BenchmarkQuantile(b *testing.B) {
 }
 
 func BenchmarkQuantileLog(b *testing.B) { benchmarkOver(b, QuantileLog, -1000, -3) }
-
-func BenchmarkLogDiffCDF(b *testing.B) {
-	for _, c := range []struct {
-		name  string
-		width float64
-	}{{"narrow", 1e-4}, {"wide", 1}} {
-		b.Run(c.name, func(b *testing.B) {
-			benchmarkOver(b, func(x float64) float64 { return LogDiffCDF(x, x+c.width) }, -8, 8)
-		})
-	}
-}

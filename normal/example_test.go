@@ -31,12 +31,3 @@ func ExampleQuantileLog() {
 	fmt.Printf("%.6f\n", -normal.QuantileLog(logTail+math.Log(0.5)))
 	// Output: 50.013855
 }
-
-// Probabilities of intervals far out, whose bounds both have Φ = 1 in float64.
-func ExampleLogDiffCDF() {
-	fmt.Printf("%.6f\n", normal.LogDiffCDF(40, 41))
-	fmt.Printf("%.6f\n", normal.LogDiffCDF(40, 40.001))
-	// Output:
-	// -804.608442
-	// -807.846627
-}

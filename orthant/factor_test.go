@@ -87,7 +87,7 @@ func TestOrderingHelps(t *testing.T) {
 	if !slices.IsSorted(unordered.order) {
 		t.Fatal("the comparison is not in the order given")
 	}
-	if gain := unordered.LogBound() - ordered.LogBound(); gain < 0.5 {
+	if gain := unordered.bound - ordered.bound; gain < 0.5 {
 		t.Errorf("reordering lowers the log bound by %g only", gain)
 	}
 }

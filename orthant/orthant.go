@@ -96,10 +96,6 @@ func New(cov mat.Symmetric, lower []float64) (*Region, error) {
 // Dim returns the number of variables.
 func (r *Region) Dim() int { return len(r.order) }
 
-// LogBound returns an upper bound of log P(X > lower), the constant C of the
-// package comment: the acceptance rate of [Region.Sample] is P/exp(C).
-func (r *Region) LogBound() float64 { return r.bound }
-
 // setTilt computes all that follows from the points at which the tangents
 // touch.
 func (r *Region) setTilt(tangents []float64) {

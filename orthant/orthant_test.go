@@ -87,8 +87,8 @@ func TestHardProblems(t *testing.T) {
 				continue
 			}
 			p := r.LogProb(800, 1)
-			if !(p.RelErr < 0.3) || !(p.Log <= 0) || p.Log > r.LogBound()+1e-9 {
-				t.Errorf("%s, bound %g: %+v with bound %g", name, bound, p, r.LogBound())
+			if !(p.RelErr < 0.3) || !(p.Log <= 0) || p.Log > r.bound+1e-9 {
+				t.Errorf("%s, bound %g: %+v with bound %g", name, bound, p, r.bound)
 			}
 		}
 	}

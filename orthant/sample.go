@@ -46,7 +46,7 @@ type Stats struct {
 	Accepted, Proposals int
 }
 
-// Rate returns the acceptance rate, an estimate of P(X > lower)/exp(LogBound).
+// Rate returns the acceptance rate, an estimate of P(X > lower)/exp(C), C of the package comment.
 func (s Stats) Rate() float64 { return float64(s.Accepted) / float64(s.Proposals) }
 
 // Sample fills every row of dst with an independent draw of X given X > lower,

@@ -125,7 +125,7 @@ func TestManyVariables(t *testing.T) {
 		}
 	}
 	// The acceptance rate is P/exp(C).
-	rate := o.prob() / math.Exp(r.LogBound())
+	rate := o.prob() / math.Exp(r.bound)
 	se := math.Sqrt(rate * (1 - rate) / float64(s.Proposals))
 	if math.Abs(s.Rate()-rate) > 4*se {
 		t.Errorf("acceptance rate %g, want %g ± %g", s.Rate(), rate, se)
