@@ -47,7 +47,9 @@ func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 		}
 		return out
 	}
-	eachRow(n, func(i int) {
+	// Rows are asked about one by one, because what the products of larger matrices round
+	// to depends on their shape.
+	tasks.For(n, func(i int) {
 		views := m.process.At(rowsOf(x, []int{i}))
 		var mean, variance, p, stderr [1]float64
 		o.posterior.Moments(views, mean[:], variance[:])
@@ -71,7 +73,7 @@ func (o *opinion) probabilities(m *Model, x *mat.Dense) []float64 {
 		}
 		return out
 	}
-	eachRow(n, func(i int) {
+	tasks.For(n, func(i int) {
 		var stderr [1]float64
 		m.likelihood.outcome().Probabilities(o.posterior, m.process.At(rowsOf(x, []int{i})), out[i:i+1], stderr[:])
 	})
@@ -83,7 +85,3 @@ func probability(outcome factor.Factor, mean, variance float64) float64 {
 	l, _, _ := outcome.LogMean(mean, variance)
 	return min(1, math.Exp(l)) // it may round up
 }
-
-// eachRow calls f for every row, on all processors. Rows are asked about one by one,
-// because what the products of larger matrices round to depends on their shape.
-func eachRow(n int, f func(i int)) { tasks.Each(n, func() func(int) { return f }) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -53,48 +52,11 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 	for _, f := range done {
 		folds[f.Index] = f
 	}
-	workers := 1
+	atOnce := 1
 	if a.problem.Len() < concurrentRows {
-		workers = runtime.GOMAXPROCS(0)
+		atOnce = runtime.GOMAXPROCS(0)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	queue := make(chan int)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	for range workers {
-		wg.Go(func() {
-			for index := range queue {
-				err := tasks.Try(func() error {
-					f, err := a.fold(ctx, index)
-					if err != nil {
-						return err
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					folds[index] = f
-					return keep(f)
-				})
-				if err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	for index := range folds {
-		if folds[index] == nil && ctx.Err() == nil {
-			select {
-			case queue <- index:
-			case <-ctx.Done():
-			}
-		}
-	}
-	close(queue)
-	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return folds, nil
+	return folds, tasks.Fill(ctx, folds, atOnce, a.fold, keep)
 }
 
 // fold fits everything to the training rows of a fold and asks it about the test rows.

@@ -122,7 +122,7 @@ func sweep(ctx context.Context, domain [2]float64, how plan, known run, decide d
 // decideAll adds runs at more thresholds, and puts all in order.
 func decideAll(ctx context.Context, runs []run, thresholds []float64, decide decider) []run {
 	more := make([]run, len(thresholds))
-	each(len(more), func(i int) { more[i] = decide(ctx, thresholds[i]) })
+	tasks.For(len(more), func(i int) { more[i] = decide(ctx, thresholds[i]) })
 	return inOrder(append(more, runs...))
 }
 
@@ -147,7 +147,7 @@ func refine(ctx context.Context, runs []run, precision float64, decide decider) 
 	}
 	precision = max(precision, math.Ldexp(widest, -max(leastHalvings, bisections/len(gaps))))
 	found := make([][]run, len(gaps))
-	each(len(gaps), func(i int) { found[i] = bisect(ctx, gaps[i][0], gaps[i][1], precision, decide) })
+	tasks.For(len(gaps), func(i int) { found[i] = bisect(ctx, gaps[i][0], gaps[i][1], precision, decide) })
 	return inOrder(slices.Concat(append(found, runs)...)), precision
 }
 
@@ -233,6 +233,3 @@ func join(runs []run, domain [2]float64) []Range {
 	}
 	return ranges
 }
-
-// each runs tasks that need no scratch space.
-func each(n int, do func(i int)) { tasks.Each(n, func() func(int) { return do }) }

@@ -214,7 +214,7 @@ func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
 		}
 		return
 	}
-	tasks.Each(blocks, func() func(int) { return block })
+	tasks.For(blocks, block)
 }
 
 // block is Moments for a few rows.

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -201,42 +200,13 @@ func (s Simulation) Run(ctx context.Context, known []*Trial, finished func(*Tria
 			trials[t.Index] = t
 		}
 	}
-	todo := make(chan int, s.DataSets)
-	for i, t := range trials {
-		if t == nil {
-			todo <- i
+	return trials, tasks.Fill(ctx, trials, runtime.GOMAXPROCS(0), func(ctx context.Context, i int) (*Trial, error) {
+		t, err := s.Trial(ctx, i)
+		if err != nil {
+			err = fmt.Errorf("data set %d: %w", i, err)
 		}
-	}
-	close(todo)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wait sync.WaitGroup
-	var mutex sync.Mutex
-	for range min(runtime.GOMAXPROCS(0), len(todo)) {
-		wait.Go(func() {
-			for i := range todo {
-				if ctx.Err() != nil {
-					return
-				}
-				err := tasks.Try(func() error {
-					t, err := s.Trial(ctx, i)
-					if err != nil {
-						return fmt.Errorf("data set %d: %w", i, err)
-					}
-					mutex.Lock()
-					defer mutex.Unlock()
-					trials[i] = t
-					return finished(t)
-				})
-				if err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return trials, context.Cause(ctx)
+		return t, err
+	}, finished)
 }
 
 // Trial computes one data set.

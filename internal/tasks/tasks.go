@@ -18,7 +18,12 @@ import (
 // are done. Every worker makes its own function by newWorker, and with it its own scratch
 // space. After a panic no more tasks are begun; once those under way are done Each
 // panics itself.
-func Each(n int, newWorker func() func(task int)) {
+func Each(n int, newWorker func() func(task int)) { share(n, runtime.GOMAXPROCS(0), newWorker) }
+
+// For is Each for tasks that need no scratch space.
+func For(n int, do func(task int)) { Each(n, func() func(int) { return do }) }
+
+func share(n, workers int, newWorker func() func(task int)) {
 	var next atomic.Int64
 	var g Group
 	work := func() {
@@ -33,7 +38,7 @@ func Each(n int, newWorker func() func(task int)) {
 			do(task)
 		}
 	}
-	for range min(runtime.GOMAXPROCS(0), n) - 1 {
+	for range min(workers, n) - 1 {
 		g.running.Go(work)
 	}
 	if n > 0 {
