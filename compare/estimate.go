@@ -1,107 +1,173 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/lossep/lossep/normal"
 )
 
 // Estimate is an average with what is known of its error.
+//
+// Mean and StdErr are the textbook's, by the sums of independent units. The interval is
+// that of a Bayesian bootstrap (Rubin 1981): the unknown distribution puts random
+// weights, independent and exponential, on the units seen, and, where the range of the
+// values is known, half a case's weight on each of its ends. For shares of yes and no
+// that is the interval of Jeffreys. For losses it follows their skew, as Student's
+// interval does not, and it does not end at the losses that happened to be seen: where
+// no costly mistake was made among n cases, one in a few n may still be made. The ends
+// are pulled apart by as much as Student's interval is wider than the normal one, which
+// matters with few units only.
 type Estimate struct {
 	Mean float64
 	// StdErr is the standard error of Mean.
 	StdErr float64
 	// Low and High bound the confidence interval at Level.
 	Low, High, Level float64
-	// N is the number of values averaged. The interval has N−1 degrees of freedom.
+	// N is the number of independent units averaged.
 	N int
+
+	atoms   []atom
+	stretch float64
 }
 
 // SampleError says that values do not suffice for an estimate.
 type SampleError struct {
-	N   int // values given
+	N   int // independent values given
 	Msg string
 }
 
 func (e *SampleError) Error() string { return e.Msg }
 
-// Mean estimates the mean of independent values: standard error s/√n and Student's
-// interval at a confidence level such as 0.95. Fewer than two values, or values so
-// large that their squares overflow, are a *SampleError. It panics if level is not
-// strictly between 0 and 1, or a value is not finite.
-func Mean(x []float64, level float64) (Estimate, error) {
-	return estimate(x, level, 0)
+// Mean estimates the mean of independent values that count alike; see Cases.
+func Mean(x []float64, within *Range, level float64) (Estimate, error) {
+	return NewCases(len(x), nil, nil).Mean(x, within, level)
 }
 
-// Resampled estimates the mean of x, one value per fold of repeated cross-validation
-// with the given number of folds, R repetitions one after the other. Any two training
-// sets share most of their cases, so fold values are correlated and s/√n claims too
-// much. Nadeau and Bengio (2003) take the correlation as the share of cases in a test
-// fold, which gives the variance of the mean
-//
-//	s² (1/n + n_test/n_train),   n_test/n_train = 1/(folds−1),
-//
-// for n = R·folds values, with n−1 degrees of freedom. Repetitions sharpen the first
-// term only: the second is what one data set cannot tell. Differences between two
-// methods on the same folds give a paired comparison; see Estimate.P.
-//
-// It panics if folds is below 2 or does not divide len(x), and as Mean does.
-func Resampled(x []float64, folds int, level float64) (Estimate, error) {
-	if folds < 2 || len(x)%folds != 0 {
-		panic(fmt.Sprintf("compare: %d values for repetitions of %d folds", len(x), folds))
-	}
-	return estimate(x, level, 1/float64(folds-1))
-}
-
-// estimate is Student's interval for a mean with variance s²(1/n + shared).
-func estimate(x []float64, level, shared float64) (Estimate, error) {
-	if !(level > 0 && level < 1) {
-		panic(fmt.Sprintf("compare: confidence level %v is not between 0 and 1", level))
-	}
-	n := float64(len(x))
-	if len(x) < 2 {
-		return Estimate{}, &SampleError{len(x), fmt.Sprintf("%d values have no measurable spread; give at least 2", len(x))}
-	}
-	mean := 0.0
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			panic(fmt.Sprintf("compare: value %d is %v", i, v))
-		}
-		mean += (v - mean) / float64(i+1)
-	}
-	squares, rest := 0.0, 0.0
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-		rest += v - mean // what rounding left in the mean
-	}
-	mean += rest / n
-	squares -= rest * rest / n
-	if !(squares <= math.MaxFloat64) {
-		return Estimate{}, &SampleError{len(x), "the values are too large for their variance to be computed; express them in a larger unit"}
-	}
-	e := Estimate{Mean: mean, Level: level, N: len(x)}
-	e.StdErr = math.Sqrt(max(0, squares) / (n - 1) * (1/n + shared))
-	reach := -e.student().Quantile((1-level)/2) * e.StdErr // the lower tail: 1−level keeps its digits
-	e.Low, e.High = mean-reach, mean+reach
-	return e, nil
-}
-
-// P is the two-sided probability, by the same Student distribution that the interval
-// uses, of a mean at least this far from the value supposed. It is below 1−Level
-// exactly when the value lies outside the interval. Values without any spread give 1
-// or 0.
+// P is the two-sided probability of a mean at least this far from the value supposed. It
+// is below 1−Level exactly when the value lies outside the interval. Values without
+// any spread give 1 or 0.
 func (e Estimate) P(mean float64) float64 {
-	distance := math.Abs(e.Mean - mean)
-	if distance == 0 {
+	if mean == e.Mean {
 		return 1
 	}
-	if e.StdErr == 0 {
-		return 0
+	below := below(e.atoms, e.Mean+(mean-e.Mean)/e.stretch)
+	// The mean itself is not outside its interval, however skewed.
+	if mean < e.Mean {
+		return min(1, 2*below)
 	}
-	return 2 * e.student().CDF(-distance/e.StdErr)
+	return min(1, 2*(1-below))
 }
 
-func (e Estimate) student() distuv.StudentsT {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(e.N - 1)}
+// Needed is how many independent units would tell a mean of this size, with a spread as
+// seen, from zero in power of all samples. It is infinite for a mean of zero.
+func (e Estimate) Needed(power float64) float64 {
+	z := normal.Quantile(power) - normal.Quantile((1-e.Level)/2)
+	return float64(e.N) * math.Pow(z*e.StdErr/math.Abs(e.Mean), 2)
+}
+
+// atom is count cases, whole or not, that are alike: the sum of their values by their
+// weights, and their weight.
+type atom struct{ sum, weight, count float64 }
+
+// halfCase is the weight at each end of the range, as in the prior of Jeffreys.
+const halfCase = 0.5
+
+// spread finds the interval. A case that could have been has the given weight.
+func (e *Estimate) spread(units []atom, within *Range, weight float64) {
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, u := range units {
+		least, most = min(least, u.sum/u.weight), max(most, u.sum/u.weight)
+	}
+	if within != nil {
+		units = append(units, atom{within.Least * weight, weight, halfCase}, atom{within.Most * weight, weight, halfCase})
+		least, most = min(least, within.Least), max(most, within.Most)
+	}
+	e.atoms = merged(units)
+	n := float64(e.N)
+	tail := (1 - e.Level) / 2
+	// The variance under exponential weights falls short of the unbiased one by the root.
+	e.stretch = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(tail) / normal.Quantile(tail) * math.Sqrt((n+1)/(n-1))
+	low, high := quantile(e.atoms, tail, least, most), quantile(e.atoms, 1-tail, least, most)
+	e.Low = min(e.Mean, max(least, e.Mean+e.stretch*(low-e.Mean)))
+	e.High = max(e.Mean, min(most, e.Mean+e.stretch*(high-e.Mean)))
+}
+
+// quantile is the value below which the mean lies with probability p.
+func quantile(atoms []atom, p, least, most float64) float64 {
+	for range 60 { // halvings: to the last bits of the range
+		middle := least + (most-least)/2
+		if below(atoms, middle) < p {
+			least = middle
+		} else {
+			most = middle
+		}
+	}
+	return least + (most-least)/2
+}
+
+// below is the probability that the mean Σ Gⱼsⱼ/Σ Gⱼwⱼ, with Gⱼ of Gamma(countⱼ), is at
+// most t, that is, that X = Σ Gⱼaⱼ ≤ 0 for aⱼ = sⱼ − t·wⱼ. X has the cumulant generating
+// function K(z) = −Σ countⱼ log(1 − z·aⱼ), and with K′(z) = 0 the formula of Lugannani
+// and Rice (1980) gives
+//
+//	P(X ≤ 0) ≈ Φ(r) + φ(r)(1/r − 1/u),  r = sign(z)√(−2K(z)),  u = z√K″(z).
+//
+// For two atoms, whose law is the beta distribution, it is right to a tenth of a tail
+// probability with half a case in the tail, and to a hundredth with one and a half.
+func below(atoms []atom, t float64) float64 {
+	low, high := math.Inf(-1), math.Inf(1) // between these K is finite
+	for _, a := range atoms {
+		switch d := a.sum - t*a.weight; {
+		case d > 0:
+			high = min(high, 1/d)
+		case d < 0:
+			low = max(low, 1/d)
+		}
+	}
+	switch {
+	case math.IsInf(high, 1):
+		return 1
+	case math.IsInf(low, -1):
+		return 0
+	}
+	z := 0.0
+	var k0, k1, k2, k3 float64
+	for range 200 {
+		k0, k1, k2, k3 = 0, 0, 0, 0
+		for _, a := range atoms {
+			d := a.sum - t*a.weight
+			r := d / (1 - z*d)
+			k0 -= a.count * math.Log1p(-z*d)
+			k1 += a.count * r
+			k2 += a.count * r * r
+			k3 += 2 * a.count * r * r * r
+		}
+		// Newton's steps within a shrinking bracket; K′ increases.
+		if k1 > 0 {
+			high = z
+		} else {
+			low = z
+		}
+		if math.Abs(k1) <= 1e-12*math.Sqrt(k2) {
+			break
+		}
+		next := z - k1/k2
+		if !(next > low && next < high) {
+			next = low + (high-low)/2
+		}
+		if next == z {
+			break
+		}
+		z = next
+	}
+	r := math.Copysign(math.Sqrt(max(0, -2*k0)), z)
+	density := math.Exp(-r*r/2) / math.Sqrt(2*math.Pi)
+	// At the mean itself both terms in brackets are infinite; their difference has a
+	// limit. Halfway down in precision the two are as good.
+	if math.Abs(r) < 1e-4 {
+		return 0.5 + density*k3/(6*math.Pow(k2, 1.5))
+	}
+	return min(1, max(0, normal.CDF(r)+density*(1/r-1/(z*math.Sqrt(k2)))))
 }

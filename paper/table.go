@@ -111,7 +111,7 @@ func newScore(name string, trials []*Trial, u, s, m int) Score {
 		noise += t.Noise[u][s][m] * t.Noise[u][s][m]
 		bias += t.Bias[u][s][m]
 	}
-	if e, err := compare.Mean(score.Regrets, 0.95); err == nil { // a single data set has no spread
+	if e, err := compare.Mean(score.Regrets, nil, 0.95); err == nil { // a single data set has no spread
 		score.Mean, score.StdErr = e.Mean, e.StdErr
 	}
 	score.TruthError = math.Sqrt(noise)/n + bias/n

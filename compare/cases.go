@@ -1,0 +1,167 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Cases says how much each case counts and which of them belong together. Cases of a
+// group (the visits of one patient) are not independent, so the group is the unit:
+// intervals are for as many independent units as there are groups.
+type Cases struct {
+	n      int
+	weight []float64 // of each case; nil for one each
+	unit   []int     // of each case; nil for its own
+	units  int
+}
+
+// NewCases are n cases. Weights may be nil for one each, and groups for cases that are
+// independent; cases with the same number in groups belong together. It panics if a
+// weight is negative or not finite, or the lengths do not agree.
+func NewCases(n int, weights []float64, groups []int) *Cases {
+	if weights != nil && len(weights) != n || groups != nil && len(groups) != n {
+		panic(fmt.Sprintf("compare: %d weights and %d groups for %d cases", len(weights), len(groups), n))
+	}
+	for i, w := range weights {
+		if !(w >= 0 && w <= math.MaxFloat64) {
+			panic(fmt.Sprintf("compare: weight %d is %v", i, w))
+		}
+	}
+	c := &Cases{n: n, weight: weights, units: n}
+	if groups != nil {
+		number := make(map[int]int)
+		c.unit = make([]int, n)
+		for i, g := range groups {
+			if _, seen := number[g]; !seen {
+				number[g] = len(number)
+			}
+			c.unit[i] = number[g]
+		}
+		c.units = len(number)
+	}
+	return c
+}
+
+// Range is between what values can lie.
+type Range struct{ Least, Most float64 }
+
+// Mean estimates the mean over all cases, each by its weight. The range, if it is known,
+// says what a value could have been; see Estimate.
+func (c *Cases) Mean(values []float64, within *Range, level float64) (Estimate, error) {
+	return c.Ratio(values, nil, within, level)
+}
+
+// Ratio estimates Σ wᵢ·valuesᵢ / Σ wᵢ·ofᵢ, the mean over a part of the cases if of is 1
+// there and 0 elsewhere, as values have to be too: of the positive cases, those found.
+// A nil of stands for all cases. Fewer than two units that count, or values so large
+// that their squares overflow, are a *SampleError. It panics if the level is not strictly
+// between 0 and 1, a value is not finite, or lengths do not agree.
+func (c *Cases) Ratio(values, of []float64, within *Range, level float64) (Estimate, error) {
+	if !(level > 0 && level < 1) {
+		panic(fmt.Sprintf("compare: confidence level %v is not between 0 and 1", level))
+	}
+	if len(values) != c.n || of != nil && len(of) != c.n {
+		panic(fmt.Sprintf("compare: %d values for %d cases", len(values), c.n))
+	}
+	units, single, err := c.sums(values, of)
+	if err != nil {
+		return Estimate{}, err
+	}
+	if len(units) < 2 {
+		return Estimate{}, &SampleError{len(units), fmt.Sprintf("%d independent cases have no measurable spread; give at least 2", len(units))}
+	}
+	e := Estimate{Level: level, N: len(units)}
+	n := float64(e.N)
+	weight := 0.0
+	for i, u := range units {
+		weight += u.weight
+		e.Mean += (u.sum - u.weight*e.Mean) / weight
+		if i == e.N-1 {
+			e.Mean += residual(units, e.Mean) / weight // what rounding left in it
+		}
+	}
+	squares := 0.0
+	for _, u := range units {
+		squares += (u.sum - u.weight*e.Mean) * (u.sum - u.weight*e.Mean)
+	}
+	if !(squares <= math.MaxFloat64) {
+		return Estimate{}, &SampleError{e.N, "the values are too large for their variance to be computed; express them in a larger unit"}
+	}
+	e.StdErr = math.Sqrt(squares*n/(n-1)) / weight
+	e.spread(units, within, weight*c.perCase(n, squares, single, e.Mean)/float64(len(single)))
+	return e, nil
+}
+
+// sums adds up cases within units, and lists the cases that count by themselves too.
+func (c *Cases) sums(values, of []float64) (units, single []atom, err error) {
+	units = make([]atom, c.units)
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			panic(fmt.Sprintf("compare: value %d is %v", i, v))
+		}
+		w, share, unit := 1.0, 1.0, i
+		if c.weight != nil {
+			w = c.weight[i]
+		}
+		if of != nil {
+			share = of[i]
+		}
+		if c.unit != nil {
+			unit = c.unit[i]
+		}
+		if w*share > 0 {
+			single = append(single, atom{w * v, w * share, 1})
+			units[unit].sum += w * v
+			units[unit].weight += w * share
+		}
+	}
+	units = slices.DeleteFunc(units, func(u atom) bool { return u.weight == 0 })
+	for k := range units {
+		units[k].count = 1
+	}
+	return units, single, nil
+}
+
+// perCase is how many cases an independent one is worth: the design effect, by which
+// groups widen the variance, between 1 and the size of a group.
+func (c *Cases) perCase(units, squares float64, single []atom, mean float64) float64 {
+	if c.unit == nil {
+		return 1
+	}
+	alone := 0.0
+	for _, s := range single {
+		alone += (s.sum - s.weight*mean) * (s.sum - s.weight*mean)
+	}
+	size := float64(len(single)) / units
+	if alone == 0 {
+		return size
+	}
+	return min(max(squares/alone, 1), size)
+}
+
+func residual(units []atom, mean float64) float64 {
+	rest := 0.0
+	for _, u := range units {
+		rest += u.sum - u.weight*mean
+	}
+	return rest
+}
+
+// merged joins atoms that are alike: losses take few different values as a rule.
+func merged(atoms []atom) []atom {
+	slices.SortFunc(atoms, func(a, b atom) int {
+		return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.weight, b.weight))
+	})
+	last := 0
+	for _, a := range atoms[1:] {
+		if a.sum == atoms[last].sum && a.weight == atoms[last].weight {
+			atoms[last].count += a.count
+			continue
+		}
+		last++
+		atoms[last] = a
+	}
+	return atoms[:last+1]
+}
