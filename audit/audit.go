@@ -45,6 +45,7 @@ type Audit struct {
 	problem *lossep.Problem  // of all rows, never fitted
 	costs   []decision.Table // of every row
 	folds   [][][]int        // of every repeat: the test rows of its folds
+	cases   *compare.Cases
 }
 
 // New checks everything that can be checked without a fit. Errors are those of
@@ -76,7 +77,7 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Audit{table: t, opt: o, problem: p}
+	a := &Audit{table: t, opt: o, problem: p, cases: compare.NewCases(p.Len(), nil, nil)}
 	for i := range p.Len() {
 		a.costs = append(a.costs, costs(p.Entries(i), p.Utility.Costs()))
 	}

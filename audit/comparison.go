@@ -2,47 +2,70 @@ package audit
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
 )
 
-// Comparison is what Method costs more than Than, per case, on the same folds.
+// Comparison is what Method costs more than Than, per case, on the same cases.
 type Comparison struct {
 	Method string `json:"method"`
 	Than   string `json:"than"`
 	// Difference is MeanCost of Method less that of Than, with its interval.
 	Difference float64 `json:"difference"`
+	StdErr     float64 `json:"std_err"`
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
-	// P is the probability of a difference this large if there were none, by the test
-	// of Nadeau and Bengio (2003), and Adjusted the same after Holm's correction.
-	P        float64 `json:"p"`
-	Adjusted float64 `json:"p_holm"`
+	// P is the probability of a difference this large if there were none. Corrected is
+	// what it is after Holm's correction, among those that are corrected together; a
+	// comparison that is stated beforehand stands alone, and there it is P.
+	P         float64 `json:"p"`
+	Corrected float64 `json:"p_corrected"`
 	// Flips is the number of decisions that differ, of all Decisions in all repeats.
 	Flips     int `json:"flips"`
 	Decisions int `json:"decisions"`
+	// Identical says that there is nothing to compare: no decision differs.
+	Identical bool `json:"identical"`
+	// Headline says that the comparison is one stated before looking: with the best
+	// action that is the same for all, and with a threshold of one half.
+	Headline bool `json:"headline"`
+	// Needed is about how many cases like these would tell a difference of this size in
+	// four of five samples; 0 where these suffice, or none would.
+	Needed int `json:"cases_needed,omitempty"`
 }
 
 // Significant tells whether a difference is more than chance at Level.
-func (c Comparison) Significant() bool { return c.Adjusted < 1-Level }
+func (c Comparison) Significant() bool { return c.Corrected < 1-Level }
 
-// comparisons are those of all others with the first.
-func (a *Audit) comparisons(scores []Score) ([]Comparison, error) {
+// power is that at which Needed is stated.
+const power = 0.8
+
+// comparisons are those of all others with the first. What chance may bring is
+// corrected among models that differ in at least one decision: a model that decides the
+// same is the same, and has no say in what the others mean.
+func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, error) {
 	var all []Comparison
-	for _, s := range scores[1:] {
+	var family []int
+	for k, s := range scores[1:] {
 		c, err := a.against(s, scores[0])
 		if err != nil {
 			return nil, err
 		}
+		c.Headline = s.Method == bestConstant || s.Method == OneHalf
 		all = append(all, c)
+		if s.Quality != nil && !c.Identical {
+			family = append(family, k)
+		}
 	}
-	return adjusted(all), nil
+	correct(all, family)
+	return all, nil
 }
 
 // calibrations compare what depends on the utility with what does not.
 func (a *Audit) calibrations(scores []Score) ([]Comparison, error) {
 	all := []Comparison{}
+	var family []int
 	for _, pair := range [][2]lossep.Method{{lossep.LossEP, lossep.EP}, {lossep.LossVI, lossep.VI}} {
 		calibrated, plain := find(scores, string(pair[0])), find(scores, string(pair[1]))
 		if calibrated == nil || plain == nil {
@@ -52,16 +75,18 @@ func (a *Audit) calibrations(scores []Score) ([]Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
+		if !c.Identical {
+			family = append(family, len(all))
+		}
 		all = append(all, c)
 	}
-	return adjusted(all), nil
+	correct(all, family)
+	return all, nil
 }
 
 func (a *Audit) against(s, than Score) (Comparison, error) {
-	diff := make([]float64, len(s.folds))
-	c := Comparison{Method: s.Method, Than: than.Method}
-	for n := range diff {
-		diff[n] = s.folds[n] - than.folds[n]
+	c := Comparison{Method: s.Method, Than: than.Method, P: 1, Corrected: 1}
+	for n := range s.actions {
 		for k, action := range s.actions[n] {
 			c.Decisions++
 			if action != than.actions[n][k] {
@@ -69,23 +94,34 @@ func (a *Audit) against(s, than Score) (Comparison, error) {
 			}
 		}
 	}
-	e, err := compare.Resampled(diff, a.opt.Folds, Level)
+	if c.Identical = c.Flips == 0; c.Identical {
+		return c, nil
+	}
+	diff := make([]float64, len(s.losses))
+	for i := range diff {
+		diff[i] = s.losses[i] - than.losses[i]
+	}
+	e, err := a.cases.Mean(diff, a.differences(s.choices, than.choices), Level)
 	if err != nil {
 		return c, fmt.Errorf("%s against %s: %w", s.Method, than.Method, err)
 	}
-	c.Difference, c.Low, c.High, c.P = e.Mean, e.Low, e.High, e.P(0)
+	c.Difference, c.StdErr, c.Low, c.High, c.P = e.Mean, e.StdErr, e.Low, e.High, e.P(0)
+	c.Corrected = c.P
+	if needed := e.Needed(power) * float64(a.problem.Len()) / float64(e.N); c.P >= 1-Level && needed < 1e9 {
+		c.Needed = int(math.Ceil(needed))
+	}
 	return c, nil
 }
 
-func adjusted(all []Comparison) []Comparison {
-	p := make([]float64, len(all))
-	for i, c := range all {
-		p[i] = c.P
+// correct makes Holm's correction within a family.
+func correct(all []Comparison, family []int) {
+	p := make([]float64, len(family))
+	for i, k := range family {
+		p[i] = all[k].P
 	}
 	for i, q := range compare.Holm(p) {
-		all[i].Adjusted = q
+		all[family[i]].Corrected = q
 	}
-	return all
 }
 
 func find(scores []Score, name string) *Score {

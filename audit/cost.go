@@ -1,6 +1,11 @@
 package audit
 
-import "github.com/lossep/lossep/decision"
+import (
+	"math"
+
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/decision"
+)
 
 // costs are what actions cost in one case. Utilities count as what they fall short of
 // the best action in hindsight, which leaves the differences between actions as they
@@ -44,4 +49,39 @@ func scaled(costs decision.Table, factor float64) decision.Table {
 		c[a] = [2]float64{row[0], factor * row[1]}
 	}
 	return c
+}
+
+// possible is between what a case could have cost on average, whatever its outcome, if
+// actions are among the choices.
+func (a *Audit) possible(choices []int) *compare.Range {
+	return a.differences(choices, nil)
+}
+
+// differences is between what a case could have cost more on average by one of the
+// choices than by one of the others; without others, than nothing.
+func (a *Audit) differences(choices, others []int) *compare.Range {
+	var r compare.Range
+	for _, c := range a.costs {
+		least, most := math.Inf(1), math.Inf(-1)
+		for y := range c[0] {
+			low, high := entries(c, y, choices)
+			if others != nil {
+				otherLow, otherHigh := entries(c, y, others)
+				low, high = low-otherHigh, high-otherLow
+			}
+			least, most = min(least, low), max(most, high)
+		}
+		r.Least += least / float64(len(a.costs))
+		r.Most += most / float64(len(a.costs))
+	}
+	return &r
+}
+
+// entries are the least and the most that one of the actions costs under an outcome.
+func entries(c decision.Table, outcome int, actions []int) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, action := range actions {
+		least, most = min(least, c[action][outcome]), max(most, c[action][outcome])
+	}
+	return least, most
 }

@@ -13,7 +13,14 @@
 // methods, regret under the exact posterior, reliability, net benefit, sensitivity
 // to the costs, the cases nearest to the boundary, and a verdict in words.
 //
-// Costs are compared by means over folds and not by ranks: where a miss costs five
-// false alarms, a rank test would call a method better that makes six more false
-// alarms and one miss less.
+// What is estimated is the cost of new cases when they are decided by the models of the
+// folds, and the sample is the cases: each was decided once a repeat by a model that had
+// not seen it, so its loss is one draw (Bayle, Bayle, Janson and Mackey 2020). Means of
+// folds carry less, and under stratification too little: a constant action would seem
+// to be known exactly. Package compare gives the intervals, for differences too, case
+// by case. docs/audit.md shows how often they hold.
+//
+// Costs are compared by means and not by ranks: where a miss costs five false alarms, a
+// rank test would call a method better that makes six more false alarms and one miss
+// less.
 package audit

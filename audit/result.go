@@ -2,10 +2,8 @@ package audit
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/decision"
 )
 
@@ -36,8 +34,7 @@ type Result struct {
 	// Methods are all that decide, methods before baselines.
 	Methods []Score `json:"methods"`
 	// Comparisons are those of the others with the audited method, and Calibrations
-	// those of calibrated methods with their plain siblings; Holm's correction is
-	// applied within each.
+	// those of calibrated methods with their plain siblings.
 	Comparisons  []Comparison `json:"comparisons"`
 	Calibrations []Comparison `json:"calibrations"`
 	// Flips are the decisions on which two models differ, for each pair.
@@ -67,22 +64,20 @@ type Score struct {
 	Method string `json:"method"`
 	// Kind is "method" or "baseline".
 	Kind string `json:"kind"`
-	// MeanCost is that per case, the mean over folds, and Low and High the ends of its
-	// interval at Level, within what is possible.
+	// MeanCost is that per case, StdErr its standard error, and Low and High the ends of
+	// its interval at Level: what new cases cost when decided by the models of the folds.
 	MeanCost float64 `json:"mean_cost"`
+	StdErr   float64 `json:"std_err"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
-	// StdErr allows for folds that share training rows; FoldStdErr is that of folds as
-	// if they were independent, which others report.
-	StdErr     float64 `json:"std_err"`
-	FoldStdErr float64 `json:"fold_std_err"`
 	// Taken is how often each action was taken, as a share of all decisions.
 	Taken []float64 `json:"taken"`
 	// Quality is that of the probabilities; nil for what has none of its own.
 	Quality *Quality `json:"quality,omitempty"`
 
-	folds   []float64 // mean cost in each fold
+	losses  []float64 // what each case cost, mean over repeats
 	actions [][]int   // in each fold, for each of its rows
+	choices []int     // the actions that may be taken
 }
 
 // Decided is one case as decided in one fold by one method.
@@ -124,7 +119,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		r.Decisions = append(r.Decisions, a.decided(d, s, folds)...)
 	}
 	var err error
-	if r.Comparisons, err = a.comparisons(r.Methods); err != nil {
+	if r.Comparisons, err = a.comparisons(r.Methods, r.BestConstant().Method); err != nil {
 		return nil, err
 	}
 	if r.Calibrations, err = a.calibrations(r.Methods); err != nil {
@@ -178,6 +173,7 @@ func (a *Audit) threshold() (float64, bool) {
 type decider struct {
 	name, kind string
 	model      string // whose probabilities it uses; empty for none
+	choices    []int  // the actions it may take
 	act        func(costs decision.Table, p float64) int
 }
 
@@ -188,15 +184,19 @@ const OneHalf = "threshold one half"
 // deciders are the methods and after them the baselines.
 func (a *Audit) deciders(audited string) []decider {
 	var all []decider
+	var every []int
+	for action := range a.problem.Utility.Actions() {
+		every = append(every, action)
+	}
 	for _, m := range a.opt.Methods {
-		all = append(all, decider{string(m), "method", string(m), cheapest})
+		all = append(all, decider{string(m), "method", string(m), every, cheapest})
 	}
 	all = append(all,
-		decider{ProbitRegression, "baseline", ProbitRegression, cheapest},
-		decider{OneHalf, "baseline", audited, likelier},
+		decider{ProbitRegression, "baseline", ProbitRegression, every, cheapest},
+		decider{OneHalf, "baseline", audited, every, likelier},
 	)
 	for action, name := range a.problem.Utility.Actions() {
-		all = append(all, decider{"always " + name, "baseline", "", func(decision.Table, float64) int { return action }})
+		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Table, float64) int { return action }})
 	}
 	return all
 }
@@ -210,53 +210,37 @@ func likelier(costs decision.Table, p float64) int {
 
 // score adds up what decisions cost.
 func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
-	s := &Score{Method: d.name, Kind: d.kind, Taken: make([]float64, len(a.costs[0]))}
+	s := &Score{
+		Method: d.name, Kind: d.kind, Taken: make([]float64, len(a.costs[0])),
+		losses: make([]float64, a.problem.Len()), choices: d.choices,
+	}
 	total := 0.0
 	for _, f := range folds {
-		actions, sum := make([]int, len(f.Rows)), 0.0
+		actions := make([]int, len(f.Rows))
 		for k, i := range f.Rows {
 			p := 0.0
 			if d.model != "" {
 				p = f.Answers[d.model][k]
 			}
 			actions[k] = d.act(a.costs[i], p)
-			sum += a.realised(i, actions[k])
+			s.losses[i] += a.realised(i, actions[k]) / float64(a.opt.Repeats)
 			s.Taken[actions[k]]++
 			total++
 		}
-		s.folds = append(s.folds, sum/float64(len(f.Rows)))
 		s.actions = append(s.actions, actions)
 	}
 	for i := range s.Taken {
 		s.Taken[i] /= total
 	}
-	e, err := compare.Resampled(s.folds, a.opt.Folds, Level)
+	e, err := a.cases.Mean(s.losses, a.possible(d.choices), Level)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	independent, err := compare.Mean(s.folds, Level)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.name, err)
-	}
-	s.MeanCost, s.StdErr, s.FoldStdErr = e.Mean, e.StdErr, independent.StdErr
-	// With few folds the interval can reach past what anything costs.
-	least, most := a.extremes()
-	s.Low, s.High = max(e.Low, least), min(e.High, most)
+	s.MeanCost, s.StdErr, s.Low, s.High = e.Mean, e.StdErr, e.Low, e.High
 	if d.model == d.name {
 		s.Quality = a.quality(d.model, folds)
 	}
 	return s, nil
-}
-
-// extremes are the lowest and the highest cost there is.
-func (a *Audit) extremes() (least, most float64) {
-	least, most = math.Inf(1), math.Inf(-1)
-	for _, c := range a.costs {
-		for _, row := range c {
-			least, most = min(least, row[0], row[1]), max(most, row[0], row[1])
-		}
-	}
-	return least, most
 }
 
 // realised is what an action turned out to cost in a case.

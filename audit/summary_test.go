@@ -154,7 +154,7 @@ func TestSummaryByHand(t *testing.T) {
 	if len(r.Decisions) != 8*len(want) || len(r.Verdicts) != 3 {
 		t.Errorf("%d decisions, %d verdicts", len(r.Decisions), len(r.Verdicts))
 	}
-	if v := r.Verdicts[0]; !strings.Contains(v.Answer, "0.875") {
+	if v := r.Verdicts[0]; !strings.Contains(v.Answer, "0.9 per case") || !strings.Contains(v.Finding, "too few") {
 		t.Errorf("verdict %+v", v)
 	}
 	if v := r.Verdicts[1]; !strings.Contains(v.Finding, "decides 1 otherwise") || !strings.Contains(v.Finding, "0.100 per case") || !strings.Contains(v.Finding, "closer approximation") {
@@ -190,6 +190,45 @@ func TestUtilitiesBecomeCosts(t *testing.T) {
 	near(t, "margin", margin(c, 0), 0.2)
 }
 
+// The headline comparisons do not depend on what else was compared: a model whose
+// decisions are another's changes nothing, and is said to be identical.
+func TestIdenticalModelsChangeNothing(t *testing.T) {
+	comparisons := func(methods ...lossep.Method) map[string]Comparison {
+		a, folds := eight(t)
+		a.opt.Methods = append([]lossep.Method{lossep.Corrected}, methods...)
+		r, err := a.Summarise(folds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make(map[string]Comparison)
+		for _, c := range r.Comparisons {
+			all[c.Method] = c
+		}
+		return all
+	}
+	alone, all := comparisons(), comparisons(lossep.EP, lossep.LossEP)
+	for _, name := range []string{OneHalf, "always positive"} {
+		c := alone[name]
+		if !c.Headline || c.Corrected != c.P || all[name] != c {
+			t.Errorf("%s alone: %+v, and with others: %+v", name, c, all[name])
+		}
+	}
+	if c := all["always negative"]; c.Headline {
+		t.Errorf("the worse constant action is in the headline: %+v", c)
+	}
+	// Here loss-ep decides as the audited method does, so that two models are left for
+	// Holm's correction.
+	if c := all["loss-ep"]; !c.Identical || c.P != 1 || c.Difference != 0 {
+		t.Errorf("loss-ep: %+v", c)
+	}
+	low, high := all["ep"], all[ProbitRegression]
+	if low.P > high.P {
+		low, high = high, low
+	}
+	near(t, "corrected among two", low.Corrected, min(1, 2*low.P))
+	near(t, "the larger of two", high.Corrected, max(high.P, low.Corrected))
+}
+
 // What is significant is said, in the direction that it has.
 func TestVerdicts(t *testing.T) {
 	score := func(name string, cost float64) Score { return Score{Method: name, MeanCost: cost} }
@@ -198,12 +237,12 @@ func TestVerdicts(t *testing.T) {
 			Costs: true, Method: "ep", Actions: []string{"no", "yes"},
 			Methods: []Score{score("ep", 0.5), score("loss-ep", 0.45), score(OneHalf, 0.8), score("always no", 1), score("always yes", 0.7)},
 			Comparisons: []Comparison{
-				{Method: "loss-ep", Than: "ep", Difference: -0.05, Adjusted: 0.4},
-				{Method: OneHalf, Than: "ep", Difference: 0.3, Adjusted: 0.01},
-				{Method: "always no", Than: "ep", Difference: 0.5, Adjusted: 0.01},
-				{Method: "always yes", Than: "ep", Difference: 0.2, Adjusted: 0.01},
+				{Method: "loss-ep", Than: "ep", Difference: -0.05, Low: -0.1, High: 0.05, Corrected: 0.4},
+				{Method: OneHalf, Than: "ep", Difference: 0.3, Corrected: 0.01},
+				{Method: "always no", Than: "ep", Difference: 0.5, Corrected: 0.01},
+				{Method: "always yes", Than: "ep", Difference: 0.2, Corrected: 0.01},
 			},
-			Calibrations: []Comparison{{Method: "loss-ep", Than: "ep", Difference: -0.05, Adjusted: 0.4, Flips: 3, Decisions: 90}},
+			Calibrations: []Comparison{{Method: "loss-ep", Than: "ep", Difference: -0.05, Corrected: 0.4, Flips: 3, Decisions: 90}},
 		}
 	}
 	tones := func(r *Result) (s string) {
@@ -217,12 +256,12 @@ func TestVerdicts(t *testing.T) {
 		want   string
 	}{
 		"nothing is certain":           {func(*Result) {}, "good good neutral"},
-		"a constant action is as good": {func(r *Result) { r.Comparisons[3].Adjusted = 0.2 }, "mixed good neutral"},
+		"a constant action is as good": {func(r *Result) { r.Comparisons[3].Corrected = 0.2 }, "mixed good neutral"},
 		"a constant action is better": {func(r *Result) {
 			r.Methods[4].MeanCost, r.Comparisons[3].Difference = 0.3, -0.2
 		}, "bad bad neutral"},
-		"calibration saves":         {func(r *Result) { r.Comparisons[0].Adjusted, r.Calibrations[0].Adjusted = 0.01, 0.01 }, "good bad good"},
-		"calibration costs":         {func(r *Result) { r.Calibrations[0].Adjusted, r.Calibrations[0].Difference = 0.01, 0.05 }, "good good bad"},
+		"calibration saves":         {func(r *Result) { r.Comparisons[0].Corrected, r.Calibrations[0].Corrected = 0.01, 0.01 }, "good bad good"},
+		"calibration costs":         {func(r *Result) { r.Calibrations[0].Corrected, r.Calibrations[0].Difference = 0.01, 0.05 }, "good good bad"},
 		"calibration was not tried": {func(r *Result) { r.Calibrations = nil }, "good good neutral"},
 	} {
 		r := base()

@@ -21,38 +21,76 @@ func (r *Result) verdicts() []Verdict { return []Verdict{r.price(), r.best(), r.
 func (r *Result) price() Verdict {
 	own, constant := r.Methods[0], r.BestConstant()
 	c := r.comparison(constant.Method)
-	v := Verdict{Question: "What will these decisions cost me?", Answer: fmt.Sprintf("%s per case", number(own.MeanCost))}
+	v := Verdict{Question: "What will these decisions cost me?", Answer: fmt.Sprintf("%s per case", like(own.MeanCost, own.Low, own.High))}
 	if !r.Costs {
 		v.Answer += " less than in hindsight"
 	}
-	v.Finding = fmt.Sprintf("Decided by %s, new cases like these cost %s each (95 %% interval %s to %s). ", own.Method, number(own.MeanCost), number(own.Low), number(own.High))
+	v.Finding = fmt.Sprintf("Decided by %s, new cases like these cost %s each (95 %% interval %s). ", own.Method, like(own.MeanCost, own.Low, own.High), between(own.Low, own.High))
+	constantly := fmt.Sprintf("%s, %s", constant.Method, like(constant.MeanCost, constant.Low, constant.High))
 	switch {
+	case c.Identical:
+		v.Tone = "mixed"
+		v.Finding += fmt.Sprintf("Every case gets the same action (%s), so nothing is decided case by case.", constant.Method)
 	case c.Significant() && c.Difference > 0:
 		v.Tone = "good"
-		v.Finding += fmt.Sprintf("That is %s less than the best action that is the same for everybody (%s, %s), a saving of %.0f %%.",
-			number(c.Difference), constant.Method, number(constant.MeanCost), 100*c.Difference/constant.MeanCost)
+		v.Finding += fmt.Sprintf("That is %s less (%s) than the best action that is the same for everybody (%s), a saving of %.0f %%.",
+			like(c.Difference, c.Low, c.High), between(c.Low, c.High), constantly, 100*c.Difference/constant.MeanCost)
 	case c.Significant():
 		v.Tone = "bad"
-		v.Finding += fmt.Sprintf("The same action for everybody (%s) costs less: %s.", constant.Method, number(constant.MeanCost))
+		v.Finding += fmt.Sprintf("The same action for everybody costs less (%s), by %s (%s).", constantly, like(-c.Difference, c.Low, c.High), between(-c.High, -c.Low))
 	default:
 		v.Tone = "mixed"
-		v.Finding += fmt.Sprintf("The same action for everybody (%s) costs %s, and these data cannot tell the two apart (%s).",
-			constant.Method, number(constant.MeanCost), chance(c.Adjusted))
+		v.Finding += fmt.Sprintf("These %d cases cannot tell that from the best action that is the same for everybody (%s; %s)%s.", r.Rows, constantly, chance(c.P), needed(c))
 	}
+	v.Finding += r.fewCases()
 	return v
+}
+
+// needed says how many cases would tell a difference.
+func needed(c Comparison) string {
+	if c.Needed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; about %s cases like these would tell a difference of the size seen, %s, four times in five", rounded(c.Needed), number(math.Abs(c.Difference)))
+}
+
+// few is the number of mistakes, counted by what they cost, below which an interval is
+// said to rest on few.
+const few = 5
+
+// fewCases warns where a handful of cases make up the cost.
+func (r *Result) fewCases() string {
+	sum, squares := 0.0, 0.0
+	for _, l := range r.Methods[0].losses {
+		sum += l
+		squares += l * l
+	}
+	switch {
+	case sum <= 0:
+		return " Not a single case cost anything, so how much more costly decisions can be rests on the number of cases alone."
+	case sum*sum < few*squares:
+		return fmt.Sprintf(" A few cases make up most of this cost (as if there were %.1f of equal size): the data are too few to say more.", sum*sum/squares)
+	}
+	return ""
 }
 
 // best says whether anything that was tried is better.
 func (r *Result) best() Verdict {
 	v := Verdict{Question: "Is this the best that can be done?"}
 	cheapest := r.Methods[0]
-	var cheaper []string
+	var cheaper, tried, identical []string
 	for _, s := range r.Methods[1:] {
+		c := r.comparison(s.Method)
 		if s.MeanCost < cheapest.MeanCost {
 			cheapest = s
 		}
-		if c := r.comparison(s.Method); c.Significant() && c.Difference < 0 {
-			cheaper = append(cheaper, fmt.Sprintf("%s (by %s)", s.Method, number(-c.Difference)))
+		if c.Significant() && c.Difference < 0 {
+			cheaper = append(cheaper, fmt.Sprintf("%s (by %s, 95 %% interval %s)", s.Method, like(-c.Difference, c.Low, c.High), between(-c.High, -c.Low)))
+		}
+		if c.Identical {
+			identical = append(identical, s.Method)
+		} else {
+			tried = append(tried, s.Method)
 		}
 	}
 	switch {
@@ -61,12 +99,15 @@ func (r *Result) best() Verdict {
 		v.Finding = fmt.Sprintf("Cheaper by more than chance: %s. Decide by one of these instead.", strings.Join(cheaper, ", "))
 	case cheapest.Method == r.Method:
 		v.Tone, v.Answer = "good", "nothing tried is cheaper"
-		v.Finding = fmt.Sprintf("No other method and no baseline has a lower mean cost than %s.", r.Method)
+		v.Finding = fmt.Sprintf("None of these has a lower mean cost than %s: %s.", r.Method, list(tried))
 	default:
 		v.Tone, v.Answer = "good", "nothing tried is cheaper by more than chance"
 		c := r.comparison(cheapest.Method)
-		v.Finding = fmt.Sprintf("The lowest mean cost is that of %s, %s, which is %s lower; a difference of that size is what chance brings (%s after Holm's correction).",
-			cheapest.Method, number(cheapest.MeanCost), number(-c.Difference), chance(c.Adjusted))
+		v.Finding = fmt.Sprintf("Of %s the lowest mean cost is that of %s, %s lower (%s); a difference of that size is what chance brings (%s).",
+			list(tried), cheapest.Method, number(-c.Difference), between(-c.High, -c.Low), chance(c.Corrected))
+	}
+	if len(identical) > 0 {
+		v.Finding += fmt.Sprintf(" Every decision of %s is that of %s.", list(identical), r.Method)
 	}
 	v.Finding += " " + r.regretSentence()
 	return v
@@ -90,7 +131,7 @@ func (r *Result) regretSentence() string {
 		s += " Take this with care: " + g.Doubt + "."
 	}
 	// A fiftieth of the cost is less than the error of any estimate here.
-	if g.Mean < r.Methods[0].MeanCost/50 {
+	if g.Mean <= r.Methods[0].MeanCost/50 {
 		return s + " What remains is due to the model and to what the columns tell, not to the approximation."
 	}
 	return s + " So a closer approximation is worth looking for."
@@ -113,12 +154,12 @@ func (r *Result) calibration() Verdict {
 				losses++
 			}
 		}
-		if c.Flips == 0 {
+		if c.Identical {
 			parts = append(parts, fmt.Sprintf("%s makes the same decision as %s in all %d cases", c.Method, c.Than, c.Decisions))
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s decides %d of %d cases otherwise than %s and costs %s per case (95 %% interval of the difference %s to %s, %s after Holm's correction)",
-			c.Method, c.Flips, c.Decisions, c.Than, moreOrLess(c.Difference), number(c.Low), number(c.High), chance(c.Adjusted)))
+		parts = append(parts, fmt.Sprintf("%s decides %d of %d cases otherwise than %s and costs %s per case (95 %% interval of the difference %s, %s)",
+			c.Method, c.Flips, c.Decisions, c.Than, moreOrLess(c), between(c.Low, c.High), chance(c.Corrected)))
 	}
 	switch {
 	case len(parts) == 0:
@@ -134,32 +175,38 @@ func (r *Result) calibration() Verdict {
 	if len(parts) > 0 {
 		v.Finding = capital(strings.Join(parts, "; ")) + "."
 	}
-	half := r.comparison(OneHalf)
-	switch {
-	case half.Significant() && half.Difference > 0:
-		v.Finding += fmt.Sprintf(" Deciding by the costs does matter: with a threshold of one half the same probabilities cost %s more per case.", number(half.Difference))
-	case half.Significant():
-		v.Finding += fmt.Sprintf(" With a threshold of one half the same probabilities would cost %s less per case, which says that they are not reliable.", number(-half.Difference))
-	default:
-		v.Finding += " These data cannot tell deciding by the costs from a threshold of one half."
-	}
+	v.Finding += " " + r.oneHalfSentence()
 	return v
 }
 
-// capital begins a sentence.
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-func moreOrLess(d float64) string {
+// oneHalfSentence says whether it matters to decide by the costs.
+func (r *Result) oneHalfSentence() string {
+	half := r.comparison(OneHalf)
 	switch {
-	case d == 0:
-		return "the same"
-	case d > 0:
-		return number(d) + " more"
+	case half.Identical:
+		return "A threshold of one half makes the same decisions."
+	case half.Significant() && half.Difference > 0:
+		return fmt.Sprintf("Deciding by the costs does matter: with a threshold of one half the same probabilities cost %s more per case (95 %% interval %s).",
+			like(half.Difference, half.Low, half.High), between(half.Low, half.High))
+	case half.Significant():
+		return fmt.Sprintf("With a threshold of one half the same probabilities would cost %s less per case (95 %% interval %s), which says that they are not reliable.",
+			like(-half.Difference, half.Low, half.High), between(-half.High, -half.Low))
 	}
-	return number(-d) + " less"
+	return fmt.Sprintf("These data cannot tell deciding by the costs from a threshold of one half, which costs %s (%s)%s.", moreOrLess(half), chance(half.P), needed(half))
 }
 
-// BestConstant is the baseline of the best action that is the same for all.
+func moreOrLess(c Comparison) string {
+	switch {
+	case c.Difference == 0:
+		return "the same"
+	case c.Difference > 0:
+		return like(c.Difference, c.Low, c.High) + " more"
+	}
+	return like(-c.Difference, c.Low, c.High) + " less"
+}
+
+// BestConstant is the baseline of the best action that is the same for all. It is the
+// best on the very cases that are judged, which favours it a little.
 func (r *Result) BestConstant() Score {
 	constants := r.Methods[len(r.Methods)-len(r.Actions):]
 	best := constants[0]
@@ -179,25 +226,4 @@ func (r *Result) comparison(name string) Comparison {
 		}
 	}
 	panic("audit: nothing was compared with " + name)
-}
-
-// number writes a value to three significant digits.
-func number(v float64) string {
-	switch size := math.Abs(v); {
-	case size == 0:
-		return "0"
-	case size < 1e-3:
-		return fmt.Sprintf("%.1e", v)
-	case size < 1000:
-		return fmt.Sprintf("%#.3g", v)
-	}
-	return fmt.Sprintf("%.0f", v)
-}
-
-// chance writes a probability of a test.
-func chance(p float64) string {
-	if p < 0.001 {
-		return "p < 0.001"
-	}
-	return fmt.Sprintf("p = %.2g", p)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/report"
 )
 
@@ -62,7 +63,8 @@ func (r *Audit) costTable() *report.Table {
 			{Title: "cost per case", Align: report.Right},
 			{Title: "95 % interval", Align: report.Right},
 			{Title: "more than " + report.MethodLabel(r.Method), Align: report.Right},
-			{Title: "p (Holm)", Align: report.Right},
+			{Title: "95 % interval", Align: report.Right},
+			{Title: "p", Align: report.Right},
 			{Title: "other decisions", Align: report.Right},
 		},
 		Best: "the lowest mean cost",
@@ -72,19 +74,12 @@ func (r *Audit) costTable() *report.Table {
 		lowest = min(lowest, s.MeanCost)
 	}
 	for i, s := range r.Methods {
-		cells := []report.Cell{
-			{Text: report.MethodLabel(s.Method)},
-			{Text: report.PlusMinus(s.MeanCost, s.StdErr), Best: s.MeanCost == lowest},
-			{Text: report.Range(s.Low, s.High)},
-			{},
-			{},
-			{},
-		}
+		cells := make([]report.Cell, len(t.Columns))
+		cells[0].Text = report.MethodLabel(s.Method)
+		cells[1] = report.Cell{Text: report.Within(s.MeanCost, s.Low, s.High), Best: s.MeanCost == lowest}
+		cells[2].Text = report.Range(s.Low, s.High)
 		if i > 0 {
-			c := r.Comparisons[i-1]
-			cells[3].Text = fmt.Sprintf("%+.4f", c.Difference)
-			cells[4].Text = report.PValue(c.Adjusted)
-			cells[5].Text = report.Percent(float64(c.Flips) / float64(c.Decisions))
+			differenceCells(cells[3:], r.Comparisons[i-1])
 		}
 		group := "methods"
 		if s.Kind == "baseline" {
@@ -93,6 +88,22 @@ func (r *Audit) costTable() *report.Table {
 		t.Rows = append(t.Rows, report.Row{Group: group, Cells: cells})
 	}
 	return t
+}
+
+// differenceCells are what is known of a difference: its size, interval and p, and the
+// share of decisions that differ. Actions that are the same for all are compared with a
+// p only where that was stated beforehand.
+func differenceCells(cells []report.Cell, c audit.Comparison) {
+	if c.Identical {
+		cells[0].Text, cells[3].Text = "the same", "none"
+		return
+	}
+	cells[0].Text = report.Signed(report.Within(c.Difference, c.Low, c.High))
+	cells[1].Text = report.Range(c.Low, c.High)
+	if c.Headline || !strings.HasPrefix(c.Method, "always ") {
+		cells[2].Text = report.PValue(c.Corrected)
+	}
+	cells[3].Text = report.Percent(float64(c.Flips) / float64(c.Decisions))
 }
 
 // notes are what a reader should know besides: runs that did not converge.

@@ -99,7 +99,7 @@ func (r *Paper) page() *report.Page {
 
 func (r *Paper) addVerdict(p *report.Page) {
 	p.Section("Verdict")
-	p.Text("What the paper says of its results, and what this run measured. A statement holds when it is true in all cells of the table that it speaks of, and holds in part when it is true in some. The words are chosen by the numbers.")
+	p.Text("What the paper says of its results, and what this run measured. A statement holds when it is true in all cells of the table that it speaks of, and holds in part when it is true in some; a statement that something never occurs does not hold if it occurs once. The words are chosen by the numbers.")
 	beyond := false
 	for _, c := range r.Claims {
 		if c.Beyond && !beyond {

@@ -103,8 +103,11 @@ func TestClaims(t *testing.T) {
 	}{{"ideal", ideal, Holds}, {"opposite", opposite, DoesNotHold}, {"mixed", mixed, HoldsInPart}} {
 		for _, claim := range NewTable(invented(20, c.f)).Claims() {
 			want := c.want
-			if c.name == "ideal" && strings.HasPrefix(claim.Statement, "No difference") {
-				want = HoldsInPart // Loss-VI is behind on every data set
+			switch {
+			case c.name == "ideal" && strings.HasPrefix(claim.Statement, "No difference"):
+				want = DoesNotHold // Loss-VI is behind on every data set
+			case c.name == "mixed" && (strings.HasPrefix(claim.Statement, "No ") || strings.Contains(claim.Statement, " never ")):
+				want = DoesNotHold // one exception is enough
 			}
 			if claim.Outcome != want {
 				t.Errorf("%s: %q %s, want %s (%s)", c.name, claim.Statement, claim.Outcome, want, claim.Finding)

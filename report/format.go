@@ -78,7 +78,35 @@ func Range(low, high float64) string {
 		return Number(low) + " to " + Number(high)
 	}
 	decimals := max(0, 1-exponent(width, 2))
-	return strconv.FormatFloat(low, 'f', decimals, 64) + " to " + strconv.FormatFloat(high, 'f', decimals, 64)
+	return fixed(low, decimals) + " to " + fixed(high, decimals)
+}
+
+// fixed writes v to a number of decimals, without a sign if it is zero as written.
+func fixed(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Trim(text, "-0.") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+// Within writes a value to the place at which Range writes the interval around it.
+func Within(value, low, high float64) string {
+	text := Range(low, high)
+	if width := high - low; !(width > 0) || strings.ContainsRune(text, 'e') {
+		return Number(value)
+	}
+	low0, _, _ := strings.Cut(text, " ")
+	_, decimals, _ := strings.Cut(low0, ".")
+	return fixed(value, len(decimals))
+}
+
+// Signed gives a number that was written its plus, unless it is zero as written.
+func Signed(text string) string {
+	if strings.HasPrefix(text, "-") || strings.Trim(text, "0.") == "" {
+		return text
+	}
+	return "+" + text
 }
 
 // PValue writes a p-value: < 0.001, three decimals below 0.1, then two.
