@@ -43,6 +43,10 @@ var lawTable = []lawCase{
 	robust(-1, 1e-6),
 	robust(1, 0.3),
 	robust(1, 0), // no label noise
+	power(1, 0.5),
+	power(-1, 0.05),
+	power(1, 1),
+	powerOfLogit(1, 0.3),
 	gaussian(0.7, 1.3),
 	gaussian(-50, 1e-4),
 	gaussian(3, 1e6),
@@ -67,6 +71,19 @@ func probit(y float64) lawCase {
 
 func logit(y float64) lawCase {
 	return lawCase{Factor: factor.Logit{Y: y}, mirror: factor.Logit{Y: -y}, bends: []bend{{0, 1, 12}}}
+}
+
+// power is a power of Φ, which bends where Φ does.
+func power(y, alpha float64) lawCase {
+	c := probit(y)
+	c.Factor, c.mirror = factor.Power{Of: c.Factor, Alpha: alpha}, factor.Power{Of: c.mirror, Alpha: alpha}
+	return c
+}
+
+func powerOfLogit(y, alpha float64) lawCase {
+	c := logit(y)
+	c.Factor, c.mirror = factor.Power{Of: c.Factor, Alpha: alpha}, factor.Power{Of: c.mirror, Alpha: alpha}
+	return c
 }
 
 // robust bends where Φ does, and, over 1/e, where the noise takes over from Φ, e

@@ -101,6 +101,21 @@ func (r *Root) Views() *Views {
 	return NewViews(a, nil, nil)
 }
 
+// Whiten replaces covariances with the vector, one row for each further element, by what
+// the elements read of a standard Gaussian whose triangular views the vector is:
+// a = U⁻ᵀk for K = UᵀU. It takes n² operations for each.
+func (r *Root) Whiten(rows blas64.General) {
+	u := r.upper.RawTriangular()
+	kernels.Dtrsm(blas.Right, u.Uplo, noTrans, u.Diag, rows.Rows, rows.Cols, 1, u.Data, u.Stride, rows.Data, rows.Stride)
+}
+
+// Pull replaces gradients in what Whiten gives, one in each row, by those in what it is
+// given: g becomes U⁻¹g.
+func (r *Root) Pull(rows blas64.General) {
+	u := r.upper.RawTriangular()
+	kernels.Dtrsm(blas.Right, u.Uplo, trans, u.Diag, rows.Rows, rows.Cols, 1, u.Data, u.Stride, rows.Data, rows.Stride)
+}
+
 // Project makes the views of further elements, given their covariances with the
 // vector (one row for each, overwritten) and their own variances:
 // a = A⁻¹k and r = variance − a·a. It takes n² operations for each.

@@ -36,6 +36,26 @@ func (g *Gaussian) Unwhiten(s *mat.SymDense, ws *Workspace) {
 	}
 }
 
+// Covariances writes the covariances Σa_i of v with what each view reads, as rows:
+// AΣ = (AU⁻¹)U⁻ᵀ. They take N·M² operations beyond those of the marginals.
+func (g *Gaussian) Covariances(dst *mat.Dense, views *Views, ws *Workspace) {
+	g.Whiten(dst, views, ws)
+	d, u := dst.RawMatrix(), g.factor
+	kernels.Dtrsm(blas.Right, u.Uplo, trans, u.Diag, d.Rows, d.Cols, 1, u.Data, u.Stride, d.Data, d.Stride)
+}
+
+// Step is the Length of a change of natural parameters that is given as a whole.
+func (g *Gaussian) Step(change *Natural, ws *Workspace) float64 {
+	m := g.Dim()
+	ws.growSquare(m)
+	y, grad := ws.square.RawMatrix(), ws.grad
+	g.whitenForm(y, change.P)
+	copy(grad, change.H)
+	blas64.Symv(-1, change.P.RawSymmetric(), vector(g.Mean()), 1, vector(grad))
+	blas64.Trsv(trans, g.factor, vector(grad))
+	return lengthOf(y, grad)
+}
+
 // Length is the length of a change of natural parameters in the metric of g, the Fisher
 // information. The change is a scalar factor (ν_i, τ_i) for every view, and more if that
 // is not nil. With H and P all of it together, the length is
@@ -69,10 +89,15 @@ func (g *Gaussian) Length(views *Views, s []Scalar, more *Natural, ws *Workspace
 	ws.whitened(views).Pull(grad, residual)
 	w := ws.rows.RawMatrix()
 	kernels.SymProduct(blas.Upper, trans, m, w.Rows, 1, w.Data, w.Stride, views.lead, tau, beta, y.Data, y.Stride)
-	square := floats.Dot(grad, grad)
-	for i := range m {
-		row := y.Data[i*y.Stride+i : i*y.Stride+m]
-		square += floats.Dot(row, row) - 0.5*row[0]*row[0] // ½|·|², each pair twice
+	return lengthOf(y, grad)
+}
+
+// lengthOf is √(|g|² + ½|Y|²) for a symmetric Y of which the upper triangle is given.
+func lengthOf(y blas64.General, g []float64) float64 {
+	square := floats.Dot(g, g)
+	for i := range g {
+		row := y.Data[i*y.Stride+i : i*y.Stride+len(g)]
+		square += floats.Dot(row, row) - 0.5*row[0]*row[0] // each pair twice
 	}
 	return math.Sqrt(square)
 }

@@ -116,3 +116,41 @@ func checkLength(t *testing.T, name string, length float64, g *gauss.Gaussian, m
 		t.Errorf("%s: ½length² = %v, divergence %v", name, got, divergence)
 	}
 }
+
+// Covariances are the rows of AΣ, and the length of a change given as a whole is that of
+// the same change given by views.
+func TestCovariancesAndStep(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, m = 9, 6
+	a := mat.NewDense(n, m, nil)
+	sites, change := make([]gauss.Scalar, n), make([]gauss.Scalar, n)
+	for i := range n {
+		for j := range m {
+			a.Set(i, j, rng.NormFloat64())
+		}
+		sites[i] = gauss.Scalar{rng.NormFloat64(), rng.Float64()}
+		change[i] = gauss.Scalar{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	views := gauss.NewViews(a, nil, nil)
+	var ws gauss.Workspace
+	nat := gauss.NewNatural(m)
+	nat.SetPosterior(views, sites, &ws)
+	g := gauss.NewGaussian(m)
+	if err := g.Exchange(nat); err != nil {
+		t.Fatal(err)
+	}
+	cov := mat.NewSymDense(m, nil)
+	g.Covariance(cov)
+	var want mat.Dense
+	want.Mul(a, cov)
+	got := mat.NewDense(n, m, nil)
+	g.Covariances(got, views, &ws)
+	if !mat.EqualApprox(got, &want, 1e-13) {
+		t.Error("covariances of v with the views")
+	}
+	whole := gauss.NewNatural(m)
+	whole.TimesScalars(views, change, &ws)
+	if x, y := g.Step(whole, &ws), g.Length(views, change, nil, &ws); math.Abs(x-y) > 1e-12*y {
+		t.Errorf("a step of %v as a whole and %v by views", x, y)
+	}
+}

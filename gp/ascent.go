@@ -139,7 +139,7 @@ func (s search) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 		case next != nil:
 			step, fall := make([]float64, len(gradient)), make([]float64, len(gradient))
 			floats.SubTo(step, next.logs, at.logs)
-			floats.SubTo(fall, at.gradient, next.gradient)
+			floats.SubTo(fall, at.slope, next.slope)
 			if !m.learn(step, fall) { // still curving upwards: go further
 				reach = min(2*norm(step), longestStep)
 				*m = memory{}
@@ -163,7 +163,7 @@ func (s search) along(ctx context.Context, at *point, direction []float64, size 
 	const fair = 1e-4
 	tolerance := siteTolerance(size, s.tolerance)
 	// What sites that are not quite settled, and rounding, do to a value.
-	noise := float64(len(s.terms))*tolerance*tolerance + 1e-12*math.Abs(at.value)
+	noise := float64(s.evidence.rows())*tolerance*tolerance + 1e-12*math.Abs(at.value)
 	length := norm(direction)
 	for alpha := 1.0; alpha*length > shortestStep && s.evaluations < s.budget; {
 		logs := slices.Clone(at.logs)
@@ -171,9 +171,9 @@ func (s search) along(ctx context.Context, at *point, direction []float64, size 
 		s.prior.clamp(logs)
 		promise := 0.0
 		for k, x := range logs {
-			promise += at.gradient[k] * (x - at.logs[k])
+			promise += at.slope[k] * (x - at.logs[k])
 		}
-		next, err := s.at(ctx, logs, at.extrapolate(logs), tolerance)
+		next, err := s.at(ctx, logs, at, tolerance)
 		if err != nil {
 			return nil, err
 		}
@@ -181,9 +181,16 @@ func (s search) along(ctx context.Context, at *point, direction []float64, size 
 		if next != nil {
 			gain = next.value - at.value
 		}
-		if gain >= fair*promise-noise && s.differentiate(next) {
-			next.cameFrom, next.sitesOf = at.logs, at.ep.Sites.Terms
-			return next, nil
+		if gain >= fair*promise-noise {
+			ok, err := s.differentiate(ctx, next)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				at.before = nil // what was before that is of no more use
+				next.before = at
+				return next, nil
+			}
 		}
 		// The maximum of the parabola through both values and the slope.
 		shorter := 0.1
@@ -198,7 +205,7 @@ func (s search) along(ctx context.Context, at *point, direction []float64, size 
 // projected is the gradient without what points out of the box, and which
 // parameters are free to move.
 func (s search) projected(p *point) (gradient []float64, free []bool) {
-	gradient = slices.Clone(p.gradient)
+	gradient = slices.Clone(p.slope)
 	free = make([]bool, len(gradient))
 	for k, g := range gradient {
 		free[k] = !(p.logs[k] <= s.prior.low(k) && g < 0 || p.logs[k] >= s.prior.high(k) && g > 0)

@@ -55,7 +55,7 @@ func TestNewton(t *testing.T) {
 // one that points back does.
 func TestProjected(t *testing.T) {
 	p := prior{mean: []float64{0, 0, 0, 0}, sd: []float64{1, 1, 1, 1}}
-	at := &point{logs: []float64{boxWidth, boxWidth, -boxWidth, 1}, gradient: []float64{2, -3, -4, 5}}
+	at := &point{logs: []float64{boxWidth, boxWidth, -boxWidth, 1}, slope: []float64{2, -3, -4, 5}}
 	gradient, free := search{objective: &objective{prior: p}}.projected(at)
 	if want := []float64{0, -3, 0, 5}; !slices.Equal(gradient, want) || !slices.Equal(free, []bool{false, true, false, true}) {
 		t.Errorf("projected to %v, want %v; free are %v", gradient, want, free)

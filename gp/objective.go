@@ -5,111 +5,112 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
-	"github.com/lossep/lossep/gauss"
-	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 )
 
 // objective is log Z_EP + log prior as a function of the log parameters.
 type objective struct {
 	kernel   kernel.Kernel
-	x        *mat.Dense
-	terms    []factor.Factor
+	evidence evidence
 	prior    prior
 	progress func(Evaluation)
 
 	evaluations int
-	scratch     gradientScratch
 	failure     error // why the last evaluation had no value
+}
+
+// evidence is log Z_EP of some rows as a function of the kernel.
+type evidence interface {
+	// rows is how many there are.
+	rows() int
+	// settle runs expectation propagation with the kernel with these log parameters, until
+	// the sites have settled to the tolerance; one of 0 is that of a final result. It may
+	// start from what is known at a point nearby, or nil.
+	settle(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error)
+	// refine settles further what settled before.
+	refine(ctx context.Context, f fitted, tolerance float64) (fitted, error)
+}
+
+// fitted is what expectation propagation settled to.
+type fitted interface {
+	kernelOf() kernel.Kernel
+	logEvidence() float64
+	sweeps() int
+	// gradient is that of the log evidence in the log parameters.
+	gradient(ctx context.Context) ([]float64, error)
 }
 
 // point is the objective at one place.
 type point struct {
-	logs     []float64
-	process  *Process
-	ep       *infer.EPResult
+	logs []float64
+	fitted
 	logPrior float64
 	value    float64
-	gradient []float64
+	slope    []float64 // the gradient of value
 	// tolerance is what the sites were settled to.
 	tolerance float64
-	// Where the search came from, and the sites there; nil at the start.
-	cameFrom []float64
-	sitesOf  []gauss.Scalar
+	// Where the search came from; nil at the start.
+	before *point
 }
 
-// parallelFrom is the number of inputs from which on a sweep over all sites at once
-// takes less time than one by one. What has not settled after manySweeps of them is
-// not worth the price of safer ways, which grows faster still.
-const (
-	parallelFrom = 100
-	manySweeps   = 60
-)
-
-// at evaluates the objective, starting expectation propagation from given sites; nil
-// stands for empty ones. It returns nil where there is no value, and an error only
-// when the context ends.
-func (o *objective) at(ctx context.Context, logs []float64, start *infer.Sites, tolerance float64) (*point, error) {
+// at evaluates the objective, from what is known at a point nearby, or nil. It returns nil
+// where there is no value, and an error only when the context ends.
+func (o *objective) at(ctx context.Context, logs []float64, near *point, tolerance float64) (*point, error) {
 	o.evaluations++
-	p, err := New(o.kernel.With(logs), o.x)
-	if err != nil {
+	f, err := o.evidence.settle(ctx, o.kernel.With(logs), logs, near, tolerance)
+	next, err := o.settled(ctx, &point{logs: logs, logPrior: o.prior.log(logs)}, f, err, tolerance)
+	if next != nil && o.progress != nil {
+		o.progress(Evaluation{Number: o.evaluations, Cases: o.evidence.rows(), Kernel: next.kernelOf(), LogPosterior: next.value, Sweeps: next.sweeps()})
+	}
+	return next, err
+}
+
+// settled gives the point its value, or returns nil where there is none.
+func (o *objective) settled(ctx context.Context, p *point, f fitted, err error, tolerance float64) (*point, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
 		o.failure = err
 		return nil, nil
 	}
-	next := &point{logs: logs, process: p, logPrior: o.prior.log(logs)}
-	if ok, err := o.settle(ctx, next, start, tolerance); !ok {
-		return nil, err
-	}
-	if o.progress != nil {
-		o.progress(Evaluation{Number: o.evaluations, Cases: len(o.terms), Kernel: p.kernel, LogPosterior: next.value, Sweeps: next.ep.Status.Sweeps})
-	}
-	return next, nil
-}
-
-// settle runs expectation propagation at the point and sets its value.
-func (o *objective) settle(ctx context.Context, p *point, start *infer.Sites, tolerance float64) (bool, error) {
-	method := infer.EP{Start: start, Tolerance: tolerance}
-	if len(o.terms) >= parallelFrom {
-		method.Schedule, method.MaxSweeps = infer.Parallel, manySweeps
-	}
-	r, err := method.Fit(ctx, &infer.Model{Views: p.process.views, Terms: o.terms})
-	switch {
-	case ctx.Err() != nil:
-		return false, ctx.Err()
-	case err != nil:
-		o.failure = err
-		return false, nil
-	case !r.Status.Converged:
-		o.failure = &NotSettledError{Kernel: p.process.kernel, Status: r.Status}
-		return false, nil
-	}
-	p.ep, p.tolerance, p.value = r, tolerance, r.LogEvidence+p.logPrior
-	return true, nil
+	p.fitted, p.tolerance, p.value = f, tolerance, f.logEvidence()+p.logPrior
+	return p, nil
 }
 
 // differentiate sets the gradient of the point. It reports false where that is not
-// finite.
-func (o *objective) differentiate(p *point) bool {
-	p.gradient = p.process.evidenceGradient(p.ep, nil, &o.scratch)
-	o.prior.addGradient(p.gradient, p.logs)
-	return !math.IsNaN(floats.Sum(p.gradient)) && !math.IsInf(norm(p.gradient), 1)
+// finite, and an error only when the context ends.
+func (o *objective) differentiate(ctx context.Context, p *point) (bool, error) {
+	slope, err := p.gradient(ctx)
+	if err != nil {
+		return false, err
+	}
+	p.slope = slope
+	o.prior.addGradient(p.slope, p.logs)
+	return !math.IsNaN(floats.Sum(p.slope)) && !math.IsInf(norm(p.slope), 1), nil
 }
 
-// refine is the point with sites settled for a gradient of the given size. Where
-// they are already, or cannot be, that is the point itself.
+// refine is the point with sites settled for a gradient of the given size, or by far if
+// that is 0. Where they are already, or cannot be, that is the point itself.
 func (o *objective) refine(ctx context.Context, p *point, size float64) (*point, error) {
-	tolerance := siteTolerance(0, size)
-	if p.tolerance <= tolerance {
-		return p, nil
+	tolerance := 0.0
+	if size > 0 {
+		tolerance = siteTolerance(0, size)
+		if p.tolerance <= tolerance {
+			return p, nil
+		}
 	}
 	c := *p
-	if ok, err := o.settle(ctx, &c, &p.ep.Sites, tolerance); !ok || !o.differentiate(&c) {
+	f, err := o.evidence.refine(ctx, p.fitted, tolerance)
+	next, err := o.settled(ctx, &c, f, err, tolerance)
+	if next == nil {
 		return p, err
 	}
-	return &c, nil
+	if ok, err := o.differentiate(ctx, next); !ok {
+		return p, err
+	}
+	return next, nil
 }
 
 // siteTolerance is how far sites have to settle where the gradient is of a given
@@ -118,27 +119,4 @@ func (o *objective) refine(ctx context.Context, p *point, size float64) (*point,
 // second.
 func siteTolerance(size, tolerance float64) float64 {
 	return min(max(1e-3*tolerance, 1e-4*size, 1e-10), 1e-4)
-}
-
-// extrapolate is a guess at the sites for other log parameters, nearby: those of the
-// point, or, where the search came to it along nearly the same line, further along
-// the line.
-func (p *point) extrapolate(logs []float64) *infer.Sites {
-	sites := &p.ep.Sites
-	if p.cameFrom == nil {
-		return sites
-	}
-	came, goes := make([]float64, len(logs)), make([]float64, len(logs))
-	floats.SubTo(came, p.logs, p.cameFrom)
-	floats.SubTo(goes, logs, p.logs)
-	along := floats.Dot(came, goes) / floats.Dot(came, came)
-	if math.IsNaN(along) || math.Abs(along) > 1 {
-		return sites
-	}
-	guess := infer.Sites{Terms: make([]gauss.Scalar, len(sites.Terms))}
-	for i, s := range sites.Terms {
-		b := p.sitesOf[i]
-		guess.Terms[i] = gauss.Scalar{Nu: s.Nu + along*(s.Nu-b.Nu), Tau: s.Tau + along*(s.Tau-b.Tau)}
-	}
-	return &guess
 }

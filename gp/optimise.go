@@ -139,7 +139,8 @@ func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor
 	if opt.MaxEvaluations == 0 {
 		opt.MaxEvaluations = 200
 	}
-	levels := coarsen(&objective{kernel: k, x: x, terms: terms, prior: newPrior(k, x), progress: opt.Progress}, opt.Seed)
+	whole := &full{x: x, terms: terms}
+	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, x), progress: opt.Progress}, whole, opt.Seed)
 
 	at, m, err := levels[0].begin(ctx, opt)
 	if err != nil {
@@ -152,12 +153,18 @@ func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor
 			tolerance = max(tolerance, coarseTolerance)
 		}
 		if l > 0 {
-			m = m.scaled(float64(len(o.terms)) / float64(len(levels[l-1].terms)))
+			m = m.scaled(float64(o.evidence.rows()) / float64(levels[l-1].evidence.rows()))
 			next, err := o.at(ctx, at.logs, nil, siteTolerance(1, tolerance))
 			if err != nil {
 				return nil, err
 			}
-			if next == nil || !o.differentiate(next) {
+			ok := next != nil
+			if ok {
+				if ok, err = o.differentiate(ctx, next); err != nil {
+					return nil, err
+				}
+			}
+			if !ok {
 				if next, m, err = o.begin(ctx, opt); err != nil {
 					return nil, err
 				}
@@ -176,19 +183,19 @@ const coarseTolerance = 0.05
 
 // coarsen is the sequence of objectives from the coarsest to the one given. Each
 // looks at the leading part of one random order of the cases.
-func coarsen(o *objective, seed uint64) []*objective {
+func coarsen(o *objective, whole *full, seed uint64) []*objective {
 	levels := []*objective{o}
-	n, d := o.x.Dims()
+	n, d := whole.x.Dims()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(n)
 	for n /= coarser; n >= fewest; n /= coarser {
 		c := *o
-		c.x = mat.NewDense(n, d, nil)
-		c.terms = make([]factor.Factor, n)
+		part := &full{x: mat.NewDense(n, d, nil), terms: make([]factor.Factor, n)}
+		c.evidence = part
 		rows := slices.Clone(order[:n])
 		slices.Sort(rows)
 		for i, row := range rows {
-			c.x.SetRow(i, o.x.RawRowView(row))
-			c.terms[i] = o.terms[row]
+			part.x.SetRow(i, whole.x.RawRowView(row))
+			part.terms[i] = whole.terms[row]
 		}
 		levels = append(levels, &c)
 	}
@@ -213,7 +220,12 @@ func (o *objective) begin(ctx context.Context, opt Options) (best *point, m memo
 		if err != nil {
 			return nil, m, err
 		}
-		if at == nil || !o.differentiate(at) {
+		if at == nil {
+			continue
+		}
+		if ok, err := o.differentiate(ctx, at); err != nil {
+			return nil, m, err
+		} else if !ok {
 			continue
 		}
 		var learnt memory
@@ -239,16 +251,15 @@ func (o *objective) search(tolerance float64, opt Options) search {
 
 // finish settles the sites at the point found and collects the result.
 func (o *objective) finish(ctx context.Context, at *point, stop Stop) (*Fit, error) {
-	c := *at
 	// Sites that do not settle as far as that are as good as before.
-	if ok, err := o.settle(ctx, &c, &at.ep.Sites, 0); err != nil {
+	at, err := o.refine(ctx, at, 0)
+	if err != nil {
 		return nil, err
-	} else if ok && o.differentiate(&c) {
-		at = &c
 	}
+	found := at.fitted.(*fullFit)
 	f := &Fit{
-		Process: at.process, EP: at.ep, LogPosterior: at.value, LogPrior: at.logPrior,
-		Gradient: at.gradient, AtBound: make([]bool, len(at.logs)),
+		Process: found.process, EP: found.ep, LogPosterior: at.value, LogPrior: at.logPrior,
+		Gradient: at.slope, AtBound: make([]bool, len(at.logs)),
 		Evaluations: o.evaluations, Stop: stop,
 	}
 	for k, x := range at.logs {

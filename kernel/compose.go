@@ -127,6 +127,14 @@ func (t sum) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
 	}
 }
 
+func (t sum) addVarianceGrad(grad []float64, w []float64, x blas64.General) {
+	for _, part := range t.parts {
+		n := part.numParams()
+		part.addVarianceGrad(grad[:n], w, x)
+		grad = grad[n:]
+	}
+}
+
 func (t sum) with(logs []float64) (term, []float64) {
 	at, rest := t.moved(logs)
 	return sum{at}, rest
@@ -197,6 +205,23 @@ func (t product) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) 
 		}
 		n := factor.numParams()
 		factor.addGrad(grad[:n], weights, p, s)
+		grad = grad[n:]
+	}
+}
+
+func (t product) addVarianceGrad(grad []float64, w []float64, x blas64.General) {
+	weights := make([]float64, len(w))
+	for f, factor := range t.parts {
+		for i := range weights {
+			weights[i] = w[i]
+			for other, part := range t.parts {
+				if other != f {
+					weights[i] *= part.variance(row(x, i))
+				}
+			}
+		}
+		n := factor.numParams()
+		factor.addVarianceGrad(grad[:n], weights, x)
 		grad = grad[n:]
 	}
 }

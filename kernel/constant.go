@@ -1,6 +1,9 @@
 package kernel
 
-import "gonum.org/v1/gonum/blas/blas64"
+import (
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
 
 // Constant returns the kernel k(x, z) = variance: an unknown offset shared by
 // all cases.
@@ -54,6 +57,10 @@ func (f flat) addGrad(grad []float64, w blas64.General, _ pairs, _ *scratch) {
 	grad[0] += float64(f) * total
 }
 
+func (f flat) addVarianceGrad(grad []float64, w []float64, _ blas64.General) {
+	grad[0] += float64(f) * floats.Sum(w)
+}
+
 // noise is zero but for a case and itself.
 type noise float64
 
@@ -72,4 +79,8 @@ func (f noise) addGrad(grad []float64, w blas64.General, p pairs, _ *scratch) {
 		trace += row(w, i)[i]
 	}
 	grad[0] += float64(f) * trace
+}
+
+func (f noise) addVarianceGrad(grad []float64, w []float64, _ blas64.General) {
+	grad[0] += float64(f) * floats.Sum(w)
 }

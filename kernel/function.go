@@ -52,4 +52,6 @@ type function interface {
 	// addGrad adds Σ_ij w_ij ∂k(x_i, z_j)/∂θ_k to grad[k] for every log
 	// parameter θ_k, in the order of the parameters. It must not change w.
 	addGrad(grad []float64, w blas64.General, p pairs, s *scratch)
+	// addVarianceGrad adds Σ_i w_i ∂variance(x_i)/∂θ_k to grad[k], likewise.
+	addVarianceGrad(grad []float64, w []float64, x blas64.General)
 }

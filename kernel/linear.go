@@ -69,6 +69,15 @@ func (p planes) fill(dst, x blas64.General, s *scratch) {
 	p.strips.Dots(dst, scaled)
 }
 
+// addVarianceGrad uses that a variance is Σ_k variance_k x_k².
+func (f dotProduct) addVarianceGrad(grad []float64, w []float64, x blas64.General) {
+	for i, weight := range w {
+		for k, v := range row(x, i) {
+			grad[min(k, len(grad)-1)] += weight * f.scale(k) * v * v
+		}
+	}
+}
+
 // addGrad uses ∂k/∂log variance_k = variance_k x_k z_k, whose weighted sum is
 // variance_k Σ_i x_ik (W Z)_ik.
 func (f dotProduct) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {

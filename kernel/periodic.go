@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/internal/lanes"
 )
@@ -94,6 +95,11 @@ func (w waves) fill(dst, x blas64.General, s *scratch) {
 	defer s.release(s.mark())
 	w.strips.Distances(dst, w.wound(x, w.middle, s).points)
 	lanes.Gaussian.Apply(dst.Data, w.amplitude, 0.5)
+}
+
+// addVarianceGrad knows that a variance is the amplitude.
+func (f circular) addVarianceGrad(grad []float64, w []float64, _ blas64.General) {
+	grad[0] += f.amplitude * floats.Sum(w)
 }
 
 // addGrad uses, with k the covariance, δ_k = x_k − z_k and S the squared

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/level3"
@@ -193,6 +194,11 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 		return
 	}
 	addWeightedSquares(grad[1:], m, u.points, v.points, s)
+}
+
+// addVarianceGrad knows that a variance is the amplitude.
+func (f stationary) addVarianceGrad(grad []float64, w []float64, _ blas64.General) {
+	grad[0] += f.amplitude * floats.Sum(w)
 }
 
 // addSquares adds weight · (x_k − z_k)²/ℓ_k² to grad[k].

@@ -1,0 +1,104 @@
+package factor
+
+import "math"
+
+// Power is the term tᵅ, 0 < α ≤ 1, for a t that bends near zero over about one, as the
+// probability of an outcome does: what power expectation propagation exchanges at a time.
+type Power struct {
+	Of    Factor
+	Alpha float64
+}
+
+// Log implements Factor.
+func (p Power) Log(f float64) (l, d1, d2 float64) { return p.scaled(p.Of.Log(f)) }
+
+// MeanLog implements Factor.
+func (p Power) MeanLog(m, v float64) (l, d1, d2 float64) { return p.scaled(p.Of.MeanLog(m, v)) }
+
+func (p Power) scaled(l, d1, d2 float64) (_, _, _ float64) {
+	return p.Alpha * l, p.Alpha * d1, p.Alpha * d2
+}
+
+// LogMean implements Factor by quadrature.
+func (p Power) LogMean(m, v float64) (l, d1, d2 float64) {
+	if p.Alpha == 1 {
+		return p.Of.LogMean(m, v)
+	}
+	sd := math.Sqrt(v)
+	if m-sd == m || m+sd == m {
+		return p.Log(m)
+	}
+	if m >= 0 {
+		return logMean(p.Log, m, v)
+	}
+	// The mirror image, so that what a term and its mirror image ask for is added up in
+	// the same order.
+	l, d1, d2 = logMean(func(f float64) (l, d1, d2 float64) {
+		l, d1, d2 = p.Log(-f)
+		return l, -d1, d2
+	}, -m, v)
+	return l, -d1, d2
+}
+
+// nearOne is the peak of an integrand below which E t itself is integrated, and not what
+// it lacks to one.
+const nearOne = -0.5
+
+// logMean is log E t(f), f ~ N(m, v), and its derivatives in m. By the theorems of Bonnet
+// and Price those of E t are E t·l′ and E t·(l″ + l′²) with l = log t.
+func logMean(log logFunc, m, v float64) (l, d1, d2 float64) {
+	sd := math.Sqrt(v)
+	// The integrand, about its mode, is no wider than N(m, v), and may be narrower.
+	mode, width := tiltedMode(log, m, v)
+	peak, _, _ := log(mode)
+	peak -= 0.5 * (mode - m) * (mode - m) / v
+	s := integral{m: mode, sd: sd, log: func(f float64) (w, d1, d2 float64) {
+		l, d1, d2 := log(f)
+		z := (f - mode) / sd
+		w = math.Exp(l - 0.5*(f-m)*(f-m)/v - peak + 0.5*z*z)
+		return w, w * d1, w * (d2 + d1*d1)
+	}}
+	offset := 0.0
+	if peak > nearOne { // what E t lacks to one keeps its digits
+		mode, peak, offset = m, 0, 1
+		s.m = m
+		s.log = func(f float64) (w, d1, d2 float64) {
+			l, d1, d2 := log(f)
+			w = math.Expm1(l)
+			return w, (1 + w) * d1, (1 + w) * (d2 + d1*d1)
+		}
+	}
+	s.panels(-panelReach, panelReach, []feature{{0, 1}, {mode, 2 * width}})
+	mean := s.d1 / (offset + s.l)
+	l, d2 = peak+math.Log1p(s.l+(offset-1)), s.d2/(offset+s.l)-mean*mean
+	if math.IsInf(l, 0) || math.IsNaN(l) || math.IsNaN(mean) || math.IsNaN(d2) {
+		// So far out that the integrand is the Gaussian with the curvature at its mode.
+		return peak + math.Log(width/sd), (mode - m) / v, (width*width/v - 1) / v
+	}
+	return l, mean, d2
+}
+
+// tiltedMode is where t(f)·N(f; m, v) is highest, by Newton's method kept within brackets,
+// and the standard deviation of the Gaussian with the curvature there.
+func tiltedMode(log logFunc, m, v float64) (at, width float64) {
+	at, lo, hi := m, math.Inf(-1), math.Inf(1)
+	for range 100 {
+		_, d1, d2 := log(at)
+		slope, curvature := d1-(at-m)/v, max(1/v-d2, 0.5/v)
+		width = 1 / math.Sqrt(curvature)
+		if slope > 0 {
+			lo = at
+		} else {
+			hi = at
+		}
+		next := at + slope/curvature
+		if !(next > lo && next < hi) {
+			next = (lo + hi) / 2
+		}
+		if !(math.Abs(next-at) > 1e-3*width) || math.IsInf(next, 0) {
+			break
+		}
+		at = next
+	}
+	return at, width
+}

@@ -1,0 +1,101 @@
+package gp
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+)
+
+// full is the evidence of the full process at the rows of x.
+type full struct {
+	x       *mat.Dense
+	terms   []factor.Factor
+	scratch gradientScratch
+}
+
+// fullFit is the process with one kernel and what expectation propagation found for it.
+type fullFit struct {
+	evidence *full
+	process  *Process
+	ep       *infer.EPResult
+}
+
+// parallelFrom is the number of inputs from which on a sweep over all sites at once
+// takes less time than one by one. What has not settled after manySweeps of them is
+// not worth the price of safer ways, which grows faster still.
+const (
+	parallelFrom = 100
+	manySweeps   = 60
+)
+
+func (e *full) rows() int { return len(e.terms) }
+
+func (e *full) settle(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error) {
+	p, err := New(k, e.x)
+	if err != nil {
+		return nil, err
+	}
+	return e.run(ctx, p, extrapolate(near, logs), tolerance)
+}
+
+func (e *full) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
+	old := f.(*fullFit)
+	return e.run(ctx, old.process, &old.ep.Sites, tolerance)
+}
+
+func (e *full) run(ctx context.Context, p *Process, start *infer.Sites, tolerance float64) (fitted, error) {
+	method := infer.EP{Start: start, Tolerance: tolerance}
+	if len(e.terms) >= parallelFrom {
+		method.Schedule, method.MaxSweeps = infer.Parallel, manySweeps
+	}
+	r, err := method.Fit(ctx, &infer.Model{Views: p.views, Terms: e.terms})
+	switch {
+	case err != nil:
+		return nil, err
+	case !r.Status.Converged:
+		return nil, &NotSettledError{Kernel: p.kernel, Status: r.Status}
+	}
+	return &fullFit{e, p, r}, nil
+}
+
+func (f *fullFit) kernelOf() kernel.Kernel { return f.process.kernel }
+func (f *fullFit) logEvidence() float64    { return f.ep.LogEvidence }
+func (f *fullFit) sweeps() int             { return f.ep.Status.Sweeps }
+
+func (f *fullFit) gradient(context.Context) ([]float64, error) {
+	return f.process.evidenceGradient(f.ep, nil, &f.evidence.scratch), nil
+}
+
+// extrapolate is a guess at the sites for log parameters near a point, nil without one:
+// those of the point, or, where the search came to it along nearly the same line, further
+// along the line.
+func extrapolate(p *point, logs []float64) *infer.Sites {
+	if p == nil {
+		return nil
+	}
+	sites := &p.fitted.(*fullFit).ep.Sites
+	if p.before == nil {
+		return sites
+	}
+	came, goes := make([]float64, len(logs)), make([]float64, len(logs))
+	floats.SubTo(came, p.logs, p.before.logs)
+	floats.SubTo(goes, logs, p.logs)
+	along := floats.Dot(came, goes) / floats.Dot(came, came)
+	if math.IsNaN(along) || math.Abs(along) > 1 {
+		return sites
+	}
+	old := p.before.fitted.(*fullFit).ep.Sites.Terms
+	guess := infer.Sites{Terms: make([]gauss.Scalar, len(sites.Terms))}
+	for i, s := range sites.Terms {
+		b := old[i]
+		guess.Terms[i] = gauss.Scalar{Nu: s.Nu + along*(s.Nu-b.Nu), Tau: s.Tau + along*(s.Tau-b.Tau)}
+	}
+	return &guess
+}

@@ -1,0 +1,213 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/level3"
+	"github.com/lossep/lossep/pass"
+)
+
+// Inducing is a Gaussian process seen from M inducing inputs z. With Kzz = UᵀU the value
+// at an input x is the view a = U⁻ᵀk(z, x) of v ~ N(0, I) with the residual variance
+// r = k(x, x) − a·a, and given v the values at different inputs are taken as independent.
+// Expectation propagation on these views is FITC-EP (Naish-Guzman and Holden 2007).
+//
+// What a white term of the kernel adds to the value at a row belongs to that row, so
+// none of it is seen from an inducing input.
+type Inducing struct {
+	kernel kernel.Kernel
+	z      *mat.Dense
+	basis  *kernel.Basis
+	root   *gauss.Root
+}
+
+// NewInducing is the process with kernel k seen from the rows of z, which it keeps.
+func NewInducing(k kernel.Kernel, z *mat.Dense) (*Inducing, error) {
+	p := &Inducing{kernel: k, z: z, basis: k.Basis(z)}
+	var cross mat.Dense
+	p.basis.Cross(&cross, z)
+	m, _ := z.Dims()
+	gram := mat.NewSymDense(m, nil)
+	for i := range m {
+		for j := i; j < m; j++ {
+			gram.SetSym(i, j, cross.At(i, j))
+		}
+	}
+	var err error
+	if p.root, err = gauss.NewRoot(gram); err != nil {
+		return nil, fmt.Errorf("gp: kernel %v at %d inducing points: %w", k, m, err)
+	}
+	return p, nil
+}
+
+// Kernel is the covariance function.
+func (p *Inducing) Kernel() kernel.Kernel { return p.kernel }
+
+// Points are the inducing inputs.
+func (p *Inducing) Points() *mat.Dense { return p.z }
+
+// Dim is the number M of inducing inputs.
+func (p *Inducing) Dim() int { return p.basis.Len() }
+
+// Jitter is what had to be added to the diagonal of Kzz; zero if nothing.
+func (p *Inducing) Jitter() float64 { return p.root.Jitter }
+
+// At are the views of the values at the rows of x.
+func (p *Inducing) At(x *mat.Dense) *gauss.Views {
+	rows := x.RawMatrix()
+	return p.at(rows, make([]float64, rows.Rows*p.basis.Stride()), make([]float64, rows.Rows))
+}
+
+// viewRows is the number of rows of one task of at.
+const viewRows = 32
+
+// at is At with room for the views, basis.Stride numbers a row, and for the residuals.
+func (p *Inducing) at(x blas64.General, data, residual []float64) *gauss.Views {
+	stride, n := p.basis.Stride(), x.Rows
+	share := func(perNumber float64, body func(from, to int)) {
+		level3.Share(perNumber*float64(n*stride), (n+viewRows-1)/viewRows, func(task int) {
+			body(task*viewRows, min((task+1)*viewRows, n))
+		})
+	}
+	slice := func(from, to int) blas64.General {
+		return blas64.General{Rows: to - from, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
+	}
+	share(kernelWork*float64(1+x.Cols), func(from, to int) {
+		p.basis.At(data[from*stride:to*stride], slice(from, to))
+	})
+	a := blas64.General{Rows: n, Cols: p.Dim(), Stride: stride, Data: data[:n*stride]}
+	p.root.Whiten(a)
+	share(kernelWork, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := data[i*stride : i*stride+a.Cols]
+			// Where the inducing inputs determine the value the difference is rounding.
+			residual[i] = max(0, p.kernel.Variance(x.Data[i*x.Stride:i*x.Stride+x.Cols])-floats.Dot(row, row))
+		}
+	})
+	var dense mat.Dense
+	dense.SetRawMatrix(a)
+	return gauss.NewViews(&dense, nil, residual)
+}
+
+// kernelWork is what a covariance takes for each column, in operations of a product.
+const kernelWork = 20
+
+// Terms are the terms of many rows, without a place in memory for each.
+type Terms interface {
+	Len() int
+	// Term is that of row i. It is called by several goroutines at a time.
+	Term(i int) factor.Factor
+}
+
+// shard is some rows seen from inducing points; see pass.Rows.
+type shard struct {
+	process *Inducing
+	x       *mat.Dense
+	terms   Terms
+	from    int // row of x, and term, where the shard begins
+	rows    int
+
+	data, residual []float64 // of all blocks if they are kept, otherwise of the last
+	kept           []*gauss.Views
+}
+
+// shardRows is the most rows of a shard. Within one, blocks see each other's updates.
+const shardRows = 1 << 18
+
+// Shards are the rows of x, with a term on the value at each, as passes take them. Their
+// views are kept where that takes at most so many bytes in all, and made again in each
+// pass where not.
+func (p *Inducing) Shards(x *mat.Dense, terms Terms, memory int64) []pass.Rows {
+	n, _ := x.Dims()
+	if terms.Len() != n {
+		panic(fmt.Sprintf("gp: %d terms for %d inputs", terms.Len(), n))
+	}
+	keep := int64(n)*int64(p.basis.Stride()+4)*8 <= memory
+	size := pass.BlockRows(p.Dim())
+	whole := max(1, shardRows/size) * size // no thin block at the end of a shard
+	var shards []pass.Rows
+	for from := 0; from < n; from += whole {
+		s := &shard{process: p, x: x, terms: terms, from: from, rows: min(whole, n-from)}
+		if keep {
+			s.kept = make([]*gauss.Views, (s.rows+size-1)/size)
+		}
+		shards = append(shards, s)
+	}
+	return shards
+}
+
+func (s *shard) Len() int                 { return s.rows }
+func (s *shard) Dim() int                 { return s.process.Dim() }
+func (s *shard) Term(i int) factor.Factor { return s.terms.Term(s.from + i) }
+
+// Views implements pass.Rows. Blocks that are kept are made when they are first asked for.
+func (s *shard) Views(i, j int) *gauss.Views {
+	stride, room := s.process.basis.Stride(), j-i
+	at := 0
+	if s.kept != nil {
+		if v := s.kept[i/pass.BlockRows(s.Dim())]; v != nil {
+			return v
+		}
+		room, at = s.rows, i
+	}
+	if len(s.residual) < room {
+		s.data, s.residual = make([]float64, room*stride), make([]float64, room)
+	}
+	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i])
+	if s.kept != nil {
+		s.kept[i/pass.BlockRows(s.Dim())] = v
+	}
+	return v
+}
+
+// inputs are the rows of x from i to j.
+func (s *shard) inputs(i, j int) *mat.Dense {
+	_, d := s.x.Dims()
+	return s.x.Slice(s.from+i, s.from+j, 0, d).(*mat.Dense)
+}
+
+// EvidenceGradient is the gradient of the log evidence in the logarithms of the kernel's
+// parameters at a fixed point of expectation propagation, with the inducing inputs held,
+// and the sums of the pass that finds it.
+//
+// With g the gradients in the views, W = U⁻¹g for each row and S = μμᵀ + Σ − I − AᵀRA it
+// is Σ ρ ∂k(x,x) + Σ W·∂k(z,x) − ½ tr(U⁻¹SU⁻ᵀ ∂Kzz).
+func (p *Inducing) EvidenceGradient(ctx context.Context, l *pass.Local, q *gauss.Gaussian, o pass.Options) ([]float64, *pass.Sums, error) {
+	grad := make([]float64, p.kernel.NumParams())
+	sums, err := l.Slopes(ctx, q.Natural(), o, func(rows pass.Rows, from, to int, gradient *mat.Dense, rho []float64) {
+		x := rows.(*shard).inputs(from, to)
+		p.root.Pull(gradient.RawMatrix())
+		p.kernel.AddCrossGrad(grad, gradient, x, p.z)
+		p.kernel.AddDiagGrad(grad, rho, x)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	m := p.Dim()
+	weights := mat.NewDense(m, m, nil)
+	cov, mu := mat.NewSymDense(m, nil), q.Mean()
+	q.Covariance(cov)
+	for i := range m {
+		for j := range m {
+			w := mu[i]*mu[j] + cov.At(i, j) - sums.Change.P.At(i, j)
+			if i == j {
+				w--
+			}
+			weights.Set(i, j, -0.5*w)
+		}
+	}
+	// U⁻¹SU⁻ᵀ: the rows, and by symmetry the columns.
+	p.root.Pull(weights.RawMatrix())
+	weights = mat.DenseCopyOf(weights.T())
+	p.root.Pull(weights.RawMatrix())
+	p.kernel.AddCrossGrad(grad, weights, p.z, p.z)
+	return grad, sums, nil
+}

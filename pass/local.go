@@ -1,0 +1,120 @@
+package pass
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+)
+
+// Engine runs passes over all shards of a problem, and keeps the sites.
+type Engine interface {
+	// Dim is the dimension of v.
+	Dim() int
+	// Gather is what the sites come to.
+	Gather(ctx context.Context) (*gauss.Natural, error)
+	// Pass goes over all shards from q and adds up what they change. The new sites are
+	// put beside the old ones.
+	Pass(ctx context.Context, q *gauss.Natural, o Options) (*Sums, error)
+	// Keep puts the new sites in the place of the old ones.
+	Keep()
+	// Clear empties all sites.
+	Clear()
+}
+
+// Local runs passes on the processors of this machine: one shard after the other, each
+// with all processors at work on a block.
+type Local struct {
+	shards []Rows
+	from   []int // of each shard, in the sites
+	sites  []gauss.Scalar
+	next   []gauss.Scalar
+}
+
+// NewLocal runs passes over the shards, from the given sites for the rows of all of them
+// in order, which it takes over; nil stands for empty sites.
+func NewLocal(shards []Rows, sites []gauss.Scalar) *Local {
+	l := &Local{shards: shards, from: make([]int, len(shards)+1)}
+	for i, s := range shards {
+		l.from[i+1] = l.from[i] + s.Len()
+	}
+	n := l.from[len(shards)]
+	if sites == nil {
+		sites = make([]gauss.Scalar, n)
+	}
+	if len(sites) != n {
+		panic("pass: there is not one site for each row")
+	}
+	l.sites, l.next = sites, make([]gauss.Scalar, n)
+	return l
+}
+
+// Dim implements Engine.
+func (l *Local) Dim() int { return l.shards[0].Dim() }
+
+// Sites are the current sites. They must not be changed.
+func (l *Local) Sites() []gauss.Scalar { return l.sites }
+
+// Clear implements Engine.
+func (l *Local) Clear() { clear(l.sites) }
+
+// Keep implements Engine.
+func (l *Local) Keep() { l.sites, l.next = l.next, l.sites }
+
+// Gather implements Engine.
+func (l *Local) Gather(ctx context.Context) (*gauss.Natural, error) {
+	sum := gauss.NewNatural(l.Dim())
+	for i, s := range l.shards {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		sum.Times(Gather(s, l.sites[l.from[i]:l.from[i+1]]), 1)
+	}
+	return sum, nil
+}
+
+// Pass implements Engine.
+func (l *Local) Pass(ctx context.Context, q *gauss.Natural, o Options) (*Sums, error) {
+	return l.each(ctx, func(s Rows, from, to int) (*Sums, error) {
+		return Over(q, s, l.sites[from:to], l.next[from:to], o)
+	})
+}
+
+// Look is Look over all shards.
+func (l *Local) Look(ctx context.Context, q *gauss.Natural, o Options, see func(i int, mean, variance float64)) (*Sums, error) {
+	return l.each(ctx, func(s Rows, from, to int) (*Sums, error) {
+		var shifted func(int, float64, float64)
+		if see != nil {
+			shifted = func(i int, mean, variance float64) { see(from+i, mean, variance) }
+		}
+		return Look(q, s, l.sites[from:to], o, shifted)
+	})
+}
+
+// Slopes is Slopes over all shards. Rows are numbered within their shard.
+func (l *Local) Slopes(ctx context.Context, q *gauss.Natural, o Options, block func(shard Rows, from, to int, gradient *mat.Dense, rho []float64)) (*Sums, error) {
+	return l.each(ctx, func(s Rows, from, to int) (*Sums, error) {
+		return Slopes(q, s, l.sites[from:to], o, func(from, to int, gradient *mat.Dense, rho []float64) {
+			block(s, from, to, gradient, rho)
+		})
+	})
+}
+
+func (l *Local) each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {
+	sums := NewSums(l.Dim())
+	for i, s := range l.shards {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part, err := shard(s, l.from[i], l.from[i+1])
+		if err != nil {
+			return nil, err
+		}
+		sums.Add(part)
+	}
+	return sums, nil
+}
+
+// Shards are what passes go over.
+func (l *Local) Shards() []Rows { return l.shards }

@@ -1,0 +1,268 @@
+// Package pass goes over many rows in blocks, and replaces their terms by sites of a
+// Gaussian q in few dimensions.
+//
+// The rows of a shard are terms on views f = a·v + e of a vector v of M dimensions, with
+// M far below the number of rows, as inducing points make them. A pass over a shard is a
+// pure function of q, the rows and their sites,
+//
+//	(q, rows, sites) → (sums, sites′),
+//
+// and what it needs of the rows comes block by block: their views, then in matrix
+// products the marginals of q, then for each row by itself the new site, then in a
+// matrix product the sum of what the sites have changed. Within a shard each block sees
+// what the one before it has changed. Shards begin from the same q; what they changed is
+// added up in their order. How rows are cut into shards and blocks depends on their
+// number and on M alone, so that a result has the same bits on any number of cores and,
+// where shards are sent elsewhere, of machines.
+//
+// A pass over N rows takes 2NM² operations, and NM² more where the views have to be made
+// again. Over updates sites, Look only reads, and Gradient also says how the evidence
+// depends on the views. Settle drives passes to a fixed point; Local runs them on the
+// processors of this machine.
+package pass
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/level3"
+)
+
+// Rows are the terms of a shard and their views of v.
+type Rows interface {
+	// Len is the number of rows.
+	Len() int
+	// Dim is the dimension M of v.
+	Dim() int
+	// Views are those of the rows from i up to, not including, j. They are valid until
+	// the next call.
+	Views(i, j int) *gauss.Views
+	// Term is the term of row i. It is called by several goroutines at a time.
+	Term(i int) factor.Factor
+}
+
+// BlockRows is the number of rows in a block when v has m dimensions. A block is followed
+// by a Cholesky factor, m³/3 operations; with at least 2m rows that is a twelfth of the
+// block's own work.
+func BlockRows(m int) int { return max(leastRows, (2*m+127)/128*128) }
+
+const leastRows = 1024
+
+// Sums are what a pass over a shard adds up. The zero value with a Change of the right
+// dimension is that of no rows.
+type Sums struct {
+	// Change is Σ Δν·a and Σ Δτ·aaᵀ over the rows: what their sites do to q.
+	Change *gauss.Natural
+	// Value is the rows' part in the objective of the rule, each seen when it was
+	// visited; see Objective.
+	Value float64
+	// Residual is the largest relative change that a full step makes to a marginal.
+	Residual float64
+	// Skipped is the number of rows that kept their site because their cavity, or what q
+	// would have become, was not proper.
+	Skipped int
+}
+
+// NewSums are those of no rows.
+func NewSums(m int) *Sums { return &Sums{Change: gauss.NewNatural(m)} }
+
+// Add takes another shard in.
+func (s *Sums) Add(o *Sums) {
+	s.Change.Times(o.Change, 1)
+	s.Value += o.Value
+	s.Residual = max(s.Residual, o.Residual)
+	s.Skipped += o.Skipped
+}
+
+// Over goes over the rows once. It writes the new sites to next, which may be the old
+// ones, and returns what they change. The error is gauss.ErrImproper when q is not
+// proper to begin with.
+func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*Sums, error) {
+	w, err := newWork(q, rows, o)
+	if err != nil {
+		return nil, err
+	}
+	sums := NewSums(rows.Dim())
+	now := gauss.NewNatural(rows.Dim()) // q as it is after the blocks so far
+	now.CopyFrom(q)
+	spare := gauss.NewNatural(rows.Dim())
+	w.each(func(from, to int, views *gauss.Views) {
+		w.project(views, sites[from:to], from, sums)
+		for i, s := range w.steps[:to-from] {
+			w.steps[i] = gauss.Scalar{Nu: o.damping() * s.Nu, Tau: o.damping() * s.Tau}
+		}
+		now.TimesScalars(views, w.steps[:to-from], &w.ws)
+		spare.CopyFrom(now)
+		if w.q.Exchange(spare) != nil {
+			// The block as a whole asks for too much: it keeps its sites.
+			now.CopyFrom(w.q.Natural())
+			sums.Skipped += to - from
+			sums.Residual = math.Inf(1)
+			copy(next[from:to], sites[from:to])
+			return
+		}
+		for i, step := range w.steps[:to-from] {
+			next[from+i] = sites[from+i].Times(step)
+		}
+	})
+	sums.Change.CopyFrom(now)
+	sums.Change.Times(q, -1)
+	return sums, nil
+}
+
+// Gather is what sites come to: Σ ν·a and Σ τ·aaᵀ.
+func Gather(rows Rows, sites []gauss.Scalar) *gauss.Natural {
+	sum := gauss.NewNatural(rows.Dim())
+	var ws gauss.Workspace
+	for from := 0; from < rows.Len(); from += BlockRows(rows.Dim()) {
+		to := min(from+BlockRows(rows.Dim()), rows.Len())
+		sum.TimesScalars(rows.Views(from, to), sites[from:to], &ws)
+	}
+	return sum
+}
+
+// Look finds the sums of a pass that changes nothing, at one and the same q. Where see is
+// not nil it is told of every row the mean and variance of f when the row's own site is
+// taken out of q, or NaN where that is not proper. Rows come in order.
+func Look(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, see func(i int, mean, variance float64)) (*Sums, error) {
+	w, err := newWork(q, rows, o)
+	if err != nil {
+		return nil, err
+	}
+	sums := NewSums(rows.Dim())
+	w.each(func(from, to int, views *gauss.Views) {
+		w.project(views, sites[from:to], from, sums)
+		if see == nil {
+			return
+		}
+		for i, s := range sites[from:to] {
+			mean, variance := 0.0, 0.0
+			if w.variance[i] > 0 {
+				mean, variance = math.NaN(), math.NaN()
+				if c := gauss.ScalarFromMoments(w.mean[i], w.variance[i]).Over(s); c.Proper() {
+					mean, variance = c.Mean(), c.Variance()
+				}
+			}
+			see(from+i, mean, variance+views.Residual(i))
+		}
+	})
+	return sums, nil
+}
+
+// Slopes are how the evidence of expectation propagation depends on the views, at a
+// fixed point, where the sites are stationary: with μ and Σ the moments of q, m and c₀
+// those of a·v, and g and η the derivatives of log Z at the cavity,
+//
+//	ρ = ½(g² − η),  β = ν − τm,
+//	∂log Z/∂a = βμ − τΣa (the residual variance held) and ∂log Z/∂r = ρ.
+//
+// The rows of a block are handed over one block after another: gradient has a row
+// ∂log Z/∂a − 2ρa for each, which is the derivative when the residual is what a leaves of
+// a fixed variance. The sums have AᵀRA with R = diag(2ρ) as Change.P.
+func Slopes(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, block func(from, to int, gradient *mat.Dense, rho []float64)) (*Sums, error) {
+	w, err := newWork(q, rows, o)
+	if err != nil {
+		return nil, err
+	}
+	sums := NewSums(rows.Dim())
+	mu := w.q.Mean()
+	twice := make([]gauss.Scalar, len(w.steps))
+	rho := make([]float64, len(w.steps))
+	var gradient mat.Dense
+	w.each(func(from, to int, views *gauss.Views) {
+		n := to - from
+		w.project(views, sites[from:to], from, sums)
+		gradient.Reset()
+		gradient.ReuseAs(n, rows.Dim())
+		w.q.Covariances(&gradient, views, &w.ws)
+		for i, f := range w.found[:n] {
+			rho[i] = 0.5 * (f.g*f.g - f.eta)
+			twice[i] = gauss.Scalar{Tau: 2 * rho[i]}
+		}
+		level3.Share(4*rowWork*float64(n), (n+chunk-1)/chunk, func(task int) {
+			for i := task * chunk; i < min((task+1)*chunk, n); i++ {
+				s := sites[from+i]
+				beta, a, row := s.Nu-s.Tau*w.mean[i], views.Row(i), gradient.RawRowView(i)
+				for k, x := range row {
+					row[k] = beta*mu[k] - s.Tau*x - 2*rho[i]*a[k]
+				}
+			}
+		})
+		sums.Change.TimesScalars(views, twice[:n], &w.ws)
+		block(from, to, &gradient, rho[:n])
+	})
+	return sums, nil
+}
+
+// work is the scratch of a pass.
+type work struct {
+	q              *gauss.Gaussian
+	rows           Rows
+	opt            Options
+	size           int
+	ws             gauss.Workspace
+	mean, variance []float64
+	found          []projection
+	steps          []gauss.Scalar
+	parts          []Sums // of the chunks of a block
+}
+
+func newWork(q *gauss.Natural, rows Rows, o Options) (*work, error) {
+	size := min(BlockRows(rows.Dim()), rows.Len())
+	w := &work{
+		q: gauss.NewGaussian(rows.Dim()), rows: rows, opt: o, size: size,
+		mean: make([]float64, size), variance: make([]float64, size),
+		found: make([]projection, size), steps: make([]gauss.Scalar, size),
+		parts: make([]Sums, (size+chunk-1)/chunk),
+	}
+	start := gauss.NewNatural(rows.Dim())
+	start.CopyFrom(q)
+	return w, w.q.Exchange(start)
+}
+
+// each hands over one block after another.
+func (w *work) each(block func(from, to int, views *gauss.Views)) {
+	for from := 0; from < w.rows.Len(); from += w.size {
+		to := min(from+w.size, w.rows.Len())
+		block(from, to, w.rows.Views(from, to))
+	}
+}
+
+// chunk is the number of rows of one task; rowWork is what a term's moments take, in
+// operations of a matrix product.
+const (
+	chunk   = 64
+	rowWork = 5000
+)
+
+// project finds what the rule asks of every site of a block, and adds it up.
+func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums *Sums) {
+	n := len(sites)
+	w.q.Marginals(views, w.mean[:n], w.variance[:n], &w.ws)
+	chunks := (n + chunk - 1) / chunk
+	level3.Share(rowWork*float64(n), chunks, func(task int) {
+		part := &w.parts[task]
+		*part = Sums{}
+		for i := task * chunk; i < min((task+1)*chunk, n); i++ {
+			p, ok := w.opt.project(w.rows.Term(from+i), views.Residual(i), sites[i], w.mean[i], w.variance[i])
+			w.found[i], w.steps[i] = p, gauss.Scalar{}
+			if !ok {
+				part.Skipped++
+				part.Residual = math.Inf(1)
+				continue
+			}
+			w.steps[i] = p.site.Over(sites[i])
+			part.Value += p.value
+			part.Residual = max(part.Residual, p.residual)
+		}
+	})
+	for i := range w.parts[:chunks] {
+		p := &w.parts[i]
+		sums.Value += p.Value
+		sums.Residual = max(sums.Residual, p.Residual)
+		sums.Skipped += p.Skipped
+	}
+}

@@ -1,0 +1,203 @@
+package pass
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+)
+
+// Settings of Settle. The zero value is ready to use.
+type Settings struct {
+	Rule  Rule
+	Power float64 // see Options
+	// Tolerance is how far the last pass may have moved q, in its own metric: no view's
+	// mean by more standard deviations than that, and no variance by √2 times as much,
+	// relatively. 0 stands for 1e-6.
+	Tolerance float64
+	// MaxPasses bounds the work; 0 stands for 200.
+	MaxPasses int
+	// Warm says that the engine's sites are a start; otherwise they are emptied.
+	Warm bool
+	// Extra is a site on v as a whole, such as that of a utility; nil stands for none.
+	Extra *gauss.Natural
+	// Trace, if set, is told of every pass.
+	Trace func(Step)
+}
+
+// Step is what Trace is told.
+type Step struct {
+	Number   int
+	Residual float64 // how far the pass moved q; see Settings.Tolerance
+	Damping  float64
+	// Objective is that of the rule, with every row as it was seen during the pass.
+	Objective float64
+}
+
+// Result is where Settle came to rest.
+type Result struct {
+	// Q is the prior times all sites, those on v as a whole with them.
+	Q      *gauss.Gaussian
+	Status infer.Status
+}
+
+// Settle repeats passes until q no longer moves. Each moves from the q before it; where
+// that does not go well, because a step would leave the proper Gaussians or the steps do
+// not become shorter, sites move by a part of what they are asked to. When even that does
+// not help expectation propagation, it starts again from where variational inference
+// settles, which for log-concave terms it always does.
+//
+// The error is that of the engine or of the context, or *infer.ImproperError. A run that
+// did not settle is returned with a Status that says so.
+func Settle(ctx context.Context, e Engine, o Settings) (*Result, error) {
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-6
+	}
+	if o.MaxPasses == 0 {
+		o.MaxPasses = 200
+	}
+	s := &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())}
+	if err := s.start(ctx); err != nil {
+		return nil, err
+	}
+	err := s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 1})
+	if err == nil && s.stuck && o.Rule == Propagation {
+		s.opt.Tolerance = max(o.Tolerance, safeTolerance)
+		e.Clear()
+		s.opt.Warm = false
+		if err = s.start(ctx); err == nil {
+			err = s.run(ctx, Options{Rule: Variational, Damping: 1})
+		}
+		s.opt.Tolerance = o.Tolerance
+		if err == nil {
+			err = s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 0.5})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Q: s.q, Status: s.status}, nil
+}
+
+// safeTolerance is enough for a start.
+const safeTolerance = 1e-3
+
+// settling is one run of Settle.
+type settling struct {
+	opt    Settings
+	engine Engine
+	q      *gauss.Gaussian
+	now    *gauss.Natural // natural parameters of q
+	ws     gauss.Workspace
+	status infer.Status
+	stuck  bool // the damping has come to its end
+}
+
+// start makes the first q. Sites to start from that do not make a proper one are put
+// aside: starting empty is always possible.
+func (s *settling) start(ctx context.Context) error {
+	s.now = gauss.NewNatural(s.engine.Dim())
+	if s.opt.Warm {
+		sum, err := s.engine.Gather(ctx)
+		if err != nil {
+			return err
+		}
+		s.base()
+		s.now.Times(sum, 1)
+		if s.set() {
+			return nil
+		}
+	}
+	s.engine.Clear()
+	s.base()
+	if !s.set() {
+		return &infer.ImproperError{Of: "the prior", Status: s.status}
+	}
+	return nil
+}
+
+// base is the prior and what is on v as a whole.
+func (s *settling) base() {
+	s.now.SetStandard()
+	if s.opt.Extra != nil {
+		s.now.Times(s.opt.Extra, 1)
+	}
+}
+
+// set makes q of its natural parameters, or says that they are not proper.
+func (s *settling) set() bool {
+	c := gauss.NewNatural(s.now.Dim())
+	c.CopyFrom(s.now)
+	return s.q.Exchange(c) == nil
+}
+
+// patience is how many passes in a row may come without a shorter step.
+const (
+	patience     = 3
+	leastDamping = 1.0 / 16
+)
+
+func (s *settling) run(ctx context.Context, o Options) error {
+	s.status.Converged, s.status.Reason, s.stuck = false, "", false
+	best, since := 0.0, 0
+	for s.status.Sweeps < s.opt.MaxPasses {
+		sums, err := s.engine.Pass(ctx, s.now, o)
+		if err != nil {
+			return err
+		}
+		s.status.Sweeps++
+		s.status.Damping = o.Damping
+		s.now.Times(sums.Change, 1)
+		proper := s.set()
+		if proper {
+			s.engine.Keep()
+			s.status.Residual = s.q.Step(sums.Change, &s.ws)
+			if s.opt.Trace != nil {
+				s.opt.Trace(Step{s.status.Sweeps, s.status.Residual, o.Damping, Objective(o.Rule, s.q, sums.Value)})
+			}
+			if sums.Skipped == 0 && s.status.Residual <= s.opt.Tolerance*o.Damping {
+				s.status.Converged = true
+				return nil
+			}
+		} else {
+			s.now.CopyFrom(s.q.Natural())
+		}
+		switch {
+		case proper && sums.Skipped == 0 && (best == 0 || s.status.Residual < 0.95*best):
+			best, since = s.status.Residual, 0
+			continue
+		case proper:
+			if since++; since < patience {
+				continue
+			}
+		}
+		best, since = 0, 0
+		if o.Damping /= 2; o.Damping < leastDamping {
+			s.stuck = true
+			s.status.Reason = "the steps do not become shorter, even when they are damped"
+			return nil
+		}
+	}
+	s.status.Reason = "the limit on passes is reached; raise it"
+	return nil
+}
+
+// Objective is what a rule maximises, or makes stationary, where the rows' part in it is
+// value: the log evidence of expectation propagation A(q) + Σ(log Z − A + A\), the bound
+// Σ E log t − KL(q‖N(0, I)), or Laplace's Σ log t − ½|μ|² − ½log|Λ|.
+func Objective(rule Rule, q *gauss.Gaussian, value float64) float64 {
+	h, mu := q.Natural().H, q.Mean()
+	logDet := floats.Dot(h, mu) - 2*q.LogPartition()
+	switch rule {
+	case Variational:
+		cov := mat.NewSymDense(q.Dim(), nil)
+		q.Covariance(cov)
+		return value - 0.5*(mat.Trace(cov)+floats.Dot(mu, mu)-float64(q.Dim())+logDet)
+	case Curvature:
+		return value - 0.5*floats.Dot(mu, mu) - 0.5*logDet
+	}
+	return value + q.LogPartition()
+}
