@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/safetensors"
 )
@@ -91,23 +92,34 @@ func addSites(f *safetensors.File, name string, sites []gauss.Scalar) {
 	f.AddFloats(name+".tau", tau, len(sites))
 }
 
-// Load reads a model from a file. It never fits anything; what is not a complete and
-// consistent model file is a *FileError.
-func Load(path string) (*Model, error) {
-	f, err := safetensors.ReadFile(path, safetensors.Options{RequireChecksum: true})
-	return loaded(path, f, err)
+// Load reads a model from a regular file, in at most DefaultMaxMemory. It never fits
+// anything; what is not a complete and consistent model file, of numbers that a fit could
+// have found, is a *FileError.
+func Load(path string) (*Model, error) { return LoadWithin(path, DefaultMaxMemory) }
+
+// LoadWithin is Load in at most so many bytes of memory.
+func LoadWithin(path string, bytes int64) (*Model, error) {
+	f, err := safetensors.ReadFile(path, safetensors.Options{RequireChecksum: true, MaxBytes: bytes})
+	return loaded(path, f, err, bytes)
 }
 
 // Read reads a model file from r, to its end; see Load.
-func Read(r io.Reader) (*Model, error) {
-	f, err := safetensors.Read(r, safetensors.Options{RequireChecksum: true})
-	return loaded("", f, err)
+func Read(r io.Reader) (*Model, error) { return ReadWithin(r, DefaultMaxMemory) }
+
+// ReadWithin is Read in at most so many bytes of memory.
+func ReadWithin(r io.Reader, bytes int64) (*Model, error) {
+	f, err := safetensors.Read(r, safetensors.Options{RequireChecksum: true, MaxBytes: bytes})
+	return loaded("", f, err, bytes)
 }
 
-func loaded(path string, f *safetensors.File, err error) (*Model, error) {
+func loaded(path string, f *safetensors.File, err error, bytes int64) (*Model, error) {
 	var m *Model
 	if err == nil {
-		m, err = fromFile(f)
+		// Numbers that nobody has thought of may lead anywhere, and are the file's fault.
+		err = tasks.Try(func() (err error) {
+			m, err = fromFile(f, bytes)
+			return err
+		})
 	}
 	if err == nil {
 		return m, nil
@@ -133,6 +145,8 @@ func fileProblem(e *safetensors.Error) string {
 		return "its contents are not what was written (wrong checksum); copy it again or fit again"
 	case safetensors.NoChecksum:
 		return "it has no checksum, so it was not written by lossep"
+	case safetensors.TooLarge:
+		return e.Msg + "; allow more memory if it is to be read"
 	case safetensors.HeaderSize, safetensors.HeaderSyntax:
 		return "this is no model file: " + e.Error()
 	}
@@ -140,7 +154,7 @@ func fileProblem(e *safetensors.Error) string {
 }
 
 // fromFile makes the model and checks everything on the way.
-func fromFile(f *safetensors.File) (*Model, error) {
+func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if got := f.Metadata["format"]; got != fileFormat {
 		return nil, fmt.Errorf("this is a safetensors file of another kind: its format is %q and not %q", got, fileFormat)
 	}
@@ -156,6 +170,9 @@ func fromFile(f *safetensors.File) (*Model, error) {
 		summary: h.Summary, provenance: h.Provenance,
 	}
 	n, d := h.Recipe.Rows, h.Recipe.Dim()
+	if need := loadBytes(n, d); need > float64(bytes) {
+		return nil, fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", n, need/1e9, float64(bytes)/1e9)
+	}
 	if m.kernel, err = kernel.Parse(h.Kernel, d); err != nil {
 		return nil, err
 	}
@@ -163,11 +180,14 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNumbers("inputs", inputs.Floats, 1e50); err != nil {
-		return nil, err // beyond that no kernel can be computed
+	if err := checkNumbers("inputs", inputs.Floats, largestInput); err != nil {
+		return nil, err
 	}
 	m.x = mat.NewDense(n, d, inputs.Floats)
 	if m.labels, err = readLabels(f, n); err != nil {
+		return nil, err
+	}
+	if err := checkCounts(h.Recipe.Target, m.labels); err != nil {
 		return nil, err
 	}
 	if m.ep, err = readSites(f, "ep", n); err != nil {
@@ -222,7 +242,10 @@ func parseHeader(text string) (*header, error) {
 	if err := h.Method.check(); err != nil {
 		return nil, err
 	}
-	return &h, h.Likelihood.check()
+	if err := h.Likelihood.check(); err != nil {
+		return nil, err
+	}
+	return &h, h.checkSummary()
 }
 
 func readLabels(f *safetensors.File, n int) ([]int, error) {
@@ -256,7 +279,7 @@ func readSites(f *safetensors.File, name string, n int) ([]gauss.Scalar, error) 
 	for i := range sites {
 		sites[i] = gauss.Scalar{Nu: parts[0][i], Tau: parts[1][i]}
 	}
-	return sites, nil
+	return sites, checkSites(name, sites)
 }
 
 func readCalibration(f *safetensors.File, n int) (*gauss.Natural, error) {
@@ -268,10 +291,8 @@ func readCalibration(f *safetensors.File, n int) (*gauss.Natural, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range []*safetensors.Tensor{h, p} {
-		if err := checkNumbers(t.Name, t.Floats, math.MaxFloat64); err != nil {
-			return nil, err
-		}
+	if err := checkCalibration(h, p); err != nil {
+		return nil, err
 	}
 	return &gauss.Natural{H: h.Floats, P: mat.NewSymDense(n, p.Floats)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -160,6 +161,16 @@ func TestRefusedFiles(t *testing.T) {
 			f.Metadata["model"] = strings.Replace(text, from, to, 1)
 		})
 	}
+	// set gives a member of the description another value.
+	set := func(member, value string) []byte {
+		return change(func(f *safetensors.File) {
+			at := regexp.MustCompile(`"` + member + `":("[^"]*"|[^,}]*)`)
+			if !at.MatchString(f.Metadata["model"]) {
+				t.Fatalf("no %s in %s", member, f.Metadata["model"])
+			}
+			f.Metadata["model"] = at.ReplaceAllString(f.Metadata["model"], `"`+member+`":`+value)
+		})
+	}
 	tensor := func(name string, edit func(*safetensors.Tensor)) []byte {
 		return change(func(f *safetensors.File) {
 			for i := range f.Tensors {
@@ -199,6 +210,24 @@ func TestRefusedFiles(t *testing.T) {
 		{"another tensor", "tensors", change(func(f *safetensors.File) { f.AddFloats("more", nil, 0) })},
 		{"site", "no posterior", tensor("ep.tau", func(x *safetensors.Tensor) { x.Floats[0] = -1e3 })},
 		{"infinite site", "+Inf", tensor("sites.nu", func(x *safetensors.Tensor) { x.Floats[0] = 1 / zero })},
+		{"constant action", "number 99", set("constant_action", "99")},
+		{"negative action", "number -1", set("constant_action", "-1")},
+		{"left-out method", "unknown", replace(`"leave_one_out":{"method":"loss-vi"`, `"leave_one_out":{"method":"guess"`)},
+		{"many kernels", "more than 200 kernels", replace(`"kernel":"`, `"kernel":"`+strings.Repeat("constant + ", 300_000))},
+		{"variance", "no posterior", set("kernel", `"rbf(variance=1e100)"`)},
+		{"variance of a product", "no posterior", set("kernel", `"linear(variance=1e60) * linear(variance=1e60) * linear(variance=1e60) * linear(variance=1e60) * linear(variance=1e60) * linear(variance=1e60)"`)},
+		{"long status", "more than 10000", replace(`"text":"`, `"text":"`+strings.Repeat("x", 20_000))},
+		{"many notes", "texts", replace(`"text":`, `"notes":[`+strings.Repeat(`"",`, 5000)+`""],"text":`)},
+		{"sweeps", "-3 sweeps", set("sweeps", "-3")},
+		{"jitter", "-1 was added", set("jitter", "-1")},
+		{"too many rows", "GB of memory", change(func(f *safetensors.File) {
+			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":100000`, `"negative_rows":5`, `"negative_rows":99997`).Replace(f.Metadata["model"])
+		})},
+		{"counts", "labels are positive", tensor("labels", func(x *safetensors.Tensor) { x.Ints[0] *= -1 })},
+		{"precision", "which no fit gives", tensor("ep.tau", func(x *safetensors.Tensor) { x.Floats[0] = 1e16 })},
+		{"shift", "which no fit gives", tensor("sites.nu", func(x *safetensors.Tensor) { x.Floats[0] = 1e200 })},
+		{"input", "inputs", tensor("inputs", func(x *safetensors.Tensor) { x.Floats[0] = 1e51 })},
+		{"lopsided calibration", "not symmetric", tensor("calibration.precision", func(x *safetensors.Tensor) { x.Floats[1]++ })},
 		{"calibration", "no posterior", tensor("calibration.precision", func(x *safetensors.Tensor) { x.Floats[0] = -1e6 })},
 	} {
 		t.Run(c.name, func(t *testing.T) {

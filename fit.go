@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -143,7 +144,9 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	if method != EP && method != Corrected {
 		m.summary.Status.Notes = l.doubts
 	}
-	if err := m.assemble(l.process, l.second); err != nil {
+	if err := m.assemble(l.process, l.second); errors.Is(err, errNoPredictions) {
+		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
+	} else if err != nil {
 		return nil, err
 	}
 	m.summary.LeaveOneOut = m.leaveOneOut(p)

@@ -88,7 +88,7 @@ func (m *Model) assemble(process *gp.Process, second []opinion) error {
 		own := newOpinion(m.method, process, q, m.sites, m.calibration)
 		m.opinions = append([]opinion{own}, second...)
 	}
-	return nil
+	return m.checkPredictions()
 }
 
 // expectationPropagation is the opinions of EP and of its corrections.

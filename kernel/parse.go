@@ -20,7 +20,12 @@ type SyntaxError struct {
 
 // Error returns the message with the column and the expression.
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("kernel %q, column %d: %s", e.Text, e.Column, e.Problem)
+	const longest = 200 // characters that are worth repeating
+	text := e.Text
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return fmt.Sprintf("kernel %q, column %d: %s", text, e.Column, e.Problem)
 }
 
 // Parse reads a kernel expression for cases of dim input columns. The package
@@ -45,8 +50,13 @@ func Parse(text string, dim int) (Kernel, error) {
 	return k, nil
 }
 
-// maxDepth bounds the nesting of parentheses, and so the recursion.
-const maxDepth = 100
+const (
+	// maxDepth bounds the nesting of parentheses, and so the recursion.
+	maxDepth = 100
+	// maxLeaves bounds the sums and products: every kernel in them is computed for every
+	// pair of cases.
+	maxLeaves = 200
+)
 
 type tokenKind int
 
@@ -59,9 +69,10 @@ const (
 
 // parser reads by recursive descent with one token of look-ahead.
 type parser struct {
-	text  string
-	dim   int
-	depth int
+	text   string
+	dim    int
+	depth  int
+	leaves int
 
 	// The token ahead is text[start:end].
 	kind       tokenKind
@@ -199,6 +210,9 @@ func (p *parser) factor() (Kernel, error) {
 	var names []string
 	for _, f := range families() {
 		if strings.EqualFold(f.name, p.token()) {
+			if p.leaves++; p.leaves > maxLeaves {
+				return Kernel{}, p.fail(p.start, "more than %d kernels in one expression", maxLeaves)
+			}
 			p.advance()
 			return p.leaf(f)
 		}

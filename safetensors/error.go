@@ -31,6 +31,8 @@ const (
 	Missing
 	// Reserved: a name that belongs to the format, or that JSON cannot hold.
 	Reserved
+	// TooLarge: the file has more bytes than may be read.
+	TooLarge
 )
 
 // Error says what is wrong with a file.

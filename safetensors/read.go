@@ -24,6 +24,8 @@ const DefaultMaxHeader = 16 << 20
 type Options struct {
 	// MaxHeader is the longest header in bytes; 0 stands for DefaultMaxHeader.
 	MaxHeader int
+	// MaxBytes is the most bytes of a file, its header included; 0 stands for no bound.
+	MaxBytes int64
 	// RequireChecksum refuses files without a checksum, which other programs write. A
 	// checksum that is there is always verified.
 	RequireChecksum bool
@@ -66,6 +68,9 @@ func read(r io.Reader, size int64, o Options) (*File, error) {
 	end, err := f.place()
 	if err != nil {
 		return nil, err
+	}
+	if o.MaxBytes > 0 && int64(end) > o.MaxBytes-int64(len(head)) {
+		return nil, &Error{Kind: TooLarge, Msg: fmt.Sprintf("the file has %d bytes, more than the %d that may be read", int64(len(head))+int64(end), o.MaxBytes)}
 	}
 	// A known size settles at once whether the numbers are all there.
 	if size >= 0 && size-int64(len(head)) < int64(end) {

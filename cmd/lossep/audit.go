@@ -178,7 +178,7 @@ func runAudit(c *cobra.Command, a *audit.Audit, folder *resultFolder) (*audit.Re
 // newBar shows progress and the time left; silent unless on a terminal.
 func newBar(what string, total, done int, errs io.Writer) *progressbar.ProgressBar {
 	bar := progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(errs),
+		progressbar.OptionSetWriter(raw(errs)),
 		progressbar.OptionSetVisibility(isTerminal(errs)),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),

@@ -146,28 +146,38 @@ func progress(errs io.Writer) func(lossep.Progress) {
 		return nil
 	}
 	return func(p lossep.Progress) {
-		line := p.Stage
+		text := p.Stage
 		if p.Step > 0 {
-			line = fmt.Sprintf("%s: step %d, log evidence and prior %.4f", p.Stage, p.Step, p.LogEvidence)
+			text = fmt.Sprintf("%s: step %d, log evidence and prior %.4f", p.Stage, p.Step, p.LogEvidence)
 		}
-		fmt.Fprintf(errs, "\r\x1b[K%s", line)
+		fmt.Fprintf(raw(errs), "\r\x1b[K%s", escape(line(text)))
 	}
 }
 
 func clearProgress(errs io.Writer) {
 	if isTerminal(errs) {
-		fmt.Fprint(errs, "\r\x1b[K")
+		fmt.Fprint(raw(errs), "\r\x1b[K")
 	}
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := raw(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// writeLines writes lines, and an empty one.
 func writeLines(w io.Writer, lines []string) error {
-	_, err := fmt.Fprintf(w, "%s\n\n", strings.Join(lines, "\n"))
+	_, err := fmt.Fprintf(w, "%s\n", joined(lines))
 	return err
+}
+
+// joined is lines of text as one, each with its end.
+func joined(lines []string) string {
+	var b strings.Builder
+	for _, text := range lines {
+		b.WriteString(line(text) + "\n")
+	}
+	return b.String()
 }
 
 func writeFit(w io.Writer, m *lossep.Model, output string, seconds float64) error {
@@ -178,7 +188,7 @@ func writeFit(w io.Writer, m *lossep.Model, output string, seconds float64) erro
 	} else {
 		lines = append(lines, "model       not kept; give -o FILE to decide new cases with it")
 	}
-	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	_, err := io.WriteString(w, joined(lines))
 	return err
 }
 

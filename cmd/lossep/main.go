@@ -21,15 +21,16 @@ func main() {
 // run is the command with everything it touches passed in. It returns the exit
 // code: 0 when all is well, 2 for input that cannot be used, 1 for a failure.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	said := &plain{to: errs}
 	c := newRoot()
 	c.SetArgs(args)
 	c.SetIn(in)
-	c.SetOut(out)
-	c.SetErr(errs)
+	c.SetOut(&plain{to: out})
+	c.SetErr(said)
 	executed := c
 	err := tasks.Try(func() (err error) {
 		executed, err = c.ExecuteContextC(ctx)
 		return err
 	})
-	return report(nameFlag(err, executed.Flags()), errs)
+	return report(nameFlag(err, executed.Flags()), said)
 }

@@ -91,16 +91,15 @@ func writeRows(ctx context.Context, out io.Writer, path string, inputs []string,
 	if err := make(ctx, s); err != nil {
 		return err
 	}
+	if !isTerminal(out) {
+		out = raw(out) // rows are for programs, to the byte
+	}
 	return s.finish(out)
 }
 
 func writeSummary(w io.Writer, lines []string) error {
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := io.WriteString(w, joined(lines))
+	return err
 }
 
 // rowWriter writes rows as CSV with a header, or as one JSON object a line.

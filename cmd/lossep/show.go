@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +30,7 @@ func newShow() *cobra.Command {
 				m.Method(), m.Likelihood(), m.Kernel().String(), m.Utility(), m.Summary(), m.Provenance(), m.Recipe(),
 			})
 		} else {
-			_, err = fmt.Fprintln(&out, strings.Join(m.Describe(), "\n"))
+			_, err = out.WriteString(joined(m.Describe()))
 		}
 		if err != nil {
 			return err

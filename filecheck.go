@@ -1,0 +1,161 @@
+package lossep
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/safetensors"
+)
+
+// What is loaded is checked as strictly as what is fitted: a file with a right checksum
+// may still have been made by somebody who wants to see what happens.
+
+const (
+	// largestInput is the largest number among training inputs: beyond it no kernel can be
+	// computed.
+	largestInput = 1e50
+	// largestPrecision bounds the precision of a site. No term of a likelihood bends by
+	// more than 1, −∂² log t ≤ 1, and with it neither does a site, τ = η/(1 − ηc) with
+	// η ≤ 1/(1 + c); a robust one bends the other way by the square of how far out its
+	// label still counts, at most 40². The rest is room for rounding.
+	largestPrecision = 1e4
+	// largestText is the most bytes of a text in a summary, and mostTexts how many a list
+	// has.
+	largestText = 10_000
+	mostTexts   = 1000
+)
+
+// DefaultMaxMemory is the most bytes of memory that a model may take when it is read,
+// unless told otherwise.
+const DefaultMaxMemory = 2_000_000_000
+
+// loadBytes is what it takes to read a model: measured with 1000 and 2000 training rows,
+// five to eight matrices of n×n numbers, the more the later garbage is collected.
+func loadBytes(rows, features int) float64 {
+	n := float64(rows)
+	return 8 * (8*n*n + 3*n*float64(features))
+}
+
+// checkSummary refuses what no fit could have found.
+func (h *header) checkSummary() error {
+	s := &h.Summary
+	texts := []string{h.Provenance.Version, s.Status.Text}
+	texts = append(texts, s.Status.Notes...)
+	switch {
+	case s.Status.Sweeps < 0 || !(s.Status.Residual >= 0):
+		return fmt.Errorf("its status has %d sweeps and a residual of %v", s.Status.Sweeps, s.Status.Residual)
+	case !(s.Jitter >= 0):
+		return fmt.Errorf("it says that %v was added to the kernel's diagonal", s.Jitter)
+	}
+	if o := s.Objective; o != nil {
+		texts = append(texts, o.Name)
+	}
+	if loo := s.LeaveOneOut; loo != nil {
+		if actions := len(h.Utility.Actions()); loo.ConstantAction < 0 || loo.ConstantAction >= actions {
+			return fmt.Errorf("its best constant action has the number %d, and there are %d actions", loo.ConstantAction, actions)
+		}
+		if loo.Method != "" {
+			if err := loo.Method.check(); err != nil {
+				return fmt.Errorf("leave-one-out: %w", err)
+			}
+		}
+	}
+	if search := s.Search; search != nil {
+		if search.Evaluations < 0 {
+			return fmt.Errorf("its kernel was found in %d evaluations", search.Evaluations)
+		}
+		texts = append(append(texts, search.Stop), search.AtBound...)
+	}
+	if len(texts) > mostTexts {
+		return fmt.Errorf("its summary has %d texts, more than %d", len(texts), mostTexts)
+	}
+	for _, text := range texts {
+		if len(text) > largestText {
+			return fmt.Errorf("a text of its summary has %d bytes, more than %d", len(text), largestText)
+		}
+	}
+	return nil
+}
+
+// checkCounts refuses a recipe that says other things of the outcomes than the labels do.
+func checkCounts(t data.Target, labels []int) error {
+	positive := 0
+	for _, y := range labels {
+		if y > 0 {
+			positive++
+		}
+	}
+	if positive != t.PositiveRows {
+		return fmt.Errorf("%d of its labels are positive, its recipe says %d", positive, t.PositiveRows)
+	}
+	return nil
+}
+
+// checkSites refuses sites that are out of all proportion.
+func checkSites(name string, sites []gauss.Scalar) error {
+	for i, s := range sites {
+		if math.Abs(s.Tau) > largestPrecision || math.Abs(s.Nu) > largestInput {
+			return fmt.Errorf("site %d of %s has the precision %v and the shift %v, which no fit gives", i+1, name, s.Tau, s.Nu)
+		}
+	}
+	return nil
+}
+
+// checkCalibration refuses a dense site that is not symmetric or out of all proportion.
+func checkCalibration(h, p *safetensors.Tensor) error {
+	for _, t := range []*safetensors.Tensor{h, p} {
+		if err := checkNumbers(t.Name, t.Floats, largestInput); err != nil {
+			return err
+		}
+	}
+	n := len(h.Floats)
+	for i := range n {
+		for j := range i {
+			if p.Floats[i*n+j] != p.Floats[j*n+i] {
+				return fmt.Errorf("%s is not symmetric at row %d, column %d", p.Name, i+1, j+1)
+			}
+		}
+	}
+	return nil
+}
+
+// errNoPredictions says that a posterior exists and is of no use.
+var errNoPredictions = errors.New("its predictions are no finite numbers; bring the kernel's parameters nearer to the scale of the data")
+
+// checkPredictions asks every opinion about some training rows: those with the largest
+// sites and a few others. A posterior that can be factored and no more, of a kernel or
+// sites beyond what float64 can hold, gives numbers that are none.
+func (m *Model) checkPredictions() error {
+	n, _ := m.x.Dims()
+	rows := []int{0, n / 3, n / 2, n - 1}
+	for _, size := range []func(gauss.Scalar) float64{
+		func(s gauss.Scalar) float64 { return math.Abs(s.Tau) },
+		func(s gauss.Scalar) float64 { return math.Abs(s.Nu) },
+	} {
+		for _, sites := range [][]gauss.Scalar{m.ep, m.sites} {
+			largest := 0
+			for i, s := range sites {
+				if size(s) > size(sites[largest]) {
+					largest = i
+				}
+			}
+			rows = append(rows, largest)
+		}
+	}
+	slices.Sort(rows)
+	x := rowsOf(m.x, slices.Compact(rows))
+	for k := range m.opinions {
+		for _, p := range m.opinions[k].predict(m, x) {
+			if !finite(p.Mean) || !finite(p.Variance) || !(p.Variance >= 0) || !(p.Probability >= 0 && p.Probability <= 1) {
+				return fmt.Errorf("the opinion of %s: %w", m.opinions[k].method, errNoPredictions)
+			}
+		}
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
