@@ -19,7 +19,7 @@ func TestEscape(t *testing.T) {
 		"bytes \xff\x9b that are":  `bytes \xff\x9b that are`,
 		"turned \u202eround\u2066": `turned \u202eround\u2066`,
 		"\u2028 \U000e0041":        `\u2028 \udb40\udc41`,
-		"joined می\u200cخواهم":      "joined می\u200cخواهم",
+		"joined می\u200cخواهم":     "joined می\u200cخواهم",
 		"\ufffd itself":            "\ufffd itself",
 	} {
 		if got := escape(text); got != want {
