@@ -2,6 +2,7 @@ package audit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/decision"
@@ -28,6 +29,11 @@ func costs(entries decision.Table, given bool) decision.Table {
 // cheapest is the action of lowest expected cost when the positive outcome has
 // probability p.
 func cheapest(costs decision.Table, p float64) int { return costs.Worst(1-p, p) }
+
+// expectedCost is what an action costs when the positive outcome has probability p.
+func expectedCost(costs decision.Table, action int, p float64) float64 {
+	return costs.ExpectedUtility(action, 1-p, p)
+}
 
 // margin is by how much the cheapest action is cheaper than the next.
 func margin(costs decision.Table, p float64) float64 {
@@ -75,6 +81,17 @@ func (a *Audit) differences(choices, others []int) *compare.Range {
 		r.Most += most / float64(len(a.costs))
 	}
 	return &r
+}
+
+// right is the action that costs least under an outcome, on average over cases.
+func (a *Audit) right(outcome int) int {
+	sums := make([]float64, len(a.problem.Utility.Actions()))
+	for _, c := range a.costs {
+		for action := range sums {
+			sums[action] += c[action][outcome]
+		}
+	}
+	return slices.Index(sums, slices.Min(sums))
 }
 
 // entries are the least and the most that one of the actions costs under an outcome.

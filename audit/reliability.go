@@ -3,36 +3,48 @@ package audit
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/lossep/lossep/compare"
 )
 
 // Quality is how good probabilities are, whatever is decided by them.
 type Quality struct {
-	LogLoss  float64 `json:"log_loss"` // mean of −log P(outcome)
-	Brier    float64 `json:"brier"`    // mean squared error
-	Accuracy float64 `json:"accuracy"` // share on the right side of one half
+	Area      *Measure `json:"auc"`               // under the receiver operating characteristic
+	Precision *Measure `json:"average_precision"` // mean precision over the positive cases
+	Brier     *Measure `json:"brier"`             // mean squared error
+	LogLoss   *Measure `json:"log_loss"`          // mean of −log P(outcome)
+	Accuracy  *Measure `json:"accuracy"`          // share on the right side of one half
 }
 
-func (a *Audit) quality(model string, folds []*Fold) *Quality {
-	q, n := new(Quality), 0.0
+func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
+	n := a.problem.Len()
+	logs, squares, right := make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			p := f.Answers[model][k]
-			y := float64(a.problem.Labels[i]+1) / 2
+			p, part := f.Answers[model][k], 1/float64(a.opt.Repeats)
+			y := float64(a.outcome(i))
 			of := p*y + (1-p)*(1-y) // the outcome that occurred
 			// A probability that is zero to working precision has a large, finite loss.
-			q.LogLoss -= math.Log(max(of, math.SmallestNonzeroFloat64))
-			q.Brier += (p - y) * (p - y)
+			logs[i] -= part * math.Log(max(of, math.SmallestNonzeroFloat64))
+			squares[i] += part * (p - y) * (p - y)
 			if of > 0.5 {
-				q.Accuracy++
+				right[i] += part
 			}
-			n++
 		}
 	}
-	q.LogLoss /= n
-	q.Brier /= n
-	q.Accuracy /= n
-	return q
+	rankings := a.rankings(model, folds)
+	q := &Quality{Area: a.ranked(rankings, ranking.area), Precision: a.ranked(rankings, ranking.precision)}
+	for _, m := range []struct {
+		to     **Measure
+		values []float64
+		within *compare.Range
+	}{{&q.Brier, squares, unit}, {&q.LogLoss, logs, nil}, {&q.Accuracy, right, unit}} {
+		e, err := a.cases.Mean(m.values, m.within, Level)
+		if err != nil {
+			return nil, err
+		}
+		*m.to = measure(e)
+	}
+	return q, nil
 }
 
 // Reliability compares predicted probabilities with observed frequencies.
@@ -41,10 +53,16 @@ type Reliability struct {
 	// Error is the mean distance between the two over all cases, the expected
 	// calibration error.
 	Error float64 `json:"error"`
+	// Excess is by how much the observed frequency of the positive outcome exceeds the
+	// mean of its probabilities.
+	Excess Measure `json:"excess"`
+	// Expected is what the decisions cost per case by the probabilities' own account, and
+	// Surprise by how much the true cost exceeds it.
+	Expected float64 `json:"expected_cost"`
+	Surprise Measure `json:"surprise"`
 }
 
-// Bin is a group of cases with similar predicted probabilities. The interval is that
-// of Wilson (1927) for as many cases as there are different ones.
+// Bin is a group of cases with similar predicted probabilities.
 type Bin struct {
 	From      float64 `json:"from"`
 	To        float64 `json:"to"`
@@ -57,42 +75,61 @@ type Bin struct {
 
 const reliabilityBins = 10
 
-func (a *Audit) reliability(model string, folds []*Fold) Reliability {
+func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
+	n := a.problem.Len()
 	bins := make([]Bin, reliabilityBins)
+	in := make([][]float64, reliabilityBins) // of each case, in what share of the repeats
 	for b := range bins {
 		bins[b].From, bins[b].To = float64(b)/reliabilityBins, float64(b+1)/reliabilityBins
+		in[b] = make([]float64, n)
 	}
-	total := 0.0
+	excess, surprise := make([]float64, n), make([]float64, n)
+	expected, total := 0.0, 0.0
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			p := f.Answers[model][k]
-			bin := &bins[min(int(p*reliabilityBins), reliabilityBins-1)]
-			bin.Count++
-			bin.Predicted += p
-			bin.Observed += float64(a.problem.Labels[i]+1) / 2
+			p, part := f.Answers[model][k], 1/float64(a.opt.Repeats)
+			b := min(int(p*reliabilityBins), reliabilityBins-1)
+			bins[b].Count++
+			bins[b].Predicted += p
+			in[b][i] += part
+			excess[i] += part * (float64(a.outcome(i)) - p)
+			action := cheapest(a.costs[i], p)
+			own := expectedCost(a.costs[i], action, p)
+			expected += own
+			surprise[i] += part * (a.realised(i, action) - own)
 			total++
 		}
 	}
-	r := Reliability{Bins: bins}
+	r := Reliability{Bins: bins, Expected: expected / total}
+	hits := make([]float64, n)
 	for b := range bins {
 		bin := &bins[b]
 		if bin.Count == 0 {
 			continue
 		}
-		n := float64(bin.Count)
-		bin.Predicted /= n
-		bin.Observed /= n
-		bin.Low, bin.High = wilson(bin.Observed, n/float64(a.opt.Repeats))
-		r.Error += math.Abs(bin.Predicted-bin.Observed) * n / total
+		bin.Predicted /= float64(bin.Count)
+		positive := 0.0
+		for i, share := range in[b] {
+			hits[i] = share * float64(a.outcome(i))
+			positive += hits[i] * float64(a.opt.Repeats)
+		}
+		bin.Observed = positive / float64(bin.Count)
+		bin.Low, bin.High = 0, 1 // all that one case tells
+		if m := a.share(hits, in[b]); m != nil {
+			bin.Observed, bin.Low, bin.High = m.Value, m.Low, m.High
+		}
+		r.Error += math.Abs(bin.Predicted-bin.Observed) * float64(bin.Count) / total
 	}
-	return r
-}
-
-// wilson is the interval of shares whose standard error reaches the share seen in n
-// cases.
-func wilson(share, n float64) (low, high float64) {
-	z := distuv.UnitNormal.Quantile(0.5 + Level/2)
-	centre := (share + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
-	return max(0, min(centre-half, share)), min(1, max(centre+half, share))
+	var every []int
+	for action := range a.problem.Utility.Actions() {
+		every = append(every, action)
+	}
+	e, err := a.cases.Mean(excess, &compare.Range{Least: -1, Most: 1}, Level)
+	if err != nil {
+		return r, err
+	}
+	r.Excess = *measure(e)
+	e, err = a.cases.Mean(surprise, a.differences(every, every), Level)
+	r.Surprise = *measure(e)
+	return r, err
 }

@@ -18,6 +18,8 @@ type Result struct {
 	Utility  *decision.Spec `json:"utility"`
 	Outcomes [2]string      `json:"outcomes"` // the negative one first
 	Actions  []string       `json:"actions"`
+	// Right is the action that costs least under each outcome, on average over cases.
+	Right []int `json:"right"`
 	// Threshold is the probability above which the second of two actions is the
 	// cheaper, where all cases share a table in which there is one.
 	Threshold *float64 `json:"threshold"`
@@ -42,6 +44,8 @@ type Result struct {
 	// Regrets are against the exact posterior; empty where it was not asked.
 	Regrets    []Regret    `json:"regrets"`
 	Reliable   Reliability `json:"reliability"`
+	Cuts       []Cut       `json:"thresholds"` // empty unless there are two actions
+	Gains      []Gain      `json:"gains"`
 	Benefit    *Benefit    `json:"net_benefit"` // nil unless cases share a Threshold
 	Sensitive  []Shift     `json:"sensitivity"`
 	Nearest    []Case      `json:"nearest"`
@@ -70,8 +74,10 @@ type Score struct {
 	StdErr   float64 `json:"std_err"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
-	// Taken is how often each action was taken, as a share of all decisions.
-	Taken []float64 `json:"taken"`
+	// Taken is how often each action was taken, as a share of all decisions, and Counts
+	// how often it met which outcome.
+	Taken  []float64 `json:"taken"`
+	Counts []Count   `json:"counts"`
 	// Quality is that of the probabilities; nil for what has none of its own.
 	Quality *Quality `json:"quality,omitempty"`
 
@@ -110,6 +116,9 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	if t, ok := a.threshold(); ok {
 		r.Threshold = &t
 	}
+	for y := range r.Outcomes {
+		r.Right = append(r.Right, a.right(y))
+	}
 	for _, d := range a.deciders(r.Method) {
 		s, err := a.score(d, folds)
 		if err != nil {
@@ -128,7 +137,13 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	r.Flips = a.flips(r.Methods, folds)
 	r.Regrets = a.regrets(folds)
 	mean := a.meanProbabilities(r.Method, folds)
-	r.Reliable = a.reliability(r.Method, folds)
+	if r.Reliable, err = a.reliability(r.Method, folds); err != nil {
+		return nil, err
+	}
+	if r.Cuts, err = a.cuts(r.Method, folds); err != nil {
+		return nil, err
+	}
+	r.Gains = a.gains(mean)
 	r.Benefit = a.benefit(r.Method, folds)
 	r.Sensitive = a.sensitivity(r.Method, folds)
 	r.Nearest = a.nearest(mean)
@@ -237,8 +252,11 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
 	s.MeanCost, s.StdErr, s.Low, s.High = e.Mean, e.StdErr, e.Low, e.High
+	s.Counts = a.counts(s, folds)
 	if d.model == d.name {
-		s.Quality = a.quality(d.model, folds)
+		if s.Quality, err = a.quality(d.model, folds); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.name, err)
+		}
 	}
 	return s, nil
 }

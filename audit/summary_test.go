@@ -144,8 +144,8 @@ func TestSummaryByHand(t *testing.T) {
 	near(t, "margin", r.Nearest[0].Margin, 0.2)
 
 	brier := 0.01 + 0.25 + 0.64 + 0.81 + 0.0025 + 0.01 + 0.09 + 0.36
-	near(t, "Brier score", r.Methods[0].Quality.Brier, brier/8)
-	near(t, "accuracy", r.Methods[0].Quality.Accuracy, 4.0/8)
+	near(t, "Brier score", r.Methods[0].Quality.Brier.Value, brier/8)
+	near(t, "accuracy", r.Methods[0].Quality.Accuracy.Value, 4.0/8)
 	// The bin from 0.1 to 0.2 has the two cases at 0.1, one of them positive.
 	if b := r.Reliable.Bins[1]; b.Count != 2 || b.Predicted != 0.1 || b.Observed != 0.5 {
 		t.Errorf("bin %+v", b)
@@ -162,16 +162,84 @@ func TestSummaryByHand(t *testing.T) {
 	}
 }
 
-// Wilson's interval against values worked out from its formula by others: Brown, Cai
-// and DasGupta (2001) give the limits of 0 of n as 0 and z²/(n + z²).
-func TestWilson(t *testing.T) {
-	const z2 = 3.8414588206941236 // the 95 % quantile of χ² with one degree of freedom
-	low, high := wilson(0, 10)
-	near(t, "low", low, 0)
-	near(t, "high", high, z2/(10+z2))
-	low, high = wilson(0.5, 10)
-	near(t, "symmetric", low+high, 1)
-	near(t, "half", high-0.5, 0.5*math.Sqrt(z2/(10+z2)))
+// Counts, ranks, thresholds and gains of the eight cases, by hand.
+func TestCountsByHand(t *testing.T) {
+	a, folds := eight(t)
+	r, err := a.Summarise(folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Action by action, the negative outcome first.
+	want := []struct{ cases, ofOutcome, ofAction float64 }{{2, 2.0 / 4, 2.0 / 3}, {1, 1.0 / 4, 1.0 / 3}, {2, 2.0 / 4, 2.0 / 5}, {3, 3.0 / 4, 3.0 / 5}}
+	for k, c := range r.Methods[0].Counts {
+		near(t, "cases", c.Cases, want[k].cases)
+		near(t, "of the outcome", c.OfOutcome.Value, want[k].ofOutcome)
+		near(t, "of the action", c.OfAction.Value, want[k].ofAction)
+		if c.Action != k/2 || c.Outcome != k%2 || c.OfOutcome.Low < 0 || c.OfOutcome.High > 1 {
+			t.Errorf("count %+v", c)
+		}
+	}
+	// A constant action leaves nothing to say about the other one.
+	constant := r.Methods[len(r.Methods)-1].Counts
+	if constant[0].OfAction != nil || constant[3].OfAction.Value != 0.5 || constant[3].OfOutcome.Value != 1 {
+		t.Errorf("constant: %+v", constant)
+	}
+	q := r.Methods[0].Quality
+	near(t, "area", q.Area.Value, 10.5/16) // 4, 3, 2 and 1½ of 4 negative cases
+	near(t, "average precision", q.Precision.Value, (1+2.0/3+3.0/5+4.0/7)/4)
+	for _, m := range []*Measure{q.Area, q.Precision, q.Brier, q.LogLoss, q.Accuracy} {
+		if !(m.Low < m.Value && m.Value < m.High) {
+			t.Errorf("measure %+v", m)
+		}
+	}
+	given := 0
+	for _, c := range r.Cuts {
+		switch {
+		case c.Given:
+			given++
+			near(t, "cost at the threshold", c.Cost.Value, r.Methods[0].MeanCost)
+		case c.Threshold == 0.5:
+			if c.TruePositive != 1 || c.FalsePositive != 1 || c.FalseNegative != 3 || c.TrueNegative != 3 {
+				t.Errorf("cut %+v", c)
+			}
+			near(t, "cost at one half", c.Cost.Value, 2)
+			near(t, "net benefit at one half", c.NetBenefit, 0)
+			near(t, "sensitivity", c.Sensitivity, 0.25)
+			near(t, "specificity", c.Specificity, 0.75)
+		}
+	}
+	if given != 1 {
+		t.Errorf("%d thresholds are the given one", given)
+	}
+	for _, g := range r.Gains {
+		switch g.Share {
+		case 0.5:
+			if g.Cases != 4 || g.Found != 2 || g.Lift != 1 || g.OfPositive.Value != 0.5 || g.Probability != 0.3 {
+				t.Errorf("gain %+v", g)
+			}
+		case 0.8: // six cases: one of the two at 0.1, half of it positive
+			near(t, "found", g.Found, 3.5)
+		case 1:
+			near(t, "all", g.Found, 4)
+		}
+	}
+}
+
+// A ranking without a mistake is not known to be perfect.
+func TestPerfectRanking(t *testing.T) {
+	a, folds := eight(t)
+	for _, f := range folds {
+		for k, i := range f.Rows {
+			f.Answers["corrected"][k] = 0.9 - 0.1*float64(i)
+		}
+	}
+	r, err := a.Summarise(folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := r.Methods[0].Quality; q.Area.Value != 1 || q.Area.High != 1 || q.Area.Low > 0.95 || q.Precision.Value != 1 || q.Precision.Low > 0.95 {
+		t.Errorf("area %+v, precision %+v", q.Area, q.Precision)
+	}
 }
 
 // Utilities are judged by what they fall short of hindsight, and the best action stays

@@ -25,7 +25,8 @@ type Audit struct {
 func AuditFiles() []string {
 	return []string{
 		"index.html", "cost.svg", "cost.png", "reliability.svg", "reliability.png", "net_benefit.svg", "net_benefit.png",
-		"sensitivity.svg", "sensitivity.png", "folds.csv", "decisions.csv", Results,
+		"sensitivity.svg", "sensitivity.png", "gains.svg", "gains.png",
+		"folds.csv", "decisions.csv", "counts.csv", "quality.csv", "thresholds.csv", "gains.csv", Results,
 	}
 }
 
@@ -39,6 +40,7 @@ func (r *Audit) Files() (map[string][]byte, error) {
 	}
 	for name, write := range map[string]func(io.Writer) error{
 		"index.html": r.page().Write, "folds.csv": r.writeFolds, "decisions.csv": r.writeDecisions,
+		"counts.csv": r.writeCounts, "quality.csv": r.writeQuality, "thresholds.csv": r.writeCuts, "gains.csv": r.writeGains,
 	} {
 		if err := f.add(name, write); err != nil {
 			return nil, err
@@ -52,6 +54,7 @@ func (r *Audit) figures() map[string]report.Figure {
 		"cost":        r.costFigure(),
 		"reliability": r.reliabilityFigure(),
 		"sensitivity": r.sensitivityFigure(),
+		"gains":       r.gainsFigure(),
 	}
 	if r.Benefit != nil {
 		f["net_benefit"] = r.benefitFigure()
@@ -126,30 +129,39 @@ func (r *Audit) page() *report.Page {
 		p.Verdict(tones[v.Tone], v.Answer, v.Question, v.Finding)
 	}
 
+	p.Section("Who is decided how")
+	p.Text(r.missed(r.Methods[0]))
+	p.Table(r.countsTable(r.Methods[0]))
+	if len(r.Actions) == 2 {
+		p.Table(r.ratesTable())
+	}
+
 	p.Section("What decisions cost")
 	p.Text(r.costText())
 	p.Figure(r.costFigure(), "Cost per case of every method and baseline; of the actions that are the same for all, only the best is shown.", "Mean cost per case with interval, one row for each method and baseline; the table below has the numbers.")
 	p.Table(r.costTable())
-	p.Text("Intervals are over cases: each was decided by a model that had not seen it, and what it cost is one draw of what new cases cost; a Bayesian bootstrap that allows for costly mistakes not seen yet turns these into 95 % intervals, for differences case by case. The comparisons with the best action that is the same for all and with a threshold of one half were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once. “Other decisions” is the share of cases that are decided otherwise than by " + method + ".")
-
-	p.Section("Does calibration matter")
-	r.calibrationSection(p)
-
-	p.Section("Against the exact posterior")
-	r.regretSection(p)
+	p.Text("“Other decisions” is the share of cases that are decided otherwise than by " + method + ". The comparisons with the best action that is the same for all and with a threshold of one half were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once.")
 
 	p.Section("Can the probabilities be trusted")
 	p.Figure(r.reliabilityFigure(), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s).", r.Outcomes[1], method),
 		"Reliability diagram with ten bins; points on the diagonal are reliable probabilities.")
-	p.Text(fmt.Sprintf("Predicted and observed differ by %s on average over all cases.", report.Number(r.Reliable.Error)))
+	p.Text(r.trust())
 	p.Table(r.qualityTable())
 
+	p.Section("At other thresholds")
 	if r.Benefit != nil {
-		p.Section("At other costs: net benefit")
 		p.Figure(r.benefitFigure(), "Decision curve: what deciding by a model is worth over costs of a miss, in true positives per case.",
 			"Net benefit against the ratio of costs, for the audited method, probit regression, treating all and treating none.")
 		p.Text("Where the curve of a model lies above those of treating all and treating none, deciding case by case pays.")
 	}
+	if len(r.Cuts) > 0 {
+		p.Table(r.cutsTable())
+	}
+
+	p.Section("Where to look first")
+	p.Figure(r.gainsFigure(), fmt.Sprintf("Gains: the share of %s cases found among the cases most probably so.", r.Outcomes[1]),
+		"Share of positive cases found against the share of cases looked at, most probable first, with interval, and the diagonal of looking at random.")
+	p.Table(r.gainsTable())
 
 	p.Section("If the costs are not quite right")
 	p.Figure(r.sensitivityFigure(), "Cost per case if the cost of "+r.Outcomes[1]+" cases is a multiple of that stated.",
@@ -160,9 +172,24 @@ func (r *Audit) page() *report.Page {
 	p.Text("For these the next best action is expected to cost little more: a second look is worth most here.")
 	p.Table(r.nearestTable())
 
+	p.Section("Does calibration matter")
+	r.calibrationSection(p)
+
+	p.Section("Against the exact posterior")
+	r.regretSection(p)
+
 	p.Section("How it was done")
 	r.methodSection(p)
 	return p
+}
+
+// trust says whether probabilities are what they claim to be, as far as costs go.
+func (r *Audit) trust() string {
+	m := r.Reliable
+	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. Observed is %s %s cases, %s more than predicted (95 %% interval %s). By the probabilities' own account the decisions cost %s per case; the true cost is %s more (%s).",
+		report.Number(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.Outcomes[1],
+		strings.TrimSuffix(report.Within(100*m.Excess.Value, 100*m.Excess.Low, 100*m.Excess.High), " ")+" %", percents(m.Excess.Low, m.Excess.High),
+		report.Within(m.Expected, r.Methods[0].Low, r.Methods[0].High), report.Within(m.Surprise.Value, m.Surprise.Low, m.Surprise.High), report.Range(m.Surprise.Low, m.Surprise.High))
 }
 
 func (r *Audit) costText() string {
@@ -238,21 +265,6 @@ func (r *Audit) regretSection(p *report.Page) {
 	p.Table(t)
 }
 
-func (r *Audit) qualityTable() *report.Table {
-	t := &report.Table{Caption: "Quality of the probabilities, whatever is decided by them", Columns: []report.Column{
-		{Title: "method"},
-		{Title: "log loss", Align: report.Right},
-		{Title: "Brier score", Align: report.Right},
-		{Title: "accuracy at one half", Align: report.Right},
-	}}
-	for _, s := range r.Methods {
-		if q := s.Quality; q != nil {
-			t.AddRow(report.MethodLabel(s.Method), fmt.Sprintf("%.4f", q.LogLoss), fmt.Sprintf("%.4f", q.Brier), report.Percent(q.Accuracy))
-		}
-	}
-	return t
-}
-
 func (r *Audit) sensitivityTable() *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Title: "multiple", Align: report.Right},
@@ -277,7 +289,7 @@ func (r *Audit) nearestTable() *report.Table {
 		{Title: "cost", Align: report.Right},
 	}}
 	for _, c := range r.Nearest {
-		t.AddRow(strconv.Itoa(c.Row), strconv.Itoa(c.Line), fmt.Sprintf("%.4f", c.Probability), c.Action, report.Number(c.Margin), c.Outcome, report.Number(c.Cost))
+		t.AddRow(strconv.Itoa(c.Row), strconv.Itoa(c.Line), report.Number(c.Probability), c.Action, report.Number(c.Margin), c.Outcome, report.Number(c.Cost))
 	}
 	return t
 }
@@ -288,6 +300,7 @@ func (r *Audit) methodSection(p *report.Page) {
 		how = "Its hyperparameters were kept as given."
 	}
 	p.Text(fmt.Sprintf("A Gaussian-process classifier with %d features, kernel %s and %s likelihood. %s Seed %d.", r.Features, r.Kernel, r.Likelihood, how, r.Seed))
+	p.Text("Intervals are over cases: each was decided by a model that had not seen it, and what it cost is one draw of what new cases cost. A Bayesian bootstrap that allows for costly mistakes not seen yet turns these draws into 95 % intervals, and differences into intervals case by case.")
 	p.Code(strings.Join(append(r.Utility.TableLines(), r.Utility.RuleLine()), "\n"))
 	p.Details("The columns", func(b *report.Body) { b.Code(strings.Join(r.Recipe, "\n")) })
 	p.Details("The kernel of each fold", func(b *report.Body) {

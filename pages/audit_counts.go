@@ -1,0 +1,236 @@
+package pages
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/report"
+)
+
+// ranged writes a number with its interval, to the same place.
+func ranged(m *audit.Measure) string {
+	if m == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%s)", report.Within(m.Value, m.Low, m.High), report.Range(m.Low, m.High))
+}
+
+// percentRange does so for a share.
+func percentRange(m *audit.Measure) string {
+	if m == nil {
+		return "–"
+	}
+	text := ranged(&audit.Measure{Value: 100 * m.Value, Low: 100 * m.Low, High: 100 * m.High})
+	return text[:len(text)-1] + " %)"
+}
+
+// cases writes a number of cases, which repeats or weights may have made broken.
+func cases(n float64) string {
+	if n == math.Trunc(n) {
+		return report.Count(int(n))
+	}
+	return strconv.FormatFloat(n, 'f', 1, 64)
+}
+
+// countsTable is which action met which outcome how often.
+func (r *Audit) countsTable(s audit.Score) *report.Table {
+	t := &report.Table{Caption: "Cases by action and outcome, decided by " + report.MethodLabel(s.Method), Columns: []report.Column{{Title: "action"}}}
+	for _, outcome := range r.Outcomes {
+		t.Columns = append(t.Columns, report.Column{Title: outcome, Align: report.Right}, report.Column{Title: "of all " + outcome, Align: report.Right})
+	}
+	t.Columns = append(t.Columns, report.Column{Title: "all", Align: report.Right})
+	for action, name := range r.Actions {
+		row, all := []string{name}, 0.0
+		for _, c := range s.Counts {
+			if c.Action == action {
+				row = append(row, cases(c.Cases), percentRange(c.OfOutcome))
+				all += c.Cases
+			}
+		}
+		t.AddRow(append(row, cases(all))...)
+	}
+	return t
+}
+
+// missed says in a sentence what the costliest mistake is and how often it was made.
+func (r *Audit) missed(s audit.Score) string {
+	text := ""
+	for y, outcome := range r.Outcomes {
+		all, most := 0.0, audit.Count{}
+		for _, c := range s.Counts {
+			if c.Outcome == y {
+				all += c.Cases
+			}
+			if c.Outcome == y && c.Action != r.Right[y] && c.Cases >= most.Cases {
+				most = c
+			}
+		}
+		if text != "" {
+			text += " "
+		}
+		text += fmt.Sprintf("Of %s %s cases %s get “%s”", cases(all), outcome, cases(most.Cases), r.Actions[most.Action])
+		if most.OfOutcome != nil {
+			text += fmt.Sprintf(" (%s of new ones, with 95 %% confidence)", percents(most.OfOutcome.Low, most.OfOutcome.High))
+		}
+		text += "."
+	}
+	return text
+}
+
+// percents writes an interval of shares.
+func percents(low, high float64) string { return report.Range(100*low, 100*high) + " %" }
+
+// rates are sensitivity and its kin, for two actions and two outcomes.
+func (r *Audit) ratesTable() *report.Table {
+	t := &report.Table{Caption: "Found and right, with 95 % intervals", Columns: []report.Column{
+		{Title: "decided by"},
+		{Title: "sensitivity", Align: report.Right},
+		{Title: "specificity", Align: report.Right},
+		{Title: "positive predictive value", Align: report.Right},
+		{Title: "negative predictive value", Align: report.Right},
+	}}
+	for _, s := range r.Methods {
+		if len(s.Counts) == 4 && s.Counts[0].OfAction != nil && s.Counts[3].OfAction != nil {
+			t.AddRow(report.MethodLabel(s.Method), percentRange(s.Counts[3].OfOutcome), percentRange(s.Counts[0].OfOutcome),
+				percentRange(s.Counts[3].OfAction), percentRange(s.Counts[0].OfAction))
+		}
+	}
+	t.Notes = []report.Note{{Mark: "i", Text: fmt.Sprintf("Sensitivity is the share of %s cases that get “%s”, specificity the share of %s cases that get “%s”; predictive values are the shares of cases with either action that have the outcome it is right for.", r.Outcomes[1], r.Actions[1], r.Outcomes[0], r.Actions[0])}}
+	return t
+}
+
+func (r *Audit) qualityTable() *report.Table {
+	t := &report.Table{Caption: "Quality of the probabilities, whatever is decided by them, with 95 % intervals", Columns: []report.Column{
+		{Title: "method"},
+		{Title: "AUC", Align: report.Right},
+		{Title: "average precision", Align: report.Right},
+		{Title: "Brier score", Align: report.Right},
+		{Title: "log loss", Align: report.Right},
+		{Title: "accuracy at one half", Align: report.Right},
+	}}
+	for _, s := range r.Methods {
+		if q := s.Quality; q != nil {
+			t.AddRow(report.MethodLabel(s.Method), ranged(q.Area), ranged(q.Precision), ranged(q.Brier), ranged(q.LogLoss), percentRange(q.Accuracy))
+		}
+	}
+	return t
+}
+
+func (r *Audit) cutsTable() *report.Table {
+	t := &report.Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[1], r.Outcomes[1], report.MethodLabel(r.Method)), Columns: []report.Column{
+		{Title: "threshold", Align: report.Right},
+		{Title: "cost per case", Align: report.Right},
+		{Title: r.Outcomes[1] + " found", Align: report.Right},
+		{Title: "missed", Align: report.Right},
+		{Title: "false alarms", Align: report.Right},
+		{Title: "sensitivity", Align: report.Right},
+		{Title: "specificity", Align: report.Right},
+		{Title: "net benefit", Align: report.Right},
+	}, Best: "the threshold that the costs imply"}
+	for _, c := range r.Cuts {
+		cells := []report.Cell{{Text: report.Number(c.Threshold), Best: c.Given}}
+		for _, text := range []string{
+			ranged(&c.Cost), cases(c.TruePositive), cases(c.FalseNegative), cases(c.FalsePositive),
+			report.Percent(c.Sensitivity), report.Percent(c.Specificity), strconv.FormatFloat(c.NetBenefit, 'f', 3, 64),
+		} {
+			cells = append(cells, report.Cell{Text: text})
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: cells})
+	}
+	return t
+}
+
+func (r *Audit) gainsTable() *report.Table {
+	t := &report.Table{Caption: "Cases by their probability, the highest first", Columns: []report.Column{
+		{Title: "share of cases", Align: report.Right},
+		{Title: "cases", Align: report.Right},
+		{Title: "down to P(" + r.Outcomes[1] + ")", Align: report.Right},
+		{Title: r.Outcomes[1] + " among them", Align: report.Right},
+		{Title: "of all " + r.Outcomes[1], Align: report.Right},
+		{Title: "lift", Align: report.Right},
+	}}
+	for _, g := range r.Gains {
+		t.AddRow(strconv.FormatFloat(100*g.Share, 'f', 0, 64)+" %", cases(g.Cases), report.Number(g.Probability), cases(g.Found), percentRange(g.OfPositive), strconv.FormatFloat(g.Lift, 'f', 2, 64))
+	}
+	return t
+}
+
+func (r *Audit) gainsFigure() report.Lines {
+	f := report.Lines{
+		X: report.Axis{Label: "Share of cases, the most probable first", Min: 0, Max: 1},
+		Y: report.Axis{Label: "Share of " + r.Outcomes[1] + " cases among them", Min: 0, Max: 1},
+	}
+	model := report.Series{Method: r.Method, X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
+	for _, g := range r.Gains {
+		if g.OfPositive != nil {
+			model.X, model.Y = append(model.X, g.Share), append(model.Y, g.OfPositive.Value)
+			model.Low, model.High = append(model.Low, g.OfPositive.Low), append(model.High, g.OfPositive.High)
+		}
+	}
+	f.Series = []report.Series{model, {Method: "at random", X: []float64{0, 1}, Y: []float64{0, 1}}}
+	return f
+}
+
+// writeCounts writes the confusion matrix of everything that decides.
+func (r *Audit) writeCounts(w io.Writer) error {
+	rows := [][]string{{"method", "action", "outcome", "cases", "of_outcome", "of_outcome_low", "of_outcome_high", "of_action", "of_action_low", "of_action_high"}}
+	for _, s := range r.Methods {
+		for _, c := range s.Counts {
+			row := []string{s.Method, r.Actions[c.Action], r.Outcomes[c.Outcome], decimal(c.Cases)}
+			rows = append(rows, append(append(row, measured(c.OfOutcome)...), measured(c.OfAction)...))
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// writeQuality writes what everything costs, and the measures of probabilities.
+func (r *Audit) writeQuality(w io.Writer) error {
+	rows := [][]string{{"method", "measure", "value", "low", "high"}}
+	for _, s := range r.Methods {
+		add := func(name string, m *audit.Measure) {
+			rows = append(rows, append([]string{s.Method, name}, measured(m)...))
+		}
+		add("cost", &audit.Measure{Value: s.MeanCost, Low: s.Low, High: s.High})
+		if q := s.Quality; q != nil {
+			add("auc", q.Area)
+			add("average_precision", q.Precision)
+			add("brier", q.Brier)
+			add("log_loss", q.LogLoss)
+			add("accuracy", q.Accuracy)
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+func (r *Audit) writeCuts(w io.Writer) error {
+	rows := [][]string{{"threshold", "given", "cost", "cost_low", "cost_high", "true_positive", "false_positive", "false_negative", "true_negative", "sensitivity", "specificity", "net_benefit"}}
+	for _, c := range r.Cuts {
+		row := append([]string{decimal(c.Threshold), strconv.FormatBool(c.Given)}, measured(&c.Cost)...)
+		for _, v := range []float64{c.TruePositive, c.FalsePositive, c.FalseNegative, c.TrueNegative, c.Sensitivity, c.Specificity, c.NetBenefit} {
+			row = append(row, decimal(v))
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+func (r *Audit) writeGains(w io.Writer) error {
+	rows := [][]string{{"share", "cases", "probability", "found", "of_positive", "of_positive_low", "of_positive_high", "lift"}}
+	for _, g := range r.Gains {
+		row := []string{decimal(g.Share), decimal(g.Cases), decimal(g.Probability), decimal(g.Found)}
+		rows = append(rows, append(append(row, measured(g.OfPositive)...), decimal(g.Lift)))
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// measured is a number and its interval, to the last digit; empty where there is none.
+func measured(m *audit.Measure) []string {
+	if m == nil {
+		return []string{"", "", ""}
+	}
+	return []string{decimal(m.Value), decimal(m.Low), decimal(m.High)}
+}
