@@ -79,6 +79,7 @@ them.`,
 		if err := folder.open(); err != nil {
 			return err
 		}
+		defer folder.close()
 		if err := writeLines(c.ErrOrStderr(), a.Problem().Describe()); err != nil {
 			return err
 		}

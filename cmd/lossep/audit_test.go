@@ -83,7 +83,7 @@ func TestResultFolderFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A folder where the temporary file has to go stands for a disk that is full.
-	if err := os.Mkdir(filepath.Join(f.path, "."+pages.Results+".part"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(f.path, folderTemporary+pages.Results), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.replace(map[string][]byte{"a": []byte("new"), pages.Results: []byte(`{}`)}, false); err == nil {
@@ -92,9 +92,10 @@ func TestResultFolderFails(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(f.path, "a")); err != nil || string(b) != "old" {
 		t.Errorf("a is %q (%v)", b, err)
 	}
-	if _, err := os.Stat(filepath.Join(f.path, ".a.part")); err == nil {
+	if _, err := os.Stat(filepath.Join(f.path, folderTemporary+"a")); err == nil {
 		t.Error("a temporary file is left")
 	}
+	f.close()
 	if err := f.open(); err != nil {
 		t.Errorf("the folder is not ours any more: %v", err)
 	}

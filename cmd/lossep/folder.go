@@ -18,44 +18,75 @@ import (
 )
 
 // resultFolder is a folder that belongs to one command. It holds the files of one
-// finished run, and those parts of an unfinished one that are done.
+// finished run, and those parts of an unfinished one that are done. Only one run at a time
+// has it open.
 type resultFolder struct {
 	path      string
 	signature string   // what results.json and the progress say they were made by
 	files     []string // all that a run may write, that of pages.Results among them
+
+	lock *os.File // the folder itself, while it is open
 }
 
-// Names in the folder. Progress is there only while a run is unfinished.
+// Names in the folder. Progress is there only while a run is unfinished, and is made
+// under another name, so that it is there with its settings or not at all. What begins
+// with folderTemporary was left by a run that was killed.
 const (
-	folderProgress = ".progress"
-	folderSettings = "settings.json"
+	folderProgress  = ".progress"
+	folderSettings  = "settings.json"
+	folderTemporary = ".lossep-"
 )
 
-// open makes sure of a folder that is empty or of this command, and can be written.
-func (f *resultFolder) open() error {
+// open makes sure of a folder that is empty or of this command, can be written, and is
+// open to no other run. It is closed with close.
+func (f *resultFolder) open() (err error) {
 	if f.path == "" {
 		return usagef("--out: the name is empty; give a folder")
 	}
-	entries, err := os.ReadDir(f.path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		if err := os.MkdirAll(f.path, 0o755); err != nil {
-			return usagef("--out: the folder cannot be made: %w", err)
+	if err := os.MkdirAll(f.path, 0o755); err != nil {
+		return usagef("--out: the folder cannot be made: %w", err)
+	}
+	if f.lock, err = lockFolder(f.path); err != nil {
+		return usagef("--out: %s: %w", f.path, err)
+	}
+	defer func() {
+		if err != nil {
+			f.close()
 		}
-	case err != nil:
+	}()
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
 		return usagef("--out: %w", err)
-	case len(entries) > 0 && !f.ours():
+	}
+	var left []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), folderTemporary) {
+			left = append(left, e.Name())
+		}
+	}
+	if len(entries) > len(left) && !f.ours(entries) {
 		return usagef("--out: %s is not empty and was not written by this command; give another folder", f.path)
 	}
-	probe, err := os.CreateTemp(f.path, ".lossep-*")
+	for _, name := range left {
+		_ = os.RemoveAll(filepath.Join(f.path, name)) // nobody else has the folder open
+	}
+	probe, err := os.CreateTemp(f.path, folderTemporary+"*")
 	if err != nil {
 		return usagef("--out: the folder cannot be written: %w", err)
 	}
 	return discard(probe)
 }
 
-// ours looks for the signature of a finished or an unfinished run.
-func (f *resultFolder) ours() bool {
+// close lets others open the folder.
+func (f *resultFolder) close() {
+	if f.lock != nil {
+		_ = f.lock.Close() // nothing was written to the folder itself
+	}
+}
+
+// ours looks for the signature of a finished or an unfinished run, or for the beginning
+// of one: progress without settings, and nothing else.
+func (f *resultFolder) ours(entries []os.DirEntry) bool {
 	for _, name := range []string{pages.Results, filepath.Join(folderProgress, folderSettings)} {
 		var found struct {
 			MadeBy string `json:"made_by"`
@@ -65,7 +96,21 @@ func (f *resultFolder) ours() bool {
 			return true
 		}
 	}
-	return false
+	for _, e := range entries {
+		if e.Name() != folderProgress && !strings.HasPrefix(e.Name(), folderTemporary) {
+			return false
+		}
+	}
+	inside, err := os.ReadDir(filepath.Join(f.path, folderProgress))
+	if err != nil {
+		return false
+	}
+	for _, e := range inside {
+		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // resume returns the parts that an unfinished run with the same settings left, and
@@ -87,13 +132,24 @@ func (f *resultFolder) resume(settings any) ([][]byte, error) {
 	if unknown == nil && err == nil && bytes.Equal(before, now) {
 		return f.parts()
 	}
-	if err := os.RemoveAll(folder); err != nil {
+	fresh, err := os.MkdirTemp(f.path, folderTemporary+"*")
+	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		return nil, err
+	err = writeWhole(filepath.Join(fresh, folderSettings), now)
+	if err == nil {
+		err = os.Chmod(fresh, 0o755)
 	}
-	return nil, writeWhole(filepath.Join(folder, folderSettings), now)
+	if err == nil {
+		err = os.RemoveAll(folder)
+	}
+	if err == nil {
+		err = os.Rename(fresh, folder)
+	}
+	if err != nil {
+		_ = os.RemoveAll(fresh) // the first error is the one to tell
+	}
+	return nil, err
 }
 
 func (f *resultFolder) parts() (parts [][]byte, err error) {
@@ -119,23 +175,38 @@ func (f *resultFolder) keep(index int, part any) error {
 	return writeWhole(filepath.Join(f.path, folderProgress, fmt.Sprintf("part-%04d.json", index)), b)
 }
 
-// writeWhole writes a file that is there as a whole or not at all.
+// writeWhole writes a file that is there as a whole or not at all, also after the machine
+// has lost its power.
 func writeWhole(path string, content []byte) error {
 	temporary := path + ".part"
-	if err := os.WriteFile(temporary, content, 0o644); err != nil {
+	err := writeSynced(temporary, content)
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
 		_ = os.Remove(temporary) // the first error is the one to tell
+	}
+	return err
+}
+
+// writeSynced writes a file to where it stays. What a disk has no room for may show only
+// then.
+func writeSynced(path string, content []byte) error {
+	w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
 		return err
 	}
-	return os.Rename(temporary, path)
+	_, err = w.Write(content)
+	return errors.Join(err, w.Sync(), w.Close())
 }
 
 // replace makes the folder hold the given files and none of an earlier run. All are
 // written beside the old ones before the first takes its place. Parts of an unfinished
 // run go too, unless that was about something else.
 func (f *resultFolder) replace(files map[string][]byte, keepParts bool) error {
-	temporary := func(name string) string { return filepath.Join(f.path, "."+name+".part") }
+	temporary := func(name string) string { return filepath.Join(f.path, folderTemporary+name) }
 	for name, content := range files {
-		if err := os.WriteFile(temporary(name), content, 0o644); err != nil {
+		if err := writeSynced(temporary(name), content); err != nil {
 			for name := range files {
 				_ = os.Remove(temporary(name)) // the first error is the one to tell
 			}

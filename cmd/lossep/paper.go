@@ -65,6 +65,7 @@ from them.`,
 		if err := folder.open(); err != nil {
 			return err
 		}
+		defer folder.close()
 		run := &paperRun{Paper: pages.Paper{
 			Origin: pages.Origin{MadeBy: paperSignature, Versions: versions()},
 			Parts:  parts, Settings: s, Command: paperCommand(parts, s),
