@@ -135,3 +135,16 @@ func TestKeyboard(t *testing.T) {
 		}
 	})
 }
+
+// An address that names no panel shows the first one, also where the name is one that
+// every object of the language knows.
+func TestAddressesThatNameNothing(t *testing.T) {
+	for _, name := range []string{"nothing", "constructor", "__proto__", "toString?data=1", "reactor?__proto__=1&constructor=2"} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, newSite(t).url+"/#"+name)
+			if shown := evaluate[string](b, `[...document.querySelectorAll("[data-panel]")].filter((p) => !p.hidden).map((p) => p.dataset.panel).join()`); shown != "reactor" {
+				t.Errorf("the panel %q is shown", shown)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ import {caption, cell, h, wordCell} from "./dom.js";
 import {count, fixed, number, percent, plural} from "./format.js";
 import {actionBadge, replaceTable} from "./panel.js";
 import {methodLabel} from "./looks.js";
+import {cellOf} from "./rows.js";
 
 // The table of decisions, a page of it at a time.
 
@@ -67,7 +68,7 @@ export class DecisionTable {
     const {index, row, decision, own, errors} = entry;
     const {actions, extras, opinions} = this.about;
     const head = h("th", {scope: "row", class: "number"}, count(index + 1));
-    const more = extras.map((name) => h("td", {}, String(row[name] ?? "")));
+    const more = extras.map((name) => h("td", {}, String(cellOf(row, name) ?? "")));
     if (errors) {
       return h("tr", {class: "bad", dataset: {row: index + 1}}, head, more, h("td", {colspan: width - 1 - extras.length, dataset: {field: "error"}},
         errors.map(({column, message}) => h("div", {}, h("b", {}, "✗ not decided: "), column ? [h("code", {}, column), " "] : "", message))));

@@ -65,8 +65,9 @@ function show(name) {
 // follow shows what the address says.
 function follow() {
   const {panel, values} = decodeLink(location.hash);
-  const name = panels[panel] ? panel : "reactor";
-  if (panels[panel]) panels[name].read(values);
+  const known = Object.hasOwn(panels, panel); // and not what every object has, such as #constructor
+  const name = known ? panel : "reactor";
+  if (known) panels[name].read(values);
   show(name);
 }
 

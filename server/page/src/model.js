@@ -8,7 +8,7 @@ import {Handles, lineShape} from "./handles.js";
 import {decodeText, encodeText} from "./link.js";
 import {light, methodLabel, theme} from "./looks.js";
 import {Panel, replaceTable} from "./panel.js";
-import {readRows, writeCSV} from "./rows.js";
+import {cellOf, readRows, writeCSV} from "./rows.js";
 import {saveCSV, saveSVG} from "./save.js";
 import {entriesOf, sameEntries, specText} from "./spec.js";
 
@@ -260,7 +260,7 @@ export class Model extends Panel {
       const given = new Set(rows.flatMap(Object.keys));
       const known = columns.map(({name}) => name).filter((name) => given.has(name));
       const names = [...new Set([...known, ...given])]; // in the model's order, the outcome last
-      return writeCSV(names, rows.map((row) => names.map((name) => row[name])));
+      return writeCSV(names, rows.map((row) => names.map((name) => cellOf(row, name))));
     }
     if (columns.some(({example}) => example === undefined)) return "";
     return writeCSV(columns.map(({name}) => name), [columns.map(({example}) => example)]);
@@ -519,7 +519,7 @@ export class Model extends Panel {
     saveCSV(`${this.model.name}-decisions`, writeCSV(header, this.decisions.map((entry) => {
       const {index, row, decision: d, own, errors} = entry;
       return [
-        index + 1, ...extras.map((name) => row[name]), d?.action, own?.action, d && flipped(entry), d?.probability, ...actions.map((_, a) => d?.expected[a]), d?.margin,
+        index + 1, ...extras.map((name) => cellOf(row, name)), d?.action, own?.action, d && flipped(entry), d?.probability, ...actions.map((_, a) => d?.expected[a]), d?.margin,
         d?.dissent && Object.entries(d.dissent).map((pair) => pair.join(": ")).join("; "), d?.unseen?.join("; "), errors?.map(({column, message}) => [column, message].filter(Boolean).join(": ")).join("; "),
       ];
     })));

@@ -36,6 +36,10 @@ function readJSON(text) {
   return {columns: [...columns], rows, format: "JSON", notes: []};
 }
 
+// cellOf is the value of a row under a name, and nothing that all objects have: a column
+// may be called "constructor".
+export const cellOf = (row, name) => (Object.hasOwn(row, name) ? row[name] : undefined);
+
 const separators = {",": "comma separated", ";": "semicolon separated", "\t": "tab separated"};
 
 function readDelimited(text, numeric) {

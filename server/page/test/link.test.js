@@ -26,3 +26,10 @@ test("any text survives", () => {
   }
   assert.equal(decodeText("%%%"), undefined);
 });
+
+test("values may be called what all objects have", () => {
+  const {panel, values} = decodeLink("#__proto__?__proto__=1&constructor=2");
+  assert.equal(panel, "__proto__");
+  assert.deepEqual(Object.entries(values), [["__proto__", "1"], ["constructor", "2"]]);
+  assert.equal(Object.getPrototypeOf(values), Object.prototype);
+});

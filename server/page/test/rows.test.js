@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {readRows, RowsError, writeCSV} from "../src/rows.js";
+import {cellOf, readRows, RowsError, writeCSV} from "../src/rows.js";
 
 const numeric = new Set(["age", "income"]);
 
@@ -47,4 +47,13 @@ test("what is written reads back as it was", () => {
   assert.deepEqual(readRows(text, numeric).rows, [
     {age: 0.30000000000000004, job: 'say "hi", twice'}, {age: 1e-300, job: ""}, {age: -5, job: "x\ny"},
   ]);
+});
+
+test("columns may be called what all objects have", () => {
+  const {columns, rows} = readRows("constructor,__proto__,toString\n1,2,x\n");
+  assert.deepEqual(columns, ["constructor", "__proto__", "toString"]);
+  assert.deepEqual(columns.map((name) => cellOf(rows[0], name)), ["1", "2", "x"]);
+  const other = readRows('[{"a": 1}, {"constructor": 2, "__proto__": 3}]');
+  assert.deepEqual(other.columns.map((name) => cellOf(other.rows[0], name)), [1, undefined, undefined]);
+  assert.equal(JSON.stringify(other.rows[1]), '{"constructor":2,"__proto__":3}');
 });
