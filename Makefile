@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test browser lint format robust bench generate
+.PHONY: build test browser lint format robust bench generate licences
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
@@ -32,3 +32,6 @@ bench:      ## all benchmarks; then matrices and sweeps on one core and on two
 
 generate:   ## the assembly of packages level3 and lanes
 	go generate ./level3 ./internal/lanes
+
+licences:   ## the notices of what the program contains, anew
+	go test ./internal/notices -update

@@ -40,7 +40,7 @@ costs, takes the best action for each case, and says how sure it is.`,
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	c.CompletionOptions.DisableDefaultCmd = true
-	c.AddCommand(newFit(), newPredict(), newDecide(), newShow(), newAudit(), newReactor(), newPaper(), newServe())
+	c.AddCommand(newFit(), newPredict(), newDecide(), newShow(), newAudit(), newReactor(), newPaper(), newServe(), newLicences())
 	return c
 }
 
