@@ -13,6 +13,17 @@ func (t Table) Max() float64 {
 	return most
 }
 
+// scaled is the table times a power of two that leaves its largest entry between a
+// quarter and a half: only ratios matter, and sums neither overflow nor vanish.
+func (t Table) scaled() Table {
+	_, e := math.Frexp(t.Max())
+	s := make(Table, len(t))
+	for a, row := range t {
+		s[a] = [2]float64{math.Ldexp(row[0], -e-1), math.Ldexp(row[1], -e-1)}
+	}
+	return s
+}
+
 // Range is the probabilities of outcome 1 for which an action is best.
 type Range struct {
 	Action   int
@@ -25,6 +36,7 @@ type Range struct {
 // next leader is always the steeper line that is met first. Actions that are never
 // best, or only at a point, do not occur.
 func (t Table) Ranges() []Range {
+	t = t.scaled()
 	slope := func(a int) float64 { return t[a][1] - t[a][0] }
 	best := 0
 	for a := range t {
@@ -36,8 +48,7 @@ func (t Table) Ranges() []Range {
 	for {
 		next, at := -1, 1.0
 		for a := range t {
-			// Halves, so that their sum cannot overflow.
-			gain0, gain1 := t[best][0]/2-t[a][0]/2, t[a][1]/2-t[best][1]/2
+			gain0, gain1 := t[best][0]-t[a][0], t[a][1]-t[best][1]
 			if !(gain0+gain1 > 0) || !(gain1 > 0) {
 				continue // not steeper, or not met before p = 1
 			}

@@ -126,7 +126,11 @@ func (s *Spec) check() *SpecError {
 		}
 	}
 	if len(s.Columns()) == 0 {
-		if _, err := s.Table(nil); err != nil {
+		t, err := s.Table(nil)
+		if err == nil {
+			err = t.checkChoice()
+		}
+		if err != nil {
 			return bad("", "%s", strings.TrimPrefix(err.Error(), "utility table: "))
 		}
 	}

@@ -28,6 +28,10 @@ func (e *TableError) Error() string {
 	return fmt.Sprintf("utility table, row %d, column %d: %s", e.Action+1, e.Outcome+1, e.Msg)
 }
 
+// smallestEntry is the largest entry that a table has to have at least. Times a
+// probability it must not come near the smallest numbers, which have few digits.
+const smallestEntry = 1e-200
+
 // NewTable makes a table from rows of numbers and checks it.
 func NewTable(rows [][]float64) (Table, error) {
 	t := make(Table, len(rows))
@@ -37,7 +41,21 @@ func NewTable(rows [][]float64) (Table, error) {
 		}
 		t[a] = [2]float64{row[0], row[1]}
 	}
-	return t, t.Check()
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	return t, t.checkChoice()
+}
+
+// checkChoice reports a table whose actions are all the same to rounding. A single case
+// may have such a table; as that of all cases it leaves nothing to decide.
+func (t Table) checkChoice() error {
+	for a := range t {
+		if !t.tie(a, 0, 1, 0) || !t.tie(0, a, 1, 0) || !t.tie(a, 0, 0, 1) || !t.tie(0, a, 0, 1) {
+			return nil
+		}
+	}
+	return &TableError{-1, -1, "all actions have the same entries, so no action is better than another"}
 }
 
 // Check reports the first entry that is not a utility.
@@ -45,7 +63,6 @@ func (t Table) Check() error {
 	if len(t) < 2 {
 		return &TableError{-1, -1, fmt.Sprintf("wants at least 2 actions to choose from, one a row, and has %d", len(t))}
 	}
-	positive := false
 	for a, row := range t {
 		for y, u := range row {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
@@ -54,11 +71,13 @@ func (t Table) Check() error {
 			if u < 0 {
 				return &TableError{a, y, fmt.Sprintf("%v is negative; utilities are at least 0, so add the same amount to every entry", u)}
 			}
-			positive = positive || u > 0
 		}
 	}
-	if !positive {
+	switch most := t.Max(); {
+	case most == 0:
 		return &TableError{-1, -1, "every entry is 0, so no action is better than another"}
+	case most < smallestEntry:
+		return &TableError{-1, -1, fmt.Sprintf("the largest entry is %v; only ratios matter, so multiply all by the same number until it is at least %v", most, smallestEntry)}
 	}
 	return nil
 }
@@ -156,12 +175,16 @@ func (t Table) Threshold() (p, b float64, ok bool) {
 	if !(gain0 > 0 && gain1 > 0) {
 		return 0, 0, false
 	}
-	// From the smaller side, whose probability keeps its digits. Halves cannot
-	// overflow.
-	total := gain0/2 + gain1/2
-	p = gain0 / 2 / total
-	if p > 0.5 {
-		return p, -normal.Quantile(gain1 / 2 / total), true
+	// From the smaller side, whose probability keeps its digits. Relative to the larger
+	// gain nothing overflows, and what vanishes could not be told from 0.
+	most := max(gain0, gain1)
+	gain0, gain1 = gain0/most, gain1/most
+	p, q := gain0/(gain0+gain1), gain1/(gain0+gain1)
+	switch {
+	case p == 0 || q == 0:
+		return 0, 0, false
+	case p > 0.5:
+		return p, -normal.Quantile(q), true
 	}
 	return p, normal.Quantile(p), true
 }

@@ -17,7 +17,7 @@ import (
 var paper = decision.Table{{1, 0}, {0.5, 1}}
 
 func TestCheck(t *testing.T) {
-	for _, good := range []decision.Table{paper, {{0, 0}, {0, 1e-300}}, {{1, 1}, {1, 1}}, {{1, 0}, {0, 1}, {0.7, 0.7}}} {
+	for _, good := range []decision.Table{paper, {{0, 0}, {5e-324, 1e-200}}, {{1, 1}, {1, 1}}, {{1, 0}, {0, 1}, {0.7, 0.7}}} {
 		if err := good.Check(); err != nil {
 			t.Errorf("%v: %v", good, err)
 		}
@@ -33,6 +33,7 @@ func TestCheck(t *testing.T) {
 		{decision.Table{{math.NaN(), 0}, {0, 1}}, 0, 0, "row 1, column 1: NaN"},
 		{decision.Table{{1, 0}, {math.Inf(1), 1}}, 1, 0, "row 2, column 1: +Inf"},
 		{decision.Table{{0, 0}, {0, 0}}, -1, -1, "every entry is 0"},
+		{decision.Table{{5e-324, 0}, {0, 5e-324}}, -1, -1, "the largest entry is 5e-324; only ratios matter, so multiply"},
 	} {
 		checkTableError(t, bad.table.Check(), bad.action, bad.outcome, bad.says)
 	}
@@ -49,6 +50,35 @@ func TestNewTable(t *testing.T) {
 	checkTableError(t, err, 0, -1, "2 outcomes and has 0")
 	_, err = decision.NewTable([][]float64{{1, -2}, {0.5, 1}})
 	checkTableError(t, err, 0, 1, "negative")
+	// Where actions differ by rounding only there is nothing to decide.
+	for _, same := range [][][]float64{{{1, 2}, {1, 2}}, {{1, 2}, {1, 2 + 0x1p-51}, {1, 2}}} {
+		_, err := decision.NewTable(same)
+		checkTableError(t, err, -1, -1, "all actions have the same entries")
+	}
+}
+
+// Rules and ranges are those of the ratios, however small or large the entries are.
+func TestRulesOfTinyAndHugeTables(t *testing.T) {
+	for e := -1074; e <= 1021; e++ {
+		scale := math.Ldexp(1, e)
+		// Twice and three times a power of two are numbers down to the smallest.
+		table := decision.Table{{3 * scale, 0}, {scale, 2 * scale}, {2 * scale, scale}}
+		for _, r := range table.Ranges() {
+			if !(r.From >= 0 && r.To > r.From && r.To <= 1) {
+				t.Fatalf("2^%d: %v", e, table.Ranges())
+			}
+		}
+		if p, b, ok := (table[:2]).Threshold(); !ok || p != 0.5 || b != 0 {
+			t.Fatalf("2^%d: %v %v %v", e, p, b, ok)
+		}
+		if got := table[:2].Ranges(); len(got) != 2 || got[0].To != 0.5 {
+			t.Fatalf("2^%d: %v", e, got)
+		}
+	}
+	// A gain that is nothing beside the other divides no probabilities.
+	if p, b, ok := (decision.Table{{5e-324, 0}, {0, 1e308}}).Threshold(); ok {
+		t.Errorf("threshold %v, %v", p, b)
+	}
 }
 
 func checkTableError(t *testing.T, err error, action, outcome int, says string) {
