@@ -77,8 +77,8 @@ func TestCalibrateIsFit(t *testing.T) {
 	}
 	far := 0.0
 	x := prepared(t, "fn=5,fp=1").X
-	other := want.Predict(x)
-	for i, p := range plain.Predict(x) {
+	other := must(want.Predict(x))
+	for i, p := range must(plain.Predict(x)) {
 		far = max(far, math.Abs(p.Probability-other[i].Probability))
 	}
 	if far < 1e-4 {
@@ -138,8 +138,8 @@ smith,800,33,bad
 	if err != nil {
 		t.Fatal(err)
 	}
-	predicted := want.Predict(x)
-	for i, p := range got.Predict(x) {
+	predicted := must(want.Predict(x))
+	for i, p := range must(got.Predict(x)) {
 		if math.Abs(p.Mean-predicted[i].Mean) > 1e-10 || math.Abs(p.Variance-predicted[i].Variance) > 1e-10 {
 			t.Errorf("row %d: %v, fitted %v", i, p, predicted[i])
 		}
@@ -181,7 +181,7 @@ func TestCalibrateAtOnce(t *testing.T) {
 			t.Error(err)
 			return nil
 		}
-		decisions := c.Decide(rows, nil)
+		decisions := must(c.Decide(rows, nil))
 		c.Consult(rows, nil, decisions)
 		return decisions
 	}

@@ -46,18 +46,38 @@ type Decision struct {
 }
 
 // Predict predicts the cases whose features are the rows of x. What it says about a row
-// does not depend on the other rows.
-func (m *Model) Predict(x *mat.Dense) []Prediction {
-	return m.opinions[0].predict(m, x)
+// does not depend on the other rows. All numbers are finite: a row that is too far from
+// the training rows for that is a *FarError, and nothing is predicted.
+func (m *Model) Predict(x *mat.Dense) ([]Prediction, error) {
+	if err := m.checkFeatures(x); err != nil {
+		return nil, err
+	}
+	predictions := m.opinions[0].predict(m, x)
+	for i, p := range predictions {
+		if !p.isFinite() {
+			return nil, m.far(x, i)
+		}
+	}
+	return predictions, nil
 }
 
 // Decide decides the cases whose features are the rows of x under a specification that
 // is bound to the model's outcomes; nil stands for the model's own. Where it names
 // columns of the data its Entries have to be given, one table for each row. What is
 // decided about a row does not depend on the other rows, and no other method is asked;
-// see Consult.
-func (m *Model) Decide(x *mat.Dense, s *decision.Spec, entries ...decision.Table) []Decision {
-	return m.choose(m.opinions[0].probabilities(m, x), s, entries)
+// see Consult. A row that is too far from the training rows is a *FarError, and nothing
+// is decided.
+func (m *Model) Decide(x *mat.Dense, s *decision.Spec, entries ...decision.Table) ([]Decision, error) {
+	if err := m.checkFeatures(x); err != nil {
+		return nil, err
+	}
+	probabilities := m.opinions[0].probabilities(m, x)
+	for i, p := range probabilities {
+		if math.IsNaN(p) {
+			return nil, m.far(x, i)
+		}
+	}
+	return m.choose(probabilities, s, entries), nil
 }
 
 // Choose decides cases that Predict has predicted, as Decide does. Nothing but their
@@ -96,7 +116,8 @@ func (m *Model) choose(probabilities []float64, s *decision.Spec, entries []deci
 }
 
 // Consult asks the other methods about decisions that Decide made for the rows of x
-// under the specification, and notes who would act otherwise as their Dissent.
+// under the specification, and notes who would act otherwise as their Dissent. A method
+// that has no finite prediction for a row has no opinion on it.
 func (m *Model) Consult(x *mat.Dense, s *decision.Spec, decisions []Decision) {
 	if s == nil {
 		s = m.utility
@@ -126,8 +147,11 @@ func (m *Model) Consult(x *mat.Dense, s *decision.Spec, decisions []Decision) {
 	}
 }
 
-// hear takes note of another method's probability.
+// hear takes note of another method's probability; NaN is no opinion.
 func (d *Decision) hear(method Method, p float64, costs bool) {
+	if math.IsNaN(p) {
+		return
+	}
 	other := best(d.Entries, 1-p, p, costs)
 	if other == d.Action {
 		return
@@ -146,6 +170,9 @@ func closeCalls(decisions []Decision, plain []float64, costs bool) []int {
 	const near = 0.2
 	var rows []int
 	for i, d := range decisions {
+		if math.IsNaN(plain[i]) {
+			continue
+		}
 		z := normal.Quantile(plain[i])
 		low, high := normal.CDF(z-near), normal.CDF(z+near)
 		if best(d.Entries, 1-low, low, costs) != d.Action || best(d.Entries, 1-high, high, costs) != d.Action {
@@ -214,7 +241,12 @@ func (m *Model) Predictions(ctx context.Context, r *data.Reader) iter.Seq2[Predi
 				yield(PredictedRow{}, err)
 				return false
 			}
-			for i, p := range m.Predict(b.X) {
+			predictions, err := m.Predict(b.X)
+			if err != nil {
+				yield(PredictedRow{}, inFile(err, b))
+				return false
+			}
+			for i, p := range predictions {
 				if !yield(PredictedRow{Prediction: p, Row: &b.Rows[i]}, nil) {
 					return false
 				}
@@ -248,7 +280,11 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec)
 				yield(DecidedRow{}, err)
 				return false
 			}
-			decisions := m.Decide(b.X, s, entries...)
+			decisions, err := m.Decide(b.X, s, entries...)
+			if err != nil {
+				yield(DecidedRow{}, inFile(err, b))
+				return false
+			}
 			m.Consult(b.X, s, decisions)
 			for i, d := range decisions {
 				if !yield(DecidedRow{Decision: d, Row: &b.Rows[i]}, nil) {
@@ -289,6 +325,14 @@ func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block
 			return
 		}
 	}
+}
+
+// inFile gives the error of a row of a block its place in the file.
+func inFile(err error, b *data.Block) error {
+	if far, ok := err.(*FarError); ok {
+		return far.located(&b.Rows[far.Row])
+	}
+	return err
 }
 
 // entriesOf is what actions cost in each of the rows, or in all of them.

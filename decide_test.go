@@ -37,7 +37,7 @@ func TestDecisionsFollowTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predictions := m.Predict(p.X)
+	predictions := must(m.Predict(p.X))
 	for _, text := range []string{
 		"outcomes: [benign, malignant]\ncosts: {wait: {benign: 0, malignant: 20}, biopsy: {benign: 1, malignant: 0}}",
 		"outcomes: [malignant, benign]\ncosts: {wait: {benign: 0, malignant: 20}, biopsy: {benign: 1, malignant: 0}, again: {benign: 0.2, malignant: 4}}\nceiling: 50",
@@ -59,7 +59,7 @@ func TestDecisionsFollowTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, d := range m.Decide(p.X, s) {
+		for i, d := range must(m.Decide(p.X, s)) {
 			want := one.Choose(0, predictions[i].Probability)
 			if d.Probability != predictions[i].Probability || d.Action != want.Action {
 				t.Errorf("row %d: action %d at %v, want %d at %v", i, d.Action, d.Probability, want.Action, predictions[i].Probability)
@@ -142,7 +142,7 @@ func TestDissent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := models[lossep.Laplace].Decide(rows, nil)
+	own := must(models[lossep.Laplace].Decide(rows, nil))
 	for i, d := range own {
 		if d.Dissent != nil {
 			t.Errorf("row %d: a dissent before anybody was asked: %v", i, d.Dissent)
@@ -151,7 +151,7 @@ func TestDissent(t *testing.T) {
 	models[lossep.Laplace].Consult(rows, nil, own)
 	dissent := 0
 	for _, method := range []lossep.Method{lossep.EP, lossep.Corrected} {
-		for i, d := range models[method].Decide(rows, nil) {
+		for i, d := range must(models[method].Decide(rows, nil)) {
 			if other, ok := own[i].Dissent[method]; ok {
 				dissent++
 				if other != d.Action || other == own[i].Action {
@@ -185,10 +185,10 @@ func TestRowsAreIndependent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if none := m.Decide(new(mat.Dense), nil); len(none) != 0 {
+		if none := must(m.Decide(new(mat.Dense), nil)); len(none) != 0 {
 			t.Errorf("%s: no rows make %d decisions", method, len(none))
 		}
-		predictions, decisions := m.Predict(rows), m.Decide(rows, nil)
+		predictions, decisions := must(m.Predict(rows)), must(m.Decide(rows, nil))
 		if diff := cmp.Diff(decisions, m.Choose(predictions, nil)); diff != "" {
 			t.Errorf("%s: choosing is not deciding: %s", method, diff)
 		}
@@ -197,9 +197,9 @@ func TestRowsAreIndependent(t *testing.T) {
 			wg.Go(func() {
 				for from := 0; from < n; from += size {
 					part := rows.Slice(from, min(from+size, n), 0, d).(*mat.Dense)
-					again := m.Decide(part, nil)
+					again := must(m.Decide(part, nil))
 					m.Consult(part, nil, again)
-					for i, got := range m.Predict(part) {
+					for i, got := range must(m.Predict(part)) {
 						if want := predictions[from+i]; got != want || again[i].Probability != want.Probability {
 							t.Errorf("%s: row %d among %d: %v, want %v", method, from+i, size, got, want)
 						}

@@ -88,7 +88,12 @@ func ExampleLoad() {
 	other, _ := decision.ParseCosts("fn=1,fp=5")
 	other, _ = model.Bind(other)
 	for _, s := range []*decision.Spec{nil, other} {
-		d := model.Decide(x, s)[0]
+		decisions, err := model.Decide(x, s)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		d := decisions[0]
 		fmt.Printf("P(ill) = %.2f: treat as %s, expected cost %.2f\n", d.Probability, costs.Actions()[d.Action], d.Cost)
 	}
 	// Output:

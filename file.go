@@ -180,8 +180,8 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNumbers("inputs", inputs.Floats, largestInput); err != nil {
-		return nil, err
+	if err := checkNumbers("inputs", inputs.Floats, Farthest); err != nil {
+		return nil, err // beyond that no kernel can be computed
 	}
 	m.x = mat.NewDense(n, d, inputs.Floats)
 	if m.labels, err = readLabels(f, n); err != nil {

@@ -34,7 +34,7 @@ func newOpinion(method Method, process *gp.Process, q *gauss.Gaussian, sites []g
 }
 
 // predict is the moments of the latent values at the rows of x, and the probabilities of
-// the positive outcome.
+// the positive outcome, which are NaN where the moments are not finite.
 func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 	n, _ := x.Dims()
 	out := make([]Prediction, n)
@@ -80,8 +80,12 @@ func (o *opinion) probabilities(m *Model, x *mat.Dense) []float64 {
 	return out
 }
 
-// probability is that of an outcome when the latent value is N(mean, variance).
+// probability is that of an outcome when the latent value is N(mean, variance), and NaN
+// if that is no distribution.
 func probability(outcome factor.Factor, mean, variance float64) float64 {
+	if math.IsNaN(mean) || math.IsInf(mean, 0) || !(variance <= math.MaxFloat64) {
+		return math.NaN()
+	}
 	l, _, _ := outcome.LogMean(mean, variance)
 	return min(1, math.Exp(l)) // it may round up
 }

@@ -116,7 +116,11 @@ func (f *Fold) ask(ctx context.Context, l *lossep.Learned, method lossep.Method,
 		f.Notes = append(f.Notes, name+": "+s.Status.Text)
 	}
 	p := make([]float64, 0, len(f.Rows))
-	for _, prediction := range m.Predict(x) {
+	predictions, err := m.Predict(x)
+	if err != nil {
+		return f.locate(fmt.Errorf("%s: %w", name, err))
+	}
+	for _, prediction := range predictions {
 		p = append(p, prediction.Probability)
 	}
 	f.Answers[name] = p

@@ -21,6 +21,9 @@ var bendAngles = func() (a [8][3]float64) {
 // the Gaussian is exp(G), G = (scale² + m²/cos 2y) sin²y/2v: so the step is the
 // largest of 2πy/(digits + G) over y.
 func expectBend(log logFunc, m, v, scale float64) (l, d1, d2 float64) {
+	if !isNormal(m, v) {
+		return noNumbers()
+	}
 	sd := math.Sqrt(v)
 	if m-sd == m || m+sd == m {
 		return log(m) // nothing to average over that a float64 could tell apart

@@ -39,8 +39,14 @@ func (c Clutter) peaks(v float64) (good, bad float64) {
 func (c Clutter) logMean(m, w, good, bad float64) (l, d1, d2 float64) {
 	e := c.Y - m
 	good -= 0.5 * e * e / w
+	if math.IsInf(bad, -1) { // never clutter, however far away
+		return good, e / w, -1 / w
+	}
 	l = logSumExp(good, bad)
 	rho := math.Exp(good - l)
+	if rho == 0 { // the pull may be infinite here, and 0·∞ is no number
+		return l, 0, 0
+	}
 	other := math.Exp(bad - l)
 	pull := e / w
 	return l, rho * pull, -rho/w + (rho*pull)*(other*pull)

@@ -35,6 +35,9 @@ func logSigmoid(x float64) (l, d1, d2 float64) {
 // LogMean implements Factor. The integral has no closed form; see sigmoidMean for
 // how it is found to full accuracy in a few hundred nanoseconds.
 func (t Logit) LogMean(m, v float64) (l, d1, d2 float64) {
+	if !isNormal(m, v) {
+		return noNumbers()
+	}
 	if sd := math.Sqrt(v); m-sd == m || m+sd == m {
 		return t.Log(m) // nothing to average over that a float64 could tell apart
 	}

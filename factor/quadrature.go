@@ -65,6 +65,9 @@ func (s *integral) add(f, z, dz float64) {
 // the factor. Gauss–Hermite does not: its nodes spread with √v and step over a
 // factor that is narrower than q.
 func expect(log logFunc, m, v float64, where ...feature) (l, d1, d2 float64) {
+	if !isNormal(m, v) {
+		return noNumbers()
+	}
 	sd := math.Sqrt(v)
 	if m-sd == m || m+sd == m {
 		return log(m) // nothing to average over that a float64 could tell apart
@@ -73,6 +76,13 @@ func expect(log logFunc, m, v float64, where ...feature) (l, d1, d2 float64) {
 	s.panels(-panelReach, panelReach, where)
 	return s.l, s.d1, s.d2
 }
+
+// isNormal tells whether there is a distribution N(m, v). Where there is none a rule
+// would lay out its nodes without end.
+func isNormal(m, v float64) bool { return math.Abs(m) <= math.MaxFloat64 && v <= math.MaxFloat64 }
+
+// noNumbers is the answer where there is none.
+func noNumbers() (l, d1, d2 float64) { return math.NaN(), math.NaN(), math.NaN() }
 
 // panels halves the range [lo, hi] of z = (f − m)/sd until every panel is short
 // enough, and sums over them.

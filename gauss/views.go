@@ -22,7 +22,8 @@ type Views struct {
 
 // NewViews makes the views with the rows of a, offsets b and residual variances
 // r; nil b or r stand for zeros. It keeps its arguments. It panics if the lengths
-// differ or a residual variance is negative.
+// differ or a residual variance is negative. One that is NaN is of a view that nothing
+// is known about, and what is predicted through it is NaN.
 func NewViews(a *mat.Dense, b, r []float64) *Views {
 	n, m := a.Dims()
 	if b == nil {
@@ -35,7 +36,7 @@ func NewViews(a *mat.Dense, b, r []float64) *Views {
 		panic(fmt.Sprintf("gauss: %d views with %d offsets and %d residual variances", n, len(b), len(r)))
 	}
 	for i, ri := range r {
-		if !(ri >= 0) {
+		if ri < 0 {
 			panic(fmt.Sprintf("gauss: view %d has residual variance %v", i, ri))
 		}
 	}

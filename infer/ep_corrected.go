@@ -78,10 +78,11 @@ const (
 
 // nodes is the number of nodes for a standard deviation of f.
 func nodes(sd float64) int {
-	n := 2 * correctionReach * sd / min(spacingSD*sd, spacingUnit)
+	// As a number until it is known to be small: one of more than 1e19 is no int.
+	n := 2 * correctionReach * max(1/spacingSD, sd/spacingUnit)
 	// In steps, so that the scratch keeps its shape from view to view.
 	const step = 16
-	return min(maxNodes, step*int(math.Ceil(n/step))+1)
+	return min(maxNodes, step*int(math.Ceil(min(n, maxNodes)/step))+1)
 }
 
 // NewCorrected corrects the marginals of a result of expectation propagation on the
@@ -162,9 +163,10 @@ func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
 	}
 	for i, ci := range cov {
 		// Rounding may leave a value that f determines with a negative variance.
-		v := max(0, c.variance[i]-ci*ci/w)
+		slope := ci / sd
+		v := max(0, c.variance[i]-slope*slope)
 		for k, x := range s.x {
-			l, g, h := c.logRatio(i, c.mean[i]+ci/sd*x, v)
+			l, g, h := c.logRatio(i, c.mean[i]+slope*x, v)
 			s.p[k] += l
 			if c.order == Paired {
 				s.g.Set(i, k, g)
@@ -238,8 +240,9 @@ func (c *Corrected) expand(s *correction, w float64, cov []float64) {
 }
 
 // each calls use with the mean, standard deviation and corrected marginal of every
-// view. Views are shared out in blocks; use is called from several goroutines, once
-// for each view.
+// view. Of a view that is too far out for q to have finite moments the mean is NaN.
+// Views are shared out in blocks; use is called from several goroutines, once for each
+// view.
 func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd float64, s *correction)) {
 	const block = 64
 	n := views.Len()
@@ -256,6 +259,10 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd f
 			cov := mat.NewDense(part.Len(), len(c.sites), nil)
 			level3.Gemm(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
 			for j, w := range variance {
+				if math.IsInf(w, 1) || math.IsNaN(w) || math.IsInf(mean[j], 0) || math.IsNaN(mean[j]) {
+					use(b*block+j, math.NaN(), 0, &known)
+					continue
+				}
 				if w == 0 {
 					use(b*block+j, mean[j], 0, &known)
 					continue
@@ -270,6 +277,10 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd f
 // Moments implements Posterior.
 func (c *Corrected) Moments(views *gauss.Views, mean, variance []float64) {
 	c.each(views, 1, func(j int, m, sd float64, s *correction) {
+		if math.IsNaN(m) {
+			mean[j], variance[j] = m, m
+			return
+		}
 		first := floats.Dot(s.p, s.x)
 		second := 0.0
 		for k, x := range s.x {
@@ -289,6 +300,10 @@ func (c *Corrected) Expect(views *gauss.Views, t factor.Factor, value, stderr []
 		refine = 8
 	}
 	c.each(views, refine, func(j int, m, sd float64, s *correction) {
+		if math.IsNaN(m) {
+			value[j], stderr[j] = m, 0
+			return
+		}
 		sum := 0.0
 		for k, x := range s.x {
 			if jumps {

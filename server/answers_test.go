@@ -38,7 +38,7 @@ func TestPredict(t *testing.T) {
 	x, unseen := encoded(t, m, rows)
 	got := answer[PredictResponse](t, s, "/v1/models/loans/predict", rowsBody(t, rows, ""))
 	want := PredictResponse{Model: "loans", ModelVersion: fileVersion(t, m), Method: "ep", Ignored: []string{"shoe size"}}
-	for i, p := range m.Predict(x) {
+	for i, p := range must(m.Predict(x)) {
 		want.Predictions = append(want.Predictions, Prediction{p.Probability, p.Mean, p.Variance, unseen[i]})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -117,7 +117,7 @@ func TestDecide(t *testing.T) {
 			}
 			want := DecideResponse{
 				Model: c.model, ModelVersion: fileVersion(t, m), Method: "ep", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
-				Decisions: wantDecisions(m, spec, m.Decide(x, spec, entries...), unseen),
+				Decisions: wantDecisions(m, spec, must(m.Decide(x, spec, entries...)), unseen),
 			}
 			more := ""
 			if c.utility != "" {
@@ -143,7 +143,7 @@ func TestSecondOpinion(t *testing.T) {
 	s, m, rows := newServer(t), loans(), someRows(batchRows+50)
 	x, unseen := encoded(t, m, rows)
 	// Costs that put the threshold between what EP and its corrections say of a row.
-	p, q := m.Predict(x)[7].Probability, fitted(t, loansCSV(60), "fn=5,fp=1", lossep.Corrected).Predict(x)[7].Probability
+	p, q := must(m.Predict(x))[7].Probability, must(fitted(t, loansCSV(60), "fn=5,fp=1", lossep.Corrected).Predict(x))[7].Probability
 	costs := fmt.Sprintf("fn=%v,fp=%v", 1-(p+q)/2, (p+q)/2)
 	spec, err := decision.ParseCosts(costs)
 	if err != nil {
@@ -152,7 +152,7 @@ func TestSecondOpinion(t *testing.T) {
 	if spec, err = m.Bind(spec); err != nil {
 		t.Fatal(err)
 	}
-	decisions := m.Decide(x, spec)
+	decisions := must(m.Decide(x, spec))
 	m.Consult(x, spec, decisions)
 	got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"second_opinion":true,"utility":"`+costs+`"`))
 	want := wantDecisions(m, spec, decisions, unseen)
@@ -190,7 +190,7 @@ func TestCalibrate(t *testing.T) {
 	status := calibrated.Summary().Status
 	want := DecideResponse{
 		Model: "loans", ModelVersion: fileVersion(t, m), Method: "loss-ep", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
-		Status: &status, Decisions: wantDecisions(calibrated, spec, calibrated.Decide(x, spec), unseen),
+		Status: &status, Decisions: wantDecisions(calibrated, spec, must(calibrated.Decide(x, spec)), unseen),
 	}
 	for range 2 { // computed, and kept
 		got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"utility":"fn=30,fp=1","calibrate":true`))
@@ -198,7 +198,7 @@ func TestCalibrate(t *testing.T) {
 			t.Errorf("(-library +server)\n%s", diff)
 		}
 	}
-	plain := m.Predict(x)[0].Probability
+	plain := must(m.Predict(x))[0].Probability
 	if want.Decisions[0].Probability == plain {
 		t.Errorf("calibration left the probability at %v, so that nothing is tested", plain)
 	}
@@ -276,16 +276,16 @@ func TestCurve(t *testing.T) {
 					}
 					entries = append(entries, table)
 				}
-				return spec, m.Decide(x, spec, entries...)
+				return spec, must(m.Decide(x, spec, entries...))
 			}
-			held := m.Decide(x, nil, func() []decision.Table {
+			held := must(m.Decide(x, nil, func() []decision.Table {
 				var tables []decision.Table
 				for _, row := range rows {
 					table, _ := m.Utility().Entries(func(name string) (float64, error) { return row[name].(float64), nil })
 					tables = append(tables, table)
 				}
 				return tables
-			}()...)
+			}()...))
 			if c.name == "utilities" {
 				_, held = decide(c.spec(1))
 			}

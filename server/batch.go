@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -32,7 +33,7 @@ const (
 // free place is predicted at once, and those that come meanwhile make the next batch.
 // Requests that fit into a batch go before the parts of those that do not.
 type batcher struct {
-	predict func(*mat.Dense) []lossep.Prediction
+	predict func(*mat.Dense) ([]lossep.Prediction, error)
 	columns int
 	perRow  atomic.Int64 // ns that a row of a large request took lately
 
@@ -49,7 +50,7 @@ type job struct {
 	features    []float64
 	large       bool // one of several of a request
 	predictions []lossep.Prediction
-	failure     *tasks.Panic
+	err         error
 	done        chan struct{}
 }
 
@@ -59,8 +60,8 @@ func newBatcher(m *lossep.Model) *batcher {
 
 // Predict predicts rows of features. Those of a large request go in parts, as many at
 // a time as there are places, so that small requests get their turn between them. The
-// result of a row does not depend on its company. The error is that of the context: a
-// request that ends early has no further rows predicted.
+// result of a row does not depend on its company. The error is that of the model, or of
+// the context: a request that ends early has no further rows predicted.
 func (b *batcher) Predict(ctx context.Context, features []float64) ([]lossep.Prediction, error) {
 	if len(features) <= b.partRows()*b.columns {
 		return b.submit(ctx, features, false).wait()
@@ -79,6 +80,11 @@ func (b *batcher) Predict(ctx context.Context, features []float64) ([]lossep.Pre
 		}
 		for _, j := range parts {
 			predictions, err := j.wait()
+			if far := (*lossep.FarError)(nil); errors.As(err, &far) {
+				here := *far
+				here.Row += len(all)
+				err = &here
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -121,10 +127,7 @@ func (j *job) wait() ([]lossep.Prediction, error) {
 	case <-j.ctx.Done():
 		return nil, j.ctx.Err()
 	}
-	if j.failure != nil {
-		panic(j.failure)
-	}
-	return j.predictions, nil
+	return j.predictions, j.err
 }
 
 // run predicts batches until nobody waits.
@@ -189,19 +192,20 @@ func ended(ctx context.Context) bool {
 	}
 }
 
-// finish predicts the rows of the jobs and hands the predictions out. A panic is the
-// jobs' and not the process's.
+// finish predicts the rows of the jobs and hands the predictions out. Where that fails,
+// or panics, each is predicted by itself: the failure of one is not that of the others.
 func (b *batcher) finish(jobs []*job) {
-	defer func() {
-		var failure *tasks.Panic
-		if cause := recover(); cause != nil {
-			failure = tasks.NewPanic(cause)
+	err := tasks.Try(func() error { return b.together(jobs) })
+	for _, j := range jobs {
+		if j.err = err; err != nil && len(jobs) > 1 {
+			j.err = tasks.Try(func() error { return b.together([]*job{j}) })
 		}
-		for _, j := range jobs {
-			j.failure = failure
-			close(j.done)
-		}
-	}()
+		close(j.done)
+	}
+}
+
+// together predicts the rows of several jobs at once.
+func (b *batcher) together(jobs []*job) error {
 	features := jobs[0].features
 	if len(jobs) > 1 {
 		features = nil
@@ -210,7 +214,10 @@ func (b *batcher) finish(jobs []*job) {
 		}
 	}
 	begin := time.Now()
-	predictions := b.predict(mat.NewDense(len(features)/b.columns, b.columns, features))
+	predictions, err := b.predict(mat.NewDense(len(features)/b.columns, b.columns, features))
+	if err != nil {
+		return err
+	}
 	if jobs[0].large {
 		b.perRow.Store(max(1, time.Since(begin).Nanoseconds()/int64(len(predictions))))
 	}
@@ -218,4 +225,5 @@ func (b *batcher) finish(jobs []*job) {
 		n := len(j.features) / b.columns
 		j.predictions, predictions = predictions[:n:n], predictions[n:]
 	}
+	return nil
 }

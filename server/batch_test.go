@@ -20,14 +20,14 @@ type matDense = mat.Dense
 // of each batch when it begins, and finishes it when somebody takes note.
 func counting(places int) (b *batcher, sizes chan int) {
 	sizes = make(chan int)
-	b = &batcher{columns: 1, places: places, predict: func(x *mat.Dense) []lossep.Prediction {
+	b = &batcher{columns: 1, places: places, predict: func(x *mat.Dense) ([]lossep.Prediction, error) {
 		n, _ := x.Dims()
 		sizes <- n
 		out := make([]lossep.Prediction, n)
 		for i := range out {
 			out[i].Mean = x.At(i, 0)
 		}
-		return out
+		return out, nil
 	}}
 	return b, sizes
 }
@@ -108,7 +108,7 @@ func TestPanicIsContained(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Logger = textLogger(&log) })
 	m := (*s.models.Load())["loans"]
 	fine := m.batcher.predict
-	m.batcher.predict = func(*mat.Dense) []lossep.Prediction { panic("secret number 4711") }
+	m.batcher.predict = func(*mat.Dense) ([]lossep.Prediction, error) { panic("secret number 4711") }
 	body := rowsBody(t, someRows(1), "")
 	w := ask(s, http.MethodPost, "/v1/models/loans/predict", body, "X-Request-Id: id-1")
 	checkRefused(t, w, 500)

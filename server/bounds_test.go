@@ -74,7 +74,7 @@ func TestInferOutputsMayBeEmpty(t *testing.T) {
 func stuck(t *testing.T, m *served) (release func()) {
 	t.Helper()
 	gate, fine := make(chan struct{}), m.batcher.predict
-	m.batcher.predict = func(x *mat.Dense) []lossep.Prediction { <-gate; return fine(x) }
+	m.batcher.predict = func(x *mat.Dense) ([]lossep.Prediction, error) { <-gate; return fine(x) }
 	release = sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)
 	return release

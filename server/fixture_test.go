@@ -209,3 +209,11 @@ func rowsBody(tb testing.TB, rows []map[string]any, more string) string {
 	}
 	return `{"rows":` + string(text) + more + `}`
 }
+
+// must is a value that there is no reason not to have.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -208,13 +208,12 @@ func (m *served) predictRows(ctx context.Context, r *rows) ([]lossep.Prediction,
 		return nil, err
 	}
 	predictions, err := m.Predict(ctx, r.features)
-	if err != nil {
+	var far *lossep.FarError
+	switch {
+	case errors.As(err, &far):
+		return nil, wrong(rowLocation(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
+	case err != nil:
 		return nil, late(ctx, err)
-	}
-	for i, p := range predictions {
-		if !finite(p.Mean) || !finite(p.Variance) || !finite(p.Probability) {
-			return nil, wrong(rowLocation(i, ""), "the values are too far from those of the training rows: no prediction can be computed")
-		}
 	}
 	return predictions, nil
 }

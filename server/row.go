@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 )
 
@@ -197,7 +198,7 @@ func (rr *rowReader) label(value []byte) int8 {
 // checkFar refuses features with which no kernel can be computed.
 func (rr *rowReader) checkFar(row int, features []float64) {
 	for k, z := range features {
-		if !(math.Abs(z) <= farthest) {
+		if !(math.Abs(z) <= lossep.Farthest) {
 			rr.fault(row, rr.recipe.Columns[rr.feature[k]].Name, "the value is too far from those of the training rows")
 			return
 		}

@@ -22,9 +22,6 @@ const (
 	// maxNested is the bytes of an object or a list within a row or beside the rows.
 	// Looking for names that occur twice takes ten times the memory.
 	maxNested = 1 << 20
-	// farthest is the largest standardised value. Kernels square their arguments, and
-	// model files have the same bound.
-	farthest = 1e50
 )
 
 // rows are the rows of a request, encoded.

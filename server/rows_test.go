@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 )
 
@@ -59,7 +60,7 @@ func slowRows(body []byte, recipe *data.Recipe) *rows {
 		}
 		features := r.features[i*recipe.Dim() : (i+1)*recipe.Dim()]
 		unseen, err := recipe.Encode(row, features)
-		if err != nil || slices.ContainsFunc(features, func(z float64) bool { return math.Abs(z) > farthest }) {
+		if err != nil || slices.ContainsFunc(features, func(z float64) bool { return math.Abs(z) > lossep.Farthest }) {
 			return nil
 		}
 		if unseen != nil {

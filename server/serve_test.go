@@ -186,7 +186,7 @@ func TestDrainEnds(t *testing.T) {
 	m := (*s.models.Load())["loans"]
 	entered, leave := make(chan struct{}), make(chan struct{})
 	slow := m.batcher.predict
-	m.batcher.predict = func(x *matDense) []lossep.Prediction { close(entered); <-leave; return slow(x) }
+	m.batcher.predict = func(x *matDense) ([]lossep.Prediction, error) { close(entered); <-leave; return slow(x) }
 	address, stop := running(t, s)
 	go func() {
 		if r, err := http.Post("http://"+address+"/v1/models/loans/predict", "application/json", strings.NewReader(rowsBody(t, someRows(1), ""))); err == nil {

@@ -90,7 +90,11 @@ func probability(t *testing.T, m *lossep.Model) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Decide(x, nil)[0].Probability
+	decisions, err := m.Decide(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decisions[0].Probability
 }
 
 // process is a server that runs beside the test.

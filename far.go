@@ -1,0 +1,99 @@
+package lossep
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/data"
+)
+
+// Farthest is the largest feature that a model is asked about, or fitted to. Kernels
+// square and multiply their arguments, and numbers end at 1.8e308.
+const Farthest = 1e50
+
+// FarError says that a case has no prediction: its values are so far from those of the
+// training rows that what the kernel makes of them is no number.
+type FarError struct {
+	Row int // of the matrix that was given, from 0
+	// Column is the one whose value is farthest out; empty if none is farther out than
+	// those of the training rows.
+	Column string
+	// Feature is what that value became, in standard deviations from the mean of the
+	// training rows if Standardised.
+	Feature      float64
+	Standardised bool
+}
+
+func (e *FarError) Error() string {
+	place := fmt.Sprintf("row %d", e.Row+1)
+	if e.Column != "" {
+		place += fmt.Sprintf(", column %q", e.Column)
+	}
+	return place + ": " + e.Problem() + "; " + e.Fix()
+}
+
+// Problem says what is wrong, without the place.
+func (e *FarError) Problem() string {
+	switch {
+	case e.Column == "":
+		return "the model has no finite prediction for these values"
+	case math.IsNaN(e.Feature):
+		return "the value is not a number"
+	case e.Standardised:
+		return fmt.Sprintf("the value is too far from those of the training rows, %.3g standard deviations from their mean: no prediction can be computed", e.Feature)
+	}
+	return fmt.Sprintf("%.3g is too far from the values of the training rows: no prediction can be computed", e.Feature)
+}
+
+// Fix says what to do about it.
+func (e *FarError) Fix() string { return "correct the value, or leave the row out" }
+
+// located is the error of a row of a file.
+func (e *FarError) located(r *data.Row) error {
+	return &data.Error{Line: r.Line, ColumnName: e.Column, Msg: e.Problem(), Fix: e.Fix(), Err: e}
+}
+
+// checkFeatures refuses the first row with a feature beyond Farthest.
+func (m *Model) checkFeatures(x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		for _, z := range x.RawRowView(i) {
+			if !(math.Abs(z) <= Farthest) {
+				return m.far(x, i)
+			}
+		}
+	}
+	return nil
+}
+
+// far is the error of a row.
+func (m *Model) far(x *mat.Dense, row int) error {
+	e := &FarError{Row: row, Standardised: m.recipe.Standardize}
+	most := 1.0 // as far as the farthest training row
+	feature := 0
+	n, _ := m.x.Dims()
+	for _, c := range m.recipe.Columns {
+		one := data.Recipe{Columns: []data.Column{c}}
+		for range one.Dim() {
+			z, reach := x.At(row, feature), 1.0
+			for i := range n {
+				reach = max(reach, math.Abs(m.x.At(i, feature)))
+			}
+			if ratio := math.Abs(z) / reach; !(ratio <= most) {
+				e.Column, e.Feature, most = c.Name, z, ratio
+			}
+			if math.IsNaN(z) {
+				return e
+			}
+			feature++
+		}
+	}
+	return e
+}
+
+// isFinite tells whether a prediction is made of numbers.
+func (p Prediction) isFinite() bool {
+	return !math.IsNaN(p.Mean) && !math.IsInf(p.Mean, 0) && p.Variance >= 0 && !math.IsInf(p.Variance, 0) && p.Probability >= 0 && p.Probability <= 1
+}

@@ -1,0 +1,28 @@
+package lossep
+
+import (
+	"math"
+	"testing"
+
+	"github.com/lossep/lossep/decision"
+)
+
+// A method that has no number for a row has no opinion on it, which is no dissent, and
+// nobody is asked whether its number could be corrected.
+func TestNoOpinionIsNoDissent(t *testing.T) {
+	costs := decision.Table{{0, 5}, {1, 0}}
+	for action := range costs {
+		d := Decision{Action: action, Entries: costs, Probability: float64(action)}
+		d.hear(EP, math.NaN(), true)
+		if len(d.Dissent) != 0 {
+			t.Errorf("action %d: %v", action, d.Dissent)
+		}
+		if rows := closeCalls([]Decision{d}, []float64{math.NaN()}, true); len(rows) != 0 {
+			t.Errorf("action %d: the corrections of no number are asked for", action)
+		}
+		d.hear(EP, float64(1-action), true)
+		if got, ok := d.Dissent[EP]; !ok || got != 1-action {
+			t.Errorf("action %d: %v", action, d.Dissent)
+		}
+	}
+}
