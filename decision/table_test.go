@@ -68,7 +68,7 @@ func TestRulesOfTinyAndHugeTables(t *testing.T) {
 				t.Fatalf("2^%d: %v", e, table.Ranges())
 			}
 		}
-		if p, b, ok := (table[:2]).Threshold(); !ok || p != 0.5 || b != 0 {
+		if p, b, ok := table[:2].Threshold(); !ok || p != 0.5 || b != 0 {
 			t.Fatalf("2^%d: %v %v %v", e, p, b, ok)
 		}
 		if got := table[:2].Ranges(); len(got) != 2 || got[0].To != 0.5 {

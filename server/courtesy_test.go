@@ -61,11 +61,11 @@ func TestRestEndsWithTheRequest(t *testing.T) {
 // and whose parts are as long as rows have lately taken.
 func TestSmallRequestsFirst(t *testing.T) {
 	release, sizes := make(chan struct{}), make(chan int, 100)
-	b := &batcher{columns: 1, places: 1, predict: func(x *mat.Dense) []lossep.Prediction {
+	b := &batcher{columns: 1, places: 1, predict: func(x *mat.Dense) ([]lossep.Prediction, error) {
 		n, _ := x.Dims()
 		sizes <- n
 		<-release
-		return make([]lossep.Prediction, n)
+		return make([]lossep.Prediction, n), nil
 	}}
 	var all sync.WaitGroup
 	request := func(rows int) {
