@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,6 +74,30 @@ func TestLibrariesAreQuiet(t *testing.T) {
 			if slices.Contains(p.Imports, quiet) && !slices.Contains(allowed[p.ImportPath], quiet) {
 				t.Errorf("%s imports %s", p.ImportPath, quiet)
 			}
+		}
+	}
+}
+
+// Only tests make the program fail.
+func TestNobodyInjectsFaults(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"*/*.go", "*/*/*.go", "*/*/*/*.go"} {
+		more, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "fault.Inject(") {
+			t.Errorf("%s makes the program fail", file)
 		}
 	}
 }

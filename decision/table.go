@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/lossep/lossep/internal/fault"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -125,6 +126,7 @@ func (t Table) ExpectedUtilities(dst []float64, p1 float64) {
 // Best is the action with the highest expected utility. Among equals it is held,
 // if that is one of them, and otherwise the first; −1 stands for none held.
 func (t Table) Best(p0, p1 float64, held int) int {
+	fault.At(fault.Utility)
 	best := 0
 	for a := 1; a < len(t); a++ {
 		if t.ExpectedUtility(a, p0, p1) > t.ExpectedUtility(best, p0, p1) {
@@ -144,6 +146,7 @@ func (t Table) Best(p0, p1 float64, held int) int {
 
 // Worst is the action with the lowest expected utility, the first among equals.
 func (t Table) Worst(p0, p1 float64) int {
+	fault.At(fault.Utility)
 	worst := 0
 	for a := 1; a < len(t); a++ {
 		if t.ExpectedUtility(a, p0, p1) < t.ExpectedUtility(worst, p0, p1) {

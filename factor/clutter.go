@@ -3,6 +3,8 @@ package factor
 import (
 	"math"
 	"math/cmplx"
+
+	"github.com/lossep/lossep/internal/fault"
 )
 
 // Clutter is the term of a measurement Y that is clutter with probability Weight:
@@ -23,6 +25,7 @@ func (c Clutter) Log(f float64) (l, d1, d2 float64) { return c.LogMean(f, 0) }
 // It works with logarithms, so that a measurement far from both components keeps
 // its ρ.
 func (c Clutter) LogMean(m, v float64) (l, d1, d2 float64) {
+	fault.At(fault.Factor)
 	good, bad := c.peaks(v)
 	return c.logMean(m, c.Noise+v, good, bad)
 }

@@ -3,6 +3,7 @@ package factor
 import (
 	"math"
 
+	"github.com/lossep/lossep/internal/fault"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -19,6 +20,7 @@ func (p Probit) Log(f float64) (l, d1, d2 float64) { return p.LogMean(f, 0) }
 
 // LogMean implements Factor: Z = Φ(z) with z = Ym/√(1+v).
 func (p Probit) LogMean(m, v float64) (l, d1, d2 float64) {
+	fault.At(fault.Factor)
 	s := math.Sqrt(1 + v)
 	z := p.Y * m / s
 	l, d1, d2 = normal.LogCDFDerivatives(z)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/fault"
 	"github.com/lossep/lossep/internal/lanes"
 )
 
@@ -44,6 +45,7 @@ func (b *Basis) At(dst []float64, x blas64.General) {
 	if len(dst) != x.Rows*b.Stride() {
 		panic(fmt.Sprintf("kernel: %d numbers for %d rows of %d", len(dst), x.Rows, b.Stride()))
 	}
+	fault.At(fault.Kernel)
 	s := b.pool.Get().(*scratch)
 	defer b.pool.Put(s)
 	b.values.fill(blas64.General{Rows: x.Rows, Cols: b.Stride(), Stride: b.Stride(), Data: dst}, x, s)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/fault"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -171,6 +172,9 @@ func casesIn(m blas64.General, s span) blas64.General {
 func overTasks(n int, work func(t int, s *scratch)) {
 	tasks.Each(n, func() func(int) {
 		s := new(scratch)
-		return func(t int) { work(t, s) }
+		return func(t int) {
+			fault.At(fault.Kernel)
+			work(t, s)
+		}
 	})
 }
