@@ -43,8 +43,10 @@ func TestFarRows(t *testing.T) {
 	}
 	for i, c := range cases {
 		model := filepath.Join(dir, fmt.Sprintf("%d.lossep", i))
-		args := []string{"fit", table, "--target", "class", "--positive", "bad", "--cost", "fn=5,fp=1", "--kernel", c.kernel, "--fixed",
-			"--likelihood", c.likelihood, "--method", c.method, "-o", model}
+		args := []string{
+			"fit", table, "--target", "class", "--positive", "bad", "--cost", "fn=5,fp=1", "--kernel", c.kernel, "--fixed",
+			"--likelihood", c.likelihood, "--method", c.method, "-o", model,
+		}
 		if c.likelihood == "robust" {
 			args = append(args, "--label-noise", "0.01")
 		}
