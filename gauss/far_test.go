@@ -27,7 +27,7 @@ func TestFarViews(t *testing.T) {
 	natural.SetStandard()
 	natural.TimesScalars(root.Views(), []gauss.Scalar{{Nu: 1, Tau: 2}, {Nu: -1, Tau: 1}, {Nu: 0, Tau: 3}, {Nu: 2, Tau: 0.5}, {Nu: 1, Tau: 1}}, new(gauss.Workspace))
 	g := gauss.NewGaussian(n)
-	if err := g.Set(natural); err != nil {
+	if err := g.Exchange(natural); err != nil {
 		t.Fatal(err)
 	}
 	near := []float64{0.9, 0.7, 0.4, 0.2, 0.1}
