@@ -57,15 +57,44 @@ func (e *FarError) located(r *data.Row) error {
 
 // checkFeatures refuses the first row with a feature beyond Farthest.
 func (m *Model) checkFeatures(x *mat.Dense) error {
+	if row, _, beyond := beyondFarthest(x); beyond {
+		return m.far(x, row)
+	}
+	return nil
+}
+
+// checkTraining does the same for training rows.
+func (p *Problem) checkTraining(t *data.Table) error {
+	row, feature, beyond := beyondFarthest(p.X)
+	if !beyond {
+		return nil
+	}
+	e := &data.Error{
+		File: t.Name(), Line: t.Line(row),
+		Msg: fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.X.At(row, feature), Farthest),
+		Fix: "correct the value, leave the row out, or standardise the columns",
+	}
+	for _, c := range p.Recipe.Columns {
+		one := data.Recipe{Columns: []data.Column{c}}
+		if feature -= one.Dim(); feature < 0 {
+			e.ColumnName = c.Name
+			break
+		}
+	}
+	return e
+}
+
+// beyondFarthest finds the first feature that is.
+func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 	n, _ := x.Dims()
 	for i := range n {
-		for _, z := range x.RawRowView(i) {
+		for k, z := range x.RawRowView(i) {
 			if !(math.Abs(z) <= Farthest) {
-				return m.far(x, i)
+				return i, k, true
 			}
 		}
 	}
-	return nil
+	return 0, 0, false
 }
 
 // far is the error of a row.

@@ -200,3 +200,43 @@ func TestFarRowOfAFile(t *testing.T) {
 		}
 	}
 }
+
+// Training rows that no kernel can take are refused by line and column, and those that
+// one kernel cannot take by that kernel; everything else is fitted.
+func TestFarTrainingRows(t *testing.T) {
+	for _, kernel := range []string{"rbf + constant", "rbf(ard) + linear", "linear*linear*linear*linear + rbf"} {
+		for _, fixed := range []bool{true, false} {
+			for _, value := range []string{"1e10", "1e30", "1e49", "-1e200", "5e-324"} {
+				for _, standardize := range []bool{true, false} {
+					text := strings.Replace(nearby(), "\n3,", "\n"+value+",", 1)
+					table, err := data.Read(strings.NewReader(text), "past.csv", data.HeaderYes)
+					if err != nil {
+						t.Fatal(err)
+					}
+					m, err := lossep.Fit(context.Background(), table, lossep.Options{
+						Data: data.Options{Target: "class", Positive: "bad", KeepScale: !standardize}, Utility: costs(t, "fn=5,fp=1"),
+						Kernel: kernel, Fixed: fixed, Method: lossep.Corrected, Seed: 1,
+					})
+					var input *lossep.InputError
+					var rows *data.Error
+					switch {
+					case errors.As(err, &rows):
+						if rows.Line == 0 || rows.ColumnName != "income" {
+							t.Errorf("%s, %s: %v", kernel, value, err)
+						}
+					case errors.As(err, &input):
+						if input.What != "kernel" {
+							t.Errorf("%s, %s: %v", kernel, value, err)
+						}
+					case err != nil:
+						t.Errorf("%s (fixed %v, standardised %v), %s: %v", kernel, fixed, standardize, value, err)
+					default:
+						if e := m.Summary().LogEvidence; math.IsNaN(e) || math.IsInf(e, 0) {
+							t.Errorf("%s, %s: log evidence %v", kernel, value, e)
+						}
+					}
+				}
+			}
+		}
+	}
+}

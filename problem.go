@@ -103,6 +103,9 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.checkTraining(t); err != nil {
+		return nil, err
+	}
 	spec := *o.Utility
 	if err := spec.Bind(p.Recipe.Target.Negative, p.Recipe.Target.Positive); err != nil {
 		return nil, err
