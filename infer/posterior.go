@@ -35,10 +35,14 @@ func (g Gaussian) Moments(views *gauss.Views, mean, variance []float64) {
 	g.Predict(views, mean, variance, new(gauss.Workspace))
 }
 
-// Expect implements Posterior.
+// Expect implements Posterior. A view whose moments are not finite has no expectation.
 func (g Gaussian) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	g.Moments(views, value, stderr)
 	for i, v := range stderr {
+		if !(math.Abs(value[i]) <= math.MaxFloat64 && v <= math.MaxFloat64) {
+			value[i], stderr[i] = math.NaN(), 0
+			continue
+		}
 		l, _, _ := t.LogMean(value[i], v)
 		value[i], stderr[i] = math.Exp(l), 0
 	}
