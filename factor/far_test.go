@@ -24,7 +24,7 @@ func places(step int) []float64 {
 // with −∞ for the logarithm of what is too small; two outcomes share a probability of
 // one.
 func TestEveryMeanAndVariance(t *testing.T) {
-	ms := places(37)
+	ms := places(61)
 	for _, c := range lawTable {
 		for _, m := range ms {
 			checkNumbers(t, c, "Log", m, 0, answer(c.Log(m)))

@@ -24,6 +24,9 @@ func (p Power) LogMean(m, v float64) (l, d1, d2 float64) {
 	if p.Alpha == 1 {
 		return p.Of.LogMean(m, v)
 	}
+	if !isNormal(m, v) {
+		return noNumbers()
+	}
 	sd := math.Sqrt(v)
 	if m-sd == m || m+sd == m {
 		return p.Log(m)

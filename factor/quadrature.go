@@ -90,7 +90,8 @@ func (s *integral) panels(lo, hi float64, where []feature) {
 	mid, half := (lo+hi)/2, (hi-lo)/2
 	short := half <= widestHalf
 	for _, w := range where {
-		short = short && featuresPerHalf*half*s.sd <= math.Hypot(s.m-w.at+mid*s.sd, w.scale)
+		// Where that is no number there is nothing to resolve, and no end to halving.
+		short = short && !(featuresPerHalf*half*s.sd > math.Hypot(s.m-w.at+mid*s.sd, w.scale))
 	}
 	if !short && lo < mid && mid < hi {
 		s.panels(lo, mid, where)
