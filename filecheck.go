@@ -15,9 +15,6 @@ import (
 // may still have been made by somebody who wants to see what happens.
 
 const (
-	// largestInput is the largest number among training inputs: beyond it no kernel can be
-	// computed.
-	largestInput = 1e50
 	// largestPrecision bounds the precision of a site. No term of a likelihood bends by
 	// more than 1, −∂² log t ≤ 1, and with it neither does a site, τ = η/(1 − ηc) with
 	// η ≤ 1/(1 + c); a robust one bends the other way by the square of how far out its
@@ -98,7 +95,7 @@ func checkCounts(t data.Target, labels []int) error {
 // checkSites refuses sites that are out of all proportion.
 func checkSites(name string, sites []gauss.Scalar) error {
 	for i, s := range sites {
-		if math.Abs(s.Tau) > largestPrecision || math.Abs(s.Nu) > largestInput {
+		if math.Abs(s.Tau) > largestPrecision || math.Abs(s.Nu) > Farthest {
 			return fmt.Errorf("site %d of %s has the precision %v and the shift %v, which no fit gives", i+1, name, s.Tau, s.Nu)
 		}
 	}
@@ -108,7 +105,7 @@ func checkSites(name string, sites []gauss.Scalar) error {
 // checkCalibration refuses a dense site that is not symmetric or out of all proportion.
 func checkCalibration(h, p *safetensors.Tensor) error {
 	for _, t := range []*safetensors.Tensor{h, p} {
-		if err := checkNumbers(t.Name, t.Floats, largestInput); err != nil {
+		if err := checkNumbers(t.Name, t.Floats, Farthest); err != nil {
 			return err
 		}
 	}
