@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
@@ -83,9 +79,16 @@ them.`,
 		if err := writeLines(c.ErrOrStderr(), a.Problem().Describe()); err != nil {
 			return err
 		}
-		result, err := runAudit(c, a, folder)
+		folds, err := unfinished[audit.Fold]{
+			folder: folder, settings: a.Settings(), what: "folds", total: a.Len(),
+			index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
+		}.finish(c.Context(), c.ErrOrStderr(), a.Run)
 		if err != nil {
 			return blame(err, "")
+		}
+		result, err := a.Summarise(folds)
+		if err != nil {
+			return err
 		}
 		found := &pages.Audit{
 			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
@@ -98,17 +101,9 @@ them.`,
 		if err := folder.replace(files, false); err != nil {
 			return err
 		}
-		if *format == "json" {
-			_, err = c.OutOrStdout().Write(files[pages.Results])
-			return err
-		}
-		var text bytes.Buffer
-		if err := found.WriteText(&text); err != nil {
-			return err
-		}
-		fmt.Fprintf(&text, "\nreport  %s\n", reportPath(out))
-		_, err = text.WriteTo(c.OutOrStdout())
-		return err
+		return format.emit(c.OutOrStdout(), found, func(w io.Writer) error {
+			return writeReport(w, "\nreport  %s\n", out, found.WriteText)
+		})
 	}
 	return c
 }
@@ -141,52 +136,4 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 	}
 	a, err := audit.New(t, o)
 	return a, filepath.Base(t.Name()), err
-}
-
-// runAudit computes the folds from where an earlier run stopped.
-func runAudit(c *cobra.Command, a *audit.Audit, folder *resultFolder) (*audit.Result, error) {
-	parts, err := folder.resume(a.Settings())
-	if err != nil {
-		return nil, err
-	}
-	var known []*audit.Fold
-	for _, part := range parts {
-		f := new(audit.Fold)
-		if json.Unmarshal(part, f) == nil && a.Fits(f) {
-			known = append(known, f)
-		}
-	}
-	errs, done := c.ErrOrStderr(), len(known)
-	if done > 0 {
-		fmt.Fprintf(errs, "going on from %d finished folds\n", done)
-	}
-	bar := newBar("folds", a.Len(), done, errs)
-	folds, err := a.Run(c.Context(), known, func(f *audit.Fold) error {
-		done++
-		_ = bar.Add(1) // a terminal that cannot be written to
-		return folder.keep(f.Index, f)
-	})
-	_ = bar.Clear()
-	if err != nil {
-		if done > 0 && c.Context().Err() != nil {
-			fmt.Fprintf(errs, "%d of %d folds are kept in %s; the same command goes on from them\n", done, a.Len(), folder.path)
-		}
-		return nil, err
-	}
-	return a.Summarise(folds)
-}
-
-// newBar shows progress and the time left; silent unless on a terminal.
-func newBar(what string, total, done int, errs io.Writer) *progressbar.ProgressBar {
-	bar := progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(raw(errs)),
-		progressbar.OptionSetVisibility(isTerminal(errs)),
-		progressbar.OptionSetDescription(what),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetRenderBlankState(true),
-		progressbar.OptionClearOnFinish(),
-	)
-	_ = bar.Add(done)
-	return bar
 }

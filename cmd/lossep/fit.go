@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -72,18 +71,10 @@ actions. What is going to be fitted is shown on standard error first.`,
 				return err
 			}
 		}
-		var out bytes.Buffer
 		seconds := time.Since(start).Seconds()
-		if *format == "json" {
-			err = writeJSON(&out, newFitReport(m, output, seconds))
-		} else {
-			err = writeFit(&out, m, output, seconds)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = out.WriteTo(c.OutOrStdout())
-		return err
+		return format.emit(c.OutOrStdout(), newFitReport(m, output, seconds), func(w io.Writer) error {
+			return writeFit(w, m, output, seconds)
+		})
 	}
 	return c
 }

@@ -274,5 +274,11 @@ func versions() map[string]string {
 	return v
 }
 
-// reportPath is where a person finds the report.
-func reportPath(folder string) string { return strings.TrimRight(folder, "/") + "/index.html" }
+// writeReport writes the text of a report, and then where the page is.
+func writeReport(w io.Writer, where, folder string, text func(io.Writer) error) error {
+	if err := text(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, where, strings.TrimRight(folder, "/")+"/index.html")
+	return err
+}

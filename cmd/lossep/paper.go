@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -80,21 +78,13 @@ from them.`,
 		if err := folder.replace(files, !run.has("table1")); err != nil {
 			return err
 		}
-		var text bytes.Buffer
-		if *format == "json" {
-			run.Trials = nil // which results.json has
-			err = writeJSON(&text, struct {
-				Out string `json:"out"`
-				pages.Paper
-			}{out, run.Paper})
-		} else if err = run.WriteText(&text); err == nil {
-			fmt.Fprintf(&text, "The report is %s.\n", reportPath(out))
-		}
-		if err != nil {
-			return err
-		}
-		_, err = text.WriteTo(c.OutOrStdout())
-		return err
+		run.Trials = nil // which results.json has
+		return format.emit(c.OutOrStdout(), struct {
+			Out string `json:"out"`
+			pages.Paper
+		}{out, run.Paper}, func(w io.Writer) error {
+			return writeReport(w, "The report is %s.\n", out, run.WriteText)
+		})
 	}
 	return c
 }
@@ -158,37 +148,14 @@ func (r *paperRun) compute(ctx context.Context) (err error) {
 func (r *paperRun) simulate(ctx context.Context) error {
 	same := r.Settings
 	same.DataSets = 0 // more or fewer of the same data sets are the same run
-	parts, err := r.folder.resume(same)
+	trials, err := unfinished[paper.Trial]{
+		folder: r.folder, settings: same, what: "data sets", total: r.Settings.DataSets,
+		index: func(t *paper.Trial) int { return t.Index }, fits: r.Settings.Fits,
+	}.finish(ctx, r.errs, r.Settings.Run)
 	if err != nil {
 		return err
 	}
-	var known []*paper.Trial
-	for _, part := range parts {
-		// What cannot be read is computed again.
-		if t := new(paper.Trial); json.Unmarshal(part, t) == nil && r.Settings.Fits(t) {
-			known = append(known, t)
-		}
-	}
-	done := len(known)
-	if done > 0 {
-		fmt.Fprintf(r.errs, "going on from %d finished data sets\n", done)
-	}
-	bar := newBar("data sets", r.Settings.DataSets, done, r.errs)
-	r.Trials, err = r.Settings.Run(ctx, known, func(t *paper.Trial) error {
-		if err := r.folder.keep(t.Index, t); err != nil {
-			return err
-		}
-		done++
-		_ = bar.Add(1) // a terminal that cannot be written to
-		return nil
-	})
-	_ = bar.Clear()
-	if err != nil {
-		if done > 0 && ctx.Err() != nil {
-			fmt.Fprintf(r.errs, "%d of %d data sets are kept in %s; the same command goes on from them\n", done, r.Settings.DataSets, r.folder.path)
-		}
-		return err
-	}
+	r.Trials = trials
 	r.Table1 = paper.NewTable(r.Trials)
 	r.Claims = r.Table1.Claims()
 	r.Check, err = r.Settings.Check(ctx, 0)

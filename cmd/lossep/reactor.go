@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -66,22 +65,11 @@ row) is worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 			}
 			return err
 		}
-		// All output is made before any is written.
-		var out bytes.Buffer
-		if *format == "json" {
-			if method == "all" {
-				err = writeJSON(&out, answers)
-			} else {
-				err = writeJSON(&out, answers[0])
-			}
-		} else {
-			err = writeReactor(&out, p, answers)
+		var found any = answers
+		if method != "all" {
+			found = answers[0]
 		}
-		if err != nil {
-			return err
-		}
-		_, err = out.WriteTo(c.OutOrStdout())
-		return err
+		return format.emit(c.OutOrStdout(), found, func(w io.Writer) error { return writeReactor(w, p, answers) })
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,6 +129,23 @@ func (f *format) Set(s string) error {
 	}
 	*f = format(s)
 	return nil
+}
+
+// emit writes what a command found, in the format asked for. All of it is made before
+// any is written.
+func (f *format) emit(w io.Writer, found any, text func(io.Writer) error) error {
+	var out bytes.Buffer
+	var err error
+	if *f == "json" {
+		err = writeJSON(&out, found)
+	} else {
+		err = text(&out)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteTo(w)
+	return err
 }
 
 // writeJSON writes one indented JSON value.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -24,19 +24,12 @@ func newShow() *cobra.Command {
 		if err != nil {
 			return blame(err, "")
 		}
-		var out bytes.Buffer
-		if *format == "json" {
-			err = writeJSON(&out, shown{
-				m.Method(), m.Likelihood(), m.Kernel().String(), m.Utility(), m.Summary(), m.Provenance(), m.Recipe(),
-			})
-		} else {
-			_, err = out.WriteString(joined(m.Describe()))
-		}
-		if err != nil {
+		return format.emit(c.OutOrStdout(), shown{
+			m.Method(), m.Likelihood(), m.Kernel().String(), m.Utility(), m.Summary(), m.Provenance(), m.Recipe(),
+		}, func(w io.Writer) error {
+			_, err := io.WriteString(w, joined(m.Describe()))
 			return err
-		}
-		_, err = out.WriteTo(c.OutOrStdout())
-		return err
+		})
 	}
 	return c
 }
