@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"io/fs"
 	"net/http"
 	"path"
 	"time"
@@ -26,22 +25,15 @@ type asset struct {
 // pageFiles are the files of the page, which are all known now: no path of a request
 // ever becomes the name of a file.
 func pageFiles() (files []*asset, err error) {
-	err = fs.WalkDir(page.Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(page.Files, name)
-		if err != nil {
-			return err
-		}
+	texts, err := page.Files()
+	for name, text := range texts {
 		hash := sha256.Sum256(text)
 		f := &asset{name: name, paths: []string{"/" + name}, text: text, etag: `"` + hex.EncodeToString(hash[:12]) + `"`}
 		if name == "index.html" {
 			f.paths = append(f.paths, "/{$}")
 		}
 		files = append(files, f)
-		return nil
-	})
+	}
 	return files, err
 }
 

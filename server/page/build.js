@@ -1,16 +1,15 @@
-// Builds dist/ from the sources beside this file: one script, the page, its style
-// and icon, the licences of what is bundled, and a manifest of checksums by which a
-// test in Go tells whether dist/ was built from the sources at hand.
+// Builds dist/ from the sources beside this file: one script, the licences of what is
+// bundled in it, and a manifest of checksums by which a test in Go tells whether dist/
+// was built from the sources at hand.
 import {createHash} from "node:crypto";
-import {cp, mkdir, readdir, readFile, rm, writeFile} from "node:fs/promises";
-import {dirname, join} from "node:path";
+import {mkdir, readdir, readFile, rm, writeFile} from "node:fs/promises";
+import {dirname} from "node:path";
 import {fileURLToPath} from "node:url";
 import {build} from "esbuild";
 
 process.chdir(dirname(fileURLToPath(import.meta.url)));
 
-const copied = ["index.html", "style.css", "favicon.svg"];
-const sources = ["build.js", "package.json", "package-lock.json", ...copied, ...(await inFolder("src"))].sort();
+const sources = ["build.js", "package.json", "package-lock.json", ...(await inFolder("src"))].sort();
 
 await mkdir("dist", {recursive: true});
 const {metafile} = await build({
@@ -26,9 +25,8 @@ const {metafile} = await build({
   metafile: true,
   logLevel: "warning",
 });
-for (const name of copied) await cp(name, join("dist", name));
 await writeFile("dist/LICENSES.txt", await licences(Object.entries(metafile.outputs["dist/page.js"].inputs)));
-const written = ["dist/page.js", "dist/LICENSES.txt", ...copied.map((name) => `dist/${name}`)].sort();
+const written = ["dist/LICENSES.txt", "dist/page.js"];
 for (const path of await inFolder("dist")) if (!written.includes(path)) await rm(path);
 await writeFile("dist/manifest.json", JSON.stringify({sources: await checksums(sources), files: await checksums(written)}, null, 2) + "\n");
 

@@ -1,5 +1,5 @@
-// Package page holds the web page of the server: its sources, and the bundle built
-// from them that is embedded here.
+// Package page holds the web page of the server: its markup, style and icon as they are
+// written, and the script that is built from the sources beside them.
 //
 // The page computes nothing that a decision rests on. It asks the API of the same
 // server, draws the answers with Observable Plot, and needs no other host. How to
@@ -8,19 +8,29 @@ package page
 
 import (
 	"embed"
-	"io/fs"
+	"path"
 )
 
-//go:embed dist
-var bundle embed.FS
+//go:embed index.html style.css favicon.svg dist/*
+var embedded embed.FS
 
-// Files is the built page, with index.html at its root.
-var Files = root()
-
-func root() fs.FS {
-	files, err := fs.Sub(bundle, "dist")
-	if err != nil {
-		panic(err) // only for a name that is no valid path
+// Files are the contents of the page's files by the names it asks for them, which are
+// those here without their folder.
+func Files() (map[string][]byte, error) {
+	files := make(map[string][]byte)
+	for _, folder := range []string{".", "dist"} {
+		entries, err := embedded.ReadDir(folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				continue
+			}
+			if files[e.Name()], err = embedded.ReadFile(path.Join(folder, e.Name())); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return files
+	return files, nil
 }
