@@ -8,6 +8,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -147,12 +148,10 @@ func (m *Model) checkPredictions() error {
 	x := rowsOf(m.x, slices.Compact(rows))
 	for k := range m.opinions {
 		for _, p := range m.opinions[k].predict(m, x) {
-			if !finite(p.Mean) || !finite(p.Variance) || !(p.Variance >= 0) || !(p.Probability >= 0 && p.Probability <= 1) {
+			if !finite.All(p.Mean, p.Variance) || !(p.Variance >= 0) || !(p.Probability >= 0 && p.Probability <= 1) {
 				return fmt.Errorf("the opinion of %s: %w", m.opinions[k].method, errNoPredictions)
 			}
 		}
 	}
 	return nil
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

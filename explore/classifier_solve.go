@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -258,7 +259,7 @@ func (s *classifierSolver) answer(ctx context.Context, name string, f *fitted) (
 		j := min(i+part, n)
 		decision.Probit().Probabilities(f.posterior, s.grid.Slice(i, j), a.Probability[i:j], stderr[:j-i])
 	}
-	if !finite(a.Probability) {
+	if !finite.All(a.Probability...) {
 		return nil, errNotFinite
 	}
 	a.Status = f.status.String()

@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/orthant"
 )
 
@@ -70,7 +71,7 @@ func newTruth(ctx context.Context, m *infer.Model, grid *gauss.Views) (*truth, e
 			t.stderr[j] = math.Hypot(t.stderr[j], stderr[j]/batches)
 		}
 	}
-	if !finite(t.p) || !finite(t.stderr) || !finite([]float64{t.logEvidence, t.logError}) {
+	if !finite.All(t.p...) || !finite.All(t.stderr...) || !finite.All(t.logEvidence, t.logError) {
 		return nil, errNotFinite
 	}
 	return t, nil

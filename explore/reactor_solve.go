@@ -8,6 +8,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/reactor"
@@ -240,7 +241,7 @@ func (a *ReactorAnswer) finite() bool {
 	for _, r := range a.Ranges {
 		numbers = append(numbers, r.From, r.To)
 	}
-	return finite(numbers) && finite(a.Density)
+	return finite.All(numbers...) && finite.All(a.Density...)
 }
 
 // compare fills in what each answer is against the exact one.

@@ -2,10 +2,10 @@ package explore
 
 import (
 	"errors"
-	"math"
 	"strings"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // Range is an interval in which one action is taken.
@@ -72,17 +72,8 @@ func reason(err error) string {
 	return text
 }
 
-func finite(numbers []float64) bool {
-	for _, x := range numbers {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
-}
-
 func finiteOrNil(x *float64) *float64 {
-	if x == nil || !finite([]float64{*x}) {
+	if x == nil || !finite.All(*x) {
 		return nil
 	}
 	return x

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // ErrImproper says that natural parameters do not belong to a density: the
@@ -167,7 +169,7 @@ func (g *Gaussian) Exchange(n *Natural) error {
 	// standardised mean; both end here, as does a mean or a log-partition too large
 	// for a number.
 	square := floats.Dot(g.white, g.white)
-	if !(ok && finite(logDet) && finite(square) && finite(math.Sqrt(square)/least)) {
+	if !(ok && finite.All(logDet, square, math.Sqrt(square)/least)) {
 		g.factorise(&g.nat) // back to what g was
 		return ErrImproper
 	}
@@ -176,9 +178,6 @@ func (g *Gaussian) Exchange(n *Natural) error {
 	g.nat, *n = *n, g.nat
 	return nil
 }
-
-// finite reports whether x is neither NaN nor infinite.
-func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
 // factorise finds the factor of n's precision and the standardised mean, and reports
 // whether the precision is positive definite.

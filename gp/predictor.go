@@ -3,6 +3,7 @@ package gp
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -220,9 +221,9 @@ func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
 // block is Moments for a few rows.
 func (p *Predictor) block(s *predictorScratch, x blas64.General, mean, variance []float64) {
 	stride, padded := p.basis.Stride(), (x.Rows+lanes.Group-1)/lanes.Group*lanes.Group
-	s.k = grown(s.k, padded*stride)
-	s.sums = grown(s.sums, padded*lanes.Group)
-	s.lengths = grown(s.lengths, x.Rows)
+	s.k = slices.Grow(s.k[:0], padded*stride)[:padded*stride]
+	s.sums = slices.Grow(s.sums[:0], padded*lanes.Group)[:padded*lanes.Group]
+	s.lengths = slices.Grow(s.lengths[:0], x.Rows)[:x.Rows]
 	p.basis.At(s.k[:x.Rows*stride], x)
 	clear(s.k[x.Rows*stride:])
 	k := blas64.General{Rows: x.Rows, Cols: stride, Stride: stride, Data: s.k}
@@ -239,12 +240,4 @@ func (p *Predictor) block(s *predictorScratch, x blas64.General, mean, variance 
 		// Where the data determine a value the difference is rounding.
 		variance[i] = max(0, v)
 	}
-}
-
-// grown is a slice of n numbers, in the storage of x if that is large enough.
-func grown(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
 }

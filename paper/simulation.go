@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/normal"
@@ -174,13 +175,8 @@ func (s Simulation) Fits(t *Trial) bool {
 				return false
 			}
 			for _, methods := range shifts {
-				if len(methods) != len(Methods()) {
+				if len(methods) != len(Methods()) || !finite.All(methods...) {
 					return false
-				}
-				for _, v := range methods {
-					if math.IsNaN(v) || math.IsInf(v, 0) {
-						return false
-					}
 				}
 			}
 		}

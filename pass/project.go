@@ -5,6 +5,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // Rule is by what a term is replaced. The rules differ in the derivatives that they ask a
@@ -75,7 +76,7 @@ func (o Options) project(t factor.Factor, r float64, old gauss.Scalar, m, c0 flo
 	// A step to this site moves the mean by c(g − (ν − τm)) with c the variance after it.
 	step := p.site.Over(old)
 	p.residual = max(math.Abs(step.Tau)*c0, math.Abs(step.Nu-step.Tau*m)*math.Sqrt(c0))
-	return p, finite(p.value) && finite(p.site.Nu) && finite(p.site.Tau) && finite(p.residual)
+	return p, finite.All(p.value, p.site.Nu, p.site.Tau, p.residual)
 }
 
 // propagate is project for power expectation propagation: the cavity leaves out a
@@ -95,13 +96,13 @@ func (o Options) propagate(t factor.Factor, r float64, old gauss.Scalar, m, c0 f
 	logZ, g, d2 := t.LogMean(mc, c+r)
 	p.g, p.eta = g, -d2
 	shrink := 1 - p.eta*c // variance of the tilted distribution over c
-	if !(shrink > 0) || !finite(logZ) {
+	if !(shrink > 0) || !finite.All(logZ) {
 		return p, false
 	}
 	p.site = gauss.Scalar{Nu: (g + p.eta*mc) / shrink / alpha, Tau: p.eta / shrink / alpha}
 	p.value = (logZ + cavity.LogPartition() - marginal.LogPartition()) / alpha
 	p.residual = max(math.Abs(p.site.Tau-old.Tau)*c0, math.Abs(mc+c*g-m)/math.Sqrt(c0))
-	return p, finite(p.value) && finite(p.site.Nu) && finite(p.site.Tau) && finite(p.residual)
+	return p, finite.All(p.value, p.site.Nu, p.site.Tau, p.residual)
 }
 
 // constant is project for a view that reads nothing.
@@ -116,7 +117,5 @@ func (o Options) constant(t factor.Factor, r float64) (p projection, ok bool) {
 		p.value, p.g, p.eta = t.LogMean(0, r)
 	}
 	p.eta = -p.eta
-	return p, finite(p.value)
+	return p, finite.All(p.value)
 }
-
-func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }

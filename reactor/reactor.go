@@ -52,18 +52,18 @@ func (p Problem) Check() error {
 		return &InputError{"data", "there are no measurements; give at least one"}
 	}
 	for i, y := range p.Data {
-		if !finite(y) {
+		if !inRange(y) {
 			return &InputError{"data", fmt.Sprintf("measurement %d is %v; measurements are finite numbers up to %g", i+1, y, largest)}
 		}
 	}
-	if !finite(p.PriorMean) {
+	if !inRange(p.PriorMean) {
 		return &InputError{"prior mean", fmt.Sprintf("%v is not a finite number up to %g", p.PriorMean, largest)}
 	}
 	for _, v := range []struct {
 		name  string
 		value float64
 	}{{"prior variance", p.PriorVariance}, {"clutter variance", p.ClutterVariance}, {"noise variance", p.NoiseVariance}} {
-		if !(v.value >= 1/largest) || !finite(v.value) {
+		if !(v.value >= 1/largest) || !inRange(v.value) {
 			return &InputError{v.name, fmt.Sprintf("%v is not a variance; it must be above 0, between %g and %g", v.value, 1/largest, largest)}
 		}
 	}
@@ -73,7 +73,7 @@ func (p Problem) Check() error {
 	if p.Utility == nil {
 		return nil
 	}
-	if !finite(p.Threshold) {
+	if !inRange(p.Threshold) {
 		return &InputError{"threshold", fmt.Sprintf("%v is not a finite number up to %g", p.Threshold, largest)}
 	}
 	return p.Utility.Check()
@@ -82,8 +82,8 @@ func (p Problem) Check() error {
 // largest bounds what numbers may be: their squares have to stay far from overflow.
 const largest = 1e100
 
-// finite is false for a NaN too.
-func finite(x float64) bool { return math.Abs(x) <= largest }
+// inRange is false for a NaN too.
+func inRange(x float64) bool { return math.Abs(x) <= largest }
 
 // Model is the problem as a model of one dimension: φ = PriorMean + √PriorVariance·v.
 func (p Problem) Model() (*infer.Model, error) {

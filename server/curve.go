@@ -118,9 +118,9 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 // values are those of the entry, in equal steps or equal ratios.
 func (q *CurveRequest) values(s *decision.Spec) ([]float64, error) {
 	switch {
-	case !finite(q.From) || math.Abs(q.From) > largest:
+	case !(math.Abs(q.From) <= largest):
 		return nil, wrong("from", "give a number: where the values begin")
-	case !finite(q.To) || math.Abs(q.To) > largest:
+	case !(math.Abs(q.To) <= largest):
 		return nil, wrong("to", "give a number: where the values end")
 	case q.From >= q.To:
 		return nil, wrong("to", "%v is not above from, %v", q.To, q.From)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"math"
 	"net/http"
 
 	"github.com/lossep/lossep"
@@ -79,5 +78,3 @@ func appendIgnored(b []byte, r *rows) []byte {
 	}
 	return b
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // tensor is a column of a request's rows. One of the lists holds its elements.
@@ -39,7 +40,7 @@ func (t *tensor) give(e *data.Encoder, column, row int) {
 // number is an element as a finite number, or noNumber.
 func (t *tensor) number(row int) float64 {
 	switch {
-	case t.floats != nil && finite(t.floats[row]):
+	case t.floats != nil && finite.All(t.floats[row]):
 		return t.floats[row]
 	case t.texts != nil:
 		if x, ok := data.Number(string(t.texts[row])); ok {
