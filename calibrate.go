@@ -51,7 +51,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	l := &Learned{
 		problem: p, process: m.process,
 		model:  &infer.Model{Views: m.process.Views(), Terms: m.likelihood.terms(m.labels)},
-		ep:     &infer.EPResult{Sites: infer.Sites{Terms: m.ep}, LogEvidence: m.summary.LogEvidence},
+		ep:     &infer.Result{Sites: infer.Sites{Terms: m.ep}, LogEvidence: m.summary.LogEvidence},
 		search: m.summary.Search,
 		second: m.second(),
 		doubts: m.doubts(),
@@ -62,7 +62,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 // doubts are what a status has to say about EP, for another method that starts from it.
 func (m *Model) doubts() []string {
 	s := m.summary.Status
-	if (m.method == EP || m.method == Corrected) && !s.Converged {
+	if isEP(m.method.row(len(m.labels))) && !s.Converged {
 		return []string{doubtOfEP(s.Text)}
 	}
 	return slices.Clone(s.Notes)

@@ -17,7 +17,7 @@ func (p *Problem) Describe() []string {
 func (m *Model) Results() []string {
 	s := m.summary
 	lines := []string{
-		fmt.Sprintf("method      %s (%s)", m.method, m.method.describe(len(m.labels))),
+		fmt.Sprintf("method      %s (%s)", m.method, m.method.row(len(m.labels)).Title),
 		fmt.Sprintf("likelihood  %s", m.likelihood),
 		fmt.Sprintf("kernel      %s", m.kernelLine()),
 		fmt.Sprintf("log evidence                   %.6f", s.LogEvidence),

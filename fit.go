@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
@@ -44,7 +41,7 @@ type Learned struct {
 	problem *Problem
 	process *gp.Process
 	model   *infer.Model
-	ep      *infer.EPResult
+	ep      *infer.Result
 	search  *Search // nil if the kernel was fixed
 
 	second []opinion // EP and its corrections, if they were made already
@@ -64,7 +61,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	}
 	l := &Learned{problem: p, process: process, model: &infer.Model{Views: process.Views(), Terms: terms}}
 	p.tell("expectation propagation", 0, 0)
-	if l.ep, err = p.engine().Fit(ctx, l.model); err != nil {
+	if l.ep, err = EP.row(p.Len()).Fit(ctx, l.model, p.options()); err != nil {
 		return nil, err
 	}
 	l.doubts = doubtsOf(l.ep)
@@ -72,7 +69,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 }
 
 // doubtsOf are the notes on a run of EP for those who use it.
-func doubtsOf(r *infer.EPResult) []string {
+func doubtsOf(r *infer.Result) []string {
 	if r.Status.Converged {
 		return nil
 	}
@@ -102,13 +99,14 @@ func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned
 	}
 	return &Learned{
 		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms},
-		ep: fit.EP, search: search, doubts: doubtsOf(fit.EP),
+		ep: &fit.EP.Result, search: search, doubts: doubtsOf(&fit.EP.Result),
 	}, nil
 }
 
-// engine is expectation propagation as it is used on all problems: all sites at once,
-// in matrix products.
-func (p *Problem) engine() infer.EP { return infer.EP{Schedule: infer.Parallel} }
+// options are those of all methods: all sites at once, in matrix products.
+func (p *Problem) options() infer.Options {
+	return infer.Options{Schedule: infer.Parallel, Seed: p.opt.Seed}
+}
 
 func (p *Problem) tell(stage string, step int, logEvidence float64) {
 	if p.opt.Progress != nil {
@@ -126,22 +124,26 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return nil, err
 	}
 	p := l.problem
-	p.tell(method.describe(p.Len()), 0, l.ep.LogEvidence)
-	found, err := l.infer(ctx, method)
+	d := method.row(p.Len())
+	p.tell(d.Title, 0, l.ep.LogEvidence)
+	found, err := l.infer(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	m := &Model{
 		recipe: p.Recipe, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
 		x: p.X, labels: p.Labels,
-		ep: l.ep.Sites.Terms, sites: found.sites, calibration: found.calibration,
+		ep: l.ep.Sites.Terms, sites: found.Sites.Terms, calibration: found.Calibration(),
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
 		summary: Summary{
-			LogEvidence: l.ep.LogEvidence, Objective: found.objective, Search: l.search,
-			Status: newStatus(found.status), Jitter: l.process.Jitter(),
+			LogEvidence: l.ep.LogEvidence, Search: l.search,
+			Status: newStatus(found.Status), Jitter: l.process.Jitter(),
 		},
 	}
-	if method != EP && method != Corrected {
+	if d.Objective != "" {
+		m.summary.Objective = &Objective{d.Objective, found.LogEvidence}
+	}
+	if !isEP(d) {
 		m.summary.Status.Notes = l.doubts
 	}
 	if err := m.assemble(l.process, l.second); errors.Is(err, errNoPredictions) {
@@ -153,67 +155,26 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	return m, nil
 }
 
-// inferred is what a method leaves behind: everything that is needed to make its
-// Gaussian again.
-type inferred struct {
-	sites       []gauss.Scalar
-	calibration *gauss.Natural // what a calibrated VI adds to them
-	objective   *Objective
-	status      infer.Status
-}
-
-func (l *Learned) infer(ctx context.Context, method Method) (*inferred, error) {
-	switch method {
-	case LossEP:
-		return l.lossEP(ctx)
-	case VI:
-		r, err := infer.VI{Start: &l.ep.Sites}.Fit(ctx, l.model)
-		if err != nil {
+// infer runs a method from the fixed point of EP, which EP itself and what refines it
+// have reached.
+func (l *Learned) infer(ctx context.Context, d infer.Method) (*infer.Result, error) {
+	if isEP(d) {
+		return l.ep, nil
+	}
+	m := l.model
+	if d.Calibrated {
+		var err error
+		if m, err = l.withUtility(); err != nil {
 			return nil, err
 		}
-		return &inferred{sites: r.Sites.Terms, objective: &Objective{"lower bound on the log evidence", r.Bound}, status: r.Status}, nil
-	case LossVI:
-		return l.lossVI(ctx)
-	case Laplace:
-		r, err := infer.Laplace{}.Fit(ctx, l.model)
-		if err != nil {
-			return nil, err
-		}
-		return &inferred{sites: curvatureSites(l.model, r.Q.Mean()), objective: &Objective{"log evidence by Laplace", r.LogEvidence}, status: r.Status}, nil
 	}
-	return &inferred{sites: l.ep.Sites.Terms, status: l.ep.Status}, nil
+	o := l.problem.options()
+	o.Start = &l.ep.Sites
+	return d.Fit(ctx, m, o)
 }
 
-// lossEP starts from the fixed point of EP. Its q, with which decisions are made, has
-// likelihood sites only.
-func (l *Learned) lossEP(ctx context.Context) (*inferred, error) {
-	m, err := l.withUtility()
-	if err != nil {
-		return nil, err
-	}
-	engine := l.problem.engine()
-	engine.Start = &l.ep.Sites
-	r, err := engine.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &inferred{sites: r.Sites.Terms, objective: &Objective{"log evidence times expected utility", r.LogEvidence}, status: r.Status}, nil
-}
-
-func (l *Learned) lossVI(ctx context.Context) (*inferred, error) {
-	m, err := l.withUtility()
-	if err != nil {
-		return nil, err
-	}
-	r, err := infer.LossVI{VI: infer.VI{Start: &l.ep.Sites}, Seed: l.problem.opt.Seed}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &inferred{
-		sites: r.Sites.Terms, calibration: r.Sites.Utility,
-		objective: &Objective{"calibrated lower bound", r.Bound}, status: r.Status,
-	}, nil
-}
+// isEP tells whether the sites of a method are those of EP.
+func isEP(d infer.Method) bool { return d.Name == string(EP) || d.Refines() }
 
 // withUtility is the model with the utility as one more factor. The points that stand
 // for p(x) are new cases with the inputs of training rows.
@@ -230,17 +191,4 @@ func (l *Learned) withUtility() (*infer.Model, error) {
 	m := *l.model
 	m.Utility, m.Points = u, l.process.At(rowsOf(p.X, rows))
 	return &m, nil
-}
-
-// curvatureSites are the sites of a Gaussian at the mode of a posterior: with s the
-// values there, τ = −(log t)″ and ν = (log t)′ + τs, so that the mean is at the mode
-// because the gradient vanishes there.
-func curvatureSites(m *infer.Model, mode []float64) []gauss.Scalar {
-	sites := make([]gauss.Scalar, len(m.Terms))
-	for i, t := range m.Terms {
-		s := floats.Dot(m.Views.Row(i), mode)
-		_, d1, d2 := t.LogMean(s+m.Views.Offset(i), m.Views.Residual(i))
-		sites[i] = gauss.Scalar{Nu: d1 - d2*s, Tau: -d2}
-	}
-	return sites
 }

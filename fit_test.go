@@ -99,11 +99,11 @@ func TestMethodsAreThoseOfInfer(t *testing.T) {
 	z := process.At(p.X)
 	for method, want := range map[lossep.Method]infer.Posterior{
 		lossep.EP:        infer.Gaussian{Gaussian: ep.Q},
-		lossep.Corrected: infer.NewCorrected(model, ep, infer.Paired),
+		lossep.Corrected: infer.NewCorrected(model, &ep.Result, infer.Paired),
 		lossep.LossEP:    infer.Gaussian{Gaussian: lossEP.Q},
-		lossep.VI:        vi.Posterior(),
-		lossep.LossVI:    lossVI.Posterior(),
-		lossep.Laplace:   laplace.Posterior(),
+		lossep.VI:        vi.Posterior,
+		lossep.LossVI:    lossVI.Posterior,
+		lossep.Laplace:   laplace.Posterior,
 	} {
 		m, err := l.Model(ctx, method)
 		if err != nil {

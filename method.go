@@ -1,7 +1,6 @@
 package lossep
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -50,8 +49,14 @@ func DefaultMethod(rows int) Method {
 	return EP
 }
 
-// Methods lists the methods.
-func Methods() []Method { return []Method{Corrected, EP, LossEP, VI, LossVI, Laplace} }
+// Methods lists the methods: those of the table in package infer that leave sites behind.
+func Methods() []Method {
+	var all []Method
+	for _, d := range infer.Methods(func(d infer.Method) bool { return d.Kept }) {
+		all = append(all, Method(d.Name))
+	}
+	return all
+}
 
 func (m Method) check() error {
 	if slices.Contains(Methods(), m) {
@@ -64,39 +69,26 @@ func (m Method) check() error {
 	return inputf("method", "%q is unknown; choose one of %s", string(m), strings.Join(names, ", "))
 }
 
-// Calibrated tells whether the fit depends on the utility, so that deciding under
-// another one calls for another fit.
-func (m Method) Calibrated() bool { return m == LossEP || m == LossVI }
-
-// CorrectionOrder is how far Corrected goes for a number of training rows: paired up
-// to 300 and factorised beyond, because pairs take 123·N² multiplications for each
-// decision.
-func CorrectionOrder(rows int) infer.Correction {
-	if rows <= correctedRows {
-		return infer.Paired
+// row is the method's row of the table, for a number of training rows: Corrected takes
+// account of pairs up to 300 and not beyond, because pairs take 123·N² multiplications
+// for each decision.
+func (m Method) row(rows int) infer.Method {
+	if m == Corrected && rows <= correctedRows {
+		m = "paired"
 	}
-	return infer.Factorised
+	d, _ := infer.MethodNamed(string(m))
+	return d
 }
 
-// describe says what the method is in a few words.
-func (m Method) describe(rows int) string {
-	switch m {
-	case Corrected:
-		order := "factorised"
-		if CorrectionOrder(rows) == infer.Paired {
-			order = "paired"
-		}
-		return fmt.Sprintf("expectation propagation with %s corrections of every marginal", order)
-	case EP:
-		return "expectation propagation"
-	case LossEP:
-		return "loss-calibrated expectation propagation"
-	case VI:
-		return "variational inference"
-	case LossVI:
-		return "loss-calibrated variational inference"
-	case Laplace:
-		return "Laplace approximation"
+// Calibrated tells whether the fit depends on the utility, so that deciding under
+// another one calls for another fit.
+func (m Method) Calibrated() bool { return m.row(0).Calibrated }
+
+// Plain is the method that m is compared with to see what calibration changes; empty for
+// one that is not calibrated.
+func (m Method) Plain() Method {
+	if d := m.row(0); d.Calibrated {
+		return Method(d.Of)
 	}
-	return string(m)
+	return ""
 }

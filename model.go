@@ -98,8 +98,8 @@ func (m *Model) expectationPropagation() ([]opinion, error) {
 		return nil, err
 	}
 	terms := &infer.Model{Views: m.process.Views(), Terms: m.likelihood.terms(m.labels)}
-	corrected := infer.NewCorrected(terms, &infer.EPResult{Q: q, Sites: infer.Sites{Terms: m.ep}}, CorrectionOrder(len(m.labels)))
-	return []opinion{newOpinion(EP, m.process, q, m.ep, nil), {method: Corrected, q: q, posterior: corrected}}, nil
+	corrected := Corrected.row(len(m.labels)).Refine(terms, &infer.Result{Q: q, Sites: infer.Sites{Terms: m.ep}})
+	return []opinion{newOpinion(EP, m.process, q, m.ep, nil), {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
 }
 
 // second is the opinions of EP and of its corrections, in this order.

@@ -88,8 +88,8 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
 	terms, outcome := m.likelihood.terms(p.Labels), m.likelihood.outcome()
 	loo := &LeaveOneOut{Method: m.method}
-	if m.method == Corrected {
-		loo.Method = EP
+	if d := m.method.row(n); d.Refines() {
+		loo.Method = Method(d.Of)
 	}
 	constant := make([]float64, len(p.Entries(0)))
 	for i, site := range m.sites {

@@ -66,8 +66,8 @@ func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, 
 func (a *Audit) calibrations(scores []Score) ([]Comparison, error) {
 	all := []Comparison{}
 	var family []int
-	for _, pair := range [][2]lossep.Method{{lossep.LossEP, lossep.EP}, {lossep.LossVI, lossep.VI}} {
-		calibrated, plain := find(scores, string(pair[0])), find(scores, string(pair[1]))
+	for _, method := range lossep.Methods() {
+		calibrated, plain := find(scores, string(method)), find(scores, string(method.Plain()))
 		if calibrated == nil || plain == nil {
 			continue
 		}

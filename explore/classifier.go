@@ -45,8 +45,8 @@ type ClassifierView struct {
 	// Exact is the exact posterior. Nil when it could not be had, with a reason.
 	Exact        *ExactAnswer `json:"exact"`
 	ExactLeftOut string       `json:"exact_left_out,omitempty"`
-	// Methods are in the order ep, loss-ep, vi, loss-vi, corrected, laplace, without
-	// those LeftOut.
+	// Methods are those by which models are fitted, in the order of the table of methods
+	// (corrected, ep, loss-ep, vi, loss-vi, laplace), without those LeftOut.
 	Methods []ClassifierAnswer `json:"methods"`
 	LeftOut []LeftOut          `json:"left_out"`
 }

@@ -25,27 +25,17 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	if err != nil {
 		return nil, err
 	}
-	methods := []struct {
-		name  string
-		solve func(context.Context) (*fitted, error)
-	}{
-		{"ep", s.ep},
-		{"loss-ep", s.lossEP},
-		{"vi", s.vi},
-		{"loss-vi", s.lossVI},
-		{"corrected", s.corrected},
-		{"laplace", s.laplace},
-	}
+	methods := infer.Methods(func(d infer.Method) bool { return d.Kept })
 	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
 	var exact *truth
 	var exactErr error
 	var wait tasks.Group
 	wait.Go(func() { exact, exactErr = newTruth(ctx, s.model, s.grid) })
-	for i, m := range methods {
+	for i, d := range methods {
 		wait.Go(func() {
 			var f *fitted
-			if f, errs[i] = m.solve(ctx); errs[i] == nil {
-				answers[i], errs[i] = s.answer(ctx, m.name, f)
+			if f, errs[i] = s.fit(ctx, d); errs[i] == nil {
+				answers[i], errs[i] = s.answer(ctx, d.Name, f)
 			}
 		})
 	}
@@ -58,9 +48,9 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	} else {
 		s.view.Exact = exact.answer(s.utility)
 	}
-	for i, m := range methods {
+	for i, d := range methods {
 		if errs[i] != nil {
-			s.view.LeftOut = append(s.view.LeftOut, LeftOut{m.name, reason(errs[i])})
+			s.view.LeftOut = append(s.view.LeftOut, LeftOut{d.Name, reason(errs[i])})
 			continue
 		}
 		if exactErr == nil {
@@ -81,9 +71,9 @@ type classifierSolver struct {
 	calibrated *infer.Model
 	view       ClassifierView
 
-	// What several methods begin with is found once.
-	plainEP func(context.Context) (*infer.EPResult, error)
-	plainVI func(context.Context) (*infer.VIResult, error)
+	// plain are the methods that know of no utility, by name. What others begin with is
+	// found once.
+	plain map[string]func(context.Context) (*infer.Result, error)
 }
 
 // calibrationPoints is the largest number of points that a method is calibrated on.
@@ -113,17 +103,19 @@ func newClassifierSolver(p *problem) (*classifierSolver, error) {
 	if s.calibrated.Utility, err = decision.NewUtility(decision.Probit(), points.Len(), nil, p.table); err != nil {
 		return nil, err
 	}
-	s.plainEP = once(func(ctx context.Context) (*infer.EPResult, error) { return infer.EP{}.Fit(ctx, s.model) })
-	s.plainVI = once(func(ctx context.Context) (*infer.VIResult, error) { return infer.VI{}.Fit(ctx, s.model) })
+	s.plain = make(map[string]func(context.Context) (*infer.Result, error))
+	for _, d := range infer.Methods(func(d infer.Method) bool { return d.Kept && !d.Calibrated && !d.Refines() }) {
+		s.plain[d.Name] = once(func(ctx context.Context) (*infer.Result, error) { return d.Fit(ctx, s.model, infer.Options{}) })
+	}
 	return s, nil
 }
 
 // once makes a function that runs once, for whoever asks first; the others wait.
-func once[T any](run func(context.Context) (T, error)) func(context.Context) (T, error) {
+func once(run func(context.Context) (*infer.Result, error)) func(context.Context) (*infer.Result, error) {
 	var ran sync.Once
-	var result T
+	var result *infer.Result
 	var err error
-	return func(ctx context.Context) (T, error) {
+	return func(ctx context.Context) (*infer.Result, error) {
 		ran.Do(func() { result, err = run(ctx) })
 		return result, err
 	}
@@ -131,38 +123,30 @@ func once[T any](run func(context.Context) (T, error)) func(context.Context) (T,
 
 // fitted is what a method found.
 type fitted struct {
-	posterior   infer.Posterior
-	logEvidence float64
-	status      infer.Status
-	note        func() string // added to the status after the posterior was asked; may be nil
+	*infer.Result
+	note func() string // added to the status after the posterior was asked; may be nil
 }
 
-func gaussian(q *gauss.Gaussian, logEvidence float64, s infer.Status) *fitted {
-	return &fitted{posterior: infer.Gaussian{Gaussian: q}, logEvidence: logEvidence, status: s}
-}
-
-func (s *classifierSolver) ep(ctx context.Context) (*fitted, error) {
-	r, err := s.plainEP(ctx)
-	if err != nil {
-		return nil, err
+// fit runs a method of the table.
+func (s *classifierSolver) fit(ctx context.Context, d infer.Method) (*fitted, error) {
+	if d.Calibrated && !d.Bound {
+		r, err := d.Fit(ctx, s.calibrated, infer.Options{})
+		return &fitted{Result: r}, err
 	}
-	return gaussian(r.Q, r.LogEvidence, r.Status), nil
-}
-
-func (s *classifierSolver) lossEP(ctx context.Context) (*fitted, error) {
-	r, err := infer.EP{}.Fit(ctx, s.calibrated)
-	if err != nil {
-		return nil, err
+	name := d.Name
+	if d.Of != "" {
+		name = d.Of
 	}
-	return gaussian(r.Q, r.LogEvidence, r.Status), nil
-}
-
-func (s *classifierSolver) vi(ctx context.Context) (*fitted, error) {
-	r, err := s.plainVI(ctx)
-	if err != nil {
+	plain, err := s.plain[name](ctx)
+	switch {
+	case err != nil:
 		return nil, err
+	case d.Refines():
+		return s.refine(d, plain)
+	case d.Calibrated:
+		return s.climb(ctx, d, plain)
 	}
-	return gaussian(r.Q, r.Bound, r.Status), nil
+	return &fitted{Result: plain}, nil
 }
 
 // Loss-VI is found less closely than it could be: its error is far below that of the
@@ -172,27 +156,16 @@ const (
 	lossVITolerance = 1e-4
 )
 
-func (s *classifierSolver) lossVI(ctx context.Context) (*fitted, error) {
-	plain, err := s.plainVI(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err := infer.LossVI{
-		VI:    infer.VI{Tolerance: lossVITolerance, Start: &plain.Sites},
-		Draws: lossVIDraws, Seed: seed,
-	}.Fit(ctx, s.calibrated)
-	if err != nil {
-		return nil, err
-	}
-	f := gaussian(r.Q, r.Bound, r.Status)
-	f.note = func() string {
+// climb raises a calibrated bound from where that of the plain sibling ended.
+func (s *classifierSolver) climb(ctx context.Context, d infer.Method, plain *infer.Result) (*fitted, error) {
+	r, err := d.Fit(ctx, s.calibrated, infer.Options{Tolerance: lossVITolerance, Start: &plain.Sites, Draws: lossVIDraws, Seed: seed})
+	return &fitted{Result: r, note: func() string {
 		note := fmt.Sprintf("to %g with %d draws", lossVITolerance, lossVIDraws)
-		if r.Floor > 0 {
-			note += fmt.Sprintf("; the utility is zero somewhere and was raised by %.2g", r.Floor)
+		if r.Status.Floor > 0 {
+			note += fmt.Sprintf("; the utility is zero somewhere and was raised by %.2g", r.Status.Floor)
 		}
 		return note
-	}
-	return f, nil
+	}}, err
 }
 
 // What corrections may take: terms evaluated in all, and the number of points of the
@@ -202,24 +175,22 @@ const (
 	pairedEffort    = 1_200_000
 )
 
-func (s *classifierSolver) corrected(ctx context.Context) (*fitted, error) {
-	r, err := s.plainEP(ctx)
-	if err != nil {
-		return nil, err
-	}
+// refine makes a posterior that answers more closely.
+func (s *classifierSolver) refine(d infer.Method, plain *infer.Result) (*fitted, error) {
 	n := len(s.model.Terms)
-	if s.correctionNodes(r)*float64(n) > correctedEffort {
+	if s.correctionNodes(plain)*float64(n) > correctedEffort {
 		return nil, errors.New("corrections take too long where the process varies as much as here; use fewer points, a coarser grid or a kernel of less variance")
 	}
-	order, name := infer.Factorised, "factorised"
+	name := "factorised"
 	if s.grid.Len()*n*n <= pairedEffort {
-		order, name = infer.Paired, "paired"
+		name = "paired"
+		d, _ = infer.MethodNamed("paired")
 	}
-	c := infer.NewCorrected(s.model, r, order)
-	return &fitted{posterior: c, logEvidence: r.LogEvidence, status: r.Status, note: func() string {
+	r := d.Refine(s.model, plain)
+	return &fitted{Result: r, note: func() string {
 		note := name + " corrections"
-		if d := c.Declined(); d > 0 {
-			note += fmt.Sprintf(", factorised at %d points where pairs did not help", d)
+		if c, ok := r.Posterior.(*infer.Corrected); ok && c.Declined() > 0 {
+			note += fmt.Sprintf(", factorised at %d points where pairs did not help", c.Declined())
 		}
 		return note
 	}}, nil
@@ -227,9 +198,9 @@ func (s *classifierSolver) corrected(ctx context.Context) (*fitted, error) {
 
 // correctionNodes is about how many nodes infer.Corrected integrates over on the whole
 // grid: 40 for each value, and more for one that varies by more than three.
-func (s *classifierSolver) correctionNodes(r *infer.EPResult) float64 {
+func (s *classifierSolver) correctionNodes(r *infer.Result) float64 {
 	mean, variance := make([]float64, s.grid.Len()), make([]float64, s.grid.Len())
-	infer.Gaussian{Gaussian: r.Q}.Moments(s.grid, mean, variance)
+	r.Moments(s.grid, mean, variance)
 	sum := 0.0
 	for _, v := range variance {
 		sum += min(max(40, 13*math.Sqrt(v)), 1025)
@@ -237,32 +208,24 @@ func (s *classifierSolver) correctionNodes(r *infer.EPResult) float64 {
 	return sum
 }
 
-func (s *classifierSolver) laplace(ctx context.Context) (*fitted, error) {
-	r, err := infer.Laplace{}.Fit(ctx, s.model)
-	if err != nil {
-		return nil, err
-	}
-	return gaussian(r.Q, r.LogEvidence, r.Status), nil
-}
-
 // answer asks a posterior at every point of the grid.
 func (s *classifierSolver) answer(ctx context.Context, name string, f *fitted) (*ClassifierAnswer, error) {
 	n := s.grid.Len()
 	a := &ClassifierAnswer{
-		Method: name, Converged: f.status.Converged, Sweeps: f.status.Sweeps, ActionsHeld: f.status.ActionsHeld,
-		LogEvidence: finiteOrNil(&f.logEvidence), Probability: make([]float64, n), Action: make([]int, n),
+		Method: name, Converged: f.Status.Converged, Sweeps: f.Status.Sweeps, ActionsHeld: f.Status.ActionsHeld,
+		LogEvidence: finiteOrNil(&f.LogEvidence), Probability: make([]float64, n), Action: make([]int, n),
 	}
 	// In parts, so that nobody waits long for an answer that is no longer wanted.
 	const part = 512
 	stderr := make([]float64, part)
 	for i := 0; i < n && ctx.Err() == nil; i += part {
 		j := min(i+part, n)
-		decision.Probit().Probabilities(f.posterior, s.grid.Slice(i, j), a.Probability[i:j], stderr[:j-i])
+		decision.Probit().Probabilities(f, s.grid.Slice(i, j), a.Probability[i:j], stderr[:j-i])
 	}
 	if !finite.All(a.Probability...) {
 		return nil, errNotFinite
 	}
-	a.Status = f.status.String()
+	a.Status = f.Status.String()
 	if f.note != nil {
 		a.Status += "; " + f.note()
 	}

@@ -50,10 +50,10 @@ func ExampleClassifier_Solve() {
 	}
 	// Output:
 	// action 1 where P(+1) is above 0.091
+	// corrected another action at  0 of 161 points, regret 0.000
 	// ep        another action at  4 of 161 points, regret 0.001
 	// loss-ep   another action at  4 of 161 points, regret 0.001
 	// vi        another action at  1 of 161 points, regret 0.000
 	// loss-vi   another action at  2 of 161 points, regret 0.000
-	// corrected another action at  0 of 161 points, regret 0.000
 	// laplace   another action at 21 of 161 points, regret 0.014
 }

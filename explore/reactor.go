@@ -36,7 +36,8 @@ type ReactorView struct {
 	// ByProbability divides the probabilities of a state above the threshold by the
 	// best action.
 	ByProbability []Range `json:"by_probability"`
-	// Answers are in the order exact, ep, loss-ep, vi, loss-vi, without those LeftOut.
+	// Answers are those of the paper's methods, in the order of the table of methods
+	// (exact, ep, loss-ep, vi, loss-vi), without those LeftOut.
 	Answers []ReactorAnswer `json:"answers"`
 	LeftOut []LeftOut       `json:"left_out"`
 }
@@ -172,14 +173,14 @@ func (r Reactor) checkDomain() error {
 // domain is the interval asked for, or one that holds the data, the threshold and all
 // but a hundredth of the exact posterior on either side. Where that is not known
 // three standard deviations of the prior stand in.
-func (r Reactor) domain(p reactor.Problem, s *state) [2]float64 {
+func (r Reactor) domain(p reactor.Problem, s *reactor.Exact) [2]float64 {
 	if r.Domain != nil {
 		return [2]float64(r.Domain)
 	}
 	const tail = 1e-2
 	var from, to float64
 	if s != nil {
-		from, to = s.threshold(1-tail), s.threshold(tail)
+		from, to = s.Threshold(1-tail), s.Threshold(tail)
 	} else {
 		reach := 3 * math.Sqrt(p.PriorVariance)
 		from, to = p.PriorMean-reach, p.PriorMean+reach

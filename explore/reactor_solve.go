@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/lossep/lossep/decision"
@@ -26,32 +25,23 @@ func (r Reactor) Solve(ctx context.Context) (*ReactorView, error) {
 	}
 	s.view.Domain = r.domain(p, s.exact)
 	s.view.Phi = axis(s.view.Domain[0], s.view.Domain[1], phiPoints)
-	methods := []struct {
-		name  string
-		solve func(context.Context) (*ReactorAnswer, error)
-	}{
-		{"exact", s.solveExact},
-		{"ep", s.solvePlain("ep")},
-		{"loss-ep", s.solveLossEP},
-		{"vi", s.solvePlain("vi")},
-		{"loss-vi", s.solveLossVI},
-	}
+	methods := infer.Methods(func(d infer.Method) bool { return d.Paper })
 	answers, errs := make([]*ReactorAnswer, len(methods)), make([]error, len(methods))
 	var wait tasks.Group
-	for i, m := range methods {
-		wait.Go(func() { answers[i], errs[i] = m.solve(ctx) })
+	for i, d := range methods {
+		wait.Go(func() { answers[i], errs[i] = s.solve(ctx, d) })
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for i, m := range methods {
+	for i, d := range methods {
 		err := errs[i]
 		if err == nil && !answers[i].finite() {
 			err = errNotFinite
 		}
 		if err != nil {
-			s.view.LeftOut = append(s.view.LeftOut, LeftOut{m.name, reason(err)})
+			s.view.LeftOut = append(s.view.LeftOut, LeftOut{d.Name, reason(err)})
 			continue
 		}
 		s.view.Answers = append(s.view.Answers, *answers[i])
@@ -65,8 +55,8 @@ type reactorSolver struct {
 	problem reactor.Problem
 	utility *decision.Utility
 	model   *infer.Model
-	phi     *gauss.Views // the state itself
-	exact   *state       // nil where it could not be had, and then there is an error
+	phi     *gauss.Views   // the state itself
+	exact   *reactor.Exact // nil where it could not be had, and then there is an error
 	failure error
 	view    ReactorView
 }
@@ -84,7 +74,7 @@ func newReactorSolver(ctx context.Context, p reactor.Problem) (*reactorSolver, e
 	if s.utility, err = s.utilityAt(p.Threshold); err != nil {
 		return nil, err
 	}
-	s.exact, s.failure = newState(ctx, p, s.model)
+	s.exact, s.failure = p.Exact(ctx)
 	return s, ctx.Err()
 }
 
@@ -93,38 +83,34 @@ func (s *reactorSolver) utilityAt(threshold float64) (*decision.Utility, error) 
 	return decision.NewUtility(decision.Exceeds(threshold), 1, nil, s.problem.Utility)
 }
 
-// mixtureTerms is the number of measurements up to which the exact answer is that of
-// package reactor, by enumeration. It doubles its work with every measurement; here
-// it takes less than a millisecond, and quadrature says the same.
-const mixtureTerms = 12
-
-func (s *reactorSolver) solveExact(ctx context.Context) (*ReactorAnswer, error) {
-	if s.failure != nil {
+// solve answers by a method of the table.
+func (s *reactorSolver) solve(ctx context.Context, d infer.Method) (*ReactorAnswer, error) {
+	if d.Exact && s.failure != nil {
 		return nil, s.failure
 	}
-	e := s.exact
-	a := &ReactorAnswer{Density: make([]float64, len(s.view.Phi))}
-	if len(s.problem.Data) <= mixtureTerms {
-		known, err := reactor.Solve(ctx, s.problem, "exact")
-		if err != nil {
-			return nil, err
-		}
-		a.Answer = *known
-		a.ProbabilityAbove = s.above(s.utility, known.Posterior)
-	} else {
-		a.ProbabilityAbove = e.above(s.problem.Threshold)
-		c := s.utility.Choose(0, a.ProbabilityAbove)
-		a.Answer = reactor.Answer{
-			Method: "exact", Mean: e.mean, Variance: e.variance, LogEvidence: &e.logEvidence,
-			Action: &c.Action, ExpectedUtility: c.Utilities,
-			Converged: true, Sweeps: 1, Status: fmt.Sprintf("exact, by quadrature on %d panels", len(e.panels)),
-		}
+	known, err := reactor.Solve(ctx, s.problem, d.Name)
+	if err != nil {
+		return nil, err
+	}
+	a := &ReactorAnswer{
+		Answer: *known, ProbabilityAbove: s.above(s.utility, known.Posterior),
+		Density: make([]float64, len(s.view.Phi)),
+	}
+	sd := math.Sqrt(a.Variance)
+	density := func(phi float64) float64 { return normal.Density((phi-a.Mean)/sd) / sd }
+	threshold := func(p float64) float64 { return a.Mean - sd*normal.Quantile(p) }
+	if d.Exact {
+		density, threshold = s.exact.Density, s.exact.Threshold
 	}
 	for k, phi := range s.view.Phi {
-		a.Density[k] = e.density(phi)
+		a.Density[k] = density(phi)
 	}
-	a.Ranges = rangesOf(s.problem.Utility, s.view.Domain, e.threshold)
-	return a, nil
+	if d.Calibrated {
+		err = s.sweep(ctx, d, a)
+	} else {
+		a.Ranges = rangesOf(s.problem.Utility, s.view.Domain, threshold)
+	}
+	return a, err
 }
 
 // above is the probability of the state above the threshold of a utility.
@@ -132,36 +118,6 @@ func (s *reactorSolver) above(u *decision.Utility, q infer.Posterior) float64 {
 	var above, stderr [1]float64
 	u.Outcome().Probabilities(q, s.phi, above[:], stderr[:])
 	return above[0]
-}
-
-// solveGaussian is the answer of a method that ends with one Gaussian, but for the
-// ranges.
-func (s *reactorSolver) solveGaussian(ctx context.Context, method string) (*ReactorAnswer, error) {
-	known, err := reactor.Solve(ctx, s.problem, method)
-	if err != nil {
-		return nil, err
-	}
-	a := &ReactorAnswer{Answer: *known, Density: make([]float64, len(s.view.Phi))}
-	a.ProbabilityAbove = s.above(s.utility, known.Posterior)
-	sd := math.Sqrt(a.Variance)
-	for k, phi := range s.view.Phi {
-		a.Density[k] = normal.Density((phi-a.Mean)/sd) / sd
-	}
-	return a, nil
-}
-
-// solvePlain is a method that knows of no threshold.
-func (s *reactorSolver) solvePlain(method string) func(context.Context) (*ReactorAnswer, error) {
-	return func(ctx context.Context) (*ReactorAnswer, error) {
-		a, err := s.solveGaussian(ctx, method)
-		if err != nil {
-			return nil, err
-		}
-		a.Ranges = rangesOf(s.problem.Utility, s.view.Domain, func(p float64) float64 {
-			return a.Mean - math.Sqrt(a.Variance)*normal.Quantile(p)
-		})
-		return a, nil
-	}
 }
 
 // sweepTolerance is what a run at one of many thresholds is settled to. Package
@@ -174,57 +130,40 @@ const sweepTolerance = 1e-4
 // half of them do, and are counted as unsettled.
 const sweepSweeps = 200
 
-func (s *reactorSolver) solveLossEP(ctx context.Context) (*ReactorAnswer, error) {
-	return s.solveCalibrated(ctx, "loss-ep", finePlan, func(ctx context.Context, m *infer.Model) (*gauss.Gaussian, infer.Status, error) {
-		// The start is part of the method, so that every threshold starts from empty
-		// sites, half-damped, as in package reactor.
-		r, err := infer.EP{Damping: 0.5, Tolerance: sweepTolerance, MaxSweeps: sweepSweeps}.Fit(ctx, m)
+// sweep follows a method that depends on the threshold over the domain.
+func (s *reactorSolver) sweep(ctx context.Context, d infer.Method, a *ReactorAnswer) error {
+	// The start is part of the method, so that every threshold starts from empty sites,
+	// half-damped, as in package reactor. The draws of Loss-VI are for the share of the
+	// floor only, which is not asked for here.
+	how, o := finePlan, infer.Options{Damping: 0.5, Tolerance: sweepTolerance, MaxSweeps: sweepSweeps, Draws: 16}
+	if d.Bound {
+		// It begins with its plain sibling, which knows of no threshold: that is run once.
+		o.MaxSweeps = 0
+		plain, _ := infer.MethodNamed(d.Of)
+		r, err := plain.Fit(ctx, s.model, o)
 		if err != nil {
-			return nil, infer.Status{}, err
+			return err
 		}
-		return r.Q, r.Status, nil
-	})
-}
-
-func (s *reactorSolver) solveLossVI(ctx context.Context) (*ReactorAnswer, error) {
-	// Loss-VI begins with VI, which knows of no threshold: it is run once.
-	plain, err := infer.VI{Tolerance: sweepTolerance}.Fit(ctx, s.model)
-	if err != nil {
-		return nil, err
-	}
-	return s.solveCalibrated(ctx, "loss-vi", coarsePlan, func(ctx context.Context, m *infer.Model) (*gauss.Gaussian, infer.Status, error) {
-		// The draws are for the share of the floor only, which is not asked for here.
-		r, err := infer.LossVI{VI: infer.VI{Tolerance: sweepTolerance, Start: &plain.Sites}, Draws: 16}.Fit(ctx, m)
-		if err != nil {
-			return nil, infer.Status{}, err
-		}
-		return r.Q, r.Status, nil
-	})
-}
-
-// solveCalibrated is a method that depends on the threshold.
-func (s *reactorSolver) solveCalibrated(ctx context.Context, method string, how plan, fit func(context.Context, *infer.Model) (*gauss.Gaussian, infer.Status, error)) (*ReactorAnswer, error) {
-	a, err := s.solveGaussian(ctx, method)
-	if err != nil {
-		return nil, err
+		how, o.Start = coarsePlan, &r.Sites
 	}
 	known := run{threshold: s.problem.Threshold, action: *a.Action, unsettled: !a.Converged, held: a.ActionsHeld}
+	var err error
 	a.Ranges, a.Sweep, err = sweep(ctx, s.view.Domain, how.within(len(s.problem.Data)), known, func(ctx context.Context, threshold float64) run {
 		u, err := s.utilityAt(threshold)
 		if err != nil {
 			return run{threshold: threshold, err: err}
 		}
-		q, status, err := fit(ctx, &infer.Model{Views: s.model.Views, Terms: s.model.Terms, Utility: u, Points: s.phi})
+		r, err := d.Fit(ctx, &infer.Model{Views: s.model.Views, Terms: s.model.Terms, Utility: u, Points: s.phi}, o)
 		if err != nil {
 			return run{threshold: threshold, err: err}
 		}
-		above := s.above(u, infer.Gaussian{Gaussian: q})
+		above := s.above(u, r)
 		if math.IsNaN(above) {
 			return run{threshold: threshold, err: errNotFinite}
 		}
-		return run{threshold: threshold, action: u.Choose(0, above).Action, unsettled: !status.Converged, held: status.ActionsHeld}
+		return run{threshold: threshold, action: u.Choose(0, above).Action, unsettled: !r.Status.Converged, held: r.Status.ActionsHeld}
 	})
-	return a, err
+	return err
 }
 
 // finite reports whether everything in the answer is a finite number. An evidence

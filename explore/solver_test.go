@@ -33,21 +33,21 @@ func TestTwoPointMoments(t *testing.T) {
 	s := twoPointSolver(t)
 	for _, c := range []struct {
 		name           string
-		solve          func(context.Context) (*fitted, error)
 		mean, variance [2]float64
 		digit          float64
 	}{
-		{"ep", s.ep, [2]float64{-2.3326463, 2.3326463}, [2]float64{4.8172040, 4.8172040}, 5e-8},
-		{"vi", s.vi, [2]float64{-2.2780339, 2.2780339}, [2]float64{3.5810094, 3.5810094}, 5e-8},
-		{"laplace", s.laplace, [2]float64{-1.3897179, 1.3897179}, [2]float64{3.0587905, 3.0587905}, 5e-8},
-		{"loss-ep", s.lossEP, [2]float64{-2.305862, 2.321192}, [2]float64{4.916460, 4.934267}, 5e-7},
+		{"ep", [2]float64{-2.3326463, 2.3326463}, [2]float64{4.8172040, 4.8172040}, 5e-8},
+		{"vi", [2]float64{-2.2780339, 2.2780339}, [2]float64{3.5810094, 3.5810094}, 5e-8},
+		{"laplace", [2]float64{-1.3897179, 1.3897179}, [2]float64{3.0587905, 3.0587905}, 5e-8},
+		{"loss-ep", [2]float64{-2.305862, 2.321192}, [2]float64{4.916460, 4.934267}, 5e-7},
 	} {
-		f, err := c.solve(context.Background())
+		d, _ := infer.MethodNamed(c.name)
+		f, err := s.fit(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var mean, variance [2]float64
-		f.posterior.Moments(s.model.Views, mean[:], variance[:])
+		f.Moments(s.model.Views, mean[:], variance[:])
 		for i := range 2 {
 			if math.Abs(mean[i]-c.mean[i]) > c.digit || math.Abs(variance[i]-c.variance[i]) > c.digit {
 				t.Errorf("%s: mean %v and variance %v, want %v and %v", c.name, mean, variance, c.mean, c.variance)
@@ -59,7 +59,8 @@ func TestTwoPointMoments(t *testing.T) {
 // Loss-VI with few draws and a loose end is where it is with many and a tight one.
 func TestLossVIIsCloseEnough(t *testing.T) {
 	s := twoPointSolver(t)
-	quick, err := s.lossVI(context.Background())
+	d, _ := infer.MethodNamed("loss-vi")
+	quick, err := s.fit(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +70,8 @@ func TestLossVIIsCloseEnough(t *testing.T) {
 	}
 	n := s.grid.Len()
 	p, q, stderr := make([]float64, n), make([]float64, n), make([]float64, n)
-	quick.posterior.Expect(s.grid, factor.Probit{Y: 1}, p, stderr)
-	slow.Posterior().Expect(s.grid, factor.Probit{Y: 1}, q, stderr)
+	quick.Expect(s.grid, factor.Probit{Y: 1}, p, stderr)
+	slow.Expect(s.grid, factor.Probit{Y: 1}, q, stderr)
 	for j := range p {
 		// VI itself is wrong by 0.02 here.
 		if math.Abs(p[j]-q[j]) > 1e-3 {

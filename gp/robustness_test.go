@@ -189,7 +189,7 @@ func TestCorrectionsOfHardProblems(t *testing.T) {
 		positive := decision.Probit()[1]
 		exact.Expect(points, positive, truth, stderr)
 		for k, q := range []infer.Posterior{
-			infer.Gaussian{Gaussian: r.Q}, infer.NewCorrected(m, r, infer.Factorised), infer.NewCorrected(m, r, infer.Paired),
+			infer.Gaussian{Gaussian: r.Q}, infer.NewCorrected(m, &r.Result, infer.Factorised), infer.NewCorrected(m, &r.Result, infer.Paired),
 		} {
 			q.Expect(points, positive, got, none)
 			for j, p := range got {

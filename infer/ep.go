@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/lossep/lossep/gauss"
 )
@@ -54,42 +53,16 @@ type Sweep struct {
 	Actions  []int // of a Loss-EP run; must not be kept or changed
 }
 
-// Sites are the Gaussian stand-ins of a model's factors.
-type Sites struct {
-	Terms   []gauss.Scalar // on s_i = a_i·v
-	Utility *gauss.Natural // nil without a utility
-	Actions []int          // the action taken at each point of the utility
-}
-
-func (s *Sites) clone() Sites {
-	c := Sites{Terms: slices.Clone(s.Terms), Actions: slices.Clone(s.Actions)}
-	if s.Utility != nil {
-		c.Utility = gauss.NewNatural(s.Utility.Dim())
-		c.Utility.CopyFrom(s.Utility)
-	}
-	return c
-}
-
-// EPResult is what expectation propagation found.
+// EPResult is what expectation propagation found. With its Q predictions and decisions
+// are made; its LogEvidence includes the utility where there is one.
 type EPResult struct {
-	// Q is the approximation of the posterior: with it predictions and decisions
-	// are made.
-	Q *gauss.Gaussian
-	// Tilted is q̄, the approximation of the posterior times the utility. Without a
-	// utility it is Q.
-	Tilted *gauss.Gaussian
-	// Sites are the fitted sites; they can start a later run.
-	Sites Sites
-	// LogEvidence is log Z_EP, the logarithm of the integral of all factors. With
-	// a utility that includes the utility.
-	LogEvidence float64
+	Result
 	// Cavities are the marginals of s_i without the i-th term. Without a utility
 	// that is the leave-one-out posterior.
 	Cavities []gauss.Scalar
 	// LogPredictive is log E t_i under the cavity of i: the leave-one-out log
 	// predictive density of each term.
 	LogPredictive []float64
-	Status        Status
 }
 
 // Fit runs expectation propagation on the model.
@@ -132,6 +105,15 @@ func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 	return again, nil
 }
 
+// fitEP is the row of EP, and of Loss-EP, in the table of methods.
+func fitEP(ctx context.Context, m *Model, o Options) (*Result, error) {
+	r, err := EP{Schedule: o.Schedule, Damping: o.Damping, Tolerance: o.Tolerance, MaxSweeps: o.MaxSweeps, Start: o.Start}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Result, nil
+}
+
 // run is one attempt from one start.
 func (o EP) run(ctx context.Context, m *Model, loop func(*engine, context.Context) error) (*EPResult, error) {
 	e := newEngine(o, m)
@@ -167,18 +149,16 @@ func (o EP) withDefaults() EP {
 // log-partition of the utility's cavity; without a utility q = q̄ and log Z_ℓ = 0.
 func (e *engine) result() (*EPResult, error) {
 	r := &EPResult{
-		Tilted:        e.tilted,
-		Q:             e.tilted,
-		Sites:         e.sites.clone(),
+		Result:        gaussian(e.tilted, 0, e.sites.clone(), e.status),
 		Cavities:      make([]gauss.Scalar, len(e.model.Terms)),
 		LogPredictive: make([]float64, len(e.model.Terms)),
-		Status:        e.status,
 	}
+	r.Tilted = e.tilted
 	if e.model.Utility != nil {
 		if err := e.setCavityOfUtility(); err != nil {
 			return nil, &ImproperError{Of: "q", Status: e.status}
 		}
-		r.Q = e.q
+		r.Q, r.Posterior = e.q, Gaussian{e.q}
 		e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
 		r.LogEvidence += e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
 	}

@@ -87,7 +87,7 @@ func nodes(sd float64) int {
 
 // NewCorrected corrects the marginals of a result of expectation propagation on the
 // model.
-func NewCorrected(m *Model, r *EPResult, order Correction) *Corrected {
+func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 	n := m.Views.Len()
 	c := &Corrected{
 		order: order, model: m, q: r.Q, sites: r.Sites.Terms,

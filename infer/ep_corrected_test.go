@@ -14,13 +14,13 @@ import (
 	"github.com/lossep/lossep/infer"
 )
 
-func fitEP(tb testing.TB, m *infer.Model) *infer.EPResult {
+func fitEP(tb testing.TB, m *infer.Model) *infer.Result {
 	tb.Helper()
 	r, err := infer.EP{}.Fit(context.Background(), m)
 	if err != nil || !r.Status.Converged {
 		tb.Fatal(err, r.Status)
 	}
-	return r
+	return &r.Result
 }
 
 // line are n equally spaced inputs of [−15, 15].

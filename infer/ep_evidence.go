@@ -18,7 +18,7 @@ import (
 // each starts from the fitted sites.
 type Evidence struct {
 	model *Model
-	fit   *EPResult
+	fit   *Result
 	ep    EP
 
 	failures atomic.Int64
@@ -30,7 +30,7 @@ func (e *Evidence) Failures() int { return int(e.failures.Load()) }
 
 // NewEvidence answers from a result of expectation propagation on the model, which
 // has to be without a utility.
-func NewEvidence(m *Model, r *EPResult) *Evidence {
+func NewEvidence(m *Model, r *Result) *Evidence {
 	if m.Utility != nil {
 		panic("infer: evidence of a model that has a utility already")
 	}

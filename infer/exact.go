@@ -2,6 +2,7 @@ package infer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
@@ -47,15 +48,17 @@ type Exact struct {
 }
 
 // ExactResult is the exact posterior of a probit model, by independent draws.
+//
+// Its LogEvidence is the logarithm of the probability of the labels. Its Status counts
+// proposals as sweeps; draws that exist are exact.
 type ExactResult struct {
-	Draws
-	// LogEvidence is the logarithm of the probability of the labels, and
-	// LogEvidenceError its standard error, from orthant.Shifts randomisations.
-	LogEvidence, LogEvidenceError float64
+	Result
+	*Draws
+	// LogEvidenceError is the standard error of LogEvidence, from orthant.Shifts
+	// randomisations.
+	LogEvidenceError float64
 	// Acceptance is the rate at which proposals were accepted.
 	Acceptance float64
-	// Status counts proposals as sweeps. Draws that exist are exact.
-	Status Status
 }
 
 // UnsupportedError says that a method does not apply to a model.
@@ -97,14 +100,37 @@ func (o Exact) Fit(ctx context.Context, m *Model) (*ExactResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("infer: exact posterior of %d labels: %w", len(labels), err)
 	}
-	r := &ExactResult{
-		Acceptance: stats.Rate(),
-		Status:     Status{Converged: true, Sweeps: stats.Proposals},
-	}
 	evidence := region.LogProb(o.EvidencePoints, o.Seed)
-	r.LogEvidence, r.LogEvidenceError = evidence.Log, evidence.RelErr
-	r.cloud = regress(m.Views, labels, x)
-	return r, nil
+	draws := &Draws{cloud: regress(m.Views, labels, x)}
+	return &ExactResult{
+		Result: Result{
+			Posterior: draws, LogEvidence: evidence.Log,
+			Status: Status{Converged: true, Sweeps: stats.Proposals},
+		},
+		Draws: draws, LogEvidenceError: evidence.RelErr, Acceptance: stats.Rate(),
+	}, nil
+}
+
+// fitExact is the row of exact answers in the table of methods: whichever is made for the
+// model, enumeration, quadrature or independent draws.
+func fitExact(ctx context.Context, m *Model, o Options) (*Result, error) {
+	if m.Dim() == 1 {
+		r, err := Mixture{}.Fit(ctx, m)
+		if err == nil {
+			return &r.Result, nil
+		}
+		if unsupported := new(UnsupportedError); !errors.As(err, &unsupported) {
+			return nil, err
+		}
+	}
+	if m.Dim() <= 2 {
+		return Grid{Tolerance: o.Tolerance}.Fit(ctx, m)
+	}
+	r, err := Exact{Draws: o.Draws, Seed: o.Seed}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Result, nil
 }
 
 // probitLabels are the labels of probit terms.
@@ -178,5 +204,3 @@ func identityViews(dim int) *gauss.Views {
 	}
 	return gauss.NewViews(a, nil, nil)
 }
-
-var _ Posterior = (*ExactResult)(nil)

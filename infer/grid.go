@@ -33,22 +33,13 @@ type Grid struct {
 	Tolerance float64
 }
 
-// GridResult is a posterior on the nodes of a grid. It implements Posterior. Its
-// expectations have the accuracy of the quadrature for factors that are smooth over
-// one cell; a factor with a jump, on a view without residual variance, is uncertain
-// by the probability of one cell.
-type GridResult struct {
-	LogEvidence float64
-	// Status has the number of grids laid out as Sweeps and the last change of
-	// evidence and moments as Residual.
-	Status Status
-
+// nodeCloud is a posterior on the nodes of a grid. Its expectations have the accuracy of
+// the quadrature for factors that are smooth over one cell; a factor with a jump, on a
+// view without residual variance, is uncertain by the probability of one cell.
+type nodeCloud struct {
 	cloud
 	weight []float64
 }
-
-// Nodes is the number of nodes that carry weight.
-func (r *GridResult) Nodes() int { return len(r.weight) }
 
 const (
 	reach       = 9.0  // of the grid on every side, in standard deviations
@@ -67,8 +58,9 @@ var (
 
 // Fit integrates the model. It returns an *UnsupportedError if the model has more
 // than two dimensions. A result whose quadrature did not settle says so in its
-// Status.
-func (o Grid) Fit(ctx context.Context, m *Model) (*GridResult, error) {
+// Status, which has the number of grids laid out as Sweeps and the last change of
+// evidence and moments as Residual.
+func (o Grid) Fit(ctx context.Context, m *Model) (*Result, error) {
 	m.check()
 	if m.Dim() > 2 {
 		return nil, &UnsupportedError{"Grid", fmt.Sprintf("the model has %d dimensions and a grid serves at most 2; use Exact or NUTS", m.Dim())}
@@ -313,9 +305,9 @@ func (g *lattice) adopt(m gridMoments) error {
 }
 
 // result keeps the nodes that carry weight.
-func (g *lattice) result(m gridMoments) *GridResult {
+func (g *lattice) result(m gridMoments) *Result {
 	const negligible = -46 // 1e-20 of the peak
-	r := &GridResult{LogEvidence: m.logSum, Status: g.status}
+	r := &nodeCloud{}
 	dim := g.model.Dim()
 	most := floats.Max(g.logs)
 	x, v := make([]float64, dim), make([]float64, dim)
@@ -331,11 +323,11 @@ func (g *lattice) result(m gridMoments) *GridResult {
 	}
 	floats.Scale(1/floats.Sum(r.weight), r.weight)
 	r.centres = mat.NewDense(len(r.weight), dim, values)
-	return r
+	return &Result{Posterior: r, LogEvidence: m.logSum, Status: g.status}
 }
 
 // Moments implements Posterior.
-func (r *GridResult) Moments(views *gauss.Views, mean, variance []float64) {
+func (r *nodeCloud) Moments(views *gauss.Views, mean, variance []float64) {
 	r.eachView(views, func(i int, m []float64, v float64) {
 		mean[i] = floats.Dot(r.weight, m)
 		variance[i] = v
@@ -347,7 +339,7 @@ func (r *GridResult) Moments(views *gauss.Views, mean, variance []float64) {
 }
 
 // Expect implements Posterior: the standard errors are zero.
-func (r *GridResult) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+func (r *nodeCloud) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	clear(stderr)
 	r.eachView(views, func(i int, m []float64, v float64) {
 		expectEach(t, m, v)
@@ -355,4 +347,4 @@ func (r *GridResult) Expect(views *gauss.Views, t factor.Factor, value, stderr [
 	})
 }
 
-var _ Posterior = (*GridResult)(nil)
+var _ Posterior = (*nodeCloud)(nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/lossep/lossep/infer"
 )
 
-func fitGrid(t testing.TB, g infer.Grid, m *infer.Model) *infer.GridResult {
+func fitGrid(t testing.TB, g infer.Grid, m *infer.Model) *infer.Result {
 	t.Helper()
 	r, err := g.Fit(ctx, m)
 	if err != nil {

@@ -34,25 +34,13 @@ type Laplace struct {
 	Trace func(iteration int, logDensity, residual float64)
 }
 
-// LaplaceResult is what the Laplace approximation found.
-type LaplaceResult struct {
-	// Q is the Gaussian at the mode.
-	Q *gauss.Gaussian
-	// LogEvidence is Σ_i log t_i − ½v·v − ½log|Λ| at the mode.
-	LogEvidence float64
-	// Status has as Residual the length of the Newton step left, in standard
-	// deviations of q: no view's mean moves by more of its own.
-	Status Status
-}
-
-// Posterior is Q as something to ask.
-func (r *LaplaceResult) Posterior() Posterior { return Gaussian{r.Q} }
-
-// Fit finds the mode of the model's posterior.
+// Fit finds the mode of the model's posterior. The LogEvidence of the result is
+// Σ_i log t_i − ½v·v − ½log|Λ| there, and its Status has as Residual the length of the
+// Newton step left, in standard deviations of q: no view's mean moves by more of its own.
 //
 // The error is non-nil when the context ends, or, as *ImproperError, when the run
 // did not end at a maximum, so that there is no Gaussian to return.
-func (o Laplace) Fit(ctx context.Context, m *Model) (*LaplaceResult, error) {
+func (o Laplace) Fit(ctx context.Context, m *Model) (*Result, error) {
 	m.check()
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-9
@@ -75,6 +63,11 @@ func (o Laplace) Fit(ctx context.Context, m *Model) (*LaplaceResult, error) {
 		copy(s.v, o.Start)
 	}
 	return s.run(ctx)
+}
+
+// fitLaplace is the row of Laplace in the table of methods.
+func fitLaplace(ctx context.Context, m *Model, o Options) (*Result, error) {
+	return Laplace{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps}.Fit(ctx, m)
 }
 
 // modeSearch is one search for a mode.
@@ -140,7 +133,7 @@ func (s *modeSearch) solve() bool {
 	return true
 }
 
-func (s *modeSearch) run(ctx context.Context) (*LaplaceResult, error) {
+func (s *modeSearch) run(ctx context.Context) (*Result, error) {
 	s.density = s.value(s.v)
 	if math.IsNaN(s.density) || math.IsInf(s.density, 0) {
 		return nil, &ImproperError{Of: "the density at the start", Status: s.status}
@@ -223,7 +216,7 @@ func (s *modeSearch) escape() bool {
 	return false
 }
 
-func (s *modeSearch) result() (*LaplaceResult, error) {
+func (s *modeSearch) result() (*Result, error) {
 	if !s.maximum {
 		return nil, &ImproperError{Of: "the curvature where the search for a mode ended", Status: s.status}
 	}
@@ -239,5 +232,19 @@ func (s *modeSearch) result() (*LaplaceResult, error) {
 	}
 	// log|Λ| = h·μ − 2A(q).
 	logDet := floats.Dot(s.q.Natural().H, s.q.Mean()) - 2*s.q.LogPartition()
-	return &LaplaceResult{Q: s.q, LogEvidence: s.density - 0.5*logDet, Status: s.status}, nil
+	r := gaussian(s.q, s.density-0.5*logDet, Sites{Terms: curvatureSites(s.model, s.q.Mean())}, s.status)
+	return &r, nil
+}
+
+// curvatureSites are the sites of a Gaussian at the mode of a posterior: with s the
+// values there, τ = −(log t)″ and ν = (log t)′ + τs, so that the mean is at the mode
+// because the gradient vanishes there.
+func curvatureSites(m *Model, mode []float64) []gauss.Scalar {
+	sites := make([]gauss.Scalar, len(m.Terms))
+	for i, t := range m.Terms {
+		s := floats.Dot(m.Views.Row(i), mode)
+		_, d1, d2 := t.LogMean(s+m.Views.Offset(i), m.Views.Residual(i))
+		sites[i] = gauss.Scalar{Nu: d1 - d2*s, Tau: -d2}
+	}
+	return sites
 }

@@ -25,7 +25,7 @@ func TestLaplaceTwoPoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	const digits = 0.6e-7
-	mean, variance, cov := pairMoments(r.Posterior(), m.Views)
+	mean, variance, cov := pairMoments(r.Posterior, m.Views)
 	near(t, "mean", mean[0], -1.3897179, digits)
 	near(t, "mean", mean[1], 1.3897179, digits)
 	near(t, "variance", variance[0], 3.0587905, digits)
@@ -180,7 +180,7 @@ func ExampleLaplace() {
 		return
 	}
 	mean, variance := make([]float64, 1), make([]float64, 1)
-	r.Posterior().Moments(views, mean, variance)
+	r.Moments(views, mean, variance)
 	fmt.Printf("f is %.4f ± %.4f, evidence %.4f (exactly 0.5)\n", mean[0], math.Sqrt(variance[0]), math.Exp(r.LogEvidence))
 	// Output: f is 1.0615 ± 1.2887, evidence 0.4790 (exactly 0.5)
 }

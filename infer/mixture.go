@@ -25,17 +25,19 @@ const MaxMixtureTerms = 20
 // A utility of the model is not part of the posterior.
 type Mixture struct{}
 
-// MixtureResult is the exact posterior of a clutter model. It implements Posterior.
+// MixtureResult is the exact posterior of a clutter model.
 type MixtureResult struct {
-	LogEvidence float64
+	Result
 	// Components is how many Gaussians carry the posterior. Those with less than
 	// 1e-18 of the largest weight are left out: together Dropped of the probability,
 	// at most 1e-12.
 	Components int
 	Dropped    float64
-	Status     Status
+}
 
-	weight, mean, variance []float64 // of each component, over v
+// mixture is a posterior of Gaussians over a v of one dimension.
+type mixture struct {
+	weight, mean, variance []float64 // of each component
 }
 
 // Fit enumerates the posterior of the model. It returns an *UnsupportedError if the
@@ -132,27 +134,27 @@ func newMixture(leaves []component) (*MixtureResult, error) {
 	if math.IsNaN(most) || math.IsInf(most, 0) {
 		return nil, &ImproperError{Of: "the mixture"}
 	}
-	r := &MixtureResult{Status: Status{Converged: true, Sweeps: 1}}
+	r, p := &MixtureResult{}, &mixture{}
 	for _, c := range leaves {
 		w := math.Exp(c.logWeight - most)
 		if w < negligible {
 			r.Dropped += w
 			continue
 		}
-		r.weight = append(r.weight, w)
-		r.mean = append(r.mean, c.mean)
-		r.variance = append(r.variance, c.variance)
+		p.weight = append(p.weight, w)
+		p.mean = append(p.mean, c.mean)
+		p.variance = append(p.variance, c.variance)
 	}
-	kept := floats.Sum(r.weight)
-	r.Components = len(r.weight)
-	r.LogEvidence = most + math.Log(kept+r.Dropped)
+	kept := floats.Sum(p.weight)
+	r.Result = Result{Posterior: p, LogEvidence: most + math.Log(kept+r.Dropped), Status: Status{Converged: true, Sweeps: 1}}
+	r.Components = len(p.weight)
 	r.Dropped /= kept + r.Dropped
-	floats.Scale(1/kept, r.weight)
+	floats.Scale(1/kept, p.weight)
 	return r, nil
 }
 
 // Moments implements Posterior.
-func (r *MixtureResult) Moments(views *gauss.Views, mean, variance []float64) {
+func (r *mixture) Moments(views *gauss.Views, mean, variance []float64) {
 	centre := floats.Dot(r.weight, r.mean)
 	spread := 0.0
 	for k, w := range r.weight {
@@ -168,7 +170,7 @@ func (r *MixtureResult) Moments(views *gauss.Views, mean, variance []float64) {
 
 // Expect implements Posterior: the standard errors are zero. It asks the factor
 // once for every component and view.
-func (r *MixtureResult) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+func (r *mixture) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	clear(stderr)
 	tasks.Each(views.Len(), func() func(int) {
 		return func(i int) {
@@ -183,15 +185,4 @@ func (r *MixtureResult) Expect(views *gauss.Views, t factor.Factor, value, stder
 	})
 }
 
-// Density writes the posterior density of what the first view reads at each of the
-// values f.
-func (r *MixtureResult) Density(views *gauss.Views, f, dst []float64) {
-	// The density at f is the expectation of a Gaussian of no width around it.
-	view := views.Slice(0, 1)
-	var stderr [1]float64
-	for k, at := range f {
-		r.Expect(view, factor.Gaussian{Y: at}, dst[k:k+1], stderr[:])
-	}
-}
-
-var _ Posterior = (*MixtureResult)(nil)
+var _ Posterior = (*mixture)(nil)

@@ -181,7 +181,7 @@ func TestMixtureDensity(t *testing.T) {
 	for k := range f {
 		f[k] = -reach + h*float64(k)
 	}
-	r.Density(m.Views, f, p)
+	infer.Density(r, m.Views, f, p)
 	total, mean := 0.0, 0.0
 	for k := range f {
 		total += h * p[k]

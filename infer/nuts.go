@@ -29,15 +29,16 @@ type NUTS struct {
 }
 
 // NUTSResult is a posterior made of the draws of Markov chains.
+//
+// Its Status counts draws as sweeps; the residual is the largest R̂ less one. It has
+// converged if no warning doubts the draws: one about trajectories that were cut off
+// concerns speed alone. There is no LogEvidence.
 type NUTSResult struct {
-	Draws
+	Result
+	*Draws
 	// Diagnostics are those of the chains, with their warnings. Draws and
 	// coordinates in it are those the chains moved in.
 	Diagnostics *nuts.Result
-	// Status counts draws as sweeps; its residual is the largest R̂ less one. It has
-	// converged if no warning doubts the draws: one about trajectories that were cut
-	// off concerns speed alone.
-	Status Status
 }
 
 // Fit draws from the posterior of the model. Errors are those of nuts.Sample and of
@@ -60,11 +61,20 @@ func (o NUTS) Fit(ctx context.Context, m *Model) (*NUTSResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &NUTSResult{Diagnostics: run}
-	r.chains = len(run.Chains)
-	r.centres = f.outward(run)
-	r.Status = samplingStatus(run)
-	return r, nil
+	draws := &Draws{cloud: cloud{centres: f.outward(run)}, chains: len(run.Chains)}
+	return &NUTSResult{
+		Result: Result{Posterior: draws, LogEvidence: math.NaN(), Status: samplingStatus(run)},
+		Draws:  draws, Diagnostics: run,
+	}, nil
+}
+
+// fitNUTS is the row of NUTS in the table of methods.
+func fitNUTS(ctx context.Context, m *Model, o Options) (*Result, error) {
+	r, err := NUTS{Options: nuts.Options{Draws: o.Draws, Seed: o.Seed}}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Result, nil
 }
 
 // samplingStatus sums up what the chains say of themselves.
@@ -202,7 +212,4 @@ func (t *target) LogDensity(x, grad []float64) float64 {
 	return l
 }
 
-var (
-	_ Posterior   = (*NUTSResult)(nil)
-	_ nuts.Target = (*target)(nil)
-)
+var _ nuts.Target = (*target)(nil)

@@ -48,4 +48,15 @@ func (g Gaussian) Expect(views *gauss.Views, t factor.Factor, value, stderr []fl
 	}
 }
 
+// Density writes the density of what the first view reads at each of the values f, under
+// a posterior made of Gaussians.
+func Density(p Posterior, views *gauss.Views, f, dst []float64) {
+	// The density at f is the expectation of a Gaussian of no width around it.
+	view := views.Slice(0, 1)
+	var stderr [1]float64
+	for k, at := range f {
+		p.Expect(view, factor.Gaussian{Y: at}, dst[k:k+1], stderr[:])
+	}
+}
+
 var _ Posterior = Gaussian{}

@@ -25,6 +25,9 @@ type Status struct {
 	// holds the actions of the highest evidence, that is, expected utility, among
 	// those it was led through and settled under.
 	ActionsHeld bool
+	// Floor is what a utility that touches zero was raised by, so that Loss-VI could take
+	// its logarithm; 0 where it was left as it is.
+	Floor float64
 	// Reason says in words why the run did not converge; empty when it did.
 	Reason string
 }

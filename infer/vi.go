@@ -1,10 +1,6 @@
 package infer
 
-import (
-	"context"
-
-	"github.com/lossep/lossep/gauss"
-)
+import "context"
 
 // VI is variational inference with a Gaussian of full covariance: it maximises the
 // bound
@@ -29,7 +25,7 @@ import (
 // had a higher maximum that another start led to.
 type VI struct {
 	// Tolerance is the residual at which the run ends; 0 stands for 1e-9. See
-	// VIResult.Status.
+	// Fit.
 	Tolerance float64
 	// MaxIterations bounds the work; 0 stands for 1000.
 	MaxIterations int
@@ -47,35 +43,27 @@ type VIStep struct {
 	Residual  float64
 }
 
-// VIResult is what variational inference found.
-type VIResult struct {
-	// Q is the approximation of the posterior.
-	Q *gauss.Gaussian
-	// Bound is the lower bound on the log evidence. Loss-VI adds E_q log U.
-	Bound float64
-	// Sites are the fitted sites; they can start a later run.
-	Sites Sites
-	// Status has as Residual the length of the step still asked for in the metric of
-	// q, which is the norm of the natural gradient: no view's mean would move by more
-	// standard deviations, and no variance by more than √2 times as much, relatively.
-	// Sweeps counts iterations, the start included.
-	Status Status
-}
-
-// Posterior is Q as something to ask.
-func (r *VIResult) Posterior() Posterior { return Gaussian{r.Q} }
-
-// Fit maximises the bound of the model, without its utility.
+// Fit maximises the bound of the model, without its utility: the LogEvidence of the
+// result. Its Status has as Residual the length of the step still asked for in the
+// metric of q, which is the norm of the natural gradient: no view's mean would move by
+// more standard deviations, and no variance by more than √2 times as much, relatively.
+// Sweeps counts iterations, the start included.
 //
 // The error is non-nil only when the context ends or the bound is not finite at the
 // start; a run that did not converge is returned with a Status that says so.
-func (o VI) Fit(ctx context.Context, m *Model) (*VIResult, error) {
+func (o VI) Fit(ctx context.Context, m *Model) (*Result, error) {
 	m.check()
 	a := newAscent(o, &Model{Views: m.Views, Terms: m.Terms}, nil)
 	if err := a.climb(ctx); err != nil {
 		return nil, err
 	}
-	return a.result(), nil
+	r := a.result()
+	return &r, nil
+}
+
+// fitVI is the row of VI in the table of methods.
+func fitVI(ctx context.Context, m *Model, o Options) (*Result, error) {
+	return VI{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps, Start: o.Start}.Fit(ctx, m)
 }
 
 func (o VI) withDefaults() VI {

@@ -203,16 +203,13 @@ func (a *ascent) try(step []gauss.Scalar, rate float64) bool {
 	return gain > rounding || gain >= -rounding && a.trial.residual < a.here.residual
 }
 
-func (a *ascent) result() *VIResult {
+func (a *ascent) result() Result {
 	n := len(a.model.Terms)
-	r := &VIResult{
-		Q: a.here.q, Bound: a.here.bound, Status: a.status,
-		Sites: Sites{Terms: slices.Clone(a.here.params[:n])},
-	}
+	sites := Sites{Terms: slices.Clone(a.here.params[:n])}
 	if a.drawn != nil {
-		r.Sites.Utility = gauss.NewNatural(a.model.Dim())
+		sites.Utility = gauss.NewNatural(a.model.Dim())
 		a.drawn.unpack(a.here.params[n:])
-		r.Sites.Utility.CopyFrom(a.drawn.site)
+		sites.Utility.CopyFrom(a.drawn.site)
 	}
-	return r
+	return gaussian(a.here.q, a.here.bound, sites, a.status)
 }

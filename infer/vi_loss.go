@@ -41,16 +41,17 @@ type LossVI struct {
 	Floor float64
 }
 
-// LossVIResult is what Loss-VI found. Decisions are made with Q, as under VI.
+// LossVIResult is what Loss-VI found. Decisions are made with Q, as under VI; the
+// calibrated bound is its LogEvidence.
 type LossVIResult struct {
-	VIResult
-	// MeanLogUtility is E_q log U(a, v) for the actions in Sites, a part of Bound,
+	Result
+	// MeanLogUtility is E_q log U(a, v) for the actions in Sites, a part of the bound,
 	// and StdErr its standard error: the spread of 8 independently scrambled sets of
 	// draws, 0 for an expectation in closed form.
 	MeanLogUtility, StdErr float64
-	// Floor is the amount by which U was raised; 0 when it stays above zero.
-	// FloorShare is the share of q, by draws, where U itself is less than that.
-	Floor, FloorShare float64
+	// FloorShare is the share of q, by draws, where U itself is less than what it was
+	// raised by, Status.Floor.
+	FloorShare float64
 	// ActionCycle is the number of action vectors that follow each other for ever, 0
 	// when the actions came to rest. The one with the highest bound is held.
 	ActionCycle int
@@ -75,12 +76,22 @@ func (o LossVI) Fit(ctx context.Context, m *Model) (*LossVIResult, error) {
 		return nil, err
 	}
 	if m.Utility == nil {
-		return &LossVIResult{VIResult: *plain}, nil
+		return &LossVIResult{Result: *plain}, nil
 	}
 	c := newCalibration(o, m)
 	c.status.Sweeps = plain.Status.Sweeps
 	c.choose(plain.Q)
 	return c.run(ctx, plain)
+}
+
+// fitLossVI is the row of Loss-VI in the table of methods.
+func fitLossVI(ctx context.Context, m *Model, o Options) (*Result, error) {
+	vi := VI{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps, Start: o.Start}
+	r, err := LossVI{VI: vi, Draws: o.Draws, Seed: o.Seed}.Fit(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Result, nil
 }
 
 // calibration is one run of Loss-VI.
@@ -120,7 +131,7 @@ type calibrated struct {
 }
 
 // run alternates between q and the actions.
-func (c *calibration) run(ctx context.Context, plain *VIResult) (*LossVIResult, error) {
+func (c *calibration) run(ctx context.Context, plain *Result) (*LossVIResult, error) {
 	var rounds []calibrated
 	start := plain.Sites.Terms
 	for {
@@ -196,7 +207,8 @@ func withTerm(m *Model, t factor.Factor) *Model {
 
 // result reports the bound climbed with the actions it was climbed with.
 func (c *calibration) result(best calibrated) *LossVIResult {
-	r := &LossVIResult{VIResult: *best.result(), Floor: best.floor, ActionCycle: c.cycle}
+	r := &LossVIResult{Result: best.result(), ActionCycle: c.cycle}
+	r.Status.Floor = best.floor
 	r.Status.Sweeps, r.Status.ActionRounds, r.Status.ActionsHeld = c.status.Sweeps, c.status.ActionRounds, c.cycle > 0
 	r.Sites.Actions = best.actions
 	n := len(c.model.Terms)

@@ -46,8 +46,8 @@ func TestLossVIReactor(t *testing.T) {
 	mean, variance := clutterMoments(r.Q)
 	near(t, "mean", mean, -2.232, 5e-4)
 	near(t, "variance", variance, 1.247, 5e-4)
-	if !slices.Equal(r.Sites.Actions, []int{0}) || !r.Status.Converged || r.StdErr != 0 || r.Floor != 0 || r.FloorShare != 0 {
-		t.Errorf("actions %v, error %v, floor %v (%v): %v", r.Sites.Actions, r.StdErr, r.Floor, r.FloorShare, r.Status)
+	if !slices.Equal(r.Sites.Actions, []int{0}) || !r.Status.Converged || r.StdErr != 0 || r.Status.Floor != 0 || r.FloorShare != 0 {
+		t.Errorf("actions %v, error %v, floor %v (%v): %v", r.Sites.Actions, r.StdErr, r.Status.Floor, r.FloorShare, r.Status)
 	}
 }
 
@@ -63,8 +63,8 @@ func TestLossVIFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Floor != floor || !r.Status.Converged || r.Bound != want.Bound || want.Floor != 0 {
-		t.Errorf("raised by %v to a bound of %v, want %v and %v: %v", r.Floor, r.Bound, floor, want.Bound, r.Status)
+	if r.Status.Floor != floor || !r.Status.Converged || r.LogEvidence != want.LogEvidence || want.Status.Floor != 0 {
+		t.Errorf("raised by %v to a bound of %v, want %v and %v: %v", r.Status.Floor, r.LogEvidence, floor, want.LogEvidence, r.Status)
 	}
 	// Far more of q is above a threshold at its mean.
 	m := reactor(t, decision.Table{{1, 0}, {0, 1}})
@@ -77,8 +77,8 @@ func TestLossVIFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Floor != 1e-3 || !(r.FloorShare > 0.001 && r.FloorShare < 0.5) {
-		t.Errorf("raised by %v where %v of q is: %v", r.Floor, r.FloorShare, r.Status)
+	if r.Status.Floor != 1e-3 || !(r.FloorShare > 0.001 && r.FloorShare < 0.5) {
+		t.Errorf("raised by %v where %v of q is: %v", r.Status.Floor, r.FloorShare, r.Status)
 	}
 }
 
@@ -113,18 +113,18 @@ func TestLossVIFloorAtDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !(r.Floor > 0 && r.FloorShare > 0 && r.FloorShare < 1) || !r.Status.Converged {
-		t.Fatalf("raised by %v where %v of q is: %v", r.Floor, r.FloorShare, r.Status)
+	if !(r.Status.Floor > 0 && r.FloorShare > 0 && r.FloorShare < 1) || !r.Status.Converged {
+		t.Fatalf("raised by %v where %v of q is: %v", r.Status.Floor, r.FloorShare, r.Status)
 	}
-	m.Utility = ramp{base: r.Floor}
+	m.Utility = ramp{base: r.Status.Floor}
 	want, err := o.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want.Floor != 0 || want.FloorShare != 0 {
-		t.Errorf("a utility above zero was raised by %v", want.Floor)
+	if want.Status.Floor != 0 || want.FloorShare != 0 {
+		t.Errorf("a utility above zero was raised by %v", want.Status.Floor)
 	}
-	near(t, "bound", r.Bound, want.Bound, 1e-9)
+	near(t, "bound", r.LogEvidence, want.LogEvidence, 1e-9)
 	for i, x := range want.Q.Mean() {
 		near(t, "mean", r.Q.Mean()[i], x, 1e-6)
 	}
@@ -141,7 +141,7 @@ func TestLossVIOfAConstantUtility(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "bound", r.Bound, plain.Bound+math.Log(0.5), 1e-12)
+	near(t, "bound", r.LogEvidence, plain.LogEvidence+math.Log(0.5), 1e-12)
 	near(t, "mean log-utility", r.MeanLogUtility, math.Log(0.5), 1e-14)
 	for i, x := range plain.Q.Mean() {
 		near(t, "mean", r.Q.Mean()[i], x, 1e-8)
@@ -182,12 +182,12 @@ func TestLossVIOfAProbit(t *testing.T) {
 	if !r.Status.Converged || !(r.StdErr > 0 && r.StdErr < 1e-3) {
 		t.Errorf("standard error %v: %v", r.StdErr, r.Status)
 	}
-	near(t, "bound", r.Bound, want.Bound, 5*r.StdErr)
+	near(t, "bound", r.LogEvidence, want.LogEvidence, 5*r.StdErr)
 	got, sd := make([]float64, 5), make([]float64, 5)
 	expected := make([]float64, 5)
 	views := p.Views()
-	r.Posterior().Moments(views, got, sd)
-	want.Posterior().Moments(views, expected, sd)
+	r.Moments(views, got, sd)
+	want.Moments(views, expected, sd)
 	for i := range got {
 		near(t, "mean", got[i], expected[i], 0.01*math.Sqrt(sd[i])) // of order 1/√draws
 	}
@@ -218,7 +218,7 @@ func TestLossVIPaper(t *testing.T) {
 	}
 	chosen := slices.Repeat([]int{-1}, 201)
 	mean, variance := make([]float64, 201), make([]float64, 201)
-	r.Posterior().Moments(m.Points, mean, variance)
+	r.Moments(m.Points, mean, variance)
 	m.Utility.Select(chosen, mean, variance)
 	if !slices.Equal(chosen, r.Sites.Actions) {
 		t.Error("the actions are not those of highest expected utility under q")
@@ -229,7 +229,7 @@ func TestLossVIPaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Bound != r.Bound || !slices.Equal(again.Q.Mean(), r.Q.Mean()) {
+	if again.LogEvidence != r.LogEvidence || !slices.Equal(again.Q.Mean(), r.Q.Mean()) {
 		t.Error("the same seed gave another result on one core")
 	}
 	o.Seed = 4
@@ -238,7 +238,7 @@ func TestLossVIPaper(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two independent estimates of the bound differ by their errors.
-	near(t, "bound with another seed", other.Bound, r.Bound, 5*math.Hypot(r.StdErr, other.StdErr))
+	near(t, "bound with another seed", other.LogEvidence, r.LogEvidence, 5*math.Hypot(r.StdErr, other.StdErr))
 	plain, err := infer.VI{}.Fit(ctx, two)
 	if err != nil {
 		t.Fatal(err)
@@ -276,11 +276,11 @@ func TestLossVICycle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held.Bound > r.Bound+1e-9 {
-			t.Errorf("action %d everywhere has a bound of %v, %v was held with %v", a, held.Bound, r.Sites.Actions, r.Bound)
+		if held.LogEvidence > r.LogEvidence+1e-9 {
+			t.Errorf("action %d everywhere has a bound of %v, %v was held with %v", a, held.LogEvidence, r.Sites.Actions, r.LogEvidence)
 		}
 		if r.Sites.Actions[0] == a {
-			near(t, "bound of the actions held", held.Bound, r.Bound, 1e-9)
+			near(t, "bound of the actions held", held.LogEvidence, r.LogEvidence, 1e-9)
 		}
 	}
 }
@@ -325,8 +325,8 @@ func TestLossVIErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain.Bound != vi.Bound {
-		t.Errorf("without a utility %v, VI %v", plain.Bound, vi.Bound)
+	if plain.LogEvidence != vi.LogEvidence {
+		t.Errorf("without a utility %v, VI %v", plain.LogEvidence, vi.LogEvidence)
 	}
 }
 
@@ -345,8 +345,8 @@ func ExampleLossVI() {
 		return
 	}
 	mean, variance := make([]float64, 1), make([]float64, 1)
-	r.Posterior().Moments(m.Points, mean, variance)
-	fmt.Printf("φ ~ N(%.3f, %.3f), action %d, raised by %v\n", mean[0], variance[0], r.Sites.Actions[0], r.Floor)
+	r.Moments(m.Points, mean, variance)
+	fmt.Printf("φ ~ N(%.3f, %.3f), action %d, raised by %v\n", mean[0], variance[0], r.Sites.Actions[0], r.Status.Floor)
 	// Output: φ ~ N(-2.232, 1.247), action 0, raised by 0
 }
 

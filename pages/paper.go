@@ -144,7 +144,7 @@ func regretTable(t *paper.Table) *report.Table {
 	shifts := len(paper.Shifts())
 	for k := 0; k < len(t.Cells); k += shifts {
 		for m, name := range paper.Methods() {
-			row := report.Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []report.Cell{{Text: methodTitle(name)}}}
+			row := report.Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []report.Cell{{Text: report.MethodLabel(name)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
 				s := cell.Scores[m]
 				c := report.Cell{Text: report.PlusMinus(1e6*s.Mean, 1e6*s.StdErr), Best: s.Best}
@@ -174,14 +174,6 @@ func shiftTitles() []string {
 	return titles
 }
 
-// methodTitle is a method's name in print.
-func methodTitle(name string) string {
-	if name == "paired" {
-		return "Paired"
-	}
-	return report.MethodLabel(name)
-}
-
 // testTable has a group for each pair of methods.
 func testTable(t *paper.Table) *report.Table {
 	table := &report.Table{
@@ -191,7 +183,7 @@ func testTable(t *paper.Table) *report.Table {
 	}
 	shifts := len(paper.Shifts())
 	for pair, first := range t.Cells[0].Tests {
-		group := fmt.Sprintf("%s and %s (family “%s”)", methodTitle(first.A), methodTitle(first.B), first.Family)
+		group := fmt.Sprintf("%s and %s (family “%s”)", report.MethodLabel(first.A), report.MethodLabel(first.B), first.Family)
 		for k := 0; k < len(t.Cells); k += shifts {
 			row := report.Row{Group: group, Cells: []report.Cell{{Text: fmt.Sprint(t.Cells[k].U10)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
@@ -208,9 +200,9 @@ func testTable(t *paper.Table) *report.Table {
 func ahead(c paper.Comparison) string {
 	switch {
 	case c.Shift > 0:
-		return methodTitle(c.B) + " "
+		return report.MethodLabel(c.B) + " "
 	case c.Shift < 0:
-		return methodTitle(c.A) + " "
+		return report.MethodLabel(c.A) + " "
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 )
@@ -22,81 +23,89 @@ type answer [][][]float64 // [utility][shift][place]
 // answer asks every method. The notes say which runs did not converge.
 func (p *problem) answer(ctx context.Context, at places) (answers []answer, notes []string, err error) {
 	views := p.process.At(column(at.x))
-	ep, err := infer.EP{}.Fit(ctx, p.model)
-	if err != nil {
-		return nil, nil, err
-	}
-	vi, err := infer.VI{}.Fit(ctx, p.model)
-	if err != nil {
-		return nil, nil, err
-	}
-	note := func(status infer.Status, name string, a ...any) {
-		if !status.Converged {
-			notes = append(notes, fmt.Sprintf(name, a...)+": "+status.String())
+	results, plain := make(map[string]*infer.Result), make(map[string][]float64)
+	for _, name := range Methods() {
+		d, _ := infer.MethodNamed(name)
+		if d.Calibrated {
+			a, more, err := p.calibrated(ctx, d, results[d.Of], plain[d.Of], at, views)
+			if err != nil {
+				return nil, nil, err
+			}
+			answers, notes = append(answers, a), append(notes, more...)
+			continue
 		}
+		r := results[d.Of]
+		if d.Refines() {
+			r = d.Refine(p.model, r)
+		} else {
+			if r, err = d.Fit(ctx, p.model, infer.Options{}); err != nil {
+				return nil, nil, err
+			}
+			results[name] = r
+			notes = note(notes, r.Status, name)
+		}
+		if plain[name], err = probabilities(ctx, r, views); err != nil {
+			return nil, nil, err
+		}
+		answers = append(answers, everywhere(plain[name]))
 	}
-	note(ep.Status, "ep")
-	note(vi.Status, "vi")
-	epAnswer, viAnswer := probabilities(infer.Gaussian{Gaussian: ep.Q}, views), probabilities(vi.Posterior(), views)
-	lossEP, lossVI := make(answer, len(Utilities())), make(answer, len(Utilities()))
+	return answers, notes, nil
+}
+
+// calibrated asks a method that depends on the utility. Where it finds no proper
+// approximation it decides as its plain sibling does, and a note says so.
+func (p *problem) calibrated(ctx context.Context, d infer.Method, of *infer.Result, plain []float64, at places, views *gauss.Views) (answer, []string, error) {
+	// Loss-EP starts from empty sites and is found to the end, Loss-VI from the optimum of
+	// VI to 1e-5 standard deviations: far below the error of the draws that it rests on.
+	o := infer.Options{Draws: 256, Seed: p.seed}
+	if d.Bound {
+		o.Tolerance, o.Start = 1e-5, &of.Sites
+	}
+	a, notes := make(answer, len(Utilities())), []string(nil)
 	for u, u10 := range Utilities() {
 		for s, shift := range Shifts() {
 			m := *p.model
 			m.Points = p.process.At(column(gather(at.x, at.of[s])))
+			var err error
 			if m.Utility, err = newUtility(u10, m.Points); err != nil {
 				return nil, nil, err
 			}
-			name := "%s at u10 = %v and shift %v"
-			q, status, err := p.lossEP(ctx, &m)
-			if err != nil {
-				return nil, nil, err
+			r, err := d.Fit(ctx, &m, o)
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
 			}
-			note(status, name, "loss-ep", u10, shift)
-			if q == nil {
-				lossEP[u] = append(lossEP[u], epAnswer)
+			status, value := infer.Status{}, plain
+			if err != nil {
+				status.Reason = err.Error()
 			} else {
-				lossEP[u] = append(lossEP[u], probabilities(infer.Gaussian{Gaussian: q}, views))
+				status = r.Status
+				if value, err = probabilities(ctx, r, views); err != nil {
+					return nil, nil, err
+				}
 			}
-			v, err := p.lossVI(ctx, &m, vi)
-			if err != nil {
-				return nil, nil, err
-			}
-			note(v.Status, name, "loss-vi", u10, shift)
-			lossVI[u] = append(lossVI[u], probabilities(v.Posterior(), views))
+			notes = note(notes, status, fmt.Sprintf("%s at u10 = %v and shift %v", d.Name, u10, shift))
+			a[u] = append(a[u], value)
 		}
 	}
-	return []answer{
-		everywhere(viAnswer), lossVI, everywhere(epAnswer), lossEP,
-		everywhere(probabilities(infer.NewEvidence(p.model, ep), views)),
-		everywhere(probabilities(infer.NewCorrected(p.model, ep, infer.Factorised), views)),
-		everywhere(probabilities(infer.NewCorrected(p.model, ep, infer.Paired), views)),
-	}, notes, ctx.Err()
+	return a, notes, nil
 }
 
-// lossEP is the q of Loss-EP, or nil with a status that says why where no proper one
-// was found; the method then decides as EP does.
-func (p *problem) lossEP(ctx context.Context, m *infer.Model) (*gauss.Gaussian, infer.Status, error) {
-	r, err := infer.EP{}.Fit(ctx, m)
-	if ctx.Err() != nil {
-		return nil, infer.Status{}, ctx.Err()
+// note adds a run that did not converge.
+func note(notes []string, s infer.Status, run string) []string {
+	if s.Converged {
+		return notes
 	}
-	if err != nil {
-		return nil, infer.Status{Reason: err.Error()}, nil
-	}
-	return r.Q, r.Status, nil
-}
-
-// lossVI runs Loss-VI from the optimum of VI. A tolerance of 1e-5 standard
-// deviations lies far below the error of the draws that Loss-VI itself rests on.
-func (p *problem) lossVI(ctx context.Context, m *infer.Model, vi *infer.VIResult) (*infer.LossVIResult, error) {
-	return infer.LossVI{VI: infer.VI{Tolerance: 1e-5, Start: &vi.Sites}, Draws: 256, Seed: p.seed}.Fit(ctx, m)
+	return append(notes, run+": "+s.String())
 }
 
 // probabilities are P(y = +1) at the views.
-func probabilities(p infer.Posterior, views *gauss.Views) []float64 {
+func probabilities(ctx context.Context, r *infer.Result, views *gauss.Views) ([]float64, error) {
 	value, stderr := make([]float64, views.Len()), make([]float64, views.Len())
-	decision.Probit().Probabilities(p, views, value, stderr)
-	return value
+	if slow, ok := r.Posterior.(infer.Interruptible); ok {
+		return value, slow.ExpectContext(ctx, views, factor.Probit{Y: 1}, value, stderr)
+	}
+	decision.Probit().Probabilities(r, views, value, stderr)
+	return value, nil
 }
 
 // everywhere is the answer of a method that knows of no utility.

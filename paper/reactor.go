@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"math"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
@@ -50,14 +49,7 @@ func NewReactor(ctx context.Context) (*Reactor, error) {
 		}
 		c := Curve{Answer: a, Density: make([]float64, len(r.State))}
 		phi := m.Views.Slice(0, 1) // every measurement is of the state itself
-		if mixture, ok := a.Posterior.(*infer.MixtureResult); ok {
-			mixture.Density(phi, r.State, c.Density)
-		} else {
-			for k, x := range r.State {
-				d := x - a.Mean
-				c.Density[k] = math.Exp(-d*d/(2*a.Variance)) / math.Sqrt(2*math.Pi*a.Variance)
-			}
-		}
+		infer.Density(a.Posterior, phi, r.State, c.Density)
 		var above, stderr [1]float64
 		decision.Exceeds(p.Threshold).Probabilities(a.Posterior, phi, above[:], stderr[:])
 		c.Exceeds = above[0]

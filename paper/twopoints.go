@@ -73,7 +73,10 @@ func NewTwoPoints(ctx context.Context) (*TwoPoints, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := probabilities(exact, calibrated.Points)
+	p, err := probabilities(ctx, exact, calibrated.Points)
+	if err != nil {
+		return nil, err
+	}
 	actions := make([]int, points)
 	utility.Actions(actions, p)
 	t.ExpectedUtility = utility.Expected(actions, p)
@@ -110,13 +113,13 @@ func (t *TwoPoints) approximate(ctx context.Context, plain, calibrated *infer.Mo
 	views := plain.Views
 	t.OfPosterior = []Moments{
 		moments("exact", "posterior", exact, views),
-		moments("vi", "q", vi.Posterior(), views),
-		moments("ep", "q", infer.Gaussian{Gaussian: ep.Q}, views),
-		moments("loss-ep", "q", infer.Gaussian{Gaussian: lossEP.Q}, views),
+		moments("vi", "q", vi, views),
+		moments("ep", "q", ep, views),
+		moments("loss-ep", "q", lossEP, views),
 	}
 	t.OfWeighted = []Moments{
 		moments("exact", "utility-weighted", weighted, views),
-		moments("loss-vi", "q", lossVI.Posterior(), views),
+		moments("loss-vi", "q", lossVI, views),
 		moments("loss-ep", "q̄", infer.Gaussian{Gaussian: lossEP.Tilted}, views),
 	}
 	return nil

@@ -97,7 +97,7 @@ func TestFixedPoints(t *testing.T) {
 		value float64
 	}{
 		{pass.Propagation, ep.Q, ep.LogEvidence},
-		{pass.Variational, vi.Q, vi.Bound},
+		{pass.Variational, vi.Q, vi.LogEvidence},
 		{pass.Curvature, laplace.Q, laplace.LogEvidence},
 	} {
 		// Both ends are within 1e-7 or so of the fixed point.

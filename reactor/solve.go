@@ -12,7 +12,6 @@ import (
 
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
-	sampler "github.com/lossep/lossep/nuts"
 )
 
 // Answer is what one method says about a problem. Its JSON form is the output of
@@ -59,43 +58,34 @@ type FixedPoint struct {
 	Action      *int    `json:"action"`
 }
 
-// method is how an answer is found, and whether it is about the utility.
-type method struct {
-	name    string
-	utility bool
-	solve   func(ctx context.Context, p Problem, m *infer.Model) (*Answer, error)
-}
-
-var methods = []method{
-	{"exact", false, exact},
-	{"ep", false, ep},
-	{"loss-ep", true, ep},
-	{"vi", false, vi},
-	{"loss-vi", true, lossVI},
-	{"laplace", false, laplace},
-	{"nuts", false, nuts},
+// methods are those of the table that make a posterior of their own. One that refines
+// another's, in one dimension and with many modes, has little to refine.
+func methods() []infer.Method {
+	return infer.Methods(func(d infer.Method) bool { return !d.Refines() })
 }
 
 // Methods are the names of all methods, in the order in which they are reported.
 func Methods() []string {
-	names := make([]string, len(methods))
-	for i, m := range methods {
-		names[i] = m.name
+	var names []string
+	for _, d := range methods() {
+		names = append(names, d.Name)
 	}
 	return names
 }
 
 // Solve answers the problem by the named method.
 func Solve(ctx context.Context, p Problem, name string) (*Answer, error) {
-	i := slices.IndexFunc(methods, func(m method) bool { return m.name == name })
+	all := methods()
+	i := slices.IndexFunc(all, func(d infer.Method) bool { return d.Name == name })
 	if i < 0 {
 		return nil, &InputError{"method", fmt.Sprintf("%q is not known; choose one of %s", name, strings.Join(Methods(), ", "))}
 	}
+	d := all[i]
 	m, err := p.Model()
 	if err != nil {
 		return nil, err
 	}
-	if methods[i].utility {
+	if d.Calibrated {
 		if p.Utility == nil {
 			return nil, &InputError{"method", fmt.Sprintf("%s is calibrated to a utility; give a threshold and a utility", name)}
 		}
@@ -105,7 +95,12 @@ func Solve(ctx context.Context, p Problem, name string) (*Answer, error) {
 		}
 		m.Utility, m.Points = u, p.views(1)
 	}
-	a, err := methods[i].solve(ctx, p, m)
+	var a *Answer
+	if d.Exact {
+		a, err = p.exact(ctx, m)
+	} else {
+		a, err = p.solve(ctx, d, m)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -114,17 +109,16 @@ func Solve(ctx context.Context, p Problem, name string) (*Answer, error) {
 }
 
 // SolveAll answers the problem by every method. Those that do not apply, because they
-// need a utility, a short list of measurements or a proper approximation that does not
-// exist, are left out and named in the errors; it fails only when none is left.
+// need a utility or a proper approximation that does not exist, are left out and named in the errors; it fails only when none is left.
 func SolveAll(ctx context.Context, p Problem) (answers []*Answer, leftOut []error, err error) {
 	if err := p.Check(); err != nil {
 		return nil, nil, err
 	}
-	for _, m := range methods {
-		if m.utility && p.Utility == nil {
+	for _, d := range methods() {
+		if d.Calibrated && p.Utility == nil {
 			continue // nothing to decide: no surprise
 		}
-		a, err := Solve(ctx, p, m.name)
+		a, err := Solve(ctx, p, d.Name)
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
@@ -163,29 +157,65 @@ func (p Problem) moments(q infer.Posterior) (mean, variance float64) {
 	return m[0], v[0]
 }
 
-func exact(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
-	if len(p.Data) > infer.MaxMixtureTerms {
-		return nil, &InputError{"data", fmt.Sprintf("%d measurements make 2^%d cases to enumerate; give at most %d or choose another method", len(p.Data), len(p.Data), infer.MaxMixtureTerms)}
+// enumerated is the number of measurements up to which the exact answer enumerates which
+// of them are clutter. It doubles its work with every measurement; here it takes less
+// than a millisecond, and quadrature says the same.
+const enumerated = 12
+
+// exact is by enumeration of few measurements and by quadrature of more; enumeration
+// again where quadrature has no answer, as long as it can.
+func (p Problem) exact(ctx context.Context, m *infer.Model) (*Answer, error) {
+	a := &Answer{Converged: true, Status: "exact"}
+	var e *Exact
+	var err error
+	if len(p.Data) > enumerated {
+		e, err = p.Exact(ctx)
 	}
-	r, err := infer.Mixture{}.Fit(ctx, m)
-	if err != nil {
+	switch {
+	case err != nil && len(p.Data) > infer.MaxMixtureTerms:
 		return nil, err
+	case e != nil:
+		a.Posterior, a.LogEvidence, a.Sweeps = e, &e.LogEvidence, 1
+		a.Status += fmt.Sprintf(", by quadrature on %d panels", len(e.panels))
+	default:
+		r, err := infer.Mixture{}.Fit(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		a.Posterior, a.LogEvidence = r.Posterior, &r.LogEvidence
 	}
-	a := &Answer{LogEvidence: &r.LogEvidence, Converged: true, Status: "exact", Posterior: r}
-	a.Mean, a.Variance = p.moments(r)
+	a.Mean, a.Variance = p.moments(a.Posterior)
 	return a, nil
 }
 
-// ep runs EP, or Loss-EP when the model has a utility, as the paper does: from
-// empty sites, half-damped, in the order of the data, the utility last. Then it
-// looks for other fixed points from other starts.
-func ep(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
-	r, err := infer.EP{Damping: 0.5}.Fit(ctx, m)
+// options are what methods are told about a reactor. EP runs as the paper does: from
+// empty sites, half-damped, in the order of the data, the utility last. Several modes
+// mix slowly, and draws in one dimension are cheap.
+func options() infer.Options { return infer.Options{Damping: 0.5, Draws: 5000} }
+
+// solve answers by a method of the table.
+func (p Problem) solve(ctx context.Context, d infer.Method, m *infer.Model) (*Answer, error) {
+	r, err := d.Fit(ctx, m, options())
 	if err != nil {
 		return nil, err
 	}
-	a := p.gaussian(r.Q, r.LogEvidence, r.Status)
-	if m.Utility != nil {
+	a := &Answer{
+		Converged: r.Status.Converged, Sweeps: r.Status.Sweeps, Status: r.Status.String(),
+		ActionsHeld: r.Status.ActionsHeld, Floor: r.Status.Floor, Posterior: r.Posterior,
+	}
+	a.Mean, a.Variance = p.moments(r)
+	if !math.IsNaN(r.LogEvidence) {
+		a.LogEvidence = &r.LogEvidence
+	}
+	if draws, ok := r.Posterior.(*infer.Draws); ok {
+		var mean, variance [1]float64
+		draws.MomentErrors(p.views(1), mean[:], variance[:])
+		a.MeanError, a.VarianceError = &mean[0], &variance[0]
+	}
+	if r.Tilted == nil {
+		return a, nil
+	}
+	if d.Calibrated {
 		mean, variance := p.moments(infer.Gaussian{Gaussian: r.Tilted})
 		a.TiltedMean, a.TiltedVariance = &mean, &variance
 	}
@@ -193,59 +223,7 @@ func ep(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
 	return a, err
 }
 
-// gaussian is the answer of a method that ends with one Gaussian.
-func (p Problem) gaussian(q *gauss.Gaussian, logEvidence float64, s infer.Status) *Answer {
-	a := &Answer{
-		LogEvidence: &logEvidence, Converged: s.Converged, Sweeps: s.Sweeps,
-		Status: s.String(), ActionsHeld: s.ActionsHeld, Posterior: infer.Gaussian{Gaussian: q},
-	}
-	a.Mean, a.Variance = p.moments(a.Posterior)
-	return a
-}
-
-func vi(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
-	r, err := infer.VI{}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return p.gaussian(r.Q, r.Bound, r.Status), nil
-}
-
-func lossVI(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
-	r, err := infer.LossVI{}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	a := p.gaussian(r.Q, r.Bound, r.Status)
-	a.Floor = r.Floor
-	return a, nil
-}
-
-func laplace(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
-	r, err := infer.Laplace{}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return p.gaussian(r.Q, r.LogEvidence, r.Status), nil
-}
-
-func nuts(ctx context.Context, p Problem, m *infer.Model) (*Answer, error) {
-	// Several modes mix slowly, and draws in one dimension are cheap.
-	r, err := infer.NUTS{Options: sampler.Options{Draws: 5000}}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	var mean, variance [1]float64
-	r.MomentErrors(p.views(1), mean[:], variance[:])
-	a := &Answer{
-		Converged: r.Status.Converged, Sweeps: r.Status.Sweeps, Status: r.Status.String(), Posterior: r,
-		MeanError: &mean[0], VarianceError: &variance[0],
-	}
-	a.Mean, a.Variance = p.moments(r)
-	return a, nil
-}
-
-// otherFixedPoints starts again from sites that say that a measurement is good, or
+// otherFixedPoints runs EP again, from sites that say that a measurement is good, or
 // that it is not, at random, and lists the fixed points reached that differ.
 func (p Problem) otherFixedPoints(ctx context.Context, m *infer.Model, known *Answer) ([]FixedPoint, error) {
 	const starts = 16

@@ -1,8 +1,9 @@
 // Package report turns plain numbers into figures, tables and pages.
 //
-// It knows nothing of models: what it draws, it is given. It computes no
-// statistics, writes no files and prints nothing; every function writes to an
-// [io.Writer] or returns a value, and the same input gives the same bytes.
+// It knows nothing of models but what methods are called: what it draws, it is
+// given. It computes no statistics, writes no files and prints nothing; every
+// function writes to an [io.Writer] or returns a value, and the same input gives
+// the same bytes.
 //
 // A figure is a struct of data ([Densities], [Contours], [Intervals], [Lines],
 // [Reliability]) written by [WriteSVG] or [WritePNG]. A method of inference

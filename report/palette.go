@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/lossep/lossep/infer"
 )
 
 // look is how one method is drawn in every figure. Colour separates methods on
@@ -23,31 +25,26 @@ func (l look) glyph(radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.color, Radius: radius, Shape: l.marker}
 }
 
-// method is a row of the table of methods: its name in data, its name in
-// print, its look.
-type method struct {
-	name, label string
-	look        look
-}
-
 func rgb(hex uint32) color.RGBA {
 	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
 }
 
-// methods holds the colours of Okabe and Ito ("Color Universal Design", 2008)
-// with their yellow darkened, because yellow lines vanish on white. Kin share a
-// temperature: variational methods are blue, EP is warm. Within a family the
-// hollow marker is the plain method and the solid one its calibrated sibling.
-var methods = [...]method{
-	{"exact", "Exact", look{rgb(0x000000), nil, marker{sides: 4, solid: true}}},
-	{"vi", "VI", look{rgb(0x56b4e9), []vg.Length{5.5, 3}, marker{sides: round}}},
-	{"loss-vi", "Loss-VI", look{rgb(0x0072b2), []vg.Length{8, 2.5, 1.5, 2.5}, marker{sides: round, solid: true}}},
-	{"ep", "EP", look{rgb(0xe69f00), []vg.Length{3.5, 2}, marker{sides: 4, turn: 0.5}}},
-	{"loss-ep", "Loss-EP", look{rgb(0xd55e00), []vg.Length{10, 3}, marker{sides: 4, turn: 0.5, solid: true}}},
-	{"evidence", "Evidence", look{rgb(0x009e73), []vg.Length{1.5, 1.8}, marker{sides: 3}}},
-	{"corrected", "Corrected", look{rgb(0xcc79a7), []vg.Length{10, 2.5, 3, 2.5}, marker{sides: 3, solid: true}}},
-	{"laplace", "Laplace", look{rgb(0x8a7400), []vg.Length{5, 2, 1, 2, 1, 2}, marker{sides: diagonalCross}}},
-	{"nuts", "NUTS", look{rgb(0x4d4d4d), []vg.Length{2, 4}, marker{sides: star}}},
+// looks are those of methods, by name. A method without one is drawn as a baseline is.
+//
+// The colours are those of Okabe and Ito ("Color Universal Design", 2008) with their
+// yellow darkened, because yellow lines vanish on white. Kin share a temperature:
+// variational methods are blue, EP is warm. Within a family the hollow marker is the
+// plain method and the solid one its calibrated sibling.
+var looks = map[string]look{
+	"exact":     {rgb(0x000000), nil, marker{sides: 4, solid: true}},
+	"vi":        {rgb(0x56b4e9), []vg.Length{5.5, 3}, marker{sides: round}},
+	"loss-vi":   {rgb(0x0072b2), []vg.Length{8, 2.5, 1.5, 2.5}, marker{sides: round, solid: true}},
+	"ep":        {rgb(0xe69f00), []vg.Length{3.5, 2}, marker{sides: 4, turn: 0.5}},
+	"loss-ep":   {rgb(0xd55e00), []vg.Length{10, 3}, marker{sides: 4, turn: 0.5, solid: true}},
+	"evidence":  {rgb(0x009e73), []vg.Length{1.5, 1.8}, marker{sides: 3}},
+	"corrected": {rgb(0xcc79a7), []vg.Length{10, 2.5, 3, 2.5}, marker{sides: 3, solid: true}},
+	"laplace":   {rgb(0x8a7400), []vg.Length{5, 2, 1, 2, 1, 2}, marker{sides: diagonalCross}},
+	"nuts":      {rgb(0x4d4d4d), []vg.Length{2, 4}, marker{sides: star}},
 }
 
 // baselines are the looks of every other name, in order of appearance in a
@@ -63,19 +60,10 @@ var baselines = [...]look{
 // MethodLabel returns the printed form of a method's name, such as "Loss-EP"
 // for "loss-ep". A name that is no method's is returned unchanged.
 func MethodLabel(name string) string {
-	if m, ok := find(name); ok {
-		return m.label
+	if d, ok := infer.MethodNamed(name); ok {
+		return d.Label
 	}
 	return name
-}
-
-func find(name string) (method, bool) {
-	for _, m := range methods {
-		if m.name == name {
-			return m, true
-		}
-	}
-	return method{}, false
 }
 
 // cast hands out looks within one figure.
@@ -86,8 +74,8 @@ type cast struct {
 // look returns the look of a name; unknown names share out the baselines' looks
 // and start over when a figure has more of them than there are looks.
 func (c *cast) look(name string) look {
-	if m, ok := find(name); ok {
-		return m.look
+	if l, ok := looks[name]; ok {
+		return l
 	}
 	for i, o := range c.others {
 		if o == name {

@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"math"
 	"testing"
+
+	"github.com/lossep/lossep/infer"
 )
 
 type matrix [3][3]float64
@@ -74,12 +76,13 @@ func lab(rgb [3]float64) [3]float64 {
 // least ten units of CIELAB, some four times a difference that is just noticed.
 func TestColoursStayApart(t *testing.T) {
 	for vision, m := range visions {
-		for i, a := range methods[:7] {
+		methods := []string{"exact", "vi", "loss-vi", "ep", "loss-ep", "evidence", "corrected"}
+		for i, a := range methods {
 			for _, b := range methods[:i] {
-				p, q := lab(m.apply(linear(a.look.color))), lab(m.apply(linear(b.look.color)))
+				p, q := lab(m.apply(linear(looks[a].color))), lab(m.apply(linear(looks[b].color)))
 				d := math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2])
 				if d < 10 {
-					t.Errorf("%s: %s and %s are %.1f apart", vision, a.name, b.name, d)
+					t.Errorf("%s: %s and %s are %.1f apart", vision, a, b, d)
 				}
 			}
 		}
@@ -89,11 +92,11 @@ func TestColoursStayApart(t *testing.T) {
 // Lines must be seen on white: luminance contrast of at least 2 : 1, given that
 // they are nearly two points wide and carry markers.
 func TestColoursShowOnWhite(t *testing.T) {
-	for _, m := range methods {
-		v := linear(m.look.color)
+	for name, l := range looks {
+		v := linear(l.color)
 		luminance := 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]
 		if contrast := 1.05 / (luminance + 0.05); contrast < 2 {
-			t.Errorf("%s: contrast %.2f", m.name, contrast)
+			t.Errorf("%s: contrast %.2f", name, contrast)
 		}
 	}
 }
@@ -111,8 +114,11 @@ func TestLooksDifferInBlackAndWhite(t *testing.T) {
 		}
 		dashes[key], markers[l.marker] = name, name
 	}
-	for _, m := range methods {
-		check(m.name, m.look)
+	for name, l := range looks {
+		if _, ok := infer.MethodNamed(name); !ok {
+			t.Errorf("%s is no method", name)
+		}
+		check(name, l)
 	}
 	for i, l := range baselines {
 		check(fmt.Sprint("baseline ", i), l)

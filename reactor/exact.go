@@ -1,36 +1,36 @@
-package explore
+package reactor
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
-	"github.com/lossep/lossep/reactor"
 )
 
-// state is the exact posterior of the state of a reactor, by quadrature: its density
-// is a product of known functions, so that any number of measurements is as good as
-// a few. A mixture (infer.Mixture) has 2^N parts, of which every probability asks
-// each; here a probability takes some thousand operations, and finding the threshold
-// with a given probability a few of those.
+// Exact is the exact posterior of the state, by quadrature: its density is a product of
+// known functions, so that any number of measurements is as good as a few. A mixture
+// (infer.Mixture) has 2^N parts, of which every probability asks each; here a
+// probability takes some thousand operations, and finding the threshold with a given
+// probability a few of those.
 //
 // The product of the prior and the terms is a mixture of Gaussians, none narrower
 // than s = (1/prior variance + k/noise variance)^−½ where k terms vary. The rule has
 // ten Gauss–Legendre nodes on every panel of width 2s or less, which is exact to
 // rounding; and it leaves out only where a bound says that there is nothing.
-type state struct {
+type Exact struct {
+	LogEvidence    float64
+	Mean, Variance float64
+
 	prior factor.Gaussian
 	terms []factor.Factor // on the state itself
 	peaks []float64       // of the terms, which fall off on both sides
 	noise float64
 
-	logEvidence    float64
-	mean, variance float64
-	panels         []panel
+	panels []panel
 }
 
 // panel is an interval, its probability, and that of all beyond it.
@@ -41,9 +41,9 @@ type panel struct {
 
 var (
 	// errIntricate says that a posterior has too many parts to look at.
-	errIntricate = errors.New("the posterior is too intricate for quadrature in good time; bring the measurements closer together, or raise the noise variance")
+	errIntricate = &InputError{"data", "the posterior is too intricate for quadrature in good time; bring the measurements closer together, or raise the noise variance"}
 	// errRounded says that a log density is so far below zero that its rounding shows.
-	errRounded = errors.New("the measurements are so far from where they can be that rounding hides the posterior; bring them closer together, or raise the noise variance or the clutter weight")
+	errRounded = &InputError{"data", "the measurements are so far from where they can be that rounding hides the posterior; bring them closer together, or raise the noise variance or the clutter weight"}
 )
 
 const (
@@ -59,9 +59,13 @@ var legendre = func() (rule struct{ x, w [panelNodes]float64 }) {
 	return rule
 }()
 
-// newState integrates the posterior of a problem with the given model.
-func newState(ctx context.Context, p reactor.Problem, m *infer.Model) (*state, error) {
-	s := &state{
+// Exact integrates the posterior.
+func (p Problem) Exact(ctx context.Context) (*Exact, error) {
+	m, err := p.Model()
+	if err != nil {
+		return nil, err
+	}
+	s := &Exact{
 		prior: factor.Gaussian{Y: p.PriorMean, Variance: p.PriorVariance},
 		terms: m.Terms, peaks: p.Data, noise: p.NoiseVariance,
 	}
@@ -82,14 +86,14 @@ func newState(ctx context.Context, p reactor.Problem, m *infer.Model) (*state, e
 	// Each of up to forty terms is rounded to 2^−53 of itself: the density, to a
 	// millionth or less.
 	const deepest = 1e9
-	if !(math.Abs(s.logEvidence) < deepest) || !(s.variance > 0) {
+	if !(math.Abs(s.LogEvidence) < deepest) || !(s.Variance > 0) {
 		return nil, errRounded
 	}
 	return s, nil
 }
 
 // log is the log density, not normalised, with its slope.
-func (s *state) log(phi float64) (l, slope float64) {
+func (s *Exact) log(phi float64) (l, slope float64) {
 	l, slope, _ = s.prior.Log(phi)
 	for _, t := range s.terms {
 		lt, dt, _ := t.Log(phi)
@@ -104,7 +108,7 @@ func (s *state) log(phi float64) (l, slope float64) {
 // parabola, whose integral is at least that of its even part, √(2π)·s times the
 // density at φ.
 // The best of some φ is taken, each moved uphill first.
-func (s *state) evidenceFloor() float64 {
+func (s *Exact) evidenceFloor() float64 {
 	bend := 1/s.prior.Variance + float64(len(s.terms))/s.noise
 	together := s.prior.Y / s.prior.Variance // the mean if every measurement is good
 	for _, y := range s.peaks {
@@ -123,7 +127,7 @@ func (s *state) evidenceFloor() float64 {
 
 // divide appends panels that cover [from, to] but for what holds less than e^floor.
 // It reports false when they become too many.
-func (s *state) divide(from, to, floor float64) bool {
+func (s *Exact) divide(from, to, floor float64) bool {
 	// Prior and terms fall off from their peaks, so that each is largest in the
 	// interval at the place nearest to its peak: together that is an upper bound.
 	l, _, _ := s.prior.Log(min(max(s.prior.Y, from), to))
@@ -152,7 +156,7 @@ func (s *state) divide(from, to, floor float64) bool {
 }
 
 // integrate finds the masses of the panels, the evidence and the moments.
-func (s *state) integrate() {
+func (s *Exact) integrate() {
 	logs := make([]float64, 0, panelNodes*len(s.panels))
 	top := math.Inf(-1)
 	for _, p := range s.panels {
@@ -172,13 +176,13 @@ func (s *state) integrate() {
 		}
 		total += p.mass
 	}
-	s.logEvidence, s.mean = top+math.Log(total), first/total
+	s.LogEvidence, s.Mean = top+math.Log(total), first/total
 	for i := range s.panels {
 		p := &s.panels[i]
 		p.mass /= total
 		for k, x := range legendre.x {
-			d := p.at(x) - s.mean
-			s.variance += legendre.w[k] * (p.to - p.from) / 2 * math.Exp(logs[panelNodes*i+k]-s.logEvidence) * d * d
+			d := p.at(x) - s.Mean
+			s.Variance += legendre.w[k] * (p.to - p.from) / 2 * math.Exp(logs[panelNodes*i+k]-s.LogEvidence) * d * d
 		}
 	}
 	beyond := 0.0
@@ -191,23 +195,23 @@ func (s *state) integrate() {
 // at is the place of a node of [−1, 1] in the panel.
 func (p panel) at(x float64) float64 { return p.from + (p.to-p.from)*(1+x)/2 }
 
-// density of the state at φ.
-func (s *state) density(phi float64) float64 {
+// Density of the state at φ.
+func (s *Exact) Density(phi float64) float64 {
 	l, _ := s.log(phi)
-	return math.Exp(l - s.logEvidence)
+	return math.Exp(l - s.LogEvidence)
 }
 
 // between is the probability of an interval within one panel.
-func (s *state) between(from, to float64) float64 {
+func (s *Exact) between(from, to float64) float64 {
 	sum := 0.0
 	for k, x := range legendre.x {
-		sum += legendre.w[k] * s.density(panel{from: from, to: to}.at(x))
+		sum += legendre.w[k] * s.Density(panel{from: from, to: to}.at(x))
 	}
 	return sum * (to - from) / 2
 }
 
-// above is the probability of a state above the threshold.
-func (s *state) above(threshold float64) float64 {
+// Above is the probability of a state above the threshold.
+func (s *Exact) Above(threshold float64) float64 {
 	for _, p := range s.panels {
 		if threshold <= p.from {
 			return min(1, p.mass+p.beyond)
@@ -219,9 +223,9 @@ func (s *state) above(threshold float64) float64 {
 	return 0
 }
 
-// threshold is where the probability of a state above it is p: in the panel where
-// that is passed, by bisection.
-func (s *state) threshold(p float64) float64 {
+// Threshold is where the probability of a state above it is p: in the panel where that
+// is passed, by bisection.
+func (s *Exact) Threshold(p float64) float64 {
 	for _, q := range s.panels {
 		if q.beyond > p {
 			continue
@@ -240,3 +244,46 @@ func (s *state) threshold(p float64) float64 {
 	}
 	return s.panels[len(s.panels)-1].to
 }
+
+// state is the line that the i-th view reads, less its residual, as one of φ itself:
+// f = b + aφ.
+func (s *Exact) state(views *gauss.Views, i int) (a, b float64) {
+	a = views.Row(i)[0] / math.Sqrt(s.prior.Variance)
+	return a, views.Offset(i) - a*s.prior.Y
+}
+
+// Moments implements infer.Posterior.
+func (s *Exact) Moments(views *gauss.Views, mean, variance []float64) {
+	for i := range mean {
+		a, b := s.state(views, i)
+		mean[i], variance[i] = b+a*s.Mean, views.Residual(i)+a*a*s.Variance
+	}
+}
+
+// Expect implements infer.Posterior, for factors that are smooth within a panel, and for
+// a factor.Step.
+func (s *Exact) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+	step, jumps := t.(factor.Step)
+	clear(stderr)
+	for i := range value {
+		a, b := s.state(views, i)
+		r := views.Residual(i)
+		if jumps && r == 0 && a != 0 {
+			above := s.Above((step.T - b) / a)
+			if a < 0 {
+				above = 1 - above
+			}
+			value[i] = step.Below*(1-above) + step.Above*above
+			continue
+		}
+		value[i] = 0
+		for _, p := range s.panels {
+			for k, x := range legendre.x {
+				l, _, _ := t.LogMean(b+a*p.at(x), r)
+				value[i] += legendre.w[k] * (p.to - p.from) / 2 * s.Density(p.at(x)) * math.Exp(l)
+			}
+		}
+	}
+}
+
+var _ infer.Posterior = (*Exact)(nil)

@@ -1,0 +1,148 @@
+package infer
+
+import (
+	"context"
+	"slices"
+)
+
+// Method is a row of the table of methods. Whoever offers methods, names them, runs them
+// or draws them takes them from there.
+type Method struct {
+	Name  string `json:"name"`  // in data, options and files
+	Label string `json:"label"` // in print
+	Title string `json:"title"` // in full
+	About string `json:"about"` // in words for those who know none of the others
+
+	// Of names the method that this one builds on: its sibling that knows of no utility,
+	// or the one whose posterior it refines. Empty for others.
+	Of string `json:"of,omitempty"`
+	// Calibrated methods need a utility, and their posterior depends on it. The others
+	// leave it aside.
+	Calibrated bool `json:"calibrated"`
+	// Exact methods are the truth, but for the error that they state.
+	Exact bool `json:"exact"`
+	// Bound says that LogEvidence is a lower bound.
+	Bound bool `json:"bound"`
+	// Objective is what LogEvidence is where it is not the evidence by EP.
+	Objective string `json:"-"`
+	// Kept methods leave sites behind that a file can keep, and answer quickly: models
+	// of rows are fitted by them.
+	Kept bool `json:"-"`
+	// Paper methods are those that the paper compares.
+	Paper bool `json:"-"`
+
+	// One of these is set.
+	fit    func(context.Context, *Model, Options) (*Result, error)
+	refine func(*Model, *Result) Posterior
+}
+
+// methods is the table.
+var methods = []Method{
+	{
+		Name: "exact", Label: "Exact", Title: "the exact posterior",
+		About: "the true answer, by enumeration or many independent draws",
+		Exact: true, Paper: true, fit: fitExact,
+	},
+	{
+		Name: "corrected", Label: "Corrected", Title: "expectation propagation with factorised corrections of every marginal",
+		About: "EP, with the shape it misses put back at each point",
+		Of:    "ep", Kept: true, refine: func(m *Model, r *Result) Posterior { return NewCorrected(m, r, Factorised) },
+	},
+	{
+		Name: "ep", Label: "EP", Title: "expectation propagation",
+		About: "expectation propagation: one bell curve fitted to the data",
+		Kept:  true, Paper: true, fit: fitEP,
+	},
+	{
+		Name: "loss-ep", Label: "Loss-EP", Title: "loss-calibrated expectation propagation",
+		About: "expectation propagation that also knows what mistakes cost",
+		Of:    "ep", Calibrated: true, Objective: "log evidence times expected utility",
+		Kept: true, Paper: true, fit: fitEP,
+	},
+	{
+		Name: "vi", Label: "VI", Title: "variational inference",
+		About: "variational inference: one bell curve, prone to overconfidence",
+		Bound: true, Objective: "lower bound on the log evidence",
+		Kept: true, Paper: true, fit: fitVI,
+	},
+	{
+		Name: "loss-vi", Label: "Loss-VI", Title: "loss-calibrated variational inference",
+		About: "variational inference that also knows what mistakes cost",
+		Of:    "vi", Calibrated: true, Bound: true, Objective: "calibrated lower bound",
+		Kept: true, Paper: true, fit: fitLossVI,
+	},
+	{
+		Name: "laplace", Label: "Laplace", Title: "Laplace approximation",
+		About:     "one bell curve at the most probable state",
+		Objective: "log evidence by Laplace", Kept: true, fit: fitLaplace,
+	},
+	{
+		Name: "nuts", Label: "NUTS", Title: "the No-U-Turn sampler",
+		About: "draws from chains that wander through the posterior", fit: fitNUTS,
+	},
+	{
+		Name: "evidence", Label: "Evidence", Title: "expectation propagation for every question anew",
+		About: "EP, run again for each answer", Of: "ep", refine: func(m *Model, r *Result) Posterior { return NewEvidence(m, r) },
+	},
+	{
+		Name: "paired", Label: "Paired", Title: "expectation propagation with paired corrections of every marginal",
+		About: "EP, corrected for pairs of cases too", Of: "ep", refine: func(m *Model, r *Result) Posterior { return NewCorrected(m, r, Paired) },
+	},
+}
+
+// Methods are the rows of the table that keep asks for, in its order; nil asks for all.
+func Methods(keep func(Method) bool) []Method {
+	return slices.DeleteFunc(slices.Clone(methods), func(d Method) bool { return keep != nil && !keep(d) })
+}
+
+// MethodNamed is the row of that name.
+func MethodNamed(name string) (Method, bool) {
+	i := slices.IndexFunc(methods, func(d Method) bool { return d.Name == name })
+	if i < 0 {
+		return Method{}, false
+	}
+	return methods[i], true
+}
+
+// Options are what can be said about a run whatever the method is, which takes of them
+// what it has a use for. Zero values stand for the method's own.
+type Options struct {
+	Start     *Sites   // to start from
+	Schedule  Schedule // of EP
+	Damping   float64  // of EP
+	Tolerance float64  // at which a run has settled
+	MaxSweeps int      // sweeps, or iterations, that bound the work
+	Draws     int
+	Seed      uint64
+}
+
+// Fit runs the method on the model. Errors are those of the method itself, and an
+// *UnsupportedError where it is not made for the model.
+func (d Method) Fit(ctx context.Context, m *Model, o Options) (*Result, error) {
+	switch {
+	case d.Calibrated && m.Utility == nil:
+		return nil, &UnsupportedError{d.Label, "it is calibrated to a utility, and the model has none"}
+	case !d.Calibrated && m.Utility != nil:
+		m = &Model{Views: m.Views, Terms: m.Terms}
+	}
+	if !d.Refines() {
+		return d.fit(ctx, m, o)
+	}
+	of, _ := MethodNamed(d.Of)
+	r, err := of.Fit(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	return d.Refine(m, r), nil
+}
+
+// Refines tells whether the method changes nothing of another, Of, but how its posterior
+// answers.
+func (d Method) Refines() bool { return d.refine != nil }
+
+// Refine is what the method makes of a result of the method that it refines.
+func (d Method) Refine(m *Model, r *Result) *Result {
+	refined := *r
+	refined.Posterior = d.refine(m, r)
+	return &refined
+}
