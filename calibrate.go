@@ -69,38 +69,14 @@ func (m *Model) doubts() []string {
 }
 
 // trainingColumn is a numeric column of the training rows, as it was before it was
-// standardised but for rounding.
+// encoded but for rounding.
 func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error) {
-	feature := 0
-	for _, c := range r.Columns {
-		if c.Name == name && c.Kind == data.Numeric {
-			return originals(c, feature, x)
-		}
-		if c.Kind == data.Numeric {
-			feature++
-		}
-		feature += len(c.Categories)
-		if c.Indicator {
-			feature++
-		}
+	values, ok := r.Values(x, name)
+	if !ok {
+		return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
 	}
-	return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
-}
-
-// originals undoes the standardisation of a numeric column.
-func originals(c data.Column, feature int, x *mat.Dense) ([]float64, error) {
-	values := mat.Col(nil, feature, x)
-	for i, z := range values {
-		if c.Indicator && x.At(i, feature+1) != 0 {
-			return nil, inputf("utility", "calibration needs the column %q of the training rows, and row %d has none; name another column", c.Name, i+1)
-		}
-		values[i] = c.Mean + c.Scale*z
-		// A cost of nothing must not come out as a negative one: (v − mean)/scale and
-		// the way back round four times, each by half an ulp of the mean at most if v
-		// is zero.
-		if math.Abs(values[i]) <= 0x1p-51*math.Abs(c.Mean) {
-			values[i] = 0
-		}
+	if i := slices.IndexFunc(values, math.IsNaN); i >= 0 {
+		return nil, inputf("utility", "calibration needs the column %q of the training rows, and row %d has none; name another column", name, i+1)
 	}
 	return values, nil
 }

@@ -89,7 +89,7 @@ func TestDecisionsPerCase(t *testing.T) {
 		t.Errorf("the ceiling is %v and not the largest cost", c)
 	}
 	stream := func(text string) (actions []int, err error) {
-		rd, err := data.NewReader(strings.NewReader(text), "new.csv", m.Recipe(), data.HeaderAuto)
+		rd, err := data.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), data.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rows = 60_000
-	rd, err := data.NewReader(rowsForever(rows), "", m.Recipe(), data.HeaderAuto)
+	rd, err := data.NewReader(context.Background(), rowsForever(rows), "", m.Recipe(), data.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestStreamsEnd(t *testing.T) {
 	m := fitLoans(t, lossep.EP, lossep.Likelihood{})
 	reader := func(text string) *data.Reader {
-		rd, err := data.NewReader(strings.NewReader(text), "new.csv", m.Recipe(), data.HeaderAuto)
+		rd, err := data.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), data.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}

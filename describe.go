@@ -8,7 +8,7 @@ import (
 // Describe says in lines of text what is going to be fitted: the rows and the recipe,
 // what actions cost, and which probabilities lead to which action.
 func (p *Problem) Describe() []string {
-	lines := p.Recipe.Summary()
+	lines := append(p.Recipe.Summary(), p.Notes...)
 	lines = append(lines, p.Utility.TableLines()...)
 	return append(lines, p.Utility.RuleLine())
 }

@@ -31,7 +31,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	rows, err := data.NewReader(bytes.NewReader(example.HeldOutCSV()), example.Name, model.Recipe(), data.HeaderAuto)
+	rows, err := data.NewReader(context.Background(), bytes.NewReader(example.HeldOutCSV()), example.Name, model.Recipe(), data.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +58,7 @@ func Example() {
 // A model file is all that is needed to decide later, under other costs too.
 func ExampleLoad() {
 	ctx := context.Background()
-	rows, err := data.Read(strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.HeaderAuto)
+	rows, err := data.Read(context.Background(), strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -104,7 +104,7 @@ func ExampleLoad() {
 // A model is calibrated to other costs than those it was fitted for.
 func ExampleModel_Calibrate() {
 	ctx := context.Background()
-	rows, err := data.Read(strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.HeaderAuto)
+	rows, err := data.Read(context.Background(), strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return

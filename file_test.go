@@ -47,7 +47,7 @@ func fitLoans(t testing.TB, method lossep.Method, l lossep.Likelihood) *lossep.M
 func decided(t testing.TB, m *lossep.Model) string {
 	t.Helper()
 	var b strings.Builder
-	rd, err := data.NewReader(strings.NewReader(loans), "", m.Recipe(), data.HeaderAuto)
+	rd, err := data.NewReader(context.Background(), strings.NewReader(loans), "", m.Recipe(), data.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func decided(t testing.TB, m *lossep.Model) string {
 		}
 		fmt.Fprintln(&b, p.Prediction)
 	}
-	if rd, err = data.NewReader(strings.NewReader(loans), "", m.Recipe(), data.HeaderAuto); err != nil {
+	if rd, err = data.NewReader(context.Background(), strings.NewReader(loans), "", m.Recipe(), data.Format{}); err != nil {
 		t.Fatal(err)
 	}
 	for d, err := range m.Decisions(context.Background(), rd, nil) {

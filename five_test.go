@@ -23,7 +23,7 @@ func costs(t testing.TB, text string) *decision.Spec {
 
 func table(t testing.TB, text string) *data.Table {
 	t.Helper()
-	rows, err := data.Read(strings.NewReader(text), "test.csv", data.HeaderAuto)
+	rows, err := data.Read(context.Background(), strings.NewReader(text), "test.csv", data.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestFivePoints(t *testing.T) {
 	if got, want := m.Summary().LogEvidence, -3.38359489; math.Abs(got-want) > 5e-9 {
 		t.Errorf("log evidence %.9f, want %.8f", got, want)
 	}
-	rd, err := data.NewReader(strings.NewReader(fivePoints), "", m.Recipe(), data.HeaderAuto)
+	rd, err := data.NewReader(context.Background(), strings.NewReader(fivePoints), "", m.Recipe(), data.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@
 // Calibrate gives the model that serves other costs best. Save and Load keep it in a
 // file.
 //
-//	table, err := data.Read(file, "train.csv", data.HeaderAuto)
+//	table, err := data.Read(context.Background(), file, "train.csv", data.Format{})
 //	costs, err := decision.ParseCosts("fn=5,fp=1")
 //	model, err := lossep.Fit(ctx, table, lossep.Options{
 //		Data:    data.Options{Target: "class", Positive: "bad"},

@@ -77,6 +77,9 @@ type Problem struct {
 	// case to case: the largest cost of a training row, unless it gives one itself.
 	Utility *decision.Spec
 	Kernel  kernel.Kernel // where the search starts, or what is kept
+	// Notes are what a person should know about the table, and Codes the numeric columns
+	// of few different integers, which may be codes for categories.
+	Notes, Codes []string
 
 	// entries are the costs or utilities as written: of each row, or one for all.
 	entries []decision.Table
@@ -96,7 +99,10 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {
-		p.Recipe, p.X, p.Labels, err = data.Learn(t, o.Data)
+		var l *data.Learned
+		if l, err = data.Learn(t, o.Data); err == nil {
+			p.Recipe, p.X, p.Labels, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Notes, l.Codes
+		}
 	} else {
 		p.X, p.Labels, err = encode(p.Recipe, t)
 	}

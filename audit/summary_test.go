@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ var (
 
 func table(t *testing.T, text string) *data.Table {
 	t.Helper()
-	tab, err := data.Read(strings.NewReader(text), "test.csv", data.HeaderAuto)
+	tab, err := data.Read(context.Background(), strings.NewReader(text), "test.csv", data.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"testing"
 )
@@ -11,11 +12,11 @@ func benchmarkRead(b *testing.B, file, positive string) {
 	b.SetBytes(int64(len(text)))
 	rows := 0
 	for b.Loop() {
-		table, err := Read(bytes.NewReader(text), file, HeaderAuto)
+		table, err := Read(context.Background(), bytes.NewReader(text), file, Format{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, _, _, err := Learn(table, Options{Positive: positive}); err != nil {
+		if _, _, _, err := learnAll(table, Options{Positive: positive}); err != nil {
 			b.Fatal(err)
 		}
 		rows += table.Len()
@@ -25,7 +26,7 @@ func benchmarkRead(b *testing.B, file, positive string) {
 
 func benchmarkStream(b *testing.B, file, positive string) {
 	text := realFile(b, file)
-	table, err := Read(bytes.NewReader(text), file, HeaderAuto)
+	table, err := Read(context.Background(), bytes.NewReader(text), file, Format{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func benchmarkStream(b *testing.B, file, positive string) {
 	b.SetBytes(int64(len(text)))
 	total := 0
 	for b.Loop() {
-		rows, err := NewReader(bytes.NewReader(text), file, recipe, HeaderAuto)
+		rows, err := NewReader(context.Background(), bytes.NewReader(text), file, recipe, Format{})
 		for err == nil {
 			var block *Block
 			if block, err = rows.ReadBlock(256); err == nil {

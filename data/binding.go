@@ -8,6 +8,7 @@ import (
 // binding says where in the rows of a file the columns of a recipe are.
 type binding struct {
 	recipe  *Recipe
+	fields  []field
 	file    string
 	names   []string // of the file's columns
 	source  []int    // for each column of the recipe the file's column, or −1
@@ -18,7 +19,7 @@ type binding struct {
 // bind matches columns by name where both the training file and this one name
 // them, and by position otherwise. line is the line of the header.
 func (r *Recipe) bind(file string, line int, names []string, header bool) (*binding, error) {
-	b := &binding{recipe: r, file: file, names: names, source: make([]int, len(r.Columns)), target: -1}
+	b := &binding{recipe: r, fields: r.fields(), file: file, names: names, source: make([]int, len(r.Columns)), target: -1}
 	// Rows written out with generated names (c1, c2, …) come back by name even
 	// though the training file had none.
 	byName := header && (r.Header || r.matches(names) == r.needed())
@@ -57,7 +58,7 @@ func (r *Recipe) needed() int {
 func (r *Recipe) matches(names []string) int {
 	known := make(map[string]bool, len(names))
 	for _, name := range names {
-		known[clean(name)] = true
+		known[name] = true
 	}
 	n := 0
 	for i := range r.Columns {
@@ -93,8 +94,8 @@ func (b *binding) byName(line int) error {
 	if len(absent) > 0 {
 		return &Error{
 			File: b.file, Line: line, ColumnName: absent[0],
-			Msg: fmt.Sprintf("%s of the model missing: %s; the file has %s", plural(len(absent), "column"), quoteList(absent), quoteList(b.names)),
-			Fix: "add the columns under these names, or choose --header=no if the first row is data in the order of the training file",
+			Msg: fmt.Sprintf("%s of the model missing: %s; %sthe file has %s", plural(len(absent), "column"), quoteList(absent), didYouMean(absent[0], b.names), quoteList(b.names)),
+			Fix: "add the columns under these names, or say that the first row is data in the order of the training file", Ways: []Way{{Option: WayHeader, Value: string(HeaderNo)}},
 		}
 	}
 	for _, name := range b.names {
@@ -153,7 +154,7 @@ func (b *binding) column(name string) (int, error) {
 	}
 	return 0, &Error{
 		File: b.file, ColumnName: name,
-		Msg: "there is no such column; the file has " + quoteList(b.names),
+		Msg: "there is no such column; " + didYouMean(name, b.names) + "the file has " + quoteList(b.names),
 		Fix: "add it to the file",
 	}
 }

@@ -31,6 +31,12 @@ func (r *Recipe) Summary() []string {
 	if n := count[Numeric]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s %s", plural(n, "numeric column"), scaling))
 	}
+	if n := count[Date]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s as days since the first of them", plural(n, "date column")))
+	}
+	if n := count[Ordered]; n > 0 {
+		lines = append(lines, fmt.Sprintf("%s as places in their order", plural(n, "ordered column")))
+	}
 	if n := count[Categorical]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s one-hot; a category not seen in training encodes as zeros", plural(n, "categorical column")))
 	}
@@ -62,15 +68,8 @@ func (r *Recipe) Describe() []string {
 func (c *Column) describe(r *Recipe) string {
 	var facts []string
 	switch c.Kind {
-	case Numeric:
-		if r.Standardize {
-			facts = append(facts, fmt.Sprintf("numeric, mean %.4g, scale %.4g", c.Mean, c.Scale))
-		} else {
-			facts = append(facts, "numeric")
-		}
-		if r.Impute {
-			facts = append(facts, fmt.Sprintf("missing → %.4g", c.Fill))
-		}
+	case Numeric, Ordered, Date:
+		facts = c.quantityFacts(r)
 	case Categorical:
 		facts = append(facts, fmt.Sprintf("%d categories %s", len(c.Categories), quoteList(c.Categories)))
 		if r.Impute {
@@ -83,6 +82,33 @@ func (c *Column) describe(r *Recipe) string {
 		facts = append(facts, "with an indicator of missing cells")
 	}
 	return quote(c.Name) + ": " + strings.Join(facts, ", ")
+}
+
+// quantityFacts are about a column of numbers, dates or ordered categories.
+func (c *Column) quantityFacts(r *Recipe) []string {
+	facts := []string{string(c.Kind)}
+	fill := fmt.Sprintf("%.4g", c.Fill)
+	switch c.Kind {
+	case Date:
+		facts = append(facts, c.Dates.String())
+		fill = dateText(c.Fill)
+	case Ordered:
+		facts = append(facts, strings.Join(c.Categories, " < "))
+	case Numeric:
+		if c.Notation != nil {
+			facts = append(facts, c.Notation.String())
+		}
+		if c.Scaling != nil {
+			facts = append(facts, c.Scaling.String())
+		}
+	}
+	if r.Standardize {
+		facts = append(facts, fmt.Sprintf("mean %.4g, scale %.4g", c.Mean, c.Scale))
+	}
+	if r.Impute {
+		facts = append(facts, "missing → "+fill)
+	}
+	return facts
 }
 
 // droppedLines names the dropped columns with their reasons.

@@ -2,80 +2,130 @@ package data
 
 import (
 	"bytes"
-	"encoding/csv"
-	"io"
+	"regexp"
 )
 
-// delimiters in order of preference. Semicolons and tabs come before the comma
+// separators in order of preference. Semicolons, tabs and bars come before the comma
 // because a file they separate may well hold commas inside its numbers, while a
 // comma-separated file seldom has the same count of semicolons in every row.
-const delimiters = "\t;,"
+const separators = "\t;|,"
 
-// detectDelimiter chooses the delimiter under which the rows of the sample
-// agree best on a number of cells above one: the largest share of rows with
-// the commonest width wins, then the order of preference. fit, if not nil, is
-// asked first: it scores a first row by how well it suits what is expected.
-func detectDelimiter(sample []byte, complete bool, fit func(first []string) int) rune {
-	best, bestFit, bestShare := ',', 0, 0.0
-	for _, comma := range delimiters {
-		first, share := agreement(sample, complete, comma)
+// dialect is how rows and numbers are written.
+type dialect struct {
+	separator byte
+	decimal   byte
+	sure      bool // the decimal separator was given, or is to be seen in the text
+}
+
+// findDialect fills in what the format leaves open. fit, if not nil, scores a first
+// row by how well it suits what is expected; usual is the decimal separator to be
+// taken where none is to be seen.
+func (in *input) findDialect(f *Format, fit func(first []string) int, usual byte) dialect {
+	var d dialect
+	if f.Separator != "" {
+		d.separator = f.Separator[0]
+	} else {
+		d.separator = in.findSeparator(fit)
+	}
+	switch {
+	case f.Decimal != "":
+		d.decimal, d.sure = f.Decimal[0], true
+	case d.separator == ',':
+		d.decimal, d.sure = '.', true
+	default:
+		d.decimal, d.sure = in.findDecimal(d.separator)
+		if !d.sure && usual != 0 {
+			d.decimal = usual
+		}
+	}
+	return d
+}
+
+// findSeparator chooses the separator under which the rows of the sample agree best on
+// a number of cells above one: the largest share of rows with the commonest width
+// wins, then the order of preference.
+func (in *input) findSeparator(fit func(first []string) int) byte {
+	best, bestFit, bestShare := byte(','), 0, 0.0
+	for _, separator := range []byte(separators) {
+		first, share := in.agreement(separator)
 		score := 0
 		if fit != nil && first != nil {
 			score = fit(first)
 		}
 		if score > bestFit || score == bestFit && share > bestShare {
-			best, bestFit, bestShare = comma, score, share
+			best, bestFit, bestShare = separator, score, share
 		}
 	}
 	return best
 }
 
-// agreement splits the sample by one delimiter and returns the first row and
-// the share of rows that have the commonest number of cells; the share is zero
-// when that number is one, for then the delimiter separates nothing.
-func agreement(sample []byte, complete bool, comma rune) (first []string, share float64) {
-	reader := newCSV(bytes.NewReader(sample), comma)
-	// Mistakes in quoting are reported when the file is read, not here.
-	reader.LazyQuotes = true
-	var widths []int
-	for {
-		row, err := reader.Read()
-		if err != nil {
-			break
+// sampleRows goes through the rows of the sample. Mistakes in quoting are reported when
+// the file is read, not here.
+func (in *input) sampleRows(separator byte, use func(r *rows)) {
+	r := &rows{separator: separator}
+	r.set(chunk{text: in.sample})
+	for r.pos < len(r.text) {
+		blank, err := r.split()
+		if err != nil || r.pos == len(r.text) && !in.complete {
+			return // the sample may end within a row
 		}
-		if isBlank(row) {
-			continue
+		if blank == notBlank {
+			use(r)
 		}
-		if first == nil {
-			first = row
-		}
-		widths = append(widths, len(row))
 	}
-	if !complete && len(widths) > 1 {
-		widths = widths[:len(widths)-1] // the sample ends within a row
-	}
-	// Among widths that are equally common the larger one separates more.
+}
+
+// agreement splits the sample by one separator and returns the first row and the share
+// of rows that have the commonest number of cells; the share is zero when that number
+// is one, for then the separator separates nothing.
+func (in *input) agreement(separator byte) (first []string, share float64) {
 	count := make(map[int]int)
-	common := 0
-	for _, w := range widths {
+	common, n := 0, 0
+	in.sampleRows(separator, func(r *rows) {
+		if first == nil {
+			first = r.strings()
+		}
+		n++
+		w := len(r.cells)
 		count[w]++
+		// Among widths that are equally common the larger one separates more.
 		if count[w] > count[common] || count[w] == count[common] && w > common {
 			common = w
 		}
-	}
+	})
 	if common <= 1 {
 		return first, 0
 	}
-	return first, float64(count[common]) / float64(len(widths))
+	return first, float64(count[common]) / float64(n)
 }
 
-// newCSV is the one place that configures encoding/csv. Widths are checked by
-// records, whose message says more than csv.ErrFieldCount. Space before a cell
-// is skipped so that `a, "b"` is quoted, but a tab is space to encoding/csv.
-func newCSV(r io.Reader, comma rune) *csv.Reader {
-	reader := csv.NewReader(r)
-	reader.Comma = comma
-	reader.FieldsPerRecord = -1
-	reader.TrimLeadingSpace = comma != '\t'
-	return reader
+// Numbers that show which decimal separator a file has. One group of three digits
+// after a single separator could be thousands.
+var (
+	pointNumber = regexp.MustCompile(`^[-+]?(\d*\.(\d{1,2}|\d{4,})|0\.\d{3}|\d{4,}\.\d{3}|\d{1,3}(,\d{3})+\.\d+)([eE][-+]?\d+)?$`)
+	commaNumber = regexp.MustCompile(`^[-+]?(\d*,(\d{1,2}|\d{4,})|0,\d{3}|\d{4,},\d{3}|\d{1,3}(\.\d{3})+,\d+)([eE][-+]?\d+)?$`)
+)
+
+// findDecimal looks for numbers that only one decimal separator explains.
+func (in *input) findDecimal(separator byte) (decimal byte, sure bool) {
+	points, commas := 0, 0
+	in.sampleRows(separator, func(r *rows) {
+		for j := range r.cells {
+			cell := r.cell(j)
+			if !bytes.ContainsAny(cell, ",.") {
+				continue
+			}
+			cell, _ = cutUnit(cell)
+			switch {
+			case pointNumber.Match(cell):
+				points++
+			case commaNumber.Match(cell):
+				commas++
+			}
+		}
+	})
+	if commas > 0 && points == 0 {
+		return ',', true
+	}
+	return '.', points > 0
 }

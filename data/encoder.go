@@ -2,65 +2,34 @@ package data
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Encoder encodes rows whose values come one by one, each with the number of its
 // column in the recipe, as a reader of JSON text or of whole columns finds them: Begin,
-// then every value once, in any order, then End. It gives the features and the errors
-// of Recipe.Encode without a map of the row, and is not for concurrent use.
+// then every value once, in any order, then End. It is not for concurrent use.
 type Encoder struct {
-	recipe   *Recipe
-	dim      int
-	offset   []int            // of each column's first feature
-	category []map[string]int // of each categorical column
-	missing  map[string]bool  // spellings of a missing cell
-	numeral  bool             // one of them is spelled like a number
-
-	dst    []float64    // of the row under way
-	state  []valueState // of each column in this row
-	given  int          // columns that make features and have a value that is fine
+	recipe *Recipe
+	dim    int
+	fields []field
 	needed int
-	faults map[int]string // what is wrong with a value, by column
+
+	dst    []float64 // of the row under way
+	states []state   // of each column in this row
+	given  int       // columns that make features and have a value that is fine
+	far    []int     // columns with a value far from the training rows
+	faults map[int]string
 }
-
-// valueState is what is known of a column in the row under way.
-type valueState uint8
-
-const (
-	absent valueState = iota
-	fine
-	unseen
-	faulty
-)
 
 // NewEncoder makes an encoder for the recipe, which must not change any more.
 func (r *Recipe) NewEncoder() *Encoder {
-	e := &Encoder{
-		recipe: r, dim: r.Dim(), offset: make([]int, len(r.Columns)), category: make([]map[string]int, len(r.Columns)),
-		missing: make(map[string]bool), state: make([]valueState, len(r.Columns)), needed: r.needed(),
-		faults: make(map[int]string),
+	return &Encoder{
+		recipe: r, dim: r.Dim(), fields: r.fields(), needed: r.needed(),
+		states: make([]state, len(r.Columns)), faults: make(map[int]string),
 	}
-	width := 0
-	for i := range r.Columns {
-		c := &r.Columns[i]
-		e.offset[i] = width
-		width += c.width()
-		if c.Kind == Categorical {
-			e.category[i] = make(map[string]int, len(c.Categories))
-			for k, name := range c.Categories {
-				e.category[i][name] = k
-			}
-		}
-	}
-	for _, marker := range r.Missing {
-		e.missing[marker] = true
-		if _, kind := parseNumber(marker); kind != notNumber {
-			e.numeral = true
-		}
-	}
-	return e
 }
 
 // Begin starts a row whose features go to dst, which must have Dim elements.
@@ -69,89 +38,69 @@ func (e *Encoder) Begin(dst []float64) {
 		panic(fmt.Sprintf("data: Encoder.Begin with %d elements, want %d", len(dst), e.dim))
 	}
 	clear(dst)
-	clear(e.state)
+	clear(e.states)
 	clear(e.faults)
-	e.dst, e.given = dst, 0
+	e.dst, e.given, e.far = dst, 0, e.far[:0]
 }
 
 // Number gives the column a number.
 func (e *Encoder) Number(column int, x float64) {
-	c := &e.recipe.Columns[column]
-	if c.Kind == Numeric && !e.numeral && !math.IsNaN(x) && !math.IsInf(x, 0) {
-		// A float64 survives its shortest spelling, so there is no need to spell it.
-		e.note(column, true, c.encodeNumber(x, e.dst[e.offset[column]:]))
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		e.Text(column, []byte(strconv.FormatFloat(x, 'g', -1, 64)))
 		return
 	}
-	text, _ := spelled(x)
-	e.Text(column, []byte(text))
+	if f := &e.fields[column]; f.column.isFeature() {
+		e.note(column, f.number(x))
+	}
 }
 
 // Text gives the column a text, which is read like a cell of a file.
 func (e *Encoder) Text(column int, text []byte) {
-	c := &e.recipe.Columns[column]
-	if !c.isFeature() {
-		return
-	}
-	text = bytes.TrimSpace(text)
-	if e.missing[string(text)] {
-		e.Null(column)
-		return
-	}
-	switch c.Kind {
-	case Numeric:
-		x, kind := parseNumber(string(text))
-		if kind != finite {
-			e.note(column, false, quote(string(text))+" is not a finite number")
-			return
-		}
-		e.note(column, true, c.encodeNumber(x, e.dst[e.offset[column]:]))
-	case Categorical:
-		k, known := e.category[column][string(text)]
-		if known {
-			e.dst[e.offset[column]+k] = 1
-		}
-		e.note(column, known, "")
-	default:
-		e.note(column, true, "")
+	e.text(column, bytes.TrimSpace(text), '.')
+}
+
+func (e *Encoder) text(column int, text []byte, decimal byte) {
+	if f := &e.fields[column]; f.column.isFeature() {
+		e.note(column, f.text(text, decimal))
 	}
 }
 
 // Bool gives the column a truth value: in a column of categories it is the one spelled
 // true or false in any case.
 func (e *Encoder) Bool(column int, b bool) {
-	text, _ := spelled(b)
-	c := &e.recipe.Columns[column]
-	if c.Kind == Categorical && !e.missing[text] {
-		text = c.foldedCategory(text)
+	if f := &e.fields[column]; f.column.isFeature() {
+		e.note(column, f.truth(b))
 	}
-	e.Text(column, []byte(text))
 }
 
 // Null gives the column a missing cell.
 func (e *Encoder) Null(column int) {
-	if c := &e.recipe.Columns[column]; c.isFeature() {
-		e.note(column, true, c.encodeMissing(e.recipe.Impute, e.dst[e.offset[column]:]))
+	if f := &e.fields[column]; f.column.isFeature() {
+		e.note(column, reading{state: gap})
 	}
 }
 
 // Refuse says that the column has a value which cannot be one, and why.
 func (e *Encoder) Refuse(column int, problem string) {
-	if e.recipe.Columns[column].isFeature() {
-		e.note(column, false, problem)
+	if e.fields[column].column.isFeature() {
+		e.note(column, reading{state: faulty, problem: problem})
 	}
 }
 
-// note takes down what became of a value.
-func (e *Encoder) note(column int, known bool, problem string) {
-	switch {
-	case problem != "":
-		e.state[column] = faulty
+// note writes the features and takes down what became of a value.
+func (e *Encoder) note(column int, v reading) {
+	f := &e.fields[column]
+	if problem := f.put(v, e.dst[f.offset:]); problem != "" {
+		e.states[column] = faulty
 		e.faults[column] = problem
-	case !known:
-		e.state[column] = unseen
-	default:
-		e.state[column] = fine
+		return
+	}
+	e.states[column] = v.state
+	if v.state != unseen {
 		e.given++
+	}
+	if f.far(v) {
+		e.far = append(e.far, column)
 	}
 }
 
@@ -161,12 +110,12 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 	if e.given == e.needed {
 		return nil, nil
 	}
-	for i := range e.recipe.Columns {
-		c := &e.recipe.Columns[i]
+	for i := range e.fields {
+		c := e.fields[i].column
 		if !c.isFeature() {
 			continue
 		}
-		switch e.state[i] {
+		switch e.states[i] {
 		case absent:
 			return nil, &Error{ColumnName: c.Name, Msg: "the row lacks this column", Fix: "give it a value, or null where it is missing"}
 		case faulty:
@@ -178,8 +127,49 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 	return unseenColumns, nil
 }
 
-// Number is the finite number that a cell spells, and whether it spells one.
-func Number(cell string) (float64, bool) {
-	x, kind := parseNumber(clean(cell))
-	return x, kind == finite
+// Far names the columns of the row whose values are outside those of the training rows
+// by more than half their range.
+func (e *Encoder) Far() (columns []string) {
+	for _, i := range e.far {
+		columns = append(columns, e.recipe.Columns[i].Name)
+	}
+	return columns
+}
+
+// Encode writes the features of one row, given as an object of column names and
+// values, into dst, which must have Dim elements. Values are strings (read like
+// cells), numbers, booleans or nil for a missing cell; every column that makes
+// features must be there, further ones are ignored. unseen names the columns
+// whose category was not in the training rows.
+func (r *Recipe) Encode(row map[string]any, dst []float64) (unseen []string, err error) {
+	e := r.NewEncoder()
+	e.Begin(dst)
+	for i := range r.Columns {
+		if value, ok := row[r.Columns[i].Name]; ok {
+			e.give(i, value)
+		}
+	}
+	return e.End()
+}
+
+// give gives the column a value of an object.
+func (e *Encoder) give(column int, value any) {
+	switch v := value.(type) {
+	case nil:
+		e.Null(column)
+	case string:
+		e.Text(column, []byte(v))
+	case json.Number:
+		e.Text(column, []byte(v))
+	case bool:
+		e.Bool(column, v)
+	case float64:
+		e.Number(column, v)
+	case int:
+		e.Number(column, float64(v))
+	case int64:
+		e.Text(column, strconv.AppendInt(nil, v, 10))
+	default:
+		e.Refuse(column, fmt.Sprintf("a value of type %T is neither text nor a number", value))
+	}
 }

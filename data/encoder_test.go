@@ -51,7 +51,7 @@ func TestEncoderIsEncode(t *testing.T) {
 			Target: targetName(names), Impute: rapid.Bool().Draw(t, "impute"), KeepScale: rapid.Bool().Draw(t, "keep"),
 			Markers: rapid.SampledFrom([][]string{nil, {"", "NA"}, {"", "NA", "999", "true"}}).Draw(t, "markers"),
 		}
-		recipe, _, _, err := Learn(readText(t, csvText(names, rows)), o)
+		recipe, _, _, err := learnAll(readText(t, csvText(names, rows)), o)
 		if err != nil {
 			t.Skip(err) // cells are missing, and nothing is imputed
 		}

@@ -15,11 +15,53 @@ type Error struct {
 	ColumnName string // name of that column, if it is known
 	Msg        string // what is wrong
 	Fix        string // what to do about it
+	Ways       []Way  // options that would settle it
 	Err        error  // underlying error, if there is one
 }
 
+// Way is an option of this package that settles what an Error is about. A program
+// that gives the option another name, such as a flag, renders it by Error.Text.
+type Way struct {
+	Option  Option
+	Value   string // to be given to the option
+	Meaning string // what giving it says about the table
+}
+
+// Option names a field of Options, Format or Limits.
+type Option string
+
+// The options that settle errors.
+const (
+	WayHeader      Option = "Header"
+	WaySeparator   Option = "Separator"
+	WayDecimal     Option = "Decimal"
+	WayEncoding    Option = "Encoding"
+	WayDates       Option = "Dates"
+	WayMarkers     Option = "Markers"
+	WayImpute      Option = "Impute"
+	WayCategorical Option = "Categorical"
+	WayDrop        Option = "Drop"
+	WayTarget      Option = "Target"
+	WayPositive    Option = "Positive"
+	WayUnseen      Option = "Unseen"
+	WayBytes       Option = "Bytes"
+	WayRows        Option = "Rows"
+	WayCells       Option = "Cells"
+)
+
+// String is the option and its value as a Go program sets them.
+func (w Way) String() string {
+	if w.Value == "" {
+		return "the option " + string(w.Option)
+	}
+	return fmt.Sprintf("the option %s %s", w.Option, quote(w.Value))
+}
+
 // Error writes the place, the problem and the fix on one line.
-func (e *Error) Error() string {
+func (e *Error) Error() string { return e.Text(Way.String) }
+
+// Text is the message with its ways out as render writes them.
+func (e *Error) Text(render func(Way) string) string {
 	var place []string
 	if e.File != "" {
 		place = append(place, e.File)
@@ -42,6 +84,22 @@ func (e *Error) Error() string {
 	text += e.Msg
 	if e.Fix != "" {
 		text += "; " + e.Fix
+	}
+	for k, w := range e.Ways {
+		switch {
+		case k == 0 && e.Fix == "":
+			text += "; give "
+		case k == 0:
+			text += ": "
+		case k == len(e.Ways)-1:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += render(w)
+		if w.Meaning != "" {
+			text += " (" + w.Meaning + ")"
+		}
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package data_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,18 +18,19 @@ func Example() {
 47,clerk,300,good
 52,baker,700,bad
 `
-	table, err := data.Read(strings.NewReader(past), "past.csv", data.HeaderAuto)
+	table, err := data.Read(context.Background(), strings.NewReader(past), "past.csv", data.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	recipe, x, y, err := data.Learn(table, data.Options{Target: "outcome"})
+	learned, err := data.Learn(table, data.Options{Target: "outcome"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rows, features := x.Dims()
-	fmt.Println(rows, "rows,", features, "features, labels", y)
+	recipe := learned.Recipe
+	rows, features := learned.X.Dims()
+	fmt.Println(rows, "rows,", features, "features, labels", learned.Labels)
 	fmt.Println(strings.Join(recipe.Features(), " | "))
 
 	stored, err := json.Marshal(recipe)
@@ -44,7 +46,7 @@ func Example() {
 
 	// New cases: columns in another order, one more column, an unknown job.
 	cases := "name,amount,job,age\nAda,500,clerk,36\nBob,250,pilot,40\n"
-	reader, err := data.NewReader(strings.NewReader(cases), "cases.csv", &loaded, data.HeaderAuto)
+	reader, err := data.NewReader(context.Background(), strings.NewReader(cases), "cases.csv", &loaded, data.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -64,7 +66,7 @@ func Example() {
 				fmt.Println(err)
 				return
 			}
-			fmt.Printf("%s: amount %g, features %.2f\n", block.Rows[i].Cells[0], amount, block.Rows[i].Features)
+			fmt.Printf("%s: amount %g, features %.2f\n", block.Rows[i].Cells()[0], amount, block.Rows[i].Features)
 		}
 	}
 	for _, line := range reader.Report().Lines() {
@@ -81,24 +83,24 @@ func Example() {
 
 // Failures say where and what to do.
 func ExampleError() {
-	_, err := data.Read(strings.NewReader("age,income\n30,1000\n40\n"), "cases.csv", data.HeaderAuto)
+	_, err := data.Read(context.Background(), strings.NewReader("age,income\n30,1000\n40\n"), "cases.csv", data.Format{})
 	fmt.Println(err)
 	// Output:
-	// cases.csv, line 3, column 2: ragged row: 1 cell where the first row has 2; complete the row, and quote cells that contain the delimiter ','
+	// cases.csv, line 3, column 2 ("income"): ragged row: 1 cell where the first row has 2; complete the row, and quote cells that contain the separator ',': the option Separator (if another one was meant)
 }
 
 func ExampleRecipe_Describe() {
-	table, err := data.Read(strings.NewReader("id,x,color,y\n7,1,red,no\n5,2,blue,yes\n9,6,red,no\n"), "cases.csv", data.HeaderAuto)
+	table, err := data.Read(context.Background(), strings.NewReader("id,x,color,y\n7,1,red,no\n5,2,blue,yes\n9,6,red,no\n"), "cases.csv", data.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	recipe, _, _, err := data.Learn(table, data.Options{Target: "y"})
+	learned, err := data.Learn(table, data.Options{Target: "y"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(strings.Join(recipe.Describe(), "\n"))
+	fmt.Println(strings.Join(learned.Recipe.Describe(), "\n"))
 	// Output:
 	// 3 rows; outcome "y": positive "yes" (1 row, 33.3 %), negative "no" (2 rows, 66.7 %)
 	// 3 columns → 3 features
@@ -110,16 +112,17 @@ func ExampleRecipe_Describe() {
 }
 
 func ExampleRecipe_Encode() {
-	table, err := data.Read(strings.NewReader("x,color,y\n1,red,no\n2,blue,yes\n6,red,no\n"), "cases.csv", data.HeaderAuto)
+	table, err := data.Read(context.Background(), strings.NewReader("x,color,y\n1,red,no\n2,blue,yes\n6,red,no\n"), "cases.csv", data.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	recipe, _, _, err := data.Learn(table, data.Options{KeepScale: true})
+	learned, err := data.Learn(table, data.Options{KeepScale: true})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	recipe := learned.Recipe
 	features := make([]float64, recipe.Dim())
 	unseen, err := recipe.Encode(map[string]any{"x": 2.5, "color": "green"}, features)
 	fmt.Println(features, unseen, err)

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -29,7 +30,7 @@ func FuzzRead(f *testing.F) {
 		if header {
 			choice = HeaderYes
 		}
-		table, err := Read(bytes.NewReader(text), "fuzz.csv", choice)
+		table, err := Read(context.Background(), bytes.NewReader(text), "fuzz.csv", Format{Header: choice})
 		var located *Error
 		if err != nil {
 			if !errors.As(err, &located) {
@@ -47,7 +48,7 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		recipe, x, _, err := Learn(table, Options{Impute: true})
+		recipe, x, _, err := learnAll(table, Options{Impute: true})
 		if err != nil {
 			if !errors.As(err, &located) {
 				t.Fatalf("error %v is not located", err)
@@ -73,7 +74,7 @@ func checkAgain(t *testing.T, text []byte, header Header, recipe *Recipe, x *mat
 	if err := json.Unmarshal(stored, &loaded); err != nil {
 		t.Fatalf("learned recipe refused: %v\n%s", err, stored)
 	}
-	rows, err := NewReader(bytes.NewReader(text), "fuzz.csv", &loaded, header)
+	rows, err := NewReader(context.Background(), bytes.NewReader(text), "fuzz.csv", &loaded, Format{Header: header})
 	if err != nil {
 		var located *Error
 		if !errors.As(err, &located) {
@@ -83,7 +84,8 @@ func checkAgain(t *testing.T, text []byte, header Header, recipe *Recipe, x *mat
 	}
 	// A stream judges the delimiter by its first line and the recipe instead of
 	// the whole file. Where every delimiter is a guess they may differ.
-	if whole, err := newRecords(bytes.NewReader(text), "fuzz.csv", false, nil); err != nil || whole.csv.Comma != rows.source.csv.Comma {
+	whole, err := openInput(context.Background(), bytes.NewReader(text), "fuzz.csv", &Format{}, false)
+	if err != nil || whole.findDialect(&Format{}, nil, 0) != rows.dialect {
 		return
 	}
 	n, _ := x.Dims()

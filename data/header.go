@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -25,63 +26,91 @@ func (h Header) check() error {
 	return fmt.Errorf("data: header %s is none of auto, yes, no", quote(string(h)))
 }
 
-// looksLikeHeader compares the first row with the rest of each column.
+// looksLikeHeader compares the first row with the others of the first chunk.
 //
-// Where a column is numeric below the first row, a word on top of it speaks for
-// a header and a number against; the majority of such columns decides. Without
-// numeric columns, the first row is a header if values repeat below it but none
-// of its cells occurs again in its own column. A row that stands alone is one
-// if it has no numbers.
-func looksLikeHeader(rows [][]string) bool {
-	first, rest := rows[0], rows[1:]
-	if len(rest) == 0 {
-		return !slices.ContainsFunc(first, func(cell string) bool {
-			_, kind := parseNumber(clean(cell))
-			return kind != notNumber
-		})
+// Where a column is one of numbers or dates below the first row, a word on top of it
+// speaks for a header and a number against; the majority of such columns decides.
+// Without such columns, the first row is a header if values repeat below it but none
+// of its cells occurs again in its own column. A row that stands alone is one if it
+// has no numbers.
+func (p *parser) looksLikeHeader() bool {
+	m := newMarkers(DefaultMissing())
+	if p.n == 1 {
+		return !slices.ContainsFunc(p.firstRow, func(cell []byte) bool { return isAmount(cell, p.decimal) })
 	}
-	words, numbers := 0, 0
+	words, amounts := 0, 0
 	repeats, again := false, false
-	for j, cell := range first {
-		top := clean(cell)
-		if numericBelow(rest, j) {
-			switch _, kind := parseNumber(top); {
-			case kind != notNumber:
-				numbers++
-			case !isMissing(DefaultMissing(), top):
+	for j, top := range p.firstRow {
+		rest := p.values[j][1:]
+		if p.amountsBelow(j, m) {
+			switch {
+			case isAmount(top, p.decimal):
+				amounts++
+			case !m.text(top):
 				words++
 			}
 			continue
 		}
-		seen := make(map[string]bool)
-		for _, row := range rest {
-			value := clean(row[j])
-			repeats = repeats || seen[value]
-			again = again || value == top
-			seen[value] = true
+		first := math.Float64bits(p.values[j][0])
+		seen := make(map[uint64]bool)
+		for _, cell := range rest {
+			bits := math.Float64bits(cell)
+			repeats = repeats || seen[bits]
+			again = again || bits == first
+			seen[bits] = true
 		}
 	}
-	if words+numbers > 0 {
-		return words > numbers
+	if words+amounts > 0 {
+		return words > amounts
 	}
 	return repeats && !again
 }
 
-// numericBelow reports whether column j of the rows has numbers and nothing
-// else but missing cells.
-func numericBelow(rows [][]string, j int) bool {
-	missing := DefaultMissing()
-	numbers := 0
-	for _, row := range rows {
-		value := clean(row[j])
-		switch _, kind := parseNumber(value); {
-		case kind != notNumber:
-			numbers++
-		case !isMissing(missing, value):
+// amountsBelow reports whether column j has numbers or dates below the first row and
+// nothing else, missing cells aside.
+func (p *parser) amountsBelow(j int, m *markers) bool {
+	checked := make(map[uint32]bool) // texts that are no fault
+	found := false
+	for _, cell := range p.values[j][1:] {
+		if !isWord(cell) {
+			found = true
+			continue
+		}
+		k := wordOf(cell)
+		if checked[k] {
+			continue
+		}
+		checked[k] = true
+		switch text := p.words[j].word(k); {
+		case m.text(text):
+		case isAmount(text, p.decimal):
+			found = true
+		default:
 			return false
 		}
 	}
-	return numbers > 0
+	return found
+}
+
+// isAmount recognises numbers, however they are written, and dates.
+func isAmount(text []byte, decimal byte) bool {
+	if _, kind := parseNumber(text, decimal); kind != notNumber {
+		return true
+	}
+	if mayBeNumber(text) {
+		_, unit := cutUnit(text)
+		for _, n := range candidates(dialect{decimal: decimal}, unit) {
+			if _, ok := n.parse(text); ok {
+				return true
+			}
+		}
+	}
+	for _, order := range []DateOrder{YearFirst, DayFirst, MonthFirst, ClockTime} {
+		if _, ok := parseDate(text, order); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // headerNames turns a header row into distinct names; a blank one (the row
@@ -90,7 +119,7 @@ func headerNames(file string, line int, first []string) ([]string, error) {
 	names := make([]string, len(first))
 	where := make(map[string]int, len(first))
 	for j, cell := range first {
-		names[j] = clean(cell)
+		names[j] = cell
 		if names[j] == "" {
 			names[j] = generatedName(j)
 		}
@@ -98,7 +127,7 @@ func headerNames(file string, line int, first []string) ([]string, error) {
 			return nil, &Error{
 				File: file, Line: line, Column: j + 1, ColumnName: names[j],
 				Msg: fmt.Sprintf("duplicate header name: column %d is called %s too", before+1, quote(names[j])),
-				Fix: "give every column its own name, or choose --header=no if the first row is data",
+				Fix: "give every column its own name, or say that the first row is data", Ways: []Way{{Option: WayHeader, Value: string(HeaderNo)}},
 			}
 		}
 		where[names[j]] = j

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -65,7 +66,7 @@ func csvText(names []string, rows [][]string) []byte {
 }
 
 func readText(t *rapid.T, text []byte) *Table {
-	table, err := Read(bytes.NewReader(text), "drawn.csv", HeaderYes)
+	table, err := Read(context.Background(), bytes.NewReader(text), "drawn.csv", Format{Header: HeaderYes})
 	if err != nil {
 		t.Fatalf("Read: %v\n%s", err, text)
 	}
@@ -81,7 +82,7 @@ func targetName(names []string) string {
 func TestApplyEqualsLearn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names, rows := drawTable(t)
-		recipe, x, y, err := Learn(readText(t, csvText(names, rows)), Options{Target: targetName(names), Impute: true})
+		recipe, x, y, err := learnAll(readText(t, csvText(names, rows)), Options{Target: targetName(names), Impute: true})
 		if err != nil {
 			t.Fatalf("Learn: %v", err)
 		}
@@ -99,7 +100,7 @@ func TestApplyEqualsLearn(t *testing.T) {
 
 		order := rapid.Permutation(indices(len(names))).Draw(t, "order")
 		shuffled := csvText(pick(names, order), pickEach(rows, order))
-		reader, err := NewReader(bytes.NewReader(shuffled), "drawn.csv", &loaded, HeaderAuto)
+		reader, err := NewReader(context.Background(), bytes.NewReader(shuffled), "drawn.csv", &loaded, Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,12 +125,12 @@ func TestLearnCommutesWithPermutations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names, rows := drawTable(t)
 		o := Options{Target: targetName(names), Impute: true}
-		recipe, x, _, err := Learn(readText(t, csvText(names, rows)), o)
+		recipe, x, _, err := learnAll(readText(t, csvText(names, rows)), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		order := rapid.Permutation(indices(len(rows))).Draw(t, "rows")
-		byRows, xRows, _, err := Learn(readText(t, csvText(names, pick(rows, order))), o)
+		byRows, xRows, _, err := learnAll(readText(t, csvText(names, pick(rows, order))), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +144,7 @@ func TestLearnCommutesWithPermutations(t *testing.T) {
 		}
 
 		order = rapid.Permutation(indices(len(names))).Draw(t, "columns")
-		byColumns, xColumns, _, err := Learn(readText(t, csvText(pick(names, order), pickEach(rows, order))), o)
+		byColumns, xColumns, _, err := learnAll(readText(t, csvText(pick(names, order), pickEach(rows, order))), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +164,7 @@ func TestLearnCommutesWithPermutations(t *testing.T) {
 func TestObjectsEncodeAsRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names, rows := drawTable(t)
-		recipe, x, _, err := Learn(readText(t, csvText(names, rows)), Options{Target: targetName(names), Impute: true})
+		recipe, x, _, err := learnAll(readText(t, csvText(names, rows)), Options{Target: targetName(names), Impute: true})
 		if err != nil {
 			t.Fatal(err)
 		}

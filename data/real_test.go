@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -43,7 +44,7 @@ func TestRealData(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			text := realFile(t, c.file)
-			table, err := Read(bytes.NewReader(text), c.file, HeaderAuto)
+			table, err := Read(context.Background(), bytes.NewReader(text), c.file, Format{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +74,7 @@ func TestRealData(t *testing.T) {
 // checkStream reads the training file as new rows and compares bit for bit.
 func checkStream(t *testing.T, text []byte, recipe *Recipe, x *mat.Dense) {
 	t.Helper()
-	rows, err := NewReader(bytes.NewReader(text), "again.csv", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), bytes.NewReader(text), "again.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}

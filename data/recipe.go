@@ -12,11 +12,12 @@ import (
 // to every later row. It is plain data: its JSON form is stored in model files
 // and gives back the same features bit for bit.
 type Recipe struct {
-	Rows        int      `json:"rows"`        // training rows it was learned from
-	Header      bool     `json:"header"`      // the training file named its columns
-	Standardize bool     `json:"standardize"` // numeric columns were standardised
-	Impute      bool     `json:"impute"`      // missing cells are filled
-	Missing     []string `json:"missing"`     // spellings of a missing cell
+	Rows        int      `json:"rows"`              // training rows it was learned from
+	Header      bool     `json:"header"`            // the training file named its columns
+	Standardize bool     `json:"standardize"`       // numeric columns were standardised
+	Impute      bool     `json:"impute"`            // missing cells are filled
+	Missing     []string `json:"missing"`           // spellings of a missing cell
+	Decimal     string   `json:"decimal,omitempty"` // "," if the training file had decimal commas
 	Target      Target   `json:"target"`
 	Columns     []Column `json:"columns"` // all columns of the training file, in its order
 }
@@ -35,10 +36,14 @@ type Kind string
 
 // The kinds of columns.
 const (
-	Numeric     Kind = "numeric"     // one feature (x − mean)/scale
+	Numeric     Kind = "numeric"     // one feature (x − mean)/scale, of x bent by Scaling
 	Categorical Kind = "categorical" // one 0/1 feature per category
+	Ordered     Kind = "ordered"     // one feature: the place in the order, like a number
+	Date        Kind = "date"        // days since the first, like a number, and cycles
 	Presence    Kind = "presence"    // one value or missing: only the indicator is a feature
 	Outcome     Kind = "target"      // the outcome, no feature
+	Weights     Kind = "weights"     // how much each training row counts, no feature
+	Identity    Kind = "id"          // names the rows, no feature
 	Dropped     Kind = "dropped"     // no feature; Reason says why
 )
 
@@ -47,12 +52,20 @@ type Column struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 
-	Mean  float64 `json:"mean,omitempty"`  // numeric: subtracted first
-	Scale float64 `json:"scale,omitempty"` // numeric: divided by; positive
+	Mean  float64 `json:"mean,omitempty"`  // of one feature: subtracted first
+	Scale float64 `json:"scale,omitempty"` // of one feature: divided by; positive
+	Low   float64 `json:"low,omitempty"`   // numeric: the smallest training value
+	High  float64 `json:"high,omitempty"`  // numeric: the largest
 
-	Categories []string `json:"categories,omitempty"` // categorical: sorted spellings
+	Notation *Notation `json:"notation,omitempty"` // numeric: how numbers are written, if not plainly
+	Scaling  *Scaling  `json:"scaling,omitempty"`  // numeric: what is done before standardising, if anything
+	Dates    *Dates    `json:"dates,omitempty"`    // date: how they become numbers
 
-	Fill         float64 `json:"fill,omitempty"`          // numeric, if imputing: the median
+	// Categories are compared by value where they are numbers. Those of a categorical
+	// column are sorted as texts, those of an ordered one in their order.
+	Categories []string `json:"categories,omitempty"`
+
+	Fill         float64 `json:"fill,omitempty"`          // one feature, if imputing: the median
 	FillCategory string  `json:"fill_category,omitempty"` // categorical, if imputing: the mode
 	Indicator    bool    `json:"indicator,omitempty"`     // cells were missing in training: a further 0/1 feature
 
@@ -63,8 +76,10 @@ type Column struct {
 func (c *Column) width() int {
 	n := 0
 	switch c.Kind {
-	case Numeric:
+	case Numeric, Ordered:
 		n = 1
+	case Date:
+		n = 1 + 2*len(c.Dates.Cycles)
 	case Categorical:
 		n = len(c.Categories)
 	}
@@ -75,7 +90,16 @@ func (c *Column) width() int {
 }
 
 // isFeature tells whether new rows must have the column.
-func (c *Column) isFeature() bool { return c.Kind != Outcome && c.Kind != Dropped }
+func (c *Column) isFeature() bool {
+	switch c.Kind {
+	case Outcome, Dropped, Weights, Identity:
+		return false
+	}
+	return true
+}
+
+// isQuantity tells whether values are numbers that are standardised.
+func (c *Column) isQuantity() bool { return c.Kind == Numeric || c.Kind == Ordered || c.Kind == Date }
 
 // Dim is the number of features of an encoded row.
 func (r *Recipe) Dim() int {
@@ -91,11 +115,18 @@ func (r *Recipe) Dim() int {
 func (r *Recipe) Features() []string {
 	names := make([]string, 0, r.Dim())
 	for _, c := range r.Columns {
-		if c.Kind == Numeric {
+		switch c.Kind {
+		case Numeric, Ordered:
 			names = append(names, c.Name)
-		}
-		for _, category := range c.Categories {
-			names = append(names, c.Name+"="+category)
+		case Date:
+			names = append(names, c.Name)
+			for _, cycle := range c.Dates.Cycles {
+				names = append(names, c.Name+" "+string(cycle)+" (sine)", c.Name+" "+string(cycle)+" (cosine)")
+			}
+		case Categorical:
+			for _, category := range c.Categories {
+				names = append(names, c.Name+"="+category)
+			}
 		}
 		if c.Indicator {
 			names = append(names, c.Name+" missing")
@@ -162,29 +193,25 @@ func (r *Recipe) Validate() error {
 // inconsistency says what is wrong with the column, or nothing. Fields that the
 // kind does not use must be zero.
 func (c *Column) inconsistency(impute, standardize bool) string {
-	badFloat := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
-	if c.Kind != Numeric && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0) {
-		return "numbers for a column that is not numeric"
-	}
-	if c.Kind != Categorical && (c.Categories != nil || c.FillCategory != "") {
-		return "categories for a column that is not categorical"
-	}
-	if (c.Reason != "") != (c.Kind == Dropped) {
+	quantity := c.isQuantity()
+	switch {
+	case !quantity && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0 || c.Low != 0 || c.High != 0 || c.Scaling != nil):
+		return "numbers for a column that has none"
+	case c.Kind != Categorical && c.Kind != Ordered && c.Categories != nil, c.Kind != Categorical && c.FillCategory != "":
+		return "categories for a column that has none"
+	case (c.Dates != nil) != (c.Kind == Date), c.Notation != nil && c.Kind != Numeric && c.Kind != Dropped:
+		return "a notation that does not belong to the column"
+	case (c.Reason != "") != (c.Kind == Dropped):
 		return "a reason belongs to dropped columns, and every one of them has one"
-	}
-	if c.Indicator && (!impute || !c.isFeature()) {
+	case c.Indicator && (!impute || !c.isFeature()):
 		return "an indicator of missing cells where none are filled"
 	}
-	switch c.Kind {
-	case Numeric:
-		switch {
-		case badFloat(c.Mean) || badFloat(c.Scale) || c.Scale <= 0:
-			return fmt.Sprintf("mean %v and scale %v are not a finite number and a positive one", c.Mean, c.Scale)
-		case !standardize && (c.Mean != 0 || c.Scale != 1):
-			return fmt.Sprintf("mean %v and scale %v in a recipe that does not standardise", c.Mean, c.Scale)
-		case badFloat(c.Fill) || !impute && c.Fill != 0:
-			return fmt.Sprintf("fill value %v", c.Fill)
+	if quantity {
+		if problem := c.badNumbers(impute, standardize); problem != "" {
+			return problem
 		}
+	}
+	switch c.Kind {
 	case Categorical:
 		for k, category := range c.Categories {
 			if k > 0 && c.Categories[k-1] >= category {
@@ -197,13 +224,40 @@ func (c *Column) inconsistency(impute, standardize bool) string {
 		case impute && !known, !impute && c.FillCategory != "":
 			return "fill category " + quote(c.FillCategory)
 		}
+	case Ordered:
+		sorted := slices.Sorted(slices.Values(c.Categories))
+		if len(sorted) < 2 || len(slices.Compact(sorted)) != len(c.Categories) {
+			return "an order of fewer than two categories, or one twice"
+		}
+	case Date:
+		return c.Dates.problem()
 	case Presence:
 		if !c.Indicator {
 			return "presence without an indicator"
 		}
-	case Outcome, Dropped:
+	case Numeric, Outcome, Dropped, Weights, Identity:
 	default:
 		return "unknown kind " + quote(string(c.Kind))
+	}
+	return ""
+}
+
+// badNumbers says what is wrong with the numbers of a quantity.
+func (c *Column) badNumbers(impute, standardize bool) string {
+	bad := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+	switch {
+	case bad(c.Mean) || bad(c.Scale) || c.Scale <= 0:
+		return fmt.Sprintf("mean %v and scale %v are not a finite number and a positive one", c.Mean, c.Scale)
+	case !standardize && (c.Mean != 0 || c.Scale != 1 || c.Scaling != nil):
+		return fmt.Sprintf("mean %v and scale %v in a recipe that does not standardise", c.Mean, c.Scale)
+	case bad(c.Fill) || !impute && c.Fill != 0:
+		return fmt.Sprintf("fill value %v", c.Fill)
+	case bad(c.Low) || bad(c.High) || c.Low > c.High:
+		return fmt.Sprintf("values from %v to %v", c.Low, c.High)
+	case c.Scaling != nil && c.Kind != Numeric:
+		return "a scaling of what is no number"
+	case c.Scaling != nil:
+		return c.Scaling.problem()
 	}
 	return ""
 }

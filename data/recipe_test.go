@@ -14,7 +14,7 @@ import (
 // soundRecipe has a column of every kind.
 func soundRecipe() *Recipe {
 	return &Recipe{
-		Rows: 10, Header: true, Standardize: true, Impute: true, Missing: DefaultMissing(),
+		Rows: 10, Header: true, Standardize: true, Impute: true, Missing: []string{"", "?", "N/A", "NA", "NAN", "NULL", "NaN", "nan", "null"},
 		Target: Target{Column: "y", Positive: "yes", Negative: "no", PositiveRows: 4, NegativeRows: 6},
 		Columns: []Column{
 			{Name: "age", Kind: Numeric, Mean: 40, Scale: 12, Fill: 38, Indicator: true},
@@ -78,8 +78,8 @@ func TestRecipeValidate(t *testing.T) {
 		"categories repeated":   {func(r *Recipe) { r.Columns[1].Categories = []string{"smith", "smith"} }, "order"},
 		"no categories":         {func(r *Recipe) { r.Columns[1].Categories = nil }, "no categories"},
 		"fill not a category":   {func(r *Recipe) { r.Columns[1].FillCategory = "baker" }, "fill category"},
-		"categories of numbers": {func(r *Recipe) { r.Columns[0].Categories = []string{"a"} }, "not categorical"},
-		"scale of categories":   {func(r *Recipe) { r.Columns[1].Scale = 1 }, "not numeric"},
+		"categories of numbers": {func(r *Recipe) { r.Columns[0].Categories = []string{"a"} }, "that has none"},
+		"scale of categories":   {func(r *Recipe) { r.Columns[1].Scale = 1 }, "that has none"},
 		"presence, no feature":  {func(r *Recipe) { r.Columns[2].Indicator = false }, "presence"},
 		"dropped, no reason":    {func(r *Recipe) { r.Columns[3].Reason = "" }, "reason"},
 		"dropped, indicator":    {func(r *Recipe) { r.Columns[3].Indicator = true }, "indicator"},

@@ -1,5 +1,7 @@
 package data
 
+import "github.com/lossep/lossep/internal/tasks"
+
 // Refit keeps what the recipe settled about the columns (their kinds,
 // categories and which are dropped) and estimates means, scales and fill values
 // anew from the rows of t. Cross-validation needs it: the folds of a table then
@@ -25,20 +27,32 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 		}
 	}
 	refitted.Columns = make([]Column, len(r.Columns))
-	for i, c := range r.Columns {
-		if c.isFeature() {
-			s := scan(t, b.source[i], r.Missing)
-			// Without a single value there is nothing to estimate from: the
-			// statistics of the wider table stay. Cells that do not fit their
-			// column are reported, with their place, when they are encoded.
-			if s.present() > 0 && (c.Kind != Numeric || len(s.values) > 0) {
-				s.estimate(&c, r.Impute, r.Standardize)
+	m := newMarkers(r.Missing)
+	tasks.Each(len(r.Columns), func() func(int) {
+		return func(i int) {
+			c := r.Columns[i]
+			if c.isFeature() {
+				s := scan(t, b.source[i], m)
+				// Without a single value there is nothing to estimate from: the
+				// statistics of the wider table stay. Cells that do not fit their
+				// column are reported, with their place, when they are encoded.
+				if s.present() > 0 {
+					s.estimate(&c, r.Impute, r.Standardize, c.bend())
+				}
 			}
+			refitted.Columns[i] = c
 		}
-		refitted.Columns[i] = c
-	}
+	})
 	if err := refitted.Validate(); err != nil {
 		return nil, &Error{File: t.file, Msg: err.Error(), Fix: "give rows of both outcomes", Err: err}
 	}
 	return &refitted, nil
+}
+
+// bend is the one that was chosen for the column.
+func (c *Column) bend() Bend {
+	if c.Scaling == nil {
+		return Straight
+	}
+	return c.Scaling.Bend
 }

@@ -6,10 +6,10 @@ import "fmt"
 type Report struct {
 	Rows    int      // rows encoded
 	Unseen  []Unseen // columns with categories that training had not seen
+	Far     []Far    // columns with numbers far from those of training
 	Ignored []string // columns of the file that the recipe does not know
 
-	recipe *Recipe
-	index  map[int]int // recipe column → element of Unseen
+	bound *binding
 }
 
 // Unseen counts the cells of a column whose category was not seen in training;
@@ -20,20 +20,54 @@ type Unseen struct {
 	Example string // the first of them
 }
 
-// newReport starts counting for one file.
-func newReport(b *binding) *Report {
-	return &Report{Ignored: b.ignored, recipe: b.recipe, index: make(map[int]int)}
+// Far counts the cells of a column outside the training values by more than half their
+// range.
+type Far struct {
+	Column string
+	Cells  int
 }
+
+// newReport starts counting for one file.
+func newReport(b *binding) *Report { return &Report{Ignored: b.ignored, bound: b} }
 
 // unseen takes note of a cell in a column of the recipe.
 func (p *Report) unseen(column int, cell string) {
-	k, ok := p.index[column]
-	if !ok {
-		k = len(p.Unseen)
-		p.index[column] = k
-		p.Unseen = append(p.Unseen, Unseen{Column: p.recipe.Columns[column].Name, Example: cell})
+	p.addUnseen(Unseen{Column: p.bound.recipe.Columns[column].Name, Cells: 1, Example: cell})
+}
+
+func (p *Report) addUnseen(u Unseen) {
+	for k := range p.Unseen {
+		if p.Unseen[k].Column == u.Column {
+			p.Unseen[k].Cells += u.Cells
+			return
+		}
 	}
-	p.Unseen[k].Cells++
+	p.Unseen = append(p.Unseen, u)
+}
+
+func (p *Report) far(column int) {
+	p.addFar(Far{p.bound.recipe.Columns[column].Name, 1})
+}
+
+func (p *Report) addFar(f Far) {
+	for k := range p.Far {
+		if p.Far[k].Column == f.Column {
+			p.Far[k].Cells += f.Cells
+			return
+		}
+	}
+	p.Far = append(p.Far, f)
+}
+
+// add adds the counts of rows that come later.
+func (p *Report) add(later *Report) {
+	p.Rows += later.Rows
+	for _, u := range later.Unseen {
+		p.addUnseen(u)
+	}
+	for _, f := range later.Far {
+		p.addFar(f)
+	}
 }
 
 // Lines says in words what a reader of the results should know, one fact a
@@ -47,5 +81,35 @@ func (p *Report) Lines() []string {
 		lines = append(lines, fmt.Sprintf("column %s: %s of %d with a category not seen in training, such as %s, encoded as zeros",
 			quote(u.Column), plural(u.Cells, "row"), p.Rows, quote(u.Example)))
 	}
+	for _, f := range p.Far {
+		lines = append(lines, fmt.Sprintf("column %s: %s of %d far outside the values seen in training",
+			quote(f.Column), plural(f.Cells, "row"), p.Rows))
+	}
 	return lines
+}
+
+// Err refuses columns of which no cell was a category seen in training: they are
+// spelled otherwise there, or mean something else. A single row says nothing of the
+// kind. If any is true, one cell is enough.
+func (p *Report) Err(file string, any bool) error {
+	for _, u := range p.Unseen {
+		if !any && (u.Cells < p.Rows || p.Rows < 2) {
+			continue
+		}
+		e := &Error{
+			File: file, ColumnName: u.Column,
+			Msg: fmt.Sprintf("%d of %s with a category that the training rows did not have, such as %s", u.Cells, plural(p.Rows, "row"), quote(u.Example)),
+			Fix: "write categories as the training file does",
+		}
+		for i := range p.bound.recipe.Columns {
+			if c := &p.bound.recipe.Columns[i]; c.Name == u.Column {
+				e.Msg += "; those are " + quoteList(c.Categories)
+			}
+		}
+		if !any {
+			e.Ways = []Way{{Option: WayUnseen, Meaning: "if they are new indeed"}}
+		}
+		return e
+	}
+	return nil
 }

@@ -1,8 +1,12 @@
 package data
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -10,53 +14,93 @@ import (
 // Reader encodes the rows of a file one block at a time. It holds one block,
 // however long the file is.
 type Reader struct {
-	source  *records
+	source  *splitter
+	rows    rows
+	dialect dialect
+	limits  Limits
 	bound   *binding
+	encoder *Encoder
+	column  []int // of the recipe for each of the file, or −1
 	report  *Report
-	pending []string // a first row that is data
-	line    int      // where it is
-	failure error    // to be returned once the rows before it are
+	skip    func(Bad)
+
+	now     *chunkText // the chunk being read
+	odd     bool       // it holds bytes that are no text
+	pending bool       // the row read last has not been given yet
+	line    int        // where it begins
+	n       int        // rows given
+	failure error      // to be returned once the rows before it are
+}
+
+// chunkText is what the cells of rows are parts of.
+type chunkText struct{ text, side []byte }
+
+// Bad is a row that cannot be encoded.
+type Bad struct {
+	Line  int
+	Cells []string
+	Err   error
 }
 
 // NewReader begins to read new rows: in the same formats as Read, with the
 // columns in any order if the file names them. It looks no further ahead than
-// the first line, so that a slow pipe is served row by row.
+// the first line, so that a slow pipe is served row by row. Reading ends when the
+// context does.
 //
 // With HeaderAuto the first row is a header if the training file had one, or
 // if it holds the names or words where the recipe has numbers.
-func NewReader(r io.Reader, name string, recipe *Recipe, header Header) (*Reader, error) {
-	if err := header.check(); err != nil {
+func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f Format) (*Reader, error) {
+	if err := f.check(); err != nil {
 		return nil, err
 	}
-	source, err := newRecords(r, name, true, recipe.fit)
+	in, err := openInput(ctx, r, name, &f, true)
 	if err != nil {
 		return nil, err
 	}
-	first, line, err := source.next()
-	if err == io.EOF {
-		return nil, emptyFile(name)
+	usual := byte('.')
+	if recipe.Decimal != "" {
+		usual = recipe.Decimal[0]
 	}
-	if err != nil {
+	d := in.findDialect(&f, recipe.fit, usual)
+	rd := &Reader{
+		source: &splitter{r: in.text, file: name, eager: true, line: 1}, dialect: d, limits: f.Limits,
+		rows: rows{file: name, separator: d.separator},
+	}
+	if err := rd.advance(); err != nil {
+		if bad, ok := err.(*rowError); ok {
+			err = bad.Err
+		}
+		if err == io.EOF {
+			err = emptyFile(name)
+		}
 		return nil, err
 	}
-	isHeader := header == HeaderYes || header != HeaderNo && recipe.looksLikeHeader(first)
+	first := rd.rows.strings()
+	isHeader := f.Header == HeaderYes || f.Header != HeaderNo && recipe.looksLikeHeader(first)
 	names := generatedNames(len(first))
 	if isHeader {
-		if names, err = headerNames(name, line, first); err != nil {
+		if names, err = headerNames(name, rd.line, first); err != nil {
 			return nil, err
 		}
 	}
-	rd := &Reader{source: source}
-	if rd.bound, err = recipe.bind(name, line, names, isHeader); err != nil {
+	if rd.bound, err = recipe.bind(name, rd.line, names, isHeader); err != nil {
 		return nil, err
 	}
-	rd.report = newReport(rd.bound)
-	source.names = rd.bound.names
-	if !isHeader {
-		rd.pending, rd.line = first, line
+	rd.encoder, rd.report, rd.rows.names = recipe.NewEncoder(), newReport(rd.bound), rd.bound.names
+	rd.pending = !isHeader
+	rd.column = slices.Repeat([]int{-1}, len(names))
+	for i, j := range rd.bound.source {
+		if j >= 0 && recipe.Columns[i].isFeature() {
+			rd.column[j] = i
+		}
 	}
 	return rd, nil
 }
+
+// Skip makes the reader hand rows that cannot be encoded to bad and go on after them,
+// in place of ending with an error. Faults of the text as a whole, such as a quote that
+// is not closed, still end it.
+func (rd *Reader) Skip(bad func(Bad)) { rd.skip = bad }
 
 // fit scores how well a first row suits the recipe: by the names it holds, or
 // by having the right number of cells and how many of them can be encoded.
@@ -72,9 +116,8 @@ func (r *Recipe) fit(first []string) int {
 		if !c.isFeature() {
 			continue
 		}
-		cell := clean(first[b.source[i]])
-		_, kind := parseNumber(cell)
-		if _, known := slices.BinarySearch(c.Categories, cell); known || c.Kind == Numeric && kind == finite {
+		cell := bytesOf(first[b.source[i]])
+		if c.Kind != Presence && b.fields[i].text(cell, '.').state == known || c.Kind == Numeric && b.fields[i].text(cell, ',').state == known {
 			score++
 		}
 	}
@@ -91,20 +134,20 @@ func (r *Recipe) looksLikeHeader(first []string) bool {
 	if err != nil {
 		return false // bind will say so again, with the place
 	}
-	words, numbers := 0, 0
+	words, amounts := 0, 0
 	for i := range r.Columns {
-		if r.Columns[i].Kind != Numeric {
+		if k := r.Columns[i].Kind; k != Numeric && k != Date {
 			continue
 		}
-		cell := clean(first[b.source[i]])
-		switch _, kind := parseNumber(cell); {
-		case kind != notNumber:
-			numbers++
-		case !isMissing(r.Missing, cell):
+		cell := bytesOf(first[b.source[i]])
+		switch {
+		case isAmount(cell, '.'):
+			amounts++
+		case !b.fields[i].markers.text(cell):
 			words++
 		}
 	}
-	return words > numbers
+	return words > amounts
 }
 
 // Columns names the columns of the file: as its header does, or as the training
@@ -126,10 +169,48 @@ type Block struct {
 // Row is one row of a file, encoded and as it was.
 type Row struct {
 	Features []float64 // shares memory with the Block's X
-	Cells    []string  // the cells as they were in the file
 	Line     int       // line of the file on which the row begins
+	Unseen   []string  // columns whose category was not in the training rows
+	Far      []string  // columns whose value is far outside those of the training rows
 
-	bound *binding
+	bound   *binding
+	decimal byte
+	chunk   *chunkText
+	spans   []span
+}
+
+// rowError is a fault of one row, after which the next can be read.
+type rowError struct{ Err *Error }
+
+func (e *rowError) Error() string { return e.Err.Error() }
+
+// advance moves to the next row of the file and says whether there is one by io.EOF.
+func (rd *Reader) advance() error {
+	for {
+		if rd.now != nil {
+			line, err := rd.rows.next()
+			rd.now.side = rd.rows.side
+			if err == nil && line > 0 && rd.odd {
+				err = rd.rows.checkText(line)
+			}
+			rd.line = line
+			if located, ok := err.(*Error); ok && rd.rows.complete {
+				rd.line = located.Line
+				return &rowError{located}
+			}
+			if err != nil || line > 0 {
+				return err
+			}
+		}
+		c, err := rd.source.next(nil)
+		if err != nil {
+			return err
+		}
+		rd.rows.side = nil // rows that were given keep theirs
+		rd.rows.set(c)
+		rd.now = &chunkText{text: c.text}
+		rd.odd = !utf8.Valid(c.text) || bytes.IndexByte(c.text, 0) >= 0
+	}
 }
 
 // ReadBlock reads up to n rows, fewer only at the end of the file or before a
@@ -145,19 +226,37 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	var features []float64
 	// Memory grows with the rows that are there, not with the n asked for.
 	for len(block.Rows) < n && rd.failure == nil {
-		row, line, err := rd.nextRow()
-		if err != nil {
-			rd.failure = err
+		if !rd.pending {
+			err := rd.advance()
+			if bad, ok := err.(*rowError); ok {
+				if err = bad.Err; rd.skip != nil {
+					rd.skip(Bad{Line: rd.line, Cells: rd.rows.strings(), Err: err})
+					continue
+				}
+			}
+			if rd.failure = err; err != nil {
+				break
+			}
+		}
+		rd.pending = false
+		if most := rd.limits.Rows; most > 0 && rd.n == most {
+			rd.failure = tooManyRows(rd.bound.file, rd.line, most)
 			break
 		}
 		start := len(features)
 		features = append(features, make([]float64, d)...)
-		if err := rd.bound.encode(row, line, features[start:], rd.report); err != nil {
-			rd.failure = err
+		row, err := rd.encode(features[start:])
+		if err != nil {
 			features = features[:start]
+			if rd.skip != nil {
+				rd.skip(Bad{Line: rd.line, Cells: rd.rows.strings(), Err: err})
+				continue
+			}
+			rd.failure = err
 			break
 		}
-		block.Rows = append(block.Rows, Row{Cells: row, Line: line, bound: rd.bound})
+		rd.n++
+		block.Rows = append(block.Rows, row)
 	}
 	if len(block.Rows) == 0 {
 		return nil, rd.failure
@@ -170,14 +269,55 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	return &block, nil
 }
 
-// nextRow is the row that was read to look for a header, if it turned out to be
-// data, and then the rows of the file.
-func (rd *Reader) nextRow() ([]string, int, error) {
-	if row := rd.pending; row != nil {
-		rd.pending = nil
-		return row, rd.line, nil
+// encode encodes the row read last.
+func (rd *Reader) encode(dst []float64) (Row, error) {
+	e := rd.encoder
+	e.Begin(dst)
+	for j, i := range rd.column {
+		if i >= 0 {
+			e.text(i, rd.rows.cell(j), rd.dialect.decimal)
+		}
 	}
-	return rd.source.next()
+	row := Row{Line: rd.line, bound: rd.bound, decimal: rd.dialect.decimal, chunk: rd.now, spans: slices.Clone(rd.rows.cells)}
+	var err error
+	if row.Unseen, err = e.End(); err != nil {
+		located := err.(*Error)
+		j, missing := rd.bound.column(located.ColumnName)
+		if missing != nil {
+			return row, missing
+		}
+		at := rd.bound.at(rd.line, j)
+		at.Msg, at.Fix = located.Msg, located.Fix
+		return row, at
+	}
+	row.Far = e.Far()
+	rd.report.Rows++
+	for _, name := range row.Unseen {
+		j, _ := rd.bound.column(name)
+		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: string(rd.rows.cell(j))})
+	}
+	for _, name := range row.Far {
+		rd.report.addFar(Far{Column: name, Cells: 1})
+	}
+	return row, nil
+}
+
+// Cells are the cells of the row as they were in the file, without white space and
+// quotes around them.
+func (r *Row) Cells() []string {
+	cells := make([]string, len(r.spans))
+	for j := range cells {
+		cells[j] = string(r.cell(j))
+	}
+	return cells
+}
+
+func (r *Row) cell(j int) []byte {
+	s := r.spans[j]
+	if s.aside {
+		return r.chunk.side[s.start:s.end]
+	}
+	return r.chunk.text[s.start:s.end]
 }
 
 // Value is the number in the named column of the row, before any
@@ -188,20 +328,37 @@ func (r *Row) Value(column string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, kind := parseNumber(clean(r.Cells[j]))
-	if kind != finite {
-		return 0, notFinite(r.bound.at(r.Line, j), r.Cells[j])
+	cell := r.cell(j)
+	x, kind := parseNumber(cell, r.decimal)
+	if kind == finite || kind == long {
+		return x, nil
 	}
-	return x, nil
+	for i := range r.bound.recipe.Columns {
+		if c := &r.bound.recipe.Columns[i]; r.bound.source[i] == j && c.Notation != nil {
+			if x, ok := c.Notation.parse(cell); ok {
+				return x, nil
+			}
+		}
+	}
+	return 0, notFinite(r.bound.at(r.Line, j), string(cell))
 }
 
 // Label is the outcome ±1 of the row; ok is false where the file has none or
 // the cell is missing.
 func (r *Row) Label() (y int, ok bool, err error) {
 	j := r.bound.target
-	if j < 0 || isMissing(r.bound.recipe.Missing, clean(r.Cells[j])) {
+	if j < 0 {
 		return 0, false, nil
 	}
-	y, err = r.bound.label(r.Cells, r.Line)
-	return y, err == nil, err
+	text := string(r.cell(j))
+	if r.decimal == ',' {
+		text = strings.Replace(text, ",", ".", 1)
+	}
+	if y, ok = r.bound.recipe.Target.Label(text); ok {
+		return y, true, nil
+	}
+	if r.bound.fields[0].markers.text([]byte(text)) {
+		return 0, false, nil
+	}
+	return 0, false, r.bound.strangeOutcome(r.Line, text)
 }

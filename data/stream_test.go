@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ const trainText = "age,job,amount,y\n20,a,100,no\n30,b,250,yes\n40,a,100,no\n50,
 func TestReaderReordersAndIgnores(t *testing.T) {
 	recipe, x, y := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
 	text := "note,y,amount,job,age\nhello,no,100,a,20\nx,yes,250,b,30\n,,100,a,40\nz,yes,900,c,50\n"
-	rows, err := NewReader(strings.NewReader(text), "new.csv", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), strings.NewReader(text), "new.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +53,8 @@ func TestReaderReordersAndIgnores(t *testing.T) {
 			}
 			seen++
 		}
-		if seen == 3 && block.Rows[0].Cells[0] != "hello" {
-			t.Errorf("cells %q", block.Rows[0].Cells)
+		if seen == 3 && block.Rows[0].Cells()[0] != "hello" {
+			t.Errorf("cells %q", block.Rows[0].Cells())
 		}
 	}
 	if _, err := rows.ReadBlock(3); err != io.EOF {
@@ -66,7 +67,7 @@ func TestReaderReordersAndIgnores(t *testing.T) {
 
 func TestReaderUnseenCategories(t *testing.T) {
 	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
-	rows, err := NewReader(strings.NewReader("age,job,amount\n20,z,100\n30,b,250\n20,q,100\n"), "new.csv", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), strings.NewReader("age,job,amount\n20,z,100\n30,b,250\n20,q,100\n"), "new.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestReaderUnseenCategories(t *testing.T) {
 
 func TestRowValueErrors(t *testing.T) {
 	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
-	rows, err := NewReader(strings.NewReader("age,job,amount,fee,y\n20,a,100,free,maybe\n"), "new.csv", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), strings.NewReader("age,job,amount,fee,y\n20,a,100,free,maybe\n"), "new.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestRowValueErrors(t *testing.T) {
 // Rows before a bad one are handed out first.
 func TestReaderErrorAfterGoodRows(t *testing.T) {
 	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
-	rows, err := NewReader(strings.NewReader("age,job,amount\n20,a,100\n30,b,250\nold,b,250\n30,b,1\n"), "new.csv", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), strings.NewReader("age,job,amount\n20,a,100\n30,b,250\nold,b,250\n30,b,1\n"), "new.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestReaderByPosition(t *testing.T) {
 		"foreign header":  {"age,job\n20,a\n30,b\n40,a\n", []string{"age", "job"}},
 		"own header":      {"c3,extra,c2\na,1,20\nb,1,30\na,1,40\n", []string{"c3", "extra", "c2"}},
 	} {
-		rows, err := NewReader(strings.NewReader(c.text), "new.csv", recipe, HeaderAuto)
+		rows, err := NewReader(context.Background(), strings.NewReader(c.text), "new.csv", recipe, Format{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -153,7 +154,7 @@ func TestReaderByPosition(t *testing.T) {
 	}
 	// And the other way round: rows without a header for a model with names.
 	named, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
-	rows, err := NewReader(strings.NewReader("20,a,100\n"), "new.csv", named, HeaderNo)
+	rows, err := NewReader(context.Background(), strings.NewReader("20,a,100\n"), "new.csv", named, Format{Header: HeaderNo})
 	if err != nil || !cmp.Equal(rows.Columns(), []string{"age", "job", "amount"}) {
 		t.Fatalf("by position: %v", err)
 	}
@@ -171,14 +172,14 @@ func TestReaderServesASlowPipe(t *testing.T) {
 		_ = out.Close()
 	}()
 	written <- "age,job,amount\n"
-	rows, err := NewReader(in, "-", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), in, "-", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
 		written <- fmt.Sprintf("%d,a,100\n", 20+i)
 		block, err := rows.ReadBlock(1)
-		if err != nil || block.Rows[0].Cells[0] != fmt.Sprint(20+i) {
+		if err != nil || block.Rows[0].Cells()[0] != fmt.Sprint(20+i) {
 			t.Fatalf("row %d: %v, %v", i, block, err)
 		}
 	}
@@ -214,7 +215,7 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
 	line := []byte("20," + strings.Repeat("z", 100) + ",100\n")
 	text := io.MultiReader(strings.NewReader("age,job,amount\n"), &repeated{text: bytes.Repeat(line, 1000), left: 200})
-	rows, err := NewReader(text, "new.csv", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), text, "new.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 // look at; the recipe knows which of them makes a number.
 func TestReaderDelimiterByRecipe(t *testing.T) {
 	recipe, _, _ := mustLearn(t, mustRead(t, "1.5,a;b,0\n2.5,c,1\n3.5,a;b,1\n", HeaderNo), Options{})
-	rows, err := NewReader(strings.NewReader("2.5,a;b\n1.5,c\n"), "new.csv", recipe, HeaderAuto)
+	rows, err := NewReader(context.Background(), strings.NewReader("2.5,a;b\n1.5,c\n"), "new.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,68 +2,23 @@ package data
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// Table is a rectangle of text cells that knows where each row came from.
+// Table is a rectangle of cells, each a number or a text, that knows where each row
+// came from. It holds columns of eight bytes a cell.
 type Table struct {
 	file    string
 	header  bool
+	dialect dialect
 	columns []string
-	rows    [][]string
-	lines   []int // line in the file on which each row begins
-}
-
-// Read reads a whole table. The delimiter (comma, semicolon or tab) and gzip
-// compression are recognised; name is used in messages only. Columns of a table
-// without a header are called c1, c2, …
-func Read(r io.Reader, name string, header Header) (*Table, error) {
-	if err := header.check(); err != nil {
-		return nil, err
-	}
-	source, err := newRecords(r, name, false, nil)
-	if err != nil {
-		return nil, err
-	}
-	t := &Table{file: name}
-	for {
-		row, line, err := source.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		t.rows = append(t.rows, row)
-		t.lines = append(t.lines, line)
-	}
-	if len(t.rows) == 0 {
-		return nil, emptyFile(name)
-	}
-	// A whole table is at hand, so whole columns are compared.
-	t.header = header == HeaderYes || header != HeaderNo && looksLikeHeader(t.rows)
-	if !t.header {
-		t.columns = generatedNames(source.width)
-		return t, nil
-	}
-	if t.columns, err = headerNames(name, t.lines[0], t.rows[0]); err != nil {
-		return nil, err
-	}
-	t.rows, t.lines = t.rows[1:], t.lines[1:]
-	if len(t.rows) == 0 {
-		return nil, &Error{
-			File: name, Line: 2, Column: 1, ColumnName: t.columns[0],
-			Msg: "there is a header but no row below it", Fix: "add rows, or choose --header=no if the first row is data",
-		}
-	}
-	return t, nil
-}
-
-// emptyFile is the error for a file without a single row.
-func emptyFile(name string) error {
-	return &Error{File: name, Line: 1, Column: 1, Msg: "the file is empty", Fix: "give a table of one case per row"}
+	cells   []*cells
+	lines   lineIndex
+	n       int
+	rows    []int    // of the columns, if the table is a part of another
+	notes   []string // what was found out about the text and may surprise
 }
 
 // Name is the name used in messages.
@@ -76,26 +31,44 @@ func (t *Table) HasHeader() bool { return t.header }
 func (t *Table) Columns() []string { return slices.Clone(t.columns) }
 
 // Len is the number of rows, the header not counted.
-func (t *Table) Len() int { return len(t.rows) }
+func (t *Table) Len() int { return t.n }
 
-// Row returns the cells of row i as they were in the file. They are shared
-// with the table and must not be changed.
-func (t *Table) Row(i int) []string { return t.rows[i] }
+// place is where row i is in the columns.
+func (t *Table) place(i int) int {
+	if t.rows != nil {
+		return t.rows[i]
+	}
+	return i
+}
+
+// at is the cell of row i and column j.
+func (t *Table) at(i, j int) float64 { return t.cells[j].at(t.place(i)) }
+
+// Row returns the cells of row i as text. Numbers are spelled the shortest way, which
+// need not be how the file has them.
+func (t *Table) Row(i int) []string {
+	row := make([]string, len(t.cells))
+	for j, c := range t.cells {
+		row[j] = c.text(t.at(i, j))
+	}
+	return row
+}
 
 // Line is the line of the file on which row i begins.
-func (t *Table) Line(i int) int { return t.lines[i] }
+func (t *Table) Line(i int) int { return t.lines.line(t.place(i)) }
 
 // Subset is the table of the given rows, in the given order; cells are shared.
 // It panics if an index is out of range.
 func (t *Table) Subset(rows []int) *Table {
-	s := &Table{
-		file: t.file, header: t.header, columns: t.columns,
-		rows: make([][]string, len(rows)), lines: make([]int, len(rows)),
-	}
+	s := *t
+	s.n, s.rows = len(rows), make([]int, len(rows))
 	for k, i := range rows {
-		s.rows[k], s.lines[k] = t.rows[i], t.lines[i]
+		if i < 0 || i >= t.n {
+			panic(fmt.Sprintf("data: row %d of %d", i, t.n))
+		}
+		s.rows[k] = t.place(i)
 	}
-	return s
+	return &s
 }
 
 // Column finds a column by its name, by its number from 1, or as "last", in
@@ -116,23 +89,84 @@ func (t *Table) Column(ref string) (int, error) {
 	}
 	return 0, &Error{
 		File: t.file, Line: line, ColumnName: ref,
-		Msg: fmt.Sprintf("there is no such column; the %s: %s", plural(len(t.columns), "column"), quoteList(t.columns)),
+		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", didYouMean(ref, t.columns), plural(len(t.columns), "column"), quoteList(t.columns)),
 		Fix: `name one of them, give its number from 1, or say "last"`,
 	}
 }
 
+// didYouMean asks about the names that differ from a text in case, in white space and
+// signs, or in one or two letters.
+func didYouMean(text string, names []string) string {
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" _-.\t", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(s))
+	}
+	var near []string
+	for _, name := range names {
+		a, b := plain(text), plain(name)
+		most := min(2, (len(a)-1)/3) // short names are all near each other
+		if a == b || most > 0 && len(a) < 100 && len(b) < 100 && distance(a, b) <= most {
+			near = append(near, quote(name))
+		}
+	}
+	if len(near) == 0 || len(near) > 3 {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %s? ", strings.Join(near, " or "))
+}
+
+// distance counts the letters to be inserted, left out or replaced to make a of b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
 // Floats returns a column, found as by Column, as finite numbers: the costs of
-// the single cases, for example.
+// the single cases, for example. They may be written as those of a feature may.
 func (t *Table) Floats(ref string) ([]float64, error) {
 	j, err := t.Column(ref)
 	if err != nil {
 		return nil, err
 	}
-	values := make([]float64, len(t.rows))
-	for i, row := range t.rows {
-		x, kind := parseNumber(clean(row[j]))
-		if kind != finite {
-			return nil, notFinite(t.cell(i, j), row[j])
+	values := make([]float64, t.n)
+	var s *scanned // made where texts have to be looked at
+	var notation *Notation
+	for i := range values {
+		cell := t.at(i, j)
+		if !isWord(cell) {
+			values[i] = cell
+			continue
+		}
+		if s == nil {
+			s = scan(t, j, newMarkers(DefaultMissing()))
+			notation, _ = s.notation()
+		}
+		text := t.cells[j].word(cell)
+		x, ok := 0.0, false
+		if notation != nil {
+			x, ok = notation.parse(text)
+		}
+		if !ok {
+			return nil, notFinite(t.cell(i, j), string(text))
 		}
 		values[i] = x
 	}
@@ -141,7 +175,7 @@ func (t *Table) Floats(ref string) ([]float64, error) {
 
 // cell is an Error that so far says only where cell (i, j) is.
 func (t *Table) cell(i, j int) *Error {
-	return &Error{File: t.file, Line: t.lines[i], Column: j + 1, ColumnName: t.columns[j]}
+	return &Error{File: t.file, Line: t.Line(i), Column: j + 1, ColumnName: t.columns[j]}
 }
 
 // notFinite completes an Error for a cell that should be a finite number.

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,10 +14,12 @@ func usualPairs() [][2]string {
 		{"1", "0"},
 		{"1", "-1"},
 		{"+1", "-1"},
-		{"1.0", "0.0"},
-		{"1.0", "-1.0"},
 		{"yes", "no"},
 		{"y", "n"},
+		{"ja", "nein"},
+		{"oui", "non"},
+		{"sí", "no"},
+		{"si", "no"},
 		{"true", "false"},
 		{"t", "f"},
 		{"positive", "negative"},
@@ -38,59 +41,78 @@ func usualPairs() [][2]string {
 	}
 }
 
-// learnTarget finds the two spellings of the outcome in column j, which of them
-// is positive, and the labels ±1.
-func learnTarget(t *Table, j int, o *Options) (Target, []int, error) {
-	count := make(map[string]int)
-	var missing []int
-	for i, row := range t.rows {
-		label := clean(row[j])
-		if isMissing(o.Markers, label) {
-			missing = append(missing, i)
+// learnTarget finds the two values of the outcome in column j, which of them is
+// positive, and the labels ±1.
+func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error) {
+	s := scan(t, j, m)
+	if s.missing > 0 {
+		var rows []int
+		for i := s.gap; i < t.n && len(rows) < 6; i++ {
+			if s.isMissing(t.at(i, j)) {
+				rows = append(rows, i)
+			}
 		}
-		count[label]++
-	}
-	if len(missing) > 0 {
-		at := t.cell(missing[0], j)
-		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", plural(len(missing), "row"), lineList(t, missing))
+		at := t.cell(s.gap, j)
+		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", plural(s.missing, "row"), lineList(t, rows))
 		at.Fix = "fill the outcomes in, or leave these rows out of the training file"
 		return Target{}, nil, at
 	}
-	values := make([]string, 0, len(count))
-	for value := range count {
-		values = append(values, value)
-	}
-	slices.Sort(values)
+	count := s.categories()
+	values := slices.Sorted(maps.Keys(count))
 	positive, err := choosePositive(values, o.Positive)
 	if err != nil {
 		// The first row that departs from two values is where to look.
 		at := t.cell(firstOdd(t, j), j)
-		at.Msg, at.Fix = err.Msg, err.Fix
+		at.Msg, at.Fix, at.Ways = err.Msg, err.Fix, err.Ways
 		return Target{}, nil, at
 	}
 	target := Target{
 		Column: t.columns[j], Positive: positive, Negative: values[0],
-		PositiveRows: count[positive], NegativeRows: len(t.rows) - count[positive],
+		PositiveRows: count[positive], NegativeRows: t.n - count[positive],
 	}
 	if positive == values[0] {
 		target.Negative = values[1]
 	}
-	y := make([]int, len(t.rows))
-	for i, row := range t.rows {
-		y[i], _ = target.label(clean(row[j]))
-	}
-	return target, y, nil
+	return target, target.labels(t, j), nil
 }
 
-// label turns a spelling into ±1.
-func (t *Target) label(spelling string) (y int, known bool) {
-	switch spelling {
-	case t.Positive:
+// labels are those of the rows of a table in which both outcomes, and no other, occur
+// in column j.
+func (t *Target) labels(table *Table, j int) []int {
+	c := table.cells[j]
+	words := make([]int, c.words.len())
+	for k := range words {
+		words[k], _ = t.label(c.words.word(uint32(k)), table.dialect.decimal)
+	}
+	x, isNumber := Number(t.Positive)
+	y := make([]int, table.n)
+	for i := range y {
+		switch cell := table.at(i, j); {
+		case isWord(cell):
+			y[i] = words[wordOf(cell)]
+		case isNumber && cell == x:
+			y[i] = +1
+		default:
+			y[i] = -1
+		}
+	}
+	return y
+}
+
+// label turns a text into ±1.
+func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
+	switch key(text, decimal) {
+	case key(bytesOf(t.Positive), '.'):
 		return +1, true
-	case t.Negative:
+	case key(bytesOf(t.Negative), '.'):
 		return -1, true
 	}
 	return 0, false
+}
+
+// Label is the outcome ±1 that a text spells; numbers are compared by value.
+func (t *Target) Label(text string) (y int, known bool) {
+	return t.label(bytesOf(strings.TrimSpace(text)), '.')
 }
 
 // choosePositive picks the positive one of two spellings: the one asked for
@@ -108,8 +130,8 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 			Msg: fmt.Sprintf("%d classes: the outcome takes the values %s", len(values), quoteList(values)),
 			Fix: "choose a target column of two values, or merge the classes into two",
 		}
-	case slices.Contains(values, wanted):
-		return wanted, nil
+	case slices.Contains(values, key(bytesOf(strings.TrimSpace(wanted)), '.')):
+		return key(bytesOf(strings.TrimSpace(wanted)), '.'), nil
 	}
 	listed := fmt.Sprintf("%s and %s", quote(values[0]), quote(values[1]))
 	if wanted != "" {
@@ -118,7 +140,7 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 		}
 		return "", &Error{
 			Msg: fmt.Sprintf("no row has the outcome %s that is to be positive; the values are %s", quote(wanted), listed),
-			Fix: "name one of these two with --positive",
+			Fix: "name one of these two", Ways: []Way{{WayPositive, values[0], ""}, {WayPositive, values[1], ""}},
 		}
 	}
 	plain := [2]string{strings.ToLower(unquoted(values[0])), strings.ToLower(unquoted(values[1]))}
@@ -132,7 +154,7 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 	}
 	return "", &Error{
 		Msg: fmt.Sprintf("the outcome takes the values %s, and neither is the positive one by convention", listed),
-		Fix: "name the positive one with --positive",
+		Fix: "name the positive one", Ways: []Way{{WayPositive, values[0], ""}, {WayPositive, values[1], ""}},
 	}
 }
 
@@ -148,8 +170,8 @@ func unquoted(s string) string {
 // row if there are not so many.
 func firstOdd(t *Table, j int) int {
 	seen := make(map[string]bool)
-	for i, row := range t.rows {
-		if seen[clean(row[j])] = true; len(seen) > 2 {
+	for i := range t.n {
+		if seen[t.cells[j].text(t.at(i, j))] = true; len(seen) > 2 {
 			return i
 		}
 	}
@@ -164,7 +186,7 @@ func lineList(t *Table, rows []int) string {
 		if k > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "line %d", t.lines[i])
+		fmt.Fprintf(&b, "line %d", t.Line(i))
 	}
 	if len(rows) > most {
 		b.WriteString(", …")

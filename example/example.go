@@ -10,6 +10,7 @@ package example
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/csv"
 
@@ -30,7 +31,7 @@ var text []byte
 
 // Table is the whole data set.
 func Table() *data.Table {
-	t, err := data.Read(bytes.NewReader(text), Name, data.HeaderYes)
+	t, err := data.Read(context.Background(), bytes.NewReader(text), Name, data.Format{Header: data.HeaderYes})
 	if err != nil {
 		panic(err) // the file is part of the program
 	}

@@ -2,6 +2,7 @@ package example_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"testing"
 
@@ -10,12 +11,12 @@ import (
 )
 
 func Example() {
-	recipe, _, _, err := data.Learn(example.Table(), data.Options{Target: example.Target, Positive: example.Positive})
+	learned, err := data.Learn(example.Table(), data.Options{Target: example.Target, Positive: example.Positive})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(recipe.Summary()[0])
+	fmt.Println(learned.Recipe.Summary()[0])
 	// Output:
 	// 569 rows; outcome "diagnosis": positive "malignant" (212 rows, 37.3 %), negative "benign" (357 rows, 62.7 %)
 }
@@ -35,7 +36,7 @@ func TestParts(t *testing.T) {
 	if len(lines) != whole.Len() {
 		t.Errorf("%d different rows of %d", len(lines), whole.Len())
 	}
-	again, err := data.Read(bytes.NewReader(example.HeldOutCSV()), "", data.HeaderYes)
+	again, err := data.Read(context.Background(), bytes.NewReader(example.HeldOutCSV()), "", data.Format{Header: data.HeaderYes})
 	if err != nil || again.Len() != held.Len() {
 		t.Fatalf("%v", err)
 	}

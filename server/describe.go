@@ -51,7 +51,7 @@ type TargetColumn struct {
 // Column is one that a row must have.
 type Column struct {
 	Name       string   `json:"name"`
-	Kind       string   `json:"kind" enum:"numeric,categorical,presence" doc:"presence: only whether there is a value matters"`
+	Kind       string   `json:"kind" enum:"numeric,categorical,ordered,date,presence" doc:"presence: only whether there is a value matters"`
 	Categories []string `json:"categories,omitempty"`
 	Mean       *float64 `json:"mean,omitempty" doc:"of the training rows, if the column was standardised"`
 	Scale      *float64 `json:"scale,omitempty" doc:"their standard deviation"`
@@ -92,7 +92,9 @@ func columnsOf(m *lossep.Model) []Column {
 			if recipe.Standardize {
 				column.Mean, column.Scale = new(c.Mean), new(c.Scale)
 			}
-		case data.Categorical:
+		case data.Date:
+			column.Example = c.Dates.Example()
+		case data.Categorical, data.Ordered:
 			column.Example = c.Categories[0]
 			if c.FillCategory != "" {
 				column.Example = c.FillCategory

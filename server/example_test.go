@@ -17,7 +17,7 @@ import (
 
 // A model is fitted, served, and asked over HTTP.
 func Example() {
-	table, err := data.Read(strings.NewReader("age,class\n20,bad\n25,bad\n30,good\n45,good\n50,good\n28,bad\n"), "loans.csv", data.HeaderYes)
+	table, err := data.Read(context.Background(), strings.NewReader("age,class\n20,bad\n25,bad\n30,good\n45,good\n50,good\n28,bad\n"), "loans.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
 		fmt.Println(err)
 		return

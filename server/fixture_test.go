@@ -47,7 +47,7 @@ func loansCSV(n int) []byte {
 // fitted fits a model to a table in a moment: its kernel is not searched for.
 func fitted(tb testing.TB, csv []byte, costs string, method lossep.Method) *lossep.Model {
 	tb.Helper()
-	table, err := data.Read(bytes.NewReader(csv), "test.csv", data.HeaderYes)
+	table, err := data.Read(context.Background(), bytes.NewReader(csv), "test.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func problemOf(tb testing.TB, w *httptest.ResponseRecorder) *Problem {
 // someRows are rows of loans as objects, n of them, with one category and one outcome
 // that training did not see.
 func someRows(n int) []map[string]any {
-	table, err := data.Read(bytes.NewReader(loansCSV(200)), "new.csv", data.HeaderYes)
+	table, err := data.Read(context.Background(), bytes.NewReader(loansCSV(200)), "new.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
 		panic(err)
 	}

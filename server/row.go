@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -177,22 +176,11 @@ func number(value []byte) float64 {
 
 // label is the outcome that a value spells, or 0.
 func (rr *rowReader) label(value []byte) int8 {
-	text := string(value)
-	switch value[0] {
-	case '"':
-		text = string(bytes.TrimSpace(unquoted(value)))
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if x, err := strconv.ParseFloat(text, 64); err == nil {
-			text = strconv.FormatFloat(x, 'f', -1, 64)
-		}
+	if value[0] == '"' {
+		value = unquoted(value)
 	}
-	switch text {
-	case rr.recipe.Target.Positive:
-		return +1
-	case rr.recipe.Target.Negative:
-		return -1
-	}
-	return 0
+	y, _ := rr.recipe.Target.Label(string(value))
+	return int8(y)
 }
 
 // checkFar refuses features with which no kernel can be computed.

@@ -76,7 +76,7 @@ them.`,
 			return err
 		}
 		defer folder.close()
-		if err := writeLines(c.ErrOrStderr(), a.Problem().Describe()); err != nil {
+		if err := writeLines(c.ErrOrStderr(), described(a.Problem())); err != nil {
 			return err
 		}
 		folds, err := unfinished[audit.Fold]{
@@ -130,7 +130,7 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 		if o.Fit.Utility == nil {
 			return nil, "", usagef("what mistakes cost is not given; give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
 		}
-		if t, err = rows.readTable(c, args[0]); err != nil {
+		if t, err = rows.readTable(c, args[0], o.Fit.MaxRows); err != nil {
 			return nil, "", err
 		}
 	}

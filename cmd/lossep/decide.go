@@ -16,7 +16,7 @@ import (
 )
 
 func newDecide() *cobra.Command {
-	var header, output string
+	var output string
 	var keep, useExample bool
 	c := &cobra.Command{
 		Use:   "decide model new.csv [--utility other.yaml]",
@@ -36,12 +36,14 @@ goes to standard error, with what the actions really cost if the file has outcom
 	}
 	flags := c.Flags()
 	utility := addUtilityFlags(flags)
-	addHeader(flags, &header)
+	table := addTableFlags(flags)
+	unseen := addUnseenFlags(flags)
 	addRowFlags(c, &keep, &output)
 	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkHeader(header); err != nil {
+		f, err := table.format()
+		if err != nil {
 			return err
 		}
 		spec, err := utility.spec()
@@ -63,7 +65,7 @@ goes to standard error, with what the actions really cost if the file has outcom
 			return err
 		}
 		defer in.Close()
-		rd, err := data.NewReader(in, name, m.Recipe(), data.Header(header))
+		rd, err := data.NewReader(c.Context(), in, name, m.Recipe(), f)
 		if err != nil {
 			return blame(err, name)
 		}
@@ -75,9 +77,12 @@ goes to standard error, with what the actions really cost if the file has outcom
 					return blame(err, name)
 				}
 				s.add(d)
-				if err := rows.write(d.Row.Cells, decisionValues(spec, d.Decision, *format)...); err != nil {
+				if err := rows.write(d.Row.Cells(), decisionValues(spec, d.Decision, *format)...); err != nil {
 					return err
 				}
+			}
+			if err := unseen.check(rd.Report(), name); err != nil {
+				return err
 			}
 			return rows.flush()
 		})

@@ -58,7 +58,7 @@ actions. What is going to be fitted is shown on standard error first.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		if err := writeLines(c.ErrOrStderr(), p.Describe()); err != nil {
+		if err := writeLines(c.ErrOrStderr(), described(p)); err != nil {
 			return err
 		}
 		m, err := p.Fit(c.Context())
@@ -112,7 +112,7 @@ func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.
 	if o.Utility == nil {
 		return nil, usagef("what mistakes cost is not given; give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
 	}
-	t, err := rows.readTable(c, args[0])
+	t, err := rows.readTable(c, args[0], o.MaxRows)
 	if err != nil {
 		return nil, err
 	}

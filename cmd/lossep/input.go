@@ -32,71 +32,6 @@ func openInput(c *cobra.Command, path string) (r io.ReadCloser, name string, err
 	return f, path, nil
 }
 
-// dataFlags say how rows are read.
-type dataFlags struct {
-	options     data.Options
-	header      string
-	missing     string
-	standardize bool
-}
-
-// addDataFlags adds what it takes to read past cases.
-func addDataFlags(flags *pflag.FlagSet) *dataFlags {
-	d := new(dataFlags)
-	flags.StringVar(&d.options.Target, "target", "", `the outcome: a column's name, its number from 1, or "last"`)
-	flags.StringVar(&d.options.Positive, "positive", "", "the spelling of the positive outcome; not needed where the two are such as 0 and 1, no and yes, false and true")
-	flags.StringVar(&d.missing, "missing", "error", "what to do about missing cells: error, or impute (median or mode, plus an indicator)")
-	flags.StringArrayVar(&d.options.Markers, "missing-marker", nil, "a spelling of a missing cell, in place of the usual ones; can be repeated")
-	flags.StringArrayVar(&d.options.Categorical, "categorical", nil, "a column that is categorical whatever it looks like; can be repeated")
-	flags.BoolVar(&d.standardize, "standardize", true, "give numeric columns mean 0 and variance 1")
-	addHeader(flags, &d.header)
-	return d
-}
-
-// exampleAlone refuses flags about a table of one's own beside --example.
-func exampleAlone(flags *pflag.FlagSet, useExample bool) error {
-	for _, name := range []string{"target", "positive", "missing", "missing-marker", "categorical", "header"} {
-		if useExample && flags.Changed(name) {
-			return usagef("--%s: the example comes with its own; leave it out, or give a table in place of --example", name)
-		}
-	}
-	return nil
-}
-
-func addHeader(flags *pflag.FlagSet, header *string) {
-	flags.StringVar(header, "header", "auto", "whether the first row names the columns: auto, yes or no")
-}
-
-// complete checks the flags and finishes the options.
-func (d *dataFlags) complete() (data.Options, error) {
-	switch d.missing {
-	case "error", "impute":
-		d.options.Impute = d.missing == "impute"
-	default:
-		return d.options, usagef("--missing: %q is neither error nor impute", d.missing)
-	}
-	d.options.KeepScale = !d.standardize
-	return d.options, checkHeader(d.header)
-}
-
-func checkHeader(header string) error {
-	switch data.Header(header) {
-	case data.HeaderAuto, data.HeaderYes, data.HeaderNo:
-		return nil
-	}
-	return usagef("--header: %q is none of auto, yes, no", header)
-}
-
-// readTable reads a whole table of past cases.
-func (d *dataFlags) readTable(c *cobra.Command, path string) (*data.Table, error) {
-	r, name, err := openInput(c, path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return data.Read(r, name, data.Header(d.header))
-}
-
 // utilityFlags say what actions are worth.
 type utilityFlags struct{ costs, file string }
 
@@ -148,10 +83,8 @@ func blame(err error, file string) error {
 		input  *lossep.InputError
 		model  *lossep.FileError
 	)
-	if errors.As(err, &rows) && rows.File == "" && file != "" {
-		located := *rows
-		located.File = file
-		err = &located
+	if errors.As(err, &rows) {
+		err = withFlags(err, rows, file)
 	}
 	if errors.As(err, &syntax) {
 		err = fmt.Errorf("--kernel: %w", err)

@@ -15,7 +15,7 @@ import (
 )
 
 func newPredict() *cobra.Command {
-	var header, output string
+	var output string
 	var keep bool
 	c := &cobra.Command{
 		Use:   "predict model new.csv",
@@ -29,11 +29,13 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		Args: needArguments("the model file", "the table of new cases"),
 	}
 	flags := c.Flags()
-	addHeader(flags, &header)
+	table := addTableFlags(flags)
+	unseen := addUnseenFlags(flags)
 	addRowFlags(c, &keep, &output)
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkHeader(header); err != nil {
+		f, err := table.format()
+		if err != nil {
 			return err
 		}
 		m, err := loadModel(args[0])
@@ -45,7 +47,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 			return err
 		}
 		defer in.Close()
-		rd, err := data.NewReader(in, name, m.Recipe(), data.Header(header))
+		rd, err := data.NewReader(c.Context(), in, name, m.Recipe(), f)
 		if err != nil {
 			return blame(err, name)
 		}
@@ -57,9 +59,12 @@ number of rows, and nothing is printed if a row cannot be read.`,
 					return blame(err, name)
 				}
 				n++
-				if err := rows.write(p.Row.Cells, p.Mean, p.Variance, p.Probability); err != nil {
+				if err := rows.write(p.Row.Cells(), p.Mean, p.Variance, p.Probability); err != nil {
 					return err
 				}
+			}
+			if err := unseen.check(rd.Report(), name); err != nil {
+				return err
 			}
 			return rows.flush()
 		})

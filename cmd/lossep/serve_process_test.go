@@ -54,7 +54,7 @@ const newLoan = `{"rows":[{"income":20,"job":"clerk"}]}`
 // fitLoans fits a model with a kernel of the given length scale, which tells models apart.
 func fitLoans(t *testing.T, lengthscale float64) *lossep.Model {
 	t.Helper()
-	table, err := data.Read(strings.NewReader(loans), "loans.csv", data.HeaderYes)
+	table, err := data.Read(context.Background(), strings.NewReader(loans), "loans.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func save(t *testing.T, m *lossep.Model, path string) {
 // probability is what the library says about newLoan.
 func probability(t *testing.T, m *lossep.Model) float64 {
 	t.Helper()
-	table, err := data.Read(strings.NewReader("income,job\n20,clerk\n"), "new.csv", data.HeaderYes)
+	table, err := data.Read(context.Background(), strings.NewReader("income,job\n20,clerk\n"), "new.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -31,7 +32,7 @@ func heldOut(n int) string {
 // the specification is nil.
 func decide(t *testing.T, m *lossep.Model, csv string, spec *decision.Spec) []lossep.DecidedRow {
 	t.Helper()
-	r, err := data.NewReader(strings.NewReader(csv), "rows.csv", m.Recipe(), data.HeaderYes)
+	r, err := data.NewReader(context.Background(), strings.NewReader(csv), "rows.csv", m.Recipe(), data.Format{Header: data.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -100,7 +101,7 @@ var models = sync.OnceValues(func() (m [2]*lossep.Model, err error) {
 	}); err != nil {
 		return m, err
 	}
-	if t, err = data.Read(strings.NewReader(loanCases), "loans.csv", data.HeaderYes); err != nil {
+	if t, err = data.Read(context.Background(), strings.NewReader(loanCases), "loans.csv", data.Format{Header: data.HeaderYes}); err != nil {
 		return m, err
 	}
 	if costs, err = decision.ParseSpec("costs", []byte(loanCosts)); err != nil {

@@ -1,0 +1,247 @@
+package data
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/tasks"
+)
+
+// Apply encodes the rows of a table, whose columns may come in another order if
+// they have names. The report counts what the recipe had not seen.
+func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
+	b, err := r.bind(t.file, 1, t.columns, t.header)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.n == 0 {
+		return &mat.Dense{}, newReport(b), nil
+	}
+	x := mat.NewDense(t.n, r.Dim(), nil)
+	report, err := b.readTable(t, func(i int, f *field, v reading) string {
+		return f.put(v, x.RawRowView(i)[f.offset:])
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, report, nil
+}
+
+// Coded is a table with its categories as codes rather than as 0/1 features: what a
+// kernel needs that only asks whether two categories are the same.
+type Coded struct {
+	Numbers     *mat.Dense // one row of the features that are no categories, in their order
+	NumberNames []string
+	Codes       [][]int32 // of each categorical column the codes of all rows, −1 for one not seen
+	CodeNames   []string  // of the categorical columns
+	Sizes       []int     // how many categories each of them has
+}
+
+// ApplyCodes is Apply with categories kept as codes: their places in the column's
+// Categories. One-hot features are the same thing written out.
+func (r *Recipe) ApplyCodes(t *Table) (*Coded, *Report, error) {
+	b, err := r.bind(t.file, 1, t.columns, t.header)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := new(Coded)
+	place := make(map[*Column]int) // among the numbers, or among the codes
+	names := r.Features()
+	feature := 0
+	for i := range r.Columns {
+		column := &r.Columns[i]
+		if column.Kind == Categorical {
+			place[column] = len(c.Codes)
+			c.Codes = append(c.Codes, make([]int32, t.n))
+			c.CodeNames, c.Sizes = append(c.CodeNames, column.Name), append(c.Sizes, len(column.Categories))
+			feature += len(column.Categories)
+		}
+		rest := column.width()
+		if column.Kind == Categorical {
+			rest -= len(column.Categories)
+		} else {
+			place[column] = len(c.NumberNames)
+		}
+		c.NumberNames = append(c.NumberNames, names[feature:feature+rest]...)
+		feature += rest
+	}
+	indicator := make(map[*Column]int) // of a categorical column, among the numbers
+	for k, name := range c.NumberNames {
+		for i := range r.Columns {
+			if column := &r.Columns[i]; column.Kind == Categorical && column.Indicator && name == column.Name+" missing" {
+				indicator[column] = k
+			}
+		}
+	}
+	if t.n == 0 {
+		return c, newReport(b), nil
+	}
+	if len(c.NumberNames) > 0 {
+		c.Numbers = mat.NewDense(t.n, len(c.NumberNames), nil)
+	}
+	report, err := b.readTable(t, func(i int, f *field, v reading) string {
+		column := f.column
+		if column.Kind != Categorical {
+			return f.put(v, c.Numbers.RawRowView(i)[place[column]:])
+		}
+		code := &c.Codes[place[column]][i]
+		switch v.state {
+		case faulty:
+			return v.problem
+		case unseen:
+			*code = -1
+		case known:
+			*code = v.code
+		case gap:
+			if !f.impute {
+				return f.put(v, nil)
+			}
+			*code, _ = f.code([]byte(column.FillCategory), '.')
+			if column.Indicator {
+				c.Numbers.RawRowView(i)[indicator[column]] = 1
+			}
+		}
+		return ""
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, report, nil
+}
+
+// blockOfRows is how many rows of a table are encoded at a time: their cells and
+// features stay in the caches.
+const blockOfRows = 1024
+
+// readTable reads every cell that makes features and hands it over with its row, on all
+// processors. A text is read once however often it occurs. The error is the first in
+// the order of the rows.
+func (b *binding) readTable(t *Table, use func(row int, f *field, v reading) (problem string)) (*Report, error) {
+	words := make([][]reading, len(b.fields))
+	var features []int // columns of the recipe
+	for i := range b.fields {
+		if !b.fields[i].column.isFeature() {
+			continue
+		}
+		features = append(features, i)
+	}
+	tasks.Each(len(features), func() func(int) {
+		return func(k int) {
+			i := features[k]
+			dictionary := &t.cells[b.source[i]].words
+			words[i] = make([]reading, dictionary.len())
+			for code := range words[i] {
+				words[i][code] = b.fields[i].text(dictionary.word(uint32(code)), t.dialect.decimal)
+			}
+		}
+	})
+	blocks := (t.n + blockOfRows - 1) / blockOfRows
+	reports := make([]*Report, blocks)
+	errs := make([]error, blocks)
+	tasks.Each(blocks, func() func(int) {
+		return func(block int) {
+			report := newReport(b)
+			reports[block] = report
+			for i := block * blockOfRows; i < min(t.n, (block+1)*blockOfRows); i++ {
+				place := t.place(i)
+				for _, k := range features {
+					f := &b.fields[k]
+					j := b.source[k]
+					var v reading
+					if cell := t.cells[j].at(place); isWord(cell) {
+						v = words[k][wordOf(cell)]
+					} else {
+						v = f.number(cell)
+					}
+					if problem := use(i, f, v); problem != "" {
+						at := b.at(t.Line(i), j)
+						at.Msg, at.Fix = problem, fixCell
+						errs[block] = at
+						return
+					}
+					if v.state == unseen {
+						report.unseen(k, t.cells[j].text(t.cells[j].at(place)))
+					} else if f.far(v) {
+						report.far(k)
+					}
+				}
+				report.Rows++
+			}
+		}
+	})
+	total := newReport(b)
+	for block := range blocks {
+		if errs[block] != nil {
+			return nil, errs[block]
+		}
+		total.add(reports[block])
+	}
+	return total, nil
+}
+
+// Labels gives the outcomes ±1 of a table that has the target column.
+func (r *Recipe) Labels(t *Table) ([]int, error) {
+	b, err := r.bind(t.file, 1, t.columns, t.header)
+	if err != nil {
+		return nil, err
+	}
+	if b.target < 0 {
+		_, err := b.column(r.Target.Column)
+		return nil, err
+	}
+	c := t.cells[b.target]
+	seen := make(map[string]bool)
+	known := func(text string) bool {
+		if !seen[text] {
+			_, seen[text] = r.Target.Label(text)
+		}
+		return seen[text]
+	}
+	for i := range t.n {
+		if text := c.text(t.at(i, b.target)); !known(text) {
+			return nil, b.strangeOutcome(t.Line(i), text)
+		}
+	}
+	return r.Target.labels(t, b.target), nil
+}
+
+// strangeOutcome refuses an outcome that is neither of the two.
+func (b *binding) strangeOutcome(line int, text string) error {
+	target := &b.recipe.Target
+	at := b.at(line, b.target)
+	at.Msg = fmt.Sprintf("the outcome %s is neither %s nor %s", quote(text), quote(target.Positive), quote(target.Negative))
+	at.Fix = "use the spellings of the training file"
+	return at
+}
+
+// Values are those of a numeric column in rows that the recipe encoded, as they were
+// before but for rounding, NaN where the cell was missing. It reports false for columns
+// that are no such.
+func (r *Recipe) Values(x *mat.Dense, name string) ([]float64, bool) {
+	feature := 0
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		if c.Name != name || c.Kind != Numeric {
+			feature += c.width()
+			continue
+		}
+		values := mat.Col(nil, feature, x)
+		for k, z := range values {
+			if c.Indicator && x.At(k, feature+1) != 0 {
+				values[k] = math.NaN()
+				continue
+			}
+			values[k] = c.Scaling.invert(c.Mean + c.Scale*z)
+			// A cost of nothing must not come out as a negative one: (v − mean)/scale and
+			// the way back round four times, each by half an ulp of the mean at most if v
+			// is zero; a bend adds as much of its own.
+			if math.Abs(values[k]) <= 0x1p-51*math.Abs(c.Mean) || c.Scaling != nil && math.Abs(values[k]) <= 0x1p-45*math.Max(math.Abs(c.Low), math.Abs(c.High)) {
+				values[k] = 0
+			}
+		}
+		return values, true
+	}
+	return nil, false
+}

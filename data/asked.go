@@ -1,0 +1,110 @@
+package data
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What cannot be read for sure is asked about, here.
+
+// mostlyNumbers refuses a column of numbers with other texts among them.
+func (l *learner) mostlyNumbers(odd []uint32, n *Notation) error {
+	if len(odd) == 0 { // units on some of the numbers, or points among decimal commas
+		at := l.scanned.at(l.words[0])
+		at.Msg = fmt.Sprintf("some numbers are written like %s and %s are not", quote(string(l.word(l.words[0]))), plural(l.numbers, "cell"))
+		at.Fix = "write all numbers of the column in the same way"
+		at.Ways = []Way{{WayCategorical, l.name(), "if they are codes"}, {WayDrop, l.name(), ""}}
+		return at
+	}
+	at := l.scanned.at(odd[0])
+	at.Msg = fmt.Sprintf("%d of %d cells are numbers, but not %s", l.present()-l.cellsOf(odd), l.present(), l.spellings(odd))
+	at.Fix = "correct the cells, or say what they are"
+	at.Ways = l.waysOut(odd)
+	return at
+}
+
+// mostlyDates refuses a column of dates with other texts among them.
+func (l *learner) mostlyDates(odd []uint32) error {
+	at := l.scanned.at(odd[0])
+	at.Msg = fmt.Sprintf("%d of %d cells are dates, but not %s", l.present()-l.cellsOf(odd), l.present(), l.spellings(odd))
+	at.Fix = "correct the cells, or say what they are"
+	at.Ways = l.waysOut(odd)
+	return at
+}
+
+// waysOut are the options that settle texts among numbers.
+func (l *learner) waysOut(odd []uint32) []Way {
+	return []Way{
+		{WayMarkers, string(l.word(odd[0])), "a missing cell"},
+		{WayCategorical, l.name(), "codes"},
+		{WayDrop, l.name(), "not needed"},
+	}
+}
+
+// askDecimal asks whether a separator is one of decimals or of thousands.
+func (l *learner) askDecimal(at *Error, text string) error {
+	other := strings.NewReplacer(".", "", ",", "").Replace(text)
+	at.Msg = fmt.Sprintf("nothing in the file tells whether %s is %s or a little more than %s", quote(text), other, strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == ',' })[0])
+	at.Fix = "say what separates decimals"
+	at.Ways = []Way{{WayDecimal, ".", ""}, {WayDecimal, ",", ""}}
+	return at
+}
+
+// askOrder asks whether the day or the month comes first.
+func (l *learner) askOrder() error {
+	at := l.scanned.at(l.words[0])
+	at.Msg = fmt.Sprintf("nothing in the column tells whether the day or the month comes first in %s", quote(string(l.word(l.words[0]))))
+	at.Fix = "say which"
+	at.Ways = []Way{{WayDates, string(DayFirst), ""}, {WayDates, string(MonthFirst), ""}}
+	return at
+}
+
+// missingCells collects where cells are missing, for one message about all.
+type missingCells struct {
+	total   int
+	columns []string // how many in which column
+	first   []string // the first few places
+	at      *Error   // the very first
+}
+
+// add takes note of the missing cells of a column.
+func (m *missingCells) add(s *scanned) {
+	const most = 5
+	if s.missing == 0 {
+		return
+	}
+	m.total += s.missing
+	m.columns = append(m.columns, s.name())
+	if m.at == nil {
+		m.at = s.table.cell(s.gap, s.column)
+	}
+	for i := s.gap; i < s.table.n && len(m.first) < most; i++ {
+		if s.isMissing(s.table.at(i, s.column)) {
+			m.first = append(m.first, fmt.Sprintf("line %d column %d", s.table.Line(i), s.column+1))
+		}
+	}
+}
+
+// isMissing tells whether a cell of the column is missing.
+func (s *scanned) isMissing(cell float64) bool {
+	if !isWord(cell) {
+		return s.markers.number(cell)
+	}
+	return s.markers.text(s.word(wordOf(cell)))
+}
+
+// err is the message, or nil if nothing is missing.
+func (m *missingCells) err(t *Table) error {
+	if m.total == 0 {
+		return nil
+	}
+	more := ""
+	if m.total > len(m.first) {
+		more = ", …"
+	}
+	m.at.Msg = fmt.Sprintf("%s in %s of %d (%s): %s%s", plural(m.total, "missing cell"),
+		plural(len(m.columns), "column"), len(t.columns), quoteList(m.columns), strings.Join(m.first, ", "), more)
+	m.at.Fix = "fill them, or have them filled by the median or the commonest category, with an indicator feature"
+	m.at.Ways = []Way{{Option: WayImpute}}
+	return m.at
+}

@@ -1,0 +1,231 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// field is a column of a recipe made ready to read cells: the one place where a text
+// or a number becomes what the recipe knows.
+type field struct {
+	column  *Column
+	offset  int // of its first feature
+	impute  bool
+	markers *markers
+	codes   map[string]int32  // categories that are texts
+	numbers map[float64]int32 // categories that are numbers
+}
+
+// fields are all columns of a recipe.
+func (r *Recipe) fields() []field {
+	m := newMarkers(r.Missing)
+	all := make([]field, len(r.Columns))
+	offset := 0
+	for i := range all {
+		c := &r.Columns[i]
+		all[i] = newField(c, r.Impute, m)
+		all[i].offset = offset
+		offset += c.width()
+	}
+	return all
+}
+
+func newField(c *Column, impute bool, m *markers) field {
+	f := field{column: c, impute: impute, markers: m}
+	if c.Kind == Categorical || c.Kind == Ordered {
+		f.codes, f.numbers = make(map[string]int32, len(c.Categories)), make(map[float64]int32)
+		for k, category := range c.Categories {
+			if x, kind := parseNumber(bytesOf(category), '.'); kind == finite {
+				f.numbers[x] = int32(k)
+			} else {
+				f.codes[category] = int32(k)
+			}
+		}
+	}
+	return f
+}
+
+// reading is what a cell means to its column.
+type reading struct {
+	state   state
+	x       float64 // of a quantity
+	code    int32   // of a category
+	problem string
+}
+
+type state uint8
+
+const (
+	absent state = iota // the row has no such cell
+	known
+	gap    // missing
+	unseen // a category that training had not
+	faulty
+)
+
+func fault(format string, args ...any) reading {
+	return reading{state: faulty, problem: fmt.Sprintf(format, args...)}
+}
+
+// text reads a text without white space around it. What is one of the categories is
+// that category, even if it is spelled like a missing cell.
+func (f *field) text(text []byte, decimal byte) reading {
+	c := f.column
+	if c.Kind == Categorical || c.Kind == Ordered {
+		if code, ok := f.code(text, decimal); ok {
+			return f.category(code)
+		}
+	}
+	if f.markers.text(text) {
+		return reading{state: gap}
+	}
+	switch c.Kind {
+	case Numeric:
+		x, kind := parseNumber(text, decimal)
+		if kind != finite && kind != long && c.Notation != nil {
+			var ok bool
+			if x, ok = c.Notation.parse(text); ok {
+				kind = finite
+			}
+		}
+		if kind != finite && kind != long {
+			return fault("%s is not a finite number", quote(string(text)))
+		}
+		return f.number(x)
+	case Date:
+		x, ok := parseDate(text, c.Dates.Order)
+		if !ok && c.Dates.Order != ClockTime {
+			x, ok = parseDate(text, YearFirst) // as every program can write it
+		}
+		if !ok {
+			return fault("%s is no date such as those of the training rows (%s)", quote(string(text)), c.Dates.Order)
+		}
+		return reading{state: known, x: x}
+	case Presence:
+		return reading{state: known}
+	}
+	if x, kind := parseNumber(text, decimal); kind == finite && f.markers.number(x) {
+		return reading{state: gap}
+	}
+	return reading{state: unseen}
+}
+
+// code finds a category by its key without making the key.
+func (f *field) code(text []byte, decimal byte) (int32, bool) {
+	if len(f.numbers) > 0 && len(text) > 0 && text[0] <= '9' {
+		if x, kind := parseNumber(text, decimal); kind == finite {
+			code, ok := f.numbers[x]
+			return code, ok
+		}
+	}
+	code, ok := f.codes[string(text)]
+	return code, ok
+}
+
+// number reads a finite number.
+func (f *field) number(x float64) reading {
+	c := f.column
+	if c.Kind == Categorical || c.Kind == Ordered {
+		if code, ok := f.numbers[x]; ok {
+			return f.category(code)
+		}
+	}
+	switch {
+	case f.markers.number(x):
+		return reading{state: gap}
+	case c.Kind == Numeric, c.Kind == Presence:
+		return reading{state: known, x: x}
+	case c.Kind == Date:
+		return fault("%s is no date (%s)", spelled(x), c.Dates.Order)
+	}
+	return reading{state: unseen}
+}
+
+// category is the reading of a category: a code and, in an ordered column, its place.
+func (f *field) category(code int32) reading {
+	return reading{state: known, code: code, x: float64(code)}
+}
+
+// truth reads a truth value: in a column of categories it is the one spelled true or
+// false in any case, since files spell it TRUE or True too.
+func (f *field) truth(b bool) reading {
+	text := fmt.Sprint(b)
+	for code, category := range f.column.Categories {
+		if strings.EqualFold(category, text) && !f.markers.text([]byte(text)) {
+			return f.category(int32(code))
+		}
+	}
+	return f.text([]byte(text), '.')
+}
+
+// put writes the features of a reading to dst, which begins with those of the column
+// and holds zeros.
+func (f *field) put(v reading, dst []float64) (problem string) {
+	c := f.column
+	switch v.state {
+	case faulty:
+		return v.problem
+	case gap:
+		if !f.impute {
+			return "missing cell, and the model was trained without imputation"
+		}
+		if c.Indicator {
+			dst[c.width()-1] = 1
+		}
+		switch {
+		case c.isQuantity():
+			return f.quantity(c.Fill, dst)
+		case c.Kind == Categorical:
+			code, _ := f.code([]byte(c.FillCategory), '.')
+			dst[code] = 1
+		}
+		return ""
+	case known:
+		switch {
+		case c.isQuantity():
+			return f.quantity(v.x, dst)
+		case c.Kind == Categorical:
+			dst[v.code] = 1
+		}
+	}
+	return "" // an unseen category leaves all at zero, an unseen place in the middle
+}
+
+// quantity writes (x − mean)/scale of a number, bent if it is to be, and the cycles of
+// a date.
+func (f *field) quantity(x float64, dst []float64) (problem string) {
+	c := f.column
+	if c.Kind == Date {
+		for k, cycle := range c.Dates.Cycles {
+			sine, cosine := math.Sincos(2 * math.Pi * cycle.phase(x))
+			dst[1+2*k], dst[2+2*k] = sine, cosine
+		}
+		x = c.Dates.days(x)
+	}
+	z := (c.Scaling.apply(x) - c.Mean) / c.Scale
+	if math.IsInf(z, 0) || math.IsNaN(z) {
+		return fmt.Sprintf("%v is too far from the training values (mean %.4g, scale %.4g)", x, c.Mean, c.Scale)
+	}
+	dst[0] = z
+	return ""
+}
+
+// far tells whether a reading is outside the training values by more than half their
+// range.
+func (f *field) far(v reading) bool {
+	c := f.column
+	x := v.x
+	switch {
+	case v.state != known || c.High <= c.Low:
+		return false
+	case c.Kind == Date:
+		x = c.Dates.days(x)
+	case c.Kind != Numeric:
+		return false
+	}
+	half := c.High/2 - c.Low/2
+	return x > c.High+half || x < c.Low-half
+}
+
+const fixCell = "correct the cell, or learn from training rows that have such cells"

@@ -1,0 +1,280 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// manyRows is a table of n rows under a header: every column is made by a function of
+// the row, and the outcome is last.
+func manyRows(n int, names string, columns ...func(i int) string) string {
+	var b strings.Builder
+	b.WriteString(names + ",y\n")
+	for i := range n {
+		for _, c := range columns {
+			b.WriteString(c(i) + ",")
+		}
+		fmt.Fprintln(&b, i%2)
+	}
+	return b.String()
+}
+
+// every says other in every k-th row.
+func every(k int, other string, usual func(i int) string) func(i int) string {
+	return func(i int) string {
+		if i%k == 0 {
+			return other
+		}
+		return usual(i)
+	}
+}
+
+func amount(i int) string { return fmt.Sprintf("%d.%d", i*37%1000, i%10) }
+
+// The files that people really have: each says what is read, or the whole message.
+func TestMessyFiles(t *testing.T) {
+	utf16le := func(text string) string {
+		b := []byte{0xFF, 0xFE}
+		for _, u := range utf16.Encode([]rune(text)) {
+			b = append(b, byte(u), byte(u>>8))
+		}
+		return string(b)
+	}
+	german := "Name;Größe;Betrag;Datum;Ziel\nMüller;1,85;1.234,50 €;31.01.2024;ja\nWeiß;1,70;99,00 €;01.02.2024;nein\nMüller;1,62;12.000,00 €;15.02.2024;ja\nWeiß;1,90;5,25 €;03.03.2024;nein\n"
+	latin := func(s string) string {
+		var b []byte
+		for _, r := range s {
+			if r == '€' {
+				b = append(b, 0x80)
+			} else {
+				b = append(b, byte(r))
+			}
+		}
+		return string(b)
+	}
+	wantGerman := []string{
+		`"Name": 2 categories "Müller", "Weiß"`, `"Größe": numeric`, `"Betrag": numeric, decimal comma, thousands by ".", in €`,
+		`"Datum": date, days since 2024-01-31, day of the week`,
+	}
+	for _, c := range []struct {
+		name    string
+		text    string
+		options Options
+		format  Format
+		read    []string // what descriptions of columns begin with
+		notes   []string // parts of notes
+		message string   // or the whole message
+	}{
+		{
+			name: "SAS's missing cells", text: manyRows(300, "income", every(15, ".", amount)), options: Options{Impute: true},
+			read: []string{`"income": numeric, mean`},
+		},
+		{
+			name: "every usual spelling of nothing", options: Options{Impute: true},
+			text: manyRows(60, "a", func(i int) string {
+				if i < len(DefaultMissing()) {
+					return `"` + DefaultMissing()[i] + `"`
+				}
+				return amount(i)
+			}),
+			read: []string{`"a": numeric`},
+		},
+		{
+			name: "words among numbers", text: manyRows(300, "income", every(15, "unknown", every(20, "n.k.", amount))),
+			message: `messy.csv, line 2, column 1 ("income"): 270 of 300 cells are numbers, but not "unknown" (20 cells), "n.k." (10 cells); correct the cells, or say what they are: the option Markers "unknown" (a missing cell), the option Categorical "income" (codes) or the option Drop "income" (not needed)`,
+		},
+		{
+			name: "words among numbers, settled", text: manyRows(300, "income", every(15, "unknown", every(20, "n.k.", amount))),
+			options: Options{Impute: true, Markers: []string{"unknown", "n.k."}}, read: []string{`"income": numeric`},
+		},
+		{
+			name: "thousands", text: manyRows(30, "a", func(i int) string { return fmt.Sprintf(`"%d,%03d.50"`, i+1, i*7) }),
+			read: []string{`"a": numeric, thousands by ",", mean`}, notes: []string{`"a" is read as numbers`},
+		},
+		{
+			name: "percent", text: manyRows(30, "a", func(i int) string { return fmt.Sprintf("%d.0%%", i) }),
+			read: []string{`"a": numeric, in %, mean 14.5`},
+		},
+		{
+			name: "some percent", text: manyRows(30, "a", every(3, "0.5", func(i int) string { return fmt.Sprintf("%d.0%%", i) })),
+			message: `messy.csv, line 3, column 1 ("a"): some numbers are written like "1.0%" and 10 cells are not; write all numbers of the column in the same way: the option Categorical "a" (if they are codes) or the option Drop "a"`,
+		},
+		{
+			name: "dollars", text: manyRows(30, "a", func(i int) string { return fmt.Sprintf(`"$%d,%03d"`, i+1, i) }),
+			read: []string{`"a": numeric, thousands by ",", in $`},
+		},
+		{
+			name: "brackets", text: manyRows(30, "a", func(i int) string { return fmt.Sprintf("($%d.00)", i+1) }),
+			read: []string{`"a": numeric, in $, mean -15.5`},
+		},
+		{
+			name: "dates", text: manyRows(400, "day", func(i int) string { return dateText(float64(86400 * (20000 + i))) }),
+			read: []string{`"day": date, days since 2024-10-04, day of the week, day of the year, mean 199.5`},
+		},
+		{
+			name: "moments", text: manyRows(40, "at", func(i int) string { return fmt.Sprintf("2024-03-%02dT%02d:15:00Z", 1+i%28, i%24) }),
+			read: []string{`"at": date, days since 2024-03-01 00:15:00, hour of the day, day of the week`},
+		},
+		{
+			name: "times", text: manyRows(40, "at", func(i int) string { return fmt.Sprintf("%d:%02d", i%24, i) }),
+			read: []string{`"at": date, time of day, hour of the day`},
+		},
+		{
+			name: "day or month", text: manyRows(12, "day", func(i int) string { return fmt.Sprintf("%02d/03/2024", i+1) }),
+			message: `messy.csv, line 2, column 1 ("day"): nothing in the column tells whether the day or the month comes first in "01/03/2024"; say which: the option Dates "day-first" or the option Dates "month-first"`,
+		},
+		{
+			name: "day or month, settled", text: manyRows(12, "day", func(i int) string { return fmt.Sprintf("%02d/03/2024", i+1) }),
+			options: Options{Dates: DayFirst}, read: []string{`"day": date, days since 2024-03-01, mean`},
+		},
+		{
+			name: "day and month", text: manyRows(30, "day", func(i int) string { return fmt.Sprintf("03/%02d/2024", i+1) }),
+			read: []string{`"day": date, days since 2024-03-01, day of the week, mean`},
+		},
+		{
+			name: "dates and words", text: manyRows(30, "day", every(10, "soon", func(i int) string { return fmt.Sprintf("2024-03-%02d", i+1) })),
+			message: `messy.csv, line 2, column 1 ("day"): 27 of 30 cells are dates, but not "soon" (3 cells); correct the cells, or say what they are: the option Markers "soon" (a missing cell), the option Categorical "day" (codes) or the option Drop "day" (not needed)`,
+		},
+		{
+			name: "identifier or not", text: manyRows(40, "name", func(i int) string { return fmt.Sprint("person ", max(i, 2)) }),
+			message: `messy.csv, column 1 ("name"): 38 different texts in 40 rows, such as "person 2": is this an identifier?; say which it is: the option Drop "name" (an identifier or free text) or the option Categorical "name" (a category each)`,
+		},
+		{
+			name: "many categories", text: manyRows(400, "town", func(i int) string { return fmt.Sprint("town ", i%41) }),
+			read: []string{`"town": 41 categories`}, notes: []string{`column "town" has 41 categories in 400 rows`},
+		},
+		{
+			name: "a German spreadsheet", text: german, read: wantGerman,
+		},
+		{
+			name: "a German spreadsheet in its own encoding", text: latin(german), read: wantGerman, notes: []string{"read as Latin-1"},
+		},
+		{name: "UTF-16", text: utf16le(german), read: wantGerman},
+		{name: "bars", text: "a|b|y\n1.5|x|no\n2.5|z|yes\n3,5|x|no\n", read: []string{`"a": numeric`}, options: Options{Categorical: []string{"b"}}, format: Format{Decimal: "."}, message: "messy.csv, line 4, column 1 (\"a\"): 2 of 3 cells are numbers, but not \"3,5\" (1 cell); correct the cells, or say what they are: the option Markers \"3,5\" (a missing cell), the option Categorical \"a\" (codes) or the option Drop \"a\" (not needed)"},
+		{name: "bars read", text: "a|b|y\n1.5|x|no\n2.5|z|yes\n3.5|x|no\n", read: []string{`"a": numeric`, `"b": 2 categories "x", "z"`}},
+		{name: "a separator of one's own", text: "a~b~y\n1.5~x~no\n2.5~z~yes\n3.5~x~no\n", format: Format{Separator: "~"}, read: []string{`"a": numeric`, `"b": 2 categories "x", "z"`}},
+		{name: "Excel", text: "PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", message: `messy.csv: this is an Excel workbook (.xlsx), not text; save the sheet as CSV`},
+		{name: "old Excel", text: "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", message: `messy.csv: this is an old Excel workbook (.xls), not text; save the sheet as CSV`},
+		{name: "a web page", text: "<!DOCTYPE html>\n<html>", message: `messy.csv: this is a web page or XML, not a table of text; download or export the table as CSV`},
+		{name: "JSON", text: `{"rows": [1]}`, message: `messy.csv: this is JSON, not a table of text; write the rows as CSV or Parquet`},
+		{
+			name: "nearly the target", text: "a,Class\n1,yes\n2,no\n", options: Options{Target: "class"},
+			message: `messy.csv, line 1, column "class": there is no such column; did you mean "Class"? the 2 columns: "a", "Class"; name one of them, give its number from 1, or say "last"`,
+		},
+		{name: "plus and minus", text: "a,b,y\n+,1,-\n-,2,+\n+,3,-\n", format: Format{Header: HeaderYes}, read: []string{`"a": 2 categories "+", "-"`, `"b": numeric`}},
+		{name: "long codes", text: manyRows(30, "code", func(i int) string { return fmt.Sprintf("1234567890123456780%d", i%3) }), options: Options{Categorical: []string{"code"}}, read: []string{`"code": 3 categories "12345678901234567800", "12345678901234567801", "12345678901234567802"`}},
+		{name: "an order", text: manyRows(30, "size", func(i int) string { return []string{"S", "M", "L"}[i%3] }), options: Options{Ordered: []OrderedSet{{"size", []string{"S", "M", "L"}}}}, read: []string{`"size": ordered, S < M < L, mean 1`}},
+		{
+			name: "an order with a hole", text: manyRows(30, "size", func(i int) string { return []string{"S", "M", "XL"}[i%3] }), options: Options{Ordered: []OrderedSet{{"size", []string{"S", "M", "L"}}}},
+			message: `messy.csv, column 1 ("size"): "XL" (10 cells) is not in the order "S", "M", "L"; put every category in the order, or make it a missing marker`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table, err := Read(context.Background(), strings.NewReader(c.text), "messy.csv", c.format)
+			var l *Learned
+			if err == nil {
+				l, err = Learn(table, c.options)
+			}
+			if c.message != "" || err != nil {
+				if diff := cmp.Diff(c.message, fmt.Sprint(err)); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+				return
+			}
+			lines := strings.Join(l.Recipe.Describe(), "\n")
+			for _, want := range c.read {
+				if !strings.Contains(lines, "\n"+want) {
+					t.Errorf("no line begins with %s in\n%s", want, lines)
+				}
+			}
+			for _, want := range c.notes {
+				if !strings.Contains(strings.Join(l.Notes, "\n"), want) {
+					t.Errorf("%q are not among the notes %q", want, l.Notes)
+				}
+			}
+			// What was learned from reads again as new rows, bit for bit.
+			again, err := NewReader(context.Background(), strings.NewReader(c.text), "again.csv", l.Recipe, c.format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			block, err := again.ReadBlock(table.Len())
+			if err != nil || !sameBits(block.X, l.X) {
+				t.Errorf("read again: %v", err)
+			}
+		})
+	}
+}
+
+// Numbers that stand for categories and outcomes are compared by value, however a file
+// or an object spells them.
+func TestCodesAreComparedByValue(t *testing.T) {
+	text := manyRows(30, "thal", func(i int) string { return []string{"3.0", "6.0", "7.0"}[i%3] })
+	text = strings.ReplaceAll(strings.ReplaceAll(text, ",1\n", ",2.0\n"), ",0\n", ",1.0\n")
+	recipe, x, y := mustLearn(t, mustRead(t, text, HeaderYes), Options{Categorical: []string{"thal"}, Positive: "2"})
+	if !cmp.Equal(recipe.Columns[0].Categories, []string{"3", "6", "7"}) {
+		t.Fatalf("categories %q", recipe.Columns[0].Categories)
+	}
+	for _, spelling := range []string{"6", "6.0", "06", "6e0", "+6"} {
+		rows, err := NewReader(context.Background(), strings.NewReader("thal,y\n"+spelling+",2\n"), "new.csv", recipe, Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := rows.ReadBlock(1)
+		if err != nil || !cmp.Equal(block.Rows[0].Features, x.RawRowView(1)) {
+			t.Errorf("%q: features %v, %v", spelling, block.Rows[0].Features, err)
+		}
+		if label, ok, err := block.Rows[0].Label(); label != y[1] || !ok || err != nil {
+			t.Errorf("%q: label %d, %v, %v", spelling, label, ok, err)
+		}
+	}
+	for _, value := range []any{6, 6.0, "6.00", int64(6)} {
+		dst := make([]float64, recipe.Dim())
+		if unseen, err := recipe.Encode(map[string]any{"thal": value}, dst); unseen != nil || err != nil || dst[1] != 1 {
+			t.Errorf("%v: %v, %v, %v", value, dst, unseen, err)
+		}
+	}
+}
+
+// A column of which no row has a known category is an error; with any, one row is.
+func TestUnseenColumnsAreRefused(t *testing.T) {
+	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
+	report := func(text string) *Report {
+		_, r, err := recipe.Apply(mustRead(t, text, HeaderYes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	some := report("age,job,amount\n30,z,250\n31,b,300\n")
+	if err := some.Err("new.csv", false); err != nil {
+		t.Error(err)
+	}
+	checkError(t, some.Err("new.csv", true), []string{"new.csv", `column "job"`, "1 of 2 rows", `"z"`})
+	all := report("age,job,amount\n30,z,250\n31,q,300\n")
+	checkError(t, all.Err("new.csv", false), []string{"new.csv", `column "job"`, "2 of 2 rows", `"z"`, "Unseen"})
+}
+
+// A reader sees what a table sees, whatever the sizes of the parts it comes in.
+func TestChunksDoNotMatter(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("n,w,q,y\n")
+	for i := range 60_000 {
+		fmt.Fprintf(&b, "%d.25,word %d,\"a\n\"\"%d\"\"\",%d\n", i, i%1000, i%7, i%2)
+	}
+	table := mustRead(t, b.String(), HeaderYes)
+	if table.Len() != 60_000 {
+		t.Fatalf("%d rows", table.Len())
+	}
+	for _, i := range []int{0, 1, 17, 33_333, 59_999} {
+		want := []string{fmt.Sprintf("%d.25", i), fmt.Sprint("word ", i%1000), fmt.Sprintf("a\n\"%d\"", i%7), fmt.Sprint(i % 2)}
+		if got := table.Row(i); !cmp.Equal(got, want) || table.Line(i) != 2+2*i {
+			t.Errorf("row %d on line %d: %q, want %q", i, table.Line(i), got, want)
+		}
+	}
+}

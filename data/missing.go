@@ -1,0 +1,51 @@
+package data
+
+import (
+	"slices"
+	"strings"
+)
+
+// DefaultMissing lists the spellings that always count as a missing cell. Those that
+// are words count in lower and in upper case, as written here and capitalised, except
+// that "none" is a category in many tables and only "None", which Python writes, is
+// missing.
+func DefaultMissing() []string {
+	return []string{
+		"", ".", "-", "--", "?", "NA", "na", "Na", "N/A", "n/a", "N/a", "#N/A", "#n/a", "#NA", "<NA>", "<na>", "NaN", "nan", "NAN", "-nan", "-NaN",
+		"NULL", "null", "Null", "(null)", "None", "nil", `\N`, "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+	}
+}
+
+// markers are the spellings of a missing cell: texts, and numbers by value.
+type markers struct {
+	texts   map[string]bool
+	numbers map[float64]bool
+}
+
+func newMarkers(all []string) *markers {
+	m := &markers{texts: make(map[string]bool), numbers: make(map[float64]bool)}
+	for _, text := range all {
+		if x, ok := Number(text); ok {
+			m.numbers[x] = true
+		}
+		m.texts[text] = true
+	}
+	return m
+}
+
+// text tells whether a text, without white space around it, is a missing cell.
+func (m *markers) text(text []byte) bool { return len(text) <= 64 && m.texts[string(text)] }
+
+// number tells so of a number.
+func (m *markers) number(x float64) bool { return len(m.numbers) > 0 && m.numbers[x] }
+
+// allMarkers are the usual spellings and more, sorted and each once, as a recipe keeps
+// them.
+func allMarkers(more []string) []string {
+	all := DefaultMissing()
+	for _, text := range more {
+		all = append(all, strings.TrimSpace(text))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

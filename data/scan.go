@@ -1,0 +1,287 @@
+package data
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// scanned is what is found in a whole column.
+type scanned struct {
+	table   *Table
+	column  int
+	cells   *cells
+	markers *markers
+
+	numbers  int       // cells that are plain numbers, markers aside
+	missing  int       // cells that are missing
+	gap      int       // the first of their rows
+	counts   []int     // of each text, missing or not
+	firsts   []int     // the first row of each text
+	words    []uint32  // the texts that are not missing, in order of occurrence
+	texts    int       // cells that hold them
+	least    float64   // the smallest number
+	most     float64   // the largest
+	whole    bool      // all numbers are integers
+	thousand bool      // all that are not could be thousands with a point between
+	counting bool      // integers that go up by one from row to row
+	distinct []float64 // the different numbers, as long as they are few
+}
+
+// fewDistinct is how many different integers may be codes.
+const fewDistinct = 10
+
+// scan makes one pass over column j.
+func scan(t *Table, j int, m *markers) *scanned {
+	s := &scanned{
+		table: t, column: j, cells: t.cells[j], markers: m, gap: -1,
+		least: math.Inf(1), most: math.Inf(-1), whole: true, thousand: true, counting: true,
+	}
+	s.counts = make([]int, s.cells.words.len())
+	s.firsts = make([]int, s.cells.words.len())
+	previous := math.NaN()
+	for i := range t.n {
+		x := t.at(i, j)
+		if isWord(x) {
+			k := wordOf(x)
+			if s.counts[k] == 0 {
+				s.firsts[k] = i
+			}
+			s.counts[k]++
+			s.counting = false
+			continue
+		}
+		if m.number(x) {
+			s.miss(i, 1)
+			s.counting = false
+			continue
+		}
+		s.numbers++
+		s.least, s.most = min(s.least, x), max(s.most, x)
+		if x != math.Trunc(x) {
+			s.whole, s.counting = false, false
+			if y := 1000 * x; math.Abs(x) >= 1000 || y != math.Trunc(y) || math.Abs(x) < 1 {
+				s.thousand = false
+			}
+		}
+		if s.counting && i > 0 && x != previous+1 {
+			s.counting = false
+		}
+		previous = x
+		if len(s.distinct) <= fewDistinct && !slices.Contains(s.distinct, x) {
+			s.distinct = append(s.distinct, x)
+		}
+	}
+	s.sortWords()
+	slices.Sort(s.distinct)
+	return s
+}
+
+func (s *scanned) miss(row, cells int) {
+	s.missing += cells
+	if s.gap < 0 || row < s.gap {
+		s.gap = row
+	}
+}
+
+// sortWords tells texts from missing cells. A dash is a value where there is a plus.
+func (s *scanned) sortWords() {
+	plus, ok := s.cells.words.find([]byte("+"))
+	dashes := ok && s.counts[plus] > 0
+	for k, n := range s.counts {
+		if n == 0 {
+			continue
+		}
+		word := s.cells.words.word(uint32(k))
+		if s.markers.text(word) && !(dashes && string(word) == "-") {
+			s.miss(s.firsts[k], n)
+			continue
+		}
+		s.words = append(s.words, uint32(k))
+		s.texts += n
+	}
+	// Codes are in order of occurrence in the whole table, of which this may be a part.
+	slices.SortFunc(s.words, func(a, b uint32) int { return cmp.Compare(s.firsts[a], s.firsts[b]) })
+}
+
+// present is the number of cells that are not missing.
+func (s *scanned) present() int { return s.numbers + s.texts }
+
+func (s *scanned) word(k uint32) []byte { return s.cells.words.word(k) }
+
+func (s *scanned) name() string { return s.table.columns[s.column] }
+
+// at is an Error about the first cell with a text.
+func (s *scanned) at(k uint32) *Error { return s.table.cell(s.firsts[k], s.column) }
+
+// categories counts how often each value occurs, by the key it is compared by.
+func (s *scanned) categories() map[string]int {
+	count := make(map[string]int)
+	if s.numbers > 0 {
+		byValue := make(map[float64]int)
+		for i := range s.table.n {
+			if x := s.table.at(i, s.column); !isWord(x) && !s.markers.number(x) {
+				byValue[x]++
+			}
+		}
+		for x, n := range byValue {
+			count[spelled(x)] += n
+		}
+	}
+	for _, k := range s.words {
+		count[key(s.word(k), s.table.dialect.decimal)] += s.counts[k]
+	}
+	return count
+}
+
+// different is the number of different values.
+func (s *scanned) different() int { return len(s.categories()) }
+
+// spelling is a text with the cells that have it.
+type spelling struct {
+	text  []byte
+	cells int
+	code  uint32
+}
+
+// spellings lists texts with their counts, the commonest first.
+func (s *scanned) spellings(codes []uint32) string {
+	const most = 5
+	all := make([]spelling, len(codes))
+	for i, k := range codes {
+		all[i] = spelling{s.word(k), s.counts[k], k}
+	}
+	slices.SortStableFunc(all, func(a, b spelling) int { return b.cells - a.cells })
+	var parts []string
+	for _, w := range all[:min(len(all), most)] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", quote(string(w.text)), plural(w.cells, "cell")))
+	}
+	if rest := len(all) - most; rest > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// notation finds how the texts of the column write numbers, or which of them do not
+// under the notation that most of them have. It is nil where few are numbers.
+func (s *scanned) notation() (n *Notation, odd []uint32) {
+	if len(s.words) == 0 {
+		return nil, nil
+	}
+	unit := ""
+	for _, k := range s.words {
+		if mayBeNumber(s.word(k)) {
+			_, unit = cutUnit(s.word(k))
+			break
+		}
+	}
+	best := -1
+	for _, c := range candidates(s.table.dialect, unit) {
+		var fails []uint32
+		cells := 0
+		for _, k := range s.words {
+			if s.suits(&c, k) {
+				cells += s.counts[k]
+			} else {
+				fails = append(fails, k)
+			}
+		}
+		if cells > best && cells > 0 {
+			best, n, odd = cells, &c, fails
+		}
+	}
+	if n == nil {
+		return nil, s.words
+	}
+	return n, odd
+}
+
+// suits tells whether a text is a number of a notation, with its unit.
+func (s *scanned) suits(n *Notation, k uint32) bool {
+	word := s.word(k)
+	if !mayBeNumber(word) {
+		return false
+	}
+	if _, unit := cutUnit(word); unit != n.Unit {
+		return false
+	}
+	_, ok := n.parse(word)
+	return ok
+}
+
+// ambiguous finds a text that another notation reads as another number, where the
+// decimal separator of the table is not certain.
+func (s *scanned) ambiguous(n *Notation) (k uint32, found bool) {
+	if s.table.dialect.sure {
+		return 0, false
+	}
+	for _, c := range candidates(s.table.dialect, n.Unit) {
+		all := !slices.ContainsFunc(s.words, func(k uint32) bool { return !s.suits(&c, k) })
+		if !all {
+			continue
+		}
+		for _, k := range s.words {
+			a, _ := n.parse(s.word(k))
+			if b, _ := c.parse(s.word(k)); a != b {
+				return k, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// dateOrders are the orders under which all texts are dates; odd are those that are
+// none under the order that suits most.
+func (s *scanned) dateOrders(wanted DateOrder) (orders []DateOrder, odd []uint32) {
+	if len(s.words) == 0 {
+		return nil, nil
+	}
+	best := -1
+	odd = s.words
+	for _, order := range []DateOrder{YearFirst, DayFirst, MonthFirst, ClockTime} {
+		if wanted != "" && order != wanted && order != YearFirst && order != ClockTime {
+			continue
+		}
+		var fails []uint32
+		cells := 0
+		for _, k := range s.words {
+			if _, ok := parseDate(s.word(k), order); ok {
+				cells += s.counts[k]
+			} else {
+				fails = append(fails, k)
+			}
+		}
+		if cells > 0 && cells > best {
+			best, odd = cells, fails
+		}
+		if len(fails) == 0 {
+			orders = append(orders, order)
+		}
+	}
+	return orders, odd
+}
+
+// namedLikeIdentifier recognises id, row_id, PatientID, index and their like.
+func namedLikeIdentifier(name string) bool {
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	switch strings.ToLower(last) {
+	case "id", "index", "idx", "rowid", "rowname", "rownames", "uuid", "guid":
+		return true
+	}
+	// Camel case: PatientID, customerId; not "Madrid" or "PAID".
+	for _, suffix := range []string{"ID", "Id"} {
+		if stem, ok := strings.CutSuffix(last, suffix); ok && stem != "" {
+			if r := []rune(stem); unicode.IsLower(r[len(r)-1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
