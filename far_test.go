@@ -32,7 +32,7 @@ func nearby() string {
 // fitNearby fits a kernel with fixed parameters.
 func fitNearby(t testing.TB, kernel string, l lossep.Likelihood, method lossep.Method) *lossep.Model {
 	t.Helper()
-	table, err := data.Read(strings.NewReader(nearby()), "nearby.csv", data.HeaderYes)
+	table, err := data.Read(context.Background(), strings.NewReader(nearby()), "nearby.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestFarRowOfAFile(t *testing.T) {
 				return nil
 			},
 		} {
-			r, err := data.NewReader(strings.NewReader(text), "new.csv", m.Recipe(), data.HeaderYes)
+			r, err := data.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), data.Format{Header: data.HeaderYes})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestFarTrainingRows(t *testing.T) {
 			for _, value := range []string{"1e10", "1e30", "1e49", "-1e200", "5e-324"} {
 				for _, standardize := range []bool{true, false} {
 					text := strings.Replace(nearby(), "\n3,", "\n"+value+",", 1)
-					table, err := data.Read(strings.NewReader(text), "past.csv", data.HeaderYes)
+					table, err := data.Read(context.Background(), strings.NewReader(text), "past.csv", data.Format{Header: data.HeaderYes})
 					if err != nil {
 						t.Fatal(err)
 					}

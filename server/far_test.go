@@ -40,7 +40,7 @@ func farServer(tb testing.TB) *Server {
 	for i := range 12 {
 		text += fmt.Sprintf("%d,%s,%s\n", i*5%12, []string{"clerk", "smith"}[i%2], []string{"bad", "good"}[min(1, i*5%12/5)])
 	}
-	table, err := data.Read(strings.NewReader(text), "past.csv", data.HeaderYes)
+	table, err := data.Read(context.Background(), strings.NewReader(text), "past.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
 		tb.Fatal(err)
 	}
