@@ -224,7 +224,7 @@ func TestLabels(t *testing.T) {
 	recipe := *loans().Recipe()
 	recipe.Target.Positive, recipe.Target.Negative = "1", "0"
 	reader := newRowReader(&recipe, 10)
-	for value, want := range map[string]int8{`1`: 1, `"1"`: 1, `" 0 "`: -1, `0.0`: -1, `1e0`: 1, `-0`: 0, `true`: 0, `null`: 0, `"bad"`: 0, `[1]`: 0} {
+	for value, want := range map[string]int8{`1`: 1, `"1"`: 1, `" 0 "`: -1, `0.0`: -1, `1e0`: 1, `-0`: -1, `true`: 0, `null`: 0, `"bad"`: 0, `[1]`: 0} {
 		if got := reader.label([]byte(value)); got != want {
 			t.Errorf("label %s is %d, want %d", value, got, want)
 		}
