@@ -27,17 +27,6 @@ const (
 	mostTexts   = 1000
 )
 
-// DefaultMaxMemory is the most bytes of memory that a model may take when it is read,
-// unless told otherwise.
-const DefaultMaxMemory = 2_000_000_000
-
-// loadBytes is what it takes to read a model: measured with 1000 and 2000 training rows,
-// five to eight matrices of n×n numbers, the more the later garbage is collected.
-func loadBytes(rows, features int) float64 {
-	n := float64(rows)
-	return 8 * (8*n*n + 3*n*float64(features))
-}
-
 // checkSummary refuses what no fit could have found.
 func (h *header) checkSummary() error {
 	s := &h.Summary

@@ -55,6 +55,9 @@ type Options struct {
 	Seed uint64
 	// MaxRows is the largest number of training rows; 0 stands for DefaultMaxRows.
 	MaxRows int
+	// MaxMemory is the most bytes of memory that the fit may take; 0 stands for
+	// DefaultMaxMemory.
+	MaxMemory int64
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
 }
@@ -95,7 +98,10 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	if t.Len() > o.MaxRows {
 		return nil, inputf("max rows", "%s has %d rows, more than %d; the search for a kernel would take about %.0f GB and %v: give a sample of the rows, or raise the limit",
-			t.Name(), t.Len(), o.MaxRows, math.Ceil(fitBytes(t.Len())/1e9), fitTime(t.Len()))
+			t.Name(), t.Len(), o.MaxRows, math.Ceil(o.Method.FitBytes(t.Len())/1e9), fitTime(t.Len()))
+	}
+	if err := o.affordable(t.Name(), t.Len()); err != nil {
+		return nil, err
 	}
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {
@@ -127,11 +133,8 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	return p, nil
 }
 
-// fitBytes and fitTime are what the search for a kernel takes, from 1000 rows of German
-// credit on two cores: about 25 matrices of n×n numbers, and 4 seconds times the cube
-// of the rows in thousands.
-func fitBytes(rows int) float64 { return 25 * 8 * math.Pow(float64(rows), 2) }
-
+// fitTime is what the search for a kernel takes, from 1000 rows of German credit on two
+// cores: 4 seconds times the cube of the rows in thousands.
 func fitTime(rows int) time.Duration {
 	seconds := 4 * math.Pow(float64(rows)/1000, 3)
 	return time.Duration(min(seconds, 1e9) * float64(time.Second)).Round(time.Minute)
@@ -148,12 +151,17 @@ func (o Options) complete(rows int) (Options, error) {
 	if o.MaxRows == 0 {
 		o.MaxRows = DefaultMaxRows
 	}
+	if o.MaxMemory == 0 {
+		o.MaxMemory = DefaultMaxMemory
+	}
 	o.Likelihood = o.Likelihood.withDefaults()
 	switch {
 	case o.Utility == nil:
 		return o, inputf("utility", "what mistakes cost is not given; give costs such as fn=5,fp=1, or a table of utilities")
 	case o.Restarts < 0:
 		return o, inputf("restarts", "%d is below 0", o.Restarts)
+	case o.MaxMemory < 0:
+		return o, inputf("max memory", "%d is below 0", o.MaxMemory)
 	}
 	if err := o.Method.check(); err != nil {
 		return o, err

@@ -124,13 +124,30 @@ func (o Options) affordable(t *data.Table) error {
 		limit = lossep.DefaultMaxRows
 	}
 	if t.Len() <= limit {
-		return nil
+		return o.withinMemory(t)
 	}
 	n := float64(t.Len()) * float64(o.Folds-1) / float64(o.Folds)
 	hours := 7 * math.Pow(n/900, 3) * float64(o.Folds*o.Repeats) / 3600
 	return &lossep.InputError{What: "max rows", Msg: fmt.Sprintf(
 		"%s has %d rows, more than %d; an audit of them takes about %.2g hours on two processors and %.2g GB of memory: give a sample of the rows, or raise the limit",
 		t.Name(), t.Len(), limit, hours, 10*8*n*n/1e9)}
+}
+
+// withinMemory refuses methods that would take more memory than is allowed.
+func (o Options) withinMemory(t *data.Table) error {
+	most := o.Fit.MaxMemory
+	if most == 0 {
+		most = lossep.DefaultMaxMemory
+	}
+	n := t.Len() - t.Len()/o.Folds
+	for _, m := range o.Methods {
+		if need := m.FitBytes(n); need > float64(most) {
+			return &lossep.InputError{What: "max memory", Msg: fmt.Sprintf(
+				"%s takes about %.2g GB of memory for the %d training rows of a fold, more than %.2g GB: leave it out of the methods, give a sample of the rows, or allow more memory",
+				m, need/1e9, n, float64(most)/1e9)}
+		}
+	}
+	return nil
 }
 
 // Problem is that of all rows, to be shown; it is never fitted.

@@ -14,8 +14,8 @@ import (
 	"github.com/lossep/lossep/internal/tasks"
 )
 
-// keptCalibrations is how many calibrated models are kept of each model. Each takes as
-// much memory as the model.
+// keptCalibrations is how many calibrated models are kept of each model at most. Each takes
+// as much memory as the model.
 const keptCalibrations = 4
 
 // calibrations are a model's calibrations to other utilities than its own: those kept,
@@ -25,9 +25,18 @@ type calibrations struct {
 	of     *served
 	own    string // the utility of the model itself
 
-	mu   sync.Mutex
-	all  map[string]*calibration // by utility
-	kept []string                // those that are finished, the last used at the end
+	mu    sync.Mutex
+	all   map[string]*calibration // by utility
+	kept  []string                // those that are finished, the last used at the end
+	most  int                     // to be kept
+	tight bool                    // there is no memory for any
+}
+
+// allow settles whether there is memory for calibrations, and how many are kept.
+func (c *calibrations) allow(some bool, kept int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tight, c.most = !some, max(0, min(kept, keptCalibrations))
 }
 
 // calibration is one of them.
@@ -56,6 +65,10 @@ func (c *calibrations) get(ctx context.Context, s *decision.Spec) (*served, erro
 		return c.of, nil
 	}
 	c.mu.Lock()
+	if c.tight {
+		c.mu.Unlock()
+		return nil, wrong("calibrate", "this server has no memory for calibrating a model of so many training rows; decide without calibrating")
+	}
 	one := c.all[key]
 	if one == nil {
 		one = &calibration{done: make(chan struct{})}
@@ -113,7 +126,7 @@ func (c *calibrations) run(ctx context.Context, key string, one *calibration, s 
 		return
 	}
 	c.kept = append(c.kept, key)
-	if len(c.kept) > keptCalibrations {
+	for len(c.kept) > c.most {
 		delete(c.all, c.kept[0])
 		c.kept = slices.Delete(c.kept, 0, 1)
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,7 +22,8 @@ import (
 type Source struct {
 	// Name is what requests call the model.
 	Name string
-	// Open opens the model file, when the server is made and on every Reload.
+	// Open opens the model file, when the server is made and on every Reload, once or
+	// twice.
 	Open func() (io.ReadCloser, error)
 	// Examples are rows to try the model with, which are part of its description.
 	Examples []map[string]any
@@ -42,24 +42,26 @@ type served struct {
 	calibrated  *calibrations
 }
 
-// open reads a model from its source. A file that has not changed gives the model there
-// is already.
-func (s *Server) open(source Source, old *served) (*served, error) {
-	file, err := source.Open()
-	if err != nil {
-		return nil, err
+// open reads a model from its source, in so many bytes of memory. A file that has not
+// changed gives the model there is already.
+func (s *Server) open(source Source, old *served, room int64) (*served, error) {
+	if old != nil {
+		digest, err := s.digested(source, func(r io.Reader) error {
+			_, err := io.Copy(io.Discard, r)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if digest == old.digest {
+			return old, nil
+		}
 	}
-	defer file.Close() // nothing was written
-	hash := sha256.New()
-	text, err := io.ReadAll(io.TeeReader(file, hash))
-	if err != nil {
-		return nil, err
-	}
-	digest := hex.EncodeToString(hash.Sum(nil))
-	if old != nil && old.digest == digest {
-		return old, nil
-	}
-	model, err := lossep.Read(bytes.NewReader(text))
+	var model *lossep.Model
+	digest, err := s.digested(source, func(r io.Reader) (err error) {
+		model, err = lossep.ReadWithin(r, room)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +76,39 @@ func (s *Server) open(source Source, old *served) (*served, error) {
 	return m, err
 }
 
+// digested opens a source, has it read to its end, and returns the SHA-256 of what was
+// read. It has no more bytes than models may take.
+func (s *Server) digested(source Source, read func(io.Reader) error) (string, error) {
+	file, err := source.Open()
+	if err != nil {
+		return "", err
+	}
+	defer file.Close() // nothing was written
+	hash := sha256.New()
+	bounded := &io.LimitedReader{R: io.TeeReader(file, hash), N: s.config.MaxModels + 1}
+	err = read(bounded)
+	if bounded.N == 0 {
+		err = fmt.Errorf("the file has more bytes than models may take, %d", s.config.MaxModels)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
 // catalogue is the models being served, by name. It never changes: a reload makes
 // another.
 type catalogue map[string]*served
+
+// shareRoom settles how many calibrations of each model are kept, by what the models leave
+// of the memory for them. One at a time is being made, and takes as much as a fit.
+func (c catalogue) shareRoom(most int64) {
+	room := float64(most)
+	for _, m := range c {
+		room -= m.model.Bytes()
+	}
+	for _, m := range c {
+		left := room/float64(len(c)) - lossep.LossEP.FitBytes(m.model.Provenance().Rows)
+		m.calibrated.allow(left >= 0, int(left/m.model.Bytes()))
+	}
+}
 
 // names are those of the models in order.
 func (c catalogue) names() []string { return slices.Sorted(maps.Keys(c)) }
@@ -90,10 +122,18 @@ func (s *Server) Reload() error {
 	old := *s.models.Load()
 	next := make(catalogue, len(s.config.Models))
 	var failures []error
+	taken := make(map[*served]bool) // old models, which stay until all are read, and new ones
+	for _, m := range old {
+		taken[m] = true
+	}
 	for _, source := range s.config.Models {
+		room := s.config.MaxModels
+		for m := range taken {
+			room -= int64(m.model.Bytes())
+		}
 		var m *served
 		err := tasks.Try(func() (err error) {
-			m, err = s.open(source, old[source.Name])
+			m, err = s.open(source, old[source.Name], max(0, room))
 			return err
 		})
 		if err != nil {
@@ -113,7 +153,9 @@ func (s *Server) Reload() error {
 			s.metrics.reloads.WithLabelValues("ok").Inc()
 		}
 		next[source.Name] = m
+		taken[m] = true
 	}
+	next.shareRoom(s.config.MaxModels)
 	s.models.Store(&next)
 	s.metrics.models.Set(float64(len(next)))
 	return errors.Join(failures...)

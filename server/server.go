@@ -25,6 +25,7 @@ type Config struct {
 
 	MaxBody         int64         // bytes of a request's body; 8 MiB
 	MaxMemory       int64         // bytes of all requests under way: bodies, rows and answers; 256 MiB
+	MaxModels       int64         // bytes of all models, and of their calibrations; 1 GB
 	MaxRows         int           // rows of a request; 10,000
 	MaxCalibrations int           // calibrations at a time; 1. Eight times as many may wait
 	Deadline        time.Duration // of one request's computations; 1 minute
@@ -57,6 +58,9 @@ func (c Config) withDefaults() Config {
 	if c.MaxMemory == 0 {
 		c.MaxMemory = 256 << 20
 	}
+	if c.MaxModels == 0 {
+		c.MaxModels = 1_000_000_000
+	}
 	if c.MaxRows == 0 {
 		c.MaxRows = 10_000
 	}
@@ -84,7 +88,7 @@ func (c Config) check() error {
 	if slices.Contains(c.Tokens, "") {
 		return errors.New("a token is empty")
 	}
-	if c.MaxBody < 0 || c.MaxMemory < 0 || c.MaxRows < 0 || c.MaxCalibrations < 0 || min(c.Deadline, c.ExploreDeadline, c.HeaderTimeout, c.ReadTimeout, c.IdleTimeout, c.Drain) < 0 {
+	if c.MaxBody < 0 || c.MaxMemory < 0 || c.MaxModels < 0 || c.MaxRows < 0 || c.MaxCalibrations < 0 || min(c.Deadline, c.ExploreDeadline, c.HeaderTimeout, c.ReadTimeout, c.IdleTimeout, c.Drain) < 0 {
 		return errors.New("a limit is negative")
 	}
 	if len(c.Models) == 0 {

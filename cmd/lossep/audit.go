@@ -54,7 +54,7 @@ them.`,
 	flags.BoolVar(&useExample, "example", false, "audit the embedded data set, screening for breast cancer, in 5 folds unless --folds is given")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		o.Fit.Method, o.Methods = lossep.Method(method), nil
+		o.Fit.Method, o.Methods, o.Fit.MaxMemory = lossep.Method(method), nil, maxMemory(c)
 		if err := exampleAlone(flags, useExample); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 	if o.Fit.Data, err = rows.complete(); err != nil {
 		return nil, "", err
 	}
-	if o.Fit.Utility, err = utility.spec(); err != nil {
+	if o.Fit.Utility, err = utility.spec(c); err != nil {
 		return nil, "", err
 	}
 	var t *data.Table

@@ -46,7 +46,7 @@ goes to standard error, with what the actions really cost if the file has outcom
 		if err != nil {
 			return err
 		}
-		spec, err := utility.spec()
+		spec, err := utility.spec(c)
 		if err != nil {
 			return blame(err, "")
 		}
@@ -97,7 +97,7 @@ goes to standard error, with what the actions really cost if the file has outcom
 // decidingModel is the model given, or one that is fitted to the example.
 func decidingModel(c *cobra.Command, args []string) (*lossep.Model, error) {
 	if len(args) > 0 {
-		return loadModel(args[0])
+		return loadModel(c, args[0])
 	}
 	p, err := prepareExample(lossep.Options{Seed: 1, Progress: progress(c.ErrOrStderr())})
 	if err != nil {

@@ -53,7 +53,7 @@ actions. What is going to be fitted is shown on standard error first.`,
 			return err
 		}
 		start := time.Now()
-		o.Method = lossep.Method(method)
+		o.Method, o.MaxMemory = lossep.Method(method), maxMemory(c)
 		p, err := prepare(c, rows, utility, o, args)
 		if err != nil {
 			return blame(err, "")
@@ -102,7 +102,7 @@ func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.
 	if o.Data, err = rows.complete(); err != nil {
 		return nil, err
 	}
-	if o.Utility, err = utility.spec(); err != nil {
+	if o.Utility, err = utility.spec(c); err != nil {
 		return nil, err
 	}
 	o.Progress = progress(c.ErrOrStderr())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +17,32 @@ import (
 	"github.com/lossep/lossep/kernel"
 )
 
+// openFile opens a file for reading. A pipe that nobody writes to yet is waited for, until
+// the context ends.
+func openFile(ctx context.Context, path string) (*os.File, error) {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.f, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // openInput opens a table of rows; "-" is standard input. The name is for messages.
 func openInput(c *cobra.Command, path string) (r io.ReadCloser, name string, err error) {
 	if path == "-" {
 		return io.NopCloser(c.InOrStdin()), "standard input", nil
 	}
-	f, err := os.Open(path)
+	f, err := openFile(c.Context(), path)
 	if err != nil {
 		return nil, path, &usageError{err}
 	}
@@ -43,14 +64,14 @@ func addUtilityFlags(flags *pflag.FlagSet) *utilityFlags {
 }
 
 // spec is the specification given, or nil if none is.
-func (u *utilityFlags) spec() (*decision.Spec, error) {
+func (u *utilityFlags) spec(c *cobra.Command) (*decision.Spec, error) {
 	switch {
 	case u.costs != "" && u.file != "":
 		return nil, usagef("--cost and --utility are both given; keep one of them")
 	case u.costs != "":
 		return decision.ParseCosts(u.costs)
 	case u.file != "":
-		text, err := os.ReadFile(u.file)
+		text, err := readShort(c.Context(), u.file)
 		if err != nil {
 			return nil, usagef("--utility: %w", err)
 		}
@@ -59,11 +80,30 @@ func (u *utilityFlags) spec() (*decision.Spec, error) {
 	return nil, nil
 }
 
+// readShort reads a file that people write by hand.
+func readShort(ctx context.Context, path string) ([]byte, error) {
+	const most = 1 << 20
+	f, err := openFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // nothing was written
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s has more than %d bytes", path, most)
+	}
+	return text, err
+}
+
 // loadModel reads a model file.
-func loadModel(path string) (*lossep.Model, error) {
-	m, err := lossep.Load(path)
+func loadModel(c *cobra.Command, path string) (*lossep.Model, error) {
+	m, err := lossep.LoadWithin(path, maxMemory(c))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usagef("%w; make a model with 'lossep fit … -o %s'", err, path)
+	}
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		return nil, &usageError{err} // such as that it is no regular file
 	}
 	return m, err
 }

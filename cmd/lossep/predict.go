@@ -38,7 +38,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return err
 		}
-		m, err := loadModel(args[0])
+		m, err := loadModel(c, args[0])
 		if err != nil {
 			return blame(err, "")
 		}

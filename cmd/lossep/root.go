@@ -29,7 +29,8 @@ costs, takes the best action for each case, and says how sure it is.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noArguments,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			keepWithin(maxMemory(c))
 			if err := fastMatrices(); err != nil {
 				return &usageError{err}
 			}
@@ -41,6 +42,7 @@ costs, takes the best action for each case, and says how sure it is.`,
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	c.CompletionOptions.DisableDefaultCmd = true
+	addMaxMemory(c.PersistentFlags())
 	c.AddCommand(newFit(), newPredict(), newDecide(), newShow(), newAudit(), newReactor(), newPaper(), newServe(), newLicences())
 	return c
 }

@@ -31,7 +31,7 @@ import (
 func newServe() *cobra.Command {
 	var address, tokens, certificate, key string
 	var demo bool
-	config := server.Config{MaxBody: 8 << 20, MaxMemory: 256 << 20, MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}
+	config := server.Config{MaxBody: 8 << 20, MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}
 	c := &cobra.Command{
 		Use:   "serve model.lossep… [--addr 127.0.0.1:8080]",
 		Short: "Answer for models over HTTP, with a page to see decisions on",
@@ -66,7 +66,6 @@ browser.`,
 	flags.StringVar(&certificate, "tls-cert", "", "a PEM file with the certificate chain, to serve HTTPS; wants --tls-key")
 	flags.StringVar(&key, "tls-key", "", "a PEM file with the certificate's private key")
 	flags.Int64Var(&config.MaxBody, "max-body", config.MaxBody, "the most bytes of a request's body")
-	flags.Int64Var(&config.MaxMemory, "max-memory", config.MaxMemory, "the most bytes of all requests under way, beside the models")
 	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "the most rows of a request")
 	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "the most calibrations at a time")
 	flags.DurationVar(&config.Drain, "drain", config.Drain, "how long requests under way may take to finish when the server is to end")
@@ -77,6 +76,9 @@ browser.`,
 		hangup := make(chan os.Signal, 1)
 		signal.Notify(hangup, syscall.SIGHUP)
 		defer signal.Stop(hangup)
+		// Half of the memory is for models and a quarter for requests; the rest is the
+		// program's own, and garbage.
+		config.MaxModels, config.MaxMemory = maxMemory(c)/2, maxMemory(c)/4
 		if err := checkLimits(config); err != nil {
 			return err
 		}
@@ -135,7 +137,7 @@ func checkLimits(c server.Config) error {
 	case c.MaxBody < 1:
 		return usagef("--max-body: %d is below 1", c.MaxBody)
 	case c.MaxMemory < c.MaxBody:
-		return usagef("--max-memory: %d is below --max-body, %d: the largest request would be refused", c.MaxMemory, c.MaxBody)
+		return usagef("--max-memory: a quarter of it, %d bytes, is for requests, and below --max-body, %d; give more of the one or less of the other", c.MaxMemory, c.MaxBody)
 	case c.MaxRows < 1:
 		return usagef("--max-rows: %d is below 1", c.MaxRows)
 	case c.MaxCalibrations < 1:

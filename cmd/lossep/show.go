@@ -20,7 +20,7 @@ func newShow() *cobra.Command {
 	}
 	format := addFormat(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		m, err := loadModel(args[0])
+		m, err := loadModel(c, args[0])
 		if err != nil {
 			return blame(err, "")
 		}

@@ -1,0 +1,53 @@
+package lossep
+
+import "math"
+
+// DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
+// take, unless told otherwise.
+const DefaultMaxMemory = 2_000_000_000
+
+// What fits and models take is matrices of n×n numbers for n training rows, and little
+// besides. How many is measured with 1000 and 2000 rows, in a process that is told to
+// collect its garbage before it grows beyond what it needs (debug.SetMemoryLimit); one
+// that is not takes up to twice as much.
+const (
+	loadMatrices = 8 // while a model is read
+	keptMatrices = 4 // and afterwards
+)
+
+// fitMatrices is how many a fit takes.
+func (m Method) fitMatrices() float64 {
+	switch m {
+	case LossVI:
+		return 40
+	case LossEP:
+		return 18
+	}
+	return 12
+}
+
+func matrixBytes(rows int) float64 { return 8 * math.Pow(float64(rows), 2) }
+
+// FitBytes is about what a fit by the method takes, in bytes of memory.
+func (m Method) FitBytes(rows int) float64 { return m.fitMatrices() * matrixBytes(rows) }
+
+// loadBytes is what it takes to read a model.
+func loadBytes(rows, features int) float64 {
+	return loadMatrices*matrixBytes(rows) + 3*8*float64(rows)*float64(features)
+}
+
+// Bytes is about what the model takes, in bytes of memory.
+func (m *Model) Bytes() float64 {
+	rows, features := m.x.Dims()
+	return keptMatrices*matrixBytes(rows) + 8*float64(rows)*float64(features)
+}
+
+// affordable refuses a fit that would take more memory than it may.
+func (o *Options) affordable(name string, rows int) error {
+	need := o.Method.FitBytes(rows)
+	if need <= float64(o.MaxMemory) {
+		return nil
+	}
+	return inputf("max memory", "%s has %d rows, and a fit by %s takes about %.2g GB of memory for them, more than %.2g GB: give a sample of the rows, or allow more memory",
+		name, rows, o.Method, need/1e9, float64(o.MaxMemory)/1e9)
+}
