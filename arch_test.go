@@ -3,6 +3,9 @@ package lossep_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -16,15 +19,15 @@ import (
 const module = "github.com/lossep/lossep"
 
 type pkg struct {
-	ImportPath, Name string
-	Imports          []string
-	Doc              string
+	ImportPath, Name, Dir string
+	Imports, GoFiles      []string
+	Doc                   string
 }
 
 // packages lists the packages of the module as the go command sees them.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Imports,Doc", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Dir,Imports,GoFiles,Doc", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
@@ -99,6 +102,33 @@ func TestNobodyInjectsFaults(t *testing.T) {
 		if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "fault.Inject(") {
 			t.Errorf("%s makes the program fail", file)
 		}
+	}
+}
+
+// Only the command knows of flags: an error of a library names an option, and the
+// command says how that is given to it.
+func TestOnlyTheCommandNamesFlags(t *testing.T) {
+	flag := regexp.MustCompile(`(^|[\s("'` + "`" + `])--[a-z]`)
+	texts := 0
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && flag.MatchString(text.Value) {
+					if texts++; p.ImportPath != "cmd/lossep" {
+						t.Errorf("%s: %s", fset.Position(text.Pos()), text.Value)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if texts == 0 {
+		t.Error("not even the command names one: this test does not see them")
 	}
 }
 

@@ -237,7 +237,7 @@ func (r *Audit) calibrationSection(p *report.Page) {
 
 func (r *Audit) regretSection(p *report.Page) {
 	if len(r.Regrets) == 0 {
-		p.Text("The exact posterior was not asked. It is available for the probit likelihood; --references N asks it on N folds.")
+		p.Text("The exact posterior was not asked. It is available for the probit likelihood, on as many folds as the audit is told to compare with it.")
 		return
 	}
 	g := r.Regrets[0]
