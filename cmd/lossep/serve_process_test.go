@@ -28,7 +28,6 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/internal/drive"
 )
 
 // What a server promises as a process: signals, and what is left after it was killed.
@@ -234,18 +233,18 @@ func (p *process) until(what string, ok func() bool) {
 
 // underLoad decides newLoan on sixteen connections until stop is called or the server
 // closes them, and returns what came back. Answers that are not allowed are wrong.
-func (p *process) underLoad(untilClosed bool, allowed func(answer string) bool) (count *atomic.Int64, stop func() *drive.Result) {
+func (p *process) underLoad(untilClosed bool, allowed func(answer string) bool) (count *atomic.Int64, stop func() *loadResult) {
 	ctx, cancel := context.WithCancel(p.t.Context())
 	count = new(atomic.Int64)
-	done := make(chan *drive.Result, 1)
+	done := make(chan *loadResult, 1)
 	go func() {
-		r, err := drive.Run(ctx, drive.Options{
-			Requests: [][]byte{drive.Request(p.address, "/v1/models/loans/decide", "", []byte(newLoan))},
+		r, err := runLoad(ctx, loadOptions{
+			Requests: [][]byte{postRequest(p.address, "/v1/models/loans/decide", "", []byte(newLoan))},
 			Address:  p.address, Connections: 16, Duration: 2 * patience, UntilClosed: untilClosed,
 			Check: func(_, status int, body []byte) error {
 				count.Add(1)
 				if status != http.StatusOK {
-					return drive.StatusError(status, body)
+					return statusError(status, body)
 				}
 				if !allowed(string(body)) {
 					return fmt.Errorf("answer %s", body)
@@ -258,7 +257,7 @@ func (p *process) underLoad(untilClosed bool, allowed func(answer string) bool) 
 		}
 		done <- r
 	}()
-	return count, func() *drive.Result {
+	return count, func() *loadResult {
 		if !untilClosed {
 			cancel()
 		}
@@ -343,7 +342,7 @@ func TestServeEndsUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	request := drive.Request(p.address, decide, "", []byte(newLoan))
+	request := postRequest(p.address, decide, "", []byte(newLoan))
 	if _, err := slow.Write(request[:len(request)-10]); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package drive
+//go:build unix
+
+package main
 
 import (
 	"errors"
@@ -34,28 +36,28 @@ func TestPercentile(t *testing.T) {
 		{hundred, 99.5, 100},
 		{hundred, 100, 100},
 	} {
-		if got := (&Result{Latencies: c.latencies}).Percentile(c.p); got != c.want {
+		if got := (&loadResult{Latencies: c.latencies}).Percentile(c.p); got != c.want {
 			t.Errorf("percentile %v of %v: %d, want %d", c.p, c.latencies, got, c.want)
 		}
 	}
 }
 
 // start serves a handler, and returns options that ask it for a moment.
-func start(t *testing.T, h http.HandlerFunc) Options {
+func startLoad(t *testing.T, h http.HandlerFunc) loadOptions {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	address := s.Listener.Addr().String()
 	var requests [][]byte
 	for _, body := range []string{"a", "bb", "ccc"} {
-		requests = append(requests, Request(address, "/ask", "secret", []byte(body)))
+		requests = append(requests, postRequest(address, "/ask", "secret", []byte(body)))
 	}
-	return Options{Requests: requests, Address: address, Connections: 4, Duration: 50 * time.Millisecond}
+	return loadOptions{Requests: requests, Address: address, Connections: 4, Duration: 50 * time.Millisecond}
 }
 
-func drive(t *testing.T, o Options) *Result {
+func mustLoad(t *testing.T, o loadOptions) *loadResult {
 	t.Helper()
-	r, err := Run(t.Context(), o)
+	r, err := runLoad(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +88,9 @@ func TestCountsAnswers(t *testing.T) {
 	bodies := []string{"a", "bb", "ccc"}
 	var requests [][]byte
 	for _, b := range bodies {
-		requests = append(requests, Request(address, "/ask", "secret", []byte(b)))
+		requests = append(requests, postRequest(address, "/ask", "secret", []byte(b)))
 	}
-	r := drive(t, Options{
+	r := mustLoad(t, loadOptions{
 		Requests: requests, Address: address, Connections: 4, Duration: 50 * time.Millisecond,
 		Check: func(i, status int, body []byte) error {
 			if status != http.StatusOK || string(body) != strings.Repeat(bodies[i], 5000) {
@@ -138,12 +140,12 @@ func TestCountsErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var asked atomic.Int64
-			o := start(t, func(w http.ResponseWriter, r *http.Request) {
+			o := startLoad(t, func(w http.ResponseWriter, r *http.Request) {
 				asked.Add(1)
 				c.handler(w, r)
 			})
 			o.Timeout = 100 * time.Millisecond
-			r := drive(t, o)
+			r := mustLoad(t, o)
 			count, other := r.Wrong, r.Dropped
 			if c.dropped {
 				count, other = r.Dropped, r.Wrong
@@ -165,17 +167,17 @@ func TestCountsErrors(t *testing.T) {
 // unless it was going to end.
 func TestUntilClosed(t *testing.T) {
 	var asked atomic.Int64
-	o := start(t, func(w http.ResponseWriter, _ *http.Request) {
+	o := startLoad(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		w.Header().Set("Connection", "close")
 	})
 	o.UntilClosed, o.Duration = true, time.Minute
-	if r := drive(t, o); len(r.Latencies) != 4 || asked.Load() != 4 || r.Errors() != 0 {
+	if r := mustLoad(t, o); len(r.Latencies) != 4 || asked.Load() != 4 || r.Errors() != 0 {
 		t.Errorf("%d answers of %d asked, messages %q", len(r.Latencies), asked.Load(), r.Messages)
 	}
 
 	o.UntilClosed, o.Duration = false, 50*time.Millisecond
-	if r := drive(t, o); len(r.Latencies) < 5 || r.Errors() != 0 {
+	if r := mustLoad(t, o); len(r.Latencies) < 5 || r.Errors() != 0 {
 		t.Errorf("after goodbyes: %d answers, messages %q", len(r.Latencies), r.Messages)
 	}
 
@@ -185,17 +187,17 @@ func TestUntilClosed(t *testing.T) {
 	}
 	o.Address = l.Addr().String()
 	l.Close()
-	if r := drive(t, o); r.Dropped == 0 || !strings.Contains(r.Messages[0], "refused") {
+	if r := mustLoad(t, o); r.Dropped == 0 || !strings.Contains(r.Messages[0], "refused") {
 		t.Errorf("nobody there: %d dropped, messages %q", r.Dropped, r.Messages)
 	}
 	o.UntilClosed = true
-	if r := drive(t, o); r.Errors() != 0 {
+	if r := mustLoad(t, o); r.Errors() != 0 {
 		t.Errorf("nobody there any more: messages %q", r.Messages)
 	}
 }
 
 func TestNothingToDo(t *testing.T) {
-	if _, err := Run(t.Context(), Options{}); err == nil {
+	if _, err := runLoad(t.Context(), loadOptions{}); err == nil {
 		t.Error("no error")
 	}
 }
