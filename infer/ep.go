@@ -155,24 +155,25 @@ func (e *engine) result() (*EPResult, error) {
 	}
 	r.Tilted = e.tilted
 	if e.model.Utility != nil {
-		if err := e.setCavityOfUtility(); err != nil {
+		if !e.deleteUtility() {
 			return nil, &ImproperError{Of: "q", Status: e.status}
 		}
 		r.Q, r.Posterior = e.q, Gaussian{e.q}
-		e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
 		r.LogEvidence += e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
 	}
 	r.LogEvidence += r.Q.LogPartition()
 	for i := range e.model.Terms {
-		p, ok := e.project(i, e.mean[i], e.variance[i])
+		at := marginal{e.mean[i], e.variance[i]}
+		cavity := e.delete(i, at)
+		p, ok := e.project(i, at, cavity)
 		if !ok {
 			return nil, &ImproperError{Of: "a cavity", Status: e.status}
 		}
-		r.Cavities[i] = p.cavity
+		r.Cavities[i] = cavity
 		r.LogPredictive[i] = p.logZ
 		r.LogEvidence += p.logZ
 		if e.variance[i] > 0 { // a view that reads nothing has no site either
-			r.LogEvidence += p.cavity.LogPartition() - gauss.ScalarFromMoments(e.mean[i], e.variance[i]).LogPartition()
+			r.LogEvidence += cavity.LogPartition() - gauss.ScalarFromMoments(e.mean[i], e.variance[i]).LogPartition()
 		}
 	}
 	if math.IsNaN(r.LogEvidence) || math.IsInf(r.LogEvidence, 0) {

@@ -122,10 +122,10 @@ func (e *engine) descend(ctx context.Context, d *doubleLoop) error {
 // sweepUtility updates the utility site alone and returns the residual, +Inf when
 // the update is not possible.
 func (e *engine) sweepUtility() float64 {
-	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
-	residual, ok := e.visitUtility(true)
-	if ok && e.complete() == nil {
-		return residual
+	if e.deleteUtility() && e.projectUtility() {
+		if residual := e.updateUtility(); e.complete() == nil {
+			return residual
+		}
 	}
 	e.restore()
 	e.damping /= 2
@@ -143,7 +143,8 @@ func (e *engine) recover() error {
 	}
 	e.status.Residual = 0
 	for i := range e.sites.Terms {
-		p, ok := e.project(i, e.mean[i], e.variance[i])
+		at := marginal{e.mean[i], e.variance[i]}
+		p, ok := e.project(i, at, e.delete(i, at))
 		if !ok {
 			return &ImproperError{Of: "a cavity", Status: e.status}
 		}

@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,250 +10,113 @@ import (
 	"github.com/lossep/lossep/gauss"
 )
 
-// engine is one run: the sites, the Gaussian they make, and the scratch of a sweep.
-type engine struct {
-	opt    EP
-	model  *Model
-	sites  Sites
-	saved  Sites // the sites before the sweep under way
-	status Status
-
-	damping float64 // δ in force
-
-	tilted         *gauss.Gaussian // q̄, all sites
-	mean, variance []float64       // marginals of s_i = a_i·v under q̄
-	*room
-
-	proposed []gauss.Scalar // steps of a parallel sweep
-	mixer    mixer
-	order    []int         // of a sequential sweep
-	cov      *mat.SymDense // Σ of q̄, kept current during a sequential sweep
-	mu, col  []float64     // mean of q̄, and Σa
-
-	q                   *gauss.Gaussian // the utility's cavity
-	points              gauss.Workspace // its own, so that neither is reshaped
-	pointMean, pointVar []float64       // its marginals at the points
-	lastMean, lastVar   []float64       // the same one visit earlier
-	visited             bool            // whether the last sweep came to the utility
-	lastVisit           float64         // the utility's step at its last visit
-	d1, d2              []float64
-	site                *gauss.Natural // the utility site that is proposed
-}
-
-func newEngine(o EP, m *Model) *engine {
-	o = o.withDefaults()
-	n, dim := m.Views.Len(), m.Dim()
-	e := &engine{
-		opt: o, model: m, damping: o.Damping, lastVisit: math.Inf(1),
-		tilted: gauss.NewGaussian(dim), room: enter(dim),
-		mean: make([]float64, n), variance: make([]float64, n),
-		order: make([]int, n),
-		mu:    make([]float64, dim), col: make([]float64, dim),
-	}
-	for i := range e.order {
-		e.order[i] = i
-	}
-	if o.Schedule == Parallel {
-		e.proposed = make([]gauss.Scalar, n)
-	}
-	e.sites.Terms = make([]gauss.Scalar, n)
-	if m.Utility != nil {
-		c := m.Points.Len()
-		e.sites.Utility = gauss.NewNatural(dim)
-		e.sites.Actions = make([]int, c)
-		for j := range e.sites.Actions {
-			e.sites.Actions[j] = -1
+// algorithm1 is one sweep of Algorithm 1 of the paper, Loss-EP: every site in turn is
+// deleted from q̄, what its factor makes of the rest is projected onto a Gaussian, and
+// the site is updated to what that asks for. The last site stands for the utility, whose
+// actions are selected before its projection unless they are held. Without a utility it
+// is a sweep of expectation propagation.
+//
+// It returns the residual before the updates, and false if the sites it leads to are
+// improper. What becomes of that, and of the residual, is decided in settle.
+func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
+	visit := e.begin()
+	for _, i := range e.order {
+		at := visit.marginal(i)
+		// Deletion.
+		cavity := e.delete(i, at)
+		// Projection.
+		next, ok := e.project(i, at, cavity)
+		if !ok && visit.skip() {
+			residual = math.Inf(1)
+			continue
+		} else if !ok {
+			return 0, false
 		}
-		e.q, e.site = gauss.NewGaussian(dim), gauss.NewNatural(dim)
-		e.pointMean, e.pointVar = make([]float64, c), make([]float64, c)
-		e.lastMean, e.lastVar = make([]float64, c), make([]float64, c)
-		e.d1, e.d2 = make([]float64, c), make([]float64, c)
+		// Update.
+		visit.update(i, at, next.site)
+		residual = max(residual, next.residual)
 	}
-	if o.Start != nil {
-		e.startFrom(o.Start)
+	moved := visit.end(residual)
+	if e.visited = e.utilityIsDue(residual); !e.visited {
+		return residual, !moved || e.refresh() == nil
 	}
-	e.saved = e.sites.clone()
-	return e
+	// Deletion: what is left is q, with which predictions and decisions are made.
+	if !e.deleteUtility() {
+		return 0, false
+	}
+	// Action selection.
+	if !hold {
+		e.selectActions()
+	}
+	// Projection.
+	if !e.projectUtility() {
+		return 0, false
+	}
+	// Update.
+	residual = max(residual, e.updateUtility())
+	return residual, e.complete() == nil
 }
 
-// startFrom takes over sites fitted before, of the utility only if both have one. It
-// panics when they are of another model.
-func (e *engine) startFrom(s *Sites) {
-	if len(s.Terms) != len(e.sites.Terms) {
-		panic(fmt.Sprintf("infer: %d sites to start from for %d terms", len(s.Terms), len(e.sites.Terms)))
-	}
-	copy(e.sites.Terms, s.Terms)
-	if e.sites.Utility == nil || s.Utility == nil {
-		return
-	}
-	if s.Utility.Dim() != e.model.Dim() || len(s.Actions) != len(e.sites.Actions) {
-		panic(fmt.Sprintf("infer: a utility site of %d dimensions and %d actions to start from for %d and %d",
-			s.Utility.Dim(), len(s.Actions), e.model.Dim(), len(e.sites.Actions)))
-	}
-	e.sites.Utility.CopyFrom(s.Utility)
-	copy(e.sites.Actions, s.Actions)
-}
+// marginal is N(mean, variance), of s_i = a_i·v.
+type marginal struct{ mean, variance float64 }
 
-// start makes the first q̄. Sites to start from that do not give a proper one are
-// put aside: starting empty is always possible.
-func (e *engine) start() error {
-	if e.refresh() == nil {
-		return nil
+// delete is the cavity of site i: its marginal without it.
+func (e *engine) delete(i int, at marginal) gauss.Scalar {
+	if at.variance == 0 { // a view that reads nothing has a constant value
+		return gauss.Scalar{Tau: math.Inf(1)}
 	}
-	clear(e.sites.Terms)
-	if e.sites.Utility != nil {
-		e.sites.Utility.SetZero()
-	}
-	if err := e.refresh(); err != nil {
-		return &ImproperError{Of: "the prior", Status: e.status}
-	}
-	return nil
-}
-
-// refresh computes q̄ and the marginals of all views from the sites, which also
-// removes the drift of a sequential sweep. It fails, leaving the sites as they are,
-// when q̄ or any cavity is improper.
-func (e *engine) refresh() error {
-	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
-	return e.complete()
-}
-
-// complete is refresh when nat already holds the prior and the terms' sites.
-func (e *engine) complete() error {
-	if e.model.Utility != nil {
-		e.nat.Times(e.sites.Utility, 1)
-	}
-	if err := e.tilted.Exchange(e.nat); err != nil {
-		return err
-	}
-	e.tilted.Marginals(e.model.Views, e.mean, e.variance, &e.ws)
-	for i, s := range e.sites.Terms {
-		// A view that reads nothing (a = 0) has no marginal to divide.
-		if e.variance[i] > 0 && !(1/e.variance[i]-s.Tau > 0) {
-			return gauss.ErrImproper
-		}
-	}
-	return nil
+	return gauss.ScalarFromMoments(at.mean, at.variance).Over(e.sites.Terms[i])
 }
 
 // projection is what moment matching asks of one site.
 type projection struct {
-	cavity   gauss.Scalar
 	logZ     float64
 	site     gauss.Scalar // that matches the moments
 	residual float64      // how far the marginal is from them
 }
 
-// project deletes site i from its marginal N(m, c0) and matches the moments of the
-// cavity times the term. It reports false when the cavity is improper or the
-// moments are not finite.
-func (e *engine) project(i int, m, c0 float64) (projection, bool) {
-	var p projection
-	old := e.sites.Terms[i]
-	// A view that reads nothing has a constant value; its site stays empty.
-	if c0 == 0 {
-		p.logZ, _, _ = e.model.Terms[i].LogMean(e.model.Views.Offset(i), e.model.Views.Residual(i))
-		p.cavity = gauss.Scalar{Tau: math.Inf(1)}
+// project matches the moments of the cavity times the term. It reports false when the
+// cavity is improper or the moments are not finite.
+func (e *engine) project(i int, at marginal, cavity gauss.Scalar) (p projection, ok bool) {
+	term, offset, noise := e.model.Terms[i], e.model.Views.Offset(i), e.model.Views.Residual(i)
+	if at.variance == 0 { // its site stays empty
+		p.logZ, _, _ = term.LogMean(offset, noise)
 		return p, !math.IsNaN(p.logZ)
 	}
-	p.cavity = gauss.ScalarFromMoments(m, c0).Over(old)
-	if !p.cavity.Proper() {
+	if !cavity.Proper() {
 		return p, false
 	}
-	c, mc := p.cavity.Variance(), p.cavity.Mean()
-	logZ, g, d2 := e.model.Terms[i].LogMean(mc+e.model.Views.Offset(i), c+e.model.Views.Residual(i))
+	c, m := cavity.Variance(), cavity.Mean()
+	logZ, g, d2 := term.LogMean(m+offset, c+noise)
 	eta := -d2
 	shrink := 1 - eta*c // variance of the tilted distribution over c
 	if !(shrink > 0) || math.IsNaN(logZ) || math.IsInf(logZ, 0) || math.IsInf(g, 0) {
 		return p, false
 	}
 	p.logZ = logZ
-	p.site = gauss.Scalar{Nu: (g + eta*mc) / shrink, Tau: eta / shrink}
-	p.residual = max(math.Abs(p.site.Tau-old.Tau)*c0, math.Abs(mc+c*g-m)/math.Sqrt(c0))
+	p.site = gauss.Scalar{Nu: (g + eta*m) / shrink, Tau: eta / shrink}
+	p.residual = max(math.Abs(p.site.Tau-e.sites.Terms[i].Tau)*at.variance, math.Abs(m+c*g-at.mean)/math.Sqrt(at.variance))
 	return p, !math.IsNaN(p.residual)
 }
 
-// damped is the step of size δ from one site to another.
-func damped(from, to gauss.Scalar, delta float64) gauss.Scalar {
-	return gauss.Scalar{Nu: from.Nu + delta*(to.Nu-from.Nu), Tau: from.Tau + delta*(to.Tau-from.Tau)}
+// visiting is a Schedule at work: how a sweep goes through the sites of the terms.
+type visiting interface {
+	// marginal is that of s_i under q̄, as far as the sweep has come.
+	marginal(i int) marginal
+	// skip tells whether a site that has no projection may keep its value while the sweep
+	// goes on.
+	skip() bool
+	// update moves site i, of that marginal, towards another value.
+	update(i int, at marginal, to gauss.Scalar)
+	// end ends the sweep, and reports whether any site has moved.
+	end(residual float64) bool
 }
 
-// sweep visits every site once: deletion, projection, update; for the utility also
-// the selection of actions unless they are held. It returns the residual before
-// the updates. When the sites it leads to are improper it takes the sweep back,
-// shortens the step and returns +Inf.
-//
-// One by one, the utility comes last in every sweep. All at once, a visit to it costs
-// three times what a sweep of the terms does, so it waits until the terms have
-// followed its last update: until their residual is a tenth of that step.
-func (e *engine) sweep(hold bool) float64 {
-	e.save()
-	var residual float64
-	var ok bool
+// begin makes ready for a sweep.
+func (e *engine) begin() visiting {
 	if e.opt.Schedule == Parallel {
-		residual, ok = e.sweepParallel()
-	} else {
-		residual, ok = e.sweepSequential()
+		return allAtOnce{e}
 	}
-	e.visited = e.model.Utility != nil &&
-		(e.opt.Schedule == Sequential || residual <= 0.1*e.lastVisit || residual <= e.opt.Tolerance)
-	if ok && e.opt.Schedule == Parallel && !e.visited && residual <= e.opt.Tolerance {
-		return residual // nothing has moved
-	}
-	if ok {
-		e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
-	}
-	if ok && e.visited {
-		r, done := e.visitUtility(hold)
-		residual, ok = max(residual, r), done
-		e.mixer.forget() // what it remembers was seen under another utility site
-	}
-	if ok && e.complete() == nil {
-		return residual
-	}
-	e.restore()
-	e.mixer.forget()
-	e.damping /= 2
-	if err := e.refresh(); err != nil {
-		panic(err) // the sites before the sweep were proper
-	}
-	return math.Inf(1)
-}
-
-func (e *engine) save() {
-	copy(e.saved.Terms, e.sites.Terms)
-	if e.sites.Utility != nil {
-		e.saved.Utility.CopyFrom(e.sites.Utility)
-		copy(e.saved.Actions, e.sites.Actions)
-	}
-}
-
-func (e *engine) restore() { e.sites, e.saved = e.saved, e.sites }
-
-func (e *engine) sweepParallel() (residual float64, ok bool) {
-	for i, s := range e.sites.Terms {
-		p, ok := e.project(i, e.mean[i], e.variance[i])
-		if !ok {
-			return 0, false
-		}
-		e.proposed[i] = p.site.Over(s)
-		residual = max(residual, p.residual)
-	}
-	if residual <= e.opt.Tolerance {
-		return residual, true // what was measured is what is returned
-	}
-	e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
-	for i, step := range e.proposed {
-		s := &e.sites.Terms[i]
-		s.Nu += step.Nu
-		s.Tau += step.Tau
-	}
-	return residual, true
-}
-
-// sweepSequential keeps Σ and the mean of q̄ current by one rank-one update for
-// each site.
-func (e *engine) sweepSequential() (residual float64, ok bool) {
 	if e.cov == nil {
 		e.cov = mat.NewSymDense(e.model.Dim(), nil)
 	}
@@ -264,108 +125,60 @@ func (e *engine) sweepSequential() (residual float64, ok bool) {
 	if e.opt.Rand != nil {
 		e.opt.Rand.Shuffle(len(e.order), func(i, j int) { e.order[i], e.order[j] = e.order[j], e.order[i] })
 	}
-	cov := e.cov.RawSymmetric()
-	col := blas64.Vector{N: len(e.col), Inc: 1, Data: e.col}
-	for _, i := range e.order {
-		a := e.model.Views.Row(i)
-		blas64.Symv(1, cov, blas64.Vector{N: len(a), Inc: 1, Data: a}, 0, col)
-		c0, m := floats.Dot(a, e.col), floats.Dot(a, e.mu)
-		p, ok := e.project(i, m, c0)
-		if !ok {
-			// The updates so far in this sweep have taken this site's cavity
-			// away. It keeps its value; refresh judges the whole sweep.
-			residual = math.Inf(1)
-			continue
-		}
-		old := e.sites.Terms[i]
-		next := damped(old, p.site, e.damping)
-		e.sites.Terms[i] = next
-		step := next.Over(old)
-		gain := 1 / (1 + step.Tau*c0)
-		blas64.Syr(-step.Tau*gain, col, cov)
-		floats.AddScaled(e.mu, (step.Nu-step.Tau*m)*gain, e.col)
-		residual = max(residual, p.residual)
-	}
-	return residual, true
+	return oneByOne{e}
 }
 
-// settle sweeps with the actions held until the residual is within the tolerance. It halves
-// the damping when the residual stops falling. When that does not help, sites that
-// were updated all at once are visited one by one, and when that does not help
-// either the double loop takes over.
-func (e *engine) settle(ctx context.Context) error {
-	least := e.opt.Damping / 64
-	e.status.Converged, e.status.Reason = false, ""
-	// How many sweeps may pass without a new best residual. One by one, sites may
-	// take a detour; all at once, they overshoot together and only get worse.
-	patience := 12
-	if e.opt.Schedule == Parallel {
-		patience = 3
-	}
-	// The residuals of sweeps with and without a visit to the utility say different
-	// things, and are watched apart.
-	var all, terms progress
-	for e.damping >= least {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if e.status.Sweeps >= e.opt.MaxSweeps {
-			e.status.Reason = sweepLimit
-			return nil
-		}
-		residual := e.sweep(true)
-		e.record(residual)
-		complete := e.visited || e.model.Utility == nil
-		if complete && residual <= e.opt.Tolerance {
-			e.status.Converged = true
-			return nil
-		}
-		watch := &all
-		if !complete {
-			watch = &terms
-		} else {
-			terms = progress{}
-		}
-		if watch.stalled(residual, patience) {
-			e.mixer.forget()
-			e.damping /= 2
-		}
-	}
-	e.damping = e.opt.Damping
-	if e.opt.Schedule == Parallel {
-		e.opt.Schedule = Sequential
-		return e.settle(ctx)
-	}
-	return e.doubleLoop(ctx)
+// oneByOne is the paper's schedule: it keeps Σ and the mean of q̄ current by one rank-one
+// update for each site.
+type oneByOne struct{ *engine }
+
+func (e oneByOne) marginal(i int) marginal {
+	a := e.model.Views.Row(i)
+	blas64.Symv(1, e.cov.RawSymmetric(), column(a), 0, column(e.col))
+	return marginal{floats.Dot(a, e.mu), floats.Dot(a, e.col)}
 }
 
-// progress watches a residual fall.
-type progress struct {
-	best  float64 // 0 before the first
-	since int
+// Updates earlier in the sweep may have taken the cavity of a site away; the whole sweep
+// is judged at its end.
+func (oneByOne) skip() bool { return true }
+
+func (e oneByOne) update(i int, at marginal, to gauss.Scalar) {
+	old := e.sites.Terms[i]
+	next := damped(old, to, e.damping)
+	e.sites.Terms[i] = next
+	step := next.Over(old)
+	gain := 1 / (1 + step.Tau*at.variance)
+	blas64.Syr(-step.Tau*gain, column(e.col), e.cov.RawSymmetric())
+	floats.AddScaled(e.mu, (step.Nu-step.Tau*at.mean)*gain, e.col)
 }
 
-// stalled notes a residual, and reports whether so many have come in a row without a
-// new best that something has to change; it then starts anew from this one.
-func (p *progress) stalled(residual float64, patience int) bool {
-	const improvement = 0.95
-	if p.best == 0 || residual < improvement*p.best {
-		p.best, p.since = residual, 0
-		return false
+func (oneByOne) end(float64) bool { return true }
+
+// damped is the step of size δ from one site to another.
+func damped(from, to gauss.Scalar, delta float64) gauss.Scalar {
+	return gauss.Scalar{Nu: from.Nu + delta*(to.Nu-from.Nu), Tau: from.Tau + delta*(to.Tau-from.Tau)}
+}
+
+// allAtOnce updates all sites from one posterior, by an accelerated step.
+type allAtOnce struct{ *engine }
+
+func (e allAtOnce) marginal(i int) marginal { return marginal{e.mean[i], e.variance[i]} }
+
+func (allAtOnce) skip() bool { return false }
+
+func (e allAtOnce) update(i int, _ marginal, to gauss.Scalar) {
+	e.proposed[i] = to.Over(e.sites.Terms[i])
+}
+
+func (e allAtOnce) end(residual float64) bool {
+	if residual <= e.opt.Tolerance {
+		return false // what was measured is what is returned
 	}
-	if p.since++; p.since < patience {
-		return false
+	e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
+	for i, step := range e.proposed {
+		s := &e.sites.Terms[i]
+		s.Nu += step.Nu
+		s.Tau += step.Tau
 	}
-	p.best, p.since = residual, 0
 	return true
-}
-
-// record notes the end of a sweep and tells the trace.
-func (e *engine) record(residual float64) {
-	e.status.Sweeps++
-	e.status.Residual = residual
-	e.status.Damping = e.damping
-	if e.opt.Trace != nil {
-		e.opt.Trace(Sweep{Number: e.status.Sweeps, Residual: residual, Damping: e.damping, Actions: e.sites.Actions})
-	}
 }

@@ -1,59 +1,60 @@
 package infer
 
-import (
-	"cmp"
-	"context"
-	"math"
-	"slices"
-)
+import "math"
 
-// setCavityOfUtility makes q: the prior and the likelihood sites without the
-// utility.
-func (e *engine) setCavityOfUtility() error {
-	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
-	return e.q.Exchange(e.nat)
+// The site of the utility is like the others, but it is dense, on all points at once,
+// and its factor has actions to choose. Its cavity is q: the prior and the sites of the
+// terms.
+
+// utilityIsDue tells whether a sweep whose terms had that residual comes to the utility.
+//
+// One by one, it comes last in every sweep. All at once, a visit to it costs three times
+// what a sweep of the terms does, so it waits until the terms have followed its last
+// update: until their residual is a tenth of that step.
+func (e *engine) utilityIsDue(residual float64) bool {
+	return e.model.Utility != nil &&
+		(e.opt.Schedule == Sequential || residual <= 0.1*e.lastVisit || residual <= e.opt.Tolerance)
 }
 
-// visitUtility is the update of the utility site: deletion, which gives q, whose
-// natural form nat already is and is again afterwards; action selection, unless the actions are held;
-// projection, in closed form; update. It leaves the size of the full step behind in
-// lastVisit; the residual is that, or the change of q since the last visit.
-func (e *engine) visitUtility(hold bool) (residual float64, ok bool) {
+// deleteUtility makes q, and its marginals at the points. It reports false when q is
+// improper.
+func (e *engine) deleteUtility() bool {
+	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
 	if e.q.Exchange(e.nat) != nil {
-		return 0, false
+		return false
 	}
 	e.lastMean, e.pointMean = e.pointMean, e.lastMean
 	e.lastVar, e.pointVar = e.pointVar, e.lastVar
 	e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
-	if !hold {
-		e.model.Utility.Select(e.sites.Actions, e.pointMean, e.pointVar)
-	}
-	logZ := e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
-	if math.IsNaN(logZ) || math.IsInf(logZ, 0) {
-		return 0, false
-	}
-	if e.q.Tilt(e.site, e.model.Points, e.d1, e.d2, &e.points) != nil {
-		return 0, false
-	}
-	residual = e.momentChange()
-	e.nat.CopyFrom(e.q.Natural())
-	e.site.Times(e.nat, -1)
-	e.lastVisit = e.updateUtility()
-	return max(residual, e.lastVisit), true
+	return true
 }
 
-// chooseFirst chooses actions from q as it is at the start, unless the start came
-// with some: even a run in which every sweep is taken back has actions then.
-func (e *engine) chooseFirst() error {
-	if e.sites.Actions[0] >= 0 {
-		return nil
-	}
-	if err := e.setCavityOfUtility(); err != nil {
-		return &ImproperError{Of: "q", Status: e.status}
-	}
-	e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
+// selectActions takes the actions of highest expected utility under q.
+func (e *engine) selectActions() {
 	e.model.Utility.Select(e.sites.Actions, e.pointMean, e.pointVar)
-	return nil
+}
+
+// projectUtility finds the site that gives q̄ the moments of q times the utility, in
+// closed form. It leaves q behind in nat, to which the site can be added.
+func (e *engine) projectUtility() bool {
+	logZ := e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
+	if math.IsNaN(logZ) || math.IsInf(logZ, 0) {
+		return false
+	}
+	if e.q.Tilt(e.site, e.model.Points, e.d1, e.d2, &e.points) != nil {
+		return false
+	}
+	e.nat.CopyFrom(e.q.Natural())
+	e.site.Times(e.nat, -1)
+	return true
+}
+
+// updateUtility moves the site towards the one found. The residual is the size of the
+// full step, which lastVisit keeps, or the change of q since the last visit.
+func (e *engine) updateUtility() (residual float64) {
+	e.lastVisit = e.stepUtility()
+	e.mixer.forget() // what it remembers was seen under another utility site
+	return max(e.momentChange(), e.lastVisit)
 }
 
 // momentChange is the largest change of the moments of q at the points since the
@@ -69,9 +70,9 @@ func (e *engine) momentChange() (change float64) {
 	return change
 }
 
-// updateUtility moves the utility site towards the one proposed, and returns the
+// stepUtility moves the utility site towards the one proposed, and returns the
 // size of the full step in units of q̄: |ΔΛ_ij|/√(Λ_ii Λ_jj) and |Δh_i|/√Λ_ii.
-func (e *engine) updateUtility() (residual float64) {
+func (e *engine) stepUtility() (residual float64) {
 	site, next := e.sites.Utility, e.site
 	p, n := site.P.RawSymmetric(), next.P.RawSymmetric()
 	scale := e.tilted.Natural().P.RawSymmetric()
@@ -91,67 +92,4 @@ func (e *engine) updateUtility() (residual float64) {
 		}
 	}
 	return residual
-}
-
-// round is a choice of actions under which the sites settled.
-type round struct {
-	sites    Sites
-	evidence float64
-}
-
-// decide runs Loss-EP: sweeps in which the actions are chosen anew at every visit
-// of the utility; then rounds in which the actions are held while the sites settle
-// and chosen again from the settled q. It ends when they are chosen again as they
-// were. When they come back to an earlier choice, or to one under which nothing
-// settles, the settled choice with the highest evidence is held: of those that
-// alternate, or of all.
-func (e *engine) decide(ctx context.Context) error {
-	const free = 5 // sweeps with actions chosen at every visit
-	if err := e.chooseFirst(); err != nil {
-		return err
-	}
-	for range free {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		e.record(e.sweep(false))
-	}
-	var rounds []round
-	for {
-		if err := e.settle(ctx); err != nil {
-			return err
-		}
-		r, err := e.result()
-		if err != nil || !e.status.Converged {
-			if len(rounds) == 0 {
-				return err
-			}
-			return e.hold(ctx, rounds)
-		}
-		rounds = append(rounds, round{e.sites.clone(), r.LogEvidence})
-		next := slices.Clone(e.sites.Actions)
-		e.model.Utility.Select(next, e.pointMean, e.pointVar)
-		if slices.Equal(next, e.sites.Actions) {
-			return nil
-		}
-		seen := slices.IndexFunc(rounds, func(r round) bool { return slices.Equal(r.sites.Actions, next) })
-		if seen >= 0 {
-			return e.hold(ctx, rounds[seen:])
-		}
-		e.status.ActionRounds++
-		copy(e.sites.Actions, next)
-	}
-}
-
-// hold settles under the best of the actions, which are no longer chosen. Their
-// sites have settled before, so that little is left to do.
-func (e *engine) hold(ctx context.Context, rounds []round) error {
-	best := slices.MaxFunc(rounds, func(a, b round) int { return cmp.Compare(a.evidence, b.evidence) })
-	e.sites = best.sites.clone()
-	e.damping = e.opt.Damping
-	e.status.ActionsHeld = true
-	if err := e.refresh(); err != nil {
-		return &ImproperError{Of: "q̄", Status: e.status}
-	}
-	return e.settle(ctx)
 }
