@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test browser lint format robust bench generate licences
+.PHONY: build test browser lint format fuzz robust bench generate licences
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
@@ -18,6 +18,11 @@ lint:       ## vet and staticcheck
 
 format:     ## rewrite the code in its one format
 	go tool gofumpt -w .
+
+fuzz:       ## requests, tables and model files of any kind along their whole path, ten minutes each
+	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
+	go test ./cmd/lossep -run xxx -fuzz '^FuzzTableToDecisions$$' -fuzztime 10m
+	go test ./cmd/lossep -run xxx -fuzz '^FuzzModelFileToPredictions$$' -fuzztime 10m
 
 robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice
 	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m

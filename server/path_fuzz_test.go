@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -29,23 +30,28 @@ var pathServer = sync.OnceValue(func() *Server {
 var pathEndpoints = []string{"/v1/models/%s/predict", "/v1/models/%s/decide", "/v1/models/%s/curve", "/v2/models/%s/infer", "/v1/explore/reactor", "/v1/explore/classifier"}
 
 // FuzzRequestToAnswer asks the whole server, from the bytes of a request to those of the
-// answer: one of several models, under rows, a utility and further members of any kind.
-// Whatever is asked, the answer is numbers, or a refusal that says why, and never a
-// failure of the server.
+// answer: one of several models, under rows, a utility and further members of any kind,
+// in which $1, $2 and $3 stand for numbers. Whatever is asked, the answer is numbers, or
+// a refusal that says why, and never a failure of the server.
 func FuzzRequestToAnswer(f *testing.F) {
-	row := `[{"income":1.2e19,"job":"smith"},{"income":1.2e19,"job":"smith"}]`
-	f.Add(byte(0), byte(0), row, "", "")
-	f.Add(byte(1), byte(1), row, "", `"second_opinion":true`)
-	f.Add(byte(2), byte(1), `[{"income":5e50,"job":"smith"}]`, `{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":3},"b":{"good":1,"bad":0}}}`, `"calibrate":true`)
-	f.Add(byte(3), byte(2), `[{"income":-1e49,"job":"clerk","class":"bad"}]`, "", curveFields+`,"scale":"log"`)
-	f.Add(byte(5), byte(1), `[{"income":3,"job":null}]`, `{"outcomes":["bad","good"],"utilities":{"a":{"good":5e-324,"bad":0},"b":{"good":0,"bad":5e-324}}}`, "")
-	f.Add(byte(4), byte(1), `[{"income":3}]`, `{"outcomes":["good","bad"],"utilities":{"a":{"good":1e308,"bad":0},"b":{"good":0,"bad":1e-308}}}`, `"calibrate":true,"second_opinion":true`)
-	f.Add(byte(9), byte(1), `[{"age":30,"income":20,"job":"clerk","owner":"True","amount":1e300}]`, `{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":"0.5 * amount"},"b":{"good":1,"bad":0}}}`, "")
-	f.Add(byte(0), byte(3), `[{"name":"income","shape":[1],"datatype":"FP64","data":[1e40]},{"name":"job","shape":[1],"datatype":"BYTES","data":["smith"]}]`, "", "")
-	f.Add(byte(0), byte(4), `[-1.1,-2.6]`, `[[1,0.01],[0.9,1]]`, `"threshold":2.2`)
-	f.Add(byte(0), byte(4), `[1]`, `[[5e-324,0],[0,5e-324]]`, `"threshold":1e6,"prior_variance":1e9`)
-	f.Add(byte(0), byte(5), `[[-1],[1]]`, `[[1,0],[5e-324,1]]`, `"labels":[-1,1],"kernel":"linear*linear*linear*linear","grid":{"from":[-1e6],"to":[1e6]}`)
-	f.Fuzz(func(t *testing.T, model, endpoint byte, rows, utility, more string) {
+	near, far, tiny := 3.0, 1.2e19, math.SmallestNonzeroFloat64
+	rows := `[{"income":$1,"job":"smith","class":"bad"},{"income":$2,"job":"clerk"}]`
+	costs := `{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":$3},"b":{"good":1,"bad":0}}}`
+	utilities := `{"outcomes":["bad","good"],"utilities":{"a":{"good":$3,"bad":0},"b":{"good":0,"bad":$2},"c":{"good":$1,"bad":$1}}}`
+	for model := range byte(len(farCases)) {
+		f.Add(model, byte(0), rows, "", "", far, far, near)
+		f.Add(model, byte(1), rows, costs, `"second_opinion":true`, near, far, near)
+		f.Add(model, byte(1), rows, utilities, `"calibrate":true,"second_opinion":true`, near, -5e50, tiny)
+		f.Add(model, byte(2), rows, "", `"vary":{"action":"negative","outcome":"bad"},"from":$3,"to":$1,"scale":"log"`, near, -1e49, tiny)
+	}
+	f.Add(byte(9), byte(1), `[{"age":$1,"income":$2,"job":"clerk","owner":"True","amount":$3}]`, `{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":"0.5 * amount"},"b":{"good":1,"bad":0}}}`, "", near, near, 1e300)
+	f.Add(byte(0), byte(3), `[{"name":"income","shape":[1],"datatype":"FP64","data":[$1]},{"name":"job","shape":[1],"datatype":"BYTES","data":["smith"]}]`, "", "", 1e40, near, near)
+	reactor := `"threshold":$1,"prior_variance":$2,"clutter_weight":0.3`
+	f.Add(byte(0), byte(4), `[-1.1,$1]`, `[[1,0.01],[0.9,$3]]`, reactor, near, 100.0, 1.0)
+	f.Add(byte(0), byte(4), `[1,$3]`, `[[$3,0],[0,$3]]`, reactor, 1e6, 1e9, tiny)
+	f.Add(byte(0), byte(5), `[[-1],[$1]]`, `[[1,0],[$3,1]]`, `"labels":[-1,1],"kernel":"linear*linear*linear*linear","grid":{"from":[-1],"to":[$2]}`, near, 1e6, tiny)
+	f.Add(byte(0), byte(5), `[[-1,0],[$1,$2]]`, `[[1,0],[$3,1]]`, `"labels":[-1,1],"kernel":"rbf(variance=$2, lengthscale=$1)"`, near, 4.0, 0.5)
+	f.Fuzz(func(t *testing.T, model, endpoint byte, rows, utility, more string, a, b, c float64) {
 		if len(rows)+len(utility)+len(more) > 4000 {
 			t.Skip("small ones are quick")
 		}
@@ -60,7 +66,8 @@ func FuzzRequestToAnswer(f *testing.F) {
 		if more != "" {
 			body += "," + more
 		}
-		checkAnswerOf(t, path, body+`}`, ask(s, http.MethodPost, path, body+`}`))
+		body = strings.NewReplacer("$1", fmt.Sprint(a), "$2", fmt.Sprint(b), "$3", fmt.Sprint(c)).Replace(body + `}`)
+		checkAnswerOf(t, path, body, ask(s, http.MethodPost, path, body))
 	})
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,26 +21,27 @@ var fuzzFits = [][]string{
 	{"--cost", "fn=1,fp=1", "--method", "laplace", "--fixed", "--kernel", "periodic*linear + constant"},
 }
 
-// FuzzTableToDecisions takes bytes through the whole command: a table is fitted, shown,
-// and decided by what was fitted. Every step ends with 0 and finite numbers, or with 2
-// and a reason; none fails.
+// FuzzTableToDecisions takes bytes through the whole command: a table, in which $1 and $2
+// stand for numbers, is fitted, shown, and decided by what was fitted. Every step ends
+// with 0 and finite numbers, or with 2 and a reason; none fails.
 func FuzzTableToDecisions(f *testing.F) {
-	plain := "amount,job,class\n1,clerk,0\n2,smith,1\n5,clerk,1\n3,smith,0\n2,clerk,1\n7,baker,0\n"
-	for i := range fuzzFits {
-		f.Add([]byte(plain), byte(i))
+	plain := "amount,job,class\n1,clerk,0\n2,smith,1\n$1,clerk,1\n3,smith,0\n$2,clerk,1\n7,baker,0\n"
+	for i := range byte(len(fuzzFits)) {
+		f.Add([]byte(plain), i, 5.0, 2.0)
+		f.Add([]byte(plain), i, 1e300, -1e49)
+		f.Add([]byte(plain), i, math.SmallestNonzeroFloat64, 1e30)
 	}
-	f.Add([]byte(strings.Replace(plain, "\n5,", "\n1e300,", 1)), byte(0))
-	f.Add([]byte(strings.Replace(plain, "\n5,", "\n-1e49,", 1)), byte(2))
-	f.Add([]byte(strings.Replace(plain, "\n5,", "\n5e-324,", 1)), byte(2))
-	f.Add([]byte(strings.Replace(plain, "\n5,", "\n,", 1)), byte(1))
-	f.Add([]byte(strings.ReplaceAll(plain, "clerk", "clérk\t\"")), byte(3))
-	f.Add([]byte("\xef\xbb\xbfa;b\r\n1,5;yes\r\n2,5;no\r\n"), byte(0))
-	f.Add([]byte("class\n0\n1\n"), byte(5))
-	f.Add([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}, byte(0))
-	f.Fuzz(func(t *testing.T, table []byte, which byte) {
+	f.Add([]byte(strings.Replace(plain, "$1", "", 1)), byte(1), 0.0, 1.0)
+	f.Add([]byte(strings.ReplaceAll(plain, "clerk", "clérk\t\"")), byte(3), 1.0, 1.0)
+	f.Add([]byte("\xef\xbb\xbfa;b\r\n1,5;yes\r\n2,5;no\r\n"), byte(0), 0.0, 0.0)
+	f.Add([]byte("class\n0\n1\n"), byte(5), 0.0, 0.0)
+	f.Add([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}, byte(0), 0.0, 0.0)
+	f.Fuzz(func(t *testing.T, table []byte, which byte, a, b float64) {
 		if len(table) > 2000 || bytes.Count(table, []byte{'\n'}) > 40 {
 			t.Skip("small ones are quick")
 		}
+		table = bytes.ReplaceAll(table, []byte("$1"), fmt.Append(nil, a))
+		table = bytes.ReplaceAll(table, []byte("$2"), fmt.Append(nil, b))
 		dir := t.TempDir()
 		path, model := filepath.Join(dir, "table.csv"), filepath.Join(dir, "model.lossep")
 		if err := os.WriteFile(path, table, 0o600); err != nil {
