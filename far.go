@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // Farthest is the largest feature that a model is asked about, or fitted to. Kernels
@@ -124,5 +125,5 @@ func (m *Model) far(x *mat.Dense, row int) error {
 
 // isFinite tells whether a prediction is made of numbers.
 func (p Prediction) isFinite() bool {
-	return !math.IsNaN(p.Mean) && !math.IsInf(p.Mean, 0) && p.Variance >= 0 && !math.IsInf(p.Variance, 0) && p.Probability >= 0 && p.Probability <= 1
+	return finite.All(p.Mean, p.Variance) && p.Variance >= 0 && p.Probability >= 0 && p.Probability <= 1
 }

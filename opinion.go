@@ -9,6 +9,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -83,7 +84,7 @@ func (o *opinion) probabilities(m *Model, x *mat.Dense) []float64 {
 // probability is that of an outcome when the latent value is N(mean, variance), and NaN
 // if that is no distribution.
 func probability(outcome factor.Factor, mean, variance float64) float64 {
-	if math.IsNaN(mean) || math.IsInf(mean, 0) || !(variance <= math.MaxFloat64) {
+	if !finite.All(mean, variance) {
 		return math.NaN()
 	}
 	l, _, _ := outcome.LogMean(mean, variance)

@@ -1,6 +1,10 @@
 package factor
 
-import "math"
+import (
+	"math"
+
+	"github.com/lossep/lossep/internal/finite"
+)
 
 // The angles y that expectBend chooses from, as y, sin²y and 1/cos 2y. Beyond
 // π/4 ≈ 0.785 the Gaussian no longer decays.
@@ -21,7 +25,7 @@ var bendAngles = func() (a [8][3]float64) {
 // the Gaussian is exp(G), G = (scale² + m²/cos 2y) sin²y/2v: so the step is the
 // largest of 2πy/(digits + G) over y.
 func expectBend(log logFunc, m, v, scale float64) (l, d1, d2 float64) {
-	if !isNormal(m, v) {
+	if !finite.All(m, v) {
 		return noNumbers()
 	}
 	sd := math.Sqrt(v)

@@ -3,6 +3,7 @@ package factor
 import (
 	"math"
 
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -35,7 +36,7 @@ func logSigmoid(x float64) (l, d1, d2 float64) {
 // LogMean implements Factor. The integral has no closed form; see sigmoidMean for
 // how it is found to full accuracy in a few hundred nanoseconds.
 func (t Logit) LogMean(m, v float64) (l, d1, d2 float64) {
-	if !isNormal(m, v) {
+	if !finite.All(m, v) {
 		return noNumbers()
 	}
 	if sd := math.Sqrt(v); m-sd == m || m+sd == m {

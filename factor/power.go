@@ -1,6 +1,10 @@
 package factor
 
-import "math"
+import (
+	"math"
+
+	"github.com/lossep/lossep/internal/finite"
+)
 
 // Power is the term tᵅ, 0 < α ≤ 1, for a t that bends near zero over about one, as the
 // probability of an outcome does: what power expectation propagation exchanges at a time.
@@ -24,7 +28,7 @@ func (p Power) LogMean(m, v float64) (l, d1, d2 float64) {
 	if p.Alpha == 1 {
 		return p.Of.LogMean(m, v)
 	}
-	if !isNormal(m, v) {
+	if !finite.All(m, v) {
 		return noNumbers()
 	}
 	sd := math.Sqrt(v)

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // feature is a pair of points at ± i·scale in the complex plane beside which log t
@@ -65,7 +67,7 @@ func (s *integral) add(f, z, dz float64) {
 // the factor. Gauss–Hermite does not: its nodes spread with √v and step over a
 // factor that is narrower than q.
 func expect(log logFunc, m, v float64, where ...feature) (l, d1, d2 float64) {
-	if !isNormal(m, v) {
+	if !finite.All(m, v) {
 		return noNumbers()
 	}
 	sd := math.Sqrt(v)
@@ -77,11 +79,8 @@ func expect(log logFunc, m, v float64, where ...feature) (l, d1, d2 float64) {
 	return s.l, s.d1, s.d2
 }
 
-// isNormal tells whether there is a distribution N(m, v). Where there is none a rule
-// would lay out its nodes without end.
-func isNormal(m, v float64) bool { return math.Abs(m) <= math.MaxFloat64 && v <= math.MaxFloat64 }
-
-// noNumbers is the answer where there is none.
+// noNumbers is the answer where there is no distribution N(m, v), and a rule would lay
+// out its nodes without end.
 func noNumbers() (l, d1, d2 float64) { return math.NaN(), math.NaN(), math.NaN() }
 
 // panels halves the range [lo, hi] of z = (f − m)/sd until every panel is short

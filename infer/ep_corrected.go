@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
 )
@@ -259,7 +260,7 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd f
 			cov := mat.NewDense(part.Len(), len(c.sites), nil)
 			level3.Gemm(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
 			for j, w := range variance {
-				if math.IsInf(w, 1) || math.IsNaN(w) || math.IsInf(mean[j], 0) || math.IsNaN(mean[j]) {
+				if !finite.All(w, mean[j]) {
 					use(b*block+j, math.NaN(), 0, &known)
 					continue
 				}

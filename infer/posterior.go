@@ -6,6 +6,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/finite"
 )
 
 // Posterior answers the same questions whatever method it came from. It is safe
@@ -39,7 +40,7 @@ func (g Gaussian) Moments(views *gauss.Views, mean, variance []float64) {
 func (g Gaussian) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	g.Moments(views, value, stderr)
 	for i, v := range stderr {
-		if !(math.Abs(value[i]) <= math.MaxFloat64 && v <= math.MaxFloat64) {
+		if !finite.All(value[i], v) {
 			value[i], stderr[i] = math.NaN(), 0
 			continue
 		}
