@@ -330,7 +330,7 @@ func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block
 // inFile gives the error of a row of a block its place in the file.
 func inFile(err error, b *data.Block) error {
 	if far, ok := err.(*FarError); ok {
-		return far.located(&b.Rows[far.Row])
+		return far.In("", b.Rows[far.Row].Line)
 	}
 	return err
 }

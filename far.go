@@ -51,9 +51,9 @@ func (e *FarError) Problem() string {
 // Fix says what to do about it.
 func (e *FarError) Fix() string { return "correct the value, or leave the row out" }
 
-// located is the error of a row of a file.
-func (e *FarError) located(r *data.Row) error {
-	return &data.Error{Line: r.Line, ColumnName: e.Column, Msg: e.Problem(), Fix: e.Fix(), Err: e}
+// In is the same error about a line of a file.
+func (e *FarError) In(file string, line int) *data.Error {
+	return &data.Error{File: file, Line: line, ColumnName: e.Column, Msg: e.Problem(), Fix: e.Fix(), Err: e}
 }
 
 // checkFeatures refuses the first row with a feature beyond Farthest.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -349,6 +350,34 @@ func TestInterrupted(t *testing.T) {
 	a := sixty(t, Options{Methods: []lossep.Method{lossep.EP}})
 	_, err := a.Run(ctx, nil, func(*Fold) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A row that no model of the others can predict is refused by its line and column.
+func TestFarRowIsRefused(t *testing.T) {
+	text := "income,class\n"
+	for i := range 20 {
+		text += fmt.Sprintf("%d,%d\n", i, i%2)
+	}
+	table, err := data.Read(t.Context(), strings.NewReader(text+"1e90,1\n"), "loans.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs, err := decision.ParseCosts("fn=5,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(table, Options{
+		Folds: 3, Repeats: 1, Methods: []lossep.Method{lossep.EP},
+		Fit: lossep.Options{Data: data.Options{Target: "class"}, Utility: costs, Kernel: "linear + constant", Fixed: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Run(t.Context(), nil, func(*Fold) error { return nil })
+	var located *data.Error
+	if !errors.As(err, &located) || located.File != "loans.csv" || located.Line != 22 || located.ColumnName != "income" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	}
 	f.Kernel = l.Kernel().String()
 	for _, method := range a.opt.Methods {
-		if err := f.ask(ctx, l, method, string(method), x); err != nil {
+		if err := a.ask(ctx, f, l, method, string(method), x); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +99,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 
 // ask records what a method says about the test rows. Where a method finds no
 // approximation expectation propagation answers for it, and the notes say why.
-func (f *Fold) ask(ctx context.Context, l *lossep.Learned, method lossep.Method, name string, x *mat.Dense) error {
+func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method lossep.Method, name string, x *mat.Dense) error {
 	m, err := l.Model(ctx, method)
 	if improper := new(infer.ImproperError); errors.As(err, &improper) {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s: %v; EP decides in its place", name, err))
@@ -117,6 +117,9 @@ func (f *Fold) ask(ctx context.Context, l *lossep.Learned, method lossep.Method,
 	}
 	p := make([]float64, 0, len(f.Rows))
 	predictions, err := m.Predict(x)
+	if far := (*lossep.FarError)(nil); errors.As(err, &far) {
+		err = far.In(a.table.Name(), a.table.Line(f.Rows[far.Row]))
+	}
 	if err != nil {
 		return f.locate(fmt.Errorf("%s: %w", name, err))
 	}
@@ -139,7 +142,7 @@ func (a *Audit) probitRegression(ctx context.Context, f *Fold, o lossep.Options,
 	if err != nil {
 		return f.locate(err)
 	}
-	return f.ask(ctx, l, lossep.EP, ProbitRegression, x)
+	return a.ask(ctx, f, l, lossep.EP, ProbitRegression, x)
 }
 
 func (f *Fold) locate(err error) error {
