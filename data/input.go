@@ -11,6 +11,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // sampleBytes is how much of the text its dialect is judged by.
@@ -242,7 +244,10 @@ func (i *interruptibleReader) pump(r io.Reader) {
 			return
 		}
 		for p.n == 0 && p.err == nil {
-			p.n, p.err = r.Read(p.buffer)
+			p.err = tasks.Try(func() (err error) {
+				p.n, err = r.Read(p.buffer)
+				return err
+			})
 		}
 		select {
 		case i.parts <- p:

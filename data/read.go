@@ -7,6 +7,8 @@ import (
 	"io"
 	"runtime"
 	"unicode/utf8"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Read reads a whole table of text. Separator, encoding, decimal separator and
@@ -123,7 +125,10 @@ func (b *builder) rest(ctx context.Context) error {
 			case <-quit:
 				return
 			}
-			p.chunk, p.err = b.source.next(p.buffer)
+			p.err = tasks.Try(func() (err error) {
+				p.chunk, err = b.source.next(p.buffer)
+				return err
+			})
 			if p.err == io.EOF {
 				return
 			}
@@ -236,12 +241,13 @@ func (b *builder) newParser(width int) *parser {
 // run parses the chunk that was set; a fault of this program becomes an error.
 func (p *parser) run() {
 	defer close(p.done)
-	defer func() {
-		if fault := recover(); fault != nil {
-			p.err = fmt.Errorf("data: internal fault in the rows from line %d on: %v", p.chunk.line, fault)
-		}
-	}()
-	p.parse(p.chunk)
+	err := tasks.Try(func() error {
+		p.parse(p.chunk)
+		return nil
+	})
+	if err != nil {
+		p.err = fmt.Errorf("in the rows from line %d on: %w", p.chunk.line, err)
+	}
 }
 
 // parse reads the rows of a chunk up to the first that is wrong.
