@@ -57,7 +57,7 @@ func BenchmarkDecide(b *testing.B) {
 			b.Run(fmt.Sprintf("d=%d/rows=%d", d, rows), func(b *testing.B) {
 				b.ReportAllocs()
 				for range b.N { // b.Loop would run the first of several -cpu before setting it
-					must(m.Decide(x, nil))
+					must(m.Decide(x))
 				}
 				b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 			})
@@ -90,7 +90,7 @@ func BenchmarkConsult(b *testing.B) {
 		}
 		b.Run(string(method), func(b *testing.B) {
 			for range b.N {
-				m.Consult(x, nil, must(m.Decide(x, nil)))
+				m.Consult(x, must(m.Decide(x)))
 			}
 		})
 	}

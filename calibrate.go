@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,9 +21,7 @@ import (
 // it is, and the result shares what it can with it.
 //
 // Costs that name columns need those of the training rows. A model knows them of
-// numeric columns that make features; any other column is an *InputError. Where such
-// costs have no ceiling the result's utility is a copy of the specification with one:
-// the largest cost of a training row.
+// numeric columns that make features; any other column is an *InputError.
 //
 // Further errors are those of Fit. A run that did not converge is a Model whose Summary
 // says so.
@@ -30,22 +29,17 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	if s == nil {
 		s = m.utility
 	}
-	target := m.recipe.Target
-	if negative, positive := s.Outcomes(); negative != target.Negative || positive != target.Positive {
-		return nil, inputf("utility", "its outcomes %q and %q are not %q and %q, those of the model; bind it first", negative, positive, target.Negative, target.Positive)
-	}
-	if len(s.Columns()) > 0 {
-		s = new(*s) // to be given a ceiling
+	if target := m.outcomes(); !slices.Equal(s.Outcomes(), target) {
+		return nil, inputf("utility", "its outcomes %q are not %q, those of the model; bind it first", s.Outcomes(), target)
 	}
 	p := &Problem{
 		Recipe: m.recipe, X: m.x, Labels: m.labels, Utility: s, Kernel: m.kernel,
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed},
 	}
-	columns := func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }
-	rowError := func(i int, err error) error {
-		return &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", i+1, err), Err: err}
-	}
-	if err := p.costsOf(columns, rowError); err != nil {
+	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }); err != nil {
+		if one := new(decision.CaseError); errors.As(err, &one) {
+			return nil, &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", one.Case+1, err), Err: err}
+		}
 		return nil, err
 	}
 	l := &Learned{

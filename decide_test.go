@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/normal"
 )
 
 func spec(t testing.TB, text string) *decision.Spec {
@@ -47,35 +50,34 @@ func TestDecisionsFollowTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := s.Table(nil)
+		stakes, err := s.Stakes(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := decision.NewUtility(decision.Probit(), 1, nil, u)
+		utilities, err := stakes.Utilities(stakes.Zero())
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries, err := s.Entries(nil)
+		one, err := decision.NewUtility(decision.Probit(), 1, nil, utilities)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, d := range must(m.Decide(p.X, s)) {
-			want := one.Choose(0, predictions[i].Probability)
-			if d.Probability != predictions[i].Probability || d.Action != want.Action {
-				t.Errorf("row %d: action %d at %v, want %d at %v", i, d.Action, d.Probability, want.Action, predictions[i].Probability)
+		for i, d := range must(m.Decide(p.X, stakes)) {
+			q := predictions[i].Probability()
+			want := one.Choose(0, q)
+			if d.Probability() != q || d.Action != want.Action {
+				t.Errorf("row %d: action %d at %v, want %d at %v", i, d.Action, d.Probability(), want.Action, q)
 			}
 			// Costs are at most 50 and subtracted in another order.
 			near := func(a, b float64) bool { return math.Abs(a-b) < 1e-13 }
 			if !near(d.Margin, want.Margin) {
 				t.Errorf("row %d: margin %v, want %v", i, d.Margin, want.Margin)
 			}
-			for a := range want.Utilities {
-				if !near(d.Utilities[a], want.Utilities[a]) {
-					t.Errorf("row %d: utilities %v, want %v", i, d.Utilities, want.Utilities)
+			// What costs are given costs, what utilities are given brings.
+			for a, row := range stakes.Table {
+				if !near(d.Expected[a], row[0]*(1-q)+row[1]*q) {
+					t.Errorf("row %d: expected %v", i, d.Expected)
 				}
-			}
-			if q := d.Probability; s.Costs() && !near(d.Cost, entries.ExpectedUtility(d.Action, 1-q, q)) {
-				t.Errorf("row %d: cost %v", i, d.Cost)
 			}
 		}
 	}
@@ -85,26 +87,27 @@ func TestDecisionsFollowTheTable(t *testing.T) {
 // a cost is refused with its line.
 func TestDecisionsPerCase(t *testing.T) {
 	m := fitLoans(t, lossep.EP, lossep.Likelihood{})
-	if c, _ := m.Utility().Ceiling(); c != 0.6*900 {
-		t.Errorf("the ceiling is %v and not the largest cost", c)
+	if zero := m.Summary().Zero; zero != 0.6*900 {
+		t.Errorf("the ceiling is %v and not the largest cost", zero)
 	}
+	own := m.Utility()
 	stream := func(text string) (actions []int, err error) {
 		rd, err := data.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), data.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for d, err := range m.Decisions(context.Background(), rd, nil) {
+		for d, err := range m.Decisions(context.Background(), rd, own) {
 			if err != nil {
 				return actions, err
 			}
 			actions = append(actions, d.Action)
-			p := d.Probability
+			p := d.Probability()
 			amount, err := d.Row.Value("amount")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := 0.6 * amount * p; math.Abs(540-d.Utilities[0]-want) > 1e-9 {
-				t.Errorf("waiting is worth %v at %v with %v at stake", d.Utilities[0], p, amount)
+			if want := 0.6 * amount * p; math.Abs(d.Expected[0]-want) > 1e-9 {
+				t.Errorf("waiting costs %v at %v with %v at stake", d.Expected[0], p, amount)
 			}
 		}
 		return actions, nil
@@ -114,14 +117,17 @@ func TestDecisionsPerCase(t *testing.T) {
 	if err != nil || fmt.Sprint(actions) != "[0 1]" {
 		t.Errorf("%v, %v", actions, err)
 	}
-	_, err = stream("amount,job,age\n1,clerk,30\n-5,clerk,30\n")
 	var where *data.Error
-	if !errors.As(err, &where) || where.Line != 3 {
-		t.Errorf("a negative amount: %v", err)
-	}
 	_, err = stream("amount,job,age\n1,clerk,30\nmuch,clerk,30\n")
 	if !errors.As(err, &where) || where.Line != 3 || where.Column != 1 {
 		t.Errorf("no amount: %v", err)
+	}
+	if own, err = m.Bind(costs(t, "fn=0.6*amount + 0*(1/amount),fp=1")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = stream("amount,job,age\n1,clerk,30\n0,clerk,30\n")
+	if !errors.As(err, &where) || where.Line != 3 || !strings.Contains(err.Error(), "1 / amount is +Inf in this case") {
+		t.Errorf("a cost that is none: %v", err)
 	}
 }
 
@@ -142,16 +148,16 @@ func TestDissent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := must(models[lossep.Laplace].Decide(rows, nil))
+	own := must(models[lossep.Laplace].Decide(rows))
 	for i, d := range own {
 		if d.Dissent != nil {
 			t.Errorf("row %d: a dissent before anybody was asked: %v", i, d.Dissent)
 		}
 	}
-	models[lossep.Laplace].Consult(rows, nil, own)
+	models[lossep.Laplace].Consult(rows, own)
 	dissent := 0
 	for _, method := range []lossep.Method{lossep.EP, lossep.Corrected} {
-		for i, d := range must(models[method].Decide(rows, nil)) {
+		for i, d := range must(models[method].Decide(rows)) {
 			if other, ok := own[i].Dissent[method]; ok {
 				dissent++
 				if other != d.Action || other == own[i].Action {
@@ -185,11 +191,11 @@ func TestRowsAreIndependent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if none := must(m.Decide(new(mat.Dense), nil)); len(none) != 0 {
+		if none := must(m.Decide(new(mat.Dense))); len(none) != 0 {
 			t.Errorf("%s: no rows make %d decisions", method, len(none))
 		}
-		predictions, decisions := must(m.Predict(rows)), must(m.Decide(rows, nil))
-		if diff := cmp.Diff(decisions, m.Choose(predictions, nil)); diff != "" {
+		predictions, decisions := must(m.Predict(rows)), must(m.Decide(rows))
+		if diff := cmp.Diff(decisions, m.Choose(predictions)); diff != "" {
 			t.Errorf("%s: choosing is not deciding: %s", method, diff)
 		}
 		var wg sync.WaitGroup
@@ -197,10 +203,10 @@ func TestRowsAreIndependent(t *testing.T) {
 			wg.Go(func() {
 				for from := 0; from < n; from += size {
 					part := rows.Slice(from, min(from+size, n), 0, d).(*mat.Dense)
-					again := must(m.Decide(part, nil))
-					m.Consult(part, nil, again)
+					again := must(m.Decide(part))
+					m.Consult(part, again)
 					for i, got := range must(m.Predict(part)) {
-						if want := predictions[from+i]; got != want || again[i].Probability != want.Probability {
+						if want := predictions[from+i]; !cmp.Equal(got, want) || !slices.Equal(again[i].Probabilities, want.Probabilities) {
 							t.Errorf("%s: row %d among %d: %v, want %v", method, from+i, size, got, want)
 						}
 					}
@@ -208,6 +214,63 @@ func TestRowsAreIndependent(t *testing.T) {
 			})
 		}
 		wg.Wait()
+	}
+}
+
+// Where one outcome is all but certain and the other costs the more, what counts is the
+// probability of the other, which one minus the first does not tell: decisions, and what
+// leave-one-out says of them, keep to it at any ratio of costs.
+func TestDecisionsAtExtremeRatios(t *testing.T) {
+	// A line through the origin whose slope is known to a few hundredths from 400 noisy
+	// labels; one row is far out on the positive side.
+	var text strings.Builder
+	text.WriteString("x,y\n30,yes\n")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 400 {
+		x := 4*rng.Float64() - 2
+		fmt.Fprintf(&text, "%v,%s\n", x, map[bool]string{true: "yes", false: "no"}[x+rng.NormFloat64() > 0])
+	}
+	rows := table(t, text.String())
+	positive, negative := 0, 0
+	for _, ratio := range []float64{1, 1e6, 1e12, 1e15, 1e17, 1e20, 1e30, 1e60, 1e120} {
+		p, err := lossep.Prepare(rows, lossep.Options{
+			Data: data.Options{Target: "y", KeepScale: true}, Utility: costs(t, fmt.Sprintf("fn=1,fp=%g", ratio)),
+			Method: lossep.EP, Kernel: "linear(variance=1)", Fixed: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Fit(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := must(m.Predict(p.X))[0]
+		z := first.Mean / math.Sqrt(1+first.Variance)
+		// Φ(−z) by its logarithm, about z²/2.
+		if want := normal.CDF(-z); z < 10 || math.Abs(first.Probabilities[0]-want) > 1e-12*want {
+			t.Fatalf("P(no) is %v at z = %v, want %v", first.Probabilities[0], z, want)
+		}
+		want := 0
+		if first.Probabilities[0]*ratio < first.Probabilities[1] {
+			want = 1
+		}
+		decisions, realised := must(m.Decide(p.X)), 0.0
+		for i, d := range decisions {
+			realised += d.Stakes.Table[d.Action][(p.Labels[i]+1)/2] / float64(p.Len())
+		}
+		if d := decisions[0]; d.Action != want || d.Expected[1] != ratio*first.Probabilities[0] {
+			t.Errorf("ratio %g: action %d at P(no) = %v, expected %v", ratio, d.Action, d.Probabilities[0], d.Expected)
+		}
+		if ratio >= 1e12 {
+			// Within ±2 neither outcome is as certain as that, with a row or without.
+			if loo := m.Summary().LeaveOneOut; math.Abs(loo.Value-realised) > 1e-12 {
+				t.Errorf("ratio %g: leave-one-out costs %v, decisions %v", ratio, loo.Value, realised)
+			}
+			positive, negative = positive+want, negative+1-want
+		}
+	}
+	if positive == 0 || negative == 0 {
+		t.Errorf("%d positive and %d negative, so that nothing is tested", positive, negative)
 	}
 }
 

@@ -3,14 +3,28 @@ package lossep
 import (
 	"fmt"
 	"strings"
+
+	"github.com/lossep/lossep/decision"
 )
 
 // Describe says in lines of text what is going to be fitted: the rows and the recipe,
 // what actions cost, and which probabilities lead to which action.
 func (p *Problem) Describe() []string {
 	lines := append(p.Recipe.Summary(), p.Notes...)
-	lines = append(lines, p.Utility.TableLines()...)
-	return append(lines, p.Utility.RuleLine())
+	return append(lines, utilityLines(p.Utility, p.zero)...)
+}
+
+// utilityLines are what actions cost or bring, which probabilities lead to which action,
+// and what makes utilities for calibrated methods of it where that is not in the table.
+func utilityLines(s *decision.Spec, zero float64) []string {
+	lines := append(s.TableLines(), s.RuleLine())
+	switch _, given := s.Ceiling(); {
+	case s.Costs() && !given && len(s.Columns()) > 0:
+		lines = append(lines, fmt.Sprintf("ceiling %.6g, the largest cost of a training row, from which calibrated methods subtract costs", zero))
+	case !s.Costs() && zero < 0:
+		lines = append(lines, fmt.Sprintf("shift %.6g, which calibrated methods add to utilities so that none is negative; decisions do not depend on it", -zero))
+	}
+	return lines
 }
 
 // Results says in lines of text what the fit found.
@@ -26,17 +40,13 @@ func (m *Model) Results() []string {
 		lines = append(lines, fmt.Sprintf("%-30s %.6f", o.Name, o.Value))
 	}
 	if loo := s.LeaveOneOut; loo != nil {
-		kind := "utility"
-		if m.utility.Costs() {
-			kind = "cost"
-		}
 		of := ""
 		if loo.Method != "" && loo.Method != m.method {
 			of = fmt.Sprintf(" (of %s)", loo.Method)
 		}
 		lines = append(lines,
 			fmt.Sprintf("leave-one-out log predictive   %.6f%s", loo.LogPredictive, of),
-			fmt.Sprintf("leave-one-out %s per case    %.6g (always %s: %.6g)%s", kind, loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant, of),
+			fmt.Sprintf("leave-one-out %s per case    %.6g (always %s: %.6g)%s", m.utility.Kind(), loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant, of),
 		)
 	} else {
 		lines = append(lines, "leave-one-out: a posterior without one of the rows does not exist")
@@ -60,9 +70,8 @@ func (m *Model) Describe() []string {
 	}
 	lines = append(lines, m.recipe.Describe()...)
 	lines = append(lines, "")
-	lines = append(lines, m.utility.TableLines()...)
-	lines = append(lines, m.utility.RuleLine(), "")
-	return append(lines, m.Results()...)
+	lines = append(lines, utilityLines(m.utility, m.summary.Zero)...)
+	return append(append(lines, ""), m.Results()...)
 }
 
 // kernelLine is the kernel in its language, to the digits that matter to a reader.

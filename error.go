@@ -1,9 +1,11 @@
 package lossep
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 )
 
 // InputError says that what was asked for cannot be done, and what to ask for
@@ -43,10 +45,15 @@ func (e *FileError) Error() string {
 // Unwrap gives the underlying error, such as a *safetensors.Error.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// caseError gives an error about the costs of one case its place in the file.
-func caseError(file string, line int, err error) error {
-	if located, ok := err.(*data.Error); ok {
+// caseError gives an error about what is at stake in a case its line in the file. Other
+// errors stay what they are.
+func caseError(file string, line func(i int) int, err error) error {
+	var one *decision.CaseError
+	if !errors.As(err, &one) {
+		return err
+	}
+	if located := new(data.Error); errors.As(err, &located) {
 		return located
 	}
-	return &data.Error{File: file, Line: line, Msg: err.Error(), Err: err}
+	return &data.Error{File: file, Line: line(one.Case), Msg: err.Error(), Err: err}
 }

@@ -87,14 +87,15 @@ func ExampleLoad() {
 	x := mat.NewDense(1, len(features), features)
 	other, _ := decision.ParseCosts("fn=1,fp=5")
 	other, _ = model.Bind(other)
-	for _, s := range []*decision.Spec{nil, other} {
-		decisions, err := model.Decide(x, s)
+	for _, s := range []*decision.Spec{model.Utility(), other} {
+		stakes, _ := s.Stakes(nil) // the costs are the same in all cases
+		decisions, err := model.Decide(x, stakes)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
 		d := decisions[0]
-		fmt.Printf("P(ill) = %.2f: treat as %s, expected cost %.2f\n", d.Probability, costs.Actions()[d.Action], d.Cost)
+		fmt.Printf("P(ill) = %.2f: treat as %s, expected cost %.2f\n", d.Probability(), costs.Actions()[d.Action], d.Expected[d.Action])
 	}
 	// Output:
 	// P(ill) = 0.42: treat as positive, expected cost 0.58

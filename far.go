@@ -125,5 +125,5 @@ func (m *Model) far(x *mat.Dense, row int) error {
 
 // isFinite tells whether a prediction is made of numbers.
 func (p Prediction) isFinite() bool {
-	return finite.All(p.Mean, p.Variance) && p.Variance >= 0 && p.Probability >= 0 && p.Probability <= 1
+	return finite.All(p.Mean, p.Variance) && p.Variance >= 0 && p.Probability() >= 0 && p.Probability() <= 1
 }

@@ -96,19 +96,19 @@ func checkAnswer(t *testing.T, what string, m *lossep.Model, x *mat.Dense, row i
 		t.Errorf("%s, row %v: %v", what, x.RawRowView(row), err)
 	}
 	for _, p := range predictions {
-		if !(math.Abs(p.Mean) <= math.MaxFloat64 && p.Variance >= 0 && p.Variance <= math.MaxFloat64 && p.Probability >= 0 && p.Probability <= 1) {
+		if !(math.Abs(p.Mean) <= math.MaxFloat64 && p.Variance >= 0 && p.Variance <= math.MaxFloat64 && p.Probability() >= 0 && p.Probability() <= 1) {
 			t.Errorf("%s, row %v: %+v", what, x.RawRowView(row), p)
 		}
 	}
-	decisions, refusal := m.Decide(x, nil)
+	decisions, refusal := m.Decide(x)
 	if (refusal == nil) != (err == nil) {
 		t.Errorf("%s, row %v: to predict %v, to decide %v", what, x.RawRowView(row), err, refusal)
 	}
 	if refusal == nil {
-		m.Consult(x, nil, decisions)
+		m.Consult(x, decisions)
 	}
 	for i, d := range decisions {
-		if d.Probability != predictions[i].Probability || math.IsNaN(d.Margin) || math.IsNaN(d.Cost) {
+		if d.Probability() != predictions[i].Probability() || math.IsNaN(d.Margin) || math.IsNaN(d.Expected[d.Action]) {
 			t.Errorf("%s, row %v: %+v", what, x.RawRowView(row), d)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -22,7 +23,7 @@ import (
 // The model file, described in docs/model-file.md.
 const (
 	fileFormat  = "lossep model"
-	fileVersion = "1"
+	fileVersion = "2"
 )
 
 // header is the JSON under the metadata key "model".
@@ -159,7 +160,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 		return nil, fmt.Errorf("this is a safetensors file of another kind: its format is %q and not %q", got, fileFormat)
 	}
 	if got := f.Metadata["version"]; got != fileVersion {
-		return nil, fmt.Errorf("its version is %q, and this program reads version %q; use a newer program, or fit again", got, fileVersion)
+		return nil, fmt.Errorf("its version is %q, and this program reads version %q; fit the model again from its table of past cases, or use the program that wrote it", got, fileVersion)
 	}
 	h, err := parseHeader(f.Metadata["model"])
 	if err != nil {
@@ -231,9 +232,8 @@ func parseHeader(text string) (*header, error) {
 	if h.Recipe == nil || h.Utility == nil {
 		return nil, errors.New("its description lacks the recipe or the utility")
 	}
-	t := h.Recipe.Target
-	if negative, positive := h.Utility.Outcomes(); negative != t.Negative || positive != t.Positive {
-		return nil, fmt.Errorf("its utility has the outcomes %q and %q, its target %q and %q", negative, positive, t.Negative, t.Positive)
+	if t := h.Recipe.Target; !slices.Equal(h.Utility.Outcomes(), []string{t.Negative, t.Positive}) {
+		return nil, fmt.Errorf("its utility has the outcomes %q, its target %q and %q", h.Utility.Outcomes(), t.Negative, t.Positive)
 	}
 	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.Dim() != h.Provenance.Features {
 		return nil, fmt.Errorf("its recipe makes %d×%d numbers, its provenance says %d×%d",

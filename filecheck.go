@@ -137,7 +137,7 @@ func (m *Model) checkPredictions() error {
 	x := rowsOf(m.x, slices.Compact(rows))
 	for k := range m.opinions {
 		for _, p := range m.opinions[k].predict(m, x) {
-			if !finite.All(p.Mean, p.Variance) || !(p.Variance >= 0) || !(p.Probability >= 0 && p.Probability <= 1) {
+			if !finite.All(p.Mean, p.Variance) || !(p.Variance >= 0) || !(p.Probability() >= 0 && p.Probability() <= 1) {
 				return fmt.Errorf("the opinion of %s: %w", m.opinions[k].method, errNoPredictions)
 			}
 		}

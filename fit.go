@@ -137,7 +137,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
 		summary: Summary{
 			LogEvidence: l.ep.LogEvidence, Search: l.search,
-			Status: newStatus(found.Status), Jitter: l.process.Jitter(),
+			Status: newStatus(found.Status), Zero: p.zero, Jitter: l.process.Jitter(),
 		},
 	}
 	if d.Objective != "" {

@@ -3,10 +3,13 @@ package lossep_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep"
@@ -71,7 +74,7 @@ func TestMethodsAreThoseOfInfer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := decision.FromCosts(p.Entries(0), math.NaN())
+	entries, err := p.Stakes(0).Utilities(p.Stakes(0).Zero())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +208,6 @@ func TestOptionsRefused(t *testing.T) {
 		want string
 		edit func(*lossep.Options)
 	}{
-		{"fn=5,fp=1", func(o *lossep.Options) { o.Utility = nil }},
 		{"choose one of corrected", func(o *lossep.Options) { o.Method = "best" }},
 		{"choose one of probit", func(o *lossep.Options) { o.Likelihood.Name = "cauchit" }},
 		{"not between 0 and 1/2", func(o *lossep.Options) { o.Likelihood = lossep.Likelihood{Name: "robust", Noise: 0.5} }},
@@ -215,7 +217,7 @@ func TestOptionsRefused(t *testing.T) {
 		{"more than 4", func(o *lossep.Options) { o.MaxRows = 4 }},
 		{"column 1", func(o *lossep.Options) { o.Kernel = "rbg" }},
 		{"no such column", func(o *lossep.Options) { o.Utility = costs(t, "fn=amount,fp=1") }},
-		{"is -", func(o *lossep.Options) { o.Utility = costs(t, "fn=x1,fp=1") }},
+		{"line 2: x1 / 0 is ", func(o *lossep.Options) { o.Utility = costs(t, "fn=x1/0,fp=1") }},
 	} {
 		o := good
 		c.edit(&o)
@@ -250,4 +252,49 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// Without costs every wrong decision costs 1, and the actions are the outcomes.
+func TestNoCosts(t *testing.T) {
+	p, err := lossep.Prepare(table(t, fivePoints), lossep.Options{Kernel: "rbf", Fixed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Utility
+	if got := p.Stakes(0); !got.Costs || !slices.Equal(s.Actions(), s.Outcomes()) || fmt.Sprint(got.Table) != "[[0 1] [1 0]]" {
+		t.Errorf("%q: %v", s.Actions(), got)
+	}
+}
+
+// Utilities may be negative: what is added to them for calibrated methods is reported, and
+// the model is that of the same utilities without a negative one among them.
+func TestNegativeUtilities(t *testing.T) {
+	fit := func(utilities string) (*lossep.Problem, *lossep.Model) {
+		p, err := lossep.Prepare(table(t, fivePoints), lossep.Options{
+			Utility: spec(t, "outcomes: [no, yes]\nutilities: "+utilities), Method: lossep.LossEP, Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Fit(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, m
+	}
+	p, m := fit("{a: {no: 1, yes: -3}, b: {no: -1, yes: 2}}")
+	_, shifted := fit("{a: {no: 4, yes: 0}, b: {no: 2, yes: 5}}")
+	for i, got := range must(m.Predict(p.X)) {
+		if want := must(shifted.Predict(p.X))[i]; !cmp.Equal(got, want) {
+			t.Errorf("row %d: %v, want %v", i, got, want)
+		}
+	}
+	for _, lines := range [][]string{p.Describe(), m.Describe()} {
+		if text := strings.Join(lines, "\n"); !strings.Contains(text, "shift 3, which calibrated methods add to utilities") {
+			t.Error(text)
+		}
+	}
+	if d := must(m.Decide(p.X))[0]; d.Expected[0] != d.Probabilities[0]-3*d.Probabilities[1] {
+		t.Errorf("expected %v: not in the terms that were given", d.Expected)
+	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -35,16 +35,17 @@ func newOpinion(method Method, process *gp.Process, q *gauss.Gaussian, sites []g
 }
 
 // predict is the moments of the latent values at the rows of x, and the probabilities of
-// the positive outcome, which are NaN where the moments are not finite.
+// the outcomes, which are NaN where the moments are not finite.
 func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 	n, _ := x.Dims()
-	out := make([]Prediction, n)
-	positive := m.likelihood.term(1)
+	out, p := make([]Prediction, n), newPairs(n)
+	outcome := m.likelihood.outcome()
 	if o.predictor != nil {
 		mean, variance := make([]float64, n), make([]float64, n)
 		o.predictor.Moments(x, mean, variance)
 		for i := range out {
-			out[i] = Prediction{mean[i], variance[i], probability(positive, mean[i], variance[i])}
+			p[i][0], p[i][1] = probabilities(outcome, mean[i], variance[i])
+			out[i] = Prediction{mean[i], variance[i], p[i]}
 		}
 		return out
 	}
@@ -52,41 +53,48 @@ func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 	// to depends on their shape.
 	tasks.For(n, func(i int) {
 		views := m.process.At(rowsOf(x, []int{i}))
-		var mean, variance, p, stderr [1]float64
+		var mean, variance [1]float64
 		o.posterior.Moments(views, mean[:], variance[:])
 		if _, ok := o.posterior.(infer.Gaussian); ok {
-			p[0] = probability(positive, mean[0], variance[0])
+			p[i][0], p[i][1] = probabilities(outcome, mean[0], variance[0])
 		} else {
-			m.likelihood.outcome().Probabilities(o.posterior, views, p[:], stderr[:])
+			outcome.Pair(o.posterior, views, p[i])
 		}
-		out[i] = Prediction{mean[0], variance[0], p[0]}
+		out[i] = Prediction{mean[0], variance[0], p[i]}
 	})
 	return out
 }
 
+// probabilities are those of the outcomes when the latent value is N(mean, variance), and
+// NaN if that is no distribution.
+func probabilities(o decision.Outcome, mean, variance float64) (p0, p1 float64) {
+	if !finite.All(mean, variance) {
+		return math.NaN(), math.NaN()
+	}
+	return o.Probability(mean, variance)
+}
+
+// newPairs are n pairs of numbers.
+func newPairs(n int) [][]float64 {
+	numbers, pairs := make([]float64, 2*n), make([][]float64, n)
+	for i := range pairs {
+		pairs[i] = numbers[2*i : 2*i+2 : 2*i+2]
+	}
+	return pairs
+}
+
 // probabilities are those of predict alone.
-func (o *opinion) probabilities(m *Model, x *mat.Dense) []float64 {
+func (o *opinion) probabilities(m *Model, x *mat.Dense) [][]float64 {
 	n, _ := x.Dims()
-	out := make([]float64, n)
+	out := newPairs(n)
 	if _, ok := o.posterior.(infer.Gaussian); ok {
 		for i, p := range o.predict(m, x) {
-			out[i] = p.Probability
+			out[i] = p.Probabilities
 		}
 		return out
 	}
 	tasks.For(n, func(i int) {
-		var stderr [1]float64
-		m.likelihood.outcome().Probabilities(o.posterior, m.process.At(rowsOf(x, []int{i})), out[i:i+1], stderr[:])
+		m.likelihood.outcome().Pair(o.posterior, m.process.At(rowsOf(x, []int{i})), out[i])
 	})
 	return out
-}
-
-// probability is that of an outcome when the latent value is N(mean, variance), and NaN
-// if that is no distribution.
-func probability(outcome factor.Factor, mean, variance float64) float64 {
-	if !finite.All(mean, variance) {
-		return math.NaN()
-	}
-	l, _, _ := outcome.LogMean(mean, variance)
-	return min(1, math.Exp(l)) // it may round up
 }

@@ -29,14 +29,15 @@ const (
 	DefaultMaxRows = 5000
 )
 
-// Options say what to fit. Only Utility has to be given.
+// Options say what to fit.
 type Options struct {
 	// Data says how rows become numbers.
 	Data data.Options
 	// Recipe, if set, takes the place of one learned from the rows by Data: in
 	// cross-validation all folds have to have the same features.
 	Recipe *data.Recipe
-	// Utility is what actions are worth, or cost. It is not changed.
+	// Utility is what actions are worth, or cost; nil stands for decision.EqualMistakes.
+	// It is not changed.
 	Utility *decision.Spec
 
 	Method     Method // empty stands for DefaultMethod of the number of rows
@@ -73,20 +74,19 @@ type Progress struct {
 // worth for each of them. Prepare makes it without fitting anything, so that it can be
 // shown first.
 type Problem struct {
-	Recipe *data.Recipe
-	X      *mat.Dense // one row of features for each training row
-	Labels []int      // +1 or −1
-	// Utility has the outcomes of the target, and a ceiling where costs vary from
-	// case to case: the largest cost of a training row, unless it gives one itself.
-	Utility *decision.Spec
-	Kernel  kernel.Kernel // where the search starts, or what is kept
+	Recipe  *data.Recipe
+	X       *mat.Dense     // one row of features for each training row
+	Labels  []int          // +1 or −1
+	Utility *decision.Spec // with the outcomes of the target
+	Kernel  kernel.Kernel  // where the search starts, or what is kept
 	// Notes are what a person should know about the table, and Codes the numeric columns
 	// of few different integers, which may be codes for categories.
 	Notes, Codes []string
 
-	// entries are the costs or utilities as written: of each row, or one for all.
-	entries []decision.Table
-	opt     Options
+	stakes []decision.Stakes // of each row, or one for all
+	// zero is the cost or utility that counts as no utility at all to calibrated methods.
+	zero float64
+	opt  Options
 }
 
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes
@@ -118,14 +118,16 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := p.checkTraining(t); err != nil {
 		return nil, err
 	}
-	spec := *o.Utility
+	spec := decision.EqualMistakes(p.Recipe.Target.Negative, p.Recipe.Target.Positive)
+	if o.Utility != nil {
+		*spec = *o.Utility
+	}
 	if err := spec.Bind(p.Recipe.Target.Negative, p.Recipe.Target.Positive); err != nil {
 		return nil, err
 	}
-	p.Utility = &spec
-	rowError := func(i int, err error) error { return caseError(t.Name(), t.Line(i), err) }
-	if err := p.costsOf(t.Floats, rowError); err != nil {
-		return nil, err
+	p.Utility = spec
+	if err := p.weigh(t.Floats); err != nil {
+		return nil, caseError(t.Name(), t.Line, err)
 	}
 	if p.Kernel, err = kernel.Parse(o.Kernel, p.Recipe.Dim()); err != nil {
 		return nil, err
@@ -156,8 +158,6 @@ func (o Options) complete(rows int) (Options, error) {
 	}
 	o.Likelihood = o.Likelihood.withDefaults()
 	switch {
-	case o.Utility == nil:
-		return o, inputf("utility", "what mistakes cost is not given; give costs such as fn=5,fp=1, or a table of utilities")
 	case o.Restarts < 0:
 		return o, inputf("restarts", "%d is below 0", o.Restarts)
 	case o.MaxMemory < 0:
@@ -179,76 +179,41 @@ func encode(r *data.Recipe, t *data.Table) (*mat.Dense, []int, error) {
 	return x, labels, err
 }
 
-// costsOf reads the entries of every training row, and sets a ceiling where there has to
-// be one common to all of them. It is given the columns of the rows, and how to say that
-// the entries of one of them are wrong.
-func (p *Problem) costsOf(floats func(column string) ([]float64, error), rowError func(i int, err error) error) error {
-	columns := p.Utility.Columns()
-	if len(columns) == 0 {
-		entries, err := p.Utility.Entries(nil)
-		p.entries = []decision.Table{entries}
-		return err
-	}
+// weigh finds what is at stake in every training row, given the columns of the rows.
+// Errors about one of them are *decision.CaseError.
+func (p *Problem) weigh(floats func(column string) ([]float64, error)) error {
 	values := make(map[string][]float64)
-	for _, name := range columns {
+	for _, name := range p.Utility.Columns() {
 		column, err := floats(name)
 		if err != nil {
 			return err
 		}
 		values[name] = column
 	}
-	p.entries = make([]decision.Table, p.Len())
-	most := math.Inf(-1)
-	for i := range p.entries {
-		var err error
-		p.entries[i], err = p.Utility.Entries(func(name string) (float64, error) { return values[name][i], nil })
-		if err != nil {
-			return rowError(i, err)
-		}
-		most = max(most, p.entries[i].Max())
+	var err error
+	p.stakes, err = p.Utility.Cases(p.Len(), func(i int, column string) (float64, error) { return values[column][i], nil })
+	if err == nil {
+		p.zero, err = p.Utility.Zero(p.stakes)
 	}
-	if ceiling, ok := p.Utility.Ceiling(); p.Utility.Costs() && !ok {
-		return p.Utility.SetCeiling(most)
-	} else if ok && most > ceiling {
-		return inputf("utility", "a training row costs %v, more than the ceiling %v; raise the ceiling", most, ceiling)
-	}
-	return nil
+	return err
 }
 
 // Len is the number of training rows.
 func (p *Problem) Len() int { return len(p.Labels) }
 
-// Entries is what actions cost, or are worth, for training row i, as the utility
-// states it.
-func (p *Problem) Entries(i int) decision.Table { return p.entries[i%len(p.entries)] }
-
-// table is the utility table of training row i.
-func (p *Problem) table(i int) (decision.Table, error) {
-	t := p.Entries(i)
-	if p.Utility.Costs() {
-		return decision.FromCosts(t, ceilingOf(p.Utility))
-	}
-	return t, t.Check()
-}
-
-// ceilingOf is what costs are subtracted from, NaN for the largest of a table.
-func ceilingOf(s *decision.Spec) float64 {
-	if c, ok := s.Ceiling(); ok {
-		return c
-	}
-	return math.NaN()
-}
+// Stakes is what is at stake in training row i.
+func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes)] }
 
 // points are the training rows that stand for p(x) in a calibrated method, and their
 // utility tables: one each, or one for all.
 func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
 	rows = sample(p.Len(), maxPoints, p.opt.Seed)
 	used := rows
-	if len(p.entries) == 1 {
+	if len(p.stakes) == 1 {
 		used = rows[:1]
 	}
 	for _, i := range used {
-		t, err := p.table(i)
+		t, err := p.Stakes(i).Utilities(p.zero)
 		if err != nil {
 			return nil, nil, &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", i+1, err), Err: err}
 		}

@@ -1,7 +1,7 @@
 package lossep
 
 import (
-	"math"
+	"slices"
 
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
@@ -30,6 +30,9 @@ type Summary struct {
 	// Search is how the hyperparameters were found, nil if they were fixed.
 	Search *Search `json:"search,omitempty"`
 	Status Status  `json:"status"`
+	// Zero is the cost, or the utility, that counts as no utility at all to calibrated
+	// methods: a ceiling of costs, or the negative of a shift of utilities.
+	Zero float64 `json:"zero"`
 	// Jitter is what had to be added to the diagonal of the kernel's matrix.
 	Jitter float64 `json:"jitter"`
 }
@@ -91,7 +94,7 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 	if d := m.method.row(n); d.Refines() {
 		loo.Method = Method(d.Of)
 	}
-	constant := make([]float64, len(p.Entries(0)))
+	constant := make([]float64, len(p.Stakes(0).Table))
 	for i, site := range m.sites {
 		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
 		if !cavity.Proper() {
@@ -101,22 +104,16 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 		logP, _, _ := terms[i].LogMean(at, spread)
 		loo.LogPredictive += logP
 		p0, p1 := outcome.Probability(at, spread)
-		entries, y := p.Entries(i), (p.Labels[i]+1)/2
-		loo.Value += entries[best(entries, p0, p1, p.Utility.Costs())][y] / float64(n)
-		for a := range entries {
-			constant[a] += entries[a][y] / float64(n)
+		stakes, y := p.Stakes(i), (p.Labels[i]+1)/2
+		loo.Value += stakes.Table[stakes.Best([]float64{p0, p1}, -1)][y] / float64(n)
+		for a, row := range stakes.Table {
+			constant[a] += row[y] / float64(n)
 		}
 	}
-	sign := 1.0
+	loo.ConstantAction = slices.Index(constant, slices.Max(constant))
 	if p.Utility.Costs() {
-		sign = -1
+		loo.ConstantAction = slices.Index(constant, slices.Min(constant))
 	}
-	loo.Constant = math.Inf(-1)
-	for a, v := range constant {
-		if sign*v > loo.Constant {
-			loo.Constant, loo.ConstantAction = sign*v, a
-		}
-	}
-	loo.Constant *= sign
+	loo.Constant = constant[loo.ConstantAction]
 	return loo
 }

@@ -42,9 +42,9 @@ type Options struct {
 type Audit struct {
 	table   *data.Table
 	opt     Options
-	problem *lossep.Problem  // of all rows, never fitted
-	costs   []decision.Table // of every row
-	folds   [][][]int        // of every repeat: the test rows of its folds
+	problem *lossep.Problem   // of all rows, never fitted
+	costs   []decision.Stakes // of every row
+	folds   [][][]int         // of every repeat: the test rows of its folds
 	cases   *compare.Cases
 }
 
@@ -79,7 +79,7 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	}
 	a := &Audit{table: t, opt: o, problem: p, cases: compare.NewCases(p.Len(), nil, nil)}
 	for i := range p.Len() {
-		a.costs = append(a.costs, costs(p.Entries(i), p.Utility.Costs()))
+		a.costs = append(a.costs, costs(p.Stakes(i)))
 	}
 	for r := range o.Repeats {
 		rng := rand.New(rand.NewPCG(o.Fit.Seed, uint64(r)))

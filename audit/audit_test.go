@@ -306,7 +306,6 @@ func TestBadOptions(t *testing.T) {
 		"audited method": {func(o *Options) { o.Fit.Method = "magic" }, `"magic" is unknown`},
 		"twice":          {func(o *Options) { o.Methods = []lossep.Method{"ep", "ep"} }, "twice"},
 		"rows":           {func(o *Options) { o.Fit.MaxRows = 59 }, "60 rows, more than 59"},
-		"utility":        {func(o *Options) { o.Fit.Utility = nil }, "utility"},
 	} {
 		o := Options{Fit: lossep.Options{Utility: costsOf(t, "fn=5,fp=1")}}
 		o.Fit.Data.Positive = "bad"

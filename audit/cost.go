@@ -11,48 +11,44 @@ import (
 // costs are what actions cost in one case. Utilities count as what they fall short of
 // the best action in hindsight, which leaves the differences between actions as they
 // are.
-func costs(entries decision.Table, given bool) decision.Table {
-	if given {
-		return entries
+func costs(s decision.Stakes) decision.Stakes {
+	if s.Costs {
+		return s
 	}
-	best := entries[0]
-	for _, row := range entries {
-		best = [2]float64{max(best[0], row[0]), max(best[1], row[1])}
-	}
-	c := make(decision.Table, len(entries))
-	for a, row := range entries {
-		c[a] = [2]float64{best[0] - row[0], best[1] - row[1]}
+	c := decision.Stakes{Table: make(decision.Table, len(s.Table)), Costs: true}
+	for a, row := range s.Table {
+		c.Table[a] = make([]float64, len(row))
+		for y, u := range row {
+			for _, other := range s.Table {
+				c.Table[a][y] = max(c.Table[a][y], other[y]-u)
+			}
+		}
 	}
 	return c
 }
 
+// pair is the probabilities of the negative and the positive outcome.
+func pair(p float64) []float64 { return []float64{1 - p, p} }
+
 // cheapest is the action of lowest expected cost when the positive outcome has
 // probability p.
-func cheapest(costs decision.Table, p float64) int { return costs.Worst(1-p, p) }
+func cheapest(costs decision.Stakes, p float64) int { return costs.Best(pair(p), -1) }
 
 // expectedCost is what an action costs when the positive outcome has probability p.
-func expectedCost(costs decision.Table, action int, p float64) float64 {
-	return costs.ExpectedUtility(action, 1-p, p)
+func expectedCost(costs decision.Stakes, action int, p float64) float64 {
+	return costs.Expected(action, pair(p))
 }
 
 // margin is by how much the cheapest action is cheaper than the next.
-func margin(costs decision.Table, p float64) float64 {
-	action := cheapest(costs, p)
-	least := costs.ExpectedUtility(action, 1-p, p)
-	gap := -1.0
-	for a := range costs {
-		if more := costs.ExpectedUtility(a, 1-p, p) - least; a != action && (gap < 0 || more < gap) {
-			gap = max(more, 0)
-		}
-	}
-	return max(gap, 0)
+func margin(costs decision.Stakes, p float64) float64 {
+	return costs.Choose(make([]float64, len(costs.Table)), pair(p)).Margin
 }
 
 // scaled multiplies what actions cost under the positive outcome.
-func scaled(costs decision.Table, factor float64) decision.Table {
-	c := make(decision.Table, len(costs))
-	for a, row := range costs {
-		c[a] = [2]float64{row[0], factor * row[1]}
+func scaled(costs decision.Stakes, factor float64) decision.Stakes {
+	c := decision.Stakes{Table: make(decision.Table, len(costs.Table)), Costs: true}
+	for a, row := range costs.Table {
+		c.Table[a] = []float64{row[0], factor * row[1]}
 	}
 	return c
 }
@@ -69,10 +65,10 @@ func (a *Audit) differences(choices, others []int) *compare.Range {
 	var r compare.Range
 	for _, c := range a.costs {
 		least, most := math.Inf(1), math.Inf(-1)
-		for y := range c[0] {
-			low, high := entries(c, y, choices)
+		for y := range c.Table[0] {
+			low, high := entries(c.Table, y, choices)
 			if others != nil {
-				otherLow, otherHigh := entries(c, y, others)
+				otherLow, otherHigh := entries(c.Table, y, others)
 				low, high = low-otherHigh, high-otherLow
 			}
 			least, most = min(least, low), max(most, high)
@@ -88,7 +84,7 @@ func (a *Audit) right(outcome int) int {
 	sums := make([]float64, len(a.problem.Utility.Actions()))
 	for _, c := range a.costs {
 		for action := range sums {
-			sums[action] += c[action][outcome]
+			sums[action] += c.Table[action][outcome]
 		}
 	}
 	return slices.Index(sums, slices.Min(sums))

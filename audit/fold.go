@@ -124,7 +124,7 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 		return f.locate(fmt.Errorf("%s: %w", name, err))
 	}
 	for _, prediction := range predictions {
-		p = append(p, prediction.Probability)
+		p = append(p, prediction.Probability())
 	}
 	f.Answers[name] = p
 	return nil

@@ -65,8 +65,8 @@ func (a *Audit) addRegret(r *Regret, f *Fold) {
 			continue
 		}
 		r.Differ++
-		r.Mean += c.ExpectedUtility(taken, 1-p, p) - c.ExpectedUtility(best, 1-p, p)
-		slope := (c[taken][1] - c[taken][0]) - (c[best][1] - c[best][0])
+		r.Mean += c.Expected(taken, pair(p)) - c.Expected(best, pair(p))
+		slope := (c.Table[taken][1] - c.Table[taken][0]) - (c.Table[best][1] - c.Table[best][0])
 		r.StdErr += math.Abs(slope) * e
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
@@ -21,7 +22,7 @@ type Result struct {
 	// Right is the action that costs least under each outcome, on average over cases.
 	Right []int `json:"right"`
 	// Threshold is the probability above which the second of two actions is the
-	// cheaper, where all cases share a table in which there is one.
+	// cheaper, where it is the same in all cases.
 	Threshold *float64 `json:"threshold"`
 
 	Folds      int    `json:"folds"`
@@ -170,26 +171,29 @@ func (a *Audit) kernel() string {
 }
 
 // threshold is the probability at which two actions cost the same, if there are two
-// and all cases share their table.
+// and it is the same in all cases.
 func (a *Audit) threshold() (float64, bool) {
-	if len(a.problem.Utility.Columns()) > 0 || len(a.costs[0]) != 2 {
+	rule, by, ok := a.problem.Utility.Rule()
+	t, _, divides := rule.Threshold()
+	if !ok || !divides {
 		return 0, false
 	}
-	c := a.costs[0]
-	// The second action is dearer by up at p = 0 and cheaper by down at p = 1.
-	up, down := c[1][0]-c[0][0], c[0][1]-c[1][1]
-	if up <= 0 || down <= 0 {
+	if by != "" && slices.ContainsFunc(a.costs, func(c decision.Stakes) bool { return multiple(c) < 0 }) {
 		return 0, false
 	}
-	return up / (up + down), true
+	return t, true
 }
+
+// multiple is a measure of how much is at stake in a case of two actions, where that
+// varies: what the second saves if the outcome is positive.
+func multiple(costs decision.Stakes) float64 { return costs.Table[0][1] - costs.Table[1][1] }
 
 // decider turns a fold into actions.
 type decider struct {
 	name, kind string
 	model      string // whose probabilities it uses; empty for none
 	choices    []int  // the actions it may take
-	act        func(costs decision.Table, p float64) int
+	act        func(costs decision.Stakes, p float64) int
 }
 
 // OneHalf is the name of a baseline: the audited method's probabilities with a
@@ -211,12 +215,12 @@ func (a *Audit) deciders(audited string) []decider {
 		decider{OneHalf, "baseline", audited, every, likelier},
 	)
 	for action, name := range a.problem.Utility.Actions() {
-		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Table, float64) int { return action }})
+		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Stakes, float64) int { return action }})
 	}
 	return all
 }
 
-func likelier(costs decision.Table, p float64) int {
+func likelier(costs decision.Stakes, p float64) int {
 	if p > 0.5 {
 		return cheapest(costs, 1)
 	}
@@ -226,7 +230,7 @@ func likelier(costs decision.Table, p float64) int {
 // score adds up what decisions cost.
 func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	s := &Score{
-		Method: d.name, Kind: d.kind, Taken: make([]float64, len(a.costs[0])),
+		Method: d.name, Kind: d.kind, Taken: make([]float64, len(a.costs[0].Table)),
 		losses: make([]float64, a.problem.Len()), choices: d.choices,
 	}
 	total := 0.0
@@ -263,5 +267,5 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 
 // realised is what an action turned out to cost in a case.
 func (a *Audit) realised(row, action int) float64 {
-	return a.costs[row][action][(a.problem.Labels[row]+1)/2]
+	return a.costs[row].Table[action][(a.problem.Labels[row]+1)/2]
 }

@@ -4,8 +4,9 @@ import "math"
 
 // Benefit is the decision curve (Vickers and Elkin 2006): what deciding by a model is
 // worth, in true positives per case, for costs at which a miss is Ratios times as bad
-// as a false alarm.
+// as a false alarm. Where costs are multiples of a column cases count by it.
 type Benefit struct {
+	By     string         `json:"weighted_by,omitempty"`
 	Given  float64        `json:"given_ratio"`
 	Ratios []float64      `json:"ratios"`
 	Curves []BenefitCurve `json:"curves"`
@@ -29,7 +30,8 @@ func (a *Audit) benefit(audited string, folds []*Fold) *Benefit {
 	if !ok {
 		return nil
 	}
-	b := &Benefit{Given: (1 - t) / t}
+	_, by, _ := a.problem.Utility.Rule()
+	b := &Benefit{By: by, Given: (1 - t) / t}
 	for s := range benefitSteps {
 		b.Ratios = append(b.Ratios, b.Given*math.Pow(benefitSpan, 2*float64(s)/(benefitSteps-1)-1))
 	}
@@ -44,7 +46,13 @@ func (a *Audit) benefit(audited string, folds []*Fold) *Benefit {
 
 func (b *Benefit) add(name string, a *Audit, folds []*Fold, positive func(f *Fold, k int, t float64) bool) {
 	c := BenefitCurve{Method: name}
-	n := float64(a.problem.Len() * a.opt.Repeats)
+	weight, n := func(int) float64 { return 1 }, float64(a.problem.Len()*a.opt.Repeats)
+	if b.By != "" {
+		weight, n = func(i int) float64 { return multiple(a.costs[i]) }, 0
+		for i := range a.costs {
+			n += weight(i) * float64(a.opt.Repeats)
+		}
+	}
 	for _, ratio := range b.Ratios {
 		net := 0.0
 		for _, f := range folds {
@@ -52,9 +60,9 @@ func (b *Benefit) add(name string, a *Audit, folds []*Fold, positive func(f *Fol
 				switch {
 				case !positive(f, k, 1/(1+ratio)):
 				case a.problem.Labels[i] > 0:
-					net += 1 / n
+					net += weight(i) / n
 				default:
-					net -= 1 / (n * ratio)
+					net -= weight(i) / (n * ratio)
 				}
 			}
 		}
@@ -90,8 +98,8 @@ func (a *Audit) sensitivity(audited string, folds []*Fold) []Shift {
 					s.Changed += 1 / n
 				}
 				y := (a.problem.Labels[i] + 1) / 2
-				s.Cost += c[shifted][y] / n
-				s.Kept += c[stated][y] / n
+				s.Cost += c.Table[shifted][y] / n
+				s.Kept += c.Table[stated][y] / n
 			}
 		}
 		all = append(all, s)

@@ -246,15 +246,15 @@ func TestPerfectRanking(t *testing.T) {
 // Utilities are judged by what they fall short of hindsight, and the best action stays
 // the best.
 func TestUtilitiesBecomeCosts(t *testing.T) {
-	u := decision.Table{{1, 0.2}, {0.6, 0.9}, {0.8, 0.7}}
-	c := costs(u, false)
+	u := decision.Stakes{Table: decision.Table{{1, 0.2}, {0.6, 0.9}, {0.8, 0.7}}}
+	c := costs(u)
 	for p := 0.0; p <= 1; p += 1.0 / 64 {
-		if got, want := cheapest(c, p), u.Best(1-p, p, -1); got != want {
+		if got, want := cheapest(c, p), u.Best(pair(p), -1); got != want {
 			t.Errorf("at %v: action %d, want %d", p, got, want)
 		}
 	}
-	near(t, "cost of the best action", c[0][0]+c[1][1], 0)
-	near(t, "cost of the third action", c[2][1], 0.2)
+	near(t, "cost of the best action", c.Table[0][0]+c.Table[1][1], 0)
+	near(t, "cost of the third action", c.Table[2][1], 0.2)
 	// At p = 0 the third action costs 0.2 more than the first.
 	near(t, "margin", margin(c, 0), 0.2)
 }

@@ -1,8 +1,6 @@
 package decision
 
 import (
-	"math"
-
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 )
@@ -21,35 +19,26 @@ func (o Outcome) Probabilities(p Predictive, views *gauss.Views, value, stderr [
 	}
 }
 
-// Choice is the decision at one point.
-type Choice struct {
-	Action int
-	// Utilities are the conditional expected utilities of all actions,
-	// U(a | x) = Σ_y u[a][y] P(y | x).
-	Utilities []float64
-	// Margin is by how much the action is better than the next best.
-	Margin float64
+// Pair writes P(y = −1) and P(y = +1) at a single view, the smaller one by itself.
+func (o Outcome) Pair(p Predictive, view *gauss.Views, pair []float64) {
+	var stderr [1]float64
+	o.Probabilities(p, view, pair[1:2], stderr[:])
+	if pair[0] = 1 - pair[1]; pair[1] > 0.5 {
+		p.Expect(view, o[0], pair[:1], stderr[:])
+		pair[0] = min(1, max(0, pair[0])) // rounding
+	}
 }
 
 // Choose is the best action at point j when outcome 1 has probability p1.
 func (u *Utility) Choose(j int, p1 float64) Choice {
-	t := u.Table(j)
-	c := Choice{Utilities: make([]float64, len(t)), Margin: math.Inf(1)}
-	t.ExpectedUtilities(c.Utilities, p1)
-	c.Action = t.Best(1-p1, p1, -1)
-	for a, v := range c.Utilities {
-		if a != c.Action {
-			c.Margin = min(c.Margin, c.Utilities[c.Action]-v)
-		}
-	}
-	c.Margin = max(0, c.Margin)
-	return c
+	s := u.Stakes(j)
+	return s.Choose(make([]float64, len(s.Table)), []float64{1 - p1, p1})
 }
 
 // Actions writes the best action at every point.
 func (u *Utility) Actions(dst []int, p1 []float64) {
 	for j, p := range p1 {
-		dst[j] = u.Table(j).Best(1-p, p, -1)
+		dst[j] = u.Stakes(j).Best([]float64{1 - p, p}, -1)
 	}
 }
 
@@ -57,7 +46,7 @@ func (u *Utility) Actions(dst []int, p1 []float64) {
 func (u *Utility) Expected(actions []int, p1 []float64) float64 {
 	sum := 0.0
 	for j, a := range actions {
-		sum += u.weights[j] * u.Table(j).ExpectedUtility(a, 1-p1[j], p1[j])
+		sum += u.weights[j] * u.Stakes(j).Expected(a, []float64{1 - p1[j], p1[j]})
 	}
 	return sum
 }
@@ -82,10 +71,8 @@ func (u *Utility) Regret(actions []int, p1 []float64) Regret {
 	var r Regret
 	span := 0.0
 	for j, a := range actions {
-		t, w, p := u.Table(j), u.weights[j], p1[j]
-		taken := t.ExpectedUtility(a, 1-p, p)
-		best := t.ExpectedUtility(t.Best(1-p, p, a), 1-p, p)
-		worst := t.ExpectedUtility(t.Worst(1-p, p), 1-p, p)
+		s, w, p := u.Stakes(j), u.weights[j], []float64{1 - p1[j], p1[j]}
+		taken, best, worst := s.Expected(a, p), s.Expected(s.Best(p, a), p), s.Expected(s.Worst(p), p)
 		r.Utility += w * taken
 		r.Best += w * best
 		r.Worst += w * worst

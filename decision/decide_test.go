@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/normal"
 )
 
 // TestChoose: the utilities of all actions, the best of them and its lead.
@@ -26,7 +27,7 @@ func TestChoose(t *testing.T) {
 		c := u.Choose(1, p)
 		// Actions that differ by rounding are equal, and the first of them is taken.
 		rounding := 16 * 0x1p-52 * slices.Max(want)
-		if !slices.Equal(c.Utilities, want) || want[c.Action] < slices.Max(want)-rounding {
+		if !slices.Equal(c.Expected, want) || want[c.Action] < slices.Max(want)-rounding {
 			t.Errorf("choice %+v of %v", c, want)
 		}
 		slices.Sort(want)
@@ -55,10 +56,10 @@ func TestRegret(t *testing.T) {
 			p1[j] = p
 			table := u.Table(j)
 			taken[j] = rapid.IntRange(0, len(table)-1).Draw(t, "action")
-			best[j], worst[j] = table.Best(1-p, p, -1), table.Worst(1-p, p)
-			bestU += weights[j] * table.ExpectedUtility(best[j], 1-p, p)
-			worstU += weights[j] * table.ExpectedUtility(worst[j], 1-p, p)
-			takenU += weights[j] * table.ExpectedUtility(taken[j], 1-p, p)
+			best[j], worst[j] = worth(table).Best(odds(p), -1), worth(table).Worst(odds(p))
+			bestU += weights[j] * worth(table).Expected(best[j], odds(p))
+			worstU += weights[j] * worth(table).Expected(worst[j], odds(p))
+			takenU += weights[j] * worth(table).Expected(taken[j], odds(p))
 		}
 		r := u.Regret(taken, p1)
 		bound := 1e-14 * bestU // roundings of sums of up to six terms
@@ -127,6 +128,20 @@ func TestProbabilities(t *testing.T) {
 	}
 }
 
+// TestPair: each probability is good relative to itself.
+func TestPair(t *testing.T) {
+	for _, z := range []float64{-30, -9, -1, 0, 0.5, 9, 30} {
+		view := gauss.NewViews(mat.NewDense(1, 1, []float64{z}), nil, []float64{0})
+		var pair [2]float64
+		decision.Probit().Pair(certain{[]float64{1}}, view, pair[:])
+		for y, want := range []float64{normal.CDF(-z), normal.CDF(z)} {
+			if math.Abs(pair[y]-want) > 1e-12*want { // the logarithm of Φ(−30) is −454
+				t.Errorf("z = %v: P(%d) = %v, want %v", z, y, pair[y], want)
+			}
+		}
+	}
+}
+
 // TestTieHasNoRegret: at the threshold either action is as good, and the rounding of
 // their utilities is no regret.
 func TestTieHasNoRegret(t *testing.T) {
@@ -138,7 +153,7 @@ func TestTieHasNoRegret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, _, _ := table.Threshold()
+		p, _, _ := worth(table).Threshold()
 		if got := u.Regret([]int{0, 1}, []float64{p, p}); got.Absolute != 0 {
 			t.Errorf("regret at the threshold of %v: %v", table, got)
 		}

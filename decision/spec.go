@@ -7,40 +7,30 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lossep/lossep/expr"
 )
 
-// Spec is a utility table as people write it: named actions and outcomes, costs or
-// utilities, and entries that may depend on the case through a column of the data.
+// Spec is what actions cost or bring as people write it: named actions and outcomes,
+// costs or utilities, and entries that may depend on the case through columns of the data.
 //
-//	outcomes: [good, bad]        # the negative one first
+//	outcomes: [good, bad]        # of two, the negative one first
 //	costs:                       # or utilities:
 //	  accept: {good: 0, bad: 0.6 * amount}
 //	  refuse: {good: 1, bad: 0}
 //	  defer:  {good: 0.3, bad: 0.3}
 //	ceiling: 6000                # of costs only, and optional
 //
-// An entry is a number, the name of a column, or a number times a column; a column
-// whose name looks like a number is written 1 * name. Values of columns are at least
-// 0, so that a sign is always visible in the specification: a gain among costs is
-// -0.1 * amount.
+// An entry is a number or an expression over columns (see package expr), such as
+// 0.6 * amount + 10 or min(amount, 5000). Negative costs are gains.
 type Spec struct {
-	outcomes [2]string // both empty until bound
-	costs    bool      // entries are costs, not utilities
-	actions  []specAction
-	ceiling  float64 // of costs; NaN if none is set
+	outcomes []string // nil until bound
+	costs    bool     // entries are costs, not utilities
+	actions  []string
+	entries  [][]expr.Expr // by action and outcome
+	ceiling  float64       // of costs; NaN if none is set
 
 	place SpecError // where the outcomes were named: file, line and column
-}
-
-type specAction struct {
-	name    string
-	entries [2]specEntry // by outcome
-}
-
-// specEntry is factor times the value of the column, or factor itself without one.
-type specEntry struct {
-	factor float64
-	column string
 }
 
 // SpecError says what is wrong with a specification, where, and what to do.
@@ -68,195 +58,258 @@ func (e *SpecError) Error() string {
 	return text
 }
 
-// ValueError says that a case's value cannot enter a table.
-type ValueError struct {
-	Column string
-	Value  float64
+func specFault(fix, format string, args ...any) *SpecError {
+	return &SpecError{Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-func (e *ValueError) Error() string {
-	return fmt.Sprintf("column %s is %v in this case; costs and utilities take finite values from 0, and a gain among costs is written with a negative factor, such as -1 * %s",
-		strconv.Quote(e.Column), e.Value, e.Column)
-}
+// largest is the largest cost or utility, so that differences and sums of cases are
+// finite.
+const largest = 1e200
 
-// CeilingError says that costs cannot become utilities yet, because they vary from
-// case to case and no ceiling common to all cases is set.
-type CeilingError struct{ Columns []string }
-
-func (e *CeilingError) Error() string {
-	return fmt.Sprintf("costs that vary with %s need a ceiling common to all cases; set ceiling to the largest cost", strings.Join(e.Columns, ", "))
+// EqualMistakes is the specification that stands for none: an action for each outcome,
+// named like it, that costs nothing if it is right and 1 if it is wrong.
+func EqualMistakes(outcomes ...string) *Spec {
+	s := &Spec{costs: true, ceiling: math.NaN(), outcomes: slices.Clone(outcomes), actions: slices.Clone(outcomes)}
+	for a := range outcomes {
+		row := make([]expr.Expr, len(outcomes))
+		for y := range row {
+			row[y] = expr.Number(1)
+		}
+		row[a] = expr.Number(0)
+		s.entries = append(s.entries, row)
+	}
+	return s
 }
 
 // check is the rules every specification keeps, whatever it was made from.
 func (s *Spec) check() *SpecError {
-	bad := func(fix, format string, args ...any) *SpecError {
-		return &SpecError{Msg: fmt.Sprintf(format, args...), Fix: fix}
-	}
-	if s.bound() && (slices.Contains(s.outcomes[:], "") || s.outcomes[0] == s.outcomes[1]) {
-		return bad("name the two", "the outcomes %s are not two names", quotedPair(s.outcomes))
-	}
 	if len(s.actions) < 2 {
-		return bad("give at least 2 to choose from", "the number of actions is %d", len(s.actions))
+		return specFault("give at least 2 to choose from", "the number of actions is %d", len(s.actions))
 	}
-	names := map[string]bool{}
-	for _, a := range s.actions {
-		if a.name == "" || names[a.name] {
-			return bad("give each its own name", "the name of action %s is empty or used twice", quoted(a.name))
+	for a, name := range s.actions {
+		if name == "" || slices.Contains(s.actions[:a], name) {
+			return specFault("give each its own name", "the name of action %s is empty or used twice", quoted(name))
 		}
-		names[a.name] = true
-		for y, e := range a.entries {
-			if msg, fix := e.fault(s.costs); msg != "" {
-				return bad(fix, "action %s, outcome %d: %s", quoted(a.name), y+1, msg)
-			}
+		if !utf8.ValidString(name) {
+			return specFault("spell it in UTF-8", "the name of action %s is not UTF-8", quoted(name))
 		}
 	}
-	for name := range names {
-		if !utf8.ValidString(name + s.outcomes[0] + s.outcomes[1]) {
-			return bad("spell them in UTF-8", "names of actions or outcomes are not UTF-8")
+	if len(s.Columns()) > 0 {
+		return nil
+	}
+	one, err := s.Stakes(nil)
+	if err == nil {
+		var t Table
+		if t, err = one.Utilities(one.Zero()); err == nil {
+			err = t.Check(len(t[0]))
 		}
-	}
-	if math.IsInf(s.ceiling, 0) || !s.costs && !math.IsNaN(s.ceiling) {
-		return bad("give a finite number, and only with costs", "there is a ceiling of %v", s.ceiling)
-	}
-	for _, a := range s.actions {
-		for _, e := range a.entries {
-			if e.column == "" && e.factor > s.ceiling {
-				return bad("raise it to at least that", "the ceiling %v is below the cost %v of action %s", s.ceiling, e.factor, quoted(a.name))
-			}
-		}
-	}
-	if len(s.Columns()) == 0 {
-		t, err := s.Table(nil)
 		if err == nil {
-			err = t.checkChoice()
+			err = one.checkChoice()
 		}
-		if err != nil {
-			return bad("", "%s", strings.TrimPrefix(err.Error(), "utility table: "))
+	}
+	if err != nil {
+		return specFault("", "%s", strings.TrimPrefix(err.Error(), "utility table: "))
+	}
+	return nil
+}
+
+// checkCeiling refuses a ceiling that is below a cost that is the same in all cases.
+func (s *Spec) checkCeiling() *SpecError {
+	if !s.costs {
+		return specFault("remove it, or give costs", "a ceiling turns costs into utilities, and these are utilities")
+	}
+	for a, row := range s.entries {
+		for _, e := range row {
+			if cost, err := e.Eval(noValues); err == nil && cost > s.ceiling {
+				return specFault("raise it to at least that", "the ceiling %v is below the cost %v of action %s", s.ceiling, cost, quoted(s.actions[a]))
+			}
 		}
 	}
 	return nil
 }
 
-// bound reports whether the outcomes have names.
-func (s *Spec) bound() bool { return s.outcomes != [2]string{} }
-
-// Outcomes are the names of the negative and the positive outcome, empty until Bind if
-// the specification does not name them itself.
-func (s *Spec) Outcomes() (negative, positive string) { return s.outcomes[0], s.outcomes[1] }
+// Outcomes are the names of the outcomes, of two the negative one first; nil until Bind
+// if the specification does not name them itself.
+func (s *Spec) Outcomes() []string { return s.outcomes }
 
 // Bind settles which outcome is which, by the spelling of the target column. Outcomes
-// that the specification names must be these two; should it name them in the other
-// order, its table is turned round, for it is the names that count. Otherwise the
-// error lists them.
-func (s *Spec) Bind(negative, positive string) error {
-	target := [2]string{negative, positive}
-	if negative == "" || positive == "" || negative == positive {
-		return &SpecError{Msg: fmt.Sprintf("the target's outcomes %s are not two names", quotedPair(target)), Fix: "name the two"}
+// that the specification names must be these; should it name them in another order, its
+// table is rearranged, for it is the names that count. Otherwise the error lists them.
+func (s *Spec) Bind(target ...string) error {
+	names := s.outcomes
+	if names == nil {
+		names = target
 	}
-	switch {
-	case !s.bound() || s.outcomes == target:
-	case s.outcomes == [2]string{positive, negative}:
-		actions := slices.Clone(s.actions)
-		for i, a := range actions {
-			actions[i].entries = [2]specEntry{a.entries[1], a.entries[0]}
-		}
-		s.actions = actions
-	default:
+	order := make([]int, len(target))
+	fits := len(target) == len(names) && len(target) == len(s.entries[0])
+	for y, name := range target {
+		order[y] = slices.Index(names, name)
+		fits = fits && name != "" && order[y] >= 0 && !slices.Contains(target[:y], name)
+	}
+	if !fits {
 		e := s.place
-		e.Msg = fmt.Sprintf("the utility names the outcomes %s, which are not those of the target", quotedPair(s.outcomes))
-		e.Fix = fmt.Sprintf("the target has %s: spell them the same", quotedPair(target))
+		e.Msg = fmt.Sprintf("the utility names the outcomes %s, which are not those of the target", listed(s.outcomes))
+		e.Fix = fmt.Sprintf("the target has %s: spell them the same", listed(target))
+		if s.outcomes == nil {
+			e.Msg = "costs of true and false negatives and positives are for two outcomes that have names"
+			e.Fix = fmt.Sprintf("the target has %s: give a table for them", listed(target))
+		}
 		return &e
 	}
-	s.outcomes = target
+	entries := make([][]expr.Expr, len(s.entries))
+	for a, row := range s.entries {
+		for _, y := range order {
+			entries[a] = append(entries[a], row[y])
+		}
+	}
+	s.outcomes, s.entries = slices.Clone(target), entries
 	return nil
 }
 
 // Costs reports whether the entries are costs, not utilities.
 func (s *Spec) Costs() bool { return s.costs }
 
-// Actions are the names of the actions, in the order of the tables' rows.
-func (s *Spec) Actions() []string {
-	names := make([]string, len(s.actions))
-	for i, a := range s.actions {
-		names[i] = a.name
+// Kind is "cost" or "utility", to name what is expected of an action.
+func (s *Spec) Kind() string {
+	if s.costs {
+		return "cost"
 	}
-	return names
+	return "utility"
 }
+
+// Actions are the names of the actions, in the order of the tables' rows.
+func (s *Spec) Actions() []string { return slices.Clone(s.actions) }
+
+// Entry is what an action costs, or brings, under an outcome.
+func (s *Spec) Entry(action, outcome int) expr.Expr { return s.entries[action][outcome] }
 
 // Columns are the columns that a case must give, in the order of their first use. None
 // means that all cases share a table.
 func (s *Spec) Columns() []string {
 	var columns []string
-	for _, a := range s.actions {
-		for _, e := range a.entries {
-			if e.column != "" && !slices.Contains(columns, e.column) {
-				columns = append(columns, e.column)
+	for _, row := range s.entries {
+		for _, e := range row {
+			for _, name := range e.Columns() {
+				if !slices.Contains(columns, name) {
+					columns = append(columns, name)
+				}
 			}
 		}
 	}
 	return columns
 }
 
-// Entries is the table of one case as it is written, costs or utilities; values gives
-// the case's columns, and may be nil if there are none. An error of values is returned
-// as it is; a value that is negative or not finite is a *ValueError, and an entry that
-// overflows a *TableError.
-func (s *Spec) Entries(values func(column string) (float64, error)) (Table, error) {
-	t := make(Table, len(s.actions))
-	for i, a := range s.actions {
-		for y, e := range a.entries {
-			t[i][y] = e.factor
-			if e.column == "" {
-				continue
-			}
-			v, err := values(e.column)
+// noValues are the columns of a case that has none.
+func noValues(column string) (float64, error) {
+	return 0, fmt.Errorf("the costs depend on the column %s", quoted(column))
+}
+
+// Stakes is the table of one case; values gives the case's columns, and may be nil if
+// there are none. An error of values is returned as it is; a value that is not finite is
+// an *expr.ValueError, and an entry that is too large a *TableError.
+func (s *Spec) Stakes(values func(column string) (float64, error)) (Stakes, error) {
+	t := make(Table, len(s.entries))
+	for a, row := range s.entries {
+		t[a] = make([]float64, len(row))
+		for y, e := range row {
+			u, err := e.Eval(values)
 			if err != nil {
-				return nil, err
+				return Stakes{}, err
 			}
-			if !(v >= 0) || math.IsInf(v, 1) {
-				return nil, &ValueError{e.column, v}
+			if math.Abs(u) > largest {
+				return Stakes{}, &TableError{a, y, fmt.Sprintf("%v is too large: costs and utilities beyond %g cannot be compared", u, largest)}
 			}
-			if t[i][y] *= v; math.IsInf(t[i][y], 0) {
-				return nil, &TableError{i, y, fmt.Sprintf("%v times %v is too large", e.factor, v)}
-			}
+			t[a][y] = u
 		}
 	}
-	return t, nil
+	return Stakes{t, s.costs}, nil
 }
 
-// Table is the utility table of one case, which calibrated inference and decisions
-// take; see Entries for values. Costs are subtracted from the ceiling. Without one, costs
-// common to all cases are subtracted from the largest of them; costs that vary from
-// case to case are a *CeilingError, for each case would be on a scale of its own: take
-// the largest Max of the Entries of all training cases, and give it to SetCeiling. A
-// case that costs more than the ceiling is a *TableError; which action is best for it
-// can still be told by FromCosts with a ceiling of its own.
-func (s *Spec) Table(values func(column string) (float64, error)) (Table, error) {
-	if columns := s.Columns(); s.costs && math.IsNaN(s.ceiling) && len(columns) > 0 {
-		return nil, &CeilingError{columns}
-	}
-	t, err := s.Entries(values)
-	if err != nil {
-		return nil, err
-	}
-	if s.costs {
-		return FromCosts(t, s.ceiling)
-	}
-	return t, t.Check()
+// CaseError says in which of several cases the stakes cannot be had.
+type CaseError struct {
+	Case int // from 0
+	Err  error
 }
 
-// Ceiling is what costs are subtracted from, and whether it is set.
+func (e *CaseError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the error of the case.
+func (e *CaseError) Unwrap() error { return e.Err }
+
+// Cases are the stakes of n cases: of each, or one for all if they do not depend on the
+// case. Errors are those of Stakes, as a *CaseError.
+func (s *Spec) Cases(n int, values func(i int, column string) (float64, error)) ([]Stakes, error) {
+	if len(s.Columns()) == 0 {
+		n = 1
+	}
+	all := make([]Stakes, n)
+	for i := range all {
+		var err error
+		if all[i], err = s.Stakes(func(column string) (float64, error) { return values(i, column) }); err != nil {
+			return nil, &CaseError{i, err}
+		}
+	}
+	return all, nil
+}
+
+// Rule is the stakes that decide every case alike, and reports false if there are none.
+// Where all entries are multiples of the same positive quantity, such as 5 * amount and
+// amount, these are the multiples, and by is that quantity; where no entry depends on the
+// case, by is empty.
+func (s *Spec) Rule() (rule Stakes, by string, ok bool) {
+	t := make(Table, len(s.entries))
+	fixed := false // there is an entry other than 0 that does not depend on the case
+	for a, row := range s.entries {
+		for _, e := range row {
+			scale, rest := e.Scale()
+			switch {
+			case rest.Constant():
+				fixed = fixed || scale != 0
+			case by == "" || by == rest.String():
+				by = rest.String()
+			default:
+				return Stakes{}, "", false
+			}
+			t[a] = append(t[a], scale)
+		}
+	}
+	return Stakes{t, s.costs}, by, by == "" || !fixed
+}
+
+// Ceiling is what costs are subtracted from to be utilities, and whether it is set.
 func (s *Spec) Ceiling() (float64, bool) { return s.ceiling, !math.IsNaN(s.ceiling) }
 
-// SetCeiling sets what costs are subtracted from. It must not be below any cost.
-func (s *Spec) SetCeiling(ceiling float64) error {
-	changed := *s
-	if changed.ceiling = ceiling; math.IsNaN(ceiling) {
-		changed.ceiling = math.Inf(1) // refused, where NaN would stand for none
+// Zero is the cost or utility that counts as no utility at all in the given cases: the
+// ceiling, or CommonZero where none is set. It must not be below any cost.
+func (s *Spec) Zero(cases []Stakes) (float64, error) {
+	zero := CommonZero(cases)
+	ceiling, ok := s.Ceiling()
+	if !ok {
+		return zero, nil
 	}
-	if err := changed.check(); err != nil {
-		return err
+	if zero > ceiling {
+		return 0, specFault("raise the ceiling", "a case costs %v, more than the ceiling %v", zero, ceiling)
 	}
-	*s = changed
-	return nil
+	return ceiling, nil
+}
+
+// quoted makes a name from a file safe and short enough for a message.
+func quoted(name string) string {
+	const longest = 40
+	if runes := []rune(name); len(runes) > longest {
+		name = string(runes[:longest]) + "…"
+	}
+	return strconv.Quote(name)
+}
+
+// listed are names in a message.
+func listed(names []string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = quoted(name)
+	}
+	if last := len(parts) - 1; last > 0 {
+		return strings.Join(parts[:last], ", ") + " and " + parts[last]
+	}
+	return strings.Join(parts, "")
 }

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/lossep/lossep/expr"
 )
 
 const creditSpec = `# what a decision on a loan costs
@@ -56,28 +59,44 @@ func TestParseSpec(t *testing.T) {
 	if c, ok := s.Ceiling(); c != 6 || !ok || !s.Costs() {
 		t.Errorf("ceiling %v %v, costs %v", c, ok, s.Costs())
 	}
-	costs, err := s.Entries(specRow(map[string]float64{"amount": 5}))
-	if want := (Table{{0, 3}, {1, 0}, {0.3, 0.3}}); err != nil || !cmp.Equal(costs, want) {
+	costs, err := s.Stakes(specRow(map[string]float64{"amount": 5}))
+	if want := (Table{{0, 3}, {1, 0}, {0.3, 0.3}}); err != nil || !costs.Costs || !cmp.Equal(costs.Table, want) {
 		t.Errorf("costs %v, %v", costs, err)
-	}
-	utilities, err := s.Table(specRow(map[string]float64{"amount": 5}))
-	if want := (Table{{6, 3}, {5, 6}, {5.7, 5.7}}); err != nil || !cmp.Equal(utilities, want) {
-		t.Errorf("utilities %v, %v", utilities, err)
 	}
 }
 
 // Names are what is written: nothing turns yes into true or 1 into a number.
 func TestSpecSpelling(t *testing.T) {
 	s := parsedSpec(t, "utilities:\n  1: {no: 1, yes: 0}\n  off: {yes: 1e0, no: .5}\noutcomes: [no, yes]\n")
-	if negative, positive := s.Outcomes(); negative != "no" || positive != "yes" {
-		t.Errorf("outcomes %q, %q", negative, positive)
+	if !slices.Equal(s.Outcomes(), []string{"no", "yes"}) {
+		t.Errorf("outcomes %q", s.Outcomes())
 	}
 	if got := s.Actions(); !slices.Equal(got, []string{"1", "off"}) {
 		t.Errorf("actions %q", got)
 	}
-	table, err := s.Table(nil)
-	if err != nil || !cmp.Equal(table, Table{{1, 0}, {0.5, 1}}) {
-		t.Errorf("%v, %v", table, err)
+	stakes, err := s.Stakes(nil)
+	if err != nil || !cmp.Equal(stakes, Stakes{Table: Table{{1, 0}, {0.5, 1}}}) {
+		t.Errorf("%v, %v", stakes, err)
+	}
+}
+
+// Entries are expressions, of any number of outcomes.
+func TestSpecExpressions(t *testing.T) {
+	s := parsedSpec(t, "outcomes: [home, ward, intensive]\ncosts:\n"+
+		"  discharge: {home: 0, ward: amount * 0.5 + 10, intensive: '`length of stay` * (2 + amount)'}\n"+
+		"  admit:\n    home: min(amount, 3)\n    ward: -amount\n    intensive: max(1, amount - 100)\n")
+	got, err := s.Stakes(specRow(map[string]float64{"amount": 4, "length of stay": 2}))
+	if want := (Table{{0, 12, 12}, {3, -4, 1}}); err != nil || !cmp.Equal(got.Table, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := s.Bind("intensive", "home", "ward"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.Stakes(specRow(map[string]float64{"amount": 4, "length of stay": 2})); err != nil || !cmp.Equal(got.Table, Table{{12, 0, 12}, {1, 3, -4}}) {
+		t.Errorf("bound: %v, %v", got, err)
+	}
+	if err := s.Bind("home", "ward"); err == nil || !strings.Contains(err.Error(), `the target has "home" and "ward"`) {
+		t.Errorf("two of three outcomes: %v", err)
 	}
 }
 
@@ -90,40 +109,42 @@ func TestParseSpecRefuses(t *testing.T) {
 		{"not YAML", "outcomes: [good, bad\ncosts: {", "u.yaml, line 1: this is not YAML: did not find"},
 		{"not YAML at once", "}", "u.yaml, line 1: this is not YAML"},
 		{"not UTF-8", "outcomes: [good, bad]\ncosts:\n  \xe9t\xe9: 1\n", "u.yaml, line 3, column 3: the text is not UTF-8"},
-		{"a list", "- 1\n", "line 1, column 1: the file is not a list of names"},
+		{"a list", "- 1\n", "line 1, column 1: the utility is a list"},
 		{"two documents", with(sound) + "---\na: 1\n", "more than one document"},
 		{"unknown key", with(sound) + "celing: 6\n", `line 5, column 1: "celing" is unknown; use outcomes, costs or utilities, and ceiling`},
-		{"key twice", with(sound) + "costs: {}\n", `line 5, column 1: the file has "costs" twice`},
+		{"key twice", with(sound) + "costs: {}\n", `line 5, column 1: the utility has "costs" twice`},
 		{"costs and utilities", with(sound) + "utilities: {}\n", "line 5, column 1: costs and utilities are both given"},
-		{"no outcomes", sound, "line 1, column 1: outcomes are missing; name the two"},
-		{"no table", "outcomes: [good, bad]\n", "there is no table; give costs:"},
-		{"three outcomes", "outcomes: [a, b, c]\n" + sound, "line 1, column 11: outcomes are not a list of two names"},
-		{"same outcome", "outcomes: [a, a]\n" + sound, `line 1, column 15: both outcomes are called "a"`},
-		{"nested outcome", "outcomes: [a, [b]]\n" + sound, "line 1, column 15: outcome 2 has no plain name"},
+		{"no outcomes", sound, "line 1, column 1: outcomes are missing; name them"},
+		{"no table", "outcomes: [good, bad]\n", "there is no table; give costs"},
+		{"one outcome", "outcomes: [a]\n" + sound, "line 1, column 11: outcomes are not a list of two names or more"},
+		{"three outcomes", "outcomes: [good, bad, c]\n" + sound, `line 3, column 3: action "a" has no entry for outcome "c"`},
+		{"same outcome", "outcomes: [a, a]\n" + sound, `line 1, column 15: two outcomes are called "a"`},
+		{"nested outcome", "outcomes: [a, [b]]\n" + sound, "line 1, column 15: outcome 2 is a list; give a plain name"},
 		{"unknown outcome", with("costs:\n  a: {good: 0, bda: 5}\n"), `line 3, column 16: action "a" has the unknown outcome "bda"; the outcomes are "good" and "bad"`},
 		{"outcome missing", with("costs:\n  a: {good: 0}\n"), `line 3, column 3: action "a" has no entry for outcome "bad"`},
 		{"outcome twice", with("costs:\n  a: {bad: 0, bad: 1}\n"), `line 3, column 15: action "a" has "bad" twice`},
 		{"action twice", with(sound + "  a: {good: 0, bad: 5}\n"), `line 5, column 3: the table has "a" twice`},
 		{"one action", with("costs:\n  a: {good: 0, bad: 5}\n"), "line 3, column 3: the number of actions is 1; give at least 2"},
 		{"no action", with("costs: {}\n"), "line 2, column 8: the number of actions is 0"},
-		{"table a number", with("costs: 5\n"), "line 2, column 8: the table is not a list of names with values"},
-		{"action a number", with("costs:\n  a: 5\n"), `line 3, column 6: action "a" is not a list of names with values`},
-		{"action without a name", with("costs:\n  '': 5\n"), "line 3, column 3: the table has an entry without a plain name"},
-		{"entry empty", with("costs:\n  a: {good: , bad: 5}\n"), `action "a" under "good" is not a number or a column`},
-		{"entry a list", with("costs:\n  a: {good: [1], bad: 5}\n"), `line 3, column 13: action "a" under "good" is not a number`},
-		{"entry with a unit", with("costs:\n  a: {good: 5%, bad: 5}\n"), `"5%" is neither a number nor a column`},
-		{"decimal comma", with("costs:\n  a:\n    good: 1,5\n    bad: 5\n"), `line 4, column 11: action "a" under "good": "1,5" is neither`},
-		{"product turned round", with("costs:\n  a: {good: amount * 2, bad: 5}\n"), `"amount * 2" does not begin with a number`},
-		{"product without column", with("costs:\n  a: {good: 2 *, bad: 5}\n"), `"2 *" names no column`},
-		{"infinite", with("costs:\n  a: {good: inf, bad: 5}\n"), "not a finite number"},
+		{"table a number", with("costs: 5\n"), "line 2, column 8: the table is a number; give an object of names and values"},
+		{"action a number", with("costs:\n  a: 5\n"), `line 3, column 6: action "a" is a number`},
+		{"action without a name", with("costs:\n  '': 5\n"), "line 3, column 3: the table has a name that is empty"},
+		{"entry empty", with("costs:\n  a: {good: , bad: 5}\n"), `action "a" under "good" is null`},
+		{"entry a list", with("costs:\n  a: {good: [1], bad: 5}\n"), `line 3, column 13: action "a" under "good" is a list`},
+		{"entry with a unit", with("costs:\n  a: {good: 5%, bad: 5}\n"), `action "a" under "good": "%" is not understood; write a number`},
+		{"decimal comma", with("costs:\n  a:\n    good: 1,5\n    bad: 5\n"), `line 4, column 11: action "a" under "good": "," is out of place`},
+		{"two words", with("costs:\n  a: {good: 2 * credit amount, bad: 5}\n"), "stands in backticks, such as `credit amount`"},
+		{"backticks first", with("costs:\n  a: {good: `credit amount`, bad: 5}\n"), "an entry that begins with a backtick stands in quotes"},
+		{"a comma", with("costs:\n  a: {good: min(2, x), bad: 5}\n"), "an entry with a comma stands in quotes"},
+		{"entry a truth value", with("costs:\n  a: {good: true, bad: 5}\n"), `action "a" under "good" is a truth value`},
+		{"product without column", with("costs:\n  a: {good: 2 *, bad: 5}\n"), `"2 *" ends too early`},
 		{"YAML's infinite", with("costs:\n  a: {good: .inf, bad: 5}\n"), "neither a number"},
 		{"overflow", with("costs:\n  a: {good: 1e999, bad: 5}\n"), "not a finite number"},
-		{"NaN", with("costs:\n  a: {good: NaN, bad: 5}\n"), "not a finite number"},
-		{"negative utility", with("utilities:\n  a: {good: -1, bad: 5}\n"), `line 3, column 13: action "a" under "good": the utility -1 is negative`},
-		{"negative share", with("utilities:\n  a: {good: -1 * x, bad: 5}\n"), "the utility -1 * x is negative"},
+		{"too large", with("costs:\n  a: {good: 1e150 * 1e150, bad: 5}\n"), `"1e150 * 1e150" is not a number that can be compared`},
+		{"division by zero", with("costs:\n  a: {good: 1 / 0, bad: 5}\n"), `"1 / 0" is not a number that can be compared`},
 		{"alias", "outcomes: [good, bad]\ncosts:\n  a: &x {good: 0, bad: 5}\n  b: *x\n", "line 4, column 6: references (*name) are not read"},
 		{"ceiling with utilities", with("utilities:\n  a: {good: 0, bad: 5}\n  b: {good: 1, bad: 0}\nceiling: 6\n"), "line 5, column 10: a ceiling turns costs into utilities"},
-		{"ceiling a column", with(sound) + "ceiling: amount\n", `line 5, column 10: the ceiling "amount" is not a number`},
+		{"ceiling a column", with(sound) + "ceiling: amount\n", `line 5, column 10: the ceiling "amount" is not a finite number`},
 		{"ceiling too low", with(sound) + "ceiling: 4\n", `line 5, column 10: the ceiling 4 is below the cost 5 of action "a"`},
 		{"ceiling infinite", with(sound) + "ceiling: 1e999\n", "not a finite number"},
 		{"all zero", with("costs:\n  a: {good: 0, bad: 0}\n  b: {good: 0, bad: 0}\n"), "line 3, column 3: every entry is 0"},
@@ -150,15 +171,16 @@ func TestParseCosts(t *testing.T) {
 		{" fp = 1 , fn = 5 ", Table{{0, 5}, {1, 0}}},
 		{"fn=amount,fp=1", Table{{0, 10}, {1, 0}}},
 		{"fn=0.5*amount,fp=1,tp=0.25,tn=-1", Table{{-1, 5}, {1, 0.25}}},
-		{"fn=1e3,fp=1 * 7", Table{{0, 1000}, {70, 0}}}, // a column called 7
+		{"fn=1e3,fp=`7`", Table{{0, 1000}, {70, 0}}}, // a column called 7
+		{"fn=min(amount,5)*2,fp=max(amount, `7`)/7", Table{{0, 10}, {10, 0}}},
 	} {
 		s, err := ParseCosts(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		got, err := s.Entries(specRow(map[string]float64{"amount": 10, "7": 70}))
-		if err != nil || !cmp.Equal(got, c.want) {
+		got, err := s.Stakes(specRow(map[string]float64{"amount": 10, "7": 70}))
+		if err != nil || !cmp.Equal(got.Table, c.want) {
 			t.Errorf("%s: %v, %v", c.text, got, err)
 		}
 		if !s.Costs() || !slices.Equal(s.Actions(), []string{"negative", "positive"}) {
@@ -176,10 +198,10 @@ func TestParseCosts(t *testing.T) {
 		{"fn=0,fp=1", "column 1: fn: a mistake that costs 0 is none; give a cost above 0"},
 		{"fn=5,fp=-1", "column 6: fp: a mistake that costs -1 is none"},
 		{"fn=-1*amount,fp=1", "costs -1 * amount is none"},
-		{"fn=0*amount,fp=1", "costs 0 is none"},
+		{"fn=0*amount,fp=1", "costs 0 * amount is none"},
 		{"fn=,fp=1", "fn: nothing is given"},
-		{"fn=5€,fp=1", `fn: "5€" is neither a number nor a column`},
-		{"fn=inf,fp=1", "not a finite number"},
+		{"fn=5€,fp=1", `fn: "€" is not understood`},
+		{"fn=1e999,fp=1", "not a finite number"},
 		{"fn=\xff,fp=1", "not UTF-8"},
 	} {
 		_, err := ParseCosts(c.text)
@@ -217,16 +239,16 @@ func TestBind(t *testing.T) {
 		t.Fatal(err)
 	}
 	amount := specRow(map[string]float64{"amount": 5})
-	a, err := s.Table(amount)
+	a, err := s.Stakes(amount)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := turned.Table(amount)
+	b, err := turned.Stakes(amount)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for p := 0.05; p < 1; p += 0.1 {
-		if a.Best(1-p, p, -1) != b.Best(p, 1-p, -1) {
+		if a.Best([]float64{1 - p, p}, -1) != b.Best([]float64{p, 1 - p}, -1) {
 			t.Errorf("P(bad) = %v: %v and turned %v", p, a, b)
 		}
 	}
@@ -245,11 +267,17 @@ func TestBind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := unbound.Bind("1", "2", "3"); err == nil || !strings.Contains(err.Error(), `for two outcomes that have names; the target has "1", "2" and "3"`) {
+		t.Errorf("three outcomes: %v", err)
+	}
+	if _, err := json.Marshal(unbound); err == nil {
+		t.Error("stored without outcomes")
+	}
 	if err := unbound.Bind("1", "2"); err != nil {
 		t.Fatal(err)
 	}
-	if negative, positive := unbound.Outcomes(); negative != "1" || positive != "2" {
-		t.Errorf("outcomes %q, %q", negative, positive)
+	if !slices.Equal(unbound.Outcomes(), []string{"1", "2"}) {
+		t.Errorf("outcomes %q", unbound.Outcomes())
 	}
 	if err := unbound.Bind("0", "1"); err == nil {
 		t.Error("bound twice, to different outcomes")
@@ -257,94 +285,118 @@ func TestBind(t *testing.T) {
 }
 
 // Costs of different cases share one ceiling: the utility lost by a mistake is then
-// its cost, in whatever case it is made.
-func TestSpecCeiling(t *testing.T) {
-	s, err := ParseCosts("fn=amount,fp=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var missing *CeilingError
-	if _, err := s.Table(specRow(map[string]float64{"amount": 3})); !errors.As(err, &missing) || !slices.Equal(missing.Columns, []string{"amount"}) {
-		t.Errorf("without a ceiling: %v", err)
-	}
-	amounts := []float64{3, 8, 0, 0.5}
-	most := 0.0
-	for _, v := range amounts {
-		costs, err := s.Entries(specRow(map[string]float64{"amount": v}))
+// its cost, in whatever case it is made. Negative utilities are shifted likewise.
+func TestSpecZero(t *testing.T) {
+	cases := func(s *Spec, amounts ...float64) []Stakes {
+		all, err := s.Cases(len(amounts), func(i int, _ string) (float64, error) { return amounts[i], nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		most = max(most, costs.Max())
+		return all
 	}
-	if err := s.SetCeiling(most); err != nil || most != 8 {
-		t.Fatalf("ceiling %v: %v", most, err)
+	costs, err := ParseCosts("fn=amount,fp=1")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, v := range amounts {
-		u, err := s.Table(specRow(map[string]float64{"amount": v}))
+	all := cases(costs, 3, 8, 0, 0.5)
+	zero, err := costs.Zero(all)
+	if err != nil || zero != 8 {
+		t.Fatalf("zero %v: %v", zero, err)
+	}
+	for i, v := range []float64{3, 8, 0, 0.5} {
+		u, err := all[i].Utilities(zero)
 		if want := (Table{{8, 8 - v}, {7, 8}}); err != nil || !cmp.Equal(u, want) {
 			t.Errorf("amount %v: %v, %v", v, u, err)
 		}
 	}
-	var dear *TableError
-	if _, err := s.Table(specRow(map[string]float64{"amount": 9})); !errors.As(err, &dear) {
+	given := parsedSpec(t, creditSpec)
+	if zero, err := given.Zero(cases(given, 5, 10)); err != nil || zero != 6 {
+		t.Errorf("the ceiling given: %v, %v", zero, err)
+	}
+	if _, err := given.Zero(cases(given, 5, 11)); err == nil || !strings.Contains(err.Error(), "a case costs 6.6, more than the ceiling 6; raise the ceiling") {
 		t.Errorf("above the ceiling: %v", err)
 	}
-	for _, bad := range []float64{0.5, math.NaN(), math.Inf(1)} {
-		if err := s.SetCeiling(bad); err == nil {
-			t.Errorf("ceiling %v was taken", bad)
-		}
-	}
-	if c, _ := s.Ceiling(); c != 8 {
-		t.Errorf("a refused ceiling leaves %v", c)
-	}
-	utilities := parsedSpec(t, "outcomes: [n, y]\nutilities:\n  a: {n: 1, y: 0}\n  b: {n: 0, y: x}\n")
-	if err := utilities.SetCeiling(3); err == nil {
-		t.Error("utilities took a ceiling")
+	gains := parsedSpec(t, "outcomes: [n, y]\nutilities:\n  a: {n: 1, y: -2 * amount}\n  b: {n: 0, y: amount}\n")
+	if zero, err := gains.Zero(cases(gains, 5, 10)); err != nil || zero != -20 {
+		t.Errorf("utilities: %v, %v", zero, err)
 	}
 }
 
 func TestSpecValues(t *testing.T) {
 	s := parsedSpec(t, creditSpec)
-	for _, bad := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		var wrong *ValueError
-		if _, err := s.Table(specRow(map[string]float64{"amount": bad})); !errors.As(err, &wrong) || wrong.Column != "amount" {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		var wrong *expr.ValueError
+		if _, err := s.Stakes(specRow(map[string]float64{"amount": bad})); !errors.As(err, &wrong) || wrong.Expr != "amount" {
 			t.Errorf("amount %v: %v", bad, err)
 		}
 	}
-	if _, err := s.Table(specRow(nil)); err == nil || err.Error() != `no column "amount"` {
+	if _, err := s.Stakes(specRow(nil)); err == nil || err.Error() != `no column "amount"` {
 		t.Errorf("error of the values: %v", err)
 	}
-	huge, err := ParseCosts("fn=1e300*amount,fp=1")
+	var one *CaseError
+	if _, err := s.Cases(3, func(i int, _ string) (float64, error) { return math.Log(float64(1 - i)), nil }); !errors.As(err, &one) || one.Case != 1 {
+		t.Errorf("the second case is wrong: %v", err)
+	}
+	huge, err := ParseCosts("fn=1e150*amount,fp=1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var large *TableError
-	if _, err := huge.Entries(specRow(map[string]float64{"amount": 1e300})); !errors.As(err, &large) {
+	if _, err := huge.Stakes(specRow(map[string]float64{"amount": 1e100})); !errors.As(err, &large) {
 		t.Errorf("overflow: %v", err)
 	}
 }
 
-// An entry reads back from what it prints, whatever its column is called.
-func TestEntryText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		e := specEntry{factor: rapid.Float64().Draw(t, "factor")}
-		e.column = strings.TrimSpace(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"5", "1e3", "a*b", "* x", "inf", "2 * x", "-", "amount", ".inf"})).Draw(t, "column"))
-		if rapid.Bool().Draw(t, "one") {
-			e.factor = 1
+// Where all entries are multiples of the same thing, they decide every case alike.
+func TestRule(t *testing.T) {
+	for _, c := range []struct {
+		text, by string
+		want     Table // nil if there is none
+	}{
+		{"fn=5,fp=1", "", Table{{0, 5}, {1, 0}}},
+		{"fn=5*amount,fp=amount", "amount", Table{{0, 5}, {1, 0}}},
+		{"fn=amount*5,fp=amount/2,tp=-amount", "amount", Table{{0, 5}, {0.5, -1}}},
+		{"fn=5*min(amount,9),fp=min(amount, 9)", "min(amount, 9)", Table{{0, 5}, {1, 0}}},
+		{"fn=5*amount,fp=1", "amount", nil},
+		{"fn=5*amount,fp=other", "amount", nil},
+		{"fn=5*amount,fp=amount+1", "amount", nil},
+	} {
+		s, err := ParseCosts(c.text)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if msg, _ := e.fault(true); msg != "" {
-			return
+		rule, by, ok := s.Rule()
+		if ok != (c.want != nil) || ok && (by != c.by || !rule.Costs || !cmp.Equal(rule.Table, c.want)) {
+			t.Errorf("%s: %v, %q, %v", c.text, rule, by, ok)
 		}
-		back, msg, _ := parseEntry(e.String())
-		if msg != "" || back != e {
-			t.Fatalf("%+v prints %q and reads %+v (%s)", e, e.String(), back, msg)
+		for amount := 0.5; ok && amount < 20; amount *= 2 {
+			one, err := s.Stakes(specRow(map[string]float64{"amount": amount}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p := 0.01; p < 1; p += 0.07 {
+				odds := []float64{1 - p, p}
+				if got, want := rule.Best(odds, -1), one.Best(odds, -1); got != want {
+					t.Errorf("%s: at %v and %v the rule says %d and the costs %d", c.text, amount, p, got, want)
+				}
+			}
 		}
-	})
+	}
+}
+
+func TestEqualMistakes(t *testing.T) {
+	s := EqualMistakes("a", "b", "c")
+	got, err := s.Stakes(nil)
+	if want := (Table{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}); err != nil || !got.Costs || !cmp.Equal(got.Table, want) || !slices.Equal(s.Actions(), s.Outcomes()) {
+		t.Errorf("%v, %v", got, err)
+	}
+	checkSpec(t, s)
 }
 
 func sameSpec(a, b *Spec) bool {
 	ceiling := a.ceiling == b.ceiling || math.IsNaN(a.ceiling) && math.IsNaN(b.ceiling)
-	return ceiling && a.outcomes == b.outcomes && a.costs == b.costs && reflect.DeepEqual(a.actions, b.actions)
+	return ceiling && slices.Equal(a.outcomes, b.outcomes) && a.costs == b.costs && slices.Equal(a.actions, b.actions) &&
+		slices.Equal(a.TableLines(), b.TableLines())
 }
 
 func storedAndLoaded(t testing.TB, s *Spec) *Spec {
@@ -361,50 +413,28 @@ func storedAndLoaded(t testing.TB, s *Spec) *Spec {
 }
 
 func TestSpecStored(t *testing.T) {
-	unbound, err := ParseCosts("fn=0.1*amount,fp=1")
+	costs, err := ParseCosts("fn=0.1*amount,fp=1")
+	if err == nil {
+		err = costs.Bind("no", "yes")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Spec{parsedSpec(t, creditSpec), unbound} {
+	for s, want := range map[*Spec]string{
+		parsedSpec(t, creditSpec): `{"outcomes":["good","bad"],"costs":{"accept":{"good":0,"bad":"0.6 * amount"},"refuse":{"good":1,"bad":0},"defer":{"good":0.3,"bad":0.3}},"ceiling":6}`,
+		costs:                     `{"outcomes":["no","yes"],"costs":{"negative":{"no":0,"yes":"0.1 * amount"},"positive":{"no":1,"yes":0}}}`,
+		parsedSpec(t, "outcomes: [n, y]\nutilities:\n  a: {n: -1, y: '-`x y`'}\n  b: {n: 2 * 3, y: 0}\n"): `{"outcomes":["n","y"],"utilities":{"a":{"n":-1,"y":"-` + "`x y`" + `"},"b":{"n":"2 * 3","y":0}}}`,
+	} {
+		if text := storedText(t, s); text != want {
+			t.Errorf("stored as %s\nwant %s", text, want)
+		}
 		if back := storedAndLoaded(t, s); !sameSpec(s, back) {
 			t.Errorf("%+v became %+v", s, back)
 		}
 	}
-	sound, err := json.Marshal(parsedSpec(t, creditSpec))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string][2]string{
-		"kind":            {`"costs"`, `"losses"`},
-		"no kind":         {`"kind":"costs",`, ``},
-		"unknown field":   {`"kind"`, `"x":1,"kind"`},
-		"outcomes":        {`["good","bad"]`, `["good"]`},
-		"outcome empty":   {`["good","bad"]`, `["good",""]`},
-		"outcomes empty":  {`["good","bad"]`, `["",""]`},
-		"same outcomes":   {`["good","bad"]`, `["bad","bad"]`},
-		"same actions":    {`"defer"`, `"accept"`},
-		"action empty":    {`"defer"`, `""`},
-		"entry null":      {`{"number":1}`, `null`},
-		"entry no number": {`"number":0.6,`, ``},
-		"zero share":      {`0.6`, `0`},
-		"third entry":     {`[{"number":1}`, `[{"number":1},{"number":1}`},
-		"blank in column": {`"amount"`, `" amount"`},
-		"ceiling too low": {`"ceiling":6`, `"ceiling":0.5`},
-		"utilities":       {`"costs"`, `"utilities"`}, // with a ceiling
-		"broken":          {`}]}`, `}`},
-	} {
-		text := strings.Replace(string(sound), change[0], change[1], 1)
-		if text == string(sound) {
-			t.Fatalf("%s: nothing changed in %s", name, sound)
-		}
-		before := Spec{outcomes: [2]string{"left", "alone"}}
-		if err := json.Unmarshal([]byte(text), &before); err == nil || before.outcomes[0] != "left" {
-			t.Errorf("%s: error %v, spec %+v", name, err, before)
-		}
-	}
-	var s Spec
-	if err := s.UnmarshalJSON(append(slices.Clone(sound), '{', '}')); err == nil {
-		t.Error("a second object was overlooked")
+	before := Spec{outcomes: []string{"left", "alone"}}
+	if err := json.Unmarshal([]byte(`{"outcomes":["a","b"]}`), &before); err == nil || before.outcomes[0] != "left" {
+		t.Errorf("error %v, spec %+v", err, before)
 	}
 }
 
@@ -412,10 +442,10 @@ func TestSpecStored(t *testing.T) {
 func TestRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entry := rapid.Map(rapid.IntRange(0, 8), func(i int) float64 { return float64(i) })
-		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]float64 {
-			return [2]float64{entry.Draw(t, "u0"), entry.Draw(t, "u1")}
+		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) []float64 {
+			return []float64{entry.Draw(t, "u0"), entry.Draw(t, "u1")}
 		}), 2, 6).Draw(t, "table")
-		table := Table(rows)
+		table := Stakes{Table: rows, Costs: rapid.Bool().Draw(t, "costs")}
 		ranges := table.Ranges()
 		at := 0.0
 		for _, r := range ranges {
@@ -424,9 +454,9 @@ func TestRanges(t *testing.T) {
 			}
 			at = r.To
 			// Best, and the only best but for equal rows, in the middle.
-			p := (r.From + r.To) / 2
-			for a := range table {
-				if table.ExpectedUtility(a, 1-p, p) > table.ExpectedUtility(r.Action, 1-p, p)+1e-12 {
+			p := []float64{1 - (r.From+r.To)/2, (r.From + r.To) / 2}
+			for a := range rows {
+				if table.sign()*(table.Expected(a, p)-table.Expected(r.Action, p)) > 1e-12 {
 					t.Fatalf("%v: at %v action %d is better", ranges, p, a)
 				}
 			}
@@ -450,7 +480,7 @@ func TestRangesExtremes(t *testing.T) {
 		{{1, 1}, {math.Nextafter(1, 0), math.Nextafter(1, 2)}, {math.Nextafter(1, 0), 1}},
 		{{5e-324, 0}, {0, 5e-324}},
 	} {
-		ranges := table.Ranges()
+		ranges := Stakes{Table: table}.Ranges()
 		if ranges[0].From != 0 || ranges[len(ranges)-1].To != 1 || len(ranges) > len(table) {
 			t.Errorf("%v: %v", table, ranges)
 		}
@@ -464,6 +494,7 @@ func TestRuleLine(t *testing.T) {
 		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}, c: {n: 0.25, y: 0.5}}", "a where P(y) is below 0.0526316; c from 0.0526316 to 0.6; b above 0.6"},
 		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}, c: {n: 1, y: 5}}", "a where P(y) is below 0.166667; b above 0.166667; never c"},
 		{"{a: {n: 0, y: 1}, b: {n: 1, y: 2}}", "always a: no other action is better at any P(y)"},
+		{"{a: {n: 0, y: 5 * x}, b: {n: x, y: 0}}", "b where P(y) is above 0.166667, else a (threshold -0.967422 on the standardised latent mean); the same in every case with x above 0, for all entries are multiples of x"},
 		{"{a: {n: 0, y: x}, b: {n: 1, y: 2}}", "which P(y) leads to which action differs from case to case with x"},
 	} {
 		if got := parsedSpec(t, "outcomes: [n, y]\ncosts: "+c.table).RuleLine(); got != c.want {
@@ -475,6 +506,11 @@ func TestRuleLine(t *testing.T) {
 // checkSpec holds for whatever was accepted.
 func checkSpec(t *testing.T, s *Spec) {
 	t.Helper()
+	if s.Outcomes() == nil {
+		if err := s.Bind("no", "yes"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if back := storedAndLoaded(t, s); !sameSpec(s, back) {
 		t.Fatalf("%+v became %+v", s, back)
 	}
@@ -483,12 +519,22 @@ func checkSpec(t *testing.T, s *Spec) {
 			t.Fatalf("line %q", line)
 		}
 	}
-	table, err := s.Table(func(string) (float64, error) { return 0.5, nil })
-	if err == nil {
-		err = table.Check()
+	cases, err := s.Cases(2, func(int, string) (float64, error) { return 0.5, nil })
+	if err != nil {
+		if len(s.Columns()) == 0 {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		return
 	}
-	if len(s.Columns()) == 0 && err != nil {
-		t.Fatalf("%+v: %v", s, err)
+	if zero, err := s.Zero(cases); err == nil {
+		if _, err := cases[0].Utilities(zero); err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+	}
+	p := make([]float64, len(s.Outcomes()))
+	p[0] = 1
+	if c := cases[0].Choose(make([]float64, len(s.Actions())), p); math.IsNaN(c.Margin) || math.IsInf(c.Margin, 0) {
+		t.Fatalf("%+v: %+v", s, c)
 	}
 }
 
@@ -517,7 +563,7 @@ func FuzzSpecJSON(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(sound)
-	f.Add([]byte(`{"kind":"utilities","actions":[{"name":"a","entries":[{"number":1},{"number":0}]},{"name":"b","entries":[{"number":0},{"number":1,"column":"x"}]}]}`))
+	f.Add([]byte(`{"outcomes":["a","b","c"],"utilities":{"x":{"a":1,"b":"-y","c":0},"z":{"a":0,"b":-0.0,"c":"min(y, 1e3)"}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var s Spec
 		if err := s.UnmarshalJSON(text); err != nil {
@@ -565,41 +611,46 @@ costs:
 	// loan.yaml, line 3, column 21: action "accept" has the unknown outcome "worse"; the outcomes are "good" and "bad"
 }
 
-// Costs that depend on the case: first the ceiling common to all, then utilities.
+// Costs that depend on the case.
 func ExampleParseCosts() {
 	spec, err := ParseCosts("fn=0.5*amount,fp=10")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := spec.Bind("repaid", "lost"); err != nil {
-		fmt.Println(err)
-		return
-	}
 	amounts := []float64{100, 20}
-	ceiling := 0.0
-	for _, amount := range amounts {
-		costs, err := spec.Entries(func(string) (float64, error) { return amount, nil })
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		ceiling = max(ceiling, costs.Max())
-	}
-	if err := spec.SetCeiling(ceiling); err != nil {
+	cases, err := spec.Cases(len(amounts), func(i int, column string) (float64, error) { return amounts[i], nil })
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, amount := range amounts {
-		table, err := spec.Table(func(string) (float64, error) { return amount, nil })
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		p, _, _ := table.Threshold()
-		fmt.Printf("amount %g: utilities %v, positive above P(lost) = %.3g\n", amount, table, p)
+	for i, s := range cases {
+		p, _, _ := s.Threshold()
+		fmt.Printf("amount %g: costs %v, positive above P = %.3g\n", amounts[i], s.Table, p)
 	}
 	// Output:
-	// amount 100: utilities [[50 0] [40 50]], positive above P(lost) = 0.167
-	// amount 20: utilities [[50 40] [40 50]], positive above P(lost) = 0.5
+	// amount 100: costs [[0 50] [10 0]], positive above P = 0.167
+	// amount 20: costs [[0 10] [10 0]], positive above P = 0.5
+}
+
+// What the guide shows is what is read, and its two tables are the same.
+func TestGuide(t *testing.T) {
+	guide, err := os.ReadFile("../docs/costs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]string{}
+	for _, b := range regexp.MustCompile("(?s)\n```(\\w*)\n(.*?)```").FindAllStringSubmatch(string(guide), -1) {
+		blocks[b[1]] = b[2]
+	}
+	for _, line := range strings.Split(strings.TrimSpace(blocks[""]), "\n") {
+		if _, err := ParseCosts(line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	fromYAML := parsedSpec(t, strings.Replace(blocks["yaml"], "ceiling: 6000", "", 1))
+	fromJSON, err := ParseSpecJSON([]byte(blocks["json"]))
+	if err != nil || !sameSpec(fromYAML, fromJSON) {
+		t.Errorf("%v, %v: %v", fromYAML, fromJSON, err)
+	}
 }

@@ -7,20 +7,6 @@ import (
 	"text/tabwriter"
 )
 
-// String writes the entry so that it reads back the same.
-func (e specEntry) String() string {
-	number := strconv.FormatFloat(e.factor, 'g', -1, 64)
-	if e.column == "" {
-		return number
-	}
-	if e.factor == 1 {
-		if plain, msg, _ := parseEntry(e.column); msg == "" && plain == e {
-			return e.column
-		}
-	}
-	return number + " * " + e.column
-}
-
 // TableLines is the specification as an aligned table for people to read.
 func (s *Spec) TableLines() []string {
 	var b strings.Builder
@@ -30,10 +16,17 @@ func (s *Spec) TableLines() []string {
 		kind = "costs"
 	}
 	// Nothing can fail: the writers below are in memory.
-	fmt.Fprintf(w, "%s\t%s\t%s\n", kind, printable(s.outcomeName(0)), printable(s.outcomeName(1)))
-	for _, a := range s.actions {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", printable(a.name), printable(a.entries[0].String()), printable(a.entries[1].String()))
+	fmt.Fprint(w, kind)
+	for y := range s.entries[0] {
+		fmt.Fprint(w, "\t", printable(s.outcomeName(y)))
 	}
+	for a, row := range s.entries {
+		fmt.Fprint(w, "\n", printable(s.actions[a]))
+		for _, e := range row {
+			fmt.Fprint(w, "\t", printable(e.String()))
+		}
+	}
+	fmt.Fprintln(w)
 	if c, ok := s.Ceiling(); ok {
 		fmt.Fprintf(w, "ceiling\t%s\n", strconv.FormatFloat(c, 'g', -1, 64))
 	}
@@ -45,14 +38,26 @@ func (s *Spec) TableLines() []string {
 // action.
 func (s *Spec) RuleLine() string {
 	positive := "P(" + printable(s.outcomeName(1)) + ")"
-	if columns := s.Columns(); len(columns) > 0 {
-		return fmt.Sprintf("which %s leads to which action differs from case to case with %s", positive, printable(strings.Join(columns, ", ")))
+	rule, by, ok := s.Rule()
+	if !ok {
+		return fmt.Sprintf("which %s leads to which action differs from case to case with %s", positive, printable(strings.Join(s.Columns(), ", ")))
 	}
-	t, err := s.Table(nil)
-	if err != nil {
-		return err.Error() // a specification without columns was checked when it was made
+	if len(s.entries[0]) != 2 {
+		return fmt.Sprintf("the action of the best expected %s", s.Kind())
 	}
-	name := func(a int) string { return printable(s.actions[a].name) }
+	return s.ruleText(rule, positive) + proportional(by)
+}
+
+// proportional says why the rule is the same in all cases, where that is not plain.
+func proportional(by string) string {
+	if by == "" {
+		return ""
+	}
+	return fmt.Sprintf("; the same in every case with %[1]s above 0, for all entries are multiples of %[1]s", printable(by))
+}
+
+func (s *Spec) ruleText(t Stakes, positive string) string {
+	name := func(a int) string { return printable(s.actions[a]) }
 	if p, b, ok := t.Threshold(); ok {
 		return fmt.Sprintf("%s where %s is above %.6g, else %s (threshold %.6g on the standardised latent mean)", name(1), positive, p, name(0), b)
 	}
@@ -60,7 +65,7 @@ func (s *Spec) RuleLine() string {
 	if len(ranges) == 1 {
 		return fmt.Sprintf("always %s: no other action is better at any %s", name(ranges[0].Action), positive)
 	}
-	used := make([]bool, len(t))
+	used := make([]bool, len(t.Table))
 	var parts, never []string
 	for i, r := range ranges {
 		used[r.Action] = true
@@ -85,22 +90,11 @@ func (s *Spec) RuleLine() string {
 }
 
 func (s *Spec) outcomeName(y int) string {
-	if s.bound() {
+	if s.outcomes != nil {
 		return s.outcomes[y]
 	}
 	return [2]string{"negative", "positive"}[y]
 }
-
-// quoted makes a name from a file safe and short enough for a message.
-func quoted(name string) string {
-	const longest = 40
-	if runes := []rune(name); len(runes) > longest {
-		name = string(runes[:longest]) + "…"
-	}
-	return strconv.Quote(name)
-}
-
-func quotedPair(names [2]string) string { return quoted(names[0]) + " and " + quoted(names[1]) }
 
 // printable is the name itself where that fits on a line, and quoted otherwise.
 func printable(name string) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lossep/lossep/decision"
@@ -18,7 +19,7 @@ var paper = decision.Table{{1, 0}, {0.5, 1}}
 
 func TestCheck(t *testing.T) {
 	for _, good := range []decision.Table{paper, {{0, 0}, {5e-324, 1e-200}}, {{1, 1}, {1, 1}}, {{1, 0}, {0, 1}, {0.7, 0.7}}} {
-		if err := good.Check(); err != nil {
+		if err := good.Check(2); err != nil {
 			t.Errorf("%v: %v", good, err)
 		}
 	}
@@ -35,24 +36,20 @@ func TestCheck(t *testing.T) {
 		{decision.Table{{0, 0}, {0, 0}}, -1, -1, "every entry is 0"},
 		{decision.Table{{5e-324, 0}, {0, 5e-324}}, -1, -1, "the largest entry is 5e-324; only ratios matter, so multiply"},
 	} {
-		checkTableError(t, bad.table.Check(), bad.action, bad.outcome, bad.says)
+		checkTableError(t, bad.table.Check(2), bad.action, bad.outcome, bad.says)
 	}
 }
 
-func TestNewTable(t *testing.T) {
-	table, err := decision.NewTable([][]float64{{1, 0}, {0.5, 1}})
-	if err != nil || table[1] != paper[1] || table[0] != paper[0] {
-		t.Errorf("%v, error %v", table, err)
+func TestShape(t *testing.T) {
+	checkTableError(t, decision.Table{{1, 0}, {0.5, 1, 2}}.Check(2), 1, -1, "2 outcomes and has 3")
+	checkTableError(t, decision.Table{{}, {0.5, 1}}.Check(2), 0, -1, "2 outcomes and has 0")
+	checkTableError(t, decision.Table{{1, 0}, {0.5, 1}}.Check(3), 0, -1, "3 outcomes and has 2")
+	if err := (decision.Table{{1, 0, 2}, {0.5, 1, 0}}).Check(3); err != nil {
+		t.Error(err)
 	}
-	_, err = decision.NewTable([][]float64{{1, 0}, {0.5, 1, 2}})
-	checkTableError(t, err, 1, -1, "2 outcomes and has 3")
-	_, err = decision.NewTable([][]float64{{}, {0.5, 1}})
-	checkTableError(t, err, 0, -1, "2 outcomes and has 0")
-	_, err = decision.NewTable([][]float64{{1, -2}, {0.5, 1}})
-	checkTableError(t, err, 0, 1, "negative")
 	// Where actions differ by rounding only there is nothing to decide.
 	for _, same := range [][][]float64{{{1, 2}, {1, 2}}, {{1, 2}, {1, 2 + 0x1p-51}, {1, 2}}} {
-		_, err := decision.NewTable(same)
+		_, err := decision.NewTable(2, same)
 		checkTableError(t, err, -1, -1, "all actions have the same entries")
 	}
 }
@@ -63,23 +60,29 @@ func TestRulesOfTinyAndHugeTables(t *testing.T) {
 		scale := math.Ldexp(1, e)
 		// Twice and three times a power of two are numbers down to the smallest.
 		table := decision.Table{{3 * scale, 0}, {scale, 2 * scale}, {2 * scale, scale}}
-		for _, r := range table.Ranges() {
+		for _, r := range worth(table).Ranges() {
 			if !(r.From >= 0 && r.To > r.From && r.To <= 1) {
-				t.Fatalf("2^%d: %v", e, table.Ranges())
+				t.Fatalf("2^%d: %v", e, worth(table).Ranges())
 			}
 		}
-		if p, b, ok := table[:2].Threshold(); !ok || p != 0.5 || b != 0 {
+		two := worth(table[:2])
+		if p, b, ok := two.Threshold(); !ok || p != 0.5 || b != 0 {
 			t.Fatalf("2^%d: %v %v %v", e, p, b, ok)
 		}
-		if got := table[:2].Ranges(); len(got) != 2 || got[0].To != 0.5 {
+		if got := two.Ranges(); len(got) != 2 || got[0].To != 0.5 {
 			t.Fatalf("2^%d: %v", e, got)
 		}
 	}
 	// A gain that is nothing beside the other divides no probabilities.
-	if p, b, ok := (decision.Table{{5e-324, 0}, {0, 1e308}}).Threshold(); ok {
+	if p, b, ok := worth(decision.Table{{5e-324, 0}, {0, 1e308}}).Threshold(); ok {
 		t.Errorf("threshold %v, %v", p, b)
 	}
 }
+
+// worth are stakes of utilities, and odds the probabilities of two outcomes.
+func worth(t decision.Table) decision.Stakes { return decision.Stakes{Table: t} }
+
+func odds(p float64) []float64 { return []float64{1 - p, p} }
 
 func checkTableError(t *testing.T, err error, action, outcome int, says string) {
 	t.Helper()
@@ -93,35 +96,39 @@ func checkTableError(t *testing.T, err error, action, outcome int, says string) 
 	}
 }
 
-func TestFromCosts(t *testing.T) {
-	costs := decision.Table{{0, 10}, {1, 0}}
+// Utilities are what costs leave of the largest, or how far utilities are above the
+// lowest if that is negative.
+func TestUtilities(t *testing.T) {
+	costs := decision.Stakes{Table: decision.Table{{0, 10}, {1, 0}}, Costs: true}
 	for _, c := range []struct {
-		ceiling float64
-		want    decision.Table
+		stakes     decision.Stakes
+		zero, with float64
+		want       decision.Table
 	}{
-		{math.NaN(), decision.Table{{10, 0}, {9, 10}}},
-		{10, decision.Table{{10, 0}, {9, 10}}},
-		{12, decision.Table{{12, 2}, {11, 12}}},
+		{costs, 10, 10, decision.Table{{10, 0}, {9, 10}}},
+		{costs, 10, 12, decision.Table{{12, 2}, {11, 12}}},
+		{decision.Stakes{Table: decision.Table{{-5, 0}, {-1, -1}}, Costs: true}, 0, 0, decision.Table{{5, 0}, {1, 1}}}, // gains
+		{worth(decision.Table{{-5, 2}, {1, 0}}), -5, -5, decision.Table{{0, 7}, {6, 5}}},
+		{worth(decision.Table{{5, 2}, {1, 3}}), 0, 0, decision.Table{{5, 2}, {1, 3}}},
+		{worth(decision.Table{{5, 2, 0}, {1, 3, -1}}), -1, -1, decision.Table{{6, 3, 1}, {2, 4, 0}}},
 	} {
-		got, err := decision.FromCosts(costs, c.ceiling)
-		if err != nil || got[0] != c.want[0] || got[1] != c.want[1] {
-			t.Errorf("ceiling %v: %v, error %v", c.ceiling, got, err)
+		got, err := c.stakes.Utilities(c.with)
+		if zero := c.stakes.Zero(); zero != c.zero || err != nil || !cmp.Equal(got, c.want) {
+			t.Errorf("%v: zero %v, utilities %v, %v", c.stakes, zero, got, err)
 		}
 	}
-	// Gains are negative costs.
-	if got, err := decision.FromCosts(decision.Table{{-5, 0}, {-1, -1}}, math.NaN()); err != nil || got[0] != [2]float64{5, 0} {
-		t.Errorf("gains: %v, error %v", got, err)
-	}
-	_, err := decision.FromCosts(costs, 9.99)
-	checkTableError(t, err, -1, -1, "below the largest cost")
-	_, err = decision.FromCosts(decision.Table{{0, math.NaN()}, {1, 0}}, math.NaN())
+	_, err := costs.Utilities(9.99)
+	checkTableError(t, err, 0, 1, "negative")
+	_, err = decision.Stakes{Table: decision.Table{{0, math.NaN()}, {1, 0}}, Costs: true}.Utilities(0)
 	checkTableError(t, err, 0, 1, "NaN")
-	_, err = decision.FromCosts(costs, math.Inf(1))
+	_, err = costs.Utilities(math.Inf(1))
 	checkTableError(t, err, 0, 0, "+Inf")
-	_, err = decision.FromCosts(decision.Table{{3, 3}, {3, 3}}, math.NaN())
-	checkTableError(t, err, -1, -1, "every entry is 0")
-	_, err = decision.FromCosts(nil, math.NaN())
-	checkTableError(t, err, -1, -1, "has 0")
+	if zero := decision.CommonZero([]decision.Stakes{costs, {Table: decision.Table{{0, 3}, {12, 0}}, Costs: true}}); zero != 12 {
+		t.Errorf("the largest cost is %v", zero)
+	}
+	if zero := decision.CommonZero([]decision.Stakes{worth(paper), worth(decision.Table{{0, -3}, {12, 0}})}); zero != -3 {
+		t.Errorf("the lowest utility is %v", zero)
+	}
 }
 
 // drawTable draws a table of the given number of actions: round numbers, so that
@@ -133,35 +140,45 @@ func drawTable(t *rapid.T, actions int) decision.Table {
 	)
 	table := make(decision.Table, actions)
 	for a := range table {
-		table[a] = [2]float64{entry.Draw(t, "u[a][0]"), entry.Draw(t, "u[a][1]")}
+		table[a] = []float64{entry.Draw(t, "u[a][0]"), entry.Draw(t, "u[a][1]")}
 	}
-	if table.Check() != nil {
+	if table.Check(2) != nil {
 		table[0][0] = 1
 	}
 	return table
 }
 
-// TestCeilingKeepsDecisions: a shift of all utilities changes no best action.
-func TestCeilingKeepsDecisions(t *testing.T) {
+// TestCostsAreUtilities: costs, what they leave of a ceiling and utilities with another
+// zero lead to the same action, threshold, ranges and margin, but for rounding.
+func TestCostsAreUtilities(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		costs := drawTable(t, rapid.IntRange(2, 4).Draw(t, "actions"))
-		most := 0.0
-		for _, row := range costs {
-			most = max(most, row[0], row[1])
-		}
-		least, err := decision.FromCosts(costs, math.NaN())
-		if err != nil {
-			return // all costs are equal
-		}
-		shifted, err := decision.FromCosts(costs, 2*most)
+		costs := decision.Stakes{Table: drawTable(t, rapid.IntRange(2, 4).Draw(t, "actions")), Costs: true}
+		most := costs.Zero()
+		table, err := costs.Utilities(2 * most)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := rapid.Float64Range(0, 1).Draw(t, "p")
-		a, b := least.Best(1-p, p, -1), shifted.Best(1-p, p, -1)
-		// Equal up to the rounding of the larger utilities.
-		if gap := shifted.ExpectedUtility(b, 1-p, p) - shifted.ExpectedUtility(a, 1-p, p); gap > 1e-14*most {
-			t.Errorf("ceiling %v chooses %d, ceiling %v chooses %d, which is better by %v", most, a, 2*most, b, gap)
+		p := odds(rapid.Float64Range(0, 1).Draw(t, "p"))
+		dst := make([]float64, len(table))
+		a, b := costs.Choose(slices.Clone(dst), p), worth(table).Choose(dst, p)
+		bound := 1e-14 * most // the rounding of the larger utilities
+		if gap := a.Expected[b.Action] - a.Expected[a.Action]; gap > bound {
+			t.Errorf("costs choose %d and utilities %d, which costs %v more", a.Action, b.Action, gap)
+		}
+		if math.Abs(a.Margin-b.Margin) > bound {
+			t.Errorf("margins %v and %v", a.Margin, b.Margin)
+		}
+		for i, x := range a.Expected {
+			if math.Abs(2*most-x-b.Expected[i]) > bound {
+				t.Errorf("a cost of %v leaves %v of %v", x, b.Expected[i], 2*most)
+			}
+		}
+		negated := make(decision.Table, len(table))
+		for i, row := range costs.Table {
+			negated[i] = []float64{-row[0], -row[1]}
+		}
+		if !slices.Equal(costs.Ranges(), worth(negated).Ranges()) {
+			t.Errorf("ranges %v and %v", costs.Ranges(), worth(negated).Ranges())
 		}
 	})
 }
@@ -170,7 +187,7 @@ func TestCeilingKeepsDecisions(t *testing.T) {
 func TestThreshold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := drawTable(t, 2)
-		p, b, ok := table.Threshold()
+		p, b, ok := worth(table).Threshold()
 		if ok != (table[0][0] > table[1][0] && table[1][1] > table[0][1]) {
 			t.Fatalf("threshold of %v: %v, %v", table, p, ok)
 		}
@@ -190,8 +207,8 @@ func TestThreshold(t *testing.T) {
 			// Utilities of up to 1e6 beside 1e-6 leave a difference of their
 			// own rounding undecided.
 			size := max(table[0][0], table[0][1], table[1][0], table[1][1])
-			gap := table.ExpectedUtility(1, 1-q, q) - table.ExpectedUtility(0, 1-q, q)
-			if got := table.Best(1-q, q, -1); got != want && math.Abs(gap) > 1e-15*size {
+			gap := worth(table).Expected(1, odds(q)) - worth(table).Expected(0, odds(q))
+			if got := worth(table).Best(odds(q), -1); got != want && math.Abs(gap) > 1e-15*size {
 				t.Errorf("%v at p = %v, threshold %v: best action %d, want %d", table, q, p, got, want)
 			}
 		}
@@ -200,25 +217,25 @@ func TestThreshold(t *testing.T) {
 
 func TestThresholdExtremes(t *testing.T) {
 	// The paper's b for u = [[1, 0], [0.5, 1]] is Φ⁻¹(1/3).
-	if p, b, ok := paper.Threshold(); !ok || math.Abs(p-1./3) > 1e-16 || math.Abs(b-normal.Quantile(1./3)) > 1e-15 {
+	if p, b, ok := worth(paper).Threshold(); !ok || math.Abs(p-1./3) > 1e-16 || math.Abs(b-normal.Quantile(1./3)) > 1e-15 {
 		t.Errorf("%v, %v, %v", p, b, ok)
 	}
 	// So asymmetric that p is 1 − 1e-12 one way round and 1e-12 the other: b keeps
 	// its digits on both sides.
 	rare := decision.Table{{1, 1 - 1e-12}, {0, 1}}
 	often := decision.Table{{1, 0}, {1 - 1e-12, 1}}
-	_, high, ok1 := rare.Threshold()
-	_, low, ok0 := often.Threshold()
+	_, high, ok1 := worth(rare).Threshold()
+	_, low, ok0 := worth(often).Threshold()
 	if !ok0 || !ok1 || math.Abs(high+low) > 1e-15*high {
 		t.Errorf("b = %v and %v are no mirror images", high, low)
 	}
-	if p, _, ok := (decision.Table{{1.5e308, 0}, {0, 1.5e308}}).Threshold(); !ok || p != 0.5 {
+	if p, _, ok := worth(decision.Table{{1.5e308, 0}, {0, 1.5e308}}).Threshold(); !ok || p != 0.5 {
 		t.Errorf("huge utilities: %v, %v", p, ok)
 	}
 	for _, none := range []decision.Table{
 		{{1, 1}, {1, 1}}, {{1, 1}, {0, 0}}, {{0, 1}, {1, 0}}, {{1, 0}, {1, 1}}, {{1, 0}, {0, 1}, {0.7, 0.7}},
 	} {
-		if p, _, ok := none.Threshold(); ok {
+		if p, _, ok := worth(none).Threshold(); ok {
 			t.Errorf("%v has threshold %v", none, p)
 		}
 	}
@@ -229,9 +246,8 @@ func TestBestAndWorst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := drawTable(t, rapid.IntRange(2, 5).Draw(t, "actions"))
 		p := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 0.25, 0.5, 1})).Draw(t, "p")
-		all := make([]float64, len(table))
-		table.ExpectedUtilities(all, p)
-		best, worst := table.Best(1-p, p, -1), table.Worst(1-p, p)
+		all := worth(table).Choose(make([]float64, len(table)), odds(p)).Expected
+		best, worst := worth(table).Best(odds(p), -1), worth(table).Worst(odds(p))
 		for a, u := range all {
 			if want := table[a][0]*(1-p) + table[a][1]*p; u != want {
 				t.Errorf("expected utility of %d is %v, want %v", a, u, want)
@@ -246,7 +262,7 @@ func TestBestAndWorst(t *testing.T) {
 			}
 			// A held action stays exactly when it is as good as the best, to a
 			// few units in the last place.
-			if got := table.Best(1-p, p, a); got != a && (got != best || u == slices.Max(all)) {
+			if got := worth(table).Best(odds(p), a); got != a && (got != best || u == slices.Max(all)) {
 				t.Errorf("holding %d of %v: %d", a, all, got)
 			} else if got == a && slices.Max(all)-u > 1e-14*slices.Max(all) {
 				t.Errorf("holding %d of %v though it is worse", a, all)
@@ -264,7 +280,7 @@ func TestTiesKeepHeldAction(t *testing.T) {
 		// Both probabilities to full accuracy, as Outcome.Probability gives them.
 		p0, p1 := gain1/(gain0+gain1), gain0/(gain0+gain1)
 		for held := range 2 {
-			if got := table.Best(p0, p1, held); got != held {
+			if got := worth(table).Best([]float64{p0, p1}, held); got != held {
 				t.Errorf("%v at p = %v: %d was held, now %d", table, p1, held, got)
 			}
 		}
@@ -278,7 +294,7 @@ func TestDefer(t *testing.T) {
 		p    float64
 		want int
 	}{{0, 0}, {0.19, 0}, {0.21, 2}, {0.5, 2}, {0.79, 2}, {0.81, 1}, {1, 1}} {
-		if got := table.Best(1-c.p, c.p, -1); got != c.want {
+		if got := worth(table).Best(odds(c.p), -1); got != c.want {
 			t.Errorf("at p = %v: action %d, want %d", c.p, got, c.want)
 		}
 	}

@@ -53,10 +53,15 @@ func NewUtility(outcome Outcome, n int, weights []float64, tables ...Table) (*Ut
 	if len(tables) != 1 && len(tables) != n {
 		panic(fmt.Sprintf("decision: %d tables for %d points", len(tables), n))
 	}
+	most := 0.0
 	for _, t := range tables {
-		if err := t.Check(); err != nil {
+		if err := t.valid(len(outcome)); err != nil {
 			return nil, err
 		}
+		most = max(most, t.size())
+	}
+	if err := checkSize(most); err != nil {
+		return nil, err
 	}
 	u := &Utility{outcome: outcome, tables: tables, weights: make([]float64, n)}
 	if weights == nil {
@@ -98,6 +103,9 @@ func (u *Utility) Table(j int) Table {
 	return u.tables[j]
 }
 
+// Stakes are those of point j.
+func (u *Utility) Stakes(j int) Stakes { return Stakes{Table: u.Table(j)} }
+
 // Outcome is how outcomes depend on the latent values.
 func (u *Utility) Outcome() Outcome { return u.outcome }
 
@@ -105,7 +113,7 @@ func (u *Utility) Outcome() Outcome { return u.outcome }
 func (u *Utility) Select(actions []int, m, v []float64) {
 	for j := range actions {
 		p0, p1 := u.outcome.Probability(m[j], v[j])
-		actions[j] = u.Table(j).Best(p0, p1, actions[j])
+		actions[j] = u.Stakes(j).Best([]float64{p0, p1}, actions[j])
 	}
 }
 

@@ -238,8 +238,8 @@ func TestSelect(t *testing.T) {
 		for j, a := range actions {
 			p := normal.CDF(m[j] / math.Sqrt(1+v[j]))
 			table := u.Table(j)
-			best := table.ExpectedUtility(table.Best(1-p, p, -1), 1-p, p)
-			if got := table.ExpectedUtility(a, 1-p, p); best-got > 1e-14*best {
+			best := worth(table).Expected(worth(table).Best(odds(p), -1), odds(p))
+			if got := worth(table).Expected(a, odds(p)); best-got > 1e-14*best {
 				t.Errorf("point %d: action %d is worth %v, the best %v", j, a, got, best)
 			}
 		}

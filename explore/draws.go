@@ -110,7 +110,7 @@ func (t *truth) answer(u *decision.Utility) *ExactAnswer {
 
 // doubtful reports whether the draws leave the best action at a point in doubt.
 func (t *truth) doubtful(u *decision.Utility, j int) bool {
-	for _, r := range u.Table(j).Ranges()[1:] {
+	for _, r := range u.Stakes(j).Ranges()[1:] {
 		if math.Abs(t.p[j]-r.From) < 2*t.stderr[j] {
 			return true
 		}
@@ -127,10 +127,10 @@ func (t *truth) regret(u *decision.Utility, best, actions []int) *Regret {
 		if a == best[j] {
 			continue
 		}
-		table := u.Table(j)
+		stakes := u.Stakes(j)
 		for b := range losses {
-			p := t.batches[b][j]
-			losses[b] += (table.ExpectedUtility(best[j], 1-p, p) - table.ExpectedUtility(a, 1-p, p)) / float64(len(actions))
+			p := []float64{1 - t.batches[b][j], t.batches[b][j]}
+			losses[b] += (stakes.Expected(best[j], p) - stakes.Expected(a, p)) / float64(len(actions))
 		}
 	}
 	_, sd := stat.MeanStdDev(losses, nil)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lossep/lossep/decision"
 )
@@ -75,7 +76,7 @@ func newTable(rows [][]float64) (decision.Table, error) {
 	if len(rows) > MaxActions {
 		return nil, inputf("utility", "there are %d actions; give at most %d rows", len(rows), MaxActions)
 	}
-	t, err := decision.NewTable(rows)
+	t, err := decision.NewTable(2, rows)
 	var wrong *decision.TableError
 	if errors.As(err, &wrong) {
 		field := "utility"
@@ -90,8 +91,10 @@ func newTable(rows [][]float64) (decision.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := t.Max(); most > largestUtility {
-		return nil, inputf("utility", "an entry is %g; only ratios matter, so divide all by the same number until none is above %g", most, largestUtility)
+	for _, row := range t {
+		if most := slices.Max(row); most > largestUtility {
+			return nil, inputf("utility", "an entry is %g; only ratios matter, so divide all by the same number until none is above %g", most, largestUtility)
+		}
 	}
 	return t, nil
 }

@@ -17,7 +17,7 @@ import (
 func rangesOf(t decision.Table, domain [2]float64, at func(p float64) float64) []Range {
 	ranges := []Range{}
 	from := domain[0]
-	by := t.Ranges()
+	by := decision.Stakes{Table: t}.Ranges()
 	for i, r := range slices.Backward(by) {
 		to := domain[1]
 		if i > 0 {

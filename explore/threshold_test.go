@@ -159,7 +159,7 @@ func TestRangesOf(t *testing.T) {
 		}
 		for _, at := range axis(domain[0], domain[1], 1009) {
 			above := normal.CDF(-at)
-			want := table.Best(1-above, above, -1)
+			want := decision.Stakes{Table: table}.Best([]float64{1 - above, above}, -1)
 			for _, r := range ranges {
 				if at > r.From && at < r.To && r.Action != want {
 					t.Errorf("%v: action %d at %v, want %d", table, r.Action, at, want)

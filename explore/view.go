@@ -41,7 +41,7 @@ type LeftOut struct {
 // needs is the probability of outcome 1 beyond which action 1 is best, nil unless
 // there are two actions and each is best somewhere.
 func needs(t decision.Table) *float64 {
-	if p, _, ok := t.Threshold(); ok {
+	if p, _, ok := (decision.Stakes{Table: t}).Threshold(); ok {
 		return &p
 	}
 	return nil
@@ -50,7 +50,7 @@ func needs(t decision.Table) *float64 {
 // byProbability divides [0, 1] by the best action.
 func byProbability(t decision.Table) []Range {
 	var ranges []Range
-	for _, r := range t.Ranges() {
+	for _, r := range (decision.Stakes{Table: t}).Ranges() {
 		ranges = append(ranges, Range(r))
 	}
 	return ranges

@@ -44,11 +44,16 @@ func (e Expr) Eval(value func(column string) (float64, error)) (float64, error) 
 	return e.root.eval(value)
 }
 
-// Affine is the expression as a constant plus multiples of columns, without those that
-// are multiplied by zero. It reports false for expressions that are not of this form.
-func (e Expr) Affine() (constant float64, multiples map[string]float64, ok bool) {
-	return e.root.affine()
+// Scale divides the expression into a number times the rest: 0.6 and amount of
+// 0.6 * amount, or of amount * 0.6. The rest of a number is nothing; that of an expression
+// which is no such product is itself.
+func (e Expr) Scale() (by float64, rest Expr) {
+	by, root := e.root.scale()
+	return by, Expr{root}
 }
+
+// Constant tells whether the expression names no column, or is nothing.
+func (e Expr) Constant() bool { return e.root == nil || len(e.Columns()) == 0 }
 
 // Condition is an expression that holds or does not.
 type Condition struct{ root *node }
@@ -238,58 +243,35 @@ func (o op) apply(x, y float64, first bool) float64 {
 	return max(x, y)
 }
 
-func (n *node) affine() (constant float64, multiples map[string]float64, ok bool) {
+// scale is a number and what it multiplies, nil for one.
+func (n *node) scale() (float64, *node) {
 	if len(n.columns(nil)) == 0 {
-		constant, err := n.eval(nil)
-		return constant, nil, err == nil
+		if x, err := n.eval(nil); err == nil {
+			return x, nil
+		}
+		return 1, n
 	}
-	if n.op == column {
-		return 0, map[string]float64{n.name: 1}, true
-	}
-	if n.op == minimum || n.op == maximum {
-		return 0, nil, false
-	}
-	c, m, ok := n.args[0].affine()
-	if !ok {
-		return 0, nil, false
-	}
-	if n.op == negative {
-		return -c + 0, combined(m, -1, nil, 0), true
-	}
-	d, k, ok := n.args[1].affine()
-	if !ok {
-		return 0, nil, false
-	}
-	switch {
-	case n.op == plus:
-		return c + d, combined(m, 1, k, 1), true
-	case n.op == minus:
-		return c - d, combined(m, 1, k, -1), true
-	case n.op == times && len(k) == 0:
-		return c * d, combined(m, d, nil, 0), true
-	case n.op == times && len(m) == 0:
-		return c * d, combined(k, c, nil, 0), true
-	case n.op == over && len(k) == 0 && d != 0:
-		return c / d, combined(m, 1/d, nil, 0), true
-	}
-	return 0, nil, false
-}
-
-// combined is a·x + b·y, without what is zero.
-func combined(x map[string]float64, a float64, y map[string]float64, b float64) map[string]float64 {
-	sum := make(map[string]float64)
-	for name, v := range x {
-		sum[name] += a * v
-	}
-	for name, v := range y {
-		sum[name] += b * v
-	}
-	for name, v := range sum {
-		if v == 0 {
-			delete(sum, name)
+	switch n.op {
+	case negative:
+		x, rest := n.args[0].scale()
+		return -x, rest
+	case times, over:
+		x, left := n.args[0].scale()
+		y, right := n.args[1].scale()
+		switch {
+		case n.op == over && right == nil && y != 0:
+			return x / y, left
+		case n.op == times && right == nil:
+			return x * y, left
+		case n.op == times && left == nil:
+			return x * y, right
+		case n.op == times:
+			return x * y, &node{op: times, args: []*node{left, right}}
+		case left != nil:
+			return x, &node{op: over, args: []*node{left, n.args[1]}}
 		}
 	}
-	return sum
+	return 1, n
 }
 
 func (n *node) holds(value func(string) (float64, error), text func(string) (string, error)) (bool, error) {

@@ -211,34 +211,31 @@ func TestNoValue(t *testing.T) {
 	}
 }
 
-func TestAffine(t *testing.T) {
+func TestScale(t *testing.T) {
 	for _, c := range []struct {
-		text      string
-		constant  float64
-		multiples string
-		ok        bool
+		text, rest string
+		by         float64
 	}{
-		{"5", 5, "map[]", true},
-		{"min(2, 3)", 2, "map[]", true},
-		{"0.5 * amount", 0, "map[amount:0.5]", true},
-		{"amount / 4 + 3 - (delay - 1)", 4, "map[amount:0.25 delay:-1]", true},
-		{"(amount + 1) * 2", 2, "map[amount:2]", true},
-		{"-amount", 0, "map[amount:-1]", true},
-		{"amount - amount", 0, "map[]", true},
-		{"0 * amount + 1", 1, "map[]", true},
-		{"amount * delay", 0, "", false},
-		{"1 / amount", 0, "", false},
-		{"amount / 0", 0, "", false},
-		{"max(amount, 1)", 0, "", false},
-		{"1 + -max(amount, 1)", 0, "", false},
+		{"5", "", 5},
+		{"-min(2, 3)", "", -2},
+		{"amount", "amount", 1},
+		{"0.5 * amount", "amount", 0.5},
+		{"amount * 0.5", "amount", 0.5},
+		{"-amount / 4", "amount", -0.25},
+		{"2 * (3 * amount) * (delay / 2)", "amount * delay", 3},
+		{"2 * min(amount, 5)", "min(amount, 5)", 2},
+		{"6 * amount / delay", "amount / delay", 6},
+		{"1 / amount", "1 / amount", 1},
+		{"amount + 1", "amount + 1", 1},
+		{"amount / 0", "amount / 0", 1},
 	} {
 		e, err := expr.Parse(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		constant, multiples, ok := e.Affine()
-		if ok != c.ok || constant != c.constant || ok && fmt.Sprint(multiples) != c.multiples {
-			t.Errorf("%s: %v, %v, %v", c.text, constant, multiples, ok)
+		by, rest := e.Scale()
+		if by != c.by || rest.Constant() != (c.rest == "") || !rest.Constant() && rest.String() != c.rest {
+			t.Errorf("%s: %v times %v", c.text, by, rest)
 		}
 	}
 }
@@ -342,6 +339,12 @@ func FuzzParse(f *testing.F) {
 		}
 		value := func(name string) (float64, error) { return float64(len(name)) - 2, nil }
 		x, err := e.Eval(value)
+		if by, rest := e.Scale(); err == nil && !rest.Constant() {
+			// Products in another order round otherwise, or leave the range.
+			if z, err := rest.Eval(value); err == nil && !(math.Abs(by*z-x) <= 1e-12*math.Abs(x)) && math.Abs(x) > 1e-290 {
+				t.Fatalf("%q is %v, and not %v times %v", text, x, by, z)
+			}
+		}
 		y, second := again.Eval(value)
 		if (err == nil) != (second == nil) || x != y || math.IsNaN(x) || math.IsInf(x, 0) {
 			t.Fatalf("%q is %v, %v and reads back as %v, %v", text, x, err, y, second)

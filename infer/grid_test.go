@@ -46,8 +46,9 @@ func bestActions(p infer.Posterior, u *decision.Utility, points *gauss.Views) (a
 	actions = make([]int, n)
 	for j := range actions {
 		table := u.Table(j)
-		actions[j] = table.Best(1-up[j], up[j], -1)
-		utility += table.ExpectedUtility(actions[j], 1-up[j], up[j]) / float64(n)
+		odds := []float64{1 - up[j], up[j]}
+		actions[j] = decision.Stakes{Table: table}.Best(odds, -1)
+		utility += decision.Stakes{Table: table}.Expected(actions[j], odds) / float64(n)
 	}
 	return actions, utility
 }

@@ -105,8 +105,8 @@ func TestMixtureNumbers(t *testing.T) {
 	r.Expect(reactor.Views.Slice(0, 1), factor.Step{T: 2.2, Below: 0, Above: 1}, above[:], se[:])
 	near(t, "P(φ > T)", above[0], 0.151, 5e-4)
 	table := decision.Table{{1, 0.01}, {0.9, 1}}
-	near(t, "utility of leaving on", table.ExpectedUtility(0, 1-above[0], above[0]), 0.850, 5e-4)
-	near(t, "utility of shutting down", table.ExpectedUtility(1, 1-above[0], above[0]), 0.915, 5e-4)
+	near(t, "utility of leaving on", decision.Stakes{Table: table}.Expected(0, []float64{1 - above[0], above[0]}), 0.850, 5e-4)
+	near(t, "utility of shutting down", decision.Stakes{Table: table}.Expected(1, []float64{1 - above[0], above[0]}), 0.915, 5e-4)
 }
 
 // TestMixtureOfTwentyTerms: the grid knows the answer of the largest mixture too.

@@ -86,6 +86,11 @@ func (r *Audit) reliabilityFigure() report.Reliability {
 
 func (r *Audit) benefitFigure() report.Lines {
 	share := float64(r.Positive) / float64(r.Rows)
+	if r.Benefit.By != "" {
+		// Treating all is worth share − (1 − share)/ratio, where cases count by their stakes.
+		all, last := r.Benefit.Curves[0].Values, len(r.Benefit.Ratios)-1
+		share = (all[last]*r.Benefit.Ratios[last] + 1) / (r.Benefit.Ratios[last] + 1)
+	}
 	f := report.Lines{
 		X: report.Axis{Label: "Cost of a miss, in false alarms", Log: true},
 		// Treating all loses without bound where false alarms are dear.
@@ -152,7 +157,11 @@ func (r *Audit) page() *report.Page {
 	if r.Benefit != nil {
 		p.Figure(r.benefitFigure(), "Decision curve: what deciding by a model is worth over costs of a miss, in true positives per case.",
 			"Net benefit against the ratio of costs, for the audited method, probit regression, treating all and treating none.")
-		p.Text("Where the curve of a model lies above those of treating all and treating none, deciding case by case pays.")
+		text := "Where the curve of a model lies above those of treating all and treating none, deciding case by case pays."
+		if r.Benefit.By != "" {
+			text += fmt.Sprintf(" All costs are multiples of %[1]s, so that the threshold is the same in every case; a case counts by its %[1]s.", r.Benefit.By)
+		}
+		p.Text(text)
 	}
 	if len(r.Cuts) > 0 {
 		p.Table(r.cutsTable())

@@ -137,7 +137,7 @@ func conditional(m *infer.Model) (*gauss.Gaussian, error) {
 func (t truth) contested(at places, answers []answer, among []int) []int {
 	open := make([]bool, len(t.p))
 	for u, u10 := range Utilities() {
-		threshold, _, _ := UtilityTable(u10).Threshold()
+		threshold, _, _ := decision.Stakes{Table: UtilityTable(u10)}.Threshold()
 		for s := range Shifts() {
 			for _, i := range at.of[s] {
 				above := t.p[i] > threshold
@@ -175,7 +175,7 @@ const beyondDoubt = 6
 func (t *Trial) judge(at places, answers []answer, exact truth) {
 	for u, u10 := range Utilities() {
 		table := UtilityTable(u10)
-		threshold, _, _ := table.Threshold()
+		threshold, _, _ := decision.Stakes{Table: table}.Threshold()
 		var regret, noise, bias [][]float64
 		for s := range Shifts() {
 			of := at.of[s]

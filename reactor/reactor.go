@@ -76,7 +76,7 @@ func (p Problem) Check() error {
 	if !inRange(p.Threshold) {
 		return &InputError{"threshold", fmt.Sprintf("%v is not a finite number up to %g", p.Threshold, largest)}
 	}
-	return p.Utility.Check()
+	return p.Utility.Check(2)
 }
 
 // largest bounds what numbers may be: their squares have to stay far from overflow.

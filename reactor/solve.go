@@ -146,7 +146,7 @@ func (p Problem) decide(a *Answer) error {
 	var above, stderr [1]float64
 	u.Outcome().Probabilities(a.Posterior, p.views(1), above[:], stderr[:])
 	c := u.Choose(0, above[0])
-	a.Action, a.ExpectedUtility = &c.Action, c.Utilities
+	a.Action, a.ExpectedUtility = &c.Action, c.Expected
 	return nil
 }
 

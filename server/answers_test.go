@@ -39,7 +39,7 @@ func TestPredict(t *testing.T) {
 	got := answer[PredictResponse](t, s, "/v1/models/loans/predict", rowsBody(t, rows, ""))
 	want := PredictResponse{Model: "loans", ModelVersion: fileVersion(t, m), Method: "ep", Ignored: []string{"shoe size"}}
 	for i, p := range must(m.Predict(x)) {
-		want.Predictions = append(want.Predictions, Prediction{p.Probability, p.Mean, p.Variance, unseen[i]})
+		want.Predictions = append(want.Predictions, Prediction{p.Probability(), p.Mean, p.Variance, unseen[i]})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-library +server)\n%s", diff)
@@ -52,16 +52,28 @@ func TestPredict(t *testing.T) {
 // wantDecisions are the library's decisions in the form of a response.
 func wantDecisions(m *lossep.Model, s *decision.Spec, decisions []lossep.Decision, unseen [][]string) (out []Decision) {
 	for i, d := range decisions {
-		expected := make([]float64, len(s.Actions()))
-		for a := range expected {
-			expected[a] = d.Entries[a][0]*(1-d.Probability) + d.Entries[a][1]*d.Probability
+		one := Decision{
+			Action: s.Actions()[d.Action], ActionIndex: d.Action, Probability: d.Probability(),
+			Margin: d.Margin, Unseen: unseen[i],
 		}
-		out = append(out, Decision{
-			Action: s.Actions()[d.Action], ActionIndex: d.Action, Probability: d.Probability,
-			Expected: expected, Margin: d.Margin, Unseen: unseen[i],
-		})
+		if s.Costs() {
+			one.Cost = d.Expected
+		} else {
+			one.Utility = d.Expected
+		}
+		out = append(out, one)
 	}
 	return out
+}
+
+// casesOf is what is at stake in rows.
+func casesOf(t *testing.T, s *decision.Spec, rows []map[string]any) []decision.Stakes {
+	t.Helper()
+	cases, err := s.Cases(len(rows), func(i int, name string) (float64, error) { return rows[i][name].(float64), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
 }
 
 // Decisions over HTTP are those of the library: under the model's own costs, under
@@ -105,19 +117,9 @@ func TestDecide(t *testing.T) {
 				}
 			}
 			x, unseen := encoded(t, m, rows)
-			var entries []decision.Table
-			if len(spec.Columns()) > 0 {
-				for _, row := range rows {
-					table, err := spec.Entries(func(name string) (float64, error) { return row[name].(float64), nil })
-					if err != nil {
-						t.Fatal(err)
-					}
-					entries = append(entries, table)
-				}
-			}
 			want := DecideResponse{
 				Model: c.model, ModelVersion: fileVersion(t, m), Method: "ep", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
-				Decisions: wantDecisions(m, spec, must(m.Decide(x, spec, entries...)), unseen),
+				Decisions: wantDecisions(m, spec, must(m.Decide(x, casesOf(t, spec, rows)...)), unseen),
 			}
 			more := ""
 			if c.utility != "" {
@@ -143,7 +145,7 @@ func TestSecondOpinion(t *testing.T) {
 	s, m, rows := newServer(t), loans(), someRows(batchRows+50)
 	x, unseen := encoded(t, m, rows)
 	// Costs that put the threshold between what EP and its corrections say of a row.
-	p, q := must(m.Predict(x))[7].Probability, must(fitted(t, loansCSV(60), "fn=5,fp=1", lossep.Corrected).Predict(x))[7].Probability
+	p, q := must(m.Predict(x))[7].Probability(), must(fitted(t, loansCSV(60), "fn=5,fp=1", lossep.Corrected).Predict(x))[7].Probability()
 	costs := fmt.Sprintf("fn=%v,fp=%v", 1-(p+q)/2, (p+q)/2)
 	spec, err := decision.ParseCosts(costs)
 	if err != nil {
@@ -152,8 +154,8 @@ func TestSecondOpinion(t *testing.T) {
 	if spec, err = m.Bind(spec); err != nil {
 		t.Fatal(err)
 	}
-	decisions := must(m.Decide(x, spec))
-	m.Consult(x, spec, decisions)
+	decisions := must(m.Decide(x, casesOf(t, spec, rows)...))
+	m.Consult(x, decisions)
 	got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"second_opinion":true,"utility":"`+costs+`"`))
 	want := wantDecisions(m, spec, decisions, unseen)
 	disagree := 0
@@ -190,7 +192,7 @@ func TestCalibrate(t *testing.T) {
 	status := calibrated.Summary().Status
 	want := DecideResponse{
 		Model: "loans", ModelVersion: fileVersion(t, m), Method: "loss-ep", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
-		Status: &status, Decisions: wantDecisions(calibrated, spec, must(calibrated.Decide(x, spec)), unseen),
+		Status: &status, Decisions: wantDecisions(calibrated, spec, must(calibrated.Decide(x, casesOf(t, spec, rows)...)), unseen),
 	}
 	for range 2 { // computed, and kept
 		got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"utility":"fn=30,fp=1","calibrate":true`))
@@ -198,7 +200,7 @@ func TestCalibrate(t *testing.T) {
 			t.Errorf("(-library +server)\n%s", diff)
 		}
 	}
-	plain := must(m.Predict(x))[0].Probability
+	plain := must(m.Predict(x))[0].Probability()
 	if want.Decisions[0].Probability == plain {
 		t.Errorf("calibration left the probability at %v, so that nothing is tested", plain)
 	}
@@ -268,24 +270,9 @@ func TestCurve(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var entries []decision.Table
-				for _, row := range rows {
-					table, err := spec.Entries(func(name string) (float64, error) { return row[name].(float64), nil })
-					if err != nil {
-						t.Fatal(err)
-					}
-					entries = append(entries, table)
-				}
-				return spec, must(m.Decide(x, spec, entries...))
+				return spec, must(m.Decide(x, casesOf(t, spec, rows)...))
 			}
-			held := must(m.Decide(x, nil, func() []decision.Table {
-				var tables []decision.Table
-				for _, row := range rows {
-					table, _ := m.Utility().Entries(func(name string) (float64, error) { return row[name].(float64), nil })
-					tables = append(tables, table)
-				}
-				return tables
-			}()...))
+			held := must(m.Decide(x, casesOf(t, m.Utility(), rows)...))
 			if c.name == "utilities" {
 				_, held = decide(c.spec(1))
 			}
@@ -299,9 +286,9 @@ func TestCurve(t *testing.T) {
 				var expected, kept, realised float64
 				flipped := 0
 				for i, d := range decisions {
-					e := d.Entries
-					expected += e.ExpectedUtility(d.Action, 1-d.Probability, d.Probability) / 30
-					kept += e.ExpectedUtility(held[i].Action, 1-d.Probability, d.Probability) / 30
+					e := d.Stakes.Table
+					expected += d.Expected[d.Action] / 30
+					kept += d.Expected[held[i].Action] / 30
 					if d.Action != held[i].Action {
 						flipped++
 					}
@@ -321,7 +308,7 @@ func TestCurve(t *testing.T) {
 				for a, name := range spec.Actions() {
 					sum := 0.0
 					for _, d := range decisions {
-						sum += d.Entries.ExpectedUtility(a, 1-d.Probability, d.Probability) / 30
+						sum += d.Expected[a] / 30
 					}
 					if one := got.Constant[a]; one.Action != name || math.Abs(one.Expected[k]-sum) > tolerance {
 						t.Errorf("always %s at %v: %v, want %v", name, p.Value, one.Expected[k], sum)
@@ -359,7 +346,7 @@ func TestDescribe(t *testing.T) {
 	if d.Name != "amounts" || d.Kernel != amounts().Kernel().String() || len(d.Digest) != 64 || d.Target != (TargetColumn{"class", "good", "bad"}) || len(d.ExampleRows) != 2 {
 		t.Errorf("%+v", d)
 	}
-	if got := string(d.Utility); got != `{"outcomes":["good","bad"],"costs":{"negative":{"good":0,"bad":"0.01 * amount"},"positive":{"good":1,"bad":0}},"ceiling":`+num(d.ceiling(t))+`}` {
+	if got := string(d.Utility); got != `{"outcomes":["good","bad"],"costs":{"negative":{"good":0,"bad":"0.01 * amount"},"positive":{"good":1,"bad":0}}}` {
 		t.Errorf("utility %s", got)
 	}
 	// A row made of the examples of its columns can be decided, under the utility given.
@@ -376,13 +363,4 @@ func TestDescribe(t *testing.T) {
 	if len(got.Decisions) != 1 || got.Rule != d.Rule {
 		t.Errorf("%+v", got)
 	}
-}
-
-func (d ModelDescription) ceiling(t *testing.T) float64 {
-	t.Helper()
-	ceiling, ok := amounts().Utility().Ceiling()
-	if !ok {
-		t.Fatal("costs that vary have no ceiling")
-	}
-	return ceiling
 }

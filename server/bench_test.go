@@ -101,7 +101,7 @@ func BenchmarkWriteDecisions(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := decided{m: m, spec: spec, rows: r, decisions: m.model.Choose(predictions, spec)}
+	d := decided{m: m, spec: spec, rows: r, decisions: m.model.Choose(predictions)}
 	b.ReportAllocs()
 	for b.Loop() {
 		d.append(nil)

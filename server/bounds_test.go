@@ -174,7 +174,7 @@ func TestComputationsEndEarly(t *testing.T) {
 	if err := d.consult(ended); err == nil || err.(*Problem).Status != statusClientGone {
 		t.Errorf("second opinions: %v", err)
 	}
-	c := curve{spec: m.model.Utility(), rows: &rows{n: 1, labels: []int8{0}}, p: []float64{0.5}, entries: []decision.Table{{{0, 5}, {1, 0}}}}
+	c := curve{spec: m.model.Utility(), rows: &rows{n: 1, labels: []int8{0}}, p: [][]float64{{0.5, 0.5}}, stakes: []decision.Stakes{{Table: decision.Table{{0, 5}, {1, 0}}, Costs: true}}}
 	if _, err := c.response(ended, []float64{1, 2}); err == nil || err.(*Problem).Status != statusClientGone {
 		t.Errorf("curve: %v", err)
 	}

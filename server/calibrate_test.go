@@ -161,7 +161,7 @@ func TestCalibratedAlready(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Models = []Source{source(t, "m", m)} })
 	got := answer[DecideResponse](t, s, "/v1/models/m/decide", rowsBody(t, someRows(3), `"calibrate":true`))
 	x, unseen := encoded(t, m, someRows(3))
-	want := wantDecisions(m, m.Utility(), must(m.Decide(x, nil)), unseen)
+	want := wantDecisions(m, m.Utility(), must(m.Decide(x)), unseen)
 	if got.Decisions[0].Probability != want[0].Probability || !got.Calibrated || got.Status.Text != m.Summary().Status.Text {
 		t.Errorf("%+v, want %+v", got, want)
 	}

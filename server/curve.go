@@ -14,7 +14,7 @@ type CurveRequest struct {
 	Rows      []Row   `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
 	Utility   Utility `json:"utility,omitempty"`
 	Calibrate bool    `json:"calibrate,omitempty" doc:"calibrate the approximation to the utility as it is given first (Loss-EP), as for decisions; its probabilities stay while the entry changes"`
-	Vary      Entry   `json:"vary" doc:"the entry that changes; where it is a number times a column, the number does"`
+	Vary      Entry   `json:"vary" doc:"the entry that changes; where it depends on columns, what it is multiplied by does"`
 	From      float64 `json:"from"`
 	To        float64 `json:"to"`
 	Steps     int     `json:"steps,omitempty" minimum:"2" maximum:"501" default:"61" doc:"how many values there are, the ends among them"`
@@ -58,6 +58,8 @@ type CurveConstant struct {
 const (
 	maxSteps     = 501
 	defaultSteps = 61
+	// largest is the largest cost or utility, as for those that are given.
+	largest = 1e200
 )
 
 func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) error {
@@ -74,7 +76,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 	if err != nil {
 		return err
 	}
-	values, err := q.values(spec)
+	values, err := q.values()
 	if err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 		return err
 	}
 	for _, p := range predictions {
-		c.p = append(c.p, p.Probability)
+		c.p = append(c.p, p.Probabilities)
 	}
 	if err := s.computations.enter(ctx); err != nil {
 		return late(ctx, err)
@@ -116,7 +118,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 }
 
 // values are those of the entry, in equal steps or equal ratios.
-func (q *CurveRequest) values(s *decision.Spec) ([]float64, error) {
+func (q *CurveRequest) values() ([]float64, error) {
 	switch {
 	case !(math.Abs(q.From) <= largest):
 		return nil, wrong("from", "give a number: where the values begin")
@@ -130,8 +132,6 @@ func (q *CurveRequest) values(s *decision.Spec) ([]float64, error) {
 		return nil, wrong("scale", `give "linear" or "log"`)
 	case q.Scale == "log" && q.From <= 0:
 		return nil, wrong("from", "ratios are equal for numbers above 0 only; choose the linear scale, or begin above 0")
-	case !s.Costs() && q.From < 0:
-		return nil, wrong("from", "utilities are at least 0")
 	}
 	values := make([]float64, q.Steps)
 	for k := range values {
@@ -150,58 +150,60 @@ func (q *CurveRequest) values(s *decision.Spec) ([]float64, error) {
 type curve struct {
 	spec            *decision.Spec
 	rows            *rows
-	p               []float64 // the probability of the positive outcome in each row
-	entries         []decision.Table
+	p               [][]float64 // the probabilities of the outcomes in each row
+	stakes          []decision.Stakes
 	action, outcome int
 	factor          []float64 // what the entry is a multiple of, in each row; nil stands for 1
-	scratch         decision.Table
+	scratch         decision.Stakes
 }
 
 func newCurve(s *decision.Spec, vary Entry, r *rows) (*curve, error) {
-	c := &curve{spec: s, rows: r, action: slices.Index(s.Actions(), vary.Action), scratch: make(decision.Table, len(s.Actions()))}
-	negative, positive := s.Outcomes()
-	c.outcome = slices.Index([]string{negative, positive}, vary.Outcome)
+	c := &curve{spec: s, rows: r, action: slices.Index(s.Actions(), vary.Action), outcome: slices.Index(s.Outcomes(), vary.Outcome)}
 	switch {
 	case c.action < 0:
 		return nil, wrong("vary.action", "there is no such action; the actions are %q", s.Actions())
 	case c.outcome < 0:
-		return nil, wrong("vary.outcome", "there is no such outcome; the outcomes are %q and %q", negative, positive)
+		return nil, wrong("vary.outcome", "there is no such outcome; the outcomes are %q", s.Outcomes())
 	}
-	spec, err := stored(s)
-	if err != nil {
+	var err error
+	if c.stakes, err = stakesOf(s, r); err != nil {
 		return nil, err
 	}
-	if column := spec.Actions[c.action].Entries[c.outcome].Column; column != "" {
-		c.factor = r.values[column]
+	c.scratch = decision.Stakes{Table: make(decision.Table, len(s.Actions())), Costs: s.Costs()}
+	if _, rest := s.Entry(c.action, c.outcome).Scale(); !rest.Constant() {
+		c.factor = make([]float64, r.n)
+		for i := range c.factor {
+			if c.factor[i], err = rest.Eval(func(column string) (float64, error) { return r.values[column][i], nil }); err != nil {
+				return nil, wrong(rowLocation(i, ""), "%s", err)
+			}
+		}
 	}
-	c.entries, err = entriesOf(s, r)
-	return c, err
+	return c, nil
 }
 
 // check refuses values that a row's multiple makes too large.
 func (c *curve) check(values []float64) error {
 	ends := max(math.Abs(values[0]), math.Abs(values[len(values)-1]))
 	for _, factor := range c.factor {
-		if ends*factor > largest {
+		if !(ends*math.Abs(factor) <= largest) {
 			return wrong("to", "costs and utilities beyond %g cannot be compared", largest)
 		}
 	}
 	return nil
 }
 
-// table is that of a row, with another value of the entry.
-func (c *curve) table(dst decision.Table, row int, value float64) {
-	copy(dst, c.entries[row%len(c.entries)])
+// of is what is at stake in a row, as it was given.
+func (c *curve) of(row int) decision.Stakes { return c.stakes[row%len(c.stakes)] }
+
+// with is what is at stake in a row with another value of the entry, until it is asked
+// again.
+func (c *curve) with(row int, value float64) decision.Stakes {
+	copy(c.scratch.Table, c.of(row).Table)
 	if c.factor != nil {
 		value *= c.factor[row]
 	}
-	dst[c.action][c.outcome] = value
-}
-
-// best is the action with the lowest expected cost or the highest expected utility.
-func (c *curve) best(t decision.Table, p float64) int {
-	if c.spec.Costs() {
-		return t.Worst(1-p, p)
-	}
-	return t.Best(1-p, p, -1)
+	changed := slices.Clone(c.scratch.Table[c.action])
+	changed[c.outcome] = value
+	c.scratch.Table[c.action] = changed
+	return c.scratch
 }

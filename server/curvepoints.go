@@ -11,14 +11,14 @@ import (
 // actions' expected utilities only that of the entry's action moves, so that each value
 // is a comparison of two numbers, however many actions there are.
 type curveRow struct {
-	p             float64 // the probability of the positive outcome
-	factor        float64 // what the entry is a multiple of
-	weight        float64 // the probability of the entry's outcome
-	fixed         float64 // the part of its action's expectation that stays
-	held          int     // the action under the utility as it was given
-	heldExpected  float64 // and its expectation, if it is another than the entry's
-	other         int     // the best of the other actions
-	otherExpected float64 // and its expectation
+	p             []float64 // the probabilities of the outcomes
+	factor        float64   // what the entry is a multiple of
+	weight        float64   // the probability of the entry's outcome
+	fixed         float64   // the part of its action's expectation that stays
+	held          int       // the action under the utility as it was given
+	heldExpected  float64   // and its expectation, if it is another than the entry's
+	other         int       // the best of the other actions
+	otherExpected float64   // and its expectation
 }
 
 // prepare works out the rows and, for each action, the average expectation over all of
@@ -26,24 +26,28 @@ type curveRow struct {
 func (c *curve) prepare() (all []curveRow, constant []float64) {
 	all = make([]curveRow, c.rows.n)
 	actions := len(c.spec.Actions())
-	constant, others := make([]float64, actions), make(decision.Table, 0, actions)
+	constant, others := make([]float64, actions), decision.Stakes{Costs: c.spec.Costs()}
 	for i, p := range c.p {
-		t := c.entries[i%len(c.entries)]
-		chances := [2]float64{1 - p, p}
-		row := curveRow{p: p, factor: 1, weight: chances[c.outcome], fixed: t[c.action][1-c.outcome] * chances[1-c.outcome]}
+		s := c.of(i)
+		row := curveRow{p: p, factor: 1, weight: p[c.outcome]}
+		for y, u := range s.Table[c.action] {
+			if y != c.outcome {
+				row.fixed += u * p[y]
+			}
+		}
 		if c.factor != nil {
 			row.factor = c.factor[i]
 		}
-		row.held = c.best(t, p)
-		row.heldExpected = t.ExpectedUtility(row.held, 1-p, p)
-		others = append(append(others[:0], t[:c.action]...), t[c.action+1:]...)
-		row.other = c.best(others, p)
-		row.otherExpected = others.ExpectedUtility(row.other, 1-p, p)
+		row.held = s.Best(p, -1)
+		row.heldExpected = s.Expected(row.held, p)
+		others.Table = append(append(others.Table[:0], s.Table[:c.action]...), s.Table[c.action+1:]...)
+		row.other = others.Best(p, -1)
+		row.otherExpected = others.Expected(row.other, p)
 		if row.other >= c.action {
 			row.other++
 		}
-		for a := range t {
-			constant[a] += t.ExpectedUtility(a, 1-p, p) / float64(c.rows.n)
+		for a := range s.Table {
+			constant[a] += s.Expected(a, p) / float64(c.rows.n)
 		}
 		all[i] = row
 	}
@@ -101,7 +105,7 @@ func (c *curve) point(rows []curveRow, value float64, labelled int) (point Curve
 			point.Flipped++
 		}
 		if y := c.rows.labels[i]; y != 0 {
-			got := c.entries[i%len(c.entries)][best][(y+1)/2]
+			got := c.of(i).Table[best][(y+1)/2]
 			if best == c.action && int(y+1)/2 == c.outcome {
 				got = entry
 			}
@@ -121,6 +125,5 @@ func (c *curve) prefers(i int, row *curveRow, value, moved float64) bool {
 	if d := moved - row.otherExpected; math.Abs(d) > near*max(math.Abs(moved), math.Abs(row.otherExpected)) {
 		return (d < 0) == c.spec.Costs()
 	}
-	c.table(c.scratch, i, value)
-	return c.best(c.scratch, row.p) == c.action
+	return c.with(i, value).Best(row.p, -1) == c.action
 }

@@ -25,18 +25,20 @@ func TestCurvePointsAreTables(t *testing.T) {
 		number := rapid.SampledFrom([]float64{0, 0.1, 0.3, 0.1 + 0.2, 1, 1 + 0x1p-52, 2, 3})
 		n := rapid.IntRange(1, 5).Draw(t, "rows")
 		c := &curve{
-			spec: specs[rapid.Bool().Draw(t, "costs")], rows: &rows{n: n}, scratch: make(decision.Table, actions),
+			spec: specs[rapid.Bool().Draw(t, "costs")], rows: &rows{n: n}, scratch: decision.Stakes{Table: make(decision.Table, actions)},
 			action: rapid.IntRange(0, actions-1).Draw(t, "action"), outcome: rapid.IntRange(0, 1).Draw(t, "outcome"),
 		}
+		c.scratch.Costs = c.spec.Costs()
 		multiples := rapid.Bool().Draw(t, "multiples")
 		for range n {
-			c.p = append(c.p, rapid.SampledFrom([]float64{0, 0.1, 0.25, 0.3, 0.5, 1}).Draw(t, "p"))
+			p := rapid.SampledFrom([]float64{0, 0.1, 0.25, 0.3, 0.5, 1}).Draw(t, "p")
+			c.p = append(c.p, []float64{1 - p, p})
 			c.rows.labels = append(c.rows.labels, int8(rapid.IntRange(-1, 1).Draw(t, "label")))
 			table := make(decision.Table, actions)
 			for a := range table {
-				table[a] = [2]float64{number.Draw(t, "u"), number.Draw(t, "u")}
+				table[a] = []float64{number.Draw(t, "u"), number.Draw(t, "u")}
 			}
-			c.entries = append(c.entries, table)
+			c.stakes = append(c.stakes, decision.Stakes{Table: table, Costs: c.spec.Costs()})
 			if multiples {
 				c.factor = append(c.factor, number.Draw(t, "factor"))
 			}
@@ -50,21 +52,20 @@ func TestCurvePointsAreTables(t *testing.T) {
 			var expected, held, realised float64
 			constant := make([]float64, actions)
 			flipped, labelled := 0, 0
-			table := make(decision.Table, actions)
 			for i, p := range c.p {
-				c.table(table, i, value)
-				best, before := c.best(table, p), c.best(c.entries[i], p)
-				expected += table.ExpectedUtility(best, 1-p, p)
-				held += table.ExpectedUtility(before, 1-p, p)
+				now := c.with(i, value)
+				best, before := now.Best(p, -1), c.stakes[i].Best(p, -1)
+				expected += now.Expected(best, p)
+				held += now.Expected(before, p)
 				if best != before {
 					flipped++
 				}
 				if y := c.rows.labels[i]; y != 0 {
 					labelled++
-					realised += table[best][(y+1)/2]
+					realised += now.Table[best][(y+1)/2]
 				}
 				for a := range constant {
-					constant[a] += table.ExpectedUtility(a, 1-p, p)
+					constant[a] += now.Expected(a, p)
 				}
 			}
 			// Sums of at most 5 numbers up to 9, added in another order.

@@ -40,7 +40,8 @@ type Decision struct {
 	Action       string            `json:"action"`
 	ActionIndex  int               `json:"action_index" doc:"the number of the action, from 0"`
 	Probability  float64           `json:"probability" doc:"of the positive outcome"`
-	Expected     []float64         `json:"expected" doc:"the expected cost, or utility, of each action"`
+	Cost         []float64         `json:"expected_cost,omitempty" doc:"of each action, if costs are given"`
+	Utility      []float64         `json:"expected_utility,omitempty" doc:"of each action, if utilities are given"`
 	Margin       float64           `json:"margin" doc:"by how much the action is better than the next best"`
 	Disagreement *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
 	Dissent      map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
@@ -81,7 +82,7 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 	if err := d.rows.takeActions(d.spec); err != nil {
 		return err
 	}
-	entries, err := entriesOf(d.spec, d.rows)
+	stakes, err := stakesOf(d.spec, d.rows)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 	if err != nil {
 		return err
 	}
-	d.decisions = d.m.model.Choose(predictions, d.spec, entries...)
+	d.decisions = d.m.model.Choose(predictions, stakes...)
 	if !d.secondOpinion {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (d *decided) consult(ctx context.Context) error {
 		}
 		to := min(from+batchRows, d.rows.n)
 		x := mat.NewDense(to-from, dim, d.rows.features[from*dim:to*dim])
-		d.m.model.Consult(x, d.spec, d.decisions[from:to])
+		d.m.model.Consult(x, d.decisions[from:to])
 	}
 	return nil
 }
@@ -146,17 +147,16 @@ func (d *decided) append(b []byte) []byte {
 		b = append(append(b, `,"status":`...), status...)
 	}
 	b = append(b, `,"decisions":[`...)
-	expected := make([]float64, len(actions))
+	expected := `,"expected_` + d.spec.Kind() + `":`
 	for i := range d.decisions {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		one := &d.decisions[i]
-		one.Entries.ExpectedUtilities(expected, one.Probability)
 		b = append(append(b, `{"action":`...), names[one.Action]...)
 		b = strconv.AppendInt(append(b, `,"action_index":`...), int64(one.Action), 10)
-		b = appendFloat(append(b, `,"probability":`...), one.Probability)
-		b = appendFloats(append(b, `,"expected":`...), expected)
+		b = appendFloat(append(b, `,"probability":`...), one.Probability())
+		b = appendFloats(append(b, expected...), one.Expected)
 		b = appendFloat(append(b, `,"margin":`...), one.Margin)
 		if d.secondOpinion {
 			b = appendDissent(b, one, names)

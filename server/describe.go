@@ -61,7 +61,7 @@ type Column struct {
 // describe writes down once what requests ask for often.
 func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 	model, recipe := m.model, m.model.Recipe()
-	utility, err := specObject(model.Utility())
+	utility, err := json.Marshal(model.Utility())
 	if err != nil {
 		return nil, err
 	}

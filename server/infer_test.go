@@ -89,7 +89,7 @@ func TestInfer(t *testing.T) {
 			want.Action = append(want.Action, d.Action)
 			want.Index = append(want.Index, int64(d.ActionIndex))
 			want.Probability = append(want.Probability, d.Probability)
-			want.Expected = append(want.Expected, d.Expected...)
+			want.Expected = append(append(want.Expected, d.Cost...), d.Utility...)
 			want.Margin = append(want.Margin, d.Margin)
 		}
 		for _, in := range []bool{false, true} {

@@ -65,7 +65,6 @@ func (r *rows) unseenText() string {
 // column is one output for all rows.
 func (d *decided) column(name string, actions []string) *outputColumn {
 	c := new(outputColumn)
-	expected := make([]float64, len(actions))
 	for i := range d.decisions {
 		one := &d.decisions[i]
 		switch name {
@@ -74,10 +73,9 @@ func (d *decided) column(name string, actions []string) *outputColumn {
 		case "action_index":
 			c.ints = append(c.ints, int64(one.Action))
 		case "probability":
-			c.floats = append(c.floats, one.Probability)
+			c.floats = append(c.floats, one.Probability())
 		case "expected":
-			one.Entries.ExpectedUtilities(expected, one.Probability)
-			c.floats = append(c.floats, expected...)
+			c.floats = append(c.floats, one.Expected...)
 		case "margin":
 			c.floats = append(c.floats, one.Margin)
 		}

@@ -232,14 +232,12 @@ func (m *served) readRows(ctx context.Context, b *body, fields bodyFields, label
 		return err
 	}
 	kept := spec.Columns()
+	if value := reader.utilityIn(b.Bytes()); value != nil {
+		if given, err := parseUtility(m.model, value); err == nil {
+			kept = given.Columns()
+		}
+	}
 	r, err := reader.read(ctx, b.Bytes(), fields, kept, labels)
-	if err != nil {
-		return nil, nil, err
-	}
-	if slices.ContainsFunc(spec.Columns(), func(name string) bool { return !slices.Contains(kept, name) }) {
-		// The utility stands behind the rows, and names columns that were not kept.
-		r, err = reader.read(ctx, b.Bytes(), fields, spec.Columns(), labels)
-	}
 	return r, spec, err
 }
 

@@ -74,7 +74,7 @@ type Utility struct{}
 func (Utility) Schema(huma.Registry) *huma.Schema {
 	entry := &huma.Schema{OneOf: []*huma.Schema{
 		{Type: "number"},
-		{Type: "string", Description: "a column of the rows, or a number times a column, such as 0.6 * amount"},
+		{Type: "string", Description: "an expression over columns of the rows, such as 0.6 * amount + 10 or min(amount, 5000)"},
 	}}
 	table := &huma.Schema{
 		Type: "object", Description: fmt.Sprintf("actions, with names of at most %d characters, and what each costs or brings by outcome", maxName),

@@ -57,7 +57,7 @@ func appendPredictions(b []byte, m *served, r *rows, predictions []lossep.Predic
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendFloat(append(b, `{"probability":`...), p.Probability)
+		b = appendFloat(append(b, `{"probability":`...), p.Probability())
 		b = appendFloat(append(b, `,"mean":`...), p.Mean)
 		b = appendFloat(append(b, `,"variance":`...), p.Variance)
 		b = append(appendUnseen(b, r, i), '}')

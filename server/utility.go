@@ -1,10 +1,9 @@
 package server
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,9 +17,6 @@ const (
 	maxUtility = 1 << 16 // bytes of a utility
 	maxActions = 64      // every row of a response has a number for each
 	maxName    = 100     // characters of an action's name, which every row may repeat
-	// largest is the largest cost or utility, so that differences and sums of rows are
-	// finite.
-	largest = 1e200
 )
 
 // parseUtility reads what actions are worth from a request: an object in the form of
@@ -74,10 +70,9 @@ func bindUtility(m *lossep.Model, text []byte, parse func([]byte) (*decision.Spe
 // utilityProblem turns errors about a utility into problems; others stay what they are.
 func utilityProblem(err error) error {
 	var (
-		spec    *decision.SpecError
-		table   *decision.TableError
-		ceiling *decision.CeilingError
-		input   *lossep.InputError
+		spec  *decision.SpecError
+		table *decision.TableError
+		input *lossep.InputError
 	)
 	switch {
 	case errors.As(err, &spec):
@@ -86,113 +81,62 @@ func utilityProblem(err error) error {
 		return wrong("utility", "%s", plain.Error())
 	case errors.As(err, &input):
 		return wrong("utility", "%s", input.Msg)
-	case errors.As(err, &table), errors.As(err, &ceiling):
+	case errors.As(err, &table):
 		return wrong("utility", "%s", err)
 	}
 	return err
 }
 
-// entriesOf is what actions cost, or bring, in each of the rows, or in all of them.
-func entriesOf(s *decision.Spec, r *rows) ([]decision.Table, error) {
-	if len(s.Columns()) == 0 {
-		t, err := s.Entries(nil)
-		if err != nil {
-			return nil, utilityProblem(err)
+// stakesOf is what is at stake in each of the rows, or in all of them.
+func stakesOf(s *decision.Spec, r *rows) ([]decision.Stakes, error) {
+	cases, err := s.Cases(r.n, func(i int, column string) (float64, error) {
+		x := r.values[column][i]
+		switch {
+		case math.IsNaN(x):
+			return 0, wrong(rowLocation(i, column), "the row lacks this column, on which the costs depend; give it a number")
+		case math.IsInf(x, 0):
+			return 0, wrong(rowLocation(i, column), "the costs depend on this column, and it is not a finite number here")
 		}
-		return []decision.Table{t}, checkEntries("utility", t)
+		return x, nil
+	})
+	var refused *Problem
+	var one *decision.CaseError
+	switch {
+	case errors.As(err, &refused):
+		return nil, refused
+	case errors.As(err, &one) && len(s.Columns()) > 0:
+		return nil, wrong(rowLocation(one.Case, ""), "%s", err)
 	}
-	tables := make([]decision.Table, r.n)
-	for i := range tables {
-		column := ""
-		t, err := s.Entries(func(name string) (float64, error) {
-			column = name
-			x := r.values[name][i]
-			switch {
-			case math.IsNaN(x):
-				return 0, errors.New("the row lacks this column, on which the costs depend; give it a number")
-			case math.IsInf(x, 0):
-				return 0, errors.New("the costs depend on this column, and it is not a finite number here")
-			}
-			return x, nil
-		})
-		if err != nil {
-			return nil, wrong(rowLocation(i, column), "%s", err)
-		}
-		if err := checkEntries(rowLocation(i, column), t); err != nil {
-			return nil, err
-		}
-		tables[i] = t
-	}
-	return tables, nil
+	return cases, utilityProblem(err)
 }
 
-// checkEntries refuses numbers whose differences could overflow.
-func checkEntries(place string, t decision.Table) error {
-	for _, row := range t {
-		if math.Abs(row[0]) > largest || math.Abs(row[1]) > largest {
-			return wrong(place, "costs and utilities beyond %g cannot be compared", largest)
+// utilityIn is the utility of a body, wherever it stands, or nil if there is none. It is
+// looked for before the rows are read, because it tells which of their columns to keep.
+// What is wrong with the body is found when that is read.
+func (rr *rowReader) utilityIn(body []byte) []byte {
+	const name = "utility"
+	if !bytes.Contains(body, []byte(`"`+name+`"`)) && !bytes.Contains(body, []byte(`\u`)) {
+		return nil // which spares a look at all the rows
+	}
+	d := rr.decoder
+	d.Reset(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
+	defer d.Reset(new(bytes.Buffer))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil
+	}
+	for d.PeekKind() == '"' {
+		if t, err := d.ReadToken(); err != nil {
+			return nil
+		} else if t.String() == name {
+			value, err := d.ReadValue()
+			if err != nil {
+				return nil
+			}
+			return bytes.Clone(value)
+		}
+		if d.SkipValue() != nil {
+			return nil
 		}
 	}
 	return nil
-}
-
-// storedSpec is the stored form of a specification, which knows the single entries.
-type storedSpec struct {
-	Outcomes [2]string `json:"outcomes"`
-	Kind     string    `json:"kind"` // "costs" or "utilities"
-	Actions  []struct {
-		Name    string         `json:"name"`
-		Entries [2]storedEntry `json:"entries"`
-	} `json:"actions"`
-	Ceiling *float64 `json:"ceiling"`
-}
-
-type storedEntry struct {
-	Number float64 `json:"number"`
-	Column string  `json:"column"`
-}
-
-func stored(s *decision.Spec) (*storedSpec, error) {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	var out storedSpec
-	return &out, json.Unmarshal(text, &out)
-}
-
-// specObject writes a specification in the form that requests have. Its actions keep
-// their order, which a map would lose.
-func specObject(s *decision.Spec) (json.RawMessage, error) {
-	spec, err := stored(s)
-	if err != nil {
-		return nil, err
-	}
-	b := append([]byte(`{"outcomes":[`), quoted(spec.Outcomes[0])...)
-	b = append(append(b, ','), quoted(spec.Outcomes[1])...)
-	b = append(append(b, `],"`...), spec.Kind...)
-	b = append(b, `":{`...)
-	for a, action := range spec.Actions {
-		if a > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(b, quoted(action.Name)...), `:{`...)
-		for y, e := range action.Entries {
-			if y > 0 {
-				b = append(b, ',')
-			}
-			b = append(append(b, quoted(spec.Outcomes[y])...), ':')
-			if e.Column == "" {
-				b = appendFloat(b, e.Number)
-				continue
-			}
-			b = append(b, quoted(strconv.FormatFloat(e.Number, 'g', -1, 64)+" * "+e.Column)...)
-		}
-		b = append(b, '}')
-	}
-	b = append(b, '}')
-	if spec.Ceiling != nil {
-		b = appendFloat(append(b, `,"ceiling":`...), *spec.Ceiling)
-	}
-	return append(b, '}'), nil
 }

@@ -41,7 +41,7 @@ func TestUtilityObjects(t *testing.T) {
 		{"false", costsOf("a", "b", "false"), "is a truth value"},
 		{"null", costsOf("a", "b", "null"), `action "a" under "good" is null`},
 		{"a list", costsOf("a", "b", "[0]"), "is a list"},
-		{"an outcome that is true", strings.Replace(costsOf("a", "b", "0"), `"good"`, `true`, 1), "outcome 1 is a truth value"},
+		{"an outcome that is true", strings.Replace(costsOf("a", "b", "0"), `"good"`, `true`, 1), `the outcomes are "true" and "bad"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			value := c.utility

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -128,7 +129,7 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 		}
 	} else {
 		if o.Fit.Utility == nil {
-			return nil, "", usagef("what mistakes cost is not given; give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
+			fmt.Fprintln(c.ErrOrStderr(), noCosts)
 		}
 		if t, err = rows.readTable(c, args[0], o.Fit.MaxRows); err != nil {
 			return nil, "", err

@@ -21,11 +21,11 @@ func newDecide() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "decide model new.csv [--utility other.yaml]",
 		Short: "Choose the best action in new cases",
-		Long: `Read new cases and print for each the action with the highest expected utility, the
-expected utility of every action, the probability of the positive outcome, the margin
-to the next best action, and whether methods disagree: whether expectation
-propagation, with and without corrections, would act otherwise than the model.
-Costs count as what they leave of the ceiling.
+		Long: `Read new cases and print for each the action with the lowest expected cost or the
+highest expected utility, what is expected of every action (columns cost_NAME, or
+utility_NAME), the probability of the positive outcome, the margin to the next best
+action, and whether methods disagree: whether expectation propagation, with and
+without corrections, would act otherwise than the model.
 
 Other costs than those of the fit can be given; nothing is fitted again. A summary
 goes to standard error, with what the actions really cost if the file has outcomes.`,
@@ -122,11 +122,10 @@ func newCases(c *cobra.Command, args []string) (io.ReadCloser, string, error) {
 func decisionNames(s *decision.Spec, f format) []string {
 	names := []string{"action"}
 	if f == "json" {
-		names = append(names, "expected_utility", "probability", "margin", "disagreement", "dissent")
-		return names
+		return append(names, "expected_"+s.Kind(), "probability", "margin", "disagreement", "dissent")
 	}
 	for _, action := range s.Actions() {
-		names = append(names, "utility_"+action)
+		names = append(names, s.Kind()+"_"+action)
 	}
 	return append(names, "probability", "margin", "disagreement")
 }
@@ -136,20 +135,20 @@ func decisionValues(s *decision.Spec, d lossep.Decision, f format) []any {
 	actions := s.Actions()
 	values := []any{actions[d.Action]}
 	if f == "json" {
-		utilities := make(map[string]float64)
-		for a, u := range d.Utilities {
-			utilities[actions[a]] = u
+		expected := make(map[string]float64)
+		for a, u := range d.Expected {
+			expected[actions[a]] = u
 		}
 		dissent := make(map[lossep.Method]string)
 		for method, a := range d.Dissent {
 			dissent[method] = actions[a]
 		}
-		return append(values, utilities, d.Probability, d.Margin, len(dissent) > 0, dissent)
+		return append(values, expected, d.Probability(), d.Margin, len(dissent) > 0, dissent)
 	}
-	for _, u := range d.Utilities {
+	for _, u := range d.Expected {
 		values = append(values, u)
 	}
-	return append(values, d.Probability, d.Margin, len(d.Dissent) > 0)
+	return append(values, d.Probability(), d.Margin, len(d.Dissent) > 0)
 }
 
 // tally counts decisions for the summary.
@@ -176,13 +175,13 @@ func (t *tally) add(d lossep.DecidedRow) {
 	if len(d.Dissent) > 0 {
 		t.disagree++
 	}
-	t.expected += d.Entries.ExpectedUtility(d.Action, 1-d.Probability, d.Probability)
+	t.expected += d.Expected[d.Action]
 	switch y, ok, err := d.Row.Label(); {
 	case err != nil:
 		t.strange++
 	case ok:
 		t.labelled++
-		t.realised += d.Entries[d.Action][(y+1)/2]
+		t.realised += d.Stakes.Table[d.Action][(y+1)/2]
 	}
 }
 
@@ -194,10 +193,7 @@ func (t *tally) lines() []string {
 	for a, name := range t.spec.Actions() {
 		lines = append(lines, fmt.Sprintf("%-12s %6d rows (%.1f %%)", name, t.byAction[a], 100*float64(t.byAction[a])/float64(t.rows)))
 	}
-	kind := "utility"
-	if t.spec.Costs() {
-		kind = "cost"
-	}
+	kind := t.spec.Kind()
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
 	if t.labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %d rows with a known outcome", kind, t.realised/float64(t.labelled), t.labelled))

@@ -110,7 +110,7 @@ func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.
 		return prepareExample(o)
 	}
 	if o.Utility == nil {
-		return nil, usagef("what mistakes cost is not given; give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
+		fmt.Fprintln(c.ErrOrStderr(), noCosts)
 	}
 	t, err := rows.readTable(c, args[0], o.MaxRows)
 	if err != nil {
@@ -224,11 +224,9 @@ func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
 	for _, p := range m.Kernel().Describe() {
 		r.Hyperparameters[p.String()] = p.Value
 	}
-	if len(m.Utility().Columns()) == 0 {
-		if t, err := m.Utility().Table(nil); err == nil {
-			if p, _, ok := t.Threshold(); ok {
-				r.Threshold = &p
-			}
+	if rule, _, ok := m.Utility().Rule(); ok {
+		if p, _, ok := rule.Threshold(); ok {
+			r.Threshold = &p
 		}
 	}
 	if loo := s.LeaveOneOut; loo != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -58,10 +59,13 @@ type utilityFlags struct{ costs, file string }
 
 func addUtilityFlags(flags *pflag.FlagSet) *utilityFlags {
 	u := new(utilityFlags)
-	flags.StringVar(&u.costs, "cost", "", "what mistakes cost, such as fn=5,fp=1; a column of the data may stand for a number")
+	flags.StringVar(&u.costs, "cost", "", "what mistakes cost, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; columns with other names than letters, digits, _ and . stand in backticks")
 	flags.StringVar(&u.file, "utility", "", "a YAML file with named outcomes and actions, and their costs or utilities")
 	return u
 }
+
+// noCosts is said where nothing is given.
+const noCosts = "what mistakes cost is not given, so every wrong decision costs 1; say otherwise by --cost, for example --cost fn=5,fp=1, or --utility file.yaml"
 
 // spec is the specification given, or nil if none is.
 func (u *utilityFlags) spec(c *cobra.Command) (*decision.Spec, error) {
@@ -118,7 +122,7 @@ func blame(err error, file string) error {
 		rows   *data.Error
 		spec   *decision.SpecError
 		table  *decision.TableError
-		value  *decision.ValueError
+		value  *expr.ValueError
 		syntax *kernel.SyntaxError
 		input  *lossep.InputError
 		model  *lossep.FileError

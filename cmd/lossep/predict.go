@@ -59,7 +59,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 					return blame(err, name)
 				}
 				n++
-				if err := rows.write(p.Row.Cells(), p.Mean, p.Variance, p.Probability); err != nil {
+				if err := rows.write(p.Row.Cells(), p.Mean, p.Variance, p.Probability()); err != nil {
 					return err
 				}
 			}

@@ -112,7 +112,7 @@ func parseTable(flag, s string) (decision.Table, error) {
 		}
 		rows = append(rows, row)
 	}
-	t, err := decision.NewTable(rows)
+	t, err := decision.NewTable(2, rows)
 	if err != nil {
 		return nil, usagef("%s: %w", flag, err)
 	}
@@ -126,7 +126,7 @@ func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) err
 		len(p.Data), plural(len(p.Data)), p.PriorMean, p.PriorVariance, p.ClutterWeight, p.ClutterVariance, p.NoiseVariance)
 	if p.Utility != nil {
 		fmt.Fprintf(w, "utility %v below and above %v", p.Utility, p.Threshold)
-		if t, _, ok := p.Utility.Threshold(); ok {
+		if t, _, ok := (decision.Stakes{Table: p.Utility}).Threshold(); ok {
 			fmt.Fprintf(w, "; action 1 is best when P(state > %v) exceeds %.4g", p.Threshold, t)
 		}
 		fmt.Fprintln(w)

@@ -89,11 +89,11 @@ func probability(t *testing.T, m *lossep.Model) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decisions, err := m.Decide(x, nil)
+	decisions, err := m.Decide(x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decisions[0].Probability
+	return decisions[0].Probability()
 }
 
 // process is a server that runs beside the test.

@@ -83,13 +83,6 @@ func (q modelAsked) spec(t *testing.T, m *lossep.Model) *decision.Spec {
 	return s
 }
 
-// expected is what each action is expected to cost, or to bring.
-func expected(d lossep.DecidedRow) []float64 {
-	e := make([]float64, len(d.Entries))
-	d.Entries.ExpectedUtilities(e, d.Probability)
-	return e
-}
-
 // decisions are the rows of the table of decisions, on all its pages.
 func (b *tab) decisions() (all []row) {
 	b.Helper()
@@ -121,7 +114,7 @@ func checkDecisions(b *tab, spec *decision.Spec, now, own []lossep.DecidedRow) (
 		}
 		for _, err := range []error{
 			r.says("action", spec.Actions()[d.Action]), r.says("own_action", spec.Actions()[own[i].Action]),
-			r.holds("probability", d.Probability), r.holds("expected", expected(d)...), r.holds("margin", d.Margin),
+			r.holds("probability", d.Probability()), r.holds("expected", d.Expected...), r.holds("margin", d.Margin),
 		} {
 			if err != nil {
 				b.Errorf("row %d: %v", i+1, err)
@@ -167,10 +160,11 @@ func TestModel(t *testing.T) {
 		b.act(func() { b.do(chromedp.MouseClickXY(slider.X+0.8*slider.Width, slider.Y+slider.Height/2)) })
 		asked := askedOf(t, s, "cancer", "decide")
 		spec := asked.spec(t, m)
-		table, err := spec.Entries(nil)
+		stakes, err := spec.Stakes(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		table := stakes.Table
 		shown := evaluate[string](b, fmt.Sprintf("document.querySelector(%q).value", fmt.Sprintf(costField, 1, 0)))
 		if fmt.Sprint(table[1][0]) != shown || table[1][0] <= 1 || table[0][1] != 20 {
 			t.Errorf("costs %v; the field shows %s", table, shown)
@@ -198,7 +192,7 @@ func TestModel(t *testing.T) {
 		}
 		now := decide(t, calibrated, csv, spec)
 		checkDecisions(b, spec, now, own)
-		if slices.EqualFunc(now, decide(t, m, csv, spec), func(a, b lossep.DecidedRow) bool { return a.Probability == b.Probability }) {
+		if slices.EqualFunc(now, decide(t, m, csv, spec), func(a, b lossep.DecidedRow) bool { return a.Probability() == b.Probability() }) {
 			t.Error("calibration changes no probability; the test shows nothing")
 		}
 		curve := askedOf(t, s, "cancer", "curve")
@@ -245,7 +239,7 @@ func dissenting(t *testing.T, m *lossep.Model, csv string) string {
 	t.Helper()
 	for _, d := range decide(t, m, csv, nil) {
 		for _, beside := range []float64{-2e-4, 2e-4} {
-			p := d.Probability + beside
+			p := d.Probability() + beside
 			if p < 0.01 || p > 0.99 {
 				continue
 			}
@@ -272,9 +266,8 @@ func dissenting(t *testing.T, m *lossep.Model, csv string) string {
 func checkCurve(b *tab, m *lossep.Model, asked modelAsked, now []lossep.DecidedRow) {
 	b.Helper()
 	spec := asked.spec(b.T, m)
-	negative, positive := spec.Outcomes()
 	action := slices.Index(spec.Actions(), asked.Vary.Action)
-	outcome := slices.Index([]string{negative, positive}, asked.Vary.Outcome)
+	outcome := slices.Index(spec.Outcomes(), asked.Vary.Outcome)
 	evaluate[bool](b, "[...document.querySelectorAll('[data-panel=model] details')].forEach((d) => d.open = true), true")
 	rows := b.rows("[data-panel=model] [data-part=curve-table] tr[data-value]")
 	if len(rows) != asked.Steps || len(rows) < 10 {
@@ -293,11 +286,12 @@ func checkCurve(b *tab, m *lossep.Model, asked modelAsked, now []lossep.DecidedR
 		var best, held float64
 		flipped := 0
 		for _, d := range now {
-			t := slices.Clone(d.Entries)
-			t[action][outcome] = got
-			cheapest := t.Worst(1-d.Probability, d.Probability)
-			best += t.ExpectedUtility(cheapest, 1-d.Probability, d.Probability) / float64(len(now))
-			held += t.ExpectedUtility(d.Action, 1-d.Probability, d.Probability) / float64(len(now))
+			s := decision.Stakes{Table: slices.Clone(d.Stakes.Table), Costs: true}
+			s.Table[action] = slices.Clone(s.Table[action])
+			s.Table[action][outcome] = got
+			cheapest := s.Best(d.Probabilities, -1)
+			best += s.Expected(cheapest, d.Probabilities) / float64(len(now))
+			held += s.Expected(d.Action, d.Probabilities) / float64(len(now))
 			if cheapest != d.Action {
 				flipped++
 			}
@@ -350,7 +344,7 @@ func TestModelRows(t *testing.T) {
 	}
 	now := decide(t, m, good, spec)
 	for i, k := range map[int]int{0: 0, 3: 3} {
-		if err := rows[i].holds("probability", now[k].Probability); err != nil {
+		if err := rows[i].holds("probability", now[k].Probability()); err != nil {
 			t.Errorf("row %d: %v", i+1, err)
 		}
 	}

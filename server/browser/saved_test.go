@@ -169,10 +169,10 @@ func TestSaved(t *testing.T) {
 		now, own := decide(t, s.cancer, heldOut(30), spec), decide(t, s.cancer, heldOut(30), nil)
 		saved := table(t, b.saved("[data-panel=model] [data-part=save-table]", "cancer-decisions.csv"))
 		for i, d := range now {
-			e := expected(d)
+			e := d.Expected
 			if saved["action"][i] != spec.Actions()[d.Action] || saved["flipped"][i] != strconv.FormatBool(d.Action != own[i].Action) ||
-				!equalNumbers([]string{saved["probability"][i], saved["margin"][i], saved["expected_cost_"+spec.Actions()[0]][i], saved["expected_cost_"+spec.Actions()[1]][i]},
-					[]float64{d.Probability, d.Margin, e[0], e[1]}) {
+				!equalNumbers([]string{saved["probability"][i], saved["margin"][i], saved["cost_"+spec.Actions()[0]][i], saved["cost_"+spec.Actions()[1]][i]},
+					[]float64{d.Probability(), d.Margin, e[0], e[1]}) {
 				t.Errorf("row %d: the table has something else", i+1)
 			}
 		}

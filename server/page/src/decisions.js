@@ -79,7 +79,7 @@ export class DecisionTable {
       wordCell("action", actionBadge(decision.action_index, actions), decision.action),
       wordCell("own_action", flips ? h("strong", {class: "differs"}, `⇄ was ${own.action}`) : "", own?.action),
       cell("probability", percent(decision.probability), decision.probability),
-      decision.expected.map((value, a) => cell("expected", fixed(value), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
+      expectedOf(decision).map((value, a) => cell("expected", fixed(value), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
       cell("margin", fixed(decision.margin), decision.margin),
       opinions ? wordCell("dissent", dissent ? h("strong", {class: "differs"}, dissent) : decision.disagreement ? "differs" : "agrees") : "",
       this.#remarks && h("td", {dataset: {field: "remarks"}}, decision.unseen?.length ? `not seen in training: ${decision.unseen.join(", ")}` : ""));
@@ -99,6 +99,9 @@ export class DecisionTable {
   }
 }
 
+// expectedOf is what each action is expected to cost, or to bring.
+export const expectedOf = (decision) => decision.expected_cost ?? decision.expected_utility;
+
 // summary is what there is to say about all decisions: sentences, the first the most
 // important.
 export function summary(decisions, {actions, costs}) {
@@ -106,7 +109,7 @@ export function summary(decisions, {actions, costs}) {
   const bad = decisions.length - made.length;
   const flips = made.filter(flipped);
   const each = actions.map((action, a) => [action, made.filter(({decision}) => decision.action_index === a).length]).map(([action, n]) => `${count(n)} “${action}”`);
-  const mean = made.reduce((sum, {decision}) => sum + decision.expected[decision.action_index], 0) / made.length;
+  const mean = made.reduce((sum, {decision}) => sum + expectedOf(decision)[decision.action_index], 0) / made.length;
   return {
     flips: flips.length,
     headline: `${plural(made.length, "decision")}: ${each.join(", ")}.`,

@@ -1,6 +1,6 @@
 import {get, post} from "./api.js";
 import {curveCharts, curveHeight, knobTop} from "./curve.js";
-import {DecisionTable, flipped, summary} from "./decisions.js";
+import {DecisionTable, expectedOf, flipped, summary} from "./decisions.js";
 import {caption, cell, h, onWidth, setText} from "./dom.js";
 import {EntryTable, reach, typing} from "./entries.js";
 import {count, list, number, plural, rounded} from "./format.js";
@@ -10,7 +10,7 @@ import {light, methodLabel, theme} from "./looks.js";
 import {Panel, replaceTable} from "./panel.js";
 import {cellOf, readRows, writeCSV} from "./rows.js";
 import {saveCSV, saveSVG} from "./save.js";
-import {entriesOf, sameEntries, specText} from "./spec.js";
+import {entriesOf, multipleOf, sameEntries, specText, withMultiple} from "./spec.js";
 
 const longestLink = 6000; // characters of rows that still go into a link
 const longestShown = 200_000; // characters of rows that still go into the text field
@@ -84,7 +84,7 @@ export class Model extends Panel {
     chart.append(this.pictures);
     const set = (value, settled) => {
       const [a, o] = this.#vary();
-      this.change({costs: this.#entries().map((row, i) => (i === a ? row.with(o, rounded(value)) : row)), ...this.#range()}, settled);
+      this.change({costs: this.#entries().map((row, i) => (i === a ? row.with(o, withMultiple(row[o], rounded(value))) : row)), ...this.#range()}, settled);
     };
     this.handles = new Handles(chart, {
       move: (id, x) => set(this.scale.invert(Math.min(this.scale.range[1], Math.max(this.scale.range[0], x))), false),
@@ -340,7 +340,7 @@ export class Model extends Panel {
     const [a, o] = this.#vary();
     this.live.request({
       model, parsed, utility, isOwn: sameEntries(entries, this.#ownEntries()), calibrate: Boolean(state.calibrate), opinion: Boolean(state.opinion),
-      ...(a !== undefined && {vary: {action: model.actions[a], outcome: this.#outcomes[o]}, range: this.#range(), entry: this.#entryName(a, o), now: entries[a][o]}),
+      ...(a !== undefined && {vary: {action: model.actions[a], outcome: this.#outcomes[o]}, range: this.#range(), entry: this.#entryName(a, o), now: multipleOf(entries[a][o])}),
     });
   }
 
@@ -435,23 +435,26 @@ export class Model extends Panel {
   // The entry of the table that the curve varies, and how far.
 
   #numericEntries() {
-    return this.#ownEntries().flatMap((row, a) => row.flatMap((entry, o) => (typeof entry === "number" ? [[a, o]] : [])));
+    return this.#ownEntries().flatMap((row, a) => row.flatMap((entry, o) => (multipleOf(entry) === undefined ? [] : [[a, o]])));
   }
 
   #entryName(a, o) {
-    return `${this.model.utility.costs ? "cost" : "worth"} of ${this.model.actions[a]} when ${this.#outcomes[o]}`;
+    const what = `${this.model.utility.costs ? "cost" : "worth"} of ${this.model.actions[a]} when ${this.#outcomes[o]}`;
+    const entry = this.#ownEntries()[a][o];
+    return typeof entry === "number" ? what : `${what}, times ${withMultiple(entry, 1).slice(4)}`;
   }
 
   // #vary is the entry chosen, or the largest one.
   #vary() {
-    const choices = this.#numericEntries();
-    const own = this.#ownEntries();
-    return choices.find((choice) => choice.join() === this.state.vary) ?? choices.toSorted(([a, o], [b, p]) => own[b][p] - own[a][o])[0] ?? [];
+    const now = this.#entries();
+    const choices = this.#numericEntries().filter(([a, o]) => multipleOf(now[a][o]) !== undefined);
+    const own = ([a, o]) => multipleOf(this.#ownEntries()[a][o]);
+    return choices.find((choice) => choice.join() === this.state.vary) ?? choices.toSorted((one, other) => own(other) - own(one))[0] ?? [];
   }
 
   #range() {
     const [a, o] = this.#vary();
-    const own = a === undefined ? 1 : this.#ownEntries()[a][o];
+    const own = a === undefined ? 1 : multipleOf(this.#ownEntries()[a][o]);
     const log = this.state.log ?? own > 0;
     const scale = own > 0 ? own : reach(this.#ownEntries(), 1);
     return {log, from: this.state.from ?? (log ? rounded(scale / 20, 2) : 0), to: this.state.to ?? rounded(scale * (log ? 20 : 4), 2)};
@@ -460,7 +463,7 @@ export class Model extends Panel {
   #nudged(steps) {
     const [a, o] = this.#vary();
     const {log, from, to} = this.#range();
-    const now = this.#entries()[a][o];
+    const now = multipleOf(this.#entries()[a][o]);
     return Math.max(0, log ? now * (to / from) ** (steps / 100) : now + (steps * (to - from)) / 100);
   }
 
@@ -515,11 +518,11 @@ export class Model extends Panel {
   #saveTable() {
     if (!this.decisions) return;
     const {actions, costs, extras} = this.about;
-    const header = ["row", ...extras, "action", "own_action", "flipped", "probability", ...actions.map((action) => `expected_${costs ? "cost" : "utility"}_${action}`), "margin", "dissent", "unseen", "error"];
+    const header = ["row", ...extras, "action", "own_action", "flipped", "probability", ...actions.map((action) => `${costs ? "cost" : "utility"}_${action}`), "margin", "dissent", "unseen", "error"];
     saveCSV(`${this.model.name}-decisions`, writeCSV(header, this.decisions.map((entry) => {
       const {index, row, decision: d, own, errors} = entry;
       return [
-        index + 1, ...extras.map((name) => cellOf(row, name)), d?.action, own?.action, d && flipped(entry), d?.probability, ...actions.map((_, a) => d?.expected[a]), d?.margin,
+        index + 1, ...extras.map((name) => cellOf(row, name)), d?.action, own?.action, d && flipped(entry), d?.probability, ...actions.map((_, a) => d && expectedOf(d)[a]), d?.margin,
         d?.dissent && Object.entries(d.dissent).map((pair) => pair.join(": ")).join("; "), d?.unseen?.join("; "), errors?.map(({column, message}) => [column, message].filter(Boolean).join(": ")).join("; "),
       ];
     })));

@@ -22,4 +22,17 @@ export function specText(spec, actions, outcomes, entries) {
   return `{"outcomes":${JSON.stringify(outcomes)},"${kind}":${object(actions, rows)}${ceiling}}`;
 }
 
+// multipleOf is the number that an entry is, or that a column is multiplied by in it: 0.6 of
+// 0.6 * amount, 1 of amount. It is undefined for other formulas.
+export function multipleOf(entry) {
+  if (typeof entry === "number") return entry;
+  const found = product.exec(entry);
+  return found ? Number(found[1] ?? 1) : undefined;
+}
+
+// withMultiple is the entry with another number.
+export const withMultiple = (entry, value) => (typeof entry === "number" ? value : `${value} * ${product.exec(entry)[2]}`);
+
+const product = /^\s*(?:(-?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*\*\s*)?([\p{L}_][\p{L}\p{N}_.]*|`[^`]+`)\s*$/iu;
+
 export const sameEntries = (a, b) => JSON.stringify(a) === JSON.stringify(b);
