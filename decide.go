@@ -231,6 +231,10 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec)
 		s = m.utility
 	}
 	return func(yield func(DecidedRow, error) bool) {
+		if err := s.CheckColumns(r.Columns()); err != nil {
+			yield(DecidedRow{}, err)
+			return
+		}
 		m.blocks(ctx, r, func(b *data.Block, err error) bool {
 			var stakes []decision.Stakes
 			if err == nil {

@@ -126,6 +126,9 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	p.Utility = spec
+	if err := spec.CheckColumns(t.Columns()); err != nil {
+		return nil, err
+	}
 	if err := p.weigh(t.Floats); err != nil {
 		return nil, caseError(t.Name(), t.Line, err)
 	}

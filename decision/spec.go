@@ -199,6 +199,22 @@ func (s *Spec) Columns() []string {
 	return columns
 }
 
+// CheckColumns refuses columns that are not among those of a table, where the reason may
+// be a name that lacks its backticks; others are left to whoever looks for them.
+func (s *Spec) CheckColumns(columns []string) error {
+	for _, name := range s.Columns() {
+		if slices.Contains(columns, name) {
+			continue
+		}
+		for _, other := range columns {
+			if written := expr.Name(other); written != other && slices.Contains(strings.FieldsFunc(other, func(r rune) bool { return strings.ContainsRune(" +-*/()<>=!,", r) }), name) {
+				return specFault(fmt.Sprintf("the column %s is written %s, in backticks", quoted(other), written), "there is no column %s", quoted(name))
+			}
+		}
+	}
+	return nil
+}
+
 // noValues are the columns of a case that has none.
 func noValues(column string) (float64, error) {
 	return 0, fmt.Errorf("the costs depend on the column %s", quoted(column))

@@ -347,6 +347,25 @@ func TestSpecValues(t *testing.T) {
 	}
 }
 
+func TestCheckColumns(t *testing.T) {
+	s, err := ParseCosts("fn=credit-limit,fp=fee")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ columns, want string }{
+		{"credit,limit,fee", ""},
+		{"credit,limit", ""}, // that there is no fee is said by whoever looks for it
+		{"age,credit-limit", "there is no column \"credit\"; the column \"credit-limit\" is written `credit-limit`, in backticks"},
+		{"credit,credit limit", "the column \"credit limit\" is written `credit limit`, in backticks"},
+		{"credits-limits", ""},
+	} {
+		err := s.CheckColumns(strings.Split(c.columns, ","))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.columns, err)
+		}
+	}
+}
+
 // Where all entries are multiples of the same thing, they decide every case alike.
 func TestRule(t *testing.T) {
 	for _, c := range []struct {

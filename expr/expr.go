@@ -37,6 +37,9 @@ func (e Expr) Columns() []string { return e.root.columns(nil) }
 // String writes the expression so that it reads back the same.
 func (e Expr) String() string { return e.root.String() }
 
+// Name is how a column is written in an expression: in backticks where it needs them.
+func Name(name string) string { return (&node{op: column, name: name}).String() }
+
 // Eval is the value in one case, whose columns value gives; it may be nil if there are
 // none. An error of value is returned as it is; a column, or a result on the way, that is
 // not finite is a *ValueError.

@@ -219,12 +219,14 @@ func (rr *rowReader) unknownField(name string, fields bodyFields) error {
 
 // takeActions takes the memory of what actions cost, or bring, in the rows.
 func (r *rows) takeActions(s *decision.Spec) error {
-	const bytes = 64 // of one action's entries and expectation, and of the latter as it is written
+	const bytes = 80 // of one action's entries and expectation, and of the latter as it is written
 	return r.share.take(int64(r.n) * int64(len(s.Actions())) * bytes)
 }
 
 // takeRows takes the memory of rows to come.
-func (rr *rowReader) takeRows(n int) error { return rr.share.take(8 * int64(n) * int64(rr.dim)) }
+func (rr *rowReader) takeRows(n int) error {
+	return rr.share.take(8 * int64(n) * int64(rr.dim+len(rr.wanted)))
+}
 
 // restRows is how many rows are read between two looks at the context.
 const restRows = 64

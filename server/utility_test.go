@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -81,5 +82,32 @@ func TestLongNamesInManyRows(t *testing.T) {
 	}
 	if most := n * 1000; w.Body.Len() > most {
 		t.Error("a response of " + strconv.Itoa(w.Body.Len()) + " bytes")
+	}
+}
+
+// A utility that names columns of its own costs as much memory wherever it stands, and
+// rows are read once: what is behind them is found first, however it is spelled.
+func TestUtilityBehindRows(t *testing.T) {
+	m := (*newServer(t).models.Load())["loans"]
+	const rows, utility = `"rows":[{"age":31,"income":12,"job":"clerk","owner":true,"amount":7,"shoes":4}]`, `"fn=2*shoes,fp=1"`
+	taken := make(map[string]int64)
+	for _, text := range []string{
+		`{"utility":` + utility + `,` + rows + `}`, `{` + rows + `,"utility":` + utility + `}`, `{` + rows + `,"\u0075tility":` + utility + `}`,
+	} {
+		b := &body{Buffer: bytes.NewBufferString(text), share: share{budget: &budget{total: 1 << 30}}}
+		r, spec, err := m.readRows(t.Context(), b, bodyFields{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.values["shoes"]; len(got) != 1 || got[0] != 4 || len(spec.Columns()) != 1 {
+			t.Errorf("%s: shoes %v", text, got)
+		}
+		taken[text] = b.share.taken
+	}
+	for text, bytes := range taken {
+		// The columns of the row, and one for the costs.
+		if want := 8 * int64(m.model.Recipe().Dim()+1); bytes > 2*want {
+			t.Errorf("%s: %d bytes for one row of %d", text, bytes, want)
+		}
 	}
 }
