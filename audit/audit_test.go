@@ -344,6 +344,67 @@ func TestCostsOfCases(t *testing.T) {
 	}
 }
 
+// Costs that are all multiples of one column have a threshold, and the decision curve counts
+// cases by it: at the costs given, net benefit is what a method saves against treating none.
+func TestProportionalCosts(t *testing.T) {
+	a := sixty(t, Options{Methods: []lossep.Method{lossep.EP}, Fit: lossep.Options{Method: lossep.EP, Utility: costsOf(t, "fn=5*amount,fp=amount")}})
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Threshold == nil || r.Benefit == nil || r.Benefit.By != "amount" {
+		t.Fatalf("threshold %v, curve %v", r.Threshold, r.Benefit)
+	}
+	near(t, "threshold", *r.Threshold, 1.0/6)
+	amounts, err := a.table.Floats("amount")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stake := 0.0
+	for _, amount := range amounts {
+		stake += 5 * amount / float64(len(amounts))
+	}
+	none := r.Methods[len(r.Methods)-2]
+	for _, c := range r.Benefit.Curves {
+		if c.Method == "ep" {
+			near(t, "net benefit", c.Values[len(c.Values)/2], (none.MeanCost-r.Methods[0].MeanCost)/stake)
+		}
+	}
+}
+
+// Who gives utilities is told what the decisions bring.
+func TestUtilitiesAreReported(t *testing.T) {
+	spec, err := decision.ParseSpec("u", []byte("outcomes: [good, bad]\nutilities: {lend: {good: 1, bad: -6}, refuse: {good: 0, bad: 0}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := sixty(t, Options{Methods: []lossep.Method{lossep.EP}, Fit: lossep.Options{Method: lossep.EP, Utility: spec}})
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range r.Methods {
+		brought, n := 0.0, 0.0
+		for _, d := range r.Decisions {
+			if d.Method == s.Method {
+				n++
+				if d.Action == 0 && d.Positive {
+					brought -= 6
+				} else if d.Action == 0 {
+					brought++
+				}
+			}
+		}
+		near(t, s.Method, s.Utility.Value, brought/n)
+		if !(s.Utility.Low <= s.Utility.Value && s.Utility.Value <= s.Utility.High) {
+			t.Errorf("%s: %+v", s.Method, s.Utility)
+		}
+	}
+	if v := r.Verdicts[0]; !strings.Contains(v.Question, "bring") || !strings.Contains(v.Finding, "bring") {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := sixty(t, Options{Methods: []lossep.Method{lossep.EP}})

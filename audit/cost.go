@@ -62,8 +62,12 @@ func (a *Audit) possible(choices []int) *compare.Range {
 // differences is between what a case could have cost more on average by one of the
 // choices than by one of the others; without others, than nothing.
 func (a *Audit) differences(choices, others []int) *compare.Range {
+	return rangeOf(a.costs, choices, others)
+}
+
+func rangeOf(cases []decision.Stakes, choices, others []int) *compare.Range {
 	var r compare.Range
-	for _, c := range a.costs {
+	for _, c := range cases {
 		least, most := math.Inf(1), math.Inf(-1)
 		for y := range c.Table[0] {
 			low, high := entries(c.Table, y, choices)
@@ -73,8 +77,8 @@ func (a *Audit) differences(choices, others []int) *compare.Range {
 			}
 			least, most = min(least, low), max(most, high)
 		}
-		r.Least += least / float64(len(a.costs))
-		r.Most += most / float64(len(a.costs))
+		r.Least += least / float64(len(cases))
+		r.Most += most / float64(len(cases))
 	}
 	return &r
 }

@@ -75,6 +75,9 @@ type Score struct {
 	StdErr   float64 `json:"std_err"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
+	// Utility is what the decisions bring per case, where utilities were given; MeanCost is
+	// then what that falls short of hindsight.
+	Utility *Measure `json:"mean_utility,omitempty"`
 	// Taken is how often each action was taken, as a share of all decisions, and Counts
 	// how often it met which outcome.
 	Taken  []float64 `json:"taken"`
@@ -234,6 +237,7 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 		losses: make([]float64, a.problem.Len()), choices: d.choices,
 	}
 	total := 0.0
+	brought := make([]float64, a.problem.Len())
 	for _, f := range folds {
 		actions := make([]int, len(f.Rows))
 		for k, i := range f.Rows {
@@ -243,6 +247,7 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 			}
 			actions[k] = d.act(a.costs[i], p)
 			s.losses[i] += a.realised(i, actions[k]) / float64(a.opt.Repeats)
+			brought[i] += a.problem.Stakes(i).Table[actions[k]][a.outcome(i)] / float64(a.opt.Repeats)
 			s.Taken[actions[k]]++
 			total++
 		}
@@ -256,6 +261,16 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
 	s.MeanCost, s.StdErr, s.Low, s.High = e.Mean, e.StdErr, e.Low, e.High
+	if !a.problem.Utility.Costs() {
+		given := make([]decision.Stakes, a.problem.Len())
+		for i := range given {
+			given[i] = a.problem.Stakes(i)
+		}
+		if e, err = a.cases.Mean(brought, rangeOf(given, d.choices, nil), Level); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.name, err)
+		}
+		s.Utility = measure(e)
+	}
 	s.Counts = a.counts(s, folds)
 	if d.model == d.name {
 		if s.Quality, err = a.quality(d.model, folds); err != nil {

@@ -22,10 +22,12 @@ func (r *Result) price() Verdict {
 	own, constant := r.Methods[0], r.BestConstant()
 	c := r.comparison(constant.Method)
 	v := Verdict{Question: "What will these decisions cost me?", Answer: fmt.Sprintf("%s per case", like(own.MeanCost, own.Low, own.High))}
-	if !r.Costs {
-		v.Answer += " less than in hindsight"
+	if u := own.Utility; u != nil {
+		v.Question, v.Answer = "What will these decisions bring me?", fmt.Sprintf("%s per case", like(u.Value, u.Low, u.High))
+		v.Finding = fmt.Sprintf("Decided by %s, new cases like these bring %s each (95 %% interval %s). In what follows a cost is what that falls short of the best action in hindsight. ",
+			own.Method, like(u.Value, u.Low, u.High), between(u.Low, u.High))
 	}
-	v.Finding = fmt.Sprintf("Decided by %s, new cases like these cost %s each (95 %% interval %s). ", own.Method, like(own.MeanCost, own.Low, own.High), between(own.Low, own.High))
+	v.Finding += fmt.Sprintf("Decided by %s, new cases like these cost %s each (95 %% interval %s). ", own.Method, like(own.MeanCost, own.Low, own.High), between(own.Low, own.High))
 	constantly := fmt.Sprintf("%s, %s", constant.Method, like(constant.MeanCost, constant.Low, constant.High))
 	switch {
 	case c.Identical:

@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/audit"
@@ -69,18 +70,27 @@ func (r *Audit) costTable() *report.Table {
 		},
 		Best: "the lowest mean cost",
 	}
+	if !r.Costs {
+		t.Caption = "Utility per case, and what it falls short of the best action in hindsight"
+		t.Columns[1].Title = "short of hindsight"
+		t.Columns = slices.Insert(t.Columns, 1, report.Column{Title: "utility per case", Align: report.Right}, report.Column{Title: "95 % interval", Align: report.Right})
+		t.Best = "the highest mean utility"
+	}
 	lowest := r.Methods[0].MeanCost
 	for _, s := range r.Methods {
 		lowest = min(lowest, s.MeanCost)
 	}
 	for i, s := range r.Methods {
-		cells := make([]report.Cell, len(t.Columns))
-		cells[0].Text = report.MethodLabel(s.Method)
-		cells[1] = report.Cell{Text: report.Within(s.MeanCost, s.Low, s.High), Best: s.MeanCost == lowest}
-		cells[2].Text = report.Range(s.Low, s.High)
-		if i > 0 {
-			differenceCells(cells[3:], r.Comparisons[i-1])
+		cells := []report.Cell{{Text: report.MethodLabel(s.Method)}}
+		if u := s.Utility; u != nil {
+			cells = append(cells, report.Cell{Text: report.Within(u.Value, u.Low, u.High)}, report.Cell{Text: report.Range(u.Low, u.High)})
 		}
+		cells = append(cells, report.Cell{Text: report.Within(s.MeanCost, s.Low, s.High), Best: s.MeanCost == lowest}, report.Cell{Text: report.Range(s.Low, s.High)})
+		differences := make([]report.Cell, len(t.Columns)-len(cells))
+		if i > 0 {
+			differenceCells(differences, r.Comparisons[i-1])
+		}
+		cells = append(cells, differences...)
 		group := "methods"
 		if s.Kind == "baseline" {
 			group = "baselines"
