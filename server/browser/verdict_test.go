@@ -24,7 +24,7 @@ func TestVerdicts(t *testing.T) {
 		{"in the plane", "classifier?points=-1,0,-1;1,0,1&area=-3,3;-3,3&costs=1,0;0,1", map[string]string{"verdict": "at most 50.0%", "lines": "begins to act (below 50.0%)"}},
 		{"less junk", "reactor?data=1,2&threshold=2&clutter_weight=0.2", map[string]string{"junk": "20.0% of the measurements are junk", "verdict": "Right is to"}},
 		{"worth nothing", "reactor?data=1,2&threshold=2&utility=0,0;0,0", map[string]string{"verdict": "", "error": "utility"}},
-		{"worth the same", "reactor?data=1,2&threshold=2&utility=1,1;1,1", map[string]string{"verdict": "Both are worth the same", "junk": "half of the measurements are junk"}},
+		{"worth the same", "reactor?data=1,2&threshold=2&utility=1,1;1,1", map[string]string{"verdict": "", "error": "all actions have the same entries", "junk": "half of the measurements are junk"}},
 		{"danger below", "reactor?data=1,2&threshold=2&utility=0,1;1,0", map[string]string{"verdict": "leaving it on pays from 50.0% on"}},
 		{
 			"turns that are close together", "reactor?data=4.3,-3.7,3.8&threshold=9&utility=1,0.01;0.9244716446327346,1",
