@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test browser lint format fuzz robust bench generate licences
+.PHONY: build test browser lint format fuzz robust bench generate licences attack
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
@@ -40,3 +40,6 @@ generate:   ## the assembly of packages level3 and lanes
 
 licences:   ## the notices of what the program contains, anew
 	go test ./internal/notices -update
+
+attack:     ## sixty-four clients decide while others do their worst, for a minute: wants an idle machine
+	go test ./cmd/lossep -run TestDecisionsUnderAttack -v -attack 30s

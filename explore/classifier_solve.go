@@ -29,17 +29,17 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
 	var exact *truth
 	var exactErr error
-	var wait tasks.Group
-	wait.Go(func() { exact, exactErr = newTruth(ctx, s.model, s.grid) })
-	for i, d := range methods {
-		wait.Go(func() {
-			var f *fitted
-			if f, errs[i] = s.fit(ctx, d); errs[i] == nil {
-				answers[i], errs[i] = s.answer(ctx, d.Name, f)
-			}
-		})
-	}
-	wait.Wait()
+	// As many at once as there are processors: more would only keep others waiting.
+	tasks.For(len(methods)+1, func(i int) {
+		if i == len(methods) {
+			exact, exactErr = newTruth(ctx, s.model, s.grid)
+			return
+		}
+		var f *fitted
+		if f, errs[i] = s.fit(ctx, methods[i]); errs[i] == nil {
+			answers[i], errs[i] = s.answer(ctx, methods[i].Name, f)
+		}
+	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -215,8 +215,9 @@ func (s *classifierSolver) answer(ctx context.Context, name string, f *fitted) (
 		Method: name, Converged: f.Status.Converged, Sweeps: f.Status.Sweeps, ActionsHeld: f.Status.ActionsHeld,
 		LogEvidence: finiteOrNil(&f.LogEvidence), Probability: make([]float64, n), Action: make([]int, n),
 	}
-	// In parts, so that nobody waits long for an answer that is no longer wanted.
-	const part = 512
+	// In parts, so that nobody waits long for an answer that is no longer wanted, or for a
+	// processor: a corrected marginal takes up to half a millisecond.
+	const part = 16
 	stderr := make([]float64, part)
 	for i := 0; i < n && ctx.Err() == nil; i += part {
 		j := min(i+part, n)

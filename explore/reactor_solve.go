@@ -27,11 +27,7 @@ func (r Reactor) Solve(ctx context.Context) (*ReactorView, error) {
 	s.view.Phi = axis(s.view.Domain[0], s.view.Domain[1], phiPoints)
 	methods := infer.Methods(func(d infer.Method) bool { return d.Paper })
 	answers, errs := make([]*ReactorAnswer, len(methods)), make([]error, len(methods))
-	var wait tasks.Group
-	for i, d := range methods {
-		wait.Go(func() { answers[i], errs[i] = s.solve(ctx, d) })
-	}
-	wait.Wait()
+	tasks.For(len(methods), func(i int) { answers[i], errs[i] = s.solve(ctx, methods[i]) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
