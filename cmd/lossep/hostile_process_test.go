@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -135,6 +136,50 @@ func spend(t *testing.T, in io.Reader, args ...string) (out string, code int, rs
 	return said.String(), c.ProcessState.ExitCode(), c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 }
 
+// gzipped is a table of so many bytes that are lines like this one, compressed.
+func gzipped(line string, size int) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		if err == nil {
+			_, err = io.WriteString(z, "income,job,class\n")
+		}
+		block := []byte(strings.Repeat(line, 1<<20/len(line)))
+		for n := 0; n < size && err == nil; n += len(block) {
+			_, err = z.Write(block)
+		}
+		w.CloseWithError(errors.Join(err, z.Close()))
+	}()
+	return r
+}
+
+// Tables that are small until they are read, and rows and cells that never end.
+func TestMemoryOnHostileTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	save(t, fitLoans(t, 2), "fine.lossep")
+	const fit = "fit - --target class --positive bad --cost fn=5,fp=1"
+	for _, c := range []struct {
+		name, args, line string
+		code             int
+	}{
+		{"many rows", fit, "12,clerk,bad\n", 2},
+		{"many rows allowed", fit + " --max-rows 1000000000", "12,clerk,bad\n", 2},
+		{"many rows to audit", strings.Replace(fit, "fit", "audit", 1), "12,clerk,bad\n", 2},
+		{"a row without an end", fit, "12,", 2},
+		{"a cell without an end", fit, "x", 2},
+		{"a quoted cell without an end", fit, "\"x\n", 2},
+		{"a row without an end to predict", "predict fine.lossep - -o out.csv", "12,", 2},
+		{"a cell without an end to decide", "decide fine.lossep - -o out.csv", "x", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, code, rss := spend(t, gzipped(c.line, 2<<30), append(strings.Fields(c.args), "--max-memory", "500MB")...)
+			if code != c.code || rss > 600<<20 || !strings.Contains(out, "--max") && !strings.Contains(out, "line") {
+				t.Errorf("exit code %d, %d MB\n%.500s", code, rss>>20, out)
+			}
+		})
+	}
+}
+
 // A fit or an audit that would take more memory than is allowed is refused, and one that
 // is allowed keeps to it.
 func TestMemoryOfFits(t *testing.T) {
@@ -178,7 +223,7 @@ func TestFirstSignalEnds(t *testing.T) {
 	write(t, "many.csv", many.String())
 	before := entries(t, ".")
 	for _, args := range []string{
-		"fit pipe --cost fn=5,fp=1 -o out", "fit many.csv --target class --positive bad --cost fn=5,fp=1 --restarts 1000 -o out",
+		"fit - --cost fn=5,fp=1 -o out", "predict model.lossep - -o out", "audit - --cost fn=5,fp=1 --out folder", "fit pipe --cost fn=5,fp=1 -o out", "fit many.csv --target class --positive bad --cost fn=5,fp=1 --restarts 1000 -o out",
 		"decide model.lossep pipe -o out", "decide model.lossep - --utility pipe -o out",
 		"audit pipe --cost fn=5,fp=1 --out folder", "audit many.csv --target class --positive bad --cost fn=5,fp=1 --repeats 50 --out audited",
 		"paper --out paper", "serve model.lossep --addr 127.0.0.1:0",

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"runtime/debug"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,22 +26,15 @@ func (m *memory) String() string {
 func (m *memory) Type() string { return "size" }
 
 func (m *memory) Set(text string) error {
-	number := strings.TrimRight(text, "Bb")
-	factor := 1.0
-	for k, unit := range []string{"k", "m", "g", "t"} {
-		if rest, ok := strings.CutSuffix(strings.ToLower(number), unit); ok {
-			number, factor = rest, math.Pow(1000, float64(k+1))
-		}
-	}
-	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	const least = 64e6 // the program itself, and a small model
-	if err != nil || !(x*factor <= 1e15) {
-		return fmt.Errorf("%q is no size, such as 500MB or 4GB", text)
+	n, err := parseSize(text)
+	if err != nil {
+		return err
 	}
-	if x*factor < least {
+	if n < least {
 		return fmt.Errorf("%q is too little; give at least %v", text, memoryOf(least))
 	}
-	*m = memory(x * factor)
+	*m = memory(n)
 	return nil
 }
 

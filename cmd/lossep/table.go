@@ -179,6 +179,9 @@ func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int) (*data
 		return nil, err
 	}
 	f.Limits.Rows = maxRows
+	if f.Limits.Cells == 0 { // a quarter of the memory, at eight bytes each
+		f.Limits.Cells = int(min(data.DefaultCells, maxMemory(c)/32))
+	}
 	r, name, err := openInput(c, path)
 	if err != nil {
 		return nil, err
