@@ -32,6 +32,9 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	if target := m.outcomes(); !slices.Equal(s.Outcomes(), target) {
 		return nil, inputf("utility", "its outcomes %q are not %q, those of the model; bind it first", s.Outcomes(), target)
 	}
+	if m.x == nil {
+		return nil, inputf("utility", "a model of %d rows does not keep them, and calibration needs them; fit again with these costs and the method loss-ep", m.provenance.Rows)
+	}
 	p := &Problem{
 		Recipe: m.recipe, X: m.x, Labels: m.labels, Utility: s, Kernel: m.kernel,
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed},
@@ -42,9 +45,12 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		}
 		return nil, err
 	}
+	if m.inducing != nil {
+		return m.calibrateInduced(ctx, p)
+	}
 	l := &Learned{
-		problem: p, process: m.process,
-		model:  &infer.Model{Views: m.process.Views(), Terms: m.likelihood.terms(m.labels)},
+		problem: p, process: m.full,
+		model:  &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels)},
 		ep:     &infer.Result{Sites: infer.Sites{Terms: m.ep}, LogEvidence: m.summary.LogEvidence},
 		search: m.summary.Search,
 		second: m.second(),
@@ -56,7 +62,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 // doubts are what a status has to say about EP, for another method that starts from it.
 func (m *Model) doubts() []string {
 	s := m.summary.Status
-	if isEP(m.method.row(len(m.labels))) && !s.Converged {
+	if isEP(m.method.row(m.provenance.Rows)) && !s.Converged {
 		return []string{doubtOfEP(s.Text)}
 	}
 	return slices.Clone(s.Notes)

@@ -31,11 +31,12 @@ func utilityLines(s *decision.Spec, zero float64) []string {
 func (m *Model) Results() []string {
 	s := m.summary
 	lines := []string{
-		fmt.Sprintf("method      %s (%s)", m.method, m.method.row(len(m.labels)).Title),
+		fmt.Sprintf("method      %s (%s)", m.method, m.method.row(m.provenance.Rows).Title),
 		fmt.Sprintf("likelihood  %s", m.likelihood),
 		fmt.Sprintf("kernel      %s", m.kernelLine()),
 		fmt.Sprintf("log evidence                   %.6f", s.LogEvidence),
 	}
+	lines = append(lines, m.inducingLines()...)
 	if o := s.Objective; o != nil {
 		lines = append(lines, fmt.Sprintf("%-30s %.6f", o.Name, o.Value))
 	}

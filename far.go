@@ -103,13 +103,14 @@ func (m *Model) far(x *mat.Dense, row int) error {
 	e := &FarError{Row: row, Standardised: m.recipe.Standardize}
 	most := 1.0 // as far as the farthest training row
 	feature := 0
-	n, _ := m.x.Dims()
+	known := m.known()
+	n, _ := known.Dims()
 	for _, c := range m.recipe.Columns {
 		one := data.Recipe{Columns: []data.Column{c}}
 		for range one.Dim() {
 			z, reach := x.At(row, feature), 1.0
 			for i := range n {
-				reach = max(reach, math.Abs(m.x.At(i, feature)))
+				reach = max(reach, math.Abs(known.At(i, feature)))
 			}
 			if ratio := math.Abs(z) / reach; !(ratio <= most) {
 				e.Column, e.Feature, most = c.Name, z, ratio
@@ -121,6 +122,14 @@ func (m *Model) far(x *mat.Dense, row int) error {
 		}
 	}
 	return e
+}
+
+// known are the inputs that a model knows: of the training rows, or of the inducing points.
+func (m *Model) known() *mat.Dense {
+	if m.inducing != nil {
+		return m.inducing.process.Points()
+	}
+	return m.x
 }
 
 // isFinite tells whether a prediction is made of numbers.

@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/safetensors"
@@ -65,6 +66,18 @@ func (m *Model) file() (*safetensors.File, error) {
 		return nil, fmt.Errorf("model file: %w", err)
 	}
 	f := &safetensors.File{Metadata: map[string]string{"format": fileFormat, "version": fileVersion, "model": string(text)}}
+	if m.inducing != nil {
+		z := m.inducing.process.Points()
+		points, d := z.Dims()
+		f.AddFloats("points", mat.DenseCopyOf(z).RawMatrix().Data, points, d)
+		addNatural(f, "posterior.ep", m.inducing.ep.Natural())
+		if m.method != EP {
+			addNatural(f, "posterior", m.inducing.own.Natural())
+		}
+		if m.x == nil {
+			return f, nil
+		}
+	}
 	n, d := m.x.Dims()
 	f.AddFloats("inputs", mat.DenseCopyOf(m.x).RawMatrix().Data, n, d)
 	labels := make([]int64, n)
@@ -73,15 +86,19 @@ func (m *Model) file() (*safetensors.File, error) {
 	}
 	f.AddInts("labels", labels, n)
 	addSites(f, "ep", m.ep)
-	if m.method != EP && m.method != Corrected {
+	if m.inducing == nil && m.method != EP && m.method != Corrected {
 		addSites(f, "sites", m.sites)
 	}
 	if m.calibration != nil {
-		f.AddFloats("calibration.h", m.calibration.H, n)
-		// The lower triangle is filled in, for readers that take the matrix as it is.
-		f.AddFloats("calibration.precision", mat.DenseCopyOf(m.calibration.P).RawMatrix().Data, n, n)
+		addNatural(f, "calibration", m.calibration)
 	}
 	return f, nil
+}
+
+func addNatural(f *safetensors.File, name string, q *gauss.Natural) {
+	f.AddFloats(name+".h", q.H, q.Dim())
+	// The lower triangle is filled in, for readers that take the matrix as it is.
+	f.AddFloats(name+".precision", mat.DenseCopyOf(q.P).RawMatrix().Data, q.Dim(), q.Dim())
 }
 
 func addSites(f *safetensors.File, name string, sites []gauss.Scalar) {
@@ -171,51 +188,120 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 		summary: h.Summary, provenance: h.Provenance,
 	}
 	n, d := h.Recipe.Rows, h.Recipe.Dim()
-	if need := loadBytes(n, d); need > float64(bytes) {
+	need := loadBytes(n, d)
+	if s := h.Summary.Inducing; s != nil {
+		need = s.loadBytes(n, d)
+	}
+	if need > float64(bytes) {
 		return nil, fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", n, need/1e9, float64(bytes)/1e9)
 	}
 	if m.kernel, err = kernel.Parse(h.Kernel, d); err != nil {
 		return nil, err
 	}
-	inputs, err := f.Floats("inputs", n, d)
+	tensors := 0
+	if h.Summary.Inducing != nil {
+		if tensors, err = m.readInducing(f); err != nil {
+			return nil, err
+		}
+	}
+	if m.inducing == nil || keepsRows(n, d) {
+		rows, err := m.readRows(f)
+		if err != nil {
+			return nil, err
+		}
+		tensors += rows
+	}
+	if len(f.Tensors) != tensors {
+		return nil, fmt.Errorf("it has %d tensors and not the %d of the method %s", len(f.Tensors), tensors, m.method)
+	}
+	assemble := func() error { return m.assemble(nil, nil) }
+	if m.inducing != nil {
+		assemble = m.assembleInduced
+	}
+	if err := assemble(); err != nil {
+		return nil, fmt.Errorf("its numbers make no posterior: %w", err)
+	}
+	return m, nil
+}
+
+// readInducing reads the inducing points and the posteriors on what is seen from them, and
+// returns how many tensors that were.
+func (m *Model) readInducing(f *safetensors.File) (tensors int, err error) {
+	size, d := m.summary.Inducing.Points, m.recipe.Dim()
+	points, err := f.Floats("points", size, d)
+	if err != nil {
+		return 0, err
+	}
+	if err := checkNumbers("points", points.Floats, Farthest); err != nil {
+		return 0, err
+	}
+	m.inducing = new(inducing)
+	if m.inducing.process, err = gp.NewInducing(m.kernel, mat.NewDense(size, d, points.Floats)); err != nil {
+		return 0, err
+	}
+	if m.inducing.ep, err = readPosterior(f, "posterior.ep", size); err != nil {
+		return 0, err
+	}
+	m.inducing.own = m.inducing.ep
+	if m.method == EP {
+		return 3, nil
+	}
+	m.inducing.own, err = readPosterior(f, "posterior", size)
+	return 5, err
+}
+
+func readPosterior(f *safetensors.File, name string, size int) (*gauss.Gaussian, error) {
+	n, err := readNatural(f, name, size)
 	if err != nil {
 		return nil, err
 	}
+	q := gauss.NewGaussian(size)
+	if err := q.Exchange(n); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return q, nil
+}
+
+// readRows reads what is kept of the training rows, and returns how many tensors that
+// were.
+func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
+	n, d := m.recipe.Rows, m.recipe.Dim()
+	inputs, err := f.Floats("inputs", n, d)
+	if err != nil {
+		return 0, err
+	}
 	if err := checkNumbers("inputs", inputs.Floats, Farthest); err != nil {
-		return nil, err // beyond that no kernel can be computed
+		return 0, err // beyond that no kernel can be computed
 	}
 	m.x = mat.NewDense(n, d, inputs.Floats)
 	if m.labels, err = readLabels(f, n); err != nil {
-		return nil, err
+		return 0, err
 	}
-	if err := checkCounts(h.Recipe.Target, m.labels); err != nil {
-		return nil, err
+	if err := checkCounts(m.recipe.Target, m.labels); err != nil {
+		return 0, err
 	}
 	if m.ep, err = readSites(f, "ep", n); err != nil {
-		return nil, err
+		return 0, err
+	}
+	if m.inducing != nil {
+		return 4, nil
 	}
 	m.sites = m.ep
-	tensors := 4
+	tensors = 4
 	if m.method != EP && m.method != Corrected {
 		if m.sites, err = readSites(f, "sites", n); err != nil {
-			return nil, err
+			return 0, err
 		}
 		tensors += 2
 	}
 	// A calibrated VI that had nothing to calibrate has no such site.
 	if _, err := f.Floats("calibration.h", -1); err == nil && m.method == LossVI {
-		if m.calibration, err = readCalibration(f, n); err != nil {
-			return nil, err
+		if m.calibration, err = readNatural(f, "calibration", n); err != nil {
+			return 0, err
 		}
 		tensors += 2
 	}
-	if len(f.Tensors) != tensors {
-		return nil, fmt.Errorf("it has %d tensors and not the %d of the method %s", len(f.Tensors), tensors, m.method)
-	}
-	if err := m.assemble(nil, nil); err != nil {
-		return nil, fmt.Errorf("its numbers make no posterior: %w", err)
-	}
-	return m, nil
+	return tensors, nil
 }
 
 // parseHeader reads the JSON and checks what it says by itself.
@@ -282,12 +368,12 @@ func readSites(f *safetensors.File, name string, n int) ([]gauss.Scalar, error) 
 	return sites, checkSites(name, sites)
 }
 
-func readCalibration(f *safetensors.File, n int) (*gauss.Natural, error) {
-	h, err := f.Floats("calibration.h", n)
+func readNatural(f *safetensors.File, name string, n int) (*gauss.Natural, error) {
+	h, err := f.Floats(name+".h", n)
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.Floats("calibration.precision", n, n)
+	p, err := f.Floats(name+".precision", n, n)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,11 @@ func (h *header) checkSummary() error {
 			}
 		}
 	}
+	if s.Inducing != nil {
+		if err := s.Inducing.check(h.Recipe.Rows); err != nil {
+			return err
+		}
+	}
 	if search := s.Search; search != nil {
 		if search.Evaluations < 0 {
 			return fmt.Errorf("its kernel was found in %d evaluations", search.Evaluations)
@@ -117,13 +122,16 @@ var errNoPredictions = errors.New("its predictions are no finite numbers; bring 
 // sites and a few others. A posterior that can be factored and no more, of a kernel or
 // sites beyond what float64 can hold, gives numbers that are none.
 func (m *Model) checkPredictions() error {
-	n, _ := m.x.Dims()
+	n, _ := m.known().Dims()
 	rows := []int{0, n / 3, n / 2, n - 1}
 	for _, size := range []func(gauss.Scalar) float64{
 		func(s gauss.Scalar) float64 { return math.Abs(s.Tau) },
 		func(s gauss.Scalar) float64 { return math.Abs(s.Nu) },
 	} {
 		for _, sites := range [][]gauss.Scalar{m.ep, m.sites} {
+			if m.inducing != nil {
+				break // the sites are those of other inputs
+			}
 			largest := 0
 			for i, s := range sites {
 				if size(s) > size(sites[largest]) {
@@ -134,7 +142,7 @@ func (m *Model) checkPredictions() error {
 		}
 	}
 	slices.Sort(rows)
-	x := rowsOf(m.x, slices.Compact(rows))
+	x := rowsOf(m.known(), slices.Compact(rows))
 	for k := range m.opinions {
 		for _, p := range m.opinions[k].predict(m, x) {
 			if !finite.All(p.Mean, p.Variance) || !(p.Variance >= 0) || !(p.Probability() >= 0 && p.Probability() <= 1) {

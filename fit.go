@@ -39,6 +39,7 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 // that they differ in nothing else.
 type Learned struct {
 	problem *Problem
+	induced *gp.Induced // set with inducing points, and then the next three are not
 	process *gp.Process
 	model   *infer.Model
 	ep      *infer.Result
@@ -51,6 +52,9 @@ type Learned struct {
 // Learn finds the hyperparameters that maximise EP's evidence, or keeps them if they
 // are fixed, and runs EP with them.
 func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
+	if p.opt.Induces(p.Len()) {
+		return p.induce(ctx)
+	}
 	terms := p.opt.Likelihood.terms(p.Labels)
 	if !p.opt.Fixed {
 		return p.optimise(ctx, terms)
@@ -64,16 +68,16 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if l.ep, err = EP.row(p.Len()).Fit(ctx, l.model, p.options()); err != nil {
 		return nil, err
 	}
-	l.doubts = doubtsOf(l.ep)
+	l.doubts = doubtsOf(l.ep.Status)
 	return l, nil
 }
 
 // doubtsOf are the notes on a run of EP for those who use it.
-func doubtsOf(r *infer.Result) []string {
-	if r.Status.Converged {
+func doubtsOf(s infer.Status) []string {
+	if s.Converged {
 		return nil
 	}
-	return []string{doubtOfEP(r.Status.String())}
+	return []string{doubtOfEP(s.String())}
 }
 
 func doubtOfEP(status string) string { return "EP, whose evidence is reported: " + status }
@@ -91,16 +95,22 @@ func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned
 	if err != nil {
 		return nil, err
 	}
-	search := &Search{Evaluations: fit.Evaluations, Stationary: fit.Stop == gp.Stationary, Stop: fit.Stop.String(), LogPrior: fit.LogPrior}
-	for k, name := range fit.Process.Kernel().ParamNames() {
-		if fit.AtBound[k] {
-			search.AtBound = append(search.AtBound, name)
-		}
-	}
+	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	return &Learned{
 		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms},
-		ep: &fit.EP.Result, search: search, doubts: doubtsOf(&fit.EP.Result),
+		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
 	}, nil
+}
+
+// newSearch is how a search ended.
+func newSearch(evaluations int, stop gp.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
+	s := &Search{Evaluations: evaluations, Stationary: stop == gp.Stationary, Stop: stop.String(), LogPrior: logPrior}
+	for i, name := range k.ParamNames() {
+		if atBound[i] {
+			s.AtBound = append(s.AtBound, name)
+		}
+	}
+	return s
 }
 
 // options are those of all methods: all sites at once, in matrix products.
@@ -110,18 +120,26 @@ func (p *Problem) options() infer.Options {
 
 func (p *Problem) tell(stage string, step int, logEvidence float64) {
 	if p.opt.Progress != nil {
-		p.opt.Progress(Progress{stage, step, logEvidence})
+		p.opt.Progress(Progress{Stage: stage, Step: step, LogEvidence: logEvidence})
 	}
 }
 
 // Kernel is the kernel found.
-func (l *Learned) Kernel() kernel.Kernel { return l.process.Kernel() }
+func (l *Learned) Kernel() kernel.Kernel {
+	if l.induced != nil {
+		return l.induced.Process.Kernel()
+	}
+	return l.process.Kernel()
+}
 
 // Model applies a method. The result does not depend on which methods were applied
 // before.
 func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	if err := method.check(); err != nil {
 		return nil, err
+	}
+	if l.induced != nil {
+		return l.inducedModel(ctx, method)
 	}
 	p := l.problem
 	d := method.row(p.Len())

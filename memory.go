@@ -38,12 +38,49 @@ func loadBytes(rows, features int) float64 {
 
 // Bytes is about what the model takes, in bytes of memory.
 func (m *Model) Bytes() float64 {
+	if m.inducing != nil {
+		return keptMatrices*matrixBytes(m.inducing.process.Dim()) + m.summary.Inducing.rowBytes(m.provenance.Rows, m.provenance.Features)
+	}
 	rows, features := m.x.Dims()
 	return keptMatrices*matrixBytes(rows) + 8*float64(rows)*float64(features)
 }
 
+// CalibrationBytes is about what Calibrate takes, in bytes of memory.
+func (m *Model) CalibrationBytes() float64 {
+	if m.inducing != nil {
+		return LossEP.FitBytes(m.inducing.process.Dim()) + 32*float64(m.provenance.Rows) + calibrationMemory
+	}
+	return LossEP.FitBytes(m.provenance.Rows)
+}
+
+// rowBytes is what a model with inducing points keeps of its rows.
+func (s *Inducing) rowBytes(rows, features int) float64 {
+	if !keepsRows(rows, features) {
+		return 0
+	}
+	return 8 * float64(rows) * float64(features+3)
+}
+
+// loadBytes is what it takes to read a model with inducing points.
+func (s *Inducing) loadBytes(rows, features int) float64 {
+	return loadBytes(s.Points, features) + 3*s.rowBytes(rows, features)
+}
+
+// roomBytes is what views of so many rows from inducing points may take up: half of what
+// is allowed, less what the rows and their sites take.
+func (o *Options) roomBytes(rows, features int) int64 {
+	return max(0, o.MaxMemory/2-int64(rows)*int64(8*features+sitesOfRow))
+}
+
+// sitesOfRow is what a row takes beside its features: its sites, old and new, and its
+// label.
+const sitesOfRow = 40
+
 // affordable refuses a fit that would take more memory than it may.
 func (o *Options) affordable(name string, rows int) error {
+	if o.Induces(rows) {
+		return nil
+	}
 	need := o.Method.FitBytes(rows)
 	if need <= float64(o.MaxMemory) {
 		return nil

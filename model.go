@@ -19,23 +19,26 @@ import (
 // Whatever the method, what it learned is one Gaussian site for each training row (and
 // a dense one more for a calibrated VI), from which its posterior is made by one
 // factorisation. The sites of EP are kept beside those of another method, for a second
-// opinion.
+// opinion. Where rows are many it is inducing points and a Gaussian on what is seen from
+// them, and the rows and their sites are kept if they are not too many.
 type Model struct {
 	recipe      *data.Recipe
 	utility     *decision.Spec
 	kernel      kernel.Kernel
 	likelihood  Likelihood
 	method      Method
-	x           *mat.Dense
-	labels      []int
-	ep, sites   []gauss.Scalar // of EP and of the method
+	x           *mat.Dense     // nil if there are too many rows
+	labels      []int          // likewise
+	ep, sites   []gauss.Scalar // of EP, likewise, and of the method, nil with inducing points
 	calibration *gauss.Natural // of LossVI only
 	summary     Summary
 	provenance  Provenance
+	inducing    *inducing // nil for the full process
 
 	// Made from the above.
-	process  *gp.Process
-	opinions []opinion // the method's own first
+	process  latent
+	full     *gp.Process // the same, nil with inducing points
+	opinions []opinion   // the method's own first
 }
 
 // Recipe is how rows become numbers. It must not be changed.
@@ -68,7 +71,7 @@ func (m *Model) assemble(process *gp.Process, second []opinion) error {
 			return err
 		}
 	}
-	m.process = process
+	m.process, m.full = process, process
 	if second == nil {
 		var err error
 		if second, err = m.expectationPropagation(); err != nil {
@@ -97,9 +100,9 @@ func (m *Model) expectationPropagation() ([]opinion, error) {
 	if err != nil {
 		return nil, err
 	}
-	terms := &infer.Model{Views: m.process.Views(), Terms: m.likelihood.terms(m.labels)}
+	terms := &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels)}
 	corrected := Corrected.row(len(m.labels)).Refine(terms, &infer.Result{Q: q, Sites: infer.Sites{Terms: m.ep}})
-	return []opinion{newOpinion(EP, m.process, q, m.ep, nil), {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
+	return []opinion{newOpinion(EP, m.full, q, m.ep, nil), {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
 }
 
 // second is the opinions of EP and of its corrections, in this order.
@@ -116,9 +119,9 @@ func (m *Model) second() []opinion {
 // gaussian is the prior times the sites: h = Aᵀν and Λ = I + AᵀTA, plus what
 // calibration adds.
 func (m *Model) gaussian(sites []gauss.Scalar, calibration *gauss.Natural) (*gauss.Gaussian, error) {
-	n := gauss.NewNatural(m.process.Views().Dim())
+	n := gauss.NewNatural(m.full.Views().Dim())
 	n.SetStandard()
-	n.TimesScalars(m.process.Views(), sites, new(gauss.Workspace))
+	n.TimesScalars(m.full.Views(), sites, new(gauss.Workspace))
 	if calibration != nil {
 		n.Times(calibration, 1)
 	}

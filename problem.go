@@ -24,8 +24,9 @@ const (
 	// noise. A choice among kernels on the folds it is measured on flatters the one
 	// chosen a little.
 	DefaultKernel = "matern32 + constant"
-	// DefaultMaxRows is the number of training rows beyond which a fit is refused
-	// unless Options allow more: memory grows with its square, time with its cube.
+	// DefaultMaxRows is the number of training rows beyond which a fit of the full process
+	// is refused unless Options allow more: memory grows with its square, time with its
+	// cube.
 	DefaultMaxRows = 5000
 )
 
@@ -54,10 +55,20 @@ type Options struct {
 	Restarts int
 	// Seed decides everything random: the same seed gives the same model.
 	Seed uint64
-	// MaxRows is the largest number of training rows; 0 stands for DefaultMaxRows.
+	// Inducing is the number of inducing points from which the process is seen where rows
+	// are many; AutoInducing and NoInducing are the other choices.
+	Inducing int
+	// Power is that of power expectation propagation, for comparison: above 0 and at most
+	// 1, which is EP and which 0 stands for. It needs inducing points.
+	Power float64
+	// Checkpoints, if set, keep where a fit with inducing points has come to.
+	Checkpoints Checkpoints
+	// MaxRows is the largest number of training rows; 0 stands for no limit with inducing
+	// points, and for DefaultMaxRows without.
 	MaxRows int
 	// MaxMemory is the most bytes of memory that the fit may take; 0 stands for
-	// DefaultMaxMemory.
+	// DefaultMaxMemory. With inducing points what the rows leave of half of it is for
+	// views of them, and views that do not fit are made again in every pass.
 	MaxMemory int64
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
@@ -67,7 +78,10 @@ type Options struct {
 type Progress struct {
 	Stage       string  // what is being done
 	Step        int     // of that stage, from 1
-	LogEvidence float64 // with the prior, of the kernel tried last in a search for one
+	Steps       int     // the most that the stage will have; 0 where that is not known
+	Pass        int     // over the rows, of that step; 0 where rows are not gone over in passes
+	Residual    float64 // how far the pass has moved the posterior, in its standard deviations
+	LogEvidence float64 // of the kernel tried last in a search for one, with the prior where there are no passes
 }
 
 // Problem is what is to be fitted: training rows as numbers, and what actions are
@@ -96,9 +110,12 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Len() > o.MaxRows {
-		return nil, inputf("max rows", "%s has %d rows, more than %d; the search for a kernel would take about %.0f GB and %v: give a sample of the rows, or raise the limit",
-			t.Name(), t.Len(), o.MaxRows, math.Ceil(o.Method.FitBytes(t.Len())/1e9), fitTime(t.Len()))
+	if limit := o.rowLimit(t.Len()); t.Len() > limit {
+		msg := fmt.Sprintf("%s has %d rows, more than %d", t.Name(), t.Len(), limit)
+		if o.Inducing == NoInducing {
+			msg += fmt.Sprintf("; without inducing points the search for a kernel would take about %.0f GB and %v: let there be some", math.Ceil(o.Method.FitBytes(t.Len())/1e9), fitTime(t.Len()))
+		}
+		return nil, inputf("max rows", "%s; give a sample of the rows, or raise the limit", msg)
 	}
 	if err := o.affordable(t.Name(), t.Len()); err != nil {
 		return nil, err
@@ -148,13 +165,13 @@ func fitTime(rows int) time.Duration {
 // complete fills in defaults and checks what does not need the data.
 func (o Options) complete(rows int) (Options, error) {
 	if o.Method == "" {
-		o.Method = DefaultMethod(rows)
+		o.Method = o.DefaultMethod(rows)
+	}
+	if err := o.Method.check(); err != nil {
+		return o, err
 	}
 	if o.Kernel == "" {
 		o.Kernel = DefaultKernel
-	}
-	if o.MaxRows == 0 {
-		o.MaxRows = DefaultMaxRows
 	}
 	if o.MaxMemory == 0 {
 		o.MaxMemory = DefaultMaxMemory
@@ -165,11 +182,37 @@ func (o Options) complete(rows int) (Options, error) {
 		return o, inputf("restarts", "%d is below 0", o.Restarts)
 	case o.MaxMemory < 0:
 		return o, inputf("max memory", "%d is below 0", o.MaxMemory)
-	}
-	if err := o.Method.check(); err != nil {
-		return o, err
+	case o.Inducing < NoInducing:
+		return o, inputf("inducing", "%d is no number of points", o.Inducing)
+	case o.Inducing > rows:
+		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
+	case !(o.Power >= 0 && o.Power <= 1):
+		return o, inputf("power", "%v is not between 0 and 1", o.Power)
+	case o.Induces(rows) && !o.Method.byPasses():
+		return o, inputf("method", "%s needs every training row for each decision, and %d are seen from inducing points; choose one of %s, %s, %s and %s, or no inducing points", o.Method, rows, EP, LossEP, VI, Laplace)
+	case o.power() != 1 && !o.Induces(rows):
+		return o, inputf("power", "powers are for inducing points; give their number")
 	}
 	return o, o.Likelihood.check()
+}
+
+// power is the power in force.
+func (o Options) power() float64 {
+	if o.Power == 0 {
+		return 1
+	}
+	return o.Power
+}
+
+// rowLimit is the most training rows of a fit with so many.
+func (o Options) rowLimit(rows int) int {
+	switch {
+	case o.MaxRows > 0:
+		return o.MaxRows
+	case o.Induces(rows):
+		return math.MaxInt
+	}
+	return DefaultMaxRows
 }
 
 // encode applies a recipe that is given.

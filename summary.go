@@ -3,6 +3,8 @@ package lossep
 import (
 	"slices"
 
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 )
@@ -35,6 +37,8 @@ type Summary struct {
 	Zero float64 `json:"zero"`
 	// Jitter is what had to be added to the diagonal of the kernel's matrix.
 	Jitter float64 `json:"jitter"`
+	// Inducing is nil for the full process.
+	Inducing *Inducing `json:"inducing,omitempty"`
 }
 
 // Search is how the search for hyperparameters ended.
@@ -86,34 +90,67 @@ type LeaveOneOut struct {
 // leaveOneOut predicts and decides every training row without it.
 func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 	n := p.Len()
-	views := m.process.Views()
+	views := m.full.Views()
 	mean, variance := make([]float64, n), make([]float64, n)
 	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
-	terms, outcome := m.likelihood.terms(p.Labels), m.likelihood.outcome()
-	loo := &LeaveOneOut{Method: m.method}
+	terms := m.likelihood.terms(p.Labels)
+	method := m.method
 	if d := m.method.row(n); d.Refines() {
-		loo.Method = Method(d.Of)
+		method = Method(d.Of)
 	}
-	constant := make([]float64, len(p.Stakes(0).Table))
+	tally := p.newTally(method)
 	for i, site := range m.sites {
 		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
 		if !cavity.Proper() {
 			return nil
 		}
-		at, spread := cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i)
-		logP, _, _ := terms[i].LogMean(at, spread)
-		loo.LogPredictive += logP
-		p0, p1 := outcome.Probability(at, spread)
-		stakes, y := p.Stakes(i), (p.Labels[i]+1)/2
-		loo.Value += stakes.Table[stakes.Best([]float64{p0, p1}, -1)][y] / float64(n)
-		for a, row := range stakes.Table {
-			constant[a] += row[y] / float64(n)
-		}
+		tally.add(i, terms[i], cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
 	}
-	loo.ConstantAction = slices.Index(constant, slices.Max(constant))
-	if p.Utility.Costs() {
-		loo.ConstantAction = slices.Index(constant, slices.Min(constant))
+	return tally.result()
+}
+
+// tally adds up what rows are predicted and decided without them.
+type tally struct {
+	problem  *Problem
+	outcome  decision.Outcome
+	loo      *LeaveOneOut
+	constant []float64 // of every action for all rows
+	improper bool
+}
+
+func (p *Problem) newTally(method Method) *tally {
+	return &tally{
+		problem: p, outcome: p.opt.Likelihood.outcome(), loo: &LeaveOneOut{Method: method},
+		constant: make([]float64, len(p.Stakes(0).Table)),
 	}
-	loo.Constant = constant[loo.ConstantAction]
-	return loo
+}
+
+// add takes in training row i, whose latent value has this mean and variance without it.
+func (t *tally) add(i int, term factor.Factor, mean, variance float64) {
+	if !(variance >= 0) {
+		t.improper = true
+		return
+	}
+	p := t.problem
+	logP, _, _ := term.LogMean(mean, variance)
+	t.loo.LogPredictive += logP
+	p0, p1 := t.outcome.Probability(mean, variance)
+	stakes, y, n := p.Stakes(i), (p.Labels[i]+1)/2, float64(p.Len())
+	t.loo.Value += stakes.Table[stakes.Best([]float64{p0, p1}, -1)][y] / n
+	for a, row := range stakes.Table {
+		t.constant[a] += row[y] / n
+	}
+}
+
+// result is nil when a posterior without one of the rows does not exist.
+func (t *tally) result() *LeaveOneOut {
+	if t.improper {
+		return nil
+	}
+	t.loo.ConstantAction = slices.Index(t.constant, slices.Max(t.constant))
+	if t.problem.Utility.Costs() {
+		t.loo.ConstantAction = slices.Index(t.constant, slices.Min(t.constant))
+	}
+	t.loo.Constant = t.constant[t.loo.ConstantAction]
+	return t.loo
 }

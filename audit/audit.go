@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -58,16 +57,16 @@ func New(t *data.Table, o Options) (*Audit, error) {
 		o.Repeats = 1
 	}
 	if len(o.Methods) == 0 {
-		o.Methods = lossep.Methods()
+		o.Methods = o.Fit.Methods(t.Len() - t.Len()/o.Folds)
 	}
 	o.Fit.Recipe = nil
 	if o.Fit.Method == "" {
-		o.Fit.Method = lossep.DefaultMethod(t.Len())
+		o.Fit.Method = o.Fit.DefaultMethod(t.Len())
 	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := o.affordable(t); err != nil {
+	if err := o.withinMemory(t); err != nil {
 		return nil, err
 	}
 	// From here on the audited method is the first of all.
@@ -115,26 +114,11 @@ func (o Options) check() error {
 	return nil
 }
 
-// affordable refuses more rows than are allowed, and says what they would take. All
-// methods together take seven seconds on two processors for a fold with 900 training
-// rows of German credit, and time grows with the cube; memory is that of ten matrices.
-func (o Options) affordable(t *data.Table) error {
-	limit := o.Fit.MaxRows
-	if limit == 0 {
-		limit = lossep.DefaultMaxRows
-	}
-	if t.Len() <= limit {
-		return o.withinMemory(t)
-	}
-	n := float64(t.Len()) * float64(o.Folds-1) / float64(o.Folds)
-	hours := 7 * math.Pow(n/900, 3) * float64(o.Folds*o.Repeats) / 3600
-	return &lossep.InputError{What: "max rows", Msg: fmt.Sprintf(
-		"%s has %d rows, more than %d; an audit of them takes about %.2g hours on two processors and %.2g GB of memory: give a sample of the rows, or raise the limit",
-		t.Name(), t.Len(), limit, hours, 10*8*n*n/1e9)}
-}
-
 // withinMemory refuses methods that would take more memory than is allowed.
 func (o Options) withinMemory(t *data.Table) error {
+	if o.Fit.Induces(t.Len() - t.Len()/o.Folds) {
+		return nil
+	}
 	most := o.Fit.MaxMemory
 	if most == 0 {
 		most = lossep.DefaultMaxMemory

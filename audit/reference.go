@@ -46,9 +46,13 @@ const (
 )
 
 // reference draws from the exact posterior. It is nil for likelihoods that it is not
-// made for.
+// made for, and for inducing points: where those are needed there are too many rows to
+// draw from the posterior of all of them.
 func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Learned, x *mat.Dense) (*Reference, error) {
 	if name := a.opt.Fit.Likelihood.Name; name != "" && name != "probit" {
+		return nil, nil
+	}
+	if l.Inducing() > 0 {
 		return nil, nil
 	}
 	process, err := gp.New(l.Kernel(), p.X)

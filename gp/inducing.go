@@ -119,25 +119,50 @@ type shard struct {
 	kept           []*gauss.Views
 }
 
+// Room is memory for the views of rows. Whoever fits one kernel after the other lends the
+// same room to all; views made in it are lost to the next.
+type Room struct {
+	// Bytes is how much may be taken up. Views that do not fit are made again in every
+	// pass.
+	Bytes int64
+
+	views, residual []float64
+}
+
+// lend is room for n rows of so many numbers and their residuals, or nothing.
+func (r *Room) lend(n, stride int) (views, residual []float64) {
+	if r == nil || int64(n)*int64(stride+1)*8 > r.Bytes {
+		return nil, nil
+	}
+	if len(r.residual) < n || len(r.views) < n*stride {
+		r.views, r.residual = nil, nil // collectable before the larger ones are made
+		r.views, r.residual = make([]float64, n*stride), make([]float64, n)
+	}
+	return r.views[:n*stride], r.residual[:n]
+}
+
 // shardRows is the most rows of a shard. Within one, blocks see each other's updates.
 const shardRows = 1 << 18
 
 // Shards are the rows of x, with a term on the value at each, as passes take them. Their
-// views are kept where that takes at most so many bytes in all, and made again in each
-// pass where not.
-func (p *Inducing) Shards(x *mat.Dense, terms Terms, memory int64) []pass.Rows {
+// views are kept where the room is large enough for all of them, and made again in each
+// pass where not; nil stands for no room.
+func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room) []pass.Rows {
 	n, _ := x.Dims()
 	if terms.Len() != n {
 		panic(fmt.Sprintf("gp: %d terms for %d inputs", terms.Len(), n))
 	}
-	keep := int64(n)*int64(p.basis.Stride()+4)*8 <= memory
-	size := pass.BlockRows(p.Dim())
+	stride := p.basis.Stride()
+	data, residual := room.lend(n, stride)
+	size := pass.BlockRows(shardRows, p.Dim())
 	whole := max(1, shardRows/size) * size // no thin block at the end of a shard
 	var shards []pass.Rows
 	for from := 0; from < n; from += whole {
 		s := &shard{process: p, x: x, terms: terms, from: from, rows: min(whole, n-from)}
-		if keep {
+		size := pass.BlockRows(s.rows, p.Dim())
+		if data != nil {
 			s.kept = make([]*gauss.Views, (s.rows+size-1)/size)
+			s.data, s.residual = data[from*stride:(from+s.rows)*stride], residual[from:from+s.rows]
 		}
 		shards = append(shards, s)
 	}
@@ -150,20 +175,18 @@ func (s *shard) Term(i int) factor.Factor { return s.terms.Term(s.from + i) }
 
 // Views implements pass.Rows. Blocks that are kept are made when they are first asked for.
 func (s *shard) Views(i, j int) *gauss.Views {
-	stride, room := s.process.basis.Stride(), j-i
-	at := 0
+	stride, at := s.process.basis.Stride(), 0
 	if s.kept != nil {
-		if v := s.kept[i/pass.BlockRows(s.Dim())]; v != nil {
+		if v := s.kept[i/pass.BlockRows(s.rows, s.Dim())]; v != nil {
 			return v
 		}
-		room, at = s.rows, i
-	}
-	if len(s.residual) < room {
-		s.data, s.residual = make([]float64, room*stride), make([]float64, room)
+		at = i
+	} else if len(s.residual) < j-i {
+		s.data, s.residual = make([]float64, (j-i)*stride), make([]float64, j-i)
 	}
 	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i])
 	if s.kept != nil {
-		s.kept[i/pass.BlockRows(s.Dim())] = v
+		s.kept[i/pass.BlockRows(s.rows, s.Dim())] = v
 	}
 	return v
 }

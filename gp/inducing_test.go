@@ -45,7 +45,7 @@ func sparseProblem(n, d int, seed uint64) (*mat.Dense, list) {
 
 func settled(t *testing.T, p *Inducing, x *mat.Dense, terms Terms) (*pass.Local, *pass.Result) {
 	t.Helper()
-	l := pass.NewLocal(p.Shards(x, terms, 1<<30), nil)
+	l := pass.NewLocal(p.Shards(x, terms, &Room{Bytes: 1 << 30}), nil)
 	r, err := pass.Settle(context.Background(), l, pass.Settings{Tolerance: 1e-9})
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestKeptViewsAreTheSame(t *testing.T) {
 	}
 	var q [2]*gauss.Natural
 	for i, memory := range []int64{0, 1 << 30} {
-		l := pass.NewLocal(p.Shards(x, terms, memory), nil)
+		l := pass.NewLocal(p.Shards(x, terms, &Room{Bytes: memory}), nil)
 		r, err := pass.Settle(context.Background(), l, pass.Settings{Tolerance: 1e-3})
 		if err != nil {
 			t.Fatal(err)
@@ -216,5 +216,47 @@ func TestPivots(t *testing.T) {
 	}
 	if m != 30 || math.Abs(left-p.Share()) > 1e-10 {
 		t.Errorf("%d points leave %v, their views %v", m, p.Share(), left)
+	}
+}
+
+// The predictor gives the moments that the views give, whatever the sign of the sites'
+// precisions.
+func TestInducingPredictor(t *testing.T) {
+	x, terms := sparseProblem(300, 2, 6)
+	k, err := kernel.Parse("matern32(variance=2) + constant + white(variance=0.2)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewInducing(k, x.Slice(0, 25, 0, 2).(*mat.Dense))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r := settled(t, p, x, terms)
+	at, _ := sparseProblem(70, 2, 7)
+	for _, negative := range []bool{false, true} {
+		q := r.Q
+		if negative {
+			n := gauss.NewNatural(25)
+			n.Times(q.Natural(), 0.5)
+			for i := range 25 {
+				n.P.SetSym(i, i, n.P.At(i, i)+0.1)
+			}
+			q = gauss.NewGaussian(25)
+			if err := q.Exchange(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		predictor, ok := p.Predictor(q)
+		if !ok || (predictor.added != nil) != negative {
+			t.Fatal("another predictor")
+		}
+		var mean, variance, wantMean, wantVariance [70]float64
+		predictor.Moments(at, mean[:], variance[:])
+		infer.Gaussian{Gaussian: q}.Moments(p.At(at), wantMean[:], wantVariance[:])
+		for i := range mean {
+			if math.Abs(mean[i]-wantMean[i]) > 1e-9 || math.Abs(variance[i]-wantVariance[i]) > 1e-9 {
+				t.Errorf("N(%v, %v), by views N(%v, %v)", mean[i], variance[i], wantMean[i], wantVariance[i])
+			}
+		}
 	}
 }

@@ -211,3 +211,17 @@ func (p *Pivots) reserve(columns int) {
 	}
 	p.factor, p.stride = grown, stride
 }
+
+// lost is half the weighted variance left, per row: about what the variational bound lacks
+// for want of points, if the weights are the curvatures of the terms. Without weights
+// curvatures are taken as one.
+func (p *Pivots) lost() float64 {
+	sum := 0.0
+	for i, v := range p.left {
+		if p.weights != nil {
+			v *= p.weights[i]
+		}
+		sum += v
+	}
+	return 0.5 * sum / float64(len(p.left))
+}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -167,13 +168,18 @@ func casesIn(m blas64.General, s span) blas64.General {
 	return tile{rows: s, cols: span{0, m.Cols}}.of(m)
 }
 
+// scratches are those of earlier tasks. The buffers of one are of very different sizes from
+// task to task only when kernels change.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
 // overTasks calls work for every task below n on all processors, each with a scratch of
 // its own.
 func overTasks(n int, work func(t int, s *scratch)) {
 	tasks.Each(n, func() func(int) {
-		s := new(scratch)
 		return func(t int) {
 			fault.At(fault.Kernel)
+			s := scratches.Get().(*scratch)
+			defer scratches.Put(s)
 			work(t, s)
 		}
 	})

@@ -168,13 +168,20 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 	m := s.matrix(w.Rows, w.Cols)
 	u, v := f.distances(m, p, s)
 	shared := len(f.inverse) == 1
+	// Vector code takes whole vectors: what is beyond the matrix stays zero.
+	values, slopes := s.slice(lanes.Padded(len(m.Data))), s.slice(lanes.Padded(len(m.Data)))
+	for _, to := range [][]float64{values, slopes} {
+		clear(to[copy(to, m.Data):])
+	}
+	f.shape.decay.Apply(values, f.amplitude, f.shape.scale)
+	f.shape.decay.Slopes(slopes, f.amplitude, f.shape.scale)
 	var variance, lengthscale float64
 	for i := range m.Rows {
 		to, weights := row(m, i), row(w, i)
 		for j, d2 := range to {
-			value, slope := f.shape.profile(d2)
-			variance += weights[j] * value
-			slope *= f.amplitude * weights[j]
+			at := i*m.Stride + j
+			variance += weights[j] * values[at]
+			slope := weights[j] * slopes[at]
 			switch {
 			case shared:
 				lengthscale += slope * d2
@@ -188,7 +195,7 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 			}
 		}
 	}
-	grad[0] += f.amplitude * variance
+	grad[0] += variance
 	if shared {
 		grad[1] += lengthscale
 		return

@@ -115,6 +115,3 @@ func (l *Local) each(ctx context.Context, shard func(s Rows, from, to int) (*Sum
 	}
 	return sums, nil
 }
-
-// Shards are what passes go over.
-func (l *Local) Shards() []Rows { return l.shards }

@@ -23,6 +23,7 @@ package pass
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -44,12 +45,14 @@ type Rows interface {
 	Term(i int) factor.Factor
 }
 
-// BlockRows is the number of rows in a block when v has m dimensions. A block is followed
-// by a Cholesky factor, m³/3 operations; with at least 2m rows that is a twelfth of the
-// block's own work.
-func BlockRows(m int) int { return max(leastRows, (2*m+127)/128*128) }
-
-const leastRows = 1024
+// BlockRows is the number of rows in a block of a shard of n rows when v has m dimensions.
+// A block is followed by a Cholesky factor, m³/3 operations; with 2m rows that is a
+// twelfth of the block's own work. Where rows are few there are eight blocks all the same,
+// so that sites see each other's updates.
+func BlockRows(n, m int) int {
+	whole := max(1024, (2*m+127)/128*128)
+	return min(whole, max(64, (n/8+63)/64*64))
+}
 
 // Sums are what a pass over a shard adds up. The zero value with a Change of the right
 // dimension is that of no rows.
@@ -85,10 +88,10 @@ func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*
 	if err != nil {
 		return nil, err
 	}
+	defer w.leave()
 	sums := NewSums(rows.Dim())
-	now := gauss.NewNatural(rows.Dim()) // q as it is after the blocks so far
+	now, spare := w.now, w.spare // q as it is after the blocks so far
 	now.CopyFrom(q)
-	spare := gauss.NewNatural(rows.Dim())
 	w.each(func(from, to int, views *gauss.Views) {
 		w.project(views, sites[from:to], from, sums)
 		for i, s := range w.steps[:to-from] {
@@ -117,8 +120,9 @@ func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*
 func Gather(rows Rows, sites []gauss.Scalar) *gauss.Natural {
 	sum := gauss.NewNatural(rows.Dim())
 	var ws gauss.Workspace
-	for from := 0; from < rows.Len(); from += BlockRows(rows.Dim()) {
-		to := min(from+BlockRows(rows.Dim()), rows.Len())
+	size := BlockRows(rows.Len(), rows.Dim())
+	for from := 0; from < rows.Len(); from += size {
+		to := min(from+size, rows.Len())
 		sum.TimesScalars(rows.Views(from, to), sites[from:to], &ws)
 	}
 	return sum
@@ -132,6 +136,7 @@ func Look(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, see func
 	if err != nil {
 		return nil, err
 	}
+	defer w.leave()
 	sums := NewSums(rows.Dim())
 	w.each(func(from, to int, views *gauss.Views) {
 		w.project(views, sites[from:to], from, sums)
@@ -167,17 +172,16 @@ func Slopes(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, block 
 	if err != nil {
 		return nil, err
 	}
+	defer w.leave()
 	sums := NewSums(rows.Dim())
 	mu := w.q.Mean()
 	twice := make([]gauss.Scalar, len(w.steps))
 	rho := make([]float64, len(w.steps))
-	var gradient mat.Dense
 	w.each(func(from, to int, views *gauss.Views) {
 		n := to - from
 		w.project(views, sites[from:to], from, sums)
-		gradient.Reset()
-		gradient.ReuseAs(n, rows.Dim())
-		w.q.Covariances(&gradient, views, &w.ws)
+		gradient := mat.NewDense(n, rows.Dim(), w.gradient(n))
+		w.q.Covariances(gradient, views, &w.ws)
 		for i, f := range w.found[:n] {
 			rho[i] = 0.5 * (f.g*f.g - f.eta)
 			twice[i] = gauss.Scalar{Tau: 2 * rho[i]}
@@ -192,14 +196,15 @@ func Slopes(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, block 
 			}
 		})
 		sums.Change.TimesScalars(views, twice[:n], &w.ws)
-		block(from, to, &gradient, rho[:n])
+		block(from, to, gradient, rho[:n])
 	})
 	return sums, nil
 }
 
-// work is the scratch of a pass.
+// work is the scratch of a pass. Passes that follow each other use the same.
 type work struct {
 	q              *gauss.Gaussian
+	now, spare     *gauss.Natural
 	rows           Rows
 	opt            Options
 	size           int
@@ -208,19 +213,43 @@ type work struct {
 	found          []projection
 	steps          []gauss.Scalar
 	parts          []Sums // of the chunks of a block
+	gradients      []float64
 }
 
+var works sync.Pool
+
 func newWork(q *gauss.Natural, rows Rows, o Options) (*work, error) {
-	size := min(BlockRows(rows.Dim()), rows.Len())
-	w := &work{
-		q: gauss.NewGaussian(rows.Dim()), rows: rows, opt: o, size: size,
-		mean: make([]float64, size), variance: make([]float64, size),
-		found: make([]projection, size), steps: make([]gauss.Scalar, size),
-		parts: make([]Sums, (size+chunk-1)/chunk),
+	size := min(BlockRows(rows.Len(), rows.Dim()), rows.Len())
+	w, _ := works.Get().(*work)
+	if w == nil || w.q.Dim() != rows.Dim() || len(w.mean) < size {
+		w = &work{
+			q: gauss.NewGaussian(rows.Dim()), now: gauss.NewNatural(rows.Dim()), spare: gauss.NewNatural(rows.Dim()),
+			mean: make([]float64, size), variance: make([]float64, size),
+			found: make([]projection, size), steps: make([]gauss.Scalar, size),
+			parts: make([]Sums, (size+chunk-1)/chunk),
+		}
 	}
-	start := gauss.NewNatural(rows.Dim())
-	start.CopyFrom(q)
-	return w, w.q.Exchange(start)
+	w.rows, w.opt, w.size = rows, o, size
+	w.spare.CopyFrom(q)
+	if err := w.q.Exchange(w.spare); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// leave makes way for the next pass.
+func (w *work) leave() {
+	w.rows = nil
+	w.ws.Forget()
+	works.Put(w)
+}
+
+// gradient is room for the gradients of n rows.
+func (w *work) gradient(n int) []float64 {
+	if need := n * w.q.Dim(); len(w.gradients) < need {
+		w.gradients = make([]float64, need)
+	}
+	return w.gradients[:n*w.q.Dim()]
 }
 
 // each hands over one block after another.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
@@ -230,5 +231,33 @@ func TestTrouble(t *testing.T) {
 	cancel()
 	if _, err := pass.Settle(ctx, l, pass.Settings{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// With a utility passes end where Loss-EP does that holds all rows in memory.
+func TestCalibrate(t *testing.T) {
+	r := random(200, 8, 10, probit)
+	points := random(60, 8, 11, probit).views
+	u, err := decision.NewUtility(decision.Probit(), 60, nil, decision.Table{{1, 0}, {0.6, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := infer.EP{Schedule: infer.Parallel}.Fit(context.Background(), &infer.Model{Views: r.views, Terms: r.terms, Utility: u, Points: points})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, plain, _ := settle(t, pass.Settings{}, r)
+	got, err := pass.Calibrate(context.Background(), l, u, points, pass.Settings{Tolerance: 1e-8})
+	if err != nil || !got.Status.Converged {
+		t.Fatal(got, err)
+	}
+	if d := far(got.Q, want.Q); d > 1e-6 || far(got.Q, plain.Q) < 100*d {
+		t.Errorf("means differ by %v; those without the utility by %v", d, far(got.Q, plain.Q))
+	}
+	if d := far(got.Tilted, want.Tilted); d > 1e-6 {
+		t.Errorf("means with the utility differ by %v", d)
+	}
+	if math.Abs(got.LogEvidence-want.LogEvidence) > 1e-6 || !slices.Equal(got.Actions, want.Sites.Actions) {
+		t.Errorf("log evidence %v, want %v; actions %v, want %v", got.LogEvidence, want.LogEvidence, got.Actions, want.Sites.Actions)
 	}
 }

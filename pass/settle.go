@@ -134,15 +134,15 @@ func (s *settling) set() bool {
 	return s.q.Exchange(c) == nil
 }
 
-// patience is how many passes in a row may come without a shorter step.
 const (
-	patience     = 3
-	leastDamping = 1.0 / 16
+	patience     = 3 // passes in a row without a shorter step, before steps are damped
+	confidence   = 4 // passes in a row with one, before they are damped less
+	leastDamping = 1.0 / 64
 )
 
 func (s *settling) run(ctx context.Context, o Options) error {
 	s.status.Converged, s.status.Reason, s.stuck = false, "", false
-	best, since := 0.0, 0
+	best, worse, better, wanted := 0.0, 0, 0, confidence
 	for s.status.Sweeps < s.opt.MaxPasses {
 		sums, err := s.engine.Pass(ctx, s.now, o)
 		if err != nil {
@@ -151,30 +151,38 @@ func (s *settling) run(ctx context.Context, o Options) error {
 		s.status.Sweeps++
 		s.status.Damping = o.Damping
 		s.now.Times(sums.Change, 1)
-		proper := s.set()
-		if proper {
+		failed := !s.set()
+		if failed {
+			s.now.CopyFrom(s.q.Natural())
+		} else {
 			s.engine.Keep()
-			s.status.Residual = s.q.Step(sums.Change, &s.ws)
+			// In units of a full step.
+			s.status.Residual = s.q.Step(sums.Change, &s.ws) / o.Damping
 			if s.opt.Trace != nil {
 				s.opt.Trace(Step{s.status.Sweeps, s.status.Residual, o.Damping, Objective(o.Rule, s.q, sums.Value)})
 			}
-			if sums.Skipped == 0 && s.status.Residual <= s.opt.Tolerance*o.Damping {
+			if sums.Skipped == 0 && s.status.Residual <= s.opt.Tolerance {
 				s.status.Converged = true
 				return nil
 			}
-		} else {
-			s.now.CopyFrom(s.q.Natural())
+			failed = sums.Skipped > 0 && s.status.Residual <= s.opt.Tolerance
 		}
 		switch {
-		case proper && sums.Skipped == 0 && (best == 0 || s.status.Residual < 0.95*best):
-			best, since = s.status.Residual, 0
-			continue
-		case proper:
-			if since++; since < patience {
-				continue
+		case failed:
+			worse = patience
+		case best == 0 || s.status.Residual < 0.95*best:
+			best, worse = s.status.Residual, 0
+			if better++; better >= wanted && o.Damping < 1 {
+				o.Damping, better = min(1, 2*o.Damping), 0
 			}
+		default:
+			worse, better = worse+1, 0
 		}
-		best, since = 0, 0
+		if worse < patience {
+			continue
+		}
+		// Each time that steps have to be damped they have to do well for longer.
+		best, worse, better, wanted = 0, 0, 0, 2*wanted
 		if o.Damping /= 2; o.Damping < leastDamping {
 			s.stuck = true
 			s.status.Reason = "the steps do not become shorter, even when they are damped"

@@ -105,7 +105,7 @@ func (c catalogue) shareRoom(most int64) {
 		room -= m.model.Bytes()
 	}
 	for _, m := range c {
-		left := room/float64(len(c)) - lossep.LossEP.FitBytes(m.model.Provenance().Rows)
+		left := room/float64(len(c)) - m.model.CalibrationBytes()
 		m.calibrated.allow(left >= 0, int(left/m.model.Bytes()))
 	}
 }

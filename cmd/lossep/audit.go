@@ -59,7 +59,10 @@ them.`,
 		if err := exampleAlone(flags, useExample); err != nil {
 			return err
 		}
-		if err := atLeast(flags, map[string]int{"folds": 2, "repeats": 1, "max-rows": 1}); err != nil {
+		if err := atLeast(flags, map[string]int{"folds": 2, "repeats": 1}); err != nil {
+			return err
+		}
+		if err := checkSize(flags, &o.Fit); err != nil {
 			return err
 		}
 		if useExample && !flags.Changed("folds") {

@@ -49,11 +49,15 @@ actions. What is going to be fitted is shown on standard error first.`,
 		if err := exampleAlone(flags, useExample); err != nil {
 			return err
 		}
-		if err := atLeast(flags, map[string]int{"max-rows": 1}); err != nil {
+		if err := checkSize(flags, &o); err != nil {
 			return err
 		}
 		start := time.Now()
 		o.Method, o.MaxMemory = lossep.Method(method), maxMemory(c)
+		unfinished := unfinishedBy(output)
+		if unfinished != nil {
+			o.Checkpoints = unfinished
+		}
 		p, err := prepare(c, rows, utility, o, args)
 		if err != nil {
 			return blame(err, "")
@@ -70,6 +74,7 @@ actions. What is going to be fitted is shown on standard error first.`,
 			if err := m.Save(output); err != nil {
 				return err
 			}
+			unfinished.remove()
 		}
 		seconds := time.Since(start).Seconds()
 		return format.emit(c.OutOrStdout(), newFitReport(m, output, seconds), func(w io.Writer) error {
@@ -93,7 +98,7 @@ func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
 	flags.BoolVar(&o.Fixed, "fixed", false, "keep the hyperparameters that --kernel gives")
 	flags.IntVar(&o.Restarts, "restarts", 0, "further searches for hyperparameters from random starts")
 	flags.Uint64Var(&o.Seed, "seed", 1, "decides everything random")
-	flags.IntVar(&o.MaxRows, "max-rows", lossep.DefaultMaxRows, "refuse more training rows than this; time grows with the cube")
+	addSizeFlags(flags, o)
 }
 
 // prepare reads the table and the utility, or takes those of the example.
@@ -136,9 +141,13 @@ func progress(errs io.Writer) func(lossep.Progress) {
 	if !isTerminal(errs) {
 		return nil
 	}
+	var passed passes
 	return func(p lossep.Progress) {
 		text := p.Stage
-		if p.Step > 0 {
+		switch {
+		case p.Pass > 0:
+			text = passed.line(p, time.Now())
+		case p.Step > 0:
 			text = fmt.Sprintf("%s: step %d, log evidence and prior %.4f", p.Stage, p.Step, p.LogEvidence)
 		}
 		fmt.Fprintf(raw(errs), "\r\x1b[K%s", escape(line(text)))
@@ -198,6 +207,7 @@ type fitReport struct {
 	Search          *lossep.Search     `json:"search"`
 	LogEvidence     float64            `json:"log_evidence"`
 	Objective       *lossep.Objective  `json:"objective,omitempty"`
+	Inducing        *lossep.Inducing   `json:"inducing,omitempty"`
 	LOOMethod       lossep.Method      `json:"loo_method,omitempty"`
 	LOOPredictive   *float64           `json:"loo_log_predictive"`
 	LOOCost         *float64           `json:"loo_cost"`
@@ -217,7 +227,7 @@ func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
 		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
 		Positive: target.PositiveRows, Negative: target.NegativeRows, Utility: m.Utility(),
 		Kernel: m.Kernel().String(), Hyperparameters: make(map[string]float64),
-		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective,
+		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: s.Status.Notes,
 		Seconds: seconds, Model: output,
 	}

@@ -17,6 +17,10 @@ type Decay struct {
 	// slope is −2 dκ/dt, given the same.
 	slope func(r, e float64) float64
 	loop  func(*code) loop
+	// falls is the loop of a decay that the slope is a multiple of, steep times it; nil if
+	// there is none.
+	falls func(*code) loop
+	steep float64
 }
 
 // The decays.
@@ -26,6 +30,8 @@ var (
 		value: func(_, amplitude, e float64) float64 { return amplitude * e },
 		slope: func(_, e float64) float64 { return 2 * e },
 		loop:  func(c *code) loop { return c.gaussian },
+		falls: func(c *code) loop { return c.gaussian },
+		steep: 2,
 	}
 	// Exponential is e^−r, r² = t. Its slope at r = 0 is infinite, where all that is ever
 	// multiplied by it is zero; it is given as 0 there.
@@ -46,6 +52,8 @@ var (
 		value: func(r, amplitude, e float64) float64 { return math.FMA(r, amplitude, amplitude) * e },
 		slope: func(_, e float64) float64 { return e },
 		loop:  func(c *code) loop { return c.matern32 },
+		falls: func(c *code) loop { return c.exponential },
+		steep: 1,
 	}
 	// Matern52 is (1 + r + r²/3)·e^−r, r² = t.
 	Matern52 = Decay{
@@ -53,6 +61,8 @@ var (
 		value: func(r, amplitude, e float64) float64 { return amplitude * math.FMA(r, math.FMA(r, 1./3, 1), 1) * e },
 		slope: func(r, e float64) float64 { return (1 + r) / 3 * e },
 		loop:  func(c *code) loop { return c.matern52 },
+		falls: func(c *code) loop { return c.matern32 },
+		steep: 1. / 3,
 	}
 )
 
@@ -70,6 +80,18 @@ func (d Decay) Apply(s []float64, amplitude, scale float64) {
 		panic(fmt.Sprintf("lanes: %d numbers are not a multiple of %d", len(s), Width))
 	}
 	d.loop(selected)(s, amplitude, scale)
+}
+
+// Slopes replaces every s by −2·amplitude·dκ/ds at t = scale·s, otherwise as Apply.
+func (d Decay) Slopes(s []float64, amplitude, scale float64) {
+	if d.falls != nil && len(s)%Width == 0 {
+		d.falls(selected)(s, amplitude*scale*d.steep, scale)
+		return
+	}
+	for i, v := range s {
+		_, slope := d.At(v, scale)
+		s[i] = amplitude * slope
+	}
 }
 
 // plain is Apply in plain Go.

@@ -1,0 +1,422 @@
+package gp
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/pass"
+)
+
+// InduceOptions of Induce. The zero value is ready to use.
+type InduceOptions struct {
+	Options // of the search for hyperparameters
+	// Fixed keeps the hyperparameters that the kernel has.
+	Fixed bool
+	// Points is the number of inducing points; 0 stands for as many as it takes, see
+	// Induce.
+	Points int
+	// Power is that of power expectation propagation; see pass.Options.
+	Power float64
+	// Memory is how many bytes views may take up.
+	Memory int64
+	// Weights, if set, makes some rows count for more than others when inducing points
+	// are chosen: it is given the predictive mean and variance of the latent value, and
+	// what it returns takes the place of the term's expected curvature there.
+	Weights func(mean, variance float64) float64
+	// Pass, if set, is told of every pass.
+	Pass func(Passed)
+	// Resume is where an earlier search had come to, nil at the beginning; Checkpoint, if
+	// set, is told where the search has come to, so that it can be taken up there. A
+	// search that is resumed ends with the same bits as one that was not interrupted.
+	Resume     *Checkpoint
+	Checkpoint func(Checkpoint)
+}
+
+// Passed is what InduceOptions.Pass is told.
+type Passed struct {
+	Rows, Points int // that the search is looking at
+	Evaluation   int // of the evidence, with as many rows
+	Evaluations  int // the most that there will be with as many rows
+	Pass         int
+	Residual     float64
+	LogEvidence  float64 // with rows as they were seen during the pass
+}
+
+// Checkpoint is where a search has come to: the start with so many rows, and the inducing
+// points chosen for it.
+type Checkpoint struct {
+	Level  int         `json:"level"`
+	Logs   []float64   `json:"log_parameters"`
+	Points [][]float64 `json:"points"`
+	Share  float64     `json:"share"`
+	Lost   float64     `json:"lost"`
+	Steps  [][]float64 `json:"steps,omitempty"`
+	Falls  [][]float64 `json:"falls,omitempty"`
+}
+
+// Induced is a process seen from inducing points with what expectation propagation found
+// for it.
+type Induced struct {
+	Process *Inducing
+	Result  *pass.Result
+	Sites   []gauss.Scalar
+	// LogEvidence is that of the model with inducing points. Bound is a lower bound on
+	// the log evidence of the model without.
+	LogEvidence, Bound float64
+	LogPrior           float64
+	Gradient           []float64 // of LogEvidence + LogPrior in the log parameters; nil if they were fixed
+	AtBound            []bool
+	// Share is the part of the variance of the rows that the inducing points leave, and
+	// Lost about how much lower the bound is for it, in nats per row.
+	Share, Lost float64
+	Evaluations int // on all rows
+	Stop        Stop
+}
+
+// How a search goes from few rows to all of them: on fewestRows at least, then on
+// multiples of that by stepUp. All rows are looked at a few times only where they are
+// very many: rowVisits is how many times a row, altogether.
+const (
+	fewestRows = 1000
+	stepUp     = 8
+	rowVisits  = 2_000_000
+	leastLooks = 4
+	mostLooks  = 40
+)
+
+// Induce finds inducing points for the rows of x, the hyperparameters that maximise
+// log Z_EP plus a weak prior, and expectation propagation's fixed point.
+//
+// The search looks at a random sample of the rows first and then at samples eight times
+// as large, up to all of them, where few evaluations are left to do. In each it chooses
+// points by Pivots, with weights that are the expected curvature of the terms under the
+// posterior so far: half the weighted residual variance is what the variational bound
+// lacks for want of points. They are held while the search climbs the evidence, and are
+// chosen again when the hyperparameters have moved.
+//
+// When Points is 0 there are so many that the bound lacks at most 0.002 nats per row, or
+// MostPoints, if that is less.
+//
+// Errors are those of Optimise.
+func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o InduceOptions) (*Induced, error) {
+	n, _ := x.Dims()
+	if terms.Len() != n {
+		panic(fmt.Sprintf("gp: %d terms for %d inputs", terms.Len(), n))
+	}
+	s := &induction{kernel: k, x: x, terms: terms, opt: o, room: &Room{Bytes: o.Memory}, prior: newPrior(k, x)}
+	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
+	for size := n; ; size /= stepUp {
+		s.levels = append(s.levels, size)
+		if size/stepUp < fewestRows || o.Fixed && len(s.levels) == 2 {
+			break
+		}
+	}
+	slices.Reverse(s.levels)
+	return s.run(ctx)
+}
+
+// MostPoints is the largest number of inducing points that Induce chooses by itself for
+// so many rows: 2000 for a thousand, fewer the more there are, so that the work of a pass
+// grows by less than twice the logarithm of the rows.
+func MostPoints(rows int) int {
+	return min(rows, int(2000*math.Pow(max(1, float64(rows)/1000), -0.3)))
+}
+
+// tolerableLoss is what the bound may lack for want of points, in nats per row.
+const tolerableLoss = 0.002
+
+// induction is one run of Induce.
+type induction struct {
+	kernel kernel.Kernel
+	x      *mat.Dense
+	terms  Terms
+	opt    InduceOptions
+	room   *Room
+	prior  prior
+	order  []int
+	levels []int // numbers of rows, the last is all
+
+	at     Checkpoint
+	round  int // of choosing points with so many rows
+	memory memory
+	last   *sparseFit // what the search came to so far, nil at the start
+}
+
+func (s *induction) run(ctx context.Context) (*Induced, error) {
+	if s.opt.Resume != nil {
+		s.at = *s.opt.Resume
+		s.memory = memory{s.at.Steps, s.at.Falls}
+	} else {
+		s.at.Logs = s.kernel.Params(nil)
+		if !s.opt.Fixed && s.opt.Start == nil {
+			s.at.Logs = slices.Clone(s.prior.mean)
+		}
+		if !s.opt.Fixed {
+			s.prior.clamp(s.at.Logs)
+		}
+	}
+	var found *Induced
+	resumed := s.opt.Resume != nil
+	s.at.Level = min(s.at.Level, len(s.levels)-1)
+	for ; s.at.Level < len(s.levels); s.at.Level++ {
+		x, terms := s.rows(s.levels[s.at.Level])
+		e := &sparse{x: x, terms: terms, room: s.room, options: pass.Options{Power: s.opt.Power}}
+		again := true
+		for s.round = 0; again; s.round++ {
+			if !resumed {
+				s.choose(x)
+			}
+			if s.round == 0 && !resumed && s.opt.Checkpoint != nil {
+				s.opt.Checkpoint(s.checkpoint())
+			}
+			resumed = false
+			var err error
+			if again, err = s.climb(ctx, e, &found); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+func (s *induction) checkpoint() Checkpoint {
+	c := s.at
+	c.Steps, c.Falls = s.memory.steps, s.memory.falls
+	return c
+}
+
+// rows are the first so many of the random order, in their own order.
+func (s *induction) rows(n int) (*mat.Dense, Terms) {
+	if n == len(s.order) {
+		return s.x, s.terms
+	}
+	_, d := s.x.Dims()
+	rows := slices.Clone(s.order[:n])
+	slices.Sort(rows)
+	x := mat.NewDense(n, d, nil)
+	for i, row := range rows {
+		x.SetRow(i, s.x.RawRowView(row))
+	}
+	return x, some{s.terms, rows}
+}
+
+// some are the terms of some rows.
+type some struct {
+	all  Terms
+	rows []int
+}
+
+func (t some) Len() int                 { return len(t.rows) }
+func (t some) Term(i int) factor.Factor { return t.all.Term(t.rows[i]) }
+
+// firstPoints is enough for a start, when nothing is known of the curvature of the terms.
+const firstPoints = 100
+
+// pivotRows is the most rows among which inducing points are chosen for each of them.
+const pivotRows = 32
+
+// choose chooses inducing points for the kernel so far among some of the rows.
+func (s *induction) choose(x *mat.Dense) {
+	n, d := x.Dims()
+	most := s.opt.Points
+	if most == 0 {
+		if most = MostPoints(n); s.last == nil {
+			most = min(most, firstPoints)
+		}
+	}
+	most = min(most, n)
+	rng := rand.New(rand.NewPCG(s.opt.Seed, uint64(3+100*s.at.Level+s.round)))
+	if among := max(fewestRows, pivotRows*most); among < n {
+		sample := mat.NewDense(among, d, nil)
+		for i, row := range rng.Perm(n)[:among] {
+			sample.SetRow(i, x.RawRowView(row))
+		}
+		x, n = sample, among
+	}
+	k := s.kernel.With(s.at.Logs)
+	weights := s.weights(x)
+	pivots := NewPivots(k, x, weights, rng)
+	for {
+		m := pivots.Grow(min(most, len(pivots.Chosen())+pivotBlock), 0)
+		s.at.Lost = pivots.lost()
+		if m == most || pivots.finished || s.opt.Points == 0 && s.at.Lost <= tolerableLoss {
+			break
+		}
+	}
+	s.at.Share = pivots.Share()
+	z := pivots.Points(most)
+	s.at.Points = make([][]float64, len(pivots.Chosen()))
+	for i := range s.at.Points {
+		s.at.Points[i] = slices.Clone(z.RawRowView(i))
+	}
+}
+
+// weights are the expected curvatures of the terms at the rows of x, nil at the start,
+// when nothing is known.
+func (s *induction) weights(x *mat.Dense) []float64 {
+	if s.last == nil {
+		return nil
+	}
+	n, _ := x.Dims()
+	mean, variance := make([]float64, n), make([]float64, n)
+	s.last.result.Q.Predict(s.last.process.At(x), mean, variance, new(gauss.Workspace))
+	weights := make([]float64, n)
+	for i := range weights {
+		if s.opt.Weights != nil {
+			weights[i] = s.opt.Weights(mean[i], variance[i])
+			continue
+		}
+		weights[i] = expectedCurvature(s.terms.Term(0), mean[i], variance[i])
+	}
+	return weights
+}
+
+// expectedCurvature is how sharply log E t bends at N(m, v), on average over the outcomes
+// as they are predicted there, if t is the probability of one of two.
+func expectedCurvature(t factor.Factor, m, v float64) float64 {
+	l, _, d2 := t.LogMean(m, v)
+	b, ok := t.(factor.Binary)
+	if !ok {
+		return max(0, -d2)
+	}
+	_, _, other := b.Complement().LogMean(m, v)
+	p := min(1, math.Exp(l))
+	return max(0, -p*d2-(1-p)*other)
+}
+
+const (
+	// movedFar is by how much a log parameter may move before points are chosen again,
+	// mostRounds how often they are chosen for as many rows.
+	movedFar   = 0.25
+	mostRounds = 2
+	// slackGradient is the gradient in a log parameter at which a search ends: curvatures
+	// are well above one where there are thousands of rows, so that what is left to gain is
+	// a few hundredths of a nat.
+	slackGradient = 0.3
+)
+
+// climb settles expectation propagation with the points chosen, and moves the
+// hyperparameters up the evidence. It reports whether points have to be chosen again.
+func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (again bool, err error) {
+	_, d := s.x.Dims()
+	e.z = mat.NewDense(len(s.at.Points), d, nil)
+	for i, p := range s.at.Points {
+		e.z.SetRow(i, p)
+	}
+	last := s.at.Level == len(s.levels)-1
+	n := e.rows()
+	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior}
+	looks := min(max(rowVisits/n, leastLooks), mostLooks)
+	if s.opt.MaxEvaluations > 0 {
+		looks = min(looks, s.opt.MaxEvaluations)
+	}
+	if s.opt.Progress != nil {
+		o.progress = s.opt.Progress
+	}
+	if s.opt.Pass != nil {
+		e.trace = func(p pass.Step) {
+			s.opt.Pass(Passed{Rows: n, Points: len(s.at.Points), Evaluation: o.evaluations, Evaluations: looks, Pass: p.Number, Residual: p.Residual, LogEvidence: p.Objective})
+		}
+	}
+	tolerance := s.opt.Tolerance
+	if tolerance == 0 {
+		tolerance = max(slackGradient, 1e-5*float64(n))
+	}
+	at, err := o.at(ctx, s.at.Logs, nil, siteTolerance(1, tolerance))
+	if err != nil {
+		return false, err
+	}
+	if at == nil {
+		return false, &StartError{Starts: 1, Err: o.failure}
+	}
+	stop := Stationary
+	if !s.opt.Fixed {
+		if ok, err := o.differentiate(ctx, at); !ok {
+			return false, err
+		}
+		at, stop, err = search{objective: o, tolerance: tolerance, budget: looks}.climb(ctx, at, &s.memory)
+		if err != nil {
+			return false, err
+		}
+	}
+	first := s.at.Level == 0 && s.round == 0
+	far := 0.0
+	for k, v := range at.logs {
+		far = max(far, math.Abs(v-s.at.Logs[k]))
+	}
+	s.at.Logs = at.logs
+	s.last = at.fitted.(*sparseFit)
+	// The first points were chosen without weights.
+	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && looks == leastLooks)
+	if !again && last {
+		*found, err = s.finish(ctx, o, e, at, stop)
+	}
+	if !again && !last {
+		s.memory = s.memory.scaled(float64(s.levels[s.at.Level+1]) / float64(n))
+	}
+	return again, err
+}
+
+// finish settles the sites for good, and finds the bound.
+func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *point, stop Stop) (*Induced, error) {
+	at, err := o.refine(ctx, at, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := at.fitted.(*sparseFit)
+	out := &Induced{
+		Process: f.process, Result: f.result, Sites: e.sites, LogEvidence: f.log, LogPrior: at.logPrior,
+		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
+		Evaluations: o.evaluations, Stop: stop,
+	}
+	if s.opt.Fixed {
+		out.Gradient = nil
+	} else {
+		for k, x := range at.logs {
+			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
+		}
+	}
+	variational := pass.Options{Rule: pass.Variational}
+	l := pass.NewLocal(f.process.Shards(e.x, e.terms, e.room), e.sites)
+	sums, err := l.Look(ctx, f.result.Q.Natural(), variational, nil)
+	if err != nil {
+		return nil, err
+	}
+	out.Bound = pass.Objective(pass.Variational, f.result.Q, sums.Value)
+	return out, nil
+}
+
+// Fits tells whether a checkpoint can be of a search for this kernel on these rows.
+func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense) bool {
+	_, d := x.Dims()
+	if c.Level < 0 || len(c.Logs) != k.NumParams() || len(c.Points) == 0 || len(c.Steps) != len(c.Falls) {
+		return false
+	}
+	for _, list := range [][][]float64{c.Steps, c.Falls} {
+		for _, v := range list {
+			if len(v) != len(c.Logs) || !finite.All(v...) {
+				return false
+			}
+		}
+	}
+	for _, p := range c.Points {
+		if len(p) != d || !finite.All(p...) {
+			return false
+		}
+	}
+	for _, v := range c.Logs {
+		if !(math.Abs(v) <= kernel.MaxLog) {
+			return false
+		}
+	}
+	return true
+}

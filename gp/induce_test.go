@@ -1,0 +1,183 @@
+package gp
+
+import (
+	"context"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/pass"
+)
+
+// A search on thousands of rows ends where the gradient is small, its points leave little
+// of the variance, its bound is below the evidence, and its probabilities are those of the
+// full process with the same kernel.
+func TestInduce(t *testing.T) {
+	x, terms := sparseProblem(1200, 2, 8)
+	k, err := kernel.Parse("matern32(ard) + constant", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Induce(context.Background(), k, x, terms, InduceOptions{Memory: 1 << 28})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Stop != Stationary || norm(f.Gradient) > slackGradient || f.Bound > f.LogEvidence || f.Lost > tolerableLoss {
+		t.Errorf("%v, gradient %v, evidence %v, bound %v, lost %v", f.Stop, f.Gradient, f.LogEvidence, f.Bound, f.Lost)
+	}
+	whole, err := New(f.Process.Kernel(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ep, err := infer.EP{Schedule: infer.Parallel}.Fit(context.Background(), &infer.Model{Views: whole.Views(), Terms: terms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Bound > ep.LogEvidence {
+		t.Errorf("the bound %v exceeds the evidence of the full process, %v", f.Bound, ep.LogEvidence)
+	}
+	at, _ := sparseProblem(200, 2, 9)
+	var p, q, none [200]float64
+	infer.Gaussian{Gaussian: f.Result.Q}.Expect(f.Process.At(at), factor.Probit{Y: 1}, p[:], none[:])
+	infer.Gaussian{Gaussian: ep.Q}.Expect(whole.At(at), factor.Probit{Y: 1}, q[:], none[:])
+	differ := 0.0
+	for i := range p {
+		differ += math.Abs(p[i]-q[i]) / float64(len(p))
+	}
+	if differ > 0.005 {
+		t.Errorf("probabilities differ by %v on average with %d points", differ, f.Process.Dim())
+	}
+}
+
+// A search that is taken up where it was interrupted ends with the same bits.
+func TestInduceResumes(t *testing.T) {
+	x, terms := sparseProblem(9000, 2, 10)
+	k, err := kernel.Parse("rbf + constant", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var came []Checkpoint
+	o := InduceOptions{Points: 20, Memory: 1 << 28, Checkpoint: func(c Checkpoint) { came = append(came, c) }}
+	want, err := Induce(context.Background(), k, x, terms, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(came) != 2 {
+		t.Fatalf("%d checkpoints", len(came))
+	}
+	o.Resume, o.Checkpoint = &came[1], nil
+	got, err := Induce(context.Background(), k, x, terms, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.LogEvidence != want.LogEvidence || !slices.Equal(got.Sites, want.Sites) || !mat.Equal(got.Process.Points(), want.Process.Points()) {
+		t.Errorf("evidence %v when resumed, %v when not", got.LogEvidence, want.LogEvidence)
+	}
+}
+
+var hard = flag.Bool("hard", false, "2,000 hard problems, which take minutes, in place of 40 smaller ones")
+
+// Hard problems: repeated rows, one class, extreme scales, any number of points. Whatever
+// comes out is finite, and what has not settled says so. 2,000 of them take minutes; the
+// short run has fewer.
+func TestManyHardProblems(t *testing.T) {
+	problems := 40
+	if *hard {
+		problems = 2000
+	}
+	unsettled := 0
+	for seed := range problems {
+		rng := rand.New(rand.NewPCG(uint64(seed), 77))
+		n := 1 + int(math.Exp(rng.Float64()*math.Log(3000)))
+		if !*hard {
+			n = min(n, 300)
+		}
+		d := 1 + rng.IntN(4)
+		x, terms := sparseProblem(n, d, uint64(seed))
+		scale := math.Pow(10, 6*rng.Float64()-3)
+		x.Scale(scale, x)
+		if rng.IntN(3) == 0 { // repeated rows
+			for i := range n {
+				x.SetRow(i, x.RawRowView(rng.IntN(1+n/4)))
+			}
+		}
+		switch rng.IntN(5) {
+		case 0: // one class
+			for i := range terms {
+				terms[i] = factor.Probit{Y: 1}
+			}
+		case 1:
+			for i := range terms {
+				terms[i] = factor.Logit{Y: terms[i].(factor.Probit).Y}
+			}
+		case 2:
+			for i := range terms {
+				terms[i] = factor.RobustProbit{Y: terms[i].(factor.Probit).Y, Noise: math.Pow(10, -1-4*rng.Float64())}
+			}
+		}
+		text := every[rng.IntN(len(every))]
+		if d != 2 {
+			text = []string{"matern32 + constant", "rbf", "matern12 + linear", "periodic"}[rng.IntN(4)]
+		}
+		k, err := kernel.Parse(text, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs := k.Params(nil)
+		for i := range logs {
+			logs[i] += 3 * rng.NormFloat64()
+		}
+		k = k.With(logs)
+		pivots := NewPivots(k, x, nil, rng)
+		m := pivots.Grow(1+rng.IntN(n), 0)
+		if m == 0 {
+			t.Errorf("problem %d: no point for %v", seed, k)
+			continue
+		}
+		p, err := NewInducing(k, pivots.Points(m))
+		if err != nil {
+			t.Errorf("problem %d: %v", seed, err)
+			continue
+		}
+		l, r, err := p.Settle(context.Background(), p.Shards(x, terms, nil), nil, pass.Settings{})
+		if err != nil {
+			t.Errorf("problem %d, %d rows, %d points, %v: %v", seed, n, m, k, err)
+			continue
+		}
+		if !r.Status.Converged {
+			unsettled++
+			t.Logf("problem %d, %d rows, %d points, %v: %v", seed, n, m, k, r.Status)
+			if r.Status.Reason == "" {
+				t.Errorf("problem %d: not settled for no reason", seed)
+			}
+		}
+		mean, variance := make([]float64, n), make([]float64, n)
+		r.Q.Predict(p.At(x), mean, variance, new(gauss.Workspace))
+		sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{}, nil)
+		if err != nil {
+			t.Errorf("problem %d: %v", seed, err)
+			continue
+		}
+		if e := pass.Objective(pass.Propagation, r.Q, sums.Value); sums.Skipped == 0 && (math.IsNaN(e) || math.IsInf(e, 0)) {
+			t.Errorf("problem %d: evidence %v", seed, e)
+		}
+		for i := range mean {
+			if math.IsNaN(mean[i]) || math.IsInf(mean[i], 0) || !(variance[i] >= 0) || math.IsInf(variance[i], 0) {
+				t.Errorf("problem %d: N(%v, %v) at row %d", seed, mean[i], variance[i], i)
+				break
+			}
+		}
+	}
+	t.Logf("%d of %d have not settled", unsettled, problems)
+	if unsettled > problems/500 {
+		t.Errorf("%d of %d have not settled", unsettled, problems)
+	}
+}

@@ -1,0 +1,113 @@
+package gp
+
+import (
+	"context"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/pass"
+)
+
+// sparse is the evidence of the process seen from inducing inputs z, which stay where
+// they are. The sites stay from one kernel to the next, each a start for the other.
+type sparse struct {
+	x       *mat.Dense
+	terms   Terms
+	z       *mat.Dense
+	options pass.Options
+	room    *Room
+	trace   func(pass.Step)
+
+	sites []gauss.Scalar // nil before the first run
+}
+
+// sparseFit is the process with one kernel and what expectation propagation found for it.
+type sparseFit struct {
+	process *Inducing
+	result  *pass.Result
+	log     float64
+	slope   []float64
+}
+
+func (e *sparse) rows() int { return e.terms.Len() }
+
+// looser is how much further q may move in the last pass than a single site in the last
+// sweep of the full process. A step of q is that of all sites together, the next one is
+// several times shorter, and the error of the evidence is half the square of what is left.
+const looser = 1000
+
+// finalTolerance is that of a result; see pass.Settings.
+const finalTolerance = 1e-5
+
+func (e *sparse) settle(ctx context.Context, k kernel.Kernel, _ []float64, _ *point, tolerance float64) (fitted, error) {
+	p, err := NewInducing(k, e.z)
+	if err != nil {
+		return nil, err
+	}
+	return e.run(ctx, p, tolerance)
+}
+
+func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
+	return e.run(ctx, f.(*sparseFit).process, tolerance)
+}
+
+func (e *sparse) run(ctx context.Context, p *Inducing, tolerance float64) (fitted, error) {
+	if tolerance *= looser; tolerance == 0 {
+		tolerance = finalTolerance
+	}
+	l, r, err := p.Settle(ctx, p.Shards(e.x, e.terms, e.room), e.sites, pass.Settings{Power: e.options.Power, Tolerance: tolerance, Trace: e.trace})
+	if err != nil {
+		return nil, err
+	}
+	e.sites = l.Sites()
+	if !r.Status.Converged {
+		return nil, &NotSettledError{Kernel: p.kernel, Status: r.Status}
+	}
+	slope, sums, err := p.EvidenceGradient(ctx, l, r.Q, e.options)
+	if err != nil {
+		return nil, err
+	}
+	return &sparseFit{process: p, result: r, log: pass.Objective(e.options.Rule, r.Q, sums.Value), slope: slope}, nil
+}
+
+func (f *sparseFit) kernelOf() kernel.Kernel { return f.process.kernel }
+func (f *sparseFit) logEvidence() float64    { return f.log }
+func (f *sparseFit) sweeps() int             { return f.result.Status.Sweeps }
+
+func (f *sparseFit) gradient(context.Context) ([]float64, error) { return slices.Clone(f.slope), nil }
+
+// fewRows is the number of views, times their dimension, up to which those that passes do
+// not settle are held in memory and visited one by one.
+const fewRows = 1 << 22
+
+// Settle drives passes over the shards to a fixed point, from the given sites, which it
+// takes over; nil stands for empty ones. Where passes do not come to rest and rows are
+// few, the engine that visits sites one by one, with its double loop, takes over.
+func (p *Inducing) Settle(ctx context.Context, shards []pass.Rows, sites []gauss.Scalar, o pass.Settings) (*pass.Local, *pass.Result, error) {
+	l := pass.NewLocal(shards, sites)
+	o.Warm = sites != nil
+	r, err := pass.Settle(ctx, l, o)
+	plain := o.Rule == pass.Propagation && (o.Power == 0 || o.Power == 1) && o.Extra == nil
+	if err != nil || r.Status.Converged || !plain || len(shards) > 1 || shards[0].Len()*p.Dim() > fewRows {
+		return l, r, err
+	}
+	s := shards[0].(*shard)
+	terms := make([]factor.Factor, s.rows)
+	for i := range terms {
+		terms[i] = s.Term(i)
+	}
+	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(s.inputs(0, s.rows)), Terms: terms})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		return l, r, nil // what passes found, with a status that says that it is not settled
+	}
+	ep.Status.Sweeps += r.Status.Sweeps
+	return pass.NewLocal(shards, ep.Sites.Terms), &pass.Result{Q: ep.Q, Status: ep.Status}, nil
+}

@@ -1,0 +1,327 @@
+package lossep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/pass"
+)
+
+// What Options.Inducing may be beside a number of points.
+const (
+	// AutoInducing stands for the full process up to FullRows training rows, and beyond for
+	// as many inducing points as it takes.
+	AutoInducing = 0
+	// NoInducing stands for the full process.
+	NoInducing = -1
+)
+
+// FullRows is the number of training rows up to which AutoInducing stands for the full
+// process. There it takes a minute at most to find a kernel, and the time grows with the
+// cube of the rows; see docs/inducing.md.
+const FullRows = 2000
+
+// Inducing is how a process was seen from fewer points than there are training rows.
+type Inducing struct {
+	Points int `json:"points"`
+	// Share is the part of the variance of the training rows that the points leave.
+	Share float64 `json:"share_left"`
+	// Lost is about how far the bound is below what more points could make it, in nats per
+	// row.
+	Lost float64 `json:"lost_per_row"`
+	// Bound is a lower bound on the log evidence of the process without inducing points,
+	// of which Summary.LogEvidence is an approximation that may be above it.
+	Bound float64 `json:"bound"`
+	// Power is that of power expectation propagation; 1 is EP itself.
+	Power float64 `json:"power"`
+}
+
+// inducing is the state of a model with inducing points.
+type inducing struct {
+	process *gp.Inducing
+	ep, own *gauss.Gaussian // of EP and of the method, which may be EP
+}
+
+// latent is a process that can be looked at anywhere.
+type latent interface {
+	At(x *mat.Dense) *gauss.Views
+}
+
+// Induces tells whether so many training rows are seen from inducing points.
+func (o Options) Induces(rows int) bool {
+	return o.Inducing > 0 || o.Inducing == AutoInducing && rows > FullRows
+}
+
+// byPasses tells whether the method can be had by passes over rows that are seen from
+// inducing points.
+func (m Method) byPasses() bool { return m == EP || m == LossEP || m == VI || m == Laplace }
+
+// Methods are those that can be applied to so many training rows.
+func (o Options) Methods(rows int) []Method {
+	all := Methods()
+	if o.Induces(rows) {
+		all = slices.DeleteFunc(all, func(m Method) bool { return !m.byPasses() })
+	}
+	return all
+}
+
+// DefaultMethod is what no Method stands for with so many training rows.
+func (o Options) DefaultMethod(rows int) Method {
+	if o.Induces(rows) {
+		return EP
+	}
+	return DefaultMethod(rows)
+}
+
+// Inducing is the number of inducing points, 0 for the full process.
+func (l *Learned) Inducing() int {
+	if l.induced == nil {
+		return 0
+	}
+	return l.induced.Process.Dim()
+}
+
+// terms are the terms of labels, without a place in memory for each.
+type terms struct {
+	labels             []int
+	negative, positive factor.Factor
+}
+
+func (l Likelihood) many(labels []int) terms { return terms{labels, l.term(-1), l.term(+1)} }
+
+func (t terms) Len() int { return len(t.labels) }
+
+func (t terms) Term(i int) factor.Factor {
+	if t.labels[i] > 0 {
+		return t.positive
+	}
+	return t.negative
+}
+
+// induce finds inducing points and the kernel.
+func (p *Problem) induce(ctx context.Context) (*Learned, error) {
+	o := gp.InduceOptions{
+		Options: gp.Options{Seed: p.opt.Seed}, Fixed: p.opt.Fixed,
+		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()),
+	}
+	o.Resume, o.Checkpoint = p.resume()
+	if strings.Contains(p.opt.Kernel, "=") {
+		o.Start = p.Kernel.Params(nil)
+	}
+	if p.opt.Progress != nil {
+		o.Pass = func(e gp.Passed) {
+			stage := fmt.Sprintf("searching for the kernel with %d rows and %d inducing points", e.Rows, e.Points)
+			if p.opt.Fixed {
+				stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
+			}
+			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
+		}
+	}
+	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.opt.Likelihood.many(p.Labels), o)
+	if err != nil {
+		return nil, err
+	}
+	l := &Learned{problem: p, induced: fit, doubts: doubtsOf(fit.Result.Status)}
+	if !p.opt.Fixed {
+		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
+	}
+	return l, nil
+}
+
+// room is memory for the views of all rows.
+func (p *Problem) room() *gp.Room { return &gp.Room{Bytes: p.opt.roomBytes(p.X.Dims())} }
+
+// inducedModel applies a method to a process with inducing points.
+func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, error) {
+	p, fit := l.problem, l.induced
+	d := method.row(p.Len())
+	p.tell(d.Title, 0, fit.LogEvidence)
+	found, err := l.inferInduced(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{
+		recipe: p.Recipe, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
+		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
+		summary: Summary{
+			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Jitter: fit.Process.Jitter(),
+			Inducing: &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
+		},
+		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
+	}
+	if keepsRows(p.Len(), p.Recipe.Dim()) {
+		m.x, m.labels, m.ep = p.X, p.Labels, fit.Sites
+	}
+	if d.Objective != "" {
+		m.summary.Objective = &Objective{d.Objective, found.LogEvidence}
+	}
+	if method != EP {
+		m.summary.Status.Notes = l.doubts
+	}
+	if err := m.assembleInduced(); errors.Is(err, errNoPredictions) {
+		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
+	} else if err != nil {
+		return nil, err
+	}
+	m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
+	return m, err
+}
+
+// keepsRows tells whether a model of so many rows keeps them, so that it can be calibrated
+// to other costs later. They take at most 64 MB.
+func keepsRows(rows, features int) bool { return rows*(features+3)*8 <= 64<<20 }
+
+// foundByPasses is what a method found: its Gaussian, and the sites of the rows.
+type foundByPasses struct {
+	Q           *gauss.Gaussian
+	LogEvidence float64
+	Status      infer.Status
+	local       *pass.Local
+	rule        pass.Rule
+}
+
+// inferInduced runs a method from the fixed point of EP.
+func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPasses, error) {
+	p, fit := l.problem, l.induced
+	shards := fit.Process.Shards(p.X, p.opt.Likelihood.many(p.Labels), p.room())
+	found := &foundByPasses{local: pass.NewLocal(shards, slices.Clone(fit.Sites))}
+	o := pass.Settings{Warm: true, Tolerance: induceTolerance, Trace: p.traced(method)}
+	switch method {
+	case EP:
+		found.Q, found.LogEvidence, found.Status = fit.Result.Q, fit.LogEvidence, fit.Result.Status
+		return found, nil
+	case LossEP:
+		rows, tables, err := p.points()
+		if err != nil {
+			return nil, err
+		}
+		u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), nil, tables...)
+		if err != nil {
+			return nil, fmt.Errorf("utility: %w", err)
+		}
+		o.Power = p.opt.Power
+		r, err := pass.Calibrate(ctx, found.local, u, fit.Process.At(rowsOf(p.X, rows)), o)
+		if err != nil {
+			return nil, err
+		}
+		found.Q, found.LogEvidence, found.Status = r.Q, r.LogEvidence, r.Status
+		return found, nil
+	case VI:
+		found.rule = pass.Variational
+	case Laplace:
+		found.rule = pass.Curvature
+	default:
+		return nil, inputf("method", "%s cannot be had from inducing points", method)
+	}
+	o.Rule = found.rule
+	r, err := pass.Settle(ctx, found.local, o)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := found.local.Look(ctx, r.Q.Natural(), pass.Options{Rule: found.rule}, nil)
+	if err != nil {
+		return nil, err
+	}
+	found.Q, found.Status, found.LogEvidence = r.Q, r.Status, pass.Objective(found.rule, r.Q, sums.Value)
+	return found, nil
+}
+
+// induceTolerance is how far the last pass of a method may move its posterior; see
+// pass.Settings.
+const induceTolerance = 1e-5
+
+// traced tells Progress of the passes of a method.
+func (p *Problem) traced(method Method) func(pass.Step) {
+	if p.opt.Progress == nil {
+		return nil
+	}
+	title := method.row(p.Len()).Title
+	return func(s pass.Step) {
+		p.opt.Progress(Progress{Stage: title, Pass: s.Number, Residual: s.Residual, LogEvidence: s.Objective})
+	}
+}
+
+// leaveOneOut predicts and decides every training row without it, in one pass.
+func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
+	p := l.problem
+	t := p.opt.Likelihood.many(p.Labels)
+	tally := p.newTally(method)
+	_, err := found.local.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule, Power: p.opt.Power}, func(i int, mean, variance float64) {
+		tally.add(i, t.Term(i), mean, variance)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tally.result(), nil
+}
+
+// assembleInduced makes the opinions of a model with inducing points.
+func (m *Model) assembleInduced() error {
+	s := m.inducing
+	m.process = s.process
+	opinionOf := func(method Method, q *gauss.Gaussian) opinion {
+		o := opinion{method: method, q: q, posterior: infer.Gaussian{Gaussian: q}}
+		if p, ok := s.process.Predictor(q); ok {
+			o.predictor = p
+		}
+		return o
+	}
+	m.opinions = []opinion{opinionOf(m.method, s.own)}
+	if m.method != EP {
+		m.opinions = append(m.opinions, opinionOf(EP, s.ep))
+	}
+	return m.checkPredictions()
+}
+
+// calibrateInduced is Calibrate for a model with inducing points.
+func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error) {
+	s := m.summary.Inducing
+	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
+	l := &Learned{
+		problem: p, search: m.summary.Search, doubts: m.doubts(),
+		induced: &gp.Induced{
+			Process: m.inducing.process, Result: &pass.Result{Q: m.inducing.ep}, Sites: m.ep,
+			LogEvidence: m.summary.LogEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
+		},
+	}
+	return l.inducedModel(ctx, LossEP)
+}
+
+// calibrationMemory is what views may take up while a model is calibrated.
+const calibrationMemory = 256 << 20
+
+// inducingLines say what the points leave open.
+func (m *Model) inducingLines() []string {
+	s := m.summary.Inducing
+	if s == nil {
+		return nil
+	}
+	lines := []string{
+		fmt.Sprintf("inducing points                %d for %d rows; %.2g %% of the variance is left, about %.2g nats per row", s.Points, m.provenance.Rows, 100*s.Share, s.Lost),
+		fmt.Sprintf("lower bound on the evidence    %.6f", s.Bound),
+	}
+	if s.Power != 1 {
+		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
+	}
+	return lines
+}
+
+// check refuses what no fit could have found.
+func (s *Inducing) check(rows int) error {
+	if s.Points < 1 || s.Points > rows || !(s.Share >= 0 && s.Share <= 1+1e-9) || !(s.Lost >= 0) || math.IsNaN(s.Bound) || !(s.Power > 0 && s.Power <= 1) {
+		return fmt.Errorf("its summary has %d inducing points for %d rows, a share left of %v, a loss of %v, a bound of %v and a power of %v",
+			s.Points, rows, s.Share, s.Lost, s.Bound, s.Power)
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package lossep_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+)
+
+// manyRows is a table of n rows whose outcome depends on two of three columns.
+func manyRows(t *testing.T, n int) *data.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("a,b,kind,y\n")
+	for range n {
+		a, c := rng.NormFloat64(), rng.NormFloat64()
+		kind := []string{"red", "green", "blue"}[rng.IntN(3)]
+		f := math.Sin(2*a) + 0.7*c
+		if kind == "red" {
+			f++
+		}
+		y := "no"
+		if f+rng.NormFloat64() > 0.8 {
+			y = "yes"
+		}
+		fmt.Fprintf(&b, "%.6f,%.6f,%s,%s\n", a, c, kind, y)
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "many.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func manyOptions(t *testing.T) lossep.Options {
+	t.Helper()
+	costs, err := decision.ParseCosts("fn=5,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lossep.Options{Data: data.Options{Target: "y", Positive: "yes"}, Utility: costs, Seed: 1}
+}
+
+// More rows than the full process is meant for are fitted from inducing points without
+// being asked, and what was fitted goes through predictions, files and calibration.
+func TestManyRows(t *testing.T) {
+	table := manyRows(t, 2300)
+	o := manyOptions(t)
+	m, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := m.Summary()
+	if s.Inducing == nil || s.Inducing.Points < 5 || s.Inducing.Points > 2000 || s.Inducing.Bound > s.LogEvidence || !s.Status.Converged {
+		t.Fatalf("%+v, %+v", s, s.Inducing)
+	}
+	// The leave-one-out cost is what it says: below that of acting always alike.
+	if loo := s.LeaveOneOut; loo == nil || !(loo.Value < loo.Constant) {
+		t.Errorf("leave-one-out %+v", loo)
+	}
+	x, _, err := m.Recipe().Apply(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := lossep.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := loaded.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range before {
+		if before[i].Mean != after[i].Mean || before[i].Variance != after[i].Variance {
+			t.Fatalf("row %d: %v before, %v after the file", i, before[i], after[i])
+		}
+	}
+	// Calibrated after loading it is what a fit by Loss-EP with the same kernel finds.
+	calibrated, err := loaded.Calibrate(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Kernel, o.Fixed, o.Method, o.Inducing = m.Kernel().String(), true, lossep.LossEP, s.Inducing.Points
+	fitted, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The points were chosen anew, so that only what they agree on is the same.
+	a, b := calibrated.Summary(), fitted.Summary()
+	if a.Objective == nil || b.Objective == nil || math.Abs(a.Objective.Value-b.Objective.Value) > 0.01*math.Abs(a.Objective.Value) {
+		t.Errorf("calibrated %+v, fitted %+v", a.Objective, b.Objective)
+	}
+}
+
+// With every row an inducing point all methods find what they find for the full process.
+func TestInducingIsTheFullProcess(t *testing.T) {
+	table := manyRows(t, 120)
+	for _, method := range []lossep.Method{lossep.EP, lossep.LossEP, lossep.VI, lossep.Laplace} {
+		o := manyOptions(t)
+		o.Method, o.Kernel, o.Fixed = method, "matern32(variance=1.5, lengthscale=1.2) + constant(variance=0.5)", true
+		full, err := lossep.Fit(context.Background(), table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Inducing = 120
+		induced, err := lossep.Fit(context.Background(), table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if induced.Summary().Inducing.Points != 120 {
+			t.Fatal("fewer points than rows that all differ")
+		}
+		x, _, err := full.Recipe().Apply(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := full.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := induced.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			// Passes end when q moves by less than 1e-5.
+			if math.Abs(got[i].Probability()-want[i].Probability()) > 1e-5 {
+				t.Errorf("%s, row %d: %v, of the full process %v", method, i, got[i], want[i])
+			}
+		}
+		a, b := full.Summary(), induced.Summary()
+		if math.Abs(a.LogEvidence-b.LogEvidence) > 1e-6 || math.Abs(a.LeaveOneOut.LogPredictive-b.LeaveOneOut.LogPredictive) > 1e-3 || math.Abs(a.LeaveOneOut.Value-b.LeaveOneOut.Value) > 1e-9 {
+			t.Errorf("%s: %+v %+v, of the full process %+v %+v", method, b, b.LeaveOneOut, a, a.LeaveOneOut)
+		}
+	}
+}
+
+// memory is checkpoints that are kept in memory.
+type memory struct{ states [][]byte }
+
+func (m *memory) Load() []byte {
+	if len(m.states) == 0 {
+		return nil
+	}
+	return m.states[len(m.states)-1]
+}
+
+func (m *memory) Keep(state []byte) { m.states = append(m.states, state) }
+
+// A fit that is interrupted goes on where it was and ends with the same file; one of other
+// rows does not.
+func TestInterruptedFit(t *testing.T) {
+	table := manyRows(t, 9000)
+	o := manyOptions(t)
+	o.Inducing = 15
+	file := func(o lossep.Options) string {
+		m, err := lossep.Fit(context.Background(), table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := m.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	want := file(o)
+	kept := new(memory)
+	o.Checkpoints = kept
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Progress = func(p lossep.Progress) {
+		if len(kept.states) == 2 { // the last part has begun
+			cancel()
+		}
+	}
+	if _, err := lossep.Fit(ctx, table, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	steps := 0
+	o.Progress = func(p lossep.Progress) {
+		if strings.Contains(p.Stage, "with 1125 rows") {
+			steps++
+		}
+	}
+	if got := file(o); got != want || steps > 0 {
+		t.Errorf("another model, or %d steps done again", steps)
+	}
+	o.Seed = 2
+	if file(o); steps == 0 {
+		t.Error("a search with another seed went on from this one")
+	}
+}
+
+// What cannot be had from inducing points is refused before anything is fitted.
+func TestInducingBadInput(t *testing.T) {
+	table := manyRows(t, 60)
+	for name, change := range map[string]func(*lossep.Options){
+		"method: corrected":       func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
+		"61 points are more":      func(o *lossep.Options) { o.Inducing = 61 },
+		"is no number of points":  func(o *lossep.Options) { o.Inducing = -2 },
+		"is not between 0 and 1":  func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
+		"powers are for inducing": func(o *lossep.Options) { o.Power = 0.5 },
+		"60 rows, more than 50":   func(o *lossep.Options) { o.MaxRows = 50 },
+	} {
+		o := manyOptions(t)
+		change(&o)
+		var input *lossep.InputError
+		if _, err := lossep.Prepare(table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package pass
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
+)
+
+// Calibrated is expectation propagation with a utility as one more factor: Loss-EP.
+type Calibrated struct {
+	// Q is the prior times the sites of the rows: with it decisions are made. Tilted
+	// carries the utility's site as well.
+	Q, Tilted *gauss.Gaussian
+	Utility   *gauss.Natural
+	Actions   []int
+	// LogEvidence is the logarithm of the integral of all factors, with the utility.
+	LogEvidence float64
+	Status      infer.Status
+}
+
+// looker is an engine that can also look.
+type looker interface {
+	Engine
+	Look(ctx context.Context, q *gauss.Natural, o Options, see func(i int, mean, variance float64)) (*Sums, error)
+}
+
+// Calibrate settles expectation propagation together with a utility on some points, which
+// stand for p(x), from the engine's sites. A visit to the utility is deletion, action
+// selection, projection and update, as in Algorithm 1; after it a pass goes over the
+// rows, which see the utility through q̄. Actions are chosen at the first visits and then
+// held until all sites have settled; then they are chosen anew, until they stay. When they
+// come back to an earlier choice, the one with the highest evidence among those that
+// alternate is held.
+func Calibrate(ctx context.Context, e looker, u factor.Utility, points *gauss.Views, o Settings) (*Calibrated, error) {
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-6
+	}
+	if o.MaxPasses == 0 {
+		o.MaxPasses = 200
+	}
+	o.Rule, o.Warm, o.Extra = Propagation, true, nil
+	c := &calibration{
+		settling: &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())},
+		looker:   e, utility: u, points: points,
+		cavity: gauss.NewGaussian(e.Dim()), site: gauss.NewNatural(e.Dim()), next: gauss.NewNatural(e.Dim()),
+		actions: make([]int, points.Len()), mean: make([]float64, points.Len()), variance: make([]float64, points.Len()),
+		d1: make([]float64, points.Len()), d2: make([]float64, points.Len()), damping: 1,
+	}
+	for j := range c.actions {
+		c.actions[j] = -1
+	}
+	if err := c.start(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.decide(ctx); err != nil {
+		return nil, err
+	}
+	logEvidence, err := c.evidence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Calibrated{Q: c.cavity, Tilted: c.q, Utility: c.site, Actions: c.actions, LogEvidence: logEvidence, Status: c.status}, nil
+}
+
+// calibration is one run of Calibrate.
+type calibration struct {
+	*settling
+	looker
+	utility factor.Utility
+	points  *gauss.Views
+
+	cavity         *gauss.Gaussian // q: q̄ without the utility's site
+	site, next     *gauss.Natural  // the utility's site, and the one that is proposed
+	actions        []int
+	mean, variance []float64 // of q at the points
+	d1, d2         []float64
+	logZ           float64
+	damping        float64
+	at             gauss.Workspace // of the points
+}
+
+// look makes q and its marginals at the points.
+func (c *calibration) look() error {
+	without := gauss.NewNatural(c.now.Dim())
+	without.CopyFrom(c.now)
+	without.Times(c.site, -1)
+	if err := c.cavity.Exchange(without); err != nil {
+		return &infer.ImproperError{Of: "q", Status: c.status}
+	}
+	c.cavity.Predict(c.points, c.mean, c.variance, &c.at)
+	return nil
+}
+
+// visit updates the utility's site, and returns how far the full step would move q̄.
+func (c *calibration) visit(hold bool) (float64, error) {
+	if err := c.look(); err != nil {
+		return 0, err
+	}
+	if !hold {
+		c.utility.Select(c.actions, c.mean, c.variance)
+	}
+	c.logZ = c.utility.LogMean(c.actions, c.mean, c.variance, c.d1, c.d2)
+	if !finite.All(c.logZ) {
+		return 0, &infer.ImproperError{Of: "the expected utility", Status: c.status}
+	}
+	if c.cavity.Tilt(c.next, c.points, c.d1, c.d2, &c.at) != nil {
+		return 0, &infer.ImproperError{Of: "q times the utility", Status: c.status}
+	}
+	c.next.Times(c.cavity.Natural(), -1)
+	c.next.Times(c.site, -1) // the step
+	length := c.q.Step(c.next, &c.ws)
+	for ; c.damping > 1e-6; c.damping /= 2 {
+		c.now.Times(c.next, c.damping)
+		if c.set() {
+			c.site.Times(c.next, c.damping)
+			return length, nil
+		}
+		c.now.CopyFrom(c.q.Natural())
+	}
+	return 0, &infer.ImproperError{Of: "q̄", Status: c.status}
+}
+
+// settle visits the utility and goes over the rows until neither moves.
+func (c *calibration) settle(ctx context.Context, visits int, hold bool) error {
+	best, since := math.Inf(1), 0
+	for range visits {
+		step, err := c.visit(hold)
+		if err != nil {
+			return err
+		}
+		limit := c.opt.MaxPasses
+		c.opt.MaxPasses = min(limit, c.status.Sweeps+1)
+		err = c.run(ctx, Options{Power: c.opt.Power, Damping: 1})
+		c.opt.MaxPasses = limit
+		if err != nil {
+			return err
+		}
+		residual := max(step, c.status.Residual)
+		c.status.Residual = residual
+		if c.status.Converged = residual <= c.opt.Tolerance; c.status.Converged {
+			c.status.Reason = ""
+			return c.look()
+		}
+		if c.status.Sweeps >= limit {
+			c.status.Reason = "the limit on passes is reached; raise it"
+			return c.look()
+		}
+		if residual < 0.95*best {
+			best, since = residual, 0
+		} else if since++; since == 2*patience {
+			c.damping, since = c.damping/2, 0
+		}
+	}
+	return c.look()
+}
+
+// outcome is a choice of actions and the evidence under it.
+type outcome struct {
+	actions  []int
+	evidence float64
+}
+
+func (c *calibration) decide(ctx context.Context) error {
+	const free = 3 // visits at which actions are chosen
+	if err := c.settle(ctx, free, false); err != nil {
+		return err
+	}
+	var seen []outcome
+	for {
+		if err := c.settle(ctx, math.MaxInt, true); err != nil || !c.status.Converged {
+			return err
+		}
+		e, err := c.evidence(ctx)
+		if err != nil {
+			return err
+		}
+		seen = append(seen, outcome{slices.Clone(c.actions), e})
+		next := slices.Clone(c.actions)
+		c.utility.Select(next, c.mean, c.variance)
+		if slices.Equal(next, c.actions) {
+			return nil
+		}
+		if i := slices.IndexFunc(seen, func(o outcome) bool { return slices.Equal(o.actions, next) }); i >= 0 {
+			best := slices.MaxFunc(seen[i:], func(a, b outcome) int { return cmp.Compare(a.evidence, b.evidence) })
+			copy(c.actions, best.actions)
+			c.status.ActionsHeld = true
+			return c.settle(ctx, math.MaxInt, true)
+		}
+		c.status.ActionRounds++
+		copy(c.actions, next)
+	}
+}
+
+// evidence is A(q) + log E U + Σ(log Z − A + A\), the last with rows as q̄ sees them.
+func (c *calibration) evidence(ctx context.Context) (float64, error) {
+	sums, err := c.Look(ctx, c.now, Options{Power: c.opt.Power}, nil)
+	if err != nil {
+		return 0, err
+	}
+	c.logZ = c.utility.LogMean(c.actions, c.mean, c.variance, c.d1, c.d2)
+	return c.cavity.LogPartition() + c.logZ + sums.Value, nil
+}

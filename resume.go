@@ -1,0 +1,71 @@
+package lossep
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/lossep/lossep/gp"
+)
+
+// Checkpoints keep where a fit of many rows has come to, so that one that was interrupted
+// goes on from there and ends with the same bits.
+type Checkpoints interface {
+	// Load is what was kept last, nil if nothing.
+	Load() []byte
+	// Keep keeps it in place of what was kept before. A fit goes on whether that works or
+	// not.
+	Keep(state []byte)
+}
+
+// unfinished is what is kept: the state of a search, and of which.
+type unfinished struct {
+	Fingerprint string        `json:"fingerprint"`
+	Search      gp.Checkpoint `json:"search"`
+}
+
+// resume is the state of this very search that was kept, nil if there is none, and what
+// to call with later ones.
+func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
+	kept := p.opt.Checkpoints
+	if kept == nil {
+		return nil, nil
+	}
+	fingerprint := p.fingerprint()
+	var from *gp.Checkpoint
+	var u unfinished
+	if json.Unmarshal(kept.Load(), &u) == nil && u.Fingerprint == fingerprint && u.Search.Fits(p.Kernel, p.X) {
+		from = &u.Search
+	}
+	return from, func(c gp.Checkpoint) {
+		if state, err := json.Marshal(unfinished{fingerprint, c}); err == nil {
+			kept.Keep(state)
+		}
+	}
+}
+
+// fingerprint tells apart all that leads to another search.
+func (p *Problem) fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintln(h, Version, p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.Len())
+	buffer := make([]byte, 0, 1<<16)
+	flush := func(room int) {
+		if len(buffer)+room > cap(buffer) {
+			h.Write(buffer)
+			buffer = buffer[:0]
+		}
+	}
+	for i, y := range p.Labels {
+		for _, v := range p.X.RawRowView(i) {
+			flush(8)
+			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
+		}
+		flush(1)
+		buffer = append(buffer, byte(y))
+	}
+	h.Write(buffer)
+	return hex.EncodeToString(h.Sum(nil))
+}
