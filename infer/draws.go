@@ -33,6 +33,10 @@ func (d *Draws) Len() int { return d.size() }
 // which follow each other chain by chain. It must not be changed.
 func (d *Draws) Centre(k int) []float64 { return d.centres.RawRowView(k) }
 
+// Spread is the variance of what each view reads around a draw: all that is not due to
+// the draws themselves.
+func (d *Draws) Spread(views *gauss.Views) []float64 { return d.spread(views) }
+
 // Moments implements Posterior.
 func (d *Draws) Moments(views *gauss.Views, mean, variance []float64) {
 	d.eachView(views, func(i int, m []float64, v float64) {

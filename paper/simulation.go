@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
@@ -79,8 +78,7 @@ type problem struct {
 	DataSet
 	process *gp.Process
 	model   *infer.Model
-	within  *gauss.Gaussian // see conditional
-	seed    uint64          // of what is drawn to solve it
+	seed    uint64 // of what is drawn to solve it
 }
 
 // problem draws the index-th data set.
@@ -106,10 +104,7 @@ func (s Simulation) problem(index int) (*problem, error) {
 		}
 	}
 	p.seed = rng.Uint64()
-	if p.model, err = p.process.Classify(p.Labels); err != nil {
-		return nil, err
-	}
-	p.within, err = conditional(p.model)
+	p.model, err = p.process.Classify(p.Labels)
 	return p, err
 }
 

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
 )
@@ -97,8 +96,7 @@ func (p *problem) exact(ctx context.Context, x []float64, draws int, seed uint64
 		return nil, nil, err
 	}
 	views := p.process.At(column(x))
-	mean, scale, squares := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
-	p.within.Predict(views, mean, scale, new(gauss.Workspace))
+	mean, scale, squares := make([]float64, len(x)), r.Spread(views), make([]float64, len(x))
 	for j, variance := range scale {
 		scale[j] = 1 / math.Sqrt(1+variance)
 	}
@@ -116,20 +114,6 @@ func (p *problem) exact(ctx context.Context, x []float64, draws int, seed uint64
 		stderr[j] = math.Sqrt(max(0, squares[j]/n-value[j]*value[j]) / (n - 1))
 	}
 	return value, stderr, nil
-}
-
-// conditional is the Gaussian around each of infer.Exact's draws: the posterior when
-// the views are seen with unit noise.
-func conditional(m *infer.Model) (*gauss.Gaussian, error) {
-	sites := make([]gauss.Scalar, m.Views.Len())
-	for i := range sites {
-		sites[i].Tau = 1 / (1 + m.Views.Residual(i))
-	}
-	precision := gauss.NewNatural(m.Dim())
-	precision.SetStandard()
-	precision.TimesScalars(m.Views, sites, new(gauss.Workspace))
-	g := gauss.NewGaussian(m.Dim())
-	return g, g.Exchange(precision)
 }
 
 // contested are those of the places at which an action is not, or not beyond doubt,

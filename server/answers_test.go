@@ -15,6 +15,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/infer"
 )
 
 // encoded are the features of rows, by the way that does not go through this package.
@@ -323,6 +324,26 @@ func TestCurve(t *testing.T) {
 }
 
 func num(x float64) string { b, _ := json.Marshal(x); return string(b) }
+
+// The table of methods is that of package infer, with what a page wants to know.
+func TestMethods(t *testing.T) {
+	var list struct{ Methods []map[string]any }
+	if err := json.Unmarshal(ask(newServer(t), http.MethodGet, "/v1/methods", "").Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range infer.Methods(nil) {
+		want := map[string]any{
+			"name": d.Name, "label": d.Label, "title": d.Title, "about": d.About,
+			"calibrated": d.Calibrated, "exact": d.Exact, "bound": d.Bound,
+		}
+		if d.Of != "" {
+			want["of"] = d.Of
+		}
+		if diff := cmp.Diff(want, list.Methods[i]); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
 
 // The description of a model has what its file has, and a utility that a request can
 // send back.

@@ -269,6 +269,7 @@ func TestTokens(t *testing.T) {
 	}{
 		{"/", "", 200},
 		{"/openapi.json", "", 200},
+		{"/v1/methods", "", 200},
 		{"/v2/health/live", "", 200},
 		{"/v2/health/ready", "", 200},
 		{"/v1/models", "", 401},

@@ -1,7 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import {s} from "./dom.js";
 import {placeLabels} from "./labels.js";
-import {actionColors, methodColor, methodLabel, methodLook} from "./looks.js";
+import {actionColors, methodColor, methodLook} from "./looks.js";
+import {methodLabel} from "./methods.js";
 
 // Parts of charts that panels share. Everything is drawn from a theme, so that the same
 // chart can be had for the screen and for paper.

@@ -7,7 +7,8 @@ import {count, number, percent, plural, rounded, snapped} from "./format.js";
 import {Handles, pointShape} from "./handles.js";
 import {kernelText, parametersOf, parseKernel} from "./kernel.js";
 import {decodeNumbers, decodeTable, encodeNumbers, encodeTable} from "./link.js";
-import {light, methodLabel, theme} from "./looks.js";
+import {light, theme} from "./looks.js";
+import {methodLabel, methodNamed} from "./methods.js";
 import {methodHead, names, Panel, replaceTable, showLeftOut} from "./panel.js";
 import {surface, surfaceColors, surfaceLegend, withBoundaries} from "./plane.js";
 import {writeCSV} from "./rows.js";
@@ -606,14 +607,12 @@ export class Classifier extends Panel {
 // nextToNothing is a share of what there is to lose that nobody would miss.
 const nextToNothing = 1e-3;
 
-// withUtility are the methods whose evidence is that of data and utility together, which is
-// not to be compared with the others'.
-const withUtility = new Set(["loss-ep", "loss-vi"]);
-
 // evidence is the log evidence of the data, and a lower bound on it, whichever is known.
+// That of a calibrated method is of data and utility together, and not to be compared.
 function evidence({method, log_evidence: value}) {
-  if (withUtility.has(method)) return [null, null];
-  return method === "vi" ? [null, value] : [value, null];
+  const {calibrated, bound} = methodNamed(method);
+  if (calibrated) return [null, null];
+  return bound ? [null, value] : [value, null];
 }
 
 const clamp = (value, range) => Math.min(Math.max(...range), Math.max(Math.min(...range), value));

@@ -1,7 +1,7 @@
 import {caption, cell, h, wordCell} from "./dom.js";
 import {count, fixed, number, percent, plural} from "./format.js";
 import {actionBadge, replaceTable} from "./panel.js";
-import {methodLabel} from "./looks.js";
+import {methodLabel} from "./methods.js";
 import {cellOf} from "./rows.js";
 
 // The table of decisions, a page of it at a time.

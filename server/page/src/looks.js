@@ -7,32 +7,19 @@
 // method and the solid one its calibrated sibling. Dash and marker tell them apart
 // without colour.
 const methods = {
-  exact: {label: "Exact", light: "#1d2126", dark: "#f2f4f7", dash: null, symbol: "square", solid: true},
-  ep: {label: "EP", light: "#9e6400", dark: "#f0b429", dash: "4 2.5", symbol: "diamond2", solid: false},
-  "loss-ep": {label: "Loss-EP", light: "#c44a00", dark: "#ff8a4c", dash: "10 3", symbol: "diamond2", solid: true},
-  vi: {label: "VI", light: "#1a78ae", dark: "#8fd0f7", dash: "6 3", symbol: "circle", solid: false},
-  "loss-vi": {label: "Loss-VI", light: "#00588a", dark: "#4ba3e3", dash: "9 3 2 3", symbol: "circle", solid: true},
-  corrected: {label: "Corrected", light: "#a8487f", dark: "#e79cc6", dash: "10 3 4 3", symbol: "triangle", solid: true},
-  laplace: {label: "Laplace", light: "#6e5d00", dark: "#cdb94e", dash: "6 2.5 1.5 2.5 1.5 2.5", symbol: "times", solid: false},
-  evidence: {label: "Evidence", light: "#007a58", dark: "#35c796", dash: "2 2.5", symbol: "triangle", solid: false},
-  nuts: {label: "NUTS", light: "#4d4d4d", dark: "#b8b8b8", dash: "2 4", symbol: "asterisk", solid: false},
+  exact: {light: "#1d2126", dark: "#f2f4f7", dash: null, symbol: "square", solid: true},
+  ep: {light: "#9e6400", dark: "#f0b429", dash: "4 2.5", symbol: "diamond2", solid: false},
+  "loss-ep": {light: "#c44a00", dark: "#ff8a4c", dash: "10 3", symbol: "diamond2", solid: true},
+  vi: {light: "#1a78ae", dark: "#8fd0f7", dash: "6 3", symbol: "circle", solid: false},
+  "loss-vi": {light: "#00588a", dark: "#4ba3e3", dash: "9 3 2 3", symbol: "circle", solid: true},
+  corrected: {light: "#a8487f", dark: "#e79cc6", dash: "10 3 4 3", symbol: "triangle", solid: true},
+  laplace: {light: "#6e5d00", dark: "#cdb94e", dash: "6 2.5 1.5 2.5 1.5 2.5", symbol: "times", solid: false},
+  evidence: {light: "#007a58", dark: "#35c796", dash: "2 2.5", symbol: "triangle", solid: false},
+  nuts: {light: "#4d4d4d", dark: "#b8b8b8", dash: "2 4", symbol: "asterisk", solid: false},
 };
 const unknown = {light: "#5f6670", dark: "#a4acb6", dash: "1 3", symbol: "plus", solid: false};
 
-export const methodLook = (name) => methods[name] ?? {...unknown, label: name};
-export const methodLabel = (name) => methodLook(name).label;
-
-// What a method is, in a few words.
-const about = {
-  exact: "the true answer, by enumeration or many independent draws",
-  ep: "expectation propagation: one bell curve fitted to the data",
-  "loss-ep": "expectation propagation that also knows what mistakes cost",
-  vi: "variational inference: one bell curve, prone to overconfidence",
-  "loss-vi": "variational inference that also knows what mistakes cost",
-  corrected: "EP, with the shape it misses put back at each point",
-  laplace: "one bell curve at the most probable state",
-};
-export const methodAbout = (name) => about[name] ?? "";
+export const methodLook = (name) => methods[name] ?? unknown;
 
 export const light = {
   name: "light", ink: "#1d2126", quiet: "#565e68", paper: "#ffffff", edge: "#c6ccd4", grid: "#e6e9ed", accent: "#00588a", area: "#dfe3e8",

@@ -2,6 +2,7 @@ import {onRefused, setToken} from "./api.js";
 import {find, setText} from "./dom.js";
 import {decodeLink, encodeLink} from "./link.js";
 import {onThemeChange} from "./looks.js";
+import {learnMethods} from "./methods.js";
 import {Classifier} from "./classifier.js";
 import {Model} from "./model.js";
 import {Reactor} from "./reactor.js";
@@ -106,4 +107,5 @@ find(document, "#token").addEventListener("submit", (event) => {
 
 onThemeChange(() => Object.values(panels).forEach((panel) => panel.redraw()));
 addEventListener("popstate", follow);
+await learnMethods().catch(() => {}); // without it they go by their names
 follow();

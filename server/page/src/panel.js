@@ -2,7 +2,8 @@ import {caption, find, h, setText} from "./dom.js";
 import {list} from "./format.js";
 import {actionSwatch, methodSwatch} from "./charts.js";
 import {Live} from "./live.js";
-import {methodAbout, methodLabel, theme} from "./looks.js";
+import {theme} from "./looks.js";
+import {methodLabel, methodNamed} from "./methods.js";
 
 // Panel is what the three panels have in common: their parts in the page, questions to
 // the server under way, errors shown in place, and a word for the address bar.
@@ -100,7 +101,7 @@ export class Panel {
 
 // methodHead is the first cell of a method's row.
 export function methodHead(name) {
-  return h("th", {scope: "row", class: "method", title: methodAbout(name)}, methodSwatch(name, theme()), h("span", {}, methodLabel(name)));
+  return h("th", {scope: "row", class: "method", title: methodNamed(name).about}, methodSwatch(name, theme()), h("span", {}, methodLabel(name)));
 }
 
 // actionBadge names an action beside a sample of its fill.

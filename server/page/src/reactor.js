@@ -7,7 +7,8 @@ import {decimalsOf, fixed, list, number, percent, plural, snapped, toWithin} fro
 import {Handles, lineShape, pointShape} from "./handles.js";
 import {stacked} from "./labels.js";
 import {decodeNumbers, decodeTable, encodeNumbers, encodeTable} from "./link.js";
-import {light, methodLabel, theme} from "./looks.js";
+import {light, theme} from "./looks.js";
+import {methodLabel} from "./methods.js";
 import {actionBadge, methodHead, names, Panel, replaceTable, showLeftOut} from "./panel.js";
 import {writeCSV} from "./rows.js";
 import {saveCSV, saveSVG} from "./save.js";
