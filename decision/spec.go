@@ -296,9 +296,10 @@ func (s *Spec) Rule() (rule Stakes, by string, ok bool) {
 func (s *Spec) Ceiling() (float64, bool) { return s.ceiling, !math.IsNaN(s.ceiling) }
 
 // Zero is the cost or utility that counts as no utility at all in the given cases: the
-// ceiling, or CommonZero where none is set. It must not be below any cost.
+// ceiling, which must not be below any cost, or where none is set the worst of what Zero
+// says of each.
 func (s *Spec) Zero(cases []Stakes) (float64, error) {
-	zero := CommonZero(cases)
+	zero := commonZero(cases)
 	ceiling, ok := s.Ceiling()
 	if !ok {
 		return zero, nil

@@ -9,20 +9,11 @@ import (
 	"github.com/lossep/lossep/expr"
 )
 
-// BinaryCosts is the specification for two actions, "negative" and "positive", where
-// a wrong one costs fn (negative for a case that is positive) or fp and a right one
-// nothing. The names of the outcomes are set by Bind.
-func BinaryCosts(fn, fp float64) (*Spec, error) {
-	if !(fn > 0 && fp > 0) || math.IsInf(fn+fp, 1) {
-		return nil, &SpecError{File: "costs", Msg: fmt.Sprintf("mistakes that cost %v and %v are none, or not to be compared", fn, fp), Fix: "give costs above 0"}
-	}
-	return ParseCosts(fmt.Sprintf("fn=%g,fp=%g", fn, fp))
-}
-
-// ParseCosts reads the costs of two actions from one line, such as "fn=5,fp=1" or
-// "fn=0.6*amount,fp=1,tp=0.2": false negatives and false positives, which cost
-// something, and if need be true ones, which cost 0 unless given. Entries are as in
-// ParseSpec. Errors are *SpecError, with the place in the line as their column.
+// ParseCosts reads the costs of two actions, "negative" and "positive", from one line,
+// such as "fn=5,fp=1" or "fn=0.6*amount,fp=1,tp=0.2": false negatives (negative for a case
+// that is positive) and false positives, which cost something, and if need be true ones,
+// which cost 0 unless given. Entries are as in ParseSpec, and the names of the outcomes are
+// set by Bind. Errors are *SpecError, with the place in the line as their column.
 func ParseCosts(text string) (*Spec, error) {
 	const form = "write the costs of mistakes as in fn=5,fp=1"
 	zero := expr.Number(0)

@@ -212,22 +212,6 @@ func TestParseCosts(t *testing.T) {
 	}
 }
 
-func TestBinaryCosts(t *testing.T) {
-	s, err := BinaryCosts(5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := ParseCosts("fn=5,fp=1")
-	if err != nil || !sameSpec(s, line) {
-		t.Errorf("%+v and %+v, %v", s, line, err)
-	}
-	for _, bad := range [][2]float64{{0, 1}, {1, 0}, {-1, 1}, {1, math.NaN()}, {math.Inf(1), 1}} {
-		if _, err := BinaryCosts(bad[0], bad[1]); err == nil {
-			t.Errorf("%v was taken", bad)
-		}
-	}
-}
-
 // It is the names that count: told the positive outcome is the other one, the table
 // turns round, and the same action is best for the same beliefs.
 func TestBind(t *testing.T) {

@@ -137,8 +137,8 @@ func (s Stakes) worse(a, b float64) float64 {
 	return min(a, b)
 }
 
-// CommonZero is that of all cases.
-func CommonZero(cases []Stakes) float64 {
+// commonZero is that of all cases.
+func commonZero(cases []Stakes) float64 {
 	zero := cases[0].Zero()
 	for _, s := range cases[1:] {
 		zero = s.worse(zero, s.Zero())

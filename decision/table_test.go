@@ -123,12 +123,6 @@ func TestUtilities(t *testing.T) {
 	checkTableError(t, err, 0, 1, "NaN")
 	_, err = costs.Utilities(math.Inf(1))
 	checkTableError(t, err, 0, 0, "+Inf")
-	if zero := decision.CommonZero([]decision.Stakes{costs, {Table: decision.Table{{0, 3}, {12, 0}}, Costs: true}}); zero != 12 {
-		t.Errorf("the largest cost is %v", zero)
-	}
-	if zero := decision.CommonZero([]decision.Stakes{worth(paper), worth(decision.Table{{0, -3}, {12, 0}})}); zero != -3 {
-		t.Errorf("the lowest utility is %v", zero)
-	}
 }
 
 // drawTable draws a table of the given number of actions: round numbers, so that
