@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/lossep/lossep/server/problem"
 )
 
 // tokens are the hashes of those that are accepted; none means that none is asked for.
@@ -58,8 +60,8 @@ func (t tokens) check(r *http.Request) error {
 	}
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return refuse(http.StatusUnauthorized, "a token is missing; send it as Authorization: Bearer …").
-			with("WWW-Authenticate", `Bearer realm="lossep"`)
+		return problem.New(http.StatusUnauthorized, "a token is missing; send it as Authorization: Bearer …").
+			With("WWW-Authenticate", `Bearer realm="lossep"`)
 	}
 	hash := sha256.Sum256([]byte(strings.TrimSpace(text)))
 	known := 0
@@ -67,8 +69,8 @@ func (t tokens) check(r *http.Request) error {
 		known |= subtle.ConstantTimeCompare(hash[:], hashes[i][:])
 	}
 	if known == 0 {
-		return refuse(http.StatusUnauthorized, "the token is not known here").
-			with("WWW-Authenticate", `Bearer realm="lossep", error="invalid_token"`)
+		return problem.New(http.StatusUnauthorized, "the token is not known here").
+			With("WWW-Authenticate", `Bearer realm="lossep", error="invalid_token"`)
 	}
 	return nil
 }

@@ -6,6 +6,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 const goodRow = `{"age":31,"income":12.5,"job":"clerk","owner":true,"amount":200}`
@@ -122,7 +125,7 @@ func TestBadRequests(t *testing.T) {
 }
 
 // checkRefused checks what every refusal has.
-func checkRefused(t *testing.T, w *httptest.ResponseRecorder, status int) *Problem {
+func checkRefused(t *testing.T, w *httptest.ResponseRecorder, status int) *problem.Problem {
 	t.Helper()
 	if w.Code != status {
 		t.Fatalf("status %d, want %d: %s", w.Code, status, w.Body)
@@ -173,7 +176,7 @@ func TestBadRowsAreListed(t *testing.T) {
 		t.Errorf("places %s", got)
 	}
 	body = `{"rows":[` + strings.Repeat(`{},`, 1000) + `{}]}`
-	if p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/predict", body), 422); len(p.Errors) != maxFaults {
+	if p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/predict", body), 422); len(p.Errors) != rows.MaxFaults {
 		t.Errorf("%d faults", len(p.Errors))
 	}
 	many := `{"rows":[{` + unknownColumns(5000) + `}]}`

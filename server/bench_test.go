@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // large is a server with a model of 1000 training rows and 20 columns.
@@ -78,12 +79,12 @@ func BenchmarkDecideHandler(b *testing.B) {
 
 // Reading rows of 20 columns, without predicting them.
 func BenchmarkReadRows(b *testing.B) {
-	reader := (*large().models.Load())["large"].readers.Get().(*rowReader)
+	reader := (*large().models.Load())["large"].readers.Get().(*rows.Reader)
 	body := []byte(largeBody(1000))
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := reader.read(b.Context(), body, bodyFields{}, nil, false); err != nil {
+		if _, err := reader.Read(b.Context(), body, rows.Fields{}, nil, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -93,11 +94,11 @@ func BenchmarkReadRows(b *testing.B) {
 // Writing 1000 decisions.
 func BenchmarkWriteDecisions(b *testing.B) {
 	m := (*large().models.Load())["large"]
-	r, spec, err := m.readRows(b.Context(), &body{Buffer: bytes.NewBufferString(largeBody(1000)), share: share{budget: &budget{total: 1 << 30}}}, bodyFields{}, false)
+	r, spec, err := m.readRows(b.Context(), &body{Buffer: bytes.NewBufferString(largeBody(1000)), share: share{budget: &budget{total: 1 << 30}}}, rows.Fields{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}
-	predictions, err := m.Predict(b.Context(), r.features)
+	predictions, err := m.Predict(b.Context(), r.Features)
 	if err != nil {
 		b.Fatal(err)
 	}

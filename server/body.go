@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/lossep/lossep/server/problem"
 )
 
 // buffers keep the memory of bodies and responses, which are large and short-lived.
@@ -47,10 +49,10 @@ func (s *Server) readBody(x *exchange, most int64, accepted ...string) (*body, e
 		return nil, err
 	}
 	if r.ContentLength > most {
-		return nil, tooLarge(most).with("Connection", "close")
+		return nil, tooLarge(most).With("Connection", "close")
 	}
 	b := &body{newBuffer(), share{budget: &s.memory}}
-	err := b.share.take(requestBytes)
+	err := b.share.Take(requestBytes)
 	if err == nil {
 		_, err = b.ReadFrom(metered{http.MaxBytesReader(x.ResponseWriter, r.Body, most), &b.share})
 	}
@@ -58,28 +60,28 @@ func (s *Server) readBody(x *exchange, most int64, accepted ...string) (*body, e
 		return b, nil
 	}
 	b.free()
-	var refused *Problem
+	var refused *problem.Problem
 	var large *http.MaxBytesError
 	var network net.Error
 	switch {
 	case errors.As(err, &refused):
-		return nil, refused.with("Connection", "close")
+		return nil, refused.With("Connection", "close")
 	case errors.As(err, &large):
 		return nil, tooLarge(most)
 	case errors.As(err, &network) && network.Timeout():
-		return nil, refuse(http.StatusRequestTimeout, "the body did not arrive in time").with("Connection", "close")
+		return nil, problem.New(http.StatusRequestTimeout, "the body did not arrive in time").With("Connection", "close")
 	}
-	return nil, refuse(http.StatusBadRequest, "the body could not be read to its end").with("Connection", "close")
+	return nil, problem.New(http.StatusBadRequest, "the body could not be read to its end").With("Connection", "close")
 }
 
-func tooLarge(most int64) *Problem {
-	return refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes; send less, such as the rows in several requests", most)
+func tooLarge(most int64) *problem.Problem {
+	return problem.New(http.StatusRequestEntityTooLarge, "the body has more than %d bytes; send less, such as the rows in several requests", most)
 }
 
 // checkType refuses bodies that are not what is going to be read.
 func checkType(r *http.Request, accepted []string) error {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return refuse(http.StatusUnsupportedMediaType, "the body has the encoding %q; send it as it is", cut(e)).with("Accept-Encoding", "identity")
+		return problem.New(http.StatusUnsupportedMediaType, "the body has the encoding %q; send it as it is", problem.Cut(e)).With("Accept-Encoding", "identity")
 	}
 	given := r.Header.Get("Content-Type")
 	if given != "" {
@@ -91,5 +93,5 @@ func checkType(r *http.Request, accepted []string) error {
 	if slices.Contains(accepted, given) {
 		return nil
 	}
-	return refuse(http.StatusUnsupportedMediaType, "the body has the type %q; send it as %s", cut(given), accepted[0]).with("Accept", accepted[0])
+	return problem.New(http.StatusUnsupportedMediaType, "the body has the type %q; send it as %s", problem.Cut(given), accepted[0]).With("Accept", accepted[0])
 }

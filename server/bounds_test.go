@@ -17,6 +17,8 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // Lists and maps of things that are short in JSON and long in memory are refused
@@ -170,12 +172,12 @@ func TestComputationsEndEarly(t *testing.T) {
 	m := (*s.models.Load())["loans"]
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	d := decided{m: m, spec: m.model.Utility(), rows: &rows{n: 1, features: make([]float64, m.model.Recipe().Dim())}, decisions: make([]lossep.Decision, 1)}
-	if err := d.consult(ended); err == nil || err.(*Problem).Status != statusClientGone {
+	d := decided{m: m, spec: m.model.Utility(), rows: &rows.Rows{N: 1, Features: make([]float64, m.model.Recipe().Dim())}, decisions: make([]lossep.Decision, 1)}
+	if err := d.consult(ended); err == nil || err.(*problem.Problem).Status != problem.StatusClientGone {
 		t.Errorf("second opinions: %v", err)
 	}
-	c := curve{spec: m.model.Utility(), rows: &rows{n: 1, labels: []int8{0}}, p: [][]float64{{0.5, 0.5}}, stakes: []decision.Stakes{{Table: decision.Table{{0, 5}, {1, 0}}, Costs: true}}}
-	if _, err := c.response(ended, []float64{1, 2}); err == nil || err.(*Problem).Status != statusClientGone {
+	c := curve{spec: m.model.Utility(), rows: &rows.Rows{N: 1, Labels: []int8{0}}, p: [][]float64{{0.5, 0.5}}, stakes: []decision.Stakes{{Table: decision.Table{{0, 5}, {1, 0}}, Costs: true}}}
+	if _, err := c.response(ended, []float64{1, 2}); err == nil || err.(*problem.Problem).Status != problem.StatusClientGone {
 		t.Errorf("curve: %v", err)
 	}
 }
@@ -217,7 +219,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	fine()
 	for _, left := range []int64{requestBytes / 2, requestBytes + 100, requestBytes + int64(len(rows)) + 100} {
 		other := share{budget: &s.memory}
-		if err := other.take(total - left); err != nil {
+		if err := other.Take(total - left); err != nil {
 			t.Fatal(err)
 		}
 		w := ask(s, http.MethodPost, "/v1/models/loans/decide", rows)
@@ -240,7 +242,7 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestNestedValuesAreBounded(t *testing.T) {
 	s := newServer(t)
 	for _, body := range []string{`{"rows":[{"x":[%s]}]}`, `{"utility":{"x":[%s]},"rows":[]}`, `{"x":[%s]}`} {
-		body = fmt.Sprintf(body, strings.Repeat("{},", maxNested/3)+"{}")
+		body = fmt.Sprintf(body, strings.Repeat("{},", rows.MaxNested/3)+"{}")
 		p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", body), 422)
 		if !strings.Contains(p.Detail, "leave it out") {
 			t.Error(p.Detail)
@@ -253,16 +255,4 @@ func TestExplorationsAreSmall(t *testing.T) {
 	s := newServer(t)
 	body := `{"x":[` + strings.Repeat(`[],`, 30_000) + `[]]}`
 	checkRefused(t, ask(s, http.MethodPost, "/v1/explore/classifier", body), 413)
-}
-
-// As many inputs are read as there can be columns: the model's, and those that each
-// entry of a utility can name.
-func TestInputsThatCanBe(t *testing.T) {
-	inputs := func(n int) []byte { return []byte(`{"inputs":[` + strings.Repeat(`{},`, n-1) + `{}]}`) }
-	if q, _, err := splitInfer("", inputs(3+2*maxActions), 3); err != nil || len(q.Inputs) != 3+2*maxActions {
-		t.Errorf("%v", err)
-	}
-	if _, _, err := splitInfer("", inputs(3+2*maxActions+1), 3); err == nil {
-		t.Error("one more is accepted")
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"sync/atomic"
+
+	"github.com/lossep/lossep/server/problem"
 )
 
 // budget bounds the memory of all requests under way together: their bodies as far as
@@ -23,17 +25,17 @@ type share struct {
 	taken  int64
 }
 
-// take asks for more bytes. What one request alone could never get is too large; what
+// Take asks for more bytes. What one request alone could never get is too large; what
 // others have taken may be free later.
-func (s *share) take(n int64) error {
+func (s *share) Take(n int64) error {
 	switch {
 	case s == nil:
 		return nil
 	case s.taken+n > s.budget.total:
-		return refuse(http.StatusRequestEntityTooLarge, "the rows need more memory than the server has for requests; send them in several requests")
+		return problem.New(http.StatusRequestEntityTooLarge, "the rows need more memory than the server has for requests; send them in several requests")
 	case s.budget.taken.Add(n) > s.budget.total:
 		s.budget.taken.Add(-n)
-		return busy("too many requests, or too large ones, are under way")
+		return problem.Busy("too many requests, or too large ones, are under way")
 	}
 	s.taken += n
 	return nil
@@ -54,7 +56,7 @@ type metered struct {
 
 func (m metered) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
-	if refused := m.share.take(int64(n)); refused != nil {
+	if refused := m.share.Take(int64(n)); refused != nil {
 		return n, refused
 	}
 	return n, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/server/problem"
 )
 
 // keptCalibrations is how many calibrated models are kept of each model at most. Each takes
@@ -67,7 +67,7 @@ func (c *calibrations) get(ctx context.Context, s *decision.Spec) (*served, erro
 	c.mu.Lock()
 	if c.tight {
 		c.mu.Unlock()
-		return nil, wrong("calibrate", "this server has no memory for calibrating a model of so many training rows; decide without calibrating")
+		return nil, problem.Wrong("calibrate", "this server has no memory for calibrating a model of so many training rows; decide without calibrating")
 	}
 	one := c.all[key]
 	if one == nil {
@@ -96,7 +96,7 @@ func (c *calibrations) get(ctx context.Context, s *decision.Spec) (*served, erro
 		}
 	}
 	if err != nil {
-		return nil, late(ctx, err)
+		return nil, problem.Late(ctx, err)
 	}
 	return one.model, nil
 }
@@ -158,21 +158,7 @@ func (c *calibrations) calibrate(ctx context.Context, s *decision.Spec) (*served
 func calibrationProblem(err error) error {
 	var improper *infer.ImproperError
 	if errors.As(err, &improper) {
-		return wrong("calibrate", "no approximation that is calibrated to this utility exists; decide without calibrating")
+		return problem.Wrong("calibrate", "no approximation that is calibrated to this utility exists; decide without calibrating")
 	}
 	return utilityProblem(err)
 }
-
-// late says that a request took too long. Other errors stay what they are.
-func late(ctx context.Context, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return refuse(http.StatusServiceUnavailable, "this took longer than the server allows a request; ask for less, or try again when it has less to do").with("Retry-After", "10")
-	}
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return refuse(statusClientGone, "the client has closed the connection")
-	}
-	return err
-}
-
-// statusClientGone is for the log: nobody is there to read it.
-const statusClientGone = 499

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // CurveRequest asks how the decisions of rows, and what they cost, change with one
@@ -64,13 +66,13 @@ const (
 
 func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) error {
 	q := CurveRequest{From: math.NaN(), To: math.NaN(), Steps: defaultSteps, Scale: "linear"}
-	fields := bodyFields{
-		"calibrate": func(v []byte) error { return strict("calibrate", v, &q.Calibrate) },
-		"vary":      func(v []byte) error { return strict("vary", v, &q.Vary) },
-		"from":      func(v []byte) error { return strict("from", v, &q.From) },
-		"to":        func(v []byte) error { return strict("to", v, &q.To) },
-		"steps":     func(v []byte) error { return strict("steps", v, &q.Steps) },
-		"scale":     func(v []byte) error { return strict("scale", v, &q.Scale) },
+	fields := rows.Fields{
+		"calibrate": func(v []byte) error { return problem.Strict("calibrate", v, &q.Calibrate) },
+		"vary":      func(v []byte) error { return problem.Strict("vary", v, &q.Vary) },
+		"from":      func(v []byte) error { return problem.Strict("from", v, &q.From) },
+		"to":        func(v []byte) error { return problem.Strict("to", v, &q.To) },
+		"steps":     func(v []byte) error { return problem.Strict("steps", v, &q.Steps) },
+		"scale":     func(v []byte) error { return problem.Strict("scale", v, &q.Scale) },
 	}
 	r, spec, err := m.readRows(ctx, b, fields, true)
 	if err != nil {
@@ -80,7 +82,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 	if err != nil {
 		return err
 	}
-	if err := r.takeActions(spec); err != nil {
+	if err := takeActions(r, spec); err != nil {
 		return err
 	}
 	c, err := newCurve(spec, q.Vary, r)
@@ -104,7 +106,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 		c.p = append(c.p, p.Probabilities)
 	}
 	if err := s.computations.enter(ctx); err != nil {
-		return late(ctx, err)
+		return problem.Late(ctx, err)
 	}
 	defer s.computations.leave()
 	answer, err := c.response(ctx, values)
@@ -112,7 +114,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 		return err
 	}
 	answer.Model, answer.ModelVersion = m.name, m.version()
-	s.metrics.count(x, r.n)
+	s.metrics.count(x, r.N)
 	x.writeJSON(answer)
 	return nil
 }
@@ -121,17 +123,17 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 func (q *CurveRequest) values() ([]float64, error) {
 	switch {
 	case !(math.Abs(q.From) <= largest):
-		return nil, wrong("from", "give a number: where the values begin")
+		return nil, problem.Wrong("from", "give a number: where the values begin")
 	case !(math.Abs(q.To) <= largest):
-		return nil, wrong("to", "give a number: where the values end")
+		return nil, problem.Wrong("to", "give a number: where the values end")
 	case q.From >= q.To:
-		return nil, wrong("to", "%v is not above from, %v", q.To, q.From)
+		return nil, problem.Wrong("to", "%v is not above from, %v", q.To, q.From)
 	case q.Steps < 2 || q.Steps > maxSteps:
-		return nil, wrong("steps", "%d is not from 2 to %d", q.Steps, maxSteps)
+		return nil, problem.Wrong("steps", "%d is not from 2 to %d", q.Steps, maxSteps)
 	case q.Scale != "linear" && q.Scale != "log":
-		return nil, wrong("scale", `give "linear" or "log"`)
+		return nil, problem.Wrong("scale", `give "linear" or "log"`)
 	case q.Scale == "log" && q.From <= 0:
-		return nil, wrong("from", "ratios are equal for numbers above 0 only; choose the linear scale, or begin above 0")
+		return nil, problem.Wrong("from", "ratios are equal for numbers above 0 only; choose the linear scale, or begin above 0")
 	}
 	values := make([]float64, q.Steps)
 	for k := range values {
@@ -149,7 +151,7 @@ func (q *CurveRequest) values() ([]float64, error) {
 // curve is what is needed to decide rows again and again as one entry changes.
 type curve struct {
 	spec            *decision.Spec
-	rows            *rows
+	rows            *rows.Rows
 	p               [][]float64 // the probabilities of the outcomes in each row
 	stakes          []decision.Stakes
 	action, outcome int
@@ -157,13 +159,13 @@ type curve struct {
 	scratch         decision.Stakes
 }
 
-func newCurve(s *decision.Spec, vary Entry, r *rows) (*curve, error) {
+func newCurve(s *decision.Spec, vary Entry, r *rows.Rows) (*curve, error) {
 	c := &curve{spec: s, rows: r, action: slices.Index(s.Actions(), vary.Action), outcome: slices.Index(s.Outcomes(), vary.Outcome)}
 	switch {
 	case c.action < 0:
-		return nil, wrong("vary.action", "there is no such action; the actions are %q", s.Actions())
+		return nil, problem.Wrong("vary.action", "there is no such action; the actions are %q", s.Actions())
 	case c.outcome < 0:
-		return nil, wrong("vary.outcome", "there is no such outcome; the outcomes are %q", s.Outcomes())
+		return nil, problem.Wrong("vary.outcome", "there is no such outcome; the outcomes are %q", s.Outcomes())
 	}
 	var err error
 	if c.stakes, err = stakesOf(s, r); err != nil {
@@ -171,10 +173,10 @@ func newCurve(s *decision.Spec, vary Entry, r *rows) (*curve, error) {
 	}
 	c.scratch = decision.Stakes{Table: make(decision.Table, len(s.Actions())), Costs: s.Costs()}
 	if _, rest := s.Entry(c.action, c.outcome).Scale(); !rest.Constant() {
-		c.factor = make([]float64, r.n)
+		c.factor = make([]float64, r.N)
 		for i := range c.factor {
-			if c.factor[i], err = rest.Eval(func(column string) (float64, error) { return r.values[column][i], nil }); err != nil {
-				return nil, wrong(rowLocation(i, ""), "%s", err)
+			if c.factor[i], err = rest.Eval(func(column string) (float64, error) { return r.Values[column][i], nil }); err != nil {
+				return nil, problem.Wrong(rows.Location(i, ""), "%s", err)
 			}
 		}
 	}
@@ -186,7 +188,7 @@ func (c *curve) check(values []float64) error {
 	ends := max(math.Abs(values[0]), math.Abs(values[len(values)-1]))
 	for _, factor := range c.factor {
 		if !(ends*math.Abs(factor) <= largest) {
-			return wrong("to", "costs and utilities beyond %g cannot be compared", largest)
+			return problem.Wrong("to", "costs and utilities beyond %g cannot be compared", largest)
 		}
 	}
 	return nil

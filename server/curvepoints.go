@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/server/problem"
 )
 
 // curveRow is a row of a curve, with everything that stays as the entry changes. Of all
@@ -24,7 +25,7 @@ type curveRow struct {
 // prepare works out the rows and, for each action, the average expectation over all of
 // them; that of the entry's action has no meaning.
 func (c *curve) prepare() (all []curveRow, constant []float64) {
-	all = make([]curveRow, c.rows.n)
+	all = make([]curveRow, c.rows.N)
 	actions := len(c.spec.Actions())
 	constant, others := make([]float64, actions), decision.Stakes{Costs: c.spec.Costs()}
 	for i, p := range c.p {
@@ -47,7 +48,7 @@ func (c *curve) prepare() (all []curveRow, constant []float64) {
 			row.other++
 		}
 		for a := range s.Table {
-			constant[a] += s.Expected(a, p) / float64(c.rows.n)
+			constant[a] += s.Expected(a, p) / float64(c.rows.N)
 		}
 		all[i] = row
 	}
@@ -56,8 +57,8 @@ func (c *curve) prepare() (all []curveRow, constant []float64) {
 
 // response decides the rows under each value of the entry.
 func (c *curve) response(ctx context.Context, values []float64) (*CurveResponse, error) {
-	out := &CurveResponse{Costs: c.spec.Costs(), Actions: c.spec.Actions(), Rows: c.rows.n, Ignored: c.rows.ignored}
-	for _, label := range c.rows.labels {
+	out := &CurveResponse{Costs: c.spec.Costs(), Actions: c.spec.Actions(), Rows: c.rows.N, Ignored: c.rows.Ignored}
+	for _, label := range c.rows.Labels {
 		if label != 0 {
 			out.Labelled++
 		}
@@ -72,7 +73,7 @@ func (c *curve) response(ctx context.Context, values []float64) (*CurveResponse,
 	}
 	for k, value := range values {
 		if err := ctx.Err(); err != nil {
-			return nil, late(ctx, err)
+			return nil, problem.Late(ctx, err)
 		}
 		point, moved := c.point(rows, value, out.Labelled)
 		out.Points = append(out.Points, point)
@@ -104,7 +105,7 @@ func (c *curve) point(rows []curveRow, value float64, labelled int) (point Curve
 		if best != row.held {
 			point.Flipped++
 		}
-		if y := c.rows.labels[i]; y != 0 {
+		if y := c.rows.Labels[i]; y != 0 {
 			got := c.of(i).Table[best][(y+1)/2]
 			if best == c.action && int(y+1)/2 == c.outcome {
 				got = entry

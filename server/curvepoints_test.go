@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/server/rows"
 	"pgregory.net/rapid"
 )
 
@@ -25,7 +26,7 @@ func TestCurvePointsAreTables(t *testing.T) {
 		number := rapid.SampledFrom([]float64{0, 0.1, 0.3, 0.1 + 0.2, 1, 1 + 0x1p-52, 2, 3})
 		n := rapid.IntRange(1, 5).Draw(t, "rows")
 		c := &curve{
-			spec: specs[rapid.Bool().Draw(t, "costs")], rows: &rows{n: n}, scratch: decision.Stakes{Table: make(decision.Table, actions)},
+			spec: specs[rapid.Bool().Draw(t, "costs")], rows: &rows.Rows{N: n}, scratch: decision.Stakes{Table: make(decision.Table, actions)},
 			action: rapid.IntRange(0, actions-1).Draw(t, "action"), outcome: rapid.IntRange(0, 1).Draw(t, "outcome"),
 		}
 		c.scratch.Costs = c.spec.Costs()
@@ -33,7 +34,7 @@ func TestCurvePointsAreTables(t *testing.T) {
 		for range n {
 			p := rapid.SampledFrom([]float64{0, 0.1, 0.25, 0.3, 0.5, 1}).Draw(t, "p")
 			c.p = append(c.p, []float64{1 - p, p})
-			c.rows.labels = append(c.rows.labels, int8(rapid.IntRange(-1, 1).Draw(t, "label")))
+			c.rows.Labels = append(c.rows.Labels, int8(rapid.IntRange(-1, 1).Draw(t, "label")))
 			table := make(decision.Table, actions)
 			for a := range table {
 				table[a] = []float64{number.Draw(t, "u"), number.Draw(t, "u")}
@@ -60,7 +61,7 @@ func TestCurvePointsAreTables(t *testing.T) {
 				if best != before {
 					flipped++
 				}
-				if y := c.rows.labels[i]; y != 0 {
+				if y := c.rows.Labels[i]; y != 0 {
 					labelled++
 					realised += now.Table[best][(y+1)/2]
 				}

@@ -11,6 +11,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/server/jsonappend"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // DecideRequest is the body of a request for decisions.
@@ -52,7 +55,7 @@ type Decision struct {
 type decided struct {
 	m             *served // the one that decided: calibrated, if that was asked
 	spec          *decision.Spec
-	rows          *rows
+	rows          *rows.Rows
 	decisions     []lossep.Decision
 	calibrated    bool
 	secondOpinion bool
@@ -60,9 +63,9 @@ type decided struct {
 
 func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) error {
 	d := decided{m: m}
-	fields := bodyFields{
-		"calibrate":      func(v []byte) error { return strict("calibrate", v, &d.calibrated) },
-		"second_opinion": func(v []byte) error { return strict("second_opinion", v, &d.secondOpinion) },
+	fields := rows.Fields{
+		"calibrate":      func(v []byte) error { return problem.Strict("calibrate", v, &d.calibrated) },
+		"second_opinion": func(v []byte) error { return problem.Strict("second_opinion", v, &d.secondOpinion) },
 	}
 	var err error
 	if d.rows, d.spec, err = m.readRows(ctx, b, fields, false); err != nil {
@@ -71,15 +74,21 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err
 	}
-	s.metrics.count(x, d.rows.n)
+	s.metrics.count(x, d.rows.N)
 	s.metrics.countActions(m, d.spec, d.decisions)
 	x.write(http.StatusOK, "application/json", d.append(nil))
 	return nil
 }
 
+// takeActions takes the memory of what actions cost, or bring, in the rows.
+func takeActions(r *rows.Rows, s *decision.Spec) error {
+	const bytes = 80 // of one action's entries and expectation, and of the latter as it is written
+	return r.Memory.Take(int64(r.N) * int64(len(s.Actions())) * bytes)
+}
+
 // decideRows decides what was read.
 func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error {
-	if err := d.rows.takeActions(d.spec); err != nil {
+	if err := takeActions(d.rows, d.spec); err != nil {
 		return err
 	}
 	stakes, err := stakesOf(d.spec, d.rows)
@@ -103,7 +112,7 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 		return nil
 	}
 	if err := s.computations.enter(ctx); err != nil {
-		return late(ctx, err)
+		return problem.Late(ctx, err)
 	}
 	defer s.computations.leave()
 	return d.consult(ctx)
@@ -112,13 +121,13 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 // consult asks for the second opinions, of so many rows at a time that nobody waits long
 // after the request has ended.
 func (d *decided) consult(ctx context.Context) error {
-	dim := len(d.rows.features) / d.rows.n
-	for from := 0; from < d.rows.n; from += batchRows {
+	dim := len(d.rows.Features) / d.rows.N
+	for from := 0; from < d.rows.N; from += batchRows {
 		if err := ctx.Err(); err != nil {
-			return late(ctx, err)
+			return problem.Late(ctx, err)
 		}
-		to := min(from+batchRows, d.rows.n)
-		x := mat.NewDense(to-from, dim, d.rows.features[from*dim:to*dim])
+		to := min(from+batchRows, d.rows.N)
+		x := mat.NewDense(to-from, dim, d.rows.Features[from*dim:to*dim])
 		d.m.model.Consult(x, d.decisions[from:to])
 	}
 	return nil
@@ -129,15 +138,15 @@ func (d *decided) append(b []byte) []byte {
 	actions := d.spec.Actions()
 	names := make([][]byte, len(actions))
 	for a, name := range actions {
-		names[a] = quoted(name)
+		names[a] = jsonappend.Quoted(name)
 	}
 	b = slices.Grow(b, 512+len(d.decisions)*(128+24*len(actions)))
-	b = append(append(b, `{"model":`...), quoted(d.m.name)...)
-	b = append(append(b, `,"model_version":`...), quoted(d.m.version())...)
-	b = append(append(b, `,"method":`...), quoted(string(d.m.model.Method()))...)
-	b = appendTexts(append(b, `,"actions":`...), actions)
+	b = append(append(b, `{"model":`...), jsonappend.Quoted(d.m.name)...)
+	b = append(append(b, `,"model_version":`...), jsonappend.Quoted(d.m.version())...)
+	b = append(append(b, `,"method":`...), jsonappend.Quoted(string(d.m.model.Method()))...)
+	b = jsonappend.Texts(append(b, `,"actions":`...), actions)
 	b = strconv.AppendBool(append(b, `,"costs":`...), d.spec.Costs())
-	b = append(append(b, `,"rule":`...), quoted(d.spec.RuleLine())...)
+	b = append(append(b, `,"rule":`...), jsonappend.Quoted(d.spec.RuleLine())...)
 	b = strconv.AppendBool(append(b, `,"calibrated":`...), d.calibrated)
 	if d.calibrated {
 		status, err := json.Marshal(d.m.model.Summary().Status)
@@ -155,9 +164,9 @@ func (d *decided) append(b []byte) []byte {
 		one := &d.decisions[i]
 		b = append(append(b, `{"action":`...), names[one.Action]...)
 		b = strconv.AppendInt(append(b, `,"action_index":`...), int64(one.Action), 10)
-		b = appendFloat(append(b, `,"probability":`...), one.Probability())
-		b = appendFloats(append(b, expected...), one.Expected)
-		b = appendFloat(append(b, `,"margin":`...), one.Margin)
+		b = jsonappend.Float(append(b, `,"probability":`...), one.Probability())
+		b = jsonappend.Floats(append(b, expected...), one.Expected)
+		b = jsonappend.Float(append(b, `,"margin":`...), one.Margin)
 		if d.secondOpinion {
 			b = appendDissent(b, one, names)
 		}
@@ -182,7 +191,7 @@ func appendDissent(b []byte, d *lossep.Decision, names [][]byte) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = append(append(b, quoted(string(method))...), ':')
+		b = append(append(b, jsonappend.Quoted(string(method))...), ':')
 		b = append(b, names[a]...)
 	}
 	return append(b, '}')

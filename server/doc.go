@@ -11,7 +11,7 @@
 // memory, which one of many rows does as well, so the rows of requests that wait are
 // predicted together (batcher). Decoding JSON by way of maps would take longer than
 // predicting, so rows are read straight into the columns of the model's recipe
-// (rowReader). And whatever a request may ask for has a bound: bytes, rows, time, how
+// (package rows). And whatever a request may ask for has a bound: bytes, rows, time, how
 // many may compute at once, and the memory of all of them together (budget), 256 MiB
 // unless Config says otherwise. Time ends a request between the parts that it is
 // computed in, and so does a client that goes away.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/server/problem"
 )
 
 // exchange is a request and the response to it, with what the log and the metrics say
@@ -91,7 +92,7 @@ func (s *Server) finish(x *exchange, start time.Time) {
 	if cause != nil {
 		s.logPanic(x, cause)
 		if !broken {
-			x.writeProblem(refuse(http.StatusInternalServerError, "the server failed on this request, and its log says more under the id %s", x.id))
+			x.writeProblem(problem.New(http.StatusInternalServerError, "the server failed on this request, and its log says more under the id %s", x.id))
 		}
 	}
 	if x.status == 0 {
@@ -150,4 +151,20 @@ func (x *exchange) writeJSON(v any) {
 		panic(err)
 	}
 	x.write(http.StatusOK, "application/json", text)
+}
+
+// writeProblem writes the document, or what the inference protocol has in its place.
+func (x *exchange) writeProblem(p *problem.Problem) {
+	for name, values := range p.Header {
+		x.Header()[name] = values
+	}
+	contentType, body := "application/problem+json", any(p)
+	if isInference(x.request.URL.Path) {
+		contentType, body = "application/json", map[string]string{"error": p.Detail}
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // strings and numbers always can be written
+	}
+	x.write(p.Status, contentType, text)
 }

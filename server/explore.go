@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/server/problem"
 )
 
 func (s *Server) exploreReactor(x *exchange) error {
@@ -24,13 +25,13 @@ func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A,
 	}
 	defer body.free()
 	var q Q
-	if err := strict("", body.Bytes(), &q); err != nil {
+	if err := problem.Strict("", body.Bytes(), &q); err != nil {
 		return err
 	}
 	ctx, cancel := s.deadline(x)
 	defer cancel()
 	if err := s.exploring.enter(ctx); err != nil {
-		return late(ctx, err)
+		return problem.Late(ctx, err)
 	}
 	defer s.exploring.leave()
 	ctx, stop := context.WithTimeout(ctx, s.config.ExploreDeadline)
@@ -39,9 +40,9 @@ func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A,
 	var input *explore.InputError
 	switch {
 	case errors.As(err, &input):
-		return wrong(input.Field, "%s", input.Msg)
+		return problem.Wrong(input.Field, "%s", input.Msg)
 	case err != nil:
-		return late(ctx, err)
+		return problem.Late(ctx, err)
 	}
 	x.writeJSON(view)
 	return nil

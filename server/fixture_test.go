@@ -18,6 +18,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/server/problem"
 )
 
 // loansCSV is a table with every kind of column: numbers, some of them missing,
@@ -156,12 +157,12 @@ func decodeExactly(tb testing.TB, text []byte, v any) {
 }
 
 // problemOf is the problem document of a response.
-func problemOf(tb testing.TB, w *httptest.ResponseRecorder) *Problem {
+func problemOf(tb testing.TB, w *httptest.ResponseRecorder) *problem.Problem {
 	tb.Helper()
 	if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
 		tb.Fatalf("content type %q of %d %s", got, w.Code, w.Body)
 	}
-	p := new(Problem)
+	p := new(problem.Problem)
 	decodeExactly(tb, w.Body.Bytes(), p)
 	if p.Status != w.Code || p.Title != http.StatusText(w.Code) || p.Detail == "" || p.Type != "about:blank" {
 		tb.Errorf("status %d with the document %s", w.Code, w.Body)

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"sync/atomic"
+
+	"github.com/lossep/lossep/server/problem"
 )
 
 // gate lets a bounded number of computations run at a time, and a bounded number wait.
@@ -27,7 +29,7 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 	if g.waiting.Add(1) > g.queue {
 		g.waiting.Add(-1)
-		return busy("too many requests for " + g.what + " are waiting")
+		return problem.Busy("too many requests for " + g.what + " are waiting")
 	}
 	defer g.waiting.Add(-1)
 	select {

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/lossep/lossep/server/problem"
 )
 
 // withHost asks over a connection to the address, for something else by its name.
@@ -45,7 +47,7 @@ func TestForeignHosts(t *testing.T) {
 			if status != want {
 				t.Errorf("%s %s of %q: %d %s, want %d", ask[0], ask[1], host, status, body, want)
 			}
-			var p Problem
+			var p problem.Problem
 			if want == 421 && (contentType != "application/problem+json" || json.Unmarshal([]byte(body), &p) != nil || !strings.Contains(p.Detail, "localhost")) {
 				t.Errorf("%s %s of %q: %s %s", ask[0], ask[1], host, contentType, body)
 			}

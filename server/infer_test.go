@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/lossep/lossep/server/jsonappend"
+	"github.com/lossep/lossep/server/oip"
 )
 
 // inferInputs are rows of loans as tensors: as lists, or as the bytes that follow.
@@ -69,7 +71,7 @@ func askInfer(s *Server, path string, request map[string]any, tail []byte) *http
 	}
 	header := []string{"Content-Type: "}
 	if tail != nil {
-		header = append(header, headerLength+": "+strconv.Itoa(len(text)))
+		header = append(header, oip.HeaderLength+": "+strconv.Itoa(len(text)))
 	}
 	return ask(s, http.MethodPost, path, string(text)+string(tail), header...)
 }
@@ -81,7 +83,7 @@ func TestInfer(t *testing.T) {
 		more := ""
 		parameters := map[string]any{"priority": 1, "sequence_id": "x"}
 		if costs != "" {
-			more, parameters["utility"] = `"utility":`+string(quoted(costs)), costs
+			more, parameters["utility"] = `"utility":`+string(jsonappend.Quoted(costs)), costs
 		}
 		v1 := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, more))
 		var want decodedOutputs
@@ -101,7 +103,7 @@ func TestInfer(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s, binary %t to %t (-v1 +v2)\n%s", costs, in, out, diff)
 				}
-				if (w.Header().Get(headerLength) != "") != out {
+				if (w.Header().Get(oip.HeaderLength) != "") != out {
 					t.Errorf("header %v", w.Header())
 				}
 			}
@@ -122,7 +124,7 @@ func decodeInfer(t *testing.T, w *httptest.ResponseRecorder, actions int) (out d
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	text, tail := w.Body.Bytes(), []byte(nil)
-	if n, err := strconv.Atoi(w.Header().Get(headerLength)); err == nil {
+	if n, err := strconv.Atoi(w.Header().Get(oip.HeaderLength)); err == nil {
 		text, tail = text[:n], text[n:]
 	}
 	var r struct {
@@ -227,7 +229,7 @@ func TestInferTypes(t *testing.T) {
 		list := `{"inputs":[{"name":"age","shape":[1],"datatype":"` + datatype + `","data":[` + number + `]},` + rest + outputs
 		check(datatype, ask(s, "POST", "/v2/models/loans/infer", list))
 		text := fmt.Sprintf(`{"inputs":[{"name":"age","shape":[1],"datatype":%q,"parameters":{"binary_data_size":%d}},`, datatype, len(raw)) + rest + outputs
-		check(datatype+" in binary", ask(s, "POST", "/v2/models/loans/infer", text+raw, "Content-Type: application/octet-stream", fmt.Sprintf("%s: %d", headerLength, len(text))))
+		check(datatype+" in binary", ask(s, "POST", "/v2/models/loans/infer", text+raw, "Content-Type: application/octet-stream", fmt.Sprintf("%s: %d", oip.HeaderLength, len(text))))
 	}
 }
 
@@ -274,8 +276,8 @@ func TestBadInfer(t *testing.T) {
 		{"no bytes", age(`[1]`, "FP64", `"parameters":{"binary_data_size":8}`), "", 400, "of the 0 bytes that are left"},
 		{"a size that is none", age(`[1]`, "FP64", `"parameters":{"binary_data_size":"8"}`), "", 400, "binary_data_size"},
 		{"a size below 0", age(`[1]`, "FP64", `"parameters":{"binary_data_size":-8}`), "", 400, "binary_data_size"},
-		{"a wrong header", age(`[1]`, "FP64", `"data":[1]`), "-1", 400, headerLength},
-		{"too long a header", age(`[1]`, "FP64", `"data":[1]`), "99999999", 400, headerLength},
+		{"a wrong header", age(`[1]`, "FP64", `"data":[1]`), "-1", 400, oip.HeaderLength},
+		{"too long a header", age(`[1]`, "FP64", `"data":[1]`), "99999999", 400, oip.HeaderLength},
 		{"an unknown output", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"x"}]}`, "", 400, `output of the name "x"`},
 		{"an output twice", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"action"},{"name":"action"}]}`, "", 400, "twice"},
 		{"classes", age(`[1]`, "FP64", `"data":[1]`)[:len(age(`[1]`, "FP64", `"data":[1]`))-1] + `,"outputs":[{"name":"action","parameters":{"classification":2}}]}`, "", 400, "classifications"},
@@ -285,7 +287,7 @@ func TestBadInfer(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var header []string
 			if c.header != "" {
-				header = []string{headerLength + ": " + c.header}
+				header = []string{oip.HeaderLength + ": " + c.header}
 			}
 			checkInferError(t, ask(s, "POST", "/v2/models/loans/infer", c.body, header...), c.status, c.message)
 		})
@@ -293,10 +295,10 @@ func TestBadInfer(t *testing.T) {
 	text := `{"inputs":[{"name":"job","shape":[1],"datatype":"BYTES","parameters":{"binary_data_size":%d}}]}`
 	for _, tail := range []string{"\x05\x00\x00\x00abc", "\xff\xff\xff\xffabc", "abc", "\x01\x00\x00\x00\xff", "\x01\x00\x00\x00a\x00\x00\x00\x00"} {
 		body := fmt.Sprintf(text, len(tail))
-		checkInferError(t, ask(s, "POST", "/v2/models/loans/infer", body+tail, fmt.Sprintf("%s: %d", headerLength, len(body))), 400, `input "job"`)
+		checkInferError(t, ask(s, "POST", "/v2/models/loans/infer", body+tail, fmt.Sprintf("%s: %d", oip.HeaderLength, len(body))), 400, `input "job"`)
 	}
 	body := fmt.Sprintf(text, 5)
-	checkInferError(t, ask(s, "POST", "/v2/models/loans/infer", body+"\x01\x00\x00\x00a\x00", fmt.Sprintf("%s: %d", headerLength, len(body))), 400, "1 bytes follow")
+	checkInferError(t, ask(s, "POST", "/v2/models/loans/infer", body+"\x01\x00\x00\x00a\x00", fmt.Sprintf("%s: %d", oip.HeaderLength, len(body))), 400, "1 bytes follow")
 	checkInferError(t, ask(s, "POST", "/v2/models/nobody/infer", body), 404, "no model")
 	checkInferError(t, ask(s, "GET", "/v2/models/loans/versions/2", ""), 404, "version")
 	checkInferError(t, ask(s, "GET", "/v2/models/loans/infer", ""), 405, "use POST")
@@ -306,7 +308,7 @@ func TestBadInfer(t *testing.T) {
 
 func checkInferError(t *testing.T, w *httptest.ResponseRecorder, status int, message string) {
 	t.Helper()
-	var e InferError
+	var e oip.InferError
 	if w.Code != status || w.Header().Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %s %s, want %d", w.Code, w.Header().Get("Content-Type"), w.Body, status)
 	}
@@ -324,21 +326,21 @@ func checkInferError(t *testing.T, w *httptest.ResponseRecorder, status int, mes
 // Metadata and health as the protocol has them.
 func TestProtocol(t *testing.T) {
 	s := newServer(t)
-	var server ServerMetadata
+	var server oip.ServerMetadata
 	decodeExactly(t, ask(s, "GET", "/v2", "").Body.Bytes(), &server)
 	if server.Name != "lossep" || !slices.Contains(server.Extensions, "binary_tensor_data") {
 		t.Errorf("%+v", server)
 	}
-	var m ModelMetadata
+	var m oip.ModelMetadata
 	decodeExactly(t, ask(s, "GET", "/v2/models/amounts", "").Body.Bytes(), &m)
-	want := []TensorMetadata{{"age", "FP64", []int{-1}}, {"income", "FP64", []int{-1}}, {"job", "BYTES", []int{-1}}, {"owner", "BYTES", []int{-1}}, {"amount", "FP64", []int{-1}}}
+	want := []oip.TensorMetadata{{Name: "age", Datatype: "FP64", Shape: []int{-1}}, {Name: "income", Datatype: "FP64", Shape: []int{-1}}, {Name: "job", Datatype: "BYTES", Shape: []int{-1}}, {Name: "owner", Datatype: "BYTES", Shape: []int{-1}}, {Name: "amount", Datatype: "FP64", Shape: []int{-1}}}
 	if diff := cmp.Diff(want, m.Inputs); diff != "" {
 		t.Error(diff)
 	}
 	if m.Outputs[3].Name != "expected" || !slices.Equal(m.Outputs[3].Shape, []int{-1, 2}) || m.Platform == "" {
 		t.Errorf("%+v", m)
 	}
-	var again ModelMetadata
+	var again oip.ModelMetadata
 	decodeExactly(t, ask(s, "GET", "/v2/models/amounts/versions/"+m.Versions[0], "").Body.Bytes(), &again)
 	if diff := cmp.Diff(m, again); diff != "" {
 		t.Error(diff)
@@ -372,21 +374,21 @@ func FuzzInfer(f *testing.F) {
 	f.Add([]byte(`{}`), "2")
 	f.Fuzz(func(t *testing.T, body []byte, header string) {
 		q := httptest.NewRequest("POST", "/v2/models/loans/infer", bytes.NewReader(body))
-		q.Header.Set(headerLength, header)
+		q.Header.Set(oip.HeaderLength, header)
 		w := httptest.NewRecorder()
 		s.Handler().ServeHTTP(w, q)
 		if w.Code != 200 {
 			if w.Code < 400 || w.Code > 499 {
 				t.Fatalf("%d %s", w.Code, w.Body)
 			}
-			var e InferError
+			var e oip.InferError
 			if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || e.Error == "" {
 				t.Fatalf("%v %s", err, w.Body)
 			}
 			return
 		}
 		text, tail := w.Body.Bytes(), 0
-		if n, err := strconv.Atoi(w.Header().Get(headerLength)); err == nil {
+		if n, err := strconv.Atoi(w.Header().Get(oip.HeaderLength)); err == nil {
 			text, tail = text[:n], len(text)-n
 		}
 		var r struct {

@@ -16,6 +16,8 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // Source is where a model comes from.
@@ -67,7 +69,7 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 	}
 	m := &served{
 		name: source.Name, digest: digest, model: model, batcher: newBatcher(model),
-		readers: &sync.Pool{New: func() any { return newRowReader(model.Recipe(), s.config.MaxRows) }},
+		readers: &sync.Pool{New: func() any { return rows.NewReader(model.Recipe(), s.config.MaxRows) }},
 	}
 	if m.calibrated, err = newCalibrations(s, m); err != nil {
 		return nil, err
@@ -165,7 +167,7 @@ func (s *Server) Reload() error {
 func (s *Server) modelOf(x *exchange) (*served, error) {
 	m := (*s.models.Load())[x.request.PathValue("name")]
 	if m == nil {
-		return nil, refuse(http.StatusNotFound, "there is no model of that name; GET /v1/models lists them")
+		return nil, problem.New(http.StatusNotFound, "there is no model of that name; GET /v1/models lists them")
 	}
 	x.model = m.name
 	return m, nil
@@ -179,20 +181,26 @@ func (s *Server) about(answer func(ctx context.Context, x *exchange, m *served, 
 		if err != nil {
 			return err
 		}
-		b, err := s.readBody(x, s.config.MaxBody, "application/json")
-		if err != nil {
-			return err
-		}
-		defer b.free()
-		ctx, cancel := s.deadline(x)
-		defer cancel()
-		ctx, done, err := s.turnOf(ctx, x, b)
-		if err != nil {
-			return err
-		}
-		defer done()
-		return answer(ctx, x, m, b)
+		return s.withBody(x, func(ctx context.Context, b *body) error { return answer(ctx, x, m, b) }, "application/json")
 	}
+}
+
+// withBody answers a request by its body, of one of the types accepted, when it is its
+// turn and as long as there is time.
+func (s *Server) withBody(x *exchange, answer func(ctx context.Context, b *body) error, accepted ...string) error {
+	b, err := s.readBody(x, s.config.MaxBody, accepted...)
+	if err != nil {
+		return err
+	}
+	defer b.free()
+	ctx, cancel := s.deadline(x)
+	defer cancel()
+	ctx, done, err := s.turnOf(ctx, x, b)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return answer(ctx, b)
 }
 
 // shortBody is the length of a body in bytes up to which a request is one of the short
@@ -207,53 +215,55 @@ func (s *Server) turnOf(ctx context.Context, x *exchange, b *body) (context.Cont
 		return ctx, func() { s.courtesy.leave(x) }, nil
 	}
 	if err := s.bulk.enter(ctx); err != nil {
-		return nil, nil, late(ctx, err)
+		return nil, nil, problem.Late(ctx, err)
 	}
 	return s.long(ctx, x), s.bulk.leave, nil
 }
 
 // readPlainRows reads the rows of a body that has nothing else.
-func (m *served) readPlainRows(ctx context.Context, b *body) (*rows, error) {
-	reader := m.readers.Get().(*rowReader)
+func (m *served) readPlainRows(ctx context.Context, b *body) (*rows.Rows, error) {
+	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
-	reader.share = &b.share
-	return reader.read(ctx, b.Bytes(), nil, nil, false)
+	reader.Memory = &b.share
+	return reader.Read(ctx, b.Bytes(), nil, nil, false)
 }
 
 // readRows reads the rows of a body and the utility to decide them by: the one in the
 // body, or the model's own. The fields are the further ones that the body may have.
-func (m *served) readRows(ctx context.Context, b *body, fields bodyFields, labels bool) (*rows, *decision.Spec, error) {
-	reader := m.readers.Get().(*rowReader)
+func (m *served) readRows(ctx context.Context, b *body, fields rows.Fields, labels bool) (*rows.Rows, *decision.Spec, error) {
+	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
-	reader.share = &b.share
+	reader.Memory = &b.share
 	spec := m.model.Utility()
 	fields["utility"] = func(value []byte) (err error) {
 		spec, err = parseUtility(m.model, value)
 		return err
 	}
 	kept := spec.Columns()
-	if value := reader.utilityIn(b.Bytes()); value != nil {
+	// The utility may stand behind the rows, and tells which of their columns to keep. What
+	// is wrong with it is found when the body is read.
+	if value := reader.Field(b.Bytes(), "utility"); value != nil {
 		if given, err := parseUtility(m.model, value); err == nil {
 			kept = given.Columns()
 		}
 	}
-	r, err := reader.read(ctx, b.Bytes(), fields, kept, labels)
+	r, err := reader.Read(ctx, b.Bytes(), fields, kept, labels)
 	return r, spec, err
 }
 
 // predictRows predicts rows, and refuses those for which the model has no number.
-func (m *served) predictRows(ctx context.Context, r *rows) ([]lossep.Prediction, error) {
+func (m *served) predictRows(ctx context.Context, r *rows.Rows) ([]lossep.Prediction, error) {
 	const bytes = 256 // of a prediction, and of what is written about it
-	if err := r.share.take(int64(r.n) * bytes); err != nil {
+	if err := r.Memory.Take(int64(r.N) * bytes); err != nil {
 		return nil, err
 	}
-	predictions, err := m.Predict(ctx, r.features)
+	predictions, err := m.Predict(ctx, r.Features)
 	var far *lossep.FarError
 	switch {
 	case errors.As(err, &far):
-		return nil, wrong(rowLocation(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
+		return nil, problem.Wrong(rows.Location(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
 	case err != nil:
-		return nil, late(ctx, err)
+		return nil, problem.Late(ctx, err)
 	}
 	return predictions, nil
 }

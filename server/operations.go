@@ -10,6 +10,8 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/server/oip"
+	"github.com/lossep/lossep/server/problem"
 )
 
 // operations are what the server can be asked, but for the page.
@@ -30,19 +32,19 @@ func (s *Server) operations() []route {
 		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, explore.Reactor{}, explore.ReactorView{}),
 		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, explore.Classifier{}, explore.ClassifierView{}),
 
-		get("/v2", "server-metadata", "Open Inference Protocol: the server", s.serverMetadata, ServerMetadata{}),
+		get("/v2", "server-metadata", "Open Inference Protocol: the server", s.serverMetadata, oip.ServerMetadata{}),
 		get("/v2/{$}", "", "", s.serverMetadata, nil).hide(),
-		get("/v2/health/live", "server-live", "Open Inference Protocol: whether the server lives", s.serverLive, ServerHealth{}).forAll(),
-		get("/v2/health/ready", "server-ready", "Open Inference Protocol: whether requests should be sent here", s.serverReady, ServerHealth{}).forAll(),
+		get("/v2/health/live", "server-live", "Open Inference Protocol: whether the server lives", s.serverLive, oip.ServerHealth{}).forAll(),
+		get("/v2/health/ready", "server-ready", "Open Inference Protocol: whether requests should be sent here", s.serverReady, oip.ServerHealth{}).forAll(),
 		get("/metrics", "metrics", "Counts and times for Prometheus", s.writeMetrics, "").as("text/plain"),
 		get("/openapi.json", "openapi", "This document", s.writeDocument, map[string]any{}).forAll(),
 	}
 	// A model has one version, which may be named.
 	for _, v := range []struct{ path, id string }{{"/v2/models/{name}", "model"}, {"/v2/models/{name}/versions/{version}", "model-version"}} {
 		routes = append(routes,
-			get(v.path, v.id+"-metadata", "Open Inference Protocol: the tensors of a model", s.modelMetadata, ModelMetadata{}),
-			get(v.path+"/ready", v.id+"-ready", "Open Inference Protocol: whether a model can be asked", s.modelReady, ModelHealth{}),
-			post(v.path+"/infer", v.id+"-infer", "Open Inference Protocol: decide cases", s.infer, InferRequest{}, InferResponse{}).withTensors(),
+			get(v.path, v.id+"-metadata", "Open Inference Protocol: the tensors of a model", s.modelMetadata, oip.ModelMetadata{}),
+			get(v.path+"/ready", v.id+"-ready", "Open Inference Protocol: whether a model can be asked", s.modelReady, oip.ModelHealth{}),
+			post(v.path+"/infer", v.id+"-infer", "Open Inference Protocol: decide cases", s.infer, oip.InferRequest{}, oip.InferResponse{}).withTensors(),
 		)
 	}
 	return routes
@@ -137,9 +139,9 @@ func (r route) describeIn(d *huma.OpenAPI, open bool) {
 		return media
 	}
 	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: content(r.response)}}
-	failure := map[string]*huma.MediaType{"application/problem+json": {Schema: schema(Problem{})}}
+	failure := map[string]*huma.MediaType{"application/problem+json": {Schema: schema(problem.Problem{})}}
 	if isInference(op.Path) {
-		failure = map[string]*huma.MediaType{"application/json": {Schema: schema(InferError{})}}
+		failure = map[string]*huma.MediaType{"application/json": {Schema: schema(oip.InferError{})}}
 	}
 	statuses := []int{}
 	if !open {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/server/jsonappend"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // PredictRequest is the body of a prediction.
@@ -42,39 +44,39 @@ func (s *Server) predict(ctx context.Context, x *exchange, m *served, b *body) e
 	if err != nil {
 		return err
 	}
-	s.metrics.count(x, r.n)
+	s.metrics.count(x, r.N)
 	x.write(http.StatusOK, "application/json", appendPredictions(nil, m, r, predictions))
 	return nil
 }
 
 // appendPredictions writes a PredictResponse.
-func appendPredictions(b []byte, m *served, r *rows, predictions []lossep.Prediction) []byte {
-	b = append(append(b, `{"model":`...), quoted(m.name)...)
-	b = append(append(b, `,"model_version":`...), quoted(m.version())...)
-	b = append(append(b, `,"method":`...), quoted(string(m.model.Method()))...)
+func appendPredictions(b []byte, m *served, r *rows.Rows, predictions []lossep.Prediction) []byte {
+	b = append(append(b, `{"model":`...), jsonappend.Quoted(m.name)...)
+	b = append(append(b, `,"model_version":`...), jsonappend.Quoted(m.version())...)
+	b = append(append(b, `,"method":`...), jsonappend.Quoted(string(m.model.Method()))...)
 	b = append(b, `,"predictions":[`...)
 	for i, p := range predictions {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendFloat(append(b, `{"probability":`...), p.Probability())
-		b = appendFloat(append(b, `,"mean":`...), p.Mean)
-		b = appendFloat(append(b, `,"variance":`...), p.Variance)
+		b = jsonappend.Float(append(b, `{"probability":`...), p.Probability())
+		b = jsonappend.Float(append(b, `,"mean":`...), p.Mean)
+		b = jsonappend.Float(append(b, `,"variance":`...), p.Variance)
 		b = append(appendUnseen(b, r, i), '}')
 	}
 	return append(appendIgnored(append(b, ']'), r), '}')
 }
 
-func appendUnseen(b []byte, r *rows, row int) []byte {
-	if columns := r.unseen[row]; columns != nil {
-		b = appendTexts(append(b, `,"unseen":`...), columns)
+func appendUnseen(b []byte, r *rows.Rows, row int) []byte {
+	if columns := r.Unseen[row]; columns != nil {
+		b = jsonappend.Texts(append(b, `,"unseen":`...), columns)
 	}
 	return b
 }
 
-func appendIgnored(b []byte, r *rows) []byte {
-	if r.ignored != nil {
-		b = appendTexts(append(b, `,"ignored":`...), r.ignored)
+func appendIgnored(b []byte, r *rows.Rows) []byte {
+	if r.Ignored != nil {
+		b = jsonappend.Texts(append(b, `,"ignored":`...), r.Ignored)
 	}
 	return b
 }

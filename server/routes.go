@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/lossep/lossep/server/problem"
 )
 
 // route is an operation of the interface and what answers it.
@@ -68,7 +69,7 @@ func (s *Server) answer(x *exchange, r *route) {
 	if err == nil {
 		err = r.answer(x)
 	}
-	var p *Problem
+	var p *problem.Problem
 	switch {
 	case err == nil:
 	case errors.As(err, &p):
@@ -83,16 +84,16 @@ func (s *Server) answer(x *exchange, r *route) {
 func (s *Server) guard(x *exchange, next http.Handler) {
 	r := x.request
 	if onLoopback(r.Context()) && !s.tokens.wanted() && !isLocalHost(r.Host) {
-		x.writeProblem(refuse(http.StatusMisdirectedRequest,
+		x.writeProblem(problem.New(http.StatusMisdirectedRequest,
 			"without tokens, this server answers under an IP address or as localhost only, lest pages of other sites ask it; use one of these, or have it ask for tokens"))
 		return
 	}
 	if err := s.origins.Check(r); err != nil {
-		x.writeProblem(refuse(http.StatusForbidden, "requests from pages of another origin are refused"))
+		x.writeProblem(problem.New(http.StatusForbidden, "requests from pages of another origin are refused"))
 		return
 	}
 	if !plainPath(r.URL.Path) {
-		x.writeProblem(refuse(http.StatusNotFound, "there is nothing under this path"))
+		x.writeProblem(problem.New(http.StatusNotFound, "there is nothing under this path"))
 		return
 	}
 	next.ServeHTTP(x, r)
@@ -113,7 +114,7 @@ func plainPath(p string) bool {
 }
 
 // elsewhere says that there is nothing under a path, or nothing for that method.
-func elsewhere(mux *http.ServeMux, r *http.Request) *Problem {
+func elsewhere(mux *http.ServeMux, r *http.Request) *problem.Problem {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		other := *r
@@ -123,10 +124,10 @@ func elsewhere(mux *http.ServeMux, r *http.Request) *Problem {
 		}
 	}
 	if allowed == nil {
-		return refuse(http.StatusNotFound, "there is nothing under this path")
+		return problem.New(http.StatusNotFound, "there is nothing under this path")
 	}
 	list := strings.Join(allowed, ", ")
-	return refuse(http.StatusMethodNotAllowed, "use %s here", list).with("Allow", list)
+	return problem.New(http.StatusMethodNotAllowed, "use %s here", list).With("Allow", list)
 }
 
 // isInference tells whether a path belongs to the inference protocol, which has errors

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"strings"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 const (
@@ -27,11 +28,11 @@ func parseUtility(m *lossep.Model, raw []byte) (*decision.Spec, error) {
 	case 'n':
 		return m.Utility(), nil
 	case '"':
-		return parseUtilityText(m, string(unquoted(raw)))
+		return parseUtilityText(m, string(rows.Unquoted(raw)))
 	case '{':
 		return bindUtility(m, raw, decision.ParseSpecJSON)
 	}
-	return nil, wrong("utility", `give an object such as {"outcomes": […], "costs": {…}}, or a text such as "fn=5,fp=1"`)
+	return nil, problem.Wrong("utility", `give an object such as {"outcomes": […], "costs": {…}}, or a text such as "fn=5,fp=1"`)
 }
 
 // parseUtilityText reads the short form, or the long one in quotes: parameters of the
@@ -47,7 +48,7 @@ func parseUtilityText(m *lossep.Model, text string) (*decision.Spec, error) {
 // model.
 func bindUtility(m *lossep.Model, text []byte, parse func([]byte) (*decision.Spec, error)) (*decision.Spec, error) {
 	if len(text) > maxUtility {
-		return nil, wrong("utility", "it has more than %d bytes", maxUtility)
+		return nil, problem.Wrong("utility", "it has more than %d bytes", maxUtility)
 	}
 	s, err := parse(text)
 	if err == nil {
@@ -57,11 +58,11 @@ func bindUtility(m *lossep.Model, text []byte, parse func([]byte) (*decision.Spe
 		return nil, utilityProblem(err)
 	}
 	if n := len(s.Actions()); n > maxActions {
-		return nil, wrong("utility", "there are %d actions, and at most %d can be asked for", n, maxActions)
+		return nil, problem.Wrong("utility", "there are %d actions, and at most %d can be asked for", n, maxActions)
 	}
 	for _, name := range s.Actions() {
 		if utf8.RuneCountInString(name) > maxName {
-			return nil, wrong("utility", "the name of an action has more than %d characters", maxName)
+			return nil, problem.Wrong("utility", "the name of an action has more than %d characters", maxName)
 		}
 	}
 	return s, nil
@@ -78,65 +79,34 @@ func utilityProblem(err error) error {
 	case errors.As(err, &spec):
 		// The place is said by the problem; the message names the action and the outcome.
 		plain := decision.SpecError{Msg: spec.Msg, Fix: spec.Fix}
-		return wrong("utility", "%s", plain.Error())
+		return problem.Wrong("utility", "%s", plain.Error())
 	case errors.As(err, &input):
-		return wrong("utility", "%s", input.Msg)
+		return problem.Wrong("utility", "%s", input.Msg)
 	case errors.As(err, &table):
-		return wrong("utility", "%s", err)
+		return problem.Wrong("utility", "%s", err)
 	}
 	return err
 }
 
 // stakesOf is what is at stake in each of the rows, or in all of them.
-func stakesOf(s *decision.Spec, r *rows) ([]decision.Stakes, error) {
-	cases, err := s.Cases(r.n, func(i int, column string) (float64, error) {
-		x := r.values[column][i]
+func stakesOf(s *decision.Spec, r *rows.Rows) ([]decision.Stakes, error) {
+	cases, err := s.Cases(r.N, func(i int, column string) (float64, error) {
+		x := r.Values[column][i]
 		switch {
 		case math.IsNaN(x):
-			return 0, wrong(rowLocation(i, column), "the row lacks this column, on which the costs depend; give it a number")
+			return 0, problem.Wrong(rows.Location(i, column), "the row lacks this column, on which the costs depend; give it a number")
 		case math.IsInf(x, 0):
-			return 0, wrong(rowLocation(i, column), "the costs depend on this column, and it is not a finite number here")
+			return 0, problem.Wrong(rows.Location(i, column), "the costs depend on this column, and it is not a finite number here")
 		}
 		return x, nil
 	})
-	var refused *Problem
+	var refused *problem.Problem
 	var one *decision.CaseError
 	switch {
 	case errors.As(err, &refused):
 		return nil, refused
 	case errors.As(err, &one) && len(s.Columns()) > 0:
-		return nil, wrong(rowLocation(one.Case, ""), "%s", err)
+		return nil, problem.Wrong(rows.Location(one.Case, ""), "%s", err)
 	}
 	return cases, utilityProblem(err)
-}
-
-// utilityIn is the utility of a body, wherever it stands, or nil if there is none. It is
-// looked for before the rows are read, because it tells which of their columns to keep.
-// What is wrong with the body is found when that is read.
-func (rr *rowReader) utilityIn(body []byte) []byte {
-	const name = "utility"
-	if !bytes.Contains(body, []byte(`"`+name+`"`)) && !bytes.Contains(body, []byte(`\u`)) {
-		return nil // which spares a look at all the rows
-	}
-	d := rr.decoder
-	d.Reset(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
-	defer d.Reset(new(bytes.Buffer))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-		return nil
-	}
-	for d.PeekKind() == '"' {
-		if t, err := d.ReadToken(); err != nil {
-			return nil
-		} else if t.String() == name {
-			value, err := d.ReadValue()
-			if err != nil {
-				return nil
-			}
-			return bytes.Clone(value)
-		}
-		if d.SkipValue() != nil {
-			return nil
-		}
-	}
-	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/lossep/lossep/server/rows"
 )
 
 // inferBody asks the inference protocol for a decision under a utility, which is text
@@ -89,17 +91,17 @@ func TestLongNamesInManyRows(t *testing.T) {
 // rows are read once: what is behind them is found first, however it is spelled.
 func TestUtilityBehindRows(t *testing.T) {
 	m := (*newServer(t).models.Load())["loans"]
-	const rows, utility = `"rows":[{"age":31,"income":12,"job":"clerk","owner":true,"amount":7,"shoes":4}]`, `"fn=2*shoes,fp=1"`
+	const given, utility = `"rows":[{"age":31,"income":12,"job":"clerk","owner":true,"amount":7,"shoes":4}]`, `"fn=2*shoes,fp=1"`
 	taken := make(map[string]int64)
 	for _, text := range []string{
-		`{"utility":` + utility + `,` + rows + `}`, `{` + rows + `,"utility":` + utility + `}`, `{` + rows + `,"\u0075tility":` + utility + `}`,
+		`{"utility":` + utility + `,` + given + `}`, `{` + given + `,"utility":` + utility + `}`, `{` + given + `,"\u0075tility":` + utility + `}`,
 	} {
 		b := &body{Buffer: bytes.NewBufferString(text), share: share{budget: &budget{total: 1 << 30}}}
-		r, spec, err := m.readRows(t.Context(), b, bodyFields{}, false)
+		r, spec, err := m.readRows(t.Context(), b, rows.Fields{}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.values["shoes"]; len(got) != 1 || got[0] != 4 || len(spec.Columns()) != 1 {
+		if got := r.Values["shoes"]; len(got) != 1 || got[0] != 4 || len(spec.Columns()) != 1 {
 			t.Errorf("%s: shoes %v", text, got)
 		}
 		taken[text] = b.share.taken

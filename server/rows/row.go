@@ -1,4 +1,4 @@
-package server
+package rows
 
 import (
 	"bytes"
@@ -11,28 +11,29 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/server/problem"
 )
 
 // readRow reads one object of column names and values.
-func (rr *rowReader) readRow(r *rows) error {
+func (rr *Reader) readRow(r *Rows) error {
 	d := rr.decoder
 	if k := d.PeekKind(); k != '{' {
 		if _, err := rr.value(); err != nil {
 			return err
 		}
-		rr.fault(r.n, "", kindName(k)+" is not a row; give an object of column names and values")
+		rr.fault(r.N, "", problem.KindName(k)+" is not a row; give an object of column names and values")
 		return nil
 	}
 	_, _ = d.ReadToken() // the { just seen
-	start := len(r.features)
-	r.features = slices.Grow(r.features, rr.dim)[:start+rr.dim]
-	features := r.features[start:]
+	start := len(r.Features)
+	r.Features = slices.Grow(r.Features, rr.dim)[:start+rr.dim]
+	features := r.Features[start:]
 	rr.encoder.Begin(features)
 	for slot, values := range rr.wanted {
-		rr.wanted[slot] = append(values, noValue)
+		rr.wanted[slot] = append(values, NoValue)
 	}
-	if r.labels != nil {
-		r.labels = append(r.labels, 0)
+	if r.Labels != nil {
+		r.Labels = append(r.Labels, 0)
 	}
 	for k := 0; d.PeekKind() != '}'; k++ {
 		name, err := rr.value()
@@ -43,10 +44,10 @@ func (rr *rowReader) readRow(r *rows) error {
 		if err != nil {
 			return err
 		}
-		if rr.seen[slot] == r.n+1 {
-			return rr.twice(r.n, string(unquoted(name)))
+		if rr.seen[slot] == r.N+1 {
+			return rr.twice(r.N, string(Unquoted(name)))
 		}
-		rr.seen[slot] = r.n + 1
+		rr.seen[slot] = r.N + 1
 		value, err := rr.value()
 		if err != nil {
 			return err
@@ -54,44 +55,44 @@ func (rr *rowReader) readRow(r *rows) error {
 		rr.take(r, slot, value)
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return malformed("", err)
+		return problem.Malformed("", err)
 	}
 	unseen, err := rr.encoder.End()
 	if err != nil {
-		rr.faultOf(r.n, err)
+		rr.faultOf(r.N, err)
 		return nil
 	}
-	r.noteUnseen(r.n, unseen)
-	rr.checkFar(r.n, features)
+	r.noteUnseen(r.N, unseen)
+	rr.checkFar(r.N, features)
 	return nil
 }
 
 // noteUnseen notes the columns of a row whose category was not in the training rows.
-func (r *rows) noteUnseen(row int, columns []string) {
+func (r *Rows) noteUnseen(row int, columns []string) {
 	if columns == nil {
 		return
 	}
-	if r.unseen == nil {
-		r.unseen = make(map[int][]string)
+	if r.Unseen == nil {
+		r.Unseen = make(map[int][]string)
 	}
-	r.unseen[row] = columns
+	r.Unseen[row] = columns
 }
 
 // twice refuses a row that names a column again.
-func (rr *rowReader) twice(row int, column string) *Problem {
-	p := refuse(http.StatusBadRequest, "rows[%d] has the column %q twice", row, cut(column))
-	p.Errors = []Fault{{rowLocation(row, column), "the column occurs twice in this row"}}
+func (rr *Reader) twice(row int, column string) *problem.Problem {
+	p := problem.New(http.StatusBadRequest, "rows[%d] has the column %q twice", row, problem.Cut(column))
+	p.Errors = []problem.Fault{{Location: Location(row, column), Message: "the column occurs twice in this row"}}
 	return p
 }
 
 // find is the slot of the name at a place of the row.
-func (rr *rowReader) find(place int, raw []byte) (int, error) {
+func (rr *Reader) find(place int, raw []byte) (int, error) {
 	if place < len(rr.order) && bytes.Equal(rr.order[place].raw, raw) {
 		return rr.order[place].slot, nil
 	}
-	slot := rr.slot(string(unquoted(raw)))
+	slot := rr.slot(string(Unquoted(raw)))
 	if len(rr.names) > maxIgnored {
-		return 0, refuse(http.StatusUnprocessableEntity, "more than %d columns are not the model's; leave them out", maxIgnored)
+		return 0, problem.New(http.StatusUnprocessableEntity, "more than %d columns are not the model's; leave them out", maxIgnored)
 	}
 	if place < len(rr.order) {
 		rr.order[place] = placed{raw, slot}
@@ -102,7 +103,7 @@ func (rr *rowReader) find(place int, raw []byte) (int, error) {
 }
 
 // slot is that of a name, a new one if need be.
-func (rr *rowReader) slot(name string) int {
+func (rr *Reader) slot(name string) int {
 	if i, ok := rr.columns[name]; ok {
 		return i
 	}
@@ -116,15 +117,15 @@ func (rr *rowReader) slot(name string) int {
 	return slot
 }
 
-func (rr *rowReader) slotName(slot int) string {
+func (rr *Reader) slotName(slot int) string {
 	if n := len(rr.recipe.Columns); slot >= n {
 		return rr.names[slot-n]
 	}
 	return rr.recipe.Columns[slot].Name
 }
 
-// ignored are the names that are neither the recipe's nor wanted.
-func (rr *rowReader) ignored() (names []string) {
+// Ignored are the names that are neither the recipe's nor wanted.
+func (rr *Reader) ignored() (names []string) {
 	for k, name := range rr.names {
 		if _, wanted := rr.wanted[len(rr.recipe.Columns)+k]; !wanted {
 			names = append(names, name)
@@ -134,27 +135,27 @@ func (rr *rowReader) ignored() (names []string) {
 }
 
 // take gives a value to whoever wants it.
-func (rr *rowReader) take(r *rows, slot int, value []byte) {
+func (rr *Reader) take(r *Rows, slot int, value []byte) {
 	if values := rr.wanted[slot]; values != nil {
 		values[len(values)-1] = number(value)
 	}
 	if slot == rr.target {
-		r.labels[len(r.labels)-1] = rr.label(value) // rows that are none have no label
+		r.Labels[len(r.Labels)-1] = rr.label(value) // rows that are none have no label
 	}
 	if slot >= len(rr.recipe.Columns) {
 		return
 	}
 	switch value[0] {
 	case '"':
-		rr.encoder.Text(slot, unquoted(value))
+		rr.encoder.Text(slot, Unquoted(value))
 	case 't', 'f':
 		rr.encoder.Bool(slot, value[0] == 't')
 	case 'n':
 		rr.encoder.Null(slot)
 	case '{', '[':
-		rr.encoder.Refuse(slot, kindName(jsontext.Kind(value[0]))+" is neither text nor a number")
+		rr.encoder.Refuse(slot, problem.KindName(jsontext.Kind(value[0]))+" is neither text nor a number")
 	default:
-		x, err := parseNumber(value)
+		x, err := ParseNumber(value)
 		if err != nil {
 			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
 			return
@@ -166,25 +167,25 @@ func (rr *rowReader) take(r *rows, slot int, value []byte) {
 // number is the finite number that a value is or, like a cell of a file, spells.
 func number(value []byte) float64 {
 	if value[0] == '"' {
-		value = unquoted(value)
+		value = Unquoted(value)
 	}
 	if x, ok := data.Number(string(value)); ok {
 		return x
 	}
-	return noNumber
+	return NoNumber
 }
 
 // label is the outcome that a value spells, or 0.
-func (rr *rowReader) label(value []byte) int8 {
+func (rr *Reader) label(value []byte) int8 {
 	if value[0] == '"' {
-		value = unquoted(value)
+		value = Unquoted(value)
 	}
 	y, _ := rr.recipe.Target.Label(string(value))
 	return int8(y)
 }
 
 // checkFar refuses features with which no kernel can be computed.
-func (rr *rowReader) checkFar(row int, features []float64) {
+func (rr *Reader) checkFar(row int, features []float64) {
 	for k, z := range features {
 		if !(math.Abs(z) <= lossep.Farthest) {
 			rr.fault(row, rr.recipe.Columns[rr.feature[k]].Name, "the value is too far from those of the training rows")
@@ -194,7 +195,7 @@ func (rr *rowReader) checkFar(row int, features []float64) {
 }
 
 // faultOf notes an error of a row.
-func (rr *rowReader) faultOf(row int, err error) {
+func (rr *Reader) faultOf(row int, err error) {
 	if e, ok := err.(*data.Error); ok {
 		rr.fault(row, e.ColumnName, e.Msg+"; "+e.Fix)
 		return
@@ -202,22 +203,22 @@ func (rr *rowReader) faultOf(row int, err error) {
 	rr.fault(row, "", err.Error())
 }
 
-func (rr *rowReader) fault(row int, column, message string) {
-	rr.faults = append(rr.faults, Fault{rowLocation(row, column), message})
+func (rr *Reader) fault(row int, column, message string) {
+	rr.faults = append(rr.faults, problem.Fault{Location: Location(row, column), Message: message})
 }
 
-// rowLocation is the place of a cell, or of a whole row.
-func rowLocation(row int, column string) string {
+// Location is the place of a cell, or of a whole row.
+func Location(row int, column string) string {
 	place := fmt.Sprintf("rows[%d]", row)
 	if column == "" {
 		return place
 	}
-	return member(place, column)
+	return problem.Member(place, column)
 }
 
-// unquoted is the text of a JSON string that is known to be valid. It shares the bytes
+// Unquoted is the text of a JSON string that is known to be valid. It shares the bytes
 // where there is nothing to undo.
-func unquoted(raw []byte) []byte {
+func Unquoted(raw []byte) []byte {
 	inside := raw[1 : len(raw)-1]
 	if bytes.IndexByte(inside, '\\') < 0 {
 		return inside

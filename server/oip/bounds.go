@@ -1,10 +1,11 @@
-package server
+package oip
 
 import (
 	"net/http"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/lossep/lossep/server/problem"
 )
 
 const (
@@ -14,12 +15,10 @@ const (
 )
 
 // inferBounds reads the lists and maps of a request element by element, up to the number
-// that could be right: an element takes a hundred times the memory of its text, "{}". A
-// model of so many columns has an input for each, and for each of the others that the
-// entries of a utility can name.
-func inferBounds(columns int) *jsonv2.Unmarshalers {
+// that could be right: an element takes a hundred times the memory of its text, "{}".
+func inferBounds(inputs int) *jsonv2.Unmarshalers {
 	return jsonv2.JoinUnmarshalers(
-		boundedList[InferTensor](columns+2*maxActions, "inputs"),
+		boundedList[InferTensor](inputs, "inputs"),
 		boundedList[RequestedOutput](maxOutputs, "outputs"),
 		boundedList[int64](maxDimensions, "dimensions of a shape"),
 		jsonv2.UnmarshalFromFunc(readParameters),
@@ -38,7 +37,7 @@ func boundedList[T any](most int, what string) *jsonv2.Unmarshalers {
 		*list = []T{}
 		for d.PeekKind() != ']' {
 			if len(*list) == most {
-				return refuse(http.StatusBadRequest, "there are more than %d %s", most, what)
+				return problem.New(http.StatusBadRequest, "there are more than %d %s", most, what)
 			}
 			var one T
 			if err := jsonv2.UnmarshalDecode(d, &one); err != nil {
@@ -63,7 +62,7 @@ func readParameters(d *jsontext.Decoder, p *InferParameters) error {
 	*p = InferParameters{}
 	for n := 0; d.PeekKind() != '}'; n++ {
 		if n == maxParameters {
-			return refuse(http.StatusBadRequest, "there are more than %d parameters of one thing", maxParameters)
+			return problem.New(http.StatusBadRequest, "there are more than %d parameters of one thing", maxParameters)
 		}
 		name, err := d.ReadToken()
 		if err != nil {

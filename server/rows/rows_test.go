@@ -1,10 +1,11 @@
-package server
+package rows
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -16,11 +17,37 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/server/problem"
 )
+
+// recipeOf is a recipe with every kind of column: numbers, some of them missing,
+// categories, truth values and one of no use.
+func recipeOf(tb testing.TB) *data.Recipe {
+	tb.Helper()
+	var b strings.Builder
+	b.WriteString("age,income,job,owner,branch,amount,class\n")
+	for i := range 40 {
+		income := strconv.Itoa(10 + i*7%20)
+		if i%5 == 0 {
+			income = ""
+		}
+		fmt.Fprintf(&b, "%d,%s,%s,%s,main,%d,%s\n", 20+i*13%50, income, []string{"clerk", "smith", "baker ü"}[i%3],
+			[]string{"True", "False"}[i/3%2], 100+i*i, []string{"good", "bad"}[i/7%2])
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "test.csv", data.Format{Header: data.HeaderYes})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	learned, err := data.Learn(table, data.Options{Target: "class", Positive: "bad", Impute: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return learned.Recipe
+}
 
 // slowRows is the long way: encoding/json and maps, and the recipe as it is. It is nil
 // where the body has to be refused.
-func slowRows(body []byte, recipe *data.Recipe) *rows {
+func slowRows(body []byte, recipe *data.Recipe) *Rows {
 	if !jsontext.Value(body).IsValid() { // RFC 7493: no name twice, valid UTF-8
 		return nil
 	}
@@ -36,7 +63,7 @@ func slowRows(body []byte, recipe *data.Recipe) *rows {
 	if d.Decode(&top) != nil || len(top.Rows) == 0 {
 		return nil
 	}
-	r := &rows{n: len(top.Rows), features: make([]float64, len(top.Rows)*recipe.Dim())}
+	r := &Rows{N: len(top.Rows), Features: make([]float64, len(top.Rows)*recipe.Dim())}
 	known, used := make(map[string]bool), make(map[string]bool)
 	for _, c := range recipe.Columns {
 		known[c.Name] = true
@@ -47,8 +74,8 @@ func slowRows(body []byte, recipe *data.Recipe) *rows {
 			return nil // null is no row
 		}
 		for name, value := range row {
-			if !known[name] && !slices.Contains(r.ignored, name) {
-				r.ignored = append(r.ignored, name)
+			if !known[name] && !slices.Contains(r.Ignored, name) {
+				r.Ignored = append(r.Ignored, name)
 			}
 			if n, ok := value.(json.Number); ok && used[name] {
 				x, err := strconv.ParseFloat(n.String(), 64)
@@ -58,16 +85,16 @@ func slowRows(body []byte, recipe *data.Recipe) *rows {
 				row[name] = x
 			}
 		}
-		features := r.features[i*recipe.Dim() : (i+1)*recipe.Dim()]
+		features := r.Features[i*recipe.Dim() : (i+1)*recipe.Dim()]
 		unseen, err := recipe.Encode(row, features)
 		if err != nil || slices.ContainsFunc(features, func(z float64) bool { return math.Abs(z) > lossep.Farthest }) {
 			return nil
 		}
 		if unseen != nil {
-			if r.unseen == nil {
-				r.unseen = make(map[int][]string)
+			if r.Unseen == nil {
+				r.Unseen = make(map[int][]string)
 			}
-			r.unseen[i] = unseen
+			r.Unseen[i] = unseen
 		}
 	}
 	return r
@@ -91,8 +118,8 @@ func FuzzDecide(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	recipe := loans().Recipe()
-	reader := newRowReader(recipe, 1000)
+	recipe := recipeOf(f)
+	reader := NewReader(recipe, 1000)
 	f.Fuzz(func(t *testing.T, body []byte) { checkRead(t, reader, body) })
 }
 
@@ -104,26 +131,26 @@ type fataler interface {
 }
 
 // checkRead compares the reader with the long way.
-func checkRead(t fataler, reader *rowReader, body []byte) {
+func checkRead(t fataler, reader *Reader, body []byte) {
 	t.Helper()
 	before := bytes.Clone(body)
-	got, err := reader.read(t.Context(), body, nil, nil, false)
+	got, err := reader.Read(t.Context(), body, nil, nil, false)
 	if !bytes.Equal(body, before) {
 		t.Fatalf("the body was changed")
 	}
 	// With labels too: the same rows, and a label for each.
-	labelled, refused := reader.read(t.Context(), body, nil, nil, true)
-	if (refused == nil) != (err == nil) || err == nil && (labelled.n != got.n || len(labelled.labels) != got.n) {
+	labelled, refused := reader.Read(t.Context(), body, nil, nil, true)
+	if (refused == nil) != (err == nil) || err == nil && (labelled.N != got.N || len(labelled.Labels) != got.N) {
 		t.Fatalf("with labels: %+v, %v; without: %v", labelled, refused, err)
 	}
 	want := slowRows(before, reader.recipe)
 	if err != nil {
-		var p *Problem
+		var p *problem.Problem
 		if !errors.As(err, &p) || p.Status < 400 || p.Status > 499 {
 			t.Fatalf("error %v is no problem of the client's", err)
 		}
 		// The bounds that are not those of JSON or of the recipe.
-		if want != nil && len(want.ignored) <= maxIgnored && want.n <= reader.maxRows {
+		if want != nil && len(want.Ignored) <= maxIgnored && want.N <= reader.maxRows {
 			t.Fatalf("refused (%v), and it can be read", err)
 		}
 		return
@@ -131,26 +158,26 @@ func checkRead(t fataler, reader *rowReader, body []byte) {
 	if want == nil {
 		t.Fatalf("accepted, and it cannot be read: %s", body)
 	}
-	slices.Sort(got.ignored)
-	slices.Sort(want.ignored)
-	if got.n != want.n || !slices.Equal(got.ignored, want.ignored) {
-		t.Fatalf("%d rows, ignored %q; want %d, %q", got.n, got.ignored, want.n, want.ignored)
+	slices.Sort(got.Ignored)
+	slices.Sort(want.Ignored)
+	if got.N != want.N || !slices.Equal(got.Ignored, want.Ignored) {
+		t.Fatalf("%d rows, ignored %q; want %d, %q", got.N, got.Ignored, want.N, want.Ignored)
 	}
-	for k := range want.features {
-		if math.Float64bits(got.features[k]) != math.Float64bits(want.features[k]) {
-			t.Fatalf("features %v, want %v", got.features, want.features)
+	for k := range want.Features {
+		if math.Float64bits(got.Features[k]) != math.Float64bits(want.Features[k]) {
+			t.Fatalf("features %v, want %v", got.Features, want.Features)
 		}
 	}
-	for i := range got.n {
-		if !slices.Equal(got.unseen[i], want.unseen[i]) {
-			t.Fatalf("row %d: unseen %q, want %q", i, got.unseen[i], want.unseen[i])
+	for i := range got.N {
+		if !slices.Equal(got.Unseen[i], want.Unseen[i]) {
+			t.Fatalf("row %d: unseen %q, want %q", i, got.Unseen[i], want.Unseen[i])
 		}
 	}
 }
 
 // Bodies that are nearly right, more of them than random bytes would give.
 func TestReadIsSlowRead(t *testing.T) {
-	reader := newRowReader(loans().Recipe(), 5)
+	reader := NewReader(recipeOf(t), 5)
 	names := []string{`"age"`, `"income"`, `"job"`, `"owner"`, `"amount"`, `"class"`, `"branch"`, `"x"`, `"\u0061ge"`, `"j\u006fb"`, `""`}
 	values := []string{
 		`1`, `31`, `-0`, `12.5`, `1e2`, `1E-3`, `0.1234567890123456789`, `123456789012345678`, `1e300`, `1e999`, `"clerk"`, `"baker \u00fc"`, `"baker ü"`,
@@ -199,37 +226,37 @@ func TestReadIsSlowRead(t *testing.T) {
 // Rows that name their columns in different orders, and bodies read after each other,
 // do not get into each other's way.
 func TestRowOrders(t *testing.T) {
-	reader := newRowReader(amounts().Recipe(), 10)
+	reader := NewReader(recipeOf(t), 10)
 	body := `{"rows":[{"age":30,"income":15,"job":"clerk","owner":true,"amount":100,"x":1},
 		{"x":1,"amount":"2e2","owner":true,"income":15,"job":"clerk","age":30},{"amount":null,"age":30,"owner":true,"job":"clerk","y":0,"income":15}]}`
 	for range 3 {
-		r, err := reader.read(t.Context(), []byte(body), nil, []string{"amount", "z"}, true)
+		r, err := reader.Read(t.Context(), []byte(body), nil, []string{"amount", "z"}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(r.ignored, []string{"x", "y"}) {
-			t.Errorf("ignored %q", r.ignored)
+		if !slices.Equal(r.Ignored, []string{"x", "y"}) {
+			t.Errorf("ignored %q", r.Ignored)
 		}
-		values := r.values["amount"]
-		if len(values) != 3 || values[0] != 100 || values[1] != 200 || values[2] != noNumber {
+		values := r.Values["amount"]
+		if len(values) != 3 || values[0] != 100 || values[1] != 200 || values[2] != NoNumber {
 			t.Errorf("amounts %v", values)
 		}
-		if z := r.values["z"]; len(z) != 3 || !math.IsNaN(z[0]) {
+		if z := r.Values["z"]; len(z) != 3 || !math.IsNaN(z[0]) {
 			t.Errorf("z %v", z)
 		}
 	}
 }
 
 func TestLabels(t *testing.T) {
-	recipe := *loans().Recipe()
+	recipe := *recipeOf(t)
 	recipe.Target.Positive, recipe.Target.Negative = "1", "0"
-	reader := newRowReader(&recipe, 10)
+	reader := NewReader(&recipe, 10)
 	for value, want := range map[string]int8{`1`: 1, `"1"`: 1, `" 0 "`: -1, `0.0`: -1, `1e0`: 1, `-0`: -1, `true`: 0, `null`: 0, `"bad"`: 0, `[1]`: 0} {
 		if got := reader.label([]byte(value)); got != want {
 			t.Errorf("label %s is %d, want %d", value, got, want)
 		}
 	}
-	if got := newRowReader(loans().Recipe(), 10).label([]byte(`"b\u0061d"`)); got != 1 {
+	if got := NewReader(recipeOf(t), 10).label([]byte(`"b\u0061d"`)); got != 1 {
 		t.Errorf("label %d", got)
 	}
 }

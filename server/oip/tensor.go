@@ -1,4 +1,4 @@
-package server
+package oip
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // tensor is a column of a request's rows. One of the lists holds its elements.
@@ -47,7 +49,7 @@ func (t *tensor) number(row int) float64 {
 			return x
 		}
 	}
-	return noNumber
+	return rows.NoNumber
 }
 
 // datatype is how the protocol's types are stored and what integers they can be.
@@ -160,15 +162,15 @@ func readList(typename string, n int, raw jsontext.Value) (*tensor, error) {
 func (t *tensor) readElement(typename string, d datatype, k jsontext.Kind, value []byte) error {
 	switch {
 	case typename == "BYTES" && k == '"':
-		t.text(unquoted(value))
+		t.text(rows.Unquoted(value))
 		return nil
 	case typename == "BOOL" && (k == 't' || k == 'f'):
 		t.bools = append(t.bools, k == 't')
 		return nil
 	case typename == "BYTES" || typename == "BOOL" || k != '0':
-		return fmt.Errorf("%s is no %s", kindName(k), typename)
+		return fmt.Errorf("%s is no %s", problem.KindName(k), typename)
 	}
-	x, err := parseNumber(value)
+	x, err := rows.ParseNumber(value)
 	if err != nil {
 		return errors.New("the number is too large")
 	}

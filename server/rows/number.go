@@ -1,14 +1,14 @@
-package server
+package rows
 
 import "strconv"
 
 // powers of ten that a float64 holds exactly.
 var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// parseNumber reads a JSON number, as strconv.ParseFloat does and in a fraction of the
+// ParseNumber reads a JSON number, as strconv.ParseFloat does and in a fraction of the
 // time where there are at most 15 digits and no exponent: the digits as an integer are
 // exact then, as is the power of ten, so that their quotient is rounded once.
-func parseNumber(text []byte) (float64, error) {
+func ParseNumber(text []byte) (float64, error) {
 	const most = 15
 	digits := text
 	if text[0] == '-' {

@@ -1,4 +1,4 @@
-package server
+package oip
 
 import (
 	"encoding/binary"
@@ -8,35 +8,45 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/server/jsonappend"
 )
 
-// appendInfer writes an InferResponse, and the tensors that follow it.
-func (d *decided) appendInfer(id string, outputs []requested) (text, tensors []byte) {
-	actions := d.spec.Actions()
-	b := append([]byte(`{"model_name":`), quoted(d.m.name)...)
-	b = append(append(b, `,"model_version":`...), quoted(d.m.version())...)
-	if id != "" {
-		b = append(append(b, `,"id":`...), quoted(id)...)
+// Answer is what a response says.
+type Answer struct {
+	Model, Version, ID string
+	Unseen             map[int][]string // by row: columns whose category was not in the training rows
+	Actions            []string
+	Decisions          []lossep.Decision
+}
+
+// Append writes an InferResponse, and the tensors that follow it.
+func (d *Answer) Append(outputs []Requested) (text, tensors []byte) {
+	b := append([]byte(`{"model_name":`), jsonappend.Quoted(d.Model)...)
+	b = append(append(b, `,"model_version":`...), jsonappend.Quoted(d.Version)...)
+	if d.ID != "" {
+		b = append(append(b, `,"id":`...), jsonappend.Quoted(d.ID)...)
 	}
-	if len(d.rows.unseen) > 0 {
-		b = append(append(b, `,"parameters":{"unseen":`...), quoted(d.rows.unseenText())...)
+	if len(d.Unseen) > 0 {
+		b = append(append(b, `,"parameters":{"unseen":`...), jsonappend.Quoted(d.unseenText())...)
 		b = append(b, '}')
 	}
 	b = append(b, `,"outputs":[`...)
-	types := outputsOf(len(actions))
+	types := OutputsOf(len(d.Actions))
 	for k, o := range outputs {
 		if k > 0 {
 			b = append(b, ',')
 		}
 		t := types[slices.IndexFunc(types, func(t TensorMetadata) bool { return t.Name == o.name })]
-		b = append(append(b, `{"name":`...), quoted(t.Name)...)
-		b = append(append(b, `,"datatype":`...), quoted(t.Datatype)...)
-		b = strconv.AppendInt(append(b, `,"shape":[`...), int64(len(d.decisions)), 10)
+		b = append(append(b, `{"name":`...), jsonappend.Quoted(t.Name)...)
+		b = append(append(b, `,"datatype":`...), jsonappend.Quoted(t.Datatype)...)
+		b = strconv.AppendInt(append(b, `,"shape":[`...), int64(len(d.Decisions)), 10)
 		if len(t.Shape) == 2 {
 			b = strconv.AppendInt(append(b, ','), int64(t.Shape[1]), 10)
 		}
 		b = append(b, ']')
-		column := d.column(t.Name, actions)
+		column := d.column(t.Name)
 		if !o.binary {
 			b = append(column.appendJSON(append(b, `,"data":`...)), '}')
 			continue
@@ -51,25 +61,25 @@ func (d *decided) appendInfer(id string, outputs []requested) (text, tensors []b
 
 // unseenText names the rows and columns with categories that training did not see, in
 // one text: parameters of the protocol are no lists.
-func (r *rows) unseenText() string {
+func (d *Answer) unseenText() string {
 	var b strings.Builder
-	for k, row := range slices.Sorted(maps.Keys(r.unseen)) {
+	for k, row := range slices.Sorted(maps.Keys(d.Unseen)) {
 		if k > 0 {
 			b.WriteString("; ")
 		}
-		fmt.Fprintf(&b, "row %d: %s", row, strings.Join(r.unseen[row], ", "))
+		fmt.Fprintf(&b, "row %d: %s", row, strings.Join(d.Unseen[row], ", "))
 	}
 	return b.String()
 }
 
-// column is one output for all rows.
-func (d *decided) column(name string, actions []string) *outputColumn {
+// Column is one output for all rows.
+func (d *Answer) column(name string) *outputColumn {
 	c := new(outputColumn)
-	for i := range d.decisions {
-		one := &d.decisions[i]
+	for i := range d.Decisions {
+		one := &d.Decisions[i]
 		switch name {
 		case "action":
-			c.texts = append(c.texts, actions[one.Action])
+			c.texts = append(c.texts, d.Actions[one.Action])
 		case "action_index":
 			c.ints = append(c.ints, int64(one.Action))
 		case "probability":
@@ -93,7 +103,7 @@ type outputColumn struct {
 func (c *outputColumn) appendJSON(b []byte) []byte {
 	switch {
 	case c.texts != nil:
-		return appendTexts(b, c.texts)
+		return jsonappend.Texts(b, c.texts)
 	case c.ints != nil:
 		b = append(b, '[')
 		for i, n := range c.ints {
@@ -104,7 +114,7 @@ func (c *outputColumn) appendJSON(b []byte) []byte {
 		}
 		return append(b, ']')
 	}
-	return appendFloats(b, c.floats)
+	return jsonappend.Floats(b, c.floats)
 }
 
 func (c *outputColumn) appendBinary(b []byte) []byte {

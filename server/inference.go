@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/server/oip"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
+)
+
+// What is asked by the Open Inference Protocol; package oip has its form.
+
+func (s *Server) serverMetadata(x *exchange) error {
+	x.writeJSON(oip.ServerMetadata{Name: "lossep", Version: lossep.Version, Extensions: []string{"binary_tensor_data"}})
+	return nil
+}
+
+func (s *Server) serverLive(x *exchange) error {
+	x.writeJSON(oip.ServerHealth{Live: true, Ready: s.ready()})
+	return nil
+}
+
+func (s *Server) serverReady(x *exchange) error {
+	if !s.ready() {
+		return problem.New(http.StatusServiceUnavailable, "the server is about to end")
+	}
+	return s.serverLive(x)
+}
+
+func (s *Server) modelReady(x *exchange) error {
+	m, err := s.versionOf(x)
+	if err != nil {
+		return err
+	}
+	if !s.ready() {
+		return problem.New(http.StatusServiceUnavailable, "the server is about to end")
+	}
+	x.writeJSON(oip.ModelHealth{Name: m.name, Ready: true})
+	return nil
+}
+
+func (s *Server) modelMetadata(x *exchange) error {
+	m, err := s.versionOf(x)
+	if err != nil {
+		return err
+	}
+	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(len(m.model.Utility().Actions()))}
+	for _, c := range m.description.Columns {
+		datatype := "BYTES"
+		if c.Kind == string(data.Numeric) {
+			datatype = "FP64"
+		}
+		meta.Inputs = append(meta.Inputs, oip.TensorMetadata{Name: c.Name, Datatype: datatype, Shape: []int{-1}})
+	}
+	x.writeJSON(meta)
+	return nil
+}
+
+// infer answers with decisions. Of the statuses for what is wrong with a request this
+// protocol knows 400 only.
+func (s *Server) infer(x *exchange) error {
+	m, err := s.versionOf(x)
+	if err != nil {
+		return err
+	}
+	// The usual clients name no type, or that of the binary part.
+	err = s.withBody(x, func(ctx context.Context, b *body) error { return s.inferDecisions(ctx, x, m, b) },
+		"application/json", "application/octet-stream", "")
+	var p *problem.Problem
+	if errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
+		return problem.New(http.StatusBadRequest, "%s", p.Detail)
+	}
+	return err
+}
+
+func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, body *body) error {
+	// A model has an input for each column, and for each of the others that the entries of
+	// a utility can name.
+	inputs := len(m.model.Recipe().Columns) + 2*maxActions
+	q, tail, err := oip.Read(x.request.Header.Get(oip.HeaderLength), body.Bytes(), inputs)
+	if err != nil {
+		return err
+	}
+	outputs, err := q.Wanted()
+	if err != nil {
+		return err
+	}
+	d := decided{m: m, spec: m.model.Utility()}
+	if utility, ok := q.Parameters["utility"]; ok {
+		text, _ := utility.(string)
+		if d.spec, err = parseUtilityText(m.model, text); err != nil {
+			return err
+		}
+	}
+	reader := m.readers.Get().(*rows.Reader)
+	defer m.readers.Put(reader)
+	reader.Memory = &body.share
+	if d.rows, err = q.Rows(ctx, reader, d.spec.Columns(), s.config.MaxRows, tail); err != nil {
+		return err
+	}
+	if err := s.decideRows(ctx, x, &d); err != nil {
+		return err
+	}
+	s.metrics.count(x, d.rows.N)
+	s.metrics.countActions(m, d.spec, d.decisions)
+	answer := oip.Answer{
+		Model: d.m.name, Version: d.m.version(), ID: q.ID,
+		Unseen: d.rows.Unseen, Actions: d.spec.Actions(), Decisions: d.decisions,
+	}
+	text, tensors := answer.Append(outputs)
+	if len(tensors) == 0 {
+		x.write(http.StatusOK, "application/json", text)
+		return nil
+	}
+	x.Header().Set(oip.HeaderLength, strconv.Itoa(len(text)))
+	x.write(http.StatusOK, "application/octet-stream", append(text, tensors...))
+	return nil
+}
+
+// version is what the protocol calls the model's: another file is another version.
+func (m *served) version() string { return m.digest[:12] }
+
+// versionOf finds the model that a request names, in the version that it names, if it
+// does.
+func (s *Server) versionOf(x *exchange) (*served, error) {
+	m, err := s.modelOf(x)
+	if err != nil {
+		return nil, err
+	}
+	if v := x.request.PathValue("version"); v != "" && v != m.version() {
+		return nil, problem.New(http.StatusNotFound, "the model has the version %s only", m.version())
+	}
+	return m, nil
+}
