@@ -61,16 +61,6 @@ type ExactResult struct {
 	Acceptance float64
 }
 
-// UnsupportedError says that a method does not apply to a model.
-type UnsupportedError struct {
-	Method string // such as "Exact"
-	Reason string
-}
-
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("infer: %s does not apply: %s", e.Method, e.Reason)
-}
-
 // Fit draws from the posterior of the model.
 //
 // Errors are an *UnsupportedError for terms other than factor.Probit, those of

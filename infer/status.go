@@ -53,3 +53,13 @@ type ImproperError struct {
 func (e *ImproperError) Error() string {
 	return fmt.Sprintf("infer: %s is not a proper Gaussian after %d sweeps; check the data for values far outside the prior, or start from other sites", e.Of, e.Status.Sweeps)
 }
+
+// UnsupportedError says that a method does not apply to a model.
+type UnsupportedError struct {
+	Method string // such as "Exact"
+	Reason string
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("infer: %s does not apply: %s", e.Method, e.Reason)
+}
