@@ -11,13 +11,14 @@ import (
 )
 
 // algorithm1 is one sweep of Algorithm 1 of the paper, Loss-EP: every site in turn is
-// deleted from q̄, what its factor makes of the rest is projected onto a Gaussian, and
-// the site is updated to what that asks for. The last site stands for the utility, whose
-// actions are selected before its projection unless they are held. Without a utility it
-// is a sweep of expectation propagation.
+// deleted from q̄, the Gaussian that all sites make; what its factor makes of the rest is
+// projected onto a Gaussian; and the site is updated to what that asks for. The last site
+// stands for the utility, whose actions are selected before its projection unless they
+// are held. Without a utility it is a sweep of expectation propagation.
 //
 // It returns the residual before the updates, and false if the sites it leads to are
-// improper. What becomes of that, and of the residual, is decided in settle.
+// improper. What follows from either is decided in ep_settle.go; the order of the sites
+// and whether each sees the update of the one before are the business of visiting.
 func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
 	visit := e.begin()
 	for _, i := range e.order {
