@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"slices"
 
 	"github.com/lossep/lossep"
@@ -28,28 +28,91 @@ type Options struct {
 	Fit lossep.Options
 	// Methods are those it is compared with; nil stands for all.
 	Methods []lossep.Method
+	// Probabilities are columns with probabilities of the positive outcome that were made
+	// elsewhere, for cases that their models had not seen. If there are any, nothing is
+	// fitted to the rows: these are audited, the first of them against the others, and
+	// recalibrated in each of the ways of Recalibrations by the other folds.
+	Probabilities  []string
+	Recalibrations []Recalibration
+
 	// Folds is the number of parts of a cross-validation; 0 stands for DefaultFolds.
 	Folds int
 	// Repeats is how many cross-validations there are; 0 stands for one.
 	Repeats int
+	// Groups is the column that says which cases belong together, such as those of one
+	// patient: they are never on both sides of a split, and count as one in intervals.
+	Groups string
+	// Time is a column by which the past teaches and the next is decided.
+	Time string
+	// Test is a table of cases that nothing is learned from; all of it is decided by what
+	// the whole of the other table teaches.
+	Test *data.Table
+	// By is a column whose values cases are told apart by in the result.
+	By string
 	// References is on how many folds decisions are compared with those of the exact
 	// posterior.
 	References int
 }
 
-// Audit is a cross-validation that is ready to run.
+// Audit is a cross-validation, or another way to judge decisions by their cost, that is
+// ready to run.
 type Audit struct {
-	table   *data.Table
+	table   *data.Table // what is learned from
+	subject *data.Table // what is decided: the same table, or that of a test
 	opt     Options
-	problem *lossep.Problem   // of all rows, never fitted
-	costs   []decision.Stakes // of every row
-	folds   [][][]int         // of every repeat: the test rows of its folds
-	cases   *compare.Cases
+	problem *lossep.Problem // of the table, never fitted
+	judged  *lossep.Problem // of the subject
+	given   map[string][]float64
+
+	costs      []decision.Stakes // of every row of the subject
+	weights    []float64         // of every row of the subject; 0 if no fold decides it
+	groups     []int             // of every row of the subject; nil if each is its own
+	groupNames map[string]int
+	by, values []string // the column By of every row of the subject, and its values
+	cases      *compare.Cases
+	total      float64 // of the weights
+	rows       int     // that are decided
+	splits     [][]compare.Split
+	notes      []string
 }
 
 // New checks everything that can be checked without a fit. Errors are those of
 // lossep.Prepare, and *lossep.InputError for options that do not fit the rows.
 func New(t *data.Table, o Options) (*Audit, error) {
+	o, err := o.complete(t)
+	if err != nil {
+		return nil, err
+	}
+	a := &Audit{table: t, subject: t, opt: o}
+	if a.problem, err = lossep.Prepare(t, o.Fit); err != nil {
+		return nil, err
+	}
+	a.judged = a.problem
+	if o.Test != nil {
+		a.subject = o.Test
+		// The test set goes through what was learned, and is not bounded by what a fit costs.
+		f := o.Fit
+		f.Recipe, f.MaxRows = a.problem.Recipe, math.MaxInt
+		if a.judged, err = lossep.Prepare(o.Test, f); err != nil {
+			return nil, err
+		}
+	}
+	for i := range a.len() {
+		a.costs = append(a.costs, costs(a.judged.Stakes(i)))
+	}
+	if a.given, err = given(a.subject, o.Probabilities); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{a.split, a.weigh, a.tellApart} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// complete fills in defaults and checks what does not need the rows.
+func (o Options) complete(t *data.Table) (Options, error) {
 	if o.Folds == 0 {
 		o.Folds = DefaultFolds
 	}
@@ -64,31 +127,27 @@ func New(t *data.Table, o Options) (*Audit, error) {
 		o.Fit.Method = o.Fit.DefaultMethod(t.Len())
 	}
 	if err := o.check(); err != nil {
-		return nil, err
+		return o, err
+	}
+	// Columns that say how to judge are not to decide by.
+	for _, column := range []string{o.Groups, o.Time} {
+		if column != "" && len(o.Fit.Data.Features) == 0 {
+			o.Fit.Data.Drop = append(slices.Clone(o.Fit.Data.Drop), column)
+		}
+	}
+	if len(o.Probabilities) > 0 {
+		o.Methods, o.References = nil, 0
+		o.Fit.Data.Features, o.Fit.Data.Drop = o.Probabilities, nil
+		o.Fit.Data.KeepScale, o.Fit.MaxRows = true, math.MaxInt
+		return o, nil
 	}
 	if err := o.withinMemory(t); err != nil {
-		return nil, err
+		return o, err
 	}
 	// From here on the audited method is the first of all.
 	others := slices.DeleteFunc(slices.Clone(o.Methods), func(m lossep.Method) bool { return m == o.Fit.Method })
 	o.Methods = append([]lossep.Method{o.Fit.Method}, others...)
-	p, err := lossep.Prepare(t, o.Fit)
-	if err != nil {
-		return nil, err
-	}
-	a := &Audit{table: t, opt: o, problem: p, cases: compare.NewCases(p.Len(), nil, nil)}
-	for i := range p.Len() {
-		a.costs = append(a.costs, costs(p.Stakes(i)))
-	}
-	for r := range o.Repeats {
-		rng := rand.New(rand.NewPCG(o.Fit.Seed, uint64(r)))
-		folds, err := compare.StratifiedFolds(p.Labels, o.Folds, rng)
-		if err != nil {
-			return nil, &lossep.InputError{What: "folds", Msg: err.Error(), Err: err}
-		}
-		a.folds = append(a.folds, folds)
-	}
-	return a, nil
+	return o, nil
 }
 
 func (o Options) check() error {
@@ -102,6 +161,12 @@ func (o Options) check() error {
 		return bad("repeats", "%d is below 1", o.Repeats)
 	case o.References < 0:
 		return bad("references", "%d is below 0", o.References)
+	case o.Test != nil && o.Time != "":
+		return bad("time", "a test set is decided by all of the other table; leave out the one or the other")
+	case o.Test != nil && len(o.Probabilities) > 0:
+		return bad("probability", "nothing is learned from a table with probabilities; give the test set itself as the table")
+	case o.Repeats > 1 && (o.Test != nil || o.Time != ""):
+		return bad("repeats", "a split by time, or into a table and a test set, is always the same; leave the repeats out")
 	}
 	for i, m := range o.Methods {
 		if !slices.Contains(lossep.Methods(), m) {
@@ -109,6 +174,16 @@ func (o Options) check() error {
 		}
 		if slices.Contains(o.Methods[:i], m) {
 			return bad("methods", "%q is given twice", string(m))
+		}
+	}
+	for i, column := range o.Probabilities {
+		if slices.Contains(o.Probabilities[:i], column) {
+			return bad("probability", "%q is given twice", column)
+		}
+	}
+	for _, r := range o.Recalibrations {
+		if !slices.Contains(Recalibrations(), r) {
+			return bad("recalibrate", "%q is unknown; choose from %v", string(r), Recalibrations())
 		}
 	}
 	return nil
@@ -143,29 +218,40 @@ func (a *Audit) Len() int { return a.opt.Folds * a.opt.Repeats }
 // Settings are what the folds depend on. Folds that were computed under the same
 // settings can be taken up again.
 type Settings struct {
-	Version    string            `json:"version"`
-	Rows       string            `json:"rows"` // checksum of the table
-	Utility    *decision.Spec    `json:"utility"`
-	Methods    []lossep.Method   `json:"methods"`
-	Likelihood lossep.Likelihood `json:"likelihood"`
-	Kernel     string            `json:"kernel"`
-	Fixed      bool              `json:"fixed"`
-	Restarts   int               `json:"restarts"`
-	Folds      int               `json:"folds"`
-	Repeats    int               `json:"repeats"`
-	References int               `json:"references"`
-	Seed       uint64            `json:"seed"`
-	Recipe     *data.Recipe      `json:"recipe"`
+	Version        string            `json:"version"`
+	Rows           string            `json:"rows"` // checksum of the table
+	Test           string            `json:"test,omitempty"`
+	Utility        *decision.Spec    `json:"utility"`
+	Methods        []lossep.Method   `json:"methods"`
+	Probabilities  []string          `json:"probabilities,omitempty"`
+	Recalibrations []Recalibration   `json:"recalibrations,omitempty"`
+	Likelihood     lossep.Likelihood `json:"likelihood"`
+	Kernel         string            `json:"kernel"`
+	Fixed          bool              `json:"fixed"`
+	Restarts       int               `json:"restarts"`
+	Folds          int               `json:"folds"`
+	Repeats        int               `json:"repeats"`
+	Groups         string            `json:"groups,omitempty"`
+	Time           string            `json:"time,omitempty"`
+	References     int               `json:"references"`
+	Seed           uint64            `json:"seed"`
+	Recipe         *data.Recipe      `json:"recipe"`
 }
 
 // Settings of the audit.
 func (a *Audit) Settings() Settings {
 	o := a.opt
-	return Settings{
+	s := Settings{
 		Version: lossep.Version, Rows: checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
+		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
 		Likelihood: o.Fit.Likelihood, Kernel: a.problem.Kernel.String(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts,
-		Folds: o.Folds, Repeats: o.Repeats, References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
+		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Groups, Time: o.Time,
+		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}
+	if o.Test != nil {
+		s.Test = checksum(o.Test)
+	}
+	return s
 }
 
 // checksum is that of the cells, each with its length so that they cannot be confused.

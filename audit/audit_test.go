@@ -18,7 +18,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
@@ -79,7 +78,7 @@ func TestFoldStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := compare.Training(a.folds[0], 1)
+	rows := a.splits[0][1].Train
 	columns := make([][]float64, 3)
 	for c, name := range []string{"x", "y", "amount"} {
 		all, err := a.table.Floats(name)
@@ -143,7 +142,7 @@ func TestTestRowsHaveNoSay(t *testing.T) {
 	}
 	// In the first test row all numbers are changed, in all others the outcome.
 	lines := strings.Split(strings.TrimSpace(sixtyRows()), "\n")
-	for k, i := range a.folds[0][0] {
+	for k, i := range a.splits[0][0].Test {
 		cells := strings.Split(lines[i+1], ",")
 		if k == 0 {
 			cells[0], cells[1], cells[2] = "1000", "-1000", "77"
@@ -159,7 +158,7 @@ func TestTestRowsHaveNoSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.folds = a.folds
+	b.splits = a.splits
 	after, err := b.fold(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)

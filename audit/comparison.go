@@ -43,10 +43,11 @@ const power = 0.8
 
 // comparisons are those of all others with the first. What chance may bring is
 // corrected among models that differ in at least one decision: a model that decides the
-// same is the same, and has no say in what the others mean.
+// same is the same, and has no say in what the others mean. Recalibrations are another
+// question than other models, and are corrected among themselves.
 func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, error) {
 	var all []Comparison
-	var family []int
+	var models, mended []int
 	for k, s := range scores[1:] {
 		c, err := a.against(s, scores[0])
 		if err != nil {
@@ -54,11 +55,16 @@ func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, 
 		}
 		c.Headline = s.Method == bestConstant || s.Method == OneHalf
 		all = append(all, c)
-		if s.Quality != nil && !c.Identical {
-			family = append(family, k)
+		switch {
+		case s.Quality == nil || c.Identical:
+		case s.Kind == "recalibrated":
+			mended = append(mended, k)
+		default:
+			models = append(models, k)
 		}
 	}
-	correct(all, family)
+	correct(all, models)
+	correct(all, mended)
 	return all, nil
 }
 
@@ -81,6 +87,27 @@ func (a *Audit) calibrations(scores []Score) ([]Comparison, error) {
 		all = append(all, c)
 	}
 	correct(all, family)
+	return all, nil
+}
+
+// recalibrations compare probabilities with what they are after recalibration, corrected
+// within each column.
+func (a *Audit) recalibrations(scores []Score) ([]Comparison, error) {
+	all := []Comparison{}
+	for _, column := range a.opt.Probabilities {
+		var family []int
+		for _, r := range a.opt.Recalibrations {
+			c, err := a.against(*find(scores, recalibrated(column, r)), *find(scores, column))
+			if err != nil {
+				return nil, err
+			}
+			if !c.Identical {
+				family = append(family, len(all))
+			}
+			all = append(all, c)
+		}
+		correct(all, family)
+	}
 	return all, nil
 }
 
@@ -107,7 +134,7 @@ func (a *Audit) against(s, than Score) (Comparison, error) {
 	}
 	c.Difference, c.StdErr, c.Low, c.High, c.P = e.Mean, e.StdErr, e.Low, e.High, e.P(0)
 	c.Corrected = c.P
-	if needed := e.Needed(power) * float64(a.problem.Len()) / float64(e.N); c.P >= 1-Level && needed < 1e9 {
+	if needed := e.Needed(power) * float64(a.rows) / float64(e.N); c.P >= 1-Level && needed < 1e9 {
 		c.Needed = int(math.Ceil(needed))
 	}
 	return c, nil
@@ -151,7 +178,7 @@ func (a *Audit) flips(scores []Score, folds []*Fold) []Flip {
 	for i, s := range scores[:models] {
 		for _, other := range scores[i+1 : models] {
 			flip := Flip{A: s.Method, B: other.Method, Rows: []int{}}
-			seen := make([]bool, a.problem.Len())
+			seen := make([]bool, a.len())
 			for n, f := range folds {
 				for k, row := range f.Rows {
 					if x, y := s.actions[n][k], other.actions[n][k]; x != y {

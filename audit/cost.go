@@ -62,12 +62,12 @@ func (a *Audit) possible(choices []int) *compare.Range {
 // differences is between what a case could have cost more on average by one of the
 // choices than by one of the others; without others, than nothing.
 func (a *Audit) differences(choices, others []int) *compare.Range {
-	return rangeOf(a.costs, choices, others)
+	return a.rangeOf(a.costs, choices, others)
 }
 
-func rangeOf(cases []decision.Stakes, choices, others []int) *compare.Range {
+func (a *Audit) rangeOf(cases []decision.Stakes, choices, others []int) *compare.Range {
 	var r compare.Range
-	for _, c := range cases {
+	for i, c := range cases {
 		least, most := math.Inf(1), math.Inf(-1)
 		for y := range c.Table[0] {
 			low, high := entries(c.Table, y, choices)
@@ -77,8 +77,8 @@ func rangeOf(cases []decision.Stakes, choices, others []int) *compare.Range {
 			}
 			least, most = min(least, low), max(most, high)
 		}
-		r.Least += least / float64(len(cases))
-		r.Most += most / float64(len(cases))
+		r.Least += least * a.weights[i] / a.total
+		r.Most += most * a.weights[i] / a.total
 	}
 	return &r
 }

@@ -25,35 +25,34 @@ type Count struct {
 	OfAction  *Measure `json:"of_action,omitempty"`
 }
 
-// counts is the confusion matrix of a way to decide, action by action.
-func (a *Audit) counts(s *Score, folds []*Fold) []Count {
-	actions, outcomes := len(s.Taken), len(a.outcomes())
-	taken := make([][]float64, actions) // of each case, in what share of the repeats
-	for action := range taken {
-		taken[action] = make([]float64, a.problem.Len())
+// counts is the confusion matrix of a way to decide, action by action, within a part of
+// the cases: 1 where they belong to it, and nil for all.
+func (a *Audit) counts(s *Score, within []float64) []Count {
+	met := make([][]float64, len(a.outcomes()))
+	for y := range met {
+		met[y] = make([]float64, a.len())
 	}
-	for n, f := range folds {
-		for k, i := range f.Rows {
-			taken[s.actions[n][k]][i] += 1 / float64(a.opt.Repeats)
+	for i := range a.len() {
+		met[a.outcome(i)][i] = 1
+		if within != nil {
+			met[a.outcome(i)][i] = within[i]
 		}
 	}
-	met := make([][]float64, outcomes)
-	for y := range met {
-		met[y] = make([]float64, a.problem.Len())
-	}
-	for i := range a.problem.Len() {
-		met[a.outcome(i)][i] = 1
-	}
 	var all []Count
-	both := make([]float64, a.problem.Len())
-	for action := range taken {
+	both, taken := make([]float64, a.len()), make([]float64, a.len())
+	for action := range s.taken {
+		for i, share := range s.taken[action] {
+			if taken[i] = share; within != nil {
+				taken[i] *= within[i]
+			}
+		}
 		for y := range met {
 			c := Count{Action: action, Outcome: y}
 			for i := range both {
-				both[i] = taken[action][i] * met[y][i]
-				c.Cases += both[i]
+				both[i] = taken[i] * met[y][i]
+				c.Cases += both[i] * a.weights[i]
 			}
-			c.OfOutcome, c.OfAction = a.share(both, met[y]), a.share(both, taken[action])
+			c.OfOutcome, c.OfAction = a.share(both, met[y]), a.share(both, taken)
 			if len(s.choices) == 1 && c.OfOutcome != nil { // which is certain
 				*c.OfOutcome = Measure{c.OfOutcome.Value, c.OfOutcome.Value, c.OfOutcome.Value}
 			}
@@ -72,12 +71,3 @@ func (a *Audit) share(values, of []float64) *Measure {
 	}
 	return measure(e)
 }
-
-// outcomes are the names of the outcomes.
-func (a *Audit) outcomes() []string {
-	t := a.problem.Recipe.Target
-	return []string{t.Negative, t.Positive}
-}
-
-// outcome is which of them a row had.
-func (a *Audit) outcome(row int) int { return (a.problem.Labels[row] + 1) / 2 }

@@ -17,8 +17,8 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 			}
 			action := s.actions[n][k]
 			all = append(all, Decided{
-				Row: i + 1, Line: a.table.Line(i), Repeat: f.Repeat + 1, Fold: f.Number + 1,
-				Positive: a.problem.Labels[i] > 0, Method: d.name, Probability: p, Action: action, Cost: a.realised(i, action),
+				Row: i + 1, Line: a.subject.Line(i), Repeat: f.Repeat + 1, Fold: f.Number + 1,
+				Positive: a.outcome(i) == 1, Method: d.name, Probability: p, Action: action, Cost: a.realised(i, action),
 			})
 		}
 	}
@@ -27,10 +27,10 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 
 // meanProbabilities are those of a model for every row, averaged over repeats.
 func (a *Audit) meanProbabilities(model string, folds []*Fold) []float64 {
-	mean := make([]float64, a.problem.Len())
+	mean := make([]float64, a.len())
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			mean[i] += f.Answers[model][k] / float64(a.opt.Repeats)
+			mean[i] += f.Answers[model][k] * a.part()
 		}
 	}
 	return mean
@@ -49,27 +49,28 @@ type Case struct {
 	// Margin is what the next best action is expected to cost more.
 	Margin float64 `json:"margin"`
 	Cost   float64 `json:"cost"` // what the action turned out to cost
+	// Effects are what single columns do to the probability, the largest first.
+	Effects []Effect `json:"effects,omitempty"`
 }
 
 // nearest are the cases with the smallest margins.
-func (a *Audit) nearest(p []float64) []Case {
-	rows := make([]int, len(p))
+func (a *Audit) nearest(p []float64, folds []*Fold) []Case {
+	var rows []int
 	margins := make([]float64, len(p))
-	for i := range rows {
-		rows[i], margins[i] = i, margin(a.costs[i], p[i])
+	for i, w := range a.weights {
+		if w > 0 {
+			rows = append(rows, i)
+			margins[i] = margin(a.costs[i], p[i])
+		}
 	}
 	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(margins[i], margins[j]) })
 	var cases []Case
-	target, actions := a.problem.Recipe.Target, a.problem.Utility.Actions()
+	outcomes, actions := a.outcomes(), a.problem.Utility.Actions()
 	for _, i := range rows[:min(len(rows), nearestCases)] {
-		outcome := target.Negative
-		if a.problem.Labels[i] > 0 {
-			outcome = target.Positive
-		}
 		action := cheapest(a.costs[i], p[i])
 		cases = append(cases, Case{
-			Row: i + 1, Line: a.table.Line(i), Outcome: outcome, Probability: p[i],
-			Action: actions[action], Margin: margins[i], Cost: a.realised(i, action),
+			Row: i + 1, Line: a.subject.Line(i), Outcome: outcomes[a.outcome(i)], Probability: p[i],
+			Action: actions[action], Margin: margins[i], Cost: a.realised(i, action), Effects: effectsOf(folds, i),
 		})
 	}
 	return cases

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 )
@@ -28,6 +28,8 @@ type Fold struct {
 	Repeat int   `json:"repeat"` // from 0
 	Number int   `json:"fold"`   // within the repeat, from 0
 	Rows   []int `json:"rows"`   // test rows, from 0
+	// Trained is the number of rows that were learned from.
+	Trained int `json:"trained"`
 	// Kernel is that found from the training rows, and LogEvidence its evidence.
 	Kernel      string  `json:"kernel"`
 	LogEvidence float64 `json:"log_evidence"`
@@ -36,6 +38,12 @@ type Fold struct {
 	Answers map[string][]float64 `json:"answers"`
 	// Reference is what the exact posterior of the same model says, if it was asked.
 	Reference *Reference `json:"reference,omitempty"`
+	// Permuted and Unpermuted are what the cases cost with a column exchanged between them,
+	// and as they are, by expectation propagation; Effects are those of columns on the rows
+	// nearest to the boundary.
+	Permuted   []Permuted       `json:"permuted,omitempty"`
+	Unpermuted []float64        `json:"unpermuted,omitempty"`
+	Effects    map[int][]Effect `json:"effects,omitempty"`
 	// Notes are what a reader should know, such as a run that did not converge.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -62,16 +70,19 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 // fold fits everything to the training rows of a fold and asks it about the test rows.
 func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	f := &Fold{Index: index, Repeat: index / a.opt.Folds, Number: index % a.opt.Folds, Answers: make(map[string][]float64)}
-	parts := a.folds[f.Repeat]
-	f.Rows = parts[f.Number]
-	train := a.table.Subset(compare.Training(parts, f.Number))
+	s := a.splits[f.Repeat][f.Number]
+	f.Rows, f.Trained = s.Test, len(s.Train)
+	if len(a.given) > 0 {
+		return f, a.answerGiven(ctx, f, s.Train)
+	}
+	train := a.table.Subset(s.Train)
 
 	o := a.opt.Fit
 	var err error
 	if o.Recipe, err = a.problem.Recipe.Refit(train); err != nil {
 		return nil, f.locate(err)
 	}
-	x, _, err := o.Recipe.Apply(a.table.Subset(f.Rows))
+	x, _, err := o.Recipe.Apply(a.subject.Subset(f.Rows))
 	if err != nil {
 		return nil, f.locate(err)
 	}
@@ -94,7 +105,14 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 			return nil, f.locate(err)
 		}
 	}
-	return f, a.probitRegression(ctx, f, o, x)
+	ep, err := l.Model(ctx, lossep.EP)
+	if err != nil {
+		return nil, f.locate(err)
+	}
+	if err := a.explain(f, ep, o.Recipe, p.X, x); err != nil {
+		return nil, f.locate(err)
+	}
+	return f, a.probitRegression(ctx, f, o, train, x)
 }
 
 // ask records what a method says about the test rows. Where a method finds no
@@ -132,9 +150,9 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 
 // probitRegression asks the baseline with a linear kernel, by expectation
 // propagation.
-func (a *Audit) probitRegression(ctx context.Context, f *Fold, o lossep.Options, x *mat.Dense) error {
+func (a *Audit) probitRegression(ctx context.Context, f *Fold, o lossep.Options, train *data.Table, x *mat.Dense) error {
 	o.Kernel, o.Fixed = linearKernel, false
-	p, err := lossep.Prepare(a.table.Subset(compare.Training(a.folds[f.Repeat], f.Number)), o)
+	p, err := lossep.Prepare(train, o)
 	if err != nil {
 		return f.locate(err)
 	}
@@ -154,7 +172,7 @@ func (a *Audit) Fits(f *Fold) bool {
 	if f.Index < 0 || f.Index >= a.Len() || f.Repeat != f.Index/a.opt.Folds || f.Number != f.Index%a.opt.Folds {
 		return false
 	}
-	rows := a.folds[f.Repeat][f.Number]
+	rows := a.splits[f.Repeat][f.Number].Test
 	if len(rows) != len(f.Rows) {
 		return false
 	}
@@ -169,13 +187,4 @@ func (a *Audit) Fits(f *Fold) bool {
 		}
 	}
 	return true
-}
-
-// models are the names of what gives probabilities, the audited method first.
-func (a *Audit) models() []string {
-	var names []string
-	for _, m := range a.opt.Methods {
-		names = append(names, string(m))
-	}
-	return append(names, ProbitRegression)
 }

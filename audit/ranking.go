@@ -29,7 +29,7 @@ const (
 
 func (a *Audit) rankings(model string, folds []*Fold) []ranking {
 	all := make([]ranking, a.opt.Repeats)
-	p := make([]float64, a.problem.Len())
+	p := make([]float64, a.len())
 	for r := range all {
 		var k ranking
 		for _, f := range folds {
@@ -86,8 +86,10 @@ func (k ranking) area(weights []float64) float64 {
 }
 
 // precision is the average precision: the mean over positive cases of the share of
-// positive cases among those at least as probable.
+// positive cases among those at least as probable. The negative case before all others,
+// which could have been, is left out: it would halve the mean, however many there are.
 func (k ranking) precision(weights []float64) float64 {
+	weights[len(weights)-extremeCases+negativeFirst] = 0
 	above, all, sum := 0.0, 0.0, 0.0
 	k.climb(weights, func(positive, negative float64) {
 		above += positive
@@ -133,44 +135,47 @@ var gainShares = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 
 // gains are those of a model, by probabilities averaged over repeats. Cases of equal
 // probability at the edge of a share enter in part.
 func (a *Audit) gains(p []float64) []Gain {
-	n := a.problem.Len()
-	order := make([]int, n)
-	total, positives := 0.0, 0.0
-	positive := make([]float64, n)
-	for i := range order {
-		order[i] = i
-		total++
+	var order []int
+	positives := 0.0
+	positive := make([]float64, a.len())
+	for i, w := range a.weights {
+		if w == 0 {
+			continue
+		}
+		order = append(order, i)
 		if a.outcome(i) == 1 {
 			positive[i] = 1
-			positives++
+			positives += w
 		}
 	}
+	n := len(order)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[j], p[i]) })
 	var all []Gain
-	in := make([]float64, n)
+	in := make([]float64, a.len())
 	for _, share := range gainShares {
-		g := Gain{Share: share, Cases: math.Round(share * total)}
+		g := Gain{Share: share, Cases: math.Round(share * a.total)}
 		if g.Cases == 0 {
 			continue
 		}
 		clear(in)
 		left := g.Cases
 		for start := 0; start < n && left > 0; {
-			end := start + 1
+			end, weight := start, 0.0
 			for end < n && p[order[end]] == p[order[start]] {
+				weight += a.weights[order[end]]
 				end++
 			}
-			part := min(1, left/float64(end-start))
+			part := min(1, left/weight)
 			for _, i := range order[start:end] {
 				in[i] = part * positive[i]
-				g.Found += in[i]
+				g.Found += in[i] * a.weights[i]
 			}
 			g.Probability = p[order[start]]
-			left -= part * float64(end-start)
+			left -= part * weight
 			start = end
 		}
 		g.OfPositive = a.share(in, positive)
-		g.Lift = g.Found / positives * total / g.Cases
+		g.Lift = g.Found / positives * a.total / g.Cases
 		all = append(all, g)
 	}
 	return all
@@ -212,23 +217,23 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 	var all []Cut
 	for _, t := range points {
 		c := Cut{Threshold: t, Given: ok && t == given}
-		losses := make([]float64, a.problem.Len())
+		losses := make([]float64, a.len())
 		for _, f := range folds {
 			for k, i := range f.Rows {
-				action, part := 0, 1/float64(a.opt.Repeats)
+				action, part := 0, a.part()
 				if f.Answers[model][k] > t {
 					action = 1
 				}
 				losses[i] += part * a.realised(i, action)
-				switch {
+				switch weight := part * a.weights[i]; {
 				case action == 1 && a.outcome(i) == 1:
-					c.TruePositive += part
+					c.TruePositive += weight
 				case action == 1:
-					c.FalsePositive += part
+					c.FalsePositive += weight
 				case a.outcome(i) == 1:
-					c.FalseNegative += part
+					c.FalseNegative += weight
 				default:
-					c.TrueNegative += part
+					c.TrueNegative += weight
 				}
 			}
 		}
@@ -239,7 +244,7 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 		c.Cost = *measure(e)
 		c.Sensitivity = c.TruePositive / (c.TruePositive + c.FalseNegative)
 		c.Specificity = c.TrueNegative / (c.TrueNegative + c.FalsePositive)
-		c.NetBenefit = (c.TruePositive - c.FalsePositive*t/(1-t)) / float64(a.problem.Len())
+		c.NetBenefit = (c.TruePositive - c.FalsePositive*t/(1-t)) / a.total
 		all = append(all, c)
 	}
 	return all, nil

@@ -16,11 +16,11 @@ type Quality struct {
 }
 
 func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
-	n := a.problem.Len()
+	n := a.len()
 	logs, squares, right := make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			p, part := f.Answers[model][k], 1/float64(a.opt.Repeats)
+			p, part := f.Answers[model][k], a.part()
 			y := float64(a.outcome(i))
 			of := p*y + (1-p)*(1-y) // the outcome that occurred
 			// A probability that is zero to working precision has a large, finite loss.
@@ -76,7 +76,7 @@ type Bin struct {
 const reliabilityBins = 10
 
 func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
-	n := a.problem.Len()
+	n := a.len()
 	bins := make([]Bin, reliabilityBins)
 	in := make([][]float64, reliabilityBins) // of each case, in what share of the repeats
 	for b := range bins {
@@ -84,41 +84,43 @@ func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
 		in[b] = make([]float64, n)
 	}
 	excess, surprise := make([]float64, n), make([]float64, n)
-	expected, total := 0.0, 0.0
+	expected := 0.0
+	held := make([]float64, reliabilityBins) // the weight of each bin
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			p, part := f.Answers[model][k], 1/float64(a.opt.Repeats)
+			p, part := f.Answers[model][k], a.part()
 			b := min(int(p*reliabilityBins), reliabilityBins-1)
+			weight := part * a.weights[i]
 			bins[b].Count++
-			bins[b].Predicted += p
+			bins[b].Predicted += weight * p
+			held[b] += weight
 			in[b][i] += part
 			excess[i] += part * (float64(a.outcome(i)) - p)
 			action := cheapest(a.costs[i], p)
 			own := expectedCost(a.costs[i], action, p)
-			expected += own
+			expected += weight * own
 			surprise[i] += part * (a.realised(i, action) - own)
-			total++
 		}
 	}
-	r := Reliability{Bins: bins, Expected: expected / total}
+	r := Reliability{Bins: bins, Expected: expected / a.total}
 	hits := make([]float64, n)
 	for b := range bins {
 		bin := &bins[b]
-		if bin.Count == 0 {
+		if held[b] == 0 {
 			continue
 		}
-		bin.Predicted /= float64(bin.Count)
+		bin.Predicted /= held[b]
 		positive := 0.0
 		for i, share := range in[b] {
 			hits[i] = share * float64(a.outcome(i))
-			positive += hits[i] * float64(a.opt.Repeats)
+			positive += hits[i] * a.weights[i]
 		}
-		bin.Observed = positive / float64(bin.Count)
+		bin.Observed = positive / held[b]
 		bin.Low, bin.High = 0, 1 // all that one case tells
 		if m := a.share(hits, in[b]); m != nil {
 			bin.Observed, bin.Low, bin.High = m.Value, m.Low, m.High
 		}
-		r.Error += math.Abs(bin.Predicted-bin.Observed) * float64(bin.Count) / total
+		r.Error += math.Abs(bin.Predicted-bin.Observed) * held[b] / a.total
 	}
 	var every []int
 	for action := range a.problem.Utility.Actions() {

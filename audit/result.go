@@ -10,9 +10,17 @@ import (
 
 // Result is what an audit found. It is plain data.
 type Result struct {
-	Rows     int `json:"rows"`
-	Features int `json:"features"`
-	Positive int `json:"positive"`
+	// Rows is the number of cases that were decided, Independent of how many independent
+	// units they are, and Positive how many of them had the positive outcome.
+	Rows        int `json:"rows"`
+	Independent int `json:"independent"`
+	Positive    int `json:"positive"`
+	Features    int `json:"features"`
+	// Split says how cases were divided into those to learn from and those to decide, and
+	// Notes what else a reader should know.
+	Split string   `json:"split"`
+	Notes []string `json:"notes,omitempty"`
+	By    string   `json:"by,omitempty"`
 	// Costs tells whether costs were given. If not, the cost of an action is what its
 	// utility falls short of the best action in hindsight.
 	Costs    bool           `json:"costs_given"`
@@ -40,19 +48,25 @@ type Result struct {
 	// those of calibrated methods with their plain siblings.
 	Comparisons  []Comparison `json:"comparisons"`
 	Calibrations []Comparison `json:"calibrations"`
+	// Recalibrations are those of probabilities made elsewhere, after recalibration, with
+	// what they were before.
+	Recalibrations []Comparison `json:"recalibrations,omitempty"`
 	// Flips are the decisions on which two models differ, for each pair.
 	Flips []Flip `json:"flips"`
 	// Regrets are against the exact posterior; empty where it was not asked.
-	Regrets    []Regret    `json:"regrets"`
-	Reliable   Reliability `json:"reliability"`
-	Cuts       []Cut       `json:"thresholds"` // empty unless there are two actions
-	Gains      []Gain      `json:"gains"`
-	Benefit    *Benefit    `json:"net_benefit"` // nil unless cases share a Threshold
-	Sensitive  []Shift     `json:"sensitivity"`
-	Nearest    []Case      `json:"nearest"`
-	Decisions  []Decided   `json:"-"`
-	FoldModels []FoldModel `json:"fold_models"`
-	Verdicts   []Verdict   `json:"verdict"`
+	Regrets   []Regret    `json:"regrets"`
+	Reliable  Reliability `json:"reliability"`
+	Cuts      []Cut       `json:"thresholds"` // empty unless there are two actions
+	Gains     []Gain      `json:"gains"`
+	Parts     []Part      `json:"parts,omitempty"` // by the values of the column By
+	Benefit   *Benefit    `json:"net_benefit"`     // nil unless cases share a Threshold
+	Sensitive []Shift     `json:"sensitivity"`
+	Nearest   []Case      `json:"nearest"`
+	// Importances are what columns are worth; empty where nothing was fitted.
+	Importances []Importance `json:"importances,omitempty"`
+	Decisions   []Decided    `json:"-"`
+	FoldModels  []FoldModel  `json:"fold_models"`
+	Verdicts    []Verdict    `json:"verdict"`
 }
 
 // FoldModel is the model of a fold.
@@ -85,9 +99,10 @@ type Score struct {
 	// Quality is that of the probabilities; nil for what has none of its own.
 	Quality *Quality `json:"quality,omitempty"`
 
-	losses  []float64 // what each case cost, mean over repeats
-	actions [][]int   // in each fold, for each of its rows
-	choices []int     // the actions that may be taken
+	losses  []float64   // what each case cost, mean over repeats
+	actions [][]int     // in each fold, for each of its rows
+	choices []int       // the actions that may be taken
+	taken   [][]float64 // of each action, in what share of the repeats each case got it
 }
 
 // Decided is one case as decided in one fold by one method.
@@ -106,14 +121,14 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	p := a.problem
 	target := p.Recipe.Target
 	r := &Result{
-		Rows: p.Len(), Features: p.Recipe.Dim(), Costs: p.Utility.Costs(), Utility: p.Utility,
+		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.Dim(), Split: a.how(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
 		Outcomes: [2]string{target.Negative, target.Positive}, Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.kernel(), Fixed: a.opt.Fit.Fixed,
-		Method: string(a.opt.Methods[0]),
+		Method: a.audited(), Notes: a.notes,
 	}
-	for _, y := range p.Labels {
-		if y > 0 {
+	for i, w := range a.weights {
+		if w > 0 && a.outcome(i) == 1 {
 			r.Positive++
 		}
 	}
@@ -138,6 +153,9 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	if r.Calibrations, err = a.calibrations(r.Methods); err != nil {
 		return nil, err
 	}
+	if r.Recalibrations, err = a.recalibrations(r.Methods); err != nil {
+		return nil, err
+	}
 	r.Flips = a.flips(r.Methods, folds)
 	r.Regrets = a.regrets(folds)
 	mean := a.meanProbabilities(r.Method, folds)
@@ -148,9 +166,13 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		return nil, err
 	}
 	r.Gains = a.gains(mean)
+	r.Parts = a.parts(&r.Methods[0], mean)
 	r.Benefit = a.benefit(r.Method, folds)
 	r.Sensitive = a.sensitivity(r.Method, folds)
-	r.Nearest = a.nearest(mean)
+	r.Nearest = a.nearest(mean, folds)
+	if r.Importances, err = a.importances(folds); err != nil {
+		return nil, err
+	}
 	for _, f := range folds {
 		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Notes})
 	}
@@ -210,13 +232,10 @@ func (a *Audit) deciders(audited string) []decider {
 	for action := range a.problem.Utility.Actions() {
 		every = append(every, action)
 	}
-	for _, m := range a.opt.Methods {
-		all = append(all, decider{string(m), "method", string(m), every, cheapest})
+	for _, model := range a.models() {
+		all = append(all, decider{model, a.kind(model), model, every, cheapest})
 	}
-	all = append(all,
-		decider{ProbitRegression, "baseline", ProbitRegression, every, cheapest},
-		decider{OneHalf, "baseline", audited, every, likelier},
-	)
+	all = append(all, decider{OneHalf, "baseline", audited, every, likelier})
 	for action, name := range a.problem.Utility.Actions() {
 		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Stakes, float64) int { return action }})
 	}
@@ -234,10 +253,12 @@ func likelier(costs decision.Stakes, p float64) int {
 func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	s := &Score{
 		Method: d.name, Kind: d.kind, Taken: make([]float64, len(a.costs[0].Table)),
-		losses: make([]float64, a.problem.Len()), choices: d.choices,
+		losses: make([]float64, a.len()), choices: d.choices, taken: make([][]float64, len(a.costs[0].Table)),
 	}
-	total := 0.0
-	brought := make([]float64, a.problem.Len())
+	for action := range s.taken {
+		s.taken[action] = make([]float64, a.len())
+	}
+	brought := make([]float64, a.len())
 	for _, f := range folds {
 		actions := make([]int, len(f.Rows))
 		for k, i := range f.Rows {
@@ -246,15 +267,12 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 				p = f.Answers[d.model][k]
 			}
 			actions[k] = d.act(a.costs[i], p)
-			s.losses[i] += a.realised(i, actions[k]) / float64(a.opt.Repeats)
-			brought[i] += a.problem.Stakes(i).Table[actions[k]][a.outcome(i)] / float64(a.opt.Repeats)
-			s.Taken[actions[k]]++
-			total++
+			s.losses[i] += a.part() * a.realised(i, actions[k])
+			brought[i] += a.part() * a.judged.Stakes(i).Table[actions[k]][a.outcome(i)]
+			s.taken[actions[k]][i] += a.part()
+			s.Taken[actions[k]] += a.part() * a.weights[i] / a.total
 		}
 		s.actions = append(s.actions, actions)
-	}
-	for i := range s.Taken {
-		s.Taken[i] /= total
 	}
 	e, err := a.cases.Mean(s.losses, a.possible(d.choices), Level)
 	if err != nil {
@@ -262,25 +280,20 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	}
 	s.MeanCost, s.StdErr, s.Low, s.High = e.Mean, e.StdErr, e.Low, e.High
 	if !a.problem.Utility.Costs() {
-		given := make([]decision.Stakes, a.problem.Len())
+		given := make([]decision.Stakes, a.len())
 		for i := range given {
-			given[i] = a.problem.Stakes(i)
+			given[i] = a.judged.Stakes(i)
 		}
-		if e, err = a.cases.Mean(brought, rangeOf(given, d.choices, nil), Level); err != nil {
+		if e, err = a.cases.Mean(brought, a.rangeOf(given, d.choices, nil), Level); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}
 		s.Utility = measure(e)
 	}
-	s.Counts = a.counts(s, folds)
+	s.Counts = a.counts(s, nil)
 	if d.model == d.name {
 		if s.Quality, err = a.quality(d.model, folds); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.name, err)
 		}
 	}
 	return s, nil
-}
-
-// realised is what an action turned out to cost in a case.
-func (a *Audit) realised(row, action int) float64 {
-	return a.costs[row].Table[action][(a.problem.Labels[row]+1)/2]
 }

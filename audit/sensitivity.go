@@ -38,7 +38,7 @@ func (a *Audit) benefit(audited string, folds []*Fold) *Benefit {
 	positive := func(f *Fold, k int, t float64) bool { return true }
 	b.add("treat all", a, folds, positive)
 	b.add("treat none", a, folds, func(*Fold, int, float64) bool { return false })
-	for _, model := range []string{ProbitRegression, audited} {
+	for _, model := range a.contenders() {
 		b.add(model, a, folds, func(f *Fold, k int, t float64) bool { return f.Answers[model][k] > t })
 	}
 	return b
@@ -46,12 +46,13 @@ func (a *Audit) benefit(audited string, folds []*Fold) *Benefit {
 
 func (b *Benefit) add(name string, a *Audit, folds []*Fold, positive func(f *Fold, k int, t float64) bool) {
 	c := BenefitCurve{Method: name}
-	weight, n := func(int) float64 { return 1 }, float64(a.problem.Len()*a.opt.Repeats)
+	weight := func(i int) float64 { return a.weights[i] }
 	if b.By != "" {
-		weight, n = func(i int) float64 { return multiple(a.costs[i]) }, 0
-		for i := range a.costs {
-			n += weight(i) * float64(a.opt.Repeats)
-		}
+		weight = func(i int) float64 { return a.weights[i] * multiple(a.costs[i]) }
+	}
+	n := 0.0
+	for i := range a.costs {
+		n += weight(i)
 	}
 	for _, ratio := range b.Ratios {
 		net := 0.0
@@ -59,10 +60,10 @@ func (b *Benefit) add(name string, a *Audit, folds []*Fold, positive func(f *Fol
 			for k, i := range f.Rows {
 				switch {
 				case !positive(f, k, 1/(1+ratio)):
-				case a.problem.Labels[i] > 0:
-					net += weight(i) / n
+				case a.outcome(i) == 1:
+					net += a.part() * weight(i) / n
 				default:
-					net -= weight(i) / (n * ratio)
+					net -= a.part() * weight(i) / (n * ratio)
 				}
 			}
 		}
@@ -87,19 +88,17 @@ var shifts = []float64{1.0 / 4, 1.0 / 2, 1 / 1.5, 1 / 1.2, 1, 1.2, 1.5, 2, 4}
 
 func (a *Audit) sensitivity(audited string, folds []*Fold) []Shift {
 	var all []Shift
-	n := float64(a.problem.Len() * a.opt.Repeats)
 	for _, factor := range shifts {
 		s := Shift{Factor: factor}
 		for _, f := range folds {
 			for k, i := range f.Rows {
-				c, p := scaled(a.costs[i], factor), f.Answers[audited][k]
+				c, p, weight := scaled(a.costs[i], factor), f.Answers[audited][k], a.part()*a.weights[i]/a.total
 				stated, shifted := cheapest(a.costs[i], p), cheapest(c, p)
 				if stated != shifted {
-					s.Changed += 1 / n
+					s.Changed += weight
 				}
-				y := (a.problem.Labels[i] + 1) / 2
-				s.Cost += c.Table[shifted][y] / n
-				s.Kept += c.Table[stated][y] / n
+				s.Cost += weight * c.Table[shifted][a.outcome(i)]
+				s.Kept += weight * c.Table[stated][a.outcome(i)]
 			}
 		}
 		all = append(all, s)

@@ -49,9 +49,9 @@ func eight(t *testing.T) (*Audit, []*Fold) {
 		t.Fatal(err)
 	}
 	var folds []*Fold
-	for n, rows := range a.folds[0] {
-		f := &Fold{Index: n, Number: n, Rows: rows, Answers: make(map[string][]float64), Reference: &Reference{By: "exact"}}
-		for _, i := range rows {
+	for n, s := range a.splits[0] {
+		f := &Fold{Index: n, Number: n, Rows: s.Test, Answers: make(map[string][]float64), Reference: &Reference{By: "exact"}}
+		for _, i := range s.Test {
 			f.Answers["corrected"] = append(f.Answers["corrected"], corrected8[i])
 			f.Answers["ep"] = append(f.Answers["ep"], ep8[i])
 			f.Answers["loss-ep"] = append(f.Answers["loss-ep"], corrected8[i])

@@ -15,7 +15,12 @@ type Verdict struct {
 	Finding string `json:"finding"`
 }
 
-func (r *Result) verdicts() []Verdict { return []Verdict{r.price(), r.best(), r.calibration()} }
+func (r *Result) verdicts() []Verdict {
+	if r.Methods[0].Kind == "given" {
+		return []Verdict{r.price(), r.best(), r.trust()}
+	}
+	return []Verdict{r.price(), r.best(), r.calibration()}
+}
 
 // price says what the decisions cost.
 func (r *Result) price() Verdict {
@@ -106,12 +111,53 @@ func (r *Result) best() Verdict {
 		v.Tone, v.Answer = "good", "nothing tried is cheaper by more than chance"
 		c := r.comparison(cheapest.Method)
 		v.Finding = fmt.Sprintf("Of %s the lowest mean cost is that of %s, %s lower (%s); a difference of that size is what chance brings (%s).",
-			list(tried), cheapest.Method, number(-c.Difference), between(-c.High, -c.Low), chance(c.Corrected))
+			list(tried), cheapest.Method, like(-c.Difference, c.Low, c.High), between(-c.High, -c.Low), chance(c.Corrected))
 	}
 	if len(identical) > 0 {
 		v.Finding += fmt.Sprintf(" Every decision of %s is that of %s.", list(identical), r.Method)
 	}
-	v.Finding += " " + r.regretSentence()
+	if r.Methods[0].Kind != "given" {
+		v.Finding += " " + r.regretSentence()
+	}
+	return v
+}
+
+// trust says whether probabilities made elsewhere are what they claim to be, and what
+// recalibrating them would bring.
+func (r *Result) trust() Verdict {
+	v := Verdict{Question: "Can the probabilities be trusted?"}
+	m := r.Reliable.Surprise
+	off := m.Low > 0 || m.High < 0
+	v.Finding = fmt.Sprintf("By their own account these decisions cost %s per case, and they cost %s (95 %% interval of the difference %s). ",
+		like(r.Reliable.Expected, m.Low, m.High), like(r.Methods[0].MeanCost, m.Low, m.High), between(m.Low, m.High))
+	var parts []string
+	saves := ""
+	for _, c := range r.Recalibrations {
+		if c.Than != r.Method {
+			continue
+		}
+		way := strings.TrimSuffix(strings.TrimPrefix(c.Method, r.Method+" ("), ")")
+		if c.Identical {
+			parts = append(parts, way+" changes no decision")
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s costs %s (%s, %s)", way, moreOrLess(c), between(c.Low, c.High), chance(c.Corrected)))
+		if c.Significant() && c.Difference < 0 {
+			saves = way
+		}
+	}
+	if len(parts) > 0 {
+		v.Finding += "Recalibrated by the other folds: " + list(parts) + ". "
+	}
+	switch {
+	case saves != "":
+		v.Tone, v.Answer = "bad", "no: recalibrating saves"
+	case off:
+		v.Tone, v.Answer = "mixed", "not quite: they do not expect what they cost"
+	default:
+		v.Tone, v.Answer = "good", "as far as these costs go"
+	}
+	v.Finding += r.oneHalfSentence()
 	return v
 }
 

@@ -25,7 +25,7 @@ func (c *Cases) Bootstrap(statistic func(weights []float64) float64, extra int, 
 	e := Estimate{Mean: statistic(weights), Level: level, N: c.units}
 	units := make([]float64, c.units)
 	draws := make([]float64, bootstraps)
-	sum, squares := 0.0, 0.0
+	squares := 0.0
 	for d := range draws {
 		for u := range units {
 			units[u] = rng.ExpFloat64()
@@ -42,13 +42,12 @@ func (c *Cases) Bootstrap(statistic func(weights []float64) float64, extra int, 
 			weights[i] = total / float64(c.n) * z * z / 2 // of Gamma(1/2)
 		}
 		draws[d] = statistic(weights)
-		sum += draws[d]
 		squares += (draws[d] - e.Mean) * (draws[d] - e.Mean)
 	}
 	slices.Sort(draws)
 	tail := int(math.Round((1 - level) / 2 * bootstraps))
 	e.Low, e.High = min(e.Mean, draws[tail]), max(e.Mean, draws[bootstraps-1-tail])
-	e.StdErr = math.Sqrt(squares / bootstraps)
+	e.StdErr, e.draws = math.Sqrt(squares/bootstraps), draws
 	return e
 }
 

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -30,6 +31,7 @@ type Estimate struct {
 
 	atoms   []atom
 	stretch float64
+	draws   []float64 // in order, where the interval was drawn
 }
 
 // SampleError says that values do not suffice for an estimate.
@@ -52,12 +54,21 @@ func (e Estimate) P(mean float64) float64 {
 	if mean == e.Mean {
 		return 1
 	}
-	below := below(e.atoms, e.Mean+(mean-e.Mean)/e.stretch)
 	// The mean itself is not outside its interval, however skewed.
-	if mean < e.Mean {
-		return min(1, 2*below)
+	tail := e.below(mean)
+	if mean > e.Mean {
+		tail = 1 - tail
 	}
-	return min(1, 2*(1-below))
+	return min(1, 2*tail)
+}
+
+// below is the probability of a mean at or below a value.
+func (e Estimate) below(value float64) float64 {
+	if e.draws == nil {
+		return below(e.atoms, e.Mean+(value-e.Mean)/e.stretch)
+	}
+	k, _ := slices.BinarySearch(e.draws, value)
+	return (float64(k) + 0.5) / float64(len(e.draws)+1)
 }
 
 // Needed is how many independent units would tell a mean of this size, with a spread as

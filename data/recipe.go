@@ -261,3 +261,22 @@ func (c *Column) badNumbers(impute, standardize bool) string {
 	}
 	return ""
 }
+
+// Span is the features that one column makes: From up to, and not including, To.
+type Span struct {
+	Column   string
+	From, To int
+}
+
+// Spans are the features of every column that makes any, in order.
+func (r *Recipe) Spans() []Span {
+	var all []Span
+	from := 0
+	for i := range r.Columns {
+		if w := r.Columns[i].width(); w > 0 {
+			all = append(all, Span{r.Columns[i].Name, from, from + w})
+			from += w
+		}
+	}
+	return all
+}

@@ -26,7 +26,7 @@ func AuditFiles() []string {
 	return []string{
 		"index.html", "cost.svg", "cost.png", "reliability.svg", "reliability.png", "net_benefit.svg", "net_benefit.png",
 		"sensitivity.svg", "sensitivity.png", "gains.svg", "gains.png",
-		"folds.csv", "decisions.csv", "counts.csv", "quality.csv", "thresholds.csv", "gains.csv", Results,
+		"folds.csv", "decisions.csv", "counts.csv", "quality.csv", "thresholds.csv", "gains.csv", "parts.csv", "columns.csv", Results,
 	}
 }
 
@@ -43,6 +43,16 @@ func (r *Audit) Files() (map[string][]byte, error) {
 		"counts.csv": r.writeCounts, "quality.csv": r.writeQuality, "thresholds.csv": r.writeCuts, "gains.csv": r.writeGains,
 	} {
 		if err := f.add(name, write); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.Parts) > 0 {
+		if err := f.add("parts.csv", r.writeParts); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.Importances) > 0 {
+		if err := f.add("columns.csv", r.writeImportances); err != nil {
 			return nil, err
 		}
 	}
@@ -177,15 +187,35 @@ func (r *Audit) page() *report.Page {
 		"Cost per case against the multiple, decided by the costs that hold and by the costs as stated.")
 	p.Table(r.sensitivityTable())
 
+	if len(r.Parts) > 0 {
+		p.Section("By " + r.By)
+		r.partsSection(p)
+	}
+
 	p.Section("Cases nearest to the boundary")
-	p.Text("For these the next best action is expected to cost little more: a second look is worth most here.")
+	p.Text("For these the next best action is expected to cost little more: a second look is worth most here." + r.effectsText())
 	p.Table(r.nearestTable())
+	if len(r.Importances) > 0 {
+		p.Section("What the columns are worth")
+		p.Text("What a case costs more on average if a column's cell is that of another case, so that the column tells nothing about it and all others do. Cases were decided by models that had not seen them, by expectation propagation. The p are corrected for the number of columns that change a decision (Holm). Columns that tell the same share what they are worth, and may each seem worth little.")
+		p.Table(r.importanceTable(mostColumns))
+		if len(r.Importances) > mostColumns {
+			p.Details("All columns", func(b *report.Body) { b.Table(r.importanceTable(len(r.Importances))) })
+		}
+	}
 
-	p.Section("Does calibration matter")
-	r.calibrationSection(p)
+	if len(r.Recalibrations) > 0 {
+		p.Section("What recalibrating would bring")
+		p.Text("Probabilities as they are after recalibration by the cases of all other folds: isotonic frequencies, log odds shifted and scaled (Platt), and a Gaussian process over the probability alone.")
+		p.Table(pairsTable("Recalibrated probabilities against those given", r.Recalibrations))
+	}
+	if r.Methods[0].Kind != "given" {
+		p.Section("Does calibration matter")
+		r.calibrationSection(p)
 
-	p.Section("Against the exact posterior")
-	r.regretSection(p)
+		p.Section("Against the exact posterior")
+		r.regretSection(p)
+	}
 
 	p.Section("How it was done")
 	r.methodSection(p)
@@ -195,42 +225,59 @@ func (r *Audit) page() *report.Page {
 // trust says whether probabilities are what they claim to be, as far as costs go.
 func (r *Audit) trust() string {
 	m := r.Reliable
-	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. Observed is %s %s cases, %s more than predicted (95 %% interval %s). By the probabilities' own account the decisions cost %s per case; the true cost is %s more (%s).",
+	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. %s of the cases are %s, %s (95 %% interval of the difference %s). By the probabilities' own account the decisions cost %s per case; the true cost is %s (%s).",
 		report.Number(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.Outcomes[1],
-		strings.TrimSuffix(report.Within(100*m.Excess.Value, 100*m.Excess.Low, 100*m.Excess.High), " ")+" %", percents(m.Excess.Low, m.Excess.High),
-		report.Within(m.Expected, r.Methods[0].Low, r.Methods[0].High), report.Within(m.Surprise.Value, m.Surprise.Low, m.Surprise.High), report.Range(m.Surprise.Low, m.Surprise.High))
+		more(100*m.Excess.Value, 100*m.Excess.Low, 100*m.Excess.High, " %", "than predicted", "as predicted"), percents(m.Excess.Low, m.Excess.High),
+		report.Within(m.Expected, m.Surprise.Low, m.Surprise.High), more(m.Surprise.Value, m.Surprise.Low, m.Surprise.High, "", "", "the same"), report.Range(m.Surprise.Low, m.Surprise.High))
+}
+
+// more writes a difference in words: so much more or less than something, or as much.
+func more(v, low, high float64, unit, than, same string) string {
+	text, word := report.Within(math.Abs(v), low, high), "more"
+	if v < 0 {
+		word = "less"
+	}
+	if strings.Trim(text, "0.") == "" {
+		return same
+	}
+	return strings.TrimSpace(text + unit + " " + word + " " + than)
 }
 
 func (r *Audit) costText() string {
-	s := fmt.Sprintf("Every case was decided by models that were fitted without it: %d-fold stratified cross-validation", r.Folds)
-	if r.Repeats > 1 {
-		s += fmt.Sprintf(", %d times", r.Repeats)
+	s := "Every case was decided by models that had not seen it: " + r.Split + ". "
+	if r.Methods[0].Kind == "given" {
+		s = "Decided by " + r.Split + ". Whether the models had seen the cases is for those to say who made the probabilities. "
 	}
-	s += "; the cost of an action is what it turned out to cost. "
+	s += "The cost of an action is what it turned out to cost. "
 	if !r.Costs {
 		s += "Utilities were given, so the cost of an action is by how much it falls short of the best action in hindsight. "
 	}
 	return s + "The rule: " + r.Utility.RuleLine() + "."
 }
 
+// pairsTable is comparisons of pairs.
+func pairsTable(caption string, pairs []audit.Comparison) *report.Table {
+	t := &report.Table{Caption: caption, Columns: []report.Column{
+		{Title: "decided by"},
+		{Title: "against"},
+		{Title: "costs more by", Align: report.Right},
+		{Title: "95 % interval", Align: report.Right},
+		{Title: "p", Align: report.Right},
+		{Title: "decisions that flip", Align: report.Right},
+	}}
+	for _, c := range pairs {
+		row := report.Row{Cells: make([]report.Cell, len(t.Columns))}
+		row.Cells[0].Text, row.Cells[1].Text = report.MethodLabel(c.Method), report.MethodLabel(c.Than)
+		differenceCells(row.Cells[2:], c, true)
+		row.Cells[5].Text = fmt.Sprintf("%d of %s", c.Flips, report.Count(c.Decisions))
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
 func (r *Audit) calibrationSection(p *report.Page) {
 	if len(r.Calibrations) > 0 {
-		t := &report.Table{Caption: "Calibrated methods against their plain siblings", Columns: []report.Column{
-			{Title: "method"},
-			{Title: "against"},
-			{Title: "costs more by", Align: report.Right},
-			{Title: "95 % interval", Align: report.Right},
-			{Title: "p", Align: report.Right},
-			{Title: "decisions that flip", Align: report.Right},
-		}}
-		for _, c := range r.Calibrations {
-			row := report.Row{Cells: make([]report.Cell, len(t.Columns))}
-			row.Cells[0].Text, row.Cells[1].Text = report.MethodLabel(c.Method), report.MethodLabel(c.Than)
-			differenceCells(row.Cells[2:], c)
-			row.Cells[5].Text = fmt.Sprintf("%d of %s", c.Flips, report.Count(c.Decisions))
-			t.Rows = append(t.Rows, row)
-		}
-		p.Table(t)
+		p.Table(pairsTable("Calibrated methods against their plain siblings", r.Calibrations))
 	}
 	t := &report.Table{Caption: "Decisions that flip between methods", Columns: []report.Column{
 		{Title: "between"},
@@ -281,15 +328,15 @@ func (r *Audit) sensitivityTable() *report.Table {
 		{Title: "cost, decided by it", Align: report.Right},
 		{Title: "cost, decided as stated", Align: report.Right},
 	}}
+	own := r.Methods[0]
 	for _, s := range r.Sensitive {
-		t.AddRow(report.Number(s.Factor), report.Percent(s.Changed), fmt.Sprintf("%.4f", s.Cost), fmt.Sprintf("%.4f", s.Kept))
+		t.AddRow(threshold(s.Factor), report.Percent(s.Changed), report.Within(s.Cost, own.Low, own.High), report.Within(s.Kept, own.Low, own.High))
 	}
 	return t
 }
 
 func (r *Audit) nearestTable() *report.Table {
 	t := &report.Table{Columns: []report.Column{
-		{Title: "row", Align: report.Right},
 		{Title: "line", Align: report.Right},
 		{Title: "P(" + r.Outcomes[1] + ")", Align: report.Right},
 		{Title: "action"},
@@ -297,20 +344,32 @@ func (r *Audit) nearestTable() *report.Table {
 		{Title: "outcome"},
 		{Title: "cost", Align: report.Right},
 	}}
+	explained := len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0
+	if explained {
+		t.Columns = append(t.Columns, report.Column{Title: "P raised or lowered by"})
+	}
 	for _, c := range r.Nearest {
-		t.AddRow(strconv.Itoa(c.Row), strconv.Itoa(c.Line), report.Number(c.Probability), c.Action, report.Number(c.Margin), c.Outcome, report.Number(c.Cost))
+		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, report.Number(c.Margin), c.Outcome, report.Number(c.Cost)}
+		if explained {
+			row = append(row, effects(c.Effects))
+		}
+		t.AddRow(row...)
 	}
 	return t
 }
 
 func (r *Audit) methodSection(p *report.Page) {
+	if r.Methods[0].Kind == "given" {
+		p.Text(sentence(r.Split) + fmt.Sprintf(". Seed %d.", r.Seed))
+		r.statisticsText(p)
+		return
+	}
 	how := "Its hyperparameters were found from the training rows of each fold, from the same start in all of them."
 	if r.Fixed {
 		how = "Its hyperparameters were kept as given."
 	}
 	p.Text(fmt.Sprintf("A Gaussian-process classifier with %d features, kernel %s and %s likelihood. %s Seed %d.", r.Features, r.Kernel, r.Likelihood, how, r.Seed))
-	p.Text("Intervals are over cases: each was decided by a model that had not seen it, and what it cost is one draw of what new cases cost. A Bayesian bootstrap that allows for costly mistakes not seen yet turns these draws into 95 % intervals, and differences into intervals case by case.")
-	p.Code(strings.Join(append(r.Utility.TableLines(), r.Utility.RuleLine()), "\n"))
+	r.statisticsText(p)
 	p.Details("The columns", func(b *report.Body) { b.Code(strings.Join(r.Recipe, "\n")) })
 	p.Details("The kernel of each fold", func(b *report.Body) {
 		t := &report.Table{Columns: []report.Column{{Title: "repeat", Align: report.Right}, {Title: "fold", Align: report.Right}, {Title: "log evidence", Align: report.Right}, {Title: "kernel"}}}
@@ -319,10 +378,31 @@ func (r *Audit) methodSection(p *report.Page) {
 		}
 		b.Table(t)
 	})
+	p.Subsection("What was not tried")
+	p.Text("Trees, boosted or in forests, were not tried: there is no well-kept program in Go that learns them. Two lines of Python bring their probabilities, out of fold, into an audit like this one:")
+	p.Code(r.treesCode())
 	if notes := r.notes(); len(notes) > 0 {
 		p.Subsection("Notes")
 		p.List(notes...)
 	}
+}
+
+// treesCode is how probabilities of another program are audited.
+func (r *Audit) treesCode() string {
+	return `p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
+DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)
+
+lossep audit scores.csv --target y --probability p, and the costs as here`
+}
+
+// statisticsText says what intervals are, and what was decided by.
+func (r *Audit) statisticsText(p *report.Page) {
+	over := "Intervals are over cases"
+	if r.Independent < r.Rows {
+		over = fmt.Sprintf("Intervals are over %s groups of cases that belong together", report.Count(r.Independent))
+	}
+	p.Text(over + ": each case was decided by a model that had not seen it, and what it cost is one draw of what new cases cost. A Bayesian bootstrap that allows for costly mistakes not seen yet turns these draws into 95 % intervals, and differences into intervals case by case.")
+	p.Code(strings.Join(append(r.Utility.TableLines(), r.Utility.RuleLine()), "\n"))
 }
 
 // shortKernel keeps a kernel with a parameter for each column from filling the page.

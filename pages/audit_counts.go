@@ -56,7 +56,8 @@ func (r *Audit) countsTable(s audit.Score) *report.Table {
 	return t
 }
 
-// missed says in a sentence what the costliest mistake is and how often it was made.
+// missed says in a sentence for each outcome which wrong action it gets most, and how
+// often.
 func (r *Audit) missed(s audit.Score) string {
 	text := ""
 	for y, outcome := range r.Outcomes {
@@ -72,13 +73,31 @@ func (r *Audit) missed(s audit.Score) string {
 		if text != "" {
 			text += " "
 		}
-		text += fmt.Sprintf("Of %s %s cases %s get “%s”", cases(all), outcome, cases(most.Cases), r.Actions[most.Action])
+		verb := "get"
+		if most.Cases == 1 {
+			verb = "gets"
+		}
+		text += fmt.Sprintf("%s of %s %s cases %s “%s”", cases(most.Cases), cases(all), outcome, verb, r.Actions[most.Action])
 		if most.OfOutcome != nil {
-			text += fmt.Sprintf(" (%s of new ones, with 95 %% confidence)", percents(most.OfOutcome.Low, most.OfOutcome.High))
+			text += fmt.Sprintf("; of new ones %s, with 95 %% confidence", percents(most.OfOutcome.Low, most.OfOutcome.High))
 		}
 		text += "."
 	}
 	return text
+}
+
+// threshold writes a probability to three digits without zeros at its end.
+func threshold(p float64) string { return strconv.FormatFloat(p, 'g', 3, 64) }
+
+// probability writes one to three decimals.
+func probability(p float64) string {
+	switch {
+	case p < 0.0005:
+		return "< 0.001"
+	case p > 0.9995:
+		return "> 0.999"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
 // percents writes an interval of shares.
@@ -132,7 +151,7 @@ func (r *Audit) cutsTable() *report.Table {
 		{Title: "net benefit", Align: report.Right},
 	}, Best: "the threshold that the costs imply"}
 	for _, c := range r.Cuts {
-		cells := []report.Cell{{Text: report.Number(c.Threshold), Best: c.Given}}
+		cells := []report.Cell{{Text: threshold(c.Threshold), Best: c.Given}}
 		for _, text := range []string{
 			ranged(&c.Cost), cases(c.TruePositive), cases(c.FalseNegative), cases(c.FalsePositive),
 			report.Percent(c.Sensitivity), report.Percent(c.Specificity), strconv.FormatFloat(c.NetBenefit, 'f', 3, 64),
@@ -154,7 +173,7 @@ func (r *Audit) gainsTable() *report.Table {
 		{Title: "lift", Align: report.Right},
 	}}
 	for _, g := range r.Gains {
-		t.AddRow(strconv.FormatFloat(100*g.Share, 'f', 0, 64)+" %", cases(g.Cases), report.Number(g.Probability), cases(g.Found), percentRange(g.OfPositive), strconv.FormatFloat(g.Lift, 'f', 2, 64))
+		t.AddRow(strconv.FormatFloat(100*g.Share, 'f', 0, 64)+" %", cases(g.Cases), probability(g.Probability), cases(g.Found), percentRange(g.OfPositive), strconv.FormatFloat(g.Lift, 'f', 2, 64))
 	}
 	return t
 }
@@ -162,7 +181,7 @@ func (r *Audit) gainsTable() *report.Table {
 func (r *Audit) gainsFigure() report.Lines {
 	f := report.Lines{
 		X: report.Axis{Label: "Share of cases, the most probable first", Min: 0, Max: 1},
-		Y: report.Axis{Label: "Share of " + r.Outcomes[1] + " cases among them", Min: 0, Max: 1},
+		Y: report.Axis{Label: "Share of " + r.Outcomes[1] + " found", Min: 0, Max: 1},
 	}
 	model := report.Series{Method: r.Method, X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
 	for _, g := range r.Gains {
@@ -173,6 +192,106 @@ func (r *Audit) gainsFigure() report.Lines {
 	}
 	f.Series = []report.Series{model, {Method: "at random", X: []float64{0, 1}, Y: []float64{0, 1}}}
 	return f
+}
+
+// mostColumns is how many columns are shown before one asks for all.
+const mostColumns = 12
+
+func (r *Audit) importanceTable(most int) *report.Table {
+	t := &report.Table{Columns: []report.Column{
+		{Title: "column"},
+		{Title: "worth per case", Align: report.Right},
+		{Title: "95 % interval", Align: report.Right},
+		{Title: "p", Align: report.Right},
+		{Title: "decisions it changes", Align: report.Right},
+	}}
+	for _, i := range r.Importances[:min(most, len(r.Importances))] {
+		if i.Changed == 0 {
+			t.AddRow(i.Column, "0", "", "", "none")
+			continue
+		}
+		t.AddRow(i.Column, report.Within(i.Cost.Value, i.Cost.Low, i.Cost.High), report.Range(i.Cost.Low, i.Cost.High), report.PValue(i.P), report.Percent(i.Changed))
+	}
+	return t
+}
+
+// effectsText says what effects are.
+func (r *Audit) effectsText() string {
+	if len(r.Nearest) == 0 || len(r.Nearest[0].Effects) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The last column says what single columns do: by how much P(%s) is higher or lower than if the column were not known and all others were, that is, than its mean over the values that the column has in the cases learned from. A star marks a column without which the case would be decided otherwise.", r.Outcomes[1])
+}
+
+// effects writes the three largest, in hundredths.
+func effects(all []audit.Effect) string {
+	text := ""
+	for k, e := range all {
+		if k == 3 || math.Abs(e.Raises) < 0.005 {
+			break
+		}
+		if k > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s %+.2f", e.Column, e.Raises)
+		if e.Flips {
+			text += "*"
+		}
+	}
+	return text
+}
+
+func (r *Audit) writeImportances(w io.Writer) error {
+	rows := [][]string{{"column", "cost", "cost_low", "cost_high", "p_corrected", "changed"}}
+	for _, i := range r.Importances {
+		rows = append(rows, append(append([]string{i.Column}, measured(&i.Cost)...), decimal(i.P), decimal(i.Changed)))
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// partsSection is cost, counts and reliability for the values of a column.
+func (r *Audit) partsSection(p *report.Page) {
+	t := &report.Table{Caption: "Decisions by " + report.MethodLabel(r.Method), Columns: []report.Column{
+		{Title: r.By},
+		{Title: "cases", Align: report.Right},
+		{Title: r.Outcomes[1], Align: report.Right},
+		{Title: "cost per case", Align: report.Right},
+		{Title: "more than the others", Align: report.Right},
+		{Title: "p", Align: report.Right},
+		{Title: r.Outcomes[1] + " more than predicted", Align: report.Right},
+	}}
+	counts := &report.Table{Caption: "Who is decided how", Columns: []report.Column{{Title: r.By}}}
+	for action, name := range r.Actions {
+		for y, outcome := range r.Outcomes {
+			if action != r.Right[y] {
+				counts.Columns = append(counts.Columns, report.Column{Title: fmt.Sprintf("%s that get “%s”", outcome, name), Align: report.Right})
+			}
+		}
+	}
+	for _, part := range r.Parts {
+		t.AddRow(part.Value, report.Count(part.Cases), report.Count(part.Positive), ranged(part.Cost), ranged(part.Difference), report.PValue(part.P), percentRange(part.Excess))
+		row := []string{part.Value}
+		for _, c := range part.Counts {
+			if c.Action != r.Right[c.Outcome] {
+				row = append(row, fmt.Sprintf("%s, %s", cases(c.Cases), percentRange(c.OfOutcome)))
+			}
+		}
+		counts.AddRow(row...)
+	}
+	p.Text("Each part against all others, with 95 % intervals. The p are corrected for the number of parts (Holm): a difference that chance makes is not one to act on, and one that is not shown may still be there where cases are few.")
+	p.Table(t)
+	p.Table(counts)
+}
+
+// writeParts writes the same.
+func (r *Audit) writeParts(w io.Writer) error {
+	rows := [][]string{{"value", "cases", "positive", "cost", "cost_low", "cost_high", "difference", "difference_low", "difference_high", "p_corrected", "excess", "excess_low", "excess_high"}}
+	for _, part := range r.Parts {
+		row := append([]string{part.Value, strconv.Itoa(part.Cases), strconv.Itoa(part.Positive)}, measured(part.Cost)...)
+		row = append(append(row, measured(part.Difference)...), decimal(part.P))
+		rows = append(rows, append(row, measured(part.Excess)...))
+	}
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 // writeCounts writes the confusion matrix of everything that decides.

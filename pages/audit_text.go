@@ -88,29 +88,26 @@ func (r *Audit) costTable() *report.Table {
 		cells = append(cells, report.Cell{Text: report.Within(s.MeanCost, s.Low, s.High), Best: s.MeanCost == lowest}, report.Cell{Text: report.Range(s.Low, s.High)})
 		differences := make([]report.Cell, len(t.Columns)-len(cells))
 		if i > 0 {
-			differenceCells(differences, r.Comparisons[i-1])
+			c := r.Comparisons[i-1]
+			differenceCells(differences, c, c.Headline || s.Quality != nil && s.Kind != "recalibrated")
 		}
 		cells = append(cells, differences...)
-		group := "methods"
-		if s.Kind == "baseline" {
-			group = "baselines"
-		}
+		group := map[string]string{"method": "methods", "given": "probabilities as given", "recalibrated": "recalibrated", "baseline": "baselines"}[s.Kind]
 		t.Rows = append(t.Rows, report.Row{Group: group, Cells: cells})
 	}
 	return t
 }
 
 // differenceCells are what is known of a difference: its size, interval and p, and the
-// share of decisions that differ. Actions that are the same for all are compared with a
-// p only where that was stated beforehand.
-func differenceCells(cells []report.Cell, c audit.Comparison) {
+// share of decisions that differ. What was not put to a test has no p.
+func differenceCells(cells []report.Cell, c audit.Comparison, tested bool) {
 	if c.Identical {
 		cells[0].Text, cells[3].Text = "the same", "none"
 		return
 	}
 	cells[0].Text = report.Signed(report.Within(c.Difference, c.Low, c.High))
 	cells[1].Text = report.Range(c.Low, c.High)
-	if c.Headline || !strings.HasPrefix(c.Method, "always ") {
+	if tested {
 		cells[2].Text = report.PValue(c.Corrected)
 	}
 	cells[3].Text = report.Percent(float64(c.Flips) / float64(c.Decisions))
@@ -118,7 +115,7 @@ func differenceCells(cells []report.Cell, c audit.Comparison) {
 
 // notes are what a reader should know besides: runs that did not converge.
 func (r *Audit) notes() []string {
-	var notes []string
+	notes := slices.Clone(r.Notes)
 	for _, f := range r.FoldModels {
 		for _, note := range f.Notes {
 			notes = append(notes, fmt.Sprintf("repeat %d, fold %d: %s", f.Repeat, f.Fold, note))

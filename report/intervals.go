@@ -46,7 +46,7 @@ func (f Intervals) layout() (layout, error) {
 	values := make([]string, n)
 	column := vg.Length(0)
 	for i, r := range f.Rows {
-		values[i] = Number(r.Value)
+		values[i] = Within(r.Value, r.Low, r.High)
 		column = max(column, name.Width(values[i]))
 	}
 	height := intervalPitch*vg.Length(n) + labelStrip + 2*tickSize + a.rules.height()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 )
 
 // Page is a self-contained HTML document. Its methods, most of them those of
@@ -119,9 +120,12 @@ func (b *Body) Table(t *Table) {
 		}
 		group = r.Group
 		for j, c := range r.Cells {
-			row.Cells = append(row.Cells, cellView{
-				Cell{clean(c.Text), c.Best, clean(c.Mark)}, t.Columns[j].Align == Right, j == 0,
-			})
+			cell := cellView{Cell: Cell{clean(c.Text), c.Best, clean(c.Mark)}, Number: t.Columns[j].Align == Right, Head: j == 0}
+			// A number may stand above its interval where there is little room.
+			if value, interval, ok := strings.Cut(cell.Text, " ("); ok && cell.Number && strings.HasSuffix(interval, ")") {
+				cell.Text, cell.Interval = value, "("+interval
+			}
+			row.Cells = append(row.Cells, cell)
 		}
 		v.Rows = append(v.Rows, row)
 	}
@@ -145,6 +149,7 @@ type rowView struct {
 
 type cellView struct {
 	Cell
+	Interval     string
 	Number, Head bool
 }
 

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
@@ -21,8 +23,8 @@ const auditSignature = "lossep audit"
 
 func newAudit() *cobra.Command {
 	var o audit.Options
-	var method, out string
-	var methods []string
+	var method, out, test string
+	var methods, mend []string
 	var useExample bool
 	c := &cobra.Command{
 		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
@@ -34,11 +36,21 @@ Every case is decided by models that were fitted without it (stratified
 cross-validation, in which columns are scaled and kernels found anew from each fold's
 training rows), and what the actions would have cost is added up, for every method and
 for simple alternatives. The folder gets index.html, the figures as SVG and PNG,
-folds.csv, decisions.csv and results.json. It holds one audit at a time. An audit that
-was interrupted keeps the folds it has finished, and the same command goes on from
-them.`,
+tables as CSV and results.json. It holds one audit at a time. An audit that was
+interrupted keeps the folds it has finished, and the same command goes on from them.
+
+Cases of one patient or customer are kept together by --groups. With --time the past
+teaches and the next is decided, and with --test a table that nothing is learned from.
+
+Probabilities made by any other program are audited the same way: --probability names
+their columns, the first is compared with the others, and each is recalibrated by the
+other folds to see what that would bring. They have to be of cases that their models had
+not seen: out-of-fold, or of a test set.`,
 		Example: `  lossep audit loans.csv --target class --positive bad --cost fn=5,fp=1 --out loans-audit
   lossep audit loans.csv --cost fn=5,fp=1 --repeats 3 --kernel 'rbf + linear'
+  lossep audit visits.csv --cost fn=20,fp=1 --groups patient --by sex
+  lossep audit loans.csv --cost fn=5,fp=1 --test later.csv
+  lossep audit scores.csv --target y --cost fn=5,fp=1 --probability p_lightgbm --probability p_logit
   lossep audit --example`,
 		Args: needArguments("the table of past cases"),
 	}
@@ -50,6 +62,12 @@ them.`,
 	flags.StringSliceVar(&methods, "methods", nil, "the methods it is compared with (default all of them)")
 	flags.IntVar(&o.Folds, "folds", audit.DefaultFolds, "parts of a cross-validation")
 	flags.IntVar(&o.Repeats, "repeats", 1, "number of cross-validations")
+	flags.StringVar(&o.Groups, "groups", "", "the column of cases that belong together, such as patients: never divided, and one unit in intervals; not decided by")
+	flags.StringVar(&o.Time, "time", "", "a column of times: each part is decided by what was before it; not decided by")
+	flags.StringVar(&test, "test", "", "a table of cases to decide that nothing is learned from")
+	flags.StringVar(&o.By, "by", "", "a column whose values are reported apart, such as a group of people")
+	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here; can be repeated")
+	flags.StringSliceVar(&mend, "recalibrate", []string{"isotonic", "platt", "gp"}, "how to recalibrate probabilities made elsewhere; none for not at all")
 	flags.IntVar(&o.References, "references", 1, "folds on which decisions are compared with those of the exact posterior")
 	flags.StringVar(&out, "out", "audit-out", "folder to write to")
 	flags.BoolVar(&useExample, "example", false, "audit the embedded data set, screening for breast cancer, in 5 folds unless --folds is given")
@@ -71,7 +89,15 @@ them.`,
 		for _, name := range methods {
 			o.Methods = append(o.Methods, lossep.Method(strings.TrimSpace(name)))
 		}
-		a, name, err := prepareAudit(c, rows, utility, o, args)
+		if o.Recalibrations = nil; len(o.Probabilities) > 0 && !slices.Equal(mend, []string{"none"}) {
+			for _, name := range mend {
+				o.Recalibrations = append(o.Recalibrations, audit.Recalibration(strings.TrimSpace(name)))
+			}
+		}
+		if err := probabilitiesAlone(flags, o.Probabilities); err != nil {
+			return err
+		}
+		a, name, err := prepareAudit(c, rows, utility, o, test, args)
 		if err != nil {
 			return blame(err, "")
 		}
@@ -80,7 +106,7 @@ them.`,
 			return err
 		}
 		defer folder.close()
-		if err := writeLines(c.ErrOrStderr(), described(a.Problem())); err != nil {
+		if err := writeLines(c.ErrOrStderr(), a.Describe(described)); err != nil {
 			return err
 		}
 		folds, err := unfinished[audit.Fold]{
@@ -113,7 +139,7 @@ them.`,
 }
 
 // prepareAudit reads the table and the utility, or takes those of the example.
-func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o audit.Options, args []string) (*audit.Audit, string, error) {
+func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
 	var err error
 	if o.Fit.Data, err = rows.complete(); err != nil {
 		return nil, "", err
@@ -134,10 +160,35 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 		if o.Fit.Utility == nil {
 			fmt.Fprintln(c.ErrOrStderr(), noCosts)
 		}
-		if t, err = rows.readTable(c, args[0], o.Fit.MaxRows); err != nil {
+		most := o.Fit.MaxRows
+		if len(o.Probabilities) > 0 {
+			most = 0 // nothing is fitted to them
+		}
+		if t, err = rows.readTable(c, args[0], most); err != nil {
+			return nil, "", err
+		}
+	}
+	if test != "" {
+		if o.Test, err = rows.readTable(c, test, 0); err != nil {
 			return nil, "", err
 		}
 	}
 	a, err := audit.New(t, o)
 	return a, filepath.Base(t.Name()), err
+}
+
+// probabilitiesAlone refuses flags about fitting beside probabilities made elsewhere.
+func probabilitiesAlone(flags *pflag.FlagSet, probabilities []string) error {
+	if len(probabilities) == 0 {
+		if flags.Changed("recalibrate") {
+			return usagef("--recalibrate is for probabilities made elsewhere; name their column by --probability")
+		}
+		return nil
+	}
+	for _, name := range []string{"method", "methods", "kernel", "fixed", "restarts", "likelihood", "references", "features", "drop", "test", "example"} {
+		if flags.Changed(name) {
+			return usagef("--%s: nothing is fitted where --probability names what to decide by; leave one of them out", name)
+		}
+	}
+	return nil
 }

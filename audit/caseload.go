@@ -1,0 +1,132 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/data"
+)
+
+// len is the number of rows of the subject, decided or not.
+func (a *Audit) len() int { return a.subject.Len() }
+
+// outcomes are the names of the outcomes.
+func (a *Audit) outcomes() []string {
+	t := a.problem.Recipe.Target
+	return []string{t.Negative, t.Positive}
+}
+
+// outcome is which of them a row of the subject had.
+func (a *Audit) outcome(row int) int { return (a.judged.Labels[row] + 1) / 2 }
+
+// realised is what an action turned out to cost in a case.
+func (a *Audit) realised(row, action int) float64 { return a.costs[row].Table[action][a.outcome(row)] }
+
+// part is what one decision is of all that are made about a case.
+func (a *Audit) part() float64 { return 1 / float64(a.opt.Repeats) }
+
+// weigh settles how much each case counts: as the table says, and nothing if no fold
+// decides it.
+func (a *Audit) weigh() error {
+	var stated []float64
+	var err error
+	if column := a.opt.Fit.Data.Weights; column != "" {
+		if stated, err = a.subject.Floats(column); err != nil {
+			return err
+		}
+	}
+	a.weights = make([]float64, a.len())
+	for _, s := range a.splits[0] {
+		for _, i := range s.Test {
+			a.weights[i] = 1
+			if stated != nil {
+				a.weights[i] = stated[i]
+			}
+			a.total += a.weights[i]
+			a.rows++
+		}
+	}
+	a.cases = compare.NewCases(a.len(), a.weights, a.groups)
+	return nil
+}
+
+// numbered gives every different text of a column a number, in the order of appearance.
+func numbered(t *data.Table, column string) (numbers []int, names map[string]int, err error) {
+	names = make(map[string]int)
+	numbers, err = renumbered(t, column, names)
+	return numbers, names, err
+}
+
+// renumbered goes on with the numbers of texts that have one, and adds to them.
+func renumbered(t *data.Table, column string, names map[string]int) ([]int, error) {
+	texts, err := t.Texts(column)
+	if err != nil {
+		return nil, fmt.Errorf("groups: %w", err)
+	}
+	numbers := make([]int, len(texts))
+	for i, text := range texts {
+		if _, seen := names[text]; !seen {
+			names[text] = len(names)
+		}
+		numbers[i] = names[text]
+	}
+	return numbers, nil
+}
+
+// independent is the number of units that tell something of their own.
+func (a *Audit) independent() int {
+	if a.groups == nil {
+		return a.rows
+	}
+	seen := make(map[int]bool)
+	for i, w := range a.weights {
+		if w > 0 {
+			seen[a.groups[i]] = true
+		}
+	}
+	return len(seen)
+}
+
+// how says how cases were divided.
+func (a *Audit) how() string {
+	folds := fmt.Sprintf("%d-fold cross-validation", a.opt.Folds)
+	if a.opt.Repeats > 1 {
+		folds += fmt.Sprintf(", %d times", a.opt.Repeats)
+	}
+	switch {
+	case a.opt.Test != nil:
+		return fmt.Sprintf("learned from %s, decided in %s, of which nothing was learned", a.table.Name(), a.subject.Name())
+	case len(a.given) > 0:
+		return "probabilities made elsewhere; recalibrated by " + folds
+	case a.opt.Time != "":
+		return fmt.Sprintf("by time (%s): the past of each of %d parts taught, and the part was decided", a.opt.Time, a.opt.Folds)
+	case a.opt.Groups != "":
+		return fmt.Sprintf("%s that keeps the cases of a group (%s) together", folds, a.opt.Groups)
+	}
+	return "stratified " + folds
+}
+
+// contenders are the models whose decision curves are drawn, the audited one last.
+func (a *Audit) contenders() []string {
+	if len(a.given) == 0 {
+		return []string{ProbitRegression, a.audited()}
+	}
+	return append(slices.Clone(a.opt.Probabilities[1:]), a.audited())
+}
+
+// Describe says what is going to be judged: in the words given for a problem, where one
+// is fitted.
+func (a *Audit) Describe(problem func(*lossep.Problem) []string) []string {
+	var lines []string
+	if len(a.given) == 0 {
+		lines = problem(a.problem)
+	} else {
+		t := a.problem.Recipe.Target
+		lines = append([]string{fmt.Sprintf("%d rows; outcome %q: positive %q (%d rows), negative %q; probabilities in %s",
+			a.len(), t.Column, t.Positive, t.PositiveRows, t.Negative, list(a.opt.Probabilities))}, a.problem.Utility.TableLines()...)
+		lines = append(lines, a.problem.Utility.RuleLine())
+	}
+	return append(lines, a.how()+fmt.Sprintf("; %d cases are decided", a.rows))
+}

@@ -1,0 +1,241 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/data"
+)
+
+// Importance is what a column is worth: what a case costs more on average if its cell is
+// that of another case, so that the column tells nothing about it any more and all else
+// does. Cases are decided by models that have not seen them, by expectation propagation
+// whatever the audited method, which would decide the same but for a case in a hundred.
+type Importance struct {
+	Column string  `json:"column"`
+	Cost   Measure `json:"cost"`
+	// P is the probability of a cost this far from zero if the column were worth nothing,
+	// after Holm's correction among all columns.
+	P float64 `json:"p_corrected"`
+	// Changed is the share of decisions that are others.
+	Changed float64 `json:"changed"`
+}
+
+// Effect is what the value of one column does to one case: by how much the probability of
+// the positive outcome is higher than if the column were not known and all others were,
+// that is, than its mean over the values that the column has in the cases learned from.
+type Effect struct {
+	Column string  `json:"column"`
+	Raises float64 `json:"raises"`
+	// Flips says that without the column the case would be decided otherwise.
+	Flips bool `json:"flips"`
+}
+
+// Permuted is what the cases of a fold cost, and how often their decision changes, when
+// a column is exchanged between them.
+type Permuted struct {
+	Column  string    `json:"column"`
+	Losses  []float64 `json:"losses"`
+	Changed []float64 `json:"changed"`
+}
+
+const (
+	// permutations is how often a column is exchanged; the mean over them leaves little
+	// noise beside that of the cases.
+	permutations = 4
+	// unknownValues is over how many values of a column an effect is averaged.
+	unknownValues = 24
+	// importanceWork bounds the multiplications of all predictions of a fold: some seconds.
+	importanceWork = 1.5e10
+)
+
+// explain asks a model of a fold what columns are worth, if that is affordable.
+func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *mat.Dense) error {
+	spans := r.Spans()
+	n, _ := train.Dims()
+	each := float64(n) * float64(n)
+	times := min(permutations, int(importanceWork/(each*float64(len(spans)*len(f.Rows)))))
+	if times == 0 {
+		f.Notes = append(f.Notes, "what columns are worth was not asked: there are too many for the number of cases")
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(f.Index)+4<<32))
+	before, err := probabilities(m, test)
+	if err != nil {
+		return err
+	}
+	x := mat.DenseCopyOf(test)
+	for _, b := range spans {
+		p := Permuted{b.Column, make([]float64, len(f.Rows)), make([]float64, len(f.Rows))}
+		for range times {
+			for k, from := range derangement(len(f.Rows), rng) {
+				for j := b.From; j < b.To; j++ {
+					x.Set(k, j, test.At(from, j))
+				}
+			}
+			after, err := probabilities(m, x)
+			if err != nil {
+				return err
+			}
+			for k, q := range after {
+				c := a.costs[f.Rows[k]]
+				now := cheapest(c, q)
+				p.Losses[k] += a.realised(f.Rows[k], now) / float64(times)
+				if now != cheapest(c, before[k]) {
+					p.Changed[k] += 1 / float64(times)
+				}
+			}
+		}
+		restore(x, test, b)
+		f.Permuted = append(f.Permuted, p)
+	}
+	f.Unpermuted = make([]float64, len(f.Rows))
+	for k, i := range f.Rows {
+		f.Unpermuted[k] = a.realised(i, cheapest(a.costs[i], before[k]))
+	}
+	if f.Repeat > 0 {
+		return nil
+	}
+	return a.explainNearest(f, m, spans, train, test, before, rng)
+}
+
+// derangement is a random order in which, as a rule, nothing keeps its place.
+func derangement(n int, rng *rand.Rand) []int {
+	order := rng.Perm(n)
+	to := make([]int, n)
+	for k, i := range order {
+		to[i] = order[(k+1)%n] // one cycle through all
+	}
+	return to
+}
+
+func restore(x, from *mat.Dense, b data.Span) {
+	n, _ := x.Dims()
+	for k := range n {
+		for j := b.From; j < b.To; j++ {
+			x.Set(k, j, from.At(k, j))
+		}
+	}
+}
+
+func probabilities(m *lossep.Model, x *mat.Dense) ([]float64, error) {
+	predictions, err := m.Predict(x)
+	p := make([]float64, len(predictions))
+	for k := range predictions {
+		p[k] = predictions[k].Probability()
+	}
+	return p, err
+}
+
+// explainNearest finds the effects of all columns on the cases of a fold that are nearest
+// to the boundary.
+func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, train, test *mat.Dense, before []float64, rng *rand.Rand) error {
+	order := make([]int, len(f.Rows))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(margin(a.costs[f.Rows[i]], before[i]), margin(a.costs[f.Rows[j]], before[j]))
+	})
+	rows, columns := train.Dims()
+	values := rng.Perm(rows)[:min(rows, unknownValues)]
+	x := mat.NewDense(len(values)*len(spans), columns, nil)
+	f.Effects = make(map[int][]Effect)
+	for _, k := range order[:min(len(order), nearestCases)] {
+		for b, span := range spans {
+			for v, from := range values {
+				row := b*len(values) + v
+				x.SetRow(row, test.RawRowView(k))
+				for j := span.From; j < span.To; j++ {
+					x.Set(row, j, train.At(from, j))
+				}
+			}
+		}
+		p, err := probabilities(m, x)
+		if err != nil {
+			return err
+		}
+		i := f.Rows[k]
+		action := cheapest(a.costs[i], before[k])
+		for b, span := range spans {
+			mean := 0.0
+			for _, q := range p[b*len(values) : (b+1)*len(values)] {
+				mean += q / float64(len(values))
+			}
+			f.Effects[i] = append(f.Effects[i], Effect{span.Column, before[k] - mean, cheapest(a.costs[i], mean) != action})
+		}
+	}
+	return nil
+}
+
+// importances are what columns are worth over all folds, the most first.
+func (a *Audit) importances(folds []*Fold) ([]Importance, error) {
+	if len(folds) == 0 || folds[0].Permuted == nil {
+		return nil, nil
+	}
+	var every []int
+	for action := range a.problem.Utility.Actions() {
+		every = append(every, action)
+	}
+	within := a.differences(every, every)
+	var all []Importance
+	var p []float64
+	for c := range folds[0].Permuted {
+		more := make([]float64, a.len())
+		one := Importance{Column: folds[0].Permuted[c].Column}
+		for _, f := range folds {
+			if len(f.Permuted) != len(folds[0].Permuted) {
+				return nil, nil // too much for one of them
+			}
+			for k, i := range f.Rows {
+				more[i] += a.part() * (f.Permuted[c].Losses[k] - f.Unpermuted[k])
+				one.Changed += a.part() * a.weights[i] * f.Permuted[c].Changed[k] / a.total
+			}
+		}
+		if one.Changed == 0 {
+			all, p = append(all, one), append(p, 1)
+			continue
+		}
+		e, err := a.cases.Mean(more, within, Level)
+		if err != nil {
+			return nil, err
+		}
+		one.Cost = *measure(e)
+		all, p = append(all, one), append(p, e.P(0))
+	}
+	// Columns that change nothing are no hypotheses.
+	var family []float64
+	for k := range all {
+		if all[k].Changed > 0 {
+			family = append(family, p[k])
+		}
+	}
+	corrected := compare.Holm(family)
+	next := 0
+	for k := range all {
+		if all[k].P = 1; all[k].Changed > 0 {
+			all[k].P = corrected[next]
+			next++
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Importance) int { return cmp.Compare(b.Cost.Value, a.Cost.Value) })
+	return all, nil
+}
+
+// effectsOf are the effects on a case, the largest first.
+func effectsOf(folds []*Fold, row int) []Effect {
+	for _, f := range folds {
+		if e := f.Effects[row]; e != nil {
+			e = slices.Clone(e)
+			slices.SortStableFunc(e, func(a, b Effect) int { return cmp.Compare(math.Abs(b.Raises), math.Abs(a.Raises)) })
+			return e
+		}
+	}
+	return nil
+}

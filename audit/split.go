@@ -1,0 +1,99 @@
+package audit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+)
+
+// split decides what each fold learns from and what it is judged by.
+func (a *Audit) split() error {
+	var err error
+	if a.opt.Groups != "" {
+		if a.groups, a.groupNames, err = numbered(a.subject, a.opt.Groups); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.opt.Test != nil:
+		a.opt.Folds, a.opt.Repeats = 1, 1
+		s := compare.Split{Train: count(a.table.Len()), Test: count(a.subject.Len())}
+		a.splits = [][]compare.Split{{s}}
+		return a.keepApart()
+	case a.opt.Time != "":
+		a.opt.Repeats = 1
+		times, err := a.table.Times(a.opt.Time, a.opt.Fit.Data.Dates)
+		if err != nil {
+			return err
+		}
+		splits, err := compare.Rolling(times, a.opt.Folds)
+		if err != nil {
+			return &lossep.InputError{What: "folds", Msg: err.Error(), Err: err}
+		}
+		a.splits = [][]compare.Split{splits}
+		return a.keepApart()
+	}
+	for r := range a.opt.Repeats {
+		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))
+		var folds [][]int
+		if a.groups == nil {
+			folds, err = compare.StratifiedFolds(a.problem.Labels, a.opt.Folds, rng)
+		} else {
+			folds, err = compare.GroupFolds(a.problem.Labels, a.groups, a.opt.Folds, rng)
+		}
+		if err != nil {
+			return &lossep.InputError{What: "folds", Msg: err.Error(), Err: err}
+		}
+		a.splits = append(a.splits, compare.Splits(folds))
+	}
+	return nil
+}
+
+// keepApart takes the cases of a group that is judged out of what is learned from, and
+// sees to it that both outcomes are left.
+func (a *Audit) keepApart() error {
+	var teachers []int
+	if a.opt.Groups != "" {
+		teachers = a.groups
+		if a.opt.Test != nil {
+			var err error
+			if teachers, err = renumbered(a.table, a.opt.Groups, a.groupNames); err != nil {
+				return err
+			}
+		}
+	}
+	for k := range a.splits[0] {
+		s := &a.splits[0][k]
+		if teachers != nil {
+			judged := make(map[int]bool)
+			for _, i := range s.Test {
+				judged[a.groups[i]] = true
+			}
+			before := len(s.Train)
+			s.Train = slices.DeleteFunc(s.Train, func(i int) bool { return judged[teachers[i]] })
+			if gone := before - len(s.Train); gone > 0 {
+				a.notes = append(a.notes, fmt.Sprintf("fold %d: %d earlier rows of groups that it judges were left out of what it learns from", k+1, gone))
+			}
+		}
+		var seen [2]bool
+		for _, i := range s.Train {
+			seen[(a.problem.Labels[i]+1)/2] = true
+		}
+		if !seen[0] || !seen[1] {
+			return &lossep.InputError{What: "folds", Msg: fmt.Sprintf(
+				"the %d rows that fold %d learns from have one outcome only; ask for fewer folds, so that each learns from more", len(s.Train), k+1)}
+		}
+	}
+	return nil
+}
+
+func count(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

@@ -1,0 +1,227 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+)
+
+// visits are n cases, three to a patient, day by day, with probabilities of two models.
+func visits(n int, seed uint64) string {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	b.WriteString("x,good,twice,patient,day,sex,amount,class\n")
+	common := 0.0
+	for i := range n {
+		if i%3 == 0 {
+			common = rng.NormFloat64()
+		}
+		x := 0.6*common + 0.8*rng.NormFloat64()
+		p := 1 / (1 + math.Exp(-2*x))
+		class := "no"
+		if rng.Float64() < p {
+			class = "yes"
+		}
+		sex := "f"
+		if rng.IntN(3) == 0 {
+			sex = "m"
+		}
+		fmt.Fprintf(&b, "%.4f,%.6f,%.6f,p%d,2025-%02d-%02d,%s,%d,%s\n", x, p, p*p/(p*p+(1-p)*(1-p)), i/3, 1+i/28%12, 1+i%28, sex, 1+i%4, class)
+	}
+	return b.String()
+}
+
+func visited(t *testing.T, o Options) (*Audit, *Result) {
+	t.Helper()
+	o.Fit.Utility = costsOf(t, "fn=5,fp=1")
+	if len(o.Probabilities) == 0 {
+		o.Fit.Method, o.Methods = lossep.EP, []lossep.Method{lossep.EP}
+		o.Fit.Kernel, o.Fit.Fixed = testKernel, true
+		o.Fit.Data.Features = []string{"x"}
+	}
+	a, err := New(table(t, visits(150, 1)), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, r
+}
+
+// Patients are never on both sides, and are the units of intervals.
+func TestGroupsStayTogether(t *testing.T) {
+	a, r := visited(t, Options{Folds: 5, Groups: "patient"})
+	for _, s := range a.splits[0] {
+		for _, i := range s.Test {
+			for _, j := range s.Train {
+				if i/3 == j/3 {
+					t.Fatalf("rows %d and %d are of one patient", i+1, j+1)
+				}
+			}
+		}
+	}
+	if r.Rows != 150 || r.Independent != 50 || !strings.Contains(r.Split, "patient") {
+		t.Errorf("%d rows, %d independent, %s", r.Rows, r.Independent, r.Split)
+	}
+	_, alone := visited(t, Options{Folds: 5})
+	if !strings.Contains(alone.Split, "stratified") || alone.Independent != 150 {
+		t.Errorf("%d independent, %s", alone.Independent, alone.Split)
+	}
+}
+
+// The past teaches and the next is decided; the first part is never decided, and rows
+// of patients who are decided are not learned from.
+func TestTimeRolls(t *testing.T) {
+	a, r := visited(t, Options{Folds: 3, Time: "day", Groups: "patient"})
+	days, err := a.table.Times("day", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range a.splits[0] {
+		for _, i := range s.Test {
+			for _, j := range s.Train {
+				if days[j] >= days[i] || i/3 == j/3 {
+					t.Fatalf("row %d teaches about row %d", j+1, i+1)
+				}
+			}
+		}
+	}
+	decided := 0
+	for _, w := range a.weights {
+		decided += int(w)
+	}
+	if r.Rows != decided || decided >= 120 || decided < 105 {
+		t.Errorf("%d rows of %d", r.Rows, decided)
+	}
+	if len(r.Decisions) != decided*len(r.Methods) || len(r.Notes) == 0 {
+		t.Errorf("%d decisions, notes %q", len(r.Decisions), r.Notes)
+	}
+}
+
+// A test set is decided by all of the table, with the recipe of the table.
+func TestTestSet(t *testing.T) {
+	test := table(t, visits(60, 2))
+	a, r := visited(t, Options{Test: test})
+	if a.Len() != 1 || r.Rows != 60 || len(a.splits[0][0].Train) != 150 {
+		t.Errorf("%d folds, %d rows, %d learned from", a.Len(), r.Rows, len(a.splits[0][0].Train))
+	}
+	x, err := test.Floats("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Probabilities rise with x, in the test set's own rows.
+	p := make(map[int]float64)
+	for _, d := range r.Decisions {
+		if d.Method == "ep" {
+			p[d.Row-1] = d.Probability
+		}
+	}
+	low, high := slices.Index(x, slices.Min(x)), slices.Index(x, slices.Max(x))
+	if len(p) != 60 || p[low] > 0.3 || p[high] < 0.7 {
+		t.Errorf("P is %v at the lowest and %v at the highest", p[low], p[high])
+	}
+}
+
+// Probabilities made elsewhere: nothing is fitted, the cost is that of deciding by them,
+// and overconfident ones are mended by recalibration.
+func TestProbabilitiesMadeElsewhere(t *testing.T) {
+	a, r := visited(t, Options{Folds: 5, Probabilities: []string{"twice", "good"}, Recalibrations: Recalibrations()})
+	if r.Method != "twice" || r.Methods[1].Method != "good" || len(r.Methods) != 2+6+1+2 || r.Methods[2].Method != "twice (isotonic)" {
+		t.Errorf("methods %v", r.Methods)
+	}
+	p, err := a.table.Floats("twice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := 0.0
+	for i := range p {
+		cost += a.realised(i, cheapest(a.costs[i], p[i])) / float64(len(p))
+	}
+	near(t, "cost", r.Methods[0].MeanCost, cost)
+	if r.Methods[0].Kind != "given" || r.Verdicts[2].Question != "Can the probabilities be trusted?" {
+		t.Errorf("%s, %+v", r.Methods[0].Kind, r.Verdicts[2])
+	}
+	if len(r.Recalibrations) != 6 || r.Recalibrations[0].Than != "twice" || r.Recalibrations[5].Than != "good" {
+		t.Errorf("recalibrations %+v", r.Recalibrations)
+	}
+	for _, name := range []string{"twice (platt)", "twice (gp)"} {
+		if before, after := find(r.Methods, "twice").Quality.LogLoss.Value, find(r.Methods, name).Quality.LogLoss.Value; after >= before {
+			t.Errorf("%s: log loss %v, before %v", name, after, before)
+		}
+	}
+	// A test row has no say in how it is recalibrated.
+	f := *run(t, a)[0]
+	labels := slices.Clone(a.judged.Labels)
+	for _, i := range f.Rows {
+		a.judged.Labels[i] = -a.judged.Labels[i]
+	}
+	again, err := a.fold(context.Background(), 0)
+	copy(a.judged.Labels, labels)
+	if err != nil || !slices.Equal(again.Answers["twice (gp)"], f.Answers["twice (gp)"]) {
+		t.Errorf("other outcomes of test rows give other probabilities (%v)", err)
+	}
+}
+
+// Cost and counts of the parts add up to the whole; weights count.
+func TestByColumn(t *testing.T) {
+	_, r := visited(t, Options{Folds: 5, By: "sex", Probabilities: []string{"good"}, Fit: lossep.Options{Data: data.Options{Weights: "amount"}}})
+	if len(r.Parts) != 2 || r.Parts[0].Value != "f" || r.Parts[0].Cases+r.Parts[1].Cases != 150 {
+		t.Fatalf("parts %+v", r.Parts)
+	}
+	weights := make([]float64, 2)
+	sum, missed := 0.0, 0.0
+	for k, part := range r.Parts {
+		for _, c := range part.Counts {
+			weights[k] += c.Cases
+			if c.Action == 0 && c.Outcome == 1 {
+				missed += c.Cases
+			}
+		}
+		sum += weights[k] * part.Cost.Value
+		if part.P < 0 || part.P > 1 || part.Difference.Low > part.Difference.Value {
+			t.Errorf("part %+v", part)
+		}
+	}
+	near(t, "weights", weights[0]+weights[1], 373) // of 150 rows, 1 to 4 in turn
+	near(t, "cost", sum/(weights[0]+weights[1]), r.Methods[0].MeanCost)
+	near(t, "missed", missed, r.Methods[0].Counts[1].Cases)
+	near(t, "opposite", r.Parts[0].Difference.Value, -r.Parts[1].Difference.Value)
+}
+
+func TestBadSplits(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    Options
+		want string
+	}{
+		"time and test":     {Options{Time: "day", Test: table(t, visits(9, 1))}, "leave out the one"},
+		"repeats by time":   {Options{Time: "day", Repeats: 2}, "repeats"},
+		"no such group":     {Options{Groups: "nobody"}, "no such column"},
+		"no such time":      {Options{Time: "sex"}, "neither a number nor a date"},
+		"too many parts":    {Options{Folds: 5, By: "x", Probabilities: []string{"good"}}, "more than 30"},
+		"not a probability": {Options{Probabilities: []string{"amount"}}, "no probability"},
+		"twice":             {Options{Probabilities: []string{"good", "good"}}, "twice"},
+		"recalibration":     {Options{Probabilities: []string{"good"}, Recalibrations: []Recalibration{"magic"}}, "unknown"},
+		"groups":            {Options{Groups: "sex", Folds: 3}, "groups"},
+	} {
+		c.o.Fit.Utility = costsOf(t, "fn=5,fp=1")
+		a, err := New(table(t, visits(150, 1)), c.o)
+		if err == nil {
+			_, err = a.Summarise(run(t, a))
+		}
+		var input *lossep.InputError
+		var rows *data.Error
+		if !(errors.As(err, &input) || errors.As(err, &rows)) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package data
+
+import "fmt"
+
+// Texts returns a column, found as by Column, as text: groups that cases belong to, for
+// example. Numbers are spelled the shortest way.
+func (t *Table) Texts(ref string) ([]string, error) {
+	j, err := t.Column(ref)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, t.n)
+	for i := range texts {
+		texts[i] = t.cells[j].text(t.at(i, j))
+	}
+	return texts, nil
+}
+
+// Times returns a column, found as by Column, as numbers that increase with time: dates
+// as seconds, and numbers as they are. Where the order of day and month is not known it
+// is asked for, unless it is given.
+func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
+	j, err := t.Column(ref)
+	if err != nil {
+		return nil, err
+	}
+	s := scan(t, j, newMarkers(DefaultMissing()))
+	if s.missing > 0 {
+		at := t.cell(s.gap, j)
+		at.Msg, at.Fix = "the time is missing", "fill it in, or leave the row out"
+		return nil, at
+	}
+	if s.texts == 0 {
+		return t.Floats(ref)
+	}
+	orders, odd := s.dateOrders(order)
+	switch {
+	case s.numbers > 0 || len(orders) == 0:
+		at, text := s.at(s.words[0]), s.word(s.words[0])
+		if len(odd) > 0 {
+			at, text = s.at(odd[0]), s.word(odd[0])
+		}
+		at.Msg, at.Fix = fmt.Sprintf("%s is neither a number nor a date like the others", quote(string(text))), "write all times as dates, such as 2025-04-03 13:45, or all as numbers"
+		return nil, at
+	case len(orders) > 1 && orders[0] != YearFirst:
+		at := t.cell(0, j)
+		at.Msg, at.Fix = "its dates could be day-first or month-first", "say which"
+		at.Ways = []Way{{Option: WayDates, Value: string(DayFirst)}, {Option: WayDates, Value: string(MonthFirst)}}
+		return nil, at
+	}
+	times := make([]float64, t.n)
+	for i := range times {
+		times[i], _ = parseDate(t.cells[j].word(t.at(i, j)), orders[0])
+	}
+	return times, nil
+}
