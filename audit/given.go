@@ -11,25 +11,35 @@ import (
 func given(t *data.Table, columns []string) (map[string][]float64, error) {
 	all := make(map[string][]float64)
 	for _, column := range columns {
-		p, err := t.Floats(column)
+		p, err := Probabilities(t, column)
 		if err != nil {
 			return nil, err
-		}
-		for i, v := range p {
-			if !(v >= 0 && v <= 1) {
-				j, err := t.Column(column)
-				if err != nil {
-					return nil, err
-				}
-				return nil, &data.Error{
-					File: t.Name(), Line: t.Line(i), Column: j + 1, ColumnName: column,
-					Msg: fmt.Sprintf("%v is no probability", v), Fix: "give probabilities of the positive outcome from 0 to 1; scores of another kind have to be turned into them first",
-				}
-			}
 		}
 		all[column] = p
 	}
 	return all, nil
+}
+
+// Probabilities reads a column of them; one that is none is a *data.Error.
+func Probabilities(t *data.Table, column string) ([]float64, error) {
+	p, err := t.Floats(column)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range p {
+		if v >= 0 && v <= 1 {
+			continue
+		}
+		j, err := t.Column(column)
+		if err != nil {
+			return nil, err
+		}
+		return nil, &data.Error{
+			File: t.Name(), Line: t.Line(i), Column: j + 1, ColumnName: column,
+			Msg: fmt.Sprintf("%v is no probability", v), Fix: "give probabilities of the positive outcome from 0 to 1; scores of another kind have to be turned into them first",
+		}
+	}
+	return p, nil
 }
 
 // recalibrated is the name of a column's probabilities after recalibration.

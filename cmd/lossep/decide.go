@@ -16,7 +16,7 @@ import (
 )
 
 func newDecide() *cobra.Command {
-	var output string
+	var output, probability string
 	var keep, useExample bool
 	c := &cobra.Command{
 		Use:   "decide model new.csv [--utility other.yaml]",
@@ -28,17 +28,27 @@ action, and whether methods disagree: whether expectation propagation, with and
 without corrections, would act otherwise than the model.
 
 Other costs than those of the fit can be given; nothing is fitted again. A summary
-goes to standard error, with what the actions really cost if the file has outcomes.`,
+goes to standard error, with what the actions really cost if the file has outcomes.
+
+With --probability no model is needed: the table has the probabilities of the positive
+outcome already, made by any program.`,
 		Example: `  lossep decide model.lossep new.csv --keep -o decided.csv
   lossep decide model.lossep new.csv --cost fn=10,fp=1
+  lossep decide --probability p scored.csv --cost fn=10,fp=1
   lossep decide --example`,
-		Args: needArguments("the model file", "the table of new cases"),
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if probability != "" {
+			return needArguments("the table of new cases")(c, args)
+		}
+		return needArguments("the model file", "the table of new cases")(c, args)
 	}
 	flags := c.Flags()
 	utility := addUtilityFlags(flags)
 	table := addTableFlags(flags)
 	unseen := addUnseenFlags(flags)
 	addRowFlags(c, &keep, &output)
+	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model")
 	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -49,6 +59,13 @@ goes to standard error, with what the actions really cost if the file has outcom
 		spec, err := utility.spec(c)
 		if err != nil {
 			return blame(err, "")
+		}
+		if probability != "" {
+			if useExample {
+				return usagef("--example has no column of probabilities; leave out --probability, or give a table")
+			}
+			g := givenDecision{probability, table, spec, *format, keep, output, append(args, utility.file)}
+			return g.run(c, args[0])
 		}
 		m, err := decidingModel(c, args)
 		if err != nil {
