@@ -51,6 +51,9 @@ const (
 	permutations = 4
 	// unknownValues is over how many values of a column an effect is averaged.
 	unknownValues = 24
+	// mostViews is the most rows, or inducing points in their place, that a prediction
+	// takes a product with.
+	mostViews = 2000
 	// importanceWork bounds the multiplications of all predictions of a fold: some seconds.
 	importanceWork = 1.5e10
 )
@@ -59,7 +62,7 @@ const (
 func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *mat.Dense) error {
 	spans := r.Spans()
 	n, _ := train.Dims()
-	each := float64(n) * float64(n)
+	each := math.Pow(float64(min(n, mostViews)), 2)
 	times := min(permutations, int(importanceWork/(each*float64(len(spans)*len(f.Rows)))))
 	if times == 0 {
 		f.Notes = append(f.Notes, "what columns are worth was not asked: there are too many for the number of cases")
