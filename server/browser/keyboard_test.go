@@ -42,7 +42,7 @@ func TestKeyboard(t *testing.T) {
 	s := newSite(t)
 
 	t.Run("reactor", func(t *testing.T) {
-		b := open(t, s.url+"/")
+		b := open(t, s.url+"/#reactor")
 		b.settle()
 		before := reactorAsked(t, s)
 		b.focusOn("[data-panel=reactor] [data-handle=threshold]")
@@ -81,7 +81,7 @@ func TestKeyboard(t *testing.T) {
 	})
 
 	t.Run("classifier", func(t *testing.T) {
-		b := open(t, s.url+"/")
+		b := open(t, s.url+"/#reactor")
 		b.focusOn("#tab-reactor")
 		b.act(func() { b.press(kb.ArrowRight) })
 		if !evaluate[bool](b, "document.activeElement.id === 'tab-classifier' && !document.querySelector('[data-panel=classifier]').hidden") {
@@ -113,7 +113,7 @@ func TestKeyboard(t *testing.T) {
 	})
 
 	t.Run("model", func(t *testing.T) {
-		b := open(t, s.url+"/")
+		b := open(t, s.url+"/#reactor")
 		b.focusOn("#tab-reactor")
 		b.act(func() { b.press(kb.End) })
 		b.focusOn("#model-name")
@@ -136,13 +136,16 @@ func TestKeyboard(t *testing.T) {
 	})
 }
 
-// An address that names no panel shows the first one, also where the name is one that
-// every object of the language knows.
+// An address that names no panel shows the model that is served, also where the name is
+// one that every object of the language knows.
 func TestAddressesThatNameNothing(t *testing.T) {
-	for _, name := range []string{"nothing", "constructor", "__proto__", "toString?data=1", "reactor?__proto__=1&constructor=2"} {
+	for name, want := range map[string]string{
+		"": "model", "nothing": "model", "constructor": "model", "__proto__": "model", "toString?data=1": "model",
+		"reactor?__proto__=1&constructor=2": "reactor",
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, newSite(t).url+"/#"+name)
-			if shown := evaluate[string](b, `[...document.querySelectorAll("[data-panel]")].filter((p) => !p.hidden).map((p) => p.dataset.panel).join()`); shown != "reactor" {
+			if shown := evaluate[string](b, `[...document.querySelectorAll("[data-panel]")].filter((p) => !p.hidden).map((p) => p.dataset.panel).join()`); shown != want {
 				t.Errorf("the panel %q is shown", shown)
 			}
 		})

@@ -153,7 +153,7 @@ func TestTouch(t *testing.T) {
 	s := newSite(t)
 	b := blank(t)
 	b.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	b.start(s.url + "/")
+	b.start(s.url + "/#reactor")
 	b.settle()
 	before := reactorAsked(t, s)
 	layer := b.show("[data-panel=reactor] .handles")

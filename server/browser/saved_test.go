@@ -246,7 +246,7 @@ func TestLinks(t *testing.T) {
 // The Back button returns to what was seen before.
 func TestBack(t *testing.T) {
 	s := newSite(t)
-	b := open(t, s.url+"/")
+	b := open(t, s.url+"/#reactor")
 	var screens []string
 	for _, preset := range []string{"1", "2", "3"} {
 		// Steps within a second are one.

@@ -10,7 +10,7 @@ func TestToken(t *testing.T) {
 	s := newSite(t, "open-sesame")
 	b := blank(t)
 	b.refused()
-	b.start(s.url + "/")
+	b.start(s.url + "/#reactor")
 	b.settle()
 	if !evaluate[bool](b, "document.querySelector('#token').checkVisibility()") {
 		t.Fatal("nobody is asked for the token")

@@ -67,7 +67,7 @@ function show(name) {
 function follow() {
   const {panel, values} = decodeLink(location.hash);
   const known = Object.hasOwn(panels, panel); // and not what every object has, such as #constructor
-  const name = known ? panel : "reactor";
+  const name = known ? panel : "model"; // what the server is there for
   if (known) panels[name].read(values);
   show(name);
 }
