@@ -19,6 +19,8 @@ type Audit struct {
 	*audit.Result
 	// Recipe is how rows became numbers, in words.
 	Recipe []string `json:"-"`
+	// Trees is how to bring in the probabilities of programs that learn trees.
+	Trees string `json:"-"`
 }
 
 // AuditFiles are the names of all files there may be.
@@ -379,20 +381,12 @@ func (r *Audit) methodSection(p *report.Page) {
 		b.Table(t)
 	})
 	p.Subsection("What was not tried")
-	p.Text("Trees, boosted or in forests, were not tried: there is no well-kept program in Go that learns them. Two lines of Python bring their probabilities, out of fold, into an audit like this one:")
-	p.Code(r.treesCode())
+	p.Text("Trees, boosted or in forests, were not tried: there is no well-kept program in Go that learns them. Their probabilities, out of fold, can be brought into an audit like this one:")
+	p.Code(r.Trees)
 	if notes := r.notes(); len(notes) > 0 {
 		p.Subsection("Notes")
 		p.List(notes...)
 	}
-}
-
-// treesCode is how probabilities of another program are audited.
-func (r *Audit) treesCode() string {
-	return `p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
-DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)
-
-lossep audit scores.csv --target y --probability p, and the costs as here`
 }
 
 // statisticsText says what intervals are, and what was decided by.

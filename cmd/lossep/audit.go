@@ -122,7 +122,7 @@ not seen: out-of-fold, or of a test set.`,
 		}
 		found := &pages.Audit{
 			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
-			Data:   name, Result: result, Recipe: a.Problem().Recipe.Describe(),
+			Data:   name, Result: result, Recipe: a.Problem().Recipe.Describe(), Trees: auditOfTrees,
 		}
 		files, err := found.Files()
 		if err != nil {
@@ -137,6 +137,13 @@ not seen: out-of-fold, or of a test set.`,
 	}
 	return c
 }
+
+// auditOfTrees is how other programs' probabilities come into an audit.
+const auditOfTrees = `# Python: probabilities of cases that the model had not seen
+p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
+DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)
+
+lossep audit scores.csv --target y --probability p   # and the costs as here`
 
 // prepareAudit reads the table and the utility, or takes those of the example.
 func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {

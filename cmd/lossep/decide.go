@@ -179,11 +179,13 @@ type tally struct {
 	expected       float64
 	labelled       int
 	realised       float64
+	seen           int // of the labelled rows, those that the model was fitted to
+	trained        func(features []float64) bool
 	strange        int // outcomes that training did not know
 }
 
 func newTally(m *lossep.Model, s *decision.Spec, given bool) *tally {
-	return &tally{model: m, spec: s, given: given, byAction: make([]int, len(s.Actions()))}
+	return &tally{model: m, spec: s, given: given, byAction: make([]int, len(s.Actions())), trained: m.Trained()}
 }
 
 func (t *tally) add(d lossep.DecidedRow) {
@@ -198,6 +200,9 @@ func (t *tally) add(d lossep.DecidedRow) {
 		t.strange++
 	case ok:
 		t.labelled++
+		if t.trained != nil && t.trained(d.Row.Features) {
+			t.seen++
+		}
 		t.realised += d.Stakes.Table[d.Action][(y+1)/2]
 	}
 }
@@ -214,6 +219,9 @@ func (t *tally) lines() []string {
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
 	if t.labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %d rows with a known outcome", kind, t.realised/float64(t.labelled), t.labelled))
+		if t.seen > 0 {
+			lines = append(lines, fmt.Sprintf("%d of these are rows that the model was fitted to, so that is not what new rows %s; lossep audit measures that", t.seen, map[bool]string{true: "cost", false: "bring"}[t.spec.Costs()]))
+		}
 	}
 	if t.strange > 0 {
 		lines = append(lines, fmt.Sprintf("%d rows have an outcome that training did not know", t.strange))
