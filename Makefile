@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test browser lint format fuzz robust bench generate licences attack
+.PHONY: build test browser lint format race fuzz robust bench generate licences attack
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
@@ -18,6 +18,11 @@ lint:       ## vet and staticcheck
 
 format:     ## rewrite the code in its one format
 	go tool gofumpt -w .
+
+race:       ## what runs in several goroutines, under the race detector
+	go test -race ./internal/tasks ./internal/lanes ./kernel ./gauss ./pass
+	go test -race -run 'Core|Processor|SameBytes|Determinism|RowByRow|Panic|Fault|AtOnce|Concurrent|Batcher|Reload|Drain' \
+	  . ./level3 ./infer ./gp ./orthant ./nuts ./explore ./audit ./paper ./server ./cmd/lossep
 
 fuzz:       ## requests, tables and model files of any kind along their whole path, ten minutes each
 	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
