@@ -36,7 +36,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		return nil, inputf("utility", "a model of %d rows does not keep them, and calibration needs them; fit again with these costs and the method loss-ep", m.provenance.Rows)
 	}
 	p := &Problem{
-		Recipe: m.recipe, X: m.x, Labels: m.labels, Utility: s, Kernel: m.kernel,
+		Recipe: m.recipe, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.kernel,
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed},
 	}
 	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }); err != nil {
@@ -50,7 +50,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	}
 	l := &Learned{
 		problem: p, process: m.full,
-		model:  &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels)},
+		model:  &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)},
 		ep:     &infer.Result{Sites: infer.Sites{Terms: m.ep}, LogEvidence: m.summary.LogEvidence},
 		search: m.summary.Search,
 		second: m.second(),

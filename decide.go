@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -202,6 +203,9 @@ func (m *Model) Predictions(ctx context.Context, r *data.Reader) iter.Seq2[Predi
 				return false
 			}
 			predictions, err := m.Predict(b.X)
+			for err != nil && r.Discard(b, rowOf(err), inFile(err, b)) {
+				predictions, err = m.Predict(b.X)
+			}
 			if err != nil {
 				yield(PredictedRow{}, inFile(err, b))
 				return false
@@ -238,14 +242,18 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec)
 		m.blocks(ctx, r, func(b *data.Block, err error) bool {
 			var stakes []decision.Stakes
 			if err == nil {
-				stakes, err = s.Cases(len(b.Rows), func(i int, column string) (float64, error) { return b.Rows[i].Value(column) })
-				err = caseError("", func(i int) int { return b.Rows[i].Line }, err)
+				stakes, err = stakesOf(s, r, b)
 			}
 			if err != nil {
 				yield(DecidedRow{}, err)
 				return false
 			}
 			decisions, err := m.Decide(b.X, stakes...)
+			for err != nil && r.Discard(b, rowOf(err), inFile(err, b)) {
+				if stakes, err = stakesOf(s, r, b); err == nil {
+					decisions, err = m.Decide(b.X, stakes...)
+				}
+			}
 			if err != nil {
 				yield(DecidedRow{}, inFile(err, b))
 				return false
@@ -303,4 +311,32 @@ func inFile(err error, b *data.Block) error {
 		return far.In("", b.Rows[far.Row].Line)
 	}
 	return err
+}
+
+// rowOf is the row of a block that an error is about, −1 if it is about none.
+func rowOf(err error) int {
+	var far *FarError
+	var stakes *decision.CaseError
+	switch {
+	case errors.As(err, &far):
+		return far.Row
+	case errors.As(err, &stakes):
+		return stakes.Case
+	}
+	return -1
+}
+
+// stakesOf is what is at stake in each of the rows, or in all of them. Rows that cannot
+// be read go if the reader passes over such.
+func stakesOf(s *decision.Spec, r *data.Reader, b *data.Block) ([]decision.Stakes, error) {
+	for {
+		stakes, err := s.Cases(len(b.Rows), func(i int, column string) (float64, error) { return b.Rows[i].Value(column) })
+		if err == nil {
+			return stakes, nil
+		}
+		row := rowOf(err)
+		if err = caseError("", func(i int) int { return b.Rows[i].Line }, err); !r.Discard(b, row, err) {
+			return nil, err
+		}
+	}
 }

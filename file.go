@@ -85,6 +85,9 @@ func (m *Model) file() (*safetensors.File, error) {
 		labels[i] = int64(y)
 	}
 	f.AddInts("labels", labels, n)
+	if m.weights != nil {
+		f.AddFloats("weights", m.weights, n)
+	}
 	addSites(f, "ep", m.ep)
 	if m.inducing == nil && m.method != EP && m.method != Corrected {
 		addSites(f, "sites", m.sites)
@@ -283,11 +286,22 @@ func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
 	if m.ep, err = readSites(f, "ep", n); err != nil {
 		return 0, err
 	}
+	tensors = 4
+	if m.recipe.Weighted() {
+		t, err := f.Floats("weights", n)
+		if err != nil {
+			return 0, err
+		}
+		if err := checkWeights(t.Floats, n); err != nil {
+			return 0, err
+		}
+		m.weights = t.Floats
+		tensors++
+	}
 	if m.inducing != nil {
-		return 4, nil
+		return tensors, nil
 	}
 	m.sites = m.ep
-	tensors = 4
 	if m.method != EP && m.method != Corrected {
 		if m.sites, err = readSites(f, "sites", n); err != nil {
 			return 0, err

@@ -55,7 +55,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Induces(p.Len()) {
 		return p.induce(ctx)
 	}
-	terms := p.opt.Likelihood.terms(p.Labels)
+	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
 	if !p.opt.Fixed {
 		return p.optimise(ctx, terms)
 	}
@@ -150,7 +150,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	}
 	m := &Model{
 		recipe: p.Recipe, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
-		x: p.X, labels: p.Labels,
+		x: p.X, labels: p.Labels, weights: p.Weights,
 		ep: l.ep.Sites.Terms, sites: found.Sites.Terms, calibration: found.Calibration(),
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
 		summary: Summary{

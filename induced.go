@@ -95,18 +95,25 @@ func (l *Learned) Inducing() int {
 // terms are the terms of labels, without a place in memory for each.
 type terms struct {
 	labels             []int
+	weights            []float64 // nil if all are one
 	negative, positive factor.Factor
 }
 
-func (l Likelihood) many(labels []int) terms { return terms{labels, l.term(-1), l.term(+1)} }
+func (l Likelihood) many(labels []int, weights []float64) terms {
+	return terms{labels, weights, l.term(-1), l.term(+1)}
+}
 
 func (t terms) Len() int { return len(t.labels) }
 
 func (t terms) Term(i int) factor.Factor {
+	term := t.negative
 	if t.labels[i] > 0 {
-		return t.positive
+		term = t.positive
 	}
-	return t.negative
+	if t.weights != nil && t.weights[i] != 1 {
+		return factor.Power{Of: term, Alpha: t.weights[i]}
+	}
+	return term
 }
 
 // induce finds inducing points and the kernel.
@@ -128,7 +135,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.opt.Likelihood.many(p.Labels), o)
+	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.opt.Likelihood.many(p.Labels, p.Weights), o)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +168,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
 	if keepsRows(p.Len(), p.Recipe.Dim()) {
-		m.x, m.labels, m.ep = p.X, p.Labels, fit.Sites
+		m.x, m.labels, m.weights, m.ep = p.X, p.Labels, p.Weights, fit.Sites
 	}
 	if d.Objective != "" {
 		m.summary.Objective = &Objective{d.Objective, found.LogEvidence}
@@ -194,7 +201,7 @@ type foundByPasses struct {
 // inferInduced runs a method from the fixed point of EP.
 func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPasses, error) {
 	p, fit := l.problem, l.induced
-	shards := fit.Process.Shards(p.X, p.opt.Likelihood.many(p.Labels), p.room())
+	shards := fit.Process.Shards(p.X, p.opt.Likelihood.many(p.Labels, p.Weights), p.room())
 	found := &foundByPasses{local: pass.NewLocal(shards, slices.Clone(fit.Sites))}
 	o := pass.Settings{Warm: true, Tolerance: induceTolerance, Trace: p.traced(method)}
 	switch method {
@@ -255,10 +262,9 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 // leaveOneOut predicts and decides every training row without it, in one pass.
 func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
 	p := l.problem
-	t := p.opt.Likelihood.many(p.Labels)
 	tally := p.newTally(method)
 	_, err := found.local.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule, Power: p.opt.Power}, func(i int, mean, variance float64) {
-		tally.add(i, t.Term(i), mean, variance)
+		tally.add(i, mean, variance)
 	})
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type Model struct {
 	method      Method
 	x           *mat.Dense     // nil if there are too many rows
 	labels      []int          // likewise
+	weights     []float64      // how often each of them counts, nil if once
 	ep, sites   []gauss.Scalar // of EP, likewise, and of the method, nil with inducing points
 	calibration *gauss.Natural // of LossVI only
 	summary     Summary
@@ -100,7 +101,7 @@ func (m *Model) expectationPropagation() ([]opinion, error) {
 	if err != nil {
 		return nil, err
 	}
-	terms := &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels)}
+	terms := &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)}
 	corrected := Corrected.row(len(m.labels)).Refine(terms, &infer.Result{Q: q, Sites: infer.Sites{Terms: m.ep}})
 	return []opinion{newOpinion(EP, m.full, q, m.ep, nil), {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
 }

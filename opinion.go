@@ -47,7 +47,7 @@ func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 			p[i][0], p[i][1] = probabilities(outcome, mean[i], variance[i])
 			out[i] = Prediction{mean[i], variance[i], p[i]}
 		}
-		return out
+		return m.shiftPredictions(out)
 	}
 	// Rows are asked about one by one, because what the products of larger matrices round
 	// to depends on their shape.
@@ -62,6 +62,16 @@ func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 		}
 		out[i] = Prediction{mean[0], variance[0], p[i]}
 	})
+	return m.shiftPredictions(out)
+}
+
+// shiftPredictions makes probabilities those of the population that decisions are for.
+func (m *Model) shiftPredictions(out []Prediction) []Prediction {
+	if t := &m.recipe.Target; t.Prevalence > 0 {
+		for _, p := range out {
+			shift(t, p.Probabilities)
+		}
+	}
 	return out
 }
 
@@ -96,5 +106,8 @@ func (o *opinion) probabilities(m *Model, x *mat.Dense) [][]float64 {
 	tasks.For(n, func(i int) {
 		m.likelihood.outcome().Pair(o.posterior, m.process.At(rowsOf(x, []int{i})), out[i])
 	})
+	for _, pair := range out {
+		shift(&m.recipe.Target, pair)
+	}
 	return out
 }

@@ -91,6 +91,7 @@ type Problem struct {
 	Recipe  *data.Recipe
 	X       *mat.Dense     // one row of features for each training row
 	Labels  []int          // +1 or −1
+	Weights []float64      // how often each row counts, nil if each counts once
 	Utility *decision.Spec // with the outcomes of the target
 	Kernel  kernel.Kernel  // where the search starts, or what is kept
 	// Notes are what a person should know about the table, and Codes the numeric columns
@@ -124,10 +125,10 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if p.Recipe = o.Recipe; p.Recipe == nil {
 		var l *data.Learned
 		if l, err = data.Learn(t, o.Data); err == nil {
-			p.Recipe, p.X, p.Labels, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Notes, l.Codes
+			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
 		}
-	} else {
-		p.X, p.Labels, err = encode(p.Recipe, t)
+	} else if p.X, p.Labels, err = encode(p.Recipe, t); err == nil {
+		err = p.readWeights(t)
 	}
 	if err != nil {
 		return nil, err
@@ -263,7 +264,7 @@ func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
 		if err != nil {
 			return nil, nil, &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", i+1, err), Err: err}
 		}
-		tables = append(tables, t)
+		tables = append(tables, p.forPopulation(t))
 	}
 	return rows, tables, nil
 }

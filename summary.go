@@ -1,10 +1,10 @@
 package lossep
 
 import (
+	"math"
 	"slices"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 )
@@ -77,7 +77,8 @@ type LeaveOneOut struct {
 	// Method is whose predictions these are: those of EP where the method itself,
 	// Corrected, has none without a row.
 	Method Method `json:"method"`
-	// LogPredictive is the sum of the log probabilities of the labels.
+	// LogPredictive is the sum of the log probabilities of the labels, by the rows'
+	// CaseWeights if they have any.
 	LogPredictive float64 `json:"log_predictive"`
 	// Value is what the decisions cost, or bring, per row.
 	Value float64 `json:"value"`
@@ -93,7 +94,6 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 	views := m.full.Views()
 	mean, variance := make([]float64, n), make([]float64, n)
 	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
-	terms := m.likelihood.terms(p.Labels)
 	method := m.method
 	if d := m.method.row(n); d.Refines() {
 		method = Method(d.Of)
@@ -104,7 +104,7 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 		if !cavity.Proper() {
 			return nil
 		}
-		tally.add(i, terms[i], cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
+		tally.add(i, cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
 	}
 	return tally.result()
 }
@@ -113,6 +113,7 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 type tally struct {
 	problem  *Problem
 	outcome  decision.Outcome
+	shares   []float64 // of the rows in averages
 	loo      *LeaveOneOut
 	constant []float64 // of every action for all rows
 	improper bool
@@ -120,25 +121,30 @@ type tally struct {
 
 func (p *Problem) newTally(method Method) *tally {
 	return &tally{
-		problem: p, outcome: p.opt.Likelihood.outcome(), loo: &LeaveOneOut{Method: method},
+		problem: p, outcome: p.opt.Likelihood.outcome(), shares: p.shares(), loo: &LeaveOneOut{Method: method},
 		constant: make([]float64, len(p.Stakes(0).Table)),
 	}
 }
 
 // add takes in training row i, whose latent value has this mean and variance without it.
-func (t *tally) add(i int, term factor.Factor, mean, variance float64) {
+func (t *tally) add(i int, mean, variance float64) {
 	if !(variance >= 0) {
 		t.improper = true
 		return
 	}
 	p := t.problem
-	logP, _, _ := term.LogMean(mean, variance)
-	t.loo.LogPredictive += logP
-	p0, p1 := t.outcome.Probability(mean, variance)
-	stakes, y, n := p.Stakes(i), (p.Labels[i]+1)/2, float64(p.Len())
-	t.loo.Value += stakes.Table[stakes.Best([]float64{p0, p1}, -1)][y] / n
+	stakes, y := p.Stakes(i), (p.Labels[i]+1)/2
+	logP, _, _ := t.outcome[y].LogMean(mean, variance)
+	pair := make([]float64, 2)
+	pair[0], pair[1] = t.outcome.Probability(mean, variance)
+	if target := &p.Recipe.Target; target.Prevalence > 0 {
+		shift(target, pair)
+		logP = math.Log(pair[y])
+	}
+	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
+	t.loo.Value += stakes.Table[stakes.Best(pair, -1)][y] * t.shares[i]
 	for a, row := range stakes.Table {
-		t.constant[a] += row[y] / n
+		t.constant[a] += row[y] * t.shares[i]
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -67,18 +68,24 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 	if err != nil {
 		return nil, err
 	}
+	for i, w := range p.Weights {
+		model.Terms[i] = factor.Power{Of: model.Terms[i], Alpha: w}
+	}
 	views := process.At(x)
-	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed)
+	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed, p.Weights == nil)
 	if err != nil {
 		return nil, fmt.Errorf("the exact posterior: %w", err)
 	}
 	r.Probabilities, r.StdErrs = make([]float64, views.Len()), make([]float64, views.Len())
 	decision.Probit().Probabilities(posterior, views, r.Probabilities, r.StdErrs)
+	p.Shift(r.Probabilities)
 	return r, nil
 }
 
-func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64) (infer.Posterior, *Reference, error) {
-	if len(m.Terms) <= exactRows {
+// draw draws independently where that can be done, which with weights it cannot, and
+// otherwise by chains.
+func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64, equal bool) (infer.Posterior, *Reference, error) {
+	if equal && len(m.Terms) <= exactRows {
 		// The evidence is not needed.
 		posterior, err := infer.Exact{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
 		if err == nil {

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -179,41 +178,6 @@ func (b *binding) readTable(t *Table, use func(row int, f *field, v reading) (pr
 		total.add(reports[block])
 	}
 	return total, nil
-}
-
-// Labels gives the outcomes ±1 of a table that has the target column.
-func (r *Recipe) Labels(t *Table) ([]int, error) {
-	b, err := r.bind(t.file, 1, t.columns, t.header)
-	if err != nil {
-		return nil, err
-	}
-	if b.target < 0 {
-		_, err := b.column(r.Target.Column)
-		return nil, err
-	}
-	c := t.cells[b.target]
-	seen := make(map[string]bool)
-	known := func(text string) bool {
-		if !seen[text] {
-			_, seen[text] = r.Target.Label(text)
-		}
-		return seen[text]
-	}
-	for i := range t.n {
-		if text := c.text(t.at(i, b.target)); !known(text) {
-			return nil, b.strangeOutcome(t.Line(i), text)
-		}
-	}
-	return r.Target.labels(t, b.target), nil
-}
-
-// strangeOutcome refuses an outcome that is neither of the two.
-func (b *binding) strangeOutcome(line int, text string) error {
-	target := &b.recipe.Target
-	at := b.at(line, b.target)
-	at.Msg = fmt.Sprintf("the outcome %s is neither %s nor %s", quote(text), quote(target.Positive), quote(target.Negative))
-	at.Fix = "use the spellings of the training file"
-	return at
 }
 
 // Values are those of a numeric column in rows that the recipe encoded, as they were

@@ -3,17 +3,20 @@ package data
 import (
 	"fmt"
 	"slices"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // binding says where in the rows of a file the columns of a recipe are.
 type binding struct {
-	recipe  *Recipe
-	fields  []field
-	file    string
-	names   []string // of the file's columns
-	source  []int    // for each column of the recipe the file's column, or −1
-	target  int      // the file's column with the outcome, or −1
-	ignored []string // columns of the file that the recipe does not know
+	recipe    *Recipe
+	fields    []field
+	file      string
+	names     []string        // of the file's columns
+	source    []int           // for each column of the recipe the file's column, or −1
+	target    int             // the file's column with the outcome, or −1
+	condition *expr.Condition // that is the outcome, if the file has its columns
+	ignored   []string        // columns of the file that the recipe does not know
 }
 
 // bind matches columns by name where both the training file and this one name
@@ -40,7 +43,25 @@ func (r *Recipe) bind(file string, line int, names []string, header bool) (*bind
 			b.target = b.source[i]
 		}
 	}
+	if r.Target.Condition {
+		b.bindCondition()
+	}
 	return b, nil
+}
+
+// bindCondition finds the columns of an outcome that is a condition; without one of
+// them the file has no outcome.
+func (b *binding) bindCondition() {
+	c, err := expr.ParseCondition(b.recipe.Target.Column)
+	if err != nil {
+		return // Validate has seen to it
+	}
+	for _, name := range c.Columns() {
+		if _, err := b.column(name); err != nil {
+			return
+		}
+	}
+	b.condition = &c
 }
 
 // needed is the number of columns new rows must have.
@@ -110,7 +131,7 @@ func (b *binding) byName(line int) error {
 // without the outcome.
 func (b *binding) byPosition(line int) error {
 	all, here := len(b.recipe.Columns), len(b.names)
-	if here != all && here != all-1 {
+	if here != all && (here != all-1 || b.recipe.Target.Condition) {
 		return &Error{
 			File: b.file, Line: line, Column: min(here, all) + 1,
 			Msg: fmt.Sprintf("%s where the training file had %d (the outcome may be left out)", plural(here, "column"), all),

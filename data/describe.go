@@ -26,7 +26,7 @@ func (r *Recipe) Summary() []string {
 		fmt.Sprintf("%s; outcome %s: positive %s (%s, %.1f %%), negative %s (%s, %.1f %%)", plural(r.Rows, "row"), quote(t.Column),
 			quote(t.Positive), plural(t.PositiveRows, "row"), share(t.PositiveRows),
 			quote(t.Negative), plural(t.NegativeRows, "row"), share(t.NegativeRows)),
-		fmt.Sprintf("%s → %s", plural(len(r.Columns)-1, "column"), plural(r.Dim(), "feature")),
+		fmt.Sprintf("%s → %s", plural(r.given(), "column"), plural(r.Dim(), "feature")),
 	}
 	if n := count[Numeric]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s %s", plural(n, "numeric column"), scaling))
@@ -50,6 +50,17 @@ func (r *Recipe) Summary() []string {
 		lines = append(lines, "dropped "+line)
 	}
 	return lines
+}
+
+// given is the number of columns beside the outcome.
+func (r *Recipe) given() int {
+	n := 0
+	for i := range r.Columns {
+		if r.Columns[i].Kind != Outcome {
+			n++
+		}
+	}
+	return n
 }
 
 // Describe is the Summary followed by one line for each column that makes

@@ -44,6 +44,8 @@ type Options struct {
 	Ordered     []OrderedSet // columns whose categories have an order
 	Dates       DateOrder    // of dates that could be either; empty means to ask
 
+	Prevalence float64 // share of positive outcomes among the cases to be decided, 0 if as in the rows
+
 	Impute    bool     // fill missing cells by median or mode, with an indicator feature
 	Markers   []string // spellings of a missing cell beside DefaultMissing
 	KeepScale bool     // leave numeric columns as they are instead of standardising
@@ -125,11 +127,20 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 		r.Decimal = ","
 	}
 	l.Recipe = r
-	if r.Target, l.Labels, err = learnTarget(t, roles.target, o, m); err != nil {
+	if roles.condition != nil {
+		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
+	} else {
+		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m)
+	}
+	if err != nil {
 		return nil, err
 	}
+	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {
-		if l.Weights, err = t.weights(roles.weights); err != nil {
+		if l.Weights, err = t.Weights(t.columns[roles.weights]); err != nil {
+			return nil, err
+		}
+		if r.Target.Share, err = weightShare(t, roles.weights, l.Labels, l.Weights); err != nil {
 			return nil, err
 		}
 	}

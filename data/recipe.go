@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // Recipe is what was learned from the training rows and is applied unchanged
@@ -24,11 +26,42 @@ type Recipe struct {
 
 // Target is the outcome to be decided about.
 type Target struct {
-	Column       string `json:"column"`
-	Positive     string `json:"positive"` // spelling of y = +1
-	Negative     string `json:"negative"` // spelling of y = −1
+	Column       string `json:"column"`              // its name, or the condition
+	Condition    bool   `json:"condition,omitempty"` // over columns, in the language of package expr
+	Positive     string `json:"positive"`            // spelling of y = +1
+	Negative     string `json:"negative"`            // spelling of y = −1
 	PositiveRows int    `json:"positive_rows"`
 	NegativeRows int    `json:"negative_rows"`
+
+	// Share is that of the positive rows in the weights, if rows have weights.
+	Share float64 `json:"share,omitempty"`
+	// Prevalence is the share of positive outcomes among the cases to be decided, if it
+	// is another than in the training rows.
+	Prevalence float64 `json:"prevalence,omitempty"`
+}
+
+// PositiveShare is that of the positive outcome in the training rows.
+func (t *Target) PositiveShare() float64 {
+	if t.Share > 0 {
+		return t.Share
+	}
+	return float64(t.PositiveRows) / float64(t.PositiveRows+t.NegativeRows)
+}
+
+// Shift is how much more frequent the outcomes are among the cases to be decided than
+// among the training rows: a probability P(y | x) of the training rows is proportional to
+// it times this there. Both are one if no prevalence is given.
+func (t *Target) Shift() (negative, positive float64) {
+	if t.Prevalence == 0 {
+		return 1, 1
+	}
+	share := t.PositiveShare()
+	return (1 - t.Prevalence) / (1 - share), t.Prevalence / share
+}
+
+// Weighted tells whether training rows have weights.
+func (r *Recipe) Weighted() bool {
+	return slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Kind == Weights })
 }
 
 // Kind says what becomes of a column.
@@ -164,6 +197,10 @@ func (r *Recipe) Validate() error {
 	// The counts are compared without a sum, which could overflow.
 	case t.PositiveRows < 1 || t.NegativeRows < 1 || t.PositiveRows > r.Rows || t.NegativeRows != r.Rows-t.PositiveRows:
 		return fail("%d positive and %d negative rows of %d", t.PositiveRows, t.NegativeRows, r.Rows)
+	case t.Share < 0 || t.Share >= 1 || (t.Share > 0) != r.Weighted():
+		return fail("a share of %v of the weights", t.Share)
+	case !(t.Prevalence >= 0 && t.Prevalence < 1):
+		return fail("a prevalence of %v", t.Prevalence)
 	case len(r.Columns) > maxColumns:
 		return fail("%d columns, more than %d", len(r.Columns), maxColumns)
 	}
@@ -177,17 +214,37 @@ func (r *Recipe) Validate() error {
 		if problem := c.inconsistency(r.Impute, r.Standardize); problem != "" {
 			return fail("column %d (%s): %s", i+1, quote(c.Name), problem)
 		}
-		if (c.Kind == Outcome) != (c.Name == t.Column) {
+		if (c.Kind == Outcome) != (c.Name == t.Column && !t.Condition) {
 			return fail("column %d (%s) has kind %s, but the outcome is %s", i+1, quote(c.Name), quote(string(c.Kind)), quote(t.Column))
 		}
 	}
-	if !names[t.Column] {
-		return fail("the outcome %s is not among the columns", quote(t.Column))
+	if problem := t.problem(names); problem != "" {
+		return fail("the outcome %s %s", quote(t.Column), problem)
 	}
 	if r.Dim() == 0 {
 		return fail("no features")
 	}
 	return nil
+}
+
+// problem says what is wrong with the columns of the outcome.
+func (t *Target) problem(names map[string]bool) string {
+	if !t.Condition {
+		if !names[t.Column] {
+			return "is not among the columns"
+		}
+		return ""
+	}
+	c, err := expr.ParseCondition(t.Column)
+	if err != nil {
+		return "is no condition: " + err.Error()
+	}
+	for _, name := range c.Columns() {
+		if !names[name] {
+			return "needs the column " + quote(name)
+		}
+	}
+	return ""
 }
 
 // inconsistency says what is wrong with the column, or nothing. Fields that the

@@ -26,6 +26,20 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 			refitted.Target.NegativeRows++
 		}
 	}
+	if r.Weighted() {
+		for i := range r.Columns {
+			if r.Columns[i].Kind != Weights {
+				continue
+			}
+			weights, err := t.Weights(r.Columns[i].Name)
+			if err != nil {
+				return nil, err
+			}
+			if refitted.Target.Share, err = weightShare(t, b.source[i], y, weights); err != nil {
+				return nil, err
+			}
+		}
+	}
 	refitted.Columns = make([]Column, len(r.Columns))
 	m := newMarkers(r.Missing)
 	tasks.Each(len(r.Columns), func() func(int) {

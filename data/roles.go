@@ -2,12 +2,15 @@ package data
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // roles are what the options say about columns, by number.
 type roles struct {
-	target, id, weights int // −1 where there is none
+	target, id, weights int             // −1 where there is none
+	condition           *expr.Condition // the outcome, if it is no column
+	parts               []int           // and the columns it is made of
 	categorical         map[int]bool
 	ordered             map[int]*OrderedSet
 	dropped             map[int]string // with the reason
@@ -26,7 +29,10 @@ func (o *Options) roles(t *Table) (*roles, error) {
 			use(j)
 		}
 	}
-	find(o.Target, func(j int) { r.target = j })
+	if r.target, err = t.Column(o.Target); err != nil {
+		r.target = -1
+		r.condition, r.parts, err = t.condition(o.Target)
+	}
 	find(o.ID, func(j int) { r.id = j })
 	find(o.Weights, func(j int) { r.weights = j })
 	for _, ref := range o.Categorical {
@@ -49,6 +55,9 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	for _, ref := range o.Drop {
 		find(ref, func(j int) { r.dropped[j] = "left out as asked" })
 	}
+	for _, j := range r.parts {
+		r.dropped[j] = "the outcome is made of it"
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +69,7 @@ func (r *roles) check(t *Table) error {
 	clash := func(j int, text string) error {
 		return &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: text, Fix: "give it one part only"}
 	}
-	if r.target == r.id || r.target == r.weights {
+	if r.target >= 0 && (r.target == r.id || r.target == r.weights) {
 		return clash(r.target, "the outcome cannot name the rows or weigh them")
 	}
 	if r.id >= 0 && r.id == r.weights {
@@ -86,29 +95,45 @@ func (r *roles) settled(t *Table, j int) (Column, bool) {
 		c.Kind = Identity
 	case drop:
 		c.Kind, c.Reason = Dropped, reason
+		// Costs and conditions may need its numbers.
+		s := scan(t, j, newMarkers(DefaultMissing()))
+		if n, odd := s.notation(); n != nil && len(odd) == 0 && *n != (Notation{}) {
+			c.Notation = n
+		}
 	default:
 		return c, false
 	}
 	return c, true
 }
 
-// weights reads how much each row counts.
-func (t *Table) weights(j int) ([]float64, error) {
-	values, err := t.Floats(t.columns[j])
+// Weights reads how much each row counts from a column.
+func (t *Table) Weights(column string) ([]float64, error) {
+	values, err := t.Floats(column)
 	if err != nil {
 		return nil, err
 	}
-	sum := 0.0
+	j, _ := t.Column(column)
 	for i, w := range values {
-		if !(w >= 0) || math.IsInf(w, 0) {
+		if !(w >= 0) || w > 1e9 {
 			at := t.cell(i, j)
-			at.Msg, at.Fix = fmt.Sprintf("the weight %v is below zero", w), "give every row a weight of zero or more"
+			at.Msg, at.Fix = fmt.Sprintf("the weight %v is below zero, or above a thousand million", w), "give every row a weight of how often it counts"
 			return nil, at
 		}
-		sum += w
-	}
-	if sum == 0 {
-		return nil, &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "all weights are zero", Fix: "give weights above zero, or leave the column out"}
 	}
 	return values, nil
+}
+
+// weightShare is the share of the positive rows in the weights.
+func weightShare(t *Table, j int, labels []int, weights []float64) (float64, error) {
+	var sums [2]float64
+	for i, y := range labels {
+		sums[(y+1)/2] += weights[i]
+	}
+	if sums[0] == 0 || sums[1] == 0 {
+		return 0, &Error{
+			File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the weights of an outcome add up to zero",
+			Fix: "give rows of both outcomes weights above zero, or leave the weights out",
+		}
+	}
+	return sums[1] / (sums[0] + sums[1]), nil
 }

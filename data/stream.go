@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"gonum.org/v1/gonum/mat"
@@ -102,6 +101,59 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 // is not closed, still end it.
 func (rd *Reader) Skip(bad func(Bad)) { rd.skip = bad }
 
+// Discard takes a row out of a block for an error that was found later, if the reader
+// passes over such rows, and reports whether it does.
+func (rd *Reader) Discard(b *Block, row int, err error) bool {
+	if rd.skip == nil || row < 0 || row >= len(b.Rows) {
+		return false
+	}
+	bad := &b.Rows[row]
+	rd.skip(Bad{Line: bad.Line, Cells: bad.Cells(), Err: err})
+	b.Rows = slices.Delete(b.Rows, row, row+1)
+	if len(b.Rows) == 0 {
+		b.X = new(mat.Dense)
+		return true
+	}
+	x := mat.NewDense(len(b.Rows), rd.bound.recipe.Dim(), nil)
+	for i := range b.Rows {
+		x.SetRow(i, b.Rows[i].Features)
+		b.Rows[i].Features = x.RawRowView(i)
+	}
+	b.X = x
+	return true
+}
+
+// Identity is the name of the column that names the rows, if the file has it.
+func (rd *Reader) Identity() (name string, ok bool) {
+	j := rd.bound.identity()
+	if j < 0 {
+		return "", false
+	}
+	return rd.bound.names[j], true
+}
+
+// identity is the file's column that names the rows, or −1.
+func (b *binding) identity() int {
+	for i := range b.recipe.Columns {
+		if b.recipe.Columns[i].Kind == Identity {
+			return b.source[i]
+		}
+	}
+	return -1
+}
+
+// Identity is the name of the row, empty if the file has none.
+func (r *Row) Identity() string {
+	if j := r.bound.identity(); j >= 0 {
+		return string(r.cell(j))
+	}
+	return ""
+}
+
+// Unusual names the columns in which the row is unlike the training rows: a category
+// they did not have, or a number far outside theirs.
+func (r *Row) Unusual() []string { return append(slices.Clone(r.Unseen), r.Far...) }
+
 // fit scores how well a first row suits the recipe: by the names it holds, or
 // by having the right number of cells and how many of them can be encoded.
 func (r *Recipe) fit(first []string) int {
@@ -155,7 +207,7 @@ func (r *Recipe) looksLikeHeader(first []string) bool {
 func (rd *Reader) Columns() []string { return slices.Clone(rd.bound.names) }
 
 // HasTarget tells whether the file has the outcome.
-func (rd *Reader) HasTarget() bool { return rd.bound.target >= 0 }
+func (rd *Reader) HasTarget() bool { return rd.bound.target >= 0 || rd.bound.condition != nil }
 
 // Report counts what the recipe had not seen in the rows read so far.
 func (rd *Reader) Report() *Report { return rd.report }
@@ -341,24 +393,4 @@ func (r *Row) Value(column string) (float64, error) {
 		}
 	}
 	return 0, notFinite(r.bound.at(r.Line, j), string(cell))
-}
-
-// Label is the outcome ±1 of the row; ok is false where the file has none or
-// the cell is missing.
-func (r *Row) Label() (y int, ok bool, err error) {
-	j := r.bound.target
-	if j < 0 {
-		return 0, false, nil
-	}
-	text := string(r.cell(j))
-	if r.decimal == ',' {
-		text = strings.Replace(text, ",", ".", 1)
-	}
-	if y, ok = r.bound.recipe.Target.Label(text); ok {
-		return y, true, nil
-	}
-	if r.bound.fields[0].markers.text([]byte(text)) {
-		return 0, false, nil
-	}
-	return 0, false, r.bound.strangeOutcome(r.Line, text)
 }

@@ -148,27 +148,14 @@ func (t *Table) Floats(ref string) ([]float64, error) {
 		return nil, err
 	}
 	values := make([]float64, t.n)
-	var s *scanned // made where texts have to be looked at
-	var notation *Notation
+	r := &numberReader{table: t, column: j, markers: newMarkers(DefaultMissing())}
 	for i := range values {
-		cell := t.at(i, j)
-		if !isWord(cell) {
-			values[i] = cell
-			continue
+		if values[i], err = r.value(i); err == errMissingPart {
+			err = notFinite(t.cell(i, j), t.cells[j].text(t.at(i, j)))
 		}
-		if s == nil {
-			s = scan(t, j, newMarkers(DefaultMissing()))
-			notation, _ = s.notation()
+		if err != nil {
+			return nil, err
 		}
-		text := t.cells[j].word(cell)
-		x, ok := 0.0, false
-		if notation != nil {
-			x, ok = notation.parse(text)
-		}
-		if !ok {
-			return nil, notFinite(t.cell(i, j), string(text))
-		}
-		values[i] = x
 	}
 	return values, nil
 }

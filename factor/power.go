@@ -6,8 +6,10 @@ import (
 	"github.com/lossep/lossep/internal/finite"
 )
 
-// Power is the term tᵅ, 0 < α ≤ 1, for a t that bends near zero over about one, as the
-// probability of an outcome does: what power expectation propagation exchanges at a time.
+// Power is the term tᵅ, α ≥ 0, for a t that bends near zero over about one, as the
+// probability of an outcome does: what power expectation propagation exchanges at a time,
+// and a case that counts α times. As one term it is projected as a whole, where copies of
+// t with a site each would be projected one by one.
 type Power struct {
 	Of    Factor
 	Alpha float64

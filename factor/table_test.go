@@ -47,6 +47,11 @@ var lawTable = []lawCase{
 	power(-1, 0.05),
 	power(1, 1),
 	powerOfLogit(1, 0.3),
+	power(1, 2),
+	power(-1, 25),
+	powerOfLogit(-1, 2.5),
+	powerOfRobust(1, 0.01, 3),
+	powerOfRobust(-1, 0.1, 0.5),
 	gaussian(0.7, 1.3),
 	gaussian(-50, 1e-4),
 	gaussian(3, 1e6),
@@ -74,14 +79,17 @@ func logit(y float64) lawCase {
 }
 
 // power is a power of Φ, which bends where Φ does.
-func power(y, alpha float64) lawCase {
-	c := probit(y)
-	c.Factor, c.mirror = factor.Power{Of: c.Factor, Alpha: alpha}, factor.Power{Of: c.mirror, Alpha: alpha}
-	return c
-}
+func power(y, alpha float64) lawCase { return powerOf(probit(y), alpha) }
 
-func powerOfLogit(y, alpha float64) lawCase {
-	c := logit(y)
+func powerOfLogit(y, alpha float64) lawCase { return powerOf(logit(y), alpha) }
+
+func powerOfRobust(y, noise, alpha float64) lawCase { return powerOf(robust(y, noise), alpha) }
+
+// powerOf bends as its term does, sharper by the root of a power above one.
+func powerOf(c lawCase, alpha float64) lawCase {
+	for k := range c.bends {
+		c.bends[k].width /= math.Sqrt(max(1, alpha))
+	}
 	c.Factor, c.mirror = factor.Power{Of: c.Factor, Alpha: alpha}, factor.Power{Of: c.mirror, Alpha: alpha}
 	return c
 }

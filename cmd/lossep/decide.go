@@ -46,7 +46,7 @@ outcome already, made by any program.`,
 	flags := c.Flags()
 	utility := addUtilityFlags(flags)
 	table := addTableFlags(flags)
-	unseen := addUnseenFlags(flags)
+	doubtful := addDoubtFlags(flags)
 	addRowFlags(c, &keep, &output)
 	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model")
 	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
@@ -86,19 +86,23 @@ outcome already, made by any program.`,
 		if err != nil {
 			return blame(err, name)
 		}
+		if err := doubtful.watch(rd); err != nil {
+			return err
+		}
+		defer doubtful.abandon()
 		s := newTally(m, spec, given)
 		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.file), func(ctx context.Context, w io.Writer) error {
-			rows := newRowWriter(w, *format, rd.Columns(), keep, decisionNames(spec, *format))
+			rows := newRowWriter(w, *format, rd, keep, decisionNames(spec, *format))
 			for d, err := range m.Decisions(ctx, rd, spec) {
 				if err != nil {
 					return blame(err, name)
 				}
 				s.add(d)
-				if err := rows.write(d.Row.Cells(), decisionValues(spec, d.Decision, *format)...); err != nil {
+				if err := rows.write(d.Row, decisionValues(spec, d.Decision, *format)...); err != nil {
 					return err
 				}
 			}
-			if err := unseen.check(rd.Report(), name); err != nil {
+			if err := doubtful.check(rd, name); err != nil {
 				return err
 			}
 			return rows.flush()
@@ -106,7 +110,7 @@ outcome already, made by any program.`,
 		if err != nil {
 			return err
 		}
-		return writeSummary(c.ErrOrStderr(), append(s.lines(), rd.Report().Lines()...))
+		return writeSummary(c.ErrOrStderr(), append(append(s.lines(), rd.Report().Lines()...), doubtful.lines()...))
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 	}
 	flags := c.Flags()
 	table := addTableFlags(flags)
-	unseen := addUnseenFlags(flags)
+	doubtful := addDoubtFlags(flags)
 	addRowFlags(c, &keep, &output)
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -51,19 +52,23 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return blame(err, name)
 		}
+		if err := doubtful.watch(rd); err != nil {
+			return err
+		}
+		defer doubtful.abandon()
 		n := 0
 		err = writeRows(c.Context(), c.OutOrStdout(), output, args, func(ctx context.Context, w io.Writer) error {
-			rows := newRowWriter(w, *format, rd.Columns(), keep, []string{"mean", "variance", "probability"})
+			rows := newRowWriter(w, *format, rd, keep, []string{"mean", "variance", "probability"})
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
 					return blame(err, name)
 				}
 				n++
-				if err := rows.write(p.Row.Cells(), p.Mean, p.Variance, p.Probability()); err != nil {
+				if err := rows.write(p.Row, p.Mean, p.Variance, p.Probability()); err != nil {
 					return err
 				}
 			}
-			if err := unseen.check(rd.Report(), name); err != nil {
+			if err := doubtful.check(rd, name); err != nil {
 				return err
 			}
 			return rows.flush()
@@ -71,7 +76,8 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return err
 		}
-		return writeSummary(c.ErrOrStderr(), append([]string{fmt.Sprintf("%d rows predicted by %s", n, m.Method())}, rd.Report().Lines()...))
+		lines := append([]string{fmt.Sprintf("%d rows predicted by %s", n, m.Method())}, rd.Report().Lines()...)
+		return writeSummary(c.ErrOrStderr(), append(lines, doubtful.lines()...))
 	}
 	return c
 }
@@ -111,6 +117,7 @@ func writeSummary(w io.Writer, lines []string) error {
 type rowWriter struct {
 	csv    *csv.Writer
 	json   *json.Encoder
+	id     string   // name of the column that names the rows, if there is one
 	input  []string // names of the input's columns, if they are kept
 	names  []string // of the new ones
 	record []string
@@ -118,10 +125,12 @@ type rowWriter struct {
 
 // newRowWriter begins with the names of the columns. Where the input has one of them
 // already, the new ones are told apart by a prefix.
-func newRowWriter(w io.Writer, f format, input []string, keep bool, names []string) *rowWriter {
-	r := &rowWriter{names: names}
+func newRowWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []string) *rowWriter {
+	r := &rowWriter{names: append(slices.Clone(names), "unusual")}
 	if keep {
-		r.input = input
+		r.input = rd.Columns()
+	} else {
+		r.id, _ = rd.Identity()
 	}
 	if f == "json" {
 		r.json = json.NewEncoder(w)
@@ -129,8 +138,11 @@ func newRowWriter(w io.Writer, f format, input []string, keep bool, names []stri
 	}
 	r.csv = csv.NewWriter(w)
 	head := slices.Clone(r.input)
-	for _, name := range names {
-		if slices.Contains(r.input, name) {
+	if r.id != "" {
+		head = append(head, r.id)
+	}
+	for _, name := range r.names {
+		if slices.Contains(r.input, name) || name == r.id {
 			name = "lossep_" + name
 		}
 		head = append(head, name)
@@ -140,31 +152,40 @@ func newRowWriter(w io.Writer, f format, input []string, keep bool, names []stri
 	return r
 }
 
-// write writes one row. Values are strings, numbers, booleans and what JSON knows.
-func (r *rowWriter) write(cells []string, values ...any) error {
+// write writes one row: what names it, the values, which are strings, numbers, booleans
+// and what JSON knows, and the columns in which it is unlike the training rows.
+func (r *rowWriter) write(row *data.Row, values ...any) error {
+	unusual := row.Unusual()
 	if r.json != nil {
-		return r.json.Encode(r.object(cells, values))
+		return r.json.Encode(r.object(row, append(values, append([]string{}, unusual...))))
 	}
 	r.record = r.record[:0]
 	if r.input != nil {
-		r.record = append(r.record, cells...)
+		r.record = append(r.record, row.Cells()...)
+	}
+	if r.id != "" {
+		r.record = append(r.record, row.Identity())
 	}
 	for _, v := range values {
 		r.record = append(r.record, cell(v))
 	}
+	r.record = append(r.record, strings.Join(unusual, ";"))
 	return r.csv.Write(r.record)
 }
 
 // object is a row for JSON; what was in the file keeps to itself.
-func (r *rowWriter) object(cells []string, values []any) map[string]any {
+func (r *rowWriter) object(row *data.Row, values []any) map[string]any {
 	o := make(map[string]any)
+	if r.id != "" {
+		o["id"] = row.Identity()
+	}
 	for i, v := range values {
 		o[r.names[i]] = v
 	}
 	if r.input != nil {
 		input := make(map[string]string)
-		for i, name := range r.input {
-			input[name] = cells[i]
+		for i, cell := range row.Cells() {
+			input[r.input[i]] = cell
 		}
 		o["input"] = input
 	}

@@ -117,6 +117,8 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.StringVar(&o.Positive, "positive", "", "the spelling of the positive outcome; not needed where the two are such as 0 and 1, no and yes, false and true")
 	flags.StringSliceVar(&o.Features, "features", nil, "the only columns to decide by, if not all: a,b,c")
 	flags.StringSliceVar(&o.Drop, "drop", nil, "columns not to decide by: a,b,c")
+	flags.StringVar(&o.Weights, "weights", "", "the column that says how often each case counts")
+	flags.Float64Var(&o.Prevalence, "prevalence", 0, "how frequent the positive outcome is among the cases to be decided, such as 0.02, if not as in the table")
 	flags.StringVar(&o.ID, "id", "", "the column that names the cases; never decided by")
 	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns that are categorical whatever they look like: a,b,c")
 	flags.StringArrayVar(&d.ordered, "ordered", nil, "a column whose categories have an order, such as size=S,M,L; can be repeated")
@@ -134,7 +136,7 @@ func exampleAlone(flags *pflag.FlagSet, useExample bool) error {
 		return nil
 	}
 	for _, name := range []string{
-		"target", "positive", "features", "drop", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
+		"target", "positive", "features", "drop", "weights", "prevalence", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
 		"header", "separator", "decimal", "encoding",
 	} {
 		if flags.Changed(name) {
@@ -167,6 +169,9 @@ func (d *dataFlags) complete() (data.Options, error) {
 		}
 		d.options.Ordered = append(d.options.Ordered, data.OrderedSet{Column: column, Categories: categories})
 	}
+	if p := d.options.Prevalence; !(p >= 0 && p < 1) {
+		return d.options, usagef("--prevalence: %v is not between 0 and 1", p)
+	}
 	d.options.KeepScale = !d.standardize
 	_, err := d.format()
 	return d.options, err
@@ -198,24 +203,6 @@ func described(p *lossep.Problem) []string {
 			strings.Join(p.Codes, ", "), shellQuoted(strings.Join(p.Codes, ","))))
 	}
 	return lines
-}
-
-// unseenFlags say what to do about categories that training had not.
-type unseenFlags struct{ strict, allow bool }
-
-func addUnseenFlags(flags *pflag.FlagSet) *unseenFlags {
-	u := new(unseenFlags)
-	flags.BoolVar(&u.strict, "strict", false, "refuse a category that the training rows did not have, be it in one row")
-	flags.BoolVar(&u.allow, "allow-unseen", false, "go on where all rows have categories that the training rows did not have")
-	return u
-}
-
-// check refuses rows whose categories the model does not know.
-func (u *unseenFlags) check(r *data.Report, file string) error {
-	if u.allow && !u.strict {
-		return nil
-	}
-	return blame(r.Err(file, u.strict), file)
 }
 
 // flagOf are the flags that stand for options of package data.

@@ -155,8 +155,9 @@ func (rr *Reader) reset(body []byte, wanted []string, labels bool) {
 	for _, name := range wanted {
 		rr.wanted[rr.slot(name)] = []float64{}
 	}
-	if labels {
-		rr.target = rr.columns[rr.recipe.Target.Column]
+	// An outcome that is a condition over columns is not looked for in requests.
+	if i, ok := rr.columns[rr.recipe.Target.Column]; labels && ok {
+		rr.target = i
 	}
 }
 

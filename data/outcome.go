@@ -1,0 +1,254 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lossep/lossep/expr"
+)
+
+// The outcome of a table is the text of one column, or a condition over several, such
+// as delay >= 15. Columns that a condition names are no features: they say what is to
+// be found out.
+
+// The outcomes of a condition.
+const (
+	conditionHolds = "yes"
+	conditionFails = "no"
+)
+
+// errMissingPart says that a cell of a condition is missing.
+var errMissingPart = errors.New("missing cell")
+
+// condition reads a target that names no column as a condition over columns. Where it
+// is neither, the error is the one about columns.
+func (t *Table) condition(target string) (*expr.Condition, []int, error) {
+	_, unknown := t.Column(target)
+	c, err := expr.ParseCondition(target)
+	if err != nil {
+		var place *expr.Error
+		if errors.As(err, &place) && slices.ContainsFunc([]rune(target), func(r rune) bool { return r == '<' || r == '>' || r == '=' }) {
+			return nil, nil, &Error{File: t.file, Msg: fmt.Sprintf("the outcome %s is no condition: %s", quote(target), place.Msg), Fix: place.Fix, Err: err}
+		}
+		return nil, nil, unknown
+	}
+	columns := make([]int, len(c.Columns()))
+	for k, name := range c.Columns() {
+		if columns[k], err = t.Column(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	return &c, columns, nil
+}
+
+// learnCondition evaluates the condition in every row.
+func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *markers) (Target, []int, error) {
+	target := Target{Column: c.String(), Condition: true, Positive: conditionHolds, Negative: conditionFails}
+	switch o.Positive {
+	case "", conditionHolds:
+	case conditionFails:
+		target.Positive, target.Negative = target.Negative, target.Positive
+	default:
+		return target, nil, &Error{
+			File: t.file, Msg: fmt.Sprintf("the outcome %s is a condition and takes the values yes and no, not %s", quote(target.Column), quote(o.Positive)),
+			Fix: "leave the positive one out, or name one of these two", Ways: []Way{{WayPositive, "yes", ""}, {WayPositive, "no", ""}},
+		}
+	}
+	y, missing, err := target.evaluate(t, c, columns, m)
+	if err != nil {
+		return target, nil, err
+	}
+	if len(missing) > 0 {
+		at := &Error{File: t.file, Line: t.Line(missing[0])}
+		at.Msg = fmt.Sprintf("the outcome %s is missing in %s: %s", quote(target.Column), plural(len(missing), "row"), lineList(t, missing))
+		at.Fix = "fill the cells in, or leave these rows out of the training file"
+		return target, nil, at
+	}
+	for _, label := range y {
+		if label > 0 {
+			target.PositiveRows++
+		} else {
+			target.NegativeRows++
+		}
+	}
+	if target.PositiveRows == 0 || target.NegativeRows == 0 {
+		return target, nil, &Error{
+			File: t.file, Msg: fmt.Sprintf("one class only: %s is %s in every row", quote(target.Column), quote(map[bool]string{true: target.Positive, false: target.Negative}[target.PositiveRows > 0])),
+			Fix: "give training rows of both outcomes, or another condition",
+		}
+	}
+	return target, y, nil
+}
+
+// evaluate gives the labels of all rows, and the rows in which a cell is missing.
+func (target *Target) evaluate(t *Table, c *expr.Condition, columns []int, m *markers) (y, missing []int, err error) {
+	where := make(map[string]int, len(columns))
+	readers := make(map[string]*numberReader, len(columns))
+	for k, name := range c.Columns() {
+		where[name] = columns[k]
+		readers[name] = &numberReader{table: t, column: columns[k], markers: m}
+	}
+	row := 0
+	value := func(name string) (float64, error) { return readers[name].value(row) }
+	text := func(name string) (string, error) {
+		j := where[name]
+		cell := t.at(row, j)
+		if isWord(cell) && m.text(t.cells[j].word(cell)) || m.number(cell) {
+			return "", errMissingPart
+		}
+		return t.cells[j].text(cell), nil
+	}
+	y = make([]int, t.n)
+	for row = range t.n {
+		holds, err := c.Holds(value, text)
+		switch {
+		case errors.Is(err, errMissingPart):
+			missing = append(missing, row)
+		case err != nil:
+			if located, ok := err.(*Error); ok {
+				return nil, nil, located
+			}
+			return nil, nil, &Error{File: t.file, Line: t.Line(row), Msg: fmt.Sprintf("the outcome %s: %v", quote(target.Column), err), Err: err}
+		case holds == (target.Positive == conditionHolds):
+			y[row] = +1
+		default:
+			y[row] = -1
+		}
+	}
+	return y, missing, nil
+}
+
+// numberReader reads the cells of a column as numbers, in whatever notation it has.
+type numberReader struct {
+	table    *Table
+	column   int
+	markers  *markers
+	scanned  bool
+	notation *Notation
+}
+
+func (r *numberReader) value(row int) (float64, error) {
+	t, j := r.table, r.column
+	cell := t.at(row, j)
+	if !isWord(cell) {
+		if r.markers.number(cell) {
+			return 0, errMissingPart
+		}
+		return cell, nil
+	}
+	text := t.cells[j].word(cell)
+	if r.markers.text(text) {
+		return 0, errMissingPart
+	}
+	if !r.scanned {
+		r.notation, _ = scan(t, j, r.markers).notation()
+		r.scanned = true
+	}
+	if r.notation != nil {
+		if x, ok := r.notation.parse(text); ok {
+			return x, nil
+		}
+	}
+	return 0, notFinite(t.cell(row, j), string(text))
+}
+
+// Labels gives the outcomes ±1 of a table that has the columns they are made of.
+func (r *Recipe) Labels(t *Table) ([]int, error) {
+	b, err := r.bind(t.file, 1, t.columns, t.header)
+	if err != nil {
+		return nil, err
+	}
+	if r.Target.Condition {
+		c, columns, err := t.condition(r.Target.Column)
+		if err != nil {
+			return nil, err
+		}
+		y, missing, err := r.Target.evaluate(t, c, columns, newMarkers(r.Missing))
+		if err == nil && len(missing) > 0 {
+			err = &Error{File: t.file, Line: t.Line(missing[0]), Msg: fmt.Sprintf("the outcome %s is missing", quote(r.Target.Column)), Fix: "fill the cells in"}
+		}
+		return y, err
+	}
+	if b.target < 0 {
+		_, err := b.column(r.Target.Column)
+		return nil, err
+	}
+	c := t.cells[b.target]
+	seen := make(map[string]bool)
+	for i := range t.n {
+		text := c.text(t.at(i, b.target))
+		if !seen[text] {
+			if _, known := r.Target.Label(text); !known {
+				return nil, b.strangeOutcome(t.Line(i), text)
+			}
+			seen[text] = true
+		}
+	}
+	return r.Target.labels(t, b.target), nil
+}
+
+// strangeOutcome refuses an outcome that is neither of the two.
+func (b *binding) strangeOutcome(line int, text string) error {
+	target := &b.recipe.Target
+	at := b.at(line, b.target)
+	at.Msg = fmt.Sprintf("the outcome %s is neither %s nor %s", quote(text), quote(target.Positive), quote(target.Negative))
+	at.Fix = "use the spellings of the training file"
+	return at
+}
+
+// Label is the outcome ±1 of the row; ok is false where the file has none or
+// the cell is missing.
+func (r *Row) Label() (y int, ok bool, err error) {
+	b := r.bound
+	m := b.fields[0].markers
+	if b.condition != nil {
+		return r.conditionLabel(m)
+	}
+	if b.target < 0 {
+		return 0, false, nil
+	}
+	text := r.cell(b.target)
+	if y, ok = b.recipe.Target.label(text, r.decimal); ok {
+		return y, true, nil
+	}
+	if m.text(text) {
+		return 0, false, nil
+	}
+	return 0, false, b.strangeOutcome(r.Line, string(text))
+}
+
+// conditionLabel evaluates the condition that is the outcome.
+func (r *Row) conditionLabel(m *markers) (y int, ok bool, err error) {
+	missing := func(name string) error {
+		if j, err := r.bound.column(name); err != nil || m.text(r.cell(j)) {
+			return errMissingPart
+		}
+		return nil
+	}
+	holds, err := r.bound.condition.Holds(func(name string) (float64, error) {
+		if err := missing(name); err != nil {
+			return 0, err
+		}
+		x, err := r.Value(name)
+		if err == nil && m.number(x) {
+			err = errMissingPart
+		}
+		return x, err
+	}, func(name string) (string, error) {
+		if err := missing(name); err != nil {
+			return "", err
+		}
+		j, _ := r.bound.column(name)
+		return key(r.cell(j), r.decimal), nil
+	})
+	switch {
+	case errors.Is(err, errMissingPart):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, err
+	case holds == (r.bound.recipe.Target.Positive == conditionHolds):
+		return +1, true, nil
+	}
+	return -1, true, nil
+}

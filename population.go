@@ -1,0 +1,146 @@
+package lossep
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+)
+
+// The training rows need not be a fair sample of the cases to be decided. Weights say
+// how often each row counts: its term enters the likelihood to that power, and every
+// average over rows is weighted. A prevalence says how frequent the positive outcome is
+// where decisions are made: given an outcome the training rows are as there, and only
+// the outcomes' shares differ, so that probabilities shift by Bayes' rule.
+
+// shift makes the probabilities of the outcomes among the training rows those where
+// decisions are made.
+func shift(t *data.Target, pair []float64) {
+	if t.Prevalence == 0 {
+		return
+	}
+	no, yes := t.Shift()
+	p0, p1 := pair[0]*no, pair[1]*yes
+	pair[0], pair[1] = p0/(p0+p1), p1/(p0+p1)
+}
+
+// Shift makes probabilities of the positive outcome among the training rows those of the
+// population that decisions are for. The model's own are that already.
+func (p *Problem) Shift(probabilities []float64) {
+	for i, p1 := range probabilities {
+		pair := []float64{1 - p1, p1}
+		shift(&p.Recipe.Target, pair)
+		probabilities[i] = pair[1]
+	}
+}
+
+// CaseWeights is how much every training row counts in an average over the cases to be
+// decided: its weight, times how much more frequent its outcome is there. It is nil if
+// all rows count the same.
+func (p *Problem) CaseWeights() []float64 {
+	target := &p.Recipe.Target
+	if p.Weights == nil && target.Prevalence == 0 {
+		return nil
+	}
+	no, yes := target.Shift()
+	weights := make([]float64, p.Len())
+	for i, y := range p.Labels {
+		weights[i] = 1
+		if p.Weights != nil {
+			weights[i] = p.Weights[i]
+		}
+		if y > 0 {
+			weights[i] *= yes
+		} else {
+			weights[i] *= no
+		}
+	}
+	return weights
+}
+
+// shares are the CaseWeights, adding up to one.
+func (p *Problem) shares() []float64 {
+	weights := p.CaseWeights()
+	if weights == nil {
+		weights = make([]float64, p.Len())
+		for i := range weights {
+			weights[i] = 1
+		}
+	}
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	for i := range weights {
+		weights[i] /= sum
+	}
+	return weights
+}
+
+// forPopulation is the utility table of new cases with the inputs of training rows,
+// where they stand for cases of another prevalence: an average over those is one over
+// the training rows of Σ_y u(a, y)·P(y | x) with every outcome's utility times how much
+// more frequent it is.
+func (p *Problem) forPopulation(t decision.Table) decision.Table {
+	no, yes := p.Recipe.Target.Shift()
+	if no == 1 && yes == 1 {
+		return t
+	}
+	scaled := make(decision.Table, len(t))
+	for a, row := range t {
+		scaled[a] = row
+		scaled[a][0] *= no
+		scaled[a][1] *= yes
+	}
+	return scaled
+}
+
+// readWeights reads how much the rows of a table count by a recipe that knows which
+// column says so.
+func (p *Problem) readWeights(t *data.Table) error {
+	for _, c := range p.Recipe.Columns {
+		if c.Kind == data.Weights {
+			var err error
+			p.Weights, err = t.Weights(c.Name)
+			return err
+		}
+	}
+	return nil
+}
+
+// populationLines say for whom probabilities and decisions are.
+func populationLines(r *data.Recipe) []string {
+	var lines []string
+	for _, c := range r.Columns {
+		if c.Kind == data.Weights {
+			lines = append(lines, fmt.Sprintf("rows weighted by %q: the positive outcome has %.4g %% of the weight", c.Name, 100*r.Target.PositiveShare()))
+		}
+	}
+	if t := r.Target; t.Prevalence > 0 {
+		lines = append(lines, fmt.Sprintf("for a population in which the positive outcome has %.4g %% of the cases; among the rows it has %.4g %%",
+			100*t.Prevalence, 100*t.PositiveShare()))
+	}
+	return lines
+}
+
+// checkWeights refuses weights that no fit can use.
+func checkWeights(weights []float64, rows int) error {
+	if weights == nil {
+		return nil
+	}
+	if len(weights) != rows {
+		return fmt.Errorf("%d weights of %d rows", len(weights), rows)
+	}
+	sum := 0.0
+	for _, w := range weights {
+		if !(w >= 0) || w > 1e9 {
+			return fmt.Errorf("a weight of %v", w)
+		}
+		sum += w
+	}
+	if sum == 0 || math.IsInf(sum, 0) {
+		return fmt.Errorf("weights that add up to %v", sum)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package lossep_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+)
+
+// weightedCases are rows of one column with small whole weights, and the same with every
+// row written as often as it counts.
+func weightedCases(n int) (weighted, repeated string) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	var w, r strings.Builder
+	w.WriteString("x,w,y\n")
+	r.WriteString("x,w,y\n")
+	for range n {
+		x, k := rng.NormFloat64(), 1+rng.IntN(3)
+		y := 0
+		if x+0.7*rng.NormFloat64() > 0.4 {
+			y = 1
+		}
+		fmt.Fprintf(&w, "%.6f,%d,%d\n", x, k, y)
+		for range k {
+			fmt.Fprintf(&r, "%.6f,1,%d\n", x, y)
+		}
+	}
+	return w.String(), r.String()
+}
+
+// A row that counts k times is k rows. With one Gaussian for the whole posterior that is
+// exact: Laplace's method agrees to rounding and the jitter of repeated rows. EP projects
+// a weighted term as a whole and repeated ones one by one, so that its answers differ by
+// as little as its error.
+func TestWeightsAreRepeatedRows(t *testing.T) {
+	weighted, repeated := weightedCases(40)
+	for method, tolerance := range map[lossep.Method]float64{lossep.Laplace: 1e-5, lossep.VI: 1e-4, lossep.EP: 5e-3, lossep.Corrected: 5e-3} {
+		o := lossep.Options{
+			Data:    data.Options{Target: "y", KeepScale: true, Weights: "w"},
+			Utility: costs(t, "fn=5,fp=1"), Method: method, Kernel: "rbf(variance=2, lengthscale=0.8)", Fixed: true,
+		}
+		one, err := lossep.Fit(t.Context(), table(t, weighted), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Data.Weights, o.Data.Drop = "", []string{"w"}
+		many, err := lossep.Fit(t.Context(), table(t, repeated), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		new := "x,w\n-1.5,1\n-0.2,1\n0.3,1\n0.6,1\n2,1\n"
+		x, _, err := one.Recipe().Apply(table(t, new))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := one.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := many.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range a {
+			if diff := math.Abs(a[i].Probability() - b[i].Probability()); diff > tolerance {
+				t.Errorf("%s, case %d: %v weighted, %v repeated", method, i, a[i].Probability(), b[i].Probability())
+			}
+		}
+		if math.Abs(one.Summary().LeaveOneOut.Constant-many.Summary().LeaveOneOut.Constant) > 1e-12 {
+			t.Errorf("%s: constant %v weighted, %v repeated", method, one.Summary().LeaveOneOut.Constant, many.Summary().LeaveOneOut.Constant)
+		}
+		// The weights are part of the model.
+		var file bytes.Buffer
+		if err := one.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := lossep.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := loaded.Predict(x)
+		if err != nil || !cmp.Equal(again, a) {
+			t.Errorf("%s: loaded %v, %v; want %v", method, again, err, a)
+		}
+	}
+}
+
+// Another prevalence multiplies odds by a constant, whatever the method, and its
+// decisions are those under costs multiplied likewise.
+func TestPrevalenceShiftsOdds(t *testing.T) {
+	text, _ := weightedCases(60)
+	for _, method := range []lossep.Method{lossep.EP, lossep.LossEP, lossep.Corrected} {
+		o := lossep.Options{
+			Data:    data.Options{Target: "y", Drop: []string{"w"}},
+			Utility: costs(t, "fn=5,fp=1"), Method: method, Kernel: "rbf(variance=2, lengthscale=0.8)", Fixed: true,
+		}
+		plain, err := lossep.Fit(t.Context(), table(t, text), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Data.Prevalence = 0.02
+		rare, err := lossep.Fit(t.Context(), table(t, text), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		no, yes := rare.Recipe().Target.Shift()
+		o.Data.Prevalence = 0
+		o.Utility = costs(t, fmt.Sprintf("fn=%v,fp=%v", 5*yes, no))
+		scaled, err := lossep.Fit(t.Context(), table(t, text), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _, err := rare.Recipe().Apply(table(t, "x\n-1\n0.1\n0.5\n1\n1.5\n2\n3\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		decide := func(m *lossep.Model) []lossep.Decision {
+			d, err := m.Decide(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		a, b, c := decide(plain), decide(rare), decide(scaled)
+		for i := range a {
+			odds := a[i].Probabilities[1] / a[i].Probabilities[0] * yes / no
+			got := b[i].Probabilities[1] / b[i].Probabilities[0]
+			// A calibrated method sees what actions are worth in the other population, and
+			// its probabilities move a little with that.
+			if math.Abs(got/odds-1) > 1e-9 && method != lossep.LossEP {
+				t.Errorf("%s, case %d: odds %v, want %v", method, i, got, odds)
+			}
+			if b[i].Action != c[i].Action {
+				t.Errorf("%s, case %d: action %d, %d under costs that are scaled", method, i, b[i].Action, c[i].Action)
+			}
+		}
+		if text := strings.Join(rare.Describe(), "\n"); !strings.Contains(text, "the positive outcome has 2 % of the cases") {
+			t.Errorf("the description does not say for whom:\n%s", text)
+		}
+	}
+}
