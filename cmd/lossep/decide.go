@@ -92,7 +92,7 @@ outcome already, made by any program.`,
 		defer doubtful.abandon()
 		s := newTally(m, spec, given)
 		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.file), func(ctx context.Context, w io.Writer) error {
-			rows := newRowWriter(w, *format, rd, keep, decisionNames(spec, *format))
+			rows := newCaseWriter(w, *format, rd, keep, decisionNames(spec, *format))
 			for d, err := range m.Decisions(ctx, rd, spec) {
 				if err != nil {
 					return blame(err, name)

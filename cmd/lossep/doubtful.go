@@ -4,7 +4,10 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -98,4 +101,45 @@ func (d *doubtFlags) lines() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d rows could not be read and were skipped; %s says why", d.bad, d.file)}
+}
+
+// caseWriter writes what is found about the rows of a file: what names each, if the
+// columns of the input are not kept, and the columns in which it is unlike the training
+// rows.
+type caseWriter struct {
+	*rowWriter
+	keep, named bool
+}
+
+func newCaseWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []string) *caseWriter {
+	names = append(slices.Clone(names), "unusual")
+	id, ok := rd.Identity()
+	c := &caseWriter{keep: keep, named: ok && !keep}
+	switch {
+	case c.named && f == "json":
+		c.rowWriter = newRowWriter(w, f, nil, false, append(names, "id"))
+	case c.named:
+		c.rowWriter = newRowWriter(w, f, []string{id}, true, names)
+	default:
+		c.rowWriter = newRowWriter(w, f, rd.Columns(), keep, names)
+	}
+	return c
+}
+
+func (c *caseWriter) write(row *data.Row, values ...any) error {
+	var cells []string
+	switch {
+	case c.keep:
+		cells = row.Cells()
+	case c.named:
+		cells = []string{row.Identity()}
+	}
+	if c.json == nil {
+		return c.rowWriter.write(cells, append(values, strings.Join(row.Unusual(), ";"))...)
+	}
+	values = append(values, append([]string{}, row.Unusual()...))
+	if c.named {
+		values = append(values, row.Identity())
+	}
+	return c.rowWriter.write(cells, values...)
 }

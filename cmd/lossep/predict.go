@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +57,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		defer doubtful.abandon()
 		n := 0
 		err = writeRows(c.Context(), c.OutOrStdout(), output, args, func(ctx context.Context, w io.Writer) error {
-			rows := newRowWriter(w, *format, rd, keep, []string{"mean", "variance", "probability"})
+			rows := newCaseWriter(w, *format, rd, keep, []string{"mean", "variance", "probability"})
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
 					return blame(err, name)
@@ -117,7 +116,6 @@ func writeSummary(w io.Writer, lines []string) error {
 type rowWriter struct {
 	csv    *csv.Writer
 	json   *json.Encoder
-	id     string   // name of the column that names the rows, if there is one
 	input  []string // names of the input's columns, if they are kept
 	names  []string // of the new ones
 	record []string
@@ -125,12 +123,10 @@ type rowWriter struct {
 
 // newRowWriter begins with the names of the columns. Where the input has one of them
 // already, the new ones are told apart by a prefix.
-func newRowWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []string) *rowWriter {
-	r := &rowWriter{names: append(slices.Clone(names), "unusual")}
+func newRowWriter(w io.Writer, f format, input []string, keep bool, names []string) *rowWriter {
+	r := &rowWriter{names: names}
 	if keep {
-		r.input = rd.Columns()
-	} else {
-		r.id, _ = rd.Identity()
+		r.input = input
 	}
 	if f == "json" {
 		r.json = json.NewEncoder(w)
@@ -138,11 +134,8 @@ func newRowWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []str
 	}
 	r.csv = csv.NewWriter(w)
 	head := slices.Clone(r.input)
-	if r.id != "" {
-		head = append(head, r.id)
-	}
-	for _, name := range r.names {
-		if slices.Contains(r.input, name) || name == r.id {
+	for _, name := range names {
+		if slices.Contains(r.input, name) {
 			name = "lossep_" + name
 		}
 		head = append(head, name)
@@ -152,40 +145,31 @@ func newRowWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []str
 	return r
 }
 
-// write writes one row: what names it, the values, which are strings, numbers, booleans
-// and what JSON knows, and the columns in which it is unlike the training rows.
-func (r *rowWriter) write(row *data.Row, values ...any) error {
-	unusual := row.Unusual()
+// write writes one row. Values are strings, numbers, booleans and what JSON knows.
+func (r *rowWriter) write(cells []string, values ...any) error {
 	if r.json != nil {
-		return r.json.Encode(r.object(row, append(values, append([]string{}, unusual...))))
+		return r.json.Encode(r.object(cells, values))
 	}
 	r.record = r.record[:0]
 	if r.input != nil {
-		r.record = append(r.record, row.Cells()...)
-	}
-	if r.id != "" {
-		r.record = append(r.record, row.Identity())
+		r.record = append(r.record, cells...)
 	}
 	for _, v := range values {
 		r.record = append(r.record, cell(v))
 	}
-	r.record = append(r.record, strings.Join(unusual, ";"))
 	return r.csv.Write(r.record)
 }
 
 // object is a row for JSON; what was in the file keeps to itself.
-func (r *rowWriter) object(row *data.Row, values []any) map[string]any {
+func (r *rowWriter) object(cells []string, values []any) map[string]any {
 	o := make(map[string]any)
-	if r.id != "" {
-		o["id"] = row.Identity()
-	}
 	for i, v := range values {
 		o[r.names[i]] = v
 	}
 	if r.input != nil {
 		input := make(map[string]string)
-		for i, cell := range row.Cells() {
-			input[r.input[i]] = cell
+		for i, name := range r.input {
+			input[name] = cells[i]
 		}
 		o["input"] = input
 	}
