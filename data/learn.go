@@ -46,11 +46,11 @@ type Options struct {
 
 	Prevalence float64 // share of positive outcomes among the cases to be decided, 0 if as in the rows
 
-	Impute    bool     // fill missing cells by median or mode, with an indicator feature
-	Markers   []string // spellings of a missing cell beside DefaultMissing
-	KeepScale bool     // leave numeric columns as they are instead of standardising
-	Scaling   Bend     // of all numeric columns; empty means chosen for each
-	Bends     map[string]Bend
+	Impute    bool            // fill missing cells by median or mode, with an indicator feature
+	Markers   []string        // spellings of a missing cell beside DefaultMissing
+	KeepScale bool            // leave numeric columns as they are instead of standardising
+	Scaling   Bend            // of all numeric columns that are standardised; empty means none
+	Bends     map[string]Bend // of single columns, by name
 }
 
 // OrderedSet is a column with its categories in order.
@@ -93,6 +93,7 @@ func Learn(t *Table, o Options) (*Learned, error) {
 	if l.X, _, err = l.Recipe.Apply(t); err != nil {
 		return nil, err
 	}
+	l.Notes = append(l.Notes, l.leaks()...)
 	return l, nil
 }
 
@@ -483,7 +484,7 @@ func (o *Options) bend(name string) Bend {
 }
 
 // estimate does so for a column that may have been learned from other rows; bend is
-// what is wanted, empty for a choice.
+// what is wanted.
 func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 	if c.Kind == Categorical && impute {
 		c.FillCategory = s.commonest(c.Categories)
@@ -514,7 +515,7 @@ func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 		return
 	}
 	if c.Kind == Numeric {
-		if c.Scaling = chooseScaling(values, bend); c.Scaling != nil {
+		if c.Scaling = wantedScaling(values, bend); c.Scaling != nil {
 			for i, x := range values {
 				values[i] = c.Scaling.apply(x)
 			}

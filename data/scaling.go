@@ -312,8 +312,8 @@ func (s *Scaling) String() string {
 	return "normal scores"
 }
 
-// chooseScaling estimates the bend that is wanted, or chooses one.
-func chooseScaling(values []float64, bend Bend) *Scaling {
+// wantedScaling estimates the bend that is wanted, nil if that is none or cannot be.
+func wantedScaling(values []float64, bend Bend) *Scaling {
 	if bend == "" || bend == Straight {
 		return nil
 	}

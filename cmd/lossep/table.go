@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,6 +107,7 @@ type dataFlags struct {
 	missing     string
 	dates       string
 	ordered     []string
+	scaling     []string
 	standardize bool
 }
 
@@ -125,6 +127,7 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.StringVar(&d.dates, "dates", "", "day-first or month-first, where 03/04/2025 could be either")
 	flags.StringVar(&d.missing, "missing", "error", "what to do about missing cells: error, or impute (median or mode, plus an indicator)")
 	flags.StringArrayVar(&o.Markers, "missing-marker", nil, "a spelling of a missing cell beside the usual ones (empty . - ? NA N/A #N/A NaN NULL None and the like); can be repeated")
+	flags.StringSliceVar(&d.scaling, "scaling", nil, "how numeric columns are bent before they are standardised: none, log, yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log")
 	flags.BoolVar(&d.standardize, "standardize", true, "give numeric columns mean 0 and variance 1")
 	flags.StringVar(&d.cells, "max-cells", "", "refuse more cells than this, at 8 bytes each, such as 500M (134M)")
 	return d
@@ -168,6 +171,21 @@ func (d *dataFlags) complete() (data.Options, error) {
 			return d.options, usagef("--ordered: %q is no column with its categories in order, such as size=S,M,L", text)
 		}
 		d.options.Ordered = append(d.options.Ordered, data.OrderedSet{Column: column, Categories: categories})
+	}
+	d.options.Bends = make(map[string]data.Bend)
+	for _, text := range d.scaling {
+		column, name, one := strings.Cut(text, "=")
+		if !one {
+			name = column
+		}
+		if !slices.Contains(data.Bends(), data.Bend(name)) {
+			return d.options, usagef("--scaling: %q is none of %v", name, data.Bends())
+		}
+		if one {
+			d.options.Bends[column] = data.Bend(name)
+		} else {
+			d.options.Scaling = data.Bend(name)
+		}
 	}
 	if p := d.options.Prevalence; !(p >= 0 && p < 1) {
 		return d.options, usagef("--prevalence: %v is not between 0 and 1", p)

@@ -1,0 +1,131 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Every bend increases, comes back, and goes on beyond the training values, so that what
+// is far out stays far out.
+func TestBends(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	columns := map[string][]float64{}
+	for range 500 {
+		z := rng.NormFloat64()
+		columns["log-normal"] = append(columns["log-normal"], math.Exp(2*z))
+		columns["zeros"] = append(columns["zeros"], math.Max(0, math.Floor(50*z)))
+		columns["both signs"] = append(columns["both signs"], z*z*z*1e4)
+		columns["tiny"] = append(columns["tiny"], 1e-9*math.Exp(z))
+	}
+	for name, values := range columns {
+		slices.Sort(values)
+		for _, bend := range []Bend{Log, YeoJohnson, Rank} {
+			s := newScaling(bend, values)
+			if s == nil {
+				if bend != Log || values[0] >= 0 {
+					t.Errorf("%s: no %s", name, bend)
+				}
+				continue
+			}
+			if problem := s.problem(); problem != "" {
+				t.Errorf("%s, %s: %s", name, bend, problem)
+			}
+			span := values[len(values)-1] - values[0]
+			previous := math.Inf(-1)
+			for _, x := range []float64{values[0] - 100*span, values[0] - span, values[0], values[100], values[300], values[499], values[499] + span, values[499] + 1e6*span} {
+				z := s.apply(x)
+				if z < previous || math.IsNaN(z) {
+					t.Errorf("%s, %s: %v becomes %v after %v", name, bend, x, z, previous)
+				}
+				previous = z
+				// Of the way back: rounding of z, as steep as the inverse is there.
+				if back := s.invert(z); math.Abs(back-x) > 1e-9*(math.Abs(x)+span) {
+					t.Errorf("%s, %s: %v comes back as %v", name, bend, x, back)
+				}
+			}
+			// Beyond the ends a million ranges stay far.
+			if far := s.apply(values[499] + 1e6*span); far < 1e3 {
+				t.Errorf("%s, %s: a million ranges out is %v", name, bend, far)
+			}
+		}
+	}
+}
+
+// Normal scores of many values are normal, and a column keeps its values through them.
+func TestRankIsNormal(t *testing.T) {
+	text := manyRows(3000, "a", func(i int) string { return fmt.Sprintf("%.6f", math.Exp(3*math.Sin(float64(i*i)))) })
+	recipe, x, _ := mustLearn(t, mustRead(t, text, HeaderYes), Options{Bends: map[string]Bend{"a": Rank}})
+	column := mat.Col(nil, 0, x)
+	slices.Sort(column)
+	for _, c := range []struct{ share, quantile float64 }{{0.025, -1.96}, {0.5, 0}, {0.975, 1.96}} {
+		if got := column[int(c.share*3000)]; math.Abs(got-c.quantile) > 0.03 { // knots, and 1/√n of the scale
+			t.Errorf("quantile %v is %v, want %v", c.share, got, c.quantile)
+		}
+	}
+	values, ok := recipe.Values(x, "a")
+	want, err := mustRead(t, text, HeaderYes).Floats("a")
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	for i := range want {
+		if math.Abs(values[i]-want[i]) > 1e-9*want[len(want)-1]+1e-12 && math.Abs(values[i]/want[i]-1) > 1e-9 {
+			t.Fatalf("value %d comes back as %v, not %v", i, values[i], want[i])
+		}
+	}
+	if !strings.Contains(strings.Join(recipe.Describe(), "\n"), `"a": numeric, normal scores`) {
+		t.Error("the description does not say so")
+	}
+}
+
+// Codes are the one-hot features, not written out.
+func TestCodesAreOneHot(t *testing.T) {
+	text := manyRows(50, "c,n,d", func(i int) string { return []string{"a", "b", "", "c"}[i%4] }, amount, func(i int) string { return fmt.Sprint("t", i%7) })
+	table := mustRead(t, text, HeaderYes)
+	recipe, x, _ := mustLearn(t, table, Options{Impute: true})
+	coded, _, err := recipe.ApplyCodes(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := recipe.Features()
+	for i := range 50 {
+		row := make(map[string]float64)
+		for k, name := range coded.NumberNames {
+			row[name] = coded.Numbers.At(i, k)
+		}
+		for k, name := range coded.CodeNames {
+			for category := range coded.Sizes[k] {
+				column := slices.IndexFunc(recipe.Columns, func(c Column) bool { return c.Name == name })
+				row[name+"="+recipe.Columns[column].Categories[category]] = map[bool]float64{true: 1}[coded.Codes[k][i] == int32(category)]
+			}
+		}
+		for k, name := range names {
+			if row[name] != x.At(i, k) {
+				t.Fatalf("row %d, %s: %v coded, %v one-hot", i, name, row[name], x.At(i, k))
+			}
+		}
+	}
+}
+
+// A column that tells the outcome is named; good ones are not.
+func TestLeaks(t *testing.T) {
+	text := manyRows(100, "leak,word,good", func(i int) string { return fmt.Sprint(100*(i%2) + i%7) }, func(i int) string { return []string{"paid", "due"}[i%2] }, amount)
+	l, err := Learn(mustRead(t, text, HeaderYes), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := strings.Join(l.Notes, "\n")
+	for _, want := range []string{`column "leak" alone tells the outcome`, `column "word" alone tells the outcome`, "is it known beforehand?"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no note %q in\n%s", want, notes)
+		}
+	}
+	if strings.Contains(notes, `"good"`) {
+		t.Error(notes)
+	}
+}
