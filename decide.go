@@ -54,7 +54,7 @@ func (m *Model) Predict(x *mat.Dense) ([]Prediction, error) {
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err
 	}
-	predictions := m.opinions[0].predict(m, x)
+	predictions := m.opinions[0].predict(m, m.coding.Compact(x))
 	for i, p := range predictions {
 		if !p.isFinite() {
 			return nil, m.far(x, i)
@@ -73,7 +73,7 @@ func (m *Model) Decide(x *mat.Dense, stakes ...decision.Stakes) ([]Decision, err
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err
 	}
-	probabilities := m.opinions[0].probabilities(m, x)
+	probabilities := m.opinions[0].probabilities(m, m.coding.Compact(x))
 	for i, p := range probabilities {
 		if math.IsNaN(p[1]) {
 			return nil, m.far(x, i)
@@ -122,18 +122,19 @@ func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 	for i, d := range decisions {
 		plain[i] = d.Probabilities
 	}
+	compact := m.coding.Compact(x)
 	for _, o := range m.opinions[1:] {
 		if o.method == Corrected {
 			rows := closeCalls(decisions, plain)
 			if len(rows) == 0 {
 				continue
 			}
-			for k, p := range o.probabilities(m, rowsOf(x, rows)) {
+			for k, p := range o.probabilities(m, rowsOf(compact, rows)) {
 				decisions[rows[k]].hear(o.method, p)
 			}
 			continue
 		}
-		plain = o.probabilities(m, x)
+		plain = o.probabilities(m, compact)
 		for i, p := range plain {
 			decisions[i].hear(o.method, p)
 		}

@@ -66,23 +66,15 @@ func (m *Model) checkFeatures(x *mat.Dense) error {
 
 // checkTraining does the same for training rows.
 func (p *Problem) checkTraining(t *data.Table) error {
-	row, feature, beyond := beyondFarthest(p.X)
+	row, number, beyond := beyondFarthest(p.inputs)
 	if !beyond {
 		return nil
 	}
-	e := &data.Error{
-		File: t.Name(), Line: t.Line(row),
-		Msg: fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.X.At(row, feature), Farthest),
+	return &data.Error{
+		File: t.Name(), Line: t.Line(row), ColumnName: p.coding.Name(number),
+		Msg: fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.inputs.At(row, number), Farthest),
 		Fix: "correct the value, leave the row out, or standardise the columns",
 	}
-	for _, c := range p.Recipe.Columns {
-		one := data.Recipe{Columns: []data.Column{c}}
-		if feature -= one.Dim(); feature < 0 {
-			e.ColumnName = c.Name
-			break
-		}
-	}
-	return e
 }
 
 // beyondFarthest finds the first feature that is.
@@ -102,23 +94,18 @@ func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 func (m *Model) far(x *mat.Dense, row int) error {
 	e := &FarError{Row: row, Standardised: m.recipe.Standardize}
 	most := 1.0 // as far as the farthest training row
-	feature := 0
-	known := m.known()
+	z, known := m.coding.Compact(rowsOf(x, []int{row})).RawRowView(0), m.known()
 	n, _ := known.Dims()
-	for _, c := range m.recipe.Columns {
-		one := data.Recipe{Columns: []data.Column{c}}
-		for range one.Dim() {
-			z, reach := x.At(row, feature), 1.0
-			for i := range n {
-				reach = max(reach, math.Abs(known.At(i, feature)))
-			}
-			if ratio := math.Abs(z) / reach; !(ratio <= most) {
-				e.Column, e.Feature, most = c.Name, z, ratio
-			}
-			if math.IsNaN(z) {
-				return e
-			}
-			feature++
+	for k := range m.coding.Numbers() {
+		reach := 1.0
+		for i := range n {
+			reach = max(reach, math.Abs(known.At(i, k)))
+		}
+		if ratio := math.Abs(z[k]) / reach; !(ratio <= most) {
+			e.Column, e.Feature, most = m.coding.Name(k), z[k], ratio
+		}
+		if math.IsNaN(z[k]) {
+			return e
 		}
 	}
 	return e

@@ -190,7 +190,8 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 		recipe: h.Recipe, utility: h.Utility, likelihood: h.Likelihood, method: h.Method,
 		summary: h.Summary, provenance: h.Provenance,
 	}
-	n, d := h.Recipe.Rows, h.Recipe.Dim()
+	m.coding = h.Recipe.Coding()
+	n, d := h.Recipe.Rows, m.coding.Len()
 	need := loadBytes(n, d)
 	if s := h.Summary.Inducing; s != nil {
 		need = s.loadBytes(n, d)
@@ -198,7 +199,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if need > float64(bytes) {
 		return nil, fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", n, need/1e9, float64(bytes)/1e9)
 	}
-	if m.kernel, err = kernel.Parse(h.Kernel, d); err != nil {
+	if m.kernel, err = kernel.ParseColumns(h.Kernel, columns(m.coding)); err != nil {
 		return nil, err
 	}
 	tensors := 0
@@ -230,12 +231,12 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 // readInducing reads the inducing points and the posteriors on what is seen from them, and
 // returns how many tensors that were.
 func (m *Model) readInducing(f *safetensors.File) (tensors int, err error) {
-	size, d := m.summary.Inducing.Points, m.recipe.Dim()
+	size, d := m.summary.Inducing.Points, m.coding.Len()
 	points, err := f.Floats("points", size, d)
 	if err != nil {
 		return 0, err
 	}
-	if err := checkNumbers("points", points.Floats, Farthest); err != nil {
+	if err := m.checkInputs("points", points.Floats); err != nil {
 		return 0, err
 	}
 	m.inducing = new(inducing)
@@ -268,13 +269,13 @@ func readPosterior(f *safetensors.File, name string, size int) (*gauss.Gaussian,
 // readRows reads what is kept of the training rows, and returns how many tensors that
 // were.
 func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
-	n, d := m.recipe.Rows, m.recipe.Dim()
+	n, d := m.recipe.Rows, m.coding.Len()
 	inputs, err := f.Floats("inputs", n, d)
 	if err != nil {
 		return 0, err
 	}
-	if err := checkNumbers("inputs", inputs.Floats, Farthest); err != nil {
-		return 0, err // beyond that no kernel can be computed
+	if err := m.checkInputs("inputs", inputs.Floats); err != nil {
+		return 0, err
 	}
 	m.x = mat.NewDense(n, d, inputs.Floats)
 	if m.labels, err = readLabels(f, n); err != nil {
@@ -316,6 +317,21 @@ func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
 		tensors += 2
 	}
 	return tensors, nil
+}
+
+// checkInputs refuses numbers with which no kernel can be computed, and codes that stand
+// for no category.
+func (m *Model) checkInputs(name string, values []float64) error {
+	if err := checkNumbers(name, values, Farthest); err != nil {
+		return err
+	}
+	d, numbers := m.coding.Len(), m.coding.Numbers()
+	for i, v := range values {
+		if k := i%d - numbers; k >= 0 && !(v == math.Trunc(v) && v >= -1 && v < float64(m.coding.Size(k))) {
+			return fmt.Errorf("number %d of %s is %v and no code of a category", i+1, name, v)
+		}
+	}
+	return nil
 }
 
 // parseHeader reads the JSON and checks what it says by itself.

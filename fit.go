@@ -59,7 +59,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if !p.opt.Fixed {
 		return p.optimise(ctx, terms)
 	}
-	process, err := gp.New(p.Kernel, p.X)
+	process, err := gp.New(p.Kernel, p.inputs)
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
@@ -91,7 +91,7 @@ func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned
 	o.Progress = func(e gp.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
 	}
-	fit, err := gp.Optimise(ctx, p.Kernel, p.X, terms, o)
+	fit, err := gp.Optimise(ctx, p.Kernel, p.inputs, terms, o)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	}
 	m := &Model{
 		recipe: p.Recipe, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
-		x: p.X, labels: p.Labels, weights: p.Weights,
+		x: p.inputs, coding: p.coding, labels: p.Labels, weights: p.Weights,
 		ep: l.ep.Sites.Terms, sites: found.Sites.Terms, calibration: found.Calibration(),
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
 		summary: Summary{
@@ -207,6 +207,6 @@ func (l *Learned) withUtility() (*infer.Model, error) {
 		return nil, fmt.Errorf("utility: %w", err)
 	}
 	m := *l.model
-	m.Utility, m.Points = u, l.process.At(rowsOf(p.X, rows))
+	m.Utility, m.Points = u, l.process.At(rowsOf(p.inputs, rows))
 	return &m, nil
 }

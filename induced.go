@@ -120,7 +120,7 @@ func (t terms) Term(i int) factor.Factor {
 func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	o := gp.InduceOptions{
 		Options: gp.Options{Seed: p.opt.Seed}, Fixed: p.opt.Fixed,
-		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()),
+		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.inputs.Dims()),
 	}
 	o.Resume, o.Checkpoint = p.resume()
 	if strings.Contains(p.opt.Kernel, "=") {
@@ -135,7 +135,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.opt.Likelihood.many(p.Labels, p.Weights), o)
+	fit, err := gp.Induce(ctx, p.Kernel, p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), o)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 }
 
 // room is memory for the views of all rows.
-func (p *Problem) room() *gp.Room { return &gp.Room{Bytes: p.opt.roomBytes(p.X.Dims())} }
+func (p *Problem) room() *gp.Room { return &gp.Room{Bytes: p.opt.roomBytes(p.inputs.Dims())} }
 
 // inducedModel applies a method to a process with inducing points.
 func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, error) {
@@ -159,7 +159,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		return nil, err
 	}
 	m := &Model{
-		recipe: p.Recipe, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
+		recipe: p.Recipe, coding: p.coding, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
 		summary: Summary{
 			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Jitter: fit.Process.Jitter(),
@@ -167,8 +167,8 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		},
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
-	if keepsRows(p.Len(), p.Recipe.Dim()) {
-		m.x, m.labels, m.weights, m.ep = p.X, p.Labels, p.Weights, fit.Sites
+	if keepsRows(p.inputs.Dims()) {
+		m.x, m.labels, m.weights, m.ep = p.inputs, p.Labels, p.Weights, fit.Sites
 	}
 	if d.Objective != "" {
 		m.summary.Objective = &Objective{d.Objective, found.LogEvidence}
@@ -201,7 +201,7 @@ type foundByPasses struct {
 // inferInduced runs a method from the fixed point of EP.
 func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPasses, error) {
 	p, fit := l.problem, l.induced
-	shards := fit.Process.Shards(p.X, p.opt.Likelihood.many(p.Labels, p.Weights), p.room())
+	shards := fit.Process.Shards(p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), p.room())
 	found := &foundByPasses{local: pass.NewLocal(shards, slices.Clone(fit.Sites))}
 	o := pass.Settings{Warm: true, Tolerance: induceTolerance, Trace: p.traced(method)}
 	switch method {
@@ -218,7 +218,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 			return nil, fmt.Errorf("utility: %w", err)
 		}
 		o.Power = p.opt.Power
-		r, err := pass.Calibrate(ctx, found.local, u, fit.Process.At(rowsOf(p.X, rows)), o)
+		r, err := pass.Calibrate(ctx, found.local, u, fit.Process.At(rowsOf(p.inputs, rows)), o)
 		if err != nil {
 			return nil, err
 		}

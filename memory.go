@@ -39,7 +39,7 @@ func loadBytes(rows, features int) float64 {
 // Bytes is about what the model takes, in bytes of memory.
 func (m *Model) Bytes() float64 {
 	if m.inducing != nil {
-		return keptMatrices*matrixBytes(m.inducing.process.Dim()) + m.summary.Inducing.rowBytes(m.provenance.Rows, m.provenance.Features)
+		return keptMatrices*matrixBytes(m.inducing.process.Dim()) + m.summary.Inducing.rowBytes(m.provenance.Rows, m.coding.Len())
 	}
 	rows, features := m.x.Dims()
 	return keptMatrices*matrixBytes(rows) + 8*float64(rows)*float64(features)

@@ -23,11 +23,12 @@ import (
 // them, and the rows and their sites are kept if they are not too many.
 type Model struct {
 	recipe      *data.Recipe
+	coding      *data.Coding // of the recipe
 	utility     *decision.Spec
 	kernel      kernel.Kernel
 	likelihood  Likelihood
 	method      Method
-	x           *mat.Dense     // nil if there are too many rows
+	x           *mat.Dense     // in compact form; nil if there are too many rows
 	labels      []int          // likewise
 	weights     []float64      // how often each of them counts, nil if once
 	ep, sites   []gauss.Scalar // of EP, likewise, and of the method, nil with inducing points

@@ -34,8 +34,8 @@ func newOpinion(method Method, process *gp.Process, q *gauss.Gaussian, sites []g
 	return o
 }
 
-// predict is the moments of the latent values at the rows of x, and the probabilities of
-// the outcomes, which are NaN where the moments are not finite.
+// predict is the moments of the latent values at rows in compact form, and the
+// probabilities of the outcomes, which are NaN where the moments are not finite.
 func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 	n, _ := x.Dims()
 	out, p := make([]Prediction, n), newPairs(n)

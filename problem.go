@@ -89,7 +89,7 @@ type Progress struct {
 // shown first.
 type Problem struct {
 	Recipe  *data.Recipe
-	X       *mat.Dense     // one row of features for each training row
+	X       *mat.Dense     // one row of features for each training row; nil if they are too many
 	Labels  []int          // +1 or −1
 	Weights []float64      // how often each row counts, nil if each counts once
 	Utility *decision.Spec // with the outcomes of the target
@@ -99,6 +99,8 @@ type Problem struct {
 	Notes, Codes []string
 
 	stakes []decision.Stakes // of each row, or one for all
+	coding *data.Coding
+	inputs *mat.Dense // the training rows in compact form
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
 	opt  Options
@@ -124,14 +126,18 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {
 		var l *data.Learned
-		if l, err = data.Learn(t, o.Data); err == nil {
-			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
+		if l, err = data.LearnCompact(t, o.Data); err == nil {
+			p.Recipe, p.inputs, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
 		}
-	} else if p.X, p.Labels, err = encode(p.Recipe, t); err == nil {
+	} else if p.inputs, p.Labels, err = encode(p.Recipe, t); err == nil {
 		err = p.readWeights(t)
 	}
 	if err != nil {
 		return nil, err
+	}
+	p.coding = p.Recipe.Coding()
+	if p.Len()*p.Recipe.Dim() <= mostFeatures {
+		p.X = p.coding.Expand(p.inputs)
 	}
 	if err := p.checkTraining(t); err != nil {
 		return nil, err
@@ -150,7 +156,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := p.weigh(t.Floats); err != nil {
 		return nil, caseError(t.Name(), t.Line, err)
 	}
-	if p.Kernel, err = kernel.Parse(o.Kernel, p.Recipe.Dim()); err != nil {
+	if p.Kernel, err = kernel.ParseColumns(o.Kernel, columns(p.coding)); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -162,6 +168,20 @@ func fitTime(rows int) time.Duration {
 	seconds := 4 * math.Pow(float64(rows)/1000, 3)
 	return time.Duration(min(seconds, 1e9) * float64(time.Second)).Round(time.Minute)
 }
+
+// mostFeatures is how many features of training rows are written out: 128 MB.
+const mostFeatures = 1 << 24
+
+// columns is the compact form for kernels.
+func columns(c *data.Coding) kernel.Columns {
+	return kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()}
+}
+
+// Inputs are rows of features as the kernel takes them: numbers, and codes of categories.
+func (p *Problem) Inputs(x *mat.Dense) *mat.Dense { return p.coding.Compact(x) }
+
+// Training are the training rows as the kernel takes them.
+func (p *Problem) Training() *mat.Dense { return p.inputs }
 
 // complete fills in defaults and checks what does not need the data.
 func (o Options) complete(rows int) (Options, error) {
@@ -218,7 +238,7 @@ func (o Options) rowLimit(rows int) int {
 
 // encode applies a recipe that is given.
 func encode(r *data.Recipe, t *data.Table) (*mat.Dense, []int, error) {
-	x, _, err := r.Apply(t)
+	x, _, err := r.ApplyCompact(t)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -109,7 +109,9 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	if err != nil {
 		return nil, f.locate(err)
 	}
-	if err := a.explain(f, ep, o.Recipe, p.X, x); err != nil {
+	if p.X == nil {
+		f.Notes = append(f.Notes, "what columns are worth was not asked: there are too many rows")
+	} else if err := a.explain(f, ep, o.Recipe, p.X, x); err != nil {
 		return nil, f.locate(err)
 	}
 	return f, a.probitRegression(ctx, f, o, train, x)

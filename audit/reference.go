@@ -56,7 +56,7 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 	if l.Inducing() > 0 {
 		return nil, nil
 	}
-	process, err := gp.New(l.Kernel(), p.X)
+	process, err := gp.New(l.Kernel(), p.Training())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 	for i, w := range p.Weights {
 		model.Terms[i] = factor.Power{Of: model.Terms[i], Alpha: w}
 	}
-	views := process.At(x)
+	views := process.At(p.Inputs(x))
 	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed, p.Weights == nil)
 	if err != nil {
 		return nil, fmt.Errorf("the exact posterior: %w", err)

@@ -88,27 +88,12 @@ func TestCodesAreOneHot(t *testing.T) {
 	text := manyRows(50, "c,n,d", func(i int) string { return []string{"a", "b", "", "c"}[i%4] }, amount, func(i int) string { return fmt.Sprint("t", i%7) })
 	table := mustRead(t, text, HeaderYes)
 	recipe, x, _ := mustLearn(t, table, Options{Impute: true})
-	coded, _, err := recipe.ApplyCodes(table)
+	compact, _, err := recipe.ApplyCompact(table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := recipe.Features()
-	for i := range 50 {
-		row := make(map[string]float64)
-		for k, name := range coded.NumberNames {
-			row[name] = coded.Numbers.At(i, k)
-		}
-		for k, name := range coded.CodeNames {
-			for category := range coded.Sizes[k] {
-				column := slices.IndexFunc(recipe.Columns, func(c Column) bool { return c.Name == name })
-				row[name+"="+recipe.Columns[column].Categories[category]] = map[bool]float64{true: 1}[coded.Codes[k][i] == int32(category)]
-			}
-		}
-		for k, name := range names {
-			if row[name] != x.At(i, k) {
-				t.Fatalf("row %d, %s: %v coded, %v one-hot", i, name, row[name], x.At(i, k))
-			}
-		}
+	if c := recipe.Coding(); c.Codes() != 2 || !mat.Equal(c.Expand(compact), x) || !mat.Equal(c.Compact(x), compact) {
+		t.Errorf("%d codes; compact %v, one-hot %v", c.Codes(), mat.Formatted(compact), mat.Formatted(x))
 	}
 }
 

@@ -86,7 +86,7 @@ func TestPrior(t *testing.T) {
 	// At the mean the terms have unit variance where the documentation says so:
 	// averaged over the inputs, and for their typical distance.
 	at := k.With(logs).Describe()
-	s := newScale(x)
+	s := newScale(x, 0)
 	for i, want := range map[int]float64{
 		0: 1, 1: math.Sqrt(2 * s.variance[0]), 2: math.Sqrt(2 * s.variance[1]),
 		3: 1 / (2 * s.square[0]), 4: 1 / (2 * s.square[1]),

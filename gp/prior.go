@@ -36,7 +36,7 @@ const (
 //     periodic term, whose sines have no scale, √d;
 //   - period: two standard deviations of a typical column.
 func newPrior(k kernel.Kernel, x *mat.Dense) prior {
-	s := newScale(x)
+	s := newScale(x, k.Codes())
 	var p prior
 	for _, param := range k.Describe() {
 		family, _, _ := strings.Cut(param.Term, "#")
@@ -104,24 +104,22 @@ func (p prior) draw(rng *rand.Rand) []float64 {
 	return logs
 }
 
-// scale are the variance and the mean square of every column of the inputs.
+// scale are the variance and the mean square of every column of the inputs. Those of a
+// column of codes are of its 0/1 columns together.
 type scale struct {
 	variance, square []float64
+	written          int // columns, with codes written out
 }
 
-func newScale(x *mat.Dense) scale {
+func newScale(x *mat.Dense, codes int) scale {
 	n, d := x.Dims()
-	s := scale{make([]float64, d), make([]float64, d)}
+	s := scale{variance: make([]float64, d), square: make([]float64, d), written: d - codes}
 	for k := range d {
-		mean := 0.0
-		for i := range n {
-			mean += x.At(i, k) / float64(n)
+		if k < d-codes {
+			s.number(x, k, n)
+		} else {
+			s.code(x, k, n)
 		}
-		for i := range n {
-			e := x.At(i, k) - mean
-			s.variance[k] += e * e / float64(n)
-		}
-		s.square[k] = s.variance[k] + mean*mean
 		// A column that never varies is as good as any of unit scale.
 		if s.variance[k] == 0 {
 			s.variance[k] = 1
@@ -133,7 +131,39 @@ func newScale(x *mat.Dense) scale {
 	return s
 }
 
-func (s scale) columns() int { return len(s.variance) }
+func (s *scale) number(x *mat.Dense, k, n int) {
+	mean := 0.0
+	for i := range n {
+		mean += x.At(i, k) / float64(n)
+	}
+	for i := range n {
+		e := x.At(i, k) - mean
+		s.variance[k] += e * e / float64(n)
+	}
+	s.square[k] = s.variance[k] + mean*mean
+}
+
+// code uses that a 0/1 column with a share p of ones has the mean square p and the variance
+// p − p².
+func (s *scale) code(x *mat.Dense, k, n int) {
+	var share []float64
+	for i := range n {
+		code := int(x.At(i, k))
+		for code >= len(share) {
+			share = append(share, 0)
+		}
+		if code >= 0 {
+			share[code] += 1 / float64(n)
+		}
+	}
+	for _, p := range share {
+		s.variance[k] += p - p*p
+		s.square[k] += p
+	}
+	s.written += len(share)
+}
+
+func (s scale) columns() int { return s.written }
 
 // total is the sum over all columns; or, for the parameter of one column, as if all
 // columns were like it.

@@ -72,6 +72,15 @@ func (ps parts) moved(logs []float64) (parts, []float64) {
 	return at, logs
 }
 
+// coded returns the parts for inputs of which the last columns are codes.
+func (ps parts) coded(codes int) parts {
+	at := make(parts, len(ps))
+	for i, part := range ps {
+		at[i] = part.coded(codes)
+	}
+	return at
+}
+
 // each is the functions of every part.
 func (ps parts) each(z blas64.General, s *scratch) []functions {
 	fs := make([]functions, len(ps))
@@ -139,6 +148,8 @@ func (t sum) with(logs []float64) (term, []float64) {
 	at, rest := t.moved(logs)
 	return sum{at}, rest
 }
+
+func (t sum) coded(codes int) term { return sum{t.parts.coded(codes)} }
 
 func (t sum) write(b *strings.Builder) {
 	for i, part := range t.parts {
@@ -230,6 +241,8 @@ func (t product) with(logs []float64) (term, []float64) {
 	at, rest := t.moved(logs)
 	return product{at}, rest
 }
+
+func (t product) coded(codes int) term { return product{t.parts.coded(codes)} }
 
 func (t product) write(b *strings.Builder) {
 	for i, part := range t.parts {

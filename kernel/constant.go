@@ -23,12 +23,12 @@ var (
 	constant = family{
 		name:   "constant",
 		groups: []group{{kind: Variance}},
-		build:  func(values [][]float64) function { return flat(values[0][0]) },
+		build:  func(values [][]float64, _ int) function { return flat(values[0][0]) },
 	}
 	white = family{
 		name:   "white",
 		groups: []group{{kind: Variance}},
-		build:  func(values [][]float64) function { return noise(values[0][0]) },
+		build:  func(values [][]float64, _ int) function { return noise(values[0][0]) },
 	}
 )
 

@@ -43,6 +43,10 @@ func near(d2, norms float64) bool { return d2 <= cancellation*norms }
 // is for gradients, which contract the same clouds; covariances add up
 // differences.
 func squaredDistances(dst blas64.General, u, v cloud, direct func(i, j int) float64) {
+	if u.points.Cols == 0 { // no numbers, all codes
+		clear(dst.Data)
+		return
+	}
 	level3.Gemm(blas.NoTrans, blas.Trans, -2, u.points, v.points, 0, dst)
 	for i, nu := range u.norms {
 		to := row(dst, i)

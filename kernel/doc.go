@@ -21,7 +21,8 @@
 // depend on how many there are. A [Basis] keeps the fixed cases for many
 // evaluations.
 //
-// Inputs must be finite and below 1e50 in magnitude.
+// Inputs must be finite and below 1e50 in magnitude. The last columns may be codes of
+// categories, which count as the 0/1 columns they are short for; see [Columns].
 //
 // # The language
 //

@@ -41,7 +41,7 @@ type family struct {
 	name   string
 	groups []group
 	// build makes the function from one list of values per group.
-	build func(values [][]float64) function
+	build func(values [][]float64, codes int) function
 }
 
 // families lists every leaf the language knows.
@@ -54,6 +54,7 @@ type leaf struct {
 	function
 	family *family
 	values [][]float64
+	codes  int
 }
 
 func newLeaf(f *family, values ...[]float64) leaf {
@@ -67,7 +68,7 @@ func newLeaf(f *family, values ...[]float64) leaf {
 			}
 		}
 	}
-	return leaf{function: f.build(values), family: f, values: values}
+	return leaf{function: f.build(values, 0), family: f, values: values}
 }
 
 func (l leaf) leaves(dst []leaf) []leaf { return append(dst, l) }
@@ -81,7 +82,12 @@ func (l leaf) with(logs []float64) (term, []float64) {
 		}
 		logs = logs[len(old):]
 	}
-	return newLeaf(l.family, values...), logs
+	return newLeaf(l.family, values...).coded(l.codes), logs
+}
+
+func (l leaf) coded(codes int) term {
+	l.function, l.codes = l.family.build(l.values, codes), codes
+	return l
 }
 
 // numParams counts the parameters of the leaf.

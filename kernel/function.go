@@ -37,6 +37,9 @@ func fill(f function, dst blas64.General, p pairs, s *scratch) {
 
 // strips borrows the rows of m in the order of package lanes.
 func strips(m blas64.General, s *scratch) lanes.Strips {
+	if m.Cols == 0 {
+		return lanes.Strips{} // of which nothing is asked
+	}
 	return lanes.NewStrips(m, s.slice(lanes.Size(m.Rows, m.Cols)))
 }
 

@@ -10,8 +10,9 @@ import (
 // and safe for concurrent use. Make one with [Parse], with the constructors of
 // the leaves, and with [Sum] and [Product]; the zero Kernel is not usable.
 type Kernel struct {
-	term term
-	dim  int
+	term  term
+	dim   int
+	codes int // the last columns
 }
 
 // term is a node of a kernel expression.
@@ -23,6 +24,8 @@ type term interface {
 	with(logs []float64) (term, []float64)
 	// numParams counts the parameters below the node.
 	numParams() int
+	// coded returns the node for inputs of which the last columns are codes.
+	coded(codes int) term
 	// write prints the node in the language.
 	write(b *strings.Builder)
 }
@@ -76,7 +79,7 @@ func (k Kernel) Params(dst []float64) []float64 {
 func (k Kernel) With(logs []float64) Kernel {
 	k.checkParams(logs)
 	t, _ := k.term.with(logs)
-	return Kernel{term: t, dim: k.dim}
+	return Kernel{term: t, dim: k.dim, codes: k.codes}
 }
 
 func (k Kernel) checkParams(logs []float64) {

@@ -23,12 +23,17 @@ func Linear(variance ...float64) Kernel {
 var linear = family{
 	name:   "linear",
 	groups: []group{{kind: Variance, perColumn: true}},
-	build:  func(values [][]float64) function { return dotProduct{variances: values[0]} },
+	build: func(values [][]float64, codes int) function {
+		return dotProduct{variances: values[0], codes: codes}
+	},
 }
 
 // dotProduct is the linear kernel; variances has one number for all columns or
 // one for each.
-type dotProduct struct{ variances []float64 }
+type dotProduct struct {
+	variances []float64
+	codes     int // the last columns
+}
 
 func (f dotProduct) scale(k int) float64 {
 	if len(f.variances) == 1 {
@@ -39,11 +44,18 @@ func (f dotProduct) scale(k int) float64 {
 
 func (f dotProduct) cov(x, z []float64) float64 {
 	total := 0.0
-	for k, v := range x {
+	numbers := len(x) - f.codes
+	for k, v := range x[:numbers] {
 		total += f.scale(k) * v * z[k]
+	}
+	for k := numbers; k < len(x); k++ {
+		total += f.code(k, x[k], z[k])
 	}
 	return total
 }
+
+// code is what a column of codes contributes.
+func (f dotProduct) code(k int, a, b float64) float64 { return f.scale(k) * agree(a, b) }
 
 func (f dotProduct) variance(x []float64) float64 { return f.cov(x, x) }
 
@@ -51,29 +63,40 @@ func (f dotProduct) variance(x []float64) float64 { return f.cov(x, x) }
 type planes struct {
 	dotProduct
 	strips lanes.Strips
+	coded  coded
 }
 
 func (f dotProduct) against(z blas64.General, s *scratch) functions {
-	return planes{f, strips(z, s)}
+	return planes{f, strips(numbersOf(z, f.codes), s), newCoded(z, f.codes, f.code)}
 }
 
 func (p planes) fill(dst, x blas64.General, s *scratch) {
 	defer s.release(s.mark())
-	scaled := s.matrix(x.Rows, x.Cols)
+	numbers := numbersOf(x, p.codes)
+	scaled := s.matrix(x.Rows, numbers.Cols)
 	for i := range x.Rows {
 		to := row(scaled, i)
-		for k, v := range row(x, i) {
+		for k, v := range row(numbers, i) {
 			to[k] = p.scale(k) * v
 		}
 	}
-	p.strips.Dots(dst, scaled)
+	if numbers.Cols > 0 {
+		p.strips.Dots(dst, scaled)
+	} else {
+		clear(dst.Data)
+	}
+	p.coded.add(dst, x)
 }
 
 // addVarianceGrad uses that a variance is Σ_k variance_k x_k².
 func (f dotProduct) addVarianceGrad(grad []float64, w []float64, x blas64.General) {
 	for i, weight := range w {
 		for k, v := range row(x, i) {
-			grad[min(k, len(grad)-1)] += weight * f.scale(k) * v * v
+			square := v * v
+			if k >= x.Cols-f.codes {
+				square = agree(v, v)
+			}
+			grad[min(k, len(grad)-1)] += weight * f.scale(k) * square
 		}
 	}
 }
@@ -82,6 +105,12 @@ func (f dotProduct) addVarianceGrad(grad []float64, w []float64, x blas64.Genera
 // variance_k Σ_i x_ik (W Z)_ik.
 func (f dotProduct) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
 	defer s.release(s.mark())
+	p.eachCode(f.codes, func(i, j, k int, a, b float64) {
+		grad[min(k, len(grad)-1)] += row(w, i)[j] * f.code(k, a, b)
+	})
+	if p = p.numbers(f.codes); p.x.Cols == 0 {
+		return
+	}
 	wz := s.matrix(p.x.Rows, p.x.Cols)
 	level3.Gemm(blas.NoTrans, blas.NoTrans, 1, w, p.z, 0, wz)
 	for i := range p.x.Rows {

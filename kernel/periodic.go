@@ -23,8 +23,8 @@ func Periodic(variance, lengthscale, period float64) Kernel {
 var periodic = family{
 	name:   "periodic",
 	groups: []group{{kind: Variance}, {kind: Lengthscale}, {kind: Period}},
-	build: func(values [][]float64) function {
-		return circular{amplitude: values[0][0], inverse: 1 / values[1][0], frequency: 1 / values[2][0]}
+	build: func(values [][]float64, codes int) function {
+		return circular{amplitude: values[0][0], inverse: 1 / values[1][0], frequency: 1 / values[2][0], codes: codes}
 	},
 }
 
@@ -34,17 +34,29 @@ type circular struct {
 	amplitude float64
 	// inverse and frequency are the reciprocals of length scale and period.
 	inverse, frequency float64
+	codes              int // the last columns
 }
 
 // squaredDistance is the squared distance on the circles in units of the
 // length scale, so that k = amplitude · exp(−squaredDistance/2).
 func (f circular) squaredDistance(x, z []float64) float64 {
 	total := 0.0
-	for k, v := range x {
+	numbers := len(x) - f.codes
+	for k, v := range x[:numbers] {
 		d := 2 * math.Sin(math.Pi*(v-z[k])*f.frequency) * f.inverse
 		total += d * d
 	}
+	for k := numbers; k < len(x); k++ {
+		total += f.code(k, x[k], z[k])
+	}
 	return total
+}
+
+// code is what a column of codes adds to a squared distance: 0/1 columns that differ are
+// one apart.
+func (f circular) code(_ int, a, b float64) float64 {
+	d := 2 * math.Sin(math.Pi*f.frequency) * f.inverse
+	return differ(a, b) * d * d
 }
 
 func (f circular) cov(x, z []float64) float64 {
@@ -68,13 +80,16 @@ func (f circular) wound(m blas64.General, middle []float64, s *scratch) cloud {
 	return c
 }
 
-// distances fills dst with the squared distances of the pairs on the circles
-// and returns the two wound clouds.
+// distances fills dst with the squared distances of the pairs on the circles, as far as
+// their numbers go, and returns the two wound clouds.
 func (f circular) distances(dst blas64.General, p pairs, s *scratch) (u, v cloud) {
+	p = p.numbers(f.codes)
+	plain := f
+	plain.codes = 0
 	mean := middle(p, s)
 	u, v = f.wound(p.x, mean, s), f.wound(p.z, mean, s)
 	squaredDistances(dst, u, v, func(i, j int) float64 {
-		return f.squaredDistance(row(p.x, i), row(p.z, j))
+		return plain.squaredDistance(row(p.x, i), row(p.z, j))
 	})
 	return u, v
 }
@@ -84,16 +99,23 @@ type waves struct {
 	circular
 	middle []float64
 	strips lanes.Strips // of the cases wound on circles
+	coded  coded
 }
 
 func (f circular) against(z blas64.General, s *scratch) functions {
-	mean := middle(pairs{z: z}, s)
-	return waves{f, mean, strips(f.wound(z, mean, s).points, s)}
+	numbers := numbersOf(z, f.codes)
+	mean := middle(pairs{z: numbers}, s)
+	return waves{f, mean, strips(f.wound(numbers, mean, s).points, s), newCoded(z, f.codes, f.code)}
 }
 
 func (w waves) fill(dst, x blas64.General, s *scratch) {
 	defer s.release(s.mark())
-	w.strips.Distances(dst, w.wound(x, w.middle, s).points)
+	if numbers := numbersOf(x, w.codes); numbers.Cols > 0 {
+		w.strips.Distances(dst, w.wound(numbers, w.middle, s).points)
+	} else {
+		clear(dst.Data)
+	}
+	w.coded.add(dst, x)
 	lanes.Gaussian.Apply(dst.Data, w.amplitude, 0.5)
 }
 
@@ -113,14 +135,20 @@ func (f circular) addGrad(grad []float64, w blas64.General, p pairs, s *scratch)
 	defer s.release(s.mark())
 	square := s.matrix(w.Rows, w.Cols)
 	u, v := f.distances(square, p, s)
+	apart := math.Sin(2*math.Pi*f.frequency) * f.inverse * f.inverse // of 0/1 columns that differ
 	var variance, lengthscale, period float64
 	for i := range w.Rows {
 		x, a, weights := row(p.x, i), row(u.points, i), row(w, i)
 		for j, d2 := range row(square, i) {
 			z, b := row(p.z, j), row(v.points, j)
 			turn := 0.0
-			for k := range x {
+			numbers := len(x) - f.codes
+			for k := range numbers {
 				turn += (x[k] - z[k]) * (a[2*k]*b[2*k+1] - a[2*k+1]*b[2*k])
+			}
+			for k := numbers; k < len(x); k++ {
+				d2 += f.code(k, x[k], z[k])
+				turn += differ(x[k], z[k]) * apart
 			}
 			weighted := weights[j] * f.amplitude * math.Exp(-d2/2)
 			variance += weighted

@@ -34,5 +34,8 @@ func (s *scratch) matrix(rows, cols int) blas64.General {
 
 // row returns row i of m, sharing its storage.
 func row(m blas64.General, i int) []float64 {
+	if m.Cols == 0 {
+		return nil
+	}
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }

@@ -58,8 +58,8 @@ func stationaryFamily(name string, p shape) family {
 	return family{
 		name:   name,
 		groups: []group{{kind: Variance}, {kind: Lengthscale, perColumn: true}},
-		build: func(values [][]float64) function {
-			f := stationary{shape: p, amplitude: values[0][0], inverse: make([]float64, len(values[1]))}
+		build: func(values [][]float64, codes int) function {
+			f := stationary{shape: p, amplitude: values[0][0], inverse: make([]float64, len(values[1])), codes: codes}
 			for k, length := range values[1] {
 				f.inverse[k] = 1 / length
 			}
@@ -83,6 +83,7 @@ type stationary struct {
 	shape     shape
 	amplitude float64
 	inverse   []float64
+	codes     int // the last columns
 }
 
 // scale returns the reciprocal length scale of column k.
@@ -102,8 +103,16 @@ func (f stationary) squaredDistance(x, z []float64) float64 {
 	return s
 }
 
+// code is what a column of codes adds to a squared distance.
+func (f stationary) code(k int, a, b float64) float64 { return differ(a, b) * f.scale(k) * f.scale(k) }
+
 func (f stationary) cov(x, z []float64) float64 {
-	value, _ := f.shape.profile(f.squaredDistance(x, z))
+	numbers := len(x) - f.codes
+	s := f.squaredDistance(x[:numbers], z[:numbers])
+	for k := numbers; k < len(x); k++ {
+		s += f.code(k, x[k], z[k])
+	}
+	value, _ := f.shape.profile(s)
 	return f.amplitude * value
 }
 
@@ -122,9 +131,10 @@ func (f stationary) scaled(m blas64.General, middle []float64, s *scratch) cloud
 	return c
 }
 
-// distances fills dst with the scaled squared distances of the pairs and
-// returns the two clouds they are between.
+// distances fills dst with the scaled squared distances of the pairs, as far as their
+// numbers go, and returns the two clouds they are between.
 func (f stationary) distances(dst blas64.General, p pairs, s *scratch) (u, v cloud) {
+	p = p.numbers(f.codes)
 	mean := middle(p, s)
 	u, v = f.scaled(p.x, mean, s), f.scaled(p.z, mean, s)
 	squaredDistances(dst, u, v, func(i, j int) float64 {
@@ -138,27 +148,40 @@ type decaying struct {
 	stationary
 	strips  lanes.Strips
 	weights []float64 // 1/ℓ_k², nil if all are the same
+	coded   coded
 }
 
 func (f stationary) against(z blas64.General, s *scratch) functions {
-	d := decaying{stationary: f, strips: strips(z, s)}
+	numbers := numbersOf(z, f.codes)
+	d := decaying{stationary: f, strips: strips(numbers, s)}
 	if len(f.inverse) > 1 {
-		d.weights = s.slice(len(f.inverse))
-		for k, v := range f.inverse {
-			d.weights[k] = v * v
+		d.weights = s.slice(numbers.Cols)
+		for k := range d.weights {
+			d.weights[k] = f.inverse[k] * f.inverse[k]
 		}
+		d.coded = newCoded(z, f.codes, f.code)
+	} else {
+		// In the units of the columns, as the distances are.
+		d.coded = newCoded(z, f.codes, func(_ int, a, b float64) float64 { return differ(a, b) })
 	}
 	return d
 }
 
 func (d decaying) fill(dst, x blas64.General, _ *scratch) {
-	if d.weights != nil {
-		d.strips.WeightedDistances(dst, x, d.weights)
-		d.shape.decay.Apply(dst.Data, d.amplitude, d.shape.scale)
-		return
+	numbers, scale := numbersOf(x, d.codes), d.shape.scale
+	switch {
+	case numbers.Cols == 0:
+		clear(dst.Data)
+	case d.weights != nil:
+		d.strips.WeightedDistances(dst, numbers, d.weights)
+	default:
+		d.strips.Distances(dst, numbers)
 	}
-	d.strips.Distances(dst, x)
-	d.shape.decay.Apply(dst.Data, d.amplitude, d.shape.scale*d.inverse[0]*d.inverse[0])
+	d.coded.add(dst, x)
+	if len(d.inverse) == 1 {
+		scale = d.shape.scale * d.inverse[0] * d.inverse[0]
+	}
+	d.shape.decay.Apply(dst.Data, d.amplitude, scale)
 }
 
 // addGrad contracts amplitude · W∘κ for the variance and, for the length
@@ -170,8 +193,14 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 	shared := len(f.inverse) == 1
 	// Vector code takes whole vectors: what is beyond the matrix stays zero.
 	values, slopes := s.slice(lanes.Padded(len(m.Data))), s.slice(lanes.Padded(len(m.Data)))
+	whole := m // with the distances of the codes
+	if f.codes > 0 {
+		whole = s.matrix(w.Rows, w.Cols)
+		copy(whole.Data, m.Data)
+		p.eachCode(f.codes, func(i, j, k int, a, b float64) { row(whole, i)[j] += f.code(k, a, b) })
+	}
 	for _, to := range [][]float64{values, slopes} {
-		clear(to[copy(to, m.Data):])
+		clear(to[copy(to, whole.Data):])
 	}
 	f.shape.decay.Apply(values, f.amplitude, f.shape.scale)
 	f.shape.decay.Slopes(slopes, f.amplitude, f.shape.scale)
@@ -182,12 +211,13 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 			at := i*m.Stride + j
 			variance += weights[j] * values[at]
 			slope := weights[j] * slopes[at]
+			slopes[at] = slope
 			switch {
 			case shared:
-				lengthscale += slope * d2
+				lengthscale += slope * whole.Data[at]
 			case near(d2, u.norms[i]+v.norms[j]):
 				if d2 > 0 {
-					f.addSquares(grad[1:], slope, row(p.x, i), row(p.z, j))
+					f.addSquares(grad[1:], slope, row(p.x, i)[:u.points.Cols], row(p.z, j))
 				}
 				to[j] = 0
 			default:
@@ -200,7 +230,10 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 		grad[1] += lengthscale
 		return
 	}
-	addWeightedSquares(grad[1:], m, u.points, v.points, s)
+	p.eachCode(f.codes, func(i, j, k int, a, b float64) { grad[1+k] += slopes[i*m.Stride+j] * f.code(k, a, b) })
+	if u.points.Cols > 0 {
+		addWeightedSquares(grad[1:], m, u.points, v.points, s)
+	}
 }
 
 // addVarianceGrad knows that a variance is the amplitude.
@@ -210,7 +243,7 @@ func (f stationary) addVarianceGrad(grad []float64, w []float64, _ blas64.Genera
 
 // addSquares adds weight · (x_k − z_k)²/ℓ_k² to grad[k].
 func (f stationary) addSquares(grad []float64, weight float64, x, z []float64) {
-	for k := range grad {
+	for k := range x {
 		d := (x[k] - z[k]) * f.scale(k)
 		grad[k] += weight * d * d
 	}
