@@ -3,6 +3,8 @@ package lossep
 import (
 	"encoding/binary"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Trained gives a function that tells whether features are those of a row the model was
@@ -18,7 +20,8 @@ func (m *Model) Trained() func(features []float64) bool {
 		known[keyOf(m.x.RawRowView(i))] = struct{}{}
 	}
 	return func(features []float64) bool {
-		_, ok := known[keyOf(features)]
+		compact := m.coding.Compact(mat.NewDense(1, len(features), features)) // as the rows are kept
+		_, ok := known[keyOf(compact.RawRowView(0))]
 		return ok
 	}
 }
