@@ -29,7 +29,7 @@ const (
 
 // FullRows is the number of training rows up to which AutoInducing stands for the full
 // process. There it takes a minute at most to find a kernel, and the time grows with the
-// cube of the rows; see docs/inducing.md.
+// cube of the rows.
 const FullRows = 2000
 
 // Inducing is how a process was seen from fewer points than there are training rows.
