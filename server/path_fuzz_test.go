@@ -44,7 +44,7 @@ func FuzzRequestToAnswer(f *testing.F) {
 		f.Add(model, byte(1), rows, utilities, `"calibrate":true,"second_opinion":true`, near, -5e50, tiny)
 		f.Add(model, byte(2), rows, "", `"vary":{"action":"negative","outcome":"bad"},"from":$3,"to":$1,"scale":"log"`, near, -1e49, tiny)
 	}
-	f.Add(byte(9), byte(1), `[{"age":$1,"income":$2,"job":"clerk","owner":"True","amount":$3}]`, `{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":"0.5 * amount"},"b":{"good":1,"bad":0}}}`, "", near, near, 1e300)
+	f.Add(byte(len(farCases)+1), byte(1), `[{"age":$1,"income":$2,"job":"clerk","owner":"True","amount":$3}]`, `{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":"0.5 * amount"},"b":{"good":1,"bad":0}}}`, "", near, near, 1e300)
 	f.Add(byte(0), byte(3), `[{"name":"income","shape":[1],"datatype":"FP64","data":[$1]},{"name":"job","shape":[1],"datatype":"BYTES","data":["smith"]}]`, "", "", 1e40, near, near)
 	reactor := `"threshold":$1,"prior_variance":$2,"clutter_weight":0.3`
 	f.Add(byte(0), byte(4), `[-1.1,$1]`, `[[1,0.01],[0.9,$3]]`, reactor, near, 100.0, 1.0)
