@@ -218,10 +218,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", rows+strings.Repeat(" ", total)), 413)
 	fine()
 	for _, left := range []int64{requestBytes / 2, requestBytes + 100, requestBytes + int64(len(rows)) + 100} {
-		other := share{budget: &s.memory}
-		if err := other.Take(total - left); err != nil {
-			t.Fatal(err)
-		}
+		s.memory.taken.Add(total - left) // by others
 		w := ask(s, http.MethodPost, "/v1/models/loans/decide", rows)
 		if p := checkRefused(t, w, 503); w.Header().Get("Retry-After") == "" || !strings.Contains(p.Detail, "under way") {
 			t.Errorf("%s %v", p.Detail, w.Header())
@@ -229,9 +226,20 @@ func TestMemoryIsBounded(t *testing.T) {
 		if left < requestBytes {
 			checkInferError(t, askInfer(s, "/v2/models/loans/infer", map[string]any{"inputs": inputs}, nil), 503, "under way")
 		}
-		other.release()
+		s.memory.taken.Add(left - total)
 		fine()
 	}
+	// When large requests have all that they may, small ones go on.
+	large := share{budget: &s.memory}
+	for large.Take(smallBytes/4) == nil {
+		continue
+	}
+	checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", rows+strings.Repeat(" ", smallBytes)), 503)
+	if w := ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, someRows(1), "")); w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	large.release()
+	fine()
 	// A few bytes that ask for many numbers: 64 actions in each of 4000 rows.
 	many := `{"rows":[` + strings.Repeat(goodRow+",", 4000) + goodRow + `],"utility":` + manyActions(64) + `}`
 	checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", many), 413)

@@ -16,8 +16,14 @@ type budget struct {
 	taken atomic.Int64
 }
 
-// requestBytes is what a request takes besides its body, rows and answer.
-const requestBytes = 16 << 10
+const (
+	// requestBytes is what a request takes besides its body, rows and answer.
+	requestBytes = 16 << 10
+	// A request is small up to smallBytes, and an eighth of a budget is for small ones:
+	// clients who begin large bodies, and do not end them, keep no decision from being made.
+	smallBytes = 64 << 10
+	smallPart  = 8
+)
 
 // share is one request's part of a budget. Nil is a share of a budget without bounds.
 type share struct {
@@ -28,12 +34,17 @@ type share struct {
 // Take asks for more bytes. What one request alone could never get is too large; what
 // others have taken may be free later.
 func (s *share) Take(n int64) error {
-	switch {
-	case s == nil:
+	if s == nil {
 		return nil
-	case s.taken+n > s.budget.total:
+	}
+	room := s.budget.total
+	if s.taken+n > smallBytes {
+		room -= room / smallPart
+	}
+	switch {
+	case s.taken+n > room:
 		return problem.New(http.StatusRequestEntityTooLarge, "the rows need more memory than the server has for requests; send them in several requests")
-	case s.budget.taken.Add(n) > s.budget.total:
+	case s.budget.taken.Add(n) > room:
 		s.budget.taken.Add(-n)
 		return problem.Busy("too many requests, or too large ones, are under way")
 	}
