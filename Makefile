@@ -29,8 +29,9 @@ fuzz:       ## requests, tables and model files of any kind along their whole pa
 	go test ./cmd/lossep -run xxx -fuzz '^FuzzTableToDecisions$$' -fuzztime 10m
 	go test ./cmd/lossep -run xxx -fuzz '^FuzzModelFileToPredictions$$' -fuzztime 10m
 
-robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice
+robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice, all far rows
 	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m
+	go test . -run FarRowsOfEveryKernel -robust -v -timeout 60m
 	go test ./infer -run NUTS -trials 50 -calibrations 1000 -v -timeout 60m
 
 bench:      ## all benchmarks; then matrices and sweeps on one core and on two

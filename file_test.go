@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -138,53 +139,11 @@ func TestSaveToPath(t *testing.T) {
 // Every way in which a file can be wrong is told apart.
 func TestRefusedFiles(t *testing.T) {
 	model := written(t, fitLoans(t, lossep.LossVI, lossep.Likelihood{}))
-	// change writes the file anew, with a right checksum, after an edit.
-	change := func(edit func(f *safetensors.File)) []byte {
-		f, err := safetensors.Read(bytes.NewReader(model), safetensors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		delete(f.Metadata, "sha256")
-		edit(f)
-		var b bytes.Buffer
-		if err := safetensors.Write(&b, f); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
-	}
-	replace := func(from, to string) []byte {
-		return change(func(f *safetensors.File) {
-			text := f.Metadata["model"]
-			if !strings.Contains(text, from) {
-				t.Fatalf("no %s in %s", from, text)
-			}
-			f.Metadata["model"] = strings.Replace(text, from, to, 1)
-		})
-	}
-	// set gives a member of the description another value.
-	set := func(member, value string) []byte {
-		return change(func(f *safetensors.File) {
-			at := regexp.MustCompile(`"` + member + `":("[^"]*"|[^,}]*)`)
-			if !at.MatchString(f.Metadata["model"]) {
-				t.Fatalf("no %s in %s", member, f.Metadata["model"])
-			}
-			f.Metadata["model"] = at.ReplaceAllString(f.Metadata["model"], `"`+member+`":`+value)
-		})
-	}
-	tensor := func(name string, edit func(*safetensors.Tensor)) []byte {
-		return change(func(f *safetensors.File) {
-			for i := range f.Tensors {
-				if f.Tensors[i].Name == name {
-					edit(&f.Tensors[i])
-					return
-				}
-			}
-			t.Fatalf("no tensor %s", name)
-		})
-	}
+	c := crafter{t, model}
+	change, replace, set, tensor := c.change, c.replace, c.set, c.tensor
 	flipped := bytes.Clone(model)
 	flipped[len(flipped)-3] ^= 1
-	for _, c := range []struct {
+	for _, r := range []struct {
 		name, want string
 		file       []byte
 	}{
@@ -231,13 +190,150 @@ func TestRefusedFiles(t *testing.T) {
 		{"lopsided calibration", "not symmetric", tensor("calibration.precision", func(x *safetensors.Tensor) { x.Floats[1]++ })},
 		{"calibration", "no posterior", tensor("calibration.precision", func(x *safetensors.Tensor) { x.Floats[0] = -1e6 })},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := lossep.Read(bytes.NewReader(c.file))
-			var refused *lossep.FileError
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, which does not say %q", err, c.want)
+		refusedFile(t, r.name, r.want, r.file)
+	}
+}
+
+func refusedFile(t *testing.T, name, want string, file []byte) {
+	t.Run(name, func(t *testing.T) {
+		_, err := lossep.Read(bytes.NewReader(file))
+		var refused *lossep.FileError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, which does not say %q", err, want)
+		}
+	})
+}
+
+// crafter makes other files of a model file.
+type crafter struct {
+	t     *testing.T
+	model []byte
+}
+
+// change writes the file anew, with a right checksum, after an edit.
+func (c crafter) change(edit func(f *safetensors.File)) []byte {
+	f, err := safetensors.Read(bytes.NewReader(c.model), safetensors.Options{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	delete(f.Metadata, "sha256")
+	edit(f)
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, f); err != nil {
+		c.t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// replace exchanges a text of the description.
+func (c crafter) replace(from, to string) []byte {
+	return c.change(func(f *safetensors.File) {
+		text := f.Metadata["model"]
+		if !strings.Contains(text, from) {
+			c.t.Fatalf("no %s in %s", from, text)
+		}
+		f.Metadata["model"] = strings.Replace(text, from, to, 1)
+	})
+}
+
+// set gives a member of the description another value.
+func (c crafter) set(member, value string) []byte {
+	return c.change(func(f *safetensors.File) {
+		at := regexp.MustCompile(`"` + member + `":("[^"]*"|[^,}]*)`)
+		if !at.MatchString(f.Metadata["model"]) {
+			c.t.Fatalf("no %s in %s", member, f.Metadata["model"])
+		}
+		f.Metadata["model"] = at.ReplaceAllString(f.Metadata["model"], `"`+member+`":`+value)
+	})
+}
+
+// tensor edits a tensor.
+func (c crafter) tensor(name string, edit func(*safetensors.Tensor)) []byte {
+	return c.change(func(f *safetensors.File) {
+		for i := range f.Tensors {
+			if f.Tensors[i].Name == name {
+				edit(&f.Tensors[i])
+				return
 			}
+		}
+		c.t.Fatalf("no tensor %s", name)
+	})
+}
+
+// fitPoints fits a model with inducing points, weights and a prevalence.
+func fitPoints(t testing.TB) *lossep.Model {
+	t.Helper()
+	m, err := lossep.Fit(context.Background(), table(t, loans), lossep.Options{
+		Data: data.Options{Target: "class", Positive: "bad", Weights: "age", Prevalence: 0.1}, Utility: costs(t, "fn=5,fp=1"),
+		Kernel: "rbf(variance=2) + constant", Fixed: true, Inducing: 3, Method: lossep.LossEP,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The same for models with inducing points, weights and a prevalence.
+func TestRefusedFilesOfPoints(t *testing.T) {
+	c := crafter{t, written(t, fitPoints(t))}
+	if _, err := lossep.Read(bytes.NewReader(c.change(func(*safetensors.File) {}))); err != nil {
+		t.Fatal(err)
+	}
+	number := func(name string, i int, value float64) []byte {
+		return c.tensor(name, func(x *safetensors.Tensor) { x.Floats[i] = value })
+	}
+	shape := func(name string, shape ...int) []byte {
+		return c.tensor(name, func(x *safetensors.Tensor) {
+			n := 1
+			for _, d := range shape {
+				n *= d
+			}
+			x.Shape, x.Floats = shape, append(x.Floats, make([]float64, max(0, n-len(x.Floats)))...)[:n]
 		})
+	}
+	nan := math.NaN()
+	for _, r := range []struct {
+		name, want string
+		file       []byte
+	}{
+		{"no points", "inducing points", c.set("points", "0")},
+		{"negative points", "inducing points", c.set("points", "-3")},
+		{"more points than rows", "inducing points", c.set("points", "9")},
+		{"fewer points", "points", c.set("points", "2")},
+		{"points that are too many", "GB of memory", c.change(func(f *safetensors.File) {
+			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":4000000`, `"negative_rows":5`, `"negative_rows":3999997`, `"points":3`, `"points":2000000`).Replace(f.Metadata["model"])
+		})},
+		{"rows beyond counting", "rows", c.change(func(f *safetensors.File) {
+			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":2305843009213693952`, `"negative_rows":5`, `"negative_rows":2305843009213693949`).Replace(f.Metadata["model"])
+		})},
+		{"share", "share left", c.set("share_left", "7")},
+		{"loss", "loss", c.set("lost_per_row", "-1")},
+		{"power", "power", c.set("power", "2")},
+		{"no power", "power", c.set("power", "0")},
+		{"method without points", "inducing points", c.replace(`"method":"loss-ep"`, `"method":"corrected"`)},
+		{"no summary of points", "", c.replace(`"inducing":{`, `"inducing":null,"search":{`)},
+		{"point that is no number", "points", number("points", 0, nan)},
+		{"far point", "points", number("points", 0, 1e51)},
+		{"code of no category", "code", number("points", 1, 0.5)},
+		{"code beyond", "code", number("points", 1, 99)},
+		{"shape of points", "points", shape("points", 2, 3)},
+		{"shape of a precision", "posterior.ep.precision", shape("posterior.ep.precision", 3, 2)},
+		{"larger precision", "posterior.precision", shape("posterior.precision", 9, 9)},
+		{"shift that is no number", "posterior.h", number("posterior.h", 0, nan)},
+		{"precision that is no number", "posterior.ep.precision", number("posterior.ep.precision", 4, math.Inf(1))},
+		{"lopsided precision", "not symmetric", number("posterior.precision", 1, 17)},
+		{"negative precision", "posterior.ep", number("posterior.ep.precision", 4, -1)},
+		{"no precision", "posterior", number("posterior.precision", 0, 0)},
+		{"shift beyond all", "posterior.h", number("posterior.h", 0, 1e51)},
+		{"weight", "weight", number("weights", 0, -1)},
+		{"no weight", "weight", number("weights", 0, nan)},
+		{"large weight", "weight", number("weights", 0, 1e300)},
+		{"fewer weights", "weights", shape("weights", 7)},
+		{"prevalence", "prevalence", c.set("prevalence", "1.5")},
+		{"negative prevalence", "prevalence", c.set("prevalence", "-0.5")},
+		{"variance", "", c.set("kernel", `"rbf(variance=1e200)"`)},
+	} {
+		refusedFile(t, r.name, r.want, r.file)
 	}
 }
 
@@ -251,6 +347,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(b)
 		f.Add(b[:len(b)/2])
 	}
+	f.Add(written(f, fitPoints(f)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		raw, err := safetensors.Read(bytes.NewReader(withoutChecksum(b)), safetensors.Options{})
 		if err == nil {

@@ -52,6 +52,9 @@ func (h *header) checkSummary() error {
 		}
 	}
 	if s.Inducing != nil {
+		if !h.Method.byPasses() {
+			return fmt.Errorf("its method is %s, which is not to be had from inducing points", h.Method)
+		}
 		if err := s.Inducing.check(h.Recipe.Rows); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ var fuzzModels = sync.OnceValue(func() (files [][]byte) {
 	if err := os.WriteFile(table, []byte(rows), 0o600); err != nil {
 		panic(err)
 	}
-	for _, flags := range fuzzFits[:4] {
+	for _, flags := range fuzzFits[:6] {
 		if code, text := try(append([]string{"fit", table, "-o", model}, flags...)); code != 0 {
 			panic(text)
 		}
@@ -49,6 +50,10 @@ func FuzzModelFileToPredictions(f *testing.F) {
 	f.Add([]byte{}, byte(3), "amount", "am\\u001b[2Jount", byte(1), uint16(3), 1e49)
 	f.Add([]byte{}, byte(0), `"scale":`, `"scale":1e-320,"x":`, byte(1), uint16(0), 5e-324)
 	f.Add([]byte{}, byte(0), "matern32", "linear*linear*linear*linear*matern32", byte(0), uint16(0), 0.0)
+	f.Add([]byte{}, byte(4), `"points":3`, `"points":2000000`, byte(0), uint16(0), 0.0)
+	f.Add([]byte{}, byte(4), `"prevalence":0.01`, `"prevalence":1e-320`, byte(2), uint16(1), 1e49)
+	f.Add([]byte{}, byte(5), "", "", byte(3), uint16(0), math.Inf(1))
+	f.Add([]byte{}, byte(5), "linear", "white", byte(7), uint16(1), -1e-300)
 	f.Add(fuzzModels()[0], byte(0), "", "", byte(0), uint16(0), 0.0)
 	f.Fuzz(func(t *testing.T, raw []byte, base byte, old, new string, tensor byte, index uint16, value float64) {
 		if len(raw) > 1<<16 || len(new) > 2000 {

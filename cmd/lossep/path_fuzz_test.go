@@ -17,6 +17,8 @@ var fuzzFits = [][]string{
 	{"--cost", "fn=5,fp=1", "--method", "ep", "--kernel", "rbf(ard) + linear", "--fixed", "--missing", "impute"},
 	{"--cost", "fn=5,fp=1", "--method", "loss-ep", "--kernel", "linear*linear*linear + rbf", "--fixed", "--likelihood", "logit", "--standardize=false"},
 	{"--cost", "fn=0.01*amount,fp=1", "--method", "vi", "--fixed", "--kernel", "matern52 + white", "--missing", "impute"},
+	{"--cost", "fn=5,fp=1", "--method", "loss-ep", "--inducing", "3", "--kernel", "rbf(ard) + linear", "--fixed", "--prevalence", "0.01", "--missing", "impute"},
+	{"--cost", "fn=5,fp=1", "--method", "vi", "--inducing", "2", "--power", "0.5", "--weights", "amount", "--likelihood", "logit"},
 	{"--cost", "fn=5,fp=1", "--method", "loss-vi", "--likelihood", "robust", "--label-noise", "0.1", "--fixed", "--header", "no", "--target", "last"},
 	{"--cost", "fn=1,fp=1", "--method", "laplace", "--fixed", "--kernel", "periodic*linear + constant"},
 }
