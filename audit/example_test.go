@@ -46,8 +46,8 @@ func Example() {
 	}
 	fmt.Println(r.Verdicts[2].Question, r.Verdicts[2].Answer)
 	// Output:
-	// ep                   0.11
-	// loss-ep              0.11
+	// ep                   0.10
+	// loss-ep              0.10
 	// probit regression    0.12
 	// threshold one half   0.55
 	// always negative      11.07

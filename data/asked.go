@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,20 @@ func (l *learner) askDecimal(at *Error, text string) error {
 	at.Fix = "say what separates decimals"
 	at.Ways = []Way{{WayDecimal, ".", ""}, {WayDecimal, ",", ""}}
 	return at
+}
+
+// askBend refuses a logarithm of values below zero: of one column if that was asked by
+// name, and says so where it was asked of all.
+func (l *learner) askBend(values []float64) error {
+	text := fmt.Sprintf("it has values down to %.4g, and a logarithm needs values from zero on", slices.Min(values))
+	if _, named := l.options.Bends[l.name()]; !named {
+		l.note = fmt.Sprintf("column %s is not bent: %s", quote(l.name()), text)
+		return nil
+	}
+	return &Error{
+		File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name(), Msg: text, Fix: "bend it otherwise",
+		Ways: []Way{{WayScaling, l.name() + "=" + string(YeoJohnson), ""}, {WayScaling, l.name() + "=" + string(Rank), ""}},
+	}
 }
 
 // askOrder asks whether the day or the month comes first.

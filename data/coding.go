@@ -158,16 +158,3 @@ func (r *Recipe) ApplyCompact(t *Table) (*mat.Dense, *Report, error) {
 	}
 	return x, report, nil
 }
-
-// LearnCompact is Learn with the training rows in compact form, which has no limit but that
-// of the table.
-func LearnCompact(t *Table, o Options) (*Learned, error) {
-	l, err := learnRecipe(t, &o)
-	if err != nil {
-		return nil, err
-	}
-	if l.X, _, err = l.Recipe.ApplyCompact(t); err != nil {
-		return nil, err
-	}
-	return l, nil
-}

@@ -29,7 +29,7 @@ func (r *Recipe) Summary() []string {
 		fmt.Sprintf("%s → %s", plural(r.given(), "column"), plural(r.Dim(), "feature")),
 	}
 	if n := count[Numeric]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s %s", plural(n, "numeric column"), scaling))
+		lines = append(lines, fmt.Sprintf("%s %s%s", plural(n, "numeric column"), scaling, r.bentColumns()))
 	}
 	if n := count[Date]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s as days since the first of them", plural(n, "date column")))
@@ -50,6 +50,31 @@ func (r *Recipe) Summary() []string {
 		lines = append(lines, "dropped "+line)
 	}
 	return lines
+}
+
+// bentColumns names the columns that are bent, and how, the first few of them.
+func (r *Recipe) bentColumns() string {
+	const most = 6
+	var bent []string
+	chosen := true
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Scaling != nil {
+			bent = append(bent, fmt.Sprintf("%s %v", quote(c.Name), c.Scaling))
+			chosen = chosen && c.Auto
+		}
+	}
+	n := len(bent)
+	if n == 0 {
+		return ""
+	}
+	if n > most {
+		bent = append(bent[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	how := ""
+	if chosen {
+		how = ", for their long tails"
+	}
+	return fmt.Sprintf("; %d bent before%s: %s", n, how, strings.Join(bent, ", "))
 }
 
 // given is the number of columns beside the outcome.

@@ -41,6 +41,7 @@ const (
 	WayImpute      Option = "Impute"
 	WayCategorical Option = "Categorical"
 	WayDrop        Option = "Drop"
+	WayScaling     Option = "Bends"
 	WayTarget      Option = "Target"
 	WayPositive    Option = "Positive"
 	WayUnseen      Option = "Unseen"

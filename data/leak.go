@@ -16,44 +16,37 @@ const (
 	leakSample = 20_000
 )
 
-// leaks names the columns that tell the outcome almost by themselves.
+// leaks names the columns that tell the outcome almost by themselves, from rows in
+// compact form.
 func (l *Learned) leaks() (notes []string) {
 	n, _ := l.X.Dims()
 	step := max(1, n/leakSample)
-	feature := 0
+	coding := l.Recipe.Coding()
 	for i := range l.Recipe.Columns {
 		c := &l.Recipe.Columns[i]
-		first := feature
-		feature += c.width()
 		if !c.isFeature() || c.Kind == Presence {
 			continue
 		}
-		var positive, negative []float64
-		score := func(row []float64) float64 { return row[first] }
+		score := func(row int) float64 { return l.X.At(row, coding.place[i].number) }
 		if c.Kind == Categorical {
-			rates := l.rates(first, len(c.Categories))
-			score = func(row []float64) float64 {
-				for k, rate := range rates {
-					if row[first+k] == 1 {
-						return rate
-					}
-				}
-				return 0
+			// Categories as good as rows each would tell any outcome.
+			if len(c.Categories)*5 > n {
+				continue
 			}
+			at := coding.Numbers() + coding.place[i].code
+			rates := l.rates(at, len(c.Categories))
+			score = func(row int) float64 { return rates[int(l.X.At(row, at))] }
 		}
-		for i := 0; i < n; i += step {
-			if x := score(l.X.RawRowView(i)); l.Labels[i] > 0 {
-				positive = append(positive, x)
+		var positive, negative []float64
+		for row := 0; row < n; row += step {
+			if l.Labels[row] > 0 {
+				positive = append(positive, score(row))
 			} else {
-				negative = append(negative, x)
+				negative = append(negative, score(row))
 			}
 		}
 		if len(positive) < leakRows || len(negative) < leakRows {
 			return nil
-		}
-		// Categories as good as rows each would tell any outcome.
-		if c.Kind == Categorical && len(c.Categories)*5 > n {
-			continue
 		}
 		area := areaUnder(positive, negative)
 		if area = max(area, 1-area); area >= leakArea {
@@ -63,18 +56,15 @@ func (l *Learned) leaks() (notes []string) {
 	return notes
 }
 
-// rates are the shares of positive rows in each category.
-func (l *Learned) rates(first, categories int) []float64 {
-	n, _ := l.X.Dims()
+// rates are the shares of positive rows in each of the categories whose codes are at a
+// place of the rows. Training rows have no other.
+func (l *Learned) rates(at, categories int) []float64 {
 	rows, positive := make([]float64, categories), make([]float64, categories)
-	for i := range n {
-		for k, z := range l.X.RawRowView(i)[first : first+categories] {
-			if z == 1 {
-				rows[k]++
-				if l.Labels[i] > 0 {
-					positive[k]++
-				}
-			}
+	for i, label := range l.Labels {
+		code := int(l.X.At(i, at))
+		rows[code]++
+		if label > 0 {
+			positive[code]++
 		}
 	}
 	for k := range positive {

@@ -92,6 +92,7 @@ type Column struct {
 
 	Notation *Notation `json:"notation,omitempty"` // numeric: how numbers are written, if not plainly
 	Scaling  *Scaling  `json:"scaling,omitempty"`  // numeric: what is done before standardising, if anything
+	Auto     bool      `json:"auto,omitempty"`     // numeric: that was chosen by the values, and is again when it is estimated anew
 	Dates    *Dates    `json:"dates,omitempty"`    // date: how they become numbers
 
 	// Categories are compared by value where they are numbers. Those of a categorical
@@ -252,7 +253,7 @@ func (t *Target) problem(names map[string]bool) string {
 func (c *Column) inconsistency(impute, standardize bool) string {
 	quantity := c.isQuantity()
 	switch {
-	case !quantity && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0 || c.Low != 0 || c.High != 0 || c.Scaling != nil):
+	case !quantity && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0 || c.Low != 0 || c.High != 0 || c.Scaling != nil || c.Auto):
 		return "numbers for a column that has none"
 	case c.Kind != Categorical && c.Kind != Ordered && c.Categories != nil, c.Kind != Categorical && c.FillCategory != "":
 		return "categories for a column that has none"
@@ -311,8 +312,10 @@ func (c *Column) badNumbers(impute, standardize bool) string {
 		return fmt.Sprintf("fill value %v", c.Fill)
 	case bad(c.Low) || bad(c.High) || c.Low > c.High:
 		return fmt.Sprintf("values from %v to %v", c.Low, c.High)
-	case c.Scaling != nil && c.Kind != Numeric:
+	case c.Kind != Numeric && (c.Scaling != nil || c.Auto):
 		return "a scaling of what is no number"
+	case c.Auto && !standardize:
+		return "a scaling chosen in a recipe that does not standardise"
 	case c.Scaling != nil:
 		return c.Scaling.problem()
 	}

@@ -3,8 +3,8 @@ package data
 import "github.com/lossep/lossep/internal/tasks"
 
 // Refit keeps what the recipe settled about the columns (their kinds,
-// categories and which are dropped) and estimates means, scales and fill values
-// anew from the rows of t. Cross-validation needs it: the folds of a table then
+// categories and which are dropped) and estimates means, scales, fill values and, where
+// they were chosen by the values, bends anew from the rows of t. Cross-validation needs it: the folds of a table then
 // have the same features, while no statistic of a fold's test rows leaks into
 // its training rows.
 func (r *Recipe) Refit(t *Table) (*Recipe, error) {
@@ -63,9 +63,12 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 	return &refitted, nil
 }
 
-// bend is the one that was chosen for the column.
+// bend is what was asked for the column.
 func (c *Column) bend() Bend {
-	if c.Scaling == nil {
+	switch {
+	case c.Auto:
+		return AutoBend
+	case c.Scaling == nil:
 		return Straight
 	}
 	return c.Scaling.Bend

@@ -14,6 +14,7 @@ type Bend string
 // The bends. All of them are increasing and can be undone; beyond the training values
 // they go on in a straight line, so that a value far out stays far out.
 const (
+	AutoBend   Bend = "auto" // chosen by the values
 	Straight   Bend = "none"
 	Log        Bend = "log"         // log(x + unit): amounts, from zero on
 	YeoJohnson Bend = "yeo-johnson" // a power of either sign, chosen by likelihood
@@ -21,7 +22,7 @@ const (
 )
 
 // Bends lists them.
-func Bends() []Bend { return []Bend{Straight, Log, YeoJohnson, Rank} }
+func Bends() []Bend { return []Bend{AutoBend, Straight, Log, YeoJohnson, Rank} }
 
 // Scaling is the bend of a column with what was estimated for it.
 type Scaling struct {
@@ -34,10 +35,14 @@ type Scaling struct {
 	Scores []float64 `json:"scores,omitempty"` // rank: their normal scores
 }
 
-// maxKnots is how many values of a column its normal scores are kept at: between them
-// they are interpolated, which on a smooth distribution is right to about 1/200 of a
-// standard deviation in the middle.
-const maxKnots = 256
+// maxKnots is how many values of a column its normal scores are kept at, evenly by rank:
+// between them they are interpolated, which on a smooth distribution is right to about
+// 1/200 of a standard deviation in the middle. In the tails, where ranks are few, more are
+// kept so that scores step by no more than maxStep.
+const (
+	maxKnots = 256
+	maxStep  = 0.1
+)
 
 // newScaling estimates a bend from values in increasing order, nil if there is nothing
 // to bend.
@@ -84,14 +89,15 @@ func (s *Scaling) setScores(sorted []float64) {
 	n := len(sorted)
 	step := float64(n) / (maxKnots - 1)
 	next := 0.0 // the rank from which a value is kept
+	last := math.Inf(-1)
 	for i := 0; i < n; {
 		end := i + 1
 		for end < n && sorted[end] == sorted[i] {
 			end++
 		}
-		if float64(end) > next || end == n {
-			s.Values = append(s.Values, sorted[i]+0)
-			s.Scores = append(s.Scores, normal.Quantile((float64(i)+float64(end))/2/float64(n)))
+		score := normal.Quantile((float64(i) + float64(end)) / 2 / float64(n))
+		if float64(end) > next || score >= last+maxStep || end == n {
+			s.Values, s.Scores, last = append(s.Values, sorted[i]+0), append(s.Scores, score), score
 			next = max(next+step, float64(end))
 			if n <= maxKnots {
 				next = 0
@@ -108,7 +114,7 @@ func (s *Scaling) apply(x float64) float64 {
 	}
 	switch {
 	case s.Bend == Rank:
-		return s.score(x)
+		return along(x, s.Values, s.Scores, 1/s.Unit)
 	case x < s.Low:
 		return s.curve(s.Low) + (x-s.Low)*s.slope(s.Low)
 	case x > s.High:
@@ -123,7 +129,7 @@ func (s *Scaling) invert(z float64) float64 {
 		return z
 	}
 	if s.Bend == Rank {
-		return s.value(z)
+		return along(z, s.Scores, s.Values, s.Unit)
 	}
 	if low := s.curve(s.Low); z < low {
 		return s.Low + (z-low)/s.slope(s.Low)
@@ -155,36 +161,21 @@ func (s *Scaling) slope(x float64) float64 {
 	return max(d, (s.curve(s.High)-s.curve(s.Low))/(s.High-s.Low))
 }
 
-// score interpolates normal scores.
-func (s *Scaling) score(x float64) float64 {
-	n := len(s.Values)
-	k, found := slices.BinarySearch(s.Values, x)
+// along goes from one increasing list to the other by straight lines, and beyond their
+// ends by the slope.
+func along(x float64, from, to []float64, slope float64) float64 {
+	n := len(from)
+	k, found := slices.BinarySearch(from, x)
 	switch {
 	case found:
-		return s.Scores[k]
+		return to[k]
 	case k == 0:
-		return s.Scores[0] + (x-s.Values[0])/s.Unit
+		return to[0] + (x-from[0])*slope
 	case k == n:
-		return s.Scores[n-1] + (x-s.Values[n-1])/s.Unit
+		return to[n-1] + (x-from[n-1])*slope
 	}
-	t := (x - s.Values[k-1]) / (s.Values[k] - s.Values[k-1])
-	return s.Scores[k-1] + t*(s.Scores[k]-s.Scores[k-1])
-}
-
-// value undoes score.
-func (s *Scaling) value(z float64) float64 {
-	n := len(s.Scores)
-	k, found := slices.BinarySearch(s.Scores, z)
-	switch {
-	case found:
-		return s.Values[k]
-	case k == 0:
-		return s.Values[0] + (z-s.Scores[0])*s.Unit
-	case k == n:
-		return s.Values[n-1] + (z-s.Scores[n-1])*s.Unit
-	}
-	t := (z - s.Scores[k-1]) / (s.Scores[k] - s.Scores[k-1])
-	return s.Values[k-1] + t*(s.Values[k]-s.Values[k-1])
+	t := (x - from[k-1]) / (from[k] - from[k-1])
+	return to[k-1] + t*(to[k]-to[k-1])
 }
 
 // yeoJohnson is the transformation of Yeo and Johnson (2000).
@@ -298,6 +289,10 @@ func (s *Scaling) problem() string {
 	return ""
 }
 
+// Center is the value of a numeric column that becomes 0 when it is standardised: its
+// mean, or that of its bend brought back.
+func (c *Column) Center() float64 { return c.Scaling.invert(c.Mean) }
+
 // String says it in words.
 func (s *Scaling) String() string {
 	switch s.Bend {
@@ -310,13 +305,4 @@ func (s *Scaling) String() string {
 		return fmt.Sprintf("Yeo–Johnson, power %.2f", s.Power)
 	}
 	return "normal scores"
-}
-
-// wantedScaling estimates the bend that is wanted, nil if that is none or cannot be.
-func wantedScaling(values []float64, bend Bend) *Scaling {
-	if bend == "" || bend == Straight {
-		return nil
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	return newScaling(bend, sorted)
 }

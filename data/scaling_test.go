@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -112,5 +113,94 @@ func TestLeaks(t *testing.T) {
 	}
 	if strings.Contains(notes, `"good"`) {
 		t.Error(notes)
+	}
+}
+
+// Columns with long tails are bent, and no others: not what is even, in two heaps, or of
+// two kinds of value however rare the one is.
+func TestAutoBend(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, c := range []struct {
+		name string
+		draw func(z float64) float64
+		want []Bend
+	}{
+		{"normal", func(z float64) float64 { return 50 + 7*z }, []Bend{Straight}},
+		{"uniform", func(float64) float64 { return rng.Float64() }, []Bend{Straight}},
+		{"exponential", func(float64) float64 { return rng.ExpFloat64() }, []Bend{Straight}},
+		{"two heaps", func(z float64) float64 { return z + 20*float64(rng.IntN(2)) }, []Bend{Straight}},
+		{"two values", func(z float64) float64 { return math.Copysign(1, z-2) }, []Bend{Straight}},
+		{"amounts", func(z float64) float64 { return 1000 * math.Exp(1.5*z) }, []Bend{Log}},
+		{"amounts, mostly none", func(z float64) float64 { return math.Max(0, 1000*math.Exp(1.5*z)-2000) }, []Bend{Log, YeoJohnson, Rank}},
+		{"gains and losses", func(z float64) float64 { return math.Copysign(math.Exp(3*math.Abs(z)), z) }, []Bend{Rank}},
+		{"a code among counts", func(z float64) float64 {
+			if rng.IntN(200) == 0 {
+				return 98
+			}
+			return float64(int(math.Abs(z)))
+		}, []Bend{Log, YeoJohnson, Rank}},
+	} {
+		values := make([]float64, 1000)
+		for i := range values {
+			values[i] = c.draw(rng.NormFloat64())
+		}
+		slices.Sort(values)
+		if got := chooseBend(values); !slices.Contains(c.want, got) {
+			t.Errorf("%s: %s, want %v", c.name, got, c.want)
+		}
+		if got := chooseBend(values[:bendRows-1]); got != Straight {
+			t.Errorf("%s: %s from %d values", c.name, got, bendRows-1)
+		}
+	}
+}
+
+// The choice is made by the rows at hand: a fold without the long tail has none to bend.
+func TestBendsAreChosenAnew(t *testing.T) {
+	text := manyRows(200, "a,b", func(i int) string {
+		if i >= 195 {
+			return "1000000"
+		}
+		return fmt.Sprint(100 + i*i%89)
+	}, amount)
+	table := mustRead(t, text, HeaderYes)
+	recipe, _, _ := mustLearn(t, table, Options{})
+	if c := recipe.Columns[0]; c.Scaling == nil || !c.Auto {
+		t.Fatalf("%+v is not bent", c)
+	}
+	if c := recipe.Columns[1]; c.Scaling != nil || !c.Auto {
+		t.Fatalf("%+v is bent", c)
+	}
+	rows := make([]int, 190)
+	for i := range rows {
+		rows[i] = i
+	}
+	part, err := recipe.Refit(table.Subset(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, _, _ := mustLearn(t, table.Subset(rows), Options{})
+	if diff := cmp.Diff(alone, part); diff != "" {
+		t.Errorf("a recipe of some rows alone (-) and refitted to them (+):\n%s", diff)
+	}
+	if part.Columns[0].Scaling != nil {
+		t.Errorf("%+v is bent by rows it does not have", part.Columns[0])
+	}
+	// A bend that was asked for stays.
+	asked, _, _ := mustLearn(t, table, Options{Bends: map[string]Bend{"b": Log}, Scaling: Straight})
+	if part, err = asked.Refit(table.Subset(rows)); err != nil || part.Columns[1].Scaling == nil || part.Columns[0].Scaling != nil {
+		t.Errorf("%v: %+v", err, part)
+	}
+}
+
+// A logarithm of what is below zero is refused by name, and said where all were asked.
+func TestImpossibleLog(t *testing.T) {
+	table := mustRead(t, manyRows(50, "a", func(i int) string { return fmt.Sprint(i - 10) }), HeaderYes)
+	_, err := Learn(table, Options{Bends: map[string]Bend{"a": Log}})
+	if want := `test.csv, column 1 ("a"): it has values down to -10, and a logarithm needs values from zero on; bend it otherwise: the option Bends "a=yeo-johnson" or the option Bends "a=rank"`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	l, err := Learn(table, Options{Scaling: Log})
+	if err != nil || len(l.Notes) != 1 || l.Notes[0] != `column "a" is not bent: it has values down to -10, and a logarithm needs values from zero on` {
+		t.Errorf("%v, %+v", err, l)
 	}
 }

@@ -53,8 +53,9 @@ type Column struct {
 	Name       string   `json:"name"`
 	Kind       string   `json:"kind" enum:"numeric,categorical,ordered,date,presence" doc:"presence: only whether there is a value matters"`
 	Categories []string `json:"categories,omitempty"`
-	Mean       *float64 `json:"mean,omitempty" doc:"of the training rows, if the column was standardised"`
+	Mean       *float64 `json:"mean,omitempty" doc:"of the training rows, if the column was standardised as it is"`
 	Scale      *float64 `json:"scale,omitempty" doc:"their standard deviation"`
+	Scaling    string   `json:"scaling,omitempty" doc:"how the column was bent before it was standardised"`
 	Example    any      `json:"example" doc:"a value to start from"`
 }
 
@@ -88,8 +89,10 @@ func columnsOf(m *lossep.Model) []Column {
 		column := Column{Name: c.Name, Kind: string(c.Kind), Categories: c.Categories}
 		switch c.Kind {
 		case data.Numeric:
-			column.Example = c.Mean
-			if recipe.Standardize {
+			column.Example = c.Center()
+			if c.Scaling != nil {
+				column.Scaling = c.Scaling.String()
+			} else if recipe.Standardize {
 				column.Mean, column.Scale = new(c.Mean), new(c.Scale)
 			}
 		case data.Date:

@@ -127,7 +127,7 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.StringVar(&d.dates, "dates", "", "day-first or month-first, where 03/04/2025 could be either")
 	flags.StringVar(&d.missing, "missing", "error", "what to do about missing cells: error, or impute (median or mode, plus an indicator)")
 	flags.StringArrayVar(&o.Markers, "missing-marker", nil, "a spelling of a missing cell beside the usual ones (empty . - ? NA N/A #N/A NaN NULL None and the like); can be repeated")
-	flags.StringSliceVar(&d.scaling, "scaling", nil, "how numeric columns are bent before they are standardised: none, log, yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log")
+	flags.StringSliceVar(&d.scaling, "scaling", nil, "how numeric columns are bent before they are standardised: auto (those with long tails), none, log, yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log (default auto)")
 	flags.BoolVar(&d.standardize, "standardize", true, "give numeric columns mean 0 and variance 1")
 	flags.StringVar(&d.cells, "max-cells", "", "refuse more cells than this, at 8 bytes each, such as 500M (134M)")
 	return d
@@ -190,7 +190,9 @@ func (d *dataFlags) complete() (data.Options, error) {
 	if p := d.options.Prevalence; !(p >= 0 && p < 1) {
 		return d.options, usagef("--prevalence: %v is not between 0 and 1", p)
 	}
-	d.options.KeepScale = !d.standardize
+	if d.options.KeepScale = !d.standardize; d.options.KeepScale && len(d.scaling) > 0 {
+		return d.options, usagef("--scaling: columns are not scaled with --standardize=false; leave one of them out")
+	}
 	_, err := d.format()
 	return d.options, err
 }
@@ -227,7 +229,7 @@ func described(p *lossep.Problem) []string {
 var flagOf = map[data.Option]string{
 	data.WayHeader: "header", data.WaySeparator: "separator", data.WayDecimal: "decimal", data.WayEncoding: "encoding",
 	data.WayDates: "dates", data.WayMarkers: "missing-marker", data.WayImpute: "missing impute", data.WayCategorical: "categorical",
-	data.WayDrop: "drop", data.WayTarget: "target", data.WayPositive: "positive", data.WayUnseen: "allow-unseen",
+	data.WayDrop: "drop", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive", data.WayUnseen: "allow-unseen",
 	data.WayBytes: "max-bytes", data.WayRows: "max-rows", data.WayCells: "max-cells",
 }
 

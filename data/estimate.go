@@ -1,0 +1,104 @@
+package data
+
+import "slices"
+
+// estimate fills in the statistics of a column whose kind is settled.
+func (l *learner) estimate(c *Column, impute, standardize bool) {
+	l.scanned.estimate(c, impute, standardize, l.options.bend(c.Name))
+}
+
+// bend is what was asked for a column.
+func (o *Options) bend(name string) Bend {
+	bend := o.Scaling
+	if b, ok := o.Bends[name]; ok {
+		bend = b
+	}
+	if bend == "" {
+		return AutoBend
+	}
+	return bend
+}
+
+// estimate does so for a column that may have been learned from other rows; bend is
+// what is wanted.
+func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
+	if c.Kind == Categorical && impute {
+		c.FillCategory = s.commonest(c.Categories)
+	}
+	if !c.isQuantity() {
+		return
+	}
+	f := newField(c, false, s.markers)
+	values := s.quantities(&f)
+	if len(values) == 0 {
+		return // there is nothing to estimate from
+	}
+	if impute {
+		c.Fill = median(slices.Clone(values))
+		// The model sees the filled column, so that is what is standardised.
+		values = append(values, slices.Repeat([]float64{c.Fill}, s.missing)...)
+	}
+	if c.Kind == Date {
+		for i, x := range values {
+			values[i] = c.Dates.days(x)
+		}
+	}
+	c.Mean, c.Scale, c.Scaling, c.Auto = 0, 1, nil, false
+	if c.Kind != Ordered {
+		c.Low, c.High = slices.Min(values)+0, slices.Max(values)+0
+	}
+	if !standardize {
+		return
+	}
+	if c.Kind == Numeric && bend != Straight {
+		c.Auto = bend == AutoBend
+		slices.Sort(values) // what follows does not depend on the order of the rows
+		if c.Scaling = wantedScaling(values, bend); c.Scaling != nil {
+			for i, x := range values {
+				values[i] = c.Scaling.apply(x)
+			}
+		}
+	}
+	c.Mean, c.Scale = meanScale(values)
+	if c.Scale <= constantFraction*magnitude(values) {
+		c.Scale = 1 // constant in these rows, if not in those the kind is from
+	}
+}
+
+// commonest is the most frequent of the categories, the first in their order
+// among equals.
+func (s *scanned) commonest(categories []string) string {
+	count := s.categories()
+	best := categories[0]
+	for _, category := range categories {
+		if count[category] > count[best] {
+			best = category
+		}
+	}
+	return best
+}
+
+// quantities are the numbers of the cells that are not missing, in the order of the
+// rows.
+func (s *scanned) quantities(f *field) []float64 {
+	words := make([]reading, len(s.counts))
+	for k, n := range s.counts {
+		if n > 0 {
+			words[k] = f.text(s.word(uint32(k)), s.table.dialect.decimal)
+		}
+	}
+	values := make([]float64, 0, s.present())
+	for i := range s.table.n {
+		x := s.table.at(i, s.column)
+		v := reading{}
+		if isWord(x) {
+			v = words[wordOf(x)]
+		} else {
+			v = f.number(x)
+		}
+		if v.state == known {
+			values = append(values, v.x)
+		}
+	}
+	return values
+}

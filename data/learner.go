@@ -1,0 +1,281 @@
+package data
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// learner is what is known of a column before its recipe is.
+type learner struct {
+	*scanned
+	options *Options
+	column  Column
+	note    string
+	codes   bool // it may hold codes
+}
+
+// learn decides what becomes of the column.
+func (l *learner) learn(roles *roles) error {
+	c := &l.column
+	switch {
+	case l.present() == 0:
+		return l.drop("constant: no cell has a value")
+	case roles.ordered[l.scanned.column] != nil:
+		return l.learnOrdered(roles.ordered[l.scanned.column])
+	case roles.categorical[l.scanned.column]:
+		return l.learnCategorical()
+	case len(l.words) == 0:
+		return l.learnNumeric()
+	}
+	if at := l.infinite(); at != nil {
+		return at
+	}
+	if n, odd := l.notation(); n != nil {
+		numbers := l.texts
+		for _, k := range odd {
+			numbers -= l.counts[k]
+		}
+		if n.Unit == "" || l.numbers == 0 {
+			numbers += l.numbers
+		}
+		if k, found := l.ambiguous(n); len(odd) == 0 && found {
+			return l.askDecimal(l.scanned.at(k), string(l.word(k)))
+		}
+		// Points in a column of decimal commas would be thousands, and were read otherwise.
+		mixed := n.Decimal != "" && l.table.dialect.decimal == '.' && l.numbers > 0 && !l.whole
+		if len(odd) == 0 && (n.Unit == "" || l.numbers == 0) && !mixed {
+			if *n != (Notation{}) {
+				c.Notation = n
+			}
+			return l.learnNumeric()
+		}
+		if l.identifiedByName() {
+			return l.drop(identifierByName)
+		}
+		if 2*numbers > l.present() || mixed {
+			return l.mostlyNumbers(odd, n)
+		}
+	} else if 2*l.numbers > l.present() && !l.identifiedByName() {
+		return l.mostlyNumbers(l.words, nil)
+	}
+	if orders, odd := l.dateOrders(l.options.Dates); l.numbers == 0 {
+		switch {
+		case len(orders) == 1 || len(orders) > 1 && orders[0] == YearFirst:
+			return l.learnDates(orders[0])
+		case len(orders) > 1:
+			return l.askOrder()
+		case 2*l.cellsOf(odd) < l.texts:
+			return l.mostlyDates(odd)
+		}
+	}
+	return l.learnText()
+}
+
+func (l *learner) cellsOf(codes []uint32) (cells int) {
+	for _, k := range codes {
+		cells += l.counts[k]
+	}
+	return cells
+}
+
+func (l *learner) drop(reason string) error {
+	l.column = Column{Name: l.name(), Kind: Dropped, Reason: reason, Notation: l.column.Notation}
+	return nil
+}
+
+const identifierByName = "identifier-like: named so, and every value differs"
+
+// identifiedByName recognises a column that is named like an identifier and is one.
+func (l *learner) identifiedByName() bool {
+	return namedLikeIdentifier(l.name()) && l.present() > 1 && l.different() == l.present()
+}
+
+// learnText is a column of words.
+func (l *learner) learnText() error {
+	if l.identifiedByName() {
+		return l.drop(identifierByName)
+	}
+	different := l.different()
+	if l.present() >= identifierRows && different == l.present() {
+		return l.drop(fmt.Sprintf("identifier-like: %d different texts in as many rows", different))
+	}
+	if l.present() >= identifierRows && float64(different) >= identifierShare*float64(l.present()) {
+		return &Error{
+			File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name(),
+			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.present(), quote(string(l.word(l.words[0])))),
+			Fix: "say which it is",
+			Ways: []Way{
+				{WayDrop, l.name(), "an identifier or free text"}, {WayCategorical, l.name(), "a category each"},
+			},
+		}
+	}
+	return l.learnCategorical()
+}
+
+// learnCategorical is a column of categories, whatever they look like.
+func (l *learner) learnCategorical() error {
+	count := l.categories()
+	if len(count) == 1 {
+		return l.learnConstant()
+	}
+	c := &l.column
+	c.Kind, c.Notation = Categorical, nil
+	c.Indicator = l.options.Impute && l.missing > 0
+	c.Categories = slices.Sorted(maps.Keys(count))
+	if len(c.Categories) > manyCategories {
+		l.note = fmt.Sprintf("column %s has %d categories in %d rows; each becomes a feature", quote(c.Name), len(c.Categories), l.present())
+	}
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	return nil
+}
+
+// learnOrdered is a column whose categories the user has put in order.
+func (l *learner) learnOrdered(order *OrderedSet) error {
+	c := &l.column
+	c.Kind = Ordered
+	for _, category := range order.Categories {
+		c.Categories = append(c.Categories, key(bytesOf(strings.TrimSpace(category)), '.'))
+	}
+	count := l.categories()
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		if !slices.Contains(c.Categories, name) {
+			return &Error{
+				File: l.table.file, Column: l.scanned.column + 1, ColumnName: c.Name,
+				Msg: fmt.Sprintf("%s (%s) is not in the order %s", quote(name), plural(count[name], "cell"), quoteList(c.Categories)),
+				Fix: "put every category in the order, or make it a missing marker",
+			}
+		}
+	}
+	if len(count) == 1 {
+		return l.learnConstant()
+	}
+	c.Indicator = l.options.Impute && l.missing > 0
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	return nil
+}
+
+// infinite refuses infinities among numbers.
+func (l *learner) infinite() error {
+	cells := 0
+	first := uint32(0)
+	for _, k := range l.words {
+		if _, kind := parseNumber(l.word(k), l.table.dialect.decimal); kind == infinite {
+			if cells == 0 {
+				first = k
+			}
+			cells += l.counts[k]
+		}
+	}
+	if cells == 0 || 2*(cells+l.numbers) <= l.present() {
+		return nil
+	}
+	at := l.scanned.at(first)
+	at.Msg = fmt.Sprintf("%s is infinite or too large (%s in this column)", quote(string(l.word(first))), plural(cells, "such cell"))
+	at.Fix = "replace it by a finite number, or make it a missing cell"
+	at.Ways = []Way{{WayMarkers, string(l.word(first)), "a missing cell"}}
+	return at
+}
+
+// learnNumeric is a column of numbers.
+func (l *learner) learnNumeric() error {
+	c := &l.column
+	c.Kind, c.Scale = Numeric, 1
+	// Where no number of the file shows its decimal separator, 1.234 may be 1234.
+	if !l.table.dialect.sure && !l.whole && l.thousand && c.Notation == nil {
+		return l.askDecimal(l.firstFraction())
+	}
+	name := l.name()
+	if l.counting && name == generatedName(l.scanned.column) && l.table.n >= identifierRows {
+		return l.drop("identifier-like: a running number")
+	}
+	f := newField(c, false, l.markers)
+	values := l.quantities(&f)
+	if len(values) > 1 && namedLikeIdentifier(name) && (l.distinctIntegers(values) || len(l.words) > 0 && l.different() == l.present()) {
+		return l.drop(identifierByName)
+	}
+	if _, scale := meanScale(values); scale <= constantFraction*magnitude(values) {
+		return l.learnConstant()
+	}
+	c.Indicator = l.options.Impute && l.missing > 0
+	if c.Notation != nil {
+		l.note = fmt.Sprintf("column %s is read as numbers: %v", quote(name), c.Notation)
+	}
+	if n := len(l.distinct); l.whole && len(l.words) == 0 && n > 2 && n <= fewDistinct && l.numbers >= 5*n {
+		l.codes = true
+	}
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	if l.options.bend(name) == Log && c.Scaling == nil && !l.options.KeepScale {
+		return l.askBend(values)
+	}
+	return nil
+}
+
+// firstFraction is the first cell that is no integer.
+func (l *learner) firstFraction() (*Error, string) {
+	for i := range l.table.n {
+		if x := l.table.at(i, l.scanned.column); !isWord(x) && x != math.Trunc(x) {
+			return l.table.cell(i, l.scanned.column), spelled(x)
+		}
+	}
+	return &Error{File: l.table.file}, ""
+}
+
+// learnDates is a column of dates or times.
+func (l *learner) learnDates(order DateOrder) error {
+	c := &l.column
+	c.Kind, c.Scale, c.Dates = Date, 1, &Dates{Order: order}
+	f := newField(c, false, l.markers)
+	moments := l.quantities(&f)
+	first, last := slices.Min(moments), slices.Max(moments)
+	if first == last {
+		return l.learnConstant()
+	}
+	const day = 86400
+	if order != ClockTime {
+		c.Dates.Origin = first
+		if slices.ContainsFunc(moments, func(s float64) bool { return frac(s/day) != frac(first/day) }) {
+			c.Dates.Cycles = append(c.Dates.Cycles, HourCycle)
+		}
+		if last-first >= 14*day {
+			c.Dates.Cycles = append(c.Dates.Cycles, WeekCycle)
+		}
+		if last-first >= 365*day {
+			c.Dates.Cycles = append(c.Dates.Cycles, YearCycle)
+		}
+	} else {
+		c.Dates.Cycles = []Cycle{HourCycle}
+	}
+	c.Indicator = l.options.Impute && l.missing > 0
+	l.note = fmt.Sprintf("column %s is read as dates: %v", quote(l.name()), c.Dates)
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	return nil
+}
+
+// learnConstant keeps of a column with one value only whether it is there,
+// which may say something; whether missing cells are allowed is not decided
+// here.
+func (l *learner) learnConstant() error {
+	if l.missing > 0 {
+		l.column = Column{Name: l.name(), Kind: Presence, Indicator: true}
+		return nil
+	}
+	return l.drop("constant: every value is " + quote(l.cells.text(l.table.at(0, l.scanned.column))))
+}
+
+// distinctIntegers reports whether values are whole and all different.
+func (l *learner) distinctIntegers(values []float64) bool {
+	if !l.whole {
+		return false
+	}
+	seen := make(map[float64]bool, len(values))
+	for _, x := range values {
+		if x != math.Trunc(x) || seen[x] {
+			return false
+		}
+		seen[x] = true
+	}
+	return true
+}
