@@ -18,6 +18,16 @@ type full struct {
 	x       *mat.Dense
 	terms   []factor.Factor
 	scratch gradientScratch
+	// outcomes are several, and nil where terms are on the values at the rows.
+	outcomes *Outcomes
+}
+
+// process is that of a kernel.
+func (e *full) process(k kernel.Kernel) (*Process, error) {
+	if e.outcomes != nil {
+		return NewOutcomes(k, e.x, e.outcomes)
+	}
+	return New(k, e.x)
 }
 
 // fullFit is the process with one kernel and what expectation propagation found for it.
@@ -35,10 +45,10 @@ const (
 	manySweeps   = 60
 )
 
-func (e *full) rows() int { return len(e.terms) }
+func (e *full) rows() int { return e.x.RawMatrix().Rows }
 
 func (e *full) settle(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error) {
-	p, err := New(k, e.x)
+	p, err := e.process(k)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ type Process struct {
 	basis  *kernel.Basis
 	root   *gauss.Root
 	views  *gauss.Views
+	// outcomes are of a process that is seen by several outcomes, and nil where the views
+	// are the values at the inputs.
+	outcomes *Outcomes
 }
 
 // New is the process with kernel k at the rows of x, which it keeps.
@@ -112,6 +115,9 @@ func (p *Process) evidenceGradient(r *infer.EPResult, dst []float64, s *gradient
 			row[j] = 0.5 * (beta[i]*beta[j] + s.Tau*sites[j].Tau*row[j])
 		}
 		row[i] -= 0.5 * s.Tau
+	}
+	if p.outcomes != nil {
+		return p.kernel.WeightedGrad(dst, p.outcomes.reduce(s.weight), p.x)
 	}
 	return p.kernel.WeightedGrad(dst, s.weight, p.x)
 }

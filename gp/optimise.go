@@ -130,6 +130,15 @@ func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor
 	if len(terms) != n {
 		panic(fmt.Sprintf("gp: %d terms for %d inputs", len(terms), n))
 	}
+	return optimise(ctx, k, &full{x: x, terms: terms}, opt)
+}
+
+// OptimiseOutcomes is Optimise for inputs that have one of several outcomes each.
+func OptimiseOutcomes(ctx context.Context, k kernel.Kernel, x *mat.Dense, o *Outcomes, opt Options) (*Fit, error) {
+	return optimise(ctx, k, &full{x: x, terms: o.Terms(), outcomes: o}, opt)
+}
+
+func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*Fit, error) {
 	if opt.Start != nil && len(opt.Start) != k.NumParams() {
 		panic(fmt.Sprintf("gp: %d log parameters to start from, the kernel has %d", len(opt.Start), k.NumParams()))
 	}
@@ -139,8 +148,7 @@ func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor
 	if opt.MaxEvaluations == 0 {
 		opt.MaxEvaluations = 200
 	}
-	whole := &full{x: x, terms: terms}
-	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, x), progress: opt.Progress}, whole, opt.Seed)
+	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x), progress: opt.Progress}, whole, opt.Seed)
 
 	at, m, err := levels[0].begin(ctx, opt)
 	if err != nil {
@@ -187,15 +195,16 @@ func coarsen(o *objective, whole *full, seed uint64) []*objective {
 	levels := []*objective{o}
 	n, d := whole.x.Dims()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(n)
-	for n /= coarser; n >= fewest; n /= coarser {
+	views := len(whole.terms) / n
+	for n /= coarser; n*views >= fewest; n /= coarser {
 		c := *o
-		part := &full{x: mat.NewDense(n, d, nil), terms: make([]factor.Factor, n)}
-		c.evidence = part
 		rows := slices.Clone(order[:n])
 		slices.Sort(rows)
+		part := &full{x: mat.NewDense(n, d, nil), terms: make([]factor.Factor, 0, n*views), outcomes: whole.outcomes.part(rows)}
+		c.evidence = part
 		for i, row := range rows {
 			part.x.SetRow(i, whole.x.RawRowView(row))
-			part.terms[i] = whole.terms[row]
+			part.terms = append(part.terms, whole.terms[row*views:(row+1)*views]...)
 		}
 		levels = append(levels, &c)
 	}

@@ -1,0 +1,196 @@
+package gp
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+)
+
+// Outcomes are the outcomes of the inputs of a process, each one of several.
+//
+// There is a latent function f_c for each outcome, independent and with the same kernel,
+// and the outcome is the c of the largest f_c(x) + ε_c with ε_c ~ N(0, 1): the multinomial
+// probit model. Given u = ε_y, the outcome is y where f_y − f_j + u exceeds the noise of
+// every other j, so that
+//
+//	P(y | f) = E_u Π_{j≠y} Φ(f_y(x) − f_j(x) + u).
+//
+// A case is C−1 probit terms on views f_y − f_j + u of one Gaussian, which holds the u of
+// every case beside the functions. The covariance of the views (n, j) and (m, k) is
+// k(x_n, x_m)·(e_y − e_j)·(e_y − e_k) + [n = m]. Two outcomes are the binary model of
+// f = (f_1 − f_0)/√2, which has the same kernel.
+type Outcomes struct {
+	Of     []int // by input, from 0
+	Number int   // how many there are, C
+}
+
+// Views is the number of views of a case, C−1.
+func (o *Outcomes) Views() int { return o.Number - 1 }
+
+// Terms are the terms of all views, case by case.
+func (o *Outcomes) Terms() []factor.Factor {
+	terms := make([]factor.Factor, len(o.Of)*o.Views())
+	for i := range terms {
+		terms[i] = factor.Probit{Y: 1}
+	}
+	return terms
+}
+
+// rival is the j of the k-th view of a case with outcome y: the others, in order.
+func rival(y, k int) int {
+	if k < y {
+		return k
+	}
+	return k + 1
+}
+
+// product is (e_y − e_j)·(e_z − e_l).
+func product(y, j, z, l int) float64 {
+	p := 0.0
+	if y == z {
+		p++
+	}
+	if y == l {
+		p--
+	}
+	if j == z {
+		p--
+	}
+	if j == l {
+		p++
+	}
+	return p
+}
+
+// covariance is that of the views, given that of one function at the inputs.
+func (o *Outcomes) covariance(gram *mat.SymDense) *mat.SymDense {
+	views, n := o.Views(), len(o.Of)
+	g, all := gram.RawSymmetric(), mat.NewSymDense(n*views, nil)
+	a := all.RawSymmetric()
+	for i, y := range o.Of {
+		for m := i; m < n; m++ {
+			k, z := g.Data[i*g.Stride+m], o.Of[m]
+			for p := range views {
+				row := a.Data[(i*views+p)*a.Stride+m*views:]
+				for q := range views {
+					row[q] = k * product(y, rival(y, p), z, rival(z, q))
+					if i == m {
+						row[q]++
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// reduce is Σ W_(n,j)(m,k) times the product of the views, for pairs of inputs n and m: what
+// a gradient in the covariance of the views is as one in that of one function.
+func (o *Outcomes) reduce(weight *mat.SymDense) *mat.SymDense {
+	views, n := o.Views(), len(o.Of)
+	w, reduced := weight.RawSymmetric(), mat.NewSymDense(n, nil)
+	for i, y := range o.Of {
+		for m := i; m < n; m++ {
+			z, sum := o.Of[m], 0.0
+			for p := range views {
+				for q := range views {
+					from, to := i*views+p, m*views+q
+					sum += w.Data[min(from, to)*w.Stride+max(from, to)] * product(y, rival(y, p), z, rival(z, q))
+				}
+			}
+			reduced.SetSym(i, m, sum)
+		}
+	}
+	return reduced
+}
+
+// part are the outcomes of some of the inputs.
+func (o *Outcomes) part(rows []int) *Outcomes {
+	if o == nil {
+		return nil
+	}
+	p := &Outcomes{Of: make([]int, len(rows)), Number: o.Number}
+	for i, row := range rows {
+		p.Of[i] = o.Of[row]
+	}
+	return p
+}
+
+// NewOutcomes is the process with kernel k at the rows of x, which it keeps, seen by the
+// outcomes there. Its views are those of the cases, C−1 for each.
+func NewOutcomes(k kernel.Kernel, x *mat.Dense, o *Outcomes) (*Process, error) {
+	if rows, _ := x.Dims(); rows != len(o.Of) {
+		panic(fmt.Sprintf("gp: %d outcomes of %d inputs", len(o.Of), rows))
+	}
+	var gram mat.SymDense
+	k.Gram(&gram, x)
+	root, err := gauss.NewRoot(o.covariance(&gram))
+	if err != nil {
+		return nil, fmt.Errorf("gp: kernel %v: %w", k, err)
+	}
+	return &Process{kernel: k, x: x, basis: k.Basis(x), root: root, views: root.Views(), outcomes: o}, nil
+}
+
+// LeaveOut gives the views of a case without the terms of that case.
+type LeaveOut struct {
+	process *Process
+	sites   []gauss.Scalar
+	mean    []float64
+	white   *mat.Dense
+}
+
+// LeaveOut prepares for leaving out cases, given the Gaussian and the sites that make it.
+func (p *Process) LeaveOut(q *gauss.Gaussian, sites []gauss.Scalar) *LeaveOut {
+	n, dim := p.views.Len(), p.views.Dim()
+	l := &LeaveOut{process: p, sites: sites, mean: make([]float64, n), white: mat.NewDense(n, dim, nil)}
+	p.views.At(l.mean, q.Mean())
+	q.Whiten(l.white, p.views, new(gauss.Workspace))
+	return l
+}
+
+// Case is the mean and covariance of the views of case i without its C−1 sites, which go
+// together: of f_y − f_j + u, with u ~ N(0, 1) as before any data. It reports false where
+// there is no such posterior.
+//
+// With C the covariance of the case's views, m their mean and (ν, T) their sites, they are
+// (I − CT)⁻¹(m − Cν) and (I − CT)⁻¹C, so that C is not inverted.
+func (l *LeaveOut) Case(i int) (mean []float64, cov *mat.SymDense, ok bool) {
+	views := l.process.outcomes.Views()
+	from := i * views
+	rows := l.white.Slice(from, from+views, 0, l.process.views.Dim()).(*mat.Dense)
+	c := mat.NewSymDense(views, nil)
+	c.SymOuterK(1, rows)
+	left, right := mat.NewDense(views, views, nil), mat.NewDense(views, views+1, nil)
+	for p := range views {
+		right.Set(p, views, l.mean[from+p])
+		for q := range views {
+			s := l.sites[from+q]
+			left.Set(p, q, -c.At(p, q)*s.Tau)
+			right.Set(p, q, c.At(p, q))
+			right.Set(p, views, right.At(p, views)-c.At(p, q)*s.Nu)
+		}
+		left.Set(p, p, 1+left.At(p, p))
+	}
+	var solved mat.Dense
+	if solved.Solve(left, right) != nil {
+		return nil, nil, false
+	}
+	cov = mat.NewSymDense(views, nil)
+	for p := range views {
+		for q := p; q < views; q++ {
+			cov.SetSym(p, q, 0.5*(solved.At(p, q)+solved.At(q, p)))
+		}
+	}
+	var chol mat.Cholesky
+	return mat.Col(nil, views, &solved), cov, chol.Factorize(cov)
+}
+
+// Model is the model of the outcomes.
+func (p *Process) Model() *infer.Model {
+	return &infer.Model{Views: p.views, Terms: p.outcomes.Terms()}
+}

@@ -1,0 +1,244 @@
+package gp
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/level3"
+)
+
+// OutcomesPredictor gives the mean and covariance of the functions of all outcomes at new
+// inputs. It is safe for concurrent use.
+//
+// With k the covariances of one function at a new input with itself at the inputs, and
+// D_c the matrix of the (e_y − e_j)_c, the covariances of f_c with the views are D_c k. So
+// the means are k·D_cᵀβ, and the covariances [c = d]·k(x,x) − k·(D_cᵀMD_d)k, with β and M
+// those of Predictor. All D_c together are zero, so that the matrices of c ≠ d suffice: N²
+// numbers for each pair of outcomes in place of the (C−1)²N² of M, and as many operations
+// for a row.
+type OutcomesPredictor struct {
+	kernel  kernel.Kernel
+	basis   *kernel.Basis
+	number  int
+	weights [][]float64 // D_cᵀβ
+	pairs   []*mat.Dense
+	pool    sync.Pool // of *outcomesScratch
+}
+
+// OutcomesPredictor returns the predictor of the posterior that the sites make with the
+// prior. It reports false where it would not be accurate or does not exist; then
+// OutcomesAt still serves.
+func (p *Process) OutcomesPredictor(sites []gauss.Scalar) (*OutcomesPredictor, bool) {
+	o := p.outcomes
+	var gram mat.SymDense
+	p.kernel.Gram(&gram, p.x)
+	k := o.covariance(&gram).RawSymmetric()
+	largest := 0.0
+	for i := range k.N {
+		k.Data[i*k.Stride+i] += p.Jitter()
+		largest = max(largest, k.Data[i*k.Stride+i])
+	}
+	if float64(k.N)*0x1p-52*largest > mostCancelled {
+		return nil, false
+	}
+	v, ok := whitening(k, sites)
+	if !ok {
+		return nil, false
+	}
+	raised, ok := raising(k, v, sites)
+	if !ok {
+		return nil, false
+	}
+	out := &OutcomesPredictor{kernel: p.kernel, basis: p.basis, number: o.Number}
+	beta := meanWeights(k, v, raised, sites)
+	if sum := floats.Norm(beta, 1); math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil, false
+	}
+	for c := range o.Number {
+		out.weights = append(out.weights, o.fold(beta, c))
+	}
+	m := inner(v, raised)
+	for c := range o.Number {
+		for d := range c {
+			out.pairs = append(out.pairs, o.foldPair(m, c, d))
+		}
+	}
+	out.pool.New = func() any { return newOutcomesScratch(p.x.RawMatrix().Rows, o.Number) }
+	return out, true
+}
+
+// inner is M = VVᵀ − PPᵀ.
+func inner(v blas64.Triangular, raised *mat.Dense) *mat.SymDense {
+	algebra, _ := level3.Selected()
+	m := mat.NewSymDense(v.N, nil)
+	raw := m.RawSymmetric()
+	// What is below the diagonal of V was never written: it is zero.
+	algebra.Dsyrk(blas.Upper, blas.NoTrans, v.N, v.N, 1, v.Data, v.Stride, 0, raw.Data, raw.Stride)
+	if raised != nil {
+		r := raised.RawMatrix()
+		algebra.Dsyrk(blas.Upper, blas.NoTrans, v.N, r.Cols, -1, r.Data, r.Stride, 1, raw.Data, raw.Stride)
+	}
+	return m
+}
+
+// sign is (e_y − e_j)_c for the k-th view of a case with outcome y.
+func sign(c, y, k int) float64 {
+	switch c {
+	case y:
+		return 1
+	case rival(y, k):
+		return -1
+	}
+	return 0
+}
+
+// fold is D_cᵀβ.
+func (o *Outcomes) fold(beta []float64, c int) []float64 {
+	views := o.Views()
+	folded := make([]float64, len(o.Of))
+	for i, y := range o.Of {
+		for k := range views {
+			folded[i] += sign(c, y, k) * beta[i*views+k]
+		}
+	}
+	return folded
+}
+
+// foldPair is the symmetric part of D_cᵀMD_d.
+func (o *Outcomes) foldPair(m *mat.SymDense, c, d int) *mat.Dense {
+	views, n := o.Views(), len(o.Of)
+	raw, folded := m.RawSymmetric(), mat.NewDense(n, n, nil)
+	for i, y := range o.Of {
+		for l := range n {
+			z, sum := o.Of[l], 0.0
+			for p := range views {
+				left := sign(c, y, p)
+				if left == 0 {
+					continue
+				}
+				for q := range views {
+					if right := sign(d, z, q); right != 0 {
+						from, to := i*views+p, l*views+q
+						sum += left * right * raw.Data[min(from, to)*raw.Stride+max(from, to)]
+					}
+				}
+			}
+			folded.Set(i, l, sum)
+		}
+	}
+	for i := range n {
+		for l := range i {
+			s := 0.5 * (folded.At(i, l) + folded.At(l, i))
+			folded.Set(i, l, s)
+			folded.Set(l, i, s)
+		}
+	}
+	return folded
+}
+
+// outcomesRows is the number of rows in a block. It never varies, so that products of
+// matrices round the same whatever the other rows.
+const outcomesRows = 16
+
+type outcomesScratch struct {
+	k       []float64
+	product *mat.Dense
+}
+
+func newOutcomesScratch(inputs, number int) *outcomesScratch {
+	return &outcomesScratch{product: mat.NewDense(outcomesRows, inputs, nil)}
+}
+
+// Moments hands over the means and the covariance of the functions of all outcomes at every
+// row of x, which use must not keep; it may be called from several goroutines. Those of a
+// row are the same bits whatever the other rows.
+func (p *OutcomesPredictor) Moments(x *mat.Dense, use func(row int, mean []float64, cov *mat.SymDense)) {
+	raw, n := x.RawMatrix(), p.basis.Len()
+	blocks := (raw.Rows + outcomesRows - 1) / outcomesRows
+	tasks.For(blocks, func(b int) {
+		s := p.pool.Get().(*outcomesScratch)
+		defer p.pool.Put(s)
+		from, to := b*outcomesRows, min((b+1)*outcomesRows, raw.Rows)
+		stride := p.basis.Stride()
+		if s.k == nil {
+			s.k = make([]float64, outcomesRows*stride)
+		}
+		clear(s.k[(to-from)*stride:])
+		p.basis.At(s.k[:(to-from)*stride], blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]})
+		k := blas64.General{Rows: outcomesRows, Cols: n, Stride: stride, Data: s.k}
+		forms := make([]float64, (to-from)*len(p.pairs))
+		for pair, m := range p.pairs {
+			level3.Gemm(blas.NoTrans, blas.NoTrans, 1, k, m.RawMatrix(), 0, s.product.RawMatrix())
+			for i := range to - from {
+				forms[i*len(p.pairs)+pair] = floats.Dot(s.k[i*stride:i*stride+n], s.product.RawRowView(i))
+			}
+		}
+		mean, cov := make([]float64, p.number), mat.NewSymDense(p.number, nil)
+		for i := range to - from {
+			row := s.k[i*stride : i*stride+n]
+			variance := p.kernel.Variance(x.RawRowView(from + i))
+			for c, w := range p.weights {
+				mean[c] = floats.Dot(row, w)
+				cov.SetSym(c, c, variance)
+			}
+			pair := i * len(p.pairs)
+			for c := range p.number {
+				for d := range c {
+					q := forms[pair]
+					pair++
+					cov.SetSym(c, d, -q)
+					cov.SetSym(c, c, cov.At(c, c)+q)
+					cov.SetSym(d, d, cov.At(d, d)+q)
+				}
+			}
+			use(from+i, mean, cov)
+		}
+	})
+}
+
+// OutcomesAt is the mean and covariance of the functions of all outcomes at one input under
+// a Gaussian on what the views see, however large the variance of the prior is.
+func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, cov *mat.SymDense) {
+	o := p.outcomes
+	views, number := o.Views(), o.Number
+	var k mat.Dense
+	p.basis.Cross(&k, mat.NewDense(1, len(x), x))
+	cross := mat.NewDense(number, views*len(o.Of), nil)
+	for c := range number {
+		row := cross.RawRowView(c)
+		for i, y := range o.Of {
+			for v := range views {
+				row[i*views+v] = sign(c, y, v) * k.At(0, i)
+			}
+		}
+	}
+	variance := p.kernel.Variance(x)
+	own := make([]float64, number)
+	for c := range own {
+		own[c] = variance
+	}
+	at := p.root.Project(cross, own)
+	mean = make([]float64, number)
+	at.At(mean, q.Mean())
+	white := mat.NewDense(number, at.Dim(), nil)
+	q.Whiten(white, at, new(gauss.Workspace))
+	cov = mat.NewSymDense(number, nil)
+	for c := range number {
+		for d := range c + 1 {
+			left := -floats.Dot(at.Row(c), at.Row(d))
+			if c == d {
+				left = max(0, variance+left)
+			}
+			cov.SetSym(c, d, left+floats.Dot(white.RawRowView(c), white.RawRowView(d)))
+		}
+	}
+	return mean, cov
+}

@@ -1,0 +1,244 @@
+package gp_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/orthant"
+)
+
+// contest draws inputs in the plane with outcomes of a noisy rule.
+func contest(rng *rand.Rand, n, number int) (*mat.Dense, *gp.Outcomes) {
+	x, o := mat.NewDense(n, 2, nil), &gp.Outcomes{Of: make([]int, n), Number: number}
+	for i := range n {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		x.SetRow(i, []float64{a, b})
+		angle := math.Atan2(b, a)/(2*math.Pi) + 1.5 + 0.15*rng.NormFloat64()
+		o.Of[i] = int(float64(number)*angle) % number
+	}
+	return x, o
+}
+
+func settledOutcomes(t testing.TB, k kernel.Kernel, x *mat.Dense, o *gp.Outcomes) (*gp.Process, *infer.EPResult) {
+	t.Helper()
+	p, err := gp.NewOutcomes(k, x, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := infer.EP{Tolerance: 1e-11}.Fit(context.Background(), p.Model())
+	if err != nil || !r.Status.Converged {
+		t.Fatalf("%v: %v, %v", k, err, r.Status)
+	}
+	return p, r
+}
+
+// classes are the probabilities of the outcomes, given the functions.
+func classes(mean []float64, cov *mat.SymDense) []float64 {
+	n := len(mean)
+	noisy := mat.NewSymDense(n, nil)
+	noisy.CopySym(cov)
+	for c := range n {
+		noisy.SetSym(c, c, 1+cov.At(c, c))
+	}
+	p := make([]float64, n)
+	orthant.NewLargest(n).Probabilities(p, mean, noisy)
+	return p
+}
+
+// Two outcomes by the path of several are the binary model: evidence, predictions and
+// leave-one-out, to what sites that have settled to 1e-11 leave.
+func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
+	const tolerance = 1e-9
+	rng := rand.New(rand.NewPCG(16, 1))
+	for trial := range 200 {
+		n := 2 + rng.IntN(20)
+		x, o := contest(rng, n, 2)
+		if trial%5 == 0 { // a repeated row
+			x.SetRow(n-1, x.RawRowView(0))
+		}
+		k := parse(t, kernels[trial%len(kernels)], 2)
+		logs := k.Params(nil)
+		for i := range logs {
+			logs[i] += rng.NormFloat64()
+		}
+		k = k.With(logs)
+		p, r := settledOutcomes(t, k, x, o)
+		b, err := gp.New(k, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Jitter() != 0 || p.Jitter() != 0 {
+			continue // which is another model for each
+		}
+		labels := make([]float64, n)
+		for i, y := range o.Of {
+			labels[i] = float64(2*y - 1)
+		}
+		model, err := b.Classify(labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary := fit(t, infer.EP{Tolerance: 1e-11}, model)
+		near(t, fmt.Sprint(k, " evidence"), r.LogEvidence, binary.LogEvidence, tolerance*(1+math.Abs(binary.LogEvidence)))
+		z := mat.NewDense(4, 2, nil)
+		for i := range 4 {
+			z.SetRow(i, []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()})
+		}
+		mean, variance := make([]float64, 4), make([]float64, 4)
+		binary.Moments(b.At(z), mean, variance)
+		f, ok := p.OutcomesPredictor(r.Sites.Terms)
+		if !ok {
+			t.Fatalf("%v: no predictor", k)
+		}
+		f.Moments(z, func(i int, m []float64, cov *mat.SymDense) {
+			scale := tolerance * (1 + k.Variance(z.RawRowView(i)))
+			near(t, "mean", (m[1]-m[0])/math.Sqrt2, mean[i], scale)
+			near(t, "variance", 0.5*(cov.At(0, 0)+cov.At(1, 1))-cov.At(0, 1), variance[i], scale)
+			near(t, "probability", classes(m, cov)[1], normal.CDF(mean[i]/math.Sqrt(1+variance[i])), tolerance)
+		})
+		out := p.LeaveOut(r.Q, r.Sites.Terms)
+		for i := range n {
+			m, cov, ok := out.Case(i)
+			if !ok {
+				t.Fatalf("%v: nothing without case %d", k, i)
+			}
+			near(t, "leave one out", normal.LogCDF(m[0]/math.Sqrt(1+cov.At(0, 0))), binary.LogPredictive[i], tolerance*(1+math.Abs(binary.LogPredictive[i])))
+		}
+	}
+}
+
+// Gradients for every kernel, of three and of four outcomes, against differences, as for
+// two.
+func TestOutcomesGradients(t *testing.T) {
+	formula := fd.Formula{
+		Stencil:    []fd.Point{{Loc: -2, Coeff: 1. / 12}, {Loc: -1, Coeff: -8. / 12}, {Loc: 1, Coeff: 8. / 12}, {Loc: 2, Coeff: -1. / 12}},
+		Derivative: 1, Step: 2e-4,
+	}
+	for _, number := range []int{3, 4} {
+		x, o := contest(rand.New(rand.NewPCG(16, 2)), 12, number)
+		for _, text := range kernels {
+			k := parse(t, text, 2)
+			logs := k.Params(nil)
+			want := fd.Gradient(nil, func(logs []float64) float64 {
+				_, r := settledOutcomes(t, k.With(logs), x, o)
+				return r.LogEvidence
+			}, logs, &fd.Settings{Formula: formula})
+			p, r := settledOutcomes(t, k, x, o)
+			for i, got := range p.EvidenceGradient(r, nil) {
+				near(t, text+" "+k.ParamNames()[i], got, want[i], 1e-8*(1+math.Abs(want[i])))
+			}
+		}
+	}
+}
+
+// The fast way to moments against the Gaussian itself, and a row by itself against the
+// same row among others.
+func TestOutcomesPredictor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 3))
+	for number := 2; number <= 6; number++ {
+		x, o := contest(rng, 30, number)
+		k := kernel.Sum(kernel.Matern32(3, 1), kernel.Constant(0.5))
+		p, r := settledOutcomes(t, k, x, o)
+		f, ok := p.OutcomesPredictor(r.Sites.Terms)
+		if !ok {
+			t.Fatal("no predictor")
+		}
+		z := mat.NewDense(37, 2, nil)
+		for i := range 37 {
+			z.SetRow(i, []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()})
+		}
+		f.Moments(z, func(i int, mean []float64, cov *mat.SymDense) {
+			m, c := p.OutcomesAt(r.Q, z.RawRowView(i))
+			// The constant of all functions is not seen by any view, so that only
+			// differences are known to the last digits.
+			for a := range m {
+				near(t, "mean", mean[a], m[a], 1e-10)
+				for b := range m {
+					near(t, "covariance", cov.At(a, b), c.At(a, b), 1e-10)
+				}
+			}
+			f.Moments(mat.NewDense(1, 2, z.RawRowView(i)), func(_ int, one []float64, alone *mat.SymDense) {
+				if !floats.Equal(one, mean) || !mat.Equal(alone, cov) {
+					t.Errorf("row %d of %d outcomes is another by itself", i, number)
+				}
+			})
+		})
+	}
+}
+
+// evidence is the exact one, with its relative error.
+func exactEvidence(t *testing.T, k kernel.Kernel, x *mat.Dense, o *gp.Outcomes, points int) (logZ, err float64) {
+	t.Helper()
+	p, e := gp.NewOutcomes(k, x, o)
+	if e != nil {
+		t.Fatal(e)
+	}
+	views := p.Views()
+	n := views.Len()
+	cov := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			cov.SetSym(i, j, floats.Dot(views.Row(i), views.Row(j)))
+		}
+		cov.SetSym(i, i, 1+cov.At(i, i))
+	}
+	region, e := orthant.New(cov, make([]float64, n))
+	if e != nil {
+		t.Fatal(e)
+	}
+	z := region.LogProb(points, 1)
+	return z.Log, z.RelErr
+}
+
+// Evidence against the exact orthant probability, and probabilities of the outcomes of a
+// new case against the ratio of the evidences with it and without: on random problems of
+// three to six outcomes. The errors are EP's own; those of the truth are below a tenth of
+// them. Measured on 50 problems: a probability is off by 0.0010 on average and 0.0087 at
+// most.
+func TestOutcomesAgainstTheTruth(t *testing.T) {
+	problems, points := 6, 2000
+	if os.Getenv("LOSSEP_LONG") != "" { // two minutes
+		problems, points = 50, 6000
+	}
+	rng := rand.New(rand.NewPCG(16, 4))
+	var off, worst, evidence float64
+	cells := 0
+	for range problems {
+		number := 3 + rng.IntN(4)
+		n := 5 + rng.IntN(11)
+		x, o := contest(rng, n, number)
+		k := kernel.RBF(math.Exp(rng.NormFloat64()+1), math.Exp(0.5*rng.NormFloat64()))
+		p, r := settledOutcomes(t, k, x, o)
+		truth, e := exactEvidence(t, k, x, o, points)
+		evidence = max(evidence, math.Abs(r.LogEvidence-truth)-3*e)
+		z := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		m, c := p.OutcomesAt(r.Q, z)
+		got := classes(m, c)
+		with := mat.NewDense(n+1, 2, nil)
+		with.Slice(0, n, 0, 2).(*mat.Dense).Copy(x)
+		with.SetRow(n, z)
+		for y := range number {
+			more, _ := exactEvidence(t, k, with, &gp.Outcomes{Of: append(o.Of[:n:n], y), Number: number}, points)
+			d := math.Abs(got[y] - math.Exp(more-truth))
+			off += d
+			worst = max(worst, d)
+			cells++
+		}
+	}
+	t.Logf("%d problems: a probability is off by %.4f on average and %.4f at most; the log evidence by %.3f at most", problems, off/float64(cells), worst, evidence)
+	if off/float64(cells) > 0.002 || worst > 0.02 || evidence > 0.3 {
+		t.Error("EP is farther from the truth than it was")
+	}
+}
