@@ -32,6 +32,10 @@ const (
 // cube of the rows.
 const FullRows = 2000
 
+// leastPower is the smallest power of expectation propagation. The evidence is sums of
+// logarithms near zero divided by the power, so that they are wrong by 1e-16 over it.
+const leastPower = 1e-4
+
 // Inducing is how a process was seen from fewer points than there are training rows.
 type Inducing struct {
 	Points int `json:"points"`
@@ -325,7 +329,7 @@ func (m *Model) inducingLines() []string {
 
 // check refuses what no fit could have found.
 func (s *Inducing) check(rows int) error {
-	if s.Points < 1 || s.Points > rows || !(s.Share >= 0 && s.Share <= 1+1e-9) || !(s.Lost >= 0) || math.IsNaN(s.Bound) || !(s.Power > 0 && s.Power <= 1) {
+	if s.Points < 1 || s.Points > rows || !(s.Share >= 0 && s.Share <= 1+1e-9) || !(s.Lost >= 0) || math.IsNaN(s.Bound) || !(s.Power >= leastPower && s.Power <= 1) {
 		return fmt.Errorf("its summary has %d inducing points for %d rows, a share left of %v, a loss of %v, a bound of %v and a power of %v",
 			s.Points, rows, s.Share, s.Lost, s.Bound, s.Power)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -208,6 +209,29 @@ func TestInterruptedFit(t *testing.T) {
 	}
 }
 
+// What was kept of a search with other weights is not gone on from.
+func TestInterruptedFitWithOtherWeights(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,once,twice,class\n")
+	for i := range 12 {
+		fmt.Fprintf(&b, "%d,1,%d,%s\n", i*5%12, 1+i%2, []string{"good", "bad"}[i*i%7/4])
+	}
+	var kept [2]memory
+	for k, columns := range [][2]string{{"once", "twice"}, {"twice", "once"}} {
+		_, err := lossep.Fit(context.Background(), table(t, b.String()), lossep.Options{
+			Data: data.Options{Target: "class", Positive: "bad", Weights: columns[0], Drop: []string{columns[1]}}, Utility: costs(t, "fn=5,fp=1"),
+			Kernel: "rbf(variance=2)", Fixed: true, Inducing: 4, Checkpoints: &kept[k],
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fingerprint := regexp.MustCompile(`"fingerprint":"[0-9a-f]{64}"`)
+	if first, second := fingerprint.Find(kept[0].Load()), fingerprint.Find(kept[1].Load()); first == nil || bytes.Equal(first, second) {
+		t.Errorf("%s and %s", first, second)
+	}
+}
+
 // What cannot be had from inducing points is refused before anything is fitted.
 func TestInducingBadInput(t *testing.T) {
 	table := manyRows(t, 60)
@@ -216,6 +240,7 @@ func TestInducingBadInput(t *testing.T) {
 		"61 points are more":      func(o *lossep.Options) { o.Inducing = 61 },
 		"is no number of points":  func(o *lossep.Options) { o.Inducing = -2 },
 		"is not between 0 and 1":  func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
+		"variational inference":   func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
 		"powers are for inducing": func(o *lossep.Options) { o.Power = 0.5 },
 		"60 rows, more than 50":   func(o *lossep.Options) { o.MaxRows = 50 },
 	} {

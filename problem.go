@@ -209,6 +209,8 @@ func (o Options) complete(rows int) (Options, error) {
 		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
 	case !(o.Power >= 0 && o.Power <= 1):
 		return o, inputf("power", "%v is not between 0 and 1", o.Power)
+	case o.power() < leastPower:
+		return o, inputf("power", "%v is below %v, where rounding is all that is left of the evidence; variational inference, the method %s, is the limit", o.Power, leastPower, VI)
 	case o.Induces(rows) && !o.Method.byPasses():
 		return o, inputf("method", "%s needs every training row for each decision, and %d are seen from inducing points; choose one of %s, %s, %s and %s, or no inducing points", o.Method, rows, EP, LossEP, VI, Laplace)
 	case o.power() != 1 && !o.Induces(rows):

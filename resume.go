@@ -63,8 +63,11 @@ func (p *Problem) fingerprint() string {
 			flush(8)
 			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
 		}
-		flush(1)
+		flush(9)
 		buffer = append(buffer, byte(y))
+		if p.Weights != nil {
+			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(p.Weights[i]))
+		}
 	}
 	h.Write(buffer)
 	return hex.EncodeToString(h.Sum(nil))
