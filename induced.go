@@ -69,7 +69,7 @@ func (o Options) Induces(rows int) bool {
 
 // byPasses tells whether the method can be had by passes over rows that are seen from
 // inducing points.
-func (m Method) byPasses() bool { return m == EP || m == LossEP || m == VI || m == Laplace }
+func (m Method) byPasses() bool { return m.row(0).ByPasses }
 
 // Methods are those that can be applied to so many training rows.
 func (o Options) Methods(rows int) []Method {
@@ -199,20 +199,23 @@ type foundByPasses struct {
 	LogEvidence float64
 	Status      infer.Status
 	local       *pass.Local
-	rule        pass.Rule
+	rule        infer.Rule
 }
 
 // inferInduced runs a method from the fixed point of EP.
 func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPasses, error) {
 	p, fit := l.problem, l.induced
 	shards := fit.Process.Shards(p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), p.room())
-	found := &foundByPasses{local: pass.NewLocal(shards, slices.Clone(fit.Sites))}
+	d := method.row(p.Len())
+	found := &foundByPasses{local: pass.NewLocal(shards, slices.Clone(fit.Sites)), rule: d.Rule}
 	o := pass.Settings{Warm: true, Tolerance: induceTolerance, Trace: p.traced(method)}
-	switch method {
-	case EP:
+	switch {
+	case !d.ByPasses:
+		return nil, inputf("method", "%s cannot be had from inducing points", method)
+	case method == EP:
 		found.Q, found.LogEvidence, found.Status = fit.Result.Q, fit.LogEvidence, fit.Result.Status
 		return found, nil
-	case LossEP:
+	case d.Calibrated:
 		rows, tables, err := p.points()
 		if err != nil {
 			return nil, err
@@ -228,12 +231,6 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 		}
 		found.Q, found.LogEvidence, found.Status = r.Q, r.LogEvidence, r.Status
 		return found, nil
-	case VI:
-		found.rule = pass.Variational
-	case Laplace:
-		found.rule = pass.Curvature
-	default:
-		return nil, inputf("method", "%s cannot be had from inducing points", method)
 	}
 	o.Rule = found.rule
 	r, err := pass.Settle(ctx, found.local, o)

@@ -7,29 +7,18 @@ import "math"
 const DefaultMaxMemory = 2_000_000_000
 
 // What fits and models take is matrices of n×n numbers for n training rows, and little
-// besides. How many is measured with 1000 and 2000 rows, in a process that is told to
-// collect its garbage before it grows beyond what it needs (debug.SetMemoryLimit); one
-// that is not takes up to twice as much.
+// besides. How many is measured, for fits in the table of methods, in a process that is
+// told to collect its garbage before it grows beyond what it needs
+// (debug.SetMemoryLimit); one that is not takes up to twice as much.
 const (
 	loadMatrices = 8 // while a model is read
 	keptMatrices = 4 // and afterwards
 )
 
-// fitMatrices is how many a fit takes.
-func (m Method) fitMatrices() float64 {
-	switch m {
-	case LossVI:
-		return 40
-	case LossEP:
-		return 18
-	}
-	return 12
-}
-
 func matrixBytes(rows int) float64 { return 8 * math.Pow(float64(rows), 2) }
 
 // FitBytes is about what a fit by the method takes, in bytes of memory.
-func (m Method) FitBytes(rows int) float64 { return m.fitMatrices() * matrixBytes(rows) }
+func (m Method) FitBytes(rows int) float64 { return float64(m.row(rows).Matrices) * matrixBytes(rows) }
 
 // loadBytes is what it takes to read a model.
 func loadBytes(rows, features int) float64 {

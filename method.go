@@ -62,11 +62,16 @@ func (m Method) check() error {
 	if slices.Contains(Methods(), m) {
 		return nil
 	}
-	names := make([]string, 0, len(Methods()))
-	for _, known := range Methods() {
-		names = append(names, string(known))
+	return inputf("method", "%q is unknown; choose one of %s", string(m), names(Methods()))
+}
+
+// names lists methods.
+func names(methods []Method) string {
+	var all []string
+	for _, m := range methods {
+		all = append(all, string(m))
 	}
-	return inputf("method", "%q is unknown; choose one of %s", string(m), strings.Join(names, ", "))
+	return strings.Join(all, ", ")
 }
 
 // row is the method's row of the table, for a number of training rows: Corrected takes

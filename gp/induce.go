@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
@@ -385,13 +386,13 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
 		}
 	}
-	variational := pass.Options{Rule: pass.Variational}
+	variational := pass.Options{Rule: infer.Variational}
 	l := pass.NewLocal(f.process.Shards(e.x, e.terms, e.room), e.sites)
 	sums, err := l.Look(ctx, f.result.Q.Natural(), variational, nil)
 	if err != nil {
 		return nil, err
 	}
-	out.Bound = pass.Objective(pass.Variational, f.result.Q, sums.Value)
+	out.Bound = pass.Objective(infer.Variational, f.result.Q, sums.Value)
 	return out, nil
 }
 

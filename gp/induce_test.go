@@ -166,7 +166,7 @@ func TestManyHardProblems(t *testing.T) {
 			t.Errorf("problem %d: %v", seed, err)
 			continue
 		}
-		if e := pass.Objective(pass.Propagation, r.Q, sums.Value); sums.Skipped == 0 && (math.IsNaN(e) || math.IsInf(e, 0)) {
+		if e := pass.Objective(infer.Propagation, r.Q, sums.Value); sums.Skipped == 0 && (math.IsNaN(e) || math.IsInf(e, 0)) {
 			t.Errorf("problem %d: evidence %v", seed, e)
 		}
 		for i := range mean {

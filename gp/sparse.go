@@ -92,7 +92,7 @@ func (p *Inducing) Settle(ctx context.Context, shards []pass.Rows, sites []gauss
 	l := pass.NewLocal(shards, sites)
 	o.Warm = sites != nil
 	r, err := pass.Settle(ctx, l, o)
-	plain := o.Rule == pass.Propagation && (o.Power == 0 || o.Power == 1) && o.Extra == nil
+	plain := o.Rule == infer.Propagation && (o.Power == 0 || o.Power == 1) && o.Extra == nil
 	if err != nil || r.Status.Converged || !plain || len(shards) > 1 || shards[0].Len()*p.Dim() > fewRows {
 		return l, r, err
 	}

@@ -93,13 +93,13 @@ func TestFixedPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		rule  pass.Rule
+		rule  infer.Rule
 		q     *gauss.Gaussian
 		value float64
 	}{
-		{pass.Propagation, ep.Q, ep.LogEvidence},
-		{pass.Variational, vi.Q, vi.LogEvidence},
-		{pass.Curvature, laplace.Q, laplace.LogEvidence},
+		{infer.Propagation, ep.Q, ep.LogEvidence},
+		{infer.Variational, vi.Q, vi.LogEvidence},
+		{infer.Curvature, laplace.Q, laplace.LogEvidence},
 	} {
 		// Both ends are within 1e-7 or so of the fixed point.
 		_, got, value := settle(t, pass.Settings{Rule: c.rule, Tolerance: 1e-9}, r)
@@ -145,7 +145,7 @@ func TestPowerOfGaussianTerms(t *testing.T) {
 // the first order in the power.
 func TestSmallPowersAreVariational(t *testing.T) {
 	r := random(60, 4, 3, probit)
-	_, vi, bound := settle(t, pass.Settings{Rule: pass.Variational}, r)
+	_, vi, bound := settle(t, pass.Settings{Rule: infer.Variational}, r)
 	_, tenth, first := settle(t, pass.Settings{Power: 0.1}, r)
 	_, hundredth, second := settle(t, pass.Settings{Power: 0.01}, r)
 	if a, b := first-bound, second-bound; !(b > 0) || math.Abs(a/b-10) > 1 {

@@ -5,28 +5,13 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
-)
-
-// Rule is by what a term is replaced. The rules differ in the derivatives that they ask a
-// term for; how a site is made of them is the same.
-type Rule int
-
-const (
-	// Propagation matches the moments of the cavity times the term.
-	Propagation Rule = iota
-	// Variational maximises the bound Σ E log t − KL(q‖prior): the limit of power
-	// expectation propagation as the power goes to zero. For terms that are log-concave
-	// it has one maximum.
-	Variational
-	// Curvature is Laplace's approximation: the second order of the log density at its
-	// mode.
-	Curvature
 )
 
 // Options of a pass. The zero value is expectation propagation without damping.
 type Options struct {
-	Rule Rule
+	Rule infer.Rule
 	// Power is α in power expectation propagation (Minka 2004): a fraction α of each
 	// term is exchanged at a time. Zero stands for 1.
 	Power float64
@@ -64,11 +49,11 @@ func (o Options) project(t factor.Factor, r float64, old gauss.Scalar, m, c0 flo
 		return o.constant(t, r)
 	}
 	switch o.Rule {
-	case Propagation:
+	case infer.Propagation:
 		return o.propagate(t, r, old, m, c0)
-	case Variational:
+	case infer.Variational:
 		p.value, p.g, p.eta = t.MeanLog(m, c0+r)
-	case Curvature:
+	case infer.Curvature:
 		p.value, p.g, p.eta = t.LogMean(m, r)
 	}
 	p.eta = -p.eta
@@ -108,9 +93,9 @@ func (o Options) propagate(t factor.Factor, r float64, old gauss.Scalar, m, c0 f
 // constant is project for a view that reads nothing.
 func (o Options) constant(t factor.Factor, r float64) (p projection, ok bool) {
 	switch {
-	case o.Rule == Variational:
+	case o.Rule == infer.Variational:
 		p.value, p.g, p.eta = t.MeanLog(0, r)
-	case o.Rule == Propagation && o.power() != 1:
+	case o.Rule == infer.Propagation && o.power() != 1:
 		p.value, p.g, p.eta = factor.Power{Of: t, Alpha: o.power()}.LogMean(0, r)
 		p.value /= o.power()
 	default:

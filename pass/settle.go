@@ -12,7 +12,7 @@ import (
 
 // Settings of Settle. The zero value is ready to use.
 type Settings struct {
-	Rule  Rule
+	Rule  infer.Rule
 	Power float64 // see Options
 	// Tolerance is how far the last pass may have moved q, in its own metric: no view's
 	// mean by more standard deviations than that, and no variance by √2 times as much,
@@ -64,12 +64,12 @@ func Settle(ctx context.Context, e Engine, o Settings) (*Result, error) {
 		return nil, err
 	}
 	err := s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 1})
-	if err == nil && s.stuck && o.Rule == Propagation {
+	if err == nil && s.stuck && o.Rule == infer.Propagation {
 		s.opt.Tolerance = max(o.Tolerance, safeTolerance)
 		e.Clear()
 		s.opt.Warm = false
 		if err = s.start(ctx); err == nil {
-			err = s.run(ctx, Options{Rule: Variational, Damping: 1})
+			err = s.run(ctx, Options{Rule: infer.Variational, Damping: 1})
 		}
 		s.opt.Tolerance = o.Tolerance
 		if err == nil {
@@ -196,15 +196,15 @@ func (s *settling) run(ctx context.Context, o Options) error {
 // Objective is what a rule maximises, or makes stationary, where the rows' part in it is
 // value: the log evidence of expectation propagation A(q) + Σ(log Z − A + A\), the bound
 // Σ E log t − KL(q‖N(0, I)), or Laplace's Σ log t − ½|μ|² − ½log|Λ|.
-func Objective(rule Rule, q *gauss.Gaussian, value float64) float64 {
+func Objective(rule infer.Rule, q *gauss.Gaussian, value float64) float64 {
 	h, mu := q.Natural().H, q.Mean()
 	logDet := floats.Dot(h, mu) - 2*q.LogPartition()
 	switch rule {
-	case Variational:
+	case infer.Variational:
 		cov := mat.NewSymDense(q.Dim(), nil)
 		q.Covariance(cov)
 		return value - 0.5*(mat.Trace(cov)+floats.Dot(mu, mu)-float64(q.Dim())+logDet)
-	case Curvature:
+	case infer.Curvature:
 		return value - 0.5*floats.Dot(mu, mu) - 0.5*logDet
 	}
 	return value + q.LogPartition()

@@ -44,7 +44,7 @@ func Calibrate(ctx context.Context, e looker, u factor.Utility, points *gauss.Vi
 	if o.MaxPasses == 0 {
 		o.MaxPasses = 200
 	}
-	o.Rule, o.Warm, o.Extra = Propagation, true, nil
+	o.Rule, o.Warm, o.Extra = infer.Propagation, true, nil
 	c := &calibration{
 		settling: &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())},
 		looker:   e, utility: u, points: points,
