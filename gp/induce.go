@@ -113,7 +113,7 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 	if terms.Len() != n {
 		panic(fmt.Sprintf("gp: %d terms for %d inputs", terms.Len(), n))
 	}
-	s := &induction{kernel: k, x: x, terms: terms, opt: o, room: &Room{Bytes: o.Memory}, prior: newPrior(k, x)}
+	s := &induction{kernel: k, x: x, terms: terms, opt: o, room: &Room{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage)}
 	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
 	for size := n; ; size /= stepUp {
 		s.levels = append(s.levels, size)

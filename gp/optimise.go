@@ -19,6 +19,13 @@ type Options struct {
 	// Params. Nil stands for the means of the priors, which the scale of the data
 	// gives; then the values in the kernel do not matter.
 	Start []float64
+	// Near says that Start is near what is looked for, so that the search begins with
+	// all cases.
+	Near bool
+	// Shrinkage draws the length scales of the columns of a term to a common one, the more
+	// the larger it is; 0 leaves them independent. With 1 their inverse squares have a
+	// half-Cauchy prior with a common scale.
+	Shrinkage float64
 	// Restarts is how many more starts are drawn from the priors, by Seed.
 	Restarts int
 	Seed     uint64
@@ -79,6 +86,11 @@ type Fit struct {
 	// Evaluations is the number on all cases, without those of searches on fewer.
 	Evaluations int
 	Stop        Stop
+
+	// Where the search ended, for Refit.
+	objective *objective
+	logs      []float64
+	memory    memory
 }
 
 // NotSettledError says that expectation propagation has no result for a kernel.
@@ -142,13 +154,20 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 	if opt.Start != nil && len(opt.Start) != k.NumParams() {
 		panic(fmt.Sprintf("gp: %d log parameters to start from, the kernel has %d", len(opt.Start), k.NumParams()))
 	}
-	if opt.Tolerance == 0 {
-		opt.Tolerance = 0.01
+	opt = opt.withDefaults()
+	if opt.Shrinkage > 0 && opt.Start == nil {
+		first := opt
+		first.Shrinkage, first.Tolerance = 0, max(opt.Tolerance, approach)
+		fit, err := optimise(ctx, k, whole, first)
+		if err != nil {
+			return nil, err
+		}
+		opt.Start, opt.Near, opt.Restarts = fit.logs, true, 0
 	}
-	if opt.MaxEvaluations == 0 {
-		opt.MaxEvaluations = 200
+	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x, opt.Shrinkage), progress: opt.Progress}, whole, opt.Seed)
+	if opt.Near {
+		levels = levels[len(levels)-1:]
 	}
-	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x), progress: opt.Progress}, whole, opt.Seed)
 
 	at, m, err := levels[0].begin(ctx, opt)
 	if err != nil {
@@ -183,8 +202,23 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 			return nil, err
 		}
 	}
-	return levels[len(levels)-1].finish(ctx, at, stop)
+	return levels[len(levels)-1].finish(ctx, at, stop, m)
 }
+
+func (o Options) withDefaults() Options {
+	if o.Tolerance == 0 {
+		o.Tolerance = 0.01
+	}
+	if o.MaxEvaluations == 0 {
+		o.MaxEvaluations = 200
+	}
+	return o
+}
+
+// approach is the tolerance of the search with independent length scales that precedes
+// one with shrinkage. From a common one no column gains enough by a short step of its own
+// to get away, so that the search has to come from the other side.
+const approach = 0.3
 
 // coarseTolerance is enough for a search that only prepares another.
 const coarseTolerance = 0.05
@@ -193,19 +227,14 @@ const coarseTolerance = 0.05
 // looks at the leading part of one random order of the cases.
 func coarsen(o *objective, whole *full, seed uint64) []*objective {
 	levels := []*objective{o}
-	n, d := whole.x.Dims()
+	n := whole.rows()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(n)
 	views := len(whole.terms) / n
 	for n /= coarser; n*views >= fewest; n /= coarser {
 		c := *o
 		rows := slices.Clone(order[:n])
 		slices.Sort(rows)
-		part := &full{x: mat.NewDense(n, d, nil), terms: make([]factor.Factor, 0, n*views), outcomes: whole.outcomes.part(rows)}
-		c.evidence = part
-		for i, row := range rows {
-			part.x.SetRow(i, whole.x.RawRowView(row))
-			part.terms = append(part.terms, whole.terms[row*views:(row+1)*views]...)
-		}
+		c.evidence = whole.some(rows)
 		levels = append(levels, &c)
 	}
 	slices.Reverse(levels)
@@ -259,7 +288,7 @@ func (o *objective) search(tolerance float64, opt Options) search {
 }
 
 // finish settles the sites at the point found and collects the result.
-func (o *objective) finish(ctx context.Context, at *point, stop Stop) (*Fit, error) {
+func (o *objective) finish(ctx context.Context, at *point, stop Stop, m memory) (*Fit, error) {
 	// Sites that do not settle as far as that are as good as before.
 	at, err := o.refine(ctx, at, 0)
 	if err != nil {
@@ -270,6 +299,7 @@ func (o *objective) finish(ctx context.Context, at *point, stop Stop) (*Fit, err
 		Process: found.process, EP: found.ep, LogPosterior: at.value, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)),
 		Evaluations: o.evaluations, Stop: stop,
+		objective: o, logs: at.logs, memory: m,
 	}
 	for k, x := range at.logs {
 		f.AtBound[k] = x <= o.prior.low(k) || x >= o.prior.high(k)

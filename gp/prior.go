@@ -17,6 +17,8 @@ import (
 // stays at a finite value.
 type prior struct {
 	mean, sd []float64
+	ties     []tie  // of length scales that are not independent
+	isTied   []bool // which those are, nil if none
 }
 
 // The standard deviations of the log parameters.
@@ -35,7 +37,9 @@ const (
 //   - lengthscale: √(Σ_k var x_k), or √(d·var x_k) with one for each column; for a
 //     periodic term, whose sines have no scale, √d;
 //   - period: two standard deviations of a typical column.
-func newPrior(k kernel.Kernel, x *mat.Dense) prior {
+//
+// With a shrinkage above zero the length scales of columns are not independent; see tie.
+func newPrior(k kernel.Kernel, x *mat.Dense, shrinkage float64) prior {
 	s := newScale(x, k.Codes())
 	var p prior
 	for _, param := range k.Describe() {
@@ -58,6 +62,15 @@ func newPrior(k kernel.Kernel, x *mat.Dense) prior {
 		p.mean = append(p.mean, min(max(log, -farthestCentre), farthestCentre))
 		p.sd = append(p.sd, spread)
 	}
+	if shrinkage > 0 {
+		p.ties = tied(k, s, shrinkage)
+		p.isTied = make([]bool, len(p.mean))
+		for _, t := range p.ties {
+			for _, i := range t.params {
+				p.isTied[i] = true
+			}
+		}
+	}
 	return p
 }
 
@@ -68,8 +81,14 @@ const farthestCentre = kernel.MaxLog - boxWidth*varianceSpread
 func (p prior) log(logs []float64) float64 {
 	sum := 0.0
 	for k, x := range logs {
+		if p.isTied != nil && p.isTied[k] {
+			continue
+		}
 		z := (x - p.mean[k]) / p.sd[k]
 		sum -= 0.5*z*z + math.Log(p.sd[k]*math.Sqrt(2*math.Pi))
+	}
+	for i := range p.ties {
+		sum += p.ties[i].log(logs)
 	}
 	return sum
 }
@@ -77,7 +96,12 @@ func (p prior) log(logs []float64) float64 {
 // addGradient adds the gradient of log to grad.
 func (p prior) addGradient(grad, logs []float64) {
 	for k, x := range logs {
-		grad[k] -= (x - p.mean[k]) / (p.sd[k] * p.sd[k])
+		if p.isTied == nil || !p.isTied[k] {
+			grad[k] -= (x - p.mean[k]) / (p.sd[k] * p.sd[k])
+		}
+	}
+	for i := range p.ties {
+		p.ties[i].addGradient(grad, logs)
 	}
 }
 
