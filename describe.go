@@ -10,8 +10,7 @@ import (
 // Describe says in lines of text what is going to be fitted: the rows and the recipe,
 // what actions cost, and which probabilities lead to which action.
 func (p *Problem) Describe() []string {
-	lines := append(p.Recipe.Summary(), populationLines(p.Recipe)...)
-	lines = append(lines, p.Notes...)
+	lines := append(p.Recipe.Summary(), p.Notes...)
 	return append(lines, utilityLines(p.Utility, p.zero)...)
 }
 
@@ -71,7 +70,6 @@ func (m *Model) Describe() []string {
 		"",
 	}
 	lines = append(lines, m.recipe.Describe()...)
-	lines = append(lines, populationLines(m.recipe)...)
 	lines = append(lines, "")
 	lines = append(lines, utilityLines(m.utility, m.summary.Zero)...)
 	return append(append(lines, ""), m.Results()...)

@@ -3,6 +3,7 @@ package lossep
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
@@ -35,25 +36,31 @@ func (p *Problem) Shift(probabilities []float64) {
 	}
 }
 
-// CaseWeights is how much every training row counts in an average over the cases to be
-// decided: its weight, times how much more frequent its outcome is there. It is nil if
-// all rows count the same.
+// CaseWeights is how much every row of the problem counts in an average over the cases to
+// be decided: its weight, times how much more frequent its outcome is there than among
+// these rows. It is nil if all rows count the same.
 func (p *Problem) CaseWeights() []float64 {
-	target := &p.Recipe.Target
-	if p.Weights == nil && target.Prevalence == 0 {
+	prevalence := p.Recipe.Target.Prevalence
+	if p.Weights == nil && prevalence == 0 {
 		return nil
 	}
-	no, yes := target.Shift()
-	weights := make([]float64, p.Len())
+	weights := slices.Clone(p.Weights)
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, p.Len())
+	}
+	if prevalence == 0 {
+		return weights
+	}
+	var sums [2]float64
 	for i, y := range p.Labels {
-		weights[i] = 1
-		if p.Weights != nil {
-			weights[i] = p.Weights[i]
-		}
+		sums[(y+1)/2] += weights[i]
+	}
+	all := sums[0] + sums[1]
+	for i, y := range p.Labels {
 		if y > 0 {
-			weights[i] *= yes
+			weights[i] *= prevalence * all / sums[1]
 		} else {
-			weights[i] *= no
+			weights[i] *= (1 - prevalence) * all / sums[0]
 		}
 	}
 	return weights
@@ -107,21 +114,6 @@ func (p *Problem) readWeights(t *data.Table) error {
 		}
 	}
 	return nil
-}
-
-// populationLines say for whom probabilities and decisions are.
-func populationLines(r *data.Recipe) []string {
-	var lines []string
-	for _, c := range r.Columns {
-		if c.Kind == data.Weights {
-			lines = append(lines, fmt.Sprintf("rows weighted by %q: the positive outcome has %.4g %% of the weight", c.Name, 100*r.Target.PositiveShare()))
-		}
-	}
-	if t := r.Target; t.Prevalence > 0 {
-		lines = append(lines, fmt.Sprintf("for a population in which the positive outcome has %.4g %% of the cases; among the rows it has %.4g %%",
-			100*t.Prevalence, 100*t.PositiveShare()))
-	}
-	return lines
 }
 
 // checkWeights refuses weights that no fit can use.

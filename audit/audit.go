@@ -87,7 +87,7 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	if a.problem, err = lossep.Prepare(t, o.Fit); err != nil {
 		return nil, err
 	}
-	a.judged = a.problem
+	a.judged, a.notes = a.problem, a.problem.Recipe.Population()
 	if o.Test != nil {
 		a.subject = o.Test
 		// The test set goes through what was learned, and is not bounded by what a fit costs.
@@ -103,10 +103,12 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	if a.given, err = given(a.subject, o.Probabilities); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{a.split, a.weigh, a.tellApart} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := a.split(); err != nil {
+		return nil, err
+	}
+	a.weigh()
+	if err := a.tellApart(); err != nil {
+		return nil, err
 	}
 	return a, nil
 }

@@ -27,16 +27,10 @@ func (a *Audit) realised(row, action int) float64 { return a.costs[row].Table[ac
 // part is what one decision is of all that are made about a case.
 func (a *Audit) part() float64 { return 1 / float64(a.opt.Repeats) }
 
-// weigh settles how much each case counts: as the table says, and nothing if no fold
-// decides it.
-func (a *Audit) weigh() error {
-	var stated []float64
-	var err error
-	if column := a.opt.Fit.Data.Weights; column != "" {
-		if stated, err = a.subject.Floats(column); err != nil {
-			return err
-		}
-	}
+// weigh settles how much each case counts: by its weight and by how frequent its outcome
+// is in the population that decisions are for, and nothing if no fold decides it.
+func (a *Audit) weigh() {
+	stated := a.judged.CaseWeights()
 	a.weights = make([]float64, a.len())
 	for _, s := range a.splits[0] {
 		for _, i := range s.Test {
@@ -49,7 +43,6 @@ func (a *Audit) weigh() error {
 		}
 	}
 	a.cases = compare.NewCases(a.len(), a.weights, a.groups)
-	return nil
 }
 
 // numbered gives every different text of a column a number, in the order of appearance.

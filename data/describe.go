@@ -49,6 +49,21 @@ func (r *Recipe) Summary() []string {
 	for _, line := range r.droppedLines() {
 		lines = append(lines, "dropped "+line)
 	}
+	return append(lines, r.Population()...)
+}
+
+// Population says for whom probabilities, decisions and averages are, where that is not as
+// in the rows.
+func (r *Recipe) Population() (lines []string) {
+	share := 100 * r.Target.PositiveShare()
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Kind == Weights {
+			lines = append(lines, fmt.Sprintf("rows weighted by %s: the positive outcome has %.4g %% of the weight", quote(c.Name), share))
+		}
+	}
+	if p := r.Target.Prevalence; p > 0 {
+		lines = append(lines, fmt.Sprintf("probabilities, decisions and averages are for a population in which the positive outcome has %.4g %% of the cases; among the rows it has %.4g %%", 100*p, share))
+	}
 	return lines
 }
 

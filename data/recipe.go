@@ -40,6 +40,17 @@ type Target struct {
 	Prevalence float64 `json:"prevalence,omitempty"`
 }
 
+// Outcome is what the positive outcome is called: its spelling, or the condition that holds.
+func (t *Target) Outcome() string {
+	switch {
+	case !t.Condition:
+		return t.Positive
+	case t.Positive == conditionHolds:
+		return t.Column
+	}
+	return "not (" + t.Column + ")"
+}
+
 // PositiveShare is that of the positive outcome in the training rows.
 func (t *Target) PositiveShare() float64 {
 	if t.Share > 0 {

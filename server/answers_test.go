@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,12 +9,14 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
 )
@@ -38,9 +41,9 @@ func TestPredict(t *testing.T) {
 	rows[3]["shoe size"] = 42
 	x, unseen := encoded(t, m, rows)
 	got := answer[PredictResponse](t, s, "/v1/models/loans/predict", rowsBody(t, rows, ""))
-	want := PredictResponse{Model: "loans", ModelVersion: fileVersion(t, m), Method: "ep", Ignored: []string{"shoe size"}}
+	want := PredictResponse{Model: "loans", ModelVersion: fileVersion(t, m), Method: "ep", Outcome: "bad", Ignored: []string{"shoe size"}}
 	for i, p := range must(m.Predict(x)) {
-		want.Predictions = append(want.Predictions, Prediction{p.Probability(), p.Mean, p.Variance, unseen[i]})
+		want.Predictions = append(want.Predictions, Prediction{Probability: p.Probability(), Mean: p.Mean, Variance: p.Variance, Unseen: unseen[i]})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-library +server)\n%s", diff)
@@ -119,7 +122,7 @@ func TestDecide(t *testing.T) {
 			}
 			x, unseen := encoded(t, m, rows)
 			want := DecideResponse{
-				Model: c.model, ModelVersion: fileVersion(t, m), Method: "ep", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
+				Model: c.model, ModelVersion: fileVersion(t, m), Method: "ep", Outcome: "bad", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
 				Decisions: wantDecisions(m, spec, must(m.Decide(x, casesOf(t, spec, rows)...)), unseen),
 			}
 			more := ""
@@ -192,7 +195,7 @@ func TestCalibrate(t *testing.T) {
 	x, unseen := encoded(t, m, rows)
 	status := calibrated.Summary().Status
 	want := DecideResponse{
-		Model: "loans", ModelVersion: fileVersion(t, m), Method: "loss-ep", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
+		Model: "loans", ModelVersion: fileVersion(t, m), Method: "loss-ep", Outcome: "bad", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
 		Status: &status, Decisions: wantDecisions(calibrated, spec, must(calibrated.Decide(x, casesOf(t, spec, rows)...)), unseen),
 	}
 	for range 2 { // computed, and kept
@@ -364,7 +367,7 @@ func TestDescribe(t *testing.T) {
 	if diff := cmp.Diff(amounts().Summary(), d.Summary); diff != "" {
 		t.Error(diff)
 	}
-	if d.Name != "amounts" || d.Kernel != amounts().Kernel().String() || len(d.Digest) != 64 || d.Target != (TargetColumn{"class", "good", "bad"}) || len(d.ExampleRows) != 2 {
+	if d.Name != "amounts" || d.Kernel != amounts().Kernel().String() || len(d.Digest) != 64 || d.Target != (TargetColumn{"class", "good", "bad", "bad", amounts().Recipe().Target.PositiveShare(), 0}) || len(d.ExampleRows) != 2 {
 		t.Errorf("%+v", d)
 	}
 	if got := string(d.Utility); got != `{"outcomes":["good","bad"],"costs":{"negative":{"good":0,"bad":"0.01 * amount"},"positive":{"good":1,"bad":0}}}` {
@@ -383,5 +386,59 @@ func TestDescribe(t *testing.T) {
 	got := answer[DecideResponse](t, s, "/v1/models/amounts/decide", rowsBody(t, []map[string]any{row}, `"utility":`+string(d.Utility)))
 	if len(got.Decisions) != 1 || got.Rule != d.Rule {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Answers say what their probabilities are of and for whom, and which rows are far from
+// all that was trained on.
+func TestOutcomePopulationAndNovelty(t *testing.T) {
+	table, err := data.Read(t.Context(), bytes.NewReader(loansCSV(60)), "test.csv", data.Format{Header: data.HeaderYes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := lossep.Fit(t.Context(), table, lossep.Options{
+		Data:   data.Options{Target: "amount >= 500", Drop: []string{"class"}, Prevalence: 0.02, Impute: true},
+		Kernel: "matern32(variance=4, lengthscale=3) + constant(variance=1)", Fixed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, func(c *Config) { c.Models = []Source{source(t, "large", m)} })
+	rows := someRows(2)
+	rows[0]["age"], rows[1]["age"] = 1e9, 40.0
+	body := rowsBody(t, rows, "")
+	predicted := answer[PredictResponse](t, s, "/v1/models/large/predict", body)
+	decided := answer[DecideResponse](t, s, "/v1/models/large/decide", body)
+	for _, got := range []struct {
+		outcome    string
+		prevalence float64
+		far, near  []string
+	}{
+		{predicted.Outcome, predicted.Prevalence, predicted.Predictions[0].Far, predicted.Predictions[1].Far},
+		{decided.Outcome, decided.Prevalence, decided.Decisions[0].Far, decided.Decisions[1].Far},
+	} {
+		if got.outcome != "amount >= 500" || got.prevalence != 0.02 || !slices.Equal(got.far, []string{"age"}) || got.near != nil {
+			t.Errorf("%+v", got)
+		}
+	}
+	// So far out the rows tell nothing: the latent value is as uncertain as before them.
+	if v := predicted.Predictions[0].Variance; math.Abs(v-5) > 1 {
+		t.Errorf("variance %v far out, and 4 + 1 before any row", v)
+	}
+	var d ModelDescription
+	decodeExactly(t, ask(s, http.MethodGet, "/v1/models/large", "").Body.Bytes(), &d)
+	if d.Target.Outcome != "amount >= 500" || d.Target.Prevalence != 0.02 || d.Target.Share != m.Recipe().Target.PositiveShare() {
+		t.Errorf("%+v", d.Target)
+	}
+	// The protocol says so in one text.
+	inputs, _ := inferInputs(rows, false)
+	inputs = slices.DeleteFunc(inputs, func(in map[string]any) bool { return in["name"] == "amount" })
+	text, err := json.Marshal(map[string]any{"inputs": inputs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := ask(s, http.MethodPost, "/v2/models/large/infer", string(text))
+	if far.Code != http.StatusOK || !strings.Contains(far.Body.String(), `"parameters":{"far":"row 0: age"}`) {
+		t.Errorf("%d %s", far.Code, far.Body)
 	}
 }

@@ -29,6 +29,8 @@ type DecideResponse struct {
 	Model        string         `json:"model"`
 	ModelVersion string         `json:"model_version" doc:"changes when the model is replaced"`
 	Method       string         `json:"method" doc:"how the posterior was approximated"`
+	Outcome      string         `json:"outcome" doc:"the positive one, whose probability is given"`
+	Prevalence   float64        `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
 	Actions      []string       `json:"actions"`
 	Costs        bool           `json:"costs" doc:"whether the utility is one of costs"`
 	Rule         string         `json:"rule" doc:"which probabilities lead to which action"`
@@ -49,6 +51,7 @@ type Decision struct {
 	Disagreement *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
 	Dissent      map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
 	Unseen       []string          `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
+	Far          []string          `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range"`
 }
 
 // decided is everything a response to decide says.
@@ -144,7 +147,7 @@ func (d *decided) append(b []byte) []byte {
 	b = append(append(b, `{"model":`...), jsonappend.Quoted(d.m.name)...)
 	b = append(append(b, `,"model_version":`...), jsonappend.Quoted(d.m.version())...)
 	b = append(append(b, `,"method":`...), jsonappend.Quoted(string(d.m.model.Method()))...)
-	b = jsonappend.Texts(append(b, `,"actions":`...), actions)
+	b = jsonappend.Texts(append(appendOutcome(b, d.m), `,"actions":`...), actions)
 	b = strconv.AppendBool(append(b, `,"costs":`...), d.spec.Costs())
 	b = append(append(b, `,"rule":`...), jsonappend.Quoted(d.spec.RuleLine())...)
 	b = strconv.AppendBool(append(b, `,"calibrated":`...), d.calibrated)
@@ -170,7 +173,7 @@ func (d *decided) append(b []byte) []byte {
 		if d.secondOpinion {
 			b = appendDissent(b, one, names)
 		}
-		b = append(appendUnseen(b, d.rows, i), '}')
+		b = append(appendUnusual(b, d.rows, i), '}')
 	}
 	return append(appendIgnored(append(b, ']'), d.rows), '}')
 }

@@ -43,9 +43,12 @@ type ModelDescription struct {
 
 // TargetColumn is the outcome that was learned.
 type TargetColumn struct {
-	Name     string `json:"name"`
-	Negative string `json:"negative"`
-	Positive string `json:"positive"`
+	Name       string  `json:"name"`
+	Negative   string  `json:"negative"`
+	Positive   string  `json:"positive"`
+	Outcome    string  `json:"outcome" doc:"what the positive one is called in answers"`
+	Share      float64 `json:"share" doc:"of the positive outcome in the training rows, by weight where rows have one"`
+	Prevalence float64 `json:"prevalence,omitempty" doc:"its share in the population that answers are for, if it is another"`
 }
 
 // Column is one that a row must have.
@@ -70,7 +73,7 @@ func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 	return &ModelDescription{
 		Name: m.name, Method: string(model.Method()), Likelihood: model.Likelihood().String(), Kernel: model.Kernel().String(),
 		Rows: model.Provenance().Rows, Features: model.Provenance().Features, Version: model.Provenance().Version, Digest: m.digest,
-		Target: TargetColumn{t.Column, t.Negative, t.Positive}, Columns: columnsOf(model),
+		Target: TargetColumn{t.Column, t.Negative, t.Positive, t.Outcome(), t.PositiveShare(), t.Prevalence}, Columns: columnsOf(model),
 		Utility: utility, Rule: model.Utility().RuleLine(), Summary: model.Summary(), ExampleRows: examples,
 	}, nil
 }

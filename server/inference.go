@@ -110,7 +110,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	s.metrics.countActions(m, d.spec, d.decisions)
 	answer := oip.Answer{
 		Model: d.m.name, Version: d.m.version(), ID: q.ID,
-		Unseen: d.rows.Unseen, Actions: d.spec.Actions(), Decisions: d.decisions,
+		Unseen: d.rows.Unseen, Far: d.rows.Far, Actions: d.spec.Actions(), Decisions: d.decisions,
 	}
 	text, tensors := answer.Append(outputs)
 	if len(tensors) == 0 {

@@ -17,6 +17,7 @@ import (
 type Answer struct {
 	Model, Version, ID string
 	Unseen             map[int][]string // by row: columns whose category was not in the training rows
+	Far                map[int][]string // by row: columns whose value is far outside those of the training rows
 	Actions            []string
 	Decisions          []lossep.Decision
 }
@@ -28,10 +29,7 @@ func (d *Answer) Append(outputs []Requested) (text, tensors []byte) {
 	if d.ID != "" {
 		b = append(append(b, `,"id":`...), jsonappend.Quoted(d.ID)...)
 	}
-	if len(d.Unseen) > 0 {
-		b = append(append(b, `,"parameters":{"unseen":`...), jsonappend.Quoted(d.unseenText())...)
-		b = append(b, '}')
-	}
+	b = d.appendUnusual(b)
 	b = append(b, `,"outputs":[`...)
 	types := OutputsOf(len(d.Actions))
 	for k, o := range outputs {
@@ -59,15 +57,34 @@ func (d *Answer) Append(outputs []Requested) (text, tensors []byte) {
 	return append(b, `]}`...), tensors
 }
 
-// unseenText names the rows and columns with categories that training did not see, in
-// one text: parameters of the protocol are no lists.
-func (d *Answer) unseenText() string {
+// appendUnusual writes the parameters that say in which columns rows are unlike those of
+// the training, if any is.
+func (d *Answer) appendUnusual(b []byte) []byte {
+	separator := `,"parameters":{`
+	for _, p := range []struct {
+		name    string
+		columns map[int][]string
+	}{{"unseen", d.Unseen}, {"far", d.Far}} {
+		if len(p.columns) > 0 {
+			b = append(append(append(b, separator...), jsonappend.Quoted(p.name)...), ':')
+			b = append(b, jsonappend.Quoted(byRow(p.columns))...)
+			separator = ","
+		}
+	}
+	if separator == "," {
+		b = append(b, '}')
+	}
+	return b
+}
+
+// byRow names rows and their columns in one text: parameters of the protocol are no lists.
+func byRow(columns map[int][]string) string {
 	var b strings.Builder
-	for k, row := range slices.Sorted(maps.Keys(d.Unseen)) {
+	for k, row := range slices.Sorted(maps.Keys(columns)) {
 		if k > 0 {
 			b.WriteString("; ")
 		}
-		fmt.Fprintf(&b, "row %d: %s", row, strings.Join(d.Unseen[row], ", "))
+		fmt.Fprintf(&b, "row %d: %s", row, strings.Join(columns[row], ", "))
 	}
 	return b.String()
 }

@@ -35,6 +35,7 @@ type Rows struct {
 	N        int
 	Features []float64        // n rows of the recipe's features
 	Unseen   map[int][]string // by row: columns whose category was not in the training rows
+	Far      map[int][]string // by row: columns whose value is far outside those of the training rows
 	Ignored  []string         // columns that nobody asked for
 	Values   map[string][]float64
 	Labels   []int8 // the outcome ±1 of each row, 0 where it is not known; nil if none was asked for
@@ -314,7 +315,8 @@ func (rr *Reader) Encode(ctx context.Context, n int, give func(e *data.Encoder, 
 		if err != nil {
 			return nil, bad(i, err)
 		}
-		r.noteUnseen(i, unseen)
+		note(&r.Unseen, i, unseen)
+		note(&r.Far, i, rr.encoder.Far())
 		if rr.checkFar(i, features); len(rr.faults) > 0 {
 			return nil, problem.New(http.StatusBadRequest, "%s: %s", rr.faults[0].Location, rr.faults[0].Message)
 		}

@@ -62,20 +62,21 @@ func (rr *Reader) readRow(r *Rows) error {
 		rr.faultOf(r.N, err)
 		return nil
 	}
-	r.noteUnseen(r.N, unseen)
+	note(&r.Unseen, r.N, unseen)
+	note(&r.Far, r.N, rr.encoder.Far())
 	rr.checkFar(r.N, features)
 	return nil
 }
 
-// noteUnseen notes the columns of a row whose category was not in the training rows.
-func (r *Rows) noteUnseen(row int, columns []string) {
+// note notes columns of a row that are unlike the training rows, if there are any.
+func note(in *map[int][]string, row int, columns []string) {
 	if columns == nil {
 		return
 	}
-	if r.Unseen == nil {
-		r.Unseen = make(map[int][]string)
+	if *in == nil {
+		*in = make(map[int][]string)
 	}
-	r.Unseen[row] = columns
+	(*in)[row] = columns
 }
 
 // twice refuses a row that names a column again.

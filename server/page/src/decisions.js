@@ -22,6 +22,14 @@ const orders = {
   probability: (a, b) => (b.decision?.probability ?? -1) - (a.decision?.probability ?? -1),
 };
 
+// remarksOn says in what a case is unlike those of the training.
+function remarksOn({unseen, far}) {
+  const parts = [];
+  if (unseen?.length) parts.push(`not seen in training: ${unseen.join(", ")}`);
+  if (far?.length) parts.push(`far from training: ${far.join(", ")}`);
+  return parts.join("; ");
+}
+
 export class DecisionTable {
   #page = 0;
   #remarks = false;
@@ -36,7 +44,7 @@ export class DecisionTable {
   // second opinions.
   show(decisions, about) {
     Object.assign(this, {decisions, about});
-    this.#remarks = decisions.some(({decision}) => decision?.unseen?.length);
+    this.#remarks = decisions.some(({decision}) => decision && remarksOn(decision));
     this.#draw();
   }
 
@@ -82,7 +90,7 @@ export class DecisionTable {
       expectedOf(decision).map((value, a) => cell("expected", fixed(value), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
       cell("margin", fixed(decision.margin), decision.margin),
       opinions ? wordCell("dissent", dissent ? h("strong", {class: "differs"}, dissent) : decision.disagreement ? "differs" : "agrees") : "",
-      this.#remarks && h("td", {dataset: {field: "remarks"}}, decision.unseen?.length ? `not seen in training: ${decision.unseen.join(", ")}` : ""));
+      this.#remarks && h("td", {dataset: {field: "remarks"}}, remarksOn(decision)));
   }
 
   #drawPager(pages) {
