@@ -309,7 +309,7 @@ func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block
 // inFile gives the error of a row of a block its place in the file.
 func inFile(err error, b *data.Block) error {
 	if far, ok := err.(*FarError); ok {
-		return far.In("", b.Rows[far.Row].Line)
+		return far.In(b.Rows[far.Row].Place())
 	}
 	return err
 }
@@ -336,7 +336,7 @@ func stakesOf(s *decision.Spec, r *data.Reader, b *data.Block) ([]decision.Stake
 			return stakes, nil
 		}
 		row := rowOf(err)
-		if err = caseError("", func(i int) int { return b.Rows[i].Line }, err); !r.Discard(b, row, err) {
+		if err = caseError(func(i int) *data.Error { return b.Rows[i].Place() }, err); !r.Discard(b, row, err) {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func (e *FileError) Unwrap() error { return e.Err }
 
 // caseError gives an error about what is at stake in a case its line in the file. Other
 // errors stay what they are.
-func caseError(file string, line func(i int) int, err error) error {
+func caseError(place func(i int) *data.Error, err error) error {
 	var one *decision.CaseError
 	if !errors.As(err, &one) {
 		return err
@@ -55,5 +55,7 @@ func caseError(file string, line func(i int) int, err error) error {
 	if located := new(data.Error); errors.As(err, &located) {
 		return located
 	}
-	return &data.Error{File: file, Line: line(one.Case), Msg: err.Error(), Err: err}
+	at := place(one.Case)
+	at.Msg, at.Err = err.Error(), err
+	return at
 }

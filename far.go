@@ -51,9 +51,10 @@ func (e *FarError) Problem() string {
 // Fix says what to do about it.
 func (e *FarError) Fix() string { return "correct the value, or leave the row out" }
 
-// In is the same error about a line of a file.
-func (e *FarError) In(file string, line int) *data.Error {
-	return &data.Error{File: file, Line: line, ColumnName: e.Column, Msg: e.Problem(), Fix: e.Fix(), Err: e}
+// In is the same error about a row of a file.
+func (e *FarError) In(place *data.Error) *data.Error {
+	place.ColumnName, place.Msg, place.Fix, place.Err = e.Column, e.Problem(), e.Fix(), e
+	return place
 }
 
 // checkFeatures refuses the first row with a feature beyond Farthest.
@@ -70,11 +71,11 @@ func (p *Problem) checkTraining(t *data.Table) error {
 	if !beyond {
 		return nil
 	}
-	return &data.Error{
-		File: t.Name(), Line: t.Line(row), ColumnName: p.coding.Name(number),
-		Msg: fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.inputs.At(row, number), Farthest),
-		Fix: "correct the value, leave the row out, or standardise the columns",
-	}
+	at := t.Place(row)
+	at.ColumnName = p.coding.Name(number)
+	at.Msg = fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.inputs.At(row, number), Farthest)
+	at.Fix = "correct the value, leave the row out, or standardise the columns"
+	return at
 }
 
 // beyondFarthest finds the first feature that is.

@@ -154,7 +154,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	if err := p.weigh(t.Floats); err != nil {
-		return nil, caseError(t.Name(), t.Line, err)
+		return nil, caseError(t.Place, err)
 	}
 	if p.Kernel, err = kernel.ParseColumns(o.Kernel, columns(p.coding)); err != nil {
 		return nil, err

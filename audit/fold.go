@@ -138,7 +138,7 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 	p := make([]float64, 0, len(f.Rows))
 	predictions, err := m.Predict(x)
 	if far := (*lossep.FarError)(nil); errors.As(err, &far) {
-		err = far.In(a.subject.Name(), a.subject.Line(f.Rows[far.Row]))
+		err = far.In(a.subject.Place(f.Rows[far.Row]))
 	}
 	if err != nil {
 		return f.locate(fmt.Errorf("%s: %w", name, err))

@@ -34,10 +34,11 @@ func Probabilities(t *data.Table, column string) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, &data.Error{
-			File: t.Name(), Line: t.Line(i), Column: j + 1, ColumnName: column,
-			Msg: fmt.Sprintf("%v is no probability", v), Fix: "give probabilities of the positive outcome from 0 to 1; scores of another kind have to be turned into them first",
-		}
+		at := t.Place(i)
+		at.Column, at.ColumnName = j+1, column
+		at.Msg = fmt.Sprintf("%v is no probability", v)
+		at.Fix = "give probabilities of the positive outcome from 0 to 1; scores of another kind have to be turned into them first"
+		return nil, at
 	}
 	return p, nil
 }

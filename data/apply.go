@@ -11,7 +11,7 @@ import (
 // Apply encodes the rows of a table, whose columns may come in another order if
 // they have names. The report counts what the recipe had not seen.
 func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
-	b, err := r.bind(t.file, 1, t.columns, t.header)
+	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +73,7 @@ func (b *binding) readTable(t *Table, use func(row int, f *field, v reading) (pr
 						v = f.number(cell)
 					}
 					if problem := use(i, f, v); problem != "" {
-						at := b.at(t.Line(i), j)
+						at := t.cell(i, j)
 						at.Msg, at.Fix = problem, fixCell
 						errs[block] = at
 						return

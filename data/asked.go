@@ -95,7 +95,7 @@ func (m *missingCells) add(s *scanned) {
 	}
 	for i := s.gap; i < s.table.n && len(m.first) < most; i++ {
 		if s.isMissing(s.table.at(i, s.column)) {
-			m.first = append(m.first, fmt.Sprintf("line %d column %d", s.table.Line(i), s.column+1))
+			m.first = append(m.first, fmt.Sprintf("%s %d column %d", s.table.unit(), s.table.Line(i), s.column+1))
 		}
 	}
 }

@@ -113,11 +113,16 @@ func (b *binding) byName(line int) error {
 		}
 	}
 	if len(absent) > 0 {
-		return &Error{
+		at := &Error{
 			File: b.file, Line: line, ColumnName: absent[0],
 			Msg: fmt.Sprintf("%s of the model missing: %s; %sthe file has %s", plural(len(absent), "column"), quoteList(absent), didYouMean(absent[0], b.names), quoteList(b.names)),
-			Fix: "add the columns under these names, or say that the first row is data in the order of the training file", Ways: []Way{{Option: WayHeader, Value: string(HeaderNo)}},
+			Fix: "add the columns under these names",
 		}
+		if line > 0 {
+			at.Fix += ", or say that the first row is data in the order of the training file"
+			at.Ways = []Way{{Option: WayHeader, Value: string(HeaderNo)}}
+		}
+		return at
 	}
 	for _, name := range b.names {
 		if _, unknown := where[name]; unknown {
@@ -178,9 +183,4 @@ func (b *binding) column(name string) (int, error) {
 		Msg: "there is no such column; " + didYouMean(name, b.names) + "the file has " + quoteList(b.names),
 		Fix: "add it to the file",
 	}
-}
-
-// at is an Error that so far says only where a cell of the file is.
-func (b *binding) at(line, j int) *Error {
-	return &Error{File: b.file, Line: line, Column: j + 1, ColumnName: b.names[j]}
 }

@@ -115,7 +115,7 @@ func (c *Coding) Expand(x *mat.Dense) *mat.Dense {
 
 // ApplyCompact is Apply in compact form, without ever writing codes out.
 func (r *Recipe) ApplyCompact(t *Table) (*mat.Dense, *Report, error) {
-	b, err := r.bind(t.file, 1, t.columns, t.header)
+	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,6 +8,7 @@ const segmentRows = 1 << 16
 type cells struct {
 	segments [][]float64
 	words    dictionary
+	unread   bool // the column was left out, and nothing is known of its cells
 }
 
 // at is cell i.

@@ -7,6 +7,9 @@
 //	                                   │
 //	bytes ──NewReader──────────────────┴──▶ blocks of encoded rows
 //
+// Tables that are stored by columns, such as Parquet, are a [Source], read by
+// [ReadSource] and [NewSourceReader] with the same result as text.
+//
 // [Read] accepts comma, semicolon or tab separated text, quoted or not, with
 // or without a header row, plain or gzip-compressed. [Learn] looks at whole
 // columns: a column is numeric when every cell that is not missing is a finite

@@ -11,6 +11,7 @@ import (
 type Error struct {
 	File       string // name given to Read or NewReader
 	Line       int    // line of the text, from 1
+	Row        int    // row of a file that has no lines, from 1
 	Column     int    // number of the table's column (not of the character), from 1
 	ColumnName string // name of that column, if it is known
 	Msg        string // what is wrong
@@ -48,6 +49,7 @@ const (
 	WayBytes       Option = "Bytes"
 	WayRows        Option = "Rows"
 	WayCells       Option = "Cells"
+	WayMemory      Option = "Memory" // of what reads the file
 )
 
 // String is the option and its value as a Go program sets them.
@@ -69,6 +71,9 @@ func (e *Error) Text(render func(Way) string) string {
 	}
 	if e.Line > 0 {
 		place = append(place, "line "+strconv.Itoa(e.Line))
+	}
+	if e.Row > 0 {
+		place = append(place, "row "+strconv.Itoa(e.Row))
 	}
 	switch {
 	case e.Column > 0 && e.ColumnName != "":

@@ -1,9 +1,10 @@
 package data
 
 import (
+	"bytes"
 	"fmt"
 	"math"
-	"strings"
+	"strconv"
 )
 
 // field is a column of a recipe made ready to read cells: the one place where a text
@@ -120,7 +121,19 @@ func (f *field) code(text []byte, decimal byte) (int32, bool) {
 		}
 	}
 	code, ok := f.codes[string(text)]
+	if !ok && isTruth(text) && !f.markers.text(text) { // files spell it TRUE or True too
+		for k, category := range f.column.Categories {
+			if bytes.EqualFold(bytesOf(category), text) {
+				return int32(k), true
+			}
+		}
+	}
 	return code, ok
+}
+
+// isTruth recognises true and false in any case.
+func isTruth(text []byte) bool {
+	return len(text) == 4 && bytes.EqualFold(text, []byte("true")) || len(text) == 5 && bytes.EqualFold(text, []byte("false"))
 }
 
 // number reads a finite number.
@@ -147,17 +160,8 @@ func (f *field) category(code int32) reading {
 	return reading{state: known, code: code, x: float64(code)}
 }
 
-// truth reads a truth value: in a column of categories it is the one spelled true or
-// false in any case, since files spell it TRUE or True too.
-func (f *field) truth(b bool) reading {
-	text := fmt.Sprint(b)
-	for code, category := range f.column.Categories {
-		if strings.EqualFold(category, text) && !f.markers.text([]byte(text)) {
-			return f.category(int32(code))
-		}
-	}
-	return f.text([]byte(text), '.')
-}
+// truth reads a truth value.
+func (f *field) truth(b bool) reading { return f.text(strconv.AppendBool(nil, b), '.') }
 
 // put writes the features of a reading to dst, which begins with those of the column
 // and holds zeros.

@@ -104,7 +104,7 @@ func peekSample(r *bufio.Reader, stream bool) (sample []byte, complete bool) {
 var binaries = []struct{ magic, name, fix string }{
 	{"PK\x03\x04", "a zip archive or a spreadsheet of several sheets (.xlsx, .ods)", "save the sheet as CSV, or unpack the archive"},
 	{"\xD0\xCF\x11\xE0", "an old Excel workbook (.xls)", "save the sheet as CSV"},
-	{"PAR1", "Parquet", "give it as a file whose name ends in .parquet"},
+	{"PAR1", "Parquet", "give the file itself and not a pipe, for it is read from its end"},
 	{"ARROW1", "an Arrow or Feather file", "write it as Parquet or CSV"},
 	{"ORC", "an ORC file", "write it as Parquet or CSV"},
 	{"Obj\x01", "an Avro file", "write it as Parquet or CSV"},

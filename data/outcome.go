@@ -60,7 +60,7 @@ func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *m
 		return target, nil, err
 	}
 	if len(missing) > 0 {
-		at := &Error{File: t.file, Line: t.Line(missing[0])}
+		at := t.Place(missing[0])
 		at.Msg = fmt.Sprintf("the outcome %s is missing in %s: %s", quote(target.Column), plural(len(missing), "row"), lineList(t, missing))
 		at.Fix = "fill the cells in, or leave these rows out of the training file"
 		return target, nil, at
@@ -109,7 +109,9 @@ func (target *Target) evaluate(t *Table, c *expr.Condition, columns []int, m *ma
 			if located, ok := err.(*Error); ok {
 				return nil, nil, located
 			}
-			return nil, nil, &Error{File: t.file, Line: t.Line(row), Msg: fmt.Sprintf("the outcome %s: %v", quote(target.Column), err), Err: err}
+			at := t.Place(row)
+			at.Msg, at.Err = fmt.Sprintf("the outcome %s: %v", quote(target.Column), err), err
+			return nil, nil, at
 		case holds == (target.Positive == conditionHolds):
 			y[row] = +1
 		default:
@@ -155,7 +157,7 @@ func (r *numberReader) value(row int) (float64, error) {
 
 // Labels gives the outcomes ±1 of a table that has the columns they are made of.
 func (r *Recipe) Labels(t *Table) ([]int, error) {
-	b, err := r.bind(t.file, 1, t.columns, t.header)
+	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +168,9 @@ func (r *Recipe) Labels(t *Table) ([]int, error) {
 		}
 		y, missing, err := r.Target.evaluate(t, c, columns, newMarkers(r.Missing))
 		if err == nil && len(missing) > 0 {
-			err = &Error{File: t.file, Line: t.Line(missing[0]), Msg: fmt.Sprintf("the outcome %s is missing", quote(r.Target.Column)), Fix: "fill the cells in"}
+			at := t.Place(missing[0])
+			at.Msg, at.Fix = fmt.Sprintf("the outcome %s is missing", quote(r.Target.Column)), "fill the cells in"
+			err = at
 		}
 		return y, err
 	}
@@ -180,7 +184,7 @@ func (r *Recipe) Labels(t *Table) ([]int, error) {
 		text := c.text(t.at(i, b.target))
 		if !seen[text] {
 			if _, known := r.Target.Label(text); !known {
-				return nil, b.strangeOutcome(t.Line(i), text)
+				return nil, b.strangeOutcome(t.Place(i), text)
 			}
 			seen[text] = true
 		}
@@ -189,9 +193,9 @@ func (r *Recipe) Labels(t *Table) ([]int, error) {
 }
 
 // strangeOutcome refuses an outcome that is neither of the two.
-func (b *binding) strangeOutcome(line int, text string) error {
+func (b *binding) strangeOutcome(at *Error, text string) error {
 	target := &b.recipe.Target
-	at := b.at(line, b.target)
+	at.Column, at.ColumnName = b.target+1, b.names[b.target]
 	at.Msg = fmt.Sprintf("the outcome %s is neither %s nor %s", quote(text), quote(target.Positive), quote(target.Negative))
 	at.Fix = "use the spellings of the training file"
 	return at
@@ -215,7 +219,7 @@ func (r *Row) Label() (y int, ok bool, err error) {
 	if m.text(text) {
 		return 0, false, nil
 	}
-	return 0, false, b.strangeOutcome(r.Line, string(text))
+	return 0, false, b.strangeOutcome(r.Place(), string(text))
 }
 
 // conditionLabel evaluates the condition that is the outcome.

@@ -271,7 +271,7 @@ func (p *parser) parse(c chunk) {
 			p.begin()
 		}
 		for j := range p.values {
-			p.values[j] = append(p.values[j], p.cell(j))
+			p.values[j] = append(p.values[j], cellOf(p.rows.cell(j), p.decimal, &p.words[j]))
 		}
 		p.lines = append(p.lines, line)
 		p.n++
@@ -287,15 +287,14 @@ func (p *parser) begin() {
 	}
 }
 
-// cell is a cell of the row as a number, or as the code of its text.
-func (p *parser) cell(j int) float64 {
-	text := p.rows.cell(j)
+// cellOf is a text without white space around it as a number, or as its code.
+func cellOf(text []byte, decimal byte, words *dictionary) float64 {
 	if len(text) > 0 && (text[0] <= '9' || text[0]|0x20 == 'i') {
-		if x, kind := parseNumber(text, p.decimal); kind == finite {
+		if x, kind := parseNumber(text, decimal); kind == finite {
 			return x
 		}
 	}
-	return wordCell(p.words[j].code(text))
+	return wordCell(words.code(text))
 }
 
 // dropFirst takes the header out of the rows.

@@ -8,7 +8,7 @@ import "github.com/lossep/lossep/internal/tasks"
 // have the same features, while no statistic of a fold's test rows leaks into
 // its training rows.
 func (r *Recipe) Refit(t *Table) (*Recipe, error) {
-	b, err := r.bind(t.file, 1, t.columns, t.header)
+	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
 	if err != nil {
 		return nil, err
 	}

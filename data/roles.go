@@ -95,6 +95,9 @@ func (r *roles) settled(t *Table, j int) (Column, bool) {
 		c.Kind = Identity
 	case drop:
 		c.Kind, c.Reason = Dropped, reason
+		if t.cells[j].unread {
+			break
+		}
 		// Costs and conditions may need its numbers.
 		s := scan(t, j, newMarkers(DefaultMissing()))
 		if n, odd := s.notation(); n != nil && len(odd) == 0 && *n != (Notation{}) {

@@ -13,8 +13,9 @@ import (
 // Reader encodes the rows of a file one block at a time. It holds one block,
 // however long the file is.
 type Reader struct {
-	source  *splitter
-	rows    rows
+	source  *splitter // of a text
+	rows    rows      // of a text
+	slabs   *slabs    // of a table that is stored by columns
 	dialect dialect
 	limits  Limits
 	bound   *binding
@@ -82,18 +83,27 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 			return nil, err
 		}
 	}
-	if rd.bound, err = recipe.bind(name, rd.line, names, isHeader); err != nil {
+	if err := rd.bind(recipe, name, rd.line, names, isHeader); err != nil {
 		return nil, err
 	}
-	rd.encoder, rd.report, rd.rows.names = recipe.NewEncoder(), newReport(rd.bound), rd.bound.names
+	rd.rows.names = rd.bound.names
 	rd.pending = !isHeader
+	return rd, nil
+}
+
+// bind finds the columns of the recipe.
+func (rd *Reader) bind(recipe *Recipe, name string, line int, names []string, header bool) (err error) {
+	if rd.bound, err = recipe.bind(name, line, names, header); err != nil {
+		return err
+	}
+	rd.encoder, rd.report = recipe.NewEncoder(), newReport(rd.bound)
 	rd.column = slices.Repeat([]int{-1}, len(names))
 	for i, j := range rd.bound.source {
 		if j >= 0 && recipe.Columns[i].isFeature() {
 			rd.column[j] = i
 		}
 	}
-	return rd, nil
+	return nil
 }
 
 // Skip makes the reader hand rows that cannot be encoded to bad and go on after them,
@@ -221,14 +231,24 @@ type Block struct {
 // Row is one row of a file, encoded and as it was.
 type Row struct {
 	Features []float64 // shares memory with the Block's X
-	Line     int       // line of the file on which the row begins
+	Line     int       // line of the file on which the row begins, or its number in a file without lines
 	Unseen   []string  // columns whose category was not in the training rows
 	Far      []string  // columns whose value is far outside those of the training rows
 
 	bound   *binding
 	decimal byte
-	chunk   *chunkText
-	spans   []span
+	chunk   *chunkText // of a text
+	spans   []span     // of a text
+	slab    *slab      // of a table that is stored by columns
+	at      int        // where in it
+}
+
+// Place is an Error that so far says only where the row is.
+func (r *Row) Place() *Error {
+	if r.slab != nil {
+		return &Error{File: r.slab.group.File, Row: r.Line}
+	}
+	return &Error{File: r.bound.file, Line: r.Line}
 }
 
 // rowError is a fault of one row, after which the next can be read.
@@ -238,6 +258,9 @@ func (e *rowError) Error() string { return e.Err.Error() }
 
 // advance moves to the next row of the file and says whether there is one by io.EOF.
 func (rd *Reader) advance() error {
+	if rd.slabs != nil {
+		return rd.slabs.advance()
+	}
 	for {
 		if rd.now != nil {
 			line, err := rd.rows.next()
@@ -292,7 +315,8 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		}
 		rd.pending = false
 		if most := rd.limits.Rows; most > 0 && rd.n == most {
-			rd.failure = tooManyRows(rd.bound.file, rd.line, most)
+			row := rd.current()
+			rd.failure = row.tooMany(most)
 			break
 		}
 		start := len(features)
@@ -301,7 +325,7 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		if err != nil {
 			features = features[:start]
 			if rd.skip != nil {
-				rd.skip(Bad{Line: rd.line, Cells: rd.rows.strings(), Err: err})
+				rd.skip(Bad{Line: row.Line, Cells: row.Cells(), Err: err})
 				continue
 			}
 			rd.failure = err
@@ -325,12 +349,16 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 func (rd *Reader) encode(dst []float64) (Row, error) {
 	e := rd.encoder
 	e.Begin(dst)
+	row := rd.current()
 	for j, i := range rd.column {
-		if i >= 0 {
+		switch {
+		case i < 0:
+		case row.slab != nil:
+			e.note(i, row.slab.reading(row.at, j, &e.fields[i], rd.dialect.decimal))
+		default:
 			e.text(i, rd.rows.cell(j), rd.dialect.decimal)
 		}
 	}
-	row := Row{Line: rd.line, bound: rd.bound, decimal: rd.dialect.decimal, chunk: rd.now, spans: slices.Clone(rd.rows.cells)}
 	var err error
 	if row.Unseen, err = e.End(); err != nil {
 		located := err.(*Error)
@@ -338,7 +366,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 		if missing != nil {
 			return row, missing
 		}
-		at := rd.bound.at(rd.line, j)
+		at := row.cellPlace(j)
 		at.Msg, at.Fix = located.Msg, located.Fix
 		return row, at
 	}
@@ -346,7 +374,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	rd.report.Rows++
 	for _, name := range row.Unseen {
 		j, _ := rd.bound.column(name)
-		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: string(rd.rows.cell(j))})
+		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: string(row.cell(j))})
 	}
 	for _, name := range row.Far {
 		rd.report.addFar(Far{Column: name, Cells: 1})
@@ -354,10 +382,36 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	return row, nil
 }
 
+// current is the row read last, not yet encoded.
+func (rd *Reader) current() Row {
+	row := Row{Line: rd.line, bound: rd.bound, decimal: rd.dialect.decimal}
+	if rd.slabs != nil {
+		row.slab, row.at = rd.slabs.now, rd.slabs.at
+		row.Line = row.slab.first + row.at
+		return row
+	}
+	row.chunk, row.spans = rd.now, slices.Clone(rd.rows.cells)
+	return row
+}
+
+func (r *Row) tooMany(most int) error {
+	at := r.Place()
+	limit := tooManyRows(at.File, at.Line, most).(*Error)
+	limit.Row = at.Row
+	return limit
+}
+
+// cellPlace is the place of a cell of the file's column j.
+func (r *Row) cellPlace(j int) *Error {
+	at := r.Place()
+	at.Column, at.ColumnName = j+1, r.bound.names[j]
+	return at
+}
+
 // Cells are the cells of the row as they were in the file, without white space and
-// quotes around them.
+// quotes around them; those of columns that were not read are empty.
 func (r *Row) Cells() []string {
-	cells := make([]string, len(r.spans))
+	cells := make([]string, len(r.bound.names))
 	for j := range cells {
 		cells[j] = string(r.cell(j))
 	}
@@ -365,6 +419,9 @@ func (r *Row) Cells() []string {
 }
 
 func (r *Row) cell(j int) []byte {
+	if r.slab != nil {
+		return r.slab.text(r.at, j)
+	}
 	s := r.spans[j]
 	if s.aside {
 		return r.chunk.side[s.start:s.end]
@@ -380,6 +437,16 @@ func (r *Row) Value(column string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if r.slab != nil {
+		switch c := r.slab.columns[j]; {
+		case c == nil:
+			at := r.cellPlace(j)
+			at.Msg, at.Fix = "the column was left out and has not been read", "do not leave it out"
+			return 0, at
+		case !isWord(c.at(r.at)):
+			return c.at(r.at), nil
+		}
+	}
 	cell := r.cell(j)
 	x, kind := parseNumber(cell, r.decimal)
 	if kind == finite || kind == long {
@@ -392,5 +459,5 @@ func (r *Row) Value(column string) (float64, error) {
 			}
 		}
 	}
-	return 0, notFinite(r.bound.at(r.Line, j), string(cell))
+	return 0, notFinite(r.cellPlace(j), string(cell))
 }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,8 +18,9 @@ type Table struct {
 	cells   []*cells
 	lines   lineIndex
 	n       int
-	rows    []int    // of the columns, if the table is a part of another
-	notes   []string // what was found out about the text and may surprise
+	rows    []int     // of the columns, if the table is a part of another
+	files   []fileRun // where rows come from, if not from lines of one text
+	notes   []string  // what was found out about the text and may surprise
 }
 
 // Name is the name used in messages.
@@ -45,17 +47,38 @@ func (t *Table) place(i int) int {
 func (t *Table) at(i, j int) float64 { return t.cells[j].at(t.place(i)) }
 
 // Row returns the cells of row i as text. Numbers are spelled the shortest way, which
-// need not be how the file has them.
+// need not be how the file has them; cells of columns that were not read are empty.
 func (t *Table) Row(i int) []string {
 	row := make([]string, len(t.cells))
 	for j, c := range t.cells {
-		row[j] = c.text(t.at(i, j))
+		if !c.unread {
+			row[j] = c.text(t.at(i, j))
+		}
 	}
 	return row
 }
 
-// Line is the line of the file on which row i begins.
+// Line is the line of the file on which row i begins, or its number among the rows of a
+// file that has no lines.
 func (t *Table) Line(i int) int { return t.lines.line(t.place(i)) }
+
+// fileRun is a file, and the first row of the table that comes from it.
+type fileRun struct {
+	row  int
+	name string
+}
+
+// Place is an Error that so far says only where row i is.
+func (t *Table) Place(i int) *Error {
+	if t.files == nil {
+		return &Error{File: t.file, Line: t.Line(i)}
+	}
+	k, found := slices.BinarySearchFunc(t.files, t.place(i), func(f fileRun, row int) int { return cmp.Compare(f.row, row) })
+	if !found {
+		k-- // the run begins before
+	}
+	return &Error{File: t.files[k].name, Row: t.Line(i)}
+}
 
 // Subset is the table of the given rows, in the given order; cells are shared.
 // It panics if an index is out of range.
@@ -83,15 +106,27 @@ func (t *Table) Column(ref string) (int, error) {
 	if ref == "last" {
 		return len(t.columns) - 1, nil
 	}
-	line := 0
-	if t.header {
-		line = 1
-	}
 	return 0, &Error{
-		File: t.file, Line: line, ColumnName: ref,
+		File: t.file, Line: t.headerLine(), ColumnName: ref,
 		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", didYouMean(ref, t.columns), plural(len(t.columns), "column"), quoteList(t.columns)),
 		Fix: `name one of them, give its number from 1, or say "last"`,
 	}
+}
+
+// unit is what is counted to say where a row is.
+func (t *Table) unit() string {
+	if t.files == nil {
+		return "line"
+	}
+	return "row"
+}
+
+// headerLine is the line of the text that names the columns, 0 if there is none.
+func (t *Table) headerLine() int {
+	if t.header && t.files == nil {
+		return 1
+	}
+	return 0
 }
 
 // didYouMean asks about the names that differ from a text in case, in white space and
@@ -147,6 +182,9 @@ func (t *Table) Floats(ref string) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.checkRead(j); err != nil {
+		return nil, err
+	}
 	values := make([]float64, t.n)
 	r := &numberReader{table: t, column: j, markers: newMarkers(DefaultMissing())}
 	for i := range values {
@@ -162,7 +200,9 @@ func (t *Table) Floats(ref string) ([]float64, error) {
 
 // cell is an Error that so far says only where cell (i, j) is.
 func (t *Table) cell(i, j int) *Error {
-	return &Error{File: t.file, Line: t.Line(i), Column: j + 1, ColumnName: t.columns[j]}
+	at := t.Place(i)
+	at.Column, at.ColumnName = j+1, t.columns[j]
+	return at
 }
 
 // notFinite completes an Error for a cell that should be a finite number.

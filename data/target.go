@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,6 +108,14 @@ func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
 	case key(bytesOf(t.Negative), '.'):
 		return -1, true
 	}
+	if isTruth(text) { // however it is spelled
+		switch {
+		case bytes.EqualFold(text, bytesOf(t.Positive)):
+			return +1, true
+		case bytes.EqualFold(text, bytesOf(t.Negative)):
+			return -1, true
+		}
+	}
 	return 0, false
 }
 
@@ -186,7 +195,7 @@ func lineList(t *Table, rows []int) string {
 		if k > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "line %d", t.Line(i))
+		fmt.Fprintf(&b, "%s %d", t.unit(), t.Line(i))
 	}
 	if len(rows) > most {
 		b.WriteString(", …")

@@ -9,6 +9,9 @@ func (t *Table) Texts(ref string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.checkRead(j); err != nil {
+		return nil, err
+	}
 	texts := make([]string, t.n)
 	for i := range texts {
 		texts[i] = t.cells[j].text(t.at(i, j))
@@ -22,6 +25,9 @@ func (t *Table) Texts(ref string) ([]string, error) {
 func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
 	j, err := t.Column(ref)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.checkRead(j); err != nil {
 		return nil, err
 	}
 	s := scan(t, j, newMarkers(DefaultMissing()))

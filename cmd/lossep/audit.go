@@ -154,6 +154,7 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 	if o.Fit.Utility, err = utility.spec(c); err != nil {
 		return nil, "", err
 	}
+	also := append(append(costColumns(o.Fit.Utility), o.Groups, o.Time, o.By), o.Probabilities...)
 	var t *data.Table
 	if len(args) == 0 {
 		t = example.Table()
@@ -171,12 +172,12 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 		if len(o.Probabilities) > 0 {
 			most = 0 // nothing is fitted to them
 		}
-		if t, err = rows.readTable(c, args[0], most); err != nil {
+		if t, err = rows.readTable(c, args[0], most, also...); err != nil {
 			return nil, "", err
 		}
 	}
 	if test != "" {
-		if o.Test, err = rows.readTable(c, test, 0); err != nil {
+		if o.Test, err = rows.readTable(c, test, 0, also...); err != nil {
 			return nil, "", err
 		}
 	}

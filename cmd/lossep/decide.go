@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
 )
@@ -77,22 +76,27 @@ outcome already, made by any program.`,
 		} else if spec, err = m.Bind(spec); err != nil {
 			return blame(err, "")
 		}
-		in, name, err := newCases(c, args)
+		rowsAs, err := rowFormat(*format, output)
+		if err != nil {
+			return err
+		}
+		in, err := newCases(c, args)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		rd, err := data.NewReader(c.Context(), in, name, m.Recipe(), f)
+		name := in.name
+		rd, err := in.rows(c.Context(), m.Recipe(), f, keep || doubtful.skips(), spec.Columns())
 		if err != nil {
 			return blame(err, name)
 		}
-		if err := doubtful.watch(rd); err != nil {
+		if err := doubtful.watch(rd, name); err != nil {
 			return err
 		}
 		defer doubtful.abandon()
 		s := newTally(m, spec, given)
 		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.file), func(ctx context.Context, w io.Writer) error {
-			rows := newCaseWriter(w, *format, rd, keep, decisionNames(spec, *format))
+			rows := newCaseWriter(w, rowsAs, rd, keep, decisionNames(spec, *format))
 			for d, err := range m.Decisions(ctx, rd, spec) {
 				if err != nil {
 					return blame(err, name)
@@ -132,9 +136,9 @@ func decidingModel(c *cobra.Command, args []string) (*lossep.Model, error) {
 }
 
 // newCases opens the file of new cases, or the example's.
-func newCases(c *cobra.Command, args []string) (io.ReadCloser, string, error) {
+func newCases(c *cobra.Command, args []string) (*tableInput, error) {
 	if len(args) < 2 {
-		return io.NopCloser(bytes.NewReader(example.HeldOutCSV())), example.Name, nil
+		return &tableInput{name: example.Name, text: bytes.NewReader(example.HeldOutCSV())}, nil
 	}
 	return openInput(c, args[1])
 }

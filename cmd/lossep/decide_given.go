@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 )
 
@@ -32,12 +31,17 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	in, name, err := openInput(c, path)
+	rowsAs, err := rowFormat(g.format, g.output)
+	if err != nil {
+		return err
+	}
+	in, err := openInput(c, path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	t, err := data.Read(c.Context(), in, name, f)
+	name := in.name
+	t, err := in.read(c.Context(), f, nil, nil)
 	if err != nil {
 		return blame(err, name)
 	}
@@ -58,7 +62,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	actions := g.spec.Actions()
 	taken, expected := make([]int, len(actions)), 0.0
 	err = writeRows(c.Context(), c.OutOrStdout(), g.output, g.files, func(_ context.Context, w io.Writer) error {
-		rows := newRowWriter(w, g.format, t.Columns(), g.keep, g.names())
+		rows := newRowWriter(w, rowsAs, t.Columns(), t.Kinds(), g.keep, g.names())
 		for i, q := range p {
 			choice := stakes[i%len(stakes)].Choose(make([]float64, len(actions)), []float64{1 - q, q})
 			taken[choice.Action]++

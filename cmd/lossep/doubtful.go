@@ -34,8 +34,11 @@ func addDoubtFlags(flags *pflag.FlagSet) *doubtFlags {
 	return d
 }
 
+// skips tells whether bad rows are passed over, and written down whole.
+func (d *doubtFlags) skips() bool { return d.onError == "skip" }
+
 // watch makes the reader pass over bad rows if that is asked for.
-func (d *doubtFlags) watch(rd *data.Reader) error {
+func (d *doubtFlags) watch(rd *data.Reader, file string) error {
 	switch {
 	case d.onError != "stop" && d.onError != "skip":
 		return usagef("--on-error: %q is neither stop nor skip", d.onError)
@@ -61,7 +64,9 @@ func (d *doubtFlags) watch(rd *data.Reader) error {
 		reason := b.Err.Error()
 		if located := new(data.Error); errors.As(b.Err, &located) {
 			short := *located
-			short.File, short.Line = "", 0
+			if short.Line, short.Row = 0, 0; short.File == file {
+				short.File = "" // and not one of many
+			}
 			reason = short.Text(renderWay)
 		}
 		_ = d.csv.Write(append([]string{strconv.Itoa(b.Line), reason}, b.Cells...))
@@ -117,11 +122,12 @@ func newCaseWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []st
 	c := &caseWriter{keep: keep, named: ok && !keep}
 	switch {
 	case c.named && f == "json":
-		c.rowWriter = newRowWriter(w, f, nil, false, append(names, "id"))
+		c.rowWriter = newRowWriter(w, f, nil, nil, false, append(names, "id"))
 	case c.named:
-		c.rowWriter = newRowWriter(w, f, []string{id}, true, names)
+		kind := rd.Kinds()[slices.Index(rd.Columns(), id)]
+		c.rowWriter = newRowWriter(w, f, []string{id}, []data.CellKind{kind}, true, names)
 	default:
-		c.rowWriter = newRowWriter(w, f, rd.Columns(), keep, names)
+		c.rowWriter = newRowWriter(w, f, rd.Columns(), rd.Kinds(), keep, names)
 	}
 	return c
 }

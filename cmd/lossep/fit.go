@@ -25,7 +25,7 @@ func newFit() *cobra.Command {
 		Short: "Learn from past cases what to decide in new ones",
 		Long: `Read a table of past cases, one row each, and fit a Gaussian-process classifier to
 the outcome in the target column. The table is CSV (comma, semicolon or tab, quoted
-or not, plain or gzip), and - is standard input.
+or not, plain or gzip), Parquet or a folder of Parquet files, and - is standard input.
 
 What actions cost or bring is part of the model: --cost fn=5,fp=1 says that a missed
 positive costs 5 and a false alarm 1; --utility names a YAML file with any number of
@@ -117,11 +117,19 @@ func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.
 	if o.Utility == nil {
 		fmt.Fprintln(c.ErrOrStderr(), noCosts)
 	}
-	t, err := rows.readTable(c, args[0], o.MaxRows)
+	t, err := rows.readTable(c, args[0], o.MaxRows, costColumns(o.Utility)...)
 	if err != nil {
 		return nil, err
 	}
 	return lossep.Prepare(t, o)
+}
+
+// costColumns are the columns that costs are made of.
+func costColumns(s *decision.Spec) []string {
+	if s == nil {
+		return nil
+	}
+	return s.Columns()
 }
 
 // prepareExample is the problem of the embedded data set. Its costs can be replaced.

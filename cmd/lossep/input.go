@@ -38,22 +38,6 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// openInput opens a table of rows; "-" is standard input. The name is for messages.
-func openInput(c *cobra.Command, path string) (r io.ReadCloser, name string, err error) {
-	if path == "-" {
-		return io.NopCloser(c.InOrStdin()), "standard input", nil
-	}
-	f, err := openFile(c.Context(), path)
-	if err != nil {
-		return nil, path, &usageError{err}
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		_ = f.Close() // nothing was written
-		return nil, path, usagef("%s: this is a directory; give a file of rows", path)
-	}
-	return f, path, nil
-}
-
 // utilityFlags say what actions are worth.
 type utilityFlags struct{ costs, file string }
 

@@ -24,6 +24,15 @@ func checkOutput(path string, inputs ...string) error {
 			}
 		}
 	}
+	for _, name := range inputs {
+		folder, err := os.Stat(name)
+		if err != nil || !folder.IsDir() {
+			continue
+		}
+		if parent, err := os.Stat(filepath.Dir(path)); err == nil && os.SameFile(parent, folder) {
+			return usagef("-o %s: this is in the folder that is read, and would be taken for rows of it the next time; give another path", path)
+		}
+	}
 	probe, err := os.CreateTemp(filepath.Dir(path), ".lossep-*")
 	if err != nil {
 		return fmt.Errorf("-o %s: %w", path, err)

@@ -21,11 +21,13 @@ func newPredict() *cobra.Command {
 		Use:   "predict model new.csv",
 		Short: "Say how probable the positive outcome is in new cases",
 		Long: `Read new cases and print for each the mean and variance of its latent value and the
-probability of the positive outcome, as CSV or as JSON lines. The columns may come in
-any order if the file names them; - is standard input. Memory does not grow with the
+probability of the positive outcome, as CSV, as JSON lines or as Parquet. The columns may
+come in any order if the file names them; - is standard input, and a folder is one table
+of all its Parquet files. Memory does not grow with the
 number of rows, and nothing is printed if a row cannot be read.`,
 		Example: `  lossep predict model.lossep new.csv
-  lossep predict model.lossep new.csv.gz --keep -o predicted.csv`,
+  lossep predict model.lossep new.csv.gz --keep -o predicted.csv
+  lossep predict model.lossep new.parquet -o predicted.parquet`,
 		Args: needArguments("the model file", "the table of new cases"),
 	}
 	flags := c.Flags()
@@ -42,22 +44,27 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		in, name, err := openInput(c, args[1])
+		rowsAs, err := rowFormat(*format, output)
+		if err != nil {
+			return err
+		}
+		in, err := openInput(c, args[1])
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		rd, err := data.NewReader(c.Context(), in, name, m.Recipe(), f)
+		name := in.name
+		rd, err := in.rows(c.Context(), m.Recipe(), f, keep || doubtful.skips(), nil)
 		if err != nil {
 			return blame(err, name)
 		}
-		if err := doubtful.watch(rd); err != nil {
+		if err := doubtful.watch(rd, name); err != nil {
 			return err
 		}
 		defer doubtful.abandon()
 		n := 0
 		err = writeRows(c.Context(), c.OutOrStdout(), output, args, func(ctx context.Context, w io.Writer) error {
-			rows := newCaseWriter(w, *format, rd, keep, []string{"mean", "variance", "probability"})
+			rows := newCaseWriter(w, rowsAs, rd, keep, []string{"mean", "variance", "probability"})
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
 					return blame(err, name)
@@ -84,7 +91,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 // addRowFlags adds what commands that print rows share.
 func addRowFlags(c *cobra.Command, keep *bool, output *string) {
 	c.Flags().BoolVar(keep, "keep", false, "print the columns of the input before the new ones")
-	c.Flags().StringVarP(output, "output", "o", "", "the file to write the rows to, in place of standard output")
+	c.Flags().StringVarP(output, "output", "o", "", "the file to write the rows to, in place of standard output; as Parquet if its name ends in .parquet")
 }
 
 // writeRows gives the rows that make writes to a file or to standard output, once all
@@ -112,18 +119,20 @@ func writeSummary(w io.Writer, lines []string) error {
 	return err
 }
 
-// rowWriter writes rows as CSV with a header, or as one JSON object a line.
+// rowWriter writes rows as CSV with a header, as one JSON object a line, or as Parquet.
 type rowWriter struct {
 	csv    *csv.Writer
 	json   *json.Encoder
+	binary *parquetRows
 	input  []string // names of the input's columns, if they are kept
 	names  []string // of the new ones
 	record []string
 }
 
-// newRowWriter begins with the names of the columns. Where the input has one of them
-// already, the new ones are told apart by a prefix.
-func newRowWriter(w io.Writer, f format, input []string, keep bool, names []string) *rowWriter {
+// newRowWriter begins with the names of the columns; kinds are what those of the input
+// hold. Where the input has one of the names already, the new ones are told apart by a
+// prefix.
+func newRowWriter(w io.Writer, f format, input []string, kinds []data.CellKind, keep bool, names []string) *rowWriter {
 	r := &rowWriter{names: names}
 	if keep {
 		r.input = input
@@ -132,7 +141,6 @@ func newRowWriter(w io.Writer, f format, input []string, keep bool, names []stri
 		r.json = json.NewEncoder(w)
 		return r
 	}
-	r.csv = csv.NewWriter(w)
 	head := slices.Clone(r.input)
 	for _, name := range names {
 		if slices.Contains(r.input, name) {
@@ -140,6 +148,14 @@ func newRowWriter(w io.Writer, f format, input []string, keep bool, names []stri
 		}
 		head = append(head, name)
 	}
+	if f == parquetFormat {
+		r.binary = &parquetRows{w: w, names: head}
+		if keep {
+			r.binary.kinds = kinds
+		}
+		return r
+	}
+	r.csv = csv.NewWriter(w)
 	// An error of the writer comes again with the rows.
 	_ = r.csv.Write(head)
 	return r
@@ -149,6 +165,12 @@ func newRowWriter(w io.Writer, f format, input []string, keep bool, names []stri
 func (r *rowWriter) write(cells []string, values ...any) error {
 	if r.json != nil {
 		return r.json.Encode(r.object(cells, values))
+	}
+	if r.binary != nil {
+		if r.input == nil {
+			cells = nil
+		}
+		return r.binary.write(cells, values)
 	}
 	r.record = r.record[:0]
 	if r.input != nil {
@@ -185,7 +207,10 @@ func cell(v any) string {
 }
 
 func (r *rowWriter) flush() error {
-	if r.csv == nil {
+	switch {
+	case r.binary != nil:
+		return r.binary.close()
+	case r.csv == nil:
 		return nil
 	}
 	r.csv.Flush()

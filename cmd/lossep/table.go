@@ -197,8 +197,9 @@ func (d *dataFlags) complete() (data.Options, error) {
 	return d.options, err
 }
 
-// readTable reads a whole table of past cases, up to a number of rows.
-func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int) (*data.Table, error) {
+// readTable reads a whole table of past cases, up to a number of rows. Columns that the
+// options leave out need not be read, but for those that are named in also.
+func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int, also ...string) (*data.Table, error) {
 	f, err := d.format()
 	if err != nil {
 		return nil, err
@@ -207,12 +208,12 @@ func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int) (*data
 	if f.Limits.Cells == 0 { // a quarter of the memory, at eight bytes each
 		f.Limits.Cells = int(min(data.DefaultCells, maxMemory(c)/32))
 	}
-	r, name, err := openInput(c, path)
+	in, err := openInput(c, path)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	return data.Read(c.Context(), r, name, f)
+	defer in.Close()
+	return in.read(c.Context(), f, &d.options, also)
 }
 
 // described says what is going to be fitted, and asks about numbers that may be codes.
@@ -230,7 +231,7 @@ var flagOf = map[data.Option]string{
 	data.WayHeader: "header", data.WaySeparator: "separator", data.WayDecimal: "decimal", data.WayEncoding: "encoding",
 	data.WayDates: "dates", data.WayMarkers: "missing-marker", data.WayImpute: "missing impute", data.WayCategorical: "categorical",
 	data.WayDrop: "drop", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive", data.WayUnseen: "allow-unseen",
-	data.WayBytes: "max-bytes", data.WayRows: "max-rows", data.WayCells: "max-cells",
+	data.WayBytes: "max-bytes", data.WayRows: "max-rows", data.WayCells: "max-cells", data.WayMemory: "max-memory",
 }
 
 // renderWay writes a way out of an error as flags.

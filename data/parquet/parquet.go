@@ -1,0 +1,257 @@
+// Package parquet reads and writes tables as Parquet files. A table is one file or
+// several of the same columns, and is read group by group and column by column, as
+// package data asks: a row group of a file is what is read at a time, so that different
+// machines can read different ones.
+//
+// What is read is what the same table would be as text: integers, floating-point numbers
+// and decimals are numbers; dates, times and truth values are texts such as 2025-04-03,
+// 2025-04-03 13:45:00, 13:45:00 and true; a 32-bit number is the shortest decimal that it
+// is nearest to, for 0.1 means 0.1; null is a missing cell. Columns that are nested in any
+// way are known by name and not read.
+//
+// Files come from anywhere and may be damaged or made to do harm. What they declare is
+// held against what is there before memory is asked for, the library below asks for it
+// within a bound, and what panics there is an error that names the file.
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/lossep/lossep/data"
+)
+
+// Extension is how names of such files end.
+const Extension = ".parquet"
+
+// Magic is what the files begin and end with.
+const Magic = "PAR1"
+
+// File is a file of a table.
+type File struct {
+	Name    string // for messages
+	Content io.ReaderAt
+	Size    int64
+}
+
+// Table is a table in Parquet files: a data.Source.
+type Table struct {
+	name    string
+	columns []data.SourceColumn
+	groups  []data.SourceGroup
+	places  []place // of the groups
+	files   []*opened
+	memory  *budget
+}
+
+// opened is a file whose metadata is known.
+type opened struct {
+	File
+	meta    *metadata.FileMetaData
+	columns []column // as many and in the order of the table's
+}
+
+// place is where a group is.
+type place struct {
+	file  *opened
+	group int
+}
+
+// Open reads the metadata of the files of a table. Name is used in messages about the
+// whole. No more memory is used at a time to read pages of the files than the given
+// number of bytes, of which one page may take half.
+func Open(name string, files []File, memory int64) (*Table, error) {
+	t := &Table{name: name, memory: &budget{most: memory}}
+	if len(files) == 0 {
+		return nil, &data.Error{File: name, Msg: "there is no file whose name ends in " + Extension, Fix: "give a folder of Parquet files"}
+	}
+	for _, f := range files {
+		o := &opened{File: f}
+		if err := guard(f.Name, func() error { return o.open(memory) }); err != nil {
+			return nil, err
+		}
+		if err := t.add(o); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// open reads the metadata.
+func (o *opened) open(memory int64) error {
+	footer, err := o.footer(memory)
+	if err != nil {
+		return err
+	}
+	if err := checkFooter(footer); err != nil {
+		return err
+	}
+	if o.meta, err = metadata.NewFileMetaData(footer, nil); err != nil {
+		return err
+	}
+	o.meta.SetSourceFileSize(o.Size)
+	if o.meta.IsSetEncryptionAlgorithm() {
+		return &data.Error{File: o.Name, Msg: "the file is encrypted", Fix: "write it without encryption"}
+	}
+	o.columns = columnsOf(o.meta.Schema)
+	return nil
+}
+
+// footer is the metadata as bytes, at the end of the file.
+func (o *opened) footer(memory int64) ([]byte, error) {
+	const tail = 8 // its length and the magic bytes
+	end := make([]byte, tail)
+	if o.Size < int64(len(Magic)+tail) {
+		return nil, &data.Error{File: o.Name, Msg: fmt.Sprintf("a file of %d bytes is no Parquet", o.Size), Fix: "write it anew"}
+	}
+	if _, err := o.Content.ReadAt(end, o.Size-tail); err != nil {
+		return nil, err
+	}
+	switch string(end[4:]) {
+	case Magic:
+	case "PARE":
+		return nil, &data.Error{File: o.Name, Msg: "the file is encrypted", Fix: "write it without encryption"}
+	default:
+		return nil, &data.Error{File: o.Name, Msg: "the file does not end as Parquet does: it is no such file, or not whole", Fix: "write or copy it anew"}
+	}
+	size := int64(binary.LittleEndian.Uint32(end))
+	if size > o.Size-tail-int64(len(Magic)) {
+		return nil, errors.New("its metadata is longer than the file")
+	}
+	if size > memory/16 { // what is made of it takes several times as much
+		return nil, tooMuch(o.Name)
+	}
+	footer := make([]byte, size)
+	_, err := o.Content.ReadAt(footer, o.Size-tail-size)
+	return footer, err
+}
+
+// add adds the rows of a file, which must have the columns of the first.
+func (t *Table) add(o *opened) error {
+	if t.files == nil {
+		for _, c := range o.columns {
+			t.columns = append(t.columns, c.SourceColumn)
+		}
+	} else if err := t.match(o); err != nil {
+		return err
+	}
+	t.files = append(t.files, o)
+	next := 1
+	for g, group := range o.meta.RowGroups {
+		n := group.GetNumRows()
+		if n < 0 || n > math.MaxInt32*1024 || len(group.GetColumns()) != o.meta.Schema.NumColumns() {
+			return damaged(o.Name, fmt.Errorf("row group %d has %d rows in %d columns", g+1, n, len(group.GetColumns())))
+		}
+		t.groups = append(t.groups, data.SourceGroup{File: o.Name, First: next, Rows: int(n)})
+		t.places = append(t.places, place{o, g})
+		next += int(n)
+	}
+	return nil
+}
+
+// match puts the columns of a further file in the order of the first.
+func (t *Table) match(o *opened) error {
+	differs := func(column, msg string) error {
+		return &data.Error{File: o.Name, ColumnName: column, Msg: msg + " in " + t.files[0].Name, Fix: "give files of the same columns"}
+	}
+	ordered := make([]column, len(t.columns))
+	for j, want := range t.columns {
+		k := slices.IndexFunc(o.columns, func(c column) bool { return c.Name == want.Name })
+		if k < 0 {
+			return differs(want.Name, "the file lacks a column that there is")
+		}
+		c := o.columns[k]
+		first := t.files[0].columns[j]
+		if !c.like(&first) {
+			return differs(want.Name, fmt.Sprintf("the column holds %s here and %s", c.what(), first.what()))
+		}
+		ordered[j] = c
+		if c.Bad != "" {
+			t.columns[j].Bad = c.Bad
+		}
+		// What is a null or an integer here and a number there is a number.
+		if c.Kind != want.Kind && !c.empty {
+			t.columns[j].Kind = data.NumberCells
+			if first.empty {
+				t.columns[j].Kind = c.Kind
+			}
+		}
+	}
+	for _, c := range o.columns {
+		if !slices.ContainsFunc(t.columns, func(w data.SourceColumn) bool { return w.Name == c.Name }) {
+			return differs(c.Name, "the file has a column that there is not")
+		}
+	}
+	o.columns = ordered
+	return nil
+}
+
+// Name implements data.Source.
+func (t *Table) Name() string { return t.name }
+
+// Columns implements data.Source.
+func (t *Table) Columns() []data.SourceColumn { return t.columns }
+
+// Groups implements data.Source.
+func (t *Table) Groups() []data.SourceGroup { return t.groups }
+
+// Open implements data.Source.
+func (t *Table) Open(group, column int) (data.ColumnReader, error) {
+	at := t.places[group]
+	r := &columnReader{file: at.file, group: at.group, column: &at.file.columns[column], allocator: &allocator{budget: t.memory}}
+	r.rows = t.groups[group].Rows
+	if err := r.guard(r.open); err != nil {
+		_ = r.Close() // nothing was written
+		return nil, err
+	}
+	return r, nil
+}
+
+// reader is the library's for a file, with memory of its own.
+func (o *opened) reader(a *allocator) (*file.Reader, error) {
+	props := pq.NewReaderProperties(a)
+	props.BufferedStreamEnabled = true
+	props.BufferSize = 256 << 10
+	props.MaxUncompressedPageSize = min(a.budget.most/2, math.MaxInt32)
+	props.MaxCompressedPageSize = props.MaxUncompressedPageSize
+	return file.NewParquetReader(io.NewSectionReader(o.Content, 0, o.Size), file.WithReadProps(props), file.WithMetadata(o.meta))
+}
+
+// guard makes an error of what the library panics with, and gives errors their file.
+func guard(name string, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == errBudget {
+				err = tooMuch(name)
+				return
+			}
+			err = damaged(name, fmt.Errorf("%v", p))
+		}
+	}()
+	err = do()
+	if located := (*data.Error)(nil); err == nil || errors.As(err, &located) {
+		return err
+	}
+	return damaged(name, err)
+}
+
+// damaged is the error of a file that cannot be read.
+func damaged(name string, err error) error {
+	return &data.Error{File: name, Msg: fmt.Sprintf("this Parquet file is damaged, or has what is not read: %v", err), Fix: "write it anew", Err: err}
+}
+
+// tooMuch is the error of a file that asks for more memory than there is.
+func tooMuch(name string) error {
+	return &data.Error{
+		File: name, Msg: "the file is damaged, or its pages take more memory than may be used",
+		Fix: "write it with smaller pages, or allow more", Ways: []data.Way{{Option: data.WayMemory}},
+	}
+}

@@ -1,0 +1,407 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/lossep/lossep/internal/tasks"
+)
+
+// Source is a table that is stored by columns, in groups of rows, in one file or in
+// several: Parquet, for example. What is read from it is what would be read from the same
+// table as text. Its columns may be read at the same time.
+type Source interface {
+	// Name is used in messages about the whole.
+	Name() string
+	// Columns are the same in every group.
+	Columns() []SourceColumn
+	// Groups are the groups in the order of the rows.
+	Groups() []SourceGroup
+	// Open begins to read a column of a group.
+	Open(group, column int) (ColumnReader, error)
+}
+
+// SourceColumn is a column of a Source.
+type SourceColumn struct {
+	Name string
+	Kind CellKind
+	Bad  string // why it cannot be read; empty if it can
+}
+
+// CellKind is what a Source knows about all cells of a column.
+type CellKind int
+
+// The kinds of cells.
+const (
+	TextCells    CellKind = iota // texts, which may be anything
+	IntegerCells                 // integers of up to 64 bits
+	NumberCells
+	TruthCells // true and false
+	OtherCells // such as dates
+)
+
+// SourceGroup is a run of rows of a Source.
+type SourceGroup struct {
+	File  string
+	First int // number of its first row in the file, from 1
+	Rows  int
+}
+
+// ColumnReader reads the cells of a column of a group one after another.
+type ColumnReader interface {
+	// Read adds the next cells, at most n of them; fewer only at the end of the group.
+	Read(n int, to *Cells) error
+	Close() error
+}
+
+// Cells takes the cells of a column in the order of the rows. A cell means what its text
+// would mean in a file of text.
+type Cells struct {
+	to      *cells
+	decimal byte
+	n       int       // cells taken
+	batch   []float64 // of them, those not yet in the column
+	memory  *cellMemory
+	counted int64  // bytes that memory knows of
+	strange []byte // the first text that is none
+	at      int    // where that is
+}
+
+// batchCells is how many cells go into a column at a time.
+const batchCells = 1024
+
+// cellMemory bounds what all columns of a table hold together.
+type cellMemory struct {
+	used  atomic.Int64 // bytes
+	cells int          // that may be held, at eight bytes each
+}
+
+// Number adds a number. What is not finite is a text, as it is in files of text.
+func (c *Cells) Number(x float64) {
+	if x-x != 0 {
+		c.Text([]byte(strings.ToLower(strconv.FormatFloat(x, 'g', -1, 64))))
+		return
+	}
+	c.put(x)
+}
+
+// Integer adds an integer. One of more digits than a float64 keeps is a text: it is a
+// number, but a code too.
+func (c *Cells) Integer(x int64) {
+	if x <= -1e15 || x >= 1e15 {
+		c.Text(strconv.AppendInt(nil, x, 10))
+		return
+	}
+	c.put(float64(x))
+}
+
+// Missing adds a missing cell.
+func (c *Cells) Missing() { c.put(wordCell(c.to.words.code(nil))) }
+
+// Text adds a text, which may spell a number.
+func (c *Cells) Text(text []byte) {
+	text = bytes.TrimSpace(text)
+	if bytes.IndexByte(text, '\r') >= 0 {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	}
+	if c.strange == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0) {
+		c.strange, c.at = bytes.Clone(text[:min(len(text), 100)]), c.n
+	}
+	c.put(cellOf(text, c.decimal, &c.to.words))
+}
+
+// Len is the number of cells taken.
+func (c *Cells) Len() int { return c.n }
+
+func (c *Cells) put(cell float64) {
+	c.n++
+	if c.batch = append(c.batch, cell); len(c.batch) == batchCells {
+		c.flush()
+	}
+}
+
+// flush puts the batch into the column.
+func (c *Cells) flush() {
+	c.to.append(c.batch, new(dictionary))
+	c.batch = c.batch[:0]
+}
+
+// full tells whether the table has become too large.
+func (c *Cells) full() bool {
+	bytes := int64(c.to.words.bytes() + 8*c.n)
+	used := c.memory.used.Add(bytes - c.counted)
+	c.counted = bytes
+	return used/8 > int64(c.memory.cells)
+}
+
+// ReadSource reads a table that is stored by columns, on all processors. Columns that
+// skip says are not read; nothing is known of their cells then, but that those that are
+// texts are looked at as long as they could be numbers in disguise. skip may be nil.
+func ReadSource(ctx context.Context, s Source, f Format, skip func(column string) bool) (*Table, error) {
+	d, err := sourceDialect(s, &f)
+	if err != nil {
+		return nil, err
+	}
+	f.Limits = f.Limits.withDefaults()
+	t := &Table{file: s.Name(), header: true, dialect: d}
+	if t.columns, err = sourceNames(s); err != nil {
+		return nil, err
+	}
+	if err := t.locate(s.Groups(), f.Limits.Rows); err != nil {
+		return nil, err
+	}
+	columns := s.Columns()
+	wanted := 0
+	for j := range columns {
+		t.cells = append(t.cells, &cells{unread: skip != nil && skip(t.columns[j])})
+		if !t.cells[j].unread {
+			wanted++
+		}
+	}
+	// What is declared may be a lie, and is refused without a try.
+	if t.n > f.Limits.Cells/max(wanted, 1) {
+		return nil, tooManyCells(t.file, 0, f.Limits.Cells)
+	}
+	memory := &cellMemory{cells: f.Limits.Cells}
+	errs := make([]error, len(columns))
+	tasks.For(len(columns), func(j int) { errs[j] = t.readColumn(ctx, s, j, memory) })
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// sourceDialect is that of texts in a source.
+func sourceDialect(s Source, f *Format) (dialect, error) {
+	if err := f.check(); err != nil {
+		return dialect{}, err
+	}
+	if f.Separator != "" || f.Encoding != "" || f.Header == HeaderYes || f.Header == HeaderNo {
+		return dialect{}, &Error{
+			File: s.Name(), Msg: "separator, encoding and header are those of text, and this file is not text",
+			Fix: "leave them out",
+		}
+	}
+	d := dialect{decimal: '.', sure: true}
+	if f.Decimal != "" {
+		d.decimal = f.Decimal[0]
+	}
+	return d, nil
+}
+
+// sourceNames are the names of the columns, which have to differ.
+func sourceNames(s Source) ([]string, error) {
+	columns := s.Columns()
+	switch {
+	case len(columns) == 0:
+		return nil, &Error{File: s.Name(), Msg: "the table has no columns", Fix: "give a table of one case per row"}
+	case len(columns) > maxColumns:
+		return nil, &Error{File: s.Name(), Msg: fmt.Sprintf("the table has %d columns, more than the %d that are read", len(columns), maxColumns), Fix: "leave out columns that are not needed"}
+	}
+	first := make([]string, len(columns))
+	for j, c := range columns {
+		first[j] = strings.TrimSpace(c.Name)
+	}
+	names, err := headerNames(s.Name(), 0, first)
+	if located, ok := err.(*Error); ok {
+		located.Fix, located.Ways = "give every column its own name", nil
+	}
+	return names, err
+}
+
+// locate takes down where the rows come from.
+func (t *Table) locate(groups []SourceGroup, most int) error {
+	t.files = []fileRun{}
+	for _, g := range groups {
+		if g.Rows < 0 || g.Rows > math.MaxInt-t.n {
+			return &Error{File: g.File, Msg: fmt.Sprintf("a group of %d rows", g.Rows), Fix: "the file is damaged; write it anew"}
+		}
+		if g.Rows == 0 {
+			continue
+		}
+		if k := len(t.files) - 1; k < 0 || t.files[k].name != g.File {
+			t.files = append(t.files, fileRun{t.n, g.File})
+		}
+		t.lines.add(t.n, g.First)
+		t.n += g.Rows
+		if most > 0 && t.n > most {
+			return tooManyRows(t.file, 0, most)
+		}
+	}
+	if t.n == 0 {
+		return &Error{File: t.file, Msg: "the table has no rows", Fix: "give a table of one case per row"}
+	}
+	return nil
+}
+
+// readColumn reads a column through all groups.
+func (t *Table) readColumn(ctx context.Context, s Source, j int, memory *cellMemory) error {
+	column, c := s.Columns()[j], t.cells[j]
+	if c.unread && column.Kind != TextCells {
+		return nil
+	}
+	if column.Bad != "" {
+		if c.unread {
+			return nil
+		}
+		return t.badColumn(j, column.Bad)
+	}
+	to := &Cells{to: c, decimal: t.dialect.decimal, memory: memory}
+	if c.unread {
+		// Numbers in disguise are worth remembering how they are written.
+		maybe, err := t.readDisguised(ctx, s, j, to)
+		if err != nil || !maybe {
+			*c = cells{unread: true}
+			return err
+		}
+		c.unread = false
+		return nil
+	}
+	for k := range s.Groups() {
+		if err := t.readGroup(ctx, s, k, j, to, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// badColumn refuses a column that cannot be read.
+func (t *Table) badColumn(j int, why string) error {
+	return &Error{
+		File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: why, Fix: "leave the column out",
+		Ways: []Way{{Option: WayDrop, Value: t.columns[j]}},
+	}
+}
+
+// readDisguised reads a column of texts as long as all of them could be numbers.
+func (t *Table) readDisguised(ctx context.Context, s Source, j int, to *Cells) (maybe bool, err error) {
+	m := newMarkers(DefaultMissing())
+	looked := 0
+	could := func() bool {
+		for ; looked < to.to.words.len(); looked++ {
+			if word := to.to.words.word(uint32(looked)); !m.text(word) && !mayBeNumber(word) {
+				return false
+			}
+		}
+		return true
+	}
+	for k := range s.Groups() {
+		err := t.readGroup(ctx, s, k, j, to, could)
+		if err == errEnough {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// errEnough ends a column that need not be read to its end.
+var errEnough = fmt.Errorf("nothing more to be seen")
+
+// readGroup reads a column of a group. It ends early when further says that nothing more
+// is to be had.
+func (t *Table) readGroup(ctx context.Context, s Source, k, j int, to *Cells, further func() bool) error {
+	group := s.Groups()[k]
+	if group.Rows == 0 {
+		return nil
+	}
+	r, err := s.Open(k, j)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	begin := to.n
+	for to.n-begin < group.Rows {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		before := to.n
+		if err := readCells(r, min(slabRows, group.Rows-(to.n-begin)), to, &group, before-begin); err != nil {
+			return t.inColumn(err, j)
+		}
+		if to.full() {
+			return tooManyCells(t.file, 0, to.memory.cells)
+		}
+		if further != nil && !further() {
+			return errEnough
+		}
+	}
+	return nil
+}
+
+// slabRows is how many rows of a column are read at a time.
+const slabRows = 8192
+
+// readCells reads the next n cells of a column, which there have to be; done is how many
+// of the group have been read before.
+func readCells(r ColumnReader, n int, to *Cells, group *SourceGroup, done int) error {
+	before := to.n
+	if err := r.Read(n, to); err != nil {
+		return err
+	}
+	to.flush()
+	if to.n != before+n {
+		return &Error{
+			File: group.File, Msg: fmt.Sprintf("the column has %d cells in a group of %d rows", done+to.n-before, group.Rows),
+			Fix: "the file is damaged; write it anew",
+		}
+	}
+	if to.strange != nil {
+		return &Error{
+			File: group.File, Row: group.First + done + to.at - before,
+			Msg: fmt.Sprintf("%s is not text in UTF-8", quote(string(to.strange))), Fix: "write the column as text, or leave it out",
+		}
+	}
+	return nil
+}
+
+// inColumn gives an error the column it is in, if it does not know it.
+func (t *Table) inColumn(err error, j int) error {
+	if located, ok := err.(*Error); ok && located.Column == 0 {
+		located.Column, located.ColumnName = j+1, t.columns[j]
+	}
+	return err
+}
+
+// checkRead refuses a column that was left out.
+func (t *Table) checkRead(j int) error {
+	if !t.cells[j].unread {
+		return nil
+	}
+	return &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the column was left out and has not been read", Fix: "do not leave it out"}
+}
+
+// Skips tells which of the columns of a table these options make no use of, so that they
+// need not be read; the columns named in also are read in any case.
+func (o *Options) Skips(columns []string, also ...string) func(column string) bool {
+	t := &Table{columns: columns, header: true}
+	named := *o
+	if named.Target == "" {
+		named.Target = "last"
+	}
+	r, err := named.roles(t)
+	if err != nil {
+		return nil // Learn will say it again
+	}
+	skip := make(map[string]bool)
+	for j := range r.dropped {
+		skip[columns[j]] = j != r.target && j != r.id && j != r.weights && !slices.Contains(r.parts, j)
+	}
+	for _, ref := range also {
+		if j, err := t.Column(ref); err == nil {
+			delete(skip, columns[j])
+		}
+	}
+	return func(column string) bool { return skip[column] }
+}
