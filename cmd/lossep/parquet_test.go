@@ -238,7 +238,7 @@ func TestBadParquet(t *testing.T) {
 		"empty.parquet":  "empty.parquet: a file of 0 bytes is no Parquet",
 		"text.parquet":   "text.parquet: the file does not end as Parquet does",
 		"middle.parquet": "middle.parquet, column",
-		"none":           "none: there is no file whose name ends in .parquet",
+		"none":           "none: this is a directory without .parquet files",
 		"mixed":          "mixed/b.csv: this is not a .parquet file",
 		"deep":           "deep/year=2024: a folder within a folder",
 		"differ":         `differ/b.parquet, column "seats": the file lacks a column`,

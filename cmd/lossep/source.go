@@ -70,11 +70,18 @@ func parquetFiles(folder string) (files []string, err error) {
 	if err != nil {
 		return nil, &usageError{err}
 	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_")
+	})
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.IsDir() || strings.EqualFold(filepath.Ext(e.Name()), parquet.Extension)
+	}) {
+		return nil, usagef("%s: this is a directory without %s files; give a file of rows, or a folder of Parquet files", folder, parquet.Extension)
+	}
 	for _, e := range entries {
 		name := e.Name()
 		path := filepath.Join(folder, name)
 		switch {
-		case strings.HasPrefix(name, "."), strings.HasPrefix(name, "_"):
 		case e.IsDir():
 			return nil, usagef("%s: a folder within a folder of Parquet files is not read, and what its name may say about the rows would be lost; give a folder of files", path)
 		case !strings.EqualFold(filepath.Ext(name), parquet.Extension):
