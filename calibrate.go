@@ -45,6 +45,9 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		}
 		return nil, err
 	}
+	if m.mixture != nil {
+		return m.calibrated(func(part *Model) (*Model, error) { return part.Calibrate(ctx, s) }, p)
+	}
 	if m.inducing != nil {
 		return m.calibrateInduced(ctx, p)
 	}

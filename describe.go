@@ -36,6 +36,10 @@ func (m *Model) Results() []string {
 		fmt.Sprintf("kernel      %s", m.kernelLine()),
 		fmt.Sprintf("log evidence                   %.6f", s.LogEvidence),
 	}
+	if len(s.Candidates) > 0 {
+		lines = append(lines, "kernels tried:")
+		lines = append(lines, s.candidateLines()...)
+	}
 	lines = append(lines, m.inducingLines()...)
 	if o := s.Objective; o != nil {
 		lines = append(lines, fmt.Sprintf("%-30s %.6f", o.Name, o.Value))

@@ -88,14 +88,23 @@ func (m *Model) file() (*safetensors.File, error) {
 	if m.weights != nil {
 		f.AddFloats("weights", m.weights, n)
 	}
-	addSites(f, "ep", m.ep)
-	if m.inducing == nil && m.method != EP && m.method != Corrected {
-		addSites(f, "sites", m.sites)
-	}
-	if m.calibration != nil {
-		addNatural(f, "calibration", m.calibration)
+	if m.mixture != nil {
+		m.addMixture(f)
+	} else {
+		m.addSites(f, "")
 	}
 	return f, nil
+}
+
+// addSites adds what EP and the method found about the rows, under names that begin so.
+func (m *Model) addSites(f *safetensors.File, begin string) {
+	addSites(f, begin+"ep", m.ep)
+	if m.inducing == nil && m.method != EP && m.method != Corrected {
+		addSites(f, begin+"sites", m.sites)
+	}
+	if m.calibration != nil {
+		addNatural(f, begin+"calibration", m.calibration)
+	}
 }
 
 func addNatural(f *safetensors.File, name string, q *gauss.Natural) {
@@ -193,8 +202,11 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	m.coding = h.Recipe.Coding()
 	n, d := h.Recipe.Rows, m.coding.Len()
 	need := loadBytes(n, d)
-	if s := h.Summary.Inducing; s != nil {
+	switch s := h.Summary.Inducing; {
+	case s != nil:
 		need = s.loadBytes(n, d)
+	case h.Summary.mixes():
+		need *= float64(len(h.Summary.Candidates))
 	}
 	if need > float64(bytes) {
 		return nil, fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", n, need/1e9, float64(bytes)/1e9)
@@ -217,6 +229,9 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	}
 	if len(f.Tensors) != tensors {
 		return nil, fmt.Errorf("it has %d tensors and not the %d of the method %s", len(f.Tensors), tensors, m.method)
+	}
+	if m.mixture != nil {
+		return m, nil
 	}
 	assemble := func() error { return m.assemble(nil, nil) }
 	if m.inducing != nil {
@@ -284,10 +299,7 @@ func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
 	if err := checkCounts(m.recipe.Target, m.labels); err != nil {
 		return 0, err
 	}
-	if m.ep, err = readSites(f, "ep", n); err != nil {
-		return 0, err
-	}
-	tensors = 4
+	tensors = 2
 	if m.recipe.Weighted() {
 		t, err := f.Floats("weights", n)
 		if err != nil {
@@ -299,19 +311,35 @@ func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
 		m.weights = t.Floats
 		tensors++
 	}
+	var sites int
+	if m.summary.mixes() {
+		sites, err = m.readMixture(f)
+	} else {
+		sites, err = m.readSites(f, "")
+	}
+	return tensors + sites, err
+}
+
+// readSites reads what EP and the method found about the rows, under names that begin so.
+func (m *Model) readSites(f *safetensors.File, begin string) (tensors int, err error) {
+	n := m.recipe.Rows
+	if m.ep, err = readSites(f, begin+"ep", n); err != nil {
+		return 0, err
+	}
+	tensors = 2
 	if m.inducing != nil {
 		return tensors, nil
 	}
 	m.sites = m.ep
 	if m.method != EP && m.method != Corrected {
-		if m.sites, err = readSites(f, "sites", n); err != nil {
+		if m.sites, err = readSites(f, begin+"sites", n); err != nil {
 			return 0, err
 		}
 		tensors += 2
 	}
 	// A calibrated VI that had nothing to calibrate has no such site.
-	if _, err := f.Floats("calibration.h", -1); err == nil && m.method == LossVI {
-		if m.calibration, err = readNatural(f, "calibration", n); err != nil {
+	if _, err := f.Floats(begin+"calibration.h", -1); err == nil && m.method == LossVI {
+		if m.calibration, err = readNatural(f, begin+"calibration", n); err != nil {
 			return 0, err
 		}
 		tensors += 2

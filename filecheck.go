@@ -51,6 +51,15 @@ func (h *header) checkSummary() error {
 			}
 		}
 	}
+	if err := s.checkCandidates(); err != nil {
+		return err
+	}
+	for _, c := range s.Candidates {
+		texts = append(texts, c.Name)
+		if c.Search != nil {
+			texts = append(append(texts, c.Search.Stop), c.Search.AtBound...)
+		}
+	}
 	if s.Inducing != nil {
 		if !h.Method.byPasses() {
 			return fmt.Errorf("its method is %s, which is not to be had from inducing points", h.Method)

@@ -47,6 +47,11 @@ type Learned struct {
 
 	second []opinion // EP and its corrections, if they were made already
 	doubts []string  // about EP, from which other methods start
+
+	// A mixture has parts with weights, and then nothing of the above but the problem.
+	parts      []*Learned
+	weights    []float64
+	candidates []Candidate // that were tried, nil if the kernel was given
 }
 
 // Learn finds the hyperparameters that maximise EP's evidence, or keeps them if they
@@ -54,6 +59,9 @@ type Learned struct {
 func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Induces(p.Len()) {
 		return p.induce(ctx)
+	}
+	if p.opt.Kernel == AutoKernel {
+		return p.learnAuto(ctx)
 	}
 	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
 	if !p.opt.Fixed {
@@ -82,8 +90,8 @@ func doubtsOf(s infer.Status) []string {
 
 func doubtOfEP(status string) string { return "EP, whose evidence is reported: " + status }
 
-// optimise searches for the hyperparameters.
-func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned, error) {
+// searchOptions are those of the search for hyperparameters.
+func (p *Problem) searchOptions() gp.Options {
 	o := gp.Options{Restarts: p.opt.Restarts, Seed: p.opt.Seed}
 	if strings.Contains(p.opt.Kernel, "=") {
 		o.Start = p.Kernel.Params(nil)
@@ -91,15 +99,25 @@ func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned
 	o.Progress = func(e gp.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
 	}
-	fit, err := gp.Optimise(ctx, p.Kernel, p.inputs, terms, o)
+	return o
+}
+
+// optimise searches for the hyperparameters.
+func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned, error) {
+	fit, err := gp.Optimise(ctx, p.Kernel, p.inputs, terms, p.searchOptions())
 	if err != nil {
 		return nil, err
 	}
+	return p.learned(fit, terms), nil
+}
+
+// learned is what a search found.
+func (p *Problem) learned(fit *gp.Fit, terms []factor.Factor) *Learned {
 	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	return &Learned{
 		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms},
 		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
-	}, nil
+	}
 }
 
 // newSearch is how a search ended.
@@ -124,8 +142,11 @@ func (p *Problem) tell(stage string, step int, logEvidence float64) {
 	}
 }
 
-// Kernel is the kernel found.
+// Kernel is the kernel found, of a mixture that with the largest weight.
 func (l *Learned) Kernel() kernel.Kernel {
+	if l.parts != nil {
+		return l.parts[heaviest(l.weights)].Kernel()
+	}
 	if l.induced != nil {
 		return l.induced.Process.Kernel()
 	}
@@ -140,6 +161,9 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	}
 	if l.induced != nil {
 		return l.inducedModel(ctx, method)
+	}
+	if l.parts != nil {
+		return l.mixtureModel(ctx, method)
 	}
 	p := l.problem
 	d := method.row(p.Len())

@@ -122,12 +122,19 @@ func (t terms) Term(i int) factor.Factor {
 
 // induce finds inducing points and the kernel.
 func (p *Problem) induce(ctx context.Context) (*Learned, error) {
+	var tried []Candidate
+	if p.opt.Kernel == AutoKernel {
+		var err error
+		if p, tried, err = p.chosen(ctx); err != nil {
+			return nil, err
+		}
+	}
 	o := gp.InduceOptions{
-		Options: gp.Options{Seed: p.opt.Seed}, Fixed: p.opt.Fixed,
+		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.inputs.Dims()),
 	}
 	o.Resume, o.Checkpoint = p.resume()
-	if strings.Contains(p.opt.Kernel, "=") {
+	if p.start || strings.Contains(p.opt.Kernel, "=") {
 		o.Start = p.Kernel.Params(nil)
 	}
 	if p.opt.Progress != nil {
@@ -143,7 +150,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p, induced: fit, doubts: doubtsOf(fit.Result.Status)}
+	l := &Learned{problem: p, induced: fit, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
 		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	}
@@ -167,7 +174,8 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
 		summary: Summary{
 			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Jitter: fit.Process.Jitter(),
-			Inducing: &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
+			Candidates: l.candidates,
+			Inducing:   &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
 		},
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
@@ -296,7 +304,7 @@ func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error
 	s := m.summary.Inducing
 	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
 	l := &Learned{
-		problem: p, search: m.summary.Search, doubts: m.doubts(),
+		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
 		induced: &gp.Induced{
 			Process: m.inducing.process, Result: &pass.Result{Q: m.inducing.ep}, Sites: m.ep,
 			LogEvidence: m.summary.LogEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,

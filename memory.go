@@ -30,6 +30,13 @@ func (m *Model) Bytes() float64 {
 	if m.inducing != nil {
 		return keptMatrices*matrixBytes(m.inducing.process.Dim()) + m.summary.Inducing.rowBytes(m.provenance.Rows, m.coding.Len())
 	}
+	if m.mixture != nil {
+		sum := 0.0
+		for _, part := range m.mixture.parts {
+			sum += part.Bytes()
+		}
+		return sum
+	}
 	rows, features := m.x.Dims()
 	return keptMatrices*matrixBytes(rows) + 8*float64(rows)*float64(features)
 }

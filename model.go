@@ -36,6 +36,7 @@ type Model struct {
 	summary     Summary
 	provenance  Provenance
 	inducing    *inducing // nil for the full process
+	mixture     *mixture  // nil for one kernel
 
 	// Made from the above.
 	process  latent
@@ -49,7 +50,8 @@ func (m *Model) Recipe() *data.Recipe { return m.recipe }
 // Utility is what actions are worth, as the model was fitted. It must not be changed.
 func (m *Model) Utility() *decision.Spec { return m.utility }
 
-// Kernel is the covariance function with its hyperparameters.
+// Kernel is the covariance function with its hyperparameters; of a mixture that with the
+// largest weight, see Components.
 func (m *Model) Kernel() kernel.Kernel { return m.kernel }
 
 // Likelihood is that of the outcomes.

@@ -21,6 +21,8 @@ type opinion struct {
 	// predictor gives the moments of a posterior that is nothing but q, where that can
 	// be had in less time; otherwise it is nil.
 	predictor *gp.Predictor
+	// parts make up a mixture, which has none of the above but the method.
+	parts []mixedPart
 }
 
 // newOpinion is that of a Gaussian, which the sites make unless calibration adds to them.
@@ -37,6 +39,14 @@ func newOpinion(method Method, process *gp.Process, q *gauss.Gaussian, sites []g
 // predict is the moments of the latent values at rows in compact form, and the
 // probabilities of the outcomes, which are NaN where the moments are not finite.
 func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
+	return m.shiftPredictions(o.unshifted(m, x))
+}
+
+// unshifted is predict for cases like the training rows.
+func (o *opinion) unshifted(m *Model, x *mat.Dense) []Prediction {
+	if o.parts != nil {
+		return mix(o.parts, x)
+	}
 	n, _ := x.Dims()
 	out, p := make([]Prediction, n), newPairs(n)
 	outcome := m.likelihood.outcome()
@@ -47,7 +57,7 @@ func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 			p[i][0], p[i][1] = probabilities(outcome, mean[i], variance[i])
 			out[i] = Prediction{mean[i], variance[i], p[i]}
 		}
-		return m.shiftPredictions(out)
+		return out
 	}
 	// Rows are asked about one by one, because what the products of larger matrices round
 	// to depends on their shape.
@@ -62,7 +72,7 @@ func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 		}
 		out[i] = Prediction{mean[0], variance[0], p[i]}
 	})
-	return m.shiftPredictions(out)
+	return out
 }
 
 // shiftPredictions makes probabilities those of the population that decisions are for.
@@ -95,10 +105,22 @@ func newPairs(n int) [][]float64 {
 
 // probabilities are those of predict alone.
 func (o *opinion) probabilities(m *Model, x *mat.Dense) [][]float64 {
+	out := o.unshiftedProbabilities(m, x)
+	for _, pair := range out {
+		shift(&m.recipe.Target, pair)
+	}
+	return out
+}
+
+// unshiftedProbabilities are those of unshifted alone.
+func (o *opinion) unshiftedProbabilities(m *Model, x *mat.Dense) [][]float64 {
+	if o.parts != nil {
+		return mixPairs(o.parts, x)
+	}
 	n, _ := x.Dims()
 	out := newPairs(n)
 	if _, ok := o.posterior.(infer.Gaussian); ok {
-		for i, p := range o.predict(m, x) {
+		for i, p := range o.unshifted(m, x) {
 			out[i] = p.Probabilities
 		}
 		return out
@@ -106,8 +128,5 @@ func (o *opinion) probabilities(m *Model, x *mat.Dense) [][]float64 {
 	tasks.For(n, func(i int) {
 		m.likelihood.outcome().Pair(o.posterior, m.process.At(rowsOf(x, []int{i})), out[i])
 	})
-	for _, pair := range out {
-		shift(&m.recipe.Target, pair)
-	}
 	return out
 }

@@ -44,7 +44,8 @@ type Options struct {
 	Method     Method // empty stands for DefaultMethod of the number of rows
 	Likelihood Likelihood
 
-	// Kernel is in the language of package kernel; empty stands for DefaultKernel.
+	// Kernel is in the language of package kernel, or AutoKernel; empty stands for
+	// DefaultKernel.
 	// The search for hyperparameters starts from those it gives, or from the scale of
 	// the data if it gives none.
 	Kernel string
@@ -104,6 +105,10 @@ type Problem struct {
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
 	opt  Options
+	// Of a kernel that was chosen among several: how much its length scales are drawn
+	// together, and whether it has the parameters to start from.
+	shrinkage float64
+	start     bool
 }
 
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes
@@ -156,7 +161,11 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := p.weigh(t.Floats); err != nil {
 		return nil, caseError(t.Place, err)
 	}
-	if p.Kernel, err = kernel.ParseColumns(o.Kernel, columns(p.coding)); err != nil {
+	first := o.Kernel
+	if first == AutoKernel {
+		first = candidates[0].kernel
+	}
+	if p.Kernel, err = kernel.ParseColumns(first, columns(p.coding)); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -180,6 +189,14 @@ func columns(c *data.Coding) kernel.Columns {
 // Inputs are rows of features as the kernel takes them: numbers, and codes of categories.
 func (p *Problem) Inputs(x *mat.Dense) *mat.Dense { return p.coding.Compact(x) }
 
+// KernelText is the kernel that is kept, or where the search starts, or AutoKernel.
+func (p *Problem) KernelText() string {
+	if p.opt.Kernel == AutoKernel {
+		return AutoKernel
+	}
+	return p.Kernel.String()
+}
+
 // Training are the training rows as the kernel takes them.
 func (p *Problem) Training() *mat.Dense { return p.inputs }
 
@@ -199,6 +216,8 @@ func (o Options) complete(rows int) (Options, error) {
 	}
 	o.Likelihood = o.Likelihood.withDefaults()
 	switch {
+	case o.Kernel == AutoKernel && o.Fixed:
+		return o, inputf("fixed", "%s stands for kernels that are searched for; give the kernel to be kept", AutoKernel)
 	case o.Restarts < 0:
 		return o, inputf("restarts", "%d is below 0", o.Restarts)
 	case o.MaxMemory < 0:

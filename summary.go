@@ -39,6 +39,9 @@ type Summary struct {
 	Jitter float64 `json:"jitter"`
 	// Inducing is nil for the full process.
 	Inducing *Inducing `json:"inducing,omitempty"`
+	// Candidates are the kernels that were tried by AutoKernel. Those with a weight make up
+	// the posterior, and what else is said about a kernel is said about the heaviest.
+	Candidates []Candidate `json:"candidates,omitempty"`
 }
 
 // Search is how the search for hyperparameters ended.
@@ -90,23 +93,38 @@ type LeaveOneOut struct {
 
 // leaveOneOut predicts and decides every training row without it.
 func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
-	n := p.Len()
-	views := m.full.Views()
-	mean, variance := make([]float64, n), make([]float64, n)
-	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
-	method := m.method
-	if d := m.method.row(n); d.Refines() {
-		method = Method(d.Of)
+	if m.mixture != nil {
+		return m.leaveOneOutMixed(p)
 	}
-	tally := p.newTally(method)
+	tally := p.newTally(leftOutBy(m.method, p.Len()))
+	if !m.leftOut(tally.add) {
+		return nil
+	}
+	return tally.result()
+}
+
+// leftOutBy is the method whose predictions without a row there are.
+func leftOutBy(method Method, rows int) Method {
+	if d := method.row(rows); d.Refines() {
+		return Method(d.Of)
+	}
+	return method
+}
+
+// leftOut calls use with the mean and variance of the latent value of every training row
+// without it. It reports false if a posterior without one of the rows does not exist.
+func (m *Model) leftOut(use func(i int, mean, variance float64)) bool {
+	views := m.full.Views()
+	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
+	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
 	for i, site := range m.sites {
 		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
 		if !cavity.Proper() {
-			return nil
+			return false
 		}
-		tally.add(i, cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
+		use(i, cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
 	}
-	return tally.result()
+	return true
 }
 
 // tally adds up what rows are predicted and decided without them.
@@ -132,11 +150,18 @@ func (t *tally) add(i int, mean, variance float64) {
 		t.improper = true
 		return
 	}
-	p := t.problem
-	stakes, y := p.Stakes(i), (p.Labels[i]+1)/2
-	logP, _, _ := t.outcome[y].LogMean(mean, variance)
+	logP, _, _ := t.outcome[(t.problem.Labels[i]+1)/2].LogMean(mean, variance)
 	pair := make([]float64, 2)
 	pair[0], pair[1] = t.outcome.Probability(mean, variance)
+	t.addProbabilities(i, pair, logP)
+}
+
+// addProbabilities takes in training row i, whose outcomes have these probabilities
+// without it, among cases like the training rows; logP is the logarithm of that of its
+// own.
+func (t *tally) addProbabilities(i int, pair []float64, logP float64) {
+	p := t.problem
+	stakes, y := p.Stakes(i), (p.Labels[i]+1)/2
 	if target := &p.Recipe.Target; target.Prevalence > 0 {
 		shift(target, pair)
 		logP = math.Log(pair[y])

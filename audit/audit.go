@@ -246,7 +246,7 @@ func (a *Audit) Settings() Settings {
 	s := Settings{
 		Version: lossep.Version, Rows: checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
 		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
-		Likelihood: o.Fit.Likelihood, Kernel: a.problem.Kernel.String(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts,
+		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts,
 		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Groups, Time: o.Time,
 		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}

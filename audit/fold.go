@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -94,7 +95,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	if err != nil {
 		return nil, f.locate(err)
 	}
-	f.Kernel = l.Kernel().String()
+	f.Kernel = kernelText(l.Components())
 	for _, method := range a.opt.Methods {
 		if err := a.ask(ctx, f, l, method, string(method), x); err != nil {
 			return nil, err
@@ -115,6 +116,18 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 		return nil, f.locate(err)
 	}
 	return f, a.probitRegression(ctx, f, o, train, x)
+}
+
+// kernelText is the kernel in its language, or those of a mixture with their weights.
+func kernelText(all []lossep.Component) string {
+	if len(all) == 1 {
+		return all[0].Kernel.String()
+	}
+	var parts []string
+	for _, c := range all {
+		parts = append(parts, fmt.Sprintf("%.3f of %v", c.Weight, c.Kernel))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // ask records what a method says about the test rows. Where a method finds no

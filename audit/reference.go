@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/nuts"
 	"github.com/lossep/lossep/orthant"
 )
@@ -32,6 +33,12 @@ type Reference struct {
 	// Doubt says why the draws should not be trusted; empty if they can be.
 	Doubt string `json:"doubt,omitempty"`
 }
+
+// How a reference is drawn.
+const (
+	byDraws  = "exact"
+	byChains = "nuts"
+)
 
 const (
 	// With 4000 independent draws the standard error of a probability is 0.001 to 0.003
@@ -56,7 +63,35 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 	if l.Inducing() > 0 {
 		return nil, nil
 	}
-	process, err := gp.New(l.Kernel(), p.Training())
+	// The exact posterior of a mixture is that of its parts.
+	var mixed *Reference
+	for _, c := range l.Components() {
+		r, err := a.referenceOf(ctx, p, c.Kernel, x)
+		if err != nil {
+			return nil, err
+		}
+		if mixed == nil {
+			mixed = &Reference{By: r.By, Probabilities: make([]float64, len(r.Probabilities)), StdErrs: make([]float64, len(r.StdErrs))}
+		}
+		if r.By != mixed.By {
+			mixed.By = byChains // which some of it is
+		}
+		if r.Doubt != "" {
+			mixed.Doubt = r.Doubt
+		}
+		for i := range r.Probabilities {
+			mixed.Probabilities[i] += c.Weight * r.Probabilities[i]
+			mixed.StdErrs[i] = math.Hypot(mixed.StdErrs[i], c.Weight*r.StdErrs[i])
+		}
+	}
+	p.Shift(mixed.Probabilities)
+	return mixed, nil
+}
+
+// referenceOf draws from the exact posterior with one kernel, for cases like the training
+// rows.
+func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Kernel, x *mat.Dense) (*Reference, error) {
+	process, err := gp.New(k, p.Training())
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +113,6 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 	}
 	r.Probabilities, r.StdErrs = make([]float64, views.Len()), make([]float64, views.Len())
 	decision.Probit().Probabilities(posterior, views, r.Probabilities, r.StdErrs)
-	p.Shift(r.Probabilities)
 	return r, nil
 }
 
@@ -89,7 +123,7 @@ func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64, 
 		// The evidence is not needed.
 		posterior, err := infer.Exact{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
 		if err == nil {
-			return posterior, &Reference{By: "exact"}, nil
+			return posterior, &Reference{By: byDraws}, nil
 		}
 		var rate *orthant.AcceptanceError
 		if !errors.As(err, &rate) {
@@ -105,7 +139,7 @@ func drawChains(ctx context.Context, m *infer.Model, views *gauss.Views, o nuts.
 		return nil, nil, err
 	}
 	doubt, err := doubtAbout(posterior, views)
-	return posterior, &Reference{By: "nuts", Doubt: doubt}, err
+	return posterior, &Reference{By: byChains, Doubt: doubt}, err
 }
 
 // doubtAbout says why the chains' probabilities of the test rows should not be trusted.

@@ -294,6 +294,11 @@ func (o *objective) finish(ctx context.Context, at *point, stop Stop, m memory) 
 	if err != nil {
 		return nil, err
 	}
+	return o.collect(at, stop, m), nil
+}
+
+// collect is what a search found.
+func (o *objective) collect(at *point, stop Stop, m memory) *Fit {
 	found := at.fitted.(*fullFit)
 	f := &Fit{
 		Process: found.process, EP: found.ep, LogPosterior: at.value, LogPrior: at.logPrior,
@@ -304,5 +309,5 @@ func (o *objective) finish(ctx context.Context, at *point, stop Stop, m memory) 
 	for k, x := range at.logs {
 		f.AtBound[k] = x <= o.prior.low(k) || x >= o.prior.high(k)
 	}
-	return f, nil
+	return f
 }

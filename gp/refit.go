@@ -14,8 +14,10 @@ import (
 // sites of the rows. Where most rows are left that takes a few evaluations. The prior
 // stays that of all rows.
 //
-// Of the options Tolerance, MaxEvaluations and Progress count.
+// Of the options Tolerance, MaxEvaluations and Progress count. With a Tolerance the sites
+// are settled as far as that asks for, to 1e-4 at most, and no further.
 func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) {
+	loose := opt.Tolerance > 0
 	opt = opt.withDefaults()
 	whole := f.objective.evidence.(*full)
 	part := whole.some(rows)
@@ -44,6 +46,9 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 	at, stop, err := o.search(opt.Tolerance, opt).climb(ctx, at, &m)
 	if err != nil {
 		return nil, err
+	}
+	if loose {
+		return o.collect(at, stop, m), nil
 	}
 	return o.finish(ctx, at, stop, m)
 }

@@ -94,7 +94,7 @@ func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
 	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond (corrected is the paired correction up to 300 rows, the factorised one beyond)")
 	flags.StringVar(&o.Likelihood.Name, "likelihood", "probit", "probit, logit, or robust (probit with --label-noise)")
 	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
-	flags.StringVar(&o.Kernel, "kernel", lossep.DefaultKernel, "covariance function, such as 'rbf(ard) + linear'")
+	flags.StringVar(&o.Kernel, "kernel", lossep.DefaultKernel, "covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold")
 	flags.BoolVar(&o.Fixed, "fixed", false, "keep the hyperparameters that --kernel gives")
 	flags.IntVar(&o.Restarts, "restarts", 0, "further searches for hyperparameters from random starts")
 	flags.Uint64Var(&o.Seed, "seed", 1, "decides everything random")
@@ -216,6 +216,7 @@ type fitReport struct {
 	LogEvidence     float64            `json:"log_evidence"`
 	Objective       *lossep.Objective  `json:"objective,omitempty"`
 	Inducing        *lossep.Inducing   `json:"inducing,omitempty"`
+	Candidates      []lossep.Candidate `json:"candidates,omitempty"`
 	LOOMethod       lossep.Method      `json:"loo_method,omitempty"`
 	LOOPredictive   *float64           `json:"loo_log_predictive"`
 	LOOCost         *float64           `json:"loo_cost"`
@@ -235,7 +236,7 @@ func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
 		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
 		Positive: target.PositiveRows, Negative: target.NegativeRows, Utility: m.Utility(),
 		Kernel: m.Kernel().String(), Hyperparameters: make(map[string]float64),
-		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing,
+		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: s.Status.Notes,
 		Seconds: seconds, Model: output,
 	}

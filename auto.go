@@ -1,0 +1,406 @@
+package lossep
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/kernel"
+)
+
+// AutoKernel is the kernel of Options that tries several, and mixes them by what they
+// predict out of fold.
+//
+// The evidence cannot tell how far a kernel with a parameter for each column fits the
+// rows by chance: on some tables one length scale for all columns predicts better
+// although its evidence is lower, on others it drowns in columns that say nothing. Rows
+// that a search has not seen can tell. So every candidate is fitted to all rows, and again
+// to four fifths of them five times over, from where the fit to all ended; and the
+// candidates are weighed so that their mixture gives the rows left out the highest
+// probability (stacking; Yao, Vehtari, Simpson and Gelman 2018).
+//
+// What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
+const AutoKernel = "auto"
+
+// candidate is a kernel that AutoKernel tries.
+type candidate struct {
+	name      string
+	kernel    string
+	shrinkage float64 // of its length scales; see gp.Options
+}
+
+// candidates are those of AutoKernel, the simplest first: where rows are too few to
+// compare it stands alone.
+var candidates = []candidate{
+	{"one length scale", "matern32 + constant", 0},
+	{"a length scale for each column", "matern32(ard) + constant", 1},
+	{"linear", "linear + constant", 0},
+}
+
+// Candidate is a kernel that was tried.
+type Candidate struct {
+	Name   string `json:"name"`
+	Kernel string `json:"kernel"` // with the hyperparameters found
+	// Weight is that of its posterior in the mixture; 0 if it is not part of it.
+	Weight float64 `json:"weight"`
+	// LogPredictive is the mean log probability of the outcomes of rows that were left out,
+	// and LogEvidence that of all rows by EP.
+	LogPredictive float64 `json:"log_predictive"`
+	LogEvidence   float64 `json:"log_evidence"`
+	Search        *Search `json:"search,omitempty"`
+}
+
+const (
+	// comparisonFolds is how many times candidates are fitted without a part of the rows.
+	comparisonFolds = 5
+	// fewestOfClass is how many rows of either outcome it takes to compare anything.
+	fewestOfClass = 2 * comparisonFolds
+	// comparisonTolerance and comparisonLooks bound a search without a part of the rows: it
+	// ends within a hundredth of a nat or so of the maximum.
+	comparisonTolerance = 0.1
+	comparisonLooks     = 15
+	// concurrentRows is the number of rows up to which searches without different parts of
+	// them are run at the same time. Beyond, the matrices of one keep all processors busy,
+	// and those of several would take too much memory.
+	concurrentRows = 1000
+	// comparisonRows is how many rows candidates are compared on where inducing points are
+	// used. At least a quarter of them have the rarer outcome, if there are as many.
+	comparisonRows = 800
+	// stackingPrior is how many rows it takes to outweigh equal weights: the candidates are
+	// weighed as if so many more rows spoke for all of them alike.
+	stackingPrior = 5.0
+	// leastWeight is below what a candidate is left out.
+	leastWeight = 0.05
+)
+
+// trial is a candidate that was fitted.
+type trial struct {
+	candidate
+	fit *gp.Fit
+	// left are the log probabilities of the outcomes of rows by fits without them; nil if
+	// there are too few rows.
+	left []float64
+}
+
+// try fits a candidate to all rows, and to all but those of each fold.
+func (p *Problem) try(ctx context.Context, c candidate, terms []factor.Factor, folds []compare.Split) (*trial, error) {
+	k, err := kernel.ParseColumns(c.kernel, columns(p.coding))
+	if err != nil {
+		return nil, err
+	}
+	o := p.searchOptions()
+	o.Shrinkage = c.shrinkage
+	o.Progress = func(e gp.Evaluation) {
+		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", c.name, e.Cases), e.Number, e.LogPosterior)
+	}
+	t := &trial{candidate: c}
+	if t.fit, err = gp.Optimise(ctx, k, p.inputs, terms, o); err != nil || folds == nil {
+		return t, err
+	}
+	p.tell("comparing: "+c.name, 0, t.fit.EP.LogEvidence)
+	t.left = make([]float64, p.Len())
+	atOnce := 1
+	if p.Len() <= concurrentRows {
+		atOnce = runtime.GOMAXPROCS(0)
+	}
+	without := func(ctx context.Context, i int) (*gp.Fit, error) {
+		return t.fit.Refit(ctx, folds[i].Train, gp.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
+	}
+	fits := make([]*gp.Fit, len(folds))
+	if err := tasks.Fill(ctx, fits, atOnce, without, func(*gp.Fit) error { return nil }); err != nil {
+		return nil, err
+	}
+	for i, f := range fits {
+		p.leaveOut(t.left, f, folds[i].Test)
+	}
+	return t, nil
+}
+
+// leaveOut writes the log probabilities of the outcomes of some rows by a fit without
+// them.
+func (p *Problem) leaveOut(left []float64, f *gp.Fit, rows []int) {
+	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
+	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.inputs, rows)), mean, variance)
+	outcome := p.opt.Likelihood.outcome()
+	for k, i := range rows {
+		left[i], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean[k], variance[k])
+	}
+}
+
+// compareCandidates fits the candidates. Those that have no fit are left out, unless it is
+// all of them.
+func (p *Problem) compareCandidates(ctx context.Context) ([]*trial, error) {
+	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
+	folds := p.comparisonFolds()
+	var trials []*trial
+	var failure error
+	for _, c := range candidates {
+		if c.shrinkage > 0 && p.coding.Len() == 1 {
+			continue // it is the same as with one length scale
+		}
+		t, err := p.try(ctx, c, terms, folds)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && failure == nil:
+			failure = err
+		case err == nil:
+			trials = append(trials, t)
+		}
+		if folds == nil && len(trials) > 0 {
+			break
+		}
+	}
+	if len(trials) == 0 {
+		return nil, failure
+	}
+	return trials, nil
+}
+
+// comparisonFolds are the folds that candidates are compared by, nil if rows are too few.
+func (p *Problem) comparisonFolds() []compare.Split {
+	positive := 0
+	for _, y := range p.Labels {
+		if y > 0 {
+			positive++
+		}
+	}
+	if min(positive, p.Len()-positive) < fewestOfClass {
+		return nil
+	}
+	folds, err := compare.StratifiedFolds(p.Labels, comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
+	if err != nil {
+		return nil
+	}
+	return compare.Splits(folds)
+}
+
+// weigh weighs the trials, by the rows' shares. Those with little weight get none.
+func (p *Problem) weighTrials(trials []*trial) []float64 {
+	weights := make([]float64, len(trials))
+	if len(trials) == 1 || trials[0].left == nil {
+		weights[0] = 1
+		return weights
+	}
+	left := make([][]float64, len(trials))
+	for k, t := range trials {
+		left[k] = t.left
+	}
+	rows := p.shares()
+	for i := range rows {
+		rows[i] *= float64(p.Len())
+	}
+	first := stack(left, rows)
+	heaviest := slices.Max(first)
+	var kept [][]float64
+	for k, w := range first {
+		if w >= leastWeight || w == heaviest {
+			kept = append(kept, left[k])
+		}
+	}
+	next := stack(kept, rows)
+	for k, w := range first {
+		if w >= leastWeight || w == heaviest {
+			weights[k], next = next[0], next[1:]
+		}
+	}
+	return weights
+}
+
+// stack finds weights, adding up to one, that maximise Σ_i r_i log Σ_k w_k p_ik +
+// (prior/K) Σ_k log w_k for log probabilities of K models, by expectation maximisation: the
+// objective is concave, and every step raises it.
+func stack(logs [][]float64, rows []float64) []float64 {
+	models := len(logs)
+	weights, next := make([]float64, models), make([]float64, models)
+	for k := range weights {
+		weights[k] = 1 / float64(models)
+	}
+	p := make([]float64, models)
+	for range 2000 {
+		for k := range next {
+			next[k] = stackingPrior / float64(models)
+		}
+		for i, r := range rows {
+			top := math.Inf(-1)
+			for k := range p {
+				top = max(top, logs[k][i])
+			}
+			sum := 0.0
+			for k := range p {
+				p[k] = weights[k] * math.Exp(logs[k][i]-top)
+				sum += p[k]
+			}
+			for k := range p {
+				next[k] += r * p[k] / sum
+			}
+		}
+		total, moved := 0.0, 0.0
+		for _, w := range next {
+			total += w
+		}
+		for k, w := range next {
+			moved = max(moved, math.Abs(w/total-weights[k]))
+			weights[k] = w / total
+		}
+		if moved < 1e-9 {
+			break
+		}
+	}
+	return weights
+}
+
+// learnAuto tries the candidates and mixes them.
+func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
+	trials, err := p.compareCandidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	weights := p.weighTrials(trials)
+	l := &Learned{problem: p}
+	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
+	for k, t := range trials {
+		part := p.learned(t.fit, terms)
+		l.candidates = append(l.candidates, t.tried(weights[k], part.search))
+		if weights[k] > 0 {
+			l.parts, l.weights = append(l.parts, part), append(l.weights, weights[k])
+		}
+	}
+	return l, nil
+}
+
+// tried is what there is to say about a trial.
+func (t *trial) tried(weight float64, s *Search) Candidate {
+	c := Candidate{Name: t.name, Kernel: t.fit.Process.Kernel().String(), Weight: weight, LogEvidence: t.fit.EP.LogEvidence, Search: s}
+	for _, l := range t.left {
+		c.LogPredictive += l / float64(len(t.left))
+	}
+	return c
+}
+
+// chosen is the problem with the candidate that predicts best out of fold among some of
+// the rows, where all of them are seen from inducing points. There one kernel is enough:
+// what is to be gained from a mixture is the less the more rows there are.
+func (p *Problem) chosen(ctx context.Context) (*Problem, []Candidate, error) {
+	some := p.some(p.comparisonSample())
+	trials, err := some.compareCandidates(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	score := func(t *trial) float64 {
+		sum := 0.0
+		for _, l := range t.left {
+			sum += l
+		}
+		return sum
+	}
+	best := trials[0]
+	for _, t := range trials {
+		if score(t) > score(best) {
+			best = t
+		}
+	}
+	var tried []Candidate
+	for _, t := range trials {
+		weight := 0.0
+		if t == best {
+			weight = 1
+		}
+		tried = append(tried, t.tried(weight, nil))
+	}
+	q := *p
+	q.Kernel, q.shrinkage, q.start = best.fit.Process.Kernel(), best.shrinkage, true
+	return &q, tried, nil
+}
+
+// comparisonSample is some of the rows, in order.
+func (p *Problem) comparisonSample() []int {
+	rng := rand.New(rand.NewPCG(p.opt.Seed, 6))
+	var of [2][]int
+	for i, y := range p.Labels {
+		of[(y+1)/2] = append(of[(y+1)/2], i)
+	}
+	rare := 0
+	if len(of[1]) < len(of[0]) {
+		rare = 1
+	}
+	size := min(comparisonRows, p.Len())
+	from := max(size*len(of[rare])/p.Len(), min(size/4, len(of[rare])))
+	var rows []int
+	for class, n := range [2]int{size - from, size - from} {
+		if class == rare {
+			n = from
+		}
+		rng.Shuffle(len(of[class]), func(i, j int) { of[class][i], of[class][j] = of[class][j], of[class][i] })
+		rows = append(rows, of[class][:min(n, len(of[class]))]...)
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// some is the problem with some of the rows only, to look for a kernel.
+func (p *Problem) some(rows []int) *Problem {
+	q := &Problem{Recipe: p.Recipe, coding: p.coding, inputs: mat.NewDense(len(rows), p.coding.Len(), nil), opt: p.opt}
+	for k, i := range rows {
+		q.inputs.SetRow(k, p.inputs.RawRowView(i))
+		q.Labels = append(q.Labels, p.Labels[i])
+		if p.Weights != nil {
+			q.Weights = append(q.Weights, p.Weights[i])
+		}
+	}
+	return q
+}
+
+// candidateLines say what was tried and what it is worth.
+func (s *Summary) candidateLines() []string {
+	var lines []string
+	for _, c := range s.Candidates {
+		weight := "not used"
+		if c.Weight > 0 {
+			weight = fmt.Sprintf("weight %.2f", c.Weight)
+		}
+		out := ""
+		if c.LogPredictive != 0 {
+			out = fmt.Sprintf(", %.4f per row out of fold", c.LogPredictive)
+		}
+		lines = append(lines, fmt.Sprintf("            %-10s  %s (log predictive%s; log evidence %.3f)", weight, c.Name, out, c.LogEvidence))
+	}
+	return lines
+}
+
+// checkCandidates refuses what no fit could have found.
+func (s *Summary) checkCandidates() error {
+	if len(s.Candidates) == 0 {
+		return nil
+	}
+	if len(s.Candidates) > mostCandidates {
+		return fmt.Errorf("it was mixed of %d kernels, and at most %d are tried", len(s.Candidates), mostCandidates)
+	}
+	sum := 0.0
+	for _, c := range s.Candidates {
+		if !(c.Weight >= 0 && c.Weight <= 1) || math.IsNaN(c.LogPredictive) {
+			return fmt.Errorf("a kernel that was tried has the weight %v and the log predictive %v", c.Weight, c.LogPredictive)
+		}
+		if c.Search != nil && c.Search.Evaluations < 0 {
+			return fmt.Errorf("a kernel that was tried was found in %d evaluations", c.Search.Evaluations)
+		}
+		sum += c.Weight
+	}
+	if !(math.Abs(sum-1) < 1e-9) {
+		return fmt.Errorf("the weights of its kernels add up to %v", sum)
+	}
+	return nil
+}
+
+// mostCandidates is how many kernels a file may tell of.
+const mostCandidates = 16

@@ -1,0 +1,310 @@
+package lossep
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+)
+
+// wideTable has columns of noise of which the first two matter: the first bends, and the
+// second is a category.
+func wideTable(t *testing.T, rows, noise int, seed uint64) *data.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 9))
+	var b strings.Builder
+	b.WriteString("a,kind")
+	for k := range noise {
+		fmt.Fprintf(&b, ",n%d", k)
+	}
+	b.WriteString(",y\n")
+	for range rows {
+		a, kind := rng.NormFloat64(), rng.IntN(3)
+		fmt.Fprintf(&b, "%.4f,%c", a, 'p'+rune(kind))
+		for range noise {
+			fmt.Fprintf(&b, ",%.4f", rng.NormFloat64())
+		}
+		y := "no"
+		if 2*math.Sin(2*a)+float64(kind-1)+0.5*rng.NormFloat64() > 0 {
+			y = "yes"
+		}
+		b.WriteString("," + y + "\n")
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "wide.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func autoOptions(t *testing.T, method Method) Options {
+	t.Helper()
+	costs, err := decision.ParseCosts("fn=5,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Data: data.Options{Positive: "yes"}, Utility: costs, Kernel: AutoKernel, Method: method, Seed: 1}
+}
+
+// fitWide is a small mixture, of more than one part, by a method.
+func fitWide(t *testing.T, method Method) *Model {
+	t.Helper()
+	m, err := Fit(context.Background(), wideTable(t, 70, 3, 1), autoOptions(t, method))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Components()) < 2 {
+		t.Fatalf("%d components; the tests need a mixture: %v", len(m.Components()), m.Summary().Candidates)
+	}
+	return m
+}
+
+// TestMixture: what a mixture says is what its parts say, weighted, for every method, and
+// a file keeps it to the last bit.
+func TestMixture(t *testing.T) {
+	for _, method := range Methods() {
+		t.Run(string(method), func(t *testing.T) {
+			m := fitWide(t, method)
+			x := m.recipeRows(t, wideTable(t, 20, 3, 2))
+			got, err := m.Predict(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, mean, second := make([]float64, 20), make([]float64, 20), make([]float64, 20)
+			for k, part := range m.mixture.parts {
+				p, err := part.Predict(x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range p {
+					w := m.mixture.weights[k]
+					sum[i] += w * p[i].Probability()
+					mean[i] += w * p[i].Mean
+					second[i] += w * (p[i].Variance + p[i].Mean*p[i].Mean)
+				}
+			}
+			for i, p := range got {
+				if math.Abs(p.Probability()-sum[i]) > 1e-15 || math.Abs(p.Probabilities[0]+sum[i]-1) > 1e-7 ||
+					math.Abs(p.Mean-mean[i]) > 1e-12 || math.Abs(p.Variance-(second[i]-mean[i]*mean[i])) > 1e-10 {
+					t.Fatalf("row %d: %+v, the parts give %v, %v, %v", i, p, sum[i], mean[i], second[i]-mean[i]*mean[i])
+				}
+			}
+			decisions, err := m.Decide(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range decisions {
+				if want := d.Stakes.Best([]float64{1 - sum[i], sum[i]}, -1); d.Action != want {
+					t.Errorf("row %d: action %d, want %d", i, d.Action, want)
+				}
+			}
+			var file bytes.Buffer
+			if err := m.Write(&file); err != nil {
+				t.Fatal(err)
+			}
+			bytes1 := bytes.Clone(file.Bytes())
+			loaded, err := Read(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := loaded.Predict(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range again {
+				if again[i].Probability() != got[i].Probability() {
+					t.Errorf("row %d: %v after loading, %v before", i, again[i].Probability(), got[i].Probability())
+				}
+			}
+			var second2 bytes.Buffer
+			if err := loaded.Write(&second2); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(bytes1, second2.Bytes()) {
+				t.Error("a model that was loaded is another file")
+			}
+			if strings.Join(m.Describe(), "\n") != strings.Join(loaded.Describe(), "\n") {
+				t.Error("a model that was loaded is described in other words")
+			}
+		})
+	}
+}
+
+// recipeRows are the features of a table by the model's recipe.
+func (m *Model) recipeRows(t *testing.T, table *data.Table) *mat.Dense {
+	t.Helper()
+	x, _, err := m.recipe.Apply(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestMixtureCalibrates: a mixture by EP that is calibrated afterwards is the mixture that
+// is fitted so, and its opinions can be asked.
+func TestMixtureCalibrates(t *testing.T) {
+	m, want := fitWide(t, EP), fitWide(t, LossEP)
+	got, err := m.Calibrate(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := m.recipeRows(t, wideTable(t, 20, 3, 2))
+	p, err := got.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := want.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p {
+		if math.Abs(p[i].Probability()-q[i].Probability()) > 1e-6 { // both settle to 1e-9
+			t.Errorf("row %d: %v after Calibrate, %v by a fit", i, p[i].Probability(), q[i].Probability())
+		}
+	}
+	if math.Abs(got.Summary().LeaveOneOut.LogPredictive-want.Summary().LeaveOneOut.LogPredictive) > 1e-5 {
+		t.Errorf("leave-one-out %v, by a fit %v", got.Summary().LeaveOneOut, want.Summary().LeaveOneOut)
+	}
+	decisions, err := got.Decide(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Consult(x, decisions)
+}
+
+// TestMixtureLeavesOneOut: the log predictive of the mixture is that of its parts' own
+// leave-one-out probabilities.
+func TestMixtureLeavesOneOut(t *testing.T) {
+	m := fitWide(t, EP)
+	outcome := m.likelihood.outcome()
+	p := make([]float64, len(m.labels))
+	for k, part := range m.mixture.parts {
+		part.leftOut(func(i int, mean, variance float64) {
+			l, _, _ := outcome[(m.labels[i]+1)/2].LogMean(mean, variance)
+			p[i] += m.mixture.weights[k] * math.Exp(l)
+		})
+	}
+	want := 0.0
+	for _, v := range p {
+		want += math.Log(v)
+	}
+	if got := m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-want) > 1e-9 {
+		t.Errorf("log predictive %v, the parts give %v", got, want)
+	}
+}
+
+// TestStack: weights are where the objective's gradient is the same for all that have
+// weight, and is not higher for the others; and a model that is better on every row gets
+// nearly all of it.
+func TestStack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	const n, models = 400, 3
+	logs, rows := make([][]float64, models), make([]float64, n)
+	for k := range logs {
+		logs[k] = make([]float64, n)
+		for i := range logs[k] {
+			logs[k][i] = -math.Exp(0.3*float64(k)+rng.NormFloat64()) / 3
+		}
+	}
+	for i := range rows {
+		rows[i] = 2 * rng.Float64()
+	}
+	w := stack(logs, rows)
+	var slope [models]float64
+	for i, r := range rows {
+		sum := 0.0
+		for k := range w {
+			sum += w[k] * math.Exp(logs[k][i])
+		}
+		for k := range w {
+			slope[k] += r * math.Exp(logs[k][i]) / sum
+		}
+	}
+	for k := range w {
+		slope[k] += stackingPrior / models / w[k]
+	}
+	for k := range w {
+		if math.Abs(slope[k]-slope[0]) > 1e-4*slope[0] {
+			t.Errorf("the slopes at %v are %v; they have to be the same", w, slope)
+		}
+	}
+	for i := range rows {
+		logs[1][i], logs[2][i] = logs[0][i]-0.5, logs[0][i]-1
+	}
+	if w := stack(logs, rows); w[0] < 0.97 {
+		t.Errorf("the best of all on every row gets the weight %v", w[0])
+	}
+}
+
+// TestAutoTellsColumns: where two of many columns matter the length scales of columns win,
+// and the mixture predicts new rows better than one length scale does.
+func TestAutoTellsColumns(t *testing.T) {
+	o := autoOptions(t, EP)
+	train, test := wideTable(t, 150, 30, 5), wideTable(t, 400, 30, 6)
+	auto, err := Fit(context.Background(), train, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Kernel = candidates[0].kernel
+	one, err := Fit(context.Background(), train, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, err := auto.recipe.Labels(test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logLoss := func(m *Model) float64 {
+		p, err := m.Predict(m.recipeRows(t, test))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for i, y := range labels {
+			sum -= math.Log(p[i].Probabilities[(y+1)/2]) / float64(len(labels))
+		}
+		return sum
+	}
+	if a, b := logLoss(auto), logLoss(one); a > 0.8*b {
+		t.Errorf("log loss %v, with one length scale %v; candidates %+v", a, b, auto.Summary().Candidates)
+	}
+}
+
+// TestAutoFewRows: where rows are too few to compare, the simplest kernel stands alone.
+func TestAutoFewRows(t *testing.T) {
+	m, err := Fit(context.Background(), wideTable(t, 15, 1, 1), autoOptions(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Summary().Candidates; len(c) != 1 || c[0].Weight != 1 || c[0].Name != candidates[0].name {
+		t.Errorf("candidates %+v", c)
+	}
+}
+
+// TestAutoInduced: with inducing points one candidate is chosen by some of the rows.
+func TestAutoInduced(t *testing.T) {
+	o := autoOptions(t, "")
+	o.Inducing = 20
+	m, err := Fit(context.Background(), wideTable(t, 200, 3, 1), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Summary().Candidates; len(c) != len(candidates) || m.mixture != nil {
+		t.Errorf("candidates %+v", c)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(&file); err != nil {
+		t.Error(err)
+	}
+}
