@@ -64,7 +64,7 @@ func TestDecisionsFollowTheTable(t *testing.T) {
 		}
 		for i, d := range must(m.Decide(p.X, stakes)) {
 			q := predictions[i].Probability()
-			want := one.Choose(0, q)
+			want := one.Choose(0, decision.Pair(q))
 			if d.Probability() != q || d.Action != want.Action {
 				t.Errorf("row %d: action %d at %v, want %d at %v", i, d.Action, d.Probability(), want.Action, q)
 			}

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
@@ -125,7 +126,7 @@ func TestFoldStepByStep(t *testing.T) {
 	decision.Probit().Probabilities(infer.Gaussian{Gaussian: r.Q}, process.At(encode(f.Rows)), want, stderr)
 	for i := range want {
 		// Both end at the same fixed point to the tolerance of expectation propagation.
-		if math.Abs(f.Answers["ep"][i]-want[i]) > 1e-7 {
+		if math.Abs(f.Answers["ep"][i][1]-want[i]) > 1e-7 {
 			t.Errorf("row %d: %v, want %v", f.Rows[i]+1, f.Answers["ep"][i], want[i])
 		}
 	}
@@ -169,10 +170,10 @@ func TestTestRowsHaveNoSay(t *testing.T) {
 	for name, p := range before.Answers {
 		// The rows are encoded and multiplied together: one that is far away may change
 		// the rounding of others, and nothing more.
-		if d := floats.Distance(p[1:], after.Answers[name][1:], math.Inf(1)); d > 1e-10 {
+		if d := floats.Distance(positives(p[1:]), positives(after.Answers[name][1:]), math.Inf(1)); d > 1e-10 {
 			t.Errorf("%s: probabilities changed by %v", name, d)
 		}
-		if p[0] == after.Answers[name][0] {
+		if p[0][1] == after.Answers[name][0][1] {
 			t.Errorf("%s: the row that changed has the same probability", name)
 		}
 	}
@@ -282,7 +283,7 @@ func TestFoldsOfOthersDoNotFit(t *testing.T) {
 		"number":  func(f *Fold) { f.Number = 0 },
 		"rows":    func(f *Fold) { f.Rows = slices.Clone(f.Rows); f.Rows[0]++ },
 		"length":  func(f *Fold) { f.Rows = f.Rows[1:] },
-		"answers": func(f *Fold) { f.Answers = map[string][]float64{"ep": nil} },
+		"answers": func(f *Fold) { f.Answers = map[string][][]float64{"ep": nil} },
 	} {
 		f := *folds[1]
 		change(&f)
@@ -438,5 +439,53 @@ func TestFarRowIsRefused(t *testing.T) {
 	var located *data.Error
 	if !errors.As(err, &located) || located.File != "loans.csv" || located.Line != 22 || located.ColumnName != "income" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// At any ratio of costs an audit takes the actions that the models of its folds take: by
+// the probability of what is all but impossible, which one minus that of the other outcome
+// does not tell.
+func TestExtremeRatios(t *testing.T) {
+	// A line through the origin whose slope is known to a few hundredths from noisy labels;
+	// one row is far out on the positive side.
+	var text strings.Builder
+	text.WriteString("x,y\n30,yes\n")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 800 {
+		x := 4*rng.Float64() - 2
+		fmt.Fprintf(&text, "%v,%s\n", x, map[bool]string{true: "yes", false: "no"}[x+rng.NormFloat64() > 0])
+	}
+	fit := lossep.Options{
+		Data: data.Options{Target: "y", KeepScale: true}, Utility: costsOf(t, "fn=1,fp=1"),
+		Method: lossep.EP, Kernel: "linear(variance=1)", Fixed: true,
+	}
+	a, err := New(table(t, text.String()), Options{Fit: fit, Folds: 2, Methods: []lossep.Method{lossep.EP}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := slices.IndexFunc(a.splits[0], func(s compare.Split) bool { return slices.Contains(s.Test, 0) })
+	f, err := a.fold(context.Background(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := lossep.Fit(context.Background(), a.table.Subset(a.splits[0][n].Train), fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[int]bool)
+	for _, ratio := range []float64{1e12, 1e17, 1e30, 1e60, 1e120} {
+		costs := decision.Stakes{Table: decision.Table{{0, 1}, {ratio, 0}}, Costs: true}
+		want, err := m.Decide(mat.NewDense(1, 1, []float64{30}), costs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := f.Answers["ep"][slices.Index(f.Rows, 0)]
+		if got := cheapest(costs, p); got != want[0].Action || p[0] != want[0].Probabilities[0] || p[1] != 1 {
+			t.Errorf("fp = %g: action %d by %v, the model takes %d by %v", ratio, got, p, want[0].Action, want[0].Probabilities)
+		}
+		seen[want[0].Action] = true
+	}
+	if len(seen) != 2 {
+		t.Errorf("only %v, so that nothing is tested", seen)
 	}
 }

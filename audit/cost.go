@@ -27,21 +27,22 @@ func costs(s decision.Stakes) decision.Stakes {
 	return c
 }
 
-// pair is the probabilities of the negative and the positive outcome.
-func pair(p float64) []float64 { return []float64{1 - p, p} }
-
-// cheapest is the action of lowest expected cost when the positive outcome has
-// probability p.
-func cheapest(costs decision.Stakes, p float64) int { return costs.Best(pair(p), -1) }
-
-// expectedCost is what an action costs when the positive outcome has probability p.
-func expectedCost(costs decision.Stakes, action int, p float64) float64 {
-	return costs.Expected(action, pair(p))
+// positives are the probabilities of the positive outcome.
+func positives(pairs [][]float64) []float64 {
+	all := make([]float64, len(pairs))
+	for i, p := range pairs {
+		all[i] = p[1]
+	}
+	return all
 }
 
+// cheapest is the action of lowest expected cost when the outcomes have these
+// probabilities.
+func cheapest(costs decision.Stakes, p []float64) int { return costs.Best(p, -1) }
+
 // margin is by how much the cheapest action is cheaper than the next.
-func margin(costs decision.Stakes, p float64) float64 {
-	return costs.Choose(make([]float64, len(costs.Table)), pair(p)).Margin
+func margin(costs decision.Stakes, p []float64) float64 {
+	return costs.Choose(make([]float64, len(costs.Table)), p).Margin
 }
 
 // scaled multiplies what actions cost under the positive outcome.

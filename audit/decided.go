@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // decided lists the decisions of one method.
@@ -13,7 +15,7 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 		for k, i := range f.Rows {
 			p := math.NaN()
 			if d.model != "" {
-				p = f.Answers[d.model][k]
+				p = f.Answers[d.model][k][1]
 			}
 			action := s.actions[n][k]
 			all = append(all, Decided{
@@ -26,11 +28,14 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 }
 
 // meanProbabilities are those of a model for every row, averaged over repeats.
-func (a *Audit) meanProbabilities(model string, folds []*Fold) []float64 {
-	mean := make([]float64, a.len())
+func (a *Audit) meanProbabilities(model string, folds []*Fold) [][]float64 {
+	mean := make([][]float64, a.len())
+	for i := range mean {
+		mean[i] = make([]float64, 2)
+	}
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			mean[i] += f.Answers[model][k] * a.part()
+			floats.AddScaled(mean[i], a.part(), f.Answers[model][k])
 		}
 	}
 	return mean
@@ -54,7 +59,7 @@ type Case struct {
 }
 
 // nearest are the cases with the smallest margins.
-func (a *Audit) nearest(p []float64, folds []*Fold) []Case {
+func (a *Audit) nearest(p [][]float64, folds []*Fold) []Case {
 	var rows []int
 	margins := make([]float64, len(p))
 	for i, w := range a.weights {
@@ -69,7 +74,7 @@ func (a *Audit) nearest(p []float64, folds []*Fold) []Case {
 	for _, i := range rows[:min(len(rows), nearestCases)] {
 		action := cheapest(a.costs[i], p[i])
 		cases = append(cases, Case{
-			Row: i + 1, Line: a.subject.Line(i), Outcome: outcomes[a.outcome(i)], Probability: p[i],
+			Row: i + 1, Line: a.subject.Line(i), Outcome: outcomes[a.outcome(i)], Probability: p[i][1],
 			Action: actions[action], Margin: margins[i], Cost: a.realised(i, action), Effects: effectsOf(folds, i),
 		})
 	}

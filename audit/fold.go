@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -34,9 +35,9 @@ type Fold struct {
 	// Kernel is that found from the training rows, and LogEvidence its evidence.
 	Kernel      string  `json:"kernel"`
 	LogEvidence float64 `json:"log_evidence"`
-	// Answers are the probabilities of the positive outcome for the test rows, by the
-	// name of a method or of ProbitRegression.
-	Answers map[string][]float64 `json:"answers"`
+	// Answers are the probabilities of the outcomes, the negative one first, for the test
+	// rows, by the name of a method or of ProbitRegression. Each is accurate by itself.
+	Answers map[string][][]float64 `json:"answers"`
 	// Reference is what the exact posterior of the same model says, if it was asked.
 	Reference *Reference `json:"reference,omitempty"`
 	// Permuted and Unpermuted are what the cases cost with a column exchanged between them,
@@ -70,7 +71,7 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 
 // fold fits everything to the training rows of a fold and asks it about the test rows.
 func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
-	f := &Fold{Index: index, Repeat: index / a.opt.Folds, Number: index % a.opt.Folds, Answers: make(map[string][]float64)}
+	f := &Fold{Index: index, Repeat: index / a.opt.Folds, Number: index % a.opt.Folds, Answers: make(map[string][][]float64)}
 	s := a.splits[f.Repeat][f.Number]
 	f.Rows, f.Trained = s.Test, len(s.Train)
 	if len(a.given) > 0 {
@@ -148,16 +149,12 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 	if !s.Status.Converged {
 		f.Notes = append(f.Notes, name+": "+s.Status.Text)
 	}
-	p := make([]float64, 0, len(f.Rows))
-	predictions, err := m.Predict(x)
+	p, err := probabilities(m, x)
 	if far := (*lossep.FarError)(nil); errors.As(err, &far) {
 		err = far.In(a.subject.Place(f.Rows[far.Row]))
 	}
 	if err != nil {
 		return f.locate(fmt.Errorf("%s: %w", name, err))
-	}
-	for _, prediction := range predictions {
-		p = append(p, prediction.Probability())
 	}
 	f.Answers[name] = p
 	return nil
@@ -197,7 +194,7 @@ func (a *Audit) Fits(f *Fold) bool {
 		}
 	}
 	for _, name := range a.models() {
-		if len(f.Answers[name]) != len(rows) {
+		if len(f.Answers[name]) != len(rows) || slices.ContainsFunc(f.Answers[name], func(p []float64) bool { return len(p) != 2 }) {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 )
 
 // given reads probabilities that were made elsewhere.
@@ -64,13 +65,13 @@ func (a *Audit) answerGiven(ctx context.Context, f *Fold, train []int) error {
 		for k, i := range f.Rows {
 			others[k] = a.given[column][i]
 		}
-		f.Answers[column] = others
+		f.Answers[column] = decision.Pairs(others)
 		for _, r := range a.opt.Recalibrations {
 			mended, err := r.recalibrate(ctx, p, y, weight, others, a.opt.Fit.Seed)
 			if err != nil {
 				return f.locate(fmt.Errorf("%s: %w", column, err))
 			}
-			f.Answers[recalibrated(column, r)] = mended
+			f.Answers[recalibrated(column, r)] = decision.Pairs(mended)
 		}
 	}
 	return nil

@@ -127,18 +127,18 @@ func restore(x, from *mat.Dense, b data.Span) {
 	}
 }
 
-func probabilities(m *lossep.Model, x *mat.Dense) ([]float64, error) {
+func probabilities(m *lossep.Model, x *mat.Dense) ([][]float64, error) {
 	predictions, err := m.Predict(x)
-	p := make([]float64, len(predictions))
+	p := make([][]float64, len(predictions))
 	for k := range predictions {
-		p[k] = predictions[k].Probability()
+		p[k] = predictions[k].Probabilities
 	}
 	return p, err
 }
 
 // explainNearest finds the effects of all columns on the cases of a fold that are nearest
 // to the boundary.
-func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, train, test *mat.Dense, before []float64, rng *rand.Rand) error {
+func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, train, test *mat.Dense, before [][]float64, rng *rand.Rand) error {
 	order := make([]int, len(f.Rows))
 	for k := range order {
 		order[k] = k
@@ -167,11 +167,12 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, trai
 		i := f.Rows[k]
 		action := cheapest(a.costs[i], before[k])
 		for b, span := range spans {
-			mean := 0.0
+			mean := make([]float64, 2)
 			for _, q := range p[b*len(values) : (b+1)*len(values)] {
-				mean += q / float64(len(values))
+				mean[0] += q[0] / float64(len(values))
+				mean[1] += q[1] / float64(len(values))
 			}
-			f.Effects[i] = append(f.Effects[i], Effect{span.Column, before[k] - mean, cheapest(a.costs[i], mean) != action})
+			f.Effects[i] = append(f.Effects[i], Effect{span.Column, before[k][1] - mean[1], cheapest(a.costs[i], mean) != action})
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (a *Audit) rankings(model string, folds []*Fold) []ranking {
 		for _, f := range folds {
 			if f.Repeat == r {
 				for j, i := range f.Rows {
-					p[i] = f.Answers[model][j]
+					p[i] = f.Answers[model][j][1]
 					k.rows = append(k.rows, i)
 				}
 			}
@@ -221,7 +221,7 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 		for _, f := range folds {
 			for k, i := range f.Rows {
 				action, part := 0, a.part()
-				if f.Answers[model][k] > t {
+				if f.Answers[model][k][1] > t {
 					action = 1
 				}
 				losses[i] += part * a.realised(i, action)

@@ -1,6 +1,10 @@
 package audit
 
-import "math"
+import (
+	"math"
+
+	"github.com/lossep/lossep/decision"
+)
 
 // Regret is what a method's decisions are expected to cost more than those of the
 // exact posterior of the same model, judged by that posterior.
@@ -54,18 +58,18 @@ func (a *Audit) addRegret(r *Regret, f *Fold) {
 		r.Doubt = ref.Doubt
 	}
 	for k, i := range f.Rows {
-		c, p, e := a.costs[i], ref.Probabilities[k], ref.StdErrs[k]
+		c, p, e := a.costs[i], decision.Pair(ref.Probabilities[k]), ref.StdErrs[k]
 		taken, best := cheapest(c, f.Answers[r.Method][k]), cheapest(c, p)
 		r.Cases++
-		r.Off += math.Abs(f.Answers[r.Method][k] - p)
-		if cheapest(c, clamp(p-2*e)) != cheapest(c, clamp(p+2*e)) {
+		r.Off += math.Abs(f.Answers[r.Method][k][1] - p[1])
+		if cheapest(c, decision.Pair(clamp(p[1]-2*e))) != cheapest(c, decision.Pair(clamp(p[1]+2*e))) {
 			r.Open++
 		}
 		if taken == best {
 			continue
 		}
 		r.Differ++
-		r.Mean += c.Expected(taken, pair(p)) - c.Expected(best, pair(p))
+		r.Mean += c.Expected(taken, p) - c.Expected(best, p)
 		slope := (c.Table[taken][1] - c.Table[taken][0]) - (c.Table[best][1] - c.Table[best][0])
 		r.StdErr += math.Abs(slope) * e
 	}

@@ -21,11 +21,11 @@ func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
 	for _, f := range folds {
 		for k, i := range f.Rows {
 			p, part := f.Answers[model][k], a.part()
-			y := float64(a.outcome(i))
-			of := p*y + (1-p)*(1-y) // the outcome that occurred
+			of := p[a.outcome(i)]
 			// A probability that is zero to working precision has a large, finite loss.
 			logs[i] -= part * math.Log(max(of, math.SmallestNonzeroFloat64))
-			squares[i] += part * (p - y) * (p - y)
+			other := p[1-a.outcome(i)]
+			squares[i] += part * other * other
 			if of > 0.5 {
 				right[i] += part
 			}
@@ -88,7 +88,8 @@ func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
 	held := make([]float64, reliabilityBins) // the weight of each bin
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			p, part := f.Answers[model][k], a.part()
+			pair, part := f.Answers[model][k], a.part()
+			p := pair[1]
 			b := min(int(p*reliabilityBins), reliabilityBins-1)
 			weight := part * a.weights[i]
 			bins[b].Count++
@@ -96,8 +97,8 @@ func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
 			held[b] += weight
 			in[b][i] += part
 			excess[i] += part * (float64(a.outcome(i)) - p)
-			action := cheapest(a.costs[i], p)
-			own := expectedCost(a.costs[i], action, p)
+			action := cheapest(a.costs[i], pair)
+			own := a.costs[i].Expected(action, pair)
 			expected += weight * own
 			surprise[i] += part * (a.realised(i, action) - own)
 		}

@@ -158,7 +158,8 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	}
 	r.Flips = a.flips(r.Methods, folds)
 	r.Regrets = a.regrets(folds)
-	mean := a.meanProbabilities(r.Method, folds)
+	pairs := a.meanProbabilities(r.Method, folds)
+	mean := positives(pairs)
 	if r.Reliable, err = a.reliability(r.Method, folds); err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	r.Parts = a.parts(&r.Methods[0], mean)
 	r.Benefit = a.benefit(r.Method, folds)
 	r.Sensitive = a.sensitivity(r.Method, folds)
-	r.Nearest = a.nearest(mean, folds)
+	r.Nearest = a.nearest(pairs, folds)
 	if r.Importances, err = a.importances(folds); err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ type decider struct {
 	name, kind string
 	model      string // whose probabilities it uses; empty for none
 	choices    []int  // the actions it may take
-	act        func(costs decision.Stakes, p float64) int
+	act        func(costs decision.Stakes, p []float64) int
 }
 
 // OneHalf is the name of a baseline: the audited method's probabilities with a
@@ -237,16 +238,16 @@ func (a *Audit) deciders(audited string) []decider {
 	}
 	all = append(all, decider{OneHalf, "baseline", audited, every, likelier})
 	for action, name := range a.problem.Utility.Actions() {
-		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Stakes, float64) int { return action }})
+		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Stakes, []float64) int { return action }})
 	}
 	return all
 }
 
-func likelier(costs decision.Stakes, p float64) int {
-	if p > 0.5 {
-		return cheapest(costs, 1)
+func likelier(costs decision.Stakes, p []float64) int {
+	if p[1] > 0.5 {
+		return cheapest(costs, decision.Pair(1))
 	}
-	return cheapest(costs, 0)
+	return cheapest(costs, decision.Pair(0))
 }
 
 // score adds up what decisions cost.
@@ -262,7 +263,7 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	for _, f := range folds {
 		actions := make([]int, len(f.Rows))
 		for k, i := range f.Rows {
-			p := 0.0
+			var p []float64
 			if d.model != "" {
 				p = f.Answers[d.model][k]
 			}

@@ -39,7 +39,7 @@ func (a *Audit) benefit(audited string, folds []*Fold) *Benefit {
 	b.add("treat all", a, folds, positive)
 	b.add("treat none", a, folds, func(*Fold, int, float64) bool { return false })
 	for _, model := range a.contenders() {
-		b.add(model, a, folds, func(f *Fold, k int, t float64) bool { return f.Answers[model][k] > t })
+		b.add(model, a, folds, func(f *Fold, k int, t float64) bool { return f.Answers[model][k][1] > t })
 	}
 	return b
 }

@@ -50,12 +50,12 @@ func eight(t *testing.T) (*Audit, []*Fold) {
 	}
 	var folds []*Fold
 	for n, s := range a.splits[0] {
-		f := &Fold{Index: n, Number: n, Rows: s.Test, Answers: make(map[string][]float64), Reference: &Reference{By: "exact"}}
+		f := &Fold{Index: n, Number: n, Rows: s.Test, Answers: make(map[string][][]float64), Reference: &Reference{By: "exact"}}
 		for _, i := range s.Test {
-			f.Answers["corrected"] = append(f.Answers["corrected"], corrected8[i])
-			f.Answers["ep"] = append(f.Answers["ep"], ep8[i])
-			f.Answers["loss-ep"] = append(f.Answers["loss-ep"], corrected8[i])
-			f.Answers[ProbitRegression] = append(f.Answers[ProbitRegression], 1)
+			f.Answers["corrected"] = append(f.Answers["corrected"], decision.Pair(corrected8[i]))
+			f.Answers["ep"] = append(f.Answers["ep"], decision.Pair(ep8[i]))
+			f.Answers["loss-ep"] = append(f.Answers["loss-ep"], decision.Pair(corrected8[i]))
+			f.Answers[ProbitRegression] = append(f.Answers[ProbitRegression], decision.Pair(1))
 			f.Reference.Probabilities = append(f.Reference.Probabilities, exact8[i])
 			f.Reference.StdErrs = append(f.Reference.StdErrs, 0.01)
 		}
@@ -231,7 +231,7 @@ func TestPerfectRanking(t *testing.T) {
 	a, folds := eight(t)
 	for _, f := range folds {
 		for k, i := range f.Rows {
-			f.Answers["corrected"][k] = 0.9 - 0.1*float64(i)
+			f.Answers["corrected"][k] = decision.Pair(0.9 - 0.1*float64(i))
 		}
 	}
 	r, err := a.Summarise(folds)
@@ -249,14 +249,14 @@ func TestUtilitiesBecomeCosts(t *testing.T) {
 	u := decision.Stakes{Table: decision.Table{{1, 0.2}, {0.6, 0.9}, {0.8, 0.7}}}
 	c := costs(u)
 	for p := 0.0; p <= 1; p += 1.0 / 64 {
-		if got, want := cheapest(c, p), u.Best(pair(p), -1); got != want {
+		if got, want := cheapest(c, decision.Pair(p)), u.Best(decision.Pair(p), -1); got != want {
 			t.Errorf("at %v: action %d, want %d", p, got, want)
 		}
 	}
 	near(t, "cost of the best action", c.Table[0][0]+c.Table[1][1], 0)
 	near(t, "cost of the third action", c.Table[2][1], 0.2)
 	// At p = 0 the third action costs 0.2 more than the first.
-	near(t, "margin", margin(c, 0), 0.2)
+	near(t, "margin", margin(c, decision.Pair(0)), 0.2)
 }
 
 // The headline comparisons do not depend on what else was compared: a model whose

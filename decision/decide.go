@@ -19,34 +19,60 @@ func (o Outcome) Probabilities(p Predictive, views *gauss.Views, value, stderr [
 	}
 }
 
-// Pair writes P(y = −1) and P(y = +1) at a single view, the smaller one by itself.
-func (o Outcome) Pair(p Predictive, view *gauss.Views, pair []float64) {
-	var stderr [1]float64
-	o.Probabilities(p, view, pair[1:2], stderr[:])
-	if pair[0] = 1 - pair[1]; pair[1] > 0.5 {
-		p.Expect(view, o[0], pair[:1], stderr[:])
-		pair[0] = min(1, max(0, pair[0])) // rounding
+// nearlyCertain is the probability of an outcome beyond which that of the other is asked
+// for by itself. Below, one minus it has thirteen digits.
+const nearlyCertain = 0.999
+
+// Both writes P(y = −1) and P(y = +1) at each view, each accurate by itself, and the Monte
+// Carlo standard error of the latter.
+func (o Outcome) Both(p Predictive, views *gauss.Views, both [][]float64, stderr []float64) {
+	value := make([]float64, len(both))
+	o.Probabilities(p, views, value, stderr)
+	for i, v := range value {
+		if both[i][0], both[i][1] = 1-v, v; v > nearlyCertain {
+			var other [1]float64
+			p.Expect(views.Slice(i, i+1), o[0], both[i][:1], other[:])
+			both[i][0] = min(1, max(0, both[i][0])) // rounding
+		}
 	}
 }
 
-// Choose is the best action at point j when outcome 1 has probability p1.
-func (u *Utility) Choose(j int, p1 float64) Choice {
-	s := u.Stakes(j)
-	return s.Choose(make([]float64, len(s.Table)), []float64{1 - p1, p1})
+// Pair does the same at a single view.
+func (o Outcome) Pair(p Predictive, view *gauss.Views, pair []float64) {
+	o.Both(p, view, [][]float64{pair}, make([]float64, 1))
 }
 
-// Actions writes the best action at every point.
-func (u *Utility) Actions(dst []int, p1 []float64) {
-	for j, p := range p1 {
-		dst[j] = u.Stakes(j).Best([]float64{1 - p, p}, -1)
+// Pair is the probabilities of two outcomes where all that is known is that of the second.
+func Pair(p1 float64) []float64 { return []float64{1 - p1, p1} }
+
+// Pairs are those of several cases.
+func Pairs(p1 []float64) [][]float64 {
+	all := make([][]float64, len(p1))
+	for i, p := range p1 {
+		all[i] = Pair(p)
+	}
+	return all
+}
+
+// Choose is the best action at point j when the outcomes have these probabilities.
+func (u *Utility) Choose(j int, p []float64) Choice {
+	s := u.Stakes(j)
+	return s.Choose(make([]float64, len(s.Table)), p)
+}
+
+// Actions writes the best action at every point, by the probabilities of the outcomes
+// there.
+func (u *Utility) Actions(dst []int, p [][]float64) {
+	for j := range p {
+		dst[j] = u.Stakes(j).Best(p[j], -1)
 	}
 }
 
 // Expected is the full expected utility of the actions, Σ_j w_j U(a_j | x_j).
-func (u *Utility) Expected(actions []int, p1 []float64) float64 {
+func (u *Utility) Expected(actions []int, p [][]float64) float64 {
 	sum := 0.0
 	for j, a := range actions {
-		sum += u.weights[j] * u.Stakes(j).Expected(a, []float64{1 - p1[j], p1[j]})
+		sum += u.weights[j] * u.Stakes(j).Expected(a, p[j])
 	}
 	return sum
 }
@@ -64,14 +90,14 @@ type Regret struct {
 	Normalised float64
 }
 
-// Regret compares actions with the optimal ones when p1 are the true probabilities
-// of outcome 1. The differences are summed point by point, so that a small regret
+// Regret compares actions with the optimal ones when p are the true probabilities of the
+// outcomes. The differences are summed point by point, so that a small regret
 // is not lost in the rounding of two large utilities.
-func (u *Utility) Regret(actions []int, p1 []float64) Regret {
+func (u *Utility) Regret(actions []int, p [][]float64) Regret {
 	var r Regret
 	span := 0.0
 	for j, a := range actions {
-		s, w, p := u.Stakes(j), u.weights[j], []float64{1 - p1[j], p1[j]}
+		s, w, p := u.Stakes(j), u.weights[j], p[j]
 		taken, best, worst := s.Expected(a, p), s.Expected(s.Best(p, a), p), s.Expected(s.Worst(p), p)
 		r.Utility += w * taken
 		r.Best += w * best

@@ -24,7 +24,7 @@ func TestChoose(t *testing.T) {
 		for a, row := range table {
 			want[a] = row[0]*(1-p) + row[1]*p
 		}
-		c := u.Choose(1, p)
+		c := u.Choose(1, decision.Pair(p))
 		// Actions that differ by rounding are equal, and the first of them is taken.
 		rounding := 16 * 0x1p-52 * slices.Max(want)
 		if !slices.Equal(c.Expected, want) || want[c.Action] < slices.Max(want)-rounding {
@@ -35,7 +35,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("margin %v, want %v", c.Margin, lead)
 		}
 		actions := []int{-1, -1}
-		u.Actions(actions, []float64{1 - p, p})
+		u.Actions(actions, decision.Pairs([]float64{1 - p, p}))
 		if actions[1] != c.Action {
 			t.Errorf("Actions says %d, Choose %d", actions[1], c.Action)
 		}
@@ -61,11 +61,11 @@ func TestRegret(t *testing.T) {
 			worstU += weights[j] * worth(table).Expected(worst[j], odds(p))
 			takenU += weights[j] * worth(table).Expected(taken[j], odds(p))
 		}
-		r := u.Regret(taken, p1)
+		r := u.Regret(taken, decision.Pairs(p1))
 		bound := 1e-14 * bestU // roundings of sums of up to six terms
 		for what, pair := range map[string][2]float64{
 			"utility": {r.Utility, takenU}, "best": {r.Best, bestU}, "worst": {r.Worst, worstU}, "absolute": {r.Absolute, bestU - takenU},
-			"utility again": {r.Utility, u.Expected(taken, p1)},
+			"utility again": {r.Utility, u.Expected(taken, decision.Pairs(p1))},
 		} {
 			if !(math.Abs(pair[0]-pair[1]) <= bound) {
 				t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
@@ -75,11 +75,11 @@ func TestRegret(t *testing.T) {
 			if want := (bestU - takenU) / span; !(math.Abs(r.Normalised-want) <= 1e-10) {
 				t.Errorf("normalised regret %v, want %v", r.Normalised, want)
 			}
-			if got := u.Regret(worst, p1).Normalised; math.Abs(got-1) > 1e-14 {
+			if got := u.Regret(worst, decision.Pairs(p1)).Normalised; math.Abs(got-1) > 1e-14 {
 				t.Errorf("normalised regret of the worst actions: %v", got)
 			}
 		}
-		if got := u.Regret(best, p1); got.Absolute != 0 || got.Normalised != 0 {
+		if got := u.Regret(best, decision.Pairs(p1)); got.Absolute != 0 || got.Normalised != 0 {
 			t.Errorf("regret of the best actions: %+v", got)
 		}
 		if !(r.Absolute >= 0) || !(r.Normalised >= 0 && r.Normalised <= 1+1e-14) {
@@ -101,7 +101,7 @@ func TestSmallRegretIsKept(t *testing.T) {
 	}
 	p1[500] = 0.5 + hair
 	// Taking 0 there loses p − (1 − p) = 2·hair, a hair that is rounded to 2⁻⁵³.
-	if got, want := u.Regret(actions, p1).Absolute, 2*(p1[500]-0.5)/n; math.Abs(got-want) > 1e-12*want {
+	if got, want := u.Regret(actions, decision.Pairs(p1)).Absolute, 2*(p1[500]-0.5)/n; math.Abs(got-want) > 1e-12*want {
 		t.Errorf("regret %v, want %v", got, want)
 	}
 }
@@ -154,7 +154,7 @@ func TestTieHasNoRegret(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, _, _ := worth(table).Threshold()
-		if got := u.Regret([]int{0, 1}, []float64{p, p}); got.Absolute != 0 {
+		if got := u.Regret([]int{0, 1}, decision.Pairs([]float64{p, p})); got.Absolute != 0 {
 			t.Errorf("regret at the threshold of %v: %v", table, got)
 		}
 	})

@@ -38,7 +38,7 @@ func ExampleUtility_Regret() {
 		fmt.Println(err)
 		return
 	}
-	r := u.Regret([]int{0, 1, 0}, []float64{0.2, 0.6, 0.6})
+	r := u.Regret([]int{0, 1, 0}, decision.Pairs([]float64{0.2, 0.6, 0.6}))
 	fmt.Printf("%.4f of at most %.4f, normalised %.3f\n", r.Absolute, r.Best-r.Worst, r.Normalised)
 	// Output: 0.0667 of at most 0.3333, normalised 0.200
 }

@@ -61,14 +61,14 @@ func TestNewUtility(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Expected([]int{0, 1, 0}, []float64{0.1, 0.2, 0.3}); math.Abs(got-1) > 1e-15 {
+		if got := c.Expected([]int{0, 1, 0}, decision.Pairs([]float64{0.1, 0.2, 0.3})); math.Abs(got-1) > 1e-15 {
 			t.Errorf("weights %v add to %v", weights, got)
 		}
 	}
-	if got := u.Expected([]int{0, 0, 1}, []float64{0, 0.5, 1}); got != 0.25*1+0.75*1 {
+	if got := u.Expected([]int{0, 0, 1}, decision.Pairs([]float64{0, 0.5, 1})); got != 0.25*1+0.75*1 {
 		t.Errorf("expected utility %v", got)
 	}
-	if got := u.Expected([]int{1, 0, 0}, []float64{0, 0.5, 1}); got != 0.25*0.5 {
+	if got := u.Expected([]int{1, 0, 0}, decision.Pairs([]float64{0, 0.5, 1})); got != 0.25*0.5 {
 		t.Errorf("expected utility %v", got)
 	}
 	if u.Len() != 3 || u.Outcome() != decision.Probit() {

@@ -218,19 +218,21 @@ func (s *classifierSolver) answer(ctx context.Context, name string, f *fitted) (
 	// In parts, so that nobody waits long for an answer that is no longer wanted, or for a
 	// processor: a corrected marginal takes up to half a millisecond.
 	const part = 16
-	stderr := make([]float64, part)
+	both, stderr := decision.Pairs(a.Probability), make([]float64, part)
 	for i := 0; i < n && ctx.Err() == nil; i += part {
 		j := min(i+part, n)
-		decision.Probit().Probabilities(f, s.grid.Slice(i, j), a.Probability[i:j], stderr[:j-i])
+		decision.Probit().Both(f, s.grid.Slice(i, j), both[i:j], stderr[:j-i])
 	}
-	if !finite.All(a.Probability...) {
-		return nil, errNotFinite
+	for i, p := range both {
+		if a.Probability[i] = p[1]; !finite.All(p...) {
+			return nil, errNotFinite
+		}
 	}
 	a.Status = f.Status.String()
 	if f.note != nil {
 		a.Status += "; " + f.note()
 	}
-	s.utility.Actions(a.Action, a.Probability)
+	s.utility.Actions(a.Action, both)
 	return a, ctx.Err()
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/decision"
@@ -19,8 +21,9 @@ import (
 // batches: a sum over the grid has the error that its batches tell, whatever the
 // correlations between points that share their draws.
 type truth struct {
-	p, stderr   []float64
-	batches     [][]float64 // of p
+	p           [][]float64 // of the outcomes, at each point
+	stderr      []float64
+	batches     [][][]float64 // of p
 	draws       int
 	proposed    int
 	logEvidence float64
@@ -54,8 +57,11 @@ func newTruth(ctx context.Context, m *infer.Model, grid *gauss.Views) (*truth, e
 	}
 	draws := max(min(effort/n/batches, mostDraws, int(affordable)), fewDraws)
 	t := &truth{
-		p: make([]float64, n), stderr: make([]float64, n), draws: batches * draws,
+		p: make([][]float64, n), stderr: make([]float64, n), draws: batches * draws,
 		logEvidence: survey.LogEvidence, logError: survey.LogEvidenceError,
+	}
+	for j := range t.p {
+		t.p[j] = make([]float64, 2)
 	}
 	for b := range batches {
 		r, err := infer.Exact{Draws: draws, EvidencePoints: 1, Seed: seed + 1 + uint64(b)}.Fit(ctx, m)
@@ -63,15 +69,15 @@ func newTruth(ctx context.Context, m *infer.Model, grid *gauss.Views) (*truth, e
 			return nil, outOfReach(err)
 		}
 		t.proposed += r.Status.Sweeps
-		value, stderr := make([]float64, n), make([]float64, n)
-		decision.Probit().Probabilities(r, grid, value, stderr)
-		t.batches = append(t.batches, value)
-		for j, v := range value {
-			t.p[j] += v / batches
+		both, stderr := decision.Pairs(make([]float64, n)), make([]float64, n)
+		decision.Probit().Both(r, grid, both, stderr)
+		t.batches = append(t.batches, both)
+		for j, v := range both {
+			floats.AddScaled(t.p[j], 1.0/batches, v)
 			t.stderr[j] = math.Hypot(t.stderr[j], stderr[j]/batches)
 		}
 	}
-	if !finite.All(t.p...) || !finite.All(t.stderr...) || !finite.All(t.logEvidence, t.logError) {
+	if !finite.All(slices.Concat(t.p...)...) || !finite.All(t.stderr...) || !finite.All(t.logEvidence, t.logError) {
 		return nil, errNotFinite
 	}
 	return t, nil
@@ -96,7 +102,10 @@ func (t *truth) answer(u *decision.Utility) *ExactAnswer {
 		Draws:       t.draws,
 		Status:      fmt.Sprintf("%d independent draws, %.2g %% of the proposals accepted", t.draws, 100*float64(t.draws)/float64(t.proposed)),
 		LogEvidence: t.logEvidence, LogEvidenceError: t.logError,
-		Probability: t.p, StdErr: t.stderr, Action: make([]int, len(t.p)),
+		StdErr: t.stderr, Action: make([]int, len(t.p)),
+	}
+	for _, p := range t.p {
+		a.Probability = append(a.Probability, p[1])
 	}
 	u.Actions(a.Action, t.p)
 	a.ExpectedUtility = u.Expected(a.Action, t.p)
@@ -111,7 +120,7 @@ func (t *truth) answer(u *decision.Utility) *ExactAnswer {
 // doubtful reports whether the draws leave the best action at a point in doubt.
 func (t *truth) doubtful(u *decision.Utility, j int) bool {
 	for _, r := range u.Stakes(j).Ranges()[1:] {
-		if math.Abs(t.p[j]-r.From) < 2*t.stderr[j] {
+		if math.Abs(t.p[j][1]-r.From) < 2*t.stderr[j] {
 			return true
 		}
 	}
@@ -129,7 +138,7 @@ func (t *truth) regret(u *decision.Utility, best, actions []int) *Regret {
 		}
 		stakes := u.Stakes(j)
 		for b := range losses {
-			p := []float64{1 - t.batches[b][j], t.batches[b][j]}
+			p := t.batches[b][j]
 			losses[b] += (stakes.Expected(best[j], p) - stakes.Expected(a, p)) / float64(len(actions))
 		}
 	}

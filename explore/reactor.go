@@ -45,8 +45,11 @@ type ReactorView struct {
 // ReactorAnswer is what one method says of a reactor.
 type ReactorAnswer struct {
 	reactor.Answer
-	ProbabilityAbove float64   `json:"probability_above"` // P(state > threshold)
-	Density          []float64 `json:"density"`           // of the state, at each Phi
+	// ProbabilityAbove is P(state > threshold), and ProbabilityBelow the rest, of which one
+	// minus the first may have no digits left.
+	ProbabilityAbove float64   `json:"probability_above"`
+	ProbabilityBelow float64   `json:"probability_below"`
+	Density          []float64 `json:"density"` // of the state, at each Phi
 	// Agrees says that the action is that of the exact posterior, and Regret what it
 	// loses against that. Nil where there is no exact answer.
 	Agrees *bool   `json:"agrees"`

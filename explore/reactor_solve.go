@@ -88,10 +88,8 @@ func (s *reactorSolver) solve(ctx context.Context, d infer.Method) (*ReactorAnsw
 	if err != nil {
 		return nil, err
 	}
-	a := &ReactorAnswer{
-		Answer: *known, ProbabilityAbove: s.above(s.utility, known.Posterior),
-		Density: make([]float64, len(s.view.Phi)),
-	}
+	p := s.outcomes(s.utility, known.Posterior)
+	a := &ReactorAnswer{Answer: *known, ProbabilityBelow: p[0], ProbabilityAbove: p[1], Density: make([]float64, len(s.view.Phi))}
 	sd := math.Sqrt(a.Variance)
 	density := func(phi float64) float64 { return normal.Density((phi-a.Mean)/sd) / sd }
 	threshold := func(p float64) float64 { return a.Mean - sd*normal.Quantile(p) }
@@ -109,11 +107,11 @@ func (s *reactorSolver) solve(ctx context.Context, d infer.Method) (*ReactorAnsw
 	return a, err
 }
 
-// above is the probability of the state above the threshold of a utility.
-func (s *reactorSolver) above(u *decision.Utility, q infer.Posterior) float64 {
-	var above, stderr [1]float64
-	u.Outcome().Probabilities(q, s.phi, above[:], stderr[:])
-	return above[0]
+// outcomes are the probabilities of a state below the threshold of a utility, and above.
+func (s *reactorSolver) outcomes(u *decision.Utility, q infer.Posterior) []float64 {
+	both := make([]float64, 2)
+	u.Outcome().Pair(q, s.phi, both)
+	return both
 }
 
 // sweepTolerance is what a run at one of many thresholds is settled to. Package
@@ -153,11 +151,11 @@ func (s *reactorSolver) sweep(ctx context.Context, d infer.Method, a *ReactorAns
 		if err != nil {
 			return run{threshold: threshold, err: err}
 		}
-		above := s.above(u, r)
-		if math.IsNaN(above) {
+		p := s.outcomes(u, r)
+		if !finite.All(p...) {
 			return run{threshold: threshold, err: errNotFinite}
 		}
-		return run{threshold: threshold, action: u.Choose(0, above).Action, unsettled: !r.Status.Converged, held: r.Status.ActionsHeld}
+		return run{threshold: threshold, action: u.Choose(0, p).Action, unsettled: !r.Status.Converged, held: r.Status.ActionsHeld}
 	})
 	return err
 }
@@ -166,7 +164,7 @@ func (s *reactorSolver) sweep(ctx context.Context, d infer.Method, a *ReactorAns
 // that is not is left out of it.
 func (a *ReactorAnswer) finite() bool {
 	a.LogEvidence = finiteOrNil(a.LogEvidence)
-	numbers := append([]float64{a.Mean, a.Variance, a.ProbabilityAbove, a.Floor}, a.ExpectedUtility...)
+	numbers := append([]float64{a.Mean, a.Variance, a.ProbabilityBelow, a.ProbabilityAbove, a.Floor}, a.ExpectedUtility...)
 	if a.TiltedMean != nil {
 		numbers = append(numbers, *a.TiltedMean, *a.TiltedVariance)
 	}
@@ -188,10 +186,11 @@ func (s *reactorSolver) compare() {
 	if len(answers) == 0 || answers[0].Method != "exact" {
 		return
 	}
+	truth := [][]float64{{answers[0].ProbabilityBelow, answers[0].ProbabilityAbove}}
 	for i := range answers {
 		a := &answers[i]
 		agrees := *a.Action == *answers[0].Action
 		a.Agrees = &agrees
-		a.Regret = newRegret(s.utility.Regret([]int{*a.Action}, []float64{answers[0].ProbabilityAbove}))
+		a.Regret = newRegret(s.utility.Regret([]int{*a.Action}, truth))
 	}
 }

@@ -264,3 +264,38 @@ func TestReactorWithoutClutter(t *testing.T) {
 	near(t, "flip of EP", v.Answers[1].Ranges[0].To, flip, 1e-7)
 	near(t, "flip of VI", v.Answers[3].Ranges[0].To, flip, 1e-7)
 }
+
+// At any ratio of utilities an action is the best by the probability of what is all but
+// impossible, which one minus that of the rest does not tell.
+func TestReactorAtExtremeRatios(t *testing.T) {
+	seen := make(map[string]map[int]bool)
+	for _, ratio := range []float64{1, 1e12, 1e15, 1e18, 1e30, 1e60, 1e90} {
+		v, err := explore.Reactor{
+			Data: []float64{4.1, 3.9, 4, 4.2, 3.8}, NoiseVariance: new(0.1), Threshold: 2.5, ClutterWeight: new(0.0),
+			Utility: [][]float64{{1, 0}, {0, 1 / ratio}}, // worth it below the threshold, and above
+		}.Solve(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range v.Answers {
+			want := 1
+			if ratio*a.ProbabilityBelow > a.ProbabilityAbove {
+				want = 0
+			}
+			if *a.Action != want {
+				t.Errorf("%s at %g: action %d, where P is %g below and %g above", a.Method, ratio, *a.Action, a.ProbabilityBelow, a.ProbabilityAbove)
+			}
+			if a.ProbabilityAbove == 1 { // to rounding
+				if seen[a.Method] == nil {
+					seen[a.Method] = make(map[int]bool)
+				}
+				seen[a.Method][*a.Action] = true
+			}
+		}
+	}
+	for _, name := range []string{"exact", "ep", "vi"} {
+		if len(seen[name]) != 2 {
+			t.Errorf("%s: actions %v, so that nothing is tested", name, seen[name])
+		}
+	}
+}

@@ -164,7 +164,7 @@ func (t *Trial) judge(at places, answers []answer, exact truth) {
 		for s := range Shifts() {
 			of := at.of[s]
 			cost := (2 - u10) / float64(len(of))
-			p := gather(exact.p, of)
+			p := decision.Pairs(gather(exact.p, of))
 			utility, err := decision.NewUtility(decision.Probit(), len(of), nil, table)
 			if err != nil {
 				panic(err) // the table is a constant, and there are points
@@ -179,7 +179,7 @@ func (t *Trial) judge(at places, answers []answer, exact truth) {
 			var r, e, b []float64
 			actions := make([]int, len(of))
 			for _, a := range answers {
-				utility.Actions(actions, gather(a[u][s], of))
+				utility.Actions(actions, decision.Pairs(gather(a[u][s], of)))
 				result := utility.Regret(actions, p)
 				span := result.Best - result.Worst
 				r = append(r, result.Normalised)

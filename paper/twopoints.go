@@ -78,8 +78,9 @@ func NewTwoPoints(ctx context.Context) (*TwoPoints, error) {
 		return nil, err
 	}
 	actions := make([]int, points)
-	utility.Actions(actions, p)
-	t.ExpectedUtility = utility.Expected(actions, p)
+	pairs := decision.Pairs(p)
+	utility.Actions(actions, pairs)
+	t.ExpectedUtility = utility.Expected(actions, pairs)
 	// The utility's own table of normals is good to 1e-9.
 	weighted, err := infer.Grid{Actions: actions, Tolerance: 1e-8}.Fit(ctx, &calibrated)
 	if err != nil {

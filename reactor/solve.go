@@ -143,9 +143,9 @@ func (p Problem) decide(a *Answer) error {
 	if err != nil {
 		return err
 	}
-	var above, stderr [1]float64
-	u.Outcome().Probabilities(a.Posterior, p.views(1), above[:], stderr[:])
-	c := u.Choose(0, above[0])
+	var both [2]float64
+	u.Outcome().Pair(a.Posterior, p.views(1), both[:])
+	c := u.Choose(0, both[:])
 	a.Action, a.ExpectedUtility = &c.Action, c.Expected
 	return nil
 }
