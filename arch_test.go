@@ -112,14 +112,16 @@ func TestNobodyInjectsFaults(t *testing.T) {
 // own; the others that are started do so themselves, and are known here.
 func TestGoroutinesAreWatched(t *testing.T) {
 	watched := map[string]int{
-		"level3/team.go":      1, // helpers catch what panics in a task
-		"data/read.go":        2, // tasks.Try around a chunk and around reading it
-		"data/input.go":       1, // tasks.Try around a read
-		"cmd/lossep/input.go": 1, // waiting for a file to open
-		"server/batch.go":     1, // so does finish
-		"server/calibrate.go": 1, // tasks.Try
-		"server/serve.go":     1, // http.Server catches what panics in a handler
-		"cmd/lossep/serve.go": 3, // tasks.Try around reloads; waiting for a browser
+		"level3/team.go":       1, // helpers catch what panics in a task
+		"data/read.go":         2, // tasks.Try around a chunk and around reading it
+		"data/input.go":        1, // tasks.Try around a read
+		"cmd/lossep/input.go":  1, // waiting for a file to open
+		"server/batch.go":      1, // so does finish
+		"server/calibrate.go":  1, // tasks.Try
+		"server/serve.go":      1, // http.Server catches what panics in a handler
+		"cmd/lossep/serve.go":  3, // tasks.Try around reloads; waiting for a browser
+		"worker/session.go":    1, // tasks.Try around a request
+		"cmd/lossep/worker.go": 1, // waits, and ends the process
 	}
 	start := regexp.MustCompile(`(?m)^\s*go (func\b|[\w.]+\()|sync\.WaitGroup|\btime\.AfterFunc`)
 	for path, text := range sources(t) {

@@ -93,7 +93,7 @@ func (b *binding) readTable(t *Table, use func(row int, f *field, v reading) (pr
 		if errs[block] != nil {
 			return nil, errs[block]
 		}
-		total.add(reports[block])
+		total.Add(reports[block])
 	}
 	return total, nil
 }

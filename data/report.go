@@ -59,8 +59,8 @@ func (p *Report) addFar(f Far) {
 	p.Far = append(p.Far, f)
 }
 
-// add adds the counts of rows that come later.
-func (p *Report) add(later *Report) {
+// Add adds the counts of rows that come later, encoded by the same recipe.
+func (p *Report) Add(later *Report) {
 	p.Rows += later.Rows
 	for _, u := range later.Unseen {
 		p.addUnseen(u)

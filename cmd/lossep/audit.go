@@ -23,8 +23,7 @@ const auditSignature = "lossep audit"
 
 func newAudit() *cobra.Command {
 	var o audit.Options
-	var method, out, test string
-	var methods, mend []string
+	var out, test string
 	var useExample bool
 	c := &cobra.Command{
 		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
@@ -57,44 +56,20 @@ not seen: out-of-fold, or of a test set.`,
 	flags := c.Flags()
 	rows := addDataFlags(flags)
 	utility := addUtilityFlags(flags)
-	addModelFlags(c, &o.Fit, &method)
-	flags.Lookup("method").Usage = "the method whose decisions are audited: " + flags.Lookup("method").Usage
-	flags.StringSliceVar(&methods, "methods", nil, "the methods it is compared with (default all of them)")
-	flags.IntVar(&o.Folds, "folds", audit.DefaultFolds, "parts of a cross-validation")
-	flags.IntVar(&o.Repeats, "repeats", 1, "number of cross-validations")
-	flags.StringVar(&o.Groups, "groups", "", "the column of cases that belong together, such as patients: never divided, and one unit in intervals; not decided by")
-	flags.StringVar(&o.Time, "time", "", "a column of times: each part is decided by what was before it; not decided by")
+	named := addAuditFlags(c, &o)
 	flags.StringVar(&test, "test", "", "a table of cases to decide that nothing is learned from")
-	flags.StringVar(&o.By, "by", "", "a column whose values are reported apart, such as a group of people")
-	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here; can be repeated")
-	flags.StringSliceVar(&mend, "recalibrate", []string{"isotonic", "platt", "gp"}, "how to recalibrate probabilities made elsewhere; none for not at all")
-	flags.IntVar(&o.References, "references", 1, "folds on which decisions are compared with those of the exact posterior")
 	flags.StringVar(&out, "out", "audit-out", "folder to write to")
 	flags.BoolVar(&useExample, "example", false, "audit the embedded data set, screening for breast cancer, in 5 folds unless --folds is given")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		o.Fit.Method, o.Methods, o.Fit.MaxMemory = lossep.Method(method), nil, maxMemory(c)
+		o.Fit.MaxMemory = maxMemory(c)
 		if err := exampleAlone(flags, useExample); err != nil {
-			return err
-		}
-		if err := atLeast(flags, map[string]int{"folds": 2, "repeats": 1}); err != nil {
-			return err
-		}
-		if err := checkSize(flags, &o.Fit); err != nil {
 			return err
 		}
 		if useExample && !flags.Changed("folds") {
 			o.Folds = 5 // the first thing to try takes half a minute
 		}
-		for _, name := range methods {
-			o.Methods = append(o.Methods, lossep.Method(strings.TrimSpace(name)))
-		}
-		if o.Recalibrations = nil; len(o.Probabilities) > 0 && !slices.Equal(mend, []string{"none"}) {
-			for _, name := range mend {
-				o.Recalibrations = append(o.Recalibrations, audit.Recalibration(strings.TrimSpace(name)))
-			}
-		}
-		if err := probabilitiesAlone(flags, o.Probabilities); err != nil {
+		if err := named.complete(c, &o); err != nil {
 			return err
 		}
 		a, name, err := prepareAudit(c, rows, utility, o, test, args)
@@ -136,6 +111,51 @@ not seen: out-of-fold, or of a test set.`,
 		})
 	}
 	return c
+}
+
+// auditNames are options of an audit that have to be looked up or divided first.
+type auditNames struct {
+	method        string
+	methods, mend []string
+}
+
+// addAuditFlags adds what an audit is told beside its rows and costs.
+func addAuditFlags(c *cobra.Command, o *audit.Options) *auditNames {
+	n := new(auditNames)
+	flags := c.Flags()
+	addModelFlags(c, &o.Fit, &n.method)
+	flags.Lookup("method").Usage = "the method whose decisions are audited: " + flags.Lookup("method").Usage
+	flags.StringSliceVar(&n.methods, "methods", nil, "the methods it is compared with (default all of them)")
+	flags.IntVar(&o.Folds, "folds", audit.DefaultFolds, "parts of a cross-validation")
+	flags.IntVar(&o.Repeats, "repeats", 1, "number of cross-validations")
+	flags.StringVar(&o.Groups, "groups", "", "the column of cases that belong together, such as patients: never divided, and one unit in intervals; not decided by")
+	flags.StringVar(&o.Time, "time", "", "a column of times: each part is decided by what was before it; not decided by")
+	flags.StringVar(&o.By, "by", "", "a column whose values are reported apart, such as a group of people")
+	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here; can be repeated")
+	flags.StringSliceVar(&n.mend, "recalibrate", []string{"isotonic", "platt", "gp"}, "how to recalibrate probabilities made elsewhere; none for not at all")
+	flags.IntVar(&o.References, "references", 1, "folds on which decisions are compared with those of the exact posterior")
+	return n
+}
+
+// complete checks the flags and finishes the options.
+func (n *auditNames) complete(c *cobra.Command, o *audit.Options) error {
+	flags := c.Flags()
+	if err := atLeast(flags, map[string]int{"folds": 2, "repeats": 1}); err != nil {
+		return err
+	}
+	if err := checkSize(flags, &o.Fit); err != nil {
+		return err
+	}
+	o.Fit.Method, o.Methods, o.Recalibrations = lossep.Method(n.method), nil, nil
+	for _, name := range n.methods {
+		o.Methods = append(o.Methods, lossep.Method(strings.TrimSpace(name)))
+	}
+	if len(o.Probabilities) > 0 && !slices.Equal(n.mend, []string{"none"}) {
+		for _, name := range n.mend {
+			o.Recalibrations = append(o.Recalibrations, audit.Recalibration(strings.TrimSpace(name)))
+		}
+	}
+	return probabilitiesAlone(flags, o.Probabilities)
 }
 
 // auditOfTrees is how other programs' probabilities come into an audit.

@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/pages"
+)
+
+// audit measures what decisions on the rows of a table cost. The answer has the text of the
+// report and its files, by name.
+func (s *session) audit(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+	o, err := s.Audit(r.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Fit.Utility, err = r.Utility.spec(); err != nil {
+		return nil, nil, err
+	}
+	o.Fit.MaxMemory = s.MaxMemory
+	t, err := r.table(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := audit.New(t, o)
+	if o.Fit.Data.Positive == "" && asksPositive(err) {
+		o.Fit.Data.Positive = r.Fallback
+		a, err = audit.New(t, o)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	done := 0
+	folds, err := a.Run(ctx, nil, func(*audit.Fold) error {
+		done++
+		s.tell(r, map[string]any{"stage": "folds", "step": done, "steps": a.Len()})
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := a.Summarise(folds)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := &pages.Audit{Origin: s.Origin, Data: t.Name(), Result: result, Recipe: a.Problem().Recipe.Describe()}
+	var text bytes.Buffer
+	if err := found.WriteText(&text); err != nil {
+		return nil, nil, err
+	}
+	files, err := found.Files()
+	if err != nil {
+		return nil, nil, err
+	}
+	tensors := []Tensor{Raw("text", text.Bytes())}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		tensors = append(tensors, Raw(name, files[name]))
+	}
+	return map[string]any{}, tensors, nil
+}

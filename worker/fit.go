@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+)
+
+// fitted is the result of a fit.
+type fitted struct {
+	*Described
+	Seconds float64 `json:"seconds"` // from the table to the model
+}
+
+// fit fits a model to a table. The answer has the model file.
+func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+	start := time.Now()
+	o, err := s.Fit(r.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Utility, err = r.Utility.spec(); err != nil {
+		return nil, nil, err
+	}
+	o.MaxMemory = s.MaxMemory
+	o.Progress = s.progress(r)
+	t, err := r.table(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := lossep.Prepare(t, o)
+	if o.Data.Positive == "" && asksPositive(err) {
+		o.Data.Positive = r.Fallback
+		p, err = lossep.Prepare(t, o)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := p.Fit(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := file(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes := p.Notes
+	return fitted{s.keep(m, notes), time.Since(start).Seconds()}, []Tensor{model}, nil
+}
+
+// asksPositive tells whether an error is about which outcome is positive.
+func asksPositive(err error) bool {
+	var rows *data.Error
+	return errors.As(err, &rows) && len(rows.Ways) > 0 && rows.Ways[0].Option == data.WayPositive
+}
+
+// progress sends how far a fit has come, ten times a second at most.
+func (s *session) progress(r *request) func(lossep.Progress) {
+	var last time.Time
+	return func(p lossep.Progress) {
+		now := time.Now()
+		if now.Sub(last) < 100*time.Millisecond {
+			return
+		}
+		last = now
+		s.tell(r, map[string]any{
+			"stage": p.Stage, "step": p.Step, "steps": p.Steps, "pass": p.Pass, "log_evidence": p.LogEvidence,
+		})
+	}
+}
+
+// calibrate is the model calibrated to other costs. The answer has its file.
+func (s *session) calibrate(ctx context.Context, r *request) (any, []Tensor, error) {
+	m, err := s.models.get(r.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err := r.Utility.spec()
+	if err != nil {
+		return nil, nil, err
+	}
+	if spec != nil {
+		if spec, err = m.Bind(spec); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, err := m.Calibrate(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := file(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.keep(c, nil), []Tensor{model}, nil
+}

@@ -1,0 +1,227 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+)
+
+// blockRows is how many rows are predicted at a time: their features take little memory,
+// and a request that is cancelled ends soon.
+const blockRows = 4096
+
+// predicted is the result of predictions and decisions.
+type predicted struct {
+	Notes   []string `json:"notes"`   // on rows that are unlike the training rows
+	Unseen  []string `json:"unseen"`  // those of them about categories
+	Seconds float64  `json:"seconds"` // of computing
+	// Of decisions only.
+	Actions []string        `json:"actions,omitempty"`
+	Costs   bool            `json:"costs"`
+	Methods []lossep.Method `json:"methods,omitempty"` // of the columns of dissent
+}
+
+// blocks encodes the rows of a table and hands them over block by block.
+func (s *session) blocks(ctx context.Context, r *request, m *lossep.Model, t *data.Table, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
+	var report *data.Report
+	for from := 0; from < t.Len(); from += blockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		to := min(t.Len(), from+blockRows)
+		rows := t
+		if to-from < t.Len() {
+			list := make([]int, to-from)
+			for i := range list {
+				list[i] = from + i
+			}
+			rows = t.Subset(list)
+		}
+		x, found, err := m.Recipe().Apply(rows)
+		if err != nil {
+			return nil, err
+		}
+		if report == nil {
+			report = found
+		} else {
+			report.Add(found)
+		}
+		if err := use(x, from, to); err != nil {
+			return nil, inTable(err, t, from)
+		}
+	}
+	if !r.Unseen {
+		if err := report.Err(t.Name(), false); err != nil {
+			return nil, err
+		}
+	}
+	return report, nil
+}
+
+// inTable gives the error of a row of a block its place in the table.
+func inTable(err error, t *data.Table, from int) error {
+	if far, ok := err.(*lossep.FarError); ok {
+		return far.In(t.Place(from + far.Row))
+	}
+	return err
+}
+
+func (p *predicted) report(report *data.Report, start time.Time) {
+	p.Notes, p.Seconds = report.Lines(), time.Since(start).Seconds()
+	only := data.Report{Rows: report.Rows, Unseen: report.Unseen}
+	p.Unseen = only.Lines()
+}
+
+// predict gives the probabilities of all outcomes, and the latent mean and variance.
+func (s *session) predict(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+	m, err := s.models.get(r.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	t, err := r.table(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, outcomes := t.Len(), len(m.Utility().Outcomes())
+	probabilities := make([]float64, 0, n*outcomes)
+	moments := make([]float64, 0, 2*n)
+	report, err := s.blocks(ctx, r, m, t, func(x *mat.Dense, _, _ int) error {
+		predictions, err := m.Predict(x)
+		for _, p := range predictions {
+			probabilities = append(probabilities, p.Probabilities...)
+			moments = append(moments, p.Mean, p.Variance)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var found predicted
+	found.report(report, start)
+	return found, []Tensor{Floats("probabilities", probabilities, n, outcomes), Floats("latent", moments, n, 2)}, nil
+}
+
+// decide gives the action of every row, what is expected of each, the margin and the
+// probabilities of all outcomes; and what the other methods would do, if they are asked.
+func (s *session) decide(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+	spec, err := r.Utility.spec()
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.Model == 0 {
+		return s.decideGiven(r, f, spec)
+	}
+	m, err := s.models.get(r.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	t, err := r.table(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if spec == nil {
+		spec = m.Utility()
+	} else if spec, err = m.Bind(spec); err != nil {
+		return nil, nil, err
+	}
+	all, err := stakes(spec, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := newDecided(t.Len(), spec)
+	report, err := s.blocks(ctx, r, m, t, func(x *mat.Dense, from, to int) error {
+		decisions, err := m.Decide(x, part(all, from, to)...)
+		if err != nil {
+			return err
+		}
+		if r.Consult {
+			m.Consult(x, decisions)
+		}
+		for _, c := range decisions {
+			d.add(c.Choice, c.Probabilities)
+			d.dissent = append(d.dissent, len(c.Dissent))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
+	found.report(report, start)
+	return found, d.tensors(), nil
+}
+
+// decideGiven decides by probabilities that any program made, without a model. They are the
+// first tensor.
+func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec) (any, []Tensor, error) {
+	start := time.Now()
+	outcomes, _ := r.Options["outcomes"].([]any)
+	p, err := f.tensor(0)
+	if err != nil || p.Type != Float64 || len(p.Shape) != 2 || p.Shape[1] != len(outcomes) || spec == nil {
+		return nil, nil, &malformed{"decisions without a model need probabilities of every outcome, the outcomes' names and the costs"}
+	}
+	names := make([]string, len(outcomes))
+	for k, name := range outcomes {
+		names[k], _ = name.(string)
+	}
+	if err := spec.Bind(names...); err != nil {
+		return nil, nil, err
+	}
+	var all []decision.Stakes
+	if len(r.Columns) > 0 {
+		t, err := r.table(f)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t.Len() != p.Shape[0] {
+			return nil, nil, &malformed{"there are not as many costs as probabilities"}
+		}
+		if all, err = stakes(spec, t); err != nil {
+			return nil, nil, err
+		}
+	} else if all, err = spec.Cases(p.Shape[0], func(_ int, column string) (float64, error) {
+		return 0, &inputError{&lossep.InputError{What: "cost", Msg: "it depends on the column " + column + ", which is not given"}}
+	}); err != nil {
+		return nil, nil, err
+	}
+	d := newDecided(p.Shape[0], spec)
+	values := p.floats()
+	for i := range p.Shape[0] {
+		row := values[i*len(names) : (i+1)*len(names)]
+		d.add(all[i%len(all)].Choose(make([]float64, len(d.actions)), row), row)
+		d.dissent = append(d.dissent, 0)
+	}
+	return predicted{Actions: spec.Actions(), Costs: spec.Costs(), Seconds: time.Since(start).Seconds()}, d.tensors(), nil
+}
+
+// decided collects decisions.
+type decided struct {
+	actions, chosen, dissent        []int
+	expected, margin, probabilities []float64
+	rows, outcomes                  int
+}
+
+func newDecided(n int, spec *decision.Spec) *decided {
+	return &decided{rows: n, outcomes: len(spec.Outcomes()), actions: make([]int, len(spec.Actions()))}
+}
+
+func (d *decided) add(c decision.Choice, p []float64) {
+	d.chosen = append(d.chosen, c.Action)
+	d.expected = append(d.expected, c.Expected...)
+	d.margin = append(d.margin, c.Margin)
+	d.probabilities = append(d.probabilities, p...)
+}
+
+func (d *decided) tensors() []Tensor {
+	return []Tensor{
+		Ints("action", d.chosen, d.rows), Floats("expected", d.expected, d.rows, len(d.actions)), Floats("margin", d.margin, d.rows),
+		Floats("probabilities", d.probabilities, d.rows, d.outcomes), Ints("dissent", d.dissent, d.rows),
+	}
+}

@@ -1,0 +1,257 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/pages"
+)
+
+// Config is what the command gives a worker.
+type Config struct {
+	// MaxMemory is how many bytes may be taken: half of them for models, and a quarter for
+	// the requests under way.
+	MaxMemory int64
+	// Fit and Audit read options by their names. The maps' values are texts, numbers,
+	// booleans and lists of texts.
+	Fit   func(options map[string]any) (lossep.Options, error)
+	Audit func(options map[string]any) (audit.Options, error)
+	// Input tells an error that what was given caused, in words for whoever gave it.
+	Input func(error) (text string, ok bool)
+	// Origin is what audits name as their maker.
+	Origin pages.Origin
+}
+
+// Hello is the first frame of a worker.
+type Hello struct {
+	Protocol int    `json:"protocol"`
+	Version  string `json:"version"`
+}
+
+// Kind is that of an error.
+type Kind string
+
+// The kinds of errors.
+const (
+	Input     Kind = "input"     // what was given cannot be used; the text says why and what to do
+	Failed    Kind = "failed"    // it could be used, and there is no result
+	Forgotten Kind = "forgotten" // there is no such model
+	Cancelled Kind = "cancelled"
+	Internal  Kind = "internal" // a mistake in this program
+	Protocol  Kind = "protocol" // a mistake in the other
+)
+
+type failure struct {
+	Kind  Kind   `json:"kind"`
+	Text  string `json:"text"`
+	Stack string `json:"stack,omitempty"`
+}
+
+// request is the header of one.
+type request struct {
+	ID      uint64         `json:"id"`
+	Do      string         `json:"do"`
+	Cancel  uint64         `json:"cancel"`
+	Forget  []uint64       `json:"forget"` // models
+	Model   uint64         `json:"model"`
+	Options map[string]any `json:"options"`
+	Columns []column       `json:"columns"`
+	Utility *utility       `json:"utility"`
+	Consult bool           `json:"consult"` // ask the other methods
+	Unseen  bool           `json:"unseen"`  // allow columns of which no category is known
+	Name    string         `json:"name"`    // of a table
+	// Fallback is the positive outcome where neither is given nor by convention.
+	Fallback string `json:"fallback"`
+}
+
+// answer is the header of one.
+type answer struct {
+	ID       uint64   `json:"id"`
+	Result   any      `json:"result,omitempty"`
+	Progress any      `json:"progress,omitempty"`
+	Error    *failure `json:"error,omitempty"`
+}
+
+// session is one run of a worker.
+type session struct {
+	Config
+	out    *writer
+	models *shelf
+
+	mu      sync.Mutex
+	cancels map[uint64]context.CancelFunc // of the requests under way
+	taken   int64                         // bytes of their frames
+}
+
+// Serve answers the requests that come from in until it ends, which is no error.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	s := &session{Config: c, out: &writer{to: out}, models: newShelf(c.MaxMemory / 2), cancels: make(map[uint64]context.CancelFunc)}
+	if err := s.out.write(Hello{Version, lossep.Version}); err != nil {
+		return err
+	}
+	for {
+		f, err := readFrame(in, s.room())
+		var header json.RawMessage
+		var large *tooLarge
+		var wrong *malformed
+		switch {
+		case err == nil, errors.As(err, &wrong):
+			header = f.Header
+		case errors.As(err, &large):
+			header = large.header
+		case err == io.EOF:
+			return nil
+		default:
+			if errors.Is(err, errFrame) {
+				_ = s.out.write(answer{Error: &failure{Kind: Protocol, Text: err.Error()}})
+			}
+			return err
+		}
+		r := new(request)
+		if e := json.Unmarshal(header, r); e != nil && err == nil {
+			err = &malformed{e.Error()}
+		}
+		switch {
+		case large != nil:
+			err = s.answer(r.ID, nil, nil, &inputError{err})
+		case err != nil:
+			err = s.out.write(answer{ID: r.ID, Error: &failure{Kind: Protocol, Text: err.Error()}})
+		default:
+			err = s.begin(ctx, r, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// room is how many bytes the next frame may have.
+func (s *session) room() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.MaxMemory/4 - s.taken
+}
+
+// begin starts work on a request, or does what needs none.
+func (s *session) begin(ctx context.Context, r *request, f *Frame) error {
+	s.models.forget(r.Forget)
+	if r.Cancel != 0 {
+		s.mu.Lock()
+		cancel := s.cancels[r.Cancel]
+		s.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+	}
+	if r.Do == "" {
+		return nil
+	}
+	size := int64(0)
+	for _, t := range f.Tensors {
+		size += int64(len(t.data))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s.mu.Lock()
+	_, twice := s.cancels[r.ID]
+	if !twice && r.ID != 0 {
+		s.cancels[r.ID] = cancel
+		s.taken += size
+	}
+	s.mu.Unlock()
+	if twice || r.ID == 0 {
+		cancel()
+		return s.out.write(answer{ID: r.ID, Error: &failure{Kind: Protocol, Text: fmt.Sprintf("a request needs a number of its own, and has %d", r.ID)}})
+	}
+	go func() {
+		var result any
+		var tensors []Tensor
+		err := tasks.Try(func() (err error) {
+			result, tensors, err = s.do(ctx, r, f)
+			return err
+		})
+		f = nil
+		cancel()
+		s.mu.Lock()
+		delete(s.cancels, r.ID)
+		s.taken -= size
+		s.mu.Unlock()
+		_ = s.answer(r.ID, result, tensors, err) // whom nobody reads any more: the input ends as well
+	}()
+	return nil
+}
+
+// do is the work.
+func (s *session) do(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+	switch r.Do {
+	case "fit":
+		return s.fit(ctx, r, f)
+	case "load":
+		return s.load(f)
+	case "predict":
+		return s.predict(ctx, r, f)
+	case "decide":
+		return s.decide(ctx, r, f)
+	case "calibrate":
+		return s.calibrate(ctx, r)
+	case "audit":
+		return s.audit(ctx, r, f)
+	}
+	return nil, nil, &malformed{fmt.Sprintf("there is nothing called %q to do", r.Do)}
+}
+
+// tell sends progress.
+func (s *session) tell(r *request, progress any) {
+	_ = s.out.write(answer{ID: r.ID, Progress: progress}) // as answers are
+}
+
+// inputError is one that the request caused.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// answer sends a result, or what went wrong.
+func (s *session) answer(id uint64, result any, tensors []Tensor, err error) error {
+	if err == nil {
+		if err = s.out.write(answer{ID: id, Result: result}, tensors...); err == nil {
+			return nil
+		}
+		var unsupported *json.UnsupportedValueError
+		if !errors.As(err, &unsupported) {
+			return err
+		}
+		// A number that is none, which nothing should have let pass: say so.
+	}
+	return s.out.write(answer{ID: id, Error: s.failureOf(err)})
+}
+
+func (s *session) failureOf(err error) *failure {
+	var panicked *tasks.Panic
+	var given *inputError
+	var wrong *malformed
+	switch {
+	case errors.As(err, &panicked):
+		return &failure{Internal, "this is a mistake in lossep and not in what it was given; please report it: " + err.Error(), string(panicked.Stack)}
+	case errors.Is(err, context.Canceled):
+		return &failure{Kind: Cancelled, Text: "cancelled"}
+	case errors.Is(err, errForgotten):
+		return &failure{Kind: Forgotten, Text: err.Error()}
+	case errors.As(err, &wrong):
+		return &failure{Kind: Protocol, Text: err.Error()}
+	case errors.As(err, &given):
+		return &failure{Kind: Input, Text: err.Error()}
+	}
+	if text, ok := s.Input(err); ok {
+		return &failure{Kind: Input, Text: text}
+	}
+	return &failure{Kind: Failed, Text: err.Error()}
+}
