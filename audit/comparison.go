@@ -33,6 +33,10 @@ type Comparison struct {
 	// Needed is about how many cases like these would tell a difference of this size in
 	// four of five samples; 0 where these suffice, or none would.
 	Needed int `json:"cases_needed,omitempty"`
+	// TooFew says that hardly any case costs more or less by the one than by the other, so
+	// that no difference between them could be called significant, or none could be relied
+	// on: together they are fewer than five of the largest difference there could be.
+	TooFew bool `json:"too_few"`
 }
 
 // Significant tells whether a difference is more than chance at Level.
@@ -70,24 +74,13 @@ func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, 
 
 // calibrations compare what depends on the utility with what does not.
 func (a *Audit) calibrations(scores []Score) ([]Comparison, error) {
-	all := []Comparison{}
-	var family []int
+	var pairs [][2]string
 	for _, method := range lossep.Methods() {
-		calibrated, plain := find(scores, string(method)), find(scores, string(method.Plain()))
-		if calibrated == nil || plain == nil {
-			continue
+		if calibrated, plain := string(method), string(method.Plain()); find(scores, calibrated) != nil && find(scores, plain) != nil {
+			pairs = append(pairs, [2]string{calibrated, plain})
 		}
-		c, err := a.against(*calibrated, *plain)
-		if err != nil {
-			return nil, err
-		}
-		if !c.Identical {
-			family = append(family, len(all))
-		}
-		all = append(all, c)
 	}
-	correct(all, family)
-	return all, nil
+	return a.pairs(scores, pairs)
 }
 
 // recalibrations compare probabilities with what they are after recalibration, corrected
@@ -95,19 +88,33 @@ func (a *Audit) calibrations(scores []Score) ([]Comparison, error) {
 func (a *Audit) recalibrations(scores []Score) ([]Comparison, error) {
 	all := []Comparison{}
 	for _, column := range a.opt.Probabilities {
-		var family []int
+		var pairs [][2]string
 		for _, r := range a.opt.Recalibrations {
-			c, err := a.against(*find(scores, recalibrated(column, r)), *find(scores, column))
-			if err != nil {
-				return nil, err
-			}
-			if !c.Identical {
-				family = append(family, len(all))
-			}
-			all = append(all, c)
+			pairs = append(pairs, [2]string{recalibrated(column, r), column})
 		}
-		correct(all, family)
+		of, err := a.pairs(scores, pairs)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
 	}
+	return all, nil
+}
+
+// pairs compares the first of each with the second, corrected among those that differ.
+func (a *Audit) pairs(scores []Score, pairs [][2]string) ([]Comparison, error) {
+	all := []Comparison{}
+	var family []int
+	for k, names := range pairs {
+		c, err := a.against(*find(scores, names[0]), *find(scores, names[1]))
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, c); !c.Identical {
+			family = append(family, k)
+		}
+	}
+	correct(all, family)
 	return all, nil
 }
 
@@ -124,20 +131,28 @@ func (a *Audit) against(s, than Score) (Comparison, error) {
 	if c.Identical = c.Flips == 0; c.Identical {
 		return c, nil
 	}
-	diff := make([]float64, len(s.losses))
-	for i := range diff {
-		diff[i] = s.losses[i] - than.losses[i]
-	}
-	e, err := a.cases.Mean(diff, a.differences(s.choices, than.choices), Level)
+	within := a.differences(s.choices, than.choices)
+	e, err := a.cases.Difference(s.losses, than.losses, within, Level)
 	if err != nil {
 		return c, fmt.Errorf("%s against %s: %w", s.Method, than.Method, err)
 	}
 	c.Difference, c.StdErr, c.Low, c.High, c.P = e.Mean, e.StdErr, e.Low, e.High, e.P(0)
 	c.Corrected = c.P
+	c.TooFew = a.tooFew(s.losses, than.losses, within)
 	if needed := e.Needed(power) * float64(a.rows) / float64(e.N); c.P >= 1-Level && needed < 1e9 {
 		c.Needed = int(math.Ceil(needed))
 	}
 	return c, nil
+}
+
+// tooFew adds up by how much cases differ, in units of the most that they could.
+func (a *Audit) tooFew(losses, others []float64, within *compare.Range) bool {
+	sum := 0.0
+	for i := range losses {
+		sum += a.weights[i] * math.Abs(losses[i]-others[i])
+	}
+	// Weights are relative: what counts is the number of cases.
+	return sum*float64(a.rows)/a.total < few*max(-within.Least, within.Most)
 }
 
 // correct makes Holm's correction within a family.

@@ -191,14 +191,15 @@ func (a *Audit) importances(folds []*Fold) ([]Importance, error) {
 	var all []Importance
 	var p []float64
 	for c := range folds[0].Permuted {
-		more := make([]float64, a.len())
+		before, after := make([]float64, a.len()), make([]float64, a.len())
 		one := Importance{Column: folds[0].Permuted[c].Column}
 		for _, f := range folds {
 			if len(f.Permuted) != len(folds[0].Permuted) {
 				return nil, nil // too much for one of them
 			}
 			for k, i := range f.Rows {
-				more[i] += a.part() * (f.Permuted[c].Losses[k] - f.Unpermuted[k])
+				before[i] += a.part() * f.Unpermuted[k]
+				after[i] += a.part() * f.Permuted[c].Losses[k]
 				one.Changed += a.part() * a.weights[i] * f.Permuted[c].Changed[k] / a.total
 			}
 		}
@@ -206,7 +207,7 @@ func (a *Audit) importances(folds []*Fold) ([]Importance, error) {
 			all, p = append(all, one), append(p, 1)
 			continue
 		}
-		e, err := a.cases.Mean(more, within, Level)
+		e, err := a.cases.Difference(after, before, within, Level)
 		if err != nil {
 			return nil, err
 		}

@@ -9,109 +9,31 @@ import (
 	"github.com/lossep/lossep/compare"
 )
 
-// ranking is the cases of one repeat by the probability of an outcome, the most probable
-// first.
-type ranking struct {
-	rows     []int
-	ends     []int // of each group of equal probabilities, one past its last
-	positive []bool
-}
-
-// Four cases that could have been stand after the others in weights: of either outcome
-// with the highest and with the lowest probability of all.
-const (
-	positiveFirst = iota
-	negativeFirst
-	positiveLast
-	negativeLast
-	extremeCases
-)
-
-func (a *Audit) rankings(model string, folds []*Fold) []ranking {
-	all := make([]ranking, a.opt.Repeats)
-	p := make([]float64, a.len())
+// rankings are the cases of each repeat by the probability of the positive outcome, the
+// most probable first.
+func (a *Audit) rankings(model string, folds []*Fold) []compare.Ranking {
+	rows, p := make([][]int, a.opt.Repeats), make([][]float64, a.opt.Repeats)
+	for r := range p {
+		p[r] = make([]float64, a.len())
+	}
+	for _, f := range folds {
+		rows[f.Repeat] = append(rows[f.Repeat], f.Rows...)
+		for k, i := range f.Rows {
+			p[f.Repeat][i] = f.Answers[model][k][1]
+		}
+	}
+	all := make([]compare.Ranking, a.opt.Repeats)
 	for r := range all {
-		var k ranking
-		for _, f := range folds {
-			if f.Repeat == r {
-				for j, i := range f.Rows {
-					p[i] = f.Answers[model][j][1]
-					k.rows = append(k.rows, i)
-				}
-			}
-		}
-		slices.SortStableFunc(k.rows, func(i, j int) int { return cmp.Compare(p[j], p[i]) })
-		for n, i := range k.rows {
-			k.positive = append(k.positive, a.outcome(i) == 1)
-			if n+1 == len(k.rows) || p[k.rows[n+1]] != p[i] {
-				k.ends = append(k.ends, n+1)
-			}
-		}
-		all[r] = k
+		all[r] = compare.Rank(rows[r], func(i int) float64 { return p[r][i] }, func(i int) bool { return a.outcome(i) == 1 })
 	}
 	return all
 }
 
-// climb visits the groups of equal probability from the highest to the lowest, with the
-// weight of positive and of negative cases in each.
-func (k ranking) climb(weights []float64, visit func(positive, negative float64)) {
-	extra := weights[len(weights)-extremeCases:]
-	visit(extra[positiveFirst], extra[negativeFirst])
-	start := 0
-	for _, end := range k.ends {
-		positive, negative := 0.0, 0.0
-		for n := start; n < end; n++ {
-			if w := weights[k.rows[n]]; k.positive[n] {
-				positive += w
-			} else {
-				negative += w
-			}
-		}
-		visit(positive, negative)
-		start = end
-	}
-	visit(extra[positiveLast], extra[negativeLast])
-}
-
-// area is that under the receiver operating characteristic: the probability that of a
-// positive and a negative case the positive one has the higher probability.
-func (k ranking) area(weights []float64) float64 {
-	above, ordered, negatives := 0.0, 0.0, 0.0
-	k.climb(weights, func(positive, negative float64) {
-		ordered += negative * (above + positive/2)
-		above += positive
-		negatives += negative
-	})
-	return ordered / (above * negatives)
-}
-
-// precision is the average precision: the mean over positive cases of the share of
-// positive cases among those at least as probable. The negative case before all others,
-// which could have been, is left out: it would halve the mean, however many there are.
-func (k ranking) precision(weights []float64) float64 {
-	weights[len(weights)-extremeCases+negativeFirst] = 0
-	above, all, sum := 0.0, 0.0, 0.0
-	k.climb(weights, func(positive, negative float64) {
-		above += positive
-		all += positive + negative
-		if positive > 0 {
-			sum += positive * above / all
-		}
-	})
-	return sum / above
-}
-
-// ranked is a statistic of rankings, averaged over repeats, with its interval.
-func (a *Audit) ranked(rankings []ranking, statistic func(ranking, []float64) float64) *Measure {
+// ranked is a statistic of rankings with its interval.
+func (a *Audit) ranked(statistic func([]compare.Ranking, float64, *rand.Rand) (value, low, high float64), rankings []compare.Ranking) *Measure {
 	rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, 1<<32)) // the same for all models
-	e := a.cases.Bootstrap(func(weights []float64) float64 {
-		mean := 0.0
-		for _, k := range rankings {
-			mean += statistic(k, weights) / float64(len(rankings))
-		}
-		return mean
-	}, extremeCases, Level, rng)
-	return measure(e)
+	value, low, high := statistic(rankings, Level, rng)
+	return &Measure{value, low, high}
 }
 
 // Gain is what is found among the cases most probably positive.

@@ -32,7 +32,7 @@ func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
 		}
 	}
 	rankings := a.rankings(model, folds)
-	q := &Quality{Area: a.ranked(rankings, ranking.area), Precision: a.ranked(rankings, ranking.precision)}
+	q := &Quality{Area: a.ranked(a.cases.Area, rankings), Precision: a.ranked(a.cases.Precision, rankings)}
 	for _, m := range []struct {
 		to     **Measure
 		values []float64

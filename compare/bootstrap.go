@@ -4,43 +4,28 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // bootstraps is how many times a statistic that is no mean is computed anew. The ends of
 // an interval then waver by a twentieth of its half.
 const bootstraps = 1000
 
-// Bootstrap gives an interval to a statistic that is no mean, such as the area under a
-// curve, by drawing the same weights that Estimate computes with: exponential ones on
+// Bootstrap gives an interval to a statistic that is no mean, such as a difference between
+// parts, by drawing the same weights that Estimate computes with: exponential ones on
 // the units, and those of half a case each on extra cases that could have been. The
 // statistic is given the weights of all cases and after them those of the extra ones,
 // which are 0 when it is computed for the value itself.
 func (c *Cases) Bootstrap(statistic func(weights []float64) float64, extra int, level float64, rng *rand.Rand) Estimate {
 	weights := make([]float64, c.n+extra)
-	total := 0.0
-	for i := range c.n {
-		weights[i] = c.weightOf(i)
-		total += weights[i]
-	}
+	c.stated(weights)
 	e := Estimate{Mean: statistic(weights), Level: level, N: c.units}
-	units := make([]float64, c.units)
+	draw := c.drawer(halfCase, rng)
 	draws := make([]float64, bootstraps)
 	squares := 0.0
 	for d := range draws {
-		for u := range units {
-			units[u] = rng.ExpFloat64()
-		}
-		for i := range c.n {
-			unit := i
-			if c.unit != nil {
-				unit = c.unit[i]
-			}
-			weights[i] = c.weightOf(i) * units[unit]
-		}
-		for i := c.n; i < len(weights); i++ {
-			z := rng.NormFloat64()
-			weights[i] = total / float64(c.n) * z * z / 2 // of Gamma(1/2)
-		}
+		draw(weights)
 		draws[d] = statistic(weights)
 		squares += (draws[d] - e.Mean) * (draws[d] - e.Mean)
 	}
@@ -51,9 +36,32 @@ func (c *Cases) Bootstrap(statistic func(weights []float64) float64, extra int, 
 	return e
 }
 
-func (c *Cases) weightOf(i int) float64 {
-	if c.weight == nil {
-		return 1
+// stated fills in the weights as they are, and none for extra cases.
+func (c *Cases) stated(weights []float64) {
+	clear(weights)
+	for i := range c.n {
+		weights[i] = c.weightOf(i)
 	}
-	return c.weight[i]
+}
+
+// drawer draws weights: those of cases are multiplied by what is drawn for their unit, and
+// those of extra cases are of Gamma(part), in units of the average case.
+func (c *Cases) drawer(part float64, rng *rand.Rand) func(weights []float64) {
+	total := 0.0
+	for i := range c.n {
+		total += c.weightOf(i)
+	}
+	units := make([]float64, c.units)
+	unseen := distuv.Gamma{Alpha: part, Beta: float64(c.n) / total, Src: rng}
+	return func(weights []float64) {
+		for u := range units {
+			units[u] = rng.ExpFloat64()
+		}
+		for i := range c.n {
+			weights[i] = c.weightOf(i) * units[c.unitOf(i)]
+		}
+		for i := c.n; i < len(weights); i++ {
+			weights[i] = unseen.Rand()
+		}
+	}
 }

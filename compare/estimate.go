@@ -82,17 +82,23 @@ func (e Estimate) Needed(power float64) float64 {
 // weights, and their weight.
 type atom struct{ sum, weight, count float64 }
 
-// halfCase is the weight at each end of the range, as in the prior of Jeffreys.
-const halfCase = 0.5
+const (
+	// halfCase is the weight at each end of the range, as in the prior of Jeffreys.
+	halfCase = 0.5
+	// differenceCase is that where values of the same cases are compared; see docs/audit.md
+	// for the simulations by which it was chosen.
+	differenceCase = 2.0 / 3
+)
 
-// spread finds the interval. A case that could have been has the given weight.
-func (e *Estimate) spread(units []atom, within *Range, weight float64) {
+// spread finds the interval. Cases that could have been have the given weight, and there
+// is so much of one at each end.
+func (e *Estimate) spread(units []atom, within *Range, part, weight float64) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, u := range units {
 		least, most = min(least, u.sum/u.weight), max(most, u.sum/u.weight)
 	}
 	if within != nil {
-		units = append(units, atom{within.Least * weight, weight, halfCase}, atom{within.Most * weight, weight, halfCase})
+		units = append(units, atom{within.Least * weight, weight, part}, atom{within.Most * weight, weight, part})
 		least, most = min(least, within.Least), max(most, within.Most)
 	}
 	e.atoms = merged(units)
