@@ -8,20 +8,16 @@ import (
 	"github.com/lossep/lossep/decision"
 )
 
-// costs are what actions cost in one case. Utilities count as what they fall short of
-// the best action in hindsight, which leaves the differences between actions as they
-// are.
+// costs are what actions cost in one case. A utility is a cost with its sign turned, which
+// leaves everything between actions as it is; Result.Stated turns it back.
 func costs(s decision.Stakes) decision.Stakes {
 	if s.Costs {
 		return s
 	}
 	c := decision.Stakes{Table: make(decision.Table, len(s.Table)), Costs: true}
 	for a, row := range s.Table {
-		c.Table[a] = make([]float64, len(row))
-		for y, u := range row {
-			for _, other := range s.Table {
-				c.Table[a][y] = max(c.Table[a][y], other[y]-u)
-			}
+		for _, u := range row {
+			c.Table[a] = append(c.Table[a], 0-u) // no −0
 		}
 	}
 	return c
@@ -82,6 +78,18 @@ func (a *Audit) rangeOf(cases []decision.Stakes, choices, others []int) *compare
 		r.Most += most * a.weights[i] / a.total
 	}
 	return &r
+}
+
+// hindsight is the least that each case could have cost, its outcome known.
+func (a *Audit) hindsight() []float64 {
+	least := make([]float64, a.len())
+	for i, c := range a.costs {
+		least[i] = c.Table[0][a.outcome(i)]
+		for _, row := range c.Table {
+			least[i] = min(least[i], row[a.outcome(i)])
+		}
+	}
+	return least
 }
 
 // right is the action that costs least under an outcome, on average over cases.

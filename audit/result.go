@@ -21,8 +21,8 @@ type Result struct {
 	Split string   `json:"split"`
 	Notes []string `json:"notes,omitempty"`
 	By    string   `json:"by,omitempty"`
-	// Costs tells whether costs were given. If not, the cost of an action is what its
-	// utility falls short of the best action in hindsight.
+	// Costs tells whether costs were given. If not, utilities were, and all costs here are
+	// utilities with their sign turned; see Stated.
 	Costs    bool           `json:"costs_given"`
 	Utility  *decision.Spec `json:"utility"`
 	Outcomes [2]string      `json:"outcomes"` // the negative one first
@@ -67,6 +67,8 @@ type Result struct {
 	Decisions   []Decided    `json:"-"`
 	FoldModels  []FoldModel  `json:"fold_models"`
 	Verdicts    []Verdict    `json:"verdict"`
+
+	mistakes []float64 // what each case cost more than it had to, by weight
 }
 
 // FoldModel is the model of a fold.
@@ -89,8 +91,7 @@ type Score struct {
 	StdErr   float64 `json:"std_err"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
-	// Utility is what the decisions bring per case, where utilities were given; MeanCost is
-	// then what that falls short of hindsight.
+	// Utility is what the decisions bring per case, where utilities were given.
 	Utility *Measure `json:"mean_utility,omitempty"`
 	// Taken is how often each action was taken, as a share of all decisions, and Counts
 	// how often it met which outcome.
@@ -177,6 +178,9 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	for _, f := range folds {
 		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Notes})
 	}
+	for i, least := range a.hindsight() {
+		r.mistakes = append(r.mistakes, a.weights[i]/a.total*(r.Methods[0].losses[i]-least))
+	}
 	r.Verdicts = r.verdicts()
 	return r, nil
 }
@@ -259,7 +263,6 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	for action := range s.taken {
 		s.taken[action] = make([]float64, a.len())
 	}
-	brought := make([]float64, a.len())
 	for _, f := range folds {
 		actions := make([]int, len(f.Rows))
 		for k, i := range f.Rows {
@@ -269,7 +272,6 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 			}
 			actions[k] = d.act(a.costs[i], p)
 			s.losses[i] += a.part() * a.realised(i, actions[k])
-			brought[i] += a.part() * a.judged.Stakes(i).Table[actions[k]][a.outcome(i)]
 			s.taken[actions[k]][i] += a.part()
 			s.Taken[actions[k]] += a.part() * a.weights[i] / a.total
 		}
@@ -281,14 +283,7 @@ func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	}
 	s.MeanCost, s.StdErr, s.Low, s.High = e.Mean, e.StdErr, e.Low, e.High
 	if !a.problem.Utility.Costs() {
-		given := make([]decision.Stakes, a.len())
-		for i := range given {
-			given[i] = a.judged.Stakes(i)
-		}
-		if e, err = a.cases.Mean(brought, a.rangeOf(given, d.choices, nil), Level); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.name, err)
-		}
-		s.Utility = measure(e)
+		s.Utility = &Measure{-e.Mean, -e.High, -e.Low}
 	}
 	s.Counts = a.counts(s, nil)
 	if d.model == d.name {

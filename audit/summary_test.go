@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 )
@@ -243,8 +244,7 @@ func TestPerfectRanking(t *testing.T) {
 	}
 }
 
-// Utilities are judged by what they fall short of hindsight, and the best action stays
-// the best.
+// Utilities are costs with their sign turned: the best action and the margin stay.
 func TestUtilitiesBecomeCosts(t *testing.T) {
 	u := decision.Stakes{Table: decision.Table{{1, 0.2}, {0.6, 0.9}, {0.8, 0.7}}}
 	c := costs(u)
@@ -253,10 +253,35 @@ func TestUtilitiesBecomeCosts(t *testing.T) {
 			t.Errorf("at %v: action %d, want %d", p, got, want)
 		}
 	}
-	near(t, "cost of the best action", c.Table[0][0]+c.Table[1][1], 0)
-	near(t, "cost of the third action", c.Table[2][1], 0.2)
-	// At p = 0 the third action costs 0.2 more than the first.
+	near(t, "cost of the third action", c.Table[2][1], -0.7)
+	// At p = 0 the third action is worth 0.2 less than the first.
 	near(t, "margin", margin(c, decision.Pair(0)), 0.2)
+	r := &Result{}
+	if m := r.Stated(Measure{Value: -3, Low: -4, High: -1}); m != (Measure{Value: 3, Low: 1, High: 4}) || r.Noun() != "utility" {
+		t.Errorf("stated %+v as %s", m, r.Noun())
+	}
+}
+
+// Few cases that come out otherwise are said to be few, in units of what they could differ.
+func TestTooFew(t *testing.T) {
+	a, folds := eight(t)
+	r, err := a.Summarise(folds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Always negative against the audited decisions: 3 misses that cost 5 more, and 2 false
+	// alarms less, together 17 of at most 5 a case.
+	c := r.comparison("always negative")
+	if near(t, "difference", c.Difference, 13.0/8); !c.TooFew {
+		t.Errorf("%+v", c)
+	}
+	losses, others := make([]float64, 8), make([]float64, 8)
+	for n := 1; n <= 8; n++ {
+		losses[n-1] = 5
+		if got := a.tooFew(losses, others, &compare.Range{Least: -5, Most: 5}); got != (n < few) {
+			t.Errorf("%d of the largest differences: too few %v", n, got)
+		}
+	}
 }
 
 // The headline comparisons do not depend on what else was compared: a model whose

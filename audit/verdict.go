@@ -26,25 +26,27 @@ func (r *Result) verdicts() []Verdict {
 func (r *Result) price() Verdict {
 	own, constant := r.Methods[0], r.BestConstant()
 	c := r.comparison(constant.Method)
-	v := Verdict{Question: "What will these decisions cost me?", Answer: fmt.Sprintf("%s per case", like(own.MeanCost, own.Low, own.High))}
-	if u := own.Utility; u != nil {
-		v.Question, v.Answer = "What will these decisions bring me?", fmt.Sprintf("%s per case", like(u.Value, u.Low, u.High))
-		v.Finding = fmt.Sprintf("Decided by %s, new cases like these bring %s each (95 %% interval %s). In what follows a cost is what that falls short of the best action in hindsight. ",
-			own.Method, like(u.Value, u.Low, u.High), between(u.Low, u.High))
-	}
-	v.Finding += fmt.Sprintf("Decided by %s, new cases like these cost %s each (95 %% interval %s). ", own.Method, like(own.MeanCost, own.Low, own.High), between(own.Low, own.High))
-	constantly := fmt.Sprintf("%s, %s", constant.Method, like(constant.MeanCost, constant.Low, constant.High))
+	value, interval := r.stated(own.MeanCost, own.Low, own.High)
+	v := Verdict{Question: fmt.Sprintf("What will these decisions %s me?", r.verb()), Answer: value + " per case"}
+	v.Finding = fmt.Sprintf("Decided by %s, new cases like these %s %s each (95 %% interval %s). ", label(own.Method), r.verb(), value, interval)
+	value, _ = r.stated(constant.MeanCost, constant.Low, constant.High)
+	constantly := fmt.Sprintf("%s, %s", constant.Method, value)
+	reversed := Comparison{Difference: -c.Difference, Low: -c.High, High: -c.Low}
+	value, interval = r.differs(reversed)
 	switch {
 	case c.Identical:
 		v.Tone = "mixed"
 		v.Finding += fmt.Sprintf("Every case gets the same action (%s), so nothing is decided case by case.", constant.Method)
 	case c.Significant() && c.Difference > 0:
 		v.Tone = "good"
-		v.Finding += fmt.Sprintf("That is %s less (%s) than the best action that is the same for everybody (%s), a saving of %.0f %%.",
-			like(c.Difference, c.Low, c.High), between(c.Low, c.High), constantly, 100*c.Difference/constant.MeanCost)
+		v.Finding += fmt.Sprintf("That is %s (%s) than the best action that is the same for everybody (%s)", value, interval, constantly)
+		if r.Costs {
+			v.Finding += fmt.Sprintf(", a saving of %.0f %%", 100*c.Difference/constant.MeanCost)
+		}
+		v.Finding += "."
 	case c.Significant():
 		v.Tone = "bad"
-		v.Finding += fmt.Sprintf("The same action for everybody costs less (%s), by %s (%s).", constantly, like(-c.Difference, c.Low, c.High), between(-c.High, -c.Low))
+		v.Finding += fmt.Sprintf("That is %s (%s) than the same action for everybody (%s).", value, interval, constantly)
 	default:
 		v.Tone = "mixed"
 		v.Finding += fmt.Sprintf("These %d cases cannot tell that from the best action that is the same for everybody (%s; %s)%s.", r.Rows, constantly, chance(c.P), needed(c))
@@ -53,30 +55,34 @@ func (r *Result) price() Verdict {
 	return v
 }
 
-// needed says how many cases would tell a difference.
+// needed says why a difference is not told, and how many cases would tell it.
 func needed(c Comparison) string {
-	if c.Needed == 0 {
-		return ""
+	text := ""
+	if c.TooFew {
+		text = "; hardly any case comes out otherwise, which is too little to tell"
 	}
-	return fmt.Sprintf("; about %s cases like these would tell a difference of the size seen, %s, four times in five", rounded(c.Needed), number(math.Abs(c.Difference)))
+	if c.Needed == 0 {
+		return text
+	}
+	return text + fmt.Sprintf("; about %s cases like these would tell a difference of the size seen, %s, four times in five", rounded(c.Needed), number(math.Abs(c.Difference)))
 }
 
 // few is the number of mistakes, counted by what they cost, below which an interval is
 // said to rest on few.
 const few = 5
 
-// fewCases warns where a handful of cases make up the cost.
+// fewCases warns where a handful of mistakes make up the cost.
 func (r *Result) fewCases() string {
 	sum, squares := 0.0, 0.0
-	for _, l := range r.Methods[0].losses {
-		sum += l
-		squares += l * l
+	for _, m := range r.mistakes {
+		sum += m
+		squares += m * m
 	}
 	switch {
 	case sum <= 0:
-		return " Not a single case cost anything, so how much more costly decisions can be rests on the number of cases alone."
+		return " Not a single decision turned out wrong, so how much worse it can be rests on the number of cases alone."
 	case sum*sum < few*squares:
-		return fmt.Sprintf(" A few cases make up most of this cost (as if there were %.1f of equal size): the data are too few to say more.", sum*sum/squares)
+		return fmt.Sprintf(" A few mistakes make up most of the difference to hindsight (as if there were %.1f of equal size): the data are too few to say more.", sum*sum/squares)
 	}
 	return ""
 }
@@ -84,37 +90,44 @@ func (r *Result) fewCases() string {
 // best says whether anything that was tried is better.
 func (r *Result) best() Verdict {
 	v := Verdict{Question: "Is this the best that can be done?"}
-	cheapest := r.Methods[0]
-	var cheaper, tried, identical []string
+	better := "cheaper"
+	lowest := "the lowest mean cost"
+	if !r.Costs {
+		better, lowest = "better", "the highest mean utility"
+	}
+	first := r.Methods[0]
+	var ahead, tried, identical []string
 	for _, s := range r.Methods[1:] {
 		c := r.comparison(s.Method)
-		if s.MeanCost < cheapest.MeanCost {
-			cheapest = s
+		if s.MeanCost < first.MeanCost {
+			first = s
 		}
 		if c.Significant() && c.Difference < 0 {
-			cheaper = append(cheaper, fmt.Sprintf("%s (by %s, 95 %% interval %s)", s.Method, like(-c.Difference, c.Low, c.High), between(-c.High, -c.Low)))
+			value, interval := r.differs(c)
+			ahead = append(ahead, fmt.Sprintf("%s (%s, 95 %% interval %s)", label(s.Method), value, interval))
 		}
 		if c.Identical {
-			identical = append(identical, s.Method)
+			identical = append(identical, label(s.Method))
 		} else {
-			tried = append(tried, s.Method)
+			tried = append(tried, label(s.Method))
 		}
 	}
 	switch {
-	case len(cheaper) > 0:
+	case len(ahead) > 0:
 		v.Tone, v.Answer = "bad", "no"
-		v.Finding = fmt.Sprintf("Cheaper by more than chance: %s. Decide by one of these instead.", strings.Join(cheaper, ", "))
-	case cheapest.Method == r.Method:
-		v.Tone, v.Answer = "good", "nothing tried is cheaper"
-		v.Finding = fmt.Sprintf("None of these has a lower mean cost than %s: %s.", r.Method, list(tried))
+		v.Finding = fmt.Sprintf("%s by more than chance: %s. Decide by one of these instead.", capital(better), strings.Join(ahead, ", "))
+	case first.Method == r.Method:
+		v.Tone, v.Answer = "good", "nothing tried is "+better
+		v.Finding = fmt.Sprintf("%s is that of %s; also tried: %s.", capital(lowest), label(r.Method), list(tried))
 	default:
-		v.Tone, v.Answer = "good", "nothing tried is cheaper by more than chance"
-		c := r.comparison(cheapest.Method)
-		v.Finding = fmt.Sprintf("Of %s the lowest mean cost is that of %s, %s lower (%s); a difference of that size is what chance brings (%s).",
-			list(tried), cheapest.Method, like(-c.Difference, c.Low, c.High), between(-c.High, -c.Low), chance(c.Corrected))
+		v.Tone, v.Answer = "good", "nothing tried is "+better+" by more than chance"
+		c := r.comparison(first.Method)
+		value, interval := r.differs(c)
+		v.Finding = fmt.Sprintf("Of %s %s is that of %s, %s (%s); a difference of that size is what chance brings (%s).",
+			list(tried), lowest, label(first.Method), value, interval, chance(c.Corrected))
 	}
 	if len(identical) > 0 {
-		v.Finding += fmt.Sprintf(" Every decision of %s is that of %s.", list(identical), r.Method)
+		v.Finding += fmt.Sprintf(" Every decision of %s is that of %s.", list(identical), label(r.Method))
 	}
 	if r.Methods[0].Kind != "given" {
 		v.Finding += " " + r.regretSentence()
@@ -128,8 +141,10 @@ func (r *Result) trust() Verdict {
 	v := Verdict{Question: "Can the probabilities be trusted?"}
 	m := r.Reliable.Surprise
 	off := m.Low > 0 || m.High < 0
-	v.Finding = fmt.Sprintf("By their own account these decisions cost %s per case, and they cost %s (95 %% interval of the difference %s). ",
-		like(r.Reliable.Expected, m.Low, m.High), like(r.Methods[0].MeanCost, m.Low, m.High), between(m.Low, m.High))
+	expected, interval := r.stated(r.Reliable.Expected, m.Low, m.High)
+	_, interval = r.stated(m.Value, m.Low, m.High)
+	found, _ := r.stated(r.Methods[0].MeanCost, m.Low, m.High)
+	v.Finding = fmt.Sprintf("By their own account these decisions %[1]s %[2]s per case; in fact they %[1]s %[3]s (95 %% interval of the difference %[4]s). ", r.verb(), expected, found, interval)
 	var parts []string
 	saves := ""
 	for _, c := range r.Recalibrations {
@@ -141,7 +156,8 @@ func (r *Result) trust() Verdict {
 			parts = append(parts, way+" changes no decision")
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s costs %s (%s, %s)", way, moreOrLess(c), between(c.Low, c.High), chance(c.Corrected)))
+		value, interval := r.differs(c)
+		parts = append(parts, fmt.Sprintf("%s %ss %s (%s, %s)", way, r.verb(), value, interval, chance(c.Corrected)))
 		if c.Significant() && c.Difference < 0 {
 			saves = way
 		}
@@ -151,11 +167,11 @@ func (r *Result) trust() Verdict {
 	}
 	switch {
 	case saves != "":
-		v.Tone, v.Answer = "bad", "no: recalibrating saves"
+		v.Tone, v.Answer = "bad", "no: recalibrating pays"
 	case off:
-		v.Tone, v.Answer = "mixed", "not quite: they do not expect what they cost"
+		v.Tone, v.Answer = "mixed", fmt.Sprintf("not quite: they do not expect what they %s", r.verb())
 	default:
-		v.Tone, v.Answer = "good", "as far as these costs go"
+		v.Tone, v.Answer = "good", "as far as these decisions go"
 	}
 	v.Finding += r.oneHalfSentence()
 	return v
@@ -178,8 +194,12 @@ func (r *Result) regretSentence() string {
 	if g.Doubt != "" {
 		s += " Take this with care: " + g.Doubt + "."
 	}
-	// A fiftieth of the cost is less than the error of any estimate here.
-	if g.Mean <= r.Methods[0].MeanCost/50 {
+	lost := 0.0
+	for _, m := range r.mistakes {
+		lost += m
+	}
+	// A fiftieth of what is lost is less than the error of any estimate here.
+	if g.Mean <= lost/50 {
 		return s + " What remains is due to the model and to what the columns tell, not to the approximation."
 	}
 	return s + " So a closer approximation is worth looking for."
@@ -203,11 +223,12 @@ func (r *Result) calibration() Verdict {
 			}
 		}
 		if c.Identical {
-			parts = append(parts, fmt.Sprintf("%s makes the same decision as %s in all %d cases", c.Method, c.Than, c.Decisions))
+			parts = append(parts, fmt.Sprintf("%s makes the same decision as %s in all %d cases", label(c.Method), label(c.Than), c.Decisions))
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s decides %d of %d cases otherwise than %s and costs %s per case (95 %% interval of the difference %s, %s)",
-			c.Method, c.Flips, c.Decisions, c.Than, moreOrLess(c), between(c.Low, c.High), chance(c.Corrected)))
+		value, interval := r.differs(c)
+		parts = append(parts, fmt.Sprintf("%s decides %d of %d cases otherwise than %s and %ss %s per case (95 %% interval of the difference %s, %s)",
+			label(c.Method), c.Flips, c.Decisions, label(c.Than), r.verb(), value, interval, chance(c.Corrected)))
 	}
 	switch {
 	case len(parts) == 0:
@@ -230,27 +251,17 @@ func (r *Result) calibration() Verdict {
 // oneHalfSentence says whether it matters to decide by the costs.
 func (r *Result) oneHalfSentence() string {
 	half := r.comparison(OneHalf)
+	value, interval := r.differs(half)
+	by := "the " + map[bool]string{true: "costs", false: "utilities"}[r.Costs]
 	switch {
 	case half.Identical:
 		return "A threshold of one half makes the same decisions."
 	case half.Significant() && half.Difference > 0:
-		return fmt.Sprintf("Deciding by the costs does matter: with a threshold of one half the same probabilities cost %s more per case (95 %% interval %s).",
-			like(half.Difference, half.Low, half.High), between(half.Low, half.High))
+		return fmt.Sprintf("Deciding by %s does matter: with a threshold of one half the same probabilities %s %s per case (95 %% interval %s).", by, r.verb(), value, interval)
 	case half.Significant():
-		return fmt.Sprintf("With a threshold of one half the same probabilities would cost %s less per case (95 %% interval %s), which says that they are not reliable.",
-			like(-half.Difference, half.Low, half.High), between(-half.High, -half.Low))
+		return fmt.Sprintf("With a threshold of one half the same probabilities would %s %s per case (95 %% interval %s), which says that they are not reliable.", r.verb(), value, interval)
 	}
-	return fmt.Sprintf("These data cannot tell deciding by the costs from a threshold of one half, which costs %s (%s)%s.", moreOrLess(half), chance(half.P), needed(half))
-}
-
-func moreOrLess(c Comparison) string {
-	switch {
-	case c.Difference == 0:
-		return "the same"
-	case c.Difference > 0:
-		return like(c.Difference, c.Low, c.High) + " more"
-	}
-	return like(-c.Difference, c.Low, c.High) + " less"
+	return fmt.Sprintf("These data cannot tell deciding by %s from a threshold of one half, which %ss %s (%s)%s.", by, r.verb(), value, chance(half.P), needed(half))
 }
 
 // BestConstant is the baseline of the best action that is the same for all. It is the

@@ -5,14 +5,78 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/lossep/lossep/infer"
 )
 
-// places is the number of decimals that show a width to two significant digits.
+// Stated turns a cost into what was asked about: itself, or the utility where utilities
+// were given.
+func (r *Result) Stated(m Measure) Measure {
+	if r.Costs {
+		return m
+	}
+	return Measure{0 - m.Value, 0 - m.High, 0 - m.Low}
+}
+
+// Noun is what that is called.
+func (r *Result) Noun() string {
+	if r.Costs {
+		return "cost"
+	}
+	return "utility"
+}
+
+// verb says that decisions have it: they cost so much, or bring so much.
+func (r *Result) verb() string {
+	if r.Costs {
+		return "cost"
+	}
+	return "bring"
+}
+
+// stated writes a cost, or the utility that it is, and its interval.
+func (r *Result) stated(v, low, high float64) (value, interval string) {
+	m := r.Stated(Measure{v, low, high})
+	return like(m.Value, m.Low, m.High), between(m.Low, m.High)
+}
+
+// differs writes by how much a difference makes decisions cost more or less, or bring more
+// or less, and its interval in the same direction.
+func (r *Result) differs(c Comparison) (value, interval string) {
+	m := r.Stated(Measure{c.Difference, c.Low, c.High})
+	switch {
+	case c.Difference == 0:
+		return "the same", between(m.Low, m.High)
+	case m.Value > 0:
+		return like(m.Value, m.Low, m.High) + " more", between(m.Low, m.High)
+	}
+	return like(-m.Value, m.Low, m.High) + " less", between(-m.High, -m.Low)
+}
+
+// label is what people call a method.
+func label(name string) string {
+	if d, ok := infer.MethodNamed(name); ok {
+		return d.Label
+	}
+	return name
+}
+
+// labels are those of several.
+func labels(names []string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = label(name)
+	}
+	return all
+}
+
+// places is the number of decimals that an interval of some width deserves: rounding moves
+// its ends by at most a sixth of half the width.
 func places(width float64) int {
 	if !(width > 0) || math.IsInf(width, 0) {
 		return 2
 	}
-	return min(max(0, 1-int(math.Floor(math.Log10(width)))), 12)
+	return min(max(0, -int(math.Floor(math.Log10(width/2/2.95)))), 12)
 }
 
 // like writes a value to as many decimals as the interval beside it deserves.

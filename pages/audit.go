@@ -77,13 +77,14 @@ func (r *Audit) figures() map[string]report.Figure {
 // costFigure leaves out constant actions but the best one: the others can cost so much
 // that all else would be one point.
 func (r *Audit) costFigure() report.Intervals {
-	f := report.Intervals{X: report.Axis{Label: "Cost per case, with 95 % interval"}}
+	f := report.Intervals{X: report.Axis{Label: sentence(r.Noun()) + " per case, with 95 % interval"}}
 	best := r.BestConstant().Method
 	for i, s := range r.Methods {
 		if i >= len(r.Methods)-len(r.Actions) && s.Method != best {
 			continue
 		}
-		f.Rows = append(f.Rows, report.Interval{Method: s.Method, Value: s.MeanCost, Low: s.Low, High: s.High})
+		m := r.Stated(audit.Measure{Value: s.MeanCost, Low: s.Low, High: s.High})
+		f.Rows = append(f.Rows, report.Interval{Method: s.Method, Value: m.Value, Low: m.Low, High: m.High})
 	}
 	return f
 }
@@ -117,15 +118,15 @@ func (r *Audit) benefitFigure() report.Lines {
 
 func (r *Audit) sensitivityFigure() report.Lines {
 	f := report.Lines{
-		X:     report.Axis{Label: "Cost of " + r.Outcomes[1] + " cases, as a multiple of that stated", Log: true},
-		Y:     report.Axis{Label: "Cost per case at these costs"},
+		X:     report.Axis{Label: sentence(r.Noun()) + " of " + r.Outcomes[1] + " cases, as a multiple of that stated", Log: true},
+		Y:     report.Axis{Label: sentence(r.Noun()) + " per case at that multiple"},
 		Rules: []report.Rule{{At: 1, Label: "as stated"}},
 	}
-	adapted := report.Series{Method: r.Method, Label: "decided by these costs"}
-	kept := report.Series{Method: "kept", Label: "decided by the costs as stated"}
+	adapted := report.Series{Method: r.Method, Label: "decided by the multiple"}
+	kept := report.Series{Method: "kept", Label: "decided as stated"}
 	for _, s := range r.Sensitive {
-		adapted.X, adapted.Y = append(adapted.X, s.Factor), append(adapted.Y, s.Cost)
-		kept.X, kept.Y = append(kept.X, s.Factor), append(kept.Y, s.Kept)
+		adapted.X, adapted.Y = append(adapted.X, s.Factor), append(adapted.Y, r.Stated(audit.Measure{Value: s.Cost}).Value)
+		kept.X, kept.Y = append(kept.X, s.Factor), append(kept.Y, r.Stated(audit.Measure{Value: s.Kept}).Value)
 	}
 	f.Series = []report.Series{adapted, kept}
 	return f
@@ -138,7 +139,7 @@ var tones = map[string]report.Outcome{
 
 func (r *Audit) page() *report.Page {
 	method := report.MethodLabel(r.Method)
-	p := report.NewPage("What these decisions cost", fmt.Sprintf("%s: %s past cases, %s of them %s; decided by %s",
+	p := report.NewPage("What these decisions "+r.verb(), fmt.Sprintf("%s: %s past cases, %s of them %s; decided by %s",
 		r.Data, report.Count(r.Rows), report.Count(r.Positive), r.Outcomes[1], method))
 
 	p.Section("In short")
@@ -150,12 +151,13 @@ func (r *Audit) page() *report.Page {
 	p.Text(r.missed(r.Methods[0]))
 	p.Table(r.countsTable(r.Methods[0]))
 	if len(r.Actions) == 2 {
-		p.Table(r.ratesTable())
+		p.Table(r.ratesTable(r.shown(audit.OneHalf)))
+		p.Details("The same for everything that was tried", func(b *report.Body) { b.Table(r.ratesTable(r.Methods)) })
 	}
 
-	p.Section("What decisions cost")
+	p.Section("What decisions " + r.verb())
 	p.Text(r.costText())
-	p.Figure(r.costFigure(), "Cost per case of every method and baseline; of the actions that are the same for all, only the best is shown.", "Mean cost per case with interval, one row for each method and baseline; the table below has the numbers.")
+	p.Figure(r.costFigure(), sentence(r.Noun())+" per case of every method and baseline; of the actions that are the same for all, only the best is shown.", "Mean "+r.Noun()+" per case with interval, one row for each method and baseline; the table below has the numbers.")
 	p.Table(r.costTable())
 	p.Text("“Other decisions” is the share of cases that are decided otherwise than by " + method + ". The comparisons with the best action that is the same for all and with a threshold of one half were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once.")
 
@@ -163,7 +165,8 @@ func (r *Audit) page() *report.Page {
 	p.Figure(r.reliabilityFigure(), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s).", r.Outcomes[1], method),
 		"Reliability diagram with ten bins; points on the diagonal are reliable probabilities.")
 	p.Text(r.trust())
-	p.Table(r.qualityTable())
+	p.Table(r.qualityTable(r.shown(audit.ProbitRegression)))
+	p.Details("The same for everything that was tried", func(b *report.Body) { b.Table(r.qualityTable(r.Methods)) })
 
 	p.Section("At other thresholds")
 	if r.Benefit != nil {
@@ -184,9 +187,9 @@ func (r *Audit) page() *report.Page {
 		"Share of positive cases found against the share of cases looked at, most probable first, with interval, and the diagonal of looking at random.")
 	p.Table(r.gainsTable())
 
-	p.Section("If the costs are not quite right")
-	p.Figure(r.sensitivityFigure(), "Cost per case if the cost of "+r.Outcomes[1]+" cases is a multiple of that stated.",
-		"Cost per case against the multiple, decided by the costs that hold and by the costs as stated.")
+	p.Section("If the " + r.nouns() + " are not quite right")
+	p.Figure(r.sensitivityFigure(), sentence(r.Noun())+" per case if the "+r.Noun()+" of "+r.Outcomes[1]+" cases is a multiple of that stated.",
+		sentence(r.Noun())+" per case against the multiple, decided by the multiple and as stated.")
 	p.Table(r.sensitivityTable())
 
 	if len(r.Parts) > 0 {
@@ -195,11 +198,11 @@ func (r *Audit) page() *report.Page {
 	}
 
 	p.Section("Cases nearest to the boundary")
-	p.Text("For these the next best action is expected to cost little more: a second look is worth most here." + r.effectsText())
+	p.Text("For these the next best action is expected to be worse by the margin only: a second look is worth most here." + r.effectsText())
 	p.Table(r.nearestTable())
 	if len(r.Importances) > 0 {
 		p.Section("What the columns are worth")
-		p.Text("What a case costs more on average if a column's cell is that of another case, so that the column tells nothing about it and all others do. Cases were decided by models that had not seen them, by expectation propagation. The p are corrected for the number of columns that change a decision (Holm). Columns that tell the same share what they are worth, and may each seem worth little.")
+		p.Text("What a case " + map[bool]string{true: "costs more", false: "brings less"}[r.Costs] + " on average if a column's cell is that of another case, so that the column tells nothing about it and all others do. Cases were decided by models that had not seen them, by expectation propagation. The p are corrected for the number of columns that change a decision (Holm). Columns that tell the same share what they are worth, and may each seem worth little.")
 		p.Table(r.importanceTable(mostColumns))
 		if len(r.Importances) > mostColumns {
 			p.Details("All columns", func(b *report.Body) { b.Table(r.importanceTable(len(r.Importances))) })
@@ -209,7 +212,7 @@ func (r *Audit) page() *report.Page {
 	if len(r.Recalibrations) > 0 {
 		p.Section("What recalibrating would bring")
 		p.Text("Probabilities as they are after recalibration by the cases of all other folds: isotonic frequencies, log odds shifted and scaled (Platt), and a Gaussian process over the probability alone.")
-		p.Table(pairsTable("Recalibrated probabilities against those given", r.Recalibrations))
+		p.Table(r.pairsTable("Recalibrated probabilities against those given", r.Recalibrations))
 	}
 	if r.Methods[0].Kind != "given" {
 		p.Section("Does calibration matter")
@@ -227,10 +230,12 @@ func (r *Audit) page() *report.Page {
 // trust says whether probabilities are what they claim to be, as far as costs go.
 func (r *Audit) trust() string {
 	m := r.Reliable
-	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. %s of the cases are %s, %s (95 %% interval of the difference %s). By the probabilities' own account the decisions cost %s per case; the true cost is %s (%s).",
-		report.Number(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.Outcomes[1],
+	surprise := r.Stated(m.Surprise)
+	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. %s of the cases are %s, %s (95 %% interval of the difference %s). By the probabilities' own account the decisions %s %s per case; in fact it is %s (%s).",
+		report.Percent(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.Outcomes[1],
 		more(100*m.Excess.Value, 100*m.Excess.Low, 100*m.Excess.High, " %", "than predicted", "as predicted"), percents(m.Excess.Low, m.Excess.High),
-		report.Within(m.Expected, m.Surprise.Low, m.Surprise.High), more(m.Surprise.Value, m.Surprise.Low, m.Surprise.High, "", "", "the same"), report.Range(m.Surprise.Low, m.Surprise.High))
+		r.verb(), report.Within(r.Stated(audit.Measure{Value: m.Expected}).Value, m.Surprise.Low, m.Surprise.High),
+		more(surprise.Value, surprise.Low, surprise.High, "", "", "the same"), report.Range(surprise.Low, surprise.High))
 }
 
 // more writes a difference in words: so much more or less than something, or as much.
@@ -250,45 +255,75 @@ func (r *Audit) costText() string {
 	if r.Methods[0].Kind == "given" {
 		s = "Decided by " + r.Split + ". Whether the models had seen the cases is for those to say who made the probabilities. "
 	}
-	s += "The cost of an action is what it turned out to cost. "
-	if !r.Costs {
-		s += "Utilities were given, so the cost of an action is by how much it falls short of the best action in hindsight. "
+	s += fmt.Sprintf("The %s of an action is what it turned out to %s. ", r.Noun(), r.verb())
+	if r.Threshold != nil {
+		return s + fmt.Sprintf("The rule: “%s” where P(%s) is above %s, else “%s”.", r.Actions[1], r.Outcomes[1], threshold(*r.Threshold), r.Actions[0])
 	}
 	return s + "The rule: " + r.Utility.RuleLine() + "."
 }
 
+// verb and nouns are how decisions have a cost, or a utility, and what several are called.
+func (r *Audit) verb() string {
+	if r.Costs {
+		return "cost"
+	}
+	return "bring"
+}
+
+func (r *Audit) nouns() string {
+	if r.Costs {
+		return "costs"
+	}
+	return "utilities"
+}
+
+// shown are the ways to decide that a reader looks at first: the audited one, other
+// probabilities that were given, and one baseline.
+func (r *Audit) shown(baseline string) []audit.Score {
+	var all []audit.Score
+	for i, s := range r.Methods {
+		if i == 0 || s.Kind == "given" || s.Method == baseline {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // pairsTable is comparisons of pairs.
-func pairsTable(caption string, pairs []audit.Comparison) *report.Table {
+func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *report.Table {
 	t := &report.Table{Caption: caption, Columns: []report.Column{
 		{Title: "decided by"},
 		{Title: "against"},
-		{Title: "costs more by", Align: report.Right},
-		{Title: "95 % interval", Align: report.Right},
+		{Title: r.verb() + "s more by", Align: report.Right},
 		{Title: "p", Align: report.Right},
 		{Title: "decisions that flip", Align: report.Right},
 	}}
+	tooFew := false
 	for _, c := range pairs {
 		row := report.Row{Cells: make([]report.Cell, len(t.Columns))}
 		row.Cells[0].Text, row.Cells[1].Text = report.MethodLabel(c.Method), report.MethodLabel(c.Than)
-		differenceCells(row.Cells[2:], c, true)
-		row.Cells[5].Text = fmt.Sprintf("%d of %s", c.Flips, report.Count(c.Decisions))
+		tooFew = r.differenceCells(row.Cells[2:], c, true) || tooFew
+		row.Cells[4].Text = fmt.Sprintf("%d of %s", c.Flips, report.Count(c.Decisions))
 		t.Rows = append(t.Rows, row)
+	}
+	if tooFew {
+		t.Notes = append(t.Notes, tooFewNote)
 	}
 	return t
 }
 
 func (r *Audit) calibrationSection(p *report.Page) {
 	if len(r.Calibrations) > 0 {
-		p.Table(pairsTable("Calibrated methods against their plain siblings", r.Calibrations))
+		p.Table(r.pairsTable("Calibrated methods against their plain siblings", r.Calibrations))
 	}
 	t := &report.Table{Caption: "Decisions that flip between methods", Columns: []report.Column{
 		{Title: "between"},
 		{Title: "and"},
 		{Title: "decisions", Align: report.Right},
-		{Title: "the second costs more by, in all", Align: report.Right},
+		{Title: "the second " + r.verb() + "s more by, in all", Align: report.Right},
 	}}
 	for _, f := range r.Flips {
-		t.AddRow(report.MethodLabel(f.A), report.MethodLabel(f.B), report.Count(f.Count), fmt.Sprintf("%+.4g", f.Cost))
+		t.AddRow(report.MethodLabel(f.A), report.MethodLabel(f.B), report.Count(f.Count), report.Signed(report.Number(r.Stated(audit.Measure{Value: f.Cost}).Value)))
 	}
 	p.Details("Decisions that flip between methods", func(b *report.Body) { b.Table(t) })
 }
@@ -327,12 +362,15 @@ func (r *Audit) sensitivityTable() *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Title: "multiple", Align: report.Right},
 		{Title: "decisions that change", Align: report.Right},
-		{Title: "cost, decided by it", Align: report.Right},
-		{Title: "cost, decided as stated", Align: report.Right},
+		{Title: r.Noun() + ", decided by it", Align: report.Right},
+		{Title: r.Noun() + ", decided as stated", Align: report.Right},
 	}}
 	own := r.Methods[0]
+	text := func(cost float64) string {
+		return report.Within(r.Stated(audit.Measure{Value: cost}).Value, own.Low, own.High)
+	}
 	for _, s := range r.Sensitive {
-		t.AddRow(threshold(s.Factor), report.Percent(s.Changed), report.Within(s.Cost, own.Low, own.High), report.Within(s.Kept, own.Low, own.High))
+		t.AddRow(threshold(s.Factor), report.Percent(s.Changed), text(s.Cost), text(s.Kept))
 	}
 	return t
 }
@@ -344,20 +382,28 @@ func (r *Audit) nearestTable() *report.Table {
 		{Title: "action"},
 		{Title: "margin", Align: report.Right},
 		{Title: "outcome"},
-		{Title: "cost", Align: report.Right},
 	}}
 	explained := len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0
 	if explained {
 		t.Columns = append(t.Columns, report.Column{Title: "P raised or lowered by"})
 	}
 	for _, c := range r.Nearest {
-		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, report.Number(c.Margin), c.Outcome, report.Number(c.Cost)}
+		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, threshold(roundTo(c.Margin, 2)), c.Outcome}
 		if explained {
 			row = append(row, effects(c.Effects))
 		}
 		t.AddRow(row...)
 	}
 	return t
+}
+
+// roundTo keeps some significant digits.
+func roundTo(v float64, digits int) float64 {
+	kept, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		panic("pages: " + err.Error()) // of what has just been written
+	}
+	return kept
 }
 
 func (r *Audit) methodSection(p *report.Page) {
@@ -425,9 +471,9 @@ func (r *Audit) writeFolds(w io.Writer) error {
 		counts[k]++
 	}
 	c := csv.NewWriter(w)
-	rows := [][]string{{"repeat", "fold", "method", "cases", "mean_cost"}}
+	rows := [][]string{{"repeat", "fold", "method", "cases", "mean_" + r.Noun()}}
 	for _, k := range order {
-		rows = append(rows, []string{strconv.Itoa(k.repeat), strconv.Itoa(k.fold), k.method, strconv.Itoa(counts[k]), decimal(sums[k] / float64(counts[k]))})
+		rows = append(rows, []string{strconv.Itoa(k.repeat), strconv.Itoa(k.fold), k.method, strconv.Itoa(counts[k]), decimal(r.Stated(audit.Measure{Value: sums[k] / float64(counts[k])}).Value)})
 	}
 	return c.WriteAll(rows)
 }
@@ -435,7 +481,7 @@ func (r *Audit) writeFolds(w io.Writer) error {
 // writeDecisions writes every decision.
 func (r *Audit) writeDecisions(w io.Writer) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"row", "line", "repeat", "fold", "outcome", "method", "probability", "action", "cost"}}
+	rows := [][]string{{"row", "line", "repeat", "fold", "outcome", "method", "probability", "action", r.Noun()}}
 	for _, d := range r.Decisions {
 		rows = append(rows, r.decisionCells(d))
 	}
@@ -452,6 +498,6 @@ func (r *Audit) decisionCells(d audit.Decided) []string {
 	}
 	return []string{
 		strconv.Itoa(d.Row), strconv.Itoa(d.Line), strconv.Itoa(d.Repeat), strconv.Itoa(d.Fold),
-		outcome, d.Method, probability, r.Actions[d.Action], decimal(d.Cost),
+		outcome, d.Method, probability, r.Actions[d.Action], decimal(r.Stated(audit.Measure{Value: d.Cost}).Value),
 	}
 }

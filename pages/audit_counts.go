@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/lossep/lossep/audit"
@@ -17,6 +18,15 @@ func ranged(m *audit.Measure) string {
 		return "–"
 	}
 	return fmt.Sprintf("%s (%s)", report.Within(m.Value, m.Low, m.High), report.Range(m.Low, m.High))
+}
+
+// rangedWorth does so for a cost, or the utility that it is.
+func (r *Audit) rangedWorth(m *audit.Measure) string {
+	if m == nil {
+		return ranged(nil)
+	}
+	stated := r.Stated(*m)
+	return ranged(&stated)
 }
 
 // percentRange does so for a share.
@@ -36,19 +46,32 @@ func cases(n float64) string {
 	return strconv.FormatFloat(n, 'f', 1, 64)
 }
 
-// countsTable is which action met which outcome how often.
+// countsTable is which action met which outcome how often. With two actions the shares
+// have their intervals in the table of rates.
 func (r *Audit) countsTable(s audit.Score) *report.Table {
 	t := &report.Table{Caption: "Cases by action and outcome, decided by " + report.MethodLabel(s.Method), Columns: []report.Column{{Title: "action"}}}
+	two := len(r.Actions) == 2
 	for _, outcome := range r.Outcomes {
-		t.Columns = append(t.Columns, report.Column{Title: outcome, Align: report.Right}, report.Column{Title: "of all " + outcome, Align: report.Right})
+		t.Columns = append(t.Columns, report.Column{Title: outcome, Align: report.Right})
+		if !two {
+			t.Columns = append(t.Columns, report.Column{Title: "of all " + outcome, Align: report.Right})
+		}
 	}
 	t.Columns = append(t.Columns, report.Column{Title: "all", Align: report.Right})
 	for action, name := range r.Actions {
 		row, all := []string{name}, 0.0
 		for _, c := range s.Counts {
-			if c.Action == action {
+			if c.Action != action {
+				continue
+			}
+			all += c.Cases
+			switch {
+			case !two:
 				row = append(row, cases(c.Cases), percentRange(c.OfOutcome))
-				all += c.Cases
+			case c.OfOutcome == nil:
+				row = append(row, cases(c.Cases))
+			default:
+				row = append(row, fmt.Sprintf("%s (%s)", cases(c.Cases), report.Percent(c.OfOutcome.Value)))
 			}
 		}
 		t.AddRow(append(row, cases(all))...)
@@ -60,7 +83,8 @@ func (r *Audit) countsTable(s audit.Score) *report.Table {
 // often.
 func (r *Audit) missed(s audit.Score) string {
 	text := ""
-	for y, outcome := range r.Outcomes {
+	for y := len(r.Outcomes) - 1; y >= 0; y-- { // what is looked for comes first
+		outcome := r.Outcomes[y]
 		all, most := 0.0, audit.Count{}
 		for _, c := range s.Counts {
 			if c.Outcome == y {
@@ -79,7 +103,7 @@ func (r *Audit) missed(s audit.Score) string {
 		}
 		text += fmt.Sprintf("%s of %s %s cases %s “%s”", cases(most.Cases), cases(all), outcome, verb, r.Actions[most.Action])
 		if most.OfOutcome != nil {
-			text += fmt.Sprintf("; of new ones %s, with 95 %% confidence", percents(most.OfOutcome.Low, most.OfOutcome.High))
+			text += fmt.Sprintf(" (95 %% interval %s)", percents(most.OfOutcome.Low, most.OfOutcome.High))
 		}
 		text += "."
 	}
@@ -103,63 +127,103 @@ func probability(p float64) string {
 // percents writes an interval of shares.
 func percents(low, high float64) string { return report.Range(100*low, 100*high) + " %" }
 
-// rates are sensitivity and its kin, for two actions and two outcomes.
-func (r *Audit) ratesTable() *report.Table {
-	t := &report.Table{Caption: "Found and right, with 95 % intervals", Columns: []report.Column{
-		{Title: "decided by"},
-		{Title: "sensitivity", Align: report.Right},
-		{Title: "specificity", Align: report.Right},
-		{Title: "positive predictive value", Align: report.Right},
-		{Title: "negative predictive value", Align: report.Right},
-	}}
-	for _, s := range r.Methods {
-		if len(s.Counts) == 4 && s.Counts[0].OfAction != nil && s.Counts[3].OfAction != nil {
-			t.AddRow(report.MethodLabel(s.Method), percentRange(s.Counts[3].OfOutcome), percentRange(s.Counts[0].OfOutcome),
-				percentRange(s.Counts[3].OfAction), percentRange(s.Counts[0].OfAction))
-		}
+// ratesTable is sensitivity and its kin, for two actions and two outcomes, a column for
+// each way to decide and, where there are many, a row.
+func (r *Audit) ratesTable(scores []audit.Score) *report.Table {
+	rates := []struct {
+		title, meaning string
+		of             func(audit.Score) *audit.Measure
+	}{
+		{"sensitivity", fmt.Sprintf("of %s cases, those that get “%s”", r.Outcomes[1], r.Actions[1]), func(s audit.Score) *audit.Measure { return s.Counts[3].OfOutcome }},
+		{"specificity", fmt.Sprintf("of %s cases, those that get “%s”", r.Outcomes[0], r.Actions[0]), func(s audit.Score) *audit.Measure { return s.Counts[0].OfOutcome }},
+		{"positive predictive value", fmt.Sprintf("of cases that get “%s”, those that are %s", r.Actions[1], r.Outcomes[1]), func(s audit.Score) *audit.Measure { return s.Counts[3].OfAction }},
+		{"negative predictive value", fmt.Sprintf("of cases that get “%s”, those that are %s", r.Actions[0], r.Outcomes[0]), func(s audit.Score) *audit.Measure { return s.Counts[0].OfAction }},
 	}
-	t.Notes = []report.Note{{Mark: "i", Text: fmt.Sprintf("Sensitivity is the share of %s cases that get “%s”, specificity the share of %s cases that get “%s”; predictive values are the shares of cases with either action that have the outcome it is right for.", r.Outcomes[1], r.Actions[1], r.Outcomes[0], r.Actions[0])}}
+	t := &report.Table{Caption: "Found and right, with 95 % intervals"}
+	title := func(k int) string {
+		if len(scores) > mostCompared {
+			return rates[k].title
+		}
+		return sentence(rates[k].title) + ": " + rates[k].meaning
+	}
+	return transposed(t, len(rates), scores, title, func(s audit.Score, k int) string { return percentRange(rates[k].of(s)) })
+}
+
+// mostCompared is how many ways to decide stand side by side.
+const mostCompared = 4
+
+// transposed fills a table with measures of ways to decide: measures are rows where few
+// are compared, which leaves room for numbers on a small screen, and columns where many
+// are.
+func transposed(t *report.Table, measures int, scores []audit.Score, title func(int) string, text func(audit.Score, int) string) *report.Table {
+	if len(scores) > mostCompared {
+		t.Columns = []report.Column{{Title: "decided by"}}
+		for k := range measures {
+			t.Columns = append(t.Columns, report.Column{Title: title(k), Align: report.Right})
+		}
+		for _, s := range scores {
+			row := []string{report.MethodLabel(s.Method)}
+			for k := range measures {
+				row = append(row, text(s, k))
+			}
+			t.AddRow(row...)
+		}
+		return t
+	}
+	t.Columns = []report.Column{{Title: ""}}
+	for _, s := range scores {
+		t.Columns = append(t.Columns, report.Column{Title: report.MethodLabel(s.Method), Align: report.Right})
+	}
+	for k := range measures {
+		row := []string{title(k)}
+		for _, s := range scores {
+			row = append(row, text(s, k))
+		}
+		t.AddRow(row...)
+	}
 	return t
 }
 
-func (r *Audit) qualityTable() *report.Table {
-	t := &report.Table{Caption: "Quality of the probabilities, whatever is decided by them, with 95 % intervals", Columns: []report.Column{
-		{Title: "method"},
-		{Title: "AUC", Align: report.Right},
-		{Title: "average precision", Align: report.Right},
-		{Title: "Brier score", Align: report.Right},
-		{Title: "log loss", Align: report.Right},
-		{Title: "accuracy at one half", Align: report.Right},
-	}}
-	for _, s := range r.Methods {
-		if q := s.Quality; q != nil {
-			t.AddRow(report.MethodLabel(s.Method), ranged(q.Area), ranged(q.Precision), ranged(q.Brier), ranged(q.LogLoss), percentRange(q.Accuracy))
-		}
+// qualityTable is how good probabilities are, a column for each model.
+func (r *Audit) qualityTable(scores []audit.Score) *report.Table {
+	measures := []struct {
+		title string
+		of    func(*audit.Quality) string
+	}{
+		{"AUC", func(q *audit.Quality) string { return ranged(q.Area) }},
+		{"average precision", func(q *audit.Quality) string { return ranged(q.Precision) }},
+		{"Brier score", func(q *audit.Quality) string { return ranged(q.Brier) }},
+		{"log loss", func(q *audit.Quality) string { return ranged(q.LogLoss) }},
+		{"accuracy at one half", func(q *audit.Quality) string { return percentRange(q.Accuracy) }},
 	}
-	return t
+	scores = slices.DeleteFunc(slices.Clone(scores), func(s audit.Score) bool { return s.Quality == nil })
+	t := &report.Table{Caption: "Quality of the probabilities, whatever is decided by them, with 95 % intervals"}
+	return transposed(t, len(measures), scores, func(k int) string { return measures[k].title }, func(s audit.Score, k int) string {
+		return measures[k].of(s.Quality)
+	})
 }
 
 func (r *Audit) cutsTable() *report.Table {
 	t := &report.Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[1], r.Outcomes[1], report.MethodLabel(r.Method)), Columns: []report.Column{
 		{Title: "threshold", Align: report.Right},
-		{Title: "cost per case", Align: report.Right},
+		{Title: r.Noun() + " per case", Align: report.Right},
 		{Title: r.Outcomes[1] + " found", Align: report.Right},
 		{Title: "missed", Align: report.Right},
 		{Title: "false alarms", Align: report.Right},
-		{Title: "sensitivity", Align: report.Right},
-		{Title: "specificity", Align: report.Right},
 		{Title: "net benefit", Align: report.Right},
-	}, Best: "the threshold that the costs imply"}
+	}, Best: "the threshold that the " + r.nouns() + " imply"}
 	for _, c := range r.Cuts {
+		m := r.Stated(c.Cost)
 		cells := []report.Cell{{Text: threshold(c.Threshold), Best: c.Given}}
 		for _, text := range []string{
-			ranged(&c.Cost), cases(c.TruePositive), cases(c.FalseNegative), cases(c.FalsePositive),
-			report.Percent(c.Sensitivity), report.Percent(c.Specificity), strconv.FormatFloat(c.NetBenefit, 'f', 3, 64),
+			ranged(&m), fmt.Sprintf("%s (%s)", cases(c.TruePositive), report.Percent(c.Sensitivity)), cases(c.FalseNegative),
+			fmt.Sprintf("%s (%s)", cases(c.FalsePositive), report.Percent(1-c.Specificity)), strconv.FormatFloat(c.NetBenefit, 'f', 3, 64),
 		} {
 			cells = append(cells, report.Cell{Text: text})
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: cells})
 	}
+	t.Notes = []report.Note{{Mark: "a", Text: fmt.Sprintf("In brackets the share of the %s cases that are found (sensitivity), and of the %s ones that are false alarms (1 − specificity).", r.Outcomes[1], r.Outcomes[0])}}
 	return t
 }
 
@@ -255,7 +319,7 @@ func (r *Audit) partsSection(p *report.Page) {
 		{Title: r.By},
 		{Title: "cases", Align: report.Right},
 		{Title: r.Outcomes[1], Align: report.Right},
-		{Title: "cost per case", Align: report.Right},
+		{Title: r.Noun() + " per case", Align: report.Right},
 		{Title: "more than the others", Align: report.Right},
 		{Title: "p", Align: report.Right},
 		{Title: r.Outcomes[1] + " more than predicted", Align: report.Right},
@@ -269,7 +333,7 @@ func (r *Audit) partsSection(p *report.Page) {
 		}
 	}
 	for _, part := range r.Parts {
-		t.AddRow(part.Value, report.Count(part.Cases), report.Count(part.Positive), ranged(part.Cost), ranged(part.Difference), report.PValue(part.P), percentRange(part.Excess))
+		t.AddRow(part.Value, report.Count(part.Cases), report.Count(part.Positive), r.rangedWorth(part.Cost), r.rangedWorth(part.Difference), report.PValue(part.P), percentRange(part.Excess))
 		row := []string{part.Value}
 		for _, c := range part.Counts {
 			if c.Action != r.Right[c.Outcome] {
@@ -285,10 +349,10 @@ func (r *Audit) partsSection(p *report.Page) {
 
 // writeParts writes the same.
 func (r *Audit) writeParts(w io.Writer) error {
-	rows := [][]string{{"value", "cases", "positive", "cost", "cost_low", "cost_high", "difference", "difference_low", "difference_high", "p_corrected", "excess", "excess_low", "excess_high"}}
+	rows := [][]string{{"value", "cases", "positive", r.Noun(), r.Noun() + "_low", r.Noun() + "_high", "difference", "difference_low", "difference_high", "p_corrected", "excess", "excess_low", "excess_high"}}
 	for _, part := range r.Parts {
-		row := append([]string{part.Value, strconv.Itoa(part.Cases), strconv.Itoa(part.Positive)}, measured(part.Cost)...)
-		row = append(append(row, measured(part.Difference)...), decimal(part.P))
+		row := append([]string{part.Value, strconv.Itoa(part.Cases), strconv.Itoa(part.Positive)}, r.worth(part.Cost)...)
+		row = append(append(row, r.worth(part.Difference)...), decimal(part.P))
 		rows = append(rows, append(row, measured(part.Excess)...))
 	}
 	return csv.NewWriter(w).WriteAll(rows)
@@ -313,7 +377,8 @@ func (r *Audit) writeQuality(w io.Writer) error {
 		add := func(name string, m *audit.Measure) {
 			rows = append(rows, append([]string{s.Method, name}, measured(m)...))
 		}
-		add("cost", &audit.Measure{Value: s.MeanCost, Low: s.Low, High: s.High})
+		m := r.Stated(audit.Measure{Value: s.MeanCost, Low: s.Low, High: s.High})
+		add(r.Noun(), &m)
 		if q := s.Quality; q != nil {
 			add("auc", q.Area)
 			add("average_precision", q.Precision)
@@ -326,9 +391,9 @@ func (r *Audit) writeQuality(w io.Writer) error {
 }
 
 func (r *Audit) writeCuts(w io.Writer) error {
-	rows := [][]string{{"threshold", "given", "cost", "cost_low", "cost_high", "true_positive", "false_positive", "false_negative", "true_negative", "sensitivity", "specificity", "net_benefit"}}
+	rows := [][]string{{"threshold", "given", r.Noun(), r.Noun() + "_low", r.Noun() + "_high", "true_positive", "false_positive", "false_negative", "true_negative", "sensitivity", "specificity", "net_benefit"}}
 	for _, c := range r.Cuts {
-		row := append([]string{decimal(c.Threshold), strconv.FormatBool(c.Given)}, measured(&c.Cost)...)
+		row := append([]string{decimal(c.Threshold), strconv.FormatBool(c.Given)}, r.worth(&c.Cost)...)
 		for _, v := range []float64{c.TruePositive, c.FalsePositive, c.FalseNegative, c.TrueNegative, c.Sensitivity, c.Specificity, c.NetBenefit} {
 			row = append(row, decimal(v))
 		}
@@ -344,6 +409,15 @@ func (r *Audit) writeGains(w io.Writer) error {
 		rows = append(rows, append(append(row, measured(g.OfPositive)...), decimal(g.Lift)))
 	}
 	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// worth is what measured is, of a cost or the utility that it is.
+func (r *Audit) worth(m *audit.Measure) []string {
+	if m == nil {
+		return measured(nil)
+	}
+	stated := r.Stated(*m)
+	return measured(&stated)
 }
 
 // measured is a number and its interval, to the last digit; empty where there is none.

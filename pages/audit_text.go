@@ -55,62 +55,66 @@ func wrap(s string, width int) string {
 	return b.String()
 }
 
-// costTable is what the decisions of everything that was tried cost.
+// costTable is what the decisions of everything that was tried cost, or bring.
 func (r *Audit) costTable() *report.Table {
 	t := &report.Table{
-		Caption: "Cost per case",
+		Caption: sentence(r.Noun()) + " per case, with 95 % intervals",
 		Columns: []report.Column{
 			{Title: "decided by"},
-			{Title: "cost per case", Align: report.Right},
-			{Title: "95 % interval", Align: report.Right},
+			{Title: r.Noun() + " per case", Align: report.Right},
 			{Title: "more than " + report.MethodLabel(r.Method), Align: report.Right},
-			{Title: "95 % interval", Align: report.Right},
 			{Title: "p", Align: report.Right},
 			{Title: "other decisions", Align: report.Right},
 		},
 		Best: "the lowest mean cost",
 	}
 	if !r.Costs {
-		t.Caption = "Utility per case, and what it falls short of the best action in hindsight"
-		t.Columns[1].Title = "short of hindsight"
-		t.Columns = slices.Insert(t.Columns, 1, report.Column{Title: "utility per case", Align: report.Right}, report.Column{Title: "95 % interval", Align: report.Right})
 		t.Best = "the highest mean utility"
 	}
 	lowest := r.Methods[0].MeanCost
 	for _, s := range r.Methods {
 		lowest = min(lowest, s.MeanCost)
 	}
+	tooFew := false
 	for i, s := range r.Methods {
-		cells := []report.Cell{{Text: report.MethodLabel(s.Method)}}
-		if u := s.Utility; u != nil {
-			cells = append(cells, report.Cell{Text: report.Within(u.Value, u.Low, u.High)}, report.Cell{Text: report.Range(u.Low, u.High)})
-		}
-		cells = append(cells, report.Cell{Text: report.Within(s.MeanCost, s.Low, s.High), Best: s.MeanCost == lowest}, report.Cell{Text: report.Range(s.Low, s.High)})
-		differences := make([]report.Cell, len(t.Columns)-len(cells))
+		m := r.Stated(audit.Measure{Value: s.MeanCost, Low: s.Low, High: s.High})
+		cells := []report.Cell{{Text: report.MethodLabel(s.Method)}, {Text: ranged(&m), Best: s.MeanCost == lowest}, {}, {}, {}}
 		if i > 0 {
 			c := r.Comparisons[i-1]
-			differenceCells(differences, c, c.Headline || s.Quality != nil && s.Kind != "recalibrated")
+			tested := c.Headline || s.Quality != nil && s.Kind != "recalibrated"
+			tooFew = r.differenceCells(cells[2:], c, tested) || tooFew
 		}
-		cells = append(cells, differences...)
 		group := map[string]string{"method": "methods", "given": "probabilities as given", "recalibrated": "recalibrated", "baseline": "baselines"}[s.Kind]
 		t.Rows = append(t.Rows, report.Row{Group: group, Cells: cells})
+	}
+	if tooFew {
+		t.Notes = append(t.Notes, tooFewNote)
 	}
 	return t
 }
 
-// differenceCells are what is known of a difference: its size, interval and p, and the
-// share of decisions that differ. What was not put to a test has no p.
-func differenceCells(cells []report.Cell, c audit.Comparison, tested bool) {
+// tooFewNote explains a p that could not be small.
+var tooFewNote = report.Note{Mark: "a", Text: "Too little to tell the two apart: what differs is less than five cases of the largest difference."}
+
+// differenceCells are what is known of a difference: its size with its interval, p, and
+// the share of decisions that differ. What was not put to a test has no p. It tells
+// whether a p is marked by tooFewNote.
+func (r *Audit) differenceCells(cells []report.Cell, c audit.Comparison, tested bool) bool {
 	if c.Identical {
-		cells[0].Text, cells[3].Text = "the same", "none"
-		return
+		cells[0].Text, cells[2].Text = "the same", "none"
+		return false
 	}
-	cells[0].Text = report.Signed(report.Within(c.Difference, c.Low, c.High))
-	cells[1].Text = report.Range(c.Low, c.High)
-	if tested {
-		cells[2].Text = report.PValue(c.Corrected)
+	m := r.Stated(audit.Measure{Value: c.Difference, Low: c.Low, High: c.High})
+	cells[0].Text = fmt.Sprintf("%s (%s)", report.Signed(report.Within(m.Value, m.Low, m.High)), report.Range(m.Low, m.High))
+	cells[2].Text = report.Percent(float64(c.Flips) / float64(c.Decisions))
+	if !tested {
+		return false
 	}
-	cells[3].Text = report.Percent(float64(c.Flips) / float64(c.Decisions))
+	cells[1].Text = report.PValue(c.Corrected)
+	if c.TooFew && !c.Significant() {
+		cells[1].Mark = tooFewNote.Mark
+	}
+	return cells[1].Mark != ""
 }
 
 // notes are what a reader should know besides: runs that did not converge.

@@ -25,7 +25,7 @@ func ExampleTable_WriteText() {
 	} {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
 			{Text: report.MethodLabel(m.name)},
-			{Text: report.Number(m.cost), Best: m.best},
+			{Text: report.Within(m.cost, m.low, m.high), Best: m.best},
 			{Text: report.Range(m.low, m.high)},
 		}})
 	}
@@ -36,10 +36,10 @@ func ExampleTable_WriteText() {
 	// Output:
 	// Mean cost per case
 	//
-	// Method         Cost    95 % interval
-	// ------------------------------------
-	// Corrected    0.521*  0.478 to 0.566
-	// Loss-EP[a]   0.524   0.480 to 0.569
+	// Method        Cost  95 % interval
+	// ---------------------------------
+	// Corrected    0.52*  0.48 to 0.57
+	// Loss-EP[a]   0.52   0.48 to 0.57
 	// * lowest
 	// [a] after 40 sweeps
 }

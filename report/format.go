@@ -70,15 +70,26 @@ func PlusMinus(value, stderr float64) string {
 	return strconv.FormatFloat(value, 'f', decimals, 64) + " ± " + strconv.FormatFloat(stderr, 'f', decimals, 64)
 }
 
-// Range writes an interval, both ends to the same place: 0.481 to 0.543. The
-// place shows its width to two significant digits.
+// Range writes an interval, both ends to the same place: 0.48 to 0.54. Rounding
+// moves an end by at most a sixth of half the width.
 func Range(low, high float64) string {
 	width := high - low
 	if !(width > 0) || math.IsInf(width, 0) || scientific(math.Max(math.Abs(low), math.Abs(high))) {
 		return Number(low) + " to " + Number(high)
 	}
-	decimals := max(0, 1-exponent(width, 2))
+	decimals := places(width)
 	return fixed(low, decimals) + " to " + fixed(high, decimals)
+}
+
+// places is the number of decimals that an interval of some width deserves: its half is
+// shown to one significant digit, or to two where they are below 30.
+func places(width float64) int {
+	text := strconv.FormatFloat(width/2, 'e', 1, 64)
+	place := exponent(width/2, 2)
+	if text[0] < '3' {
+		place--
+	}
+	return max(0, -place)
 }
 
 // fixed writes v to a number of decimals, without a sign if it is zero as written.

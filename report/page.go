@@ -121,7 +121,7 @@ func (b *Body) Table(t *Table) {
 		group = r.Group
 		for j, c := range r.Cells {
 			cell := cellView{Cell: Cell{clean(c.Text), c.Best, clean(c.Mark)}, Number: t.Columns[j].Align == Right, Head: j == 0}
-			// A number may stand above its interval where there is little room.
+			// A number stands above its interval.
 			if value, interval, ok := strings.Cut(cell.Text, " ("); ok && cell.Number && strings.HasSuffix(interval, ")") {
 				cell.Text, cell.Interval = value, "("+interval
 			}
