@@ -151,8 +151,8 @@ func (a *Audit) tooFew(losses, others []float64, within *compare.Range) bool {
 	for i := range losses {
 		sum += a.weights[i] * math.Abs(losses[i]-others[i])
 	}
-	// Weights are relative: what counts is the number of cases.
-	return sum*float64(a.rows)/a.total < few*max(-within.Least, within.Most)
+	// Weights are relative: what counts is the number of independent cases.
+	return sum*float64(a.independent())/a.total < few*max(-within.Least, within.Most)
 }
 
 // correct makes Holm's correction within a family.
