@@ -3,6 +3,7 @@ package data
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -58,7 +59,12 @@ func TestBadInput(t *testing.T) {
 		{name: "no such target", train: sound, options: Options{Target: "class"}, want: []string{"train.csv", "line 1", `column "class"`, `"age"`, `"job"`, `"y"`}},
 		{name: "target number too large", train: sound, options: Options{Target: "4"}, want: []string{"train.csv", `column "4"`, "3 columns"}},
 		{name: "one class", train: "a,y\n1,yes\n2,yes\n", want: []string{"train.csv", "line 2", `column 2 ("y")`, "one class", `"yes"`}},
-		{name: "three classes", train: "a,y\n1,yes\n2,no\n3,maybe\n", want: []string{"train.csv", "line 4", `column 2 ("y")`, "3 classes", `"maybe"`, `"no"`, `"yes"`}},
+		{name: "an outcome for each row", train: "a,y\n1,yes\n2,no\n3,maybe\n", want: []string{"train.csv", "line 4", `column 2 ("y")`, "every row has an outcome of its own"}},
+		{name: "a positive one of three", train: "a,y\n1,yes\n2,no\n3,maybe\n4,no\n", options: Options{Positive: "yes"}, want: []string{"train.csv", "line 4", `column 2 ("y")`, "3 values", `"maybe"`, `"no"`, `"yes"`, `column == "yes"`}},
+		{name: "a number to predict", train: "a,y\n" + numbered(30, "%d,%d.5\n"), want: []string{"train.csv", `column 2 ("y")`, "this looks like a number to predict, not an outcome", "30 different values", "y >= "}},
+		{name: "many outcomes", train: "a,y\n" + numbered(30, "%d,k%d\n") + numbered(30, "%d,k%d\n"), want: []string{"train.csv", "30 outcomes are more than 20"}},
+		{name: "a prevalence of three", train: "a,y\n1,yes\n2,no\n3,maybe\n4,no\n", options: Options{Prevalence: 0.1}, want: []string{"train.csv", "one of two outcomes"}},
+		{name: "weights of three", train: "a,w,y\n1,1,yes\n2,2,no\n3,1,maybe\n4,1,no\n", options: Options{Weights: "w"}, want: []string{"train.csv", `"w"`, "for two outcomes"}},
 		{name: "positive unknown", train: sound, options: Options{Positive: "ja"}, want: []string{"train.csv", "column 3", `"ja"`, `"no"`, `"yes"`}},
 		{name: "positive unclear", train: "a,y\n1,red\n2,blue\n", want: []string{"train.csv", "line 2", `column 2 ("y")`, `"blue"`, `"red"`, "name the positive one"}},
 		{name: "outcome only", train: "y\n1\n0\n1\n", header: HeaderYes, want: []string{"train.csv", "no column to decide by"}},
@@ -103,6 +109,15 @@ func TestBadInput(t *testing.T) {
 			checkError(t, err, c.want)
 		})
 	}
+}
+
+// numbered are rows of the numbers below n.
+func numbered(n int, row string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, row, i, i)
+	}
+	return b.String()
 }
 
 func readAll(r io.Reader, recipe *Recipe, header Header) error {

@@ -9,7 +9,6 @@ import (
 // of each kind make how many features, and what was dropped and why.
 func (r *Recipe) Summary() []string {
 	t := r.Target
-	share := func(n int) float64 { return 100 * float64(n) / float64(r.Rows) }
 	count := make(map[Kind]int)
 	filled := 0
 	for _, c := range r.Columns {
@@ -23,9 +22,7 @@ func (r *Recipe) Summary() []string {
 		scaling = "left as they are"
 	}
 	lines := []string{
-		fmt.Sprintf("%s; outcome %s: positive %s (%s, %.1f %%), negative %s (%s, %.1f %%)", plural(r.Rows, "row"), quote(t.Column),
-			quote(t.Positive), plural(t.PositiveRows, "row"), share(t.PositiveRows),
-			quote(t.Negative), plural(t.NegativeRows, "row"), share(t.NegativeRows)),
+		fmt.Sprintf("%s; outcome %s: %s", plural(r.Rows, "row"), quote(t.Column), t.shares()),
 		fmt.Sprintf("%s → %s", plural(r.given(), "column"), plural(r.Dim(), "feature")),
 	}
 	if n := count[Numeric]; n > 0 {
@@ -90,6 +87,25 @@ func (r *Recipe) bentColumns() string {
 		how = ", for their long tails"
 	}
 	return fmt.Sprintf("; %d bent before%s: %s", n, how, strings.Join(bent, ", "))
+}
+
+// shares says how many rows have each of the outcomes.
+func (t *Target) shares() string {
+	counts, rows := t.Counts(), 0
+	for _, n := range counts {
+		rows += n
+	}
+	part := func(y int) string {
+		return fmt.Sprintf("%s (%s, %.1f %%)", quote(t.Outcomes()[y]), plural(counts[y], "row"), 100*float64(counts[y])/float64(rows))
+	}
+	if t.Several == nil {
+		return "positive " + part(1) + ", negative " + part(0)
+	}
+	parts := make([]string, len(counts))
+	for y := range counts {
+		parts[y] = part(y)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // given is the number of columns beside the outcome.

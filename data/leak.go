@@ -19,6 +19,9 @@ const (
 // leaks names the columns that tell the outcome almost by themselves, from rows in
 // compact form.
 func (l *Learned) leaks() (notes []string) {
+	if l.Recipe.Target.Several != nil {
+		return nil // an area under the curve is of two outcomes
+	}
 	n, _ := l.X.Dims()
 	step := max(1, n/leakSample)
 	coding := l.Recipe.Coding()

@@ -61,7 +61,7 @@ type OrderedSet struct {
 type Learned struct {
 	Recipe  *Recipe
 	X       *mat.Dense // one row of features for each training row
-	Labels  []int      // +1 or −1
+	Labels  []int      // +1 or −1 of two outcomes, the number of the outcome of more
 	Weights []float64  // how much each row counts; nil if all count one
 	Notes   []string   // what a person should know, or be asked, about the table
 	Codes   []string   // numeric columns of few different integers, which may be codes
@@ -142,6 +142,15 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if r.Target.Several != nil {
+		switch {
+		case o.Prevalence > 0:
+			return nil, &Error{File: t.file, Msg: "a prevalence is the share of one of two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
+		case roles.weights >= 0:
+			return nil, &Error{File: t.file, ColumnName: t.columns[roles.weights], Msg: "weights of rows are for two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave them out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
+		}
+		l.Notes = append(l.Notes, r.Target.rare()...)
 	}
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {

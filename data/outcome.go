@@ -65,13 +65,7 @@ func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *m
 		at.Fix = "fill the cells in, or leave these rows out of the training file"
 		return target, nil, at
 	}
-	for _, label := range y {
-		if label > 0 {
-			target.PositiveRows++
-		} else {
-			target.NegativeRows++
-		}
-	}
+	target.count(y)
 	if target.PositiveRows == 0 || target.NegativeRows == 0 {
 		return target, nil, &Error{
 			File: t.file, Msg: fmt.Sprintf("one class only: %s is %s in every row", quote(target.Column), quote(map[bool]string{true: target.Positive, false: target.Negative}[target.PositiveRows > 0])),
@@ -155,7 +149,8 @@ func (r *numberReader) value(row int) (float64, error) {
 	return 0, notFinite(t.cell(row, j), string(text))
 }
 
-// Labels gives the outcomes ±1 of a table that has the columns they are made of.
+// Labels gives the labels (see Target.Number) of a table that has the columns they are
+// made of.
 func (r *Recipe) Labels(t *Table) ([]int, error) {
 	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
 	if err != nil {
@@ -192,16 +187,19 @@ func (r *Recipe) Labels(t *Table) ([]int, error) {
 	return r.Target.labels(t, b.target), nil
 }
 
-// strangeOutcome refuses an outcome that is neither of the two.
+// strangeOutcome refuses an outcome that is none of those known.
 func (b *binding) strangeOutcome(at *Error, text string) error {
 	target := &b.recipe.Target
 	at.Column, at.ColumnName = b.target+1, b.names[b.target]
 	at.Msg = fmt.Sprintf("the outcome %s is neither %s nor %s", quote(text), quote(target.Positive), quote(target.Negative))
+	if target.Several != nil {
+		at.Msg = fmt.Sprintf("the outcome %s is none of %s", quote(text), quoteList(target.Several))
+	}
 	at.Fix = "use the spellings of the training file"
 	return at
 }
 
-// Label is the outcome ±1 of the row; ok is false where the file has none or
+// Label is the label of the row (see Target.Number); ok is false where the file has none or
 // the cell is missing.
 func (r *Row) Label() (y int, ok bool, err error) {
 	b := r.bound

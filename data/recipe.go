@@ -33,6 +33,11 @@ type Target struct {
 	PositiveRows int    `json:"positive_rows"`
 	NegativeRows int    `json:"negative_rows"`
 
+	// Several are the spellings of the outcomes where they are more than two, and
+	// SeveralRows how many rows have each. The four fields above are of two and empty then.
+	Several     []string `json:"outcomes,omitempty"`
+	SeveralRows []int    `json:"outcome_rows,omitempty"`
+
 	// Share is that of the positive rows in the weights, if rows have weights.
 	Share float64 `json:"share,omitempty"`
 	// Prevalence is the share of positive outcomes among the cases to be decided, if it
@@ -49,6 +54,49 @@ func (t *Target) Outcome() string {
 		return t.Column
 	}
 	return "not (" + t.Column + ")"
+}
+
+// Outcomes are the spellings of the outcomes, of two the negative one first.
+func (t *Target) Outcomes() []string {
+	if t.Several != nil {
+		return slices.Clone(t.Several)
+	}
+	return []string{t.Negative, t.Positive}
+}
+
+// Counts are how many training rows have each of the outcomes.
+func (t *Target) Counts() []int {
+	if t.Several != nil {
+		return slices.Clone(t.SeveralRows)
+	}
+	return []int{t.NegativeRows, t.PositiveRows}
+}
+
+// Number is the place of the outcome with that label among Outcomes. Labels of two are
+// −1 and +1, which is the sign in the term of a case; those of more are this number.
+func (t *Target) Number(label int) int {
+	if t.Several != nil {
+		return label
+	}
+	return (label + 1) / 2
+}
+
+// count sets the numbers of rows with each of the outcomes.
+func (t *Target) count(labels []int) {
+	t.PositiveRows, t.NegativeRows, t.SeveralRows = 0, 0, nil
+	if t.Several != nil {
+		t.SeveralRows = make([]int, len(t.Several))
+	}
+	for _, label := range labels {
+		switch {
+		case t.Several != nil:
+			t.SeveralRows[label]++
+		case label > 0:
+			t.PositiveRows++
+		default:
+			t.NegativeRows++
+		}
+	}
 }
 
 // PositiveShare is that of the positive outcome in the training rows.
@@ -203,7 +251,13 @@ func (r *Recipe) Validate() error {
 		return fmt.Errorf("data: recipe: "+format, args...)
 	}
 	t := r.Target
+	if problem := t.badSeveral(r.Rows); t.Several != nil && problem != "" {
+		return fail("%s", problem)
+	}
 	switch {
+	case t.Several != nil && (t.Share != 0 || t.Prevalence != 0 || r.Weighted()):
+		return fail("weights or a prevalence with %d outcomes", len(t.Several))
+	case t.Several != nil:
 	case t.Positive == t.Negative:
 		return fail("both outcomes are spelled %s", quote(t.Positive))
 	// The counts are compared without a sum, which could overflow.
@@ -213,7 +267,8 @@ func (r *Recipe) Validate() error {
 		return fail("a share of %v of the weights", t.Share)
 	case !(t.Prevalence >= 0 && t.Prevalence < 1):
 		return fail("a prevalence of %v", t.Prevalence)
-	case len(r.Columns) > maxColumns:
+	}
+	if len(r.Columns) > maxColumns {
 		return fail("%d columns, more than %d", len(r.Columns), maxColumns)
 	}
 	names := make(map[string]bool, len(r.Columns))
@@ -237,6 +292,30 @@ func (r *Recipe) Validate() error {
 		return fail("no features")
 	}
 	return nil
+}
+
+// badSeveral says what is wrong with more than two outcomes of so many rows.
+func (t *Target) badSeveral(rows int) string {
+	switch {
+	case len(t.Several) < 3 || len(t.Several) > MostOutcomes || len(t.SeveralRows) != len(t.Several):
+		return fmt.Sprintf("%d outcomes with %d numbers of rows", len(t.Several), len(t.SeveralRows))
+	case t.Condition || t.Positive != "" || t.Negative != "" || t.PositiveRows != 0 || t.NegativeRows != 0:
+		return "several outcomes, and two as well"
+	}
+	for y, name := range t.Several {
+		n := t.SeveralRows[y]
+		if name == "" || slices.Contains(t.Several[:y], name) {
+			return fmt.Sprintf("the outcome %s is empty or not the only one", quote(name))
+		}
+		if n < 0 || n > rows {
+			return fmt.Sprintf("%d rows of %d have the outcome %s", n, rows, quote(name))
+		}
+		rows -= n
+	}
+	if rows != 0 {
+		return fmt.Sprintf("%d rows have no outcome", rows)
+	}
+	return ""
 }
 
 // problem says what is wrong with the columns of the outcome.

@@ -18,14 +18,7 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 	}
 	refitted := *r
 	refitted.Rows = t.Len()
-	refitted.Target.PositiveRows, refitted.Target.NegativeRows = 0, 0
-	for _, label := range y {
-		if label > 0 {
-			refitted.Target.PositiveRows++
-		} else {
-			refitted.Target.NegativeRows++
-		}
-	}
+	refitted.Target.count(y)
 	if r.Weighted() {
 		for i := range r.Columns {
 			if r.Columns[i].Kind != Weights {

@@ -2,10 +2,14 @@ package data
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // usualPairs are the spellings whose positive member (the first) needs no
@@ -42,8 +46,11 @@ func usualPairs() [][2]string {
 	}
 }
 
-// learnTarget finds the two values of the outcome in column j, which of them is
-// positive, and the labels ±1.
+// MostOutcomes is the largest number of outcomes.
+const MostOutcomes = 20
+
+// learnTarget finds the values of the outcome in column j, of two which of them is
+// positive, and the labels.
 func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error) {
 	s := scan(t, j, m)
 	if s.missing > 0 {
@@ -60,6 +67,9 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 	}
 	count := s.categories()
 	values := slices.Sorted(maps.Keys(count))
+	if len(values) > 2 && o.Positive == "" {
+		return s.learnSeveral(values)
+	}
 	positive, err := choosePositive(values, o.Positive)
 	if err != nil {
 		// The first row that departs from two values is where to look.
@@ -77,7 +87,53 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 	return target, target.labels(t, j), nil
 }
 
-// labels are those of the rows of a table in which both outcomes, and no other, occur
+// learnSeveral is learnTarget of more than two values.
+func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
+	t, j := s.table, s.column
+	refuse := func(fix, format string, args ...any) (Target, []int, error) {
+		at := t.cell(firstOdd(t, j), j)
+		at.Msg, at.Fix = fmt.Sprintf(format, args...), fix
+		return Target{}, nil, at
+	}
+	numbers, fractions := make(map[string]float64, len(values)), 0
+	for _, v := range values {
+		if x, ok := Number(v); ok {
+			if numbers[v] = x; x != math.Trunc(x) {
+				fractions++
+			}
+		}
+	}
+	const condition = "write it as a condition, such as %s >= %s, or choose another target column"
+	switch {
+	case len(numbers) == len(values) && (len(values) > MostOutcomes || fractions > 0 && len(values) > 10):
+		return refuse(fmt.Sprintf(condition, expr.Name(t.columns[j]), values[len(values)/2]),
+			"this looks like a number to predict, not an outcome: it takes %d different values", len(values))
+	case len(values) == t.n:
+		return refuse("choose another target column, or give more rows", "every row has an outcome of its own, and there is nothing to learn from")
+	case len(values) > MostOutcomes:
+		return refuse("merge rare ones, or choose another target column", "%d outcomes are more than %d: %s", len(values), MostOutcomes, quoteList(values))
+	}
+	if len(numbers) == len(values) {
+		slices.SortFunc(values, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
+	}
+	target := Target{Column: t.columns[j], Several: values}
+	labels := target.labels(t, j)
+	target.count(labels)
+	return target, labels, nil
+}
+
+// rare names outcomes of which little can be known.
+func (t *Target) rare() (notes []string) {
+	const few = 10
+	for y, n := range t.SeveralRows {
+		if n < few {
+			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the others, and how often it occurs, can hardly be known", quote(t.Several[y]), plural(n, "row")))
+		}
+	}
+	return notes
+}
+
+// labels are those of the rows of a table in which the outcomes, and no other, occur
 // in column j.
 func (t *Target) labels(table *Table, j int) []int {
 	c := table.cells[j]
@@ -85,8 +141,24 @@ func (t *Target) labels(table *Table, j int) []int {
 	for k := range words {
 		words[k], _ = t.label(c.words.word(uint32(k)), table.dialect.decimal)
 	}
-	x, isNumber := Number(t.Positive)
 	y := make([]int, table.n)
+	if t.Several != nil {
+		numbers := make(map[float64]int)
+		for k, name := range t.Several {
+			if x, ok := Number(name); ok {
+				numbers[x] = k
+			}
+		}
+		for i := range y {
+			if cell := table.at(i, j); isWord(cell) {
+				y[i] = words[wordOf(cell)]
+			} else {
+				y[i] = numbers[cell]
+			}
+		}
+		return y
+	}
+	x, isNumber := Number(t.Positive)
 	for i := range y {
 		switch cell := table.at(i, j); {
 		case isWord(cell):
@@ -100,8 +172,13 @@ func (t *Target) labels(table *Table, j int) []int {
 	return y
 }
 
-// label turns a text into ±1.
+// label turns a text into a label.
 func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
+	if t.Several != nil {
+		spelled := key(text, decimal)
+		y = slices.IndexFunc(t.Several, func(name string) bool { return key(bytesOf(name), '.') == spelled })
+		return max(y, 0), y >= 0
+	}
 	switch key(text, decimal) {
 	case key(bytesOf(t.Positive), '.'):
 		return +1, true
@@ -119,7 +196,7 @@ func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
 	return 0, false
 }
 
-// Label is the outcome ±1 that a text spells; numbers are compared by value.
+// Label is the label that a text spells (see Number); numbers are compared by value.
 func (t *Target) Label(text string) (y int, known bool) {
 	return t.label(bytesOf(strings.TrimSpace(text)), '.')
 }
@@ -132,12 +209,12 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 	case len(values) == 1:
 		return "", &Error{
 			Msg: fmt.Sprintf("one class only: the outcome is %s in every row", quote(values[0])),
-			Fix: "give training rows of both outcomes, or another target column",
+			Fix: "give training rows of two outcomes or more, or another target column",
 		}
 	case len(values) > 2:
 		return "", &Error{
-			Msg: fmt.Sprintf("%d classes: the outcome takes the values %s", len(values), quoteList(values)),
-			Fix: "choose a target column of two values, or merge the classes into two",
+			Msg: fmt.Sprintf("the outcome takes %d values, %s, and a positive one is one of two", len(values), quoteList(values)),
+			Fix: "leave the positive one out to have them all, or write the outcome as a condition, such as " + conditionOn(wanted),
 		}
 	case slices.Contains(values, key(bytesOf(strings.TrimSpace(wanted)), '.')):
 		return key(bytesOf(strings.TrimSpace(wanted)), '.'), nil
@@ -166,6 +243,9 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 		Fix: "name the positive one", Ways: []Way{{WayPositive, values[0], ""}, {WayPositive, values[1], ""}},
 	}
 }
+
+// conditionOn is one outcome against all others, as a target.
+func conditionOn(value string) string { return fmt.Sprintf("column == %q", value) }
 
 // unquoted takes one pair of single or double quotes away.
 func unquoted(s string) string {

@@ -1,0 +1,99 @@
+package data
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Outcomes of more than two values keep their order, as numbers where they are numbers, and
+// are compared by value.
+func TestSeveralOutcomes(t *testing.T) {
+	for text, want := range map[string]struct {
+		outcomes []string
+		labels   []int
+	}{
+		"a,y\n1,ward\n2,home\n3,icu\n4,home\n":        {[]string{"home", "icu", "ward"}, []int{2, 0, 1, 0}},
+		"a,y\n1,10\n2,9\n3,1\n4,9.0\n5,10\n":          {[]string{"1", "9", "10"}, []int{2, 1, 0, 1, 2}},
+		"a,y\n1,2\n2,low\n3,high\n4,2.0\n5,\"low\"\n": {[]string{"2", "high", "low"}, []int{0, 2, 1, 0, 2}},
+	} {
+		table, err := Read(context.Background(), strings.NewReader(text), "train.csv", Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := Learn(table, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := l.Recipe.Target
+		if !slices.Equal(target.Outcomes(), want.outcomes) || !slices.Equal(l.Labels, want.labels) {
+			t.Errorf("outcomes %q, labels %v", target.Outcomes(), l.Labels)
+		}
+		again, err := l.Recipe.Labels(table)
+		if err != nil || !slices.Equal(again, want.labels) {
+			t.Errorf("labels %v, %v", again, err)
+		}
+		var kept Recipe
+		written, err := json.Marshal(l.Recipe)
+		if err == nil {
+			err = json.Unmarshal(written, &kept)
+		}
+		if err != nil || !cmp.Equal(kept, *l.Recipe, cmp.AllowUnexported(Recipe{})) {
+			t.Errorf("read back: %v\n%s", err, cmp.Diff(kept, *l.Recipe))
+		}
+		rows, err := NewReader(context.Background(), strings.NewReader(text), "new.csv", l.Recipe, Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := rows.ReadBlock(10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range block.Rows {
+			if y, ok, err := block.Rows[i].Label(); y != want.labels[i] || !ok || err != nil {
+				t.Errorf("row %d: %v, %v, %v", i, y, ok, err)
+			}
+		}
+	}
+}
+
+// A part of the rows may lack an outcome, which is still one.
+func TestSeveralOutcomesOfAFold(t *testing.T) {
+	const head = "a,y\n"
+	whole, err := Read(context.Background(), strings.NewReader(head+"1,x\n2,y\n3,z\n4,x\n5,z\n"), "train.csv", Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Learn(whole, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := Read(context.Background(), strings.NewReader(head+"1,x\n3,z\n4,x\n5,z\n"), "train.csv", Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Recipe.Refit(part)
+	if err != nil || !slices.Equal(r.Target.Counts(), []int{2, 0, 2}) {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+func TestBadSeveralOutcomes(t *testing.T) {
+	for name, target := range map[string]Target{
+		"two":        {Column: "y", Several: []string{"a", "b"}, SeveralRows: []int{1, 2}},
+		"twice":      {Column: "y", Several: []string{"a", "b", "a"}, SeveralRows: []int{1, 1, 1}},
+		"no counts":  {Column: "y", Several: []string{"a", "b", "c"}},
+		"more rows":  {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{2, 1, 1}},
+		"fewer rows": {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{1, 1, 0}},
+		"negative":   {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{5, -1, -1}},
+		"and two":    {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{1, 1, 1}, Positive: "a", Negative: "b", PositiveRows: 1, NegativeRows: 2},
+	} {
+		if target.badSeveral(3) == "" {
+			t.Errorf("%s: no problem", name)
+		}
+	}
+}
