@@ -17,14 +17,16 @@ import (
 
 // Prediction is what is known about one case.
 type Prediction struct {
-	// Mean and Variance are those of the latent value.
+	// Mean and Variance are those of the latent value with two outcomes. More have a value
+	// each, and these are 0.
 	Mean, Variance float64
-	// Probabilities are those of the outcomes, the negative one first. Each is accurate by
-	// itself: what is far from certain cannot be had as one minus what is nearly so.
+	// Probabilities are those of the outcomes, of two the negative one first. Each is
+	// accurate by itself: what is far from certain cannot be had as one minus what is
+	// nearly so.
 	Probabilities []float64
 }
 
-// Probability is that of the positive outcome.
+// Probability is that of the positive outcome of two.
 func (p Prediction) Probability() float64 { return p.Probabilities[1] }
 
 // Decision is what to do in one case.
@@ -44,7 +46,7 @@ type Decision struct {
 	Stakes decision.Stakes
 }
 
-// Probability is that of the positive outcome.
+// Probability is that of the positive outcome of two.
 func (d Decision) Probability() float64 { return d.Probabilities[1] }
 
 // Predict predicts the cases whose features are the rows of x. What it says about a row
@@ -285,7 +287,7 @@ func (m *Model) Bind(s *decision.Spec) (*decision.Spec, error) {
 
 // outcomes are those of the target, the negative one first.
 func (m *Model) outcomes() []string {
-	return []string{m.recipe.Target.Negative, m.recipe.Target.Positive}
+	return m.recipe.Target.Outcomes()
 }
 
 // blocks hands over the rows of a stream block by block, or an error, until there are

@@ -122,5 +122,10 @@ func (m *Model) known() *mat.Dense {
 
 // isFinite tells whether a prediction is made of numbers.
 func (p Prediction) isFinite() bool {
-	return finite.All(p.Mean, p.Variance) && p.Variance >= 0 && p.Probability() >= 0 && p.Probability() <= 1
+	for _, x := range p.Probabilities {
+		if !(x >= 0 && x <= 1) {
+			return false
+		}
+	}
+	return finite.All(p.Mean, p.Variance) && p.Variance >= 0
 }

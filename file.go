@@ -25,7 +25,18 @@ import (
 const (
 	fileFormat  = "lossep model"
 	fileVersion = "2"
+	// severalVersion is that of a model of more than two outcomes, which programs that know
+	// of two only refuse by this.
+	severalVersion = "3"
 )
+
+// versionOf is the version of the model's file.
+func versionOf(r *data.Recipe) string {
+	if several(r) {
+		return severalVersion
+	}
+	return fileVersion
+}
 
 // header is the JSON under the metadata key "model".
 type header struct {
@@ -65,7 +76,7 @@ func (m *Model) file() (*safetensors.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model file: %w", err)
 	}
-	f := &safetensors.File{Metadata: map[string]string{"format": fileFormat, "version": fileVersion, "model": string(text)}}
+	f := &safetensors.File{Metadata: map[string]string{"format": fileFormat, "version": versionOf(m.recipe), "model": string(text)}}
 	if m.inducing != nil {
 		z := m.inducing.process.Points()
 		points, d := z.Dims()
@@ -188,12 +199,16 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if got := f.Metadata["format"]; got != fileFormat {
 		return nil, fmt.Errorf("this is a safetensors file of another kind: its format is %q and not %q", got, fileFormat)
 	}
-	if got := f.Metadata["version"]; got != fileVersion {
-		return nil, fmt.Errorf("its version is %q, and this program reads version %q; fit the model again from its table of past cases, or use the program that wrote it", got, fileVersion)
+	version := f.Metadata["version"]
+	if version != fileVersion && version != severalVersion {
+		return nil, fmt.Errorf("its version is %q, and this program reads versions %q and %q; fit the model again from its table of past cases, or use the program that wrote it", version, fileVersion, severalVersion)
 	}
 	h, err := parseHeader(f.Metadata["model"])
 	if err != nil {
 		return nil, err
+	}
+	if version != versionOf(h.Recipe) {
+		return nil, fmt.Errorf("its version is %q, and its outcomes are those of version %q", version, versionOf(h.Recipe))
 	}
 	m := &Model{
 		recipe: h.Recipe, utility: h.Utility, likelihood: h.Likelihood, method: h.Method,
@@ -201,7 +216,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	}
 	m.coding = h.Recipe.Coding()
 	n, d := h.Recipe.Rows, m.coding.Len()
-	need := loadBytes(n, d)
+	need := loadBytes(n*viewsOf(m.recipe), d)
 	switch s := h.Summary.Inducing; {
 	case s != nil:
 		need = s.loadBytes(n, d)
@@ -293,7 +308,7 @@ func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
 		return 0, err
 	}
 	m.x = mat.NewDense(n, d, inputs.Floats)
-	if m.labels, err = readLabels(f, n); err != nil {
+	if m.labels, err = readLabels(f, n, several(m.recipe)); err != nil {
 		return 0, err
 	}
 	if err := checkCounts(m.recipe.Target, m.labels); err != nil {
@@ -323,7 +338,8 @@ func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
 // readSites reads what EP and the method found about the rows, under names that begin so.
 func (m *Model) readSites(f *safetensors.File, begin string) (tensors int, err error) {
 	n := m.recipe.Rows
-	if m.ep, err = readSites(f, begin+"ep", n); err != nil {
+	size := n * viewsOf(m.recipe)
+	if m.ep, err = readSites(f, begin+"ep", size); err != nil {
 		return 0, err
 	}
 	tensors = 2
@@ -332,7 +348,7 @@ func (m *Model) readSites(f *safetensors.File, begin string) (tensors int, err e
 	}
 	m.sites = m.ep
 	if m.method != EP && m.method != Corrected {
-		if m.sites, err = readSites(f, begin+"sites", n); err != nil {
+		if m.sites, err = readSites(f, begin+"sites", size); err != nil {
 			return 0, err
 		}
 		tensors += 2
@@ -376,8 +392,11 @@ func parseHeader(text string) (*header, error) {
 	if h.Recipe == nil || h.Utility == nil {
 		return nil, errors.New("its description lacks the recipe or the utility")
 	}
-	if t := h.Recipe.Target; !slices.Equal(h.Utility.Outcomes(), []string{t.Negative, t.Positive}) {
-		return nil, fmt.Errorf("its utility has the outcomes %q, its target %q and %q", h.Utility.Outcomes(), t.Negative, t.Positive)
+	if target := h.Recipe.Target.Outcomes(); !slices.Equal(h.Utility.Outcomes(), target) {
+		return nil, fmt.Errorf("its utility has the outcomes %q, its target %q", h.Utility.Outcomes(), target)
+	}
+	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit" || h.Summary.Inducing != nil) {
+		return nil, fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Several))
 	}
 	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.Dim() != h.Provenance.Features {
 		return nil, fmt.Errorf("its recipe makes %d×%d numbers, its provenance says %d×%d",
@@ -392,14 +411,14 @@ func parseHeader(text string) (*header, error) {
 	return &h, h.checkSummary()
 }
 
-func readLabels(f *safetensors.File, n int) ([]int, error) {
+func readLabels(f *safetensors.File, n int, several bool) ([]int, error) {
 	t, err := f.Ints("labels", n)
 	if err != nil {
 		return nil, err
 	}
 	labels := make([]int, n)
 	for i, y := range t.Ints {
-		if y != 1 && y != -1 {
+		if !several && y != 1 && y != -1 {
 			return nil, fmt.Errorf("label %d is %d and not 1 or -1", i+1, y)
 		}
 		labels[i] = int(y)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
-	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -87,6 +86,9 @@ func (h *header) checkSummary() error {
 
 // checkCounts refuses a recipe that says other things of the outcomes than the labels do.
 func checkCounts(t data.Target, labels []int) error {
+	if t.Several != nil {
+		return checkOutcomes(&t, labels)
+	}
 	positive := 0
 	for _, y := range labels {
 		if y > 0 {
@@ -150,14 +152,14 @@ func (m *Model) checkPredictions() error {
 					largest = i
 				}
 			}
-			rows = append(rows, largest)
+			rows = append(rows, largest/viewsOf(m.recipe))
 		}
 	}
 	slices.Sort(rows)
 	x := rowsOf(m.known(), slices.Compact(rows))
 	for k := range m.opinions {
 		for _, p := range m.opinions[k].predict(m, x) {
-			if !finite.All(p.Mean, p.Variance) || !(p.Variance >= 0) || !(p.Probability() >= 0 && p.Probability() <= 1) {
+			if !p.isFinite() {
 				return fmt.Errorf("the opinion of %s: %w", m.opinions[k].method, errNoPredictions)
 			}
 		}

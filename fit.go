@@ -60,6 +60,9 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Induces(p.Len()) {
 		return p.induce(ctx)
 	}
+	if several(p.Recipe) {
+		return p.learnSeveral(ctx)
+	}
 	if p.opt.Kernel == AutoKernel {
 		return p.learnAuto(ctx)
 	}
@@ -161,6 +164,11 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	}
 	if l.induced != nil {
 		return l.inducedModel(ctx, method)
+	}
+	if several(l.problem.Recipe) {
+		if _, err := l.problem.opt.forSeveral(method, l.problem.Recipe, "", l.problem.Len()); err != nil {
+			return nil, err
+		}
 	}
 	if l.parts != nil {
 		return l.mixtureModel(ctx, method)

@@ -38,7 +38,7 @@ func (m *Model) Bytes() float64 {
 		return sum
 	}
 	rows, features := m.x.Dims()
-	return keptMatrices*matrixBytes(rows) + 8*float64(rows)*float64(features)
+	return keptMatrices*matrixBytes(rows*viewsOf(m.recipe)) + 8*float64(rows)*float64(features)
 }
 
 // CalibrationBytes is about what Calibrate takes, in bytes of memory.

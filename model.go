@@ -16,8 +16,8 @@ import (
 // Model is a fitted model: it predicts and decides new cases. It is safe for
 // concurrent use.
 //
-// Whatever the method, what it learned is one Gaussian site for each training row (and
-// a dense one more for a calibrated VI), from which its posterior is made by one
+// Whatever the method, what it learned is one Gaussian site for each training row, C−1 with
+// C outcomes (and a dense one more for a calibrated VI), from which its posterior is made by one
 // factorisation. The sites of EP are kept beside those of another method, for a second
 // opinion. Where rows are many it is inducing points and a Gaussian on what is seen from
 // them, and the rows and their sites are kept if they are not too many.
@@ -71,7 +71,7 @@ func (m *Model) Provenance() Provenance { return m.provenance }
 func (m *Model) assemble(process *gp.Process, second []opinion) error {
 	if process == nil {
 		var err error
-		if process, err = gp.New(m.kernel, m.x); err != nil {
+		if process, err = m.newProcess(); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (m *Model) assemble(process *gp.Process, second []opinion) error {
 		if err != nil {
 			return fmt.Errorf("the sites of %s: %w", m.method, err)
 		}
-		own := newOpinion(m.method, process, q, m.sites, m.calibration)
+		own := m.newOpinion(m.method, q, m.sites, m.calibration)
 		m.opinions = append([]opinion{own}, second...)
 	}
 	return m.checkPredictions()
@@ -104,9 +104,13 @@ func (m *Model) expectationPropagation() ([]opinion, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := m.newOpinion(EP, q, m.ep, nil)
+	if several(m.recipe) {
+		return []opinion{own}, nil
+	}
 	terms := &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)}
 	corrected := Corrected.row(len(m.labels)).Refine(terms, &infer.Result{Q: q, Sites: infer.Sites{Terms: m.ep}})
-	return []opinion{newOpinion(EP, m.full, q, m.ep, nil), {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
+	return []opinion{own, {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
 }
 
 // second is the opinions of EP and of its corrections, in this order.

@@ -23,13 +23,21 @@ type opinion struct {
 	predictor *gp.Predictor
 	// parts make up a mixture, which has none of the above but the method.
 	parts []mixedPart
+	// outcomes does the same for more than two outcomes.
+	outcomes *gp.OutcomesPredictor
 }
 
 // newOpinion is that of a Gaussian, which the sites make unless calibration adds to them.
-func newOpinion(method Method, process *gp.Process, q *gauss.Gaussian, sites []gauss.Scalar, calibration *gauss.Natural) opinion {
+func (m *Model) newOpinion(method Method, q *gauss.Gaussian, sites []gauss.Scalar, calibration *gauss.Natural) opinion {
 	o := opinion{method: method, q: q, posterior: infer.Gaussian{Gaussian: q}}
-	if calibration == nil {
-		if p, ok := process.Predictor(sites); ok {
+	switch {
+	case calibration != nil:
+	case several(m.recipe):
+		if p, ok := m.full.OutcomesPredictor(sites); ok {
+			o.outcomes = p
+		}
+	default:
+		if p, ok := m.full.Predictor(sites); ok {
 			o.predictor = p
 		}
 	}
@@ -46,6 +54,9 @@ func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 func (o *opinion) unshifted(m *Model, x *mat.Dense) []Prediction {
 	if o.parts != nil {
 		return mix(o.parts, x)
+	}
+	if several(m.recipe) {
+		return o.predictSeveral(m, x)
 	}
 	n, _ := x.Dims()
 	out, p := make([]Prediction, n), newPairs(n)

@@ -91,7 +91,7 @@ type Progress struct {
 type Problem struct {
 	Recipe  *data.Recipe
 	X       *mat.Dense     // one row of features for each training row; nil if they are too many
-	Labels  []int          // +1 or −1
+	Labels  []int          // see data.Target.Number
 	Weights []float64      // how often each row counts, nil if each counts once
 	Utility *decision.Spec // with the outcomes of the target
 	Kernel  kernel.Kernel  // where the search starts, or what is kept
@@ -114,6 +114,7 @@ type Problem struct {
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes
 // of the target.
 func Prepare(t *data.Table, o Options) (*Problem, error) {
+	asked := o.Method
 	o, err := o.complete(t.Len())
 	if err != nil {
 		return nil, err
@@ -140,6 +141,11 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	if several(p.Recipe) {
+		if p.opt, err = o.forSeveral(asked, p.Recipe, t.Name(), t.Len()); err != nil {
+			return nil, err
+		}
+	}
 	p.coding = p.Recipe.Coding()
 	if p.Len()*p.Recipe.Dim() <= mostFeatures {
 		p.X = p.coding.Expand(p.inputs)
@@ -147,11 +153,11 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := p.checkTraining(t); err != nil {
 		return nil, err
 	}
-	spec := decision.EqualMistakes(p.Recipe.Target.Negative, p.Recipe.Target.Positive)
+	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes()...)
 	if o.Utility != nil {
 		*spec = *o.Utility
 	}
-	if err := spec.Bind(p.Recipe.Target.Negative, p.Recipe.Target.Positive); err != nil {
+	if err := spec.Bind(p.Recipe.Target.Outcomes()...); err != nil {
 		return nil, err
 	}
 	p.Utility = spec

@@ -93,6 +93,9 @@ type LeaveOneOut struct {
 
 // leaveOneOut predicts and decides every training row without it.
 func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
+	if several(p.Recipe) {
+		return m.leaveOutSeveral(p)
+	}
 	if m.mixture != nil {
 		return m.leaveOneOutMixed(p)
 	}
@@ -150,7 +153,7 @@ func (t *tally) add(i int, mean, variance float64) {
 		t.improper = true
 		return
 	}
-	logP, _, _ := t.outcome[(t.problem.Labels[i]+1)/2].LogMean(mean, variance)
+	logP, _, _ := t.outcome[t.problem.Recipe.Target.Number(t.problem.Labels[i])].LogMean(mean, variance)
 	pair := make([]float64, 2)
 	pair[0], pair[1] = t.outcome.Probability(mean, variance)
 	t.addProbabilities(i, pair, logP)
@@ -159,15 +162,15 @@ func (t *tally) add(i int, mean, variance float64) {
 // addProbabilities takes in training row i, whose outcomes have these probabilities
 // without it, among cases like the training rows; logP is the logarithm of that of its
 // own.
-func (t *tally) addProbabilities(i int, pair []float64, logP float64) {
+func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
 	p := t.problem
-	stakes, y := p.Stakes(i), (p.Labels[i]+1)/2
+	stakes, y := p.Stakes(i), p.Recipe.Target.Number(p.Labels[i])
 	if target := &p.Recipe.Target; target.Prevalence > 0 {
-		shift(target, pair)
-		logP = math.Log(pair[y])
+		shift(target, probabilities)
+		logP = math.Log(probabilities[y])
 	}
 	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
-	t.loo.Value += stakes.Table[stakes.Best(pair, -1)][y] * t.shares[i]
+	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]
 	for a, row := range stakes.Table {
 		t.constant[a] += row[y] * t.shares[i]
 	}
