@@ -87,6 +87,9 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	if a.problem, err = lossep.Prepare(t, o.Fit); err != nil {
 		return nil, err
 	}
+	if several := a.problem.Recipe.Target.Several; several != nil {
+		return nil, &lossep.InputError{What: "target", Msg: fmt.Sprintf("an audit is of two outcomes, and there are %d; the costs of leaving each row out are part of a fit", len(several))}
+	}
 	a.judged, a.notes = a.problem, a.problem.Recipe.Population()
 	if o.Test != nil {
 		a.subject = o.Test

@@ -149,6 +149,9 @@ func (s *Spec) Bind(target ...string) error {
 	if !fits {
 		e := s.place
 		e.Msg = fmt.Sprintf("the utility names the outcomes %s, which are not those of the target", listed(s.outcomes))
+		if len(target) > 2 {
+			e.Msg += difference(s.outcomes, target, "unknown") + difference(target, s.outcomes, "missing")
+		}
 		e.Fix = fmt.Sprintf("the target has %s: spell them the same", listed(target))
 		if s.outcomes == nil {
 			e.Msg = "costs of true and false negatives and positives are for two outcomes that have names"
@@ -164,6 +167,16 @@ func (s *Spec) Bind(target ...string) error {
 	}
 	s.outcomes, s.entries = slices.Clone(target), entries
 	return nil
+}
+
+// difference says which names of the first list are not in the second.
+func difference(one, other []string, what string) (text string) {
+	for _, name := range one {
+		if !slices.Contains(other, name) {
+			text += fmt.Sprintf("; %s is %s", quoted(name), what)
+		}
+	}
+	return text
 }
 
 // Costs reports whether the entries are costs, not utilities.

@@ -22,8 +22,8 @@ func newDecide() *cobra.Command {
 		Short: "Choose the best action in new cases",
 		Long: `Read new cases and print for each the action with the lowest expected cost or the
 highest expected utility, what is expected of every action (columns cost_NAME, or
-utility_NAME), the probability of the positive outcome, the margin to the next best
-action, and whether methods disagree: whether expectation propagation, with and
+utility_NAME), the probability of the positive outcome, or of each of more than two
+(columns probability_NAME), the margin to the next best action, and whether methods disagree: whether expectation propagation, with and
 without corrections, would act otherwise than the model.
 
 Other costs than those of the fit can be given; nothing is fitted again. A summary
@@ -63,7 +63,7 @@ outcome already, made by any program.`,
 			if useExample {
 				return usagef("--example has no column of probabilities; leave out --probability, or give a table")
 			}
-			g := givenDecision{probability, table, spec, *format, keep, output, append(args, utility.file)}
+			g := givenDecision{probability, table, spec, *format, keep, output, append(args, utility.files()...)}
 			return g.run(c, args[0])
 		}
 		m, err := decidingModel(c, args)
@@ -95,7 +95,7 @@ outcome already, made by any program.`,
 		}
 		defer doubtful.abandon()
 		s := newTally(m, spec, given)
-		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.file), func(ctx context.Context, w io.Writer) error {
+		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.files()...), func(ctx context.Context, w io.Writer) error {
 			rows := newCaseWriter(w, rowsAs, rd, keep, decisionNames(spec, *format))
 			for d, err := range m.Decisions(ctx, rd, spec) {
 				if err != nil {
@@ -147,12 +147,12 @@ func newCases(c *cobra.Command, args []string) (*tableInput, error) {
 func decisionNames(s *decision.Spec, f format) []string {
 	names := []string{"action"}
 	if f == "json" {
-		return append(names, "expected_"+s.Kind(), "probability", "margin", "disagreement", "dissent")
+		return append(append(append(names, "expected_"+s.Kind()), probabilityNames(s, f)...), "margin", "disagreement", "dissent")
 	}
 	for _, action := range s.Actions() {
 		names = append(names, s.Kind()+"_"+action)
 	}
-	return append(names, "probability", "margin", "disagreement")
+	return append(append(names, probabilityNames(s, f)...), "margin", "disagreement")
 }
 
 // decisionValues are what goes in them.
@@ -168,12 +168,12 @@ func decisionValues(s *decision.Spec, d lossep.Decision, f format) []any {
 		for method, a := range d.Dissent {
 			dissent[method] = actions[a]
 		}
-		return append(values, expected, d.Probability(), d.Margin, len(dissent) > 0, dissent)
+		return append(append(append(values, expected), probabilityValues(s, d.Probabilities, f)...), d.Margin, len(dissent) > 0, dissent)
 	}
 	for _, u := range d.Expected {
 		values = append(values, u)
 	}
-	return append(values, d.Probability(), d.Margin, len(d.Dissent) > 0)
+	return append(append(values, probabilityValues(s, d.Probabilities, f)...), d.Margin, len(d.Dissent) > 0)
 }
 
 // tally counts decisions for the summary.
@@ -211,7 +211,7 @@ func (t *tally) add(d lossep.DecidedRow) {
 		if t.trained != nil && t.trained(d.Row.Features) {
 			t.seen++
 		}
-		t.realised += d.Stakes.Table[d.Action][(y+1)/2]
+		t.realised += d.Stakes.Table[d.Action][t.model.Recipe().Target.Number(y)]
 	}
 }
 
@@ -234,7 +234,9 @@ func (t *tally) lines() []string {
 	if t.strange > 0 {
 		lines = append(lines, fmt.Sprintf("%d rows have an outcome that training did not know", t.strange))
 	}
-	lines = append(lines, fmt.Sprintf("methods disagree on %d of %d rows", t.disagree, t.rows))
+	if t.model.Recipe().Target.Several == nil {
+		lines = append(lines, fmt.Sprintf("methods disagree on %d of %d rows", t.disagree, t.rows))
+	}
 	if t.given && t.model.Method().Calibrated() && !sameTable(t.spec, t.model.Utility()) {
 		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again for a %s that is calibrated to them", t.model.Method()))
 	}

@@ -29,7 +29,8 @@ or not, plain or gzip), Parquet or a folder of Parquet files, and - is standard 
 
 What actions cost or bring is part of the model: --cost fn=5,fp=1 says that a missed
 positive costs 5 and a false alarm 1; --utility names a YAML file with any number of
-actions. What is going to be fitted is shown on standard error first.`,
+actions, and --cost-matrix a CSV file. A target of more than two values has as many
+outcomes. What is going to be fitted is shown on standard error first.`,
 		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
   lossep fit train.csv --cost fn=0.6*amount,fp=1 --kernel 'rbf(ard) + linear' --missing impute
   lossep fit --example`,
@@ -43,7 +44,7 @@ actions. What is going to be fitted is shown on standard error first.`,
 	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkOutput(output, append(args, utility.file)...); err != nil {
+		if err := checkOutput(output, append(args, utility.files()...)...); err != nil {
 			return err
 		}
 		if err := exampleAlone(flags, useExample); err != nil {
@@ -208,6 +209,7 @@ type fitReport struct {
 	Features        int                `json:"d"`
 	Positive        int                `json:"positive"`
 	Negative        int                `json:"negative"`
+	Outcomes        map[string]int     `json:"outcomes,omitempty"` // rows of each, where there are more than two
 	Utility         *decision.Spec     `json:"utility"`
 	Threshold       *float64           `json:"threshold"`
 	Kernel          string             `json:"kernel"`
@@ -239,6 +241,12 @@ func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: s.Status.Notes,
 		Seconds: seconds, Model: output,
+	}
+	if target.Several != nil {
+		r.Outcomes = make(map[string]int)
+		for y, name := range target.Several {
+			r.Outcomes[name] = target.SeveralRows[y]
+		}
 	}
 	for _, p := range m.Kernel().Describe() {
 		r.Hyperparameters[p.String()] = p.Value

@@ -39,23 +39,35 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 }
 
 // utilityFlags say what actions are worth.
-type utilityFlags struct{ costs, file string }
+type utilityFlags struct{ costs, file, matrix string }
 
 func addUtilityFlags(flags *pflag.FlagSet) *utilityFlags {
 	u := new(utilityFlags)
 	flags.StringVar(&u.costs, "cost", "", "what mistakes cost, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; columns with other names than letters, digits, _ and . stand in backticks")
 	flags.StringVar(&u.file, "utility", "", "a YAML file with named outcomes and actions, and their costs or utilities")
+	flags.StringVar(&u.matrix, "cost-matrix", "", "a CSV file of costs: a line that names the outcomes, and one for each action")
 	return u
 }
 
 // noCosts is said where nothing is given.
-const noCosts = "what mistakes cost is not given, so every wrong decision costs 1; say otherwise by --cost, for example --cost fn=5,fp=1, or --utility file.yaml"
+const noCosts = "what mistakes cost is not given, so every wrong decision costs 1; say otherwise by --cost, for example --cost fn=5,fp=1, --cost-matrix file.csv or --utility file.yaml"
+
+// files are those that are read.
+func (u *utilityFlags) files() []string { return []string{u.file, u.matrix} }
 
 // spec is the specification given, or nil if none is.
 func (u *utilityFlags) spec(c *cobra.Command) (*decision.Spec, error) {
 	switch {
 	case u.costs != "" && u.file != "":
 		return nil, usagef("--cost and --utility are both given; keep one of them")
+	case u.matrix != "" && u.costs+u.file != "":
+		return nil, usagef("--cost-matrix is given beside --cost or --utility; keep one of them")
+	case u.matrix != "":
+		text, err := readShort(c.Context(), u.matrix)
+		if err != nil {
+			return nil, usagef("--cost-matrix: %w", err)
+		}
+		return decision.ParseCostMatrix(u.matrix, text)
 	case u.costs != "":
 		return decision.ParseCosts(u.costs)
 	case u.file != "":

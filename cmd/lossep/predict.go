@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 )
 
 func newPredict() *cobra.Command {
@@ -19,9 +20,10 @@ func newPredict() *cobra.Command {
 	var keep bool
 	c := &cobra.Command{
 		Use:   "predict model new.csv",
-		Short: "Say how probable the positive outcome is in new cases",
+		Short: "Say how probable the outcomes are in new cases",
 		Long: `Read new cases and print for each the mean and variance of its latent value and the
-probability of the positive outcome, as CSV, as JSON lines or as Parquet. The columns may
+probability of the positive outcome, or with more than two outcomes the probability of
+each (columns probability_NAME), as CSV, as JSON lines or as Parquet. The columns may
 come in any order if the file names them; - is standard input, and a folder is one table
 of all its Parquet files. Memory does not grow with the
 number of rows, and nothing is printed if a row cannot be read.`,
@@ -64,13 +66,18 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		defer doubtful.abandon()
 		n := 0
 		err = writeRows(c.Context(), c.OutOrStdout(), output, args, func(ctx context.Context, w io.Writer) error {
-			rows := newCaseWriter(w, rowsAs, rd, keep, []string{"mean", "variance", "probability"})
+			several := m.Recipe().Target.Several
+			rows := newCaseWriter(w, rowsAs, rd, keep, append(latentNames(several), probabilityNames(m.Utility(), *format)...))
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
 					return blame(err, name)
 				}
 				n++
-				if err := rows.write(p.Row, p.Mean, p.Variance, p.Probability()); err != nil {
+				values := probabilityValues(m.Utility(), p.Probabilities, *format)
+				if several == nil {
+					values = append([]any{p.Mean, p.Variance}, values...)
+				}
+				if err := rows.write(p.Row, values...); err != nil {
 					return err
 				}
 			}
@@ -86,6 +93,49 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		return writeSummary(c.ErrOrStderr(), append(lines, doubtful.lines()...))
 	}
 	return c
+}
+
+// latentNames are the columns of the latent value, which one of two outcomes has.
+func latentNames(several []string) []string {
+	if several != nil {
+		return nil
+	}
+	return []string{"mean", "variance"}
+}
+
+// probabilityNames are the columns of probabilities: of two outcomes one, of more one each.
+func probabilityNames(s *decision.Spec, f format) []string {
+	outcomes := s.Outcomes()
+	if len(outcomes) <= 2 {
+		return []string{"probability"}
+	}
+	if f == "json" {
+		return []string{"probabilities"}
+	}
+	names := make([]string, len(outcomes))
+	for y, name := range outcomes {
+		names[y] = "probability_" + name
+	}
+	return names
+}
+
+// probabilityValues are what goes in them.
+func probabilityValues(s *decision.Spec, p []float64, f format) []any {
+	switch {
+	case len(p) == 2:
+		return []any{p[1]}
+	case f == "json":
+		named := make(map[string]float64)
+		for y, name := range s.Outcomes() {
+			named[name] = p[y]
+		}
+		return []any{named}
+	}
+	values := make([]any, len(p))
+	for y, x := range p {
+		values[y] = x
+	}
+	return values
 }
 
 // addRowFlags adds what commands that print rows share.

@@ -1,0 +1,188 @@
+package lossep_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+)
+
+// triage is a table of rows with one of several outcomes, by the direction of (a, b).
+func triage(t testing.TB, rows, number int, seed uint64) *data.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 16))
+	var b strings.Builder
+	b.WriteString("a,b,where\n")
+	for range rows {
+		x, y := rng.NormFloat64(), rng.NormFloat64()
+		angle := math.Atan2(y, x)/(2*math.Pi) + 1.5 + 0.05*rng.NormFloat64()
+		fmt.Fprintf(&b, "%.4f,%.4f,w%d\n", x, y, int(float64(number)*angle)%number)
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "triage.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+const fixedKernel = "matern32(variance=4, lengthscale=1.5) + constant(variance=0.5)"
+
+func matrix(t testing.TB, text string) *decision.Spec {
+	t.Helper()
+	s, err := decision.ParseCostMatrix("costs.csv", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const triageCosts = "action,w0,w1,w2\nhome,0,5,50\nward,1,0,10\nicu,4,2,0\ncall,2,2,2\n"
+
+// Every method that is for several outcomes makes a model that predicts, decides and
+// reads back the same.
+func TestSeveralOutcomes(t *testing.T) {
+	table := triage(t, 40, 3, 1)
+	p, err := lossep.Prepare(table, lossep.Options{Utility: matrix(t, triageCosts), Kernel: fixedKernel, Fixed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := p.Learn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
+	for _, method := range []lossep.Method{lossep.EP, lossep.VI, lossep.Laplace} {
+		m, err := l.Model(context.Background(), method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := m.Summary(); !s.Status.Converged || s.LeaveOneOut == nil || s.LeaveOneOut.Value >= 2 {
+			t.Errorf("%s: %+v, leave-one-out %+v", method, s.Status, s.LeaveOneOut)
+		}
+		decisions, err := m.Decide(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range decisions {
+			if math.Abs(floats.Sum(d.Probabilities)-1) > 1e-10 {
+				t.Errorf("%s: the probabilities of row %d add up to %v", method, i, floats.Sum(d.Probabilities))
+			}
+			for a, cost := range d.Expected {
+				if want := floats.Dot(d.Stakes.Table[a], d.Probabilities); math.Abs(cost-want) > 1e-13 {
+					t.Errorf("%s: action %d costs %v, want %v", method, a, cost, want)
+				}
+			}
+		}
+		if got, want := decisions[0].Probabilities, decisions[1].Probabilities; floats.EqualApprox(got, want, 0.3) {
+			t.Errorf("%s: all rows are the same: %v", method, got)
+		}
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := lossep.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := loaded.Decide(rows)
+		if err != nil || !cmp.Equal(again, decisions) {
+			t.Errorf("%s: read back, it decides otherwise: %v", method, err)
+		}
+		if !cmp.Equal(loaded.Describe(), m.Describe()) {
+			t.Errorf("%s: read back, it is another:\n%s", method, cmp.Diff(loaded.Describe(), m.Describe()))
+		}
+		// The other methods are asked too, and may only be of another opinion.
+		m.Consult(rows, decisions)
+	}
+}
+
+// Leave-one-out against models that never saw the row. The sites of the others are not
+// settled anew in the former, so that the latter is near and no more.
+func TestSeveralLeaveOneOut(t *testing.T) {
+	table := triage(t, 25, 4, 2)
+	o := lossep.Options{Kernel: fixedKernel, Fixed: true}
+	m, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := lossep.Prepare(table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for i := range table.Len() {
+		var others []int
+		for j := range table.Len() {
+			if j != i {
+				others = append(others, j)
+			}
+		}
+		without := o
+		without.Recipe = whole.Recipe
+		part, err := lossep.Prepare(table.Subset(others), without)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.Recipe, err = part.Recipe.Refit(table.Subset(others))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := part.Fit(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		predicted, err := fitted.Predict(whole.X.Slice(i, i+1, 0, whole.Recipe.Dim()).(*mat.Dense))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += math.Log(predicted[0].Probabilities[whole.Labels[i]])
+	}
+	if got := m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-sum) > 0.02*math.Abs(sum) {
+		t.Errorf("leave-one-out log predictive %v, want about %v", got, sum)
+	}
+}
+
+// What is for two outcomes says so by name, and what to do.
+func TestForTwoOutcomesOnly(t *testing.T) {
+	table := triage(t, 30, 3, 3)
+	for says, o := range map[string]lossep.Options{
+		"method: corrected is for two outcomes, and there are 3; choose one of ep":         {Method: lossep.Corrected},
+		"method: loss-vi is for two outcomes":                                              {Method: lossep.LossVI},
+		"likelihood: logit is for two outcomes, and there are 3, which have probit":        {Likelihood: lossep.Likelihood{Name: "logit"}},
+		"inducing: inducing points are for two outcomes":                                   {Inducing: 10},
+		"costs of true and false negatives and positives are for two outcomes":             {Utility: costs(t, "fn=5,fp=1")},
+		`"w3" is unknown; "w2" is missing; the target has "w0", "w1" and "w2": spell them`: {Utility: matrix(t, "action,w0,w1,w3\na,0,1,1\nb,1,0,2\n")},
+	} {
+		if _, err := lossep.Prepare(table, o); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	// 1,700 rows of four outcomes are 5,100 views.
+	var input *lossep.InputError
+	if _, err := lossep.Prepare(triage(t, 1700, 4, 4), lossep.Options{}); !errors.As(err, &input) || !strings.Contains(err.Error(), "5100 views, more than 5000: give a sample of at most 1666 rows") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Without any cost every wrong outcome costs one.
+func TestSeveralWithoutCosts(t *testing.T) {
+	p, err := lossep.Prepare(triage(t, 30, 3, 5), lossep.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.Stakes(0).Table, (decision.Table{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}); !cmp.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
