@@ -24,11 +24,13 @@ import (
 //
 //	P(c | r) = ∫ N(t; μ_c + r_c, D_c) Π_{j≠c} Φ((t − μ_j − r_j)/√D_j) dt.
 //
-// By equal steps of half the smallest √D that integral is exact to 1e-12 for all c at once,
+// By equal steps of 0.4 of the smallest √D that integral is exact to 1e-10 for all c at once,
 // for the integrand is analytic and falls off like a Gaussian. R has at most C−2
-// dimensions. One or two of them are averaged over by the rule of Gauss and Hermite. Where
-// there are more, each probability is that of a Region, by lattices that double until two
-// in a row agree.
+// dimensions, over which is averaged by sparse grids. Where the functions of a Gaussian
+// process are seen by data, R is a hundredth of D or less, and few points do. Where it is
+// not small one or two dimensions are averaged over by the rule of Gauss and Hermite; for
+// more, each probability is that of a Region, by lattices that double until two in a row
+// agree.
 //
 // A Largest holds scratch and is for one goroutine.
 type Largest struct {
@@ -48,6 +50,8 @@ const (
 	// largestTolerance is the difference of two rules in a row, and largestShare the share
 	// of the probability, at which the latter is taken: its error is far smaller.
 	largestTolerance, largestShare = 5e-7, 1e-3
+	// sparseTolerance is the same for sparse grids, of which there are sparseLevels.
+	sparseTolerance, sparseLevels = 1e-7, 4
 	// mostHermite is the number of nodes in one dimension that a sequence at most ends with.
 	mostHermite = 128
 	// firstLattice and lastLattice are the number of points of the first lattice and of
@@ -80,14 +84,51 @@ func (l *Largest) Probabilities(dst, mean []float64, cov *mat.SymDense) (err flo
 	if l.n == 3 && l.dims > 0 {
 		return l.threeCorners(dst, mean, cov)
 	}
-	switch l.dims {
-	case 0:
+	if l.dims == 0 {
 		l.independent(dst, mean)
-		return 1e-12
-	case 1, 2:
+		return 1e-10
+	}
+	if err, ok := l.sparse(dst, mean); ok {
+		return err
+	}
+	if l.dims <= 2 {
 		return l.hermite(dst, mean)
 	}
 	return l.corners(dst, mean, cov)
+}
+
+// sparse averages over r by sparse grids of rising level, as long as each is much nearer to
+// the next than the one before. It reports false where that does not lead far enough: where
+// r varies as much as D does.
+func (l *Largest) sparse(dst, mean []float64) (err float64, ok bool) {
+	last, one := l.sums[0], l.sums[1]
+	before := math.Inf(1)
+	for level := range sparseLevels {
+		clear(dst)
+		g := sparseGrid(l.dims, level)
+		for i, w := range g.weights {
+			node := g.nodes[i*l.dims : (i+1)*l.dims]
+			for c := range l.at {
+				l.at[c] = mean[c] + floats.Dot(l.spread.RawRowView(c), node)
+			}
+			l.independent(one, l.at)
+			floats.AddScaled(dst, w, one)
+		}
+		if level > 0 {
+			step := floats.Distance(dst, last, math.Inf(1))
+			ratio := step / before
+			// The next step would be about as much smaller again.
+			if err = max(2*step*ratio, 1e-10); level > 1 && ratio < 0.25 && err <= sparseTolerance || step < 1e-12 {
+				return err, true
+			}
+			if level > 1 && ratio > 0.25 {
+				return 0, false
+			}
+			before = step
+		}
+		copy(last, dst)
+	}
+	return 0, false
 }
 
 // threeCorners is for three normals that no v makes independent.
@@ -310,7 +351,7 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 func (l *Largest) independent(dst, mean []float64) {
 	from, to, step := math.Inf(-1), math.Inf(-1), math.Inf(1)
 	for c, m := range mean {
-		from, to, step = max(from, m-10*l.d[c]), max(to, m+9*l.d[c]), min(step, 0.5*l.d[c])
+		from, to, step = max(from, m-10*l.d[c]), max(to, m+9*l.d[c]), min(step, 0.4*l.d[c])
 	}
 	clear(dst)
 	steps := int((to - from) / step)
