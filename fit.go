@@ -19,7 +19,7 @@ import (
 // Errors are those of Prepare, the context's, and *infer.ImproperError where no
 // approximation exists. A run that did not converge is a Model whose Summary says so.
 func Fit(ctx context.Context, t *data.Table, o Options) (*Model, error) {
-	p, err := Prepare(t, o)
+	p, err := PrepareSettled(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}

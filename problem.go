@@ -34,6 +34,9 @@ const (
 type Options struct {
 	// Data says how rows become numbers.
 	Data data.Options
+	// DecideCodes has the evidence decide whether columns of few different whole numbers are
+	// codes for categories or quantities, which Prepare takes them for; see Codes.
+	DecideCodes bool
 	// Recipe, if set, takes the place of one learned from the rows by Data: in
 	// cross-validation all folds have to have the same features.
 	Recipe *data.Recipe

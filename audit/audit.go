@@ -62,6 +62,7 @@ type Audit struct {
 	opt     Options
 	problem *lossep.Problem // of the table, never fitted
 	judged  *lossep.Problem // of the subject
+	codes   *lossep.Codes   // what each fold decides about; nil if that is not asked
 	given   map[string][]float64
 
 	costs      []decision.Stakes // of every row of the subject
@@ -91,6 +92,12 @@ func New(t *data.Table, o Options) (*Audit, error) {
 		return nil, &lossep.InputError{What: "target", Msg: fmt.Sprintf("an audit is of two outcomes, and there are %d; the costs of leaving each row out are part of a fit", len(several))}
 	}
 	a.judged, a.notes = a.problem, a.problem.Recipe.Population()
+	if o.Fit.DecideCodes {
+		if a.codes, err = lossep.FindCodes(t, o.Fit); err != nil {
+			return nil, err
+		}
+		a.problem.Codes = nil
+	}
 	if o.Test != nil {
 		a.subject = o.Test
 		// The test set goes through what was learned, and is not bounded by what a fit costs.
@@ -234,6 +241,7 @@ type Settings struct {
 	Kernel         string            `json:"kernel"`
 	Fixed          bool              `json:"fixed"`
 	Restarts       int               `json:"restarts"`
+	DecideCodes    bool              `json:"decide_codes,omitempty"`
 	Folds          int               `json:"folds"`
 	Repeats        int               `json:"repeats"`
 	Groups         string            `json:"groups,omitempty"`
@@ -249,7 +257,7 @@ func (a *Audit) Settings() Settings {
 	s := Settings{
 		Version: lossep.Version, Rows: checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
 		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
-		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts,
+		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts, DecideCodes: o.Fit.DecideCodes,
 		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Groups, Time: o.Time,
 		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}

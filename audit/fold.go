@@ -80,8 +80,11 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	train := a.table.Subset(s.Train)
 
 	o := a.opt.Fit
-	var err error
-	if o.Recipe, err = a.problem.Recipe.Refit(train); err != nil {
+	recipe, err := a.recipe(ctx, f, train)
+	if err != nil {
+		return nil, f.locate(err)
+	}
+	if o.Recipe, err = recipe.Refit(train); err != nil {
 		return nil, f.locate(err)
 	}
 	x, _, err := o.Recipe.Apply(a.subject.Subset(f.Rows))
@@ -129,6 +132,20 @@ func kernelText(all []lossep.Component) string {
 		parts = append(parts, fmt.Sprintf("%.3f of %v", c.Weight, c.Kernel))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// recipe is how the rows of a fold are read, before its numbers are estimated: as those of
+// the whole table, but for columns that may be codes, which the training rows decide about.
+func (a *Audit) recipe(ctx context.Context, f *Fold, train *data.Table) (*data.Recipe, error) {
+	if a.codes == nil || len(a.codes.Columns) == 0 {
+		return a.problem.Recipe, nil
+	}
+	chosen, words, err := a.codes.Decide(ctx, train, a.opt.Fit)
+	if err != nil {
+		return nil, err
+	}
+	f.Notes = append(f.Notes, words)
+	return a.codes.Recipe(chosen), nil
 }
 
 // ask records what a method says about the test rows. Where a method finds no

@@ -203,6 +203,18 @@ func (r *Recipe) Dim() int {
 	return d
 }
 
+// Taking is the recipe with some columns as another recipe of the same table has them.
+func (r *Recipe) Taking(other *Recipe, columns []string) *Recipe {
+	mixed := *r
+	mixed.Columns = slices.Clone(r.Columns)
+	for i := range mixed.Columns {
+		if slices.Contains(columns, mixed.Columns[i].Name) {
+			mixed.Columns[i] = other.Columns[i]
+		}
+	}
+	return &mixed
+}
+
 // Features names the features in order: "age" for a numeric column, "job=A171"
 // for a category and "income missing" for the indicator of missing cells.
 func (r *Recipe) Features() []string {

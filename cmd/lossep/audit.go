@@ -201,6 +201,7 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 			return nil, "", err
 		}
 	}
+	decideCodes(&o.Fit, t)
 	a, err := audit.New(t, o)
 	return a, filepath.Base(t.Name()), err
 }

@@ -122,7 +122,8 @@ func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.
 	if err != nil {
 		return nil, err
 	}
-	return lossep.Prepare(t, o)
+	decideCodes(&o, t)
+	return lossep.PrepareSettled(c.Context(), t, o)
 }
 
 // costColumns are the columns that costs are made of.

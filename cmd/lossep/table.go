@@ -122,7 +122,7 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.StringVar(&o.Weights, "weights", "", "the column that says how often each case counts")
 	flags.Float64Var(&o.Prevalence, "prevalence", 0, "how frequent the positive outcome is among the cases to be decided, such as 0.02, if not as in the table")
 	flags.StringVar(&o.ID, "id", "", "the column that names the cases; never decided by")
-	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns that are categorical whatever they look like: a,b,c")
+	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns that are categorical whatever they look like: a,b,c; auto has the evidence decide about columns of few different whole numbers")
 	flags.StringArrayVar(&d.ordered, "ordered", nil, "a column whose categories have an order, such as size=S,M,L; can be repeated")
 	flags.StringVar(&d.dates, "dates", "", "day-first or month-first, where 03/04/2025 could be either")
 	flags.StringVar(&d.missing, "missing", "error", "what to do about missing cells: error, or impute (median or mode, plus an indicator)")
@@ -197,6 +197,16 @@ func (d *dataFlags) complete() (data.Options, error) {
 	return d.options, err
 }
 
+// decideCodes has the evidence decide which numbers are codes if that is asked for:
+// --categorical auto, unless a column is called that.
+func decideCodes(o *lossep.Options, t *data.Table) {
+	if !slices.Contains(o.Data.Categorical, "auto") || slices.Contains(t.Columns(), "auto") {
+		return
+	}
+	o.DecideCodes = true
+	o.Data.Categorical = slices.DeleteFunc(slices.Clone(o.Data.Categorical), func(name string) bool { return name == "auto" })
+}
+
 // readTable reads a whole table of past cases, up to a number of rows. Columns that the
 // options leave out need not be read, but for those that are named in also.
 func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int, also ...string) (*data.Table, error) {
@@ -246,7 +256,7 @@ func renderWay(w data.Way) string {
 // shellQuoted is a word as one types it into a shell.
 func shellQuoted(s string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.,:/%+@", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.,:/%+@=", r)
 	}
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s

@@ -1,0 +1,69 @@
+package lossep_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+)
+
+// codedCases have a code without order, a count that adds up, and a measurement.
+func codedCases(n int) string {
+	rng := rand.New(rand.NewPCG(4, 4))
+	var b strings.Builder
+	b.WriteString("code,count,measured,y\n")
+	for range n {
+		code, count, z := 1+rng.IntN(4), rng.IntN(6), rng.NormFloat64()
+		f := []float64{-1.2, 1.3, -1.1, 1.2}[code-1] + 0.7*(float64(count)-2.5) + 0.5*z
+		y := 0
+		if f+rng.NormFloat64() > 0 {
+			y = 1
+		}
+		fmt.Fprintf(&b, "%d,%d,%.3f,%d\n", code, count, z, y)
+	}
+	return b.String()
+}
+
+// The evidence tells codes from counts, and a fit takes it at its word.
+func TestCodesByEvidence(t *testing.T) {
+	cases := table(t, codedCases(250))
+	o := lossep.Options{Utility: costs(t, "fn=5,fp=1"), Method: lossep.EP, DecideCodes: true}
+	p, err := lossep.PrepareSettled(t.Context(), cases, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]data.Kind{"code": data.Categorical, "count": data.Numeric, "measured": data.Numeric} {
+		k := slices.IndexFunc(p.Recipe.Columns, func(c data.Column) bool { return c.Name == name })
+		if got := p.Recipe.Columns[k].Kind; got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	notes := strings.Join(p.Notes, "\n")
+	if !strings.Contains(notes, "few different whole numbers, taken for codes by the evidence on 250 rows (log evidence ") || !strings.Contains(notes, "): code; for quantities: count") || p.Codes != nil {
+		t.Errorf("notes %q, codes %q", notes, p.Codes)
+	}
+	// What was decided is what raises the evidence, of the three that could have been.
+	best := 0.0
+	for k, categorical := range [][]string{{"code"}, nil, {"code", "count"}} {
+		o := o
+		o.DecideCodes, o.Data.Categorical = false, categorical
+		m, err := lossep.Fit(t.Context(), cases, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := m.Summary().LogEvidence; k == 0 {
+			best = e
+		} else if e > best {
+			t.Errorf("%q has a log evidence of %v, above %v", categorical, e, best)
+		}
+	}
+	// Without such columns there is nothing to decide.
+	o.Data.Drop = []string{"code", "count"}
+	if p, err = lossep.PrepareSettled(t.Context(), cases, o); err != nil || len(p.Notes) > 0 {
+		t.Errorf("%v, notes %q", err, p.Notes)
+	}
+}
