@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 )
@@ -163,19 +165,54 @@ func (c *coded) add(dst, x blas64.General) {
 	}
 }
 
-// eachCode calls do for every pair and every column of codes.
-func (p pairs) eachCode(codes int, do func(i, j, column int, a, b float64)) {
-	if codes == 0 {
-		return
-	}
-	first := p.x.Cols - codes
-	for i := range p.x.Rows {
-		x := row(p.x, i)
+// agreeing finds the pairs of a tile whose codes agree, or are not known: most do neither,
+// and what the others contribute is the same for all of a row.
+type agreeing struct {
+	pairs
+	columns []codeList
+	first   int // column of codes
+}
+
+// codeList is which of the cases z have a code.
+type codeList struct {
+	head []int32 // the last case with a code, and −1 for none
+	next []int32 // the one before it with the same code
+	none []int32 // those whose code is not known
+}
+
+func (p pairs) agreeing(codes int) agreeing {
+	a := agreeing{p, make([]codeList, codes), p.x.Cols - codes}
+	for c := range a.columns {
+		l := &a.columns[c]
+		l.next = make([]int32, p.z.Rows)
 		for j := range p.z.Rows {
-			z := row(p.z, j)
-			for k := first; k < len(x); k++ {
-				do(i, j, k, x[k], z[k])
+			code := int(row(p.z, j)[a.first+c])
+			if code < 0 {
+				l.none = append(l.none, int32(j))
+				continue
 			}
+			for code >= len(l.head) {
+				l.head = append(l.head, -1)
+			}
+			l.next[j], l.head[code] = l.head[code], int32(j)
 		}
+	}
+	return a
+}
+
+// other is a code of no case, such that it differs from all that are known.
+const other = math.MaxInt32
+
+// each calls do for every case z_j whose code in the column agrees with that of x_i, or is
+// not known.
+func (a *agreeing) each(i, column int, do func(j int, x, z float64)) {
+	l, x := &a.columns[column-a.first], row(a.x, i)[column]
+	if x >= 0 && int(x) < len(l.head) {
+		for j := l.head[int(x)]; j >= 0; j = l.next[j] {
+			do(int(j), x, x)
+		}
+	}
+	for _, j := range l.none {
+		do(int(j), x, row(a.z, int(j))[column])
 	}
 }

@@ -105,9 +105,14 @@ func (f dotProduct) addVarianceGrad(grad []float64, w []float64, x blas64.Genera
 // variance_k Σ_i x_ik (W Z)_ik.
 func (f dotProduct) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
 	defer s.release(s.mark())
-	p.eachCode(f.codes, func(i, j, k int, a, b float64) {
-		grad[min(k, len(grad)-1)] += row(w, i)[j] * f.code(k, a, b)
-	})
+	pairs := p.agreeing(f.codes)
+	for i := range p.x.Rows {
+		for k := pairs.first; k < p.x.Cols; k++ {
+			pairs.each(i, k, func(j int, a, b float64) {
+				grad[min(k, len(grad)-1)] += row(w, i)[j] * f.code(k, a, b)
+			})
+		}
+	}
 	if p = p.numbers(f.codes); p.x.Cols == 0 {
 		return
 	}

@@ -193,11 +193,10 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 	shared := len(f.inverse) == 1
 	// Vector code takes whole vectors: what is beyond the matrix stays zero.
 	values, slopes := s.slice(lanes.Padded(len(m.Data))), s.slice(lanes.Padded(len(m.Data)))
-	whole := m // with the distances of the codes
+	whole, codes := m, p.agreeing(f.codes) // with the distances of the codes
 	if f.codes > 0 {
 		whole = s.matrix(w.Rows, w.Cols)
-		copy(whole.Data, m.Data)
-		p.eachCode(f.codes, func(i, j, k int, a, b float64) { row(whole, i)[j] += f.code(k, a, b) })
+		f.addCodes(whole, m, codes)
 	}
 	for _, to := range [][]float64{values, slopes} {
 		clear(to[copy(to, whole.Data):])
@@ -205,13 +204,16 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 	f.shape.decay.Apply(values, f.amplitude, f.shape.scale)
 	f.shape.decay.Slopes(slopes, f.amplitude, f.shape.scale)
 	var variance, lengthscale float64
+	rowSlopes := s.slice(m.Rows)
 	for i := range m.Rows {
 		to, weights := row(m, i), row(w, i)
+		rowSlopes[i] = 0
 		for j, d2 := range to {
 			at := i*m.Stride + j
 			variance += weights[j] * values[at]
 			slope := weights[j] * slopes[at]
 			slopes[at] = slope
+			rowSlopes[i] += slope
 			switch {
 			case shared:
 				lengthscale += slope * whole.Data[at]
@@ -230,9 +232,40 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 		grad[1] += lengthscale
 		return
 	}
-	p.eachCode(f.codes, func(i, j, k int, a, b float64) { grad[1+k] += slopes[i*m.Stride+j] * f.code(k, a, b) })
+	for i := range m.Rows {
+		x := row(p.x, i)
+		for k := codes.first; k < len(x); k++ {
+			apart := f.code(k, x[k], other)
+			grad[1+k] += rowSlopes[i] * apart
+			codes.each(i, k, func(j int, a, b float64) { grad[1+k] += slopes[i*m.Stride+j] * (f.code(k, a, b) - apart) })
+		}
+	}
 	if u.points.Cols > 0 {
 		addWeightedSquares(grad[1:], m, u.points, v.points, s)
+	}
+}
+
+// addCodes sets dst to the distances m of the numbers and those of the codes. The latter
+// are added up in the order of the columns, so that cases that agree in all are 0 apart.
+func (f stationary) addCodes(dst, m blas64.General, codes agreeing) {
+	for i := range m.Rows {
+		x, from, to := row(codes.x, i), row(m, i), row(dst, i)
+		apart := 0.0
+		for k := codes.first; k < len(x); k++ {
+			apart += f.code(k, x[k], other)
+		}
+		for j, d := range from {
+			to[j] = d + apart
+		}
+		for k := codes.first; k < len(x); k++ {
+			codes.each(i, k, func(j int, _, _ float64) {
+				z, sum := row(codes.z, j), 0.0
+				for c := codes.first; c < len(x); c++ {
+					sum += f.code(c, x[c], z[c])
+				}
+				to[j] = from[j] + sum
+			})
+		}
 	}
 }
 
