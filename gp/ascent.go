@@ -92,6 +92,7 @@ func hold(d []float64, free []bool) {
 type search struct {
 	*objective
 	tolerance float64 // of the gradient
+	worth     float64 // the least gain for which it goes on, where the curvature is known
 	budget    int     // the number of the last evaluation allowed
 }
 
@@ -127,6 +128,8 @@ func (s search) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 		if !known {
 			*m = memory{}
 			floats.ScaleTo(direction, reach/size, gradient)
+		} else if 0.5*floats.Dot(direction, gradient) < s.worth {
+			return at, Stationary, nil
 		}
 		if length := norm(direction); length > longestStep {
 			floats.Scale(longestStep/length, direction)

@@ -85,14 +85,17 @@ type Induced struct {
 
 // How a search goes from few rows to all of them: on fewestRows at least, then on
 // multiples of that by stepUp. All rows are looked at a few times only where they are
-// very many: rowVisits is how many times a row, altogether.
+// very many: rowVisits is the number of rows times the evaluations of the evidence.
 const (
 	fewestRows = 1000
 	stepUp     = 8
-	rowVisits  = 2_000_000
+	rowVisits  = 1_000_000
 	leastLooks = 4
 	mostLooks  = 40
 )
+
+// looks is the number of evaluations of the evidence of so many rows.
+func looks(rows int) int { return min(max(rowVisits/rows, leastLooks), mostLooks) }
 
 // Induce finds inducing points for the rows of x, the hyperparameters that maximise
 // log Z_EP plus a weak prior, and expectation propagation's fixed point.
@@ -105,7 +108,7 @@ const (
 // chosen again when the hyperparameters have moved.
 //
 // When Points is 0 there are so many that the bound lacks at most 0.002 nats per row, or
-// MostPoints, if that is less.
+// that it gained less than that by the last half of them, or MostPoints, if that is less.
 //
 // Errors are those of Optimise.
 func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o InduceOptions) (*Induced, error) {
@@ -126,14 +129,38 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 }
 
 // MostPoints is the largest number of inducing points that Induce chooses by itself for
-// so many rows: 2000 for a thousand, fewer the more there are, so that the work of a pass
-// grows by less than twice the logarithm of the rows.
+// so many rows: 2000 for a thousand, fewer the more there are. The work of a pass then
+// grows like the rows to the power of 0.4, while the work on a row that does not grow with
+// the square of the points makes up for what is left to linear growth. Searches on a
+// sample have no more points than all rows will have, so that each costs an eighth of the
+// next.
 func MostPoints(rows int) int {
 	return min(rows, int(2000*math.Pow(max(1, float64(rows)/1000), -0.3)))
 }
 
 // tolerableLoss is what the bound may lack for want of points, in nats per row.
 const tolerableLoss = 0.002
+
+// growth is what the bound lacked, in nats per row, after so many points.
+type growth []struct {
+	points int
+	lost   float64
+}
+
+// enough tells whether more points would bring little: little is lacking, or as many more
+// as half of them have brought little.
+func (g growth) enough() bool {
+	last := g[len(g)-1]
+	if last.lost <= tolerableLoss {
+		return true
+	}
+	for _, before := range slices.Backward(g) {
+		if 2*before.points <= last.points {
+			return before.lost-last.lost <= tolerableLoss
+		}
+	}
+	return false
+}
 
 // induction is one run of Induce.
 type induction struct {
@@ -148,6 +175,7 @@ type induction struct {
 
 	at     Checkpoint
 	round  int // of choosing points with so many rows
+	looked int // evaluations with so many rows, in earlier rounds
 	memory memory
 	last   *sparseFit // what the search came to so far, nil at the start
 }
@@ -172,6 +200,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		x, terms := s.rows(s.levels[s.at.Level])
 		e := &sparse{x: x, terms: terms, room: s.room, options: pass.Options{Power: s.opt.Power}}
 		again := true
+		s.looked = 0
 		for s.round = 0; again; s.round++ {
 			if !resumed {
 				s.choose(x)
@@ -230,7 +259,7 @@ func (s *induction) choose(x *mat.Dense) {
 	n, d := x.Dims()
 	most := s.opt.Points
 	if most == 0 {
-		if most = MostPoints(n); s.last == nil {
+		if most = MostPoints(len(s.order)); s.last == nil {
 			most = min(most, firstPoints)
 		}
 	}
@@ -246,10 +275,15 @@ func (s *induction) choose(x *mat.Dense) {
 	k := s.kernel.With(s.at.Logs)
 	weights := s.weights(x)
 	pivots := NewPivots(k, x, weights, rng)
+	var grown growth
 	for {
 		m := pivots.Grow(min(most, len(pivots.Chosen())+pivotBlock), 0)
 		s.at.Lost = pivots.lost()
-		if m == most || pivots.finished || s.opt.Points == 0 && s.at.Lost <= tolerableLoss {
+		grown = append(grown, struct {
+			points int
+			lost   float64
+		}{m, s.at.Lost})
+		if m == most || pivots.finished || s.opt.Points == 0 && grown.enough() {
 			break
 		}
 	}
@@ -303,6 +337,9 @@ const (
 	// are well above one where there are thousands of rows, so that what is left to gain is
 	// a few hundredths of a nat.
 	slackGradient = 0.3
+	// worthPerRow is the gain in log evidence per row for which a search goes on. Log
+	// losses of a hundred thousand test rows are known to a thousandth.
+	worthPerRow = 5e-5
 )
 
 // climb settles expectation propagation with the points chosen, and moves the
@@ -316,16 +353,17 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	last := s.at.Level == len(s.levels)-1
 	n := e.rows()
 	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior}
-	looks := min(max(rowVisits/n, leastLooks), mostLooks)
+	budget := looks(n)
 	if s.opt.MaxEvaluations > 0 {
-		looks = min(looks, s.opt.MaxEvaluations)
+		budget = min(budget, s.opt.MaxEvaluations)
 	}
+	budget = max(budget-s.looked, min(budget, leastLooks))
 	if s.opt.Progress != nil {
 		o.progress = s.opt.Progress
 	}
 	if s.opt.Pass != nil {
 		e.trace = func(p pass.Step) {
-			s.opt.Pass(Passed{Rows: n, Points: len(s.at.Points), Evaluation: o.evaluations, Evaluations: looks, Pass: p.Number, Residual: p.Residual, LogEvidence: p.Objective})
+			s.opt.Pass(Passed{Rows: n, Points: len(s.at.Points), Evaluation: o.evaluations, Evaluations: budget, Pass: p.Number, Residual: p.Residual, LogEvidence: p.Objective})
 		}
 	}
 	tolerance := s.opt.Tolerance
@@ -344,7 +382,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		if ok, err := o.differentiate(ctx, at); !ok {
 			return false, err
 		}
-		at, stop, err = search{objective: o, tolerance: tolerance, budget: looks}.climb(ctx, at, &s.memory)
+		at, stop, err = search{objective: o, tolerance: tolerance, worth: worthPerRow * float64(n), budget: budget}.climb(ctx, at, &s.memory)
 		if err != nil {
 			return false, err
 		}
@@ -357,7 +395,8 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	s.at.Logs = at.logs
 	s.last = at.fitted.(*sparseFit)
 	// The first points were chosen without weights.
-	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && looks == leastLooks)
+	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && looks(n) == leastLooks)
+	s.looked += o.evaluations
 	if !again && last {
 		*found, err = s.finish(ctx, o, e, at, stop)
 	}

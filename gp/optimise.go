@@ -54,7 +54,8 @@ type Stop int
 
 const (
 	// Stationary: no component of the gradient is above the tolerance, but for
-	// those that point out of the box that is searched.
+	// those that point out of the box that is searched; or, where rows are many, the next
+	// step promises less than is worth while.
 	Stationary Stop = iota
 	// Flat: no step along the gradient raises the objective by more than its
 	// rounding, though the gradient is above the tolerance.

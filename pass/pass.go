@@ -62,7 +62,9 @@ type Sums struct {
 	// Value is the rows' part in the objective of the rule, each seen when it was
 	// visited; see Objective.
 	Value float64
-	// Residual is the largest relative change that a full step makes to a marginal.
+	// Residual is the largest relative change that a full step would make to a marginal,
+	// whether its row was skipped or not; it is at least 1 where there is no step because
+	// the cavity is not proper.
 	Residual float64
 	// Skipped is the number of rows that kept their site because their cavity, or what q
 	// would have become, was not proper.
@@ -103,7 +105,6 @@ func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*
 			// The block as a whole asks for too much: it keeps its sites.
 			now.CopyFrom(w.q.Natural())
 			sums.Skipped += to - from
-			sums.Residual = math.Inf(1)
 			copy(next[from:to], sites[from:to])
 			return
 		}
@@ -280,7 +281,7 @@ func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums 
 			w.found[i], w.steps[i] = p, gauss.Scalar{}
 			if !ok {
 				part.Skipped++
-				part.Residual = math.Inf(1)
+				part.Residual = max(part.Residual, 1)
 				continue
 			}
 			w.steps[i] = p.site.Over(sites[i])

@@ -151,27 +151,31 @@ func (s *settling) run(ctx context.Context, o Options) error {
 		s.status.Sweeps++
 		s.status.Damping = o.Damping
 		s.now.Times(sums.Change, 1)
-		failed := !s.set()
+		failed, step := !s.set(), 0.0
 		if failed {
 			s.now.CopyFrom(s.q.Natural())
 		} else {
 			s.engine.Keep()
 			// In units of a full step.
-			s.status.Residual = s.q.Step(sums.Change, &s.ws) / o.Damping
+			step = s.q.Step(sums.Change, &s.ws) / o.Damping
+			s.status.Residual = step
+			if sums.Skipped > 0 { // rows that stand still have not come to rest
+				s.status.Residual = max(step, sums.Residual)
+			}
 			if s.opt.Trace != nil {
 				s.opt.Trace(Step{s.status.Sweeps, s.status.Residual, o.Damping, Objective(o.Rule, s.q, sums.Value)})
 			}
-			if sums.Skipped == 0 && s.status.Residual <= s.opt.Tolerance {
+			if sums.Skipped == 0 && step <= s.opt.Tolerance {
 				s.status.Converged = true
 				return nil
 			}
-			failed = sums.Skipped > 0 && s.status.Residual <= s.opt.Tolerance
+			failed = sums.Skipped > 0 && step <= s.opt.Tolerance
 		}
 		switch {
 		case failed:
 			worse = patience
-		case best == 0 || s.status.Residual < 0.95*best:
-			best, worse = s.status.Residual, 0
+		case best == 0 || step < 0.95*best:
+			best, worse = step, 0
 			if better++; better >= wanted && o.Damping < 1 {
 				o.Damping, better = min(1, 2*o.Damping), 0
 			}
