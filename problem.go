@@ -48,9 +48,8 @@ type Options struct {
 	Likelihood Likelihood
 
 	// Kernel is in the language of package kernel, or AutoKernel; empty stands for
-	// DefaultKernel.
-	// The search for hyperparameters starts from those it gives, or from the scale of
-	// the data if it gives none.
+	// Options.DefaultKernel of the number of rows. The search for hyperparameters
+	// starts from those it gives, or from the scale of the data if it gives none.
 	Kernel string
 	// Fixed keeps the hyperparameters that Kernel gives.
 	Fixed bool
@@ -218,7 +217,7 @@ func (o Options) complete(rows int) (Options, error) {
 		return o, err
 	}
 	if o.Kernel == "" {
-		o.Kernel = DefaultKernel
+		o.Kernel = o.DefaultKernel(rows)
 	}
 	if o.MaxMemory == 0 {
 		o.MaxMemory = DefaultMaxMemory

@@ -138,6 +138,9 @@ func (o Options) complete(t *data.Table) (Options, error) {
 	if o.Fit.Method == "" {
 		o.Fit.Method = o.Fit.DefaultMethod(t.Len())
 	}
+	if o.Fit.Kernel == "" {
+		o.Fit.Kernel = o.Fit.DefaultKernel(t.Len())
+	}
 	if err := o.check(); err != nil {
 		return o, err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 )
 
@@ -125,7 +124,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.Dim(), Split: a.how(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
 		Outcomes: [2]string{target.Negative, target.Positive}, Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
-		Likelihood: a.likelihood(), Kernel: a.kernel(), Fixed: a.opt.Fit.Fixed,
+		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
 		Method: a.audited(), Notes: a.notes,
 	}
 	for i, w := range a.weights {
@@ -191,13 +190,6 @@ func (a *Audit) likelihood() string {
 		l.Name = "probit"
 	}
 	return l.String()
-}
-
-func (a *Audit) kernel() string {
-	if a.opt.Fit.Kernel == "" {
-		return lossep.DefaultKernel
-	}
-	return a.opt.Fit.Kernel
 }
 
 // threshold is the probability at which two actions cost the same, if there are two

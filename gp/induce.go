@@ -129,13 +129,12 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 }
 
 // MostPoints is the largest number of inducing points that Induce chooses by itself for
-// so many rows: 2000 for a thousand, fewer the more there are. The work of a pass then
-// grows like the rows to the power of 0.4, while the work on a row that does not grow with
-// the square of the points makes up for what is left to linear growth. Searches on a
-// sample have no more points than all rows will have, so that each costs an eighth of the
-// next.
+// so many rows: 1000 for two thousand, fewer the more there are. The work of a pass grows
+// like the square root of the rows then, to 7·10¹⁰ multiplications for three million. A
+// search on a sample has no more points than all rows will have, so that it costs an
+// eighth of the next.
 func MostPoints(rows int) int {
-	return min(rows, int(2000*math.Pow(max(1, float64(rows)/1000), -0.3)))
+	return min(rows, int(1000*math.Pow(max(1, float64(rows)/2000), -0.25)))
 }
 
 // tolerableLoss is what the bound may lack for want of points, in nats per row.
