@@ -129,12 +129,13 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 }
 
 // MostPoints is the largest number of inducing points that Induce chooses by itself for
-// so many rows: 1000 for two thousand, fewer the more there are. The work of a pass grows
-// like the square root of the rows then, to 7·10¹⁰ multiplications for three million. A
+// so many rows: 1300 for two thousand, fewer the more there are, 170 for three million. The
+// work of a pass grows a little less than the square root of the rows then, and what takes
+// time in proportion to the points more. A
 // search on a sample has no more points than all rows will have, so that it costs an
 // eighth of the next.
 func MostPoints(rows int) int {
-	return min(rows, int(1000*math.Pow(max(1, float64(rows)/2000), -0.25)))
+	return min(rows, int(1300*math.Pow(max(1, float64(rows)/2000), -0.28)))
 }
 
 // tolerableLoss is what the bound may lack for want of points, in nats per row.
