@@ -1,12 +1,18 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test browser lint format race fuzz robust bench generate licences attack
+.PHONY: build test python wheel browser lint format race fuzz robust bench generate licences attack
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
 
-test: browser ## everything that has to pass
+test: browser python ## everything that has to pass
 	go test ./...
+
+python:     ## the tests of the Python package, where Python and the package index are at hand
+	@python/test.sh
+
+wheel:      ## wheels of the Python package for all platforms, into python/dist
+	@python/wheels.sh
 
 browser:    ## Chromium for the tests of the page, where Debian's packages can be installed
 	@which chromium chromium-browser google-chrome headless-shell | grep -q . || \

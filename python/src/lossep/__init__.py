@@ -1,0 +1,71 @@
+"""Bayesian decisions when mistakes do not cost the same.
+
+``LossepClassifier`` is a scikit-learn estimator; ``audit`` says what any model's decisions
+cost; ``decide`` takes the best action by any model's probabilities. The command ``lossep``
+comes with the package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lossep._audit import Audit, audit
+    from lossep._classifier import LossepClassifier
+    from lossep._decisions import Decisions, decide
+    from lossep._displays import CostCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay
+    from lossep._errors import DataWarning, LossepError, WorkerError
+    from lossep._model import Model
+    from lossep._scoring import cost_per_case, make_cost_scorer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Audit",
+    "CostCurveDisplay",
+    "DataWarning",
+    "DecisionCurveDisplay",
+    "Decisions",
+    "LossepClassifier",
+    "LossepError",
+    "Model",
+    "ReliabilityDisplay",
+    "WorkerError",
+    "audit",
+    "cost_per_case",
+    "decide",
+    "make_cost_scorer",
+]
+
+# What is imported when it is first asked for: the command does not wait for scikit-learn.
+_HOMES = {
+    "Audit": "_audit",
+    "audit": "_audit",
+    "LossepClassifier": "_classifier",
+    "Decisions": "_decisions",
+    "decide": "_decisions",
+    "CostCurveDisplay": "_displays",
+    "DecisionCurveDisplay": "_displays",
+    "ReliabilityDisplay": "_displays",
+    "DataWarning": "_errors",
+    "LossepError": "_errors",
+    "WorkerError": "_errors",
+    "Model": "_model",
+    "cost_per_case": "_scoring",
+    "make_cost_scorer": "_scoring",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'lossep' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"lossep.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,174 @@
+"""Audits: what decisions cost, by any model's probabilities of cases it had not seen."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from lossep import _worker
+from lossep._columns import Columns, spelled
+from lossep._costs import Cost, stakes
+from lossep._decisions import outcome_names
+from lossep._errors import DataWarning
+from lossep._frames import Array
+from lossep._progress import bar
+from lossep._worker import Progress
+
+
+class Audit:
+    """What was found about decisions: a text, a page, and every number.
+
+    Printing it gives the verdicts; in a notebook it shows the page. ``results`` holds every
+    number, as ``results.json`` of the command does; ``save`` writes the page and all files.
+    """
+
+    def __init__(self, text: str, files: Mapping[str, bytes]) -> None:
+        self.text = text
+        self.files = dict(files)
+        self.results: dict[str, Any] = json.loads(self.files["results.json"])
+
+    @property
+    def costs(self) -> dict[str, tuple[float, float, float]]:
+        """Cost per case of everything that decides, with the ends of its 95 % interval."""
+        return {m["method"]: (m["mean_cost"], m["low"], m["high"]) for m in self.results["methods"]}
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answers in words."""
+        return [f"{v['question']} {v['answer']}. {v['finding']}" for v in self.results["verdict"]]
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes all files to a folder and returns the path of the page."""
+        to = Path(folder)
+        to.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            (to / name).write_bytes(content)
+        return to / "index.html"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<lossep audit of {self.results['rows']} cases: {self.results['verdict'][0]['answer']}>"
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.files["index.html"].decode("utf-8"), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:42em;border:1px solid #8884" title="lossep audit"></iframe>'
+
+
+def run_audit(header: dict[str, Any], tensors: Sequence[tuple[str, Array]], progress: Progress | None) -> Audit:
+    """Has the worker make an audit."""
+    reply = _worker.worker().ask("audit", header, tensors, progress)
+    files = {name: values.tobytes() for name, values in reply.tensors.items()}
+    audit = Audit(files.pop("text").decode("utf-8"), files)
+    for note in audit.results.get("notes") or ():
+        warnings.warn(note, DataWarning, stacklevel=4)
+    return audit
+
+
+def audit(
+    y: Any,
+    probabilities: Any,
+    cost: Cost,
+    *,
+    positive: Any = None,
+    actions: Sequence[str] | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    by: Any = None,
+    folds: int | None = None,
+    repeats: int | None = None,
+    recalibrate: Sequence[str] | str | None = None,
+    prevalence: float | None = None,
+    random_state: int | None = None,
+    progress: bool | None = None,
+) -> Audit:
+    """Audits any models by their probabilities of cases that they had not seen.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        What happened.
+    probabilities : dict of arrays, or array
+        By the name of the model, its probabilities of the positive class, or of all classes
+        as ``cross_val_predict(..., method="predict_proba")`` gives them. The first is compared
+        with the others.
+    cost : as for LossepClassifier
+        What actions cost; an array of shape (n, n_actions, n_classes) where that differs from
+        case to case.
+    positive : label, optional
+        The class whose probabilities are given, and that ``fn`` and ``fp`` are about; the last
+        of the sorted labels if not given.
+    groups : array, optional
+        Which cases belong together, such as those of one patient.
+    by : array, optional
+        Values that are reported apart, such as a group of people.
+    recalibrate : list of {"isotonic", "platt", "gp"}, or "none"
+        How to recalibrate the probabilities to see what that would bring; all if not given.
+    """
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(f"Only binary classification is supported. y has {len(classes)} classes.")
+    outcomes = outcome_names(classes)
+    last = len(classes) - 1
+    if positive is not None:
+        at = [k for k, label in enumerate(classes) if spelled(label) == spelled(positive)]
+        if not at:
+            raise ValueError(f"positive: {positive!r} is none of the classes {list(classes)}")
+        last = at[0]
+    if not isinstance(probabilities, Mapping):
+        probabilities = {"probability": probabilities}
+    columns = Columns(len(y))
+    columns.add_codes("outcome", codes, outcomes)
+    names = []
+    for name, values in probabilities.items():
+        p = np.asarray(values, dtype=float)
+        if p.ndim == 2:
+            p = p[:, last]
+        check_consistent_length(y, p)
+        if not ((p >= 0) & (p <= 1)).all():
+            raise ValueError(f"probabilities: one of {name!r} is not between 0 and 1")
+        names.append(columns.unused(str(name)))
+        columns.add_numbers(names[-1], p)
+    given = stakes(cost, outcomes, list(classes), actions)
+    given.add_to(columns)
+    options: dict[str, Any] = {
+        "target": "outcome",
+        "positive": outcomes[last],
+        "probability": names,
+        "folds": folds,
+        "repeats": repeats,
+        "prevalence": prevalence,
+        "seed": random_state,
+        "recalibrate": [recalibrate] if isinstance(recalibrate, str) else recalibrate,
+    }
+    for name, values in (("weights", sample_weight), ("groups", groups), ("by", by)):
+        if values is None:
+            continue
+        check_consistent_length(y, values)
+        options[name] = columns.unused(name)
+        array = np.asarray(values)
+        if array.dtype.kind in "iuf":
+            columns.add_numbers(options[name], array)
+        else:
+            columns.add_texts(options[name], array.astype(object))
+    header = {
+        "name": "y",
+        "columns": columns.header(),
+        "utility": given.utility,
+        "options": {name: list(v) if isinstance(v, (list, tuple)) else v for name, v in options.items() if v is not None},
+    }
+    with bar(progress) as show:
+        return run_audit(header, columns.tensors(), show)

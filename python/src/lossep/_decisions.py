@@ -1,0 +1,170 @@
+"""Decisions: what to do in each case, and what each action is expected to cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lossep import _worker
+from lossep._columns import Columns, spelled
+from lossep._costs import Cost, stakes
+from lossep._frames import Array
+from lossep._worker import Reply
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What to do in each of some cases.
+
+    ``actions`` names the actions; ``action`` is the one chosen in each case, ``expected`` what
+    every action is expected to cost (or to bring, if ``kind`` is "utility"), ``margin`` by how
+    much the chosen one is better than the next best. ``probabilities`` are those of
+    ``classes``. ``disagreement`` says where other methods would act otherwise; it is None
+    unless they were asked.
+    """
+
+    actions: list[str]
+    index: Array
+    expected: Array
+    margin: Array
+    probabilities: Array
+    classes: Array
+    kind: str = "cost"
+    disagreement: Array | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def action(self) -> Array:
+        """The name of the action in each case."""
+        names: Array = np.array(self.actions, dtype=object)[self.index]
+        return names
+
+    @property
+    def best(self) -> Array:
+        """What the chosen action is expected to cost, or to bring."""
+        chosen: Array = np.take_along_axis(self.expected, self.index[:, None], axis=1)[:, 0]
+        return chosen
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def to_frame(self, index: Any = None) -> Any:
+        """The decisions as a pandas DataFrame, with the columns that the command prints."""
+        import pandas
+
+        columns: dict[str, Any] = {"action": self.action}
+        for a, name in enumerate(self.actions):
+            columns[f"{self.kind}_{name}"] = self.expected[:, a]
+        for k, label in enumerate(self.classes):
+            columns[f"probability_{label}"] = self.probabilities[:, k]
+        columns["margin"] = self.margin
+        if self.disagreement is not None:
+            columns["disagreement"] = self.disagreement
+        return pandas.DataFrame(columns, index=index)
+
+    def __repr__(self) -> str:
+        taken = np.bincount(self.index, minlength=len(self.actions))
+        counts = ", ".join(f"{name}: {n}" for name, n in zip(self.actions, taken, strict=True))
+        mean = self.best.mean() if len(self) else float("nan")
+        return f"Decisions({len(self)} cases; {counts}; expected {self.kind} per case {mean:.6g})"
+
+
+def from_reply(reply: Reply, classes: Array, order: Sequence[int], consulted: bool) -> Decisions:
+    """Decisions as the worker answered them; ``order`` are the outcomes' places in classes."""
+    tensors = reply.tensors
+    probabilities = np.empty_like(tensors["probabilities"])
+    probabilities[:, list(order)] = tensors["probabilities"]
+    return Decisions(
+        actions=list(reply.result["actions"]),
+        index=tensors["action"],
+        expected=tensors["expected"],
+        margin=tensors["margin"],
+        probabilities=probabilities,
+        classes=classes,
+        kind="cost" if reply.result["costs"] else "utility",
+        disagreement=tensors["dissent"] > 0 if consulted else None,
+        notes=reply.result.get("notes") or [],
+    )
+
+
+def decide(
+    probabilities: Any, cost: Cost, *, classes: Any = None, positive: Any = None, actions: Sequence[str] | None = None
+) -> Decisions:
+    """Decides by the probabilities of any model.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n,) or (n, n_classes)
+        Those of the positive class, or of all classes as ``predict_proba`` gives them.
+    cost : as for LossepClassifier
+        An array of shape (n, actions, n_classes) for costs that differ from case to case.
+    classes : array, optional
+        The labels, in the order of the columns; 0, 1, … if not given.
+    positive : label, optional
+        The class that ``fn`` and ``fp`` are about; the last if not given.
+    actions : list of names, optional
+        Of the actions, where ``cost`` is an array.
+    """
+    p = np.asarray(probabilities, dtype=float)
+    if p.ndim == 1:
+        p = np.stack([1 - p, p], axis=1)
+    if p.ndim != 2 or p.shape[1] < 2:
+        raise ValueError(f"probabilities: an array of shape {p.shape}; give those of the positive class, or of all classes")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("probabilities: one of them is not between 0 and 1")
+    labels = np.arange(p.shape[1]) if classes is None else np.asarray(classes)
+    if len(labels) != p.shape[1]:
+        raise ValueError(f"classes: {len(labels)} labels of {p.shape[1]} columns of probabilities")
+    order = class_order(labels, positive)
+    names = outcome_names(labels)
+    given = stakes(cost, names, list(labels), actions)
+    columns = Columns(len(p))
+    given.add_to(columns)
+    tensors: list[tuple[str, Array]] = [("numbers", np.ascontiguousarray(p[:, order]))]
+    header: dict[str, Any] = {"utility": given.utility, "options": {"outcomes": [names[k] for k in order]}}
+    if given.cases:
+        # The probabilities are the first tensor, the columns of costs the second.
+        tensors.append(("costs", columns.tensors()[0][1]))
+        header["columns"] = [{**c, "tensor": 1} for c in columns.header()]
+    reply = _worker.worker().ask("decide", header, tensors)
+    return from_reply(reply, labels, order, consulted=False)
+
+
+def class_order(classes: Array, positive: Any = None) -> list[int]:
+    """The places of the classes with the positive one last."""
+    order = list(range(len(classes)))
+    if positive is not None:
+        at = [k for k, label in enumerate(classes) if spelled(label) == spelled(positive)]
+        if not at:
+            raise ValueError(f"positive: {positive!r} is none of the classes {list(classes)}")
+        order.remove(at[0])
+        order.append(at[0])
+    return order
+
+
+_MISSING = {
+    text.lower()
+    for text in ("", ".", "-", "--", "?", "na", "n/a", "#n/a", "#na", "<na>", "nan", "-nan", "null", "(null)", "none", "nil", "\\n")
+} | {"#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?"}
+
+
+def outcome_names(classes: Sequence[Any] | Array) -> list[str]:
+    """The names by which the program knows the classes.
+
+    They are the labels as texts, unless the program would take one for a missing cell or two
+    for the same number.
+    """
+    names = [spelled(label).strip() for label in classes]
+    if len({_value(name) for name in names}) < len(names) or any(name.lower() in _MISSING for name in names):
+        return [f"class {k}: {name}" for k, name in enumerate(names)]
+    return names
+
+
+def _value(name: str) -> Any:
+    try:
+        return float(name)
+    except ValueError:
+        return name

@@ -1,0 +1,343 @@
+"""The estimator: costs, tables, what it refuses, and what it warns about."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+
+import lossep
+from lossep import LossepClassifier
+
+
+def quick(**options):
+    return LossepClassifier(**{"kernel": "rbf", "method": "ep", **options})
+
+
+def test_attributes(model, rows):
+    X, _y = rows
+    assert model.classes_.tolist() == [0, 1] and model.positive_ == 1
+    assert model.actions_ == ["negative", "positive"]
+    assert model.threshold_ == pytest.approx(1 / 6)
+    assert model.kernel_.startswith("rbf(variance=") and model.method_ == "ep"
+    assert np.isfinite(model.log_evidence_) and 0 <= model.loo_cost_ < 1
+    assert "log evidence" in str(model.model_)
+    assert model.n_features_in_ == 4
+    p = model.predict_proba(X)
+    assert p.shape == (len(X), 2)
+    assert np.allclose(p.sum(axis=1), 1, rtol=1e-12)
+    assert (model.predict(X) == model.classes_[p.argmax(axis=1)]).all()
+    mean, variance = model.predict_latent(X)
+    assert ((p[:, 1] > 0.5) == (mean > 0)).all() and (variance > 0).all()
+
+
+def test_decisions_follow_the_costs(model, rows):
+    X, _ = rows
+    p = model.predict_proba(X)
+    d = model.decide(X)
+    assert (d.index == (p[:, 1] > 1 / 6)).all()
+    assert np.allclose(d.expected, np.stack([5 * p[:, 1], p[:, 0]], axis=1), rtol=1e-12)
+    assert np.allclose(d.margin, abs(d.expected[:, 0] - d.expected[:, 1]), rtol=1e-9)
+    assert (model.expected_cost(X) == d.expected).all()
+    assert (d.best == d.expected.min(axis=1)).all()
+    assert set(d.action) <= {"negative", "positive"} and "120 cases" in repr(d)
+    assert d.disagreement is None and model.decide(X, second_opinion=True).disagreement.dtype == bool
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        "fn=2,fp=1",
+        {"fn": 2, "fp": 1},
+        {"leave": {0: 0, 1: 2}, "act": {0: 1, 1: 0}},
+        {"utilities": {"leave": {0: 1, 1: -2}, "act": {0: 0, 1: 0}}},
+        [[0, 2], [1, 0]],
+        np.array([[0.0, 2.0], [1.0, 0.0]]),
+    ],
+)
+def test_every_way_to_say_the_same_costs(model, rows, cost):
+    X, _ = rows
+    p = model.predict_proba(X)[:, 1]
+    assert (model.decide(X, cost).index == (p > 1 / 3)).all()
+    assert (lossep.decide(p, cost).index == (p > 1 / 3)).all()
+
+
+def test_costs_of_single_cases(rows):
+    X, y = rows
+    cost = np.zeros((len(X), 3, 2))
+    cost[:, 0, 1] = np.linspace(0.5, 9, len(X))
+    cost[:, 1, 0] = 1
+    cost[:, 2] = 0.4
+    m = quick(method="loss-ep", actions=["accept", "refuse", "defer"]).fit(X, y, cost=cost)
+    d = m.decide(X, cost=cost)
+    p = m.predict_proba(X)
+    expected = np.einsum("nac,nc->na", cost, p)
+    assert np.allclose(d.expected, expected, rtol=1e-12)
+    assert (d.index == expected.argmin(axis=1)).all()
+    assert d.actions == ["accept", "refuse", "defer"]
+    assert np.allclose(lossep.decide(p, cost).expected, expected, rtol=1e-12)
+    with pytest.raises(ValueError, match="costs of 3 cases"):
+        m.decide(X, cost=cost[:3])
+    with pytest.raises(ValueError, match="not to the estimator"):
+        quick(cost=cost).fit(X, y)
+
+
+def test_costs_are_routed(rows):
+    X, y = rows
+    cost = np.zeros((len(X), 2, 2))
+    cost[:, 0, 1], cost[:, 1, 0] = np.linspace(1, 9, len(X)), 1
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = quick().set_fit_request(cost=True, sample_weight=False)
+        scores = cross_val_score(routed, X, y, cv=3, params={"cost": cost})
+        assert len(scores) == 3 and min(scores) > 0.6
+
+
+def test_calibrated_decisions(model, rows):
+    X, _ = rows
+    d = model.decide(X, "fn=9,fp=1", calibrated=True)
+    assert len(d) == len(X)
+    again = model.decide(X, "fn=9,fp=1", calibrated=True)
+    assert (again.expected == d.expected).all()
+
+
+def test_scoring_by_cost(model, rows):
+    X, y = rows
+    p = model.predict_proba(X)[:, 1]
+    paid = lossep.cost_per_case(y, p, "fn=5,fp=1")
+    assert (paid == np.where(y == 1, 5.0 * (p <= 1 / 6), 1.0 * (p > 1 / 6))).all()
+    scorer = lossep.make_cost_scorer({"fn": 5, "fp": 1})
+    assert scorer(model, X, y) == -paid.mean()
+    search = GridSearchCV(quick(), {"method": ["ep", "laplace"], "kernel": ["rbf", "linear"]}, scoring=scorer, cv=2).fit(X, y)
+    assert search.best_params_["kernel"] in ("rbf", "linear") and search.best_score_ < 0
+
+
+def test_labels_and_the_positive_one(rows):
+    X, y = rows
+    words = np.array(["good", "bad"])[y]
+    m = quick(cost="fn=5,fp=1").fit(X, words)
+    assert m.classes_.tolist() == ["bad", "good"] and m.positive_ == "bad", "as the command has it"
+    p = m.predict_proba(X)
+    assert ((p[:, 0] > 1 / 6) == (m.decide(X).index == 1)).all()
+    other = quick(cost="fn=5,fp=1", positive="good").fit(X, words)
+    assert other.positive_ == "good"
+    assert np.allclose(other.predict_proba(X), p, atol=1e-6)
+    odd = quick().fit(X, np.array(["none", "NA"])[y])  # which spell a missing cell
+    assert odd.classes_.tolist() == ["NA", "none"] and set(odd.predict(X)) == {"NA", "none"}
+    flags = quick().fit(X, y.astype(bool))
+    assert flags.predict(X).dtype == bool and flags.positive_
+    with pytest.raises(ValueError, match="none of the classes"):
+        quick(positive="best").fit(X, words)
+
+
+def test_frames(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y = rows
+    n = len(X)
+    frame = pandas.DataFrame(
+        {
+            "income": X[:, 0],
+            "job": pandas.Categorical(np.where(X[:, 1] > 0, "smith", "clerk")),
+            "zone": np.where(X[:, 2] > 0, 10, 20),
+            "town": np.array(["Bonn", "Ulm", "Jena"], dtype=object)[np.arange(n) % 3],
+            "since": pandas.Timestamp("2024-01-01") + pandas.to_timedelta(np.arange(n), unit="D"),
+            "flag": X[:, 3] > 0,
+        }
+    )
+    frame.loc[3, "income"] = np.nan
+    frame.loc[4, "job"] = np.nan
+    with pytest.raises(ValueError, match='missing="impute"'):
+        quick().fit(frame, y)
+    m = quick(missing="impute", categorical=["zone"]).fit(frame, pandas.Series(y, name="class"))
+    assert m.feature_names_in_.tolist() == list(frame.columns)
+    described = str(m.model_)
+    for text in ('"job": 2 categories', '"zone": 2 categories', '"town": 3 categories', '"income": numeric', '"since": date'):
+        assert text in described, described
+    p = m.predict_proba(frame)
+    with pytest.raises(ValueError, match=r"feature names should match|feature names must be"):
+        m.predict_proba(frame[frame.columns[::-1]])
+    new = frame.iloc[:5].copy()
+    new["town"] = new["town"].where(new.index > 0, "Rome")
+    with pytest.warns(lossep.DataWarning, match="Rome"):
+        assert (m.predict_proba(new)[1:] == p[1:5]).all()
+    polars = pytest.importorskip("polars")
+    same = polars.from_pandas(frame)
+    q = quick(missing="impute", categorical=["zone"]).fit(same, y)
+    assert np.allclose(q.predict_proba(same), p, rtol=1e-9)
+    decided = m.decide(frame).to_frame(index=frame.index)
+    assert list(decided.columns[:3]) == ["action", "cost_0", "cost_1"]
+
+
+def test_costs_over_columns(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y = rows
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(amount=np.linspace(1, 20, len(X)))
+    m = quick(cost={"accept": {0: 0, 1: "0.6 * amount"}, "refuse": {0: 1, 1: 0}}, drop=["amount"]).fit(frame, y)
+    p = m.predict_proba(frame)
+    assert np.allclose(m.decide(frame).expected[:, 0], 0.6 * frame["amount"] * p[:, 1], rtol=1e-12)
+    assert m.model_.description["columns"] == ["a", "b", "c", "d"]
+
+
+def test_weights(rows):
+    X, y = rows
+    weights = np.where(y == 1, 3.0, 1.0)
+    plain, weighted = quick().fit(X, y), quick().fit(X, y, sample_weight=weights)
+    assert weighted.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean()
+    rare = quick(prevalence=0.02).fit(X, y)
+    assert rare.predict_proba(X)[:, 1].mean() < 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "cook"}, "no kernel is called"),
+        ({"method": "guess"}, "choose one of"),
+        ({"likelihood": "cook"}, "likelihood"),
+        ({"missing": "maybe"}, "neither error nor impute"),
+        ({"cost": "fn="}, "nothing is given"),
+        ({"cost": {}}, "it is empty"),
+        ({"cost": {"accept": 5}}, "needs a cost for each outcome"),
+        ({"cost": [[0, 1, 2], [1, 0, 2]]}, "shape"),
+        ({"cost": {"a": {"never": 0, 1: 1}, "b": {0: 1, 1: 0}}}, "never"),
+        ({"actions": ["a"]}, "no costs for them"),
+        ({"categorical": ["nowhere"]}, "no such column"),
+        ({"restarts": -1}, "below 0"),
+        ({"inducing": 10_000}, "more than the 120"),
+        ({"max_rows": 50}, "120 rows"),
+        ({"options": {"cook": 1}}, "no such option"),
+    ],
+)
+def test_bad_parameters(rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**options).fit(*rows)
+
+
+def test_what_is_refused(model, rows):
+    X, _y = rows
+    with pytest.raises(NotFittedError):
+        quick().predict(X)
+    with pytest.raises(ValueError, match="standard deviations from their mean"):
+        model.predict_proba(np.array([[1e60, 0, 0, 0]]))
+    with pytest.raises(ValueError, match=r"row 3, column"):
+        model.predict_proba(np.array([[0.0, 0, 0, 0], [0, 0, 0, 0], [0, 1e60, 0, 0]]))
+    with pytest.raises(ValueError, match="one class"):
+        quick().fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match=r"Only binary|classes?"):
+        quick().fit(X[:3], ["a", "b", "c"]) if not lossep._classifier.MULTICLASS else quick().fit(X[:3], ["a"] * 3)
+
+
+def test_a_fit_that_does_not_converge_warns(rows, monkeypatch):
+    X, y = rows
+    m = quick().fit(X, y)
+    m.model_.description = copy.deepcopy(m.model_.description)
+    m.model_.description["summary"]["status"].update(converged=False, text="stopped after 7 sweeps")
+    with pytest.warns(ConvergenceWarning, match="stopped after 7 sweeps"):
+        m._warn()
+
+
+def test_notes_warn(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y = rows
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(town=[f"town {k % 40}" for k in range(len(X))])
+    with pytest.warns(lossep.DataWarning, match='"town" has 40 categories'):
+        m = quick().fit(frame, y)
+    assert len(m.notes_) == 1
+
+
+def test_cross_validation(rows):
+    X, y = rows
+    p = cross_val_predict(quick(), X, y, cv=3, method="predict_proba")
+    assert p.shape == (len(X), 2)
+    params = clone(quick(restarts=1)).get_params()
+    assert params["restarts"] == 1 and params["method"] == "ep"
+
+
+def test_random_state(rows):
+    X, y = rows
+    first = quick(random_state=3, restarts=1).fit(X, y)
+    again = quick(random_state=3, restarts=1).fit(X, y)
+    drawn = quick(random_state=np.random.RandomState(3)).fit(X, y)
+    assert first.model_.file == again.model_.file
+    assert drawn.model_.description["provenance"]["seed"] > 0
+
+
+def test_audits(model, rows, tmp_path):
+    X, y = rows
+    p = cross_val_predict(quick(), X, y, cv=3, method="predict_proba")
+    report = lossep.audit(
+        y, {"ours": p, "half as sure": 0.5 * p[:, 1]}, "fn=5,fp=1", folds=3, by=np.where(X[:, 0] > 0, "up", "down")
+    )
+    paid = lossep.cost_per_case(y, p, "fn=5,fp=1").mean()
+    assert report.costs["ours"][0] == pytest.approx(paid, rel=1e-12)
+    assert report.costs["ours"][1] < paid < report.costs["ours"][2]
+    assert "per case" in str(report) and "<iframe" in report._repr_html_() and report.results["by"]
+    page = report.save(tmp_path / "audit")
+    assert page.read_text().lower().startswith("<!doctype html>")
+    cost = np.zeros((len(y), 2, 2))
+    cost[:, 0, 1], cost[:, 1, 0] = np.linspace(1, 9, len(y)), 1
+    single = lossep.audit(y, p, cost, recalibrate="none", folds=3)
+    assert single.costs["probability"][0] == pytest.approx(lossep.cost_per_case(y, p, cost).mean(), rel=1e-12)
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        lossep.audit(y, 2 * p[:, 1] + 1, "fn=5,fp=1")
+    with pytest.raises(ValueError, match="none of the classes"):
+        lossep.audit(y, p, "fn=5,fp=1", positive=7)
+
+
+@pytest.mark.slow
+def test_the_estimators_own_audit(rows):
+    X, y = rows
+    report = quick(cost="fn=5,fp=1").audit(X, y, folds=2, methods=["ep"], references=0)
+    assert report.results["method"] == "ep" and report.results["rows"] == len(X)
+
+
+def test_displays(model, rows):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    X, y = rows
+    p = model.predict_proba(X)[:, 1]
+    for display in (lossep.ReliabilityDisplay, lossep.DecisionCurveDisplay, lossep.CostCurveDisplay):
+        drawn = display.from_estimator(model, X, y)
+        assert drawn.ax_.get_xlabel() and drawn.figure_ is drawn.ax_.figure
+        _, ax = plt.subplots()
+        assert display.from_predictions(y, p, cost="fn=5,fp=1", name="ours", ax=ax).ax_ is ax
+        plt.close("all")
+    curve = lossep.CostCurveDisplay.from_predictions(y, p, cost="fn=5,fp=1")
+    assert curve.given == pytest.approx(1 / 6)
+    for threshold, cost in zip(curve.thresholds[1:], curve.costs[1:], strict=True):
+        act = p >= threshold
+        assert cost == pytest.approx(np.mean(5 * (y & ~act) + (1 - y) * act))
+    with pytest.raises(ValueError, match="give what mistakes cost"):
+        lossep.CostCurveDisplay.from_predictions(y, p)
+    plt.close("all")
+
+
+def test_saved_and_loaded(model, rows, tmp_path):
+    X, _ = rows
+    path = tmp_path / "model.lossep"
+    model.save(path)
+    loaded = LossepClassifier.load(path)
+    assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+    assert loaded.classes_.tolist() == [0, 1] and loaded.log_evidence_ == model.log_evidence_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded.predict(X)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ValueError, match="truncated"):
+        LossepClassifier.load(path)
+    with pytest.raises(FileNotFoundError):
+        LossepClassifier.load(tmp_path / "nowhere")
+
+
+def test_no_warning_without_reason(model, rows):
+    X, _ = rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(X)
+        model.decide(X)
