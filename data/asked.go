@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -56,7 +57,7 @@ func (l *learner) askDecimal(at *Error, text string) error {
 func (l *learner) askBend(values []float64) error {
 	text := fmt.Sprintf("it has values down to %.4g, and a logarithm needs values from zero on", slices.Min(values))
 	if _, named := l.options.Bends[l.name()]; !named {
-		l.note = fmt.Sprintf("column %s is not bent: %s", quote(l.name()), text)
+		l.notef("is not bent: %s", text)
 		return nil
 	}
 	return &Error{
@@ -72,6 +73,41 @@ func (l *learner) askOrder() error {
 	at.Fix = "say which"
 	at.Ways = []Way{{WayDates, string(DayFirst), ""}, {WayDates, string(MonthFirst), ""}}
 	return at
+}
+
+// noteStandIn asks about a number of nines, such as -999, that stands apart from all others
+// and occurs more than once: it may stand for a missing cell.
+func (l *learner) noteStandIn(values []float64) {
+	for _, x := range []float64{l.least, l.most} {
+		if digits := strings.TrimLeft(spelled(x), "-"); len(digits) < 2 || strings.Trim(digits, "9") != "" {
+			continue
+		}
+		cells, least, most := 0, math.Inf(1), math.Inf(-1)
+		for _, v := range values {
+			if v == x {
+				cells++
+			} else {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+		if cells > 1 && least < most && max(least-x, x-most) > most-least {
+			l.notef("has %s of %s, apart from all others (%s to %s); if they are missing, make it a missing marker",
+				plural(cells, "cell"), spelled(x), spelled(least), spelled(most))
+		}
+	}
+}
+
+// noteCase asks about categories that differ in upper and lower case only.
+func (l *learner) noteCase(categories []string) {
+	first := make(map[string]string, len(categories))
+	for _, name := range categories {
+		other, seen := first[strings.ToLower(name)]
+		if seen {
+			l.notef("has categories that differ in upper and lower case only, such as %s and %s; they are taken for two", quote(other), quote(name))
+			return
+		}
+		first[strings.ToLower(name)] = name
+	}
 }
 
 // missingCells collects where cells are missing, for one message about all.

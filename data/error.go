@@ -46,6 +46,7 @@ const (
 	WayTarget      Option = "Target"
 	WayPositive    Option = "Positive"
 	WayUnseen      Option = "Unseen"
+	WayLabelled    Option = "Labelled" // a method of Table
 	WayBytes       Option = "Bytes"
 	WayRows        Option = "Rows"
 	WayCells       Option = "Cells"

@@ -28,8 +28,8 @@ func (h Header) check() error {
 
 // looksLikeHeader compares the first row with the others of the first chunk.
 //
-// Where a column is one of numbers or dates below the first row, a word on top of it
-// speaks for a header and a number against; the majority of such columns decides.
+// Where most cells of a column below the first row are numbers or dates, a word on top of
+// it speaks for a header and a number against; the majority of such columns decides.
 // Without such columns, the first row is a header if values repeat below it but none
 // of its cells occurs again in its own column. A row that stands alone is one if it
 // has no numbers.
@@ -66,30 +66,31 @@ func (p *parser) looksLikeHeader() bool {
 	return repeats && !again
 }
 
-// amountsBelow reports whether column j has numbers or dates below the first row and
-// nothing else, missing cells aside.
+// amountsBelow reports whether most cells of column j below the first row are numbers or
+// dates, missing cells aside: a line of totals does not make words of them.
 func (p *parser) amountsBelow(j int, m *markers) bool {
-	checked := make(map[uint32]bool) // texts that are no fault
-	found := false
+	counts := make(map[uint32]int) // what a text adds to the majority
+	majority := 0
 	for _, cell := range p.values[j][1:] {
 		if !isWord(cell) {
-			found = true
+			majority++
 			continue
 		}
 		k := wordOf(cell)
-		if checked[k] {
-			continue
+		count, known := counts[k]
+		if !known {
+			switch text := p.words[j].word(k); {
+			case m.text(text):
+			case isAmount(text, p.decimal), wordUnit(text) != "": // 12 km; on top it may be a name, as in 2019 sales
+				count = +1
+			default:
+				count = -1
+			}
+			counts[k] = count
 		}
-		checked[k] = true
-		switch text := p.words[j].word(k); {
-		case m.text(text):
-		case isAmount(text, p.decimal):
-			found = true
-		default:
-			return false
-		}
+		majority += count
 	}
-	return found
+	return majority > 0
 }
 
 // isAmount recognises numbers, however they are written, and dates.

@@ -143,6 +143,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Notes = append(l.Notes, r.Target.variants(t, roles.target)...)
 	if r.Target.Several != nil {
 		switch {
 		case o.Prevalence > 0:
@@ -185,9 +186,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 		case !o.Impute && r.Columns[j].isFeature():
 			gaps.add(s.scanned)
 		}
-		if s.note != "" {
-			l.Notes = append(l.Notes, s.note)
-		}
+		l.Notes = append(l.Notes, s.notes...)
 		if s.codes {
 			l.Codes = append(l.Codes, s.name())
 		}

@@ -13,7 +13,7 @@ type learner struct {
 	*scanned
 	options *Options
 	column  Column
-	note    string
+	notes   []string
 	codes   bool // it may hold codes
 }
 
@@ -81,6 +81,11 @@ func (l *learner) cellsOf(codes []uint32) (cells int) {
 	return cells
 }
 
+// notef says something about the column that a person should know.
+func (l *learner) notef(format string, args ...any) {
+	l.notes = append(l.notes, fmt.Sprintf("column %s ", quote(l.name()))+fmt.Sprintf(format, args...))
+}
+
 func (l *learner) drop(reason string) error {
 	l.column = Column{Name: l.name(), Kind: Dropped, Reason: reason, Notation: l.column.Notation}
 	return nil
@@ -126,8 +131,9 @@ func (l *learner) learnCategorical() error {
 	c.Indicator = l.options.Impute && l.missing > 0
 	c.Categories = slices.Sorted(maps.Keys(count))
 	if len(c.Categories) > manyCategories {
-		l.note = fmt.Sprintf("column %s has %d categories in %d rows; each becomes a feature", quote(c.Name), len(c.Categories), l.present())
+		l.notef("has %d categories in %d rows; each becomes a feature", len(c.Categories), l.present())
 	}
+	l.noteCase(c.Categories)
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	return nil
 }
@@ -201,11 +207,12 @@ func (l *learner) learnNumeric() error {
 	}
 	c.Indicator = l.options.Impute && l.missing > 0
 	if c.Notation != nil {
-		l.note = fmt.Sprintf("column %s is read as numbers: %v", quote(name), c.Notation)
+		l.notef("is read as numbers: %v", c.Notation)
 	}
 	if n := len(l.distinct); l.whole && len(l.words) == 0 && n > 2 && n <= fewDistinct && l.numbers >= 5*n {
 		l.codes = true
 	}
+	l.noteStandIn(values)
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	if l.options.bend(name) == Log && c.Scaling == nil && !l.options.KeepScale {
 		return l.askBend(values)
@@ -249,7 +256,7 @@ func (l *learner) learnDates(order DateOrder) error {
 		c.Dates.Cycles = []Cycle{HourCycle}
 	}
 	c.Indicator = l.options.Impute && l.missing > 0
-	l.note = fmt.Sprintf("column %s is read as dates: %v", quote(l.name()), c.Dates)
+	l.notef("is read as dates: %v", c.Dates)
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -104,6 +105,50 @@ func TestMessyFiles(t *testing.T) {
 		{
 			name: "some percent", text: manyRows(30, "a", every(3, "0.5", func(i int) string { return fmt.Sprintf("%d.0%%", i) })),
 			message: `messy.csv, line 3, column 1 ("a"): some numbers are written like "1.0%" and 10 cells are not; write all numbers of the column in the same way: the option Categorical "a" (if they are codes) or the option Drop "a"`,
+		},
+		{
+			name: "a unit of its own", text: manyRows(30, "a", func(i int) string { return fmt.Sprintf("%d.5 mg/dl", 70+i*i%31) }),
+			read: []string{`"a": numeric, in mg/dl, mean`}, notes: []string{`"a" is read as numbers: in mg/dl`},
+		},
+		{
+			name: "numbers and words that differ", text: manyRows(30, "a", func(i int) string { return []string{"1 room", "2 rooms", "3 rooms"}[i%3] }),
+			read: []string{`"a": 3 categories "1 room", "2 rooms", "3 rooms"`},
+		},
+		{
+			name: "dates in two ways", text: manyRows(60, "a", func(i int) string {
+				if i%3 == 0 {
+					return fmt.Sprintf("2024-01-%02d", 1+i%28)
+				}
+				return fmt.Sprintf("%02d.02.2024", 1+i%28)
+			}),
+			read: []string{`"a": date, days since 2024-01-01, day of the week`},
+		},
+		{
+			name: "nines that stand for nothing", text: manyRows(60, "a", every(20, "-999", amount)),
+			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of -999, apart from all others (35.5 to 999.7); if they are missing, make it a missing marker`},
+		},
+		{
+			name: "case", text: manyRows(30, "a,b", func(i int) string { return []string{"Yes", " yes", "NO"}[i%3] }, func(i int) string { return []string{"a", "b"}[i%2] }),
+			read:  []string{`"a": 3 categories "NO", "Yes", "yes"`},
+			notes: []string{`column "a" has categories that differ in upper and lower case only, such as "Yes" and "yes"; they are taken for two`},
+		},
+		{
+			name: "case of outcomes", text: manyRows(30, "a,late", amount, func(i int) string { return []string{"TRUE", "false", "True", "FALSE", "true", "false"}[i%6] }),
+			options: Options{Target: "late", Drop: []string{"y"}, Positive: "true"}, read: []string{`"a": numeric`},
+			notes: []string{`outcomes that differ in upper and lower case only are the same: "FALSE", "True", "true" beside "false", "TRUE"`},
+		},
+		{
+			name: "names that begin with numbers, and a line of totals", options: Options{Target: "y", Markers: []string{"Total"}, Impute: true},
+			text: manyRows(20, "2019 sales,2020 sales", func(i int) string { return fmt.Sprintf("%d km", i*i%17) }, amount) + "Total,Total,1\n",
+			read: []string{`"2019 sales": numeric, in km`, `"2020 sales": numeric`},
+		},
+		{
+			name: "an empty last column", text: strings.ReplaceAll(manyRows(20, "a", amount), "\n", ",\n"),
+			message: `messy.csv, column 3 ("c3"): the outcome is missing in every row; name the column of the outcome: the option Target`,
+		},
+		{
+			name: "rows without an outcome", text: manyRows(20, "a", amount) + "17,\nTotal,\n",
+			message: `messy.csv, line 22, column 2 ("y"): the outcome is missing in 2 rows: line 22, line 23; fill the outcomes in, or leave these rows out: the option Labelled`,
 		},
 		{
 			name: "dollars", text: manyRows(30, "a", func(i int) string { return fmt.Sprintf(`"$%d,%03d"`, i+1, i) }),
@@ -276,5 +321,28 @@ func TestChunksDoNotMatter(t *testing.T) {
 		if got := table.Row(i); !cmp.Equal(got, want) || table.Line(i) != 2+2*i {
 			t.Errorf("row %d on line %d: %q, want %q", i, table.Line(i), got, want)
 		}
+	}
+}
+
+// Rows without an outcome can be left out, of a column and of a condition; what else is in
+// them does not matter then.
+func TestLabelled(t *testing.T) {
+	text := manyRows(20, "a,delay", amount, func(i int) string { return fmt.Sprint(i) }) + "17,,?\nTotal,,\n"
+	for _, o := range []Options{{Target: "y"}, {Target: "delay >= 7"}} {
+		table, err := mustRead(t, text, HeaderYes).Labelled(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := Learn(table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Recipe.Rows != 20 || l.Recipe.Columns[0].Kind != Numeric || !slices.Contains(l.Notes, "2 rows without an outcome left out") {
+			t.Errorf("%d rows, %+v, notes %q", l.Recipe.Rows, l.Recipe.Columns[0], l.Notes)
+		}
+	}
+	whole := mustRead(t, manyRows(20, "a", amount), HeaderYes)
+	if same, err := whole.Labelled(Options{}); err != nil || same != whole {
+		t.Errorf("%v, %v", same, err)
 	}
 }

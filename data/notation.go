@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -65,9 +66,32 @@ func cutUnit(text []byte) (number []byte, unit string) {
 	return text, ""
 }
 
+// wordUnit is the word after a number, such as mg/dl or km, or nothing.
+func wordUnit(text []byte) string {
+	k := bytes.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("+-.,'’\u00a0\u202f 0123456789", r) })
+	if k <= 0 || len(text)-k > 16 || bytes.IndexAny(text[:k], "0123456789") < 0 || bytes.ContainsAny(text[k:], "0123456789\"(") {
+		return ""
+	}
+	if first, _ := utf8.DecodeRune(text[k:]); !unicode.IsLetter(first) && first != '°' {
+		return ""
+	}
+	return string(text[k:])
+}
+
+// cut takes the unit away, which may be one of the usual or the notation's own.
+func (n *Notation) cut(text []byte) (number []byte, unit string) {
+	number, unit = cutUnit(text)
+	if unit == "" && n.Unit != "" {
+		if rest, ok := bytes.CutSuffix(number, []byte(n.Unit)); ok && len(rest) > 0 {
+			return bytes.TrimSpace(rest), n.Unit
+		}
+	}
+	return number, unit
+}
+
 // parse reads a number of this notation. The unit may be left out.
 func (n *Notation) parse(text []byte) (float64, bool) {
-	number, unit := cutUnit(text)
+	number, unit := n.cut(text)
 	if unit != "" && unit != n.Unit {
 		return 0, false
 	}

@@ -166,7 +166,8 @@ func (s *scanned) spellings(codes []uint32) string {
 }
 
 // notation finds how the texts of the column write numbers, or which of them do not
-// under the notation that most of them have. It is nil where few are numbers.
+// under the notation that most of them have. It is nil where few are numbers. A word
+// counts as a unit, such as mg/dl, if all of the column have it.
 func (s *scanned) notation() (n *Notation, odd []uint32) {
 	if len(s.words) == 0 {
 		return nil, nil
@@ -178,7 +179,23 @@ func (s *scanned) notation() (n *Notation, odd []uint32) {
 			break
 		}
 	}
-	best := -1
+	if n, odd = s.notationOf(unit); n == nil && s.numbers == 0 {
+		if unit = wordUnit(s.word(s.words[0])); unit != "" {
+			if n, odd = s.notationOf(unit); len(odd) > 0 {
+				n = nil
+			}
+		}
+	}
+	if n == nil {
+		return nil, s.words
+	}
+	return n, odd
+}
+
+// notationOf is the notation with a unit that suits most texts, and those that it does not
+// suit.
+func (s *scanned) notationOf(unit string) (n *Notation, odd []uint32) {
+	best := 0
 	for _, c := range candidates(s.table.dialect, unit) {
 		var fails []uint32
 		cells := 0
@@ -189,26 +206,20 @@ func (s *scanned) notation() (n *Notation, odd []uint32) {
 				fails = append(fails, k)
 			}
 		}
-		if cells > best && cells > 0 {
+		if cells > best {
 			best, n, odd = cells, &c, fails
 		}
-	}
-	if n == nil {
-		return nil, s.words
 	}
 	return n, odd
 }
 
 // suits tells whether a text is a number of a notation, with its unit.
 func (s *scanned) suits(n *Notation, k uint32) bool {
-	word := s.word(k)
-	if !mayBeNumber(word) {
+	number, unit := n.cut(s.word(k))
+	if unit != n.Unit || !mayBeNumber(number) {
 		return false
 	}
-	if _, unit := cutUnit(word); unit != n.Unit {
-		return false
-	}
-	_, ok := n.parse(word)
+	_, ok := n.parse(s.word(k))
 	return ok
 }
 
@@ -248,7 +259,11 @@ func (s *scanned) dateOrders(wanted DateOrder) (orders []DateOrder, odd []uint32
 		var fails []uint32
 		cells := 0
 		for _, k := range s.words {
-			if _, ok := parseDate(s.word(k), order); ok {
+			_, ok := parseDate(s.word(k), order)
+			if !ok && (order == DayFirst || order == MonthFirst) {
+				_, ok = parseDate(s.word(k), YearFirst) // which is never another day
+			}
+			if ok {
 				cells += s.counts[k]
 			} else {
 				fails = append(fails, k)

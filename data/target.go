@@ -53,6 +53,12 @@ const MostOutcomes = 20
 // positive, and the labels.
 func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error) {
 	s := scan(t, j, m)
+	if s.present() == 0 {
+		return Target{}, nil, &Error{
+			File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the outcome is missing in every row",
+			Fix: "name the column of the outcome", Ways: []Way{{Option: WayTarget}},
+		}
+	}
 	if s.missing > 0 {
 		var rows []int
 		for i := s.gap; i < t.n && len(rows) < 6; i++ {
@@ -62,10 +68,10 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 		}
 		at := t.cell(s.gap, j)
 		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", plural(s.missing, "row"), lineList(t, rows))
-		at.Fix = "fill the outcomes in, or leave these rows out of the training file"
+		at.Fix, at.Ways = "fill the outcomes in, or leave these rows out", []Way{{Option: WayLabelled}}
 		return Target{}, nil, at
 	}
-	count := s.categories()
+	count := foldedCase(s.categories())
 	values := slices.Sorted(maps.Keys(count))
 	if len(values) > 2 && o.Positive == "" {
 		return s.learnSeveral(values)
@@ -133,6 +139,27 @@ func (t *Target) rare() (notes []string) {
 	return notes
 }
 
+// foldedCase counts outcomes that differ in upper and lower case only as one, in the
+// commonest spelling, unless nothing else tells any two apart.
+func foldedCase(count map[string]int) map[string]int {
+	spelling, cells := make(map[string]string), make(map[string]int)
+	for _, text := range slices.Sorted(maps.Keys(count)) {
+		plain := strings.ToLower(text)
+		if best, seen := spelling[plain]; !seen || count[text] > count[best] {
+			spelling[plain] = text
+		}
+		cells[plain] += count[text]
+	}
+	if len(cells) < 2 {
+		return count
+	}
+	folded := make(map[string]int)
+	for plain, n := range cells {
+		folded[spelling[plain]] = n
+	}
+	return folded
+}
+
 // labels are those of the rows of a table in which the outcomes, and no other, occur
 // in column j.
 func (t *Target) labels(table *Table, j int) []int {
@@ -172,28 +199,31 @@ func (t *Target) labels(table *Table, j int) []int {
 	return y
 }
 
-// label turns a text into a label.
+// label turns a text into a label. Case tells outcomes apart only where nothing else does.
 func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
-	if t.Several != nil {
-		spelled := key(text, decimal)
-		y = slices.IndexFunc(t.Several, func(name string) bool { return key(bytesOf(name), '.') == spelled })
-		return max(y, 0), y >= 0
+	several, two := t.Several, [2]string{t.Negative, t.Positive}
+	names := two[:]
+	if several != nil {
+		names = several
 	}
-	switch key(text, decimal) {
-	case key(bytesOf(t.Positive), '.'):
-		return +1, true
-	case key(bytesOf(t.Negative), '.'):
-		return -1, true
-	}
-	if isTruth(text) { // however it is spelled
-		switch {
-		case bytes.EqualFold(text, bytesOf(t.Positive)):
-			return +1, true
-		case bytes.EqualFold(text, bytesOf(t.Negative)):
-			return -1, true
+	spelled := key(text, decimal)
+	place, alike := -1, 0
+	for k, name := range names {
+		if key(bytesOf(name), '.') == spelled {
+			place, alike = k, 1
+			break
+		}
+		if bytes.EqualFold(text, bytesOf(name)) {
+			place, alike = k, alike+1
 		}
 	}
-	return 0, false
+	switch {
+	case alike != 1:
+		return 0, false
+	case several != nil:
+		return place, true
+	}
+	return 2*place - 1, true
 }
 
 // Label is the label that a text spells (see Number); numbers are compared by value.
@@ -218,6 +248,10 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 		}
 	case slices.Contains(values, key(bytesOf(strings.TrimSpace(wanted)), '.')):
 		return key(bytesOf(strings.TrimSpace(wanted)), '.'), nil
+	case strings.EqualFold(values[0], wanted):
+		return values[0], nil
+	case strings.EqualFold(values[1], wanted):
+		return values[1], nil
 	}
 	listed := fmt.Sprintf("%s and %s", quote(values[0]), quote(values[1]))
 	if wanted != "" {
@@ -253,6 +287,68 @@ func unquoted(s string) string {
 		return s[1 : n-1]
 	}
 	return s
+}
+
+// variants says which spellings of column j were taken for the same outcome.
+func (t *Target) variants(table *Table, j int) []string {
+	if t.Condition {
+		return nil
+	}
+	outcomes := t.Outcomes()
+	var others []string
+	for _, text := range slices.Sorted(maps.Keys(scan(table, j, newMarkers(nil)).categories())) {
+		if !slices.Contains(outcomes, text) {
+			others = append(others, text)
+		}
+	}
+	if others == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("outcomes that differ in upper and lower case only are the same: %s beside %s", quoteList(others), quoteList(outcomes))}
+}
+
+// Labelled is the table without the rows whose outcome, by the options, is missing.
+func (t *Table) Labelled(o Options) (*Table, error) {
+	if o.Target == "" {
+		o.Target = "last"
+	}
+	roles, err := o.roles(t)
+	if err != nil {
+		return nil, err
+	}
+	m := newMarkers(allMarkers(o.Markers))
+	unknown := make(map[int]bool)
+	if roles.condition != nil {
+		_, missing, err := new(Target).evaluate(t, roles.condition, roles.parts, m)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range missing {
+			unknown[i] = true
+		}
+	} else {
+		s := scan(t, roles.target, m)
+		for i := range t.n {
+			if s.isMissing(t.at(i, roles.target)) {
+				unknown[i] = true
+			}
+		}
+	}
+	if len(unknown) == 0 {
+		return t, nil
+	}
+	var rows []int
+	for i := range t.n {
+		if !unknown[i] {
+			rows = append(rows, i)
+		}
+	}
+	if rows == nil {
+		return t, nil // there is none to be had, which Learn says
+	}
+	known := t.Subset(rows)
+	known.notes = append(slices.Clone(t.notes), fmt.Sprintf("%s without an outcome left out", plural(len(unknown), "row")))
+	return known, nil
 }
 
 // firstOdd is the row with the third different value of column j, or the first

@@ -109,6 +109,7 @@ type dataFlags struct {
 	ordered     []string
 	scaling     []string
 	standardize bool
+	labelled    bool
 }
 
 // addDataFlags adds what it takes to read past cases.
@@ -117,6 +118,7 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	o := &d.options
 	flags.StringVar(&o.Target, "target", "", `the outcome: a column's name, its number from 1, or "last"`)
 	flags.StringVar(&o.Positive, "positive", "", "the spelling of the positive outcome; not needed where the two are such as 0 and 1, no and yes, false and true")
+	flags.BoolVar(&d.labelled, "skip-unlabelled", false, "leave out rows whose outcome is missing")
 	flags.StringSliceVar(&o.Features, "features", nil, "the only columns to decide by, if not all: a,b,c")
 	flags.StringSliceVar(&o.Drop, "drop", nil, "columns not to decide by: a,b,c")
 	flags.StringVar(&o.Weights, "weights", "", "the column that says how often each case counts")
@@ -139,7 +141,7 @@ func exampleAlone(flags *pflag.FlagSet, useExample bool) error {
 		return nil
 	}
 	for _, name := range []string{
-		"target", "positive", "features", "drop", "weights", "prevalence", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
+		"target", "positive", "skip-unlabelled", "features", "drop", "weights", "prevalence", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
 		"header", "separator", "decimal", "encoding",
 	} {
 		if flags.Changed(name) {
@@ -223,7 +225,11 @@ func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int, also .
 		return nil, err
 	}
 	defer in.Close()
-	return in.read(c.Context(), f, &d.options, also)
+	t, err := in.read(c.Context(), f, &d.options, also)
+	if err != nil || !d.labelled {
+		return t, err
+	}
+	return t.Labelled(d.options)
 }
 
 // described says what is going to be fitted, and asks about numbers that may be codes.
@@ -240,7 +246,7 @@ func described(p *lossep.Problem) []string {
 var flagOf = map[data.Option]string{
 	data.WayHeader: "header", data.WaySeparator: "separator", data.WayDecimal: "decimal", data.WayEncoding: "encoding",
 	data.WayDates: "dates", data.WayMarkers: "missing-marker", data.WayImpute: "missing impute", data.WayCategorical: "categorical",
-	data.WayDrop: "drop", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive", data.WayUnseen: "allow-unseen",
+	data.WayDrop: "drop", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive", data.WayUnseen: "allow-unseen", data.WayLabelled: "skip-unlabelled",
 	data.WayBytes: "max-bytes", data.WayRows: "max-rows", data.WayCells: "max-cells", data.WayMemory: "max-memory",
 }
 
