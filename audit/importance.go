@@ -105,7 +105,7 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *m
 	if f.Repeat > 0 {
 		return nil
 	}
-	return a.explainNearest(f, m, spans, train, test, before, rng)
+	return a.explainNearest(f, m, spans, train, test, before)
 }
 
 // derangement is a random order in which, as a rule, nothing keeps its place.
@@ -138,7 +138,7 @@ func probabilities(m *lossep.Model, x *mat.Dense) ([][]float64, error) {
 
 // explainNearest finds the effects of all columns on the cases of a fold that are nearest
 // to the boundary.
-func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, train, test *mat.Dense, before [][]float64, rng *rand.Rand) error {
+func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, train, test *mat.Dense, before [][]float64) error {
 	order := make([]int, len(f.Rows))
 	for k := range order {
 		order[k] = k
@@ -147,13 +147,17 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, trai
 		return cmp.Compare(margin(a.costs[f.Rows[i]], before[i]), margin(a.costs[f.Rows[j]], before[j]))
 	})
 	rows, columns := train.Dims()
-	values := rng.Perm(rows)[:min(rows, unknownValues)]
-	x := mat.NewDense(len(values)*len(spans), columns, nil)
+	values := make([][]int, len(spans))
+	for b, span := range spans {
+		values[b] = spread(train, span)
+	}
+	each := min(rows, unknownValues)
+	x := mat.NewDense(each*len(spans), columns, nil)
 	f.Effects = make(map[int][]Effect)
 	for _, k := range order[:min(len(order), nearestCases)] {
 		for b, span := range spans {
-			for v, from := range values {
-				row := b*len(values) + v
+			for v, from := range values[b] {
+				row := b*each + v
 				x.SetRow(row, test.RawRowView(k))
 				for j := span.From; j < span.To; j++ {
 					x.Set(row, j, train.At(from, j))
@@ -168,14 +172,30 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, trai
 		action := cheapest(a.costs[i], before[k])
 		for b, span := range spans {
 			mean := make([]float64, 2)
-			for _, q := range p[b*len(values) : (b+1)*len(values)] {
-				mean[0] += q[0] / float64(len(values))
-				mean[1] += q[1] / float64(len(values))
+			for _, q := range p[b*each : (b+1)*each] {
+				mean[0] += q[0] / float64(each)
+				mean[1] += q[1] / float64(each)
 			}
 			f.Effects[i] = append(f.Effects[i], Effect{span.Column, before[k][1] - mean[1], cheapest(a.costs[i], mean) != action})
 		}
 	}
 	return nil
+}
+
+// spread are the rows whose values of a column stand for all: in their order, one from the
+// middle of each of as many equal parts.
+func spread(train *mat.Dense, span data.Span) []int {
+	rows, _ := train.Dims()
+	order := count(rows)
+	slices.SortStableFunc(order, func(i, j int) int {
+		return slices.Compare(train.RawRowView(i)[span.From:span.To], train.RawRowView(j)[span.From:span.To])
+	})
+	each := min(rows, unknownValues)
+	values := make([]int, each)
+	for v := range values {
+		values[v] = order[(2*v+1)*rows/(2*each)]
+	}
+	return values
 }
 
 // importances are what columns are worth over all folds, the most first.

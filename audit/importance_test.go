@@ -78,6 +78,78 @@ func TestImportance(t *testing.T) {
 	}
 }
 
+// What a column does to a case, against a model that is fitted anew and asked about the
+// case with the column's cell of every case learned from.
+func TestEffectsByBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(22, 23))
+	var b strings.Builder
+	b.WriteString("x,z,colour,class\n")
+	for range 90 {
+		x, z, colour, class := rng.NormFloat64(), rng.NormFloat64(), []string{"red", "green"}[rng.IntN(2)], "no"
+		if x*z+map[string]float64{"red": 1, "green": -1}[colour]+0.5*rng.NormFloat64() > 0 {
+			class = "yes"
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,%s,%s\n", x, z, colour, class)
+	}
+	all := table(t, b.String())
+	o := lossep.Options{Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "rbf(variance=4, lengthscale=1.2)", Fixed: true}
+	a, err := New(all, Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folds := run(t, a)
+	compared := 0
+	for n, f := range folds {
+		train := a.splits[0][n].Train
+		m, err := lossep.Fit(t.Context(), all.Subset(train), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(text string) []float64 {
+			x, _, err := m.Recipe().Apply(table(t, text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := probabilities(m, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return positives(p)
+		}
+		for row, effects := range f.Effects {
+			for _, e := range effects {
+				column, err := all.Column(e.Column)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := "x,z,colour,class\n" + strings.Join(all.Row(row), ",") + "\n"
+				for _, i := range train {
+					cells := slices.Clone(all.Row(row))
+					cells[column] = all.Row(i)[column]
+					text += strings.Join(cells, ",") + "\n"
+				}
+				p := ask(text)
+				mean := 0.0
+				for _, q := range p[1:] {
+					mean += q / float64(len(train))
+				}
+				// 24 values stand for 45: half of one of them is out of place.
+				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/unknownValues {
+					t.Errorf("row %d, %s: %v, by brute force %v", row, e.Column, e.Raises, want)
+				}
+				threshold := 1.0 / 3
+				if math.Abs(mean-threshold) > 0.5/unknownValues && e.Flips != ((mean > threshold) != (p[0] > threshold)) {
+					t.Errorf("row %d, %s flips: %v", row, e.Column, e.Flips)
+				}
+				compared++
+			}
+		}
+	}
+	if compared < 100 {
+		t.Errorf("%d effects compared", compared)
+	}
+}
+
 // Every case gets the cell of another, and every cell goes to one case.
 func TestDerangement(t *testing.T) {
 	for _, n := range []int{2, 5, 40} {

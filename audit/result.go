@@ -26,6 +26,8 @@ type Result struct {
 	Utility  *decision.Spec `json:"utility"`
 	Outcomes [2]string      `json:"outcomes"` // the negative one first
 	Actions  []string       `json:"actions"`
+	// Called is how people read the outcomes: a number or a plain yes is of the target.
+	Called [2]string `json:"-"`
 	// Right is the action that costs least under each outcome, on average over cases.
 	Right []int `json:"right"`
 	// Threshold is the probability above which the second of two actions is the
@@ -122,7 +124,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	target := p.Recipe.Target
 	r := &Result{
 		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.Dim(), Split: a.how(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
-		Outcomes: [2]string{target.Negative, target.Positive}, Actions: p.Utility.Actions(),
+		Outcomes: [2]string{target.Negative, target.Positive}, Called: called(&target), Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
 		Method: a.audited(), Notes: a.notes,

@@ -28,7 +28,7 @@ func (r *Result) price() Verdict {
 	c := r.comparison(constant.Method)
 	value, interval := r.stated(own.MeanCost, own.Low, own.High)
 	v := Verdict{Question: fmt.Sprintf("What will these decisions %s me?", r.verb()), Answer: value + " per case"}
-	v.Finding = fmt.Sprintf("Decided by %s, new cases like these %s %s each (95 %% interval %s). ", label(own.Method), r.verb(), value, interval)
+	v.Finding = fmt.Sprintf("Decided by %s, new cases like these %s %s each (95 %% interval %s). ", Label(own.Method), r.verb(), value, interval)
 	value, _ = r.stated(constant.MeanCost, constant.Low, constant.High)
 	constantly := fmt.Sprintf("%s, %s", constant.Method, value)
 	reversed := Comparison{Difference: -c.Difference, Low: -c.High, High: -c.Low}
@@ -64,7 +64,7 @@ func needed(c Comparison) string {
 	if c.Needed == 0 {
 		return text
 	}
-	return text + fmt.Sprintf("; about %s cases like these would tell a difference of the size seen, %s, four times in five", rounded(c.Needed), number(math.Abs(c.Difference)))
+	return text + fmt.Sprintf("; about %s cases like these would tell a difference of the size seen four times in five", rounded(c.Needed))
 }
 
 // few is the number of mistakes, counted by what they cost, below which an interval is
@@ -104,30 +104,30 @@ func (r *Result) best() Verdict {
 		}
 		if c.Significant() && c.Difference < 0 {
 			value, interval := r.differs(c)
-			ahead = append(ahead, fmt.Sprintf("%s (%s, 95 %% interval %s)", label(s.Method), value, interval))
+			ahead = append(ahead, fmt.Sprintf("%s (%s, 95 %% interval %s)", Label(s.Method), value, interval))
 		}
 		if c.Identical {
-			identical = append(identical, label(s.Method))
+			identical = append(identical, Label(s.Method))
 		} else {
-			tried = append(tried, label(s.Method))
+			tried = append(tried, Label(s.Method))
 		}
 	}
 	switch {
 	case len(ahead) > 0:
 		v.Tone, v.Answer = "bad", "no"
-		v.Finding = fmt.Sprintf("%s by more than chance: %s. Decide by one of these instead.", capital(better), strings.Join(ahead, ", "))
+		v.Finding = fmt.Sprintf("%s by more than chance: %s. Decide by %s instead.", capital(better), strings.Join(ahead, ", "), map[bool]string{true: "it", false: "one of these"}[len(ahead) == 1])
 	case first.Method == r.Method:
 		v.Tone, v.Answer = "good", "nothing tried is "+better
-		v.Finding = fmt.Sprintf("%s is that of %s; also tried: %s.", capital(lowest), label(r.Method), list(tried))
+		v.Finding = fmt.Sprintf("%s is that of %s; also tried: %s.", capital(lowest), Label(r.Method), list(tried))
 	default:
 		v.Tone, v.Answer = "good", "nothing tried is "+better+" by more than chance"
 		c := r.comparison(first.Method)
 		value, interval := r.differs(c)
 		v.Finding = fmt.Sprintf("Of %s %s is that of %s, %s (%s); a difference of that size is what chance brings (%s).",
-			list(tried), lowest, label(first.Method), value, interval, chance(c.Corrected))
+			list(tried), lowest, Label(first.Method), value, interval, chance(c.Corrected))
 	}
 	if len(identical) > 0 {
-		v.Finding += fmt.Sprintf(" Every decision of %s is that of %s.", list(identical), label(r.Method))
+		v.Finding += fmt.Sprintf(" Every decision of %s is that of %s.", list(identical), Label(r.Method))
 	}
 	if r.Methods[0].Kind != "given" {
 		v.Finding += " " + r.regretSentence()
@@ -141,8 +141,8 @@ func (r *Result) trust() Verdict {
 	v := Verdict{Question: "Can the probabilities be trusted?"}
 	m := r.Reliable.Surprise
 	off := m.Low > 0 || m.High < 0
-	expected, interval := r.stated(r.Reliable.Expected, m.Low, m.High)
-	_, interval = r.stated(m.Value, m.Low, m.High)
+	expected, _ := r.stated(r.Reliable.Expected, m.Low, m.High)
+	_, interval := r.stated(m.Value, m.Low, m.High)
 	found, _ := r.stated(r.Methods[0].MeanCost, m.Low, m.High)
 	v.Finding = fmt.Sprintf("By their own account these decisions %[1]s %[2]s per case; in fact they %[1]s %[3]s (95 %% interval of the difference %[4]s). ", r.verb(), expected, found, interval)
 	var parts []string
@@ -151,7 +151,7 @@ func (r *Result) trust() Verdict {
 		if c.Than != r.Method {
 			continue
 		}
-		way := strings.TrimSuffix(strings.TrimPrefix(c.Method, r.Method+" ("), ")")
+		way := strings.TrimSuffix(strings.TrimPrefix(Label(c.Method), r.Method+" ("), ")")
 		if c.Identical {
 			parts = append(parts, way+" changes no decision")
 			continue
@@ -169,7 +169,7 @@ func (r *Result) trust() Verdict {
 	case saves != "":
 		v.Tone, v.Answer = "bad", "no: recalibrating pays"
 	case off:
-		v.Tone, v.Answer = "mixed", fmt.Sprintf("not quite: they do not expect what they %s", r.verb())
+		v.Tone, v.Answer = "mixed", fmt.Sprintf("not quite: they promise %s per case and %s %s", expected, r.verb(), found)
 	default:
 		v.Tone, v.Answer = "good", "as far as these decisions go"
 	}
@@ -223,12 +223,12 @@ func (r *Result) calibration() Verdict {
 			}
 		}
 		if c.Identical {
-			parts = append(parts, fmt.Sprintf("%s makes the same decision as %s in all %d cases", label(c.Method), label(c.Than), c.Decisions))
+			parts = append(parts, fmt.Sprintf("%s makes the same decision as %s in all %d cases", Label(c.Method), Label(c.Than), c.Decisions))
 			continue
 		}
 		value, interval := r.differs(c)
 		parts = append(parts, fmt.Sprintf("%s decides %d of %d cases otherwise than %s and %ss %s per case (95 %% interval of the difference %s, %s)",
-			label(c.Method), c.Flips, c.Decisions, label(c.Than), r.verb(), value, interval, chance(c.Corrected)))
+			Label(c.Method), c.Flips, c.Decisions, Label(c.Than), r.verb(), value, interval, chance(c.Corrected)))
 	}
 	switch {
 	case len(parts) == 0:

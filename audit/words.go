@@ -3,9 +3,11 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/infer"
 )
 
@@ -53,21 +55,32 @@ func (r *Result) differs(c Comparison) (value, interval string) {
 	return like(-m.Value, m.Low, m.High) + " less", between(-m.High, -m.Low)
 }
 
-// label is what people call a method.
-func label(name string) string {
+// called are the outcomes as people read them: "malignant", but "churned = 1".
+func called(t *data.Target) [2]string {
+	names := [2]string{t.Negative, t.Positive}
+	if t.Condition {
+		return [2]string{"other", t.Outcome()}
+	}
+	for y, name := range names {
+		_, err := strconv.ParseFloat(name, 64)
+		if err == nil || slices.Contains([]string{"yes", "no", "true", "false", "y", "n", "t", "f"}, strings.ToLower(name)) {
+			names[y] = t.Column + " = " + name
+		}
+	}
+	return names
+}
+
+// Label is what people call a way to decide.
+func Label(name string) string {
 	if d, ok := infer.MethodNamed(name); ok {
 		return d.Label
 	}
-	return name
-}
-
-// labels are those of several.
-func labels(names []string) []string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = label(name)
+	for r, label := range recalibrationLabels {
+		if column, ok := strings.CutSuffix(name, recalibrated("", r)); ok {
+			return column + " (" + label + ")"
+		}
 	}
-	return all
+	return name
 }
 
 // places is the number of decimals that an interval of some width deserves: rounding moves

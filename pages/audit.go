@@ -84,13 +84,13 @@ func (r *Audit) costFigure() report.Intervals {
 			continue
 		}
 		m := r.Stated(audit.Measure{Value: s.MeanCost, Low: s.Low, High: s.High})
-		f.Rows = append(f.Rows, report.Interval{Method: s.Method, Value: m.Value, Low: m.Low, High: m.High})
+		f.Rows = append(f.Rows, report.Interval{Method: r.look(s.Method), Label: audit.Label(s.Method), Value: m.Value, Low: m.Low, High: m.High})
 	}
 	return f
 }
 
 func (r *Audit) reliabilityFigure() report.Reliability {
-	f := report.Reliability{Method: r.Method}
+	f := report.Reliability{Method: r.look(r.Method)}
 	for _, b := range r.Reliable.Bins {
 		f.Bins = append(f.Bins, report.Bin(b))
 	}
@@ -111,18 +111,18 @@ func (r *Audit) benefitFigure() report.Lines {
 		Rules: []report.Rule{{At: r.Benefit.Given, Label: "as given: " + report.Number(r.Benefit.Given)}},
 	}
 	for _, c := range r.Benefit.Curves {
-		f.Series = append(f.Series, report.Series{Method: c.Method, X: r.Benefit.Ratios, Y: c.Values})
+		f.Series = append(f.Series, report.Series{Method: r.look(c.Method), Label: audit.Label(c.Method), X: r.Benefit.Ratios, Y: c.Values})
 	}
 	return f
 }
 
 func (r *Audit) sensitivityFigure() report.Lines {
 	f := report.Lines{
-		X:     report.Axis{Label: sentence(r.Noun()) + " of " + r.Outcomes[1] + " cases, as a multiple of that stated", Log: true},
+		X:     report.Axis{Label: sentence(r.Noun()) + " of " + r.casesOf(1) + ", as a multiple of that stated", Log: true},
 		Y:     report.Axis{Label: sentence(r.Noun()) + " per case at that multiple"},
 		Rules: []report.Rule{{At: 1, Label: "as stated"}},
 	}
-	adapted := report.Series{Method: r.Method, Label: "decided by the multiple"}
+	adapted := report.Series{Method: r.look(r.Method), Label: "decided by the multiple"}
 	kept := report.Series{Method: "kept", Label: "decided as stated"}
 	for _, s := range r.Sensitive {
 		adapted.X, adapted.Y = append(adapted.X, s.Factor), append(adapted.Y, r.Stated(audit.Measure{Value: s.Cost}).Value)
@@ -138,9 +138,9 @@ var tones = map[string]report.Outcome{
 }
 
 func (r *Audit) page() *report.Page {
-	method := report.MethodLabel(r.Method)
-	p := report.NewPage("What these decisions "+r.verb(), fmt.Sprintf("%s: %s past cases, %s of them %s; decided by %s",
-		r.Data, report.Count(r.Rows), report.Count(r.Positive), r.Outcomes[1], method))
+	method := audit.Label(r.Method)
+	p := report.NewPage("What these decisions "+r.verb(), fmt.Sprintf("%s: %s past cases, %s of which %s; decided by %s",
+		r.Data, report.Count(r.Rows), report.Count(r.Positive), r.being(1), method))
 
 	p.Section("In short")
 	for _, v := range r.Verdicts {
@@ -159,10 +159,10 @@ func (r *Audit) page() *report.Page {
 	p.Text(r.costText())
 	p.Figure(r.costFigure(), sentence(r.Noun())+" per case of every method and baseline; of the actions that are the same for all, only the best is shown.", "Mean "+r.Noun()+" per case with interval, one row for each method and baseline; the table below has the numbers.")
 	p.Table(r.costTable())
-	p.Text("“Other decisions” is the share of cases that are decided otherwise than by " + method + ". The comparisons with the best action that is the same for all and with a threshold of one half were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once.")
+	p.Text("“Other decisions” is the share of cases that are decided otherwise than by " + method + ". The comparisons with the best action that is the same for all and with a threshold of one half were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once" + map[bool]string{true: ", and those with recalibrated probabilities among themselves"}[len(r.Recalibrations) > 0] + ".")
 
 	p.Section("Can the probabilities be trusted")
-	p.Figure(r.reliabilityFigure(), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s).", r.Outcomes[1], method),
+	p.Figure(r.reliabilityFigure(), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s).", r.Called[1], method),
 		"Reliability diagram with ten bins; points on the diagonal are reliable probabilities.")
 	p.Text(r.trust())
 	p.Table(r.qualityTable(r.shown(audit.ProbitRegression)))
@@ -183,12 +183,12 @@ func (r *Audit) page() *report.Page {
 	}
 
 	p.Section("Where to look first")
-	p.Figure(r.gainsFigure(), fmt.Sprintf("Gains: the share of %s cases found among the cases most probably so.", r.Outcomes[1]),
+	p.Figure(r.gainsFigure(), fmt.Sprintf("Gains: the share of %s found among the cases most probably so.", r.casesOf(1)),
 		"Share of positive cases found against the share of cases looked at, most probable first, with interval, and the diagonal of looking at random.")
 	p.Table(r.gainsTable())
 
 	p.Section("If the " + r.nouns() + " are not quite right")
-	p.Figure(r.sensitivityFigure(), sentence(r.Noun())+" per case if the "+r.Noun()+" of "+r.Outcomes[1]+" cases is a multiple of that stated.",
+	p.Figure(r.sensitivityFigure(), sentence(r.Noun())+" per case if the "+r.Noun()+" of "+r.casesOf(1)+" is a multiple of that stated.",
 		sentence(r.Noun())+" per case against the multiple, decided by the multiple and as stated.")
 	p.Table(r.sensitivityTable())
 
@@ -231,8 +231,8 @@ func (r *Audit) page() *report.Page {
 func (r *Audit) trust() string {
 	m := r.Reliable
 	surprise := r.Stated(m.Surprise)
-	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. %s of the cases are %s, %s (95 %% interval of the difference %s). By the probabilities' own account the decisions %s %s per case; in fact it is %s (%s).",
-		report.Percent(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.Outcomes[1],
+	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. %s of the cases %s, %s (95 %% interval of the difference %s). By the probabilities' own account the decisions %s %s per case; the truth is %s (%s).",
+		report.Percent(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.being(1),
 		more(100*m.Excess.Value, 100*m.Excess.Low, 100*m.Excess.High, " %", "than predicted", "as predicted"), percents(m.Excess.Low, m.Excess.High),
 		r.verb(), report.Within(r.Stated(audit.Measure{Value: m.Expected}).Value, m.Surprise.Low, m.Surprise.High),
 		more(surprise.Value, surprise.Low, surprise.High, "", "", "the same"), report.Range(surprise.Low, surprise.High))
@@ -257,9 +257,34 @@ func (r *Audit) costText() string {
 	}
 	s += fmt.Sprintf("The %s of an action is what it turned out to %s. ", r.Noun(), r.verb())
 	if r.Threshold != nil {
-		return s + fmt.Sprintf("The rule: “%s” where P(%s) is above %s, else “%s”.", r.Actions[1], r.Outcomes[1], threshold(*r.Threshold), r.Actions[0])
+		return s + fmt.Sprintf("The rule: “%s” where P(%s) is above %s, else “%s”.", r.Actions[1], r.Called[1], threshold(*r.Threshold), r.Actions[0])
 	}
 	return s + "The rule: " + r.Utility.RuleLine() + "."
+}
+
+// casesOf is what the cases of an outcome are called.
+func (r *Audit) casesOf(y int) string {
+	if r.Called[y] == r.Outcomes[y] {
+		return r.Called[y] + " cases"
+	}
+	return "cases with " + r.Called[y]
+}
+
+// being says that cases are of an outcome: they are malignant, or have churned = 1.
+func (r *Audit) being(y int) string {
+	if r.Called[y] == r.Outcomes[y] {
+		return "are " + r.Called[y]
+	}
+	return "have " + r.Called[y]
+}
+
+// look is the look of a way to decide in figures: the audited one stands out, even if its
+// probabilities were made elsewhere.
+func (r *Audit) look(method string) string {
+	if method == r.Method && r.Methods[0].Kind == "given" {
+		return "loss-ep"
+	}
+	return method
 }
 
 // verb and nouns are how decisions have a cost, or a utility, and what several are called.
@@ -301,7 +326,7 @@ func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *report.Tab
 	tooFew := false
 	for _, c := range pairs {
 		row := report.Row{Cells: make([]report.Cell, len(t.Columns))}
-		row.Cells[0].Text, row.Cells[1].Text = report.MethodLabel(c.Method), report.MethodLabel(c.Than)
+		row.Cells[0].Text, row.Cells[1].Text = audit.Label(c.Method), audit.Label(c.Than)
 		tooFew = r.differenceCells(row.Cells[2:], c, true) || tooFew
 		row.Cells[4].Text = fmt.Sprintf("%d of %s", c.Flips, report.Count(c.Decisions))
 		t.Rows = append(t.Rows, row)
@@ -323,7 +348,7 @@ func (r *Audit) calibrationSection(p *report.Page) {
 		{Title: "the second " + r.verb() + "s more by, in all", Align: report.Right},
 	}}
 	for _, f := range r.Flips {
-		t.AddRow(report.MethodLabel(f.A), report.MethodLabel(f.B), report.Count(f.Count), report.Signed(report.Number(r.Stated(audit.Measure{Value: f.Cost}).Value)))
+		t.AddRow(audit.Label(f.A), audit.Label(f.B), report.Count(f.Count), report.Signed(report.Number(r.Stated(audit.Measure{Value: f.Cost}).Value)))
 	}
 	p.Details("Decisions that flip between methods", func(b *report.Body) { b.Table(t) })
 }
@@ -345,7 +370,7 @@ func (r *Audit) regretSection(p *report.Page) {
 		if g.Differ > 0 {
 			regret = report.PlusMinus(g.Mean, g.StdErr)
 		}
-		t.AddRow(report.MethodLabel(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), report.Number(g.Off))
+		t.AddRow(audit.Label(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), report.Number(g.Off))
 	}
 	how := "independent draws from it"
 	if g.By != "exact" {
@@ -370,7 +395,7 @@ func (r *Audit) sensitivityTable() *report.Table {
 		return report.Within(r.Stated(audit.Measure{Value: cost}).Value, own.Low, own.High)
 	}
 	for _, s := range r.Sensitive {
-		t.AddRow(threshold(s.Factor), report.Percent(s.Changed), text(s.Cost), text(s.Kept))
+		t.AddRow(threshold(roundTo(s.Factor, 2)), report.Percent(s.Changed), text(s.Cost), text(s.Kept))
 	}
 	return t
 }
@@ -378,7 +403,7 @@ func (r *Audit) sensitivityTable() *report.Table {
 func (r *Audit) nearestTable() *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Title: "line", Align: report.Right},
-		{Title: "P(" + r.Outcomes[1] + ")", Align: report.Right},
+		{Title: "P(" + r.Called[1] + ")", Align: report.Right},
 		{Title: "action"},
 		{Title: "margin", Align: report.Right},
 		{Title: "outcome"},
@@ -388,7 +413,7 @@ func (r *Audit) nearestTable() *report.Table {
 		t.Columns = append(t.Columns, report.Column{Title: "P raised or lowered by"})
 	}
 	for _, c := range r.Nearest {
-		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, threshold(roundTo(c.Margin, 2)), c.Outcome}
+		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, report.Within(c.Margin, 0, r.Nearest[len(r.Nearest)-1].Margin), c.Outcome}
 		if explained {
 			row = append(row, effects(c.Effects))
 		}

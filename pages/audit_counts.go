@@ -34,8 +34,7 @@ func percentRange(m *audit.Measure) string {
 	if m == nil {
 		return "–"
 	}
-	text := ranged(&audit.Measure{Value: 100 * m.Value, Low: 100 * m.Low, High: 100 * m.High})
-	return text[:len(text)-1] + " %)"
+	return fmt.Sprintf("%s %% (%s)", report.Within(100*m.Value, 100*m.Low, 100*m.High), percents(m.Low, m.High))
 }
 
 // cases writes a number of cases, which repeats or weights may have made broken.
@@ -49,9 +48,9 @@ func cases(n float64) string {
 // countsTable is which action met which outcome how often. With two actions the shares
 // have their intervals in the table of rates.
 func (r *Audit) countsTable(s audit.Score) *report.Table {
-	t := &report.Table{Caption: "Cases by action and outcome, decided by " + report.MethodLabel(s.Method), Columns: []report.Column{{Title: "action"}}}
+	t := &report.Table{Caption: "Cases by action and outcome, decided by " + audit.Label(s.Method), Columns: []report.Column{{Title: "action"}}}
 	two := len(r.Actions) == 2
-	for _, outcome := range r.Outcomes {
+	for _, outcome := range r.Called {
 		t.Columns = append(t.Columns, report.Column{Title: outcome, Align: report.Right})
 		if !two {
 			t.Columns = append(t.Columns, report.Column{Title: "of all " + outcome, Align: report.Right})
@@ -84,7 +83,6 @@ func (r *Audit) countsTable(s audit.Score) *report.Table {
 func (r *Audit) missed(s audit.Score) string {
 	text := ""
 	for y := len(r.Outcomes) - 1; y >= 0; y-- { // what is looked for comes first
-		outcome := r.Outcomes[y]
 		all, most := 0.0, audit.Count{}
 		for _, c := range s.Counts {
 			if c.Outcome == y {
@@ -101,7 +99,7 @@ func (r *Audit) missed(s audit.Score) string {
 		if most.Cases == 1 {
 			verb = "gets"
 		}
-		text += fmt.Sprintf("%s of %s %s cases %s “%s”", cases(most.Cases), cases(all), outcome, verb, r.Actions[most.Action])
+		text += fmt.Sprintf("%s of %s %s %s “%s”", cases(most.Cases), cases(all), r.casesOf(y), verb, r.Actions[most.Action])
 		if most.OfOutcome != nil {
 			text += fmt.Sprintf(" (95 %% interval %s)", percents(most.OfOutcome.Low, most.OfOutcome.High))
 		}
@@ -134,10 +132,10 @@ func (r *Audit) ratesTable(scores []audit.Score) *report.Table {
 		title, meaning string
 		of             func(audit.Score) *audit.Measure
 	}{
-		{"sensitivity", fmt.Sprintf("of %s cases, those that get “%s”", r.Outcomes[1], r.Actions[1]), func(s audit.Score) *audit.Measure { return s.Counts[3].OfOutcome }},
-		{"specificity", fmt.Sprintf("of %s cases, those that get “%s”", r.Outcomes[0], r.Actions[0]), func(s audit.Score) *audit.Measure { return s.Counts[0].OfOutcome }},
-		{"positive predictive value", fmt.Sprintf("of cases that get “%s”, those that are %s", r.Actions[1], r.Outcomes[1]), func(s audit.Score) *audit.Measure { return s.Counts[3].OfAction }},
-		{"negative predictive value", fmt.Sprintf("of cases that get “%s”, those that are %s", r.Actions[0], r.Outcomes[0]), func(s audit.Score) *audit.Measure { return s.Counts[0].OfAction }},
+		{"sensitivity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(1), r.Actions[1]), func(s audit.Score) *audit.Measure { return s.Counts[3].OfOutcome }},
+		{"specificity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(0), r.Actions[0]), func(s audit.Score) *audit.Measure { return s.Counts[0].OfOutcome }},
+		{"positive predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[1], r.being(1)), func(s audit.Score) *audit.Measure { return s.Counts[3].OfAction }},
+		{"negative predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[0], r.being(0)), func(s audit.Score) *audit.Measure { return s.Counts[0].OfAction }},
 	}
 	t := &report.Table{Caption: "Found and right, with 95 % intervals"}
 	title := func(k int) string {
@@ -162,7 +160,7 @@ func transposed(t *report.Table, measures int, scores []audit.Score, title func(
 			t.Columns = append(t.Columns, report.Column{Title: title(k), Align: report.Right})
 		}
 		for _, s := range scores {
-			row := []string{report.MethodLabel(s.Method)}
+			row := []string{audit.Label(s.Method)}
 			for k := range measures {
 				row = append(row, text(s, k))
 			}
@@ -172,7 +170,7 @@ func transposed(t *report.Table, measures int, scores []audit.Score, title func(
 	}
 	t.Columns = []report.Column{{Title: ""}}
 	for _, s := range scores {
-		t.Columns = append(t.Columns, report.Column{Title: report.MethodLabel(s.Method), Align: report.Right})
+		t.Columns = append(t.Columns, report.Column{Title: audit.Label(s.Method), Align: report.Right})
 	}
 	for k := range measures {
 		row := []string{title(k)}
@@ -204,10 +202,10 @@ func (r *Audit) qualityTable(scores []audit.Score) *report.Table {
 }
 
 func (r *Audit) cutsTable() *report.Table {
-	t := &report.Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[1], r.Outcomes[1], report.MethodLabel(r.Method)), Columns: []report.Column{
+	t := &report.Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[1], r.Called[1], audit.Label(r.Method)), Columns: []report.Column{
 		{Title: "threshold", Align: report.Right},
 		{Title: r.Noun() + " per case", Align: report.Right},
-		{Title: r.Outcomes[1] + " found", Align: report.Right},
+		{Title: r.Called[1] + " found", Align: report.Right},
 		{Title: "missed", Align: report.Right},
 		{Title: "false alarms", Align: report.Right},
 		{Title: "net benefit", Align: report.Right},
@@ -223,21 +221,20 @@ func (r *Audit) cutsTable() *report.Table {
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: cells})
 	}
-	t.Notes = []report.Note{{Mark: "a", Text: fmt.Sprintf("In brackets the share of the %s cases that are found (sensitivity), and of the %s ones that are false alarms (1 − specificity).", r.Outcomes[1], r.Outcomes[0])}}
+	t.Notes = []report.Note{{Mark: "a", Text: fmt.Sprintf("In brackets the share of %s that are found (sensitivity), and of %s that are false alarms (1 − specificity).", r.casesOf(1), r.casesOf(0))}}
 	return t
 }
 
 func (r *Audit) gainsTable() *report.Table {
 	t := &report.Table{Caption: "Cases by their probability, the highest first", Columns: []report.Column{
-		{Title: "share of cases", Align: report.Right},
 		{Title: "cases", Align: report.Right},
-		{Title: "down to P(" + r.Outcomes[1] + ")", Align: report.Right},
-		{Title: r.Outcomes[1] + " among them", Align: report.Right},
-		{Title: "of all " + r.Outcomes[1], Align: report.Right},
+		{Title: "down to P(" + r.Called[1] + ")", Align: report.Right},
+		{Title: r.Called[1] + " among them", Align: report.Right},
+		{Title: "of all " + r.Called[1], Align: report.Right},
 		{Title: "lift", Align: report.Right},
 	}}
 	for _, g := range r.Gains {
-		t.AddRow(strconv.FormatFloat(100*g.Share, 'f', 0, 64)+" %", cases(g.Cases), probability(g.Probability), cases(g.Found), percentRange(g.OfPositive), strconv.FormatFloat(g.Lift, 'f', 2, 64))
+		t.AddRow(fmt.Sprintf("%s (%.0f %%)", cases(g.Cases), 100*g.Share), probability(g.Probability), cases(g.Found), percentRange(g.OfPositive), strconv.FormatFloat(g.Lift, 'f', 2, 64))
 	}
 	return t
 }
@@ -245,9 +242,9 @@ func (r *Audit) gainsTable() *report.Table {
 func (r *Audit) gainsFigure() report.Lines {
 	f := report.Lines{
 		X: report.Axis{Label: "Share of cases, the most probable first", Min: 0, Max: 1},
-		Y: report.Axis{Label: "Share of " + r.Outcomes[1] + " found", Min: 0, Max: 1},
+		Y: report.Axis{Label: "Share of " + r.Called[1] + " found", Min: 0, Max: 1},
 	}
-	model := report.Series{Method: r.Method, X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
+	model := report.Series{Method: r.look(r.Method), Label: audit.Label(r.Method), X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
 	for _, g := range r.Gains {
 		if g.OfPositive != nil {
 			model.X, model.Y = append(model.X, g.Share), append(model.Y, g.OfPositive.Value)
@@ -284,7 +281,7 @@ func (r *Audit) effectsText() string {
 	if len(r.Nearest) == 0 || len(r.Nearest[0].Effects) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The last column says what single columns do: by how much P(%s) is higher or lower than if the column were not known and all others were, that is, than its mean over the values that the column has in the cases learned from. A star marks a column without which the case would be decided otherwise.", r.Outcomes[1])
+	return fmt.Sprintf(" The last column says what single columns do: by how much P(%s) is higher or lower than if the column were not known and all others were, that is, than its mean over the values that the column has in the cases learned from. A star marks a column without which the case would be decided otherwise.", r.Called[1])
 }
 
 // effects writes the three largest, in hundredths.
@@ -315,18 +312,18 @@ func (r *Audit) writeImportances(w io.Writer) error {
 
 // partsSection is cost, counts and reliability for the values of a column.
 func (r *Audit) partsSection(p *report.Page) {
-	t := &report.Table{Caption: "Decisions by " + report.MethodLabel(r.Method), Columns: []report.Column{
+	t := &report.Table{Caption: "Decisions by " + audit.Label(r.Method), Columns: []report.Column{
 		{Title: r.By},
 		{Title: "cases", Align: report.Right},
-		{Title: r.Outcomes[1], Align: report.Right},
+		{Title: r.Called[1], Align: report.Right},
 		{Title: r.Noun() + " per case", Align: report.Right},
 		{Title: "more than the others", Align: report.Right},
 		{Title: "p", Align: report.Right},
-		{Title: r.Outcomes[1] + " more than predicted", Align: report.Right},
+		{Title: r.Called[1] + " more than predicted", Align: report.Right},
 	}}
 	counts := &report.Table{Caption: "Who is decided how", Columns: []report.Column{{Title: r.By}}}
 	for action, name := range r.Actions {
-		for y, outcome := range r.Outcomes {
+		for y, outcome := range r.Called {
 			if action != r.Right[y] {
 				counts.Columns = append(counts.Columns, report.Column{Title: fmt.Sprintf("%s that get “%s”", outcome, name), Align: report.Right})
 			}
@@ -337,7 +334,7 @@ func (r *Audit) partsSection(p *report.Page) {
 		row := []string{part.Value}
 		for _, c := range part.Counts {
 			if c.Action != r.Right[c.Outcome] {
-				row = append(row, fmt.Sprintf("%s, %s", cases(c.Cases), percentRange(c.OfOutcome)))
+				row = append(row, share(part.Counts, c))
 			}
 		}
 		counts.AddRow(row...)
@@ -345,6 +342,21 @@ func (r *Audit) partsSection(p *report.Page) {
 	p.Text("Each part against all others, with 95 % intervals. The p are corrected for the number of parts (Holm): a difference that chance makes is not one to act on, and one that is not shown may still be there where cases are few.")
 	p.Table(t)
 	p.Table(counts)
+}
+
+// share writes a count among those of its outcome, and the interval of its share.
+func share(counts []audit.Count, c audit.Count) string {
+	all := 0.0
+	for _, other := range counts {
+		if other.Outcome == c.Outcome {
+			all += other.Cases
+		}
+	}
+	text := fmt.Sprintf("%s of %s", cases(c.Cases), cases(all))
+	if c.OfOutcome != nil {
+		text += " (" + percents(c.OfOutcome.Low, c.OfOutcome.High) + ")"
+	}
+	return text
 }
 
 // writeParts writes the same.

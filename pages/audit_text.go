@@ -62,7 +62,7 @@ func (r *Audit) costTable() *report.Table {
 		Columns: []report.Column{
 			{Title: "decided by"},
 			{Title: r.Noun() + " per case", Align: report.Right},
-			{Title: "more than " + report.MethodLabel(r.Method), Align: report.Right},
+			{Title: "more than " + audit.Label(r.Method), Align: report.Right},
 			{Title: "p", Align: report.Right},
 			{Title: "other decisions", Align: report.Right},
 		},
@@ -78,10 +78,10 @@ func (r *Audit) costTable() *report.Table {
 	tooFew := false
 	for i, s := range r.Methods {
 		m := r.Stated(audit.Measure{Value: s.MeanCost, Low: s.Low, High: s.High})
-		cells := []report.Cell{{Text: report.MethodLabel(s.Method)}, {Text: ranged(&m), Best: s.MeanCost == lowest}, {}, {}, {}}
+		cells := []report.Cell{{Text: audit.Label(s.Method)}, {Text: ranged(&m), Best: s.MeanCost == lowest}, {}, {}, {}}
 		if i > 0 {
 			c := r.Comparisons[i-1]
-			tested := c.Headline || s.Quality != nil && s.Kind != "recalibrated"
+			tested := c.Headline || s.Quality != nil
 			tooFew = r.differenceCells(cells[2:], c, tested) || tooFew
 		}
 		group := map[string]string{"method": "methods", "given": "probabilities as given", "recalibrated": "recalibrated", "baseline": "baselines"}[s.Kind]
