@@ -19,8 +19,12 @@ func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
 		return &mat.Dense{}, newReport(b), nil
 	}
 	x := mat.NewDense(t.n, r.Dim(), nil)
-	report, err := b.readTable(t, func(i int, f *field, v reading) string {
-		return f.put(v, x.RawRowView(i)[f.offset:])
+	first := make([]int, len(b.fields))
+	for k := range b.fields {
+		first[k] = b.fields[k].offset
+	}
+	report, err := b.readTable(t, x, first, func(i, k int, v *reading) string {
+		return b.fields[k].put(v, x.RawRowView(i)[first[k]:])
 	})
 	if err != nil {
 		return nil, nil, err
@@ -32,61 +36,35 @@ func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
 // features stay in the caches.
 const blockOfRows = 1024
 
-// readTable reads every cell that makes features and hands it over with its row, on all
-// processors. A text is read once however often it occurs. The error is the first in
-// the order of the rows.
-func (b *binding) readTable(t *Table, use func(row int, f *field, v reading) (problem string)) (*Report, error) {
-	words := make([][]reading, len(b.fields))
-	var features []int // columns of the recipe
+// readTable reads every cell that makes features and hands it over with its row and its
+// column in the recipe, on all processors; the feature of a numeric column k is written to
+// column first[k] of x without asking. A text is read once however often it occurs. The
+// error is the first in the order of the rows.
+func (b *binding) readTable(t *Table, x *mat.Dense, first []int, use func(row, k int, v *reading) (problem string)) (*Report, error) {
+	r := &tableReader{binding: b, table: t, x: x, first: first, use: use, words: make([][]reading, len(b.fields))}
 	for i := range b.fields {
-		if !b.fields[i].column.isFeature() {
-			continue
+		if b.fields[i].column.isFeature() {
+			r.features = append(r.features, i)
 		}
-		features = append(features, i)
 	}
-	tasks.Each(len(features), func() func(int) {
-		return func(k int) {
-			i := features[k]
-			dictionary := &t.cells[b.source[i]].words
-			words[i] = make([]reading, dictionary.len())
-			for code := range words[i] {
-				words[i][code] = b.fields[i].text(dictionary.word(uint32(code)), t.dialect.decimal)
-			}
+	tasks.For(len(r.features), func(k int) {
+		i := r.features[k]
+		dictionary := &t.cells[b.source[i]].words
+		r.words[i] = make([]reading, dictionary.len())
+		for code := range r.words[i] {
+			r.words[i][code] = b.fields[i].text(dictionary.word(uint32(code)), t.dialect.decimal)
 		}
 	})
 	blocks := (t.n + blockOfRows - 1) / blockOfRows
 	reports := make([]*Report, blocks)
 	errs := make([]error, blocks)
-	tasks.Each(blocks, func() func(int) {
-		return func(block int) {
-			report := newReport(b)
-			reports[block] = report
-			for i := block * blockOfRows; i < min(t.n, (block+1)*blockOfRows); i++ {
-				place := t.place(i)
-				for _, k := range features {
-					f := &b.fields[k]
-					j := b.source[k]
-					var v reading
-					if cell := t.cells[j].at(place); isWord(cell) {
-						v = words[k][wordOf(cell)]
-					} else {
-						v = f.number(cell)
-					}
-					if problem := use(i, f, v); problem != "" {
-						at := t.cell(i, j)
-						at.Msg, at.Fix = problem, fixCell
-						errs[block] = at
-						return
-					}
-					if v.state == unseen {
-						report.unseen(k, t.cells[j].text(t.cells[j].at(place)))
-					} else if f.far(v) {
-						report.far(k)
-					}
-				}
-				report.Rows++
-			}
+	tasks.For(blocks, func(k int) {
+		from, to := k*blockOfRows, min(t.n, (k+1)*blockOfRows)
+		if reports[k] = newReport(b); r.plain(from, to) {
+			reports[k].Rows += to - from
+			return
 		}
+		errs[k] = r.rows(from, to, reports[k])
 	})
 	total := newReport(b)
 	for block := range blocks {
@@ -96,6 +74,101 @@ func (b *binding) readTable(t *Table, use func(row int, f *field, v reading) (pr
 		total.Add(reports[block])
 	}
 	return total, nil
+}
+
+// tableReader is the state of readTable.
+type tableReader struct {
+	*binding
+	table    *Table
+	x        *mat.Dense
+	first    []int
+	use      func(row, k int, v *reading) string
+	features []int       // columns of the recipe
+	words    [][]reading // of each, what its texts mean
+}
+
+// reading is what a cell means to column k of the recipe.
+func (r *tableReader) reading(place, k int) reading {
+	cell := r.table.cells[r.source[k]].at(place)
+	if isWord(cell) {
+		return r.words[k][wordOf(cell)]
+	}
+	return r.fields[k].number(cell)
+}
+
+// rows goes through rows one by one, and takes down what training had not seen.
+func (r *tableReader) rows(from, to int, report *Report) error {
+	t := r.table
+	for i := from; i < to; i++ {
+		place := t.place(i)
+		for _, k := range r.features {
+			f, j := &r.fields[k], r.source[k]
+			v := r.reading(place, k)
+			if problem := r.use(i, k, &v); problem != "" {
+				at := t.cell(i, j)
+				at.Msg, at.Fix = problem, fixCell
+				return at
+			}
+			if v.state == unseen {
+				report.unseen(k, t.cells[j].text(t.cells[j].at(place)))
+			} else if f.far(v) {
+				report.far(k)
+			}
+		}
+		report.Rows++
+	}
+	return nil
+}
+
+// plain goes through the same rows column by column, which is faster, and gives up where
+// there is something to be said about one of them.
+func (r *tableReader) plain(from, to int) bool {
+	t := r.table
+	for _, k := range r.features {
+		f := &r.fields[k]
+		if t.rows == nil && f.column.Kind == Numeric && len(f.markers.numbers) == 0 {
+			segment := t.cells[r.source[k]].segments[from/segmentRows]
+			if !r.numbers(segment[from%segmentRows:][:to-from], f, from, k) {
+				return false
+			}
+			continue
+		}
+		for i := from; i < to; i++ {
+			v := r.reading(t.place(i), k)
+			if v.state != known && v.state != gap || f.far(v) || r.use(i, k, &v) != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// numbers standardises plain numbers, and what is written otherwise, from a row on.
+func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
+	c := f.column
+	x := r.x.RawMatrix()
+	low, high := c.beyond()
+	at := from*x.Stride + r.first[k]
+	for i, cell := range cells {
+		if isWord(cell) {
+			v := &r.words[k][wordOf(cell)]
+			if v.state != known && v.state != gap || f.far(*v) || r.use(from+i, k, v) != "" {
+				return false
+			}
+			at += x.Stride
+			continue
+		}
+		if cell < low || cell > high {
+			return false
+		}
+		z := (c.Scaling.apply(cell) - c.Mean) / c.Scale
+		if z-z != 0 {
+			return false
+		}
+		x.Data[at] = z
+		at += x.Stride
+	}
+	return true
 }
 
 // Values are those of a numeric column in rows that the recipe encoded, as they were

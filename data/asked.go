@@ -77,13 +77,13 @@ func (l *learner) askOrder() error {
 
 // noteStandIn asks about a number of nines, such as -999, that stands apart from all others
 // and occurs more than once: it may stand for a missing cell.
-func (l *learner) noteStandIn(values []float64) {
+func (l *learner) noteStandIn() {
 	for _, x := range []float64{l.least, l.most} {
 		if digits := strings.TrimLeft(spelled(x), "-"); len(digits) < 2 || strings.Trim(digits, "9") != "" {
 			continue
 		}
 		cells, least, most := 0, math.Inf(1), math.Inf(-1)
-		for _, v := range values {
+		for _, v := range l.all() {
 			if v == x {
 				cells++
 			} else {

@@ -27,7 +27,7 @@ const (
 // bendRows is how many values it takes to tell long tails from chance.
 const bendRows = 30
 
-// bendSample is how many values of a column, evenly by rank, decide about its bend.
+// bendSample is how many values of a column decide about its bend.
 const bendSample = 1 << 16
 
 // chooseBend decides by the values of a column alone, in increasing order.
@@ -94,11 +94,34 @@ func against(values, scores []float64) (correlation float64, heavier bool) {
 	return r * r, fourth[0] > fourth[1]
 }
 
-// wantedScaling estimates the bend that is wanted from values in increasing order, nil if
-// that is none or cannot be.
-func wantedScaling(sorted []float64, bend Bend) *Scaling {
+// wantedScaling estimates the bend that is wanted, nil if that is none or cannot be. The
+// values are put in increasing order if there is something to bend.
+func wantedScaling(values []float64, bend Bend, memory *spare) *Scaling {
 	if bend == AutoBend {
-		bend = chooseBend(thinned(sorted, bendSample))
+		if bend = chooseBend(sampled(len(values), func(i int) float64 { return values[i] }, memory)); bend == Straight {
+			return nil
+		}
 	}
-	return newScaling(bend, sorted)
+	sortNumbers(values, memory)
+	return newScaling(bend, values)
+}
+
+// sampled are at most bendSample of n values in increasing order, from rows that lie evenly
+// in the table but at no period.
+func sampled(n int, at func(i int) float64, memory *spare) []float64 {
+	sample := memory.sampleRoom(min(n, bendSample))
+	if len(sample) == n {
+		for k := range sample {
+			sample[k] = at(k)
+		}
+	} else {
+		const golden = 0.6180339887498949
+		step := float64(n) / float64(len(sample))
+		for k := range sample { // one from each stretch of rows
+			_, place := math.Modf(golden * float64(k))
+			sample[k] = at(int((float64(k) + place) * step))
+		}
+	}
+	sortNumbers(sample, memory)
+	return sample
 }

@@ -123,13 +123,13 @@ func (r *Recipe) ApplyCompact(t *Table) (*mat.Dense, *Report, error) {
 		return &mat.Dense{}, newReport(b), nil
 	}
 	c := r.Coding()
-	at := make(map[*Column]place, len(r.Columns))
-	for i := range r.Columns {
-		at[&r.Columns[i]] = c.place[i]
+	first := make([]int, len(r.Columns))
+	for k := range first {
+		first[k] = c.place[k].number
 	}
 	x := mat.NewDense(t.n, c.Len(), nil)
-	report, err := b.readTable(t, func(i int, f *field, v reading) string {
-		row, p := x.RawRowView(i), at[f.column]
+	report, err := b.readTable(t, x, first, func(i, k int, v *reading) string {
+		row, p, f := x.RawRowView(i), c.place[k], &b.fields[k]
 		if p.code < 0 {
 			return f.put(v, row[p.number:])
 		}

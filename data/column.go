@@ -2,7 +2,7 @@ package data
 
 // segmentRows is how many cells of a column lie together. Columns grow by whole
 // segments, so that nothing is copied when they do.
-const segmentRows = 1 << 16
+const segmentRows = 1 << 14
 
 // cells is a column of a table: numbers, and texts by their codes.
 type cells struct {
@@ -51,6 +51,11 @@ func (c *cells) append(values []float64, words *dictionary) {
 			}
 		}
 		n := min(len(values), segmentRows-len(c.segments[last]))
+		if room := cap(c.segments[last]); len(c.segments[last])+n > room {
+			larger := make([]float64, len(c.segments[last]), min(segmentRows, max(2*room, len(c.segments[last])+n)))
+			copy(larger, c.segments[last])
+			c.segments[last] = larger
+		}
 		c.segments[last] = append(c.segments[last], values[:n]...)
 		values = values[n:]
 	}

@@ -1,6 +1,9 @@
 package data
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // estimate fills in the statistics of a column whose kind is settled.
 func (l *learner) estimate(c *Column, impute, standardize bool) {
@@ -28,8 +31,14 @@ func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 	if !c.isQuantity() {
 		return
 	}
+	if !impute && standardize && s.estimatePlain(c, bend) {
+		return
+	}
 	f := newField(c, false, s.markers)
-	values := s.quantities(&f)
+	values := s.values
+	if values == nil {
+		values = s.quantities(&f)
+	}
 	if len(values) == 0 {
 		return // there is nothing to estimate from
 	}
@@ -44,25 +53,51 @@ func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 		}
 	}
 	c.Mean, c.Scale, c.Scaling, c.Auto = 0, 1, nil, false
+	low, high := bounds(values)
 	if c.Kind != Ordered {
-		c.Low, c.High = slices.Min(values)+0, slices.Max(values)+0
+		c.Low, c.High = low+0, high+0 // never −0
 	}
 	if !standardize {
 		return
 	}
 	if c.Kind == Numeric && bend != Straight {
 		c.Auto = bend == AutoBend
-		slices.Sort(values) // what follows does not depend on the order of the rows
-		if c.Scaling = wantedScaling(values, bend); c.Scaling != nil {
+		if c.Scaling = wantedScaling(values, bend, s.spare); c.Scaling != nil {
 			for i, x := range values {
 				values[i] = c.Scaling.apply(x)
 			}
+			low, high = bounds(values)
 		}
 	}
-	c.Mean, c.Scale = meanScale(values)
-	if c.Scale <= constantFraction*magnitude(values) {
+	largest := max(math.Abs(low), math.Abs(high))
+	c.Mean, c.Scale = meanScaleWithin(largest, values)
+	if c.Scale <= constantFraction*largest {
 		c.Scale = 1 // constant in these rows, if not in those the kind is from
 	}
+}
+
+// estimatePlain does so for a column of nothing but numbers that is not bent, where they
+// lie; it reports false if the column is another one.
+func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
+	if c.Kind != Numeric || s.numbers != s.table.n || s.table.rows != nil {
+		return false
+	}
+	switch bend {
+	case Straight:
+	case AutoBend:
+		if chooseBend(sampled(s.numbers, s.cells.at, s.spare)) != Straight {
+			return false
+		}
+	default:
+		return false
+	}
+	c.Low, c.High, c.Scaling, c.Auto = s.least+0, s.most+0, nil, bend == AutoBend // never −0
+	largest := max(math.Abs(s.least), math.Abs(s.most))
+	c.Mean, c.Scale = meanScaleWithin(largest, s.cells.segments...)
+	if c.Scale <= constantFraction*largest {
+		c.Scale = 1
+	}
+	return true
 }
 
 // commonest is the most frequent of the categories, the first in their order
@@ -79,15 +114,21 @@ func (s *scanned) commonest(categories []string) string {
 }
 
 // quantities are the numbers of the cells that are not missing, in the order of the
-// rows.
+// rows, in memory that the next column may get.
 func (s *scanned) quantities(f *field) []float64 {
+	values := s.spare.room(s.present())
+	if f.column.Kind == Numeric && s.numbers == s.table.n && s.table.rows == nil {
+		for _, segment := range s.cells.segments { // nothing but numbers
+			values = append(values, segment...)
+		}
+		return values
+	}
 	words := make([]reading, len(s.counts))
 	for k, n := range s.counts {
 		if n > 0 {
 			words[k] = f.text(s.word(uint32(k)), s.table.dialect.decimal)
 		}
 	}
-	values := make([]float64, 0, s.present())
 	for i := range s.table.n {
 		x := s.table.at(i, s.column)
 		v := reading{}

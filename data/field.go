@@ -165,7 +165,7 @@ func (f *field) truth(b bool) reading { return f.text(strconv.AppendBool(nil, b)
 
 // put writes the features of a reading to dst, which begins with those of the column
 // and holds zeros.
-func (f *field) put(v reading, dst []float64) (problem string) {
+func (f *field) put(v *reading, dst []float64) (problem string) {
 	c := f.column
 	switch v.state {
 	case faulty:
@@ -228,8 +228,18 @@ func (f *field) far(v reading) bool {
 	case c.Kind != Numeric:
 		return false
 	}
+	low, high := c.beyond()
+	return x > high || x < low
+}
+
+// beyond is where values are far outside those of training: by more than half their
+// range.
+func (c *Column) beyond() (low, high float64) {
+	if c.High <= c.Low {
+		return math.Inf(-1), math.Inf(1)
+	}
 	half := c.High/2 - c.Low/2
-	return x > c.High+half || x < c.Low-half
+	return c.Low - half, c.High + half
 }
 
 const fixCell = "correct the cell, or learn from training rows that have such cells"

@@ -25,6 +25,7 @@ func (l *Learned) leaks() (notes []string) {
 	n, _ := l.X.Dims()
 	step := max(1, n/leakSample)
 	coding := l.Recipe.Coding()
+	var positive, negative []float64
 	for i := range l.Recipe.Columns {
 		c := &l.Recipe.Columns[i]
 		if !c.isFeature() || c.Kind == Presence {
@@ -40,7 +41,7 @@ func (l *Learned) leaks() (notes []string) {
 			rates := l.rates(at, len(c.Categories))
 			score = func(row int) float64 { return rates[int(l.X.At(row, at))] }
 		}
-		var positive, negative []float64
+		positive, negative = positive[:0], negative[:0]
 		for row := 0; row < n; row += step {
 			if l.Labels[row] > 0 {
 				positive = append(positive, score(row))

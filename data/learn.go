@@ -165,14 +165,17 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	learners := make([]*learner, len(t.columns))
 	errs := make([]error, len(t.columns))
 	tasks.Each(len(t.columns), func() func(int) {
+		memory := new(spare)
 		return func(j int) {
 			if c, settled := roles.settled(t, j); settled {
 				r.Columns[j] = c
 				return
 			}
 			learners[j] = &learner{scanned: scan(t, j, m), options: o, column: Column{Name: t.columns[j]}}
+			learners[j].spare = memory
 			errs[j] = learners[j].learn(roles)
 			r.Columns[j] = learners[j].column
+			learners[j].values = nil
 		}
 	})
 	var gaps missingCells

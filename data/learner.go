@@ -185,6 +185,28 @@ func (l *learner) infinite() error {
 	return at
 }
 
+// constant tells whether numbers differ by no more than rounding. n values with a range
+// of r have a deviation of r/√(2n) at least, and mostly that is enough to know.
+func (l *learner) constant() bool {
+	if len(l.words) == 0 {
+		least := (l.most - l.least) / math.Sqrt(2*float64(l.numbers))
+		if least > 2*constantFraction*max(math.Abs(l.least), math.Abs(l.most)) {
+			return false
+		}
+	}
+	_, scale := meanScale(l.all())
+	return scale <= constantFraction*magnitude(l.all())
+}
+
+// all are the numbers of the column.
+func (l *learner) all() []float64 {
+	if l.values == nil {
+		f := newField(&l.column, false, l.markers)
+		l.values = l.quantities(&f)
+	}
+	return l.values
+}
+
 // learnNumeric is a column of numbers.
 func (l *learner) learnNumeric() error {
 	c := &l.column
@@ -197,12 +219,10 @@ func (l *learner) learnNumeric() error {
 	if l.counting && name == generatedName(l.scanned.column) && l.table.n >= identifierRows {
 		return l.drop("identifier-like: a running number")
 	}
-	f := newField(c, false, l.markers)
-	values := l.quantities(&f)
-	if len(values) > 1 && namedLikeIdentifier(name) && (l.distinctIntegers(values) || len(l.words) > 0 && l.different() == l.present()) {
+	if l.present() > 1 && namedLikeIdentifier(name) && (l.distinctIntegers(l.all()) || len(l.words) > 0 && l.different() == l.present()) {
 		return l.drop(identifierByName)
 	}
-	if _, scale := meanScale(values); scale <= constantFraction*magnitude(values) {
+	if l.constant() {
 		return l.learnConstant()
 	}
 	c.Indicator = l.options.Impute && l.missing > 0
@@ -212,10 +232,10 @@ func (l *learner) learnNumeric() error {
 	if n := len(l.distinct); l.whole && len(l.words) == 0 && n > 2 && n <= fewDistinct && l.numbers >= 5*n {
 		l.codes = true
 	}
-	l.noteStandIn(values)
+	l.noteStandIn()
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	if l.options.bend(name) == Log && c.Scaling == nil && !l.options.KeepScale {
-		return l.askBend(values)
+		return l.askBend(l.all())
 	}
 	return nil
 }

@@ -216,6 +216,7 @@ type parser struct {
 	rows    rows
 	decimal byte
 	first   bool // the first row is to be kept as it stands
+	careful bool // no row is taken for plain, for tests
 
 	chunk  chunk
 	buffer []byte
@@ -259,7 +260,14 @@ func (p *parser) parse(c chunk) {
 	}
 	p.rows.set(c)
 	odd := !utf8.Valid(c.text) || bytes.IndexByte(c.text, 0) >= 0
+	// A blank line means something where there is one column.
+	plain := !odd && !p.careful && p.rows.width > 1 && p.decimal != p.rows.separator
 	for {
+		if line := p.rows.at; plain && p.rows.pos < len(c.text) && p.plainRow() {
+			p.lines = append(p.lines, line)
+			p.n++
+			continue
+		}
 		line, err := p.rows.next()
 		if err == nil && line > 0 && odd {
 			err = p.rows.checkText(line)

@@ -36,10 +36,12 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 	refitted.Columns = make([]Column, len(r.Columns))
 	m := newMarkers(r.Missing)
 	tasks.Each(len(r.Columns), func() func(int) {
+		memory := new(spare)
 		return func(i int) {
 			c := r.Columns[i]
 			if c.isFeature() {
 				s := scan(t, b.source[i], m)
+				s.spare = memory
 				// Without a single value there is nothing to estimate from: the
 				// statistics of the wider table stay. Cells that do not fit their
 				// column are reported, with their place, when they are encoded.

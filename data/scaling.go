@@ -49,7 +49,10 @@ const (
 func newScaling(bend Bend, sorted []float64) *Scaling {
 	n := len(sorted)
 	s := &Scaling{Bend: bend, Low: sorted[0] + 0, High: sorted[n-1] + 0}
-	_, deviation := meanScale(sorted)
+	deviation := 0.0
+	if bend == YeoJohnson || bend == Rank {
+		_, deviation = meanScale(sorted)
+	}
 	switch bend {
 	case Log:
 		// Half the smallest amount keeps zeros apart from it as far as its double is.

@@ -29,6 +29,9 @@ type scanned struct {
 	thousand bool      // all that are not could be thousands with a point between
 	counting bool      // integers that go up by one from row to row
 	distinct []float64 // the different numbers, as long as they are few
+
+	values []float64 // what quantities found, if it has been asked and its memory is not used yet
+	spare  *spare    // of who scans one column after another
 }
 
 // fewDistinct is how many different integers may be codes.

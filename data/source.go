@@ -92,6 +92,21 @@ func (c *Cells) Number(x float64) {
 	c.put(x)
 }
 
+// Numbers adds numbers.
+func (c *Cells) Numbers(xs []float64) {
+	for _, x := range xs {
+		if x-x != 0 {
+			for _, x := range xs {
+				c.Number(x)
+			}
+			return
+		}
+	}
+	c.flush()
+	c.to.append(xs, new(dictionary))
+	c.n += len(xs)
+}
+
 // Integer adds an integer. One of more digits than a float64 keeps is a text: it is a
 // number, but a code too.
 func (c *Cells) Integer(x int64) {

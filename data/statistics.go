@@ -16,24 +16,121 @@ func median(values []float64) float64 {
 	return low/2 + high/2 // the sum of two large numbers may overflow
 }
 
+// spare is memory that is used for one column after another. A nil one is new memory for
+// each.
+type spare struct{ values, sorting, sample []float64 }
+
+// sampleRoom is memory for n values of a sample.
+func (s *spare) sampleRoom(n int) []float64 {
+	if s == nil {
+		return make([]float64, n)
+	}
+	if cap(s.sample) < n {
+		s.sample = make([]float64, n)
+	}
+	return s.sample[:n]
+}
+
+// room is memory for n values.
+func (s *spare) room(n int) []float64 {
+	if s == nil {
+		return make([]float64, 0, n)
+	}
+	if cap(s.values) < n {
+		s.values = make([]float64, 0, n)
+	}
+	return s.values[:0]
+}
+
+// manyValues is from where on numbers are sorted by their bytes, the last ones first: a
+// pass for each byte in place of one for every halving. Bytes that are the same in all of
+// them, as the last ones of integers are, take none.
+const manyValues = 1 << 12
+
+// sortKey is a number as an integer of the same order.
+func sortKey(x float64) uint64 {
+	bits := math.Float64bits(x)
+	return bits ^ (uint64(int64(bits)>>63) | 1<<63)
+}
+
+// sortNumbers puts finite numbers in increasing order.
+func sortNumbers(values []float64, memory *spare) {
+	n := len(values)
+	if n < manyValues || n > math.MaxUint32 {
+		slices.Sort(values)
+		return
+	}
+	if memory == nil {
+		memory = new(spare)
+	}
+	if cap(memory.sorting) < n {
+		memory.sorting = make([]float64, n)
+	}
+	var counts [8][256]uint32
+	for _, x := range values {
+		k := sortKey(x)
+		counts[0][k&0xFF]++
+		counts[1][k>>8&0xFF]++
+		counts[2][k>>16&0xFF]++
+		counts[3][k>>24&0xFF]++
+		counts[4][k>>32&0xFF]++
+		counts[5][k>>40&0xFF]++
+		counts[6][k>>48&0xFF]++
+		counts[7][k>>56]++
+	}
+	from, to := values, memory.sorting[:n]
+	for d := range counts {
+		next, shift := &counts[d], 8*d
+		if next[byte(sortKey(from[0])>>shift)] == uint32(n) {
+			continue
+		}
+		sum := uint32(0)
+		for k, c := range next { // where each byte begins
+			next[k] = sum
+			sum += c
+		}
+		for _, x := range from {
+			k := byte(sortKey(x) >> shift)
+			to[next[k]] = x
+			next[k]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &values[0] {
+		copy(values, from)
+	}
+}
+
 // meanScale is the mean and the standard deviation (divisor n) of values. They are
 // scaled by a power of two, which is exact, so that no finite column overflows, and
 // summed with twice the digits, so that their order does not matter.
 func meanScale(values []float64) (mean, scale float64) {
-	n := float64(len(values))
-	_, exponent := math.Frexp(magnitude(values))
+	return meanScaleWithin(magnitude(values), values)
+}
+
+// meanScaleWithin is the same of values in parts, where the largest absolute value is known.
+func meanScaleWithin(largest float64, parts ...[]float64) (mean, scale float64) {
+	n := 0.0
+	for _, values := range parts {
+		n += float64(len(values))
+	}
+	_, exponent := math.Frexp(largest)
 	shrink, grow := math.Ldexp(1, -exponent/2), math.Ldexp(1, exponent/2)
 	shrink2, grow2 := math.Ldexp(1, exponent/2-exponent), math.Ldexp(1, exponent-exponent/2)
 	var sum twofold
-	for _, x := range values {
-		sum.add(x * shrink * shrink2)
+	for _, values := range parts {
+		for _, x := range values {
+			sum.add(x * shrink * shrink2)
+		}
 	}
 	mean = sum.value() / n
 	var squares, first twofold
-	for _, x := range values {
-		d := x*shrink*shrink2 - mean
-		first.add(d)
-		squares.add(d * d)
+	for _, values := range parts {
+		for _, x := range values {
+			d := x*shrink*shrink2 - mean
+			first.add(d)
+			squares.add(d * d)
+		}
 	}
 	// The second pass corrects the rounding of the first mean.
 	correction := first.value() / n
@@ -41,13 +138,27 @@ func meanScale(values []float64) (mean, scale float64) {
 	return (mean+correction)*grow*grow2 + 0, math.Sqrt(variance) * grow * grow2
 }
 
+// bounds are the smallest and the largest of finite values.
+func bounds(values []float64) (low, high float64) {
+	low, high = values[0], values[0]
+	for _, x := range values {
+		if x < low {
+			low = x
+		}
+		if x > high {
+			high = x
+		}
+	}
+	return low, high
+}
+
 // magnitude is the largest absolute value.
 func magnitude(values []float64) float64 {
-	most := 0.0
-	for _, x := range values {
-		most = max(most, math.Abs(x))
+	if len(values) == 0 {
+		return 0
 	}
-	return most
+	low, high := bounds(values)
+	return max(math.Abs(low), math.Abs(high))
 }
 
 // twofold is a sum and what rounding took from it.

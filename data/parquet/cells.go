@@ -100,28 +100,28 @@ func (r *columnReader) prepare() error {
 	c := r.column
 	switch chunk := r.chunk.(type) {
 	case *file.BooleanColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, func(to *data.Cells, x bool) { to.Text(strconv.AppendBool(nil, x)) })
+		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x bool) { to.Text(strconv.AppendBool(r.buffer[:0], x)) }))
 	case *file.Float32ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, r.single)
+		r.read = typed(r, chunk.ReadBatch, each(r.single))
 	case *file.Float64ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, (*data.Cells).Number)
+		r.read = typed(r, chunk.ReadBatch, func(to *data.Cells, xs ...float64) { to.Numbers(xs) })
 	case *file.Int32ColumnChunkReader:
 		put := r.integers()
-		r.read = typed(r, chunk.ReadBatch, func(to *data.Cells, x int32) {
+		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x int32) {
 			if c.form == unsigned {
 				put(to, int64(uint32(x)))
 				return
 			}
 			put(to, int64(x))
-		})
+		}))
 	case *file.Int64ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, r.integers())
+		r.read = typed(r, chunk.ReadBatch, each(r.integers()))
 	case *file.Int96ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, func(to *data.Cells, x pq.Int96) { r.time(to, x.ToTime()) })
+		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x pq.Int96) { to.Text(momentText(x.ToTime())) }))
 	case *file.ByteArrayColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, func(to *data.Cells, x pq.ByteArray) { r.bytes(to, x) })
+		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x pq.ByteArray) { r.bytes(to, x) }))
 	case *file.FixedLenByteArrayColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, func(to *data.Cells, x pq.FixedLenByteArray) { r.bytes(to, x) })
+		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x pq.FixedLenByteArray) { r.bytes(to, x) }))
 	default:
 		return fmt.Errorf("values of type %v", c.descr.PhysicalType())
 	}
@@ -129,17 +129,15 @@ func (r *columnReader) prepare() error {
 }
 
 // typed reads values of one physical type, and puts missing cells between them.
-func typed[T any](r *columnReader, batch func(n int64, values []T, levels, _ []int16) (int64, int, error), put func(*data.Cells, T)) func(int, *data.Cells) (int, error) {
+func typed[T any](r *columnReader, batch func(n int64, values []T, levels, _ []int16) (int64, int, error), put func(*data.Cells, ...T)) func(int, *data.Cells) (int, error) {
 	values := make([]T, batchRows)
 	return func(n int, to *data.Cells) (int, error) {
 		rows, present, err := batch(int64(n), values[:n], r.levels, nil)
 		if err != nil {
 			return 0, err
 		}
-		if r.levels == nil {
-			for _, x := range values[:present] {
-				put(to, x)
-			}
+		if r.levels == nil || int(rows) == present {
+			put(to, values[:present]...)
 			return present, nil
 		}
 		next := 0
@@ -152,6 +150,15 @@ func typed[T any](r *columnReader, batch func(n int64, values []T, levels, _ []i
 			next++
 		}
 		return int(rows), nil
+	}
+}
+
+// each puts values one by one.
+func each[T any](put func(*data.Cells, T)) func(*data.Cells, ...T) {
+	return func(to *data.Cells, xs ...T) {
+		for _, x := range xs {
+			put(to, x)
+		}
 	}
 }
 
@@ -230,8 +237,6 @@ func (r *columnReader) bytes(to *data.Cells, x []byte) {
 		to.Text(x)
 	}
 }
-
-func (r *columnReader) time(to *data.Cells, t time.Time) { to.Text(momentText(t)) }
 
 // unixTime is a number of units since 1970.
 func unixTime(x, perSecond int64) time.Time {

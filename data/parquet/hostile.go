@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	pq "github.com/apache/arrow-go/v18/parquet"
@@ -12,22 +14,65 @@ import (
 
 // What files declare is held against what is there, here.
 
-// budget is how much memory the pages that are being read may take together.
+// budget is how much memory the pages that are being read may take together. What was
+// given back is used again.
 type budget struct {
 	used atomic.Int64
 	most int64
+
+	mutex sync.Mutex
+	free  [][]byte
+}
+
+// take is memory of some size that was given back, or new memory.
+func (b *budget) take(size int) []byte {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for k, m := range b.free {
+		if cap(m) >= size {
+			b.free = slices.Delete(b.free, k, k+1)
+			m = m[:size]
+			clear(m)
+			return m
+		}
+	}
+	const least = 64 << 10 // pages differ a little in size
+	return make([]byte, size, max(size, min(least, 2*size)))
+}
+
+// give takes memory back, a few pieces of it.
+func (b *budget) give(pieces [][]byte) {
+	const most = 64
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for _, m := range pieces {
+		if cap(m) > 0 && len(b.free) < most {
+			b.free = append(b.free, m)
+		}
+	}
 }
 
 var errBudget = errors.New("more memory than may be used")
 
-// allocator gives the library memory within a budget, for one column of a group. What the
-// library forgets to give back is given back at the end.
+// allocator gives the library memory within a budget, for one column of a group. What it
+// gives back is used again only when the column is closed: the library may look at it a
+// little longer. What it forgets is given back then, too.
 type allocator struct {
 	budget *budget
+
+	mutex  sync.Mutex // finalizers give back, too
 	held   int64
+	freed  [][]byte
+	closed bool
 }
 
-func (a *allocator) take(n int) {
+// count takes note of n bytes more, or fewer.
+func (a *allocator) count(n int) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.closed {
+		return
+	}
 	a.held += int64(n)
 	if a.budget.used.Add(int64(n)) > a.budget.most {
 		panic(errBudget) // guard is waiting for it; the library has no other way
@@ -36,14 +81,14 @@ func (a *allocator) take(n int) {
 
 // Allocate implements memory.Allocator.
 func (a *allocator) Allocate(size int) []byte {
-	a.take(size)
-	return make([]byte, size)
+	a.count(size)
+	return a.budget.take(size)
 }
 
 // Reallocate implements memory.Allocator.
 func (a *allocator) Reallocate(size int, b []byte) []byte {
 	if size <= cap(b) {
-		a.take(size - len(b))
+		a.count(size - len(b))
 		return b[:size]
 	}
 	larger := a.Allocate(size)
@@ -53,9 +98,25 @@ func (a *allocator) Reallocate(size int, b []byte) []byte {
 }
 
 // Free implements memory.Allocator.
-func (a *allocator) Free(b []byte) { a.take(-len(b)) }
+func (a *allocator) Free(b []byte) {
+	a.count(-len(b))
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if !a.closed {
+		a.freed = append(a.freed, b)
+	}
+}
 
-func (a *allocator) close() { a.take(-int(a.held)) }
+func (a *allocator) close() {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if !a.closed {
+		a.closed = true
+		a.budget.used.Add(-a.held)
+		a.budget.give(a.freed)
+		a.freed = nil
+	}
+}
 
 // checkedPages refuses pages that declare more values than there can be.
 type checkedPages struct {

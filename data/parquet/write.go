@@ -62,8 +62,13 @@ func NewWriter(w io.Writer, columns []data.SourceColumn) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	props := pq.NewWriterProperties(pq.WithCompression(compress.Codecs.Snappy), pq.WithCreatedBy("lossep"))
-	out.to, err = file.NewParquetWriterWithError(w, root, file.WithWriterProps(props))
+	props := []pq.WriterProperty{pq.WithCompression(compress.Codecs.Snappy), pq.WithCreatedBy("lossep")}
+	for _, c := range columns {
+		if c.Kind == data.NumberCells { // few of them are the same
+			props = append(props, pq.WithDictionaryPath(pq.ColumnPath{c.Name}, false))
+		}
+	}
+	out.to, err = file.NewParquetWriterWithError(w, root, file.WithWriterProps(pq.NewWriterProperties(props...)))
 	return out, err
 }
 
