@@ -47,7 +47,10 @@ def encode(header: dict[str, Any], tensors: Sequence[tuple[str, Array]] = ()) ->
     if listed:
         header = {**header, "tensors": listed}
     text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
-    return [PREFIX.pack(MAGIC, len(text), size) + text, *parts]
+    head = PREFIX.pack(MAGIC, len(text), size) + text
+    if size <= 1 << 16:  # one write for what is short
+        return [b"".join([head, *parts])]
+    return [head, *parts]
 
 
 def decode(read: Callable[[memoryview], None]) -> tuple[dict[str, Any], dict[str, Array]]:
