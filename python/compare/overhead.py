@@ -66,10 +66,10 @@ def main() -> None:
                 capture_output=True,
             ).stdout
             commands.append(json.loads(report)["seconds"])
-        print(
-            f"fit, 1000 rows: {1e3 * np.median(fits):.0f} ms in Python, of which the worker computes {1e3 * np.median(asked):.0f} ms; "
-            f"the command says {1e3 * np.median(commands):.0f} ms; added by Python {1e3 * np.median(np.subtract(fits, asked)):.1f} ms"
-        )
+        python, worker, command = (1e3 * np.median(taken) for taken in (fits, asked, commands))
+        print(f"fit, 1000 rows: {python:.0f} ms in Python, of which the worker computes {worker:.0f} ms")
+        print(f"  the command says {command:.0f} ms")
+        print(f"  added by Python: {1e3 * np.median(np.subtract(fits, asked)):.1f} ms")
         assert estimator.model_.file == model.read_bytes(), "the same model, byte for byte"
 
         one = X[:1]
@@ -90,11 +90,15 @@ def main() -> None:
             estimator.predict_proba(many)
             whole.append(time.perf_counter() - start)
         _worker.Worker.ask = ask
-        command = seconds(lambda: subprocess.run([binary(), "predict", model, rows, "-o", Path(folder) / "out.csv"], check=True, capture_output=True), 3)
-        print(
-            f"predict_proba, 100,000 × 20: {1e3 * np.median(whole):.0f} ms in Python, of which the worker computes {1e3 * np.median(inside):.0f} ms "
-            f"(ratio {np.median(np.divide(whole, inside)):.2f}); the command with its files takes {1e3 * command:.0f} ms"
+        command = seconds(
+            lambda: subprocess.run(
+                [binary(), "predict", model, rows, "-o", Path(folder) / "out.csv"], check=True, capture_output=True
+            ),
+            3,
         )
+        python, worker = 1e3 * np.median(whole), 1e3 * np.median(inside)
+        print(f"predict_proba, 100,000 × 20: {python:.0f} ms in Python, of which the worker computes {worker:.0f} ms")
+        print(f"  ratio {np.median(np.divide(whole, inside)):.2f}; the command with its files takes {1e3 * command:.0f} ms")
 
 
 if __name__ == "__main__":

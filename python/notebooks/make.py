@@ -17,8 +17,7 @@ FIRST = [
 A screening programme. A cancer that is missed costs twenty times what an unneeded biopsy
 does. The table is the Breast Cancer Wisconsin (Diagnostic) data that comes with
 scikit-learn.""",
-    """import pandas as pd
-from sklearn.datasets import load_breast_cancer
+    """from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 import lossep

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
@@ -227,8 +229,35 @@ def test_what_is_refused(model, rows):
         model.predict_proba(np.array([[0.0, 0, 0, 0], [0, 0, 0, 0], [0, 1e60, 0, 0]]))
     with pytest.raises(ValueError, match="one class"):
         quick().fit(X, np.zeros(len(X)))
-    with pytest.raises(ValueError, match=r"Only binary|classes?"):
-        quick().fit(X[:3], ["a", "b", "c"]) if not lossep._classifier.MULTICLASS else quick().fit(X[:3], ["a"] * 3)
+
+
+def test_several_classes():
+    X, y = load_iris(return_X_y=True)
+    words = np.array(["setosa", "versicolor", "virginica"])[y]
+    cost = [[0, 5, 20], [1, 0, 5], [2, 1, 0], [0.4, 0.4, 0.4]]
+    m = quick(cost=cost, actions=["leave", "cut", "burn", "ask"]).fit(X, words)
+    p = m.predict_proba(X)
+    assert p.shape == (150, 3) and np.allclose(p.sum(axis=1), 1, atol=1e-5) and m.score(X, words) > 0.95
+    assert m.positive_ is None and m.threshold_ is None and m.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    d = m.decide(X)
+    assert np.allclose(d.expected, p @ np.array(cost).T, rtol=1e-9) and (d.index == d.expected.argmin(axis=1)).all()
+    assert set(d.action) <= {"leave", "cut", "burn", "ask"} and (lossep.decide(p, cost).index == d.index).all()
+    named = {"leave": {"setosa": 0, "versicolor": 1, "virginica": 9}, "cut": {"setosa": 1, "versicolor": 0, "virginica": 0}}
+    assert m.decide(X, named).actions == ["leave", "cut"]
+    paid = lossep.cost_per_case(words, p, cost)
+    assert (paid == np.array(cost)[d.index, y]).all()
+    again = pickle.loads(pickle.dumps(m))
+    assert (again.predict_proba(X) == p).all()
+    counts = np.arange(150) % 3 + (np.arange(150) % 3 == 0)
+    weighted = quick().fit(X, words, sample_weight=counts)
+    assert (weighted.predict_proba(X) == quick().fit(X.repeat(counts, axis=0), words.repeat(counts)).predict_proba(X)).all()
+    with pytest.raises(ValueError, match="whole numbers"):
+        quick().fit(X, words, sample_weight=counts + 0.5)
+    for options, message in (({"cost": "fn=5,fp=1"}, "fn|two|outcomes"), ({"positive": "setosa"}, "there is none among 3")):
+        with pytest.raises(ValueError, match=message):
+            quick(**options).fit(X, words)
+    with pytest.raises(ValueError, match="two classes only"):
+        m.predict_latent(X)
 
 
 def test_a_fit_that_does_not_converge_warns(rows, monkeypatch):

@@ -6,6 +6,7 @@ import os
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # or one check is skipped
 
+import re
 import warnings
 
 import pytest
@@ -13,12 +14,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lossep import LossepClassifier
 
-# A row of weight w enters the likelihood as its term to the power w. EP's site for that is
-# not what w rows with a site each come to, and columns are standardised by rows, not by
-# weights. The exact posteriors given the same scale are the same; the check asks for 1e-7.
-REASONS = {
-    "check_sample_weight_equivalence_on_dense_data": "EP's site of a term to the power w is not w sites of the term",
-}
+# The check compares weights with copies of rows, in another order, to 1e-7. The search for
+# hyperparameters stops where a step is not worth while, and from rows in another order that
+# is a few 1e-6 away; tests/test_classifier.py has the two the same in the same order.
+REASONS = {"check_sample_weight_equivalence_on_dense_data": "rows in another order end the search a few 1e-6 away"}
 
 
 def test_every_check() -> None:
@@ -30,6 +29,8 @@ def test_every_check() -> None:
         name, status = result["check_name"], result["status"]
         if name in REASONS:
             assert status == "xfail", f"{name} passes: there is no reason to expect otherwise any more"
+            gap = float(re.search(r"absolute difference[^:]*: ([\d.e+-]+)", str(result["exception"]))[1])
+            assert gap < 1e-4, f"{name} fails by more than the search's end"
         elif status == "skipped" and name == "check_array_api_input":
             pytest.importorskip("array_api_strict")
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from lossep import _worker
@@ -23,9 +23,6 @@ from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
 from lossep._progress import bar
-
-MULTICLASS = False
-"""Whether the program takes more than two classes."""
 
 
 class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -65,7 +62,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     positive : label, optional
         The class that ``fn`` and ``fp`` are about. If not given it is the one that is so by
         convention, as for the command (``1``, ``yes``, ``bad``, ``malignant``), or else the
-        last of ``classes_``.
+        last of ``classes_``. More than two classes have no such one.
     prevalence : float, optional
         How frequent the positive class is among the cases to be decided, if not as in the
         training rows.
@@ -103,8 +100,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     actions_ : list of str
         The actions, in the order of expected costs.
-    positive_ : label
-        The class that is positive.
+    positive_ : label or None
+        The class that is positive; None where there are more than two.
     log_evidence_ : float
         Of expectation propagation for the kernel found.
     loo_cost_ : float
@@ -182,7 +179,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = MULTICLASS
         tags.input_tags.allow_nan = self.missing == "impute"
         return tags
 
@@ -196,7 +192,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         y : array of shape (n,)
             The class of each row.
         sample_weight : array of shape (n,), optional
-            How often each row counts.
+            How often each row counts: the power of its likelihood with two classes, and with
+            more a whole number of copies of the row.
         cost : array of shape (n, n_actions, n_classes), optional
             Costs of the single cases, in place of the parameter ``cost``.
         """
@@ -207,6 +204,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         if given.cases and cost is None:
             raise ValueError("cost: an array with a table for each case is given to fit, decide and audit, not to the estimator")
         given.add_to(table.columns)
+        if table.repeats is not None:
+            table.columns.repeat(table.repeats)
         header = {
             "name": "X",
             "columns": table.columns.header(),
@@ -272,8 +271,11 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return labels
 
     def predict_latent(self, X: Any) -> tuple[Array, Array]:
-        """Mean and variance of the latent value, from which the probabilities are made."""
+        """Mean and variance of the latent value, from which the probabilities of two classes
+        are made."""
         check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise ValueError(f"there is one latent value for two classes only, and there are {len(self.classes_)} classes")
         columns = self._columns(X, reset=False)
         reply, _ = self.model_.ask("predict", {"name": "X", "columns": columns.header()}, columns.tensors())
         latent = reply.tensors["latent"]
@@ -336,6 +338,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         whole = LossepClassifier(**self.get_params(deep=False))
         table, _, outcomes = whole._table(X, y, sample_weight)
+        if table.repeats is not None:
+            raise ValueError(
+                "sample_weight: an audit takes weights of two classes; copies of a row would be learned from and decided"
+            )
         given = whole._stakes(self.cost if cost is None else cost, outcomes)
         given.add_to(table.columns)
         named = {name.replace("_", "-"): value for name, value in options.items() if value is not None}
@@ -402,27 +408,28 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             columns = self._from_matrix(X)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2 and not MULTICLASS:
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {type_of_target(y)}, "
-                f"with {len(self.classes_)} classes."
-            )
         outcomes = outcome_names(self.classes_)
         options: dict[str, Any] = {}
+        repeats: Array | None = None
         name = columns.unused(str(target) if target is not None else "outcome")
         if sample_weight is not None:
             values = _check_sample_weight(sample_weight, X, dtype=np.float64)
             if (values < 0).any():
                 raise ValueError("sample_weight: Negative values in data; a row cannot count less than nothing")
-            if len(np.unique(codes[values > 0])) < 2 <= len(self.classes_):
-                raise ValueError(
-                    "sample_weight: one class only is left where weights are above 0; give rows of both classes a weight"
-                )
-            options["weights"] = columns.unused("sample_weight")
-            columns.add_numbers(options["weights"], values)
+            left = len(np.unique(codes[values > 0]))
+            if left < len(self.classes_):
+                count = "one class only is" if left == 1 else f"{left} of {len(self.classes_)} classes are"
+                raise ValueError(f"sample_weight: {count} left where weights are above 0; give rows of every class a weight")
+            if len(self.classes_) == 2:
+                options["weights"] = columns.unused("sample_weight")
+                columns.add_numbers(options["weights"], values)
+            else:
+                repeats = _counts(values)
         columns.add_codes(name, codes, outcomes)
         options["target"] = name
         if self.positive is not None:
+            if len(self.classes_) > 2:
+                raise ValueError(f"positive: there is none among {len(self.classes_)} classes")
             texts = [spelled(label) for label in self.classes_]
             if spelled(self.positive) not in texts:
                 raise ValueError(f"positive: {self.positive!r} is none of the classes {list(self.classes_)}")
@@ -432,7 +439,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             options["categorical"] = categorical
         if self.drop is not None:
             options["drop"] = list(self.drop)
-        return _Table(columns, options), y, outcomes
+        return _Table(columns, options, repeats), y, outcomes
 
     def _finite(self) -> bool | str:
         return "allow-nan" if self.missing == "impute" else True
@@ -495,6 +502,17 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 class _Table:
     """Columns with what is to be said about them."""
 
-    def __init__(self, columns: Columns, options: dict[str, Any]) -> None:
+    def __init__(self, columns: Columns, options: dict[str, Any], repeats: Array | None) -> None:
         self.columns = columns
         self.options = options
+        self.repeats = repeats  # how many times each row is there, None if once
+
+
+def _counts(weights: Array) -> Array:
+    """Weights as numbers of copies: what the program takes for more than two classes."""
+    counts = weights.astype(np.int64)
+    if (counts != weights).any():
+        raise ValueError("sample_weight: with more than two classes weights are whole numbers, each a number of copies of its row")
+    if counts.sum() > 1_000_000:
+        raise ValueError(f"sample_weight: {counts.sum()} copies of rows are too many")
+    return counts

@@ -64,6 +64,14 @@ class Columns:
                 codes[i] = places.setdefault(spelled(value), len(places))
         self.add_codes(name, codes, list(places))
 
+    def repeat(self, counts: Array) -> None:
+        """Makes so many rows of each."""
+        self.rows = int(counts.sum())
+        if self._block is not None:
+            self._block = np.repeat(self._block, counts, axis=1)
+        self._numbers = [np.repeat(values, counts) for values in self._numbers]
+        self._codes = [(np.repeat(codes, counts), blob, ends) for codes, blob, ends in self._codes]
+
     def header(self) -> list[dict[str, Any]]:
         return self._listed
 
