@@ -356,8 +356,8 @@ func TestDescribe(t *testing.T) {
 	var list ModelList
 	decodeExactly(t, ask(s, http.MethodGet, "/v1/models", "").Body.Bytes(), &list)
 	want := ModelList{[]ModelSummary{
-		{"amounts", "ep", 40, amounts().Recipe().Dim(), [2]string{"good", "bad"}, []string{"negative", "positive"}},
-		{"loans", "ep", 60, loans().Recipe().Dim(), [2]string{"good", "bad"}, []string{"negative", "positive"}},
+		{"amounts", "ep", 40, amounts().Recipe().Dim(), []string{"good", "bad"}, []string{"negative", "positive"}},
+		{"loans", "ep", 60, loans().Recipe().Dim(), []string{"good", "bad"}, []string{"negative", "positive"}},
 	}}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -367,7 +367,7 @@ func TestDescribe(t *testing.T) {
 	if diff := cmp.Diff(amounts().Summary(), d.Summary); diff != "" {
 		t.Error(diff)
 	}
-	if d.Name != "amounts" || d.Kernel != amounts().Kernel().String() || len(d.Digest) != 64 || d.Target != (TargetColumn{"class", "good", "bad", "bad", amounts().Recipe().Target.PositiveShare(), 0}) || len(d.ExampleRows) != 2 {
+	if d.Name != "amounts" || d.Kernel != amounts().Kernel().String() || len(d.Digest) != 64 || !cmp.Equal(d.Target, TargetColumn{Name: "class", Negative: "good", Positive: "bad", Outcome: "bad", Share: amounts().Recipe().Target.PositiveShare()}) || len(d.ExampleRows) != 2 {
 		t.Errorf("%+v", d)
 	}
 	if got := string(d.Utility); got != `{"outcomes":["good","bad"],"costs":{"negative":{"good":0,"bad":"0.01 * amount"},"positive":{"good":1,"bad":0}}}` {

@@ -106,8 +106,8 @@ func (c *curve) point(rows []curveRow, value float64, labelled int) (point Curve
 			point.Flipped++
 		}
 		if y := c.rows.Labels[i]; y != 0 {
-			got := c.of(i).Table[best][(y+1)/2]
-			if best == c.action && int(y+1)/2 == c.outcome {
+			got := c.of(i).Table[best][y-1]
+			if best == c.action && int(y-1) == c.outcome {
 				got = entry
 			}
 			realised += got / float64(labelled)

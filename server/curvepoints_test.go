@@ -34,7 +34,7 @@ func TestCurvePointsAreTables(t *testing.T) {
 		for range n {
 			p := rapid.SampledFrom([]float64{0, 0.1, 0.25, 0.3, 0.5, 1}).Draw(t, "p")
 			c.p = append(c.p, []float64{1 - p, p})
-			c.rows.Labels = append(c.rows.Labels, int8(rapid.IntRange(-1, 1).Draw(t, "label")))
+			c.rows.Labels = append(c.rows.Labels, int8(rapid.IntRange(0, 2).Draw(t, "label")))
 			table := make(decision.Table, actions)
 			for a := range table {
 				table[a] = []float64{number.Draw(t, "u"), number.Draw(t, "u")}
@@ -63,7 +63,7 @@ func TestCurvePointsAreTables(t *testing.T) {
 				}
 				if y := c.rows.Labels[i]; y != 0 {
 					labelled++
-					realised += now.Table[best][(y+1)/2]
+					realised += now.Table[best][y-1]
 				}
 				for a := range constant {
 					constant[a] += now.Expected(a, p)

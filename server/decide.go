@@ -29,7 +29,8 @@ type DecideResponse struct {
 	Model        string         `json:"model"`
 	ModelVersion string         `json:"model_version" doc:"changes when the model is replaced"`
 	Method       string         `json:"method" doc:"how the posterior was approximated"`
-	Outcome      string         `json:"outcome" doc:"the positive one, whose probability is given"`
+	Outcome      string         `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
+	Outcomes     []string       `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
 	Prevalence   float64        `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
 	Actions      []string       `json:"actions"`
 	Costs        bool           `json:"costs" doc:"whether the utility is one of costs"`
@@ -44,7 +45,8 @@ type DecideResponse struct {
 type Decision struct {
 	Action       string            `json:"action"`
 	ActionIndex  int               `json:"action_index" doc:"the number of the action, from 0"`
-	Probability  float64           `json:"probability" doc:"of the positive outcome"`
+	Probability  float64           `json:"probability,omitempty" doc:"of the positive outcome of two"`
+	All          []float64         `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
 	Cost         []float64         `json:"expected_cost,omitempty" doc:"of each action, if costs are given"`
 	Utility      []float64         `json:"expected_utility,omitempty" doc:"of each action, if utilities are given"`
 	Margin       float64           `json:"margin" doc:"by how much the action is better than the next best"`
@@ -167,7 +169,7 @@ func (d *decided) append(b []byte) []byte {
 		one := &d.decisions[i]
 		b = append(append(b, `{"action":`...), names[one.Action]...)
 		b = strconv.AppendInt(append(b, `,"action_index":`...), int64(one.Action), 10)
-		b = jsonappend.Float(append(b, `,"probability":`...), one.Probability())
+		b = appendProbability(append(b, ','), one.Probabilities)
 		b = jsonappend.Floats(append(b, expected...), one.Expected)
 		b = jsonappend.Float(append(b, `,"margin":`...), one.Margin)
 		if d.secondOpinion {

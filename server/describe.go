@@ -15,12 +15,12 @@ type ModelList struct {
 
 // ModelSummary is a model in a list.
 type ModelSummary struct {
-	Name     string    `json:"name"`
-	Method   string    `json:"method" doc:"how the posterior was approximated"`
-	Rows     int       `json:"rows" doc:"training rows"`
-	Features int       `json:"features" doc:"numbers that a row becomes"`
-	Outcomes [2]string `json:"outcomes" doc:"the negative one first"`
-	Actions  []string  `json:"actions"`
+	Name     string   `json:"name"`
+	Method   string   `json:"method" doc:"how the posterior was approximated"`
+	Rows     int      `json:"rows" doc:"training rows"`
+	Features int      `json:"features" doc:"numbers that a row becomes"`
+	Outcomes []string `json:"outcomes" doc:"of two the negative one first"`
+	Actions  []string `json:"actions"`
 }
 
 // ModelDescription is what there is to know of a model.
@@ -43,12 +43,14 @@ type ModelDescription struct {
 
 // TargetColumn is the outcome that was learned.
 type TargetColumn struct {
-	Name       string  `json:"name"`
-	Negative   string  `json:"negative"`
-	Positive   string  `json:"positive"`
-	Outcome    string  `json:"outcome" doc:"what the positive one is called in answers"`
-	Share      float64 `json:"share" doc:"of the positive outcome in the training rows, by weight where rows have one"`
-	Prevalence float64 `json:"prevalence,omitempty" doc:"its share in the population that answers are for, if it is another"`
+	Name       string   `json:"name"`
+	Negative   string   `json:"negative"`
+	Positive   string   `json:"positive"`
+	Outcome    string   `json:"outcome" doc:"what the positive one is called in answers"`
+	Several    []string `json:"outcomes,omitempty" doc:"those that there are if they are more than two; then there is none that is positive"`
+	Rows       []int    `json:"outcome_rows,omitempty" doc:"how many training rows have each of them"`
+	Share      float64  `json:"share" doc:"of the positive outcome in the training rows, by weight where rows have one"`
+	Prevalence float64  `json:"prevalence,omitempty" doc:"its share in the population that answers are for, if it is another"`
 }
 
 // Column is one that a row must have.
@@ -73,14 +75,21 @@ func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 	return &ModelDescription{
 		Name: m.name, Method: string(model.Method()), Likelihood: model.Likelihood().String(), Kernel: model.Kernel().String(),
 		Rows: model.Provenance().Rows, Features: model.Provenance().Features, Version: model.Provenance().Version, Digest: m.digest,
-		Target: TargetColumn{t.Column, t.Negative, t.Positive, t.Outcome(), t.PositiveShare(), t.Prevalence}, Columns: columnsOf(model),
+		Target: targetOf(&t), Columns: columnsOf(model),
 		Utility: utility, Rule: model.Utility().RuleLine(), Summary: model.Summary(), ExampleRows: examples,
 	}, nil
 }
 
+func targetOf(t *data.Target) TargetColumn {
+	if t.Several != nil {
+		return TargetColumn{Name: t.Column, Several: t.Several, Rows: t.SeveralRows}
+	}
+	return TargetColumn{Name: t.Column, Negative: t.Negative, Positive: t.Positive, Outcome: t.Outcome(), Share: t.PositiveShare(), Prevalence: t.Prevalence}
+}
+
 // summary is the description in short.
 func (d *ModelDescription) summary(m *lossep.Model) ModelSummary {
-	return ModelSummary{d.Name, d.Method, d.Rows, d.Features, [2]string{d.Target.Negative, d.Target.Positive}, m.Utility().Actions()}
+	return ModelSummary{d.Name, d.Method, d.Rows, d.Features, m.Utility().Outcomes(), m.Utility().Actions()}
 }
 
 // columnsOf are the columns that make features, and those that the utility names.

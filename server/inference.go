@@ -49,7 +49,7 @@ func (s *Server) modelMetadata(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(len(m.model.Utility().Actions()))}
+	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(len(m.model.Utility().Outcomes()), len(m.model.Utility().Actions()))}
 	for _, c := range m.description.Columns {
 		datatype := "BYTES"
 		if c.Kind == string(data.Numeric) {
@@ -110,7 +110,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	s.metrics.countActions(m, d.spec, d.decisions)
 	answer := oip.Answer{
 		Model: d.m.name, Version: d.m.version(), ID: q.ID,
-		Unseen: d.rows.Unseen, Far: d.rows.Far, Actions: d.spec.Actions(), Decisions: d.decisions,
+		Unseen: d.rows.Unseen, Far: d.rows.Far, Outcomes: d.spec.Outcomes(), Actions: d.spec.Actions(), Decisions: d.decisions,
 	}
 	text, tensors := answer.Append(outputs)
 	if len(tensors) == 0 {

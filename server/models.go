@@ -67,9 +67,6 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	if several := model.Recipe().Target.Several; several != nil {
-		return nil, fmt.Errorf("a model of %d outcomes is not served: requests are answered for two", len(several))
-	}
 	m := &served{
 		name: source.Name, digest: digest, model: model, batcher: newBatcher(model),
 		readers: &sync.Pool{New: func() any { return rows.NewReader(model.Recipe(), s.config.MaxRows) }},

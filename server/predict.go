@@ -23,7 +23,8 @@ type PredictResponse struct {
 	Model        string       `json:"model"`
 	ModelVersion string       `json:"model_version" doc:"changes when the model is replaced"`
 	Method       string       `json:"method" doc:"how the posterior was approximated"`
-	Outcome      string       `json:"outcome" doc:"the positive one, whose probability is given"`
+	Outcome      string       `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
+	Outcomes     []string     `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
 	Prevalence   float64      `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
 	Predictions  []Prediction `json:"predictions" doc:"one for each row"`
 	Ignored      []string     `json:"ignored,omitempty" doc:"columns that the model does not know"`
@@ -31,11 +32,12 @@ type PredictResponse struct {
 
 // Prediction is what is known of a case.
 type Prediction struct {
-	Probability float64  `json:"probability" doc:"of the positive outcome"`
-	Mean        float64  `json:"mean" doc:"of the latent value"`
-	Variance    float64  `json:"variance" doc:"of the latent value"`
-	Unseen      []string `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
-	Far         []string `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range"`
+	Probability   float64   `json:"probability,omitempty" doc:"of the positive outcome of two"`
+	Mean          float64   `json:"mean,omitempty" doc:"of the latent value, with two outcomes"`
+	Variance      float64   `json:"variance,omitempty" doc:"of the latent value, with two outcomes"`
+	Probabilities []float64 `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
+	Unseen        []string  `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
+	Far           []string  `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range"`
 }
 
 func (s *Server) predict(ctx context.Context, x *exchange, m *served, b *body) error {
@@ -62,9 +64,11 @@ func appendPredictions(b []byte, m *served, r *rows.Rows, predictions []lossep.P
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = jsonappend.Float(append(b, `{"probability":`...), p.Probability())
-		b = jsonappend.Float(append(b, `,"mean":`...), p.Mean)
-		b = jsonappend.Float(append(b, `,"variance":`...), p.Variance)
+		b = appendProbability(append(b, '{'), p.Probabilities)
+		if len(p.Probabilities) == 2 {
+			b = jsonappend.Float(append(b, `,"mean":`...), p.Mean)
+			b = jsonappend.Float(append(b, `,"variance":`...), p.Variance)
+		}
 		b = append(appendUnusual(b, r, i), '}')
 	}
 	return append(appendIgnored(append(b, ']'), r), '}')
@@ -73,11 +77,23 @@ func appendPredictions(b []byte, m *served, r *rows.Rows, predictions []lossep.P
 // appendOutcome says what probabilities are of, and for whom.
 func appendOutcome(b []byte, m *served) []byte {
 	t := &m.model.Recipe().Target
+	if t.Several != nil {
+		return jsonappend.Texts(append(b, `,"outcomes":`...), t.Several)
+	}
 	b = append(append(b, `,"outcome":`...), jsonappend.Quoted(t.Outcome())...)
 	if t.Prevalence > 0 {
 		b = jsonappend.Float(append(b, `,"prevalence":`...), t.Prevalence)
 	}
 	return b
+}
+
+// appendProbability writes the probability of the positive outcome of two, or those of all
+// outcomes of more.
+func appendProbability(b []byte, p []float64) []byte {
+	if len(p) == 2 {
+		return jsonappend.Float(append(b, `"probability":`...), p[1])
+	}
+	return jsonappend.Floats(append(b, `"probabilities":`...), p)
 }
 
 // appendUnusual names the columns in which a row is unlike the training rows.

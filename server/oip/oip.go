@@ -46,12 +46,17 @@ type TensorMetadata struct {
 	Shape    []int  `json:"shape"`
 }
 
-// OutputsOf are the outputs of a model with so many actions.
-func OutputsOf(actions int) []TensorMetadata {
+// OutputsOf are the outputs of a model with so many outcomes and actions. Of two outcomes
+// the probability is that of the positive one; of more there is one for each.
+func OutputsOf(outcomes, actions int) []TensorMetadata {
+	probability := []int{-1}
+	if outcomes > 2 {
+		probability = append(probability, outcomes)
+	}
 	return []TensorMetadata{
 		{"action", "BYTES", []int{-1}},
 		{"action_index", "INT64", []int{-1}},
-		{"probability", "FP64", []int{-1}},
+		{"probability", "FP64", probability},
 		{"expected", "FP64", []int{-1, actions}},
 		{"margin", "FP64", []int{-1}},
 	}

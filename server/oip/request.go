@@ -94,13 +94,13 @@ func Read(header string, body []byte, inputs int) (*InferRequest, []byte, error)
 func (q *InferRequest) Wanted() (wanted []Requested, err error) {
 	all, _ := q.Parameters["binary_data_output"].(bool)
 	if len(q.Outputs) == 0 {
-		for _, o := range OutputsOf(0) {
+		for _, o := range OutputsOf(2, 0) {
 			wanted = append(wanted, Requested{o.Name, all})
 		}
 		return wanted, nil
 	}
 	for _, o := range q.Outputs {
-		if !slices.ContainsFunc(OutputsOf(0), func(known TensorMetadata) bool { return known.Name == o.Name }) {
+		if !slices.ContainsFunc(OutputsOf(2, 0), func(known TensorMetadata) bool { return known.Name == o.Name }) {
 			return nil, problem.New(http.StatusBadRequest, "there is no output of the name %q", problem.Cut(o.Name))
 		}
 		if slices.ContainsFunc(wanted, func(w Requested) bool { return w.name == o.Name }) {

@@ -18,7 +18,7 @@ type Answer struct {
 	Model, Version, ID string
 	Unseen             map[int][]string // by row: columns whose category was not in the training rows
 	Far                map[int][]string // by row: columns whose value is far outside those of the training rows
-	Actions            []string
+	Outcomes, Actions  []string
 	Decisions          []lossep.Decision
 }
 
@@ -31,7 +31,7 @@ func (d *Answer) Append(outputs []Requested) (text, tensors []byte) {
 	}
 	b = d.appendUnusual(b)
 	b = append(b, `,"outputs":[`...)
-	types := OutputsOf(len(d.Actions))
+	types := OutputsOf(len(d.Outcomes), len(d.Actions))
 	for k, o := range outputs {
 		if k > 0 {
 			b = append(b, ',')
@@ -100,7 +100,11 @@ func (d *Answer) column(name string) *outputColumn {
 		case "action_index":
 			c.ints = append(c.ints, int64(one.Action))
 		case "probability":
-			c.floats = append(c.floats, one.Probability())
+			if len(d.Outcomes) > 2 {
+				c.floats = append(c.floats, one.Probabilities...)
+			} else {
+				c.floats = append(c.floats, one.Probability())
+			}
 		case "expected":
 			c.floats = append(c.floats, one.Expected...)
 		case "margin":

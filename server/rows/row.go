@@ -176,13 +176,15 @@ func number(value []byte) float64 {
 	return NoNumber
 }
 
-// label is the outcome that a value spells, or 0.
+// label is the number of the outcome that a value spells, from 1, or 0 if it is none.
 func (rr *Reader) label(value []byte) int8 {
 	if value[0] == '"' {
 		value = Unquoted(value)
 	}
-	y, _ := rr.recipe.Target.Label(string(value))
-	return int8(y)
+	if y, known := rr.recipe.Target.Label(string(value)); known {
+		return int8(rr.recipe.Target.Number(y) + 1)
+	}
+	return 0
 }
 
 // checkFar refuses features with which no kernel can be computed.
