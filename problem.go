@@ -294,6 +294,9 @@ func (p *Problem) weigh(floats func(column string) ([]float64, error)) error {
 	return err
 }
 
+// Method is the one that Fit applies.
+func (p *Problem) Method() Method { return p.opt.Method }
+
 // Len is the number of training rows.
 func (p *Problem) Len() int { return len(p.Labels) }
 

@@ -25,6 +25,9 @@ import (
 // severalMethods are those that more than two outcomes can be fitted by.
 var severalMethods = []Method{EP, VI, Laplace}
 
+// MethodsForSeveral are the methods that more than two outcomes can be fitted by.
+func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
+
 // several tells whether there are more than two outcomes.
 func several(r *data.Recipe) bool { return r.Target.Several != nil }
 

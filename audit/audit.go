@@ -80,16 +80,22 @@ type Audit struct {
 // New checks everything that can be checked without a fit. Errors are those of
 // lossep.Prepare, and *lossep.InputError for options that do not fit the rows.
 func New(t *data.Table, o Options) (*Audit, error) {
+	asked, named := o.Fit.Method, len(o.Methods) > 0
 	o, err := o.complete(t)
 	if err != nil {
 		return nil, err
 	}
 	a := &Audit{table: t, subject: t, opt: o}
-	if a.problem, err = lossep.Prepare(t, o.Fit); err != nil {
+	first := o.Fit
+	first.Method = asked // which depends on the number of outcomes if there is none
+	if a.problem, err = lossep.Prepare(t, first); err != nil {
 		return nil, err
 	}
-	if several := a.problem.Recipe.Target.Several; several != nil {
-		return nil, &lossep.InputError{What: "target", Msg: fmt.Sprintf("an audit is of two outcomes, and there are %d; the costs of leaving each row out are part of a fit", len(several))}
+	if a.several() {
+		if err := a.forSeveral(named); err != nil {
+			return nil, err
+		}
+		o = a.opt
 	}
 	a.judged, a.notes = a.problem, a.problem.Recipe.Population()
 	if o.Fit.DecideCodes {

@@ -334,7 +334,7 @@ func TestCostsOfCases(t *testing.T) {
 	}
 	never := 0.0
 	for _, d := range r.Decisions {
-		if d.Method == "always negative" && d.Positive {
+		if d.Method == "always negative" && d.Outcome == 1 {
 			near(t, "cost", d.Cost, 3*amounts[d.Row-1])
 			never += d.Cost
 		}
@@ -388,7 +388,7 @@ func TestUtilitiesAreReported(t *testing.T) {
 		for _, d := range r.Decisions {
 			if d.Method == s.Method {
 				n++
-				if d.Action == 0 && d.Positive {
+				if d.Action == 0 && d.Outcome == 1 {
 					brought -= 6
 				} else if d.Action == 0 {
 					brought++

@@ -57,7 +57,7 @@ func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, 
 		if err != nil {
 			return nil, err
 		}
-		c.Headline = s.Method == bestConstant || s.Method == OneHalf
+		c.Headline = s.Method == bestConstant || s.Method == OneHalf || s.Method == Likeliest
 		all = append(all, c)
 		switch {
 		case s.Quality == nil || c.Identical:

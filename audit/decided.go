@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -13,14 +12,14 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 	var all []Decided
 	for n, f := range folds {
 		for k, i := range f.Rows {
-			p := math.NaN()
+			var p []float64
 			if d.model != "" {
-				p = f.Answers[d.model][k][1]
+				p = f.Answers[d.model][k]
 			}
 			action := s.actions[n][k]
 			all = append(all, Decided{
 				Row: i + 1, Line: a.subject.Line(i), Repeat: f.Repeat + 1, Fold: f.Number + 1,
-				Positive: a.outcome(i) == 1, Method: d.name, Probability: p, Action: action, Cost: a.realised(i, action),
+				Outcome: a.outcome(i), Method: d.name, Probability: a.shown(p, i), Action: action, Cost: a.realised(i, action),
 			})
 		}
 	}
@@ -31,7 +30,7 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 func (a *Audit) meanProbabilities(model string, folds []*Fold) [][]float64 {
 	mean := make([][]float64, a.len())
 	for i := range mean {
-		mean[i] = make([]float64, 2)
+		mean[i] = make([]float64, len(a.outcomes()))
 	}
 	for _, f := range folds {
 		for k, i := range f.Rows {
@@ -49,7 +48,7 @@ type Case struct {
 	Row         int     `json:"row"`  // from 1
 	Line        int     `json:"line"` // in the file
 	Outcome     string  `json:"outcome"`
-	Probability float64 `json:"probability"` // of the positive outcome, mean over repeats
+	Probability float64 `json:"probability"` // of the positive outcome, or of its own of more than two; mean over repeats
 	Action      string  `json:"action"`
 	// Margin is what the next best action is expected to cost more.
 	Margin float64 `json:"margin"`
@@ -74,7 +73,7 @@ func (a *Audit) nearest(p [][]float64, folds []*Fold) []Case {
 	for _, i := range rows[:min(len(rows), nearestCases)] {
 		action := cheapest(a.costs[i], p[i])
 		cases = append(cases, Case{
-			Row: i + 1, Line: a.subject.Line(i), Outcome: outcomes[a.outcome(i)], Probability: p[i][1],
+			Row: i + 1, Line: a.subject.Line(i), Outcome: outcomes[a.outcome(i)], Probability: a.shown(p[i], i),
 			Action: actions[action], Margin: margins[i], Cost: a.realised(i, action), Effects: effectsOf(folds, i),
 		})
 	}

@@ -35,7 +35,7 @@ type Fold struct {
 	// Kernel is that found from the training rows, and LogEvidence its evidence.
 	Kernel      string  `json:"kernel"`
 	LogEvidence float64 `json:"log_evidence"`
-	// Answers are the probabilities of the outcomes, the negative one first, for the test
+	// Answers are the probabilities of the outcomes, of two the negative one first, for the test
 	// rows, by the name of a method or of ProbitRegression. Each is accurate by itself.
 	Answers map[string][][]float64 `json:"answers"`
 	// Reference is what the exact posterior of the same model says, if it was asked.
@@ -114,7 +114,9 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	if err != nil {
 		return nil, f.locate(err)
 	}
-	if p.X == nil {
+	if a.several() {
+		// What columns do to one probability is of two outcomes.
+	} else if p.X == nil {
 		f.Notes = append(f.Notes, "what columns are worth was not asked: there are too many rows")
 	} else if err := a.explain(f, ep, o.Recipe, p.X, x); err != nil {
 		return nil, f.locate(err)
@@ -211,7 +213,7 @@ func (a *Audit) Fits(f *Fold) bool {
 		}
 	}
 	for _, name := range a.models() {
-		if len(f.Answers[name]) != len(rows) || slices.ContainsFunc(f.Answers[name], func(p []float64) bool { return len(p) != 2 }) {
+		if len(f.Answers[name]) != len(rows) || slices.ContainsFunc(f.Answers[name], func(p []float64) bool { return len(p) != len(a.outcomes()) }) {
 			return false
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 // Quality is how good probabilities are, whatever is decided by them.
 type Quality struct {
-	Area      *Measure `json:"auc"`               // under the receiver operating characteristic
-	Precision *Measure `json:"average_precision"` // mean precision over the positive cases
+	Area      *Measure `json:"auc"`               // under the receiver operating characteristic; nil for more than two outcomes
+	Precision *Measure `json:"average_precision"` // mean precision over the positive cases; likewise
 	Brier     *Measure `json:"brier"`             // mean squared error
 	LogLoss   *Measure `json:"log_loss"`          // mean of −log P(outcome)
-	Accuracy  *Measure `json:"accuracy"`          // share on the right side of one half
+	Accuracy  *Measure `json:"accuracy"`          // share on the right side of one half, or whose outcome is the most probable
 }
 
 func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
@@ -24,15 +24,17 @@ func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
 			of := p[a.outcome(i)]
 			// A probability that is zero to working precision has a large, finite loss.
 			logs[i] -= part * math.Log(max(of, math.SmallestNonzeroFloat64))
-			other := p[1-a.outcome(i)]
-			squares[i] += part * other * other
-			if of > 0.5 {
+			squares[i] += part * brier(p, a.outcome(i))
+			if mostProbable(p, a.outcome(i)) {
 				right[i] += part
 			}
 		}
 	}
-	rankings := a.rankings(model, folds)
-	q := &Quality{Area: a.ranked(a.cases.Area, rankings), Precision: a.ranked(a.cases.Precision, rankings)}
+	q := new(Quality)
+	if !a.several() {
+		rankings := a.rankings(model, folds)
+		q.Area, q.Precision = a.ranked(a.cases.Area, rankings), a.ranked(a.cases.Precision, rankings)
+	}
 	for _, m := range []struct {
 		to     **Measure
 		values []float64
@@ -75,11 +77,33 @@ type Bin struct {
 
 const reliabilityBins = 10
 
-func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
+// trusted finds the reliability of the audited method's probabilities: of the positive
+// outcome of two, of all outcomes together and of each of more.
+func (a *Audit) trusted(r *Result, folds []*Fold) (err error) {
+	if !a.several() {
+		r.Reliable, err = a.reliability(r.Method, folds, []int{1})
+		return err
+	}
+	var all []int
+	for y := range r.Outcomes {
+		one, err := a.reliability(r.Method, folds, []int{y})
+		if err != nil {
+			return err
+		}
+		r.ReliableOf, all = append(r.ReliableOf, one), append(all, y)
+	}
+	r.Reliable, err = a.reliability(r.Method, folds, all)
+	return err
+}
+
+// reliability is that of the probabilities of some outcomes.
+func (a *Audit) reliability(model string, folds []*Fold, outcomes []int) (Reliability, error) {
 	n := a.len()
 	bins := make([]Bin, reliabilityBins)
-	in := make([][]float64, reliabilityBins) // of each case, in what share of the repeats
+	// Of each case, in what share of the repeats it is there, and with the outcome.
+	in, hits := make([][]float64, reliabilityBins), make([][]float64, reliabilityBins)
 	for b := range bins {
+		hits[b] = make([]float64, n)
 		bins[b].From, bins[b].To = float64(b)/reliabilityBins, float64(b+1)/reliabilityBins
 		in[b] = make([]float64, n)
 	}
@@ -89,14 +113,20 @@ func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
 	for _, f := range folds {
 		for k, i := range f.Rows {
 			pair, part := f.Answers[model][k], a.part()
-			p := pair[1]
-			b := min(int(p*reliabilityBins), reliabilityBins-1)
 			weight := part * a.weights[i]
-			bins[b].Count++
-			bins[b].Predicted += weight * p
-			held[b] += weight
-			in[b][i] += part
-			excess[i] += part * (float64(a.outcome(i)) - p)
+			for _, y := range outcomes {
+				p, met := pair[y], 0.0
+				if a.outcome(i) == y {
+					met = 1
+				}
+				b := min(int(p*reliabilityBins), reliabilityBins-1)
+				bins[b].Count++
+				bins[b].Predicted += weight * p
+				held[b] += weight
+				in[b][i] += part
+				hits[b][i] += part * met
+				excess[i] += part * (met - p) / float64(len(outcomes))
+			}
 			action := cheapest(a.costs[i], pair)
 			own := a.costs[i].Expected(action, pair)
 			expected += weight * own
@@ -104,7 +134,6 @@ func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
 		}
 	}
 	r := Reliability{Bins: bins, Expected: expected / a.total}
-	hits := make([]float64, n)
 	for b := range bins {
 		bin := &bins[b]
 		if held[b] == 0 {
@@ -112,16 +141,15 @@ func (a *Audit) reliability(model string, folds []*Fold) (Reliability, error) {
 		}
 		bin.Predicted /= held[b]
 		positive := 0.0
-		for i, share := range in[b] {
-			hits[i] = share * float64(a.outcome(i))
-			positive += hits[i] * a.weights[i]
+		for i, share := range hits[b] {
+			positive += share * a.weights[i]
 		}
 		bin.Observed = positive / held[b]
 		bin.Low, bin.High = 0, 1 // all that one case tells
-		if m := a.share(hits, in[b]); m != nil {
+		if m := a.share(hits[b], in[b]); m != nil {
 			bin.Observed, bin.Low, bin.High = m.Value, m.Low, m.High
 		}
-		r.Error += math.Abs(bin.Predicted-bin.Observed) * held[b] / a.total
+		r.Error += math.Abs(bin.Predicted-bin.Observed) * held[b] / (a.total * float64(len(outcomes)))
 	}
 	var every []int
 	for action := range a.problem.Utility.Actions() {

@@ -14,7 +14,9 @@ type Result struct {
 	Rows        int `json:"rows"`
 	Independent int `json:"independent"`
 	Positive    int `json:"positive"`
-	Features    int `json:"features"`
+	// Cases are how many of them had each of the outcomes where there are more than two.
+	Cases    []int `json:"outcome_cases,omitempty"`
+	Features int   `json:"features"`
 	// Split says how cases were divided into those to learn from and those to decide, and
 	// Notes what else a reader should know.
 	Split string   `json:"split"`
@@ -24,10 +26,10 @@ type Result struct {
 	// utilities with their sign turned; see Stated.
 	Costs    bool           `json:"costs_given"`
 	Utility  *decision.Spec `json:"utility"`
-	Outcomes [2]string      `json:"outcomes"` // the negative one first
+	Outcomes []string       `json:"outcomes"` // of two the negative one first
 	Actions  []string       `json:"actions"`
 	// Called is how people read the outcomes: a number or a plain yes is of the target.
-	Called [2]string `json:"-"`
+	Called []string `json:"-"`
 	// Right is the action that costs least under each outcome, on average over cases.
 	Right []int `json:"right"`
 	// Threshold is the probability above which the second of two actions is the
@@ -55,14 +57,17 @@ type Result struct {
 	// Flips are the decisions on which two models differ, for each pair.
 	Flips []Flip `json:"flips"`
 	// Regrets are against the exact posterior; empty where it was not asked.
-	Regrets   []Regret    `json:"regrets"`
-	Reliable  Reliability `json:"reliability"`
-	Cuts      []Cut       `json:"thresholds"` // empty unless there are two actions
-	Gains     []Gain      `json:"gains"`
-	Parts     []Part      `json:"parts,omitempty"` // by the values of the column By
-	Benefit   *Benefit    `json:"net_benefit"`     // nil unless cases share a Threshold
-	Sensitive []Shift     `json:"sensitivity"`
-	Nearest   []Case      `json:"nearest"`
+	Regrets  []Regret    `json:"regrets"`
+	Reliable Reliability `json:"reliability"`
+	// ReliableOf is the reliability of each outcome by itself where there are more than two;
+	// Reliable is that of all their probabilities together.
+	ReliableOf []Reliability `json:"reliability_of_outcomes,omitempty"`
+	Cuts       []Cut         `json:"thresholds"` // empty unless there are two actions
+	Gains      []Gain        `json:"gains"`
+	Parts      []Part        `json:"parts,omitempty"` // by the values of the column By
+	Benefit    *Benefit      `json:"net_benefit"`     // nil unless cases share a Threshold
+	Sensitive  []Shift       `json:"sensitivity"`
+	Nearest    []Case        `json:"nearest"`
 	// Importances are what columns are worth; empty where nothing was fitted.
 	Importances []Importance `json:"importances,omitempty"`
 	Decisions   []Decided    `json:"-"`
@@ -111,9 +116,9 @@ type Score struct {
 type Decided struct {
 	Row, Line    int // the row from 1, and its line in the file
 	Repeat, Fold int // from 1
-	Positive     bool
+	Outcome      int
 	Method       string
-	Probability  float64 // NaN for a constant action
+	Probability  float64 // as of Case; NaN for a constant action
 	Action       int
 	Cost         float64
 }
@@ -121,18 +126,23 @@ type Decided struct {
 // Summarise turns the folds of a Run into the result.
 func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	p := a.problem
-	target := p.Recipe.Target
 	r := &Result{
 		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.Dim(), Split: a.how(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
-		Outcomes: [2]string{target.Negative, target.Positive}, Called: called(&target), Actions: p.Utility.Actions(),
+		Outcomes: a.outcomes(), Called: called(&p.Recipe.Target), Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
 		Method: a.audited(), Notes: a.notes,
 	}
+	cases := make([]int, len(r.Outcomes))
 	for i, w := range a.weights {
-		if w > 0 && a.outcome(i) == 1 {
-			r.Positive++
+		if w > 0 {
+			cases[a.outcome(i)]++
 		}
+	}
+	if a.several() {
+		r.Cases = cases
+	} else {
+		r.Positive = cases[1]
 	}
 	if t, ok := a.threshold(); ok {
 		r.Threshold = &t
@@ -161,17 +171,19 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	r.Flips = a.flips(r.Methods, folds)
 	r.Regrets = a.regrets(folds)
 	pairs := a.meanProbabilities(r.Method, folds)
-	mean := positives(pairs)
-	if r.Reliable, err = a.reliability(r.Method, folds); err != nil {
+	if err := a.trusted(r, folds); err != nil {
 		return nil, err
 	}
-	if r.Cuts, err = a.cuts(r.Method, folds); err != nil {
-		return nil, err
+	if !a.several() {
+		mean := positives(pairs)
+		if r.Cuts, err = a.cuts(r.Method, folds); err != nil {
+			return nil, err
+		}
+		r.Gains = a.gains(mean)
+		r.Parts = a.parts(&r.Methods[0], mean)
+		r.Benefit = a.benefit(r.Method, folds)
+		r.Sensitive = a.sensitivity(r.Method, folds)
 	}
-	r.Gains = a.gains(mean)
-	r.Parts = a.parts(&r.Methods[0], mean)
-	r.Benefit = a.benefit(r.Method, folds)
-	r.Sensitive = a.sensitivity(r.Method, folds)
 	r.Nearest = a.nearest(pairs, folds)
 	if r.Importances, err = a.importances(folds); err != nil {
 		return nil, err
@@ -234,7 +246,8 @@ func (a *Audit) deciders(audited string) []decider {
 	for _, model := range a.models() {
 		all = append(all, decider{model, a.kind(model), model, every, cheapest})
 	}
-	all = append(all, decider{OneHalf, "baseline", audited, every, likelier})
+	name, act := a.likeliest()
+	all = append(all, decider{name, "baseline", audited, every, act})
 	for action, name := range a.problem.Utility.Actions() {
 		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Stakes, []float64) int { return action }})
 	}

@@ -78,11 +78,11 @@ func (a *Audit) keepApart() error {
 				a.notes = append(a.notes, fmt.Sprintf("fold %d: %d earlier rows of groups that it judges were left out of what it learns from", k+1, gone))
 			}
 		}
-		var seen [2]bool
+		seen := make(map[int]bool)
 		for _, i := range s.Train {
-			seen[(a.problem.Labels[i]+1)/2] = true
+			seen[a.problem.Labels[i]] = true
 		}
-		if !seen[0] || !seen[1] {
+		if len(seen) < 2 {
 			return &lossep.InputError{What: "folds", Msg: fmt.Sprintf(
 				"the %d rows that fold %d learns from have one outcome only; ask for fewer folds, so that each learns from more", len(s.Train), k+1)}
 		}

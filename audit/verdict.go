@@ -250,18 +250,21 @@ func (r *Result) calibration() Verdict {
 
 // oneHalfSentence says whether it matters to decide by the costs.
 func (r *Result) oneHalfSentence() string {
-	half := r.comparison(OneHalf)
+	half, like := r.oneHalf(), "a threshold of one half"
+	if len(r.Outcomes) > 2 {
+		like = "taking the most probable outcome for certain"
+	}
 	value, interval := r.differs(half)
 	by := "the " + map[bool]string{true: "costs", false: "utilities"}[r.Costs]
 	switch {
 	case half.Identical:
-		return "A threshold of one half makes the same decisions."
+		return capital(like) + " makes the same decisions."
 	case half.Significant() && half.Difference > 0:
-		return fmt.Sprintf("Deciding by %s does matter: with a threshold of one half the same probabilities %s %s per case (95 %% interval %s).", by, r.verb(), value, interval)
+		return fmt.Sprintf("Deciding by %s does matter: with %s the same probabilities %s %s per case (95 %% interval %s).", by, like, r.verb(), value, interval)
 	case half.Significant():
-		return fmt.Sprintf("With a threshold of one half the same probabilities would %s %s per case (95 %% interval %s), which says that they are not reliable.", r.verb(), value, interval)
+		return fmt.Sprintf("With %s the same probabilities would %s %s per case (95 %% interval %s), which says that they are not reliable.", like, r.verb(), value, interval)
 	}
-	return fmt.Sprintf("These data cannot tell deciding by %s from a threshold of one half, which %ss %s (%s)%s.", by, r.verb(), value, chance(half.P), needed(half))
+	return fmt.Sprintf("These data cannot tell deciding by %s from %s, which %ss %s (%s)%s.", by, like, r.verb(), value, chance(half.P), needed(half))
 }
 
 // BestConstant is the baseline of the best action that is the same for all. It is the

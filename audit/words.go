@@ -56,10 +56,10 @@ func (r *Result) differs(c Comparison) (value, interval string) {
 }
 
 // called are the outcomes as people read them: "malignant", but "churned = 1".
-func called(t *data.Target) [2]string {
-	names := [2]string{t.Negative, t.Positive}
+func called(t *data.Target) []string {
+	names := t.Outcomes()
 	if t.Condition {
-		return [2]string{"other", t.Outcome()}
+		return []string{"other", t.Outcome()}
 	}
 	for y, name := range names {
 		_, err := strconv.ParseFloat(name, 64)

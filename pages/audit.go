@@ -64,9 +64,10 @@ func (r *Audit) Files() (map[string][]byte, error) {
 func (r *Audit) figures() map[string]report.Figure {
 	f := map[string]report.Figure{
 		"cost":        r.costFigure(),
-		"reliability": r.reliabilityFigure(),
-		"sensitivity": r.sensitivityFigure(),
-		"gains":       r.gainsFigure(),
+		"reliability": r.reliabilityFigure(r.Reliable),
+	}
+	if !r.several() {
+		f["sensitivity"], f["gains"] = r.sensitivityFigure(), r.gainsFigure()
 	}
 	if r.Benefit != nil {
 		f["net_benefit"] = r.benefitFigure()
@@ -89,9 +90,12 @@ func (r *Audit) costFigure() report.Intervals {
 	return f
 }
 
-func (r *Audit) reliabilityFigure() report.Reliability {
+// several tells whether there are more than two outcomes.
+func (r *Audit) several() bool { return len(r.Outcomes) > 2 }
+
+func (r *Audit) reliabilityFigure(of audit.Reliability) report.Reliability {
 	f := report.Reliability{Method: r.look(r.Method)}
-	for _, b := range r.Reliable.Bins {
+	for _, b := range of.Bins {
 		f.Bins = append(f.Bins, report.Bin(b))
 	}
 	return f
@@ -139,8 +143,8 @@ var tones = map[string]report.Outcome{
 
 func (r *Audit) page() *report.Page {
 	method := audit.Label(r.Method)
-	p := report.NewPage("What these decisions "+r.verb(), fmt.Sprintf("%s: %s past cases, %s of which %s; decided by %s",
-		r.Data, report.Count(r.Rows), report.Count(r.Positive), r.being(1), method))
+	p := report.NewPage("What these decisions "+r.verb(), fmt.Sprintf("%s: %s past cases, %s; decided by %s",
+		r.Data, report.Count(r.Rows), r.made(), method))
 
 	p.Section("In short")
 	for _, v := range r.Verdicts {
@@ -150,7 +154,7 @@ func (r *Audit) page() *report.Page {
 	p.Section("Who is decided how")
 	p.Text(r.missed(r.Methods[0]))
 	p.Table(r.countsTable(r.Methods[0]))
-	if len(r.Actions) == 2 {
+	if len(r.Actions) == 2 && !r.several() {
 		p.Table(r.ratesTable(r.shown(audit.OneHalf)))
 		p.Details("The same for everything that was tried", func(b *report.Body) { b.Table(r.ratesTable(r.Methods)) })
 	}
@@ -162,35 +166,14 @@ func (r *Audit) page() *report.Page {
 	p.Text("“Other decisions” is the share of cases that are decided otherwise than by " + method + ". The comparisons with the best action that is the same for all and with a threshold of one half were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once" + map[bool]string{true: ", and those with recalibrated probabilities among themselves"}[len(r.Recalibrations) > 0] + ".")
 
 	p.Section("Can the probabilities be trusted")
-	p.Figure(r.reliabilityFigure(), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s).", r.Called[1], method),
-		"Reliability diagram with ten bins; points on the diagonal are reliable probabilities.")
+	r.reliabilitySection(p)
 	p.Text(r.trust())
 	p.Table(r.qualityTable(r.shown(audit.ProbitRegression)))
 	p.Details("The same for everything that was tried", func(b *report.Body) { b.Table(r.qualityTable(r.Methods)) })
 
-	p.Section("At other thresholds")
-	if r.Benefit != nil {
-		p.Figure(r.benefitFigure(), "Decision curve: what deciding by a model is worth over costs of a miss, in true positives per case.",
-			"Net benefit against the ratio of costs, for the audited method, probit regression, treating all and treating none.")
-		text := "Where the curve of a model lies above those of treating all and treating none, deciding case by case pays."
-		if r.Benefit.By != "" {
-			text += fmt.Sprintf(" All costs are multiples of %[1]s, so that the threshold is the same in every case; a case counts by its %[1]s.", r.Benefit.By)
-		}
-		p.Text(text)
+	if !r.several() {
+		r.rankedSections(p)
 	}
-	if len(r.Cuts) > 0 {
-		p.Table(r.cutsTable())
-	}
-
-	p.Section("Where to look first")
-	p.Figure(r.gainsFigure(), fmt.Sprintf("Gains: the share of %s found among the cases most probably so.", r.casesOf(1)),
-		"Share of positive cases found against the share of cases looked at, most probable first, with interval, and the diagonal of looking at random.")
-	p.Table(r.gainsTable())
-
-	p.Section("If the " + r.nouns() + " are not quite right")
-	p.Figure(r.sensitivityFigure(), sentence(r.Noun())+" per case if the "+r.Noun()+" of "+r.casesOf(1)+" is a multiple of that stated.",
-		sentence(r.Noun())+" per case against the multiple, decided by the multiple and as stated.")
-	p.Table(r.sensitivityTable())
 
 	if len(r.Parts) > 0 {
 		p.Section("By " + r.By)
@@ -227,10 +210,42 @@ func (r *Audit) page() *report.Page {
 	return p
 }
 
+// rankedSections are those that rank cases by the probability of the positive outcome.
+func (r *Audit) rankedSections(p *report.Page) {
+	p.Section("At other thresholds")
+	if r.Benefit != nil {
+		p.Figure(r.benefitFigure(), "Decision curve: what deciding by a model is worth over costs of a miss, in true positives per case.",
+			"Net benefit against the ratio of costs, for the audited method, probit regression, treating all and treating none.")
+		text := "Where the curve of a model lies above those of treating all and treating none, deciding case by case pays."
+		if r.Benefit.By != "" {
+			text += fmt.Sprintf(" All costs are multiples of %[1]s, so that the threshold is the same in every case; a case counts by its %[1]s.", r.Benefit.By)
+		}
+		p.Text(text)
+	}
+	if len(r.Cuts) > 0 {
+		p.Table(r.cutsTable())
+	}
+
+	p.Section("Where to look first")
+	p.Figure(r.gainsFigure(), fmt.Sprintf("Gains: the share of %s found among the cases most probably so.", r.casesOf(1)),
+		"Share of positive cases found against the share of cases looked at, most probable first, with interval, and the diagonal of looking at random.")
+	p.Table(r.gainsTable())
+
+	p.Section("If the " + r.nouns() + " are not quite right")
+	p.Figure(r.sensitivityFigure(), sentence(r.Noun())+" per case if the "+r.Noun()+" of "+r.casesOf(1)+" is a multiple of that stated.",
+		sentence(r.Noun())+" per case against the multiple, decided by the multiple and as stated.")
+	p.Table(r.sensitivityTable())
+}
+
 // trust says whether probabilities are what they claim to be, as far as costs go.
 func (r *Audit) trust() string {
 	m := r.Reliable
 	surprise := r.Stated(m.Surprise)
+	if r.several() {
+		return fmt.Sprintf("Predicted and observed differ by %s on average over all cases and outcomes. By the probabilities' own account the decisions %s %s per case; in fact it is %s (%s).",
+			report.Percent(m.Error), r.verb(), report.Within(r.Stated(audit.Measure{Value: m.Expected}).Value, m.Surprise.Low, m.Surprise.High),
+			more(surprise.Value, surprise.Low, surprise.High, "", "", "the same"), report.Range(surprise.Low, surprise.High))
+	}
 	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. %s of the cases %s, %s (95 %% interval of the difference %s). By the probabilities' own account the decisions %s %s per case; the truth is %s (%s).",
 		report.Percent(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.being(1),
 		more(100*m.Excess.Value, 100*m.Excess.Low, 100*m.Excess.High, " %", "than predicted", "as predicted"), percents(m.Excess.Low, m.Excess.High),
@@ -403,7 +418,7 @@ func (r *Audit) sensitivityTable() *report.Table {
 func (r *Audit) nearestTable() *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Title: "line", Align: report.Right},
-		{Title: "P(" + r.Called[1] + ")", Align: report.Right},
+		{Title: "P(" + r.listed() + ")", Align: report.Right},
 		{Title: "action"},
 		{Title: "margin", Align: report.Right},
 		{Title: "outcome"},
@@ -514,10 +529,7 @@ func (r *Audit) writeDecisions(w io.Writer) error {
 }
 
 func (r *Audit) decisionCells(d audit.Decided) []string {
-	outcome, probability := r.Outcomes[0], ""
-	if d.Positive {
-		outcome = r.Outcomes[1]
-	}
+	outcome, probability := r.Outcomes[d.Outcome], ""
 	if !math.IsNaN(d.Probability) {
 		probability = decimal(d.Probability)
 	}

@@ -18,6 +18,12 @@ func (r *Audit) WriteText(w io.Writer) error {
 	if err := r.costTable().WriteText(w); err != nil {
 		return err
 	}
+	if r.several() {
+		fmt.Fprintln(w)
+		if err := r.countsTable(r.Methods[0]).WriteText(w); err != nil {
+			return err
+		}
+	}
 	for _, note := range r.notes() {
 		if _, err := fmt.Fprintln(w, note); err != nil {
 			return err

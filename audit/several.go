@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+)
+
+// With more than two outcomes there is none that is positive. Costs, comparisons, the
+// matrix of actions and outcomes and reliability are the same; what ranks cases by one
+// probability (areas under curves, thresholds, gains, decision curves) is of two outcomes
+// and is left out.
+
+// Likeliest is the name of a baseline in the place of OneHalf where there are more than two
+// outcomes: acting as if the most probable one were certain.
+const Likeliest = "most probable outcome"
+
+// several tells whether there are more than two outcomes.
+func (a *Audit) several() bool { return a.problem.Recipe.Target.Several != nil }
+
+// forSeveral settles the options for more than two outcomes. Methods that were named have
+// to be for these.
+func (a *Audit) forSeveral(named bool) error {
+	number := len(a.problem.Recipe.Target.Several)
+	refuse := func(what, text string) error {
+		return &lossep.InputError{What: what, Msg: fmt.Sprintf("%s for two outcomes, and there are %d; leave it out", text, number)}
+	}
+	switch {
+	case len(a.opt.Probabilities) > 0:
+		return refuse("probability", "probabilities made elsewhere are judged")
+	case a.opt.By != "":
+		return refuse("by", "parts are told apart")
+	}
+	for _, m := range a.opt.Methods {
+		if named && !slices.Contains(lossep.MethodsForSeveral(), m) && m != a.opt.Fit.Method {
+			return &lossep.InputError{What: "methods", Msg: fmt.Sprintf("%s is for two outcomes, and there are %d; choose from %v", m, number, lossep.MethodsForSeveral())}
+		}
+	}
+	others := a.opt.Methods
+	if !named {
+		others = lossep.MethodsForSeveral()
+	}
+	audited := a.problem.Method()
+	others = slices.DeleteFunc(slices.Clone(others), func(m lossep.Method) bool {
+		return m == audited || !slices.Contains(lossep.MethodsForSeveral(), m)
+	})
+	a.opt.Fit.Method, a.opt.Methods = audited, append([]lossep.Method{audited}, others...)
+	a.opt.References = 0
+	return nil
+}
+
+// likeliest is the baseline that acts as if the most probable outcome were certain.
+func (a *Audit) likeliest() (name string, act func(decision.Stakes, []float64) int) {
+	if !a.several() {
+		return OneHalf, likelier
+	}
+	return Likeliest, func(costs decision.Stakes, p []float64) int {
+		sure := make([]float64, len(p))
+		sure[floats.MaxIdx(p)] = 1
+		return cheapest(costs, sure)
+	}
+}
+
+// oneHalf is the comparison with acting as if the likeliest outcome were certain.
+func (r *Result) oneHalf() Comparison {
+	if len(r.Outcomes) > 2 {
+		return r.comparison(Likeliest)
+	}
+	return r.comparison(OneHalf)
+}
+
+// brier is the squared error of probabilities, of which that of two outcomes is the square
+// of the wrong one.
+func brier(p []float64, outcome int) float64 {
+	sum := 0.0
+	for c, x := range p {
+		if c == outcome {
+			x = 1 - x
+			if len(p) == 2 {
+				x = p[1-outcome] // which has its digits
+			}
+		}
+		sum += 0.5 * x * x
+	}
+	return sum
+}
+
+// mostProbable tells whether the outcome is.
+func mostProbable(p []float64, outcome int) bool {
+	if len(p) == 2 {
+		return p[outcome] > 0.5
+	}
+	return floats.MaxIdx(p) == outcome
+}
+
+// shown is the probability that a case is listed with: of two outcomes that of the positive
+// one, of more that of the outcome that it had.
+func (a *Audit) shown(p []float64, row int) float64 {
+	switch {
+	case p == nil:
+		return math.NaN()
+	case a.several():
+		return p[a.outcome(row)]
+	}
+	return p[1]
+}
