@@ -45,8 +45,12 @@ func (l *learner) waysOut(odd []uint32) []Way {
 
 // askDecimal asks whether a separator is one of decimals or of thousands.
 func (l *learner) askDecimal(at *Error, text string) error {
-	other := strings.NewReplacer(".", "", ",", "").Replace(text)
-	at.Msg = fmt.Sprintf("nothing in the file tells whether %s is %s or a little more than %s", quote(text), other, strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == ',' })[0])
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == ',' })
+	or := "a little more than " + parts[0]
+	if strings.Trim(parts[len(parts)-1], "0") == "" {
+		or = parts[0]
+	}
+	at.Msg = fmt.Sprintf("nothing in the file tells whether %s is %s or %s", quote(text), strings.Join(parts, ""), or)
 	at.Fix = "say what separates decimals"
 	at.Ways = []Way{{WayDecimal, ".", ""}, {WayDecimal, ",", ""}}
 	return at

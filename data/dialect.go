@@ -15,6 +15,9 @@ type dialect struct {
 	separator byte
 	decimal   byte
 	sure      bool // the decimal separator was given, or is to be seen in the text
+	// doubt has by column a number that could be one of thousands, such as 12.000, where
+	// nothing is sure.
+	doubt map[int]string
 }
 
 // findDialect fills in what the format leaves open. fit, if not nil, scores a first
@@ -33,7 +36,7 @@ func (in *input) findDialect(f *Format, fit func(first []string) int, usual byte
 	case d.separator == ',':
 		d.decimal, d.sure = '.', true
 	default:
-		d.decimal, d.sure = in.findDecimal(d.separator)
+		d.decimal, d.sure, d.doubt = in.findDecimal(d.separator)
 		if !d.sure && usual != 0 {
 			d.decimal = usual
 		}
@@ -106,9 +109,13 @@ var (
 	commaNumber = regexp.MustCompile(`^[-+]?(\d*,(\d{1,2}|\d{4,})|0,\d{3}|\d{4,},\d{3}|\d{1,3}(\.\d{3})+,\d+)([eE][-+]?\d+)?$`)
 )
 
+// pointThousands is a number that is read otherwise under either separator.
+var pointThousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}\.\d{3}$`)
+
 // findDecimal looks for numbers that only one decimal separator explains.
-func (in *input) findDecimal(separator byte) (decimal byte, sure bool) {
+func (in *input) findDecimal(separator byte) (decimal byte, sure bool, doubt map[int]string) {
 	points, commas := 0, 0
+	doubt = make(map[int]string)
 	in.sampleRows(separator, func(r *rows) {
 		for j := range r.cells {
 			cell := r.cell(j)
@@ -121,11 +128,13 @@ func (in *input) findDecimal(separator byte) (decimal byte, sure bool) {
 				points++
 			case commaNumber.Match(cell):
 				commas++
+			case doubt[j] == "" && pointThousands.Match(cell):
+				doubt[j] = string(cell)
 			}
 		}
 	})
 	if commas > 0 && points == 0 {
-		return ',', true
+		return ',', true, nil
 	}
-	return '.', points > 0
+	return '.', points > 0, doubt
 }

@@ -85,7 +85,10 @@ func checkAgain(t *testing.T, text []byte, header Header, recipe *Recipe, x *mat
 	// A stream judges the delimiter by its first line and the recipe instead of
 	// the whole file. Where every delimiter is a guess they may differ.
 	whole, err := openInput(context.Background(), bytes.NewReader(text), "fuzz.csv", &Format{}, false)
-	if err != nil || whole.findDialect(&Format{}, nil, 0) != rows.dialect {
+	if err != nil {
+		return
+	}
+	if d := whole.findDialect(&Format{}, nil, 0); d.separator != rows.dialect.separator || d.decimal != rows.dialect.decimal || d.sure != rows.dialect.sure {
 		return
 	}
 	n, _ := x.Dims()

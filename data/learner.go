@@ -211,9 +211,15 @@ func (l *learner) all() []float64 {
 func (l *learner) learnNumeric() error {
 	c := &l.column
 	c.Kind, c.Scale = Numeric, 1
-	// Where no number of the file shows its decimal separator, 1.234 may be 1234.
-	if !l.table.dialect.sure && !l.whole && l.thousand && c.Notation == nil {
-		return l.askDecimal(l.firstFraction())
+	// Where no number of the file shows its decimal separator, 1.234 may be 1234, and 12.000
+	// too.
+	if d := &l.table.dialect; !d.sure && c.Notation == nil && l.thousand {
+		if !l.whole {
+			return l.askDecimal(l.firstFraction())
+		}
+		if text := d.doubt[l.scanned.column]; text != "" {
+			return l.askDecimal(&Error{File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name()}, text)
+		}
 	}
 	name := l.name()
 	if l.counting && name == generatedName(l.scanned.column) && l.table.n >= identifierRows {

@@ -143,6 +143,16 @@ func TestMessyFiles(t *testing.T) {
 			read: []string{`"2019 sales": numeric, in km`, `"2020 sales": numeric`},
 		},
 		{
+			name: "thousands or decimals, some of them", format: Format{Separator: ";"},
+			text:    strings.ReplaceAll(manyRows(30, "a", func(i int) string { return []string{"2.096", "8.072", "948", "1.169"}[i%4] }), ",", ";"),
+			message: `messy.csv, line 2, column 1 ("a"): nothing in the file tells whether "2.096" is 2096 or a little more than 2; say what separates decimals: the option Decimal "." or the option Decimal ","`,
+		},
+		{
+			name: "thousands that are whole either way", format: Format{Separator: ";"},
+			text:    strings.ReplaceAll(manyRows(30, "a", func(i int) string { return []string{"2.000", "800", "12.000", "950"}[i%4] }), ",", ";"),
+			message: `messy.csv, column 1 ("a"): nothing in the file tells whether "2.000" is 2000 or 2; say what separates decimals: the option Decimal "." or the option Decimal ","`,
+		},
+		{
 			name: "an empty last column", text: strings.ReplaceAll(manyRows(20, "a", amount), "\n", ",\n"),
 			message: `messy.csv, column 3 ("c3"): the outcome is missing in every row; name the column of the outcome: the option Target`,
 		},

@@ -66,7 +66,7 @@ func scan(t *Table, j int, m *markers) *scanned {
 		s.least, s.most = min(s.least, x), max(s.most, x)
 		if x != math.Trunc(x) {
 			s.whole, s.counting = false, false
-			if y := 1000 * x; math.Abs(x) >= 1000 || y != math.Trunc(y) || math.Abs(x) < 1 {
+			if math.Abs(x) >= 1000 || math.Round(1000*x)/1000 != x || math.Abs(x) < 1 {
 				s.thousand = false
 			}
 		}
