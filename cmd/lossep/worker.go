@@ -35,10 +35,10 @@ func newWorker() *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		// An interrupt is for the program that was interrupted, which says what to cancel.
 		signal.Ignore(os.Interrupt)
-		ctx, end := context.WithCancel(context.WithoutCancel(c.Context()))
-		defer end()
-		go endWithParent(ctx)
-		return worker.Serve(ctx, c.InOrStdin(), raw(c.OutOrStdout()), worker.Config{
+		done := make(chan struct{})
+		defer close(done)
+		go endWithParent(c.Context(), done)
+		return worker.Serve(c.Context(), c.InOrStdin(), raw(c.OutOrStdout()), worker.Config{
 			MaxMemory: maxMemory(c), Fit: fitOptions, Audit: auditOptions, Input: inArguments,
 			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
 		})
@@ -46,14 +46,17 @@ func newWorker() *cobra.Command {
 	return c
 }
 
-// endWithParent ends the process once the one that started it is gone. The end of the input
-// says so at once, unless a further process has a copy of the other end of the pipe.
-func endWithParent(ctx context.Context) {
+// endWithParent ends the process once the one that started it is gone, or when it is told to
+// terminate while it waits for input. The end of the input says at once that nobody is there,
+// unless a further process has a copy of the other end of the pipe.
+func endWithParent(ctx context.Context, done <-chan struct{}) {
 	parent := os.Getppid()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-done:
 			return
+		case <-ctx.Done():
+			os.Exit(1)
 		case <-time.After(time.Second):
 			if os.Getppid() != parent {
 				os.Exit(1)

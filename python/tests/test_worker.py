@@ -85,12 +85,22 @@ def test_threads(model, rows):
 
 
 @posix
-def test_killed_between_calls(model, rows):
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM"])
+def test_killed_between_calls(model, rows, how):
     X, _ = rows
     p = model.predict_proba(X)
-    os.kill(_worker.worker().pid, signal.SIGKILL)
+    os.kill(_worker.worker().pid, getattr(signal, how))
     time.sleep(0.2)
     assert (model.predict_proba(X) == p).all()
+
+
+@posix
+def test_an_interrupt_of_the_terminal_is_not_for_the_worker(model, rows):
+    X, _ = rows
+    p, pid = model.predict_proba(X), _worker.worker().pid
+    os.kill(pid, signal.SIGINT)
+    time.sleep(0.2)
+    assert (model.predict_proba(X) == p).all() and _worker.worker().pid == pid
 
 
 @posix

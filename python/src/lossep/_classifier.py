@@ -245,6 +245,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             warnings.warn(f"the fit did not converge: {text}", ConvergenceWarning, stacklevel=3)
         for note in self.notes_:
             warnings.warn(note, DataWarning, stacklevel=3)
+        for column in self.model_.description.get("dropped") or ():
+            if column["reason"].startswith("identifier"):
+                warnings.warn(f"column {column['column']!r} is not decided by: {column['reason']}", DataWarning, stacklevel=3)
 
     def _order(self, outcomes: Sequence[str]) -> list[int]:
         """The places among the classes of the program's outcomes."""
@@ -404,7 +407,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             check_consistent_length(X, y)
         else:
             target = None
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite())
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
             columns = self._from_matrix(X)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -441,9 +444,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             options["drop"] = list(self.drop)
         return _Table(columns, options, repeats), y, outcomes
 
-    def _finite(self) -> bool | str:
-        return "allow-nan" if self.missing == "impute" else True
-
     def _columns(self, X: Any, reset: bool) -> Columns:
         """The rows of X as columns, checked as scikit-learn does."""
         if is_frame(X):
@@ -455,9 +455,11 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             if columns.rows == 0:
                 raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
             return columns
-        return self._from_matrix(validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=self._finite()))
+        return self._from_matrix(validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"))
 
     def _from_matrix(self, X: Array) -> Columns:
+        if self.missing != "impute" and np.isnan(X).any():
+            raise ValueError('Input X contains NaN; give missing="impute" to fill missing cells and mark where they were')
         columns = Columns(len(X))
         columns.add_matrix(self._named() or [f"x{k}" for k in range(X.shape[1])], X)
         return columns
