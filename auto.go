@@ -42,10 +42,20 @@ type candidate struct {
 // candidates are those of AutoKernel, the simplest first: where rows are too few to
 // compare it stands alone.
 var candidates = []candidate{
-	{"one length scale", "matern32 + constant", 0},
-	{"a length scale for each column", "matern32(ard) + constant", 1},
+	{"one length scale", oneLengthScale, 0},
+	{"a length scale for each column", lengthScales, 0},
+	{"length scales of which few are short", lengthScales, 1},
 	{"linear", "linear + constant", 0},
 }
+
+const (
+	// A rough process about an offset that is not known. Of eight kernels with one length
+	// scale in ten-fold cross-validation of EP at fn=5, fp=1 on sonar, ionosphere, Pima and
+	// German credit it had the lowest summed cost, level with matern52 + constant; most
+	// differences are noise.
+	oneLengthScale = "matern32 + constant"
+	lengthScales   = "matern32(ard) + constant"
+)
 
 // Candidate is a kernel that was tried.
 type Candidate struct {
@@ -68,7 +78,10 @@ const (
 	// comparisonTolerance and comparisonLooks bound a search without a part of the rows: it
 	// ends within a hundredth of a nat or so of the maximum.
 	comparisonTolerance = 0.1
-	comparisonLooks     = 15
+	comparisonLooks     = 6
+	// candidateTolerance is that of a search with all rows. It ends within a few
+	// thousandths of a nat of the maximum.
+	candidateTolerance = 0.05
 	// concurrentRows is the number of rows up to which searches without different parts of
 	// them are run at the same time. Beyond, the matrices of one keep all processors busy,
 	// and those of several would take too much memory.
@@ -92,14 +105,20 @@ type trial struct {
 	left []float64
 }
 
-// try fits a candidate to all rows, and to all but those of each fold.
-func (p *Problem) try(ctx context.Context, c candidate, terms []factor.Factor, folds []compare.Split) (*trial, error) {
+// try fits a candidate to all rows, and to all but those of each fold. It starts from an
+// earlier trial of the same kernel, if there is one.
+func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms []factor.Factor, folds []compare.Split) (*trial, error) {
 	k, err := kernel.ParseColumns(c.kernel, columns(p.coding))
 	if err != nil {
 		return nil, err
 	}
 	o := p.searchOptions()
-	o.Shrinkage = c.shrinkage
+	o.Shrinkage, o.Tolerance = c.shrinkage, candidateTolerance
+	for _, t := range earlier {
+		if t.kernel == c.kernel {
+			o.Start, o.Near, o.Restarts = t.fit.Process.Kernel().Params(nil), true, 0
+		}
+	}
 	o.Progress = func(e gp.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", c.name, e.Cases), e.Number, e.LogPosterior)
 	}
@@ -145,10 +164,10 @@ func (p *Problem) compareCandidates(ctx context.Context) ([]*trial, error) {
 	var trials []*trial
 	var failure error
 	for _, c := range candidates {
-		if c.shrinkage > 0 && p.coding.Len() == 1 {
+		if c.kernel == lengthScales && p.coding.Len() == 1 {
 			continue // it is the same as with one length scale
 		}
-		t, err := p.try(ctx, c, terms, folds)
+		t, err := p.try(ctx, c, trials, terms, folds)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

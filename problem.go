@@ -15,15 +15,8 @@ import (
 )
 
 const (
-	// DefaultKernel is what Options without a kernel stand for: a rough process with
-	// one length scale, about an offset that is not known.
-	//
-	// Of eight kernels in ten-fold cross-validation of EP at fn=5, fp=1 on sonar,
-	// ionosphere, Pima and German credit it had the lowest summed cost, level with
-	// matern52 + constant; fold standard errors of 0.02 to 0.03 make most differences
-	// noise. A choice among kernels on the folds it is measured on flatters the one
-	// chosen a little.
-	DefaultKernel = "matern32 + constant"
+	// DefaultKernel is what Options without a kernel stand for.
+	DefaultKernel = AutoKernel
 	// DefaultMaxRows is the number of training rows beyond which a fit of the full process
 	// is refused unless Options allow more: memory grows with its square, time with its
 	// cube.
