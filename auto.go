@@ -25,9 +25,11 @@ import (
 // rows by chance: on some tables one length scale for all columns predicts better
 // although its evidence is lower, on others it drowns in columns that say nothing. Rows
 // that a search has not seen can tell. So every candidate is fitted to all rows, and again
-// to four fifths of them five times over, from where the fit to all ended; and the
-// candidates are weighed so that their mixture gives the rows left out the highest
-// probability (stacking; Yao, Vehtari, Simpson and Gelman 2018).
+// to four fifths of them several times over, from where the fit to all ended; and the
+// candidates are weighed by the probability that they give to the rows left out, as
+// Bayes' rule weighs models by their evidence. (Weights that make the mixture itself give
+// those rows the highest probability, stacking, were as good on most tables tried and
+// dearer on one; see docs/kernels.md.)
 //
 // What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
 const AutoKernel = "auto"
@@ -64,15 +66,23 @@ type Candidate struct {
 	// Weight is that of its posterior in the mixture; 0 if it is not part of it.
 	Weight float64 `json:"weight"`
 	// LogPredictive is the mean log probability of the outcomes of rows that were left out,
-	// and LogEvidence that of all rows by EP.
+	// 0 if none were, and LogEvidence that of all rows by EP.
 	LogPredictive float64 `json:"log_predictive"`
 	LogEvidence   float64 `json:"log_evidence"`
 	Search        *Search `json:"search,omitempty"`
 }
 
 const (
-	// comparisonFolds is how many times candidates are fitted without a part of the rows.
+	// comparisonFolds is in how many parts rows are divided, each to be left out once; of
+	// more than manyRows those of the first fewerFolds parts are enough to tell candidates
+	// apart.
 	comparisonFolds = 5
+	manyRows        = 500
+	fewerFolds      = 3
+	// hopeless is how far behind the best so far, in nats, a candidate has to be by
+	// leave-one-out for it to be given up without further fits. Parameters that all rows
+	// have chosen flatter it.
+	hopeless = 5.0
 	// fewestOfClass is how many rows of either outcome it takes to compare anything.
 	fewestOfClass = 2 * comparisonFolds
 	// comparisonTolerance and comparisonLooks bound a search without a part of the rows: it
@@ -89,9 +99,6 @@ const (
 	// comparisonRows is how many rows candidates are compared on where inducing points are
 	// used. At least a quarter of them have the rarer outcome, if there are as many.
 	comparisonRows = 800
-	// stackingPrior is how many rows it takes to outweigh equal weights: the candidates are
-	// weighed as if so many more rows spoke for all of them alike.
-	stackingPrior = 5.0
 	// leastWeight is below what a candidate is left out.
 	leastWeight = 0.05
 )
@@ -100,13 +107,15 @@ const (
 type trial struct {
 	candidate
 	fit *gp.Fit
-	// left are the log probabilities of the outcomes of rows by fits without them; nil if
-	// there are too few rows.
-	left []float64
+	// score is the log probability of the outcomes of rows that were left out, by fits
+	// without them, of so many rows; NaN and 0 if the candidate was given up, or rows are
+	// too few.
+	score float64
+	rows  int
 }
 
-// try fits a candidate to all rows, and to all but those of each fold. It starts from an
-// earlier trial of the same kernel, if there is one.
+// try fits a candidate to all rows, and to all but those of each fold, unless it is
+// hopeless. It starts from an earlier trial of the same kernel, if there is one.
 func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms []factor.Factor, folds []compare.Split) (*trial, error) {
 	k, err := kernel.ParseColumns(c.kernel, columns(p.coding))
 	if err != nil {
@@ -122,12 +131,23 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 	o.Progress = func(e gp.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", c.name, e.Cases), e.Number, e.LogPosterior)
 	}
-	t := &trial{candidate: c}
+	t := &trial{candidate: c, score: math.NaN()}
 	if t.fit, err = gp.Optimise(ctx, k, p.inputs, terms, o); err != nil || folds == nil {
 		return t, err
 	}
+	shares := p.shares()
+	oneOut := 0.0
+	for _, s := range folds {
+		for _, i := range s.Test {
+			oneOut += float64(p.Len()) * shares[i] * t.fit.EP.LogPredictive[i]
+		}
+	}
+	for _, other := range earlier {
+		if oneOut < other.score-hopeless {
+			return t, nil
+		}
+	}
 	p.tell("comparing: "+c.name, 0, t.fit.EP.LogEvidence)
-	t.left = make([]float64, p.Len())
 	atOnce := 1
 	if p.Len() <= concurrentRows {
 		atOnce = runtime.GOMAXPROCS(0)
@@ -139,21 +159,26 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 	if err := tasks.Fill(ctx, fits, atOnce, without, func(*gp.Fit) error { return nil }); err != nil {
 		return nil, err
 	}
+	t.score = 0
 	for i, f := range fits {
-		p.leaveOut(t.left, f, folds[i].Test)
+		t.score += p.leaveOut(f, folds[i].Test, shares)
+		t.rows += len(folds[i].Test)
 	}
 	return t, nil
 }
 
-// leaveOut writes the log probabilities of the outcomes of some rows by a fit without
-// them.
-func (p *Problem) leaveOut(left []float64, f *gp.Fit, rows []int) {
+// leaveOut is the log probability of the outcomes of some rows by a fit without them, each
+// counted by its share.
+func (p *Problem) leaveOut(f *gp.Fit, rows []int, shares []float64) float64 {
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
 	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.inputs, rows)), mean, variance)
 	outcome := p.opt.Likelihood.outcome()
+	sum := 0.0
 	for k, i := range rows {
-		left[i], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean[k], variance[k])
+		log, _, _ := outcome[(p.Labels[i]+1)/2].LogMean(mean[k], variance[k])
+		sum += float64(p.Len()) * shares[i] * log
 	}
+	return sum
 }
 
 // compareCandidates fits the candidates. Those that have no fit are left out, unless it is
@@ -201,79 +226,45 @@ func (p *Problem) comparisonFolds() []compare.Split {
 	if err != nil {
 		return nil
 	}
-	return compare.Splits(folds)
+	splits := compare.Splits(folds)
+	if p.Len() > manyRows {
+		splits = splits[:fewerFolds]
+	}
+	return splits
 }
 
-// weigh weighs the trials, by the rows' shares. Those with little weight get none.
-func (p *Problem) weighTrials(trials []*trial) []float64 {
-	weights := make([]float64, len(trials))
-	if len(trials) == 1 || trials[0].left == nil {
-		weights[0] = 1
-		return weights
-	}
-	left := make([][]float64, len(trials))
+// weigh are weights of the trials in proportion to the probability of the rows left out.
+// Those with little weight get none.
+func weigh(trials []*trial) []float64 {
+	scores := make([]float64, len(trials))
 	for k, t := range trials {
-		left[k] = t.left
-	}
-	rows := p.shares()
-	for i := range rows {
-		rows[i] *= float64(p.Len())
-	}
-	first := stack(left, rows)
-	heaviest := slices.Max(first)
-	var kept [][]float64
-	for k, w := range first {
-		if w >= leastWeight || w == heaviest {
-			kept = append(kept, left[k])
+		if scores[k] = t.score; t.rows == 0 {
+			scores[k] = math.Inf(-1)
 		}
 	}
-	next := stack(kept, rows)
-	for k, w := range first {
-		if w >= leastWeight || w == heaviest {
-			weights[k], next = next[0], next[1:]
-		}
+	if slices.Max(scores) == math.Inf(-1) {
+		scores[0] = 0 // the only one
 	}
-	return weights
+	return normalised(scores)
 }
 
-// stack finds weights, adding up to one, that maximise Σ_i r_i log Σ_k w_k p_ik +
-// (prior/K) Σ_k log w_k for log probabilities of K models, by expectation maximisation: the
-// objective is concave, and every step raises it.
-func stack(logs [][]float64, rows []float64) []float64 {
-	models := len(logs)
-	weights, next := make([]float64, models), make([]float64, models)
-	for k := range weights {
-		weights[k] = 1 / float64(models)
-	}
-	p := make([]float64, models)
-	for range 2000 {
-		for k := range next {
-			next[k] = stackingPrior / float64(models)
-		}
-		for i, r := range rows {
-			top := math.Inf(-1)
-			for k := range p {
-				top = max(top, logs[k][i])
+// normalised are weights of the given logarithms that add up to one. What would be below
+// leastWeight is zero.
+func normalised(logs []float64) []float64 {
+	top := slices.Max(logs)
+	weights := make([]float64, len(logs))
+	for _, least := range []float64{0, leastWeight} {
+		sum := 0.0
+		for k, l := range logs {
+			if least == 0 {
+				weights[k] = math.Exp(l - top)
+			} else if weights[k] < least {
+				weights[k] = 0
 			}
-			sum := 0.0
-			for k := range p {
-				p[k] = weights[k] * math.Exp(logs[k][i]-top)
-				sum += p[k]
-			}
-			for k := range p {
-				next[k] += r * p[k] / sum
-			}
+			sum += weights[k]
 		}
-		total, moved := 0.0, 0.0
-		for _, w := range next {
-			total += w
-		}
-		for k, w := range next {
-			moved = max(moved, math.Abs(w/total-weights[k]))
-			weights[k] = w / total
-		}
-		if moved < 1e-9 {
-			break
+		for k := range weights {
+			weights[k] /= sum
 		}
 	}
 	return weights
@@ -285,7 +276,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights := p.weighTrials(trials)
+	weights := weigh(trials)
 	l := &Learned{problem: p}
 	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
 	for k, t := range trials {
@@ -301,8 +292,8 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 // tried is what there is to say about a trial.
 func (t *trial) tried(weight float64, s *Search) Candidate {
 	c := Candidate{Name: t.name, Kernel: t.fit.Process.Kernel().String(), Weight: weight, LogEvidence: t.fit.EP.LogEvidence, Search: s}
-	for _, l := range t.left {
-		c.LogPredictive += l / float64(len(t.left))
+	if t.rows > 0 {
+		c.LogPredictive = t.score / float64(t.rows)
 	}
 	return c
 }
@@ -316,19 +307,7 @@ func (p *Problem) chosen(ctx context.Context) (*Problem, []Candidate, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	score := func(t *trial) float64 {
-		sum := 0.0
-		for _, l := range t.left {
-			sum += l
-		}
-		return sum
-	}
-	best := trials[0]
-	for _, t := range trials {
-		if score(t) > score(best) {
-			best = t
-		}
-	}
+	best := trials[heaviest(weigh(trials))]
 	var tried []Candidate
 	for _, t := range trials {
 		weight := 0.0
@@ -390,9 +369,9 @@ func (s *Summary) candidateLines() []string {
 		}
 		out := ""
 		if c.LogPredictive != 0 {
-			out = fmt.Sprintf(", %.4f per row out of fold", c.LogPredictive)
+			out = fmt.Sprintf("log predictive out of fold %.4f per row, ", c.LogPredictive)
 		}
-		lines = append(lines, fmt.Sprintf("            %-10s  %s (log predictive%s; log evidence %.3f)", weight, c.Name, out, c.LogEvidence))
+		lines = append(lines, fmt.Sprintf("            %-12s %s (%slog evidence %.3f)", weight, c.Name, out, c.LogEvidence))
 	}
 	return lines
 }

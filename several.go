@@ -41,6 +41,9 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
+	if o.Kernel == AutoKernel {
+		o.Kernel = oneLengthScale // kernels are compared for two outcomes only
+	}
 	views := rows * viewsOf(r)
 	switch {
 	case !slices.Contains(severalMethods, o.Method):
@@ -51,8 +54,6 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 		return o, inputf("method", "%s is for two outcomes, and there are %d; choose one of %s", o.Method, number, strings.Join(names, ", "))
 	case o.Likelihood.Name != "probit":
 		return o, inputf("likelihood", "%s is for two outcomes, and there are %d, which have probit", o.Likelihood.Name, number)
-	case o.Kernel == AutoKernel:
-		return o, inputf("kernel", "%s is for two outcomes, and there are %d; name one kernel", AutoKernel, number)
 	case o.Inducing > 0:
 		return o, inputf("inducing", "inducing points are for two outcomes, and there are %d; leave them out", number)
 	case o.power() != 1:
