@@ -97,7 +97,10 @@ func (o Options) DefaultMethod(rows int) Method {
 
 // DefaultKernel is what no Kernel stands for with so many training rows.
 func (o Options) DefaultKernel(rows int) string {
-	if o.Induces(rows) {
+	switch {
+	case o.Fixed:
+		return oneLengthScale // there is nothing to choose by
+	case o.Induces(rows):
 		return ManyRowsKernel
 	}
 	return DefaultKernel
