@@ -28,7 +28,8 @@ type Options struct {
 	Fit lossep.Options
 	// Methods are those it is compared with; nil stands for all.
 	Methods []lossep.Method
-	// Probabilities are columns with probabilities of the positive outcome that were made
+	// Probabilities are columns with probabilities of the positive outcome, or with more than
+	// two outcomes the beginnings of the names of columns for each (see Given), that were made
 	// elsewhere, for cases that their models had not seen. If there are any, nothing is
 	// fitted to the rows: these are audited, the first of them against the others, and
 	// recalibrated in each of the ways of Recalibrations by the other folds.
@@ -63,7 +64,7 @@ type Audit struct {
 	problem *lossep.Problem // of the table, never fitted
 	judged  *lossep.Problem // of the subject
 	codes   *lossep.Codes   // what each fold decides about; nil if that is not asked
-	given   map[string][]float64
+	given   map[string][][]float64
 
 	costs      []decision.Stakes // of every row of the subject
 	weights    []float64         // of every row of the subject; 0 if no fold decides it
@@ -97,7 +98,7 @@ func New(t *data.Table, o Options) (*Audit, error) {
 		}
 		o = a.opt
 	}
-	a.judged, a.notes = a.problem, a.problem.Recipe.Population()
+	a.judged, a.notes = a.problem, append(a.notes, a.problem.Recipe.Population()...)
 	if o.Fit.DecideCodes {
 		if a.codes, err = lossep.FindCodes(t, o.Fit); err != nil {
 			return nil, err
@@ -116,8 +117,11 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	for i := range a.len() {
 		a.costs = append(a.costs, costs(a.judged.Stakes(i)))
 	}
-	if a.given, err = given(a.subject, o.Probabilities); err != nil {
-		return nil, err
+	a.given = make(map[string][][]float64)
+	for _, name := range o.Probabilities {
+		if a.given[name], err = Given(a.subject, name, a.outcomes()); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.split(); err != nil {
 		return nil, err
@@ -158,8 +162,11 @@ func (o Options) complete(t *data.Table) (Options, error) {
 	}
 	if len(o.Probabilities) > 0 {
 		o.Methods, o.References = nil, 0
-		o.Fit.Data.Features, o.Fit.Data.Drop = o.Probabilities, nil
-		o.Fit.Data.KeepScale, o.Fit.MaxRows = true, math.MaxInt
+		o.Fit.Data.Features, o.Fit.Data.Drop = nil, nil
+		for _, name := range o.Probabilities {
+			o.Fit.Data.Features = append(o.Fit.Data.Features, givenColumns(t, name)...)
+		}
+		o.Fit.Data.KeepScale, o.Fit.MaxRows, o.Fit.MaxMemory = true, math.MaxInt, math.MaxInt64
 		return o, nil
 	}
 	if err := o.withinMemory(t); err != nil {

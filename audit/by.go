@@ -24,7 +24,7 @@ type Part struct {
 	P          float64  `json:"p_corrected"`
 	Counts     []Count  `json:"counts"`
 	// Predicted is the mean probability of the positive outcome, and Excess by how much
-	// its observed frequency exceeds that.
+	// its observed frequency exceeds that. More than two outcomes have none that is positive.
 	Predicted float64  `json:"predicted"`
 	Excess    *Measure `json:"excess"`
 }
@@ -78,16 +78,19 @@ func (a *Audit) ofValue(value string, s *Score, probability []float64) Part {
 			continue
 		}
 		part.Cases++
-		part.Positive += a.outcome(i)
-		part.Predicted += w * probability[i]
+		in[i], cost[i] = 1, s.losses[i]
+		if !a.several() {
+			part.Positive += a.outcome(i)
+			part.Predicted += w * probability[i]
+			excess[i] = float64(a.outcome(i)) - probability[i]
+		}
 		weight += w
-		in[i], cost[i], excess[i] = 1, s.losses[i], float64(a.outcome(i))-probability[i]
 	}
 	part.Predicted /= weight
 	if e, err := a.cases.Ratio(cost, in, a.possible(s.choices), Level); err == nil {
 		part.Cost = measure(e)
 	}
-	if e, err := a.cases.Ratio(excess, in, &compare.Range{Least: -1, Most: 1}, Level); err == nil {
+	if e, err := a.cases.Ratio(excess, in, &compare.Range{Least: -1, Most: 1}, Level); err == nil && !a.several() {
 		part.Excess = measure(e)
 	}
 	part.Counts = a.counts(s, in)

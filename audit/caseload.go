@@ -116,8 +116,12 @@ func (a *Audit) Describe(problem func(*lossep.Problem) []string) []string {
 		lines = problem(a.problem)
 	} else {
 		t := a.problem.Recipe.Target
-		lines = append([]string{fmt.Sprintf("%d rows; outcome %q: positive %q (%d rows), negative %q; probabilities in %s",
-			a.len(), t.Column, t.Positive, t.PositiveRows, t.Negative, list(a.opt.Probabilities))}, a.problem.Utility.TableLines()...)
+		of := fmt.Sprintf("positive %q (%d rows), negative %q", t.Positive, t.PositiveRows, t.Negative)
+		if a.several() {
+			of = list(a.outcomes())
+		}
+		lines = append([]string{fmt.Sprintf("%d rows; outcome %q: %s; probabilities in %s",
+			a.len(), t.Column, of, list(a.opt.Probabilities))}, a.problem.Utility.TableLines()...)
 		lines = append(lines, a.problem.Utility.RuleLine())
 	}
 	return append(lines, a.how()+fmt.Sprintf("; %d cases are decided", a.rows))

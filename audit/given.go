@@ -3,26 +3,72 @@ package audit
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 )
 
-// given reads probabilities that were made elsewhere.
-func given(t *data.Table, columns []string) (map[string][]float64, error) {
-	all := make(map[string][]float64)
-	for _, column := range columns {
-		p, err := Probabilities(t, column)
+// givenColumns are the columns that a name of probabilities stands for: the one of that
+// name, or one for each outcome, NAME_OUTCOME.
+func givenColumns(t *data.Table, name string) []string {
+	columns := []string{name}
+	if _, err := t.Column(name); err == nil {
+		return columns
+	}
+	each := slices.DeleteFunc(slices.Clone(t.Columns()), func(c string) bool { return !strings.HasPrefix(c, name+"_") })
+	if len(each) > 0 {
+		return each
+	}
+	return columns
+}
+
+// Given reads probabilities of outcomes that were made elsewhere, a row for each case: of
+// two outcomes those of the second stand in the column of that name, and of more those of
+// each in a column NAME_OUTCOME. What are none is a *data.Error.
+func Given(t *data.Table, name string, outcomes []string) ([][]float64, error) {
+	if len(outcomes) <= 2 {
+		positive := "that is positive"
+		if len(outcomes) == 2 {
+			positive = fmt.Sprintf("%q", outcomes[1])
+		}
+		p, err := probabilityColumn(t, name, positive)
+		return decision.Pairs(p), err
+	}
+	all := make([][]float64, t.Len())
+	for i := range all {
+		all[i] = make([]float64, len(outcomes))
+	}
+	for y, outcome := range outcomes {
+		column := name + "_" + outcome
+		p, err := probabilityColumn(t, column, fmt.Sprintf("%q", outcome))
 		if err != nil {
 			return nil, err
 		}
-		all[column] = p
+		for i, v := range p {
+			all[i][y] = v
+		}
+	}
+	for i, p := range all {
+		sum := floats.Sum(p)
+		// Six digits of ten numbers leave less than this.
+		if math.Abs(sum-1) > 1e-3 {
+			at := t.Place(i)
+			at.Msg = fmt.Sprintf("the probabilities in %s_… sum to %.4g", name, sum)
+			at.Fix = "give the probability of every outcome, together 1"
+			return nil, at
+		}
+		floats.Scale(1/sum, p)
 	}
 	return all, nil
 }
 
-// Probabilities reads a column of them; one that is none is a *data.Error.
-func Probabilities(t *data.Table, column string) ([]float64, error) {
+// probabilityColumn reads those of one outcome.
+func probabilityColumn(t *data.Table, column, outcome string) ([]float64, error) {
 	p, err := t.Floats(column)
 	if err != nil {
 		return nil, err
@@ -38,7 +84,7 @@ func Probabilities(t *data.Table, column string) ([]float64, error) {
 		at := t.Place(i)
 		at.Column, at.ColumnName = j+1, column
 		at.Msg = fmt.Sprintf("%v is no probability", v)
-		at.Fix = "give probabilities of the positive outcome from 0 to 1; scores of another kind have to be turned into them first"
+		at.Fix = fmt.Sprintf("give probabilities of the outcome %s from 0 to 1; scores of another kind have to be turned into them first", outcome)
 		return nil, at
 	}
 	return p, nil
@@ -58,16 +104,16 @@ func (a *Audit) answerGiven(ctx context.Context, f *Fold, train []int) error {
 		}
 	}
 	for _, column := range a.opt.Probabilities {
-		p, others := make([]float64, len(train)), make([]float64, len(f.Rows))
+		p, others := make([][]float64, len(train)), make([][]float64, len(f.Rows))
 		for k, i := range train {
 			p[k] = a.given[column][i]
 		}
 		for k, i := range f.Rows {
 			others[k] = a.given[column][i]
 		}
-		f.Answers[column] = decision.Pairs(others)
+		f.Answers[column] = others
 		for _, r := range a.opt.Recalibrations {
-			mended, err := r.recalibrate(ctx, p, y, weight, others, a.opt.Fit.Seed)
+			mended, err := r.recalibrate(ctx, positives(p), y, weight, positives(others), a.opt.Fit.Seed)
 			if err != nil {
 				return f.locate(fmt.Errorf("%s: %w", column, err))
 			}

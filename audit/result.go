@@ -180,10 +180,10 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 			return nil, err
 		}
 		r.Gains = a.gains(mean)
-		r.Parts = a.parts(&r.Methods[0], mean)
 		r.Benefit = a.benefit(r.Method, folds)
 		r.Sensitive = a.sensitivity(r.Method, folds)
 	}
+	r.Parts = a.parts(&r.Methods[0], positives(pairs))
 	r.Nearest = a.nearest(pairs, folds)
 	if r.Importances, err = a.importances(folds); err != nil {
 		return nil, err

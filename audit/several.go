@@ -27,14 +27,12 @@ func (a *Audit) several() bool { return a.problem.Recipe.Target.Several != nil }
 // to be for these.
 func (a *Audit) forSeveral(named bool) error {
 	number := len(a.problem.Recipe.Target.Several)
-	refuse := func(what, text string) error {
-		return &lossep.InputError{What: what, Msg: fmt.Sprintf("%s for two outcomes, and there are %d; leave it out", text, number)}
-	}
-	switch {
-	case len(a.opt.Probabilities) > 0:
-		return refuse("probability", "probabilities made elsewhere are judged")
-	case a.opt.By != "":
-		return refuse("by", "parts are told apart")
+	if len(a.opt.Probabilities) > 0 {
+		if a.opt.Recalibrations != nil {
+			a.opt.Recalibrations = nil
+			a.notes = append(a.notes, fmt.Sprintf("probabilities of %d outcomes are not recalibrated, which is for two", number))
+		}
+		return nil
 	}
 	for _, m := range a.opt.Methods {
 		if named && !slices.Contains(lossep.MethodsForSeveral(), m) && m != a.opt.Fit.Method {

@@ -109,12 +109,69 @@ func TestSeveralOutcomes(t *testing.T) {
 func TestForTwoOutcomesOnly(t *testing.T) {
 	table := threeWays(t, 30)
 	for says, o := range map[string]Options{
-		"by: parts are told apart for two outcomes":    {By: "a"},
 		"loss-vi is for two outcomes, and there are 3": {Methods: []lossep.Method{lossep.EP, lossep.LossVI}},
 		"corrected is for two outcomes":                {Fit: lossep.Options{Method: lossep.Corrected}},
 	} {
 		var input *lossep.InputError
 		if _, err := New(table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
+
+// Probabilities of three outcomes that were made elsewhere stand in a column for each, and
+// parts are told apart by a column.
+func TestGivenOfSeveral(t *testing.T) {
+	costs, err := decision.ParseCostMatrix("costs.csv", []byte("action,w0,w1,w2\nhome,0,5,50\nward,1,0,10\nicu,4,2,0\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	text, want := "sharp_w0,sharp_w1,sharp_w2,flat_w0,flat_w1,flat_w2,sex,where\n", 0.0
+	stakes := [][]float64{{0, 5, 50}, {1, 0, 10}, {4, 2, 0}}
+	sums := map[string]float64{}
+	for i := range 60 {
+		y := rng.IntN(3)
+		p := []float64{0.1, 0.1, 0.1}
+		p[(y+i%5/4)%3] = 0.8 // wrong in every fifth
+		expected := make([]float64, 3)
+		for a := range stakes {
+			for c := range p {
+				expected[a] += stakes[a][c] * p[c]
+			}
+		}
+		cost := stakes[slices.Index(expected, slices.Min(expected))][y]
+		sex := []string{"f", "m"}[i%2]
+		want += cost / 60
+		sums[sex] += cost / 30
+		text += fmt.Sprintf("%g,%g,%g,0.333333,0.333333,0.333333,%s,w%d\n", p[0], p[1], p[2], sex, y)
+	}
+	o := Options{Probabilities: []string{"sharp", "flat"}, Recalibrations: Recalibrations(), Folds: 3, By: "sex", Fit: lossep.Options{Utility: costs, Data: data.Options{Target: "where"}}}
+	a, err := New(table(t, text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "mean cost", r.Methods[0].MeanCost, want)
+	if r.Methods[0].Method != "sharp" || r.Methods[1].Method != "flat" || r.Methods[0].Kind != "given" || len(r.Recalibrations) > 0 || len(r.Notes) != 1 {
+		t.Errorf("%+v", r)
+	}
+	for _, part := range r.Parts {
+		if near(t, part.Value, part.Cost.Value, sums[part.Value]); part.Cases != 30 || part.Excess != nil || len(part.Counts) != 9 {
+			t.Errorf("%+v", part)
+		}
+	}
+	const head, good = "sharp_w0,sharp_w1,sharp_w2,where\n", "0.1,0.1,0.8,w2\n0.1,0.8,0.1,w1\n0.8,0.1,0.1,w0\n"
+	for says, wrong := range map[string]string{
+		"test.csv, line 8: the probabilities in sharp_… sum to 1.1": head + good + good + "0.2,0.1,0.8,w0\n",
+		"2 is no probability":                          head + good + good + "2,0.1,0.8,w0\n",
+		"column \"sharp_w2\": there is no such column": strings.ReplaceAll(head+good+good, "sharp_w2", "w2"),
+	} {
+		_, err := New(table(t, wrong), Options{Probabilities: []string{"sharp"}, Folds: 2, Fit: o.Fit})
+		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}

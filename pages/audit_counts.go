@@ -315,12 +315,15 @@ func (r *Audit) partsSection(p *report.Page) {
 	t := &report.Table{Caption: "Decisions by " + audit.Label(r.Method), Columns: []report.Column{
 		{Title: r.By},
 		{Title: "cases", Align: report.Right},
-		{Title: r.Called[1], Align: report.Right},
 		{Title: r.Noun() + " per case", Align: report.Right},
 		{Title: "more than the others", Align: report.Right},
 		{Title: "p", Align: report.Right},
-		{Title: r.Called[1] + " more than predicted", Align: report.Right},
 	}}
+	if !r.several() {
+		t.Columns = append(t.Columns, report.Column{Title: r.Called[1], Align: report.Right}, report.Column{Title: "more than predicted", Align: report.Right})
+	}
+	// Of two outcomes what is wrong is counted; of more, every action and outcome would be a
+	// column, and counts are among the results.
 	counts := &report.Table{Caption: "Who is decided how", Columns: []report.Column{{Title: r.By}}}
 	for action, name := range r.Actions {
 		for y, outcome := range r.Called {
@@ -330,8 +333,12 @@ func (r *Audit) partsSection(p *report.Page) {
 		}
 	}
 	for _, part := range r.Parts {
-		t.AddRow(part.Value, report.Count(part.Cases), report.Count(part.Positive), r.rangedWorth(part.Cost), r.rangedWorth(part.Difference), report.PValue(part.P), percentRange(part.Excess))
-		row := []string{part.Value}
+		row := []string{part.Value, report.Count(part.Cases), r.rangedWorth(part.Cost), r.rangedWorth(part.Difference), report.PValue(part.P)}
+		if !r.several() {
+			row = append(row, report.Count(part.Positive), percentRange(part.Excess))
+		}
+		t.AddRow(row...)
+		row = []string{part.Value}
 		for _, c := range part.Counts {
 			if c.Action != r.Right[c.Outcome] {
 				row = append(row, share(part.Counts, c))
@@ -341,7 +348,9 @@ func (r *Audit) partsSection(p *report.Page) {
 	}
 	p.Text("Each part against all others, with 95 % intervals. The p are corrected for the number of parts (Holm): a difference that chance makes is not one to act on, and one that is not shown may still be there where cases are few.")
 	p.Table(t)
-	p.Table(counts)
+	if !r.several() {
+		p.Table(counts)
+	}
 }
 
 // share writes a count among those of its outcome, and the interval of its share.

@@ -131,7 +131,7 @@ func addAuditFlags(c *cobra.Command, o *audit.Options) *auditNames {
 	flags.StringVar(&o.Groups, "groups", "", "the column of cases that belong together, such as patients: never divided, and one unit in intervals; not decided by")
 	flags.StringVar(&o.Time, "time", "", "a column of times: each part is decided by what was before it; not decided by")
 	flags.StringVar(&o.By, "by", "", "a column whose values are reported apart, such as a group of people")
-	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here; can be repeated")
+	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated")
 	flags.StringSliceVar(&n.mend, "recalibrate", []string{"isotonic", "platt", "gp"}, "how to recalibrate probabilities made elsewhere; none for not at all")
 	flags.IntVar(&o.References, "references", 1, "folds on which decisions are compared with those of the exact posterior")
 	return n

@@ -47,7 +47,7 @@ outcome already, made by any program.`,
 	table := addTableFlags(flags)
 	doubtful := addDoubtFlags(flags)
 	addRowFlags(c, &keep, &output)
-	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model")
+	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME")
 	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -45,7 +45,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return blame(err, name)
 	}
-	p, err := audit.Probabilities(t, g.column)
+	p, err := audit.Given(t, g.column, g.spec.Outcomes())
 	if err != nil {
 		return blame(err, name)
 	}
@@ -64,7 +64,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	err = writeRows(c.Context(), c.OutOrStdout(), g.output, g.files, func(_ context.Context, w io.Writer) error {
 		rows := newRowWriter(w, rowsAs, t.Columns(), t.Kinds(), g.keep, g.names())
 		for i, q := range p {
-			choice := stakes[i%len(stakes)].Choose(make([]float64, len(actions)), []float64{1 - q, q})
+			choice := stakes[i%len(stakes)].Choose(make([]float64, len(actions)), q)
 			taken[choice.Action]++
 			expected += choice.Expected[choice.Action] / float64(len(p))
 			if err := rows.write(t.Row(i), g.values(choice, q)...); err != nil {
@@ -96,7 +96,7 @@ func (g *givenDecision) names() []string {
 	return names
 }
 
-func (g *givenDecision) values(choice decision.Choice, p float64) []any {
+func (g *givenDecision) values(choice decision.Choice, p []float64) []any {
 	actions := g.spec.Actions()
 	values := []any{actions[choice.Action]}
 	if g.format == "json" {
@@ -104,10 +104,10 @@ func (g *givenDecision) values(choice decision.Choice, p float64) []any {
 		for a, u := range choice.Expected {
 			expected[actions[a]] = u
 		}
-		return append(values, expected, p, choice.Margin)
+		return append(append(append(values, expected), probabilityValues(g.spec, p, g.format)...), choice.Margin)
 	}
 	for _, u := range choice.Expected {
 		values = append(values, u)
 	}
-	return append(values, p, choice.Margin)
+	return append(append(values, probabilityValues(g.spec, p, g.format)...), choice.Margin)
 }
