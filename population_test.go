@@ -43,7 +43,7 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	weighted, repeated := weightedCases(40)
 	for method, tolerance := range map[lossep.Method]float64{lossep.Laplace: 1e-5, lossep.VI: 1e-4, lossep.EP: 5e-3, lossep.Corrected: 5e-3} {
 		o := lossep.Options{
-			Data:    data.Options{Target: "y", KeepScale: true, Weights: "w"},
+			Data:    data.Options{Target: "y", Weights: "w"},
 			Utility: costs(t, "fn=5,fp=1"), Method: method, Kernel: "rbf(variance=2, lengthscale=0.8)", Fixed: true,
 		}
 		one, err := lossep.Fit(t.Context(), table(t, weighted), o)

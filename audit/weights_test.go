@@ -87,7 +87,7 @@ func TestWeightsAreRepeatedCases(t *testing.T) {
 	tolerance := map[string]float64{"given": 1e-9, "fitted": 1e-3}
 	for name, o := range map[string]Options{
 		"given":  {Probabilities: []string{"good", "twice"}, Folds: 2},
-		"fitted": {Methods: []lossep.Method{lossep.Laplace}, Fit: lossep.Options{Method: lossep.Laplace, Kernel: testKernel, Fixed: true, Data: data.Options{KeepScale: true, Features: []string{"x"}}}},
+		"fitted": {Methods: []lossep.Method{lossep.Laplace}, Fit: lossep.Options{Method: lossep.Laplace, Kernel: testKernel, Fixed: true, Data: data.Options{Features: []string{"x"}}}},
 	} {
 		o.Groups, o.By = "row", "sex"
 		o.Fit.Utility = costsOf(t, "fn=5,fp=1")

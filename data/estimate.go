@@ -39,13 +39,17 @@ func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 	if values == nil {
 		values = s.quantities(&f)
 	}
+	missing := s.missing
+	if s.weights != nil {
+		values, missing = copiesOf(values, s.known, s.gaps)
+	}
 	if len(values) == 0 {
 		return // there is nothing to estimate from
 	}
 	if impute {
 		c.Fill = median(slices.Clone(values))
 		// The model sees the filled column, so that is what is standardised.
-		values = append(values, slices.Repeat([]float64{c.Fill}, s.missing)...)
+		values = append(values, slices.Repeat([]float64{c.Fill}, missing)...)
 	}
 	if c.Kind == Date {
 		for i, x := range values {
@@ -79,7 +83,7 @@ func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 // estimatePlain does so for a column of nothing but numbers that is not bent, where they
 // lie; it reports false if the column is another one.
 func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
-	if c.Kind != Numeric || s.numbers != s.table.n || s.table.rows != nil {
+	if c.Kind != Numeric || s.numbers != s.table.n || s.table.rows != nil || s.weights != nil {
 		return false
 	}
 	switch bend {
@@ -103,10 +107,21 @@ func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
 // commonest is the most frequent of the categories, the first in their order
 // among equals.
 func (s *scanned) commonest(categories []string) string {
-	count := s.categories()
+	weight := make(map[string]float64)
+	if s.weights == nil {
+		for category, n := range s.categories() {
+			weight[category] = float64(n)
+		}
+	} else {
+		for i := range s.table.n {
+			if cell := s.table.at(i, s.column); !s.isMissing(cell) {
+				weight[key(bytesOf(s.cells.text(cell)), s.table.dialect.decimal)] += s.weights[i]
+			}
+		}
+	}
 	best := categories[0]
 	for _, category := range categories {
-		if count[category] > count[best] {
+		if weight[category] > weight[best] {
 			best = category
 		}
 	}
@@ -117,7 +132,8 @@ func (s *scanned) commonest(categories []string) string {
 // rows, in memory that the next column may get.
 func (s *scanned) quantities(f *field) []float64 {
 	values := s.spare.room(s.present())
-	if f.column.Kind == Numeric && s.numbers == s.table.n && s.table.rows == nil {
+	s.known, s.gaps = s.known[:0], 0
+	if f.column.Kind == Numeric && s.numbers == s.table.n && s.table.rows == nil && s.weights == nil {
 		for _, segment := range s.cells.segments { // nothing but numbers
 			values = append(values, segment...)
 		}
@@ -137,8 +153,14 @@ func (s *scanned) quantities(f *field) []float64 {
 		} else {
 			v = f.number(x)
 		}
-		if v.state == known {
+		switch {
+		case v.state == known:
 			values = append(values, v.x)
+			if s.weights != nil {
+				s.known = append(s.known, s.weights[i])
+			}
+		case v.state == gap && s.weights != nil:
+			s.gaps += s.weights[i]
 		}
 	}
 	return values

@@ -172,7 +172,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 				return
 			}
 			learners[j] = &learner{scanned: scan(t, j, m), options: o, column: Column{Name: t.columns[j]}}
-			learners[j].spare = memory
+			learners[j].spare, learners[j].weights = memory, l.Weights
 			errs[j] = learners[j].learn(roles)
 			r.Columns[j] = learners[j].column
 			learners[j].values = nil

@@ -19,13 +19,13 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 	refitted := *r
 	refitted.Rows = t.Len()
 	refitted.Target.count(y)
+	var weights []float64
 	if r.Weighted() {
 		for i := range r.Columns {
 			if r.Columns[i].Kind != Weights {
 				continue
 			}
-			weights, err := t.Weights(r.Columns[i].Name)
-			if err != nil {
+			if weights, err = t.Weights(r.Columns[i].Name); err != nil {
 				return nil, err
 			}
 			if refitted.Target.Share, err = weightShare(t, b.source[i], y, weights); err != nil {
@@ -41,7 +41,7 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 			c := r.Columns[i]
 			if c.isFeature() {
 				s := scan(t, b.source[i], m)
-				s.spare = memory
+				s.spare, s.weights = memory, weights
 				// Without a single value there is nothing to estimate from: the
 				// statistics of the wider table stay. Cells that do not fit their
 				// column are reported, with their place, when they are encoded.

@@ -32,6 +32,10 @@ type scanned struct {
 
 	values []float64 // what quantities found, if it has been asked and its memory is not used yet
 	spare  *spare    // of who scans one column after another
+
+	weights []float64 // how much each row counts, nil if all count one
+	known   []float64 // the weights of values
+	gaps    float64   // the weight of missing cells
 }
 
 // fewDistinct is how many different integers may be codes.
