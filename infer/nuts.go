@@ -88,7 +88,7 @@ func samplingStatus(run *nuts.Result) Status {
 	}
 	var doubts []string
 	for _, w := range run.Warnings {
-		if w.Kind != nuts.DepthSaturated && w.Kind != nuts.DiagonalFallback {
+		if w.Kind != nuts.DepthSaturated {
 			doubts = append(doubts, w.String())
 		}
 	}

@@ -14,7 +14,7 @@ type chain struct {
 	index    int
 	target   Target
 	rng      *rand.Rand
-	metric   metric
+	metric   *metric
 	stepSize float64
 	maxDepth int
 
@@ -97,10 +97,9 @@ func (c *chain) refresh(s *state) {
 	s.setEnergy()
 }
 
-// run warms the chain up and records its draws; done is called after every
-// transition.
-func (c *chain) run(ctx context.Context, opt Options, done func()) (Chain, error) {
-	if err := c.warmUp(ctx, opt, done); err != nil {
+// run warms the chain up and records its draws.
+func (c *chain) run(ctx context.Context, opt Options) (Chain, error) {
+	if err := c.warmUp(ctx, opt); err != nil {
 		return Chain{}, err
 	}
 	out := newChainRecord(opt.Draws, c.pool.dim)
@@ -120,10 +119,8 @@ func (c *chain) run(ctx context.Context, opt Options, done func()) (Chain, error
 		} else if tr.depth == c.maxDepth {
 			out.Saturations++
 		}
-		done()
 	}
 	out.StepSize = c.stepSize
-	out.InverseMass = c.metric.inverse()
 	out.MeanAccept = floats.Sum(out.Accept) / float64(opt.Draws)
 	out.Gradients = c.gradients
 	return out, nil
@@ -131,9 +128,9 @@ func (c *chain) run(ctx context.Context, opt Options, done func()) (Chain, error
 
 // warmUp adapts step size and metric; both stay fixed afterwards, as the chain
 // leaves the target invariant only then.
-func (c *chain) warmUp(ctx context.Context, opt Options, done func()) error {
+func (c *chain) warmUp(ctx context.Context, opt Options) error {
 	windows := newSchedule(opt.Warmup)
-	estimate := newMoments(c.pool.dim, opt.Metric)
+	estimate := newMoments(c.pool.dim)
 	adapt := dualAveraging{target: opt.TargetAccept}
 	adapt.restart(c.stepSize)
 	for i := range opt.Warmup {
@@ -154,7 +151,6 @@ func (c *chain) warmUp(ctx context.Context, opt Options, done func()) error {
 				adapt.restart(c.stepSize)
 			}
 		}
-		done()
 	}
 	c.stepSize = adapt.averaged()
 	return nil

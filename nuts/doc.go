@@ -6,8 +6,8 @@
 // doubling the trajectory forward or backward in time until it starts to turn
 // back on itself, then pick one of its points with probability proportional to
 // exp(−H) (Hoffman and Gelman 2014; multinomial form of Betancourt 2017). The
-// step size is tuned by dual averaging and M⁻¹ by the posterior covariance
-// seen in growing windows of the warm-up, which follow Stan's schedule.
+// step size is tuned by dual averaging and M⁻¹, which is diagonal, by the posterior
+// variances seen in growing windows of the warm-up, which follow Stan's schedule.
 //
 // [Sample] runs several seeded chains at once; the bytes it returns depend on
 // the seed alone, never on the number of processors. A [Result] carries its own

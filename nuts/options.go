@@ -2,25 +2,14 @@ package nuts
 
 import "fmt"
 
-// Metric is the shape of the mass matrix that the warm-up estimates.
-type Metric int
-
-const (
-	// Diagonal rescales each coordinate: O(dim) per leapfrog step.
-	Diagonal Metric = iota
-	// Dense also removes linear correlation, for O(dim²) per leapfrog step.
-	Dense
-)
-
 // Options of a run. The zero value is a sound default: four chains of 1000
-// warm-up and 1000 kept transitions with a diagonal metric.
+// warm-up and 1000 kept transitions.
 type Options struct {
 	Chains int    // number of chains; 0 means 4
 	Warmup int    // adaptive transitions per chain, not kept; 0 means 1000, at least 20
 	Draws  int    // transitions kept per chain; 0 means 1000, at least 4
 	Seed   uint64 // chain k draws from its own stream, fixed by (Seed, k)
 
-	Metric       Metric
 	TargetAccept float64 // mean acceptance statistic aimed at, in (0, 1); 0 means 0.8
 	MaxDepth     int     // a trajectory has at most 2^MaxDepth − 1 new points; 0 means 10
 
@@ -28,11 +17,6 @@ type Options struct {
 	// the density. When nil each chain starts at InitScale × N(0, I).
 	Init      [][]float64
 	InitScale float64 // 0 means 1
-
-	// Progress, if not nil, hears after every transition how many of all
-	// chains' transitions (warm-up included) are done. Calls come from the
-	// chains' goroutines but never two at once, and done only rises.
-	Progress func(done, total int)
 }
 
 // OptionError reports an option outside its range.
@@ -75,8 +59,6 @@ func (o Options) withDefaults(dim int) (Options, error) {
 		return o, &OptionError{"Warmup", fmt.Sprintf("must be at least %d", minWarmup)}
 	case o.Draws < minDraws:
 		return o, &OptionError{"Draws", fmt.Sprintf("must be at least %d", minDraws)}
-	case o.Metric != Diagonal && o.Metric != Dense:
-		return o, &OptionError{"Metric", "must be Diagonal or Dense"}
 	case !(o.TargetAccept > 0 && o.TargetAccept < 1):
 		return o, &OptionError{"TargetAccept", "must lie between 0 and 1"}
 	case o.MaxDepth < 1 || o.MaxDepth > maxMaxDepth:

@@ -3,7 +3,6 @@ package nuts
 import (
 	"runtime"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/internal/tasks"
@@ -29,10 +28,9 @@ type Chain struct {
 	Divergences int // how many draws are Divergent
 	Saturations int // how many trajectories were cut off at MaxDepth
 
-	MeanAccept  float64
-	StepSize    float64
-	InverseMass mat.Symmetric // *mat.DiagDense or *mat.SymDense
-	Gradients   int           // evaluations of the density, warm-up included
+	MeanAccept float64
+	StepSize   float64
+	Gradients  int // evaluations of the density, warm-up included
 
 	// EBFMI, the Bayesian fraction of missing information of the energy
 	// (Betancourt 2016), compares the energy's change per draw with its
@@ -92,13 +90,13 @@ func energyBFMI(energy []float64) float64 {
 }
 
 // diagnose fills in everything that is computed from the draws.
-func (r *Result) diagnose(opt Options) {
+func (r *Result) diagnose() {
 	r.Coordinates = make([]Summary, len(r.Chains[0].Draws[0]))
 	workers := min(runtime.GOMAXPROCS(0), len(r.Coordinates))
 	var running tasks.Group
 	for first := range workers {
 		running.Go(func() {
-			ws := newWorkspace(opt.Chains, opt.Draws)
+			ws := newWorkspace(len(r.Chains), len(r.Chains[0].Draws))
 			for i := first; i < len(r.Coordinates); i += workers {
 				// Draws are finite by construction, so there is no error to meet.
 				r.Coordinates[i] = ws.summarize(r.Coordinate(i))
@@ -109,5 +107,5 @@ func (r *Result) diagnose(opt Options) {
 	for k := range r.Chains {
 		r.Chains[k].EBFMI = energyBFMI(r.Chains[k].Energy)
 	}
-	r.Warnings = r.warn(opt)
+	r.Warnings = r.warn()
 }

@@ -2,7 +2,6 @@ package nuts
 
 import (
 	"context"
-	"sync"
 
 	"github.com/lossep/lossep/internal/tasks"
 )
@@ -37,11 +36,10 @@ func Sample(ctx context.Context, newTarget func() Target, opt Options) (*Result,
 
 	result := &Result{Chains: make([]Chain, opt.Chains)}
 	failures := make([]error, opt.Chains)
-	done := counter(opt)
 	var running tasks.Group
 	for k, c := range chains {
 		running.Go(func() {
-			result.Chains[k], failures[k] = c.run(ctx, opt, done)
+			result.Chains[k], failures[k] = c.run(ctx, opt)
 		})
 	}
 	running.Wait()
@@ -50,21 +48,6 @@ func Sample(ctx context.Context, newTarget func() Target, opt Options) (*Result,
 			return nil, err
 		}
 	}
-	result.diagnose(opt)
+	result.diagnose()
 	return result, nil
-}
-
-// counter returns the function that chains call after every transition.
-func counter(opt Options) func() {
-	if opt.Progress == nil {
-		return func() {}
-	}
-	var mu sync.Mutex
-	done, total := 0, opt.Chains*(opt.Warmup+opt.Draws)
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		opt.Progress(done, total)
-	}
 }

@@ -63,7 +63,7 @@ func (p *statePool) releaseSum(sum []float64) { p.sums = append(p.sums, sum) }
 // leapfrog makes to the point that a step of the given signed size leads to
 // from from: half a kick, a drift, half a kick. It is exactly reversible,
 // preserves volume, and keeps H to O(step²) (locally O(step³)).
-func leapfrog(target Target, m metric, from, to *state, step float64) {
+func leapfrog(target Target, m *metric, from, to *state, step float64) {
 	half := step / 2
 	n := len(to.position)
 	q0, p0, v0, g0, a0 := from.position[:n], from.momentum[:n], from.velocity[:n], from.gradient[:n], from.acceleration[:n]

@@ -46,6 +46,7 @@ func (g *gaussian) Dim() int { return len(g.mean) }
 
 func (g *gaussian) LogDensity(x, grad []float64) float64 {
 	floats.SubTo(g.centered, g.mean, x)
+	vector := func(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 	blas64.Symv(1, g.precision.RawSymmetric(), vector(g.centered), 0, vector(grad))
 	return -floats.Dot(grad, g.centered) / 2
 }
@@ -80,7 +81,7 @@ func funnel(dim int) Target {
 }
 
 // testChain is a chain with fixed step size and metric at the given point.
-func testChain(t Target, x []float64, stepSize float64, m metric, seed uint64) *chain {
+func testChain(t Target, x []float64, stepSize float64, m *metric, seed uint64) *chain {
 	c := &chain{
 		target: t, rng: rand.New(rand.NewPCG(seed, 0)), metric: m,
 		stepSize: stepSize, maxDepth: 10, pool: statePool{dim: t.Dim()},
@@ -93,27 +94,11 @@ func testChain(t Target, x []float64, stepSize float64, m metric, seed uint64) *
 	return c
 }
 
-// randomOrthogonal returns the Q of a Gaussian matrix.
-func randomOrthogonal(dim int, rng *rand.Rand) *mat.Dense {
-	a := mat.NewDense(dim, dim, nil)
-	for i := range dim {
-		for j := range dim {
-			a.Set(i, j, rng.NormFloat64())
-		}
-	}
-	var qr mat.QR
-	qr.Factorize(a)
-	var q mat.Dense
-	qr.QTo(&q)
-	return &q
-}
-
-// withSpectrum is Q diag(eigenvalues) Qᵀ.
-func withSpectrum(q *mat.Dense, eigenvalues []float64) *mat.SymDense {
-	dim := len(eigenvalues)
-	out := mat.NewSymDense(dim, nil)
-	for k, e := range eigenvalues {
-		out.SymRankOne(out, e, q.ColView(k))
+// diagonal is the matrix with this diagonal.
+func diagonal(entries []float64) *mat.SymDense {
+	out := mat.NewSymDense(len(entries), nil)
+	for i, v := range entries {
+		out.SetSym(i, i, v)
 	}
 	return out
 }

@@ -1,10 +1,5 @@
 package nuts
 
-import (
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
-)
-
 // schedule divides a warm-up into a fast start (find the typical set), slow
 // windows whose draws estimate the metric, each twice as long as the one
 // before, and a fast end (settle the step size for the final metric).
@@ -39,57 +34,31 @@ func newSchedule(warmup int) schedule {
 	return s
 }
 
-// lastLength is the number of draws behind the final metric.
-func (s schedule) lastLength() int {
-	n := len(s.ends)
-	if n == 1 {
-		return s.ends[0] - s.start
-	}
-	return s.ends[n-1] - s.ends[n-2]
-}
-
-// moments accumulates mean and (co)variance by Welford's updates, which lose
-// no digits when the mean is far from zero.
+// moments accumulates mean and variance by Welford's updates, which lose no digits
+// when the mean is far from zero.
 type moments struct {
-	count      int
-	mean       []float64
-	deviation  []float64     // scratch: x − mean before the update
-	variance   []float64     // Σ (x − mean)², by coordinate
-	covariance *mat.SymDense // Σ (x − mean)(x − mean)ᵀ; nil for a diagonal metric
+	count    int
+	mean     []float64
+	variance []float64 // Σ (x − mean)², by coordinate
 }
 
-func newMoments(dim int, shape Metric) *moments {
-	m := &moments{
-		mean:      make([]float64, dim),
-		deviation: make([]float64, dim),
-		variance:  make([]float64, dim),
-	}
-	if shape == Dense {
-		m.covariance = mat.NewSymDense(dim, nil)
-	}
-	return m
+func newMoments(dim int) *moments {
+	return &moments{mean: make([]float64, dim), variance: make([]float64, dim)}
 }
 
 func (m *moments) reset() {
 	m.count = 0
 	clear(m.mean)
 	clear(m.variance)
-	if m.covariance != nil {
-		m.covariance.Zero()
-	}
 }
 
 func (m *moments) add(x []float64) {
 	m.count++
 	n := float64(m.count)
 	for i, v := range x {
-		m.deviation[i] = v - m.mean[i]
-		m.mean[i] += m.deviation[i] / n
-		m.variance[i] += m.deviation[i] * (v - m.mean[i])
-	}
-	if m.covariance != nil {
-		// (x−m_old)(x−m_new)ᵀ = (1 − 1/n)(x−m_old)(x−m_old)ᵀ
-		blas64.Syr(1-1/n, vector(m.deviation), m.covariance.RawSymmetric())
+		deviation := v - m.mean[i]
+		m.mean[i] += deviation / n
+		m.variance[i] += deviation * (v - m.mean[i])
 	}
 }
 
@@ -101,31 +70,14 @@ const (
 	shrinkVariance = 1e-3
 )
 
-// drawsPerDimension is how many draws per dimension a covariance needs to be
-// better than its diagonal: with n draws in d dimensions its condition number
-// relative to the truth is ((1+√(d/n))/(1−√(d/n)))², 34 at n = 2d and infinite
-// at n = d, even when the coordinates are independent.
-const drawsPerDimension = 2
-
-// estimate returns the metric for the draws seen: dense if asked for and if
-// there are enough of them, diagonal otherwise.
-func (m *moments) estimate() metric {
+// estimate returns the metric for the draws seen.
+func (m *moments) estimate() *metric {
 	dim, n := len(m.mean), float64(m.count)
 	scale := n / (n + shrinkDraws) / max(1, n-1)
 	ridge := shrinkVariance * shrinkDraws / (n + shrinkDraws)
-	if m.covariance != nil && m.count >= drawsPerDimension*dim {
-		cov := mat.NewSymDense(dim, nil)
-		cov.ScaleSym(scale, m.covariance)
-		for i := range dim {
-			cov.SetSym(i, i, cov.At(i, i)+ridge)
-		}
-		if dense, ok := newDenseMetric(cov); ok {
-			return dense
-		}
-	}
 	variance := make([]float64, dim)
 	for i, v := range m.variance {
 		variance[i] = scale*v + ridge
 	}
-	return newDiagonalMetric(variance)
+	return newMetric(variance)
 }

@@ -34,7 +34,7 @@ func TestMomentsAgainstTwoPass(t *testing.T) {
 	const dim, draws = 4, 200
 	rng := rand.New(rand.NewPCG(1, 3))
 	data := mat.NewDense(draws, dim, nil)
-	m := newMoments(dim, Dense)
+	m := newMoments(dim)
 	for range 2 { // the second round shows that reset forgets the first
 		m.reset()
 		for i := range draws {
@@ -48,50 +48,23 @@ func TestMomentsAgainstTwoPass(t *testing.T) {
 	var want mat.SymDense
 	stat.CovarianceMatrix(&want, data, nil)
 	shrink := draws / (draws + 5.0)
-	got := m.estimate().inverse()
-	for i := range dim {
-		for j := range dim {
-			w := shrink * want.At(i, j)
-			if i == j {
-				w += 1e-3 * (1 - shrink)
-			}
-			// Digits lost to the offset: 1e6 × 1e-16 per deviation of about 1.
-			if math.Abs(got.At(i, j)-w) > 1e-8 {
-				t.Errorf("[%d,%d] = %g, want %g", i, j, got.At(i, j), w)
-			}
+	for i, got := range m.estimate().variance {
+		w := shrink*want.At(i, i) + 1e-3*(1-shrink)
+		// Digits lost to the offset: 1e6 × 1e-16 per deviation of about 1.
+		if math.Abs(got-w) > 1e-8 {
+			t.Errorf("variance %d is %g, want %g", i, got, w)
 		}
-	}
-}
-
-func TestDenseMetricNeedsDraws(t *testing.T) {
-	const dim = 10
-	m := newMoments(dim, Dense)
-	rng := rand.New(rand.NewPCG(1, 3))
-	x := make([]float64, dim)
-	for range drawsPerDimension*dim - 1 {
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		m.add(x)
-	}
-	if _, ok := m.estimate().(*diagonalMetric); !ok {
-		t.Error("dense metric from too few draws")
-	}
-	m.add(x)
-	if _, ok := m.estimate().(*denseMetric); !ok {
-		t.Error("no dense metric from enough draws")
 	}
 }
 
 // A window in which nothing moved gives a usable metric.
 func TestMomentsOfAStuckChain(t *testing.T) {
-	m := newMoments(2, Diagonal)
+	m := newMoments(2)
 	for range 25 {
 		m.add([]float64{3, -1})
 	}
-	got := m.estimate().inverse()
-	if want := 1e-3 * 5 / 30; math.Abs(got.At(0, 0)-want) > 1e-15 {
-		t.Errorf("variance %g, want %g", got.At(0, 0), want)
+	if got, want := m.estimate().variance[0], 1e-3*5/30; math.Abs(got-want) > 1e-15 {
+		t.Errorf("variance %g, want %g", got, want)
 	}
 }
 

@@ -2,8 +2,6 @@ package nuts
 
 import (
 	"fmt"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Limits beyond which a result is doubtful, after Vehtari et al. (2021) for
@@ -35,10 +33,6 @@ const (
 	DepthSaturated
 	// LowEBFMI: heavy tails are explored too slowly. Index is a chain.
 	LowEBFMI
-	// DiagonalFallback: a dense metric was asked for but the last window of the
-	// warm-up had too few draws for one. Value is how many it had, Limit how
-	// many are needed. Index is a chain.
-	DiagonalFallback
 )
 
 // scope is what the Count and Index of a warning refer to.
@@ -59,9 +53,8 @@ var warningTexts = [...]struct {
 	LowTailESS:           {ofCoordinates, "tail effective sample size too small", "run longer"},
 	StuckCoordinate:      {ofCoordinates, "all draws are equal", "check the density and its gradient"},
 	DivergentTransitions: {ofDraws, "divergent transitions", "raise TargetAccept or reparametrise"},
-	DepthSaturated:       {ofDraws, "trajectories cut off at the maximum depth", "raise MaxDepth or use a dense metric"},
+	DepthSaturated:       {ofDraws, "trajectories cut off at the maximum depth", "raise MaxDepth or reparametrise"},
 	LowEBFMI:             {ofChains, "energy explored too slowly (E-BFMI)", "run longer or reparametrise"},
-	DiagonalFallback:     {ofChains, "too few warm-up draws for a dense metric, a diagonal one was used", "raise Warmup"},
 }
 
 // String names the kind in words.
@@ -139,9 +132,8 @@ func (s Summary) Warnings() []Warning {
 	return l
 }
 
-func (r *Result) warn(opt Options) []Warning {
+func (r *Result) warn() []Warning {
 	var l warningList
-	lastWindow, needed := float64(newSchedule(opt.Warmup).lastLength()), float64(drawsPerDimension*len(r.Coordinates))
 	for i, s := range r.Coordinates {
 		if s.Constant {
 			l.add(StuckCoordinate, i, s.Mean, s.Mean, greater)
@@ -153,9 +145,6 @@ func (r *Result) warn(opt Options) []Warning {
 	for k, c := range r.Chains {
 		if c.EBFMI < MinEBFMI {
 			l.add(LowEBFMI, k, c.EBFMI, MinEBFMI, less)
-		}
-		if _, diagonal := c.InverseMass.(*mat.DiagDense); diagonal && opt.Metric == Dense {
-			l.add(DiagonalFallback, k, lastWindow, needed, less)
 		}
 	}
 	return l
