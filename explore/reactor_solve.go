@@ -127,9 +127,8 @@ const sweepSweeps = 200
 // sweep follows a method that depends on the threshold over the domain.
 func (s *reactorSolver) sweep(ctx context.Context, d infer.Method, a *ReactorAnswer) error {
 	// The start is part of the method, so that every threshold starts from empty sites,
-	// half-damped, as in package reactor. The draws of Loss-VI are for the share of the
-	// floor only, which is not asked for here.
-	how, o := finePlan, infer.Options{Damping: 0.5, Tolerance: sweepTolerance, MaxSweeps: sweepSweeps, Draws: 16}
+	// half-damped, as in package reactor.
+	how, o := finePlan, infer.Options{Damping: 0.5, Tolerance: sweepTolerance, MaxSweeps: sweepSweeps}
 	if d.Bound {
 		// It begins with its plain sibling, which knows of no threshold: that is run once.
 		o.MaxSweeps = 0

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
-	"github.com/lossep/lossep/normal"
 )
 
 // LossVI is variational inference calibrated to the utility of the model: to the
@@ -49,9 +48,6 @@ type LossVIResult struct {
 	// and StdErr its standard error: the spread of 8 independently scrambled sets of
 	// draws, 0 for an expectation in closed form.
 	MeanLogUtility, StdErr float64
-	// FloorShare is the share of q, by draws, where U itself is less than what it was
-	// raised by, Status.Floor.
-	FloorShare float64
 	// ActionCycle is the number of action vectors that follow each other for ever, 0
 	// when the actions came to rest. The one with the highest bound is held.
 	ActionCycle int
@@ -217,31 +213,12 @@ func (c *calibration) result(best calibrated) *LossVIResult {
 		c.drawn.floor = best.floor
 		c.drawn.visit(r.Q, &c.ws)
 		r.MeanLogUtility, r.StdErr = stat.Mean(c.drawn.logs, nil), c.drawn.standardError()
-		r.FloorShare = shareBelow(c.drawn.logs, 2*best.floor)
 		return r
 	}
 	r.Sites.Terms = r.Sites.Terms[:n:n]
 	r.Sites.Utility = gauss.NewNatural(c.model.Dim())
 	r.Sites.Utility.TimesScalar(c.model.Points.Row(0), best.here.params[n], 1)
 	r.Q.Predict(c.model.Points, c.mean, c.variance, &c.ws)
-	t := best.model.Terms[n]
-	r.MeanLogUtility, _, _ = t.MeanLog(c.mean[0], c.variance[0])
-	logs := make([]float64, c.opt.Draws)
-	for k := range logs {
-		z := normal.Quantile((float64(k) + 0.5) / float64(len(logs)))
-		logs[k], _, _ = t.Log(c.mean[0] + math.Sqrt(c.variance[0])*z)
-	}
-	r.FloorShare = shareBelow(logs, 2*best.floor)
+	r.MeanLogUtility, _, _ = best.model.Terms[n].MeanLog(c.mean[0], c.variance[0])
 	return r
-}
-
-// shareBelow is the share of logarithms of numbers below x.
-func shareBelow(logs []float64, x float64) float64 {
-	below := 0
-	for _, l := range logs {
-		if l < math.Log(x) {
-			below++
-		}
-	}
-	return float64(below) / float64(len(logs))
 }

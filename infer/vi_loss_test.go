@@ -46,8 +46,8 @@ func TestLossVIReactor(t *testing.T) {
 	mean, variance := clutterMoments(r.Q)
 	near(t, "mean", mean, -2.232, 5e-4)
 	near(t, "variance", variance, 1.247, 5e-4)
-	if !slices.Equal(r.Sites.Actions, []int{0}) || !r.Status.Converged || r.StdErr != 0 || r.Status.Floor != 0 || r.FloorShare != 0 {
-		t.Errorf("actions %v, error %v, floor %v (%v): %v", r.Sites.Actions, r.StdErr, r.Status.Floor, r.FloorShare, r.Status)
+	if !slices.Equal(r.Sites.Actions, []int{0}) || !r.Status.Converged || r.StdErr != 0 || r.Status.Floor != 0 {
+		t.Errorf("actions %v, error %v, floor %v: %v", r.Sites.Actions, r.StdErr, r.Status.Floor, r.Status)
 	}
 }
 
@@ -77,8 +77,8 @@ func TestLossVIFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status.Floor != 1e-3 || !(r.FloorShare > 0.001 && r.FloorShare < 0.5) {
-		t.Errorf("raised by %v where %v of q is: %v", r.Status.Floor, r.FloorShare, r.Status)
+	if r.Status.Floor != 1e-3 {
+		t.Errorf("raised by %v: %v", r.Status.Floor, r.Status)
 	}
 }
 
@@ -113,15 +113,15 @@ func TestLossVIFloorAtDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !(r.Status.Floor > 0 && r.FloorShare > 0 && r.FloorShare < 1) || !r.Status.Converged {
-		t.Fatalf("raised by %v where %v of q is: %v", r.Status.Floor, r.FloorShare, r.Status)
+	if !(r.Status.Floor > 0) || !r.Status.Converged {
+		t.Fatalf("raised by %v: %v", r.Status.Floor, r.Status)
 	}
 	m.Utility = ramp{base: r.Status.Floor}
 	want, err := o.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want.Status.Floor != 0 || want.FloorShare != 0 {
+	if want.Status.Floor != 0 {
 		t.Errorf("a utility above zero was raised by %v", want.Status.Floor)
 	}
 	near(t, "bound", r.LogEvidence, want.LogEvidence, 1e-9)
