@@ -250,6 +250,39 @@ func TestFarRowsOfEveryKernel(t *testing.T) {
 	}
 }
 
+// Where there are more than two outcomes, too, and where kernels are mixed.
+func TestFarRowsOfOtherModels(t *testing.T) {
+	several := strings.Replace(strings.Replace(nearby(), ",good", ",fair", 1), ",good", ",fair", 1)
+	for _, c := range []struct {
+		text, kernel string
+		method       lossep.Method
+	}{
+		{several, "rbf(ard) + linear", lossep.EP},
+		{several, "linear*linear*linear*linear + constant", lossep.VI},
+		{several, "(linear + matern32)*linear + white", lossep.Laplace},
+		{nearby(), lossep.AutoKernel, lossep.EP},
+		{nearby(), lossep.AutoKernel, lossep.Corrected},
+	} {
+		o := lossep.Options{Data: data.Options{Target: "class"}, Kernel: c.kernel, Fixed: c.kernel != lossep.AutoKernel, Method: c.method, Seed: 1}
+		if c.kernel == lossep.AutoKernel {
+			o.Data.Positive = "bad"
+		}
+		m, err := lossep.Fit(context.Background(), table(t, c.text), o)
+		if err != nil {
+			t.Fatalf("%v: %v", c, err)
+		}
+		refused := 0
+		for _, z := range magnitudes() {
+			if everywhere(t, fmt.Sprint(c.kernel, ", ", c.method), m, z) {
+				refused++
+			}
+		}
+		if refused == 0 || refused == len(magnitudes()) {
+			t.Errorf("%v: %d are refused", c, refused)
+		}
+	}
+}
+
 // Beyond the farthest feature every kernel, likelihood and method refuses.
 func TestBeyondFarthest(t *testing.T) {
 	for i, a := range approaches() {

@@ -24,8 +24,16 @@ var fuzzModels = sync.OnceValue(func() (files [][]byte) {
 	if err := os.WriteFile(table, []byte(rows), 0o600); err != nil {
 		panic(err)
 	}
-	for _, flags := range fuzzFits[:6] {
-		if code, text := try(append([]string{"fit", table, "-o", model}, flags...)); code != 0 {
+	several := filepath.Join(dir, "several.csv")
+	if err := os.WriteFile(several, []byte(rows+"4,clerk,2\n6,smith,2\n"), 0o600); err != nil {
+		panic(err)
+	}
+	for k, flags := range append(fuzzFits[:6:6], []string{"--kernel", "rbf(ard) + linear", "--fixed", "--target", "class"}) {
+		input := table
+		if k == 6 {
+			input = several
+		}
+		if code, text := try(append([]string{"fit", input, "-o", model}, flags...)); code != 0 {
 			panic(text)
 		}
 		b, err := os.ReadFile(model)
@@ -54,6 +62,9 @@ func FuzzModelFileToPredictions(f *testing.F) {
 	f.Add([]byte{}, byte(4), `"prevalence":0.01`, `"prevalence":1e-320`, byte(2), uint16(1), 1e49)
 	f.Add([]byte{}, byte(5), "", "", byte(3), uint16(0), math.Inf(1))
 	f.Add([]byte{}, byte(5), "linear", "white", byte(7), uint16(1), -1e-300)
+	f.Add([]byte{}, byte(6), `"several":["0","1","2"]`, `"several":["0","1"]`, byte(1), uint16(0), 7.0)
+	f.Add([]byte{}, byte(6), "", "", byte(2), uint16(0), -1.0)
+	f.Add([]byte{}, byte(6), "", "", byte(3), uint16(1), 1e300)
 	f.Add(fuzzModels()[0], byte(0), "", "", byte(0), uint16(0), 0.0)
 	f.Fuzz(func(t *testing.T, raw []byte, base byte, old, new string, tensor byte, index uint16, value float64) {
 		if len(raw) > 1<<16 || len(new) > 2000 {
