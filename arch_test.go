@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"os/exec"
@@ -192,4 +194,72 @@ func TestMatrixProductsAreFast(t *testing.T) {
 			t.Errorf("%s calls %s; use level3", file, call)
 		}
 	}
+}
+
+// The files of the root package use only what stands in files before them, in the order
+// in which CONTRIBUTING.md lists them.
+func TestFilesOfTheRootPointDown(t *testing.T) {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## The files of the root package\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	place := make(map[string]int)
+	for k, m := range regexp.MustCompile("`(\\w+\\.go)`").FindAllStringSubmatch(section, -1) {
+		place[m[1]] = k + 1
+	}
+	if !found || len(place) == 0 {
+		t.Fatal("CONTRIBUTING.md does not say in which order they stand")
+	}
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, p := range packages(t) {
+		if p.ImportPath != "" {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			if place[name] == 0 {
+				t.Errorf("CONTRIBUTING.md does not list %s", name)
+			}
+			file, err := parser.ParseFile(fset, name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+	}
+	info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
+	root, err := (&types.Config{Importer: compiled(t, fset)}).Check(module, fset, files, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reported := make(map[[2]string]bool)
+	for name, object := range info.Uses {
+		function, _ := object.(*types.Func)
+		if object.Pkg() != root || object.Parent() != root.Scope() && function == nil {
+			continue // of another package, or a field, or local
+		}
+		from, to := fset.Position(name.Pos()).Filename, fset.Position(object.Pos()).Filename
+		if arrow := [2]string{from, to}; place[to] > place[from] && !reported[arrow] {
+			reported[arrow] = true
+			t.Errorf("%s uses %s of %s, which stands above it", from, object.Name(), to)
+		}
+	}
+}
+
+// compiled imports packages as the go command has compiled them.
+func compiled(t *testing.T, fset *token.FileSet) types.Importer {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", ".").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	paths := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) == 2 {
+			paths[words[0]] = words[1]
+		}
+	}
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(paths[path]) })
 }

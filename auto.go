@@ -18,60 +18,6 @@ import (
 	"github.com/lossep/lossep/kernel"
 )
 
-// AutoKernel is the kernel of Options that tries several, and mixes them by what they
-// predict out of fold.
-//
-// The evidence cannot tell how far a kernel with a parameter for each column fits the
-// rows by chance: on some tables one length scale for all columns predicts better
-// although its evidence is lower, on others it drowns in columns that say nothing. Rows
-// that a search has not seen can tell. So every candidate is fitted to all rows, and again
-// to four fifths of them several times over, from where the fit to all ended; and the
-// candidates are weighed by the probability that they give to the rows left out, as
-// Bayes' rule weighs models by their evidence. (Weights that make the mixture itself give
-// those rows the highest probability, stacking, were as good on most tables tried and
-// dearer on one; see docs/kernels.md.)
-//
-// What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
-const AutoKernel = "auto"
-
-// candidate is a kernel that AutoKernel tries.
-type candidate struct {
-	name      string
-	kernel    string
-	shrinkage float64 // of its length scales; see gp.Options
-}
-
-// candidates are those of AutoKernel, the simplest first: where rows are too few to
-// compare it stands alone.
-var candidates = []candidate{
-	{"one length scale", oneLengthScale, 0},
-	{"a length scale for each column", lengthScales, 0},
-	{"length scales of which few are short", lengthScales, 1},
-	{"linear", "linear + constant", 0},
-}
-
-const (
-	// A rough process about an offset that is not known. Of eight kernels with one length
-	// scale in ten-fold cross-validation of EP at fn=5, fp=1 on sonar, ionosphere, Pima and
-	// German credit it had the lowest summed cost, level with matern52 + constant; most
-	// differences are noise.
-	oneLengthScale = "matern32 + constant"
-	lengthScales   = "matern32(ard) + constant"
-)
-
-// Candidate is a kernel that was tried.
-type Candidate struct {
-	Name   string `json:"name"`
-	Kernel string `json:"kernel"` // with the hyperparameters found
-	// Weight is that of its posterior in the mixture; 0 if it is not part of it.
-	Weight float64 `json:"weight"`
-	// LogPredictive is the mean log probability of the outcomes of rows that were left out,
-	// 0 if none were, and LogEvidence that of all rows by EP.
-	LogPredictive float64 `json:"log_predictive"`
-	LogEvidence   float64 `json:"log_evidence"`
-	Search        *Search `json:"search,omitempty"`
-}
-
 const (
 	// comparisonFolds is in how many parts rows are divided, each to be left out once; of
 	// more than manyRows those of the first fewerFolds parts are enough to tell candidates

@@ -11,7 +11,9 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/pass"
 )
 
 // Calibrate is the model with expectation propagation calibrated to a specification
@@ -85,4 +87,33 @@ func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error
 		return nil, inputf("utility", "calibration needs the column %q of the training rows, and row %d has none; name another column", name, i+1)
 	}
 	return values, nil
+}
+
+// calibrateInduced is Calibrate for a model with inducing points.
+func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error) {
+	s := m.summary.Inducing
+	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
+	l := &Learned{
+		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
+		induced: &gp.Induced{
+			Process: m.inducing.process, Result: &pass.Result{Q: m.inducing.ep}, Sites: m.ep,
+			LogEvidence: m.summary.LogEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
+		},
+	}
+	return l.inducedModel(ctx, LossEP)
+}
+
+// calibrated is the mixture of the parts, each calibrated by itself.
+func (m *Model) calibrated(calibrate func(*Model) (*Model, error), p *Problem) (*Model, error) {
+	var parts []*Model
+	for _, part := range m.mixture.parts {
+		c, err := calibrate(part)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, c)
+	}
+	c := mixed(m.mixture.weights, parts, m.summary.Candidates)
+	c.summary.LeaveOneOut = c.leaveOneOut(p)
+	return c, nil
 }

@@ -15,20 +15,6 @@ import (
 	"github.com/lossep/lossep/normal"
 )
 
-// Prediction is what is known about one case.
-type Prediction struct {
-	// Mean and Variance are those of the latent value with two outcomes. More have a value
-	// each, and these are 0.
-	Mean, Variance float64
-	// Probabilities are those of the outcomes, of two the negative one first. Each is
-	// accurate by itself: what is far from certain cannot be had as one minus what is
-	// nearly so.
-	Probabilities []float64
-}
-
-// Probability is that of the positive outcome of two.
-func (p Prediction) Probability() float64 { return p.Probabilities[1] }
-
 // Decision is what to do in one case.
 type Decision struct {
 	// Choice is the action, by its number in the order of the specification, what each
@@ -181,16 +167,6 @@ func closeCalls(decisions []Decision, plain [][]float64) []int {
 		}
 	}
 	return rows
-}
-
-// rowsOf is the matrix of the given rows of x.
-func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
-	_, d := x.Dims()
-	part := mat.NewDense(len(rows), d, nil)
-	for k, i := range rows {
-		part.SetRow(k, x.RawRowView(i))
-	}
-	return part
 }
 
 // blockRows is how many rows of a stream are held at a time.

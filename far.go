@@ -7,12 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/internal/finite"
 )
-
-// Farthest is the largest feature that a model is asked about, or fitted to. Kernels
-// square and multiply their arguments, and numbers end at 1.8e308.
-const Farthest = 1e50
 
 // FarError says that a case has no prediction: its values are so far from those of the
 // training rows that what the kernel makes of them is no number.
@@ -65,32 +60,6 @@ func (m *Model) checkFeatures(x *mat.Dense) error {
 	return nil
 }
 
-// checkTraining does the same for training rows.
-func (p *Problem) checkTraining(t *data.Table) error {
-	row, number, beyond := beyondFarthest(p.inputs)
-	if !beyond {
-		return nil
-	}
-	at := t.Place(row)
-	at.ColumnName = p.coding.Name(number)
-	at.Msg = fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.inputs.At(row, number), Farthest)
-	at.Fix = "correct the value, leave the row out, or standardise the columns"
-	return at
-}
-
-// beyondFarthest finds the first feature that is.
-func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
-	n, _ := x.Dims()
-	for i := range n {
-		for k, z := range x.RawRowView(i) {
-			if !(math.Abs(z) <= Farthest) {
-				return i, k, true
-			}
-		}
-	}
-	return 0, 0, false
-}
-
 // far is the error of a row.
 func (m *Model) far(x *mat.Dense, row int) error {
 	e := &FarError{Row: row, Standardised: m.recipe.Standardize}
@@ -118,14 +87,4 @@ func (m *Model) known() *mat.Dense {
 		return m.inducing.process.Points()
 	}
 	return m.x
-}
-
-// isFinite tells whether a prediction is made of numbers.
-func (p Prediction) isFinite() bool {
-	for _, x := range p.Probabilities {
-		if !(x >= 0 && x <= 1) {
-			return false
-		}
-	}
-	return finite.All(p.Mean, p.Variance) && p.Variance >= 0
 }

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/tasks"
@@ -36,17 +35,6 @@ func versionOf(r *data.Recipe) string {
 		return severalVersion
 	}
 	return fileVersion
-}
-
-// header is the JSON under the metadata key "model".
-type header struct {
-	Recipe     *data.Recipe   `json:"recipe"`
-	Utility    *decision.Spec `json:"utility"`
-	Kernel     string         `json:"kernel"`
-	Likelihood Likelihood     `json:"likelihood"`
-	Method     Method         `json:"method"`
-	Summary    Summary        `json:"summary"`
-	Provenance Provenance     `json:"provenance"`
 }
 
 // Save writes the model to a file, all or nothing: on failure what was at the path
@@ -460,12 +448,41 @@ func readNatural(f *safetensors.File, name string, n int) (*gauss.Natural, error
 	return &gauss.Natural{H: h.Floats, P: mat.NewSymDense(n, p.Floats)}, nil
 }
 
-// checkNumbers refuses numbers beyond a magnitude, and what is no number.
-func checkNumbers(name string, numbers []float64, most float64) error {
-	for i, x := range numbers {
-		if !(math.Abs(x) <= most) {
-			return fmt.Errorf("number %d of %s is %v", i+1, name, x)
-		}
+// The file of a mixture has the sites of every part under names that begin with its
+// number, from 0, and the rest once.
+func partName(k int) string { return fmt.Sprintf("%d.", k) }
+
+func (m *Model) addMixture(f *safetensors.File) {
+	for k, part := range m.mixture.parts {
+		part.addSites(f, partName(k))
 	}
-	return nil
+}
+
+// readMixture reads the parts of a mixture, and returns how many tensors those were.
+func (m *Model) readMixture(f *safetensors.File) (tensors int, err error) {
+	var weights []float64
+	var parts []*Model
+	for _, c := range m.summary.Candidates {
+		if c.Weight == 0 {
+			continue
+		}
+		part := *m
+		part.summary.Candidates, part.summary.LogEvidence, part.summary.Search = nil, c.LogEvidence, c.Search
+		if part.kernel, err = kernel.ParseColumns(c.Kernel, columns(m.coding)); err != nil {
+			return 0, err
+		}
+		sites, err := part.readSites(f, partName(len(parts)))
+		if err != nil {
+			return 0, err
+		}
+		tensors += sites
+		if err := part.assemble(nil, nil); err != nil {
+			return 0, fmt.Errorf("its numbers make no posterior: %w", err)
+		}
+		weights, parts = append(weights, c.Weight), append(parts, &part)
+	}
+	whole := mixed(weights, parts, m.summary.Candidates)
+	whole.summary = m.summary
+	*m = *whole
+	return tensors, nil
 }

@@ -1,12 +1,12 @@
 package lossep
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/safetensors"
 )
@@ -129,40 +129,38 @@ func checkCalibration(h, p *safetensors.Tensor) error {
 	return nil
 }
 
-// errNoPredictions says that a posterior exists and is of no use.
-var errNoPredictions = errors.New("its predictions are no finite numbers; bring the kernel's parameters nearer to the scale of the data")
+// header is the JSON under the metadata key "model".
+type header struct {
+	Recipe     *data.Recipe   `json:"recipe"`
+	Utility    *decision.Spec `json:"utility"`
+	Kernel     string         `json:"kernel"`
+	Likelihood Likelihood     `json:"likelihood"`
+	Method     Method         `json:"method"`
+	Summary    Summary        `json:"summary"`
+	Provenance Provenance     `json:"provenance"`
+}
 
-// checkPredictions asks every opinion about some training rows: those with the largest
-// sites and a few others. A posterior that can be factored and no more, of a kernel or
-// sites beyond what float64 can hold, gives numbers that are none.
-func (m *Model) checkPredictions() error {
-	n, _ := m.known().Dims()
-	rows := []int{0, n / 3, n / 2, n - 1}
-	for _, size := range []func(gauss.Scalar) float64{
-		func(s gauss.Scalar) float64 { return math.Abs(s.Tau) },
-		func(s gauss.Scalar) float64 { return math.Abs(s.Nu) },
-	} {
-		for _, sites := range [][]gauss.Scalar{m.ep, m.sites} {
-			if m.inducing != nil {
-				break // the sites are those of other inputs
-			}
-			largest := 0
-			for i, s := range sites {
-				if size(s) > size(sites[largest]) {
-					largest = i
-				}
-			}
-			rows = append(rows, largest/viewsOf(m.recipe))
+// checkNumbers refuses numbers beyond a magnitude, and what is no number.
+func checkNumbers(name string, numbers []float64, most float64) error {
+	for i, x := range numbers {
+		if !(math.Abs(x) <= most) {
+			return fmt.Errorf("number %d of %s is %v", i+1, name, x)
 		}
 	}
-	slices.Sort(rows)
-	x := rowsOf(m.known(), slices.Compact(rows))
-	for k := range m.opinions {
-		for _, p := range m.opinions[k].predict(m, x) {
-			if !p.isFinite() {
-				return fmt.Errorf("the opinion of %s: %w", m.opinions[k].method, errNoPredictions)
-			}
+	return nil
+}
+
+// checkOutcomes refuses labels that are not the outcomes that the recipe counts.
+func checkOutcomes(t *data.Target, labels []int) error {
+	counts := make([]int, len(t.Several))
+	for i, y := range labels {
+		if y < 0 || y >= len(counts) {
+			return fmt.Errorf("label %d is %d and no outcome", i+1, y)
 		}
+		counts[y]++
+	}
+	if !slices.Equal(counts, t.SeveralRows) {
+		return fmt.Errorf("%v of its labels have each of the outcomes, its recipe says %v", counts, t.SeveralRows)
 	}
 	return nil
 }

@@ -4,27 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
-	"github.com/lossep/lossep/kernel"
 )
-
-// Fit fits a model to a table of past cases.
-//
-// Errors are those of Prepare, the context's, and *infer.ImproperError where no
-// approximation exists. A run that did not converge is a Model whose Summary says so.
-func Fit(ctx context.Context, t *data.Table, o Options) (*Model, error) {
-	p, err := PrepareSettled(ctx, t, o)
-	if err != nil {
-		return nil, err
-	}
-	return p.Fit(ctx)
-}
 
 // Fit finds the kernel and applies the method of the Options.
 func (p *Problem) Fit(ctx context.Context) (*Model, error) {
@@ -33,25 +18,6 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	return l.Model(ctx, p.opt.Method)
-}
-
-// Learned is a problem with its kernel found. All methods can be applied to it, so
-// that they differ in nothing else.
-type Learned struct {
-	problem *Problem
-	induced *gp.Induced // set with inducing points, and then the next three are not
-	process *gp.Process
-	model   *infer.Model
-	ep      *infer.Result
-	search  *Search // nil if the kernel was fixed
-
-	second []opinion // EP and its corrections, if they were made already
-	doubts []string  // about EP, from which other methods start
-
-	// A mixture has parts with weights, and then nothing of the above but the problem.
-	parts      []*Learned
-	weights    []float64
-	candidates []Candidate // that were tried, nil if the kernel was given
 }
 
 // Learn finds the hyperparameters that maximise EP's evidence, or keeps them if they
@@ -83,28 +49,6 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	return l, nil
 }
 
-// doubtsOf are the notes on a run of EP for those who use it.
-func doubtsOf(s infer.Status) []string {
-	if s.Converged {
-		return nil
-	}
-	return []string{doubtOfEP(s.String())}
-}
-
-func doubtOfEP(status string) string { return "EP, whose evidence is reported: " + status }
-
-// searchOptions are those of the search for hyperparameters.
-func (p *Problem) searchOptions() gp.Options {
-	o := gp.Options{Restarts: p.opt.Restarts, Seed: p.opt.Seed}
-	if strings.Contains(p.opt.Kernel, "=") {
-		o.Start = p.Kernel.Params(nil)
-	}
-	o.Progress = func(e gp.Evaluation) {
-		p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
-	}
-	return o
-}
-
 // optimise searches for the hyperparameters.
 func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned, error) {
 	fit, err := gp.Optimise(ctx, p.Kernel, p.inputs, terms, p.searchOptions())
@@ -112,48 +56,6 @@ func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned
 		return nil, err
 	}
 	return p.learned(fit, terms), nil
-}
-
-// learned is what a search found.
-func (p *Problem) learned(fit *gp.Fit, terms []factor.Factor) *Learned {
-	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
-	return &Learned{
-		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms},
-		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
-	}
-}
-
-// newSearch is how a search ended.
-func newSearch(evaluations int, stop gp.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
-	s := &Search{Evaluations: evaluations, Stationary: stop == gp.Stationary, Stop: stop.String(), LogPrior: logPrior}
-	for i, name := range k.ParamNames() {
-		if atBound[i] {
-			s.AtBound = append(s.AtBound, name)
-		}
-	}
-	return s
-}
-
-// options are those of all methods: all sites at once, in matrix products.
-func (p *Problem) options() infer.Options {
-	return infer.Options{Schedule: infer.Parallel, Seed: p.opt.Seed}
-}
-
-func (p *Problem) tell(stage string, step int, logEvidence float64) {
-	if p.opt.Progress != nil {
-		p.opt.Progress(Progress{Stage: stage, Step: step, LogEvidence: logEvidence})
-	}
-}
-
-// Kernel is the kernel found, of a mixture that with the largest weight.
-func (l *Learned) Kernel() kernel.Kernel {
-	if l.parts != nil {
-		return l.parts[heaviest(l.weights)].Kernel()
-	}
-	if l.induced != nil {
-		return l.induced.Process.Kernel()
-	}
-	return l.process.Kernel()
 }
 
 // Model applies a method. The result does not depend on which methods were applied
@@ -223,9 +125,6 @@ func (l *Learned) infer(ctx context.Context, d infer.Method) (*infer.Result, err
 	return d.Fit(ctx, m, o)
 }
 
-// isEP tells whether the sites of a method are those of EP.
-func isEP(d infer.Method) bool { return d.Name == string(EP) || d.Refines() }
-
 // withUtility is the model with the utility as one more factor. The points that stand
 // for p(x) are new cases with the inputs of training rows.
 func (l *Learned) withUtility() (*infer.Model, error) {
@@ -241,4 +140,19 @@ func (l *Learned) withUtility() (*infer.Model, error) {
 	m := *l.model
 	m.Utility, m.Points = u, l.process.At(rowsOf(p.inputs, rows))
 	return &m, nil
+}
+
+// mixtureModel applies a method to every part.
+func (l *Learned) mixtureModel(ctx context.Context, method Method) (*Model, error) {
+	var parts []*Model
+	for _, part := range l.parts {
+		m, err := part.Model(ctx, method)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, m)
+	}
+	m := mixed(l.weights, parts, l.candidates)
+	m.summary.LeaveOneOut = m.leaveOneOut(l.problem)
+	return m, nil
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
@@ -17,102 +14,6 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 )
-
-// What Options.Inducing may be beside a number of points.
-const (
-	// AutoInducing stands for the full process up to FullRows training rows, and beyond for
-	// as many inducing points as it takes.
-	AutoInducing = 0
-	// NoInducing stands for the full process.
-	NoInducing = -1
-)
-
-// FullRows is the number of training rows up to which AutoInducing stands for the full
-// process. There it takes a minute at most to find a kernel, and the time grows with the
-// cube of the rows.
-const FullRows = 2000
-
-// leastPower is the smallest power of expectation propagation. The evidence is sums of
-// logarithms near zero divided by the power, so that they are wrong by 1e-16 over it.
-const leastPower = 1e-4
-
-// ManyRowsKernel is what Options without a kernel stand for with inducing points: that of
-// fewer rows, with a length scale for each column of the table, which thousands of rows
-// settle without harm. On 30,000 rows of Give Me Some Credit the log loss of other rows was
-// lower with it for every number of points (0.1755 against 0.1757 at 200, 0.1764 against
-// 0.1771 at 50), on 20,000 US flights too (0.4827 against 0.4842 at 100).
-const ManyRowsKernel = "matern32(ard) + constant"
-
-// Inducing is how a process was seen from fewer points than there are training rows.
-type Inducing struct {
-	Points int `json:"points"`
-	// Share is the part of the variance of the training rows that the points leave.
-	Share float64 `json:"share_left"`
-	// Lost is about how far the bound is below what more points could make it, in nats per
-	// row.
-	Lost float64 `json:"lost_per_row"`
-	// Bound is a lower bound on the log evidence of the process without inducing points,
-	// of which Summary.LogEvidence is an approximation that may be above it.
-	Bound float64 `json:"bound"`
-	// Power is that of power expectation propagation; 1 is EP itself.
-	Power float64 `json:"power"`
-}
-
-// inducing is the state of a model with inducing points.
-type inducing struct {
-	process *gp.Inducing
-	ep, own *gauss.Gaussian // of EP and of the method, which may be EP
-}
-
-// latent is a process that can be looked at anywhere.
-type latent interface {
-	At(x *mat.Dense) *gauss.Views
-}
-
-// Induces tells whether so many training rows are seen from inducing points.
-func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && rows > FullRows
-}
-
-// byPasses tells whether the method can be had by passes over rows that are seen from
-// inducing points.
-func (m Method) byPasses() bool { return m.row(0).ByPasses }
-
-// Methods are those that can be applied to so many training rows.
-func (o Options) Methods(rows int) []Method {
-	all := Methods()
-	if o.Induces(rows) {
-		all = slices.DeleteFunc(all, func(m Method) bool { return !m.byPasses() })
-	}
-	return all
-}
-
-// DefaultMethod is what no Method stands for with so many training rows.
-func (o Options) DefaultMethod(rows int) Method {
-	if o.Induces(rows) {
-		return EP
-	}
-	return DefaultMethod(rows)
-}
-
-// DefaultKernel is what no Kernel stands for with so many training rows.
-func (o Options) DefaultKernel(rows int) string {
-	switch {
-	case o.Fixed:
-		return oneLengthScale // there is nothing to choose by
-	case o.Induces(rows):
-		return ManyRowsKernel
-	}
-	return DefaultKernel
-}
-
-// Inducing is the number of inducing points, 0 for the full process.
-func (l *Learned) Inducing() int {
-	if l.induced == nil {
-		return 0
-	}
-	return l.induced.Process.Dim()
-}
 
 // terms are the terms of labels, without a place in memory for each.
 type terms struct {
@@ -215,10 +116,6 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	return m, err
 }
 
-// keepsRows tells whether a model of so many rows keeps them, so that it can be calibrated
-// to other costs later. They take at most 64 MB.
-func keepsRows(rows, features int) bool { return rows*(features+3)*8 <= 64<<20 }
-
 // foundByPasses is what a method found: its Gaussian, and the sites of the rows.
 type foundByPasses struct {
 	Q           *gauss.Gaussian
@@ -299,41 +196,6 @@ func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundBy
 	return tally.result(), nil
 }
 
-// assembleInduced makes the opinions of a model with inducing points.
-func (m *Model) assembleInduced() error {
-	s := m.inducing
-	m.process = s.process
-	opinionOf := func(method Method, q *gauss.Gaussian) opinion {
-		o := opinion{method: method, q: q, posterior: infer.Gaussian{Gaussian: q}}
-		if p, ok := s.process.Predictor(q); ok {
-			o.predictor = p
-		}
-		return o
-	}
-	m.opinions = []opinion{opinionOf(m.method, s.own)}
-	if m.method != EP {
-		m.opinions = append(m.opinions, opinionOf(EP, s.ep))
-	}
-	return m.checkPredictions()
-}
-
-// calibrateInduced is Calibrate for a model with inducing points.
-func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error) {
-	s := m.summary.Inducing
-	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
-	l := &Learned{
-		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
-		induced: &gp.Induced{
-			Process: m.inducing.process, Result: &pass.Result{Q: m.inducing.ep}, Sites: m.ep,
-			LogEvidence: m.summary.LogEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
-		},
-	}
-	return l.inducedModel(ctx, LossEP)
-}
-
-// calibrationMemory is what views may take up while a model is calibrated.
-const calibrationMemory = 256 << 20
-
 // inducingLines say what the points leave open.
 func (m *Model) inducingLines() []string {
 	s := m.summary.Inducing
@@ -348,13 +210,4 @@ func (m *Model) inducingLines() []string {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
 	}
 	return lines
-}
-
-// check refuses what no fit could have found.
-func (s *Inducing) check(rows int) error {
-	if s.Points < 1 || s.Points > rows || !(s.Share >= 0 && s.Share <= 1+1e-9) || !(s.Lost >= 0) || math.IsNaN(s.Bound) || !(s.Power >= leastPower && s.Power <= 1) {
-		return fmt.Errorf("its summary has %d inducing points for %d rows, a share left of %v, a loss of %v, a bound of %v and a power of %v",
-			s.Points, rows, s.Share, s.Lost, s.Bound, s.Power)
-	}
-	return nil
 }

@@ -26,3 +26,21 @@
 // (what actions are worth), data (rows of text as numbers) and reactor (the paper's
 // one-dimensional decision).
 package lossep
+
+import (
+	"context"
+
+	"github.com/lossep/lossep/data"
+)
+
+// Fit fits a model to a table of past cases.
+//
+// Errors are those of Prepare, the context's, and *infer.ImproperError where no
+// approximation exists. A run that did not converge is a Model whose Summary says so.
+func Fit(ctx context.Context, t *data.Table, o Options) (*Model, error) {
+	p, err := PrepareSettled(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.Fit(ctx)
+}

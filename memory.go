@@ -1,11 +1,5 @@
 package lossep
 
-import "math"
-
-// DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
-// take, unless told otherwise.
-const DefaultMaxMemory = 2_000_000_000
-
 // What fits and models take is matrices of n×n numbers for n training rows, and little
 // besides. How many is measured, for fits in the table of methods, in a process that is
 // told to collect its garbage before it grows beyond what it needs
@@ -14,11 +8,6 @@ const (
 	loadMatrices = 8 // while a model is read
 	keptMatrices = 4 // and afterwards
 )
-
-func matrixBytes(rows int) float64 { return 8 * math.Pow(float64(rows), 2) }
-
-// FitBytes is about what a fit by the method takes, in bytes of memory.
-func (m Method) FitBytes(rows int) float64 { return float64(m.row(rows).Matrices) * matrixBytes(rows) }
 
 // loadBytes is what it takes to read a model.
 func loadBytes(rows, features int) float64 {
@@ -62,25 +51,9 @@ func (s *Inducing) loadBytes(rows, features int) float64 {
 	return loadBytes(s.Points, features) + 3*s.rowBytes(rows, features)
 }
 
-// roomBytes is what views of so many rows from inducing points may take up: half of what
-// is allowed, less what the rows and their sites take.
-func (o *Options) roomBytes(rows, features int) int64 {
-	return max(0, o.MaxMemory/2-int64(rows)*int64(8*features+sitesOfRow))
-}
+// keepsRows tells whether a model of so many rows keeps them, so that it can be calibrated
+// to other costs later. They take at most 64 MB.
+func keepsRows(rows, features int) bool { return rows*(features+3)*8 <= 64<<20 }
 
-// sitesOfRow is what a row takes beside its features: its sites, old and new, and its
-// label.
-const sitesOfRow = 40
-
-// affordable refuses a fit that would take more memory than it may.
-func (o *Options) affordable(name string, rows int) error {
-	if o.Induces(rows) {
-		return nil
-	}
-	need := o.Method.FitBytes(rows)
-	if need <= float64(o.MaxMemory) {
-		return nil
-	}
-	return inputf("max memory", "%s has %d rows, and a fit by %s takes about %.2g GB of memory for them, more than %.2g GB: give a sample of the rows, or allow more memory",
-		name, rows, o.Method, need/1e9, float64(o.MaxMemory)/1e9)
-}
+// calibrationMemory is what views may take up while a model is calibrated.
+const calibrationMemory = 256 << 20

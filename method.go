@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -97,3 +98,12 @@ func (m Method) Plain() Method {
 	}
 	return ""
 }
+
+// byPasses tells whether the method can be had by passes over rows that are seen from
+// inducing points.
+func (m Method) byPasses() bool { return m.row(0).ByPasses }
+
+// FitBytes is about what a fit by the method takes, in bytes of memory.
+func (m Method) FitBytes(rows int) float64 { return float64(m.row(rows).Matrices) * matrixBytes(rows) }
+
+func matrixBytes(rows int) float64 { return 8 * math.Pow(float64(rows), 2) }

@@ -1,8 +1,6 @@
 package lossep
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
@@ -10,6 +8,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -66,73 +65,104 @@ func (m *Model) Summary() Summary { return m.summary }
 // Provenance is where the model comes from.
 func (m *Model) Provenance() Provenance { return m.provenance }
 
-// assemble makes the posteriors. The process may be nil, as it is after loading, and so
-// may the second opinions.
-func (m *Model) assemble(process *gp.Process, second []opinion) error {
-	if process == nil {
-		var err error
-		if process, err = m.newProcess(); err != nil {
-			return err
-		}
-	}
-	m.process, m.full = process, process
-	if second == nil {
-		var err error
-		if second, err = m.expectationPropagation(); err != nil {
-			return fmt.Errorf("the sites of EP: %w", err)
-		}
-	}
-	switch m.method {
-	case EP:
-		m.opinions = second
-	case Corrected:
-		m.opinions = []opinion{second[1], second[0]}
-	default:
-		q, err := m.gaussian(m.sites, m.calibration)
-		if err != nil {
-			return fmt.Errorf("the sites of %s: %w", m.method, err)
-		}
-		own := m.newOpinion(m.method, q, m.sites, m.calibration)
-		m.opinions = append([]opinion{own}, second...)
-	}
-	return m.checkPredictions()
+// inducing is the state of a model with inducing points.
+type inducing struct {
+	process *gp.Inducing
+	ep, own *gauss.Gaussian // of EP and of the method, which may be EP
 }
 
-// expectationPropagation is the opinions of EP and of its corrections.
-func (m *Model) expectationPropagation() ([]opinion, error) {
-	q, err := m.gaussian(m.ep, nil)
-	if err != nil {
-		return nil, err
-	}
-	own := m.newOpinion(EP, q, m.ep, nil)
-	if several(m.recipe) {
-		return []opinion{own}, nil
-	}
-	terms := &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)}
-	corrected := Corrected.row(len(m.labels)).Refine(terms, &infer.Result{Q: q, Sites: infer.Sites{Terms: m.ep}})
-	return []opinion{own, {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
+// latent is a process that can be looked at anywhere.
+type latent interface {
+	At(x *mat.Dense) *gauss.Views
 }
 
-// second is the opinions of EP and of its corrections, in this order.
-func (m *Model) second() []opinion {
-	switch m.method {
-	case EP:
-		return m.opinions
-	case Corrected:
-		return []opinion{m.opinions[1], m.opinions[0]}
-	}
-	return m.opinions[1:]
+// mixture is the state of a model whose posterior is that of several, each with a weight.
+// All of them have the rows, the method and everything else in common but the kernel.
+type mixture struct {
+	weights []float64 // adding up to one
+	parts   []*Model
 }
 
-// gaussian is the prior times the sites: h = Aᵀν and Λ = I + AᵀTA, plus what
-// calibration adds.
-func (m *Model) gaussian(sites []gauss.Scalar, calibration *gauss.Natural) (*gauss.Gaussian, error) {
-	n := gauss.NewNatural(m.full.Views().Dim())
-	n.SetStandard()
-	n.TimesScalars(m.full.Views(), sites, new(gauss.Workspace))
-	if calibration != nil {
-		n.Times(calibration, 1)
+// opinion is a posterior that can be asked.
+type opinion struct {
+	method    Method
+	q         *gauss.Gaussian // before any correction
+	posterior infer.Posterior
+	// predictor gives the moments of a posterior that is nothing but q, where that can
+	// be had in less time; otherwise it is nil.
+	predictor *gp.Predictor
+	// parts make up a mixture, which has none of the above but the method.
+	parts []mixedPart
+	// outcomes does the same for more than two outcomes.
+	outcomes *gp.OutcomesPredictor
+}
+
+// Prediction is what is known about one case.
+type Prediction struct {
+	// Mean and Variance are those of the latent value with two outcomes. More have a value
+	// each, and these are 0.
+	Mean, Variance float64
+	// Probabilities are those of the outcomes, of two the negative one first. Each is
+	// accurate by itself: what is far from certain cannot be had as one minus what is
+	// nearly so.
+	Probabilities []float64
+}
+
+// Probability is that of the positive outcome of two.
+func (p Prediction) Probability() float64 { return p.Probabilities[1] }
+
+// rowsOf is the matrix of the given rows of x.
+func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	part := mat.NewDense(len(rows), d, nil)
+	for k, i := range rows {
+		part.SetRow(k, x.RawRowView(i))
 	}
-	q := gauss.NewGaussian(n.Dim())
-	return q, q.Exchange(n)
+	return part
+}
+
+// isFinite tells whether a prediction is made of numbers.
+func (p Prediction) isFinite() bool {
+	for _, x := range p.Probabilities {
+		if !(x >= 0 && x <= 1) {
+			return false
+		}
+	}
+	return finite.All(p.Mean, p.Variance) && p.Variance >= 0
+}
+
+// mixedPart is what one model of a mixture says.
+type mixedPart struct {
+	weight  float64
+	model   *Model
+	opinion *opinion
+}
+
+// heaviest is the number of the largest weight.
+func heaviest(weights []float64) int {
+	best := 0
+	for k, w := range weights {
+		if w > weights[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// Component is a kernel of a mixture.
+type Component struct {
+	Weight float64
+	Kernel kernel.Kernel
+}
+
+// Components are the kernels of the model with their weights: one, unless they are mixed.
+func (m *Model) Components() []Component {
+	if m.mixture == nil {
+		return []Component{{1, m.kernel}}
+	}
+	var all []Component
+	for k, part := range m.mixture.parts {
+		all = append(all, Component{m.mixture.weights[k], part.kernel})
+	}
+	return all
 }

@@ -7,25 +7,11 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/orthant"
 )
-
-// opinion is a posterior that can be asked.
-type opinion struct {
-	method    Method
-	q         *gauss.Gaussian // before any correction
-	posterior infer.Posterior
-	// predictor gives the moments of a posterior that is nothing but q, where that can
-	// be had in less time; otherwise it is nil.
-	predictor *gp.Predictor
-	// parts make up a mixture, which has none of the above but the method.
-	parts []mixedPart
-	// outcomes does the same for more than two outcomes.
-	outcomes *gp.OutcomesPredictor
-}
 
 // newOpinion is that of a Gaussian, which the sites make unless calibration adds to them.
 func (m *Model) newOpinion(method Method, q *gauss.Gaussian, sites []gauss.Scalar, calibration *gauss.Natural) opinion {
@@ -140,4 +126,78 @@ func (o *opinion) unshiftedProbabilities(m *Model, x *mat.Dense) [][]float64 {
 		m.likelihood.outcome().Pair(o.posterior, m.process.At(rowsOf(x, []int{i})), out[i])
 	})
 	return out
+}
+
+// predictSeveral is predict for more than two outcomes.
+func (o *opinion) predictSeveral(m *Model, x *mat.Dense) []Prediction {
+	n, _ := x.Dims()
+	number := len(m.recipe.Target.Several)
+	out, numbers := make([]Prediction, n), make([]float64, n*number)
+	ask := func(i int, mean []float64, cov *mat.SymDense) {
+		p := numbers[i*number : (i+1)*number : (i+1)*number]
+		contest(p, mean, cov)
+		out[i] = Prediction{Probabilities: p}
+	}
+	if o.outcomes != nil {
+		o.outcomes.Moments(x, ask)
+		return out
+	}
+	tasks.For(n, func(i int) {
+		mean, cov := m.full.OutcomesAt(o.q, x.RawRowView(i))
+		ask(i, mean, cov)
+	})
+	return out
+}
+
+// mix is the moments and probabilities of the mixture: its density of the latent value is
+// the weighted sum of those of its parts.
+func mix(parts []mixedPart, x *mat.Dense) []Prediction {
+	n, _ := x.Dims()
+	out, pairs, sofar := make([]Prediction, n), newPairs(n), 0.0
+	for _, part := range parts {
+		share := part.weight / (sofar + part.weight)
+		for i, p := range part.opinion.unshifted(part.model, x) {
+			o := &out[i]
+			// The moments so far, about the mean so far, so that nothing large is subtracted.
+			step := p.Mean - o.Mean
+			o.Mean += share * step
+			o.Variance += share * (p.Variance - o.Variance + (1-share)*step*step)
+			pairs[i][0] += part.weight * p.Probabilities[0]
+			pairs[i][1] += part.weight * p.Probabilities[1]
+		}
+		sofar += part.weight
+	}
+	for i := range out {
+		out[i].Probabilities = pairs[i]
+	}
+	return out
+}
+
+// mixPairs is the probabilities of mix alone.
+func mixPairs(parts []mixedPart, x *mat.Dense) [][]float64 {
+	n, _ := x.Dims()
+	out := newPairs(n)
+	for _, part := range parts {
+		for i, p := range part.opinion.unshiftedProbabilities(part.model, x) {
+			out[i][0] += part.weight * p[0]
+			out[i][1] += part.weight * p[1]
+		}
+	}
+	return out
+}
+
+// contest writes how probable each of the outcomes is where their functions have this mean
+// and covariance; NaN if that is no distribution. The covariance gets the noise of the
+// outcomes.
+func contest(p, mean []float64, cov *mat.SymDense) {
+	for c := range p {
+		cov.SetSym(c, c, 1+cov.At(c, c))
+		p[c] = math.NaN()
+	}
+	if finite.All(mean...) {
+		orthant.NewLargest(len(p)).Probabilities(p, mean, cov)
+	}
+	for c, x := range p {
+		p[c] = min(1, max(0, x)) // rounding; NaN stays
+	}
 }

@@ -1,8 +1,6 @@
 package lossep
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/lossep/lossep/data"
@@ -101,38 +99,4 @@ func (p *Problem) forPopulation(t decision.Table) decision.Table {
 		scaled[a][1] *= yes
 	}
 	return scaled
-}
-
-// readWeights reads how much the rows of a table count by a recipe that knows which
-// column says so.
-func (p *Problem) readWeights(t *data.Table) error {
-	for _, c := range p.Recipe.Columns {
-		if c.Kind == data.Weights {
-			var err error
-			p.Weights, err = t.Weights(c.Name)
-			return err
-		}
-	}
-	return nil
-}
-
-// checkWeights refuses weights that no fit can use.
-func checkWeights(weights []float64, rows int) error {
-	if weights == nil {
-		return nil
-	}
-	if len(weights) != rows {
-		return fmt.Errorf("%d weights of %d rows", len(weights), rows)
-	}
-	sum := 0.0
-	for _, w := range weights {
-		if !(w >= 0) || w > 1e9 {
-			return fmt.Errorf("a weight of %v", w)
-		}
-		sum += w
-	}
-	if sum == 0 || math.IsInf(sum, 0) {
-		return fmt.Errorf("weights that add up to %v", sum)
-	}
-	return nil
 }

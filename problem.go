@@ -3,82 +3,15 @@ package lossep
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 )
-
-const (
-	// DefaultKernel is what Options without a kernel stand for.
-	DefaultKernel = AutoKernel
-	// DefaultMaxRows is the number of training rows beyond which a fit of the full process
-	// is refused unless Options allow more: memory grows with its square, time with its
-	// cube.
-	DefaultMaxRows = 5000
-)
-
-// Options say what to fit.
-type Options struct {
-	// Data says how rows become numbers.
-	Data data.Options
-	// DecideCodes has the evidence decide whether columns of few different whole numbers are
-	// codes for categories or quantities, which Prepare takes them for; see Codes.
-	DecideCodes bool
-	// Recipe, if set, takes the place of one learned from the rows by Data: in
-	// cross-validation all folds have to have the same features.
-	Recipe *data.Recipe
-	// Utility is what actions are worth, or cost; nil stands for decision.EqualMistakes.
-	// It is not changed.
-	Utility *decision.Spec
-
-	Method     Method // empty stands for DefaultMethod of the number of rows
-	Likelihood Likelihood
-
-	// Kernel is in the language of package kernel, or AutoKernel; empty stands for
-	// Options.DefaultKernel of the number of rows. The search for hyperparameters
-	// starts from those it gives, or from the scale of the data if it gives none.
-	Kernel string
-	// Fixed keeps the hyperparameters that Kernel gives.
-	Fixed bool
-	// Restarts is how many more searches for hyperparameters start elsewhere, at
-	// random.
-	Restarts int
-	// Seed decides everything random: the same seed gives the same model.
-	Seed uint64
-	// Inducing is the number of inducing points from which the process is seen where rows
-	// are many; AutoInducing and NoInducing are the other choices.
-	Inducing int
-	// Power is that of power expectation propagation, for comparison: above 0 and at most
-	// 1, which is EP and which 0 stands for. It needs inducing points.
-	Power float64
-	// Checkpoints, if set, keep where a fit with inducing points has come to.
-	Checkpoints Checkpoints
-	// MaxRows is the largest number of training rows; 0 stands for no limit with inducing
-	// points, and for DefaultMaxRows without.
-	MaxRows int
-	// MaxMemory is the most bytes of memory that the fit may take; 0 stands for
-	// DefaultMaxMemory. With inducing points what the rows leave of half of it is for
-	// views of them, and views that do not fit are made again in every pass.
-	MaxMemory int64
-	// Progress, if set, is called from time to time during a fit.
-	Progress func(Progress)
-}
-
-// Progress is how far a fit has come.
-type Progress struct {
-	Stage       string  // what is being done
-	Step        int     // of that stage, from 1
-	Steps       int     // the most that the stage will have; 0 where that is not known
-	Pass        int     // over the rows, of that step; 0 where rows are not gone over in passes
-	Residual    float64 // how far the pass has moved the posterior, in its standard deviations
-	LogEvidence float64 // of the kernel tried last in a search for one, with the prior where there are no passes
-}
 
 // Problem is what is to be fitted: training rows as numbers, and what actions are
 // worth for each of them. Prepare makes it without fitting anything, so that it can be
@@ -201,63 +134,6 @@ func (p *Problem) KernelText() string {
 // Training are the training rows as the kernel takes them.
 func (p *Problem) Training() *mat.Dense { return p.inputs }
 
-// complete fills in defaults and checks what does not need the data.
-func (o Options) complete(rows int) (Options, error) {
-	if o.Method == "" {
-		o.Method = o.DefaultMethod(rows)
-	}
-	if err := o.Method.check(); err != nil {
-		return o, err
-	}
-	if o.Kernel == "" {
-		o.Kernel = o.DefaultKernel(rows)
-	}
-	if o.MaxMemory == 0 {
-		o.MaxMemory = DefaultMaxMemory
-	}
-	o.Likelihood = o.Likelihood.withDefaults()
-	switch {
-	case o.Kernel == AutoKernel && o.Fixed:
-		return o, inputf("fixed", "%s stands for kernels that are searched for; give the kernel to be kept", AutoKernel)
-	case o.Restarts < 0:
-		return o, inputf("restarts", "%d is below 0", o.Restarts)
-	case o.MaxMemory < 0:
-		return o, inputf("max memory", "%d is below 0", o.MaxMemory)
-	case o.Inducing < NoInducing:
-		return o, inputf("inducing", "%d is no number of points", o.Inducing)
-	case o.Inducing > rows:
-		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
-	case !(o.Power >= 0 && o.Power <= 1):
-		return o, inputf("power", "%v is not between 0 and 1", o.Power)
-	case o.power() < leastPower:
-		return o, inputf("power", "%v is below %v, where rounding is all that is left of the evidence; variational inference, the method %s, is the limit", o.Power, leastPower, VI)
-	case o.Induces(rows) && !o.Method.byPasses():
-		return o, inputf("method", "%s needs every training row for each decision, and %d are seen from inducing points; choose one of %s, or no inducing points", o.Method, rows, names(o.Methods(rows)))
-	case o.power() != 1 && !o.Induces(rows):
-		return o, inputf("power", "powers are for inducing points; give their number")
-	}
-	return o, o.Likelihood.check()
-}
-
-// power is the power in force.
-func (o Options) power() float64 {
-	if o.Power == 0 {
-		return 1
-	}
-	return o.Power
-}
-
-// rowLimit is the most training rows of a fit with so many.
-func (o Options) rowLimit(rows int) int {
-	switch {
-	case o.MaxRows > 0:
-		return o.MaxRows
-	case o.Induces(rows):
-		return math.MaxInt
-	}
-	return DefaultMaxRows
-}
-
 // encode applies a recipe that is given.
 func encode(r *data.Recipe, t *data.Table) (*mat.Dense, []int, error) {
 	x, _, err := r.ApplyCompact(t)
@@ -296,34 +172,71 @@ func (p *Problem) Len() int { return len(p.Labels) }
 // Stakes is what is at stake in training row i.
 func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes)] }
 
-// points are the training rows that stand for p(x) in a calibrated method, and their
-// utility tables: one each, or one for all.
-func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
-	rows = sample(p.Len(), maxPoints, p.opt.Seed)
-	used := rows
-	if len(p.stakes) == 1 {
-		used = rows[:1]
+// checkTraining does the same for training rows.
+func (p *Problem) checkTraining(t *data.Table) error {
+	row, number, beyond := beyondFarthest(p.inputs)
+	if !beyond {
+		return nil
 	}
-	for _, i := range used {
-		t, err := p.Stakes(i).Utilities(p.zero)
-		if err != nil {
-			return nil, nil, &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", i+1, err), Err: err}
-		}
-		tables = append(tables, p.forPopulation(t))
-	}
-	return rows, tables, nil
+	at := t.Place(row)
+	at.ColumnName = p.coding.Name(number)
+	at.Msg = fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.inputs.At(row, number), Farthest)
+	at.Fix = "correct the value, leave the row out, or standardise the columns"
+	return at
 }
 
-// maxPoints is the most training rows that stand for p(x): a sweep of a calibrated
-// method takes time in proportion to their number.
-const maxPoints = 1000
-
-// sample is up to most of the numbers below n, in order, chosen by the seed.
-func sample(n, most int, seed uint64) []int {
-	if n <= most {
-		most = n
+// beyondFarthest finds the first feature that is.
+func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
+	n, _ := x.Dims()
+	for i := range n {
+		for k, z := range x.RawRowView(i) {
+			if !(math.Abs(z) <= Farthest) {
+				return i, k, true
+			}
+		}
 	}
-	rows := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:most]
-	slices.Sort(rows)
-	return rows
+	return 0, 0, false
+}
+
+// Farthest is the largest feature that a model is asked about, or fitted to. Kernels
+// square and multiply their arguments, and numbers end at 1.8e308.
+const Farthest = 1e50
+
+// readWeights reads how much the rows of a table count by a recipe that knows which
+// column says so.
+func (p *Problem) readWeights(t *data.Table) error {
+	for _, c := range p.Recipe.Columns {
+		if c.Kind == data.Weights {
+			var err error
+			p.Weights, err = t.Weights(c.Name)
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWeights refuses weights that no fit can use.
+func checkWeights(weights []float64, rows int) error {
+	if weights == nil {
+		return nil
+	}
+	if len(weights) != rows {
+		return fmt.Errorf("%d weights of %d rows", len(weights), rows)
+	}
+	sum := 0.0
+	for _, w := range weights {
+		if !(w >= 0) || w > 1e9 {
+			return fmt.Errorf("a weight of %v", w)
+		}
+		sum += w
+	}
+	if sum == 0 || math.IsInf(sum, 0) {
+		return fmt.Errorf("weights that add up to %v", sum)
+	}
+	return nil
+}
+
+// outcomes are those of labels that number them.
+func outcomes(r *data.Recipe, labels []int) *gp.Outcomes {
+	return &gp.Outcomes{Of: labels, Number: len(r.Target.Several)}
 }

@@ -11,16 +11,6 @@ import (
 	"github.com/lossep/lossep/gp"
 )
 
-// Checkpoints keep where a fit of many rows has come to, so that one that was interrupted
-// goes on from there and ends with the same bits.
-type Checkpoints interface {
-	// Load is what was kept last, nil if nothing.
-	Load() []byte
-	// Keep keeps it in place of what was kept before. A fit goes on whether that works or
-	// not.
-	Keep(state []byte)
-}
-
 // unfinished is what is kept: the state of a search, and of which.
 type unfinished struct {
 	Fingerprint string        `json:"fingerprint"`

@@ -1,11 +1,9 @@
 package lossep
 
 import (
+	"fmt"
 	"math"
-	"slices"
 
-	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 )
 
@@ -91,100 +89,42 @@ type LeaveOneOut struct {
 	ConstantAction int `json:"constant_action"`
 }
 
-// leaveOneOut predicts and decides every training row without it.
-func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
-	if several(p.Recipe) {
-		return m.leaveOutSeveral(p)
-	}
-	if m.mixture != nil {
-		return m.leaveOneOutMixed(p)
-	}
-	tally := p.newTally(leftOutBy(m.method, p.Len()))
-	if !m.leftOut(tally.add) {
-		return nil
-	}
-	return tally.result()
+// Inducing is how a process was seen from fewer points than there are training rows.
+type Inducing struct {
+	Points int `json:"points"`
+	// Share is the part of the variance of the training rows that the points leave.
+	Share float64 `json:"share_left"`
+	// Lost is about how far the bound is below what more points could make it, in nats per
+	// row.
+	Lost float64 `json:"lost_per_row"`
+	// Bound is a lower bound on the log evidence of the process without inducing points,
+	// of which Summary.LogEvidence is an approximation that may be above it.
+	Bound float64 `json:"bound"`
+	// Power is that of power expectation propagation; 1 is EP itself.
+	Power float64 `json:"power"`
 }
 
-// leftOutBy is the method whose predictions without a row there are.
-func leftOutBy(method Method, rows int) Method {
-	if d := method.row(rows); d.Refines() {
-		return Method(d.Of)
+// check refuses what no fit could have found.
+func (s *Inducing) check(rows int) error {
+	if s.Points < 1 || s.Points > rows || !(s.Share >= 0 && s.Share <= 1+1e-9) || !(s.Lost >= 0) || math.IsNaN(s.Bound) || !(s.Power >= leastPower && s.Power <= 1) {
+		return fmt.Errorf("its summary has %d inducing points for %d rows, a share left of %v, a loss of %v, a bound of %v and a power of %v",
+			s.Points, rows, s.Share, s.Lost, s.Bound, s.Power)
 	}
-	return method
+	return nil
 }
 
-// leftOut calls use with the mean and variance of the latent value of every training row
-// without it. It reports false if a posterior without one of the rows does not exist.
-func (m *Model) leftOut(use func(i int, mean, variance float64)) bool {
-	views := m.full.Views()
-	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
-	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
-	for i, site := range m.sites {
-		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
-		if !cavity.Proper() {
-			return false
-		}
-		use(i, cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
-	}
-	return true
-}
+// mixes tells whether the file of a model with this summary has several parts.
+func (s *Summary) mixes() bool { return s.Inducing == nil && len(s.Candidates) > 0 }
 
-// tally adds up what rows are predicted and decided without them.
-type tally struct {
-	problem  *Problem
-	outcome  decision.Outcome
-	shares   []float64 // of the rows in averages
-	loo      *LeaveOneOut
-	constant []float64 // of every action for all rows
-	improper bool
-}
-
-func (p *Problem) newTally(method Method) *tally {
-	return &tally{
-		problem: p, outcome: p.opt.Likelihood.outcome(), shares: p.shares(), loo: &LeaveOneOut{Method: method},
-		constant: make([]float64, len(p.Stakes(0).Table)),
-	}
-}
-
-// add takes in training row i, whose latent value has this mean and variance without it.
-func (t *tally) add(i int, mean, variance float64) {
-	if !(variance >= 0) {
-		t.improper = true
-		return
-	}
-	logP, _, _ := t.outcome[t.problem.Recipe.Target.Number(t.problem.Labels[i])].LogMean(mean, variance)
-	pair := make([]float64, 2)
-	pair[0], pair[1] = t.outcome.Probability(mean, variance)
-	t.addProbabilities(i, pair, logP)
-}
-
-// addProbabilities takes in training row i, whose outcomes have these probabilities
-// without it, among cases like the training rows; logP is the logarithm of that of its
-// own.
-func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
-	p := t.problem
-	stakes, y := p.Stakes(i), p.Recipe.Target.Number(p.Labels[i])
-	if target := &p.Recipe.Target; target.Prevalence > 0 {
-		shift(target, probabilities)
-		logP = math.Log(probabilities[y])
-	}
-	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
-	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]
-	for a, row := range stakes.Table {
-		t.constant[a] += row[y] * t.shares[i]
-	}
-}
-
-// result is nil when a posterior without one of the rows does not exist.
-func (t *tally) result() *LeaveOneOut {
-	if t.improper {
-		return nil
-	}
-	t.loo.ConstantAction = slices.Index(t.constant, slices.Max(t.constant))
-	if t.problem.Utility.Costs() {
-		t.loo.ConstantAction = slices.Index(t.constant, slices.Min(t.constant))
-	}
-	t.loo.Constant = t.constant[t.loo.ConstantAction]
-	return t.loo
+// Candidate is a kernel that was tried.
+type Candidate struct {
+	Name   string `json:"name"`
+	Kernel string `json:"kernel"` // with the hyperparameters found
+	// Weight is that of its posterior in the mixture; 0 if it is not part of it.
+	Weight float64 `json:"weight"`
+	// LogPredictive is the mean log probability of the outcomes of rows that were left out,
+	// 0 if none were, and LogEvidence that of all rows by EP.
+	LogPredictive float64 `json:"log_predictive"`
+	LogEvidence   float64 `json:"log_evidence"`
+	Search        *Search `json:"search,omitempty"`
 }

@@ -1,0 +1,179 @@
+package lossep
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/orthant"
+	"gonum.org/v1/gonum/mat"
+)
+
+// leaveOneOut predicts and decides every training row without it.
+func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
+	if several(p.Recipe) {
+		return m.leaveOutSeveral(p)
+	}
+	if m.mixture != nil {
+		return m.leaveOneOutMixed(p)
+	}
+	tally := p.newTally(leftOutBy(m.method, p.Len()))
+	if !m.leftOut(tally.add) {
+		return nil
+	}
+	return tally.result()
+}
+
+// leftOutBy is the method whose predictions without a row there are.
+func leftOutBy(method Method, rows int) Method {
+	if d := method.row(rows); d.Refines() {
+		return Method(d.Of)
+	}
+	return method
+}
+
+// leftOut calls use with the mean and variance of the latent value of every training row
+// without it. It reports false if a posterior without one of the rows does not exist.
+func (m *Model) leftOut(use func(i int, mean, variance float64)) bool {
+	views := m.full.Views()
+	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
+	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
+	for i, site := range m.sites {
+		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
+		if !cavity.Proper() {
+			return false
+		}
+		use(i, cavity.Mean()+views.Offset(i), cavity.Variance()+views.Residual(i))
+	}
+	return true
+}
+
+// tally adds up what rows are predicted and decided without them.
+type tally struct {
+	problem  *Problem
+	outcome  decision.Outcome
+	shares   []float64 // of the rows in averages
+	loo      *LeaveOneOut
+	constant []float64 // of every action for all rows
+	improper bool
+}
+
+func (p *Problem) newTally(method Method) *tally {
+	return &tally{
+		problem: p, outcome: p.opt.Likelihood.outcome(), shares: p.shares(), loo: &LeaveOneOut{Method: method},
+		constant: make([]float64, len(p.Stakes(0).Table)),
+	}
+}
+
+// add takes in training row i, whose latent value has this mean and variance without it.
+func (t *tally) add(i int, mean, variance float64) {
+	if !(variance >= 0) {
+		t.improper = true
+		return
+	}
+	logP, _, _ := t.outcome[t.problem.Recipe.Target.Number(t.problem.Labels[i])].LogMean(mean, variance)
+	pair := make([]float64, 2)
+	pair[0], pair[1] = t.outcome.Probability(mean, variance)
+	t.addProbabilities(i, pair, logP)
+}
+
+// addProbabilities takes in training row i, whose outcomes have these probabilities
+// without it, among cases like the training rows; logP is the logarithm of that of its
+// own.
+func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
+	p := t.problem
+	stakes, y := p.Stakes(i), p.Recipe.Target.Number(p.Labels[i])
+	if target := &p.Recipe.Target; target.Prevalence > 0 {
+		shift(target, probabilities)
+		logP = math.Log(probabilities[y])
+	}
+	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
+	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]
+	for a, row := range stakes.Table {
+		t.constant[a] += row[y] * t.shares[i]
+	}
+}
+
+// result is nil when a posterior without one of the rows does not exist.
+func (t *tally) result() *LeaveOneOut {
+	if t.improper {
+		return nil
+	}
+	t.loo.ConstantAction = slices.Index(t.constant, slices.Max(t.constant))
+	if t.problem.Utility.Costs() {
+		t.loo.ConstantAction = slices.Index(t.constant, slices.Min(t.constant))
+	}
+	t.loo.Constant = t.constant[t.loo.ConstantAction]
+	return t.loo
+}
+
+// leaveOutSeveral is leaveOneOut for more than two outcomes: all sites of a row are taken
+// out together. Its views are then those of f_y − f_j + u, with which u ~ N(0, 1) and the
+// noise of j the differences of the outcome's function to each of the others are seen.
+func (m *Model) leaveOutSeveral(p *Problem) *LeaveOneOut {
+	n, number := p.Len(), len(p.Recipe.Target.Several)
+	out := m.full.LeaveOut(m.opinions[0].q, m.sites)
+	all, ok := make([][]float64, n), make([]bool, n)
+	tasks.For(n, func(i int) {
+		mean, cov, proper := out.Case(i)
+		if !proper {
+			return
+		}
+		// The outcome itself has value and variance zero, and the others what it is less
+		// than they are: only differences count.
+		y := p.Labels[i]
+		values, joint := make([]float64, number), mat.NewSymDense(number, nil)
+		for a := range number - 1 {
+			values[rivalOf(y, a)] = -mean[a]
+			for b := range number - 1 {
+				joint.SetSym(rivalOf(y, a), rivalOf(y, b), cov.At(a, b))
+			}
+			joint.SetSym(rivalOf(y, a), rivalOf(y, a), 1+cov.At(a, a))
+		}
+		all[i] = make([]float64, number)
+		orthant.NewLargest(number).Probabilities(all[i], values, joint)
+		ok[i] = finite.All(all[i]...)
+	})
+	if slices.Contains(ok, false) {
+		return nil
+	}
+	t := p.newTally(m.method)
+	for i, probabilities := range all {
+		t.addProbabilities(i, probabilities, math.Log(probabilities[p.Labels[i]]))
+	}
+	return t.result()
+}
+
+// leaveOneOutMixed predicts and decides every training row by the mixture of what its
+// parts predict without it. The weights stay.
+func (m *Model) leaveOneOutMixed(p *Problem) *LeaveOneOut {
+	outcome := p.opt.Likelihood.outcome()
+	pairs := newPairs(p.Len())
+	tally := p.newTally(leftOutBy(m.method, p.Len()))
+	for k, part := range m.mixture.parts {
+		w := m.mixture.weights[k]
+		proper := part.leftOut(func(i int, mean, variance float64) {
+			p0, p1 := outcome.Probability(mean, variance)
+			pairs[i][0] += w * p0
+			pairs[i][1] += w * p1
+		})
+		if !proper {
+			return nil
+		}
+	}
+	for i, pair := range pairs {
+		tally.addProbabilities(i, pair, math.Log(pair[(p.Labels[i]+1)/2]))
+	}
+	return tally.result()
+}
+
+// rivalOf is the a-th of the outcomes other than y.
+func rivalOf(y, a int) int {
+	if a < y {
+		return a
+	}
+	return a + 1
+}
