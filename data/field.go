@@ -91,6 +91,9 @@ func (f *field) text(text []byte, decimal byte) reading {
 			}
 		}
 		if kind != finite && kind != long {
+			if c.Notation != nil && c.Notation.Unit != "" {
+				return fault("%s is not a finite number in %s", quote(string(text)), c.Notation.Unit)
+			}
 			return fault("%s is not a finite number", quote(string(text)))
 		}
 		return f.number(x)

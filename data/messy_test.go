@@ -356,3 +356,16 @@ func TestLabelled(t *testing.T) {
 		t.Errorf("%v, %v", same, err)
 	}
 }
+
+// A number of another unit is refused, and one of none is taken.
+func TestUnitsOfNewRows(t *testing.T) {
+	recipe, x, _ := mustLearn(t, mustRead(t, manyRows(20, "a", func(i int) string { return fmt.Sprintf("%d mg", 70+i) }), HeaderYes), Options{})
+	dst := make([]float64, 1)
+	for _, text := range []string{"70 mg", "70", "70mg"} {
+		if _, err := recipe.Encode(map[string]any{"a": text}, dst); err != nil || dst[0] != x.At(0, 0) {
+			t.Errorf("%q: %v, %v", text, dst, err)
+		}
+	}
+	_, err := recipe.Encode(map[string]any{"a": "70 mmol"}, dst)
+	checkError(t, err, []string{`column "a": "70 mmol" is not a finite number in mg`})
+}
