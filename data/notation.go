@@ -69,7 +69,7 @@ func cutUnit(text []byte) (number []byte, unit string) {
 // wordUnit is the word after a number, such as mg/dl or km, or nothing.
 func wordUnit(text []byte) string {
 	k := bytes.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("+-.,'’\u00a0\u202f 0123456789", r) })
-	if k <= 0 || len(text)-k > 16 || bytes.IndexAny(text[:k], "0123456789") < 0 || bytes.ContainsAny(text[k:], "0123456789\"(") {
+	if k <= 0 || len(text)-k > 16 || !bytes.ContainsAny(text[:k], "0123456789") || bytes.ContainsAny(text[k:], "0123456789\"(") {
 		return ""
 	}
 	if first, _ := utf8.DecodeRune(text[k:]); !unicode.IsLetter(first) && first != '°' {
