@@ -93,7 +93,7 @@ not seen: out-of-fold, or of a test set.`,
 		}
 		result, err := a.Summarise(folds)
 		if err != nil {
-			return err
+			return blame(err, "")
 		}
 		found := &pages.Audit{
 			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
@@ -197,6 +197,9 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 		}
 	}
 	if test != "" {
+		if len(args) > 0 && sameFile(test, args[0]) {
+			return nil, "", usagef("--test %s: this is the table that is learned from; give one of other cases", test)
+		}
 		if o.Test, err = rows.readTable(c, test, 0, also...); err != nil {
 			return nil, "", err
 		}

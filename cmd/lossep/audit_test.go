@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,5 +127,24 @@ func TestResumeKnowsTheProgram(t *testing.T) {
 	executable = func() (string, error) { return "", errors.New("nobody knows") }
 	if first, second := resumed(), resumed(); first != 0 || second != 0 {
 		t.Errorf("%d and %d parts of programs that are not known", first, second)
+	}
+}
+
+// What an audit cannot be made of is said as what was given wrongly, by exit code 2.
+func TestAuditOfWhatCannotBe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var scores strings.Builder
+	scores.WriteString("p,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&scores, "%v,%d\n", float64(1+i*7%60)/62, i*i%3%2)
+	}
+	write(t, "scores.csv", scores.String())
+	for want, args := range map[string]string{
+		"express them in a larger unit":  "audit scores.csv --probability p --target y --cost fn=1e200,fp=1e-200",
+		"the table that is learned from": "audit scores.csv --target y --cost fn=5,fp=1 --test ./scores.csv",
+	} {
+		if code, text := try(strings.Fields(args)); code != 2 || !strings.Contains(text, want) {
+			t.Errorf("%s: exit code %d, %s", args, code, text)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/expr"
@@ -122,6 +123,7 @@ func blame(err error, file string) error {
 		syntax *kernel.SyntaxError
 		input  *lossep.InputError
 		model  *lossep.FileError
+		sample *compare.SampleError
 	)
 	if errors.As(err, &rows) {
 		err = withFlags(err, rows, file)
@@ -129,7 +131,7 @@ func blame(err error, file string) error {
 	if errors.As(err, &syntax) {
 		err = fmt.Errorf("--kernel: %w", err)
 	}
-	for _, target := range []any{&rows, &spec, &table, &value, &syntax, &input, &model} {
+	for _, target := range []any{&rows, &spec, &table, &value, &syntax, &input, &model, &sample} {
 		if errors.As(err, target) {
 			return &usageError{err}
 		}

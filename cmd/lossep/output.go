@@ -19,7 +19,7 @@ func checkOutput(path string, inputs ...string) error {
 			return fmt.Errorf("-o %s: this is not a regular file; give the path of a file to write", path)
 		}
 		for _, name := range inputs {
-			if input, err := os.Stat(name); err == nil && os.SameFile(info, input) {
+			if sameFile(path, name) {
 				return usagef("-o %s: this is one of the files read, which would be lost; give another path", path)
 			}
 		}
@@ -38,6 +38,16 @@ func checkOutput(path string, inputs ...string) error {
 		return fmt.Errorf("-o %s: %w", path, err)
 	}
 	return discard(probe)
+}
+
+// sameFile tells whether two paths lead to the same file.
+func sameFile(one, other string) bool {
+	a, err := os.Stat(one)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(other)
+	return err == nil && os.SameFile(a, b)
 }
 
 func discard(f *os.File) error {
