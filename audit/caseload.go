@@ -90,8 +90,10 @@ func (a *Audit) how() string {
 	switch {
 	case a.opt.Test != nil:
 		return fmt.Sprintf("learned from %s, decided in %s, of which nothing was learned", a.table.Name(), a.subject.Name())
-	case len(a.given) > 0:
+	case len(a.opt.Recalibrations) > 0:
 		return "probabilities made elsewhere; recalibrated by " + folds
+	case len(a.given) > 0:
+		return "probabilities made elsewhere"
 	case a.opt.Time != "":
 		return fmt.Sprintf("by time (%s): the past of each of %d parts taught, and the part was decided", a.opt.Time, a.opt.Folds)
 	case a.opt.Groups != "":

@@ -9,9 +9,9 @@ import (
 	"github.com/lossep/lossep/compare"
 )
 
-// rankings are the cases of each repeat by the probability of the positive outcome, the
-// most probable first.
-func (a *Audit) rankings(model string, folds []*Fold) []compare.Ranking {
+// rankings are the cases of each repeat by the probability of an outcome, the most
+// probable first.
+func (a *Audit) rankings(model string, folds []*Fold, outcome int) []compare.Ranking {
 	rows, p := make([][]int, a.opt.Repeats), make([][]float64, a.opt.Repeats)
 	for r := range p {
 		p[r] = make([]float64, a.len())
@@ -19,12 +19,12 @@ func (a *Audit) rankings(model string, folds []*Fold) []compare.Ranking {
 	for _, f := range folds {
 		rows[f.Repeat] = append(rows[f.Repeat], f.Rows...)
 		for k, i := range f.Rows {
-			p[f.Repeat][i] = f.Answers[model][k][1]
+			p[f.Repeat][i] = f.Answers[model][k][outcome]
 		}
 	}
 	all := make([]compare.Ranking, a.opt.Repeats)
 	for r := range all {
-		all[r] = compare.Rank(rows[r], func(i int) float64 { return p[r][i] }, func(i int) bool { return a.outcome(i) == 1 })
+		all[r] = compare.Rank(rows[r], func(i int) float64 { return p[r][i] }, func(i int) bool { return a.outcome(i) == outcome })
 	}
 	return all
 }

@@ -32,7 +32,7 @@ func (a *Audit) quality(model string, folds []*Fold) (*Quality, error) {
 	}
 	q := new(Quality)
 	if !a.several() {
-		rankings := a.rankings(model, folds)
+		rankings := a.rankings(model, folds, 1)
 		q.Area, q.Precision = a.ranked(a.cases.Area, rankings), a.ranked(a.cases.Precision, rankings)
 	}
 	for _, m := range []struct {
@@ -58,6 +58,9 @@ type Reliability struct {
 	// Excess is by how much the observed frequency of the positive outcome exceeds the
 	// mean of its probabilities.
 	Excess Measure `json:"excess"`
+	// Area is that under the receiver operating characteristic, of one of more than two
+	// outcomes against all others.
+	Area *Measure `json:"auc,omitempty"`
 	// Expected is what the decisions cost per case by the probabilities' own account, and
 	// Surprise by how much the true cost exceeds it.
 	Expected float64 `json:"expected_cost"`
@@ -90,6 +93,7 @@ func (a *Audit) trusted(r *Result, folds []*Fold) (err error) {
 		if err != nil {
 			return err
 		}
+		one.Area = a.ranked(a.cases.Area, a.rankings(r.Method, folds, y))
 		r.ReliableOf, all = append(r.ReliableOf, one), append(all, y)
 	}
 	r.Reliable, err = a.reliability(r.Method, folds, all)

@@ -159,6 +159,11 @@ func TestGivenOfSeveral(t *testing.T) {
 	if r.Methods[0].Method != "sharp" || r.Methods[1].Method != "flat" || r.Methods[0].Kind != "given" || len(r.Recalibrations) > 0 || len(r.Notes) != 1 {
 		t.Errorf("%+v", r)
 	}
+	for y, of := range r.ReliableOf { // 0.8 for the outcome but in every fifth case
+		if of.Area == nil || of.Area.Value < 0.7 || of.Area.Value > 1 || of.Area.Low >= of.Area.Value {
+			t.Errorf("outcome %d: %+v", y, of.Area)
+		}
+	}
 	for _, part := range r.Parts {
 		if near(t, part.Value, part.Cost.Value, sums[part.Value]); part.Cases != 30 || part.Excess != nil || len(part.Counts) != 9 {
 			t.Errorf("%+v", part)

@@ -59,7 +59,7 @@ func (r *Result) price() Verdict {
 func needed(c Comparison) string {
 	text := ""
 	if c.TooFew {
-		text = "; hardly any case comes out otherwise, which is too little to tell"
+		text = "; what differs is too little to tell"
 	}
 	if c.Needed == 0 {
 		return text

@@ -163,13 +163,16 @@ func (r *Audit) page() *report.Page {
 	p.Text(r.costText())
 	p.Figure(r.costFigure(), sentence(r.Noun())+" per case of every method and baseline; of the actions that are the same for all, only the best is shown.", "Mean "+r.Noun()+" per case with interval, one row for each method and baseline; the table below has the numbers.")
 	p.Table(r.costTable())
-	p.Text("“Other decisions” is the share of cases that are decided otherwise than by " + method + ". The comparisons with the best action that is the same for all and with a threshold of one half were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once" + map[bool]string{true: ", and those with recalibrated probabilities among themselves"}[len(r.Recalibrations) > 0] + ".")
+	p.Text("“Other decisions” is the share of cases that are decided otherwise than by " + method + ". The comparisons with the best action that is the same for all and with " + map[bool]string{true: "taking the most probable outcome for certain", false: "a threshold of one half"}[r.several()] + " were stated beforehand, and their p stand alone; those with other models are corrected (Holm), among the models that decide otherwise at least once" + map[bool]string{true: ", and those with recalibrated probabilities among themselves"}[len(r.Recalibrations) > 0] + ".")
 
 	p.Section("Can the probabilities be trusted")
 	r.reliabilitySection(p)
 	p.Text(r.trust())
-	p.Table(r.qualityTable(r.shown(audit.ProbitRegression)))
-	p.Details("The same for everything that was tried", func(b *report.Body) { b.Table(r.qualityTable(r.Methods)) })
+	first := r.shown(audit.ProbitRegression)
+	p.Table(r.qualityTable(first))
+	if r.ranked() > len(first) {
+		p.Details("The same for everything that was tried", func(b *report.Body) { b.Table(r.qualityTable(r.Methods)) })
+	}
 
 	if !r.several() {
 		r.rankedSections(p)
@@ -242,7 +245,7 @@ func (r *Audit) trust() string {
 	m := r.Reliable
 	surprise := r.Stated(m.Surprise)
 	if r.several() {
-		return fmt.Sprintf("Predicted and observed differ by %s on average over all cases and outcomes. By the probabilities' own account the decisions %s %s per case; in fact it is %s (%s).",
+		return fmt.Sprintf("Predicted and observed differ by %s on average over all cases and outcomes. By the probabilities' own account the decisions %s %s per case; the truth is %s (%s).",
 			report.Percent(m.Error), r.verb(), report.Within(r.Stated(audit.Measure{Value: m.Expected}).Value, m.Surprise.Low, m.Surprise.High),
 			more(surprise.Value, surprise.Low, surprise.High, "", "", "the same"), report.Range(surprise.Low, surprise.High))
 	}
@@ -315,6 +318,16 @@ func (r *Audit) nouns() string {
 		return "costs"
 	}
 	return "utilities"
+}
+
+// ranked is how many ways to decide have probabilities of their own.
+func (r *Audit) ranked() (n int) {
+	for _, s := range r.Methods {
+		if s.Quality != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // shown are the ways to decide that a reader looks at first: the audited one, other

@@ -194,6 +194,10 @@ func (r *Audit) qualityTable(scores []audit.Score) *report.Table {
 		{"log loss", func(q *audit.Quality) string { return ranged(q.LogLoss) }},
 		{"accuracy at one half", func(q *audit.Quality) string { return percentRange(q.Accuracy) }},
 	}
+	if r.several() { // which are not ranked, and one of which is the most probable
+		measures = measures[2:]
+		measures[2].title = "accuracy of the most probable"
+	}
 	scores = slices.DeleteFunc(slices.Clone(scores), func(s audit.Score) bool { return s.Quality == nil })
 	t := &report.Table{Caption: "Quality of the probabilities, whatever is decided by them, with 95 % intervals"}
 	return transposed(t, len(measures), scores, func(k int) string { return measures[k].title }, func(s audit.Score, k int) string {

@@ -43,9 +43,10 @@ func (r *Audit) reliabilitySection(p *report.Page) {
 		{Title: "cases", Align: report.Right},
 		{Title: "more frequent than predicted", Align: report.Right},
 		{Title: "mean distance in ten bins", Align: report.Right},
+		{Title: "AUC against the others", Align: report.Right},
 	}}
 	for y, of := range r.ReliableOf {
-		t.AddRow(r.Called[y], report.Count(r.Cases[y]), percentRange(&of.Excess), report.Percent(of.Error))
+		t.AddRow(r.Called[y], report.Count(r.Cases[y]), percentRange(&of.Excess), report.Percent(of.Error), ranged(of.Area))
 	}
 	p.Table(t)
 	p.Details("Each outcome by itself", func(b *report.Body) {
