@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import copy
 import gc
 import multiprocessing
@@ -21,7 +22,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import cross_val_score
 
 import lossep
-from lossep import LossepClassifier, _frames, _worker
+from lossep import LossepClassifier, _frames, _progress, _worker
 
 posix = pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 
@@ -222,6 +223,36 @@ def test_frames_survive():
     at, parts = 0, b"HTTP" + parts[4:]
     with pytest.raises(_frames.FrameError):
         _frames.decode(read)
+
+
+def test_progress(rows, monkeypatch):
+    X, y = rows
+    seen = []
+    monkeypatch.setattr(lossep._classifier, "bar", lambda wanted: contextlib.nullcontext(seen.append))
+    LossepClassifier(kernel="rbf", method="ep").fit(X, y)
+    assert seen and all(frame["stage"] for frame in seen)
+    monkeypatch.undo()
+    pytest.importorskip("tqdm")
+    with _progress.bar(True) as show:
+        for frame in [*seen, {"stage": "folds", "step": 3, "steps": 4}]:
+            show(frame)
+    with _progress.bar(None) as show:
+        assert show is None, "nobody watches a test"
+
+
+def test_too_much_for_the_memory(monkeypatch, rows):
+    X, y = rows
+    monkeypatch.setenv("LOSSEP_MAX_MEMORY", "64M")
+    small = _worker.Worker()
+    monkeypatch.delenv("LOSSEP_MAX_MEMORY")
+    try:
+        monkeypatch.setattr(_worker, "_current", small)
+        m = LossepClassifier(kernel="rbf", method="ep").fit(X, y)
+        with pytest.raises(ValueError, match="LOSSEP_MAX_MEMORY"):
+            m.predict_proba(np.tile(X, (10_000, 1)))
+        assert m.predict_proba(X).shape == (len(X), 2) and _worker.worker() is small
+    finally:
+        small.end()
 
 
 @pytest.mark.slow

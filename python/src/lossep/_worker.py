@@ -226,6 +226,8 @@ class Worker:
 def _exception(error: dict[str, Any]) -> Exception:
     kind, text = error["kind"], error["text"]
     if kind == "input":
+        if "memory" in text and "LOSSEP_MAX_MEMORY" not in os.environ:
+            text += " (the environment variable LOSSEP_MAX_MEMORY, such as 8G, before the first call)"
         return ValueError(text)
     if kind == "forgotten":
         return Forgotten(text)
