@@ -39,7 +39,7 @@ TABLES = {
     "sonar": ("sonar.csv", "M", 5),
     "mammography": ("mammography.csv", "'1'", 50),
 }
-MOST_GP = 2000  # training rows of scikit-learn's Gaussian process, whose time grows with the cube
+MOST_GP = 1000  # training rows of scikit-learn's Gaussian process, whose time grows with the cube
 
 
 def read(path: Path, positive: str) -> tuple[pd.DataFrame, np.ndarray]:
