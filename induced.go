@@ -62,7 +62,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			if p.opt.Fixed {
 				stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
 			}
-			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
+			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
 		}
 	}
 	fit, err := gp.Induce(ctx, p.Kernel, p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), o)

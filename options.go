@@ -70,6 +70,7 @@ type Progress struct {
 	Stage       string  // what is being done
 	Step        int     // of that stage, from 1
 	Steps       int     // the most that the stage will have; 0 where that is not known
+	Done        float64 // share of the steps of all stages that are over, if all are needed; 0 where it is not known
 	Pass        int     // over the rows, of that step; 0 where rows are not gone over in passes
 	Residual    float64 // how far the pass has moved the posterior, in its standard deviations
 	LogEvidence float64 // of the kernel tried last in a search for one, with the prior where there are no passes

@@ -35,6 +35,8 @@ type Fold struct {
 	// Kernel is that found from the training rows, and LogEvidence its evidence.
 	Kernel      string  `json:"kernel"`
 	LogEvidence float64 `json:"log_evidence"`
+	// Inducing is how few points the rows were seen from, nil for the full process.
+	Inducing *lossep.Inducing `json:"inducing,omitempty"`
 	// Answers are the probabilities of the outcomes, of two the negative one first, for the test
 	// rows, by the name of a method or of ProbitRegression. Each is accurate by itself.
 	Answers map[string][][]float64 `json:"answers"`
@@ -163,7 +165,7 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 	}
 	s := m.Summary()
 	if name == string(method) {
-		f.LogEvidence = s.LogEvidence
+		f.LogEvidence, f.Inducing = s.LogEvidence, s.Inducing
 	}
 	if !s.Status.Converged {
 		f.Notes = append(f.Notes, name+": "+s.Status.Text)

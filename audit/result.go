@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 )
 
@@ -83,7 +84,9 @@ type FoldModel struct {
 	Fold        int      `json:"fold"`
 	Kernel      string   `json:"kernel"`
 	LogEvidence float64  `json:"log_evidence"`
-	Notes       []string `json:"notes,omitempty"`
+	// Inducing is how few points the rows were seen from, nil for the full process.
+	Inducing *lossep.Inducing `json:"inducing,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
 }
 
 // Score is what the decisions of one method cost.
@@ -189,7 +192,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		return nil, err
 	}
 	for _, f := range folds {
-		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Notes})
+		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Inducing, f.Notes})
 	}
 	for i, least := range a.hindsight() {
 		r.mistakes = append(r.mistakes, a.weights[i]/a.total*(r.Methods[0].losses[i]-least))

@@ -47,6 +47,7 @@ type Passed struct {
 	Rows, Points int // that the search is looking at
 	Evaluation   int // of the evidence, with as many rows
 	Evaluations  int // the most that there will be with as many rows
+	Done         float64 // share of the evaluations of the whole search, at most, that are over, by rows
 	Pass         int
 	Residual     float64
 	LogEvidence  float64 // with rows as they were seen during the pass
@@ -363,7 +364,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	}
 	if s.opt.Pass != nil {
 		e.trace = func(p pass.Step) {
-			s.opt.Pass(Passed{Rows: n, Points: len(s.at.Points), Evaluation: o.evaluations, Evaluations: budget, Pass: p.Number, Residual: p.Residual, LogEvidence: p.Objective})
+			s.opt.Pass(Passed{Rows: n, Points: len(s.at.Points), Evaluation: o.evaluations, Evaluations: budget, Done: s.done(o.evaluations), Pass: p.Number, Residual: p.Residual, LogEvidence: p.Objective})
 		}
 	}
 	tolerance := s.opt.Tolerance
@@ -404,6 +405,23 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		s.memory = s.memory.scaled(float64(s.levels[s.at.Level+1]) / float64(n))
 	}
 	return again, err
+}
+
+// done is the share of all evaluations that are over in the given one of this round.
+// Each counts with its rows.
+func (s *induction) done(evaluation int) float64 {
+	over, all := 0, 0
+	for level, rows := range s.levels {
+		work := rows * looks(rows)
+		all += work
+		switch {
+		case level < s.at.Level:
+			over += work
+		case level == s.at.Level:
+			over += rows * min(s.looked+max(evaluation-1, 0), looks(rows))
+		}
+	}
+	return float64(over) / float64(all)
 }
 
 // finish settles the sites for good, and finds the bound.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -479,6 +480,7 @@ func (r *Audit) methodSection(p *report.Page) {
 		}
 		b.Table(t)
 	})
+	r.inducingDetails(p)
 	p.Subsection("What was not tried")
 	p.Text("Trees, boosted or in forests, were not tried: there is no well-kept program in Go that learns them. Their probabilities, out of fold, can be brought into an audit like this one:")
 	p.Code(r.Trees)
@@ -486,6 +488,25 @@ func (r *Audit) methodSection(p *report.Page) {
 		p.Subsection("Notes")
 		p.List(notes...)
 	}
+}
+
+// inducingDetails says from how many points the rows of each fold were seen.
+func (r *Audit) inducingDetails(p *report.Page) {
+	if !slices.ContainsFunc(r.FoldModels, func(f audit.FoldModel) bool { return f.Inducing != nil }) {
+		return
+	}
+	p.Details("The inducing points of each fold", func(b *report.Body) {
+		t := &report.Table{Columns: []report.Column{
+			{Title: "repeat", Align: report.Right}, {Title: "fold", Align: report.Right}, {Title: "points", Align: report.Right},
+			{Title: "variance left", Align: report.Right}, {Title: "log evidence", Align: report.Right}, {Title: "lower bound", Align: report.Right},
+		}}
+		for _, f := range r.FoldModels {
+			if i := f.Inducing; i != nil {
+				t.AddRow(strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(i.Points), fmt.Sprintf("%.2g %%", 100*i.Share), fmt.Sprintf("%.3f", f.LogEvidence), fmt.Sprintf("%.3f", i.Bound))
+			}
+		}
+		b.Table(t)
+	})
 }
 
 // statisticsText says what intervals are, and what was decided by.

@@ -61,31 +61,32 @@ func (f *inducingFlag) Set(text string) error {
 	return nil
 }
 
-// passes tell how long is left of a stage, from how long its steps took so far.
+// passes tell how long is left of a fit, from how long it took so far.
 type passes struct {
-	stage string
-	step  int
-	start time.Time // of the stage
+	start time.Time
+	done  float64 // at the start
 }
 
 // line says where a fit is: what it looks at, the step and the pass, how far the last pass
-// moved the posterior, the evidence, and how long the stage will take at most.
+// moved the posterior, the evidence, and how long it will take at most.
 func (s *passes) line(p lossep.Progress, now time.Time) string {
-	if p.Stage != s.stage || p.Step < s.step {
-		s.stage, s.start = p.Stage, now
-	}
-	s.step = p.Step
 	text := fmt.Sprintf("%s: ", p.Stage)
 	if p.Steps > 0 {
 		text += fmt.Sprintf("step %d of at most %d, ", p.Step, p.Steps)
 	}
 	text += fmt.Sprintf("pass %d, residual %.1e, log evidence %.2f", p.Pass, p.Residual, p.LogEvidence)
-	if p.Step > 1 && p.Steps > 0 {
-		each := now.Sub(s.start) / time.Duration(p.Step-1)
-		text += fmt.Sprintf(", at most %v left", (time.Duration(p.Steps-p.Step+1) * each).Round(time.Second))
+	if s.start.IsZero() || p.Done < s.done { // a search that was resumed has something behind it
+		s.start, s.done = now, p.Done
+	}
+	if over := p.Done - s.done; over > leastDone {
+		left := float64(now.Sub(s.start)) * (1 - p.Done) / over
+		text += fmt.Sprintf(", at most %v left", time.Duration(left).Round(time.Second))
 	}
 	return text
 }
+
+// leastDone is the share of a fit after which its time can be told.
+const leastDone = 0.01
 
 // unfinishedFile keeps where a fit has come to, beside the model that it is going to
 // write.

@@ -213,7 +213,7 @@ export class Model extends Panel {
 
   #controls(all) {
     const {model, state} = this;
-    setText(this.part("about"), `${methodLabel(model.method)}, fitted to ${plural(model.rows, "row")} with ${plural(model.features, "feature")}. It predicts ${model.target.name}: ${this.#outcomes.join(" or ")}.`);
+    setText(this.part("about"), `${methodLabel(model.method)}, fitted to ${plural(model.rows, "row")}${model.summary?.inducing ? ` seen from ${plural(model.summary.inducing.points, "inducing point")}` : ""} with ${plural(model.features, "feature")}. It predicts ${model.target.name}: ${this.#outcomes.join(" or ")}.`);
     const costs = Boolean(model.utility.costs);
     if (this.tableOf !== model) {
       this.tableOf = model;
