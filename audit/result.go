@@ -80,10 +80,10 @@ type Result struct {
 
 // FoldModel is the model of a fold.
 type FoldModel struct {
-	Repeat      int      `json:"repeat"` // from 1, as people count
-	Fold        int      `json:"fold"`
-	Kernel      string   `json:"kernel"`
-	LogEvidence float64  `json:"log_evidence"`
+	Repeat      int     `json:"repeat"` // from 1, as people count
+	Fold        int     `json:"fold"`
+	Kernel      string  `json:"kernel"`
+	LogEvidence float64 `json:"log_evidence"`
 	// Inducing is how few points the rows were seen from, nil for the full process.
 	Inducing *lossep.Inducing `json:"inducing,omitempty"`
 	Notes    []string         `json:"notes,omitempty"`

@@ -44,9 +44,9 @@ type InduceOptions struct {
 
 // Passed is what InduceOptions.Pass is told.
 type Passed struct {
-	Rows, Points int // that the search is looking at
-	Evaluation   int // of the evidence, with as many rows
-	Evaluations  int // the most that there will be with as many rows
+	Rows, Points int     // that the search is looking at
+	Evaluation   int     // of the evidence, with as many rows
+	Evaluations  int     // the most that there will be with as many rows
 	Done         float64 // share of the evaluations of the whole search, at most, that are over, by rows
 	Pass         int
 	Residual     float64

@@ -497,8 +497,12 @@ func (r *Audit) inducingDetails(p *report.Page) {
 	}
 	p.Details("The inducing points of each fold", func(b *report.Body) {
 		t := &report.Table{Columns: []report.Column{
-			{Title: "repeat", Align: report.Right}, {Title: "fold", Align: report.Right}, {Title: "points", Align: report.Right},
-			{Title: "variance left", Align: report.Right}, {Title: "log evidence", Align: report.Right}, {Title: "lower bound", Align: report.Right},
+			{Title: "repeat", Align: report.Right},
+			{Title: "fold", Align: report.Right},
+			{Title: "points", Align: report.Right},
+			{Title: "variance left", Align: report.Right},
+			{Title: "log evidence", Align: report.Right},
+			{Title: "lower bound", Align: report.Right},
 		}}
 		for _, f := range r.FoldModels {
 			if i := f.Inducing; i != nil {

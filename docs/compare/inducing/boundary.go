@@ -33,10 +33,10 @@ type setting struct {
 func boundary(ctx context.Context) error {
 	figure := report.Lines{X: report.Axis{Label: "Inducing points", Log: true}, Y: report.Axis{Label: "Normalised regret"}}
 	fmt.Println("columns  threshold  points   plain EP  curvature EP  boundary EP   boundary better in   curvature Loss-EP  boundary Loss-EP")
-	for _, s := range []setting{{2, 5, 8}, {4, 20, 6}} {
+	for kind, s := range []setting{{2, 5, 8}, {4, 20, 6}} {
 		series := make([]report.Series, 3)
 		for w, label := range []string{"plain", "curvature", "boundary"} {
-			series[w] = report.Series{Method: methods[w], Label: fmt.Sprintf("%s, %d columns", label, s.columns)}
+			series[w] = report.Series{Method: methods[3*kind+w], Label: fmt.Sprintf("%s, %d columns", label, s.columns)}
 		}
 		for _, points := range []int{5, 10, 20, 40, 80, 200} {
 			var ep, loss [3]float64

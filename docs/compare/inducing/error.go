@@ -29,7 +29,7 @@ const subset = 2000
 func differences(ctx context.Context, tables []string) error {
 	figure := report.Lines{
 		X: report.Axis{Label: "Inducing points", Log: true},
-		Y: report.Axis{Label: "Mean difference from the full process", Log: true},
+		Y: report.Axis{Label: "Mean difference", Log: true},
 	}
 	fmt.Println("table          points    |p - full|  |cost - full|  s of processor time")
 	for t, arg := range tables {
@@ -51,8 +51,8 @@ func differences(ctx context.Context, tables []string) error {
 		if err != nil {
 			return err
 		}
-		p := report.Series{Method: methods[t%len(methods)], Label: name + ", p"}
-		cost := report.Series{Method: methods[t%len(methods)], Label: name + ", expected cost"}
+		p := report.Series{Method: methods[2*t%len(methods)], Label: name + ", p"}
+		cost := report.Series{Method: methods[(2*t+1)%len(methods)], Label: name + ", expected cost"}
 		for _, m := range []int{10, 20, 50, 100, 200, 400, 800} {
 			some, err := y.fit(ctx, x, at, m, &found.kernel)
 			if err != nil {
@@ -71,8 +71,8 @@ func differences(ctx context.Context, tables []string) error {
 	return draw("inducing-error.svg", figure)
 }
 
-// methods lend the series of a table their looks.
-var methods = []string{"ep", "vi", "laplace"}
+// methods lend series their looks.
+var methods = []string{"ep", "vi", "laplace", "loss-ep", "loss-vi", "corrected"}
 
 // problem are the labels of training rows, and how the kernel sees their columns.
 type problem struct {
