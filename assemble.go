@@ -53,7 +53,7 @@ func (m *Model) expectationPropagation() ([]opinion, error) {
 	if several(m.recipe) {
 		return []opinion{own}, nil
 	}
-	terms := &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)}
+	terms := m.terms()
 	corrected := Corrected.row(len(m.labels)).Refine(terms, &infer.Result{Q: q, Sites: infer.Sites{Terms: m.ep}})
 	return []opinion{own, {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
 }
@@ -80,6 +80,14 @@ func (m *Model) gaussian(sites []gauss.Scalar, calibration *gauss.Natural) (*gau
 	}
 	q := gauss.NewGaussian(n.Dim())
 	return q, q.Exchange(n)
+}
+
+// terms are the views and the terms of the training rows.
+func (m *Model) terms() *infer.Model {
+	if several(m.recipe) {
+		return m.full.Model()
+	}
+	return &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)}
 }
 
 // newProcess is the process of the model's kernel at its rows, as its outcomes see it.

@@ -34,9 +34,6 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	if target := m.outcomes(); !slices.Equal(s.Outcomes(), target) {
 		return nil, inputf("utility", "its outcomes %q are not %q, those of the model; bind it first", s.Outcomes(), target)
 	}
-	if several(m.recipe) {
-		return nil, inputf("utility", "calibration is for two outcomes, and the model has %d; its decisions are for any costs", len(m.recipe.Target.Several))
-	}
 	if m.x == nil {
 		return nil, inputf("utility", "a model of %d rows does not keep them, and calibration needs them; fit again with these costs and the method loss-ep", m.provenance.Rows)
 	}
@@ -58,7 +55,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	}
 	l := &Learned{
 		problem: p, process: m.full,
-		model:  &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)},
+		model:  m.terms(),
 		ep:     &infer.Result{Sites: infer.Sites{Terms: m.ep}, LogEvidence: m.summary.LogEvidence},
 		search: m.summary.Search,
 		second: m.second(),

@@ -68,7 +68,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return l.inducedModel(ctx, method)
 	}
 	if several(l.problem.Recipe) {
-		if _, err := l.problem.opt.forSeveral(method, l.problem.Recipe, "", l.problem.Len()); err != nil {
+		if err := method.checkSeveral(len(l.problem.Recipe.Target.Several)); err != nil {
 			return nil, err
 		}
 	}
@@ -132,6 +132,9 @@ func (l *Learned) withUtility() (*infer.Model, error) {
 	rows, tables, err := p.points()
 	if err != nil {
 		return nil, err
+	}
+	if several(p.Recipe) {
+		return l.contest(rows, tables)
 	}
 	u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), nil, tables...)
 	if err != nil {

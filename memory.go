@@ -35,7 +35,7 @@ func (m *Model) CalibrationBytes() float64 {
 	if m.inducing != nil {
 		return LossEP.FitBytes(m.inducing.process.Dim()) + 32*float64(m.provenance.Rows) + calibrationMemory
 	}
-	return LossEP.FitBytes(m.provenance.Rows)
+	return LossEP.FitBytes(m.provenance.Rows * viewsOf(m.recipe))
 }
 
 // rowBytes is what a model with inducing points keeps of its rows.

@@ -135,7 +135,7 @@ func (o *opinion) predictSeveral(m *Model, x *mat.Dense) []Prediction {
 	out, numbers := make([]Prediction, n), make([]float64, n*number)
 	ask := func(i int, mean []float64, cov *mat.SymDense) {
 		p := numbers[i*number : (i+1)*number : (i+1)*number]
-		contest(p, mean, cov)
+		outcomeProbabilities(p, mean, cov)
 		out[i] = Prediction{Probabilities: p}
 	}
 	if o.outcomes != nil {
@@ -186,10 +186,10 @@ func mixPairs(parts []mixedPart, x *mat.Dense) [][]float64 {
 	return out
 }
 
-// contest writes how probable each of the outcomes is where their functions have this mean
-// and covariance; NaN if that is no distribution. The covariance gets the noise of the
-// outcomes.
-func contest(p, mean []float64, cov *mat.SymDense) {
+// outcomeProbabilities writes how probable each of the outcomes is where their functions
+// have this mean and covariance; NaN if that is no distribution. The covariance gets the
+// noise of the outcomes.
+func outcomeProbabilities(p, mean []float64, cov *mat.SymDense) {
 	for c := range p {
 		cov.SetSym(c, c, 1+cov.At(c, c))
 		p[c] = math.NaN()

@@ -202,7 +202,19 @@ func (o Options) DefaultKernel(rows int) string {
 }
 
 // severalMethods are those that more than two outcomes can be fitted by.
-var severalMethods = []Method{EP, VI, Laplace}
+var severalMethods = []Method{EP, LossEP, VI, Laplace}
+
+// checkSeveral refuses a method that is for two outcomes.
+func (m Method) checkSeveral(number int) error {
+	if slices.Contains(severalMethods, m) {
+		return nil
+	}
+	var names []string
+	for _, known := range severalMethods {
+		names = append(names, string(known))
+	}
+	return inputf("method", "%s is for two outcomes, and there are %d; choose one of %s", m, number, strings.Join(names, ", "))
+}
 
 // forSeveral are the options in force for more than two outcomes, given the method that was
 // asked for, which may be none.
@@ -215,13 +227,10 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 		o.Kernel = oneLengthScale // kernels are compared for two outcomes only
 	}
 	views := rows * viewsOf(r)
+	if err := o.Method.checkSeveral(number); err != nil {
+		return o, err
+	}
 	switch {
-	case !slices.Contains(severalMethods, o.Method):
-		var names []string
-		for _, m := range severalMethods {
-			names = append(names, string(m))
-		}
-		return o, inputf("method", "%s is for two outcomes, and there are %d; choose one of %s", o.Method, number, strings.Join(names, ", "))
 	case o.Likelihood.Name != "probit":
 		return o, inputf("likelihood", "%s is for two outcomes, and there are %d, which have probit", o.Likelihood.Name, number)
 	case o.Inducing > 0:

@@ -2,9 +2,12 @@ package lossep
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
 )
 
 // What is different where there are more than two outcomes: a case has C−1 views of the
@@ -39,4 +42,17 @@ func (p *Problem) learnSeveral(ctx context.Context) (*Learned, error) {
 	}
 	l.model, l.doubts = l.process.Model(), doubtsOf(l.ep.Status)
 	return l, nil
+}
+
+// contest is the model with the utility of several outcomes, on views of the points that
+// stand for p(x).
+func (l *Learned) contest(rows []int, tables []decision.Table) (*infer.Model, error) {
+	points, maps := l.process.OutcomesPoints(rowsOf(l.problem.inputs, rows))
+	u, err := decision.NewContest(maps, tables...)
+	if err != nil {
+		return nil, fmt.Errorf("utility: %w", err)
+	}
+	m := *l.model
+	m.Utility, m.Points = u, points
+	return &m, nil
 }

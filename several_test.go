@@ -63,7 +63,7 @@ func TestSeveralOutcomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
-	for _, method := range []lossep.Method{lossep.EP, lossep.VI, lossep.Laplace} {
+	for _, method := range []lossep.Method{lossep.EP, lossep.LossEP, lossep.VI, lossep.Laplace} {
 		m, err := l.Model(context.Background(), method)
 		if err != nil {
 			t.Fatal(err)
@@ -151,6 +151,40 @@ func TestSeveralLeaveOneOut(t *testing.T) {
 	}
 	if got := m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-sum) > 0.02*math.Abs(sum) {
 		t.Errorf("leave-one-out log predictive %v, want about %v", got, sum)
+	}
+}
+
+// Calibrating a model of several outcomes to other costs is what a fit by these would find
+// with the same kernel; and calibration moves the probabilities, though not far.
+func TestCalibrateSeveral(t *testing.T) {
+	table := triage(t, 30, 3, 6)
+	o := lossep.Options{Utility: matrix(t, triageCosts), Kernel: fixedKernel, Fixed: true}
+	m, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibrated, err := m.Calibrate(context.Background(), nil)
+	if err != nil || !calibrated.Summary().Status.Converged {
+		t.Fatalf("%v, %+v", err, calibrated.Summary().Status)
+	}
+	o.Method = lossep.LossEP
+	fitted, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
+	plain, _ := m.Predict(rows)
+	one, _ := calibrated.Predict(rows)
+	other, _ := fitted.Predict(rows)
+	moved := 0.0
+	for i := range one {
+		if !floats.EqualApprox(one[i].Probabilities, other[i].Probabilities, 1e-6) {
+			t.Errorf("%v by calibration, %v by a fit", one[i].Probabilities, other[i].Probabilities)
+		}
+		moved = max(moved, floats.Distance(one[i].Probabilities, plain[i].Probabilities, math.Inf(1)))
+	}
+	if !(moved > 1e-6 && moved < 0.1) {
+		t.Errorf("calibration moves a probability by %v", moved)
 	}
 }
 

@@ -47,3 +47,20 @@ type Utility interface {
 	// mixed second derivatives of Z.
 	LogMean(actions []int, m, v, d1, d2 []float64) float64
 }
+
+// Joint is a Utility whose points have several views each, one after the other, such as the
+// functions of several outcomes. Where it is given variances, v and d2, it has for each point
+// the matrix of them, row by row.
+type Joint interface {
+	Utility
+	// Views is the number of views of a point.
+	Views() int
+}
+
+// ViewsOf is the number of views of each point of a utility.
+func ViewsOf(u Utility) int {
+	if j, ok := u.(Joint); ok {
+		return j.Views()
+	}
+	return 1
+}

@@ -204,15 +204,15 @@ func (p *OutcomesPredictor) Moments(x *mat.Dense, use func(row int, mean []float
 	})
 }
 
-// OutcomesAt is the mean and covariance of the functions of all outcomes at one input under
-// a Gaussian on what the views see, however large the variance of the prior is.
-func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, cov *mat.SymDense) {
+// crossed are the covariances of the functions of all outcomes at one input with the views,
+// one in each row.
+func (p *Process) crossed(x []float64) *mat.Dense {
 	o := p.outcomes
-	views, number := o.Views(), o.Number
+	views := o.Views()
 	var k mat.Dense
 	p.basis.Cross(&k, mat.NewDense(1, len(x), x))
-	cross := mat.NewDense(number, views*len(o.Of), nil)
-	for c := range number {
+	cross := mat.NewDense(o.Number, views*len(o.Of), nil)
+	for c := range o.Number {
 		row := cross.RawRowView(c)
 		for i, y := range o.Of {
 			for v := range views {
@@ -220,12 +220,75 @@ func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, co
 			}
 		}
 	}
+	return cross
+}
+
+// OutcomesPoints are views of the functions of all outcomes at the rows of z, C−1 for each
+// row and such that what the process leaves open of them is independent: in the directions
+// of differences in which that is so. The maps B of the rows give the functions, f = Bs, but
+// for what is the same for all.
+func (p *Process) OutcomesPoints(z *mat.Dense) (points *gauss.Views, maps []*mat.Dense) {
+	n, _ := z.Dims()
+	number := p.outcomes.Number
+	views := number - 1
+	a, open := mat.NewDense(n*views, p.views.Dim(), nil), make([]float64, n*views)
+	contrasts := gauss.Contrasts(number)
+	maps = make([]*mat.Dense, n)
+	tasks.For(n, func(j int) {
+		variance := p.kernel.Variance(z.RawRowView(j))
+		own := make([]float64, number)
+		for c := range own {
+			own[c] = variance
+		}
+		at := p.root.Project(p.crossed(z.RawRowView(j)), own)
+		rows := mat.NewDense(number, p.views.Dim(), nil)
+		for c := range number {
+			rows.SetRow(c, at.Row(c))
+		}
+		var seen mat.Dense
+		seen.Mul(contrasts, rows)
+		left := mat.NewSymDense(views, nil)
+		left.SymOuterK(-1, &seen)
+		for c := range views {
+			left.SetSym(c, c, variance+left.At(c, c))
+		}
+		var eigen mat.EigenSym
+		var turn, turned mat.Dense
+		if !eigen.Factorize(left, true) {
+			turn.CloneFrom(eye(views))
+		} else {
+			eigen.VectorsTo(&turn)
+		}
+		turned.Mul(turn.T(), &seen)
+		for c := range views {
+			a.SetRow(j*views+c, turned.RawRowView(c))
+			row := turned.RawRowView(c)
+			open[j*views+c] = max(0, variance-floats.Dot(row, row))
+		}
+		maps[j] = new(mat.Dense)
+		maps[j].Mul(contrasts.T(), &turn)
+	})
+	return gauss.NewViews(a, nil, open), maps
+}
+
+func eye(n int) *mat.Dense {
+	e := mat.NewDense(n, n, nil)
+	for i := range n {
+		e.Set(i, i, 1)
+	}
+	return e
+}
+
+// OutcomesAt is the mean and covariance of the functions of all outcomes at one input under
+// a Gaussian on what the views see, however large the variance of the prior is.
+func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, cov *mat.SymDense) {
+	number := p.outcomes.Number
 	variance := p.kernel.Variance(x)
 	own := make([]float64, number)
 	for c := range own {
 		own[c] = variance
 	}
-	at := p.root.Project(cross, own)
+	at := p.root.Project(p.crossed(x), own)
 	mean = make([]float64, number)
 	at.At(mean, q.Mean())
 	white := mat.NewDense(number, at.Dim(), nil)

@@ -6,12 +6,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
@@ -240,5 +243,82 @@ func TestOutcomesAgainstTheTruth(t *testing.T) {
 	t.Logf("%d problems: a probability is off by %.4f on average and %.4f at most; the log evidence by %.3f at most", problems, off/float64(cells), worst, evidence)
 	if off/float64(cells) > 0.002 || worst > 0.02 || evidence > 0.3 {
 		t.Error("EP is farther from the truth than it was")
+	}
+}
+
+// Loss-EP of two outcomes by the path of several is that of the binary model: the evidence
+// times the expected utility, the actions, and what q predicts.
+func TestTwoOutcomesLossEP(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 6))
+	table := decision.Table{{1, 0}, {0.6, 1}}
+	for range 10 {
+		n := 5 + rng.IntN(10)
+		x, o := contest(rng, n, 2)
+		k := kernel.RBF(math.Exp(rng.NormFloat64()), math.Exp(0.5*rng.NormFloat64()))
+		p, _ := settledOutcomes(t, k, x, o)
+		points, maps := p.OutcomesPoints(x)
+		u, err := decision.NewContest(maps, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := p.Model()
+		m.Utility, m.Points = u, points
+		r := fit(t, infer.EP{}, m)
+		b, err := gp.New(k, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := make([]float64, n)
+		for i, y := range o.Of {
+			labels[i] = float64(2*y - 1)
+		}
+		two, err := b.Classify(labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if two.Utility, err = decision.NewUtility(decision.Probit(), n, nil, table); err != nil {
+			t.Fatal(err)
+		}
+		two.Points = b.At(x)
+		want := fit(t, infer.EP{}, two)
+		near(t, "evidence times expected utility", r.LogEvidence, want.LogEvidence, 1e-7)
+		if !slices.Equal(r.Sites.Actions, want.Sites.Actions) {
+			t.Errorf("actions %v, want %v", r.Sites.Actions, want.Sites.Actions)
+		}
+		mean, variance := make([]float64, n), make([]float64, n)
+		want.Moments(b.At(x), mean, variance)
+		for i := range n {
+			got, cov := p.OutcomesAt(r.Q, x.RawRowView(i))
+			near(t, "mean", (got[1]-got[0])/math.Sqrt2, mean[i], 1e-6)
+			near(t, "variance", 0.5*(cov.At(0, 0)+cov.At(1, 1))-cov.At(0, 1), variance[i], 1e-6)
+		}
+	}
+}
+
+// The points of a utility see what the process sees: their Gaussian is that of OutcomesAt.
+func TestOutcomesPoints(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 7))
+	x, o := contest(rng, 15, 4)
+	p, r := settledOutcomes(t, kernel.Matern32(3, 1), x, o)
+	z := mat.NewDense(4, 2, nil)
+	for i := range 4 {
+		z.SetRow(i, []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()})
+	}
+	points, maps := p.OutcomesPoints(z)
+	m, v := make([]float64, points.Len()), make([]float64, 3*points.Len())
+	r.Q.PredictBlocks(points, 3, m, v, new(gauss.Workspace))
+	for j := range 4 {
+		mean, cov := p.OutcomesAt(r.Q, z.RawRowView(j))
+		var half, full mat.Dense
+		half.Mul(maps[j], mat.NewDense(3, 3, v[9*j:9*j+9]))
+		full.Mul(&half, maps[j].T())
+		var f mat.VecDense
+		f.MulVec(maps[j], mat.NewVecDense(3, m[3*j:3*j+3]))
+		for a := range 4 {
+			for b := range 4 {
+				near(t, "difference", f.AtVec(a)-f.AtVec(b), mean[a]-mean[b], 1e-9)
+				near(t, "variance", full.At(a, a)+full.At(b, b)-full.At(a, b)-full.At(b, a), cov.At(a, a)+cov.At(b, b)-2*cov.At(a, b), 1e-9)
+			}
+		}
 	}
 }

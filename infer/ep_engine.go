@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 )
 
@@ -35,6 +36,7 @@ type engine struct {
 	lastMean, lastVar   []float64       // the same one visit earlier
 	visited             bool            // whether the last sweep came to the utility
 	lastVisit           float64         // the utility's step at its last visit
+	block               int             // views of each point, whose variances are matrices
 	d1, d2              []float64
 	site                *gauss.Natural // the utility site that is proposed
 }
@@ -58,15 +60,16 @@ func newEngine(o EP, m *Model) *engine {
 	e.sites.Terms = make([]gauss.Scalar, n)
 	if m.Utility != nil {
 		c := m.Points.Len()
+		e.block = factor.ViewsOf(m.Utility)
 		e.sites.Utility = gauss.NewNatural(dim)
-		e.sites.Actions = make([]int, c)
+		e.sites.Actions = make([]int, c/e.block)
 		for j := range e.sites.Actions {
 			e.sites.Actions[j] = -1
 		}
 		e.q, e.site = gauss.NewGaussian(dim), gauss.NewNatural(dim)
-		e.pointMean, e.pointVar = make([]float64, c), make([]float64, c)
-		e.lastMean, e.lastVar = make([]float64, c), make([]float64, c)
-		e.d1, e.d2 = make([]float64, c), make([]float64, c)
+		e.pointMean, e.pointVar = make([]float64, c), make([]float64, c*e.block)
+		e.lastMean, e.lastVar = make([]float64, c), make([]float64, c*e.block)
+		e.d1, e.d2 = make([]float64, c), make([]float64, c*e.block)
 	}
 	if o.Start != nil {
 		e.startFrom(o.Start)

@@ -25,7 +25,11 @@ func (e *engine) deleteUtility() bool {
 	}
 	e.lastMean, e.pointMean = e.pointMean, e.lastMean
 	e.lastVar, e.pointVar = e.pointVar, e.lastVar
-	e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
+	if e.block == 1 {
+		e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
+	} else {
+		e.q.PredictBlocks(e.model.Points, e.block, e.pointMean, e.pointVar, &e.points)
+	}
 	return true
 }
 
@@ -41,7 +45,7 @@ func (e *engine) projectUtility() bool {
 	if math.IsNaN(logZ) || math.IsInf(logZ, 0) {
 		return false
 	}
-	if e.q.Tilt(e.site, e.model.Points, e.d1, e.d2, &e.points) != nil {
+	if e.q.TiltBlocks(e.site, e.model.Points, e.block, e.d1, e.d2, &e.points) != nil {
 		return false
 	}
 	e.nat.CopyFrom(e.q.Natural())
@@ -61,11 +65,12 @@ func (e *engine) updateUtility() (residual float64) {
 // last visit.
 func (e *engine) momentChange() (change float64) {
 	for j, m := range e.pointMean {
-		v := e.pointVar[j]
+		own := j*e.block + j%e.block
+		v := e.pointVar[own]
 		if v == 0 {
 			continue
 		}
-		change = max(change, math.Abs(m-e.lastMean[j])/math.Sqrt(v), math.Abs(v-e.lastVar[j])/v)
+		change = max(change, math.Abs(m-e.lastMean[j])/math.Sqrt(v), math.Abs(v-e.lastVar[own])/v)
 	}
 	return change
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -268,7 +269,7 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 		return false
 	}
 	a, g := mat.NewSymDense(n-1, nil), mat.NewSymDense(n-1, nil)
-	contrasts := helmert(n)
+	contrasts := gauss.Contrasts(n)
 	form := func(dst *mat.SymDense, at func(i, j int) float64) {
 		for p := range n - 1 {
 			for q := p; q < n-1; q++ {
@@ -347,12 +348,19 @@ func (l *Largest) divide(cov *mat.SymDense) bool {
 	return true
 }
 
-// independent is the same for independent normals with standard deviations d.
-func (l *Largest) independent(dst, mean []float64) {
-	from, to, step := math.Inf(-1), math.Inf(-1), math.Inf(1)
+// reach is where the largest of independent normals may be, and the step in which its
+// density is integrated.
+func (l *Largest) reach(mean []float64) (from, to, step float64) {
+	from, to, step = math.Inf(-1), math.Inf(-1), math.Inf(1)
 	for c, m := range mean {
 		from, to, step = max(from, m-10*l.d[c]), max(to, m+9*l.d[c]), min(step, 0.4*l.d[c])
 	}
+	return from, to, step
+}
+
+// independent is the same for independent normals with standard deviations d.
+func (l *Largest) independent(dst, mean []float64) {
+	from, to, step := l.reach(mean)
 	clear(dst)
 	steps := int((to - from) / step)
 	for k := range steps + 1 {
@@ -375,20 +383,6 @@ func (l *Largest) independent(dst, mean []float64) {
 		}
 	}
 	floats.Scale(step/math.Sqrt(2*math.Pi), dst)
-}
-
-// helmert is an orthonormal basis of the differences of n numbers, one in each row, with
-// row p zero beyond element p+1.
-func helmert(n int) *mat.Dense {
-	b := mat.NewDense(n-1, n, nil)
-	for p := range n - 1 {
-		size := 1 / math.Sqrt(float64((p+1)*(p+2)))
-		for i := range p + 1 {
-			b.Set(p, i, size)
-		}
-		b.Set(p, p+1, -float64(p+1)*size)
-	}
-	return b
 }
 
 // Rules and lattices that were made, by their size.
