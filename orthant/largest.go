@@ -51,8 +51,9 @@ const (
 	// largestTolerance is the difference of two rules in a row, and largestShare the share
 	// of the probability, at which the latter is taken: its error is far smaller.
 	largestTolerance, largestShare = 5e-7, 1e-3
-	// sparseTolerance is the same for sparse grids, of which there are sparseLevels.
-	sparseTolerance, sparseLevels = 1e-7, 4
+	// sparseTolerance is the same for sparse grids, of which there are sparseLevels of at
+	// most sparsePoints, and slowest how much nearer each has to come.
+	sparseTolerance, sparseLevels, sparsePoints, slowest = 2e-7, 7, 20_000, 0.6
 	// mostHermite is the number of nodes in one dimension that a sequence at most ends with.
 	mostHermite = 128
 	// firstLattice and lastLattice are the number of points of the first lattice and of
@@ -107,6 +108,9 @@ func (l *Largest) sparse(dst, mean []float64) (err float64, ok bool) {
 	for level := range sparseLevels {
 		clear(dst)
 		g := sparseGrid(l.dims, level)
+		if len(g.weights) > sparsePoints {
+			return 0, false
+		}
 		for i, w := range g.weights {
 			node := g.nodes[i*l.dims : (i+1)*l.dims]
 			for c := range l.at {
@@ -117,12 +121,13 @@ func (l *Largest) sparse(dst, mean []float64) (err float64, ok bool) {
 		}
 		if level > 0 {
 			step := floats.Distance(dst, last, math.Inf(1))
+			// Further steps would be about as much smaller again, each than the one before.
 			ratio := step / before
-			// The next step would be about as much smaller again.
-			if err = max(2*step*ratio, 1e-10); level > 1 && ratio < 0.25 && err <= sparseTolerance || step < 1e-12 {
+			err = max(2*step*ratio/(1-ratio), 1e-10)
+			if level > 1 && ratio < slowest && err <= sparseTolerance || step < 1e-12 {
 				return err, true
 			}
-			if level > 1 && ratio > 0.25 {
+			if level > 2 && ratio > slowest {
 				return 0, false
 			}
 			before = step
