@@ -82,13 +82,7 @@ func (m *Model) Choose(predictions []Prediction, stakes ...decision.Stakes) []De
 
 // choose decides cases of known probabilities.
 func (m *Model) choose(probabilities [][]float64, stakes []decision.Stakes) []Decision {
-	if len(stakes) == 0 {
-		own, err := m.utility.Stakes(nil)
-		if err != nil {
-			panic("lossep: " + err.Error()) // a specification without columns was checked when it was made
-		}
-		stakes = []decision.Stakes{own}
-	}
+	stakes = m.orOwn(stakes)
 	out := make([]Decision, len(probabilities))
 	actions := len(stakes[0].Table)
 	expected := make([]float64, len(out)*actions)
@@ -269,12 +263,17 @@ func (m *Model) outcomes() []string {
 // blocks hands over the rows of a stream block by block, or an error, until there are
 // no more or use has enough.
 func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block, error) bool) {
+	m.blocksOf(ctx, r, blockRows, use)
+}
+
+// blocksOf is blocks with so many rows in each.
+func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func(*data.Block, error) bool) {
 	for {
 		if err := ctx.Err(); err != nil {
 			use(nil, err)
 			return
 		}
-		b, err := r.ReadBlock(blockRows)
+		b, err := r.ReadBlock(size)
 		if err == io.EOF {
 			return
 		}

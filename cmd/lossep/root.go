@@ -43,7 +43,7 @@ costs, takes the best action for each case, and says how sure it is.`,
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	c.CompletionOptions.DisableDefaultCmd = true
 	addMaxMemory(c.PersistentFlags())
-	c.AddCommand(newFit(), newPredict(), newDecide(), newShow(), newAudit(), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	c.AddCommand(newFit(), newPredict(), newDecide(), newValue(), newShow(), newAudit(), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
 	return c
 }
 

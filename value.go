@@ -1,0 +1,362 @@
+package lossep
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gauss"
+)
+
+// OutcomeWorth is what it would be worth to know the outcome before acting: by how much
+// the expected cost would fall, or the expected utility rise. It is the most that any
+// further information about the case can be worth.
+func (d *Decision) OutcomeWorth() float64 {
+	known := 0.0
+	sure := make([]float64, len(d.Probabilities))
+	for y, p := range d.Probabilities {
+		clear(sure)
+		sure[y] = 1
+		known += p * d.Stakes.Expected(d.Stakes.Best(sure, -1), sure)
+	}
+	return gain(d.Stakes, d.Expected[d.Action], known)
+}
+
+// gain is by how much one expectation is better than another; never below zero but for
+// rounding, where the better one knows more.
+func gain(s decision.Stakes, without, with float64) float64 {
+	if s.Costs {
+		return max(0, without-with)
+	}
+	return max(0, with-without)
+}
+
+// donors is how many training rows a column's value is taken from.
+const donors = 50
+
+// ColumnWorth is what it would be worth in each of the cases to measure a column that is
+// not known: by how much the expected cost would fall, or the expected utility rise, if the
+// action were chosen after its value is seen. What the features say of the column is not
+// looked at. Stakes are those of Decide.
+//
+// The value is thought to be that of one of the 50 training rows that are nearest in all
+// other columns. With p_s the probabilities with the value of row s, and c(p) the expected
+// cost of the best action, that is c(mean of p_s) − mean of c(p_s).
+//
+// An *InputError says that the model has no such column or does not keep its rows.
+func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stakes) ([]float64, error) {
+	at, err := m.placesOf(column)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkFeatures(x); err != nil {
+		return nil, err
+	}
+	stakes = m.orOwn(stakes)
+	compact := m.coding.Compact(x)
+	n, _ := compact.Dims()
+	out := make([]float64, n)
+	for i := range n {
+		cases := m.withValues(compact.RawRowView(i), at)
+		probabilities := m.opinions[0].probabilities(m, cases)
+		s := stakes[i%len(stakes)]
+		mean, with := make([]float64, len(probabilities[0])), 0.0
+		for _, p := range probabilities {
+			if p[0] != p[0] {
+				return nil, m.far(x, i)
+			}
+			for y := range p {
+				mean[y] += p[y] / float64(len(probabilities))
+			}
+			with += s.Expected(s.Best(p, -1), p) / float64(len(probabilities))
+		}
+		out[i] = gain(s, s.Expected(s.Best(mean, -1), mean), with)
+	}
+	return out, nil
+}
+
+// orOwn are the stakes, or the model's own if none are given.
+func (m *Model) orOwn(stakes []decision.Stakes) []decision.Stakes {
+	if len(stakes) > 0 {
+		return stakes
+	}
+	own, err := m.utility.Stakes(nil)
+	if err != nil {
+		panic("lossep: " + err.Error()) // a specification without columns was checked when it was made
+	}
+	return []decision.Stakes{own}
+}
+
+// placesOf are the numbers and the code of a column in rows in compact form.
+func (m *Model) placesOf(column string) ([]int, error) {
+	if m.x == nil {
+		return nil, inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", m.provenance.Rows)
+	}
+	var at []int
+	for k := range m.coding.Numbers() {
+		if m.coding.Name(k) == column {
+			at = append(at, k)
+		}
+	}
+	code := m.coding.Numbers()
+	for _, c := range m.recipe.Columns {
+		if c.Kind != data.Categorical {
+			continue
+		}
+		if c.Name == column {
+			at = append(at, code)
+		}
+		code++
+	}
+	if at == nil {
+		return nil, inputf("ask", "%q is no column that the model decides by", column)
+	}
+	return at, nil
+}
+
+// withValues is the row with what the nearest training rows have in some places.
+func (m *Model) withValues(row []float64, at []int) *mat.Dense {
+	n, d := m.x.Dims()
+	distance, order := make([]float64, n), make([]int, n)
+	for i := range n {
+		order[i] = i
+		for k, v := range m.x.RawRowView(i) {
+			switch {
+			case slices.Contains(at, k):
+			case k < m.coding.Numbers():
+				distance[i] += (v - row[k]) * (v - row[k])
+			case v != row[k]:
+				distance[i] += 2 // of two 0/1 columns
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(distance[i], distance[j]) })
+	cases := mat.NewDense(min(donors, n), d, nil)
+	for k := range min(donors, n) {
+		to := cases.RawRowView(k)
+		copy(to, row)
+		for _, place := range at {
+			to[place] = m.x.At(order[k], place)
+		}
+	}
+	return cases
+}
+
+// mostLabels is how many cases LabelWorth takes: time and memory grow with their square.
+const mostLabels = 1000
+
+// LabelWorth is what the outcome of each of the cases would be worth to decisions on all of
+// them, if it were found out and learned from: by how much the expected cost per case would
+// fall, or the expected utility rise. The case with the largest is the one to label next.
+//
+// What counts are the actions that the label would change, Σ_y P(y) Σ_i (c_i(a_i | y) −
+// c_i(a_i' | y)) with a_i the action now and a_i' the best one after the label y. The
+// posterior with one more outcome is found by one step of expectation propagation from the
+// one that there is; the kernel stays. An *InputError says that there are too many
+// cases, or that the model has inducing points or more than two outcomes.
+func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, error) {
+	n, _ := x.Dims()
+	switch {
+	case n > mostLabels:
+		return nil, inputf("label", "%d cases are more than %d; give a sample of them", n, mostLabels)
+	case m.inducing != nil || several(m.recipe):
+		return nil, inputf("label", "what a label is worth is for models of two outcomes without inducing points")
+	}
+	if err := m.checkFeatures(x); err != nil {
+		return nil, err
+	}
+	stakes = m.orOwn(stakes)
+	compact := m.coding.Compact(x)
+	beliefs := m.beliefs(compact)
+	// The probabilities of the outcomes at i, after the label y at j, or as they are.
+	outcome := m.likelihood.outcome()
+	pair := make([]float64, 2)
+	at := func(i, j, y int) []float64 {
+		pair[0], pair[1] = 0, 0
+		for k := range beliefs {
+			b := &beliefs[k]
+			mean, variance := b.mean[i], b.cov.At(i, i)
+			if j >= 0 {
+				c := b.cov.At(i, j)
+				mean += c * b.slope[y][j]
+				variance = max(0, variance+c*c*b.bend[y][j])
+			}
+			p0, p1 := probabilities(outcome, mean, variance)
+			pair[0] += b.weight * p0
+			pair[1] += b.weight * p1
+		}
+		shift(&m.recipe.Target, pair)
+		return pair
+	}
+	now := make([]int, n)
+	for i := range n {
+		p := at(i, -1, 0)
+		if p[0] != p[0] {
+			return nil, m.far(x, i)
+		}
+		now[i] = stakes[i%len(stakes)].Best(p, -1)
+	}
+	out := make([]float64, n)
+	for j := range n {
+		for y, p := range slices.Clone(at(j, -1, 0)) {
+			for i := range n {
+				s, q := stakes[i%len(stakes)], at(i, j, y)
+				out[j] += p * gain(s, s.Expected(now[i], q), s.Expected(s.Best(q, -1), q)) / float64(n)
+			}
+		}
+	}
+	return out, nil
+}
+
+// belief is what a Gaussian posterior says of the latent values at some cases, and how a
+// label at each of them would move it.
+type belief struct {
+	weight      float64
+	mean        []float64
+	cov         *mat.SymDense
+	slope, bend [2][]float64 // of log E t at each case, for either outcome
+}
+
+// beliefs are those of the model, or of its parts.
+func (m *Model) beliefs(x *mat.Dense) []belief {
+	if m.mixture == nil {
+		return []belief{m.belief(x, 1)}
+	}
+	var all []belief
+	for k, part := range m.mixture.parts {
+		all = append(all, part.belief(x, m.mixture.weights[k]))
+	}
+	return all
+}
+
+func (m *Model) belief(x *mat.Dense, weight float64) belief {
+	n, _ := x.Dims()
+	views := m.full.At(x)
+	b := belief{weight: weight, mean: make([]float64, n), cov: mat.NewSymDense(n, nil)}
+	q := m.opinions[0].q
+	variance := make([]float64, n)
+	q.Predict(views, b.mean, variance, new(gauss.Workspace))
+	q.Cross(views, b.cov, new(gauss.Workspace))
+	// What the training rows leave open is shared between cases, too.
+	var prior mat.SymDense
+	m.kernel.Gram(&prior, x)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			left := prior.At(i, j)
+			for k, a := range views.Row(i) {
+				left -= a * views.Row(j)[k]
+			}
+			b.cov.SetSym(i, j, b.cov.At(i, j)+left)
+		}
+		b.cov.SetSym(i, i, variance[i])
+	}
+	for y := range 2 {
+		t := m.likelihood.outcome()[y]
+		b.slope[y], b.bend[y] = make([]float64, n), make([]float64, n)
+		for i := range n {
+			_, b.slope[y][i], b.bend[y][i] = t.LogMean(b.mean[i], variance[i])
+		}
+	}
+	return b
+}
+
+// WorthRow is a row with what to do about it, and what it would be worth to know more.
+type WorthRow struct {
+	DecidedRow
+	// Outcome is the worth of the outcome, and Columns that of each column asked about.
+	Outcome float64
+	Columns []float64
+	// Label is the worth of its label to decisions on all rows of the stream, if asked.
+	Label float64
+}
+
+// Ask says what Worth is asked about beside outcomes.
+type Ask struct {
+	Columns []string
+	Labels  bool // then all rows are held in memory, and there can be no more than 1000
+}
+
+// Worth decides the rows of a stream under a specification as Decisions does, without
+// second opinions, and says what it would be worth to know more about each.
+func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask Ask) iter.Seq2[WorthRow, error] {
+	if s == nil {
+		s = m.utility
+	}
+	return func(yield func(WorthRow, error) bool) {
+		if err := s.CheckColumns(r.Columns()); err != nil {
+			yield(WorthRow{}, err)
+			return
+		}
+		size := blockRows
+		if ask.Labels {
+			size = mostLabels + 1
+		}
+		first := true
+		m.blocksOf(ctx, r, size, func(b *data.Block, err error) bool {
+			var rows []WorthRow
+			switch {
+			case err != nil:
+			case ask.Labels && !first:
+				err = inputf("label", "there are more than %d rows; give a sample of them", mostLabels)
+			default:
+				rows, err = m.worthOf(r, b, s, ask)
+			}
+			first = false
+			if err != nil {
+				yield(WorthRow{}, err)
+				return false
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// worthOf is Worth for the rows of a block.
+func (m *Model) worthOf(r *data.Reader, b *data.Block, s *decision.Spec, ask Ask) ([]WorthRow, error) {
+	stakes, err := stakesOf(s, r, b)
+	if err != nil {
+		return nil, err
+	}
+	decisions, err := m.Decide(b.X, stakes...)
+	for err != nil && r.Discard(b, rowOf(err), inFile(err, b)) {
+		if stakes, err = stakesOf(s, r, b); err == nil {
+			decisions, err = m.Decide(b.X, stakes...)
+		}
+	}
+	if err != nil {
+		return nil, inFile(err, b)
+	}
+	rows := make([]WorthRow, len(decisions))
+	for i, d := range decisions {
+		rows[i] = WorthRow{DecidedRow: DecidedRow{Decision: d, Row: &b.Rows[i]}, Outcome: d.OutcomeWorth()}
+	}
+	for _, column := range ask.Columns {
+		worth, err := m.ColumnWorth(b.X, column, stakes...)
+		if err != nil {
+			return nil, inFile(err, b)
+		}
+		for i := range rows {
+			rows[i].Columns = append(rows[i].Columns, worth[i])
+		}
+	}
+	if ask.Labels {
+		worth, err := m.LabelWorth(b.X, stakes...)
+		if err != nil {
+			return nil, inFile(err, b)
+		}
+		for i := range rows {
+			rows[i].Label = worth[i]
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,154 @@
+package lossep
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/infer"
+)
+
+// TestOutcomeWorth: against every way the case can turn out, for costs and utilities.
+func TestOutcomeWorth(t *testing.T) {
+	for _, costs := range []bool{true, false} {
+		s := decision.Stakes{Table: decision.Table{{0, 5}, {1, 0}, {0.3, 0.3}}, Costs: costs}
+		for _, p := range []float64{0, 0.05, 0.1, 0.3, 0.9, 1} {
+			pair := []float64{1 - p, p}
+			d := Decision{Choice: s.Choose(make([]float64, 3), pair), Probabilities: pair, Stakes: s}
+			best := func(at [2]float64) float64 {
+				values := make([]float64, 3)
+				for a, row := range s.Table {
+					values[a] = row[0]*at[0] + row[1]*at[1]
+				}
+				if costs {
+					return -slices.Min(values)
+				}
+				return slices.Max(values)
+			}
+			want := (1-p)*best([2]float64{1, 0}) + p*best([2]float64{0, 1}) - best([2]float64{1 - p, p})
+			if got := d.OutcomeWorth(); math.Abs(got-want) > 1e-15 {
+				t.Errorf("P = %v, costs %v: worth %v, want %v", p, costs, got, want)
+			}
+		}
+	}
+}
+
+// TestColumnWorth: with as many training rows as donors the value is any of theirs, so that
+// every case can be predicted by itself; a column that says nothing is worth less than the
+// one that says most, and none is worth more than the outcome.
+func TestColumnWorth(t *testing.T) {
+	o := autoOptions(t, EP)
+	train := wideTable(t, donors, 2, 3)
+	m, err := Fit(context.Background(), train, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := m.recipeRows(t, wideTable(t, 8, 2, 4))
+	own := m.orOwn(nil)[0]
+	all := m.coding.Expand(m.x)
+	// Features: a, the three categories of kind, n0, n1.
+	sum := map[string]float64{}
+	for column, features := range map[string][]int{"a": {0}, "kind": {1, 2, 3}, "n0": {4}} {
+		got, err := m.ColumnWorth(x, column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			mean, with := []float64{0, 0}, 0.0
+			for k := range donors {
+				row := mat.NewDense(1, 6, slices.Clone(x.RawRowView(i)))
+				for _, f := range features {
+					row.Set(0, f, all.At(k, f))
+				}
+				p, err := m.Predict(row)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q := p[0].Probabilities
+				mean[0] += q[0] / donors
+				mean[1] += q[1] / donors
+				with += min(5*q[1], q[0]) / donors
+			}
+			want := min(5*mean[1], mean[0]) - with
+			if math.Abs(got[i]-want) > 1e-12 {
+				t.Errorf("%s, case %d: worth %v, by hand %v", column, i, got[i], want)
+			}
+			sum[column] += got[i]
+			known := Decision{Choice: own.Choose(make([]float64, 2), mean), Probabilities: mean, Stakes: own}
+			if got[i] > known.OutcomeWorth()+1e-12 {
+				t.Errorf("%s, case %d: worth %v, more than the outcome, %v", column, i, got[i], known.OutcomeWorth())
+			}
+		}
+	}
+	if sum["a"] <= sum["n0"] {
+		t.Errorf("worth of what matters %v, of noise %v", sum["a"], sum["n0"])
+	}
+	if _, err := m.ColumnWorth(x, "colour"); err == nil {
+		t.Error("a column that does not exist has a worth")
+	}
+}
+
+// TestLabelWorth: against expectation propagation run again with every case and either
+// outcome added to the training rows.
+func TestLabelWorth(t *testing.T) {
+	o := autoOptions(t, EP)
+	o.Kernel = "rbf(variance=4, lengthscale=1) + constant"
+	o.Fixed = true
+	m, err := Fit(context.Background(), wideTable(t, 12, 0, 3), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := m.recipeRows(t, wideTable(t, 10, 0, 4))
+	got, err := m.LabelWorth(x, decision.Stakes{Table: decision.Table{{0, 1}, {1, 0}}, Costs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compact := m.coding.Compact(x)
+	before := m.opinions[0].predict(m, compact)
+	gains := func(m *Model) float64 {
+		sum := 0.0
+		for i, p := range m.opinions[0].predict(m, compact) {
+			stays := p.Probabilities[0]
+			if before[i].Probabilities[1] <= before[i].Probabilities[0] {
+				stays = p.Probabilities[1]
+			}
+			sum += (stays - min(p.Probabilities[1], p.Probabilities[0])) / 10
+		}
+		return sum
+	}
+	largest := slices.Max(got)
+	for j := range got {
+		want := 0.0
+		for y, p := range before[j].Probabilities {
+			more := *m
+			more.x = mat.NewDense(13, m.coding.Len(), nil)
+			more.x.Copy(m.x)
+			more.x.SetRow(12, compact.RawRowView(j))
+			more.labels = append(slices.Clone(m.labels), 2*y-1)
+			process, err := more.newProcess()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: process.Views(), Terms: m.likelihood.terms(more.labels, nil)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			more.ep, more.sites = r.Sites.Terms, r.Sites.Terms
+			if err := more.assemble(process, nil); err != nil {
+				t.Fatal(err)
+			}
+			want += p * gains(&more)
+		}
+		// One step of expectation propagation is not its fixed point.
+		if math.Abs(got[j]-want) > 0.15*largest {
+			t.Errorf("case %d: worth %v, by refitting %v", j, got[j], want)
+		}
+	}
+	if largest < 1e-3 {
+		t.Error("no label is worth anything, so that nothing is tested")
+	}
+}
