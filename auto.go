@@ -23,7 +23,7 @@ const (
 	// more than manyRows those of the first fewerFolds parts are enough to tell candidates
 	// apart.
 	comparisonFolds = 5
-	manyRows        = 500
+	manyRows        = 800
 	fewerFolds      = 3
 	// hopeless is how far behind the best so far, in nats, a candidate has to be by
 	// leave-one-out for it to be given up without further fits. Parameters that all rows

@@ -202,8 +202,8 @@ type PredictedRow struct {
 // Decisions decides the rows of a stream, in memory that does not grow with their
 // number, under a specification that is bound to the model's outcomes (see
 // Model.Bind); nil stands for the model's own. The other methods are asked as well, as
-// by Consult. An error ends it.
-func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec) iter.Seq2[DecidedRow, error] {
+// by Consult, if consult says so. An error ends it.
+func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec, consult bool) iter.Seq2[DecidedRow, error] {
 	if s == nil {
 		s = m.utility
 	}
@@ -231,7 +231,9 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec)
 				yield(DecidedRow{}, inFile(err, b))
 				return false
 			}
-			m.Consult(b.X, decisions)
+			if consult {
+				m.Consult(b.X, decisions)
+			}
 			for i, d := range decisions {
 				if !yield(DecidedRow{Decision: d, Row: &b.Rows[i]}, nil) {
 					return false

@@ -96,7 +96,7 @@ func TestDecisionsPerCase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for d, err := range m.Decisions(context.Background(), rd, own) {
+		for d, err := range m.Decisions(context.Background(), rd, own, true) {
 			if err != nil {
 				return actions, err
 			}
@@ -309,7 +309,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		return s.HeapAlloc
 	}
 	n, early, late := 0, uint64(0), uint64(0)
-	for _, err := range m.Decisions(context.Background(), rd, nil) {
+	for _, err := range m.Decisions(context.Background(), rd, nil, true) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,12 +354,12 @@ func TestStreamsEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, err := range m.Decisions(ctx, reader(loans), nil) {
+	for _, err := range m.Decisions(ctx, reader(loans), nil, true) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 	}
-	for range m.Decisions(context.Background(), reader(loans), nil) {
+	for range m.Decisions(context.Background(), reader(loans), nil, true) {
 		break
 	}
 }

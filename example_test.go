@@ -37,7 +37,7 @@ func Example() {
 		return
 	}
 	missed, alarms, n := 0, 0, 0
-	for d, err := range model.Decisions(ctx, rows, nil) {
+	for d, err := range model.Decisions(ctx, rows, nil, true) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -310,7 +310,7 @@ func TestFarRowOfAFile(t *testing.T) {
 				return nil
 			},
 			"decide": func(r *data.Reader) (err error) {
-				for _, err = range m.Decisions(context.Background(), r, nil) {
+				for _, err = range m.Decisions(context.Background(), r, nil, true) {
 					if err != nil {
 						return err
 					}

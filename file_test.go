@@ -61,7 +61,7 @@ func decided(t testing.TB, m *lossep.Model) string {
 	if rd, err = data.NewReader(context.Background(), strings.NewReader(loans), "", m.Recipe(), data.Format{}); err != nil {
 		t.Fatal(err)
 	}
-	for d, err := range m.Decisions(context.Background(), rd, nil) {
+	for d, err := range m.Decisions(context.Background(), rd, nil, true) {
 		if err != nil {
 			t.Fatal(err)
 		}

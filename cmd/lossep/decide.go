@@ -16,14 +16,15 @@ import (
 
 func newDecide() *cobra.Command {
 	var output, probability string
-	var keep, useExample bool
+	var keep, useExample, second bool
 	c := &cobra.Command{
 		Use:   "decide model new.csv [--utility other.yaml]",
 		Short: "Choose the best action in new cases",
 		Long: `Read new cases and print for each the action with the lowest expected cost or the
 highest expected utility, what is expected of every action (columns cost_NAME, or
 utility_NAME), the probability of the positive outcome, or of each of more than two
-(columns probability_NAME), the margin to the next best action, and whether methods disagree: whether expectation propagation, with and
+(columns probability_NAME), and the margin to the next best action; with
+--second-opinion also whether methods disagree: whether expectation propagation, with and
 without corrections, would act otherwise than the model.
 
 Other costs than those of the fit can be given; nothing is fitted again. A summary
@@ -47,6 +48,7 @@ outcome already, made by any program.`,
 	table := addTableFlags(flags)
 	doubtful := addDoubtFlags(flags)
 	addRowFlags(c, &keep, &output)
+	flags.BoolVar(&second, "second-opinion", false, "ask whether expectation propagation, with and without corrections, would act otherwise")
 	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME")
 	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
 	format := addFormat(flags)
@@ -95,14 +97,15 @@ outcome already, made by any program.`,
 		}
 		defer doubtful.abandon()
 		s := newTally(m, spec, given)
+		s.consulted = second
 		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.files()...), func(ctx context.Context, w io.Writer) error {
-			rows := newCaseWriter(w, rowsAs, rd, keep, decisionNames(spec, *format))
-			for d, err := range m.Decisions(ctx, rd, spec) {
+			rows := newCaseWriter(w, rowsAs, rd, keep, decisionNames(spec, *format, second))
+			for d, err := range m.Decisions(ctx, rd, spec, second) {
 				if err != nil {
 					return blame(err, name)
 				}
 				s.add(d)
-				if err := rows.write(d.Row, decisionValues(spec, d.Decision, *format)...); err != nil {
+				if err := rows.write(d.Row, decisionValues(spec, d.Decision, *format, second)...); err != nil {
 					return err
 				}
 			}
@@ -144,19 +147,27 @@ func newCases(c *cobra.Command, args []string) (*tableInput, error) {
 }
 
 // decisionNames are the columns of a decision.
-func decisionNames(s *decision.Spec, f format) []string {
+func decisionNames(s *decision.Spec, f format, second bool) []string {
 	names := []string{"action"}
 	if f == "json" {
-		return append(append(append(names, "expected_"+s.Kind()), probabilityNames(s, f)...), "margin", "disagreement", "dissent")
+		names = append(append(append(names, "expected_"+s.Kind()), probabilityNames(s, f)...), "margin")
+		if second {
+			names = append(names, "disagreement", "dissent")
+		}
+		return names
 	}
 	for _, action := range s.Actions() {
 		names = append(names, s.Kind()+"_"+action)
 	}
-	return append(append(names, probabilityNames(s, f)...), "margin", "disagreement")
+	names = append(append(names, probabilityNames(s, f)...), "margin")
+	if second {
+		names = append(names, "disagreement")
+	}
+	return names
 }
 
 // decisionValues are what goes in them.
-func decisionValues(s *decision.Spec, d lossep.Decision, f format) []any {
+func decisionValues(s *decision.Spec, d lossep.Decision, f format, second bool) []any {
 	actions := s.Actions()
 	values := []any{actions[d.Action]}
 	if f == "json" {
@@ -164,16 +175,24 @@ func decisionValues(s *decision.Spec, d lossep.Decision, f format) []any {
 		for a, u := range d.Expected {
 			expected[actions[a]] = u
 		}
+		values = append(append(append(values, expected), probabilityValues(s, d.Probabilities, f)...), d.Margin)
+		if !second {
+			return values
+		}
 		dissent := make(map[lossep.Method]string)
 		for method, a := range d.Dissent {
 			dissent[method] = actions[a]
 		}
-		return append(append(append(values, expected), probabilityValues(s, d.Probabilities, f)...), d.Margin, len(dissent) > 0, dissent)
+		return append(values, len(dissent) > 0, dissent)
 	}
 	for _, u := range d.Expected {
 		values = append(values, u)
 	}
-	return append(append(values, probabilityValues(s, d.Probabilities, f)...), d.Margin, len(d.Dissent) > 0)
+	values = append(append(values, probabilityValues(s, d.Probabilities, f)...), d.Margin)
+	if second {
+		values = append(values, len(d.Dissent) > 0)
+	}
+	return values
 }
 
 // tally counts decisions for the summary.
@@ -181,6 +200,8 @@ type tally struct {
 	model *lossep.Model
 	spec  *decision.Spec
 	given bool // the utility is not that of the fit
+	// consulted says that other methods were asked.
+	consulted bool
 
 	rows, disagree int
 	byAction       []int
@@ -234,7 +255,7 @@ func (t *tally) lines() []string {
 	if t.strange > 0 {
 		lines = append(lines, fmt.Sprintf("%d rows have an outcome that training did not know", t.strange))
 	}
-	if t.model.Recipe().Target.Several == nil {
+	if t.consulted && t.model.Recipe().Target.Several == nil {
 		lines = append(lines, fmt.Sprintf("methods disagree on %d of %d rows", t.disagree, t.rows))
 	}
 	if t.given && t.model.Method().Calibrated() && !sameTable(t.spec, t.model.Utility()) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,17 +83,8 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	return writeSummary(c.ErrOrStderr(), lines)
 }
 
-// names are the columns of a decision, as those of a model's but for what other methods
-// say, which there are none of.
-func (g *givenDecision) names() []string {
-	var names []string
-	for _, name := range decisionNames(g.spec, g.format) {
-		if !strings.HasPrefix(name, "dis") {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+// names are the columns of a decision, as those of a model's.
+func (g *givenDecision) names() []string { return decisionNames(g.spec, g.format, false) }
 
 func (g *givenDecision) values(choice decision.Choice, p []float64) []any {
 	actions := g.spec.Actions()

@@ -180,7 +180,7 @@ func TestDecisionsAsParquet(t *testing.T) {
 			for _, c := range source.Columns() {
 				kinds[c.Name] = c.Kind
 			}
-			if kinds["action"] != data.TextCells || kinds["probability"] != data.NumberCells || kinds["disagreement"] != data.TruthCells || kinds["flight"] != data.TextCells {
+			if kinds["action"] != data.TextCells || kinds["probability"] != data.NumberCells || kinds["flight"] != data.TextCells {
 				t.Errorf("%s: %v", input, kinds)
 			}
 			if keep == "--keep" && kinds["distance"] != data.NumberCells {

@@ -37,7 +37,7 @@ func decide(t *testing.T, m *lossep.Model, csv string, spec *decision.Spec) []lo
 		t.Fatal(err)
 	}
 	var rows []lossep.DecidedRow
-	for d, err := range m.Decisions(t.Context(), r, spec) {
+	for d, err := range m.Decisions(t.Context(), r, spec, true) {
 		if err != nil {
 			t.Fatal(err)
 		}
