@@ -93,6 +93,18 @@ func (m *Model) choose(probabilities [][]float64, stakes []decision.Stakes) []De
 	return out
 }
 
+// orOwn are the stakes, or the model's own if none are given.
+func (m *Model) orOwn(stakes []decision.Stakes) []decision.Stakes {
+	if len(stakes) > 0 {
+		return stakes
+	}
+	own, err := m.utility.Stakes(nil)
+	if err != nil {
+		panic("lossep: " + err.Error()) // a specification without columns was checked when it was made
+	}
+	return []decision.Stakes{own}
+}
+
 // Consult asks the other methods about decisions that Decide made for the rows of x, and
 // notes who would act otherwise as their Dissent. A method that has no finite prediction
 // for a row has no opinion on it.

@@ -80,18 +80,6 @@ func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stak
 	return out, nil
 }
 
-// orOwn are the stakes, or the model's own if none are given.
-func (m *Model) orOwn(stakes []decision.Stakes) []decision.Stakes {
-	if len(stakes) > 0 {
-		return stakes
-	}
-	own, err := m.utility.Stakes(nil)
-	if err != nil {
-		panic("lossep: " + err.Error()) // a specification without columns was checked when it was made
-	}
-	return []decision.Stakes{own}
-}
-
 // placesOf are the numbers and the code of a column in rows in compact form.
 func (m *Model) placesOf(column string) ([]int, error) {
 	if m.x == nil {
