@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(TABLES))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(f"{'table':12} {'model':32} {'cost per case':>16} {'log loss':>9} {'fit, s':>8}")
+    print(f"{'table':12} {'model':32} {'cost per case':>16} {'log loss':>9} {'fit, CPU s':>10}")
     for table in options.only.split(","):
         name, positive, fn = TABLES[table]
         X, y = read(options.folder / name, positive)
@@ -126,7 +126,7 @@ def main() -> None:
                 continue
             error = costs.std(ddof=1) / np.sqrt(len(y))
             loss = "" if np.isnan(losses).any() else f"{losses.mean():.3f}"
-            print(f"{table:12} {label:32} {costs.mean():7.3f} ± {error:.3f}  {loss:>8} {np.mean(times):8.2f}{note}", flush=True)
+            print(f"{table:12} {label:32} {costs.mean():7.3f} ± {error:.3f}  {loss:>8} {np.mean(times):10.2f}{note}", flush=True)
 
 
 def children() -> float:

@@ -16,7 +16,10 @@ def _watched() -> bool:
     """Whether this is a terminal or a notebook, and not one of several processes."""
     if multiprocessing.current_process().name != "MainProcess":
         return False
-    return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", lambda: False)())
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and "ipykernel" in sys.modules and ipython.get_ipython() is not None:
+        return True
+    return bool(getattr(sys.stderr, "isatty", lambda: False)())
 
 
 def _tqdm() -> Any:
