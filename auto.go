@@ -216,7 +216,8 @@ func normalised(logs []float64) []float64 {
 	return weights
 }
 
-// learnAuto tries the candidates and mixes them.
+// learnAuto learns with AutoKernel: it tries the candidates and mixes them by what they
+// predict out of fold.
 func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	trials, err := p.compareCandidates(ctx)
 	if err != nil {

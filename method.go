@@ -8,7 +8,7 @@ import (
 	"github.com/lossep/lossep/infer"
 )
 
-// Method is how the posterior is approximated.
+// Method is how the posterior is approximated, by its name in the table of package infer.
 type Method string
 
 // The methods. All of them share the kernel, which is found with EP's evidence.

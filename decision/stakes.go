@@ -26,7 +26,7 @@ func (s Stakes) sign() float64 {
 	return 1
 }
 
-// Expected is what an action is expected to cost, or to bring, Σ_y u[a][y] P(y).
+// Expected is the expected cost of an action, or the expected utility, Σ_y u[a][y] P(y).
 func (s Stakes) Expected(action int, p []float64) float64 {
 	sum := 0.0
 	for y, u := range s.Table[action] {

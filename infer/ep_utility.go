@@ -2,9 +2,9 @@ package infer
 
 import "math"
 
-// The site of the utility is like the others, but it is dense, on all points at once,
-// and its factor has actions to choose. Its cavity is q: the prior and the sites of the
-// terms.
+// The site of the utility is like the others, but it is dense, on all points at once (the
+// inputs that stand for p(x)), and its factor has actions to choose. Its cavity is q: the
+// prior and the sites of the terms.
 
 // utilityIsDue tells whether a sweep whose terms had that residual comes to the utility.
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/lossep/lossep/server/problem"
 )
 
-// operations are what the server can be asked, but for the page.
+// operations are what the server can be asked, but for the page, which routes adds.
 func (s *Server) operations() []route {
 	get := func(path, id, summary string, answer func(*exchange) error, response any) route {
 		return newRoute(http.MethodGet, path, id, summary, answer, nil, response)
