@@ -1,7 +1,6 @@
 package gp
 
 import (
-	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -40,28 +39,11 @@ func (p *Process) OutcomesPredictor(sites []gauss.Scalar) (*OutcomesPredictor, b
 	o := p.outcomes
 	var gram mat.SymDense
 	p.kernel.Gram(&gram, p.x)
-	k := o.covariance(&gram).RawSymmetric()
-	largest := 0.0
-	for i := range k.N {
-		k.Data[i*k.Stride+i] += p.Jitter()
-		largest = max(largest, k.Data[i*k.Stride+i])
-	}
-	if float64(k.N)*0x1p-52*largest > mostCancelled {
-		return nil, false
-	}
-	v, ok := whitening(k, sites)
-	if !ok {
-		return nil, false
-	}
-	raised, ok := raising(k, v, sites)
+	v, raised, beta, ok := p.inverted(o.covariance(&gram).RawSymmetric(), sites)
 	if !ok {
 		return nil, false
 	}
 	out := &OutcomesPredictor{kernel: p.kernel, basis: p.basis, number: o.Number}
-	beta := meanWeights(k, v, raised, sites)
-	if sum := floats.Norm(beta, 1); math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return nil, false
-	}
 	for c := range o.Number {
 		out.weights = append(out.weights, o.fold(beta, c))
 	}

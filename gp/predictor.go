@@ -53,31 +53,39 @@ const mostCancelled = 1e-8
 func (p *Process) Predictor(sites []gauss.Scalar) (*Predictor, bool) {
 	var gram mat.SymDense
 	p.kernel.Gram(&gram, p.x)
-	k := gram.RawSymmetric()
+	v, raised, beta, ok := p.inverted(gram.RawSymmetric(), sites)
+	if !ok {
+		return nil, false
+	}
+	out := &Predictor{kernel: p.kernel, basis: p.basis, weights: beta, taken: lanes.NewTriangle(v)}
+	if raised != nil {
+		out.added = lanes.NewPanels(raised.RawMatrix())
+	}
+	out.pool.New = func() any { return new(predictorScratch) }
+	return out, true
+}
+
+// inverted are V, P and β of a prior with covariance k, to which the jitter is added. It
+// reports false where they would not be accurate, or do not exist.
+func (p *Process) inverted(k blas64.Symmetric, sites []gauss.Scalar) (v blas64.Triangular, raised *mat.Dense, beta []float64, ok bool) {
 	largest := 0.0
 	for i := range k.N {
 		k.Data[i*k.Stride+i] += p.Jitter()
 		largest = max(largest, k.Data[i*k.Stride+i])
 	}
 	if float64(k.N)*0x1p-52*largest > mostCancelled {
-		return nil, false
+		return v, nil, nil, false
 	}
-	v, ok := whitening(k, sites)
-	if !ok {
-		return nil, false
+	if v, ok = whitening(k, sites); !ok {
+		return v, nil, nil, false
 	}
-	out := &Predictor{kernel: p.kernel, basis: p.basis, taken: lanes.NewTriangle(v)}
-	raised, ok := raising(k, v, sites)
-	if !ok {
-		return nil, false
+	if raised, ok = raising(k, v, sites); !ok {
+		return v, nil, nil, false
 	}
-	if raised != nil {
-		out.added = lanes.NewPanels(raised.RawMatrix())
-	}
-	out.weights = meanWeights(k, v, raised, sites)
-	out.pool.New = func() any { return new(predictorScratch) }
+	beta = meanWeights(k, v, raised, sites)
 	// What is not finite in a site reaches the weights.
-	return out, !math.IsNaN(floats.Norm(out.weights, 1)) && !math.IsInf(floats.Norm(out.weights, 1), 0)
+	sum := floats.Norm(beta, 1)
+	return v, raised, beta, !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 
 // meanWeights is β = ν − MKν. (It is also ν − Tm with the means m at the inputs, but
