@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -165,54 +165,34 @@ func (c *coded) add(dst, x blas64.General) {
 	}
 }
 
-// agreeing finds the pairs of a tile whose codes agree, or are not known: most do neither,
-// and what the others contribute is the same for all of a row.
-type agreeing struct {
-	pairs
-	columns []codeList
-	first   int // column of codes
+// byCode are what one column of codes contributes to the pairs of a tile: a row of numbers,
+// one for each case z_j, for every different code among the cases x_i. To write a row down
+// takes no longer than to use it, and where codes repeat it is used many times.
+type byCode struct {
+	of   []int // the row for each case x_i
+	rows blas64.General
 }
 
-// codeList is which of the cases z have a code.
-type codeList struct {
-	head []int32 // the last case with a code, and −1 for none
-	next []int32 // the one before it with the same code
-	none []int32 // those whose code is not known
-}
-
-func (p pairs) agreeing(codes int) agreeing {
-	a := agreeing{p, make([]codeList, codes), p.x.Cols - codes}
-	for c := range a.columns {
-		l := &a.columns[c]
-		l.next = make([]int32, p.z.Rows)
-		for j := range p.z.Rows {
-			code := int(row(p.z, j)[a.first+c])
-			if code < 0 {
-				l.none = append(l.none, int32(j))
-				continue
-			}
-			for code >= len(l.head) {
-				l.head = append(l.head, -1)
-			}
-			l.next[j], l.head[code] = l.head[code], int32(j)
+// byCode is that of the column with the contributions of(column, x_ik, z_jk).
+func (p pairs) byCode(column int, of func(column int, a, b float64) float64, s *scratch) byCode {
+	c := byCode{of: make([]int, p.x.Rows)}
+	var codes []float64
+	for i := range p.x.Rows {
+		code := row(p.x, i)[column]
+		if c.of[i] = slices.Index(codes, code); c.of[i] < 0 {
+			c.of[i] = len(codes)
+			codes = append(codes, code)
 		}
 	}
-	return a
-}
-
-// other is a code of no case, such that it differs from all that are known.
-const other = math.MaxInt32
-
-// each calls do for every case z_j whose code in the column agrees with that of x_i, or is
-// not known.
-func (a *agreeing) each(i, column int, do func(j int, x, z float64)) {
-	l, x := &a.columns[column-a.first], row(a.x, i)[column]
-	if x >= 0 && int(x) < len(l.head) {
-		for j := l.head[int(x)]; j >= 0; j = l.next[j] {
-			do(int(j), x, x)
+	c.rows = s.matrix(len(codes), p.z.Rows)
+	for r, code := range codes {
+		to := row(c.rows, r)
+		for j := range to {
+			to[j] = of(column, code, row(p.z, j)[column])
 		}
 	}
-	for _, j := range l.none {
-		do(int(j), x, row(a.z, int(j))[column])
-	}
+	return c
 }
+
+// at is the contributions at x_i.
+func (c byCode) at(i int) []float64 { return row(c.rows, c.of[i]) }

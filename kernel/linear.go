@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/level3"
@@ -105,13 +106,13 @@ func (f dotProduct) addVarianceGrad(grad []float64, w []float64, x blas64.Genera
 // variance_k Σ_i x_ik (W Z)_ik.
 func (f dotProduct) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
 	defer s.release(s.mark())
-	pairs := p.agreeing(f.codes)
-	for i := range p.x.Rows {
-		for k := pairs.first; k < p.x.Cols; k++ {
-			pairs.each(i, k, func(j int, a, b float64) {
-				grad[min(k, len(grad)-1)] += row(w, i)[j] * f.code(k, a, b)
-			})
+	for k := p.x.Cols - f.codes; k < p.x.Cols; k++ {
+		before := s.mark()
+		both := p.byCode(k, f.code, s)
+		for i := range p.x.Rows {
+			grad[min(k, len(grad)-1)] += floats.Dot(row(w, i), both.at(i))
 		}
+		s.release(before)
 	}
 	if p = p.numbers(f.codes); p.x.Cols == 0 {
 		return

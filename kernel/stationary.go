@@ -193,10 +193,11 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 	shared := len(f.inverse) == 1
 	// Vector code takes whole vectors: what is beyond the matrix stays zero.
 	values, slopes := s.slice(lanes.Padded(len(m.Data))), s.slice(lanes.Padded(len(m.Data)))
-	whole, codes := m, p.agreeing(f.codes) // with the distances of the codes
+	whole := m // with the distances of the codes
 	if f.codes > 0 {
 		whole = s.matrix(w.Rows, w.Cols)
-		f.addCodes(whole, m, codes)
+		copy(whole.Data, m.Data)
+		f.addCodes(whole, p, s)
 	}
 	for _, to := range [][]float64{values, slopes} {
 		clear(to[copy(to, whole.Data):])
@@ -204,16 +205,13 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 	f.shape.decay.Apply(values, f.amplitude, f.shape.scale)
 	f.shape.decay.Slopes(slopes, f.amplitude, f.shape.scale)
 	var variance, lengthscale float64
-	rowSlopes := s.slice(m.Rows)
 	for i := range m.Rows {
 		to, weights := row(m, i), row(w, i)
-		rowSlopes[i] = 0
 		for j, d2 := range to {
 			at := i*m.Stride + j
 			variance += weights[j] * values[at]
 			slope := weights[j] * slopes[at]
 			slopes[at] = slope
-			rowSlopes[i] += slope
 			switch {
 			case shared:
 				lengthscale += slope * whole.Data[at]
@@ -232,40 +230,29 @@ func (f stationary) addGrad(grad []float64, w blas64.General, p pairs, s *scratc
 		grad[1] += lengthscale
 		return
 	}
-	for i := range m.Rows {
-		x := row(p.x, i)
-		for k := codes.first; k < len(x); k++ {
-			apart := f.code(k, x[k], other)
-			grad[1+k] += rowSlopes[i] * apart
-			codes.each(i, k, func(j int, a, b float64) { grad[1+k] += slopes[i*m.Stride+j] * (f.code(k, a, b) - apart) })
+	for k := p.x.Cols - f.codes; k < p.x.Cols; k++ {
+		before := s.mark()
+		apart := p.byCode(k, f.code, s)
+		for i := range m.Rows {
+			grad[1+k] += floats.Dot(slopes[i*m.Stride:i*m.Stride+m.Cols], apart.at(i))
 		}
+		s.release(before)
 	}
 	if u.points.Cols > 0 {
 		addWeightedSquares(grad[1:], m, u.points, v.points, s)
 	}
 }
 
-// addCodes sets dst to the distances m of the numbers and those of the codes. The latter
-// are added up in the order of the columns, so that cases that agree in all are 0 apart.
-func (f stationary) addCodes(dst, m blas64.General, codes agreeing) {
-	for i := range m.Rows {
-		x, from, to := row(codes.x, i), row(m, i), row(dst, i)
-		apart := 0.0
-		for k := codes.first; k < len(x); k++ {
-			apart += f.code(k, x[k], other)
+// addCodes adds the distances of the codes to those of the numbers. Those of cases that
+// agree in all codes stay as they are.
+func (f stationary) addCodes(dst blas64.General, p pairs, s *scratch) {
+	for k := p.x.Cols - f.codes; k < p.x.Cols; k++ {
+		before := s.mark()
+		apart := p.byCode(k, f.code, s)
+		for i := range dst.Rows {
+			floats.Add(row(dst, i), apart.at(i))
 		}
-		for j, d := range from {
-			to[j] = d + apart
-		}
-		for k := codes.first; k < len(x); k++ {
-			codes.each(i, k, func(j int, _, _ float64) {
-				z, sum := row(codes.z, j), 0.0
-				for c := codes.first; c < len(x); c++ {
-					sum += f.code(c, x[c], z[c])
-				}
-				to[j] = from[j] + sum
-			})
-		}
+		s.release(before)
 	}
 }
 
