@@ -90,10 +90,13 @@ func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error
 func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error) {
 	s := m.summary.Inducing
 	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
+	process := m.inducing.process
+	room := &gp.Room{Bytes: p.opt.roomBytes(p.inputs.Dims())}
+	shards := process.Shards(p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), room, p.opt.ShardRows)
 	l := &Learned{
 		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
 		induced: &gp.Induced{
-			Process: m.inducing.process, Result: &pass.Result{Q: m.inducing.ep}, Sites: m.ep,
+			Process: process, Result: &pass.Result{Q: m.inducing.ep}, Engine: gp.NewEngine(process, shards, m.ep),
 			LogEvidence: m.summary.LogEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
 		},
 	}

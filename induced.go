@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/decision"
@@ -50,7 +49,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	o := gp.InduceOptions{
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
-		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.inputs.Dims()),
+		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.inputs.Dims()), ShardRows: p.opt.ShardRows,
 	}
 	o.Resume, o.Checkpoint = p.resume()
 	if p.start || strings.Contains(p.opt.Kernel, "=") {
@@ -65,6 +64,12 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
 		}
 	}
+	if p.opt.Elsewhere != nil {
+		var err error
+		if o.Driver, err = p.opt.Elsewhere(p); err != nil {
+			return nil, err
+		}
+	}
 	fit, err := gp.Induce(ctx, p.Kernel, p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), o)
 	if err != nil {
 		return nil, err
@@ -75,9 +80,6 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	return l, nil
 }
-
-// room is memory for the views of all rows.
-func (p *Problem) room() *gp.Room { return &gp.Room{Bytes: p.opt.roomBytes(p.inputs.Dims())} }
 
 // inducedModel applies a method to a process with inducing points.
 func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, error) {
@@ -99,7 +101,10 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
 	if keepsRows(p.inputs.Dims()) {
-		m.x, m.labels, m.weights, m.ep = p.inputs, p.Labels, p.Weights, fit.Sites
+		m.x, m.labels, m.weights = p.inputs, p.Labels, p.Weights
+		if m.ep, err = fit.Engine.Sites(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if d.Objective != "" {
 		m.summary.Objective = &Objective{d.Objective, found.LogEvidence}
@@ -121,16 +126,15 @@ type foundByPasses struct {
 	Q           *gauss.Gaussian
 	LogEvidence float64
 	Status      infer.Status
-	local       *pass.Local
+	engine      gp.Engine
 	rule        infer.Rule
 }
 
 // inferInduced runs a method from the fixed point of EP.
 func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPasses, error) {
 	p, fit := l.problem, l.induced
-	shards := fit.Process.Shards(p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), p.room())
 	d := method.row(p.Len())
-	found := &foundByPasses{local: pass.NewLocal(shards, slices.Clone(fit.Sites)), rule: d.Rule}
+	found := &foundByPasses{engine: fit.Engine, rule: d.Rule}
 	o := pass.Settings{Warm: true, Tolerance: induceTolerance, Trace: p.traced(method)}
 	switch {
 	case !d.ByPasses:
@@ -138,7 +142,9 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 	case method == EP:
 		found.Q, found.LogEvidence, found.Status = fit.Result.Q, fit.LogEvidence, fit.Result.Status
 		return found, nil
-	case d.Calibrated:
+	}
+	found.engine = fit.Engine.Fork()
+	if d.Calibrated {
 		rows, tables, err := p.points()
 		if err != nil {
 			return nil, err
@@ -148,7 +154,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 			return nil, fmt.Errorf("utility: %w", err)
 		}
 		o.Power = p.opt.Power
-		r, err := pass.Calibrate(ctx, found.local, u, fit.Process.At(rowsOf(p.inputs, rows)), o)
+		r, err := pass.Calibrate(ctx, found.engine, u, fit.Process.At(rowsOf(p.inputs, rows)), o)
 		if err != nil {
 			return nil, err
 		}
@@ -156,11 +162,11 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 		return found, nil
 	}
 	o.Rule = found.rule
-	r, err := pass.Settle(ctx, found.local, o)
+	r, err := pass.Settle(ctx, found.engine, o)
 	if err != nil {
 		return nil, err
 	}
-	sums, err := found.local.Look(ctx, r.Q.Natural(), pass.Options{Rule: found.rule}, nil)
+	sums, err := found.engine.Look(ctx, r.Q.Natural(), pass.Options{Rule: found.rule}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +193,7 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
 	p := l.problem
 	tally := p.newTally(method)
-	_, err := found.local.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule, Power: p.opt.Power}, func(i int, mean, variance float64) {
+	_, err := found.engine.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule, Power: p.opt.Power}, func(i int, mean, variance float64) {
 		tally.add(i, mean, variance)
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 )
 
 const (
@@ -49,6 +50,14 @@ type Options struct {
 	// Inducing is the number of inducing points from which the process is seen where rows
 	// are many; AutoInducing and NoInducing are the other choices.
 	Inducing int
+	// ShardRows is the number of rows of a shard where rows are many; 0 stands for
+	// gp.ShardRows. The rows of a shard see each other's updates at once, those of different
+	// shards after a pass, and different machines can go over different shards. The fixed point
+	// is the same, to the tolerance of the fit.
+	ShardRows int
+	// Elsewhere, if set, has passes over all rows of a problem made elsewhere than in this
+	// process; see gp.Driver.
+	Elsewhere func(*Problem) (gp.Driver, error)
 	// Power is that of power expectation propagation, for comparison: above 0 and at most
 	// 1, which is EP and which 0 stands for. It needs inducing points.
 	Power float64
@@ -102,6 +111,8 @@ func (o Options) complete(rows int) (Options, error) {
 		return o, inputf("inducing", "%d is no number of points", o.Inducing)
 	case o.Inducing > rows:
 		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
+	case o.ShardRows < 0 || o.ShardRows > 0 && o.ShardRows < leastShard:
+		return o, inputf("shard rows", "%d is below %d: the sums of a shard take more work than so few rows", o.ShardRows, leastShard)
 	case !(o.Power >= 0 && o.Power <= 1):
 		return o, inputf("power", "%v is not between 0 and 1", o.Power)
 	case o.power() < leastPower:
@@ -156,6 +167,9 @@ const (
 // process. There it takes a minute at most to find a kernel, and the time grows with the
 // cube of the rows.
 const FullRows = 2000
+
+// leastShard is the smallest number of rows of a shard.
+const leastShard = 100
 
 // leastPower is the smallest power of expectation propagation. The evidence is sums of
 // logarithms near zero divided by the power, so that they are wrong by 1e-16 over it.

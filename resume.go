@@ -24,7 +24,7 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 	if kept == nil {
 		return nil, nil
 	}
-	fingerprint := p.fingerprint()
+	fingerprint := p.Fingerprint()
 	var from *gp.Checkpoint
 	var u unfinished
 	if json.Unmarshal(kept.Load(), &u) == nil && u.Fingerprint == fingerprint && u.Search.Fits(p.Kernel, p.inputs) {
@@ -37,10 +37,10 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 	}
 }
 
-// fingerprint tells apart all that leads to another search.
-func (p *Problem) fingerprint() string {
+// Fingerprint tells apart all that leads to another search.
+func (p *Problem) Fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintln(h, Version, p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.Len())
+	fmt.Fprintln(h, Version, p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.Len())
 	buffer := make([]byte, 0, 1<<16)
 	flush := func(room int) {
 		if len(buffer)+room > cap(buffer) {

@@ -29,6 +29,11 @@ type InduceOptions struct {
 	Power float64
 	// Memory is how many bytes views may take up.
 	Memory int64
+	// ShardRows is the number of rows of a shard; see Inducing.Shards.
+	ShardRows int
+	// Driver, if set, makes passes over all rows in place of this machine. It has to cut them
+	// into the same shards.
+	Driver Driver
 	// Weights, if set, makes some rows count for more than others when inducing points
 	// are chosen: it is given the predictive mean and variance of the latent value, and
 	// what it returns takes the place of the term's expected curvature there.
@@ -70,7 +75,8 @@ type Checkpoint struct {
 type Induced struct {
 	Process *Inducing
 	Result  *pass.Result
-	Sites   []gauss.Scalar
+	// Engine has the sites of all rows, and is ready for more passes.
+	Engine Engine
 	// LogEvidence is that of the model with inducing points. Bound is a lower bound on
 	// the log evidence of the model without.
 	LogEvidence, Bound float64
@@ -199,7 +205,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
 		x, terms := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, room: s.room, options: pass.Options{Power: s.opt.Power}}
+		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Power: s.opt.Power}}
 		again := true
 		s.looked = 0
 		for s.round = 0; again; s.round++ {
@@ -223,6 +229,14 @@ func (s *induction) checkpoint() Checkpoint {
 	c := s.at
 	c.Steps, c.Falls = s.memory.steps, s.memory.falls
 	return c
+}
+
+// driver makes passes over all rows, or over some.
+func (s *induction) driver(x *mat.Dense, terms Terms) Driver {
+	if x == s.x && s.opt.Driver != nil {
+		return s.opt.Driver
+	}
+	return &memoryRows{x, terms, s.room, s.opt.ShardRows}
 }
 
 // rows are the first so many of the random order, in their own order.
@@ -432,7 +446,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	}
 	f := at.fitted.(*sparseFit)
 	out := &Induced{
-		Process: f.process, Result: f.result, Sites: e.sites, LogEvidence: f.log, LogPrior: at.logPrior,
+		Process: f.process, Result: f.result, Engine: e.engine, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
 		Evaluations: o.evaluations, Stop: stop,
 	}
@@ -444,8 +458,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 		}
 	}
 	variational := pass.Options{Rule: infer.Variational}
-	l := pass.NewLocal(f.process.Shards(e.x, e.terms, e.room), e.sites)
-	sums, err := l.Look(ctx, f.result.Q.Natural(), variational, nil)
+	sums, err := e.engine.Look(ctx, f.result.Q.Natural(), variational, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -141,24 +141,34 @@ func (r *Room) lend(n, stride int) (views, residual []float64) {
 	return r.views[:n*stride], r.residual[:n]
 }
 
-// shardRows is the most rows of a shard. Within one, blocks see each other's updates.
-const shardRows = 1 << 18
+// ShardRows is the number of rows of a shard, unless told otherwise. Within one, blocks see
+// each other's updates, and different ones can be gone over at the same time. How rows are
+// cut depends on nothing else, so that a result does not either.
+const ShardRows = 1 << 18
 
-// Shards are the rows of x, with a term on the value at each, as passes take them. Their
-// views are kept where the room is large enough for all of them, and made again in each
-// pass where not; nil stands for no room.
-func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room) []pass.Rows {
+// Shard is the rows of x, with a term on the value at each, as one shard of a pass. Its
+// views are made again in each pass.
+func (p *Inducing) Shard(x *mat.Dense, terms Terms) pass.Rows {
+	return p.Shards(x, terms, nil, terms.Len())[0]
+}
+
+// Shards are the rows of x, with a term on the value at each, as passes take them: so many
+// in each shard and what is left in the last, where 0 stands for ShardRows. Their views are
+// kept where the room is large enough for all of them, and made again in each pass where
+// not; nil stands for no room.
+func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room, size int) []pass.Rows {
 	n, _ := x.Dims()
 	if terms.Len() != n {
 		panic(fmt.Sprintf("gp: %d terms for %d inputs", terms.Len(), n))
 	}
+	if size == 0 {
+		size = ShardRows
+	}
 	stride := p.basis.Stride()
 	data, residual := room.lend(n, stride)
-	size := pass.BlockRows(shardRows, p.Dim())
-	whole := max(1, shardRows/size) * size // no thin block at the end of a shard
 	var shards []pass.Rows
-	for from := 0; from < n; from += whole {
-		s := &shard{process: p, x: x, terms: terms, from: from, rows: min(whole, n-from)}
+	for from := 0; from < n; from += size {
+		s := &shard{process: p, x: x, terms: terms, from: from, rows: min(size, n-from)}
 		size := pass.BlockRows(s.rows, p.Dim())
 		if data != nil {
 			s.kept = make([]*gauss.Views, (s.rows+size-1)/size)
@@ -197,20 +207,30 @@ func (s *shard) inputs(i, j int) *mat.Dense {
 	return s.x.Slice(s.from+i, s.from+j, 0, d).(*mat.Dense)
 }
 
-// EvidenceGradient is the gradient of the log evidence in the logarithms of the kernel's
-// parameters at a fixed point of expectation propagation, with the inducing inputs held,
-// and the sums of the pass that finds it.
-//
-// With g the gradients in the views, W = U⁻¹g for each row and S = μμᵀ + Σ − I − AᵀRA it
-// is Σ ρ ∂k(x,x) + Σ W·∂k(z,x) − ½ tr(U⁻¹SU⁻ᵀ ∂Kzz).
-func (p *Inducing) EvidenceGradient(ctx context.Context, l *pass.Local, q *gauss.Gaussian, o pass.Options) ([]float64, *pass.Sums, error) {
+// Slopes are the part of a shard, and of the sites of its rows, in the gradient of the log
+// evidence in the logarithms of the kernel's parameters at a fixed point of expectation
+// propagation, with the inducing inputs held, and the sums of the pass that finds it. With g
+// the gradients in the views and W = U⁻¹g for each row that is Σ ρ ∂k(x,x) + Σ W·∂k(z,x).
+func Slopes(q *gauss.Natural, rows pass.Rows, sites []gauss.Scalar, o pass.Options) (*pass.Sums, []float64, error) {
+	s := rows.(*shard)
+	p := s.process
 	grad := make([]float64, p.kernel.NumParams())
-	sums, err := l.Slopes(ctx, q.Natural(), o, func(rows pass.Rows, from, to int, gradient *mat.Dense, rho []float64) {
-		x := rows.(*shard).inputs(from, to)
+	sums, err := pass.Slopes(q, s, sites, o, func(from, to int, gradient *mat.Dense, rho []float64) {
+		x := s.inputs(from, to)
 		p.root.Pull(gradient.RawMatrix())
 		p.kernel.AddCrossGrad(grad, gradient, x, p.z)
 		p.kernel.AddDiagGrad(grad, rho, x)
 	})
+	return sums, grad, err
+}
+
+// EvidenceGradient is the gradient of the log evidence in the logarithms of the kernel's
+// parameters at a fixed point of expectation propagation, with the inducing inputs held,
+// and the sums of the pass that finds it.
+//
+// With S = μμᵀ + Σ − I − AᵀRA it is what Slopes finds for the rows − ½ tr(U⁻¹SU⁻ᵀ ∂Kzz).
+func (p *Inducing) EvidenceGradient(ctx context.Context, e Engine, q *gauss.Gaussian, o pass.Options) ([]float64, *pass.Sums, error) {
+	sums, grad, err := e.Slopes(ctx, q.Natural(), o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -43,9 +43,9 @@ func sparseProblem(n, d int, seed uint64) (*mat.Dense, list) {
 	return x, terms
 }
 
-func settled(t *testing.T, p *Inducing, x *mat.Dense, terms Terms) (*pass.Local, *pass.Result) {
+func settled(t *testing.T, p *Inducing, x *mat.Dense, terms Terms) (Engine, *pass.Result) {
 	t.Helper()
-	l := pass.NewLocal(p.Shards(x, terms, &Room{Bytes: 1 << 30}), nil)
+	l := NewEngine(p, p.Shards(x, terms, &Room{Bytes: 1 << 30}, 0), nil)
 	r, err := pass.Settle(context.Background(), l, pass.Settings{Tolerance: 1e-9})
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestKeptViewsAreTheSame(t *testing.T) {
 	}
 	var q [2]*gauss.Natural
 	for i, memory := range []int64{0, 1 << 30} {
-		l := pass.NewLocal(p.Shards(x, terms, &Room{Bytes: memory}), nil)
+		l := pass.NewLocal(p.Shards(x, terms, &Room{Bytes: memory}, 0), nil)
 		r, err := pass.Settle(context.Background(), l, pass.Settings{Tolerance: 1e-3})
 		if err != nil {
 			t.Fatal(err)

@@ -2,11 +2,13 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/pass"
 )
 
 // objective is log Z_EP + log prior as a function of the log parameters.
@@ -55,7 +57,7 @@ type point struct {
 }
 
 // at evaluates the objective, from what is known at a point nearby, or nil. It returns nil
-// where there is no value, and an error only when the context ends.
+// where there is no value, and an error only when the context ends or no pass can be made.
 func (o *objective) at(ctx context.Context, logs []float64, near *point, tolerance float64) (*point, error) {
 	o.evaluations++
 	f, err := o.evidence.settle(ctx, o.kernel.With(logs), logs, near, tolerance)
@@ -68,9 +70,12 @@ func (o *objective) at(ctx context.Context, logs []float64, near *point, toleran
 
 // settled gives the point its value, or returns nil where there is none.
 func (o *objective) settled(ctx context.Context, p *point, f fitted, err error, tolerance float64) (*point, error) {
+	var engine *pass.EngineError
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.As(err, &engine):
+		return nil, err // no other parameters will help
 	case err != nil:
 		o.failure = err
 		return nil, nil

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
@@ -18,12 +17,12 @@ import (
 type sparse struct {
 	x       *mat.Dense
 	terms   Terms
+	driver  Driver // makes passes over x
 	z       *mat.Dense
 	options pass.Options
-	room    *Room
 	trace   func(pass.Step)
 
-	sites []gauss.Scalar // nil before the first run
+	engine Engine // nil before the first run
 }
 
 // sparseFit is the process with one kernel and what expectation propagation found for it.
@@ -60,15 +59,20 @@ func (e *sparse) run(ctx context.Context, p *Inducing, tolerance float64) (fitte
 	if tolerance *= looser; tolerance == 0 {
 		tolerance = finalTolerance
 	}
-	l, r, err := p.Settle(ctx, p.Shards(e.x, e.terms, e.room), e.sites, pass.Settings{Power: e.options.Power, Tolerance: tolerance, Trace: e.trace})
+	warm := e.engine != nil
+	engine, err := e.driver.Drive(p, e.engine)
 	if err != nil {
 		return nil, err
 	}
-	e.sites = l.Sites()
+	e.engine = engine
+	r, err := p.settle(ctx, engine, e.x, e.terms, pass.Settings{Power: e.options.Power, Tolerance: tolerance, Trace: e.trace, Warm: warm})
+	if err != nil {
+		return nil, err
+	}
 	if !r.Status.Converged {
 		return nil, &NotSettledError{Kernel: p.kernel, Status: r.Status}
 	}
-	slope, sums, err := p.EvidenceGradient(ctx, l, r.Q, e.options)
+	slope, sums, err := p.EvidenceGradient(ctx, engine, r.Q, e.options)
 	if err != nil {
 		return nil, err
 	}
@@ -85,29 +89,26 @@ func (f *sparseFit) gradient(context.Context) ([]float64, error) { return slices
 // not settle are held in memory and visited one by one.
 const fewRows = 1 << 22
 
-// Settle drives passes over the shards to a fixed point, from the given sites, which it
-// takes over; nil stands for empty ones. Where passes do not come to rest and rows are
-// few, the engine that visits sites one by one, with its double loop, takes over.
-func (p *Inducing) Settle(ctx context.Context, shards []pass.Rows, sites []gauss.Scalar, o pass.Settings) (*pass.Local, *pass.Result, error) {
-	l := pass.NewLocal(shards, sites)
-	o.Warm = sites != nil
-	r, err := pass.Settle(ctx, l, o)
+// settle drives passes over the rows of x to a fixed point. Where they do not come to rest
+// and rows are few, the engine that visits sites one by one, with its double loop, takes
+// over.
+func (p *Inducing) settle(ctx context.Context, e Engine, x *mat.Dense, terms Terms, o pass.Settings) (*pass.Result, error) {
+	r, err := pass.Settle(ctx, e, o)
 	plain := o.Rule == infer.Propagation && (o.Power == 0 || o.Power == 1) && o.Extra == nil
-	if err != nil || r.Status.Converged || !plain || len(shards) > 1 || shards[0].Len()*p.Dim() > fewRows {
-		return l, r, err
+	if err != nil || r.Status.Converged || !plain || terms.Len()*p.Dim() > fewRows {
+		return r, err
 	}
-	s := shards[0].(*shard)
-	terms := make([]factor.Factor, s.rows)
-	for i := range terms {
-		terms[i] = s.Term(i)
+	all := make([]factor.Factor, terms.Len())
+	for i := range all {
+		all[i] = terms.Term(i)
 	}
-	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(s.inputs(0, s.rows)), Terms: terms})
+	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all})
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
-		return l, r, nil // what passes found, with a status that says that it is not settled
+		return r, nil // what passes found, with a status that says that it is not settled
 	}
 	ep.Status.Sweeps += r.Status.Sweeps
-	return pass.NewLocal(shards, ep.Sites.Terms), &pass.Result{Q: ep.Q, Status: ep.Status}, nil
+	return &pass.Result{Q: ep.Q, Status: ep.Status}, e.Put(ctx, ep.Sites.Terms)
 }

@@ -2,13 +2,13 @@ package pass
 
 import (
 	"context"
-
-	"gonum.org/v1/gonum/mat"
+	"slices"
 
 	"github.com/lossep/lossep/gauss"
 )
 
-// Engine runs passes over all shards of a problem, and keeps the sites.
+// Engine runs passes over all shards of a problem, and keeps the sites. An engine that
+// cannot go on, for reasons that lie in no Gaussian, says so by an *EngineError.
 type Engine interface {
 	// Dim is the dimension of v.
 	Dim() int
@@ -17,11 +17,20 @@ type Engine interface {
 	// Pass goes over all shards from q and adds up what they change. The new sites are
 	// put beside the old ones.
 	Pass(ctx context.Context, q *gauss.Natural, o Options) (*Sums, error)
+	// Look is Look over all shards.
+	Look(ctx context.Context, q *gauss.Natural, o Options, see func(i int, mean, variance float64)) (*Sums, error)
 	// Keep puts the new sites in the place of the old ones.
 	Keep()
 	// Clear empties all sites.
 	Clear()
 }
+
+// EngineError is why passes cannot be made: a file that cannot be read any more, a
+// machine that is gone. Trying elsewhere, with other parameters, does not help.
+type EngineError struct{ Err error }
+
+func (e *EngineError) Error() string { return e.Err.Error() }
+func (e *EngineError) Unwrap() error { return e.Err }
 
 // Local runs passes on the processors of this machine: one shard after the other, each
 // with all processors at work on a block.
@@ -56,6 +65,18 @@ func (l *Local) Dim() int { return l.shards[0].Dim() }
 // Sites are the current sites. They must not be changed.
 func (l *Local) Sites() []gauss.Scalar { return l.sites }
 
+// Put puts sites in the place of the current ones. It copies them.
+func (l *Local) Put(sites []gauss.Scalar) {
+	if len(sites) != len(l.sites) {
+		panic("pass: there is not one site for each row")
+	}
+	copy(l.sites, sites)
+}
+
+// Fork runs passes over the same shards from a copy of the current sites. The two must not
+// be used at the same time.
+func (l *Local) Fork() *Local { return NewLocal(l.shards, slices.Clone(l.sites)) }
+
 // Clear implements Engine.
 func (l *Local) Clear() { clear(l.sites) }
 
@@ -76,14 +97,14 @@ func (l *Local) Gather(ctx context.Context) (*gauss.Natural, error) {
 
 // Pass implements Engine.
 func (l *Local) Pass(ctx context.Context, q *gauss.Natural, o Options) (*Sums, error) {
-	return l.each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
 		return Over(q, s, l.sites[from:to], l.next[from:to], o)
 	})
 }
 
-// Look is Look over all shards.
+// Look implements Engine.
 func (l *Local) Look(ctx context.Context, q *gauss.Natural, o Options, see func(i int, mean, variance float64)) (*Sums, error) {
-	return l.each(ctx, func(s Rows, from, to int) (*Sums, error) {
+	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
 		var shifted func(int, float64, float64)
 		if see != nil {
 			shifted = func(i int, mean, variance float64) { see(from+i, mean, variance) }
@@ -92,16 +113,9 @@ func (l *Local) Look(ctx context.Context, q *gauss.Natural, o Options, see func(
 	})
 }
 
-// Slopes is Slopes over all shards. Rows are numbered within their shard.
-func (l *Local) Slopes(ctx context.Context, q *gauss.Natural, o Options, block func(shard Rows, from, to int, gradient *mat.Dense, rho []float64)) (*Sums, error) {
-	return l.each(ctx, func(s Rows, from, to int) (*Sums, error) {
-		return Slopes(q, s, l.sites[from:to], o, func(from, to int, gradient *mat.Dense, rho []float64) {
-			block(s, from, to, gradient, rho)
-		})
-	})
-}
-
-func (l *Local) each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {
+// Each goes over the shards in their order and adds up what a function finds for each;
+// from and to are where its rows are among the sites.
+func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {
 	sums := NewSums(l.Dim())
 	for i, s := range l.shards {
 		if err := ctx.Err(); err != nil {

@@ -24,12 +24,6 @@ type Calibrated struct {
 	Status      infer.Status
 }
 
-// looker is an engine that can also look.
-type looker interface {
-	Engine
-	Look(ctx context.Context, q *gauss.Natural, o Options, see func(i int, mean, variance float64)) (*Sums, error)
-}
-
 // Calibrate settles expectation propagation together with a utility on some points, which
 // stand for p(x), from the engine's sites. A visit to the utility is deletion, action
 // selection, projection and update, as in Algorithm 1; after it a pass goes over the
@@ -37,7 +31,7 @@ type looker interface {
 // held until all sites have settled; then they are chosen anew, until they stay. When they
 // come back to an earlier choice, the one with the highest evidence among those that
 // alternate is held.
-func Calibrate(ctx context.Context, e looker, u factor.Utility, points *gauss.Views, o Settings) (*Calibrated, error) {
+func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Views, o Settings) (*Calibrated, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-6
 	}
@@ -47,7 +41,7 @@ func Calibrate(ctx context.Context, e looker, u factor.Utility, points *gauss.Vi
 	o.Rule, o.Warm, o.Extra = infer.Propagation, true, nil
 	c := &calibration{
 		settling: &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())},
-		looker:   e, utility: u, points: points,
+		utility:  u, points: points,
 		cavity: gauss.NewGaussian(e.Dim()), site: gauss.NewNatural(e.Dim()), next: gauss.NewNatural(e.Dim()),
 		actions: make([]int, points.Len()), mean: make([]float64, points.Len()), variance: make([]float64, points.Len()),
 		d1: make([]float64, points.Len()), d2: make([]float64, points.Len()), damping: 1,
@@ -71,7 +65,6 @@ func Calibrate(ctx context.Context, e looker, u factor.Utility, points *gauss.Vi
 // calibration is one run of Calibrate.
 type calibration struct {
 	*settling
-	looker
 	utility factor.Utility
 	points  *gauss.Views
 
@@ -199,7 +192,7 @@ func (c *calibration) decide(ctx context.Context) error {
 
 // evidence is A(q) + log E U + Σ(log Z − A + A\), the last with rows as q̄ sees them.
 func (c *calibration) evidence(ctx context.Context) (float64, error) {
-	sums, err := c.Look(ctx, c.now, Options{Power: c.opt.Power}, nil)
+	sums, err := c.engine.Look(ctx, c.now, Options{Power: c.opt.Power}, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -145,8 +145,7 @@ func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss floa
 	if err != nil {
 		return 0, 0, err
 	}
-	local := pass.NewLocal(found.Process.Shards(d.x, d.y, nil), found.Sites)
-	r, err := pass.Calibrate(ctx, local, u, found.Process.At(d.x), pass.Settings{Warm: true, Tolerance: 1e-5})
+	r, err := pass.Calibrate(ctx, found.Engine, u, found.Process.At(d.x), pass.Settings{Warm: true, Tolerance: 1e-5})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -53,7 +53,7 @@ func growth(ctx context.Context) error {
 	fmt.Println("rows       seconds/pass  ns/row  MB beside the rows  bytes/row")
 	for _, n := range sizes {
 		before := held()
-		local := pass.NewLocal(process.Shards(x.Slice(0, n, 0, columns).(*mat.Dense), y[:n], nil), nil)
+		local := pass.NewLocal(process.Shards(x.Slice(0, n, 0, columns).(*mat.Dense), y[:n], nil, 0), nil)
 		q := gauss.NewNatural(points)
 		q.SetStandard()
 		passes := max(1, 300_000/n)

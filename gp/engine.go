@@ -1,0 +1,85 @@
+package gp
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/pass"
+)
+
+// Engine makes passes over all rows of a problem as a process sees them, wherever the rows
+// are, and keeps their sites.
+type Engine interface {
+	pass.Engine
+	// Slopes is Slopes for all shards: parts are added up in the order of the shards.
+	Slopes(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, []float64, error)
+	// Fork is an engine for the same process that starts from the sites as they are. The two
+	// must not be used at the same time.
+	Fork() Engine
+	// Sites are those of all rows. They must not be changed.
+	Sites(ctx context.Context) ([]gauss.Scalar, error)
+	// Put puts sites in the place of all of them.
+	Put(ctx context.Context, sites []gauss.Scalar) error
+}
+
+// Driver makes engines for the rows of a problem.
+type Driver interface {
+	// Drive is an engine for the rows as the process sees them. It goes on from the sites of
+	// an engine for an earlier process, which is of no use any more; nil stands for empty ones.
+	Drive(p *Inducing, before Engine) (Engine, error)
+}
+
+// memoryRows are rows in the memory of this machine: a Driver.
+type memoryRows struct {
+	x     *mat.Dense
+	terms Terms
+	room  *Room
+	size  int // rows of a shard
+}
+
+// Drive implements Driver.
+func (r *memoryRows) Drive(p *Inducing, before Engine) (Engine, error) {
+	var sites []gauss.Scalar
+	if before != nil {
+		sites = before.(*local).Local.Sites()
+	}
+	return NewEngine(p, p.Shards(r.x, r.terms, r.room, r.size), sites), nil
+}
+
+// NewEngine is an engine for rows in the memory of this machine, from the given sites for
+// all of them, which it takes over; nil stands for empty ones.
+func NewEngine(p *Inducing, shards []pass.Rows, sites []gauss.Scalar) Engine {
+	return &local{pass.NewLocal(shards, sites), p}
+}
+
+// local is the engine of memoryRows.
+type local struct {
+	*pass.Local
+	process *Inducing
+}
+
+// Slopes implements Engine.
+func (l *local) Slopes(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, []float64, error) {
+	grad := make([]float64, l.process.kernel.NumParams())
+	sums, err := l.Each(ctx, func(s pass.Rows, from, to int) (*pass.Sums, error) {
+		sums, part, err := Slopes(q, s, l.Local.Sites()[from:to], o)
+		floats.Add(grad, part)
+		return sums, err
+	})
+	return sums, grad, err
+}
+
+// Fork implements Engine.
+func (l *local) Fork() Engine { return &local{l.Local.Fork(), l.process} }
+
+// Sites implements Engine.
+func (l *local) Sites(context.Context) ([]gauss.Scalar, error) { return l.Local.Sites(), nil }
+
+// Put implements Engine.
+func (l *local) Put(_ context.Context, sites []gauss.Scalar) error {
+	l.Local.Put(sites)
+	return nil
+}
