@@ -7,36 +7,11 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 )
-
-// terms are the terms of labels, without a place in memory for each.
-type terms struct {
-	labels             []int
-	weights            []float64 // nil if all are one
-	negative, positive factor.Factor
-}
-
-func (l Likelihood) many(labels []int, weights []float64) terms {
-	return terms{labels, weights, l.term(-1), l.term(+1)}
-}
-
-func (t terms) Len() int { return len(t.labels) }
-
-func (t terms) Term(i int) factor.Factor {
-	term := t.negative
-	if t.labels[i] > 0 {
-		term = t.positive
-	}
-	if t.weights != nil && t.weights[i] != 1 {
-		return factor.Power{Of: term, Alpha: t.weights[i]}
-	}
-	return term
-}
 
 // induce finds inducing points and the kernel.
 func (p *Problem) induce(ctx context.Context) (*Learned, error) {
@@ -66,7 +41,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	if p.opt.Elsewhere != nil {
 		var err error
-		if o.Driver, err = p.opt.Elsewhere(p); err != nil {
+		if o.Driver, err = p.opt.Elsewhere(p.training()); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +54,20 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	}
 	return l, nil
+}
+
+// training is what others need to know of the rows.
+func (p *Problem) training() *Training {
+	size := p.opt.ShardRows
+	if size == 0 {
+		size = gp.ShardRows
+	}
+	t := &Training{Recipe: p.Recipe, Likelihood: p.opt.Likelihood, Rows: p.Len(), ShardRows: size, Fingerprint: p.fingerprint()}
+	all := &Part{p.inputs, t.Likelihood.many(p.Labels, p.Weights)}
+	for from := 0; from < t.Rows; from += size {
+		t.Checksums = append(t.Checksums, all.slice(from, min(from+size, t.Rows)).checksum())
+	}
+	return t
 }
 
 // inducedModel applies a method to a process with inducing points.

@@ -55,9 +55,8 @@ type Options struct {
 	// shards after a pass, and different machines can go over different shards. The fixed point
 	// is the same, to the tolerance of the fit.
 	ShardRows int
-	// Elsewhere, if set, has passes over all rows of a problem made elsewhere than in this
-	// process; see gp.Driver.
-	Elsewhere func(*Problem) (gp.Driver, error)
+	// Elsewhere, if set, has passes over all rows made elsewhere than in this process.
+	Elsewhere func(*Training) (gp.Driver, error)
 	// Power is that of power expectation propagation, for comparison: above 0 and at most
 	// 1, which is EP and which 0 stands for. It needs inducing points.
 	Power float64

@@ -63,8 +63,8 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		if l, err = data.LearnCompact(t, o.Data); err == nil {
 			p.Recipe, p.inputs, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
 		}
-	} else if p.inputs, p.Labels, err = encode(p.Recipe, t); err == nil {
-		err = p.readWeights(t)
+	} else {
+		p.inputs, p.Labels, p.Weights, err = encode(p.Recipe, t)
 	}
 	if err != nil {
 		return nil, err
@@ -115,11 +115,6 @@ func fitTime(rows int) time.Duration {
 // mostFeatures is how many features of training rows are written out: 128 MB.
 const mostFeatures = 1 << 24
 
-// columns is the compact form for kernels.
-func columns(c *data.Coding) kernel.Columns {
-	return kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()}
-}
-
 // Inputs are rows of features as the kernel takes them: numbers, and codes of categories.
 func (p *Problem) Inputs(x *mat.Dense) *mat.Dense { return p.coding.Compact(x) }
 
@@ -133,16 +128,6 @@ func (p *Problem) KernelText() string {
 
 // Training are the training rows as the kernel takes them.
 func (p *Problem) Training() *mat.Dense { return p.inputs }
-
-// encode applies a recipe that is given.
-func encode(r *data.Recipe, t *data.Table) (*mat.Dense, []int, error) {
-	x, _, err := r.ApplyCompact(t)
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, err := r.Labels(t)
-	return x, labels, err
-}
 
 // weigh finds what is at stake in every training row, given the columns of the rows.
 // Errors about one of them are *decision.CaseError.
@@ -201,19 +186,6 @@ func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 // Farthest is the largest feature that a model is asked about, or fitted to. Kernels
 // square and multiply their arguments, and numbers end at 1.8e308.
 const Farthest = 1e50
-
-// readWeights reads how much the rows of a table count by a recipe that knows which
-// column says so.
-func (p *Problem) readWeights(t *data.Table) error {
-	for _, c := range p.Recipe.Columns {
-		if c.Kind == data.Weights {
-			var err error
-			p.Weights, err = t.Weights(c.Name)
-			return err
-		}
-	}
-	return nil
-}
 
 // checkWeights refuses weights that no fit can use.
 func checkWeights(weights []float64, rows int) error {

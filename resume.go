@@ -24,7 +24,7 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 	if kept == nil {
 		return nil, nil
 	}
-	fingerprint := p.Fingerprint()
+	fingerprint := p.fingerprint()
 	var from *gp.Checkpoint
 	var u unfinished
 	if json.Unmarshal(kept.Load(), &u) == nil && u.Fingerprint == fingerprint && u.Search.Fits(p.Kernel, p.inputs) {
@@ -37,8 +37,8 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 	}
 }
 
-// Fingerprint tells apart all that leads to another search.
-func (p *Problem) Fingerprint() string {
+// fingerprint tells apart all that leads to another search.
+func (p *Problem) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintln(h, Version, p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.Len())
 	buffer := make([]byte, 0, 1<<16)

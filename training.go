@@ -1,0 +1,140 @@
+package lossep
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/pass"
+)
+
+// Training is what has to be known of training rows where passes over them are made
+// elsewhere. It can be written as JSON.
+type Training struct {
+	Recipe     *data.Recipe `json:"recipe"`
+	Likelihood Likelihood   `json:"likelihood"`
+	// Rows are cut into shards of ShardRows, of which the last may have fewer.
+	Rows      int `json:"rows"`
+	ShardRows int `json:"shard_rows"`
+	// Checksums are those of the shards as numbers.
+	Checksums []uint32 `json:"checksums"`
+	// Fingerprint tells problems apart: those with the same one have the same passes.
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Shards is the number of shards.
+func (t *Training) Shards() int { return (t.Rows + t.ShardRows - 1) / t.ShardRows }
+
+// Process is a process with this kernel, as Kernel.String writes it, seen from inducing
+// points z.
+func (t *Training) Process(text string, z *mat.Dense) (*gp.Inducing, error) {
+	k, err := kernel.ParseColumns(text, columns(t.Recipe.Coding()))
+	if err != nil {
+		return nil, err
+	}
+	return gp.NewInducing(k, z)
+}
+
+// Part is some of the training rows as numbers.
+type Part struct {
+	inputs *mat.Dense
+	terms  terms
+}
+
+// Part reads the rows of a shard from a table that has them and no others. Rows that are
+// not those of the problem are a *data.Error.
+func (t *Training) Part(shard int, rows *data.Table) (*Part, error) {
+	x, labels, weights, err := encode(t.Recipe, rows)
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{x, t.Likelihood.many(labels, weights)}
+	if p.checksum() != t.Checksums[shard] {
+		at := rows.Place(0)
+		at.Msg, at.Fix = fmt.Sprintf("the %d rows from here on are not those that the fit began with", rows.Len()), "leave files alone while they are fitted to, and begin again"
+		return nil, at
+	}
+	return p, nil
+}
+
+// checksum is that of the numbers.
+func (p *Part) checksum() uint32 {
+	sum, buffer := crc32.New(crc32.MakeTable(crc32.Castagnoli)), []byte(nil)
+	for i, y := range p.terms.labels {
+		buffer = append(buffer[:0], byte(y))
+		for _, v := range p.inputs.RawRowView(i) {
+			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
+		}
+		if p.terms.weights != nil {
+			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(p.terms.weights[i]))
+		}
+		sum.Write(buffer)
+	}
+	return sum.Sum32()
+}
+
+// slice is a part of the part.
+func (p *Part) slice(from, to int) *Part {
+	_, d := p.inputs.Dims()
+	s := &Part{p.inputs.Slice(from, to, 0, d).(*mat.Dense), p.terms}
+	s.terms.labels = p.terms.labels[from:to]
+	if p.terms.weights != nil {
+		s.terms.weights = p.terms.weights[from:to]
+	}
+	return s
+}
+
+// Shard is the part as a process sees it.
+func (p *Part) Shard(process *gp.Inducing) pass.Rows { return process.Shard(p.inputs, p.terms) }
+
+// columns is the compact form for kernels.
+func columns(c *data.Coding) kernel.Columns {
+	return kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()}
+}
+
+// encode applies a recipe that is given.
+func encode(r *data.Recipe, t *data.Table) (x *mat.Dense, labels []int, weights []float64, err error) {
+	if x, _, err = r.ApplyCompact(t); err != nil {
+		return nil, nil, nil, err
+	}
+	if labels, err = r.Labels(t); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, c := range r.Columns {
+		if c.Kind == data.Weights {
+			weights, err = t.Weights(c.Name)
+		}
+	}
+	return x, labels, weights, err
+}
+
+// terms are the terms of labels, without a place in memory for each.
+type terms struct {
+	labels             []int
+	weights            []float64 // nil if all are one
+	negative, positive factor.Factor
+}
+
+func (l Likelihood) many(labels []int, weights []float64) terms {
+	return terms{labels, weights, l.term(-1), l.term(+1)}
+}
+
+func (t terms) Len() int { return len(t.labels) }
+
+func (t terms) Term(i int) factor.Factor {
+	term := t.negative
+	if t.labels[i] > 0 {
+		term = t.positive
+	}
+	if t.weights != nil && t.weights[i] != 1 {
+		return factor.Power{Of: term, Alpha: t.weights[i]}
+	}
+	return term
+}
