@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,9 +53,24 @@ type Fold struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// concurrentRows is the number of training rows below which several folds are
-// computed at once; beyond it the matrices of one fold keep all processors busy.
-const concurrentRows = 300
+// concurrentRows is the number of rows, or of views of them, up to which several folds are computed at
+// once; beyond it the matrices of one fold keep all processors busy.
+const concurrentRows = 1000
+
+// atOnce is how many folds are computed at the same time: as many as there are processors,
+// as far as memory goes.
+func (a *Audit) atOnce() int {
+	views := a.problem.Len() * (len(a.outcomes()) - 1)
+	if views > concurrentRows {
+		return 1
+	}
+	largest := 0.0
+	for _, m := range a.opt.Methods {
+		largest = max(largest, m.FitBytes(views))
+	}
+	allowed := float64(cmp.Or(a.opt.Fit.MaxMemory, lossep.DefaultMaxMemory))
+	return max(1, min(runtime.GOMAXPROCS(0), int(allowed/max(largest, 1))))
+}
 
 // Run computes the folds that are not among those done already and hands each to
 // keep, never two at once, in the order they are finished. It returns all folds in
@@ -64,11 +80,7 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 	for _, f := range done {
 		folds[f.Index] = f
 	}
-	atOnce := 1
-	if a.problem.Len() < concurrentRows {
-		atOnce = runtime.GOMAXPROCS(0)
-	}
-	return folds, tasks.Fill(ctx, folds, atOnce, a.fold, keep)
+	return folds, tasks.Fill(ctx, folds, a.atOnce(), a.fold, keep)
 }
 
 // fold fits everything to the training rows of a fold and asks it about the test rows.

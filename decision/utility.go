@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/normal"
 )
 
 // Outcome says how probable each outcome is at a latent value f: factors
@@ -121,7 +122,12 @@ func (u *Utility) Select(actions []int, m, v []float64) {
 // Where Z is zero, as it is of an action without any utility, it is −∞ and the
 // derivatives are zero.
 func (u *Utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
-	z := u.sum(actions, m, v, d1, d2, func(x, l float64) float64 { return x * math.Exp(l) })
+	var z float64
+	if u.outcome == Probit() {
+		z = u.sumProbit(actions, m, v, d1, d2)
+	} else {
+		z = u.sum(actions, m, v, d1, d2, func(x, l float64) float64 { return x * math.Exp(l) })
+	}
 	shift := 0.0
 	// Far on the wrong side of every action all terms may underflow. They are then
 	// taken relative to the largest.
@@ -169,6 +175,35 @@ func (u *Utility) sum(actions []int, m, v, d1, d2 []float64, times func(x, l flo
 			z += p
 			d1[j] = p * g
 			d2[j] = p * (h + g*g)
+		}
+	}
+	return z
+}
+
+// sumProbit is sum for probit outcomes, whose probabilities Φ(±m/√(1+v)) have the derivatives
+// ±N/√(1+v) and −(m/√(1+v))·N/(1+v), up to the sign of the outcome: no logarithm is needed.
+// Loss-calibrated variational inference asks at every draw and point.
+func (u *Utility) sumProbit(actions []int, m, v, d1, d2 []float64) (z float64) {
+	for j, a := range actions {
+		row := u.Table(j)[a]
+		w := u.weights[j]
+		worst, delta, y := row[0], row[1]-row[0], 1.0
+		if delta < 0 {
+			worst, delta, y = row[1], -delta, -1
+		}
+		z += w * worst
+		if delta *= w; delta == 0 {
+			d1[j], d2[j] = 0, 0
+			continue
+		}
+		scale := 1 / math.Sqrt(1+v[j])
+		at := y * m[j] * scale
+		p, density := normal.CDFDensity(at)
+		z += delta * p
+		density *= delta * scale
+		d1[j], d2[j] = y*density, -at*scale*density
+		if density == 0 { // far out, where at may be infinite
+			d2[j] = 0
 		}
 	}
 	return z

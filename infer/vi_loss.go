@@ -24,7 +24,9 @@ import (
 // needs none: it becomes one more term. Without a utility LossVI is VI.
 //
 // Start gives the sites of the terms for the first climb, that of plain VI; Trace
-// hears of every climb in turn, each from iteration 0.
+// hears of every climb in turn, each from iteration 0. A Tolerance of 0 stands for that of
+// VI, but for 1e-5 standard deviations where draws are behind the bound: their own error
+// is far larger.
 type LossVI struct {
 	VI
 	// Draws is the number of draws, rounded up to a multiple of 16; 0 stands for
@@ -52,6 +54,9 @@ type LossVIResult struct {
 	// when the actions came to rest. The one with the highest bound is held.
 	ActionCycle int
 }
+
+// drawnTolerance is the residual at which the climb of a bound with draws ends.
+const drawnTolerance = 1e-5
 
 // Fit maximises the calibrated bound of the model.
 //
@@ -173,6 +178,9 @@ func (c *calibration) ascent(q *gauss.Gaussian, start []gauss.Scalar) (*ascent, 
 		c.floor = c.drawn.floor
 		if c.drawn.flat() {
 			return nil, &UnsupportedError{"Loss-VI", "the utility is piecewise constant in v, so its draws have no slope; use a smooth outcome, points with a residual, or Loss-EP"}
+		}
+		if opt.Tolerance == 0 {
+			opt.Tolerance = drawnTolerance
 		}
 		a = newAscent(opt, &Model{Views: c.model.Views, Terms: c.model.Terms}, c.drawn)
 	}

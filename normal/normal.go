@@ -62,6 +62,17 @@ func CDF(x float64) float64 {
 	return upperTail(-x)
 }
 
+// CDFDensity returns Φ(x) and N(x) for little more than the price of one of them.
+func CDFDensity(x float64) (cdf, density float64) {
+	density = Density(x)
+	t := math.Abs(x)
+	tail := density / (t + excess(t))
+	if x > 0 {
+		return 1 - tail, density
+	}
+	return tail, density
+}
+
 // upperTail returns Φ(−t) for t ≥ 0.
 func upperTail(t float64) float64 {
 	return Density(t) / (t + excess(t))

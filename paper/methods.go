@@ -55,11 +55,10 @@ func (p *problem) answer(ctx context.Context, at places) (answers []answer, note
 // calibrated asks a method that depends on the utility. Where it finds no proper
 // approximation it decides as its plain sibling does, and a note says so.
 func (p *problem) calibrated(ctx context.Context, d infer.Method, of *infer.Result, plain []float64, at places, views *gauss.Views) (answer, []string, error) {
-	// Loss-EP starts from empty sites and is found to the end, Loss-VI from the optimum of
-	// VI to 1e-5 standard deviations: far below the error of the draws that it rests on.
+	// Loss-EP starts from empty sites, Loss-VI from the optimum of VI.
 	o := infer.Options{Draws: 256, Seed: p.seed}
 	if d.Bound {
-		o.Tolerance, o.Start = 1e-5, &of.Sites
+		o.Start = &of.Sites
 	}
 	a, notes := make(answer, len(Utilities())), []string(nil)
 	for u, u10 := range Utilities() {
