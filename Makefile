@@ -28,12 +28,12 @@ format:     ## rewrite the code in its one format
 race:       ## what runs in several goroutines, under the race detector
 	go test -race ./internal/tasks ./internal/lanes ./kernel ./gauss ./pass
 	go test -race -run 'Core|Processor|SameBytes|Determinism|RowByRow|Panic|Fault|AtOnce|Concurrent|Batcher|Reload|Drain' \
-	  . ./level3 ./infer ./gp ./orthant ./nuts ./explore ./audit ./paper ./server ./cmd/lossep
+	  . ./level3 ./infer ./gp ./orthant ./nuts ./explore ./audit ./paper ./server ./internal/command
 
 fuzz:       ## requests, tables and model files of any kind along their whole path, ten minutes each
 	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
-	go test ./cmd/lossep -run xxx -fuzz '^FuzzTableToDecisions$$' -fuzztime 10m
-	go test ./cmd/lossep -run xxx -fuzz '^FuzzModelFileToPredictions$$' -fuzztime 10m
+	go test ./internal/command -run xxx -fuzz '^FuzzTableToDecisions$$' -fuzztime 10m
+	go test ./internal/command -run xxx -fuzz '^FuzzModelFileToPredictions$$' -fuzztime 10m
 	go test ./data -run xxx -fuzz '^FuzzRead$$' -fuzztime 10m -fuzzminimizetime 1x
 	go test ./data -run xxx -fuzz '^FuzzRecipe$$' -fuzztime 10m -fuzzminimizetime 1x
 	go test ./data/parquet -run xxx -fuzz '^FuzzOpen$$' -fuzztime 10m -fuzzminimizetime 1x
@@ -57,4 +57,4 @@ licences:   ## the notices of what the program contains, anew
 	go test ./internal/notices -update
 
 attack:     ## sixty-four clients decide while others do their worst, for a minute: wants an idle machine
-	go test ./cmd/lossep -run TestDecisionsUnderAttack -v -attack 30s
+	go test ./internal/command -run TestDecisionsUnderAttack -v -attack 30s

@@ -114,16 +114,16 @@ func TestNobodyInjectsFaults(t *testing.T) {
 // own; the others that are started do so themselves, and are known here.
 func TestGoroutinesAreWatched(t *testing.T) {
 	watched := map[string]int{
-		"level3/team.go":       1, // helpers catch what panics in a task
-		"data/read.go":         2, // tasks.Try around a chunk and around reading it
-		"data/input.go":        1, // tasks.Try around a read
-		"cmd/lossep/input.go":  1, // waiting for a file to open
-		"server/batch.go":      1, // so does finish
-		"server/calibrate.go":  1, // tasks.Try
-		"server/serve.go":      1, // http.Server catches what panics in a handler
-		"cmd/lossep/serve.go":  3, // tasks.Try around reloads; waiting for a browser
-		"worker/session.go":    1, // tasks.Try around a request
-		"cmd/lossep/worker.go": 1, // waits, and ends the process
+		"level3/team.go":             1, // helpers catch what panics in a task
+		"data/read.go":               2, // tasks.Try around a chunk and around reading it
+		"data/input.go":              1, // tasks.Try around a read
+		"internal/command/input.go":  1, // waiting for a file to open
+		"server/batch.go":            1, // so does finish
+		"server/calibrate.go":        1, // tasks.Try
+		"server/serve.go":            1, // http.Server catches what panics in a handler
+		"internal/command/serve.go":  3, // tasks.Try around reloads; waiting for a browser
+		"worker/session.go":          1, // tasks.Try around a request
+		"internal/command/worker.go": 1, // waits, and ends the process
 	}
 	start := regexp.MustCompile(`(?m)^\s*go (func\b|[\w.]+\()|sync\.WaitGroup|\btime\.AfterFunc`)
 	for path, text := range sources(t) {
@@ -150,7 +150,7 @@ func TestOnlyTheCommandNamesFlags(t *testing.T) {
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
 				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING && flag.MatchString(text.Value) {
-					if texts++; p.ImportPath != "cmd/lossep" {
+					if texts++; p.ImportPath != "internal/command" {
 						t.Errorf("%s: %s", fset.Position(text.Pos()), text.Value)
 					}
 				}

@@ -1,36 +1,6 @@
 // Command lossep makes Bayesian decisions when mistakes do not cost the same.
 package main
 
-import (
-	"context"
-	"io"
-	"os"
-	"os/signal"
-	"syscall"
+import "github.com/lossep/lossep/internal/command"
 
-	"github.com/lossep/lossep/internal/tasks"
-)
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal does not wait for what the first one began
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
-
-// run is the command with everything it touches passed in. It returns the exit
-// code: 0 when all is well, 2 for input that cannot be used, 1 for a failure.
-func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	said := &plain{to: errs}
-	c := newRoot()
-	c.SetArgs(args)
-	c.SetIn(in)
-	c.SetOut(&plain{to: out})
-	c.SetErr(said)
-	executed := c
-	err := tasks.Try(func() (err error) {
-		executed, err = c.ExecuteContextC(ctx)
-		return err
-	})
-	return report(nameFlag(err, executed.Flags()), said)
-}
+func main() { command.Main() }

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os"
-
-// lockFolder keeps nobody out: folders cannot be locked here.
-func lockFolder(string) (*os.File, error) { return nil, nil }

@@ -1,0 +1,226 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/pages"
+)
+
+// auditSignature marks results and progress as this command's own.
+const auditSignature = "lossep audit"
+
+func newAudit() *cobra.Command {
+	var o audit.Options
+	var out, test string
+	var useExample bool
+	c := &cobra.Command{
+		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
+		Short: "Measure what decisions will cost, and whether they can be better",
+		Long: `Answer three questions from a table of past cases: what will these decisions cost me,
+is this the best that can be done, and does loss calibration matter here?
+
+Every case is decided by models that were fitted without it (stratified
+cross-validation, in which columns are scaled and kernels found anew from each fold's
+training rows), and what the actions would have cost is added up, for every method and
+for simple alternatives. The folder gets index.html, the figures as SVG and PNG,
+tables as CSV and results.json. It holds one audit at a time. An audit that was
+interrupted keeps the folds it has finished, and the same command goes on from them.
+
+Cases of one patient or customer are kept together by --groups. With --time the past
+teaches and the next is decided, and with --test a table that nothing is learned from.
+
+Probabilities made by any other program are audited the same way: --probability names
+their columns, the first is compared with the others, and each is recalibrated by the
+other folds to see what that would bring. They have to be of cases that their models had
+not seen: out-of-fold, or of a test set.`,
+		Example: `  lossep audit loans.csv --target class --positive bad --cost fn=5,fp=1 --out loans-audit
+  lossep audit loans.csv --cost fn=5,fp=1 --repeats 3 --kernel 'rbf + linear'
+  lossep audit visits.csv --cost fn=20,fp=1 --groups patient --by sex
+  lossep audit loans.csv --cost fn=5,fp=1 --test later.csv
+  lossep audit scores.csv --target y --cost fn=5,fp=1 --probability p_lightgbm --probability p_logit
+  lossep audit --example`,
+		Args: needArguments("the table of past cases"),
+	}
+	flags := c.Flags()
+	rows := addDataFlags(flags)
+	utility := addUtilityFlags(flags)
+	named := addAuditFlags(c, &o)
+	flags.StringVar(&test, "test", "", "a table of cases to decide that nothing is learned from")
+	flags.StringVar(&out, "out", "audit-out", "folder to write to")
+	flags.BoolVar(&useExample, "example", false, "audit the embedded data set, screening for breast cancer, in 5 folds unless --folds is given")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		o.Fit.MaxMemory = maxMemory(c)
+		if err := exampleAlone(flags, useExample); err != nil {
+			return err
+		}
+		if useExample && !flags.Changed("folds") {
+			o.Folds = 5 // the first thing to try takes half a minute
+		}
+		if err := named.complete(c, &o); err != nil {
+			return err
+		}
+		a, name, err := prepareAudit(c, rows, utility, o, test, args)
+		if err != nil {
+			return blame(err, "")
+		}
+		folder := &resultFolder{path: out, signature: auditSignature, files: pages.AuditFiles()}
+		if err := folder.open(); err != nil {
+			return err
+		}
+		defer folder.close()
+		if err := writeLines(c.ErrOrStderr(), a.Describe(described)); err != nil {
+			return err
+		}
+		folds, err := unfinished[audit.Fold]{
+			folder: folder, settings: a.Settings(), what: "folds", total: a.Len(),
+			index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
+		}.finish(c.Context(), c.ErrOrStderr(), a.Run)
+		if err != nil {
+			return blame(err, "")
+		}
+		result, err := a.Summarise(folds)
+		if err != nil {
+			return blame(err, "")
+		}
+		found := &pages.Audit{
+			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
+			Data:   name, Result: result, Recipe: a.Problem().Recipe.Describe(), Trees: auditOfTrees,
+		}
+		files, err := found.Files()
+		if err != nil {
+			return err
+		}
+		if err := folder.replace(files, false); err != nil {
+			return err
+		}
+		return format.emit(c.OutOrStdout(), found, func(w io.Writer) error {
+			return writeReport(w, "\nreport  %s\n", out, found.WriteText)
+		})
+	}
+	return c
+}
+
+// auditNames are options of an audit that have to be looked up or divided first.
+type auditNames struct {
+	method        string
+	methods, mend []string
+}
+
+// addAuditFlags adds what an audit is told beside its rows and costs.
+func addAuditFlags(c *cobra.Command, o *audit.Options) *auditNames {
+	n := new(auditNames)
+	flags := c.Flags()
+	addModelFlags(c, &o.Fit, &n.method)
+	flags.Lookup("method").Usage = "the method whose decisions are audited: " + flags.Lookup("method").Usage
+	flags.StringSliceVar(&n.methods, "methods", nil, "the methods it is compared with (default all of them)")
+	flags.IntVar(&o.Folds, "folds", audit.DefaultFolds, "parts of a cross-validation")
+	flags.IntVar(&o.Repeats, "repeats", 1, "number of cross-validations")
+	flags.StringVar(&o.Groups, "groups", "", "the column of cases that belong together, such as patients: never divided, and one unit in intervals; not decided by")
+	flags.StringVar(&o.Time, "time", "", "a column of times: each part is decided by what was before it; not decided by")
+	flags.StringVar(&o.By, "by", "", "a column whose values are reported apart, such as a group of people")
+	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated")
+	flags.StringSliceVar(&n.mend, "recalibrate", []string{"isotonic", "platt", "gp"}, "how to recalibrate probabilities made elsewhere; none for not at all")
+	flags.IntVar(&o.References, "references", 1, "folds on which decisions are compared with those of the exact posterior")
+	return n
+}
+
+// complete checks the flags and finishes the options.
+func (n *auditNames) complete(c *cobra.Command, o *audit.Options) error {
+	flags := c.Flags()
+	if err := atLeast(flags, map[string]int{"folds": 2, "repeats": 1}); err != nil {
+		return err
+	}
+	if err := checkSize(flags, &o.Fit); err != nil {
+		return err
+	}
+	o.Fit.Method, o.Methods, o.Recalibrations = lossep.Method(n.method), nil, nil
+	for _, name := range n.methods {
+		o.Methods = append(o.Methods, lossep.Method(strings.TrimSpace(name)))
+	}
+	if len(o.Probabilities) > 0 && !slices.Equal(n.mend, []string{"none"}) {
+		for _, name := range n.mend {
+			o.Recalibrations = append(o.Recalibrations, audit.Recalibration(strings.TrimSpace(name)))
+		}
+	}
+	return probabilitiesAlone(flags, o.Probabilities)
+}
+
+// auditOfTrees is how other programs' probabilities come into an audit.
+const auditOfTrees = `# Python: probabilities of cases that the model had not seen
+p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
+DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)
+
+lossep audit scores.csv --target y --probability p   # and the costs as here`
+
+// prepareAudit reads the table and the utility, or takes those of the example.
+func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
+	var err error
+	if o.Fit.Data, err = rows.complete(); err != nil {
+		return nil, "", err
+	}
+	if o.Fit.Utility, err = utility.spec(c); err != nil {
+		return nil, "", err
+	}
+	also := append(append(costColumns(o.Fit.Utility), o.Groups, o.Time, o.By), o.Probabilities...)
+	var t *data.Table
+	if len(args) == 0 {
+		t = example.Table()
+		o.Fit.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Fit.Data.KeepScale}
+		if o.Fit.Utility == nil {
+			if o.Fit.Utility, err = decision.ParseCosts(example.Costs); err != nil {
+				return nil, "", err
+			}
+		}
+	} else {
+		if o.Fit.Utility == nil {
+			fmt.Fprintln(c.ErrOrStderr(), noCosts)
+		}
+		most := o.Fit.MaxRows
+		if len(o.Probabilities) > 0 {
+			most = 0 // nothing is fitted to them
+		}
+		if t, err = rows.readTable(c, args[0], most, also...); err != nil {
+			return nil, "", err
+		}
+	}
+	if test != "" {
+		if len(args) > 0 && sameFile(test, args[0]) {
+			return nil, "", usagef("--test %s: this is the table that is learned from; give one of other cases", test)
+		}
+		if o.Test, err = rows.readTable(c, test, 0, also...); err != nil {
+			return nil, "", err
+		}
+	}
+	decideCodes(&o.Fit, t)
+	a, err := audit.New(t, o)
+	return a, filepath.Base(t.Name()), err
+}
+
+// probabilitiesAlone refuses flags about fitting beside probabilities made elsewhere.
+func probabilitiesAlone(flags *pflag.FlagSet, probabilities []string) error {
+	if len(probabilities) == 0 {
+		if flags.Changed("recalibrate") {
+			return usagef("--recalibrate is for probabilities made elsewhere; name their column by --probability")
+		}
+		return nil
+	}
+	for _, name := range []string{"method", "methods", "kernel", "fixed", "restarts", "likelihood", "references", "features", "drop", "test", "example"} {
+		if flags.Changed(name) {
+			return usagef("--%s: nothing is fitted where --probability names what to decide by; leave one of them out", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/pages"
+)
+
+// An audit that is interrupted keeps the folds it has, says so, and the same command
+// goes on to the same bytes as one without interruption.
+func TestAuditGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	text, err := os.ReadFile("../../example/" + example.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfterN(text, []byte("\n"), 52)
+	if err := os.WriteFile(rows, bytes.Join(lines[:51], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := func(out string) []string {
+		return strings.Fields("audit " + rows + " --target diagnosis --positive malignant --cost fn=20,fp=1 --folds 4 --references 0 --method ep --methods loss-ep --out " + out)
+	}
+	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")
+	var out, errs bytes.Buffer
+	if code := run(context.Background(), args(whole), nil, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for {
+			if names, _ := filepath.Glob(filepath.Join(parts, folderProgress, "part-*.json")); len(names) > 0 {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	errs.Reset()
+	if code := run(ctx, args(parts), nil, &out, &errs); code != 1 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	if !strings.Contains(errs.String(), "of 4 folds are kept in "+parts) {
+		t.Errorf("standard error: %q", errs.String())
+	}
+	if _, err := os.Stat(filepath.Join(parts, "index.html")); err == nil {
+		t.Error("there is a report of an unfinished audit")
+	}
+	errs.Reset()
+	if code := run(context.Background(), args(parts), nil, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	if !strings.Contains(errs.String(), "going on from") {
+		t.Errorf("standard error: %q", errs.String())
+	}
+	for _, name := range pages.AuditFiles() {
+		want, err := os.ReadFile(filepath.Join(whole, name))
+		if os.IsNotExist(err) && name == "parts.csv" {
+			continue // nothing is told apart
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(parts, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs (%v)", name, err)
+		}
+	}
+}
+
+// A folder that cannot take the report keeps what it had.
+func TestResultFolderFails(t *testing.T) {
+	f := &resultFolder{path: t.TempDir(), signature: "test", files: []string{"a", pages.Results}}
+	if err := f.open(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.replace(map[string][]byte{"a": []byte("old"), pages.Results: []byte(`{"made_by": "test"}`)}, false); err != nil {
+		t.Fatal(err)
+	}
+	// A folder where the temporary file has to go stands for a disk that is full.
+	if err := os.Mkdir(filepath.Join(f.path, folderTemporary+pages.Results), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.replace(map[string][]byte{"a": []byte("new"), pages.Results: []byte(`{}`)}, false); err == nil {
+		t.Fatal("there is no error")
+	}
+	if b, err := os.ReadFile(filepath.Join(f.path, "a")); err != nil || string(b) != "old" {
+		t.Errorf("a is %q (%v)", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(f.path, folderTemporary+"a")); err == nil {
+		t.Error("a temporary file is left")
+	}
+	f.close()
+	if err := f.open(); err != nil {
+		t.Errorf("the folder is not ours any more: %v", err)
+	}
+}
+
+// A run goes on from the parts of its own program only. One that cannot be told from
+// others goes on from none.
+func TestResumeKnowsTheProgram(t *testing.T) {
+	f := &resultFolder{path: t.TempDir(), signature: "test"}
+	resumed := func() int {
+		t.Helper()
+		parts, err := f.resume("settings")
+		if err == nil {
+			err = f.keep(len(parts), "a part")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(parts)
+	}
+	if first, second := resumed(), resumed(); first != 0 || second != 1 {
+		t.Errorf("%d and %d parts of the same program", first, second)
+	}
+	defer func(before func() (string, error)) { executable = before }(executable)
+	executable = func() (string, error) { return "", errors.New("nobody knows") }
+	if first, second := resumed(), resumed(); first != 0 || second != 0 {
+		t.Errorf("%d and %d parts of programs that are not known", first, second)
+	}
+}
+
+// What an audit cannot be made of is said as what was given wrongly, by exit code 2.
+func TestAuditOfWhatCannotBe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var scores strings.Builder
+	scores.WriteString("p,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&scores, "%v,%d\n", float64(1+i*7%60)/62, i*i%3%2)
+	}
+	write(t, "scores.csv", scores.String())
+	for want, args := range map[string]string{
+		"express them in a larger unit":  "audit scores.csv --probability p --target y --cost fn=1e200,fp=1e-200",
+		"the table that is learned from": "audit scores.csv --target y --cost fn=5,fp=1 --test ./scores.csv",
+	} {
+		if code, text := try(strings.Fields(args)); code != 2 || !strings.Contains(text, want) {
+			t.Errorf("%s: exit code %d, %s", args, code, text)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+)
+
+func newDecide() *cobra.Command {
+	var output, probability string
+	var keep, useExample, second bool
+	c := &cobra.Command{
+		Use:   "decide model new.csv [--utility other.yaml]",
+		Short: "Choose the best action in new cases",
+		Long: `Read new cases and print for each the action with the lowest expected cost or the
+highest expected utility, what is expected of every action (columns cost_NAME, or
+utility_NAME), the probability of the positive outcome, or of each of more than two
+(columns probability_NAME), and the margin to the next best action; with
+--second-opinion also whether methods disagree: whether expectation propagation, with and
+without corrections, would act otherwise than the model.
+
+Other costs than those of the fit can be given; nothing is fitted again. A summary
+goes to standard error, with what the actions really cost if the file has outcomes.
+
+With --probability no model is needed: the table has the probabilities of the positive
+outcome already, made by any program.`,
+		Example: `  lossep decide model.lossep new.csv --keep -o decided.csv
+  lossep decide model.lossep new.csv --cost fn=10,fp=1
+  lossep decide --probability p scored.csv --cost fn=10,fp=1
+  lossep decide --example`,
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if probability != "" {
+			return needArguments("the table of new cases")(c, args)
+		}
+		return needArguments("the model file", "the table of new cases")(c, args)
+	}
+	flags := c.Flags()
+	utility := addUtilityFlags(flags)
+	table := addTableFlags(flags)
+	doubtful := addDoubtFlags(flags)
+	addRowFlags(c, &keep, &output)
+	flags.BoolVar(&second, "second-opinion", false, "ask whether expectation propagation, with and without corrections, would act otherwise")
+	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME")
+	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f, err := table.format()
+		if err != nil {
+			return err
+		}
+		spec, err := utility.spec(c)
+		if err != nil {
+			return blame(err, "")
+		}
+		if probability != "" {
+			if useExample {
+				return usagef("--example has no column of probabilities; leave out --probability, or give a table")
+			}
+			g := givenDecision{probability, table, spec, *format, keep, output, append(args, utility.files()...)}
+			return g.run(c, args[0])
+		}
+		m, err := decidingModel(c, args)
+		if err != nil {
+			return blame(err, "")
+		}
+		given := spec != nil
+		if !given {
+			spec = m.Utility()
+		} else if spec, err = m.Bind(spec); err != nil {
+			return blame(err, "")
+		}
+		rowsAs, err := rowFormat(*format, output)
+		if err != nil {
+			return err
+		}
+		in, err := newCases(c, args)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		name := in.name
+		rd, err := in.rows(c.Context(), m.Recipe(), f, keep || doubtful.skips(), spec.Columns())
+		if err != nil {
+			return blame(err, name)
+		}
+		if err := doubtful.watch(rd, name); err != nil {
+			return err
+		}
+		defer doubtful.abandon()
+		s := newTally(m, spec, given)
+		s.consulted = second
+		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.files()...), func(ctx context.Context, w io.Writer) error {
+			rows := newCaseWriter(w, rowsAs, rd, keep, decisionNames(spec, *format, second))
+			for d, err := range m.Decisions(ctx, rd, spec, second) {
+				if err != nil {
+					return blame(err, name)
+				}
+				s.add(d)
+				if err := rows.write(d.Row, decisionValues(spec, d.Decision, *format, second)...); err != nil {
+					return err
+				}
+			}
+			if err := doubtful.check(rd, name); err != nil {
+				return err
+			}
+			return rows.flush()
+		})
+		if err != nil {
+			return err
+		}
+		return writeSummary(c.ErrOrStderr(), append(append(s.lines(), rd.Report().Lines()...), doubtful.lines()...))
+	}
+	return c
+}
+
+// decidingModel is the model given, or one that is fitted to the example.
+func decidingModel(c *cobra.Command, args []string) (*lossep.Model, error) {
+	if len(args) > 0 {
+		return loadModel(c, args[0])
+	}
+	p, err := prepareExample(lossep.Options{Seed: 1, Progress: progress(c.ErrOrStderr())})
+	if err != nil {
+		return nil, err
+	}
+	if err := writeLines(c.ErrOrStderr(), p.Describe()); err != nil {
+		return nil, err
+	}
+	defer clearProgress(c.ErrOrStderr())
+	return p.Fit(c.Context())
+}
+
+// newCases opens the file of new cases, or the example's.
+func newCases(c *cobra.Command, args []string) (*tableInput, error) {
+	if len(args) < 2 {
+		return &tableInput{name: example.Name, text: bytes.NewReader(example.HeldOutCSV())}, nil
+	}
+	return openInput(c, args[1])
+}
+
+// decisionNames are the columns of a decision.
+func decisionNames(s *decision.Spec, f format, second bool) []string {
+	names := []string{"action"}
+	if f == "json" {
+		names = append(append(append(names, "expected_"+s.Kind()), probabilityNames(s, f)...), "margin")
+		if second {
+			names = append(names, "disagreement", "dissent")
+		}
+		return names
+	}
+	for _, action := range s.Actions() {
+		names = append(names, s.Kind()+"_"+action)
+	}
+	names = append(append(names, probabilityNames(s, f)...), "margin")
+	if second {
+		names = append(names, "disagreement")
+	}
+	return names
+}
+
+// decisionValues are what goes in them.
+func decisionValues(s *decision.Spec, d lossep.Decision, f format, second bool) []any {
+	actions := s.Actions()
+	values := []any{actions[d.Action]}
+	if f == "json" {
+		expected := make(map[string]float64)
+		for a, u := range d.Expected {
+			expected[actions[a]] = u
+		}
+		values = append(append(append(values, expected), probabilityValues(s, d.Probabilities, f)...), d.Margin)
+		if !second {
+			return values
+		}
+		dissent := make(map[lossep.Method]string)
+		for method, a := range d.Dissent {
+			dissent[method] = actions[a]
+		}
+		return append(values, len(dissent) > 0, dissent)
+	}
+	for _, u := range d.Expected {
+		values = append(values, u)
+	}
+	values = append(append(values, probabilityValues(s, d.Probabilities, f)...), d.Margin)
+	if second {
+		values = append(values, len(d.Dissent) > 0)
+	}
+	return values
+}
+
+// tally counts decisions for the summary.
+type tally struct {
+	model *lossep.Model
+	spec  *decision.Spec
+	given bool // the utility is not that of the fit
+	// consulted says that other methods were asked.
+	consulted bool
+
+	rows, disagree int
+	byAction       []int
+	expected       float64
+	labelled       int
+	realised       float64
+	seen           int // of the labelled rows, those that the model was fitted to
+	trained        func(features []float64) bool
+	strange        int // outcomes that training did not know
+}
+
+func newTally(m *lossep.Model, s *decision.Spec, given bool) *tally {
+	return &tally{model: m, spec: s, given: given, byAction: make([]int, len(s.Actions())), trained: m.Trained()}
+}
+
+func (t *tally) add(d lossep.DecidedRow) {
+	t.rows++
+	t.byAction[d.Action]++
+	if len(d.Dissent) > 0 {
+		t.disagree++
+	}
+	t.expected += d.Expected[d.Action]
+	switch y, ok, err := d.Row.Label(); {
+	case err != nil:
+		t.strange++
+	case ok:
+		t.labelled++
+		if t.trained != nil && t.trained(d.Row.Features) {
+			t.seen++
+		}
+		t.realised += d.Stakes.Table[d.Action][t.model.Recipe().Target.Number(y)]
+	}
+}
+
+func (t *tally) lines() []string {
+	lines := []string{fmt.Sprintf("%d rows decided by %s; %s", t.rows, t.model.Method(), t.spec.RuleLine())}
+	if t.rows == 0 {
+		return lines
+	}
+	for a, name := range t.spec.Actions() {
+		lines = append(lines, fmt.Sprintf("%-12s %6d rows (%.1f %%)", name, t.byAction[a], 100*float64(t.byAction[a])/float64(t.rows)))
+	}
+	kind := t.spec.Kind()
+	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
+	if t.labelled > 0 {
+		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %d rows with a known outcome", kind, t.realised/float64(t.labelled), t.labelled))
+		if t.seen > 0 {
+			lines = append(lines, fmt.Sprintf("%d of these are rows that the model was fitted to, so that is not what new rows %s; lossep audit measures that", t.seen, map[bool]string{true: "cost", false: "bring"}[t.spec.Costs()]))
+		}
+	}
+	if t.strange > 0 {
+		lines = append(lines, fmt.Sprintf("%d rows have an outcome that training did not know", t.strange))
+	}
+	if t.consulted && t.model.Recipe().Target.Several == nil {
+		lines = append(lines, fmt.Sprintf("methods disagree on %d of %d rows", t.disagree, t.rows))
+	}
+	if t.given && t.model.Method().Calibrated() && !sameTable(t.spec, t.model.Utility()) {
+		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again for a %s that is calibrated to them", t.model.Method()))
+	}
+	return lines
+}
+
+// sameTable tells whether two utilities are written the same.
+func sameTable(a, b *decision.Spec) bool { return slices.Equal(a.TableLines(), b.TableLines()) }

@@ -1,0 +1,269 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/example"
+)
+
+func newFit() *cobra.Command {
+	var o lossep.Options
+	var method, output string
+	var useExample bool
+	c := &cobra.Command{
+		Use:   "fit train.csv --target COLUMN --cost fn=5,fp=1 [-o model.lossep]",
+		Short: "Learn from past cases what to decide in new ones",
+		Long: `Read a table of past cases, one row each, and fit a Gaussian-process classifier to
+the outcome in the target column. The table is CSV (comma, semicolon or tab, quoted
+or not, plain or gzip), Parquet or a folder of Parquet files, and - is standard input.
+
+What actions cost or bring is part of the model: --cost fn=5,fp=1 says that a missed
+positive costs 5 and a false alarm 1; --utility names a YAML file with any number of
+actions, and --cost-matrix a CSV file. A target of more than two values has as many
+outcomes. What is going to be fitted is shown on standard error first.`,
+		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
+  lossep fit train.csv --cost fn=0.6*amount,fp=1 --kernel 'rbf(ard) + linear' --missing impute
+  lossep fit --example`,
+		Args: needArguments("the table of past cases"),
+	}
+	flags := c.Flags()
+	rows := addDataFlags(flags)
+	utility := addUtilityFlags(flags)
+	addModelFlags(c, &o, &method)
+	flags.StringVarP(&output, "output", "o", "", "the model file to write")
+	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := checkOutput(output, append(args, utility.files()...)...); err != nil {
+			return err
+		}
+		if err := exampleAlone(flags, useExample); err != nil {
+			return err
+		}
+		if err := checkSize(flags, &o); err != nil {
+			return err
+		}
+		start := time.Now()
+		o.Method, o.MaxMemory = lossep.Method(method), maxMemory(c)
+		unfinished := unfinishedBy(output)
+		if unfinished != nil {
+			o.Checkpoints = unfinished
+		}
+		p, err := prepare(c, rows, utility, o, args)
+		if err != nil {
+			return blame(err, "")
+		}
+		if err := writeLines(c.ErrOrStderr(), described(p)); err != nil {
+			return err
+		}
+		m, err := p.Fit(c.Context())
+		clearProgress(c.ErrOrStderr())
+		if err != nil {
+			return blame(err, "")
+		}
+		if output != "" {
+			if err := m.Save(output); err != nil {
+				return err
+			}
+			unfinished.remove()
+		}
+		seconds := time.Since(start).Seconds()
+		return format.emit(c.OutOrStdout(), newFitReport(m, output, seconds), func(w io.Writer) error {
+			return writeFit(w, m, output, seconds)
+		})
+	}
+	return c
+}
+
+// addModelFlags adds what it takes to fit a model.
+func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
+	flags := c.Flags()
+	var names []string
+	for _, m := range lossep.Methods() {
+		names = append(names, string(m))
+	}
+	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond (corrected is the paired correction up to 300 rows, the factorised one beyond)")
+	flags.StringVar(&o.Likelihood.Name, "likelihood", "probit", "probit, logit, or robust (probit with --label-noise)")
+	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
+	flags.StringVar(&o.Kernel, "kernel", "", fmt.Sprintf("covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold (default %q, and %q beyond %d rows)", lossep.DefaultKernel, lossep.ManyRowsKernel, lossep.FullRows))
+	flags.BoolVar(&o.Fixed, "fixed", false, "keep the hyperparameters that --kernel gives")
+	flags.IntVar(&o.Restarts, "restarts", 0, "further searches for hyperparameters from random starts")
+	flags.Uint64Var(&o.Seed, "seed", 1, "decides everything random")
+	addSizeFlags(flags, o)
+}
+
+// prepare reads the table and the utility, or takes those of the example.
+func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.Options, args []string) (*lossep.Problem, error) {
+	var err error
+	if o.Data, err = rows.complete(); err != nil {
+		return nil, err
+	}
+	if o.Utility, err = utility.spec(c); err != nil {
+		return nil, err
+	}
+	o.Progress = progress(c.ErrOrStderr())
+	if len(args) == 0 {
+		return prepareExample(o)
+	}
+	if o.Utility == nil {
+		fmt.Fprintln(c.ErrOrStderr(), noCosts)
+	}
+	t, err := rows.readTable(c, args[0], o.MaxRows, costColumns(o.Utility)...)
+	if err != nil {
+		return nil, err
+	}
+	decideCodes(&o, t)
+	return lossep.PrepareSettled(c.Context(), t, o)
+}
+
+// costColumns are the columns that costs are made of.
+func costColumns(s *decision.Spec) []string {
+	if s == nil {
+		return nil
+	}
+	return s.Columns()
+}
+
+// prepareExample is the problem of the embedded data set. Its costs can be replaced.
+func prepareExample(o lossep.Options) (*lossep.Problem, error) {
+	var err error
+	o.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
+	if o.Utility == nil {
+		if o.Utility, err = decision.ParseCosts(example.Costs); err != nil {
+			return nil, err
+		}
+	}
+	return lossep.Prepare(example.Training(), o)
+}
+
+// progress shows how far a fit has come where somebody is watching.
+func progress(errs io.Writer) func(lossep.Progress) {
+	if !isTerminal(errs) {
+		return nil
+	}
+	var passed passes
+	return func(p lossep.Progress) {
+		text := p.Stage
+		switch {
+		case p.Pass > 0:
+			text = passed.line(p, time.Now())
+		case p.Step > 0:
+			text = fmt.Sprintf("%s: step %d, log evidence and prior %.4f", p.Stage, p.Step, p.LogEvidence)
+		}
+		fmt.Fprintf(raw(errs), "\r\x1b[K%s", escape(line(text)))
+	}
+}
+
+func clearProgress(errs io.Writer) {
+	if isTerminal(errs) {
+		fmt.Fprint(raw(errs), "\r\x1b[K")
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := raw(w).(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// writeLines writes lines, and an empty one.
+func writeLines(w io.Writer, lines []string) error {
+	_, err := fmt.Fprintf(w, "%s\n", joined(lines))
+	return err
+}
+
+// joined is lines of text as one, each with its end.
+func joined(lines []string) string {
+	var b strings.Builder
+	for _, text := range lines {
+		b.WriteString(line(text) + "\n")
+	}
+	return b.String()
+}
+
+func writeFit(w io.Writer, m *lossep.Model, output string, seconds float64) error {
+	lines := m.Results()
+	lines = append(lines, fmt.Sprintf("time        %.1f s", seconds))
+	if output != "" {
+		lines = append(lines, "model       "+output)
+	} else {
+		lines = append(lines, "model       not kept; give -o FILE to decide new cases with it")
+	}
+	_, err := io.WriteString(w, joined(lines))
+	return err
+}
+
+// fitReport is what fit prints for programs.
+type fitReport struct {
+	Method          lossep.Method      `json:"method"`
+	Likelihood      lossep.Likelihood  `json:"likelihood"`
+	Rows            int                `json:"n"`
+	Features        int                `json:"d"`
+	Positive        int                `json:"positive"`
+	Negative        int                `json:"negative"`
+	Outcomes        map[string]int     `json:"outcomes,omitempty"` // rows of each, where there are more than two
+	Utility         *decision.Spec     `json:"utility"`
+	Threshold       *float64           `json:"threshold"`
+	Kernel          string             `json:"kernel"`
+	Hyperparameters map[string]float64 `json:"hyperparameters"`
+	Search          *lossep.Search     `json:"search"`
+	LogEvidence     float64            `json:"log_evidence"`
+	Objective       *lossep.Objective  `json:"objective,omitempty"`
+	Inducing        *lossep.Inducing   `json:"inducing,omitempty"`
+	Candidates      []lossep.Candidate `json:"candidates,omitempty"`
+	LOOMethod       lossep.Method      `json:"loo_method,omitempty"`
+	LOOPredictive   *float64           `json:"loo_log_predictive"`
+	LOOCost         *float64           `json:"loo_cost"`
+	LOOUtility      *float64           `json:"loo_utility"`
+	Constant        *float64           `json:"best_constant"`
+	Converged       bool               `json:"converged"`
+	Sweeps          int                `json:"sweeps"`
+	Status          string             `json:"status"`
+	Notes           []string           `json:"notes,omitempty"`
+	Seconds         float64            `json:"seconds"`
+	Model           string             `json:"model,omitempty"`
+}
+
+func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
+	s, target := m.Summary(), m.Recipe().Target
+	r := &fitReport{
+		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
+		Positive: target.PositiveRows, Negative: target.NegativeRows, Utility: m.Utility(),
+		Kernel: m.Kernel().String(), Hyperparameters: make(map[string]float64),
+		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
+		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: s.Status.Notes,
+		Seconds: seconds, Model: output,
+	}
+	if target.Several != nil {
+		r.Outcomes = make(map[string]int)
+		for y, name := range target.Several {
+			r.Outcomes[name] = target.SeveralRows[y]
+		}
+	}
+	for _, p := range m.Kernel().Describe() {
+		r.Hyperparameters[p.String()] = p.Value
+	}
+	if rule, _, ok := m.Utility().Rule(); ok {
+		if p, _, ok := rule.Threshold(); ok {
+			r.Threshold = &p
+		}
+	}
+	if loo := s.LeaveOneOut; loo != nil {
+		r.LOOMethod, r.LOOPredictive, r.Constant = loo.Method, &loo.LogPredictive, &loo.Constant
+		if m.Utility().Costs() {
+			r.LOOCost = &loo.Value
+		} else {
+			r.LOOUtility = &loo.Value
+		}
+	}
+	return r
+}

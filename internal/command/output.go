@@ -1,0 +1,118 @@
+package command
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// checkOutput refuses a path that cannot be written, or that is one of the files read,
+// before any work is done.
+func checkOutput(path string, inputs ...string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("-o %s: this is not a regular file; give the path of a file to write", path)
+		}
+		for _, name := range inputs {
+			if sameFile(path, name) {
+				return usagef("-o %s: this is one of the files read, which would be lost; give another path", path)
+			}
+		}
+	}
+	for _, name := range inputs {
+		folder, err := os.Stat(name)
+		if err != nil || !folder.IsDir() {
+			continue
+		}
+		if parent, err := os.Stat(filepath.Dir(path)); err == nil && os.SameFile(parent, folder) {
+			return usagef("-o %s: this is in the folder that is read, and would be taken for rows of it the next time; give another path", path)
+		}
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".lossep-*")
+	if err != nil {
+		return fmt.Errorf("-o %s: %w", path, err)
+	}
+	return discard(probe)
+}
+
+// sameFile tells whether two paths lead to the same file.
+func sameFile(one, other string) bool {
+	a, err := os.Stat(one)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(other)
+	return err == nil && os.SameFile(a, b)
+}
+
+func discard(f *os.File) error {
+	err := f.Close()
+	if gone := os.Remove(f.Name()); err == nil {
+		err = gone
+	}
+	return err
+}
+
+// spool holds rows of output in a temporary file until all of them are there: a bad
+// row at the end of a long file then leaves no partial output, in memory that does not
+// grow.
+type spool struct {
+	*bufio.Writer
+	file *os.File
+	path string // to be given the rows at the end; empty for standard output
+}
+
+func newSpool(path string) (*spool, error) {
+	directory := "" // the usual place
+	if path != "" {
+		directory = filepath.Dir(path)
+	}
+	f, err := os.CreateTemp(directory, ".lossep-*")
+	if err != nil {
+		return nil, err
+	}
+	return &spool{bufio.NewWriterSize(f, 1<<16), f, path}, nil
+}
+
+// abandon removes what is left of the temporary file.
+func (s *spool) abandon() {
+	if s.file != nil {
+		_ = discard(s.file) // there is an error already, or nothing to lose
+	}
+}
+
+// finish hands over the rows.
+func (s *spool) finish(out io.Writer) error {
+	if err := s.Flush(); err != nil {
+		return err
+	}
+	if s.path == "" {
+		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := io.Copy(out, s.file); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		return nil
+	}
+	// Temporary files are private; what is asked for has the usual permissions.
+	if err := s.file.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := s.file.Sync(); err != nil {
+		return err
+	}
+	if err := s.file.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(s.file.Name(), s.path); err != nil {
+		return err
+	}
+	s.file = nil
+	return nil
+}

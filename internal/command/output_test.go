@@ -1,0 +1,115 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const cases = "a,b,class\n1,2,no\n2,1,yes\n3,5,no\n4,4,yes\n"
+
+// fitted is a directory with a table and a model of it.
+func fitted(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	if err := os.WriteFile(rows, []byte(cases), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	args := []string{"fit", rows, "--cost", "fn=5,fp=1", "--fixed", "-o", filepath.Join(dir, "m.lossep")}
+	if code := run(context.Background(), args, nil, &out, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	return dir
+}
+
+// full is a disk, or a pipe, that takes no more.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// Output that cannot be written is a failure, not bad input, and leaves no temporary
+// file behind.
+func TestOutputFails(t *testing.T) {
+	dir := fitted(t)
+	spools := t.TempDir()
+	t.Setenv("TMPDIR", spools)
+	rows, model := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "m.lossep")
+	for _, args := range [][]string{
+		{"predict", model, rows},
+		{"decide", model, rows},
+		{"show", model},
+		{"fit", rows, "--cost", "fn=5,fp=1", "--fixed"},
+	} {
+		var errs bytes.Buffer
+		if code := run(context.Background(), args, nil, full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: exit code %d, %s", args[0], code, errs.String())
+		}
+	}
+	for _, d := range []string{spools, dir} {
+		left, err := filepath.Glob(filepath.Join(d, ".*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v %v", left, err)
+		}
+	}
+}
+
+// An interrupted command fails, prints no row and leaves no file.
+func TestFitInterrupted(t *testing.T) {
+	dir := fitted(t)
+	rows, model := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "m.lossep")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	other := filepath.Join(dir, "other")
+	for _, args := range [][]string{
+		{"fit", rows, "--cost", "fn=5,fp=1", "-o", other},
+		{"decide", model, rows, "-o", other},
+		{"predict", model, rows},
+		{"decide", "--example"},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(ctx, args, nil, &out, &errs); code != 1 || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out.String(), errs.String())
+		}
+		if _, err := os.Stat(other); err == nil {
+			t.Errorf("%v left a file", args)
+		}
+	}
+}
+
+// What the user got wrong has exit code 2, what went wrong has 1.
+func TestExitCodesOfFiles(t *testing.T) {
+	dir := fitted(t)
+	rows, model := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "m.lossep")
+	bad := filepath.Join(dir, "bad.csv")
+	if err := os.WriteFile(bad, []byte("a,b\n1,x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want int
+		args []string
+	}{
+		{0, []string{"show", model}},
+		{2, []string{"show", rows}},
+		{2, []string{"fit", rows, "--cost", "fn=0,fp=1"}},
+		{2, []string{"fit", bad, "--cost", "fn=1,fp=1"}},
+		{2, []string{"fit", rows, "--cost", "fn=1,fp=1", "--kernel", "nothing"}},
+		{2, []string{"predict", model, bad}},
+		{2, []string{"decide", model, filepath.Join(dir, "nowhere.csv")}},
+		{1, []string{"decide", model, rows, "-o", dir}},
+		{1, []string{"fit", rows, "--cost", "fn=1,fp=1", "-o", filepath.Join(dir, "no", "where")}},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), c.args, nil, &out, &errs); code != c.want {
+			t.Errorf("%v: exit code %d, want %d: %s", c.args, code, c.want, errs.String())
+		}
+		if c.want != 0 && out.Len() > 0 {
+			t.Errorf("%v: printed %s", c.args, out.String())
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/paper"
+)
+
+// paperParts are what --only chooses from.
+var paperParts = []string{"figure1", "figure2", "table1"}
+
+// paperSignature marks results and progress as this command's own.
+const paperSignature = "lossep paper"
+
+func newPaper() *cobra.Command {
+	s := paper.Default()
+	var out string
+	var only []string
+	c := &cobra.Command{
+		Use:   "paper [--out DIR]",
+		Short: "Repeat the paper's experiments and write a report",
+		Long: `Compute every figure and table of "Loss-calibrated expectation propagation for
+approximate Bayesian decision-making" (Morais and Pillow 2022) from a seed, add the
+decisions that go beyond it, and write a report that says which of the paper's
+claims hold.
+
+The folder gets index.html, the figures as SVG and PNG, table1.csv and results.json
+with every number. It holds one run at a time: a later run replaces it. A run that
+was interrupted keeps the data sets it has finished, and the same command goes on
+from them.`,
+		Example: `  lossep paper --out paper-out
+  lossep paper --out quick --datasets 4 --points 200
+  lossep paper --out figures --only figure1,figure2`,
+		Args: noArguments,
+	}
+	flags := c.Flags()
+	flags.StringVar(&out, "out", "paper-out", "folder to write to")
+	flags.StringSliceVar(&only, "only", nil, "compute only these parts: "+strings.Join(paperParts, ", "))
+	flags.Uint64Var(&s.Seed, "seed", s.Seed, "what all random numbers follow from")
+	flags.IntVar(&s.DataSets, "datasets", s.DataSets, "number of simulated data sets")
+	flags.IntVar(&s.Points, "points", s.Points, "number of points that stand for p(x)")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		parts, err := chooseParts(only)
+		if err != nil {
+			return err
+		}
+		if s.DataSets < 2 {
+			return usagef("--datasets: %d data sets have no spread; give at least 2", s.DataSets)
+		}
+		if s.Points < 2 {
+			return usagef("--points: %d points do not stand for a distribution; give at least 2", s.Points)
+		}
+		s = paper.New(s.Seed, s.DataSets, s.Points)
+		folder := &resultFolder{path: out, signature: paperSignature, files: pages.PaperFiles()}
+		if err := folder.open(); err != nil {
+			return err
+		}
+		defer folder.close()
+		run := &paperRun{Paper: pages.Paper{
+			Origin: pages.Origin{MadeBy: paperSignature, Versions: versions()},
+			Parts:  parts, Settings: s, Command: paperCommand(parts, s),
+		}, folder: folder, errs: c.ErrOrStderr()}
+		if err := run.compute(c.Context()); err != nil {
+			return err
+		}
+		files, err := run.Files()
+		if err != nil {
+			return err
+		}
+		if err := folder.replace(files, !run.has("table1")); err != nil {
+			return err
+		}
+		run.Trials = nil // which results.json has
+		return format.emit(c.OutOrStdout(), struct {
+			Out string `json:"out"`
+			pages.Paper
+		}{out, run.Paper}, func(w io.Writer) error {
+			return writeReport(w, "The report is %s.\n", out, run.WriteText)
+		})
+	}
+	return c
+}
+
+// chooseParts reads --only; parts come in the order of the paper.
+func chooseParts(only []string) ([]string, error) {
+	if len(only) == 0 {
+		return paperParts, nil
+	}
+	for _, name := range only {
+		if !slices.Contains(paperParts, name) {
+			return nil, usagef("--only: %q is not known; choose from %s", name, strings.Join(paperParts, ", "))
+		}
+	}
+	var parts []string
+	for _, name := range paperParts {
+		if slices.Contains(only, name) {
+			parts = append(parts, name)
+		}
+	}
+	return parts, nil
+}
+
+// paperCommand is what repeats a run.
+func paperCommand(parts []string, s paper.Simulation) string {
+	command := "lossep paper "
+	if len(parts) < len(paperParts) {
+		command += "--only " + strings.Join(parts, ",") + " "
+	}
+	return command + fmt.Sprintf("--seed %d --datasets %d --points %d", s.Seed, s.DataSets, s.Points)
+}
+
+// paperRun is a run with where it goes.
+type paperRun struct {
+	pages.Paper
+	folder *resultFolder
+	errs   io.Writer
+}
+
+func (r *paperRun) has(part string) bool { return slices.Contains(r.Parts, part) }
+
+// compute runs the experiments chosen.
+func (r *paperRun) compute(ctx context.Context) (err error) {
+	if r.has("figure1") {
+		if r.Figure1, err = paper.NewReactor(ctx); err != nil {
+			return err
+		}
+	}
+	if r.has("figure2") {
+		if r.Figure2, err = paper.NewTwoPoints(ctx); err != nil {
+			return err
+		}
+	}
+	if r.has("table1") {
+		return r.simulate(ctx)
+	}
+	return nil
+}
+
+// simulate computes the table from where an earlier run stopped.
+func (r *paperRun) simulate(ctx context.Context) error {
+	same := r.Settings
+	same.DataSets = 0 // more or fewer of the same data sets are the same run
+	trials, err := unfinished[paper.Trial]{
+		folder: r.folder, settings: same, what: "data sets", total: r.Settings.DataSets,
+		index: func(t *paper.Trial) int { return t.Index }, fits: r.Settings.Fits,
+	}.finish(ctx, r.errs, r.Settings.Run)
+	if err != nil {
+		return err
+	}
+	r.Trials = trials
+	r.Table1 = paper.NewTable(r.Trials)
+	r.Claims = r.Table1.Claims()
+	r.Check, err = r.Settings.Check(ctx, 0)
+	return err
+}

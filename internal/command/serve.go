@@ -1,0 +1,353 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/internal/regular"
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/server"
+)
+
+func newServe() *cobra.Command {
+	var address, tokens, certificate, key string
+	var demo bool
+	config := server.Config{MaxBody: 8 << 20, MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}
+	c := &cobra.Command{
+		Use:   "serve model.lossep… [--addr 127.0.0.1:8080]",
+		Short: "Answer for models over HTTP, with a page to see decisions on",
+		Long: `Serve models to other programs and to people. Programs find a JSON interface under
+/v1, described at /openapi.json, and the Open Inference Protocol under /v2; people find
+a page at / where they can move the costs and watch the decisions change. Counts and
+times for Prometheus are at /metrics.
+
+A model is called by its file's name without .lossep, or as in name=path. A hangup
+signal (SIGHUP) has the files of models, tokens and certificates read anew, and one that
+cannot be used leaves what was there before; a termination signal (SIGTERM) ends the
+server when the requests it has are answered, and a second one at once. The log goes to
+standard error.
+
+Without --tokens, everybody who can reach the address is answered; on a loopback address
+only requests to localhost or an IP address are, so that no web site can ask by way of a
+browser.`,
+		Example: `  lossep serve model.lossep
+  lossep serve today=model.lossep candidate=other.lossep --addr :8443 --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
+  lossep serve --demo`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && !demo {
+				return usagef("%s: there is no model to serve; give a model file, made with 'lossep fit … -o model.lossep', or --demo", c.CommandPath())
+			}
+			return nil
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&address, "addr", "127.0.0.1:8080", "the host and port to listen on; port 0 is any that is free")
+	flags.BoolVar(&demo, "demo", false, "serve a model that is fitted to the embedded data set, and open the page where somebody is watching")
+	flags.StringVar(&tokens, "tokens", "", "a file of bearer tokens, one a line, of which requests must have one; # begins a comment")
+	flags.StringVar(&certificate, "tls-cert", "", "a PEM file with the certificate chain, to serve HTTPS; wants --tls-key")
+	flags.StringVar(&key, "tls-key", "", "a PEM file with the certificate's private key")
+	flags.Int64Var(&config.MaxBody, "max-body", config.MaxBody, "the most bytes of a request's body")
+	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "the most rows of a request")
+	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "the most calibrations at a time")
+	flags.DurationVar(&config.Drain, "drain", config.Drain, "how long requests under way may take to finish when the server is to end")
+	logFormat := addFormat(flags)
+	flags.Lookup("format").Usage = "the log for people (text) or for programs (json)"
+	c.RunE = func(c *cobra.Command, args []string) error {
+		// From the first moment, for a hangup would end a process that does not ask for it.
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		defer signal.Stop(hangup)
+		// Half of the memory is for models and a quarter for requests; the rest is the
+		// program's own, and garbage.
+		config.MaxModels, config.MaxMemory = maxMemory(c)/2, maxMemory(c)/4
+		if err := checkLimits(config); err != nil {
+			return err
+		}
+		var err error
+		if config.Models, err = modelSources(args); err != nil {
+			return err
+		}
+		if tokens != "" {
+			if config.Tokens, err = readTokens(tokens); err != nil {
+				return err
+			}
+		}
+		secrets, err := newCertificates(certificate, key)
+		if err != nil {
+			return err
+		}
+		l, err := listen(address)
+		if err != nil {
+			return err
+		}
+		defer l.Close() // closed already, or of no use
+		if demo {
+			source, err := demoSource(c)
+			if err != nil {
+				return blame(err, "")
+			}
+			config.Models = append(config.Models, source)
+		}
+		config.Logger = newLogger(c.ErrOrStderr(), *logFormat)
+		s, err := newServer(config)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(c.Context())
+		defer cancel()
+		go reloadOn(ctx, hangup, config.Logger, reloads(s, tokens, secrets, config.Logger))
+
+		url := "http://" + l.Addr().String()
+		if secrets != nil {
+			url = "https://" + l.Addr().String()
+			l = tls.NewListener(l, secrets.config())
+		}
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "serving %s on %s\n", modelNames(config.Models), url); err != nil {
+			return err
+		}
+		if demo && isTerminal(c.OutOrStdout()) {
+			openBrowser(ctx, url)
+		}
+		return s.Serve(ctx, l)
+	}
+	return c
+}
+
+func checkLimits(c server.Config) error {
+	switch {
+	case c.MaxBody < 1:
+		return usagef("--max-body: %d is below 1", c.MaxBody)
+	case c.MaxMemory < c.MaxBody:
+		return usagef("--max-memory: a quarter of it, %d bytes, is for requests, and below --max-body, %d; give more of the one or less of the other", c.MaxMemory, c.MaxBody)
+	case c.MaxRows < 1:
+		return usagef("--max-rows: %d is below 1", c.MaxRows)
+	case c.MaxCalibrations < 1:
+		return usagef("--max-calibrations: %d is below 1", c.MaxCalibrations)
+	case c.Drain <= 0:
+		return usagef("--drain: %v is not above 0", c.Drain)
+	}
+	return nil
+}
+
+// modelSources are the models given as path or name=path.
+func modelSources(args []string) (sources []server.Source, err error) {
+	seen := make(map[string]string)
+	for _, arg := range args {
+		name, path, named := strings.Cut(arg, "=")
+		if !named || strings.ContainsRune(name, filepath.Separator) {
+			path = arg
+			name = strings.TrimSuffix(filepath.Base(arg), ".lossep")
+		}
+		if other, twice := seen[name]; twice {
+			return nil, usagef("%s and %s would both be called %q; name one of them, as in other=%s", other, path, name, path)
+		}
+		seen[name] = path
+		sources = append(sources, server.Source{Name: name, Open: func() (io.ReadCloser, error) { return regular.Open(path) }})
+	}
+	return sources, nil
+}
+
+func modelNames(sources []server.Source) string {
+	names := make([]string, 0, len(sources))
+	for _, s := range sources {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// newServer reads the models. What keeps it from doing so is in the files.
+func newServer(config server.Config) (*server.Server, error) {
+	s, err := server.New(config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("%w; make a model with 'lossep fit … -o FILE'", err)
+	}
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return s, nil
+}
+
+// readTokens reads a file of one token a line.
+func readTokens(path string) (tokens []string, err error) {
+	const most = 1 << 20 // bytes, room for ten thousand tokens
+	text, err := regular.Read(path, most)
+	if err != nil {
+		return nil, usagef("--tokens: %w", err)
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if strings.ContainsAny(line, " \t") {
+			return nil, usagef("--tokens: %s, line %d: a token has no blanks; give one a line", path, i+1)
+		}
+		tokens = append(tokens, line)
+	}
+	if len(tokens) == 0 {
+		return nil, usagef("--tokens: %s has no token, and nobody could ask anything; give one a line, or leave --tokens out", path)
+	}
+	return tokens, nil
+}
+
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	var syntax *net.AddrError
+	if errors.As(err, &syntax) {
+		return nil, usagef("--addr: %w; give host:port, such as 127.0.0.1:8080", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--addr: %w", err)
+	}
+	return l, nil
+}
+
+// demoSource fits the embedded example, with a few of its new cases to try.
+func demoSource(c *cobra.Command) (server.Source, error) {
+	m, err := decidingModel(c, nil)
+	if err != nil {
+		return server.Source{}, err
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		return server.Source{}, err
+	}
+	return server.Source{
+		Name:     strings.TrimSuffix(example.Name, ".csv"),
+		Open:     func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil },
+		Examples: demoRows(),
+	}, nil
+}
+
+// demoRows are ten cases that the example's model has not seen, from all over the
+// table.
+func demoRows() []map[string]any {
+	const most = 10
+	t := example.HeldOut()
+	var rows []map[string]any
+	for k := range most {
+		row := make(map[string]any)
+		for j, cell := range t.Row(k * t.Len() / most) {
+			row[t.Columns()[j]] = cell
+			if x, ok := data.Number(cell); ok {
+				row[t.Columns()[j]] = x
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// newLogger writes lines of text, in which durations have a unit, or JSON, in which they
+// are a number of seconds.
+func newLogger(w io.Writer, f format) *slog.Logger {
+	if f == "json" {
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Value.Kind() == slog.KindDuration {
+					return slog.Float64("seconds", a.Value.Duration().Seconds())
+				}
+				return a
+			},
+		}))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+// reloadOn does with every signal all that is to be done, each thing in a goroutine of
+// its own: one that takes long, or for ever, keeps none of the others from being done,
+// now or with later signals. Signals that come while a thing is being done have it done
+// once more.
+func reloadOn(ctx context.Context, hangup <-chan os.Signal, log *slog.Logger, all []func()) {
+	wanted := make([]chan struct{}, len(all))
+	for i, reload := range all {
+		wanted[i] = make(chan struct{}, 1)
+		go func() {
+			for range wanted[i] {
+				if err := tasks.Try(func() error { reload(); return nil }); err != nil {
+					log.Error("not reloaded", "error", err)
+				}
+			}
+		}()
+		defer close(wanted[i])
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		}
+		for _, w := range wanted {
+			select {
+			case w <- struct{}{}:
+			default: // it is wanted already
+			}
+		}
+	}
+}
+
+// reloads are what reads tokens, certificates and models anew, each of which stays as it
+// is if its file cannot be used. Who takes a token back does not have to wait for models.
+func reloads(s *server.Server, tokens string, secrets *certificates, log *slog.Logger) []func() {
+	all := []func(){
+		func() { _ = s.Reload() }, // which models were not read is in the log
+	}
+	if tokens != "" {
+		all = append(all, func() {
+			texts, err := readTokens(tokens)
+			if err == nil {
+				err = s.SetTokens(texts)
+			}
+			if err != nil {
+				log.Error("tokens not reloaded", "error", err)
+			} else {
+				log.Info("tokens loaded", "tokens", len(texts))
+			}
+		})
+	}
+	if secrets != nil {
+		all = append(all, func() {
+			if err := secrets.read(); err != nil {
+				log.Error("certificate not reloaded", "error", err)
+			} else {
+				log.Info("certificate loaded")
+			}
+		})
+	}
+	return all
+}
+
+// openBrowser shows the page, if the machine knows how to; the address is printed
+// anyway.
+func openBrowser(ctx context.Context, url string) {
+	program := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		program = []string{"open"}
+	case "windows":
+		program = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	c := exec.CommandContext(ctx, program[0], append(program[1:], url)...)
+	if c.Start() == nil {
+		go func() { _ = c.Wait() }()
+	}
+}

@@ -1,0 +1,128 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/gp"
+)
+
+// addSizeFlags adds what matters where rows are many.
+func addSizeFlags(flags *pflag.FlagSet, o *lossep.Options) {
+	flags.Var((*inducingFlag)(&o.Inducing), "inducing", fmt.Sprintf("inducing points from which many rows are seen: auto (none up to %d rows, and beyond as many as it takes), a number, or none", lossep.FullRows))
+	flags.Float64Var(&o.Power, "power", 1, "power of expectation propagation with inducing points, above 0 and at most 1; towards 0 it becomes variational inference")
+	flags.IntVar(&o.ShardRows, "shard-rows", gp.ShardRows, "rows that inducing points go over in one piece; another machine can go over another piece")
+	flags.IntVar(&o.MaxRows, "max-rows", 0, fmt.Sprintf("refuse more training rows than this (default no limit with inducing points, %d without)", lossep.DefaultMaxRows))
+}
+
+// checkSize refuses what no number of rows is.
+func checkSize(flags *pflag.FlagSet, o *lossep.Options) error {
+	if err := atLeast(flags, map[string]int{"shard-rows": 1}); err != nil {
+		return err
+	}
+	if flags.Changed("max-rows") {
+		return atLeast(flags, map[string]int{"max-rows": 1})
+	}
+	if o.Inducing == lossep.NoInducing {
+		o.MaxRows = lossep.DefaultMaxRows // so that reading ends where fitting would be refused
+	}
+	return nil
+}
+
+// inducingFlag is auto, none or a number of points.
+type inducingFlag int
+
+func (f *inducingFlag) Type() string { return "auto|M|none" }
+
+func (f *inducingFlag) String() string {
+	switch int(*f) {
+	case lossep.AutoInducing:
+		return "auto"
+	case lossep.NoInducing:
+		return "none"
+	}
+	return strconv.Itoa(int(*f))
+}
+
+func (f *inducingFlag) Set(text string) error {
+	switch text {
+	case "auto":
+		*f = lossep.AutoInducing
+		return nil
+	case "none":
+		*f = lossep.NoInducing
+		return nil
+	}
+	m, err := strconv.Atoi(text)
+	if err != nil || m < 1 {
+		return fmt.Errorf("%q is not auto, none or a number of points from 1", text)
+	}
+	*f = inducingFlag(m)
+	return nil
+}
+
+// passes tell how long is left of a fit, from how long it took so far.
+type passes struct {
+	start time.Time
+	done  float64 // at the start
+}
+
+// line says where a fit is: what it looks at, the step and the pass, how far the last pass
+// moved the posterior, the evidence, and how long it will take at most.
+func (s *passes) line(p lossep.Progress, now time.Time) string {
+	text := fmt.Sprintf("%s: ", p.Stage)
+	if p.Steps > 0 {
+		text += fmt.Sprintf("step %d of at most %d, ", p.Step, p.Steps)
+	}
+	text += fmt.Sprintf("pass %d, residual %.1e, log evidence %.2f", p.Pass, p.Residual, p.LogEvidence)
+	if s.start.IsZero() || p.Done < s.done { // a search that was resumed has something behind it
+		s.start, s.done = now, p.Done
+	}
+	if over := p.Done - s.done; over > leastDone {
+		left := float64(now.Sub(s.start)) * (1 - p.Done) / over
+		text += fmt.Sprintf(", at most %v left", time.Duration(left).Round(time.Second))
+	}
+	return text
+}
+
+// leastDone is the share of a fit after which its time can be told.
+const leastDone = 0.01
+
+// unfinishedFile keeps where a fit has come to, beside the model that it is going to
+// write.
+type unfinishedFile struct {
+	path string
+	err  error // why it could not be kept
+}
+
+// unfinishedBy is the file for a model, nil without one.
+func unfinishedBy(model string) *unfinishedFile {
+	if model == "" {
+		return nil
+	}
+	return &unfinishedFile{path: model + ".unfinished"}
+}
+
+// Load implements lossep.Checkpoints.
+func (f *unfinishedFile) Load() []byte {
+	const most = 1 << 28 // of a file that may be anything
+	if info, err := os.Stat(f.path); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return nil
+	}
+	state, err := os.ReadFile(f.path)
+	if err != nil {
+		return nil
+	}
+	return state
+}
+
+// Keep implements lossep.Checkpoints.
+func (f *unfinishedFile) Keep(state []byte) { f.err = writeWhole(f.path, state) }
+
+// remove is for when the model has been written.
+func (f *unfinishedFile) remove() { os.Remove(f.path) }

@@ -1,0 +1,229 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/data/parquet"
+)
+
+// tableInput is a table that is read: text, or columns in Parquet files.
+type tableInput struct {
+	name  string // for messages
+	text  io.Reader
+	table *parquet.Table // if it is no text
+	files []io.Closer
+}
+
+// openInput opens a table of rows: a file, a folder of Parquet files, or "-" for standard
+// input.
+func openInput(c *cobra.Command, path string) (*tableInput, error) {
+	if path == "-" {
+		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
+	}
+	in := &tableInput{name: path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		files, err := parquetFiles(path)
+		if err != nil {
+			return nil, err
+		}
+		return in, in.openParquet(c, files)
+	}
+	f, err := openFile(c.Context(), path)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if in.files = []io.Closer{f}; isParquet(f, path) {
+		in.Close()
+		return in, in.openParquet(c, []string{path})
+	}
+	in.text = f
+	return in, nil
+}
+
+// isParquet tells by the first bytes, or by the name where a file is too short to have
+// any.
+func isParquet(f *os.File, path string) bool {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false // what cannot be read from its end
+	}
+	begin := make([]byte, len(parquet.Magic))
+	if _, err := f.ReadAt(begin, 0); err == nil && bytes.Equal(begin, []byte(parquet.Magic)) {
+		return true
+	}
+	return strings.EqualFold(filepath.Ext(path), parquet.Extension)
+}
+
+// parquetFiles are the files of a table in a folder, in the order of their names. What
+// programs leave there for themselves begins with a point or an underscore.
+func parquetFiles(folder string) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_")
+	})
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.IsDir() || strings.EqualFold(filepath.Ext(e.Name()), parquet.Extension)
+	}) {
+		return nil, usagef("%s: this is a directory without %s files; give a file of rows, or a folder of Parquet files", folder, parquet.Extension)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		path := filepath.Join(folder, name)
+		switch {
+		case e.IsDir():
+			return nil, usagef("%s: a folder within a folder of Parquet files is not read, and what its name may say about the rows would be lost; give a folder of files", path)
+		case !strings.EqualFold(filepath.Ext(name), parquet.Extension):
+			return nil, usagef("%s: this is not a %s file, and rows would be lost if it was passed over; take it out of the folder", path, parquet.Extension)
+		default:
+			files = append(files, path)
+		}
+	}
+	return files, nil
+}
+
+// openParquet reads what the files say about themselves.
+func (in *tableInput) openParquet(c *cobra.Command, paths []string) error {
+	var files []parquet.File
+	for _, path := range paths {
+		f, err := openFile(c.Context(), path)
+		if err != nil {
+			in.Close()
+			return &usageError{err}
+		}
+		in.files = append(in.files, f)
+		info, err := f.Stat()
+		if err != nil {
+			in.Close()
+			return &usageError{err}
+		}
+		files = append(files, parquet.File{Name: path, Content: f, Size: info.Size()})
+	}
+	var err error
+	if in.table, err = parquet.Open(in.name, files, maxMemory(c)/4); err != nil {
+		in.Close()
+		return blame(err, in.name)
+	}
+	return nil
+}
+
+// Close closes the files. Nothing was written to them.
+func (in *tableInput) Close() {
+	for _, f := range in.files {
+		_ = f.Close()
+	}
+	in.files = nil
+}
+
+// read reads the whole table; a source, only the columns that the options have a use for
+// and those that are named.
+func (in *tableInput) read(ctx context.Context, f data.Format, o *data.Options, also []string) (*data.Table, error) {
+	if in.table == nil {
+		return data.Read(ctx, in.text, in.name, f)
+	}
+	var skip func(string) bool
+	if o != nil {
+		var names []string
+		for _, c := range in.table.Columns() {
+			names = append(names, strings.TrimSpace(c.Name))
+		}
+		skip = o.Skips(names, also...)
+	}
+	return data.ReadSource(ctx, in.table, f, skip)
+}
+
+// rows begins to read new rows; of a source, the columns that the recipe needs and those
+// that are named, or all of them.
+func (in *tableInput) rows(ctx context.Context, recipe *data.Recipe, f data.Format, all bool, also []string) (*data.Reader, error) {
+	if in.table == nil {
+		return data.NewReader(ctx, in.text, in.name, recipe, f)
+	}
+	return data.NewSourceReader(ctx, in.table, recipe, f, func(name string) bool { return all || slices.Contains(also, name) })
+}
+
+// parquetFormat is rows as Parquet, which is chosen by the name of the file to write.
+const parquetFormat format = "parquet"
+
+// rowFormat is how rows are written to a file.
+func rowFormat(f format, output string) (format, error) {
+	if !strings.EqualFold(filepath.Ext(output), parquet.Extension) {
+		return f, nil
+	}
+	if f == "json" {
+		return f, usagef("--format json: a file whose name ends in %s gets rows as Parquet; leave one of them out", parquet.Extension)
+	}
+	return parquetFormat, nil
+}
+
+// parquetRows writes rows of output as Parquet. What the new columns hold is seen from the
+// first row.
+type parquetRows struct {
+	w      io.Writer
+	names  []string
+	kinds  []data.CellKind // of the columns that are kept
+	to     *parquet.Writer
+	record []any
+}
+
+// begin declares the columns; without rows there is nothing to see, and all are texts.
+func (p *parquetRows) begin(values []any) (err error) {
+	columns := make([]data.SourceColumn, len(p.names))
+	for j, name := range p.names {
+		columns[j].Name = name
+		if j < len(p.kinds) {
+			columns[j].Kind = p.kinds[j]
+			continue
+		}
+		if k := j - len(p.kinds); k < len(values) {
+			switch values[k].(type) {
+			case float64:
+				columns[j].Kind = data.NumberCells
+			case bool:
+				columns[j].Kind = data.TruthCells
+			}
+		}
+	}
+	p.to, err = parquet.NewWriter(p.w, columns)
+	return err
+}
+
+func (p *parquetRows) write(cells []string, values []any) error {
+	if p.to == nil {
+		if err := p.begin(values); err != nil {
+			return err
+		}
+	}
+	p.record = p.record[:0]
+	for _, text := range cells {
+		p.record = append(p.record, text)
+	}
+	for _, v := range values {
+		switch v.(type) {
+		case float64, bool, string:
+			p.record = append(p.record, v)
+		default:
+			p.record = append(p.record, cell(v))
+		}
+	}
+	return p.to.Write(p.record)
+}
+
+func (p *parquetRows) close() error {
+	if p.to == nil {
+		if err := p.begin(nil); err != nil {
+			return err
+		}
+	}
+	return p.to.Close()
+}

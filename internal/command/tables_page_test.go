@@ -1,0 +1,96 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+)
+
+// The examples of the page about reading are read: each file, with the flags beside it, is
+// followed by what is said of its columns (read), by some of the lines about the table
+// (said), or by the message (error).
+func TestTheRulesOfReading(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tables.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile("(?s)```csv([^\n]*)\n(.*?)```\n\n((?:```(?:read|said|error)\n.*?```\n\n?)+)").FindAllStringSubmatch(string(page), -1)
+	if n := strings.Count(string(page), "```csv"); len(examples) != n || n < 12 {
+		t.Fatalf("%d examples of %d", len(examples), n)
+	}
+	path := filepath.Join(t.TempDir(), "table.csv")
+	for _, e := range examples {
+		if err := os.WriteFile(path, []byte(e[2]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := readExample(t, path, e[1])
+		for _, answer := range regexp.MustCompile("(?s)```(read|said|error)\n(.*?)\n```").FindAllStringSubmatch(e[3], -1) {
+			if (answer[1] == "error") != (err != nil) {
+				t.Errorf("%s\nends with %v", e[2], err)
+				continue
+			}
+			want, got := answer[2], ""
+			switch answer[1] {
+			case "error":
+				got = blame(err, "").Error()
+			case "read":
+				got = strings.Join(p.Recipe.Describe()[len(p.Recipe.Summary()):], "\n")
+			case "said":
+				all := "\n" + strings.Join(described(p), "\n") + "\n"
+				if got = all; strings.Contains(all, "\n"+want+"\n") {
+					got = want
+				}
+			}
+			if got != want {
+				t.Errorf("%s\ngives\n%s\nand not\n%s", e[2], got, want)
+			}
+		}
+	}
+}
+
+// readExample reads a table as the command does, up to the fit.
+func readExample(t *testing.T, path, typed string) (*lossep.Problem, error) {
+	flags := pflag.NewFlagSet("example", pflag.ContinueOnError)
+	rows := addDataFlags(flags)
+	most := flags.Int("max-rows", 0, "")
+	var args []string
+	for _, word := range regexp.MustCompile(`'([^']*)'|\S+`).FindAllString(typed, -1) {
+		args = append(args, strings.Trim(word, "'"))
+	}
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	var o lossep.Options
+	var err error
+	if o.Data, err = rows.complete(); err != nil {
+		t.Fatal(err)
+	}
+	format, err := rows.format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	format.Limits.Rows = *most
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := data.Read(t.Context(), f, filepath.Base(path), format)
+	if err != nil {
+		return nil, err
+	}
+	if rows.labelled {
+		if table, err = table.Labelled(o.Data); err != nil {
+			return nil, err
+		}
+	}
+	decideCodes(&o, table)
+	return lossep.PrepareSettled(t.Context(), table, o)
+}

@@ -1,0 +1,69 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// unfinished is a run of many parts, each of which is kept as soon as it is done.
+type unfinished[T any] struct {
+	folder   *resultFolder
+	settings any    // what the parts depend on
+	what     string // the parts are called
+	total    int
+	index    func(*T) int
+	fits     func(*T) bool // whether a part that was read is one of this run
+}
+
+// finish computes the parts from where an earlier run stopped, by a function that is
+// given those known and calls finished with every other.
+func (u unfinished[T]) finish(ctx context.Context, errs io.Writer, run func(ctx context.Context, known []*T, finished func(*T) error) ([]*T, error)) ([]*T, error) {
+	texts, err := u.folder.resume(u.settings)
+	if err != nil {
+		return nil, err
+	}
+	var known []*T
+	for _, text := range texts {
+		// What cannot be read is computed again.
+		if part := new(T); json.Unmarshal(text, part) == nil && u.fits(part) {
+			known = append(known, part)
+		}
+	}
+	done := len(known)
+	if done > 0 {
+		fmt.Fprintf(errs, "going on from %d finished %s\n", done, u.what)
+	}
+	bar := newBar(u.what, u.total, done, errs)
+	parts, err := run(ctx, known, func(part *T) error {
+		if err := u.folder.keep(u.index(part), part); err != nil {
+			return err
+		}
+		done++
+		_ = bar.Add(1) // a terminal that cannot be written to
+		return nil
+	})
+	_ = bar.Clear()
+	if err != nil && done > 0 && ctx.Err() != nil {
+		fmt.Fprintf(errs, "%d of %d %s are kept in %s; the same command goes on from them\n", done, u.total, u.what, u.folder.path)
+	}
+	return parts, err
+}
+
+// newBar shows progress and the time left; silent unless on a terminal.
+func newBar(what string, total, done int, errs io.Writer) *progressbar.ProgressBar {
+	bar := progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(raw(errs)),
+		progressbar.OptionSetVisibility(isTerminal(errs)),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetRenderBlankState(true),
+		progressbar.OptionClearOnFinish(),
+	)
+	_ = bar.Add(done)
+	return bar
+}

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep"
+)
+
+func newValue() *cobra.Command {
+	var output string
+	var keep, labels bool
+	var asks []string
+	c := &cobra.Command{
+		Use:   "value model new.csv [--ask COLUMN=COST]",
+		Short: "Say what it would be worth to know more about new cases",
+		Long: `Read new cases and print for each the action to take, and what it would be worth to
+know more before taking it: how much less it would be expected to cost, or how much more
+to bring.
+
+Column worth_outcome is the worth of knowing the outcome, which nothing else can exceed.
+With --ask COLUMN=COST the column worth_COLUMN is the worth of measuring a column that is
+not known, less what measuring costs: it pays where that is above zero. What the file has
+in that column is not looked at; what it may turn out to be is taken from the 50 training
+rows that are nearest in all other columns. --ask can be given several times; each column
+is asked about by itself.
+
+With --label the rows are cases whose outcome could be found out and learned from, 1000 at
+most; worth_label is the worth of that to decisions on all of them, per case. Label the
+one with the largest first.`,
+		Example: `  lossep value model.lossep new.csv
+  lossep value model.lossep new.csv --ask mri=0.2 --ask biopsy=1 --keep -o value.csv
+  lossep value model.lossep pool.csv --label`,
+		Args: needArguments("the model file", "the table of new cases"),
+	}
+	flags := c.Flags()
+	utility := addUtilityFlags(flags)
+	table := addTableFlags(flags)
+	doubtful := addDoubtFlags(flags)
+	addRowFlags(c, &keep, &output)
+	flags.StringArrayVar(&asks, "ask", nil, "a column that could be measured and what that costs, COLUMN=COST")
+	flags.BoolVar(&labels, "label", false, "say what the label of each row would be worth to decisions on all of them")
+	format := addFormat(flags)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f, err := table.format()
+		if err != nil {
+			return err
+		}
+		ask, prices, err := parseAsks(asks)
+		if err != nil {
+			return err
+		}
+		ask.Labels = labels
+		m, err := loadModel(c, args[0])
+		if err != nil {
+			return blame(err, "")
+		}
+		spec, err := utility.spec(c)
+		if err != nil {
+			return blame(err, "")
+		}
+		if spec == nil {
+			spec = m.Utility()
+		} else if spec, err = m.Bind(spec); err != nil {
+			return blame(err, "")
+		}
+		rowsAs, err := rowFormat(*format, output)
+		if err != nil {
+			return err
+		}
+		in, err := openInput(c, args[1])
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		name := in.name
+		rd, err := in.rows(c.Context(), m.Recipe(), f, keep || doubtful.skips(), spec.Columns())
+		if err != nil {
+			return blame(err, name)
+		}
+		if err := doubtful.watch(rd, name); err != nil {
+			return err
+		}
+		defer doubtful.abandon()
+		n, total := 0, 0.0
+		pays := make([]int, len(prices))
+		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.files()...), func(ctx context.Context, w io.Writer) error {
+			names := append([]string{"action"}, probabilityNames(spec, *format)...)
+			names = append(names, "worth_outcome")
+			for _, column := range ask.Columns {
+				names = append(names, "worth_"+column)
+			}
+			if labels {
+				names = append(names, "worth_label")
+			}
+			rows := newCaseWriter(w, rowsAs, rd, keep, names)
+			for d, err := range m.Worth(ctx, rd, spec, ask) {
+				if err != nil {
+					return blame(err, name)
+				}
+				n++
+				total += d.Outcome
+				values := append([]any{spec.Actions()[d.Action]}, probabilityValues(spec, d.Probabilities, *format)...)
+				values = append(values, d.Outcome)
+				for k, worth := range d.Columns {
+					values = append(values, worth-prices[k])
+					if worth > prices[k] {
+						pays[k]++
+					}
+				}
+				if labels {
+					values = append(values, d.Label)
+				}
+				if err := rows.write(d.Row, values...); err != nil {
+					return err
+				}
+			}
+			if err := doubtful.check(rd, name); err != nil {
+				return err
+			}
+			return rows.flush()
+		})
+		if err != nil {
+			return err
+		}
+		lines := []string{fmt.Sprintf("%d rows; to know the outcome before acting would be worth %.6g per row", n, total/float64(max(1, n)))}
+		for k, column := range ask.Columns {
+			lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %d rows", column, prices[k], pays[k], n))
+		}
+		return writeSummary(c.ErrOrStderr(), append(append(lines, rd.Report().Lines()...), doubtful.lines()...))
+	}
+	return c
+}
+
+// parseAsks reads columns and what measuring them costs.
+func parseAsks(asks []string) (ask lossep.Ask, prices []float64, err error) {
+	for _, text := range asks {
+		cut := strings.LastIndex(text, "=")
+		if cut <= 0 {
+			return ask, nil, usagef("--ask %s: give a column and what it costs to measure it, such as --ask mri=0.2", text)
+		}
+		price, err := strconv.ParseFloat(text[cut+1:], 64)
+		if err != nil || !(price >= 0) || price > 1e300 {
+			return ask, nil, usagef("--ask %s: %q is no cost; give a number that is not negative", text, text[cut+1:])
+		}
+		ask.Columns, prices = append(ask.Columns, text[:cut]), append(prices, price)
+	}
+	return ask, prices, nil
+}

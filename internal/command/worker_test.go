@@ -1,0 +1,60 @@
+package command
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+)
+
+// Options by name are those of the flags, with the same defaults.
+func TestOptionsOfAWorker(t *testing.T) {
+	o, err := fitOptions(map[string]any{
+		"target": "class", "categorical": []any{"a,b", "c"}, "seed": 7.0, "missing": "impute", "inducing": 64.0, "standardize": false, "label-noise": 0.05,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Data.Target != "class" || strings.Join(o.Data.Categorical, "|") != "a,b|c" || o.Seed != 7 || !o.Data.Impute || o.Inducing != 64 || !o.Data.KeepScale || o.Likelihood.Noise != 0.05 {
+		t.Errorf("%+v", o)
+	}
+	a, err := auditOptions(map[string]any{"probability": []any{"p"}, "folds": 4.0})
+	if err != nil || a.Folds != 4 || len(a.Recalibrations) != len(audit.Recalibrations()) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for name, value := range map[string]any{"cook": "x", "seed": "many", "target": []any{"a"}, "folds": 1.0, "missing": "maybe"} {
+		if _, err := auditOptions(map[string]any{name: value}); err == nil {
+			t.Errorf("%s=%v is accepted", name, value)
+		} else if text, ok := inArguments(err); !ok || !strings.HasPrefix(text, name+":") {
+			t.Errorf("%s=%v: %q, %t", name, value, text, ok)
+		}
+	}
+}
+
+// Errors name keyword arguments where the command names flags, and no file.
+func TestErrorsOfAWorker(t *testing.T) {
+	_, costs := decision.ParseCosts("fn=5,fp=")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{
+			&data.Error{File: "X", Row: 3, Column: 2, ColumnName: "thal", Msg: "2 cells are missing", Fix: "say what to do", Ways: []data.Way{{Option: data.WayImpute}, {Option: data.WayDrop, Value: "thal"}}},
+			`row 3, column 2 ("thal"): 2 cells are missing; say what to do: missing="impute" or drop=["thal"]`,
+		},
+		{&lossep.InputError{What: "max rows", Msg: "too many"}, "max_rows: too many"},
+		{usagef("--label-noise: 2 is too much"), "label_noise: 2 is too much"},
+		{costs, costs.Error()},
+	} {
+		if got, ok := inArguments(c.err); !ok || got != c.want {
+			t.Errorf("%v: %q, %t; want %q", c.err, got, ok, c.want)
+		}
+	}
+	if _, ok := inArguments(errors.New("another")); ok {
+		t.Error("a failure passes for wrong input")
+	}
+}
