@@ -161,7 +161,10 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 		if cell < low || cell > high {
 			return false
 		}
-		z := (c.Scaling.apply(cell) - c.Mean) / c.Scale
+		if c.Scaling != nil {
+			cell = c.Scaling.apply(cell)
+		}
+		z := (cell - c.Mean) / c.Scale
 		if z-z != 0 {
 			return false
 		}

@@ -87,14 +87,20 @@ func (l *learner) noteStandIn() {
 			continue
 		}
 		cells, least, most := 0, math.Inf(1), math.Inf(-1)
-		for _, v := range l.all() {
-			if v == x {
-				cells++
-			} else {
-				least, most = min(least, v), max(most, v)
+		apart := func() bool { return max(least-x, x-most) > most-least }
+		for part := range l.parts() {
+			for _, v := range part {
+				if v == x {
+					cells++
+				} else if !isWord(v) {
+					least, most = min(least, v), max(most, v)
+				}
+			}
+			if least <= most && !apart() {
+				break // nor will it be
 			}
 		}
-		if cells > 1 && least < most && max(least-x, x-most) > most-least {
+		if cells > 1 && least < most && apart() {
 			l.notef("has %s of %s, apart from all others (%s to %s); if they are missing, make it a missing marker",
 				plural(cells, "cell"), spelled(x), spelled(least), spelled(most))
 		}

@@ -31,11 +31,11 @@ const bendRows = 30
 const bendSample = 1 << 16
 
 // chooseBend decides by the values of a column alone, in increasing order.
-func chooseBend(sorted []float64) Bend {
+func chooseBend(sorted []float64, memory *spare) Bend {
 	if len(sorted) < bendRows {
 		return Straight
 	}
-	scores := tiedScores(sorted)
+	scores := tiedScores(sorted, memory)
 	correlation, heavier := against(sorted, scores)
 	if correlation >= straightEnough || !heavier {
 		return Straight
@@ -58,15 +58,19 @@ func chooseBend(sorted []float64) Bend {
 
 // tiedScores are the normal scores of values in increasing order, the same for equal
 // ones: the quantile of the normal distribution at their middle rank.
-func tiedScores(sorted []float64) []float64 {
+func tiedScores(sorted []float64, memory *spare) []float64 {
 	n := len(sorted)
-	scores := make([]float64, n)
+	scores, quantiles := memory.scoreRoom(n)
 	for i := 0; i < n; {
 		end := i + 1
 		for end < n && sorted[end] == sorted[i] {
 			end++
 		}
-		score := normal.Quantile((float64(i) + float64(end)) / 2 / float64(n))
+		score := quantiles[i+end]
+		if score == 0 { // not known yet, or in the middle
+			score = normal.Quantile((float64(i) + float64(end)) / 2 / float64(n))
+			quantiles[i+end] = score
+		}
 		for ; i < end; i++ {
 			scores[i] = score
 		}
@@ -98,7 +102,7 @@ func against(values, scores []float64) (correlation float64, heavier bool) {
 // values are put in increasing order if there is something to bend.
 func wantedScaling(values []float64, bend Bend, memory *spare) *Scaling {
 	if bend == AutoBend {
-		if bend = chooseBend(sampled(len(values), func(i int) float64 { return values[i] }, memory)); bend == Straight {
+		if bend = chooseBend(sampled(len(values), func(i int) float64 { return values[i] }, memory), memory); bend == Straight {
 			return nil
 		}
 	}

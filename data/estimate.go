@@ -89,7 +89,7 @@ func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
 	switch bend {
 	case Straight:
 	case AutoBend:
-		if chooseBend(sampled(s.numbers, s.cells.at, s.spare)) != Straight {
+		if chooseBend(sampled(s.numbers, s.cells.at, s.spare), s.spare) != Straight {
 			return false
 		}
 	default:

@@ -1,9 +1,9 @@
 package data
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 const (
@@ -25,36 +25,43 @@ func (l *Learned) leaks() (notes []string) {
 	n, _ := l.X.Dims()
 	step := max(1, n/leakSample)
 	coding := l.Recipe.Coding()
-	var positive, negative []float64
-	for i := range l.Recipe.Columns {
-		c := &l.Recipe.Columns[i]
-		if !c.isFeature() || c.Kind == Presence {
-			continue
-		}
-		score := func(row int) float64 { return l.X.At(row, coding.place[i].number) }
-		if c.Kind == Categorical {
-			// Categories as good as rows each would tell any outcome.
-			if len(c.Categories)*5 > n {
-				continue
+	areas := make([]float64, len(l.Recipe.Columns))
+	tasks.Each(len(areas), func() func(int) {
+		var positive, negative []float64
+		memory := new(spare)
+		return func(i int) {
+			c := &l.Recipe.Columns[i]
+			if !c.isFeature() || c.Kind == Presence {
+				return
 			}
-			at := coding.Numbers() + coding.place[i].code
-			rates := l.rates(at, len(c.Categories))
-			score = func(row int) float64 { return rates[int(l.X.At(row, at))] }
-		}
-		positive, negative = positive[:0], negative[:0]
-		for row := 0; row < n; row += step {
-			if l.Labels[row] > 0 {
-				positive = append(positive, score(row))
-			} else {
-				negative = append(negative, score(row))
+			score := func(row int) float64 { return l.X.At(row, coding.place[i].number) }
+			if c.Kind == Categorical {
+				// Categories as good as rows each would tell any outcome.
+				if len(c.Categories)*5 > n {
+					return
+				}
+				at := coding.Numbers() + coding.place[i].code
+				rates := l.rates(at, len(c.Categories))
+				score = func(row int) float64 { return rates[int(l.X.At(row, at))] }
 			}
+			positive, negative = positive[:0], negative[:0]
+			for row := 0; row < n; row += step {
+				if l.Labels[row] > 0 {
+					positive = append(positive, score(row))
+				} else {
+					negative = append(negative, score(row))
+				}
+			}
+			if len(positive) < leakRows || len(negative) < leakRows {
+				return
+			}
+			area := areaUnder(positive, negative, memory)
+			areas[i] = max(area, 1-area)
 		}
-		if len(positive) < leakRows || len(negative) < leakRows {
-			return nil
-		}
-		area := areaUnder(positive, negative)
-		if area = max(area, 1-area); area >= leakArea {
-			notes = append(notes, fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", quote(c.Name), area))
+	})
+	for i, area := range areas {
+		if area >= leakArea {
+			notes = append(notes, fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", quote(l.Recipe.Columns[i].Name), area))
 		}
 	}
 	return notes
@@ -78,18 +85,19 @@ func (l *Learned) rates(at, categories int) []float64 {
 }
 
 // areaUnder is the probability that a positive case has the larger value of the two,
-// ties counting half.
-func areaUnder(positive, negative []float64) float64 {
-	slices.Sort(negative)
+// ties counting half. Both are put in order.
+func areaUnder(positive, negative []float64, memory *spare) float64 {
+	sortNumbers(positive, memory)
+	sortNumbers(negative, memory)
+	below, upTo := 0, 0 // how many of the negative are less, and not more
 	sum := 0.0
 	for _, x := range positive {
-		below, _ := slices.BinarySearch(negative, x)
-		upTo, _ := slices.BinarySearchFunc(negative, x, func(y, x float64) int {
-			if y <= x {
-				return -1
-			}
-			return cmp.Compare(y, x)
-		})
+		for below < len(negative) && negative[below] < x {
+			below++
+		}
+		for upTo < len(negative) && negative[upTo] <= x {
+			upTo++
+		}
 		sum += float64(below+upTo) / 2
 	}
 	return sum / float64(len(positive)) / float64(len(negative))

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -205,6 +206,22 @@ func (l *learner) all() []float64 {
 		l.values = l.quantities(&f)
 	}
 	return l.values
+}
+
+// parts are the numbers of the column a part at a time, where they lie if they are written
+// plainly; missing cells are between them then.
+func (l *learner) parts() iter.Seq[[]float64] {
+	return func(yield func([]float64) bool) {
+		if len(l.words) > 0 || len(l.markers.numbers) > 0 {
+			yield(l.all())
+			return
+		}
+		for _, part := range l.table.stretches(l.scanned.column) {
+			if !yield(part) {
+				return
+			}
+		}
+	}
 }
 
 // learnNumeric is a column of numbers.

@@ -145,10 +145,10 @@ func TestAutoBend(t *testing.T) {
 			values[i] = c.draw(rng.NormFloat64())
 		}
 		slices.Sort(values)
-		if got := chooseBend(values); !slices.Contains(c.want, got) {
+		if got := chooseBend(values, nil); !slices.Contains(c.want, got) {
 			t.Errorf("%s: %s, want %v", c.name, got, c.want)
 		}
-		if got := chooseBend(values[:bendRows-1]); got != Straight {
+		if got := chooseBend(values[:bendRows-1], nil); got != Straight {
 			t.Errorf("%s: %s from %d values", c.name, got, bendRows-1)
 		}
 	}

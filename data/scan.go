@@ -50,41 +50,56 @@ func scan(t *Table, j int, m *markers) *scanned {
 	s.counts = make([]int, s.cells.words.len())
 	s.firsts = make([]int, s.cells.words.len())
 	previous := math.NaN()
-	for i := range t.n {
-		x := t.at(i, j)
-		if isWord(x) {
-			k := wordOf(x)
-			if s.counts[k] == 0 {
-				s.firsts[k] = i
-			}
-			s.counts[k]++
-			s.counting = false
-			continue
-		}
-		if m.number(x) {
-			s.miss(i, 1)
-			s.counting = false
-			continue
-		}
-		s.numbers++
-		s.least, s.most = min(s.least, x), max(s.most, x)
-		if x != math.Trunc(x) {
-			s.whole, s.counting = false, false
-			if math.Abs(x) >= 1000 || math.Round(1000*x)/1000 != x || math.Abs(x) < 1 {
-				s.thousand = false
-			}
-		}
-		if s.counting && i > 0 && x != previous+1 {
-			s.counting = false
-		}
-		previous = x
-		if len(s.distinct) <= fewDistinct && !slices.Contains(s.distinct, x) {
-			s.distinct = append(s.distinct, x)
-		}
+	for i, part := range t.stretches(j) {
+		previous = s.look(i, part, previous)
 	}
 	s.sortWords()
 	slices.Sort(s.distinct)
 	return s
+}
+
+// look goes on with the cells from row first on; previous is the cell before them. What can
+// no longer be so is not asked again.
+func (s *scanned) look(first int, part []float64, previous float64) float64 {
+	m := s.markers
+	marked := len(m.numbers) > 0
+	for k, x := range part {
+		if isWord(x) {
+			code := wordOf(x)
+			if s.counts[code] == 0 {
+				s.firsts[code] = first + k
+			}
+			s.counts[code]++
+			s.counting = false
+			continue
+		}
+		if marked && m.number(x) {
+			s.miss(first+k, 1)
+			s.counting = false
+			continue
+		}
+		s.numbers++
+		if x < s.least {
+			s.least = x
+		}
+		if x > s.most {
+			s.most = x
+		}
+		if (s.whole || s.thousand) && x != math.Trunc(x) {
+			s.whole, s.counting = false, false
+			if s.thousand && (math.Abs(x) >= 1000 || math.Abs(x) < 1 || math.Round(1000*x)/1000 != x) {
+				s.thousand = false
+			}
+		}
+		if s.counting {
+			s.counting = first+k == 0 || x == previous+1
+			previous = x
+		}
+		if len(s.distinct) <= fewDistinct && !slices.Contains(s.distinct, x) {
+			s.distinct = append(s.distinct, x)
+		}
+	}
+	return previous
 }
 
 func (s *scanned) miss(row, cells int) {
@@ -128,18 +143,34 @@ func (s *scanned) at(k uint32) *Error { return s.table.cell(s.firsts[k], s.colum
 func (s *scanned) categories() map[string]int {
 	count := make(map[string]int)
 	if s.numbers > 0 {
-		byValue := make(map[float64]int)
-		for i := range s.table.n {
-			if x := s.table.at(i, s.column); !isWord(x) && !s.markers.number(x) {
-				byValue[x]++
-			}
-		}
-		for x, n := range byValue {
+		for x, n := range s.byValue() {
 			count[spelled(x)] += n
 		}
 	}
 	for _, k := range s.words {
 		count[key(s.word(k), s.table.dialect.decimal)] += s.counts[k]
+	}
+	return count
+}
+
+// byValue counts how often each number occurs.
+func (s *scanned) byValue() map[float64]int {
+	count := make(map[float64]int)
+	few := make([]int, len(s.distinct)) // those of the numbers that are in distinct
+	for _, part := range s.table.stretches(s.column) {
+		for _, x := range part {
+			if isWord(x) || s.markers.number(x) {
+				continue
+			}
+			if len(few) > fewDistinct {
+				count[x]++
+			} else {
+				few[slices.Index(s.distinct, x)]++
+			}
+		}
+	}
+	for k, x := range s.distinct[:min(len(few), fewDistinct)] {
+		count[x] = few[k]
 	}
 	return count
 }

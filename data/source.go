@@ -117,6 +117,28 @@ func (c *Cells) Integer(x int64) {
 	c.put(float64(x))
 }
 
+// Integers adds integers.
+func (c *Cells) Integers(xs []int64) {
+	for len(xs) > 0 {
+		n := min(len(xs), batchCells-len(c.batch))
+		for k, x := range xs[:n] {
+			if x <= -1e15 || x >= 1e15 {
+				n = k
+				break
+			}
+			c.batch = append(c.batch, float64(x))
+		}
+		c.n += n
+		if len(c.batch) == batchCells {
+			c.flush()
+		} else if n < len(xs) {
+			c.Integer(xs[n])
+			n++
+		}
+		xs = xs[n:]
+	}
+}
+
 // Missing adds a missing cell.
 func (c *Cells) Missing() { c.put(wordCell(c.to.words.code(nil))) }
 

@@ -18,17 +18,37 @@ func median(values []float64) float64 {
 
 // spare is memory that is used for one column after another. A nil one is new memory for
 // each.
-type spare struct{ values, sorting, sample []float64 }
+type spare struct {
+	values, sorting, sample []float64
+	scores, quantiles       []float64
+}
 
 // sampleRoom is memory for n values of a sample.
 func (s *spare) sampleRoom(n int) []float64 {
 	if s == nil {
 		return make([]float64, n)
 	}
-	if cap(s.sample) < n {
-		s.sample = make([]float64, n)
+	return grown(&s.sample, n)
+}
+
+// scoreRoom is memory for n normal scores, and the quantiles of the normal distribution at
+// k/2n, as far as they are known: columns of as many values have them in common.
+func (s *spare) scoreRoom(n int) (scores, quantiles []float64) {
+	if s == nil {
+		return make([]float64, n), make([]float64, 2*n)
 	}
-	return s.sample[:n]
+	if len(s.quantiles) != 2*n {
+		s.quantiles = make([]float64, 2*n)
+	}
+	return grown(&s.scores, n), s.quantiles
+}
+
+// grown is memory for n values, which is kept for the next time.
+func grown(kept *[]float64, n int) []float64 {
+	if cap(*kept) < n {
+		*kept = make([]float64, n)
+	}
+	return (*kept)[:n]
 }
 
 // room is memory for n values.
@@ -63,9 +83,6 @@ func sortNumbers(values []float64, memory *spare) {
 	if memory == nil {
 		memory = new(spare)
 	}
-	if cap(memory.sorting) < n {
-		memory.sorting = make([]float64, n)
-	}
 	var counts [8][256]uint32
 	for _, x := range values {
 		k := sortKey(x)
@@ -78,7 +95,7 @@ func sortNumbers(values []float64, memory *spare) {
 		counts[6][k>>48&0xFF]++
 		counts[7][k>>56]++
 	}
-	from, to := values, memory.sorting[:n]
+	from, to := values, grown(&memory.sorting, n)
 	for d := range counts {
 		next, shift := &counts[d], 8*d
 		if next[byte(sortKey(from[0])>>shift)] == uint32(n) {
@@ -117,21 +134,36 @@ func meanScaleWithin(largest float64, parts ...[]float64) (mean, scale float64) 
 	_, exponent := math.Frexp(largest)
 	shrink, grow := math.Ldexp(1, -exponent/2), math.Ldexp(1, exponent/2)
 	shrink2, grow2 := math.Ldexp(1, exponent/2-exponent), math.Ldexp(1, exponent-exponent/2)
-	var sum twofold
+	// Two sums go on beside each other, so that one need not wait for the other.
+	var sum, sum2 twofold
 	for _, values := range parts {
+		for ; len(values) > 1; values = values[2:] {
+			sum.add(values[0] * shrink * shrink2)
+			sum2.add(values[1] * shrink * shrink2)
+		}
 		for _, x := range values {
 			sum.add(x * shrink * shrink2)
 		}
 	}
+	sum.join(&sum2)
 	mean = sum.value() / n
-	var squares, first twofold
+	var squares, squares2, first, first2 twofold
 	for _, values := range parts {
+		for ; len(values) > 1; values = values[2:] {
+			d, d2 := values[0]*shrink*shrink2-mean, values[1]*shrink*shrink2-mean
+			first.add(d)
+			first2.add(d2)
+			squares.add(d * d)
+			squares2.add(d2 * d2)
+		}
 		for _, x := range values {
 			d := x*shrink*shrink2 - mean
 			first.add(d)
 			squares.add(d * d)
 		}
 	}
+	first.join(&first2)
+	squares.join(&squares2)
 	// The second pass corrects the rounding of the first mean.
 	correction := first.value() / n
 	variance := max(squares.value()/n-correction*correction, 0)
@@ -170,6 +202,12 @@ func (s *twofold) add(x float64) {
 	back := sum - s.high
 	s.low += (s.high - (sum - back)) + (x - back)
 	s.high = sum
+}
+
+// join adds another sum.
+func (s *twofold) join(t *twofold) {
+	s.add(t.high)
+	s.low += t.low
 }
 
 func (s *twofold) value() float64 { return s.high + s.low }

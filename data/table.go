@@ -3,6 +3,7 @@ package data
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,32 @@ func (t *Table) place(i int) int {
 
 // at is the cell of row i and column j.
 func (t *Table) at(i, j int) float64 { return t.cells[j].at(t.place(i)) }
+
+// stretches are the cells of column j in the order of the rows, many at a time, each with
+// the row it begins with. What they lie in is used again.
+func (t *Table) stretches(j int) iter.Seq2[int, []float64] {
+	c := t.cells[j]
+	return func(yield func(int, []float64) bool) {
+		if t.rows == nil {
+			for k, segment := range c.segments {
+				if !yield(k*segmentRows, segment) {
+					return
+				}
+			}
+			return
+		}
+		gathered := make([]float64, 0, min(len(t.rows), blockOfRows))
+		for first := 0; first < len(t.rows); first += len(gathered) {
+			gathered = gathered[:0]
+			for _, place := range t.rows[first:min(len(t.rows), first+blockOfRows)] {
+				gathered = append(gathered, c.at(place))
+			}
+			if !yield(first, gathered) {
+				return
+			}
+		}
+	}
+}
 
 // Row returns the cells of row i as text. Numbers are spelled the shortest way, which
 // need not be how the file has them; cells of columns that were not read are empty.

@@ -291,7 +291,7 @@ func unquoted(s string) string {
 
 // variants says which spellings of column j were taken for the same outcome.
 func (t *Target) variants(table *Table, j int) []string {
-	if t.Condition {
+	if t.Condition || table.cells[j].words.len() == 0 { // numbers have one spelling each
 		return nil
 	}
 	outcomes := t.Outcomes()

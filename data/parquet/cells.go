@@ -17,7 +17,7 @@ import (
 )
 
 // batchRows is how many values of a column are decoded at a time.
-const batchRows = 1024
+const batchRows = 4096
 
 // columnReader reads a column of a row group.
 type columnReader struct {
@@ -115,7 +115,11 @@ func (r *columnReader) prepare() error {
 			put(to, int64(x))
 		}))
 	case *file.Int64ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, each(r.integers()))
+		put := each(r.integers())
+		if c.form == integer {
+			put = func(to *data.Cells, xs ...int64) { to.Integers(xs) }
+		}
+		r.read = typed(r, chunk.ReadBatch, put)
 	case *file.Int96ColumnChunkReader:
 		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x pq.Int96) { to.Text(momentText(x.ToTime())) }))
 	case *file.ByteArrayColumnChunkReader:

@@ -219,7 +219,7 @@ func (t *Table) Open(group, column int) (data.ColumnReader, error) {
 func (o *opened) reader(a *allocator) (*file.Reader, error) {
 	props := pq.NewReaderProperties(a)
 	props.BufferedStreamEnabled = true
-	props.BufferSize = 64 << 10
+	props.BufferSize = 16 << 10
 	props.MaxUncompressedPageSize = min(a.budget.most/2, math.MaxInt32)
 	props.MaxCompressedPageSize = props.MaxUncompressedPageSize
 	return file.NewParquetReader(io.NewSectionReader(o.Content, 0, o.Size), file.WithReadProps(props), file.WithMetadata(o.meta))
