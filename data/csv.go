@@ -102,6 +102,7 @@ type rows struct {
 	file      string
 	separator byte
 	width     int // cells in every row; 0 before the first is seen
+	begin     int // line of the first row, if that is in a chunk seen here
 	names     []string
 
 	text  []byte
@@ -299,12 +300,19 @@ func (r *rows) checkFirst(line int) error {
 			}
 		}
 	}
-	r.width = len(r.cells)
+	r.width, r.begin = len(r.cells), line
 	return nil
 }
 
 // ragged refuses a row of another width.
 func (r *rows) ragged(line int) error {
+	if r.begin > 0 && line <= r.begin+mostTitle && r.heads() {
+		return &Error{
+			File: r.file, Line: line,
+			Msg: fmt.Sprintf("this line looks like the header: %s here and in the rows below, and %d in line %d", plural(len(r.cells), "cell"), r.width, r.begin),
+			Fix: "delete the lines above it (a title, or comments)",
+		}
+	}
 	column := min(len(r.cells), r.width) + 1
 	return &Error{
 		File: r.file, Line: line, Column: column, ColumnName: r.name(column),
@@ -312,6 +320,31 @@ func (r *rows) ragged(line int) error {
 		Fix:  fmt.Sprintf("complete the row, and quote cells that contain the separator %q", rune(r.separator)),
 		Ways: []Way{{Option: WaySeparator, Meaning: "if another one was meant"}},
 	}
+}
+
+// mostTitle is how many lines a title may have.
+const mostTitle = 20
+
+// heads tells whether the row read last looks like a header: it has no numbers, and rows
+// below it have as many cells.
+func (r *rows) heads() bool {
+	for j := range r.cells {
+		if cell := r.cell(j); len(cell) == 0 || isAmount(cell, '.') {
+			return false
+		}
+	}
+	below := rows{separator: r.separator, text: r.text, pos: r.pos}
+	for n := 0; n < 3; {
+		if below.pos >= len(below.text) {
+			return n > 1
+		}
+		if blank, err := below.split(); err != nil || blank == notBlank && len(below.cells) != len(r.cells) {
+			return false
+		} else if blank == notBlank {
+			n++
+		}
+	}
+	return len(r.cells) > 1
 }
 
 func (r *rows) blankLine(line int) error {

@@ -215,6 +215,22 @@ func TestMessyFiles(t *testing.T) {
 		{name: "bars read", text: "a|b|y\n1.5|x|no\n2.5|z|yes\n3.5|x|no\n", read: []string{`"a": numeric`, `"b": 2 categories "x", "z"`}},
 		{name: "a separator of one's own", text: "a~b~y\n1.5~x~no\n2.5~z~yes\n3.5~x~no\n", format: Format{Separator: "~"}, read: []string{`"a": numeric`, `"b": 2 categories "x", "z"`}},
 		{name: "Excel", text: "PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", message: `messy.csv: this is an Excel workbook (.xlsx), not text; save the sheet as CSV`},
+		{
+			name: "a title above the header", text: "Patients, ward 3\n\nage,bp,y\n50,120,1\n60,130,0\n",
+			message: `messy.csv, line 3: this line looks like the header: 3 cells here and in the rows below, and 2 in line 1; delete the lines above it (a title, or comments)`,
+		},
+		{
+			name: "comments above the header", text: "# a study\n# of 2024\n" + manyRows(30, "x", amount),
+			message: `messy.csv, line 3: this line looks like the header: 2 cells here and in the rows below, and 1 in line 1; delete the lines above it (a title, or comments)`,
+		},
+		{
+			name: "a title with as many cells", text: "Patients,,\nage,bp,y\n50,120,1\n60,130,0\n", options: Options{Target: "y"},
+			message: `messy.csv, line 1, column "y": there is no such column; the 3 columns: "Patients", "c2", "c3"; delete the lines above line 2 if that is the header, or name one of them, give its number from 1, or say "last"`,
+		},
+		{
+			name: "a cell too many in the first row of data", text: "a,b,y\n1,2,3,1\n1,2,0\n1,2,1\n",
+			message: `messy.csv, line 2, column 4: ragged row: 4 cells where the first row has 3; complete the row, and quote cells that contain the separator ',': the option Separator (if another one was meant)`,
+		},
 		{name: "old Excel", text: "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", message: `messy.csv: this is an old Excel workbook (.xls), not text; save the sheet as CSV`},
 		{name: "a web page", text: "<!DOCTYPE html>\n<html>", message: `messy.csv: this is a web page or XML, not a table of text; download or export the table as CSV`},
 		{name: "JSON", text: `{"rows": [1]}`, message: `messy.csv: this is JSON, not a table of text; write the rows as CSV or Parquet`},

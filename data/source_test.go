@@ -140,3 +140,33 @@ func TestSourceRows(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Many integers at a time are what they are one by one, those that are codes too.
+func TestIntegers(t *testing.T) {
+	var xs []int64
+	for i := range int64(3000) {
+		x := i * i
+		if i%7 == 0 || i > 2990 {
+			x = -1e15 - i
+		}
+		xs = append(xs, x)
+	}
+	one, many := &Cells{to: new(cells)}, &Cells{to: new(cells)}
+	for _, x := range xs {
+		one.Integer(x)
+	}
+	many.Missing() // batches begin anywhere
+	many.Integers(xs[:10])
+	many.Integers(nil)
+	many.Integers(xs[10:])
+	one.flush()
+	many.flush()
+	if many.Len() != len(xs)+1 {
+		t.Fatalf("%d cells of %d", many.Len(), len(xs)+1)
+	}
+	for i := range xs {
+		if want, got := one.to.text(one.to.at(i)), many.to.text(many.to.at(i+1)); got != want {
+			t.Fatalf("integer %d is %q, not %q", i, got, want)
+		}
+	}
+}

@@ -133,11 +133,32 @@ func (t *Table) Column(ref string) (int, error) {
 	if ref == "last" {
 		return len(t.columns) - 1, nil
 	}
-	return 0, &Error{
+	e := &Error{
 		File: t.file, Line: t.headerLine(), ColumnName: ref,
 		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", didYouMean(ref, t.columns), plural(len(t.columns), "column"), quoteList(t.columns)),
 		Fix: `name one of them, give its number from 1, or say "last"`,
 	}
+	if line := t.lowerHeader(ref); line > 0 {
+		e.Fix = fmt.Sprintf("delete the lines above line %d if that is the header, or ", line) + e.Fix
+	}
+	return 0, e
+}
+
+// lowerHeader is the line of the row of nothing but texts, among the first ones, that has a
+// text as a cell, where a title may stand above the names of the columns; 0 if there is
+// none.
+func (t *Table) lowerHeader(text string) int {
+	for i := range min(t.n, mostTitle) {
+		row := t.Row(i)
+		isNumber := func(cell string) bool {
+			_, ok := Number(cell)
+			return ok
+		}
+		if t.files == nil && slices.Contains(row, text) && !slices.ContainsFunc(row, isNumber) {
+			return t.Line(i)
+		}
+	}
+	return 0
 }
 
 // unit is what is counted to say where a row is.
