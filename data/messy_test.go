@@ -231,6 +231,10 @@ func TestMessyFiles(t *testing.T) {
 			name: "a cell too many in the first row of data", text: "a,b,y\n1,2,3,1\n1,2,0\n1,2,1\n",
 			message: `messy.csv, line 2, column 4: ragged row: 4 cells where the first row has 3; complete the row, and quote cells that contain the separator ',': the option Separator (if another one was meant)`,
 		},
+		{
+			name: "a separator that is not found", text: "a^y\n1^0\n2^1\n", options: Options{Target: "y"},
+			message: `messy.csv, column "y": there is no such column; the 1 column: "c1"; name it, or say what stands between the cells of more: the option Separator`,
+		},
 		{name: "old Excel", text: "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", message: `messy.csv: this is an old Excel workbook (.xls), not text; save the sheet as CSV`},
 		{name: "a web page", text: "<!DOCTYPE html>\n<html>", message: `messy.csv: this is a web page or XML, not a table of text; download or export the table as CSV`},
 		{name: "JSON", text: `{"rows": [1]}`, message: `messy.csv: this is JSON, not a table of text; write the rows as CSV or Parquet`},

@@ -138,6 +138,10 @@ func (t *Table) Column(ref string) (int, error) {
 		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", didYouMean(ref, t.columns), plural(len(t.columns), "column"), quoteList(t.columns)),
 		Fix: `name one of them, give its number from 1, or say "last"`,
 	}
+	if len(t.columns) == 1 && t.files == nil {
+		e.Fix = "name it, or say what stands between the cells of more"
+		e.Ways = []Way{{Option: WaySeparator}}
+	}
 	if line := t.lowerHeader(ref); line > 0 {
 		e.Fix = fmt.Sprintf("delete the lines above line %d if that is the header, or ", line) + e.Fix
 	}
