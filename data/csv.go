@@ -151,14 +151,14 @@ func (r *rows) next() (line int, err error) {
 			}
 			continue
 		}
-		if r.width == 1 && r.blank > 0 {
-			return 0, r.blankLine(r.blank)
-		}
 		if r.width == 0 {
 			return line, r.checkFirst(line)
 		}
 		if len(r.cells) != r.width {
 			return 0, r.ragged(line)
+		}
+		if r.width == 1 && r.blank > 0 {
+			return 0, r.blankLine(r.blank)
 		}
 		return line, nil
 	}
