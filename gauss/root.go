@@ -93,9 +93,10 @@ func (r *Root) Views() *Views {
 	u := r.upper.RawTriangular()
 	n := u.N
 	a := mat.NewDense(n, n, nil)
+	to := a.RawMatrix().Data
 	for j := range n {
-		for i := j; i < n; i++ {
-			a.Set(i, n-1-j, u.Data[j*u.Stride+i])
+		for i, x := range u.Data[j*u.Stride+j : j*u.Stride+n] {
+			to[(j+i)*n+n-1-j] = x
 		}
 	}
 	return NewViews(a, nil, nil)

@@ -92,7 +92,6 @@ func hold(d []float64, free []bool) {
 type search struct {
 	*objective
 	tolerance float64 // of the gradient
-	worth     float64 // the least gain for which it goes on, where the curvature is known
 	budget    int     // the number of the last evaluation allowed
 }
 
@@ -128,7 +127,7 @@ func (s search) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 		if !known {
 			*m = memory{}
 			floats.ScaleTo(direction, reach/size, gradient)
-		} else if 0.5*floats.Dot(direction, gradient) < s.worth {
+		} else if 0.5*floats.Dot(direction, gradient) < s.worth*float64(s.evidence.rows()) {
 			return at, Stationary, nil
 		}
 		if length := norm(direction); length > longestStep {
@@ -164,7 +163,7 @@ func (s search) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 // happen.
 func (s search) along(ctx context.Context, at *point, direction []float64, size float64) (*point, error) {
 	const fair = 1e-4
-	tolerance := siteTolerance(size, s.tolerance)
+	tolerance := s.siteTolerance(size, s.tolerance)
 	// What sites that are not quite settled, and rounding, do to a value.
 	noise := float64(s.evidence.rows())*tolerance*tolerance + 1e-12*math.Abs(at.value)
 	length := norm(direction)

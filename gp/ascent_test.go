@@ -108,3 +108,43 @@ func TestPrior(t *testing.T) {
 		k.With(high)
 	}
 }
+
+// A search for several outcomes ends where no step is worth it: it is brisk on the way, and
+// nothing near its end is higher by more than what it may leave.
+func TestBriskSearchEndsHigh(t *testing.T) {
+	for _, number := range []int{3, 5} {
+		rng := rand.New(rand.NewPCG(uint64(number), 33))
+		n := 300 / number
+		x, o := mat.NewDense(n, 2, nil), &Outcomes{Of: make([]int, n), Number: number}
+		for i := range n {
+			a, b := rng.NormFloat64(), rng.NormFloat64()
+			x.SetRow(i, []float64{a, b})
+			o.Of[i] = int(float64(number)*(math.Atan2(b, a)/(2*math.Pi)+1.5+0.05*rng.NormFloat64())) % number
+		}
+		k, err := kernel.Parse("matern32(ard) + constant", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cases []int
+		fit, err := OptimiseOutcomes(t.Context(), k, x, o, Options{Progress: func(e Evaluation) { cases = append(cases, e.Cases) }})
+		if err != nil || fit.Stop != Stationary || !fit.EP.Status.Converged {
+			t.Fatalf("%v, %+v", err, fit)
+		}
+		if slices.Min(cases) != n/2 && slices.Min(cases) != n/4 {
+			t.Errorf("%d outcomes: the search looked at %v cases, and not first at fewer of %d", number, cases, n)
+		}
+		for p := range fit.logs {
+			for _, step := range []float64{-0.3, -0.1, 0.1, 0.3} {
+				logs := slices.Clone(fit.logs)
+				logs[p] += step
+				at, err := fit.objective.at(t.Context(), logs, nil, 1e-8)
+				if err != nil || at == nil {
+					t.Fatal(err)
+				}
+				if most := fit.LogPosterior + 2*worthPerRow*float64(n); at.value > most {
+					t.Errorf("%d outcomes: %v is higher than the end of the search, %v, %+.1f in parameter %d away", number, at.value, fit.LogPosterior, step, p)
+				}
+			}
+		}
+	}
+}

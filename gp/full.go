@@ -20,6 +20,8 @@ type full struct {
 	scratch gradientScratch
 	// outcomes are several, and nil where terms are on the values at the rows.
 	outcomes *Outcomes
+	// chosen are the rows among those of another, in order; nil if these are all.
+	chosen []int
 }
 
 // process is that of a kernel.
@@ -81,6 +83,11 @@ func (f *fullFit) sweeps() int             { return f.ep.Status.Sweeps }
 
 func (f *fullFit) gradient(context.Context) ([]float64, error) {
 	return f.process.evidenceGradient(f.ep, nil, &f.evidence.scratch), nil
+}
+
+// settledAt is a point of which the sites are known and nothing else.
+func settledAt(logs []float64, sites infer.Sites) *point {
+	return &point{logs: logs, fitted: &fullFit{ep: &infer.EPResult{Result: infer.Result{Sites: sites}}}}
 }
 
 // extrapolate is a guess at the sites for log parameters near a point, nil without one:

@@ -367,7 +367,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	}
 	last := s.at.Level == len(s.levels)-1
 	n := e.rows()
-	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior}
+	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior, pace: pace{settling: 1, worth: worthPerRow}}
 	budget := looks(n)
 	if s.opt.MaxEvaluations > 0 {
 		budget = min(budget, s.opt.MaxEvaluations)
@@ -385,7 +385,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	if tolerance == 0 {
 		tolerance = max(slackGradient, 1e-5*float64(n))
 	}
-	at, err := o.at(ctx, s.at.Logs, nil, siteTolerance(1, tolerance))
+	at, err := o.at(ctx, s.at.Logs, nil, o.siteTolerance(1, tolerance))
 	if err != nil {
 		return false, err
 	}
@@ -397,7 +397,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		if ok, err := o.differentiate(ctx, at); !ok {
 			return false, err
 		}
-		at, stop, err = search{objective: o, tolerance: tolerance, worth: worthPerRow * float64(n), budget: budget}.climb(ctx, at, &s.memory)
+		at, stop, err = search{objective: o, tolerance: tolerance, budget: budget}.climb(ctx, at, &s.memory)
 		if err != nil {
 			return false, err
 		}

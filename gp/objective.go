@@ -16,6 +16,7 @@ type objective struct {
 	kernel   kernel.Kernel
 	evidence evidence
 	prior    prior
+	pace
 	progress func(Evaluation)
 
 	evaluations int
@@ -101,7 +102,7 @@ func (o *objective) differentiate(ctx context.Context, p *point) (bool, error) {
 func (o *objective) refine(ctx context.Context, p *point, size float64) (*point, error) {
 	tolerance := 0.0
 	if size > 0 {
-		tolerance = siteTolerance(0, size)
+		tolerance = o.siteTolerance(0, size)
 		if p.tolerance <= tolerance {
 			return p, nil
 		}
@@ -122,6 +123,6 @@ func (o *objective) refine(ctx context.Context, p *point, size float64) (*point,
 // size and is to become as small as the tolerance of the search. The error of the
 // gradient is of the first order in that of the sites, and of the evidence of the
 // second.
-func siteTolerance(size, tolerance float64) float64 {
-	return min(max(1e-3*tolerance, 1e-4*size, 1e-10), 1e-4)
+func (p pace) siteTolerance(size, tolerance float64) float64 {
+	return p.settling * min(max(1e-3*tolerance, 1e-4*size, 1e-10), 1e-4)
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 )
@@ -116,11 +117,25 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// fewest and coarser say when a search first looks at some of the cases: one on a
-// quarter of them costs a sixty-fourth.
-const (
-	fewest  = 200
-	coarser = 4
+// pace is what a search spends on the way to its end.
+type pace struct {
+	// fewest and coarser say when a search first looks at some of the cases: one on a
+	// quarter of them costs a sixty-fourth.
+	fewest, coarser int
+	// settling is how far sites have to settle, in units of what siteTolerance asks for.
+	settling float64
+	// worth is the least gain per case for which a search goes on, where the curvature is
+	// known.
+	worth float64
+}
+
+// Where a case has several outcomes its sites need two or three times as many sweeps to
+// settle, of more views. What is spent on the way is cut where it does not show at the end:
+// the search starts with half of the cases if they have a hundred views, and ends where
+// there is next to nothing left to gain.
+var (
+	steady = pace{fewest: 200, coarser: 4, settling: 1}
+	brisk  = pace{fewest: 100, coarser: 2, settling: 10, worth: worthPerRow}
 )
 
 // Optimise finds the hyperparameters of the kernel that maximise log Z_EP plus a
@@ -165,7 +180,11 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 		}
 		opt.Start, opt.Near, opt.Restarts = fit.logs, true, 0
 	}
-	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x, opt.Shrinkage), progress: opt.Progress}, whole, opt.Seed)
+	pace := steady
+	if whole.outcomes != nil {
+		pace = brisk
+	}
+	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x, opt.Shrinkage), pace: pace, progress: opt.Progress}, whole, opt.Seed)
 	if opt.Near {
 		levels = levels[len(levels)-1:]
 	}
@@ -182,7 +201,7 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 		}
 		if l > 0 {
 			m = m.scaled(float64(o.evidence.rows()) / float64(levels[l-1].evidence.rows()))
-			next, err := o.at(ctx, at.logs, nil, siteTolerance(1, tolerance))
+			next, err := o.at(ctx, at.logs, o.evidence.(*full).lifted(at), o.siteTolerance(1, tolerance))
 			if err != nil {
 				return nil, err
 			}
@@ -231,7 +250,7 @@ func coarsen(o *objective, whole *full, seed uint64) []*objective {
 	n := whole.rows()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(n)
 	views := len(whole.terms) / n
-	for n /= coarser; n*views >= fewest; n /= coarser {
+	for n /= o.coarser; n*views >= o.fewest; n /= o.coarser {
 		c := *o
 		rows := slices.Clone(order[:n])
 		slices.Sort(rows)
@@ -240,6 +259,25 @@ func coarsen(o *objective, whole *full, seed uint64) []*objective {
 	}
 	slices.Reverse(levels)
 	return levels
+}
+
+// lifted is a point that a search on fewer cases ended at, for all of these. The sites of
+// cases that were not among them are empty.
+func (e *full) lifted(at *point) *point {
+	from, views := at.fitted.(*fullFit), len(e.terms)/e.rows()
+	sites := infer.Sites{Terms: make([]gauss.Scalar, len(e.terms))}
+	seen := from.evidence.chosen // in order, like those of e
+	for i := range e.rows() {
+		row := i
+		if e.chosen != nil {
+			row = e.chosen[i]
+		}
+		if k := len(from.evidence.chosen) - len(seen); len(seen) > 0 && seen[0] == row {
+			copy(sites.Terms[i*views:(i+1)*views], from.ep.Sites.Terms[k*views:(k+1)*views])
+			seen = seen[1:]
+		}
+	}
+	return settledAt(at.logs, sites)
 }
 
 // begin evaluates the only start, or climbs from several, and returns the highest
@@ -255,7 +293,7 @@ func (o *objective) begin(ctx context.Context, opt Options) (best *point, m memo
 		starts = append(starts, o.prior.draw(rng))
 	}
 	for _, logs := range starts {
-		at, err := o.at(ctx, logs, nil, siteTolerance(1, opt.Tolerance))
+		at, err := o.at(ctx, logs, nil, o.siteTolerance(1, opt.Tolerance))
 		if err != nil {
 			return nil, m, err
 		}

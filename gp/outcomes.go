@@ -49,40 +49,43 @@ func rival(y, k int) int {
 	return k + 1
 }
 
-// product is (e_y − e_j)·(e_z − e_l).
-func product(y, j, z, l int) float64 {
-	p := 0.0
-	if y == z {
-		p++
+// products are (e_y − e_j)·(e_z − e_l) of the views of a case with outcome y and of one with
+// z, row by row, for all pairs of y and z.
+func (o *Outcomes) products() [][][]float64 {
+	views := o.Views()
+	all := make([][][]float64, o.Number)
+	for y := range all {
+		all[y] = make([][]float64, o.Number)
+		for z := range all[y] {
+			all[y][z] = make([]float64, views*views)
+			for p := range views {
+				for q := range views {
+					for c := range o.Number {
+						all[y][z][p*views+q] += sign(c, y, p) * sign(c, z, q)
+					}
+				}
+			}
+		}
 	}
-	if y == l {
-		p--
-	}
-	if j == z {
-		p--
-	}
-	if j == l {
-		p++
-	}
-	return p
+	return all
 }
 
 // covariance is that of the views, given that of one function at the inputs.
 func (o *Outcomes) covariance(gram *mat.SymDense) *mat.SymDense {
-	views, n := o.Views(), len(o.Of)
+	views, n, products := o.Views(), len(o.Of), o.products()
 	g, all := gram.RawSymmetric(), mat.NewSymDense(n*views, nil)
 	a := all.RawSymmetric()
 	for i, y := range o.Of {
-		for m := i; m < n; m++ {
-			k, z := g.Data[i*g.Stride+m], o.Of[m]
-			for p := range views {
-				row := a.Data[(i*views+p)*a.Stride+m*views:]
-				for q := range views {
-					row[q] = k * product(y, rival(y, p), z, rival(z, q))
-					if i == m {
-						row[q]++
-					}
+		for p := range views {
+			row := a.Data[(i*views+p)*a.Stride : (i*views+p)*a.Stride+n*views]
+			for m := i; m < n; m++ {
+				k, of, to := g.Data[i*g.Stride+m], products[y][o.Of[m]][p*views:(p+1)*views], row[m*views:(m+1)*views]
+				for q, v := range of {
+					to[q] = k * v
 				}
+			}
+			for q := range views {
+				row[i*views+q]++
 			}
 		}
 	}
@@ -92,18 +95,26 @@ func (o *Outcomes) covariance(gram *mat.SymDense) *mat.SymDense {
 // reduce is Σ W_(n,j)(m,k) times the product of the views, for pairs of inputs n and m: what
 // a gradient in the covariance of the views is as one in that of one function.
 func (o *Outcomes) reduce(weight *mat.SymDense) *mat.SymDense {
-	views, n := o.Views(), len(o.Of)
+	views, n, products := o.Views(), len(o.Of), o.products()
 	w, reduced := weight.RawSymmetric(), mat.NewSymDense(n, nil)
+	r := reduced.RawSymmetric()
 	for i, y := range o.Of {
-		for m := i; m < n; m++ {
-			z, sum := o.Of[m], 0.0
-			for p := range views {
-				for q := range views {
-					from, to := i*views+p, m*views+q
-					sum += w.Data[min(from, to)*w.Stride+max(from, to)] * product(y, rival(y, p), z, rival(z, q))
+		for p := range views {
+			row := w.Data[(i*views+p)*w.Stride : (i*views+p)*w.Stride+n*views]
+			for m := i + 1; m < n; m++ {
+				of, from := products[y][o.Of[m]][p*views:(p+1)*views], row[m*views:(m+1)*views]
+				sum := 0.0
+				for q, v := range of {
+					sum += v * from[q]
 				}
+				r.Data[i*r.Stride+m] += sum
 			}
-			reduced.SetSym(i, m, sum)
+			// Of the block on the diagonal there is the upper half.
+			own := products[y][y]
+			r.Data[i*r.Stride+i] += own[p*views+p] * row[i*views+p]
+			for q := p + 1; q < views; q++ {
+				r.Data[i*r.Stride+i] += 2 * own[p*views+q] * row[i*views+q]
+			}
 		}
 	}
 	return reduced

@@ -28,8 +28,7 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 	for _, row := range rows {
 		sites.Terms = append(sites.Terms, f.EP.Sites.Terms[row*views:(row+1)*views]...)
 	}
-	near := &point{logs: f.logs, fitted: &fullFit{ep: &infer.EPResult{Result: infer.Result{Sites: sites}}}}
-	at, err := o.at(ctx, f.logs, near, siteTolerance(1, opt.Tolerance))
+	at, err := o.at(ctx, f.logs, settledAt(f.logs, sites), o.siteTolerance(1, opt.Tolerance))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 func (e *full) some(rows []int) *full {
 	_, d := e.x.Dims()
 	views := len(e.terms) / e.rows()
-	part := &full{x: mat.NewDense(len(rows), d, nil), terms: make([]factor.Factor, 0, len(rows)*views), outcomes: e.outcomes.part(rows)}
+	part := &full{x: mat.NewDense(len(rows), d, nil), terms: make([]factor.Factor, 0, len(rows)*views), outcomes: e.outcomes.part(rows), chosen: rows}
 	for i, row := range rows {
 		part.x.SetRow(i, e.x.RawRowView(row))
 		part.terms = append(part.terms, e.terms[row*views:(row+1)*views]...)
