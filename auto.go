@@ -78,7 +78,7 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", c.name, e.Cases), e.Number, e.LogPosterior)
 	}
 	t := &trial{candidate: c, score: math.NaN()}
-	if t.fit, err = gp.Optimise(ctx, k, p.inputs, terms, o); err != nil || folds == nil {
+	if t.fit, err = gp.Optimise(ctx, k, p.X, terms, o); err != nil || folds == nil {
 		return t, err
 	}
 	shares := p.shares()
@@ -117,7 +117,7 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 // counted by its share.
 func (p *Problem) leaveOut(f *gp.Fit, rows []int, shares []float64) float64 {
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
-	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.inputs, rows)), mean, variance)
+	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.X, rows)), mean, variance)
 	outcome := p.opt.Likelihood.outcome()
 	sum := 0.0
 	for k, i := range rows {
@@ -295,9 +295,9 @@ func (p *Problem) comparisonSample() []int {
 
 // some is the problem with some of the rows only, to look for a kernel.
 func (p *Problem) some(rows []int) *Problem {
-	q := &Problem{Recipe: p.Recipe, coding: p.coding, inputs: mat.NewDense(len(rows), p.coding.Len(), nil), opt: p.opt}
+	q := &Problem{Recipe: p.Recipe, coding: p.coding, X: mat.NewDense(len(rows), p.coding.Len(), nil), opt: p.opt}
 	for k, i := range rows {
-		q.inputs.SetRow(k, p.inputs.RawRowView(i))
+		q.X.SetRow(k, p.X.RawRowView(i))
 		q.Labels = append(q.Labels, p.Labels[i])
 		if p.Weights != nil {
 			q.Weights = append(q.Weights, p.Weights[i])

@@ -38,10 +38,10 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		return nil, inputf("utility", "a model of %d rows does not keep them, and calibration needs them; fit again with these costs and the method loss-ep", m.provenance.Rows)
 	}
 	p := &Problem{
-		Recipe: m.recipe, coding: m.coding, inputs: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.kernel,
+		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.kernel,
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed},
 	}
-	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.coding.Expand(m.x), name) }); err != nil {
+	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }); err != nil {
 		if one := new(decision.CaseError); errors.As(err, &one) {
 			return nil, &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", one.Case+1, err), Err: err}
 		}
@@ -91,8 +91,8 @@ func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error
 	s := m.summary.Inducing
 	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
 	process := m.inducing.process
-	room := &gp.Room{Bytes: p.opt.roomBytes(p.inputs.Dims())}
-	shards := process.Shards(p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), room, p.opt.ShardRows)
+	room := &gp.Room{Bytes: p.opt.roomBytes(p.X.Dims())}
+	shards := process.Shards(p.X, p.opt.Likelihood.many(p.Labels, p.Weights), room, p.opt.ShardRows)
 	l := &Learned{
 		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
 		induced: &gp.Induced{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -35,14 +36,14 @@ type Decision struct {
 // Probability is that of the positive outcome of two.
 func (d Decision) Probability() float64 { return d.Probabilities[1] }
 
-// Predict predicts the cases whose features are the rows of x. What it says about a row
+// Predict predicts the cases whose features are the rows of x, encoded by the Recipe. What it says about a row
 // does not depend on the other rows. All numbers are finite: a row that is too far from
 // the training rows for that is a *FarError, and nothing is predicted.
 func (m *Model) Predict(x *mat.Dense) ([]Prediction, error) {
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err
 	}
-	predictions := m.opinions[0].predict(m, m.coding.Compact(x))
+	predictions := m.opinions[0].predict(m, x)
 	for i, p := range predictions {
 		if !p.isFinite() {
 			return nil, m.far(x, i)
@@ -61,7 +62,7 @@ func (m *Model) Decide(x *mat.Dense, stakes ...decision.Stakes) ([]Decision, err
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err
 	}
-	probabilities := m.opinions[0].probabilities(m, m.coding.Compact(x))
+	probabilities := m.opinions[0].probabilities(m, x)
 	for i, p := range probabilities {
 		if math.IsNaN(p[1]) {
 			return nil, m.far(x, i)
@@ -116,19 +117,18 @@ func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 	for i, d := range decisions {
 		plain[i] = d.Probabilities
 	}
-	compact := m.coding.Compact(x)
 	for _, o := range m.opinions[1:] {
 		if o.method == Corrected {
 			rows := closeCalls(decisions, plain)
 			if len(rows) == 0 {
 				continue
 			}
-			for k, p := range o.probabilities(m, rowsOf(compact, rows)) {
+			for k, p := range o.probabilities(m, rowsOf(x, rows)) {
 				decisions[rows[k]].hear(o.method, p)
 			}
 			continue
 		}
-		plain = o.probabilities(m, compact)
+		plain = o.probabilities(m, x)
 		for i, p := range plain {
 			decisions[i].hear(o.method, p)
 		}
@@ -280,18 +280,51 @@ func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block
 	m.blocksOf(ctx, r, blockRows, use)
 }
 
-// blocksOf is blocks with so many rows in each.
+// blocksOf is blocks with so many rows in each. The next block is read while one is used;
+// but not if rows are passed over, which are to be told in their order.
 func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func(*data.Block, error) bool) {
+	next := func() (*data.Block, error) { return r.ReadBlock(size) }
+	if !r.Skips() {
+		type read struct {
+			block *data.Block
+			err   error
+		}
+		ahead, enough := make(chan read), make(chan struct{})
+		var reading tasks.Group
+		reading.Go(func() {
+			defer close(ahead)
+			for {
+				b, err := r.ReadBlock(size)
+				select {
+				case ahead <- read{b, err}:
+				case <-enough:
+					return
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+		defer reading.Wait() // the file is closed after it
+		defer close(enough)
+		next = func() (*data.Block, error) {
+			r, ok := <-ahead
+			if !ok {
+				return nil, io.EOF // Wait says why
+			}
+			return r.block, r.err
+		}
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			use(nil, err)
 			return
 		}
-		b, err := r.ReadBlock(size)
+		b, err := next()
 		if err == io.EOF {
 			return
 		}
-		if !use(b, err) {
+		if !use(b, err) || err != nil {
 			return
 		}
 	}

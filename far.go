@@ -54,6 +54,9 @@ func (e *FarError) In(place *data.Error) *data.Error {
 
 // checkFeatures refuses the first row with a feature beyond Farthest.
 func (m *Model) checkFeatures(x *mat.Dense) error {
+	if n, d := x.Dims(); n > 0 && d != m.coding.Len() {
+		panic(fmt.Sprintf("lossep: rows of %d entries, not of %d as the recipe encodes them", d, m.coding.Len()))
+	}
 	if row, _, beyond := beyondFarthest(x); beyond {
 		return m.far(x, row)
 	}
@@ -64,7 +67,7 @@ func (m *Model) checkFeatures(x *mat.Dense) error {
 func (m *Model) far(x *mat.Dense, row int) error {
 	e := &FarError{Row: row, Standardised: m.recipe.Standardize}
 	most := 1.0 // as far as the farthest training row
-	z, known := m.coding.Compact(rowsOf(x, []int{row})).RawRowView(0), m.known()
+	z, known := x.RawRowView(row), m.known()
 	n, _ := known.Dims()
 	for k := range m.coding.Numbers() {
 		reach := 1.0

@@ -386,9 +386,9 @@ func parseHeader(text string) (*header, error) {
 	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit" || h.Summary.Inducing != nil || h.Summary.mixes()) {
 		return nil, fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Several))
 	}
-	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.Dim() != h.Provenance.Features {
+	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.NumFeatures() != h.Provenance.Features {
 		return nil, fmt.Errorf("its recipe makes %d×%d numbers, its provenance says %d×%d",
-			h.Recipe.Rows, h.Recipe.Dim(), h.Provenance.Rows, h.Provenance.Features)
+			h.Recipe.Rows, h.Recipe.NumFeatures(), h.Provenance.Rows, h.Provenance.Features)
 	}
 	if err := h.Method.check(); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if !p.opt.Fixed {
 		return p.optimise(ctx, terms)
 	}
-	process, err := gp.New(p.Kernel, p.inputs)
+	process, err := gp.New(p.Kernel, p.X)
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
@@ -51,7 +51,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 
 // optimise searches for the hyperparameters.
 func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned, error) {
-	fit, err := gp.Optimise(ctx, p.Kernel, p.inputs, terms, p.searchOptions())
+	fit, err := gp.Optimise(ctx, p.Kernel, p.X, terms, p.searchOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +84,9 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	}
 	m := &Model{
 		recipe: p.Recipe, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
-		x: p.inputs, coding: p.coding, labels: p.Labels, weights: p.Weights,
+		x: p.X, coding: p.coding, labels: p.Labels, weights: p.Weights,
 		ep: l.ep.Sites.Terms, sites: found.Sites.Terms, calibration: found.Calibration(),
-		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
+		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
 		summary: Summary{
 			LogEvidence: l.ep.LogEvidence, Search: l.search,
 			Status: newStatus(found.Status), Zero: p.zero, Jitter: l.process.Jitter(),
@@ -141,7 +141,7 @@ func (l *Learned) withUtility() (*infer.Model, error) {
 		return nil, fmt.Errorf("utility: %w", err)
 	}
 	m := *l.model
-	m.Utility, m.Points = u, l.process.At(rowsOf(p.inputs, rows))
+	m.Utility, m.Points = u, l.process.At(rowsOf(p.X, rows))
 	return &m, nil
 }
 

@@ -24,7 +24,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	o := gp.InduceOptions{
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
-		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.inputs.Dims()), ShardRows: p.opt.ShardRows,
+		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows,
 	}
 	o.Resume, o.Checkpoint = p.resume()
 	if p.start || strings.Contains(p.opt.Kernel, "=") {
@@ -45,7 +45,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.inputs, p.opt.Likelihood.many(p.Labels, p.Weights), o)
+	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.opt.Likelihood.many(p.Labels, p.Weights), o)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (p *Problem) training() *Training {
 		size = gp.ShardRows
 	}
 	t := &Training{Recipe: p.Recipe, Likelihood: p.opt.Likelihood, Rows: p.Len(), ShardRows: size, Fingerprint: p.fingerprint()}
-	all := &Part{p.inputs, t.Likelihood.many(p.Labels, p.Weights)}
+	all := &Part{p.X, t.Likelihood.many(p.Labels, p.Weights)}
 	for from := 0; from < t.Rows; from += size {
 		t.Checksums = append(t.Checksums, all.slice(from, min(from+size, t.Rows)).checksum())
 	}
@@ -81,7 +81,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	}
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
-		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.Dim()},
+		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
 		summary: Summary{
 			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Jitter: fit.Process.Jitter(),
 			Candidates: l.candidates,
@@ -89,8 +89,8 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		},
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
-	if keepsRows(p.inputs.Dims()) {
-		m.x, m.labels, m.weights = p.inputs, p.Labels, p.Weights
+	if keepsRows(p.X.Dims()) {
+		m.x, m.labels, m.weights = p.X, p.Labels, p.Weights
 		if m.ep, err = fit.Engine.Sites(ctx); err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 			return nil, fmt.Errorf("utility: %w", err)
 		}
 		o.Power = p.opt.Power
-		r, err := pass.Calibrate(ctx, found.engine, u, fit.Process.At(rowsOf(p.inputs, rows)), o)
+		r, err := pass.Calibrate(ctx, found.engine, u, fit.Process.At(rowsOf(p.X, rows)), o)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ type Model struct {
 	kernel      kernel.Kernel
 	likelihood  Likelihood
 	method      Method
-	x           *mat.Dense     // in compact form; nil if there are too many rows
+	x           *mat.Dense     // encoded training rows; nil if there are too many
 	labels      []int          // likewise
 	weights     []float64      // how often each of them counts, nil if once
 	ep, sites   []gauss.Scalar // of EP, likewise, and of the method, nil with inducing points

@@ -30,7 +30,7 @@ func (m *Model) newOpinion(method Method, q *gauss.Gaussian, sites []gauss.Scala
 	return o
 }
 
-// predict is the moments of the latent values at rows in compact form, and the
+// predict is the moments of the latent values at encoded rows, and the
 // probabilities of the outcomes, which are NaN where the moments are not finite.
 func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
 	return m.shiftPredictions(o.unshifted(m, x))

@@ -18,7 +18,7 @@ import (
 // shown first.
 type Problem struct {
 	Recipe  *data.Recipe
-	X       *mat.Dense     // one row of features for each training row; nil if they are too many
+	X       *mat.Dense     // one encoded row for each training row
 	Labels  []int          // see data.Target.Number
 	Weights []float64      // how often each row counts, nil if each counts once
 	Utility *decision.Spec // with the outcomes of the target
@@ -29,7 +29,6 @@ type Problem struct {
 
 	stakes []decision.Stakes // of each row, or one for all
 	coding *data.Coding
-	inputs *mat.Dense // the training rows in compact form
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
 	opt  Options
@@ -60,11 +59,11 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {
 		var l *data.Learned
-		if l, err = data.LearnCompact(t, o.Data); err == nil {
-			p.Recipe, p.inputs, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
+		if l, err = data.Learn(t, o.Data); err == nil {
+			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
 		}
 	} else {
-		p.inputs, p.Labels, p.Weights, err = encode(p.Recipe, t)
+		p.X, p.Labels, p.Weights, err = encode(p.Recipe, t)
 	}
 	if err != nil {
 		return nil, err
@@ -75,9 +74,6 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		}
 	}
 	p.coding = p.Recipe.Coding()
-	if p.Len()*p.Recipe.Dim() <= mostFeatures {
-		p.X = p.coding.Expand(p.inputs)
-	}
 	if err := p.checkTraining(t); err != nil {
 		return nil, err
 	}
@@ -112,12 +108,6 @@ func fitTime(rows int) time.Duration {
 	return time.Duration(min(seconds, 1e9) * float64(time.Second)).Round(time.Minute)
 }
 
-// mostFeatures is how many features of training rows are written out: 128 MB.
-const mostFeatures = 1 << 24
-
-// Inputs are rows of features as the kernel takes them: numbers, and codes of categories.
-func (p *Problem) Inputs(x *mat.Dense) *mat.Dense { return p.coding.Compact(x) }
-
 // KernelText is the kernel that is kept, or where the search starts, or AutoKernel.
 func (p *Problem) KernelText() string {
 	if p.opt.Kernel == AutoKernel {
@@ -125,9 +115,6 @@ func (p *Problem) KernelText() string {
 	}
 	return p.Kernel.String()
 }
-
-// Training are the training rows as the kernel takes them.
-func (p *Problem) Training() *mat.Dense { return p.inputs }
 
 // weigh finds what is at stake in every training row, given the columns of the rows.
 // Errors about one of them are *decision.CaseError.
@@ -159,13 +146,13 @@ func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes
 
 // checkTraining does the same for training rows.
 func (p *Problem) checkTraining(t *data.Table) error {
-	row, number, beyond := beyondFarthest(p.inputs)
+	row, number, beyond := beyondFarthest(p.X)
 	if !beyond {
 		return nil
 	}
 	at := t.Place(row)
 	at.ColumnName = p.coding.Name(number)
-	at.Msg = fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.inputs.At(row, number), Farthest)
+	at.Msg = fmt.Sprintf("%.3g is too large for a kernel, which takes up to %g", p.X.At(row, number), Farthest)
 	at.Fix = "correct the value, leave the row out, or standardise the columns"
 	return at
 }

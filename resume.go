@@ -27,7 +27,7 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 	fingerprint := p.fingerprint()
 	var from *gp.Checkpoint
 	var u unfinished
-	if json.Unmarshal(kept.Load(), &u) == nil && u.Fingerprint == fingerprint && u.Search.Fits(p.Kernel, p.inputs) {
+	if json.Unmarshal(kept.Load(), &u) == nil && u.Fingerprint == fingerprint && u.Search.Fits(p.Kernel, p.X) {
 		from = &u.Search
 	}
 	return from, func(c gp.Checkpoint) {
@@ -49,7 +49,7 @@ func (p *Problem) fingerprint() string {
 		}
 	}
 	for i, y := range p.Labels {
-		for _, v := range p.inputs.RawRowView(i) {
+		for _, v := range p.X.RawRowView(i) {
 			flush(8)
 			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
 		}

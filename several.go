@@ -24,7 +24,7 @@ func (p *Problem) learnSeveral(ctx context.Context) (*Learned, error) {
 	cases := outcomes(p.Recipe, p.Labels)
 	l := &Learned{problem: p}
 	if !p.opt.Fixed {
-		fit, err := gp.OptimiseOutcomes(ctx, p.Kernel, p.inputs, cases, p.searchOptions())
+		fit, err := gp.OptimiseOutcomes(ctx, p.Kernel, p.X, cases, p.searchOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func (p *Problem) learnSeveral(ctx context.Context) (*Learned, error) {
 		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	} else {
 		var err error
-		if l.process, err = gp.NewOutcomes(p.Kernel, p.inputs, cases); err != nil {
+		if l.process, err = gp.NewOutcomes(p.Kernel, p.X, cases); err != nil {
 			return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 		}
 		p.tell("expectation propagation", 0, 0)
@@ -47,7 +47,7 @@ func (p *Problem) learnSeveral(ctx context.Context) (*Learned, error) {
 // contest is the model with the utility of several outcomes, on views of the points that
 // stand for p(x).
 func (l *Learned) contest(rows []int, tables []decision.Table) (*infer.Model, error) {
-	points, maps := l.process.OutcomesPoints(rowsOf(l.problem.inputs, rows))
+	points, maps := l.process.OutcomesPoints(rowsOf(l.problem.X, rows))
 	u, err := decision.NewContest(maps, tables...)
 	if err != nil {
 		return nil, fmt.Errorf("utility: %w", err)

@@ -3,8 +3,6 @@ package lossep
 import (
 	"encoding/binary"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Trained gives a function that tells whether features are those of a row the model was
@@ -20,8 +18,7 @@ func (m *Model) Trained() func(features []float64) bool {
 		known[keyOf(m.x.RawRowView(i))] = struct{}{}
 	}
 	return func(features []float64) bool {
-		compact := m.coding.Compact(mat.NewDense(1, len(features), features)) // as the rows are kept
-		_, ok := known[keyOf(compact.RawRowView(0))]
+		_, ok := known[keyOf(features)]
 		return ok
 	}
 }

@@ -94,14 +94,14 @@ func (p *Part) slice(from, to int) *Part {
 // Shard is the part as a process sees it.
 func (p *Part) Shard(process *gp.Inducing) pass.Rows { return process.Shard(p.inputs, p.terms) }
 
-// columns is the compact form for kernels.
+// columns is the form of encoded rows, for kernels.
 func columns(c *data.Coding) kernel.Columns {
 	return kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()}
 }
 
 // encode applies a recipe that is given.
 func encode(r *data.Recipe, t *data.Table) (x *mat.Dense, labels []int, weights []float64, err error) {
-	if x, _, err = r.ApplyCompact(t); err != nil {
+	if x, _, err = r.Apply(t); err != nil {
 		return nil, nil, nil, err
 	}
 	if labels, err = r.Labels(t); err != nil {

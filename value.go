@@ -58,11 +58,10 @@ func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stak
 		return nil, err
 	}
 	stakes = m.orOwn(stakes)
-	compact := m.coding.Compact(x)
-	n, _ := compact.Dims()
+	n, _ := x.Dims()
 	out := make([]float64, n)
 	for i := range n {
-		cases := m.withValues(compact.RawRowView(i), at)
+		cases := m.withValues(x.RawRowView(i), at)
 		probabilities := m.opinions[0].probabilities(m, cases)
 		s := stakes[i%len(stakes)]
 		mean, with := make([]float64, len(probabilities[0])), 0.0
@@ -80,31 +79,17 @@ func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stak
 	return out, nil
 }
 
-// placesOf are the numbers and the code of a column in rows in compact form.
+// placesOf are the entries of a column in encoded rows.
 func (m *Model) placesOf(column string) ([]int, error) {
 	if m.x == nil {
 		return nil, inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", m.provenance.Rows)
 	}
-	var at []int
-	for k := range m.coding.Numbers() {
-		if m.coding.Name(k) == column {
-			at = append(at, k)
+	for _, part := range m.recipe.Parts() {
+		if part.Column == column {
+			return part.At, nil
 		}
 	}
-	code := m.coding.Numbers()
-	for _, c := range m.recipe.Columns {
-		if c.Kind != data.Categorical {
-			continue
-		}
-		if c.Name == column {
-			at = append(at, code)
-		}
-		code++
-	}
-	if at == nil {
-		return nil, inputf("ask", "%q is no column that the model decides by", column)
-	}
-	return at, nil
+	return nil, inputf("ask", "%q is no column that the model decides by", column)
 }
 
 // withValues is the row with what the nearest training rows have in some places.
@@ -159,8 +144,7 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 		return nil, err
 	}
 	stakes = m.orOwn(stakes)
-	compact := m.coding.Compact(x)
-	beliefs := m.beliefs(compact)
+	beliefs := m.beliefs(x)
 	// The probabilities of the outcomes at i, after the label y at j, or as they are.
 	outcome := m.likelihood.outcome()
 	pair := make([]float64, 2)

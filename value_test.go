@@ -49,10 +49,10 @@ func TestColumnWorth(t *testing.T) {
 	}
 	x := m.recipeRows(t, wideTable(t, 8, 2, 4))
 	own := m.orOwn(nil)[0]
-	all := m.coding.Expand(m.x)
-	// Features: a, the three categories of kind, n0, n1.
+	all := m.x
+	// Entries: a, n0, n1, the code of kind.
 	sum := map[string]float64{}
-	for column, features := range map[string][]int{"a": {0}, "kind": {1, 2, 3}, "n0": {4}} {
+	for column, features := range map[string][]int{"a": {0}, "kind": {3}, "n0": {1}} {
 		got, err := m.ColumnWorth(x, column)
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestColumnWorth(t *testing.T) {
 		for i := range got {
 			mean, with := []float64{0, 0}, 0.0
 			for k := range donors {
-				row := mat.NewDense(1, 6, slices.Clone(x.RawRowView(i)))
+				row := mat.NewDense(1, 4, slices.Clone(x.RawRowView(i)))
 				for _, f := range features {
 					row.Set(0, f, all.At(k, f))
 				}
@@ -107,11 +107,10 @@ func TestLabelWorth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compact := m.coding.Compact(x)
-	before := m.opinions[0].predict(m, compact)
+	before := m.opinions[0].predict(m, x)
 	gains := func(m *Model) float64 {
 		sum := 0.0
-		for i, p := range m.opinions[0].predict(m, compact) {
+		for i, p := range m.opinions[0].predict(m, x) {
 			stays := p.Probabilities[0]
 			if before[i].Probabilities[1] <= before[i].Probabilities[0] {
 				stays = p.Probabilities[1]
@@ -127,7 +126,7 @@ func TestLabelWorth(t *testing.T) {
 			more := *m
 			more.x = mat.NewDense(13, m.coding.Len(), nil)
 			more.x.Copy(m.x)
-			more.x.SetRow(12, compact.RawRowView(j))
+			more.x.SetRow(12, x.RawRowView(j))
 			more.labels = append(slices.Clone(m.labels), 2*y-1)
 			process, err := more.newProcess()
 			if err != nil {

@@ -130,8 +130,6 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	}
 	if a.several() {
 		// What columns do to one probability is of two outcomes.
-	} else if p.X == nil {
-		f.Notes = append(f.Notes, "what columns are worth was not asked: there are too many rows")
 	} else if err := a.explain(f, ep, o.Recipe, p.X, x); err != nil {
 		return nil, f.locate(err)
 	}

@@ -60,10 +60,10 @@ const (
 
 // explain asks a model of a fold what columns are worth, if that is affordable.
 func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *mat.Dense) error {
-	spans := r.Spans()
+	parts := r.Parts()
 	n, _ := train.Dims()
 	each := math.Pow(float64(min(n, mostViews)), 2)
-	times := min(permutations, int(importanceWork/(each*float64(len(spans)*len(f.Rows)))))
+	times := min(permutations, int(importanceWork/(each*float64(len(parts)*len(f.Rows)))))
 	if times == 0 {
 		f.Notes = append(f.Notes, "what columns are worth was not asked: there are too many for the number of cases")
 		return nil
@@ -74,11 +74,11 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *m
 		return err
 	}
 	x := mat.DenseCopyOf(test)
-	for _, b := range spans {
+	for _, b := range parts {
 		p := Permuted{b.Column, make([]float64, len(f.Rows)), make([]float64, len(f.Rows))}
 		for range times {
 			for k, from := range derangement(len(f.Rows), rng) {
-				for j := b.From; j < b.To; j++ {
+				for _, j := range b.At {
 					x.Set(k, j, test.At(from, j))
 				}
 			}
@@ -105,7 +105,7 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *m
 	if f.Repeat > 0 {
 		return nil
 	}
-	return a.explainNearest(f, m, spans, train, test, before)
+	return a.explainNearest(f, m, parts, train, test, before)
 }
 
 // derangement is a random order in which, as a rule, nothing keeps its place.
@@ -118,10 +118,10 @@ func derangement(n int, rng *rand.Rand) []int {
 	return to
 }
 
-func restore(x, from *mat.Dense, b data.Span) {
+func restore(x, from *mat.Dense, b data.Part) {
 	n, _ := x.Dims()
 	for k := range n {
-		for j := b.From; j < b.To; j++ {
+		for _, j := range b.At {
 			x.Set(k, j, from.At(k, j))
 		}
 	}
@@ -138,7 +138,7 @@ func probabilities(m *lossep.Model, x *mat.Dense) ([][]float64, error) {
 
 // explainNearest finds the effects of all columns on the cases of a fold that are nearest
 // to the boundary.
-func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, train, test *mat.Dense, before [][]float64) error {
+func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, train, test *mat.Dense, before [][]float64) error {
 	order := make([]int, len(f.Rows))
 	for k := range order {
 		order[k] = k
@@ -147,19 +147,19 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, trai
 		return cmp.Compare(margin(a.costs[f.Rows[i]], before[i]), margin(a.costs[f.Rows[j]], before[j]))
 	})
 	rows, columns := train.Dims()
-	values := make([][]int, len(spans))
-	for b, span := range spans {
-		values[b] = spread(train, span)
+	values := make([][]int, len(parts))
+	for b, part := range parts {
+		values[b] = spread(train, part)
 	}
 	each := min(rows, unknownValues)
-	x := mat.NewDense(each*len(spans), columns, nil)
+	x := mat.NewDense(each*len(parts), columns, nil)
 	f.Effects = make(map[int][]Effect)
 	for _, k := range order[:min(len(order), nearestCases)] {
-		for b, span := range spans {
+		for b, part := range parts {
 			for v, from := range values[b] {
 				row := b*each + v
 				x.SetRow(row, test.RawRowView(k))
-				for j := span.From; j < span.To; j++ {
+				for _, j := range part.At {
 					x.Set(row, j, train.At(from, j))
 				}
 			}
@@ -170,13 +170,13 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, trai
 		}
 		i := f.Rows[k]
 		action := cheapest(a.costs[i], before[k])
-		for b, span := range spans {
+		for b, part := range parts {
 			mean := make([]float64, 2)
 			for _, q := range p[b*each : (b+1)*each] {
 				mean[0] += q[0] / float64(each)
 				mean[1] += q[1] / float64(each)
 			}
-			f.Effects[i] = append(f.Effects[i], Effect{span.Column, before[k][1] - mean[1], cheapest(a.costs[i], mean) != action})
+			f.Effects[i] = append(f.Effects[i], Effect{part.Column, before[k][1] - mean[1], cheapest(a.costs[i], mean) != action})
 		}
 	}
 	return nil
@@ -184,11 +184,16 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, spans []data.Span, trai
 
 // spread are the rows whose values of a column stand for all: in their order, one from the
 // middle of each of as many equal parts.
-func spread(train *mat.Dense, span data.Span) []int {
+func spread(train *mat.Dense, part data.Part) []int {
 	rows, _ := train.Dims()
 	order := count(rows)
 	slices.SortStableFunc(order, func(i, j int) int {
-		return slices.Compare(train.RawRowView(i)[span.From:span.To], train.RawRowView(j)[span.From:span.To])
+		for _, k := range part.At {
+			if c := cmp.Compare(train.At(i, k), train.At(j, k)); c != 0 {
+				return c
+			}
+		}
+		return 0
 	})
 	each := min(rows, unknownValues)
 	values := make([]int, each)

@@ -91,7 +91,7 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 // referenceOf draws from the exact posterior with one kernel, for cases like the training
 // rows.
 func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Kernel, x *mat.Dense) (*Reference, error) {
-	process, err := gp.New(k, p.Training())
+	process, err := gp.New(k, p.X)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Ker
 	for i, w := range p.Weights {
 		model.Terms[i] = factor.Power{Of: model.Terms[i], Alpha: w}
 	}
-	views := process.At(p.Inputs(x))
+	views := process.At(x)
 	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed, p.Weights == nil)
 	if err != nil {
 		return nil, fmt.Errorf("the exact posterior: %w", err)

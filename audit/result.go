@@ -130,7 +130,7 @@ type Decided struct {
 func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	p := a.problem
 	r := &Result{
-		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.Dim(), Split: a.how(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
+		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.NumFeatures(), Split: a.how(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
 		Outcomes: a.outcomes(), Called: called(&p.Recipe.Target), Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,

@@ -19,13 +19,7 @@ func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
 		return &mat.Dense{}, newReport(b), nil
 	}
 	x := mat.NewDense(t.n, r.Dim(), nil)
-	first := make([]int, len(b.fields))
-	for k := range b.fields {
-		first[k] = b.fields[k].offset
-	}
-	report, err := b.readTable(t, x, first, func(i, k int, v *reading) string {
-		return b.fields[k].put(v, x.RawRowView(i)[first[k]:])
-	})
+	report, err := b.readTable(t, x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,12 +30,10 @@ func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
 // features stay in the caches.
 const blockOfRows = 1024
 
-// readTable reads every cell that makes features and hands it over with its row and its
-// column in the recipe, on all processors; the feature of a numeric column k is written to
-// column first[k] of x without asking. A text is read once however often it occurs. The
-// error is the first in the order of the rows.
-func (b *binding) readTable(t *Table, x *mat.Dense, first []int, use func(row, k int, v *reading) (problem string)) (*Report, error) {
-	r := &tableReader{binding: b, table: t, x: x, first: first, use: use, words: make([][]reading, len(b.fields))}
+// readTable encodes all rows into those of x, on all processors. A text is read once
+// however often it occurs. The error is the first in the order of the rows.
+func (b *binding) readTable(t *Table, x *mat.Dense) (*Report, error) {
+	r := &tableReader{binding: b, table: t, x: x, words: make([][]reading, len(b.fields))}
 	for i := range b.fields {
 		if b.fields[i].column.isFeature() {
 			r.features = append(r.features, i)
@@ -81,8 +73,6 @@ type tableReader struct {
 	*binding
 	table    *Table
 	x        *mat.Dense
-	first    []int
-	use      func(row, k int, v *reading) string
 	features []int       // columns of the recipe
 	words    [][]reading // of each, what its texts mean
 }
@@ -104,7 +94,7 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 		for _, k := range r.features {
 			f, j := &r.fields[k], r.source[k]
 			v := r.reading(place, k)
-			if problem := r.use(i, k, &v); problem != "" {
+			if problem := f.put(&v, r.x.RawRowView(i)); problem != "" {
 				at := t.cell(i, j)
 				at.Msg, at.Fix = problem, fixCell
 				return at
@@ -135,7 +125,7 @@ func (r *tableReader) plain(from, to int) bool {
 		}
 		for i := from; i < to; i++ {
 			v := r.reading(t.place(i), k)
-			if v.state != known && v.state != gap || f.far(v) || r.use(i, k, &v) != "" {
+			if v.state != known && v.state != gap || f.far(v) || f.put(&v, r.x.RawRowView(i)) != "" {
 				return false
 			}
 		}
@@ -148,11 +138,11 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 	c := f.column
 	x := r.x.RawMatrix()
 	low, high := c.beyond()
-	at := from*x.Stride + r.first[k]
+	at := from*x.Stride + f.at
 	for i, cell := range cells {
 		if isWord(cell) {
 			v := &r.words[k][wordOf(cell)]
-			if v.state != known && v.state != gap || f.far(*v) || r.use(from+i, k, v) != "" {
+			if v.state != known && v.state != gap || f.far(*v) || f.put(v, r.x.RawRowView(from+i)) != "" {
 				return false
 			}
 			at += x.Stride
@@ -178,16 +168,16 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 // before but for rounding, NaN where the cell was missing. It reports false for columns
 // that are no such.
 func (r *Recipe) Values(x *mat.Dense, name string) ([]float64, bool) {
-	feature := 0
+	coding := r.Coding()
 	for i := range r.Columns {
 		c := &r.Columns[i]
 		if c.Name != name || c.Kind != Numeric {
-			feature += c.width()
 			continue
 		}
-		values := mat.Col(nil, feature, x)
+		at := coding.place[i].number
+		values := mat.Col(nil, at, x)
 		for k, z := range values {
-			if c.Indicator && x.At(k, feature+1) != 0 {
+			if c.Indicator && x.At(k, at+1) != 0 {
 				values[k] = math.NaN()
 				continue
 			}

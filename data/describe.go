@@ -23,7 +23,7 @@ func (r *Recipe) Summary() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("%s; outcome %s: %s", plural(r.Rows, "row"), quote(t.Column), t.shares()),
-		fmt.Sprintf("%s → %s", plural(r.given(), "column"), plural(r.Dim(), "feature")),
+		fmt.Sprintf("%s → %s", plural(r.given(), "column"), plural(r.NumFeatures(), "feature")),
 	}
 	if n := count[Numeric]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s %s%s", plural(n, "numeric column"), scaling, r.bentColumns()))

@@ -90,7 +90,7 @@ func (e *Encoder) Refuse(column int, problem string) {
 // note writes the features and takes down what became of a value.
 func (e *Encoder) note(column int, v reading) {
 	f := &e.fields[column]
-	if problem := f.put(&v, e.dst[f.offset:]); problem != "" {
+	if problem := f.put(&v, e.dst); problem != "" {
 		e.states[column] = faulty
 		e.faults[column] = problem
 		return

@@ -29,8 +29,7 @@ func Example() {
 		return
 	}
 	recipe := learned.Recipe
-	rows, features := learned.X.Dims()
-	fmt.Println(rows, "rows,", features, "features, labels", learned.Labels)
+	fmt.Println(learned.X.RawMatrix().Rows, "rows,", recipe.NumFeatures(), "features, labels", learned.Labels)
 	fmt.Println(strings.Join(recipe.Features(), " | "))
 
 	stored, err := json.Marshal(recipe)
@@ -66,7 +65,8 @@ func Example() {
 				fmt.Println(err)
 				return
 			}
-			fmt.Printf("%s: amount %g, features %.2f\n", block.Rows[i].Cells()[0], amount, block.Rows[i].Features)
+			// Encoded: age, amount, and the code of the job.
+			fmt.Printf("%s: amount %g, encoded %.2f\n", block.Rows[i].Cells()[0], amount, block.Rows[i].Features)
 		}
 	}
 	for _, line := range reader.Report().Lines() {
@@ -75,8 +75,8 @@ func Example() {
 	// Output:
 	// 4 rows, 5 features, labels [-1 1 -1 1]
 	// age | job=baker | job=clerk | job=smith | amount
-	// Ada: amount 500, features [-0.25 0.00 1.00 0.00 0.00]
-	// Bob: amount 250, features [0.11 0.00 0.00 0.00 -0.79]
+	// Ada: amount 500, encoded [-0.25 0.00 1.00]
+	// Bob: amount 250, encoded [0.11 -0.79 -1.00]
 	// ignored 1 column the model does not know: "name"
 	// column "job": 1 row of 2 with a category not seen in training, such as "pilot", encoded as zeros
 }
@@ -129,6 +129,6 @@ func ExampleRecipe_Encode() {
 	_, err = recipe.Encode(map[string]any{"color": "red"}, features)
 	fmt.Println(err)
 	// Output:
-	// [2.5 0 0] [color] <nil>
+	// [2.5 -1] [color] <nil>
 	// column "x": the row lacks this column; give it a value, or null where it is missing
 }

@@ -11,7 +11,8 @@ import (
 // or a number becomes what the recipe knows.
 type field struct {
 	column  *Column
-	offset  int // of its first feature
+	at      int // of its first number in an encoded row
+	codeAt  int // of its code, if it has one
 	impute  bool
 	markers *markers
 	codes   map[string]int32  // categories that are texts
@@ -22,12 +23,10 @@ type field struct {
 func (r *Recipe) fields() []field {
 	m := newMarkers(r.Missing)
 	all := make([]field, len(r.Columns))
-	offset := 0
+	c := r.Coding()
 	for i := range all {
-		c := &r.Columns[i]
-		all[i] = newField(c, r.Impute, m)
-		all[i].offset = offset
-		offset += c.width()
+		all[i] = newField(&r.Columns[i], r.Impute, m)
+		all[i].at, all[i].codeAt = c.place[i].number, c.Numbers()+c.place[i].code
 	}
 	return all
 }
@@ -166,9 +165,8 @@ func (f *field) category(code int32) reading {
 // truth reads a truth value.
 func (f *field) truth(b bool) reading { return f.text(strconv.AppendBool(nil, b), '.') }
 
-// put writes the features of a reading to dst, which begins with those of the column
-// and holds zeros.
-func (f *field) put(v *reading, dst []float64) (problem string) {
+// put writes what a reading makes of an encoded row, which holds zeros.
+func (f *field) put(v *reading, row []float64) (problem string) {
 	c := f.column
 	switch v.state {
 	case faulty:
@@ -178,29 +176,32 @@ func (f *field) put(v *reading, dst []float64) (problem string) {
 			return "missing cell, and the model was trained without imputation"
 		}
 		if c.Indicator {
-			dst[c.width()-1] = 1
+			row[f.at+c.numbers()-1] = 1
 		}
 		switch {
 		case c.isQuantity():
-			return f.quantity(c.Fill, dst)
+			return f.quantity(c.Fill, row[f.at:])
 		case c.Kind == Categorical:
 			code, _ := f.code([]byte(c.FillCategory), '.')
-			dst[code] = 1
+			row[f.codeAt] = float64(code)
 		}
-		return ""
 	case known:
 		switch {
 		case c.isQuantity():
-			return f.quantity(v.x, dst)
+			return f.quantity(v.x, row[f.at:])
 		case c.Kind == Categorical:
-			dst[v.code] = 1
+			row[f.codeAt] = float64(v.code)
+		}
+	case unseen:
+		if c.Kind == Categorical {
+			row[f.codeAt] = -1
 		}
 	}
-	return "" // an unseen category leaves all at zero, an unseen place in the middle
+	return "" // an unseen place in an order stays in the middle
 }
 
 // quantity writes (x − mean)/scale of a number, bent if it is to be, and the cycles of
-// a date.
+// a date, to the entries from dst on.
 func (f *field) quantity(x float64, dst []float64) (problem string) {
 	c := f.column
 	if c.Kind == Date {

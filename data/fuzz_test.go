@@ -128,8 +128,8 @@ func FuzzRecipe(f *testing.F) {
 		if err := json.Unmarshal(again, &back); err != nil {
 			t.Fatalf("%v\n%s", err, again)
 		}
-		if len(r.Features()) != r.Dim() || back.Dim() != r.Dim() {
-			t.Fatalf("%d names for %d features", len(r.Features()), r.Dim())
+		if len(r.Features()) != r.NumFeatures() || back.Dim() != r.Dim() {
+			t.Fatalf("%d names for %d features", len(r.Features()), r.NumFeatures())
 		}
 		row := make(map[string]any)
 		for _, c := range r.Columns {

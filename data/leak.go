@@ -16,8 +16,7 @@ const (
 	leakSample = 20_000
 )
 
-// leaks names the columns that tell the outcome almost by themselves, from rows in
-// compact form.
+// leaks names the columns that tell the outcome almost by themselves.
 func (l *Learned) leaks() (notes []string) {
 	if l.Recipe.Target.Several != nil {
 		return nil // an area under the curve is of two outcomes

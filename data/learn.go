@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,9 +10,6 @@ import (
 )
 
 const (
-	// maxEntries bounds the encoded matrix (2 GiB of float64), so that a table whose
-	// categories explode is refused rather than run out of memory.
-	maxEntries = 1 << 28
 	// From so many rows on, all-different cells are taken for identifiers; in
 	// fewer rows they may differ by chance.
 	identifierRows = 10
@@ -78,36 +74,13 @@ func Learn(t *Table, o Options) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d := l.Recipe.Dim(); d > maxEntries/t.n {
-		widest := slices.MaxFunc(l.Recipe.Columns, func(a, b Column) int { return a.width() - b.width() })
-		return nil, &Error{
-			File: t.file, ColumnName: widest.Name,
-			Msg:  fmt.Sprintf("%d rows of %d features are too many; this column alone makes %d", t.n, d, widest.width()),
-			Fix:  "leave out columns with many categories, or rows",
-			Ways: []Way{{Option: WayDrop, Value: widest.Name}},
-		}
-	}
-	if err := l.encode(t); err != nil {
-		return nil, err
-	}
-	l.X = l.Recipe.Coding().Expand(l.X)
-	return l, nil
-}
-
-// LearnCompact is Learn with the training rows in compact form, which has no limit but that
-// of the table.
-func LearnCompact(t *Table, o Options) (*Learned, error) {
-	l, err := learnRecipe(t, &o)
-	if err != nil {
-		return nil, err
-	}
 	return l, l.encode(t)
 }
 
-// encode takes the training rows the way of all later rows, in compact form, and looks
+// encode takes the training rows the way of all later rows, and looks
 // for columns that tell the outcome.
 func (l *Learned) encode(t *Table) (err error) {
-	if l.X, _, err = l.Recipe.ApplyCompact(t); err == nil {
+	if l.X, _, err = l.Recipe.Apply(t); err == nil {
 		l.Notes = append(l.Notes, l.leaks()...)
 	}
 	return err

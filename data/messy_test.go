@@ -310,7 +310,7 @@ func TestCodesAreComparedByValue(t *testing.T) {
 	}
 	for _, value := range []any{6, 6.0, "6.00", int64(6)} {
 		dst := make([]float64, recipe.Dim())
-		if unseen, err := recipe.Encode(map[string]any{"thal": value}, dst); unseen != nil || err != nil || dst[1] != 1 {
+		if unseen, err := recipe.Encode(map[string]any{"thal": value}, dst); unseen != nil || err != nil || dst[0] != 1 { // of 3, 6 and 7
 			t.Errorf("%v: %v, %v, %v", value, dst, unseen, err)
 		}
 	}

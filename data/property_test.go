@@ -148,13 +148,15 @@ func TestLearnCommutesWithPermutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		where := make(map[string]int)
-		for k, feature := range recipe.Features() {
-			where[feature] = k
+		where := make(map[string][]int)
+		for _, part := range recipe.Parts() {
+			where[part.Column] = part.At
 		}
-		for k, feature := range byColumns.Features() {
-			if !cmp.Equal(mat.Col(nil, k, xColumns), mat.Col(nil, where[feature], x)) {
-				t.Fatalf("feature %q differs after permuting columns", feature)
+		for _, part := range byColumns.Parts() {
+			for k, at := range part.At {
+				if !cmp.Equal(mat.Col(nil, at, xColumns), mat.Col(nil, where[part.Column][k], x)) {
+					t.Fatalf("entry %d of column %q differs after permuting columns", k, part.Column)
+				}
 			}
 		}
 	})

@@ -52,9 +52,10 @@ func TestRealData(t *testing.T) {
 				t.Fatal("found a header where there is none")
 			}
 			recipe, x, y := mustLearn(t, table, Options{Positive: c.positive})
-			rows, features := x.Dims()
+			rows, entries := x.Dims()
+			features := recipe.NumFeatures()
 			drops := len(recipe.droppedLines())
-			if rows != c.rows || features != c.features || drops != c.drops || len(recipe.Features()) != features {
+			if rows != c.rows || features != c.features || drops != c.drops || len(recipe.Features()) != features || entries != recipe.Dim() {
 				t.Errorf("%d × %d with %d dropped, want %d × %d with %d", rows, features, drops, c.rows, c.features, c.drops)
 			}
 			positives := 0

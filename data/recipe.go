@@ -182,6 +182,14 @@ func (c *Column) width() int {
 	return n
 }
 
+// numbers is how many numbers the column makes of an encoded row; see Coding.
+func (c *Column) numbers() int {
+	if c.Kind == Categorical {
+		return c.width() - len(c.Categories)
+	}
+	return c.width()
+}
+
 // isFeature tells whether new rows must have the column.
 func (c *Column) isFeature() bool {
 	switch c.Kind {
@@ -194,8 +202,12 @@ func (c *Column) isFeature() bool {
 // isQuantity tells whether values are numbers that are standardised.
 func (c *Column) isQuantity() bool { return c.Kind == Numeric || c.Kind == Ordered || c.Kind == Date }
 
-// Dim is the number of features of an encoded row.
-func (r *Recipe) Dim() int {
+// Dim is the number of entries of an encoded row: its numbers, and a code for each
+// categorical column.
+func (r *Recipe) Dim() int { return r.Coding().Len() }
+
+// NumFeatures is the number of features, with one for each category.
+func (r *Recipe) NumFeatures() int {
 	d := 0
 	for i := range r.Columns {
 		d += r.Columns[i].width()
@@ -218,7 +230,7 @@ func (r *Recipe) Taking(other *Recipe, columns []string) *Recipe {
 // Features names the features in order: "age" for a numeric column, "job=A171"
 // for a category and "income missing" for the indicator of missing cells.
 func (r *Recipe) Features() []string {
-	names := make([]string, 0, r.Dim())
+	names := make([]string, 0, r.NumFeatures())
 	for _, c := range r.Columns {
 		switch c.Kind {
 		case Numeric, Ordered:
@@ -422,23 +434,4 @@ func (c *Column) badNumbers(impute, standardize bool) string {
 		return c.Scaling.problem()
 	}
 	return ""
-}
-
-// Span is the features that one column makes: From up to, and not including, To.
-type Span struct {
-	Column   string
-	From, To int
-}
-
-// Spans are the features of every column that makes any, in order.
-func (r *Recipe) Spans() []Span {
-	var all []Span
-	from := 0
-	for i := range r.Columns {
-		if w := r.Columns[i].width(); w > 0 {
-			all = append(all, Span{r.Columns[i].Name, from, from + w})
-			from += w
-		}
-	}
-	return all
 }

@@ -84,20 +84,6 @@ func TestRankIsNormal(t *testing.T) {
 	}
 }
 
-// Codes are the one-hot features, not written out.
-func TestCodesAreOneHot(t *testing.T) {
-	text := manyRows(50, "c,n,d", func(i int) string { return []string{"a", "b", "", "c"}[i%4] }, amount, func(i int) string { return fmt.Sprint("t", i%7) })
-	table := mustRead(t, text, HeaderYes)
-	recipe, x, _ := mustLearn(t, table, Options{Impute: true})
-	compact, _, err := recipe.ApplyCompact(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := recipe.Coding(); c.Codes() != 2 || !mat.Equal(c.Expand(compact), x) || !mat.Equal(c.Compact(x), compact) {
-		t.Errorf("%d codes; compact %v, one-hot %v", c.Codes(), mat.Formatted(compact), mat.Formatted(x))
-	}
-}
-
 // A column that tells the outcome is named; good ones are not.
 func TestLeaks(t *testing.T) {
 	text := manyRows(100, "leak,word,good", func(i int) string { return fmt.Sprint(100*(i%2) + i%7) }, func(i int) string { return []string{"paid", "due"}[i%2] }, amount)

@@ -27,6 +27,7 @@ type Reader struct {
 	now     *chunkText // the chunk being read
 	odd     bool       // it holds bytes that are no text
 	pending bool       // the row read last has not been given yet
+	last    int        // rows of the last block
 	line    int        // where it begins
 	n       int        // rows given
 	failure error      // to be returned once the rows before it are
@@ -110,6 +111,9 @@ func (rd *Reader) bind(recipe *Recipe, name string, line int, names []string, he
 // in place of ending with an error. Faults of the text as a whole, such as a quote that
 // is not closed, still end it.
 func (rd *Reader) Skip(bad func(Bad)) { rd.skip = bad }
+
+// Skips tells whether rows that cannot be encoded are passed over.
+func (rd *Reader) Skips() bool { return rd.skip != nil }
 
 // Discard takes a row out of a block for an error that was found later, if the reader
 // passes over such rows, and reports whether it does.
@@ -298,8 +302,10 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	}
 	d := rd.bound.recipe.Dim()
 	var block Block
-	var features []float64
-	// Memory grows with the rows that are there, not with the n asked for.
+	// Memory grows with the rows that are there, not with the n asked for: the next block
+	// is likely to be as long as the last.
+	block.Rows = make([]Row, 0, min(n, rd.last))
+	features := make([]float64, 0, cap(block.Rows)*d)
 	for len(block.Rows) < n && rd.failure == nil {
 		if !rd.pending {
 			err := rd.advance()
@@ -337,6 +343,7 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	if len(block.Rows) == 0 {
 		return nil, rd.failure
 	}
+	rd.last = len(block.Rows)
 	// The rows can point into the matrix only now that it has stopped growing.
 	block.X = mat.NewDense(len(block.Rows), d, features)
 	for i := range block.Rows {

@@ -75,7 +75,7 @@ func TestReaderUnseenCategories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := block.Rows[0].Features[1:4]; !cmp.Equal(got, []float64{0, 0, 0}) {
+	if got := block.Rows[0].Features[2]; got != -1 {
 		t.Errorf("unseen category encodes as %v", got)
 	}
 	if want := []Unseen{{Column: "job", Cells: 2, Example: "z"}}; !cmp.Equal(rows.Report().Unseen, want) || rows.Report().Rows != 3 {

@@ -110,8 +110,8 @@ func (s *session) keep(m *lossep.Model, notes []string) *Described {
 		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
 		Lines: m.Describe(), Notes: notes, CostsOf: spec.Columns(),
 	}
-	for _, span := range recipe.Spans() {
-		d.Columns = append(d.Columns, span.Column)
+	for _, part := range recipe.Parts() {
+		d.Columns = append(d.Columns, part.Column)
 	}
 	for _, c := range recipe.Columns {
 		if c.Reason != "" {

@@ -53,7 +53,7 @@ var (
 type Reader struct {
 	recipe  *data.Recipe
 	dim     int
-	feature []int          // the column that each feature comes from
+	coding  *data.Coding
 	columns map[string]int // numbers of the recipe's columns by name
 	encoder *data.Encoder
 	decoder *jsontext.Decoder
@@ -81,15 +81,11 @@ type placed struct {
 
 func NewReader(r *data.Recipe, maxRows int) *Reader {
 	rr := &Reader{
-		recipe: r, dim: r.Dim(), columns: make(map[string]int, len(r.Columns)),
+		recipe: r, dim: r.Dim(), coding: r.Coding(), columns: make(map[string]int, len(r.Columns)),
 		encoder: r.NewEncoder(), decoder: jsontext.NewDecoder(new(bytes.Buffer)), maxRows: maxRows,
 	}
 	for i, c := range r.Columns {
 		rr.columns[c.Name] = i
-		one := data.Recipe{Columns: r.Columns[i : i+1]}
-		for range one.Dim() {
-			rr.feature = append(rr.feature, i)
-		}
 	}
 	return rr
 }

@@ -189,9 +189,9 @@ func (rr *Reader) label(value []byte) int8 {
 
 // checkFar refuses features with which no kernel can be computed.
 func (rr *Reader) checkFar(row int, features []float64) {
-	for k, z := range features {
+	for k, z := range features[:rr.coding.Numbers()] {
 		if !(math.Abs(z) <= lossep.Farthest) {
-			rr.fault(row, rr.recipe.Columns[rr.feature[k]].Name, "the value is too far from those of the training rows")
+			rr.fault(row, rr.coding.Name(k), "the value is too far from those of the training rows")
 			return
 		}
 	}

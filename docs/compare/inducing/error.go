@@ -98,10 +98,10 @@ func rowsOf(ctx context.Context, path, target, positive string) (x, at *mat.Dens
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if at, _, err = prepared.Recipe.ApplyCompact(test); err != nil {
+	if at, _, err = prepared.Recipe.Apply(test); err != nil {
 		return nil, nil, nil, err
 	}
-	return prepared.Training(), at, &problem{prepared, 10}, nil
+	return prepared.X, at, &problem{prepared, 10}, nil
 }
 
 // Len and Term make the labels terms.
