@@ -218,7 +218,7 @@ func TestReadIsSlowRead(t *testing.T) {
 		}
 		checkRead(t, reader, body)
 	})
-	if accepted == 0 {
+	if accepted == 0 && !testing.Short() { // twenty may all be wrong
 		t.Error("no body was right, so that little is tested")
 	}
 }
