@@ -4,19 +4,19 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
 )
 
 func newDecide() *cobra.Command {
-	var output, probability string
-	var keep, useExample, second bool
+	var probability string
+	var useExample, second bool
 	c := &cobra.Command{
 		Use:   "decide model new.csv [--utility other.yaml]",
 		Short: "Choose the best action in new cases",
@@ -45,18 +45,11 @@ outcome already, made by any program.`,
 	}
 	flags := c.Flags()
 	utility := addUtilityFlags(flags)
-	table := addTableFlags(flags)
-	doubtful := addDoubtFlags(flags)
-	addRowFlags(c, &keep, &output)
+	cases := addCaseFlags(c)
 	flags.BoolVar(&second, "second-opinion", false, "ask whether expectation propagation, with and without corrections, would act otherwise")
 	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME")
 	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
-	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f, err := table.format()
-		if err != nil {
-			return err
-		}
 		spec, err := utility.spec(c)
 		if err != nil {
 			return blame(err, "")
@@ -65,7 +58,7 @@ outcome already, made by any program.`,
 			if useExample {
 				return usagef("--example has no column of probabilities; leave out --probability, or give a table")
 			}
-			g := givenDecision{probability, table, spec, *format, keep, output, append(args, utility.files()...)}
+			g := givenDecision{cases, probability, spec, append(args, utility.files()...)}
 			return g.run(c, args[0])
 		}
 		m, err := decidingModel(c, args)
@@ -78,46 +71,28 @@ outcome already, made by any program.`,
 		} else if spec, err = m.Bind(spec); err != nil {
 			return blame(err, "")
 		}
-		rowsAs, err := rowFormat(*format, output)
-		if err != nil {
-			return err
-		}
-		in, err := newCases(c, args)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		name := in.name
-		rd, err := in.rows(c.Context(), m.Recipe(), f, keep || doubtful.skips(), spec.Columns())
-		if err != nil {
-			return blame(err, name)
-		}
-		if err := doubtful.watch(rd, name); err != nil {
-			return err
-		}
-		defer doubtful.abandon()
 		s := newTally(m, spec, given)
 		s.consulted = second
-		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.files()...), func(ctx context.Context, w io.Writer) error {
-			rows := newCaseWriter(w, rowsAs, rd, keep, decisionNames(spec, *format, second))
+		r := caseRun{
+			caseFlags: cases, model: m, columns: spec.Columns(), files: append(args, utility.files()...),
+			names: decisionNames(spec, *cases.format, second),
+		}
+		said, err := r.run(c, func() (*tableInput, error) { return newCases(c, args) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
 			for d, err := range m.Decisions(ctx, rd, spec, second) {
 				if err != nil {
-					return blame(err, name)
+					return err
 				}
 				s.add(d)
-				if err := rows.write(d.Row, decisionValues(spec, d.Decision, *format, second)...); err != nil {
+				if err := write(d.Row, decisionValues(spec, d.Decision, *cases.format, second)...); err != nil {
 					return err
 				}
 			}
-			if err := doubtful.check(rd, name); err != nil {
-				return err
-			}
-			return rows.flush()
+			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return writeSummary(c.ErrOrStderr(), append(append(s.lines(), rd.Report().Lines()...), doubtful.lines()...))
+		return writeSummary(c.ErrOrStderr(), append(s.lines(), said...))
 	}
 	return c
 }

@@ -13,12 +13,9 @@ import (
 
 // givenDecision decides the cases of a table by probabilities that stand in it.
 type givenDecision struct {
+	*caseFlags
 	column string
-	table  *tableFlags
 	spec   *decision.Spec
-	format format
-	keep   bool
-	output string
 	files  []string // that are read
 }
 
@@ -30,7 +27,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	rowsAs, err := rowFormat(g.format, g.output)
+	rowsAs, err := rowFormat(*g.format, g.output)
 	if err != nil {
 		return err
 	}
@@ -84,20 +81,20 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 }
 
 // names are the columns of a decision, as those of a model's.
-func (g *givenDecision) names() []string { return decisionNames(g.spec, g.format, false) }
+func (g *givenDecision) names() []string { return decisionNames(g.spec, *g.format, false) }
 
 func (g *givenDecision) values(choice decision.Choice, p []float64) []any {
 	actions := g.spec.Actions()
 	values := []any{actions[choice.Action]}
-	if g.format == "json" {
+	if *g.format == "json" {
 		expected := make(map[string]float64)
 		for a, u := range choice.Expected {
 			expected[actions[a]] = u
 		}
-		return append(append(append(values, expected), probabilityValues(g.spec, p, g.format)...), choice.Margin)
+		return append(append(append(values, expected), probabilityValues(g.spec, p, *g.format)...), choice.Margin)
 	}
 	for _, u := range choice.Expected {
 		values = append(values, u)
 	}
-	return append(append(values, probabilityValues(g.spec, p, g.format)...), choice.Margin)
+	return append(append(values, probabilityValues(g.spec, p, *g.format)...), choice.Margin)
 }

@@ -16,8 +16,6 @@ import (
 )
 
 func newPredict() *cobra.Command {
-	var output string
-	var keep bool
 	c := &cobra.Command{
 		Use:   "predict model new.csv",
 		Short: "Say how probable the outcomes are in new cases",
@@ -32,65 +30,34 @@ number of rows, and nothing is printed if a row cannot be read.`,
   lossep predict model.lossep new.parquet -o predicted.parquet`,
 		Args: needArguments("the model file", "the table of new cases"),
 	}
-	flags := c.Flags()
-	table := addTableFlags(flags)
-	doubtful := addDoubtFlags(flags)
-	addRowFlags(c, &keep, &output)
-	format := addFormat(flags)
+	flags := addCaseFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f, err := table.format()
-		if err != nil {
-			return err
-		}
 		m, err := loadModel(c, args[0])
 		if err != nil {
 			return blame(err, "")
 		}
-		rowsAs, err := rowFormat(*format, output)
-		if err != nil {
-			return err
-		}
-		in, err := openInput(c, args[1])
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		name := in.name
-		rd, err := in.rows(c.Context(), m.Recipe(), f, keep || doubtful.skips(), nil)
-		if err != nil {
-			return blame(err, name)
-		}
-		if err := doubtful.watch(rd, name); err != nil {
-			return err
-		}
-		defer doubtful.abandon()
-		n := 0
-		err = writeRows(c.Context(), c.OutOrStdout(), output, args, func(ctx context.Context, w io.Writer) error {
-			several := m.Recipe().Target.Several
-			rows := newCaseWriter(w, rowsAs, rd, keep, append(latentNames(several), probabilityNames(m.Utility(), *format)...))
+		several, format, n := m.Recipe().Target.Several, *flags.format, 0
+		r := caseRun{caseFlags: flags, model: m, files: args, names: append(latentNames(several), probabilityNames(m.Utility(), format)...)}
+		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
-					return blame(err, name)
+					return err
 				}
 				n++
-				values := probabilityValues(m.Utility(), p.Probabilities, *format)
+				values := probabilityValues(m.Utility(), p.Probabilities, format)
 				if several == nil {
 					values = append([]any{p.Mean, p.Variance}, values...)
 				}
-				if err := rows.write(p.Row, values...); err != nil {
+				if err := write(p.Row, values...); err != nil {
 					return err
 				}
 			}
-			if err := doubtful.check(rd, name); err != nil {
-				return err
-			}
-			return rows.flush()
+			return nil
 		})
 		if err != nil {
 			return err
 		}
-		lines := append([]string{fmt.Sprintf("%d rows predicted by %s", n, m.Method())}, rd.Report().Lines()...)
-		return writeSummary(c.ErrOrStderr(), append(lines, doubtful.lines()...))
+		return writeSummary(c.ErrOrStderr(), append([]string{fmt.Sprintf("%d rows predicted by %s", n, m.Method())}, said...))
 	}
 	return c
 }
@@ -136,12 +103,6 @@ func probabilityValues(s *decision.Spec, p []float64, f format) []any {
 		values[y] = x
 	}
 	return values
-}
-
-// addRowFlags adds what commands that print rows share.
-func addRowFlags(c *cobra.Command, keep *bool, output *string) {
-	c.Flags().BoolVar(keep, "keep", false, "print the columns of the input before the new ones")
-	c.Flags().StringVarP(output, "output", "o", "", "the file to write the rows to, in place of standard output; as Parquet if its name ends in .parquet")
 }
 
 // writeRows gives the rows that make writes to a file or to standard output, once all

@@ -3,18 +3,17 @@ package command
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
 )
 
 func newValue() *cobra.Command {
-	var output string
-	var keep, labels bool
+	var labels bool
 	var asks []string
 	c := &cobra.Command{
 		Use:   "value model new.csv [--ask COLUMN=COST]",
@@ -40,17 +39,10 @@ one with the largest first.`,
 	}
 	flags := c.Flags()
 	utility := addUtilityFlags(flags)
-	table := addTableFlags(flags)
-	doubtful := addDoubtFlags(flags)
-	addRowFlags(c, &keep, &output)
+	cases := addCaseFlags(c)
 	flags.StringArrayVar(&asks, "ask", nil, "a column that could be measured and what that costs, COLUMN=COST")
 	flags.BoolVar(&labels, "label", false, "say what the label of each row would be worth to decisions on all of them")
-	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f, err := table.format()
-		if err != nil {
-			return err
-		}
 		ask, prices, err := parseAsks(asks)
 		if err != nil {
 			return err
@@ -69,43 +61,25 @@ one with the largest first.`,
 		} else if spec, err = m.Bind(spec); err != nil {
 			return blame(err, "")
 		}
-		rowsAs, err := rowFormat(*format, output)
-		if err != nil {
-			return err
-		}
-		in, err := openInput(c, args[1])
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		name := in.name
-		rd, err := in.rows(c.Context(), m.Recipe(), f, keep || doubtful.skips(), spec.Columns())
-		if err != nil {
-			return blame(err, name)
-		}
-		if err := doubtful.watch(rd, name); err != nil {
-			return err
-		}
-		defer doubtful.abandon()
 		n, total := 0, 0.0
 		pays := make([]int, len(prices))
-		err = writeRows(c.Context(), c.OutOrStdout(), output, append(args, utility.files()...), func(ctx context.Context, w io.Writer) error {
-			names := append([]string{"action"}, probabilityNames(spec, *format)...)
-			names = append(names, "worth_outcome")
-			for _, column := range ask.Columns {
-				names = append(names, "worth_"+column)
-			}
-			if labels {
-				names = append(names, "worth_label")
-			}
-			rows := newCaseWriter(w, rowsAs, rd, keep, names)
+		names := append([]string{"action"}, probabilityNames(spec, *cases.format)...)
+		names = append(names, "worth_outcome")
+		for _, column := range ask.Columns {
+			names = append(names, "worth_"+column)
+		}
+		if labels {
+			names = append(names, "worth_label")
+		}
+		r := caseRun{caseFlags: cases, model: m, columns: spec.Columns(), files: append(args, utility.files()...), names: names}
+		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
 			for d, err := range m.Worth(ctx, rd, spec, ask) {
 				if err != nil {
-					return blame(err, name)
+					return err
 				}
 				n++
 				total += d.Outcome
-				values := append([]any{spec.Actions()[d.Action]}, probabilityValues(spec, d.Probabilities, *format)...)
+				values := append([]any{spec.Actions()[d.Action]}, probabilityValues(spec, d.Probabilities, *cases.format)...)
 				values = append(values, d.Outcome)
 				for k, worth := range d.Columns {
 					values = append(values, worth-prices[k])
@@ -116,14 +90,11 @@ one with the largest first.`,
 				if labels {
 					values = append(values, d.Label)
 				}
-				if err := rows.write(d.Row, values...); err != nil {
+				if err := write(d.Row, values...); err != nil {
 					return err
 				}
 			}
-			if err := doubtful.check(rd, name); err != nil {
-				return err
-			}
-			return rows.flush()
+			return nil
 		})
 		if err != nil {
 			return err
@@ -132,7 +103,7 @@ one with the largest first.`,
 		for k, column := range ask.Columns {
 			lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %d rows", column, prices[k], pays[k], n))
 		}
-		return writeSummary(c.ErrOrStderr(), append(append(lines, rd.Report().Lines()...), doubtful.lines()...))
+		return writeSummary(c.ErrOrStderr(), append(lines, said...))
 	}
 	return c
 }
