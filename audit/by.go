@@ -87,7 +87,7 @@ func (a *Audit) ofValue(value string, s *Score, probability []float64) Part {
 		weight += w
 	}
 	part.Predicted /= weight
-	if e, err := a.cases.Ratio(cost, in, a.possible(s.choices), Level); err == nil {
+	if e, err := a.cases.Ratio(cost, in, a.possible(s.decider.choices), Level); err == nil {
 		part.Cost = measure(e)
 	}
 	if e, err := a.cases.Ratio(excess, in, &compare.Range{Least: -1, Most: 1}, Level); err == nil && !a.several() {
@@ -104,7 +104,7 @@ func (a *Audit) ofValue(value string, s *Score, probability []float64) Part {
 // apart is what cases of a part cost more than those of the rest. A case of the lowest
 // and one of the highest cost could have been in either.
 func (a *Audit) apart(s *Score, in []float64) compare.Estimate {
-	r := a.possible(s.choices)
+	r := a.possible(s.decider.choices)
 	rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, 3<<32))
 	return a.cases.Bootstrap(func(weights []float64) float64 {
 		extra := weights[a.len():]
@@ -116,5 +116,5 @@ func (a *Audit) apart(s *Score, in []float64) compare.Estimate {
 			totals[side] += w
 		}
 		return sums[0]/totals[0] - sums[1]/totals[1]
-	}, 4, Level, rng)
+	}, s.losses, 4, Level, rng)
 }

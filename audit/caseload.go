@@ -42,6 +42,13 @@ func (a *Audit) weigh() {
 		}
 	}
 	a.cases = compare.NewCases(a.len(), a.weights, a.groups)
+	if a.problem.Recipe.Target.Prevalence > 0 { // how frequent outcomes are is not left to chance
+		outcome := make([]int, a.len())
+		for i := range outcome {
+			outcome[i] = a.outcome(i)
+		}
+		a.cases = a.cases.Stratified(outcome)
+	}
 }
 
 // numbered gives every different text of a column a number, in the order of appearance.

@@ -131,7 +131,7 @@ func (a *Audit) against(s, than Score) (Comparison, error) {
 	if c.Identical = c.Flips == 0; c.Identical {
 		return c, nil
 	}
-	within := a.differences(s.choices, than.choices)
+	within := a.differencesBetween(s, than)
 	e, err := a.cases.Difference(s.losses, than.losses, within, Level)
 	if err != nil {
 		return c, fmt.Errorf("%s against %s: %w", s.Method, than.Method, err)

@@ -52,32 +52,84 @@ func scaled(costs decision.Stakes, factor float64) decision.Stakes {
 
 // possible is between what a case could have cost on average, whatever its outcome, if
 // actions are among the choices.
-func (a *Audit) possible(choices []int) *compare.Range {
-	return a.differences(choices, nil)
-}
+func (a *Audit) possible(choices []int) *compare.Range { return a.differences(choices, nil) }
 
 // differences is between what a case could have cost more on average by one of the
 // choices than by one of the others; without others, than nothing.
 func (a *Audit) differences(choices, others []int) *compare.Range {
-	return a.rangeOf(a.costs, choices, others)
+	return a.rangeOf(func(c decision.Stakes, outcome int) (least, most float64) {
+		least, most = entries(c.Table, outcome, choices)
+		if others != nil {
+			otherLeast, otherMost := entries(c.Table, outcome, others)
+			least, most = least-otherMost, most-otherLeast
+		}
+		return least, most
+	})
 }
 
-func (a *Audit) rangeOf(cases []decision.Stakes, choices, others []int) *compare.Range {
-	var r compare.Range
-	for i, c := range cases {
+// differencesBetween is the same for two ways to decide. Where they go by the same
+// probability of two outcomes, not every pair of actions can be: who acts above one half
+// acts above a lower threshold, too.
+func (a *Audit) differencesBetween(s, than Score) *compare.Range {
+	if s.decider.model == "" || s.decider.model != than.decider.model || a.several() {
+		return a.differences(s.decider.choices, than.decider.choices)
+	}
+	var last decision.Stakes
+	var ends [2][2]float64
+	return a.rangeOf(func(c decision.Stakes, outcome int) (least, most float64) {
+		if !slices.EqualFunc(c.Table, last.Table, slices.Equal[[]float64]) {
+			last, ends = c, pairedEnds(c, s.decider.act, than.decider.act)
+		}
+		return ends[outcome][0], ends[outcome][1]
+	})
+}
+
+// pairedEnds is for each outcome the least and the most that one way to decide costs more
+// than another by the same probability, whatever that is.
+func pairedEnds(c decision.Stakes, act, other func(decision.Stakes, []float64) int) (ends [2][2]float64) {
+	for y := range ends {
+		ends[y] = [2]float64{math.Inf(1), math.Inf(-1)}
+	}
+	const far, step = 16.0, 0.0625 // log odds
+	for odds := -far; odds <= far; odds += step {
+		p := decision.Pair(1 / (1 + math.Exp(-odds)))
+		x, z := act(c, p), other(c, p)
+		for y := range ends {
+			d := c.Table[x][y] - c.Table[z][y]
+			ends[y] = [2]float64{min(ends[y][0], d), max(ends[y][1], d)}
+		}
+	}
+	return ends
+}
+
+// rangeOf averages over cases what could have been in each, given its outcome: over those
+// of each outcome, and over all whatever theirs.
+func (a *Audit) rangeOf(ends func(c decision.Stakes, outcome int) (least, most float64)) *compare.Range {
+	strata := make([]compare.Range, len(a.outcomes()))
+	weights := make([]float64, len(strata))
+	var all compare.Range
+	for i, c := range a.costs {
 		least, most := math.Inf(1), math.Inf(-1)
-		for y := range c.Table[0] {
-			low, high := entries(c.Table, y, choices)
-			if others != nil {
-				otherLow, otherHigh := entries(c.Table, y, others)
-				low, high = low-otherHigh, high-otherLow
+		for y := range strata {
+			low, high := ends(c, y)
+			if y == a.outcome(i) {
+				strata[y].Least += low * a.weights[i]
+				strata[y].Most += high * a.weights[i]
+				weights[y] += a.weights[i]
 			}
 			least, most = min(least, low), max(most, high)
 		}
-		r.Least += least * a.weights[i] / a.total
-		r.Most += most * a.weights[i] / a.total
+		all.Least += least * a.weights[i] / a.total
+		all.Most += most * a.weights[i] / a.total
 	}
-	return &r
+	for y, w := range weights {
+		if w > 0 {
+			strata[y].Least /= w
+			strata[y].Most /= w
+		}
+	}
+	all.Strata = strata
+	return &all
 }
 
 // hindsight is the least that each case could have cost, its outcome known.

@@ -53,7 +53,7 @@ func (a *Audit) counts(s *Score, within []float64) []Count {
 				c.Cases += both[i] * a.weights[i]
 			}
 			c.OfOutcome, c.OfAction = a.share(both, met[y]), a.share(both, taken)
-			if len(s.choices) == 1 && c.OfOutcome != nil { // which is certain
+			if len(s.decider.choices) == 1 && c.OfOutcome != nil { // which is certain
 				*c.OfOutcome = Measure{c.OfOutcome.Value, c.OfOutcome.Value, c.OfOutcome.Value}
 			}
 			all = append(all, c)

@@ -111,7 +111,7 @@ type Score struct {
 
 	losses  []float64   // what each case cost, mean over repeats
 	actions [][]int     // in each fold, for each of its rows
-	choices []int       // the actions that may be taken
+	decider decider     // that takes them
 	taken   [][]float64 // of each action, in what share of the repeats each case got it
 }
 
@@ -268,7 +268,7 @@ func likelier(costs decision.Stakes, p []float64) int {
 func (a *Audit) score(d decider, folds []*Fold) (*Score, error) {
 	s := &Score{
 		Method: d.name, Kind: d.kind, Taken: make([]float64, len(a.costs[0].Table)),
-		losses: make([]float64, a.len()), choices: d.choices, taken: make([][]float64, len(a.costs[0].Table)),
+		losses: make([]float64, a.len()), decider: d, taken: make([][]float64, len(a.costs[0].Table)),
 	}
 	for action := range s.taken {
 		s.taken[action] = make([]float64, a.len())

@@ -365,3 +365,14 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// Who acts above one half acts above a lower threshold too: a miss can be saved, not made.
+func TestPairsOfActionsThatCanBe(t *testing.T) {
+	c := decision.Stakes{Table: decision.Table{{0, 20}, {1, 0}}, Costs: true}
+	if got, want := pairedEnds(c, likelier, cheapest), [2][2]float64{{-1, 0}, {0, 20}}; got != want {
+		t.Errorf("a threshold of one half costs %v more, not %v", got, want)
+	}
+	if got := pairedEnds(c, cheapest, cheapest); got != [2][2]float64{} {
+		t.Errorf("the same costs %v more", got)
+	}
+}

@@ -139,6 +139,12 @@ func TestAuditOfAnotherPopulation(t *testing.T) {
 	}
 	near(t, "always negative", constant(rare, "always negative").MeanCost, 5*0.02)
 	near(t, "always positive", constant(rare, "always positive").MeanCost, 0.98)
+	// The shares are given, and so is what follows from them alone.
+	for _, name := range []string{"always negative", "always positive"} {
+		if c := constant(rare, name); c.High-c.Low > 1e-12 {
+			t.Errorf("%s costs %v to %v", name, c.Low, c.High)
+		}
+	}
 	// Of an outcome the rows are as they were, and decided by other probabilities.
 	positives := 0.0
 	for _, c := range rare.Methods[0].Counts {

@@ -14,14 +14,15 @@ const bootstraps = 1000
 
 // Bootstrap gives an interval to a statistic that is no mean, such as a difference between
 // parts, by drawing the same weights that Estimate computes with: exponential ones on
-// the units, and those of half a case each on extra cases that could have been. The
-// statistic is given the weights of all cases and after them those of the extra ones,
-// which are 0 when it is computed for the value itself.
-func (c *Cases) Bootstrap(statistic func(weights []float64) float64, extra int, level float64, rng *rand.Rand) Estimate {
+// the units, and those of half a case each on extra cases that could have been; of grouped
+// cases, as many as the groups make of one in the values. The statistic is given the
+// weights of all cases and after them those of the extra ones, which are 0 when it is
+// computed for the value itself.
+func (c *Cases) Bootstrap(statistic func(weights []float64) float64, values []float64, extra int, level float64, rng *rand.Rand) Estimate {
 	weights := make([]float64, c.n+extra)
 	c.stated(weights)
 	e := Estimate{Mean: statistic(weights), Level: level, N: c.units}
-	draw := c.drawer(halfCase, rng)
+	draw := c.drawer(halfCase, c.designEffect(values), rng)
 	draws := make([]float64, bootstraps)
 	squares := 0.0
 	for d := range draws {
@@ -45,14 +46,14 @@ func (c *Cases) stated(weights []float64) {
 }
 
 // drawer draws weights: those of cases are multiplied by what is drawn for their unit, and
-// those of extra cases are of Gamma(part), in units of the average case.
-func (c *Cases) drawer(part float64, rng *rand.Rand) func(weights []float64) {
+// those of extra cases are of Gamma(part), in units of so many average cases.
+func (c *Cases) drawer(part, size float64, rng *rand.Rand) func(weights []float64) {
 	total := 0.0
 	for i := range c.n {
 		total += c.weightOf(i)
 	}
 	units := make([]float64, c.units)
-	unseen := distuv.Gamma{Alpha: part, Beta: float64(c.n) / total, Src: rng}
+	unseen := distuv.Gamma{Alpha: part, Beta: float64(c.n) / (total * size), Src: rng}
 	return func(weights []float64) {
 		for u := range units {
 			units[u] = rng.ExpFloat64()
@@ -64,4 +65,23 @@ func (c *Cases) drawer(part float64, rng *rand.Rand) func(weights []float64) {
 			weights[i] = unseen.Rand()
 		}
 	}
+}
+
+// designEffect is perCase of the mean of values.
+func (c *Cases) designEffect(values []float64) float64 {
+	if c.unit == nil {
+		return 1
+	}
+	units, single, err := c.sums(values, nil)
+	if err != nil || len(units) < 2 {
+		return 1
+	}
+	sum, weight, squares := 0.0, 0.0, 0.0
+	for _, u := range units {
+		sum, weight = sum+u.sum, weight+u.weight
+	}
+	for _, u := range units {
+		squares += (u.sum - u.weight*sum/weight) * (u.sum - u.weight*sum/weight)
+	}
+	return c.perCase(float64(len(units)), squares, single, sum/weight)
 }

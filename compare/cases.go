@@ -15,6 +15,7 @@ type Cases struct {
 	weight []float64 // of each case; nil for one each
 	unit   []int     // of each case; nil for its own
 	units  int
+	strata [][]int // the cases of each stratum; nil if there are none
 }
 
 // NewCases are n cases. Weights may be nil for one each, and groups for cases that are
@@ -44,6 +45,24 @@ func NewCases(n int, weights []float64, groups []int) *Cases {
 	return c
 }
 
+// Stratified are the same cases where the weight of each stratum is known, as that of an
+// outcome is by its prevalence: chance is what happens within strata, and not how many
+// cases they have. Strata are numbered from 0; means and differences of all cases heed
+// them.
+func (c *Cases) Stratified(stratum []int) *Cases {
+	if len(stratum) != c.n {
+		panic(fmt.Sprintf("compare: %d strata for %d cases", len(stratum), c.n))
+	}
+	s := *c
+	s.strata = make([][]int, slices.Max(stratum)+1)
+	for i, h := range stratum {
+		if c.weightOf(i) > 0 {
+			s.strata[h] = append(s.strata[h], i)
+		}
+	}
+	return &s
+}
+
 func (c *Cases) weightOf(i int) float64 {
 	if c.weight == nil {
 		return 1
@@ -58,8 +77,20 @@ func (c *Cases) unitOf(i int) int {
 	return c.unit[i]
 }
 
-// Range is between what values can lie.
-type Range struct{ Least, Most float64 }
+// Range is between what values can lie: those of all cases and, where strata differ in
+// that, those of each.
+type Range struct {
+	Least, Most float64
+	Strata      []Range
+}
+
+// of is the range in a stratum.
+func (r *Range) of(stratum int) (least, most float64) {
+	if r.Strata == nil {
+		return r.Least, r.Most
+	}
+	return r.Strata[stratum].Least, r.Strata[stratum].Most
+}
 
 // Mean estimates the mean over all cases, each by its weight. The range, if it is known,
 // says what a value could have been; see Estimate.
@@ -99,6 +130,12 @@ func (c *Cases) estimate(values, of []float64, within *Range, part, level float6
 	if len(values) != c.n || of != nil && len(of) != c.n {
 		panic(fmt.Sprintf("compare: %d values for %d cases", len(values), c.n))
 	}
+	var unseen []end
+	if c.strata != nil && of == nil {
+		values, unseen = c.centred(values, within)
+	} else if within != nil {
+		unseen = []end{{within.Least, 1}, {within.Most, 1}}
+	}
 	units, single, err := c.sums(values, of)
 	if err != nil {
 		return Estimate{}, err
@@ -124,8 +161,47 @@ func (c *Cases) estimate(values, of []float64, within *Range, part, level float6
 		return Estimate{}, &SampleError{e.N, "the values are too large for their variance to be computed; express them in a larger unit"}
 	}
 	e.StdErr = math.Sqrt(squares*n/(n-1)) / weight
-	e.spread(units, within, part, weight*c.perCase(n, squares, single, e.Mean)/float64(len(single)))
+	each := weight * c.perCase(n, squares, single, e.Mean) / float64(len(single))
+	for _, u := range unseen {
+		units = append(units, atom{u.value * each * u.weight, each * u.weight, part})
+	}
+	e.spread(units)
 	return e, nil
+}
+
+// end is a value that could have been, and how much a case there counts beside an average
+// one.
+type end struct{ value, weight float64 }
+
+// centred moves the values of every stratum to the mean of all, which leaves that mean and
+// takes away what the number of cases in strata would do to it. The ends of the range go
+// with them.
+func (c *Cases) centred(values []float64, within *Range) (moved []float64, unseen []end) {
+	sums, weights := make([]float64, len(c.strata)), make([]float64, len(c.strata))
+	sum, weight, n := 0.0, 0.0, 0
+	for h, cases := range c.strata {
+		for _, i := range cases {
+			sums[h] += c.weightOf(i) * values[i]
+			weights[h] += c.weightOf(i)
+		}
+		sum, weight, n = sum+sums[h], weight+weights[h], n+len(cases)
+	}
+	moved = slices.Clone(values)
+	for h, cases := range c.strata {
+		if len(cases) == 0 {
+			continue
+		}
+		shift := sum/weight - sums[h]/weights[h]
+		for _, i := range cases {
+			moved[i] += shift
+		}
+		if within != nil {
+			least, most := within.of(h)
+			of := weights[h] / float64(len(cases)) / (weight / float64(n))
+			unseen = append(unseen, end{least + shift, of}, end{most + shift, of})
+		}
+	}
+	return moved, unseen
 }
 
 // sums adds up cases within units, and lists the cases that count by themselves too.

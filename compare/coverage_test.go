@@ -305,10 +305,10 @@ func (w world) cover(runs int) []covered {
 				var e Estimate
 				var err error
 				if s.than == "" {
-					e, err = cases.Mean(a.loss[s.of], &Range{0, w.ratio}, 0.95)
+					e, err = cases.Mean(a.loss[s.of], &Range{Least: 0, Most: w.ratio}, 0.95)
 				} else {
-					within := &Range{-max(1, w.ratio), max(1, w.ratio)}
-					if s.of == "always negative" { // which never raises a false alarm
+					within := &Range{Least: -max(1, w.ratio), Most: max(1, w.ratio)}
+					if s.of != "first column" { // neither of which raises a false alarm that deciding by costs does not
 						within.Least = -1
 					}
 					e, err = cases.Difference(a.loss[s.of], a.loss[s.than], within, 0.95)

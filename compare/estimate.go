@@ -90,16 +90,11 @@ const (
 	differenceCase = 2.0 / 3
 )
 
-// spread finds the interval. Cases that could have been have the given weight, and there
-// is so much of one at each end.
-func (e *Estimate) spread(units []atom, within *Range, part, weight float64) {
+// spread finds the interval from units, and what of cases could have been.
+func (e *Estimate) spread(units []atom) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, u := range units {
 		least, most = min(least, u.sum/u.weight), max(most, u.sum/u.weight)
-	}
-	if within != nil {
-		units = append(units, atom{within.Least * weight, weight, part}, atom{within.Most * weight, weight, part})
-		least, most = min(least, within.Least), max(most, within.Most)
 	}
 	e.atoms = merged(units)
 	n := float64(e.N)

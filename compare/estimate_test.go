@@ -52,7 +52,7 @@ func TestShares(t *testing.T) {
 			for i := range k {
 				x[i] = 1
 			}
-			e := mustMean(t, NewCases(n, nil, nil), x, &Range{0, 1}, 0.95)
+			e := mustMean(t, NewCases(n, nil, nil), x, &Range{Least: 0, Most: 1}, 0.95)
 			low, high := e.bootstrapped()
 			law := distuv.Beta{Alpha: float64(k) + 0.5, Beta: float64(n-k) + 0.5}
 			// The tail probabilities are right to a fiftieth. A stretched end may be cut off
@@ -65,7 +65,7 @@ func TestShares(t *testing.T) {
 		}
 	}
 	// None of a thousand: not 0 to 0. Jeffreys' upper end at 95 % is 0.0025.
-	e := mustMean(t, NewCases(1000, nil, nil), make([]float64, 1000), &Range{0, 1}, 0.95)
+	e := mustMean(t, NewCases(1000, nil, nil), make([]float64, 1000), &Range{Least: 0, Most: 1}, 0.95)
 	if e.Low != 0 || math.Abs(e.High-0.0025) > 1e-4 {
 		t.Errorf("none of 1000: %v to %v", e.Low, e.High)
 	}
@@ -79,7 +79,7 @@ func TestAgainstDraws(t *testing.T) {
 	for i := range values {
 		values[i], weights[i], groups[i] = math.Exp(2*rng.NormFloat64()), 0.5+rng.Float64(), rng.IntN(25)
 	}
-	e := mustMean(t, NewCases(n, weights, groups), values, &Range{0, 200}, 0.95)
+	e := mustMean(t, NewCases(n, weights, groups), values, &Range{Least: 0, Most: 200}, 0.95)
 	means := make([]float64, draws)
 	for d := range means {
 		sum, weight := 0.0, 0.0
@@ -107,7 +107,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOfN(rapid.Float64Range(-10, 10), 3, 12).Draw(t, "x")
 		level := rapid.Float64Range(0.5, 0.99).Draw(t, "level")
-		e, err := Mean(x, &Range{-30, 30}, level)
+		e, err := Mean(x, &Range{Least: -30, Most: 30}, level)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestEstimateLaws(t *testing.T) {
 		w := rapid.SliceOfN(rapid.Float64Range(0.1, 3), n, n).Draw(t, "w")
 		g := rapid.SliceOfN(rapid.IntRange(0, n), n, n).Draw(t, "g")
 		scale, shift := rapid.Float64Range(0.5, 2).Draw(t, "scale"), rapid.Float64Range(-2, 2).Draw(t, "shift")
-		e, err := NewCases(n, w, g).Mean(x, &Range{0, 5}, 0.9)
+		e, err := NewCases(n, w, g).Mean(x, &Range{Least: 0, Most: 5}, 0.9)
 		if err != nil {
 			return // all in one group
 		}
@@ -157,18 +157,18 @@ func TestEstimateLaws(t *testing.T) {
 			y[i], v[i], turned[i] = shift+scale*x[i], 7*w[i], x[n-1-i]
 			xx, ww, gg = append(xx, x[i], x[i]), append(ww, 1, 1), append(gg, i, i)
 		}
-		f, err := NewCases(n, w, g).Mean(y, &Range{shift, shift + 5*scale}, 0.9)
+		f, err := NewCases(n, w, g).Mean(y, &Range{Least: shift, Most: shift + 5*scale}, 0.9)
 		same("another unit", f, err, scale, shift)
-		f, err = NewCases(n, v, g).Mean(x, &Range{0, 5}, 0.9)
+		f, err = NewCases(n, v, g).Mean(x, &Range{Least: 0, Most: 5}, 0.9)
 		same("another unit of weight", f, err, 1, 0)
 		w, g = slices.Clone(w), slices.Clone(g)
 		slices.Reverse(w)
 		slices.Reverse(g)
-		f, err = NewCases(n, w, g).Mean(turned, &Range{0, 5}, 0.9)
+		f, err = NewCases(n, w, g).Mean(turned, &Range{Least: 0, Most: 5}, 0.9)
 		same("another order", f, err, 1, 0)
 
-		if e, err = Mean(x, &Range{0, 5}, 0.9); err == nil && e.StdErr > 0 {
-			f, err = NewCases(2*n, ww, gg).Mean(xx, &Range{0, 5}, 0.9)
+		if e, err = Mean(x, &Range{Least: 0, Most: 5}, 0.9); err == nil && e.StdErr > 0 {
+			f, err = NewCases(2*n, ww, gg).Mean(xx, &Range{Least: 0, Most: 5}, 0.9)
 			same("repeated within groups", f, err, 1, 0)
 		}
 	})
@@ -177,11 +177,11 @@ func TestEstimateLaws(t *testing.T) {
 // A share of a part of the cases is that of the part by itself.
 func TestRatioOfAPart(t *testing.T) {
 	values, of := []float64{1, 0, 0, 0, 1, 1, 0, 0}, []float64{1, 0, 1, 0, 1, 1, 1, 0}
-	e, err := NewCases(8, nil, nil).Ratio(values, of, &Range{0, 1}, 0.95)
+	e, err := NewCases(8, nil, nil).Ratio(values, of, &Range{Least: 0, Most: 1}, 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Mean([]float64{1, 0, 1, 1, 0}, &Range{0, 1}, 0.95)
+	want, err := Mean([]float64{1, 0, 1, 1, 0}, &Range{Least: 0, Most: 1}, 0.95)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestEstimateExtremes(t *testing.T) {
 		t.Errorf("offset: %+v, %v", e, err)
 	}
 	// One value a million times the others, and a p far out in the tail.
-	e, err = Mean([]float64{1e-6, 2e-6, 1, 1.5e-6}, &Range{0, 20}, 0.95)
+	e, err = Mean([]float64{1e-6, 2e-6, 1, 1.5e-6}, &Range{Least: 0, Most: 20}, 0.95)
 	if err != nil || !(e.Low >= 0 && e.Low < e.Mean && e.Mean < e.High && e.High <= 20) {
 		t.Errorf("one large: %+v, %v", e, err)
 	}
@@ -263,7 +263,7 @@ func ExampleCases_Mean() {
 			losses[i] = 20
 		}
 	}
-	e, err := NewCases(200, nil, nil).Mean(losses, &Range{0, 20}, 0.95)
+	e, err := NewCases(200, nil, nil).Mean(losses, &Range{Least: 0, Most: 20}, 0.95)
 	if err != nil {
 		fmt.Println(err)
 		return

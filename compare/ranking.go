@@ -127,7 +127,7 @@ func (c *Cases) ranked(rankings []Ranking, statistic func(Ranking, []float64) fl
 	weights := make([]float64, c.n+extremeCases)
 	c.stated(weights)
 	value = mean(weights)
-	draw := c.drawer(quarterCase, rng)
+	draw := c.drawer(quarterCase, 1, rng)
 	sum, squares := 0.0, 0.0
 	for range rankingDraws {
 		draw(weights)
