@@ -123,6 +123,7 @@ func PrepareSettled(ctx context.Context, t *data.Table, o Options) (*Problem, er
 	if !o.DecideCodes {
 		return Prepare(t, o)
 	}
+	t = t.Counting(o.weights())
 	c, err := FindCodes(t, o)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package lossep_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -143,6 +144,49 @@ func TestPrevalenceShiftsOdds(t *testing.T) {
 		}
 		if text := strings.Join(rare.Describe(), "\n"); !strings.Contains(text, "the positive outcome has 2 % of the cases") {
 			t.Errorf("the description does not say for whom:\n%s", text)
+		}
+	}
+}
+
+// A row of weight zero is as good as none: in the scale of the columns, the kernel, the
+// posterior and what is said about the fit. Here such rows are far from all others, and one
+// has a category that no other has.
+func TestRowsThatCountNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	with, without := "x,c,w,y\n", "x,c,w,y\n"
+	for i := range 60 {
+		x := rng.NormFloat64()
+		row := fmt.Sprintf("%.6f,%s,%d,%d\n", x, []string{"red", "blue"}[rng.IntN(2)], 1+i%2, max(0, int(math.Copysign(1, x+0.5*rng.NormFloat64()))))
+		with, without = with+row, without+row
+		if i%3 == 0 {
+			with += fmt.Sprintf("%.6f,%s,0,%d\n", 40*rng.NormFloat64(), []string{"red", "green"}[rng.IntN(2)], i%2)
+		}
+	}
+	for _, kernel := range []string{"rbf + constant", lossep.AutoKernel} {
+		var files [2]bytes.Buffer
+		for k, text := range []string{with, without} {
+			o := lossep.Options{Data: data.Options{Target: "y", Weights: "w"}, Utility: costs(t, "fn=5,fp=1"), Kernel: kernel}
+			m, err := lossep.Fit(t.Context(), table(t, text), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rows := m.Provenance().Rows; rows != 60 {
+				t.Errorf("%s: %d training rows", kernel, rows)
+			}
+			x, _, err := m.Recipe().Apply(table(t, "x,c,w\n-1,red,1\n0.2,blue,1\n3,red,0\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := m.Predict(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.NewEncoder(&files[k]).Encode([]any{m.Kernel().String(), m.Summary(), p}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, b := files[0].String(), files[1].String(); a != b {
+			t.Errorf("%s: %s", kernel, cmp.Diff(a, b))
 		}
 	}
 }

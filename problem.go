@@ -39,9 +39,10 @@ type Problem struct {
 }
 
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes
-// of the target.
+// of the target. Rows of weight zero are left out.
 func Prepare(t *data.Table, o Options) (*Problem, error) {
-	asked := o.Method
+	asked, all := o.Method, t
+	t = t.Counting(o.weights())
 	o, err := o.complete(t.Len())
 	if err != nil {
 		return nil, err
@@ -61,6 +62,8 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		var l *data.Learned
 		if l, err = data.Learn(t, o.Data); err == nil {
 			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
+		} else if _, whole := data.Learn(all, o.Data); whole != nil {
+			err = whole // which knows what the rows that count nothing have
 		}
 	} else {
 		p.X, p.Labels, p.Weights, err = encode(p.Recipe, t)
@@ -173,6 +176,19 @@ func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 // Farthest is the largest feature that a model is asked about, or fitted to. Kernels
 // square and multiply their arguments, and numbers end at 1.8e308.
 const Farthest = 1e50
+
+// weights is the column that says how much rows count, if there is one.
+func (o Options) weights() string {
+	if o.Recipe == nil {
+		return o.Data.Weights
+	}
+	for _, c := range o.Recipe.Columns {
+		if c.Kind == data.Weights {
+			return c.Name
+		}
+	}
+	return ""
+}
 
 // checkWeights refuses weights that no fit can use.
 func checkWeights(weights []float64, rows int) error {

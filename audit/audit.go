@@ -82,6 +82,11 @@ type Audit struct {
 // lossep.Prepare, and *lossep.InputError for options that do not fit the rows.
 func New(t *data.Table, o Options) (*Audit, error) {
 	asked, named := o.Fit.Method, len(o.Methods) > 0
+	// Cases that count nothing are neither learned from nor decided.
+	t = t.Counting(o.Fit.Data.Weights)
+	if o.Test != nil {
+		o.Test = o.Test.Counting(o.Fit.Data.Weights)
+	}
 	o, err := o.complete(t)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lossep/lossep/expr"
 )
@@ -124,6 +125,29 @@ func (t *Table) Weights(column string) ([]float64, error) {
 		}
 	}
 	return values, nil
+}
+
+// Counting is the table without the rows that count nothing by the weights in a column: a row
+// of weight zero is as good as none, in everything that is learned. It is the table itself
+// where every row counts, where no column is named, and where the weights are none.
+func (t *Table) Counting(column string) *Table {
+	if column == "" {
+		return t
+	}
+	weights, err := t.Weights(column)
+	if err != nil || !slices.Contains(weights, 0) {
+		return t
+	}
+	rows := make([]int, 0, len(weights))
+	for i, w := range weights {
+		if w > 0 {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		return t
+	}
+	return t.Subset(rows)
 }
 
 // weightShare is the share of the positive rows in the weights.

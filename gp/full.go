@@ -39,12 +39,15 @@ type fullFit struct {
 	ep       *infer.EPResult
 }
 
-// parallelFrom is the number of inputs from which on a sweep over all sites at once
-// takes less time than one by one. What has not settled after manySweeps of them is
-// not worth the price of safer ways, which grows faster still.
+// Sweeps are over all sites at once: one by one takes longer for any number of them, and how
+// far they are from having settled would depend on the order of the inputs, and with it where
+// the search ends. The same rows in another order give the same hyperparameters to ten digits.
+//
+// What has not settled after manySweeps of manyTerms is not worth the price of safer ways,
+// which grows faster still.
 const (
-	parallelFrom = 100
-	manySweeps   = 60
+	manyTerms  = 100
+	manySweeps = 60
 )
 
 func (e *full) rows() int { return e.x.RawMatrix().Rows }
@@ -63,9 +66,9 @@ func (e *full) refine(ctx context.Context, f fitted, tolerance float64) (fitted,
 }
 
 func (e *full) run(ctx context.Context, p *Process, start *infer.Sites, tolerance float64) (fitted, error) {
-	method := infer.EP{Start: start, Tolerance: tolerance}
-	if len(e.terms) >= parallelFrom {
-		method.Schedule, method.MaxSweeps = infer.Parallel, manySweeps
+	method := infer.EP{Start: start, Schedule: infer.Parallel, Tolerance: tolerance}
+	if len(e.terms) >= manyTerms {
+		method.MaxSweeps = manySweeps
 	}
 	r, err := method.Fit(ctx, &infer.Model{Views: p.views, Terms: e.terms})
 	switch {

@@ -12,6 +12,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
 import lossep
@@ -190,6 +191,10 @@ def test_weights(rows):
     weights = np.where(y == 1, 3.0, 1.0)
     plain, weighted = quick().fit(X, y), quick().fit(X, y, sample_weight=weights)
     assert weighted.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean()
+    kept = np.arange(len(X)) % 3 > 0
+    far = np.where(kept[:, None], X, 50 * X)
+    dropped = quick().fit(far, y, sample_weight=np.where(kept, weights, 0))
+    assert dropped.model_.file == quick().fit(X[kept], y[kept], sample_weight=weights[kept]).model_.file, "0 is as good as none"
     rare = quick(prevalence=0.02).fit(X, y)
     assert rare.predict_proba(X)[:, 1].mean() < 0.2
 
@@ -315,6 +320,39 @@ def test_audits(model, rows, tmp_path):
         lossep.audit(y, 2 * p[:, 1] + 1, "fn=5,fp=1")
     with pytest.raises(ValueError, match="none of the classes"):
         lossep.audit(y, p, "fn=5,fp=1", positive=7)
+
+
+def test_audits_of_several_classes():
+    X, y = load_iris(return_X_y=True)
+    words = np.array(["setosa", "versicolor", "virginica"])[y]
+    logistic = LogisticRegression(max_iter=1000)
+    p = cross_val_predict(logistic, X[:, :2], words, cv=3, method="predict_proba")
+    cost = {
+        "leave": {"setosa": 0, "versicolor": 5, "virginica": 20},
+        "cut": {"setosa": 1, "versicolor": 0, "virginica": 5},
+        "burn": {"setosa": 2, "versicolor": 1, "virginica": 0},
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report = lossep.audit(words, {"logistic": p, "by chance": np.full_like(p, 1 / 3)}, cost)
+    paid = lossep.cost_per_case(words, p, cost).mean()
+    assert report.costs["logistic"][0] == pytest.approx(paid, rel=1e-9) and report.costs["logistic"][1] < paid
+    assert report.costs["by chance"][0] > paid and report.results["outcomes"] == ["setosa", "versicolor", "virginica"]
+    assert "per case" in report.verdict[0] and "virginica" in report._repr_html_()
+    for bad, message in (
+        (p[:, 1], r"shape \(150,\).*each of the 3 classes"),
+        (p[:, :2], r"shape \(150, 2\)"),
+        (p[:9], "there are 9"),
+        (p / 2, "sum to 0.5"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lossep.audit(words, bad, cost)
+    with pytest.raises(ValueError, match="there is none among 3 classes"):
+        lossep.audit(words, p, cost, positive="setosa")
+    with pytest.raises(ValueError, match="all cases have one class"):
+        lossep.audit(words[:50], p[:50], cost)
+    with pytest.raises(ValueError, match="one of them against the rest"):
+        lossep.ReliabilityDisplay.from_predictions(words, p[:, 1])
 
 
 @pytest.mark.slow

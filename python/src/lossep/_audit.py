@@ -15,9 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lossep import _worker
-from lossep._columns import Columns, spelled
+from lossep._columns import Columns
 from lossep._costs import Cost, stakes
-from lossep._decisions import outcome_names
+from lossep._decisions import class_order, outcome_names
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._progress import bar
@@ -100,53 +100,54 @@ def audit(
     y : array of shape (n,)
         What happened.
     probabilities : dict of arrays, or array
-        By the name of the model, its probabilities of the positive class, or of all classes
-        as ``cross_val_predict(..., method="predict_proba")`` gives them. The first is compared
-        with the others.
+        By the name of the model, its probabilities of all classes as
+        ``cross_val_predict(..., method="predict_proba")`` gives them, a column each in the order
+        of the sorted labels; of two classes those of the positive one will do. The first is
+        compared with the others.
     cost : as for LossepClassifier
         What actions cost; an array of shape (n, n_actions, n_classes) where that differs from
         case to case.
     positive : label, optional
         The class whose probabilities are given, and that ``fn`` and ``fp`` are about; the last
-        of the sorted labels if not given.
+        of the sorted labels if not given. More than two classes have no such one.
     groups : array, optional
         Which cases belong together, such as those of one patient.
     by : array, optional
         Values that are reported apart, such as a group of people.
     recalibrate : list of {"isotonic", "platt", "gp"}, or "none"
-        How to recalibrate the probabilities to see what that would bring; all if not given.
+        How to recalibrate the probabilities of two classes to see what that would bring; all
+        if not given.
     """
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) > 2:
-        raise ValueError(f"Only binary classification is supported. y has {len(classes)} classes.")
+    if len(classes) < 2:
+        raise ValueError(f"y: all cases have one class ({list(classes)}); what decisions cost needs cases of two at least")
     outcomes = outcome_names(classes)
-    last = len(classes) - 1
-    if positive is not None:
-        at = [k for k, label in enumerate(classes) if spelled(label) == spelled(positive)]
-        if not at:
-            raise ValueError(f"positive: {positive!r} is none of the classes {list(classes)}")
-        last = at[0]
+    several = len(classes) > 2
+    if several and positive is not None:
+        raise ValueError(f"positive: there is none among {len(classes)} classes")
+    order = class_order(classes, positive)
     if not isinstance(probabilities, Mapping):
         probabilities = {"probability": probabilities}
     columns = Columns(len(y))
     columns.add_codes("outcome", codes, outcomes)
     names = []
     for name, values in probabilities.items():
-        p = np.asarray(values, dtype=float)
-        if p.ndim == 2:
-            p = p[:, last]
-        check_consistent_length(y, p)
-        if not ((p >= 0) & (p <= 1)).all():
-            raise ValueError(f"probabilities: one of {name!r} is not between 0 and 1")
+        p = _probabilities(str(name), values, len(y), len(classes))
         names.append(columns.unused(str(name)))
-        columns.add_numbers(names[-1], p)
+        if several:
+            for k, outcome in enumerate(outcomes):
+                columns.add_numbers(f"{names[-1]}_{outcome}", p[:, k])
+        else:
+            columns.add_numbers(names[-1], p if p.ndim == 1 else p[:, order[-1]])
+    if several and recalibrate is None:
+        recalibrate = "none"
     given = stakes(cost, outcomes, list(classes), actions)
     given.add_to(columns)
     options: dict[str, Any] = {
         "target": "outcome",
-        "positive": outcomes[last],
+        "positive": None if several else outcomes[order[-1]],
         "probability": names,
         "folds": folds,
         "repeats": repeats,
@@ -172,3 +173,18 @@ def audit(
     }
     with bar(progress) as show:
         return run_audit(header, columns.tensors(), show)
+
+
+def _probabilities(name: str, values: Any, rows: int, classes: int) -> Array:
+    """The probabilities of a model as an array: of all classes, or of the positive one of two."""
+    p: Array = np.asarray(values, dtype=float)
+    if p.shape[1:] not in [(classes,), *([()] if classes == 2 else [])]:
+        raise ValueError(
+            f"probabilities: those of {name!r} have the shape {p.shape}; give a row for each of the {rows} cases and a column "
+            f"for each of the {classes} classes, as predict_proba does"
+        )
+    if len(p) != rows:
+        raise ValueError(f"probabilities: there are {len(p)} of {name!r}, and y has {rows} cases")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"probabilities: one of {name!r} is not between 0 and 1")
+    return p

@@ -48,6 +48,7 @@ class _Display:
         if positive is None:
             positive = getattr(estimator, "positive_", None)
         labels = estimator.classes_
+        _two(labels)
         last = len(labels) - 1
         if positive is not None:
             last = int(np.flatnonzero(np.asarray(labels) == positive)[0])
@@ -67,6 +68,7 @@ class _Display:
         **options: Any,
     ) -> _D:
         """Draws it for probabilities of the positive class."""
+        _two(np.unique(y_true))
         display = cls._compute(np.asarray(y_true), np.asarray(y_prob, dtype=float), cost, positive, name or "probability")
         return display.plot(ax=ax, **options)
 
@@ -85,6 +87,14 @@ class _Display:
             _, ax = plt.subplots()
         self.ax_, self.figure_ = ax, ax.figure
         return ax
+
+
+def _two(labels: Any) -> None:
+    if len(labels) > 2:
+        raise ValueError(
+            f"y has {len(labels)} classes and the figure is of two; draw one of them against the rest, with y == label and its "
+            "column of predict_proba"
+        )
 
 
 def _audited(y: Array, p: Array, cost: Cost, positive: Any, name: str) -> Audit:
