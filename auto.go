@@ -29,7 +29,8 @@ const (
 	// leave-one-out for it to be given up without further fits. Parameters that all rows
 	// have chosen flatter it.
 	hopeless = 5.0
-	// fewestOfClass is how many rows of either outcome it takes to compare anything.
+	// fewestOfClass is how many rows of either outcome, or of two of several, it takes to
+	// compare anything.
 	fewestOfClass = 2 * comparisonFolds
 	// comparisonTolerance and comparisonLooks bound a search without a part of the rows: it
 	// ends within a hundredth of a nat or so of the maximum.
@@ -78,14 +79,14 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", c.name, e.Cases), e.Number, e.LogPosterior)
 	}
 	t := &trial{candidate: c, score: math.NaN()}
-	if t.fit, err = gp.Optimise(ctx, k, p.X, terms, o); err != nil || folds == nil {
+	if t.fit, err = p.search(ctx, k, terms, o); err != nil || folds == nil {
 		return t, err
 	}
-	shares := p.shares()
+	shares, without := p.shares(), p.logWithout(t.fit)
 	oneOut := 0.0
 	for _, s := range folds {
 		for _, i := range s.Test {
-			oneOut += float64(p.Len()) * shares[i] * t.fit.EP.LogPredictive[i]
+			oneOut += float64(p.Len()) * shares[i] * without[i]
 		}
 	}
 	for _, other := range earlier {
@@ -95,14 +96,14 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 	}
 	p.tell("comparing: "+c.name, 0, t.fit.EP.LogEvidence)
 	atOnce := 1
-	if p.Len() <= concurrentRows {
+	if p.views() <= concurrentRows {
 		atOnce = runtime.GOMAXPROCS(0)
 	}
-	without := func(ctx context.Context, i int) (*gp.Fit, error) {
+	refit := func(ctx context.Context, i int) (*gp.Fit, error) {
 		return t.fit.Refit(ctx, folds[i].Train, gp.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
 	}
 	fits := make([]*gp.Fit, len(folds))
-	if err := tasks.Fill(ctx, fits, atOnce, without, func(*gp.Fit) error { return nil }); err != nil {
+	if err := tasks.Fill(ctx, fits, atOnce, refit, func(*gp.Fit) error { return nil }); err != nil {
 		return nil, err
 	}
 	t.score = 0
@@ -116,6 +117,9 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 // leaveOut is the log probability of the outcomes of some rows by a fit without them, each
 // counted by its share.
 func (p *Problem) leaveOut(f *gp.Fit, rows []int, shares []float64) float64 {
+	if several(p.Recipe) {
+		return p.leaveOutOutcomes(f, rows, shares)
+	}
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
 	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.X, rows)), mean, variance)
 	outcome := p.opt.Likelihood.outcome()
@@ -130,7 +134,7 @@ func (p *Problem) leaveOut(f *gp.Fit, rows []int, shares []float64) float64 {
 // compareCandidates fits the candidates. Those that have no fit are left out, unless it is
 // all of them.
 func (p *Problem) compareCandidates(ctx context.Context) ([]*trial, error) {
-	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
+	terms := p.terms()
 	folds := p.comparisonFolds()
 	var trials []*trial
 	var failure error
@@ -159,13 +163,7 @@ func (p *Problem) compareCandidates(ctx context.Context) ([]*trial, error) {
 
 // comparisonFolds are the folds that candidates are compared by, nil if rows are too few.
 func (p *Problem) comparisonFolds() []compare.Split {
-	positive := 0
-	for _, y := range p.Labels {
-		if y > 0 {
-			positive++
-		}
-	}
-	if min(positive, p.Len()-positive) < fewestOfClass {
+	if p.secondMost() < fewestOfClass {
 		return nil
 	}
 	folds, err := compare.StratifiedFolds(p.Labels, comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
@@ -173,7 +171,7 @@ func (p *Problem) comparisonFolds() []compare.Split {
 		return nil
 	}
 	splits := compare.Splits(folds)
-	if p.Len() > manyRows {
+	if p.views() > manyRows {
 		splits = splits[:fewerFolds]
 	}
 	return splits
@@ -225,7 +223,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	}
 	weights := weigh(trials)
 	l := &Learned{problem: p}
-	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
+	terms := p.terms()
 	for k, t := range trials {
 		part := p.learned(t.fit, terms)
 		l.candidates = append(l.candidates, t.tried(weights[k], part.search))

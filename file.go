@@ -383,7 +383,7 @@ func parseHeader(text string) (*header, error) {
 	if target := h.Recipe.Target.Outcomes(); !slices.Equal(h.Utility.Outcomes(), target) {
 		return nil, fmt.Errorf("its utility has the outcomes %q, its target %q", h.Utility.Outcomes(), target)
 	}
-	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit" || h.Summary.Inducing != nil || h.Summary.mixes()) {
+	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit" || h.Summary.Inducing != nil) {
 		return nil, fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Several))
 	}
 	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.NumFeatures() != h.Provenance.Features {

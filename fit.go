@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 )
 
@@ -26,17 +24,18 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Induces(p.Len()) {
 		return p.induce(ctx)
 	}
-	if several(p.Recipe) {
-		return p.learnSeveral(ctx)
-	}
 	if p.opt.Kernel == AutoKernel {
 		return p.learnAuto(ctx)
 	}
-	terms := p.opt.Likelihood.terms(p.Labels, p.Weights)
+	terms := p.terms()
 	if !p.opt.Fixed {
-		return p.optimise(ctx, terms)
+		fit, err := p.search(ctx, p.Kernel, terms, p.searchOptions())
+		if err != nil {
+			return nil, err
+		}
+		return p.learned(fit, terms), nil
 	}
-	process, err := gp.New(p.Kernel, p.X)
+	process, err := p.process()
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
@@ -47,15 +46,6 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	}
 	l.doubts = doubtsOf(l.ep.Status)
 	return l, nil
-}
-
-// optimise searches for the hyperparameters.
-func (p *Problem) optimise(ctx context.Context, terms []factor.Factor) (*Learned, error) {
-	fit, err := gp.Optimise(ctx, p.Kernel, p.X, terms, p.searchOptions())
-	if err != nil {
-		return nil, err
-	}
-	return p.learned(fit, terms), nil
 }
 
 // Model applies a method. The result does not depend on which methods were applied

@@ -6,16 +6,18 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/orthant"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
 // leaveOneOut predicts and decides every training row without it.
 func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 	if several(p.Recipe) {
-		return m.leaveOutSeveral(p)
+		return m.leaveOneOutSeveral(p)
 	}
 	if m.mixture != nil {
 		return m.leaveOneOutMixed(p)
@@ -110,14 +112,36 @@ func (t *tally) result() *LeaveOneOut {
 	return t.loo
 }
 
-// leaveOutSeveral is leaveOneOut for more than two outcomes: all sites of a row are taken
-// out together. Its views are then those of f_y − f_j + u, with which u ~ N(0, 1) and the
-// noise of j the differences of the outcome's function to each of the others are seen.
-func (m *Model) leaveOutSeveral(p *Problem) *LeaveOneOut {
-	n, number := p.Len(), len(p.Recipe.Target.Several)
-	out := m.full.LeaveOut(m.opinions[0].q, m.sites)
-	all, ok := make([][]float64, n), make([]bool, n)
-	tasks.For(n, func(i int) {
+// leaveOneOutSeveral is leaveOneOut for more than two outcomes, of a mixture, too.
+func (m *Model) leaveOneOutSeveral(p *Problem) *LeaveOneOut {
+	parts, weights := []*Model{m}, []float64{1}
+	if m.mixture != nil {
+		parts, weights = m.mixture.parts, m.mixture.weights
+	}
+	all := newTuples(p.Len(), len(p.Recipe.Target.Several))
+	for k, part := range parts {
+		for i, one := range leftOutSeveral(part.full.LeaveOut(part.opinions[0].q, part.sites), p) {
+			if one == nil {
+				return nil
+			}
+			floats.AddScaled(all[i], weights[k], one)
+		}
+	}
+	t := p.newTally(m.method)
+	for i, probabilities := range all {
+		t.addProbabilities(i, probabilities, math.Log(probabilities[p.Labels[i]]))
+	}
+	return t.result()
+}
+
+// leftOutSeveral are the probabilities of the outcomes of every training row without it,
+// nil where there is no posterior without it: all sites of a row are taken out together. Its
+// views are then those of f_y − f_j + u, with which u ~ N(0, 1) and the noise of j the
+// differences of the outcome's function to each of the others are seen.
+func leftOutSeveral(out *gp.LeaveOut, p *Problem) [][]float64 {
+	number := len(p.Recipe.Target.Several)
+	all := make([][]float64, p.Len())
+	tasks.For(len(all), func(i int) {
 		mean, cov, proper := out.Case(i)
 		if !proper {
 			return
@@ -133,25 +157,20 @@ func (m *Model) leaveOutSeveral(p *Problem) *LeaveOneOut {
 			}
 			joint.SetSym(rivalOf(y, a), rivalOf(y, a), 1+cov.At(a, a))
 		}
-		all[i] = make([]float64, number)
-		orthant.NewLargest(number).Probabilities(all[i], values, joint)
-		ok[i] = finite.All(all[i]...)
+		one := make([]float64, number)
+		orthant.NewLargest(number).Probabilities(one, values, joint)
+		if finite.All(one...) {
+			all[i] = one
+		}
 	})
-	if slices.Contains(ok, false) {
-		return nil
-	}
-	t := p.newTally(m.method)
-	for i, probabilities := range all {
-		t.addProbabilities(i, probabilities, math.Log(probabilities[p.Labels[i]]))
-	}
-	return t.result()
+	return all
 }
 
 // leaveOneOutMixed predicts and decides every training row by the mixture of what its
 // parts predict without it. The weights stay.
 func (m *Model) leaveOneOutMixed(p *Problem) *LeaveOneOut {
 	outcome := p.opt.Likelihood.outcome()
-	pairs := newPairs(p.Len())
+	pairs := newTuples(p.Len(), 2)
 	tally := p.newTally(leftOutBy(m.method, p.Len()))
 	for k, part := range m.mixture.parts {
 		w := m.mixture.weights[k]

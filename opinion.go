@@ -3,6 +3,7 @@ package lossep
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
@@ -45,7 +46,7 @@ func (o *opinion) unshifted(m *Model, x *mat.Dense) []Prediction {
 		return o.predictSeveral(m, x)
 	}
 	n, _ := x.Dims()
-	out, p := make([]Prediction, n), newPairs(n)
+	out, p := make([]Prediction, n), newTuples(n, 2)
 	outcome := m.likelihood.outcome()
 	if o.predictor != nil {
 		mean, variance := make([]float64, n), make([]float64, n)
@@ -91,13 +92,13 @@ func probabilities(o decision.Outcome, mean, variance float64) (p0, p1 float64) 
 	return o.Probability(mean, variance)
 }
 
-// newPairs are n pairs of numbers.
-func newPairs(n int) [][]float64 {
-	numbers, pairs := make([]float64, 2*n), make([][]float64, n)
-	for i := range pairs {
-		pairs[i] = numbers[2*i : 2*i+2 : 2*i+2]
+// newTuples are n times so many numbers.
+func newTuples(n, size int) [][]float64 {
+	numbers, tuples := make([]float64, size*n), make([][]float64, n)
+	for i := range tuples {
+		tuples[i] = numbers[size*i : size*(i+1) : size*(i+1)]
 	}
-	return pairs
+	return tuples
 }
 
 // probabilities are those of predict alone.
@@ -112,10 +113,10 @@ func (o *opinion) probabilities(m *Model, x *mat.Dense) [][]float64 {
 // unshiftedProbabilities are those of unshifted alone.
 func (o *opinion) unshiftedProbabilities(m *Model, x *mat.Dense) [][]float64 {
 	if o.parts != nil {
-		return mixPairs(o.parts, x)
+		return mixProbabilities(o.parts, x)
 	}
 	n, _ := x.Dims()
-	out := newPairs(n)
+	out := newTuples(n, 2)
 	if _, ok := o.posterior.(infer.Gaussian); ok {
 		for i, p := range o.unshifted(m, x) {
 			out[i] = p.Probabilities
@@ -132,11 +133,10 @@ func (o *opinion) unshiftedProbabilities(m *Model, x *mat.Dense) [][]float64 {
 func (o *opinion) predictSeveral(m *Model, x *mat.Dense) []Prediction {
 	n, _ := x.Dims()
 	number := len(m.recipe.Target.Several)
-	out, numbers := make([]Prediction, n), make([]float64, n*number)
+	out, all := make([]Prediction, n), newTuples(n, number)
 	ask := func(i int, mean []float64, cov *mat.SymDense) {
-		p := numbers[i*number : (i+1)*number : (i+1)*number]
-		outcomeProbabilities(p, mean, cov)
-		out[i] = Prediction{Probabilities: p}
+		outcomeProbabilities(all[i], mean, cov)
+		out[i] = Prediction{Probabilities: all[i]}
 	}
 	if o.outcomes != nil {
 		o.outcomes.Moments(x, ask)
@@ -153,7 +153,7 @@ func (o *opinion) predictSeveral(m *Model, x *mat.Dense) []Prediction {
 // the weighted sum of those of its parts.
 func mix(parts []mixedPart, x *mat.Dense) []Prediction {
 	n, _ := x.Dims()
-	out, pairs, sofar := make([]Prediction, n), newPairs(n), 0.0
+	out, all, sofar := make([]Prediction, n), newTuples(n, parts[0].model.number()), 0.0
 	for _, part := range parts {
 		share := part.weight / (sofar + part.weight)
 		for i, p := range part.opinion.unshifted(part.model, x) {
@@ -162,25 +162,26 @@ func mix(parts []mixedPart, x *mat.Dense) []Prediction {
 			step := p.Mean - o.Mean
 			o.Mean += share * step
 			o.Variance += share * (p.Variance - o.Variance + (1-share)*step*step)
-			pairs[i][0] += part.weight * p.Probabilities[0]
-			pairs[i][1] += part.weight * p.Probabilities[1]
+			floats.AddScaled(all[i], part.weight, p.Probabilities)
 		}
 		sofar += part.weight
 	}
 	for i := range out {
-		out[i].Probabilities = pairs[i]
+		out[i].Probabilities = all[i]
 	}
 	return out
 }
 
-// mixPairs is the probabilities of mix alone.
-func mixPairs(parts []mixedPart, x *mat.Dense) [][]float64 {
+// number is how many outcomes there are.
+func (m *Model) number() int { return len(m.recipe.Target.Outcomes()) }
+
+// mixProbabilities is the probabilities of mix alone.
+func mixProbabilities(parts []mixedPart, x *mat.Dense) [][]float64 {
 	n, _ := x.Dims()
-	out := newPairs(n)
+	out := newTuples(n, parts[0].model.number())
 	for _, part := range parts {
 		for i, p := range part.opinion.unshiftedProbabilities(part.model, x) {
-			out[i][0] += part.weight * p[0]
-			out[i][1] += part.weight * p[1]
+			floats.AddScaled(out[i], part.weight, p)
 		}
 	}
 	return out

@@ -232,14 +232,13 @@ func (m Method) checkSeveral(number int) error {
 // forSeveral are the options in force for more than two outcomes, given the method that was
 // asked for, which may be none.
 func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int) (Options, error) {
-	number := len(r.Target.Several)
+	number, views := len(r.Target.Several), rows*viewsOf(r)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
-	if o.Kernel == AutoKernel {
-		o.Kernel = oneLengthScale // kernels are compared for two outcomes only
+	if o.Kernel == AutoKernel && views > FullRows {
+		o.Kernel = oneLengthScale // to compare kernels would take an hour
 	}
-	views := rows * viewsOf(r)
 	if err := o.Method.checkSeveral(number); err != nil {
 		return o, err
 	}

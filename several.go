@@ -3,11 +3,16 @@ package lossep
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/kernel"
 )
 
 // What is different where there are more than two outcomes: a case has C−1 views of the
@@ -19,29 +24,76 @@ import (
 // MethodsForSeveral are the methods that more than two outcomes can be fitted by.
 func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
 
-// learnSeveral is Learn for more than two outcomes.
-func (p *Problem) learnSeveral(ctx context.Context) (*Learned, error) {
-	cases := outcomes(p.Recipe, p.Labels)
-	l := &Learned{problem: p}
-	if !p.opt.Fixed {
-		fit, err := gp.OptimiseOutcomes(ctx, p.Kernel, p.X, cases, p.searchOptions())
-		if err != nil {
-			return nil, err
-		}
-		l.process, l.ep = fit.Process, &fit.EP.Result
-		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
-	} else {
-		var err error
-		if l.process, err = gp.NewOutcomes(p.Kernel, p.X, cases); err != nil {
-			return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
-		}
-		p.tell("expectation propagation", 0, 0)
-		if l.ep, err = EP.row(p.Len()).Fit(ctx, l.process.Model(), p.options()); err != nil {
-			return nil, err
+// views is how many views of the process the training rows have.
+func (p *Problem) views() int { return p.Len() * viewsOf(p.Recipe) }
+
+// terms are those of the training rows, case by case.
+func (p *Problem) terms() []factor.Factor {
+	if several(p.Recipe) {
+		return outcomes(p.Recipe, p.Labels).Terms()
+	}
+	return p.opt.Likelihood.terms(p.Labels, p.Weights)
+}
+
+// process is that of the kernel at the training rows, as their outcomes see it.
+func (p *Problem) process() (*gp.Process, error) {
+	if several(p.Recipe) {
+		return gp.NewOutcomes(p.Kernel, p.X, outcomes(p.Recipe, p.Labels))
+	}
+	return gp.New(p.Kernel, p.X)
+}
+
+// search finds the hyperparameters of a kernel.
+func (p *Problem) search(ctx context.Context, k kernel.Kernel, terms []factor.Factor, o gp.Options) (*gp.Fit, error) {
+	if several(p.Recipe) {
+		return gp.OptimiseOutcomes(ctx, k, p.X, outcomes(p.Recipe, p.Labels), o)
+	}
+	return gp.Optimise(ctx, k, p.X, terms, o)
+}
+
+// logWithout is the log probability of the outcome of every training row by a fit with the
+// row taken out; −Inf where there is none.
+func (p *Problem) logWithout(f *gp.Fit) []float64 {
+	if !several(p.Recipe) {
+		return f.EP.LogPredictive
+	}
+	logs := make([]float64, p.Len())
+	for i, all := range leftOutSeveral(f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), p) {
+		logs[i] = math.Inf(-1)
+		if all != nil {
+			logs[i] = math.Log(all[p.Labels[i]])
 		}
 	}
-	l.model, l.doubts = l.process.Model(), doubtsOf(l.ep.Status)
-	return l, nil
+	return logs
+}
+
+// leaveOutOutcomes is leaveOut for more than two outcomes.
+func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int, shares []float64) float64 {
+	logs := make([]float64, len(rows))
+	tasks.For(len(rows), func(k int) {
+		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
+		all := make([]float64, len(mean))
+		outcomeProbabilities(all, mean, cov)
+		logs[k] = math.Log(all[p.Labels[rows[k]]])
+	})
+	sum := 0.0
+	for k, i := range rows {
+		sum += float64(p.Len()) * shares[i] * logs[k]
+	}
+	return sum
+}
+
+// secondMost is how many rows the second most frequent outcome has: the rarer of two.
+func (p *Problem) secondMost() int {
+	of := make(map[int]int)
+	for _, y := range p.Labels {
+		of[y]++
+	}
+	counts := slices.Sorted(maps.Values(of))
+	if len(counts) < 2 {
+		return 0
+	}
+	return counts[len(counts)-2]
 }
 
 // contest is the model with the utility of several outcomes, on views of the points that

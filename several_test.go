@@ -220,3 +220,62 @@ func TestSeveralWithoutCosts(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// With the default kernel several outcomes are those of a mixture, too: it predicts, decides
+// and reads back the same, leaves rows out, and what was tried is on record.
+func TestSeveralOutcomesMixKernels(t *testing.T) {
+	table := triage(t, 60, 3, 4)
+	rows := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
+	for _, method := range []lossep.Method{lossep.EP, lossep.LossEP} {
+		m, err := lossep.Fit(context.Background(), table, lossep.Options{Utility: matrix(t, triageCosts), Method: method, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := m.Summary()
+		if len(s.Candidates) < 3 || len(m.Components()) < 2 || s.LeaveOneOut == nil || !s.Status.Converged {
+			t.Fatalf("%s: candidates %+v, leave-one-out %+v, %+v", method, s.Candidates, s.LeaveOneOut, s.Status)
+		}
+		if out := s.LeaveOneOut.LogPredictive / 60; !(out < 0 && out > -math.Log(3)) {
+			t.Errorf("%s: leave-one-out %v a row", method, out)
+		}
+		predicted, err := m.Predict(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		read, err := lossep.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := read.Predict(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(predicted, again); d != "" {
+			t.Errorf("%s: read back it predicts otherwise:\n%s", method, d)
+		}
+		decisions, err := m.Decide(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range decisions {
+			if math.Abs(floats.Sum(d.Probabilities)-1) > 1e-9 || !cmp.Equal(d.Probabilities, predicted[i].Probabilities) {
+				t.Errorf("%s: decided by %v, predicted %v", method, d.Probabilities, predicted[i].Probabilities)
+			}
+		}
+	}
+}
+
+// Where no two outcomes have ten rows kernels are not compared: the first stands alone.
+func TestSeveralOutcomesCompareWhenTheyCan(t *testing.T) {
+	m, err := lossep.Fit(context.Background(), triage(t, 24, 4, 2), lossep.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Summary().Candidates; len(c) != 1 || c[0].Weight != 1 {
+		t.Errorf("24 rows of four outcomes: %+v", c)
+	}
+}

@@ -15,9 +15,10 @@ import (
 
 // full is the evidence of the full process at the rows of x.
 type full struct {
-	x       *mat.Dense
-	terms   []factor.Factor
-	scratch gradientScratch
+	x        *mat.Dense
+	terms    []factor.Factor
+	scratch  gradientScratch
+	matrices outcomesMatrices
 	// outcomes are several, and nil where terms are on the values at the rows.
 	outcomes *Outcomes
 	// chosen are the rows among those of another, in order; nil if these are all.
@@ -27,7 +28,7 @@ type full struct {
 // process is that of a kernel.
 func (e *full) process(k kernel.Kernel) (*Process, error) {
 	if e.outcomes != nil {
-		return NewOutcomes(k, e.x, e.outcomes)
+		return newOutcomes(k, e.x, e.outcomes, &e.matrices)
 	}
 	return New(k, e.x)
 }

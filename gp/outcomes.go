@@ -70,11 +70,14 @@ func (o *Outcomes) products() [][][]float64 {
 	return all
 }
 
-// covariance is that of the views, given that of one function at the inputs.
-func (o *Outcomes) covariance(gram *mat.SymDense) *mat.SymDense {
+// covariance is that of the views, given that of one function at the inputs. It is written
+// into all if that is not nil.
+func (o *Outcomes) covariance(gram, all *mat.SymDense) *mat.SymDense {
 	views, n, products := o.Views(), len(o.Of), o.products()
-	g, all := gram.RawSymmetric(), mat.NewSymDense(n*views, nil)
-	a := all.RawSymmetric()
+	if all == nil {
+		all = mat.NewSymDense(n*views, nil)
+	}
+	g, a := gram.RawSymmetric(), all.RawSymmetric()
 	for i, y := range o.Of {
 		for p := range views {
 			row := a.Data[(i*views+p)*a.Stride : (i*views+p)*a.Stride+n*views]
@@ -138,9 +141,19 @@ func NewOutcomes(k kernel.Kernel, x *mat.Dense, o *Outcomes) (*Process, error) {
 	if rows, _ := x.Dims(); rows != len(o.Of) {
 		panic(fmt.Sprintf("gp: %d outcomes of %d inputs", len(o.Of), rows))
 	}
-	var gram mat.SymDense
-	k.Gram(&gram, x)
-	root, err := gauss.NewRoot(o.covariance(&gram))
+	return newOutcomes(k, x, o, new(outcomesMatrices))
+}
+
+// outcomesMatrices let a search allocate the covariances of its processes once.
+type outcomesMatrices struct{ gram, views *mat.SymDense }
+
+func newOutcomes(k kernel.Kernel, x *mat.Dense, o *Outcomes, m *outcomesMatrices) (*Process, error) {
+	if m.gram == nil {
+		m.gram = mat.NewSymDense(len(o.Of), nil)
+	}
+	k.Gram(m.gram, x)
+	m.views = o.covariance(m.gram, m.views)
+	root, err := gauss.NewRoot(m.views)
 	if err != nil {
 		return nil, fmt.Errorf("gp: kernel %v: %w", k, err)
 	}

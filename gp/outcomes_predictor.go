@@ -39,7 +39,7 @@ func (p *Process) OutcomesPredictor(sites []gauss.Scalar) (*OutcomesPredictor, b
 	o := p.outcomes
 	var gram mat.SymDense
 	p.kernel.Gram(&gram, p.x)
-	v, raised, beta, ok := p.inverted(o.covariance(&gram).RawSymmetric(), sites)
+	v, raised, beta, ok := p.inverted(o.covariance(&gram, nil).RawSymmetric(), sites)
 	if !ok {
 		return nil, false
 	}

@@ -11,8 +11,9 @@ import (
 
 const (
 	// parallelFlops is the work below which an operation stays on one core: another
-	// one takes some sixty microseconds to wake.
-	parallelFlops = 5_000_000
+	// one takes some sixty microseconds to wake. On two cores half of this work is done
+	// in seven eighths of the time, by nearly twice as much of the processor.
+	parallelFlops = 20_000_000
 
 	// sharedFlops is the work below which a step of a larger operation, whose
 	// helpers are awake, is not shared out.
