@@ -120,7 +120,12 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 		}
 	}
 	if index < a.opt.References {
-		if f.Reference, err = a.reference(ctx, p, l, x); err != nil {
+		if l.Inducing() > 0 {
+			f.Reference, err = a.referenceOfSome(ctx, f, o, train, l, x)
+		} else {
+			f.Reference, err = a.reference(ctx, p, l, x)
+		}
+		if err != nil {
 			return nil, f.locate(err)
 		}
 	}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
@@ -32,6 +34,18 @@ type Reference struct {
 	StdErrs       []float64 `json:"std_errs"`
 	// Doubt says why the draws should not be trusted; empty if they can be.
 	Doubt string `json:"doubt,omitempty"`
+	// Sample is nil where the exact posterior of all training rows was asked about all
+	// cases.
+	Sample *ReferenceSample `json:"sample,omitempty"`
+}
+
+// ReferenceSample is what stands for a fold of too many rows for the exact posterior: some
+// of its training rows, of which every method and the exact posterior learn with the
+// kernel of all rows, and some of its cases.
+type ReferenceSample struct {
+	Rows    int                    `json:"rows"`
+	Cases   []int                  `json:"cases"` // places among the fold's test rows
+	Answers map[string][][]float64 `json:"answers"`
 }
 
 // How a reference is drawn.
@@ -51,16 +65,15 @@ const (
 	// Four chains of 500 draws give probabilities of 900 rows of German credit to about
 	// 0.003.
 	nutsWarmup, nutsDraws = 200, 500
+	// Where inducing points are needed, so many training rows and cases stand for all. The
+	// points are as many as in the fold, and at most half of the rows.
+	sampleRows, sampleCases = 500, 2000
 )
 
 // reference draws from the exact posterior. It is nil for likelihoods that it is not
-// made for, and for inducing points: where those are needed there are too many rows to
-// draw from the posterior of all of them.
+// made for.
 func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Learned, x *mat.Dense) (*Reference, error) {
 	if name := a.opt.Fit.Likelihood.Name; name != "" && name != "probit" {
-		return nil, nil
-	}
-	if l.Inducing() > 0 {
 		return nil, nil
 	}
 	// The exact posterior of a mixture is that of its parts.
@@ -86,6 +99,48 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 	}
 	p.Shift(mixed.Probabilities)
 	return mixed, nil
+}
+
+// referenceOfSome compares with the exact posterior on a sample, where inducing points are
+// needed: there are too many rows to draw from the posterior of all of them.
+func (a *Audit) referenceOfSome(ctx context.Context, f *Fold, o lossep.Options, train *data.Table, l *lossep.Learned, x *mat.Dense) (*Reference, error) {
+	rng := rand.New(rand.NewPCG(o.Seed, uint64(f.Index)+6<<32))
+	some := func(n, most int) []int {
+		rows := rng.Perm(n)[:min(n, most)]
+		slices.Sort(rows)
+		return rows
+	}
+	rows := some(train.Len(), sampleRows)
+	s := &ReferenceSample{Rows: len(rows), Cases: some(len(f.Rows), sampleCases), Answers: make(map[string][][]float64)}
+	o.Kernel, o.Fixed, o.Inducing = l.Components()[0].Kernel.String(), true, max(1, min(l.Inducing(), len(rows)/2))
+	p, err := lossep.Prepare(train.Subset(rows), o)
+	if err != nil {
+		return nil, err
+	}
+	learned, err := p.Learn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, d := x.Dims()
+	cases := mat.NewDense(len(s.Cases), d, nil)
+	for k, i := range s.Cases {
+		cases.SetRow(k, x.RawRowView(i))
+	}
+	r, err := a.reference(ctx, p, learned, cases)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	r.Sample = s
+	for _, method := range a.opt.Methods {
+		m, err := learned.Model(ctx, method)
+		if err == nil {
+			s.Answers[string(method)], err = probabilities(m, cases)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s on %d rows: %w", method, len(rows), err)
+		}
+	}
+	return r, nil
 }
 
 // referenceOf draws from the exact posterior with one kernel, for cases like the training

@@ -24,6 +24,8 @@ type Regret struct {
 	// Off is the mean absolute error of the probabilities.
 	Off   float64 `json:"probability_error"`
 	Doubt string  `json:"doubt,omitempty"`
+	// Rows is how many training rows stood for all; 0 if none had to.
+	Rows int `json:"rows,omitempty"`
 }
 
 // regrets compares every method with the exact posterior. Probit regression is another
@@ -57,11 +59,19 @@ func (a *Audit) addRegret(r *Regret, f *Fold) {
 	if r.Doubt == "" {
 		r.Doubt = ref.Doubt
 	}
-	for k, i := range f.Rows {
+	answers := f.Answers[r.Method]
+	if ref.Sample != nil {
+		r.Rows, answers = ref.Sample.Rows, ref.Sample.Answers[r.Method]
+	}
+	for k := range answers {
+		i := f.Rows[k]
+		if ref.Sample != nil {
+			i = f.Rows[ref.Sample.Cases[k]]
+		}
 		c, p, e := a.costs[i], decision.Pair(ref.Probabilities[k]), ref.StdErrs[k]
-		taken, best := cheapest(c, f.Answers[r.Method][k]), cheapest(c, p)
+		taken, best := cheapest(c, answers[k]), cheapest(c, p)
 		r.Cases++
-		r.Off += math.Abs(f.Answers[r.Method][k][1] - p[1])
+		r.Off += math.Abs(answers[k][1] - p[1])
 		if cheapest(c, decision.Pair(clamp(p[1]-2*e))) != cheapest(c, decision.Pair(clamp(p[1]+2*e))) {
 			r.Open++
 		}

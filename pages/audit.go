@@ -406,6 +406,9 @@ func (r *Audit) regretSection(p *report.Page) {
 		how = "the No-U-Turn sampler, as independent draws are out of reach here"
 	}
 	p.Text(fmt.Sprintf("What the decisions of a method are expected to cost more than those of the exact posterior, on %d cases, by %s. The number after ± bounds the Monte Carlo error. The exact posterior's own decision is open in %d of the cases: two standard errors of its draws reach past the boundary.", g.Cases, how, g.Open))
+	if g.Rows > 0 {
+		p.Text(fmt.Sprintf("All training rows are too many for that: the methods and the exact posterior learned from %s of them here, with the kernel that all rows gave.", report.Count(g.Rows)))
+	}
 	if g.Doubt != "" {
 		p.Text("The chains give reason for doubt: " + g.Doubt + ".")
 	}
