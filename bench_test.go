@@ -126,3 +126,37 @@ func BenchmarkFit(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPredictInducing predicts rows seen from 200 inducing points: three numbers and
+// three columns of categories, as the flights of docs/inducing.md have.
+func BenchmarkPredictInducing(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("distance,hour,day,weekday,origin,destination,late\n")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		hour := 24 * rng.Float64()
+		late := rng.Float64() < 0.1+0.01*hour
+		fmt.Fprintf(&text, "%d,%.2f,%d,d%d,o%d,t%d,%t\n", 100+rng.IntN(2500), hour, 1+rng.IntN(365), rng.IntN(7), rng.IntN(229), rng.IntN(228), late)
+	}
+	t, err := data.Read(context.Background(), strings.NewReader(text.String()), "flights.csv", data.Format{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := lossep.Fit(context.Background(), t, lossep.Options{
+		Method: lossep.EP, Inducing: 200, Fixed: true, Kernel: "matern32(ard) + constant", Data: data.Options{Target: "late", Positive: "true"}, Seed: 1,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, _, err := m.Recipe().Apply(t)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		if _, err := m.Predict(x); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(20_000*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
