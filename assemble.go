@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
@@ -55,7 +56,12 @@ func (m *Model) expectationPropagation() ([]opinion, error) {
 	}
 	terms := m.terms()
 	corrected := Corrected.row(len(m.labels)).Refine(terms, &infer.Result{Q: q, Sites: infer.Sites{Terms: m.ep}})
-	return []opinion{own, {method: Corrected, q: q, posterior: corrected.Posterior}}, nil
+	full, sites := m.full, m.ep
+	joint := sync.OnceValue(func() *gp.Joint {
+		j, _ := full.Joint(sites)
+		return j
+	})
+	return []opinion{own, {method: Corrected, q: q, posterior: corrected.Posterior, joint: joint}}, nil
 }
 
 // second is the opinions of EP and of its corrections, in this order.

@@ -29,9 +29,16 @@ const (
 	Laplace Method = "laplace"
 )
 
-// correctedRows is the number of training rows up to which Corrected is the default,
-// and up to which it takes account of pairs of rows.
-const correctedRows = 300
+const (
+	// correctedRows is the number of training rows up to which Corrected is the default.
+	correctedRows = 300
+	// pairedRows is that up to which it takes account of pairs of rows, which takes 100·N²
+	// multiplications for each decision. Where there are more it gains little: of 120 rows of
+	// sonar, 200 of ionosphere and of Pima and 250 of German credit the correction moves
+	// probabilities by 0.0051, 0.0056, 0.0002 and 0.0011 on average, and pairs by 0.0003,
+	// 0.0008, 0.00004 and 0.00004 more.
+	pairedRows = 60
+)
 
 // DefaultMethod is what Options without a method stand for: Corrected up to 300
 // training rows, and EP beyond.
@@ -41,8 +48,8 @@ const correctedRows = 300
 // on 200 rows of the ionosphere data and from 0.0010 to 0.0006 on 120 rows of sonar,
 // where the standard error of the draws is 0.0004 and 0.0007. On 200 rows of Pima and
 // 250 of German credit EP itself is as close as the draws can tell, 0.0003. So the
-// correction never hurts, and matters less the more rows there are; but a decision
-// takes it milliseconds, growing with the rows, where EP takes microseconds.
+// correction never hurts, and matters less the more rows there are; and a decision
+// takes it about ten times as long.
 func DefaultMethod(rows int) Method {
 	if rows <= correctedRows {
 		return Corrected
@@ -76,10 +83,9 @@ func names(methods []Method) string {
 }
 
 // row is the method's row of the table, for a number of training rows: Corrected takes
-// account of pairs up to 300 and not beyond, because pairs take 123·N² multiplications
-// for each decision.
+// account of pairs up to pairedRows and not beyond.
 func (m Method) row(rows int) infer.Method {
-	if m == Corrected && rows <= correctedRows {
+	if m == Corrected && rows <= pairedRows {
 		m = "paired"
 	}
 	d, _ := infer.MethodNamed(string(m))

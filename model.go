@@ -91,6 +91,9 @@ type opinion struct {
 	// predictor gives the moments of a posterior that is nothing but q, where that can
 	// be had in less time; otherwise it is nil.
 	predictor *gp.Predictor
+	// joint, if set, is the same for a corrected posterior, made when it is first asked for;
+	// what it gives may be nil.
+	joint func() *gp.Joint
 	// parts make up a mixture, which has none of the above but the method.
 	parts []mixedPart
 	// outcomes does the same for more than two outcomes.

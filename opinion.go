@@ -57,6 +57,13 @@ func (o *opinion) unshifted(m *Model, x *mat.Dense) []Prediction {
 		}
 		return out
 	}
+	if o.joint != nil && o.joint() != nil {
+		o.correct(outcome, x, func(i int, mean, variance float64, pair []float64) {
+			copy(p[i], pair)
+			out[i] = Prediction{mean, variance, p[i]}
+		})
+		return out
+	}
 	// Rows are asked about one by one, because what the products of larger matrices round
 	// to depends on their shape.
 	tasks.For(n, func(i int) {
@@ -71,6 +78,20 @@ func (o *opinion) unshifted(m *Model, x *mat.Dense) []Prediction {
 		out[i] = Prediction{mean[0], variance[0], p[i]}
 	})
 	return out
+}
+
+// correct calls use with the moments and the probabilities of the outcomes at every row by
+// the corrected marginals, from several goroutines at once.
+func (o *opinion) correct(outcome decision.Outcome, x *mat.Dense, use func(i int, mean, variance float64, pair []float64)) {
+	corrected := o.posterior.(*infer.Corrected)
+	o.joint().Moments(x, func(first int, mean, variance []float64, cov *mat.Dense) {
+		var pair [2]float64
+		corrected.Marginals(mean, variance, cov, func(k int, m infer.Marginal) {
+			outcome.Expected(m, pair[:])
+			mean, variance := m.Moments()
+			use(first+k, mean, variance, pair[:])
+		})
+	})
 }
 
 // shiftPredictions makes probabilities those of the population that decisions are for.
@@ -117,7 +138,7 @@ func (o *opinion) unshiftedProbabilities(m *Model, x *mat.Dense) [][]float64 {
 	}
 	n, _ := x.Dims()
 	out := newTuples(n, 2)
-	if _, ok := o.posterior.(infer.Gaussian); ok {
+	if _, ok := o.posterior.(infer.Gaussian); ok || o.joint != nil && o.joint() != nil {
 		for i, p := range o.unshifted(m, x) {
 			out[i] = p.Probabilities
 		}

@@ -42,6 +42,14 @@ func (o Outcome) Pair(p Predictive, view *gauss.Views, pair []float64) {
 	o.Both(p, view, [][]float64{pair}, make([]float64, 1))
 }
 
+// Expected does the same where the expectation of a factor is at hand.
+func (o Outcome) Expected(m interface{ Expect(t factor.Factor) float64 }, pair []float64) {
+	p := min(1, max(0, m.Expect(o[1]))) // rounding
+	if pair[0], pair[1] = 1-p, p; p > nearlyCertain {
+		pair[0] = min(1, max(0, m.Expect(o[0])))
+	}
+}
+
 // Pair is the probabilities of two outcomes where all that is known is that of the second.
 func Pair(p1 float64) []float64 { return []float64{1 - p1, p1} }
 

@@ -57,12 +57,16 @@ func (p *Process) Predictor(sites []gauss.Scalar) (*Predictor, bool) {
 	if !ok {
 		return nil, false
 	}
+	return p.newPredictor(v, raised, beta), true
+}
+
+func (p *Process) newPredictor(v blas64.Triangular, raised *mat.Dense, beta []float64) *Predictor {
 	out := &Predictor{kernel: p.kernel, basis: p.basis, weights: beta, taken: lanes.NewTriangle(v)}
 	if raised != nil {
 		out.added = lanes.NewPanels(raised.RawMatrix())
 	}
 	out.pool.New = func() any { return new(predictorScratch) }
-	return out, true
+	return out
 }
 
 // inverted are V, P and β of a prior with covariance k, to which the jitter is added. It

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
@@ -58,6 +59,8 @@ type Corrected struct {
 	// Covariances of the s_i and their squares, with zeros on the diagonal; of the
 	// paired correction.
 	cross, squares *mat.Dense
+	tables         []func() ratios // nil if every term is evaluated
+	scratch        sync.Pool       // of *correction
 	declined       atomic.Int64
 }
 
@@ -72,9 +75,10 @@ func (c *Corrected) Declined() int { return int(c.declined.Load()) }
 // limit, a unit is a small part of it and so is the error, below one in a hundred.
 const (
 	correctionReach = 8.0 // standard deviations on either side
-	spacingSD       = 0.4
+	spacingSD       = 0.5
 	spacingUnit     = 1.2
 	maxNodes        = 1025
+	nodeStep        = 16
 )
 
 // nodes is the number of nodes for a standard deviation of f.
@@ -82,8 +86,7 @@ func nodes(sd float64) int {
 	// As a number until it is known to be small: one of more than 1e19 is no int.
 	n := 2 * correctionReach * max(1/spacingSD, sd/spacingUnit)
 	// In steps, so that the scratch keeps its shape from view to view.
-	const step = 16
-	return min(maxNodes, step*int(math.Ceil(min(n, maxNodes)/step))+1)
+	return min(maxNodes, nodeStep*int(math.Ceil(min(n, maxNodes)/nodeStep))+1)
 }
 
 // NewCorrected corrects the marginals of a result of expectation propagation on the
@@ -106,6 +109,9 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 		}
 		c.squares.MulElem(c.cross, c.cross)
 	}
+	if order == Factorised && n >= tabulatedFrom {
+		c.tables = c.tablesOf()
+	}
 	return c
 }
 
@@ -113,28 +119,28 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 type correction struct {
 	refine int       // how many times finer than usual the rule is
 	x, p   []float64 // nodes, in standard deviations from the mean, and probabilities
+	minus  []float64 // what terms with a negative correlation add, from the last node on
+	pairs  []float64 // the second-order terms at the nodes
 	// Derivatives of log R_i, and c_i h_i, of the paired correction: one row for each
 	// term, one column for each node. Their products with the covariances.
 	g, h, ch   *mat.Dense
 	ug, uh, sh *mat.Dense
-	pairs      []float64 // the second-order terms at the nodes
 }
 
-// reset makes room for n nodes, and places them.
-func (s *correction) reset(c *Corrected, n int) {
+// reset makes room for n nodes, and places them. It reports whether it had to.
+func (s *correction) reset(n int) bool {
 	if len(s.x) == n {
-		return
+		return false
 	}
-	s.x, s.p, s.pairs = make([]float64, n), make([]float64, n), make([]float64, n)
+	s.x, s.p, s.pairs, s.minus = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for k := range s.x {
-		s.x[k] = correctionReach * (2*float64(k)/float64(n-1) - 1)
+		s.x[k] = node(k, n)
 	}
-	if c.order == Paired {
-		for _, m := range []**mat.Dense{&s.g, &s.h, &s.ch, &s.ug, &s.uh, &s.sh} {
-			*m = mat.NewDense(len(c.sites), n, nil)
-		}
-	}
+	return true
 }
+
+// node is where node k of n lies, in standard deviations.
+func node(k, n int) float64 { return correctionReach * (2*float64(k)/float64(n-1) - 1) }
 
 // logRatio is log E_i(f) when s_i given f is N(mu, v): the log of the term's mean
 // under the conditional without the site, relative to the site's, up to what does not
@@ -158,7 +164,31 @@ func (c *Corrected) logRatio(i int, mu, v float64) (l, g, h float64) {
 // covariances of f with the s_i.
 func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
 	sd := math.Sqrt(w)
-	s.reset(c, (nodes(sd)-1)*s.refine+1)
+	if !c.tabulated(s, sd, cov) {
+		c.evaluated(s, sd, cov)
+	}
+	if c.order == Paired {
+		if small(s.p, s.pairs) {
+			floats.Add(s.p, s.pairs)
+		} else {
+			c.declined.Add(1)
+		}
+	}
+	top := floats.Max(s.p)
+	for k := range s.p {
+		s.p[k] = math.Exp(s.p[k] - top)
+	}
+	floats.Scale(1/floats.Sum(s.p), s.p)
+}
+
+// evaluated writes the logarithms of the factorised marginal and the second-order terms by
+// evaluating every term at every node.
+func (c *Corrected) evaluated(s *correction, sd float64, cov []float64) {
+	if s.reset((nodes(sd)-1)*s.refine+1) && c.order == Paired {
+		for _, m := range []**mat.Dense{&s.g, &s.h, &s.ch, &s.ug, &s.uh, &s.sh} {
+			*m = mat.NewDense(len(c.sites), len(s.x), nil)
+		}
+	}
 	for k, x := range s.x {
 		s.p[k] = -0.5 * x * x
 	}
@@ -177,18 +207,8 @@ func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
 		}
 	}
 	if c.order == Paired {
-		c.expand(s, w, cov)
-		if small(s.p, s.pairs) {
-			floats.Add(s.p, s.pairs)
-		} else {
-			c.declined.Add(1)
-		}
+		c.expand(s, sd*sd, cov)
 	}
-	top := floats.Max(s.p)
-	for k := range s.p {
-		s.p[k] = math.Exp(s.p[k] - top)
-	}
-	floats.Scale(1/floats.Sum(s.p), s.p)
 }
 
 // small reports whether a correction of a log density is one: whether over all nodes
@@ -240,17 +260,78 @@ func (c *Corrected) expand(s *correction, w float64, cov []float64) {
 	}
 }
 
-// each calls use with the mean, standard deviation and corrected marginal of every
-// view. Of a view that is too far out for q to have finite moments the mean is NaN.
-// Views are shared out in blocks; use is called from several goroutines, once for each
-// view.
-func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd float64, s *correction)) {
+// Marginal is a corrected marginal: a density on nodes.
+type Marginal struct {
+	mean, sd float64
+	*correction
+}
+
+// Moments are its mean and variance; NaN of a view that is too far out for q to have any.
+func (m Marginal) Moments() (mean, variance float64) {
+	if math.IsNaN(m.mean) {
+		return m.mean, m.mean
+	}
+	first, second := floats.Dot(m.p, m.x), 0.0
+	for k, x := range m.x {
+		second += m.p[k] * (x - first) * (x - first)
+	}
+	return m.mean + m.sd*first, m.sd * m.sd * second
+}
+
+// Expect is the expectation of a factor.
+func (m Marginal) Expect(t factor.Factor) float64 {
+	if math.IsNaN(m.mean) {
+		return m.mean
+	}
+	step, jumps := t.(factor.Step)
+	width := m.sd * (m.x[len(m.x)-1] - m.x[0]) / float64(max(1, len(m.x)-1))
+	sum := 0.0
+	for k, x := range m.x {
+		if jumps {
+			sum += m.p[k] * share(step, m.mean+m.sd*x, width)
+			continue
+		}
+		l, _, _ := t.Log(m.mean + m.sd*x)
+		sum += m.p[k] * math.Exp(l)
+	}
+	return sum
+}
+
+// Marginals calls use with the corrected marginal of every value whose mean and variance
+// under q are given, and whose covariances with those at the terms are the rows of cov. A
+// marginal is good until the next; it does not depend on the others.
+func (c *Corrected) Marginals(mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) {
+	s, _ := c.scratch.Get().(*correction)
+	if s == nil {
+		s = &correction{refine: 1}
+	}
+	defer c.scratch.Put(s)
+	c.marginals(s, mean, variance, cov, use)
+}
+
+func (c *Corrected) marginals(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) {
+	known := &correction{x: []float64{0}, p: []float64{1}}
+	for j, w := range variance {
+		switch {
+		case !finite.All(w, mean[j]):
+			use(j, Marginal{math.NaN(), 0, known})
+		case w == 0:
+			use(j, Marginal{mean[j], 0, known})
+		default:
+			c.marginal(s, w, cov.RawRowView(j))
+			use(j, Marginal{mean[j], math.Sqrt(w), s})
+		}
+	}
+}
+
+// each calls use with the corrected marginal of every view. Views are shared out in blocks;
+// use is called from several goroutines, once for each view.
+func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m Marginal)) {
 	const block = 64
 	n := views.Len()
 	tasks.Each((n+block-1)/block, func() func(int) {
 		var ws gauss.Workspace
-		s := correction{refine: refine}
-		known := correction{x: []float64{0}, p: []float64{1}}
+		s := &correction{refine: refine}
 		return func(b int) {
 			part := views.Slice(b*block, min((b+1)*block, n))
 			mean, variance := make([]float64, part.Len()), make([]float64, part.Len())
@@ -259,63 +340,26 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m, sd f
 			c.q.Whiten(white, part, &ws)
 			cov := mat.NewDense(part.Len(), len(c.sites), nil)
 			level3.Gemm(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
-			for j, w := range variance {
-				if !finite.All(w, mean[j]) {
-					use(b*block+j, math.NaN(), 0, &known)
-					continue
-				}
-				if w == 0 {
-					use(b*block+j, mean[j], 0, &known)
-					continue
-				}
-				c.marginal(&s, w, cov.RawRowView(j))
-				use(b*block+j, mean[j], math.Sqrt(w), &s)
-			}
+			c.marginals(s, mean, variance, cov, func(j int, m Marginal) { use(b*block+j, m) })
 		}
 	})
 }
 
 // Moments implements Posterior.
 func (c *Corrected) Moments(views *gauss.Views, mean, variance []float64) {
-	c.each(views, 1, func(j int, m, sd float64, s *correction) {
-		if math.IsNaN(m) {
-			mean[j], variance[j] = m, m
-			return
-		}
-		first := floats.Dot(s.p, s.x)
-		second := 0.0
-		for k, x := range s.x {
-			second += s.p[k] * (x - first) * (x - first)
-		}
-		mean[j], variance[j] = m+sd*first, sd*sd*second
-	})
+	c.each(views, 1, func(j int, m Marginal) { mean[j], variance[j] = m.Moments() })
 }
 
 // Expect implements Posterior. Of a factor.Step, which no rule on nodes can follow,
 // the cell with the jump is divided, and the cells are made smaller: the error is of
 // the order of the square of their width, and stays below a thousandth.
 func (c *Corrected) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
-	step, jumps := t.(factor.Step)
 	refine := 1
-	if jumps {
+	if _, jumps := t.(factor.Step); jumps {
 		refine = 8
 	}
-	c.each(views, refine, func(j int, m, sd float64, s *correction) {
-		if math.IsNaN(m) {
-			value[j], stderr[j] = m, 0
-			return
-		}
-		sum := 0.0
-		for k, x := range s.x {
-			if jumps {
-				sum += s.p[k] * share(step, m+sd*x, sd*(s.x[len(s.x)-1]-s.x[0])/float64(max(1, len(s.x)-1)))
-				continue
-			}
-			l, _, _ := t.Log(m + sd*x)
-			sum += s.p[k] * math.Exp(l)
-		}
-		value[j], stderr[j] = sum, 0
-	})
+	clear(stderr)
+	c.each(views, refine, func(j int, m Marginal) { value[j] = m.Expect(t) })
 }
 
 // share is the mean of a step over the cell of the given width around f.
