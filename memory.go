@@ -7,6 +7,9 @@ package lossep
 const (
 	loadMatrices = 8 // while a model is read
 	keptMatrices = 4 // and afterwards
+	// tableBytes is what the tables of corrections take for each training row: some twenty
+	// correlations, fifty nodes, and two numbers of nodes.
+	tableBytes = 16 << 10
 )
 
 // loadBytes is what it takes to read a model.
@@ -27,7 +30,11 @@ func (m *Model) Bytes() float64 {
 		return sum
 	}
 	rows, features := m.x.Dims()
-	return keptMatrices*matrixBytes(rows*viewsOf(m.recipe)) + 8*float64(rows)*float64(features)
+	kept := keptMatrices*matrixBytes(rows*viewsOf(m.recipe)) + 8*float64(rows)*float64(features)
+	if m.method == Corrected && rows > pairedRows {
+		kept += 2*matrixBytes(rows) + tableBytes*float64(rows)
+	}
+	return kept
 }
 
 // CalibrationBytes is about what Calibrate takes, in bytes of memory.

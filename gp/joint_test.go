@@ -101,4 +101,3 @@ func TestJointPredictor(t *testing.T) {
 		}
 	}
 }
-

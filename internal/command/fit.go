@@ -92,7 +92,7 @@ func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
 	for _, m := range lossep.Methods() {
 		names = append(names, string(m))
 	}
-	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond (corrected is the paired correction up to 300 rows, the factorised one beyond)")
+	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond (corrected is the paired correction up to 60 rows, the factorised one beyond)")
 	flags.StringVar(&o.Likelihood.Name, "likelihood", "probit", "probit, logit, or robust (probit with --label-noise)")
 	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
 	flags.StringVar(&o.Kernel, "kernel", "", fmt.Sprintf("covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold (default %q, and %q beyond %d rows)", lossep.DefaultKernel, lossep.ManyRowsKernel, lossep.FullRows))
