@@ -60,8 +60,8 @@ func classes(mean []float64, cov *mat.SymDense) []float64 {
 	return p
 }
 
-// Two outcomes by the path of several are the binary model: evidence, predictions and
-// leave-one-out, to what sites that have settled to 1e-11 leave.
+// Two outcomes by the path of several are the binary model: evidence, predictions,
+// decisions and leave-one-out, to what sites that have settled to 1e-11 leave.
 func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 	const tolerance = 1e-9
 	rng := rand.New(rand.NewPCG(16, 1))
@@ -109,7 +109,17 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 			scale := tolerance * (1 + k.Variance(z.RawRowView(i)))
 			near(t, "mean", (m[1]-m[0])/math.Sqrt2, mean[i], scale)
 			near(t, "variance", 0.5*(cov.At(0, 0)+cov.At(1, 1))-cov.At(0, 1), variance[i], scale)
-			near(t, "probability", classes(m, cov)[1], normal.CDF(mean[i]/math.Sqrt(1+variance[i])), tolerance)
+			got, deviate := classes(m, cov), mean[i]/math.Sqrt(1+variance[i])
+			near(t, "probability", got[1], normal.CDF(deviate), tolerance)
+			stakes := decision.Stakes{Costs: true, Table: decision.Table{{0, 4 * rng.Float64()}, {rng.Float64(), 0}, {0.3, 0.5}}}
+			ours := stakes.Choose(make([]float64, 3), got)
+			its := stakes.Choose(make([]float64, 3), []float64{normal.CDF(-deviate), normal.CDF(deviate)})
+			for a, cost := range ours.Expected {
+				near(t, "expected cost", cost, its.Expected[a], 5*tolerance)
+			}
+			if ours.Action != its.Action && its.Margin > 10*tolerance {
+				t.Errorf("%v: action %d, want %d with a margin of %v", k, ours.Action, its.Action, its.Margin)
+			}
 		})
 		out := p.LeaveOut(r.Q, r.Sites.Terms)
 		for i := range n {

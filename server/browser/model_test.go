@@ -114,7 +114,7 @@ func checkDecisions(b *tab, spec *decision.Spec, now, own []lossep.DecidedRow) (
 		}
 		for _, err := range []error{
 			r.says("action", spec.Actions()[d.Action]), r.says("own_action", spec.Actions()[own[i].Action]),
-			r.holds("probability", d.Probability()), r.holds("expected", d.Expected...), r.holds("margin", d.Margin),
+			r.holds("probability", shownChances(d)...), r.holds("expected", d.Expected...), r.holds("margin", d.Margin),
 		} {
 			if err != nil {
 				b.Errorf("row %d: %v", i+1, err)
@@ -131,6 +131,15 @@ func checkDecisions(b *tab, spec *decision.Spec, now, own []lossep.DecidedRow) (
 		b.Errorf("the page counts %s flips, want %d", got, flips)
 	}
 	return flips
+}
+
+// shownChances are the probabilities that the table has: of the positive outcome of two, or
+// of all.
+func shownChances(d lossep.DecidedRow) []float64 {
+	if len(d.Probabilities) == 2 {
+		return d.Probabilities[1:]
+	}
+	return d.Probabilities
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,6 +24,7 @@ type site struct {
 	url    string
 	cancer *lossep.Model // of the embedded example, with rows to try
 	loans  *lossep.Model // three actions, a cost that depends on the row, categories
+	wards  *lossep.Model // three outcomes and four actions
 
 	mu    sync.Mutex
 	asked map[string][]byte // the last body sent to each path
@@ -85,7 +87,7 @@ const loanCosts = `{"outcomes": ["good", "bad"], "costs": {
 
 // models are fitted once, with kernels that are given: what they predict is beside the
 // point as long as it is not all the same.
-var models = sync.OnceValues(func() (m [2]*lossep.Model, err error) {
+var models = sync.OnceValues(func() (m [3]*lossep.Model, err error) {
 	t := example.Training()
 	some := make([]int, 120)
 	for i := range some {
@@ -111,10 +113,36 @@ var models = sync.OnceValues(func() (m [2]*lossep.Model, err error) {
 		Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs,
 		Kernel: "rbf(variance=4, lengthscale=2)", Fixed: true,
 	})
+	if err != nil {
+		return m, err
+	}
+	if t, err = data.Read(context.Background(), strings.NewReader(wardCases(60, 0)), "wards.csv", data.Format{Header: data.HeaderYes}); err != nil {
+		return m, err
+	}
+	if costs, err = decision.ParseCostMatrix("costs.csv", []byte(wardCosts)); err != nil {
+		return m, err
+	}
+	m[2], err = lossep.Fit(background, t, lossep.Options{
+		Data: data.Options{Target: "where"}, Utility: costs, Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
+	})
 	return m, err
 })
 
-// newSite starts a server with the two models, for a test that may run beside others:
+const wardCosts = "action,home,icu,ward\ndischarge,0,9,3\nadmit,1,4,0\nintensive,4,0,2\ncall,1.2,1.2,1.2\n"
+
+// wardCases are cases on a circle, turned by an angle, of which a third each has one of
+// three outcomes.
+func wardCases(n int, turn float64) string {
+	var b strings.Builder
+	b.WriteString("a,b,where\n")
+	for i := range n {
+		angle := 2 * math.Pi * float64(i) / float64(n)
+		fmt.Fprintf(&b, "%.3f,%.3f,%s\n", math.Cos(angle+turn), math.Sin(angle+turn), []string{"home", "ward", "icu"}[3*i/n])
+	}
+	return b.String()
+}
+
+// newSite starts a server with the three models, for a test that may run beside others:
 // much of what a browser does is waiting.
 func newSite(t *testing.T, tokens ...string) *site {
 	t.Helper()
@@ -126,7 +154,7 @@ func newSite(t *testing.T, tokens ...string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{cancer: m[0], loans: m[1], asked: make(map[string][]byte)}
+	s := &site{cancer: m[0], loans: m[1], wards: m[2], asked: make(map[string][]byte)}
 	held := example.HeldOut()
 	var rows []map[string]any
 	for i := range 10 {
@@ -137,7 +165,7 @@ func newSite(t *testing.T, tokens ...string) *site {
 		rows = append(rows, row)
 	}
 	sv, err := server.New(server.Config{
-		Models: []server.Source{source(t, "cancer", s.cancer, rows), source(t, "loans", s.loans, nil)}, Tokens: tokens,
+		Models: []server.Source{source(t, "cancer", s.cancer, rows), source(t, "loans", s.loans, nil), source(t, "wards", s.wards, nil)}, Tokens: tokens,
 	})
 	if err != nil {
 		t.Fatal(err)

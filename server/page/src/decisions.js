@@ -19,8 +19,12 @@ const orders = {
   row: () => 0,
   flipped: (a, b) => flipped(b) - flipped(a),
   margin: (a, b) => (a.decision?.margin ?? Infinity) - (b.decision?.margin ?? Infinity),
-  probability: (a, b) => (b.decision?.probability ?? -1) - (a.decision?.probability ?? -1),
+  probability: (a, b) => highest(b) - highest(a),
 };
+
+// probabilitiesOf is that of the positive outcome of two, or of each of more.
+export const probabilitiesOf = (decision) => decision.probabilities ?? [decision.probability ?? 0];
+const highest = ({decision}) => (decision ? Math.max(...probabilitiesOf(decision)) : -1);
 
 // remarksOn says in what a case is unlike those of the training.
 function remarksOn({unseen, far}) {
@@ -38,10 +42,10 @@ export class DecisionTable {
     Object.assign(this, {table, pager, filter: "all", sort: "row"});
   }
 
-  // show puts decisions on the screen. about is {actions, costs, positive, extras,
-  // opinions}: the names of the actions, whether their values are costs, the name of
-  // the positive outcome, columns of the input to show too, and whether there are
-  // second opinions.
+  // show puts decisions on the screen. about is {actions, costs, outcomes, extras,
+  // opinions}: the names of the actions, whether their values are costs, the outcomes
+  // whose chances are shown, the positive one of two or all, columns of the input to show
+  // too, and whether there are second opinions.
   show(decisions, about) {
     Object.assign(this, {decisions, about});
     this.#remarks = decisions.some(({decision}) => decision && remarksOn(decision));
@@ -60,9 +64,9 @@ export class DecisionTable {
     this.#page = Math.min(this.#page, pages - 1);
     const first = this.#page * pageSize;
     const seen = chosen.slice(first, first + pageSize);
-    const {actions, costs, positive, extras, opinions} = this.about;
+    const {actions, costs, outcomes, extras, opinions} = this.about;
     const heads = [
-      ["Row", "number"], ...extras.map((name) => [name, ""]), ["Action", ""], ["Otherwise than the model?", ""], [`Chance of ${positive}`, "number"],
+      ["Row", "number"], ...extras.map((name) => [name, ""]), ["Action", ""], ["Otherwise than the model?", ""], ...outcomes.map((outcome) => [`Chance of ${outcome}`, "number"]),
       ...actions.map((action) => [`${costs ? "Expected cost" : "Expected worth"}: ${action}`, "number"]), ["Margin", "number"], ...(opinions ? [["Second opinion", ""]] : []), ...(this.#remarks ? [["Remarks", ""]] : []),
     ];
     replaceTable(this.table,
@@ -86,7 +90,7 @@ export class DecisionTable {
     return h("tr", {class: flips ? "flipped" : "", dataset: {row: index + 1, flipped: flips}}, head, more,
       wordCell("action", actionBadge(decision.action_index, actions), decision.action),
       wordCell("own_action", flips ? h("strong", {class: "differs"}, `⇄ was ${own.action}`) : "", own?.action),
-      cell("probability", percent(decision.probability), decision.probability),
+      probabilitiesOf(decision).map((p, o) => cell("probability", percent(p), p, {dataset: {outcome: o}})),
       expectedOf(decision).map((value, a) => cell("expected", fixed(value), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
       cell("margin", fixed(decision.margin), decision.margin),
       opinions ? wordCell("dissent", dissent ? h("strong", {class: "differs"}, dissent) : decision.disagreement ? "differs" : "agrees") : "",

@@ -1,6 +1,6 @@
 import {get, post} from "./api.js";
 import {curveCharts, curveHeight, knobTop} from "./curve.js";
-import {DecisionTable, expectedOf, flipped, summary} from "./decisions.js";
+import {DecisionTable, expectedOf, flipped, probabilitiesOf, summary} from "./decisions.js";
 import {caption, cell, h, onWidth, setText} from "./dom.js";
 import {EntryTable, reach, typing} from "./entries.js";
 import {count, list, number, plural, rounded} from "./format.js";
@@ -8,9 +8,10 @@ import {Handles, lineShape} from "./handles.js";
 import {decodeText, encodeText} from "./link.js";
 import {light, theme} from "./looks.js";
 import {methodLabel} from "./methods.js";
-import {Panel, replaceTable} from "./panel.js";
+import {actionBadge, Panel, replaceTable} from "./panel.js";
 import {cellOf, readRows, writeCSV} from "./rows.js";
 import {saveCSV, saveSVG} from "./save.js";
+import {simplexChart} from "./simplex.js";
 import {entriesOf, multipleOf, sameEntries, specText, withMultiple} from "./spec.js";
 
 const longestLink = 6000; // characters of rows that still go into a link
@@ -196,14 +197,15 @@ export class Model extends Panel {
   }
 
   get #outcomes() {
-    return [this.model.target.negative, this.model.target.positive];
+    const {target} = this.model;
+    return target.outcomes ?? [target.negative, target.positive];
   }
 
   // #entries is the cost table now.
   #entries() {
     const own = entriesOf(this.model.utility, this.model.actions, this.#outcomes);
     const {costs} = this.state;
-    const fits = costs?.length === own.length && costs.every((row) => Array.isArray(row) && row.length === 2 && row.every((entry) => ["number", "string"].includes(typeof entry)));
+    const fits = costs?.length === own.length && costs.every((row) => Array.isArray(row) && row.length === this.#outcomes.length && row.every((entry) => ["number", "string"].includes(typeof entry)));
     return fits ? costs : own;
   }
 
@@ -213,7 +215,7 @@ export class Model extends Panel {
 
   #controls(all) {
     const {model, state} = this;
-    setText(this.part("about"), `${methodLabel(model.method)}, fitted to ${plural(model.rows, "row")}${model.summary?.inducing ? ` seen from ${plural(model.summary.inducing.points, "inducing point")}` : ""} with ${plural(model.features, "feature")}. It predicts ${model.target.name}: ${this.#outcomes.join(" or ")}.`);
+    setText(this.part("about"), `${methodLabel(model.method)}, fitted to ${plural(model.rows, "row")}${model.summary?.inducing ? ` seen from ${plural(model.summary.inducing.points, "inducing point")}` : ""} with ${plural(model.features, "feature")}. It predicts ${model.target.name}: ${list(this.#outcomes, "or")}.`);
     const costs = Boolean(model.utility.costs);
     if (this.tableOf !== model) {
       this.tableOf = model;
@@ -400,8 +402,9 @@ export class Model extends Panel {
     });
     const {target} = model;
     const extras = [target.name, ...parsed.extras.filter((name) => name !== target.name)].filter((name) => parsed.extras.includes(name)).slice(0, 2);
-    this.about = {actions: now?.actions ?? model.actions, costs: now?.costs ?? Boolean(model.utility.costs), positive: target.positive, extras, opinions: opinion};
+    this.about = {actions: now?.actions ?? model.actions, costs: now?.costs ?? Boolean(model.utility.costs), outcomes: target.outcomes ?? [target.positive], extras, opinions: opinion};
     this.table.show(this.decisions, this.about);
+    this.#drawSimplex();
     const {headline, rest, flips} = summary(this.decisions, this.about);
     const verdict = this.part("verdict");
     verdict.dataset.state = flips ? "differ" : "agree";
@@ -496,6 +499,7 @@ export class Model extends Panel {
   }
 
   redraw() {
+    this.#drawSimplex();
     if (!this.width || !this.curve) return this.pictures.replaceChildren();
     const {charts, scale} = curveCharts(this.curve, {...this.curve, theme: theme(), width: this.width, still: false});
     this.pictures.replaceChildren(...charts);
@@ -510,6 +514,22 @@ export class Model extends Panel {
     if (this.decisions && this.about) this.table.show(this.decisions, this.about);
   }
 
+  // #simplex is the triangle of three outcomes, undefined where there is nothing to draw.
+  #simplex(theme, width) {
+    if (this.#outcomes.length !== 3 || !this.decisions) return undefined;
+    const table = this.#entries();
+    const cases = this.decisions.filter(({decision}) => decision).map((entry) => ({row: entry.index + 1, probabilities: entry.decision.probabilities, action: entry.decision.action_index, flipped: flipped(entry)}));
+    return simplexChart({outcomes: this.#outcomes, actions: this.about.actions, costs: this.about.costs, table: table.flat().every((entry) => typeof entry === "number") ? table : undefined, cases, theme, width});
+  }
+
+  #drawSimplex() {
+    const chart = this.width && this.model && this.#simplex(theme(), this.width);
+    this.part("simplex").hidden = !chart;
+    if (!chart) return;
+    this.part("simplex-chart").replaceChildren(chart);
+    this.part("simplex-key").replaceChildren(...this.about.actions.flatMap((action, a) => [actionBadge(a, this.about.actions), " "]));
+  }
+
   #saveSVG() {
     if (!this.curve) return;
     const {charts} = curveCharts(this.curve, {...this.curve, theme: light, width: 800, still: true});
@@ -518,12 +538,12 @@ export class Model extends Panel {
 
   #saveTable() {
     if (!this.decisions) return;
-    const {actions, costs, extras} = this.about;
-    const header = ["row", ...extras, "action", "own_action", "flipped", "probability", ...actions.map((action) => `${costs ? "cost" : "utility"}_${action}`), "margin", "dissent", "unseen", "far", "error"];
+    const {actions, costs, extras, outcomes} = this.about;
+    const header = ["row", ...extras, "action", "own_action", "flipped", ...(outcomes.length > 1 ? outcomes.map((outcome) => `probability_${outcome}`) : ["probability"]), ...actions.map((action) => `${costs ? "cost" : "utility"}_${action}`), "margin", "dissent", "unseen", "far", "error"];
     saveCSV(`${this.model.name}-decisions`, writeCSV(header, this.decisions.map((entry) => {
       const {index, row, decision: d, own, errors} = entry;
       return [
-        index + 1, ...extras.map((name) => cellOf(row, name)), d?.action, own?.action, d && flipped(entry), d?.probability, ...actions.map((_, a) => d && expectedOf(d)[a]), d?.margin,
+        index + 1, ...extras.map((name) => cellOf(row, name)), d?.action, own?.action, d && flipped(entry), ...outcomes.map((_, o) => d && probabilitiesOf(d)[o]), ...actions.map((_, a) => d && expectedOf(d)[a]), d?.margin,
         d?.dissent && Object.entries(d.dissent).map((pair) => pair.join(": ")).join("; "), d?.unseen?.join("; "), d?.far?.join("; "), errors?.map(({column, message}) => [column, message].filter(Boolean).join(": ")).join("; "),
       ];
     })));
