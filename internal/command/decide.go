@@ -14,7 +14,7 @@ import (
 	"github.com/lossep/lossep/example"
 )
 
-func newDecide() *cobra.Command {
+func newDecide(place *Place) *cobra.Command {
 	var probability string
 	var useExample, second bool
 	c := &cobra.Command{
@@ -77,17 +77,12 @@ outcome already, made by any program.`,
 			caseFlags: cases, model: m, columns: spec.Columns(), files: append(args, utility.files()...),
 			names: decisionNames(spec, *cases.format, second),
 		}
+		if place != nil {
+			d := Decide{Model: args[0], Utility: spec, Keep: cases.keep, Second: second, Memory: maxMemory(c)}
+			return d.at(c, place, r, s, args)
+		}
 		said, err := r.run(c, func() (*tableInput, error) { return newCases(c, args) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
-			for d, err := range m.Decisions(ctx, rd, spec, second) {
-				if err != nil {
-					return err
-				}
-				s.add(d)
-				if err := write(d.Row, decisionValues(spec, d.Decision, *cases.format, second)...); err != nil {
-					return err
-				}
-			}
-			return nil
+			return s.decide(ctx, rd, *cases.format, write)
 		})
 		if err != nil {
 			return err
@@ -190,6 +185,20 @@ type tally struct {
 
 func newTally(m *lossep.Model, s *decision.Spec, given bool) *tally {
 	return &tally{model: m, spec: s, given: given, byAction: make([]int, len(s.Actions())), trained: m.Trained()}
+}
+
+// decide decides all rows, and writes and counts them.
+func (t *tally) decide(ctx context.Context, rd *data.Reader, f format, write func(*data.Row, ...any) error) error {
+	for d, err := range t.model.Decisions(ctx, rd, t.spec, t.consulted) {
+		if err != nil {
+			return err
+		}
+		t.add(d)
+		if err := write(d.Row, decisionValues(t.spec, d.Decision, f, t.consulted)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *tally) add(d lossep.DecidedRow) {

@@ -48,7 +48,7 @@ func TestFaultsAreErrors(t *testing.T) {
 		"paper":   {[]string{"paper", "--out", repeated, "--datasets", "2", "--points", "20", "--only", "table1"}, all},
 		"serve":   {[]string{"serve", model, "--addr", "127.0.0.1:0"}, all[:1]},
 	}
-	for _, c := range newRoot().Commands() {
+	for _, c := range newRoot(nil).Commands() {
 		verb, tried := verbs[c.Name()]
 		if !tried {
 			// Two compute nothing; what a worker is asked is tried in its package.

@@ -16,7 +16,7 @@ import (
 	"github.com/lossep/lossep/example"
 )
 
-func newFit() *cobra.Command {
+func newFit(place *Place) *cobra.Command {
 	var o lossep.Options
 	var method, output string
 	var useExample bool
@@ -59,6 +59,10 @@ outcomes. What is going to be fitted is shown on standard error first.`,
 		if unfinished != nil {
 			o.Checkpoints = unfinished
 		}
+		elsewhere := &fitting{place: place}
+		if err := elsewhere.begin(c, rows, &o, output, args); err != nil {
+			return err
+		}
 		p, err := prepare(c, rows, utility, o, args)
 		if err != nil {
 			return blame(err, "")
@@ -76,6 +80,7 @@ outcomes. What is going to be fitted is shown on standard error first.`,
 				return err
 			}
 			unfinished.remove()
+			elsewhere.finish()
 		}
 		seconds := time.Since(start).Seconds()
 		return format.emit(c.OutOrStdout(), newFitReport(m, output, seconds), func(w io.Writer) error {

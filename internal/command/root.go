@@ -19,7 +19,7 @@ import (
 	"github.com/lossep/lossep/reactor"
 )
 
-func newRoot() *cobra.Command {
+func newRoot(place *Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lossep",
 		Short: "Bayesian decisions when mistakes do not cost the same",
@@ -43,7 +43,11 @@ costs, takes the best action for each case, and says how sure it is.`,
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	c.CompletionOptions.DisableDefaultCmd = true
 	addMaxMemory(c.PersistentFlags())
-	c.AddCommand(newFit(), newPredict(), newDecide(), newValue(), newShow(), newAudit(), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	if place != nil {
+		place.attach(c)
+		return c
+	}
+	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newShow(), newAudit(), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
 	return c
 }
 
@@ -55,6 +59,9 @@ type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
+
+// Usagef is a mistake in what the user gave: exit code 2.
+func Usagef(format string, args ...any) error { return usagef(format, args...) }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 

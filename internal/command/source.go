@@ -30,6 +30,14 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
 	}
 	in := &tableInput{name: path}
+	if place := placeOf(c); place != nil && strings.Contains(path, "://") {
+		table, closer, err := place.Open(c.Context(), path, maxMemory(c)/4)
+		if err != nil {
+			return nil, blame(err, path)
+		}
+		in.table, in.files = table, []io.Closer{closer}
+		return in, nil
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		files, err := parquetFiles(path)
 		if err != nil {

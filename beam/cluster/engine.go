@@ -1,0 +1,274 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/command"
+	"github.com/lossep/lossep/pass"
+)
+
+// Options of passes.
+type Options struct {
+	Folder string // that driver and workers share, for this fit alone
+	Runner string // of Beam
+	// Passed, if set, is told of every pass that was made and how long it took.
+	Passed func(name string, took time.Duration)
+}
+
+// Driver makes the passes of a fit on a cluster: a command.Passes.
+type Driver struct {
+	opt      Options
+	store    store
+	training *lossep.Training
+	shards   []Rows
+	memory   int64
+
+	count int // passes so far
+}
+
+// NewDriver makes the passes of a fit by a folder, where those that were finished before for
+// the same rows are found again.
+func NewDriver(ctx context.Context, f command.Fit, o Options) (*Driver, error) {
+	d := &Driver{opt: o, store: store{o.Folder}, training: f.Training, memory: f.Memory / 4}
+	rows := 0
+	for _, g := range f.Table.Groups() {
+		rows += g.Rows
+	}
+	if rows != f.Training.Rows {
+		return nil, &data.Error{File: f.Table.Name(), Msg: fmt.Sprintf("there are %d rows, and %d to be fitted to", rows, f.Training.Rows), Fix: "take out rows that count nothing, and leave files alone while they are fitted to"}
+	}
+	d.shards = cut(f.Table, every(f.Training.ShardRows, rows))
+	text, err := json.Marshal(f.Training)
+	if err != nil {
+		return nil, err
+	}
+	if before, err := d.store.read(ctx, "training.json"); err == nil && string(before) != string(text) {
+		d.clear(ctx) // of another fit
+	}
+	return d, d.store.write(ctx, text, "training.json")
+}
+
+// Finished implements command.Passes.
+func (d *Driver) Finished() { d.clear(context.Background()) }
+
+// clear removes all that was written.
+func (d *Driver) clear(ctx context.Context) {
+	d.store.remove(ctx, "*", "*")
+	d.store.remove(ctx, "*")
+	d.store.removeFolder()
+}
+
+// Drive implements gp.Driver.
+func (d *Driver) Drive(p *gp.Inducing, before gp.Engine) (gp.Engine, error) {
+	e := &engine{driver: d, process: p}
+	if before != nil {
+		b := before.(*engine)
+		e.sites, e.own, e.next = b.sites, b.own, b.next
+	}
+	return e, nil
+}
+
+// engine makes passes for one process.
+type engine struct {
+	driver  *Driver
+	process *gp.Inducing
+	sites   string // the pass that wrote the current ones; empty for empty sites
+	own     bool   // no other engine has need of them
+	next    string // the last pass, if its sites were not kept yet
+}
+
+// Dim implements pass.Engine.
+func (e *engine) Dim() int { return e.process.Dim() }
+
+// Keep implements pass.Engine.
+func (e *engine) Keep() {
+	e.drop()
+	e.sites, e.own, e.next = e.next, true, ""
+}
+
+// Clear implements pass.Engine.
+func (e *engine) Clear() {
+	e.drop()
+	e.sites, e.own = "", false
+}
+
+// drop removes the current sites if nobody has need of them.
+func (e *engine) drop() {
+	if e.own && e.sites != "" {
+		e.driver.store.remove(context.Background(), e.sites, "*.sites")
+	}
+}
+
+// Fork implements gp.Engine.
+func (e *engine) Fork() gp.Engine {
+	e.own = false
+	return &engine{driver: e.driver, process: e.process, sites: e.sites}
+}
+
+// Gather implements pass.Engine.
+func (e *engine) Gather(ctx context.Context) (*gauss.Natural, error) {
+	got, _, err := e.run(ctx, &job{Operation: gather})
+	if err != nil {
+		return nil, err
+	}
+	return got.Change, nil
+}
+
+// Pass implements pass.Engine. The sites of a pass that was not kept are removed; those
+// from before it are still there.
+func (e *engine) Pass(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, error) {
+	if e.next != "" {
+		e.driver.store.remove(ctx, e.next, "*.sites")
+	}
+	got, name, err := e.run(ctx, &job{Operation: over, Options: o, q: q})
+	if err != nil {
+		return nil, err
+	}
+	e.next = name
+	return got.Sums, nil
+}
+
+// Look implements pass.Engine.
+func (e *engine) Look(ctx context.Context, q *gauss.Natural, o pass.Options, see func(i int, mean, variance float64)) (*pass.Sums, error) {
+	got, name, err := e.run(ctx, &job{Operation: look, Options: o, q: q, See: see != nil})
+	if err != nil || see == nil {
+		return got.sums(), err
+	}
+	d := e.driver
+	first := 0
+	for _, r := range d.shards {
+		f, err := d.store.readTensors(ctx, name, shardName(r.Number, "seen"))
+		if err != nil {
+			return nil, &pass.EngineError{Err: err}
+		}
+		mean, variance, err := readPairs(f, r.To-r.From, marginalNames)
+		if err != nil {
+			return nil, &pass.EngineError{Err: err}
+		}
+		for i := range mean {
+			see(first+i, mean[i], variance[i])
+		}
+		first += len(mean)
+	}
+	return got.sums(), nil
+}
+
+// Slopes implements gp.Engine.
+func (e *engine) Slopes(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, []float64, error) {
+	got, _, err := e.run(ctx, &job{Operation: slopes, Options: o, q: q})
+	if err != nil {
+		return nil, nil, err
+	}
+	return got.Sums, got.gradient, nil
+}
+
+// Sites implements gp.Engine.
+func (e *engine) Sites(ctx context.Context) ([]gauss.Scalar, error) {
+	var all []gauss.Scalar
+	for _, r := range e.driver.shards {
+		sites, err := readSites(ctx, e.driver.store, r.To-r.From, e.sites, r.Number)
+		if err != nil {
+			return nil, &pass.EngineError{Err: err}
+		}
+		all = append(all, sites...)
+	}
+	return all, nil
+}
+
+// Put implements gp.Engine.
+func (e *engine) Put(ctx context.Context, sites []gauss.Scalar) error {
+	d := e.driver
+	d.count++
+	name := fmt.Sprintf("%06d-put", d.count)
+	for _, r := range d.shards {
+		n := r.To - r.From
+		if err := writeSites(ctx, d.store, sites[:n], name, r.Number); err != nil {
+			return &pass.EngineError{Err: err}
+		}
+		sites = sites[n:]
+	}
+	e.drop()
+	e.sites, e.own = name, true
+	return nil
+}
+
+func (r *found) sums() *pass.Sums {
+	if r == nil {
+		return nil
+	}
+	return r.Sums
+}
+
+// run does a job to all shards, unless that was done before, and adds up what they come to.
+func (e *engine) run(ctx context.Context, j *job) (*found, string, error) {
+	d := e.driver
+	d.count++
+	name := fmt.Sprintf("%06d-%s", d.count, j.Operation)
+	j.Kernel, j.Sites, j.z = e.process.Kernel().String(), e.sites, e.process.Points()
+	content, key, err := j.encode()
+	if err != nil {
+		return nil, name, err
+	}
+	if f, err := d.store.readTensors(ctx, name, "total"); err == nil {
+		if got, err := readFound(f, key); err == nil && got != nil {
+			return got, name, nil
+		}
+	}
+	start := time.Now()
+	got, err := d.compute(ctx, name, key, content)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, name, ctx.Err()
+		}
+		return nil, name, &pass.EngineError{Err: err}
+	}
+	if d.opt.Passed != nil {
+		d.opt.Passed(name, time.Since(start))
+	}
+	return got, name, nil
+}
+
+func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (*found, error) {
+	d.store.remove(ctx, name, "*.error")
+	if err := d.store.write(ctx, job, name, "job"); err != nil {
+		return nil, err
+	}
+	failure := runPipeline(ctx, d.opt.Runner, &shardFn{Folder: d.opt.Folder, Pass: name, Memory: d.memory}, d.shards)
+	if failure != nil {
+		return nil, told(ctx, d.store, d.opt.Runner, failure, d.shards, name)
+	}
+	var total *found
+	for _, r := range d.shards {
+		f, err := d.store.readTensors(ctx, name, shardName(r.Number, "sums"))
+		if err != nil {
+			return nil, err
+		}
+		part, err := readFound(f, key)
+		if err != nil {
+			return nil, err
+		}
+		if part == nil {
+			return nil, fmt.Errorf("%s is of another pass; is another driver at work in %s?", d.store.path(name, shardName(r.Number, "sums")), d.opt.Folder)
+		}
+		if total == nil {
+			total = &found{Sums: pass.NewSums(part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
+		}
+		total.Add(part.Sums)
+		floats.Add(total.gradient, part.gradient)
+	}
+	if err := d.store.writeTensors(ctx, total.file(key), name, "total"); err != nil {
+		return nil, err
+	}
+	d.store.remove(ctx, name, "*.sums")
+	d.store.remove(ctx, name, "job")
+	return total, nil
+}

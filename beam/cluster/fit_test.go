@@ -1,0 +1,185 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"github.com/lossep/lossep/beam/cluster"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/internal/command"
+)
+
+// table writes a folder of Parquet files with so many rows each, whose outcome depends on
+// some of the columns.
+func table(t *testing.T, sizes ...int) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "table")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	row := 0
+	for k, n := range sizes {
+		var b bytes.Buffer
+		w, err := parquet.NewWriter(&b, []data.SourceColumn{
+			{Name: "id"},
+			{Name: "a", Kind: data.NumberCells},
+			{Name: "b", Kind: data.NumberCells},
+			{Name: "kind"},
+			{Name: "amount", Kind: data.NumberCells},
+			{Name: "y"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			a, c := rng.NormFloat64(), rng.NormFloat64()
+			kind := []string{"red", "green", "blue"}[rng.IntN(3)]
+			f := math.Sin(2*a) + 0.7*c
+			if kind == "red" {
+				f++
+			}
+			y := "no"
+			if f+rng.NormFloat64() > 0.8 {
+				y = "yes"
+			}
+			row++
+			if err := w.Write([]any{fmt.Sprintf("case %d", row), a, c, kind, math.Exp(rng.NormFloat64()), y}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%02d.parquet", k)), b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// lossep runs the command in this process, and lossepBeam by Beam.
+func lossep(t *testing.T, args ...string) (code int, said string) {
+	return run(t, nil, args...)
+}
+
+func lossepBeam(t *testing.T, args ...string) (code int, said string) {
+	return run(t, cluster.NewPlace(), args...)
+}
+
+func run(t *testing.T, place *command.Place, args ...string) (int, string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := command.RunAt(context.Background(), place, args, strings.NewReader(""), &out, &errs)
+	return code, out.String() + errs.String()
+}
+
+func must(t *testing.T, code int, said string) {
+	t.Helper()
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+}
+
+func content(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// fitArgs are those of a fit that takes a second.
+func fitArgs(folder, model string, more ...string) []string {
+	return append([]string{
+		"fit", folder, "--target", "y", "--positive", "yes", "--id", "id", "--drop", "amount", "--cost", "fn=5*amount,fp=1",
+		"--inducing", "12", "-o", model,
+	}, more...)
+}
+
+// The model of a fit by Beam is that of a fit in one process to the bit, for shards that end
+// with files and within them, and for methods that make passes of their own.
+func TestFitIsThatOfOneProcess(t *testing.T) {
+	folder := table(t, 1500, 900, 2000)
+	for _, more := range [][]string{
+		{"--shard-rows", "1100"},
+		{"--shard-rows", "5000"},
+		{"--shard-rows", "2200", "--method", "loss-ep", "--fixed", "--kernel", "rbf + constant"},
+		{"--shard-rows", "1100", "--weights", "amount", "--cost", "fn=3,fp=1", "--likelihood", "logit", "--method", "vi", "--fixed", "--kernel", "matern32 + constant"},
+	} {
+		t.Run(strings.Join(more, " "), func(t *testing.T) {
+			one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
+			code, said := lossep(t, fitArgs(folder, one, more...)...)
+			must(t, code, said)
+			code, said = lossepBeam(t, fitArgs(folder, beam, more...)...)
+			must(t, code, said)
+			if !bytes.Equal(content(t, one), content(t, beam)) {
+				t.Errorf("another model:\n%s", said)
+			}
+			if left, _ := filepath.Glob(beam + "?*"); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// rowsOf is the rows of Parquet files as text.
+func rowsOf(t *testing.T, paths ...string) []string {
+	t.Helper()
+	var files []parquet.File
+	for _, path := range paths {
+		b := content(t, path)
+		files = append(files, parquet.File{Name: path, Content: bytes.NewReader(b), Size: int64(len(b))})
+	}
+	source, err := parquet.Open("decisions", files, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := data.ReadSource(context.Background(), source, data.Format{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []string{strings.Join(all.Columns(), "|")}
+	for i := range all.Len() {
+		rows = append(rows, strings.Join(all.Row(i), "|"))
+	}
+	return rows
+}
+
+// Decisions by Beam are those of one process to the last digit, with what each case costs
+// and what names it, in the order of the rows.
+func TestDecisionsAreThoseOfOneProcess(t *testing.T) {
+	folder := table(t, 1500, 900, 200)
+	model := filepath.Join(t.TempDir(), "model.lossep")
+	code, said := lossep(t, fitArgs(folder, model, "--fixed", "--kernel", "rbf + constant")...)
+	must(t, code, said)
+	for _, more := range [][]string{nil, {"--keep", "--second-opinion", "--cost", "fn=2,fp=1"}} {
+		one, beam := filepath.Join(t.TempDir(), "one.parquet"), filepath.Join(t.TempDir(), "decided")
+		code, here := lossep(t, append([]string{"decide", model, folder, "-o", one}, more...)...)
+		must(t, code, here)
+		code, there := lossepBeam(t, append([]string{"decide", model, folder, "-o", beam}, more...)...)
+		must(t, code, there)
+		if here != there {
+			t.Errorf("said %s\nand by Beam %s", here, there)
+		}
+		parts, err := filepath.Glob(filepath.Join(beam, "*"))
+		if err != nil || len(parts) != 3 {
+			t.Fatal(parts, err)
+		}
+		if want, got := rowsOf(t, one), rowsOf(t, parts...); !slices.Equal(want, got) {
+			t.Errorf("%v: %d rows, and by Beam %d others", more, len(want), len(got))
+		}
+	}
+}

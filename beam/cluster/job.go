@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/safetensors"
+)
+
+// operation is what is done to the rows of a shard.
+type operation string
+
+// The operations, named as the functions of packages pass and gp that do them; place writes
+// down sites that were found otherwise.
+const (
+	gather operation = "gather"
+	over   operation = "pass"
+	look   operation = "look"
+	slopes operation = "slopes"
+)
+
+// job is what a pass begins with.
+type job struct {
+	Operation operation    `json:"operation"`
+	Options   pass.Options `json:"options"`
+	Kernel    string       `json:"kernel"`
+	Sites     string       `json:"sites"` // the pass that wrote them; empty for empty sites
+	See       bool         `json:"see"`   // marginals are wanted
+
+	z *mat.Dense
+	q *gauss.Natural // nil to gather
+
+	process *gp.Inducing // of a worker
+}
+
+// encode is the job as a file, and its checksum.
+func (j *job) encode() (content []byte, key string, err error) {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return nil, "", err
+	}
+	f := &safetensors.File{Metadata: map[string]string{"job": string(text)}}
+	m, d := j.z.Dims()
+	f.AddFloats("points", mat.DenseCopyOf(j.z).RawMatrix().Data, m, d)
+	if j.q != nil {
+		addNatural(f, "q", j.q)
+	}
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, f); err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return b.Bytes(), hex.EncodeToString(sum[:]), nil
+}
+
+// readJob reads a job and its checksum.
+func readJob(ctx context.Context, s store, name string) (*job, string, error) {
+	content, err := s.read(ctx, name, "job")
+	if err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(content)
+	f, err := safetensors.Read(bytes.NewReader(content), safetensors.Options{RequireChecksum: true})
+	if err != nil {
+		return nil, "", named(s.path(name, "job"), err)
+	}
+	j := new(job)
+	if err := json.Unmarshal([]byte(f.Metadata["job"]), j); err != nil {
+		return nil, "", named(s.path(name, "job"), err)
+	}
+	points, err := f.Floats("points", -1, -1)
+	if err != nil {
+		return nil, "", err
+	}
+	j.z = mat.NewDense(points.Shape[0], points.Shape[1], points.Floats)
+	if j.Operation != gather {
+		if j.q, err = natural(f, "q", points.Shape[0]); err != nil {
+			return nil, "", err
+		}
+	}
+	return j, hex.EncodeToString(sum[:]), nil
+}
+
+// addNatural adds a Gaussian; of its precision, which is symmetric, the upper triangle.
+func addNatural(f *safetensors.File, name string, q *gauss.Natural) {
+	m := q.Dim()
+	packed := make([]float64, 0, m*(m+1)/2)
+	p := q.P.RawSymmetric()
+	for i := range m {
+		packed = append(packed, p.Data[i*p.Stride+i:i*p.Stride+m]...)
+	}
+	f.AddFloats(name+".h", q.H, m)
+	f.AddFloats(name+".precision", packed, len(packed))
+}
+
+func natural(f *safetensors.File, name string, m int) (*gauss.Natural, error) {
+	h, err := f.Floats(name+".h", m)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := f.Floats(name+".precision", m*(m+1)/2)
+	if err != nil {
+		return nil, err
+	}
+	q := gauss.NewNatural(m)
+	copy(q.H, h.Floats)
+	p := q.P.RawSymmetric()
+	if p.Uplo != blas.Upper {
+		panic("cluster: a precision of which the lower triangle is kept")
+	}
+	from := packed.Floats
+	for i := range m {
+		from = from[copy(p.Data[i*p.Stride+i:i*p.Stride+m], from):]
+	}
+	return q, nil
+}
+
+// found is what a shard, or all of them, come to.
+type found struct {
+	*pass.Sums
+	gradient []float64 // of slopes
+}
+
+// file is what was found as tensors, for the job with this checksum.
+func (r *found) file(key string) *safetensors.File {
+	f := &safetensors.File{Metadata: map[string]string{"job": key}}
+	addNatural(f, "change", r.Change)
+	f.AddFloats("value", []float64{r.Value, r.Residual}, 2)
+	f.AddInts("skipped", []int64{int64(r.Skipped)}, 1)
+	f.AddFloats("gradient", r.gradient, len(r.gradient))
+	return f
+}
+
+// readFound reads what was found for a job with this checksum; nil if it is for another.
+func readFound(f *safetensors.File, key string) (*found, error) {
+	if f.Metadata["job"] != key {
+		return nil, nil
+	}
+	h, err := f.Floats("change.h", -1)
+	if err != nil {
+		return nil, err
+	}
+	r := &found{Sums: new(pass.Sums)}
+	if r.Change, err = natural(f, "change", h.Shape[0]); err != nil {
+		return nil, err
+	}
+	value, err := f.Floats("value", 2)
+	if err != nil {
+		return nil, err
+	}
+	skipped, err := f.Ints("skipped", 1)
+	if err != nil {
+		return nil, err
+	}
+	gradient, err := f.Floats("gradient", -1)
+	if err != nil {
+		return nil, err
+	}
+	r.Value, r.Residual, r.Skipped, r.gradient = value.Floats[0], value.Floats[1], int(skipped.Ints[0]), gradient.Floats
+	return r, nil
+}
+
+// pairs is a file of two numbers a row: sites, or means and variances.
+func pairs(rows int, names [2]string, at func(i int) (float64, float64)) *safetensors.File {
+	first, second := make([]float64, rows), make([]float64, rows)
+	for i := range rows {
+		first[i], second[i] = at(i)
+	}
+	f := &safetensors.File{}
+	f.AddFloats(names[0], first, rows)
+	f.AddFloats(names[1], second, rows)
+	return f
+}
+
+var siteNames, marginalNames = [2]string{"nu", "tau"}, [2]string{"mean", "variance"}
+
+func readPairs(f *safetensors.File, rows int, names [2]string) (first, second []float64, err error) {
+	a, err := f.Floats(names[0], rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := f.Floats(names[1], rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.Floats, b.Floats, nil
+}
+
+// writeSites and readSites keep the sites of a shard.
+func writeSites(ctx context.Context, s store, sites []gauss.Scalar, folder string, shard int) error {
+	f := pairs(len(sites), siteNames, func(i int) (float64, float64) { return sites[i].Nu, sites[i].Tau })
+	return s.writeTensors(ctx, f, folder, shardName(shard, "sites"))
+}
+
+func readSites(ctx context.Context, s store, rows int, folder string, shard int) ([]gauss.Scalar, error) {
+	sites := make([]gauss.Scalar, rows)
+	if folder == "" {
+		return sites, nil
+	}
+	f, err := s.readTensors(ctx, folder, shardName(shard, "sites"))
+	if err != nil {
+		return nil, err
+	}
+	nu, tau, err := readPairs(f, rows, siteNames)
+	if err != nil {
+		return nil, named(s.path(folder, shardName(shard, "sites")), err)
+	}
+	for i := range sites {
+		sites[i] = gauss.Scalar{Nu: nu[i], Tau: tau[i]}
+	}
+	return sites, nil
+}
+
+// shardName is a file of a shard in the folder of a pass.
+func shardName(shard int, what string) string { return fmt.Sprintf("%06d.%s", shard, what) }

@@ -1,0 +1,150 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/level3"
+	"github.com/lossep/lossep/pass"
+)
+
+func init() {
+	register.DoFn2x1[context.Context, string, error](&shardFn{})
+}
+
+// shardFn does a job to one shard after another.
+type shardFn struct {
+	Folder string // that all share
+	Pass   string
+	Memory int64 // in bytes, for reading
+
+	store    store
+	job      *job
+	key      string
+	training *lossep.Training
+}
+
+// fastMatrices is the same on driver and workers of one kind, and so are their results.
+var fastMatrices = sync.OnceValue(level3.Use)
+
+// Setup reads what the pass begins with.
+func (f *shardFn) Setup(ctx context.Context) error {
+	if err := fastMatrices(); err != nil {
+		return err
+	}
+	f.store = store{f.Folder}
+	text, err := f.store.read(ctx, "training.json")
+	if err != nil {
+		return err
+	}
+	f.training = new(lossep.Training)
+	if err := json.Unmarshal(text, f.training); err != nil {
+		return named(f.store.path("training.json"), err)
+	}
+	if f.job, f.key, err = readJob(ctx, f.store, f.Pass); err != nil {
+		return err
+	}
+	f.job.process, err = f.training.Process(f.job.Kernel, f.job.z)
+	return err
+}
+
+// ProcessElement does the job to a shard. What it writes depends on nothing but the job and
+// the shard, so that it can be done again.
+func (f *shardFn) ProcessElement(ctx context.Context, element string) error {
+	var r Rows
+	if err := json.Unmarshal([]byte(element), &r); err != nil {
+		return err
+	}
+	err := f.shard(ctx, &r)
+	if err != nil {
+		tell(ctx, f.store, err, f.Pass, shardName(r.Number, "error"))
+	}
+	return err
+}
+
+func (f *shardFn) shard(ctx context.Context, r *Rows) error {
+	if f.done(ctx, r) {
+		return nil
+	}
+	part, err := f.part(ctx, r)
+	if err != nil {
+		return err
+	}
+	rows := part.Shard(f.job.process)
+	sites, err := readSites(ctx, f.store, rows.Len(), f.job.Sites, r.Number)
+	if err != nil {
+		return err
+	}
+	found, err := f.do(ctx, r, rows, sites)
+	if err != nil {
+		return err
+	}
+	return f.store.writeTensors(ctx, found.file(f.key), f.Pass, shardName(r.Number, "sums"))
+}
+
+// done tells whether the shard was finished by a worker before.
+func (f *shardFn) done(ctx context.Context, r *Rows) bool {
+	file, err := f.store.readTensors(ctx, f.Pass, shardName(r.Number, "sums"))
+	if err != nil {
+		return false
+	}
+	found, err := readFound(file, f.key)
+	return err == nil && found != nil
+}
+
+// part reads the rows of a shard.
+func (f *shardFn) part(ctx context.Context, r *Rows) (*lossep.Part, error) {
+	table, open, err := openFiles(ctx, r.Table, r.Files, f.Memory)
+	if err != nil {
+		return nil, err
+	}
+	defer open.Close() // nothing was written
+	source, err := f.training.Recipe.Part(table, r.From, r.To)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := data.ReadSource(ctx, source, data.Format{Decimal: f.training.Recipe.Decimal}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return f.training.Part(r.Number, rows)
+}
+
+// do is the operation itself.
+func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss.Scalar) (*found, error) {
+	j, got := f.job, new(found)
+	var err error
+	switch j.Operation {
+	case gather:
+		got.Sums = &pass.Sums{Change: pass.Gather(rows, sites)}
+	case over:
+		next := make([]gauss.Scalar, len(sites))
+		if got.Sums, err = pass.Over(j.q, rows, sites, next, j.Options); err == nil {
+			err = writeSites(ctx, f.store, next, f.Pass, r.Number)
+		}
+	case look:
+		var see func(int, float64, float64)
+		var mean, variance []float64
+		if j.See {
+			mean, variance = make([]float64, rows.Len()), make([]float64, rows.Len())
+			see = func(i int, m, v float64) { mean[i], variance[i] = m, v }
+		}
+		if got.Sums, err = pass.Look(j.q, rows, sites, j.Options, see); err == nil && j.See {
+			seen := pairs(rows.Len(), marginalNames, func(i int) (float64, float64) { return mean[i], variance[i] })
+			err = f.store.writeTensors(ctx, seen, f.Pass, shardName(r.Number, "seen"))
+		}
+	case slopes:
+		got.Sums, got.gradient, err = gp.Slopes(j.q, rows, sites, j.Options)
+	default:
+		err = fmt.Errorf("%s: the operation %q is unknown; workers are of another version than the driver", f.store.path(f.Pass, "job"), j.Operation)
+	}
+	return got, err
+}

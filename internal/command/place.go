@@ -1,0 +1,113 @@
+package command
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/gp"
+)
+
+// Place is where rows are gone over, if not in this process. A program with a place has the
+// verbs for which it says how, with the same flags and the same results.
+type Place struct {
+	Name  string // of the program
+	Short string // what it is for
+	Long  string // what is added to the help of its verbs
+	// Prepare adds flags to a verb and is called before anything else; what it returns is
+	// called when they are known.
+	Prepare func(c *cobra.Command) func() error
+	// Open opens a table that is not in a folder of this machine, or reports that it cannot.
+	Open func(ctx context.Context, path string, memory int64) (*parquet.Table, io.Closer, error)
+	// Passes are those of a fit.
+	Passes func(ctx context.Context, f Fit) (Passes, error)
+	// Decide decides the rows of a table into a new folder of Parquet files, of which there is
+	// none until accept has taken what was decided.
+	Decide func(ctx context.Context, d Decide, t *parquet.Table, folder string, accept func([]*Decided) error) error
+}
+
+// attach makes the root that of a program at the place.
+func (p *Place) attach(root *cobra.Command) {
+	root.Use, root.Short, root.Long = p.Name, p.Short, ""
+	verbs := []*cobra.Command{newFit(p), newDecide(p)}
+	for _, c := range verbs {
+		c.Long += "\n\n" + p.Long
+		c.Example = strings.ReplaceAll(strings.ReplaceAll(c.Example, "lossep ", p.Name+" "), ".csv", ".parquet")
+		ready, run := p.Prepare(c), c.RunE
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if err := ready(); err != nil {
+				return err
+			}
+			return run(c, args)
+		}
+	}
+	root.AddCommand(verbs...)
+}
+
+// Fit is a fit whose passes are made elsewhere.
+type Fit struct {
+	Training *lossep.Training
+	Table    *parquet.Table // the rows, of which there are no others
+	Output   string         // the model file to write, empty for none
+	Memory   int64          // in bytes, for whoever goes over rows
+}
+
+// Passes drive passes over rows elsewhere.
+type Passes interface {
+	gp.Driver
+	// Finished is called when the model is written.
+	Finished()
+}
+
+// fitting is a fit at a place.
+type fitting struct {
+	place  *Place
+	passes Passes // nil if none were needed
+}
+
+// begin has the passes over the rows of a table made elsewhere.
+func (f *fitting) begin(c *cobra.Command, rows *dataFlags, o *lossep.Options, output string, args []string) error {
+	if f.place == nil {
+		return nil
+	}
+	switch {
+	case len(args) == 0:
+		return usagef("--example: it has few rows; give a folder of Parquet files, or take lossep")
+	case rows.labelled:
+		return usagef("--skip-unlabelled: rows are gone over where they are, and none can be left out; write a table without them")
+	}
+	o.Elsewhere = func(t *lossep.Training) (gp.Driver, error) {
+		in, err := openInput(c, args[0])
+		if err != nil {
+			return nil, err
+		}
+		if in.table == nil {
+			in.Close()
+			return nil, usagef("%s: this is text, which only one machine can read; give Parquet files, or take lossep", args[0])
+		}
+		defer in.Close()
+		f.passes, err = f.place.Passes(c.Context(), Fit{t, in.table, output, o.MaxMemory})
+		return f.passes, err
+	}
+	return nil
+}
+
+// finish is for when the model is written.
+func (f *fitting) finish() {
+	if f.passes != nil {
+		f.passes.Finished()
+	}
+}
+
+// placeKey finds the place in the context of a command.
+type placeKey struct{}
+
+// placeOf is the place of a command, nil for this process.
+func placeOf(c *cobra.Command) *Place {
+	p, _ := c.Context().Value(placeKey{}).(*Place)
+	return p
+}
