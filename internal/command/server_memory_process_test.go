@@ -110,6 +110,7 @@ func greedyRequests() map[string][]greedy {
 // However much is asked at once of a server, and however large, its memory stays below
 // what it was given, and it answers as before.
 func TestMemoryOfServer(t *testing.T) {
+	skipUnderRaceDetector(t)
 	const given = 500e6
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "cases.csv"), attackTable(700))

@@ -1,0 +1,6 @@
+//go:build race
+
+package command
+
+// underRaceDetector says that memory is not what the program itself takes.
+const underRaceDetector = true
