@@ -5,6 +5,7 @@ package command
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -133,11 +134,11 @@ func sparse(t *testing.T, path string, size int64) {
 // spend runs the command to its end, and tells the most memory it had.
 func spend(t *testing.T, in io.Reader, args ...string) (out string, code int, rss int64) {
 	t.Helper()
-	c := exec.Command("lossep", args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, "lossep", args...)
 	var said bytes.Buffer
 	c.Stdin, c.Stdout, c.Stderr = in, &said, &said
-	done := time.AfterFunc(2*patience, func() { _ = c.Process.Kill() })
-	defer done.Stop()
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
