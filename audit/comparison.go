@@ -42,8 +42,12 @@ type Comparison struct {
 // Significant tells whether a difference is more than chance at Level.
 func (c Comparison) Significant() bool { return c.Corrected < 1-Level }
 
-// power is that at which Needed is stated.
-const power = 0.8
+// power is that at which Needed is stated, up to mostNeeded: a difference that takes more
+// is as good as none.
+const (
+	power      = 0.8
+	mostNeeded = 1e6
+)
 
 // comparisons are those of all others with the first. What chance may bring is
 // corrected among models that differ in at least one decision: a model that decides the
@@ -139,7 +143,7 @@ func (a *Audit) against(s, than Score) (Comparison, error) {
 	c.Difference, c.StdErr, c.Low, c.High, c.P = e.Mean, e.StdErr, e.Low, e.High, e.P(0)
 	c.Corrected = c.P
 	c.TooFew = a.tooFew(s.losses, than.losses, within)
-	if needed := e.Needed(power) * float64(a.rows) / float64(e.N); c.P >= 1-Level && needed < 1e9 {
+	if needed := e.Needed(power) * float64(a.rows) / float64(e.N); c.P >= 1-Level && needed < mostNeeded {
 		c.Needed = int(math.Ceil(needed))
 	}
 	return c, nil

@@ -104,6 +104,9 @@ func (e *Estimate) spread(units []atom) {
 	low, high := quantile(e.atoms, tail, least, most), quantile(e.atoms, 1-tail, least, most)
 	e.Low = min(e.Mean, max(least, e.Mean+e.stretch*(low-e.Mean)))
 	e.High = max(e.Mean, min(most, e.Mean+e.stretch*(high-e.Mean)))
+	if e.High-e.Low <= 1e-12*math.Abs(e.Mean) { // values that differ by rounding
+		e.Low, e.High = e.Mean, e.Mean
+	}
 }
 
 // quantile is the value below which the mean lies with probability p.

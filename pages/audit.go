@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -523,17 +524,28 @@ func (r *Audit) statisticsText(p *report.Page) {
 		over = fmt.Sprintf("Intervals are over %s groups of cases that belong together", report.Count(r.Independent))
 	}
 	p.Text(over + ": each case was decided by a model that had not seen it, and what it cost is one draw of what new cases cost. A Bayesian bootstrap that allows for costly mistakes not seen yet turns these draws into 95 % intervals, and differences into intervals case by case.")
-	p.Code(strings.Join(append(r.Utility.TableLines(), r.Utility.RuleLine()), "\n"))
+	p.Code(strings.Join(r.Utility.TableLines(), "\n"))
+	p.Text("By them: " + r.Utility.RuleLine() + ".")
 }
 
-// shortKernel keeps a kernel with a parameter for each column from filling the page.
+// shortKernel keeps a kernel with a parameter for each column from filling the page, and
+// its numbers from showing digits that say nothing; results.json has them all.
 func shortKernel(k string) string {
+	k = longNumber.ReplaceAllStringFunc(k, func(digits string) string {
+		x, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			return digits
+		}
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	})
 	const most = 160
 	if len(k) > most {
 		return k[:most] + " …"
 	}
 	return k
 }
+
+var longNumber = regexp.MustCompile(`\d+\.\d{3,}(e[-+]?\d+)?`)
 
 // writeFolds writes the cost of every method in every fold.
 func (r *Audit) writeFolds(w io.Writer) error {

@@ -225,7 +225,7 @@ func (r *Audit) cutsTable() *report.Table {
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: cells})
 	}
-	t.Notes = []report.Note{{Mark: "a", Text: fmt.Sprintf("In brackets the share of %s that are found (sensitivity), and of %s that are false alarms (1 − specificity).", r.casesOf(1), r.casesOf(0))}}
+	t.Notes = []report.Note{{Text: fmt.Sprintf("In brackets the share of %s that are found (sensitivity), and of %s that are false alarms (1 − specificity).", r.casesOf(1), r.casesOf(0))}}
 	return t
 }
 

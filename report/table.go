@@ -36,7 +36,7 @@ type Row struct {
 }
 
 // Note is a footnote of a [Table].
-type Note struct{ Mark, Text string }
+type Note struct{ Mark, Text string } // without a mark it is about the whole
 
 // Table is a table for a terminal ([Table.WriteText]) or a [Page].
 type Table struct {
@@ -106,7 +106,10 @@ func (t *Table) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "* %s\n", clean(t.Best))
 	}
 	for _, n := range t.Notes {
-		fmt.Fprintf(&b, "[%s] %s\n", clean(n.Mark), clean(n.Text))
+		if n.Mark != "" {
+			fmt.Fprintf(&b, "[%s] ", clean(n.Mark))
+		}
+		b.WriteString(clean(n.Text) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
