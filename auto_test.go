@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
@@ -201,14 +203,56 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	}
 }
 
-// TestWeights: they are Bayes' rule, but for those that hardly count.
+// TestWeights: no others make the mixture give the rows left out a higher probability, with
+// what is in favour of the first. Without anything to tell it has all the weight.
 func TestWeights(t *testing.T) {
-	got := normalised([]float64{-1000, -1001, -1004, -2000})
-	sum := 1 + math.Exp(-1)
-	for k, want := range []float64{1 / sum, math.Exp(-1) / sum, 0, 0} {
-		if math.Abs(got[k]-want) > 1e-15 {
-			t.Fatalf("weights %v", got)
+	rng := rand.New(rand.NewPCG(3, 1))
+	const rows = 200
+	counts := make([]float64, rows)
+	trials := []*trial{{}, {}, {}}
+	for i := range counts {
+		counts[i] = 0.5 + rng.Float64()
+		for k, t := range trials {
+			x := 0.2 + 0.3*rng.Float64() // each is best on some of the rows
+			if i%3 == k {
+				x += 0.4
+			}
+			t.logs = append(t.logs, math.Log(x))
 		}
+	}
+	objective := func(w []float64) float64 {
+		sum := simplest * math.Log(w[0])
+		for i, n := range counts {
+			q := 0.0
+			for k, x := range w {
+				q += x * math.Exp(trials[k].logs[i])
+			}
+			sum += n * math.Log(q)
+		}
+		return sum
+	}
+	got := weigh(trials, counts)
+	best := math.Inf(-1)
+	for a := 1; a <= 200; a++ {
+		for b := 0; a+b <= 200; b++ {
+			w := []float64{float64(a) / 200, float64(b) / 200, float64(200-a-b) / 200}
+			best = max(best, objective(w))
+		}
+	}
+	if slices.Contains(got, 0) || objective(got) < best {
+		t.Errorf("weights %v give %v, there are others with %v", got, objective(got), best)
+	}
+	if math.Abs(floats.Sum(got)-1) > 1e-12 {
+		t.Errorf("weights %v", got)
+	}
+	for k := range trials {
+		trials[k].logs = trials[0].logs
+	}
+	if got := weigh(trials, counts); got[0] < 1-1e-6 {
+		t.Errorf("with nothing to tell trials apart the weights are %v", got)
+	}
+	if got := weigh([]*trial{{}, {}}, nil); !slices.Equal(got, []float64{1, 0}) {
+		t.Errorf("without rows the weights are %v", got)
 	}
 }
 

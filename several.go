@@ -68,7 +68,7 @@ func (p *Problem) logWithout(f *gp.Fit) []float64 {
 }
 
 // leaveOutOutcomes is leaveOut for more than two outcomes.
-func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int, shares []float64) float64 {
+func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int) []float64 {
 	logs := make([]float64, len(rows))
 	tasks.For(len(rows), func(k int) {
 		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
@@ -76,11 +76,7 @@ func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int, shares []float64) floa
 		outcomeProbabilities(all, mean, cov)
 		logs[k] = math.Log(all[p.Labels[rows[k]]])
 	})
-	sum := 0.0
-	for k, i := range rows {
-		sum += float64(p.Len()) * shares[i] * logs[k]
-	}
-	return sum
+	return logs
 }
 
 // secondMost is how many rows the second most frequent outcome has: the rarer of two.
