@@ -299,10 +299,9 @@ const sitesOfRow = 40
 // although its evidence is lower, on others it drowns in columns that say nothing. Rows
 // that a search has not seen can tell. So every candidate is fitted to all rows, and again
 // to four fifths of them several times over, from where the fit to all ended; and the
-// candidates are weighed by the probability that they give to the rows left out, as
-// Bayes' rule weighs models by their evidence. (Weights that make the mixture itself give
-// those rows the highest probability, stacking, were as good on most tables tried and
-// dearer on one; see docs/kernels.md.)
+// candidates get the weights with which the mixture gives the rows left out the highest
+// probability, stacking (Yao, Vehtari, Simpson and Gelman 2018), with a little in favour of
+// the simplest; see weigh and docs/kernels.md.
 //
 // What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
 const AutoKernel = "auto"
