@@ -230,7 +230,10 @@ func weigh(trials []*trial, counts []float64) []float64 {
 			weights[k] = 0
 		}
 	}
-	floats.Scale(1/floats.Sum(weights), weights)
+	sum := floats.Sum(weights)
+	for k := range weights {
+		weights[k] /= sum // exactly one, if it is the only one
+	}
 	return weights
 }
 
