@@ -97,7 +97,7 @@ func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
 	}
 	c.Low, c.High, c.Scaling, c.Auto = s.least+0, s.most+0, nil, bend == AutoBend // never −0
 	largest := max(math.Abs(s.least), math.Abs(s.most))
-	c.Mean, c.Scale = meanScaleWithin(largest, s.cells.segments...)
+	c.Mean, c.Scale = meanScaleOf(s.sum, largest, s.cells.segments...)
 	if c.Scale <= constantFraction*largest {
 		c.Scale = 1
 	}

@@ -25,6 +25,7 @@ type scanned struct {
 	texts    int       // cells that hold them
 	least    float64   // the smallest number
 	most     float64   // the largest
+	sum      twofold   // of all numbers, if it does not overflow
 	whole    bool      // all numbers are integers
 	thousand bool      // all that are not could be thousands with a point between
 	counting bool      // integers that go up by one from row to row
@@ -59,10 +60,12 @@ func scan(t *Table, j int, m *markers) *scanned {
 }
 
 // look goes on with the cells from row first on; previous is the cell before them. What can
-// no longer be so is not asked again.
+// no longer be so is not asked again, and what changes with every cell is at hand.
 func (s *scanned) look(first int, part []float64, previous float64) float64 {
 	m := s.markers
 	marked := len(m.numbers) > 0
+	least, most, numbers, sum := s.least, s.most, s.numbers, s.sum
+	whole, thousand, counting, distinct := s.whole, s.thousand, s.counting, s.distinct
 	for k, x := range part {
 		if isWord(x) {
 			code := wordOf(x)
@@ -70,35 +73,38 @@ func (s *scanned) look(first int, part []float64, previous float64) float64 {
 				s.firsts[code] = first + k
 			}
 			s.counts[code]++
-			s.counting = false
+			counting = false
 			continue
 		}
 		if marked && m.number(x) {
 			s.miss(first+k, 1)
-			s.counting = false
+			counting = false
 			continue
 		}
-		s.numbers++
-		if x < s.least {
-			s.least = x
+		numbers++
+		sum = sum.plus(x)
+		if x < least {
+			least = x
 		}
-		if x > s.most {
-			s.most = x
+		if x > most {
+			most = x
 		}
-		if (s.whole || s.thousand) && x != math.Trunc(x) {
-			s.whole, s.counting = false, false
-			if s.thousand && (math.Abs(x) >= 1000 || math.Abs(x) < 1 || math.Round(1000*x)/1000 != x) {
-				s.thousand = false
+		if (whole || thousand) && x != math.Trunc(x) {
+			whole, counting = false, false
+			if thousand && (math.Abs(x) >= 1000 || math.Abs(x) < 1 || math.Round(1000*x)/1000 != x) {
+				thousand = false
 			}
 		}
-		if s.counting {
-			s.counting = first+k == 0 || x == previous+1
+		if counting {
+			counting = first+k == 0 || x == previous+1
 			previous = x
 		}
-		if len(s.distinct) <= fewDistinct && !slices.Contains(s.distinct, x) {
-			s.distinct = append(s.distinct, x)
+		if len(distinct) <= fewDistinct && !slices.Contains(distinct, x) {
+			distinct = append(distinct, x)
 		}
 	}
+	s.least, s.most, s.numbers, s.sum = least, most, numbers, sum
+	s.whole, s.thousand, s.counting, s.distinct = whole, thousand, counting, distinct
 	return previous
 }
 
@@ -156,16 +162,18 @@ func (s *scanned) categories() map[string]int {
 // byValue counts how often each number occurs.
 func (s *scanned) byValue() map[float64]int {
 	count := make(map[float64]int)
-	few := make([]int, len(s.distinct)) // those of the numbers that are in distinct
+	distinct := s.distinct
+	few := make([]int, len(distinct)) // those of the numbers that are in distinct
+	marked := len(s.markers.numbers) > 0
 	for _, part := range s.table.stretches(s.column) {
 		for _, x := range part {
-			if isWord(x) || s.markers.number(x) {
+			if isWord(x) || marked && s.markers.number(x) {
 				continue
 			}
 			if len(few) > fewDistinct {
 				count[x]++
 			} else {
-				few[slices.Index(s.distinct, x)]++
+				few[slices.Index(distinct, x)]++
 			}
 		}
 	}

@@ -127,43 +127,63 @@ func meanScale(values []float64) (mean, scale float64) {
 
 // meanScaleWithin is the same of values in parts, where the largest absolute value is known.
 func meanScaleWithin(largest float64, parts ...[]float64) (mean, scale float64) {
+	var sum, sum2 twofold
+	shrink, shrink2 := shrinking(largest)
+	for _, values := range parts {
+		for ; len(values) > 1; values = values[2:] { // two sums, of which none waits for the other
+			sum = sum.plus(values[0] * shrink * shrink2)
+			sum2 = sum2.plus(values[1] * shrink * shrink2)
+		}
+		for _, x := range values {
+			sum = sum.plus(x * shrink * shrink2)
+		}
+	}
+	return scaleAround(sum.join(sum2).value(), largest, parts)
+}
+
+// meanScaleOf is the same where the sum is known, too.
+func meanScaleOf(sum twofold, largest float64, parts ...[]float64) (mean, scale float64) {
+	const far = 1 << 500 // from where on sums of values or their squares are in danger
+	if largest > far || largest < 1.0/far {
+		return meanScaleWithin(largest, parts...)
+	}
+	shrink, shrink2 := shrinking(largest)
+	return scaleAround(sum.value()*shrink*shrink2, largest, parts)
+}
+
+// shrinking is by what values are multiplied: by one power of two and then another, since
+// together they may be too small a number.
+func shrinking(largest float64) (shrink, shrink2 float64) {
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, -exponent/2), math.Ldexp(1, exponent/2-exponent)
+}
+
+// scaleAround is the second pass: the deviation from the mean, for which the sum of what
+// was shrunk is known.
+func scaleAround(sum, largest float64, parts [][]float64) (mean, scale float64) {
 	n := 0.0
 	for _, values := range parts {
 		n += float64(len(values))
 	}
-	_, exponent := math.Frexp(largest)
-	shrink, grow := math.Ldexp(1, -exponent/2), math.Ldexp(1, exponent/2)
-	shrink2, grow2 := math.Ldexp(1, exponent/2-exponent), math.Ldexp(1, exponent-exponent/2)
-	// Two sums go on beside each other, so that one need not wait for the other.
-	var sum, sum2 twofold
-	for _, values := range parts {
-		for ; len(values) > 1; values = values[2:] {
-			sum.add(values[0] * shrink * shrink2)
-			sum2.add(values[1] * shrink * shrink2)
-		}
-		for _, x := range values {
-			sum.add(x * shrink * shrink2)
-		}
-	}
-	sum.join(&sum2)
-	mean = sum.value() / n
+	shrink, shrink2 := shrinking(largest)
+	grow, grow2 := 1/shrink, 1/shrink2
+	mean = sum / n
 	var squares, squares2, first, first2 twofold
 	for _, values := range parts {
 		for ; len(values) > 1; values = values[2:] {
 			d, d2 := values[0]*shrink*shrink2-mean, values[1]*shrink*shrink2-mean
-			first.add(d)
-			first2.add(d2)
-			squares.add(d * d)
-			squares2.add(d2 * d2)
+			first = first.plus(d)
+			first2 = first2.plus(d2)
+			squares = squares.plus(d * d)
+			squares2 = squares2.plus(d2 * d2)
 		}
 		for _, x := range values {
 			d := x*shrink*shrink2 - mean
-			first.add(d)
-			squares.add(d * d)
+			first = first.plus(d)
+			squares = squares.plus(d * d)
 		}
 	}
-	first.join(&first2)
-	squares.join(&squares2)
+	first, squares = first.join(first2), squares.join(squares2)
 	// The second pass corrects the rounding of the first mean.
 	correction := first.value() / n
 	variance := max(squares.value()/n-correction*correction, 0)
@@ -196,18 +216,19 @@ func magnitude(values []float64) float64 {
 // twofold is a sum and what rounding took from it.
 type twofold struct{ high, low float64 }
 
-// add adds without an error in the first part (Knuth's two-sum).
-func (s *twofold) add(x float64) {
+// plus adds without an error in the first part (Knuth's two-sum). It takes and returns
+// values, which stay in registers.
+func (s twofold) plus(x float64) twofold {
 	sum := s.high + x
 	back := sum - s.high
-	s.low += (s.high - (sum - back)) + (x - back)
-	s.high = sum
+	return twofold{sum, s.low + ((s.high - (sum - back)) + (x - back))}
 }
 
 // join adds another sum.
-func (s *twofold) join(t *twofold) {
-	s.add(t.high)
+func (s twofold) join(t twofold) twofold {
+	s = s.plus(t.high)
 	s.low += t.low
+	return s
 }
 
-func (s *twofold) value() float64 { return s.high + s.low }
+func (s twofold) value() float64 { return s.high + s.low }

@@ -186,14 +186,16 @@ func (t *Target) labels(table *Table, j int) []int {
 		return y
 	}
 	x, isNumber := Number(t.Positive)
-	for i := range y {
-		switch cell := table.at(i, j); {
-		case isWord(cell):
-			y[i] = words[wordOf(cell)]
-		case isNumber && cell == x:
-			y[i] = +1
-		default:
-			y[i] = -1
+	for first, part := range table.stretches(j) {
+		for k, cell := range part {
+			switch {
+			case isWord(cell):
+				y[first+k] = words[wordOf(cell)]
+			case isNumber && cell == x:
+				y[first+k] = +1
+			default:
+				y[first+k] = -1
+			}
 		}
 	}
 	return y
