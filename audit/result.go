@@ -15,6 +15,12 @@ type Result struct {
 	Rows        int `json:"rows"`
 	Independent int `json:"independent"`
 	Positive    int `json:"positive"`
+	// Share is how much of the weight of all cases is on those with the positive outcome: its
+	// prevalence, where that is given.
+	Share      float64 `json:"positive_share"`
+	Prevalence float64 `json:"prevalence,omitempty"`
+	// Test is the table that was decided, where it is another than that learned from.
+	Test string `json:"test,omitempty"`
 	// Cases are how many of them had each of the outcomes where there are more than two.
 	Cases    []int `json:"outcome_cases,omitempty"`
 	Features int   `json:"features"`
@@ -134,13 +140,19 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		Outcomes: a.outcomes(), Called: called(&p.Recipe.Target), Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
-		Method: a.audited(), Notes: a.notes,
+		Method: a.audited(), Notes: a.notes, Prevalence: p.Recipe.Target.Prevalence,
 	}
 	cases := make([]int, len(r.Outcomes))
 	for i, w := range a.weights {
 		if w > 0 {
 			cases[a.outcome(i)]++
 		}
+		if a.outcome(i) == 1 {
+			r.Share += w / a.total
+		}
+	}
+	if a.opt.Test != nil {
+		r.Test = a.subject.Name()
 	}
 	if a.several() {
 		r.Cases = cases

@@ -139,6 +139,7 @@ func TestAuditOfAnotherPopulation(t *testing.T) {
 	}
 	near(t, "always negative", constant(rare, "always negative").MeanCost, 5*0.02)
 	near(t, "always positive", constant(rare, "always positive").MeanCost, 0.98)
+	near(t, "share of positive cases", rare.Share, 0.02)
 	// The shares are given, and so is what follows from them alone.
 	for _, name := range []string{"always negative", "always positive"} {
 		if c := constant(rare, name); c.High-c.Low > 1e-12 {

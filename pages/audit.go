@@ -104,7 +104,7 @@ func (r *Audit) reliabilityFigure(of audit.Reliability) report.Reliability {
 }
 
 func (r *Audit) benefitFigure() report.Lines {
-	share := float64(r.Positive) / float64(r.Rows)
+	share := r.Share
 	if r.Benefit.By != "" {
 		// Treating all is worth share − (1 − share)/ratio, where cases count by their stakes.
 		all, last := r.Benefit.Curves[0].Values, len(r.Benefit.Ratios)-1
@@ -143,10 +143,22 @@ var tones = map[string]report.Outcome{
 	"good": report.Holds, "mixed": report.Partly, "bad": report.Fails, "neutral": report.Neutral,
 }
 
+// subtitle says which cases were decided, for whom, and by what.
+func (r *Audit) subtitle() string {
+	method := audit.Label(r.Method)
+	text := fmt.Sprintf("%s: %s past cases, %s; decided by %s", r.Data, report.Count(r.Rows), r.made(), method)
+	if r.Test != "" {
+		text = fmt.Sprintf("%s: %s cases, %s; decided by %s, learned from %s", r.Test, report.Count(r.Rows), r.made(), method, r.Data)
+	}
+	if r.Prevalence > 0 {
+		text += fmt.Sprintf("; stated for a population of which %s %s", report.Percent(r.Prevalence), r.being(1))
+	}
+	return text
+}
+
 func (r *Audit) page() *report.Page {
 	method := audit.Label(r.Method)
-	p := report.NewPage("What these decisions "+r.verb(), fmt.Sprintf("%s: %s past cases, %s; decided by %s",
-		r.Data, report.Count(r.Rows), r.made(), method))
+	p := report.NewPage("What these decisions "+r.verb(), r.subtitle())
 
 	p.Section("In short")
 	for _, v := range r.Verdicts {
@@ -154,6 +166,9 @@ func (r *Audit) page() *report.Page {
 	}
 
 	p.Section("Who is decided how")
+	if r.Prevalence > 0 {
+		p.Text(fmt.Sprintf("Counts are of %s cases of the population that decisions are for, of which %s %s; they need not be whole numbers.", report.Count(r.Rows), report.Percent(r.Prevalence), r.being(1)))
+	}
 	p.Text(r.missed(r.Methods[0]))
 	p.Table(r.countsTable(r.Methods[0]))
 	if len(r.Actions) == 2 && !r.several() {
@@ -252,7 +267,7 @@ func (r *Audit) trust() string {
 			more(surprise.Value, surprise.Low, surprise.High, "", "", "the same"), report.Range(surprise.Low, surprise.High))
 	}
 	return fmt.Sprintf("Predicted and observed differ by %s on average over all cases. %s of the cases %s, %s (95 %% interval of the difference %s). By the probabilities' own account the decisions %s %s per case; the truth is %s (%s).",
-		report.Percent(m.Error), report.Percent(float64(r.Positive)/float64(r.Rows)), r.being(1),
+		report.Percent(m.Error), report.Percent(r.Share), r.being(1),
 		more(100*m.Excess.Value, 100*m.Excess.Low, 100*m.Excess.High, " %", "than predicted", "as predicted"), percents(m.Excess.Low, m.Excess.High),
 		r.verb(), report.Within(r.Stated(audit.Measure{Value: m.Expected}).Value, m.Surprise.Low, m.Surprise.High),
 		more(surprise.Value, surprise.Low, surprise.High, "", "", "the same"), report.Range(surprise.Low, surprise.High))
