@@ -23,9 +23,9 @@ import (
 // estimate is maximised. A utility on a single view that is a factor (factor.Single)
 // needs none: it becomes one more term. Without a utility LossVI is VI.
 //
-// Start gives the sites of the terms for the first climb, that of plain VI; Trace
-// hears of every climb in turn, each from iteration 0. A Tolerance of 0 stands for that of
-// VI, but for 1e-5 standard deviations where draws are behind the bound: their own error
+// Start gives the sites of the terms for the first climb, that of plain VI, and if it has a
+// utility's site, as of other points, where the calibrated climb begins; Trace hears of every climb in turn, each from iteration 0. A Tolerance of 0 stands for that of
+// VI, but for 1e-4 standard deviations where draws are behind the bound: their own error
 // is far larger.
 type LossVI struct {
 	VI
@@ -56,7 +56,7 @@ type LossVIResult struct {
 }
 
 // drawnTolerance is the residual at which the climb of a bound with draws ends.
-const drawnTolerance = 1e-5
+const drawnTolerance = 1e-4
 
 // Fit maximises the calibrated bound of the model.
 //
@@ -81,8 +81,24 @@ func (o LossVI) Fit(ctx context.Context, m *Model) (*LossVIResult, error) {
 	}
 	c := newCalibration(o, m)
 	c.status.Sweeps = plain.Status.Sweeps
-	c.choose(plain.Q)
 	return c.run(ctx, plain)
+}
+
+// begin is the Gaussian and the sites that the calibrated climb begins with: those of plain
+// VI, unless there are better ones.
+func (c *calibration) begin(plain *Result) (*gauss.Gaussian, *Sites) {
+	s := c.opt.Start
+	if s == nil || s.Utility == nil || len(s.Terms) != len(c.model.Terms) {
+		return plain.Q, &Sites{Terms: plain.Sites.Terms}
+	}
+	n := gauss.NewNatural(c.model.Dim())
+	n.SetPosterior(c.model.Views, s.Terms, &c.ws)
+	n.Times(s.Utility, 1)
+	q := gauss.NewGaussian(c.model.Dim())
+	if q.Exchange(n) != nil {
+		return plain.Q, &Sites{Terms: plain.Sites.Terms}
+	}
+	return q, s
 }
 
 // fitLossVI is the row of Loss-VI in the table of methods.
@@ -134,11 +150,16 @@ type calibrated struct {
 // run alternates between q and the actions.
 func (c *calibration) run(ctx context.Context, plain *Result) (*LossVIResult, error) {
 	var rounds []calibrated
-	start := plain.Sites.Terms
+	q, first := c.begin(plain)
+	c.choose(q)
+	start := first.Terms
 	for {
-		a, err := c.ascent(plain.Q, start)
+		a, err := c.ascent(q, start)
 		if err != nil {
 			return nil, err
+		}
+		if len(rounds) == 0 && first.Utility != nil && a.drawn != nil {
+			a.drawn.pack(a.here.params[len(c.model.Terms):], first.Utility)
 		}
 		if err := a.climb(ctx); err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/internal/tasks"
-	"github.com/lossep/lossep/normal"
 )
 
 // MinAcceptance is the acceptance rate below which [Region.Sample] gives up.
@@ -120,11 +119,12 @@ func (r *Region) fill(ctx context.Context, dst *mat.Dense, z []float64, rng *ran
 // whether it is accepted: with probability exp(−Σ gap), that is, if an
 // exponential threshold outlasts the gaps.
 func (r *Region) propose(x, z []float64, rng *rand.Rand) bool {
-	threshold := rng.ExpFloat64()
+	outlast := rng.ExpFloat64()
+	threshold := outlast
 	for k := range r.bounded {
 		t := r.truncation(k, z)
-		threshold -= r.gap(k, t, normal.LogCDF(-t))
-		if threshold < 0 {
+		threshold -= r.gap(k, t, squeezed(-t))
+		if threshold < undecided && (threshold < -undecided || r.remains(outlast, k+1, z) < 0) {
 			return false
 		}
 		excess := drawExcess(t, rng)

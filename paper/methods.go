@@ -69,6 +69,11 @@ func (p *problem) calibrated(ctx context.Context, d infer.Method, of *infer.Resu
 			if m.Utility, err = newUtility(u10, m.Points); err != nil {
 				return nil, nil, err
 			}
+			o := o
+			if d.Bound {
+				// From every eighth of the points what all of them say is not far.
+				o.Start = p.start(ctx, d, o, u10, gather(at.x, at.of[s]))
+			}
 			r, err := d.Fit(ctx, &m, o)
 			if ctx.Err() != nil {
 				return nil, nil, ctx.Err()
@@ -87,6 +92,30 @@ func (p *problem) calibrated(ctx context.Context, d infer.Method, of *infer.Resu
 		}
 	}
 	return a, notes, nil
+}
+
+// start are sites for a calibrated method that are found with some of the points; those that
+// it would start with anyway if there are none.
+func (p *problem) start(ctx context.Context, d infer.Method, o infer.Options, u10 float64, x []float64) *infer.Sites {
+	const every = 8
+	var some []float64
+	for j := every / 2; j < len(x); j += every {
+		some = append(some, x[j])
+	}
+	if len(some) < 2 {
+		return o.Start
+	}
+	m := *p.model
+	m.Points = p.process.At(column(some))
+	var err error
+	if m.Utility, err = newUtility(u10, m.Points); err != nil {
+		return o.Start
+	}
+	r, err := d.Fit(ctx, &m, o)
+	if err != nil || !r.Status.Converged {
+		return o.Start
+	}
+	return &r.Sites
 }
 
 // note adds a run that did not converge.

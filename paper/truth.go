@@ -4,10 +4,13 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -96,16 +99,28 @@ func (p *problem) exact(ctx context.Context, x []float64, draws int, seed uint64
 		return nil, nil, err
 	}
 	views := p.process.At(column(x))
-	mean, scale, squares := make([]float64, len(x)), r.Spread(views), make([]float64, len(x))
+	scale, squares := r.Spread(views), make([]float64, len(x))
 	for j, variance := range scale {
 		scale[j] = 1 / math.Sqrt(1+variance)
 	}
-	for k := range draws {
-		views.At(mean, r.Centre(k))
-		for j, m := range mean {
-			q, _ := cdfAndDensity(m * scale[j])
-			value[j] += q
-			squares[j] += q * q
+	rows := mat.NewDense(len(x), views.Dim(), nil)
+	for j := range x {
+		rows.SetRow(j, views.Row(j))
+	}
+	const together = 64
+	centres, means := mat.NewDense(together, views.Dim(), nil), mat.NewDense(together, len(x), nil)
+	for k := 0; k < draws; k += together {
+		some := min(together, draws-k)
+		for i := range some {
+			centres.SetRow(i, r.Centre(k+i))
+		}
+		level3.Gemm(blas.NoTrans, blas.Trans, 1, centres.RawMatrix(), rows.RawMatrix(), 0, means.RawMatrix())
+		for i := range some {
+			for j, m := range means.RawRowView(i) {
+				q, _ := cdfAndDensity(m * scale[j])
+				value[j] += q
+				squares[j] += q * q
+			}
 		}
 	}
 	n := float64(draws)
