@@ -29,6 +29,7 @@ bin=$(cd "$environment/bin" && pwd)
 "$bin/ruff" check . && "$bin/ruff" format --check --quiet . && "$bin/mypy"
 rm -rf build/tested
 "$bin/hatchling" build -t wheel -d build/tested
+"$bin/python" check_wheels.py build/tested/*.whl
 "$bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall build/tested/*.whl
 if [ $# -gt 0 ]; then exec "$bin/python" -m pytest -q "$@"; fi
 "$bin/python" -m pytest -q -m "not slow"

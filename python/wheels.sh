@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A wheel for every platform, with the program cross-compiled into it, in dist.
+# A wheel for every platform, with the program cross-compiled into it, in dist; then each is
+# looked into.
 set -euo pipefail
 cd "$(dirname "$0")"
 environment=.venv-build
@@ -11,3 +12,4 @@ rm -rf dist
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
   LOSSEP_PLATFORM=$platform "$environment/bin/hatchling" build -t wheel -d dist
 done
+"$environment/bin/python" check_wheels.py dist/*.whl
