@@ -149,6 +149,31 @@ def test_interrupt(model, rows):
     raise AssertionError("the interrupted fit goes on")
 
 
+@posix
+def test_interrupt_of_a_notebook():
+    pytest.importorskip("ipykernel")
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        client.execute_interactive(
+            "import lossep\n"
+            "from sklearn.datasets import make_classification\n"
+            "X, y = make_classification(1500, 20, flip_y=0.2, random_state=1)\n"
+            "long = lossep.LossepClassifier(kernel='rbf(ard) + matern32(ard)', method='vi', inducing='none', restarts=9)\n"
+            "short = lossep.LossepClassifier(kernel='rbf(lengthscale=2, variance=1)', fixed=True, method='ep').fit(X[:50], y[:50])",
+            timeout=120,
+        )
+        threading.Timer(2, manager.interrupt_kernel).start()
+        stopped = client.execute_interactive("long.fit(X, y)", timeout=120, output_hook=lambda message: None)
+        assert stopped["content"].get("ename") == "KeyboardInterrupt", stopped["content"]
+        after = client.execute_interactive("assert short.predict(X[:3]).shape == (3,)", timeout=120)
+        assert after["content"]["status"] == "ok", after["content"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
 def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
