@@ -16,12 +16,12 @@ const DefaultKernel = "rbf"
 // the plane, with the kernel as it is given.
 type Classifier struct {
 	X      [][]float64 `json:"x"`      // 1 to MaxPoints points of 1 or 2 coordinates
-	Labels []int       `json:"labels"` // +1 or −1, one for each point
+	Labels []int       `json:"labels"` // +1 or −1, one for each point; with three outcomes 0, 1 or 2
 	// Kernel is in the language of package kernel, such as
 	// "rbf(variance=4, lengthscale=1.5)"; empty stands for DefaultKernel.
 	Kernel string `json:"kernel,omitempty"`
 	// Utility has a row for each action, 2 to MaxActions, and in it what the action is
-	// worth when the label is −1 and +1.
+	// worth when the label is −1 and +1; or 0, 1 and 2, and then there are three outcomes.
 	Utility [][]float64 `json:"utility"`
 	// Grid is where to look, and stands for p(x). Nil stands for one around the points.
 	Grid *Grid `json:"grid,omitempty"`
@@ -80,8 +80,10 @@ type ClassifierAnswer struct {
 	// LogEvidence is the log evidence of the labels, for VI and Loss-VI a lower bound
 	// on it. It includes the utility for Loss-EP and Loss-VI.
 	LogEvidence *float64  `json:"log_evidence"`
-	Probability []float64 `json:"probability"` // of label +1, at each point of the grid
-	Action      []int     `json:"action"`      // at each point of the grid
+	Probability []float64 `json:"probability"` // of label +1, at each point of the grid; null with three outcomes
+	// Probabilities are those of three outcomes, a list over the grid for each.
+	Probabilities [][]float64 `json:"probabilities,omitempty"`
+	Action        []int       `json:"action"` // at each point of the grid
 	// Flips is the number of points of the grid whose action is not that of the exact
 	// posterior, and Regret what that loses. DoubtfulFlips are those of them where that
 	// action is in doubt itself. Nil where there is no exact answer.
@@ -111,10 +113,14 @@ func (c Classifier) problem() (*problem, error) {
 	if p.x, err = c.inputs(); err != nil {
 		return nil, err
 	}
-	if p.labels, err = c.labels(); err != nil {
+	number := 2
+	if len(c.Utility) > 0 && len(c.Utility[0]) == 3 {
+		number = 3
+	}
+	if p.labels, err = c.labels(number); err != nil {
 		return nil, err
 	}
-	if p.table, err = newTable(c.Utility); err != nil {
+	if p.table, err = newTable(c.Utility, number); err != nil {
 		return nil, err
 	}
 	g := c.Grid
@@ -157,14 +163,18 @@ func (c Classifier) inputs() (*mat.Dense, error) {
 	return x, nil
 }
 
-func (c Classifier) labels() ([]float64, error) {
+// labels are +1 and −1, or the numbers of three outcomes.
+func (c Classifier) labels(number int) ([]float64, error) {
 	if len(c.Labels) != len(c.X) {
 		return nil, inputf("labels", "there are %d for %d points; give one for each", len(c.Labels), len(c.X))
 	}
 	labels := make([]float64, len(c.Labels))
 	for i, y := range c.Labels {
-		if y != 1 && y != -1 {
+		if number == 2 && y != 1 && y != -1 {
 			return nil, inputf(entry("labels", i), "%d is not a label; give 1 or -1", y)
+		}
+		if number == 3 && (y < 0 || y > 2) {
+			return nil, inputf(entry("labels", i), "%d is not a label; with a utility of three outcomes give 0, 1 or 2", y)
 		}
 		labels[i] = float64(y)
 	}

@@ -21,6 +21,9 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(p.table[0]) == 3 {
+		return p.solveThree(ctx)
+	}
 	s, err := newClassifierSolver(p)
 	if err != nil {
 		return nil, err

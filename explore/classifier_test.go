@@ -271,3 +271,54 @@ func TestClassifierLeavesOut(t *testing.T) {
 		t.Errorf("%d methods and exact %v", len(v.Methods), v.Exact)
 	}
 }
+
+// Three outcomes: each is probable where its points are, probabilities add up to one, a
+// costly mistake makes its region smaller, and what is for two outcomes says so.
+func TestThreeOutcomes(t *testing.T) {
+	c := explore.Classifier{
+		X:      [][]float64{{-2, 0}, {-1.5, 0.5}, {2, 0}, {1.5, 0.5}, {0, 2.5}, {0.3, 2}},
+		Labels: []int{0, 0, 1, 1, 2, 2}, Kernel: "rbf(variance=9, lengthscale=1.5)",
+		Utility: [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+		Grid:    &explore.Grid{From: []float64{-2, 0}, To: []float64{2, 2.5}, Points: []int{9, 6}},
+	}
+	v, err := c.Solve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Exact != nil || v.ExactLeftOut == "" || len(v.Methods) != 4 || len(v.LeftOut) != 2 {
+		t.Fatalf("%+v", v)
+	}
+	at := map[int]int{0: 0, 8: 1, 5*9 + 4: 2} // corners and the middle of the upper edge
+	for _, a := range v.Methods {
+		if !a.Converged || a.Probability != nil {
+			t.Errorf("%+v", a)
+		}
+		for i, y := range at {
+			if a.Action[i] != y || a.Probabilities[y][i] < 0.5 {
+				t.Errorf("%s: at point %d action %d with %v", a.Method, i, a.Action[i], a.Probabilities[y][i])
+			}
+		}
+		for i := range a.Action {
+			if sum := a.Probabilities[0][i] + a.Probabilities[1][i] + a.Probabilities[2][i]; math.Abs(sum-1) > 1e-9 {
+				t.Errorf("%s: probabilities at point %d add up to %v", a.Method, i, sum)
+			}
+		}
+	}
+	taken := func(v *explore.ClassifierView) (n int) {
+		for _, a := range v.Methods[0].Action {
+			if a == 2 {
+				n++
+			}
+		}
+		return n
+	}
+	before := taken(v)
+	c.Utility = [][]float64{{1, 0, 0.9}, {0, 1, 0.9}, {0, 0, 1}}
+	if v, err = c.Solve(t.Context()); err != nil || taken(v) >= before {
+		t.Errorf("%v: action 2 is taken at %d points, and was at %d", err, taken(v), before)
+	}
+	c.Labels[0] = 3
+	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "labels[0]: 3 is not a label; with a utility of three outcomes give 0, 1 or 2") {
+		t.Error(err)
+	}
+}

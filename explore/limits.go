@@ -72,11 +72,11 @@ func checkVariance(field string, v float64) error {
 }
 
 // newTable is the utility of a request as a table.
-func newTable(rows [][]float64) (decision.Table, error) {
+func newTable(rows [][]float64, outcomes int) (decision.Table, error) {
 	if len(rows) > MaxActions {
 		return nil, inputf("utility", "there are %d actions; give at most %d rows", len(rows), MaxActions)
 	}
-	t, err := decision.NewTable(2, rows)
+	t, err := decision.NewTable(outcomes, rows)
 	var wrong *decision.TableError
 	if errors.As(err, &wrong) {
 		field := "utility"

@@ -121,7 +121,7 @@ func (r Reactor) problem() (reactor.Problem, error) {
 		return p, err
 	}
 	var err error
-	p.Utility, err = newTable(r.Utility)
+	p.Utility, err = newTable(r.Utility, 2)
 	return p, err
 }
 

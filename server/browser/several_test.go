@@ -2,7 +2,10 @@ package browser
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/lossep/lossep/explore"
 )
 
 // A model of three outcomes has a chance for each, a cost for each pair, and the triangle of
@@ -55,5 +58,60 @@ func checkTriangle(b *tab, cases, most, flips int) {
 	}](b, found)
 	if got.Cases != cases || got.Inside != cases || got.Flipped != flips || got.Regions < 2 || got.Regions > most || !(got.Area > 0.999 && got.Area < 1.001) {
 		b.Errorf("the triangle shows %+v, want %d cases, all in the regions of their actions, %d of them flipped", got, cases, flips)
+	}
+}
+
+// The classifier with three classes: what is asked, the methods that answer, the colours of
+// the surface, and a mark that Enter changes in turn.
+func TestClassifierOfThree(t *testing.T) {
+	s := newSite(t)
+	b := open(t, s.url+"/#classifier?points=-2,0,0;-1.5,0.5,0;2,0,1;1.5,0.5,1;0,2.5,2;0.3,2,2&area=-4,4;-3,3&costs=0,1,4;1,0,4;1,1,0&kernel=rbf(variance=8,lengthscale=1.4)")
+	b.settle()
+	check := func() explore.Classifier {
+		t.Helper()
+		asked := classifierAsked(t, s)
+		view, err := asked.Solve(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := b.rows("[data-panel=classifier] [data-part=table] tr[data-method]")
+		if len(rows) != len(view.Methods) {
+			t.Fatalf("%d rows on the screen, the library has %d methods", len(rows), len(view.Methods))
+		}
+		for i, m := range view.Methods {
+			for _, err := range []error{rows[i].says("status", m.Converged), checkEvidence(rows[i], m)} {
+				if err != nil || rows[i].Data["method"] != m.Method {
+					t.Errorf("row %d, %s: %v", i, m.Method, err)
+				}
+			}
+		}
+		return asked
+	}
+	asked := check()
+	if len(asked.Utility) != 3 || !slices.Equal(asked.Utility[0], []float64{4, 3, 0}) || !slices.Equal(asked.Labels, []int{0, 0, 1, 1, 2, 2}) {
+		t.Errorf("asked %v and %v", asked.Labels, asked.Utility)
+	}
+	// Where the points of a class are its colour prevails: blue, orange, green.
+	for k, channel := range []int{2, 0, 1} {
+		colour := evaluate[[]int](b, fmt.Sprintf(`(() => {
+			const {left, top, width, height} = document.querySelector("[data-panel=classifier] [data-handle='%d'] .mark").getBoundingClientRect();
+			const cell = document.elementsFromPoint(left + width / 2, top + height / 2).find((e) => e.tagName === "rect" && e.closest(".pictures"));
+			return getComputedStyle(cell).fill.match(/\d+/g).map(Number);
+		})()`, 2*k))
+		if len(colour) != 3 || colour[channel] != slices.Max(colour) {
+			t.Errorf("class %d lies on the colour %v", k, colour)
+		}
+	}
+	b.picture("classifier-three")
+	b.act(func() {
+		evaluate[bool](b, `(document.querySelector("[data-panel=classifier] [data-handle='4']").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true})), true)`)
+	})
+	if after := check(); !slices.Equal(after.Labels, []int{0, 0, 1, 1, 0, 2}) {
+		t.Errorf("after Enter on the fifth point the labels are %v", after.Labels)
+	}
+	// Two classes come back with costs of their own.
+	b.act(func() { b.click("[data-panel=classifier] [name=dimension][value='1']") })
+	if n := evaluate[int](b, "document.querySelectorAll('[data-panel=classifier] .entries input[data-action]').length"); n != 4 {
+		t.Errorf("%d entries of costs for two classes", n)
 	}
 }

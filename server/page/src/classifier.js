@@ -3,18 +3,23 @@ import {post} from "./api.js";
 import {base, draw, methodKey, methodLine, nameCurves, pointMarks, rangesOf, stripBox, strips} from "./charts.js";
 import {caption, cell, flash, h, onWidth, setText, wordCell} from "./dom.js";
 import {EntryTable, reach, typing} from "./entries.js";
-import {count, number, percent, plural, rounded, snapped} from "./format.js";
+import {count, list, number, percent, plural, rounded, snapped} from "./format.js";
 import {Handles, pointShape} from "./handles.js";
+import {isolines} from "./isolines.js";
 import {kernelText, parametersOf, parseKernel} from "./kernel.js";
 import {decodeNumbers, decodeTable, encodeNumbers, encodeTable} from "./link.js";
 import {light, theme} from "./looks.js";
 import {methodLabel, methodNamed} from "./methods.js";
 import {methodHead, names, Panel, replaceTable, showLeftOut} from "./panel.js";
-import {surface, surfaceColors, surfaceLegend, withBoundaries} from "./plane.js";
+import {actionBoundaries, surface, surfaceColors, surfaceLegend, threeColors, threeLegend, withBoundaries} from "./plane.js";
 import {writeCSV} from "./rows.js";
 import {saveCSV, saveSVG} from "./save.js";
 
-const actions = ["treat as negative", "treat as positive"];
+// Classes by their labels, the words and marks for them, and what can be done. Of three each
+// is called by its mark.
+const two = {labels: [-1, 1], names: ["negative", "positive"], signs: ["○", "■"], actions: ["treat as negative", "treat as positive"]};
+const three = {labels: [0, 1, 2], names: ["round", "square", "pointed"], signs: ["○", "■", "▲"], actions: ["treat as round", "treat as square", "treat as pointed"]};
+const shapes = ["negative", "positive", "third"];
 const maxPoints = 100;
 const linePoints = 201;
 const planePoints = 41;
@@ -41,10 +46,17 @@ const presets = [
     label: "In the plane: five points from a test of other software", points: [[-1.07932, -1.83544, -1], [1.15768, 2.91702, 1], [3.26631, -3.85663, 1], [1.79009, 0.11949, 1], [-3.66051, 1.75159, -1]],
     kernel: "rbf(variance=2.25, lengthscale=2)", area: [[-6, 6], [-6, 6]], costs: [[0, 1], [0.5, 0]],
   },
+  {
+    label: "In the plane: three groups, one of them dear to miss",
+    points: [[-2.2, -0.8, 0], [-1.4, -1.5, 0], [-2.6, 0.3, 0], [-1, -0.4, 0], [1.2, -1.2, 1], [2.1, -0.6, 1], [1.7, 0.4, 1], [0.5, -1.8, 1], [-0.3, 1.4, 2], [0.4, 2.1, 2], [-0.9, 2.2, 2], [0.7, 0.9, 2]],
+    kernel: "rbf(variance=8, lengthscale=1.4)", area: [[-4, 4], [-3, 3]], costs: [[0, 1, 4], [1, 0, 4], [1, 1, 0]],
+  },
 ];
 
 const newPlane = {points: [], area: [[-4, 4], [-3, 3]]};
 const newLine = {points: [], area: [[-10, 10]]};
+const newThree = {points: [], area: [[-4, 4], [-3, 3]]};
+const newCosts = {2: [[0, 1], [0.5, 0]], 3: [[0, 1, 1], [1, 0, 1], [1, 1, 0]]};
 
 const sliders = {
   variance: {label: "Strength (variance)", min: 0.01, max: 1000},
@@ -53,18 +65,29 @@ const sliders = {
 };
 
 // Classifier shows points on the line or in the plane. A point is its coordinates and
-// then its class, −1 or 1.
+// then its class, −1 or 1, or one of three in the plane. What the costs are about tells
+// which: their table has a row and a column for each class.
 export class Classifier extends Panel {
   constructor(page) {
     super("classifier", page);
     this.live = this.ask((question, signal) => post("v1/explore/classifier", question, signal), (view) => this.#show(view));
-    this.other = {1: newLine, 2: newPlane}; // the points of the dimension not shown
+    this.other = {1: newLine, 2: newPlane, 3: newThree}; // the points of the modes not shown
+    this.lastCosts = {...newCosts}; // by the number of classes
     this.#wire();
     this.read({});
   }
 
   get dimension() {
     return this.state.area.length;
+  }
+
+  get kinds() {
+    return this.state.costs.length === 3 ? three : two;
+  }
+
+  // mode is the line, the plane, or the plane with three classes.
+  get mode() {
+    return this.kinds === three ? 3 : this.dimension;
   }
 
   #wire() {
@@ -79,16 +102,11 @@ export class Classifier extends Panel {
     });
     for (const radio of this.section.querySelectorAll("[name=dimension]")) {
       radio.addEventListener("change", () => {
-        this.other[this.dimension] = {points: this.state.points, area: this.state.area};
-        this.change(this.other[radio.value], true);
+        this.other[this.mode] = {points: this.state.points, area: this.state.area};
+        this.lastCosts[this.state.costs.length] = this.state.costs;
+        this.change({...this.other[radio.value], costs: this.lastCosts[radio.value === "3" ? 3 : 2]}, true);
       });
     }
-    this.costs = new EntryTable(this.part("costs"), {
-      actions: ["Treat as negative", "Treat as positive"], outcomes: ["it is negative", "it is positive"],
-      caption: "What it costs when",
-      name: (a, o) => [["Cost of a right negative", "Cost of a missed positive"], ["Cost of a false alarm", "Cost of a right positive"]][a][o],
-      changed: (costs, settled) => costs.flat().every((entry) => entry >= 0) && this.change({costs}, settled),
-    });
     this.#wireKernel();
     this.part("surface").addEventListener("change", ({target}) => {
       this.state.surface = target.value;
@@ -105,7 +123,7 @@ export class Classifier extends Panel {
       nudge: (id, dx, dy, size) => this.#nudge(Number(id), dx, dy, size),
       done: () => page.moved(this, true),
       remove: (id) => this.#remove(Number(id)),
-      toggle: (id) => this.#setPoint(Number(id), this.state.points[id].with(-1, -this.state.points[id].at(-1)), true),
+      toggle: (id) => this.#setPoint(Number(id), this.state.points[id].with(-1, this.#next(this.state.points[id].at(-1))), true),
     }, "Labelled points");
     onWidth(chart, (width) => {
       this.width = width;
@@ -114,6 +132,31 @@ export class Classifier extends Panel {
     this.part("save-svg").addEventListener("click", () => this.#saveSVG());
     this.part("save-table").addEventListener("click", () => this.#saveTable());
     this.part("save-curves").addEventListener("click", () => this.#saveProbabilities());
+  }
+
+  // #next is the class after one, in turn.
+  #next(label) {
+    const {labels} = this.kinds;
+    return labels[(labels.indexOf(label) + 1) % labels.length];
+  }
+
+  // #classControls are those that depend on what classes there are.
+  #classControls() {
+    const {kinds} = this;
+    if (this.controlsOf === kinds) return;
+    this.controlsOf = kinds;
+    const {labels, names: words, actions} = kinds;
+    this.costs = new EntryTable(this.part("costs"), {
+      actions: actions.map((action) => action.replace("treat", "Treat")), outcomes: words.map((word) => `it is ${word}`),
+      caption: "What it costs when",
+      name: (a, o) => (kinds === two ? [["Cost of a right negative", "Cost of a missed positive"], ["Cost of a false alarm", "Cost of a right positive"]][a][o] : `Cost to ${actions[a]} what is ${words[o]}`),
+      changed: (costs, settled) => costs.flat().every((entry) => entry >= 0) && this.change({costs}, settled),
+    });
+    const choices = labels.map((label, k) => h("label", {}, h("input", {type: "radio", name: "adding", value: label}), " ", h("span", {class: `glyph ${shapes[k]}`, "aria-hidden": "true"}), ` ${words[k]}`));
+    if (kinds === two) choices.reverse();
+    this.part("adding").replaceChildren(h("legend", {}, "A click adds a point that is"), ...choices, h("span", {class: "note"}, kinds === two ? "Shift-click: the other one" : "Shift-click: the next one"));
+    this.part("adding").querySelector("input").checked = true;
+    setText(this.part("surface-about"), kinds === two ? "Colours show the chance of positive by" : "Colours show the chances of the classes by");
   }
 
   #wireKernel() {
@@ -163,12 +206,14 @@ export class Classifier extends Panel {
     const area = decodeTable(values.area, 2);
     const dimension = area?.length === 2 ? 2 : 1;
     const points = values.points === undefined ? undefined : decodeTable(values.points, dimension + 1);
-    const costs = decodeTable(values.costs, 2);
+    const tables = [2, ...(dimension === 2 ? [3] : [])].map((n) => decodeTable(values.costs, n)).filter((table) => table && table.length === table[0].length);
+    const costs = tables[0];
     const asks = area !== undefined;
+    const known = (label) => (costs?.length === 3 ? Math.min(2, Math.max(0, Math.round(label))) : label > 0 ? 1 : -1);
     this.state = {
-      points: asks ? (points ?? []).slice(0, maxPoints).map((point) => point.with(-1, point.at(-1) > 0 ? 1 : -1)) : first.points,
+      points: asks ? (points ?? []).slice(0, maxPoints).map((point) => point.with(-1, known(point.at(-1)))) : first.points,
       area: asks && area.length <= 2 && area.every(([from, to]) => from < to) ? area : first.area,
-      costs: costs?.length === 2 && costs.flat().every((entry) => entry >= 0) ? costs : first.costs,
+      costs: costs?.flat().every((entry) => entry >= 0) ? costs : first.costs,
       kernel: parseKernel(values.kernel ?? first.kernel),
       surface: values.surface ?? "exact",
       hidden: new Set(values.hidden?.split(",")),
@@ -192,7 +237,8 @@ export class Classifier extends Panel {
   refresh(all = false) {
     const {points, area, costs, kernel} = this.state;
     const free = (input) => all || document.activeElement !== input;
-    for (const radio of this.section.querySelectorAll("[name=dimension]")) radio.checked = Number(radio.value) === this.dimension;
+    for (const radio of this.section.querySelectorAll("[name=dimension]")) radio.checked = Number(radio.value) === this.mode;
+    this.#classControls();
     this.costs.set(costs, reach(costs, 4));
     const text = kernelText(kernel);
     this.part("kernel-shape").value = kernel.shape;
@@ -208,7 +254,7 @@ export class Classifier extends Panel {
     this.part("surface-row").hidden = this.dimension === 1;
     this.#areaFields(all);
     this.#pointTable();
-    if (this.drawn !== this.dimension) {
+    if (this.drawn !== this.mode) {
       this.view = undefined;
       this.redraw();
     }
@@ -265,10 +311,11 @@ export class Classifier extends Panel {
     const {points} = this.state;
     const container = this.part("points");
     const heads = this.dimension === 1 ? ["x"] : ["across", "up"];
-    if (container.dataset.dimension !== String(this.dimension)) {
-      container.dataset.dimension = this.dimension;
+    const {labels, names: words} = this.kinds;
+    if (container.dataset.mode !== String(this.mode)) {
+      container.dataset.mode = this.mode;
       const inputs = heads.map((head, k) => h("input", {type: "number", step: "any", class: "short", placeholder: head, "aria-label": `New point, ${head}`, dataset: {key: `new-${k}`}}));
-      const select = h("select", {"aria-label": "New point, class"}, h("option", {value: 1}, "positive"), h("option", {value: -1}, "negative"));
+      const select = h("select", {"aria-label": "New point, class"}, labels.map((label, k) => h("option", {value: label}, words[k])).toReversed());
       const add = () => {
         const numbers = inputs.map((input) => input.valueAsNumber);
         const missing = inputs[numbers.findIndex((value) => !Number.isFinite(value))];
@@ -288,7 +335,7 @@ export class Classifier extends Panel {
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", {scope: "col", class: "number"}, head)), h("th", {scope: "col"}, "class"), h("td"))),
       h("tbody", {}, points.map((point, i) => h("tr", {dataset: {point: i}},
         point.slice(0, -1).map((value) => cell("x", number(value, 4), value)),
-        wordCell("label", point.at(-1) > 0 ? "positive" : "negative", point.at(-1)),
+        wordCell("label", words[labels.indexOf(point.at(-1))], point.at(-1)),
         h("td", {}, h("button", {type: "button", class: "quiet", "aria-label": `Remove point ${i + 1}`, dataset: {key: `remove-${i}`}, onclick: () => this.#remove(i)}, "Remove"))))));
   }
 
@@ -300,7 +347,7 @@ export class Classifier extends Panel {
 
   #show(view) {
     this.failed = false;
-    if (view.axes.length !== this.dimension) return; // the next answer is on its way
+    if (view.axes.length !== this.dimension || view.methods.some((answer) => Boolean(answer.probabilities) !== (this.mode === 3))) return; // the next answer is on its way
     const before = this.view;
     this.view = view;
     this.redraw();
@@ -320,7 +367,7 @@ export class Classifier extends Panel {
 
   redraw() {
     if (!this.width) return;
-    this.drawn = this.dimension;
+    this.drawn = this.mode;
     const {charts, labels} = this.#charts(theme(), this.width, false);
     this.labels = labels;
     this.pictures.replaceChildren(...charts);
@@ -348,11 +395,16 @@ export class Classifier extends Panel {
   #planeTable() {
     const [xs, ys] = this.view?.axes ?? [[], []];
     const answer = this.#surfaceAnswer();
+    const {signs, names: words} = this.kinds;
     const some = (axis) => axis.map((_, i) => i).filter((i) => i % 5 === 0);
+    const by = answer ? methodLabel(answer.method) : "nothing yet";
+    const chance = (i) => percent(answer.probabilities ? answer.probabilities[answer.action[i]][i] : answer.probability[i]);
     return {
-      about: `Chance of the positive class by ${answer ? methodLabel(answer.method) : "nothing yet"} and what is done, at some places; ■ is to treat as positive`,
+      about: this.mode === 3
+        ? `What is done by ${by} (${words.map((word, k) => `${signs[k]} treat as ${word}`).join(", ")}) and the chance of that class, at some places`
+        : `Chance of the positive class by ${by} and what is done, at some places; ■ is to treat as positive`,
       heads: ["up \\ across", ...some(xs).map((i) => number(xs[i], 3))],
-      rows: some(ys).toReversed().map((j) => [number(ys[j], 3), ...some(xs).map((i) => `${percent(answer.probability[j * xs.length + i])} ${answer.action[j * xs.length + i] ? "■" : "○"}`)]),
+      rows: some(ys).toReversed().map((j) => [number(ys[j], 3), ...some(xs).map((i) => `${chance(j * xs.length + i)} ${signs[answer.action[j * xs.length + i]]}`)]),
     };
   }
 
@@ -402,7 +454,7 @@ export class Classifier extends Panel {
     return {
       labels,
       charts: [chart, strips({
-        rows: shown.map(({method, action}) => ({method, ranges: rangesOf(xs, action)})), actions, domain, theme, width,
+        rows: shown.map(({method, action}) => ({method, ranges: rangesOf(xs, action)})), actions: two.actions, domain, theme, width,
         label: "What each method does along the line", title: "what each method does here", axis: "x →",
       })],
     };
@@ -416,19 +468,24 @@ export class Classifier extends Panel {
     const height = Math.min(560, Math.max(240, Math.round((inner * (range[1] - range[0])) / (domain[1] - domain[0])))) + 72;
     const points = this.state.points.filter(([x, y]) => x >= domain[0] && x <= domain[1] && y >= range[0] && y <= range[1]);
     const options = {
-      ...base(theme, width, height, `Probability of the positive class by ${answer ? methodLabel(answer.method) : "nothing yet"}, and where each method begins to act`),
+      ...base(theme, width, height, `${this.mode === 3 ? "Probabilities of the classes" : "Probability of the positive class"} by ${answer ? methodLabel(answer.method) : "nothing yet"}, and where each method begins to act`),
       marginLeft: 40, marginRight: 14, marginTop: 14, marginBottom: 58,
-      x: {domain, label: null, tickSize: 4}, y: {domain: range, label: null, tickSize: 4}, color: surfaceColors(this.#levels(), theme),
+      x: {domain, label: null, tickSize: 4}, y: {domain: range, label: null, tickSize: 4}, color: this.mode === 3 ? {type: "identity"} : surfaceColors(this.#levels(), theme),
       marks: [
-        answer && surface(this.view.axes, answer.probability),
+        answer && (this.mode === 3 ? threeColors(this.view.axes, answer.probabilities, theme) : surface(this.view.axes, answer.probability)),
         Plot.frame({stroke: theme.edge}),
         points.length === 0 && Plot.text(["Click to add a first point"], {frameAnchor: "middle", fontSize: 14, fill: theme.quiet}),
-        still && pointMarks(points, theme, "1"),
+        still && pointMarks(points, theme, "1", this.kinds.labels),
       ],
     };
     if (!answer) return {charts: [draw(options)], labels: []};
+    const [xs, ys] = this.view.axes;
+    if (this.mode === 3) {
+      options.marks.push(() => threeLegend(width, height, this.kinds, theme));
+      return withBoundaries(options, shown, ({probabilities}) => actionBoundaries(xs, ys, probabilities, this.state.costs), theme, still ? [] : this.labels);
+    }
     options.marks.push(() => surfaceLegend(width, height, this.#levels(), theme));
-    return withBoundaries(options, this.view.axes, shown, this.#levels(), theme, still ? [] : this.labels);
+    return withBoundaries(options, shown, ({probability}) => this.#levels().flatMap((level) => isolines(xs, ys, probability, level)), theme, still ? [] : this.labels);
   }
 
   #placeHandles() {
@@ -437,11 +494,12 @@ export class Classifier extends Panel {
     const line = this.dimension === 1;
     const where = ([px, py]) => (line ? `at ${number(px, 4)}` : `at ${number(px, 4)} across, ${number(py, 4)} up`);
     this.handles.set(this.state.points.map((point, i) => {
-      const positive = point.at(-1) > 0;
+      const {labels, names: words} = this.kinds;
+      const k = labels.indexOf(point.at(-1));
       return {
-        id: String(i), label: `${positive ? "Positive" : "Negative"} point ${where(point)}`,
-        x: clamp(x.apply(point[0]), x.range), y: clamp(y.apply(line ? (positive ? 1 : 0) : point[1]), y.range),
-        shape: pointShape(positive ? "positive" : "negative"),
+        id: String(i), label: `${words[k][0].toUpperCase()}${words[k].slice(1)} point ${where(point)}`,
+        x: clamp(x.apply(point[0]), x.range), y: clamp(y.apply(line ? k : point[1]), y.range),
+        shape: pointShape(shapes[k]),
       };
     }));
   }
@@ -455,7 +513,7 @@ export class Classifier extends Panel {
   #addAt(px, py, other) {
     if (py > this.height) return;
     const chosen = Number(this.section.querySelector("[name=adding]:checked").value);
-    this.#add([...this.#unscale(px, py), other ? -chosen : chosen]);
+    this.#add([...this.#unscale(px, py), other ? this.#next(chosen) : chosen]);
     this.handles.focus(String(this.state.points.length - 1));
   }
 
@@ -498,7 +556,7 @@ export class Classifier extends Panel {
   }
 
   #surfaceChoice() {
-    setText(this.part("lines"), `Lines: where each method begins to act${this.#when()}`);
+    setText(this.part("lines"), this.mode === 3 ? "Lines: where each method does something else" : `Lines: where each method begins to act${this.#when()}`);
     const select = this.part("surface");
     const methods = this.#answers().map(({method}) => method);
     if ([...select.options].map((option) => option.value).join() !== methods.join()) {
@@ -511,7 +569,7 @@ export class Classifier extends Panel {
     const {view} = this;
     const total = view?.axes.reduce((product, axis) => product * axis.length, 1);
     replaceTable(this.part("table"),
-      caption("Decisions of each method, judged by the exact probabilities"),
+      caption(this.mode === 3 ? "The methods; there are no exact probabilities to judge decisions by" : "Decisions of each method, judged by the exact probabilities"),
       h("thead", {}, h("tr", {},
         [["Shown", ""], ["Method", ""], ["Regret (share)", "number"], ["Regret (cost)", "number"], ["Decided otherwise", "number"], ["Log evidence", "number"], ["How it ended", ""]]
           .map(([text, kind]) => h("th", {scope: "col", class: kind}, text)))),
@@ -544,9 +602,15 @@ export class Classifier extends Panel {
   #verdict() {
     const verdict = this.part("verdict");
     if (this.failed) return setText(verdict, "");
-    if (!this.view) return setText(verdict, this.state.points.length === 0 ? "No points yet." : this.#indifferent() ? "All four cost the same: there is nothing to decide." : "Working…");
+    if (!this.view) return setText(verdict, this.state.points.length === 0 ? "No points yet." : this.#indifferent() ? `All ${this.mode === 3 ? "nine" : "four"} cost the same: there is nothing to decide.` : "Working…");
+    if (this.mode === 3) {
+      const [first] = this.view.methods;
+      const done = this.kinds.actions.filter((_, a) => first?.action.includes(a));
+      verdict.dataset.state = "neutral";
+      return verdict.replaceChildren(h("strong", {}, done.length === 1 ? `With these costs it always pays to ${done[0]}.` : "The costs decide which action is best where."), first ? ` In the area shown ${methodLabel(first.method)} would ${list(done)}.` : "");
+    }
     const levels = this.#levels();
-    const rule = levels.length === 1 ? `With these costs it pays to act when the positive class is at ${this.#acts() === "above" ? "least" : "most"} ${percent(levels[0])} probable.` : levels.length ? "" : `With these costs it always pays to ${actions[this.view.by_probability[0].action]}.`;
+    const rule = levels.length === 1 ? `With these costs it pays to act when the positive class is at ${this.#acts() === "above" ? "least" : "most"} ${percent(levels[0])} probable.` : levels.length ? "" : `With these costs it always pays to ${two.actions[this.view.by_probability[0].action]}.`;
     const judged = this.view.methods.filter(({regret}) => regret);
     const least = Math.min(...judged.map(({regret}) => regret.normalised));
     // What the draws of the exact answer cannot tell apart is equally good.
@@ -583,8 +647,8 @@ export class Classifier extends Panel {
     const method = this.#surfaceAnswer()?.method;
     const {charts} = this.#charts(light, 800, true);
     saveSVG("classifier", [
-      this.dimension === 1 ? "Probability of the positive class, and what each method does" : `Probability of the positive class by ${method ? methodLabel(method) : "nothing yet"}, and where each method begins to act${this.#when()}`,
-      `${plural(points.length, "point")}; kernel ${kernelText(kernel)}; cost of a missed positive ${costs[0][1]}, of a false alarm ${costs[1][0]}`,
+      this.dimension === 1 ? "Probability of the positive class, and what each method does" : this.mode === 3 ? `Probabilities of three classes by ${method ? methodLabel(method) : "nothing yet"}, and where each method does something else` : `Probability of the positive class by ${method ? methodLabel(method) : "nothing yet"}, and where each method begins to act${this.#when()}`,
+      `${plural(points.length, "point")}; kernel ${kernelText(kernel)}; ${this.mode === 3 ? `costs ${encodeTable(costs)}` : `cost of a missed positive ${costs[0][1]}, of a false alarm ${costs[1][0]}`}`,
     ], [...charts, methodKey(this.#shown().map(({method}) => method), light, 800)]);
   }
 
@@ -599,8 +663,11 @@ export class Classifier extends Panel {
     const [xs, ys] = this.view.axes;
     const answers = this.#answers();
     const places = ys ? ys.flatMap((y) => xs.map((x) => [x, y])) : xs.map((x) => [x]);
-    const header = [...(ys ? ["x1", "x2"] : ["x"]), ...answers.flatMap(({method}) => [`${method}_probability`, `${method}_action`])];
-    saveCSV("classifier-probabilities", writeCSV(header, places.map((place, i) => [...place, ...answers.flatMap((a) => [a.probability[i], actions[a.action[i]]])])));
+    const {names: words, actions} = this.kinds;
+    const chances = this.mode === 3 ? words.map((word) => `probability_${word}`) : ["probability"];
+    const header = [...(ys ? ["x1", "x2"] : ["x"]), ...answers.flatMap(({method}) => [...chances, "action"].map((what) => `${method}_${what}`))];
+    const of = (a, i) => (a.probabilities ? a.probabilities.map((chance) => chance[i]) : [a.probability[i]]);
+    saveCSV("classifier-probabilities", writeCSV(header, places.map((place, i) => [...place, ...answers.flatMap((a) => [...of(a, i), actions[a.action[i]]])])));
   }
 }
 

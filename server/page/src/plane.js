@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import {draw, nameCurves} from "./charts.js";
 import {isolines} from "./isolines.js";
 import {s} from "./dom.js";
-import {methodColor, methodLook} from "./looks.js";
+import {actionColors, methodColor, methodLook} from "./looks.js";
 
 // Charts of the plane.
 
@@ -54,10 +54,45 @@ function mix(from, to, share) {
   return `rgb(${a.map((v, i) => Math.round(v + part * (b[i] - v))).join(",")})`;
 }
 
-// withBoundaries adds to a chart where each method begins to act: the lines on which its
-// probability crosses a level.
-export function withBoundaries(options, [xs, ys], answers, levels, theme, previous) {
-  const boundaries = answers.map(({method, probability}) => ({method, lines: levels.flatMap((level) => isolines(xs, ys, probability, level))}));
+// threeColors draws the probabilities of three classes on a grid: the colours of the classes,
+// mixed.
+export function threeColors([xs, ys], probabilities, theme) {
+  const [dx, dy] = [xs, ys].map((axis) => (axis[1] - axis[0]) / 2);
+  const colors = threeFills(theme);
+  const fill = (i) => `rgb(${[0, 1, 2].map((k) => Math.round(probabilities.reduce((sum, of, c) => sum + of[i] * colors[c][k], 0))).join(",")})`;
+  const cells = ys.flatMap((y, j) => xs.map((x, i) => ({x1: x - dx, x2: x + dx, y1: y - dy, y2: y + dy, fill: fill(j * xs.length + i)})));
+  return Plot.rect(cells, {x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: (cell) => cell.fill, shapeRendering: "crispEdges", clip: true});
+}
+
+// threeFills are the colours of three classes, halfway to the background, as numbers.
+function threeFills(theme) {
+  const parts = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  return [0, 1, 2].map((c) => parts(actionColors(c, theme)[1]).map((v, k) => v + 0.45 * (parts(theme.paper)[k] - v)));
+}
+
+// threeLegend is a key to them.
+export function threeLegend(width, height, {names, signs}, theme) {
+  const colors = threeFills(theme);
+  const step = 92;
+  const left = width - 14 - step * names.length;
+  return s("g", {}, names.flatMap((name, c) => [
+    s("rect", {x: left + c * step, y: height - 22, width: 12, height: 12, fill: `rgb(${colors[c].map(Math.round).join(",")})`, stroke: theme.edge}),
+    s("text", {x: left + c * step + 18, y: height - 16, dy: "0.35em", fill: theme.quiet}, `${signs[c]} ${name}`),
+  ]));
+}
+
+// actionBoundaries are the lines on which two of the best actions cost the same in
+// expectation.
+export function actionBoundaries(xs, ys, probabilities, costs) {
+  const expected = costs.map((row) => probabilities[0].map((_, i) => row.reduce((sum, cost, c) => sum + cost * probabilities[c][i], 0)));
+  // What is between two actions is an edge of the first of them.
+  return expected.slice(0, -1).flatMap((own, a) => isolines(xs, ys, own.map((cost, i) => cost - Math.min(...expected.filter((_, b) => b !== a).map((of) => of[i]))), 0));
+}
+
+// withBoundaries adds to a chart where each method begins to act: the lines that linesOf
+// finds for it.
+export function withBoundaries(options, answers, linesOf, theme, previous) {
+  const boundaries = answers.map((answer) => ({method: answer.method, lines: linesOf(answer)}));
   const marks = boundaries.toReversed().flatMap(({method, lines}) => lines.flatMap((line) => {
     const {dash} = methodLook(method);
     const along = {x: "0", y: "1", clip: true};
