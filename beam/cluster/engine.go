@@ -57,6 +57,17 @@ func NewDriver(ctx context.Context, f command.Fit, o Options) (*Driver, error) {
 	return d, d.store.write(ctx, text, "training.json")
 }
 
+// Watch has a function called with the name of every pass that is made from now on.
+func (d *Driver) Watch(passed func(name string)) {
+	before := d.opt.Passed
+	d.opt.Passed = func(name string, took time.Duration) {
+		if before != nil {
+			before(name, took)
+		}
+		passed(name)
+	}
+}
+
 // Finished implements command.Passes.
 func (d *Driver) Finished() { d.clear(context.Background()) }
 

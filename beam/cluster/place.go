@@ -57,10 +57,10 @@ func (f *flags) prepare(c *cobra.Command) func() error {
 		}
 	}
 	return func() error {
+		begin()
 		if !f.verbose {
 			quiet()
 		}
-		begin()
 		return nil
 	}
 }

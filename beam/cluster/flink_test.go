@@ -1,0 +1,60 @@
+package cluster_test
+
+import (
+	"bytes"
+	"flag"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	endpoint    = flag.String("flink", "", "the endpoint of a job server of Flink, such as 127.0.0.1:8399; see flink/run.sh")
+	environment = flag.String("flink.environment", "LOOPBACK", "where workers are: LOOPBACK, or PROCESS with -flink.command")
+	boot        = flag.String("flink.command", "", "Beam's own launcher, which starts workers")
+)
+
+// flink are the flags of a Flink cluster.
+func flink(t *testing.T, parallel int) []string {
+	t.Helper()
+	if *endpoint == "" {
+		t.Skip("no Flink: run 'make flink', which starts one")
+	}
+	args := []string{"--runner", "universal", "--endpoint", *endpoint, "--environment_type", *environment, "--parallelism", strconv.Itoa(parallel)}
+	if *boot != "" {
+		args = append(args, "--environment_config", `{"command":"`+*boot+`"}`)
+	}
+	return args
+}
+
+// The model and the decisions of Flink are those of one process to the bit, with any number
+// of workers.
+func TestFlinkIsOneProcess(t *testing.T) {
+	flink(t, 1)
+	folder := table(t, 1500, 900, 2000)
+	one, rows := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "one.parquet")
+	more := []string{"--shard-rows", "1100", "--fixed", "--kernel", "matern32 + constant"}
+	code, said := lossep(t, fitArgs(folder, one, more...)...)
+	must(t, code, said)
+	code, here := lossep(t, "decide", one, folder, "-o", rows)
+	must(t, code, here)
+	for _, workers := range []int{1, 2, 4} {
+		start := time.Now()
+		beam, decided := filepath.Join(t.TempDir(), "beam.lossep"), filepath.Join(t.TempDir(), "decided")
+		code, said = lossepBeam(t, append(fitArgs(folder, beam, more...), flink(t, workers)...)...)
+		must(t, code, said)
+		if !bytes.Equal(content(t, one), content(t, beam)) {
+			t.Errorf("another model with %d workers", workers)
+		}
+		t.Logf("a fit with %d workers takes %v", workers, time.Since(start).Round(time.Second))
+		code, there := lossepBeam(t, append([]string{"decide", one, folder, "-o", decided}, flink(t, workers)...)...)
+		must(t, code, there)
+		parts, _ := filepath.Glob(filepath.Join(decided, "*"))
+		if here != there || !slices.Equal(rowsOf(t, rows), rowsOf(t, parts...)) {
+			t.Errorf("other decisions with %d workers:\n%s", workers, strings.TrimSpace(there))
+		}
+	}
+}
