@@ -1,12 +1,22 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test python wheel browser lint format race fuzz robust bench generate licences attack
+.PHONY: build test beam flink flink-faults python wheel browser lint format race fuzz robust bench generate licences attack
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
 
 test: browser python ## everything that has to pass
 	go test ./...
+	cd beam && go test ./...
+
+beam:       ## the command for clusters, which is a module of its own
+	cd beam && CGO_ENABLED=0 go build -trimpath -o lossep-beam ./cmd/lossep-beam
+
+flink:      ## fit and decide on Flink, in one process: wants Java 17 and Maven, and takes minutes
+	cd beam && flink/run.sh sh -c 'go test ./cluster -run FlinkIs -flink $$FLINK -v -count 1 -timeout 60m'
+
+flink-faults: ## a task manager of two is killed in the middle of a pass
+	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkLoses -flink $$FLINK -flink.home $$FLINK_HOME -v -count 1 -timeout 60m'
 
 python:     ## the tests of the Python package, where Python and the package index are at hand
 	@python/test.sh

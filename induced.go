@@ -24,7 +24,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	o := gp.InduceOptions{
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
-		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows,
+		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Resume, o.Checkpoint = p.resume()
 	if p.start || strings.Contains(p.opt.Kernel, "=") {
@@ -124,7 +124,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 	p, fit := l.problem, l.induced
 	d := method.row(p.Len())
 	found := &foundByPasses{engine: fit.Engine, rule: d.Rule}
-	o := pass.Settings{Warm: true, Tolerance: induceTolerance, Trace: p.traced(method)}
+	o := pass.Settings{Warm: true, Sweeps: p.opt.Sweeps, Tolerance: induceTolerance, Trace: p.traced(method)}
 	switch {
 	case !d.ByPasses:
 		return nil, inputf("method", "%s cannot be had from inducing points", method)

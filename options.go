@@ -55,6 +55,10 @@ type Options struct {
 	// shards after a pass, and different machines can go over different shards. The fixed point
 	// is the same, to the tolerance of the fit.
 	ShardRows int
+	// Sweeps is how often a pass goes over the rows of a shard before others see what it
+	// changed; 0 stands for once. It makes passes fewer where they are slow to begin. The fixed
+	// point is the same, to the tolerance of the fit.
+	Sweeps int
 	// Elsewhere, if set, has passes over all rows made elsewhere than in this process.
 	Elsewhere func(*Training) (gp.Driver, error)
 	// Power is that of power expectation propagation, for comparison: above 0 and at most
@@ -112,6 +116,8 @@ func (o Options) complete(rows int) (Options, error) {
 		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
 	case o.ShardRows < 0 || o.ShardRows > 0 && o.ShardRows < leastShard:
 		return o, inputf("shard rows", "%d is below %d: the sums of a shard take more work than so few rows", o.ShardRows, leastShard)
+	case o.Sweeps < 0:
+		return o, inputf("sweeps", "%d is below 0", o.Sweeps)
 	case !(o.Power >= 0 && o.Power <= 1):
 		return o, inputf("power", "%v is not between 0 and 1", o.Power)
 	case o.power() < leastPower:

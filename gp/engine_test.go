@@ -155,3 +155,37 @@ func TestShardsElsewhere(t *testing.T) {
 		t.Errorf("evidence %v in shards, %v in one piece", here.LogEvidence, whole.LogEvidence)
 	}
 }
+
+// Going over each shard several times in a pass comes to the same fixed point. It makes
+// passes fewer, by a lot where there is one shard (7 to 3) and by one where there are more.
+func TestSweepsComeToTheSameFixedPoint(t *testing.T) {
+	x, terms := sparseProblem(1600, 3, 4)
+	k, err := kernel.Parse("rbf(lengthscale=1, variance=4)", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewInducing(k, x.Slice(0, 40, 0, 3).(*mat.Dense))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle := func(size, sweeps int) (*gauss.Natural, int) {
+		e := NewEngine(p, p.Shards(x, terms, nil, size), nil)
+		r, err := pass.Settle(context.Background(), e, pass.Settings{Tolerance: 1e-9, Sweeps: sweeps})
+		if err != nil || !r.Status.Converged {
+			t.Fatal(r, err)
+		}
+		return r.Q.Natural(), r.Status.Sweeps
+	}
+	want, passes := settle(1600, 1)
+	for _, size := range []int{1600, 400} {
+		got, fewer := settle(size, 3)
+		// The last step is below 1e-9 standard deviations of every view; precisions are up to
+		// 1600, the number of rows.
+		if !floats.EqualApprox(got.H, want.H, 1e-5) || !mat.EqualApprox(got.P, want.P, 1e-5) {
+			t.Errorf("another fixed point in shards of %d", size)
+		}
+		if size == 1600 && fewer >= passes {
+			t.Errorf("%d passes with three sweeps, %d with one", fewer, passes)
+		}
+	}
+}

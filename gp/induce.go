@@ -31,6 +31,8 @@ type InduceOptions struct {
 	Memory int64
 	// ShardRows is the number of rows of a shard; see Inducing.Shards.
 	ShardRows int
+	// Sweeps is how often a pass goes over a shard; see pass.Options.
+	Sweeps int
 	// Driver, if set, makes passes over all rows in place of this machine. It has to cut them
 	// into the same shards.
 	Driver Driver
@@ -205,7 +207,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
 		x, terms := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Power: s.opt.Power}}
+		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Power: s.opt.Power, Sweeps: s.opt.Sweeps}}
 		again := true
 		s.looked = 0
 		for s.round = 0; again; s.round++ {

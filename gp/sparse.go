@@ -65,7 +65,7 @@ func (e *sparse) run(ctx context.Context, p *Inducing, tolerance float64) (fitte
 		return nil, err
 	}
 	e.engine = engine
-	r, err := p.settle(ctx, engine, e.x, e.terms, pass.Settings{Power: e.options.Power, Tolerance: tolerance, Trace: e.trace, Warm: warm})
+	r, err := p.settle(ctx, engine, e.x, e.terms, pass.Settings{Power: e.options.Power, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: warm})
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*
 	sums := NewSums(rows.Dim())
 	now, spare := w.now, w.spare // q as it is after the blocks so far
 	now.CopyFrom(q)
-	w.each(func(from, to int, views *gauss.Views) {
+	sweep := func(from, to int, views *gauss.Views) {
 		w.project(views, sites[from:to], from, sums)
 		for i, s := range w.steps[:to-from] {
 			w.steps[i] = gauss.Scalar{Nu: o.damping() * s.Nu, Tau: o.damping() * s.Tau}
@@ -111,7 +111,12 @@ func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*
 		for i, step := range w.steps[:to-from] {
 			next[from+i] = sites[from+i].Times(step)
 		}
-	})
+	}
+	w.each(sweep)
+	for range o.Sweeps - 1 {
+		sites, sums = next, &Sums{Change: sums.Change}
+		w.each(sweep)
+	}
 	sums.Change.CopyFrom(now)
 	sums.Change.Times(q, -1)
 	return sums, nil

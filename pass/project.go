@@ -17,6 +17,10 @@ type Options struct {
 	Power float64
 	// Damping is δ in site ← (1−δ)·site + δ·update. Zero stands for 1, no damping.
 	Damping float64
+	// Sweeps is how often Over goes over the rows of a shard before others see what it
+	// changed; zero stands for once. Where a pass is slow to begin, more of them make passes
+	// fewer; the fixed point is the same.
+	Sweeps int
 }
 
 func (o Options) damping() float64 {

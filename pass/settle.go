@@ -14,6 +14,8 @@ import (
 type Settings struct {
 	Rule  infer.Rule
 	Power float64 // see Options
+	// Sweeps is that of the passes; see Options.
+	Sweeps int
 	// Tolerance is how far the last pass may have moved q, in its own metric: no view's
 	// mean by more standard deviations than that, and no variance by √2 times as much,
 	// relatively. 0 stands for 1e-6.
@@ -63,17 +65,17 @@ func Settle(ctx context.Context, e Engine, o Settings) (*Result, error) {
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
-	err := s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 1})
+	err := s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 1, Sweeps: o.Sweeps})
 	if err == nil && s.stuck && o.Rule == infer.Propagation {
 		s.opt.Tolerance = max(o.Tolerance, safeTolerance)
 		e.Clear()
 		s.opt.Warm = false
 		if err = s.start(ctx); err == nil {
-			err = s.run(ctx, Options{Rule: infer.Variational, Damping: 1})
+			err = s.run(ctx, Options{Rule: infer.Variational, Damping: 1, Sweeps: o.Sweeps})
 		}
 		s.opt.Tolerance = o.Tolerance
 		if err == nil {
-			err = s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 0.5})
+			err = s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 0.5, Sweeps: o.Sweeps})
 		}
 	}
 	if err != nil {

@@ -129,7 +129,7 @@ func (c *calibration) settle(ctx context.Context, visits int, hold bool) error {
 		}
 		limit := c.opt.MaxPasses
 		c.opt.MaxPasses = min(limit, c.status.Sweeps+1)
-		err = c.run(ctx, Options{Power: c.opt.Power, Damping: 1})
+		err = c.run(ctx, Options{Power: c.opt.Power, Damping: 1, Sweeps: c.opt.Sweeps})
 		c.opt.MaxPasses = limit
 		if err != nil {
 			return err

@@ -110,7 +110,10 @@ func (f *flags) decide(ctx context.Context, d command.Decide, t *parquet.Table, 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return told(ctx, s, f.runner, failure, pieces, "")
+		if err := told(ctx, s, pieces, ""); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: %w", f.runner, failure)
 	}
 	var all []*command.Decided
 	for _, r := range pieces {
@@ -149,8 +152,8 @@ func tell(ctx context.Context, s store, err error, name ...string) {
 	}
 }
 
-// told is what a worker wrote down about why it failed, or what the engine says.
-func told(ctx context.Context, s store, runner string, failure error, pieces []Rows, folder string) error {
+// told is what a worker wrote down about why it failed, nil if none did.
+func told(ctx context.Context, s store, pieces []Rows, folder string) error {
 	for _, r := range pieces {
 		text, err := s.read(ctx, folder, shardName(r.Number, "error"))
 		told := new(data.Error)
@@ -162,5 +165,5 @@ func told(ctx context.Context, s store, runner string, failure error, pieces []R
 		}
 		return told
 	}
-	return fmt.Errorf("%s: %w", runner, failure)
+	return nil
 }

@@ -248,14 +248,27 @@ func (e *engine) run(ctx context.Context, j *job) (*found, string, error) {
 	return got, name, nil
 }
 
+// mostTries is how often a pass is tried when it is the engine that fails: a job server that
+// does not answer in time, for example.
+const mostTries = 3
+
 func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (*found, error) {
 	d.store.remove(ctx, name, "*.error")
 	if err := d.store.write(ctx, job, name, "job"); err != nil {
 		return nil, err
 	}
-	failure := runPipeline(ctx, d.opt.Runner, &shardFn{Folder: d.opt.Folder, Pass: name, Memory: d.memory}, d.shards)
-	if failure != nil {
-		return nil, told(ctx, d.store, d.opt.Runner, failure, d.shards, name)
+	for tries := 1; ; tries++ {
+		failure := runPipeline(ctx, d.opt.Runner, &shardFn{Folder: d.opt.Folder, Pass: name, Memory: d.memory}, d.shards)
+		if failure == nil {
+			break
+		}
+		if err := told(ctx, d.store, d.shards, name); err != nil {
+			return nil, err
+		}
+		// Shards that were finished are not gone over again.
+		if tries == mostTries || ctx.Err() != nil {
+			return nil, fmt.Errorf("%s: %w", d.opt.Runner, failure)
+		}
 	}
 	var total *found
 	for _, r := range d.shards {

@@ -116,7 +116,7 @@ func TestFitIsThatOfOneProcess(t *testing.T) {
 	for _, more := range [][]string{
 		{"--shard-rows", "1100"},
 		{"--shard-rows", "5000"},
-		{"--shard-rows", "2200", "--method", "loss-ep", "--fixed", "--kernel", "rbf + constant"},
+		{"--shard-rows", "2200", "--sweeps", "2", "--method", "loss-ep", "--fixed", "--kernel", "rbf + constant"},
 		{"--shard-rows", "1100", "--weights", "amount", "--cost", "fn=3,fp=1", "--likelihood", "logit", "--method", "vi", "--fixed", "--kernel", "matern32 + constant"},
 	} {
 		t.Run(strings.Join(more, " "), func(t *testing.T) {

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"bytes"
 	"flag"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ func TestFlinkIsOneProcess(t *testing.T) {
 	flink(t, 1)
 	folder := table(t, 1500, 900, 2000)
 	one, rows := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "one.parquet")
-	more := []string{"--shard-rows", "1100", "--fixed", "--kernel", "matern32 + constant"}
+	more := []string{"--shard-rows", "1100", "--sweeps", "2", "--fixed", "--kernel", "matern32 + constant"}
 	code, said := lossep(t, fitArgs(folder, one, more...)...)
 	must(t, code, said)
 	code, here := lossep(t, "decide", one, folder, "-o", rows)
@@ -56,5 +57,51 @@ func TestFlinkIsOneProcess(t *testing.T) {
 		if here != there || !slices.Equal(rowsOf(t, rows), rowsOf(t, parts...)) {
 			t.Errorf("other decisions with %d workers:\n%s", workers, strings.TrimSpace(there))
 		}
+	}
+}
+
+var home = flag.String("flink.home", "", "the folder of a cluster with two task managers; see flink/run.sh")
+
+// A task manager that is killed in the middle of a pass is made up for by the other, and the
+// fit ends with the same bits.
+func TestFlinkLosesATaskManager(t *testing.T) {
+	args := flink(t, 2)
+	if *home == "" {
+		t.Skip("no cluster: run 'make flink-faults', which starts one")
+	}
+	number := func() int {
+		text, _ := os.ReadFile(filepath.Join(*home, "taskmanager-2.pid"))
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid
+	}
+	before := number()
+	if before == 0 {
+		t.Fatal("no task manager")
+	}
+	folder := table(t, 1500, 900, 2000)
+	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
+	more := []string{"--shard-rows", "1100", "--sweeps", "2", "--fixed", "--kernel", "matern32 + constant"}
+	code, said := lossep(t, fitArgs(folder, one, more...)...)
+	must(t, code, said)
+	// The pass after the second has begun when its job is written.
+	go func() {
+		for {
+			if jobs, _ := filepath.Glob(filepath.Join(beam+".passes", "000003-*", "job")); len(jobs) > 0 {
+				time.Sleep(time.Second)
+				if p, err := os.FindProcess(before); err == nil {
+					_ = p.Kill()
+				}
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
+	code, said = lossepBeam(t, append(fitArgs(folder, beam, more...), args...)...)
+	must(t, code, said)
+	if !bytes.Equal(content(t, one), content(t, beam)) {
+		t.Error("another model")
+	}
+	if number() == before {
+		t.Error("the task manager was not killed")
 	}
 }

@@ -3,7 +3,8 @@
 # endpoint in FLINK, and stops it again. Needs Java 17 and Maven.
 #   run.sh [cluster] COMMAND…
 # Without cluster Flink is one process, with it a job manager and two task managers of one
-# slot each, whose process numbers are in $FLINK_HOME/taskmanager-1.pid and -2.pid.
+# slot each, whose process numbers are in $FLINK_HOME/taskmanager-1.pid and -2.pid. One
+# that dies is started again, as whoever runs a cluster does.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 home=${FLINK_HOME:-$here/target}
@@ -14,7 +15,7 @@ opens="--add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.ut
 log="-Dorg.slf4j.simpleLogger.defaultLogLevel=${FLINK_LOG:-error}"
 job=${FLINK_PORT:-8399}
 started=()
-stop() { for p in "${started[@]}"; do kill "$p" 2>/dev/null || true; done; }
+stop() { for p in "${started[@]}" $(cat "$home"/taskmanager-*.pid 2>/dev/null); do kill "$p" 2>/dev/null || true; done; rm -f "$home"/*.pid; }
 trap stop EXIT
 start() { # name, main class and arguments
   local name=$1
@@ -23,6 +24,20 @@ start() { # name, main class and arguments
   java -Xmx1g $opens "$log" -cp "$lib/*" "$@" >"$home/$name.log" 2>&1 &
   started+=($!)
   echo $! >"$home/$name.pid"
+}
+again() { # the same, for ever
+  while :; do
+    ("$@") &
+    wait $! || true
+    sleep 1
+  done
+}
+taskmanager() {
+  local name=$1
+  shift
+  echo "$BASHPID" >"$home/$name.pid"
+  # shellcheck disable=SC2086
+  exec java -Xmx1g $opens "$log" -cp "$lib/*" "$@" >"$home/$name.log" 2>&1
 }
 master='[local]'
 if [ "${1:-}" = cluster ]; then
@@ -50,11 +65,12 @@ taskmanager.numberOfTaskSlots: 1
 EOF
   start jobmanager org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir "$conf"
   for k in 1 2; do
-    start "taskmanager-$k" org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir "$conf" \
+    again taskmanager "taskmanager-$k" org.apache.flink.runtime.taskexecutor.TaskManagerRunner --configDir "$conf" \
       -D taskmanager.cpu.cores=1.0 -D taskmanager.memory.task.heap.size=256m -D taskmanager.memory.managed.size=64m \
       -D taskmanager.memory.network.min=64m -D taskmanager.memory.network.max=64m -D taskmanager.memory.framework.heap.size=128m \
       -D taskmanager.memory.framework.off-heap.size=128m -D taskmanager.memory.task.off-heap.size=64m \
-      -D taskmanager.memory.jvm-metaspace.size=256m -D taskmanager.memory.jvm-overhead.min=64m -D taskmanager.memory.jvm-overhead.max=64m
+      -D taskmanager.memory.jvm-metaspace.size=256m -D taskmanager.memory.jvm-overhead.min=64m -D taskmanager.memory.jvm-overhead.max=64m &
+    started+=($!)
   done
 fi
 start jobserver org.apache.beam.runners.flink.FlinkJobServerDriver --job-host=127.0.0.1 --job-port="$job" \

@@ -17,12 +17,13 @@ func addSizeFlags(flags *pflag.FlagSet, o *lossep.Options) {
 	flags.Var((*inducingFlag)(&o.Inducing), "inducing", fmt.Sprintf("inducing points from which many rows are seen: auto (none up to %d rows, and beyond as many as it takes), a number, or none", lossep.FullRows))
 	flags.Float64Var(&o.Power, "power", 1, "power of expectation propagation with inducing points, above 0 and at most 1; towards 0 it becomes variational inference")
 	flags.IntVar(&o.ShardRows, "shard-rows", gp.ShardRows, "rows that inducing points go over in one piece; another machine can go over another piece")
+	flags.IntVar(&o.Sweeps, "sweeps", 1, "how often a piece is gone over before others see what it changed, with inducing points: more where a pass is slow to begin")
 	flags.IntVar(&o.MaxRows, "max-rows", 0, fmt.Sprintf("refuse more training rows than this (default no limit with inducing points, %d without)", lossep.DefaultMaxRows))
 }
 
 // checkSize refuses what no number of rows is.
 func checkSize(flags *pflag.FlagSet, o *lossep.Options) error {
-	if err := atLeast(flags, map[string]int{"shard-rows": 1}); err != nil {
+	if err := atLeast(flags, map[string]int{"shard-rows": 1, "sweeps": 1}); err != nil {
 		return err
 	}
 	if flags.Changed("max-rows") {
