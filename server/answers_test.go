@@ -356,8 +356,8 @@ func TestDescribe(t *testing.T) {
 	var list ModelList
 	decodeExactly(t, ask(s, http.MethodGet, "/v1/models", "").Body.Bytes(), &list)
 	want := ModelList{[]ModelSummary{
-		{"amounts", "ep", 40, amounts().Recipe().Dim(), []string{"good", "bad"}, []string{"negative", "positive"}},
-		{"loans", "ep", 60, loans().Recipe().Dim(), []string{"good", "bad"}, []string{"negative", "positive"}},
+		{"amounts", "ep", 40, amounts().Recipe().NumFeatures(), []string{"good", "bad"}, []string{"negative", "positive"}},
+		{"loans", "ep", 60, loans().Recipe().NumFeatures(), []string{"good", "bad"}, []string{"negative", "positive"}},
 	}}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
