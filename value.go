@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -28,12 +29,17 @@ func (d *Decision) OutcomeWorth() float64 {
 }
 
 // gain is by how much one expectation is better than another; never below zero but for
-// rounding, where the better one knows more.
+// rounding, where the better one knows more. What rounding leaves of a few dozen terms is
+// no gain.
 func gain(s decision.Stakes, without, with float64) float64 {
+	better := with - without
 	if s.Costs {
-		return max(0, without-with)
+		better = -better
 	}
-	return max(0, with-without)
+	if better <= 0x1p-45*max(math.Abs(with), math.Abs(without)) {
+		return 0
+	}
+	return better
 }
 
 // donors is how many training rows a column's value is taken from.

@@ -165,7 +165,8 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	before, absent := os.Stat(path)
+	if absent == nil && !before.Mode().IsRegular() {
 		return fmt.Errorf("safetensors: %s is not a regular file; give the path of a file to write", path)
 	}
 	temporary, err := createBeside(path)
@@ -180,6 +181,11 @@ func replace(path string, write func(io.Writer) error) (err error) {
 			err = fmt.Errorf("%s was not written: %w", path, err)
 		}
 	}()
+	if absent == nil { // what was private stays so
+		if err := temporary.Chmod(before.Mode().Perm()); err != nil {
+			return err
+		}
+	}
 	if err := write(temporary); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each fu
 	if err != nil {
 		return nil, blame(err, in.name)
 	}
-	if err := r.doubtful.watch(rd, in.name); err != nil {
+	if err := r.doubtful.watch(rd, in.name, r.output, r.files); err != nil {
 		return nil, err
 	}
 	defer r.doubtful.abandon()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +38,9 @@ func addDoubtFlags(flags *pflag.FlagSet) *doubtFlags {
 // skips tells whether bad rows are passed over, and written down whole.
 func (d *doubtFlags) skips() bool { return d.onError == "skip" }
 
-// watch makes the reader pass over bad rows if that is asked for.
-func (d *doubtFlags) watch(rd *data.Reader, file string) error {
+// watch makes the reader pass over bad rows if that is asked for. They are written neither
+// to what is read nor to where the other rows go.
+func (d *doubtFlags) watch(rd *data.Reader, file, output string, inputs []string) error {
 	switch {
 	case d.onError != "stop" && d.onError != "skip":
 		return usagef("--on-error: %q is neither stop nor skip", d.onError)
@@ -49,7 +51,10 @@ func (d *doubtFlags) watch(rd *data.Reader, file string) error {
 	case d.file == "":
 		return usagef("--on-error skip: give --errors FILE for the rows that are left out")
 	}
-	if err := checkOutput(d.file); err != nil {
+	if output != "" && (filepath.Clean(output) == filepath.Clean(d.file) || sameFile(output, d.file)) {
+		return usagef("--errors %s: the other rows go there; give another path", d.file)
+	}
+	if err := checkOutput("--errors", d.file, inputs...); err != nil {
 		return err
 	}
 	var err error

@@ -44,7 +44,7 @@ outcomes. What is going to be fitted is shown on standard error first.`,
 	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkOutput(output, append(args, utility.files()...)...); err != nil {
+		if err := checkOutput("-o", output, append(args, utility.files()...)...); err != nil {
 			return err
 		}
 		if err := exampleAlone(flags, useExample); err != nil {

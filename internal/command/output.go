@@ -10,17 +10,17 @@ import (
 
 // checkOutput refuses a path that cannot be written, or that is one of the files read,
 // before any work is done.
-func checkOutput(path string, inputs ...string) error {
+func checkOutput(flag, path string, inputs ...string) error {
 	if path == "" {
 		return nil
 	}
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("-o %s: this is not a regular file; give the path of a file to write", path)
+			return fmt.Errorf("%s %s: this is not a regular file; give the path of a file to write", flag, path)
 		}
 		for _, name := range inputs {
 			if sameFile(path, name) {
-				return usagef("-o %s: this is one of the files read, which would be lost; give another path", path)
+				return usagef("%s %s: this is one of the files read, which would be lost; give another path", flag, path)
 			}
 		}
 	}
@@ -30,12 +30,12 @@ func checkOutput(path string, inputs ...string) error {
 			continue
 		}
 		if parent, err := os.Stat(filepath.Dir(path)); err == nil && os.SameFile(parent, folder) {
-			return usagef("-o %s: this is in the folder that is read, and would be taken for rows of it the next time; give another path", path)
+			return usagef("%s %s: this is in the folder that is read, and would be taken for rows of it the next time; give another path", flag, path)
 		}
 	}
 	probe, err := os.CreateTemp(filepath.Dir(path), ".lossep-*")
 	if err != nil {
-		return fmt.Errorf("-o %s: %w", path, err)
+		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	return discard(probe)
 }
@@ -100,8 +100,16 @@ func (s *spool) finish(out io.Writer) error {
 		}
 		return nil
 	}
-	// Temporary files are private; what is asked for has the usual permissions.
-	if err := s.file.Chmod(0o644); err != nil {
+	// Temporary files are private; what is asked for has the usual permissions, or those of
+	// the file it replaces, which a link may lead to.
+	path, mode := s.path, os.FileMode(0o644)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := s.file.Chmod(mode); err != nil {
 		return err
 	}
 	if err := s.file.Sync(); err != nil {
@@ -110,7 +118,7 @@ func (s *spool) finish(out io.Writer) error {
 	if err := s.file.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(s.file.Name(), s.path); err != nil {
+	if err := os.Rename(s.file.Name(), path); err != nil {
 		return err
 	}
 	s.file = nil

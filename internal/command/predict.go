@@ -108,7 +108,7 @@ func probabilityValues(s *decision.Spec, p []float64, f format) []any {
 // writeRows gives the rows that make writes to a file or to standard output, once all
 // of them are made.
 func writeRows(ctx context.Context, out io.Writer, path string, inputs []string, make func(context.Context, io.Writer) error) error {
-	if err := checkOutput(path, inputs...); err != nil {
+	if err := checkOutput("-o", path, inputs...); err != nil {
 		return err
 	}
 	s, err := newSpool(path)

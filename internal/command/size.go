@@ -26,6 +26,9 @@ func checkSize(flags *pflag.FlagSet, o *lossep.Options) error {
 	if err := atLeast(flags, map[string]int{"shard-rows": 1, "sweeps": 1}); err != nil {
 		return err
 	}
+	if flags.Changed("power") && o.Power == 0 {
+		return usagef("--power: 0 is variational inference, which is --method vi; give a number above 0 and at most 1")
+	}
 	if flags.Changed("max-rows") {
 		return atLeast(flags, map[string]int{"max-rows": 1})
 	}

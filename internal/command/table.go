@@ -110,11 +110,12 @@ type dataFlags struct {
 	scaling     []string
 	standardize bool
 	labelled    bool
+	given       *pflag.FlagSet
 }
 
 // addDataFlags adds what it takes to read past cases.
 func addDataFlags(flags *pflag.FlagSet) *dataFlags {
-	d := &dataFlags{tableFlags: addTableFlags(flags)}
+	d := &dataFlags{tableFlags: addTableFlags(flags), given: flags}
 	o := &d.options
 	flags.StringVar(&o.Target, "target", "", `the outcome: a column's name, its number from 1, or "last"`)
 	flags.StringVar(&o.Positive, "positive", "", "the spelling of the positive outcome; not needed where the two are such as 0 and 1, no and yes, false and true")
@@ -189,7 +190,7 @@ func (d *dataFlags) complete() (data.Options, error) {
 			d.options.Scaling = data.Bend(name)
 		}
 	}
-	if p := d.options.Prevalence; !(p >= 0 && p < 1) {
+	if p := d.options.Prevalence; !(p >= 0 && p < 1) || p == 0 && d.given.Changed("prevalence") {
 		return d.options, usagef("--prevalence: %v is not between 0 and 1", p)
 	}
 	if d.options.KeepScale = !d.standardize; d.options.KeepScale && len(d.scaling) > 0 {

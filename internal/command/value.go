@@ -22,8 +22,8 @@ func newValue() *cobra.Command {
 know more before taking it: how much less it would be expected to cost, or how much more
 to bring.
 
-Column worth_outcome is the worth of knowing the outcome, which nothing else can exceed.
-With --ask COLUMN=COST the column worth_COLUMN is the worth of measuring a column that is
+Column worth_outcome is the worth of knowing the outcome of the case as it stands in the
+file. With --ask COLUMN=COST the column worth_COLUMN is the worth of measuring a column that is
 not known, less what measuring costs: it pays where that is above zero. What the file has
 in that column is not looked at; what it may turn out to be is taken from the 50 training
 rows that are nearest in all other columns. --ask can be given several times; each column
