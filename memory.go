@@ -1,5 +1,7 @@
 package lossep
 
+import "github.com/lossep/lossep/pass"
+
 // What fits and models take is matrices of n×n numbers for n training rows, and little
 // besides. How many is measured, for fits in the table of methods, in a process that is
 // told to collect its garbage before it grows beyond what it needs
@@ -37,12 +39,27 @@ func (m *Model) Bytes() float64 {
 	return kept
 }
 
-// CalibrationBytes is about what Calibrate takes, in bytes of memory.
+// CalibrationBytes is about what Calibrate takes, in bytes of memory; nothing for a model
+// that does not keep its rows, which cannot be calibrated.
 func (m *Model) CalibrationBytes() float64 {
-	if m.inducing != nil {
-		return LossEP.FitBytes(m.inducing.process.Dim()) + 32*float64(m.provenance.Rows) + calibrationMemory
+	rows := m.provenance.Rows
+	switch {
+	case m.x == nil:
+		return 0
+	case m.inducing != nil:
+		points := m.inducing.process.Dim()
+		views := 8 * float64(rows) * float64(points+viewPadding)
+		if views > calibrationMemory { // then they are made again in every pass
+			views = 0
+		}
+		// A pass has the views of a block as they are, and twice more while it works on them.
+		block := 3 * 8 * float64(pass.BlockRows(rows, points)) * float64(points+viewPadding)
+		return LossEP.FitBytes(points) + views + block + calibrationRow*float64(rows)
+	case m.mixture != nil:
+		// One part is calibrated after the other, and those that are finished stay.
+		return LossEP.FitBytes(rows*viewsOf(m.recipe)) + m.Bytes() - m.mixture.parts[0].Bytes()
 	}
-	return LossEP.FitBytes(m.provenance.Rows * viewsOf(m.recipe))
+	return LossEP.FitBytes(rows * viewsOf(m.recipe))
 }
 
 // rowBytes is what a model with inducing points keeps of its rows.
@@ -62,5 +79,13 @@ func (s *Inducing) loadBytes(rows, features int) float64 {
 // to other costs later. They take at most 64 MB.
 func keepsRows(rows, features int) bool { return rows*(features+3)*8 <= 64<<20 }
 
-// calibrationMemory is what views may take up while a model is calibrated.
-const calibrationMemory = 256 << 20
+const (
+	// calibrationMemory is what views may take up while a model is calibrated.
+	calibrationMemory = 256 << 20
+	// viewPadding is how many numbers a view takes beyond those of the points, at most: its
+	// residual, and what fills it up.
+	viewPadding = 16
+	// calibrationRow is what a row takes beside its view: sites of EP and of the calibration,
+	// old and new, its label, and its stakes.
+	calibrationRow = 128
+)

@@ -25,18 +25,29 @@ type calibrations struct {
 	of     *served
 	own    string // the utility of the model itself
 
-	mu    sync.Mutex
-	all   map[string]*calibration // by utility
-	kept  []string                // those that are finished, the last used at the end
-	most  int                     // to be kept
-	tight bool                    // there is no memory for any
+	mu   sync.Mutex
+	all  map[string]*calibration // by utility
+	kept []string                // those that are finished, the last used at the end
+	most int                     // to be kept
+
+	refusal string // why there are none; empty if there are
 }
 
-// allow settles whether there is memory for calibrations, and how many are kept.
-func (c *calibrations) allow(some bool, kept int) {
+// allow settles why there is no memory for calibrations, if there is not, and how many are
+// kept.
+func (c *calibrations) allow(refusal string, kept int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tight, c.most = !some, max(0, min(kept, keptCalibrations))
+	c.refusal, c.most = refusal, max(0, min(kept, keptCalibrations))
+	c.drop()
+}
+
+// drop forgets those that are more than are kept, the last used last.
+func (c *calibrations) drop() {
+	for len(c.kept) > c.most {
+		delete(c.all, c.kept[0])
+		c.kept = slices.Delete(c.kept, 0, 1)
+	}
 }
 
 // calibration is one of them.
@@ -65,9 +76,9 @@ func (c *calibrations) get(ctx context.Context, s *decision.Spec) (*served, erro
 		return c.of, nil
 	}
 	c.mu.Lock()
-	if c.tight {
+	if refusal := c.refusal; refusal != "" {
 		c.mu.Unlock()
-		return nil, problem.Wrong("calibrate", "this server has no memory for calibrating a model of so many training rows; decide without calibrating")
+		return nil, problem.Wrong("calibrate", "%s", refusal)
 	}
 	one := c.all[key]
 	if one == nil {
@@ -126,10 +137,7 @@ func (c *calibrations) run(ctx context.Context, key string, one *calibration, s 
 		return
 	}
 	c.kept = append(c.kept, key)
-	for len(c.kept) > c.most {
-		delete(c.all, c.kept[0])
-		c.kept = slices.Delete(c.kept, 0, 1)
-	}
+	c.drop()
 }
 
 func (c *calibrations) calibrate(ctx context.Context, s *decision.Spec) (*served, error) {

@@ -46,7 +46,7 @@ func loansCSV(n int) []byte {
 }
 
 // fitted fits a model to a table in a moment: its kernel is not searched for.
-func fitted(tb testing.TB, csv []byte, costs string, method lossep.Method) *lossep.Model {
+func fitted(tb testing.TB, csv []byte, costs string, method lossep.Method, changes ...func(*lossep.Options)) *lossep.Model {
 	tb.Helper()
 	table, err := data.Read(context.Background(), bytes.NewReader(csv), "test.csv", data.Format{Header: data.HeaderYes})
 	if err != nil {
@@ -56,10 +56,14 @@ func fitted(tb testing.TB, csv []byte, costs string, method lossep.Method) *loss
 	if err != nil {
 		tb.Fatal(err)
 	}
-	m, err := lossep.Fit(context.Background(), table, lossep.Options{
+	o := lossep.Options{
 		Data: data.Options{Target: "class", Positive: "bad", Impute: true}, Utility: spec, Method: method,
 		Kernel: "matern32(variance=4, lengthscale=3) + constant(variance=1)", Fixed: true, Seed: 1,
-	})
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	m, err := lossep.Fit(context.Background(), table, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -12,6 +12,7 @@ type gate struct {
 	places  chan struct{}
 	waiting atomic.Int64
 	queue   int64 // how many may wait
+	closed  int   // places that nobody gets; see limit
 	what    string
 }
 
@@ -41,6 +42,18 @@ func (g *gate) enter(ctx context.Context) error {
 }
 
 func (g *gate) leave() { <-g.places }
+
+// limit lets so many run at a time, of the places there are, from when those beyond have
+// left. It must not be called twice at the same time.
+func (g *gate) limit(n int) {
+	closed := max(0, cap(g.places)-n)
+	for ; g.closed < closed; g.closed++ {
+		g.places <- struct{}{}
+	}
+	for ; g.closed > closed; g.closed-- {
+		<-g.places
+	}
+}
 
 // deadline is the context of a request's computations: it ends with the time they may
 // take, and when the client goes away.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"sync"
@@ -99,17 +100,37 @@ func (s *Server) digested(source Source, read func(io.Reader) error) (string, er
 // another.
 type catalogue map[string]*served
 
-// shareRoom settles how many calibrations of each model are kept, by what the models leave
-// of the memory for them. One at a time is being made, and takes as much as a fit.
-func (c catalogue) shareRoom(most int64) {
+// shareRoom settles which models can be calibrated, how many calibrations are under way at
+// a time, of those wanted, and how many of each model are kept, by what the models leave of
+// the memory for them. First comes what the calibrations under way take, whatever models
+// they are of: each as much as the largest that there is room for. The models share the
+// rest, for what is kept. It returns how many at a time that makes.
+func (c catalogue) shareRoom(most int64, wanted int) int {
 	room := float64(most)
 	for _, m := range c {
 		room -= m.model.Bytes()
 	}
+	room = max(0, room)
+	largest := 0.0
 	for _, m := range c {
-		left := room/float64(len(c)) - m.model.CalibrationBytes()
-		m.calibrated.allow(left >= 0, int(left/m.model.Bytes()))
+		if need := m.model.CalibrationBytes(); need <= room {
+			largest = max(largest, need)
+		}
 	}
+	places := wanted
+	if largest > 0 {
+		places = int(min(float64(wanted), room/largest))
+	}
+	rest := (room - float64(places)*largest) / float64(len(c))
+	for _, m := range c {
+		refusal := ""
+		if need := m.model.CalibrationBytes(); need > room {
+			refusal = fmt.Sprintf("calibrating this model, of %d training rows, takes about %.0f MB of memory, and the models that are served leave %.0f MB of %.0f MB; decide without calibrating, or serve it where models may take more memory",
+				m.model.Provenance().Rows, math.Ceil(need/1e6), math.Floor(room/1e6), float64(most)/1e6)
+		}
+		m.calibrated.allow(refusal, int(rest/m.model.Bytes()))
+	}
+	return places
 }
 
 // names are those of the models in order.
@@ -157,9 +178,10 @@ func (s *Server) Reload() error {
 		next[source.Name] = m
 		taken[m] = true
 	}
-	next.shareRoom(s.config.MaxModels)
+	places := next.shareRoom(s.config.MaxModels, s.config.MaxCalibrations)
 	s.models.Store(&next)
 	s.metrics.models.Set(float64(len(next)))
+	s.calibrating.limit(places)
 	return errors.Join(failures...)
 }
 

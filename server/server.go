@@ -27,7 +27,7 @@ type Config struct {
 	MaxMemory       int64         // bytes of all requests under way: bodies, rows and answers; 256 MiB
 	MaxModels       int64         // bytes of all models, and of their calibrations; 1 GB
 	MaxRows         int           // rows of a request; 10,000
-	MaxCalibrations int           // calibrations at a time; 1. Eight times as many may wait
+	MaxCalibrations int           // calibrations at a time, and fewer where MaxModels has no room for so many; 1. Eight times as many may wait
 	Deadline        time.Duration // of one request's computations; 1 minute
 	ExploreDeadline time.Duration // of an exploration, from when it begins; 10 s
 
