@@ -24,8 +24,9 @@ type Problem struct {
 	Utility *decision.Spec // with the outcomes of the target
 	Kernel  kernel.Kernel  // where the search starts, or what is kept
 	// Notes are what a person should know about the table, and Codes the numeric columns
-	// of few different integers, which may be codes for categories.
-	Notes, Codes []string
+	// of few different integers, which may be codes for categories. Leaks are columns that
+	// tell the outcome almost by themselves.
+	Notes, Codes, Leaks []string
 
 	stakes []decision.Stakes // of each row, or one for all
 	coding *data.Coding
@@ -61,7 +62,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if p.Recipe = o.Recipe; p.Recipe == nil {
 		var l *data.Learned
 		if l, err = data.Learn(t, o.Data); err == nil {
-			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes
+			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes, p.Leaks = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes, l.Leaks
 		} else if _, whole := data.Learn(all, o.Data); whole != nil {
 			err = whole // which knows what the rows that count nothing have
 		}

@@ -29,6 +29,8 @@ type Result struct {
 	Split string   `json:"split"`
 	Notes []string `json:"notes,omitempty"`
 	By    string   `json:"by,omitempty"`
+	// Leaks are columns that tell the outcome almost by themselves.
+	Leaks []string `json:"leaks,omitempty"`
 	// Costs tells whether costs were given. If not, utilities were, and all costs here are
 	// utilities with their sign turned; see Stated.
 	Costs    bool           `json:"costs_given"`
@@ -140,7 +142,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		Outcomes: a.outcomes(), Called: called(&p.Recipe.Target), Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
-		Method: a.audited(), Notes: a.notes, Prevalence: p.Recipe.Target.Prevalence,
+		Method: a.audited(), Notes: a.notes, Leaks: p.Leaks, Prevalence: p.Recipe.Target.Prevalence,
 	}
 	cases := make([]int, len(r.Outcomes))
 	for i, w := range a.weights {

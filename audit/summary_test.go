@@ -376,3 +376,15 @@ func TestPairsOfActionsThatCanBe(t *testing.T) {
 		t.Errorf("the same costs %v more", got)
 	}
 }
+
+// A column that is too good to be true is asked about before all else.
+func TestLeakIsAskedAbout(t *testing.T) {
+	r := &Result{Leaks: []string{"discharge"}}
+	if v := r.leaking(); v.Tone != "bad" || !strings.Contains(v.Finding, "column discharge alone tells the outcome") {
+		t.Errorf("%+v", v)
+	}
+	r.Leaks = append(r.Leaks, "ward")
+	if v := r.leaking(); !strings.Contains(v.Finding, "columns discharge and ward each alone tell") {
+		t.Errorf("%+v", v)
+	}
+}

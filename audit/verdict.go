@@ -19,7 +19,23 @@ func (r *Result) verdicts() []Verdict {
 	if r.Methods[0].Kind == "given" {
 		return []Verdict{r.price(), r.best(), r.trust()}
 	}
-	return []Verdict{r.price(), r.best(), r.calibration()}
+	all := []Verdict{r.price(), r.best(), r.calibration()}
+	if len(r.Leaks) > 0 {
+		all = append([]Verdict{r.leaking()}, all...)
+	}
+	return all
+}
+
+// leaking asks about columns that are too good to be true.
+func (r *Result) leaking() Verdict {
+	column, it := "column "+list(r.Leaks)+" alone tells", "it is"
+	if len(r.Leaks) > 1 {
+		column, it = "columns "+list(r.Leaks)+" each alone tell", "they are"
+	}
+	return Verdict{
+		Tone: "bad", Question: "Is it all known beforehand?", Answer: "ask about " + list(r.Leaks),
+		Finding: fmt.Sprintf("The %s the outcome almost perfectly. If %s known only once the outcome is, everything below is too good to be true: leave it out and audit again.", column, it),
+	}
 }
 
 // price says what the decisions cost.

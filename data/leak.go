@@ -16,10 +16,10 @@ const (
 	leakSample = 20_000
 )
 
-// leaks names the columns that tell the outcome almost by themselves.
-func (l *Learned) leaks() (notes []string) {
+// findLeaks names the columns that tell the outcome almost by themselves.
+func (l *Learned) findLeaks() {
 	if l.Recipe.Target.Several != nil {
-		return nil // an area under the curve is of two outcomes
+		return // an area under the curve is of two outcomes
 	}
 	n, _ := l.X.Dims()
 	step := max(1, n/leakSample)
@@ -60,10 +60,10 @@ func (l *Learned) leaks() (notes []string) {
 	})
 	for i, area := range areas {
 		if area >= leakArea {
-			notes = append(notes, fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", quote(l.Recipe.Columns[i].Name), area))
+			l.Leaks = append(l.Leaks, l.Recipe.Columns[i].Name)
+			l.Notes = append(l.Notes, fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", quote(l.Recipe.Columns[i].Name), area))
 		}
 	}
-	return notes
 }
 
 // rates are the shares of positive rows in each of the categories whose codes are at a

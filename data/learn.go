@@ -61,6 +61,7 @@ type Learned struct {
 	Weights []float64  // how much each row counts; nil if all count one
 	Notes   []string   // what a person should know, or be asked, about the table
 	Codes   []string   // numeric columns of few different integers, which may be codes
+	Leaks   []string   // columns that tell the outcome almost by themselves
 }
 
 // Learn learns the recipe from the training rows and encodes them by it.
@@ -81,7 +82,7 @@ func Learn(t *Table, o Options) (*Learned, error) {
 // for columns that tell the outcome.
 func (l *Learned) encode(t *Table) (err error) {
 	if l.X, _, err = l.Recipe.Apply(t); err == nil {
-		l.Notes = append(l.Notes, l.leaks()...)
+		l.findLeaks()
 	}
 	return err
 }
