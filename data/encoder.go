@@ -166,7 +166,7 @@ func (e *Encoder) give(column int, value any) {
 	case float64:
 		e.Number(column, v)
 	case int:
-		e.Number(column, float64(v))
+		e.Text(column, strconv.AppendInt(nil, int64(v), 10))
 	case int64:
 		e.Text(column, strconv.AppendInt(nil, v, 10))
 	default:

@@ -75,7 +75,7 @@ func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 	}
 	largest := max(math.Abs(low), math.Abs(high))
 	c.Mean, c.Scale = meanScaleWithin(largest, values)
-	if c.Scale <= constantFraction*largest {
+	if c.Scale == 0 || !apart(low, high) {
 		c.Scale = 1 // constant in these rows, if not in those the kind is from
 	}
 }
@@ -98,7 +98,7 @@ func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
 	c.Low, c.High, c.Scaling, c.Auto = s.least+0, s.most+0, nil, bend == AutoBend // never −0
 	largest := max(math.Abs(s.least), math.Abs(s.most))
 	c.Mean, c.Scale = meanScaleOf(s.sum, largest, s.cells.segments...)
-	if c.Scale <= constantFraction*largest {
+	if c.Scale == 0 || !apart(s.least, s.most) {
 		c.Scale = 1
 	}
 	return true

@@ -116,10 +116,9 @@ func (f *field) text(text []byte, decimal byte) reading {
 
 // code finds a category by its key without making the key.
 func (f *field) code(text []byte, decimal byte) (int32, bool) {
-	if len(f.numbers) > 0 && len(text) > 0 && text[0] <= '9' {
+	if len(text) > 0 && text[0] <= '9' {
 		if x, kind := parseNumber(text, decimal); kind == finite {
-			code, ok := f.numbers[x]
-			return code, ok
+			return f.codeOf(x)
 		}
 	}
 	code, ok := f.codes[string(text)]
@@ -133,6 +132,16 @@ func (f *field) code(text []byte, decimal byte) (int32, bool) {
 	return code, ok
 }
 
+// codeOf finds a category that is a number. One of sixteen digits is kept as a text, and
+// below 2⁵³ the number still has all of them.
+func (f *field) codeOf(x float64) (int32, bool) {
+	code, ok := f.numbers[x]
+	if !ok && math.Abs(x) >= 1e15 && math.Abs(x) < 1<<53 {
+		code, ok = f.codes[spelled(x)]
+	}
+	return code, ok
+}
+
 // isTruth recognises true and false in any case.
 func isTruth(text []byte) bool {
 	return len(text) == 4 && bytes.EqualFold(text, []byte("true")) || len(text) == 5 && bytes.EqualFold(text, []byte("false"))
@@ -142,7 +151,7 @@ func isTruth(text []byte) bool {
 func (f *field) number(x float64) reading {
 	c := f.column
 	if c.Kind == Categorical || c.Kind == Ordered {
-		if code, ok := f.numbers[x]; ok {
+		if code, ok := f.codeOf(x); ok {
 			return f.category(code)
 		}
 	}

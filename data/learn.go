@@ -1,6 +1,7 @@
 package data
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ const (
 	identifierShare = 0.9
 	// manyCategories is how many of them are worth a word.
 	manyCategories = 30
-	// A standard deviation below this fraction of the largest magnitude is
-	// rounding error: 1e-14 is some fifty units in the last place.
+	// A range below this fraction of the largest magnitude is rounding error, if its
+	// ends are not exact: 1e-14 is some fifty units in the last place.
 	constantFraction = 1e-14
 )
 
@@ -51,6 +52,29 @@ type Options struct {
 type OrderedSet struct {
 	Column     string
 	Categories []string
+}
+
+// Check refuses an order that is none: of fewer than two categories, or with an empty one
+// or the same one twice, by value if they are numbers.
+func (s *OrderedSet) Check() error {
+	seen := make(map[string]string, len(s.Categories))
+	for _, category := range s.Categories {
+		category = strings.TrimSpace(category)
+		if category == "" {
+			return fmt.Errorf("an empty category in the order of %s", quote(s.Column))
+		}
+		k := key(bytesOf(category), '.')
+		if before, twice := seen[k]; twice && before == category {
+			return fmt.Errorf("%s comes twice in the order of %s", quote(category), quote(s.Column))
+		} else if twice {
+			return fmt.Errorf("%s and %s are the same number in the order of %s", quote(before), quote(category), quote(s.Column))
+		}
+		seen[k] = category
+	}
+	if len(seen) < 2 {
+		return fmt.Errorf("fewer than two categories in the order of %s", quote(s.Column))
+	}
+	return nil
 }
 
 // Learned is what Learn found: the recipe, and the training rows by it.

@@ -111,12 +111,14 @@ func TestDroppedColumns(t *testing.T) {
 		"town":       func(i int) string { return fmt.Sprintf("town %d", i%9) }, // 9 of 12: kept
 		"same":       func(int) string { return "x" },
 		"rounding":   func(i int) string { return []string{"0.3", "0.30000000000000004"}[i%2] },
+		"long":       func(i int) string { return fmt.Sprint(123456789012345 + i%2) },     // exact: kept
+		"decimals":   func(i int) string { return fmt.Sprintf("123456789012.34%d", i%2) }, // and these
 		"empty":      func(int) string { return "" },
 		"idScore":    func(i int) string { return fmt.Sprint(float64(i) + 0.5) }, // kept
 	}
 	want := map[string]string{
 		"id": "named so", "patient_id": "named so", "PatientID": "named so", "c1": "running number",
-		"name": "12 different texts in as many rows", "same": `every value is "x"`, "rounding": "constant", "empty": "no cell has a value",
+		"name": "12 different texts in as many rows", "same": `every value is "x"`, "rounding": "its values, 0.3 to 0.30000000000000004, differ by no more than rounding", "empty": "no cell has a value",
 	}
 	names := []string{""}
 	for name := range column {

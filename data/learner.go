@@ -34,6 +34,12 @@ func (l *learner) learn(roles *roles) error {
 	if at := l.infinite(); at != nil {
 		return at
 	}
+	if cells := l.longIntegers(); 2*cells > l.present() {
+		l.notef("has integers of more than %d digits, which are taken for codes", exactDigits)
+		return l.learnText()
+	} else if cells > 0 {
+		l.notef("has %s of more than %d digits, which are rounded; if they are codes, make it categorical", plural(cells, "integer"), exactDigits)
+	}
 	if n, odd := l.notation(); n != nil {
 		numbers := l.texts
 		for _, k := range odd {
@@ -164,6 +170,21 @@ func (l *learner) learnOrdered(order *OrderedSet) error {
 	return nil
 }
 
+// longIntegers counts the cells that are integers of more digits than a float64 keeps,
+// where all others of the column are integers too.
+func (l *learner) longIntegers() (cells int) {
+	if !l.whole {
+		return 0
+	}
+	for _, k := range l.words {
+		if _, kind := parseNumber(l.word(k), l.table.dialect.decimal); kind != long {
+			return 0
+		}
+		cells += l.counts[k]
+	}
+	return cells
+}
+
 // infinite refuses infinities among numbers.
 func (l *learner) infinite() error {
 	cells := 0
@@ -186,17 +207,12 @@ func (l *learner) infinite() error {
 	return at
 }
 
-// constant tells whether numbers differ by no more than rounding. n values with a range
-// of r have a deviation of r/√(2n) at least, and mostly that is enough to know.
-func (l *learner) constant() bool {
+// bounds are the smallest and the largest number of the column.
+func (l *learner) bounds() (low, high float64) {
 	if len(l.words) == 0 {
-		least := (l.most - l.least) / math.Sqrt(2*float64(l.numbers))
-		if least > 2*constantFraction*max(math.Abs(l.least), math.Abs(l.most)) {
-			return false
-		}
+		return l.least, l.most
 	}
-	_, scale := meanScale(l.all())
-	return scale <= constantFraction*magnitude(l.all())
+	return bounds(l.all())
 }
 
 // all are the numbers of the column.
@@ -245,8 +261,13 @@ func (l *learner) learnNumeric() error {
 	if l.present() > 1 && namedLikeIdentifier(name) && (l.distinctIntegers(l.all()) || len(l.words) > 0 && l.different() == l.present()) {
 		return l.drop(identifierByName)
 	}
-	if l.constant() {
+	switch low, high := l.bounds(); {
+	case low == high:
 		return l.learnConstant()
+	case !apart(low, high) && l.missing == 0:
+		return l.drop(fmt.Sprintf("its values, %s to %s, differ by no more than rounding", spelled(low), spelled(high)))
+	case !apart(low, high):
+		return l.learnConstant() // which keeps whether it is there
 	}
 	c.Indicator = l.options.Impute && l.missing > 0
 	if c.Notation != nil {

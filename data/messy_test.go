@@ -244,6 +244,32 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{name: "plus and minus", text: "a,b,y\n+,1,-\n-,2,+\n+,3,-\n", format: Format{Header: HeaderYes}, read: []string{`"a": 2 categories "+", "-"`, `"b": numeric`}},
 		{name: "long codes", text: manyRows(30, "code", func(i int) string { return fmt.Sprintf("1234567890123456780%d", i%3) }), options: Options{Categorical: []string{"code"}}, read: []string{`"code": 3 categories "12345678901234567800", "12345678901234567801", "12345678901234567802"`}},
+		{
+			name: "long codes, not declared", text: manyRows(30, "code", func(i int) string {
+				return []string{"10000000000000001", "23456789012345678", "99999999999999999"}[i%3]
+			}),
+			read: []string{`"code": 3 categories "10000000000000001", "23456789012345678", "99999999999999999"`}, notes: []string{`"code" has integers of more than 15 digits, which are taken for codes`},
+		},
+		{
+			name: "long identifiers", text: manyRows(30, "a,code", amount, func(i int) string { return fmt.Sprint(1234567890123456780 + i) }),
+			read: []string{`dropped "code": identifier-like: 30 different texts in as many rows`},
+		},
+		{
+			name: "a few long integers", text: manyRows(30, "a", every(10, "12345678901234567", func(i int) string { return fmt.Sprint(i * i * i) })),
+			read: []string{`"a": numeric`}, notes: []string{`"a" has 3 integers of more than 15 digits, which are rounded`},
+		},
+		{
+			name: "close integers", text: manyRows(20, "a", func(i int) string { return fmt.Sprint(123456789012345 + i%2) }),
+			read: []string{`"a": numeric, mean 1.235e+14, scale 0.5`},
+		},
+		{
+			name: "a category twice", text: manyRows(30, "size", func(i int) string { return fmt.Sprint(i % 3) }), options: Options{Ordered: []OrderedSet{{"size", []string{"0", "1", "1.0", "2"}}}},
+			message: `messy.csv, column 1 ("size"): "1" and "1.0" are the same number in the order of "size"; give every category once`,
+		},
+		{
+			name: "two orders", text: manyRows(30, "size", func(i int) string { return fmt.Sprint(i % 2) }), options: Options{Ordered: []OrderedSet{{"size", []string{"0", "1"}}, {"1", []string{"1", "0"}}}},
+			message: `messy.csv, column 1 ("size"): two orders are given: 0,1 and 1,0; give one of them`,
+		},
 		{name: "an order", text: manyRows(30, "size", func(i int) string { return []string{"S", "M", "L"}[i%3] }), options: Options{Ordered: []OrderedSet{{"size", []string{"S", "M", "L"}}}}, read: []string{`"size": ordered, S < M < L, mean 1`}},
 		{
 			name: "an order with a hole", text: manyRows(30, "size", func(i int) string { return []string{"S", "M", "XL"}[i%3] }), options: Options{Ordered: []OrderedSet{{"size", []string{"S", "M", "L"}}}},
@@ -313,6 +339,44 @@ func TestCodesAreComparedByValue(t *testing.T) {
 		if unseen, err := recipe.Encode(map[string]any{"thal": value}, dst); unseen != nil || err != nil || dst[0] != 1 { // of 3, 6 and 7
 			t.Errorf("%v: %v, %v, %v", value, dst, unseen, err)
 		}
+	}
+}
+
+// A code of sixteen digits is the same as a text, as an integer and, where that has all its
+// digits, as a number; a longer one as what has all of them.
+func TestLongCodesAreFound(t *testing.T) {
+	text := manyRows(30, "code", func(i int) string { return []string{"1234567890123456", "1234567890123457", "12345678901234567"}[i%3] })
+	recipe, _, _ := mustLearn(t, mustRead(t, text, HeaderYes), Options{Categorical: []string{"code"}})
+	for _, c := range []struct {
+		value any
+		at    int
+	}{
+		{"1234567890123457", 2},
+		{1234567890123457, 2},
+		{int64(1234567890123457), 2},
+		{1234567890123457.0, 2},
+		{"1234567890123457.0", 2},
+		{"1234567890123456", 0},
+		{1234567890123456.0, 0},
+		{"12345678901234567", 1},
+		{12345678901234567, 1},
+	} {
+		dst := make([]float64, recipe.Dim())
+		if unseen, err := recipe.Encode(map[string]any{"code": c.value}, dst); unseen != nil || err != nil || int(dst[0]) != c.at {
+			t.Errorf("%T %v: %v, %v, %v", c.value, c.value, dst, unseen, err)
+		}
+	}
+	numbers, err := NewTable("memory", []Values{
+		{Name: "code", Numbers: []float64{1234567890123456, 1234567890123457, 1234567890123456, 1234567890123457}},
+		{Name: "text", Codes: []int32{0, 1, 1, 0}, Texts: []string{"12345678901234567", "12345678901234568"}},
+		{Name: "y", Numbers: []float64{0, 1, 0, 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Learn(numbers, Options{Categorical: []string{"code", "text"}})
+	if err != nil || l.X.At(0, 0) == l.X.At(1, 0) || l.X.At(0, 1) == l.X.At(1, 1) || l.X.At(0, 0) < 0 {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lossep/lossep/expr"
 )
@@ -40,7 +41,18 @@ func (o *Options) roles(t *Table) (*roles, error) {
 		find(ref, func(j int) { r.categorical[j] = true })
 	}
 	for k := range o.Ordered {
-		find(o.Ordered[k].Column, func(j int) { r.ordered[j] = &o.Ordered[k] })
+		order := &o.Ordered[k]
+		find(order.Column, func(j int) {
+			if problem := order.Check(); problem != nil {
+				err = &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: problem.Error(), Fix: "give every category once"}
+			} else if before := r.ordered[j]; before != nil && !slices.Equal(before.Categories, order.Categories) {
+				err = &Error{
+					File: t.file, Column: j + 1, ColumnName: t.columns[j],
+					Msg: "two orders are given: " + strings.Join(before.Categories, ",") + " and " + strings.Join(order.Categories, ","), Fix: "give one of them",
+				}
+			}
+			r.ordered[j] = order
+		})
 	}
 	for name := range o.Bends {
 		find(name, func(int) {})

@@ -3,6 +3,7 @@ package data
 import (
 	"math"
 	"slices"
+	"strconv"
 )
 
 // median of values, which are put in another order.
@@ -202,6 +203,25 @@ func bounds(values []float64) (low, high float64) {
 		}
 	}
 	return low, high
+}
+
+// apart tells whether the smallest and the largest of values differ by more than rounding.
+// Those that are exact, as 123456789012345 and 123456789012346 are, do however close they
+// lie: the difference of close numbers is exact, and so is what standardising makes of it.
+func apart(low, high float64) bool {
+	if high-low > constantFraction*max(math.Abs(low), math.Abs(high)) {
+		return true
+	}
+	return low < high && isExact(low) && isExact(high)
+}
+
+// isExact recognises integers and decimals of no more digits than a float64 keeps.
+func isExact(x float64) bool {
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return true
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', exactDigits-1, 64), 64)
+	return rounded == x
 }
 
 // magnitude is the largest absolute value.

@@ -54,12 +54,7 @@ func (v *Values) cells() (*cells, error) {
 	if v.Codes != nil {
 		byCode := make([]float64, len(v.Texts))
 		for k, text := range v.Texts {
-			text = strings.TrimSpace(text)
-			if x, ok := Number(text); ok {
-				byCode[k] = x
-			} else {
-				byCode[k] = wordCell(c.words.code([]byte(text)))
-			}
+			byCode[k] = cellOf([]byte(strings.TrimSpace(text)), '.', &c.words)
 		}
 		values = make([]float64, len(v.Codes))
 		for i, k := range v.Codes {

@@ -173,7 +173,16 @@ func (d *dataFlags) complete() (data.Options, error) {
 		if !ok || column == "" || len(categories) < 2 {
 			return d.options, usagef("--ordered: %q is no column with its categories in order, such as size=S,M,L", text)
 		}
-		d.options.Ordered = append(d.options.Ordered, data.OrderedSet{Column: column, Categories: categories})
+		set := data.OrderedSet{Column: column, Categories: categories}
+		if err := set.Check(); err != nil {
+			return d.options, usagef("--ordered %s: %w; give every category once, such as size=S,M,L", text, err)
+		}
+		for _, other := range d.options.Ordered {
+			if other.Column == column && !slices.Equal(other.Categories, categories) {
+				return d.options, usagef("--ordered %s: the column has the order %s already; give one of them", text, strings.Join(other.Categories, ","))
+			}
+		}
+		d.options.Ordered = append(d.options.Ordered, set)
 	}
 	d.options.Bends = make(map[string]data.Bend)
 	for _, text := range d.scaling {

@@ -94,3 +94,21 @@ func readExample(t *testing.T, path, typed string) (*lossep.Problem, error) {
 	decideCodes(&o, table)
 	return lossep.PrepareSettled(t.Context(), table, o)
 }
+
+// An order that is none is refused before the table is read, by the option's name.
+func TestOrdersThatAreNone(t *testing.T) {
+	for _, c := range []struct{ orders, want string }{
+		{"s=S,M,M,L", `--ordered s=S,M,M,L: "M" comes twice`},
+		{"s=2,3,2.0", `--ordered s=2,3,2.0: "2" and "2.0" are the same number`},
+		{"s=1,2,,3", "--ordered s=1,2,,3: an empty category"},
+		{"s=1,2 s=2,1", "--ordered s=2,1: the column has the order 1,2 already"},
+	} {
+		args := []string{"fit", "absent.csv", "--cost", "fn=1,fp=1"}
+		for order := range strings.FieldsSeq(c.orders) {
+			args = append(args, "--ordered", order)
+		}
+		if code, text := try(args); code != 2 || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %d, %s", c.orders, code, text)
+		}
+	}
+}

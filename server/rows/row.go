@@ -161,6 +161,10 @@ func (rr *Reader) take(r *Rows, slot int, value []byte) {
 			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
 			return
 		}
+		if len(value) > mostDigits && !bytes.ContainsAny(value, ".eE") {
+			rr.encoder.Text(slot, value) // a code, perhaps, of more digits than x has
+			return
+		}
 		rr.encoder.Number(slot, x)
 	}
 }

@@ -260,3 +260,26 @@ func TestLabels(t *testing.T) {
 		t.Errorf("label %d", got)
 	}
 }
+
+// A code of more than 15 digits is found as a number, too.
+func TestLongCodes(t *testing.T) {
+	text := "code,y\n" + strings.Repeat("1234567890123456,0\n1234567890123457,1\n12345678901234567,0\n12345678901234568,1\n", 3)
+	table, err := data.Read(t.Context(), strings.NewReader(text), "test.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned, err := data.Learn(table, data.Options{Categorical: []string{"code"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := NewReader(learned.Recipe, 10)
+	for row, code := range []string{"1234567890123456", "1234567890123457", "12345678901234567", "12345678901234568"} {
+		for _, value := range []string{code, strconv.Quote(code)} {
+			body := fmt.Appendf(nil, `{"rows":[{"code":%s}]}`, value)
+			r, err := reader.Read(t.Context(), body, nil, nil, true)
+			if err != nil || r.Unseen[0] != nil || !slices.Equal(r.Features, learned.X.RawRowView(row)) {
+				t.Errorf("%s: %v, %v", value, r, err)
+			}
+		}
+	}
+}
