@@ -131,11 +131,11 @@ type pace struct {
 
 // Where a case has several outcomes its sites need two or three times as many sweeps to
 // settle, of more views. What is spent on the way is cut where it does not show at the end:
-// the search starts with half of the cases if they have a hundred views, and ends where
-// there is next to nothing left to gain.
+// the search starts with half of the cases, and of those with half, as long as they have
+// sixty views, and ends where there is next to nothing left to gain.
 var (
 	steady = pace{fewest: 200, coarser: 4, settling: 1}
-	brisk  = pace{fewest: 100, coarser: 2, settling: 10, worth: worthPerRow}
+	brisk  = pace{fewest: 60, coarser: 2, settling: 10, worth: worthPerRow}
 )
 
 // Optimise finds the hyperparameters of the kernel that maximise log Z_EP plus a
