@@ -83,6 +83,14 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 	return folds, tasks.Fill(ctx, folds, a.atOnce(), a.fold, keep)
 }
 
+// Fold is the fold with this index, for those who compute them elsewhere.
+func (a *Audit) Fold(ctx context.Context, index int) (*Fold, error) {
+	if index < 0 || index >= a.Len() {
+		panic(fmt.Sprintf("audit: fold %d of %d", index, a.Len()))
+	}
+	return a.fold(ctx, index)
+}
+
 // fold fits everything to the training rows of a fold and asks it about the test rows.
 func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	f := &Fold{Index: index, Repeat: index / a.opt.Folds, Number: index % a.opt.Folds, Answers: make(map[string][][]float64)}

@@ -135,6 +135,20 @@ func TestFitIsThatOfOneProcess(t *testing.T) {
 	}
 }
 
+// An audit whose folds are computed by Beam says what one in one process says.
+func TestAuditIsThatOfOneProcess(t *testing.T) {
+	folder := table(t, 90, 60)
+	args := []string{"audit", folder, "--target", "y", "--positive", "yes", "--id", "id", "--drop", "amount", "--cost", "fn=5,fp=1", "--folds", "3", "--kernel", "rbf + constant", "--references", "0", "--methods", "laplace"}
+	one, beam := filepath.Join(t.TempDir(), "audit"), filepath.Join(t.TempDir(), "audit")
+	code, here := lossep(t, append(args, "--out", one)...)
+	must(t, code, here)
+	code, there := lossepBeam(t, append(args, "--out", beam)...)
+	must(t, code, there)
+	if !bytes.Equal(content(t, filepath.Join(one, "results.json")), content(t, filepath.Join(beam, "results.json"))) {
+		t.Errorf("said %s\nand by Beam %s", here, there)
+	}
+}
+
 // rowsOf is the rows of Parquet files as text.
 func rowsOf(t *testing.T, paths ...string) []string {
 	t.Helper()

@@ -21,7 +21,7 @@ import (
 // auditSignature marks results and progress as this command's own.
 const auditSignature = "lossep audit"
 
-func newAudit() *cobra.Command {
+func newAudit(place *Place) *cobra.Command {
 	var o audit.Options
 	var out, test string
 	var useExample bool
@@ -76,6 +76,10 @@ not seen: out-of-fold, or of a test set.`,
 		if err != nil {
 			return blame(err, "")
 		}
+		if asked, ok := c.Context().Value(foldKey{}).(*askedFold); ok {
+			asked.fold, err = a.Fold(c.Context(), asked.index)
+			return err
+		}
 		folder := &resultFolder{path: out, signature: auditSignature, files: pages.AuditFiles()}
 		if err := folder.open(); err != nil {
 			return err
@@ -87,7 +91,7 @@ not seen: out-of-fold, or of a test set.`,
 		folds, err := unfinished[audit.Fold]{
 			folder: folder, settings: a.Settings(), what: "folds", total: a.Len(),
 			index: func(f *audit.Fold) int { return f.Index }, fits: a.Fits,
-		}.finish(c.Context(), c.ErrOrStderr(), a.Run)
+		}.finish(c.Context(), c.ErrOrStderr(), place.folds(a))
 		if err != nil {
 			return blame(err, "")
 		}

@@ -34,6 +34,9 @@ func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, 
 	said := &plain{to: errs}
 	c := newRoot(place)
 	ctx = context.WithValue(ctx, placeKey{}, place)
+	if place != nil {
+		place.args = args
+	}
 	c.SetArgs(args)
 	c.SetIn(in)
 	c.SetOut(&plain{to: out})

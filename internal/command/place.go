@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/gp"
 )
@@ -28,17 +29,24 @@ type Place struct {
 	// Decide decides the rows of a table into a new folder of Parquet files, of which there is
 	// none until accept has taken what was decided.
 	Decide func(ctx context.Context, d Decide, t *parquet.Table, folder string, accept func([]*Decided) error) error
+	// Folds computes folds of the audit with these arguments, by Fold, and hands over each.
+	Folds func(ctx context.Context, args []string, folds []int, keep func(*audit.Fold) error) error
+
+	args []string // of the command
 }
 
 // attach makes the root that of a program at the place.
 func (p *Place) attach(root *cobra.Command) {
 	root.Use, root.Short, root.Long = p.Name, p.Short, ""
-	verbs := []*cobra.Command{newFit(p), newDecide(p)}
+	verbs := []*cobra.Command{newFit(p), newDecide(p), newAudit(p)}
 	for _, c := range verbs {
 		c.Long += "\n\n" + p.Long
 		c.Example = strings.ReplaceAll(strings.ReplaceAll(c.Example, "lossep ", p.Name+" "), ".csv", ".parquet")
 		ready, run := p.Prepare(c), c.RunE
 		c.RunE = func(c *cobra.Command, args []string) error {
+			if c.Context().Value(foldKey{}) != nil {
+				return run(c, args) // by a worker
+			}
 			if err := ready(); err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ costs, takes the best action for each case, and says how sure it is.`,
 		place.attach(c)
 		return c
 	}
-	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newShow(), newAudit(), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
 	return c
 }
 

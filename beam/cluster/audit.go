@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/internal/command"
+)
+
+func init() {
+	register.DoFn2x1[context.Context, string, error](&foldFn{})
+}
+
+// foldFn computes folds of an audit, each of which fits models of its own.
+type foldFn struct {
+	Folder string
+	Args   []string // of the command
+}
+
+// ProcessElement computes the fold whose number the element has.
+func (f *foldFn) ProcessElement(ctx context.Context, element string) error {
+	var r Rows
+	if err := json.Unmarshal([]byte(element), &r); err != nil {
+		return err
+	}
+	s := store{f.Folder}
+	fold, err := command.Fold(ctx, NewPlace(), f.Args, r.Number)
+	if err != nil {
+		tell(ctx, s, err, shardName(r.Number, "error"))
+		return err
+	}
+	text, err := json.Marshal(fold)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, text, shardName(r.Number, "fold"))
+}
+
+// folds computes folds of an audit: the elements are folds here, and a worker reads the
+// whole table.
+func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep func(*audit.Fold) error) error {
+	folder := f.folder
+	if folder == "" {
+		var err error
+		if folder, err = os.MkdirTemp("", "lossep-audit-"); err != nil {
+			return err
+		}
+	}
+	s := store{folder}
+	defer func() {
+		s.remove(context.WithoutCancel(ctx), "*")
+		s.removeFolder()
+	}()
+	pieces := make([]Rows, len(numbers))
+	for k, number := range numbers {
+		pieces[k].Number = number
+	}
+	failure := runPipeline(ctx, f.runner, &foldFn{Folder: folder, Args: args}, pieces)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// Folds that were finished are kept even where others failed.
+	for _, r := range pieces {
+		text, err := s.read(ctx, shardName(r.Number, "fold"))
+		if err != nil {
+			failure = errors.Join(failure, told(ctx, s, []Rows{r}, ""))
+			continue
+		}
+		fold := new(audit.Fold)
+		if err := json.Unmarshal(text, fold); err != nil {
+			return named(s.path(shardName(r.Number, "fold")), err)
+		}
+		if err := keep(fold); err != nil {
+			return err
+		}
+	}
+	if failure == nil {
+		return nil
+	}
+	if err := told(ctx, s, pieces, ""); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", f.runner, failure)
+}
