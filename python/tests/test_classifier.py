@@ -176,6 +176,28 @@ def test_frames(rows):
     assert list(decided.columns[:3]) == ["action", "cost_0", "cost_1"]
 
 
+def test_frames_of_every_kind(rows):
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    X, y = rows
+    n = len(X)
+    hours = (np.arange(n) * 7) % 50
+    frame = pandas.DataFrame(
+        {
+            "amount": pandas.array(hours, dtype="Int64"),
+            "job": pandas.array(np.where(X[:, 1] > 0, "smith", "clerk"), dtype="string"),
+            "paid": pandas.array(X[:, 2] > 0, dtype="boolean"),
+            "waited": pandas.to_timedelta(hours, unit="h"),
+            "x": pandas.array(X[:, 0], dtype="double[pyarrow]"),
+        }
+    )
+    frame.loc[3, "amount"] = frame.loc[4, "job"] = frame.loc[5, "paid"] = pandas.NA
+    p = quick(missing="impute").fit(frame, y).predict_proba(frame)
+    for other in (polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):
+        m = quick(missing="impute").fit(other, y)
+        assert np.allclose(m.predict_proba(other), p, rtol=1e-9), type(other)
+        assert m.feature_names_in_.tolist() == list(frame.columns)
+
+
 def test_costs_over_columns(rows):
     pandas = pytest.importorskip("pandas")
     X, y = rows
@@ -271,6 +293,11 @@ def test_a_fit_that_does_not_converge_warns(rows, monkeypatch):
     m.model_.description = copy.deepcopy(m.model_.description)
     m.model_.description["summary"]["status"].update(converged=False, text="stopped after 7 sweeps")
     with pytest.warns(ConvergenceWarning, match="stopped after 7 sweeps"):
+        m._warn()
+    m.model_.description["summary"]["status"].update(converged=True)
+    assert m.model_.description["summary"]["search"]["stationary"]
+    m.model_.description["summary"]["search"].update(stationary=False, stop="the limit on evaluations is reached")
+    with pytest.warns(ConvergenceWarning, match="search for hyperparameters did not converge: the limit on evaluations"):
         m._warn()
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_consi
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
-from lossep._columns import Columns, from_frame, is_frame, spelled
+from lossep._columns import Columns, framed, from_frame, is_frame, spelled
 from lossep._costs import Cost, Stakes, stakes
 from lossep._decisions import Decisions, from_reply, outcome_names
 from lossep._errors import DataWarning
@@ -188,7 +188,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Parameters
         ----------
         X : array or DataFrame of shape (n, n_features)
-            DataFrames may have categories, texts, dates and missing values.
+            DataFrames of pandas and polars and tables of Arrow may have categories, texts,
+            dates and missing values.
         y : array of shape (n,)
             The class of each row.
         sample_weight : array of shape (n,), optional
@@ -239,10 +240,14 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self._calibrated: dict[str, Model] = {}
 
     def _warn(self) -> None:
-        status = self.model_.description["summary"]["status"]
+        summary = self.model_.description["summary"]
+        status, search = summary["status"], summary.get("search") or {}
         if not status["converged"]:
             text = "; ".join([status["text"], *(status.get("notes") or [])])
             warnings.warn(f"the fit did not converge: {text}", ConvergenceWarning, stacklevel=3)
+        if "limit" in search.get("stop", ""):
+            text = f"{search['stop']} ({search['evaluations']}); a simpler kernel, or one with values to start from, may do"
+            warnings.warn(f"the search for hyperparameters did not converge: {text}", ConvergenceWarning, stacklevel=3)
         for note in self.notes_:
             warnings.warn(note, DataWarning, stacklevel=3)
         for column in self.model_.description.get("dropped") or ():
@@ -400,6 +405,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """Training rows with their classes and weights."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
+        X = framed(X)
         if is_frame(X):
             target = getattr(y, "name", None)
             columns = self._columns(X, reset=True)
@@ -446,6 +452,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _columns(self, X: Any, reset: bool) -> Columns:
         """The rows of X as columns, checked as scikit-learn does."""
+        X = framed(X)
         if is_frame(X):
             # The columns of a model from a file are the program's to check: more than those
             # it decides by may be needed for costs, or be there.

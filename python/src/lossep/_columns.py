@@ -56,9 +56,10 @@ class Columns:
         """Adds a column of any objects, each as its text; None and NaN are missing."""
         places: dict[str, int] = {}
         codes = np.empty(len(values), dtype="<i4")
+        nothing = _nothing()
         for i, value in enumerate(values):
-            # The only objects that are not themselves are those that stand for nothing.
-            if value is None or value != value or value is _nothing():
+            # The only other objects that are not themselves are those that stand for nothing.
+            if value is None or value is nothing or value != value:
                 codes[i] = -1
             else:
                 codes[i] = places.setdefault(spelled(value), len(places))
@@ -111,6 +112,13 @@ def spelled(value: Any) -> str:
     return str(value)
 
 
+def framed(X: Any) -> Any:
+    """X, or where it is a table of Arrow the DataFrame that pandas makes of it."""
+    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas"):
+        return X.to_pandas()
+    return X
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a DataFrame of pandas or polars."""
     module = type(X).__module__.partition(".")[0]
@@ -154,6 +162,8 @@ def _from_polars(X: Any) -> Columns:
             columns.add_numbers(name, series.cast(float).to_numpy())
         elif str(dtype) == "Boolean":
             columns.add_numbers(name, series.cast(int).cast(float).to_numpy())
+        elif str(dtype).startswith("Duration"):
+            columns.add_numbers(name, series.dt.total_seconds().cast(float).to_numpy())
         elif dtype.is_temporal():
             columns.add_texts(name, np.array(series.cast(str).to_list(), dtype=object))
         else:
