@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
@@ -368,14 +369,15 @@ func (m *Model) checkInputs(name string, values []float64) error {
 
 // parseHeader reads the JSON and checks what it says by itself.
 func parseHeader(text string) (*header, error) {
+	// Names that occur twice, at any depth, are refused, and so is what follows.
+	if !jsontext.Value(text).IsValid() {
+		return nil, errors.New("its description is no JSON text, or has a name twice in an object")
+	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
 	var h header
 	if err := decoder.Decode(&h); err != nil {
 		return nil, fmt.Errorf("its description cannot be read: %w", err)
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("more follows its description")
 	}
 	if h.Recipe == nil || h.Utility == nil {
 		return nil, errors.New("its description lacks the recipe or the utility")

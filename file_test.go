@@ -180,6 +180,12 @@ func TestRefusedFiles(t *testing.T) {
 		{"many notes", "texts", replace(`"text":`, `"notes":[`+strings.Repeat(`"",`, 5000)+`""],"text":`)},
 		{"sweeps", "-3 sweeps", set("sweeps", "-3")},
 		{"jitter", "-1 was added", set("jitter", "-1")},
+		{"large jitter", "1e+300", set("jitter", "1e300")},
+		{"large zero", "1e+308", set("zero", "1e308")},
+		{"large evidence", "-1e+308", set("log_evidence", "-1e308")},
+		{"a name twice", "twice", replace(`"kernel":`, `"kernel":"rbf","kernel":`)},
+		{"a name twice within", "twice", replace(`"target":`, `"target":{},"target":`)},
+		{"more", "no JSON text", change(func(f *safetensors.File) { f.Metadata["model"] += "{}" })},
 		{"too many rows", "GB of memory", change(func(f *safetensors.File) {
 			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":100000`, `"negative_rows":5`, `"negative_rows":99997`).Replace(f.Metadata["model"])
 		})},

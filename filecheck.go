@@ -20,6 +20,9 @@ const (
 	// η ≤ 1/(1 + c); a robust one bends the other way by the square of how far out its
 	// label still counts, at most 40². The rest is room for rounding.
 	largestPrecision = 1e4
+	// largestNumber bounds what a summary says of costs, as it does what they may be, and of
+	// logarithms and variances, which come nowhere near.
+	largestNumber = 1e200
 	// largestText is the most bytes of a text in a summary, and mostTexts how many a list
 	// has.
 	largestText = 10_000
@@ -37,13 +40,16 @@ func (h *header) checkSummary() error {
 	case !(s.Jitter >= 0):
 		return fmt.Errorf("it says that %v was added to the kernel's diagonal", s.Jitter)
 	}
+	numbers := []float64{s.Jitter, s.Zero, s.LogEvidence}
 	if o := s.Objective; o != nil {
 		texts = append(texts, o.Name)
+		numbers = append(numbers, o.Value)
 	}
 	if loo := s.LeaveOneOut; loo != nil {
 		if actions := len(h.Utility.Actions()); loo.ConstantAction < 0 || loo.ConstantAction >= actions {
 			return fmt.Errorf("its best constant action has the number %d, and there are %d actions", loo.ConstantAction, actions)
 		}
+		numbers = append(numbers, loo.LogPredictive, loo.Value, loo.Constant)
 		if loo.Method != "" {
 			if err := loo.Method.check(); err != nil {
 				return fmt.Errorf("leave-one-out: %w", err)
@@ -55,6 +61,7 @@ func (h *header) checkSummary() error {
 	}
 	for _, c := range s.Candidates {
 		texts = append(texts, c.Name)
+		numbers = append(numbers, c.LogPredictive, c.LogEvidence)
 		if c.Search != nil {
 			texts = append(append(texts, c.Search.Stop), c.Search.AtBound...)
 		}
@@ -72,6 +79,10 @@ func (h *header) checkSummary() error {
 			return fmt.Errorf("its kernel was found in %d evaluations", search.Evaluations)
 		}
 		texts = append(append(texts, search.Stop), search.AtBound...)
+		numbers = append(numbers, search.LogPrior)
+	}
+	if err := checkNumbers("its summary", numbers, largestNumber); err != nil {
+		return err
 	}
 	if len(texts) > mostTexts {
 		return fmt.Errorf("its summary has %d texts, more than %d", len(texts), mostTexts)

@@ -21,11 +21,7 @@ type SyntaxError struct {
 // Error returns the message with the column and the expression.
 func (e *SyntaxError) Error() string {
 	const longest = 200 // characters that are worth repeating
-	text := e.Text
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "…"
-	}
-	return fmt.Sprintf("kernel %q, column %d: %s", text, e.Column, e.Problem)
+	return fmt.Sprintf("kernel %q, column %d: %s", excerpt(e.Text, longest), e.Column, e.Problem)
 }
 
 // Parse reads a kernel expression for cases of dim input columns. The package
@@ -80,6 +76,17 @@ type parser struct {
 }
 
 func (p *parser) token() string { return p.text[p.start:p.end] }
+
+// excerpt is as much of a text as is worth repeating.
+func excerpt(text string, longest int) string {
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return text
+}
+
+// longestToken is how many characters of a token are worth repeating.
+const longestToken = 50
 
 // advance moves to the next token.
 func (p *parser) advance() {
@@ -162,7 +169,7 @@ func (p *parser) fail(offset int, format string, args ...any) error {
 func (p *parser) expected(what string) error {
 	found := "the end"
 	if p.kind != endToken {
-		found = strconv.Quote(p.token())
+		found = strconv.Quote(excerpt(p.token(), longestToken))
 	}
 	return p.fail(p.start, "expected %s, found %s", what, found)
 }
@@ -218,7 +225,7 @@ func (p *parser) factor() (Kernel, error) {
 		}
 		names = append(names, f.name)
 	}
-	return Kernel{}, p.fail(p.start, "no kernel is called %q; there are %s", p.token(), strings.Join(names, ", "))
+	return Kernel{}, p.fail(p.start, "no kernel is called %q; there are %s", excerpt(p.token(), longestToken), strings.Join(names, ", "))
 }
 
 // leaf reads the settings after the name of a kernel.
@@ -281,7 +288,7 @@ func (p *parser) setting(f *family, values [][]float64, ard *bool) error {
 			known = append(known, "ard")
 		}
 	}
-	return p.fail(at, "%s has no parameter %q; it has %s", f.name, name, strings.Join(known, ", "))
+	return p.fail(at, "%s has no parameter %q; it has %s", f.name, excerpt(name, longestToken), strings.Join(known, ", "))
 }
 
 // value reads a number or, for a parameter that can differ between columns, a
@@ -322,7 +329,7 @@ func (p *parser) number() (float64, error) {
 	// An overflow comes back as ±Inf, which is refused with the rest.
 	v, _ := strconv.ParseFloat(p.token(), 64)
 	if !validValue(v) {
-		return 0, p.fail(p.start, "%s is not a number between 1e-100 and 1e100", p.token())
+		return 0, p.fail(p.start, "%s is not a number between 1e-100 and 1e100", excerpt(p.token(), longestToken))
 	}
 	p.advance()
 	return v, nil

@@ -7,8 +7,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -170,6 +172,9 @@ func replace(path string, write func(io.Writer) error) (err error) {
 		return fmt.Errorf("safetensors: %s is not a regular file; give the path of a file to write", path)
 	}
 	temporary, err := createBeside(path)
+	if at := new(fs.PathError); errors.As(err, &at) {
+		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
+	}
 	if err != nil {
 		return err
 	}
@@ -178,7 +183,7 @@ func replace(path string, write func(io.Writer) error) (err error) {
 			// The first error is the one to tell; closing twice does no harm.
 			_ = temporary.Close()
 			_ = os.Remove(temporary.Name())
-			err = fmt.Errorf("%s was not written: %w", path, err)
+			err = notWritten(path, err)
 		}
 	}()
 	if absent == nil { // what was private stays so
@@ -196,6 +201,20 @@ func replace(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(temporary.Name(), path)
+}
+
+// notWritten says why a path has not got what was written. The name of the temporary file
+// says nothing to anybody.
+func notWritten(path string, err error) error {
+	var at *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &at):
+		err = at.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s was not written: %w", path, err)
 }
 
 // createBeside makes a new file in the directory of path, with the permissions that

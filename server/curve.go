@@ -37,6 +37,7 @@ type CurveResponse struct {
 	Actions      []string        `json:"actions"`
 	Rows         int             `json:"rows"`
 	Labelled     int             `json:"labelled" doc:"rows whose outcome is known"`
+	Unknown      int             `json:"unknown_outcomes,omitempty" doc:"rows that have something else where an outcome of the model belongs; they count as rows without one"`
 	Points       []CurvePoint    `json:"points"`
 	Constant     []CurveConstant `json:"constant" doc:"what it costs, or brings, to take one action in all cases"`
 	Ignored      []string        `json:"ignored,omitempty" doc:"columns that the model does not know"`
@@ -122,10 +123,14 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 // values are those of the entry, in equal steps or equal ratios.
 func (q *CurveRequest) values() ([]float64, error) {
 	switch {
-	case !(math.Abs(q.From) <= largest):
+	case math.IsNaN(q.From):
 		return nil, problem.Wrong("from", "give a number: where the values begin")
-	case !(math.Abs(q.To) <= largest):
+	case math.IsNaN(q.To):
 		return nil, problem.Wrong("to", "give a number: where the values end")
+	case math.Abs(q.From) > largest:
+		return nil, problem.Wrong("from", "%v is too large: costs and utilities beyond %g cannot be compared", q.From, largest)
+	case math.Abs(q.To) > largest:
+		return nil, problem.Wrong("to", "%v is too large: costs and utilities beyond %g cannot be compared", q.To, largest)
 	case q.From >= q.To:
 		return nil, problem.Wrong("to", "%v is not above from, %v", q.To, q.From)
 	case q.Steps < 2 || q.Steps > maxSteps:

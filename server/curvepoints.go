@@ -59,8 +59,11 @@ func (c *curve) prepare() (all []curveRow, constant []float64) {
 func (c *curve) response(ctx context.Context, values []float64) (*CurveResponse, error) {
 	out := &CurveResponse{Costs: c.spec.Costs(), Actions: c.spec.Actions(), Rows: c.rows.N, Ignored: c.rows.Ignored}
 	for _, label := range c.rows.Labels {
-		if label != 0 {
+		switch {
+		case label > 0:
 			out.Labelled++
+		case label < 0:
+			out.Unknown++
 		}
 	}
 	rows, constant := c.prepare()
@@ -105,7 +108,7 @@ func (c *curve) point(rows []curveRow, value float64, labelled int) (point Curve
 		if best != row.held {
 			point.Flipped++
 		}
-		if y := c.rows.Labels[i]; y != 0 {
+		if y := c.rows.Labels[i]; y > 0 {
 			got := c.of(i).Table[best][y-1]
 			if best == c.action && int(y-1) == c.outcome {
 				got = entry

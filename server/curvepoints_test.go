@@ -2,6 +2,8 @@ package server
 
 import (
 	"math"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/lossep/lossep/decision"
@@ -86,4 +88,28 @@ func TestCurvePointsAreTables(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The ends of a curve have a bound that is named, and a row with something that is no
+// outcome of the model is counted.
+func TestCurveSaysWhy(t *testing.T) {
+	s := newServer(t)
+	vary := `"vary":{"action":"negative","outcome":"bad"},`
+	for _, c := range []struct{ ends, want string }{
+		{`"from":1e300,"to":2e300`, "from: 1e+300 is too large: costs and utilities beyond 1e+200"},
+		{`"from":1,"to":1e300`, "to: 1e+300 is too large"},
+		{`"to":3`, "from: give a number"},
+	} {
+		w := ask(s, http.MethodPost, "/v1/models/loans/curve", rowsBody(t, someRows(1), vary+c.ends))
+		if p := checkRefused(t, w, 422); !strings.Contains(p.Detail, c.want) {
+			t.Errorf("%s does not say %s", p.Detail, c.want)
+		}
+	}
+	all := someRows(4)
+	all[0]["class"], all[1]["class"], all[2]["class"] = "bad", "Bad?", nil
+	delete(all[3], "class")
+	got := answer[CurveResponse](t, s, "/v1/models/loans/curve", rowsBody(t, all, vary+`"from":1,"to":3`))
+	if got.Labelled != 1 || got.Unknown != 1 {
+		t.Errorf("%d labelled and %d unknown", got.Labelled, got.Unknown)
+	}
 }

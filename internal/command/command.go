@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -31,7 +32,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 
 // RunAt is the command at a place; nil stands for this process.
 func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, errs io.Writer) int {
-	said := &plain{to: errs}
+	said, answered := &plain{to: errs}, &plain{to: out}
 	c := newRoot(place)
 	ctx = context.WithValue(ctx, placeKey{}, place)
 	if place != nil {
@@ -39,12 +40,15 @@ func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, 
 	}
 	c.SetArgs(args)
 	c.SetIn(in)
-	c.SetOut(&plain{to: out})
+	c.SetOut(answered)
 	c.SetErr(said)
 	executed := c
 	err := tasks.Try(func() (err error) {
 		executed, err = c.ExecuteContextC(ctx)
 		return err
 	})
+	if err == nil && answered.lost != nil { // help is written without a look at what comes of it
+		err = fmt.Errorf("standard output: %w", answered.lost)
+	}
 	return report(nameFlag(err, executed.Flags()), said)
 }

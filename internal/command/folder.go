@@ -72,7 +72,7 @@ func (f *resultFolder) open() (err error) {
 	}
 	probe, err := os.CreateTemp(f.path, folderTemporary+"*")
 	if err != nil {
-		return usagef("--out: the folder cannot be written: %w", err)
+		return usagef("--out: the folder cannot be written: %w", named(f.path, err))
 	}
 	return discard(probe)
 }

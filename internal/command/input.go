@@ -128,7 +128,7 @@ func blame(err error, file string) error {
 	if errors.As(err, &rows) {
 		err = withFlags(err, rows, file)
 	}
-	if errors.As(err, &syntax) {
+	if errors.As(err, &syntax) && !errors.As(err, &model) {
 		err = fmt.Errorf("--kernel: %w", err)
 	}
 	for _, target := range []any{&rows, &spec, &table, &value, &syntax, &input, &model, &sample} {

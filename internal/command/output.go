@@ -2,8 +2,10 @@ package command
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -35,7 +37,7 @@ func checkOutput(flag, path string, inputs ...string) error {
 	}
 	probe, err := os.CreateTemp(filepath.Dir(path), ".lossep-*")
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", flag, path, err)
+		return named(flag+" "+path, err)
 	}
 	return discard(probe)
 }
@@ -48,6 +50,22 @@ func sameFile(one, other string) bool {
 	}
 	b, err := os.Stat(other)
 	return err == nil && os.SameFile(a, b)
+}
+
+// named is an error about a temporary file with the name of what it is to become: nobody
+// has given the other.
+func named(name string, err error) error {
+	var at *fs.PathError
+	var link *os.LinkError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &at):
+		err = at.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func discard(f *os.File) error {
@@ -65,18 +83,30 @@ type spool struct {
 	*bufio.Writer
 	file *os.File
 	path string // to be given the rows at the end; empty for standard output
+	name string // for errors
 }
 
 func newSpool(path string) (*spool, error) {
-	directory := "" // the usual place
+	directory, name := os.TempDir(), "the folder for temporary files, "+os.TempDir()
 	if path != "" {
-		directory = filepath.Dir(path)
+		directory, name = filepath.Dir(path), path
 	}
 	f, err := os.CreateTemp(directory, ".lossep-*")
 	if err != nil {
-		return nil, err
+		return nil, named(name, err)
 	}
-	return &spool{bufio.NewWriterSize(f, 1<<16), f, path}, nil
+	return &spool{bufio.NewWriterSize(namedWriter{f, name}, 1<<16), f, path, name}, nil
+}
+
+// namedWriter writes to a temporary file.
+type namedWriter struct {
+	file *os.File
+	name string
+}
+
+func (w namedWriter) Write(b []byte) (int, error) {
+	n, err := w.file.Write(b)
+	return n, named(w.name, err)
 }
 
 // abandon removes what is left of the temporary file.
@@ -93,13 +123,18 @@ func (s *spool) finish(out io.Writer) error {
 	}
 	if s.path == "" {
 		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-			return err
+			return named(s.name, err)
 		}
 		if _, err := io.Copy(out, s.file); err != nil {
 			return fmt.Errorf("standard output: %w", err)
 		}
 		return nil
 	}
+	return named(s.name, s.place())
+}
+
+// place puts the file where it belongs.
+func (s *spool) place() error {
 	// Temporary files are private; what is asked for has the usual permissions, or those of
 	// the file it replaces, which a link may lead to.
 	path, mode := s.path, os.FileMode(0o644)

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/kernel"
 )
 
 const cases = "a,b,class\n1,2,no\n2,1,yes\n3,5,no\n4,4,yes\n"
@@ -44,6 +47,9 @@ func TestOutputFails(t *testing.T) {
 		{"predict", model, rows},
 		{"decide", model, rows},
 		{"show", model},
+		{"help"},
+		{"fit", "--help"},
+		{"--version"},
 		{"fit", rows, "--cost", "fn=5,fp=1", "--fixed"},
 	} {
 		var errs bytes.Buffer
@@ -111,5 +117,50 @@ func TestExitCodesOfFiles(t *testing.T) {
 		if c.want != 0 && out.Len() > 0 {
 			t.Errorf("%v: printed %s", c.args, out.String())
 		}
+	}
+}
+
+// An error about what is written names the path that was given, and not the file that
+// holds it until it is whole.
+func TestOutputIsNamed(t *testing.T) {
+	dir := fitted(t)
+	rows, model := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "m.lossep")
+	path := filepath.Join(dir, "nosuch", "x")
+	for _, args := range [][]string{
+		{"predict", model, rows, "-o", path},
+		{"fit", rows, "--cost", "fn=5,fp=1", "--fixed", "-o", path},
+	} {
+		var errs bytes.Buffer
+		code := run(context.Background(), args, nil, new(bytes.Buffer), &errs)
+		if want := "lossep: -o " + path + ": no such file or directory\n"; code == 0 || errs.String() != want {
+			t.Errorf("%s: exit code %d, %s", args[0], code, errs.String())
+		}
+	}
+	_, err := newSpool(path)
+	if want := path + ": no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	s, err := newSpool(filepath.Join(dir, "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.abandon()
+	if err := s.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.WriteString("1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(); err == nil || strings.Contains(err.Error(), ".lossep-") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A kernel in a model file is the file's fault, and no flag's.
+func TestKernelOfAFile(t *testing.T) {
+	_, err := kernel.Parse(strings.Repeat("x", 100_000), 1)
+	text := blame(&lossep.FileError{Path: "m.lossep", Msg: err.Error(), Err: err}, "").Error()
+	if !strings.HasPrefix(text, "m.lossep: model file: kernel ") || len(text) > 1000 {
+		t.Errorf("%.2000s", text)
 	}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,6 +19,7 @@ type plain struct {
 	mu   sync.Mutex
 	to   io.Writer
 	rest []byte // the beginning of a character that is not there as a whole yet
+	lost error  // what kept text from being written first
 }
 
 // Write writes text.
@@ -37,6 +39,7 @@ func (p *plain) Write(text []byte) (int, error) {
 	escaped := escape(string(all[:end]))
 	p.rest = append([]byte(nil), all[end:]...)
 	if _, err := io.WriteString(p.to, escaped); err != nil {
+		p.lost = cmp.Or(p.lost, err)
 		return 0, err
 	}
 	return len(text), nil

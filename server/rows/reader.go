@@ -38,7 +38,7 @@ type Rows struct {
 	Far      map[int][]string // by row: columns whose value is far outside those of the training rows
 	Ignored  []string         // columns that nobody asked for
 	Values   map[string][]float64
-	Labels   []int8 // the number of each row's outcome, from 1, and 0 where it is not known; nil if none was asked for
+	Labels   []int8 // the number of each row's outcome, from 1, 0 where there is none, and -1 where it is another; nil if none was asked for
 	Memory   Memory // what the rows take their room from
 }
 

@@ -180,15 +180,22 @@ func number(value []byte) float64 {
 	return NoNumber
 }
 
-// label is the number of the outcome that a value spells, from 1, or 0 if it is none.
+// label is the number of the outcome that a value spells, from 1; 0 if there is no value,
+// and -1 if it is no outcome of the model.
 func (rr *Reader) label(value []byte) int8 {
-	if value[0] == '"' {
+	switch value[0] {
+	case 'n':
+		return 0
+	case '"':
 		value = Unquoted(value)
+	}
+	if len(bytes.TrimSpace(value)) == 0 {
+		return 0
 	}
 	if y, known := rr.recipe.Target.Label(string(value)); known {
 		return int8(rr.recipe.Target.Number(y) + 1)
 	}
-	return 0
+	return -1
 }
 
 // checkFar refuses features with which no kernel can be computed.

@@ -251,7 +251,7 @@ func TestLabels(t *testing.T) {
 	recipe := *recipeOf(t)
 	recipe.Target.Positive, recipe.Target.Negative = "1", "0"
 	reader := NewReader(&recipe, 10)
-	for value, want := range map[string]int8{`1`: 2, `"1"`: 2, `" 0 "`: 1, `0.0`: 1, `1e0`: 2, `-0`: 1, `true`: 0, `null`: 0, `"bad"`: 0, `[1]`: 0} {
+	for value, want := range map[string]int8{`1`: 2, `"1"`: 2, `" 0 "`: 1, `0.0`: 1, `1e0`: 2, `-0`: 1, `true`: -1, `null`: 0, `" "`: 0, `"bad"`: -1, `[1]`: -1} {
 		if got := reader.label([]byte(value)); got != want {
 			t.Errorf("label %s is %d, want %d", value, got, want)
 		}
