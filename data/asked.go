@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -104,6 +105,29 @@ func (l *learner) noteStandIn() {
 			l.notef("has %s of %s, apart from all others (%s to %s); if they are missing, make it a missing marker",
 				plural(cells, "cell"), spelled(x), spelled(least), spelled(most))
 		}
+	}
+}
+
+// shortDate and wordDate are dates as people write them that are not read: the century of
+// 5-Jan-24 is a guess.
+var (
+	shortDate = regexp.MustCompile(`^\d{1,2}[-/. ]?(\d{1,2}|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)[-/. ]?\d{2}$`)
+	wordDate  = regexp.MustCompile(`^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-. ]+\d{1,2},?[- ]+\d{2,4}$`)
+)
+
+// noteDates asks about words most of which look like dates in a form that is not read.
+func (l *learner) noteDates() {
+	cells, first := 0, ""
+	for _, k := range l.words {
+		if word := l.word(k); shortDate.Match(word) || wordDate.Match(word) {
+			if cells == 0 {
+				first = string(word)
+			}
+			cells += l.counts[k]
+		}
+	}
+	if 2*cells > l.texts {
+		l.notef("has words such as %s, which are not read as dates; if they are, write the year first and in full, such as 2024-01-05", quote(first))
 	}
 }
 

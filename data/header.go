@@ -26,23 +26,23 @@ func (h Header) check() error {
 	return fmt.Errorf("data: header %s is none of auto, yes, no", quote(string(h)))
 }
 
-// looksLikeHeader compares the first row with the others of the first chunk.
+// looksLikeHeader compares a row of the first chunk, mostly the first, with those below it.
 //
 // Where most cells of a column below the first row are numbers or dates, a word on top of
 // it speaks for a header and a number against; the majority of such columns decides.
 // Without such columns, the first row is a header if values repeat below it but none
 // of its cells occurs again in its own column. A row that stands alone is one if it
 // has no numbers.
-func (p *parser) looksLikeHeader() bool {
+func (p *parser) looksLikeHeader(row int) bool {
 	m := newMarkers(DefaultMissing())
-	if p.n == 1 {
-		return !slices.ContainsFunc(p.firstRow, func(cell []byte) bool { return isAmount(cell, p.decimal) })
+	if p.n == row+1 {
+		return !slices.ContainsFunc(p.row(row), func(cell []byte) bool { return isAmount(cell, p.decimal) })
 	}
 	words, amounts := 0, 0
 	repeats, again := false, false
-	for j, top := range p.firstRow {
-		rest := p.values[j][1:]
-		if p.amountsBelow(j, m) {
+	for j, top := range p.row(row) {
+		rest := p.values[j][row+1 : p.n]
+		if p.amountsBelow(j, rest, m) {
 			switch {
 			case isAmount(top, p.decimal):
 				amounts++
@@ -51,7 +51,7 @@ func (p *parser) looksLikeHeader() bool {
 			}
 			continue
 		}
-		first := math.Float64bits(p.values[j][0])
+		first := math.Float64bits(p.values[j][row])
 		seen := make(map[uint64]bool)
 		for _, cell := range rest {
 			bits := math.Float64bits(cell)
@@ -66,12 +66,46 @@ func (p *parser) looksLikeHeader() bool {
 	return repeats && !again
 }
 
-// amountsBelow reports whether most cells of column j below the first row are numbers or
-// dates, missing cells aside: a line of totals does not make words of them.
-func (p *parser) amountsBelow(j int, m *markers) bool {
+// row is the text of a row of the first chunk.
+func (p *parser) row(k int) [][]byte {
+	if k == 0 {
+		return p.firstRow
+	}
+	texts := make([][]byte, len(p.values))
+	for j := range texts {
+		if cell := p.values[j][k]; isWord(cell) {
+			texts[j] = p.words[j].word(wordOf(cell))
+		} else {
+			texts[j] = []byte(spelled(cell))
+		}
+	}
+	return texts
+}
+
+// paddedTitle finds the row that names the columns below a title, which spreadsheets fill
+// up with empty cells to the right: words in all cells, that look like a header to the rows
+// below. It is 0 if there is none.
+func (p *parser) paddedTitle() int {
+	for k := range min(p.n-1, mostTitle) {
+		row := p.row(k)
+		if len(row[len(row)-1]) == 0 {
+			continue
+		}
+		named := !slices.ContainsFunc(row, func(cell []byte) bool { return len(cell) == 0 || isAmount(cell, p.decimal) })
+		if k > 0 && named && p.looksLikeHeader(k) {
+			return k
+		}
+		return 0
+	}
+	return 0
+}
+
+// amountsBelow reports whether most cells of column j below a header are numbers or dates,
+// missing cells aside: a line of totals does not make words of them.
+func (p *parser) amountsBelow(j int, below []float64, m *markers) bool {
 	counts := make(map[uint32]int) // what a text adds to the majority
 	majority := 0
-	for _, cell := range p.values[j][1:] {
+	for _, cell := range below {
 		if !isWord(cell) {
 			majority++
 			continue

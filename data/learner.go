@@ -77,6 +77,7 @@ func (l *learner) learn(roles *roles) error {
 		case 2*l.cellsOf(odd) < l.texts:
 			return l.mostlyDates(odd)
 		}
+		l.noteDates()
 	}
 	return l.learnText()
 }

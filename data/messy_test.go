@@ -224,8 +224,24 @@ func TestMessyFiles(t *testing.T) {
 			message: `messy.csv, line 3: this line looks like the header: 2 cells here and in the rows below, and 1 in line 1; delete the lines above it (a title, or comments)`,
 		},
 		{
-			name: "a title with as many cells", text: "Patients,,\nage,bp,y\n50,120,1\n60,130,0\n", options: Options{Target: "y"},
-			message: `messy.csv, line 1, column "y": there is no such column; the 3 columns: "Patients", "c2", "c3"; delete the lines above line 2 if that is the header, or name one of them, give its number from 1, or say "last"`,
+			name: "a title with as many cells", text: "Patients,ward,3\nage,bp,y\n50,120,1\n60,130,0\n", options: Options{Target: "y"}, format: Format{Header: HeaderYes},
+			message: `messy.csv, line 1, column "y": there is no such column; the 3 columns: "Patients", "ward", "3"; delete the lines above line 2 if that is the header, or name one of them, give its number from 1, or say "last"`,
+		},
+		{
+			name: "a title filled up with empty cells", text: "Patients,,\n,,\nage,bp,y\n50,120,1\n60,130,0\n",
+			message: `messy.csv, line 3: this line looks like the header: no cell is empty here, and some are in line 1; delete the lines above it (a title, or comments), or say what the first line is: the option Header "yes" (the header) or the option Header "no" (a row)`,
+		},
+		{
+			name: "a title filled up above words", text: "Customers,,\nplace,job,class\nA,clerk,good\nB,smith,bad\nA,clerk,good\nB,smith,bad\nA,clerk,good\nA,smith,bad\n",
+			message: `messy.csv, line 2: this line looks like the header: no cell is empty here, and some are in line 1; delete the lines above it (a title, or comments), or say what the first line is: the option Header "yes" (the header) or the option Header "no" (a row)`,
+		},
+		{
+			name: "a last column without a name", text: "place,y,\nA,no,clerk\nB,yes,smith\nA,no,clerk\nB,yes,smith\nA,no,smith\n", options: Options{Target: "y"},
+			read: []string{`"place": 2 categories "A", "B"`, `"c3": 2 categories "clerk", "smith"`},
+		},
+		{
+			name: "an accountant's numbers without a unit", text: manyRows(30, "a", every(3, "(1.50)", func(i int) string { return fmt.Sprintf("%d.50", i) })),
+			read: []string{`"a": numeric, below zero in brackets, mean 9.833`}, notes: []string{`"a" is read as numbers: below zero in brackets`},
 		},
 		{
 			name: "a cell too many in the first row of data", text: "a,b,y\n1,2,3,1\n1,2,0\n1,2,1\n",
@@ -269,6 +285,10 @@ func TestMessyFiles(t *testing.T) {
 		{
 			name: "two orders", text: manyRows(30, "size", func(i int) string { return fmt.Sprint(i % 2) }), options: Options{Ordered: []OrderedSet{{"size", []string{"0", "1"}}, {"1", []string{"1", "0"}}}},
 			message: `messy.csv, column 1 ("size"): two orders are given: 0,1 and 1,0; give one of them`,
+		},
+		{
+			name: "dates of two digits a year", text: manyRows(30, "a,b,c", func(i int) string { return fmt.Sprintf("%d-Jan-24", 1+i%3) }, func(i int) string { return fmt.Sprintf("Jan %d 2024", 1+i%3) }, func(i int) string { return fmt.Sprintf("01/0%d/24", 1+i%3) }),
+			read: []string{`"a": 3 categories "1-Jan-24"`}, notes: []string{`"a" has words such as "1-Jan-24", which are not read as dates`, `"b" has words such as "Jan 1 2024", which`, `"c" has words such as "01/01/24", which`},
 		},
 		{name: "an order", text: manyRows(30, "size", func(i int) string { return []string{"S", "M", "L"}[i%3] }), options: Options{Ordered: []OrderedSet{{"size", []string{"S", "M", "L"}}}}, read: []string{`"size": ordered, S < M < L, mean 1`}},
 		{

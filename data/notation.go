@@ -13,6 +13,8 @@ type Notation struct {
 	Decimal string `json:"decimal,omitempty"` // "," if it is not a point
 	Group   string `json:"group,omitempty"`   // between groups of three digits
 	Unit    string `json:"unit,omitempty"`    // such as % or $, before or after
+	// Brackets says that numbers below zero are in brackets, where nothing else is unusual.
+	Brackets bool `json:"brackets,omitempty"`
 }
 
 // String says it in words.
@@ -26,6 +28,9 @@ func (n *Notation) String() string {
 	}
 	if n.Unit != "" {
 		parts = append(parts, "in "+n.Unit)
+	}
+	if n.Brackets {
+		parts = append(parts, "below zero in brackets")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -146,7 +151,7 @@ func candidates(d dialect, unit string) []Notation {
 		all = append(all, n)
 		for _, g := range groups {
 			if g[0] != decimal {
-				all = append(all, Notation{n.Decimal, g, unit})
+				all = append(all, Notation{Decimal: n.Decimal, Group: g, Unit: unit})
 			}
 		}
 	}

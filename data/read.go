@@ -75,8 +75,17 @@ func (b *builder) begin(header Header) error {
 		first[j] = string(cell)
 	}
 	line := p.lines[0]
+	if header != HeaderYes && header != HeaderNo {
+		if k := p.paddedTitle(); k > 0 {
+			return &Error{
+				File: t.file, Line: p.lines[k],
+				Msg: fmt.Sprintf("this line looks like the header: no cell is empty here, and some are in line %d", line),
+				Fix: "delete the lines above it (a title, or comments), or say what the first line is", Ways: []Way{{WayHeader, string(HeaderYes), "the header"}, {WayHeader, string(HeaderNo), "a row"}},
+			}
+		}
+	}
 	t.columns = generatedNames(len(first))
-	t.header = header == HeaderYes || header != HeaderNo && p.looksLikeHeader()
+	t.header = header == HeaderYes || header != HeaderNo && p.looksLikeHeader(0)
 	if t.header {
 		var err error
 		if t.columns, err = headerNames(t.file, line, first); err != nil {

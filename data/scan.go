@@ -235,6 +235,9 @@ func (s *scanned) notation() (n *Notation, odd []uint32) {
 	if n == nil {
 		return nil, s.words
 	}
+	if *n == (Notation{}) && len(odd) == 0 {
+		n.Brackets = slices.ContainsFunc(s.words, func(k uint32) bool { return s.word(k)[0] == '(' })
+	}
 	return n, odd
 }
 
