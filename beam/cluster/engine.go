@@ -274,7 +274,7 @@ func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (*fo
 	for _, r := range d.shards {
 		f, err := d.store.readTensors(ctx, name, shardName(r.Number, "sums"))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w; a worker has written it: is another driver at work in %s, and has removed it?", err, d.opt.Folder)
 		}
 		part, err := readFound(f, key)
 		if err != nil {
