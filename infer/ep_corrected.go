@@ -109,7 +109,7 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 		}
 		c.squares.MulElem(c.cross, c.cross)
 	}
-	if order == Factorised && n >= tabulatedFrom {
+	if order == Factorised && n >= tabulatedFrom && !c.slow() {
 		c.tables = c.tablesOf()
 	}
 	return c
