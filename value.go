@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
@@ -42,8 +43,15 @@ func gain(s decision.Stakes, without, with float64) float64 {
 	return better
 }
 
-// donors is how many training rows a column's value is taken from.
-const donors = 50
+const (
+	// donors is how many training rows a column's value is taken from.
+	donors = 50
+	// companions is how many of them give the values of further columns that are not known.
+	companions = 10
+	// togetherPredicted is how many cases are predicted before somebody who does not want
+	// the answer any more is heard.
+	togetherPredicted = 256
+)
 
 // ColumnWorth is what it would be worth in each of the cases to measure a column that is
 // not known: by how much the expected cost would fall, or the expected utility rise, if the
@@ -52,7 +60,9 @@ const donors = 50
 //
 // The value is thought to be that of one of the 50 training rows that are nearest in all
 // other columns. With p_s the probabilities with the value of row s, and c(p) the expected
-// cost of the best action, that is c(mean of p_s) − mean of c(p_s).
+// cost of the best action, that is c(mean of p_s) − mean of c(p_s). Where further columns
+// are not known, their features NaN as those of data.Recipe.Open, p_s is the mean over what the
+// ten nearest of the rows have there.
 //
 // An *InputError says that the model has no such column or does not keep its rows.
 func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stakes) ([]float64, error) {
@@ -60,35 +70,79 @@ func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stak
 	if err != nil {
 		return nil, err
 	}
-	if err := m.checkFeatures(x); err != nil {
-		return nil, err
-	}
 	stakes = m.orOwn(stakes)
 	n, _ := x.Dims()
 	out := make([]float64, n)
 	for i := range n {
-		cases := m.withValues(x.RawRowView(i), at)
-		probabilities := m.opinions[0].probabilities(m, cases)
 		s := stakes[i%len(stakes)]
-		mean, with := make([]float64, len(probabilities[0])), 0.0
-		for _, p := range probabilities {
-			if p[0] != p[0] {
-				return nil, m.far(x, i)
-			}
-			for y := range p {
-				mean[y] += p[y] / float64(len(probabilities))
-			}
-			with += s.Expected(s.Best(p, -1), p) / float64(len(probabilities))
+		all, err := m.withColumn(x, i, at)
+		if err != nil {
+			return nil, err
+		}
+		mean, with := make([]float64, len(all[0])), 0.0
+		for _, p := range all {
+			floats.AddScaled(mean, 1/float64(len(all)), p)
+			with += s.Expected(s.Best(p, -1), p) / float64(len(all))
 		}
 		out[i] = gain(s, s.Expected(s.Best(mean, -1), mean), with)
 	}
 	return out, nil
 }
 
+// withColumn is the probabilities of the outcomes of a case with each of the values that
+// a column of it may turn out to have.
+func (m *Model) withColumn(x *mat.Dense, i int, at []int) ([][]float64, error) {
+	row := slices.Clone(x.RawRowView(i))
+	for _, place := range at {
+		row[place] = math.NaN()
+	}
+	near := m.nearest(row)
+	further := slices.DeleteFunc(unknownIn(row), func(place int) bool { return slices.Contains(at, place) })
+	each := 1
+	if len(further) > 0 {
+		each = min(companions, len(near))
+	}
+	cases := mat.NewDense(len(near)*each, len(row), nil)
+	for k, donor := range near {
+		for c := range each {
+			to := cases.RawRowView(k*each + c)
+			m.fill(to, row, at, donor)
+			m.fill(to, to, further, near[c])
+		}
+	}
+	p, err := m.probabilitiesOf(cases, i)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]float64, len(near))
+	for k := range near {
+		all[k] = meanOf(p[k*each : (k+1)*each])
+	}
+	return all, nil
+}
+
+// probabilitiesOf are those of the outcomes in cases that are all one of those asked about.
+func (m *Model) probabilitiesOf(cases *mat.Dense, of int) ([][]float64, error) {
+	err := m.checkFeatures(cases)
+	var p [][]float64
+	if err == nil {
+		p = m.opinions[0].probabilities(m, cases)
+		for k := range p {
+			if p[k][0] != p[k][0] {
+				err = m.far(cases, k)
+			}
+		}
+	}
+	if far, ok := err.(*FarError); ok {
+		far.Row = of
+	}
+	return p, err
+}
+
 // placesOf are the entries of a column in encoded rows.
 func (m *Model) placesOf(column string) ([]int, error) {
 	if m.x == nil {
-		return nil, inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", m.provenance.Rows)
+		return nil, m.withoutRows()
 	}
 	for _, part := range m.recipe.Parts() {
 		if part.Column == column {
@@ -98,15 +152,30 @@ func (m *Model) placesOf(column string) ([]int, error) {
 	return nil, inputf("ask", "%q is no column that the model decides by", column)
 }
 
-// withValues is the row with what the nearest training rows have in some places.
-func (m *Model) withValues(row []float64, at []int) *mat.Dense {
-	n, d := m.x.Dims()
+// withoutRows says that there are no rows to learn from what a column may turn out to be.
+func (m *Model) withoutRows() error {
+	return inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", m.provenance.Rows)
+}
+
+// unknownIn are the entries of a row that are not known.
+func unknownIn(row []float64) (places []int) {
+	for k, v := range row {
+		if v != v {
+			places = append(places, k)
+		}
+	}
+	return places
+}
+
+// nearest are the training rows that are nearest to a row in what is known of it.
+func (m *Model) nearest(row []float64) []int {
+	n, _ := m.x.Dims()
 	distance, order := make([]float64, n), make([]int, n)
 	for i := range n {
 		order[i] = i
 		for k, v := range m.x.RawRowView(i) {
 			switch {
-			case slices.Contains(at, k):
+			case row[k] != row[k]:
 			case k < m.coding.Numbers():
 				distance[i] += (v - row[k]) * (v - row[k])
 			case v != row[k]:
@@ -115,15 +184,74 @@ func (m *Model) withValues(row []float64, at []int) *mat.Dense {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(distance[i], distance[j]) })
-	cases := mat.NewDense(min(donors, n), d, nil)
-	for k := range min(donors, n) {
-		to := cases.RawRowView(k)
-		copy(to, row)
-		for _, place := range at {
-			to[place] = m.x.At(order[k], place)
+	return order[:min(donors, n)]
+}
+
+// fill writes a row with some of its entries those of a training row.
+func (m *Model) fill(to, row []float64, places []int, donor int) {
+	copy(to, row)
+	for _, place := range places {
+		to[place] = m.x.At(donor, place)
+	}
+}
+
+// meanOf is the mean of probabilities.
+func meanOf(p [][]float64) []float64 {
+	mean := make([]float64, len(p[0]))
+	for _, q := range p {
+		floats.AddScaled(mean, 1/float64(len(p)), q)
+	}
+	return mean
+}
+
+// decideOpen is Decide for cases of which some columns may not be known, their features NaN.
+func (m *Model) decideOpen(ctx context.Context, x *mat.Dense, stakes []decision.Stakes) ([]Decision, error) {
+	n, d := x.Dims()
+	probabilities := make([][]float64, n)
+	var known []int // of those that are predicted together
+	predict := func() error {
+		predictions, err := m.Predict(rowsOf(x, known))
+		if far, ok := err.(*FarError); ok {
+			far.Row = known[far.Row]
+		}
+		for k := range predictions {
+			probabilities[known[k]] = predictions[k].Probabilities
+		}
+		known = known[:0]
+		return cmp.Or(err, ctx.Err())
+	}
+	for i := range n {
+		row := x.RawRowView(i)
+		places := unknownIn(row)
+		if places == nil {
+			if known = append(known, i); len(known) < togetherPredicted {
+				continue
+			}
+			if err := predict(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if m.x == nil {
+			return nil, m.withoutRows()
+		}
+		near := m.nearest(row)
+		cases := mat.NewDense(len(near), d, nil)
+		for k, donor := range near {
+			m.fill(cases.RawRowView(k), row, places, donor)
+		}
+		p, err := m.probabilitiesOf(cases, i)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		probabilities[i] = meanOf(p)
+	}
+	if len(known) > 0 {
+		if err := predict(); err != nil {
+			return nil, err
 		}
 	}
-	return cases
+	return m.choose(probabilities, stakes), nil
 }
 
 // mostLabels is how many cases LabelWorth takes: time and memory grow with their square.
@@ -145,6 +273,11 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 		return nil, inputf("label", "%d cases are more than %d; give a sample of them", n, mostLabels)
 	case m.inducing != nil || several(m.recipe):
 		return nil, inputf("label", "what a label is worth is for models of two outcomes without inducing points")
+	}
+	for i := range n {
+		if unknownIn(x.RawRowView(i)) != nil {
+			return nil, inputf("label", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
+		}
 	}
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err
@@ -243,20 +376,82 @@ func (m *Model) belief(x *mat.Dense, weight float64) belief {
 	return b
 }
 
-// WorthRow is a row with what to do about it, and what it would be worth to know more.
-type WorthRow struct {
-	DecidedRow
+// Worth is what to do about a case, and what it would be worth to know more.
+type Worth struct {
+	Decision
 	// Outcome is the worth of the outcome, and Columns that of each column asked about.
 	Outcome float64
 	Columns []float64
-	// Label is the worth of its label to decisions on all rows of the stream, if asked.
+	// Label is the worth of its label to decisions on all cases, if asked.
 	Label float64
+}
+
+// WorthRow is a row with its worth.
+type WorthRow struct {
+	Worth
+	Row *data.Row
 }
 
 // Ask says what Worth is asked about beside outcomes.
 type Ask struct {
 	Columns []string
 	Labels  bool // then all rows are held in memory, and there can be no more than 1000
+}
+
+// WorthBytes is about how much memory WorthOf takes for so many cases: for the cases with
+// values of donors in turn, and for the labels their views and covariances.
+func (m *Model) WorthBytes(cases int, ask Ask) int64 {
+	row := int64(8 * m.coding.Len())
+	bytes := int64(cases) * 256 // of what is returned
+	if len(ask.Columns) > 0 {
+		bytes += donors*companions*(row+64) + int64(cases)*int64(len(ask.Columns))*32
+	}
+	if ask.Labels {
+		n, parts := int64(cases), int64(1)
+		if m.mixture != nil {
+			parts = int64(len(m.mixture.parts))
+		}
+		bytes += n * (8*int64(m.provenance.Rows) + row + 16*n + 8*n*parts)
+	}
+	return bytes
+}
+
+// WorthOf decides cases as Decide does, and says what it would be worth to know more about
+// each. Columns that are asked about need not be known, see data.Recipe.Open: then a case is
+// decided by the mean of the probabilities with the values of the nearest training rows.
+func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
+	stakes = m.orOwn(stakes)
+	decisions, err := m.decideOpen(ctx, x, stakes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Worth, len(decisions))
+	for i, d := range decisions {
+		out[i] = Worth{Decision: d, Outcome: d.OutcomeWorth()}
+		for _, column := range ask.Columns {
+			if err := ctx.Err(); err != nil { // a row with its donors may take a while
+				return nil, err
+			}
+			worth, err := m.ColumnWorth(rowsOf(x, []int{i}), column, stakes[i%len(stakes)])
+			if far, ok := err.(*FarError); ok {
+				far.Row = i
+			}
+			if err != nil {
+				return nil, err
+			}
+			out[i].Columns = append(out[i].Columns, worth[0])
+		}
+	}
+	if ask.Labels {
+		worth, err := m.LabelWorth(x, stakes...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i].Label = worth[i]
+		}
+	}
+	return out, nil
 }
 
 // Worth decides the rows of a stream under a specification as Decisions does, without
@@ -282,7 +477,7 @@ func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask
 			case ask.Labels && !first:
 				err = inputf("label", "there are more than %d rows; give a sample of them", mostLabels)
 			default:
-				rows, err = m.worthOf(r, b, s, ask)
+				rows, err = m.worthOf(ctx, r, b, s, ask)
 			}
 			first = false
 			if err != nil {
@@ -300,41 +495,23 @@ func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask
 }
 
 // worthOf is Worth for the rows of a block.
-func (m *Model) worthOf(r *data.Reader, b *data.Block, s *decision.Spec, ask Ask) ([]WorthRow, error) {
+func (m *Model) worthOf(ctx context.Context, r *data.Reader, b *data.Block, s *decision.Spec, ask Ask) ([]WorthRow, error) {
+	var worth []Worth
 	stakes, err := stakesOf(s, r, b)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		worth, err = m.WorthOf(ctx, b.X, ask, stakes...)
 	}
-	decisions, err := m.Decide(b.X, stakes...)
 	for err != nil && r.Discard(b, rowOf(err), inFile(err, b)) {
 		if stakes, err = stakesOf(s, r, b); err == nil {
-			decisions, err = m.Decide(b.X, stakes...)
+			worth, err = m.WorthOf(ctx, b.X, ask, stakes...)
 		}
 	}
 	if err != nil {
 		return nil, inFile(err, b)
 	}
-	rows := make([]WorthRow, len(decisions))
-	for i, d := range decisions {
-		rows[i] = WorthRow{DecidedRow: DecidedRow{Decision: d, Row: &b.Rows[i]}, Outcome: d.OutcomeWorth()}
-	}
-	for _, column := range ask.Columns {
-		worth, err := m.ColumnWorth(b.X, column, stakes...)
-		if err != nil {
-			return nil, inFile(err, b)
-		}
-		for i := range rows {
-			rows[i].Columns = append(rows[i].Columns, worth[i])
-		}
-	}
-	if ask.Labels {
-		worth, err := m.LabelWorth(b.X, stakes...)
-		if err != nil {
-			return nil, inFile(err, b)
-		}
-		for i := range rows {
-			rows[i].Label = worth[i]
-		}
+	rows := make([]WorthRow, len(worth))
+	for i := range worth {
+		rows[i] = WorthRow{worth[i], &b.Rows[i]}
 	}
 	return rows, nil
 }

@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -89,6 +90,92 @@ func TestColumnWorth(t *testing.T) {
 	}
 	if _, err := m.ColumnWorth(x, "colour"); err == nil {
 		t.Error("a column that does not exist has a worth")
+	}
+}
+
+// TestWorthOfOpenCases: a case of which a column is not known is decided by the mean over what
+// the donors have, and its columns are worth what they are worth by hand: the one that is not
+// known whatever stood there, and with another one not known by two sums.
+func TestWorthOfOpenCases(t *testing.T) {
+	train := wideTable(t, donors, 2, 3)
+	m, err := Fit(context.Background(), train, autoOptions(t, EP))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := m.recipeRows(t, wideTable(t, 4, 2, 4))
+	stakes := decision.Stakes{Table: decision.Table{{0, 3}, {1, 0}}, Costs: true}
+	with := func(row []float64, a, n0 float64) []float64 {
+		x := mat.NewDense(1, 4, slices.Clone(row))
+		x.Set(0, 0, a)
+		x.Set(0, 1, n0)
+		p, err := m.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p[0].Probabilities
+	}
+	nan := math.NaN()
+	x := mat.DenseCopyOf(full)
+	x.Set(1, 0, nan) // a
+	x.Set(2, 0, nan)
+	x.Set(2, 1, nan) // and n0
+	got, err := m.WorthOf(context.Background(), x, Ask{Columns: []string{"a"}}, stakes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := m.WorthOf(context.Background(), full, Ask{Columns: []string{"a"}}, stakes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, 3} {
+		if got[i].Probabilities[1] != plain[i].Probabilities[1] || got[i].Outcome != plain[i].Outcome || got[i].Columns[0] != plain[i].Columns[0] {
+			t.Errorf("case %d, which is known: %+v, among known ones %+v", i, got[i], plain[i])
+		}
+	}
+	cost := func(p float64) float64 { return min(3*p, 1-p) }
+	mean := 0.0
+	for k := range donors { // all training rows are donors
+		mean += with(x.RawRowView(1), m.x.At(k, 0), x.At(1, 1))[1] / donors
+	}
+	if math.Abs(got[1].Probabilities[1]-mean) > 1e-12 || math.Abs(got[1].Outcome-cost(mean)) > 1e-12 || got[1].Columns[0] != plain[1].Columns[0] || got[1].Columns[0] > got[1].Outcome {
+		t.Errorf("one column open: %+v, by hand P = %v; with the column %+v", got[1], mean, plain[1])
+	}
+	// Where n0 is not known either, it is that of the ten nearest in what is.
+	row := x.RawRowView(2)
+	near := make([]int, donors)
+	for k := range near {
+		near[k] = k
+	}
+	distance := func(k int) float64 {
+		d := (m.x.At(k, 2) - row[2]) * (m.x.At(k, 2) - row[2])
+		if m.x.At(k, 3) != row[3] {
+			d += 2
+		}
+		return d
+	}
+	slices.SortStableFunc(near, func(i, j int) int { return cmp.Compare(distance(i), distance(j)) })
+	mean, seen := 0.0, 0.0
+	for k := range donors {
+		p := 0.0
+		for _, c := range near[:companions] {
+			p += with(row, m.x.At(k, 0), m.x.At(c, 1))[1] / companions
+		}
+		mean += p / donors
+		seen += cost(p) / donors
+	}
+	if want := cost(mean) - seen; math.Abs(got[2].Columns[0]-want) > 1e-12 {
+		t.Errorf("two columns open: worth %v, by hand %v", got[2].Columns[0], want)
+	}
+	if seen == cost(mean) {
+		t.Error("measuring is worth nothing, so that nothing is tested")
+	}
+	if _, err := m.WorthOf(context.Background(), x, Ask{Labels: true}, stakes); err == nil {
+		t.Error("a case that is not known has a label's worth")
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if _, err := m.WorthOf(ended, full, Ask{}, stakes); err != context.Canceled {
+		t.Errorf("error %v", err)
 	}
 }
 

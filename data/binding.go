@@ -107,7 +107,7 @@ func (b *binding) byName(line int) error {
 			b.source[i] = j
 		default:
 			b.source[i] = -1
-			if c.isFeature() {
+			if c.isFeature() && !b.recipe.isOpen(c.Name) {
 				absent = append(absent, c.Name)
 			}
 		}

@@ -117,6 +117,10 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 		}
 		switch e.states[i] {
 		case absent:
+			if e.fields[i].open {
+				e.note(i, reading{state: gap})
+				continue
+			}
 			return nil, &Error{ColumnName: c.Name, Msg: "the row lacks this column", Fix: "give it a value, or null where it is missing"}
 		case faulty:
 			return nil, &Error{ColumnName: c.Name, Msg: e.faults[i], Fix: fixCell}

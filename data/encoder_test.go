@@ -146,3 +146,45 @@ func BenchmarkEncoder(b *testing.B) {
 		}
 	}
 }
+
+// A column that may not be known yet has NaN in its places where it has no cell, and only
+// there; a recipe that fills missing cells does so.
+func TestOpenColumns(t *testing.T) {
+	text := "x,kind,day,y\n1,a,2020-01-01,0\n2,b,2020-02-01,1\n4,a,2020-03-05,0\n5,c,2020-04-07,1\n"
+	for _, impute := range []bool{false, true} {
+		recipe, _, _, err := learnAll(mustRead(t, text, HeaderYes), Options{Target: "y", Impute: impute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := map[string]any{"x": 2.0, "kind": "b", "day": "2020-02-01"}
+		want := make([]float64, recipe.Dim())
+		if _, err := recipe.Encode(whole, want); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range recipe.Parts() {
+			for _, absent := range []bool{false, true} {
+				row := maps.Clone(whole)
+				if row[part.Column] = nil; absent {
+					delete(row, part.Column)
+				}
+				got := make([]float64, recipe.Dim())
+				if _, err := recipe.Encode(row, got); err == nil && (absent || !impute) {
+					t.Errorf("%s may be missing without being open", part.Column)
+				}
+				if _, err := recipe.Open(part.Column).Encode(row, got); err != nil {
+					t.Fatal(err)
+				}
+				for k := range got {
+					switch open := slices.Contains(part.At, k); {
+					case !open && got[k] != want[k], open && math.IsNaN(got[k]) == impute:
+						t.Errorf("%s open, imputing %v: %v, with the cell %v", part.Column, impute, got, want)
+					}
+				}
+			}
+		}
+		got := make([]float64, recipe.Dim())
+		if _, err := recipe.Open("x", "kind", "day").Encode(whole, got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("open columns that are known: %v, %v, want %v", got, err, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ type field struct {
 	at      int // of its first number in an encoded row
 	codeAt  int // of its code, if it has one
 	impute  bool
+	open    bool // see Recipe.Open
 	markers *markers
 	codes   map[string]int32  // categories that are texts
 	numbers map[float64]int32 // categories that are numbers
@@ -26,6 +27,7 @@ func (r *Recipe) fields() []field {
 	c := r.Coding()
 	for i := range all {
 		all[i] = newField(&r.Columns[i], r.Impute, m)
+		all[i].open = r.isOpen(r.Columns[i].Name)
 		all[i].at, all[i].codeAt = c.place[i].number, c.Numbers()+c.place[i].code
 	}
 	return all
@@ -181,6 +183,15 @@ func (f *field) put(v *reading, row []float64) (problem string) {
 	case faulty:
 		return v.problem
 	case gap:
+		if f.open && !f.impute {
+			for k := range c.numbers() {
+				row[f.at+k] = math.NaN()
+			}
+			if c.Kind == Categorical {
+				row[f.codeAt] = math.NaN()
+			}
+			return ""
+		}
 		if !f.impute {
 			return "missing cell, and the model was trained without imputation"
 		}

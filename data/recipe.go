@@ -22,7 +22,20 @@ type Recipe struct {
 	Decimal     string   `json:"decimal,omitempty"` // "," if the training file had decimal commas
 	Target      Target   `json:"target"`
 	Columns     []Column `json:"columns"` // all columns of the training file, in its order
+
+	open []string // columns that may not be known yet
 }
+
+// Open is the recipe for rows in which some columns may not be known yet. Where one of their
+// cells is missing, or is not there at all, and the recipe does not fill missing cells, its
+// entries in the encoded row are NaN.
+func (r *Recipe) Open(columns ...string) *Recipe {
+	open := *r
+	open.open = columns
+	return &open
+}
+
+func (r *Recipe) isOpen(column string) bool { return slices.Contains(r.open, column) }
 
 // Target is the outcome to be decided about.
 type Target struct {

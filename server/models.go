@@ -255,6 +255,11 @@ func (m *served) readPlainRows(ctx context.Context, b *body) (*rows.Rows, error)
 func (m *served) readRows(ctx context.Context, b *body, fields rows.Fields, labels bool) (*rows.Rows, *decision.Spec, error) {
 	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
+	return m.readRowsBy(ctx, reader, b, fields, labels)
+}
+
+// readRowsBy is readRows by a reader of its own.
+func (m *served) readRowsBy(ctx context.Context, reader *rows.Reader, b *body, fields rows.Fields, labels bool) (*rows.Rows, *decision.Spec, error) {
 	reader.Memory = &b.share
 	spec := m.model.Utility()
 	fields["utility"] = func(value []byte) (err error) {

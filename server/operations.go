@@ -28,6 +28,7 @@ func (s *Server) operations() []route {
 		post("/v1/models/{name}/predict", "predict", "Predict cases", s.about(s.predict), PredictRequest{}, PredictResponse{}),
 		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.about(s.decide), DecideRequest{}, DecideResponse{}),
 		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve), CurveRequest{}, CurveResponse{}),
+		post("/v1/models/{name}/value", "value", "What it would be worth to know more about cases before acting", s.about(s.value), ValueRequest{}, ValueResponse{}),
 		get("/v1/methods", "list-methods", "What methods there are, and what they are called", s.listMethods, MethodList{}).forAll(),
 		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, explore.Reactor{}, explore.ReactorView{}),
 		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, explore.Classifier{}, explore.ClassifierView{}),

@@ -27,7 +27,7 @@ var pathServer = sync.OnceValue(func() *Server {
 })
 
 // pathEndpoints are those that take rows, or a problem.
-var pathEndpoints = []string{"/v1/models/%s/predict", "/v1/models/%s/decide", "/v1/models/%s/curve", "/v2/models/%s/infer", "/v1/explore/reactor", "/v1/explore/classifier"}
+var pathEndpoints = []string{"/v1/models/%s/predict", "/v1/models/%s/decide", "/v1/models/%s/curve", "/v2/models/%s/infer", "/v1/explore/reactor", "/v1/explore/classifier", "/v1/models/%s/value"}
 
 // FuzzRequestToAnswer asks the whole server, from the bytes of a request to those of the
 // answer: one of several models, under rows, a utility and further members of any kind,
@@ -43,6 +43,7 @@ func FuzzRequestToAnswer(f *testing.F) {
 		f.Add(model, byte(1), rows, costs, `"second_opinion":true`, near, far, near)
 		f.Add(model, byte(1), rows, utilities, `"calibrate":true,"second_opinion":true`, near, -5e50, tiny)
 		f.Add(model, byte(2), rows, "", `"vary":{"action":"negative","outcome":"bad"},"from":$3,"to":$1,"scale":"log"`, near, -1e49, tiny)
+		f.Add(model, byte(6), rows, costs, `"ask":["income","job"],"labels":true`, near, far, near)
 	}
 	f.Add(byte(len(farCases)+1), byte(1), `[{"age":$1,"income":$2,"job":"clerk","owner":"True","amount":$3}]`, `{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":"0.5 * amount"},"b":{"good":1,"bad":0}}}`, "", near, near, 1e300)
 	f.Add(byte(0), byte(3), `[{"name":"income","shape":[1],"datatype":"FP64","data":[$1]},{"name":"job","shape":[1],"datatype":"BYTES","data":["smith"]}]`, "", "", 1e40, near, near)

@@ -33,6 +33,7 @@ type caseRun struct {
 	*caseFlags
 	model   *lossep.Model
 	columns []string // that are read beside those of the model
+	open    []string // columns of the model that need not be known
 	files   []string // that are read, and must not be written to
 	names   []string // of what is written about a case
 }
@@ -53,7 +54,7 @@ func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each fu
 		return nil, err
 	}
 	defer in.Close()
-	rd, err := in.rows(c.Context(), r.model.Recipe(), f, r.keep || r.doubtful.skips(), r.columns)
+	rd, err := in.rows(c.Context(), r.model.Recipe().Open(r.open...), f, r.keep || r.doubtful.skips(), r.columns)
 	if err != nil {
 		return nil, blame(err, in.name)
 	}

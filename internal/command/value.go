@@ -27,7 +27,8 @@ file. With --ask COLUMN=COST the column worth_COLUMN is the worth of measuring a
 not known, less what measuring costs: it pays where that is above zero. What the file has
 in that column is not looked at; what it may turn out to be is taken from the 50 training
 rows that are nearest in all other columns. --ask can be given several times; each column
-is asked about by itself.
+is asked about by itself. The file need not have the columns asked about, and may have empty
+cells there: such a case is decided by the mean over what the 50 rows have.
 
 With --label the rows are cases whose outcome could be found out and learned from, 1000 at
 most; worth_label is the worth of that to decisions on all of them, per case. Label the
@@ -71,7 +72,7 @@ one with the largest first.`,
 		if labels {
 			names = append(names, "worth_label")
 		}
-		r := caseRun{caseFlags: cases, model: m, columns: spec.Columns(), files: append(args, utility.files()...), names: names}
+		r := caseRun{caseFlags: cases, model: m, open: ask.Columns, columns: spec.Columns(), files: append(args, utility.files()...), names: names}
 		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
 			for d, err := range m.Worth(ctx, rd, spec, ask) {
 				if err != nil {

@@ -198,10 +198,11 @@ func (rr *Reader) label(value []byte) int8 {
 	return -1
 }
 
-// checkFar refuses features with which no kernel can be computed.
+// checkFar refuses features with which no kernel can be computed. One that is not known is
+// NaN, and no other is.
 func (rr *Reader) checkFar(row int, features []float64) {
 	for k, z := range features[:rr.coding.Numbers()] {
-		if !(math.Abs(z) <= lossep.Farthest) {
+		if math.Abs(z) > lossep.Farthest {
 			rr.fault(row, rr.coding.Name(k), "the value is too far from those of the training rows")
 			return
 		}
