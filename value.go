@@ -61,7 +61,7 @@ const (
 // The value is thought to be that of one of the 50 training rows that are nearest in all
 // other columns. With p_s the probabilities with the value of row s, and c(p) the expected
 // cost of the best action, that is c(mean of p_s) − mean of c(p_s). Where further columns
-// are not known, their features NaN as those of data.Recipe.Open, p_s is the mean over what the
+// are not known, their features NaN as those of data.Recipe.WithOpen, p_s is the mean over what the
 // ten nearest of the rows have there.
 //
 // An *InputError says that the model has no such column or does not keep its rows.
@@ -417,7 +417,7 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 }
 
 // WorthOf decides cases as Decide does, and says what it would be worth to know more about
-// each. Columns that are asked about need not be known, see data.Recipe.Open: then a case is
+// each. Columns that are asked about need not be known, see data.Recipe.WithOpen: then a case is
 // decided by the mean of the probabilities with the values of the nearest training rows.
 func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
 	stakes = m.orOwn(stakes)

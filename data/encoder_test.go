@@ -171,7 +171,7 @@ func TestOpenColumns(t *testing.T) {
 				if _, err := recipe.Encode(row, got); err == nil && (absent || !impute) {
 					t.Errorf("%s may be missing without being open", part.Column)
 				}
-				if _, err := recipe.Open(part.Column).Encode(row, got); err != nil {
+				if _, err := recipe.WithOpen(part.Column).Encode(row, got); err != nil {
 					t.Fatal(err)
 				}
 				for k := range got {
@@ -183,7 +183,7 @@ func TestOpenColumns(t *testing.T) {
 			}
 		}
 		got := make([]float64, recipe.Dim())
-		if _, err := recipe.Open("x", "kind", "day").Encode(whole, got); err != nil || !slices.Equal(got, want) {
+		if _, err := recipe.WithOpen("x", "kind", "day").Encode(whole, got); err != nil || !slices.Equal(got, want) {
 			t.Errorf("open columns that are known: %v, %v, want %v", got, err, want)
 		}
 	}

@@ -23,19 +23,20 @@ type Recipe struct {
 	Target      Target   `json:"target"`
 	Columns     []Column `json:"columns"` // all columns of the training file, in its order
 
-	open []string // columns that may not be known yet
+	// Open are columns that may not be known yet. Where one of their cells is missing, or is
+	// not there at all, and missing cells are not filled, its entries in the encoded row are
+	// NaN. They are no part of what was learned.
+	Open []string `json:"-"`
 }
 
-// Open is the recipe for rows in which some columns may not be known yet. Where one of their
-// cells is missing, or is not there at all, and the recipe does not fill missing cells, its
-// entries in the encoded row are NaN.
-func (r *Recipe) Open(columns ...string) *Recipe {
+// WithOpen is the recipe for rows in which some columns may not be known yet.
+func (r *Recipe) WithOpen(columns ...string) *Recipe {
 	open := *r
-	open.open = columns
+	open.Open = columns
 	return &open
 }
 
-func (r *Recipe) isOpen(column string) bool { return slices.Contains(r.open, column) }
+func (r *Recipe) isOpen(column string) bool { return slices.Contains(r.Open, column) }
 
 // Target is the outcome to be decided about.
 type Target struct {

@@ -103,7 +103,7 @@ func (s *Server) readOpenRows(ctx context.Context, m *served, b *body, fields ro
 	if raw == nil || problem.Strict("ask", raw, &columns) != nil || len(columns) > maxAsked {
 		return m.readRows(ctx, b, fields, false)
 	}
-	reader = rows.NewReader(m.model.Recipe().Open(columns...), s.config.MaxRows)
+	reader = rows.NewReader(m.model.Recipe().WithOpen(columns...), s.config.MaxRows)
 	return m.readRowsBy(ctx, reader, b, fields, false)
 }
 

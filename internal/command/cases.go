@@ -54,7 +54,7 @@ func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each fu
 		return nil, err
 	}
 	defer in.Close()
-	rd, err := in.rows(c.Context(), r.model.Recipe().Open(r.open...), f, r.keep || r.doubtful.skips(), r.columns)
+	rd, err := in.rows(c.Context(), r.model.Recipe().WithOpen(r.open...), f, r.keep || r.doubtful.skips(), r.columns)
 	if err != nil {
 		return nil, blame(err, in.name)
 	}
