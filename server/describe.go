@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
@@ -101,7 +102,7 @@ func columnsOf(m *lossep.Model) []Column {
 		column := Column{Name: c.Name, Kind: string(c.Kind), Categories: c.Categories}
 		switch c.Kind {
 		case data.Numeric:
-			column.Example = c.Center()
+			column.Example = legible(c.Center())
 			if c.Scaling != nil {
 				column.Scaling = c.Scaling.String()
 			} else if recipe.Standardize {
@@ -126,6 +127,15 @@ func columnsOf(m *lossep.Model) []Column {
 		}
 	}
 	return columns
+}
+
+// legible is a number of four digits, for people to start from.
+func legible(x float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	if err != nil {
+		return x // rounded up beyond the largest number
+	}
+	return short
 }
 
 func (s *Server) listModels(x *exchange) error {

@@ -16,7 +16,7 @@ var views = []struct{ name, panel, link string }{
 	{"reactor", "reactor", "#reactor"},
 	{"line", "classifier", "#classifier"},
 	{"plane", "classifier", "#classifier?points=-1,0.5,-1;1,-0.5,1;0.2,1.5,1&area=-3,3;-2,2&costs=0,1;0.3,0&kernel=rbf(variance=4,+lengthscale=1)"},
-	{"model", "model", "#model?name=cancer"},
+	{"model", "model", "#model?name=cancer&measure=worst_area&price=0.01&labels=1"},
 	// The rows are income,amount,job and two cases.
 	{"three actions", "model", "#model?name=loans&rows=aW5jb21lLGFtb3VudCxqb2IKMjAsNCxjbGVyawozMyw5LHNtaXRo"},
 }

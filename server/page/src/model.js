@@ -13,6 +13,7 @@ import {cellOf, readRows, writeCSV} from "./rows.js";
 import {saveCSV, saveSVG} from "./save.js";
 import {simplexChart} from "./simplex.js";
 import {entriesOf, multipleOf, sameEntries, specText, withMultiple} from "./spec.js";
+import {worthRows, worthTable, worthText} from "./worth.js";
 
 const longestLink = 6000; // characters of rows that still go into a link
 const longestShown = 200_000; // characters of rows that still go into the text field
@@ -29,6 +30,7 @@ export class Model extends Panel {
     super("model", page);
     this.live = this.ask((question, signal) => this.#decide(question, signal), (answer, question) => this.#show(answer, question));
     this.curveLive = this.ask((question, signal) => this.#askCurve(question, signal), (curve) => this.#showCurve(curve), "curve-error");
+    this.worthLive = this.ask((question, signal) => this.#askWorth(question, signal), (worth, question) => this.#showWorth(worth, question), "worth-error");
     this.table = new DecisionTable(this.part("table"), this.part("pager"));
     this.#wire();
     this.read({});
@@ -74,6 +76,10 @@ export class Model extends Panel {
     on("vary", "change", ({target}) => this.change({vary: target.value, from: undefined, to: undefined, log: undefined}, true));
     for (const part of ["from", "to"]) on(part, "change", ({target}) => this.change({[part]: Number.isFinite(target.valueAsNumber) ? target.valueAsNumber : undefined}, true));
     on("log", "change", ({target}) => this.change({log: target.checked, from: undefined, to: undefined}, true));
+    on("measure", "change", ({target}) => this.change({measure: target.value || undefined}, true));
+    on("price", "change", ({target}) => this.change({price: target.valueAsNumber > 0 ? target.valueAsNumber : undefined}, true));
+    on("labels", "change", ({target}) => this.change({labels: target.checked}, true));
+    on("save-worth", "click", () => this.#saveWorth());
     on("save-svg", "click", () => this.#saveSVG());
     on("save-table", "click", () => this.#saveTable());
     on("save-curves", "click", () => this.#saveCurve());
@@ -110,6 +116,7 @@ export class Model extends Panel {
       costs: Array.isArray(entries) ? entries : undefined,
       calibrate: values.calibrate === "1", opinion: values.opinion === "1",
       vary: values.vary, from: number(values.from), to: number(values.to), log: values.log === undefined ? undefined : values.log === "1",
+      measure: values.measure, price: number(values.price) > 0 ? number(values.price) : undefined, labels: values.labels === "1",
       lost: number(values.lost),
     }, false);
   }
@@ -123,15 +130,17 @@ export class Model extends Panel {
     this.parsed = undefined;
     this.decisions = undefined;
     this.curve = undefined;
+    this.worth = undefined;
     this.#own = {};
     if (now) this.refresh(true);
   }
 
   write() {
-    const {name, rows, costs, calibrate, opinion, vary, from, to, log} = this.state;
+    const {name, rows, costs, calibrate, opinion, vary, from, to, log, measure, price, labels} = this.state;
     const fits = rows === "example" || (rows !== undefined && encodeText(rows).length <= longestLink);
     return {
       name, costs: costs && JSON.stringify(costs), calibrate: calibrate && "1", opinion: opinion && "1", vary, from, to, log: log === undefined ? undefined : log ? "1" : "0",
+      measure, price: measure && price, labels: labels && "1",
       rows: rows === "example" ? rows : fits && rows ? encodeText(rows) : undefined, lost: rows && !fits ? this.parsed?.rows.length : undefined,
     };
   }
@@ -234,6 +243,7 @@ export class Model extends Panel {
         writing: () => this.#outdated(true),
       });
       this.part("vary").replaceChildren(...this.#numericEntries().map(([a, o]) => h("option", {value: `${a},${o}`}, this.#entryName(a, o))));
+      this.part("measure").replaceChildren(h("option", {value: ""}, "none"), ...model.columns.map(({name}) => h("option", {value: name}, name)));
       this.part("example").hidden = !this.#exampleText();
     }
     this.costs.set(this.#entries(), reach(this.#ownEntries(), 5));
@@ -248,6 +258,10 @@ export class Model extends Panel {
     this.part("vary").value = this.#vary().join();
     for (const [part, value] of [["from", from], ["to", to]]) if (all || document.activeElement !== this.part(part)) this.part(part).value = String(value);
     this.part("log").checked = log;
+    this.part("measure").value = this.#measured() ?? "";
+    this.part("price").disabled = this.#measured() === undefined;
+    if (all || document.activeElement !== this.part("price")) this.part("price").value = state.price ?? "";
+    this.part("labels").checked = Boolean(state.labels);
     this.#parse(text);
   }
 
@@ -331,6 +345,7 @@ export class Model extends Panel {
       this.#outdated(false);
       this.live.forget();
       this.curveLive.forget();
+      this.worthLive.forget();
       this.content();
       this.page.rendered();
       return;
@@ -342,7 +357,7 @@ export class Model extends Panel {
     const utility = specText(model.utility, model.actions, this.#outcomes, entries);
     const [a, o] = this.#vary();
     this.live.request({
-      model, parsed, utility, isOwn: sameEntries(entries, this.#ownEntries()), calibrate: Boolean(state.calibrate), opinion: Boolean(state.opinion),
+      measure: this.#measured(), price: state.price ?? 0, labels: Boolean(state.labels), model, parsed, utility, isOwn: sameEntries(entries, this.#ownEntries()), calibrate: Boolean(state.calibrate), opinion: Boolean(state.opinion),
       ...(a !== undefined && {vary: {action: model.actions[a], outcome: this.#outcomes[o]}, range: this.#range(), entry: this.#entryName(a, o), now: multipleOf(entries[a][o])}),
     });
   }
@@ -416,6 +431,37 @@ export class Model extends Panel {
     this.#linkNote();
     if (question.vary && now) this.curveLive.request(question);
     else this.#showCurve(undefined);
+    this.worthLive.request(question);
+  }
+
+  // What it is worth to know more.
+
+  // #measured is the column that is asked about, if the model has it.
+  #measured() {
+    const {measure} = this.state;
+    return this.model.columns.some(({name}) => name === measure) ? measure : undefined;
+  }
+
+  // #askWorth asks about rows by themselves: those that lack the column cannot be decided
+  // otherwise.
+  async #askWorth({model, parsed, utility, isOwn, calibrate, measure, price, labels}, signal) {
+    if (!parsed.worth || parsed.worth.measure !== measure) parsed.worth = {measure, rows: parsed.rows, bad: new Map()};
+    const {answer, readable} = await this.#send(model, "value", parsed.worth, {
+      ...(!isOwn && {utility}), ...(calibrate && {calibrate}), ...(measure !== undefined && {ask: JSON.stringify([measure])}), ...(labels && {labels}),
+    }, signal);
+    return answer && {answer, price, indices: readable.indices};
+  }
+
+  #showWorth(worth, {model}) {
+    this.worth = worth;
+    setText(this.part("worth-note"), worth ? worthText(worth) : "");
+    replaceTable(this.part("worth-table"), ...(worth ? worthTable(worth, model.target.outcomes ?? [model.target.positive]) : []));
+  }
+
+  #saveWorth() {
+    if (!this.worth) return;
+    const {header, rows} = worthRows(this.worth);
+    saveCSV(`${this.model.name}-worth`, writeCSV(header, rows));
   }
 
   // #tellFlips says which rows changed with the last move of a cost.
