@@ -13,6 +13,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/safetensors"
 )
 
 // Training is what has to be known of training rows where passes over them are made
@@ -78,6 +79,46 @@ func (p *Part) checksum() uint32 {
 		sum.Write(buffer)
 	}
 	return sum.Sum32()
+}
+
+// Tensors is the part as a file, which takes eight bytes a number and a bit a label. What it
+// shares with the part must not be changed.
+func (p *Part) Tensors() *safetensors.File {
+	n, d := p.inputs.Dims()
+	positive := make([]int64, (n+63)/64)
+	for i, y := range p.terms.labels {
+		if y > 0 {
+			positive[i/64] |= 1 << (i % 64)
+		}
+	}
+	f := &safetensors.File{Metadata: make(map[string]string)}
+	f.AddFloats("inputs", p.inputs.RawMatrix().Data, n, d)
+	f.AddInts("positive", positive, len(positive))
+	if p.terms.weights != nil {
+		f.AddFloats("weights", p.terms.weights, n)
+	}
+	return f
+}
+
+// PartOf is a part of so many rows that Tensors wrote down.
+func (t *Training) PartOf(f *safetensors.File, rows int) (*Part, error) {
+	inputs, err := f.Floats("inputs", rows, -1)
+	if err != nil {
+		return nil, err
+	}
+	positive, err := f.Ints("positive", (rows+63)/64)
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]int, rows)
+	for i := range labels {
+		labels[i] = -1 + 2*int(positive.Ints[i/64]>>(i%64)&1)
+	}
+	var weights []float64
+	if w, err := f.Floats("weights", rows); err == nil {
+		weights = w.Floats
+	}
+	return &Part{mat.NewDense(rows, inputs.Shape[1], inputs.Floats), t.Likelihood.many(labels, weights)}, nil
 }
 
 // slice is a part of the part.

@@ -18,7 +18,13 @@ func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
 	if t.n == 0 {
 		return &mat.Dense{}, newReport(b), nil
 	}
-	x := mat.NewDense(t.n, r.Dim(), nil)
+	var numbers []float64
+	if t.room != nil {
+		if numbers, err = t.room.Numbers(t.n * r.Dim()); err != nil {
+			return nil, nil, err
+		}
+	}
+	x := mat.NewDense(t.n, r.Dim(), numbers)
 	report, err := b.readTable(t, x)
 	if err != nil {
 		return nil, nil, err

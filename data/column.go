@@ -8,7 +8,9 @@ const segmentRows = 1 << 14
 type cells struct {
 	segments [][]float64
 	words    dictionary
-	unread   bool // the column was left out, and nothing is known of its cells
+	unread   bool  // the column was left out, and nothing is known of its cells
+	room     Room  // for whole segments; nil for the memory of the process
+	full     error // why there was no more room
 }
 
 // at is cell i.
@@ -47,7 +49,7 @@ func (c *cells) append(values []float64, words *dictionary) {
 			c.segments = append(c.segments, nil)
 			last++
 			if last > 0 { // small tables stay small
-				c.segments[last] = make([]float64, 0, segmentRows)
+				c.segments[last] = c.segment()
 			}
 		}
 		n := min(len(values), segmentRows-len(c.segments[last]))
@@ -59,6 +61,17 @@ func (c *cells) append(values []float64, words *dictionary) {
 		c.segments[last] = append(c.segments[last], values[:n]...)
 		values = values[n:]
 	}
+}
+
+// segment is room for a segment.
+func (c *cells) segment() []float64 {
+	if c.room != nil && c.full == nil {
+		var s []float64
+		if s, c.full = c.room.Numbers(segmentRows); c.full == nil {
+			return s[:0]
+		}
+	}
+	return make([]float64, 0, segmentRows)
 }
 
 // lineIndex knows the lines on which rows begin, as runs of rows on consecutive lines.

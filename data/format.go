@@ -15,6 +15,16 @@ type Format struct {
 	Decimal   string   // "." or ","; empty means found out
 	Encoding  Encoding // empty means found out
 	Limits    Limits
+	// Room, if set, is where ReadSource puts the numbers of a large table, and where they are
+	// encoded to.
+	Room Room `json:"-"`
+}
+
+// Room is room for many numbers elsewhere than in the memory of the process. Several may ask
+// for some at a time.
+type Room interface {
+	// Numbers is room for so many, which are zero.
+	Numbers(n int) ([]float64, error)
 }
 
 // Limits bound what is read while it is read, so that no input takes more memory than

@@ -187,7 +187,7 @@ func ReadSource(ctx context.Context, s Source, f Format, skip func(column string
 		return nil, err
 	}
 	f.Limits = f.Limits.withDefaults()
-	t := &Table{file: s.Name(), header: true, dialect: d}
+	t := &Table{file: s.Name(), header: true, dialect: d, room: f.Room}
 	if t.columns, err = sourceNames(s); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func ReadSource(ctx context.Context, s Source, f Format, skip func(column string
 	columns := s.Columns()
 	wanted := 0
 	for j := range columns {
-		t.cells = append(t.cells, &cells{unread: skip != nil && skip(t.columns[j])})
+		t.cells = append(t.cells, &cells{unread: skip != nil && skip(t.columns[j]), room: f.Room})
 		if !t.cells[j].unread {
 			wanted++
 		}
@@ -369,6 +369,9 @@ func (t *Table) readGroup(ctx context.Context, s Source, k, j int, to *Cells, fu
 		}
 		if to.full() {
 			return tooManyCells(t.file, 0, to.memory.cells)
+		}
+		if to.to.full != nil {
+			return to.to.full
 		}
 		if further != nil && !further() {
 			return errEnough

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // memorySource is a table of texts by columns, in groups.
@@ -167,6 +169,53 @@ func TestIntegers(t *testing.T) {
 	for i := range xs {
 		if want, got := one.to.text(one.to.at(i)), many.to.text(many.to.at(i+1)); got != want {
 			t.Fatalf("integer %d is %q, not %q", i, got, want)
+		}
+	}
+}
+
+// countedRoom is room for so many numbers.
+type countedRoom struct{ left int }
+
+var errNoRoom = errors.New("no room is left")
+
+func (r *countedRoom) Numbers(n int) ([]float64, error) {
+	if r.left -= n; r.left < 0 {
+		return nil, errNoRoom
+	}
+	return make([]float64, n), nil
+}
+
+// A table that lies elsewhere is the same table, and one that finds no room is refused.
+func TestRoom(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,y\n")
+	for i := range 2*segmentRows + 5 {
+		fmt.Fprintf(&text, "%d,%d\n", i%17, i%2)
+	}
+	s := sourceOf(text.String(), 10_000)
+	read := func(r Room) (*Learned, error) {
+		table, err := ReadSource(context.Background(), s, Format{Room: r}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return Learn(table, Options{})
+	}
+	here, err := read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const cells = 4 * segmentRows // the first segments are where small tables are
+	room := &countedRoom{cells + len(s.rows)}
+	there, err := read(room)
+	if err != nil || !mat.Equal(here.X, there.X) {
+		t.Errorf("another table: %v", err)
+	}
+	if room.left != 0 {
+		t.Errorf("there is room for %d more numbers", room.left)
+	}
+	for _, few := range []int{cells - 1, cells + len(s.rows) - 1} {
+		if _, err := read(&countedRoom{few}); !errors.Is(err, errNoRoom) {
+			t.Errorf("with room for %d numbers: %v", few, err)
 		}
 	}
 }

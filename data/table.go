@@ -22,6 +22,7 @@ type Table struct {
 	rows    []int     // of the columns, if the table is a part of another
 	files   []fileRun // where rows come from, if not from lines of one text
 	notes   []string  // what was found out about the text and may surprise
+	room    Room      // for numbers, nil for the memory of the process
 }
 
 // Name is the name used in messages.

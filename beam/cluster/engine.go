@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -31,6 +32,7 @@ type Driver struct {
 	training *lossep.Training
 	shards   []Rows
 	memory   int64
+	lock     *os.File // of the folder, nil if it cannot be locked
 
 	count int // passes so far
 }
@@ -47,14 +49,61 @@ func NewDriver(ctx context.Context, f command.Fit, o Options) (*Driver, error) {
 		return nil, &data.Error{File: f.Table.Name(), Msg: fmt.Sprintf("there are %d rows, and %d to be fitted to", rows, f.Training.Rows), Fix: "take out rows that count nothing, and leave files alone while they are fitted to"}
 	}
 	d.shards = cut(f.Table, every(f.Training.ShardRows, rows))
-	text, err := json.Marshal(f.Training)
-	if err != nil {
+	if err := d.begin(ctx); err != nil {
+		_ = d.Close() // the first error is the one to tell
 		return nil, err
+	}
+	return d, nil
+}
+
+// begin makes the folder ready for the fit.
+func (d *Driver) begin(ctx context.Context) error {
+	text, err := json.Marshal(d.training)
+	if err != nil {
+		return err
+	}
+	if err := d.takeFolder(ctx); err != nil {
+		return err
 	}
 	if before, err := d.store.read(ctx, "training.json"); err == nil && string(before) != string(text) {
 		d.clear(ctx) // of another fit
+		_ = d.Close()
+		if err := d.takeFolder(ctx); err != nil {
+			return err
+		}
 	}
-	return d, d.store.write(ctx, text, "training.json")
+	return d.store.write(ctx, text, "training.json")
+}
+
+// takeFolder keeps other drivers out of the folder, and says in it who is at work there.
+// Stores of objects have no locks.
+func (d *Driver) takeFolder(ctx context.Context) error {
+	if remote(d.opt.Folder) {
+		return nil
+	}
+	if err := os.MkdirAll(d.opt.Folder, 0o755); err != nil {
+		return command.Usagef("--work: the folder cannot be made: %w", err)
+	}
+	lock, err := command.LockFolder(d.opt.Folder)
+	if err != nil {
+		if who, _ := d.store.read(ctx, "driver"); len(who) > 0 {
+			return command.Usagef("--work: %s: %s is fitting by this folder; wait for its end, or give another folder", d.opt.Folder, who)
+		}
+		return command.Usagef("--work: %s: %w", d.opt.Folder, err)
+	}
+	d.lock = lock
+	host, _ := os.Hostname() // the number alone may do
+	return d.store.write(ctx, fmt.Appendf(nil, "process %d of %s", os.Getpid(), host), "driver")
+}
+
+// Close implements command.Passes.
+func (d *Driver) Close() error {
+	if d.lock == nil {
+		return nil
+	}
+	lock := d.lock
+	d.lock = nil
+	return lock.Close()
 }
 
 // Watch has a function called with the name of every pass that is made from now on.

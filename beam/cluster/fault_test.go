@@ -3,10 +3,13 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lossep/lossep/beam/cluster"
 	"github.com/lossep/lossep/internal/command"
@@ -163,20 +166,14 @@ func TestFilesChangeBetweenPasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := table(t, 1200, 1300, 1300)
 			to := filepath.Join(t.TempDir(), "beam.lossep")
-			place := cluster.NewPlace()
-			begin := place.Passes
-			place.Passes = func(ctx context.Context, f command.Fit) (command.Passes, error) {
-				p, err := begin(ctx, f)
-				passes := 0
-				p.(*cluster.Driver).Watch(func(string) {
-					if passes++; passes == 2 {
-						if err := fault.change(filepath.Join(folder, "01.parquet")); err != nil {
-							t.Error(err)
-						}
-					}
-				})
-				return p, err
-			}
+			place := watched(func(made int) {
+				if made != 2 {
+					return
+				}
+				if err := fault.change(filepath.Join(folder, "01.parquet")); err != nil {
+					t.Error(err)
+				}
+			})
 			code, said := run(t, place, fitArgs(folder, to, "--shard-rows", "1000", "--fixed", "--kernel", "rbf + constant")...)
 			if code != 2 || !strings.Contains(said, fault.want) {
 				t.Errorf("exit code %d: %s", code, said)
@@ -185,5 +182,86 @@ func TestFilesChangeBetweenPasses(t *testing.T) {
 				t.Error("there is a model")
 			}
 		})
+	}
+}
+
+// watched is the place of a command that calls a function after every pass, with how many
+// there have been.
+func watched(passed func(made int)) *command.Place {
+	place := cluster.NewPlace()
+	begin := place.Passes
+	place.Passes = func(ctx context.Context, f command.Fit) (command.Passes, error) {
+		p, err := begin(ctx, f)
+		if d, ok := p.(*cluster.Driver); ok {
+			made := 0
+			d.Watch(func(string) {
+				made++
+				passed(made)
+			})
+		}
+		return p, err
+	}
+	return place
+}
+
+// Files are read in the first pass and not again while they stay as they are; what was kept
+// of them and is damaged is read again.
+func TestFilesAreReadOnce(t *testing.T) {
+	folder := table(t, 1500, 900)
+	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
+	more := []string{"--shard-rows", "1000", "--fixed", "--kernel", "rbf + constant"}
+	code, said := lossep(t, fitArgs(folder, one, more...)...)
+	must(t, code, said)
+	path := filepath.Join(folder, "01.parquet")
+	good := content(t, path)
+	set := func(b []byte, changed time.Time) {
+		if err := errors.Join(os.WriteFile(path, b, 0o644), os.Chtimes(path, changed, changed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, said = run(t, watched(func(made int) {
+		switch made {
+		case 1: // another content, which nobody can see without reading it
+			set(make([]byte, len(good)), info.ModTime())
+		case 2:
+			part := filepath.Join(beam+".passes", "parts", "000002.part")
+			b := content(t, part)
+			b[len(b)-1] ^= 1
+			if err := os.WriteFile(part, b, 0o644); err != nil {
+				t.Error(err)
+			}
+			set(good, info.ModTime())
+		}
+	}), fitArgs(folder, beam, more...)...)
+	must(t, code, said)
+	if !bytes.Equal(content(t, one), content(t, beam)) {
+		t.Error("another model")
+	}
+}
+
+// Two drivers do not get at each other's files: the second is told of the first.
+func TestOneDriverAtATime(t *testing.T) {
+	folder, to := table(t, 1500, 900), t.TempDir()
+	args := func(model string) []string {
+		return fitArgs(folder, filepath.Join(to, model), "--shard-rows", "1000", "--fixed", "--kernel", "rbf + constant", "--work", filepath.Join(to, "work"))
+	}
+	code, said := run(t, watched(func(made int) {
+		if made != 1 {
+			return
+		}
+		code, said := lossepBeam(t, args("second.lossep")...)
+		if code != 2 || !strings.Contains(said, "--work") || !strings.Contains(said, fmt.Sprintf("process %d of ", os.Getpid())) {
+			t.Errorf("the second driver: exit code %d: %s", code, said)
+		}
+	}), args("first.lossep")...)
+	must(t, code, said)
+	code, said = lossepBeam(t, args("second.lossep")...)
+	must(t, code, said)
+	if !bytes.Equal(content(t, filepath.Join(to, "first.lossep")), content(t, filepath.Join(to, "second.lossep"))) {
+		t.Error("another model")
 	}
 }

@@ -29,7 +29,7 @@ func NewPlace() *command.Place {
 	f := new(flags)
 	return &command.Place{
 		Name: "lossep-beam", Short: "lossep for tables that outgrow a machine, by Apache Beam", Long: long,
-		Prepare: f.prepare, Open: Open, Passes: f.passes, Decide: f.decide, Folds: f.folds,
+		Prepare: f.prepare, Open: Open, Room: newRoom, Passes: f.passes, Decide: f.decide, Folds: f.folds,
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
@@ -110,7 +112,7 @@ func openFiles(ctx context.Context, table string, names []string, memory int64) 
 	for _, name := range names {
 		f, err := openFile(ctx, name)
 		if err != nil {
-			return nil, nil, errors.Join(&data.Error{File: name, Msg: err.Error(), Fix: "put the file back, or begin again without it", Err: err}, open.Close())
+			return nil, nil, errors.Join(lost(name, err), open.Close())
 		}
 		open = append(open, f)
 		info, err := f.Stat()
@@ -124,6 +126,45 @@ func openFiles(ctx context.Context, table string, names []string, memory int64) 
 		return nil, nil, errors.Join(err, open.Close())
 	}
 	return t, open, nil
+}
+
+// stateOf tells the content of files from what they may have later, by their sizes and by
+// when they were changed, as far as their file system knows that.
+func stateOf(ctx context.Context, names []string) (string, error) {
+	var b strings.Builder
+	for _, name := range names {
+		size, changed, err := stat(ctx, name)
+		if err != nil {
+			return "", lost(name, err)
+		}
+		fmt.Fprintf(&b, "%q %d %d ", name, size, changed.UnixNano())
+	}
+	return b.String(), nil
+}
+
+func stat(ctx context.Context, name string) (size int64, changed time.Time, err error) {
+	if !remote(name) {
+		info, err := os.Stat(name)
+		if err != nil {
+			return 0, changed, err
+		}
+		return info.Size(), info.ModTime(), nil
+	}
+	err = store{name}.with(ctx, func(fs filesystem.Interface) (err error) {
+		if dated, ok := fs.(filesystem.LastModifiedGetter); ok {
+			if changed, err = dated.LastModified(ctx, name); err != nil {
+				return err
+			}
+		}
+		size, err = fs.Size(ctx, name)
+		return err
+	})
+	return size, changed, err
+}
+
+// lost is about a file of the table that cannot be read.
+func lost(name string, err error) error {
+	return &data.Error{File: name, Msg: err.Error(), Fix: "put the file back, or begin again without it", Err: err}
 }
 
 type closers []io.Closer

@@ -100,8 +100,32 @@ func (f *shardFn) done(ctx context.Context, r *Rows) bool {
 	return err == nil && found != nil
 }
 
-// part reads the rows of a shard.
+// part is the rows of a shard as numbers: from the first pass on they lie in the folder that
+// all share, and files are read again only where they are others than they were then.
 func (f *shardFn) part(ctx context.Context, r *Rows) (*lossep.Part, error) {
+	state, err := stateOf(ctx, r.Files)
+	if err != nil {
+		return nil, err
+	}
+	name := []string{partsFolder, shardName(r.Number, "part")}
+	state = fmt.Sprintf("%08x %s", f.training.Checksums[r.Number], state)
+	if kept, err := f.store.readTensors(ctx, name...); err == nil && kept.Metadata["of"] == state {
+		return f.training.PartOf(kept, r.To-r.From)
+	}
+	part, err := f.read(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	file := part.Tensors()
+	file.Metadata["of"] = state
+	return part, f.store.writeTensors(ctx, file, name...)
+}
+
+// partsFolder is where the parts are.
+const partsFolder = "parts"
+
+// read reads the rows of a shard from the files of the table.
+func (f *shardFn) read(ctx context.Context, r *Rows) (*lossep.Part, error) {
 	table, open, err := openFiles(ctx, r.Table, r.Files, f.Memory)
 	if err != nil {
 		return nil, err

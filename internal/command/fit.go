@@ -63,6 +63,7 @@ outcomes. What is going to be fitted is shown on standard error first.`,
 		if err := elsewhere.begin(c, rows, &o, output, args); err != nil {
 			return err
 		}
+		defer elsewhere.close()
 		p, err := prepare(c, rows, utility, o, args)
 		if err != nil {
 			return blame(err, "")

@@ -46,7 +46,7 @@ func (f *resultFolder) open() (err error) {
 	if err := os.MkdirAll(f.path, 0o755); err != nil {
 		return usagef("--out: the folder cannot be made: %w", err)
 	}
-	if f.lock, err = lockFolder(f.path); err != nil {
+	if f.lock, err = LockFolder(f.path); err != nil {
 		return usagef("--out: %s: %w", f.path, err)
 	}
 	defer func() {

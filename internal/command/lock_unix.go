@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// lockFolder keeps other runs out of a folder until the file it returns is closed, which
+// LockFolder keeps other runs out of a folder until the file it returns is closed, which
 // the system does for a process that is killed. Where the file system knows no locks, as
 // some that lie on other machines, nobody is kept out.
-func lockFolder(path string) (*os.File, error) {
+func LockFolder(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

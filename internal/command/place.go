@@ -9,6 +9,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/gp"
 )
@@ -24,6 +25,8 @@ type Place struct {
 	Prepare func(c *cobra.Command) func() error
 	// Open opens a table that is not in a folder of this machine, or reports that it cannot.
 	Open func(ctx context.Context, path string, memory int64) (*parquet.Table, io.Closer, error)
+	// Room is where the driver of a fit keeps the numbers of the table.
+	Room func() (Room, error)
 	// Passes are those of a fit.
 	Passes func(ctx context.Context, f Fit) (Passes, error)
 	// Decide decides the rows of a table into a new folder of Parquet files, of which there is
@@ -67,13 +70,22 @@ type Fit struct {
 // Passes drive passes over rows elsewhere.
 type Passes interface {
 	gp.Driver
-	// Finished is called when the model is written.
+	// Finished is called when the model is written, and Close when no more passes are wanted,
+	// whether it was or not.
 	Finished()
+	Close() error
+}
+
+// Room is room for numbers that are needed until it is closed.
+type Room interface {
+	data.Room
+	Close() error
 }
 
 // fitting is a fit at a place.
 type fitting struct {
 	place  *Place
+	room   Room
 	passes Passes // nil if none were needed
 }
 
@@ -88,6 +100,11 @@ func (f *fitting) begin(c *cobra.Command, rows *dataFlags, o *lossep.Options, ou
 	case rows.labelled:
 		return usagef("--skip-unlabelled: rows are gone over where they are, and none can be left out; write a table without them")
 	}
+	var err error
+	if f.room, err = f.place.Room(); err != nil {
+		return err
+	}
+	rows.room = f.room
 	o.Elsewhere = func(t *lossep.Training) (gp.Driver, error) {
 		in, err := openInput(c, args[0])
 		if err != nil {
@@ -98,8 +115,12 @@ func (f *fitting) begin(c *cobra.Command, rows *dataFlags, o *lossep.Options, ou
 			return nil, usagef("%s: this is text, which only one machine can read; give Parquet files, or take lossep", args[0])
 		}
 		defer in.Close()
-		f.passes, err = f.place.Passes(c.Context(), Fit{t, in.table, output, o.MaxMemory})
-		return f.passes, err
+		passes, err := f.place.Passes(c.Context(), Fit{t, in.table, output, o.MaxMemory})
+		if err != nil {
+			return nil, err
+		}
+		f.passes = passes
+		return passes, nil
 	}
 	return nil
 }
@@ -108,6 +129,16 @@ func (f *fitting) begin(c *cobra.Command, rows *dataFlags, o *lossep.Options, ou
 func (f *fitting) finish() {
 	if f.passes != nil {
 		f.passes.Finished()
+	}
+}
+
+// close is for when there is no more to do.
+func (f *fitting) close() {
+	if f.passes != nil {
+		_ = f.passes.Close() // nothing was written
+	}
+	if f.room != nil {
+		_ = f.room.Close() // what was written is of no use any more
 	}
 }
 

@@ -111,6 +111,7 @@ type dataFlags struct {
 	standardize bool
 	labelled    bool
 	given       *pflag.FlagSet
+	room        data.Room // for the table, nil for the memory of the process
 }
 
 // addDataFlags adds what it takes to read past cases.
@@ -227,7 +228,11 @@ func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int, also .
 		return nil, err
 	}
 	f.Limits.Rows = maxRows
-	if f.Limits.Cells == 0 { // a quarter of the memory, at eight bytes each
+	switch f.Room = d.room; {
+	case f.Limits.Cells > 0:
+	case d.room != nil:
+		f.Limits.Cells = math.MaxInt // the room is the limit
+	default: // a quarter of the memory, at eight bytes each
 		f.Limits.Cells = int(min(data.DefaultCells, maxMemory(c)/32))
 	}
 	in, err := openInput(c, path)
