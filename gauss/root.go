@@ -94,9 +94,13 @@ func (r *Root) Views() *Views {
 	n := u.N
 	a := mat.NewDense(n, n, nil)
 	to := a.RawMatrix().Data
-	for j := range n {
-		for i, x := range u.Data[j*u.Stride+j : j*u.Stride+n] {
-			to[(j+i)*n+n-1-j] = x
+	// In strips of columns, so that what is near in memory is read and written together.
+	for j0 := 0; j0 < n; j0 += rowGroup {
+		for i := j0; i < n; i++ {
+			row := to[i*n : (i+1)*n]
+			for j := j0; j < min(j0+rowGroup, i+1); j++ {
+				row[n-1-j] = u.Data[j*u.Stride+i]
+			}
 		}
 	}
 	return NewViews(a, nil, nil)

@@ -29,11 +29,18 @@ func (m *memory) learn(step, fall []float64) bool {
 	return true
 }
 
-// scaled is the memory for an objective that curves that many times as much.
-func (m *memory) scaled(by float64) memory {
+// scaled is the memory for an objective whose evidence curves that many times as much, and
+// whose prior curves as before; one that is empty does not count.
+func (m *memory) scaled(by float64, p prior) memory {
 	c := memory{steps: slices.Clone(m.steps)}
-	for _, fall := range m.falls {
-		c.falls = append(c.falls, floats.ScaleTo(make([]float64, len(fall)), by, fall))
+	for i, fall := range m.falls {
+		scaled := floats.ScaleTo(make([]float64, len(fall)), by, fall)
+		for k, step := range m.steps[i] {
+			if p.sd != nil && (p.isTied == nil || !p.isTied[k]) {
+				scaled[k] -= (by - 1) * step / (p.sd[k] * p.sd[k])
+			}
+		}
+		c.falls = append(c.falls, scaled)
 	}
 	return c
 }

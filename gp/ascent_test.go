@@ -34,10 +34,15 @@ func TestNewton(t *testing.T) {
 	}
 	// Twice the curvature makes the same gradient half the way.
 	step = slices.Clone(gradient)
-	twice := m.scaled(2)
+	twice := m.scaled(2, prior{})
 	twice.newton(step, []bool{true, true, true})
 	if floats.Scale(2, step); !floats.EqualApprox(step, peak, 1e-13) {
 		t.Errorf("with twice the curvature: half of %v", step)
+	}
+	// What curves by the prior alone does so with any number of cases.
+	alone := memory{steps: [][]float64{{2, 0, 0}}, falls: [][]float64{{0.5, 0, 0}}}
+	if more := alone.scaled(4, prior{sd: []float64{2, 2, 2}}); !floats.EqualApprox(more.falls[0], alone.falls[0], 1e-15) {
+		t.Errorf("with four times the cases a prior falls by %v, and with one by %v", more.falls[0], alone.falls[0])
 	}
 	// What is held stays, and the rest still goes up.
 	held := []float64{gradient[0], 0, gradient[2]}

@@ -67,7 +67,7 @@ func (e *full) refine(ctx context.Context, f fitted, tolerance float64) (fitted,
 }
 
 func (e *full) run(ctx context.Context, p *Process, start *infer.Sites, tolerance float64) (fitted, error) {
-	method := infer.EP{Start: start, Schedule: infer.Parallel, Tolerance: tolerance}
+	method := infer.EP{Start: start, Schedule: infer.Parallel, Tolerance: tolerance, Workspace: &e.scratch.ws}
 	if len(e.terms) >= manyTerms {
 		method.MaxSweeps = manySweeps
 	}

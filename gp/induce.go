@@ -418,7 +418,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		*found, err = s.finish(ctx, o, e, at, stop)
 	}
 	if !again && !last {
-		s.memory = s.memory.scaled(float64(s.levels[s.at.Level+1]) / float64(n))
+		s.memory = s.memory.scaled(float64(s.levels[s.at.Level+1])/float64(n), prior{}) // so many rows outweigh it
 	}
 	return again, err
 }

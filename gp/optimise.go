@@ -200,7 +200,7 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 			tolerance = max(tolerance, coarseTolerance)
 		}
 		if l > 0 {
-			m = m.scaled(float64(o.evidence.rows()) / float64(levels[l-1].evidence.rows()))
+			m = m.scaled(float64(o.evidence.rows())/float64(levels[l-1].evidence.rows()), o.prior)
 			next, err := o.at(ctx, at.logs, o.evidence.(*full).lifted(at), o.siteTolerance(1, tolerance))
 			if err != nil {
 				return nil, err

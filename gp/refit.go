@@ -41,7 +41,7 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 		}
 		return nil, err
 	}
-	m := f.memory.scaled(float64(part.rows()) / float64(whole.rows()))
+	m := f.memory.scaled(float64(part.rows())/float64(whole.rows()), o.prior)
 	at, stop, err := o.search(opt.Tolerance, opt).climb(ctx, at, &m)
 	if err != nil {
 		return nil, err

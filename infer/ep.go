@@ -41,6 +41,9 @@ type EP struct {
 	Rand *rand.Rand
 	// Start are the sites to start from; nil stands for empty sites.
 	Start *Sites
+	// Workspace, if set, is used in place of one of the run's own. Afterwards it holds what
+	// the views read of the posterior, so that what is asked of both next comes cheaper.
+	Workspace *gauss.Workspace
 	// Trace, if set, is called after every sweep.
 	Trace func(Sweep)
 }

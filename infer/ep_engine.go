@@ -23,6 +23,7 @@ type engine struct {
 	tilted         *gauss.Gaussian // q̄, all sites
 	mean, variance []float64       // marginals of s_i = a_i·v under q̄
 	*room
+	ws *gauss.Workspace // of the caller, or the room's
 
 	proposed []gauss.Scalar // steps of a parallel sweep
 	mixer    mixer
@@ -71,6 +72,9 @@ func newEngine(o EP, m *Model) *engine {
 		e.lastMean, e.lastVar = make([]float64, c), make([]float64, c*e.block)
 		e.d1, e.d2 = make([]float64, c), make([]float64, c*e.block)
 	}
+	if e.ws = o.Workspace; e.ws == nil {
+		e.ws = &e.room.ws
+	}
 	if o.Start != nil {
 		e.startFrom(o.Start)
 	}
@@ -116,7 +120,7 @@ func (e *engine) start() error {
 // removes the drift of a sequential sweep. It fails, leaving the sites as they are,
 // when q̄ or any cavity is improper.
 func (e *engine) refresh() error {
-	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
+	e.nat.SetPosterior(e.model.Views, e.sites.Terms, e.ws)
 	return e.complete()
 }
 
@@ -128,7 +132,7 @@ func (e *engine) complete() error {
 	if err := e.tilted.Exchange(e.nat); err != nil {
 		return err
 	}
-	e.tilted.Marginals(e.model.Views, e.mean, e.variance, &e.ws)
+	e.tilted.Marginals(e.model.Views, e.mean, e.variance, e.ws)
 	for i, s := range e.sites.Terms {
 		// A view that reads nothing (a = 0) has no marginal to divide.
 		if e.variance[i] > 0 && !(1/e.variance[i]-s.Tau > 0) {

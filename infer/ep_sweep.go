@@ -63,10 +63,15 @@ type marginal struct{ mean, variance float64 }
 
 // delete is the cavity of site i: its marginal without it.
 func (e *engine) delete(i int, at marginal) gauss.Scalar {
+	return at.without(e.sites.Terms[i])
+}
+
+// without is the marginal without a site.
+func (at marginal) without(s gauss.Scalar) gauss.Scalar {
 	if at.variance == 0 { // a view that reads nothing has a constant value
 		return gauss.Scalar{Tau: math.Inf(1)}
 	}
-	return gauss.ScalarFromMoments(at.mean, at.variance).Over(e.sites.Terms[i])
+	return gauss.ScalarFromMoments(at.mean, at.variance).Over(s)
 }
 
 // projection is what moment matching asks of one site.
@@ -175,7 +180,9 @@ func (e allAtOnce) end(residual float64) bool {
 	if residual <= e.opt.Tolerance {
 		return false // what was measured is what is returned
 	}
-	e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
+	if !e.foresee(residual) {
+		e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
+	}
 	for i, step := range e.proposed {
 		s := &e.sites.Terms[i]
 		s.Nu += step.Nu

@@ -19,7 +19,7 @@ func (e *engine) utilityIsDue(residual float64) bool {
 // deleteUtility makes q, and its marginals at the points. It reports false when q is
 // improper.
 func (e *engine) deleteUtility() bool {
-	e.nat.SetPosterior(e.model.Views, e.sites.Terms, &e.ws)
+	e.nat.SetPosterior(e.model.Views, e.sites.Terms, e.ws)
 	if e.q.Exchange(e.nat) != nil {
 		return false
 	}

@@ -9,8 +9,9 @@ import (
 // room is the large scratch of a run. Runs that follow each other, as those of a search
 // for hyperparameters do, work in the same room.
 type room struct {
-	nat *gauss.Natural
-	ws  gauss.Workspace
+	nat      *gauss.Natural
+	ws       gauss.Workspace
+	response response
 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -189,9 +188,6 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 			}
 		}
 	} else {
-		if o.Fit.Utility == nil {
-			fmt.Fprintln(c.ErrOrStderr(), noCosts)
-		}
 		most := o.Fit.MaxRows
 		if len(o.Probabilities) > 0 {
 			most = 0 // nothing is fitted to them
@@ -210,6 +206,9 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 	}
 	decideCodes(&o.Fit, t)
 	a, err := audit.New(t, o)
+	if err == nil && o.Fit.Utility == nil {
+		tellNoCosts(c, a.Problem())
+	}
 	return a, filepath.Base(t.Name()), err
 }
 

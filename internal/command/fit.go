@@ -121,15 +121,16 @@ func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.
 	if len(args) == 0 {
 		return prepareExample(o)
 	}
-	if o.Utility == nil {
-		fmt.Fprintln(c.ErrOrStderr(), noCosts)
-	}
 	t, err := rows.readTable(c, args[0], o.MaxRows, costColumns(o.Utility)...)
 	if err != nil {
 		return nil, err
 	}
 	decideCodes(&o, t)
-	return lossep.PrepareSettled(c.Context(), t, o)
+	p, err := lossep.PrepareSettled(c.Context(), t, o)
+	if err == nil && o.Utility == nil {
+		tellNoCosts(c, p)
+	}
+	return p, err
 }
 
 // costColumns are the columns that costs are made of.
