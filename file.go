@@ -17,7 +17,6 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/tasks"
-	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -215,7 +214,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if need > float64(bytes) {
 		return nil, fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", n, need/1e9, float64(bytes)/1e9)
 	}
-	if m.kernel, err = kernel.ParseColumns(h.Kernel, columns(m.coding)); err != nil {
+	if m.kernel, err = parseKernel(h.Kernel, m.recipe, m.coding); err != nil {
 		return nil, err
 	}
 	tensors := 0
@@ -470,7 +469,7 @@ func (m *Model) readMixture(f *safetensors.File) (tensors int, err error) {
 		}
 		part := *m
 		part.summary.Candidates, part.summary.LogEvidence, part.summary.Search = nil, c.LogEvidence, c.Search
-		if part.kernel, err = kernel.ParseColumns(c.Kernel, columns(m.coding)); err != nil {
+		if part.kernel, err = parseKernel(c.Kernel, m.recipe, m.coding); err != nil {
 			return 0, err
 		}
 		sites, err := part.readSites(f, partName(len(parts)))

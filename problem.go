@@ -99,10 +99,22 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if first == AutoKernel {
 		first = candidates[0].kernel
 	}
-	if p.Kernel, err = kernel.ParseColumns(first, columns(p.coding)); err != nil {
+	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// parseKernel reads a kernel for the outcomes, each of which may have its own.
+func parseKernel(text string, r *data.Recipe, c *data.Coding) (kernel.Kernel, error) {
+	k, err := kernel.ParseColumns(text, columns(c))
+	if err != nil {
+		return k, err
+	}
+	if k, err = k.For(len(r.Target.Outcomes())); err != nil {
+		return k, inputf("kernel", "%v", err)
+	}
+	return k, nil
 }
 
 // fitTime is what the search for a kernel takes, from 1000 rows of German credit on two

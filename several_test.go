@@ -108,6 +108,57 @@ func TestSeveralOutcomes(t *testing.T) {
 	}
 }
 
+// With a kernel for each outcome a search finds hyperparameters of their own, with which the
+// model predicts and reads back the same; two kernels are not for three outcomes.
+func TestSeveralWithAKernelEach(t *testing.T) {
+	table := triage(t, 40, 3, 1)
+	o := lossep.Options{Utility: matrix(t, triageCosts), Kernel: "each(rbf + constant)", Method: lossep.LossEP}
+	m, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := m.Kernel().Each()
+	if len(each) != 3 || each[0].String() == each[1].String() || each[1].String() == each[2].String() {
+		t.Errorf("kernels %v", each)
+	}
+	o.Kernel = "rbf + constant"
+	shared, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What is searched contains what all have in common, but for the priors of six more
+	// parameters, each of which takes 1.6 nats and more.
+	if own, one := m.Summary().LogEvidence, shared.Summary().LogEvidence; !(own > one-0.5) {
+		t.Errorf("log evidence %v with a kernel each, %v with one", own, one)
+	}
+	rows := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
+	predicted, err := m.Predict(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range predicted {
+		if math.Abs(floats.Sum(p.Probabilities)-1) > 1e-9 {
+			t.Errorf("row %d: %v", i, p.Probabilities)
+		}
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := lossep.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := loaded.Predict(rows); err != nil || !cmp.Equal(again, predicted) {
+		t.Errorf("read back, it predicts otherwise: %v", err)
+	}
+	o.Kernel = "each(rbf; linear)"
+	var input *lossep.InputError
+	if _, err := lossep.Prepare(table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), "kernel: each(…) has 2 kernels for 3 outcomes") {
+		t.Errorf("two kernels for three outcomes: %v", err)
+	}
+}
+
 // Leave-one-out against models that never saw the row. The sites of the others are not
 // settled anew in the former, so that the latter is near and no more.
 func TestSeveralLeaveOneOut(t *testing.T) {

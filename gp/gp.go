@@ -29,6 +29,7 @@ type Process struct {
 	// outcomes are of a process that is seen by several outcomes, and nil where the views
 	// are the values at the inputs.
 	outcomes *Outcomes
+	bases    []*kernel.Basis // of their functions, one for all or one for each
 }
 
 // New is the process with kernel k at the rows of x, which it keeps.
@@ -117,7 +118,7 @@ func (p *Process) evidenceGradient(r *infer.EPResult, dst []float64, s *gradient
 		row[i] -= 0.5 * s.Tau
 	}
 	if p.outcomes != nil {
-		return p.kernel.WeightedGrad(dst, p.outcomes.reduce(s.weight), p.x)
+		return p.outcomes.evidenceGradient(dst, p.kernel, s.weight, p.x)
 	}
 	return p.kernel.WeightedGrad(dst, s.weight, p.x)
 }

@@ -20,16 +20,28 @@ import (
 // With k the covariances of one function at a new input with itself at the inputs, and
 // D_c the matrix of the (e_y − e_j)_c, the covariances of f_c with the views are D_c k. So
 // the means are k·D_cᵀβ, and the covariances [c = d]·k(x,x) − k·(D_cᵀMD_d)k, with β and M
-// those of Predictor. All D_c together are zero, so that the matrices of c ≠ d suffice: N²
-// numbers for each pair of outcomes in place of the (C−1)²N² of M, and as many operations
-// for a row.
+// those of Predictor. All D_c together are zero, so that the matrices of c ≠ d suffice where
+// the kernel is the same: N² numbers for each pair of outcomes in place of the (C−1)²N² of
+// M, and as many operations for a row. Where kernels differ, so do the k of the outcomes,
+// and the matrices of c = d are needed, too.
 type OutcomesPredictor struct {
-	kernel  kernel.Kernel
-	basis   *kernel.Basis
+	kernels []kernel.Kernel // one for all, or one for each
+	bases   []*kernel.Basis
 	number  int
 	weights [][]float64 // D_cᵀβ
 	pairs   []*mat.Dense
 	pool    sync.Pool // of *outcomesScratch
+}
+
+// of is which of the kernels an outcome has.
+func (p *OutcomesPredictor) of(c int) int { return c % len(p.kernels) }
+
+// last is the largest d of the matrices of c and d.
+func (p *OutcomesPredictor) last(c int) int {
+	if len(p.kernels) > 1 {
+		return c
+	}
+	return c - 1
 }
 
 // OutcomesPredictor returns the predictor of the posterior that the sites make with the
@@ -37,23 +49,25 @@ type OutcomesPredictor struct {
 // OutcomesAt still serves.
 func (p *Process) OutcomesPredictor(sites []gauss.Scalar) (*OutcomesPredictor, bool) {
 	o := p.outcomes
-	var gram mat.SymDense
-	p.kernel.Gram(&gram, p.x)
-	v, raised, beta, ok := p.inverted(o.covariance(&gram, nil).RawSymmetric(), sites)
+	v, raised, beta, ok := p.inverted(o.covariance(p.kernel, p.x, new(outcomesMatrices)).RawSymmetric(), sites)
 	if !ok {
 		return nil, false
 	}
-	out := &OutcomesPredictor{kernel: p.kernel, basis: p.basis, number: o.Number}
+	out := &OutcomesPredictor{kernels: o.kernels(p.kernel), bases: p.bases, number: o.Number}
 	for c := range o.Number {
 		out.weights = append(out.weights, o.fold(beta, c))
 	}
 	m := inner(v, raised)
 	for c := range o.Number {
-		for d := range c {
-			out.pairs = append(out.pairs, o.foldPair(m, c, d))
+		for d := range out.last(c) + 1 {
+			pair := o.foldPair(m, c, d)
+			if len(out.kernels) == 1 {
+				symmetrise(pair) // all that counts where k is the same on both sides
+			}
+			out.pairs = append(out.pairs, pair)
 		}
 	}
-	out.pool.New = func() any { return newOutcomesScratch(p.x.RawMatrix().Rows, o.Number) }
+	out.pool.New = func() any { return newOutcomesScratch(p.x.RawMatrix().Rows) }
 	return out, true
 }
 
@@ -94,7 +108,7 @@ func (o *Outcomes) fold(beta []float64, c int) []float64 {
 	return folded
 }
 
-// foldPair is the symmetric part of D_cᵀMD_d.
+// foldPair is D_cᵀMD_d.
 func (o *Outcomes) foldPair(m *mat.SymDense, c, d int) *mat.Dense {
 	views, n := o.Views(), len(o.Of)
 	raw, folded := m.RawSymmetric(), mat.NewDense(n, n, nil)
@@ -116,14 +130,19 @@ func (o *Outcomes) foldPair(m *mat.SymDense, c, d int) *mat.Dense {
 			folded.Set(i, l, sum)
 		}
 	}
+	return folded
+}
+
+// symmetrise replaces a matrix by its symmetric part.
+func symmetrise(m *mat.Dense) {
+	n, _ := m.Dims()
 	for i := range n {
 		for l := range i {
-			s := 0.5 * (folded.At(i, l) + folded.At(l, i))
-			folded.Set(i, l, s)
-			folded.Set(l, i, s)
+			s := 0.5 * (m.At(i, l) + m.At(l, i))
+			m.Set(i, l, s)
+			m.Set(l, i, s)
 		}
 	}
-	return folded
 }
 
 // outcomesRows is the number of rows in a block. It never varies, so that products of
@@ -131,11 +150,11 @@ func (o *Outcomes) foldPair(m *mat.SymDense, c, d int) *mat.Dense {
 const outcomesRows = 16
 
 type outcomesScratch struct {
-	k       []float64
+	k       [][]float64 // by kernel
 	product *mat.Dense
 }
 
-func newOutcomesScratch(inputs, number int) *outcomesScratch {
+func newOutcomesScratch(inputs int) *outcomesScratch {
 	return &outcomesScratch{product: mat.NewDense(outcomesRows, inputs, nil)}
 }
 
@@ -143,47 +162,73 @@ func newOutcomesScratch(inputs, number int) *outcomesScratch {
 // row of x, which use must not keep; it may be called from several goroutines. Those of a
 // row are the same bits whatever the other rows.
 func (p *OutcomesPredictor) Moments(x *mat.Dense, use func(row int, mean []float64, cov *mat.SymDense)) {
-	raw, n := x.RawMatrix(), p.basis.Len()
+	raw, n, stride := x.RawMatrix(), p.bases[0].Len(), p.bases[0].Stride()
 	blocks := (raw.Rows + outcomesRows - 1) / outcomesRows
 	tasks.For(blocks, func(b int) {
 		s := p.pool.Get().(*outcomesScratch)
 		defer p.pool.Put(s)
 		from, to := b*outcomesRows, min((b+1)*outcomesRows, raw.Rows)
-		stride := p.basis.Stride()
 		if s.k == nil {
-			s.k = make([]float64, outcomesRows*stride)
+			s.k = make([][]float64, len(p.bases))
+			for b := range s.k {
+				s.k[b] = make([]float64, outcomesRows*stride)
+			}
 		}
-		clear(s.k[(to-from)*stride:])
-		p.basis.At(s.k[:(to-from)*stride], blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]})
-		k := blas64.General{Rows: outcomesRows, Cols: n, Stride: stride, Data: s.k}
-		forms := make([]float64, (to-from)*len(p.pairs))
-		for pair, m := range p.pairs {
-			level3.Gemm(blas.NoTrans, blas.NoTrans, 1, k, m.RawMatrix(), 0, s.product.RawMatrix())
-			for i := range to - from {
-				forms[i*len(p.pairs)+pair] = floats.Dot(s.k[i*stride:i*stride+n], s.product.RawRowView(i))
+		for b, basis := range p.bases {
+			clear(s.k[b][(to-from)*stride:])
+			basis.At(s.k[b][:(to-from)*stride], blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]})
+		}
+		row := func(c, i int) []float64 { return s.k[p.of(c)][i*stride : i*stride+n] }
+		forms, pair := make([]float64, (to-from)*len(p.pairs)), 0
+		for c := range p.number {
+			k := blas64.General{Rows: outcomesRows, Cols: n, Stride: stride, Data: s.k[p.of(c)]}
+			for d := range p.last(c) + 1 {
+				level3.Gemm(blas.NoTrans, blas.NoTrans, 1, k, p.pairs[pair].RawMatrix(), 0, s.product.RawMatrix())
+				for i := range to - from {
+					forms[i*len(p.pairs)+pair] = floats.Dot(row(d, i), s.product.RawRowView(i))
+				}
+				pair++
 			}
 		}
 		mean, cov := make([]float64, p.number), mat.NewSymDense(p.number, nil)
 		for i := range to - from {
-			row := s.k[i*stride : i*stride+n]
-			variance := p.kernel.Variance(x.RawRowView(from + i))
 			for c, w := range p.weights {
-				mean[c] = floats.Dot(row, w)
-				cov.SetSym(c, c, variance)
+				mean[c] = floats.Dot(row(c, i), w)
+				cov.SetSym(c, c, p.kernels[p.of(c)].Variance(x.RawRowView(from+i)))
 			}
-			pair := i * len(p.pairs)
-			for c := range p.number {
-				for d := range c {
-					q := forms[pair]
-					pair++
-					cov.SetSym(c, d, -q)
-					cov.SetSym(c, c, cov.At(c, c)+q)
-					cov.SetSym(d, d, cov.At(d, d)+q)
-				}
-			}
+			p.collect(cov, forms[i*len(p.pairs):(i+1)*len(p.pairs)])
 			use(from+i, mean, cov)
 		}
 	})
+}
+
+// collect takes what the pairs see off the variances of the prior.
+func (p *OutcomesPredictor) collect(cov *mat.SymDense, forms []float64) {
+	for c := range p.number {
+		for d := range p.last(c) + 1 {
+			q := forms[0]
+			forms = forms[1:]
+			if c == d {
+				cov.SetSym(c, c, cov.At(c, c)-q)
+				continue
+			}
+			cov.SetSym(c, d, -q)
+			if len(p.kernels) == 1 { // all D_c together are zero
+				cov.SetSym(c, c, cov.At(c, c)+q)
+				cov.SetSym(d, d, cov.At(d, d)+q)
+			}
+		}
+	}
+}
+
+// variances are those of the functions of all outcomes at one input.
+func (p *Process) variances(x []float64) []float64 {
+	kernels := p.outcomes.kernels(p.kernel)
+	own := make([]float64, p.outcomes.Number)
+	for c := range own {
+		own[c] = kernels[c%len(kernels)].Variance(x)
+	}
+	return own
 }
 
 // crossed are the covariances of the functions of all outcomes at one input with the views,
@@ -191,14 +236,16 @@ func (p *OutcomesPredictor) Moments(x *mat.Dense, use func(row int, mean []float
 func (p *Process) crossed(x []float64) *mat.Dense {
 	o := p.outcomes
 	views := o.Views()
-	var k mat.Dense
-	p.basis.Cross(&k, mat.NewDense(1, len(x), x))
+	ks := make([]mat.Dense, len(p.bases))
+	for b, basis := range p.bases {
+		basis.Cross(&ks[b], mat.NewDense(1, len(x), x))
+	}
 	cross := mat.NewDense(o.Number, views*len(o.Of), nil)
 	for c := range o.Number {
-		row := cross.RawRowView(c)
+		row, k := cross.RawRowView(c), ks[c%len(ks)].RawRowView(0)
 		for i, y := range o.Of {
 			for v := range views {
-				row[i*views+v] = sign(c, y, v) * k.At(0, i)
+				row[i*views+v] = sign(c, y, v) * k[i]
 			}
 		}
 	}
@@ -217,11 +264,7 @@ func (p *Process) OutcomesPoints(z *mat.Dense) (points *gauss.Views, maps []*mat
 	contrasts := gauss.Contrasts(number)
 	maps = make([]*mat.Dense, n)
 	tasks.For(n, func(j int) {
-		variance := p.kernel.Variance(z.RawRowView(j))
-		own := make([]float64, number)
-		for c := range own {
-			own[c] = variance
-		}
+		own := p.variances(z.RawRowView(j))
 		at := p.root.Project(p.crossed(z.RawRowView(j)), own)
 		rows := mat.NewDense(number, p.views.Dim(), nil)
 		for c := range number {
@@ -231,8 +274,10 @@ func (p *Process) OutcomesPoints(z *mat.Dense) (points *gauss.Views, maps []*mat
 		seen.Mul(contrasts, rows)
 		left := mat.NewSymDense(views, nil)
 		left.SymOuterK(-1, &seen)
-		for c := range views {
-			left.SetSym(c, c, variance+left.At(c, c))
+		for a := range views {
+			for b := range a + 1 {
+				left.SetSym(a, b, left.At(a, b)+weighted(own, contrasts.RawRowView(a), contrasts.RawRowView(b)))
+			}
 		}
 		var eigen mat.EigenSym
 		var turn, turned mat.Dense
@@ -242,15 +287,24 @@ func (p *Process) OutcomesPoints(z *mat.Dense) (points *gauss.Views, maps []*mat
 			eigen.VectorsTo(&turn)
 		}
 		turned.Mul(turn.T(), &seen)
-		for c := range views {
-			a.SetRow(j*views+c, turned.RawRowView(c))
-			row := turned.RawRowView(c)
-			open[j*views+c] = max(0, variance-floats.Dot(row, row))
-		}
 		maps[j] = new(mat.Dense)
 		maps[j].Mul(contrasts.T(), &turn)
+		for c := range views {
+			a.SetRow(j*views+c, turned.RawRowView(c))
+			row, direction := turned.RawRowView(c), mat.Col(nil, c, maps[j])
+			open[j*views+c] = max(0, weighted(own, direction, direction)-floats.Dot(row, row))
+		}
 	})
 	return gauss.NewViews(a, nil, open), maps
+}
+
+// weighted is Σ_c v_c a_c b_c.
+func weighted(v, a, b []float64) float64 {
+	sum := 0.0
+	for c, x := range v {
+		sum += x * a[c] * b[c]
+	}
+	return sum
 }
 
 func eye(n int) *mat.Dense {
@@ -265,11 +319,7 @@ func eye(n int) *mat.Dense {
 // a Gaussian on what the views see, however large the variance of the prior is.
 func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, cov *mat.SymDense) {
 	number := p.outcomes.Number
-	variance := p.kernel.Variance(x)
-	own := make([]float64, number)
-	for c := range own {
-		own[c] = variance
-	}
+	own := p.variances(x)
 	at := p.root.Project(p.crossed(x), own)
 	mean = make([]float64, number)
 	at.At(mean, q.Mean())
@@ -280,7 +330,7 @@ func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, co
 		for d := range c + 1 {
 			left := -floats.Dot(at.Row(c), at.Row(d))
 			if c == d {
-				left = max(0, variance+left)
+				left = max(0, own[c]+left)
 			}
 			cov.SetSym(c, d, left+floats.Dot(white.RawRowView(c), white.RawRowView(d)))
 		}

@@ -72,6 +72,9 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 			x.SetRow(n-1, x.RawRowView(0))
 		}
 		k := parse(t, kernels[trial%len(kernels)], 2)
+		if trial%4 == 3 { // a kernel for each outcome
+			k = kernel.Each(k, parse(t, kernels[(trial+1)%len(kernels)], 2))
+		}
 		logs := k.Params(nil)
 		for i := range logs {
 			logs[i] += rng.NormFloat64()
@@ -132,6 +135,48 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 	}
 }
 
+// differing are so many kernels of different forms, one for each outcome.
+func differing(t *testing.T, number int) kernel.Kernel {
+	var each []kernel.Kernel
+	for c := range number {
+		each = append(each, parse(t, kernels[c%len(kernels)], 2))
+	}
+	return kernel.Each(each...)
+}
+
+// The covariance of the views where outcomes have a kernel each, by its definition.
+func TestOutcomesWithAKernelEach(t *testing.T) {
+	x, o := contest(rand.New(rand.NewPCG(16, 8)), 6, 4)
+	k := kernel.Each(kernel.RBF(2, 1), kernel.Matern32(1, 3), kernel.Sum(kernel.Linear(0.3), kernel.Constant(1)), kernel.RBF(0.5, 2))
+	p, err := gp.NewOutcomes(k, x, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signs := func(i, view int) []float64 {
+		e := make([]float64, 4)
+		e[o.Of[i]] = 1
+		rival := view
+		if view >= o.Of[i] {
+			rival++
+		}
+		e[rival] = -1
+		return e
+	}
+	for a := range 18 {
+		for b := range 18 {
+			i, m := a/3, b/3
+			want, left, right := 0.0, signs(i, a%3), signs(m, b%3)
+			if i == m {
+				want = 1
+			}
+			for c, own := range k.Each() {
+				want += own.Cov(x.RawRowView(i), x.RawRowView(m)) * left[c] * right[c]
+			}
+			near(t, fmt.Sprint("covariance of views ", a, " and ", b), floats.Dot(p.Views().Row(a), p.Views().Row(b)), want, 1e-12)
+		}
+	}
+}
+
 // Gradients for every kernel, of three and of four outcomes, against differences, as for
 // two.
 func TestOutcomesGradients(t *testing.T) {
@@ -141,8 +186,11 @@ func TestOutcomesGradients(t *testing.T) {
 	}
 	for _, number := range []int{3, 4} {
 		x, o := contest(rand.New(rand.NewPCG(16, 2)), 12, number)
+		all := []kernel.Kernel{differing(t, number)}
 		for _, text := range kernels {
-			k := parse(t, text, 2)
+			all = append(all, parse(t, text, 2))
+		}
+		for _, k := range all {
 			logs := k.Params(nil)
 			want := fd.Gradient(nil, func(logs []float64) float64 {
 				_, r := settledOutcomes(t, k.With(logs), x, o)
@@ -150,7 +198,7 @@ func TestOutcomesGradients(t *testing.T) {
 			}, logs, &fd.Settings{Formula: formula})
 			p, r := settledOutcomes(t, k, x, o)
 			for i, got := range p.EvidenceGradient(r, nil) {
-				near(t, text+" "+k.ParamNames()[i], got, want[i], 1e-8*(1+math.Abs(want[i])))
+				near(t, k.String()+" "+k.ParamNames()[i], got, want[i], 1e-8*(1+math.Abs(want[i])))
 			}
 		}
 	}
@@ -160,9 +208,17 @@ func TestOutcomesGradients(t *testing.T) {
 // same row among others.
 func TestOutcomesPredictor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 3))
-	for number := 2; number <= 6; number++ {
+	for trial := range 10 {
+		number := 2 + trial/2
 		x, o := contest(rng, 30, number)
 		k := kernel.Sum(kernel.Matern32(3, 1), kernel.Constant(0.5))
+		if trial%2 == 1 {
+			each := []kernel.Kernel{k}
+			for c := 1; c < number; c++ {
+				each = append(each, kernel.RBF(float64(c), 1/float64(c)))
+			}
+			k = kernel.Each(each...)
+		}
 		p, r := settledOutcomes(t, k, x, o)
 		f, ok := p.OutcomesPredictor(r.Sites.Terms)
 		if !ok {
@@ -308,8 +364,14 @@ func TestTwoOutcomesLossEP(t *testing.T) {
 // The points of a utility see what the process sees: their Gaussian is that of OutcomesAt.
 func TestOutcomesPoints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 7))
+	for _, k := range []kernel.Kernel{kernel.Matern32(3, 1), kernel.Each(kernel.Matern32(3, 1), kernel.RBF(1, 2), kernel.RBF(5, 0.5), kernel.Constant(2))} {
+		pointsSeeTheProcess(t, rng, k)
+	}
+}
+
+func pointsSeeTheProcess(t *testing.T, rng *rand.Rand, k kernel.Kernel) {
 	x, o := contest(rng, 15, 4)
-	p, r := settledOutcomes(t, kernel.Matern32(3, 1), x, o)
+	p, r := settledOutcomes(t, k, x, o)
 	z := mat.NewDense(4, 2, nil)
 	for i := range 4 {
 		z.SetRow(i, []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()})

@@ -35,6 +35,7 @@ var lawTable = []struct {
 	{"white(variance=0.25)", true},
 
 	{"rbf(ard) + linear(variance=0.5)", false},
+	{"each(constant; rbf(ard) * linear(variance=0.5); white(variance=0.3))", false},
 	{"rbf(lengthscale=2) + rbf(lengthscale=0.3) + white(variance=0.1)", true},
 	{"matern52(ard) * linear(ard) + white(variance=0.1)", false},
 	{"rbf(lengthscale=4) * periodic(lengthscale=2, period=3)", true},
