@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
@@ -22,7 +23,8 @@ type sparse struct {
 	options pass.Options
 	trace   func(pass.Step)
 
-	engine Engine // nil before the first run
+	engine  Engine    // nil before the first run
+	settled *Inducing // the process that the engine's sites have settled for, if any
 }
 
 // sparseFit is the process with one kernel and what expectation propagation found for it.
@@ -48,35 +50,65 @@ func (e *sparse) settle(ctx context.Context, k kernel.Kernel, _ []float64, _ *po
 	if err != nil {
 		return nil, err
 	}
-	return e.run(ctx, p, tolerance)
-}
-
-func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
-	return e.run(ctx, f.(*sparseFit).process, tolerance)
-}
-
-func (e *sparse) run(ctx context.Context, p *Inducing, tolerance float64) (fitted, error) {
-	if tolerance *= looser; tolerance == 0 {
-		tolerance = finalTolerance
-	}
-	warm := e.engine != nil
-	engine, err := e.driver.Drive(p, e.engine)
+	r, err := e.run(ctx, p, nil, tolerance)
 	if err != nil {
 		return nil, err
 	}
-	e.engine = engine
-	r, err := p.settle(ctx, engine, e.x, e.terms, pass.Settings{Power: e.options.Power, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: warm})
+	slope, sums, err := p.EvidenceGradient(ctx, e.engine, r.Q, e.options)
+	if err != nil {
+		return nil, err
+	}
+	return &sparseFit{process: p, result: r, log: pass.Objective(e.options.Rule, r.Q, sums.Value), slope: slope}, nil
+}
+
+// refine finds the evidence and keeps the gradient when it settles a final result: there
+// is no further step to be taken by it, and to find it takes as long as two passes.
+func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
+	c := *f.(*sparseFit)
+	p := c.process
+	r, err := e.run(ctx, p, c.result.Q.Natural(), tolerance)
+	if err != nil {
+		return nil, err
+	}
+	var sums *pass.Sums
+	if tolerance == 0 {
+		sums, err = e.engine.Look(ctx, r.Q.Natural(), e.options, nil)
+	} else {
+		c.slope, sums, err = p.EvidenceGradient(ctx, e.engine, r.Q, e.options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.result, c.log = r, pass.Objective(e.options.Rule, r.Q, sums.Value)
+	return &c, nil
+}
+
+// run settles the sites for a process, for which they may have settled before, to a lower
+// tolerance, and left q with the natural parameters given.
+func (e *sparse) run(ctx context.Context, p *Inducing, before *gauss.Natural, tolerance float64) (*pass.Result, error) {
+	if tolerance *= looser; tolerance == 0 {
+		tolerance = finalTolerance
+	}
+	o := pass.Settings{Power: e.options.Power, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: e.engine != nil}
+	if e.settled == p {
+		o.From = before
+	} else {
+		engine, err := e.driver.Drive(p, e.engine)
+		if err != nil {
+			return nil, err
+		}
+		e.engine = engine
+	}
+	e.settled = nil
+	r, err := p.settle(ctx, e.engine, e.x, e.terms, o)
 	if err != nil {
 		return nil, err
 	}
 	if !r.Status.Converged {
 		return nil, &NotSettledError{Kernel: p.kernel, Status: r.Status}
 	}
-	slope, sums, err := p.EvidenceGradient(ctx, engine, r.Q, e.options)
-	if err != nil {
-		return nil, err
-	}
-	return &sparseFit{process: p, result: r, log: pass.Objective(e.options.Rule, r.Q, sums.Value), slope: slope}, nil
+	e.settled = p
+	return r, nil
 }
 
 func (f *sparseFit) kernelOf() kernel.Kernel { return f.process.kernel }

@@ -173,7 +173,8 @@ type byCode struct {
 	rows blas64.General
 }
 
-// byCode is that of the column with the contributions of(column, x_ik, z_jk).
+// byCode is that of the column with the contributions of(column, x_ik, z_jk), which depend
+// on whether two codes agree and on which are known.
 func (p pairs) byCode(column int, of func(column int, a, b float64) float64, s *scratch) byCode {
 	c := byCode{of: make([]int, p.x.Rows)}
 	var codes []float64
@@ -185,10 +186,22 @@ func (p pairs) byCode(column int, of func(column int, a, b float64) float64, s *
 		}
 	}
 	c.rows = s.matrix(len(codes), p.z.Rows)
+	others := s.slice(p.z.Rows)
+	for j := range others {
+		others[j] = row(p.z, j)[column]
+	}
 	for r, code := range codes {
+		same, apart, unknown := of(column, code, code), of(column, code, code+1), of(column, code, -1)
 		to := row(c.rows, r)
-		for j := range to {
-			to[j] = of(column, code, row(p.z, j)[column])
+		for j, other := range others {
+			switch {
+			case other == code:
+				to[j] = same
+			case other < 0:
+				to[j] = unknown
+			default:
+				to[j] = apart
+			}
 		}
 	}
 	return c

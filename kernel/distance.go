@@ -3,6 +3,7 @@ package kernel
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/level3"
 )
@@ -38,16 +39,44 @@ func (c cloud) measure() {
 // of their squared norms, that expanding the square cancels.
 func near(d2, norms float64) bool { return d2 <= cancellation*norms }
 
+// narrow is the number of columns up to which products are added up along the rows of the
+// larger matrix: those of a matrix product would be sums of as few numbers.
+const narrow = 8
+
+// transposed borrows mᵀ.
+func transposed(m blas64.General, s *scratch) blas64.General {
+	t := s.matrix(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for k, v := range row(m, i) {
+			t.Data[k*t.Stride+i] = v
+		}
+	}
+	return t
+}
+
 // squaredDistances fills dst with the squared distances between the points of
 // u and v, by one matrix product; direct(i, j) supplies those of near pairs. It
 // is for gradients, which contract the same clouds; covariances add up
 // differences.
-func squaredDistances(dst blas64.General, u, v cloud, direct func(i, j int) float64) {
+func squaredDistances(dst blas64.General, u, v cloud, s *scratch, direct func(i, j int) float64) {
 	if u.points.Cols == 0 { // no numbers, all codes
 		clear(dst.Data)
 		return
 	}
-	level3.Gemm(blas.NoTrans, blas.Trans, -2, u.points, v.points, 0, dst)
+	if u.points.Cols <= narrow {
+		before := s.mark()
+		columns := transposed(v.points, s)
+		for i := range dst.Rows {
+			to := row(dst, i)
+			clear(to)
+			for k, x := range row(u.points, i) {
+				floats.AddScaled(to, -2*x, row(columns, k))
+			}
+		}
+		s.release(before)
+	} else {
+		level3.Gemm(blas.NoTrans, blas.Trans, -2, u.points, v.points, 0, dst)
+	}
 	for i, nu := range u.norms {
 		to := row(dst, i)
 		for j, nv := range v.norms {

@@ -88,7 +88,7 @@ func (f circular) distances(dst blas64.General, p pairs, s *scratch) (u, v cloud
 	plain.codes = 0
 	mean := middle(p, s)
 	u, v = f.wound(p.x, mean, s), f.wound(p.z, mean, s)
-	squaredDistances(dst, u, v, func(i, j int) float64 {
+	squaredDistances(dst, u, v, s, func(i, j int) float64 {
 		return plain.squaredDistance(row(p.x, i), row(p.z, j))
 	})
 	return u, v

@@ -137,7 +137,7 @@ func (f stationary) distances(dst blas64.General, p pairs, s *scratch) (u, v clo
 	p = p.numbers(f.codes)
 	mean := middle(p, s)
 	u, v = f.scaled(p.x, mean, s), f.scaled(p.z, mean, s)
-	squaredDistances(dst, u, v, func(i, j int) float64 {
+	squaredDistances(dst, u, v, s, func(i, j int) float64 {
 		return f.squaredDistance(row(p.x, i), row(p.z, j))
 	})
 	return u, v
@@ -278,7 +278,16 @@ func addWeightedSquares(grad []float64, m, u, v blas64.General, s *scratch) {
 	columnSums := s.slice(m.Cols)
 	clear(columnSums)
 	mv := s.matrix(u.Rows, u.Cols)
-	level3.Gemm(blas.NoTrans, blas.NoTrans, -2, m, v, 0, mv)
+	if u.Cols <= narrow {
+		columns := transposed(v, s)
+		for i := range m.Rows {
+			for k := range u.Cols {
+				mv.Data[i*mv.Stride+k] = -2 * floats.Dot(row(m, i), row(columns, k))
+			}
+		}
+	} else {
+		level3.Gemm(blas.NoTrans, blas.NoTrans, -2, m, v, 0, mv)
+	}
 	for i := range m.Rows {
 		rowSum := 0.0
 		for j, weight := range row(m, i) {

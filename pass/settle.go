@@ -24,6 +24,9 @@ type Settings struct {
 	MaxPasses int
 	// Warm says that the engine's sites are a start; otherwise they are emptied.
 	Warm bool
+	// From is the natural parameters of q with the engine's sites, if they are known. A warm
+	// start then needs no pass to gather them.
+	From *gauss.Natural
 	// Extra is a site on v as a whole, such as that of a utility; nil stands for none.
 	Extra *gauss.Natural
 	// Trace, if set, is told of every pass.
@@ -102,6 +105,12 @@ type settling struct {
 // aside: starting empty is always possible.
 func (s *settling) start(ctx context.Context) error {
 	s.now = gauss.NewNatural(s.engine.Dim())
+	if s.opt.Warm && s.opt.From != nil {
+		s.now.CopyFrom(s.opt.From)
+		if s.set() {
+			return nil
+		}
+	}
 	if s.opt.Warm {
 		sum, err := s.engine.Gather(ctx)
 		if err != nil {
