@@ -116,6 +116,10 @@ func looks(rows int) int { return min(max(rowVisits/rows, leastLooks), mostLooks
 // lacks for want of points. They are held while the search climbs the evidence, and are
 // chosen again when the hyperparameters have moved.
 //
+// A search sees its rows from at most a quarter as many points as there are rows. Where more
+// are asked for, or needed, they come in at its end: what a kernel is like few points tell,
+// and a prediction by itself takes a few passes.
+//
 // When Points is 0 there are so many that the bound lacks at most 0.002 nats per row, or
 // that it gained less than that by the last half of them, or MostPoints, if that is less.
 //
@@ -183,8 +187,9 @@ type induction struct {
 	levels []int // numbers of rows, the last is all
 
 	at     Checkpoint
-	round  int // of choosing points with so many rows
-	looked int // evaluations with so many rows, in earlier rounds
+	round  int  // of choosing points with so many rows
+	fewer  bool // points than there are to be at the end
+	looked int  // evaluations with so many rows, in earlier rounds
 	memory memory
 	last   *sparseFit // what the search came to so far, nil at the start
 }
@@ -212,7 +217,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		s.looked = 0
 		for s.round = 0; again; s.round++ {
 			if !resumed {
-				s.choose(x)
+				s.choose(x, false)
 			}
 			if s.round == 0 && !resumed && s.opt.Checkpoint != nil {
 				s.opt.Checkpoint(s.checkpoint())
@@ -271,8 +276,16 @@ const firstPoints = 100
 // pivotRows is the most rows among which inducing points are chosen for each of them.
 const pivotRows = 32
 
-// choose chooses inducing points for the kernel so far among some of the rows.
-func (s *induction) choose(x *mat.Dense) {
+// searchPoints is the most inducing points of a search with so many rows. An evaluation with
+// a quarter as many costs a quarter of one of the full process; with as many as rows it
+// would cost three times as much. On 800 rows of German credit probabilities from 200 points
+// are 0.03 away from those of the full process, but only 0.01 if the full process takes over
+// the kernel found with them.
+func searchPoints(rows int) int { return max(firstPoints, rows/4) }
+
+// choose chooses inducing points for the kernel so far among some of the rows: for a search,
+// or as many as there are to be.
+func (s *induction) choose(x *mat.Dense, whole bool) {
 	n, d := x.Dims()
 	most := s.opt.Points
 	if most == 0 {
@@ -281,6 +294,10 @@ func (s *induction) choose(x *mat.Dense) {
 		}
 	}
 	most = min(most, n)
+	s.fewer = !whole && most > searchPoints(n)
+	if s.fewer {
+		most = searchPoints(n)
+	}
 	rng := rand.New(rand.NewPCG(s.opt.Seed, uint64(3+100*s.at.Level+s.round)))
 	if among := max(fewestRows, pivotRows*most); among < n {
 		sample := mat.NewDense(among, d, nil)
@@ -304,6 +321,8 @@ func (s *induction) choose(x *mat.Dense) {
 			break
 		}
 	}
+	// Fewer than there may be can be enough.
+	s.fewer = s.fewer && len(pivots.Chosen()) == most
 	s.at.Share = pivots.Share()
 	z := pivots.Points(most)
 	s.at.Points = make([][]float64, len(pivots.Chosen()))
@@ -362,11 +381,7 @@ const (
 // climb settles expectation propagation with the points chosen, and moves the
 // hyperparameters up the evidence. It reports whether points have to be chosen again.
 func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (again bool, err error) {
-	_, d := s.x.Dims()
-	e.z = mat.NewDense(len(s.at.Points), d, nil)
-	for i, p := range s.at.Points {
-		e.z.SetRow(i, p)
-	}
+	e.z = s.points()
 	last := s.at.Level == len(s.levels)-1
 	n := e.rows()
 	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior, pace: pace{settling: 1, worth: worthPerRow}}
@@ -412,9 +427,14 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	s.at.Logs = at.logs
 	s.last = at.fitted.(*sparseFit)
 	// The first points were chosen without weights.
-	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && looks(n) == leastLooks)
+	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && looks(n) == leastLooks) && !(s.opt.Fixed && s.fewer)
 	s.looked += o.evaluations
 	if !again && last {
+		if s.fewer {
+			if at, err = s.widen(ctx, o, e, at); err != nil {
+				return false, err
+			}
+		}
 		*found, err = s.finish(ctx, o, e, at, stop)
 	}
 	if !again && !last {
@@ -440,11 +460,41 @@ func (s *induction) done(evaluation int) float64 {
 	return float64(over) / float64(all)
 }
 
+// points are the inducing points chosen last.
+func (s *induction) points() *mat.Dense {
+	_, d := s.x.Dims()
+	z := mat.NewDense(len(s.at.Points), d, nil)
+	for i, p := range s.at.Points {
+		z.SetRow(i, p)
+	}
+	return z
+}
+
+// widen is the point that a search with fewer points ended at, with all of them.
+func (s *induction) widen(ctx context.Context, o *objective, e *sparse, at *point) (*point, error) {
+	s.round++
+	s.choose(e.x, true)
+	e.z = s.points()
+	c := *at
+	f, err := e.widen(ctx, at.fitted.(*sparseFit))
+	next, err := o.settled(ctx, &c, f, err, 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case next == nil:
+		return nil, &StartError{Starts: 1, Err: o.failure}
+	}
+	s.last = f.(*sparseFit)
+	return next, nil
+}
+
 // finish settles the sites for good, and finds the bound.
 func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *point, stop Stop) (*Induced, error) {
-	at, err := o.refine(ctx, at, 0)
-	if err != nil {
-		return nil, err
+	var err error
+	if at.tolerance > 0 {
+		if at, err = o.refine(ctx, at, 0); err != nil {
+			return nil, err
+		}
 	}
 	f := at.fitted.(*sparseFit)
 	out := &Induced{

@@ -57,6 +57,46 @@ func TestInduce(t *testing.T) {
 	}
 }
 
+// A search sees rows from few points, and its result from as many as were asked for: with all
+// rows as points it is the full process with the kernel found.
+func TestInduceWidens(t *testing.T) {
+	const n = 440
+	x, terms := sparseProblem(n, 3, 12)
+	k, err := kernel.Parse("matern32 + constant", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	o := InduceOptions{Points: n, Memory: 1 << 28, Pass: func(p Passed) {
+		if p.Points < n {
+			most = max(most, p.Points)
+		}
+	}}
+	f, err := Induce(context.Background(), k, x, terms, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most != searchPoints(n) || f.Process.Dim() != n || f.Stop != Stationary {
+		t.Errorf("%d points for the search, which ended %v, and %d for the result", most, f.Stop, f.Process.Dim())
+	}
+	whole, err := New(f.Process.Kernel(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ep, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: whole.Views(), Terms: terms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The evidence is stationary in what is left of finalTolerance.
+	if math.Abs(f.LogEvidence-ep.LogEvidence) > 1e-6 {
+		t.Errorf("evidence %v, of the full process %v", f.LogEvidence, ep.LogEvidence)
+	}
+	o.Fixed, o.Points = true, n-1
+	if f, err = Induce(context.Background(), f.Process.Kernel(), x, terms, o); err != nil || f.Process.Dim() != n-1 {
+		t.Errorf("with the kernel held there are %d points, %v", f.Process.Dim(), err)
+	}
+}
+
 // A search that is taken up where it was interrupted ends with the same bits.
 func TestInduceResumes(t *testing.T) {
 	x, terms := sparseProblem(9000, 2, 10)
