@@ -54,6 +54,8 @@ type trial struct {
 	// logs are the log probabilities of the outcomes of rows that were left out, by fits
 	// without them; nil if the candidate was given up, or rows are too few.
 	logs []float64
+	// refits are the log parameters of those fits.
+	refits [][]float64
 }
 
 // try fits a candidate to all rows, and to all but those of each fold, unless it is
@@ -81,21 +83,32 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 		return t, nil
 	}
 	p.tell("comparing: "+c.name, 0, t.fit.EP.LogEvidence)
-	atOnce := 1
-	if p.views() <= concurrentRows {
-		atOnce = runtime.GOMAXPROCS(0)
-	}
-	refit := func(ctx context.Context, i int) (*gp.Fit, error) {
-		return t.fit.Refit(ctx, folds[i].Train, gp.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
-	}
-	fits := make([]*gp.Fit, len(folds))
-	if err := tasks.Fill(ctx, fits, atOnce, refit, func(*gp.Fit) error { return nil }); err != nil {
+	fits, err := p.refit(ctx, t.fit, folds)
+	if err != nil {
 		return nil, err
 	}
 	for i, f := range fits {
 		t.logs = append(t.logs, p.leaveOut(f, folds[i].Test)...)
+		t.refits = append(t.refits, f.Process.Kernel().Params(nil))
 	}
 	return t, nil
+}
+
+// refit fits the kernel again without the rows of each fold.
+func (p *Problem) refit(ctx context.Context, fit *gp.Fit, folds []compare.Split) ([]*gp.Fit, error) {
+	one := func(ctx context.Context, i int) (*gp.Fit, error) {
+		return fit.Refit(ctx, folds[i].Train, gp.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
+	}
+	fits := make([]*gp.Fit, len(folds))
+	return fits, tasks.Fill(ctx, fits, p.atOnce(), one, func(*gp.Fit) error { return nil })
+}
+
+// atOnce is how many fits are made at the same time.
+func (p *Problem) atOnce() int {
+	if p.views() <= concurrentRows {
+		return runtime.GOMAXPROCS(0)
+	}
+	return 1
 }
 
 // hopeless tells whether a trial would have no weight beside the earlier ones even with the
@@ -190,16 +203,18 @@ func (p *Problem) comparisonFolds() []compare.Split {
 
 // weigh are the weights w of the trials that make
 //
-//	Σ_i n_i log Σ_k w_k p_ik + simplest·log w_0
+//	Σ_i n_i log Σ_k w_k p_ik + c·log w_0
 //
 // largest, where p_ik is the probability that trial k gives to the outcome of row i, which
 // was left out, and n_i how much the row counts: stacking, with as much in favour of the
-// first trial, the simplest, as so many rows would say that only it can explain. Where rows
-// hardly tell trials apart that settles it. Those with little weight get none.
+// first trial, the simplest, as c rows would say that only it can explain. Those with little
+// weight get none.
 //
-// It is a concave function: weight is moved between two trials at a time until none moves.
+// c is the share inFavour of the standard error of what stacking gains without it, Σ_i n_i
+// log(Σ_k w_k p_ik / p_i0): where rows hardly tell trials apart that settles it. A number of
+// rows that is always the same would be much where nearly all outcomes are certain, and all
+// there is to gain a few nats.
 func weigh(trials []*trial, counts []float64) []float64 {
-	weights := make([]float64, len(trials))
 	var compared []int
 	for k, t := range trials {
 		if t.logs != nil {
@@ -207,24 +222,13 @@ func weigh(trials []*trial, counts []float64) []float64 {
 		}
 	}
 	if len(compared) == 0 {
-		weights[0] = 1 // there is nothing to go by
+		weights := make([]float64, len(trials)) // there is nothing to go by
+		weights[0] = 1
 		return weights
 	}
-	for _, k := range compared {
-		weights[k] = 1 / float64(len(compared))
-	}
 	p := relativeProbabilities(trials, counts)
-	for range mostRounds {
-		moved := 0.0
-		for i, a := range compared {
-			for _, b := range compared[i+1:] {
-				moved = max(moved, exchange(weights, a, b, p, counts))
-			}
-		}
-		if moved < 1e-6 {
-			break
-		}
-	}
+	weights := stack(len(trials), compared, p, counts, 0)
+	weights = stack(len(trials), compared, p, counts, max(inFavour*errorOfGain(weights, p, counts), settlesTies))
 	for k, w := range weights {
 		if w < leastWeight {
 			weights[k] = 0
@@ -238,20 +242,59 @@ func weigh(trials []*trial, counts []float64) []float64 {
 }
 
 const (
-	// simplest was chosen on other tables than those reported on; see docs/kernels.md.
-	simplest   = 2.0
-	mostRounds = 200
+	// inFavour was chosen on other tables than those reported on; see docs/kernels.md.
+	inFavour    = 0.5
+	settlesTies = 0.01
+	mostRounds  = 200
 )
+
+// stack is what weigh makes largest, given c. It is a concave function: weight is moved
+// between two of the trials that are compared at a time until none moves.
+func stack(trials int, compared []int, p, counts []float64, c float64) []float64 {
+	weights := make([]float64, trials)
+	for _, k := range compared {
+		weights[k] = 1 / float64(len(compared))
+	}
+	for range mostRounds {
+		moved := 0.0
+		for i, a := range compared {
+			for _, b := range compared[i+1:] {
+				moved = max(moved, exchange(weights, a, b, p, counts, c))
+			}
+		}
+		if moved < 1e-6 {
+			break
+		}
+	}
+	return weights
+}
+
+// errorOfGain is the standard error of what the mixture gains over the first trial, in nats
+// in all; 0 where the first gives an outcome no probability, so that there is no such number.
+func errorOfGain(weights, p, counts []float64) float64 {
+	gains := make([]float64, len(counts))
+	for i := range counts {
+		row := p[i*len(weights) : (i+1)*len(weights)]
+		if gains[i] = math.Log(floats.Dot(weights, row) / row[0]); math.IsNaN(gains[i]) || math.IsInf(gains[i], 0) {
+			return 0
+		}
+	}
+	mean, sum := floats.Dot(counts, gains)/floats.Sum(counts), 0.0
+	for i, n := range counts {
+		sum += n * (gains[i] - mean) * (gains[i] - mean)
+	}
+	return math.Sqrt(sum)
+}
 
 // exchange moves weight between trials a and b to where the slope of what weigh makes
 // largest, which falls, is zero, and returns how much.
-func exchange(weights []float64, a, b int, p, counts []float64) float64 {
+func exchange(weights []float64, a, b int, p, counts []float64, c float64) float64 {
 	before, both := weights[a], weights[a]+weights[b]
 	slope := func(w float64) float64 {
 		weights[a], weights[b] = w, both-w
 		sum := 0.0
 		if a == 0 {
-			sum = simplest / w
+			sum = c / w
 		}
 		for i, n := range counts {
 			row := p[i*len(weights) : (i+1)*len(weights)]
@@ -312,12 +355,106 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	terms := p.terms()
 	for k, t := range trials {
 		part := p.learned(t.fit, terms)
-		l.candidates = append(l.candidates, t.tried(weights[k], counts, part.search))
+		tried := t.tried(weights[k], counts, part.search)
+		if weights[k] > 0 && p.opt.Hyperparameters == AverageHyperparameters {
+			if err := l.average(ctx, t.fit, t.refits, tried, terms); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		l.candidates = append(l.candidates, tried)
 		if weights[k] > 0 {
 			l.parts, l.weights = append(l.parts, part), append(l.weights, weights[k])
 		}
 	}
 	return l, nil
+}
+
+// design is log parameters about the maximum, each of the same weight, with the covariance
+// that the maximum has by the jackknife: refits are the maxima without one of groups parts of
+// the rows each, of all parts or of some. With m of them and s² their sample variance, that
+// of the maximum is (K−1)²/K·s² for K parts, and m points that are c times as far from their
+// mean have the variance c²·(m−1)/m·s², in every direction.
+//
+// The points lie in the directions that the rows leave uncertain, of however many
+// parameters, and cost no more evaluations than there are refits. What draws from a Gaussian
+// with the curvature at the maximum gain is no more: see docs/kernels.md.
+func design(maximum []float64, refits [][]float64, groups int) [][]float64 {
+	m, k := float64(len(refits)), float64(groups)
+	if m < 2 {
+		return nil
+	}
+	c := math.Sqrt((k - 1) * (k - 1) / k * m / (m - 1))
+	mean := make([]float64, len(maximum))
+	for _, r := range refits {
+		for j, x := range r {
+			mean[j] += x / m
+		}
+	}
+	points := make([][]float64, len(refits))
+	for i, r := range refits {
+		for j, x := range r {
+			points[i] = append(points[i], maximum[j]+c*(x-mean[j]))
+		}
+	}
+	return points
+}
+
+// average adds the posteriors with the hyperparameters of the design about a fit to the
+// mixture, or that of the fit alone where there is no design. Together they have the weight
+// of what was tried. A point for which expectation propagation fails is left out.
+func (l *Learned) average(ctx context.Context, fit *gp.Fit, refits [][]float64, tried Candidate, terms []factor.Factor) error {
+	p := l.problem
+	points := design(fit.Process.Kernel().Params(nil), refits, comparisonFolds)
+	p.tell("averaging: "+tried.Name, 0, fit.EP.LogEvidence)
+	// nil where there is no posterior.
+	at := func(ctx context.Context, i int) (*gp.Fit, error) {
+		f, err := fit.At(ctx, points[i])
+		if err != nil && ctx.Err() == nil {
+			return nil, nil
+		}
+		return f, err
+	}
+	all := make([]*gp.Fit, len(points))
+	if err := tasks.Fill(ctx, all, p.atOnce(), at, func(*gp.Fit) error { return nil }); err != nil {
+		return err
+	}
+	var fits []*gp.Fit
+	for _, f := range all {
+		if f != nil {
+			fits = append(fits, f)
+		}
+	}
+	if len(fits) == 0 {
+		fits = []*gp.Fit{fit}
+	}
+	for i, f := range fits {
+		part, c := p.learned(f, terms), tried
+		part.search = tried.Search
+		c.Kernel, c.LogEvidence, c.Weight = f.Process.Kernel().String(), f.EP.LogEvidence, tried.Weight/float64(len(fits))
+		if len(fits) > 1 {
+			c.Name = fmt.Sprintf("%s, %d of %d", tried.Name, i+1, len(fits))
+		}
+		l.candidates = append(l.candidates, c)
+		l.parts, l.weights = append(l.parts, part), append(l.weights, c.Weight)
+	}
+	return nil
+}
+
+// averaged is the mixture about a fit with the kernel that was given.
+func (p *Problem) averaged(ctx context.Context, fit *gp.Fit, terms []factor.Factor) (*Learned, error) {
+	folds := p.comparisonFolds()
+	fits, err := p.refit(ctx, fit, folds)
+	if err != nil {
+		return nil, err
+	}
+	var refits [][]float64
+	for _, f := range fits {
+		refits = append(refits, f.Process.Kernel().Params(nil))
+	}
+	l := &Learned{problem: p}
+	tried := Candidate{Name: "hyperparameters", Weight: 1, Search: p.learned(fit, terms).search}
+	return l, l.average(ctx, fit, refits, tried, terms)
 }
 
 // tried is what there is to say about a trial.
@@ -436,5 +573,5 @@ func (s *Summary) checkCandidates() error {
 	return nil
 }
 
-// mostCandidates is how many kernels a file may tell of.
-const mostCandidates = 16
+// mostCandidates is how many kernels a file may tell of: all candidates, averaged.
+const mostCandidates = 4 * comparisonFolds

@@ -33,6 +33,9 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.opt.Hyperparameters == AverageHyperparameters {
+			return p.averaged(ctx, fit, terms)
+		}
 		return p.learned(fit, terms), nil
 	}
 	process, err := p.process()

@@ -33,7 +33,9 @@ func (m *Model) Bytes() float64 {
 	}
 	rows, features := m.x.Dims()
 	kept := keptMatrices*matrixBytes(rows*viewsOf(m.recipe)) + 8*float64(rows)*float64(features)
-	if m.method == Corrected && rows > pairedRows {
+	// Whatever the method, the corrections of EP can be asked for a second opinion, and what
+	// they need is made when they first are, which is at the latest when the model is checked.
+	if !several(m.recipe) && rows > pairedRows {
 		kept += 2*matrixBytes(rows) + tableBytes*float64(rows)
 	}
 	return kept

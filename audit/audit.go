@@ -262,6 +262,7 @@ type Settings struct {
 	Kernel         string            `json:"kernel"`
 	Fixed          bool              `json:"fixed"`
 	Restarts       int               `json:"restarts"`
+	Averaged       bool              `json:"averaged,omitempty"` // hyperparameters
 	DecideCodes    bool              `json:"decide_codes,omitempty"`
 	Folds          int               `json:"folds"`
 	Repeats        int               `json:"repeats"`
@@ -278,7 +279,7 @@ func (a *Audit) Settings() Settings {
 	s := Settings{
 		Version: lossep.Version, Rows: checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
 		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
-		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts, DecideCodes: o.Fit.DecideCodes,
+		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts, Averaged: o.Fit.Hyperparameters == lossep.AverageHyperparameters, DecideCodes: o.Fit.DecideCodes,
 		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Groups, Time: o.Time,
 		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}

@@ -36,12 +36,7 @@ type dotProduct struct {
 	codes     int // the last columns
 }
 
-func (f dotProduct) scale(k int) float64 {
-	if len(f.variances) == 1 {
-		return f.variances[0]
-	}
-	return f.variances[k]
-}
+func (f dotProduct) scale(k int) float64 { return ofColumn(f.variances, k) }
 
 func (f dotProduct) cov(x, z []float64) float64 {
 	total := 0.0

@@ -87,12 +87,10 @@ type stationary struct {
 }
 
 // scale returns the reciprocal length scale of column k.
-func (f stationary) scale(k int) float64 {
-	if len(f.inverse) == 1 {
-		return f.inverse[0]
-	}
-	return f.inverse[k]
-}
+func (f stationary) scale(k int) float64 { return ofColumn(f.inverse, k) }
+
+// ofColumn is the value of column k: the only one, or one of one for each column.
+func ofColumn(values []float64, k int) float64 { return values[min(k, len(values)-1)] }
 
 func (f stationary) squaredDistance(x, z []float64) float64 {
 	s := 0.0

@@ -103,6 +103,7 @@ func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
 	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
 	flags.StringVar(&o.Kernel, "kernel", "", fmt.Sprintf("covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold (default %q, and %q beyond %d rows)", lossep.DefaultKernel, lossep.ManyRowsKernel, lossep.FullRows))
 	flags.BoolVar(&o.Fixed, "fixed", false, "keep the hyperparameters that --kernel gives")
+	flags.StringVar((*string)(&o.Hyperparameters), "hyperparameters", string(lossep.MaximumHyperparameters), "maximum, or average: a mixture of several about the maximum, as far from it as the rows leave them uncertain")
 	flags.IntVar(&o.Restarts, "restarts", 0, "further searches for hyperparameters from random starts")
 	flags.Uint64Var(&o.Seed, "seed", 1, "decides everything random")
 	addSizeFlags(flags, o)
