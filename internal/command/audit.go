@@ -220,7 +220,7 @@ func probabilitiesAlone(flags *pflag.FlagSet, probabilities []string) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"method", "methods", "kernel", "fixed", "restarts", "likelihood", "references", "features", "drop", "test", "example"} {
+	for _, name := range []string{"method", "methods", "kernel", "fixed", "restarts", "hyperparameters", "likelihood", "references", "features", "drop", "test", "example"} {
 		if flags.Changed(name) {
 			return usagef("--%s: nothing is fitted where --probability names what to decide by; leave one of them out", name)
 		}
