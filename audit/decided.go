@@ -52,7 +52,9 @@ type Case struct {
 	Action      string  `json:"action"`
 	// Margin is what the next best action is expected to cost more.
 	Margin float64 `json:"margin"`
-	Cost   float64 `json:"cost"` // what the action turned out to cost
+	// Worth is what it would have been worth to know the outcome, by the probability.
+	Worth float64 `json:"worth_outcome"`
+	Cost  float64 `json:"cost"` // what the action turned out to cost
 	// Effects are what single columns do to the probability, the largest first.
 	Effects []Effect `json:"effects,omitempty"`
 }
@@ -74,7 +76,7 @@ func (a *Audit) nearest(p [][]float64, folds []*Fold) []Case {
 		action := cheapest(a.costs[i], p[i])
 		cases = append(cases, Case{
 			Row: i + 1, Line: a.subject.Line(i), Outcome: outcomes[a.outcome(i)], Probability: a.shown(p[i], i),
-			Action: actions[action], Margin: margins[i], Cost: a.realised(i, action), Effects: effectsOf(folds, i),
+			Action: actions[action], Margin: margins[i], Worth: outcomeWorth(a.costs[i], p[i]), Cost: a.realised(i, action), Effects: effectsOf(folds, i),
 		})
 	}
 	return cases

@@ -77,6 +77,9 @@ type Result struct {
 	Benefit    *Benefit      `json:"net_benefit"`     // nil unless cases share a Threshold
 	Sensitive  []Shift       `json:"sensitivity"`
 	Nearest    []Case        `json:"nearest"`
+	// Known is what it would have brought to find out outcomes before acting, at several
+	// prices; empty where every outcome is certain.
+	Known []Known `json:"known,omitempty"`
 	// Importances are what columns are worth; empty where nothing was fitted.
 	Importances []Importance `json:"importances,omitempty"`
 	Decisions   []Decided    `json:"-"`
@@ -202,6 +205,9 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	}
 	r.Parts = a.parts(&r.Methods[0], positives(pairs))
 	r.Nearest = a.nearest(pairs, folds)
+	if r.Known, err = a.known(r.Method, folds); err != nil {
+		return nil, err
+	}
 	if r.Importances, err = a.importances(folds); err != nil {
 		return nil, err
 	}

@@ -144,6 +144,19 @@ func TestSummaryByHand(t *testing.T) {
 		t.Errorf("nearest %+v", n[:3])
 	}
 	near(t, "margin", r.Nearest[0].Margin, 0.2)
+	near(t, "worth of the outcome", r.Nearest[0].Worth, 0.8)
+
+	// Outcomes are worth 0.1, 0.5, 0.8, 0.5, 0.25, 0.5, 0.7 and 0.4. At three quarters of the
+	// most it pays for the third, which had been decided rightly, and the seventh, which had
+	// not.
+	first, last := r.Known[0], r.Known[len(r.Known)-1]
+	near(t, "share in which knowing for nothing pays", first.Share, 1)
+	near(t, "saved for nothing", first.Saved.Value, 7.0/8)
+	near(t, "expected for nothing", first.Expected, 3.75/8)
+	near(t, "price", last.Price, 0.6)
+	near(t, "share in which knowing pays", last.Share, 2.0/8)
+	near(t, "saved", last.Saved.Value, (-0.6+0.4)/8)
+	near(t, "expected", last.Expected, (0.2+0.1)/8)
 
 	brier := 0.01 + 0.25 + 0.64 + 0.81 + 0.0025 + 0.01 + 0.09 + 0.36
 	near(t, "Brier score", r.Methods[0].Quality.Brier.Value, brier/8)

@@ -201,6 +201,11 @@ func (r *Audit) page() *report.Page {
 	p.Section("Cases nearest to the boundary")
 	p.Text("For these the next best action is expected to be worse by the margin only: a second look is worth most here." + r.effectsText())
 	p.Table(r.nearestTable())
+	if len(r.Known) > 0 {
+		p.Section("Would it pay to know more first")
+		p.Text(r.knownText())
+		p.Table(r.knownTable())
+	}
 	if len(r.Importances) > 0 {
 		p.Section("What the columns are worth")
 		p.Text("What a case " + map[bool]string{true: "costs more", false: "brings less"}[r.Costs] + " on average if a column's cell is that of another case, so that the column tells nothing about it and all others do. Cases were decided by models that had not seen them, by expectation propagation. The p are corrected for the number of columns that change a decision (Holm). Columns that tell the same share what they are worth, and may each seem worth little.")
@@ -452,6 +457,7 @@ func (r *Audit) nearestTable() *report.Table {
 		{Title: "P(" + r.listed() + ")", Align: report.Right},
 		{Title: "action"},
 		{Title: "margin", Align: report.Right},
+		{Title: "worth of the outcome", Align: report.Right},
 		{Title: "outcome"},
 	}}
 	explained := len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0
@@ -459,11 +465,34 @@ func (r *Audit) nearestTable() *report.Table {
 		t.Columns = append(t.Columns, report.Column{Title: "P raised or lowered by"})
 	}
 	for _, c := range r.Nearest {
-		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, report.Within(c.Margin, 0, r.Nearest[len(r.Nearest)-1].Margin), c.Outcome}
+		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, report.Within(c.Margin, 0, r.Nearest[len(r.Nearest)-1].Margin), report.Number(c.Worth), c.Outcome}
 		if explained {
 			row = append(row, effects(c.Effects))
 		}
 		t.AddRow(row...)
+	}
+	return t
+}
+
+// knownText says what information can be worth at most.
+func (r *Audit) knownText() string {
+	all := r.Known[0]
+	return fmt.Sprintf("Had the outcome of every case been known before acting, a case would have %s %s on average (95 %% interval %s); by the probabilities' own account %s. No test, expert or delay can be worth more. Finding out has a price, and pays where the outcome is worth more than that by the probability. What it would have %s to find out there, and only there:",
+		map[bool]string{true: "cost less by", false: "brought more by"}[r.Costs], report.Within(all.Saved.Value, all.Saved.Low, all.Saved.High), report.Range(all.Saved.Low, all.Saved.High),
+		report.Within(all.Expected, all.Saved.Low, all.Saved.High), map[bool]string{true: "saved", false: "brought"}[r.Costs])
+}
+
+// knownTable is what it would have brought to find out outcomes first, by what that costs.
+func (r *Audit) knownTable() *report.Table {
+	t := &report.Table{Columns: []report.Column{
+		{Title: "price of finding out", Align: report.Right},
+		{Title: "pays in", Align: report.Right},
+		{Title: "what that " + map[bool]string{true: "saves", false: "brings"}[r.Costs], Align: report.Right},
+		{Title: "by the probabilities", Align: report.Right},
+	}, Caption: "Per case, less the price, with 95 % intervals"}
+	for _, k := range r.Known {
+		m := k.Saved
+		t.AddRow(threshold(k.Price), report.Percent(k.Share), fmt.Sprintf("%s (%s)", report.Within(m.Value, m.Low, m.High), report.Range(m.Low, m.High)), report.Within(k.Expected, m.Low, m.High))
 	}
 	return t
 }

@@ -1,0 +1,89 @@
+package audit
+
+import (
+	"strconv"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+)
+
+// Known is what it would have brought to find out the outcome of a case before acting, at
+// a price, and only where that is worth more than the price by the probabilities: by a test,
+// by an expert, or by waiting.
+type Known struct {
+	Price float64 `json:"price"`
+	// Share is that of the cases in which the outcome is found out.
+	Share float64 `json:"share"`
+	// Saved is what a case would have cost less on average over all cases, the price among
+	// its costs, and Expected what that is by the probabilities.
+	Saved    Measure `json:"saved"`
+	Expected float64 `json:"expected"`
+}
+
+// pricesKnown are the prices, as parts of what the outcome is worth at most in any case.
+var pricesKnown = []float64{0, 0.1, 0.25, 0.5, 0.75}
+
+// outcomeWorth is by how much a case would be expected to cost less if its outcome were known.
+func outcomeWorth(costs decision.Stakes, p []float64) float64 {
+	d := lossep.Decision{Choice: costs.Choose(make([]float64, len(costs.Table)), p), Probabilities: p, Stakes: costs}
+	return d.OutcomeWorth()
+}
+
+// known finds what the outcomes of the cases would have been worth, at prices from nothing
+// to nearly what the most uncertain case is worth.
+func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
+	most := 0.0
+	for _, f := range folds {
+		for k, i := range f.Rows {
+			if a.weights[i] > 0 {
+				most = max(most, outcomeWorth(a.costs[i], f.Answers[audited][k]))
+			}
+		}
+	}
+	if most == 0 { // every outcome is certain, or does not matter
+		return nil, nil
+	}
+	var every []int
+	for action := range a.problem.Utility.Actions() {
+		every = append(every, action)
+	}
+	least := a.hindsight()
+	var all []Known
+	for _, part := range pricesKnown {
+		one := Known{Price: twoDigits(part * most)}
+		before, after := make([]float64, a.len()), make([]float64, a.len())
+		for _, f := range folds {
+			for k, i := range f.Rows {
+				p := f.Answers[audited][k]
+				now := a.realised(i, cheapest(a.costs[i], p))
+				before[i] += a.part() * now
+				if worth := outcomeWorth(a.costs[i], p); worth > one.Price {
+					weight := a.part() * a.weights[i] / a.total
+					one.Share += weight
+					one.Expected += weight * (worth - one.Price)
+					now = least[i] + one.Price
+				}
+				after[i] += a.part() * now
+			}
+		}
+		e, err := a.cases.Difference(before, after, a.rangeOf(func(c decision.Stakes, outcome int) (float64, float64) {
+			low, high := entries(c.Table, outcome, every)
+			return -one.Price, max(0, high-low-one.Price)
+		}), Level)
+		if err != nil {
+			return nil, err
+		}
+		one.Saved = *measure(e)
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// twoDigits is a price of two digits.
+func twoDigits(x float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
+	if err != nil {
+		return x // rounded up beyond the largest number
+	}
+	return short
+}
