@@ -44,6 +44,7 @@ type Problem struct {
 func Prepare(t *data.Table, o Options) (*Problem, error) {
 	asked, all := o.Method, t
 	t = t.Counting(o.weights())
+	uncounted := all.Len() - t.Len()
 	o, err := o.complete(t.Len())
 	if err != nil {
 		return nil, err
@@ -76,6 +77,9 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		if p.opt, err = o.forSeveral(asked, p.Recipe, t.Name(), t.Len()); err != nil {
 			return nil, err
 		}
+	}
+	if uncounted > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d rows have weight 0 in %q and are left out", uncounted, all.Len(), o.weights()))
 	}
 	p.coding = p.Recipe.Coding()
 	if err := p.checkTraining(t); err != nil {

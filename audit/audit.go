@@ -83,15 +83,28 @@ type Audit struct {
 func New(t *data.Table, o Options) (*Audit, error) {
 	asked, named := o.Fit.Method, len(o.Methods) > 0
 	// Cases that count nothing are neither learned from nor decided.
-	t = t.Counting(o.Fit.Data.Weights)
+	var notes []string
+	counting := func(all *data.Table) *data.Table {
+		some := all.Counting(o.Fit.Data.Weights)
+		if gone := all.Len() - some.Len(); gone > 0 {
+			notes = append(notes, fmt.Sprintf("%d of %d rows of %s have weight 0 and are left out", gone, all.Len(), all.Name()))
+		}
+		return some
+	}
+	t = counting(t)
 	if o.Test != nil {
-		o.Test = o.Test.Counting(o.Fit.Data.Weights)
+		o.Test = counting(o.Test)
 	}
 	o, err := o.complete(t)
 	if err != nil {
 		return nil, err
 	}
-	a := &Audit{table: t, subject: t, opt: o}
+	for _, name := range o.Probabilities {
+		if err := checkGiven(t, name); err != nil {
+			return nil, err
+		}
+	}
+	a := &Audit{table: t, subject: t, opt: o, notes: notes}
 	first := o.Fit
 	first.Method = asked // which depends on the number of outcomes if there is none
 	if a.problem, err = lossep.Prepare(t, first); err != nil {

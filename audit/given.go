@@ -27,6 +27,34 @@ func givenColumns(t *data.Table, name string) []string {
 	return columns
 }
 
+// checkGiven refuses probabilities in words about them, before they are taken for a table's
+// columns like others: a cell that is missing, or one probability for all cases.
+func checkGiven(t *data.Table, name string) error {
+	same := true
+	columns := givenColumns(t, name)
+	for _, column := range columns {
+		p, err := probabilityColumn(t, column, "it is of")
+		if err != nil {
+			return err
+		}
+		for _, v := range p {
+			same = same && v == p[0]
+		}
+	}
+	if !same || t.Len() < 2 {
+		return nil
+	}
+	at := t.Place(0)
+	j, err := t.Column(columns[0])
+	if err != nil {
+		return err
+	}
+	at.Line, at.Column, at.ColumnName = 0, j+1, columns[0]
+	at.Msg = "every case has the same probability, so that all would be decided alike"
+	at.Fix = "give the probabilities of a model, case by case; what it costs to decide all alike is in every audit"
+	return at
+}
+
 // Given reads probabilities of outcomes that were made elsewhere, a row for each case: of
 // two outcomes those of the second stand in the column of that name, and of more those of
 // each in a column NAME_OUTCOME. What are none is a *data.Error.
@@ -70,6 +98,9 @@ func Given(t *data.Table, name string, outcomes []string) ([][]float64, error) {
 // probabilityColumn reads those of one outcome.
 func probabilityColumn(t *data.Table, column, outcome string) ([]float64, error) {
 	p, err := t.Floats(column)
+	if at, ok := err.(*data.Error); ok && at.Line > 0 {
+		at.Fix = "give every case a probability from 0 to 1, or leave its row out"
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -195,11 +195,31 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	if err := gaps.err(t); err != nil {
 		return nil, err
 	}
+	if err := o.checkBends(t, r); err != nil {
+		return nil, err
+	}
 	if r.Dim() == 0 {
 		return nil, noFeatures(t, r)
 	}
 	return l, nil
 }
+
+// checkBends refuses to bend a column that is no quantity.
+func (o *Options) checkBends(t *Table, r *Recipe) error {
+	for j := range r.Columns {
+		c := &r.Columns[j]
+		if b, given := o.Bends[c.Name]; given && c.isFeature() && c.Kind != Numeric {
+			return &Error{
+				File: t.file, Column: j + 1, ColumnName: c.Name, Msg: fmt.Sprintf("the column is %s, and %s is for numbers", kindNames[c.Kind], b),
+				Fix: "leave it out of the scaling",
+			}
+		}
+	}
+	return nil
+}
+
+// kindNames are how kinds of features are said of a column.
+var kindNames = map[Kind]string{Categorical: "categorical", Ordered: "one of ordered categories", Date: "one of dates", Presence: "of one value"}
 
 // noFeatures explains a table that leaves nothing to decide by.
 func noFeatures(t *Table, r *Recipe) error {

@@ -156,11 +156,10 @@ func (l *learner) learnOrdered(order *OrderedSet) error {
 	count := l.categories()
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		if !slices.Contains(c.Categories, name) {
-			return &Error{
-				File: l.table.file, Column: l.scanned.column + 1, ColumnName: c.Name,
-				Msg: fmt.Sprintf("%s (%s) is not in the order %s", quote(name), plural(count[name], "cell"), quoteList(c.Categories)),
-				Fix: "put every category in the order, or make it a missing marker",
-			}
+			at := l.firstOf(name)
+			at.Msg = fmt.Sprintf("%s (%s) is not in the order %s", quote(name), plural(count[name], "cell"), quoteList(c.Categories))
+			at.Fix = "put every category in the order, or make it a missing marker"
+			return at
 		}
 	}
 	if len(count) == 1 {

@@ -159,6 +159,17 @@ func (s *scanned) categories() map[string]int {
 	return count
 }
 
+// firstOf is the place of the first cell of a category, of which there is one.
+func (s *scanned) firstOf(category string) *Error {
+	t, decimal := s.table, s.table.dialect.decimal
+	for i := range t.n {
+		if key(bytesOf(t.cells[s.column].text(t.at(i, s.column))), decimal) == category {
+			return t.cell(i, s.column)
+		}
+	}
+	return &Error{File: t.file, Column: s.column + 1, ColumnName: t.columns[s.column]}
+}
+
 // byValue counts how often each number occurs.
 func (s *scanned) byValue() map[float64]int {
 	count := make(map[float64]int)

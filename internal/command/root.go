@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -40,7 +41,7 @@ costs, takes the best action for each case, and says how sure it is.`,
 			return c.Help()
 		},
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlagError(err) })
 	c.CompletionOptions.DisableDefaultCmd = true
 	addMaxMemory(c.PersistentFlags())
 	if place != nil {
@@ -64,6 +65,26 @@ func (e *usageError) Unwrap() error { return e.err }
 func Usagef(format string, args ...any) error { return usagef(format, args...) }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// plainFlagError says what is wrong with the value of a flag in our words.
+func plainFlagError(err error) error {
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return &usageError{err}
+	}
+	var number *strconv.NumError
+	switch {
+	case !errors.As(err, &number):
+		return usagef("--%s: %w", value.GetFlag().Name, errors.Unwrap(value))
+	case number.Err == strconv.ErrRange:
+		return usagef("--%s: %q is too large a number", value.GetFlag().Name, value.GetValue())
+	case number.Func == "ParseFloat":
+		return usagef("--%s: %q is no number", value.GetFlag().Name, value.GetValue())
+	case number.Func == "ParseBool":
+		return usagef("--%s: %q is neither true nor false", value.GetFlag().Name, value.GetValue())
+	}
+	return usagef("--%s: %q is no whole number", value.GetFlag().Name, value.GetValue())
+}
 
 // noArguments refuses words that are no flags.
 func noArguments(c *cobra.Command, args []string) error {

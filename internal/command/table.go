@@ -100,6 +100,28 @@ func parseSize(text string) (int64, error) {
 	return 0, fmt.Errorf("%q is no size such as 500M or 10G", text)
 }
 
+// share is the value of a flag between 0 and 1, or in percent.
+type share float64
+
+func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'g', -1, 64) }
+func (s *share) Type() string   { return "share" }
+
+func (s *share) Set(text string) error {
+	number, percent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil {
+		return fmt.Errorf("%q is no share such as 0.02 or 2%%", text)
+	}
+	if percent {
+		x /= 100
+	}
+	if !(x > 0 && x < 1) {
+		return fmt.Errorf("%s is not between 0 and 1", text)
+	}
+	*s = share(x)
+	return nil
+}
+
 // dataFlags say how past cases are read.
 type dataFlags struct {
 	*tableFlags
@@ -124,7 +146,7 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.StringSliceVar(&o.Features, "features", nil, "the only columns to decide by, if not all: a,b,c")
 	flags.StringSliceVar(&o.Drop, "drop", nil, "columns not to decide by: a,b,c")
 	flags.StringVar(&o.Weights, "weights", "", "the column that says how often each case counts")
-	flags.Float64Var(&o.Prevalence, "prevalence", 0, "how frequent the positive outcome is among the cases to be decided, such as 0.02, if not as in the table")
+	flags.Var((*share)(&o.Prevalence), "prevalence", "how frequent the positive outcome is among the cases to be decided, such as 0.02 or 2%, if not as in the table")
 	flags.StringVar(&o.ID, "id", "", "the column that names the cases; never decided by")
 	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns that are categorical whatever they look like: a,b,c; auto has the evidence decide about columns of few different whole numbers")
 	flags.StringArrayVar(&d.ordered, "ordered", nil, "a column whose categories have an order, such as size=S,M,L; can be repeated")
@@ -194,14 +216,16 @@ func (d *dataFlags) complete() (data.Options, error) {
 		if !slices.Contains(data.Bends(), data.Bend(name)) {
 			return d.options, usagef("--scaling: %q is none of %v", name, data.Bends())
 		}
+		before, of := d.options.Scaling, "all columns"
 		if one {
+			before, of = d.options.Bends[column], column
 			d.options.Bends[column] = data.Bend(name)
 		} else {
 			d.options.Scaling = data.Bend(name)
 		}
-	}
-	if p := d.options.Prevalence; !(p >= 0 && p < 1) || p == 0 && d.given.Changed("prevalence") {
-		return d.options, usagef("--prevalence: %v is not between 0 and 1", p)
+		if before != "" && before != data.Bend(name) {
+			return d.options, usagef("--scaling %s: %s is given for %s already; give one of them", text, before, of)
+		}
 	}
 	if d.options.KeepScale = !d.standardize; d.options.KeepScale && len(d.scaling) > 0 {
 		return d.options, usagef("--scaling: columns are not scaled with --standardize=false; leave one of them out")
