@@ -99,10 +99,8 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range o.Probabilities {
-		if err := checkGiven(t, name); err != nil {
-			return nil, err
-		}
+	if err := checkGiven(t, o.Probabilities); err != nil {
+		return nil, err
 	}
 	a := &Audit{table: t, subject: t, opt: o, notes: notes}
 	first := o.Fit

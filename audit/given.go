@@ -28,10 +28,13 @@ func givenColumns(t *data.Table, name string) []string {
 }
 
 // checkGiven refuses probabilities in words about them, before they are taken for a table's
-// columns like others: a cell that is missing, or one probability for all cases.
-func checkGiven(t *data.Table, name string) error {
+// columns like others: a cell that is missing, or nothing but the same for all cases.
+func checkGiven(t *data.Table, names []string) error {
 	same := true
-	columns := givenColumns(t, name)
+	var columns []string
+	for _, name := range names {
+		columns = append(columns, givenColumns(t, name)...)
+	}
 	for _, column := range columns {
 		p, err := probabilityColumn(t, column, "it is of")
 		if err != nil {
@@ -41,7 +44,7 @@ func checkGiven(t *data.Table, name string) error {
 			same = same && v == p[0]
 		}
 	}
-	if !same || t.Len() < 2 {
+	if !same || len(columns) == 0 || t.Len() < 2 {
 		return nil
 	}
 	at := t.Place(0)

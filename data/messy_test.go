@@ -293,7 +293,7 @@ func TestMessyFiles(t *testing.T) {
 		{name: "an order", text: manyRows(30, "size", func(i int) string { return []string{"S", "M", "L"}[i%3] }), options: Options{Ordered: []OrderedSet{{"size", []string{"S", "M", "L"}}}}, read: []string{`"size": ordered, S < M < L, mean 1`}},
 		{
 			name: "an order with a hole", text: manyRows(30, "size", func(i int) string { return []string{"S", "M", "XL"}[i%3] }), options: Options{Ordered: []OrderedSet{{"size", []string{"S", "M", "L"}}}},
-			message: `messy.csv, column 1 ("size"): "XL" (10 cells) is not in the order "S", "M", "L"; put every category in the order, or make it a missing marker`,
+			message: `messy.csv, line 4, column 1 ("size"): "XL" (10 cells) is not in the order "S", "M", "L"; put every category in the order, or make it a missing marker`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
