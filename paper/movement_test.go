@@ -2,18 +2,25 @@ package paper
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/report"
 )
+
+var figures = flag.String("figures", "", "the folder to draw the figures of docs/decisions.md into")
 
 // The utility is a mean over all points, so that no single one pulls much at q: from ten
 // points on, which stand for p(x) as well as a thousand, Loss-EP moves the mean of q by a
-// hundredth of a standard deviation, and hardly a decision is another. The table is in
-// docs/decisions.md.
+// hundredth of a standard deviation, and hardly a decision is another. The table and the
+// figures are in docs/decisions.md.
 func TestHowFarTheUtilityMovesQ(t *testing.T) {
 	const sets = 10
 	ctx := context.Background()
@@ -33,10 +40,18 @@ func TestHowFarTheUtilityMovesQ(t *testing.T) {
 		problems, plain = append(problems, p), append(plain, &r.Result)
 	}
 	everywhere := gather(at.x, at.of[0])
-	for _, u10 := range []float64{0, 0.5, 0.95} {
+	asymmetries, numbers := []float64{0, 0.5, 0.95}, []int{1, 10, 100, 1000}
+	if *figures != "" {
+		asymmetries, numbers = Utilities(), []int{1, 2, 3, 5, 10, 20, 50, 100, 300, 1000}
+	}
+	moves := report.Lines{X: report.Axis{Label: "Points that stand for p(x)", Log: true}, Y: report.Axis{Label: "Largest move of q, in sd"}}
+	flips := report.Lines{X: moves.X, Y: report.Axis{Label: "Other decisions, per 1000"}}
+	for k, u10 := range asymmetries {
+		look := report.Series{Method: []string{"ep", "loss-ep", "vi", "loss-vi", "laplace"}[k], Label: fmt.Sprintf("u10 = %g", u10)}
+		moves.Series, flips.Series = append(moves.Series, look), append(flips.Series, look)
 		threshold, _, _ := decision.Stakes{Table: UtilityTable(u10)}.Threshold()
 		last := math.Inf(1)
-		for _, points := range []int{1, 10, 100, 1000} {
+		for _, points := range numbers {
 			moved, flipped, settled := 0.0, 0, 0
 			for i, p := range problems {
 				var x []float64
@@ -86,6 +101,24 @@ func TestHowFarTheUtilityMovesQ(t *testing.T) {
 				t.Errorf("u10 = %v: 1000 points move q by %v, 100 by %v", u10, moved, last)
 			}
 			last = moved
+			move, flip := &moves.Series[k], &flips.Series[k]
+			move.X, move.Y = append(move.X, float64(points)), append(move.Y, moved)
+			flip.X, flip.Y = append(flip.X, float64(points)), append(flip.Y, 1000*share)
+		}
+	}
+	if *figures == "" {
+		return
+	}
+	for name, figure := range map[string]report.Figure{"movement-of-q.svg": moves, "movement-of-decisions.svg": flips} {
+		f, err := os.Create(filepath.Join(*figures, name))
+		if err == nil {
+			err = report.WriteSVG(f, figure)
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
