@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test beam flink flink-faults python wheel browser lint format race fuzz robust bench generate licences attack
+.PHONY: build test beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
@@ -17,6 +17,14 @@ flink:      ## fit and decide on Flink, in one process: wants Java 17 and Maven,
 
 flink-faults: ## a task manager of two is killed in the middle of a pass
 	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkLoses -flink $$FLINK -flink.home $$FLINK_HOME -v -count 1 -timeout 60m'
+
+flink-process: ## workers that are processes of their own, started by Beam's launcher on two task managers
+	cd beam && go build -o flink/target/boot github.com/apache/beam/sdks/v2/go/container && CGO_ENABLED=0 go build -o lossep-beam ./cmd/lossep-beam
+	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkIs -flink $$FLINK -flink.workers 2 -flink.environment PROCESS \
+	  -flink.command $(CURDIR)/beam/flink/target/boot -flink.worker $(CURDIR)/beam/lossep-beam -v -count 1 -timeout 60m'
+
+flink-flights: build beam ## three million flights on Flink and in one process; FLIGHTS is the folder that docs/compare/flights.py makes
+	beam/flink/run.sh beam/flink/flights.sh $(FLIGHTS)
 
 python:     ## the tests of the Python package, where Python and the package index are at hand
 	@python/test.sh

@@ -2,9 +2,11 @@ package lossep
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,7 +15,6 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
-	"github.com/lossep/lossep/safetensors"
 )
 
 // Training is what has to be known of training rows where passes over them are made
@@ -67,58 +68,71 @@ func (t *Training) Part(shard int, rows *data.Table) (*Part, error) {
 
 // checksum is that of the numbers.
 func (p *Part) checksum() uint32 {
-	sum, buffer := crc32.New(crc32.MakeTable(crc32.Castagnoli)), []byte(nil)
-	for i, y := range p.terms.labels {
-		buffer = append(buffer[:0], byte(y))
-		for _, v := range p.inputs.RawRowView(i) {
-			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
+	sum, buffer := uint32(0), []byte(nil)
+	for i := range p.terms.labels {
+		buffer = p.appendRow(buffer, i)
+		if len(buffer) > 1<<16 || i == len(p.terms.labels)-1 {
+			sum = crc32.Update(sum, castagnoli, buffer)
+			buffer = buffer[:0]
 		}
-		if p.terms.weights != nil {
-			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(p.terms.weights[i]))
-		}
-		sum.Write(buffer)
 	}
-	return sum.Sum32()
+	return sum
 }
 
-// Tensors is the part as a file, which takes eight bytes a number and a bit a label. What it
-// shares with the part must not be changed.
-func (p *Part) Tensors() *safetensors.File {
-	n, d := p.inputs.Dims()
-	positive := make([]int64, (n+63)/64)
-	for i, y := range p.terms.labels {
-		if y > 0 {
-			positive[i/64] |= 1 << (i % 64)
-		}
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Bytes is the part as a file: row by row the label, in one byte, and the features and the
+// weight if rows have any, in eight each.
+func (p *Part) Bytes() []byte {
+	var all []byte
+	for i := range p.terms.labels {
+		all = p.appendRow(all, i)
 	}
-	f := &safetensors.File{Metadata: make(map[string]string)}
-	f.AddFloats("inputs", p.inputs.RawMatrix().Data, n, d)
-	f.AddInts("positive", positive, len(positive))
+	return all
+}
+
+// appendRow appends the bytes of row i.
+func (p *Part) appendRow(to []byte, i int) []byte {
+	to = append(to, byte(p.terms.labels[i]))
+	for _, v := range p.inputs.RawRowView(i) {
+		to = binary.LittleEndian.AppendUint64(to, math.Float64bits(v))
+	}
 	if p.terms.weights != nil {
-		f.AddFloats("weights", p.terms.weights, n)
+		to = binary.LittleEndian.AppendUint64(to, math.Float64bits(p.terms.weights[i]))
 	}
-	return f
+	return to
 }
 
-// PartOf is a part of so many rows that Tensors wrote down.
-func (t *Training) PartOf(f *safetensors.File, rows int) (*Part, error) {
-	inputs, err := f.Floats("inputs", rows, -1)
-	if err != nil {
-		return nil, err
-	}
-	positive, err := f.Ints("positive", (rows+63)/64)
-	if err != nil {
-		return nil, err
-	}
-	labels := make([]int, rows)
-	for i := range labels {
-		labels[i] = -1 + 2*int(positive.Ints[i/64]>>(i%64)&1)
-	}
+// PartOf is the part of a shard that Bytes wrote down, or an error if it was another one.
+func (t *Training) PartOf(shard int, all []byte) (*Part, error) {
+	rows, features := min(t.ShardRows, t.Rows-shard*t.ShardRows), t.Recipe.Coding().Len()
 	var weights []float64
-	if w, err := f.Floats("weights", rows); err == nil {
-		weights = w.Floats
+	width := 1 + 8*features
+	if slices.ContainsFunc(t.Recipe.Columns, func(c data.Column) bool { return c.Kind == data.Weights }) {
+		weights = make([]float64, rows)
+		width += 8
 	}
-	return &Part{mat.NewDense(rows, inputs.Shape[1], inputs.Floats), t.Likelihood.many(labels, weights)}, nil
+	if len(all) != rows*width || crc32.Checksum(all, castagnoli) != t.Checksums[shard] {
+		return nil, errors.New("these are not the rows of the shard")
+	}
+	p := &Part{mat.NewDense(rows, features, nil), t.Likelihood.many(make([]int, rows), weights)}
+	number := func() float64 {
+		v := math.Float64frombits(binary.LittleEndian.Uint64(all))
+		all = all[8:]
+		return v
+	}
+	for i := range rows {
+		p.terms.labels[i] = int(int8(all[0]))
+		all = all[1:]
+		row := p.inputs.RawRowView(i)
+		for k := range row {
+			row[k] = number()
+		}
+		if weights != nil {
+			weights[i] = number()
+		}
+	}
+	return p, nil
 }
 
 // slice is a part of the part.

@@ -21,8 +21,15 @@ import (
 type Options struct {
 	Folder string // that driver and workers share, for this fit alone
 	Runner string // of Beam
-	// Passed, if set, is told of every pass that was made and how long it took.
-	Passed func(name string, took time.Duration)
+	// Passed, if set, is told of every pass that was made.
+	Passed func(Passed)
+}
+
+// Passed is what Options.Passed is told.
+type Passed struct {
+	Name  string
+	Took  time.Duration
+	Bytes int // of the sums of all shards
 }
 
 // Driver makes the passes of a fit on a cluster: a command.Passes.
@@ -109,11 +116,11 @@ func (d *Driver) Close() error {
 // Watch has a function called with the name of every pass that is made from now on.
 func (d *Driver) Watch(passed func(name string)) {
 	before := d.opt.Passed
-	d.opt.Passed = func(name string, took time.Duration) {
+	d.opt.Passed = func(p Passed) {
 		if before != nil {
-			before(name, took)
+			before(p)
 		}
-		passed(name)
+		passed(p.Name)
 	}
 }
 
@@ -284,7 +291,7 @@ func (e *engine) run(ctx context.Context, j *job) (*found, string, error) {
 		}
 	}
 	start := time.Now()
-	got, err := d.compute(ctx, name, key, content)
+	got, bytes, err := d.compute(ctx, name, key, content)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, name, ctx.Err()
@@ -292,7 +299,7 @@ func (e *engine) run(ctx context.Context, j *job) (*found, string, error) {
 		return nil, name, &pass.EngineError{Err: err}
 	}
 	if d.opt.Passed != nil {
-		d.opt.Passed(name, time.Since(start))
+		d.opt.Passed(Passed{name, time.Since(start), bytes})
 	}
 	return got, name, nil
 }
@@ -301,10 +308,11 @@ func (e *engine) run(ctx context.Context, j *job) (*found, string, error) {
 // does not answer in time, for example.
 const mostTries = 3
 
-func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (*found, error) {
+// compute has workers do a job to all shards and adds up their sums, of so many bytes.
+func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (total *found, size int, err error) {
 	d.store.remove(ctx, name, "*.error")
 	if err := d.store.write(ctx, job, name, "job"); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for tries := 1; ; tries++ {
 		failure := runPipeline(ctx, d.opt.Runner, &shardFn{Folder: d.opt.Folder, Pass: name, Memory: d.memory}, d.shards)
@@ -312,26 +320,26 @@ func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (*fo
 			break
 		}
 		if err := told(ctx, d.store, d.shards, name); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		// Shards that were finished are not gone over again.
 		if tries == mostTries || ctx.Err() != nil {
-			return nil, fmt.Errorf("%s: %w", d.opt.Runner, failure)
+			return nil, 0, fmt.Errorf("%s: %w", d.opt.Runner, failure)
 		}
 	}
-	var total *found
 	for _, r := range d.shards {
-		f, err := d.store.readTensors(ctx, name, shardName(r.Number, "sums"))
+		f, bytes, err := d.store.readSized(ctx, name, shardName(r.Number, "sums"))
 		if err != nil {
-			return nil, fmt.Errorf("%w; a worker has written it: is another driver at work in %s, and has removed it?", err, d.opt.Folder)
+			return nil, 0, fmt.Errorf("%w; a worker has written it: is another driver at work in %s, and has removed it?", err, d.opt.Folder)
 		}
 		part, err := readFound(f, key)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if part == nil {
-			return nil, fmt.Errorf("%s is of another pass; is another driver at work in %s?", d.store.path(name, shardName(r.Number, "sums")), d.opt.Folder)
+			return nil, 0, fmt.Errorf("%s is of another pass; is another driver at work in %s?", d.store.path(name, shardName(r.Number, "sums")), d.opt.Folder)
 		}
+		size += bytes
 		if total == nil {
 			total = &found{Sums: pass.NewSums(part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
 		}
@@ -339,9 +347,9 @@ func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (*fo
 		floats.Add(total.gradient, part.gradient)
 	}
 	if err := d.store.writeTensors(ctx, total.file(key), name, "total"); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	d.store.remove(ctx, name, "*.sums")
 	d.store.remove(ctx, name, "job")
-	return total, nil
+	return total, size, nil
 }

@@ -16,6 +16,8 @@ var (
 	endpoint    = flag.String("flink", "", "the endpoint of a job server of Flink, such as 127.0.0.1:8399; see flink/run.sh")
 	environment = flag.String("flink.environment", "LOOPBACK", "where workers are: LOOPBACK, or PROCESS with -flink.command")
 	boot        = flag.String("flink.command", "", "Beam's own launcher, which starts workers")
+	workers     = flag.String("flink.workers", "1,2,4", "the numbers of workers to try")
+	worker      = flag.String("flink.worker", "", "the program that it starts, which is lossep-beam")
 )
 
 // flink are the flags of a Flink cluster.
@@ -26,7 +28,7 @@ func flink(t *testing.T, parallel int) []string {
 	}
 	args := []string{"--runner", "universal", "--endpoint", *endpoint, "--environment_type", *environment, "--parallelism", strconv.Itoa(parallel)}
 	if *boot != "" {
-		args = append(args, "--environment_config", `{"command":"`+*boot+`"}`)
+		args = append(args, "--environment_config", `{"command":"`+*boot+`"}`, "--worker_binary", *worker)
 	}
 	return args
 }
@@ -42,7 +44,11 @@ func TestFlinkIsOneProcess(t *testing.T) {
 	must(t, code, said)
 	code, here := lossep(t, "decide", one, folder, "-o", rows)
 	must(t, code, here)
-	for _, workers := range []int{1, 2, 4} {
+	for _, number := range strings.Split(*workers, ",") {
+		workers, err := strconv.Atoi(number)
+		if err != nil {
+			t.Fatal(err)
+		}
 		start := time.Now()
 		beam, decided := filepath.Join(t.TempDir(), "beam.lossep"), filepath.Join(t.TempDir(), "decided")
 		code, said = lossepBeam(t, append(fitArgs(folder, beam, more...), flink(t, workers)...)...)

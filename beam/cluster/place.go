@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // for folders of this machine
@@ -58,6 +58,7 @@ func (f *flags) prepare(c *cobra.Command) func() error {
 	}
 	return func() error {
 		begin()
+		useThisProgram()
 		if !f.verbose {
 			quiet()
 		}
@@ -72,6 +73,15 @@ var begin = sync.OnceFunc(func() {
 	}
 	beam.Init()
 })
+
+// useThisProgram has engines start workers from the file of this program, where nothing else
+// is said and they are machines of the same kind: Beam would compile one from sources, which
+// need not be at hand.
+func useThisProgram() {
+	if self, err := os.Executable(); err == nil && *jobopts.WorkerBinary == "" && runtime.GOOS == "linux" {
+		*jobopts.WorkerBinary = self
+	}
+}
 
 // quiet leaves out what engines say of their progress.
 func quiet() {
@@ -94,8 +104,8 @@ func (f *flags) passes(ctx context.Context, fit command.Fit) (command.Passes, er
 		o.Folder = fit.Output + ".passes"
 	}
 	if f.verbose {
-		o.Passed = func(name string, took time.Duration) {
-			fmt.Fprintf(os.Stderr, "%s took %.2f s\n", name, took.Seconds())
+		o.Passed = func(p Passed) {
+			fmt.Fprintf(os.Stderr, "%s took %.2f s; sums of %d bytes\n", p.Name, p.Took.Seconds(), p.Bytes)
 		}
 	}
 	if *jobopts.Async {

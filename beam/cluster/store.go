@@ -41,6 +41,10 @@ func (s store) with(ctx context.Context, do func(filesystem.Interface) error) er
 // read is the content of a file.
 func (s store) read(ctx context.Context, name ...string) (content []byte, err error) {
 	file := s.path(name...)
+	if !remote(file) {
+		content, err = os.ReadFile(file) // whose size is known beforehand
+		return content, named(file, err)
+	}
 	err = s.with(ctx, func(fs filesystem.Interface) error {
 		r, err := fs.OpenRead(ctx, file)
 		if err != nil {
@@ -116,12 +120,18 @@ func (s store) removeFolder() {
 
 // readTensors reads a file of tensors.
 func (s store) readTensors(ctx context.Context, name ...string) (*safetensors.File, error) {
+	f, _, err := s.readSized(ctx, name...)
+	return f, err
+}
+
+// readSized is readTensors, and how many bytes the file has.
+func (s store) readSized(ctx context.Context, name ...string) (*safetensors.File, int, error) {
 	content, err := s.read(ctx, name...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	f, err := safetensors.Read(bytes.NewReader(content), safetensors.Options{RequireChecksum: true})
-	return f, named(s.path(name...), err)
+	return f, len(content), named(s.path(name...), err)
 }
 
 // writeTensors writes a file of tensors.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -107,18 +108,17 @@ func (f *shardFn) part(ctx context.Context, r *Rows) (*lossep.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := []string{partsFolder, shardName(r.Number, "part")}
-	state = fmt.Sprintf("%08x %s", f.training.Checksums[r.Number], state)
-	if kept, err := f.store.readTensors(ctx, name...); err == nil && kept.Metadata["of"] == state {
-		return f.training.PartOf(kept, r.To-r.From)
+	name := []string{partsFolder, shardName(r.Number, fmt.Sprintf("part-%x", sha256.Sum256([]byte(state))))}
+	if kept, err := f.store.read(ctx, name...); err == nil {
+		if part, err := f.training.PartOf(r.Number, kept); err == nil {
+			return part, nil
+		}
 	}
 	part, err := f.read(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	file := part.Tensors()
-	file.Metadata["of"] = state
-	return part, f.store.writeTensors(ctx, file, name...)
+	return part, f.store.write(ctx, part.Bytes(), name...)
 }
 
 // partsFolder is where the parts are.
