@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -287,7 +288,7 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 		return o, inputf("max rows", "%s has %d rows of %d outcomes, which are %d views, more than %d: give a sample of at most %d rows, or raise the limit",
 			name, rows, number, views, limit, limit/viewsOf(r))
 	}
-	return o, o.affordable(name, views)
+	return o, o.affordable(fmt.Sprintf("%s has %d rows of %d outcomes, which are %d views", name, rows, number, views), views)
 }
 
 // several tells whether there are more than two outcomes.
@@ -300,8 +301,9 @@ func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes()) - 1 }
 // take, unless told otherwise.
 const DefaultMaxMemory = 2_000_000_000
 
-// affordable refuses a fit that would take more memory than it may.
-func (o *Options) affordable(name string, rows int) error {
+// affordable refuses a fit that would take more memory than it may, of so many rows, or views
+// of them, as what says.
+func (o *Options) affordable(what string, rows int) error {
 	if o.Induces(rows) {
 		return nil
 	}
@@ -309,8 +311,8 @@ func (o *Options) affordable(name string, rows int) error {
 	if need <= float64(o.MaxMemory) {
 		return nil
 	}
-	return inputf("max memory", "%s has %d rows, and a fit by %s takes about %.2g GB of memory for them, more than %.2g GB: give a sample of the rows, or allow more memory",
-		name, rows, o.Method, need/1e9, float64(o.MaxMemory)/1e9)
+	return inputf("max memory", "%s, and a fit by %s takes about %.2g GB of memory for them, more than %.2g GB: give a sample of the rows, or allow more memory",
+		what, o.Method, need/1e9, float64(o.MaxMemory)/1e9)
 }
 
 // roomBytes is what views of so many rows from inducing points may take up: half of what

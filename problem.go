@@ -56,7 +56,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		}
 		return nil, inputf("max rows", "%s; give a sample of the rows, or raise the limit", msg)
 	}
-	if err := o.affordable(t.Name(), t.Len()); err != nil {
+	if err := o.affordable(fmt.Sprintf("%s has %d rows", t.Name(), t.Len()), t.Len()); err != nil {
 		return nil, err
 	}
 	p := &Problem{opt: o}

@@ -261,6 +261,14 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 	}
 }
 
+// What takes too much memory is said in views.
+func TestSeveralMemory(t *testing.T) {
+	_, err := lossep.Prepare(triage(t, 900, 4, 4), lossep.Options{MaxMemory: 500e6})
+	if want := "triage.csv has 900 rows of 4 outcomes, which are 2700 views, and a fit by ep takes about 0.7 GB"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // Without any cost every wrong outcome costs one.
 func TestSeveralWithoutCosts(t *testing.T) {
 	p, err := lossep.Prepare(triage(t, 30, 3, 5), lossep.Options{})

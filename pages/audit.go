@@ -40,21 +40,21 @@ func (r *Audit) Files() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	for name, write := range map[string]func(io.Writer) error{
+	tables := map[string]func(io.Writer) error{
 		"index.html": r.page().Write, "folds.csv": r.writeFolds, "decisions.csv": r.writeDecisions,
-		"counts.csv": r.writeCounts, "quality.csv": r.writeQuality, "thresholds.csv": r.writeCuts, "gains.csv": r.writeGains,
-	} {
-		if err := f.add(name, write); err != nil {
-			return nil, err
-		}
+		"counts.csv": r.writeCounts, "quality.csv": r.writeQuality,
+	}
+	if !r.several() { // what ranks cases by one probability
+		tables["thresholds.csv"], tables["gains.csv"] = r.writeCuts, r.writeGains
 	}
 	if len(r.Parts) > 0 {
-		if err := f.add("parts.csv", r.writeParts); err != nil {
-			return nil, err
-		}
+		tables["parts.csv"] = r.writeParts
 	}
 	if len(r.Importances) > 0 {
-		if err := f.add("columns.csv", r.writeImportances); err != nil {
+		tables["columns.csv"] = r.writeImportances
+	}
+	for name, write := range tables {
+		if err := f.add(name, write); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 """More than two outcomes: lossep beside scikit-learn's Gaussian process (one against the
-rest) and logistic regression, on iris and wine, which scikit-learn ships, and on the
-handwritten digits 0 to 6 with one of them rare, by the same folds in one run.
+rest) and logistic regression, on iris and wine, which scikit-learn ships, on the
+handwritten digits 0 to 6 with one of them rare, and on tables of numbers in CSV files whose
+last column is the outcome, by the same folds in one run.
 
 Prints for each the log loss and the mean cost of decisions over all test rows, under costs
 that are not symmetric, with the differences to lossep with the first of the kernels and
@@ -8,11 +9,16 @@ their standard errors, and the least seconds of processor time to fit one fold, 
 with the start of the command, reading and writing.
 
     OPENBLAS_NUM_THREADS=1 python docs/compare/outcomes.py --lossep ./lossep \\
-        [--folds 10] [--tables iris,wine,digits] [--kernels 'auto,rbf']
+        [--folds 10] [--tables iris,wine,digits,file.csv] [--kernels 'auto,rbf']
+
+With --times it fits one kernel to the whole table instead, by both, on one core each and in
+turns, and prints the least seconds of processor time of several runs; those of lossep
+with and without what the command takes to start.
 """
 
 import argparse
 import csv
+import os
 import resource
 import subprocess
 import sys
@@ -22,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -31,6 +37,11 @@ from sklearn.preprocessing import StandardScaler
 
 def tables(names):
     for name in names:
+        if name.endswith(".csv"):
+            with open(name, newline="") as f:
+                rows = list(csv.reader(f))[1:]
+            yield Path(name).stem, np.array([r[:-1] for r in rows], float), np.unique([r[-1] for r in rows], return_inverse=True)[1]
+            continue
         if name != "digits":
             d = {"iris": load_iris, "wine": load_wine}[name]()
             yield name, d.data, d.target
@@ -87,13 +98,40 @@ def by_sklearn(model, x, y, test, number):
     return p, seconds
 
 
+def compare_times(program, names, runs=6):
+    one_core = dict(os.environ, GOMAXPROCS="1")
+    kernels = {"rbf": ConstantKernel(1.0) * RBF(1.0), "matern32 + constant": ConstantKernel(1.0) * Matern(1.0, nu=1.5) + ConstantKernel(1.0)}
+    for name, x, y in tables(names):
+        scaled = StandardScaler().fit_transform(x)
+        for kernel, same in kernels.items():
+            least = {}
+            with tempfile.TemporaryDirectory() as folder:
+                write(Path(folder) / "train.csv", x, y)
+                fit = [program, "fit", Path(folder) / "train.csv", "--target", "y", "--kernel", kernel, "-o", Path(folder) / "m.lossep"]
+                for _ in range(runs):
+                    for what, run in {
+                        "scikit-learn": lambda: GaussianProcessClassifier(same).fit(scaled, y),
+                        "the command": lambda: subprocess.run(fit, capture_output=True, check=True, env=one_core),
+                        "its start": lambda: subprocess.run([program, "--version"], capture_output=True, check=True, env=one_core),
+                    }.items():
+                        who = resource.RUSAGE_SELF if what == "scikit-learn" else resource.RUSAGE_CHILDREN
+                        before = cpu(who)
+                        run()
+                        least[what] = min(least.get(what, np.inf), cpu(who) - before)
+            peer, own, start = least["scikit-learn"], least["the command"], least["its start"]
+            print(f"{name:7s} {kernel:20s} scikit-learn {peer:.3f} s   lossep {own - start:.3f} s ({peer / (own - start):.1f} x), with its start {own:.3f} s ({peer / own:.1f} x)", flush=True)
+
+
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("--lossep", required=True)
     a.add_argument("--folds", type=int, default=10)
     a.add_argument("--tables", default="iris,wine,digits")
     a.add_argument("--kernels", default="auto,rbf")
+    a.add_argument("--times", action="store_true")
     a = a.parse_args()
+    if a.times:
+        return compare_times(a.lossep, a.tables.split(","))
     for name, x, y in tables(a.tables.split(",")):
         number = int(y.max()) + 1
         costs = cost_matrix(number)
