@@ -129,8 +129,7 @@ type pace struct {
 	worth float64
 }
 
-// Where a case has several outcomes its sites need two or three times as many sweeps to
-// settle, of more views. What is spent on the way is cut where it does not show at the end:
+// Where a case has several outcomes it has as many more views. What is spent on the way is cut where it does not show at the end:
 // the search starts with half of the cases, and of those with half, as long as they have
 // sixty views, and ends where there is next to nothing left to gain.
 var (
