@@ -210,7 +210,7 @@ func (p *Problem) comparisonFolds() []compare.Split {
 // first trial, the simplest, as c rows would say that only it can explain. Those with little
 // weight get none.
 //
-// c is the share inFavour of the standard error of what stacking gains without it, Σ_i n_i
+// c is inFavour standard errors of what stacking gains without it, Σ_i n_i
 // log(Σ_k w_k p_ik / p_i0): where rows hardly tell trials apart that settles it. A number of
 // rows that is always the same would be much where nearly all outcomes are certain, and all
 // there is to gain a few nats.
@@ -243,7 +243,7 @@ func weigh(trials []*trial, counts []float64) []float64 {
 
 const (
 	// inFavour was chosen on other tables than those reported on; see docs/kernels.md.
-	inFavour    = 0.5
+	inFavour    = 1.0
 	settlesTies = 0.01
 	mostRounds  = 200
 )
