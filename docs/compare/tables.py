@@ -13,6 +13,7 @@ import argparse
 import csv
 import resource
 import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -96,6 +97,7 @@ def main():
         cost = np.mean(np.where(act, a.fp * (1 - y), a.fn * y))
         loss = -np.mean(np.log(np.where(y == 1, p, 1 - p)))
         scores.setdefault(name, []).append((cost, loss, took))
+        print(f"{name}: cost {cost:.3f}, log loss {loss:.3f}, {took:.1f} s", file=sys.stderr, flush=True)
 
     for seed in map(int, a.seeds.split(",")):
         for kernel in ("auto", "matern32 + constant", "matern32(ard) + constant"):
