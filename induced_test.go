@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 )
 
 // manyRows is a table of n rows whose outcome depends on two of three columns.
@@ -250,5 +251,42 @@ func TestInducingBadInput(t *testing.T) {
 		if _, err := lossep.Prepare(table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// The rows of a shard that were written down are read as they were, and nothing else is
+// taken for them.
+func TestPartsAsBytes(t *testing.T) {
+	var training *lossep.Training
+	enough := errors.New("that is all")
+	o := manyOptions(t)
+	o.Inducing, o.ShardRows, o.Fixed = 5, 150, true
+	o.Elsewhere = func(known *lossep.Training) (gp.Driver, error) {
+		training = known
+		return nil, enough
+	}
+	table := manyRows(t, 400)
+	if _, err := lossep.Fit(context.Background(), table, o); !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
+	rows := make([]int, 100)
+	for i := range rows {
+		rows[i] = 300 + i
+	}
+	part, err := training.Part(2, table.Subset(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := part.Bytes()
+	again, err := training.PartOf(2, text)
+	if err != nil || !bytes.Equal(again.Bytes(), text) {
+		t.Errorf("another part: %v", err)
+	}
+	if _, err := training.PartOf(1, text); err == nil {
+		t.Error("it is taken for another shard")
+	}
+	text[77] ^= 1
+	if _, err := training.PartOf(2, text); err == nil {
+		t.Error("damage is not seen")
 	}
 }

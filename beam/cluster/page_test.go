@@ -46,7 +46,7 @@ func TestTheCommandsOfThePage(t *testing.T) {
 			continue
 		}
 		to := args[len(args)-1]
-		if err := os.RemoveAll(to); err != nil && to != "model.lossep" {
+		if err := os.RemoveAll(to); err != nil {
 			t.Fatal(err)
 		}
 		code, said := lossepBeam(t, args...)
