@@ -37,8 +37,9 @@ browser:    ## Chromium for the tests of the page, where Debian's packages can b
 	{ apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation; } || \
 	echo "No browser: the tests of the page are skipped. Install Chromium, or name one in LOSSEP_BROWSER."
 
-lint:       ## vet and staticcheck
+lint:       ## vet and staticcheck; of the other module, with all that it imports, that takes minutes the first time
 	go vet ./... && go tool staticcheck ./...
+	check=$$(go tool -n staticcheck) && cd beam && go vet ./... && $$check ./...
 
 format:     ## rewrite the code in its one format
 	go tool gofumpt -w .
