@@ -24,10 +24,11 @@ const (
 	// the terms were independent given the value at the point of interest (Cseke and
 	// Heskes 2011). It takes N evaluations of a term for each node.
 	Factorised Correction = iota
-	// Paired adds what the correlations of those values contribute, to second
-	// order. It takes 3N² multiplications more for each node, in matrix products.
-	// Where the second-order terms are not small an expansion says nothing; such a
-	// view is left with the factorised correction, and counted by Declined.
+	// Paired sees the correlations of those values too: by expectation propagation given
+	// the value at the point of interest, and by what all pairs of terms add to its
+	// evidence. It takes up to N² multiplications for every site that moves from one node
+	// to the next. Where inference given a value does not settle, or what pairs add is
+	// not small, the view is left with the factorised correction, and counted by Declined.
 	Paired
 )
 
@@ -36,14 +37,9 @@ const (
 // given the value at the point of interest.
 //
 // Let f be the value at a view, N(m, w) under q, and s the values at the terms,
-// Gaussian given f with means μ and covariance C. With r_i the ratio of term i to
-// its site the exact marginal of f is N(f; m, w)·E[Π_i r_i(s_i) | f], normalised.
-// Without correlations the expectation is Π_i R_i with R_i = E[r_i | f]; that is the
-// factorised correction. In general it is exp(Σ_{i<j} C_ij ∂_i∂_j) Π_i R_i(μ_i), of
-// whose logarithm the paired correction keeps the terms up to second order in the
-// C_ij: with g_i and h_i the first and second derivative of log R_i in μ_i,
-//
-//	Σ_{i<j} C_ij g_i g_j + ½ Σ_i h_i (Σ_{j≠i} C_ij g_j)² + ½ Σ_{i<j} C_ij² h_i h_j.
+// Gaussian given f. With r_i the ratio of term i to its site the exact marginal of f is
+// N(f; m, w)·E[Π_i r_i(s_i) | f], normalised. Without correlations the expectation is
+// Π_i E[r_i | f]; that is the factorised correction. The paired one is in ep_paired.go.
 //
 // The corrected marginal is skewed where the posterior is, and it needs nothing but
 // the fitted sites. What a posterior with heavy tails, as of clutter, has beyond eight
@@ -54,18 +50,16 @@ type Corrected struct {
 	q     *gauss.Gaussian
 	sites []gauss.Scalar
 
-	white          *mat.Dense // the terms' views, as seen from a standard Gaussian
-	mean, variance []float64  // of the s_i
-	// Covariances of the s_i and their squares, with zeros on the diagonal; of the
-	// paired correction.
-	cross, squares *mat.Dense
+	white          *mat.Dense      // the terms' views, as seen from a standard Gaussian
+	mean, variance []float64       // of the s_i
+	cross          *mat.Dense      // covariances of the s_i; of the paired correction
 	tables         []func() ratios // nil if every term is evaluated
 	scratch        sync.Pool       // of *correction
 	declined       atomic.Int64
 }
 
 // Declined is the number of views so far for which the paired correction was asked
-// for and its expansion was of no use.
+// for and of no use.
 func (c *Corrected) Declined() int { return int(c.declined.Load()) }
 
 // The trapezoidal rule in f: it converges geometrically for an analytic integrand
@@ -102,12 +96,8 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 	r.Q.Whiten(c.white, m.Views, &ws)
 	r.Q.Marginals(m.Views, c.mean, c.variance, &ws)
 	if order == Paired {
-		c.cross, c.squares = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+		c.cross = mat.NewDense(n, n, nil)
 		level3.Gemm(blas.NoTrans, blas.Trans, 1, c.white.RawMatrix(), c.white.RawMatrix(), 0, c.cross.RawMatrix())
-		for i := range n {
-			c.cross.Set(i, i, 0)
-		}
-		c.squares.MulElem(c.cross, c.cross)
 	}
 	if order == Factorised && n >= tabulatedFrom && !c.slow() {
 		c.tables = c.tablesOf()
@@ -120,23 +110,19 @@ type correction struct {
 	refine int       // how many times finer than usual the rule is
 	x, p   []float64 // nodes, in standard deviations from the mean, and probabilities
 	minus  []float64 // what terms with a negative correlation add, from the last node on
-	pairs  []float64 // the second-order terms at the nodes
-	// Derivatives of log R_i, and c_i h_i, of the paired correction: one row for each
-	// term, one column for each node. Their products with the covariances.
-	g, h, ch   *mat.Dense
-	ug, uh, sh *mat.Dense
+	pairs  []float64 // what pairs add at the nodes
+	walk   *walk     // of the paired correction
 }
 
-// reset makes room for n nodes, and places them. It reports whether it had to.
-func (s *correction) reset(n int) bool {
+// reset makes room for n nodes, and places them.
+func (s *correction) reset(n int) {
 	if len(s.x) == n {
-		return false
+		return
 	}
 	s.x, s.p, s.pairs, s.minus = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for k := range s.x {
 		s.x[k] = node(k, n)
 	}
-	return true
 }
 
 // node is where node k of n lies, in standard deviations.
@@ -150,29 +136,22 @@ func node(k, n int) float64 { return correctionReach * (2*float64(k)/float64(n-1
 // (mu−νv)/(1−τv), and the log-partitions differ by
 // ½(τmu² − 2νmu + ν²v)/(1−τv) − ½log(1−τv), a form that stays exact as v → 0. Of that
 // the terms without mu are left out: the marginal is normalised in the end.
-//
-// It also returns the first and second derivative in mu.
-func (c *Corrected) logRatio(i int, mu, v float64) (l, g, h float64) {
+func (c *Corrected) logRatio(i int, mu, v float64) float64 {
 	s := c.sites[i]
 	left := 1 - s.Tau*v
-	l, g, h = c.model.Terms[i].LogMean((mu-s.Nu*v)/left+c.model.Views.Offset(i), v/left+c.model.Views.Residual(i))
-	l += mu * (0.5*s.Tau*mu - s.Nu) / left
-	return l, (g + s.Tau*mu - s.Nu) / left, (h/left + s.Tau) / left
+	l, _, _ := c.model.Terms[i].LogMean((mu-s.Nu*v)/left+c.model.Views.Offset(i), v/left+c.model.Views.Residual(i))
+	return l + mu*(0.5*s.Tau*mu-s.Nu)/left
 }
 
 // marginal writes the corrected probabilities of the nodes f = m + √w·x, given the
 // covariances of f with the s_i.
 func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
 	sd := math.Sqrt(w)
-	if !c.tabulated(s, sd, cov) {
+	switch {
+	case c.order == Paired && c.paired(s, sd, cov):
+	case c.tabulated(s, sd, cov):
+	default:
 		c.evaluated(s, sd, cov)
-	}
-	if c.order == Paired {
-		if small(s.p, s.pairs) {
-			floats.Add(s.p, s.pairs)
-		} else {
-			c.declined.Add(1)
-		}
 	}
 	top := floats.Max(s.p)
 	for k := range s.p {
@@ -181,14 +160,10 @@ func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
 	floats.Scale(1/floats.Sum(s.p), s.p)
 }
 
-// evaluated writes the logarithms of the factorised marginal and the second-order terms by
-// evaluating every term at every node.
+// evaluated writes the logarithm of the factorised marginal by evaluating every term at every
+// node.
 func (c *Corrected) evaluated(s *correction, sd float64, cov []float64) {
-	if s.reset((nodes(sd)-1)*s.refine+1) && c.order == Paired {
-		for _, m := range []**mat.Dense{&s.g, &s.h, &s.ch, &s.ug, &s.uh, &s.sh} {
-			*m = mat.NewDense(len(c.sites), len(s.x), nil)
-		}
-	}
+	s.reset((nodes(sd)-1)*s.refine + 1)
 	for k, x := range s.x {
 		s.p[k] = -0.5 * x * x
 	}
@@ -197,66 +172,8 @@ func (c *Corrected) evaluated(s *correction, sd float64, cov []float64) {
 		slope := ci / sd
 		v := max(0, c.variance[i]-slope*slope)
 		for k, x := range s.x {
-			l, g, h := c.logRatio(i, c.mean[i]+slope*x, v)
-			s.p[k] += l
-			if c.order == Paired {
-				s.g.Set(i, k, g)
-				s.h.Set(i, k, h)
-				s.ch.Set(i, k, ci*h)
-			}
+			s.p[k] += c.logRatio(i, c.mean[i]+slope*x, v)
 		}
-	}
-	if c.order == Paired {
-		c.expand(s, sd*sd, cov)
-	}
-}
-
-// small reports whether a correction of a log density is one: whether over all nodes
-// that matter, with it or without, it varies by less than five. Where the expansion
-// breaks down it varies by far more. A constant makes no difference.
-func small(logp, add []float64) bool {
-	const (
-		mass      = 9.2 // a node matters down to e^−9.2, a ten-thousandth of the largest
-		variation = 5
-	)
-	before, after := math.Inf(-1), math.Inf(-1)
-	for k, l := range logp {
-		before, after = max(before, l), max(after, l+add[k])
-	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for k, l := range logp {
-		if l > before-mass || l+add[k] > after-mass {
-			low, high = min(low, add[k]), max(high, add[k])
-		}
-	}
-	return high-low < variation // false for a NaN
-}
-
-// expand writes the second-order terms. Given f the covariances are those of q less
-// c_i c_j/w, so that the sums over pairs are products with matrices that do not
-// depend on the view:
-// Σ_j C_ij g_j = (C⁰g)_i − c_i(c·g − c_i g_i)/w and
-// Σ_{i≠j} C_ij² h_i h_j = hᵀ(C⁰∘C⁰)h − 2(c∘h)ᵀC⁰(c∘h)/w + ((Σc²h)² − Σ(c²h)²)/w².
-func (c *Corrected) expand(s *correction, w float64, cov []float64) {
-	for _, m := range []struct{ dst, a, b *mat.Dense }{{s.ug, c.cross, s.g}, {s.uh, c.cross, s.ch}, {s.sh, c.squares, s.h}} {
-		level3.Gemm(blas.NoTrans, blas.NoTrans, 1, m.a.RawMatrix(), m.b.RawMatrix(), 0, m.dst.RawMatrix())
-	}
-	for k := range s.p {
-		var along, sum, squares float64
-		for i, ci := range cov {
-			along += ci * s.g.At(i, k)
-			x := ci * s.ch.At(i, k)
-			sum += x
-			squares += x * x
-		}
-		add := 0.25 * (sum*sum - squares) / (w * w)
-		for i, ci := range cov {
-			g, h := s.g.At(i, k), s.h.At(i, k)
-			u := s.ug.At(i, k) - ci*(along-ci*g)/w
-			add += 0.5 * (g*u + h*u*u)
-			add += 0.25 * (h*s.sh.At(i, k) - 2*s.ch.At(i, k)*s.uh.At(i, k)/w)
-		}
-		s.pairs[k] = add
 	}
 }
 

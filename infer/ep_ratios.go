@@ -83,7 +83,7 @@ func (c *Corrected) tabulate(i, n int) ratio {
 	for row := range t.cells + 2 {
 		rho := float64(row-1) / float64(t.cells)
 		for k := range n {
-			t.logs[row*n+k], _, _ = c.logRatio(i, c.mean[i]+rho*t.sd*node(k, n), c.variance[i]*(1-rho*rho))
+			t.logs[row*n+k] = c.logRatio(i, c.mean[i]+rho*t.sd*node(k, n), c.variance[i]*(1-rho*rho))
 		}
 	}
 	return t

@@ -6,10 +6,11 @@ import (
 )
 
 // What a random stream is for: the same seed must not give the same numbers
-// to the draws and to the shifts of the lattice.
+// to the draws and to the shifts of lattices.
 const (
 	sampleStream uint64 = iota
 	latticeStream
+	pointStream
 )
 
 // newStream returns the random stream of one block of one purpose. ChaCha8

@@ -157,7 +157,7 @@ func regretTable(t *paper.Table) *report.Table {
 		}
 	}
 	if unresolved {
-		table.Notes = []report.Note{{Mark: "r", Text: "below resolution: the error of the exact posterior's draws is more than a tenth of this mean."}}
+		table.Notes = []report.Note{{Mark: "r", Text: "below resolution: the error of the truth is more than a tenth of this mean."}}
 	}
 	return table
 }
@@ -218,12 +218,12 @@ func (r *Paper) addTruth(p *report.Page) {
 			}
 		}
 	}
-	p.Text(fmt.Sprintf("Regrets are measured against the exact posterior, a unified skew-normal distribution, by independent draws: %s for each data set wherever a method's action is not optimal or the optimal action is in doubt by less than six standard errors. At all other points every method acts optimally. What the draws' error does to the mean regrets is known from %d independent batches; %d of the %d means in the table are below resolution and marked.",
-		report.Count(r.Settings.Draws), paper.Batches, below, scores))
-	p.Text(fmt.Sprintf("The first data set was also sampled with NUTS, which shares no code with the exact draws beyond the model: at %d inputs the probabilities differ by at most %s standard errors (root mean square %s; NUTS %s).",
+	p.Text(fmt.Sprintf("Regrets are measured against the exact posterior, a unified skew-normal distribution, by weighted points in randomly shifted lattices: %s for each data set wherever a method's action is not optimal or the optimal action is in doubt by less than eight standard errors. At all other points every method acts optimally. What the truth's error does to the mean regrets is known from %d independent shifts; %d of the %d means in the table are below resolution and marked.",
+		report.Count(r.Settings.Truth), paper.Sets, below, scores))
+	p.Text(fmt.Sprintf("The first data set was also sampled with NUTS, which shares no code with the truth beyond the model: at %d inputs the probabilities differ by at most %s standard errors (root mean square %s; NUTS %s).",
 		len(r.Check.Z), report.Number(r.Check.MaxZ), report.Number(r.Check.RMS), r.Check.NUTSState))
-	p.Details("Exact draws and NUTS at every input", func(b *report.Body) {
-		t := &report.Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "exact draws", "NUTS", "z")}
+	p.Details("The truth and NUTS at every input", func(b *report.Body) {
+		t := &report.Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "truth", "NUTS", "z")}
 		for i, x := range r.Check.Input {
 			t.AddRow(fmt.Sprint(x), report.PlusMinus(r.Check.Exact[i], r.Check.ExactErr[i]), report.PlusMinus(r.Check.NUTS[i], r.Check.NUTSErr[i]), fmt.Sprintf("%.2f", r.Check.Z[i]))
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 // Check compares the truth with a second opinion: the probabilities of one data set
-// by exact draws and by NUTS, which share no code beyond the model.
+// by weighted points of the exact posterior, as everywhere, and by NUTS, which share no code
+// beyond the model.
 type Check struct {
 	DataSet   int       `json:"dataset"`
 	Input     []float64 `json:"input"`
@@ -42,8 +43,7 @@ func (s Simulation) Check(ctx context.Context, index int) (*Check, error) {
 	views := p.process.At(column(c.Input))
 	n := len(c.Input)
 	c.Exact, c.ExactErr, c.NUTS, c.NUTSErr = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	// The error of NUTS is the larger one, so that more exact draws would not help.
-	exact, err := infer.Exact{Draws: 40_000, EvidencePoints: 1, Seed: p.seed}.Fit(ctx, p.model)
+	sets, err := p.exact(c.Input, s.Truth/Sets, p.seed)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func (s Simulation) Check(ctx context.Context, index int) (*Check, error) {
 		return nil, err
 	}
 	c.NUTSState = chains.Status.String()
-	decision.Probit().Probabilities(exact, views, c.Exact, c.ExactErr)
 	decision.Probit().Probabilities(chains, views, c.NUTS, c.NUTSErr)
 	for i := range c.Input {
+		c.Exact[i], c.ExactErr[i] = meanAndError(sets.RawRowView(i))
 		z := (c.NUTS[i] - c.Exact[i]) / math.Hypot(c.NUTSErr[i], c.ExactErr[i])
 		c.Z = append(c.Z, z)
 		c.MaxZ = max(c.MaxZ, math.Abs(z))

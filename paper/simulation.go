@@ -25,16 +25,16 @@ type Simulation struct {
 	DataSets int    `json:"datasets"`
 	// Points is the number of points that stand for p(x) under each shift.
 	Points int `json:"points"`
-	// Draws is the number of exact draws behind the truth where a decision hangs on
-	// it.
-	Draws int `json:"draws"`
+	// Truth is about how many weighted points of the exact posterior are behind the truth
+	// where a decision hangs on it.
+	Truth int `json:"truth_points"`
 }
 
-// New is a simulation of the given size. Its draws grow with the points: a smaller run
-// is a preview, whose coarser regrets do not need as exact a truth.
+// New is a simulation of the given size. Its truth grows with the points: a smaller run
+// is a preview, whose coarser regrets do not need as exact a one.
 func New(seed uint64, dataSets, points int) Simulation {
-	const each, least = 320, 16_000
-	return Simulation{Seed: seed, DataSets: dataSets, Points: points, Draws: max(least, each*min(points, fullPoints))}
+	const each, least = 64, 8_000
+	return Simulation{Seed: seed, DataSets: dataSets, Points: points, Truth: max(least, each*min(points, fullPoints))}
 }
 
 // The paper's sizes.
@@ -146,8 +146,8 @@ type Trial struct {
 	Index int `json:"index"`
 	DataSet
 	// Regret is the normalised regret [utility][shift][method] in the order of
-	// Utilities, Shifts and Methods. Noise is the standard error that the truth's
-	// draws leave in it, and Bias how much regret they may hide on average.
+	// Utilities, Shifts and Methods. Noise is the standard error that the truth
+	// leaves in it, and Bias how much regret it may hide on average.
 	Regret [][][]float64 `json:"regret"`
 	Noise  [][][]float64 `json:"noise"`
 	Bias   [][][]float64 `json:"bias"`
@@ -211,7 +211,7 @@ func (s Simulation) Trial(ctx context.Context, index int) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	truth, err := p.truth(ctx, at, answers, s.Draws)
+	truth, err := p.truth(ctx, at, answers, s.Truth)
 	if err != nil {
 		return nil, err
 	}

@@ -10,70 +10,59 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/normal"
 )
 
-// truth is P(y = +1) at every place under the exact posterior, with the standard
-// error of the draws it comes from.
+// truth is P(y = +1) at every place under the exact posterior, with its standard error.
 type truth struct {
 	p, stderr []float64
-	// batches are independent estimates of p whose mean it is, at the contested
-	// places only: they tell the error of any sum over places.
-	batches [][]float64
+	// sets are independent estimates of p whose mean it is, at the contested places
+	// only: they tell the error of any sum over places.
+	sets [][]float64
 }
 
-// Batches is the number of independent parts that the draws come in: an error known
-// from 16 of them is itself known to 18 %.
-const Batches = 16
+// Sets is the number of independent sets that the points of the exact posterior come in: an
+// error known from 16 of them is itself known to 18 %.
+const Sets = 16
 
 // truth finds the exact probabilities as precisely as the regrets need them.
 //
 // Where every method takes the action that is optimal beyond doubt, no method has
 // any regret and the probability only enters the normaliser. So all places get few
-// draws, and then more and more draws go to fewer and fewer places: those where some
-// method's action is not the optimal one, whose regret is to be measured, and those
-// where the draws so far leave open which action that is. The number of the latter
-// shrinks as 1/√draws, so that each tenfold set of draws costs about three times as
-// much as the one before.
-func (p *problem) truth(ctx context.Context, at places, answers []answer, draws int) (truth, error) {
+// points of the posterior, and then more and more points go to fewer and fewer places:
+// those where some method's action is not the optimal one, whose regret is to be measured,
+// and those where the points so far leave open which action that is.
+func (p *problem) truth(ctx context.Context, at places, answers []answer, points int) (truth, error) {
 	t := truth{p: make([]float64, len(at.x)), stderr: make([]float64, len(at.x))}
 	left := make([]int, len(at.x))
 	for i := range left {
 		left[i] = i
 	}
-	// Every stage has draws of its own: what decided that a place is contested has no
+	// Every stage has points of its own: what decided that a place is contested has no
 	// part in its final value.
-	for stage, share := range []int{100, 10} {
-		value, stderr, err := p.exact(ctx, gather(at.x, left), max(2, draws/share), p.seed+uint64(stage))
+	for stage, share := range []int{64, 8, 1} {
+		if ctx.Err() != nil {
+			return truth{}, ctx.Err()
+		}
+		sets, err := p.exact(gather(at.x, left), points/(share*Sets), p.seed+uint64(stage))
 		if err != nil {
 			return truth{}, err
 		}
 		for k, i := range left {
-			t.p[i], t.stderr[i] = value[k], stderr[k]
+			t.p[i], t.stderr[i] = meanAndError(sets.RawRowView(k))
 		}
-		left = t.contested(at, answers, left)
-	}
-	if len(left) == 0 {
-		return t, nil
-	}
-	x := gather(at.x, left)
-	for b := range Batches {
-		value, _, err := p.exact(ctx, x, max(2, draws/Batches), p.seed+uint64(100+b))
-		if err != nil {
-			return truth{}, err
+		if share > 1 {
+			left = t.contested(at, answers, left)
+			continue
 		}
-		t.batches = append(t.batches, make([]float64, len(at.x)))
-		for k, i := range left {
-			t.batches[b][i] = value[k]
+		for s := range Sets {
+			t.sets = append(t.sets, make([]float64, len(at.x)))
+			for k, i := range left {
+				t.sets[s][i] = sets.At(k, s)
+			}
 		}
-	}
-	each := make([]float64, Batches)
-	for _, i := range left {
-		for b := range each {
-			each[b] = t.batches[b][i]
-		}
-		t.p[i], t.stderr[i] = meanAndError(each)
 	}
 	return t, nil
 }
@@ -84,51 +73,51 @@ func meanAndError(x []float64) (mean, stderr float64) {
 	return mean, stat.StdErr(sd, float64(len(x)))
 }
 
-// exact are P(y = +1) at inputs x from independent draws of the exact posterior,
-// each averaged over all that is Gaussian given the draw.
-//
-// It is what infer.ExactResult answers, in a third of the time: by the table of
-// normals, whose error of 1e-9 is nothing beside that of the draws.
-func (p *problem) exact(ctx context.Context, x []float64, draws int, seed uint64) (value, stderr []float64, err error) {
-	value, stderr = make([]float64, len(x)), make([]float64, len(x))
+// exact are P(y = +1) at inputs x, one row for each, by independent sets of points of the
+// exact posterior, one column for each. Given a point all that is left is Gaussian, and is
+// averaged over by the table of normals, whose error of 1e-9 is nothing beside that of
+// the sets.
+func (p *problem) exact(x []float64, points int, seed uint64) (*mat.Dense, error) {
 	if len(x) == 0 {
-		return value, stderr, nil
+		return new(mat.Dense), nil
 	}
-	r, err := infer.Exact{Draws: draws, EvidencePoints: 1, Seed: seed}.Fit(ctx, p.model)
+	l, err := infer.NewLattice(p.model, Sets, points, seed)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	views := p.process.At(column(x))
-	scale, squares := r.Spread(views), make([]float64, len(x))
+	scale := l.Spread(views)
+	rows := mat.NewDense(len(x), views.Dim(), nil)
 	for j, variance := range scale {
 		scale[j] = 1 / math.Sqrt(1+variance)
-	}
-	rows := mat.NewDense(len(x), views.Dim(), nil)
-	for j := range x {
 		rows.SetRow(j, views.Row(j))
 	}
-	const together = 64
-	centres, means := mat.NewDense(together, views.Dim(), nil), mat.NewDense(together, len(x), nil)
-	for k := 0; k < draws; k += together {
-		some := min(together, draws-k)
-		for i := range some {
-			centres.SetRow(i, r.Centre(k+i))
-		}
-		level3.Gemm(blas.NoTrans, blas.Trans, 1, centres.RawMatrix(), rows.RawMatrix(), 0, means.RawMatrix())
-		for i := range some {
-			for j, m := range means.RawRowView(i) {
-				q, _ := cdfAndDensity(m * scale[j])
-				value[j] += q
-				squares[j] += q * q
+	each := mat.NewDense(len(x), Sets, nil)
+	tasks.Each(Sets, func() func(int) {
+		const together = 64
+		centres, means := mat.NewDense(together, views.Dim(), nil), mat.NewDense(together, len(x), nil)
+		sums, weights := make([]float64, len(x)), make([]float64, together)
+		return func(set int) {
+			clear(sums)
+			for k := 0; k < l.Points(); k += together {
+				some := min(together, l.Points()-k)
+				for i := range some {
+					var centre []float64
+					centre, weights[i] = l.Point(set, k+i)
+					centres.SetRow(i, centre)
+				}
+				level3.Gemm(blas.NoTrans, blas.Trans, 1, centres.RawMatrix(), rows.RawMatrix(), 0, means.RawMatrix())
+				for i, w := range weights[:some] {
+					for j, m := range means.RawRowView(i) {
+						q, _ := cdfAndDensity(m * scale[j])
+						sums[j] += w * q
+					}
+				}
 			}
+			each.SetCol(set, sums)
 		}
-	}
-	n := float64(draws)
-	for j, sum := range value {
-		value[j] = sum / n
-		stderr[j] = math.Sqrt(max(0, squares[j]/n-value[j]*value[j]) / (n - 1))
-	}
-	return value, stderr, nil
+	})
+	return each, nil
 }
 
 // contested are those of the places at which an action is not, or not beyond doubt,
@@ -160,15 +149,15 @@ func (t truth) contested(at places, answers []answer, among []int) []int {
 	return left
 }
 
-// beyondDoubt is a distance, in standard errors, that draws do not stray by chance:
-// one in 5e8.
-const beyondDoubt = 6
+// beyondDoubt is a distance, in standard errors known from the Sets, that an estimate does
+// not stray by chance: one in a million.
+const beyondDoubt = 8
 
 // judge fills in the regrets.
 //
 // A wrong action at one of n places costs (2−u10)·|p − threshold|/n, so a regret is a
 // sum over places that is linear in p, and its noise is that of the sum over the
-// batches. And the action that looks optimal may not be: with z standard errors
+// sets. And the action that looks optimal may not be: with z standard errors
 // between p and the threshold, that hides (2−u10)·stderr·ψ(z)/n on average,
 // ψ(z) = N(z) − zΦ(−z).
 func (t *Trial) judge(at places, answers []answer, exact truth) {
@@ -210,10 +199,10 @@ func (t *Trial) judge(at places, answers []answer, exact truth) {
 // noise is the standard error of Σ ±p over the places where the action is not the
 // optimal one.
 func (t truth) noise(of, actions []int, threshold float64) float64 {
-	if t.batches == nil {
+	if t.sets == nil {
 		return 0
 	}
-	sums := make([]float64, len(t.batches))
+	sums := make([]float64, len(t.sets))
 	for j, i := range of {
 		above := t.p[i] > threshold
 		if (actions[j] == 1) == above {
@@ -223,8 +212,8 @@ func (t truth) noise(of, actions []int, threshold float64) float64 {
 		if !above {
 			sign = -1
 		}
-		for b := range sums {
-			sums[b] += sign * t.batches[b][i]
+		for k := range sums {
+			sums[k] += sign * t.sets[k][i]
 		}
 	}
 	_, stderr := meanAndError(sums)

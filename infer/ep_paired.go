@@ -1,0 +1,273 @@
+package infer
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gauss"
+)
+
+// walk is expectation propagation given f, from node to node.
+//
+// Given f the values s at the terms are N(μ, C) under q, with μ linear in f and
+// C = cov(s) − ccᵀ/w. What is asked for is log E[Π_i r_i(s_i) | f], the evidence of a model
+// with N(μ, C) as the prior and the ratios r_i of terms to their sites as the terms. So every
+// r_i gets a site of its own, δν_i and δτ_i: with A = (C⁻¹ + diag δτ)⁻¹ = (I + C diag δτ)⁻¹C
+// and m = μ + A(δν − δτ∘μ) the evidence is
+//
+//	−½ log|I + C diag δτ| + δν·μ − ½ μ·(δτ∘μ) + ½ (δν − δτ∘μ)·(m − μ) + Σ_i [log Ẑ_i − log Z̃_i],
+//
+// where Ẑ_i is the mean of term i under its cavity and Z̃_i that of what stands for it, its
+// site and δ. It is stationary in the δ, so that those of the node before, and one
+// step of moment matching, are good enough: the error is of the order of the square of what
+// they are off. Only A and m see that f has moved. A is kept by updates of rank one.
+//
+// At the fixed point the means and variances are matched, and the first that the
+// correlations of the s_i add are the third cumulants of pairs (Opper, Paquet and Winther
+// 2013): ⅙ Σ_{i<j} κ_i κ_j A_ij³, with κ_i the third derivative of log Ẑ_i in the
+// cavity's mean, times (c_i/A_ii)³ for c_i the cavity's variance.
+type walk struct {
+	from, here state
+	slope      []float64 // of μ in x
+	kappa      []float64
+	column     []float64      // scratch
+	asked      []gauss.Scalar // δ that the moments ask for
+}
+
+// state is where a walk stands.
+type state struct {
+	x      float64
+	delta  []gauss.Scalar
+	mu, m  []float64
+	a      []float64 // A, by rows
+	logDet float64   // log|I + C diag δτ|
+}
+
+func newState(n int) state {
+	return state{delta: make([]gauss.Scalar, n), mu: make([]float64, n), m: make([]float64, n), a: make([]float64, n*n)}
+}
+
+func (s *state) copyFrom(o *state) {
+	s.x, s.logDet = o.x, o.logDet
+	copy(s.delta, o.delta)
+	copy(s.mu, o.mu)
+	copy(s.m, o.m)
+	copy(s.a, o.a)
+}
+
+const (
+	// settled is how far the moments may be off, in standard deviations or relative to a
+	// variance, for the evidence to be taken: its error is the square of that.
+	settled = 0.03
+	// mostSteps bounds the steps at one node.
+	mostSteps = 30
+	// negligible is how far a variance may be off, relatively, without an update.
+	negligible = 1e-3
+	// Beyond walkReach standard deviations a walk ends where the density is below e^−walkDepth
+	// of the highest.
+	walkReach = 4.0
+	walkDepth = 20.0
+)
+
+// paired writes the logarithm of the paired marginal. It reports false where that is not to
+// be had.
+func (c *Corrected) paired(s *correction, sd float64, cov []float64) bool {
+	s.reset((nodes(sd)-1)*s.refine + 1)
+	if s.walk == nil {
+		n := len(c.sites)
+		s.walk = &walk{from: newState(n), here: newState(n), slope: make([]float64, n), kappa: make([]float64, n), column: make([]float64, n), asked: make([]gauss.Scalar, n)}
+	}
+	for k := range s.p {
+		s.p[k], s.pairs[k] = math.Inf(-1), 0
+	}
+	if c.walk(s, sd, cov) && small(s.p, s.pairs) {
+		floats.Add(s.p, s.pairs)
+		return true
+	}
+	c.declined.Add(1)
+	return false
+}
+
+// walk goes from the mean of f to either side.
+func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
+	w := s.walk
+	n := len(cov)
+	from := &w.from
+	from.x, from.logDet = 0, 0
+	clear(from.delta)
+	floats.ScaleTo(w.slope, 1/sd, cov)
+	copy(from.mu, c.mean)
+	copy(from.m, c.mean)
+	for i, slope := range w.slope {
+		row := from.a[i*n : (i+1)*n]
+		floats.AddScaledTo(row, c.cross.RawRowView(i), -slope, w.slope)
+		row[i] = max(0, row[i]) // but for rounding it is not negative
+	}
+	middle, top := len(s.x)/2, math.Inf(-1)
+	visit := func(at *state, k int) bool {
+		evidence, pairs, ok := c.settle(w, at)
+		s.p[k], s.pairs[k] = evidence-0.5*s.x[k]*s.x[k], pairs
+		top = max(top, s.p[k])
+		return ok
+	}
+	if !visit(from, middle) {
+		return false
+	}
+	w.update(from)
+	for _, side := range [2]int{1, -1} {
+		w.here.copyFrom(from)
+		for k := middle + side; k >= 0 && k < len(s.x); k += side {
+			w.reach(&w.here, c.mean, s.x[k])
+			if !visit(&w.here, k) {
+				return false
+			}
+			if math.Abs(s.x[k]) > walkReach && s.p[k] < top-walkDepth {
+				break
+			}
+			w.update(&w.here)
+		}
+	}
+	return true
+}
+
+// settle matches moments until they hardly move, and returns the evidence with what pairs
+// add. What the moments ask for last is left in asked.
+func (c *Corrected) settle(w *walk, at *state) (evidence, pairs float64, ok bool) {
+	best, rate := math.Inf(1), 1.0
+	for range mostSteps {
+		evidence, residual, ok := c.match(w, at)
+		if !ok {
+			return 0, 0, false
+		}
+		if residual <= settled {
+			return evidence, w.pairs(at), true
+		}
+		// Steps of all sites at once may overshoot together.
+		if residual > best {
+			rate /= 2
+		}
+		best = min(best, residual)
+		for i, to := range w.asked {
+			w.asked[i] = damped(at.delta[i], to, rate)
+		}
+		w.update(at)
+		w.reach(at, c.mean, at.x)
+	}
+	return 0, 0, false
+}
+
+// match asks the moments of every term under its cavity for the site they want, and returns
+// the evidence of the sites as they are and how far these are off.
+func (c *Corrected) match(w *walk, at *state) (evidence, residual float64, ok bool) {
+	n := len(at.m)
+	evidence = -0.5 * at.logDet
+	for i, d := range at.delta {
+		m, v, mu := at.m[i], at.a[i*n+i], at.mu[i]
+		total := d.Times(c.sites[i])
+		left := 1 - total.Tau*v
+		if !(left > 0) {
+			return 0, 0, false
+		}
+		cm, cv := (m-total.Nu*v)/left, v/left
+		offset, noise := c.model.Views.Offset(i), c.model.Views.Residual(i)
+		l, g, h := c.model.Terms[i].LogMean(cm+offset, cv+noise)
+		shrink := 1 + h*cv
+		// As in logRatio, with all that depends on v.
+		evidence += l + 0.5*(total.Tau*m*m-2*total.Nu*m+total.Nu*total.Nu*v)/left - 0.5*math.Log(left)
+		evidence += mu*(d.Nu-0.5*d.Tau*mu) + 0.5*(d.Nu-d.Tau*mu)*(m-mu)
+		w.asked[i], w.kappa[i] = d, 0
+		if v == 0 { // f determines the value
+			continue
+		}
+		if !(shrink > 0) {
+			return 0, 0, false
+		}
+		w.asked[i] = gauss.Scalar{Nu: (g - h*cm) / shrink, Tau: -h / shrink}.Over(c.sites[i])
+		w.kappa[i] = third(c.model.Terms[i], cm+offset, cv+noise, g, h) / (left * left * left)
+		residual = max(residual, math.Abs(w.asked[i].Tau-d.Tau)*v, math.Abs(cm+cv*g-m)/math.Sqrt(v))
+	}
+	return evidence, residual, !math.IsNaN(evidence+residual) && !math.IsInf(evidence, 0)
+}
+
+// third is the third derivative of the log mean of a term, given the first two.
+func third(t factor.Factor, m, v, g, h float64) float64 {
+	if _, ok := t.(factor.Probit); ok {
+		// h = −g m/(1+v) − g², and its derivative.
+		return -(h*m+g)/(1+v) - 2*g*h
+	}
+	step := 1e-3 * math.Sqrt(1+v)
+	_, _, above := t.LogMean(m+step, v)
+	_, _, below := t.LogMean(m-step, v)
+	return (above - below) / (2 * step)
+}
+
+// pairs is what the third cumulants of pairs add to the evidence.
+func (w *walk) pairs(at *state) (sum float64) {
+	n := len(w.kappa)
+	for i, ki := range w.kappa {
+		inner := 0.0
+		for j, a := range at.a[i*n : i*n+i] {
+			inner += w.kappa[j] * a * a * a
+		}
+		sum += ki * inner
+	}
+	return sum / 6
+}
+
+// update moves the sites to what was asked for. A precision that hardly changes is left as
+// it is, with a mean that makes up for it, and so is one that would make A improper.
+func (w *walk) update(at *state) {
+	n := len(at.m)
+	for i, to := range w.asked {
+		d := &at.delta[i]
+		step, v := to.Tau-d.Tau, at.a[i*n+i]
+		one := 1 + step*v
+		if math.Abs(step)*v < negligible || !(one > 0) {
+			d.Nu = to.Nu - step*at.m[i]
+			continue
+		}
+		*d = to
+		at.logDet += math.Log(one)
+		column := w.column
+		copy(column, at.a[i*n:(i+1)*n])
+		for j, a := range column {
+			floats.AddScaled(at.a[j*n:(j+1)*n], -step/one*a, column)
+		}
+	}
+}
+
+// reach goes to another node, or anew to the same.
+func (w *walk) reach(at *state, mean []float64, x float64) {
+	n := len(mean)
+	at.x = x
+	floats.AddScaledTo(at.mu, mean, x, w.slope)
+	for i, d := range at.delta {
+		w.column[i] = d.Nu - d.Tau*at.mu[i]
+	}
+	for i, mu := range at.mu {
+		at.m[i] = mu + floats.Dot(at.a[i*n:(i+1)*n], w.column)
+	}
+}
+
+// small reports whether a correction of a log density is one: whether over all nodes
+// that matter, with it or without, it varies by less than five. Where the expansion
+// breaks down it varies by far more. A constant makes no difference.
+func small(logp, add []float64) bool {
+	const (
+		mass      = 9.2 // a node matters down to e^−9.2, a ten-thousandth of the largest
+		variation = 5
+	)
+	before, after := math.Inf(-1), math.Inf(-1)
+	for k, l := range logp {
+		before, after = max(before, l), max(after, l+add[k])
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for k, l := range logp {
+		if l > before-mass || l+add[k] > after-mass {
+			low, high = min(low, add[k]), max(high, add[k])
+		}
+	}
+	return high-low < variation // false for a NaN
+}
