@@ -46,9 +46,8 @@ const (
 // standard deviations of q is left out.
 type Corrected struct {
 	order Correction
-	model *Model
 	q     *gauss.Gaussian
-	sites []gauss.Scalar
+	terms []exchange
 
 	white          *mat.Dense      // the terms' views, as seen from a standard Gaussian
 	mean, variance []float64       // of the s_i
@@ -56,6 +55,18 @@ type Corrected struct {
 	tables         []func() ratios // nil if every term is evaluated
 	scratch        sync.Pool       // of *correction
 	declined       atomic.Int64
+}
+
+// exchange is a term with the site that stands for it in q.
+type exchange struct {
+	term          factor.Factor
+	site          gauss.Scalar
+	offset, noise float64 // of its view
+}
+
+// logMean is that of the term under N(m, v) of what its view reads, with two derivatives.
+func (e *exchange) logMean(m, v float64) (l, g, h float64) {
+	return e.term.LogMean(m+e.offset, v+e.noise)
 }
 
 // Declined is the number of views so far for which the paired correction was asked
@@ -88,9 +99,12 @@ func nodes(sd float64) int {
 func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 	n := m.Views.Len()
 	c := &Corrected{
-		order: order, model: m, q: r.Q, sites: r.Sites.Terms,
+		order: order, q: r.Q, terms: make([]exchange, n),
 		white: mat.NewDense(n, m.Dim(), nil),
 		mean:  make([]float64, n), variance: make([]float64, n),
+	}
+	for i, t := range m.Terms {
+		c.terms[i] = exchange{t, r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i)}
 	}
 	var ws gauss.Workspace
 	r.Q.Whiten(c.white, m.Views, &ws)
@@ -137,9 +151,9 @@ func node(k, n int) float64 { return correctionReach * (2*float64(k)/float64(n-1
 // ½(τmu² − 2νmu + ν²v)/(1−τv) − ½log(1−τv), a form that stays exact as v → 0. Of that
 // the terms without mu are left out: the marginal is normalised in the end.
 func (c *Corrected) logRatio(i int, mu, v float64) float64 {
-	s := c.sites[i]
+	s := c.terms[i].site
 	left := 1 - s.Tau*v
-	l, _, _ := c.model.Terms[i].LogMean((mu-s.Nu*v)/left+c.model.Views.Offset(i), v/left+c.model.Views.Residual(i))
+	l, _, _ := c.terms[i].logMean((mu-s.Nu*v)/left, v/left)
 	return l + mu*(0.5*s.Tau*mu-s.Nu)/left
 }
 
@@ -250,16 +264,22 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m Margi
 		var ws gauss.Workspace
 		s := &correction{refine: refine}
 		return func(b int) {
-			part := views.Slice(b*block, min((b+1)*block, n))
-			mean, variance := make([]float64, part.Len()), make([]float64, part.Len())
-			c.q.Predict(part, mean, variance, &ws)
-			white := mat.NewDense(part.Len(), c.model.Dim(), nil)
-			c.q.Whiten(white, part, &ws)
-			cov := mat.NewDense(part.Len(), len(c.sites), nil)
-			level3.Gemm(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
+			mean, variance, cov := c.predict(views.Slice(b*block, min((b+1)*block, n)), &ws)
 			c.marginals(s, mean, variance, cov, func(j int, m Marginal) { use(b*block+j, m) })
 		}
 	})
+}
+
+// predict is what q says of views: means, variances, and covariances with the values at the
+// terms.
+func (c *Corrected) predict(views *gauss.Views, ws *gauss.Workspace) (mean, variance []float64, cov *mat.Dense) {
+	n := views.Len()
+	mean, variance, cov = make([]float64, n), make([]float64, n), mat.NewDense(n, len(c.terms), nil)
+	c.q.Predict(views, mean, variance, ws)
+	white := mat.NewDense(n, c.q.Dim(), nil)
+	c.q.Whiten(white, views, ws)
+	level3.Gemm(blas.NoTrans, blas.Trans, 1, white.RawMatrix(), c.white.RawMatrix(), 0, cov.RawMatrix())
+	return mean, variance, cov
 }
 
 // Moments implements Posterior.

@@ -17,9 +17,10 @@ import (
 // decision. It is dear: one run of expectation propagation for each view, though
 // each starts from the fitted sites.
 type Evidence struct {
-	model *Model
-	fit   *Result
-	ep    EP
+	model  *Model
+	fit    *Result
+	around *Corrected // what q says of the values at the terms
+	none   float64    // the logarithm of the evidence of the terms, as a walk has it
 
 	failures atomic.Int64
 }
@@ -34,10 +35,17 @@ func NewEvidence(m *Model, r *Result) *Evidence {
 	if m.Utility != nil {
 		panic("infer: evidence of a model that has a utility already")
 	}
-	// At a fixed point the evidence is stationary, so that its error is the square of
-	// that of the sites.
-	return &Evidence{model: m, fit: r, ep: EP{Tolerance: 1e-5}}
+	e := &Evidence{model: m, fit: r, around: NewCorrected(m, r, Paired)}
+	w := newWalk(e.around.terms, e.around.mean, evidenceTolerance)
+	copy(w.from.a, e.around.cross.RawMatrix().Data)
+	w.reach(&w.from, 0)
+	e.none, _, _ = w.match(&w.from)
+	return e
 }
+
+// evidenceTolerance is at what residual a run ends. At a fixed point the evidence is
+// stationary, so that its error is the square of that.
+const evidenceTolerance = 1e-4
 
 // Moments implements Posterior; they are those of the Gaussian.
 func (e *Evidence) Moments(views *gauss.Views, mean, variance []float64) {
@@ -55,47 +63,81 @@ func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []f
 // counted by Failures.
 func (e *Evidence) ExpectContext(ctx context.Context, views *gauss.Views, t factor.Factor, value, stderr []float64) error {
 	Gaussian{e.fit.Q}.Expect(views, t, value, stderr)
-	tasks.Each(views.Len(), func() func(int) {
-		return func(j int) {
-			if ctx.Err() != nil {
-				return
-			}
-			if p, ok := e.expect(ctx, views.Slice(j, j+1), t); ok {
-				value[j] = p
-			} else if ctx.Err() == nil {
-				e.failures.Add(1)
+	const block = 64
+	tasks.Each((views.Len()+block-1)/block, func() func(int) {
+		var ws gauss.Workspace
+		n := len(e.around.terms)
+		w := newWalk(append(e.around.terms[:n:n], exchange{}), append(e.around.mean[:n:n], 0), evidenceTolerance)
+		return func(b int) {
+			from := b * block
+			part := views.Slice(from, min(from+block, views.Len()))
+			mean, variance, cov := e.around.predict(part, &ws)
+			for j, m := range mean {
+				if ctx.Err() != nil {
+					return
+				}
+				q := &question{e, w, part.Slice(j, j+1), m, variance[j], cov.RawRowView(j)}
+				if p, ok := q.expect(ctx, t); ok {
+					value[from+j] = p
+				} else if ctx.Err() == nil {
+					e.failures.Add(1)
+				}
 			}
 		}
 	})
 	return ctx.Err()
 }
 
-func (e *Evidence) expect(ctx context.Context, view *gauss.Views, t factor.Factor) (float64, bool) {
-	with, ok := e.logEvidence(ctx, view, t)
+// question is a view, with what q says of the value there.
+type question struct {
+	*Evidence
+	walk           *walk // with room for one more term
+	view           *gauss.Views
+	mean, variance float64
+	cov            []float64
+}
+
+func (q *question) expect(ctx context.Context, t factor.Factor) (float64, bool) {
+	with, ok := q.logRatio(ctx, t)
 	if !ok {
 		return 0, false
 	}
 	if c, binary := t.(factor.Binary); binary {
-		without, ok := e.logEvidence(ctx, view, c.Complement())
+		without, ok := q.logRatio(ctx, c.Complement())
 		return 1 / (1 + math.Exp(without-with)), ok
 	}
-	return math.Exp(with - e.fit.LogEvidence), true
+	return math.Exp(with), true
 }
 
-// logEvidence is that of the model with one more term.
-func (e *Evidence) logEvidence(ctx context.Context, view *gauss.Views, t factor.Factor) (float64, bool) {
-	n := len(e.model.Terms)
-	m := &Model{
-		Views: e.model.Views.Append(view),
-		Terms: append(e.model.Terms[:n:n], t),
+// logRatio is the logarithm of the evidence with one more term over that without. It is
+// expectation propagation on the values at the terms and at the view, whose Gaussian under
+// q is known; where that does not settle, it is EP with all that it has for such cases.
+func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool) {
+	n, w := len(q.cov), q.walk
+	at := &w.from
+	w.terms[n], w.mean[n] = exchange{term: t}, q.mean
+	clear(at.delta)
+	at.logDet = 0
+	for i := range n {
+		copy(at.a[i*(n+1):], q.around.cross.RawRowView(i))
+		at.a[i*(n+1)+n] = q.cov[i]
 	}
-	ep := e.ep
-	ep.Start = &Sites{Terms: append(e.fit.Sites.Terms[:n:n], gauss.Scalar{})}
+	copy(at.a[n*(n+1):], q.cov)
+	at.a[n*(n+1)+n] = q.variance
+	w.reach(at, 0)
+	if l, ok := w.settle(at); ok {
+		return l - q.none, true
+	}
+	m := &Model{
+		Views: q.model.Views.Append(q.view),
+		Terms: append(q.model.Terms[:n:n], t),
+	}
+	ep := EP{Tolerance: evidenceTolerance, Start: &Sites{Terms: append(q.fit.Sites.Terms[:n:n], gauss.Scalar{})}}
 	r, err := ep.Fit(ctx, m)
 	if err != nil || !r.Status.Converged {
 		return 0, false
 	}
-	return r.LogEvidence, true
+	return r.LogEvidence - q.fit.LogEvidence, true
 }
 
 var _ Interruptible = (*Evidence)(nil)

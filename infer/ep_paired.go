@@ -29,6 +29,9 @@ import (
 // 2013): ⅙ Σ_{i<j} κ_i κ_j A_ij³, with κ_i the third derivative of log Ẑ_i in the
 // cavity's mean, times (c_i/A_ii)³ for c_i the cavity's variance.
 type walk struct {
+	terms      []exchange
+	mean       []float64 // μ at x = 0
+	tolerance  float64   // how far moments may be off
 	from, here state
 	slope      []float64 // of μ in x
 	kappa      []float64
@@ -57,14 +60,23 @@ func (s *state) copyFrom(o *state) {
 	copy(s.a, o.a)
 }
 
+func newWalk(terms []exchange, mean []float64, tolerance float64) *walk {
+	n := len(terms)
+	return &walk{
+		terms: terms, mean: mean, tolerance: tolerance, from: newState(n), here: newState(n),
+		slope: make([]float64, n), kappa: make([]float64, n), column: make([]float64, n), asked: make([]gauss.Scalar, n),
+	}
+}
+
 const (
-	// settled is how far the moments may be off, in standard deviations or relative to a
-	// variance, for the evidence to be taken: its error is the square of that.
-	settled = 0.03
+	// walkTolerance is how far the moments at a node may be off, in standard deviations or
+	// relative to a variance, for the evidence to be taken: its error is the square of that.
+	walkTolerance = 0.03
 	// mostSteps bounds the steps at one node.
 	mostSteps = 30
-	// negligible is how far a variance may be off, relatively, without an update.
-	negligible = 1e-3
+	// negligible is how far a variance may be off without an update, relative to the
+	// tolerance.
+	negligible = 0.03
 	// Beyond walkReach standard deviations a walk ends where the density is below e^−walkDepth
 	// of the highest.
 	walkReach = 4.0
@@ -76,8 +88,7 @@ const (
 func (c *Corrected) paired(s *correction, sd float64, cov []float64) bool {
 	s.reset((nodes(sd)-1)*s.refine + 1)
 	if s.walk == nil {
-		n := len(c.sites)
-		s.walk = &walk{from: newState(n), here: newState(n), slope: make([]float64, n), kappa: make([]float64, n), column: make([]float64, n), asked: make([]gauss.Scalar, n)}
+		s.walk = newWalk(c.terms, c.mean, walkTolerance)
 	}
 	for k := range s.p {
 		s.p[k], s.pairs[k] = math.Inf(-1), 0
@@ -107,8 +118,8 @@ func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
 	}
 	middle, top := len(s.x)/2, math.Inf(-1)
 	visit := func(at *state, k int) bool {
-		evidence, pairs, ok := c.settle(w, at)
-		s.p[k], s.pairs[k] = evidence-0.5*s.x[k]*s.x[k], pairs
+		evidence, ok := w.settle(at)
+		s.p[k], s.pairs[k] = evidence-0.5*s.x[k]*s.x[k], w.pairs(at)
 		top = max(top, s.p[k])
 		return ok
 	}
@@ -119,7 +130,7 @@ func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
 	for _, side := range [2]int{1, -1} {
 		w.here.copyFrom(from)
 		for k := middle + side; k >= 0 && k < len(s.x); k += side {
-			w.reach(&w.here, c.mean, s.x[k])
+			w.reach(&w.here, s.x[k])
 			if !visit(&w.here, k) {
 				return false
 			}
@@ -132,17 +143,17 @@ func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
 	return true
 }
 
-// settle matches moments until they hardly move, and returns the evidence with what pairs
-// add. What the moments ask for last is left in asked.
-func (c *Corrected) settle(w *walk, at *state) (evidence, pairs float64, ok bool) {
+// settle matches moments until they hardly move, and returns the evidence. What the moments
+// ask for last is left in asked.
+func (w *walk) settle(at *state) (evidence float64, ok bool) {
 	best, rate := math.Inf(1), 1.0
 	for range mostSteps {
-		evidence, residual, ok := c.match(w, at)
+		evidence, residual, ok := w.match(at)
 		if !ok {
-			return 0, 0, false
+			return 0, false
 		}
-		if residual <= settled {
-			return evidence, w.pairs(at), true
+		if residual <= w.tolerance {
+			return evidence, true
 		}
 		// Steps of all sites at once may overshoot together.
 		if residual > best {
@@ -153,26 +164,26 @@ func (c *Corrected) settle(w *walk, at *state) (evidence, pairs float64, ok bool
 			w.asked[i] = damped(at.delta[i], to, rate)
 		}
 		w.update(at)
-		w.reach(at, c.mean, at.x)
+		w.reach(at, at.x)
 	}
-	return 0, 0, false
+	return 0, false
 }
 
 // match asks the moments of every term under its cavity for the site they want, and returns
 // the evidence of the sites as they are and how far these are off.
-func (c *Corrected) match(w *walk, at *state) (evidence, residual float64, ok bool) {
+func (w *walk) match(at *state) (evidence, residual float64, ok bool) {
 	n := len(at.m)
 	evidence = -0.5 * at.logDet
 	for i, d := range at.delta {
 		m, v, mu := at.m[i], at.a[i*n+i], at.mu[i]
-		total := d.Times(c.sites[i])
+		e := &w.terms[i]
+		total := d.Times(e.site)
 		left := 1 - total.Tau*v
 		if !(left > 0) {
 			return 0, 0, false
 		}
 		cm, cv := (m-total.Nu*v)/left, v/left
-		offset, noise := c.model.Views.Offset(i), c.model.Views.Residual(i)
-		l, g, h := c.model.Terms[i].LogMean(cm+offset, cv+noise)
+		l, g, h := e.logMean(cm, cv)
 		shrink := 1 + h*cv
 		// As in logRatio, with all that depends on v.
 		evidence += l + 0.5*(total.Tau*m*m-2*total.Nu*m+total.Nu*total.Nu*v)/left - 0.5*math.Log(left)
@@ -184,22 +195,22 @@ func (c *Corrected) match(w *walk, at *state) (evidence, residual float64, ok bo
 		if !(shrink > 0) {
 			return 0, 0, false
 		}
-		w.asked[i] = gauss.Scalar{Nu: (g - h*cm) / shrink, Tau: -h / shrink}.Over(c.sites[i])
-		w.kappa[i] = third(c.model.Terms[i], cm+offset, cv+noise, g, h) / (left * left * left)
+		w.asked[i] = gauss.Scalar{Nu: (g - h*cm) / shrink, Tau: -h / shrink}.Over(e.site)
+		w.kappa[i] = e.third(cm, cv, g, h) / (left * left * left)
 		residual = max(residual, math.Abs(w.asked[i].Tau-d.Tau)*v, math.Abs(cm+cv*g-m)/math.Sqrt(v))
 	}
 	return evidence, residual, !math.IsNaN(evidence+residual) && !math.IsInf(evidence, 0)
 }
 
-// third is the third derivative of the log mean of a term, given the first two.
-func third(t factor.Factor, m, v, g, h float64) float64 {
-	if _, ok := t.(factor.Probit); ok {
+// third is the third derivative of logMean in m, given the first two.
+func (e *exchange) third(m, v, g, h float64) float64 {
+	if _, ok := e.term.(factor.Probit); ok {
 		// h = −g m/(1+v) − g², and its derivative.
-		return -(h*m+g)/(1+v) - 2*g*h
+		return -(h*(m+e.offset)+g)/(1+v+e.noise) - 2*g*h
 	}
-	step := 1e-3 * math.Sqrt(1+v)
-	_, _, above := t.LogMean(m+step, v)
-	_, _, below := t.LogMean(m-step, v)
+	step := 1e-3 * math.Sqrt(1+v+e.noise)
+	_, _, above := e.logMean(m+step, v)
+	_, _, below := e.logMean(m-step, v)
 	return (above - below) / (2 * step)
 }
 
@@ -224,7 +235,7 @@ func (w *walk) update(at *state) {
 		d := &at.delta[i]
 		step, v := to.Tau-d.Tau, at.a[i*n+i]
 		one := 1 + step*v
-		if math.Abs(step)*v < negligible || !(one > 0) {
+		if math.Abs(step)*v < negligible*w.tolerance || !(one > 0) {
 			d.Nu = to.Nu - step*at.m[i]
 			continue
 		}
@@ -239,10 +250,10 @@ func (w *walk) update(at *state) {
 }
 
 // reach goes to another node, or anew to the same.
-func (w *walk) reach(at *state, mean []float64, x float64) {
-	n := len(mean)
+func (w *walk) reach(at *state, x float64) {
+	n := len(w.mean)
 	at.x = x
-	floats.AddScaledTo(at.mu, mean, x, w.slope)
+	floats.AddScaledTo(at.mu, w.mean, x, w.slope)
 	for i, d := range at.delta {
 		w.column[i] = d.Nu - d.Tau*at.mu[i]
 	}

@@ -33,7 +33,7 @@ type ratio struct {
 const (
 	// tabulatedFrom is the number of terms from which on tables are made. Where there are
 	// fewer nothing takes long.
-	tabulatedFrom = 64
+	tabulatedFrom = 8
 	// tabulatedNodes is the most nodes there are tables for. The variance of f is then up to
 	// a hundred times the noise of outcomes.
 	tabulatedNodes = 9*nodeStep + 1
@@ -51,8 +51,8 @@ const (
 // or less than once is: its tables, which may need thousands of numbers, take longer than all
 // that would be read from them.
 func (c *Corrected) slow() bool {
-	return slices.ContainsFunc(c.model.Terms, func(t factor.Factor) bool {
-		power, ok := t.(factor.Power)
+	return slices.ContainsFunc(c.terms, func(t exchange) bool {
+		power, ok := t.term.(factor.Power)
 		return ok && power.Alpha != 1
 	})
 }
@@ -64,7 +64,7 @@ func (c *Corrected) tablesOf() []func() ratios {
 	for k := range all {
 		n := k*nodeStep + 1
 		all[k] = sync.OnceValue(func() ratios {
-			r := make(ratios, len(c.sites))
+			r := make(ratios, len(c.terms))
 			tasks.For(len(r), func(i int) { r[i] = c.tabulate(i, n) })
 			return r
 		})

@@ -3,6 +3,7 @@ package infer
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -33,6 +34,8 @@ type drawnUtility struct {
 	residual []float64
 	actions  []int
 	floor    float64 // is added to U; 0 for none
+
+	visited visited
 
 	z      *mat.Dense // one draw a row, all sets one after the other
 	logs   []float64  // log U at the draws
@@ -98,11 +101,33 @@ func scrambledNormals(draws, dim int, seed uint64) *mat.Dense {
 	return z
 }
 
-// visit evaluates log U and its slopes at the draws of q, on all cores. It reports
-// false if U is zero at one of them.
+// visited is what log U and its slopes were last evaluated for.
+type visited struct {
+	white   []float64
+	centre  []float64
+	actions []int
+	floor   float64
+}
+
+// again reports whether that is what they are to be evaluated for now, and notes it.
+func (d *drawnUtility) again() bool {
+	v, white := &d.visited, d.white.RawMatrix().Data
+	same := v.floor == d.floor && slices.Equal(v.actions, d.actions) && slices.Equal(v.centre, d.centre) && slices.Equal(v.white, white)
+	if !same {
+		v.white, v.centre = append(v.white[:0], white...), append(v.centre[:0], d.centre...)
+		v.actions, v.floor = append(v.actions[:0], d.actions...), d.floor
+	}
+	return same
+}
+
+// visit evaluates log U and its slopes at the draws of q, on all cores, unless it did so
+// last. It reports false if U is zero at one of them.
 func (d *drawnUtility) visit(q *gauss.Gaussian, ws *gauss.Workspace) bool {
 	q.Whiten(d.white, d.points, ws)
 	d.points.At(d.centre, q.Mean())
+	if d.again() {
+		return floats.Min(d.logs) > math.Inf(-1)
+	}
 	level3.Gemm(blas.NoTrans, blas.Trans, 1, d.z.RawMatrix(), d.white.RawMatrix(), 0, d.values.RawMatrix())
 	const block = 32
 	tasks.Each((len(d.logs)+block-1)/block, func() func(task int) {
@@ -121,7 +146,8 @@ func (d *drawnUtility) visitDraw(k int, bends []float64) {
 	f, slope := d.values.RawRowView(k), d.slopes.RawRowView(k)
 	floats.Add(f, d.centre)
 	l := d.utility.LogMean(d.actions, f, d.residual, slope, bends)
-	if math.IsInf(l, -1) || math.IsNaN(l) || floats.HasNaN(slope) {
+	// A sum of slopes is no number if one of them is none.
+	if math.IsInf(l, -1) || math.IsNaN(l) || math.IsNaN(floats.Sum(slope)) {
 		l = math.Inf(-1)
 		clear(slope)
 	}

@@ -166,8 +166,8 @@ func (c *calibration) run(ctx context.Context, plain *Result) (*LossVIResult, er
 		}
 		c.status.Sweeps += a.status.Sweeps
 		rounds = append(rounds, calibrated{a, slices.Clone(c.actions), c.floor})
-		start = a.here.params
-		c.choose(a.here.q)
+		start, q = a.here.params, a.here.q
+		c.choose(q)
 		seen := slices.IndexFunc(rounds, func(r calibrated) bool { return slices.Equal(r.actions, c.actions) })
 		if !a.status.Converged || seen == len(rounds)-1 {
 			return c.result(rounds[len(rounds)-1]), nil

@@ -49,7 +49,7 @@ func (r *Region) Points(sets, points int, seed uint64) (x *mat.Dense, weights []
 func (r *Region) place(x, u, z []float64) (logWeight float64) {
 	for k := range r.bounded {
 		t := r.truncation(k, z)
-		logTail := normal.LogCDF(-t)
+		logTail := squeezed(-t) // 1e-10 is nothing beside what so many points leave open
 		logWeight -= r.gap(k, t, logTail)
 		excess := excessAt(u[k], t, logTail)
 		z[k] = r.tilt[k] + t + excess

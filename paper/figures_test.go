@@ -53,8 +53,7 @@ func TestReactor(t *testing.T) {
 	near(t, "U(off)", r.Curves[0].ExpectedUtility[1], 0.915, 5e-4)
 }
 
-// The numbers come from an independent prototype, to six decimals. The utility's
-// table of normals is good to 1e-9.
+// The numbers come from an independent prototype, to six decimals.
 func TestTwoPoints(t *testing.T) {
 	p, err := NewTwoPoints(context.Background())
 	if err != nil {

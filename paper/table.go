@@ -12,7 +12,7 @@ type Score struct {
 	Method string  `json:"method"`
 	Mean   float64 `json:"mean"`
 	StdErr float64 `json:"stderr"` // over data sets
-	// TruthError is the error that the draws behind the truth leave in Mean.
+	// TruthError is the error that the truth leaves in Mean.
 	TruthError float64 `json:"truth_error"`
 	// BelowResolution says that TruthError is more than a tenth of Mean.
 	BelowResolution bool `json:"below_resolution"`

@@ -81,7 +81,6 @@ func NewTwoPoints(ctx context.Context) (*TwoPoints, error) {
 	pairs := decision.Pairs(p)
 	utility.Actions(actions, pairs)
 	t.ExpectedUtility = utility.Expected(actions, pairs)
-	// The utility's own table of normals is good to 1e-9.
 	weighted, err := infer.Grid{Actions: actions, Tolerance: 1e-8}.Fit(ctx, &calibrated)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,13 @@ package paper
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
-	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/internal/lanes"
 )
 
 // utility is the paper's utility on points that share a table, with a LogMean for
@@ -44,62 +47,43 @@ func newUtility(u10 float64, points *gauss.Views) (*utility, error) {
 func (u *utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 	n := len(actions)
 	m, v, d1, d2 = m[:n], v[:n], d1[:n], d2[:n]
-	residual, scales := u.residual[:n], u.scale[:n]
+	scales := u.scale[:n]
+	if !slices.Equal(v, u.residual) {
+		scales = make([]float64, n)
+		for j, x := range v {
+			scales[j] = 1 / math.Sqrt(1+x)
+		}
+	}
+	for j, x := range m {
+		d2[j] = x * scales[j]
+	}
+	normals(d2, d1)
 	sum := 0.0
 	for j, a := range actions {
-		scale := scales[j]
-		if v[j] != residual[j] {
-			scale = 1 / math.Sqrt(1+v[j])
-		}
-		z := m[j] * scale
-		p, density := cdfAndDensity(z)
-		sum += u.base[a&1] + u.delta[a&1]*p
-		d := u.delta[a&1] * density * scale
-		d1[j], d2[j] = d, -d*z*scale
+		delta, scale := u.delta[a&1], scales[j]
+		sum += u.base[a&1] + delta*d2[j]
+		d := delta * scale * d1[j]
+		d1[j], d2[j] = d, -d*scale*scale*m[j]
 	}
-	// Where nearly every action meets its worst outcome the sum has lost its digits,
-	// and what the table leaves out counts.
+	// Where nearly every action meets its worst outcome the sum has lost its digits.
 	if sum < 1e-4*float64(n) {
 		return u.Utility.LogMean(actions, m, v, d1, d2)
 	}
 	inverse := 1 / sum
-	for j := range d1 {
-		d1[j] *= inverse
-		d2[j] *= inverse
-	}
+	floats.Scale(inverse, d1)
+	floats.Scale(inverse, d2)
 	return math.Log(sum / float64(n))
 }
 
-// The table of normals: Φ and N at multiples of 1/tableDensity up to ±tableReach.
-const (
-	tableDensity = 64
-	tableReach   = 7
-)
-
-var normals = func() (t [2*tableReach*tableDensity + 1][2]float64) {
-	for i := range t {
-		x := float64(i-tableReach*tableDensity) / tableDensity
-		t[i] = [2]float64{normal.CDF(x), normal.Density(x)}
+// normals is lanes.Normals of any number of values.
+func normals(z, density []float64) {
+	whole := len(z) / lanes.Width * lanes.Width
+	lanes.Normals(z[:whole], density[:whole])
+	if whole < len(z) {
+		rest := make([]float64, 2*lanes.Width)
+		copy(rest, z[whole:])
+		lanes.Normals(rest[:lanes.Width], rest[lanes.Width:])
+		copy(z[whole:], rest)
+		copy(density[whole:], rest[lanes.Width:])
 	}
-	return t
-}()
-
-// cdfAndDensity are Φ(x) and N(x) to 1e-9, by their Taylor series to third order
-// around the nearest node of the table: the next term is at most 0.06·2⁻²⁸ for Φ and
-// 0.05·2⁻²⁸ for N. Beyond ±7 they are 0 or 1 to 2e-12.
-func cdfAndDensity(x float64) (cdf, density float64) {
-	if !(math.Abs(x) < tableReach) {
-		if x > 0 {
-			return 1, 0
-		}
-		return 0, 0
-	}
-	at := int(x*tableDensity + (tableReach*tableDensity + 0.5))
-	x0 := float64(at-tableReach*tableDensity) * (1.0 / tableDensity)
-	h := x - x0
-	node := &normals[at]
-	curve := x0*x0 - 1
-	cdf = node[0] + node[1]*h*(1+h*(-x0/2+h*curve*(1.0/6)))
-	density = node[1] * (1 + h*(-x0+h*(curve/2-h*x0*(curve-2)*(1.0/6))))
-	return cdf, density
 }

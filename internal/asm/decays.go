@@ -18,7 +18,7 @@ const (
 	degree   = 13
 )
 
-// table holds the constants of the decays, one number each, to be spread over a vector
+// table holds the constants of the decays and of the normals, one number each, to be spread over a vector
 // where they are used.
 type table struct {
 	at     map[string]int
@@ -46,9 +46,16 @@ func newTable() *table {
 		{"half", 0.5},
 		{"third", 1. / 3},
 		{"one", 1},
+		{"steepness", 0.22},
+		{"1/√2π", 1 / math.Sqrt(2*math.Pi)},
 	} {
 		add(c.name, math.Float64bits(c.x))
 	}
+	for k, c := range mills {
+		add(fmt.Sprintf("mills%d", k), math.Float64bits(c))
+	}
+	add("sign", 1<<63)
+	add("magnitude", 1<<63-1)
 	add("bias", 1023<<52)
 	factorial := 1.0
 	for k := 1; k <= degree; k++ {
@@ -128,8 +135,12 @@ func (d *decayer) exp(t, n, h, r, spare reg.VecPhysical) {
 	}
 }
 
+// decayTable is written once, with the decays, and serves the normals too.
+var decayTable *table
+
 func writeDecays(s isa) {
-	t := newTable()
+	decayTable = newTable()
+	t := decayTable
 	for _, decay := range []struct {
 		name, what string
 		root       bool

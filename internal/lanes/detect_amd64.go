@@ -11,7 +11,8 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX512), weighted: oneWeightedStrip(weightedDistancesAVX512), dots: oneStrip(dotsAVX512),
 			gaussian: inVectors(8, gaussianAVX512), exponential: inVectors(8, exponentialAVX512),
 			matern32: inVectors(8, matern32AVX512), matern52: inVectors(8, matern52AVX512),
-			rows: 8, squares: oneTile(8, squaresAVX512),
+			normals: pairsOfVectors(8, normalsAVX512),
+			rows:    8, squares: oneTile(8, squaresAVX512),
 		})
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -20,7 +21,8 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX2), weighted: oneWeightedStrip(weightedDistancesAVX2), dots: oneStrip(dotsAVX2),
 			gaussian: inVectors(4, gaussianAVX2), exponential: inVectors(4, exponentialAVX2),
 			matern32: inVectors(4, matern32AVX2), matern52: inVectors(4, matern52AVX2),
-			rows: 4, squares: oneTile(4, squaresAVX2),
+			normals: pairsOfVectors(4, normalsAVX2),
+			rows:    4, squares: oneTile(4, squaresAVX2),
 		})
 	}
 	return found
@@ -46,6 +48,15 @@ func inVectors(lanes int, f func(vectors int, amplitude, scale float64, s *float
 	return func(s []float64, amplitude, scale float64) {
 		if len(s) >= lanes {
 			f(len(s)/lanes, amplitude, scale, &s[0])
+		}
+	}
+}
+
+func pairsOfVectors(lanes int, f func(vectors int, z, density *float64)) func(z, density []float64) {
+	return func(z, density []float64) {
+		if len(z) >= lanes {
+			_ = density[len(z)-1]
+			f(len(z)/lanes, &z[0], &density[0])
 		}
 	}
 }

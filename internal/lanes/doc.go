@@ -1,6 +1,6 @@
 // Package lanes holds the inner loops of prediction from many known cases: squared
 // distances and dot products of one case with all of them, correlations that decay with
-// the distance, and squared lengths of rows times a triangle. On processors with
+// the distance, squared lengths of rows times a triangle, and normal probabilities. On processors with
 // AVX-512, or AVX2 and FMA, they run as vector code, and elsewhere as plain Go;
 // LOSSEP_KERNEL chooses as for package level3.
 //
@@ -24,6 +24,9 @@ type code struct {
 	distances, weighted, dots func(dst, x, w, strip []float64)
 
 	gaussian, exponential, matern32, matern52 loop
+
+	// normals replaces z, a multiple of Width numbers, by Φ(z) and writes N(z).
+	normals func(z, density []float64)
 
 	// rows is the number of rows of a tile, and of sums for each of them; a tile has
 	// three times as many columns.

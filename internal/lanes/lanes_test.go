@@ -197,6 +197,39 @@ func TestDecays(t *testing.T) {
 	}
 }
 
+// Φ and N are right to the accuracy stated, and the same bits whichever code runs.
+func TestNormals(t *testing.T) {
+	points := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1e-300, 1e200, -1e200, 39, -39, 8, -8}
+	for x := -9.0; len(points)%Width != 0 || x < 9; x += 0.00137 {
+		points = append(points, x)
+	}
+	var first [2][]float64
+	forEach(t, func(t *testing.T) {
+		cdf, density := slices.Clone(points), make([]float64, len(points))
+		Normals(cdf, density)
+		for i, z := range points {
+			if math.IsNaN(z) {
+				if !math.IsNaN(cdf[i]) || !math.IsNaN(density[i]) {
+					t.Errorf("of NaN: %v and %v", cdf[i], density[i])
+				}
+				cdf[i], density[i] = 0, 0 // to be compared
+				continue
+			}
+			if math.Abs(cdf[i]-0.5*math.Erfc(-z/math.Sqrt2)) > 1e-13 {
+				t.Errorf("Φ(%v) = %v", z, cdf[i])
+			}
+			if want := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi); math.Abs(density[i]-want) > 1e-15 {
+				t.Errorf("N(%v) = %v, want %v", z, density[i], want)
+			}
+		}
+		if first[0] == nil {
+			first = [2][]float64{cdf, density}
+		} else if !slices.Equal(cdf, first[0]) || !slices.Equal(density, first[1]) {
+			t.Error("not the same bits in every code")
+		}
+	})
+}
+
 // Squared lengths are those of the product, of a triangle and of any matrix, and each
 // row's is the same bits whatever rows it is computed with.
 func TestSquaredLengths(t *testing.T) {
@@ -262,7 +295,9 @@ func TestMistakesPanic(t *testing.T) {
 		"weights": func() {
 			s.WeightedDistances(blas64.General{Rows: 3, Cols: 32, Stride: 32, Data: make([]float64, 96)}, z, []float64{1})
 		},
-		"numbers": func() { Gaussian.Apply(make([]float64, 5), 1, 1) },
+		"numbers":   func() { Gaussian.Apply(make([]float64, 5), 1, 1) },
+		"normals":   func() { Normals(make([]float64, 5), make([]float64, 5)) },
+		"densities": func() { Normals(make([]float64, 32), make([]float64, 31)) },
 		"lengths": func() {
 			NewTriangle(blas64.Triangular{N: 3, Stride: 3, Data: make([]float64, 9)}).SquaredLengths(make([]float64, 3), z, make([]float64, 64))
 		},

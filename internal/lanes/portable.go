@@ -32,7 +32,8 @@ func portable() *code {
 			}
 		},
 		gaussian: Gaussian.plain, exponential: Exponential.plain, matern32: Matern32.plain, matern52: Matern52.plain,
-		rows: portableRows, squares: portableSquares,
+		normals: plainNormals,
+		rows:    portableRows, squares: portableSquares,
 	}
 }
 

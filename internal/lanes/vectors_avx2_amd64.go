@@ -41,6 +41,11 @@ func matern32AVX2(vectors int, amplitude float64, scale float64, s *float64)
 //go:noescape
 func matern52AVX2(vectors int, amplitude float64, scale float64, s *float64)
 
+// normalsAVX2 replaces every z, in so many vectors of 4, by Φ(z), and writes N(z).
+//
+//go:noescape
+func normalsAVX2(vectors int, z *float64, density *float64)
+
 // squaresAVX2 multiplies 4 rows of a, lda apart, by a panel of depth ≥ 1 and 12 columns
 // and adds the squares of each row of the product to a vector of 4 sums.
 //

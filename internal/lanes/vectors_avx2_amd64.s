@@ -160,21 +160,38 @@ DATA decayConstants<>+32(SB)/8, $0x3c7abc9e3b39803f
 DATA decayConstants<>+40(SB)/8, $0x3fe0000000000000
 DATA decayConstants<>+48(SB)/8, $0x3fd5555555555555
 DATA decayConstants<>+56(SB)/8, $0x3ff0000000000000
-DATA decayConstants<>+64(SB)/8, $0x3ff0000000000000
-DATA decayConstants<>+72(SB)/8, $0x3ff0000000000000
-DATA decayConstants<>+80(SB)/8, $0x3fe0000000000000
-DATA decayConstants<>+88(SB)/8, $0x3fc5555555555555
-DATA decayConstants<>+96(SB)/8, $0x3fa5555555555555
-DATA decayConstants<>+104(SB)/8, $0x3f81111111111111
-DATA decayConstants<>+112(SB)/8, $0x3f56c16c16c16c17
-DATA decayConstants<>+120(SB)/8, $0x3f2a01a01a01a01a
-DATA decayConstants<>+128(SB)/8, $0x3efa01a01a01a01a
-DATA decayConstants<>+136(SB)/8, $0x3ec71de3a556c734
-DATA decayConstants<>+144(SB)/8, $0x3e927e4fb7789f5c
-DATA decayConstants<>+152(SB)/8, $0x3e5ae64567f544e4
-DATA decayConstants<>+160(SB)/8, $0x3e21eed8eff8d898
-DATA decayConstants<>+168(SB)/8, $0x3de6124613a86d09
-GLOBL decayConstants<>(SB), RODATA|NOPTR, $176
+DATA decayConstants<>+64(SB)/8, $0x3fcc28f5c28f5c29
+DATA decayConstants<>+72(SB)/8, $0x3fd9884533d43651
+DATA decayConstants<>+80(SB)/8, $0x3f0f84f387992000
+DATA decayConstants<>+88(SB)/8, $0x3fcc0eff2a26aeba
+DATA decayConstants<>+96(SB)/8, $0x3fcca1c56241ed24
+DATA decayConstants<>+104(SB)/8, $0x3fca9a9e0b76bb86
+DATA decayConstants<>+112(SB)/8, $0x3fc00ad741ce173c
+DATA decayConstants<>+120(SB)/8, $0x3fe00d6848d2ce7c
+DATA decayConstants<>+128(SB)/8, $0xbfec448eff2e83ea
+DATA decayConstants<>+136(SB)/8, $0x3fffd182eb42fa2a
+DATA decayConstants<>+144(SB)/8, $0xc0034a01b5fe8826
+DATA decayConstants<>+152(SB)/8, $0x4001470aa9d495dc
+DATA decayConstants<>+160(SB)/8, $0xbff2e05d3d00bb6a
+DATA decayConstants<>+168(SB)/8, $0x3fd5ef75bbc08136
+DATA decayConstants<>+176(SB)/8, $0xbfa51e99dae71594
+DATA decayConstants<>+184(SB)/8, $0x8000000000000000
+DATA decayConstants<>+192(SB)/8, $0x7fffffffffffffff
+DATA decayConstants<>+200(SB)/8, $0x3ff0000000000000
+DATA decayConstants<>+208(SB)/8, $0x3ff0000000000000
+DATA decayConstants<>+216(SB)/8, $0x3fe0000000000000
+DATA decayConstants<>+224(SB)/8, $0x3fc5555555555555
+DATA decayConstants<>+232(SB)/8, $0x3fa5555555555555
+DATA decayConstants<>+240(SB)/8, $0x3f81111111111111
+DATA decayConstants<>+248(SB)/8, $0x3f56c16c16c16c17
+DATA decayConstants<>+256(SB)/8, $0x3f2a01a01a01a01a
+DATA decayConstants<>+264(SB)/8, $0x3efa01a01a01a01a
+DATA decayConstants<>+272(SB)/8, $0x3ec71de3a556c734
+DATA decayConstants<>+280(SB)/8, $0x3e927e4fb7789f5c
+DATA decayConstants<>+288(SB)/8, $0x3e5ae64567f544e4
+DATA decayConstants<>+296(SB)/8, $0x3e21eed8eff8d898
+DATA decayConstants<>+304(SB)/8, $0x3de6124613a86d09
+GLOBL decayConstants<>(SB), RODATA|NOPTR, $312
 
 // func gaussianAVX2(vectors int, amplitude float64, scale float64, s *float64)
 // Requires: AVX, AVX2, FMA3
@@ -206,31 +223,31 @@ vector:
 	VFNMADD231PD Y6, Y3, Y5
 
 	// The Taylor series of e^r.
-	VBROADCASTSD decayConstants<>+168(SB), Y6
+	VBROADCASTSD decayConstants<>+304(SB), Y6
 	VMOVAPD      Y6, Y2
-	VBROADCASTSD decayConstants<>+160(SB), Y6
+	VBROADCASTSD decayConstants<>+296(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+152(SB), Y6
+	VBROADCASTSD decayConstants<>+288(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+144(SB), Y6
+	VBROADCASTSD decayConstants<>+280(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+136(SB), Y6
+	VBROADCASTSD decayConstants<>+272(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+128(SB), Y6
+	VBROADCASTSD decayConstants<>+264(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+120(SB), Y6
+	VBROADCASTSD decayConstants<>+256(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+112(SB), Y6
+	VBROADCASTSD decayConstants<>+248(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+104(SB), Y6
+	VBROADCASTSD decayConstants<>+240(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+96(SB), Y6
+	VBROADCASTSD decayConstants<>+232(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+88(SB), Y6
+	VBROADCASTSD decayConstants<>+224(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+80(SB), Y6
+	VBROADCASTSD decayConstants<>+216(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+72(SB), Y6
+	VBROADCASTSD decayConstants<>+208(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
 	VBROADCASTSD decayConstants<>+56(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
@@ -243,11 +260,11 @@ vector:
 	VSUBPD       Y5, Y3, Y3
 	VADDPD       Y8, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y4, Y4
 	VMULPD       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y3, Y3
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y3, Y3
 	VMULPD       Y3, Y2, Y2
 	VMULPD       Y0, Y2, Y2
@@ -289,31 +306,31 @@ vector:
 	VFNMADD231PD Y6, Y3, Y5
 
 	// The Taylor series of e^r.
-	VBROADCASTSD decayConstants<>+168(SB), Y6
+	VBROADCASTSD decayConstants<>+304(SB), Y6
 	VMOVAPD      Y6, Y2
-	VBROADCASTSD decayConstants<>+160(SB), Y6
+	VBROADCASTSD decayConstants<>+296(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+152(SB), Y6
+	VBROADCASTSD decayConstants<>+288(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+144(SB), Y6
+	VBROADCASTSD decayConstants<>+280(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+136(SB), Y6
+	VBROADCASTSD decayConstants<>+272(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+128(SB), Y6
+	VBROADCASTSD decayConstants<>+264(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+120(SB), Y6
+	VBROADCASTSD decayConstants<>+256(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+112(SB), Y6
+	VBROADCASTSD decayConstants<>+248(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+104(SB), Y6
+	VBROADCASTSD decayConstants<>+240(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+96(SB), Y6
+	VBROADCASTSD decayConstants<>+232(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+88(SB), Y6
+	VBROADCASTSD decayConstants<>+224(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+80(SB), Y6
+	VBROADCASTSD decayConstants<>+216(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+72(SB), Y6
+	VBROADCASTSD decayConstants<>+208(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
 	VBROADCASTSD decayConstants<>+56(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
@@ -326,11 +343,11 @@ vector:
 	VSUBPD       Y5, Y3, Y3
 	VADDPD       Y8, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y4, Y4
 	VMULPD       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y3, Y3
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y3, Y3
 	VMULPD       Y3, Y2, Y2
 	VMULPD       Y0, Y2, Y2
@@ -374,31 +391,31 @@ vector:
 	VFNMADD231PD Y6, Y3, Y5
 
 	// The Taylor series of e^r.
-	VBROADCASTSD decayConstants<>+168(SB), Y6
+	VBROADCASTSD decayConstants<>+304(SB), Y6
 	VMOVAPD      Y6, Y2
-	VBROADCASTSD decayConstants<>+160(SB), Y6
+	VBROADCASTSD decayConstants<>+296(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+152(SB), Y6
+	VBROADCASTSD decayConstants<>+288(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+144(SB), Y6
+	VBROADCASTSD decayConstants<>+280(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+136(SB), Y6
+	VBROADCASTSD decayConstants<>+272(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+128(SB), Y6
+	VBROADCASTSD decayConstants<>+264(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+120(SB), Y6
+	VBROADCASTSD decayConstants<>+256(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+112(SB), Y6
+	VBROADCASTSD decayConstants<>+248(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+104(SB), Y6
+	VBROADCASTSD decayConstants<>+240(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+96(SB), Y6
+	VBROADCASTSD decayConstants<>+232(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+88(SB), Y6
+	VBROADCASTSD decayConstants<>+224(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+80(SB), Y6
+	VBROADCASTSD decayConstants<>+216(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+72(SB), Y6
+	VBROADCASTSD decayConstants<>+208(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
 	VBROADCASTSD decayConstants<>+56(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
@@ -411,11 +428,11 @@ vector:
 	VSUBPD       Y5, Y3, Y3
 	VADDPD       Y8, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y4, Y4
 	VMULPD       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y3, Y3
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y3, Y3
 	VMULPD       Y3, Y2, Y2
 	VMULPD       Y7, Y2, Y2
@@ -464,31 +481,31 @@ vector:
 	VFNMADD231PD Y6, Y3, Y5
 
 	// The Taylor series of e^r.
-	VBROADCASTSD decayConstants<>+168(SB), Y6
+	VBROADCASTSD decayConstants<>+304(SB), Y6
 	VMOVAPD      Y6, Y2
-	VBROADCASTSD decayConstants<>+160(SB), Y6
+	VBROADCASTSD decayConstants<>+296(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+152(SB), Y6
+	VBROADCASTSD decayConstants<>+288(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+144(SB), Y6
+	VBROADCASTSD decayConstants<>+280(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+136(SB), Y6
+	VBROADCASTSD decayConstants<>+272(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+128(SB), Y6
+	VBROADCASTSD decayConstants<>+264(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+120(SB), Y6
+	VBROADCASTSD decayConstants<>+256(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+112(SB), Y6
+	VBROADCASTSD decayConstants<>+248(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+104(SB), Y6
+	VBROADCASTSD decayConstants<>+240(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+96(SB), Y6
+	VBROADCASTSD decayConstants<>+232(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+88(SB), Y6
+	VBROADCASTSD decayConstants<>+224(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+80(SB), Y6
+	VBROADCASTSD decayConstants<>+216(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
-	VBROADCASTSD decayConstants<>+72(SB), Y6
+	VBROADCASTSD decayConstants<>+208(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
 	VBROADCASTSD decayConstants<>+56(SB), Y6
 	VFMADD213PD  Y6, Y5, Y2
@@ -501,16 +518,145 @@ vector:
 	VSUBPD       Y5, Y3, Y3
 	VADDPD       Y8, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y4, Y4
 	VMULPD       Y4, Y2, Y2
 	VPSLLQ       $0x34, Y3, Y3
-	VBROADCASTSD decayConstants<>+64(SB), Y6
+	VBROADCASTSD decayConstants<>+200(SB), Y6
 	VPADDQ       Y6, Y3, Y3
 	VMULPD       Y3, Y2, Y2
 	VMULPD       Y7, Y2, Y2
 	VMOVUPD      Y2, (CX)
 	ADDQ         $0x00000020, CX
+	DECQ         AX
+	JNZ          vector
+	VZEROUPPER
+	RET
+
+// func normalsAVX2(vectors int, z *float64, density *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalsAVX2(SB), NOSPLIT, $0-24
+	MOVQ         vectors+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         density+16(FP), DX
+	VBROADCASTSD decayConstants<>+8(SB), Y7
+	VBROADCASTSD decayConstants<>+0(SB), Y8
+	VBROADCASTSD decayConstants<>+40(SB), Y9
+
+vector:
+	VMOVUPD (CX), Y0
+
+	// u = 1/(1 + steepness·|z|).
+	VBROADCASTSD decayConstants<>+192(SB), Y5
+	VPAND        Y5, Y0, Y6
+	VMULPD       Y6, Y6, Y1
+	VBROADCASTSD decayConstants<>+56(SB), Y3
+	VMOVAPD      Y3, Y2
+	VBROADCASTSD decayConstants<>+64(SB), Y5
+	VFMADD132PD  Y5, Y2, Y6
+	VDIVPD       Y6, Y2, Y6
+
+	// e^−½z², where ½z² is the smaller one, or what is no number.
+	VMULPD Y9, Y1, Y1
+	VMINPD Y1, Y8, Y1
+
+	// n = round(−t·log₂e), by adding and taking away a number whose last digit is 1.
+	VMOVAPD      Y7, Y2
+	VBROADCASTSD decayConstants<>+16(SB), Y5
+	VFNMADD231PD Y5, Y1, Y2
+	VSUBPD       Y7, Y2, Y2
+
+	// r = −t − n·ln 2.
+	VMOVAPD      Y2, Y4
+	VBROADCASTSD decayConstants<>+24(SB), Y5
+	VFNMSUB213PD Y1, Y5, Y4
+	VBROADCASTSD decayConstants<>+32(SB), Y5
+	VFNMADD231PD Y5, Y2, Y4
+
+	// The Taylor series of e^r.
+	VBROADCASTSD decayConstants<>+304(SB), Y5
+	VMOVAPD      Y5, Y1
+	VBROADCASTSD decayConstants<>+296(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+288(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+280(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+272(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+264(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+256(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+248(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+240(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+232(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+224(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+216(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+208(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+	VBROADCASTSD decayConstants<>+56(SB), Y5
+	VFMADD213PD  Y5, Y4, Y1
+
+	// Times 2^n in two steps, of which the first is exact: n = round(n/2) + the rest.
+	VMOVAPD      Y7, Y3
+	VFMADD231PD  Y9, Y2, Y3
+	VSUBPD       Y7, Y3, Y4
+	VSUBPD       Y4, Y2, Y2
+	VADDPD       Y7, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VBROADCASTSD decayConstants<>+200(SB), Y5
+	VPADDQ       Y5, Y3, Y3
+	VMULPD       Y3, Y1, Y1
+	VPSLLQ       $0x34, Y2, Y2
+	VBROADCASTSD decayConstants<>+200(SB), Y5
+	VPADDQ       Y5, Y2, Y2
+	VMULPD       Y2, Y1, Y1
+	VBROADCASTSD decayConstants<>+72(SB), Y5
+	VMULPD       Y5, Y1, Y1
+	VMOVUPD      Y1, (DX)
+
+	// The ratio of Φ(−|z|) to N(z).
+	VBROADCASTSD decayConstants<>+176(SB), Y2
+	VBROADCASTSD decayConstants<>+168(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+160(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+152(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+144(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+136(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+128(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+120(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+112(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+104(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+96(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+88(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+	VBROADCASTSD decayConstants<>+80(SB), Y5
+	VFMADD213PD  Y5, Y6, Y2
+
+	// Φ(z) = ½ ± (½ − Φ(−|z|)), with the sign of z.
+	VFNMADD213PD Y9, Y1, Y2
+	VBROADCASTSD decayConstants<>+184(SB), Y5
+	VPAND        Y5, Y0, Y0
+	VPOR         Y0, Y2, Y2
+	VADDPD       Y9, Y2, Y2
+	VMOVUPD      Y2, (CX)
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
 	DECQ         AX
 	JNZ          vector
 	VZEROUPPER

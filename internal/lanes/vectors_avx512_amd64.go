@@ -41,6 +41,11 @@ func matern32AVX512(vectors int, amplitude float64, scale float64, s *float64)
 //go:noescape
 func matern52AVX512(vectors int, amplitude float64, scale float64, s *float64)
 
+// normalsAVX512 replaces every z, in so many vectors of 8, by Φ(z), and writes N(z).
+//
+//go:noescape
+func normalsAVX512(vectors int, z *float64, density *float64)
+
 // squaresAVX512 multiplies 8 rows of a, lda apart, by a panel of depth ≥ 1 and 24 columns
 // and adds the squares of each row of the product to a vector of 8 sums.
 //

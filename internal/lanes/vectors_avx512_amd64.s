@@ -112,21 +112,38 @@ DATA decayConstants<>+32(SB)/8, $0x3c7abc9e3b39803f
 DATA decayConstants<>+40(SB)/8, $0x3fe0000000000000
 DATA decayConstants<>+48(SB)/8, $0x3fd5555555555555
 DATA decayConstants<>+56(SB)/8, $0x3ff0000000000000
-DATA decayConstants<>+64(SB)/8, $0x3ff0000000000000
-DATA decayConstants<>+72(SB)/8, $0x3ff0000000000000
-DATA decayConstants<>+80(SB)/8, $0x3fe0000000000000
-DATA decayConstants<>+88(SB)/8, $0x3fc5555555555555
-DATA decayConstants<>+96(SB)/8, $0x3fa5555555555555
-DATA decayConstants<>+104(SB)/8, $0x3f81111111111111
-DATA decayConstants<>+112(SB)/8, $0x3f56c16c16c16c17
-DATA decayConstants<>+120(SB)/8, $0x3f2a01a01a01a01a
-DATA decayConstants<>+128(SB)/8, $0x3efa01a01a01a01a
-DATA decayConstants<>+136(SB)/8, $0x3ec71de3a556c734
-DATA decayConstants<>+144(SB)/8, $0x3e927e4fb7789f5c
-DATA decayConstants<>+152(SB)/8, $0x3e5ae64567f544e4
-DATA decayConstants<>+160(SB)/8, $0x3e21eed8eff8d898
-DATA decayConstants<>+168(SB)/8, $0x3de6124613a86d09
-GLOBL decayConstants<>(SB), RODATA|NOPTR, $176
+DATA decayConstants<>+64(SB)/8, $0x3fcc28f5c28f5c29
+DATA decayConstants<>+72(SB)/8, $0x3fd9884533d43651
+DATA decayConstants<>+80(SB)/8, $0x3f0f84f387992000
+DATA decayConstants<>+88(SB)/8, $0x3fcc0eff2a26aeba
+DATA decayConstants<>+96(SB)/8, $0x3fcca1c56241ed24
+DATA decayConstants<>+104(SB)/8, $0x3fca9a9e0b76bb86
+DATA decayConstants<>+112(SB)/8, $0x3fc00ad741ce173c
+DATA decayConstants<>+120(SB)/8, $0x3fe00d6848d2ce7c
+DATA decayConstants<>+128(SB)/8, $0xbfec448eff2e83ea
+DATA decayConstants<>+136(SB)/8, $0x3fffd182eb42fa2a
+DATA decayConstants<>+144(SB)/8, $0xc0034a01b5fe8826
+DATA decayConstants<>+152(SB)/8, $0x4001470aa9d495dc
+DATA decayConstants<>+160(SB)/8, $0xbff2e05d3d00bb6a
+DATA decayConstants<>+168(SB)/8, $0x3fd5ef75bbc08136
+DATA decayConstants<>+176(SB)/8, $0xbfa51e99dae71594
+DATA decayConstants<>+184(SB)/8, $0x8000000000000000
+DATA decayConstants<>+192(SB)/8, $0x7fffffffffffffff
+DATA decayConstants<>+200(SB)/8, $0x3ff0000000000000
+DATA decayConstants<>+208(SB)/8, $0x3ff0000000000000
+DATA decayConstants<>+216(SB)/8, $0x3fe0000000000000
+DATA decayConstants<>+224(SB)/8, $0x3fc5555555555555
+DATA decayConstants<>+232(SB)/8, $0x3fa5555555555555
+DATA decayConstants<>+240(SB)/8, $0x3f81111111111111
+DATA decayConstants<>+248(SB)/8, $0x3f56c16c16c16c17
+DATA decayConstants<>+256(SB)/8, $0x3f2a01a01a01a01a
+DATA decayConstants<>+264(SB)/8, $0x3efa01a01a01a01a
+DATA decayConstants<>+272(SB)/8, $0x3ec71de3a556c734
+DATA decayConstants<>+280(SB)/8, $0x3e927e4fb7789f5c
+DATA decayConstants<>+288(SB)/8, $0x3e5ae64567f544e4
+DATA decayConstants<>+296(SB)/8, $0x3e21eed8eff8d898
+DATA decayConstants<>+304(SB)/8, $0x3de6124613a86d09
+GLOBL decayConstants<>(SB), RODATA|NOPTR, $312
 
 // func gaussianAVX512(vectors int, amplitude float64, scale float64, s *float64)
 // Requires: AVX, AVX512F
@@ -141,20 +158,20 @@ TEXT ·gaussianAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD decayConstants<>+24(SB), Z11
 	VBROADCASTSD decayConstants<>+32(SB), Z12
 	VBROADCASTSD decayConstants<>+56(SB), Z13
-	VBROADCASTSD decayConstants<>+64(SB), Z14
-	VBROADCASTSD decayConstants<>+72(SB), Z15
-	VBROADCASTSD decayConstants<>+80(SB), Z16
-	VBROADCASTSD decayConstants<>+88(SB), Z17
-	VBROADCASTSD decayConstants<>+96(SB), Z18
-	VBROADCASTSD decayConstants<>+104(SB), Z19
-	VBROADCASTSD decayConstants<>+112(SB), Z20
-	VBROADCASTSD decayConstants<>+120(SB), Z21
-	VBROADCASTSD decayConstants<>+128(SB), Z22
-	VBROADCASTSD decayConstants<>+136(SB), Z23
-	VBROADCASTSD decayConstants<>+144(SB), Z24
-	VBROADCASTSD decayConstants<>+152(SB), Z25
-	VBROADCASTSD decayConstants<>+160(SB), Z26
-	VBROADCASTSD decayConstants<>+168(SB), Z27
+	VBROADCASTSD decayConstants<>+200(SB), Z14
+	VBROADCASTSD decayConstants<>+208(SB), Z15
+	VBROADCASTSD decayConstants<>+216(SB), Z16
+	VBROADCASTSD decayConstants<>+224(SB), Z17
+	VBROADCASTSD decayConstants<>+232(SB), Z18
+	VBROADCASTSD decayConstants<>+240(SB), Z19
+	VBROADCASTSD decayConstants<>+248(SB), Z20
+	VBROADCASTSD decayConstants<>+256(SB), Z21
+	VBROADCASTSD decayConstants<>+264(SB), Z22
+	VBROADCASTSD decayConstants<>+272(SB), Z23
+	VBROADCASTSD decayConstants<>+280(SB), Z24
+	VBROADCASTSD decayConstants<>+288(SB), Z25
+	VBROADCASTSD decayConstants<>+296(SB), Z26
+	VBROADCASTSD decayConstants<>+304(SB), Z27
 
 vector:
 	VMULPD (CX), Z1, Z2
@@ -222,20 +239,20 @@ TEXT ·exponentialAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD decayConstants<>+24(SB), Z11
 	VBROADCASTSD decayConstants<>+32(SB), Z12
 	VBROADCASTSD decayConstants<>+56(SB), Z13
-	VBROADCASTSD decayConstants<>+64(SB), Z14
-	VBROADCASTSD decayConstants<>+72(SB), Z15
-	VBROADCASTSD decayConstants<>+80(SB), Z16
-	VBROADCASTSD decayConstants<>+88(SB), Z17
-	VBROADCASTSD decayConstants<>+96(SB), Z18
-	VBROADCASTSD decayConstants<>+104(SB), Z19
-	VBROADCASTSD decayConstants<>+112(SB), Z20
-	VBROADCASTSD decayConstants<>+120(SB), Z21
-	VBROADCASTSD decayConstants<>+128(SB), Z22
-	VBROADCASTSD decayConstants<>+136(SB), Z23
-	VBROADCASTSD decayConstants<>+144(SB), Z24
-	VBROADCASTSD decayConstants<>+152(SB), Z25
-	VBROADCASTSD decayConstants<>+160(SB), Z26
-	VBROADCASTSD decayConstants<>+168(SB), Z27
+	VBROADCASTSD decayConstants<>+200(SB), Z14
+	VBROADCASTSD decayConstants<>+208(SB), Z15
+	VBROADCASTSD decayConstants<>+216(SB), Z16
+	VBROADCASTSD decayConstants<>+224(SB), Z17
+	VBROADCASTSD decayConstants<>+232(SB), Z18
+	VBROADCASTSD decayConstants<>+240(SB), Z19
+	VBROADCASTSD decayConstants<>+248(SB), Z20
+	VBROADCASTSD decayConstants<>+256(SB), Z21
+	VBROADCASTSD decayConstants<>+264(SB), Z22
+	VBROADCASTSD decayConstants<>+272(SB), Z23
+	VBROADCASTSD decayConstants<>+280(SB), Z24
+	VBROADCASTSD decayConstants<>+288(SB), Z25
+	VBROADCASTSD decayConstants<>+296(SB), Z26
+	VBROADCASTSD decayConstants<>+304(SB), Z27
 
 vector:
 	VMULPD  (CX), Z1, Z2
@@ -304,20 +321,20 @@ TEXT ·matern32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD decayConstants<>+24(SB), Z11
 	VBROADCASTSD decayConstants<>+32(SB), Z12
 	VBROADCASTSD decayConstants<>+56(SB), Z13
-	VBROADCASTSD decayConstants<>+64(SB), Z14
-	VBROADCASTSD decayConstants<>+72(SB), Z15
-	VBROADCASTSD decayConstants<>+80(SB), Z16
-	VBROADCASTSD decayConstants<>+88(SB), Z17
-	VBROADCASTSD decayConstants<>+96(SB), Z18
-	VBROADCASTSD decayConstants<>+104(SB), Z19
-	VBROADCASTSD decayConstants<>+112(SB), Z20
-	VBROADCASTSD decayConstants<>+120(SB), Z21
-	VBROADCASTSD decayConstants<>+128(SB), Z22
-	VBROADCASTSD decayConstants<>+136(SB), Z23
-	VBROADCASTSD decayConstants<>+144(SB), Z24
-	VBROADCASTSD decayConstants<>+152(SB), Z25
-	VBROADCASTSD decayConstants<>+160(SB), Z26
-	VBROADCASTSD decayConstants<>+168(SB), Z27
+	VBROADCASTSD decayConstants<>+200(SB), Z14
+	VBROADCASTSD decayConstants<>+208(SB), Z15
+	VBROADCASTSD decayConstants<>+216(SB), Z16
+	VBROADCASTSD decayConstants<>+224(SB), Z17
+	VBROADCASTSD decayConstants<>+232(SB), Z18
+	VBROADCASTSD decayConstants<>+240(SB), Z19
+	VBROADCASTSD decayConstants<>+248(SB), Z20
+	VBROADCASTSD decayConstants<>+256(SB), Z21
+	VBROADCASTSD decayConstants<>+264(SB), Z22
+	VBROADCASTSD decayConstants<>+272(SB), Z23
+	VBROADCASTSD decayConstants<>+280(SB), Z24
+	VBROADCASTSD decayConstants<>+288(SB), Z25
+	VBROADCASTSD decayConstants<>+296(SB), Z26
+	VBROADCASTSD decayConstants<>+304(SB), Z27
 
 vector:
 	VMULPD  (CX), Z1, Z2
@@ -388,20 +405,20 @@ TEXT ·matern52AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD decayConstants<>+24(SB), Z11
 	VBROADCASTSD decayConstants<>+32(SB), Z12
 	VBROADCASTSD decayConstants<>+56(SB), Z13
-	VBROADCASTSD decayConstants<>+64(SB), Z14
-	VBROADCASTSD decayConstants<>+72(SB), Z15
-	VBROADCASTSD decayConstants<>+80(SB), Z16
-	VBROADCASTSD decayConstants<>+88(SB), Z17
-	VBROADCASTSD decayConstants<>+96(SB), Z18
-	VBROADCASTSD decayConstants<>+104(SB), Z19
-	VBROADCASTSD decayConstants<>+112(SB), Z20
-	VBROADCASTSD decayConstants<>+120(SB), Z21
-	VBROADCASTSD decayConstants<>+128(SB), Z22
-	VBROADCASTSD decayConstants<>+136(SB), Z23
-	VBROADCASTSD decayConstants<>+144(SB), Z24
-	VBROADCASTSD decayConstants<>+152(SB), Z25
-	VBROADCASTSD decayConstants<>+160(SB), Z26
-	VBROADCASTSD decayConstants<>+168(SB), Z27
+	VBROADCASTSD decayConstants<>+200(SB), Z14
+	VBROADCASTSD decayConstants<>+208(SB), Z15
+	VBROADCASTSD decayConstants<>+216(SB), Z16
+	VBROADCASTSD decayConstants<>+224(SB), Z17
+	VBROADCASTSD decayConstants<>+232(SB), Z18
+	VBROADCASTSD decayConstants<>+240(SB), Z19
+	VBROADCASTSD decayConstants<>+248(SB), Z20
+	VBROADCASTSD decayConstants<>+256(SB), Z21
+	VBROADCASTSD decayConstants<>+264(SB), Z22
+	VBROADCASTSD decayConstants<>+272(SB), Z23
+	VBROADCASTSD decayConstants<>+280(SB), Z24
+	VBROADCASTSD decayConstants<>+288(SB), Z25
+	VBROADCASTSD decayConstants<>+296(SB), Z26
+	VBROADCASTSD decayConstants<>+304(SB), Z27
 
 vector:
 	VMULPD  (CX), Z1, Z2
@@ -457,6 +474,133 @@ vector:
 	VMULPD       Z7, Z2, Z2
 	VMOVUPD      Z2, (CX)
 	ADDQ         $0x00000040, CX
+	DECQ         AX
+	JNZ          vector
+	VZEROUPPER
+	RET
+
+// func normalsAVX512(vectors int, z *float64, density *float64)
+// Requires: AVX, AVX512F
+TEXT ·normalsAVX512(SB), NOSPLIT, $0-24
+	MOVQ         vectors+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         density+16(FP), DX
+	VBROADCASTSD decayConstants<>+8(SB), Z7
+	VBROADCASTSD decayConstants<>+0(SB), Z8
+	VBROADCASTSD decayConstants<>+40(SB), Z9
+	VBROADCASTSD decayConstants<>+16(SB), Z10
+	VBROADCASTSD decayConstants<>+24(SB), Z11
+	VBROADCASTSD decayConstants<>+32(SB), Z12
+	VBROADCASTSD decayConstants<>+56(SB), Z13
+	VBROADCASTSD decayConstants<>+200(SB), Z14
+	VBROADCASTSD decayConstants<>+192(SB), Z15
+	VBROADCASTSD decayConstants<>+208(SB), Z16
+	VBROADCASTSD decayConstants<>+216(SB), Z17
+	VBROADCASTSD decayConstants<>+224(SB), Z18
+	VBROADCASTSD decayConstants<>+232(SB), Z19
+	VBROADCASTSD decayConstants<>+240(SB), Z20
+	VBROADCASTSD decayConstants<>+248(SB), Z21
+	VBROADCASTSD decayConstants<>+256(SB), Z22
+	VBROADCASTSD decayConstants<>+264(SB), Z23
+	VBROADCASTSD decayConstants<>+272(SB), Z24
+	VBROADCASTSD decayConstants<>+280(SB), Z25
+	VBROADCASTSD decayConstants<>+288(SB), Z26
+	VBROADCASTSD decayConstants<>+296(SB), Z27
+	VBROADCASTSD decayConstants<>+304(SB), Z28
+
+vector:
+	VMOVUPD (CX), Z0
+
+	// u = 1/(1 + steepness·|z|).
+	VPANDQ       Z15, Z0, Z6
+	VMULPD       Z6, Z6, Z1
+	VMOVAPD      Z13, Z2
+	VBROADCASTSD decayConstants<>+64(SB), Z5
+	VFMADD132PD  Z5, Z2, Z6
+	VDIVPD       Z6, Z2, Z6
+
+	// e^−½z², where ½z² is the smaller one, or what is no number.
+	VMULPD Z9, Z1, Z1
+	VMINPD Z1, Z8, Z1
+
+	// n = round(−t·log₂e), by adding and taking away a number whose last digit is 1.
+	VMOVAPD      Z7, Z2
+	VFNMADD231PD Z10, Z1, Z2
+	VSUBPD       Z7, Z2, Z2
+
+	// r = −t − n·ln 2.
+	VMOVAPD      Z2, Z4
+	VFNMSUB213PD Z1, Z11, Z4
+	VFNMADD231PD Z12, Z2, Z4
+
+	// The Taylor series of e^r.
+	VMOVAPD     Z28, Z1
+	VFMADD213PD Z27, Z4, Z1
+	VFMADD213PD Z26, Z4, Z1
+	VFMADD213PD Z25, Z4, Z1
+	VFMADD213PD Z24, Z4, Z1
+	VFMADD213PD Z23, Z4, Z1
+	VFMADD213PD Z22, Z4, Z1
+	VFMADD213PD Z21, Z4, Z1
+	VFMADD213PD Z20, Z4, Z1
+	VFMADD213PD Z19, Z4, Z1
+	VFMADD213PD Z18, Z4, Z1
+	VFMADD213PD Z17, Z4, Z1
+	VFMADD213PD Z16, Z4, Z1
+	VFMADD213PD Z13, Z4, Z1
+
+	// Times 2^n in two steps, of which the first is exact: n = round(n/2) + the rest.
+	VMOVAPD      Z7, Z3
+	VFMADD231PD  Z9, Z2, Z3
+	VSUBPD       Z7, Z3, Z4
+	VSUBPD       Z4, Z2, Z2
+	VADDPD       Z7, Z2, Z2
+	VPSLLQ       $0x34, Z3, Z3
+	VPADDQ       Z14, Z3, Z3
+	VMULPD       Z3, Z1, Z1
+	VPSLLQ       $0x34, Z2, Z2
+	VPADDQ       Z14, Z2, Z2
+	VMULPD       Z2, Z1, Z1
+	VBROADCASTSD decayConstants<>+72(SB), Z5
+	VMULPD       Z5, Z1, Z1
+	VMOVUPD      Z1, (DX)
+
+	// The ratio of Φ(−|z|) to N(z).
+	VBROADCASTSD decayConstants<>+176(SB), Z2
+	VBROADCASTSD decayConstants<>+168(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+160(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+152(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+144(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+136(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+128(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+120(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+112(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+104(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+96(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+88(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+	VBROADCASTSD decayConstants<>+80(SB), Z5
+	VFMADD213PD  Z5, Z6, Z2
+
+	// Φ(z) = ½ ± (½ − Φ(−|z|)), with the sign of z.
+	VFNMADD213PD Z9, Z1, Z2
+	VBROADCASTSD decayConstants<>+184(SB), Z5
+	VPANDQ       Z5, Z0, Z0
+	VPORQ        Z0, Z2, Z2
+	VADDPD       Z9, Z2, Z2
+	VMOVUPD      Z2, (CX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
 	DECQ         AX
 	JNZ          vector
 	VZEROUPPER
