@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
 )
@@ -123,9 +124,11 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 type correction struct {
 	refine int       // how many times finer than usual the rule is
 	x, p   []float64 // nodes, in standard deviations from the mean, and probabilities
-	minus  []float64 // what terms with a negative correlation add, from the last node on
 	pairs  []float64 // what pairs add at the nodes
 	walk   *walk     // of the paired correction
+	tabulation
+	// Numbers for every node, and up to a multiple of lanes.Width.
+	scratch, densities []float64
 }
 
 // reset makes room for n nodes, and places them.
@@ -133,7 +136,8 @@ func (s *correction) reset(n int) {
 	if len(s.x) == n {
 		return
 	}
-	s.x, s.p, s.pairs, s.minus = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	s.x, s.p, s.pairs = make([]float64, n), make([]float64, n), make([]float64, n)
+	s.scratch, s.densities = make([]float64, lanes.Padded(n)), make([]float64, lanes.Padded(n))
 	for k := range s.x {
 		s.x[k] = node(k, n)
 	}
@@ -161,16 +165,20 @@ func (c *Corrected) logRatio(i int, mu, v float64) float64 {
 // covariances of f with the s_i.
 func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
 	sd := math.Sqrt(w)
-	switch {
-	case c.order == Paired && c.paired(s, sd, cov):
-	case c.tabulated(s, sd, cov):
-	default:
+	if c.order != Paired || !c.paired(s, sd, cov) {
 		c.evaluated(s, sd, cov)
 	}
+	s.normalise()
+}
+
+// normalise turns the logarithms of probabilities into these.
+func (s *correction) normalise() {
 	top := floats.Max(s.p)
-	for k := range s.p {
-		s.p[k] = math.Exp(s.p[k] - top)
+	for k, l := range s.p {
+		s.scratch[k] = top - l
 	}
+	lanes.Gaussian.Apply(s.scratch, 1, 1)
+	copy(s.p, s.scratch)
 	floats.Scale(1/floats.Sum(s.p), s.p)
 }
 
@@ -214,6 +222,11 @@ func (m Marginal) Expect(t factor.Factor) float64 {
 	if math.IsNaN(m.mean) {
 		return m.mean
 	}
+	if probit, ok := t.(factor.Probit); ok && len(m.x) > 1 {
+		if p := m.probability(probit); p > 1e-6 { // an error of 1e-13 is nothing beside
+			return p
+		}
+	}
 	step, jumps := t.(factor.Step)
 	width := m.sd * (m.x[len(m.x)-1] - m.x[0]) / float64(max(1, len(m.x)-1))
 	sum := 0.0
@@ -226,6 +239,15 @@ func (m Marginal) Expect(t factor.Factor) float64 {
 		sum += m.p[k] * math.Exp(l)
 	}
 	return sum
+}
+
+// probability is the expectation of Φ(Yf).
+func (m Marginal) probability(t factor.Probit) float64 {
+	for k, x := range m.x {
+		m.scratch[k] = t.Y * (m.mean + m.sd*x)
+	}
+	lanes.Normals(m.scratch, m.densities)
+	return floats.Dot(m.p, m.scratch[:len(m.p)])
 }
 
 // Marginals calls use with the corrected marginal of every value whose mean and variance
@@ -242,8 +264,13 @@ func (c *Corrected) Marginals(mean, variance []float64, cov *mat.Dense, use func
 
 func (c *Corrected) marginals(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) {
 	known := &correction{x: []float64{0}, p: []float64{1}}
+	var done []bool
+	if c.tables != nil && s.refine == 1 {
+		done = c.tabulated(s, mean, variance, cov, use)
+	}
 	for j, w := range variance {
 		switch {
+		case done != nil && done[j]:
 		case !finite.All(w, mean[j]):
 			use(j, Marginal{math.NaN(), 0, known})
 		case w == 0:

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -23,12 +25,15 @@ type ratios []ratio
 
 // ratio is the table of one term.
 type ratio struct {
-	sd    float64
-	cells int // of the correlation, 0 for a term that f tells nothing about
+	inverse float64 // of the standard deviation of s_i
+	cells   int     // of the correlation, 0 for a term that f tells nothing about
 	// logs has a row for each of the correlations −1/cells, 0, 1/cells, …, 1, with a number
-	// for each node.
+	// for each node, and zeros up to a multiple of lanes.Octet.
 	logs []float64
 }
+
+// octets is n rounded up to a multiple of lanes.Octet.
+func octets(n int) int { return (n + lanes.Octet - 1) / lanes.Octet * lanes.Octet }
 
 const (
 	// tabulatedFrom is the number of terms from which on tables are made. Where there are
@@ -74,16 +79,18 @@ func (c *Corrected) tablesOf() []func() ratios {
 
 // tabulate is the table of term i for n nodes.
 func (c *Corrected) tabulate(i, n int) ratio {
-	t := ratio{sd: math.Sqrt(c.variance[i])}
-	if !(t.sd > 0) {
+	sd := math.Sqrt(c.variance[i])
+	t := ratio{inverse: 1 / sd}
+	if !(sd > 0) {
 		return t
 	}
-	t.cells = min(max(fewestCells, int(math.Ceil(5*t.sd*cellsPerUnit))), mostCells)
-	t.logs = make([]float64, (t.cells+2)*n)
+	t.cells = min(max(fewestCells, int(math.Ceil(5*sd*cellsPerUnit))), mostCells)
+	width := octets(n)
+	t.logs = make([]float64, (t.cells+2)*width)
 	for row := range t.cells + 2 {
 		rho := float64(row-1) / float64(t.cells)
 		for k := range n {
-			t.logs[row*n+k] = c.logRatio(i, c.mean[i]+rho*t.sd*node(k, n), c.variance[i]*(1-rho*rho))
+			t.logs[row*width+k] = c.logRatio(i, c.mean[i]+rho*sd*node(k, n), c.variance[i]*(1-rho*rho))
 		}
 	}
 	return t
@@ -91,45 +98,75 @@ func (c *Corrected) tabulate(i, n int) ratio {
 
 // add adds log R at all nodes for a correlation of size rho: the cubic through the four rows
 // that are nearest.
-func (t *ratio) add(dst []float64, rho float64) {
-	n := len(dst)
+func (t *ratio) add(dst []float64, rho float64, weights *[4]float64) {
+	width := len(dst)
 	at := min(rho, 1) * float64(t.cells) // but for rounding rho is at most 1
 	cell := min(int(at), t.cells-2)
 	u := at - float64(cell)
-	for k, weight := range [4]float64{
-		-u * (u - 1) * (u - 2) / 6, (u + 1) * (u - 1) * (u - 2) / 2,
-		-(u + 1) * u * (u - 2) / 2, (u + 1) * u * (u - 1) / 6,
-	} {
-		floats.AddScaled(dst, weight, t.logs[(cell+k)*n:(cell+k+1)*n])
-	}
+	// The products of u + 1, u, u − 1 and u − 2 without one of them.
+	outer, inner := (u-1)*(u-2), (u+1)*u
+	weights[0], weights[1] = outer*u*(-1./6), outer*(u+1)*0.5
+	weights[2], weights[3] = inner*(u-2)*-0.5, inner*(u-1)*(1./6)
+	lanes.Blend(dst, weights, t.logs[cell*width:(cell+4)*width])
 }
 
-// tabulated does what evaluated does for the factorised correction, by the tables. It
-// reports false where there are none.
-func (c *Corrected) tabulated(s *correction, sd float64, cov []float64) bool {
-	n := nodes(sd)
-	if c.tables == nil || s.refine > 1 || n > tabulatedNodes {
-		return false
-	}
-	s.reset(n)
-	for k, x := range s.x {
-		s.p[k] = -0.5 * x * x
-	}
-	clear(s.minus)
-	of := c.tables[(n-1)/nodeStep]()
-	for i := range of {
-		t := &of[i]
-		rho := math.Abs(cov[i]) / (sd * t.sd)
-		switch {
-		case t.cells == 0 || rho < uncorrelated:
-		case cov[i] < 0:
-			t.add(s.minus, rho)
-		default:
-			t.add(s.p, rho)
+// tabulation is scratch for marginals from tables.
+type tabulation struct {
+	rows        []int     // values with the same number of nodes
+	inverse     []float64 // of their standard deviations
+	plus, minus []float64 // sums over terms of either sign of the correlation, row by row
+	weights     [4]float64
+}
+
+// tabulated finds the marginals of those values for which there are tables, and reports
+// which these are. A table is read for all values with the same number of nodes before the
+// next: all of them together are too large to be read for each from near memory. Sums are over
+// the terms in their order, whatever the other values.
+func (c *Corrected) tabulated(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) (done []bool) {
+	done = make([]bool, len(mean))
+	t := &s.tabulation
+	for k, tables := range c.tables {
+		n := k*nodeStep + 1
+		t.rows, t.inverse = t.rows[:0], t.inverse[:0]
+		for j, w := range variance {
+			if sd := math.Sqrt(w); finite.All(w, mean[j]) && w > 0 && nodes(sd) == n {
+				t.rows, t.inverse = append(t.rows, j), append(t.inverse, 1/sd)
+				done[j] = true
+			}
+		}
+		if len(t.rows) == 0 {
+			continue
+		}
+		width := octets(n)
+		t.plus, t.minus = grow(t.plus, len(t.rows)*width), grow(t.minus, len(t.rows)*width)
+		clear(t.plus)
+		clear(t.minus)
+		of := tables()
+		raw := cov.RawMatrix()
+		for i := range of {
+			one := &of[i]
+			if one.cells == 0 {
+				continue
+			}
+			for r, j := range t.rows {
+				rho := raw.Data[j*raw.Stride+i] * t.inverse[r] * one.inverse
+				switch {
+				case rho >= uncorrelated:
+					one.add(t.plus[r*width:(r+1)*width], rho, &t.weights)
+				case rho <= -uncorrelated:
+					one.add(t.minus[r*width:(r+1)*width], -rho, &t.weights)
+				}
+			}
+		}
+		s.reset(n)
+		for r, j := range t.rows {
+			plus, minus := t.plus[r*width:r*width+n], t.minus[r*width:r*width+n]
+			for k, x := range s.x {
+				s.p[k] = plus[k] + minus[n-1-k] - 0.5*x*x
+			}
+			s.normalise()
+			use(j, Marginal{mean[j], math.Sqrt(variance[j]), s})
 		}
 	}
-	for k, l := range s.minus {
-		s.p[n-1-k] += l
-	}
-	return true
+	return done
 }

@@ -11,8 +11,8 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX512), weighted: oneWeightedStrip(weightedDistancesAVX512), dots: oneStrip(dotsAVX512),
 			gaussian: inVectors(8, gaussianAVX512), exponential: inVectors(8, exponentialAVX512),
 			matern32: inVectors(8, matern32AVX512), matern52: inVectors(8, matern52AVX512),
-			normals: pairsOfVectors(8, normalsAVX512),
-			rows:    8, squares: oneTile(8, squaresAVX512),
+			normals: pairsOfVectors(8, normalsAVX512), blend: fourRows(8, blendAVX512),
+			rows: 8, squares: oneTile(8, squaresAVX512),
 		})
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -21,8 +21,8 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX2), weighted: oneWeightedStrip(weightedDistancesAVX2), dots: oneStrip(dotsAVX2),
 			gaussian: inVectors(4, gaussianAVX2), exponential: inVectors(4, exponentialAVX2),
 			matern32: inVectors(4, matern32AVX2), matern52: inVectors(4, matern52AVX2),
-			normals: pairsOfVectors(4, normalsAVX2),
-			rows:    4, squares: oneTile(4, squaresAVX2),
+			normals: pairsOfVectors(4, normalsAVX2), blend: fourRows(4, blendAVX2),
+			rows: 4, squares: oneTile(4, squaresAVX2),
 		})
 	}
 	return found
@@ -57,6 +57,15 @@ func pairsOfVectors(lanes int, f func(vectors int, z, density *float64)) func(z,
 		if len(z) >= lanes {
 			_ = density[len(z)-1]
 			f(len(z)/lanes, &z[0], &density[0])
+		}
+	}
+}
+
+func fourRows(lanes int, f func(vectors int, weights, rows *float64, stride int, dst *float64)) func(dst []float64, weights *[4]float64, rows []float64) {
+	return func(dst []float64, weights *[4]float64, rows []float64) {
+		if len(dst) >= lanes {
+			_ = rows[4*len(dst)-1]
+			f(len(dst)/lanes, &weights[0], &rows[0], 8*len(dst), &dst[0])
 		}
 	}
 }

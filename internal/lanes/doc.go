@@ -27,6 +27,8 @@ type code struct {
 
 	// normals replaces z, a multiple of Width numbers, by Φ(z) and writes N(z).
 	normals func(z, density []float64)
+	// blend adds four rows with weights to dst, a multiple of Octet numbers.
+	blend func(dst []float64, weights *[4]float64, rows []float64)
 
 	// rows is the number of rows of a tile, and of sums for each of them; a tile has
 	// three times as many columns.

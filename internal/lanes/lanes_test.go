@@ -230,6 +230,38 @@ func TestNormals(t *testing.T) {
 	})
 }
 
+// Four rows with weights are added as the formula says, to the same bits in every code.
+func TestBlend(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 8, 16, 40, 152} {
+		rows, from := make([]float64, 4*n), make([]float64, n)
+		for i := range rows {
+			rows[i] = rng.NormFloat64()
+			from[i%max(n, 1)] = rng.NormFloat64()
+		}
+		weights := [4]float64{0.3, -0.7, 1.1, 0.2}
+		var first []float64
+		forEach(t, func(t *testing.T) {
+			got := slices.Clone(from)
+			Blend(got, &weights, rows)
+			for i := range got {
+				want := from[i]
+				for k, w := range weights {
+					want += w * rows[k*n+i]
+				}
+				if math.Abs(got[i]-want) > 1e-14 {
+					t.Errorf("%d of %d: %v, want %v", i, n, got[i], want)
+				}
+			}
+			if first == nil {
+				first = got
+			} else if !slices.Equal(got, first) {
+				t.Error("not the same bits in every code")
+			}
+		})
+	}
+}
+
 // Squared lengths are those of the product, of a triangle and of any matrix, and each
 // row's is the same bits whatever rows it is computed with.
 func TestSquaredLengths(t *testing.T) {
@@ -297,6 +329,8 @@ func TestMistakesPanic(t *testing.T) {
 		},
 		"numbers":   func() { Gaussian.Apply(make([]float64, 5), 1, 1) },
 		"normals":   func() { Normals(make([]float64, 5), make([]float64, 5)) },
+		"rows":      func() { Blend(make([]float64, 8), new([4]float64), make([]float64, 31)) },
+		"octets":    func() { Blend(make([]float64, 5), new([4]float64), make([]float64, 20)) },
 		"densities": func() { Normals(make([]float64, 32), make([]float64, 31)) },
 		"lengths": func() {
 			NewTriangle(blas64.Triangular{N: 3, Stride: 3, Data: make([]float64, 9)}).SquaredLengths(make([]float64, 3), z, make([]float64, 64))

@@ -32,8 +32,8 @@ func portable() *code {
 			}
 		},
 		gaussian: Gaussian.plain, exponential: Exponential.plain, matern32: Matern32.plain, matern52: Matern52.plain,
-		normals: plainNormals,
-		rows:    portableRows, squares: portableSquares,
+		normals: plainNormals, blend: plainBlend,
+		rows: portableRows, squares: portableSquares,
 	}
 }
 

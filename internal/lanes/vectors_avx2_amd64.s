@@ -662,6 +662,34 @@ vector:
 	VZEROUPPER
 	RET
 
+// func blendAVX2(vectors int, weights *float64, rows *float64, stride int, dst *float64)
+// Requires: AVX, FMA3
+TEXT ·blendAVX2(SB), NOSPLIT, $0-40
+	MOVQ         vectors+0(FP), AX
+	MOVQ         weights+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         dst+32(FP), SI
+	LEAQ         (BX)(BX*2), DI
+	VBROADCASTSD (CX), Y0
+	VBROADCASTSD 8(CX), Y1
+	VBROADCASTSD 16(CX), Y2
+	VBROADCASTSD 24(CX), Y3
+
+vector:
+	VMOVUPD     (SI), Y4
+	VFMADD231PD (DX), Y0, Y4
+	VFMADD231PD (DX)(BX*1), Y1, Y4
+	VFMADD231PD (DX)(BX*2), Y2, Y4
+	VFMADD231PD (DX)(DI*1), Y3, Y4
+	VMOVUPD     Y4, (SI)
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, SI
+	DECQ        AX
+	JNZ         vector
+	VZEROUPPER
+	RET
+
 // func squaresAVX2(depth int, a *float64, lda int, panel *float64, sums *float64)
 // Requires: AVX, FMA3
 TEXT ·squaresAVX2(SB), NOSPLIT, $0-40

@@ -46,6 +46,11 @@ func matern52AVX512(vectors int, amplitude float64, scale float64, s *float64)
 //go:noescape
 func normalsAVX512(vectors int, z *float64, density *float64)
 
+// blendAVX512 adds Σ_k weights_k rows_k of four rows, stride bytes apart, to so many vectors of 8.
+//
+//go:noescape
+func blendAVX512(vectors int, weights *float64, rows *float64, stride int, dst *float64)
+
 // squaresAVX512 multiplies 8 rows of a, lda apart, by a panel of depth ≥ 1 and 24 columns
 // and adds the squares of each row of the product to a vector of 8 sums.
 //

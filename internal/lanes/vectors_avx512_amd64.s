@@ -606,6 +606,34 @@ vector:
 	VZEROUPPER
 	RET
 
+// func blendAVX512(vectors int, weights *float64, rows *float64, stride int, dst *float64)
+// Requires: AVX, AVX512F
+TEXT ·blendAVX512(SB), NOSPLIT, $0-40
+	MOVQ         vectors+0(FP), AX
+	MOVQ         weights+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	MOVQ         dst+32(FP), SI
+	LEAQ         (BX)(BX*2), DI
+	VBROADCASTSD (CX), Z0
+	VBROADCASTSD 8(CX), Z1
+	VBROADCASTSD 16(CX), Z2
+	VBROADCASTSD 24(CX), Z3
+
+vector:
+	VMOVUPD     (SI), Z4
+	VFMADD231PD (DX), Z0, Z4
+	VFMADD231PD (DX)(BX*1), Z1, Z4
+	VFMADD231PD (DX)(BX*2), Z2, Z4
+	VFMADD231PD (DX)(DI*1), Z3, Z4
+	VMOVUPD     Z4, (SI)
+	ADDQ        $0x00000040, DX
+	ADDQ        $0x00000040, SI
+	DECQ        AX
+	JNZ         vector
+	VZEROUPPER
+	RET
+
 // func squaresAVX512(depth int, a *float64, lda int, panel *float64, sums *float64)
 // Requires: AVX, AVX512F
 TEXT ·squaresAVX512(SB), NOSPLIT, $0-40
