@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -159,4 +162,65 @@ func BenchmarkPredictInducing(b *testing.B) {
 		}
 	}
 	b.ReportMetric(20_000*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkCorrected predicts 3,000 rows by EP and by corrected marginals, from the first
+// rows of real tables where these are. What it reports is the price of the latter relative
+// to EP's, what its tables take when they are first asked for, and what they take up.
+func BenchmarkCorrected(b *testing.B) {
+	for _, c := range []struct {
+		file, positive string
+		rows           int
+	}{
+		{"german.csv", "2", 300}, {"german.csv", "2", 1000},
+		{"pima-indians-diabetes.csv", "", 300}, {"pima-indians-diabetes.csv", "", 768},
+		{"ionosphere.csv", "", 351}, {"sonar.csv", "", 200}, {"mammography.csv", "'1'", 2000},
+	} {
+		b.Run(fmt.Sprintf("%s/rows=%d", c.file, c.rows), func(b *testing.B) {
+			f, err := os.Open(filepath.Join("..", "shared", "data", c.file))
+			if err != nil {
+				b.Skip(err)
+			}
+			defer f.Close()
+			whole, err := data.Read(b.Context(), f, c.file, data.Format{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			train, asked := make([]int, c.rows), make([]int, 3000)
+			for i := range train {
+				train[i] = i * whole.Len() / c.rows
+			}
+			for i := range asked {
+				asked[i] = i % whole.Len()
+			}
+			fit := func(m lossep.Method) *lossep.Model {
+				return must(lossep.Fit(b.Context(), whole.Subset(train), lossep.Options{
+					Data: data.Options{Positive: c.positive}, Utility: costs(b, "fn=5,fp=1"), Method: m,
+					Kernel: "matern32 + constant", Inducing: lossep.NoInducing,
+				}))
+			}
+			ep, corrected := fit(lossep.EP), fit(lossep.Corrected)
+			x, _, err := ep.Recipe().Apply(whole.Subset(asked))
+			if err != nil {
+				b.Fatal(err)
+			}
+			took := func(m *lossep.Model) float64 {
+				start := time.Now()
+				must(m.Predict(x))
+				return time.Since(start).Seconds()
+			}
+			took(ep)
+			first, plain, full := took(corrected), 0.0, 0.0
+			for b.Loop() {
+				plain += took(ep)
+				full += took(corrected)
+			}
+			n := float64(b.N)
+			b.ReportMetric(full/plain, "×EP")
+			b.ReportMetric(1e3*plain/n, "ms(ep)")
+			b.ReportMetric(1e3*full/n, "ms(corrected)")
+			b.ReportMetric(1e3*(first-full/n), "ms(first)")
+			b.ReportMetric((corrected.Bytes()-ep.Bytes())/(1<<20), "MB(tables)")
+		})
+	}
 }

@@ -116,6 +116,24 @@ func TestCorrectionsAgainstExact(t *testing.T) {
 	}
 }
 
+// At the inputs of the terms themselves, where the value determines one of those at the
+// terms, the paired correction is to be had as well, whatever rounding leaves of that.
+func TestPairedAtTheInputs(t *testing.T) {
+	m := classification(t, 60, 3)
+	c := infer.NewCorrected(m, fitEP(t, m), infer.Paired)
+	var mean, variance, one, oneVariance [60]float64
+	c.Moments(m.Views, mean[:], variance[:])
+	for j := range one {
+		c.Moments(m.Views.Slice(j, j+1), one[j:j+1], oneVariance[j:j+1])
+	}
+	if !floats.EqualApprox(mean[:], one[:], 1e-9) || !floats.EqualApprox(variance[:], oneVariance[:], 1e-9) {
+		t.Error("one by one the marginals are others")
+	}
+	if c.Declined() > 0 {
+		t.Errorf("%d of 120 views without a paired correction", c.Declined())
+	}
+}
+
 // latticeProbabilities are P(y = +1) by infer.Lattice, with standard errors.
 func latticeProbabilities(tb testing.TB, m *infer.Model, views *gauss.Views, points int, value, stderr []float64) {
 	tb.Helper()

@@ -69,9 +69,12 @@ func newWalk(terms []exchange, mean []float64, tolerance float64) *walk {
 }
 
 const (
-	// walkTolerance is how far the moments at a node may be off, in standard deviations or
-	// relative to a variance, for the evidence to be taken: its error is the square of that.
-	walkTolerance = 0.03
+	// walkTolerance is how far the moments at a node may be off, in standard deviations and
+	// relative to variances, all terms together, for the evidence to be taken: its error is
+	// of the order of the square of that.
+	walkTolerance = 0.05
+	// determined is the share of a variance that rounding may leave of none.
+	determined = 1e-10
 	// mostSteps bounds the steps at one node.
 	mostSteps = 30
 	// negligible is how far a variance may be off without an update, relative to the
@@ -114,7 +117,14 @@ func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
 	for i, slope := range w.slope {
 		row := from.a[i*n : (i+1)*n]
 		floats.AddScaledTo(row, c.cross.RawRowView(i), -slope, w.slope)
-		row[i] = max(0, row[i]) // but for rounding it is not negative
+	}
+	// A value that f determines has no variance but rounding.
+	for i, v := range c.variance {
+		if !(from.a[i*n+i] > determined*v) {
+			for j := range n {
+				from.a[i*n+j], from.a[j*n+i] = 0, 0
+			}
+		}
 	}
 	middle, top := len(s.x)/2, math.Inf(-1)
 	visit := func(at *state, k int) bool {
@@ -197,8 +207,10 @@ func (w *walk) match(at *state) (evidence, residual float64, ok bool) {
 		}
 		w.asked[i] = gauss.Scalar{Nu: (g - h*cm) / shrink, Tau: -h / shrink}.Over(e.site)
 		w.kappa[i] = e.third(cm, cv, g, h) / (left * left * left)
-		residual = max(residual, math.Abs(w.asked[i].Tau-d.Tau)*v, math.Abs(cm+cv*g-m)/math.Sqrt(v))
+		variance, mean := (w.asked[i].Tau-d.Tau)*v, cm+cv*g-m
+		residual += variance*variance + mean*mean/v
 	}
+	residual = math.Sqrt(residual)
 	return evidence, residual, !math.IsNaN(evidence+residual) && !math.IsInf(evidence, 0)
 }
 
