@@ -172,9 +172,13 @@ func BenchmarkCorrected(b *testing.B) {
 		file, positive string
 		rows           int
 	}{
-		{"german.csv", "2", 300}, {"german.csv", "2", 1000},
-		{"pima-indians-diabetes.csv", "", 300}, {"pima-indians-diabetes.csv", "", 768},
-		{"ionosphere.csv", "", 351}, {"sonar.csv", "", 200}, {"mammography.csv", "'1'", 2000},
+		{"german.csv", "2", 300},
+		{"german.csv", "2", 1000},
+		{"pima-indians-diabetes.csv", "", 300},
+		{"pima-indians-diabetes.csv", "", 768},
+		{"ionosphere.csv", "", 351},
+		{"sonar.csv", "", 200},
+		{"mammography.csv", "'1'", 2000},
 	} {
 		b.Run(fmt.Sprintf("%s/rows=%d", c.file, c.rows), func(b *testing.B) {
 			f, err := os.Open(filepath.Join("..", "shared", "data", c.file))
