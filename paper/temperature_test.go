@@ -202,7 +202,7 @@ func TestTemperatures(t *testing.T) {
 			a, failed := ways[w].answer(ctx, p, own, at)
 			answers, failures[w] = append(answers, a), failures[w]+failed
 		}
-		exact, err := p.truth(ctx, at, answers, s.Draws)
+		exact, err := p.truth(ctx, at, answers, s.Truth)
 		if err != nil {
 			t.Fatal(err)
 		}
