@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -167,12 +168,12 @@ func unknownIn(row []float64) (places []int) {
 	return places
 }
 
-// nearest are the training rows that are nearest to a row in what is known of it.
+// nearest are the training rows that are nearest to a row in what is known of it. Of rows that
+// are as near, any may be among them: the first of a file that is sorted would all be alike.
 func (m *Model) nearest(row []float64) []int {
 	n, _ := m.x.Dims()
-	distance, order := make([]float64, n), make([]int, n)
+	distance, order := make([]float64, n), rand.New(rand.NewPCG(1, uint64(n))).Perm(n)
 	for i := range n {
-		order[i] = i
 		for k, v := range m.x.RawRowView(i) {
 			switch {
 			case row[k] != row[k]:

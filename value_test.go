@@ -238,3 +238,18 @@ func TestLabelWorth(t *testing.T) {
 		t.Error("no label is worth anything, so that nothing is tested")
 	}
 }
+
+// TestNearestOfTies: of rows that are as near as each other the first of the table are not
+// the only ones to be asked, which in a sorted table would all be alike.
+func TestNearestOfTies(t *testing.T) {
+	o := autoOptions(t, EP)
+	o.Kernel, o.Fixed = "rbf", true
+	m, err := Fit(context.Background(), wideTable(t, 70, 3, 1), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := m.nearest([]float64{math.NaN(), math.NaN(), math.NaN()})
+	if len(near) != donors || slices.Max(near) < 60 {
+		t.Errorf("of 70 rows that are all as near: %v", near)
+	}
+}

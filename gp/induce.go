@@ -68,6 +68,7 @@ type Checkpoint struct {
 	Points [][]float64 `json:"points"`
 	Share  float64     `json:"share"`
 	Lost   float64     `json:"lost"`
+	Fewer  bool        `json:"fewer,omitempty"` // points than there are to be at the end
 	Steps  [][]float64 `json:"steps,omitempty"`
 	Falls  [][]float64 `json:"falls,omitempty"`
 }
@@ -187,9 +188,8 @@ type induction struct {
 	levels []int // numbers of rows, the last is all
 
 	at     Checkpoint
-	round  int  // of choosing points with so many rows
-	fewer  bool // points than there are to be at the end
-	looked int  // evaluations with so many rows, in earlier rounds
+	round  int // of choosing points with so many rows
+	looked int // evaluations with so many rows, in earlier rounds
 	memory memory
 	last   *sparseFit // what the search came to so far, nil at the start
 }
@@ -294,8 +294,8 @@ func (s *induction) choose(x *mat.Dense, whole bool) {
 		}
 	}
 	most = min(most, n)
-	s.fewer = !whole && most > searchPoints(n)
-	if s.fewer {
+	s.at.Fewer = !whole && most > searchPoints(n)
+	if s.at.Fewer {
 		most = searchPoints(n)
 	}
 	rng := rand.New(rand.NewPCG(s.opt.Seed, uint64(3+100*s.at.Level+s.round)))
@@ -322,7 +322,7 @@ func (s *induction) choose(x *mat.Dense, whole bool) {
 		}
 	}
 	// Fewer than there may be can be enough.
-	s.fewer = s.fewer && len(pivots.Chosen()) == most
+	s.at.Fewer = s.at.Fewer && len(pivots.Chosen()) == most
 	s.at.Share = pivots.Share()
 	z := pivots.Points(most)
 	s.at.Points = make([][]float64, len(pivots.Chosen()))
@@ -427,10 +427,10 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	s.at.Logs = at.logs
 	s.last = at.fitted.(*sparseFit)
 	// The first points were chosen without weights.
-	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && looks(n) == leastLooks) && !(s.opt.Fixed && s.fewer)
+	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && looks(n) == leastLooks) && !(s.opt.Fixed && s.at.Fewer)
 	s.looked += o.evaluations
 	if !again && last {
-		if s.fewer {
+		if s.at.Fewer {
 			if at, err = s.widen(ctx, o, e, at); err != nil {
 				return false, err
 			}

@@ -219,6 +219,9 @@ func (p *OutcomesPredictor) collect(cov *mat.SymDense, forms []float64) {
 			}
 		}
 	}
+	for c := range p.number { // rounding may leave less than nothing
+		cov.SetSym(c, c, max(0, cov.At(c, c)))
+	}
 }
 
 // variances are those of the functions of all outcomes at one input.
