@@ -248,7 +248,11 @@ func TestNearestOfTies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near := m.nearest([]float64{math.NaN(), math.NaN(), math.NaN()})
+	unknown := make([]float64, m.x.RawMatrix().Cols)
+	for k := range unknown {
+		unknown[k] = math.NaN()
+	}
+	near := m.nearest(unknown)
 	if len(near) != donors || slices.Max(near) < 60 {
 		t.Errorf("of 70 rows that are all as near: %v", near)
 	}
