@@ -40,8 +40,9 @@ func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
 			}
 		}
 	}
-	if most == 0 { // every outcome is certain, or does not matter
-		return nil, nil
+	prices := pricesKnown
+	if most == 0 { // every outcome is certain by the probabilities, or does not matter
+		prices = prices[:1]
 	}
 	var every []int
 	for action := range a.problem.Utility.Actions() {
@@ -49,7 +50,7 @@ func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
 	}
 	least := a.hindsight()
 	var all []Known
-	for _, part := range pricesKnown {
+	for _, part := range prices {
 		one := Known{Price: twoDigits(part * most)}
 		before, after := make([]float64, a.len()), make([]float64, a.len())
 		for _, f := range folds {
@@ -57,7 +58,8 @@ func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
 				p := f.Answers[audited][k]
 				now := a.realised(i, cheapest(a.costs[i], p))
 				before[i] += a.part() * now
-				if worth := outcomeWorth(a.costs[i], p); worth > one.Price {
+				// For nothing it is found out in every case: probabilities of 0 and 1 can be wrong.
+				if worth := outcomeWorth(a.costs[i], p); part == 0 || worth > one.Price {
 					weight := a.part() * a.weights[i] / a.total
 					one.Share += weight
 					one.Expected += weight * (worth - one.Price)
@@ -73,7 +75,11 @@ func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
 		if err != nil {
 			return nil, err
 		}
+		one.Share = min(one.Share, 1) // a sum of rounded weights
 		one.Saved = *measure(e)
+		if most == 0 && one.Saved.Value == 0 {
+			return nil, nil
+		}
 		all = append(all, one)
 	}
 	return all, nil

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -111,6 +112,11 @@ func (s *Server) readOpenRows(ctx context.Context, m *served, b *body, fields ro
 func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows) error {
 	if len(ask.Columns) > maxAsked {
 		return problem.Wrong("ask", "%d columns are more than %d; ask about the others in another request", len(ask.Columns), maxAsked)
+	}
+	for i, column := range ask.Columns {
+		if slices.Contains(ask.Columns[:i], column) {
+			return problem.Wrong("ask", "column %d is asked about twice; name it once", i+1)
+		}
 	}
 	if ask.Labels && r.N > maxLabelled {
 		return problem.Wrong("labels", "%d rows are more than %d; send a sample of them, or ask lossep value", r.N, maxLabelled)

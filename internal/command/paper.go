@@ -16,6 +16,9 @@ import (
 // paperParts are what --only chooses from.
 var paperParts = []string{"figure1", "figure2", "table1"}
 
+// mostOfPaper is the most data sets, and the most points of each.
+const mostOfPaper = 100_000
+
 // paperSignature marks results and progress as this command's own.
 const paperSignature = "lossep paper"
 
@@ -54,6 +57,9 @@ from them.`,
 		}
 		if s.DataSets < 2 {
 			return usagef("--datasets: %d data sets have no spread; give at least 2", s.DataSets)
+		}
+		if s.DataSets > mostOfPaper || s.Points > mostOfPaper {
+			return usagef("--datasets and --points: more than %d would take days; give less", mostOfPaper)
 		}
 		if s.Points < 2 {
 			return usagef("--points: %d points do not stand for a distribution; give at least 2", s.Points)

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,6 +120,9 @@ func parseAsks(asks []string) (ask lossep.Ask, prices []float64, err error) {
 		price, err := strconv.ParseFloat(text[cut+1:], 64)
 		if err != nil || !(price >= 0) || price > 1e300 {
 			return ask, nil, usagef("--ask %s: %q is no cost; give a number that is not negative", text, text[cut+1:])
+		}
+		if slices.Contains(ask.Columns, text[:cut]) {
+			return ask, nil, usagef("--ask %s: %q is asked about already; give it once", text, text[:cut])
 		}
 		ask.Columns, prices = append(ask.Columns, text[:cut]), append(prices, price)
 	}
