@@ -2,7 +2,7 @@
 (docs/compare/inducing.sh gets the file): whether a flight was 15 minutes late, and what was
 known of it before.
 
-    python docs/compare/flights.py /tmp/peers/flights-3m.parquet flights/ [rows]
+    python docs/compare/flights.py DIR/flights-3m.parquet flights/ [rows]
 """
 
 import sys
