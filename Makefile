@@ -15,15 +15,14 @@ beam:       ## the command for clusters, which is a module of its own
 flink:      ## fit and decide on Flink, in one process: wants Java 17 and Maven, and takes minutes
 	cd beam && flink/run.sh sh -c 'go test ./cluster -run FlinkIs -flink $$FLINK -v -count 1 -timeout 60m'
 
-flink-faults: ## a task manager of two is killed in the middle of a pass
+flink-faults: ## a task manager of two is killed in the middle of a pass, and the driver between passes
 	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkLoses -flink $$FLINK -flink.home $$FLINK_HOME -v -count 1 -timeout 60m'
 
-flink-process: ## workers that are processes of their own, started by Beam's launcher on two task managers
-	cd beam && go build -o flink/target/boot github.com/apache/beam/sdks/v2/go/container && CGO_ENABLED=0 go build -o lossep-beam ./cmd/lossep-beam
+flink-process: beam ## workers that are processes of their own on two task managers
 	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkIs -flink $$FLINK -flink.workers 2 -flink.environment PROCESS \
-	  -flink.command $(CURDIR)/beam/flink/target/boot -flink.worker $(CURDIR)/beam/lossep-beam -v -count 1 -timeout 60m'
+	  -flink.command $(CURDIR)/beam/lossep-beam -v -count 1 -timeout 60m'
 
-flink-flights: build beam ## three million flights on Flink and in one process; FLIGHTS is the folder that docs/compare/flights.py makes
+flink-flights: build beam ## three million flights on Flink and in one process; FLIGHTS is the folder that docs/compare/flights.py makes, POINTS how many inducing points (100)
 	beam/flink/run.sh beam/flink/flights.sh $(FLIGHTS)
 
 python:     ## the tests of the Python package, where Python and the package index are at hand

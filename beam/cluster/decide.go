@@ -25,13 +25,19 @@ type decideFn struct {
 	Folder string // for the decisions
 	Job    string // command.Decide as JSON
 
-	store store
-	job   command.Decide
-	model *lossep.Model
+	store  store
+	job    command.Decide
+	model  *lossep.Model
+	failed error // before the first row group
 }
 
-// Setup reads the model.
+// Setup reads the model. As with shards, what fails is told with the first row group.
 func (f *decideFn) Setup(ctx context.Context) error {
+	f.failed = f.begin(ctx)
+	return nil
+}
+
+func (f *decideFn) begin(ctx context.Context) error {
 	if err := fastMatrices(); err != nil {
 		return err
 	}
@@ -54,9 +60,12 @@ func (f *decideFn) ProcessElement(ctx context.Context, element string) error {
 	if err := json.Unmarshal([]byte(element), &r); err != nil {
 		return err
 	}
-	err := f.decide(ctx, &r)
+	err := f.failed
+	if err == nil {
+		err = f.decide(ctx, &r)
+	}
 	if err != nil {
-		tell(ctx, f.store, err, shardName(r.Number, "error"))
+		tell(ctx, store{f.Folder}, err, shardName(r.Number, "error"))
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -92,11 +93,15 @@ func (d *Driver) takeFolder(ctx context.Context) error {
 		return command.Usagef("--work: the folder cannot be made: %w", err)
 	}
 	lock, err := command.LockFolder(d.opt.Folder)
+	if unreadable := new(os.PathError); errors.As(err, &unreadable) {
+		return command.Usagef("--work: the folder cannot be opened: %w", err)
+	}
 	if err != nil {
-		if who, _ := d.store.read(ctx, "driver"); len(who) > 0 {
-			return command.Usagef("--work: %s: %s is fitting by this folder; wait for its end, or give another folder", d.opt.Folder, who)
+		who, _ := d.store.read(ctx, "driver")
+		if len(who) == 0 { // it is about to say so
+			who = []byte("another driver")
 		}
-		return command.Usagef("--work: %s: %w", d.opt.Folder, err)
+		return command.Usagef("--work: %s: %s is fitting by this folder; wait for its end, or give another folder", d.opt.Folder, who)
 	}
 	d.lock = lock
 	host, _ := os.Hostname() // the number alone may do
@@ -280,6 +285,7 @@ func (e *engine) run(ctx context.Context, j *job) (*found, string, error) {
 	d := e.driver
 	d.count++
 	name := fmt.Sprintf("%06d-%s", d.count, j.Operation)
+	j.Program = programVersion()
 	j.Kernel, j.Sites, j.z = e.process.Kernel().String(), e.sites, e.process.Points()
 	content, key, err := j.encode()
 	if err != nil {

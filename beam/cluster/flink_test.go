@@ -15,9 +15,9 @@ import (
 var (
 	endpoint    = flag.String("flink", "", "the endpoint of a job server of Flink, such as 127.0.0.1:8399; see flink/run.sh")
 	environment = flag.String("flink.environment", "LOOPBACK", "where workers are: LOOPBACK, or PROCESS with -flink.command")
-	boot        = flag.String("flink.command", "", "Beam's own launcher, which starts workers")
+	launcher    = flag.String("flink.command", "", "the program that engines start as a worker: lossep-beam, or Beam's own launcher with -flink.worker")
+	worker      = flag.String("flink.worker", "", "the program that Beam's launcher starts, which is lossep-beam")
 	workers     = flag.String("flink.workers", "1,2,4", "the numbers of workers to try")
-	worker      = flag.String("flink.worker", "", "the program that it starts, which is lossep-beam")
 )
 
 // flink are the flags of a Flink cluster.
@@ -27,8 +27,8 @@ func flink(t *testing.T, parallel int) []string {
 		t.Skip("no Flink: run 'make flink', which starts one")
 	}
 	args := []string{"--runner", "universal", "--endpoint", *endpoint, "--environment_type", *environment, "--parallelism", strconv.Itoa(parallel)}
-	if *boot != "" {
-		args = append(args, "--environment_config", `{"command":"`+*boot+`"}`, "--worker_binary", *worker)
+	if *launcher != "" {
+		args = append(args, "--environment_config", `{"command":"`+*launcher+`"}`, "--worker_binary", *worker)
 	}
 	return args
 }
@@ -44,6 +44,7 @@ func TestFlinkIsOneProcess(t *testing.T) {
 	must(t, code, said)
 	code, here := lossep(t, "decide", one, folder, "-o", rows)
 	must(t, code, here)
+	var with int
 	for _, number := range strings.Split(*workers, ",") {
 		workers, err := strconv.Atoi(number)
 		if err != nil {
@@ -63,7 +64,20 @@ func TestFlinkIsOneProcess(t *testing.T) {
 		if here != there || !slices.Equal(rowsOf(t, rows), rowsOf(t, parts...)) {
 			t.Errorf("other decisions with %d workers:\n%s", workers, strings.TrimSpace(there))
 		}
+		with = workers
 	}
+	// The search for a kernel goes over all rows, too.
+	start := time.Now()
+	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
+	more = []string{"--shard-rows", "2200"}
+	code, said = lossep(t, fitArgs(folder, one, more...)...)
+	must(t, code, said)
+	code, said = lossepBeam(t, append(fitArgs(folder, beam, more...), flink(t, with)...)...)
+	must(t, code, said)
+	if !bytes.Equal(content(t, one), content(t, beam)) {
+		t.Error("another model where the kernel is searched for")
+	}
+	t.Logf("a fit with a search for the kernel takes %v", time.Since(start).Round(time.Second))
 }
 
 var home = flag.String("flink.home", "", "the folder of a cluster with two task managers; see flink/run.sh")
@@ -109,5 +123,24 @@ func TestFlinkLosesATaskManager(t *testing.T) {
 	}
 	if number() == before {
 		t.Error("the task manager was not killed")
+	}
+}
+
+// A driver that dies between passes on Flink is followed by another, with the same bits.
+func TestFlinkLosesItsDriver(t *testing.T) {
+	args := flink(t, 2)
+	folder := table(t, 1500, 900)
+	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
+	more := []string{"--shard-rows", "1000", "--fixed", "--kernel", "matern32 + constant"}
+	code, said := lossep(t, fitArgs(folder, one, more...)...)
+	must(t, code, said)
+	args = append(fitArgs(folder, beam, append(more, args...)...), "--work", filepath.Join(t.TempDir(), "work"))
+	if _, left := interrupted(t, 3, args); len(left) < 2 {
+		t.Fatalf("after 3 passes there are %v", left)
+	}
+	code, said = lossepBeam(t, args...)
+	must(t, code, said)
+	if !bytes.Equal(content(t, one), content(t, beam)) {
+		t.Error("another model")
 	}
 }

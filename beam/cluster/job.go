@@ -7,6 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
@@ -20,8 +23,7 @@ import (
 // operation is what is done to the rows of a shard.
 type operation string
 
-// The operations, named as the functions of packages pass and gp that do them; place writes
-// down sites that were found otherwise.
+// The operations, named as the functions of packages pass and gp that do them.
 const (
 	gather operation = "gather"
 	over   operation = "pass"
@@ -31,6 +33,7 @@ const (
 
 // job is what a pass begins with.
 type job struct {
+	Program   string       `json:"program"` // of the driver
 	Operation operation    `json:"operation"`
 	Options   pass.Options `json:"options"`
 	Kernel    string       `json:"kernel"`
@@ -41,6 +44,25 @@ type job struct {
 	q *gauss.Natural // nil to gather
 
 	process *gp.Inducing // of a worker
+}
+
+// programVersion tells one version of the program from another, as far as those who built it
+// have left that to be told.
+var programVersion = sync.OnceValue(func() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return ""
+})
+
+// sameProgram reports a worker that is of another version than the driver: machines may have
+// been forgotten when the program was renewed, and results would not have the same bits.
+func sameProgram(driver, worker string) error {
+	if driver == "" || worker == "" || driver == worker {
+		return nil
+	}
+	host, _ := os.Hostname() // the versions alone may do
+	return fmt.Errorf("%s has lossep-beam %s, and the driver is %s; give all machines the same", host, worker, driver)
 }
 
 // encode is the job as a file, and its checksum.
@@ -77,6 +99,9 @@ func readJob(ctx context.Context, s store, name string) (*job, string, error) {
 	j := new(job)
 	if err := json.Unmarshal([]byte(f.Metadata["job"]), j); err != nil {
 		return nil, "", named(s.path(name, "job"), err)
+	}
+	if err := sameProgram(j.Program, programVersion()); err != nil {
+		return nil, "", err
 	}
 	points, err := f.Floats("points", -1, -1)
 	if err != nil {

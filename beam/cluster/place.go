@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -24,11 +26,13 @@ type flags struct {
 	verbose        bool
 }
 
+const programName = "lossep-beam"
+
 // NewPlace is the place of the command lossep-beam.
 func NewPlace() *command.Place {
 	f := new(flags)
 	return &command.Place{
-		Name: "lossep-beam", Short: "lossep for tables that outgrow a machine, by Apache Beam", Long: long,
+		Name: programName, Short: "lossep for tables that outgrow a machine, by Apache Beam", Long: long,
 		Prepare: f.prepare, Open: Open, Room: newRoom, Passes: f.passes, Decide: f.decide, Folds: f.folds,
 	}
 }
@@ -76,9 +80,16 @@ var begin = sync.OnceFunc(func() {
 
 // useThisProgram has engines start workers from the file of this program, where nothing else
 // is said and they are machines of the same kind: Beam would compile one from sources, which
-// need not be at hand.
+// need not be at hand. Nothing is sent to machines that have the program, and start it.
 func useThisProgram() {
-	if self, err := os.Executable(); err == nil && *jobopts.WorkerBinary == "" && runtime.GOOS == "linux" {
+	if *jobopts.WorkerBinary != "" {
+		return
+	}
+	var process struct{ Command string }
+	_ = json.Unmarshal([]byte(*jobopts.EnvironmentConfig), &process) // or it is of another kind
+	if filepath.Base(process.Command) == programName {
+		*jobopts.WorkerBinary = os.DevNull
+	} else if self, err := os.Executable(); err == nil && runtime.GOOS == "linux" {
 		*jobopts.WorkerBinary = self
 	}
 }

@@ -29,7 +29,11 @@ func newRoom() (command.Room, error) {
 		return nil, err
 	}
 	// Without a name it is gone with the process, however that ends.
-	return &room{file: file}, os.Remove(file.Name())
+	if err := os.Remove(file.Name()); err != nil {
+		_ = file.Close() // nothing was written
+		return nil, err
+	}
+	return &room{file: file}, nil
 }
 
 // roomStep is by how many bytes the file grows at least, once it is large.

@@ -31,13 +31,20 @@ type shardFn struct {
 	job      *job
 	key      string
 	training *lossep.Training
+	failed   error // before the first shard
 }
 
 // fastMatrices is the same on driver and workers of one kind, and so are their results.
 var fastMatrices = sync.OnceValue(level3.Use)
 
-// Setup reads what the pass begins with.
+// Setup reads what the pass begins with. What fails is told with the first shard: engines
+// say of Setup that it failed, but not always why.
 func (f *shardFn) Setup(ctx context.Context) error {
+	f.failed = f.begin(ctx)
+	return nil
+}
+
+func (f *shardFn) begin(ctx context.Context) error {
 	if err := fastMatrices(); err != nil {
 		return err
 	}
@@ -64,9 +71,12 @@ func (f *shardFn) ProcessElement(ctx context.Context, element string) error {
 	if err := json.Unmarshal([]byte(element), &r); err != nil {
 		return err
 	}
-	err := f.shard(ctx, &r)
+	err := f.failed
+	if err == nil {
+		err = f.shard(ctx, &r)
+	}
 	if err != nil {
-		tell(ctx, f.store, err, f.Pass, shardName(r.Number, "error"))
+		tell(ctx, store{f.Folder}, err, f.Pass, shardName(r.Number, "error"))
 	}
 	return err
 }

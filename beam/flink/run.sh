@@ -59,7 +59,7 @@ jobmanager.memory.process.size: 1024m
 restart-strategy.type: fixed-delay
 restart-strategy.fixed-delay.attempts: 10
 restart-strategy.fixed-delay.delay: 1 s
-heartbeat.timeout: 10000
+heartbeat.timeout: 60000
 heartbeat.interval: 2000
 taskmanager.numberOfTaskSlots: 1
 EOF

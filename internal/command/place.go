@@ -25,7 +25,8 @@ type Place struct {
 	Prepare func(c *cobra.Command) func() error
 	// Open opens a table that is not in a folder of this machine, or reports that it cannot.
 	Open func(ctx context.Context, path string, memory int64) (*parquet.Table, io.Closer, error)
-	// Room is where the driver of a fit keeps the numbers of the table.
+	// Room is where the driver of a fit keeps the numbers of the table, nil for the memory of
+	// the process.
 	Room func() (Room, error)
 	// Passes are those of a fit.
 	Passes func(ctx context.Context, f Fit) (Passes, error)
