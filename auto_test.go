@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 )
@@ -221,8 +222,13 @@ func TestWeights(t *testing.T) {
 			t.logs = append(t.logs, math.Log(x))
 		}
 	}
+	// Four rows are in favour of the first for each bit of its mean log loss.
+	bits := 0.0
+	for i, n := range counts {
+		bits -= n * trials[0].logs[i] / math.Ln2 / floats.Sum(counts)
+	}
 	objective := func(w []float64) float64 {
-		sum := simplest * math.Log(w[0])
+		sum := 4 * bits * math.Log(w[0])
 		for i, n := range counts {
 			q := 0.0
 			for k, x := range w {
@@ -232,7 +238,7 @@ func TestWeights(t *testing.T) {
 		}
 		return sum
 	}
-	got := weigh(trials, counts)
+	got := weigh(trials, counts, 10)
 	best := math.Inf(-1)
 	for a := 1; a <= 200; a++ {
 		for b := 0; a+b <= 200; b++ {
@@ -246,14 +252,55 @@ func TestWeights(t *testing.T) {
 	if math.Abs(floats.Sum(got)-1) > 1e-12 {
 		t.Errorf("weights %v", got)
 	}
+	if coin := favour(trials[0].logs, counts, 2); bits < 1 || coin != 4 {
+		t.Errorf("%v rows are in favour of a loss of %v bits between two outcomes", coin, bits)
+	}
 	for k := range trials {
 		trials[k].logs = trials[0].logs
 	}
-	if got := weigh(trials, counts); got[0] < 1-1e-6 {
+	if got := weigh(trials, counts, 2); got[0] < 1-1e-6 {
 		t.Errorf("with nothing to tell trials apart the weights are %v", got)
 	}
-	if got := weigh([]*trial{{}, {}}, nil); !slices.Equal(got, []float64{1, 0}) {
+	if got := weigh([]*trial{{}, {}}, nil, 2); !slices.Equal(got, []float64{1, 0}) {
 		t.Errorf("without rows the weights are %v", got)
+	}
+	certain := &trial{logs: make([]float64, rows)}
+	if got := weigh([]*trial{certain, certain}, counts, 2); !slices.Equal(got, []float64{1, 0}) {
+		t.Errorf("where the first is certain and right the weights are %v", got)
+	}
+	// What it cannot explain at all is not in its favour.
+	wrong := &trial{logs: slices.Repeat([]float64{math.Inf(-1)}, rows)}
+	if got := weigh([]*trial{wrong, certain}, counts, 2); got[1] < 0.95 {
+		t.Errorf("where the first is certain and wrong the weights are %v", got)
+	}
+}
+
+// TestWeightsOfRows: a row of weight 2 is as good as the row twice.
+func TestWeightsOfRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	weighted, twice := []*trial{{}, {}}, []*trial{{}, {}}
+	var counts, ones []float64
+	for range 80 {
+		n := float64(1 + rng.IntN(2))
+		counts = append(counts, n)
+		for k := range weighted {
+			l := math.Log(0.3 + 0.5*rng.Float64())
+			weighted[k].logs = append(weighted[k].logs, l)
+			twice[k].logs = append(twice[k].logs, slices.Repeat([]float64{l}, int(n))...)
+		}
+		ones = append(ones, slices.Repeat([]float64{1}, int(n))...)
+	}
+	a, b := weigh(weighted, counts, 2), weigh(twice, ones, 2)
+	if !floats.EqualApprox(a, b, 1e-9) || slices.Contains(a, 0) { // sums in another order
+		t.Errorf("weights %v, with rows repeated %v", a, b)
+	}
+	problem := &Problem{Labels: []int{1, -1, 1}, Weights: []float64{2, 1, 3}, Recipe: &data.Recipe{}}
+	if got := problem.counts([]compare.Split{{Test: []int{2, 0}}, {Test: []int{1}}}); !slices.Equal(got, []float64{3, 2, 1}) {
+		t.Errorf("rows left out count %v", got)
+	}
+	problem.Weights = nil
+	if got := problem.counts([]compare.Split{{Test: []int{2, 0}}}); !slices.Equal(got, []float64{1, 1}) {
+		t.Errorf("rows without weights count %v", got)
 	}
 }
 
