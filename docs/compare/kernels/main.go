@@ -1,0 +1,354 @@
+// Kernels tells what each of the candidates of --kernel auto predicts, for rows left out and
+// for new ones. Whatever rule weighs candidates can be judged by that, without another fit:
+// docs/compare/kernels.py does.
+//
+//	go run ./docs/compare/kernels [-averages] birthwt.train.csv,birthwt.test.csv ...
+//	go run ./docs/compare/kernels -folds 10 -seeds 1,2,3 -positive 1 pima.csv ...
+//
+// The last column of a table is the outcome. Prints JSON, a line for each pair of files, or
+// for each fold of each table, which are those of lossep audit.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/normal"
+)
+
+// The candidates and the bounds of searches are those of auto.go.
+var candidates = []struct {
+	name, kernel string
+	shrinkage    float64
+}{
+	{"one", "matern32 + constant", 0},
+	{"each", "matern32(ard) + constant", 0},
+	{"sparse", "matern32(ard) + constant", 1},
+	{"linear", "linear + constant", 0},
+}
+
+const (
+	parts, fewerParts, manyRows = 5, 3, 800
+	tolerance, roughly, looks   = 0.05, 0.1, 6
+)
+
+// line is what is known about one set of training rows.
+type line struct {
+	Table string `json:"table"`
+	Seed  uint64 `json:"seed"`
+	Fold  int    `json:"fold"`
+	// LeftOut and New are whether training rows, in the order in which they are left out, and
+	// new rows are positive.
+	LeftOut    []bool      `json:"left_out"`
+	New        []bool      `json:"new"`
+	Candidates []predicted `json:"candidates"`
+}
+
+// predicted are probabilities of the positive outcome by a candidate.
+type predicted struct {
+	Name    string    `json:"name"`
+	LeftOut []float64 `json:"left_out"`
+	New     []float64 `json:"new"`
+	// Jackknife and Curvature are what it predicts at other hyperparameters: as far from the
+	// maximum as those without a part of the rows say, and drawn by its curvature.
+	Jackknife []point `json:"jackknife,omitempty"`
+	Curvature []point `json:"curvature,omitempty"`
+}
+
+type point struct {
+	LogPosterior float64   `json:"log_posterior"`
+	New          []float64 `json:"new"`
+}
+
+func main() {
+	averages := flag.Bool("averages", false, "also predict at hyperparameters about the maximum")
+	folds := flag.Int("folds", 0, "cut tables into so many folds")
+	seeds := flag.String("seeds", "1", "seeds of the folds")
+	positive := flag.String("positive", "yes", "the positive outcome")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	for _, arg := range flag.Args() {
+		err := error(nil)
+		if *folds > 0 {
+			err = foldsOf(ctx, arg, *positive, *folds, strings.Split(*seeds, ","), *averages)
+		} else {
+			err = pair(ctx, arg, *positive, *averages)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// pair compares on the training and test rows of two files.
+func pair(ctx context.Context, arg, positive string, averages bool) error {
+	names := strings.Split(arg, ",")
+	if len(names) != 2 {
+		return fmt.Errorf("%s: give a table to learn from and one to predict, with a comma between", arg)
+	}
+	var tables [2]*data.Table
+	for i, name := range names {
+		var err error
+		if tables[i], err = read(ctx, name); err != nil {
+			return err
+		}
+	}
+	return tell(ctx, &line{Table: filepath.Base(names[0]), Seed: 1}, nil, tables[0], tables[1], positive, averages)
+}
+
+// foldsOf compares in the folds of an audit.
+func foldsOf(ctx context.Context, name, positive string, folds int, seeds []string, averages bool) error {
+	t, err := read(ctx, name)
+	if err != nil {
+		return err
+	}
+	p, err := lossep.Prepare(t, options(candidates[0].kernel, positive))
+	if err != nil {
+		return err
+	}
+	for _, text := range seeds {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return err
+		}
+		of, err := compare.StratifiedFolds(p.Labels, folds, rand.New(rand.NewPCG(seed, 0)))
+		if err != nil {
+			return err
+		}
+		for i, s := range compare.Splits(of) {
+			l := &line{Table: filepath.Base(name), Seed: seed, Fold: i}
+			if err := tell(ctx, l, p.Recipe, t.Subset(s.Train), t.Subset(s.Test), positive, averages); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tell fits the candidates and prints the line. A recipe that is given is estimated anew.
+func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.Table, positive string, averages bool) error {
+	fits := make(map[string]*gp.Fit)
+	for _, c := range candidates {
+		o := options(c.kernel, positive)
+		if recipe != nil {
+			r, err := recipe.Refit(train)
+			if err != nil {
+				return err
+			}
+			o.Recipe = r
+		}
+		p, err := lossep.Prepare(train, o)
+		if err != nil {
+			return err
+		}
+		x, _, err := p.Recipe.Apply(test)
+		if err != nil {
+			return err
+		}
+		if l.New == nil {
+			labels, err := p.Recipe.Labels(test)
+			if err != nil {
+				return err
+			}
+			l.New = areAbove(labels)
+		}
+		search := gp.Options{Seed: l.Seed, Shrinkage: c.shrinkage, Tolerance: tolerance}
+		if earlier := fits[c.kernel]; earlier != nil {
+			search.Start, search.Near = earlier.Process.Kernel().Params(nil), true
+		}
+		terms := make([]factor.Factor, p.Len())
+		for i, y := range p.Labels {
+			terms[i] = factor.Probit{Y: float64(y)}
+		}
+		fit, err := gp.Optimise(ctx, p.Kernel, p.X, terms, search)
+		if err != nil {
+			return err
+		}
+		fits[c.kernel] = fit
+		got := predicted{Name: c.name, New: probabilities(fit, x)}
+		var refits [][]float64
+		splits, err := splitsOf(p.Labels, l.Seed)
+		if err != nil {
+			return err
+		}
+		l.LeftOut = nil
+		for _, s := range splits {
+			r, err := fit.Refit(ctx, s.Train, gp.Options{Tolerance: roughly, MaxEvaluations: looks})
+			if err != nil {
+				return err
+			}
+			refits = append(refits, r.Process.Kernel().Params(nil))
+			got.LeftOut = append(got.LeftOut, probabilities(r, rows(p.X, s.Test))...)
+			for _, i := range s.Test {
+				l.LeftOut = append(l.LeftOut, p.Labels[i] > 0)
+			}
+		}
+		if averages {
+			if got.Jackknife, err = about(ctx, fit, x, jackknife(refits)); err != nil {
+				return err
+			}
+			steps, err := draws(ctx, fit)
+			if err != nil {
+				return err
+			}
+			if got.Curvature, err = about(ctx, fit, x, steps); err != nil {
+				return err
+			}
+		}
+		l.Candidates = append(l.Candidates, got)
+	}
+	return json.NewEncoder(os.Stdout).Encode(l)
+}
+
+// splitsOf are those by which auto compares.
+func splitsOf(labels []int, seed uint64) ([]compare.Split, error) {
+	of, err := compare.StratifiedFolds(labels, parts, rand.New(rand.NewPCG(seed, 4)))
+	if err != nil {
+		return nil, err
+	}
+	splits := compare.Splits(of)
+	if len(labels) > manyRows {
+		splits = splits[:fewerParts]
+	}
+	return splits, nil
+}
+
+// jackknife are the steps from the maximum in its log parameters that have the covariance
+// which those without a part of the rows each tell.
+func jackknife(refits [][]float64) [][]float64 {
+	m, k := float64(len(refits)), float64(parts)
+	mean := make([]float64, len(refits[0]))
+	for _, r := range refits {
+		floats.AddScaled(mean, 1/m, r)
+	}
+	for _, r := range refits {
+		floats.Sub(r, mean)
+		floats.Scale(math.Sqrt((k-1)*(k-1)/k*m/(m-1)), r)
+	}
+	return refits
+}
+
+// draws are four steps and their opposites from the Gaussian with the curvature at the
+// maximum, by differences of gradients. No direction is wider than the priors are.
+func draws(ctx context.Context, fit *gp.Fit) ([][]float64, error) {
+	const h, flattest = 0.2, 0.3
+	at := fit.Process.Kernel().Params(nil)
+	d := len(at)
+	curvature := mat.NewSymDense(d, nil)
+	for k := range d {
+		at[k] += h
+		g, err := fit.At(ctx, at)
+		at[k] -= h
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		for j := range d {
+			half := (fit.Gradient[j] - g.Gradient[j]) / h / 2
+			if j == k {
+				half *= 2
+			}
+			curvature.SetSym(k, j, curvature.At(k, j)+half)
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(curvature, true) {
+		return nil, fmt.Errorf("no eigenvalues of the curvature")
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	rng := rand.New(rand.NewPCG(1, 77))
+	var steps [][]float64
+	for range 4 {
+		step, opposite := make([]float64, d), make([]float64, d)
+		for k, value := range e.Values(nil) {
+			z := rng.NormFloat64() / math.Sqrt(max(value, flattest))
+			for j := range d {
+				step[j] += z * vectors.At(j, k)
+				opposite[j] -= z * vectors.At(j, k)
+			}
+		}
+		steps = append(steps, step, opposite)
+	}
+	return steps, nil
+}
+
+// about predicts at steps from the maximum, where there is a posterior.
+func about(ctx context.Context, fit *gp.Fit, x *mat.Dense, steps [][]float64) ([]point, error) {
+	var points []point
+	for _, s := range steps {
+		at := fit.Process.Kernel().Params(nil)
+		floats.Add(at, s)
+		f, err := fit.At(ctx, at)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			points = append(points, point{f.LogPosterior, probabilities(f, x)})
+		}
+	}
+	return points, nil
+}
+
+func options(kernel, positive string) lossep.Options {
+	return lossep.Options{Data: data.Options{Target: "last", Positive: positive}, Kernel: kernel}
+}
+
+func read(ctx context.Context, name string) (*data.Table, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return data.Read(ctx, f, name, data.Format{})
+}
+
+// probabilities are those of the positive outcome.
+func probabilities(fit *gp.Fit, x *mat.Dense) []float64 {
+	n, _ := x.Dims()
+	mean, variance := make([]float64, n), make([]float64, n)
+	infer.Gaussian{Gaussian: fit.EP.Q}.Moments(fit.Process.At(x), mean, variance)
+	for i := range mean {
+		mean[i] = normal.CDF(mean[i] / math.Sqrt(1+variance[i]))
+	}
+	return mean
+}
+
+func areAbove(labels []int) []bool {
+	above := make([]bool, len(labels))
+	for i, y := range labels {
+		above[i] = y > 0
+	}
+	return above
+}
+
+func rows(x *mat.Dense, which []int) *mat.Dense {
+	_, d := x.Dims()
+	out := mat.NewDense(len(which), d, nil)
+	for k, i := range which {
+		out.SetRow(k, x.RawRowView(i))
+	}
+	return out
+}
