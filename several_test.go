@@ -283,7 +283,7 @@ func TestSeveralWithoutCosts(t *testing.T) {
 // With the default kernel several outcomes are those of a mixture, too: it predicts, decides
 // and reads back the same, leaves rows out, and what was tried is on record.
 func TestSeveralOutcomesMixKernels(t *testing.T) {
-	table := triage(t, 60, 3, 1)
+	table := triage(t, 60, 3, 6) // on which two kernels have weight
 	rows := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
 	for _, method := range []lossep.Method{lossep.EP, lossep.LossEP} {
 		m, err := lossep.Fit(context.Background(), table, lossep.Options{Utility: matrix(t, triageCosts), Method: method, Seed: 1})
