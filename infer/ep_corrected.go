@@ -63,6 +63,15 @@ type exchange struct {
 	term          factor.Factor
 	site          gauss.Scalar
 	offset, noise float64 // of its view
+	label         float64 // ±1 for a probit term, 0 for others
+}
+
+func newExchange(t factor.Factor, site gauss.Scalar, offset, noise float64) exchange {
+	e := exchange{term: t, site: site, offset: offset, noise: noise}
+	if p, ok := t.(factor.Probit); ok && math.Abs(p.Y) == 1 {
+		e.label = p.Y
+	}
+	return e
 }
 
 // logMean is that of the term under N(m, v) of what its view reads, with two derivatives.
@@ -105,7 +114,7 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 		mean:  make([]float64, n), variance: make([]float64, n),
 	}
 	for i, t := range m.Terms {
-		c.terms[i] = exchange{t, r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i)}
+		c.terms[i] = newExchange(t, r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i))
 	}
 	var ws gauss.Workspace
 	r.Q.Whiten(c.white, m.Views, &ws)

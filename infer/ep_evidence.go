@@ -37,7 +37,9 @@ func NewEvidence(m *Model, r *Result) *Evidence {
 	}
 	e := &Evidence{model: m, fit: r, around: NewCorrected(m, r, Paired)}
 	w := newWalk(e.around.terms, e.around.mean, evidenceTolerance)
-	copy(w.from.a, e.around.cross.RawMatrix().Data)
+	for i := range m.Terms {
+		copy(w.from.a[i*len(w.column):], e.around.cross.RawRowView(i))
+	}
 	w.reach(&w.from, 0)
 	e.none, _, _ = w.match(&w.from)
 	return e
@@ -115,15 +117,16 @@ func (q *question) expect(ctx context.Context, t factor.Factor) (float64, bool) 
 func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool) {
 	n, w := len(q.cov), q.walk
 	at := &w.from
-	w.terms[n], w.mean[n] = exchange{term: t}, q.mean
+	w.terms[n], w.mean[n] = newExchange(t, gauss.Scalar{}, 0, 0), q.mean
 	clear(at.delta)
 	at.logDet = 0
+	stride := len(w.column)
 	for i := range n {
-		copy(at.a[i*(n+1):], q.around.cross.RawRowView(i))
-		at.a[i*(n+1)+n] = q.cov[i]
+		copy(at.a[i*stride:], q.around.cross.RawRowView(i))
+		at.a[i*stride+n] = q.cov[i]
 	}
-	copy(at.a[n*(n+1):], q.cov)
-	at.a[n*(n+1)+n] = q.variance
+	copy(at.a[n*stride:], q.cov)
+	at.a[n*stride+n] = q.variance
 	w.reach(at, 0)
 	if l, ok := w.settle(at); ok {
 		return l - q.none, true

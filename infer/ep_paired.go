@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/lanes"
 )
 
 // walk is expectation propagation given f, from node to node.
@@ -35,8 +35,19 @@ type walk struct {
 	from, here state
 	slope      []float64 // of μ in x
 	kappa      []float64
-	column     []float64      // scratch
+	column     []float64      // scratch, with zeros at the end as the rows of A have
 	asked      []gauss.Scalar // δ that the moments ask for
+	cavities   []cavity
+	// What z and the density of probit terms are under their cavities, the one replaced by
+	// its probability.
+	z, density []float64
+}
+
+// cavity is a value without its site and δ.
+type cavity struct {
+	left           float64 // of its precision, 1 − τv
+	mean, variance float64
+	scale          float64 // z is scale times the mean, for a probit term
 }
 
 // state is where a walk stands.
@@ -44,12 +55,12 @@ type state struct {
 	x      float64
 	delta  []gauss.Scalar
 	mu, m  []float64
-	a      []float64 // A, by rows
+	a      []float64 // A, by rows of octets(n) numbers and so many of them, zeros at the ends
 	logDet float64   // log|I + C diag δτ|
 }
 
 func newState(n int) state {
-	return state{delta: make([]gauss.Scalar, n), mu: make([]float64, n), m: make([]float64, n), a: make([]float64, n*n)}
+	return state{delta: make([]gauss.Scalar, n), mu: make([]float64, n), m: make([]float64, n), a: make([]float64, octets(n)*octets(n))}
 }
 
 func (s *state) copyFrom(o *state) {
@@ -64,7 +75,8 @@ func newWalk(terms []exchange, mean []float64, tolerance float64) *walk {
 	n := len(terms)
 	return &walk{
 		terms: terms, mean: mean, tolerance: tolerance, from: newState(n), here: newState(n),
-		slope: make([]float64, n), kappa: make([]float64, n), column: make([]float64, n), asked: make([]gauss.Scalar, n),
+		slope: make([]float64, n), kappa: make([]float64, n), column: make([]float64, octets(n)), asked: make([]gauss.Scalar, n),
+		cavities: make([]cavity, n), z: make([]float64, octets(n)), density: make([]float64, octets(n)),
 	}
 }
 
@@ -107,7 +119,7 @@ func (c *Corrected) paired(s *correction, sd float64, cov []float64) bool {
 // walk goes from the mean of f to either side.
 func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
 	w := s.walk
-	n := len(cov)
+	n, stride := len(cov), len(s.walk.column)
 	from := &w.from
 	from.x, from.logDet = 0, 0
 	clear(from.delta)
@@ -115,14 +127,14 @@ func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
 	copy(from.mu, c.mean)
 	copy(from.m, c.mean)
 	for i, slope := range w.slope {
-		row := from.a[i*n : (i+1)*n]
+		row := from.a[i*stride : i*stride+n]
 		floats.AddScaledTo(row, c.cross.RawRowView(i), -slope, w.slope)
 	}
 	// A value that f determines has no variance but rounding.
 	for i, v := range c.variance {
-		if !(from.a[i*n+i] > determined*v) {
+		if !(from.a[i*stride+i] > determined*v) {
 			for j := range n {
-				from.a[i*n+j], from.a[j*n+i] = 0, 0
+				from.a[i*stride+j], from.a[j*stride+i] = 0, 0
 			}
 		}
 	}
@@ -182,21 +194,38 @@ func (w *walk) settle(at *state) (evidence float64, ok bool) {
 // match asks the moments of every term under its cavity for the site they want, and returns
 // the evidence of the sites as they are and how far these are off.
 func (w *walk) match(at *state) (evidence, residual float64, ok bool) {
-	n := len(at.m)
+	if !w.leave(at) {
+		return 0, 0, false
+	}
+	lanes.Normals(w.z, w.density)
 	evidence = -0.5 * at.logDet
+	// Of factors the logarithm is taken together, a few at a time so that none is too small.
+	product, rest := 1.0, 1.0
 	for i, d := range at.delta {
-		m, v, mu := at.m[i], at.a[i*n+i], at.mu[i]
-		e := &w.terms[i]
+		m, v, mu := at.m[i], at.a[i*len(w.column)+i], at.mu[i]
+		e, c := &w.terms[i], &w.cavities[i]
 		total := d.Times(e.site)
-		left := 1 - total.Tau*v
-		if !(left > 0) {
-			return 0, 0, false
+		var g, h, third float64
+		if p := w.z[i]; e.label != 0 && p > leastProbability {
+			hazard, squared := w.density[i]/p, c.scale*c.scale
+			z := c.scale * (c.mean + e.offset)
+			g, h = c.scale*hazard, -squared*hazard*(z+hazard)
+			third = -(h*(c.mean+e.offset)+g)*squared - 2*g*h
+			product *= p
+		} else {
+			var l float64
+			l, g, h = e.logMean(c.mean, c.variance)
+			third = e.third(c.mean, c.variance, g, h)
+			evidence += l
 		}
-		cm, cv := (m-total.Nu*v)/left, v/left
-		l, g, h := e.logMean(cm, cv)
-		shrink := 1 + h*cv
+		rest *= c.left
+		if i%lanes.Octet == 0 {
+			evidence += math.Log(product) - 0.5*math.Log(rest)
+			product, rest = 1, 1
+		}
+		shrink := 1 + h*c.variance
 		// As in logRatio, with all that depends on v.
-		evidence += l + 0.5*(total.Tau*m*m-2*total.Nu*m+total.Nu*total.Nu*v)/left - 0.5*math.Log(left)
+		evidence += 0.5 * (total.Tau*m*m - 2*total.Nu*m + total.Nu*total.Nu*v) / c.left
 		evidence += mu*(d.Nu-0.5*d.Tau*mu) + 0.5*(d.Nu-d.Tau*mu)*(m-mu)
 		w.asked[i], w.kappa[i] = d, 0
 		if v == 0 { // f determines the value
@@ -205,18 +234,42 @@ func (w *walk) match(at *state) (evidence, residual float64, ok bool) {
 		if !(shrink > 0) {
 			return 0, 0, false
 		}
-		w.asked[i] = gauss.Scalar{Nu: (g - h*cm) / shrink, Tau: -h / shrink}.Over(e.site)
-		w.kappa[i] = e.third(cm, cv, g, h) / (left * left * left)
-		variance, mean := (w.asked[i].Tau-d.Tau)*v, cm+cv*g-m
+		inverse := 1 / shrink
+		w.asked[i] = gauss.Scalar{Nu: (g - h*c.mean) * inverse, Tau: -h * inverse}.Over(e.site)
+		w.kappa[i] = third / (c.left * c.left * c.left)
+		variance, mean := (w.asked[i].Tau-d.Tau)*v, c.mean+c.variance*g-m
 		residual += variance*variance + mean*mean/v
 	}
+	evidence += math.Log(product) - 0.5*math.Log(rest)
 	residual = math.Sqrt(residual)
 	return evidence, residual, !math.IsNaN(evidence+residual) && !math.IsInf(evidence, 0)
 }
 
+// leastProbability is that of an outcome down to which the probabilities of vector code,
+// good to 1e-13 and to a few 1e-10 of themselves here, are exact enough.
+const leastProbability = 1e-4
+
+// leave finds the cavities, and the z of probit terms.
+func (w *walk) leave(at *state) bool {
+	for i, d := range at.delta {
+		v := at.a[i*len(w.column)+i]
+		e, c := &w.terms[i], &w.cavities[i]
+		total := d.Times(e.site)
+		left := 1 - total.Tau*v
+		if !(left > 0) {
+			return false
+		}
+		inverse := 1 / left
+		c.left, c.mean, c.variance = left, (at.m[i]-total.Nu*v)*inverse, v*inverse
+		c.scale = e.label / math.Sqrt(1+c.variance+e.noise)
+		w.z[i] = c.scale * (c.mean + e.offset)
+	}
+	return true
+}
+
 // third is the third derivative of logMean in m, given the first two.
 func (e *exchange) third(m, v, g, h float64) float64 {
-	if _, ok := e.term.(factor.Probit); ok {
+	if e.label != 0 {
 		// h = −g m/(1+v) − g², and its derivative.
 		return -(h*(m+e.offset)+g)/(1+v+e.noise) - 2*g*h
 	}
@@ -228,10 +281,10 @@ func (e *exchange) third(m, v, g, h float64) float64 {
 
 // pairs is what the third cumulants of pairs add to the evidence.
 func (w *walk) pairs(at *state) (sum float64) {
-	n := len(w.kappa)
+	stride := len(w.column)
 	for i, ki := range w.kappa {
 		inner := 0.0
-		for j, a := range at.a[i*n : i*n+i] {
+		for j, a := range at.a[i*stride : i*stride+i] {
 			inner += w.kappa[j] * a * a * a
 		}
 		sum += ki * inner
@@ -242,36 +295,42 @@ func (w *walk) pairs(at *state) (sum float64) {
 // update moves the sites to what was asked for. A precision that hardly changes is left as
 // it is, with a mean that makes up for it, and so is one that would make A improper.
 func (w *walk) update(at *state) {
-	n := len(at.m)
+	stride, product := len(w.column), 1.0
 	for i, to := range w.asked {
 		d := &at.delta[i]
-		step, v := to.Tau-d.Tau, at.a[i*n+i]
+		step, v := to.Tau-d.Tau, at.a[i*stride+i]
 		one := 1 + step*v
 		if math.Abs(step)*v < negligible*w.tolerance || !(one > 0) {
 			d.Nu = to.Nu - step*at.m[i]
 			continue
 		}
 		*d = to
-		at.logDet += math.Log(one)
-		column := w.column
-		copy(column, at.a[i*n:(i+1)*n])
-		for j, a := range column {
-			floats.AddScaled(at.a[j*n:(j+1)*n], -step/one*a, column)
+		product *= one
+		if i%lanes.Octet == 0 {
+			at.logDet += math.Log(product)
+			product = 1
 		}
+		copy(w.column, at.a[i*stride:(i+1)*stride])
+		lanes.Outer(at.a, len(w.asked), -step/one, w.column)
 	}
+	at.logDet += math.Log(product)
 }
 
 // reach goes to another node, or anew to the same.
 func (w *walk) reach(at *state, x float64) {
-	n := len(w.mean)
+	stride := len(w.column)
 	at.x = x
 	floats.AddScaledTo(at.mu, w.mean, x, w.slope)
+	clear(w.column)
 	for i, d := range at.delta {
 		w.column[i] = d.Nu - d.Tau*at.mu[i]
 	}
-	for i, mu := range at.mu {
-		at.m[i] = mu + floats.Dot(at.a[i*n:(i+1)*n], w.column)
+	// A is symmetric: its rows are its columns.
+	clear(w.density)
+	for i := 0; i < stride; i += 4 {
+		lanes.Blend(w.density, (*[4]float64)(w.column[i:]), at.a[i*stride:(i+4)*stride])
 	}
+	floats.AddTo(at.m, at.mu, w.density[:len(at.m)])
 }
 
 // small reports whether a correction of a log density is one: whether over all nodes

@@ -11,7 +11,7 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX512), weighted: oneWeightedStrip(weightedDistancesAVX512), dots: oneStrip(dotsAVX512),
 			gaussian: inVectors(8, gaussianAVX512), exponential: inVectors(8, exponentialAVX512),
 			matern32: inVectors(8, matern32AVX512), matern52: inVectors(8, matern52AVX512),
-			normals: pairsOfVectors(8, normalsAVX512), blend: fourRows(8, blendAVX512),
+			normals: pairsOfVectors(8, normalsAVX512), blend: fourRows(8, blendAVX512), outer: square(8, outerAVX512),
 			rows: 8, squares: oneTile(8, squaresAVX512),
 		})
 	}
@@ -21,7 +21,7 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX2), weighted: oneWeightedStrip(weightedDistancesAVX2), dots: oneStrip(dotsAVX2),
 			gaussian: inVectors(4, gaussianAVX2), exponential: inVectors(4, exponentialAVX2),
 			matern32: inVectors(4, matern32AVX2), matern52: inVectors(4, matern52AVX2),
-			normals: pairsOfVectors(4, normalsAVX2), blend: fourRows(4, blendAVX2),
+			normals: pairsOfVectors(4, normalsAVX2), blend: fourRows(4, blendAVX2), outer: square(4, outerAVX2),
 			rows: 4, squares: oneTile(4, squaresAVX2),
 		})
 	}
@@ -67,6 +67,13 @@ func fourRows(lanes int, f func(vectors int, weights, rows *float64, stride int,
 			_ = rows[4*len(dst)-1]
 			f(len(dst)/lanes, &weights[0], &rows[0], 8*len(dst), &dst[0])
 		}
+	}
+}
+
+func square(lanes int, f func(vectors, rows int, scale float64, column, a *float64)) func(a []float64, rows int, scale float64, column []float64) {
+	return func(a []float64, rows int, scale float64, column []float64) {
+		_, _ = a[rows*len(column)-1], column[rows-1]
+		f(len(column)/lanes, rows, scale, &column[0], &a[0])
 	}
 }
 

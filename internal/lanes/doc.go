@@ -25,10 +25,12 @@ type code struct {
 
 	gaussian, exponential, matern32, matern52 loop
 
-	// normals replaces z, a multiple of Width numbers, by Φ(z) and writes N(z).
+	// normals replaces z, a multiple of Octet numbers, by Φ(z) and writes N(z).
 	normals func(z, density []float64)
 	// blend adds four rows with weights to dst, a multiple of Octet numbers.
 	blend func(dst []float64, weights *[4]float64, rows []float64)
+	// outer adds scale·column·columnᵀ to rows of a that are a multiple of Octet long.
+	outer func(a []float64, rows int, scale float64, column []float64)
 
 	// rows is the number of rows of a tile, and of sums for each of them; a tile has
 	// three times as many columns.

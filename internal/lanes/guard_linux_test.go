@@ -47,6 +47,10 @@ func TestGuardPages(t *testing.T) {
 			for _, f := range []func([]float64, float64, float64){Gaussian.Apply, Exponential.Apply, Matern32.Apply, Matern52.Apply} {
 				f(guarded(t, Padded(n)), 1, 1)
 			}
+			octets := (n + Octet - 1) / Octet * Octet
+			Outer(guarded(t, n*octets), n, 1, guarded(t, octets))
+			Blend(guarded(t, octets), new([4]float64), guarded(t, 4*octets))
+			Normals(guarded(t, octets), guarded(t, octets))
 			v := NewTriangle(blas64.Triangular{N: n, Stride: n, Data: guarded(t, n*n)})
 			for i, panel := range v.panels {
 				v.panels[i] = guarded(t, len(panel))

@@ -262,6 +262,38 @@ func TestBlend(t *testing.T) {
 	}
 }
 
+// An update of rank one is what the formula says, in the rows asked for and to the same bits
+// in every code.
+func TestOuter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, size := range [][2]int{{0, 8}, {1, 8}, {8, 8}, {15, 16}, {60, 64}} {
+		rows, n := size[0], size[1]
+		from, column := make([]float64, n*n), make([]float64, n)
+		for i := range from {
+			from[i], column[i%n] = rng.NormFloat64(), rng.NormFloat64()
+		}
+		var first []float64
+		forEach(t, func(t *testing.T) {
+			got := slices.Clone(from)
+			Outer(got, rows, -0.3, column)
+			for k := range got {
+				want := from[k]
+				if i := k / n; i < rows {
+					want -= 0.3 * column[i] * column[k%n]
+				}
+				if math.Abs(got[k]-want) > 1e-14 {
+					t.Errorf("%d of %v: %v, want %v", k, size, got[k], want)
+				}
+			}
+			if first == nil {
+				first = got
+			} else if !slices.Equal(got, first) {
+				t.Error("not the same bits in every code")
+			}
+		})
+	}
+}
+
 // Squared lengths are those of the product, of a triangle and of any matrix, and each
 // row's is the same bits whatever rows it is computed with.
 func TestSquaredLengths(t *testing.T) {
@@ -331,6 +363,8 @@ func TestMistakesPanic(t *testing.T) {
 		"normals":   func() { Normals(make([]float64, 5), make([]float64, 5)) },
 		"rows":      func() { Blend(make([]float64, 8), new([4]float64), make([]float64, 31)) },
 		"octets":    func() { Blend(make([]float64, 5), new([4]float64), make([]float64, 20)) },
+		"outer":     func() { Outer(make([]float64, 16), 2, 1, make([]float64, 7)) },
+		"too many":  func() { Outer(make([]float64, 63), 8, 1, make([]float64, 8)) },
 		"densities": func() { Normals(make([]float64, 32), make([]float64, 31)) },
 		"lengths": func() {
 			NewTriangle(blas64.Triangular{N: 3, Stride: 3, Data: make([]float64, 9)}).SquaredLengths(make([]float64, 3), z, make([]float64, 64))

@@ -18,10 +18,10 @@ var mills = [...]float64{
 const steepness = 0.22
 
 // Normals replaces every z by Φ(z), to 1e-13, and writes the density N(z). It wants a
-// multiple of Width numbers in z, and as many in density. NaN stays.
+// multiple of Octet numbers in z, and as many in density. NaN stays.
 func Normals(z, density []float64) {
-	if len(z)%Width != 0 || len(density) != len(z) {
-		panic(fmt.Sprintf("lanes: %d numbers and %d densities are not the same multiple of %d", len(z), len(density), Width))
+	if len(z)%Octet != 0 || len(density) != len(z) {
+		panic(fmt.Sprintf("lanes: %d numbers and %d densities are not the same multiple of %d", len(z), len(density), Octet))
 	}
 	selected.normals(z, density)
 }

@@ -51,6 +51,11 @@ func normalsAVX2(vectors int, z *float64, density *float64)
 //go:noescape
 func blendAVX2(vectors int, weights *float64, rows *float64, stride int, dst *float64)
 
+// outerAVX2 adds scale·column·columnᵀ to so many rows of a, each of so many vectors of 4.
+//
+//go:noescape
+func outerAVX2(vectors int, rows int, scale float64, column *float64, a *float64)
+
 // squaresAVX2 multiplies 4 rows of a, lda apart, by a panel of depth ≥ 1 and 12 columns
 // and adds the squares of each row of the product to a vector of 4 sums.
 //

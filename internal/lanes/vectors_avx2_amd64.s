@@ -690,6 +690,36 @@ vector:
 	VZEROUPPER
 	RET
 
+// func outerAVX2(vectors int, rows int, scale float64, column *float64, a *float64)
+// Requires: AVX, FMA3
+TEXT ·outerAVX2(SB), NOSPLIT, $0-40
+	MOVQ         vectors+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         column+24(FP), DX
+	MOVQ         a+32(FP), BX
+	VBROADCASTSD scale+16(FP), Y0
+	MOVQ         DX, SI
+
+row:
+	VBROADCASTSD (SI), Y1
+	VMULPD       Y0, Y1, Y1
+	MOVQ         DX, DI
+	MOVQ         AX, R8
+
+vector:
+	VMOVUPD     (BX), Y2
+	VFMADD231PD (DI), Y1, Y2
+	VMOVUPD     Y2, (BX)
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000020, BX
+	DECQ        R8
+	JNZ         vector
+	ADDQ        $0x00000008, SI
+	DECQ        CX
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func squaresAVX2(depth int, a *float64, lda int, panel *float64, sums *float64)
 // Requires: AVX, FMA3
 TEXT ·squaresAVX2(SB), NOSPLIT, $0-40

@@ -634,6 +634,36 @@ vector:
 	VZEROUPPER
 	RET
 
+// func outerAVX512(vectors int, rows int, scale float64, column *float64, a *float64)
+// Requires: AVX, AVX512F
+TEXT ·outerAVX512(SB), NOSPLIT, $0-40
+	MOVQ         vectors+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         column+24(FP), DX
+	MOVQ         a+32(FP), BX
+	VBROADCASTSD scale+16(FP), Z0
+	MOVQ         DX, SI
+
+row:
+	VBROADCASTSD (SI), Z1
+	VMULPD       Z0, Z1, Z1
+	MOVQ         DX, DI
+	MOVQ         AX, R8
+
+vector:
+	VMOVUPD     (BX), Z2
+	VFMADD231PD (DI), Z1, Z2
+	VMOVUPD     Z2, (BX)
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, BX
+	DECQ        R8
+	JNZ         vector
+	ADDQ        $0x00000008, SI
+	DECQ        CX
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func squaresAVX512(depth int, a *float64, lda int, panel *float64, sums *float64)
 // Requires: AVX, AVX512F
 TEXT ·squaresAVX512(SB), NOSPLIT, $0-40
