@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -57,7 +58,7 @@ func newDrawnUtility(m *Model, draws int, seed uint64) *drawnUtility {
 	d := &drawnUtility{
 		utility: m.Utility, points: m.Points,
 		residual: make([]float64, c), actions: make([]int, c),
-		z: scrambledNormals(draws, dim, seed), logs: make([]float64, draws),
+		z: fixedNormals(draws, dim, seed), logs: make([]float64, draws),
 		values: mat.NewDense(draws, c, nil), slopes: mat.NewDense(draws, c, nil),
 		white: mat.NewDense(c, dim, nil), centre: make([]float64, c), slope: make([]float64, c),
 		cross: mat.NewDense(c, dim, nil), inner: mat.NewDense(dim, dim, nil),
@@ -67,6 +68,33 @@ func newDrawnUtility(m *Model, draws int, seed uint64) *drawnUtility {
 		d.residual[j] = m.Points.Residual(j)
 	}
 	return d
+}
+
+// drawnSets are the sets of draws made last. Runs under other utilities or from another start
+// ask for the same, and their points are not moved.
+var drawnSets struct {
+	sync.Mutex
+	made [8]struct {
+		draws, dim int
+		seed       uint64
+		z          *mat.Dense
+	}
+	next int
+}
+
+// fixedNormals are those of scrambledNormals, which must not be changed.
+func fixedNormals(draws, dim int, seed uint64) *mat.Dense {
+	drawnSets.Lock()
+	defer drawnSets.Unlock()
+	for _, s := range drawnSets.made {
+		if s.draws == draws && s.dim == dim && s.seed == seed && s.z != nil {
+			return s.z
+		}
+	}
+	to := &drawnSets.made[drawnSets.next]
+	drawnSets.next = (drawnSets.next + 1) % len(drawnSets.made)
+	to.draws, to.dim, to.seed, to.z = draws, dim, seed, scrambledNormals(draws, dim, seed)
+	return to.z
 }
 
 // scrambledNormals are standard normal draws, one a row: sets of Halton points, each
@@ -207,7 +235,8 @@ func (d *drawnUtility) standardError() float64 {
 // flat reports whether log U varies between the draws but has no slope at any: then
 // it is piecewise constant and no derivative leads anywhere.
 func (d *drawnUtility) flat() bool {
-	return floats.Max(d.logs) > floats.Min(d.logs) && mat.Norm(d.slopes, 1) == 0
+	return floats.Max(d.logs) > floats.Min(d.logs) &&
+		!slices.ContainsFunc(d.slopes.RawMatrix().Data, func(slope float64) bool { return slope != 0 })
 }
 
 // params is the number of pairs that hold H and the upper triangle of P.

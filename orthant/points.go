@@ -51,7 +51,7 @@ func (r *Region) place(x, u, z []float64) (logWeight float64) {
 		t := r.truncation(k, z)
 		logTail := squeezed(-t) // 1e-10 is nothing beside what so many points leave open
 		logWeight -= r.gap(k, t, logTail)
-		excess := excessAt(u[k], t, logTail)
+		excess := squeezedExcess(u[k], t, logTail)
 		z[k] = r.tilt[k] + t + excess
 		x[r.order[k]] = r.lower[k] + r.diag[k]*excess
 	}

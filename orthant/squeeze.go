@@ -13,12 +13,7 @@ func squeezed(x float64) float64 {
 	if !(math.Abs(x) < tableReach) {
 		return normal.LogCDF(x)
 	}
-	at := (x + tableReach) * tableDensity
-	k := min(int(at), len(table)-2) // rounding may lead to the end
-	u := at - float64(k)
-	a, b := &table[k], &table[k+1]
-	rise := b[0] - a[0]
-	return a[0] + u*(a[1]+u*(3*rise-2*a[1]-b[1]+u*(a[1]+b[1]-2*rise)))
+	return cubic(table[:], (x+tableReach)*tableDensity)
 }
 
 const (

@@ -57,22 +57,23 @@ func (p *problem) answer(ctx context.Context, at places) (answers []answer, note
 func (p *problem) calibrated(ctx context.Context, d infer.Method, of *infer.Result, plain []float64, at places, views *gauss.Views) (answer, []string, error) {
 	// Loss-EP starts from empty sites, Loss-VI from the optimum of VI.
 	o := infer.Options{Draws: 256, Seed: p.seed}
-	if d.Bound {
-		o.Start = &of.Sites
+	points := make([]*gauss.Views, len(Shifts()))
+	for s, shift := range Shifts() {
+		x := gather(at.x, at.of[s])
+		if d.Bound {
+			o.Start = &of.Sites
+			x = midpoints(shift, min(len(x), drawnPoints))
+		}
+		points[s] = p.process.At(column(x))
 	}
 	a, notes := make(answer, len(Utilities())), []string(nil)
 	for u, u10 := range Utilities() {
 		for s, shift := range Shifts() {
 			m := *p.model
-			m.Points = p.process.At(column(gather(at.x, at.of[s])))
+			m.Points = points[s]
 			var err error
 			if m.Utility, err = newUtility(u10, m.Points); err != nil {
 				return nil, nil, err
-			}
-			o := o
-			if d.Bound {
-				// From every eighth of the points what all of them say is not far.
-				o.Start = p.start(ctx, d, o, u10, gather(at.x, at.of[s]))
 			}
 			r, err := d.Fit(ctx, &m, o)
 			if ctx.Err() != nil {
@@ -94,29 +95,10 @@ func (p *problem) calibrated(ctx context.Context, d infer.Method, of *infer.Resu
 	return a, notes, nil
 }
 
-// start are sites for a calibrated method that are found with some of the points; those that
-// it would start with anyway if there are none.
-func (p *problem) start(ctx context.Context, d infer.Method, o infer.Options, u10 float64, x []float64) *infer.Sites {
-	const every = 8
-	var some []float64
-	for j := every / 2; j < len(x); j += every {
-		some = append(some, x[j])
-	}
-	if len(some) < 2 {
-		return o.Start
-	}
-	m := *p.model
-	m.Points = p.process.At(column(some))
-	var err error
-	if m.Utility, err = newUtility(u10, m.Points); err != nil {
-		return o.Start
-	}
-	r, err := d.Fit(ctx, &m, o)
-	if err != nil || !r.Status.Converged {
-		return o.Start
-	}
-	return &r.Sites
-}
+// drawnPoints is the most points that stand for p(x) where the utility is averaged by draws.
+// With a quarter of 1000 points the largest error of a probability is 5.7e-4 on average, and
+// with all of them 5.1e-4; both are the error of 256 draws.
+const drawnPoints = 256
 
 // note adds a run that did not converge.
 func note(notes []string, s infer.Status, run string) []string {

@@ -125,8 +125,7 @@ func (s Simulation) places() places {
 	known := map[float64]int{}
 	for _, shift := range Shifts() {
 		of := make([]int, s.Points)
-		for j := range of {
-			x := -reach + shift + 2*reach*(float64(j)+0.5)/float64(s.Points)
+		for j, x := range midpoints(shift, s.Points) {
 			x = math.Round(x*1e9) / 1e9 // the same number from every shift
 			i, ok := known[x]
 			if !ok {
@@ -139,6 +138,15 @@ func (s Simulation) places() places {
 		p.of = append(p.of, of)
 	}
 	return p
+}
+
+// midpoints are those of n equal cells of the interval where decisions are made.
+func midpoints(shift float64, n int) []float64 {
+	x := make([]float64, n)
+	for j := range x {
+		x[j] = -reach + shift + 2*reach*(float64(j)+0.5)/float64(n)
+	}
+	return x
 }
 
 // Trial is what came of one data set.

@@ -77,13 +77,13 @@ func (u *utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 
 // normals is lanes.Normals of any number of values.
 func normals(z, density []float64) {
-	whole := len(z) / lanes.Width * lanes.Width
+	whole := len(z) / lanes.Octet * lanes.Octet
 	lanes.Normals(z[:whole], density[:whole])
 	if whole < len(z) {
-		rest := make([]float64, 2*lanes.Width)
-		copy(rest, z[whole:])
-		lanes.Normals(rest[:lanes.Width], rest[lanes.Width:])
-		copy(z[whole:], rest)
-		copy(density[whole:], rest[lanes.Width:])
+		var rest, densities [lanes.Octet]float64
+		copy(rest[:], z[whole:])
+		lanes.Normals(rest[:], densities[:])
+		copy(z[whole:], rest[:])
+		copy(density[whole:], densities[:])
 	}
 }
