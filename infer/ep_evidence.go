@@ -21,6 +21,7 @@ type Evidence struct {
 	fit    *Result
 	around *Corrected // what q says of the values at the terms
 	none   float64    // the logarithm of the evidence of the terms, as a walk has it
+	walks  bool       // whether it has one: not where a cavity of the fit is improper
 
 	failures atomic.Int64
 }
@@ -41,7 +42,7 @@ func NewEvidence(m *Model, r *Result) *Evidence {
 		copy(w.from.a[i*len(w.column):], e.around.cross.RawRowView(i))
 	}
 	w.reach(&w.from, 0)
-	e.none, _, _ = w.match(&w.from)
+	e.none, _, e.walks = w.match(&w.from)
 	return e
 }
 
@@ -115,6 +116,26 @@ func (q *question) expect(ctx context.Context, t factor.Factor) (float64, bool) 
 // expectation propagation on the values at the terms and at the view, whose Gaussian under
 // q is known; where that does not settle, it is EP with all that it has for such cases.
 func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool) {
+	if q.walks {
+		if l, ok := q.walked(t); ok {
+			return l - q.none, true
+		}
+	}
+	n := len(q.cov)
+	m := &Model{
+		Views: q.model.Views.Append(q.view),
+		Terms: append(q.model.Terms[:n:n], t),
+	}
+	ep := EP{Tolerance: evidenceTolerance, Start: &Sites{Terms: append(q.fit.Sites.Terms[:n:n], gauss.Scalar{})}}
+	r, err := ep.Fit(ctx, m)
+	if err != nil || !r.Status.Converged {
+		return 0, false
+	}
+	return r.LogEvidence - q.fit.LogEvidence, true
+}
+
+// walked is the logarithm of the evidence with one more term, relative to that of q.
+func (q *question) walked(t factor.Factor) (float64, bool) {
 	n, w := len(q.cov), q.walk
 	at := &w.from
 	w.terms[n], w.mean[n] = newExchange(t, gauss.Scalar{}, 0, 0), q.mean
@@ -128,19 +149,7 @@ func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool
 	copy(at.a[n*stride:], q.cov)
 	at.a[n*stride+n] = q.variance
 	w.reach(at, 0)
-	if l, ok := w.settle(at); ok {
-		return l - q.none, true
-	}
-	m := &Model{
-		Views: q.model.Views.Append(q.view),
-		Terms: append(q.model.Terms[:n:n], t),
-	}
-	ep := EP{Tolerance: evidenceTolerance, Start: &Sites{Terms: append(q.fit.Sites.Terms[:n:n], gauss.Scalar{})}}
-	r, err := ep.Fit(ctx, m)
-	if err != nil || !r.Status.Converged {
-		return 0, false
-	}
-	return r.LogEvidence - q.fit.LogEvidence, true
+	return w.settle(at)
 }
 
 var _ Interruptible = (*Evidence)(nil)

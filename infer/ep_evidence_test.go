@@ -3,6 +3,8 @@ package infer_test
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -51,5 +53,34 @@ func TestEvidenceCanBeInterrupted(t *testing.T) {
 		if missing == 0 || (missing == n) != (times == 0) || e.Failures() > 0 {
 			t.Errorf("asked %d times: %d of %d answers are missing, %d failures", times, missing, n, e.Failures())
 		}
+	}
+}
+
+// A fit whose cavities are improper has no evidence to walk from: every answer then is an
+// inference of its own, and none is given from a number that is not there.
+func TestEvidenceWithoutAWalk(t *testing.T) {
+	const n = 5
+	p, labels := process(t, 15, 1)
+	m, err := p.Classify(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fitEP(t, m)
+	views := p.At(line(n))
+	var want, got, stderr [n]float64
+	infer.NewEvidence(m, r).Expect(views, positive, want[:], stderr[:])
+	improper := *r
+	improper.Sites.Terms = slices.Clone(r.Sites.Terms)
+	improper.Sites.Terms[3].Tau += 1e3 // which q does not have
+	e := infer.NewEvidence(m, &improper)
+	e.Expect(views, positive, got[:], stderr[:])
+	for j := range want {
+		// Both are stationary at a tolerance of 1e-4.
+		if !(math.Abs(got[j]-want[j]) < 1e-6) {
+			t.Errorf("%d: %v, want %v", j, got[j], want[j])
+		}
+	}
+	if e.Failures() > 0 {
+		t.Errorf("%d failures", e.Failures())
 	}
 }

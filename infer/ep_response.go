@@ -51,6 +51,7 @@ func (e *engine) foresee(residual float64) bool {
 	cov := e.nat.P.RawSymmetric()
 	e.tilted.Cross(e.model.Views, e.nat.P, e.ws)
 	goal := max(0.1*e.opt.Tolerance, 0.1*residual*residual, 1e-3*residual)
+	left := math.Inf(1)
 	for range responseRounds {
 		r.mixer.propose(r.sites, r.step, r.variance, 1)
 		for i, step := range r.step {
@@ -61,7 +62,7 @@ func (e *engine) foresee(residual float64) bool {
 			r.slope[i], r.bend[i] = change.Nu-change.Tau*r.mean[i], change.Tau
 		}
 		r.answer(cov)
-		left := 0.0
+		left = 0
 		for i, v := range e.variance {
 			shrink := 1.0
 			if v > 0 {
@@ -85,6 +86,9 @@ func (e *engine) foresee(residual float64) bool {
 		if left <= goal {
 			break
 		}
+	}
+	if !(left < residual) { // what is proposed already is no worse
+		return false
 	}
 	for i, s := range r.sites {
 		e.proposed[i] = s.Over(e.sites.Terms[i])
