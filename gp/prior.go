@@ -33,8 +33,9 @@ const (
 // and two typical inputs of it differ by two squared length scales in all:
 //
 //   - variance: 1; for a linear term what makes that its variance at a typical
-//     input, 1/Σ_k E x_k², or 1/(d·E x_k²) with one for each column;
-//   - lengthscale: √(Σ_k var x_k), or √(d·var x_k) with one for each column; for a
+//     input, 1/Σ_k E x_k², or 1/(d·E x_k²) with one for each column; for an additive one 1/d;
+//   - lengthscale: √(Σ_k var x_k), or √(d·var x_k) with one for each column; for an additive
+//     term, which has a distance in each column, √(Σ_k var x_k/d) or √(var x_k); for a
 //     periodic term, whose sines have no scale, √d;
 //   - period: two standard deviations of a typical column.
 //
@@ -48,6 +49,10 @@ func newPrior(k kernel.Kernel, x *mat.Dense, shrinkage float64) prior {
 		switch {
 		case param.Kind == kernel.Lengthscale && family == "periodic":
 			centre, spread = math.Sqrt(float64(s.columns())), lengthscaleSpread
+		case param.Kind == kernel.Lengthscale && family == "additive":
+			centre, spread = math.Sqrt(s.total(s.variance, param.Column)/float64(len(s.variance))), lengthscaleSpread
+		case family == "additive":
+			centre = 1 / float64(len(s.variance))
 		case param.Kind == kernel.Lengthscale:
 			centre, spread = math.Sqrt(s.total(s.variance, param.Column)), lengthscaleSpread
 		case param.Kind == kernel.Period:

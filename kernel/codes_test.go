@@ -175,3 +175,61 @@ func TestManyCodes(t *testing.T) {
 		}
 	}
 }
+
+// The sum over columns takes a code for one column, in which two that differ are √2 apart
+// and one that is not known is 1 from any; bulk, pairs and differences agree.
+func TestAdditiveTakesACodeForOneColumn(t *testing.T) {
+	k, err := ParseColumns("additive(variance=[0.7, 1.9, 1.3, 0.6], lengthscale=[0.8, 2, 1.5, 0.9])", Columns{2, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fall := func(r float64) float64 { return (1 + math.Sqrt(3)*r) * math.Exp(-math.Sqrt(3)*r) }
+	want := 0.7*fall(0.3/0.8) + 1.9*fall(1/2.) + 1.3*fall(math.Sqrt2/1.5) + 0.6*fall(1/0.9)
+	if got := k.Cov([]float64{0.3, 1, 2, 1}, []float64{0, 0, 0, -1}); math.Abs(got-want) > 1e-14 {
+		t.Errorf("covariance %v, want %v", got, want)
+	}
+	x, _ := codedInputs(1, severalTiles, 2)
+	z, _ := codedInputs(2, 9, 2)
+	rng := rand.New(rand.NewPCG(4, 4))
+	w, symmetric := mat.NewDense(severalTiles, 9, nil), randomWeights(rng, severalTiles)
+	w.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, w)
+	var gram mat.SymDense
+	var cross mat.Dense
+	k.Gram(&gram, x)
+	k.Cross(&cross, x, z)
+	size := 0.0 // of what is contracted
+	for i := range severalTiles {
+		for j := range i {
+			check(t, "Gram", gram.At(i, j), k.Cov(x.RawRowView(i), x.RawRowView(j)), 1e-13)
+		}
+		for j := range 9 {
+			check(t, "cross", cross.At(i, j), k.Cov(x.RawRowView(i), z.RawRowView(j)), 1e-13)
+			size += math.Abs(w.At(i, j) * cross.At(i, j))
+		}
+	}
+	got := make([]float64, k.NumParams())
+	k.AddCrossGrad(got, w, x, z)
+	ofGram := k.WeightedGrad(nil, symmetric, x)
+	logs := k.Params(nil)
+	for p, name := range k.ParamNames() {
+		contract := func(step float64) (ofCross, whole float64) {
+			moved := append([]float64{}, logs...)
+			moved[p] += step
+			at := k.With(moved)
+			for i := range severalTiles {
+				for j := range 9 {
+					ofCross += w.At(i, j) * at.Cov(x.RawRowView(i), z.RawRowView(j))
+				}
+				for j := range severalTiles {
+					whole += symmetric.At(i, j) * at.Cov(x.RawRowView(i), x.RawRowView(j))
+				}
+			}
+			return ofCross, whole
+		}
+		const step = 1e-5 // of which the square is what differences lack
+		up, upWhole := contract(step)
+		down, downWhole := contract(-step)
+		check(t, name, got[p], (up-down)/(2*step), 1e-8*size)
+		check(t, name+" of Gram", ofGram[p], (upWhole-downWhole)/(2*step), 1e-8*size*severalTiles/9)
+	}
+}

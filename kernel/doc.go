@@ -43,12 +43,13 @@
 //	matern12   variance · exp(−r)
 //	matern32   variance · (1 + √3 r) exp(−√3 r)
 //	matern52   variance · (1 + √5 r + 5/3 r²) exp(−√5 r)
+//	additive   Σ_k variance_k · (1 + √3 r_k) exp(−√3 r_k)
 //	linear     Σ_k variance_k x_k z_k
 //	periodic   variance · exp(−2 Σ_k sin²(π (x_k − z_k)/period) / lengthscale²)
 //	constant   variance
 //	white      variance for a case and itself, 0 between different cases
 //
-// with s = Σ_k (x_k − z_k)²/lengthscale_k² and r = √s. The linear kernel has no
+// with s = Σ_k (x_k − z_k)²/lengthscale_k², r = √s and r_k = |x_k − z_k|/lengthscale_k. The linear kernel has no
 // intercept: add constant for one. The white kernel compares cases, not
 // values: two rows with the same inputs are different cases.
 package kernel

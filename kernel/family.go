@@ -46,7 +46,7 @@ type family struct {
 
 // families lists every leaf the language knows.
 func families() []*family {
-	return []*family{&rbf, &matern12, &matern32, &matern52, &linear, &periodic, &constant, &white}
+	return []*family{&rbf, &matern12, &matern32, &matern52, &additive, &linear, &periodic, &constant, &white}
 }
 
 // leaf is a family at given parameter values.

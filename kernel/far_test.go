@@ -13,7 +13,7 @@ import (
 // farLeaves are the kernels of the language.
 var farLeaves = []string{
 	"rbf(variance=2, lengthscale=0.7)", "rbf(variance=1, lengthscale=[3, 0.1])", "matern12", "matern32(variance=3)", "matern52(lengthscale=2)",
-	"linear(variance=[0.5, 2])", "periodic(period=3)", "constant(variance=0.3)", "white(variance=0.1)",
+	"additive(variance=[0.5, 2])", "linear(variance=[0.5, 2])", "periodic(period=3)", "constant(variance=0.3)", "white(variance=0.1)",
 }
 
 // compositions are all sums and products of leaves up to degree four in which a linear

@@ -98,6 +98,7 @@ func TestConstructors(t *testing.T) {
 		"matern12(variance=2, lengthscale=3)":           Matern12(2, 3),
 		"matern32(variance=2, lengthscale=3)":           Matern32(2, 3),
 		"matern52(variance=2, lengthscale=[3, 4])":      Matern52(2, 3, 4),
+		"additive(variance=2, lengthscale=[3, 4])":      Additive([]float64{2}, []float64{3, 4}),
 		"linear(variance=[3, 4])":                       Linear(3, 4),
 		"periodic(variance=2, lengthscale=3, period=4)": Periodic(2, 3, 4),
 		"constant(variance=2)":                          Constant(2),

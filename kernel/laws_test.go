@@ -28,6 +28,8 @@ var lawTable = []struct {
 	{"matern32(variance=0.4, lengthscale=[0.5, 1.1, 3])", true},
 	{"matern52(variance=3.1, lengthscale=1.2)", true},
 	{"matern52(variance=3.1, lengthscale=[0.5, 1.1, 3])", true},
+	{"additive(variance=0.6, lengthscale=1.4)", true},
+	{"additive(variance=[0.6, 1.5, 0.2], lengthscale=[0.5, 1.1, 3])", true},
 	{"linear(variance=0.6)", false},
 	{"linear(variance=[0.6, 1.5, 0.2])", false},
 	{"periodic(variance=1.9, lengthscale=1.4, period=2.3)", true},
@@ -35,6 +37,7 @@ var lawTable = []struct {
 	{"white(variance=0.25)", true},
 
 	{"rbf(ard) + linear(variance=0.5)", false},
+	{"additive(ard) * rbf + linear", false},
 	{"each(constant; rbf(ard) * linear(variance=0.5); white(variance=0.3))", false},
 	{"rbf(lengthscale=2) + rbf(lengthscale=0.3) + white(variance=0.1)", true},
 	{"matern52(ard) * linear(ard) + white(variance=0.1)", false},

@@ -106,7 +106,7 @@ func TestParseErrors(t *testing.T) {
 func TestSyntaxErrorMessage(t *testing.T) {
 	_, err := Parse("rbf + lineer", 2)
 	want := `kernel "rbf + lineer", column 7: no kernel is called "lineer"; ` +
-		`there are rbf, matern12, matern32, matern52, linear, periodic, constant, white`
+		`there are rbf, matern12, matern32, matern52, additive, linear, periodic, constant, white`
 	if err == nil || err.Error() != want {
 		t.Errorf("message is %v", err)
 	}
