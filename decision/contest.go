@@ -17,9 +17,8 @@ import (
 // A point has C−1 views, of differences of the functions; that of two outcomes is a Utility
 // with one.
 type Contest struct {
-	tables  []Table // one for all points, or one for each
-	weights []float64
-	maps    []*mat.Dense // of each point: its functions, as its views give them
+	deeds
+	maps []*mat.Dense // of each point: its functions, as its views give them
 }
 
 // NewContest is the utility of points that share a table, or have one each. The maps give
@@ -41,11 +40,7 @@ func NewContest(maps []*mat.Dense, tables ...Table) (*Contest, error) {
 		}
 		most = max(most, t.size())
 	}
-	u := &Contest{tables: tables, maps: maps, weights: make([]float64, n)}
-	for j := range u.weights {
-		u.weights[j] = 1 / float64(n)
-	}
-	return u, checkSize(most)
+	return &Contest{deeds: evenly(n, tables), maps: maps}, checkSize(most)
 }
 
 // Views implements factor.Joint.
@@ -53,8 +48,6 @@ func (u *Contest) Views() int {
 	_, views := u.maps[0].Dims()
 	return views
 }
-
-func (u *Contest) table(j int) Table { return u.tables[j%len(u.tables)] }
 
 // functions are the mean and covariance of the functions of point j with the noise of the
 // outcomes.
@@ -82,7 +75,7 @@ func (u *Contest) Select(actions []int, m, v []float64) {
 		mean, cov := u.functions(j, m, v)
 		p := make([]float64, number)
 		orthant.NewLargest(number).Probabilities(p, mean, cov)
-		actions[j] = Stakes{Table: u.table(j)}.Best(p, actions[j])
+		actions[j] = Stakes{Table: u.Table(j)}.Best(p, actions[j])
 	})
 }
 
@@ -94,7 +87,7 @@ func (u *Contest) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 	tasks.For(len(actions), func(j int) {
 		mean, cov := u.functions(j, m, v)
 		grad, hess := make([]float64, number), mat.NewSymDense(number, nil)
-		worth[j], _ = orthant.NewLargest(number).Worth(u.table(j)[actions[j]], mean, cov, grad, hess)
+		worth[j], _ = orthant.NewLargest(number).Worth(u.Table(j)[actions[j]], mean, cov, grad, hess)
 		w := u.weights[j]
 		worth[j] *= w
 		// The chain rule through f = Bs.

@@ -62,22 +62,47 @@ func Pairs(p1 []float64) [][]float64 {
 	return all
 }
 
+// deeds are points to act on, whatever their outcomes depend on: what actions are worth
+// there, and how much each point counts.
+type deeds struct {
+	tables  []Table // one for all points, or one for each
+	weights []float64
+}
+
+// evenly is n points that count the same.
+func evenly(n int, tables []Table) deeds {
+	d := deeds{tables, make([]float64, n)}
+	for j := range d.weights {
+		d.weights[j] = 1 / float64(n)
+	}
+	return d
+}
+
+// Len is the number of points.
+func (u deeds) Len() int { return len(u.weights) }
+
+// Table is the table of point j.
+func (u deeds) Table(j int) Table { return u.tables[j%len(u.tables)] }
+
+// Stakes are those of point j.
+func (u deeds) Stakes(j int) Stakes { return Stakes{Table: u.Table(j)} }
+
 // Choose is the best action at point j when the outcomes have these probabilities.
-func (u *Utility) Choose(j int, p []float64) Choice {
+func (u deeds) Choose(j int, p []float64) Choice {
 	s := u.Stakes(j)
 	return s.Choose(make([]float64, len(s.Table)), p)
 }
 
 // Actions writes the best action at every point, by the probabilities of the outcomes
 // there.
-func (u *Utility) Actions(dst []int, p [][]float64) {
+func (u deeds) Actions(dst []int, p [][]float64) {
 	for j := range p {
 		dst[j] = u.Stakes(j).Best(p[j], -1)
 	}
 }
 
 // Expected is the full expected utility of the actions, Σ_j w_j U(a_j | x_j).
-func (u *Utility) Expected(actions []int, p [][]float64) float64 {
+func (u deeds) Expected(actions []int, p [][]float64) float64 {
 	sum := 0.0
 	for j, a := range actions {
 		sum += u.weights[j] * u.Stakes(j).Expected(a, p[j])
@@ -101,7 +126,7 @@ type Regret struct {
 // Regret compares actions with the optimal ones when p are the true probabilities of the
 // outcomes. The differences are summed point by point, so that a small regret
 // is not lost in the rounding of two large utilities.
-func (u *Utility) Regret(actions []int, p [][]float64) Regret {
+func (u deeds) Regret(actions []int, p [][]float64) Regret {
 	var r Regret
 	span := 0.0
 	for j, a := range actions {

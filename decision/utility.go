@@ -39,9 +39,8 @@ func (o Outcome) Probability(m, v float64) (p0, p1 float64) {
 // point's table entry for the action taken there and the outcome that occurs. It
 // implements factor.Utility, and so can be one more factor of a model.
 type Utility struct {
+	deeds
 	outcome Outcome
-	tables  []Table // one for all points, or one for each
-	weights []float64
 }
 
 // NewUtility is the utility of n points that share a table, or have one each, with
@@ -64,11 +63,8 @@ func NewUtility(outcome Outcome, n int, weights []float64, tables ...Table) (*Ut
 	if err := checkSize(most); err != nil {
 		return nil, err
 	}
-	u := &Utility{outcome: outcome, tables: tables, weights: make([]float64, n)}
+	u := &Utility{deeds: evenly(n, tables), outcome: outcome}
 	if weights == nil {
-		for j := range u.weights {
-			u.weights[j] = 1 / float64(n)
-		}
 		return u, nil
 	}
 	if len(weights) != n {
@@ -92,20 +88,6 @@ func NewUtility(outcome Outcome, n int, weights []float64, tables ...Table) (*Ut
 	}
 	return u, nil
 }
-
-// Len is the number of points.
-func (u *Utility) Len() int { return len(u.weights) }
-
-// Table is the table of point j.
-func (u *Utility) Table(j int) Table {
-	if len(u.tables) == 1 {
-		return u.tables[0]
-	}
-	return u.tables[j]
-}
-
-// Stakes are those of point j.
-func (u *Utility) Stakes(j int) Stakes { return Stakes{Table: u.Table(j)} }
 
 // Outcome is how outcomes depend on the latent values.
 func (u *Utility) Outcome() Outcome { return u.outcome }

@@ -58,10 +58,15 @@ type ExactAnswer struct {
 	// LogEvidence is the log probability of the labels, with its standard error.
 	LogEvidence      float64 `json:"log_evidence"`
 	LogEvidenceError float64 `json:"log_evidence_stderr"`
-	// Probability is P(label +1) at each point of the grid, StdErr its standard error.
+	// Probability is P(label +1) at each point of the grid, StdErr its standard error; null
+	// with three outcomes.
 	Probability []float64 `json:"probability"`
 	StdErr      []float64 `json:"stderr"`
-	Action      []int     `json:"action"` // the best at each point of the grid
+	// Probabilities are those of three outcomes, a list over the grid for each, and StdErrs
+	// their standard errors.
+	Probabilities [][]float64 `json:"probabilities,omitempty"`
+	StdErrs       [][]float64 `json:"stderrs,omitempty"`
+	Action        []int       `json:"action"` // the best at each point of the grid
 	// Doubtful is the number of points of the grid where the best action is within
 	// two standard errors of another.
 	Doubtful        int     `json:"doubtful"`

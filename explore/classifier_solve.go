@@ -35,7 +35,7 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	// As many at once as there are processors: more would only keep others waiting.
 	tasks.For(len(methods)+1, func(i int) {
 		if i == len(methods) {
-			exact, exactErr = newTruth(ctx, s.model, s.grid)
+			exact, exactErr = newTruth(ctx, s.model, onGrid(s.grid))
 			return
 		}
 		var f *fitted
@@ -57,7 +57,7 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 			continue
 		}
 		if exactErr == nil {
-			s.compare(answers[i], exact)
+			exact.compare(answers[i], s.utility, s.view.Exact.Action)
 		}
 		s.view.Methods = append(s.view.Methods, *answers[i])
 	}
@@ -237,20 +237,4 @@ func (s *classifierSolver) answer(ctx context.Context, name string, f *fitted) (
 	}
 	s.utility.Actions(a.Action, both)
 	return a, ctx.Err()
-}
-
-// compare fills in what the answer is against the truth.
-func (s *classifierSolver) compare(a *ClassifierAnswer, exact *truth) {
-	best := s.view.Exact.Action
-	flips, doubtful := 0, 0
-	for j, action := range a.Action {
-		if action != best[j] {
-			flips++
-			if exact.doubtful(s.utility, j) {
-				doubtful++
-			}
-		}
-	}
-	a.Flips, a.DoubtfulFlips = &flips, &doubtful
-	a.Regret = exact.regret(s.utility, best, a.Action)
 }

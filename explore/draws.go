@@ -21,13 +21,31 @@ import (
 // batches: a sum over the grid has the error that its batches tell, whatever the
 // correlations between points that share their draws.
 type truth struct {
-	p           [][]float64 // of the outcomes, at each point
-	stderr      []float64
+	p           [][]float64   // of the outcomes, at each point
+	noise       [][]float64   // the covariance of their errors, row by row
 	batches     [][][]float64 // of p
 	draws       int
 	proposed    int
 	logEvidence float64
 	logError    float64
+}
+
+// place is what draws are asked about: the probabilities of the outcomes at every point of
+// a grid, and the covariance of their errors.
+type place struct {
+	points, outcomes int
+	ask              func(d *infer.ExactResult, p, noise [][]float64)
+}
+
+// onGrid asks about two outcomes.
+func onGrid(grid *gauss.Views) place {
+	return place{grid.Len(), 2, func(d *infer.ExactResult, p, noise [][]float64) {
+		stderr := make([]float64, len(p))
+		decision.Probit().Both(d, grid, p, stderr)
+		for j, e := range stderr {
+			copy(noise[j], []float64{e * e, -e * e, -e * e, e * e})
+		}
+	}}
 }
 
 // What draws may take, and how many that makes.
@@ -45,23 +63,19 @@ const (
 
 // newTruth draws from the posterior of the model. A few draws tell how many can be
 // afforded.
-func newTruth(ctx context.Context, m *infer.Model, grid *gauss.Views) (*truth, error) {
+func newTruth(ctx context.Context, m *infer.Model, at place) (*truth, error) {
 	survey, err := infer.Exact{Draws: fewDraws, EvidencePoints: evidencePoints, Seed: seed}.Fit(ctx, m)
 	if err != nil {
 		return nil, outOfReach(err)
 	}
-	n := grid.Len()
 	affordable := survey.Acceptance * proposals / float64(batches*len(m.Terms))
 	if affordable < fewDraws/2 {
 		return nil, tooFew(fewDraws, survey.Status.Sweeps)
 	}
-	draws := max(min(effort/n/batches, mostDraws, int(affordable)), fewDraws)
+	draws := max(min(effort/at.points/batches, mostDraws, int(affordable)), fewDraws)
 	t := &truth{
-		p: make([][]float64, n), stderr: make([]float64, n), draws: batches * draws,
+		p: table(at.points, at.outcomes), noise: table(at.points, at.outcomes*at.outcomes), draws: batches * draws,
 		logEvidence: survey.LogEvidence, logError: survey.LogEvidenceError,
-	}
-	for j := range t.p {
-		t.p[j] = make([]float64, 2)
 	}
 	for b := range batches {
 		r, err := infer.Exact{Draws: draws, EvidencePoints: 1, Seed: seed + 1 + uint64(b)}.Fit(ctx, m)
@@ -69,18 +83,35 @@ func newTruth(ctx context.Context, m *infer.Model, grid *gauss.Views) (*truth, e
 			return nil, outOfReach(err)
 		}
 		t.proposed += r.Status.Sweeps
-		both, stderr := decision.Pairs(make([]float64, n)), make([]float64, n)
-		decision.Probit().Both(r, grid, both, stderr)
-		t.batches = append(t.batches, both)
-		for j, v := range both {
-			floats.AddScaled(t.p[j], 1.0/batches, v)
-			t.stderr[j] = math.Hypot(t.stderr[j], stderr[j]/batches)
+		p, noise := table(at.points, at.outcomes), table(at.points, at.outcomes*at.outcomes)
+		at.ask(r, p, noise)
+		t.batches = append(t.batches, p)
+		for j := range p {
+			floats.AddScaled(t.p[j], 1.0/batches, p[j])
+			floats.AddScaled(t.noise[j], 1.0/batches/batches, noise[j])
 		}
 	}
-	if !finite.All(slices.Concat(t.p...)...) || !finite.All(t.stderr...) || !finite.All(t.logEvidence, t.logError) {
+	if !finite.All(slices.Concat(t.p...)...) || !finite.All(slices.Concat(t.noise...)...) || !finite.All(t.logEvidence, t.logError) {
 		return nil, errNotFinite
 	}
 	return t, nil
+}
+
+func table(rows, columns int) [][]float64 {
+	all := make([][]float64, rows)
+	for i := range all {
+		all[i] = make([]float64, columns)
+	}
+	return all
+}
+
+// stderr is the standard error of Σ_y contrast_y P(y) at a point.
+func (t *truth) stderr(j int, contrast []float64) float64 {
+	sum, n := 0.0, len(contrast)
+	for a, x := range contrast {
+		sum += x * floats.Dot(contrast, t.noise[j][a*n:(a+1)*n])
+	}
+	return math.Sqrt(max(0, sum))
 }
 
 // outOfReach says in other words that draws would take too long.
@@ -96,16 +127,37 @@ func tooFew(accepted, proposed int) error {
 	return fmt.Errorf("independent draws take too long: %d of %d proposals were accepted; use fewer points, a smoother kernel or one of less variance", accepted, proposed)
 }
 
+// deeds are what actions on a grid are worth: a decision.Utility or a decision.Contest.
+type deeds interface {
+	Stakes(j int) decision.Stakes
+	Actions(dst []int, p [][]float64)
+	Expected(actions []int, p [][]float64) float64
+	Regret(actions []int, p [][]float64) decision.Regret
+}
+
 // answer is the truth with the best actions.
-func (t *truth) answer(u *decision.Utility) *ExactAnswer {
+func (t *truth) answer(u deeds) *ExactAnswer {
 	a := &ExactAnswer{
 		Draws:       t.draws,
 		Status:      fmt.Sprintf("%d independent draws, %.2g %% of the proposals accepted", t.draws, 100*float64(t.draws)/float64(t.proposed)),
-		LogEvidence: t.logEvidence, LogEvidenceError: t.logError,
-		StdErr: t.stderr, Action: make([]int, len(t.p)),
+		LogEvidence: t.logEvidence, LogEvidenceError: t.logError, Action: make([]int, len(t.p)),
 	}
-	for _, p := range t.p {
-		a.Probability = append(a.Probability, p[1])
+	n := len(t.p[0])
+	of := func(y int) (p, stderr []float64) {
+		one := make([]float64, n)
+		one[y] = 1
+		for j := range t.p {
+			p, stderr = append(p, t.p[j][y]), append(stderr, t.stderr(j, one))
+		}
+		return p, stderr
+	}
+	if n == 2 {
+		a.Probability, a.StdErr = of(1)
+	} else {
+		a.Probabilities, a.StdErrs = make([][]float64, n), make([][]float64, n)
+		for y := range n {
+			a.Probabilities[y], a.StdErrs[y] = of(y)
+		}
 	}
 	u.Actions(a.Action, t.p)
 	a.ExpectedUtility = u.Expected(a.Action, t.p)
@@ -117,10 +169,15 @@ func (t *truth) answer(u *decision.Utility) *ExactAnswer {
 	return a
 }
 
-// doubtful reports whether the draws leave the best action at a point in doubt.
-func (t *truth) doubtful(u *decision.Utility, j int) bool {
-	for _, r := range u.Stakes(j).Ranges()[1:] {
-		if math.Abs(t.p[j][1]-r.From) < 2*t.stderr[j] {
+// doubtful reports whether the draws leave the best action at a point in doubt: whether
+// another is worth less by fewer than two standard errors of the difference.
+func (t *truth) doubtful(u deeds, j int) bool {
+	s, p := u.Stakes(j), t.p[j]
+	best := s.Best(p, -1)
+	contrast := make([]float64, len(p))
+	for a := range s.Table {
+		floats.SubTo(contrast, s.Table[best], s.Table[a])
+		if floats.Dot(contrast, p) < 2*t.stderr(j, contrast) {
 			return true
 		}
 	}
@@ -129,7 +186,7 @@ func (t *truth) doubtful(u *decision.Utility, j int) bool {
 
 // regret judges actions. Where an action is not the best, what it loses is linear in
 // p; the sum over the grid in each batch gives its standard error.
-func (t *truth) regret(u *decision.Utility, best, actions []int) *Regret {
+func (t *truth) regret(u deeds, best, actions []int) *Regret {
 	r := newRegret(u.Regret(actions, t.p))
 	losses := make([]float64, batches)
 	for j, a := range actions {
@@ -148,4 +205,19 @@ func (t *truth) regret(u *decision.Utility, best, actions []int) *Regret {
 		r.NormalisedStdErr = r.StdErr / span
 	}
 	return r
+}
+
+// compare fills in what an answer is against the truth, whose best actions are given.
+func (t *truth) compare(a *ClassifierAnswer, u deeds, best []int) {
+	flips, doubtful := 0, 0
+	for j, action := range a.Action {
+		if action != best[j] {
+			flips++
+			if t.doubtful(u, j) {
+				doubtful++
+			}
+		}
+	}
+	a.Flips, a.DoubtfulFlips = &flips, &doubtful
+	a.Regret = t.regret(u, best, a.Action)
 }

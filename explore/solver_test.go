@@ -83,7 +83,7 @@ func TestLossVIIsCloseEnough(t *testing.T) {
 // The standard error of a regret, from eight batches, is that of all draws one by one.
 func TestRegretError(t *testing.T) {
 	s := twoPointSolver(t)
-	exact, err := newTruth(context.Background(), s.model, s.grid)
+	exact, err := newTruth(context.Background(), s.model, onGrid(s.grid))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,11 @@ package explore
 import (
 	"context"
 	"errors"
+	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
@@ -16,12 +19,7 @@ import (
 
 // Three outcomes have a latent function each; see gp.Outcomes.
 
-var (
-	errTwoOnly = errors.New("it is for two outcomes, and there are three")
-	// noExactThree is why there is no exact answer: a probability of three outcomes is an
-	// integral for every draw at every point.
-	noExactThree = "independent draws of three outcomes take too long for all points of a grid"
-)
+var errTwoOnly = errors.New("it is for two outcomes, and there are three")
 
 // threeCalibration is the largest number of points that Loss-EP is calibrated on. Each has
 // two views.
@@ -39,7 +37,7 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 	}
 	view := &ClassifierView{
 		Axes: p.axes, Kernel: p.kernel.String(), ByProbability: []Range{}, CalibrationAxes: coarser(p.axes, threeCalibration),
-		ExactLeftOut: noExactThree, Methods: []ClassifierAnswer{}, LeftOut: []LeftOut{},
+		Methods: []ClassifierAnswer{}, LeftOut: []LeftOut{},
 	}
 	calibrated := process.Model()
 	points, maps := process.OutcomesPoints(gridPoints(view.CalibrationAxes))
@@ -50,7 +48,14 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 	calibrated.Utility, calibrated.Points = utility, points
 	methods := infer.Methods(func(d infer.Method) bool { return d.Kept })
 	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
-	tasks.For(len(methods), func(i int) {
+	var exact *truth
+	var onGrid *decision.Contest
+	var exactErr error
+	tasks.For(len(methods)+1, func(i int) {
+		if i == len(methods) {
+			exact, onGrid, exactErr = p.exactThree(ctx, process)
+			return
+		}
 		d, model := methods[i], process.Model()
 		switch {
 		case d.Refines(), d.Calibrated && d.Bound:
@@ -68,14 +73,78 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if exactErr != nil {
+		view.ExactLeftOut = reason(exactErr)
+	} else {
+		view.Exact = exact.answer(onGrid)
+	}
 	for i, d := range methods {
 		if errs[i] != nil {
 			view.LeftOut = append(view.LeftOut, LeftOut{d.Name, reason(errs[i])})
 			continue
 		}
+		if exactErr == nil {
+			exact.compare(answers[i], onGrid, view.Exact.Action)
+		}
 		view.Methods = append(view.Methods, *answers[i])
 	}
 	return view, nil
+}
+
+// exactThree is the exact posterior on the grid, with what actions are worth there. Given a
+// draw the functions at a point are Gaussian, with a covariance that is the same for all
+// draws, so that a probability is a short integral for each.
+func (p *problem) exactThree(ctx context.Context, process *gp.Process) (*truth, *decision.Contest, error) {
+	grid, maps := process.OutcomesPoints(gridPoints(p.axes))
+	worth, err := decision.NewContest(maps, p.table)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := newTruth(ctx, process.Model(), place{len(maps), 3, func(d *infer.ExactResult, p, noise [][]float64) {
+		d.EachBlock(grid, 2, func(j int, means, cov []float64) { averageThree(maps[j], means, cov, p[j], noise[j]) })
+	}})
+	return t, worth, err
+}
+
+// averageThree writes the mean over draws of the probabilities of three outcomes at a point,
+// and the covariance of the errors of that. The means of its two views are given for all
+// draws, and their covariance given a draw; b maps them to the functions.
+func averageThree(b *mat.Dense, means, cov, p, noise []float64) {
+	var half, full mat.Dense
+	half.Mul(b, mat.NewDense(2, 2, cov))
+	full.Mul(&half, b.T())
+	functions := mat.NewSymDense(3, nil)
+	for c := range 3 {
+		for d := range c + 1 {
+			functions.SetSym(c, d, 0.5*(full.At(c, d)+full.At(d, c)))
+		}
+		functions.SetSym(c, c, 1+functions.At(c, c)) // the noise of the outcomes
+	}
+	largest, ok := orthant.NewThree(functions)
+	if !ok {
+		for c := range p {
+			p[c] = math.NaN()
+		}
+		return
+	}
+	draws := len(means) / 2
+	var f, each [3][]float64
+	for c := range f {
+		row := b.RawRowView(c)
+		f[c], each[c] = make([]float64, draws), make([]float64, draws)
+		floats.AddScaled(f[c], row[0], means[:draws])
+		floats.AddScaled(f[c], row[1], means[draws:])
+	}
+	largest.Probabilities(each, f)
+	for c := range p {
+		p[c] = min(max(stat.Mean(each[c], nil), 0), 1) // rounding
+	}
+	for c := range p {
+		for d := range c + 1 {
+			noise[3*c+d] = stat.Covariance(each[c], each[d], nil) / float64(draws)
+			noise[3*d+c] = noise[3*c+d]
+		}
+	}
 }
 
 // answerThree asks a posterior at every point of the grid.

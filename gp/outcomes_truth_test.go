@@ -25,43 +25,27 @@ import (
 func drawnClasses(p *gp.Process, d *infer.Draws, z []float64, number int) (mean, stderr []float64) {
 	points, maps := p.OutcomesPoints(mat.NewDense(1, len(z), z))
 	views := number - 1
-	// How the views vary together around a draw: Spread knows of variances only, and
-	// Cov(a, b) = (Var(a + b) − Var(a − b))/4. What the process leaves open of them is
-	// independent.
-	within := mat.NewDense(views, views, nil)
-	for i := range views {
-		for j := range views {
-			if i == j {
-				within.Set(i, i, d.Spread(points.Slice(i, i+1))[0])
-				continue
-			}
-			pair := mat.NewDense(2, points.Dim(), nil)
-			floats.AddTo(pair.RawRowView(0), points.Row(i), points.Row(j))
-			floats.SubTo(pair.RawRowView(1), points.Row(i), points.Row(j))
-			both := d.Spread(gauss.NewViews(pair, nil, nil))
-			within.Set(i, j, 0.25*(both[0]-both[1]))
-		}
-	}
-	var half, functions mat.Dense
-	half.Mul(maps[0], within)
-	functions.Mul(&half, maps[0].T())
-	cov := mat.NewSymDense(number, nil)
-	for a := range number {
-		for b := range a + 1 {
-			cov.SetSym(a, b, functions.At(a, b))
-		}
-	}
 	sum, squares := make([]float64, number), make([]float64, number)
-	read := make([]float64, views)
-	for k := range d.Len() {
-		points.At(read, d.Centre(k))
-		var f mat.VecDense
-		f.MulVec(maps[0], mat.NewVecDense(views, read))
-		for c, x := range classes(f.RawVector().Data, cov) {
-			sum[c] += x
-			squares[c] += x * x
+	d.EachBlock(points, views, func(_ int, means, within []float64) {
+		var half, functions mat.Dense
+		half.Mul(maps[0], mat.NewDense(views, views, within))
+		functions.Mul(&half, maps[0].T())
+		cov := mat.NewSymDense(number, nil)
+		for a := range number {
+			for b := range a + 1 {
+				cov.SetSym(a, b, functions.At(a, b))
+			}
 		}
-	}
+		read := mat.NewDense(views, d.Len(), means)
+		for k := range d.Len() {
+			var f mat.VecDense
+			f.MulVec(maps[0], read.ColView(k))
+			for c, x := range classes(f.RawVector().Data, cov) {
+				sum[c] += x
+				squares[c] += x * x
+			}
+		}
+	})
 	n := float64(d.Len())
 	for c := range sum {
 		sum[c] /= n

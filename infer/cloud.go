@@ -107,6 +107,33 @@ func (c *cloud) eachView(views *gauss.Views, visit func(i int, means []float64, 
 	})
 }
 
+// eachBlock does the same for blocks of so many views that belong together. The means are
+// those of one view after the other, and cov how the views of the block vary together around
+// each centre, row by row.
+func (c *cloud) eachBlock(views *gauss.Views, size int, visit func(block int, means, cov []float64)) {
+	cov := make([]float64, views.Len()*size)
+	if c.within != nil {
+		c.within.PredictBlocks(views, size, make([]float64, views.Len()), cov, new(gauss.Workspace))
+	} else {
+		for i := range views.Len() {
+			cov[i*size+i%size] = views.Residual(i)
+		}
+	}
+	n := c.size()
+	step := max(1, min(panelViews, panelSize/n)/size)
+	blocks := views.Len() / size
+	tasks.Each((blocks+step-1)/step, func() func(int) {
+		var p panel
+		return func(task int) {
+			i, j := task*step, min((task+1)*step, blocks)
+			p.read(c, views, i*size, j*size, 0, n)
+			for b := i; b < j; b++ {
+				visit(b, p.means[(b-i)*size*n:(b-i+1)*size*n], cov[b*size*size:(b+1)*size*size])
+			}
+		}
+	})
+}
+
 // combine is Σ_j weights_j E[t(f_j) | centre] for every centre. Here the centres
 // are spread over the cores, and the views of each are added in order.
 func (c *cloud) combine(views *gauss.Views, t factor.Factor, weights []float64) []float64 {

@@ -37,6 +37,14 @@ func (d *Draws) Centre(k int) []float64 { return d.centres.RawRowView(k) }
 // the draws themselves.
 func (d *Draws) Spread(views *gauss.Views) []float64 { return d.spread(views) }
 
+// EachBlock visits blocks of so many views that belong together, such as those of all
+// outcomes at one point. Given a draw what they read is Gaussian: means are those of the
+// first view given every draw, then of the next, and cov is their covariance, row by row,
+// which is the same for all draws. Blocks are visited by several goroutines.
+func (d *Draws) EachBlock(views *gauss.Views, size int, visit func(block int, means, cov []float64)) {
+	d.eachBlock(views, size, visit)
+}
+
 // Moments implements Posterior.
 func (d *Draws) Moments(views *gauss.Views, mean, variance []float64) {
 	d.eachView(views, func(i int, m []float64, v float64) {

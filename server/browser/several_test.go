@@ -75,11 +75,15 @@ func TestClassifierOfThree(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := b.rows("[data-panel=classifier] [data-part=table] tr[data-method]")
-		if len(rows) != len(view.Methods) {
-			t.Fatalf("%d rows on the screen, the library has %d methods", len(rows), len(view.Methods))
+		if view.Exact == nil || len(rows) != 1+len(view.Methods) || rows[0].Data["method"] != "exact" {
+			t.Fatalf("%d rows on the screen, the library has %d methods besides the exact %v", len(rows), len(view.Methods), view.ExactLeftOut)
 		}
+		if err := rows[0].holds("log_evidence", view.Exact.LogEvidence); err != nil {
+			t.Error(err)
+		}
+		rows = rows[1:]
 		for i, m := range view.Methods {
-			for _, err := range []error{rows[i].says("status", m.Converged), checkEvidence(rows[i], m)} {
+			for _, err := range []error{rows[i].says("status", m.Converged), checkEvidence(rows[i], m), rows[i].holds("regret", m.Regret.Absolute)} {
 				if err != nil || rows[i].Data["method"] != m.Method {
 					t.Errorf("row %d, %s: %v", i, m.Method, err)
 				}

@@ -569,7 +569,7 @@ export class Classifier extends Panel {
     const {view} = this;
     const total = view?.axes.reduce((product, axis) => product * axis.length, 1);
     replaceTable(this.part("table"),
-      caption(this.mode === 3 ? "The methods; there are no exact probabilities to judge decisions by" : "Decisions of each method, judged by the exact probabilities"),
+      caption("Decisions of each method, judged by the exact probabilities"),
       h("thead", {}, h("tr", {},
         [["Shown", ""], ["Method", ""], ["Regret (share)", "number"], ["Regret (cost)", "number"], ["Decided otherwise", "number"], ["Log evidence", "number"], ["How it ended", ""]]
           .map(([text, kind]) => h("th", {scope: "col", class: kind}, text)))),
@@ -603,14 +603,8 @@ export class Classifier extends Panel {
     const verdict = this.part("verdict");
     if (this.failed) return setText(verdict, "");
     if (!this.view) return setText(verdict, this.state.points.length === 0 ? "No points yet." : this.#indifferent() ? `All ${this.mode === 3 ? "nine" : "four"} cost the same: there is nothing to decide.` : "Working…");
-    if (this.mode === 3) {
-      const [first] = this.view.methods;
-      const done = this.kinds.actions.filter((_, a) => first?.action.includes(a));
-      verdict.dataset.state = "neutral";
-      return verdict.replaceChildren(h("strong", {}, done.length === 1 ? `With these costs it always pays to ${done[0]}.` : "The costs decide which action is best where."), first ? ` In the area shown ${methodLabel(first.method)} would ${list(done)}.` : "");
-    }
     const levels = this.#levels();
-    const rule = levels.length === 1 ? `With these costs it pays to act when the positive class is at ${this.#acts() === "above" ? "least" : "most"} ${percent(levels[0])} probable.` : levels.length ? "" : `With these costs it always pays to ${two.actions[this.view.by_probability[0].action]}.`;
+    const rule = this.mode === 3 ? this.#ruleOfThree() : levels.length === 1 ? `With these costs it pays to act when the positive class is at ${this.#acts() === "above" ? "least" : "most"} ${percent(levels[0])} probable.` : levels.length ? "" : `With these costs it always pays to ${two.actions[this.view.by_probability[0].action]}.`;
     const judged = this.view.methods.filter(({regret}) => regret);
     const least = Math.min(...judged.map(({regret}) => regret.normalised));
     // What the draws of the exact answer cannot tell apart is equally good.
@@ -624,6 +618,15 @@ export class Classifier extends Panel {
     verdict.replaceChildren(
       h("strong", {}, rule || "The costs decide where to act."),
       judged.length === 0 ? "" : most === 0 ? ` ${who} decide${one} as well as the exact answer.` : ` ${who} ${lose}: ${best.length === 1 ? "" : "at most "}${share(most)} of what there is to lose.`);
+  }
+
+  // #ruleOfThree says what is done in the area shown.
+  #ruleOfThree() {
+    const [first] = this.#answers();
+    if (!first) return "";
+    const done = this.kinds.actions.filter((_, a) => first.action.includes(a));
+    const who = first.method === "exact" ? "it pays" : `${methodLabel(first.method)} finds that it pays`;
+    return done.length === 1 ? `With these costs ${who} to ${done[0]} everywhere here.` : `With these costs ${who} here to ${list(done)}, each in its place.`;
   }
 
   // #tellFlips says which methods now decide otherwise at more or fewer places.
