@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -430,6 +431,9 @@ func (l *Learned) average(ctx context.Context, fit *gp.Fit, refits [][]float64, 
 	return nil
 }
 
+// hyperparameters is how the points are called where they are of the one kernel that was given.
+const hyperparameters = "hyperparameters"
+
 // averaged is the mixture about a fit with the kernel that was given.
 func (p *Problem) averaged(ctx context.Context, fit *gp.Fit, terms []factor.Factor) (*Learned, error) {
 	folds := p.comparisonFolds()
@@ -442,7 +446,7 @@ func (p *Problem) averaged(ctx context.Context, fit *gp.Fit, terms []factor.Fact
 		refits = append(refits, f.Process.Kernel().Params(nil))
 	}
 	l := &Learned{problem: p}
-	tried := Candidate{Name: "hyperparameters", Weight: 1, Search: p.learned(fit, terms).search}
+	tried := Candidate{Name: hyperparameters, Weight: 1, Search: p.learned(fit, terms).search}
 	return l, l.average(ctx, fit, refits, tried, terms)
 }
 
@@ -519,6 +523,14 @@ func (p *Problem) some(rows []int) *Problem {
 		}
 	}
 	return q
+}
+
+// candidatesTitle says what they are.
+func (s *Summary) candidatesTitle() string {
+	if strings.HasPrefix(s.Candidates[0].Name, hyperparameters) {
+		return "hyperparameters averaged over:"
+	}
+	return "kernels tried:"
 }
 
 // candidateLines say what was tried and what it is worth.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"gonum.org/v1/gonum/mat"
@@ -366,11 +367,44 @@ func (m *Model) checkInputs(name string, values []float64) error {
 	return nil
 }
 
+// sameButForCase are two names in one object of a JSON text that differ in nothing but the
+// case of letters, if there are such.
+func sameButForCase(text string) []string {
+	decoder := jsontext.NewDecoder(strings.NewReader(text))
+	var open []map[string]string // by the name in lower case; nil for a list
+	for {
+		_, length := decoder.StackIndex(decoder.StackDepth())
+		token, err := decoder.ReadToken()
+		if err != nil {
+			return nil
+		}
+		switch kind := token.Kind(); {
+		case kind == '{':
+			open = append(open, make(map[string]string))
+		case kind == '[':
+			open = append(open, nil)
+		case kind == '}' || kind == ']':
+			open = open[:len(open)-1]
+		case kind == '"' && len(open) > 0 && open[len(open)-1] != nil && length%2 == 0: // a name
+			name := token.String()
+			names, folded := open[len(open)-1], strings.ToLower(name)
+			if other, is := names[folded]; is {
+				return []string{other, name}
+			}
+			names[folded] = name
+		}
+	}
+}
+
 // parseHeader reads the JSON and checks what it says by itself.
 func parseHeader(text string) (*header, error) {
 	// Names that occur twice, at any depth, are refused, and so is what follows.
 	if !jsontext.Value(text).IsValid() {
 		return nil, errors.New("its description is no JSON text, or has a name twice in an object")
+	}
+	// The decoder takes Kernel for kernel.
+	if names := sameButForCase(text); names != nil {
+		return nil, fmt.Errorf("its description has both %q and %q in an object; one of them is not lossep's", names[0], names[1])
 	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()

@@ -184,6 +184,8 @@ func TestRefusedFiles(t *testing.T) {
 		{"large zero", "1e+308", set("zero", "1e308")},
 		{"large evidence", "-1e+308", set("log_evidence", "-1e308")},
 		{"a name twice", "twice", replace(`"kernel":`, `"kernel":"rbf","kernel":`)},
+		{"a name twice but for case", `both "Kernel" and "kernel"`, replace(`"kernel":`, `"Kernel":"rbf","kernel":`)},
+		{"a name twice but for case within", `both "Column" and "column"`, replace(`"column":`, `"Column":"x","column":`)},
 		{"a name twice within", "twice", replace(`"target":`, `"target":{},"target":`)},
 		{"more", "no JSON text", change(func(f *safetensors.File) { f.Metadata["model"] += "{}" })},
 		{"too many rows", "GB of memory", change(func(f *safetensors.File) {

@@ -3,6 +3,7 @@ package lossep
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -106,7 +107,24 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
 		return nil, err
 	}
+	if p.Kernel, err = ofTwo(p.Kernel, first); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// ofTwo is the kernel where there are two outcomes and each was to have its own. Only the
+// difference of their functions counts, so that each(rbf) is rbf: the mean of two kernels of
+// one form would have twice the hyperparameters, and nothing to tell them apart by.
+func ofTwo(k kernel.Kernel, text string) (kernel.Kernel, error) {
+	each := k.Each()
+	switch {
+	case len(each) != 2:
+		return k, nil
+	case !strings.Contains(text, ";"):
+		return each[0], nil
+	}
+	return k, inputf("kernel", "of two outcomes only the difference of their functions counts, which has one kernel; write it without each, such as rbf + linear for each(rbf; linear)")
 }
 
 // parseKernel reads a kernel for the outcomes, each of which may have its own.

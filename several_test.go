@@ -159,6 +159,23 @@ func TestSeveralWithAKernelEach(t *testing.T) {
 	}
 }
 
+// Of two outcomes one kernel is enough: a form for each is that form, and two are refused.
+func TestTwoWithAKernelEach(t *testing.T) {
+	table := triage(t, 20, 2, 1)
+	o := lossep.Options{Kernel: "each(rbf + constant)", Data: data.Options{Target: "where", Positive: "w1"}}
+	p, err := lossep.Prepare(table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Kernel.Each() != nil || p.Kernel.NumParams() != 3 {
+		t.Errorf("kernel %v", p.Kernel)
+	}
+	o.Kernel = "each(rbf; linear)"
+	if _, err := lossep.Prepare(table, o); err == nil || !strings.Contains(err.Error(), "kernel: of two outcomes only the difference of their functions counts, which has one kernel; write it without each") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Leave-one-out against models that never saw the row. The sites of the others are not
 // settled anew in the former, so that the latter is near and no more.
 func TestSeveralLeaveOneOut(t *testing.T) {

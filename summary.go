@@ -124,7 +124,7 @@ type Candidate struct {
 	Weight float64 `json:"weight"`
 	// LogPredictive is the mean log probability of the outcomes of rows that were left out,
 	// 0 if none were, and LogEvidence that of all rows by EP.
-	LogPredictive float64 `json:"log_predictive"`
+	LogPredictive float64 `json:"log_predictive,omitempty"`
 	LogEvidence   float64 `json:"log_evidence"`
 	Search        *Search `json:"search,omitempty"`
 }

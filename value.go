@@ -3,6 +3,7 @@ package lossep
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -48,7 +49,10 @@ const (
 	// donors is how many training rows a column's value is taken from.
 	donors = 50
 	// companions is how many of them give the values of further columns that are not known.
-	companions = 10
+	// Of 40 cases of Pima and of German credit with three columns not known, the worth of one
+	// that is 0.031 and 0.018 on average is off by 0.021 and 0.007 (root mean square) from what
+	// it is with all 50 as companions; with ten, in twice the time, by 0.018 and 0.008.
+	companions = 5
 	// togetherPredicted is how many cases are predicted before somebody who does not want
 	// the answer any more is heard.
 	togetherPredicted = 256
@@ -63,10 +67,11 @@ const (
 // other columns. With p_s the probabilities with the value of row s, and c(p) the expected
 // cost of the best action, that is c(mean of p_s) − mean of c(p_s). Where further columns
 // are not known, their features NaN as those of data.Recipe.WithOpen, p_s is the mean over what the
-// ten nearest of the rows have there.
+// five nearest of the rows have there.
 //
-// An *InputError says that the model has no such column or does not keep its rows.
-func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stakes) ([]float64, error) {
+// An *InputError says that the model has no such column or does not keep its rows; other
+// errors are a *FarError or the context's.
+func (m *Model) ColumnWorth(ctx context.Context, x *mat.Dense, column string, stakes ...decision.Stakes) ([]float64, error) {
 	at, err := m.placesOf(column)
 	if err != nil {
 		return nil, err
@@ -76,7 +81,7 @@ func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stak
 	out := make([]float64, n)
 	for i := range n {
 		s := stakes[i%len(stakes)]
-		all, err := m.withColumn(x, i, at)
+		all, err := m.withColumn(ctx, x, i, at)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +97,7 @@ func (m *Model) ColumnWorth(x *mat.Dense, column string, stakes ...decision.Stak
 
 // withColumn is the probabilities of the outcomes of a case with each of the values that
 // a column of it may turn out to have.
-func (m *Model) withColumn(x *mat.Dense, i int, at []int) ([][]float64, error) {
+func (m *Model) withColumn(ctx context.Context, x *mat.Dense, i int, at []int) ([][]float64, error) {
 	row := slices.Clone(x.RawRowView(i))
 	for _, place := range at {
 		row[place] = math.NaN()
@@ -103,41 +108,59 @@ func (m *Model) withColumn(x *mat.Dense, i int, at []int) ([][]float64, error) {
 	if len(further) > 0 {
 		each = min(companions, len(near))
 	}
-	cases := mat.NewDense(len(near)*each, len(row), nil)
+	// Categories make many of the cases the same, and those are predicted once.
+	var cases []float64
+	numbers, first := make([]int, len(near)*each), make(map[string]int)
 	for k, donor := range near {
 		for c := range each {
-			to := cases.RawRowView(k*each + c)
+			to := make([]float64, len(row))
 			m.fill(to, row, at, donor)
 			m.fill(to, to, further, near[c])
+			key := fmt.Sprint(to)
+			if _, known := first[key]; !known {
+				first[key] = len(first)
+				cases = append(cases, to...)
+			}
+			numbers[k*each+c] = first[key]
 		}
 	}
-	p, err := m.probabilitiesOf(cases, i)
+	p, err := m.probabilitiesOf(ctx, mat.NewDense(len(first), len(row), cases), i)
 	if err != nil {
 		return nil, err
 	}
 	all := make([][]float64, len(near))
 	for k := range near {
-		all[k] = meanOf(p[k*each : (k+1)*each])
+		var own [][]float64
+		for _, number := range numbers[k*each : (k+1)*each] {
+			own = append(own, p[number])
+		}
+		all[k] = meanOf(own)
 	}
 	return all, nil
 }
 
 // probabilitiesOf are those of the outcomes in cases that are all one of those asked about.
-func (m *Model) probabilitiesOf(cases *mat.Dense, of int) ([][]float64, error) {
+func (m *Model) probabilitiesOf(ctx context.Context, cases *mat.Dense, of int) ([][]float64, error) {
 	err := m.checkFeatures(cases)
-	var p [][]float64
-	if err == nil {
-		p = m.opinions[0].probabilities(m, cases)
+	var all [][]float64
+	// In parts, so that somebody who does not want the answer any more is heard.
+	n, d := cases.Dims()
+	for from := 0; from < n && err == nil; from += donors {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := m.opinions[0].probabilities(m, cases.Slice(from, min(from+donors, n), 0, d).(*mat.Dense))
 		for k := range p {
 			if p[k][0] != p[k][0] {
-				err = m.far(cases, k)
+				err = m.far(cases, from+k)
 			}
 		}
+		all = append(all, p...)
 	}
 	if far, ok := err.(*FarError); ok {
 		far.Row = of
 	}
-	return p, err
+	return all, err
 }
 
 // placesOf are the entries of a column in encoded rows.
@@ -145,12 +168,14 @@ func (m *Model) placesOf(column string) ([]int, error) {
 	if m.x == nil {
 		return nil, m.withoutRows()
 	}
+	var names []string
 	for _, part := range m.recipe.Parts() {
 		if part.Column == column {
 			return part.At, nil
 		}
+		names = append(names, part.Column)
 	}
-	return nil, inputf("ask", "%q is no column that the model decides by", column)
+	return nil, inputf("ask", "%q is no column that the model decides by; %s", column, data.Instead(column, names))
 }
 
 // withoutRows says that there are no rows to learn from what a column may turn out to be.
@@ -241,8 +266,8 @@ func (m *Model) decideOpen(ctx context.Context, x *mat.Dense, stakes []decision.
 		for k, donor := range near {
 			m.fill(cases.RawRowView(k), row, places, donor)
 		}
-		p, err := m.probabilitiesOf(cases, i)
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+		p, err := m.probabilitiesOf(ctx, cases, i)
+		if err != nil {
 			return nil, err
 		}
 		probabilities[i] = meanOf(p)
@@ -269,11 +294,11 @@ const mostLabels = 1000
 // cases, or that the model has inducing points or more than two outcomes.
 func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, error) {
 	n, _ := x.Dims()
-	switch {
-	case n > mostLabels:
+	if n > mostLabels {
 		return nil, inputf("label", "%d cases are more than %d; give a sample of them", n, mostLabels)
-	case m.inducing != nil || several(m.recipe):
-		return nil, inputf("label", "what a label is worth is for models of two outcomes without inducing points")
+	}
+	if err := m.CheckAsk(Ask{Labels: true}); err != nil {
+		return nil, err
 	}
 	for i := range n {
 		if unknownIn(x.RawRowView(i)) != nil {
@@ -399,6 +424,20 @@ type Ask struct {
 	Labels  bool // then all rows are held in memory, and there can be no more than 1000
 }
 
+// CheckAsk says, before any work, whether the model can answer: an *InputError where it has no
+// such column, does not keep its rows, or is none that labels have a worth for.
+func (m *Model) CheckAsk(ask Ask) error {
+	for _, column := range ask.Columns {
+		if _, err := m.placesOf(column); err != nil {
+			return err
+		}
+	}
+	if ask.Labels && (m.inducing != nil || several(m.recipe)) {
+		return inputf("label", "what a label is worth is for models of two outcomes without inducing points")
+	}
+	return nil
+}
+
 // WorthBytes is about how much memory WorthOf takes for so many cases: for the cases with
 // values of donors in turn, and for the labels their views and covariances.
 func (m *Model) WorthBytes(cases int, ask Ask) int64 {
@@ -421,6 +460,9 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 // each. Columns that are asked about need not be known, see data.Recipe.WithOpen: then a case is
 // decided by the mean of the probabilities with the values of the nearest training rows.
 func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
+	if err := m.CheckAsk(ask); err != nil {
+		return nil, err
+	}
 	stakes = m.orOwn(stakes)
 	decisions, err := m.decideOpen(ctx, x, stakes)
 	if err != nil {
@@ -430,10 +472,7 @@ func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...de
 	for i, d := range decisions {
 		out[i] = Worth{Decision: d, Outcome: d.OutcomeWorth()}
 		for _, column := range ask.Columns {
-			if err := ctx.Err(); err != nil { // a row with its donors may take a while
-				return nil, err
-			}
-			worth, err := m.ColumnWorth(rowsOf(x, []int{i}), column, stakes[i%len(stakes)])
+			worth, err := m.ColumnWorth(ctx, rowsOf(x, []int{i}), column, stakes[i%len(stakes)])
 			if far, ok := err.(*FarError); ok {
 				far.Row = i
 			}

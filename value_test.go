@@ -3,8 +3,10 @@ package lossep
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -54,7 +56,7 @@ func TestColumnWorth(t *testing.T) {
 	// Entries: a, n0, n1, the code of kind.
 	sum := map[string]float64{}
 	for column, features := range map[string][]int{"a": {0}, "kind": {3}, "n0": {1}} {
-		got, err := m.ColumnWorth(x, column)
+		got, err := m.ColumnWorth(t.Context(), x, column)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,7 @@ func TestColumnWorth(t *testing.T) {
 	if sum["a"] <= sum["n0"] {
 		t.Errorf("worth of what matters %v, of noise %v", sum["a"], sum["n0"])
 	}
-	if _, err := m.ColumnWorth(x, "colour"); err == nil {
+	if _, err := m.ColumnWorth(t.Context(), x, "colour"); err == nil {
 		t.Error("a column that does not exist has a worth")
 	}
 }
@@ -140,7 +142,7 @@ func TestWorthOfOpenCases(t *testing.T) {
 	if math.Abs(got[1].Probabilities[1]-mean) > 1e-12 || math.Abs(got[1].Outcome-cost(mean)) > 1e-12 || got[1].Columns[0] != plain[1].Columns[0] || got[1].Columns[0] > got[1].Outcome {
 		t.Errorf("one column open: %+v, by hand P = %v; with the column %+v", got[1], mean, plain[1])
 	}
-	// Where n0 is not known either, it is that of the ten nearest in what is.
+	// Where n0 is not known either, it is that of the nearest few in what is.
 	row := x.RawRowView(2)
 	near := make([]int, donors)
 	for k := range near {
@@ -176,6 +178,14 @@ func TestWorthOfOpenCases(t *testing.T) {
 	end()
 	if _, err := m.WorthOf(ended, full, Ask{}, stakes); err != context.Canceled {
 		t.Errorf("error %v", err)
+	}
+	if _, err := m.ColumnWorth(ended, x, "a", stakes); err != context.Canceled {
+		t.Errorf("error within a column %v", err)
+	}
+	// What cannot be asked is said before anything is computed.
+	var input *InputError
+	if _, err := m.WorthOf(ended, full, Ask{Columns: []string{"a", "no"}}, stakes); !errors.As(err, &input) || !strings.Contains(err.Error(), `"no" is no column that the model decides by; there are "a", "kind", "n0", "n1"`) {
+		t.Errorf("a column that is not there: %v", err)
 	}
 }
 

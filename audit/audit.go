@@ -214,7 +214,11 @@ func (o Options) check() error {
 	}
 	for i, m := range o.Methods {
 		if !slices.Contains(lossep.Methods(), m) {
-			return bad("methods", "%q is unknown; choose from %v", string(m), lossep.Methods())
+			var all []string
+			for _, known := range lossep.Methods() {
+				all = append(all, string(known))
+			}
+			return bad("methods", "%q is unknown; choose from %s", string(m), list(all))
 		}
 		if slices.Contains(o.Methods[:i], m) {
 			return bad("methods", "%q is given twice", string(m))

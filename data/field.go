@@ -183,7 +183,7 @@ func (f *field) put(v *reading, row []float64) (problem string) {
 	case faulty:
 		return v.problem
 	case gap:
-		if f.open && !f.impute {
+		if f.open {
 			for k := range c.numbers() {
 				row[f.at+k] = math.NaN()
 			}

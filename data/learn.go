@@ -195,27 +195,34 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	if err := gaps.err(t); err != nil {
 		return nil, err
 	}
-	if err := o.checkBends(t, r); err != nil {
+	notes, err := o.checkBends(t, r)
+	if err != nil {
 		return nil, err
 	}
+	l.Notes = append(l.Notes, notes...)
 	if r.Dim() == 0 {
 		return nil, noFeatures(t, r)
 	}
 	return l, nil
 }
 
-// checkBends refuses to bend a column that is no quantity.
-func (o *Options) checkBends(t *Table, r *Recipe) error {
+// checkBends refuses to bend a column that is no quantity, and notes one that the rows left
+// nothing of, which may be so in a part of a table alone.
+func (o *Options) checkBends(t *Table, r *Recipe) (notes []string, err error) {
 	for j := range r.Columns {
 		c := &r.Columns[j]
-		if b, given := o.Bends[c.Name]; given && c.isFeature() && c.Kind != Numeric {
-			return &Error{
+		switch b, given := o.Bends[c.Name]; {
+		case !given || c.Kind == Numeric:
+		case c.Kind == Dropped:
+			notes = append(notes, fmt.Sprintf("column %s is not decided by (%s), so that there is nothing for %s to scale", quote(c.Name), c.Reason, b))
+		default:
+			return nil, &Error{
 				File: t.file, Column: j + 1, ColumnName: c.Name, Msg: fmt.Sprintf("the column is %s, and %s is for numbers", kindNames[c.Kind], b),
 				Fix: "leave it out of the scaling",
 			}
 		}
 	}
-	return nil
+	return notes, nil
 }
 
 // kindNames are how kinds of features are said of a column.

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,8 +55,12 @@ func (o *Options) roles(t *Table) (*roles, error) {
 			r.ordered[j] = order
 		})
 	}
-	for name := range o.Bends {
-		find(name, func(int) {})
+	bent, named := make(map[int]Bend), make(map[string]Bend)
+	for ref, b := range o.Bends {
+		find(ref, func(j int) { bent[j], named[t.columns[j]] = b, b })
+	}
+	if err == nil {
+		o.Bends = named // a reference may be a number
 	}
 	if len(o.Features) > 0 {
 		for j := range t.columns {
@@ -74,7 +79,35 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.check(t)
+	if err := r.check(t); err != nil {
+		return nil, err
+	}
+	return r, r.checkBent(t, bent)
+}
+
+// checkBent refuses to bend what is not decided by.
+func (r *roles) checkBent(t *Table, bent map[int]Bend) error {
+	var others []string
+	is := func(j int) bool {
+		_, dropped := r.dropped[j]
+		return !dropped && j != r.target && j != r.id && j != r.weights
+	}
+	for j, name := range t.columns {
+		if is(j) {
+			others = append(others, name)
+		}
+	}
+	for j := range t.columns {
+		if b, given := bent[j]; given && !is(j) {
+			why := cmp.Or(r.dropped[j], "it is the outcome, names the rows or weighs them")
+			return &Error{
+				File: t.file, Column: j + 1, ColumnName: t.columns[j],
+				Msg: fmt.Sprintf("the column is not decided by (%s), so that there is nothing for %s to scale", why, b),
+				Fix: "leave it out of the scaling; the columns decided by are " + quoteList(others),
+			}
+		}
+	}
+	return nil
 }
 
 // check refuses roles that exclude each other.

@@ -182,6 +182,11 @@ func (t *Table) headerLine() int {
 	return 0
 }
 
+// Instead says what a name that is none of some might have been meant for, and lists them.
+func Instead(text string, names []string) string {
+	return didYouMean(text, names) + "there are " + quoteList(names)
+}
+
 // didYouMean asks about the names that differ from a text in case, in white space and
 // signs, or in one or two letters.
 func didYouMean(text string, names []string) string {

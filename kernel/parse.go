@@ -243,6 +243,9 @@ func (p *parser) factor() (Kernel, error) {
 		}
 		names = append(names, f.name)
 	}
+	if strings.EqualFold(p.token(), "each") {
+		return Kernel{}, p.fail(p.start, "each(…) stands around the whole kernel and inside nothing else; write each(rbf + linear), or each(rbf; linear; …) with a kernel for each outcome")
+	}
 	return Kernel{}, p.fail(p.start, "no kernel is called %q; there are %s", excerpt(p.token(), longestToken), strings.Join(names, ", "))
 }
 

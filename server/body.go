@@ -3,11 +3,13 @@ package server
 import (
 	"bytes"
 	"errors"
+	"io"
 	"mime"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lossep/lossep/server/problem"
 )
@@ -49,6 +51,7 @@ func (s *Server) readBody(x *exchange, most int64, accepted ...string) (*body, e
 		return nil, err
 	}
 	if r.ContentLength > most {
+		x.drain()
 		return nil, tooLarge(most).With("Connection", "close")
 	}
 	b := &body{newBuffer(), share{budget: &s.memory}}
@@ -67,11 +70,32 @@ func (s *Server) readBody(x *exchange, most int64, accepted ...string) (*body, e
 	case errors.As(err, &refused):
 		return nil, refused.With("Connection", "close")
 	case errors.As(err, &large):
+		x.drain()
 		return nil, tooLarge(most)
 	case errors.As(err, &network) && network.Timeout():
 		return nil, problem.New(http.StatusRequestTimeout, "the body did not arrive in time").With("Connection", "close")
 	}
 	return nil, problem.New(http.StatusBadRequest, "the body could not be read to its end").With("Connection", "close")
+}
+
+// What is read of a body that is too large, and thrown away: many clients read nothing before
+// they have sent everything, and a connection that is closed before that loses the answer.
+const (
+	drainedBytes = 64 << 20
+	drainedTime  = 5 * time.Second
+)
+
+// drain reads the rest of a body, as far as it is bounded. Who asks first whether to send it
+// is told by the answer.
+func (x *exchange) drain() {
+	r := x.request
+	if r.ContentLength > drainedBytes || r.Header.Get("Expect") != "" {
+		return
+	}
+	if http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Now().Add(drainedTime)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, drainedBytes)
 }
 
 func tooLarge(most int64) *problem.Problem {

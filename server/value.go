@@ -40,7 +40,7 @@ type ValueResponse struct {
 type Value struct {
 	Action       string    `json:"action" doc:"what to do without knowing more"`
 	ActionIndex  int       `json:"action_index" doc:"the number of the action, from 0"`
-	Probability  float64   `json:"probability,omitempty" doc:"of the positive outcome of two"`
+	Probability  *float64  `json:"probability,omitempty" doc:"of the positive outcome of two"`
 	All          []float64 `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
 	WorthOutcome float64   `json:"worth_outcome" doc:"of knowing the outcome: the most that any information can be worth"`
 	WorthColumns []float64 `json:"worth_columns,omitempty" doc:"of measuring each of the columns asked about, before what that costs"`
@@ -118,6 +118,9 @@ func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows) error {
 			return problem.Wrong("ask", "column %d is asked about twice; name it once", i+1)
 		}
 	}
+	if err := m.model.CheckAsk(ask); err != nil {
+		return wrongAsk(err)
+	}
 	if ask.Labels && r.N > maxLabelled {
 		return problem.Wrong("labels", "%d rows are more than %d; send a sample of them, or ask lossep value", r.N, maxLabelled)
 	}
@@ -128,20 +131,28 @@ func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows) error {
 func (m *served) worthOf(ctx context.Context, r *rows.Rows, ask lossep.Ask, stakes []decision.Stakes) ([]lossep.Worth, error) {
 	worth, err := m.model.WorthOf(ctx, mat.NewDense(r.N, len(r.Features)/r.N, r.Features), ask, stakes...)
 	var far *lossep.FarError
-	var input *lossep.InputError
 	switch {
 	case errors.As(err, &far):
 		return nil, problem.Wrong(rows.Location(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
-	case errors.As(err, &input):
-		what := "ask"
-		if input.What == "label" {
-			what = "labels"
-		}
-		return nil, problem.Wrong(what, "%s", input.Msg)
+	case errors.As(err, new(*lossep.InputError)):
+		return nil, wrongAsk(err)
 	case err != nil:
 		return nil, problem.Late(ctx, err)
 	}
 	return worth, nil
+}
+
+// wrongAsk is a question that the model has no answer to.
+func wrongAsk(err error) error {
+	var input *lossep.InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	what := "ask"
+	if input.What == "label" {
+		what = "labels"
+	}
+	return problem.Wrong(what, "%s", input.Msg)
 }
 
 // valueResponse is what is answered.
@@ -155,7 +166,7 @@ func (m *served) valueResponse(r *rows.Rows, spec *decision.Spec, ask lossep.Ask
 		w := &worth[i]
 		v := Value{Action: out.Actions[w.Action], ActionIndex: w.Action, WorthOutcome: w.Outcome, WorthColumns: w.Columns}
 		if len(w.Probabilities) == 2 {
-			v.Probability = w.Probabilities[1]
+			v.Probability = &w.Probabilities[1]
 		} else {
 			v.All = w.Probabilities
 		}

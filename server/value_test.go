@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -21,12 +22,6 @@ func TestValueIsTheLibrarys(t *testing.T) {
 	s := newServer(t)
 	rows := someRows(12)
 	m := loans()
-	x := mat.NewDense(len(rows), m.Recipe().Dim(), nil)
-	for i, row := range rows {
-		if _, err := m.Recipe().Encode(row, x.RawRowView(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for body, stakes := range map[string]decision.Stakes{
 		"":                      {Table: decision.Table{{0, 5}, {1, 0}}, Costs: true},
 		`"utility":"fn=2,fp=1"`: {Table: decision.Table{{0, 2}, {1, 0}}, Costs: true},
@@ -44,13 +39,19 @@ func TestValueIsTheLibrarys(t *testing.T) {
 			spec := must(decision.ParseCosts("fn=2,fp=1"))
 			of = must(m.Calibrate(t.Context(), must(m.Bind(spec))))
 		}
+		x := mat.NewDense(len(rows), m.Recipe().Dim(), nil)
+		for i, row := range rows { // some of which lack what is asked about
+			if _, err := m.Recipe().WithOpen(q.Columns...).Encode(row, x.RawRowView(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		want := must(of.WorthOf(t.Context(), x, q, stakes))
 		got := answer[ValueResponse](t, s, "/v1/models/loans/value", rowsBody(t, rows, body))
 		mean := 0.0
 		for i, w := range want {
 			v := got.Values[i]
 			mean += w.Outcome / float64(len(want))
-			if v.ActionIndex != w.Action || v.Probability != w.Probabilities[1] || v.WorthOutcome != w.Outcome || fmt.Sprint(v.WorthColumns) != fmt.Sprint(w.Columns) ||
+			if v.ActionIndex != w.Action || *v.Probability != w.Probabilities[1] || v.WorthOutcome != w.Outcome || fmt.Sprint(v.WorthColumns) != fmt.Sprint(w.Columns) ||
 				q.Labels != (v.WorthLabel != nil) || q.Labels && *v.WorthLabel != w.Label {
 				t.Errorf("%s, row %d: %+v, want %+v", body, i, v, w)
 			}
@@ -132,5 +133,13 @@ func TestValueWithInducingPoints(t *testing.T) {
 	p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/induced/value", rowsBody(t, someRows(2), `"labels":true`)), 422)
 	if !strings.Contains(p.Detail, "labels: what a label is worth is for models of two outcomes without inducing points") {
 		t.Error(p.Detail)
+	}
+}
+
+// A probability of exactly nothing is said.
+func TestValueOfImpossibleOutcome(t *testing.T) {
+	text, err := json.Marshal(Value{Probability: new(0.0)})
+	if err != nil || !strings.Contains(string(text), `"probability":0,`) {
+		t.Errorf("%s %v", text, err)
 	}
 }

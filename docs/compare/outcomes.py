@@ -9,7 +9,9 @@ their standard errors, and the least seconds of processor time to fit one fold, 
 with the start of the command, reading and writing.
 
     OPENBLAS_NUM_THREADS=1 python docs/compare/outcomes.py --lossep ./lossep \\
-        [--folds 10] [--tables iris,wine,digits,file.csv] [--kernels 'auto,rbf']
+        [--folds 10] [--tables iris,wine,digits,file.csv] [--kernels 'auto,rbf'] [--alone]
+
+--alone leaves scikit-learn out, to compare kernels with each other.
 
 With --times it fits one kernel to the whole table instead, by both, on one core each and in
 turns, and prints the least seconds of processor time of several runs; those of lossep
@@ -128,6 +130,7 @@ def main():
     a.add_argument("--folds", type=int, default=10)
     a.add_argument("--tables", default="iris,wine,digits")
     a.add_argument("--kernels", default="auto,rbf")
+    a.add_argument("--alone", action="store_true")
     a.add_argument("--times", action="store_true")
     a = a.parse_args()
     if a.times:
@@ -141,10 +144,10 @@ def main():
                 ways = {
                     f"lossep, {kernel}": lambda kernel=kernel: by_lossep(a.lossep, kernel, Path(folder), x[train], y[train], x[test], number)
                     for kernel in a.kernels.split(",")
-                } | {
+                } | ({} if a.alone else {
                     "Gaussian process": lambda: by_sklearn(make_pipeline(StandardScaler(), GaussianProcessClassifier(ConstantKernel(1.0) * RBF(1.0))), x[train], y[train], x[test], number),
                     "logistic regression": lambda: by_sklearn(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)), x[train], y[train], x[test], number),
-                }
+                })
                 for way, run in ways.items():
                     p, seconds = run()
                     loss = -np.log(np.clip(p[np.arange(len(test)), y[test]], 1e-15, 1))

@@ -213,8 +213,15 @@ func (d *dataFlags) complete() (data.Options, error) {
 		if !one {
 			name = column
 		}
+		if one && column == "" {
+			return d.options, usagef("--scaling %s: there is no column before the =; give one, such as income=%s, or %s alone for all columns", text, name, name)
+		}
 		if !slices.Contains(data.Bends(), data.Bend(name)) {
-			return d.options, usagef("--scaling: %q is none of %v", name, data.Bends())
+			var all []string
+			for _, b := range data.Bends() {
+				all = append(all, string(b))
+			}
+			return d.options, usagef("--scaling: %q is none of %s", name, strings.Join(all, ", "))
 		}
 		before, of := d.options.Scaling, "all columns"
 		if one {

@@ -54,6 +54,9 @@ one with the largest first.`,
 		if err != nil {
 			return blame(err, "")
 		}
+		if err := m.CheckAsk(ask); err != nil {
+			return blame(err, "")
+		}
 		spec, err := utility.spec(c)
 		if err != nil {
 			return blame(err, "")
@@ -67,11 +70,9 @@ one with the largest first.`,
 		pays := make([]int, len(prices))
 		names := append([]string{"action"}, probabilityNames(spec, *cases.format)...)
 		names = append(names, "worth_outcome")
-		for _, column := range ask.Columns {
-			names = append(names, "worth_"+column)
-		}
+		names = append(names, worthNames(ask, names)...)
 		if labels {
-			names = append(names, "worth_label")
+			names = append(names, worthLabel)
 		}
 		r := caseRun{caseFlags: cases, model: m, open: ask.Columns, columns: spec.Columns(), files: append(args, utility.files()...), names: names}
 		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
@@ -108,6 +109,22 @@ one with the largest first.`,
 		return writeSummary(c.ErrOrStderr(), append(lines, said...))
 	}
 	return c
+}
+
+const worthLabel = "worth_label"
+
+// worthNames are the names of the columns of worths: worth_COLUMN, and worth_COLUMN_column
+// where that is the name of another.
+func worthNames(ask lossep.Ask, taken []string) (names []string) {
+	taken = append(slices.Clone(taken), worthLabel)
+	for _, column := range ask.Columns {
+		name := "worth_" + column
+		for slices.Contains(taken, name) || slices.Contains(names, name) {
+			name += "_column"
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // parseAsks reads columns and what measuring them costs.
