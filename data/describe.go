@@ -122,7 +122,7 @@ func (r *Recipe) given() int {
 // Describe is the Summary followed by one line for each column that makes
 // features.
 func (r *Recipe) Describe() []string {
-	lines := r.Summary()
+	lines := append(r.Summary(), r.Target.Rare()...)
 	for i := range r.Columns {
 		if c := &r.Columns[i]; c.isFeature() {
 			lines = append(lines, c.describe(r))

@@ -128,8 +128,8 @@ func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
 	return target, labels, nil
 }
 
-// rare names outcomes of which little can be known.
-func (t *Target) rare() (notes []string) {
+// Rare names outcomes of which little can be known.
+func (t *Target) Rare() (notes []string) {
 	const few = 10
 	for y, n := range t.SeveralRows {
 		if n < few {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -220,14 +221,24 @@ func (t *tally) add(d lossep.DecidedRow) {
 	}
 }
 
+// actionLines say how often each action is taken.
+func actionLines(actions []string, taken []int, rows int) (lines []string) {
+	width := 12
+	for _, name := range actions {
+		width = max(width, utf8.RuneCountInString(name))
+	}
+	for a, name := range actions {
+		lines = append(lines, fmt.Sprintf("%-*s %6d rows (%.1f %%)", width, name, taken[a], 100*float64(taken[a])/float64(rows)))
+	}
+	return lines
+}
+
 func (t *tally) lines() []string {
 	lines := []string{fmt.Sprintf("%d rows decided by %s; %s", t.rows, t.model.Method(), t.spec.RuleLine())}
 	if t.rows == 0 {
 		return lines
 	}
-	for a, name := range t.spec.Actions() {
-		lines = append(lines, fmt.Sprintf("%-12s %6d rows (%.1f %%)", name, t.byAction[a], 100*float64(t.byAction[a])/float64(t.rows)))
-	}
+	lines = append(lines, actionLines(t.spec.Actions(), t.byAction, t.rows)...)
 	kind := t.spec.Kind()
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
 	if t.labelled > 0 {
@@ -236,6 +247,7 @@ func (t *tally) lines() []string {
 			lines = append(lines, fmt.Sprintf("%d of these are rows that the model was fitted to, so that is not what new rows %s; lossep audit measures that", t.seen, map[bool]string{true: "cost", false: "bring"}[t.spec.Costs()]))
 		}
 	}
+	lines = append(lines, t.model.Recipe().Target.Rare()...)
 	if t.strange > 0 {
 		lines = append(lines, fmt.Sprintf("%d rows have an outcome that training did not know", t.strange))
 	}

@@ -73,9 +73,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 		return err
 	}
 	lines := []string{fmt.Sprintf("%d rows decided by the probabilities in %s; %s", len(p), g.column, g.spec.RuleLine())}
-	for a, action := range actions {
-		lines = append(lines, fmt.Sprintf("%-12s %6d rows (%.1f %%)", action, taken[a], 100*float64(taken[a])/float64(len(p))))
-	}
+	lines = append(lines, actionLines(actions, taken, len(p))...)
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, by the probabilities' own account; lossep audit --probability %s says whether they can be trusted", g.spec.Kind(), expected, shellQuoted(g.column)))
 	return writeSummary(c.ErrOrStderr(), lines)
 }

@@ -29,7 +29,9 @@ not known, less what measuring costs: it pays where that is above zero. What the
 in that column is not looked at; what it may turn out to be is taken from the 50 training
 rows that are nearest in all other columns. --ask can be given several times; each column
 is asked about by itself. The file need not have the columns asked about, and may have empty
-cells there: such a case is decided by the mean over what the 50 rows have.
+cells there: such a case is decided by the mean over what the 50 rows have, also by a model that
+fills missing cells (--missing impute). Where worth_COLUMN would be the name of another column
+of the answer, it is worth_COLUMN_column.
 
 With --label the rows are cases whose outcome could be found out and learned from, 1000 at
 most; worth_label is the worth of that to decisions on all of them, per case. Label the
