@@ -245,7 +245,7 @@ func (e *engine) Slopes(ctx context.Context, q *gauss.Natural, o pass.Options) (
 
 // Sites implements gp.Engine.
 func (e *engine) Sites(ctx context.Context) ([]gauss.Scalar, error) {
-	var all []gauss.Scalar
+	all := make([]gauss.Scalar, 0, e.driver.training.Rows)
 	for _, r := range e.driver.shards {
 		sites, err := readSites(ctx, e.driver.store, r.To-r.From, e.sites, r.Number)
 		if err != nil {

@@ -86,12 +86,12 @@ func groups(t *parquet.Table) []int {
 }
 
 // Open opens a table whose files are those that a pattern of Beam's file systems stands for,
-// or all Parquet files of a folder.
+// one Parquet file, or all of them in a folder.
 func Open(ctx context.Context, path string, memory int64) (*parquet.Table, io.Closer, error) {
 	var names []string
 	s := store{path}
 	pattern := path
-	if !slices.Contains([]byte(path), '*') {
+	if !strings.Contains(path, "*") && !strings.HasSuffix(path, parquet.Extension) {
 		pattern = s.path("*" + parquet.Extension)
 	}
 	err := s.with(ctx, func(fs filesystem.Interface) (err error) {

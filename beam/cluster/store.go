@@ -24,7 +24,7 @@ func remote(name string) bool { return strings.Contains(name, "://") }
 
 func (s store) path(name ...string) string {
 	if remote(s.folder) {
-		return s.folder + "/" + path.Join(name...)
+		return strings.TrimRight(s.folder, "/") + "/" + path.Join(name...)
 	}
 	return path.Join(append([]string{s.folder}, name...)...)
 }

@@ -11,8 +11,9 @@ home=${FLINK_HOME:-$here/target}
 lib=$home/lib
 mkdir -p "$home"
 [ -n "$(ls "$lib" 2>/dev/null)" ] || mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$lib"
+[ -d "$home/classes" ] || javac -proc:none -cp "$lib/*" -d "$home/classes" "$here/ClasspathScanningResourcesDetector.java"
 opens="--add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED"
-log="-Dorg.slf4j.simpleLogger.defaultLogLevel=${FLINK_LOG:-error}"
+log="-Dorg.slf4j.simpleLogger.defaultLogLevel=${FLINK_LOG:-error} -Dorg.slf4j.simpleLogger.showDateTime=true"
 job=${FLINK_PORT:-8399}
 started=()
 stop() { for p in "${started[@]}" $(cat "$home"/taskmanager-*.pid 2>/dev/null); do kill "$p" 2>/dev/null || true; done; rm -f "$home"/*.pid; }
@@ -21,7 +22,7 @@ start() { # name, main class and arguments
   local name=$1
   shift
   # shellcheck disable=SC2086
-  java -Xmx1g $opens "$log" -cp "$lib/*" "$@" >"$home/$name.log" 2>&1 &
+  java -Xmx1g $opens $log -cp "$home/classes:$lib/*" "$@" >"$home/$name.log" 2>&1 &
   started+=($!)
   echo $! >"$home/$name.pid"
 }
@@ -37,7 +38,7 @@ taskmanager() {
   shift
   echo "$BASHPID" >"$home/$name.pid"
   # shellcheck disable=SC2086
-  exec java -Xmx1g $opens "$log" -cp "$lib/*" "$@" >"$home/$name.log" 2>&1
+  exec java -Xmx1g $opens $log -cp "$lib/*" "$@" >"$home/$name.log" 2>&1
 }
 master='[local]'
 if [ "${1:-}" = cluster ]; then
@@ -62,6 +63,7 @@ restart-strategy.fixed-delay.delay: 1 s
 heartbeat.timeout: 60000
 heartbeat.interval: 2000
 taskmanager.numberOfTaskSlots: 1
+classloader.resolve-order: parent-first
 EOF
   start jobmanager org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint --configDir "$conf"
   for k in 1 2; do
