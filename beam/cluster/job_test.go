@@ -58,3 +58,16 @@ func TestWhatIsSentToWorkers(t *testing.T) {
 	}
 	*jobopts.EnvironmentConfig, *jobopts.WorkerBinary = "", ""
 }
+
+// Files of stores have one name, however their folder is written.
+func TestNamesInStores(t *testing.T) {
+	for folder, want := range map[string]string{
+		"s3://rows/table":  "s3://rows/table/00.parquet",
+		"s3://rows/table/": "s3://rows/table/00.parquet",
+		"table/":           "table/00.parquet",
+	} {
+		if got := (store{folder}).path("00.parquet"); got != want {
+			t.Errorf("%s: %s", folder, got)
+		}
+	}
+}
