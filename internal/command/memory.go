@@ -2,8 +2,13 @@ package command
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,26 +31,86 @@ func (m *memory) String() string {
 func (m *memory) Type() string { return "size" }
 
 func (m *memory) Set(text string) error {
-	const least = 64e6 // the program itself, and a small model
 	n, err := parseSize(text)
 	if err != nil {
 		return err
 	}
-	if n < least {
-		return fmt.Errorf("%q is too little; give at least %v", text, memoryOf(least))
+	if n < leastMemory {
+		return fmt.Errorf("%q is too little; give at least %v", text, memoryOf(leastMemory))
 	}
 	*m = memory(n)
 	return nil
 }
+
+// leastMemory is enough for the program itself and a small model.
+const leastMemory = 64_000_000
 
 func memoryOf(bytes float64) *memory {
 	m := memory(bytes)
 	return &m
 }
 
-// addMaxMemory adds the flag to all commands.
+// addMaxMemory adds the flag to all commands. What help says does not depend on the machine.
 func addMaxMemory(flags *pflag.FlagSet) {
-	flags.Var(memoryOf(lossep.DefaultMaxMemory), "max-memory", "how much memory may be used; what would take more is refused")
+	flags.Var(memoryOf(float64(usualMemory(os.DirFS("/")))), "max-memory", "how much memory may be used; what would take more is refused")
+	flags.Lookup("max-memory").DefValue = "half of the machine's"
+}
+
+// usualMemory is half of what the machine has, or of what the process may take of it, given
+// the root of the file system; lossep.DefaultMaxMemory where the system does not tell.
+func usualMemory(root fs.FS) int64 {
+	if all := machineMemory(root); all > 0 {
+		return max(all/2, leastMemory)
+	}
+	return lossep.DefaultMaxMemory
+}
+
+// machineMemory is the least of what Linux says that the machine has and that the control
+// groups of the process are limited to, in bytes; 0 where it says nothing.
+func machineMemory(root fs.FS) int64 {
+	least := int64(0)
+	take := func(text, unit string) {
+		n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(text, unit)), 10, 64)
+		if unit == "kB" {
+			n *= 1024
+		}
+		// A group without a limit says max, or in version 1 a number beyond any machine.
+		if err == nil && n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	lines := func(name string) []string {
+		text, _ := fs.ReadFile(root, name)
+		return strings.Split(string(text), "\n")
+	}
+	for _, line := range lines("proc/meminfo") {
+		if kilobytes, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			take(kilobytes, "kB")
+		}
+	}
+	if least == 0 {
+		return 0
+	}
+	for _, line := range lines("proc/self/cgroup") {
+		// number:controllers:group, with no controllers in version 2. The limits of groups
+		// that contain it hold as well; within a container the group may not be visible by
+		// its name, and its limit is that of the root.
+		_, rest, _ := strings.Cut(line, ":")
+		controllers, group, ok := strings.Cut(rest, ":")
+		folder, file := "sys/fs/cgroup", "memory.max"
+		if slices.Contains(strings.Split(controllers, ","), "memory") {
+			folder, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		} else if !ok || controllers != "" {
+			continue
+		}
+		for at := path.Join("/", group); ; at = path.Dir(at) {
+			take(lines(path.Join(folder, at, file))[0], "")
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return least
 }
 
 // maxMemory is how much a command may use. What it reads and fits is refused if it would
