@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/decision"
@@ -100,6 +101,9 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	}
 	if method != EP {
 		m.summary.Status.Notes = l.doubts
+	}
+	if fit.Fewer != nil {
+		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), "the inducing points are those of the search, as there is no result with all of them: "+fit.Fewer.Error())
 	}
 	if err := m.assembleInduced(); errors.Is(err, errNoPredictions) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}

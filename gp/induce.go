@@ -89,6 +89,9 @@ type Induced struct {
 	// Share is the part of the variance of the rows that the inducing points leave, and
 	// Lost about how much lower the bound is for it, in nats per row.
 	Share, Lost float64
+	// Fewer is why there are fewer points than there were to be: expectation propagation
+	// failed with all of them, and those of the search are kept. Otherwise it is nil.
+	Fewer       error
 	Evaluations int // on all rows
 	Stop        Stop
 }
@@ -192,6 +195,7 @@ type induction struct {
 	looked int // evaluations with so many rows, in earlier rounds
 	memory memory
 	last   *sparseFit // what the search came to so far, nil at the start
+	fewer  error      // why there are fewer points than there were to be
 }
 
 func (s *induction) run(ctx context.Context) (*Induced, error) {
@@ -470,8 +474,10 @@ func (s *induction) points() *mat.Dense {
 	return z
 }
 
-// widen is the point that a search with fewer points ended at, with all of them.
+// widen is the point that a search with fewer points ended at, with all of them; or the
+// same where there is no result with all of them.
 func (s *induction) widen(ctx context.Context, o *objective, e *sparse, at *point) (*point, error) {
+	before, z := s.at, e.z
 	s.round++
 	s.choose(e.x, true)
 	e.z = s.points()
@@ -482,7 +488,9 @@ func (s *induction) widen(ctx context.Context, o *objective, e *sparse, at *poin
 	case err != nil:
 		return nil, err
 	case next == nil:
-		return nil, &StartError{Starts: 1, Err: o.failure}
+		s.fewer = fmt.Errorf("gp: with %d inducing points: %w", len(s.at.Points), o.failure)
+		s.at, e.z, e.engine, e.settled = before, z, nil, nil
+		return at, nil
 	}
 	s.last = f.(*sparseFit)
 	return next, nil
@@ -500,7 +508,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	out := &Induced{
 		Process: f.process, Result: f.result, Engine: e.engine, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
-		Evaluations: o.evaluations, Stop: stop,
+		Fewer: s.fewer, Evaluations: o.evaluations, Stop: stop,
 	}
 	if s.opt.Fixed {
 		out.Gradient = nil

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -62,12 +63,14 @@ func (e *sparse) settle(ctx context.Context, k kernel.Kernel, _ []float64, _ *po
 }
 
 // refine finds the evidence and keeps the gradient when it settles a final result: there
-// is no further step to be taken by it, and to find it takes as long as two passes.
+// is no further step to be taken by it, and to find it takes as long as two passes. A final
+// result that does not settle has a status that says so: what led to it is not thrown away.
 func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
 	c := *f.(*sparseFit)
 	p := c.process
 	r, err := e.run(ctx, p, c.result.Q.Natural(), tolerance)
-	if err != nil {
+	var unsettled *NotSettledError
+	if err != nil && !(tolerance == 0 && errors.As(err, &unsettled)) {
 		return nil, err
 	}
 	var sums *pass.Sums
@@ -102,7 +105,8 @@ func (e *sparse) widen(ctx context.Context, f *sparseFit) (fitted, error) {
 }
 
 // run settles the sites for a process, for which they may have settled before, to a lower
-// tolerance, and left q with the natural parameters given.
+// tolerance, and left q with the natural parameters given. With a *NotSettledError there is
+// a result as well.
 func (e *sparse) run(ctx context.Context, p *Inducing, before *gauss.Natural, tolerance float64) (*pass.Result, error) {
 	if tolerance *= looser; tolerance == 0 {
 		tolerance = finalTolerance
@@ -123,7 +127,7 @@ func (e *sparse) run(ctx context.Context, p *Inducing, before *gauss.Natural, to
 		return nil, err
 	}
 	if !r.Status.Converged {
-		return nil, &NotSettledError{Kernel: p.kernel, Status: r.Status}
+		return r, &NotSettledError{Kernel: p.kernel, Status: r.Status}
 	}
 	e.settled = p
 	return r, nil
