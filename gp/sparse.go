@@ -86,24 +86,6 @@ func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitte
 	return &c, nil
 }
 
-// widen settles a process with other inducing inputs, z, for good. The gradient stays that
-// of the search, which ended before.
-func (e *sparse) widen(ctx context.Context, f *sparseFit) (fitted, error) {
-	p, err := NewInducing(f.process.kernel, e.z)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.run(ctx, p, nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	sums, err := e.engine.Look(ctx, r.Q.Natural(), e.options, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &sparseFit{process: p, result: r, log: pass.Objective(e.options.Rule, r.Q, sums.Value), slope: f.slope}, nil
-}
-
 // run settles the sites for a process, for which they may have settled before, to a lower
 // tolerance, and left q with the natural parameters given. With a *NotSettledError there is
 // a result as well.
