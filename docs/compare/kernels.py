@@ -243,8 +243,9 @@ def report(what, runs, predict, base):
     """Cost and log loss of one way to predict less those of another, by table."""
     cost, loss = [], []
     for of in runs.values():
-        loss.append(np.mean([np.mean(losses(r.y, predict(r)) - losses(r.y, base(r))) for r in of]))
-        cost.append(np.mean([np.mean(costs(r.y, predict(r), fn) - costs(r.y, base(r), fn)) for r in of for fn in (3, 5, 10)]))
+        both = [(r.y, predict(r), base(r)) for r in of]
+        loss.append(np.mean([np.mean(losses(y, p) - losses(y, b)) for y, p, b in both]))
+        cost.append(np.mean([np.mean(costs(y, p, fn) - costs(y, b, fn)) for y, p, b in both for fn in (3, 5, 10)]))
     ends = [f"{np.mean(d):+.4f} ± {np.std(d) / len(d) ** 0.5:.4f}" for d in (cost, loss)]
     print(f"{what:42s} cost {ends[0]}   log loss {ends[1]}   worst {max(loss):+.4f}", flush=True)
 
