@@ -27,7 +27,7 @@ type predicted struct {
 }
 
 // blocks encodes the rows of a table and hands them over block by block.
-func (s *session) blocks(ctx context.Context, r *request, m *lossep.Model, t *data.Table, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
+func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t *data.Table, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
 	var report *data.Report
 	for from := 0; from < t.Len(); from += blockRows {
 		if err := ctx.Err(); err != nil {
@@ -42,7 +42,7 @@ func (s *session) blocks(ctx context.Context, r *request, m *lossep.Model, t *da
 			}
 			rows = t.Subset(list)
 		}
-		x, found, err := m.Recipe().Apply(rows)
+		x, found, err := recipe.Apply(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (s *session) predict(ctx context.Context, r *request, f *Frame) (any, []Ten
 	n, outcomes := t.Len(), len(m.Utility().Outcomes())
 	probabilities := make([]float64, 0, n*outcomes)
 	moments := make([]float64, 0, 2*n)
-	report, err := s.blocks(ctx, r, m, t, func(x *mat.Dense, _, _ int) error {
+	report, err := s.blocks(ctx, r, m.Recipe(), t, func(x *mat.Dense, _, _ int) error {
 		predictions, err := m.Predict(x)
 		for _, p := range predictions {
 			probabilities = append(probabilities, p.Probabilities...)
@@ -136,7 +136,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame) (any, []Tens
 		return nil, nil, err
 	}
 	d := newDecided(t.Len(), spec)
-	report, err := s.blocks(ctx, r, m, t, func(x *mat.Dense, from, to int) error {
+	report, err := s.blocks(ctx, r, m.Recipe(), t, func(x *mat.Dense, from, to int) error {
 		decisions, err := m.Decide(x, part(all, from, to)...)
 		if err != nil {
 			return err
@@ -156,6 +156,55 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame) (any, []Tens
 	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
 	found.report(report, start)
 	return found, d.tensors(), nil
+}
+
+// value decides as decide does, and says what it would be worth to know more: the outcome,
+// each of the columns asked about, and the label of each row if that is asked.
+func (s *session) value(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+	spec, err := r.Utility.spec()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := s.models.get(r.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	ask := lossep.Ask{Columns: r.Ask, Labels: r.Labels}
+	if err := m.CheckAsk(ask); err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	t, err := r.table(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if spec == nil {
+		spec = m.Utility()
+	} else if spec, err = m.Bind(spec); err != nil {
+		return nil, nil, err
+	}
+	all, err := stakes(spec, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := newDecided(t.Len(), spec)
+	outcome, columns, label := make([]float64, 0, t.Len()), make([]float64, 0, t.Len()*len(r.Ask)), make([]float64, 0, t.Len())
+	report, err := s.blocks(ctx, r, m.Recipe().WithOpen(r.Ask...), t, func(x *mat.Dense, from, to int) error {
+		worth, err := m.WorthOf(ctx, x, ask, part(all, from, to)...)
+		for _, w := range worth {
+			d.add(w.Choice, w.Probabilities)
+			d.dissent = append(d.dissent, 0)
+			outcome, columns, label = append(outcome, w.Outcome), append(columns, w.Columns...), append(label, w.Label)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
+	found.report(report, start)
+	n := t.Len()
+	return found, append(d.tensors(), Floats("worth_outcome", outcome, n), Floats("worth_columns", columns, n, len(r.Ask)), Floats("worth_label", label, n)), nil
 }
 
 // decideGiven decides by probabilities that any program made, without a model. They are the

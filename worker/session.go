@@ -65,6 +65,8 @@ type request struct {
 	Columns []column       `json:"columns"`
 	Utility *utility       `json:"utility"`
 	Consult bool           `json:"consult"` // ask the other methods
+	Ask     []string       `json:"ask"`     // columns that could be measured
+	Labels  bool           `json:"labels"`  // say what labels are worth
 	Unseen  bool           `json:"unseen"`  // allow columns of which no category is known
 	Name    string         `json:"name"`    // of a table
 	// Fallback is the positive outcome where neither is given nor by convention.
@@ -200,6 +202,8 @@ func (s *session) do(ctx context.Context, r *request, f *Frame) (any, []Tensor, 
 		return s.predict(ctx, r, f)
 	case "decide":
 		return s.decide(ctx, r, f)
+	case "value":
+		return s.value(ctx, r, f)
 	case "calibrate":
 		return s.calibrate(ctx, r)
 	case "audit":

@@ -186,6 +186,23 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 			}
 		}
 	}
+	ask := lossep.Ask{Columns: []string{want.Recipe().Parts()[0].Column}, Labels: true}
+	worth, err := want.WorthOf(t.Context(), x, ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	valued := c.ask(map[string]any{"id": 25, "do": "value", "model": 1, "columns": columns, "ask": ask.Columns, "labels": true}, tensors...)
+	if valued.Error != nil {
+		t.Fatal(valued.Error)
+	}
+	for i, w := range worth {
+		if valued.tensors["worth_outcome"].floats()[i] != w.Outcome || valued.tensors["worth_columns"].floats()[i] != w.Columns[0] || valued.tensors["worth_label"].floats()[i] != w.Label || int(valued.tensors["action"].ints()[i]) != w.Action {
+			t.Fatalf("row %d is not worth %+v", i, w)
+		}
+	}
+	if unknown := c.ask(map[string]any{"id": 26, "do": "value", "model": 1, "columns": columns, "ask": []string{"none"}}, tensors...); unknown.Error == nil || !strings.Contains(unknown.Error.Text, `"none" is no column that the model decides by; there are`) {
+		t.Errorf("a column that is not there: %+v", unknown.Error)
+	}
 	calibrated := c.ask(map[string]any{"id": 30, "do": "calibrate", "model": 1, "utility": map[string]any{"costs": "fn=1,fp=9"}})
 	if calibrated.Error != nil || calibrated.tensors["model"] == nil {
 		t.Error(calibrated.Error)

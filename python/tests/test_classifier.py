@@ -53,6 +53,29 @@ def test_decisions_follow_the_costs(model, rows):
     assert d.disagreement is None and model.decide(X, second_opinion=True).disagreement.dtype == bool
 
 
+def test_worth_of_knowing_more(model, rows):
+    X, _ = rows
+    name = "x0"
+    cases = X[:8].copy()
+    cases[3, 0] = np.nan
+    w = model.value(cases, ask=[name])
+    p = w.decisions.probabilities
+    # To know the outcome is to pay nothing, where right decisions cost nothing.
+    assert np.allclose(w.outcome, w.decisions.best, rtol=1e-12) and len(w) == 8
+    assert (p[[0, 1, 2]] == model.predict_proba(cases[:3])).all()
+    assert (w.columns[name] >= 0).all() and w.columns[name][3] <= w.outcome[3] + 1e-12
+    assert list(w.to_frame()) == ["action", "worth_outcome", f"worth_{name}"]
+    assert w.label is None and (model.value(X[:5], labels=True).label >= 0).all()
+    with pytest.raises(ValueError, match="is no column that the model decides by"):
+        model.value(X[:2], ask=["colour"])
+
+
+def test_hyperparameters_averaged(rows):
+    X, y = rows
+    m = quick(hyperparameters="average").fit(X, y)
+    assert "hyperparameters averaged over:" in str(m.model_)
+
+
 @pytest.mark.parametrize(
     "cost",
     [

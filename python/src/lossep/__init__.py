@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lossep._audit import Audit, audit
     from lossep._classifier import LossepClassifier
-    from lossep._decisions import Decisions, decide
+    from lossep._decisions import Decisions, Worth, decide
     from lossep._displays import CostCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay
     from lossep._errors import DataWarning, LossepError, WorkerError
     from lossep._model import Model
@@ -31,6 +31,7 @@ __all__ = [
     "Model",
     "ReliabilityDisplay",
     "WorkerError",
+    "Worth",
     "audit",
     "cost_per_case",
     "decide",
@@ -43,6 +44,7 @@ _HOMES = {
     "audit": "_audit",
     "LossepClassifier": "_classifier",
     "Decisions": "_decisions",
+    "Worth": "_decisions",
     "decide": "_decisions",
     "CostCurveDisplay": "_displays",
     "DecisionCurveDisplay": "_displays",

@@ -18,7 +18,7 @@ from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._columns import Columns, framed, from_frame, is_frame, spelled
 from lossep._costs import Cost, Stakes, stakes
-from lossep._decisions import Decisions, from_reply, outcome_names
+from lossep._decisions import Decisions, Worth, from_reply, outcome_names, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
@@ -55,6 +55,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Inducing points from which many rows are seen.
     power : float, optional
         Power of expectation propagation with inducing points.
+    hyperparameters : {"maximum", "average"}, optional
+        One set of hyperparameters, or an average over several that the rows leave possible.
     fixed : bool, optional
         Keep the hyperparameters that ``kernel`` gives.
     restarts : int, optional
@@ -128,6 +130,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         label_noise: float | None = None,
         inducing: int | str | None = None,
         power: float | None = None,
+        hyperparameters: str | None = None,
         fixed: bool | None = None,
         restarts: int | None = None,
         positive: Any = None,
@@ -155,6 +158,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.label_noise = label_noise
         self.inducing = inducing
         self.power = power
+        self.hyperparameters = hyperparameters
         self.fixed = fixed
         self.restarts = restarts
         self.positive = positive
@@ -314,6 +318,30 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self._unseen(reply.result)
         return from_reply(reply, self.classes_, self._order(model.description["outcomes"]), second_opinion)
 
+    def value(self, X: Any, cost: Any = None, *, ask: Sequence[str] = (), labels: bool = False) -> Worth:
+        """What it would be worth in each case to know more before acting.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+            The cases. Columns that are asked about may be missing (NaN or None).
+        cost : as for ``decide``, optional
+            Other costs than those of the fit.
+        ask : list of names
+            Columns that could be measured. The worth of measuring one is before what that costs.
+        labels : bool
+            Say what the label of each case would be worth to decisions on all of them, if it
+            were found out and learned from; for two classes and 1000 cases at most.
+        """
+        check_is_fitted(self)
+        columns = self._columns(X, reset=False, gaps=True)
+        given = self._stakes(cost, self._outcomes)
+        given.add_to(columns)
+        header = {"name": "X", "columns": columns.header(), "utility": given.utility, "ask": list(ask), "labels": labels}
+        reply, _ = self.model_.ask("value", header, columns.tensors())
+        self._unseen(reply.result)
+        return worth_from_reply(reply, self.classes_, self._order(self.model_.description["outcomes"]), list(ask), labels)
+
     def _calibrate(self, given: Stakes) -> Model:
         """The model calibrated to costs."""
         if given.cases:
@@ -450,7 +478,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             options["drop"] = list(self.drop)
         return _Table(columns, options, repeats), y, outcomes
 
-    def _columns(self, X: Any, reset: bool) -> Columns:
+    def _columns(self, X: Any, reset: bool, gaps: bool = False) -> Columns:
         """The rows of X as columns, checked as scikit-learn does."""
         X = framed(X)
         if is_frame(X):
@@ -464,7 +492,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             return columns
         if not reset and self._is_plain(X):
             return self._from_matrix(X)
-        return self._from_matrix(validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"))
+        return self._from_matrix(validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"), gaps)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X is what the checks would make of it: they take longer than a prediction."""
@@ -478,8 +506,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             and bool(np.isfinite(X).all())
         )
 
-    def _from_matrix(self, X: Array) -> Columns:
-        if self.missing != "impute" and np.isnan(X).any():
+    def _from_matrix(self, X: Array, gaps: bool = False) -> Columns:
+        if not gaps and self.missing != "impute" and np.isnan(X).any():
             raise ValueError('Input X contains NaN; give missing="impute" to fill missing cells and mark where they were')
         columns = Columns(len(X))
         columns.add_matrix(self._named() or [f"x{k}" for k in range(X.shape[1])], X)
@@ -499,7 +527,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         options: dict[str, Any] = dict(self.options or {})
         for name in ("kernel", "method", "likelihood", "label_noise", "power", "fixed", "restarts", "prevalence", "weights"):
             options[name.replace("_", "-")] = getattr(self, name)
-        for name in ("missing", "standardize", "dates", "max_rows"):
+        for name in ("hyperparameters", "missing", "standardize", "dates", "max_rows"):
             options[name.replace("_", "-")] = getattr(self, name)
         options["inducing"] = None if self.inducing is None else str(self.inducing)
         options["missing-marker"] = None if self.missing_markers is None else list(self.missing_markers)

@@ -72,6 +72,51 @@ class Decisions:
         return f"Decisions({len(self)} cases; {counts}; expected {self.kind} per case {mean:.6g})"
 
 
+@dataclass(frozen=True)
+class Worth:
+    """What it would be worth in each of some cases to know more before acting: how much less
+    it would be expected to cost, or how much more to bring.
+
+    ``outcome`` is the worth of knowing the class, the most that any information can be worth,
+    ``columns`` that of measuring each column that was asked about, before what that costs, and
+    ``label`` that of the label to decisions on all cases, per case; None unless asked.
+    ``decisions`` are those without knowing more.
+    """
+
+    decisions: Decisions
+    outcome: Array
+    columns: dict[str, Array]
+    label: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    def to_frame(self, index: Any = None) -> Any:
+        """The worths as a pandas DataFrame, with the columns that the command prints."""
+        import pandas
+
+        columns: dict[str, Any] = {"action": self.decisions.action, "worth_outcome": self.outcome}
+        if self.label is not None:
+            columns["worth_label"] = self.label
+        for name, worth in self.columns.items():
+            name = f"worth_{name}"
+            while name in columns or name == "worth_label":
+                name += "_column"
+            columns[name] = worth
+        return pandas.DataFrame(columns, index=index)
+
+
+def worth_from_reply(reply: Reply, classes: Array, order: Sequence[int], ask: Sequence[str], labels: bool) -> Worth:
+    """Worths as the worker answered them."""
+    tensors = reply.tensors
+    return Worth(
+        decisions=from_reply(reply, classes, order, consulted=False),
+        outcome=tensors["worth_outcome"],
+        columns={name: tensors["worth_columns"][:, k] for k, name in enumerate(ask)},
+        label=tensors["worth_label"] if labels else None,
+    )
+
+
 def from_reply(reply: Reply, classes: Array, order: Sequence[int], consulted: bool) -> Decisions:
     """Decisions as the worker answered them; ``order`` are the outcomes' places in classes."""
     tensors = reply.tensors
