@@ -341,6 +341,15 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 		return nil, err
 	}
 	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes()))
+	parts := 0
+	for k, w := range weights {
+		if w > 0 && p.opt.Hyperparameters == AverageHyperparameters {
+			parts += len(trials[k].refits)
+		}
+	}
+	if err := p.affordsParts(parts); err != nil {
+		return nil, err
+	}
 	l := &Learned{problem: p}
 	terms := p.terms()
 	for k, t := range trials {
@@ -392,7 +401,8 @@ func design(maximum []float64, refits [][]float64, groups int) [][]float64 {
 
 // average adds the posteriors with the hyperparameters of the design about a fit to the
 // mixture, or that of the fit alone where there is no design. Together they have the weight
-// of what was tried. A point for which expectation propagation fails is left out.
+// of what was tried. A point for which expectation propagation fails is left out: its number
+// is missing in the names, and where all fail the name says that this is the maximum.
 func (l *Learned) average(ctx context.Context, fit *gp.Fit, refits [][]float64, tried Candidate, terms []factor.Factor) error {
 	p := l.problem
 	points := design(fit.Process.Kernel().Params(nil), refits, comparisonFolds)
@@ -409,22 +419,12 @@ func (l *Learned) average(ctx context.Context, fit *gp.Fit, refits [][]float64, 
 	if err := tasks.Fill(ctx, all, p.atOnce(), at, func(*gp.Fit) error { return nil }); err != nil {
 		return err
 	}
-	var fits []*gp.Fit
-	for _, f := range all {
-		if f != nil {
-			fits = append(fits, f)
-		}
-	}
-	if len(fits) == 0 {
-		fits = []*gp.Fit{fit}
-	}
+	fits, names := nameFits(tried.Name, fit, all)
 	for i, f := range fits {
 		part, c := p.learned(f, terms), tried
 		part.search = tried.Search
 		c.Kernel, c.LogEvidence, c.Weight = f.Process.Kernel().String(), f.EP.LogEvidence, tried.Weight/float64(len(fits))
-		if len(fits) > 1 {
-			c.Name = fmt.Sprintf("%s, %d of %d", tried.Name, i+1, len(fits))
-		}
+		c.Name = names[i]
 		l.candidates = append(l.candidates, c)
 		l.parts, l.weights = append(l.parts, part), append(l.weights, c.Weight)
 	}
@@ -434,9 +434,40 @@ func (l *Learned) average(ctx context.Context, fit *gp.Fit, refits [][]float64, 
 // hyperparameters is how the points are called where they are of the one kernel that was given.
 const hyperparameters = "hyperparameters"
 
+// nameFits are the fits there are of a design, or that at the maximum, with what they are
+// called.
+func nameFits(name string, maximum *gp.Fit, all []*gp.Fit) (fits []*gp.Fit, names []string) {
+	for i, f := range all {
+		if f != nil {
+			fits, names = append(fits, f), append(names, fmt.Sprintf("%s, %d of %d", name, i+1, len(all)))
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return []*gp.Fit{maximum}, []string{name}
+	case len(fits) == 0:
+		return []*gp.Fit{maximum}, []string{name + ", at the maximum"}
+	}
+	return fits, names
+}
+
+// affordsParts refuses a mixture of more posteriors than could be read again, before they are
+// made.
+func (p *Problem) affordsParts(parts int) error {
+	need := mixtureBytes(parts, p.views(), p.coding.Len())
+	if parts <= 1 || need <= float64(p.opt.MaxMemory) {
+		return nil
+	}
+	return inputf("max memory", "an average over %d sets of hyperparameters, each with a posterior of %d rows, takes about %.2g GB of memory, more than %.2g GB: choose %s, give a sample of the rows, or allow more memory",
+		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9, MaximumHyperparameters)
+}
+
 // averaged is the mixture about a fit with the kernel that was given.
 func (p *Problem) averaged(ctx context.Context, fit *gp.Fit, terms []factor.Factor) (*Learned, error) {
 	folds := p.comparisonFolds()
+	if err := p.affordsParts(len(folds)); err != nil {
+		return nil, err
+	}
 	fits, err := p.refit(ctx, fit, folds)
 	if err != nil {
 		return nil, err

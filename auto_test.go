@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 )
 
 // wideTable has columns of noise of which the first two matter: the first bends, and the
@@ -485,5 +486,37 @@ func TestAverageRefused(t *testing.T) {
 		if _, err := Fit(context.Background(), wideTable(t, 70, 3, 1), o); !errors.As(err, &input) || input.What != "hyperparameters" {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// A point of a design for which there is no posterior is missing in the names of the others.
+func TestAveragesTellWhatIsMissing(t *testing.T) {
+	one, other, maximum := new(gp.Fit), new(gp.Fit), new(gp.Fit)
+	for _, c := range []struct {
+		all   []*gp.Fit
+		fits  []*gp.Fit
+		names []string
+	}{
+		{[]*gp.Fit{one, nil, other}, []*gp.Fit{one, other}, []string{"k, 1 of 3", "k, 3 of 3"}},
+		{[]*gp.Fit{nil, nil}, []*gp.Fit{maximum}, []string{"k, at the maximum"}},
+		{nil, []*gp.Fit{maximum}, []string{"k"}},
+	} {
+		fits, names := nameFits("k", maximum, c.all)
+		if !slices.Equal(fits, c.fits) || !slices.Equal(names, c.names) {
+			t.Errorf("%v", names)
+		}
+	}
+}
+
+// An average of more posteriors than could be read again is refused before it is made.
+func TestAveragesFitTheMemory(t *testing.T) {
+	o := autoOptions(t, EP)
+	o.Kernel, o.Hyperparameters = "rbf", AverageHyperparameters
+	const rows = 100
+	// A fit takes 12 matrices, and five posteriors 32.
+	o.MaxMemory = int64(20 * matrixBytes(rows))
+	_, err := Fit(t.Context(), wideTable(t, rows, 3, 1), o)
+	if err == nil || !strings.Contains(err.Error(), "an average over 5 sets") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -210,7 +210,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	case s != nil:
 		need = s.loadBytes(n, d)
 	case h.Summary.mixes():
-		need *= float64(len(h.Summary.Candidates))
+		need = mixtureBytes(h.Summary.parts(), n*viewsOf(m.recipe), d)
 	}
 	if need > float64(bytes) {
 		return nil, fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", n, need/1e9, float64(bytes)/1e9)

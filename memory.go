@@ -1,6 +1,9 @@
 package lossep
 
-import "github.com/lossep/lossep/pass"
+import (
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/pass"
+)
 
 // What fits and models take is matrices of n×n numbers for n training rows, and little
 // besides. How many is measured, for fits in the table of methods, in a process that is
@@ -9,14 +12,20 @@ import "github.com/lossep/lossep/pass"
 const (
 	loadMatrices = 8 // while a model is read
 	keptMatrices = 4 // and afterwards
-	// tableBytes is what the tables of corrections take for each training row: some twenty
-	// correlations, fifty nodes, and two numbers of nodes.
-	tableBytes = 16 << 10
+	// correctionMatrices are for second opinions by corrected marginals.
+	correctionMatrices = 2
 )
 
 // loadBytes is what it takes to read a model.
 func loadBytes(rows, features int) float64 {
 	return loadMatrices*matrixBytes(rows) + 3*8*float64(rows)*float64(features)
+}
+
+// mixtureBytes is what it takes to read a mixture of so many posteriors: those that are read
+// stay, with what corrections need, while the next one is.
+func mixtureBytes(parts, rows, features int) float64 {
+	each := (keptMatrices+correctionMatrices)*matrixBytes(rows) + 8*float64(rows)*float64(features)
+	return float64(max(parts, 1)-1)*each + loadBytes(rows, features)
 }
 
 // Bytes is about what the model takes, in bytes of memory.
@@ -36,7 +45,12 @@ func (m *Model) Bytes() float64 {
 	// Whatever the method, the corrections of EP can be asked for a second opinion, and what
 	// they need is made when they first are, which is at the latest when the model is checked.
 	if !several(m.recipe) && rows > pairedRows {
-		kept += 2*matrixBytes(rows) + tableBytes*float64(rows)
+		kept += correctionMatrices * matrixBytes(rows)
+		for _, o := range m.opinions {
+			if c, ok := o.posterior.(*infer.Corrected); ok {
+				kept += c.TableBytes()
+			}
+		}
 	}
 	return kept
 }

@@ -116,6 +116,16 @@ func (s *Inducing) check(rows int) error {
 // mixes tells whether the file of a model with this summary has several parts.
 func (s *Summary) mixes() bool { return s.Inducing == nil && len(s.Candidates) > 0 }
 
+// parts is how many these are.
+func (s *Summary) parts() (n int) {
+	for _, c := range s.Candidates {
+		if c.Weight != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Candidate is a kernel that was tried.
 type Candidate struct {
 	Name   string `json:"name"`

@@ -54,6 +54,7 @@ type Corrected struct {
 	mean, variance []float64       // of the s_i
 	cross          *mat.Dense      // covariances of the s_i; of the paired correction
 	tables         []func() ratios // nil if every term is evaluated
+	widest         float64         // the largest standard deviation of an s_i in the prior
 	scratch        sync.Pool       // of *correction
 	declined       atomic.Int64
 }
@@ -114,6 +115,7 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 		mean:  make([]float64, n), variance: make([]float64, n),
 	}
 	for i, t := range m.Terms {
+		c.widest = max(c.widest, floats.Norm(m.Views.Row(i), 2))
 		c.terms[i] = newExchange(t, r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i))
 	}
 	var ws gauss.Workspace

@@ -77,6 +77,26 @@ func (c *Corrected) tablesOf() []func() ratios {
 	return all
 }
 
+// cellsOf is how many cells there are for a standard deviation of s_i.
+func cellsOf(sd float64) int {
+	return int(min(max(fewestCells, math.Ceil(5*sd*cellsPerUnit)), mostCells)) // a number until it is small
+}
+
+// TableBytes is what the tables take once values as uncertain as the prior has those at the
+// terms have been asked about.
+func (c *Corrected) TableBytes() (bytes float64) {
+	width := 0
+	for n := nodes(0); c.tables != nil && n <= min(nodes(c.widest), tabulatedNodes); n += nodeStep {
+		width += octets(n)
+	}
+	for _, v := range c.variance {
+		if v > 0 {
+			bytes += 8 * float64((cellsOf(math.Sqrt(v))+2)*width)
+		}
+	}
+	return bytes
+}
+
 // tabulate is the table of term i for n nodes.
 func (c *Corrected) tabulate(i, n int) ratio {
 	sd := math.Sqrt(c.variance[i])
@@ -84,7 +104,7 @@ func (c *Corrected) tabulate(i, n int) ratio {
 	if !(sd > 0) {
 		return t
 	}
-	t.cells = min(max(fewestCells, int(math.Ceil(5*sd*cellsPerUnit))), mostCells)
+	t.cells = cellsOf(sd)
 	width := octets(n)
 	t.logs = make([]float64, (t.cells+2)*width)
 	for row := range t.cells + 2 {

@@ -91,3 +91,20 @@ func TestTabulatedCorrections(t *testing.T) {
 		}
 	}
 }
+
+// What tables take is counted before they are made, of a narrow process and of a wide one.
+func TestTableBytes(t *testing.T) {
+	for _, variance := range []float64{1, 30} {
+		m, r, _ := tabulatedProblem(t, 1, 20, 1, 2, variance, 1)
+		c := NewCorrected(m, r, Factorised)
+		made := 0
+		for n := nodes(0); n <= nodes(math.Sqrt(variance)); n += nodeStep {
+			for _, table := range c.tables[(n-1)/nodeStep]() {
+				made += 8 * len(table.logs)
+			}
+		}
+		if got := c.TableBytes(); got != float64(made) {
+			t.Errorf("variance %v: %v bytes, and tables take %v", variance, got, made)
+		}
+	}
+}
