@@ -77,7 +77,7 @@ export function threeLegend(width, height, {names, signs}, theme) {
   const left = width - 14 - step * names.length;
   return s("g", {}, names.flatMap((name, c) => [
     s("rect", {x: left + c * step, y: height - 22, width: 12, height: 12, fill: `rgb(${colors[c].map(Math.round).join(",")})`, stroke: theme.edge}),
-    s("text", {x: left + c * step + 18, y: height - 16, dy: "0.35em", fill: theme.quiet}, `${signs[c]} ${name}`),
+    s("text", {x: left + c * step + 18, y: height - 16, dy: "0.35em", "text-anchor": "start", fill: theme.quiet}, `${signs[c]} ${name}`),
   ]));
 }
 
