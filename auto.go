@@ -343,8 +343,11 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes()))
 	parts := 0
 	for k, w := range weights {
-		if w > 0 && p.opt.Hyperparameters == AverageHyperparameters {
+		switch {
+		case w > 0 && p.opt.Hyperparameters == AverageHyperparameters:
 			parts += len(trials[k].refits)
+		case w > 0:
+			parts++
 		}
 	}
 	if err := p.affordsParts(parts); err != nil {
@@ -458,7 +461,7 @@ func (p *Problem) affordsParts(parts int) error {
 	if parts <= 1 || need <= float64(p.opt.MaxMemory) {
 		return nil
 	}
-	return inputf("max memory", "an average over %d sets of hyperparameters, each with a posterior of %d rows, takes about %.2g GB of memory, more than %.2g GB: choose %s, give a sample of the rows, or allow more memory",
+	return inputf("max memory", "a mixture of %d posteriors of %d rows each takes about %.2g GB of memory to be read, more than %.2g GB: choose one kernel and hyperparameters %s, give a sample of the rows, or allow more memory",
 		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9, MaximumHyperparameters)
 }
 

@@ -516,7 +516,7 @@ func TestAveragesFitTheMemory(t *testing.T) {
 	// A fit takes 12 matrices, and five posteriors 32.
 	o.MaxMemory = int64(20 * matrixBytes(rows))
 	_, err := Fit(t.Context(), wideTable(t, rows, 3, 1), o)
-	if err == nil || !strings.Contains(err.Error(), "an average over 5 sets") {
+	if err == nil || !strings.Contains(err.Error(), "a mixture of 5 posteriors") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -294,16 +294,11 @@ const mostLabels = 1000
 // cases, or that the model has inducing points or more than two outcomes.
 func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, error) {
 	n, _ := x.Dims()
-	if n > mostLabels {
-		return nil, inputf("label", "%d cases are more than %d; give a sample of them", n, mostLabels)
-	}
 	if err := m.CheckAsk(Ask{Labels: true}); err != nil {
 		return nil, err
 	}
-	for i := range n {
-		if unknownIn(x.RawRowView(i)) != nil {
-			return nil, inputf("label", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
-		}
+	if err := checkLabelled(x); err != nil {
+		return nil, err
 	}
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err
@@ -456,12 +451,31 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 	return bytes
 }
 
+// checkLabelled refuses cases that LabelWorth has no answer for.
+func checkLabelled(x *mat.Dense) error {
+	n, _ := x.Dims()
+	if n > mostLabels {
+		return inputf("label", "%d cases are more than %d; give a sample of them", n, mostLabels)
+	}
+	for i := range n {
+		if unknownIn(x.RawRowView(i)) != nil {
+			return inputf("label", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
+		}
+	}
+	return nil
+}
+
 // WorthOf decides cases as Decide does, and says what it would be worth to know more about
 // each. Columns that are asked about need not be known, see data.Recipe.WithOpen: then a case is
 // decided by the mean of the probabilities with the values of the nearest training rows.
 func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
 	if err := m.CheckAsk(ask); err != nil {
 		return nil, err
+	}
+	if ask.Labels { // before the work
+		if err := checkLabelled(x); err != nil {
+			return nil, err
+		}
 	}
 	stakes = m.orOwn(stakes)
 	decisions, err := m.decideOpen(ctx, x, stakes)

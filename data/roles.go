@@ -3,6 +3,7 @@ package data
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,8 +57,17 @@ func (o *Options) roles(t *Table) (*roles, error) {
 		})
 	}
 	bent, named := make(map[int]Bend), make(map[string]Bend)
-	for ref, b := range o.Bends {
-		find(ref, func(j int) { bent[j], named[t.columns[j]] = b, b })
+	for _, ref := range slices.Sorted(maps.Keys(o.Bends)) {
+		b := o.Bends[ref]
+		find(ref, func(j int) {
+			if before, known := bent[j]; known && before != b {
+				err = &Error{
+					File: t.file, Column: j + 1, ColumnName: t.columns[j],
+					Msg: fmt.Sprintf("two scalings are given: %s and %s", before, b), Fix: "give one of them",
+				}
+			}
+			bent[j], named[t.columns[j]] = b, b
+		})
 	}
 	if err == nil {
 		o.Bends = named // a reference may be a number

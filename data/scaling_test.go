@@ -190,3 +190,15 @@ func TestImpossibleLog(t *testing.T) {
 		t.Errorf("%v, %+v", err, l)
 	}
 }
+
+// A column that is named and numbered has one scaling, or none that could be told.
+func TestTwoScalingsOfAColumn(t *testing.T) {
+	table := mustRead(t, "a,b,y\n1,2,no\n2,3,yes\n3,5,no\n4,9,yes\n", HeaderYes)
+	_, err := Learn(table, Options{Bends: map[string]Bend{"b": Log, "2": Rank}})
+	if err == nil || !strings.Contains(err.Error(), "two scalings are given: rank and log") || !strings.Contains(err.Error(), `"b"`) {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := Learn(table, Options{Bends: map[string]Bend{"b": Log, "2": Log}}); err != nil {
+		t.Errorf("the same scaling twice: %v", err)
+	}
+}

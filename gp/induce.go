@@ -489,13 +489,15 @@ func (s *induction) widen(ctx context.Context, on search, e *sparse, at *point, 
 		var ok bool
 		if ok, err = on.differentiate(ctx, next); ok {
 			next, stop, err = on.climb(ctx, next, &s.memory)
+		} else {
+			next = nil // there is no gradient that could be told
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, stop, err
 	case next == nil:
-		s.fewer = fmt.Errorf("gp: with %d inducing points: %w", len(s.at.Points), on.failure)
+		s.fewer = fmt.Errorf("with %d inducing points: %w", len(s.at.Points), on.failure)
 		s.at, e.z, e.engine, e.settled = before, z, nil, nil
 		return at, stop, nil
 	}

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"math"
+	"strings"
 
 	"github.com/lossep/lossep/kernel"
 )
@@ -40,7 +41,11 @@ func tied(k kernel.Kernel, s scale, strength float64) []tie {
 		if !known {
 			t = len(ties)
 			of[p.Term] = t
-			ties = append(ties, tie{strength: strength, mean: 0.5 * math.Log(float64(len(s.variance))), sd: lengthscaleSpread})
+			mean := 0.5 * math.Log(float64(len(s.variance)))
+			if family, _, _ := strings.Cut(p.Term, "#"); family == "additive" {
+				mean = 0 // there is a distance in each column; see newPrior
+			}
+			ties = append(ties, tie{strength: strength, mean: mean, sd: lengthscaleSpread})
 		}
 		ties[t].params = append(ties[t].params, i)
 		ties[t].scale = append(ties[t].scale, 0.5*math.Log(s.variance[p.Column]))

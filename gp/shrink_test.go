@@ -197,3 +197,23 @@ func TestAt(t *testing.T) {
 		t.Errorf("its evidence is %v, from nothing %v", got.EP.LogEvidence, r.LogEvidence)
 	}
 }
+
+// A common length scale is drawn to where the prior of the term has it: to that of a distance
+// over all columns, or in one of them.
+func TestTiesAreCentredAsThePriorIs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	x := mat.NewDense(40, 9, nil)
+	x.Apply(func(_, k int, _ float64) float64 { return float64(1+k) * rng.NormFloat64() }, x)
+	for _, text := range []string{"matern32(ard)", "additive(ard)"} {
+		k, err := kernel.Parse(text, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newPrior(k, x, 1)
+		for i, param := range p.ties[0].params {
+			if want := p.ties[0].mean + p.ties[0].scale[i]; math.Abs(p.mean[param]-want) > 1e-12 {
+				t.Errorf("%s, column %d: the prior is about %v, the tie about %v", text, i, p.mean[param], want)
+			}
+		}
+	}
+}

@@ -70,8 +70,8 @@ func newDrawnUtility(m *Model, draws int, seed uint64) *drawnUtility {
 	return d
 }
 
-// drawnSets are the sets of draws made last. Runs under other utilities or from another start
-// ask for the same, and their points are not moved.
+// drawnSets are the sets of draws made last, as far as they are small. Runs under other
+// utilities or from another start ask for the same, and their points are not moved.
 var drawnSets struct {
 	sync.Mutex
 	made [8]struct {
@@ -82,8 +82,15 @@ var drawnSets struct {
 	next int
 }
 
+// smallSet is the most numbers of a set that is kept: all eight take eight megabytes. Larger
+// ones are little beside what is done with them.
+const smallSet = 1 << 17
+
 // fixedNormals are those of scrambledNormals, which must not be changed.
 func fixedNormals(draws, dim int, seed uint64) *mat.Dense {
+	if draws*dim > smallSet {
+		return scrambledNormals(draws, dim, seed)
+	}
 	drawnSets.Lock()
 	defer drawnSets.Unlock()
 	for _, s := range drawnSets.made {

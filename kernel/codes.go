@@ -11,7 +11,7 @@ import (
 // for a category, as a whole number from zero on, or is −1 for one that is not known. It
 // counts as the 0/1 columns that it is short for, one for each category, all of them zero
 // for one that is not known; but where columns have parameters of their own, those of a
-// code are one column.
+// code are one column. To additive a code is always one column.
 type Columns struct {
 	Numbers, Codes int
 }

@@ -285,6 +285,7 @@ func (p *parser) setting(f *family, values [][]float64, ard *bool) error {
 	}
 	p.advance()
 	var known []string
+	ardKnown := false
 	for g, group := range f.groups {
 		if group.perColumn && name == "ard" {
 			if p.dim < 1 {
@@ -305,9 +306,10 @@ func (p *parser) setting(f *family, values [][]float64, ard *bool) error {
 			return err
 		}
 		known = append(known, string(group.kind))
-		if group.perColumn {
-			known = append(known, "ard")
-		}
+		ardKnown = ardKnown || group.perColumn
+	}
+	if ardKnown {
+		known = append(known, "ard")
 	}
 	return p.fail(at, "%s has no parameter %q; it has %s", f.name, excerpt(name, longestToken), strings.Join(known, ", "))
 }

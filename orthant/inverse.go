@@ -18,7 +18,7 @@ func squeezedExcess(u, t, logTail float64) float64 {
 		return math.Max(0, -cubic(logQuantiles, (logP-logFrom)*logDensity)-t)
 	}
 	rest := 1 - math.Exp(logP)
-	if rest < restFrom {
+	if !(rest >= restFrom) { // NaN, too
 		return excessAt(u, t, logTail)
 	}
 	return math.Max(0, cubic(restQuantiles, (rest-restFrom)*restDensity)-t)

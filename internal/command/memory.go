@@ -53,7 +53,7 @@ func memoryOf(bytes float64) *memory {
 // addMaxMemory adds the flag to all commands. What help says does not depend on the machine.
 func addMaxMemory(flags *pflag.FlagSet) {
 	flags.Var(memoryOf(float64(usualMemory(os.DirFS("/")))), "max-memory", "how much memory may be used; what would take more is refused")
-	flags.Lookup("max-memory").DefValue = "half of the machine's"
+	flags.Lookup("max-memory").DefValue = "half of the machine's, 2 GB where the system does not tell"
 }
 
 // usualMemory is half of what the machine has, or of what the process may take of it, given

@@ -92,7 +92,7 @@ class Worth:
         return len(self.outcome)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The worths as a pandas DataFrame, with the columns that the command prints."""
+        """The worths as a pandas DataFrame, under the names of the command; those of columns are before what it costs to measure them."""
         import pandas
 
         columns: dict[str, Any] = {"action": self.decisions.action, "worth_outcome": self.outcome}
