@@ -389,3 +389,21 @@ func TestThreeOutcomes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Far from all points every action is worth the same, and which of them is taken is nobody's
+// mistake.
+func TestTiesAreInDoubt(t *testing.T) {
+	v := solveClassifier(t, explore.Classifier{
+		X: [][]float64{{-1, 0}, {1, 0}, {0, 1}}, Labels: []int{0, 1, 2}, Kernel: "rbf(lengthscale=0.05)",
+		Utility: [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+		Grid:    &explore.Grid{From: []float64{-2, -2}, To: []float64{2, 2}, Points: []int{7, 7}},
+	})
+	if v.Exact == nil || v.Exact.Doubtful < 40 {
+		t.Fatalf("%+v", v.Exact)
+	}
+	for _, m := range v.Methods {
+		if *m.Flips != *m.DoubtfulFlips {
+			t.Errorf("%s: %d flips, of which %d in doubt", m.Method, *m.Flips, *m.DoubtfulFlips)
+		}
+	}
+}

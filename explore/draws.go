@@ -169,15 +169,23 @@ func (t *truth) answer(u deeds) *ExactAnswer {
 	return a
 }
 
+// computedTo is the error of a probability beside that of its draws; see orthant.Three.
+const computedTo = 1e-8
+
 // doubtful reports whether the draws leave the best action at a point in doubt: whether
-// another is worth less by fewer than two standard errors of the difference.
+// another is worth less by no more than two standard errors of the difference, and what
+// probabilities are computed to: far from all points actions are worth the same.
 func (t *truth) doubtful(u deeds, j int) bool {
 	s, p := u.Stakes(j), t.p[j]
 	best := s.Best(p, -1)
 	contrast := make([]float64, len(p))
 	for a := range s.Table {
+		if a == best {
+			continue
+		}
 		floats.SubTo(contrast, s.Table[best], s.Table[a])
-		if floats.Dot(contrast, p) < 2*t.stderr(j, contrast) {
+		rounding := computedTo * (floats.Max(contrast) - floats.Min(contrast))
+		if floats.Dot(contrast, p) <= 2*t.stderr(j, contrast)+rounding {
 			return true
 		}
 	}
