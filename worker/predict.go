@@ -122,16 +122,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame) (any, []Tens
 		return nil, nil, err
 	}
 	start := time.Now()
-	t, err := r.table(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	if spec == nil {
-		spec = m.Utility()
-	} else if spec, err = m.Bind(spec); err != nil {
-		return nil, nil, err
-	}
-	all, err := stakes(spec, t)
+	t, spec, all, err := r.staked(f, m, spec)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,6 +149,22 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame) (any, []Tens
 	return found, d.tensors(), nil
 }
 
+// staked is the rows of a request, the utility to decide them by, the model's if none is
+// given, and what is at stake in each.
+func (r *request) staked(f *Frame, m *lossep.Model, spec *decision.Spec) (*data.Table, *decision.Spec, []decision.Stakes, error) {
+	t, err := r.table(f)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if spec == nil {
+		spec = m.Utility()
+	} else if spec, err = m.Bind(spec); err != nil {
+		return nil, nil, nil, err
+	}
+	all, err := stakes(spec, t)
+	return t, spec, all, err
+}
+
 // value decides as decide does, and says what it would be worth to know more: the outcome,
 // each of the columns asked about, and the label of each row if that is asked.
 func (s *session) value(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
@@ -174,16 +181,7 @@ func (s *session) value(ctx context.Context, r *request, f *Frame) (any, []Tenso
 		return nil, nil, err
 	}
 	start := time.Now()
-	t, err := r.table(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	if spec == nil {
-		spec = m.Utility()
-	} else if spec, err = m.Bind(spec); err != nil {
-		return nil, nil, err
-	}
-	all, err := stakes(spec, t)
+	t, spec, all, err := r.staked(f, m, spec)
 	if err != nil {
 		return nil, nil, err
 	}
