@@ -26,7 +26,9 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
   echo "$wanted" >"$stamp"
 fi
 bin=$(cd "$environment/bin" && pwd)
-"$bin/ruff" check . && "$bin/ruff" format --check --quiet . && "$bin/mypy"
+"$bin/ruff" check . # a line each: the shell goes on after a failure inside a && b
+"$bin/ruff" format --check --quiet .
+"$bin/mypy"
 rm -rf build/tested
 "$bin/hatchling" build -t wheel -d build/tested
 "$bin/python" check_wheels.py build/tested/*.whl

@@ -92,7 +92,10 @@ class Worth:
         return len(self.outcome)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The worths as a pandas DataFrame, under the names of the command; those of columns are before what it costs to measure them."""
+        """The worths as a pandas DataFrame, under the names of the command.
+
+        Those of columns are before what it costs to measure them.
+        """
         import pandas
 
         columns: dict[str, Any] = {"action": self.decisions.action, "worth_outcome": self.outcome}
