@@ -32,10 +32,12 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
 	var exact *truth
 	var exactErr error
+	inTime, stop := timeForExact(ctx)
+	defer stop()
 	// As many at once as there are processors: more would only keep others waiting.
 	tasks.For(len(methods)+1, func(i int) {
 		if i == len(methods) {
-			exact, exactErr = newTruth(ctx, s.model, onGrid(s.grid))
+			exact, exactErr = newTruth(inTime, s.model, onGrid(s.grid))
 			return
 		}
 		var f *fitted

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -257,6 +258,36 @@ func TestClassifierWithoutExact(t *testing.T) {
 		if m.Flips != nil || m.Regret != nil || len(m.Probability) != 2 {
 			t.Errorf("%s: flips %v and regret %v against nothing", m.Method, m.Flips, m.Regret)
 		}
+	}
+}
+
+// An exact answer that would take most of the time there is is left out, whatever the number
+// of outcomes, and says why; the others are there.
+func TestClassifierWithoutLateExact(t *testing.T) {
+	two := twoPoints()
+	three := two
+	three.Labels, three.Utility = []int{0, 2}, [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+	for _, c := range []explore.Classifier{two, three} {
+		v, err := c.Solve(hurried{t.Context()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Exact != nil || !strings.Contains(v.ExactLeftOut, "longer than this view may") || len(v.Methods) < 4 {
+			t.Errorf("exact %v, %q, %d methods", v.Exact, v.ExactLeftOut, len(v.Methods))
+		}
+	}
+}
+
+// hurried is a context whose deadline is always near, and never there.
+type hurried struct{ context.Context }
+
+func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(time.Microsecond), true }
+
+// A draw of every proposal is 100 percent of them.
+func TestClassifierAcceptance(t *testing.T) {
+	v := solveClassifier(t, explore.Classifier{X: [][]float64{{0}}, Labels: []int{1}, Kernel: "rbf(variance=1e-3)", Utility: [][]float64{{1, 0}, {0, 1}}})
+	if v.Exact == nil || strings.Contains(v.Exact.Status, "e+") {
+		t.Errorf("%+v", v.Exact)
 	}
 }
 

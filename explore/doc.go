@@ -10,5 +10,6 @@
 // Nothing is inferred here that packages reactor, gp and infer do not infer. What is
 // added is the view: densities and probabilities on a grid, the thresholds at which a
 // method changes its mind, and limits that keep an answer quick. The same request has
-// the same answer on any number of cores.
+// the same answer on any number of cores; only that an exact answer which comes too late for
+// the deadline of the context is left out.
 package explore

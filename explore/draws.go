@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -60,6 +61,21 @@ const (
 	evidencePoints      = 2048
 	seed                = 1
 )
+
+// exactShare is the part of the time for a view that its exact answer may take: the others
+// are of use without it.
+const exactShare = 0.6
+
+// timeForExact is a context that ends with that part of the time that ctx has left.
+func timeForExact(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(exactShare*float64(time.Until(end))))
+}
+
+var errTookLong = errors.New("independent draws take longer than this view may; use fewer points, a coarser grid or a smoother kernel")
 
 // newTruth draws from the posterior of the model. A few draws tell how many can be
 // afforded.
@@ -120,6 +136,9 @@ func outOfReach(err error) error {
 	if errors.As(err, &low) {
 		return tooFew(low.Accepted, low.Proposals)
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errTookLong
+	}
 	return err
 }
 
@@ -139,7 +158,7 @@ type deeds interface {
 func (t *truth) answer(u deeds) *ExactAnswer {
 	a := &ExactAnswer{
 		Draws:       t.draws,
-		Status:      fmt.Sprintf("%d independent draws, %.2g %% of the proposals accepted", t.draws, 100*float64(t.draws)/float64(t.proposed)),
+		Status:      fmt.Sprintf("%d independent draws, %.3g %% of the proposals accepted", t.draws, 100*float64(t.draws)/float64(t.proposed)),
 		LogEvidence: t.logEvidence, LogEvidenceError: t.logError, Action: make([]int, len(t.p)),
 	}
 	n := len(t.p[0])

@@ -49,11 +49,13 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 	methods := infer.Methods(func(d infer.Method) bool { return d.Kept })
 	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
 	var exact *truth
-	var onGrid *decision.Contest
+	var worth *decision.Contest
 	var exactErr error
+	inTime, stop := timeForExact(ctx)
+	defer stop()
 	tasks.For(len(methods)+1, func(i int) {
 		if i == len(methods) {
-			exact, onGrid, exactErr = p.exactThree(ctx, process)
+			exact, worth, exactErr = p.exactThree(inTime, process)
 			return
 		}
 		d, model := methods[i], process.Model()
@@ -76,7 +78,7 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 	if exactErr != nil {
 		view.ExactLeftOut = reason(exactErr)
 	} else {
-		view.Exact = exact.answer(onGrid)
+		view.Exact = exact.answer(worth)
 	}
 	for i, d := range methods {
 		if errs[i] != nil {
@@ -84,7 +86,7 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 			continue
 		}
 		if exactErr == nil {
-			exact.compare(answers[i], onGrid, view.Exact.Action)
+			exact.compare(answers[i], worth, view.Exact.Action)
 		}
 		view.Methods = append(view.Methods, *answers[i])
 	}

@@ -262,5 +262,7 @@ func TestNestedValuesAreBounded(t *testing.T) {
 func TestExplorationsAreSmall(t *testing.T) {
 	s := newServer(t)
 	body := `{"x":[` + strings.Repeat(`[],`, 30_000) + `[]]}`
-	checkRefused(t, ask(s, http.MethodPost, "/v1/explore/classifier", body), 413)
+	if p := checkRefused(t, ask(s, http.MethodPost, "/v1/explore/classifier", body), 413); !strings.Contains(p.Detail, "send fewer points") {
+		t.Error(p.Detail)
+	}
 }

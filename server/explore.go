@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 
 	"github.com/lossep/lossep/explore"
 	"github.com/lossep/lossep/server/problem"
@@ -20,6 +22,10 @@ func (s *Server) exploreClassifier(x *exchange) error {
 func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A, error)) error {
 	const most = 64 << 10 // ten times what the largest problem takes
 	body, err := s.readBody(x, most, "application/json")
+	var refused *problem.Problem
+	if errors.As(err, &refused) && refused.Status == http.StatusRequestEntityTooLarge {
+		refused.Detail = fmt.Sprintf("the body has more than %d bytes, and no problem that is explored takes as many; send fewer points", most)
+	}
 	if err != nil {
 		return err
 	}
