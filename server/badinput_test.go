@@ -71,7 +71,7 @@ func TestBadRequests(t *testing.T) {
 		{"an object for a number", decide, row(`"age":{"years":31}`), 422, "rows[1].age", "an object is neither"},
 		{"an unknown field", decide, rows(`,"utilty":"fn=1,fp=1"`), 422, "utilty", "no such field"},
 		{"a field of another request", predict, rows(`,"utility":"fn=1,fp=1"`), 422, "utility", "no such field"},
-		{"a wrong type", decide, rows(`,"calibrate":"yes"`), 422, "calibrate", "a text is not what belongs here"},
+		{"a wrong type", decide, rows(`,"calibrate":"yes"`), 422, "calibrate", "a text is not what belongs here; give true or false"},
 		{"too many rows", decide, `{"rows":[` + strings.Repeat(goodRow+",", 50) + goodRow + `]}`, 413, "", "more than 50 rows"},
 		{"too many bytes", decide, rows(strings.Repeat(" ", 20_000)), 413, "", "more than 20000 bytes"},
 		{"too many unknown columns", decide, row(unknownColumns(5000)), 413, "", ""},
@@ -107,7 +107,10 @@ func TestBadRequests(t *testing.T) {
 		{"an unknown model", "/v1/models/loan/decide", rows(""), 404, "", "no model"},
 		{"half a reactor", "/v1/explore/reactor", `{"data":[1`, 400, "", ""},
 		{"an unknown part of a reactor", "/v1/explore/reactor", `{"dat":[1]}`, 422, "dat", "no such field"},
-		{"a reactor of words", "/v1/explore/reactor", `{"data":["hot"]}`, 422, "data[0]", "a text is not what belongs here"},
+		{"a reactor of words", "/v1/explore/reactor", `{"data":["hot"]}`, 422, "data[0]", "a text is not what belongs here; give a number"},
+		{"labels of fractions", "/v1/explore/classifier", `{"labels":[0.5]}`, 422, "labels[0]", "this number is not what belongs here; give a whole number"},
+		{"a point that is no list", "/v1/explore/classifier", `{"x":[1]}`, 422, "x[0]", "this number is not what belongs here; give a list"},
+		{"too large a number", "/v1/explore/reactor", `{"threshold":1e999}`, 422, "threshold", "give one of less than 1e308"},
 		{"a classifier of nothing", "/v1/explore/classifier", `[]`, 422, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

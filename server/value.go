@@ -115,7 +115,7 @@ func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows) error {
 	}
 	for i, column := range ask.Columns {
 		if slices.Contains(ask.Columns[:i], column) {
-			return problem.Wrong("ask", "column %d is asked about twice; name it once", i+1)
+			return problem.Wrong("ask", "%q is asked about twice; name it once", problem.Cut(column))
 		}
 	}
 	if err := m.model.CheckAsk(ask); err != nil {

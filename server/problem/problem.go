@@ -4,9 +4,11 @@ package problem
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -109,7 +111,36 @@ func Strict(base string, text []byte, v any) error {
 	case errors.Is(err, jsonv2.ErrUnknownName):
 		return Wrong(Location(base, semantic.JSONPointer), "there is no such field; leave it out")
 	}
-	return Wrong(Location(base, semantic.JSONPointer), "%s is not what belongs here", KindName(semantic.JSONKind))
+	return Wrong(Location(base, semantic.JSONPointer), "%s is not what belongs here%s", KindName(semantic.JSONKind), instead(semantic))
+}
+
+// instead says what to give in place of a value, where the variable tells.
+func instead(e *jsonv2.SemanticError) string {
+	t := e.GoType
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return ""
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "; give true or false"
+	case reflect.String:
+		return "; give a text"
+	case reflect.Slice, reflect.Array:
+		return "; give a list"
+	case reflect.Struct, reflect.Map:
+		return "; give an object"
+	case reflect.Int, reflect.Int64:
+		return "; give a whole number"
+	case reflect.Float64:
+		if e.JSONKind == '0' {
+			return "; give one of less than 1e308"
+		}
+		return "; give a number"
+	}
+	return ""
 }
 
 // KindName is what JSON calls a kind of value.
