@@ -295,7 +295,7 @@ func (w *walk) pairs(at *state) (sum float64) {
 // update moves the sites to what was asked for. A precision that hardly changes is left as
 // it is, with a mean that makes up for it, and so is one that would make A improper.
 func (w *walk) update(at *state) {
-	stride, product := len(w.column), 1.0
+	stride, product, factors := len(w.column), 1.0, 0
 	for i, to := range w.asked {
 		d := &at.delta[i]
 		step, v := to.Tau-d.Tau, at.a[i*stride+i]
@@ -306,7 +306,7 @@ func (w *walk) update(at *state) {
 		}
 		*d = to
 		product *= one
-		if i%lanes.Octet == 0 {
+		if factors++; factors%lanes.Octet == 0 {
 			at.logDet += math.Log(product)
 			product = 1
 		}
