@@ -457,21 +457,21 @@ func nameFits(name string, maximum *gp.Fit, all []*gp.Fit) (fits []*gp.Fit, name
 // affordsParts refuses a mixture of more posteriors than could be read again, before they are
 // made.
 func (p *Problem) affordsParts(parts int) error {
-	need := mixtureBytes(parts, p.views(), p.coding.Len())
+	need := mixtureBytes(p.Recipe, parts, p.Len(), p.coding.Len())
 	if parts <= 1 || need <= float64(p.opt.MaxMemory) {
 		return nil
 	}
+	return p.tooManyParts(parts, need)
+}
+
+func (p *Problem) tooManyParts(parts int, need float64) error {
 	return inputf("max memory", "a mixture of %d posteriors of %d rows each takes about %.2g GB of memory to be read, more than %.2g GB: choose one kernel and hyperparameters %s, give a sample of the rows, or allow more memory",
 		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9, MaximumHyperparameters)
 }
 
 // averaged is the mixture about a fit with the kernel that was given.
 func (p *Problem) averaged(ctx context.Context, fit *gp.Fit, terms []factor.Factor) (*Learned, error) {
-	folds := p.comparisonFolds()
-	if err := p.affordsParts(len(folds)); err != nil {
-		return nil, err
-	}
-	fits, err := p.refit(ctx, fit, folds)
+	fits, err := p.refit(ctx, fit, p.comparisonFolds())
 	if err != nil {
 		return nil, err
 	}

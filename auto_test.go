@@ -515,8 +515,30 @@ func TestAveragesFitTheMemory(t *testing.T) {
 	const rows = 100
 	// A fit takes 12 matrices, and five posteriors 32.
 	o.MaxMemory = int64(20 * matrixBytes(rows))
+	o.Progress = func(p Progress) { t.Errorf("%s, before it is refused", p.Stage) }
 	_, err := Fit(t.Context(), wideTable(t, rows, 3, 1), o)
 	if err == nil || !strings.Contains(err.Error(), "a mixture of 5 posteriors") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What it takes to read a mixture counts the tables of corrections of the parts that are
+// read already.
+func TestMixturesFitTheMemory(t *testing.T) {
+	m := fitWide(t, Corrected)
+	parts := m.mixture.parts
+	need := nextBytes(parts[:len(parts)-1], m.recipe, m.coding.Len())
+	if least := mixtureBytes(m.recipe, len(parts), m.provenance.Rows, m.coding.Len()); !(least <= need) {
+		t.Errorf("%v bytes at least, and %v", least, need)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadWithin(bytes.NewReader(file.Bytes()), int64(need)+1); err != nil {
+		t.Error(err)
+	}
+	if _, err := ReadWithin(bytes.NewReader(file.Bytes()), int64(need)-1); err == nil || !strings.Contains(err.Error(), "GB of memory") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"gonum.org/v1/gonum/mat"
@@ -210,10 +211,10 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	case s != nil:
 		need = s.loadBytes(n, d)
 	case h.Summary.mixes():
-		need = mixtureBytes(h.Summary.parts(), n*viewsOf(m.recipe), d)
+		need = mixtureBytes(m.recipe, h.Summary.parts(), n, d)
 	}
 	if need > float64(bytes) {
-		return nil, fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", n, need/1e9, float64(bytes)/1e9)
+		return nil, m.tooLarge(need, bytes)
 	}
 	if m.kernel, err = parseKernel(h.Kernel, m.recipe, m.coding); err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 		}
 	}
 	if m.inducing == nil || keepsRows(n, d) {
-		rows, err := m.readRows(f)
+		rows, err := m.readRows(f, bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -245,6 +246,10 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 		return nil, fmt.Errorf("its numbers make no posterior: %w", err)
 	}
 	return m, nil
+}
+
+func (m *Model) tooLarge(need float64, bytes int64) error {
+	return fmt.Errorf("it has %d training rows, and a model of them takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", m.recipe.Rows, need/1e9, float64(bytes)/1e9)
 }
 
 // readInducing reads the inducing points and the posteriors on what is seen from them, and
@@ -285,9 +290,9 @@ func readPosterior(f *safetensors.File, name string, size int) (*gauss.Gaussian,
 	return q, nil
 }
 
-// readRows reads what is kept of the training rows, and returns how many tensors that
-// were.
-func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
+// readRows reads what is kept of the training rows in at most so many bytes of memory, and
+// returns how many tensors that were.
+func (m *Model) readRows(f *safetensors.File, bytes int64) (tensors int, err error) {
 	n, d := m.recipe.Rows, m.coding.Len()
 	inputs, err := f.Floats("inputs", n, d)
 	if err != nil {
@@ -317,7 +322,7 @@ func (m *Model) readRows(f *safetensors.File) (tensors int, err error) {
 	}
 	var sites int
 	if m.summary.mixes() {
-		sites, err = m.readMixture(f)
+		sites, err = m.readMixture(f, bytes)
 	} else {
 		sites, err = m.readSites(f, "")
 	}
@@ -371,7 +376,7 @@ func (m *Model) checkInputs(name string, values []float64) error {
 // case of letters, if there are such.
 func sameButForCase(text string) []string {
 	decoder := jsontext.NewDecoder(strings.NewReader(text))
-	var open []map[string]string // by the name in lower case; nil for a list
+	var open []map[string]string // by the name as the decoder takes it; nil for a list
 	for {
 		_, length := decoder.StackIndex(decoder.StackDepth())
 		token, err := decoder.ReadToken()
@@ -387,12 +392,24 @@ func sameButForCase(text string) []string {
 			open = open[:len(open)-1]
 		case kind == '"' && len(open) > 0 && open[len(open)-1] != nil && length%2 == 0: // a name
 			name := token.String()
-			names, folded := open[len(open)-1], strings.ToLower(name)
+			names, folded := open[len(open)-1], strings.Map(sameLetter, name)
 			if other, is := names[folded]; is {
 				return []string{other, name}
 			}
 			names[folded] = name
 		}
+	}
+}
+
+// sameLetter is the smallest of the letters that the decoder of encoding/json takes for the same:
+// k, K and the sign of Kelvin.
+func sameLetter(r rune) rune {
+	for {
+		next := unicode.SimpleFold(r)
+		if next <= r {
+			return next
+		}
+		r = next
 	}
 }
 
@@ -494,12 +511,15 @@ func (m *Model) addMixture(f *safetensors.File) {
 }
 
 // readMixture reads the parts of a mixture, and returns how many tensors those were.
-func (m *Model) readMixture(f *safetensors.File) (tensors int, err error) {
+func (m *Model) readMixture(f *safetensors.File, bytes int64) (tensors int, err error) {
 	var weights []float64
 	var parts []*Model
 	for _, c := range m.summary.Candidates {
 		if c.Weight == 0 {
 			continue
+		}
+		if need := nextBytes(parts, m.recipe, m.coding.Len()); need > float64(bytes) {
+			return 0, m.tooLarge(need, bytes)
 		}
 		part := *m
 		part.summary.Candidates, part.summary.LogEvidence, part.summary.Search = nil, c.LogEvidence, c.Search

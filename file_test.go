@@ -185,6 +185,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"large evidence", "-1e+308", set("log_evidence", "-1e308")},
 		{"a name twice", "twice", replace(`"kernel":`, `"kernel":"rbf","kernel":`)},
 		{"a name twice but for case", `both "Kernel" and "kernel"`, replace(`"kernel":`, `"Kernel":"rbf","kernel":`)},
+		{"a name twice but for an old letter", `both "ſummary" and "summary"`, replace(`"summary":`, `"ſummary":{},"summary":`)},
 		{"a name twice but for case within", `both "Column" and "column"`, replace(`"column":`, `"Column":"x","column":`)},
 		{"a name twice within", "twice", replace(`"target":`, `"target":{},"target":`)},
 		{"more", "no JSON text", change(func(f *safetensors.File) { f.Metadata["model"] += "{}" })},

@@ -24,6 +24,12 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Induces(p.Len()) {
 		return p.induce(ctx)
 	}
+	if p.opt.Hyperparameters == AverageHyperparameters {
+		// Of every kernel that has a weight there are as many posteriors.
+		if err := p.affordsParts(len(p.comparisonFolds())); err != nil {
+			return nil, err
+		}
+	}
 	if p.opt.Kernel == AutoKernel {
 		return p.learnAuto(ctx)
 	}
@@ -142,6 +148,9 @@ func (l *Learned) withUtility() (*infer.Model, error) {
 func (l *Learned) mixtureModel(ctx context.Context, method Method) (*Model, error) {
 	var parts []*Model
 	for _, part := range l.parts {
+		if need := nextBytes(parts, l.problem.Recipe, l.problem.coding.Len()); len(parts) > 0 && need > float64(l.problem.opt.MaxMemory) {
+			return nil, l.problem.tooManyParts(len(l.parts), need)
+		}
 		m, err := part.Model(ctx, method)
 		if err != nil {
 			return nil, err

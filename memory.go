@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 )
@@ -21,12 +22,29 @@ func loadBytes(rows, features int) float64 {
 	return loadMatrices*matrixBytes(rows) + 3*8*float64(rows)*float64(features)
 }
 
-// mixtureBytes is what it takes to read a mixture of so many posteriors: those that are read
-// stay, with what corrections need, while the next one is.
-func mixtureBytes(parts, rows, features int) float64 {
-	each := (keptMatrices+correctionMatrices)*matrixBytes(rows) + 8*float64(rows)*float64(features)
-	return float64(max(parts, 1)-1)*each + loadBytes(rows, features)
+// mixtureBytes is the least that it takes to read a mixture of so many posteriors: those that
+// are read stay, with what corrections need, while the next one is. How large the tables of
+// corrections are is known with the kernels only; see nextBytes.
+func mixtureBytes(r *data.Recipe, parts, rows, features int) float64 {
+	views := rows * viewsOf(r)
+	each := keptMatrices*matrixBytes(views) + 8*float64(rows)*float64(features)
+	if corrects(r, rows) {
+		each += correctionMatrices*matrixBytes(rows) + infer.LeastTableBytes(rows)
+	}
+	return float64(max(parts, 1)-1)*each + loadBytes(views, features)
 }
+
+// nextBytes is what it takes to read one more part of a mixture, while these stay.
+func nextBytes(parts []*Model, r *data.Recipe, features int) float64 {
+	sum := loadBytes(r.Rows*viewsOf(r), features)
+	for _, part := range parts {
+		sum += part.Bytes()
+	}
+	return sum
+}
+
+// corrects tells whether a model keeps what factorised corrections need.
+func corrects(r *data.Recipe, rows int) bool { return !several(r) && rows > pairedRows }
 
 // Bytes is about what the model takes, in bytes of memory.
 func (m *Model) Bytes() float64 {
@@ -44,7 +62,7 @@ func (m *Model) Bytes() float64 {
 	kept := keptMatrices*matrixBytes(rows*viewsOf(m.recipe)) + 8*float64(rows)*float64(features)
 	// Whatever the method, the corrections of EP can be asked for a second opinion, and what
 	// they need is made when they first are, which is at the latest when the model is checked.
-	if !several(m.recipe) && rows > pairedRows {
+	if corrects(m.recipe, rows) {
 		kept += correctionMatrices * matrixBytes(rows)
 		for _, o := range m.opinions {
 			if c, ok := o.posterior.(*infer.Corrected); ok {

@@ -97,6 +97,12 @@ func (c *Corrected) TableBytes() (bytes float64) {
 	return bytes
 }
 
+// LeastTableBytes is the least that the tables of so many terms take: of values that are
+// hardly uncertain.
+func LeastTableBytes(terms int) float64 {
+	return 8 * float64(terms) * float64((fewestCells+2)*octets(nodes(0)))
+}
+
 // tabulate is the table of term i for n nodes.
 func (c *Corrected) tabulate(i, n int) ratio {
 	sd := math.Sqrt(c.variance[i])
