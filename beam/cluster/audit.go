@@ -19,8 +19,9 @@ func init() {
 
 // foldFn computes folds of an audit, each of which fits models of its own.
 type foldFn struct {
-	Folder string
-	Args   []string // of the command
+	Folder  string
+	Args    []string // of the command
+	Program string   // the version of the driver
 }
 
 // ProcessElement computes the fold whose number the element has.
@@ -30,7 +31,11 @@ func (f *foldFn) ProcessElement(ctx context.Context, element string) error {
 		return err
 	}
 	s := store{f.Folder}
-	fold, err := command.Fold(ctx, NewPlace(), f.Args, r.Number)
+	err := sameProgram(f.Program, programVersion())
+	var fold *audit.Fold
+	if err == nil {
+		fold, err = command.Fold(ctx, NewPlace(), f.Args, r.Number)
+	}
 	if err != nil {
 		tell(ctx, s, err, shardName(r.Number, "error"))
 		return err
@@ -61,7 +66,7 @@ func (f *flags) folds(ctx context.Context, args []string, numbers []int, keep fu
 	for k, number := range numbers {
 		pieces[k].Number = number
 	}
-	failure := runPipeline(ctx, f.runner, &foldFn{Folder: folder, Args: args}, pieces)
+	failure := runPipeline(ctx, f.runner, &foldFn{Folder: folder, Args: args, Program: programVersion()}, pieces)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -22,8 +22,9 @@ func init() {
 
 // decideFn decides the rows of one row group after another.
 type decideFn struct {
-	Folder string // for the decisions
-	Job    string // command.Decide as JSON
+	Folder  string // for the decisions
+	Job     string // command.Decide as JSON
+	Program string // the version of the driver
 
 	store  store
 	job    command.Decide
@@ -38,6 +39,9 @@ func (f *decideFn) Setup(ctx context.Context) error {
 }
 
 func (f *decideFn) begin(ctx context.Context) error {
+	if err := sameProgram(f.Program, programVersion()); err != nil {
+		return err
+	}
 	if err := fastMatrices(); err != nil {
 		return err
 	}
@@ -50,7 +54,7 @@ func (f *decideFn) begin(ctx context.Context) error {
 		return err
 	}
 	defer file.Close() // nothing was written
-	f.model, err = lossep.ReadWithin(file, f.job.Memory)
+	f.model, err = lossep.ReadWithin(file, memoryHere(f.job.Memory))
 	return named(f.job.Model, err)
 }
 
@@ -71,7 +75,7 @@ func (f *decideFn) ProcessElement(ctx context.Context, element string) error {
 }
 
 func (f *decideFn) decide(ctx context.Context, r *Rows) error {
-	table, open, err := openFiles(ctx, r.Table, r.Files, f.job.Memory/4)
+	table, open, err := openFiles(ctx, r.Table, r.Files, memoryHere(f.job.Memory)/4)
 	if err != nil {
 		return err
 	}
@@ -115,7 +119,7 @@ func (f *flags) decide(ctx context.Context, d command.Decide, t *parquet.Table, 
 		return err
 	}
 	pieces := cut(t, groups(t))
-	if failure := runPipeline(ctx, f.runner, &decideFn{Folder: unfinished, Job: string(job)}, pieces); failure != nil {
+	if failure := runPipeline(ctx, f.runner, &decideFn{Folder: unfinished, Job: string(job), Program: programVersion()}, pieces); failure != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

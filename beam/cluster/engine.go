@@ -48,7 +48,7 @@ type Driver struct {
 // NewDriver makes the passes of a fit by a folder, where those that were finished before for
 // the same rows are found again.
 func NewDriver(ctx context.Context, f command.Fit, o Options) (*Driver, error) {
-	d := &Driver{opt: o, store: store{o.Folder}, training: f.Training, memory: f.Memory / 4}
+	d := &Driver{opt: o, store: store{o.Folder}, training: f.Training, memory: f.Memory}
 	rows := 0
 	for _, g := range f.Table.Groups() {
 		rows += g.Rows

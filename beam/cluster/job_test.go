@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+
+	"github.com/lossep/lossep/internal/command"
 )
 
 // Workers of another version than the driver's are told, with both versions and the machine.
@@ -27,6 +29,28 @@ func TestSameProgram(t *testing.T) {
 		if err != nil && (!strings.Contains(err.Error(), host) || !strings.Contains(err.Error(), c.worker)) {
 			t.Error(err)
 		}
+	}
+}
+
+// Those that decide rows or compute folds look at the version, too, before anything else.
+func TestSameProgramEverywhere(t *testing.T) {
+	defer func(before func() string) { programVersion = before }(programVersion)
+	programVersion = func() string { return "v2.0.0" }
+	folder := t.TempDir()
+	for name, err := range map[string]error{
+		"decide": (&decideFn{Folder: folder, Job: "{}", Program: "v1.0.0"}).begin(t.Context()),
+		"audit":  (&foldFn{Folder: folder, Program: "v1.0.0"}).ProcessElement(t.Context(), "{}"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "the driver is v1.0.0") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A worker has the memory that was given, or else what is usual on its own machine.
+func TestMemoryHere(t *testing.T) {
+	if own := memoryHere(0); own != command.UsualMemory() || memoryHere(own+1) != own+1 {
+		t.Errorf("%d bytes of %d", own, command.UsualMemory())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/command"
 	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/pass"
 )
@@ -25,7 +26,7 @@ func init() {
 type shardFn struct {
 	Folder string // that all share
 	Pass   string
-	Memory int64 // in bytes, for reading
+	Memory int64 // in bytes; see memoryHere
 
 	store    store
 	job      *job
@@ -131,12 +132,21 @@ func (f *shardFn) part(ctx context.Context, r *Rows) (*lossep.Part, error) {
 	return part, f.store.write(ctx, part.Bytes(), name...)
 }
 
+// memoryHere is what a worker may use: as much as was said, or where nothing was what is usual
+// on its own machine, which need not be like the driver's.
+func memoryHere(given int64) int64 {
+	if given > 0 {
+		return given
+	}
+	return command.UsualMemory()
+}
+
 // partsFolder is where the parts are.
 const partsFolder = "parts"
 
 // read reads the rows of a shard from the files of the table.
 func (f *shardFn) read(ctx context.Context, r *Rows) (*lossep.Part, error) {
-	table, open, err := openFiles(ctx, r.Table, r.Files, f.Memory)
+	table, open, err := openFiles(ctx, r.Table, r.Files, memoryHere(f.Memory)/4)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ home=${FLINK_HOME:-$here/target}
 lib=$home/lib
 mkdir -p "$home"
 [ -n "$(ls "$lib" 2>/dev/null)" ] || mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$lib"
+[ "$home/classes" -nt "$here/ClasspathScanningResourcesDetector.java" ] || rm -rf "$home/classes"
 [ -d "$home/classes" ] || javac -proc:none -cp "$lib/*" -d "$home/classes" "$here/ClasspathScanningResourcesDetector.java"
 opens="--add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED"
 log="-Dorg.slf4j.simpleLogger.defaultLogLevel=${FLINK_LOG:-error} -Dorg.slf4j.simpleLogger.showDateTime=true"

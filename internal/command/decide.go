@@ -79,7 +79,7 @@ outcome already, made by any program.`,
 			names: decisionNames(spec, *cases.format, second),
 		}
 		if place != nil {
-			d := Decide{Model: args[0], Utility: spec, Keep: cases.keep, Second: second, Memory: maxMemory(c)}
+			d := Decide{Model: args[0], Utility: spec, Keep: cases.keep, Second: second, Memory: givenMemory(c)}
 			return d.at(c, place, r, s, args)
 		}
 		said, err := r.run(c, func() (*tableInput, error) { return newCases(c, args) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
@@ -228,13 +228,17 @@ func actionLines(actions []string, taken []int, rows int) (lines []string) {
 		width = max(width, utf8.RuneCountInString(name))
 	}
 	for a, name := range actions {
-		lines = append(lines, fmt.Sprintf("%-*s %6d rows (%.1f %%)", width, name, taken[a], 100*float64(taken[a])/float64(rows)))
+		what := "rows"
+		if taken[a] == 1 {
+			what = "row"
+		}
+		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%.1f %%)", width, name, taken[a], what, 100*float64(taken[a])/float64(rows)))
 	}
 	return lines
 }
 
 func (t *tally) lines() []string {
-	lines := []string{fmt.Sprintf("%d rows decided by %s; %s", t.rows, t.model.Method(), t.spec.RuleLine())}
+	lines := []string{fmt.Sprintf("%s decided by %s; %s", data.Plural(t.rows, "row"), t.model.Method(), t.spec.RuleLine())}
 	if t.rows == 0 {
 		return lines
 	}
@@ -242,17 +246,17 @@ func (t *tally) lines() []string {
 	kind := t.spec.Kind()
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
 	if t.labelled > 0 {
-		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %d rows with a known outcome", kind, t.realised/float64(t.labelled), t.labelled))
+		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", kind, t.realised/float64(t.labelled), data.Plural(t.labelled, "row")))
 		if t.seen > 0 {
 			lines = append(lines, fmt.Sprintf("%d of these are rows that the model was fitted to, so that is not what new rows %s; lossep audit measures that", t.seen, map[bool]string{true: "cost", false: "bring"}[t.spec.Costs()]))
 		}
 	}
 	lines = append(lines, t.model.Recipe().Target.Rare()...)
 	if t.strange > 0 {
-		lines = append(lines, fmt.Sprintf("%d rows have an outcome that training did not know", t.strange))
+		lines = append(lines, "outcomes that training did not know: "+data.Plural(t.strange, "row"))
 	}
 	if t.consulted && t.model.Recipe().Target.Several == nil {
-		lines = append(lines, fmt.Sprintf("methods disagree on %d of %d rows", t.disagree, t.rows))
+		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", t.disagree, data.Plural(t.rows, "row")))
 	}
 	if t.given && t.model.Method().Calibrated() && !sameTable(t.spec, t.model.Utility()) {
 		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again for a %s that is calibrated to them", t.model.Method()))

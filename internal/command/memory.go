@@ -52,7 +52,7 @@ func memoryOf(bytes float64) *memory {
 
 // addMaxMemory adds the flag to all commands. What help says does not depend on the machine.
 func addMaxMemory(flags *pflag.FlagSet) {
-	flags.Var(memoryOf(float64(usualMemory(os.DirFS("/")))), "max-memory", "how much memory may be used; what would take more is refused")
+	flags.Var(memoryOf(float64(UsualMemory())), "max-memory", "how much memory may be used; what would take more is refused")
 	flags.Lookup("max-memory").DefValue = "half of the machine's, 2 GB where the system does not tell"
 }
 
@@ -118,6 +118,17 @@ func machineMemory(root fs.FS) int64 {
 func maxMemory(c *cobra.Command) int64 {
 	return int64(*c.Flags().Lookup("max-memory").Value.(*memory))
 }
+
+// givenMemory is what --max-memory says, 0 where it is not given.
+func givenMemory(c *cobra.Command) int64 {
+	if !c.Flags().Changed("max-memory") {
+		return 0
+	}
+	return maxMemory(c)
+}
+
+// UsualMemory is what a command may use on this machine where nothing is said.
+func UsualMemory() int64 { return usualMemory(os.DirFS("/")) }
 
 // keepWithin has the process collect its garbage before it grows beyond what it may use.
 func keepWithin(bytes int64) { debug.SetMemoryLimit(int64(0.9 * float64(bytes))) }

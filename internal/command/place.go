@@ -65,7 +65,7 @@ type Fit struct {
 	Training *lossep.Training
 	Table    *parquet.Table // the rows, of which there are no others
 	Output   string         // the model file to write, empty for none
-	Memory   int64          // in bytes, for whoever goes over rows
+	Memory   int64          // in bytes, for whoever goes over rows; 0 for what is usual there
 }
 
 // Passes drive passes over rows elsewhere.
@@ -116,7 +116,7 @@ func (f *fitting) begin(c *cobra.Command, rows *dataFlags, o *lossep.Options, ou
 			return nil, usagef("%s: this is text, which only one machine can read; give Parquet files, or take lossep", args[0])
 		}
 		defer in.Close()
-		passes, err := f.place.Passes(c.Context(), Fit{t, in.table, output, o.MaxMemory})
+		passes, err := f.place.Passes(c.Context(), Fit{t, in.table, output, givenMemory(c)})
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ type Decide struct {
 	Format  data.Format    `json:"format"`
 	Keep    bool           `json:"keep"`   // the columns of the input
 	Second  bool           `json:"second"` // opinions are asked
-	Memory  int64          `json:"memory"` // in bytes
+	Memory  int64          `json:"memory"` // in bytes; 0 for what is usual where rows are decided
 }
 
 // Decided counts what was decided about some rows.
