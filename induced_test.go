@@ -290,3 +290,12 @@ func TestPartsAsBytes(t *testing.T) {
 		t.Error("damage is not seen")
 	}
 }
+
+// A share has two digits, and none of them is an exponent.
+func TestShareLeft(t *testing.T) {
+	for share, want := range map[float64]string{0.0112: "1.1 %", 0.5: "50 %", 0.9951: "100 %", 1: "100 %"} {
+		if got := (&lossep.Inducing{Share: share}).Left(); got != want {
+			t.Errorf("%v: %s, want %s", share, got, want)
+		}
+	}
+}

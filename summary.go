@@ -104,6 +104,14 @@ type Inducing struct {
 	Power float64 `json:"power"`
 }
 
+// Left is the share in percent, to two digits.
+func (s *Inducing) Left() string {
+	if s.Share >= 0.995 {
+		return "100 %"
+	}
+	return fmt.Sprintf("%.2g %%", 100*s.Share)
+}
+
 // check refuses what no fit could have found.
 func (s *Inducing) check(rows int) error {
 	if s.Points < 1 || s.Points > rows || !(s.Share >= 0 && s.Share <= 1+1e-9) || !(s.Lost >= 0) || math.IsNaN(s.Bound) || !(s.Power >= leastPower && s.Power <= 1) {

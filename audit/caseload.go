@@ -125,12 +125,12 @@ func (a *Audit) Describe(problem func(*lossep.Problem) []string) []string {
 		lines = problem(a.problem)
 	} else {
 		t := a.problem.Recipe.Target
-		of := fmt.Sprintf("positive %q (%d rows), negative %q", t.Positive, t.PositiveRows, t.Negative)
+		of := fmt.Sprintf("positive %q (%s), negative %q", t.Positive, data.Plural(t.PositiveRows, "row"), t.Negative)
 		if a.several() {
 			of = list(a.outcomes())
 		}
-		lines = append([]string{fmt.Sprintf("%d rows; outcome %q: %s; probabilities in %s",
-			a.len(), t.Column, of, list(a.opt.Probabilities))}, a.problem.Utility.TableLines()...)
+		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s",
+			data.Plural(a.len(), "row"), t.Column, of, list(a.opt.Probabilities))}, a.problem.Utility.TableLines()...)
 		lines = append(lines, a.problem.Utility.RuleLine())
 	}
 	return append(lines, a.how()+fmt.Sprintf("; %d cases are decided", a.rows))

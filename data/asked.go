@@ -14,7 +14,7 @@ import (
 func (l *learner) mostlyNumbers(odd []uint32, n *Notation) error {
 	if len(odd) == 0 { // units on some of the numbers, or points among decimal commas
 		at := l.scanned.at(l.words[0])
-		at.Msg = fmt.Sprintf("some numbers are written like %s and %s are not", quote(string(l.word(l.words[0]))), plural(l.numbers, "cell"))
+		at.Msg = fmt.Sprintf("some numbers are written like %s and %s are not", quote(string(l.word(l.words[0]))), Plural(l.numbers, "cell"))
 		at.Fix = "write all numbers of the column in the same way"
 		at.Ways = []Way{{WayCategorical, l.name(), "if they are codes"}, {WayDrop, l.name(), ""}}
 		return at
@@ -103,7 +103,7 @@ func (l *learner) noteStandIn() {
 		}
 		if cells > 1 && least < most && apart() {
 			l.notef("has %s of %s, apart from all others (%s to %s); if they are missing, make it a missing marker",
-				plural(cells, "cell"), spelled(x), spelled(least), spelled(most))
+				Plural(cells, "cell"), spelled(x), spelled(least), spelled(most))
 		}
 	}
 }
@@ -187,8 +187,8 @@ func (m *missingCells) err(t *Table) error {
 	if m.total > len(m.first) {
 		more = ", …"
 	}
-	m.at.Msg = fmt.Sprintf("%s in %s of %d (%s): %s%s", plural(m.total, "missing cell"),
-		plural(len(m.columns), "column"), len(t.columns), quoteList(m.columns), strings.Join(m.first, ", "), more)
+	m.at.Msg = fmt.Sprintf("%s in %s of %d (%s): %s%s", Plural(m.total, "missing cell"),
+		Plural(len(m.columns), "column"), len(t.columns), quoteList(m.columns), strings.Join(m.first, ", "), more)
 	m.at.Fix = "fill them, or have them filled by the median or the commonest category, with an indicator feature"
 	m.at.Ways = []Way{{Option: WayImpute}}
 	return m.at

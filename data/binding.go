@@ -115,7 +115,7 @@ func (b *binding) byName(line int) error {
 	if len(absent) > 0 {
 		at := &Error{
 			File: b.file, Line: line, ColumnName: absent[0],
-			Msg: fmt.Sprintf("%s of the model missing: %s; %sthe file has %s", plural(len(absent), "column"), quoteList(absent), didYouMean(absent[0], b.names), quoteList(b.names)),
+			Msg: fmt.Sprintf("%s of the model missing: %s; %sthe file has %s", Plural(len(absent), "column"), quoteList(absent), didYouMean(absent[0], b.names), quoteList(b.names)),
 			Fix: "add the columns under these names",
 		}
 		if line > 0 {
@@ -139,7 +139,7 @@ func (b *binding) byPosition(line int) error {
 	if here != all && (here != all-1 || b.recipe.Target.Condition) {
 		return &Error{
 			File: b.file, Line: line, Column: min(here, all) + 1,
-			Msg: fmt.Sprintf("%s where the training file had %d (the outcome may be left out)", plural(here, "column"), all),
+			Msg: fmt.Sprintf("%s where the training file had %d (the outcome may be left out)", Plural(here, "column"), all),
 			Fix: "give the columns of the training file in its order, or name them in a header",
 		}
 	}

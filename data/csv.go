@@ -309,14 +309,14 @@ func (r *rows) ragged(line int) error {
 	if r.begin > 0 && line <= r.begin+mostTitle && r.heads() {
 		return &Error{
 			File: r.file, Line: line,
-			Msg: fmt.Sprintf("this line looks like the header: %s here and in the rows below, and %d in line %d", plural(len(r.cells), "cell"), r.width, r.begin),
+			Msg: fmt.Sprintf("this line looks like the header: %s here and in the rows below, and %d in line %d", Plural(len(r.cells), "cell"), r.width, r.begin),
 			Fix: "delete the lines above it (a title, or comments)",
 		}
 	}
 	column := min(len(r.cells), r.width) + 1
 	return &Error{
 		File: r.file, Line: line, Column: column, ColumnName: r.name(column),
-		Msg:  fmt.Sprintf("ragged row: %s where the first row has %d", plural(len(r.cells), "cell"), r.width),
+		Msg:  fmt.Sprintf("ragged row: %s where the first row has %d", Plural(len(r.cells), "cell"), r.width),
 		Fix:  fmt.Sprintf("complete the row, and quote cells that contain the separator %q", rune(r.separator)),
 		Ways: []Way{{Option: WaySeparator, Meaning: "if another one was meant"}},
 	}

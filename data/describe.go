@@ -22,26 +22,26 @@ func (r *Recipe) Summary() []string {
 		scaling = "left as they are"
 	}
 	lines := []string{
-		fmt.Sprintf("%s; outcome %s: %s", plural(r.Rows, "row"), quote(t.Column), t.shares()),
-		fmt.Sprintf("%s → %s", plural(r.given(), "column"), plural(r.NumFeatures(), "feature")),
+		fmt.Sprintf("%s; outcome %s: %s", Plural(r.Rows, "row"), quote(t.Column), t.shares()),
+		fmt.Sprintf("%s → %s", Plural(r.given(), "column"), Plural(r.NumFeatures(), "feature")),
 	}
 	if n := count[Numeric]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s %s%s", plural(n, "numeric column"), scaling, r.bentColumns()))
+		lines = append(lines, fmt.Sprintf("%s %s%s", Plural(n, "numeric column"), scaling, r.bentColumns()))
 	}
 	if n := count[Date]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s as days since the first of them", plural(n, "date column")))
+		lines = append(lines, fmt.Sprintf("%s as days since the first of them", Plural(n, "date column")))
 	}
 	if n := count[Ordered]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s as places in their order", plural(n, "ordered column")))
+		lines = append(lines, fmt.Sprintf("%s as places in their order", Plural(n, "ordered column")))
 	}
 	if n := count[Categorical]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s one-hot; a category not seen in training encodes as zeros", plural(n, "categorical column")))
+		lines = append(lines, fmt.Sprintf("%s one-hot; a category not seen in training encodes as zeros", Plural(n, "categorical column")))
 	}
 	if n := count[Presence]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s of one value, where it is not missing: only the indicator is kept", plural(n, "column")))
+		lines = append(lines, fmt.Sprintf("%s of one value, where it is not missing: only the indicator is kept", Plural(n, "column")))
 	}
 	if r.Impute {
-		lines = append(lines, fmt.Sprintf("missing cells take the median or the most frequent category; %s had some and got an indicator", plural(filled, "column")))
+		lines = append(lines, fmt.Sprintf("missing cells take the median or the most frequent category; %s had some and got an indicator", Plural(filled, "column")))
 	}
 	for _, line := range r.droppedLines() {
 		lines = append(lines, "dropped "+line)
@@ -96,7 +96,7 @@ func (t *Target) shares() string {
 		rows += n
 	}
 	part := func(y int) string {
-		return fmt.Sprintf("%s (%s, %.1f %%)", quote(t.Outcomes()[y]), plural(counts[y], "row"), 100*float64(counts[y])/float64(rows))
+		return fmt.Sprintf("%s (%s, %.1f %%)", quote(t.Outcomes()[y]), Plural(counts[y], "row"), 100*float64(counts[y])/float64(rows))
 	}
 	if t.Several == nil {
 		return "positive " + part(1) + ", negative " + part(0)

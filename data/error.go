@@ -137,8 +137,8 @@ func quoteList(items []string) string {
 	return text
 }
 
-// plural writes a count with its noun.
-func plural(n int, noun string) string {
+// Plural writes a count with its noun.
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

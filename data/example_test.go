@@ -107,6 +107,7 @@ func ExampleRecipe_Describe() {
 	// 1 numeric column standardised
 	// 1 categorical column one-hot; a category not seen in training encodes as zeros
 	// dropped "id": identifier-like: named so, and every value differs
+	// outcome "yes" has 1 row: what tells it from the other, and how often it occurs, can hardly be known
 	// "x": numeric, mean 3, scale 2.16
 	// "color": 2 categories "blue", "red"
 }

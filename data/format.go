@@ -102,14 +102,14 @@ func tooManyBytes(file string, most int64) error {
 
 func tooManyRows(file string, line, most int) error {
 	return &Error{
-		File: file, Line: line, Msg: fmt.Sprintf("there are more than %s", plural(most, "row")),
+		File: file, Line: line, Msg: fmt.Sprintf("there are more than %s", Plural(most, "row")),
 		Fix: "give fewer rows, or allow more", Ways: []Way{{Option: WayRows}},
 	}
 }
 
 func tooManyCells(file string, line, most int) error {
 	return &Error{
-		File: file, Line: line, Msg: fmt.Sprintf("there are more than %s, or their texts take as much memory", plural(most, "cell")),
+		File: file, Line: line, Msg: fmt.Sprintf("there are more than %s, or their texts take as much memory", Plural(most, "cell")),
 		Fix: "leave out columns or rows, or allow more", Ways: []Way{{Option: WayCells}},
 	}
 }
@@ -124,5 +124,5 @@ func sizeText(n int64) string {
 			return fmt.Sprintf("%.4g %s", float64(n)/float64(unit.size), unit.name)
 		}
 	}
-	return plural(int(n), "byte")
+	return Plural(int(n), "byte")
 }

@@ -149,8 +149,8 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 		case roles.weights >= 0:
 			return nil, &Error{File: t.file, ColumnName: t.columns[roles.weights], Msg: "weights of rows are for two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave them out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
 		}
-		l.Notes = append(l.Notes, r.Target.Rare()...)
 	}
+	l.Notes = append(l.Notes, r.Target.Rare()...)
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {
 		if l.Weights, err = t.Weights(t.columns[roles.weights]); err != nil {

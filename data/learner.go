@@ -38,7 +38,7 @@ func (l *learner) learn(roles *roles) error {
 		l.notef("has integers of more than %d digits, which are taken for codes", exactDigits)
 		return l.learnText()
 	} else if cells > 0 {
-		l.notef("has %s of more than %d digits, which are rounded; if they are codes, make it categorical", plural(cells, "integer"), exactDigits)
+		l.notef("has %s of more than %d digits, which are rounded; if they are codes, make it categorical", Plural(cells, "integer"), exactDigits)
 	}
 	if n, odd := l.notation(); n != nil {
 		numbers := l.texts
@@ -157,7 +157,7 @@ func (l *learner) learnOrdered(order *OrderedSet) error {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		if !slices.Contains(c.Categories, name) {
 			at := l.firstOf(name)
-			at.Msg = fmt.Sprintf("%s (%s) is not in the order %s", quote(name), plural(count[name], "cell"), quoteList(c.Categories))
+			at.Msg = fmt.Sprintf("%s (%s) is not in the order %s", quote(name), Plural(count[name], "cell"), quoteList(c.Categories))
 			at.Fix = "put every category in the order, or make it a missing marker"
 			return at
 		}
@@ -201,7 +201,7 @@ func (l *learner) infinite() error {
 		return nil
 	}
 	at := l.scanned.at(first)
-	at.Msg = fmt.Sprintf("%s is infinite or too large (%s in this column)", quote(string(l.word(first))), plural(cells, "such cell"))
+	at.Msg = fmt.Sprintf("%s is infinite or too large (%s in this column)", quote(string(l.word(first))), Plural(cells, "such cell"))
 	at.Fix = "replace it by a finite number, or make it a missing cell"
 	at.Ways = []Way{{WayMarkers, string(l.word(first)), "a missing cell"}}
 	return at

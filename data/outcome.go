@@ -61,7 +61,7 @@ func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *m
 	}
 	if len(missing) > 0 {
 		at := t.Place(missing[0])
-		at.Msg = fmt.Sprintf("the outcome %s is missing in %s: %s", quote(target.Column), plural(len(missing), "row"), lineList(t, missing))
+		at.Msg = fmt.Sprintf("the outcome %s is missing in %s: %s", quote(target.Column), Plural(len(missing), "row"), lineList(t, missing))
 		at.Fix, at.Ways = "fill the cells in, or leave these rows out", []Way{{Option: WayLabelled}}
 		return target, nil, at
 	}

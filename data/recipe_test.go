@@ -116,6 +116,7 @@ func TestDescribe(t *testing.T) {
 		`1 column of one value, where it is not missing: only the indicator is kept`,
 		`missing cells take the median or the most frequent category; 2 columns had some and got an indicator`,
 		`dropped "id": identifier-like: named so, and every value differs`,
+		`outcome "yes" has 4 rows: what tells it from the other, and how often it occurs, can hardly be known`,
 		`"age": numeric, mean 40, scale 12, missing → 38, with an indicator of missing cells`,
 		`"job": 2 categories "clerk", "smith", missing → "smith"`,
 		`"flag": one value or missing, with an indicator of missing cells`,

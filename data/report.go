@@ -75,15 +75,15 @@ func (p *Report) Add(later *Report) {
 func (p *Report) Lines() []string {
 	var lines []string
 	if len(p.Ignored) > 0 {
-		lines = append(lines, fmt.Sprintf("ignored %s the model does not know: %s", plural(len(p.Ignored), "column"), quoteList(p.Ignored)))
+		lines = append(lines, fmt.Sprintf("ignored %s the model does not know: %s", Plural(len(p.Ignored), "column"), quoteList(p.Ignored)))
 	}
 	for _, u := range p.Unseen {
 		lines = append(lines, fmt.Sprintf("column %s: %s of %d with a category not seen in training, such as %s, encoded as zeros",
-			quote(u.Column), plural(u.Cells, "row"), p.Rows, quote(u.Example)))
+			quote(u.Column), Plural(u.Cells, "row"), p.Rows, quote(u.Example)))
 	}
 	for _, f := range p.Far {
 		lines = append(lines, fmt.Sprintf("column %s: %s of %d far outside the values seen in training",
-			quote(f.Column), plural(f.Cells, "row"), p.Rows))
+			quote(f.Column), Plural(f.Cells, "row"), p.Rows))
 	}
 	return lines
 }
@@ -98,7 +98,7 @@ func (p *Report) Err(file string, any bool) error {
 		}
 		e := &Error{
 			File: file, ColumnName: u.Column,
-			Msg: fmt.Sprintf("%d of %s with a category that the training rows did not have, such as %s", u.Cells, plural(p.Rows, "row"), quote(u.Example)),
+			Msg: fmt.Sprintf("%d of %s with a category that the training rows did not have, such as %s", u.Cells, Plural(p.Rows, "row"), quote(u.Example)),
 			Fix: "write categories as the training file does",
 		}
 		for i := range p.bound.recipe.Columns {

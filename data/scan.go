@@ -214,7 +214,7 @@ func (s *scanned) spellings(codes []uint32) string {
 	slices.SortStableFunc(all, func(a, b spelling) int { return b.cells - a.cells })
 	var parts []string
 	for _, w := range all[:min(len(all), most)] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", quote(string(w.text)), plural(w.cells, "cell")))
+		parts = append(parts, fmt.Sprintf("%s (%s)", quote(string(w.text)), Plural(w.cells, "cell")))
 	}
 	if rest := len(all) - most; rest > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", rest))

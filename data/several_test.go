@@ -3,6 +3,7 @@ package data
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,42 @@ func TestBadSeveralOutcomes(t *testing.T) {
 	} {
 		if target.badSeveral(3) == "" {
 			t.Errorf("%s: no problem", name)
+		}
+	}
+}
+
+// An outcome of few rows is told of, be it one of two or of more.
+func TestRareOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		counts []int // of a, b, c
+		want   []string
+	}{
+		{[]int{12, 3}, []string{`outcome "b" has 3 rows: what tells it from the other,`}},
+		{[]int{1, 12}, []string{`outcome "a" has 1 row: what tells it from the other,`}},
+		{[]int{10, 12}, nil},
+		{[]int{12, 2, 30}, []string{`outcome "b" has 2 rows: what tells it from the others,`}},
+	} {
+		text := "x,y\n"
+		for y, n := range c.counts {
+			for i := range n {
+				text += fmt.Sprintf("%d,%c\n", i*(y+1), 'a'+y)
+			}
+		}
+		table, err := Read(context.Background(), strings.NewReader(text), "train.csv", Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{}
+		if len(c.counts) == 2 {
+			o.Positive = "b"
+		}
+		l, err := Learn(table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := slices.DeleteFunc(l.Notes, func(note string) bool { return !strings.Contains(note, "hardly be known") })
+		if !slices.EqualFunc(notes, c.want, strings.HasPrefix) {
+			t.Errorf("%v: %q, want %q", c.counts, notes, c.want)
 		}
 	}
 }

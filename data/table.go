@@ -136,7 +136,7 @@ func (t *Table) Column(ref string) (int, error) {
 	}
 	e := &Error{
 		File: t.file, Line: t.headerLine(), ColumnName: ref,
-		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", didYouMean(ref, t.columns), plural(len(t.columns), "column"), quoteList(t.columns)),
+		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", didYouMean(ref, t.columns), Plural(len(t.columns), "column"), quoteList(t.columns)),
 		Fix: `name one of them, give its number from 1, or say "last"`,
 	}
 	if len(t.columns) == 1 && t.files == nil {

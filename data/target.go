@@ -67,7 +67,7 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 			}
 		}
 		at := t.cell(s.gap, j)
-		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", plural(s.missing, "row"), lineList(t, rows))
+		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", Plural(s.missing, "row"), lineList(t, rows))
 		at.Fix, at.Ways = "fill the outcomes in, or leave these rows out", []Way{{Option: WayLabelled}}
 		return Target{}, nil, at
 	}
@@ -128,12 +128,17 @@ func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
 	return target, labels, nil
 }
 
-// Rare names outcomes of which little can be known.
+// Rare names outcomes of which little can be known; of two the rarer one.
 func (t *Target) Rare() (notes []string) {
 	const few = 10
-	for y, n := range t.SeveralRows {
-		if n < few {
-			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the others, and how often it occurs, can hardly be known", quote(t.Several[y]), plural(n, "row")))
+	counts, others := t.Counts(), "others"
+	if t.Several == nil {
+		others = "other"
+	}
+	for y, n := range counts {
+		commoner := t.Several == nil && (n > counts[1-y] || n == counts[1-y] && y == 0)
+		if n < few && !commoner {
+			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the %s, and how often it occurs, can hardly be known", quote(t.Outcomes()[y]), Plural(n, "row"), others))
 		}
 	}
 	return notes
@@ -349,7 +354,7 @@ func (t *Table) Labelled(o Options) (*Table, error) {
 		return t, nil // there is none to be had, which Learn says
 	}
 	known := t.Subset(rows)
-	known.notes = append(slices.Clone(t.notes), fmt.Sprintf("%s without an outcome left out", plural(len(unknown), "row")))
+	known.notes = append(slices.Clone(t.notes), fmt.Sprintf("%s without an outcome left out", Plural(len(unknown), "row")))
 	return known, nil
 }
 

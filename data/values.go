@@ -31,7 +31,7 @@ func NewTable(name string, columns []Values) (*Table, error) {
 	for j, v := range columns {
 		names[j] = v.Name
 		if v.len() != t.n {
-			return nil, &Error{File: name, Column: j + 1, ColumnName: v.Name, Msg: fmt.Sprintf("%s where the first column has %d", plural(v.len(), "cell"), t.n), Fix: "give columns of the same length"}
+			return nil, &Error{File: name, Column: j + 1, ColumnName: v.Name, Msg: fmt.Sprintf("%s where the first column has %d", Plural(v.len(), "cell"), t.n), Fix: "give columns of the same length"}
 		}
 		c, err := v.cells()
 		if err != nil {
@@ -62,7 +62,7 @@ func (v *Values) cells() (*cells, error) {
 			case k == -1:
 				values[i] = missing()
 			case k < 0 || int(k) >= len(byCode):
-				return nil, fmt.Errorf("code %d in row %d, where there are %s", k, i+1, plural(len(v.Texts), "text"))
+				return nil, fmt.Errorf("code %d in row %d, where there are %s", k, i+1, Plural(len(v.Texts), "text"))
 			default:
 				values[i] = byCode[k]
 			}

@@ -34,12 +34,19 @@ type Status struct {
 
 func (s Status) String() string {
 	if s.Converged && s.ActionsHeld {
-		return fmt.Sprintf("converged in %d sweeps with the actions held, which do not come to rest by themselves", s.Sweeps)
+		return fmt.Sprintf("converged in %s with the actions held, which do not come to rest by themselves", sweeps(s.Sweeps))
 	}
 	if s.Converged {
-		return fmt.Sprintf("converged in %d sweeps", s.Sweeps)
+		return "converged in " + sweeps(s.Sweeps)
 	}
-	return fmt.Sprintf("not converged after %d sweeps (residual %.2g): %s", s.Sweeps, s.Residual, s.Reason)
+	return fmt.Sprintf("not converged after %s (residual %.2g): %s", sweeps(s.Sweeps), s.Residual, s.Reason)
+}
+
+func sweeps(n int) string {
+	if n == 1 {
+		return "1 sweep"
+	}
+	return fmt.Sprintf("%d sweeps", n)
 }
 
 const sweepLimit = "the limit on sweeps is reached; raise it"
@@ -51,7 +58,7 @@ type ImproperError struct {
 }
 
 func (e *ImproperError) Error() string {
-	return fmt.Sprintf("infer: %s is not a proper Gaussian after %d sweeps; check the data for values far outside the prior, or start from other sites", e.Of, e.Status.Sweeps)
+	return fmt.Sprintf("infer: %s is not a proper Gaussian after %s; check the data for values far outside the prior, or start from other sites", e.Of, sweeps(e.Status.Sweeps))
 }
 
 // UnsupportedError says that a method does not apply to a model.

@@ -82,7 +82,7 @@ func (w Warning) String() string {
 	case w.Index < 0:
 		where = fmt.Sprintf("%.4g (limit %.4g)", w.Value, w.Limit)
 	case text.scope == ofDraws:
-		where = fmt.Sprintf("%d draws (%.2g %%), most in chain %d", w.Count, 100*w.Value, w.Index)
+		where = fmt.Sprintf("%d draws (%.3g %%), most in chain %d", w.Count, 100*w.Value, w.Index)
 	case text.scope == ofChains:
 		where = fmt.Sprintf("chains affected: %d, worst %.4g in chain %d (limit %.4g)", w.Count, w.Value, w.Index, w.Limit)
 	default:

@@ -57,7 +57,7 @@ func (r *Audit) inducingDetails(p *report.Page) {
 		}}
 		for _, f := range r.FoldModels {
 			if i := f.Inducing; i != nil {
-				t.AddRow(strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(i.Points), fmt.Sprintf("%.2g %%", 100*i.Share), fmt.Sprintf("%.3f", f.LogEvidence), fmt.Sprintf("%.3f", i.Bound))
+				t.AddRow(strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(i.Points), i.Left(), fmt.Sprintf("%.3f", f.LogEvidence), fmt.Sprintf("%.3f", i.Bound))
 			}
 		}
 		b.Table(t)

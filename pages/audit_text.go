@@ -126,9 +126,21 @@ func (r *Audit) differenceCells(cells []report.Cell, c audit.Comparison, tested 
 // notes are what a reader should know besides: runs that did not converge.
 func (r *Audit) notes() []string {
 	notes := slices.Clone(r.Notes)
+	folds := make(map[string]int)
 	for _, f := range r.FoldModels {
 		for _, note := range f.Notes {
-			notes = append(notes, fmt.Sprintf("repeat %d, fold %d: %s", f.Repeat, f.Fold, note))
+			folds[note]++
+		}
+	}
+	for _, f := range r.FoldModels {
+		for _, note := range f.Notes {
+			line := "in every fold: " + note
+			if folds[note] < len(r.FoldModels) {
+				line = fmt.Sprintf("repeat %d, fold %d: %s", f.Repeat, f.Fold, note)
+			}
+			if !slices.Contains(notes, line) {
+				notes = append(notes, line)
+			}
 		}
 	}
 	return notes

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Outcome is what the numbers say of a claim.
@@ -73,7 +74,18 @@ func spread(ratios []float64) (low, middle, high float64) {
 			finite++
 		}
 	}
-	return low, math.Exp(sum / float64(max(1, finite))), high
+	if finite == 0 {
+		return low, high, high
+	}
+	return low, math.Exp(sum / float64(finite)), high
+}
+
+// times writes a ratio. One to a regret of zero has no number.
+func times(r float64, digits int) string {
+	if math.IsInf(r, 1) {
+		return "∞"
+	}
+	return strconv.FormatFloat(r, 'g', digits, 64)
 }
 
 func (t *Table) ratios(a, b string) []float64 {
@@ -132,8 +144,8 @@ func (t *Table) epFarAhead() Claim {
 	return Claim{
 		Statement: "EP is ahead of VI by several orders of magnitude.",
 		Outcome:   share(far, len(ratios)),
-		Finding: fmt.Sprintf("VI's mean regret is %.2g times EP's (geometric mean over cells; from %.2g to %.2g). It is at least %d times EP's in %d of %d cells.",
-			middle, low, high, several, far, len(ratios)),
+		Finding: fmt.Sprintf("VI's mean regret is %s times EP's (geometric mean over cells; from %s to %s). It is at least %d times EP's in %d of %d cells.",
+			times(middle, 2), times(low, 2), times(high, 2), several, far, len(ratios)),
 	}
 }
 
@@ -181,8 +193,8 @@ func (t *Table) lossEPAhead() Claim {
 	return Claim{
 		Statement: "Loss-EP is ahead of EP at moderate asymmetry and small shift.",
 		Outcome:   share(ahead, cells),
-		Finding: fmt.Sprintf("At u10 from 0.25 to 0.75 without a shift Loss-EP's mean regret is below EP's in %d of %d cells, %.2g times EP's on geometric average (from %.2g to %.2g); elsewhere in %d of %d.",
-			ahead, cells, middle, low, high, elsewhere, others),
+		Finding: fmt.Sprintf("At u10 from 0.25 to 0.75 without a shift Loss-EP's mean regret is below EP's in %d of %d cells, %s times EP's on geometric average (from %s to %s); elsewhere in %d of %d.",
+			ahead, cells, times(middle, 2), times(low, 2), times(high, 2), elsewhere, others),
 	}
 }
 
@@ -229,8 +241,8 @@ func (t *Table) correctedAhead(name, method string) Claim {
 	return Claim{
 		Statement: fmt.Sprintf("The %s correction decides better than EP and Loss-EP.", name),
 		Outcome:   share(ahead, len(t.Cells)),
-		Finding: fmt.Sprintf("Its mean regret is below both in %d of %d cells%s. EP's is %.2g and Loss-EP's %.2g times as large on geometric average, and %d of %d tests against Loss-EP remain significant after Holm's correction.",
-			ahead, len(t.Cells), t.where("not below Loss-EP at u10 = ", method, "loss-ep"), overEP, overLossEP, t.significant(Correction, method), len(t.Cells)),
+		Finding: fmt.Sprintf("Its mean regret is below both in %d of %d cells%s. EP's is %s and Loss-EP's %s times as large on geometric average, and %d of %d tests against Loss-EP remain significant after Holm's correction.",
+			ahead, len(t.Cells), t.where("not below Loss-EP at u10 = ", method, "loss-ep"), times(overEP, 2), times(overLossEP, 2), t.significant(Correction, method), len(t.Cells)),
 		Beyond: true,
 	}
 }
@@ -254,7 +266,7 @@ func (t *Table) correctedFarAhead() Claim {
 	return Claim{
 		Statement: "At u10 = 0.95 the regret of the factorised correction is at most a twentieth of EP's and Loss-EP's.",
 		Outcome:   share(far, cells),
-		Finding:   fmt.Sprintf("True under %d of %d shifts; the smallest ratio is %.3g.", far, cells, smallest),
+		Finding:   fmt.Sprintf("True under %d of %d shifts; the smallest ratio is %s.", far, cells, times(smallest, 3)),
 		Beyond:    true,
 	}
 }

@@ -115,3 +115,21 @@ func TestClaims(t *testing.T) {
 		}
 	}
 }
+
+// A correction that loses nothing is not "+Inf" times as good.
+func TestClaimsOfNoRegret(t *testing.T) {
+	claims := NewTable(invented(4, func(_, _, _ int, m string) float64 {
+		if m == "corrected" || m == "ep" {
+			return 0
+		}
+		return 1
+	})).Claims()
+	for _, claim := range claims {
+		if strings.Contains(claim.Finding, "Inf") {
+			t.Error(claim.Finding)
+		}
+	}
+	if finding := claims[1].Finding; !strings.Contains(finding, "VI's mean regret is ∞ times EP's") {
+		t.Error(finding)
+	}
+}

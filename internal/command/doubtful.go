@@ -110,7 +110,7 @@ func (d *doubtFlags) lines() []string {
 	if d.spool == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d rows could not be read and were skipped; %s says why", d.bad, d.file)}
+	return []string{fmt.Sprintf("%s skipped that could not be read; %s says why", data.Plural(d.bad, "row"), d.file)}
 }
 
 // caseWriter writes what is found about the rows of a file: what names each, if the

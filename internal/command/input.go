@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/safetensors"
 )
 
 // openFile opens a file for reading. A pipe that nobody writes to yet is waited for, until
@@ -112,7 +113,21 @@ func loadModel(c *cobra.Command, path string) (*lossep.Model, error) {
 	if errors.As(err, &place) {
 		return nil, &usageError{err} // such as that it is no regular file
 	}
-	return m, err
+	return m, orTable(err)
+}
+
+// orTable adds to an error about what is no model file how a model is made: tables are taken
+// for one.
+func orTable(err error) error {
+	var format *safetensors.Error
+	if !errors.As(err, &format) {
+		return err
+	}
+	switch format.Kind {
+	case safetensors.HeaderSize, safetensors.HeaderSyntax, safetensors.Truncated:
+		return usagef("%w; 'lossep fit TABLE --target COLUMN -o FILE' makes a model of a table", err)
+	}
+	return err
 }
 
 // blame gives errors that the user's input caused the exit code that says so, and a

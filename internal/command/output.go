@@ -18,7 +18,7 @@ func checkOutput(flag, path string, inputs ...string) error {
 	}
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s %s: this is not a regular file; give the path of a file to write", flag, path)
+			return usagef("%s %s: this is not a regular file; give the path of a file to write", flag, path)
 		}
 		for _, name := range inputs {
 			if sameFile(path, name) {
@@ -36,6 +36,9 @@ func checkOutput(flag, path string, inputs ...string) error {
 		}
 	}
 	probe, err := os.CreateTemp(filepath.Dir(path), ".lossep-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s %s: there is no folder %s; make it first, or give another path", flag, path, filepath.Dir(path))
+	}
 	if err != nil {
 		return named(flag+" "+path, err)
 	}

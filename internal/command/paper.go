@@ -97,8 +97,11 @@ from them.`,
 
 // chooseParts reads --only; parts come in the order of the paper.
 func chooseParts(only []string) ([]string, error) {
-	if len(only) == 0 {
+	if only == nil {
 		return paperParts, nil
+	}
+	if len(only) == 0 {
+		return nil, usagef("--only: no part is named; choose from %s, or leave the flag out for all", strings.Join(paperParts, ", "))
 	}
 	for _, name := range only {
 		if !slices.Contains(paperParts, name) {

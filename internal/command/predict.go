@@ -57,7 +57,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return err
 		}
-		return writeSummary(c.ErrOrStderr(), append([]string{fmt.Sprintf("%d rows predicted by %s", n, m.Method())}, said...))
+		return writeSummary(c.ErrOrStderr(), append([]string{fmt.Sprintf("%s predicted by %s", data.Plural(n, "row"), m.Method())}, said...))
 	}
 	return c
 }

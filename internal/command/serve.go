@@ -181,7 +181,7 @@ func newServer(config server.Config) (*server.Server, error) {
 		return nil, usagef("%w; make a model with 'lossep fit … -o FILE'", err)
 	}
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &usageError{orTable(err)}
 	}
 	return s, nil
 }

@@ -26,8 +26,9 @@ to bring.
 Column worth_outcome is the worth of knowing the outcome of the case as it stands in the
 file. With --ask COLUMN=COST the column worth_COLUMN is the worth of measuring a column that is
 not known, less what measuring costs: it pays where that is above zero. What the file has
-in that column is not looked at; what it may turn out to be is taken from the 50 training
-rows that are nearest in all other columns. --ask can be given several times; each column
+in that column counts for the action and for worth_outcome, and not for worth_COLUMN: what
+it may turn out to be is taken there from the 50 training rows that are nearest in all other
+columns. --ask can be given several times; each column
 is asked about by itself. The file need not have the columns asked about, and may have empty
 cells there: such a case is decided by the mean over what the 50 rows have, also by a model that
 fills missing cells (--missing impute). Where worth_COLUMN would be the name of another column
@@ -104,9 +105,9 @@ one with the largest first.`,
 		if err != nil {
 			return err
 		}
-		lines := []string{fmt.Sprintf("%d rows; to know the outcome before acting would be worth %.6g per row", n, total/float64(max(1, n)))}
+		lines := []string{fmt.Sprintf("%s; to know the outcome before acting would be worth %.6g per row", data.Plural(n, "row"), total/float64(max(1, n)))}
 		for k, column := range ask.Columns {
-			lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %d rows", column, prices[k], pays[k], n))
+			lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, prices[k], pays[k], data.Plural(n, "row")))
 		}
 		return writeSummary(c.ErrOrStderr(), append(lines, said...))
 	}
@@ -138,7 +139,7 @@ func parseAsks(asks []string) (ask lossep.Ask, prices []float64, err error) {
 		}
 		price, err := strconv.ParseFloat(text[cut+1:], 64)
 		if err != nil || !(price >= 0) || price > 1e300 {
-			return ask, nil, usagef("--ask %s: %q is no cost; give a number that is not negative", text, text[cut+1:])
+			return ask, nil, usagef("--ask %s: %q is no cost; give a number from 0 to 1e300", text, text[cut+1:])
 		}
 		if slices.Contains(ask.Columns, text[:cut]) {
 			return ask, nil, usagef("--ask %s: %q is asked about already; give it once", text, text[:cut])
