@@ -234,6 +234,37 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
+// Views of rows far from all points become so short on the way to zero that their variance
+// has no inverse. They read nothing, as views of length zero do.
+func TestShortViews(t *testing.T) {
+	for _, rule := range []infer.Rule{infer.Propagation, infer.Variational, infer.Curvature} {
+		var values []float64
+		for _, length := range []float64{0, 1e-162, 1e-158, 1e-153, 1e-149, 1e-100} {
+			r := random(60, 4, 21, probit)
+			a := mat.NewDense(60, 4, nil)
+			residual := make([]float64, 60)
+			for i := range 60 {
+				residual[i] = r.views.Residual(i)
+				for j := range 4 {
+					value := 0.3 * float64(1+(i*j)%3)
+					if i%3 == 0 {
+						value = length
+					}
+					a.Set(i, j, value)
+				}
+			}
+			_, _, value := settle(t, pass.Settings{Rule: rule}, rows{gauss.NewViews(a, nil, residual), r.terms})
+			values = append(values, value)
+		}
+		// The evidence is of the second order in what is left of a tolerance of 1e-6.
+		for i, value := range values {
+			if math.Abs(value-values[0]) > 1e-9 {
+				t.Errorf("rule %v: objective %v where views vanish, %v where they are short (%d)", rule, values[0], value, i)
+			}
+		}
+	}
+}
+
 // With a utility passes end where Loss-EP does that holds all rows in memory.
 func TestCalibrate(t *testing.T) {
 	r := random(200, 8, 10, probit)

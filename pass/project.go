@@ -48,8 +48,9 @@ type projection struct {
 // project finds the site of a term on f = s + e, when s = a·v is N(m, c0) under q and
 // e ~ N(0, r). It reports false when the cavity is improper or a number is not finite.
 func (o Options) project(t factor.Factor, r float64, old gauss.Scalar, m, c0 float64) (p projection, ok bool) {
-	// A view that reads nothing has a constant value; its site stays empty.
-	if !(c0 > 0) {
+	// A view that reads nothing has a constant value; its site stays empty. So has one of a
+	// row so far from all points that its precision 1/c0 is out of range.
+	if !(c0 > leastVariance) {
 		return o.constant(t, r)
 	}
 	switch o.Rule {
@@ -67,6 +68,9 @@ func (o Options) project(t factor.Factor, r float64, old gauss.Scalar, m, c0 flo
 	p.residual = max(math.Abs(step.Tau)*c0, math.Abs(step.Nu-step.Tau*m)*math.Sqrt(c0))
 	return p, finite.All(p.value, p.site.Nu, p.site.Tau, p.residual)
 }
+
+// leastVariance is well above the numbers that have no inverse.
+const leastVariance = 1e-300
 
 // propagate is project for power expectation propagation: the cavity leaves out a
 // fraction α of the site, and what matches the moments of the cavity times tᵅ is α times
