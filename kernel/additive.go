@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -86,36 +87,76 @@ func (f separate) codeSlope(k int, a, b float64) float64 {
 	return ofColumn(f.amplitudes, k) * slope * differ(a, b)
 }
 
-// onlyColumn is column k of m as a matrix.
-func onlyColumn(m blas64.General, k int) blas64.General {
-	return blas64.General{Rows: m.Rows, Cols: 1, Stride: m.Stride, Data: m.Data[k:]}
-}
-
 // columnwise is an additive kernel with one argument fixed.
+//
+// A pair of numbers takes no exponential of its own where each of the two has one; see
+// lanes.Triples. Where the numbers of a column lie farther from zero than those allow, in
+// units of the length scale, the column is gone over by itself.
 type columnwise struct {
 	separate
-	strips []lanes.Strips // of every column of numbers
-	coded  coded
+	// What the numbers are multiplied by, and the amplitudes; both zero for a column that is
+	// gone over by itself.
+	scales, near []float64
+	triples      lanes.Triples
+	far          []farColumn
+	coded        coded
+}
+
+// farColumn is a column of numbers that is gone over by itself.
+type farColumn struct {
+	column int
+	strips lanes.Strips
 }
 
 func (f separate) against(z blas64.General, s *scratch) functions {
-	c := columnwise{separate: f, strips: make([]lanes.Strips, z.Cols-f.codes), coded: newCoded(z, f.codes, f.code)}
-	for k := range c.strips {
-		c.strips[k] = strips(onlyColumn(z, k), s)
-	}
+	c := f.numbersAgainst(numbersOf(z, f.codes), s)
+	c.coded = newCoded(z, f.codes, f.code)
 	return c
+}
+
+// numbersAgainst is the functions without what codes contribute.
+func (f separate) numbersAgainst(z blas64.General, s *scratch) columnwise {
+	c := columnwise{separate: f, scales: s.slice(z.Cols), near: s.slice(z.Cols)}
+	for k := range z.Cols {
+		c.scales[k], c.near[k] = math.Sqrt(f.scale(k)), ofColumn(f.amplitudes, k)
+		for i := range z.Rows {
+			if !(math.Abs(row(z, i)[k])*c.scales[k] <= lanes.Reach) {
+				c.scales[k], c.near[k] = 0, 0
+				c.far = append(c.far, farColumn{k, strips(onlyColumn(z, k), s)})
+				break
+			}
+		}
+	}
+	c.triples = lanes.NewTriples(z, c.scales, s.slice(lanes.TriplesSize(z.Rows, z.Cols)))
+	return c
+}
+
+// probes borrows the numbers of the rows of x.
+func (c *columnwise) probes(x blas64.General, s *scratch) lanes.Probes {
+	return lanes.NewProbes(numbersOf(x, c.codes), c.scales, s.slice(lanes.ProbesSize(x.Rows, len(c.scales))))
 }
 
 func (c columnwise) fill(dst, x blas64.General, s *scratch) {
 	defer s.release(s.mark())
-	one := s.matrix(dst.Rows, dst.Cols)
-	clear(dst.Data)
-	for k := range c.strips {
-		c.strips[k].Distances(one, onlyColumn(x, k))
-		columnShape.decay.Apply(one.Data, ofColumn(c.amplitudes, k), c.scale(k))
-		floats.Add(dst.Data, one.Data)
+	if len(c.scales) == 0 {
+		clear(dst.Data)
+	} else {
+		c.triples.Matern32(dst, c.probes(x, s), c.near)
+	}
+	if len(c.far) > 0 {
+		one := s.matrix(dst.Rows, dst.Cols)
+		for _, far := range c.far {
+			far.strips.Distances(one, onlyColumn(x, far.column))
+			columnShape.decay.Apply(one.Data, ofColumn(c.amplitudes, far.column), c.scale(far.column))
+			floats.Add(dst.Data, one.Data)
+		}
 	}
 	c.coded.add(dst, x)
+}
+
+// onlyColumn is column k of m as a matrix.
+func onlyColumn(m blas64.General, k int) blas64.General {
+	return blas64.General{Rows: m.Rows, Cols: 1, Stride: m.Stride, Data: m.Data[k:]}
 }
 
 // addGrad contracts w with the covariance of every column for its variance, and with slope
@@ -123,37 +164,55 @@ func (c columnwise) fill(dst, x blas64.General, s *scratch) {
 func (f separate) addGrad(grad []float64, w blas64.General, p pairs, s *scratch) {
 	defer s.release(s.mark())
 	byVariance, byLength := grad[:len(f.amplitudes)], grad[len(f.amplitudes):]
-	size := w.Rows * lanes.Padded(w.Cols)
-	squares := blas64.General{Rows: w.Rows, Cols: lanes.Padded(w.Cols), Stride: lanes.Padded(w.Cols), Data: s.slice(size)}
-	values, slopes := s.slice(size), s.slice(size)
-	numbers := p.x.Cols - f.codes
-	for k := range p.x.Cols {
-		before := s.mark()
-		var variance, length float64
-		if k < numbers {
-			strips(onlyColumn(p.z, k), s).Distances(squares, onlyColumn(p.x, k))
-			copy(values, squares.Data)
-			copy(slopes, squares.Data)
-			columnShape.decay.Apply(values, ofColumn(f.amplitudes, k), f.scale(k))
-			columnShape.decay.Slopes(slopes, ofColumn(f.amplitudes, k), f.scale(k))
-			for i := range w.Rows {
-				from := i * squares.Stride
-				variance += floats.Dot(row(w, i), values[from:from+w.Cols])
-				for j, weight := range row(w, i) {
-					length += weight * slopes[from+j] * squares.Data[from+j]
-				}
-			}
-		} else {
-			covariances, falls := p.byCode(k, f.code, s), p.byCode(k, f.codeSlope, s)
-			for i := range w.Rows {
-				variance += floats.Dot(row(w, i), covariances.at(i))
-				length += floats.Dot(row(w, i), falls.at(i))
-			}
-		}
+	add := func(k int, variance, length float64) {
 		byVariance[min(k, len(byVariance)-1)] += variance
 		byLength[min(k, len(byLength)-1)] += length
+	}
+	numbers := p.x.Cols - f.codes
+	if numbers > 0 {
+		c := f.numbersAgainst(numbersOf(p.z, f.codes), s)
+		values, slopes := s.slice(numbers), s.slice(numbers)
+		c.triples.Slopes(values, slopes, w, c.probes(p.x, s), s.slice(lanes.SlopesSize(numbers)))
+		for k, amplitude := range c.near {
+			add(k, amplitude*values[k], amplitude*slopes[k])
+		}
+		for _, far := range c.far {
+			variance, length := f.contract(w, p, far, s)
+			add(far.column, variance, length)
+		}
+	}
+	for k := numbers; k < p.x.Cols; k++ {
+		before := s.mark()
+		var variance, length float64
+		covariances, falls := p.byCode(k, f.code, s), p.byCode(k, f.codeSlope, s)
+		for i := range w.Rows {
+			variance += floats.Dot(row(w, i), covariances.at(i))
+			length += floats.Dot(row(w, i), falls.at(i))
+		}
+		add(k, variance, length)
 		s.release(before)
 	}
+}
+
+// contract is what a column that is gone over by itself contributes to the gradient.
+func (f separate) contract(w blas64.General, p pairs, far farColumn, s *scratch) (variance, length float64) {
+	defer s.release(s.mark())
+	k := far.column
+	squares := s.matrix(w.Rows, lanes.Padded(w.Cols))
+	far.strips.Distances(squares, onlyColumn(p.x, k))
+	values, slopes := s.slice(len(squares.Data)), s.slice(len(squares.Data))
+	copy(values, squares.Data)
+	copy(slopes, squares.Data)
+	columnShape.decay.Apply(values, ofColumn(f.amplitudes, k), f.scale(k))
+	columnShape.decay.Slopes(slopes, ofColumn(f.amplitudes, k), f.scale(k))
+	for i := range w.Rows {
+		from := i * squares.Stride
+		variance += floats.Dot(row(w, i), values[from:from+w.Cols])
+		for j, weight := range row(w, i) {
+			length += weight * slopes[from+j] * squares.Data[from+j]
+		}
+	}
+	return variance, length
 }
 
 // addVarianceGrad knows that a variance is the sum of the amplitudes.

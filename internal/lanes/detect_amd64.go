@@ -11,6 +11,7 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX512), weighted: oneWeightedStrip(weightedDistancesAVX512), dots: oneStrip(dotsAVX512),
 			gaussian: inVectors(8, gaussianAVX512), exponential: inVectors(8, exponentialAVX512),
 			matern32: inVectors(8, matern32AVX512), matern52: inVectors(8, matern52AVX512),
+			columnSums: probed(columnSumsAVX512), columnSlopes: contracted(columnSlopesAVX512),
 			normals: pairsOfVectors(8, normalsAVX512), blend: fourRows(8, blendAVX512), outer: square(8, outerAVX512),
 			rows: 8, squares: oneTile(8, squaresAVX512),
 		})
@@ -21,6 +22,7 @@ func detect() []*code {
 			distances: oneStrip(distancesAVX2), weighted: oneWeightedStrip(weightedDistancesAVX2), dots: oneStrip(dotsAVX2),
 			gaussian: inVectors(4, gaussianAVX2), exponential: inVectors(4, exponentialAVX2),
 			matern32: inVectors(4, matern32AVX2), matern52: inVectors(4, matern52AVX2),
+			columnSums: probed(columnSumsAVX2), columnSlopes: contracted(columnSlopesAVX2),
 			normals: pairsOfVectors(4, normalsAVX2), blend: fourRows(4, blendAVX2), outer: square(4, outerAVX2),
 			rows: 4, squares: oneTile(4, squaresAVX2),
 		})
@@ -49,6 +51,22 @@ func inVectors(lanes int, f func(vectors int, amplitude, scale float64, s *float
 		if len(s) >= lanes {
 			f(len(s)/lanes, amplitude, scale, &s[0])
 		}
+	}
+}
+
+func probed(f func(d int, x *float64, apart int, amplitudes, strip, dst *float64)) func(dst, probe []float64, apart int, amplitudes, strip []float64) {
+	return func(dst, probe []float64, apart int, amplitudes, strip []float64) {
+		d := len(amplitudes)
+		_, _, _ = dst[Width-1], probe[2*apart+d-1], strip[3*d*Width-1]
+		f(d, &probe[0], apart, &amplitudes[0], &strip[0], &dst[0])
+	}
+}
+
+func contracted(f func(d int, x *float64, apart int, weights, strip, sums *float64)) func(sums, probe []float64, apart int, weights, strip []float64) {
+	return func(sums, probe []float64, apart int, weights, strip []float64) {
+		d := len(sums) / slopeSums
+		_, _, _ = weights[Width-1], probe[2*apart+d-1], strip[3*d*Width-1]
+		f(d, &probe[0], apart, &weights[0], &strip[0], &sums[0])
 	}
 }
 

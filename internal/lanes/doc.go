@@ -25,6 +25,11 @@ type code struct {
 
 	gaussian, exponential, matern32, matern52 loop
 
+	// columnSums writes the sums over columns of a probe with a strip of triples, columnSlopes
+	// adds weights times what they are made of to the sums of every column; see Triples.
+	columnSums   func(dst, probe []float64, apart int, amplitudes, strip []float64)
+	columnSlopes func(sums, probe []float64, apart int, weights, strip []float64)
+
 	// normals replaces z, a multiple of Octet numbers, by Φ(z) and writes N(z).
 	normals func(z, density []float64)
 	// blend adds four rows with weights to dst, a multiple of Octet numbers.

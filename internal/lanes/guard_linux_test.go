@@ -43,6 +43,10 @@ func TestGuardPages(t *testing.T) {
 				s.Distances(dst, x)
 				s.WeightedDistances(dst, x, guarded(t, d))
 				s.Dots(dst, x)
+				triples := NewTriples(matrix(n, d), guarded(t, d), guarded(t, TriplesSize(n, d)))
+				probes := NewProbes(x, guarded(t, d), guarded(t, ProbesSize(3, d)))
+				triples.Matern32(dst, probes, guarded(t, d))
+				triples.Slopes(guarded(t, d), guarded(t, d), matrix(3, n), probes, guarded(t, SlopesSize(d)))
 			}
 			for _, f := range []func([]float64, float64, float64){Gaussian.Apply, Exponential.Apply, Matern32.Apply, Matern52.Apply} {
 				f(guarded(t, Padded(n)), 1, 1)

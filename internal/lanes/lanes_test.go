@@ -350,6 +350,9 @@ func TestSquaredLengths(t *testing.T) {
 func TestMistakesPanic(t *testing.T) {
 	z := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float64, 6)}
 	s := NewStrips(z, make([]float64, Size(3, 2)))
+	triples := NewTriples(z, []float64{1, 1}, make([]float64, TriplesSize(3, 2)))
+	probes := NewProbes(z, []float64{1, 1}, make([]float64, ProbesSize(3, 2)))
+	wide := blas64.General{Rows: 3, Cols: 32, Stride: 32, Data: make([]float64, 96)}
 	for name, mistake := range map[string]func(){
 		"storage": func() { NewStrips(z, make([]float64, 5)) },
 		"columns": func() {
@@ -358,6 +361,16 @@ func TestMistakesPanic(t *testing.T) {
 		"destination": func() { s.Dots(blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: make([]float64, 3)}, z) },
 		"weights": func() {
 			s.WeightedDistances(blas64.General{Rows: 3, Cols: 32, Stride: 32, Data: make([]float64, 96)}, z, []float64{1})
+		},
+		"triples":    func() { NewTriples(z, []float64{1}, make([]float64, TriplesSize(3, 2))) },
+		"probes":     func() { NewProbes(z, []float64{1, 1}, make([]float64, 6)) },
+		"amplitudes": func() { triples.Matern32(wide, probes, []float64{1}) },
+		"covariance": func() { triples.Matern32(z, probes, []float64{1, 1}) },
+		"room": func() {
+			triples.Slopes([]float64{0, 0}, []float64{0, 0}, blas64.General{Rows: 3, Cols: 3, Stride: 3, Data: make([]float64, 9)}, probes, nil)
+		},
+		"other columns": func() {
+			triples.Matern32(wide, NewProbes(blas64.General{Rows: 3, Cols: 1, Stride: 2, Data: z.Data}, []float64{1}, make([]float64, ProbesSize(3, 1))), []float64{1, 1})
 		},
 		"numbers":   func() { Gaussian.Apply(make([]float64, 5), 1, 1) },
 		"normals":   func() { Normals(make([]float64, 5), make([]float64, 5)) },

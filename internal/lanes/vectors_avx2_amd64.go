@@ -41,6 +41,18 @@ func matern32AVX2(vectors int, amplitude float64, scale float64, s *float64)
 //go:noescape
 func matern52AVX2(vectors int, amplitude float64, scale float64, s *float64)
 
+// columnSumsAVX2 writes Σ_k amplitude_k (1 + u_k) e^−u_k, u_k = |p_k − q_k|, for the 32 cases of a strip of
+// triples with d ≥ 1 columns. The parts of the probe are apart from each other.
+//
+//go:noescape
+func columnSumsAVX2(d int, x *float64, apart int, amplitudes *float64, strip *float64, dst *float64)
+
+// columnSlopesAVX2 adds w (1 + u_k) e^−u_k and w u_k² e^−u_k of the 32 cases of a strip of triples to
+// eight sums each for every one of d ≥ 1 columns. The parts of the probe are apart from each other.
+//
+//go:noescape
+func columnSlopesAVX2(d int, x *float64, apart int, weights *float64, strip *float64, sums *float64)
+
 // normalsAVX2 replaces every z, in so many vectors of 4, by Φ(z), and writes N(z).
 //
 //go:noescape

@@ -533,6 +533,216 @@ vector:
 	VZEROUPPER
 	RET
 
+// func columnSumsAVX2(d int, x *float64, apart int, amplitudes *float64, strip *float64, dst *float64)
+// Requires: AVX, FMA3
+TEXT ·columnSumsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         d+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         apart+16(FP), DX
+	MOVQ         strip+32(FP), BX
+	SHLQ         $0x03, DX
+	VBROADCASTSD decayConstants<>+192(SB), Y11
+	MOVQ         amplitudes+24(FP), SI
+	MOVQ         dst+40(FP), DI
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+
+column:
+	VBROADCASTSD (CX), Y8
+	VBROADCASTSD (CX)(DX*1), Y9
+	VBROADCASTSD (CX)(DX*2), Y10
+	VBROADCASTSD (SI), Y12
+	VSUBPD       (BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       512(BX), Y9, Y14
+	VMULPD       256(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y0
+	VSUBPD       32(BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       544(BX), Y9, Y14
+	VMULPD       288(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y1
+	VSUBPD       64(BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       576(BX), Y9, Y14
+	VMULPD       320(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y2
+	VSUBPD       96(BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       608(BX), Y9, Y14
+	VMULPD       352(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y3
+	VSUBPD       128(BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       640(BX), Y9, Y14
+	VMULPD       384(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y4
+	VSUBPD       160(BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       672(BX), Y9, Y14
+	VMULPD       416(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y5
+	VSUBPD       192(BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       704(BX), Y9, Y14
+	VMULPD       448(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y6
+	VSUBPD       224(BX), Y8, Y13
+	VANDPD       Y11, Y13, Y13
+	VMULPD       736(BX), Y9, Y14
+	VMULPD       480(BX), Y10, Y15
+	VMINPD       Y15, Y14, Y14
+	VFMADD213PD  Y12, Y12, Y13
+	VFMADD231PD  Y13, Y14, Y7
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000300, BX
+	DECQ         AX
+	JNZ          column
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, 64(DI)
+	VMOVUPD      Y3, 96(DI)
+	VMOVUPD      Y4, 128(DI)
+	VMOVUPD      Y5, 160(DI)
+	VMOVUPD      Y6, 192(DI)
+	VMOVUPD      Y7, 224(DI)
+	VZEROUPPER
+	RET
+
+// func columnSlopesAVX2(d int, x *float64, apart int, weights *float64, strip *float64, sums *float64)
+// Requires: AVX, FMA3
+TEXT ·columnSlopesAVX2(SB), NOSPLIT, $0-48
+	MOVQ         d+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         apart+16(FP), DX
+	MOVQ         strip+32(FP), BX
+	SHLQ         $0x03, DX
+	VBROADCASTSD decayConstants<>+192(SB), Y3
+	MOVQ         weights+24(FP), SI
+	MOVQ         sums+40(FP), DI
+	VBROADCASTSD decayConstants<>+56(SB), Y4
+
+column:
+	VBROADCASTSD (CX), Y0
+	VBROADCASTSD (CX)(DX*1), Y1
+	VBROADCASTSD (CX)(DX*2), Y2
+	VMOVUPD      (DI), Y8
+	VMOVUPD      64(DI), Y10
+	VMOVUPD      32(DI), Y9
+	VMOVUPD      96(DI), Y11
+	VSUBPD       (BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       512(BX), Y1, Y6
+	VMULPD       256(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       (SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y8
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y10
+	VSUBPD       32(BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       544(BX), Y1, Y6
+	VMULPD       288(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       32(SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y9
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y11
+	VSUBPD       64(BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       576(BX), Y1, Y6
+	VMULPD       320(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       64(SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y8
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y10
+	VSUBPD       96(BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       608(BX), Y1, Y6
+	VMULPD       352(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       96(SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y9
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y11
+	VSUBPD       128(BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       640(BX), Y1, Y6
+	VMULPD       384(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       128(SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y8
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y10
+	VSUBPD       160(BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       672(BX), Y1, Y6
+	VMULPD       416(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       160(SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y9
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y11
+	VSUBPD       192(BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       704(BX), Y1, Y6
+	VMULPD       448(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       192(SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y8
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y10
+	VSUBPD       224(BX), Y0, Y5
+	VANDPD       Y3, Y5, Y5
+	VMULPD       736(BX), Y1, Y6
+	VMULPD       480(BX), Y2, Y7
+	VMINPD       Y7, Y6, Y6
+	VMULPD       224(SI), Y6, Y6
+	VADDPD       Y4, Y5, Y7
+	VFMADD231PD  Y7, Y6, Y9
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y6, Y11
+	VMOVUPD      Y8, (DI)
+	VMOVUPD      Y10, 64(DI)
+	VMOVUPD      Y9, 32(DI)
+	VMOVUPD      Y11, 96(DI)
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000300, BX
+	DECQ         AX
+	JNZ          column
+	VZEROUPPER
+	RET
+
 // func normalsAVX2(vectors int, z *float64, density *float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalsAVX2(SB), NOSPLIT, $0-24

@@ -41,6 +41,18 @@ func matern32AVX512(vectors int, amplitude float64, scale float64, s *float64)
 //go:noescape
 func matern52AVX512(vectors int, amplitude float64, scale float64, s *float64)
 
+// columnSumsAVX512 writes Σ_k amplitude_k (1 + u_k) e^−u_k, u_k = |p_k − q_k|, for the 32 cases of a strip of
+// triples with d ≥ 1 columns. The parts of the probe are apart from each other.
+//
+//go:noescape
+func columnSumsAVX512(d int, x *float64, apart int, amplitudes *float64, strip *float64, dst *float64)
+
+// columnSlopesAVX512 adds w (1 + u_k) e^−u_k and w u_k² e^−u_k of the 32 cases of a strip of triples to
+// eight sums each for every one of d ≥ 1 columns. The parts of the probe are apart from each other.
+//
+//go:noescape
+func columnSlopesAVX512(d int, x *float64, apart int, weights *float64, strip *float64, sums *float64)
+
 // normalsAVX512 replaces every z, in so many vectors of 8, by Φ(z), and writes N(z).
 //
 //go:noescape

@@ -479,6 +479,136 @@ vector:
 	VZEROUPPER
 	RET
 
+// func columnSumsAVX512(d int, x *float64, apart int, amplitudes *float64, strip *float64, dst *float64)
+// Requires: AVX, AVX512F
+TEXT ·columnSumsAVX512(SB), NOSPLIT, $0-48
+	MOVQ         d+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         apart+16(FP), DX
+	MOVQ         strip+32(FP), BX
+	SHLQ         $0x03, DX
+	VBROADCASTSD decayConstants<>+192(SB), Z7
+	MOVQ         amplitudes+24(FP), SI
+	MOVQ         dst+40(FP), DI
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+
+column:
+	VBROADCASTSD (CX), Z4
+	VBROADCASTSD (CX)(DX*1), Z5
+	VBROADCASTSD (CX)(DX*2), Z6
+	VBROADCASTSD (SI), Z8
+	VSUBPD       (BX), Z4, Z9
+	VPANDQ       Z7, Z9, Z9
+	VMULPD       512(BX), Z5, Z10
+	VMULPD       256(BX), Z6, Z11
+	VMINPD       Z11, Z10, Z10
+	VFMADD213PD  Z8, Z8, Z9
+	VFMADD231PD  Z9, Z10, Z0
+	VSUBPD       64(BX), Z4, Z9
+	VPANDQ       Z7, Z9, Z9
+	VMULPD       576(BX), Z5, Z10
+	VMULPD       320(BX), Z6, Z11
+	VMINPD       Z11, Z10, Z10
+	VFMADD213PD  Z8, Z8, Z9
+	VFMADD231PD  Z9, Z10, Z1
+	VSUBPD       128(BX), Z4, Z9
+	VPANDQ       Z7, Z9, Z9
+	VMULPD       640(BX), Z5, Z10
+	VMULPD       384(BX), Z6, Z11
+	VMINPD       Z11, Z10, Z10
+	VFMADD213PD  Z8, Z8, Z9
+	VFMADD231PD  Z9, Z10, Z2
+	VSUBPD       192(BX), Z4, Z9
+	VPANDQ       Z7, Z9, Z9
+	VMULPD       704(BX), Z5, Z10
+	VMULPD       448(BX), Z6, Z11
+	VMINPD       Z11, Z10, Z10
+	VFMADD213PD  Z8, Z8, Z9
+	VFMADD231PD  Z9, Z10, Z3
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000300, BX
+	DECQ         AX
+	JNZ          column
+	VMOVUPD      Z0, (DI)
+	VMOVUPD      Z1, 64(DI)
+	VMOVUPD      Z2, 128(DI)
+	VMOVUPD      Z3, 192(DI)
+	VZEROUPPER
+	RET
+
+// func columnSlopesAVX512(d int, x *float64, apart int, weights *float64, strip *float64, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·columnSlopesAVX512(SB), NOSPLIT, $0-48
+	MOVQ         d+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         apart+16(FP), DX
+	MOVQ         strip+32(FP), BX
+	SHLQ         $0x03, DX
+	VBROADCASTSD decayConstants<>+192(SB), Z3
+	MOVQ         weights+24(FP), SI
+	MOVQ         sums+40(FP), DI
+	VBROADCASTSD decayConstants<>+56(SB), Z4
+
+column:
+	VBROADCASTSD (CX), Z0
+	VBROADCASTSD (CX)(DX*1), Z1
+	VBROADCASTSD (CX)(DX*2), Z2
+	VMOVUPD      (DI), Z8
+	VMOVUPD      64(DI), Z9
+	VSUBPD       (BX), Z0, Z5
+	VPANDQ       Z3, Z5, Z5
+	VMULPD       512(BX), Z1, Z6
+	VMULPD       256(BX), Z2, Z7
+	VMINPD       Z7, Z6, Z6
+	VMULPD       (SI), Z6, Z6
+	VADDPD       Z4, Z5, Z7
+	VFMADD231PD  Z7, Z6, Z8
+	VMULPD       Z5, Z5, Z5
+	VFMADD231PD  Z5, Z6, Z9
+	VSUBPD       64(BX), Z0, Z5
+	VPANDQ       Z3, Z5, Z5
+	VMULPD       576(BX), Z1, Z6
+	VMULPD       320(BX), Z2, Z7
+	VMINPD       Z7, Z6, Z6
+	VMULPD       64(SI), Z6, Z6
+	VADDPD       Z4, Z5, Z7
+	VFMADD231PD  Z7, Z6, Z8
+	VMULPD       Z5, Z5, Z5
+	VFMADD231PD  Z5, Z6, Z9
+	VSUBPD       128(BX), Z0, Z5
+	VPANDQ       Z3, Z5, Z5
+	VMULPD       640(BX), Z1, Z6
+	VMULPD       384(BX), Z2, Z7
+	VMINPD       Z7, Z6, Z6
+	VMULPD       128(SI), Z6, Z6
+	VADDPD       Z4, Z5, Z7
+	VFMADD231PD  Z7, Z6, Z8
+	VMULPD       Z5, Z5, Z5
+	VFMADD231PD  Z5, Z6, Z9
+	VSUBPD       192(BX), Z0, Z5
+	VPANDQ       Z3, Z5, Z5
+	VMULPD       704(BX), Z1, Z6
+	VMULPD       448(BX), Z2, Z7
+	VMINPD       Z7, Z6, Z6
+	VMULPD       192(SI), Z6, Z6
+	VADDPD       Z4, Z5, Z7
+	VFMADD231PD  Z7, Z6, Z8
+	VMULPD       Z5, Z5, Z5
+	VFMADD231PD  Z5, Z6, Z9
+	VMOVUPD      Z8, (DI)
+	VMOVUPD      Z9, 64(DI)
+	ADDQ         $0x00000080, DI
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000300, BX
+	DECQ         AX
+	JNZ          column
+	VZEROUPPER
+	RET
+
 // func normalsAVX512(vectors int, z *float64, density *float64)
 // Requires: AVX, AVX512F
 TEXT ·normalsAVX512(SB), NOSPLIT, $0-24
