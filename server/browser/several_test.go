@@ -3,6 +3,7 @@ package browser
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lossep/lossep/explore"
@@ -113,9 +114,16 @@ func TestClassifierOfThree(t *testing.T) {
 	if after := check(); !slices.Equal(after.Labels, []int{0, 0, 1, 1, 0, 2}) {
 		t.Errorf("after Enter on the fifth point the labels are %v", after.Labels)
 	}
-	// Two classes come back with costs of their own.
+	lead := func() string { return evaluate[string](b, "document.querySelector('[data-panel=classifier] [data-part=lead]').textContent") }
+	if text := lead(); !strings.Contains(text, "three classes") || strings.Contains(text, "positive") {
+		t.Error(text)
+	}
+	// Two classes come back with costs and words of their own.
 	b.act(func() { b.click("[data-panel=classifier] [name=dimension][value='1']") })
 	if n := evaluate[int](b, "document.querySelectorAll('[data-panel=classifier] .entries input[data-action]').length"); n != 4 {
 		t.Errorf("%d entries of costs for two classes", n)
+	}
+	if text := lead(); !strings.Contains(text, "the positive class") {
+		t.Error(text)
 	}
 }

@@ -19,6 +19,7 @@ import {saveCSV, saveSVG} from "./save.js";
 // is called by its mark.
 const two = {labels: [-1, 1], names: ["negative", "positive"], signs: ["○", "■"], actions: ["treat as negative", "treat as positive"]};
 const three = {labels: [0, 1, 2], names: ["round", "square", "pointed"], signs: ["○", "■", "▲"], actions: ["treat as round", "treat as square", "treat as pointed"]};
+const leadOfThree = "From a few labelled points, each method works out how probable each of three classes is everywhere. With equal costs one goes by the most probable class; where a class is dearer to miss, one goes by it sooner. The boundaries that follow depend on the method.";
 const shapes = ["negative", "positive", "third"];
 const maxPoints = 100;
 const linePoints = 201;
@@ -156,6 +157,8 @@ export class Classifier extends Panel {
     if (kinds === two) choices.reverse();
     this.part("adding").replaceChildren(h("legend", {}, "A click adds a point that is"), ...choices, h("span", {class: "note"}, kinds === two ? "Shift-click: the other one" : "Shift-click: the next one"));
     this.part("adding").querySelector("input").checked = true;
+    this.leadOfTwo ??= this.part("lead").textContent;
+    setText(this.part("lead"), kinds === two ? this.leadOfTwo : leadOfThree);
     setText(this.part("surface-about"), kinds === two ? "Colours show the chance of positive by" : "Colours show the chances of the classes by");
   }
 
