@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -68,6 +69,27 @@ def test_worth_of_knowing_more(model, rows):
     assert w.label is None and (model.value(X[:5], labels=True).label >= 0).all()
     with pytest.raises(ValueError, match="is no column that the model decides by"):
         model.value(X[:2], ask=["colour"])
+    # A cost is taken off, as the command does.
+    priced = model.value(cases, ask={name: 0.2, "x1": 0})
+    assert np.allclose(priced.columns[name], w.columns[name] - 0.2, rtol=0, atol=1e-15) and list(priced.columns) == [name, "x1"]
+    for ask, kind, text in [
+        ("x0", TypeError, "'x0' is no list of names"),
+        (None, TypeError, "None is no list of names"),
+        ([0], TypeError, "0 is no name of a column; the columns of an array are called 'x0'"),
+        (["x0", "x1", "x0"], ValueError, "'x0' is named twice"),
+        ({"x0": "dear"}, TypeError, "'dear' is no cost of measuring 'x0'"),
+        ({"x0": -1}, ValueError, "-1 is no cost"),
+        ({"x0": float("nan")}, ValueError, "nan is no cost"),
+    ]:
+        with pytest.raises(kind, match=f"^ask: {re.escape(text)}"):
+            model.value(X[:2], ask=ask)
+
+
+def test_empty_texts_are_refused(rows):
+    X, y = rows
+    for name in ("hyperparameters", "kernel", "method"):
+        with pytest.raises(ValueError, match=f"^{name}: the text is empty"):
+            quick(**{name: ""}).fit(X, y)
 
 
 def test_hyperparameters_averaged(rows):

@@ -18,7 +18,7 @@ from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._columns import Columns, framed, from_frame, is_frame, spelled
 from lossep._costs import Cost, Stakes, stakes
-from lossep._decisions import Decisions, Worth, from_reply, outcome_names, worth_from_reply
+from lossep._decisions import Decisions, Worth, ask_prices, from_reply, outcome_names, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
@@ -318,7 +318,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self._unseen(reply.result)
         return from_reply(reply, self.classes_, self._order(model.description["outcomes"]), second_opinion)
 
-    def value(self, X: Any, cost: Any = None, *, ask: Sequence[str] = (), labels: bool = False) -> Worth:
+    def value(self, X: Any, cost: Any = None, *, ask: Sequence[str] | Mapping[str, float] = (), labels: bool = False) -> Worth:
         """What it would be worth in each case to know more before acting.
 
         Parameters
@@ -327,20 +327,22 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             The cases. Columns that are asked about may be missing (NaN or None).
         cost : as for ``decide``, optional
             Other costs than those of the fit.
-        ask : list of names
-            Columns that could be measured. The worth of measuring one is before what that costs.
+        ask : list of names, or dict
+            Columns that could be measured. The worth of measuring one is before what that costs,
+            or with a dict, such as ``{"mri": 0.2}``, less the cost it gives.
         labels : bool
             Say what the label of each case would be worth to decisions on all of them, if it
             were found out and learned from; for two classes and 1000 cases at most.
         """
         check_is_fitted(self)
+        prices = ask_prices(ask)
         columns = self._columns(X, reset=False, gaps=True)
         given = self._stakes(cost, self._outcomes)
         given.add_to(columns)
-        header = {"name": "X", "columns": columns.header(), "utility": given.utility, "ask": list(ask), "labels": labels}
+        header = {"name": "X", "columns": columns.header(), "utility": given.utility, "ask": list(prices), "labels": labels}
         reply, _ = self.model_.ask("value", header, columns.tensors())
         self._unseen(reply.result)
-        return worth_from_reply(reply, self.classes_, self._order(self.model_.description["outcomes"]), list(ask), labels)
+        return worth_from_reply(reply, self.classes_, self._order(self.model_.description["outcomes"]), prices, labels)
 
     def _calibrate(self, given: Stakes) -> Model:
         """The model calibrated to costs."""
@@ -543,6 +545,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             options["seed"] = str(
                 int(random) if isinstance(random, (int, np.integer)) else check_random_state(random).randint(1, 2**31)
             )
+        for name, value in options.items():
+            if isinstance(value, str) and value == "":
+                raise ValueError(f"{name.replace('-', '_')}: the text is empty; give None for what is usual")
         return {name: value for name, value in options.items() if value is not None}
 
     def _unseen(self, result: Mapping[str, Any]) -> None:

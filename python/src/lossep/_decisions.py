@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,8 @@ class Worth:
     it would be expected to cost, or how much more to bring.
 
     ``outcome`` is the worth of knowing the class, the most that any information can be worth,
-    ``columns`` that of measuring each column that was asked about, before what that costs, and
-    ``label`` that of the label to decisions on all cases, per case; None unless asked.
+    ``columns`` that of measuring each column that was asked about, less what that costs if it
+    was given, and ``label`` that of the label to decisions on all cases, per case; None unless asked.
     ``decisions`` are those without knowing more.
     """
 
@@ -92,10 +93,7 @@ class Worth:
         return len(self.outcome)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The worths as a pandas DataFrame, under the names of the command.
-
-        Those of columns are before what it costs to measure them.
-        """
+        """The worths as a pandas DataFrame, under the names of the command."""
         import pandas
 
         columns: dict[str, Any] = {"action": self.decisions.action, "worth_outcome": self.outcome}
@@ -109,13 +107,32 @@ class Worth:
         return pandas.DataFrame(columns, index=index)
 
 
-def worth_from_reply(reply: Reply, classes: Array, order: Sequence[int], ask: Sequence[str], labels: bool) -> Worth:
+def ask_prices(ask: Any) -> dict[str, float]:
+    """Columns asked about, with what it costs to measure each; 0 where that is not given."""
+    if ask is None or isinstance(ask, (str, bytes)):
+        raise TypeError(f"ask: {ask!r} is no list of names; give one, such as ask=['mri'], or with costs ask={{'mri': 0.2}}")
+    prices: dict[str, float] = {}
+    for name in ask:
+        price = ask[name] if isinstance(ask, Mapping) else 0
+        if not isinstance(name, str):
+            raise TypeError(f"ask: {name!r} is no name of a column; the columns of an array are called 'x0', 'x1' and so on")
+        if isinstance(price, bool) or not isinstance(price, Real):
+            raise TypeError(f"ask: {price!r} is no cost of measuring {name!r}; give a number")
+        if not 0 <= float(price) < float("inf"):
+            raise ValueError(f"ask: {price!r} is no cost of measuring {name!r}; give a number that is not negative")
+        if name in prices:
+            raise ValueError(f"ask: {name!r} is named twice; name it once")
+        prices[str(name)] = float(price)
+    return prices
+
+
+def worth_from_reply(reply: Reply, classes: Array, order: Sequence[int], prices: dict[str, float], labels: bool) -> Worth:
     """Worths as the worker answered them."""
     tensors = reply.tensors
     return Worth(
         decisions=from_reply(reply, classes, order, consulted=False),
         outcome=tensors["worth_outcome"],
-        columns={name: tensors["worth_columns"][:, k] for k, name in enumerate(ask)},
+        columns={name: tensors["worth_columns"][:, k] - price for k, (name, price) in enumerate(prices.items())},
         label=tensors["worth_label"] if labels else None,
     )
 
