@@ -114,7 +114,9 @@ func TestClassifierOfThree(t *testing.T) {
 	if after := check(); !slices.Equal(after.Labels, []int{0, 0, 1, 1, 0, 2}) {
 		t.Errorf("after Enter on the fifth point the labels are %v", after.Labels)
 	}
-	lead := func() string { return evaluate[string](b, "document.querySelector('[data-panel=classifier] [data-part=lead]').textContent") }
+	lead := func() string {
+		return evaluate[string](b, "document.querySelector('[data-panel=classifier] [data-part=lead]').textContent")
+	}
 	if text := lead(); !strings.Contains(text, "three classes") || strings.Contains(text, "positive") {
 		t.Error(text)
 	}
