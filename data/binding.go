@@ -3,6 +3,10 @@ package data
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/lossep/lossep/expr"
 )
@@ -22,7 +26,7 @@ type binding struct {
 // bind matches columns by name where both the training file and this one name
 // them, and by position otherwise. line is the line of the header.
 func (r *Recipe) bind(file string, line int, names []string, header bool) (*binding, error) {
-	b := &binding{recipe: r, fields: r.fields(), file: file, names: names, source: make([]int, len(r.Columns)), target: -1}
+	b := &binding{recipe: r, fields: r.fields(), file: file, names: r.asLearned(names), source: make([]int, len(r.Columns)), target: -1}
 	// Rows written out with generated names (c1, c2, …) come back by name even
 	// though the training file had none.
 	byName := header && (r.Header || r.matches(names) == r.needed())
@@ -64,6 +68,29 @@ func (b *binding) bindCondition() {
 	b.condition = &c
 }
 
+// asLearned are names of columns as the recipe spells them: é is one letter in some files and
+// an e with an accent in others, which look the same (NFC and NFD of Unicode). A name that the
+// recipe has as it is stands for itself.
+func (r *Recipe) asLearned(names []string) []string {
+	if strings.IndexFunc(strings.Join(names, ""), func(c rune) bool { return c > unicode.MaxASCII }) < 0 {
+		return names
+	}
+	own, taken := make(map[string]string, len(r.Columns)), make(map[string]bool, len(names))
+	for _, name := range names {
+		taken[name] = true
+	}
+	for i := range r.Columns {
+		own[norm.NFC.String(r.Columns[i].Name)] = r.Columns[i].Name
+	}
+	spelled := slices.Clone(names)
+	for j, name := range names {
+		if learned, ok := own[norm.NFC.String(name)]; ok && !taken[learned] {
+			spelled[j], taken[learned] = learned, true
+		}
+	}
+	return spelled
+}
+
 // needed is the number of columns new rows must have.
 func (r *Recipe) needed() int {
 	n := 0
@@ -78,7 +105,7 @@ func (r *Recipe) needed() int {
 // matches counts the columns needed that are among the names.
 func (r *Recipe) matches(names []string) int {
 	known := make(map[string]bool, len(names))
-	for _, name := range names {
+	for _, name := range r.asLearned(names) {
 		known[name] = true
 	}
 	n := 0

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -314,5 +315,50 @@ func TestMessagesAreShort(t *testing.T) {
 	checkError(t, err, []string{"3000 columns", "and 2988 more"})
 	if len(err.Error()) > 400 {
 		t.Errorf("message of %d bytes", len(err.Error()))
+	}
+}
+
+// A header whose letters are composed otherwise than those of the training file names the
+// same columns, also where a name in the file is exactly the model's.
+func TestNamesComposedOtherwise(t *testing.T) {
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	for _, c := range []struct {
+		learned, given string
+		want           []float64 // of the first of the columns in the two rows, as it is
+		ignored        []string
+	}{
+		{composed + ",x", decomposed + ",x", []float64{4, 9}, nil},
+		{decomposed + ",x", "x," + composed, []float64{1, 2}, nil},
+		{composed + ",x", decomposed + "," + composed + ",x", []float64{1, 2}, []string{decomposed}},
+	} {
+		table, err := Read(context.Background(), strings.NewReader(c.learned+",y\n1,5,a\n2,6,b\n3,4,a\n5,9,b\n"), "train.csv", Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := Learn(table, Options{Positive: "b", KeepScale: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := c.given + "\n4,1\n9,2\n"
+		if strings.Count(c.given, ",") == 2 {
+			text = c.given + "\n4,1,7\n9,2,8\n"
+		}
+		rd, err := NewReader(context.Background(), strings.NewReader(text), "new.csv", l.Recipe, Format{})
+		if err != nil {
+			t.Errorf("%q and %q: %v", c.learned, c.given, err)
+			continue
+		}
+		block, err := rd.ReadBlock(10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.want {
+			if got := block.Rows[i].Features[0]; got != want {
+				t.Errorf("%q and %q, row %d: %v, want %v", c.learned, c.given, i, got, want)
+			}
+		}
+		if got := rd.Report().Ignored; !slices.Equal(got, c.ignored) {
+			t.Errorf("%q ignored, want %q", got, c.ignored)
+		}
 	}
 }
