@@ -276,3 +276,114 @@ func TestManyHardProblems(t *testing.T) {
 		t.Errorf("%d of %d have not settled", unsettled, problems)
 	}
 }
+
+// What is told of passes counts every evaluation once, also those with more points at the end
+// of a search, never more of them than announced, and never goes back. The few evaluations at
+// the end do not change why the search stopped because they are few.
+func TestInducePassesAreCounted(t *testing.T) {
+	const n = 440
+	x, terms := sparseProblem(n, 2, 12)
+	k, err := kernel.Parse("matern32 + constant", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		fixed bool
+		most  int // evaluations, 0 for the default
+	}{{false, 0}, {true, 0}, {false, 2}} {
+		var told []Passed
+		tried := 0
+		o := InduceOptions{Points: searchPoints(n), Fixed: c.fixed, Memory: 1 << 28, Pass: func(p Passed) { told = append(told, p) }}
+		o.Progress = func(Evaluation) { tried++ }
+		o.MaxEvaluations = c.most
+		narrow, err := Induce(context.Background(), k, x, terms, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, tried = nil, 0
+		o.Points = 330
+		wide, err := Induce(context.Background(), k, x, terms, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := told[len(told)-1]
+		if last.Points != 330 || last.Evaluation != tried || !c.fixed && wide.Evaluations != tried {
+			t.Errorf("%+v: %d evaluations, told of %+v, and %d at the end", c, tried, last, wide.Evaluations)
+		}
+		for i, p := range told {
+			if p.Evaluation < 1 || p.Evaluation > p.Evaluations || !(p.Done >= 0 && p.Done <= 1) || p.Held != c.fixed {
+				t.Errorf("%+v: told of %+v", c, p)
+			}
+			if i > 0 && (p.Evaluation < told[i-1].Evaluation || p.Evaluations != told[i-1].Evaluations || p.Done < told[i-1].Done && p.Evaluation > told[i-1].Evaluation) {
+				t.Errorf("%+v: told of %+v after %+v", c, p, told[i-1])
+			}
+		}
+		if c.fixed {
+			continue
+		}
+		if narrow.SearchRows != n || wide.SearchRows != n || wide.Evaluations <= narrow.Evaluations {
+			t.Errorf("%d evaluations on %d rows with more points, %d on %d without", wide.Evaluations, wide.SearchRows, narrow.Evaluations, narrow.SearchRows)
+		}
+		if usedUp := wide.Evaluations == narrow.Evaluations+leastLooks; usedUp && wide.Stop != narrow.Stop {
+			t.Errorf("%+v: stopped as %v, and with more points as %v", c, narrow.Stop, wide.Stop)
+		}
+	}
+}
+
+// Beyond searchRows the search ends on a sample, and all rows are seen with the kernel that it
+// found: the result is that of this kernel and these points, settled, and one that is taken up
+// from any checkpoint has the same bits.
+func TestInduceHoldsTheKernelOfASample(t *testing.T) {
+	const n = searchRows + 1000
+	x, terms := sparseProblem(n, 2, 10)
+	k, err := kernel.Parse("matern32 + constant", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var came []Checkpoint
+	var told []Passed
+	o := InduceOptions{Points: 8, Memory: 1 << 28, Checkpoint: func(c Checkpoint) { came = append(came, c) }, Pass: func(p Passed) { told = append(told, p) }}
+	o.MaxEvaluations = 3
+	want, err := Induce(context.Background(), k, x, terms, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(came) != 3 || want.SearchRows != searchRows || want.Evaluations == 0 || want.Gradient != nil || !want.Result.Status.Converged {
+		t.Fatalf("%d checkpoints, %d evaluations on %d rows, gradient %v, %+v", len(came), want.Evaluations, want.SearchRows, want.Gradient, want.Result.Status)
+	}
+	if !slices.Equal(k.With(came[2].Logs).Params(nil), want.Process.Kernel().Params(nil)) {
+		t.Errorf("%v with all rows, and %v with the sample", want.Process.Kernel(), came[2].Logs)
+	}
+	for i, p := range told {
+		if p.Held != (p.Rows == n) || p.Held && p.Evaluation != 1 || i > 0 && p.Rows > told[i-1].Rows && p.Done < told[i-1].Done {
+			t.Errorf("told of %+v", p)
+		}
+	}
+	process, err := NewInducing(want.Process.Kernel(), want.Process.Points())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewEngine(process, process.Shards(x, terms, nil, 0), nil)
+	r, err := pass.Settle(context.Background(), l, pass.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The evidence is of the second order in what is left to settle.
+	if log := pass.Objective(infer.Propagation, r.Q, sums.Value); math.Abs(log-want.LogEvidence) > 1e-8*n {
+		t.Errorf("evidence %v, settled by itself %v", want.LogEvidence, log)
+	}
+	for level := 1; level <= 2; level++ {
+		o.Resume, o.Checkpoint, o.Pass = &came[level], nil, nil
+		got, err := Induce(context.Background(), k, x, terms, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.LogEvidence != want.LogEvidence || !slices.Equal(sitesOf(t, got.Engine), sitesOf(t, want.Engine)) || got.Evaluations != want.Evaluations || got.Stop != want.Stop || got.SearchRows != want.SearchRows {
+			t.Errorf("evidence %v after %d evaluations when resumed, %v after %d when not", got.LogEvidence, got.Evaluations, want.LogEvidence, want.Evaluations)
+		}
+	}
+}

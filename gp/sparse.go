@@ -22,6 +22,7 @@ type sparse struct {
 	driver  Driver // makes passes over x
 	z       *mat.Dense
 	options pass.Options
+	held    bool // the kernel is not going to move: gradients are not asked for
 	trace   func(pass.Step)
 
 	engine  Engine    // nil before the first run
@@ -51,39 +52,44 @@ func (e *sparse) settle(ctx context.Context, k kernel.Kernel, _ []float64, _ *po
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.run(ctx, p, nil, tolerance)
-	if err != nil {
-		return nil, err
-	}
-	slope, sums, err := p.EvidenceGradient(ctx, e.engine, r.Q, e.options)
-	if err != nil {
-		return nil, err
-	}
-	return &sparseFit{process: p, result: r, log: pass.Objective(e.options.Rule, r.Q, sums.Value), slope: slope}, nil
+	return e.fit(ctx, sparseFit{process: p}, nil, tolerance)
 }
 
-// refine finds the evidence and keeps the gradient when it settles a final result: there
-// is no further step to be taken by it, and to find it takes as long as two passes. A final
-// result that does not settle has a status that says so: what led to it is not thrown away.
+// first is how far the sites have to settle at a first point: where the kernel is held and
+// this is the result, for good.
+func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
+	if e.held && result {
+		return 0
+	}
+	return o.siteTolerance(1, tolerance)
+}
+
 func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
 	c := *f.(*sparseFit)
-	p := c.process
-	r, err := e.run(ctx, p, c.result.Q.Natural(), tolerance)
+	return e.fit(ctx, c, c.result.Q.Natural(), tolerance)
+}
+
+// fit settles the sites for the process of f, and finds the evidence and its gradient. It
+// keeps the gradient when it settles a final result: there is no further step to be taken by
+// it, and to find it takes as long as two passes. A final result that does not settle has a
+// status that says so: what led to it is not thrown away.
+func (e *sparse) fit(ctx context.Context, f sparseFit, before *gauss.Natural, tolerance float64) (fitted, error) {
+	r, err := e.run(ctx, f.process, before, tolerance)
 	var unsettled *NotSettledError
 	if err != nil && !(tolerance == 0 && errors.As(err, &unsettled)) {
 		return nil, err
 	}
 	var sums *pass.Sums
-	if tolerance == 0 {
+	if tolerance == 0 || e.held {
 		sums, err = e.engine.Look(ctx, r.Q.Natural(), e.options, nil)
 	} else {
-		c.slope, sums, err = p.EvidenceGradient(ctx, e.engine, r.Q, e.options)
+		f.slope, sums, err = f.process.EvidenceGradient(ctx, e.engine, r.Q, e.options)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.result, c.log = r, pass.Objective(e.options.Rule, r.Q, sums.Value)
-	return &c, nil
+	f.result, f.log = r, pass.Objective(e.options.Rule, r.Q, sums.Value)
+	return &f, nil
 }
 
 // run settles the sites for a process, for which they may have settled before, to a lower
