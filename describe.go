@@ -84,6 +84,9 @@ func (m *Model) kernelLine() string {
 	how := "fixed"
 	if s := m.summary.Search; s != nil {
 		how = fmt.Sprintf("found in %d evaluations, %s", s.Evaluations, s.Stop)
+		if s.Rows > 0 {
+			how = fmt.Sprintf("found in %d evaluations with a sample of %d rows, %s", s.Evaluations, s.Rows, s.Stop)
+		}
 		if len(s.AtBound) > 0 {
 			how += ", at the bound: " + strings.Join(s.AtBound, ", ")
 		}

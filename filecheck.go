@@ -75,6 +75,9 @@ func (h *header) checkSummary() error {
 		}
 	}
 	if search := s.Search; search != nil {
+		if search.Rows < 0 {
+			return fmt.Errorf("its kernel was found with %d rows", search.Rows)
+		}
 		if search.Evaluations < 0 {
 			return fmt.Errorf("its kernel was found in %d evaluations", search.Evaluations)
 		}

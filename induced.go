@@ -34,7 +34,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if p.opt.Progress != nil {
 		o.Pass = func(e gp.Passed) {
 			stage := fmt.Sprintf("searching for the kernel with %d rows and %d inducing points", e.Rows, e.Points)
-			if p.opt.Fixed {
+			if e.Held {
 				stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
 			}
 			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
@@ -53,6 +53,9 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	l := &Learned{problem: p, induced: fit, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
 		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
+		if fit.SearchRows < p.Len() {
+			l.search.Rows = fit.SearchRows
+		}
 	}
 	return l, nil
 }

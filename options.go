@@ -38,7 +38,7 @@ type Options struct {
 	Likelihood Likelihood
 
 	// Kernel is in the language of package kernel, or AutoKernel; empty stands for
-	// Options.DefaultKernel of the number of rows. The search for hyperparameters
+	// Options.DefaultKernel of the table. The search for hyperparameters
 	// starts from those it gives, or from the scale of the data if it gives none.
 	Kernel string
 	// Fixed keeps the hyperparameters that Kernel gives.
@@ -106,7 +106,8 @@ type Progress struct {
 }
 
 // complete fills in defaults and checks what does not need the data.
-func (o Options) complete(rows int) (Options, error) {
+func (o Options) complete(t *data.Table) (Options, error) {
+	rows := t.Len()
 	if o.Method == "" {
 		o.Method = o.DefaultMethod(rows)
 	}
@@ -114,7 +115,7 @@ func (o Options) complete(rows int) (Options, error) {
 		return o, err
 	}
 	if o.Kernel == "" {
-		o.Kernel = o.DefaultKernel(rows)
+		o.Kernel = o.DefaultKernel(t)
 	}
 	if o.MaxMemory == 0 {
 		o.MaxMemory = DefaultMaxMemory
@@ -207,12 +208,20 @@ const leastShard = 100
 // logarithms near zero divided by the power, so that they are wrong by 1e-16 over it.
 const leastPower = 1e-4
 
-// ManyRowsKernel is what Options without a kernel stand for beyond FullRows: one with a
-// length scale for each column of the table, which thousands of rows settle without harm.
-// On 30,000 rows of Give Me Some Credit the log loss of other rows was lower with it than
-// with one for all, for every number of points (0.1755 against 0.1757 at 200, 0.1764 against
-// 0.1771 at 50), on 20,000 US flights too (0.4827 against 0.4842 at 100).
-const ManyRowsKernel = "matern32(ard) + constant"
+// ManyRowsKernel is what Options without a kernel stand for beyond FullRows: functions of one
+// column each, which few inducing points tell much about, and a function of all columns, with
+// length scales for each column of the table, which thousands of rows settle without harm.
+// docs/inducing.md has what it gains.
+const ManyRowsKernel = "matern32(ard) + additive(ard) + constant"
+
+// ManyColumnsKernel is what they stand for where the table has more columns than FewColumns,
+// each of which ManyRowsKernel takes time for with every row and point and has three parameters
+// of, and where many rows are not seen from inducing points.
+const ManyColumnsKernel = "matern32(ard) + constant"
+
+// FewColumns is the most columns of a table for ManyRowsKernel. With as many, sums over columns
+// take about as long as all else.
+const FewColumns = 40
 
 // Induces tells whether so many training rows are seen from inducing points.
 func (o Options) Induces(rows int) bool {
@@ -236,13 +245,19 @@ func (o Options) DefaultMethod(rows int) Method {
 	return DefaultMethod(rows)
 }
 
-// DefaultKernel is what no Kernel stands for with so many training rows.
-func (o Options) DefaultKernel(rows int) string {
+// DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.
+func (o Options) DefaultKernel(t *data.Table) string {
+	columns := len(o.Data.Features)
+	if columns == 0 {
+		columns = len(t.Columns()) - len(o.Data.Drop) - 1 // the target
+	}
 	switch {
 	case o.Fixed:
 		return oneLengthScale // there is nothing to choose by
-	case rows > FullRows:
+	case t.Len() > FullRows && o.Induces(t.Len()) && columns <= FewColumns:
 		return ManyRowsKernel
+	case t.Len() > FullRows:
+		return ManyColumnsKernel
 	}
 	return DefaultKernel
 }

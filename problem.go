@@ -43,10 +43,10 @@ type Problem struct {
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes
 // of the target. Rows of weight zero are left out.
 func Prepare(t *data.Table, o Options) (*Problem, error) {
-	asked, all := o.Method, t
+	asked, askedKernel, all := o.Method, o.Kernel, t
 	t = t.Counting(o.weights())
 	uncounted := all.Len() - t.Len()
-	o, err := o.complete(t.Len())
+	o, err := o.complete(t)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,9 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	if several(p.Recipe) {
+		if askedKernel == "" && o.Kernel == ManyRowsKernel {
+			o.Kernel = ManyColumnsKernel // as there are no inducing points
+		}
 		if p.opt, err = o.forSeveral(asked, p.Recipe, t.Name(), t.Len()); err != nil {
 			return nil, err
 		}

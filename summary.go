@@ -44,10 +44,11 @@ type Summary struct {
 
 // Search is how the search for hyperparameters ended.
 type Search struct {
-	Evaluations int      `json:"evaluations"` // of the evidence of all rows
-	Stationary  bool     `json:"stationary"`  // the gradient vanishes where it stopped
-	Stop        string   `json:"stop"`        // why it stopped, in words
-	LogPrior    float64  `json:"log_prior"`   // what was maximised is this plus the log evidence
+	Evaluations int      `json:"evaluations"`    // of the evidence
+	Rows        int      `json:"rows,omitempty"` // a sample of so many that it ended on; 0 for all
+	Stationary  bool     `json:"stationary"`     // the gradient vanishes where it stopped
+	Stop        string   `json:"stop"`           // why it stopped, in words
+	LogPrior    float64  `json:"log_prior"`      // what was maximised is this plus the log evidence
 	AtBound     []string `json:"at_bound,omitempty"`
 }
 

@@ -165,7 +165,7 @@ func (o Options) complete(t *data.Table) (Options, error) {
 		o.Fit.Method = o.Fit.DefaultMethod(t.Len())
 	}
 	if o.Fit.Kernel == "" {
-		o.Fit.Kernel = o.Fit.DefaultKernel(t.Len())
+		o.Fit.Kernel = o.Fit.DefaultKernel(t)
 	}
 	if err := o.check(); err != nil {
 		return o, err
