@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep/internal/lanes"
 )
 
 // Columns says what the columns of an input are: numbers first, then codes. A code stands
@@ -69,6 +70,7 @@ type codeColumn struct {
 	place  []int32 // of the row for a code, 0 for other codes
 	rows   []float64
 	cases  int
+	stride int // of the rows, which are whole strips
 }
 
 // largestTable is the most numbers of the rows of a column. Where codes are so many that
@@ -85,7 +87,7 @@ func codeColumns(z blas64.General, codes int, of func(column int, a, b float64) 
 		for i := range z.Rows {
 			highest = max(highest, int(row(z, i)[k]))
 		}
-		t := codeColumn{column: k, cases: z.Rows, place: make([]int32, highest+1)}
+		t := codeColumn{column: k, cases: z.Rows, stride: lanes.Padded(z.Rows), place: make([]int32, highest+1)}
 		distinct := []float64{float64(highest + 1), -1} // any that does not occur, and none
 		for i := range z.Rows {
 			if code := int(row(z, i)[k]); code >= 0 && t.place[code] == 0 {
@@ -93,12 +95,12 @@ func codeColumns(z blas64.General, codes int, of func(column int, a, b float64) 
 				distinct = append(distinct, float64(code))
 			}
 		}
-		if len(distinct)*z.Rows > largestTable {
+		if len(distinct)*t.stride > largestTable {
 			t.place, distinct = nil, distinct[:2]
 		}
-		t.rows = make([]float64, len(distinct)*z.Rows)
+		t.rows = make([]float64, len(distinct)*t.stride)
 		for r, code := range distinct {
-			to := t.rows[r*z.Rows : (r+1)*z.Rows]
+			to := t.rows[r*t.stride : r*t.stride+z.Rows]
 			for i := range to {
 				to[i] = of(k, code, row(z, i)[k])
 			}
@@ -108,12 +110,12 @@ func codeColumns(z blas64.General, codes int, of func(column int, a, b float64) 
 	return columns
 }
 
-// add adds the contributions at the rows of x to those of dst.
+// add adds the contributions at the rows of x to those of dst, which are whole strips.
 func (t *codeColumn) add(dst, x, z blas64.General, of func(column int, a, b float64) float64) {
 	for i := range x.Rows {
-		code, to := row(x, i)[t.column], row(dst, i)[:t.cases]
+		code, to := row(x, i)[t.column], row(dst, i)
 		if t.place == nil {
-			for j := range to {
+			for j := range t.cases {
 				to[j] += of(t.column, code, row(z, j)[t.column])
 			}
 			continue
@@ -125,7 +127,7 @@ func (t *codeColumn) add(dst, x, z blas64.General, of func(column int, a, b floa
 				r = int(t.place[int(code)])
 			}
 		}
-		floats.Add(to, t.rows[r*t.cases:(r+1)*t.cases])
+		lanes.Add(to, t.rows[r*t.stride:(r+1)*t.stride])
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep/internal/lanes"
 )
 
 // Sum returns the kernel k(x, z) = Σ_i k_i(x, z).
@@ -124,7 +126,7 @@ func (fs sums) fill(dst, x blas64.General, s *scratch) {
 			continue
 		}
 		f.fill(other, x, s)
-		floats.Add(dst.Data, other.Data)
+		lanes.Add(dst.Data, other.Data)
 	}
 }
 

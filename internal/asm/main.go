@@ -81,7 +81,7 @@ func argument(name string) reg.GPVirtual {
 // packages are what is written for each, by the name of the package.
 var packages = map[string][]func(isa){
 	"level3": {writeGemm, writeTrsm, writeTrmm, writePotrf, writeCopy, writeTranspose, writeScale},
-	"lanes":  {writeSums, writeDecays, writeColumns, writeNormals, writeBlend, writeOuter, writeSquares},
+	"lanes":  {writeSums, writeDecays, writeColumns, writeAdd, writeNormals, writeBlend, writeOuter, writeSquares},
 }
 
 func main() {

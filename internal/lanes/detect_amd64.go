@@ -12,7 +12,7 @@ func detect() []*code {
 			gaussian: inVectors(8, gaussianAVX512), exponential: inVectors(8, exponentialAVX512),
 			matern32: inVectors(8, matern32AVX512), matern52: inVectors(8, matern52AVX512),
 			columnSums: probed(columnSumsAVX512), columnSlopes: contracted(columnSlopesAVX512),
-			normals: pairsOfVectors(8, normalsAVX512), blend: fourRows(8, blendAVX512), outer: square(8, outerAVX512),
+			add: inStrips(addAVX512), normals: pairsOfVectors(8, normalsAVX512), blend: fourRows(8, blendAVX512), outer: square(8, outerAVX512),
 			rows: 8, squares: oneTile(8, squaresAVX512),
 		})
 	}
@@ -23,7 +23,7 @@ func detect() []*code {
 			gaussian: inVectors(4, gaussianAVX2), exponential: inVectors(4, exponentialAVX2),
 			matern32: inVectors(4, matern32AVX2), matern52: inVectors(4, matern52AVX2),
 			columnSums: probed(columnSumsAVX2), columnSlopes: contracted(columnSlopesAVX2),
-			normals: pairsOfVectors(4, normalsAVX2), blend: fourRows(4, blendAVX2), outer: square(4, outerAVX2),
+			add: inStrips(addAVX2), normals: pairsOfVectors(4, normalsAVX2), blend: fourRows(4, blendAVX2), outer: square(4, outerAVX2),
 			rows: 4, squares: oneTile(4, squaresAVX2),
 		})
 	}
@@ -67,6 +67,15 @@ func contracted(f func(d int, x *float64, apart int, weights, strip, sums *float
 		d := len(sums) / slopeSums
 		_, _, _ = weights[Width-1], probe[2*apart+d-1], strip[3*d*Width-1]
 		f(d, &probe[0], apart, &weights[0], &strip[0], &sums[0])
+	}
+}
+
+func inStrips(f func(strips int, src, dst *float64)) func(dst, src []float64) {
+	return func(dst, src []float64) {
+		if len(dst) >= Width {
+			_ = src[len(dst)-1]
+			f(len(dst)/Width, &src[0], &dst[0])
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ type code struct {
 	columnSums   func(dst, probe []float64, apart int, amplitudes, strip []float64)
 	columnSlopes func(sums, probe []float64, apart int, weights, strip []float64)
 
+	// add adds src to dst, both of as many whole strips.
+	add func(dst, src []float64)
+
 	// normals replaces z, a multiple of Octet numbers, by Φ(z) and writes N(z).
 	normals func(z, density []float64)
 	// blend adds four rows with weights to dst, a multiple of Octet numbers.

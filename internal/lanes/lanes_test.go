@@ -81,6 +81,26 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// Numbers are added one to one.
+func TestAdd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	forEach(t, func(t *testing.T) {
+		for strips := range 4 {
+			from, src, got := make([]float64, strips*Width), make([]float64, strips*Width), make([]float64, strips*Width)
+			for i := range from {
+				from[i], src[i] = rng.NormFloat64(), rng.NormFloat64()
+			}
+			copy(got, from)
+			Add(got, src)
+			for i, v := range got {
+				if v != from[i]+src[i] {
+					t.Errorf("%v + %v is %v", from[i], src[i], v)
+				}
+			}
+		}
+	})
+}
+
 // bigExp is e^−t to 200 bits: the Taylor series of e^(−t/2¹²), squared twelve times.
 func bigExp(t float64) *big.Float {
 	const halvings = 12
@@ -372,6 +392,8 @@ func TestMistakesPanic(t *testing.T) {
 		"other columns": func() {
 			triples.Matern32(wide, NewProbes(blas64.General{Rows: 3, Cols: 1, Stride: 2, Data: z.Data}, []float64{1}, make([]float64, ProbesSize(3, 1))), []float64{1, 1})
 		},
+		"added":     func() { Add(make([]float64, 32), make([]float64, 64)) },
+		"parts":     func() { Add(make([]float64, 8), make([]float64, 8)) },
 		"numbers":   func() { Gaussian.Apply(make([]float64, 5), 1, 1) },
 		"normals":   func() { Normals(make([]float64, 5), make([]float64, 5)) },
 		"rows":      func() { Blend(make([]float64, 8), new([4]float64), make([]float64, 31)) },

@@ -33,7 +33,7 @@ func portable() *code {
 		},
 		gaussian: Gaussian.plain, exponential: Exponential.plain, matern32: Matern32.plain, matern52: Matern52.plain,
 		columnSums: plainColumnSums, columnSlopes: plainColumnSlopes,
-		normals: plainNormals, blend: plainBlend, outer: plainOuter,
+		add: plainAdd, normals: plainNormals, blend: plainBlend, outer: plainOuter,
 		rows: portableRows, squares: portableSquares,
 	}
 }

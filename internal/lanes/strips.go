@@ -72,3 +72,17 @@ func (s Strips) each(sum func(dst, x, w, strip []float64), dst, x blas64.General
 		}
 	}
 }
+
+// Add adds src to dst. Both have the same number of numbers, a multiple of Width.
+func Add(dst, src []float64) {
+	if len(dst) != len(src) || len(dst)%Width != 0 {
+		panic(fmt.Sprintf("lanes: %d numbers to be added to %d, in strips of %d", len(src), len(dst), Width))
+	}
+	selected.add(dst, src)
+}
+
+func plainAdd(dst, src []float64) {
+	for i, v := range src {
+		dst[i] += v
+	}
+}

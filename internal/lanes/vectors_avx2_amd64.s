@@ -743,6 +743,45 @@ column:
 	VZEROUPPER
 	RET
 
+// func addAVX2(strips int, src *float64, dst *float64)
+// Requires: AVX
+TEXT ·addAVX2(SB), NOSPLIT, $0-24
+	MOVQ strips+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+strip:
+	VMOVUPD (CX), Y0
+	VADDPD  (DX), Y0, Y0
+	VMOVUPD Y0, (DX)
+	VMOVUPD 32(CX), Y1
+	VADDPD  32(DX), Y1, Y1
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD 64(CX), Y2
+	VADDPD  64(DX), Y2, Y2
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD 96(CX), Y3
+	VADDPD  96(DX), Y3, Y3
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD 128(CX), Y4
+	VADDPD  128(DX), Y4, Y4
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD 160(CX), Y5
+	VADDPD  160(DX), Y5, Y5
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD 192(CX), Y6
+	VADDPD  192(DX), Y6, Y6
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD 224(CX), Y7
+	VADDPD  224(DX), Y7, Y7
+	VMOVUPD Y7, 224(DX)
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, DX
+	DECQ    AX
+	JNZ     strip
+	VZEROUPPER
+	RET
+
 // func normalsAVX2(vectors int, z *float64, density *float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalsAVX2(SB), NOSPLIT, $0-24
