@@ -148,7 +148,7 @@ func (c columnwise) fill(dst, x blas64.General, s *scratch) {
 		for _, far := range c.far {
 			far.strips.Distances(one, onlyColumn(x, far.column))
 			columnShape.decay.Apply(one.Data, ofColumn(c.amplitudes, far.column), c.scale(far.column))
-			lanes.Add(dst.Data, one.Data)
+			lanes.Add(dst.Data, one.Data, 0)
 		}
 	}
 	c.coded.add(dst, x)

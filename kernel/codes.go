@@ -127,7 +127,7 @@ func (t *codeColumn) add(dst, x, z blas64.General, of func(column int, a, b floa
 				r = int(t.place[int(code)])
 			}
 		}
-		lanes.Add(to, t.rows[r*t.stride:(r+1)*t.stride])
+		lanes.Add(to, t.rows[r*t.stride:(r+1)*t.stride], 0)
 	}
 }
 

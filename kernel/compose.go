@@ -120,13 +120,22 @@ func (fs sums) fill(dst, x blas64.General, s *scratch) {
 	fs[0].fill(dst, x, s)
 	defer s.release(s.mark())
 	other := s.matrix(dst.Rows, dst.Cols)
+	offset := 0.0 // of constants, which go along with another term
 	for _, f := range fs[1:] {
-		if offset, ok := f.(flat); ok {
-			floats.AddConst(float64(offset), dst.Data)
+		if c, ok := f.(flat); ok {
+			offset += float64(c)
+		}
+	}
+	for _, f := range fs[1:] {
+		if _, ok := f.(flat); ok {
 			continue
 		}
 		f.fill(other, x, s)
-		lanes.Add(dst.Data, other.Data)
+		lanes.Add(dst.Data, other.Data, offset)
+		offset = 0
+	}
+	if offset != 0 {
+		floats.AddConst(offset, dst.Data)
 	}
 }
 

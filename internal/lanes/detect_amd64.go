@@ -70,11 +70,11 @@ func contracted(f func(d int, x *float64, apart int, weights, strip, sums *float
 	}
 }
 
-func inStrips(f func(strips int, src, dst *float64)) func(dst, src []float64) {
-	return func(dst, src []float64) {
+func inStrips(f func(strips int, offset float64, src, dst *float64)) func(dst, src []float64, offset float64) {
+	return func(dst, src []float64, offset float64) {
 		if len(dst) >= Width {
 			_ = src[len(dst)-1]
-			f(len(dst)/Width, &src[0], &dst[0])
+			f(len(dst)/Width, offset, &src[0], &dst[0])
 		}
 	}
 }

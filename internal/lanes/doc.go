@@ -30,8 +30,8 @@ type code struct {
 	columnSums   func(dst, probe []float64, apart int, amplitudes, strip []float64)
 	columnSlopes func(sums, probe []float64, apart int, weights, strip []float64)
 
-	// add adds src to dst, both of as many whole strips.
-	add func(dst, src []float64)
+	// add adds src, and then offset, to dst, both of as many whole strips.
+	add func(dst, src []float64, offset float64)
 
 	// normals replaces z, a multiple of Octet numbers, by Φ(z) and writes N(z).
 	normals func(z, density []float64)

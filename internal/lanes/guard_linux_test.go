@@ -51,7 +51,7 @@ func TestGuardPages(t *testing.T) {
 			for _, f := range []func([]float64, float64, float64){Gaussian.Apply, Exponential.Apply, Matern32.Apply, Matern52.Apply} {
 				f(guarded(t, Padded(n)), 1, 1)
 			}
-			Add(guarded(t, Padded(n)), guarded(t, Padded(n)))
+			Add(guarded(t, Padded(n)), guarded(t, Padded(n)), 1)
 			octets := (n + Octet - 1) / Octet * Octet
 			Outer(guarded(t, n*octets), n, 1, guarded(t, octets))
 			Blend(guarded(t, octets), new([4]float64), guarded(t, 4*octets))

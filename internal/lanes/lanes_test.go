@@ -91,10 +91,10 @@ func TestAdd(t *testing.T) {
 				from[i], src[i] = rng.NormFloat64(), rng.NormFloat64()
 			}
 			copy(got, from)
-			Add(got, src)
+			Add(got, src, 0.3)
 			for i, v := range got {
-				if v != from[i]+src[i] {
-					t.Errorf("%v + %v is %v", from[i], src[i], v)
+				if v != from[i]+src[i]+0.3 {
+					t.Errorf("%v + %v + 0.3 is %v", from[i], src[i], v)
 				}
 			}
 		}
@@ -392,8 +392,8 @@ func TestMistakesPanic(t *testing.T) {
 		"other columns": func() {
 			triples.Matern32(wide, NewProbes(blas64.General{Rows: 3, Cols: 1, Stride: 2, Data: z.Data}, []float64{1}, make([]float64, ProbesSize(3, 1))), []float64{1, 1})
 		},
-		"added":     func() { Add(make([]float64, 32), make([]float64, 64)) },
-		"parts":     func() { Add(make([]float64, 8), make([]float64, 8)) },
+		"added":     func() { Add(make([]float64, 32), make([]float64, 64), 0) },
+		"parts":     func() { Add(make([]float64, 8), make([]float64, 8), 0) },
 		"numbers":   func() { Gaussian.Apply(make([]float64, 5), 1, 1) },
 		"normals":   func() { Normals(make([]float64, 5), make([]float64, 5)) },
 		"rows":      func() { Blend(make([]float64, 8), new([4]float64), make([]float64, 31)) },

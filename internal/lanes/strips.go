@@ -73,16 +73,16 @@ func (s Strips) each(sum func(dst, x, w, strip []float64), dst, x blas64.General
 	}
 }
 
-// Add adds src to dst. Both have the same number of numbers, a multiple of Width.
-func Add(dst, src []float64) {
+// Add adds src to dst, and then offset. Both have the same number of numbers, a multiple of Width.
+func Add(dst, src []float64, offset float64) {
 	if len(dst) != len(src) || len(dst)%Width != 0 {
 		panic(fmt.Sprintf("lanes: %d numbers to be added to %d, in strips of %d", len(src), len(dst), Width))
 	}
-	selected.add(dst, src)
+	selected.add(dst, src, offset)
 }
 
-func plainAdd(dst, src []float64) {
+func plainAdd(dst, src []float64, offset float64) {
 	for i, v := range src {
-		dst[i] += v
+		dst[i] = dst[i] + v + offset
 	}
 }

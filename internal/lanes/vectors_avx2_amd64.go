@@ -53,10 +53,10 @@ func columnSumsAVX2(d int, x *float64, apart int, amplitudes *float64, strip *fl
 //go:noescape
 func columnSlopesAVX2(d int, x *float64, apart int, weights *float64, strip *float64, sums *float64)
 
-// addAVX2 adds so many strips of 32 numbers to others.
+// addAVX2 adds so many strips of 32 numbers, and then offset, to others.
 //
 //go:noescape
-func addAVX2(strips int, src *float64, dst *float64)
+func addAVX2(strips int, offset float64, src *float64, dst *float64)
 
 // normalsAVX2 replaces every z, in so many vectors of 4, by Φ(z), and writes N(z).
 //

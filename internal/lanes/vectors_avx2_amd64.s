@@ -743,37 +743,46 @@ column:
 	VZEROUPPER
 	RET
 
-// func addAVX2(strips int, src *float64, dst *float64)
+// func addAVX2(strips int, offset float64, src *float64, dst *float64)
 // Requires: AVX
-TEXT ·addAVX2(SB), NOSPLIT, $0-24
-	MOVQ strips+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dst+16(FP), DX
+TEXT ·addAVX2(SB), NOSPLIT, $0-32
+	MOVQ         strips+0(FP), AX
+	MOVQ         src+16(FP), CX
+	MOVQ         dst+24(FP), DX
+	VBROADCASTSD offset+8(FP), Y15
 
 strip:
 	VMOVUPD (CX), Y0
 	VADDPD  (DX), Y0, Y0
+	VADDPD  Y15, Y0, Y0
 	VMOVUPD Y0, (DX)
 	VMOVUPD 32(CX), Y1
 	VADDPD  32(DX), Y1, Y1
+	VADDPD  Y15, Y1, Y1
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD 64(CX), Y2
 	VADDPD  64(DX), Y2, Y2
+	VADDPD  Y15, Y2, Y2
 	VMOVUPD Y2, 64(DX)
 	VMOVUPD 96(CX), Y3
 	VADDPD  96(DX), Y3, Y3
+	VADDPD  Y15, Y3, Y3
 	VMOVUPD Y3, 96(DX)
 	VMOVUPD 128(CX), Y4
 	VADDPD  128(DX), Y4, Y4
+	VADDPD  Y15, Y4, Y4
 	VMOVUPD Y4, 128(DX)
 	VMOVUPD 160(CX), Y5
 	VADDPD  160(DX), Y5, Y5
+	VADDPD  Y15, Y5, Y5
 	VMOVUPD Y5, 160(DX)
 	VMOVUPD 192(CX), Y6
 	VADDPD  192(DX), Y6, Y6
+	VADDPD  Y15, Y6, Y6
 	VMOVUPD Y6, 192(DX)
 	VMOVUPD 224(CX), Y7
 	VADDPD  224(DX), Y7, Y7
+	VADDPD  Y15, Y7, Y7
 	VMOVUPD Y7, 224(DX)
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX

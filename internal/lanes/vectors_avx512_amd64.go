@@ -53,10 +53,10 @@ func columnSumsAVX512(d int, x *float64, apart int, amplitudes *float64, strip *
 //go:noescape
 func columnSlopesAVX512(d int, x *float64, apart int, weights *float64, strip *float64, sums *float64)
 
-// addAVX512 adds so many strips of 32 numbers to others.
+// addAVX512 adds so many strips of 32 numbers, and then offset, to others.
 //
 //go:noescape
-func addAVX512(strips int, src *float64, dst *float64)
+func addAVX512(strips int, offset float64, src *float64, dst *float64)
 
 // normalsAVX512 replaces every z, in so many vectors of 8, by Φ(z), and writes N(z).
 //

@@ -609,25 +609,30 @@ column:
 	VZEROUPPER
 	RET
 
-// func addAVX512(strips int, src *float64, dst *float64)
+// func addAVX512(strips int, offset float64, src *float64, dst *float64)
 // Requires: AVX, AVX512F
-TEXT ·addAVX512(SB), NOSPLIT, $0-24
-	MOVQ strips+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dst+16(FP), DX
+TEXT ·addAVX512(SB), NOSPLIT, $0-32
+	MOVQ         strips+0(FP), AX
+	MOVQ         src+16(FP), CX
+	MOVQ         dst+24(FP), DX
+	VBROADCASTSD offset+8(FP), Z31
 
 strip:
 	VMOVUPD (CX), Z0
 	VADDPD  (DX), Z0, Z0
+	VADDPD  Z31, Z0, Z0
 	VMOVUPD Z0, (DX)
 	VMOVUPD 64(CX), Z1
 	VADDPD  64(DX), Z1, Z1
+	VADDPD  Z31, Z1, Z1
 	VMOVUPD Z1, 64(DX)
 	VMOVUPD 128(CX), Z2
 	VADDPD  128(DX), Z2, Z2
+	VADDPD  Z31, Z2, Z2
 	VMOVUPD Z2, 128(DX)
 	VMOVUPD 192(CX), Z3
 	VADDPD  192(DX), Z3, Z3
+	VADDPD  Z31, Z3, Z3
 	VMOVUPD Z3, 192(DX)
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
