@@ -48,7 +48,7 @@ func Example() {
 	// Output:
 	// ep                   0.10
 	// loss-ep              0.10
-	// probit regression    0.12
+	// probit regression    0.11
 	// threshold one half   0.55
 	// always negative      11.07
 	// always positive      0.45

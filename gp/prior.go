@@ -11,10 +11,11 @@ import (
 )
 
 // prior is an independent Gaussian on the logarithm of each hyperparameter, centred
-// where the scale of the data puts it. It is weak, a factor of 2.7 to 7 at one
+// where the scale of the data puts it. It is weak, a factor of 2.7 to 20 at one
 // standard deviation, but proper: what the evidence leaves open, such as the
 // variance of separable data or the length scale of a column that says nothing,
-// stays at a finite value.
+// stays at a finite value. Variances are the least certain: of outcomes that are nearly
+// divided they are in the hundreds (docs/kernels.md).
 type prior struct {
 	mean, sd []float64
 	ties     []tie  // of length scales that are not independent
@@ -23,7 +24,7 @@ type prior struct {
 
 // The standard deviations of the log parameters.
 const (
-	varianceSpread    = 2.0
+	varianceSpread    = 3.0
 	lengthscaleSpread = 1.5
 	periodSpread      = 1.0
 )

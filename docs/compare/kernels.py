@@ -30,8 +30,8 @@ import pandas as pd
 from scipy.optimize import minimize
 from sklearn import datasets
 
-# What the rule that is built in has in favour of one length scale, in rows for each bit.
-BIT_ROWS = 4
+# What the rule that is built in has in favour of each candidate, in rows for each bit.
+FAVOUR = {"one": 4}
 LEAST_WEIGHT = 0.05
 
 
@@ -152,23 +152,24 @@ class Run:
         return np.clip(w / w.sum() @ np.array([p["new"] for p in points]), 1e-9, 1 - 1e-9)
 
 
-def stack(p, rows=0.0):
-    """Weights that make Σ log Σ w p + rows·log w_1 largest, by expectation maximisation."""
+def stack(p, *rows):
+    """Weights that make Σ log Σ w p + Σ rows·log w largest, by expectation maximisation."""
+    favour = np.array([*rows, *[0.0] * (p.shape[1] - len(rows))])
     r = p / p.max(1, keepdims=True)
     w = np.full(p.shape[1], 1 / p.shape[1])
-    for _ in range(300):
+    for _ in range(3000):
         q = r * w
-        new = (q / q.sum(1, keepdims=True)).sum(0)
-        new[0] += rows
+        new = (q / q.sum(1, keepdims=True)).sum(0) + favour
         new /= new.sum()
-        if abs(new - w).max() < 1e-5:
+        if abs(new - w).max() < 1e-6:
             break
         w = new
     return w
 
 
-def bits(run, rows):
-    return stack(run.p, rows * min(1, -np.log2(run.p[:, 0]).mean()))
+def bits(run, favour):
+    unknown = min(1, -np.log2(run.p[:, 0]).mean())
+    return stack(run.p, *(unknown * favour.get(name, 0) for name in run.names))
 
 
 def standard_errors(run, number):
@@ -222,7 +223,8 @@ RULES = (
     {"stacking": lambda r: stack(r.p)}
     | {f"{c} rows in favour of one length scale": lambda r, c=c: stack(r.p, c) for c in (1, 2, 5)}
     | {f"{c} standard errors": lambda r, c=c: standard_errors(r, c) for c in (0.25, 0.5, 1, 2)}
-    | {f"{c} rows for each bit": lambda r, c=c: bits(r, c) for c in (1, 2, 3, 4)}
+    | {f"{c} rows for each bit": lambda r, c=c: bits(r, {"one": c}) for c in (1, 2, 3, 4)}
+    | {f"{c} and {l} for linear": lambda r, c=c, l=l: bits(r, {"one": c, "linear": l}) for c, l in ((2, 2), (4, 2), (4, 4))}
     | {"the best alone": best, "the best by a standard error": lambda r: best(r, 1)}
     | {"pseudo-BMA with a bootstrap": pseudo_bma, "stacking over a bootstrap": bagged}
     | {f"near the threshold, width {w}, {c} in favour": lambda r, w=w, c=c: near_threshold(r, w, c) for w, c in ((0.7, 0), (1.5, 0), (0.7, 0.3))}
@@ -282,7 +284,7 @@ def folds(a):
     for seed in a.seeds.split(","):
         arguments = ["-folds", 10, "-seeds", seed, "-positive", a.positive, table]
         runs = lines(a.program, arguments, folder / f"{table.stem}.folds.{seed}.json")
-        weights = [bits(r, BIT_ROWS) for r in runs]
+        weights = [bits(r, FAVOUR) for r in runs]
         ways = {"the rule": [r.mixture(w) for r, w in zip(runs, weights)]} | {n: [r.new[n] for r in runs] for n in runs[0].names}
         y = np.concatenate([r.y for r in runs])
         print(f"seed {seed}; weights of {', '.join(runs[0].names)} in each fold:")

@@ -107,8 +107,8 @@ func TestExitCodesOfFiles(t *testing.T) {
 		{2, []string{"fit", rows, "--cost", "fn=1,fp=1", "--kernel", "nothing"}},
 		{2, []string{"predict", model, bad}},
 		{2, []string{"decide", model, filepath.Join(dir, "nowhere.csv")}},
-		{1, []string{"decide", model, rows, "-o", dir}},
-		{1, []string{"fit", rows, "--cost", "fn=1,fp=1", "-o", filepath.Join(dir, "no", "where")}},
+		{2, []string{"decide", model, rows, "-o", dir}},
+		{2, []string{"fit", rows, "--cost", "fn=1,fp=1", "-o", filepath.Join(dir, "no", "where")}},
 	} {
 		var out, errs bytes.Buffer
 		if code := run(context.Background(), c.args, nil, &out, &errs); code != c.want {
@@ -121,7 +121,7 @@ func TestExitCodesOfFiles(t *testing.T) {
 }
 
 // An error about what is written names the path that was given, and not the file that
-// holds it until it is whole.
+// holds it until it is whole; a folder that is missing is named before any work.
 func TestOutputIsNamed(t *testing.T) {
 	dir := fitted(t)
 	rows, model := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "m.lossep")
@@ -132,7 +132,7 @@ func TestOutputIsNamed(t *testing.T) {
 	} {
 		var errs bytes.Buffer
 		code := run(context.Background(), args, nil, new(bytes.Buffer), &errs)
-		if want := "lossep: -o " + path + ": no such file or directory\n"; code == 0 || errs.String() != want {
+		if want := "lossep: -o " + path + ": there is no folder " + filepath.Dir(path) + "; make it first, or give another path\n"; code != 2 || errs.String() != want {
 			t.Errorf("%s: exit code %d, %s", args[0], code, errs.String())
 		}
 	}

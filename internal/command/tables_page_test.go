@@ -41,7 +41,7 @@ func TestTheRulesOfReading(t *testing.T) {
 			case "error":
 				got = blame(err, "").Error()
 			case "read":
-				got = strings.Join(p.Recipe.Describe()[len(p.Recipe.Summary()):], "\n")
+				got = strings.Join(p.Recipe.Describe()[len(p.Recipe.Summary())+len(p.Recipe.Target.Rare()):], "\n")
 			case "said":
 				all := "\n" + strings.Join(described(p), "\n") + "\n"
 				if got = all; strings.Contains(all, "\n"+want+"\n") {
