@@ -299,3 +299,61 @@ func TestShareLeft(t *testing.T) {
 		}
 	}
 }
+
+// The kernel that no kernel stands for depends on how many rows and columns there are, and on
+// whether there are inducing points.
+func TestDefaultKernel(t *testing.T) {
+	table := func(rows, columns int) *data.Table {
+		var text strings.Builder
+		for k := range columns {
+			fmt.Fprintf(&text, "x%d,", k)
+		}
+		text.WriteString("y\n")
+		for range rows {
+			text.WriteString(strings.Repeat("1,", columns) + "0\n")
+		}
+		read, err := data.Read(context.Background(), strings.NewReader(text.String()), "table.csv", data.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read
+	}
+	many, wide := table(lossep.FullRows+1, lossep.FewColumns), table(lossep.FullRows+1, lossep.FewColumns+1)
+	for _, c := range []struct {
+		name  string
+		table *data.Table
+		o     lossep.Options
+		want  string
+	}{
+		{"few rows", table(lossep.FullRows, 2), lossep.Options{}, lossep.AutoKernel},
+		{"many rows", many, lossep.Options{}, lossep.ManyRowsKernel},
+		{"no points", many, lossep.Options{Inducing: lossep.NoInducing}, lossep.ManyColumnsKernel},
+		{"many columns", wide, lossep.Options{}, lossep.ManyColumnsKernel},
+		{"but one", wide, lossep.Options{Data: data.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel},
+		{"two of them", wide, lossep.Options{Data: data.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel},
+	} {
+		if got := c.o.DefaultKernel(c.table); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// More than two outcomes have no inducing points, and so no sum over columns by default.
+func TestDefaultKernelOfSeveralOutcomes(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,y\n")
+	for i := range lossep.FullRows + 1 {
+		fmt.Fprintf(&text, "%d,%c\n", i%97, "abc"[i%3])
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(text.String()), "table.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := lossep.Prepare(table, lossep.Options{Data: data.Options{Target: "y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := p.KernelText(); strings.Contains(text, "additive") || !strings.Contains(text, "matern32") {
+		t.Errorf("%s", text)
+	}
+}

@@ -220,7 +220,8 @@ const ManyRowsKernel = "matern32(ard) + additive(ard) + constant"
 const ManyColumnsKernel = "matern32(ard) + constant"
 
 // FewColumns is the most columns of a table for ManyRowsKernel. With as many, sums over columns
-// take about as long as all else.
+// take about as long as the algebra of 256 points: 0.8 ns for each column of a pair, and some
+// thousand operations.
 const FewColumns = 40
 
 // Induces tells whether so many training rows are seen from inducing points.

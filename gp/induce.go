@@ -167,8 +167,8 @@ func (s *induction) held(level int) bool { return s.opt.Fixed || s.levels[level]
 // log Z_EP plus a weak prior, and expectation propagation's fixed point.
 //
 // The search looks at a random sample of the rows first and then at samples eight times
-// as large, up to all of them or 50,000, where few evaluations are left to do. More rows
-// are seen with the kernel that a sample of 50,000 found. In each it chooses
+// as large, up to all of them or 25,000, where few evaluations are left to do. More rows
+// are seen with the kernel that a sample of 25,000 found. In each it chooses
 // points by Pivots, with weights that are the expected curvature of the terms under the
 // posterior so far: half the weighted residual variance is what the variational bound
 // lacks for want of points. They are held while the search climbs the evidence, and are
@@ -204,7 +204,7 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 }
 
 // MostPoints is the largest number of inducing points that Induce chooses by itself for
-// so many rows: 1300 for two thousand, fewer the more there are, 337 for three million. The
+// so many rows: 1300 for two thousand, fewer the more there are, 335 for three million. The
 // work of a pass grows a little less than the square root of the rows as long as the search
 // looks at all of them, and what takes time in proportion to the points more. Beyond
 // that there are some ten passes over all rows, and points become fewer more slowly. A

@@ -233,3 +233,64 @@ func TestAdditiveTakesACodeForOneColumn(t *testing.T) {
 		check(t, name+" of Gram", ofGram[p], (upWhole-downWhole)/(2*step), 1e-8*size*severalTiles/9)
 	}
 }
+
+// Columns whose numbers are far from zero in units of the length scale, which are gone over by
+// themselves, columns that are not, and codes alone: covariances are those pair by pair, and
+// gradients those of the formula.
+func TestAdditiveFarColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	const n, m = 40, 35
+	for _, c := range []Columns{{3, 0}, {2, 1}, {0, 2}} {
+		d := c.Len()
+		variance, length := make([]float64, d), make([]float64, d)
+		for k := range d {
+			variance[k], length[k] = 0.5+rng.Float64(), 0.5+rng.Float64()
+		}
+		k := Additive(variance, length)
+		k.codes, k.term = c.Codes, k.term.coded(c.Codes)
+		x, z := mat.NewDense(n, d, nil), mat.NewDense(m, d, nil)
+		for i := range n {
+			for col := range d {
+				v := rng.NormFloat64()
+				switch {
+				case col >= c.Numbers:
+					v = float64(rng.IntN(4) - 1)
+				case col == 0:
+					v *= 2000
+				}
+				x.Set(i, col, v)
+				if i < m {
+					if col < c.Numbers {
+						v += 0.5 * rng.NormFloat64() // near a row, wherever that is
+					}
+					z.Set(i, col, v)
+				}
+			}
+		}
+		w := mat.NewDense(n, m, nil)
+		w.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, w)
+		var cross mat.Dense
+		k.Cross(&cross, x, z)
+		want, size := make([]float64, 2*d), 0.0
+		for i := range n {
+			for j := range m {
+				check(t, "cross", cross.At(i, j), k.Cov(x.RawRowView(i), z.RawRowView(j)), 1e-13)
+				size += math.Abs(w.At(i, j))
+				for col := range d {
+					u := math.Abs(x.At(i, col) - z.At(j, col))
+					if col >= c.Numbers {
+						u = math.Sqrt(differ(x.At(i, col), z.At(j, col)))
+					}
+					u *= math.Sqrt(3) / length[col]
+					want[col] += w.At(i, j) * variance[col] * (1 + u) * math.Exp(-u)
+					want[d+col] += w.At(i, j) * variance[col] * u * u * math.Exp(-u)
+				}
+			}
+		}
+		got := make([]float64, 2*d)
+		k.AddCrossGrad(got, w, x, z)
+		for p := range want {
+			check(t, k.ParamNames()[p], got[p], want[p], 1e-13*size)
+		}
+	}
+}
