@@ -157,6 +157,9 @@ func (p *Problem) KernelText() string {
 	return p.Kernel.String()
 }
 
+// AskedKernel is the kernel as it was asked for, or what no kernel stands for.
+func (p *Problem) AskedKernel() string { return p.opt.Kernel }
+
 // weigh finds what is at stake in every training row, given the columns of the rows.
 // Errors about one of them are *decision.CaseError.
 func (p *Problem) weigh(floats func(column string) ([]float64, error)) error {

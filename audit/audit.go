@@ -81,7 +81,7 @@ type Audit struct {
 // New checks everything that can be checked without a fit. Errors are those of
 // lossep.Prepare, and *lossep.InputError for options that do not fit the rows.
 func New(t *data.Table, o Options) (*Audit, error) {
-	asked, named := o.Fit.Method, len(o.Methods) > 0
+	asked, named := o.Fit, len(o.Methods) > 0
 	// Cases that count nothing are neither learned from nor decided.
 	var notes []string
 	counting := func(all *data.Table) *data.Table {
@@ -104,11 +104,13 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	}
 	a := &Audit{table: t, subject: t, opt: o, notes: notes}
 	first := o.Fit
-	first.Method = asked // which depends on the number of outcomes if there is none
+	// What depends on the number of outcomes if there is none.
+	first.Method, first.Kernel = asked.Method, asked.Kernel
 	if a.problem, err = lossep.Prepare(t, first); err != nil {
 		return nil, err
 	}
 	if a.several() {
+		a.opt.Fit.Kernel = a.problem.AskedKernel()
 		if err := a.forSeveral(named); err != nil {
 			return nil, err
 		}

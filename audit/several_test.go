@@ -106,6 +106,17 @@ func TestSeveralOutcomes(t *testing.T) {
 	}
 }
 
+// An audit decides by the kernel that a fit would have.
+func TestKernelOfManyRowsOfSeveral(t *testing.T) {
+	a, err := New(threeWays(t, lossep.FullRows+1), Options{Folds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.opt.Fit.Kernel != lossep.ManyColumnsKernel {
+		t.Errorf("the kernel is %s", a.opt.Fit.Kernel)
+	}
+}
+
 func TestForTwoOutcomesOnly(t *testing.T) {
 	table := threeWays(t, 30)
 	for says, o := range map[string]Options{

@@ -106,15 +106,17 @@ type Induced struct {
 }
 
 // How a search goes from few rows to more of them: on fewestRows at least, then on multiples
-// of that by stepUp, up to all of them or searchRows. Many rows are looked at a few times only:
-// rowVisits is the number of rows times the evaluations of the evidence.
+// of that by stepUp, up to all of them or searchRows. Each are looked at mostLooks times at most,
+// and leastLooks times more with other points.
 const (
 	fewestRows = 1000
 	stepUp     = 8
-	rowVisits  = 1_000_000
 	leastLooks = 4
 	mostLooks  = 40
 )
+
+// SearchPlan tells the plan of a search apart from others: a checkpoint is of one of them.
+const SearchPlan = "25000 rows by 8, variances e³"
 
 // searchRows is the most rows that a search looks at. The more rows there are for each point,
 // the smoother are the kernels that the evidence prefers, and all points that can be afforded
@@ -123,13 +125,12 @@ const (
 // rows were 0.2859 against 0.2883; on 49,000 films 0.4729 against 0.4768. docs/inducing.md has more.
 const searchRows = 25_000
 
-// looks is the most evaluations of the evidence of so many rows in a first round.
-func (s *induction) looks(rows int) int {
-	most := min(max(rowVisits/rows, leastLooks), mostLooks)
+// looks is the most evaluations of the evidence in a first round.
+func (s *induction) looks() int {
 	if s.opt.MaxEvaluations > 0 {
-		most = min(most, s.opt.MaxEvaluations)
+		return min(mostLooks, s.opt.MaxEvaluations)
 	}
-	return most
+	return mostLooks
 }
 
 // settling is about how many evaluations of a search take as long as to settle the sites of
@@ -145,12 +146,14 @@ func (s *induction) evaluations(level int) int {
 	rows, last := s.levels[level], level == len(s.levels)-1
 	widens := last && s.most(rows) > searchPoints(rows)
 	switch {
-	case s.opt.Fixed && (level == 0 || widens): // with points chosen again, or more of them
+	case s.opt.Fixed && level == 0 && widens && s.opt.Points == 0: // with points chosen again, and more of them
+		return 3
+	case s.opt.Fixed && (level == 0 || widens): // one of both
 		return 2
 	case s.held(level):
 		return 1
 	}
-	most := s.looks(rows)
+	most := s.looks()
 	if !last || most > leastLooks { // a second round
 		most += min(most, leastLooks)
 	}
@@ -192,6 +195,9 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 	size := n
 	if n > searchRows {
 		s.levels, size = []int{n}, searchRows
+		if o.Fixed { // a sample to choose points by
+			size = min(size, n/stepUp)
+		}
 	}
 	for ; ; size /= stepUp {
 		s.levels = append(s.levels, size)
@@ -204,14 +210,13 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 }
 
 // MostPoints is the largest number of inducing points that Induce chooses by itself for
-// so many rows: 1300 for two thousand, fewer the more there are, 335 for three million. The
-// work of a pass grows a little less than the square root of the rows as long as the search
-// looks at all of them, and what takes time in proportion to the points more. Beyond
-// that there are some ten passes over all rows, and points become fewer more slowly. A
-// search on a sample has no more points than all rows will have, so that it costs an
-// eighth of the next.
+// so many rows: all of two thousand, fewer the more there are, 337 for 2.9 million. A pass
+// takes much the same time as long as the search looks at all rows, N·M², and what takes
+// time in proportion to the points more. Beyond that there are some ten passes over all
+// rows, and points become fewer more slowly. A search on a sample has no more points than
+// all rows will have, so that it costs an eighth of the next.
 func MostPoints(rows int) int {
-	most := 1300 * math.Pow(max(1, min(float64(rows), searchRows)/2000), -0.28)
+	most := 2000 * math.Pow(max(1, min(float64(rows), searchRows)/2000), -0.45)
 	return min(rows, int(most*math.Pow(max(1, float64(rows)/searchRows), -0.135)))
 }
 
@@ -456,7 +461,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	last := s.at.Level == len(s.levels)-1
 	n := e.rows()
 	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior, pace: pace{settling: 1, worth: worthPerRow}}
-	budget := max(s.looks(n)-s.looked, min(s.looks(n), leastLooks))
+	budget := max(s.looks()-s.looked, min(s.looks(), leastLooks))
 	if s.opt.Progress != nil {
 		o.progress = s.opt.Progress
 	}
@@ -502,7 +507,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	s.at.Logs = at.logs
 	s.last = at.fitted.(*sparseFit)
 	// The first points were chosen without weights.
-	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && (n > searchRows || s.looks(n) <= leastLooks)) && !(s.opt.Fixed && s.at.Fewer)
+	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && (n > searchRows || s.looks() <= leastLooks)) && !(s.opt.Fixed && s.at.Fewer)
 	s.looked, o.evaluations = s.looked+o.evaluations, 0
 	if !again && last && s.at.Fewer {
 		if at, stop, err = s.widen(ctx, search{objective: o, tolerance: tolerance, budget: leastLooks}, e, at, stop); err != nil {
@@ -562,7 +567,11 @@ func (s *induction) widen(ctx context.Context, on search, e *sparse, at *point, 
 	s.choose(e.x, true)
 	e.z = s.points()
 	next, err := on.at(ctx, at.logs, nil, e.first(on.objective, true, on.tolerance))
-	if err == nil && next != nil && !e.held {
+	if err == nil && next != nil && e.held {
+		if f := next.fitted.(*sparseFit); !f.result.Status.Converged {
+			on.failure, next = &NotSettledError{Kernel: f.process.kernel, Status: f.result.Status}, nil
+		}
+	} else if err == nil && next != nil {
 		var ok bool
 		if ok, err = on.differentiate(ctx, next); ok {
 			var wide Stop

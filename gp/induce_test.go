@@ -140,6 +140,10 @@ func TestInduceKeepsFewer(t *testing.T) {
 	if !slices.Equal(got.Process.Kernel().Params(nil), want.Process.Kernel().Params(nil)) || got.Share != want.Share || got.Lost != want.Lost {
 		t.Errorf("%v, %v and %v left; without failure %v, %v and %v", got.Process.Kernel(), got.Share, got.Lost, want.Process.Kernel(), want.Share, want.Lost)
 	}
+	o.Fixed = true
+	if got, err = Induce(context.Background(), k, x, terms, o); err != nil || got.Fewer == nil || got.Process.Dim() != searchPoints(n) || !got.Result.Status.Converged {
+		t.Errorf("with the kernel held: %+v, %v", got, err)
+	}
 }
 
 // A search that is taken up where it was interrupted ends with the same bits, also where more
@@ -293,7 +297,7 @@ func TestInducePassesAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		fixed bool
 		most  int // evaluations, 0 for the default
-	}{{false, 0}, {true, 0}, {false, 2}} {
+	}{{false, 0}, {true, 0}, {false, 2}, {true, 2}} {
 		var told []Passed
 		tried := 0
 		o := InduceOptions{Points: searchPoints(n), Fixed: c.fixed, Memory: 1 << 28, Pass: func(p Passed) { told = append(told, p) }}
@@ -302,6 +306,15 @@ func TestInducePassesAreCounted(t *testing.T) {
 		narrow, err := Induce(context.Background(), k, x, terms, o)
 		if err != nil {
 			t.Fatal(err)
+		}
+		o.Points = 0 // as many as it takes, which are more
+		if _, err := Induce(context.Background(), k, x, terms, o); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range told {
+			if p.Evaluation < 1 || p.Evaluation > p.Evaluations {
+				t.Errorf("%+v: told of %+v", c, p)
+			}
 		}
 		told, tried = nil, 0
 		o.Points = 330

@@ -92,6 +92,9 @@ func (o *objective) differentiate(ctx context.Context, p *point) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if slope == nil { // the kernel is held, and nobody asks for one
+		return true, nil
+	}
 	p.slope = slope
 	o.prior.addGradient(p.slope, p.logs)
 	return !math.IsNaN(floats.Sum(p.slope)) && !math.IsInf(norm(p.slope), 1), nil
