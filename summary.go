@@ -48,7 +48,7 @@ type Search struct {
 	Rows        int      `json:"rows,omitempty"` // a sample of so many that it ended on; 0 for all
 	Stationary  bool     `json:"stationary"`     // the gradient vanishes where it stopped
 	Stop        string   `json:"stop"`           // why it stopped, in words
-	LogPrior    float64  `json:"log_prior"`      // what was maximised is this plus the log evidence
+	LogPrior    float64  `json:"log_prior"`      // what was maximised is this plus the log evidence of those rows
 	AtBound     []string `json:"at_bound,omitempty"`
 }
 

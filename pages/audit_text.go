@@ -128,8 +128,10 @@ func (r *Audit) notes() []string {
 	notes := slices.Clone(r.Notes)
 	folds := make(map[string]int)
 	for _, f := range r.FoldModels {
-		for _, note := range f.Notes {
-			folds[note]++
+		for i, note := range f.Notes {
+			if !slices.Contains(f.Notes[:i], note) {
+				folds[note]++
+			}
 		}
 	}
 	for _, f := range r.FoldModels {

@@ -46,7 +46,9 @@ func NewTriples(z blas64.General, scale, storage []float64) Triples {
 			q := strip[:Width]
 			clear(q)
 			for j := range min(Width, z.Rows-from) {
-				q[j] = by * z.Data[(from+j)*z.Stride+k]
+				if by != 0 { // a column that is left out may be infinite
+					q[j] = by * z.Data[(from+j)*z.Stride+k]
+				}
 			}
 			expand(strip, Reach)
 		}
@@ -97,7 +99,10 @@ func NewProbes(x blas64.General, scale, storage []float64) Probes {
 	p := storage[:len(storage)/3]
 	for i := range x.Rows {
 		for k, by := range scale {
-			p[i*x.Cols+k] = by * x.Data[i*x.Stride+k]
+			p[i*x.Cols+k] = 0
+			if by != 0 { // as above
+				p[i*x.Cols+k] = by * x.Data[i*x.Stride+k]
+			}
 		}
 	}
 	clear(p[x.Rows*x.Cols:])
