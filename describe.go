@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 )
 
@@ -83,10 +84,11 @@ func (m *Model) Describe() []string {
 func (m *Model) kernelLine() string {
 	how := "fixed"
 	if s := m.summary.Search; s != nil {
-		how = fmt.Sprintf("found in %d evaluations, %s", s.Evaluations, s.Stop)
+		how = "found in " + data.Plural(s.Evaluations, "evaluation")
 		if s.Rows > 0 {
-			how = fmt.Sprintf("found in %d evaluations with a sample of %d rows, %s", s.Evaluations, s.Rows, s.Stop)
+			how += fmt.Sprintf(" with a sample of %d rows", s.Rows)
 		}
+		how += ", " + s.Stop
 		if len(s.AtBound) > 0 {
 			how += ", at the bound: " + strings.Join(s.AtBound, ", ")
 		}

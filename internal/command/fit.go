@@ -101,7 +101,7 @@ func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
 	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond (corrected is the paired correction up to 60 rows, the factorised one beyond)")
 	flags.StringVar(&o.Likelihood.Name, "likelihood", "probit", "probit, logit, or robust (probit with --label-noise)")
 	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
-	flags.StringVar(&o.Kernel, "kernel", "", fmt.Sprintf("covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold (default %q, beyond %d rows %q, or %q with more than %d columns)",
+	flags.StringVar(&o.Kernel, "kernel", "", fmt.Sprintf("covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold (default %q, beyond %d rows %q, or %q with more than %d columns or two outcomes)",
 		lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns))
 	flags.BoolVar(&o.Fixed, "fixed", false, "keep the hyperparameters that --kernel gives")
 	flags.StringVar((*string)(&o.Hyperparameters), "hyperparameters", string(lossep.MaximumHyperparameters), "maximum, or average: a mixture of several about the maximum, as far from it as the rows leave them uncertain")
