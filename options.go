@@ -378,5 +378,5 @@ const (
 	// German credit it had the lowest summed cost, level with matern52 + constant; most
 	// differences are noise.
 	oneLengthScale = "matern32 + constant"
-	lengthScales   = "matern32(ard) + constant"
+	lengthScales   = ManyColumnsKernel
 )

@@ -40,7 +40,7 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 // fingerprint tells apart all that leads to another search.
 func (p *Problem) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintln(h, Version, gp.SearchPlan, p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps, p.Len())
+	fmt.Fprintln(h, Version, gp.SearchPlan(), p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps, p.Len())
 	buffer := make([]byte, 0, 1<<16)
 	flush := func(room int) {
 		if len(buffer)+room > cap(buffer) {

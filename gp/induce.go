@@ -12,7 +12,6 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
-	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
 )
@@ -61,23 +60,6 @@ type Passed struct {
 	LogEvidence  float64 // with rows as they were seen during the pass
 }
 
-// Checkpoint is where a search has come to: the start with so many rows, and the inducing
-// points chosen for it.
-type Checkpoint struct {
-	Level  int         `json:"level"`
-	Logs   []float64   `json:"log_parameters"`
-	Points [][]float64 `json:"points"`
-	Share  float64     `json:"share"`
-	Lost   float64     `json:"lost"`
-	Fewer  bool        `json:"fewer,omitempty"` // points than there are to be at the end
-	Steps  [][]float64 `json:"steps,omitempty"`
-	Falls  [][]float64 `json:"falls,omitempty"`
-	// What the search ended on, if it has ended; see Induced.
-	SearchRows  int  `json:"search_rows,omitempty"`
-	Evaluations int  `json:"evaluations,omitempty"`
-	Stop        Stop `json:"stop,omitempty"`
-}
-
 // Induced is a process seen from inducing points with what expectation propagation found
 // for it.
 type Induced struct {
@@ -114,9 +96,6 @@ const (
 	leastLooks = 4
 	mostLooks  = 40
 )
-
-// SearchPlan tells the plan of a search apart from others: a checkpoint is of one of them.
-const SearchPlan = "25000 rows by 8, variances e³"
 
 // searchRows is the most rows that a search looks at. The more rows there are for each point,
 // the smoother are the kernels that the evidence prefers, and all points that can be afforded
@@ -299,12 +278,6 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		}
 	}
 	return found, nil
-}
-
-func (s *induction) checkpoint() Checkpoint {
-	c := s.at
-	c.Steps, c.Falls = s.memory.steps, s.memory.falls
-	return c
 }
 
 // driver makes passes over all rows, or over some.
@@ -620,30 +593,4 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	}
 	out.Bound = pass.Objective(infer.Variational, f.result.Q, sums.Value)
 	return out, nil
-}
-
-// Fits tells whether a checkpoint can be of a search for this kernel on these rows.
-func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense) bool {
-	_, d := x.Dims()
-	if c.Level < 0 || c.Evaluations < 0 || c.SearchRows < 0 || len(c.Logs) != k.NumParams() || len(c.Points) == 0 || len(c.Steps) != len(c.Falls) {
-		return false
-	}
-	for _, list := range [][][]float64{c.Steps, c.Falls} {
-		for _, v := range list {
-			if len(v) != len(c.Logs) || !finite.All(v...) {
-				return false
-			}
-		}
-	}
-	for _, p := range c.Points {
-		if len(p) != d || !finite.All(p...) {
-			return false
-		}
-	}
-	for _, v := range c.Logs {
-		if !(math.Abs(v) <= kernel.MaxLog) {
-			return false
-		}
-	}
-	return true
 }

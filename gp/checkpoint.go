@@ -1,0 +1,66 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/kernel"
+)
+
+// Checkpoint is where a search has come to: the start with so many rows, and the inducing
+// points chosen for it.
+type Checkpoint struct {
+	Level  int         `json:"level"`
+	Logs   []float64   `json:"log_parameters"`
+	Points [][]float64 `json:"points"`
+	Share  float64     `json:"share"`
+	Lost   float64     `json:"lost"`
+	Fewer  bool        `json:"fewer,omitempty"` // points than there are to be at the end
+	Steps  [][]float64 `json:"steps,omitempty"`
+	Falls  [][]float64 `json:"falls,omitempty"`
+	// What the search ended on, if it has ended; see Induced.
+	SearchRows  int  `json:"search_rows,omitempty"`
+	Evaluations int  `json:"evaluations,omitempty"`
+	Stop        Stop `json:"stop,omitempty"`
+}
+
+// SearchPlan tells apart the plans of searches, the samples that they go by and the prior: a
+// checkpoint is of one of them.
+func SearchPlan() string {
+	return fmt.Sprint(fewestRows, stepUp, searchRows, varianceSpread, lengthscaleSpread, periodSpread)
+}
+
+func (s *induction) checkpoint() Checkpoint {
+	c := s.at
+	c.Steps, c.Falls = s.memory.steps, s.memory.falls
+	return c
+}
+
+// Fits tells whether a checkpoint can be of a search for this kernel on these rows.
+func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense) bool {
+	_, d := x.Dims()
+	if c.Level < 0 || c.Evaluations < 0 || c.SearchRows < 0 || len(c.Logs) != k.NumParams() || len(c.Points) == 0 || len(c.Steps) != len(c.Falls) {
+		return false
+	}
+	for _, list := range [][][]float64{c.Steps, c.Falls} {
+		for _, v := range list {
+			if len(v) != len(c.Logs) || !finite.All(v...) {
+				return false
+			}
+		}
+	}
+	for _, p := range c.Points {
+		if len(p) != d || !finite.All(p...) {
+			return false
+		}
+	}
+	for _, v := range c.Logs {
+		if !(math.Abs(v) <= kernel.MaxLog) {
+			return false
+		}
+	}
+	return true
+}
