@@ -16,7 +16,7 @@ flink:      ## fit and decide on Flink, in one process: wants Java 17 and Maven,
 	cd beam && flink/run.sh sh -c 'go test ./cluster -run FlinkIs -flink $$FLINK -v -count 1 -timeout 60m'
 
 flink-faults: ## a task manager of two is killed in the middle of a pass, and the driver between passes
-	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkLoses -flink $$FLINK -flink.home $$FLINK_HOME -v -count 1 -timeout 60m'
+	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkLoses -flink $$FLINK -flink.home $$LOSSEP_FLINK -v -count 1 -timeout 60m'
 
 flink-process: beam ## workers that are processes of their own on two task managers
 	cd beam && flink/run.sh cluster sh -c 'go test ./cluster -run FlinkIs -flink $$FLINK -flink.workers 2 -flink.environment PROCESS \

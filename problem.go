@@ -83,7 +83,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		}
 	}
 	if uncounted > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d rows have weight 0 in %q and are left out", uncounted, all.Len(), o.weights()))
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, data.Plural(all.Len(), "row"), o.weights()))
 	}
 	p.coding = p.Recipe.Coding()
 	if err := p.checkTraining(t); err != nil {

@@ -87,7 +87,7 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	counting := func(all *data.Table) *data.Table {
 		some := all.Counting(o.Fit.Data.Weights)
 		if gone := all.Len() - some.Len(); gone > 0 {
-			notes = append(notes, fmt.Sprintf("%d of %d rows of %s have weight 0 and are left out", gone, all.Len(), all.Name()))
+			notes = append(notes, fmt.Sprintf("%d of %s of %s left out for a weight of 0", gone, data.Plural(all.Len(), "row"), all.Name()))
 		}
 		return some
 	}

@@ -68,9 +68,12 @@ func (b *binding) bindCondition() {
 	b.condition = &c
 }
 
-// asLearned are names of columns as the recipe spells them: é is one letter in some files and
-// an e with an accent in others, which look the same (NFC and NFD of Unicode). A name that the
-// recipe has as it is stands for itself.
+// Composed is the spelling of names that look the same: é is one letter in some files and an e
+// with an accent in others (NFC and NFD of Unicode).
+func Composed(name string) string { return norm.NFC.String(name) }
+
+// asLearned are names of columns as the recipe spells them, if they look the same. A name that
+// the recipe has as it is stands for itself.
 func (r *Recipe) asLearned(names []string) []string {
 	if strings.IndexFunc(strings.Join(names, ""), func(c rune) bool { return c > unicode.MaxASCII }) < 0 {
 		return names
@@ -80,11 +83,11 @@ func (r *Recipe) asLearned(names []string) []string {
 		taken[name] = true
 	}
 	for i := range r.Columns {
-		own[norm.NFC.String(r.Columns[i].Name)] = r.Columns[i].Name
+		own[Composed(r.Columns[i].Name)] = r.Columns[i].Name
 	}
 	spelled := slices.Clone(names)
 	for j, name := range names {
-		if learned, ok := own[norm.NFC.String(name)]; ok && !taken[learned] {
+		if learned, ok := own[Composed(name)]; ok && !taken[learned] {
 			spelled[j], taken[learned] = learned, true
 		}
 	}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -89,6 +90,19 @@ func (r *Recipe) bentColumns() string {
 	return fmt.Sprintf("; %d bent before%s: %s", n, how, strings.Join(bent, ", "))
 }
 
+// Percent is a part of a whole to a tenth of a percent, or to as many digits as it takes to
+// tell it from nothing and from all.
+func Percent(part, whole int) string {
+	share := 100 * float64(part) / float64(whole)
+	for digits := 1; ; digits++ {
+		text := strconv.FormatFloat(share, 'f', digits, 64)
+		shown, _ := strconv.ParseFloat(text, 64) // of a number that was written just now
+		if (shown > 0 || part == 0) && (shown < 100 || part == whole) {
+			return text + " %"
+		}
+	}
+}
+
 // shares says how many rows have each of the outcomes.
 func (t *Target) shares() string {
 	counts, rows := t.Counts(), 0
@@ -96,7 +110,7 @@ func (t *Target) shares() string {
 		rows += n
 	}
 	part := func(y int) string {
-		return fmt.Sprintf("%s (%s, %.1f %%)", quote(t.Outcomes()[y]), Plural(counts[y], "row"), 100*float64(counts[y])/float64(rows))
+		return fmt.Sprintf("%s (%s, %s)", quote(t.Outcomes()[y]), Plural(counts[y], "row"), Percent(counts[y], rows))
 	}
 	if t.Several == nil {
 		return "positive " + part(1) + ", negative " + part(0)

@@ -126,6 +126,27 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// A share is told from nothing and from all.
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		part, whole int
+		want        string
+	}{
+		{4, 10, "40.0 %"},
+		{3, 30_000, "0.01 %"},
+		{29_997, 30_000, "99.99 %"},
+		{1, 3_000_000, "0.00003 %"},
+		{1, 2000, "0.1 %"}, // of 0.05
+		{1, 2001, "0.05 %"},
+		{0, 30_000, "0.0 %"},
+		{7, 7, "100.0 %"},
+	} {
+		if got := Percent(c.part, c.whole); got != c.want {
+			t.Errorf("%d of %d: %s, want %s", c.part, c.whole, got, c.want)
+		}
+	}
+}
+
 func TestEncodeObject(t *testing.T) {
 	r := soundRecipe()
 	dst := make([]float64, r.Dim())

@@ -362,3 +362,34 @@ func TestNamesComposedOtherwise(t *testing.T) {
 		}
 	}
 }
+
+// So do options, unless two columns look the same.
+func TestOptionsComposedOtherwise(t *testing.T) {
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	read := func(header string) *Table {
+		table, err := Read(context.Background(), strings.NewReader(header+"\n1,5,a\n2,6,b\n3,4,a\n5,9,b\n"), "train.csv", Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	for _, names := range [][2]string{{composed, decomposed}, {decomposed, composed}} {
+		l, err := Learn(read("x,z,"+names[0]), Options{Target: names[1], Positive: "b"})
+		if err != nil {
+			t.Errorf("target %q of a table with %q: %v", names[1], names[0], err)
+			continue
+		}
+		if got := l.Recipe.Target.Column; got != names[0] {
+			t.Errorf("the outcome is %q, want %q", got, names[0])
+		}
+	}
+	// Two marks below and above a letter may stand in either order, and neither is composed.
+	const one, other, third = "a\u0323\u0302", "a\u0302\u0323", "\u1ead"
+	table := read(one + "," + other + ",y")
+	if j, err := table.Column(other); err != nil || j != 1 {
+		t.Errorf("a name as it is: column %d, %v", j, err)
+	}
+	if j, err := table.Column(third); err == nil {
+		t.Errorf("column %d is found by a name that two columns look like", j)
+	}
+}

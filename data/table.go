@@ -122,8 +122,8 @@ func (t *Table) Subset(rows []int) *Table {
 	return &s
 }
 
-// Column finds a column by its name, by its number from 1, or as "last", in
-// this order, and returns its index from 0.
+// Column finds a column by its name, by its number from 1, as "last", or by a name that looks
+// the same (see Composed), in this order, and returns its index from 0.
 func (t *Table) Column(ref string) (int, error) {
 	if j := slices.Index(t.columns, ref); j >= 0 {
 		return j, nil
@@ -133,6 +133,10 @@ func (t *Table) Column(ref string) (int, error) {
 	}
 	if ref == "last" {
 		return len(t.columns) - 1, nil
+	}
+	looks := func(name string) bool { return Composed(name) == Composed(ref) }
+	if j := slices.IndexFunc(t.columns, looks); j >= 0 && !slices.ContainsFunc(t.columns[j+1:], looks) {
+		return j, nil
 	}
 	e := &Error{
 		File: t.file, Line: t.headerLine(), ColumnName: ref,

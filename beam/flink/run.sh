@@ -3,11 +3,11 @@
 # endpoint in FLINK, and stops it again. Needs Java 17 and Maven.
 #   run.sh [cluster] COMMAND…
 # Without cluster Flink is one process, with it a job manager and two task managers of one
-# slot each, whose process numbers are in $FLINK_HOME/taskmanager-1.pid and -2.pid. One
+# slot each, whose process numbers are in $LOSSEP_FLINK/taskmanager-1.pid and -2.pid. One
 # that dies is started again, as whoever runs a cluster does.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-home=${FLINK_HOME:-$here/target}
+home=${LOSSEP_FLINK:-$here/target}
 lib=$home/lib
 mkdir -p "$home"
 [ -n "$(ls "$lib" 2>/dev/null)" ] || mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$lib"
@@ -83,4 +83,4 @@ for _ in $(seq 600); do
   kill -0 "${started[-1]}" 2>/dev/null || { cat "$home/jobserver.log"; exit 1; }
   sleep 0.2
 done
-FLINK=127.0.0.1:$job FLINK_HOME=$home "$@"
+FLINK=127.0.0.1:$job LOSSEP_FLINK=$home "$@"

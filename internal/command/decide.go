@@ -232,7 +232,7 @@ func actionLines(actions []string, taken []int, rows int) (lines []string) {
 		if taken[a] == 1 {
 			what = "row"
 		}
-		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%.1f %%)", width, name, taken[a], what, 100*float64(taken[a])/float64(rows)))
+		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%s)", width, name, taken[a], what, data.Percent(taken[a], rows)))
 	}
 	return lines
 }

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/lossep/lossep/pages"
 )
@@ -43,7 +44,11 @@ func (f *resultFolder) open() (err error) {
 	if f.path == "" {
 		return usagef("--out: the name is empty; give a folder")
 	}
-	if err := os.MkdirAll(f.path, 0o755); err != nil {
+	if err := os.MkdirAll(f.path, 0o755); errors.Is(err, syscall.ENOTDIR) {
+		var at *os.PathError
+		errors.As(err, &at) // it, or what it would be in
+		return usagef("--out: %s is a file, and --out names a folder; give another name", at.Path)
+	} else if err != nil {
 		return usagef("--out: the folder cannot be made: %w", err)
 	}
 	if f.lock, err = LockFolder(f.path); err != nil {

@@ -57,7 +57,8 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return err
 		}
-		return writeSummary(c.ErrOrStderr(), append([]string{fmt.Sprintf("%s predicted by %s", data.Plural(n, "row"), m.Method())}, said...))
+		lines := append([]string{fmt.Sprintf("%s predicted by %s", data.Plural(n, "row"), m.Method())}, m.Recipe().Target.Rare()...)
+		return writeSummary(c.ErrOrStderr(), append(lines, said...))
 	}
 	return c
 }

@@ -234,7 +234,11 @@ func (d *dataFlags) complete() (data.Options, error) {
 			return d.options, usagef("--scaling %s: %s is given for %s already; give one of them", text, before, of)
 		}
 	}
-	if d.options.KeepScale = !d.standardize; d.options.KeepScale && len(d.scaling) > 0 {
+	bent := d.options.Scaling != "" && d.options.Scaling != data.Straight
+	for _, b := range d.options.Bends {
+		bent = bent || b != data.Straight
+	}
+	if d.options.KeepScale = !d.standardize; d.options.KeepScale && bent {
 		return d.options, usagef("--scaling: columns are not scaled with --standardize=false; leave one of them out")
 	}
 	_, err := d.format()

@@ -109,6 +109,7 @@ one with the largest first.`,
 		for k, column := range ask.Columns {
 			lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, prices[k], pays[k], data.Plural(n, "row")))
 		}
+		lines = append(lines, m.Recipe().Target.Rare()...)
 		return writeSummary(c.ErrOrStderr(), append(lines, said...))
 	}
 	return c

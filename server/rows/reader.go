@@ -55,6 +55,7 @@ type Reader struct {
 	dim     int
 	coding  *data.Coding
 	columns map[string]int // numbers of the recipe's columns by name
+	looking map[string]int // and by how names look; see data.Composed
 	encoder *data.Encoder
 	decoder *jsontext.Decoder
 	maxRows int
@@ -65,6 +66,7 @@ type Reader struct {
 	Memory Memory
 	extra  map[string]int // slots of other names
 	names  []string       // and the names of those slots
+	asked  []string       // names of columns that are kept as numbers
 	wanted map[int][]float64
 	target int      // slot of the outcome, if labels are asked for, or -1
 	seen   []int    // the last row, from 1, in which each slot occurred
@@ -81,11 +83,14 @@ type placed struct {
 
 func NewReader(r *data.Recipe, maxRows int) *Reader {
 	rr := &Reader{
-		recipe: r, dim: r.Dim(), coding: r.Coding(), columns: make(map[string]int, len(r.Columns)),
+		recipe: r, dim: r.Dim(), coding: r.Coding(), columns: make(map[string]int, len(r.Columns)), looking: make(map[string]int, len(r.Columns)),
 		encoder: r.NewEncoder(), decoder: jsontext.NewDecoder(new(bytes.Buffer)), maxRows: maxRows,
 	}
 	for i, c := range r.Columns {
 		rr.columns[c.Name] = i
+		if _, taken := rr.looking[data.Composed(c.Name)]; !taken {
+			rr.looking[data.Composed(c.Name)] = i
+		}
 	}
 	return rr
 }
@@ -149,6 +154,7 @@ func (rr *Reader) reset(body []byte, wanted []string, labels bool) {
 	rr.extra, rr.names, rr.wanted = make(map[string]int), nil, make(map[int][]float64)
 	rr.seen = append(rr.seen[:0], make([]int, len(rr.recipe.Columns))...)
 	rr.order, rr.faults, rr.target = rr.order[:0], nil, -1
+	rr.asked = wanted
 	for _, name := range wanted {
 		rr.wanted[rr.slot(name)] = []float64{}
 	}
@@ -161,7 +167,7 @@ func (rr *Reader) reset(body []byte, wanted []string, labels bool) {
 // release lets go of the request.
 func (rr *Reader) release() {
 	rr.decoder.Reset(new(bytes.Buffer))
-	rr.body, rr.extra, rr.names, rr.wanted, rr.faults = nil, nil, nil, nil, nil
+	rr.body, rr.extra, rr.names, rr.asked, rr.wanted, rr.faults = nil, nil, nil, nil, nil, nil
 	clear(rr.order)
 }
 
@@ -286,8 +292,8 @@ func (rr *Reader) readRows(ctx context.Context, labels bool) (*Rows, error) {
 	}
 	r.Ignored = rr.ignored()
 	r.Values = make(map[string][]float64, len(rr.wanted))
-	for slot, values := range rr.wanted {
-		r.Values[rr.slotName(slot)] = values
+	for _, name := range rr.asked {
+		r.Values[name] = rr.wanted[rr.slot(name)]
 	}
 	return r, nil
 }
@@ -320,9 +326,13 @@ func (rr *Reader) Encode(ctx context.Context, n int, give func(e *data.Encoder, 
 	return r, nil
 }
 
-// Column is the number of a column of the recipe, and whether there is one of that name.
+// Column is the number of a column of the recipe, and whether there is one of that name, or of
+// one that looks the same.
 func (rr *Reader) Column(name string) (int, bool) {
 	i, ok := rr.columns[name]
+	if !ok {
+		i, ok = rr.looking[data.Composed(name)]
+	}
 	return i, ok
 }
 

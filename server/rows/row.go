@@ -105,7 +105,7 @@ func (rr *Reader) find(place int, raw []byte) (int, error) {
 
 // slot is that of a name, a new one if need be.
 func (rr *Reader) slot(name string) int {
-	if i, ok := rr.columns[name]; ok {
+	if i, ok := rr.Column(name); ok {
 		return i
 	}
 	slot, ok := rr.extra[name]
@@ -116,13 +116,6 @@ func (rr *Reader) slot(name string) int {
 		rr.seen = append(rr.seen, 0)
 	}
 	return slot
-}
-
-func (rr *Reader) slotName(slot int) string {
-	if n := len(rr.recipe.Columns); slot >= n {
-		return rr.names[slot-n]
-	}
-	return rr.recipe.Columns[slot].Name
 }
 
 // Ignored are the names that are neither the recipe's nor wanted.

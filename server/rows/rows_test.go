@@ -247,6 +247,39 @@ func TestRowOrders(t *testing.T) {
 	}
 }
 
+// Names of columns that look like the model's are the model's, also those that costs are of.
+func TestNamesComposedOtherwise(t *testing.T) {
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	for _, names := range [][2]string{{composed, decomposed}, {decomposed, composed}} {
+		text := names[0] + ",x,y\n1,5,a\n2,6,b\n3,4,a\n5,9,b\n"
+		table, err := data.Read(context.Background(), strings.NewReader(text), "test.csv", data.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := data.Learn(table, data.Options{Positive: "b", KeepScale: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader := NewReader(l.Recipe, 10)
+		body := fmt.Sprintf(`{"rows": [{%q: 4, "x": 7}, {"x": 8, %q: 3}]}`, names[1], names[0])
+		r, err := reader.Read(context.Background(), []byte(body), nil, []string{names[1]}, false)
+		if err != nil {
+			t.Errorf("%+q: %v", names, err)
+			continue
+		}
+		if want := []float64{4, 7, 3, 8}; !slices.Equal(r.Features, want) || r.Ignored != nil {
+			t.Errorf("%+q: features %v, ignored %q, want %v", names, r.Features, r.Ignored, want)
+		}
+		if want := []float64{4, 3}; !slices.Equal(r.Values[names[1]], want) {
+			t.Errorf("%+q: values %v, want %v", names, r.Values, want)
+		}
+		twice := fmt.Sprintf(`{"rows": [{%q: 4, %q: 4, "x": 7}]}`, names[0], names[1])
+		if _, err := reader.Read(context.Background(), []byte(twice), nil, nil, false); err == nil {
+			t.Errorf("%+q: a row with both is taken", names)
+		}
+	}
+}
+
 func TestLabels(t *testing.T) {
 	recipe := *recipeOf(t)
 	recipe.Target.Positive, recipe.Target.Negative = "1", "0"
