@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
@@ -107,6 +108,9 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	}
 	if fit.Fewer != nil {
 		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), "the inducing points are those of the search, as there is no result with all of them: "+fit.Fewer.Error())
+	}
+	if points := fit.Process.Dim(); p.opt.Inducing > points && fit.Fewer == nil {
+		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", data.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	if err := m.assembleInduced(); errors.Is(err, errNoPredictions) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,7 +156,11 @@ func TestInducingIsTheFullProcess(t *testing.T) {
 }
 
 // memory is checkpoints that are kept in memory.
-type memory struct{ states [][]byte }
+type memory struct {
+	states  [][]byte
+	rows    []int // that each was found with
+	resumed []int // and that a fit went on from
+}
 
 func (m *memory) Load() []byte {
 	if len(m.states) == 0 {
@@ -164,7 +169,11 @@ func (m *memory) Load() []byte {
 	return m.states[len(m.states)-1]
 }
 
-func (m *memory) Keep(state []byte) { m.states = append(m.states, state) }
+func (m *memory) Keep(state []byte, rows int) {
+	m.states, m.rows = append(m.states, state), append(m.rows, rows)
+}
+
+func (m *memory) Resumed(rows int) { m.resumed = append(m.resumed, rows) }
 
 // A fit that is interrupted goes on where it was and ends with the same file; one of other
 // rows does not.
@@ -188,7 +197,7 @@ func TestInterruptedFit(t *testing.T) {
 	o.Checkpoints = kept
 	ctx, cancel := context.WithCancel(context.Background())
 	o.Progress = func(p lossep.Progress) {
-		if len(kept.states) == 2 { // the last part has begun
+		if len(kept.states) == 1 { // the last part has begun
 			cancel()
 		}
 	}
@@ -201,11 +210,11 @@ func TestInterruptedFit(t *testing.T) {
 			steps++
 		}
 	}
-	if got := file(o); got != want || steps > 0 {
-		t.Errorf("another model, or %d steps done again", steps)
+	if got := file(o); got != want || steps > 0 || !slices.Equal(kept.rows, []int{1125}) || !slices.Equal(kept.resumed, []int{1125}) {
+		t.Errorf("another model, or %d steps done again; kept with %d rows, and gone on from with %d", steps, kept.rows, kept.resumed)
 	}
 	o.Seed = 2
-	if file(o); steps == 0 {
+	if file(o); steps == 0 || len(kept.resumed) > 1 {
 		t.Error("a search with another seed went on from this one")
 	}
 }
@@ -214,7 +223,7 @@ func TestInterruptedFit(t *testing.T) {
 func TestInterruptedFitWithOtherWeights(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("x,once,twice,class\n")
-	for i := range 12 {
+	for i := range 8000 { // of which a thousand are gone over first
 		fmt.Fprintf(&b, "%d,1,%d,%s\n", i*5%12, 1+i%2, []string{"good", "bad"}[i*i%7/4])
 	}
 	var kept [2]memory
@@ -292,6 +301,27 @@ func TestPartsAsBytes(t *testing.T) {
 }
 
 // A share has two digits, and none of them is an exponent.
+// Of points that are more than the rows can tell apart some are left out, and a note says so.
+func TestFewerPointsThanAskedFor(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,class\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "%d,%s\n", i*5%12, []string{"good", "bad"}[i*i%7/4])
+	}
+	for points, want := range map[int]string{60: "12 inducing points in place of 60: with these nothing is left", 12: ""} {
+		m, err := lossep.Fit(context.Background(), table(t, b.String()), lossep.Options{
+			Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=5,fp=1"), Kernel: "matern32(variance=2)", Fixed: true, Inducing: points,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(m.Summary().Status.Notes, "\n")
+		if m.Summary().Inducing.Points != 12 || !strings.HasPrefix(notes, want) || want == "" && notes != "" {
+			t.Errorf("%d points for %d, notes %q", m.Summary().Inducing.Points, points, notes)
+		}
+	}
+}
+
 func TestShareLeft(t *testing.T) {
 	for share, want := range map[float64]string{0.0112: "1.1 %", 0.5: "50 %", 0.9951: "100 %", 1: "100 %"} {
 		if got := (&lossep.Inducing{Share: share}).Left(); got != want {
@@ -330,6 +360,11 @@ func TestDefaultKernel(t *testing.T) {
 		{"no points", many, lossep.Options{Inducing: lossep.NoInducing}, lossep.ManyColumnsKernel},
 		{"many columns", wide, lossep.Options{}, lossep.ManyColumnsKernel},
 		{"but one", wide, lossep.Options{Data: data.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel},
+		{"one names the rows", wide, lossep.Options{Data: data.Options{ID: "x0"}}, lossep.ManyRowsKernel},
+		{"one weighs them", wide, lossep.Options{Data: data.Options{Weights: "x0"}}, lossep.ManyRowsKernel},
+		{"one makes the outcome", wide, lossep.Options{Data: data.Options{Target: "x0 > 0"}}, lossep.ManyColumnsKernel}, // y is decided by
+		{"two make the outcome", wide, lossep.Options{Data: data.Options{Target: "x0 + y > 0"}}, lossep.ManyRowsKernel},
+		{"one is left out twice", wide, lossep.Options{Data: data.Options{ID: "x0", Drop: []string{"x0"}}}, lossep.ManyRowsKernel},
 		{"two of them", wide, lossep.Options{Data: data.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel},
 	} {
 		if got := c.o.DefaultKernel(c.table); got != c.want {

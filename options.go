@@ -182,9 +182,12 @@ func (o Options) rowLimit(rows int) int {
 type Checkpoints interface {
 	// Load is what was kept last, nil if nothing.
 	Load() []byte
-	// Keep keeps it in place of what was kept before. A fit goes on whether that works or
-	// not.
-	Keep(state []byte)
+	// Keep keeps what was found with so many of the rows, in place of what was kept before. A
+	// fit goes on whether that works or not.
+	Keep(state []byte, rows int)
+	// Resumed is called where a fit goes on from what was loaded, which was found with so many
+	// rows.
+	Resumed(rows int)
 }
 
 // What Options.Inducing may be beside a number of points.
@@ -248,10 +251,7 @@ func (o Options) DefaultMethod(rows int) Method {
 
 // DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.
 func (o Options) DefaultKernel(t *data.Table) string {
-	columns := len(o.Data.Features)
-	if columns == 0 {
-		columns = len(t.Columns()) - len(o.Data.Drop) - 1 // the target
-	}
+	columns := o.Data.Decides(t)
 	switch {
 	case o.Fixed:
 		return oneLengthScale // there is nothing to choose by

@@ -29,10 +29,14 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 	var u unfinished
 	if json.Unmarshal(kept.Load(), &u) == nil && u.Fingerprint == fingerprint && u.Search.Fits(p.Kernel, p.X) {
 		from = &u.Search
+		kept.Resumed(from.Rows)
 	}
 	return from, func(c gp.Checkpoint) {
+		if c.Rows == 0 {
+			return // there is nothing to go on from
+		}
 		if state, err := json.Marshal(unfinished{fingerprint, c}); err == nil {
-			kept.Keep(state)
+			kept.Keep(state, c.Rows)
 		}
 	}
 }

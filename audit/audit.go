@@ -166,9 +166,6 @@ func (o Options) complete(t *data.Table) (Options, error) {
 	if o.Fit.Method == "" {
 		o.Fit.Method = o.Fit.DefaultMethod(t.Len())
 	}
-	if o.Fit.Kernel == "" {
-		o.Fit.Kernel = o.Fit.DefaultKernel(t)
-	}
 	if err := o.check(); err != nil {
 		return o, err
 	}
@@ -177,6 +174,9 @@ func (o Options) complete(t *data.Table) (Options, error) {
 		if column != "" && len(o.Fit.Data.Features) == 0 {
 			o.Fit.Data.Drop = append(slices.Clone(o.Fit.Data.Drop), column)
 		}
+	}
+	if o.Fit.Kernel == "" {
+		o.Fit.Kernel = o.Fit.DefaultKernel(t)
 	}
 	if len(o.Probabilities) > 0 {
 		o.Methods, o.References = nil, 0

@@ -117,6 +117,36 @@ func TestKernelOfManyRowsOfSeveral(t *testing.T) {
 	}
 }
 
+// Columns that say how to judge are not among those that the kernel depends on the number of.
+func TestKernelDoesNotCountGroups(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("group,")
+	for k := range lossep.FewColumns {
+		fmt.Fprintf(&text, "x%d,", k)
+	}
+	text.WriteString("y\n")
+	for i := range lossep.FullRows + 1 {
+		fmt.Fprintf(&text, "g%d,", i%50)
+		for k := range lossep.FewColumns {
+			fmt.Fprintf(&text, "%d,", i*(k+3)%101)
+		}
+		fmt.Fprintf(&text, "%d\n", i*i%7/4)
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(text.String()), "groups.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for groups, want := range map[string]string{"group": lossep.ManyRowsKernel, "": lossep.ManyColumnsKernel} {
+		a, err := New(table, Options{Folds: 3, Groups: groups})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.opt.Fit.Kernel; got != want || a.problem.AskedKernel() != want {
+			t.Errorf("groups %q: the kernel is %s, and %s is fitted", groups, got, a.problem.AskedKernel())
+		}
+	}
+}
+
 func TestForTwoOutcomesOnly(t *testing.T) {
 	table := threeWays(t, 30)
 	for says, o := range map[string]Options{

@@ -95,20 +95,41 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	return r, r.checkBent(t, bent)
 }
 
+// Decides is the number of columns of a table that may be decided by. Some of them may turn out
+// to say nothing.
+func (o Options) Decides(t *Table) int {
+	if o.Target == "" {
+		o.Target = "last"
+	}
+	r, err := o.roles(t)
+	if err != nil {
+		return len(t.columns) // Learn will say why
+	}
+	n := 0
+	for j := range t.columns {
+		if r.decides(j) {
+			n++
+		}
+	}
+	return n
+}
+
+// decides tells whether a column is one that may be decided by.
+func (r *roles) decides(j int) bool {
+	_, dropped := r.dropped[j]
+	return !dropped && j != r.target && j != r.id && j != r.weights
+}
+
 // checkBent refuses to bend what is not decided by.
 func (r *roles) checkBent(t *Table, bent map[int]Bend) error {
 	var others []string
-	is := func(j int) bool {
-		_, dropped := r.dropped[j]
-		return !dropped && j != r.target && j != r.id && j != r.weights
-	}
 	for j, name := range t.columns {
-		if is(j) {
+		if r.decides(j) {
 			others = append(others, name)
 		}
 	}
 	for j := range t.columns {
-		if b, given := bent[j]; given && !is(j) {
+		if b, given := bent[j]; given && !r.decides(j) {
 			why := cmp.Or(r.dropped[j], "it is the outcome, names the rows or weighs them")
 			return &Error{
 				File: t.file, Column: j + 1, ColumnName: t.columns[j],

@@ -14,6 +14,7 @@ import (
 // points chosen for it.
 type Checkpoint struct {
 	Level  int         `json:"level"`
+	Rows   int         `json:"rows,omitempty"` // that the search has been through: those of the level before
 	Logs   []float64   `json:"log_parameters"`
 	Points [][]float64 `json:"points"`
 	Share  float64     `json:"share"`
@@ -35,14 +36,17 @@ func SearchPlan() string {
 
 func (s *induction) checkpoint() Checkpoint {
 	c := s.at
+	if c.Level > 0 {
+		c.Rows = s.levels[c.Level-1]
+	}
 	c.Steps, c.Falls = s.memory.steps, s.memory.falls
 	return c
 }
 
 // Fits tells whether a checkpoint can be of a search for this kernel on these rows.
 func (c *Checkpoint) Fits(k kernel.Kernel, x *mat.Dense) bool {
-	_, d := x.Dims()
-	if c.Level < 0 || c.Evaluations < 0 || c.SearchRows < 0 || len(c.Logs) != k.NumParams() || len(c.Points) == 0 || len(c.Steps) != len(c.Falls) {
+	n, d := x.Dims()
+	if c.Level < 0 || c.Rows < min(c.Level, 1) || c.Rows > n || c.Evaluations < 0 || c.SearchRows < 0 || len(c.Logs) != k.NumParams() || len(c.Points) == 0 || len(c.Steps) != len(c.Falls) {
 		return false
 	}
 	for _, list := range [][][]float64{c.Steps, c.Falls} {

@@ -436,7 +436,10 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior, pace: pace{settling: 1, worth: worthPerRow}}
 	budget := max(s.looks()-s.looked, min(s.looks(), leastLooks))
 	if s.opt.Progress != nil {
-		o.progress = s.opt.Progress
+		o.progress = func(e Evaluation) {
+			e.Number += s.looked
+			s.opt.Progress(e)
+		}
 	}
 	e.held = s.held(s.at.Level)
 	if s.opt.Pass != nil {

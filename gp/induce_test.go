@@ -31,11 +31,11 @@ func TestInduce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A step is not taken that promises less than worthPerRow for each row, which it does
-	// where the gradient is as small as this and curvatures are twenty or less.
-	small := math.Sqrt(2 * 20 * worthPerRow * 1200)
-	if f.Stop != Stationary || norm(f.Gradient) > small || f.Bound > f.LogEvidence || f.Lost > tolerableLoss {
-		t.Errorf("%v, gradient %v, evidence %v, bound %v, lost %v", f.Stop, f.Gradient, f.LogEvidence, f.Bound, f.Lost)
+	// It is ended by a step that promises little by the curvature that the search has seen; so
+	// does the step by the curvature itself.
+	left := promised(t, f, x, terms)
+	if f.Stop != Stationary || !(left >= 0 && left <= worthPerRow*1200) || f.Bound > f.LogEvidence || f.Lost > tolerableLoss {
+		t.Errorf("%v, gradient %v, %v to be gained, evidence %v, bound %v, lost %v", f.Stop, f.Gradient, left, f.LogEvidence, f.Bound, f.Lost)
 	}
 	whole, err := New(f.Process.Kernel(), x)
 	if err != nil {
@@ -61,6 +61,39 @@ func TestInduce(t *testing.T) {
 	}
 }
 
+// promised is what Newton's step from where a search ended would gain with the points found,
+// ½ gᵀH⁻¹g. The curvature H is from gradients a little before and behind in each parameter.
+func promised(t *testing.T, f *Induced, x *mat.Dense, terms Terms) float64 {
+	t.Helper()
+	const h = 0.01
+	e := &sparse{x: x, terms: terms, driver: &memoryRows{x, terms, &Room{Bytes: 1 << 28}, 0}, z: f.Process.Points()}
+	o := &objective{kernel: f.Process.Kernel(), evidence: e, prior: newPrior(f.Process.Kernel(), x, 0)}
+	d := len(f.Gradient)
+	bend := mat.NewDense(d, d, nil)
+	for k := range d {
+		for _, sign := range []float64{-1, 1} {
+			logs := f.Process.Kernel().Params(nil)
+			logs[k] += sign * h
+			at, err := o.at(context.Background(), logs, nil, 1e-9)
+			if err != nil || at == nil {
+				t.Fatal(err, o.failure)
+			}
+			if ok, err := o.differentiate(context.Background(), at); !ok {
+				t.Fatal(err)
+			}
+			for j, g := range at.slope {
+				bend.Set(k, j, bend.At(k, j)-sign*g/(2*h))
+			}
+		}
+	}
+	g := mat.NewVecDense(d, f.Gradient)
+	var step mat.VecDense
+	if err := step.SolveVec(bend, g); err != nil {
+		t.Fatal(err)
+	}
+	return 0.5 * mat.Dot(g, &step)
+}
+
 // A search sees rows from few points, and its result from as many as were asked for: with all
 // rows as points it is the full process with the kernel found.
 func TestInduceWidens(t *testing.T) {
@@ -76,12 +109,20 @@ func TestInduceWidens(t *testing.T) {
 			most = max(most, p.Points)
 		}
 	}}
+	// Evaluations are counted on when there are more points.
+	number := 0
+	o.Progress = func(e Evaluation) {
+		if e.Number <= number {
+			t.Errorf("evaluation %d comes after %d", e.Number, number)
+		}
+		number = e.Number
+	}
 	f, err := Induce(context.Background(), k, x, terms, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most != searchPoints(n) || f.Process.Dim() != n || f.Stop != Stationary {
-		t.Errorf("%d points for the search, which ended %v, and %d for the result", most, f.Stop, f.Process.Dim())
+	if most != searchPoints(n) || f.Process.Dim() != n || f.Stop != Stationary || f.Evaluations != number {
+		t.Errorf("%d points for the search, which ended %v after %d evaluations, of which %d were told, and %d for the result", most, f.Stop, f.Evaluations, number, f.Process.Dim())
 	}
 	whole, err := New(f.Process.Kernel(), x)
 	if err != nil {
@@ -95,7 +136,7 @@ func TestInduceWidens(t *testing.T) {
 	if math.Abs(f.LogEvidence-ep.LogEvidence) > 1e-6 {
 		t.Errorf("evidence %v, of the full process %v", f.LogEvidence, ep.LogEvidence)
 	}
-	o.Fixed, o.Points = true, n-1
+	o.Fixed, o.Points, number = true, n-1, 0
 	if f, err = Induce(context.Background(), f.Process.Kernel(), x, terms, o); err != nil || f.Process.Dim() != n-1 {
 		t.Errorf("with the kernel held there are %d points, %v", f.Process.Dim(), err)
 	}

@@ -30,7 +30,9 @@ or not, plain or gzip), Parquet or a folder of Parquet files, and - is standard 
 What actions cost or bring is part of the model: --cost fn=5,fp=1 says that a missed
 positive costs 5 and a false alarm 1; --utility names a YAML file with any number of
 actions, and --cost-matrix a CSV file. A target of more than two values has as many
-outcomes. What is going to be fitted is shown on standard error first.`,
+outcomes. What is going to be fitted is shown on standard error first. A fit of many rows
+keeps how far it has come in model.lossep.unfinished beside the model until that is written,
+and the same command goes on from there if it was interrupted.`,
 		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
   lossep fit train.csv --cost fn=0.6*amount,fp=1 --kernel 'rbf(ard) + linear' --missing impute
   lossep fit --example`,
@@ -55,7 +57,7 @@ outcomes. What is going to be fitted is shown on standard error first.`,
 		}
 		start := time.Now()
 		o.Method, o.MaxMemory = lossep.Method(method), maxMemory(c)
-		unfinished := unfinishedBy(output)
+		unfinished := unfinishedBy(output, c.ErrOrStderr())
 		if unfinished != nil {
 			o.Checkpoints = unfinished
 		}
@@ -73,6 +75,9 @@ outcomes. What is going to be fitted is shown on standard error first.`,
 		}
 		m, err := p.Fit(c.Context())
 		clearProgress(c.ErrOrStderr())
+		if err != nil && c.Context().Err() != nil {
+			unfinished.tell()
+		}
 		if err != nil {
 			return blame(err, "")
 		}

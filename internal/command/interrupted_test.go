@@ -5,11 +5,16 @@ package command
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/lossep/lossep/internal/fault"
 )
 
 // Reading ends with the first signal, also from a pipe on which nothing more arrives.
@@ -26,5 +31,53 @@ func TestInterruptedWhileReading(t *testing.T) {
 			t.Errorf("lossep %s: exit code %d, %q, %q", args, got, out.String(), errs.String())
 		}
 		_ = in.Close()
+	}
+}
+
+// A fit of many rows that is interrupted says what is kept of it, and the same command that it
+// goes on from there.
+func TestInterruptedFitIsKept(t *testing.T) {
+	dir := t.TempDir()
+	table, model := filepath.Join(dir, "many.csv"), filepath.Join(dir, "many.lossep")
+	var rows strings.Builder
+	rows.WriteString("x,y\n")
+	for i := range 8800 {
+		fmt.Fprintf(&rows, "%d,%d\n", i*5%97, i*i%7/4)
+	}
+	if err := os.WriteFile(table, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fit := func(ctx context.Context) (int, string) {
+		var out, errs bytes.Buffer
+		code := run(ctx, strings.Fields("fit "+table+" --cost fn=5,fp=1 --fixed --kernel rbf(variance=2,lengthscale=1) --inducing 8 -o "+model), nil, &out, &errs)
+		return code, errs.String()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var terms atomic.Int64
+	remove := fault.Inject(func(p fault.Place) {
+		if p != fault.Factor || terms.Add(1)%100 > 0 {
+			return
+		}
+		if _, err := os.Stat(model + ".unfinished"); err == nil { // the sample of 1100 is over
+			cancel()
+		}
+	})
+	code, said := fit(ctx)
+	remove()
+	kept := "what was found with 1100 rows is kept in " + model + ".unfinished; the same command goes on from there\nlossep: interrupted\n"
+	if code != 1 || !strings.HasSuffix(said, kept) {
+		t.Errorf("exit code %d, %s", code, said)
+	}
+	code, said = fit(context.Background())
+	if want := "going on from " + model + ".unfinished, which has what was found with 1100 rows\n"; code != 0 || strings.Count(said, want) != 1 {
+		t.Errorf("exit code %d, %s", code, said)
+	}
+	if _, err := os.Stat(model + ".unfinished"); err == nil {
+		t.Error("what was kept is there beside the model")
+	}
+	// Nothing to go on from is not talked about.
+	if code, said = fit(context.Background()); code != 0 || strings.Contains(said, "going on") {
+		t.Errorf("exit code %d, %s", code, said)
 	}
 }

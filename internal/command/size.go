@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"time"
@@ -100,16 +101,18 @@ const leastDone = 0.01
 // unfinishedFile keeps where a fit has come to, beside the model that it is going to
 // write.
 type unfinishedFile struct {
+	errs io.Writer
 	path string
-	err  error // why it could not be kept
+	rows int   // with which what is kept was found; 0 if nothing is
+	err  error // why no more could be kept
 }
 
 // unfinishedBy is the file for a model, nil without one.
-func unfinishedBy(model string) *unfinishedFile {
+func unfinishedBy(model string, errs io.Writer) *unfinishedFile {
 	if model == "" {
 		return nil
 	}
-	return &unfinishedFile{path: model + ".unfinished"}
+	return &unfinishedFile{path: model + ".unfinished", errs: errs}
 }
 
 // Load implements lossep.Checkpoints.
@@ -126,7 +129,31 @@ func (f *unfinishedFile) Load() []byte {
 }
 
 // Keep implements lossep.Checkpoints.
-func (f *unfinishedFile) Keep(state []byte) { f.err = writeWhole(f.path, state) }
+func (f *unfinishedFile) Keep(state []byte, rows int) {
+	if f.err = writeWhole(f.path, state); f.err == nil {
+		f.rows = rows
+	}
+}
+
+// Resumed implements lossep.Checkpoints.
+func (f *unfinishedFile) Resumed(rows int) {
+	f.rows = rows
+	clearProgress(f.errs)
+	fmt.Fprintf(f.errs, "going on from %s, which has what was found with %d rows\n", f.path, rows)
+}
+
+// tell says what is left of a fit that was interrupted.
+func (f *unfinishedFile) tell() {
+	if f == nil {
+		return
+	}
+	if f.err != nil {
+		fmt.Fprintf(f.errs, "no more could be kept in %s: %v\n", f.path, f.err)
+	}
+	if f.rows > 0 {
+		fmt.Fprintf(f.errs, "what was found with %d rows is kept in %s; the same command goes on from there\n", f.rows, f.path)
+	}
+}
 
 // remove is for when the model has been written.
 func (f *unfinishedFile) remove() { os.Remove(f.path) }
