@@ -161,11 +161,11 @@ func (m *Model) checkPredictions() error {
 var errNoPredictions = errors.New("its predictions are no finite numbers; bring the kernel's parameters nearer to the scale of the data")
 
 // mixed is the model of a mixture of models with the same rows and method.
-func mixed(weights []float64, parts []*Model, tried []Candidate) *Model {
+func mixed(weights []float64, parts []*Model, tried []Candidate, sharpness float64) *Model {
 	m := *parts[heaviest(weights)]
 	m.mixture = &mixture{weights, parts}
 	m.ep, m.sites, m.calibration, m.process, m.full = nil, nil, nil, nil, nil
-	m.summary.Candidates = tried
+	m.summary.Candidates, m.summary.Sharpness = tried, sharpness
 	m.summary.LeaveOneOut = nil
 	for _, part := range parts {
 		s := part.summary

@@ -55,6 +55,8 @@ type trial struct {
 	// logs are the log probabilities of the outcomes of rows that were left out, by fits
 	// without them; nil if the candidate was given up, or rows are too few.
 	logs []float64
+	// left are the probabilities of all outcomes of the same rows.
+	left [][]float64
 	// refits are the log parameters of those fits.
 	refits [][]float64
 }
@@ -89,7 +91,8 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 		return nil, err
 	}
 	for i, f := range fits {
-		t.logs = append(t.logs, p.leaveOut(f, folds[i].Test)...)
+		left, logs := p.leaveOut(f, folds[i].Test)
+		t.left, t.logs = append(t.left, left...), append(t.logs, logs...)
 		t.refits = append(t.refits, f.Process.Kernel().Params(nil))
 	}
 	return t, nil
@@ -146,19 +149,32 @@ func (p *Problem) counts(folds []compare.Split) []float64 {
 	return counts
 }
 
-// leaveOut is the log probabilities of the outcomes of some rows by a fit without them.
-func (p *Problem) leaveOut(f *gp.Fit, rows []int) []float64 {
+// leftOutcomes are the outcomes, by their numbers, of the rows that are left out.
+func (p *Problem) leftOutcomes() []int {
+	var outcomes []int
+	for _, s := range p.comparisonFolds() {
+		for _, i := range s.Test {
+			outcomes = append(outcomes, p.Recipe.Target.Number(p.Labels[i]))
+		}
+	}
+	return outcomes
+}
+
+// leaveOut is the probabilities of all outcomes of some rows by a fit without them, and the
+// logarithms of those of what occurred.
+func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []float64) {
 	if several(p.Recipe) {
 		return p.leaveOutOutcomes(f, rows)
 	}
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
 	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.X, rows)), mean, variance)
 	outcome := p.opt.Likelihood.outcome()
-	logs := make([]float64, len(rows))
+	left, logs = newTuples(len(rows), 2), make([]float64, len(rows))
 	for k, i := range rows {
+		left[k][0], left[k][1] = outcome.Probability(mean[k], variance[k])
 		logs[k], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean[k], variance[k])
 	}
-	return logs
+	return left, logs
 }
 
 // compareCandidates fits the candidates, and says how much each of the rows left out counts.
@@ -353,7 +369,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	if err := p.affordsParts(parts); err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p}
+	l := &Learned{problem: p, sharpness: sharpnessOf(trials, weights, p.leftOutcomes(), counts)}
 	terms := p.terms()
 	for k, t := range trials {
 		part := p.learned(t.fit, terms)

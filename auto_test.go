@@ -97,6 +97,9 @@ func TestMixture(t *testing.T) {
 				}
 			}
 			for i, p := range got {
+				pair := []float64{1 - sum[i], sum[i]}
+				sharpen(pair, m.summary.Sharpness)
+				sum[i] = pair[1]
 				if math.Abs(p.Probability()-sum[i]) > 1e-15 || math.Abs(p.Probabilities[0]+sum[i]-1) > 1e-7 ||
 					math.Abs(p.Mean-mean[i]) > 1e-12 || math.Abs(p.Variance-(second[i]-mean[i]*mean[i])) > 1e-10 {
 					t.Fatalf("row %d: %+v, the parts give %v, %v, %v", i, p, sum[i], mean[i], second[i]-mean[i]*mean[i])
@@ -199,7 +202,9 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	}
 	want := 0.0
 	for _, v := range p {
-		want += math.Log(v)
+		pair := []float64{1 - v, v}
+		sharpen(pair, m.summary.Sharpness)
+		want += math.Log(pair[1])
 	}
 	if got := m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-want) > 1e-9 {
 		t.Errorf("log predictive %v, the parts give %v", got, want)

@@ -113,7 +113,7 @@ func (m *Model) calibrated(calibrate func(*Model) (*Model, error), p *Problem) (
 		}
 		parts = append(parts, c)
 	}
-	c := mixed(m.mixture.weights, parts, m.summary.Candidates)
+	c := mixed(m.mixture.weights, parts, m.summary.Candidates, m.summary.Sharpness)
 	c.summary.LeaveOneOut = c.leaveOneOut(p)
 	return c, nil
 }

@@ -119,7 +119,7 @@ func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 	}
 	for _, o := range m.opinions[1:] {
 		if o.method == Corrected {
-			rows := closeCalls(decisions, plain)
+			rows := closeCalls(decisions, plain, m.summary.Sharpness)
 			if len(rows) == 0 {
 				continue
 			}
@@ -153,9 +153,10 @@ func (d *Decision) hear(method Method, p []float64) {
 // closeCalls are the decisions that the corrections of EP's probabilities may change.
 // An action is best in an interval of probabilities, so that its ends tell. Distances
 // are those of the standardised latent mean z, P = Φ(z): a probability near 0 is never
-// wrong by as much as one near ½.
-func closeCalls(decisions []Decision, plain [][]float64) []int {
-	const near = 0.2
+// wrong by as much as one near ½. To raise probabilities to a power b above 1 makes
+// distances at most b times as large.
+func closeCalls(decisions []Decision, plain [][]float64, power float64) []int {
+	near := 0.2 * max(1, power)
 	var rows []int
 	for i, d := range decisions {
 		if math.IsNaN(plain[i][1]) {

@@ -522,7 +522,7 @@ func (m *Model) readMixture(f *safetensors.File, bytes int64) (tensors int, err 
 			return 0, m.tooLarge(need, bytes)
 		}
 		part := *m
-		part.summary.Candidates, part.summary.LogEvidence, part.summary.Search = nil, c.LogEvidence, c.Search
+		part.summary.Candidates, part.summary.Sharpness, part.summary.LogEvidence, part.summary.Search = nil, 0, c.LogEvidence, c.Search
 		if part.kernel, err = parseKernel(c.Kernel, m.recipe, m.coding); err != nil {
 			return 0, err
 		}
@@ -536,7 +536,7 @@ func (m *Model) readMixture(f *safetensors.File, bytes int64) (tensors int, err 
 		}
 		weights, parts = append(weights, c.Weight), append(parts, &part)
 	}
-	whole := mixed(weights, parts, m.summary.Candidates)
+	whole := mixed(weights, parts, m.summary.Candidates, m.summary.Sharpness)
 	whole.summary = m.summary
 	*m = *whole
 	return tensors, nil

@@ -157,7 +157,7 @@ func (l *Learned) mixtureModel(ctx context.Context, method Method) (*Model, erro
 		}
 		parts = append(parts, m)
 	}
-	m := mixed(l.weights, parts, l.candidates)
+	m := mixed(l.weights, parts, l.candidates, l.sharpness)
 	m.summary.LeaveOneOut = m.leaveOneOut(l.problem)
 	return m, nil
 }

@@ -30,6 +30,7 @@ type Learned struct {
 	parts      []*Learned
 	weights    []float64
 	candidates []Candidate // that were tried, nil if the kernel was given
+	sharpness  float64     // of the mixture, as in Summary
 }
 
 // doubtsOf are the notes on a run of EP for those who use it.

@@ -59,6 +59,7 @@ type tally struct {
 	outcome  decision.Outcome
 	shares   []float64 // of the rows in averages
 	loo      *LeaveOneOut
+	power    float64   // that probabilities are raised to
 	constant []float64 // of every action for all rows
 	improper bool
 }
@@ -82,13 +83,13 @@ func (t *tally) add(i int, mean, variance float64) {
 	t.addProbabilities(i, pair, logP)
 }
 
-// addProbabilities takes in training row i, whose outcomes have these probabilities
-// without it, among cases like the training rows; logP is the logarithm of that of its
-// own.
+// addProbabilities takes in training row i, whose outcomes have these probabilities by the
+// posterior without it; logP is the logarithm of that of its own.
 func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
 	p := t.problem
 	stakes, y := p.Stakes(i), p.Recipe.Target.Number(p.Labels[i])
-	if target := &p.Recipe.Target; target.Prevalence > 0 {
+	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
+		sharpen(probabilities, t.power)
 		shift(target, probabilities)
 		logP = math.Log(probabilities[y])
 	}
@@ -128,6 +129,7 @@ func (m *Model) leaveOneOutSeveral(p *Problem) *LeaveOneOut {
 		}
 	}
 	t := p.newTally(m.method)
+	t.power = m.summary.Sharpness
 	for i, probabilities := range all {
 		t.addProbabilities(i, probabilities, math.Log(probabilities[p.Labels[i]]))
 	}
@@ -172,6 +174,7 @@ func (m *Model) leaveOneOutMixed(p *Problem) *LeaveOneOut {
 	outcome := p.opt.Likelihood.outcome()
 	pairs := newTuples(p.Len(), 2)
 	tally := p.newTally(leftOutBy(m.method, p.Len()))
+	tally.power = m.summary.Sharpness
 	for k, part := range m.mixture.parts {
 		w := m.mixture.weights[k]
 		proper := part.leftOut(func(i int, mean, variance float64) {

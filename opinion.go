@@ -34,10 +34,14 @@ func (m *Model) newOpinion(method Method, q *gauss.Gaussian, sites []gauss.Scala
 // predict is the moments of the latent values at encoded rows, and the
 // probabilities of the outcomes, which are NaN where the moments are not finite.
 func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
-	return m.shiftPredictions(o.unshifted(m, x))
+	out := o.unshifted(m, x)
+	for _, p := range out {
+		m.adjust(p.Probabilities)
+	}
+	return out
 }
 
-// unshifted is predict for cases like the training rows.
+// unshifted is predict by the posterior, for cases like the training rows.
 func (o *opinion) unshifted(m *Model, x *mat.Dense) []Prediction {
 	if o.parts != nil {
 		return mix(o.parts, x)
@@ -94,16 +98,6 @@ func (o *opinion) correct(outcome decision.Outcome, x *mat.Dense, use func(i int
 	})
 }
 
-// shiftPredictions makes probabilities those of the population that decisions are for.
-func (m *Model) shiftPredictions(out []Prediction) []Prediction {
-	if t := &m.recipe.Target; t.Prevalence > 0 {
-		for _, p := range out {
-			shift(t, p.Probabilities)
-		}
-	}
-	return out
-}
-
 // probabilities are those of the outcomes when the latent value is N(mean, variance), and
 // NaN if that is no distribution.
 func probabilities(o decision.Outcome, mean, variance float64) (p0, p1 float64) {
@@ -125,8 +119,8 @@ func newTuples(n, size int) [][]float64 {
 // probabilities are those of predict alone.
 func (o *opinion) probabilities(m *Model, x *mat.Dense) [][]float64 {
 	out := o.unshiftedProbabilities(m, x)
-	for _, pair := range out {
-		shift(&m.recipe.Target, pair)
+	for _, p := range out {
+		m.adjust(p)
 	}
 	return out
 }

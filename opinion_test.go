@@ -18,7 +18,7 @@ func TestNoOpinionIsNoDissent(t *testing.T) {
 		if len(d.Dissent) != 0 {
 			t.Errorf("action %d: %v", action, d.Dissent)
 		}
-		if rows := closeCalls([]Decision{d}, [][]float64{nothing}); len(rows) != 0 {
+		if rows := closeCalls([]Decision{d}, [][]float64{nothing}, 1); len(rows) != 0 {
 			t.Errorf("action %d: the corrections of no number are asked for", action)
 		}
 		d.hear(EP, []float64{float64(action), float64(1 - action)})

@@ -24,16 +24,6 @@ func shift(t *data.Target, pair []float64) {
 	pair[0], pair[1] = p0/(p0+p1), p1/(p0+p1)
 }
 
-// Shift makes probabilities of the positive outcome among the training rows those of the
-// population that decisions are for. The model's own are that already.
-func (p *Problem) Shift(probabilities []float64) {
-	for i, p1 := range probabilities {
-		pair := []float64{1 - p1, p1}
-		shift(&p.Recipe.Target, pair)
-		probabilities[i] = pair[1]
-	}
-}
-
 // CaseWeights is how much every row of the problem counts in an average over the cases to
 // be decided: its weight, times how much more frequent its outcome is there than among
 // these rows. It is nil if all rows count the same.

@@ -68,15 +68,14 @@ func (p *Problem) logWithout(f *gp.Fit) []float64 {
 }
 
 // leaveOutOutcomes is leaveOut for more than two outcomes.
-func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int) []float64 {
-	logs := make([]float64, len(rows))
+func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int) (left [][]float64, logs []float64) {
+	left, logs = newTuples(len(rows), len(p.Recipe.Target.Several)), make([]float64, len(rows))
 	tasks.For(len(rows), func(k int) {
 		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
-		all := make([]float64, len(mean))
-		outcomeProbabilities(all, mean, cov)
-		logs[k] = math.Log(all[p.Labels[rows[k]]])
+		outcomeProbabilities(left[k], mean, cov)
+		logs[k] = math.Log(left[k][p.Labels[rows[k]]])
 	})
-	return logs
+	return left, logs
 }
 
 // secondMost is how many rows the second most frequent outcome has: the rarer of two.

@@ -40,6 +40,9 @@ type Summary struct {
 	// Candidates are the kernels that were tried by AutoKernel. Those with a weight make up
 	// the posterior, and what else is said about a kernel is said about the heaviest.
 	Candidates []Candidate `json:"candidates,omitempty"`
+	// Sharpness is the power that the probabilities of their mixture are raised to, by what
+	// occurred to rows that were left out; 0 stands for 1.
+	Sharpness float64 `json:"sharpness,omitempty"`
 }
 
 // Search is how the search for hyperparameters ended.

@@ -322,7 +322,7 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 			pair[0] += b.weight * p0
 			pair[1] += b.weight * p1
 		}
-		shift(&m.recipe.Target, pair)
+		m.adjust(pair)
 		return pair
 	}
 	now := make([]int, n)

@@ -97,7 +97,7 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 			mixed.StdErrs[i] = math.Hypot(mixed.StdErrs[i], c.Weight*r.StdErrs[i])
 		}
 	}
-	p.Shift(mixed.Probabilities)
+	l.Adjust(mixed.Probabilities, mixed.StdErrs)
 	return mixed, nil
 }
 

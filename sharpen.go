@@ -1,0 +1,153 @@
+package lossep
+
+import (
+	"fmt"
+	"math"
+)
+
+// Posteriors whose latent values are large and uncertain give timid probabilities: where
+// outcomes are nearly divided, rows that are left out turn out as predicted more often than
+// was said. How much, those rows tell.
+
+// sharpen raises probabilities to a power and makes them add up to one again: of two
+// outcomes the log odds are multiplied by it. A power of 0 stands for 1, which changes
+// nothing; probabilities that are NaN stay so.
+func sharpen(p []float64, power float64) {
+	if power == 0 || power == 1 {
+		return
+	}
+	top := 0.0
+	for _, x := range p {
+		top = max(top, x) // NaN, if there is one
+	}
+	sum := 0.0
+	for c, x := range p {
+		p[c] = math.Pow(x/top, power)
+		sum += p[c]
+	}
+	for c := range p {
+		p[c] /= sum
+	}
+}
+
+// adjust makes the probabilities of the posterior those that decisions are made by.
+func (m *Model) adjust(p []float64) {
+	sharpen(p, m.summary.Sharpness)
+	shift(&m.recipe.Target, p)
+}
+
+// Adjust makes probabilities of the positive outcome, and their standard errors, those that
+// decisions are made by: as sharp as rows left out ask for, and in the population that
+// decisions are for. The model's own are that already.
+func (l *Learned) Adjust(probabilities, errors []float64) {
+	power := l.sharpness
+	if power == 0 {
+		power = 1
+	}
+	for i, p := range probabilities {
+		pair := []float64{1 - p, p}
+		sharpen(pair, power)
+		shift(&l.problem.Recipe.Target, pair)
+		probabilities[i] = pair[1]
+		// The log odds are multiplied, and something is added to them.
+		if p > 0 && p < 1 {
+			errors[i] *= power * pair[0] * pair[1] / (p * (1 - p))
+		}
+	}
+}
+
+const (
+	// Powers are within these bounds.
+	leastSharpness, mostSharpness = 0.25, 4.0
+	// standardErrors is what a slope has to be beyond; see docs/kernels.md.
+	standardErrors = 2
+)
+
+// sharpness is the power b within the bounds that makes
+//
+//	Σ_i n_i log P_i(y_i)^b / Σ_c P_i(c)^b − s·|b − 1|
+//
+// largest, where P_i are the probabilities of the outcomes of a row that was left out, n_i is
+// how often it counts, and s two standard errors of the slope of the sum at 1: a power other
+// than 1 takes more than chance. It returns 0 for 1. The sum is concave in b.
+func sharpness(left [][]float64, outcomes []int, counts []float64) float64 {
+	logs := make([][]float64, len(left))
+	for i, p := range left {
+		for _, x := range p {
+			logs[i] = append(logs[i], math.Log(max(x, math.SmallestNonzeroFloat64)))
+		}
+	}
+	p := make([]float64, 0, 16)
+	// The slope of row i: how much more probable its outcome was than expected, in logs.
+	at := func(i int, b float64) float64 {
+		p = append(p[:0], left[i]...)
+		sharpen(p, b)
+		slope := logs[i][outcomes[i]]
+		for c, x := range p {
+			slope -= x * logs[i][c]
+		}
+		return slope
+	}
+	slope := func(b float64) (sum float64) {
+		for i, n := range counts {
+			sum += n * at(i, b)
+		}
+		return sum
+	}
+	variance := 0.0
+	for i, n := range counts {
+		variance += n * at(i, 1) * at(i, 1)
+	}
+	chance := standardErrors * math.Sqrt(variance)
+	low, high := 1.0, mostSharpness
+	switch first := slope(1); {
+	case first < -chance:
+		low, high, chance = leastSharpness, 1, -chance
+	case !(first > chance):
+		return 0
+	}
+	for range 40 {
+		if middle := 0.5 * (low + high); slope(middle) > chance {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return 0.5 * (low + high)
+}
+
+// sharpnessOf is that of the mixture of trials with these weights.
+func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []float64) float64 {
+	if trials[heaviest(weights)].left == nil {
+		return 0 // rows are too few to leave some out
+	}
+	left := newTuples(len(counts), len(trials[heaviest(weights)].left[0]))
+	for k, t := range trials {
+		if weights[k] == 0 {
+			continue
+		}
+		for i, p := range t.left {
+			for c, x := range p {
+				left[i][c] += weights[k] * x
+			}
+		}
+	}
+	return sharpness(left, outcomes, counts)
+}
+
+// sharpnessLine says what was done to probabilities.
+func (s *Summary) sharpnessLine() string {
+	what := "timid"
+	if s.Sharpness < 1 {
+		what = "bold"
+	}
+	return fmt.Sprintf("sharpness   %.3g, to which power probabilities are raised: out of fold they were too %s", s.Sharpness, what)
+}
+
+// checkSharpness refuses what no fit could have found.
+func (s *Summary) checkSharpness() error {
+	if s.Sharpness != 0 && !(s.Sharpness >= leastSharpness && s.Sharpness <= mostSharpness && s.mixes()) {
+		return fmt.Errorf("its probabilities are raised to the power %v", s.Sharpness)
+	}
+	return nil
+}
