@@ -388,6 +388,25 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	return l, nil
 }
 
+// sharpnessOf is that of the mixture of trials with these weights.
+func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []float64) float64 {
+	if trials[heaviest(weights)].left == nil {
+		return 0 // rows are too few to leave some out
+	}
+	left := newTuples(len(counts), len(trials[heaviest(weights)].left[0]))
+	for k, t := range trials {
+		if weights[k] == 0 {
+			continue
+		}
+		for i, p := range t.left {
+			for c, x := range p {
+				left[i][c] += weights[k] * x
+			}
+		}
+	}
+	return sharpness(left, outcomes, counts)
+}
+
 // design is log parameters about the maximum, each of the same weight, with the covariance
 // that the maximum has by the jackknife: refits are the maxima without one of groups parts of
 // the rows each, of all parts or of some. With m of them and s² their sample variance, that

@@ -151,3 +151,23 @@ func (l *Learned) Components() []Component {
 	}
 	return all
 }
+
+// Adjust makes probabilities of the positive outcome, and their standard errors, those that
+// decisions are made by: as sharp as rows left out ask for, and in the population that
+// decisions are for. The model's own are that already.
+func (l *Learned) Adjust(probabilities, errors []float64) {
+	power := l.sharpness
+	if power == 0 {
+		power = 1
+	}
+	for i, p := range probabilities {
+		pair := []float64{1 - p, p}
+		sharpen(pair, power)
+		shift(&l.problem.Recipe.Target, pair)
+		probabilities[i] = pair[1]
+		// The log odds are multiplied, and something is added to them.
+		if p > 0 && p < 1 {
+			errors[i] *= power * pair[0] * pair[1] / (p * (1 - p))
+		}
+	}
+}

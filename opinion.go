@@ -98,6 +98,12 @@ func (o *opinion) correct(outcome decision.Outcome, x *mat.Dense, use func(i int
 	})
 }
 
+// adjust makes the probabilities of the posterior those that decisions are made by.
+func (m *Model) adjust(p []float64) {
+	sharpen(p, m.summary.Sharpness)
+	shift(&m.recipe.Target, p)
+}
+
 // probabilities are those of the outcomes when the latent value is N(mean, variance), and
 // NaN if that is no distribution.
 func probabilities(o decision.Outcome, mean, variance float64) (p0, p1 float64) {

@@ -30,32 +30,6 @@ func sharpen(p []float64, power float64) {
 	}
 }
 
-// adjust makes the probabilities of the posterior those that decisions are made by.
-func (m *Model) adjust(p []float64) {
-	sharpen(p, m.summary.Sharpness)
-	shift(&m.recipe.Target, p)
-}
-
-// Adjust makes probabilities of the positive outcome, and their standard errors, those that
-// decisions are made by: as sharp as rows left out ask for, and in the population that
-// decisions are for. The model's own are that already.
-func (l *Learned) Adjust(probabilities, errors []float64) {
-	power := l.sharpness
-	if power == 0 {
-		power = 1
-	}
-	for i, p := range probabilities {
-		pair := []float64{1 - p, p}
-		sharpen(pair, power)
-		shift(&l.problem.Recipe.Target, pair)
-		probabilities[i] = pair[1]
-		// The log odds are multiplied, and something is added to them.
-		if p > 0 && p < 1 {
-			errors[i] *= power * pair[0] * pair[1] / (p * (1 - p))
-		}
-	}
-}
-
 const (
 	// Powers are within these bounds.
 	leastSharpness, mostSharpness = 0.25, 4.0
@@ -114,25 +88,6 @@ func sharpness(left [][]float64, outcomes []int, counts []float64) float64 {
 		}
 	}
 	return 0.5 * (low + high)
-}
-
-// sharpnessOf is that of the mixture of trials with these weights.
-func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []float64) float64 {
-	if trials[heaviest(weights)].left == nil {
-		return 0 // rows are too few to leave some out
-	}
-	left := newTuples(len(counts), len(trials[heaviest(weights)].left[0]))
-	for k, t := range trials {
-		if weights[k] == 0 {
-			continue
-		}
-		for i, p := range t.left {
-			for c, x := range p {
-				left[i][c] += weights[k] * x
-			}
-		}
-	}
-	return sharpness(left, outcomes, counts)
 }
 
 // sharpnessLine says what was done to probabilities.
