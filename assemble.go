@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,7 +15,7 @@ import (
 
 // assemble makes the posteriors. The process may be nil, as it is after loading, and so
 // may the second opinions.
-func (m *Model) assemble(process *gp.Process, second []opinion) error {
+func (m *Model) assemble(ctx context.Context, process *gp.Process, second []opinion) error {
 	if process == nil {
 		var err error
 		if process, err = m.newProcess(); err != nil {
@@ -24,7 +25,7 @@ func (m *Model) assemble(process *gp.Process, second []opinion) error {
 	m.process, m.full = process, process
 	if second == nil {
 		var err error
-		if second, err = m.expectationPropagation(); err != nil {
+		if second, err = m.expectationPropagation(ctx); err != nil {
 			return fmt.Errorf("the sites of EP: %w", err)
 		}
 	}
@@ -38,19 +39,25 @@ func (m *Model) assemble(process *gp.Process, second []opinion) error {
 		if err != nil {
 			return fmt.Errorf("the sites of %s: %w", m.method, err)
 		}
-		own := m.newOpinion(m.method, q, m.sites, m.calibration)
+		own := m.newOpinion(ctx, m.method, q, m.sites, m.calibration)
 		m.opinions = append([]opinion{own}, second...)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	return m.checkPredictions()
 }
 
 // expectationPropagation is the opinions of EP and of its corrections.
-func (m *Model) expectationPropagation() ([]opinion, error) {
+func (m *Model) expectationPropagation(ctx context.Context) ([]opinion, error) {
 	q, err := m.gaussian(m.ep, nil)
 	if err != nil {
 		return nil, err
 	}
-	own := m.newOpinion(EP, q, m.ep, nil)
+	own := m.newOpinion(ctx, EP, q, m.ep, nil)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if several(m.recipe) {
 		return []opinion{own}, nil
 	}

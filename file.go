@@ -2,6 +2,7 @@ package lossep
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -238,7 +239,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if m.mixture != nil {
 		return m, nil
 	}
-	assemble := func() error { return m.assemble(nil, nil) }
+	assemble := func() error { return m.assemble(context.Background(), nil, nil) }
 	if m.inducing != nil {
 		assemble = m.assembleInduced
 	}
@@ -531,7 +532,7 @@ func (m *Model) readMixture(f *safetensors.File, bytes int64) (tensors int, err 
 			return 0, err
 		}
 		tensors += sites
-		if err := part.assemble(nil, nil); err != nil {
+		if err := part.assemble(context.Background(), nil, nil); err != nil {
 			return 0, fmt.Errorf("its numbers make no posterior: %w", err)
 		}
 		weights, parts = append(weights, c.Weight), append(parts, &part)

@@ -97,7 +97,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	if !isEP(d) {
 		m.summary.Status.Notes = l.doubts
 	}
-	if err := m.assemble(l.process, l.second); errors.Is(err, errNoPredictions) {
+	if err := m.assemble(ctx, l.process, l.second); errors.Is(err, errNoPredictions) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	} else if err != nil {
 		return nil, err

@@ -239,7 +239,7 @@ func TestFitInterrupted(t *testing.T) {
 	if _, err := p.Fit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("fit: %v", err)
 	}
-	for _, method := range []lossep.Method{lossep.LossEP, lossep.VI, lossep.LossVI, lossep.Laplace} {
+	for _, method := range []lossep.Method{lossep.EP, lossep.Corrected, lossep.LossEP, lossep.VI, lossep.LossVI, lossep.Laplace} {
 		if _, err := l.Model(ctx, method); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", method, err)
 		}

@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -14,17 +15,18 @@ import (
 	"github.com/lossep/lossep/orthant"
 )
 
-// newOpinion is that of a Gaussian, which the sites make unless calibration adds to them.
-func (m *Model) newOpinion(method Method, q *gauss.Gaussian, sites []gauss.Scalar, calibration *gauss.Natural) opinion {
+// newOpinion is that of a Gaussian, which the sites make unless calibration adds to them. It is
+// of no use when the context ends.
+func (m *Model) newOpinion(ctx context.Context, method Method, q *gauss.Gaussian, sites []gauss.Scalar, calibration *gauss.Natural) opinion {
 	o := opinion{method: method, q: q, posterior: infer.Gaussian{Gaussian: q}}
 	switch {
 	case calibration != nil:
 	case several(m.recipe):
-		if p, ok := m.full.OutcomesPredictor(sites); ok {
+		if p, ok := m.full.OutcomesPredictor(ctx, sites); ok {
 			o.outcomes = p
 		}
 	default:
-		if p, ok := m.full.Predictor(sites); ok {
+		if p, ok := m.full.Predictor(ctx, sites); ok {
 			o.predictor = p
 		}
 	}

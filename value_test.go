@@ -234,7 +234,7 @@ func TestLabelWorth(t *testing.T) {
 				t.Fatal(err)
 			}
 			more.ep, more.sites = r.Sites.Terms, r.Sites.Terms
-			if err := more.assemble(process, nil); err != nil {
+			if err := more.assemble(context.Background(), process, nil); err != nil {
 				t.Fatal(err)
 			}
 			want += p * gains(&more)

@@ -172,7 +172,7 @@ func (p *problem) answerThree(process *gp.Process, name string, r *infer.Result)
 		}
 		a.Action[i] = stakes.Best(all, -1)
 	}
-	if predictor, ok := process.OutcomesPredictor(r.Sites.Terms); ok {
+	if predictor, ok := process.OutcomesPredictor(context.Background(), r.Sites.Terms); ok {
 		predictor.Moments(z, ask)
 	} else {
 		tasks.For(n, func(i int) {

@@ -1,6 +1,7 @@
 package gp_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestFarNewInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, ok := p.Predictor(r.Sites.Terms)
+		f, ok := p.Predictor(context.Background(), r.Sites.Terms)
 		if !ok {
 			t.Fatalf("%s: no predictor", text)
 		}

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"context"
 	"runtime"
 
 	"gonum.org/v1/gonum/blas"
@@ -24,7 +25,7 @@ func (p *Process) Joint(sites []gauss.Scalar) (*Joint, bool) {
 	var gram mat.SymDense
 	p.kernel.Gram(&gram, p.x)
 	k := gram.RawSymmetric()
-	v, raised, beta, ok := p.inverted(k, sites)
+	v, raised, beta, ok := p.inverted(context.Background(), k, sites)
 	if !ok {
 		return nil, false
 	}

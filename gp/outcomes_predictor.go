@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"context"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -46,10 +47,10 @@ func (p *OutcomesPredictor) last(c int) int {
 
 // OutcomesPredictor returns the predictor of the posterior that the sites make with the
 // prior. It reports false where it would not be accurate or does not exist; then
-// OutcomesAt still serves.
-func (p *Process) OutcomesPredictor(sites []gauss.Scalar) (*OutcomesPredictor, bool) {
+// OutcomesAt still serves. It does so, too, when the context ends before it is made.
+func (p *Process) OutcomesPredictor(ctx context.Context, sites []gauss.Scalar) (*OutcomesPredictor, bool) {
 	o := p.outcomes
-	v, raised, beta, ok := p.inverted(o.covariance(p.kernel, p.x, new(outcomesMatrices)).RawSymmetric(), sites)
+	v, raised, beta, ok := p.inverted(ctx, o.covariance(p.kernel, p.x, new(outcomesMatrices)).RawSymmetric(), sites)
 	if !ok {
 		return nil, false
 	}
@@ -60,6 +61,9 @@ func (p *Process) OutcomesPredictor(sites []gauss.Scalar) (*OutcomesPredictor, b
 	m := inner(v, raised)
 	for c := range o.Number {
 		for d := range out.last(c) + 1 {
+			if ctx.Err() != nil {
+				return nil, false
+			}
 			pair := o.foldPair(m, c, d)
 			if len(out.kernels) == 1 {
 				symmetrise(pair) // all that counts where k is the same on both sides

@@ -79,7 +79,7 @@ func TestOutcomesRobustness(t *testing.T) {
 				t.Errorf("seed %d, row %d, %v: probabilities %v", seed, i, k, probabilities)
 			}
 		}
-		if f, ok := p.OutcomesPredictor(r.Sites.Terms); ok {
+		if f, ok := p.OutcomesPredictor(context.Background(), r.Sites.Terms); ok {
 			f.Moments(z, check)
 		} else {
 			for i := range 3 {

@@ -104,7 +104,7 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 		}
 		mean, variance := make([]float64, 4), make([]float64, 4)
 		binary.Moments(b.At(z), mean, variance)
-		f, ok := p.OutcomesPredictor(r.Sites.Terms)
+		f, ok := p.OutcomesPredictor(context.Background(), r.Sites.Terms)
 		if !ok {
 			t.Fatalf("%v: no predictor", k)
 		}
@@ -220,9 +220,14 @@ func TestOutcomesPredictor(t *testing.T) {
 			k = kernel.Each(each...)
 		}
 		p, r := settledOutcomes(t, k, x, o)
-		f, ok := p.OutcomesPredictor(r.Sites.Terms)
+		f, ok := p.OutcomesPredictor(context.Background(), r.Sites.Terms)
 		if !ok {
 			t.Fatal("no predictor")
+		}
+		ended, end := context.WithCancel(context.Background())
+		end()
+		if _, ok := p.OutcomesPredictor(ended, r.Sites.Terms); ok {
+			t.Error("it is made though nobody waits for it")
 		}
 		z := mat.NewDense(37, 2, nil)
 		for i := range 37 {

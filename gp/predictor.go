@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"slices"
@@ -49,11 +50,12 @@ const mostCancelled = 1e-8
 
 // Predictor returns the predictor of the posterior that the sites make with the prior.
 // It reports false where it would not be accurate or does not exist: the variance of the
-// prior is too large, or the posterior is improper. Then Process.At still serves.
-func (p *Process) Predictor(sites []gauss.Scalar) (*Predictor, bool) {
+// prior is too large, or the posterior is improper. Then Process.At still serves. It does so, too,
+// when the context ends before it is made.
+func (p *Process) Predictor(ctx context.Context, sites []gauss.Scalar) (*Predictor, bool) {
 	var gram mat.SymDense
 	p.kernel.Gram(&gram, p.x)
-	v, raised, beta, ok := p.inverted(gram.RawSymmetric(), sites)
+	v, raised, beta, ok := p.inverted(ctx, gram.RawSymmetric(), sites)
 	if !ok {
 		return nil, false
 	}
@@ -70,8 +72,8 @@ func (p *Process) newPredictor(v blas64.Triangular, raised *mat.Dense, beta []fl
 }
 
 // inverted are V, P and β of a prior with covariance k, to which the jitter is added. It
-// reports false where they would not be accurate, or do not exist.
-func (p *Process) inverted(k blas64.Symmetric, sites []gauss.Scalar) (v blas64.Triangular, raised *mat.Dense, beta []float64, ok bool) {
+// reports false where they would not be accurate, or do not exist, or when the context ends.
+func (p *Process) inverted(ctx context.Context, k blas64.Symmetric, sites []gauss.Scalar) (v blas64.Triangular, raised *mat.Dense, beta []float64, ok bool) {
 	largest := 0.0
 	for i := range k.N {
 		k.Data[i*k.Stride+i] += p.Jitter()
@@ -80,7 +82,7 @@ func (p *Process) inverted(k blas64.Symmetric, sites []gauss.Scalar) (v blas64.T
 	if float64(k.N)*0x1p-52*largest > mostCancelled {
 		return v, nil, nil, false
 	}
-	if v, ok = whitening(k, sites); !ok {
+	if v, ok = whitening(ctx, k, sites); !ok || ctx.Err() != nil {
 		return v, nil, nil, false
 	}
 	if raised, ok = raising(k, v, sites); !ok {
@@ -113,7 +115,7 @@ func meanWeights(k blas64.Symmetric, v blas64.Triangular, raised *mat.Dense, sit
 }
 
 // whitening is V.
-func whitening(k blas64.Symmetric, sites []gauss.Scalar) (blas64.Triangular, bool) {
+func whitening(ctx context.Context, k blas64.Symmetric, sites []gauss.Scalar) (blas64.Triangular, bool) {
 	n := k.N
 	algebra, _ := level3.Selected()
 	v := blas64.Triangular{N: n, Stride: n, Data: make([]float64, n*n), Uplo: blas.Upper, Diag: blas.NonUnit}
@@ -127,7 +129,7 @@ func whitening(k blas64.Symmetric, sites []gauss.Scalar) (blas64.Triangular, boo
 		}
 		v.Data[i*n+i]++
 	}
-	if !algebra.Cholesky(blas.Upper, n, v.Data, n) || !algebra.TriangularInverse(blas.Upper, blas.NonUnit, n, v.Data, n) {
+	if !algebra.Cholesky(blas.Upper, n, v.Data, n) || ctx.Err() != nil || !algebra.TriangularInverse(blas.Upper, blas.NonUnit, n, v.Data, n) {
 		return v, false
 	}
 	for i, r := range root {

@@ -1,6 +1,7 @@
 package gp_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -40,7 +41,7 @@ func TestPredictorOfOneInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, site := range []gauss.Scalar{{Nu: 0.7, Tau: 0.4}, {Nu: 0.7, Tau: 0}, {Nu: -1, Tau: 50}, {Nu: 0.3, Tau: -0.4}} {
-		f, ok := p.Predictor([]gauss.Scalar{site})
+		f, ok := p.Predictor(context.Background(), []gauss.Scalar{site})
 		if !ok {
 			t.Fatalf("no predictor for %v", site)
 		}
@@ -116,7 +117,7 @@ func TestPredictorIsExact(t *testing.T) {
 		if trial%3 == 0 { // one that takes away less than the prior has
 			sites[0].Tau = -0.3 / v
 		}
-		f, ok := p.Predictor(sites)
+		f, ok := p.Predictor(context.Background(), sites)
 		if !ok {
 			t.Fatalf("no predictor for %v", p.Kernel())
 		}
@@ -159,7 +160,7 @@ func TestPredictorIsTheGaussian(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		f, ok := p.Predictor(r.Sites.Terms)
+		f, ok := p.Predictor(context.Background(), r.Sites.Terms)
 		if !ok {
 			continue
 		}
@@ -205,7 +206,7 @@ func TestPredictorRowByRow(t *testing.T) {
 			sites[i] = gauss.Scalar{Nu: rng.NormFloat64(), Tau: rng.ExpFloat64()}
 		}
 		sites[7].Tau = -0.01
-		f, ok := p.Predictor(sites)
+		f, ok := p.Predictor(context.Background(), sites)
 		if !ok {
 			t.Fatal("no predictor")
 		}
@@ -252,7 +253,7 @@ func TestPredictorDeclines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := p.Predictor(c.sites); ok {
+		if _, ok := p.Predictor(context.Background(), c.sites); ok {
 			t.Errorf("%s: not declined", name)
 		}
 	}
