@@ -34,8 +34,8 @@ type Options struct {
 	// in the log parameters may have where the search stops; 0 stands for 0.01.
 	// A log posterior is then within a few thousandths of its maximum.
 	Tolerance float64
-	// MaxEvaluations bounds the work of each climb: from every start, and from the
-	// best of them on; 0 stands for 200.
+	// MaxEvaluations bounds the work of each climb: from every start, from the best of them
+	// on, and from a second one; 0 stands for 200.
 	MaxEvaluations int
 	// Progress, if set, is told of every evaluation.
 	Progress func(Evaluation)
@@ -150,6 +150,11 @@ var (
 // down to a few hundred. All starts are tried there; the best goes on, with what was
 // learnt about the curvature.
 //
+// Where columns are many, each with a length scale, and a screening finds products or curves
+// in columns whose length scales did not become short, there is a second search on all cases,
+// which starts with short ones for them and long ones for the others, and the higher end is
+// the result.
+//
 // Hyperparameters for which expectation propagation fails count as infinitely bad.
 // The error is a *StartError if there are no others, or that of the context.
 func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor.Factor, opt Options) (*Fit, error) {
@@ -221,7 +226,11 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 			return nil, err
 		}
 	}
-	return levels[len(levels)-1].finish(ctx, at, stop, m)
+	last := levels[len(levels)-1]
+	if at, stop, m, err = last.again(ctx, at, stop, m, opt); err != nil {
+		return nil, err
+	}
+	return last.finish(ctx, at, stop, m)
 }
 
 func (o Options) withDefaults() Options {

