@@ -33,6 +33,7 @@ import json
 import resource
 import subprocess
 import tarfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -341,14 +342,19 @@ def write_wide(folder, columns, seed, rows=450):
 
 
 def by_lossep(a, kernel, train, test):
-    model, told = a.work / "wide.model", dict(check=True, stdout=subprocess.PIPE)
-    fit = ["fit", train, "--target", "y", "--positive", "yes", "--cost", "fn=5,fp=1", "--method", "ep", "--kernel", kernel, "-o", model]
-    subprocess.run([a.work / "lossep", *fit], **told)
-    out = subprocess.run([a.work / "lossep", "predict", model, test], **told).stdout.decode()
-    return np.array([float(row["probability"]) for row in csv.DictReader(out.splitlines())])
+    def run(*arguments):
+        done = subprocess.run([a.work / "lossep", *arguments], capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        return done.stdout
+
+    model = a.work / "wide.model"
+    run("fit", train, "--target", "y", "--positive", "yes", "--cost", "fn=5,fp=1", "--method", "ep", "--kernel", kernel, "-o", model)
+    return np.array([float(row["probability"]) for row in csv.DictReader(run("predict", model, test).splitlines())])
 
 
 def by_regression(train, test):
+    warnings.simplefilter("ignore", FutureWarning)  # of what other versions call the penalty
     learn, new = pd.read_csv(train), pd.read_csv(test)
     l1 = LogisticRegressionCV(Cs=20, cv=5, penalty="l1", solver="liblinear", scoring="neg_log_loss", random_state=1)
     model = make_pipeline(StandardScaler(), l1).fit(learn.drop(columns="y"), learn.y == "yes")
