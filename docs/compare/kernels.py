@@ -47,6 +47,8 @@ from sklearn.preprocessing import StandardScaler
 # What the rule that is built in has in favour of each candidate, in rows for each bit.
 FAVOUR = {"one": 4}
 LEAST_WEIGHT = 0.05
+# How many standard errors of the slope a power of the probabilities has to be worth.
+STANDARD_ERRORS = 2
 
 
 def collections():
@@ -233,6 +235,36 @@ def near_threshold(run, width, rows, threshold=1 / 6):
     return np.exp(u - u.max()) / np.exp(u - u.max()).sum()
 
 
+def sharpness(run, weights, errors):
+    """The power of the mixture's probabilities by which rows left out are the most probable, less
+    so many standard errors of the slope for each unit that it is away from 1."""
+    weights = np.where(weights < LEAST_WEIGHT, 0, weights)
+    p = run.left_out @ (weights / weights.sum())
+    odds = np.where(run.left_out_y, 1, -1) * np.log(p / (1 - p))
+
+    def slopes(b):
+        return odds / (1 + np.exp(b * odds))
+
+    first, chance = slopes(1).sum(), errors * (slopes(1) ** 2).sum() ** 0.5
+    if abs(first) <= chance:
+        return 1.0
+    chance = np.copysign(chance, first)
+    low, high = (1.0, 4.0) if first > 0 else (0.25, 1.0)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slopes(middle).sum() > chance else (low, middle)
+    return (low + high) / 2
+
+
+def sharpened(run, weights, errors):
+    """The mixture with its power, None for none."""
+    p = run.mixture(weights)
+    if errors is None:
+        return p
+    b = sharpness(run, weights, errors)
+    return p**b / (p**b + (1 - p) ** b)
+
+
 RULES = (
     {"stacking": lambda r: stack(r.p)}
     | {f"{c} rows in favour of one length scale": lambda r, c=c: stack(r.p, c) for c in (1, 2, 5)}
@@ -282,6 +314,8 @@ def tables(a):
         report(name + " alone", runs, lambda r: r.new[name], lambda r: r.new["one"])
     for rule, weights in RULES.items():
         report(rule, runs, lambda r: r.mixture(weights(r)), lambda r: r.new["one"])
+    for errors in (0.25, 0.5, 1, 1.5, 2):
+        report(f"the rule, power by {errors} standard errors", runs, lambda r: sharpened(r, bits(r, FAVOUR), errors), lambda r: r.new["one"])
     if a.averages:
         print("averages, less the maximum:")
         for name in names[:3]:
@@ -299,12 +333,14 @@ def folds(a):
         arguments = ["-folds", 10, "-seeds", seed, "-positive", a.positive, table]
         runs = lines(a.program, arguments, folder / f"{table.stem}.folds.{seed}.json")
         weights = [bits(r, FAVOUR) for r in runs]
-        ways = {"the rule": [r.mixture(w) for r, w in zip(runs, weights)]} | {n: [r.new[n] for r in runs] for n in runs[0].names}
+        ways = {"the rule": [sharpened(r, w, STANDARD_ERRORS) for r, w in zip(runs, weights)]}
+        ways |= {"no power": [r.mixture(w) for r, w in zip(runs, weights)]} | {n: [r.new[n] for r in runs] for n in runs[0].names}
         y = np.concatenate([r.y for r in runs])
-        print(f"seed {seed}; weights of {', '.join(runs[0].names)} in each fold:")
-        for w in weights:
+        print(f"seed {seed}; weights of {', '.join(runs[0].names)} in each fold, and the power:")
+        for r, w in zip(runs, weights):
+            power = sharpness(r, w, STANDARD_ERRORS)
             w = np.where(w < LEAST_WEIGHT, 0, w)
-            print("   " + "  ".join(f"{x:.2f}" for x in w / w.sum()))
+            print("   " + "  ".join(f"{x:.2f}" for x in [*(w / w.sum()), power]))
         for way, p in ways.items():
             p = np.concatenate(p)
             every.setdefault(way, []).append((costs(y, p, 5), losses(y, p)))
