@@ -54,7 +54,7 @@ type Passed struct {
 	Held         bool    // the kernel is not searched for with as many rows
 	Evaluation   int     // of the evidence, with as many rows
 	Evaluations  int     // the most that there will be with as many rows
-	Done         float64 // share of the evaluations of the whole search, at most, that are over, by rows
+	Done         float64 // share of the work that is over, if all evaluations are needed; 0 where it is not known yet
 	Pass         int
 	Residual     float64
 	LogEvidence  float64 // with rows as they were seen during the pass
@@ -113,10 +113,12 @@ func (s *induction) looks() int {
 }
 
 // settling is about how many evaluations of a search take as long as to settle the sites of
-// as many rows from nothing, and settlingPasses the passes that takes.
+// as many rows from nothing, and settlingPasses the passes that takes. What comes after a search,
+// to settle sites further, to find the bound and to leave rows out, is about finishing of them.
 const (
 	settling       = 2
 	settlingPasses = 8
+	finishing      = 1
 )
 
 // evaluations is the most of a level: two rounds, and a few more with all points, or the one
@@ -237,6 +239,7 @@ type induction struct {
 	at     Checkpoint
 	round  int // of choosing points with so many rows
 	looked int // evaluations with so many rows, in earlier rounds
+	reckoning
 	memory memory
 	last   *sparseFit // what the search came to so far, nil at the start
 	fewer  error      // why there are fewer points than there were to be
@@ -442,11 +445,14 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		}
 	}
 	e.held = s.held(s.at.Level)
+	if s.limit = s.evaluations(s.at.Level); s.round > 0 && !s.opt.Fixed {
+		s.limit = s.looked + budget + s.wide()
+	}
 	if s.opt.Pass != nil {
 		e.trace = func(p pass.Step) {
 			number := s.looked + o.evaluations
 			s.opt.Pass(Passed{
-				Rows: n, Points: len(s.at.Points), Held: e.held, Evaluation: number, Evaluations: s.evaluations(s.at.Level), Done: s.done(number, p.Number),
+				Rows: n, Points: len(s.at.Points), Held: e.held, Evaluation: number, Evaluations: s.limit, Done: s.done(number, p.Number),
 				Pass: p.Number, Residual: p.Residual, LogEvidence: p.Objective,
 			})
 		}
@@ -503,24 +509,71 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	return again, err
 }
 
-// done is the share of all evaluations that are over in a pass of the given one with as many
-// rows. Each counts with its rows, and that of a kernel that is held for several, pass by pass.
-func (s *induction) done(evaluation, pass int) float64 {
-	over, all := 0.0, 0.0
-	for level, rows := range s.levels {
-		most, here := float64(s.evaluations(level)), float64(evaluation-1)
-		if s.held(level) {
-			most, here = settling*most, settling*(here+min(float64(pass)/settlingPasses, 1))
-		}
-		all += float64(rows) * most
-		switch {
-		case level < s.at.Level:
-			over += float64(rows) * most
-		case level == s.at.Level:
-			over += float64(rows) * min(here, most)
-		}
+// reckoning is the work of a search from where it can be told what is left of it.
+type reckoning struct {
+	limit int     // the most evaluations with as many rows
+	spent float64 // on evaluations that are over
+	under [2]int  // level and number of the one under way
+	whole float64 // what that takes
+	over  bool    // the search is
+}
+
+// work is about what an evaluation with so many rows and points takes, up to a constant.
+func work(rows, points int) float64 { return float64(rows) * float64(points) * float64(points) }
+
+// wide is how many evaluations there will be with all points after those with fewer.
+func (s *induction) wide() int {
+	switch {
+	case !s.at.Fewer || s.at.Level < len(s.levels)-1:
+		return 0
+	case s.opt.Fixed:
+		return 1
 	}
-	return over / all
+	return leastLooks
+}
+
+// done is the share of the work that is over in a pass of the given evaluation with as many
+// rows, if all are needed. It is zero until the search looks at the most rows of a search, from
+// points that were chosen by what is known of the terms: how many points that takes is the most of
+// what it costs, and not known before. How many passes there will be is not known either; the next
+// is taken to be nearer to the last one the more there were.
+func (s *induction) done(evaluation, pass int) float64 {
+	level, last := s.at.Level, len(s.levels)-1
+	if level == 0 && s.round == 0 || level < last && !s.held(level+1) || s.opt.Fixed && level < last {
+		return 0
+	}
+	if s.over {
+		evaluation++
+	}
+	if at := [2]int{level, evaluation}; at != s.under {
+		s.spent, s.under = s.spent+s.whole, at
+	}
+	rows, points := s.levels[level], len(s.at.Points)
+	each := work(rows, points)
+	switch {
+	case s.over:
+		s.whole = finishing * each
+	case s.held(level) || evaluation == 1: // of sites that have to settle from nothing
+		s.whole = settling * each
+	default:
+		s.whole = each
+	}
+	done := s.whole * float64(pass) / (float64(pass) + settlingPasses/2)
+	left := s.whole - done
+	if !s.over {
+		most := points
+		if s.at.Fewer {
+			most = s.most(rows)
+		}
+		wide := s.wide()
+		left += each*float64(max(0, s.limit-evaluation-wide)) + work(rows, most)*float64(wide)
+		if level < last {
+			left += settling * work(s.levels[last], most)
+		}
+		left += finishing * work(s.levels[last], most)
+	}
+	done += s.spent
+	return done / (done + left)
 }
 
 // points are the inducing points chosen last.
@@ -539,6 +592,9 @@ func (s *induction) points() *mat.Dense {
 // search stopped: at the point that these evaluations came to, or else where it did before.
 func (s *induction) widen(ctx context.Context, on search, e *sparse, at *point, stop Stop) (*point, Stop, error) {
 	before, z := s.at, e.z
+	if !e.held {
+		s.limit = s.looked + on.budget
+	}
 	s.round++
 	s.choose(e.x, true)
 	e.z = s.points()
@@ -572,6 +628,7 @@ func (s *induction) widen(ctx context.Context, on search, e *sparse, at *point, 
 
 // finish settles the sites for good, and finds the bound.
 func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *point) (*Induced, error) {
+	s.over = true
 	var err error
 	if at.tolerance > 0 {
 		if at, err = o.refine(ctx, at, 0); err != nil {

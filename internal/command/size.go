@@ -85,18 +85,25 @@ func (s *passes) line(p lossep.Progress, now time.Time) string {
 		text += fmt.Sprintf("step %d of at most %d, ", p.Step, p.Steps)
 	}
 	text += fmt.Sprintf("pass %d, residual %.1e, log evidence %.2f", p.Pass, p.Residual, p.LogEvidence)
-	if s.start.IsZero() || p.Done < s.done { // a search that was resumed has something behind it
+	if s.start.IsZero() || p.Done == 0 || p.Done < s.done { // it is not known yet, or no longer
 		s.start, s.done = now, p.Done
 	}
-	if over := p.Done - s.done; over > leastDone {
-		left := float64(now.Sub(s.start)) * (1 - p.Done) / over
-		text += fmt.Sprintf(", at most %v left", time.Duration(left).Round(time.Second))
+	took, over := now.Sub(s.start), p.Done-s.done
+	if took < leastTime || over < leastDone {
+		return text
+	}
+	if left := time.Duration(float64(took) * (1 - p.Done) / over).Round(time.Second); left > 0 {
+		text += fmt.Sprintf(", at most %v left", left)
 	}
 	return text
 }
 
-// leastDone is the share of a fit after which its time can be told.
-const leastDone = 0.01
+// leastDone is the share of a fit, and leastTime the time, after which what is left can be
+// told from what has been done.
+const (
+	leastDone = 0.01
+	leastTime = 5 * time.Second
+)
 
 // unfinishedFile keeps where a fit has come to, beside the model that it is going to
 // write.
