@@ -150,10 +150,10 @@ var (
 // down to a few hundred. All starts are tried there; the best goes on, with what was
 // learnt about the curvature.
 //
-// Where columns are many, each with a length scale, and a screening finds products or curves
-// in columns whose length scales did not become short, there is a second search on all cases,
-// which starts with short ones for them and long ones for the others, and the higher end is
-// the result.
+// Where columns are many, each with a length scale, and a screening finds curves or products
+// that rows left out still ask for, there is a second search on all cases, which starts with
+// short length scales for their columns and long ones for the others. The higher end is the
+// result.
 //
 // Hyperparameters for which expectation propagation fails count as infinitely bad.
 // The error is a *StartError if there are no others, or that of the context.

@@ -44,9 +44,6 @@ type feature struct {
 	gain         float64 // the square of its t statistic
 }
 
-// linear tells whether the feature is what a search sees without help.
-func (f feature) linear() bool { return f.b < 0 && f.degree == 1 }
-
 // columns are those that the feature is of.
 func (f feature) columns() []int {
 	if f.b < 0 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -14,18 +16,17 @@ const (
 	// manyColumns is from how many columns on a search may miss some that matter; see
 	// docs/kernels.md.
 	manyColumns = 30
-	// clearlyShort is by how much the logarithm of a length scale is below the median of its
-	// term where a search has found the column.
-	clearlyShort = 1.0
-	// fartherAway is how many times the prior's length scales those of columns that do not
-	// stand out are where the second search begins.
+	// nearer and fartherAway are where the second search begins: length scales of columns that
+	// stand out are so many times those of the prior if there were no others, and those of the
+	// others so many times those of the prior.
+	nearer      = 0.5
 	fartherAway = 10
 )
 
 // again climbs from a second start, if there is reason for one, and returns the higher of the
 // two ends.
 func (o *objective) again(ctx context.Context, at *point, stop Stop, m memory, opt Options) (*point, Stop, memory, error) {
-	start, err := o.secondStart(ctx, at.logs)
+	start, err := o.secondStart(ctx, at)
 	if start == nil || err != nil {
 		return at, stop, m, err
 	}
@@ -48,31 +49,33 @@ func (o *objective) again(ctx context.Context, at *point, stop Stop, m memory, o
 	return at, stop, m, nil
 }
 
-// secondStart is log parameters where the columns that a screening finds have length scales as
-// if there were no others, and the others have long ones. It is nil where there is no reason
-// to search from there: columns are few or have no length scales of their own, or all that the
-// screening needs more than a straight line of have clearly short ones already, where a search
-// has ended.
-func (o *objective) secondStart(ctx context.Context, ended []float64) ([]float64, error) {
+// secondStart is log parameters where the columns that a screening finds have short length
+// scales, and the others long ones. It is nil where there is no reason to search from there:
+// columns are few or have no length scales of their own, or no feature that was found still
+// stands out in what the rows ask for when each is left out at the end of a search.
+func (o *objective) secondStart(ctx context.Context, ended *point) ([]float64, error) {
 	rows := o.evidence.(*full)
 	_, d := rows.x.Dims()
-	short := o.shortColumns(ended)
-	if d < manyColumns || short == nil {
+	if d < manyColumns || !slices.ContainsFunc(o.kernel.Describe(), isOfColumn) {
 		return nil, nil
 	}
+	asked := rows.asked(func(int) (mean, variance float64) { return 0, 1 })
+	cavities := ended.fitted.(*fullFit).ep.Cavities
+	left := rows.asked(func(i int) (mean, variance float64) { return cavities[i].Mean(), cavities[i].Variance() })
 	found, missed := make(map[int]bool), false
-	responses := rows.responses()
-	s := newScreening(rows.x, len(responses))
-	for _, r := range responses {
-		features, err := s.choose(ctx, r)
+	s := newScreening(rows.x, len(asked))
+	for c := range asked {
+		features, err := s.choose(ctx, asked[c])
 		if err != nil {
 			return nil, err
 		}
+		centre(left[c])
 		for _, f := range features {
 			for _, column := range f.columns() {
 				found[column] = true
-				missed = missed || !f.linear() && !short[column]
 			}
+			v := s.values(f)
+			missed = missed || s.gain(floats.Dot(left[c], v), floats.Dot(v, v), floats.Dot(left[c], left[c])) > s.bound
 		}
 	}
 	if !missed {
@@ -86,7 +89,7 @@ func (o *objective) secondStart(ctx context.Context, ended []float64) ([]float64
 		case !found[p.Column]:
 			start[i] += math.Log(fartherAway)
 		case family != "additive": // which has a distance in each column; see newPrior
-			start[i] += 0.5 * math.Log(float64(len(found))/float64(d))
+			start[i] += math.Log(nearer * math.Sqrt(float64(len(found))/float64(d)))
 		}
 	}
 	return start, nil
@@ -94,49 +97,26 @@ func (o *objective) secondStart(ctx context.Context, ended []float64) ([]float64
 
 func isOfColumn(p kernel.Param) bool { return p.Kind == kernel.Lengthscale && p.Column >= 0 }
 
-// shortColumns tells which columns have a length scale that is clearly below the median of those
-// of its term, relative to the prior's. It is nil where columns have none of their own.
-func (o *objective) shortColumns(logs []float64) []bool {
-	terms := make(map[string][]float64)
-	describe := o.kernel.Describe()
-	for i, p := range describe {
-		if isOfColumn(p) {
-			terms[p.Term] = append(terms[p.Term], logs[i]-o.prior.mean[i])
+// asked is where the terms of each row want the value there to go, their slope in its mean, for
+// Gaussian values of the views; of several outcomes, where they want the function of each.
+func (e *full) asked(value func(view int) (mean, variance float64)) [][]float64 {
+	slopes := make([]float64, len(e.terms))
+	for i, t := range e.terms {
+		if _, slope, _ := t.LogMean(value(i)); !math.IsNaN(slope) && !math.IsInf(slope, 0) {
+			slopes[i] = slope
 		}
 	}
-	if len(terms) == 0 {
-		return nil
-	}
-	for _, lengths := range terms {
-		slices.Sort(lengths)
-	}
-	_, d := o.evidence.(*full).x.Dims()
-	short := make([]bool, d)
-	for i, p := range describe {
-		if lengths := terms[p.Term]; isOfColumn(p) && logs[i]-o.prior.mean[i] < lengths[len(lengths)/2]-clearlyShort {
-			short[p.Column] = true
-		}
-	}
-	return short
-}
-
-// responses are what a screening explains: the slope of the term of each row at a standard
-// normal value, which is where it wants the value to go; of several outcomes, which rows have
-// each.
-func (e *full) responses() [][]float64 {
 	if e.outcomes == nil {
-		slopes := make([]float64, len(e.terms))
-		for i, t := range e.terms {
-			_, slopes[i], _ = t.LogMean(0, 1)
-		}
 		return [][]float64{slopes}
 	}
 	all := make([][]float64, e.outcomes.Number)
 	for c := range all {
 		all[c] = make([]float64, e.rows())
-	}
-	for i, c := range e.outcomes.Of {
-		all[c][i] = 1
+		for i, y := range e.outcomes.Of {
+			for k := range e.outcomes.Views() {
+				all[c][i] += sign(c, y, k) * slopes[i*e.outcomes.Views()+k]
+			}
+		}
 	}
 	return all
 }
