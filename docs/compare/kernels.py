@@ -8,10 +8,10 @@ loss of the others less those of one length scale: the mean over tables, its sta
 and the largest log loss of any table; with --averages also what posteriors about the maximum
 change. Fits are kept in the folder of --work, and made once.
 
-    kernels.py folds --table pima.csv --positive 1 [--seeds 1,2,3]
+    kernels.py folds --table pima.csv --positive 1 [--seeds 1,2,3] [--missed 5]
 
 does so in the ten folds of lossep audit, and prints for each seed what the rule that is built
-in and each candidate alone cost (fn = 5, fp = 1), their log loss, and the difference to the
+in and each candidate alone cost (fn as --missed says, fp = 1), their log loss, and the difference to the
 rule with its standard error over cases, and the weights in each fold.
 
     kernels.py wide [--columns 500] [--seeds 1,2,3]
@@ -343,7 +343,7 @@ def folds(a):
             print("   " + "  ".join(f"{x:.2f}" for x in [*(w / w.sum()), power]))
         for way, p in ways.items():
             p = np.concatenate(p)
-            every.setdefault(way, []).append((costs(y, p, 5), losses(y, p)))
+            every.setdefault(way, []).append((costs(y, p, a.missed), losses(y, p)))
         tell(every, slice(-1, None))
     print("all seeds (the same cases in other folds, so that the standard error is that of cases):")
     tell(every, slice(None))
@@ -429,6 +429,7 @@ def main():
     a.add_argument("--table")
     a.add_argument("--positive")
     a.add_argument("--seeds", default="1,2,3")
+    a.add_argument("--missed", type=float, default=5)
     a.add_argument("--columns", type=int, default=500)
     a = a.parse_args()
     {"tables": tables, "folds": folds, "wide": wide}[a.what](a)
