@@ -14,9 +14,9 @@ does so in the ten folds of lossep audit, and prints for each seed what the rule
 in and each candidate alone cost (fn as --missed says, fp = 1), their log loss, and the difference to the
 rule with its standard error over cases, and the weights in each fold.
 
-    kernels.py wide [--columns 500] [--seeds 1,2,3]
+    kernels.py wide [--kind five] [--columns 500] [--seeds 1,2,3]
 
-makes a table of 450 rows for each seed, of whose columns five matter, and 2000 other rows, and
+makes a table of 450 rows for each seed, of whose columns few matter, and 2000 other rows, and
 prints what --kernel auto, one length scale, one for each column and logistic regression with
 an L1 penalty cost (fn = 5, fp = 1) on those, with their log loss, and the processor time of
 the fits.
@@ -362,13 +362,20 @@ def tell(every, which):
         print(text, flush=True)
 
 
-def write_wide(folder, columns, seed, rows=450):
-    """Writes a table whose outcome rests on five columns, to learn from and to predict."""
+KINDS = {
+    "five": lambda x: 1.5 * x[:, 0] + 1.5 * x[:, 1] * x[:, 2] + 2 * np.sin(2 * x[:, 3]) + 1.2 * (x[:, 4] ** 2 - 1),
+    "product": lambda x: 2.5 * x[:, 0] * x[:, 1],
+    "triple": lambda x: 2.5 * x[:, 0] * x[:, 1] * x[:, 2],
+    "squares": lambda x: 1.2 * (x[:, 0] ** 2 + x[:, 1] ** 2 - x[:, 2] ** 2),
+}
+
+
+def write_wide(folder, kind, columns, seed, rows=450):
+    """Writes a table whose outcome rests on a few columns, to learn from and to predict."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((rows + 2000, columns))
-    f = 1.5 * x[:, 0] + 1.5 * x[:, 1] * x[:, 2] + 2 * np.sin(2 * x[:, 3]) + 1.2 * (x[:, 4] ** 2 - 1)
-    y = np.where(f + 0.5 * rng.standard_normal(len(x)) > 1, "yes", "no")
-    pair = [folder / f"wide.{columns}.{seed}.{part}.csv" for part in ("train", "test")]
+    y = np.where(KINDS[kind](x) + 0.5 * rng.standard_normal(len(x)) > 1, "yes", "no")
+    pair = [folder / f"{kind}.{columns}.{seed}.{part}.csv" for part in ("train", "test")]
     for path, of in zip(pair, (slice(0, rows), slice(rows, None))):
         with open(path, "w", newline="") as out:
             w = csv.writer(out)
@@ -403,7 +410,7 @@ def wide(a):
     ways = {k: lambda *pair, k=k: by_lossep(a, k, *pair) for k in ("auto", "matern32 + constant", "matern32(ard) + constant")}
     ways["L1 logistic regression"] = by_regression
     for seed in map(int, a.seeds.split(",")):
-        pair = write_wide(folder, a.columns, seed)
+        pair = write_wide(folder, a.kind, a.columns, seed)
         y = (pd.read_csv(pair[1]).y == "yes").to_numpy()
         for way, predict in ways.items():
             of = resource.RUSAGE_CHILDREN if way in list(ways)[:3] else resource.RUSAGE_SELF
@@ -411,7 +418,7 @@ def wide(a):
             p = np.clip(predict(*pair), 1e-9, 1 - 1e-9)
             cost = costs(y, p, 5)
             print(
-                f"{a.columns} columns, seed {seed}, {way:26s} cost {cost.mean():.3f} ± {cost.std() / len(y) ** 0.5:.3f}"
+                f"{a.kind}, {a.columns} columns, seed {seed}, {way:26s} cost {cost.mean():.3f} ± {cost.std() / len(y) ** 0.5:.3f}"
                 f"   log loss {losses(y, p).mean():.3f}   {resource.getrusage(of).ru_utime - before:.1f} s",
                 flush=True,
             )
@@ -430,6 +437,7 @@ def main():
     a.add_argument("--positive")
     a.add_argument("--seeds", default="1,2,3")
     a.add_argument("--missed", type=float, default=5)
+    a.add_argument("--kind", choices=KINDS, default="five")
     a.add_argument("--columns", type=int, default=500)
     a = a.parse_args()
     {"tables": tables, "folds": folds, "wide": wide}[a.what](a)
