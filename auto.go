@@ -118,15 +118,15 @@ func (p *Problem) hopeless(t *trial, earlier []*trial, folds []compare.Split) bo
 }
 
 // counts is how often each of the rows counts that are left out: one of weight 2 as often as
-// two rows.
+// two rows. What is compared are probabilities among cases like the training rows, so that a
+// prevalence does not count.
 func (p *Problem) counts(folds []compare.Split) []float64 {
 	var counts []float64
-	weights := p.CaseWeights()
 	for _, s := range folds {
 		for _, i := range s.Test {
 			n := 1.0
-			if weights != nil {
-				n = weights[i]
+			if p.Weights != nil {
+				n = p.Weights[i]
 			}
 			counts = append(counts, n)
 		}

@@ -25,9 +25,10 @@ type Decision struct {
 	Probabilities []float64
 	// Dissent are the actions of the methods that would act otherwise, as Consult finds
 	// them; nil if none. EP is always asked; its corrections, which take longer, where
-	// EP's probability Φ(z) has z within 0.2 of where another action is best. That is 0.08
-	// at a probability of one half, where the corrections of the smallest problems come
-	// to 0.005 on average.
+	// EP's probability Φ(z) has z within 0.2 of where another action is best, times the
+	// power that probabilities are raised to if that is above 1. That is 0.08 at a
+	// probability of one half, where the corrections of the smallest problems come to 0.005 on
+	// average.
 	Dissent map[Method]int
 	// Stakes is what the actions cost, or bring, under each outcome in this case.
 	Stakes decision.Stakes

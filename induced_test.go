@@ -300,7 +300,6 @@ func TestPartsAsBytes(t *testing.T) {
 	}
 }
 
-// A share has two digits, and none of them is an exponent.
 // Of points that are more than the rows can tell apart some are left out, and a note says so.
 func TestFewerPointsThanAskedFor(t *testing.T) {
 	var b strings.Builder
@@ -322,6 +321,7 @@ func TestFewerPointsThanAskedFor(t *testing.T) {
 	}
 }
 
+// A share has two digits, and none of them is an exponent.
 func TestShareLeft(t *testing.T) {
 	for share, want := range map[float64]string{0.0112: "1.1 %", 0.5: "50 %", 0.9951: "100 %", 1: "100 %"} {
 		if got := (&lossep.Inducing{Share: share}).Left(); got != want {

@@ -101,7 +101,8 @@ func (l *Learned) Kernel() kernel.Kernel {
 func isEP(d infer.Method) bool { return d.Name == string(EP) || d.Refines() }
 
 // points are the training rows that stand for p(x) in a calibrated method, and their
-// utility tables: one each, or one for all.
+// utility tables: one each, or one for all. The power of a mixture's probabilities is not in
+// them: each of its parts is calibrated to the costs as they are.
 func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
 	rows = sample(p.Len(), maxPoints, p.opt.Seed)
 	used := rows

@@ -91,7 +91,7 @@ func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
 	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
 		sharpen(probabilities, t.power)
 		shift(target, probabilities)
-		logP = math.Log(probabilities[y])
+		logP = math.Log(max(probabilities[y], math.SmallestNonzeroFloat64))
 	}
 	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
 	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]

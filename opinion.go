@@ -36,15 +36,15 @@ func (m *Model) newOpinion(ctx context.Context, method Method, q *gauss.Gaussian
 // predict is the moments of the latent values at encoded rows, and the
 // probabilities of the outcomes, which are NaN where the moments are not finite.
 func (o *opinion) predict(m *Model, x *mat.Dense) []Prediction {
-	out := o.unshifted(m, x)
+	out := o.plain(m, x)
 	for _, p := range out {
 		m.adjust(p.Probabilities)
 	}
 	return out
 }
 
-// unshifted is predict by the posterior, for cases like the training rows.
-func (o *opinion) unshifted(m *Model, x *mat.Dense) []Prediction {
+// plain is predict by the posterior, for cases like the training rows.
+func (o *opinion) plain(m *Model, x *mat.Dense) []Prediction {
 	if o.parts != nil {
 		return mix(o.parts, x)
 	}
@@ -126,22 +126,22 @@ func newTuples(n, size int) [][]float64 {
 
 // probabilities are those of predict alone.
 func (o *opinion) probabilities(m *Model, x *mat.Dense) [][]float64 {
-	out := o.unshiftedProbabilities(m, x)
+	out := o.plainProbabilities(m, x)
 	for _, p := range out {
 		m.adjust(p)
 	}
 	return out
 }
 
-// unshiftedProbabilities are those of unshifted alone.
-func (o *opinion) unshiftedProbabilities(m *Model, x *mat.Dense) [][]float64 {
+// plainProbabilities are those of plain alone.
+func (o *opinion) plainProbabilities(m *Model, x *mat.Dense) [][]float64 {
 	if o.parts != nil {
 		return mixProbabilities(o.parts, x)
 	}
 	n, _ := x.Dims()
 	out := newTuples(n, 2)
 	if _, ok := o.posterior.(infer.Gaussian); ok || o.joint != nil && o.joint() != nil {
-		for i, p := range o.unshifted(m, x) {
+		for i, p := range o.plain(m, x) {
 			out[i] = p.Probabilities
 		}
 		return out
@@ -179,7 +179,7 @@ func mix(parts []mixedPart, x *mat.Dense) []Prediction {
 	out, all, sofar := make([]Prediction, n), newTuples(n, parts[0].model.number()), 0.0
 	for _, part := range parts {
 		share := part.weight / (sofar + part.weight)
-		for i, p := range part.opinion.unshifted(part.model, x) {
+		for i, p := range part.opinion.plain(part.model, x) {
 			o := &out[i]
 			// The moments so far, about the mean so far, so that nothing large is subtracted.
 			step := p.Mean - o.Mean
@@ -203,7 +203,7 @@ func mixProbabilities(parts []mixedPart, x *mat.Dense) [][]float64 {
 	n, _ := x.Dims()
 	out := newTuples(n, parts[0].model.number())
 	for _, part := range parts {
-		for i, p := range part.opinion.unshiftedProbabilities(part.model, x) {
+		for i, p := range part.opinion.plainProbabilities(part.model, x) {
 			floats.AddScaled(out[i], part.weight, p)
 		}
 	}

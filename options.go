@@ -251,7 +251,7 @@ func (o Options) DefaultMethod(rows int) Method {
 
 // DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.
 func (o Options) DefaultKernel(t *data.Table) string {
-	columns := o.Data.Decides(t)
+	columns := o.Data.DecidedBy(t)
 	switch {
 	case o.Fixed:
 		return oneLengthScale // there is nothing to choose by

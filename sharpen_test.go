@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/data"
 )
@@ -108,8 +111,8 @@ func TestSharpness(t *testing.T) {
 		t.Errorf("power %v where 1.67 would undo what was done: nothing was shown", got)
 	}
 
-	// The slope has a standard error of √n/σ, so that the power is within 0.02 or so of the
-	// truth, and what chance is allowed for takes twice that.
+	// With σ the standard deviation of the slope of a row, the power has a standard error of
+	// 1/(σ√n), 0.01 or so, and what chance is allowed for takes twice that.
 	for _, power := range []float64{0.5, 1.6} {
 		left, outcomes, counts := leftOutRows(20000, power, 2)
 		if got := sharpness(left, outcomes, counts); math.Abs(got*power-1) > 0.08 {
@@ -205,23 +208,88 @@ func TestMixtureSharpened(t *testing.T) {
 	}
 }
 
-// TestAdjust: standard errors change as probabilities do.
-func TestAdjust(t *testing.T) {
-	l := &Learned{problem: &Problem{Recipe: &data.Recipe{}}, sharpness: 1.5}
-	for _, p := range []float64{0.01, 0.3, 0.5, 0.98} {
-		const h = 1e-6
-		at := []float64{p - h, p, p + h}
-		errors := []float64{1, 1, 1}
-		l.Adjust(at, errors)
-		if want := (at[2] - at[0]) / (2 * h); math.Abs(errors[1]-want) > 1e-5*want {
-			t.Errorf("at %v the standard error is multiplied by %v, want %v", p, errors[1], want)
+// TestPrevalenceLeavesPower: candidates are weighed and sharpened by the rows as they are,
+// however frequent outcomes are where decisions are made.
+func TestPrevalenceLeavesPower(t *testing.T) {
+	plain := fitWide(t, EP)
+	o := autoOptions(t, EP)
+	o.Data.Prevalence = 0.02
+	m, err := Fit(context.Background(), wideTable(t, 70, 3, 1), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.summary.Sharpness != plain.summary.Sharpness || !slices.Equal(m.mixture.weights, plain.mixture.weights) {
+		t.Errorf("power %v and weights %v, without a prevalence %v and %v", m.summary.Sharpness, m.mixture.weights, plain.summary.Sharpness, plain.mixture.weights)
+	}
+	for k, c := range m.summary.Candidates {
+		if c.LogPredictive != plain.summary.Candidates[k].LogPredictive {
+			t.Errorf("%s: log predictive %v, without a prevalence %v", c.Name, c.LogPredictive, plain.summary.Candidates[k].LogPredictive)
 		}
 	}
-	l.sharpness = 0
+}
+
+// TestAdjust: standard errors change as probabilities do, sharpened and shifted.
+func TestAdjust(t *testing.T) {
+	of := func(power, prevalence float64) *Learned {
+		target := data.Target{PositiveRows: 30, NegativeRows: 70, Prevalence: prevalence}
+		return &Learned{problem: &Problem{Recipe: &data.Recipe{Target: target}}, sharpness: power}
+	}
+	for _, l := range []*Learned{of(1.5, 0), of(0, 0.05), of(1.5, 0.05)} {
+		for _, p := range []float64{0.01, 0.3, 0.5, 0.98} {
+			const h = 1e-6
+			at, errors := []float64{p - h, p, p + h}, []float64{1, 1, 1}
+			l.Adjust(at, errors)
+			if want := (at[2] - at[0]) / (2 * h); math.Abs(errors[1]-want) > 1e-5*want {
+				t.Errorf("power %v: at %v the standard error is multiplied by %v, want %v", l.sharpness, p, errors[1], want)
+			}
+		}
+	}
 	same, errors := []float64{0.3}, []float64{0.1}
-	l.Adjust(same, errors)
+	of(0, 0).Adjust(same, errors)
 	if same[0] != 0.3 || math.Abs(errors[0]-0.1) > 1e-16 {
-		t.Errorf("without a power: %v ± %v", same[0], errors[0])
+		t.Errorf("without either: %v ± %v", same[0], errors[0])
+	}
+}
+
+// TestSharpenedOutcomes: so it is with more than two outcomes.
+func TestSharpenedOutcomes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	var b strings.Builder
+	b.WriteString("a,b,y\n")
+	for range 60 {
+		x := [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+		y := "low"
+		if x[0]+0.3*rng.NormFloat64() > 0 {
+			y = "high"
+		} else if x[1] > 0 {
+			y = "middle"
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,%s\n", x[0], x[1], y)
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "three.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Fit(context.Background(), table, Options{Kernel: AutoKernel, Method: EP, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := m.recipeRows(t, table)
+	m.summary.Sharpness = 0
+	plain, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.summary.Sharpness = 1.7
+	got, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range plain {
+		sharpen(p.Probabilities, 1.7)
+		if floats.Distance(p.Probabilities, got[i].Probabilities, math.Inf(1)) > 1e-14 {
+			t.Fatalf("row %d: %v, want %v", i, got[i].Probabilities, p.Probabilities)
+		}
 	}
 }
 

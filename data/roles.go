@@ -95,9 +95,9 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	return r, r.checkBent(t, bent)
 }
 
-// Decides is the number of columns of a table that may be decided by. Some of them may turn out
+// DecidedBy is the number of columns of a table that may be decided by. Some of them may turn out
 // to say nothing.
-func (o Options) Decides(t *Table) int {
+func (o Options) DecidedBy(t *Table) int {
 	if o.Target == "" {
 		o.Target = "last"
 	}

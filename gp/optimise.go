@@ -143,7 +143,7 @@ var (
 //
 // The prior on the logarithm of each parameter is Gaussian. It is centred on the
 // scale of the data: a variance on 1, and the length scales where two typical inputs
-// are √2 of them apart. The standard deviations are 2 for a variance, 1.5 for a
+// are √2 of them apart. The standard deviations are 3 for a variance, 1.5 for a
 // length scale and 1 for a period. The search stays within six of them.
 //
 // Of many cases a fixed random quarter is looked at first, and of those a quarter,

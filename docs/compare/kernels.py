@@ -257,10 +257,8 @@ def sharpness(run, weights, errors):
 
 
 def sharpened(run, weights, errors):
-    """The mixture with its power, None for none."""
+    """The mixture with its power."""
     p = run.mixture(weights)
-    if errors is None:
-        return p
     b = sharpness(run, weights, errors)
     return p**b / (p**b + (1 - p) ** b)
 
