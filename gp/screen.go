@@ -33,7 +33,7 @@ const (
 	// rounding is the share of a square below which there is nothing else in it.
 	rounding = 1e-9
 	// mostPaired is the most columns that are paired: time and pairs grow with their square.
-	mostPaired = 4000
+	mostPaired = 2000
 	// panel is how many columns are multiplied at a time.
 	panel = 256
 )
@@ -108,6 +108,7 @@ func (s *screening) choose(ctx context.Context, response []float64) ([]feature, 
 	s.basis = nil
 	rest := slices.Clone(response)
 	centre(rest)
+	whole := floats.Dot(rest, rest)
 	var chosen []feature
 	for {
 		survivors, err := s.look(ctx, rest)
@@ -115,7 +116,7 @@ func (s *screening) choose(ctx context.Context, response []float64) ([]feature, 
 			return nil, err
 		}
 		before := len(chosen)
-		for len(chosen) < mostFeatures {
+		for len(chosen) < mostFeatures && floats.Dot(rest, rest) > rounding*whole {
 			best, along := s.best(survivors, rest)
 			if along == nil {
 				break
@@ -158,10 +159,10 @@ func (s *screening) best(of []feature, rest []float64) (best feature, along []fl
 // from their product and their squares.
 func (s *screening) gain(product, square, rest float64) float64 {
 	free := s.ranks.RawMatrix().Cols - 2 - len(s.basis)
-	left := square*rest - product*product
-	if free < 1 || !(left > rounding*square*rest) {
+	if free < 1 || !(square*rest > 0) {
 		return 0 // there is nothing to explain, or too little to explain it by
 	}
+	left := max(square*rest-product*product, rounding*square*rest) // which may explain all of it
 	return float64(free) * product * product / left
 }
 
@@ -173,12 +174,24 @@ func (s *screening) look(ctx context.Context, rest []float64) ([]feature, error)
 	d, n := s.ranks.Dims()
 	square := floats.Dot(rest, rest)
 	var all []feature
+	largest := func() {
+		slices.SortStableFunc(all, func(a, b feature) int { return cmp.Compare(b.gain, a.gain) })
+		all = all[:min(len(all), mostSurvivors)]
+	}
+	floor := s.bound
 	keep := func(f feature) {
-		if f.gain > s.bound {
-			all = append(all, f)
+		if !(f.gain > floor) {
+			return
+		}
+		if all = append(all, f); len(all) == 4*mostSurvivors { // so that columns of one kind take no memory
+			largest()
+			floor = all[len(all)-1].gain
 		}
 	}
 	for k := range d {
+		if k%panel == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		for degree := 1; degree <= degrees; degree++ {
 			f := feature{a: k, b: -1, degree: degree}
 			v := s.values(f)
@@ -210,8 +223,8 @@ func (s *screening) look(ctx context.Context, rest []float64) ([]feature, error)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b feature) int { return cmp.Compare(b.gain, a.gain) })
-	return all[:min(len(all), mostSurvivors)], nil
+	largest()
+	return all, nil
 }
 
 // values are those of a feature in all rows, less their mean; zero where that leaves rounding.

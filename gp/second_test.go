@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
@@ -128,6 +129,70 @@ func TestLook(t *testing.T) {
 	end()
 	if _, err := s.look(ended, response); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// A product may explain all there is: one column or the other, and not both, of a balanced design.
+func TestScreeningOfOneOrTheOther(t *testing.T) {
+	const rows, columns = 64, 40
+	rng := rand.New(rand.NewPCG(2, 17))
+	x, terms := mat.NewDense(rows, columns, nil), make([]factor.Factor, rows)
+	for k := range columns {
+		for place, i := range rng.Perm(rows) {
+			x.Set(i, k, float64(place%2))
+		}
+	}
+	for i := range rows {
+		x.Set(i, 3, float64(i/2%2))
+		x.Set(i, 8, float64(i%2))
+		terms[i] = factor.Probit{Y: math.Copysign(1, 0.5-math.Abs(x.At(i, 3)-x.At(i, 8)))}
+	}
+	features, err := newScreening(x, 1).choose(context.Background(), ask(x, terms))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(features) != 1 || features[0].a != 3 || features[0].b != 8 {
+		t.Errorf("%+v", features)
+	}
+}
+
+// Of more features than are compared the largest are, in whatever order they come.
+func TestLookKeepsTheLargest(t *testing.T) {
+	const rows, columns = 30, 120
+	x, terms := wide(rows, columns, 6, product)
+	for i := range rows { // all columns say much the same
+		for k := range columns {
+			x.Set(i, k, x.At(i, 0)+0.1*x.At(i, k))
+		}
+	}
+	response := ask(x, terms)
+	centre(response)
+	s := newScreening(x, 1)
+	s.bound = 1e-6
+	got, err := s.look(context.Background(), response)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gains []float64
+	square := floats.Dot(response, response)
+	for a := range columns {
+		for degree := 1; degree <= degrees; degree++ {
+			v := s.values(feature{a: a, b: -1, degree: degree})
+			gains = append(gains, s.gain(floats.Dot(response, v), floats.Dot(v, v), square))
+		}
+		for b := a + 1; b < columns; b++ {
+			v := s.values(feature{a: a, b: b})
+			gains = append(gains, s.gain(floats.Dot(response, v), floats.Dot(v, v), square))
+		}
+	}
+	slices.SortFunc(gains, func(a, b float64) int { return cmp.Compare(b, a) })
+	if len(gains) < 4*mostSurvivors || len(got) != mostSurvivors {
+		t.Fatalf("%d of %d features", len(got), len(gains))
+	}
+	for i, f := range got {
+		if math.Abs(f.gain-gains[i]) > 1e-9*(1+gains[i]) {
+			t.Fatalf("number %d has the gain %v, want %v", i, f.gain, gains[i])
+		}
 	}
 }
 
