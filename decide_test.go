@@ -323,8 +323,9 @@ func TestStreamsAreBounded(t *testing.T) {
 	if n != rows {
 		t.Errorf("%d rows of %d", n, rows)
 	}
-	// A block of 512 rows is some 100 kB; 56,000 rows kept would be over 5 MB.
-	if late > early+1<<20 {
+	// A block of 512 rows is some 100 kB, and several may be under way; 56,000 rows kept would be
+	// over 5 MB.
+	if late > early+2<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", early, late)
 	}
 }
