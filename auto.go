@@ -71,7 +71,7 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 		return t, nil
 	}
 	p.tell("comparing: "+c.name, 0, t.fit.EP.LogEvidence)
-	fits, err := p.refit(ctx, t.fit, folds)
+	fits, err := p.without(ctx, t, earlier, folds)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,33 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 	return t, nil
 }
 
-// refit fits the kernel again without the rows of each fold.
+// without are fits of a trial without the rows of each fold. Where length scales of columns are
+// half as many as rows or more, what all rows have chosen among them gives away those that are
+// left out; then a fit is searched for from the beginning, or from where the earlier trial of
+// the kernel ended without the same rows.
+func (p *Problem) without(ctx context.Context, t *trial, earlier []*trial, folds []compare.Split) ([]*gp.Fit, error) {
+	if t.kernel != lengthScales || 2*p.coding.Len() < p.Len() {
+		return p.refit(ctx, t.fit, folds)
+	}
+	one := func(ctx context.Context, i int) (*gp.Fit, error) {
+		k, err := kernel.ParseColumns(t.kernel, columns(p.coding))
+		if err != nil {
+			return nil, err
+		}
+		o := gp.Options{Seed: p.opt.Seed, Shrinkage: t.shrinkage, Tolerance: comparisonTolerance}
+		for _, e := range earlier {
+			if e.kernel == t.kernel && e.refits != nil {
+				o.Start, o.Near = e.refits[i], true
+			}
+		}
+		rest := p.some(folds[i].Train)
+		return rest.search(ctx, k, rest.terms(), o)
+	}
+	fits := make([]*gp.Fit, len(folds))
+	return fits, tasks.Fill(ctx, fits, p.atOnce(), one, func(*gp.Fit) error { return nil })
+}
+
+// refit fits the kernel again without the rows of each fold, from where the fit to all ended.
 func (p *Problem) refit(ctx context.Context, fit *gp.Fit, folds []compare.Split) ([]*gp.Fit, error) {
 	one := func(ctx context.Context, i int) (*gp.Fit, error) {
 		return fit.Refit(ctx, folds[i].Train, gp.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
@@ -228,7 +254,10 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	if err := p.affordsParts(parts); err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p, sharpness: sharpnessOf(trials, weights, p.leftOutcomes(), counts)}
+	l := &Learned{problem: p}
+	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
+		l.sharpness = sharpnessOf(trials, weights, p.leftOutcomes(), counts)
+	}
 	terms := p.terms()
 	for k, t := range trials {
 		part := p.learned(t.fit, terms)

@@ -553,3 +553,39 @@ func TestMixturesFitTheMemory(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestManyColumnsOfNoise: where columns are many and say nothing, fits without some rows know
+// nothing of them. Begun with hyperparameters that all rows had chosen one of these tables had a
+// log probability of −0.62 a row with a length scale for each column, and a power of 1.5.
+func TestManyColumnsOfNoise(t *testing.T) {
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 21))
+		var b strings.Builder
+		for k := range 150 {
+			fmt.Fprintf(&b, "n%d,", k)
+		}
+		b.WriteString("y\n")
+		for i := range 60 {
+			for range 150 {
+				fmt.Fprintf(&b, "%.3f,", rng.NormFloat64())
+			}
+			b.WriteString([]string{"no", "yes"}[i%2] + "\n")
+		}
+		table, err := data.Read(context.Background(), strings.NewReader(b.String()), "noise.csv", data.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Fit(context.Background(), table, autoOptions(t, EP))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, c := range m.summary.Candidates {
+			if k > 0 && (c.Weight > 0 || c.LogPredictive > -math.Ln2) && c.LogPredictive != 0 {
+				t.Errorf("table %d: %s has the weight %v and the log predictive %v", seed, c.Name, c.Weight, c.LogPredictive)
+			}
+		}
+		if m.summary.Sharpness > 1 {
+			t.Errorf("table %d: power %v", seed, m.summary.Sharpness)
+		}
+	}
+}

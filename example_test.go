@@ -128,6 +128,6 @@ func ExampleModel_Calibrate() {
 	fmt.Println("converged:", calibrated.Summary().Status.Converged)
 	// Output:
 	// corrected becomes loss-ep
-	// positive where P(1) is above 0.0243902, else negative (threshold -1.97051 on the standardised latent mean)
+	// positive where P(1) is above 0.0243902, else negative
 	// converged: true
 }

@@ -92,11 +92,11 @@ func sharpness(left [][]float64, outcomes []int, counts []float64) float64 {
 
 // sharpnessLine says what was done to probabilities.
 func (s *Summary) sharpnessLine() string {
-	what := "timid"
+	what := "surer"
 	if s.Sharpness < 1 {
-		what = "bold"
+		what = "less sure"
 	}
-	return fmt.Sprintf("sharpness   %.3g, to which power probabilities are raised: out of fold they were too %s", s.Sharpness, what)
+	return fmt.Sprintf("sharpness   %.3g: log odds are multiplied by this, for rows left out turned out %s than they were said to be; probabilities and decisions have it in them", s.Sharpness, what)
 }
 
 // checkSharpness refuses what no fit could have found.

@@ -58,8 +58,8 @@ func proportional(by string) string {
 
 func (s *Spec) ruleText(t Stakes, positive string) string {
 	name := func(a int) string { return printable(s.actions[a]) }
-	if p, b, ok := t.Threshold(); ok {
-		return fmt.Sprintf("%s where %s is above %.6g, else %s (threshold %.6g on the standardised latent mean)", name(1), positive, p, name(0), b)
+	if p, _, ok := t.Threshold(); ok {
+		return fmt.Sprintf("%s where %s is above %.6g, else %s", name(1), positive, p, name(0))
 	}
 	ranges := t.Ranges()
 	if len(ranges) == 1 {

@@ -234,6 +234,8 @@ type fitReport struct {
 	Objective       *lossep.Objective  `json:"objective,omitempty"`
 	Inducing        *lossep.Inducing   `json:"inducing,omitempty"`
 	Candidates      []lossep.Candidate `json:"candidates,omitempty"`
+	Sharpness       float64            `json:"sharpness,omitempty"`
+	Prevalence      float64            `json:"prevalence,omitempty"`
 	LOOMethod       lossep.Method      `json:"loo_method,omitempty"`
 	LOOPredictive   *float64           `json:"loo_log_predictive"`
 	LOOCost         *float64           `json:"loo_cost"`
@@ -254,6 +256,7 @@ func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
 		Positive: target.PositiveRows, Negative: target.NegativeRows, Utility: m.Utility(),
 		Kernel: m.Kernel().String(), Hyperparameters: make(map[string]float64),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
+		Sharpness: s.Sharpness, Prevalence: target.Prevalence,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: s.Status.Notes,
 		Seconds: seconds, Model: output,
 	}
