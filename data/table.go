@@ -251,7 +251,10 @@ func (t *Table) Floats(ref string) ([]float64, error) {
 	r := &numberReader{table: t, column: j, markers: newMarkers(DefaultMissing())}
 	for i := range values {
 		if values[i], err = r.value(i); err == errMissingPart {
-			err = notFinite(t.cell(i, j), t.cells[j].text(t.at(i, j)))
+			at := t.cell(i, j)
+			at.Msg = "a missing cell, and this column is needed in every row"
+			at.Fix = "fill it: only columns that are decided by can be imputed"
+			err = at
 		}
 		if err != nil {
 			return nil, err

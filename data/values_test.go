@@ -78,6 +78,14 @@ func TestValuesOfManyRows(t *testing.T) {
 	}
 }
 
+// A cell that is missing where a number is needed in every row is called that.
+func TestMissingNumber(t *testing.T) {
+	_, err := mustRead(t, "amount,y\n1,a\nNA,b\n", HeaderYes).Floats("amount")
+	if err == nil || !strings.Contains(err.Error(), "line 3, column 1 (\"amount\"): a missing cell, and this column is needed in every row; fill it") {
+		t.Error(err)
+	}
+}
+
 func TestValuesThatMakeNoTable(t *testing.T) {
 	one := []float64{1, 2}
 	for name, columns := range map[string][]Values{

@@ -504,6 +504,10 @@ func TestRuleLine(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.table, got, c.want)
 		}
 	}
+	several := parsedSpec(t, "outcomes: [n, y, z]\ncosts: {a: {n: 0, y: x, z: 3}, b: {n: 1, y: 2, z: 0}}").RuleLine()
+	if want := "which probabilities lead to which action differs from case to case with x"; several != want {
+		t.Errorf("of three outcomes: %s, want %s", several, want)
+	}
 }
 
 // checkSpec holds for whatever was accepted.

@@ -40,7 +40,11 @@ func (s *Spec) RuleLine() string {
 	positive := "P(" + printable(s.outcomeName(1)) + ")"
 	rule, by, ok := s.Rule()
 	if !ok {
-		return fmt.Sprintf("which %s leads to which action differs from case to case with %s", positive, printable(strings.Join(s.Columns(), ", ")))
+		which := positive + " leads"
+		if len(s.entries[0]) != 2 {
+			which = "probabilities lead"
+		}
+		return fmt.Sprintf("which %s to which action differs from case to case with %s", which, printable(strings.Join(s.Columns(), ", ")))
 	}
 	if len(s.entries[0]) != 2 {
 		return fmt.Sprintf("the action of the best expected %s", s.Kind())

@@ -116,7 +116,7 @@ func (s *share) Set(text string) error {
 		x /= 100
 	}
 	if !(x > 0 && x < 1) {
-		return fmt.Errorf("%s is not between 0 and 1", text)
+		return fmt.Errorf("%s is not between 0 and 1; write such as 0.02 or 2%%", text)
 	}
 	*s = share(x)
 	return nil
