@@ -218,14 +218,49 @@ func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, count
 	return trials, counts, nil
 }
 
+// inOrder are the rows as they stand, or, if some are the same as others, outcome and all, in an
+// order that does not depend on how they stand: a row that counts twice and is written twice is
+// then left out alike wherever its copy is.
+func (p *Problem) inOrder() []int {
+	order := make([]int, p.Len())
+	for i := range order {
+		order[i] = i
+	}
+	compare := func(i, j int) int {
+		if c := slices.Compare(p.X.RawRowView(i), p.X.RawRowView(j)); c != 0 {
+			return c
+		}
+		return p.Labels[i] - p.Labels[j]
+	}
+	sorted := slices.Clone(order)
+	slices.SortStableFunc(sorted, compare)
+	for k := range sorted[1:] {
+		if compare(sorted[k], sorted[k+1]) == 0 {
+			return sorted
+		}
+	}
+	return order
+}
+
 // comparisonFolds are the folds that candidates are compared by, nil if rows are too few.
 func (p *Problem) comparisonFolds() []compare.Split {
 	if p.secondMost() < fewestOfClass {
 		return nil
 	}
-	folds, err := compare.StratifiedFolds(p.Labels, comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
+	order := p.inOrder()
+	labels := make([]int, len(order))
+	for k, i := range order {
+		labels[k] = p.Labels[i]
+	}
+	folds, err := compare.StratifiedFolds(labels, comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
 	if err != nil {
 		return nil
+	}
+	for _, fold := range folds {
+		for j, k := range fold {
+			fold[j] = order[k]
+		}
+		slices.Sort(fold)
 	}
 	splits := compare.Splits(folds)
 	if p.views() > manyRows {

@@ -228,6 +228,36 @@ func TestPrevalenceLeavesPower(t *testing.T) {
 	}
 }
 
+// TestOrderOfCopies: where rows are written several times the folds have the same rows, in
+// whatever order they come.
+func TestOrderOfCopies(t *testing.T) {
+	table := wideTable(t, 40, 1, 3)
+	var rows []int
+	for i := range 40 {
+		for range 1 + i%3 {
+			rows = append(rows, i)
+		}
+	}
+	parts := func() (all []string) {
+		p, err := Prepare(table.Subset(rows), autoOptions(t, EP))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, s := range p.comparisonFolds() {
+			for _, i := range s.Test {
+				all = append(all, fmt.Sprintf("%d: %.9f %d", k, p.X.RawRowView(i), p.Labels[i]))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	want := parts()
+	rand.New(rand.NewPCG(4, 4)).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	if got := parts(); len(got) != len(rows) || !slices.Equal(got, want) {
+		t.Errorf("folds of the same rows in another order: %q and %q", got, want)
+	}
+}
+
 // TestAdjust: standard errors change as probabilities do, sharpened and shifted.
 func TestAdjust(t *testing.T) {
 	of := func(power, prevalence float64) *Learned {
