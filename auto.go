@@ -218,9 +218,9 @@ func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, count
 	return trials, counts, nil
 }
 
-// inOrder are the rows as they stand, or, if some are the same as others, outcome and all, in an
-// order that does not depend on how they stand: a row that counts twice and is written twice is
-// then left out alike wherever its copy is.
+// inOrder are the rows as they stand, or, if a tenth of them or more are copies of others, outcome
+// and all, in an order that does not depend on how they stand: weights that are written as copies
+// then have the same folds in whatever order the copies come.
 func (p *Problem) inOrder() []int {
 	order := make([]int, p.Len())
 	for i := range order {
@@ -234,10 +234,14 @@ func (p *Problem) inOrder() []int {
 	}
 	sorted := slices.Clone(order)
 	slices.SortStableFunc(sorted, compare)
+	copies := 0
 	for k := range sorted[1:] {
 		if compare(sorted[k], sorted[k+1]) == 0 {
-			return sorted
+			copies++
 		}
+	}
+	if 10*copies >= len(order) {
+		return sorted
 	}
 	return order
 }
