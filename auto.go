@@ -105,8 +105,7 @@ func (p *Problem) without(ctx context.Context, t *trial, earlier []*trial, folds
 		rest := p.some(folds[i].Train)
 		return rest.search(ctx, k, rest.terms(), o)
 	}
-	fits := make([]*gp.Fit, len(folds))
-	return fits, tasks.Fill(ctx, fits, p.atOnce(), one, func(*gp.Fit) error { return nil })
+	return p.ofEach(ctx, folds, one)
 }
 
 // refit fits the kernel again without the rows of each fold, from where the fit to all ended.
@@ -114,6 +113,11 @@ func (p *Problem) refit(ctx context.Context, fit *gp.Fit, folds []compare.Split)
 	one := func(ctx context.Context, i int) (*gp.Fit, error) {
 		return fit.Refit(ctx, folds[i].Train, gp.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
 	}
+	return p.ofEach(ctx, folds, one)
+}
+
+// ofEach are the fits without each of the folds, by number.
+func (p *Problem) ofEach(ctx context.Context, folds []compare.Split, one func(ctx context.Context, i int) (*gp.Fit, error)) ([]*gp.Fit, error) {
 	fits := make([]*gp.Fit, len(folds))
 	return fits, tasks.Fill(ctx, fits, p.atOnce(), one, func(*gp.Fit) error { return nil })
 }
