@@ -47,7 +47,7 @@ func TestAuditGoesOn(t *testing.T) {
 		}
 	}()
 	errs.Reset()
-	if code := run(ctx, args(parts), nil, &out, &errs); code != 1 {
+	if code := run(ctx, args(parts), nil, &out, &errs); code != 130 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	if !strings.Contains(errs.String(), "of 4 folds are kept in "+parts) {

@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,14 +19,42 @@ func Main() { MainAt(nil) }
 
 // MainAt is Main with rows gone over elsewhere; nil stands for this process.
 func MainAt(place *Place) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal does not wait for what the first one began
-	os.Exit(RunAt(ctx, place, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(RunAt(untilSignal(), place, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// untilSignal is a context that the first signal ends. A second one ends the process, and does
+// not wait for what the first one began.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		waiting, stop := signal.NotifyContext(ctx, number)
+		context.AfterFunc(waiting, func() {
+			stop()
+			cancel(interruption{number})
+		})
+	}
+	return ctx
+}
+
+// interruption is a signal as the cause of work that was not finished.
+type interruption struct{ signal syscall.Signal }
+
+func (i interruption) Error() string        { return "interrupted by a signal: " + i.signal.String() }
+func (i interruption) Is(target error) bool { return target == context.Canceled }
+
+// interruptedCode is the exit code of work that was interrupted: 128 and the number of the
+// signal, as shells have it of processes that a signal ends; 130 where it was no signal.
+func interruptedCode(ctx context.Context) int {
+	var i interruption
+	if errors.As(context.Cause(ctx), &i) {
+		return 128 + int(i.signal)
+	}
+	return 128 + int(syscall.SIGINT)
 }
 
 // run is the command with everything it touches passed in. It returns the exit
-// code: 0 when all is well, 2 for input that cannot be used, 1 for a failure.
+// code: 0 when all is well, 2 for input that cannot be used, 1 for a failure, 130 or 143 for
+// work that SIGINT or SIGTERM interrupted.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	return RunAt(ctx, nil, args, in, out, errs)
 }
@@ -49,6 +78,10 @@ func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, 
 	})
 	if err == nil && answered.lost != nil { // help is written without a look at what comes of it
 		err = fmt.Errorf("standard output: %w", answered.lost)
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		fmt.Fprintln(said, "lossep: interrupted")
+		return interruptedCode(ctx)
 	}
 	return report(nameFlag(err, executed.Flags()), said)
 }

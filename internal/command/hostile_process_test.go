@@ -224,7 +224,8 @@ func TestMemoryOfFits(t *testing.T) {
 	}
 }
 
-// The first signal ends every verb at every point, with nothing half-written.
+// The first signal ends every verb at every point, with nothing half-written and the exit code of
+// the signal; a server ends in order.
 func TestFirstSignalEnds(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -269,6 +270,13 @@ func TestFirstSignalEnds(t *testing.T) {
 				status := c.ProcessState.Sys().(syscall.WaitStatus)
 				if status.Signaled() && status.Signal() == syscall.SIGKILL {
 					t.Errorf("it goes on %v after %v\n%s", time.Since(begin), signal, said.String())
+				}
+				want := 128 + int(signal)
+				if strings.HasPrefix(args, "serve") {
+					want = 0
+				}
+				if code := status.ExitStatus(); !status.Signaled() && code != want {
+					t.Errorf("exit code %d, not %d\n%s", code, want, said.String())
 				}
 				for _, name := range entries(t, ".") {
 					if name != "folder" && name != "audited" && name != "paper" && !strings.Contains(strings.Join(before, " "), name) {

@@ -27,7 +27,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(100*time.Millisecond, cancel)
 		var out, errs bytes.Buffer
-		if got := run(ctx, strings.Fields(args), in, &out, &errs); got != 1 || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
+		if got := run(ctx, strings.Fields(args), in, &out, &errs); got != 130 || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
 			t.Errorf("lossep %s: exit code %d, %q, %q", args, got, out.String(), errs.String())
 		}
 		_ = in.Close()
@@ -66,7 +66,7 @@ func TestInterruptedFitIsKept(t *testing.T) {
 	code, said := fit(ctx)
 	remove()
 	kept := "what was found with 1100 rows is kept in " + model + ".unfinished; the same command goes on from there\nlossep: interrupted\n"
-	if code != 1 || !strings.HasSuffix(said, kept) {
+	if code != 130 || !strings.HasSuffix(said, kept) {
 		t.Errorf("exit code %d, %s", code, said)
 	}
 	code, said = fit(context.Background())

@@ -79,7 +79,7 @@ func TestFitInterrupted(t *testing.T) {
 		{"decide", "--example"},
 	} {
 		var out, errs bytes.Buffer
-		if code := run(ctx, args, nil, &out, &errs); code != 1 || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
+		if code := run(ctx, args, nil, &out, &errs); code != 130 || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
 			t.Errorf("%v: exit code %d, %s%s", args, code, out.String(), errs.String())
 		}
 		if _, err := os.Stat(other); err == nil {

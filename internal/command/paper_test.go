@@ -35,7 +35,7 @@ func TestPaperGoesOn(t *testing.T) {
 		}
 	}()
 	errs.Reset()
-	if code := run(ctx, args(parts), nil, &out, &errs); code != 1 || !strings.Contains(errs.String(), "the same command goes on") {
+	if code := run(ctx, args(parts), nil, &out, &errs); code != 130 || !strings.Contains(errs.String(), "the same command goes on") {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	if _, err := os.Stat(filepath.Join(parts, "index.html")); err == nil {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +24,11 @@ func newRoot(place *Place) *cobra.Command {
 		Use:   "lossep",
 		Short: "Bayesian decisions when mistakes do not cost the same",
 		Long: `lossep fits a model whose approximation is calibrated to what each mistake
-costs, takes the best action for each case, and says how sure it is.`,
+costs, takes the best action for each case, and says how sure it is.
+
+The exit code is 0 when all is well, 2 for what was given wrongly, and 1 for a failure; of work
+that was interrupted it is 130 (SIGINT, which is Ctrl-C) or 143 (SIGTERM). A server ends by either
+in order, with 0.`,
 		Version:       lossep.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -124,10 +127,6 @@ func nameFlag(err error, flags *pflag.FlagSet) error {
 func report(err error, errs io.Writer) int {
 	if err == nil {
 		return 0
-	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errs, "lossep: interrupted")
-		return 1
 	}
 	fmt.Fprintf(errs, "lossep: %v\n", err)
 	var fault *tasks.Panic

@@ -34,7 +34,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer
-	if got := run(ctx, strings.Fields("reactor --data 1,2,3"), nil, &out, &errs); got != 1 || out.Len() > 0 {
+	if got := run(ctx, strings.Fields("reactor --data 1,2,3"), nil, &out, &errs); got != 130 || out.Len() > 0 {
 		t.Errorf("exit code %d, standard output %q", got, out.String())
 	}
 	if !strings.Contains(errs.String(), "interrupted") {
