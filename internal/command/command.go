@@ -19,13 +19,14 @@ func Main() { MainAt(nil) }
 
 // MainAt is Main with rows gone over elsewhere; nil stands for this process.
 func MainAt(place *Place) {
-	os.Exit(RunAt(untilSignal(), place, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancelBySignal(ctx, cancel)
+	os.Exit(RunAt(ctx, place, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// untilSignal is a context that the first signal ends. A second one ends the process, and does
+// cancelBySignal has the first signal end a context. A second one ends the process, and does
 // not wait for what the first one began.
-func untilSignal() context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
+func cancelBySignal(ctx context.Context, cancel context.CancelCauseFunc) {
 	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		waiting, stop := signal.NotifyContext(ctx, number)
 		context.AfterFunc(waiting, func() {
@@ -33,7 +34,6 @@ func untilSignal() context.Context {
 			cancel(interruption{number})
 		})
 	}
-	return ctx
 }
 
 // interruption is a signal as the cause of work that was not finished.
