@@ -256,11 +256,15 @@ func (p *Problem) comparisonFolds() []compare.Split {
 		return nil
 	}
 	order := p.inOrder()
-	labels := make([]int, len(order))
+	labels, together := make([]int, len(order)), p.Together()
+	var groups []int
 	for k, i := range order {
 		labels[k] = p.Labels[i]
+		if together != nil {
+			groups = append(groups, together[i])
+		}
 	}
-	folds, err := compare.StratifiedFolds(labels, comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
+	folds, err := compare.GroupFolds(labels, groups, comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
 	if err != nil {
 		return nil
 	}
@@ -501,6 +505,9 @@ func (p *Problem) some(rows []int) *Problem {
 		q.Labels = append(q.Labels, p.Labels[i])
 		if p.Weights != nil {
 			q.Weights = append(q.Weights, p.Weights[i])
+		}
+		if p.groups != nil {
+			q.groups = append(q.groups, p.groups[i])
 		}
 	}
 	return q

@@ -30,6 +30,7 @@ type Problem struct {
 	Notes, Codes, Leaks []string
 
 	stakes []decision.Stakes // of each row, or one for all
+	groups []string          // that rows belong to; nil if each is its own
 	coding *data.Coding
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
@@ -86,6 +87,9 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, data.Plural(all.Len(), "row"), o.weights()))
 	}
 	p.coding = p.Recipe.Coding()
+	if err := p.gather(t); err != nil {
+		return nil, err
+	}
 	if err := p.checkTraining(t); err != nil {
 		return nil, err
 	}
@@ -255,4 +259,39 @@ func checkWeights(weights []float64, rows int) error {
 // outcomes are those of labels that number them.
 func outcomes(r *data.Recipe, labels []int) *gp.Outcomes {
 	return &gp.Outcomes{Of: labels, Number: len(r.Target.Several)}
+}
+
+// Rows that belong together, such as those of one patient or one that was copied, tell about each
+// other. What is left out to see how well it is predicted has to leave none of its group behind.
+
+// gather reads which rows belong together, and tells of copies.
+func (p *Problem) gather(t *data.Table) (err error) {
+	if column := p.opt.Data.Groups; column != "" {
+		p.groups, err = t.Texts(column)
+		return err
+	}
+	if !p.opt.Induces(p.Len()) {
+		p.Notes = append(p.Notes, data.CopiesNote(p.Recipe.Copies(p.X))...)
+	}
+	return nil
+}
+
+// Together numbers rows such that those that belong together have the same number: by the column
+// of groups, or else those that are copies of each other (see data.Recipe.Copies). It is nil where
+// each row is its own.
+func (p *Problem) Together() []int {
+	if p.groups == nil {
+		return p.Recipe.Copies(p.X)
+	}
+	of := make(map[string]int)
+	numbers := make([]int, len(p.groups))
+	for i, group := range p.groups {
+		n, seen := of[group]
+		if !seen {
+			n = len(of)
+			of[group] = n
+		}
+		numbers[i] = n
+	}
+	return numbers
 }

@@ -24,7 +24,8 @@ const (
 // Options say what to audit.
 type Options struct {
 	// Fit is how models are fitted; its Method is the one whose decisions are audited.
-	// Its Recipe is not used.
+	// Its Recipe is not used. Cases that belong together by its Groups are never on both
+	// sides of a split, and count as one in intervals; so are copies in a cross-validation.
 	Fit lossep.Options
 	// Methods are those it is compared with; nil stands for all.
 	Methods []lossep.Method
@@ -40,9 +41,6 @@ type Options struct {
 	Folds int
 	// Repeats is how many cross-validations there are; 0 stands for one.
 	Repeats int
-	// Groups is the column that says which cases belong together, such as those of one
-	// patient: they are never on both sides of a split, and count as one in intervals.
-	Groups string
 	// Time is a column by which the past teaches and the next is decided.
 	Time string
 	// Test is a table of cases that nothing is learned from; all of it is decided by what
@@ -169,11 +167,9 @@ func (o Options) complete(t *data.Table) (Options, error) {
 	if err := o.check(); err != nil {
 		return o, err
 	}
-	// Columns that say how to judge are not to decide by.
-	for _, column := range []string{o.Groups, o.Time} {
-		if column != "" && len(o.Fit.Data.Features) == 0 {
-			o.Fit.Data.Drop = append(slices.Clone(o.Fit.Data.Drop), column)
-		}
+	// A column that says how to judge is not to decide by.
+	if o.Time != "" && len(o.Fit.Data.Features) == 0 {
+		o.Fit.Data.Drop = append(slices.Clone(o.Fit.Data.Drop), o.Time)
 	}
 	if o.Fit.Kernel == "" {
 		o.Fit.Kernel = o.Fit.DefaultKernel(t)
@@ -297,7 +293,7 @@ func (a *Audit) Settings() Settings {
 		Version: lossep.Version, Rows: checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
 		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
 		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts, Averaged: o.Fit.Hyperparameters == lossep.AverageHyperparameters, DecideCodes: o.Fit.DecideCodes,
-		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Groups, Time: o.Time,
+		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Fit.Data.Groups, Time: o.Time,
 		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}
 	if o.Test != nil {

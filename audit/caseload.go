@@ -103,8 +103,10 @@ func (a *Audit) how() string {
 		return "probabilities made elsewhere"
 	case a.opt.Time != "":
 		return fmt.Sprintf("by time (%s): the past of each of %d parts taught, and the part was decided", a.opt.Time, a.opt.Folds)
-	case a.opt.Groups != "":
-		return fmt.Sprintf("%s that keeps the cases of a group (%s) together", folds, a.opt.Groups)
+	case a.opt.Fit.Data.Groups != "":
+		return fmt.Sprintf("%s that keeps the cases of a group (%s) together", folds, a.opt.Fit.Data.Groups)
+	case a.groups != nil:
+		return folds + " that keeps rows that are copies of each other together"
 	}
 	return "stratified " + folds
 }

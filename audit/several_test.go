@@ -137,7 +137,7 @@ func TestKernelDoesNotCountGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for groups, want := range map[string]string{"group": lossep.ManyRowsKernel, "": lossep.ManyColumnsKernel} {
-		a, err := New(table, Options{Folds: 3, Groups: groups})
+		a, err := New(table, Options{Folds: 3, Fit: lossep.Options{Data: data.Options{Groups: groups}}})
 		if err != nil {
 			t.Fatal(err)
 		}

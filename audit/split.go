@@ -7,13 +7,15 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/data"
 )
 
 // split decides what each fold learns from and what it is judged by.
 func (a *Audit) split() error {
 	var err error
-	if a.opt.Groups != "" {
-		if a.groups, a.groupNames, err = numbered(a.subject, a.opt.Groups); err != nil {
+	groups := a.opt.Fit.Data.Groups
+	if groups != "" {
+		if a.groups, a.groupNames, err = numbered(a.subject, groups); err != nil {
 			return err
 		}
 	}
@@ -36,14 +38,13 @@ func (a *Audit) split() error {
 		a.splits = [][]compare.Split{splits}
 		return a.keepApart()
 	}
+	if groups == "" && len(a.opt.Probabilities) == 0 {
+		a.groups = a.problem.Together() // copies of one another
+		a.notes = append(a.notes, data.CopiesNote(a.groups)...)
+	}
 	for r := range a.opt.Repeats {
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))
-		var folds [][]int
-		if a.groups == nil {
-			folds, err = compare.StratifiedFolds(a.problem.Labels, a.opt.Folds, rng)
-		} else {
-			folds, err = compare.GroupFolds(a.problem.Labels, a.groups, a.opt.Folds, rng)
-		}
+		folds, err := compare.GroupFolds(a.problem.Labels, a.groups, a.opt.Folds, rng)
 		if err != nil {
 			return &lossep.InputError{What: "folds", Msg: err.Error(), Err: err}
 		}
@@ -56,11 +57,11 @@ func (a *Audit) split() error {
 // sees to it that both outcomes are left.
 func (a *Audit) keepApart() error {
 	var teachers []int
-	if a.opt.Groups != "" {
+	if groups := a.opt.Fit.Data.Groups; groups != "" {
 		teachers = a.groups
 		if a.opt.Test != nil {
 			var err error
-			if teachers, err = renumbered(a.table, a.opt.Groups, a.groupNames); err != nil {
+			if teachers, err = renumbered(a.table, groups, a.groupNames); err != nil {
 				return err
 			}
 		}

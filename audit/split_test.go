@@ -61,7 +61,7 @@ func visited(t *testing.T, o Options) (*Audit, *Result) {
 
 // Patients are never on both sides, and are the units of intervals.
 func TestGroupsStayTogether(t *testing.T) {
-	a, r := visited(t, Options{Folds: 5, Groups: "patient"})
+	a, r := visited(t, Options{Folds: 5, Fit: lossep.Options{Data: data.Options{Groups: "patient"}}})
 	for _, s := range a.splits[0] {
 		for _, i := range s.Test {
 			for _, j := range s.Train {
@@ -83,7 +83,7 @@ func TestGroupsStayTogether(t *testing.T) {
 // The past teaches and the next is decided; the first part is never decided, and rows
 // of patients who are decided are not learned from.
 func TestTimeRolls(t *testing.T) {
-	a, r := visited(t, Options{Folds: 3, Time: "day", Groups: "patient"})
+	a, r := visited(t, Options{Folds: 3, Time: "day", Fit: lossep.Options{Data: data.Options{Groups: "patient"}}})
 	days, err := a.table.Times("day", "")
 	if err != nil {
 		t.Fatal(err)
@@ -206,13 +206,13 @@ func TestBadSplits(t *testing.T) {
 	}{
 		"time and test":     {Options{Time: "day", Test: table(t, visits(9, 1))}, "leave out the one"},
 		"repeats by time":   {Options{Time: "day", Repeats: 2}, "repeats"},
-		"no such group":     {Options{Groups: "nobody"}, "no such column"},
+		"no such group":     {Options{Fit: lossep.Options{Data: data.Options{Groups: "nobody"}}}, "no such column"},
 		"no such time":      {Options{Time: "sex"}, "neither a number nor a date"},
 		"too many parts":    {Options{Folds: 5, By: "x", Probabilities: []string{"good"}}, "more than 30"},
 		"not a probability": {Options{Probabilities: []string{"amount"}}, "no probability"},
 		"twice":             {Options{Probabilities: []string{"good", "good"}}, "twice"},
 		"recalibration":     {Options{Probabilities: []string{"good"}, Recalibrations: []Recalibration{"magic"}}, "unknown"},
-		"groups":            {Options{Groups: "sex", Folds: 3}, "groups"},
+		"groups":            {Options{Fit: lossep.Options{Data: data.Options{Groups: "sex"}}, Folds: 3}, "groups"},
 	} {
 		c.o.Fit.Utility = costsOf(t, "fn=5,fp=1")
 		a, err := New(table(t, visits(150, 1)), c.o)
@@ -224,5 +224,35 @@ func TestBadSplits(t *testing.T) {
 		if !(errors.As(err, &input) || errors.As(err, &rows)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// Rows that were copied teach nothing about each other: of noise, each row of which is there
+// three times, nothing can be learned, although a copy would tell the outcome.
+func TestCopiesStayTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	var b strings.Builder
+	b.WriteString("x,z,class\n")
+	for range 40 {
+		row := fmt.Sprintf("%.4f,%.4f,%s\n", rng.NormFloat64(), rng.NormFloat64(), []string{"no", "yes"}[rng.IntN(2)])
+		b.WriteString(strings.Repeat(row, 3))
+	}
+	o := Options{Folds: 5, Methods: []lossep.Method{lossep.EP}}
+	o.Fit = lossep.Options{Method: lossep.EP, Kernel: "rbf(variance=100, lengthscale=0.01)", Fixed: true, Utility: costsOf(t, "fn=1,fp=1")}
+	a, err := New(table(t, b.String()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Independent != 40 || !strings.Contains(r.Split, "copies") || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "80 of 120 rows") {
+		t.Errorf("%d independent, %s, %q", r.Independent, r.Split, r.Notes)
+	}
+	// A row's copies would be right nearly always; 40 guesses are right between 10 and 30 times, but
+	// for a chance of 0.1 %.
+	if cost := r.Methods[0].MeanCost; cost < 0.25 || cost > 0.75 {
+		t.Errorf("noise was predicted at a cost of %v", cost)
 	}
 }

@@ -89,7 +89,7 @@ func TestWeightsAreRepeatedCases(t *testing.T) {
 		"given":  {Probabilities: []string{"good", "twice"}, Folds: 2},
 		"fitted": {Methods: []lossep.Method{lossep.Laplace}, Fit: lossep.Options{Method: lossep.Laplace, Kernel: testKernel, Fixed: true, Data: data.Options{Features: []string{"x"}}}},
 	} {
-		o.Groups, o.By = "row", "sex"
+		o.Fit.Data.Groups, o.By = "row", "sex"
 		o.Fit.Utility = costsOf(t, "fn=5,fp=1")
 		o.Fit.Data.Target, o.Fit.Data.ID = "class", "row"
 		audited := func(cases, new, weights string) map[string]any {

@@ -19,12 +19,16 @@ func Splits(folds [][]int) []Split {
 	return all
 }
 
-// GroupFolds divides cases into k folds at random such that no group is divided. Groups
+// GroupFolds divides cases into k folds at random such that no group is divided; groups may be
+// nil where each case is its own, which gives StratifiedFolds. Groups
 // are dealt from the largest to the smallest, each to the fold in which it leaves the
 // classes most even. It returns a *FoldError when there are fewer groups than folds, or
 // when all cases of a class are of one group: the fold that tests it would be trained
 // without the class.
 func GroupFolds(labels, groups []int, k int, rng *rand.Rand) ([][]int, error) {
+	if groups == nil {
+		return StratifiedFolds(labels, k, rng)
+	}
 	members := make(map[int][]int)
 	var order []int
 	for i, g := range groups {

@@ -34,6 +34,9 @@ type Options struct {
 	Drop     []string // columns that make none
 	ID       string   // the column that names the rows, if there is one
 	Weights  string   // the column that says how much each row counts, if there is one
+	// Groups is the column that says which rows belong together, such as those of one patient,
+	// if there is one: they are left out together, and it is not decided by.
+	Groups string
 
 	Categorical []string     // columns that are categorical whatever they look like
 	Ordered     []OrderedSet // columns whose categories have an order

@@ -12,17 +12,17 @@ import (
 
 // roles are what the options say about columns, by number.
 type roles struct {
-	target, id, weights int             // −1 where there is none
-	condition           *expr.Condition // the outcome, if it is no column
-	parts               []int           // and the columns it is made of
-	categorical         map[int]bool
-	ordered             map[int]*OrderedSet
-	dropped             map[int]string // with the reason
+	target, id, weights, groups int             // −1 where there is none
+	condition                   *expr.Condition // the outcome, if it is no column
+	parts                       []int           // and the columns it is made of
+	categorical                 map[int]bool
+	ordered                     map[int]*OrderedSet
+	dropped                     map[int]string // with the reason
 }
 
 // roles finds the columns that options name.
 func (o *Options) roles(t *Table) (*roles, error) {
-	r := &roles{id: -1, weights: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string)}
+	r := &roles{id: -1, weights: -1, groups: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string)}
 	var err error
 	find := func(ref string, use func(j int)) {
 		if ref == "" || err != nil {
@@ -39,6 +39,7 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	}
 	find(o.ID, func(j int) { r.id = j })
 	find(o.Weights, func(j int) { r.weights = j })
+	find(o.Groups, func(j int) { r.groups = j })
 	for _, ref := range o.Categorical {
 		find(ref, func(j int) { r.categorical[j] = true })
 	}
@@ -82,6 +83,9 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	}
 	for _, ref := range o.Drop {
 		find(ref, func(j int) { r.dropped[j] = "left out as asked" })
+	}
+	if r.groups >= 0 {
+		r.dropped[r.groups] = "it says which rows belong together"
 	}
 	for _, j := range r.parts {
 		r.dropped[j] = "the outcome is made of it"
@@ -151,6 +155,9 @@ func (r *roles) check(t *Table) error {
 	}
 	if r.id >= 0 && r.id == r.weights {
 		return clash(r.id, "the column cannot name the rows and weigh them")
+	}
+	if r.groups >= 0 && (r.groups == r.target || r.groups == r.weights) {
+		return clash(r.groups, "the outcome and the weights of rows cannot say which rows belong together")
 	}
 	for j := range t.columns {
 		if r.categorical[j] && r.ordered[j] != nil {

@@ -436,7 +436,7 @@ func (o *Options) Skips(columns []string, also ...string) func(column string) bo
 	}
 	skip := make(map[string]bool)
 	for j := range r.dropped {
-		skip[columns[j]] = j != r.target && j != r.id && j != r.weights && !slices.Contains(r.parts, j)
+		skip[columns[j]] = j != r.target && j != r.id && j != r.weights && j != r.groups && !slices.Contains(r.parts, j)
 	}
 	for _, ref := range also {
 		if j, err := t.Column(ref); err == nil {

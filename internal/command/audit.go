@@ -131,7 +131,6 @@ func addAuditFlags(c *cobra.Command, o *audit.Options) *auditNames {
 	flags.StringSliceVar(&n.methods, "methods", nil, "the methods it is compared with (default all of them)")
 	flags.IntVar(&o.Folds, "folds", audit.DefaultFolds, "parts of a cross-validation")
 	flags.IntVar(&o.Repeats, "repeats", 1, "number of cross-validations")
-	flags.StringVar(&o.Groups, "groups", "", "the column of cases that belong together, such as patients: never divided, and one unit in intervals; not decided by")
 	flags.StringVar(&o.Time, "time", "", "a column of times: each part is decided by what was before it; not decided by")
 	flags.StringVar(&o.By, "by", "", "a column whose values are reported apart, such as a group of people")
 	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated")
@@ -177,7 +176,7 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 	if o.Fit.Utility, err = utility.spec(c); err != nil {
 		return nil, "", err
 	}
-	also := append(append(costColumns(o.Fit.Utility), o.Groups, o.Time, o.By), o.Probabilities...)
+	also := append(append(costColumns(o.Fit.Utility), o.Time, o.By), o.Probabilities...)
 	var t *data.Table
 	if len(args) == 0 {
 		t = example.Table()

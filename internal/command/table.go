@@ -146,6 +146,7 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.StringSliceVar(&o.Features, "features", nil, "the only columns to decide by, if not all: a,b,c")
 	flags.StringSliceVar(&o.Drop, "drop", nil, "columns not to decide by: a,b,c")
 	flags.StringVar(&o.Weights, "weights", "", "the column that says how often each case counts")
+	flags.StringVar(&o.Groups, "groups", "", "the column that says which cases belong together, such as patients: left out together, and in an audit one unit in intervals; never decided by")
 	flags.Var((*share)(&o.Prevalence), "prevalence", "how frequent the positive outcome is among the cases to be decided, such as 0.02 or 2%, if not as in the table")
 	flags.StringVar(&o.ID, "id", "", "the column that names the cases; never decided by")
 	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns that are categorical whatever they look like: a,b,c; auto has the evidence decide about columns of few different whole numbers")
@@ -165,7 +166,7 @@ func exampleAlone(flags *pflag.FlagSet, useExample bool) error {
 		return nil
 	}
 	for _, name := range []string{
-		"target", "positive", "skip-unlabelled", "features", "drop", "weights", "prevalence", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
+		"target", "positive", "skip-unlabelled", "features", "drop", "weights", "groups", "prevalence", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
 		"header", "separator", "decimal", "encoding",
 	} {
 		if flags.Changed(name) {

@@ -253,6 +253,16 @@ def test_costs_over_columns(rows):
     assert m.model_.description["columns"] == ["a", "b", "c", "d"]
 
 
+def test_groups_and_copies(rows):
+    X, y = rows
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X).rename(columns=str).assign(patient=np.arange(len(y)) // 2)
+    model = quick(groups="patient").fit(frame, y)
+    assert "patient" in [c["column"] for c in model.model_.description["dropped"]]
+    with pytest.warns(lossep.DataWarning, match="copies of others"):
+        quick().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+
+
 def test_weights(rows):
     X, y = rows
     weights = np.where(y == 1, 3.0, 1.0)

@@ -70,6 +70,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         training rows.
     weights : str, optional
         The column of X that says how often each case counts, in place of ``sample_weight``.
+    groups : str, optional
+        The column of X that says which rows belong together, such as those of one patient: they
+        are left out together, and it is not decided by.
     categorical : list of str, optional
         Columns that are categorical whatever they look like. Those of a categorical dtype are.
     ordered : dict, optional
@@ -136,6 +139,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         positive: Any = None,
         prevalence: float | None = None,
         weights: str | None = None,
+        groups: str | None = None,
         categorical: Sequence[str] | None = None,
         ordered: Mapping[str, Sequence[str]] | None = None,
         missing: str | None = None,
@@ -164,6 +168,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.positive = positive
         self.prevalence = prevalence
         self.weights = weights
+        self.groups = groups
         self.categorical = categorical
         self.ordered = ordered
         self.missing = missing
@@ -527,9 +532,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _fit_options(self) -> dict[str, Any]:
         """The parameters that are given, as options of the command."""
         options: dict[str, Any] = dict(self.options or {})
-        for name in ("kernel", "method", "likelihood", "label_noise", "power", "fixed", "restarts", "prevalence", "weights"):
+        for name in ("kernel", "method", "likelihood", "label_noise", "power", "fixed", "restarts", "prevalence"):
             options[name.replace("_", "-")] = getattr(self, name)
-        for name in ("hyperparameters", "missing", "standardize", "dates", "max_rows"):
+        for name in ("hyperparameters", "missing", "standardize", "dates", "max_rows", "weights", "groups"):
             options[name.replace("_", "-")] = getattr(self, name)
         options["inducing"] = None if self.inducing is None else str(self.inducing)
         options["missing-marker"] = None if self.missing_markers is None else list(self.missing_markers)

@@ -1,0 +1,97 @@
+package data
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Copies numbers encoded rows by what is in them, those with the same entries alike, if rows
+// that come again are the same cases again; it is nil if none come again, or if that is by chance.
+//
+// Where columns have few different values, different cases have the same entries, and then more
+// still differ in one column only. So rows are taken for copies where fewer of the different ones
+// have a twin, one that differs from them in a single column, than come again.
+func (r *Recipe) Copies(x *mat.Dense) []int {
+	rows, _ := x.Dims()
+	parts := r.Parts()
+	// A row's sum over columns; without one of them it is that of a row without the column.
+	sums := make([]uint64, rows)
+	for i := range sums {
+		for j := range parts {
+			sums[i] += digest(x.RawRowView(i), parts, j)
+		}
+	}
+	numbers := make([]int, rows)
+	seen := make(map[uint64]int, rows)
+	var first, times []int // of every different row
+	for i, s := range sums {
+		n, again := seen[s]
+		if !again {
+			n = len(first)
+			seen[s] = n
+			first, times = append(first, i), append(times, 0)
+		}
+		numbers[i] = n
+		times[n]++
+	}
+	repeated := 0
+	for _, n := range times {
+		if n > 1 {
+			repeated++
+		}
+	}
+	if repeated == 0 {
+		return nil
+	}
+	twins := make([]bool, len(first))
+	paired := 0
+	for j := range parts {
+		clear(seen)
+		for n, i := range first {
+			rest := sums[i] - digest(x.RawRowView(i), parts, j)
+			other, met := seen[rest]
+			if !met {
+				seen[rest] = n
+				continue
+			}
+			for _, k := range [2]int{n, other} {
+				if !twins[k] {
+					twins[k] = true
+					paired++
+				}
+			}
+		}
+		if paired >= repeated {
+			return nil
+		}
+	}
+	return numbers
+}
+
+// digest is a number for what part j of a row holds, as good as different for different entries.
+func digest(row []float64, parts []Part, j int) uint64 {
+	h := uint64(j)
+	for _, at := range parts[j].At {
+		// The finaliser of SplitMix64; adding nothing makes one zero of two.
+		h += 0x9e3779b97f4a7c15 + math.Float64bits(row[at]+0)
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
+}
+
+// CopiesNote says that rows come again, for Copies; nil if there are none.
+func CopiesNote(numbers []int) []string {
+	different := 0
+	for _, n := range numbers {
+		different = max(different, n+1)
+	}
+	if different == len(numbers) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged, but by leave-one-out, which they flatter. If a rare outcome was copied to count more, leave the copies out: costs do that",
+		len(numbers)-different, Plural(len(numbers), "row"))}
+}

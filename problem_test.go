@@ -1,0 +1,60 @@
+package lossep
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep/data"
+)
+
+// TestTogether: rows of a group, and copies where no column says so, are left out together.
+func TestTogether(t *testing.T) {
+	table := wideTable(t, 60, 1, 3)
+	var rows []int
+	for i := range 60 {
+		for range 1 + i%3 {
+			rows = append(rows, i)
+		}
+	}
+	for name, c := range map[string]struct {
+		rows  []int
+		group string
+		same  func(p *Problem, i, j int) bool
+	}{
+		"copies": {rows, "", func(p *Problem, i, j int) bool { return slices.Equal(p.X.RawRowView(i), p.X.RawRowView(j)) }},
+		"groups": {rows[:60], "n0", func(p *Problem, i, j int) bool { return p.groups[i] == p.groups[j] }},
+	} {
+		o := autoOptions(t, EP)
+		o.Data.Groups = c.group
+		p, err := Prepare(table.Subset(c.rows), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := slices.ContainsFunc(p.Notes, func(note string) bool { return strings.Contains(note, "60 of 120 rows are copies") })
+		if told != (c.group == "") {
+			t.Errorf("%s: notes are %q", name, p.Notes)
+		}
+		if c.group != "" && slices.ContainsFunc(p.Recipe.Parts(), func(part data.Part) bool { return part.Column == c.group }) {
+			t.Errorf("the column of groups is decided by")
+		}
+		folds := p.comparisonFolds()
+		if len(folds) != comparisonFolds {
+			t.Fatalf("%s: %d folds", name, len(folds))
+		}
+		for _, s := range folds {
+			for _, i := range s.Test {
+				for _, j := range s.Train {
+					if c.same(p, i, j) {
+						t.Fatalf("%s: row %d is left out and %d is not", name, i, j)
+					}
+				}
+			}
+		}
+	}
+	// Without copies and groups each row is its own.
+	p, err := Prepare(table, autoOptions(t, EP))
+	if err != nil || p.Together() != nil || slices.ContainsFunc(p.Notes, func(s string) bool { return strings.Contains(s, "copies") }) {
+		t.Errorf("%v, %v, %q", err, p.Together(), p.Notes)
+	}
+}
