@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/lossep/lossep/expr"
 )
 
@@ -68,10 +66,6 @@ func (b *binding) bindCondition() {
 	b.condition = &c
 }
 
-// Composed is the spelling of names that look the same: é is one letter in some files and an e
-// with an accent in others (NFC and NFD of Unicode).
-func Composed(name string) string { return norm.NFC.String(name) }
-
 // asLearned are names of columns as the recipe spells them, if they look the same. A name that
 // the recipe has as it is stands for itself.
 func (r *Recipe) asLearned(names []string) []string {
@@ -83,11 +77,11 @@ func (r *Recipe) asLearned(names []string) []string {
 		taken[name] = true
 	}
 	for i := range r.Columns {
-		own[Composed(r.Columns[i].Name)] = r.Columns[i].Name
+		own[expr.Composed(r.Columns[i].Name)] = r.Columns[i].Name
 	}
 	spelled := slices.Clone(names)
 	for j, name := range names {
-		if learned, ok := own[Composed(name)]; ok && !taken[learned] {
+		if learned, ok := own[expr.Composed(name)]; ok && !taken[learned] {
 			spelled[j], taken[learned] = learned, true
 		}
 	}
@@ -197,8 +191,8 @@ func (b *binding) namesByPosition() []string {
 	return names
 }
 
-// column finds a column of the file by its name there, or by the name it had in
-// training.
+// column finds a column of the file by its name there, by the name it had in training, or by
+// one that looks the same.
 func (b *binding) column(name string) (int, error) {
 	if j := slices.Index(b.names, name); j >= 0 {
 		return j, nil
@@ -207,6 +201,9 @@ func (b *binding) column(name string) (int, error) {
 		if b.recipe.Columns[i].Name == name && b.source[i] >= 0 {
 			return b.source[i], nil
 		}
+	}
+	if j, ok := alike(b.names, name); ok {
+		return j, nil
 	}
 	return 0, &Error{
 		File: b.file, ColumnName: name,

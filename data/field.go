@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"unicode/utf8"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // field is a column of a recipe made ready to read cells: the one place where a text
@@ -42,6 +46,14 @@ func newField(c *Column, impute bool, m *markers) field {
 				f.numbers[x] = int32(k)
 			} else {
 				f.codes[category] = int32(k)
+			}
+		}
+		// Recipes from before keys were composed have others.
+		for k, category := range c.Categories {
+			if looks := expr.Composed(category); looks != category {
+				if _, taken := f.codes[looks]; !taken {
+					f.codes[looks] = int32(k)
+				}
 			}
 		}
 	}
@@ -124,6 +136,9 @@ func (f *field) code(text []byte, decimal byte) (int32, bool) {
 		}
 	}
 	code, ok := f.codes[string(text)]
+	if !ok && slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf }) {
+		code, ok = f.codes[expr.Composed(string(text))]
+	}
 	if !ok && isTruth(text) && !f.markers.text(text) { // files spell it TRUE or True too
 		for k, category := range f.column.Categories {
 			if bytes.EqualFold(bytesOf(category), text) {

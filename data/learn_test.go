@@ -178,6 +178,37 @@ func TestPositiveSpelling(t *testing.T) {
 	}
 }
 
+// Categories and outcomes that look the same are the same, however a file, the options or new
+// rows compose them: the recipe is that of a table in which all are composed.
+func TestCellsComposedOtherwise(t *testing.T) {
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	text := "x,place,y\n1,%[1]s,r\u00e9el\n2,bar,faux\n3,%[2]s,re\u0301el\n4,bar,faux\n5,%[2]s,faux\n6,bar,R\u00c9EL\n"
+	want, wantX, wantY := mustLearn(t, mustRead(t, fmt.Sprintf(text, composed, composed), HeaderYes), Options{Positive: "r\u00e9el"})
+	for _, spelling := range [][2]string{{composed, decomposed}, {decomposed, composed}, {decomposed, decomposed}} {
+		table := mustRead(t, fmt.Sprintf(text, spelling[0], spelling[1]), HeaderYes)
+		for _, o := range []Options{{Positive: "re\u0301el"}, {Target: "y == \"re\u0301el\" or y == \"R\u00c9EL\""}} {
+			recipe, x, y := mustLearn(t, table, o)
+			if !mat.Equal(x, wantX) || !slices.Equal(y, wantY) || o.Target == "" && !cmp.Equal(recipe, want) {
+				t.Errorf("%+q, %+v: %v, %v, %v", spelling, o, recipe, y, mat.Formatted(x))
+			}
+		}
+	}
+	old := *want // as recipes were before
+	old.Columns = slices.Clone(want.Columns)
+	old.Columns[1].Categories = []string{"bar", decomposed}
+	for _, r := range []*Recipe{want, &old} {
+		for _, place := range []string{composed, decomposed} {
+			row := make([]float64, r.Dim())
+			if unseen, err := r.Encode(map[string]any{"x": 1.0, "place": place}, row); err != nil || unseen != nil || row[1] != 1 {
+				t.Errorf("%+q: %v, unseen %q, %v", place, row, unseen, err)
+			}
+		}
+		if y, known := r.Target.Label("Re\u0301el"); !known || y != +1 {
+			t.Errorf("label %d, %v", y, known)
+		}
+	}
+}
+
 // Against exact rational sums: the mean to one unit in the last place of the
 // largest value, the variance (of numbers that are exactly representable) to a
 // relative 1e-13, which is what n = 200 roundings can add up to and far below

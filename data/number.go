@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // numeral says what kind of number a cell spells.
@@ -169,10 +171,11 @@ func spelled(x float64) string {
 
 // key is what categories and outcomes are compared by: numbers by their value, so that
 // 3, 3.0 and 03 are the same, and everything else by its text. Integers of more digits
-// than a float64 keeps are texts: as numbers, different codes would be the same.
+// than a float64 keeps are texts: as numbers, different codes would be the same. Texts that look
+// the same are the same.
 func key(text []byte, decimal byte) string {
 	if x, kind := parseNumber(text, decimal); kind == finite {
 		return spelled(x)
 	}
-	return string(text)
+	return expr.Composed(string(text))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // Table is a rectangle of cells, each a number or a text, that knows where each row
@@ -123,7 +125,7 @@ func (t *Table) Subset(rows []int) *Table {
 }
 
 // Column finds a column by its name, by its number from 1, as "last", or by a name that looks
-// the same (see Composed), in this order, and returns its index from 0.
+// the same (see expr.Composed), in this order, and returns its index from 0.
 func (t *Table) Column(ref string) (int, error) {
 	if j := slices.Index(t.columns, ref); j >= 0 {
 		return j, nil
@@ -134,8 +136,7 @@ func (t *Table) Column(ref string) (int, error) {
 	if ref == "last" {
 		return len(t.columns) - 1, nil
 	}
-	looks := func(name string) bool { return Composed(name) == Composed(ref) }
-	if j := slices.IndexFunc(t.columns, looks); j >= 0 && !slices.ContainsFunc(t.columns[j+1:], looks) {
+	if j, ok := alike(t.columns, ref); ok {
 		return j, nil
 	}
 	e := &Error{
@@ -151,6 +152,14 @@ func (t *Table) Column(ref string) (int, error) {
 		e.Fix = fmt.Sprintf("delete the lines above line %d if that is the header, or ", line) + e.Fix
 	}
 	return 0, e
+}
+
+// alike is the one of some names that looks like another, if there is one.
+func alike(names []string, other string) (int, bool) {
+	other = expr.Composed(other)
+	looks := func(name string) bool { return expr.Composed(name) == other }
+	j := slices.IndexFunc(names, looks)
+	return j, j >= 0 && !slices.ContainsFunc(names[j+1:], looks)
 }
 
 // lowerHeader is the line of the row of nothing but texts, among the first ones, that has a

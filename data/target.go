@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -220,7 +219,7 @@ func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
 			place, alike = k, 1
 			break
 		}
-		if bytes.EqualFold(text, bytesOf(name)) {
+		if strings.EqualFold(spelled, expr.Composed(name)) {
 			place, alike = k, alike+1
 		}
 	}
@@ -242,6 +241,7 @@ func (t *Target) Label(text string) (y int, known bool) {
 // (quotes around it may be left out when nothing else fits), or else the one
 // that convention makes positive. It refuses to guess.
 func choosePositive(values []string, wanted string) (string, *Error) {
+	wanted = expr.Composed(wanted)
 	switch {
 	case len(values) == 1:
 		return "", &Error{

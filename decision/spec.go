@@ -143,8 +143,10 @@ func (s *Spec) Bind(target ...string) error {
 	order := make([]int, len(target))
 	fits := len(target) == len(names) && len(target) == len(s.entries[0])
 	for y, name := range target {
-		order[y] = slices.Index(names, name)
-		fits = fits && name != "" && order[y] >= 0 && !slices.Contains(target[:y], name)
+		if order[y] = slices.Index(names, name); order[y] < 0 { // it may be composed otherwise
+			order[y] = slices.IndexFunc(names, func(own string) bool { return expr.Composed(own) == expr.Composed(name) })
+		}
+		fits = fits && name != "" && order[y] >= 0 && !slices.Contains(order[:y], order[y])
 	}
 	if !fits {
 		e := s.place

@@ -246,6 +246,13 @@ func TestBind(t *testing.T) {
 	if err := s.Bind("good", "good"); err == nil {
 		t.Error("one outcome was taken for two")
 	}
+	accented := parsedSpec(t, strings.ReplaceAll(creditSpec, "bad", "cass\u00e9"))
+	if err := accented.Bind("good", "casse\u0301"); err != nil || accented.Outcomes()[1] != "casse\u0301" {
+		t.Errorf("an outcome that is composed otherwise: %v, %+q", err, accented.Outcomes())
+	}
+	if err := accented.Bind("cass\u00e9", "casse\u0301"); err == nil {
+		t.Error("one outcome was taken for two that look the same")
+	}
 
 	unbound, err := ParseCosts("fn=5,fp=1")
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Expr is an expression whose value is a number.
@@ -39,6 +41,10 @@ func (e Expr) String() string { return e.root.String() }
 
 // Name is how a column is written in an expression: in backticks where it needs them.
 func Name(name string) string { return (&node{op: column, name: name}).String() }
+
+// Composed is the spelling by which names, categories and outcomes that look the same are the
+// same: é is one letter in some files and an e with an accent in others (NFC and NFD of Unicode).
+func Composed(text string) string { return norm.NFC.String(text) }
 
 // Eval is the value in one case, whose columns value gives; it may be nil if there are
 // none. An error of value is returned as it is; a column, or a result on the way, that is
@@ -299,7 +305,7 @@ func (n *node) holds(value func(string) (float64, error), text func(string) (str
 	}
 	if right.op == quote {
 		s, err := text(left.name)
-		return (s == right.name) == (n.op == equal), err
+		return (Composed(s) == Composed(right.name)) == (n.op == equal), err
 	}
 	x, err := left.eval(value)
 	if err != nil {

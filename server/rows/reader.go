@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/server/problem"
 )
 
@@ -88,8 +89,8 @@ func NewReader(r *data.Recipe, maxRows int) *Reader {
 	}
 	for i, c := range r.Columns {
 		rr.columns[c.Name] = i
-		if _, taken := rr.looking[data.Composed(c.Name)]; !taken {
-			rr.looking[data.Composed(c.Name)] = i
+		if _, taken := rr.looking[expr.Composed(c.Name)]; !taken {
+			rr.looking[expr.Composed(c.Name)] = i
 		}
 	}
 	return rr
@@ -331,7 +332,7 @@ func (rr *Reader) Encode(ctx context.Context, n int, give func(e *data.Encoder, 
 func (rr *Reader) Column(name string) (int, bool) {
 	i, ok := rr.columns[name]
 	if !ok {
-		i, ok = rr.looking[data.Composed(name)]
+		i, ok = rr.looking[expr.Composed(name)]
 	}
 	return i, ok
 }
