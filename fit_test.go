@@ -201,6 +201,56 @@ func TestLeaveOneOut(t *testing.T) {
 	}
 }
 
+// A row that is there twice is left out with its copy.
+func TestLeaveOneOutOfCopies(t *testing.T) {
+	ctx := context.Background()
+	once := prepared(t, "fn=20,fp=1")
+	all := example.Table()
+	var rows []int
+	for i := 0; i < all.Len(); i += 10 {
+		rows = append(rows, i, i)
+	}
+	o := lossep.Options{
+		Data:    data.Options{Target: example.Target, Positive: example.Positive},
+		Utility: costs(t, "fn=20,fp=1"), Kernel: "rbf(variance=10, lengthscale=7)", Fixed: true, Method: lossep.EP,
+	}
+	m, err := lossep.Fit(ctx, all.Subset(rows), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := gp.New(once.Kernel, once.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []float64
+	for _, y := range once.Labels {
+		labels = append(labels, float64(y))
+	}
+	model, err := process.Classify(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	predictive := 0.0
+	for i, y := range once.Labels {
+		views := without(model.Views, i)
+		terms := append(append(model.Terms[:0:0], model.Terms[:i]...), model.Terms[i+1:]...)
+		r, err := infer.EP{}.Fit(ctx, &infer.Model{Views: views.Append(views), Terms: append(terms, terms...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prob, stderr := make([]float64, 1), make([]float64, 1)
+		decision.Probit().Probabilities(infer.Gaussian{Gaussian: r.Q}, model.Views.Slice(i, i+1), prob, stderr)
+		if y < 0 {
+			prob[0] = 1 - prob[0]
+		}
+		predictive += 2 * math.Log(prob[0])
+	}
+	// As in TestLeaveOneOut, with twice the information left out.
+	if loo := m.Summary().LeaveOneOut.LogPredictive; math.Abs(loo-predictive) > 0.002*float64(len(rows)) {
+		t.Errorf("log predictive %v, really leaving both copies out %v", loo, predictive)
+	}
+}
+
 // What cannot be fitted is refused with what to do about it.
 func TestOptionsRefused(t *testing.T) {
 	good := lossep.Options{Utility: costs(t, "fn=5,fp=1"), Kernel: "rbf", Fixed: true}

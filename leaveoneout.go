@@ -23,7 +23,7 @@ func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
 		return m.leaveOneOutMixed(p)
 	}
 	tally := p.newTally(leftOutBy(m.method, p.Len()))
-	if !m.leftOut(tally.add) {
+	if !m.leftOut(p.Recipe.Copies(p.X), tally.add) {
 		return nil
 	}
 	return tally.result()
@@ -38,12 +38,25 @@ func leftOutBy(method Method, rows int) Method {
 }
 
 // leftOut calls use with the mean and variance of the latent value of every training row
-// without it. It reports false if a posterior without one of the rows does not exist.
-func (m *Model) leftOut(use func(i int, mean, variance float64)) bool {
+// without it and its copies: rows of the same number, if copies is not nil. Theirs is the same
+// latent value, so that the sites of all are taken out of one marginal. It reports false if a
+// posterior without one of the rows does not exist.
+func (m *Model) leftOut(copies []int, use func(i int, mean, variance float64)) bool {
 	views := m.full.Views()
 	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
 	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
-	for i, site := range m.sites {
+	sites := m.sites
+	if copies != nil {
+		of := make([]gauss.Scalar, len(sites))
+		sites = make([]gauss.Scalar, len(sites))
+		for i, site := range m.sites {
+			of[copies[i]] = of[copies[i]].Times(site)
+		}
+		for i, number := range copies {
+			sites[i] = of[number]
+		}
+	}
+	for i, site := range sites {
 		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
 		if !cavity.Proper() {
 			return false
@@ -175,9 +188,10 @@ func (m *Model) leaveOneOutMixed(p *Problem) *LeaveOneOut {
 	pairs := newTuples(p.Len(), 2)
 	tally := p.newTally(leftOutBy(m.method, p.Len()))
 	tally.power = m.summary.Sharpness
+	copies := p.Recipe.Copies(p.X)
 	for k, part := range m.mixture.parts {
 		w := m.mixture.weights[k]
-		proper := part.leftOut(func(i int, mean, variance float64) {
+		proper := part.leftOut(copies, func(i int, mean, variance float64) {
 			p0, p1 := outcome.Probability(mean, variance)
 			pairs[i][0] += w * p0
 			pairs[i][1] += w * p1

@@ -271,7 +271,7 @@ func (p *Problem) gather(t *data.Table) (err error) {
 		return err
 	}
 	if !p.opt.Induces(p.Len()) {
-		p.Notes = append(p.Notes, data.CopiesNote(p.Recipe.Copies(p.X))...)
+		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Recipe.Copies(p.X))...)
 	}
 	return nil
 }

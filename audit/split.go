@@ -7,7 +7,6 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 )
 
 // split decides what each fold learns from and what it is judged by.
@@ -40,7 +39,7 @@ func (a *Audit) split() error {
 	}
 	if groups == "" && len(a.opt.Probabilities) == 0 {
 		a.groups = a.problem.Together() // copies of one another
-		a.notes = append(a.notes, data.CopiesNote(a.groups)...)
+		a.notes = append(a.notes, a.problem.Recipe.CopiesNote(a.groups)...)
 	}
 	for r := range a.opt.Repeats {
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))

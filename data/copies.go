@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -84,14 +85,14 @@ func digest(row []float64, parts []Part, j int) uint64 {
 }
 
 // CopiesNote says that rows come again, for Copies; nil if there are none.
-func CopiesNote(numbers []int) []string {
-	different := 0
-	for _, n := range numbers {
-		different = max(different, n+1)
-	}
-	if different == len(numbers) {
+func (r *Recipe) CopiesNote(numbers []int) []string {
+	if numbers == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged, but by leave-one-out, which they flatter. If a rare outcome was copied to count more, leave the copies out: costs do that",
-		len(numbers)-different, Plural(len(numbers), "row"))}
+	but := ""
+	if r.Target.Several != nil {
+		but = ", but by leave-one-out, which they flatter"
+	}
+	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged%s. If a rare outcome was copied to count more, leave the copies out: costs do that",
+		len(numbers)-slices.Max(numbers)-1, Plural(len(numbers), "row"), but)}
 }

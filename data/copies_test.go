@@ -42,7 +42,8 @@ func TestRowsThatComeAgain(t *testing.T) {
 				}
 			}
 		}
-		numbers := numericRecipe(c.columns).Copies(x)
+		r := numericRecipe(c.columns)
+		numbers := r.Copies(x)
 		if got := numbers != nil; got != c.copies {
 			t.Fatalf("%s: copies found: %v, want %v", c.name, got, c.copies)
 		}
@@ -56,7 +57,7 @@ func TestRowsThatComeAgain(t *testing.T) {
 				}
 			}
 		}
-		if len(CopiesNote(numbers)) != 1 {
+		if len(r.CopiesNote(numbers)) != 1 {
 			t.Errorf("%s: copies are not told of", c.name)
 		}
 	}
