@@ -104,7 +104,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := spec.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
-	if err := p.weigh(t.Floats); err != nil {
+	if err := p.weigh(func(name string) ([]float64, error) { return t.Floats(name, p.Recipe.Missing...) }); err != nil {
 		return nil, caseError(t.Place, err)
 	}
 	first := o.Kernel

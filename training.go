@@ -164,7 +164,7 @@ func encode(r *data.Recipe, t *data.Table) (x *mat.Dense, labels []int, weights 
 	}
 	for _, c := range r.Columns {
 		if c.Kind == data.Weights {
-			weights, err = t.Weights(c.Name)
+			weights, err = t.Weights(c.Name, r.Missing...)
 		}
 	}
 	return x, labels, weights, err

@@ -24,6 +24,9 @@ type Encoder struct {
 	faults map[int]string
 }
 
+// Marks tells whether a number is a spelling of a missing cell.
+func (e *Encoder) Marks(x float64) bool { return e.fields[0].markers.number(x) }
+
 // NewEncoder makes an encoder for the recipe, which must not change any more.
 func (r *Recipe) NewEncoder() *Encoder {
 	return &Encoder{

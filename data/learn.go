@@ -156,7 +156,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	l.Notes = append(l.Notes, r.Target.Rare()...)
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {
-		if l.Weights, err = t.Weights(t.columns[roles.weights]); err != nil {
+		if l.Weights, err = t.Weights(t.columns[roles.weights], o.Markers...); err != nil {
 			return nil, err
 		}
 		if r.Target.Share, err = weightShare(t, roles.weights, l.Labels, l.Weights); err != nil {

@@ -222,26 +222,17 @@ func (r *Row) Label() (y int, ok bool, err error) {
 
 // conditionLabel evaluates the condition that is the outcome.
 func (r *Row) conditionLabel(m *markers) (y int, ok bool, err error) {
-	missing := func(name string) error {
-		if j, err := r.bound.column(name); err != nil || m.text(r.cell(j)) {
-			return errMissingPart
-		}
-		return nil
-	}
 	holds, err := r.bound.condition.Holds(func(name string) (float64, error) {
-		if err := missing(name); err != nil {
-			return 0, err
+		j, err := r.bound.column(name)
+		if err != nil {
+			return 0, errMissingPart
 		}
-		x, err := r.Value(name)
-		if err == nil && m.number(x) {
-			err = errMissingPart
-		}
-		return x, err
+		return r.value(j)
 	}, func(name string) (string, error) {
-		if err := missing(name); err != nil {
-			return "", err
+		j, err := r.bound.column(name)
+		if err != nil || m.text(r.cell(j)) {
+			return "", errMissingPart
 		}
-		j, _ := r.bound.column(name)
 		return key(r.cell(j), r.decimal), nil
 	})
 	switch {

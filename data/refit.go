@@ -25,7 +25,7 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 			if r.Columns[i].Kind != Weights {
 				continue
 			}
-			if weights, err = t.Weights(r.Columns[i].Name); err != nil {
+			if weights, err = t.Weights(r.Columns[i].Name, r.Missing...); err != nil {
 				return nil, err
 			}
 			if refitted.Target.Share, err = weightShare(t, b.source[i], y, weights); err != nil {

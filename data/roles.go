@@ -193,9 +193,10 @@ func (r *roles) settled(t *Table, j int) (Column, bool) {
 	return c, true
 }
 
-// Weights reads how much each row counts from a column.
-func (t *Table) Weights(column string) ([]float64, error) {
-	values, err := t.Floats(column)
+// Weights reads how much each row counts from a column, in which missing cells are refused as by
+// Floats.
+func (t *Table) Weights(column string, missing ...string) ([]float64, error) {
+	values, err := t.Floats(column, missing...)
 	if err != nil {
 		return nil, err
 	}

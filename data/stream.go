@@ -444,19 +444,32 @@ func (r *Row) Value(column string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	x, err := r.value(j)
+	if err == errMissingPart {
+		err = missingNumber(r.cellPlace(j))
+	}
+	return x, err
+}
+
+// value is the number in column j of the file; of a missing cell the error is errMissingPart.
+func (r *Row) value(j int) (float64, error) {
+	m := r.bound.fields[0].markers
 	if r.slab != nil {
 		switch c := r.slab.columns[j]; {
 		case c == nil:
 			at := r.cellPlace(j)
 			at.Msg, at.Fix = "the column was left out and has not been read", "do not leave it out"
 			return 0, at
-		case !isWord(c.at(r.at)):
+		case !isWord(c.at(r.at)) && !m.number(c.at(r.at)):
 			return c.at(r.at), nil
 		}
 	}
 	cell := r.cell(j)
 	x, kind := parseNumber(cell, r.decimal)
-	if kind == finite || kind == long {
+	switch {
+	case m.text(cell), kind == finite && m.number(x):
+		return 0, errMissingPart
+	case kind == finite || kind == long:
 		return x, nil
 	}
 	for i := range r.bound.recipe.Columns {

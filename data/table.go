@@ -247,8 +247,9 @@ func distance(a, b string) int {
 }
 
 // Floats returns a column, found as by Column, as finite numbers: the costs of
-// the single cases, for example. They may be written as those of a feature may.
-func (t *Table) Floats(ref string) ([]float64, error) {
+// the single cases, for example. They may be written as those of a feature may. Cells that are
+// missing are refused, by the usual spellings and those that are given.
+func (t *Table) Floats(ref string, missing ...string) ([]float64, error) {
 	j, err := t.Column(ref)
 	if err != nil {
 		return nil, err
@@ -257,13 +258,10 @@ func (t *Table) Floats(ref string) ([]float64, error) {
 		return nil, err
 	}
 	values := make([]float64, t.n)
-	r := &numberReader{table: t, column: j, markers: newMarkers(DefaultMissing())}
+	r := &numberReader{table: t, column: j, markers: newMarkers(allMarkers(missing))}
 	for i := range values {
 		if values[i], err = r.value(i); err == errMissingPart {
-			at := t.cell(i, j)
-			at.Msg = "a missing cell, and this column is needed in every row"
-			at.Fix = "fill it: only columns that are decided by can be imputed"
-			err = at
+			err = missingNumber(t.cell(i, j))
 		}
 		if err != nil {
 			return nil, err
@@ -276,6 +274,13 @@ func (t *Table) Floats(ref string) ([]float64, error) {
 func (t *Table) cell(i, j int) *Error {
 	at := t.Place(i)
 	at.Column, at.ColumnName = j+1, t.columns[j]
+	return at
+}
+
+// missingNumber completes an Error for a missing cell that should be a number.
+func missingNumber(at *Error) *Error {
+	at.Msg = "a missing cell, and this column is needed in every row"
+	at.Fix = "fill it, or leave the row out: what costs, weights or probabilities are read from is not imputed"
 	return at
 }
 

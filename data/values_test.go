@@ -80,9 +80,11 @@ func TestValuesOfManyRows(t *testing.T) {
 
 // A cell that is missing where a number is needed in every row is called that.
 func TestMissingNumber(t *testing.T) {
-	_, err := mustRead(t, "amount,y\n1,a\nNA,b\n", HeaderYes).Floats("amount")
-	if err == nil || !strings.Contains(err.Error(), "line 3, column 1 (\"amount\"): a missing cell, and this column is needed in every row; fill it") {
-		t.Error(err)
+	for _, cell := range []string{"NA", "none", "-9"} {
+		_, err := mustRead(t, "amount,y\n1,a\n"+cell+",b\n", HeaderYes).Floats("amount", "none", "-9.0")
+		if err == nil || !strings.Contains(err.Error(), "line 3, column 1 (\"amount\"): a missing cell, and this column is needed in every row; fill it") {
+			t.Errorf("%s: %v", cell, err)
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func stakesOf(s *decision.Spec, r *rows.Rows) ([]decision.Stakes, error) {
 		case math.IsNaN(x):
 			return 0, problem.Wrong(rows.Location(i, column), "the row lacks this column, on which the costs depend; give it a number")
 		case math.IsInf(x, 0):
-			return 0, problem.Wrong(rows.Location(i, column), "the costs depend on this column, and it is not a finite number here")
+			return 0, problem.Wrong(rows.Location(i, column), "the costs depend on this column, and it is missing or not a finite number here; give it a number")
 		}
 		return x, nil
 	})

@@ -161,7 +161,7 @@ func (r *request) staked(f *Frame, m *lossep.Model, spec *decision.Spec) (*data.
 	} else if spec, err = m.Bind(spec); err != nil {
 		return nil, nil, nil, err
 	}
-	all, err := stakes(spec, t)
+	all, err := stakes(spec, t, m.Recipe().Missing...)
 	return t, spec, all, err
 }
 

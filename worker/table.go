@@ -95,14 +95,15 @@ func (u *utility) spec() (*decision.Spec, error) {
 	return decision.ParseSpecJSON(u.Spec)
 }
 
-// stakes are those of the rows from first on, under a bound specification.
-func stakes(s *decision.Spec, t *data.Table) ([]decision.Stakes, error) {
+// stakes are those of the rows from first on, under a bound specification; further spellings of
+// missing cells may be given.
+func stakes(s *decision.Spec, t *data.Table, missing ...string) ([]decision.Stakes, error) {
 	if err := s.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
 	values := make(map[string][]float64)
 	for _, name := range s.Columns() {
-		column, err := t.Floats(name)
+		column, err := t.Floats(name, missing...)
 		if err != nil {
 			return nil, err
 		}

@@ -156,7 +156,7 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 		for i := range n {
 			value := rows.NoValue
 			if t := tensors[name]; t != nil {
-				value = t.number(i)
+				value = reader.Number(t.number(i))
 			}
 			r.Values[name] = append(r.Values[name], value)
 		}

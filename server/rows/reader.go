@@ -337,6 +337,14 @@ func (rr *Reader) Column(name string) (int, bool) {
 	return i, ok
 }
 
+// Number is a number on which costs depend, or NoNumber where it spells a missing cell.
+func (rr *Reader) Number(x float64) float64 {
+	if rr.encoder.Marks(x) {
+		return NoNumber
+	}
+	return x
+}
+
 // Field is a member of a body, wherever it stands, or nil if there is none. What is wrong
 // with the body is found when that is read.
 func (rr *Reader) Field(body []byte, name string) []byte {

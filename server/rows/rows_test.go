@@ -247,6 +247,23 @@ func TestRowOrders(t *testing.T) {
 	}
 }
 
+// A number that spells a missing cell is none that costs could be made of.
+func TestMissingNumber(t *testing.T) {
+	table, err := data.Read(context.Background(), strings.NewReader("amount,y\n1,a\n2,b\n3,a\n5,b\n"), "test.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := data.Learn(table, data.Options{Positive: "b", Markers: []string{"-9"}, Impute: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `{"rows": [{"amount": -9}, {"amount": 9}]}`
+	r, err := NewReader(l.Recipe, 10).Read(context.Background(), []byte(body), nil, []string{"amount"}, false)
+	if err != nil || !slices.Equal(r.Values["amount"], []float64{NoNumber, 9}) {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 // Names of columns that look like the model's are the model's, also those that costs are of.
 func TestNamesComposedOtherwise(t *testing.T) {
 	const composed, decomposed = "caf\u00e9", "cafe\u0301"
