@@ -81,9 +81,13 @@ func (l *learner) askOrder() error {
 }
 
 // noteStandIn asks about a number of nines, such as -999, that stands apart from all others
-// and occurs more than once: it may stand for a missing cell.
+// and occurs more than once: it may stand for a missing cell. So may 0, and -1 where
+// others are not negative.
 func (l *learner) noteStandIn() {
 	for _, x := range []float64{l.least, l.most} {
+		if (x == 0 || x == -1) && x == l.least {
+			l.noteNought(x)
+		}
 		if digits := strings.TrimLeft(spelled(x), "-"); len(digits) < 2 || strings.Trim(digits, "9") != "" {
 			continue
 		}
@@ -102,9 +106,45 @@ func (l *learner) noteStandIn() {
 			}
 		}
 		if cells > 1 && least < most && apart() {
-			l.notef("has %s of %s, apart from all others (%s to %s); if they are missing, make it a missing marker",
-				Plural(cells, "cell"), spelled(x), spelled(least), spelled(most))
+			l.askMissing(cells, x, least, most)
 		}
+	}
+}
+
+// askMissing asks whether cells of x, apart from all others, are missing.
+func (l *learner) askMissing(cells int, x, least, most float64) {
+	l.notef("has %s of %s, apart from all others (%s to %s); if they are missing, make %s a missing marker",
+		Plural(cells, "cell"), spelled(x), spelled(least), spelled(most), quote(l.name()+"="+spelled(x)))
+}
+
+const (
+	// noughtValues is how many different values others have at least where 0 may stand for a
+	// missing cell, and noughtGap how much further it is from them than any two neighbours are
+	// from each other.
+	noughtValues, noughtGap = 10, 2
+	// noughtRows is beyond how many rows that is not looked for.
+	noughtRows = 100_000
+)
+
+// noteNought asks about the smallest value x if it comes more than once and lies further below the
+// next, which is not negative, than twice the largest gap between others: a blood pressure of 0
+// is none.
+func (l *learner) noteNought(x float64) {
+	if l.table.n > noughtRows {
+		return
+	}
+	values := slices.Sorted(slices.Values(l.all()))
+	cells, _ := slices.BinarySearch(values, math.Nextafter(x, math.Inf(1)))
+	others := slices.Compact(values[cells:])
+	if cells < 2 || len(others) < noughtValues {
+		return
+	}
+	widest := 0.0
+	for k, v := range others[1:] {
+		widest = max(widest, v-others[k])
+	}
+	if others[0] >= 0 && others[0]-x > noughtGap*widest {
+		l.askMissing(cells, x, others[0], others[len(others)-1])
 	}
 }
 

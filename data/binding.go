@@ -13,6 +13,7 @@ import (
 type binding struct {
 	recipe    *Recipe
 	fields    []field
+	missing   *markers // in columns without their own
 	file      string
 	names     []string        // of the file's columns
 	source    []int           // for each column of the recipe the file's column, or −1
@@ -24,7 +25,7 @@ type binding struct {
 // bind matches columns by name where both the training file and this one name
 // them, and by position otherwise. line is the line of the header.
 func (r *Recipe) bind(file string, line int, names []string, header bool) (*binding, error) {
-	b := &binding{recipe: r, fields: r.fields(), file: file, names: r.asLearned(names), source: make([]int, len(r.Columns)), target: -1}
+	b := &binding{recipe: r, fields: r.fields(), missing: newMarkers(r.Missing), file: file, names: r.asLearned(names), source: make([]int, len(r.Columns)), target: -1}
 	// Rows written out with generated names (c1, c2, …) come back by name even
 	// though the training file had none.
 	byName := header && (r.Header || r.matches(names) == r.needed())

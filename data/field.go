@@ -30,7 +30,7 @@ func (r *Recipe) fields() []field {
 	all := make([]field, len(r.Columns))
 	c := r.Coding()
 	for i := range all {
-		all[i] = newField(&r.Columns[i], r.Impute, m)
+		all[i] = newField(&r.Columns[i], r.Impute, m.ofColumn(r.Columns[i].Name, r.Missing))
 		all[i].open = r.isOpen(r.Columns[i].Name)
 		all[i].at, all[i].codeAt = c.place[i].number, c.Numbers()+c.place[i].code
 	}

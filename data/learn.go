@@ -45,7 +45,7 @@ type Options struct {
 	Prevalence float64 // share of positive outcomes among the cases to be decided, 0 if as in the rows
 
 	Impute    bool            // fill missing cells by median or mode, with an indicator feature
-	Markers   []string        // spellings of a missing cell beside DefaultMissing
+	Markers   []string        // spellings of a missing cell beside DefaultMissing, or NAME=TEXT for one in the column NAME alone
 	KeepScale bool            // leave numeric columns as they are instead of standardising
 	Scaling   Bend            // of all numeric columns that are standardised; empty means AutoBend
 	Bends     map[string]Bend // of single columns, by name
@@ -125,7 +125,11 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	missing := allMarkers(o.Markers)
+	named, err := roles.named(t, o.Markers)
+	if err != nil {
+		return nil, err
+	}
+	missing := allMarkers(named)
 	m := newMarkers(missing)
 	l := &Learned{Notes: slices.Clone(t.notes)}
 	r := &Recipe{
@@ -172,7 +176,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 				r.Columns[j] = c
 				return
 			}
-			learners[j] = &learner{scanned: scan(t, j, m), options: o, column: Column{Name: t.columns[j]}}
+			learners[j] = &learner{scanned: scan(t, j, m.ofColumn(t.columns[j], missing)), options: o, column: Column{Name: t.columns[j]}}
 			learners[j].spare, learners[j].weights = memory, l.Weights
 			errs[j] = learners[j].learn(roles)
 			r.Columns[j] = learners[j].column

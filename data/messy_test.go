@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -125,7 +126,19 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{
 			name: "nines that stand for nothing", text: manyRows(60, "a", every(20, "-999", amount)),
-			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of -999, apart from all others (35.5 to 999.7); if they are missing, make it a missing marker`},
+			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of -999, apart from all others (35.5 to 999.7); if they are missing, make "a=-999" a missing marker`},
+		},
+		{
+			name: "a nought that stands for nothing", text: manyRows(60, "a,b", every(20, "0", func(i int) string { return strconv.Itoa(60 + i%17) }), every(20, "0", func(i int) string { return strconv.Itoa(i % 13) })),
+			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of 0, apart from all others (60 to 76); if they are missing, make "a=0" a missing marker`},
+		},
+		{
+			name: "a nought that was said to be missing", text: manyRows(60, "a,b", every(20, "0", func(i int) string { return strconv.Itoa(60 + i%17) }), every(20, "0", func(i int) string { return strconv.Itoa(i % 13) })),
+			options: Options{Impute: true, Markers: []string{"1=0"}}, read: []string{`"a": numeric, mean 67.6, scale 4.705, missing → 67, with an indicator of missing cells`, `"b": numeric`},
+		},
+		{
+			name: "a marker of the outcome", text: manyRows(30, "a", amount), options: Options{Impute: true, Markers: []string{"y=9"}},
+			message: `messy.csv, column 2 ("y"): the missing marker "y=9" is of a column that is not decided by; give the spelling without the name of a column; it then counts in all of them`,
 		},
 		{
 			name: "case", text: manyRows(30, "a,b", func(i int) string { return []string{"Yes", " yes", "NO"}[i%3] }, func(i int) string { return []string{"a", "b"}[i%2] }),

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -31,6 +32,47 @@ func newMarkers(all []string) *markers {
 		m.texts[text] = true
 	}
 	return m
+}
+
+// ofColumn are the markers of a column, given all of a recipe: NAME=TEXT among them is the
+// spelling TEXT in the column NAME alone.
+func (m *markers) ofColumn(name string, all []string) *markers {
+	own := slices.Clone(all)
+	for _, text := range all {
+		if value, of := strings.CutPrefix(text, name+"="); of {
+			own = append(own, value)
+		}
+	}
+	if len(own) == len(all) {
+		return m
+	}
+	return newMarkers(own)
+}
+
+// named are the markers with the columns of NAME=TEXT called as in the table; a text before
+// the last = that is no column is part of the spelling. Those of columns that are not decided by
+// are refused.
+func (r *roles) named(t *Table, all []string) ([]string, error) {
+	named := slices.Clone(all)
+	for k, text := range all {
+		at := strings.LastIndex(text, "=")
+		if at < 1 {
+			continue
+		}
+		j, err := t.Column(text[:at])
+		if err != nil {
+			continue
+		}
+		if !r.decides(j) {
+			return nil, &Error{
+				File: t.file, Column: j + 1, ColumnName: t.columns[j],
+				Msg: fmt.Sprintf("the missing marker %s is of a column that is not decided by", quote(text)),
+				Fix: "give the spelling without the name of a column; it then counts in all of them",
+			}
+		}
+		named[k] = t.columns[j] + "=" + strings.TrimSpace(text[at+1:])
+	}
+	return named, nil
 }
 
 // text tells whether a text, without white space around it, is a missing cell.

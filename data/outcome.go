@@ -203,7 +203,7 @@ func (b *binding) strangeOutcome(at *Error, text string) error {
 // the cell is missing.
 func (r *Row) Label() (y int, ok bool, err error) {
 	b := r.bound
-	m := b.fields[0].markers
+	m := b.missing
 	if b.condition != nil {
 		return r.conditionLabel(m)
 	}

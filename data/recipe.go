@@ -18,7 +18,7 @@ type Recipe struct {
 	Header      bool     `json:"header"`            // the training file named its columns
 	Standardize bool     `json:"standardize"`       // numeric columns were standardised
 	Impute      bool     `json:"impute"`            // missing cells are filled
-	Missing     []string `json:"missing"`           // spellings of a missing cell
+	Missing     []string `json:"missing"`           // spellings of a missing cell, or NAME=TEXT in the column NAME alone
 	Decimal     string   `json:"decimal,omitempty"` // "," if the training file had decimal commas
 	Target      Target   `json:"target"`
 	Columns     []Column `json:"columns"` // all columns of the training file, in its order

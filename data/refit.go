@@ -40,7 +40,7 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 		return func(i int) {
 			c := r.Columns[i]
 			if c.isFeature() {
-				s := scan(t, b.source[i], m)
+				s := scan(t, b.source[i], m.ofColumn(c.Name, r.Missing))
 				s.spare, s.weights = memory, weights
 				// Without a single value there is nothing to estimate from: the
 				// statistics of the wider table stay. Cells that do not fit their

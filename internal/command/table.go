@@ -153,7 +153,7 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.StringArrayVar(&d.ordered, "ordered", nil, "a column whose categories have an order, such as size=S,M,L; can be repeated")
 	flags.StringVar(&d.dates, "dates", "", "day-first or month-first, where 03/04/2025 could be either")
 	flags.StringVar(&d.missing, "missing", "error", "what to do about missing cells: error, or impute (median or mode, plus an indicator)")
-	flags.StringArrayVar(&o.Markers, "missing-marker", nil, "a spelling of a missing cell beside the usual ones (empty . - ? NA N/A #N/A NaN NULL None and the like); can be repeated")
+	flags.StringArrayVar(&o.Markers, "missing-marker", nil, "a spelling of a missing cell beside the usual ones (empty . - ? NA N/A #N/A NaN NULL None and the like), or COLUMN=SPELLING for one of a column alone, such as pressure=0; can be repeated")
 	flags.StringSliceVar(&d.scaling, "scaling", nil, "how numeric columns are bent before they are standardised: auto (those with long tails), none, log, yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log (default auto)")
 	flags.BoolVar(&d.standardize, "standardize", true, "give numeric columns mean 0 and variance 1")
 	flags.StringVar(&d.cells, "max-cells", "", "refuse more cells than this, at 8 bytes each, such as 500M (134M)")

@@ -166,6 +166,9 @@ func inArguments(err error) (string, bool) {
 func argument(w data.Way) string {
 	name, value, given := strings.Cut(flagOf[w.Option], " ")
 	name = strings.ReplaceAll(name, "-", "_")
+	if w.Option == data.WayMarkers {
+		name += "s"
+	}
 	if !given {
 		value = w.Value
 	}

@@ -80,7 +80,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     missing : {"error", "impute"}, optional
         What to do about missing cells; imputing adds an indicator.
     missing_markers : list of str, optional
-        Spellings of a missing cell beside the usual ones.
+        Spellings of a missing cell beside the usual ones, or ``"COLUMN=SPELLING"`` for one of a
+        column alone, such as ``"pressure=0"``.
     scaling : str or dict, optional
         How numeric columns are bent before they are standardised: for all columns, or by
         column.
