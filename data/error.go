@@ -42,6 +42,7 @@ const (
 	WayImpute      Option = "Impute"
 	WayCategorical Option = "Categorical"
 	WayDrop        Option = "Drop"
+	WayID          Option = "ID"
 	WayScaling     Option = "Bends"
 	WayTarget      Option = "Target"
 	WayPositive    Option = "Positive"

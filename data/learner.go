@@ -116,13 +116,14 @@ func (l *learner) learnText() error {
 		return l.drop(fmt.Sprintf("identifier-like: %d different texts in as many rows", different))
 	}
 	if l.present() >= identifierRows && float64(different) >= identifierShare*float64(l.present()) {
+		ways := []Way{{WayDrop, l.name(), "an identifier or free text"}, {WayCategorical, l.name(), "a category each"}}
+		if l.options.ID == "" {
+			ways = append([]Way{{WayID, l.name(), "an identifier, to stand beside decisions"}}, ways...)
+		}
 		return &Error{
 			File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name(),
 			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.present(), quote(string(l.word(l.words[0])))),
-			Fix: "say which it is",
-			Ways: []Way{
-				{WayDrop, l.name(), "an identifier or free text"}, {WayCategorical, l.name(), "a category each"},
-			},
+			Fix: "say which it is", Ways: ways,
 		}
 	}
 	return l.learnCategorical()

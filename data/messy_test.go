@@ -211,7 +211,7 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{
 			name: "identifier or not", text: manyRows(40, "name", func(i int) string { return fmt.Sprint("person ", max(i, 2)) }),
-			message: `messy.csv, column 1 ("name"): 38 different texts in 40 rows, such as "person 2": is this an identifier?; say which it is: the option Drop "name" (an identifier or free text) or the option Categorical "name" (a category each)`,
+			message: `messy.csv, column 1 ("name"): 38 different texts in 40 rows, such as "person 2": is this an identifier?; say which it is: the option ID "name" (an identifier, to stand beside decisions), the option Drop "name" (an identifier or free text) or the option Categorical "name" (a category each)`,
 		},
 		{
 			name: "many categories", text: manyRows(400, "town", func(i int) string { return fmt.Sprint("town ", i%41) }),

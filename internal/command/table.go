@@ -297,7 +297,7 @@ func described(p *lossep.Problem) []string {
 var flagOf = map[data.Option]string{
 	data.WayHeader: "header", data.WaySeparator: "separator", data.WayDecimal: "decimal", data.WayEncoding: "encoding",
 	data.WayDates: "dates", data.WayMarkers: "missing-marker", data.WayImpute: "missing impute", data.WayCategorical: "categorical",
-	data.WayDrop: "drop", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive", data.WayUnseen: "allow-unseen", data.WayLabelled: "skip-unlabelled",
+	data.WayDrop: "drop", data.WayID: "id", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive", data.WayUnseen: "allow-unseen", data.WayLabelled: "skip-unlabelled",
 	data.WayBytes: "max-bytes", data.WayRows: "max-rows", data.WayCells: "max-cells", data.WayMemory: "max-memory",
 }
 

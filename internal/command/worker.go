@@ -146,6 +146,8 @@ func inArguments(err error) (string, bool) {
 	if located {
 		short := *rows
 		short.File = ""
+		// Rows of a program are named by it, and no option says how.
+		short.Ways = slices.DeleteFunc(slices.Clone(rows.Ways), func(w data.Way) bool { return w.Option == data.WayID })
 		return short.Text(argument), true
 	}
 	text := blamed.Error()

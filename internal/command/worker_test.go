@@ -43,7 +43,7 @@ func TestErrorsOfAWorker(t *testing.T) {
 		want string
 	}{
 		{
-			&data.Error{File: "X", Row: 3, Column: 2, ColumnName: "thal", Msg: "2 cells are missing", Fix: "say what to do", Ways: []data.Way{{Option: data.WayImpute}, {Option: data.WayDrop, Value: "thal"}}},
+			&data.Error{File: "X", Row: 3, Column: 2, ColumnName: "thal", Msg: "2 cells are missing", Fix: "say what to do", Ways: []data.Way{{Option: data.WayID, Value: "thal"}, {Option: data.WayImpute}, {Option: data.WayDrop, Value: "thal"}}},
 			`row 3, column 2 ("thal"): 2 cells are missing; say what to do: missing="impute" or drop=["thal"]`,
 		},
 		{&lossep.InputError{What: "max rows", Msg: "too many"}, "max_rows: too many"},
