@@ -38,6 +38,7 @@ type SpecError struct {
 	File         string // name given to ParseSpec, or the option
 	Line, Column int    // from 1; 0 where there is no such place
 	Msg, Fix     string
+	Example      string // lines that ParseCostMatrix would take, where a table is what is missing
 }
 
 func (e *SpecError) Error() string {
@@ -157,7 +158,8 @@ func (s *Spec) Bind(target ...string) error {
 		e.Fix = fmt.Sprintf("the target has %s: spell them the same", listed(target))
 		if s.outcomes == nil {
 			e.Msg = "costs of true and false negatives and positives are for two outcomes that have names"
-			e.Fix = fmt.Sprintf("the target has %s: give a table for them", listed(target))
+			e.Fix = fmt.Sprintf("the target has %s: give a table of what every action costs under each of them", listed(target))
+			e.Example = exampleMatrix(target)
 		}
 		return &e
 	}

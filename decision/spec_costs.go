@@ -26,7 +26,7 @@ func ParseCosts(text string) (*Spec, error) {
 	column := 1
 	for _, part := range expr.Split(text) {
 		refuse := func(fix, format string, args ...any) (*Spec, error) {
-			return nil, &SpecError{"costs", 0, column, fmt.Sprintf(format, args...), fix}
+			return nil, &SpecError{File: "costs", Column: column, Msg: fmt.Sprintf(format, args...), Fix: fix}
 		}
 		name, value, ok := strings.Cut(part, "=")
 		name = strings.TrimSpace(name)

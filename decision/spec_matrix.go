@@ -26,7 +26,7 @@ import (
 func ParseCostMatrix(name string, text []byte) (*Spec, error) {
 	s := &Spec{costs: true, ceiling: math.NaN()}
 	fault := func(line, column int, fix, format string, args ...any) error {
-		return &SpecError{name, line, column, fmt.Sprintf(format, args...), fix}
+		return &SpecError{File: name, Line: line, Column: column, Msg: fmt.Sprintf(format, args...), Fix: fix}
 	}
 	if !utf8.Valid(text) {
 		return nil, fault(1, 1, "save the file as UTF-8", "the text is not UTF-8")
@@ -81,4 +81,21 @@ func ParseCostMatrix(name string, text []byte) (*Spec, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// exampleMatrix is costs of outcomes as ParseCostMatrix reads them: an action for each outcome,
+// which costs 1 under every other.
+func exampleMatrix(outcomes []string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(append([]string{"action"}, outcomes...)) // a Builder takes everything
+	for a, action := range outcomes {
+		row := []string{action}
+		for y := range outcomes {
+			row = append(row, map[bool]string{true: "0", false: "1"}[y == a])
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return b.String()
 }

@@ -52,6 +52,26 @@ func TestBadCostMatrix(t *testing.T) {
 	}
 }
 
+// Costs of two outcomes for a target of more are refused with an example that would be taken.
+func TestExampleForSeveral(t *testing.T) {
+	costs, err := decision.ParseCosts("fn=5,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := []string{"home", "icu, east", `the "ward"`}
+	var refused *decision.SpecError
+	if err := costs.Bind(target...); !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	s, err := decision.ParseCostMatrix("example", []byte(refused.Example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Bind(target...); err != nil || !slices.Equal(s.Actions(), target) {
+		t.Errorf("%v of %s", err, refused.Example)
+	}
+}
+
 // Bind says which outcome is missing and which is unknown.
 func TestBindSeveral(t *testing.T) {
 	s, err := decision.ParseCostMatrix("costs.csv", []byte("action,home,ward,ICU\na,0,1,2\nb,1,0,2\n"))

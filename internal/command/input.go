@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -148,6 +149,9 @@ func blame(err error, file string) error {
 	)
 	if errors.As(err, &rows) {
 		err = withFlags(err, rows, file)
+	}
+	if errors.As(err, &spec) && spec.Example != "" {
+		err = fmt.Errorf("%w: --cost-matrix FILE.csv, or --utility FILE.yaml\nA file for --cost-matrix begins with the outcomes, and has a line for each action, such as\n\n%s", err, strings.TrimRight(spec.Example, "\n"))
 	}
 	if errors.As(err, &syntax) && !errors.As(err, &model) {
 		err = fmt.Errorf("--kernel: %w", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/pages"
 	"github.com/lossep/lossep/worker"
 )
@@ -151,6 +152,9 @@ func inArguments(err error) (string, bool) {
 		return short.Text(argument), true
 	}
 	text := blamed.Error()
+	if spec := new(decision.SpecError); errors.As(err, &spec) {
+		return err.Error(), true // without flags, and files to give them
+	}
 	var input *lossep.InputError
 	if errors.As(err, &input) {
 		if rest, ok := strings.CutPrefix(text, input.What+":"); ok {

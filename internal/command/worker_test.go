@@ -38,6 +38,8 @@ func TestOptionsOfAWorker(t *testing.T) {
 // Errors name keyword arguments where the command names flags, and no file.
 func TestErrorsOfAWorker(t *testing.T) {
 	_, costs := decision.ParseCosts("fn=5,fp=")
+	spec, _ := decision.ParseCosts("fn=5,fp=1")
+	several := spec.Bind("a", "b", "c")
 	for _, c := range []struct {
 		err  error
 		want string
@@ -49,6 +51,7 @@ func TestErrorsOfAWorker(t *testing.T) {
 		{&lossep.InputError{What: "max rows", Msg: "too many"}, "max_rows: too many"},
 		{usagef("--label-noise: 2 is too much"), "label_noise: 2 is too much"},
 		{costs, costs.Error()},
+		{several, several.Error()},
 	} {
 		if got, ok := inArguments(c.err); !ok || got != c.want {
 			t.Errorf("%v: %q, %t; want %q", c.err, got, ok, c.want)
