@@ -50,6 +50,30 @@ func without(v *gauss.Views, i int) *gauss.Views {
 	return v.Slice(0, i).Append(v.Slice(i+1, v.Len()))
 }
 
+// What is added to the kernel's diagonal is told where it matters. A linear kernel of two columns
+// has rank two, so that something is added for forty rows.
+func TestNoiseIsToldWhereItMatters(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&text, "%d,%d,%d\n", i*7%11, i*5%13, i*i%7/4)
+	}
+	table, err := data.Read(context.Background(), strings.NewReader(text.String()), "rows", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for variance, told := range map[string]bool{"1": false, "1e9": true} {
+		m, err := lossep.Fit(context.Background(), table, lossep.Options{Kernel: "linear(variance=" + variance + ")", Fixed: true, Method: lossep.EP})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Join(m.Results(), "\n")
+		if s := m.Summary(); s.Jitter == 0 || strings.Contains(lines, "noise of variance") != told {
+			t.Errorf("variance %s: %v was added, and it is said\n%s", variance, s.Jitter, lines)
+		}
+	}
+}
+
 // The Gaussian that a model makes from its sites is the one that its method found.
 func TestMethodsAreThoseOfInfer(t *testing.T) {
 	ctx := context.Background()
