@@ -170,6 +170,20 @@ func headerNames(file string, line int, first []string) ([]string, error) {
 	return names, nil
 }
 
+// namelessNotes says what the columns without a name in a header row are called.
+func namelessNotes(first []string) []string {
+	var called []string
+	for j, cell := range first {
+		if cell == "" {
+			called = append(called, generatedName(j))
+		}
+	}
+	if called == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s without a name in the header, called by place: %s", Plural(len(called), "column"), quoteList(called))}
+}
+
 // generatedName names column j of a file without a header: c1, c2, …
 func generatedName(j int) string { return "c" + strconv.Itoa(j+1) }
 

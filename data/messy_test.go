@@ -214,6 +214,10 @@ func TestMessyFiles(t *testing.T) {
 			message: `messy.csv, column 1 ("name"): 38 different texts in 40 rows, such as "person 2": is this an identifier?; say which it is: the option ID "name" (an identifier, to stand beside decisions), the option Drop "name" (an identifier or free text) or the option Categorical "name" (a category each)`,
 		},
 		{
+			name: "a header with an empty cell", text: "a,,y\n1,red,0\n2,blue,1\n3,red,0\n4,blue,1\n",
+			read: []string{`"c2": 2 categories`}, notes: []string{`1 column without a name in the header, called by place: "c2"`},
+		},
+		{
 			name: "many categories", text: manyRows(400, "town", func(i int) string { return fmt.Sprint("town ", i%41) }),
 			read: []string{`"town": 41 categories`}, notes: []string{`column "town" has 41 categories in 400 rows`},
 		},

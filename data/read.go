@@ -91,6 +91,7 @@ func (b *builder) begin(header Header) error {
 		if t.columns, err = headerNames(t.file, line, first); err != nil {
 			return err
 		}
+		t.notes = append(t.notes, namelessNotes(first)...)
 		p.dropFirst()
 	}
 	t.cells = make([]*cells, len(first))
