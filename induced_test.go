@@ -160,6 +160,7 @@ type memory struct {
 	states  [][]byte
 	rows    []int // that each was found with
 	resumed []int // and that a fit went on from
+	refused []string
 }
 
 func (m *memory) Load() []byte {
@@ -174,6 +175,8 @@ func (m *memory) Keep(state []byte, rows int) {
 }
 
 func (m *memory) Resumed(rows int) { m.resumed = append(m.resumed, rows) }
+
+func (m *memory) Refused(why string) { m.refused = append(m.refused, why) }
 
 // A fit that is interrupted goes on where it was and ends with the same file; one of other
 // rows does not.
@@ -214,8 +217,8 @@ func TestInterruptedFit(t *testing.T) {
 		t.Errorf("another model, or %d steps done again; kept with %d rows, and gone on from with %d", steps, kept.rows, kept.resumed)
 	}
 	o.Seed = 2
-	if file(o); steps == 0 || len(kept.resumed) > 1 {
-		t.Error("a search with another seed went on from this one")
+	if file(o); steps == 0 || len(kept.resumed) > 1 || len(kept.refused) != 1 || !strings.Contains(kept.refused[0], "other options") {
+		t.Errorf("a search with another seed went on from this one: %d steps, %q", steps, kept.refused)
 	}
 }
 

@@ -180,7 +180,7 @@ func (o Options) rowLimit(rows int) int {
 // Checkpoints keep where a fit of many rows has come to, so that one that was interrupted
 // goes on from there and ends with the same bits.
 type Checkpoints interface {
-	// Load is what was kept last, nil if nothing.
+	// Load is what was kept last, nil if nothing was, and empty if it cannot be read.
 	Load() []byte
 	// Keep keeps what was found with so many of the rows, in place of what was kept before. A
 	// fit goes on whether that works or not.
@@ -188,6 +188,9 @@ type Checkpoints interface {
 	// Resumed is called where a fit goes on from what was loaded, which was found with so many
 	// rows.
 	Resumed(rows int)
+	// Refused is called where a fit cannot go on from what was loaded and begins anew; why
+	// completes "it is".
+	Refused(why string)
 }
 
 // What Options.Inducing may be beside a number of points.

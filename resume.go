@@ -27,7 +27,13 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
 	fingerprint := p.fingerprint()
 	var from *gp.Checkpoint
 	var u unfinished
-	if json.Unmarshal(kept.Load(), &u) == nil && u.Fingerprint == fingerprint && u.Search.Fits(p.Kernel, p.X) {
+	switch state := kept.Load(); {
+	case state == nil:
+	case json.Unmarshal(state, &u) != nil || u.Fingerprint == "" || u.Fingerprint == fingerprint && !u.Search.Fits(p.Kernel, p.X):
+		kept.Refused("damaged")
+	case u.Fingerprint != fingerprint:
+		kept.Refused("of other rows, other options or another version")
+	default:
 		from = &u.Search
 		kept.Resumed(from.Rows)
 	}

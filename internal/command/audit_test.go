@@ -56,12 +56,15 @@ func TestAuditGoesOn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(parts, "index.html")); err == nil {
 		t.Error("there is a report of an unfinished audit")
 	}
+	if err := os.WriteFile(filepath.Join(parts, folderProgress, "part-9999.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	errs.Reset()
 	if code := run(context.Background(), args(parts), nil, &out, &errs); code != 0 {
 		t.Fatal(errs.String())
 	}
-	if !strings.Contains(errs.String(), "going on from") {
-		t.Errorf("standard error: %q", errs.String())
+	if said := errs.String(); !strings.Contains(said, "going on from") || !strings.Contains(said, "1 finished folds in "+parts+" cannot be read and are made again") {
+		t.Errorf("standard error: %q", said)
 	}
 	for _, name := range pages.AuditFiles() {
 		want, err := os.ReadFile(filepath.Join(whole, name))
@@ -120,13 +123,16 @@ func TestResumeKnowsTheProgram(t *testing.T) {
 		}
 		return len(parts)
 	}
-	if first, second := resumed(), resumed(); first != 0 || second != 1 {
-		t.Errorf("%d and %d parts of the same program", first, second)
+	if first, second := resumed(), resumed(); first != 0 || second != 1 || f.replaced != 0 {
+		t.Errorf("%d and %d parts of the same program, and %d of others", first, second, f.replaced)
 	}
 	defer func(before func() (string, error)) { executable = before }(executable)
 	executable = func() (string, error) { return "", errors.New("nobody knows") }
-	if first, second := resumed(), resumed(); first != 0 || second != 0 {
-		t.Errorf("%d and %d parts of programs that are not known", first, second)
+	if first := resumed(); first != 0 || f.replaced != 2 {
+		t.Errorf("%d parts of a program that is not known, and %d of others", first, f.replaced)
+	}
+	if second := resumed(); second != 0 {
+		t.Errorf("%d parts of programs that are not known", second)
 	}
 }
 

@@ -26,7 +26,8 @@ type resultFolder struct {
 	signature string   // what results.json and the progress say they were made by
 	files     []string // all that a run may write, that of pages.Results among them
 
-	lock *os.File // the folder itself, while it is open
+	lock     *os.File // the folder itself, while it is open
+	replaced int      // parts of another run, for which resume had no use
 }
 
 // Names in the folder. Progress is there only while a run is unfinished, and is made
@@ -137,6 +138,11 @@ func (f *resultFolder) resume(settings any) ([][]byte, error) {
 	if unknown == nil && err == nil && bytes.Equal(before, now) {
 		return f.parts()
 	}
+	others, err := f.parts()
+	if err != nil {
+		return nil, err
+	}
+	f.replaced = len(others)
 	fresh, err := os.MkdirTemp(f.path, folderTemporary+"*")
 	if err != nil {
 		return nil, err

@@ -65,6 +65,9 @@ func TestInterruptedFitIsKept(t *testing.T) {
 	})
 	code, said := fit(ctx)
 	remove()
+	if strings.Contains(said, "going on") || strings.Contains(said, "anew") {
+		t.Errorf("nothing to go on from is talked about: %s", said)
+	}
 	kept := "what was found with 1100 rows is kept in " + model + ".unfinished; the same command goes on from there\nlossep: interrupted\n"
 	if code != 130 || !strings.HasSuffix(said, kept) {
 		t.Errorf("exit code %d, %s", code, said)
@@ -76,8 +79,11 @@ func TestInterruptedFitIsKept(t *testing.T) {
 	if _, err := os.Stat(model + ".unfinished"); err == nil {
 		t.Error("what was kept is there beside the model")
 	}
-	// Nothing to go on from is not talked about.
-	if code, said = fit(context.Background()); code != 0 || strings.Contains(said, "going on") {
+	// What is damaged is said to be, whatever is left of it.
+	if err := os.WriteFile(model+".unfinished", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, said = fit(context.Background()); code != 0 || !strings.Contains(said, ".unfinished is damaged: the fit begins anew, and the file is replaced\n") {
 		t.Errorf("exit code %d, %s", code, said)
 	}
 }

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"time"
@@ -125,12 +127,16 @@ func unfinishedBy(model string, errs io.Writer) *unfinishedFile {
 // Load implements lossep.Checkpoints.
 func (f *unfinishedFile) Load() []byte {
 	const most = 1 << 28 // of a file that may be anything
-	if info, err := os.Stat(f.path); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+	info, err := os.Stat(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return []byte{}
 	}
 	state, err := os.ReadFile(f.path)
 	if err != nil {
-		return nil
+		return []byte{}
 	}
 	return state
 }
@@ -147,6 +153,12 @@ func (f *unfinishedFile) Resumed(rows int) {
 	f.rows = rows
 	clearProgress(f.errs)
 	fmt.Fprintf(f.errs, "going on from %s, which has what was found with %d rows\n", f.path, rows)
+}
+
+// Refused implements lossep.Checkpoints.
+func (f *unfinishedFile) Refused(why string) {
+	clearProgress(f.errs)
+	fmt.Fprintf(f.errs, "%s is %s: the fit begins anew, and the file is replaced\n", f.path, why)
 }
 
 // tell says what is left of a fit that was interrupted.

@@ -34,6 +34,12 @@ func (u unfinished[T]) finish(ctx context.Context, errs io.Writer, run func(ctx 
 		}
 	}
 	done := len(known)
+	if lost := len(texts) - done; lost > 0 {
+		fmt.Fprintf(errs, "%d finished %s in %s cannot be read and are made again\n", lost, u.what, u.folder.path)
+	}
+	if u.folder.replaced > 0 {
+		fmt.Fprintf(errs, "%d finished %s in %s were of other options, rows or another version, and are not gone on from\n", u.folder.replaced, u.what, u.folder.path)
+	}
 	if done > 0 {
 		fmt.Fprintf(errs, "going on from %d finished %s\n", done, u.what)
 	}
