@@ -90,27 +90,45 @@ func (r *Recipe) bentColumns() string {
 	return fmt.Sprintf("; %d bent before%s: %s", n, how, strings.Join(bent, ", "))
 }
 
-// Percent is a part of a whole to a tenth of a percent, or to as many digits as it takes to
-// tell it from nothing and from all.
-func Percent(part, whole int) string {
+// Percents are the parts of a whole to a tenth of a percent, or to as many digits as it takes to
+// tell them from nothing and from all. Of two the larger is what the smaller, as it is shown,
+// leaves of 100, and so is no farther from the truth than that is.
+func Percents(parts ...int) []string {
+	whole := 0
+	for _, part := range parts {
+		whole += part
+	}
+	texts := make([]string, len(parts))
+	for k, part := range parts {
+		text, _ := percent(part, whole)
+		if len(parts) == 2 && part > parts[1-k] {
+			other, digits := percent(parts[1-k], whole)
+			smaller, _ := strconv.ParseFloat(other, 64) // a number that was written just now
+			text = strconv.FormatFloat(100-smaller, 'f', digits, 64)
+		}
+		texts[k] = text + " %"
+	}
+	return texts
+}
+
+// percent is a part of a whole, and how many digits it has after the point.
+func percent(part, whole int) (text string, digits int) {
 	share := 100 * float64(part) / float64(whole)
-	for digits := 1; ; digits++ {
-		text := strconv.FormatFloat(share, 'f', digits, 64)
-		shown, _ := strconv.ParseFloat(text, 64) // of a number that was written just now
+	for digits = 1; ; digits++ {
+		text = strconv.FormatFloat(share, 'f', digits, 64)
+		shown, _ := strconv.ParseFloat(text, 64)
 		if (shown > 0 || part == 0) && (shown < 100 || part == whole) {
-			return text + " %"
+			return text, digits
 		}
 	}
 }
 
 // shares says how many rows have each of the outcomes.
 func (t *Target) shares() string {
-	counts, rows := t.Counts(), 0
-	for _, n := range counts {
-		rows += n
-	}
+	counts := t.Counts()
+	shares := Percents(counts...)
 	part := func(y int) string {
-		return fmt.Sprintf("%s (%s, %s)", quote(t.Outcomes()[y]), Plural(counts[y], "row"), Percent(counts[y], rows))
+		return fmt.Sprintf("%s (%s, %s)", quote(t.Outcomes()[y]), Plural(counts[y], "row"), shares[y])
 	}
 	if t.Several == nil {
 		return "positive " + part(1) + ", negative " + part(0)

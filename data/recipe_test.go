@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -141,9 +142,32 @@ func TestPercent(t *testing.T) {
 		{0, 30_000, "0.0 %"},
 		{7, 7, "100.0 %"},
 	} {
-		if got := Percent(c.part, c.whole); got != c.want {
+		if got := Percents(c.part, c.whole-c.part); got[0] != c.want {
 			t.Errorf("%d of %d: %s, want %s", c.part, c.whole, got, c.want)
 		}
+	}
+	// Of two shares what is shown adds up, though 1.95 and 98.05 would both be rounded down.
+	for whole := 1; whole < 300; whole++ {
+		for part := range whole + 1 {
+			got := Percents(part, whole-part)
+			var sum float64
+			for k, n := range []int{part, whole - part} {
+				x, err := strconv.ParseFloat(strings.TrimSuffix(got[k], " %"), 64)
+				if share := 100 * float64(n) / float64(whole); err != nil || math.Abs(x-share) > 0.0501 { // half a unit of the last digit
+					t.Errorf("%d of %d: %s", n, whole, got[k])
+				}
+				sum += x
+			}
+			if math.Abs(sum-100) > 1e-9 {
+				t.Errorf("%d of %d: %s", part, whole, got)
+			}
+		}
+	}
+	if got := Percents(39, 1961); !cmp.Equal(got, []string{"1.9 %", "98.1 %"}) && !cmp.Equal(got, []string{"2.0 %", "98.0 %"}) {
+		t.Errorf("39 of 2000: %s", got)
+	}
+	if got := Percents(1, 1, 1); !cmp.Equal(got, []string{"33.3 %", "33.3 %", "33.3 %"}) {
+		t.Errorf("three thirds: %s", got)
 	}
 }
 

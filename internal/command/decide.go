@@ -222,17 +222,18 @@ func (t *tally) add(d lossep.DecidedRow) {
 }
 
 // actionLines say how often each action is taken.
-func actionLines(actions []string, taken []int, rows int) (lines []string) {
+func actionLines(actions []string, taken []int) (lines []string) {
 	width := 12
 	for _, name := range actions {
 		width = max(width, utf8.RuneCountInString(name))
 	}
+	shares := data.Percents(taken...)
 	for a, name := range actions {
 		what := "rows"
 		if taken[a] == 1 {
 			what = "row"
 		}
-		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%s)", width, name, taken[a], what, data.Percent(taken[a], rows)))
+		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%s)", width, name, taken[a], what, shares[a]))
 	}
 	return lines
 }
@@ -242,7 +243,7 @@ func (t *tally) lines() []string {
 	if t.rows == 0 {
 		return lines
 	}
-	lines = append(lines, actionLines(t.spec.Actions(), t.byAction, t.rows)...)
+	lines = append(lines, actionLines(t.spec.Actions(), t.byAction)...)
 	kind := t.spec.Kind()
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
 	if t.labelled > 0 {

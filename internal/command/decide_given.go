@@ -74,7 +74,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 		return err
 	}
 	lines := []string{fmt.Sprintf("%s decided by the probabilities in %s; %s", data.Plural(len(p), "row"), g.column, g.spec.RuleLine())}
-	lines = append(lines, actionLines(actions, taken, len(p))...)
+	lines = append(lines, actionLines(actions, taken)...)
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, by the probabilities' own account; lossep audit --probability %s says whether they can be trusted", g.spec.Kind(), expected, shellQuoted(g.column)))
 	return writeSummary(c.ErrOrStderr(), lines)
 }
