@@ -212,8 +212,17 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 		sharpen(pair, 1.4)
 		want += math.Log(pair[1])
 	}
-	if got := m.leaveOneOut(problem).LogPredictive; math.Abs(got-want) > 1e-9 {
+	found, err := m.leaveOneOut(context.Background(), problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := found.LogPredictive; math.Abs(got-want) > 1e-9 {
 		t.Errorf("log predictive %v, the parts give %v", got, want)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if found, err := m.leaveOneOut(ctx, problem); !errors.Is(err, context.Canceled) || found != nil {
+		t.Errorf("interrupted: %v, %v", found, err)
 	}
 }
 

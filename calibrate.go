@@ -48,7 +48,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		return nil, err
 	}
 	if m.mixture != nil {
-		return m.calibrated(func(part *Model) (*Model, error) { return part.Calibrate(ctx, s) }, p)
+		return m.calibrated(ctx, func(part *Model) (*Model, error) { return part.Calibrate(ctx, s) }, p)
 	}
 	if m.inducing != nil {
 		return m.calibrateInduced(ctx, p)
@@ -104,7 +104,7 @@ func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error
 }
 
 // calibrated is the mixture of the parts, each calibrated by itself.
-func (m *Model) calibrated(calibrate func(*Model) (*Model, error), p *Problem) (*Model, error) {
+func (m *Model) calibrated(ctx context.Context, calibrate func(*Model) (*Model, error), p *Problem) (*Model, error) {
 	var parts []*Model
 	for _, part := range m.mixture.parts {
 		c, err := calibrate(part)
@@ -114,6 +114,9 @@ func (m *Model) calibrated(calibrate func(*Model) (*Model, error), p *Problem) (
 		parts = append(parts, c)
 	}
 	c := mixed(m.mixture.weights, parts, m.summary.Candidates, m.summary.Sharpness)
-	c.summary.LeaveOneOut = c.leaveOneOut(p)
+	var err error
+	if c.summary.LeaveOneOut, err = c.leaveOneOut(ctx, p); err != nil {
+		return nil, err
+	}
 	return c, nil
 }

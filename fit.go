@@ -102,7 +102,9 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	m.summary.LeaveOneOut = m.leaveOneOut(p)
+	if m.summary.LeaveOneOut, err = m.leaveOneOut(ctx, p); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
@@ -158,6 +160,9 @@ func (l *Learned) mixtureModel(ctx context.Context, method Method) (*Model, erro
 		parts = append(parts, m)
 	}
 	m := mixed(l.weights, parts, l.candidates, l.sharpness)
-	m.summary.LeaveOneOut = m.leaveOneOut(l.problem)
+	var err error
+	if m.summary.LeaveOneOut, err = m.leaveOneOut(ctx, l.problem); err != nil {
+		return nil, err
+	}
 	return m, nil
 }

@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -14,19 +15,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// leaveOneOut predicts and decides every training row without it.
-func (m *Model) leaveOneOut(p *Problem) *LeaveOneOut {
-	if several(p.Recipe) {
-		return m.leaveOneOutSeveral(p)
+// leaveOneOut predicts and decides every training row without it. The error is that of the
+// context.
+func (m *Model) leaveOneOut(ctx context.Context, p *Problem) (found *LeaveOneOut, err error) {
+	switch {
+	case several(p.Recipe):
+		found = m.leaveOneOutSeveral(ctx, p)
+	case m.mixture != nil:
+		found = m.leaveOneOutMixed(ctx, p)
+	default:
+		tally := p.newTally(leftOutBy(m.method, p.Len()))
+		if m.leftOut(p.Recipe.Copies(p.X), tally.add) {
+			found = tally.result()
+		}
 	}
-	if m.mixture != nil {
-		return m.leaveOneOutMixed(p)
-	}
-	tally := p.newTally(leftOutBy(m.method, p.Len()))
-	if !m.leftOut(p.Recipe.Copies(p.X), tally.add) {
-		return nil
-	}
-	return tally.result()
+	return found, ctx.Err()
 }
 
 // leftOutBy is the method whose predictions without a row there are.
@@ -127,14 +130,14 @@ func (t *tally) result() *LeaveOneOut {
 }
 
 // leaveOneOutSeveral is leaveOneOut for more than two outcomes, of a mixture, too.
-func (m *Model) leaveOneOutSeveral(p *Problem) *LeaveOneOut {
+func (m *Model) leaveOneOutSeveral(ctx context.Context, p *Problem) *LeaveOneOut {
 	parts, weights := []*Model{m}, []float64{1}
 	if m.mixture != nil {
 		parts, weights = m.mixture.parts, m.mixture.weights
 	}
 	all := newTuples(p.Len(), len(p.Recipe.Target.Several))
 	for k, part := range parts {
-		for i, one := range leftOutSeveral(part.full.LeaveOut(part.opinions[0].q, part.sites), p) {
+		for i, one := range leftOutSeveral(ctx, part.full.LeaveOut(part.opinions[0].q, part.sites), p) {
 			if one == nil {
 				return nil
 			}
@@ -150,13 +153,16 @@ func (m *Model) leaveOneOutSeveral(p *Problem) *LeaveOneOut {
 }
 
 // leftOutSeveral are the probabilities of the outcomes of every training row without it,
-// nil where there is no posterior without it: all sites of a row are taken out together. Its
+// nil where there is no posterior without it, or the context ends first: all sites of a row are taken out together. Its
 // views are then those of f_y − f_j + u, with which u ~ N(0, 1) and the noise of j the
 // differences of the outcome's function to each of the others are seen.
-func leftOutSeveral(out *gp.LeaveOut, p *Problem) [][]float64 {
+func leftOutSeveral(ctx context.Context, out *gp.LeaveOut, p *Problem) [][]float64 {
 	number := len(p.Recipe.Target.Several)
 	all := make([][]float64, p.Len())
 	tasks.For(len(all), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
 		mean, cov, proper := out.Case(i)
 		if !proper {
 			return
@@ -183,13 +189,16 @@ func leftOutSeveral(out *gp.LeaveOut, p *Problem) [][]float64 {
 
 // leaveOneOutMixed predicts and decides every training row by the mixture of what its
 // parts predict without it. The weights stay.
-func (m *Model) leaveOneOutMixed(p *Problem) *LeaveOneOut {
+func (m *Model) leaveOneOutMixed(ctx context.Context, p *Problem) *LeaveOneOut {
 	outcome := p.opt.Likelihood.outcome()
 	pairs := newTuples(p.Len(), 2)
 	tally := p.newTally(leftOutBy(m.method, p.Len()))
 	tally.power = m.summary.Sharpness
 	copies := p.Recipe.Copies(p.X)
 	for k, part := range m.mixture.parts {
+		if ctx.Err() != nil {
+			return nil
+		}
 		w := m.mixture.weights[k]
 		proper := part.leftOut(copies, func(i int, mean, variance float64) {
 			p0, p1 := outcome.Probability(mean, variance)

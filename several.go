@@ -58,7 +58,7 @@ func (p *Problem) logWithout(f *gp.Fit) []float64 {
 		return f.EP.LogPredictive
 	}
 	logs := make([]float64, p.Len())
-	for i, all := range leftOutSeveral(f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), p) {
+	for i, all := range leftOutSeveral(context.Background(), f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), p) {
 		logs[i] = math.Inf(-1)
 		if all != nil {
 			logs[i] = math.Log(all[p.Labels[i]])
