@@ -270,19 +270,31 @@ func choosePositive(values []string, wanted string) (string, *Error) {
 			Fix: "name one of these two", Ways: []Way{{WayPositive, values[0], ""}, {WayPositive, values[1], ""}},
 		}
 	}
-	plain := [2]string{strings.ToLower(unquoted(values[0])), strings.ToLower(unquoted(values[1]))}
-	for _, pair := range usualPairs() {
-		switch pair {
-		case plain:
-			return values[0], nil
-		case [2]string{plain[1], plain[0]}:
-			return values[1], nil
-		}
+	if k := Conventional([2]string(values)); k >= 0 {
+		return values[k], nil
 	}
 	return "", &Error{
 		Msg: fmt.Sprintf("the outcome takes the values %s, and neither is the positive one by convention", listed),
 		Fix: "name the positive one", Ways: []Way{{WayPositive, values[0], ""}, {WayPositive, values[1], ""}},
 	}
+}
+
+// Conventional is the place of the one of two outcomes that is positive by convention, -1 if
+// neither is.
+func Conventional(outcomes [2]string) int {
+	var plain [2]string
+	for k, text := range outcomes {
+		plain[k] = strings.ToLower(unquoted(key(bytesOf(strings.TrimSpace(text)), '.')))
+	}
+	for _, pair := range usualPairs() {
+		switch pair {
+		case plain:
+			return 0
+		case [2]string{plain[1], plain[0]}:
+			return 1
+		}
+	}
+	return -1
 }
 
 // conditionOn is one outcome against all others, as a target.

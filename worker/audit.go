@@ -26,10 +26,6 @@ func (s *session) audit(ctx context.Context, r *request, f *Frame) (any, []Tenso
 		return nil, nil, err
 	}
 	a, err := audit.New(t, o)
-	if o.Fit.Data.Positive == "" && asksPositive(err) {
-		o.Fit.Data.Positive = r.Fallback
-		a, err = audit.New(t, o)
-	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,7 @@ package worker
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/lossep/lossep"
@@ -32,10 +32,6 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor,
 		return nil, nil, err
 	}
 	p, err := lossep.Prepare(t, o)
-	if o.Data.Positive == "" && asksPositive(err) {
-		o.Data.Positive = r.Fallback
-		p, err = lossep.Prepare(t, o)
-	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,10 +47,23 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor,
 	return fitted{s.keep(m, notes), time.Since(start).Seconds()}, []Tensor{model}, nil
 }
 
-// asksPositive tells whether an error is about which outcome is positive.
-func asksPositive(err error) bool {
-	var rows *data.Error
-	return errors.As(err, &rows) && len(rows.Ways) > 0 && rows.Ways[0].Option == data.WayPositive
+// positive says which of two outcomes is positive by convention, by its place; -1 if neither is.
+func (s *session) positive(r *request) (any, []Tensor, error) {
+	names := r.outcomes()
+	if len(names) != 2 {
+		return nil, nil, &malformed{fmt.Sprintf("one of two outcomes is positive, and there are %d", len(names))}
+	}
+	return map[string]int{"at": data.Conventional([2]string(names))}, nil, nil
+}
+
+// outcomes are the names that the options list.
+func (r *request) outcomes() []string {
+	given, _ := r.Options["outcomes"].([]any)
+	names := make([]string, len(given))
+	for k, name := range given {
+		names[k], _ = name.(string)
+	}
+	return names
 }
 
 // progress sends how far a fit has come, ten times a second at most.

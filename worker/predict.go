@@ -209,14 +209,10 @@ func (s *session) value(ctx context.Context, r *request, f *Frame) (any, []Tenso
 // first tensor.
 func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec) (any, []Tensor, error) {
 	start := time.Now()
-	outcomes, _ := r.Options["outcomes"].([]any)
+	names := r.outcomes()
 	p, err := f.tensor(0)
-	if err != nil || p.Type != Float64 || len(p.Shape) != 2 || p.Shape[1] != len(outcomes) || spec == nil {
+	if err != nil || p.Type != Float64 || len(p.Shape) != 2 || p.Shape[1] != len(names) || spec == nil {
 		return nil, nil, &malformed{"decisions without a model need probabilities of every outcome, the outcomes' names and the costs"}
-	}
-	names := make([]string, len(outcomes))
-	for k, name := range outcomes {
-		names[k], _ = name.(string)
 	}
 	if err := spec.Bind(names...); err != nil {
 		return nil, nil, err

@@ -69,8 +69,6 @@ type request struct {
 	Labels  bool           `json:"labels"`  // say what labels are worth
 	Unseen  bool           `json:"unseen"`  // allow columns of which no category is known
 	Name    string         `json:"name"`    // of a table
-	// Fallback is the positive outcome where neither is given nor by convention.
-	Fallback string `json:"fallback"`
 }
 
 // answer is the header of one.
@@ -206,6 +204,8 @@ func (s *session) do(ctx context.Context, r *request, f *Frame) (any, []Tensor, 
 		return s.value(ctx, r, f)
 	case "calibrate":
 		return s.calibrate(ctx, r)
+	case "positive":
+		return s.positive(r)
 	case "audit":
 		return s.audit(ctx, r, f)
 	}

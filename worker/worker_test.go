@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -211,6 +212,15 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 	if given.Error != nil || given.tensors["action"].ints()[0] != 0 || given.tensors["action"].ints()[1] != 1 {
 		t.Errorf("at a threshold of 1/6: %+v", given)
 	}
+	for k, m := range []struct {
+		outcomes []string
+		at       int
+	}{{[]string{"no", "yes"}, 1}, {[]string{"Bad", "good"}, 0}, {[]string{"0.0", "1"}, 1}, {[]string{"fraud", "ok"}, -1}} {
+		got := c.ask(map[string]any{"id": 40 + k, "do": "positive", "options": map[string]any{"outcomes": m.outcomes}})
+		if got.Error != nil || string(got.Result) != fmt.Sprintf(`{"at":%d}`, m.at) {
+			t.Errorf("positive of %q: %s, %+v", m.outcomes, got.Result, got.Error)
+		}
+	}
 	report := c.ask(map[string]any{"id": 32, "do": "audit", "utility": utility, "columns": columns}, tensors...)
 	if report.Error != nil || !strings.Contains(string(report.tensors["index.html"].data), "<html") {
 		t.Errorf("audit: %+v", report.Error)
@@ -238,6 +248,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 		{Protocol, "no row 2", map[string]any{"do": "fit", "columns": []column{{Name: "x", Row: 2}}}, tensors},
 		{Protocol, "a text from 0 to 9", map[string]any{"do": "fit", "columns": columns}, []Tensor{tensors[0], tensors[1], tensors[2], Ints("ends", []int{9}, 1)}},
 		{Protocol, "model file", map[string]any{"do": "load"}, nil},
+		{Protocol, "there are 0", map[string]any{"do": "positive"}, nil},
 		{Protocol, "probabilities of every outcome", map[string]any{"do": "decide"}, nil},
 		{Failed, "truncated", map[string]any{"do": "load"}, []Tensor{Raw("model", []byte("junk"))}},
 		{Forgotten, "no such model", map[string]any{"do": "predict", "model": 77, "columns": one}, tensors[:1]},

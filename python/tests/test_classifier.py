@@ -183,6 +183,63 @@ def test_labels_and_the_positive_one(rows):
         quick(positive="best").fit(X, words)
 
 
+def test_no_guess_which_class_is_positive(rows):
+    X, y = rows
+    words = np.array(["ok", "fraud"])[y]
+    asks = 'neither "fraud" nor "ok".*say which it is: positive="fraud" or positive="ok"'
+    costs = np.array([[0.0, 1.0], [5.0, 0.0]])  # of the actions fraud and ok under fraud and ok
+    cases = np.broadcast_to(costs, (len(X), 2, 2))
+    for options in ({"cost": "fn=5,fp=1"}, {"cost": {"fn": 5, "fp": 1}}, {"prevalence": 0.1}):
+        with pytest.raises(ValueError, match=asks):
+            quick(**options).fit(X, words)
+        with pytest.raises(ValueError, match=asks):
+            quick(**options).audit(X, words)
+    told = quick(cost="fn=5,fp=1", positive="fraud").fit(X, words)
+    by_class = quick(cost={"let": {"fraud": 5, "ok": 0}, "block": {"fraud": 0, "ok": 1}}).fit(X, words)
+    assert told.positive_ == "fraud" and by_class.positive_ == "ok"
+    assert ((told.decide(X).action == "positive") == (by_class.decide(X).action == "block")).all()
+    blocked = told.decide(X).index
+    for m in (quick(cost=costs).fit(X, words), quick().fit(X, words, cost=cases), quick().fit(X, words)):
+        assert m.actions_ == ["fraud", "ok"], "without costs, too"
+        assert ((m.decide(X, cases).index == 0) == blocked).all() and ((m.decide(X, costs).index == 0) == blocked).all()
+        for use in (m.decide, m.value, m.expected_cost):
+            with pytest.raises(ValueError, match=asks):
+                use(X, "fn=5,fp=1")
+        with pytest.raises(ValueError, match=asks):
+            lossep.make_cost_scorer("fn=5,fp=1")(m, X, words)
+    with pytest.raises(ValueError, match="neither 1 nor 2 is"):
+        quick(cost="fn=5,fp=1").fit(X, y + 1)
+
+    p = told.predict_proba(X)  # of fraud and ok
+    mean = np.where(y == 1, 5.0 * (p[:, 0] <= 1 / 6), 1.0 * (p[:, 0] > 1 / 6)).mean()
+    assert lossep.make_cost_scorer("fn=5,fp=1")(told, X, words) == pytest.approx(-mean)
+    logistic = LogisticRegression().fit(X, words)
+    with pytest.raises(ValueError, match=asks):
+        lossep.make_cost_scorer("fn=5,fp=1")(logistic, X, words)
+    assert lossep.make_cost_scorer("fn=5,fp=1", positive="fraud")(logistic, X, words) < 0
+    options = {"recalibrate": "none", "folds": 2, "progress": False}
+    for values, cost in ((p, "fn=5,fp=1"), (p[:, 0], "fn=5,fp=1"), (p[:, 0], costs)):
+        with pytest.raises(ValueError, match=asks):
+            lossep.audit(words, values, cost, **options)
+        with pytest.raises(ValueError, match=asks):
+            lossep.cost_per_case(words, values, cost)
+        assert lossep.cost_per_case(words, values, cost, positive="fraud").mean() == pytest.approx(mean)
+        found = lossep.audit(words, values, cost, positive="fraud", **options)
+        assert found.costs["probability"][0] == pytest.approx(mean)
+    assert lossep.cost_per_case(words, p, costs).mean() == pytest.approx(mean)
+    assert lossep.audit(words, p, costs, **options).costs["probability"][0] == pytest.approx(mean)
+    with pytest.raises(ValueError, match=asks):
+        lossep.audit(words, p, costs, prevalence=0.1, **options)
+    with pytest.raises(ValueError, match=asks):
+        lossep.ReliabilityDisplay.from_predictions(words, p[:, 0])
+    with pytest.raises(ValueError, match=asks):
+        lossep.ReliabilityDisplay.from_estimator(logistic, X, words)
+    # By convention, though it is not the last: everywhere as for the estimator.
+    grades = np.array(["good", "bad"])[y]
+    assert lossep.cost_per_case(grades, p, "fn=5,fp=1").mean() == pytest.approx(mean)
+    assert lossep.audit(grades, p[:, 0], "fn=5,fp=1", **options).costs["probability"][0] == pytest.approx(mean)
+
+
 def test_frames(rows):
     pandas = pytest.importorskip("pandas")
     X, y = rows

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from lossep import _worker
 from lossep._columns import Columns
 from lossep._costs import Cost, stakes
-from lossep._decisions import class_order, outcome_names
+from lossep._decisions import ONE_COLUMN, PREVALENCE, class_order, outcome_names, settled
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._progress import bar
@@ -102,14 +102,16 @@ def audit(
     probabilities : dict of arrays, or array
         By the name of the model, its probabilities of all classes as
         ``cross_val_predict(..., method="predict_proba")`` gives them, a column each in the order
-        of the sorted labels; of two classes those of the positive one will do. The first is
-        compared with the others.
+        of the sorted labels; of two classes those of the positive one will do, in one column.
+        The first is compared with the others.
     cost : as for LossepClassifier
         What actions cost; an array of shape (n, n_actions, n_classes) where that differs from
         case to case.
     positive : label, optional
-        The class whose probabilities are given, and that ``fn`` and ``fp`` are about; the last
-        of the sorted labels if not given. More than two classes have no such one.
+        The class that ``fn``, ``fp`` and ``prevalence`` are about, and that probabilities in one
+        column are those of. If not given it is the one that is so by convention, as for the
+        command (``1``, ``yes``, ``bad``, ``malignant``); where there is none and it matters, that
+        is an error. More than two classes have no such one.
     groups : array, optional
         Which cases belong together, such as those of one patient.
     by : array, optional
@@ -127,15 +129,21 @@ def audit(
     several = len(classes) > 2
     if several and positive is not None:
         raise ValueError(f"positive: there is none among {len(classes)} classes")
-    order = class_order(classes, positive)
     if not isinstance(probabilities, Mapping):
         probabilities = {"probability": probabilities}
+    found = {str(name): _probabilities(str(name), values, len(y), len(classes)) for name, values in probabilities.items()}
+    given = stakes(cost, outcomes, list(classes), actions)
+    if positive is None:
+        needs = given.needs_positive or (PREVALENCE if prevalence is not None else None)
+        if needs is None and any(p.ndim == 1 for p in found.values()):
+            needs = ONE_COLUMN
+        positive = settled(classes, needs)
+    order = class_order(classes, positive)
     columns = Columns(len(y))
     columns.add_codes("outcome", codes, outcomes)
     names = []
-    for name, values in probabilities.items():
-        p = _probabilities(str(name), values, len(y), len(classes))
-        names.append(columns.unused(str(name)))
+    for name, p in found.items():
+        names.append(columns.unused(name))
         if several:
             for k, outcome in enumerate(outcomes):
                 columns.add_numbers(f"{names[-1]}_{outcome}", p[:, k])
@@ -143,7 +151,6 @@ def audit(
             columns.add_numbers(names[-1], p if p.ndim == 1 else p[:, order[-1]])
     if several and recalibrate is None:
         recalibrate = "none"
-    given = stakes(cost, outcomes, list(classes), actions)
     given.add_to(columns)
     options: dict[str, Any] = {
         "target": "outcome",

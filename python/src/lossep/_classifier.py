@@ -18,7 +18,17 @@ from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._columns import Columns, framed, from_frame, is_frame, spelled
 from lossep._costs import Cost, Stakes, stakes
-from lossep._decisions import Decisions, Worth, ask_prices, from_reply, outcome_names, worth_from_reply
+from lossep._decisions import (
+    PREVALENCE,
+    Decisions,
+    Worth,
+    ask_prices,
+    from_reply,
+    outcome_names,
+    settled,
+    unsettled,
+    worth_from_reply,
+)
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
@@ -63,8 +73,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Further searches for hyperparameters from random starts.
     positive : label, optional
         The class that ``fn`` and ``fp`` are about. If not given it is the one that is so by
-        convention, as for the command (``1``, ``yes``, ``bad``, ``malignant``), or else the
-        last of ``classes_``. More than two classes have no such one.
+        convention, as for the command (``1``, ``yes``, ``bad``, ``malignant``). Where there is
+        none, costs by ``fn`` and ``fp`` and a ``prevalence`` are an error; nothing else depends
+        on it. More than two classes have no such one.
     prevalence : float, optional
         How frequent the positive class is among the cases to be decided, if not as in the
         training rows.
@@ -107,7 +118,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     actions_ : list of str
         The actions, in the order of expected costs.
     positive_ : label or None
-        The class that is positive; None where there are more than two.
+        The class that is positive, the last of ``classes_`` where it does not matter which is;
+        None where there are more than two.
     log_evidence_ : float
         Of expectation propagation for the kernel found.
     loo_cost_ : float
@@ -187,6 +199,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     _file_columns: list[str] | None = None
     """The columns that make features, of a model from a file."""
 
+    _positive_settled: bool = True
+    """Whether which class is positive was given, or is so by convention."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "impute"
@@ -214,6 +229,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             raise ValueError("actions: there are no costs for them; give cost as well")
         if given.cases and cost is None:
             raise ValueError("cost: an array with a table for each case is given to fit, decide and audit, not to the estimator")
+        options = {**self._fit_options(), **table.options}
+        given = self._settle(options, given, outcomes)
         given.add_to(table.columns)
         if table.repeats is not None:
             table.columns.repeat(table.repeats)
@@ -221,8 +238,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             "name": "X",
             "columns": table.columns.header(),
             "utility": given.utility,
-            "options": {**self._fit_options(), **table.options, "drop": [*table.options.get("drop", []), *given.cases]},
-            "fallback": outcomes[-1],
+            "options": {**options, "drop": [*table.options.get("drop", []), *given.cases]},
         }
         with bar(self.progress) as progress:
             worker = _worker.worker()
@@ -316,7 +332,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
-        given = self._stakes(cost, self._outcomes)
+        given = self._other_stakes(cost)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "consult": second_opinion}
@@ -343,7 +359,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         check_is_fitted(self)
         prices = ask_prices(ask)
         columns = self._columns(X, reset=False, gaps=True)
-        given = self._stakes(cost, self._outcomes)
+        given = self._other_stakes(cost)
         given.add_to(columns)
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "ask": list(prices), "labels": labels}
         reply, _ = self.model_.ask("value", header, columns.tensors())
@@ -387,21 +403,17 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 "sample_weight: an audit takes weights of two classes; copies of a row would be learned from and decided"
             )
         given = whole._stakes(self.cost if cost is None else cost, outcomes)
-        given.add_to(table.columns)
         named = {name.replace("_", "-"): value for name, value in options.items() if value is not None}
         if folds is not None:
             named["folds"] = folds
+        settings = {**whole._fit_options(), **table.options, **named}
+        given = whole._settle(settings, given, outcomes)
+        given.add_to(table.columns)
         header = {
             "name": "X",
             "columns": table.columns.header(),
             "utility": given.utility,
-            "options": {
-                **whole._fit_options(),
-                **table.options,
-                **named,
-                "drop": [*table.options.get("drop", []), *given.cases],
-            },
-            "fallback": outcomes[-1],
+            "options": {**settings, "drop": [*table.options.get("drop", []), *given.cases]},
         }
         with bar(self.progress) as progress:
             return run_audit(header, table.columns.tensors(), progress)
@@ -529,6 +541,27 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _stakes(self, cost: Cost, outcomes: Sequence[str]) -> Stakes:
         return stakes(cost, outcomes, list(self.classes_), self.actions if cost is not None else None)
+
+    def _other_stakes(self, cost: Cost) -> Stakes:
+        """Costs for a fitted model, in place of its own."""
+        given = self._stakes(cost, self._outcomes)
+        if given.needs_positive and not self._positive_settled:
+            raise ValueError(unsettled(self.classes_, given.needs_positive) + ", to the estimator that is fitted")
+        return given
+
+    def _settle(self, options: dict[str, Any], given: Stakes, outcomes: Sequence[str]) -> Stakes:
+        """Adds to options which of two classes is positive, where they do not say it and convention
+        does not; that is an error where it matters. The stakes are those given, or if there are
+        none those of equal mistakes with actions called as classes are, not "positive"."""
+        self._positive_settled = True
+        if len(outcomes) != 2 or "positive" in options:
+            return given
+        needs = given.needs_positive or (PREVALENCE if "prevalence" in options else None)
+        if settled(self.classes_, needs) is not None:
+            return given
+        self._positive_settled = False
+        options["positive"] = outcomes[-1]
+        return stakes(1 - np.eye(2), outcomes, list(self.classes_)) if given.utility is None else given
 
     def _fit_options(self) -> dict[str, Any]:
         """The parameters that are given, as options of the command."""

@@ -28,6 +28,11 @@ class Stakes:
         self.utility = utility
         self.cases = dict(cases or {})
 
+    @property
+    def needs_positive(self) -> str | None:
+        """Why it matters which class is positive, None if it does not: other costs name classes."""
+        return "fn and fp are about it" if self.utility is not None and "costs" in self.utility else None
+
     def add_to(self, columns: Columns) -> None:
         """Adds the costs of the single cases to a table."""
         for name, values in self.cases.items():

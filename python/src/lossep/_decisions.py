@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -163,18 +164,22 @@ def decide(
     Parameters
     ----------
     probabilities : array of shape (n,) or (n, n_classes)
-        Those of the positive class, or of all classes as ``predict_proba`` gives them.
+        Those of the positive class, or of all classes as ``predict_proba`` gives them, a column
+        each in the order of ``classes``.
     cost : as for LossepClassifier
         An array of shape (n, actions, n_classes) for costs that differ from case to case.
     classes : array, optional
         The labels, in the order of the columns; 0, 1, … if not given.
     positive : label, optional
-        The class that ``fn`` and ``fp`` are about; the last if not given.
+        The class that ``fn`` and ``fp`` are about, and that probabilities in one column are
+        those of. If not given it is the one that is so by convention, as for the command; where
+        there is none and it matters, that is an error.
     actions : list of names, optional
         Of the actions, where ``cost`` is an array.
     """
     p = np.asarray(probabilities, dtype=float)
-    if p.ndim == 1:
+    single = p.ndim == 1
+    if single:
         p = np.stack([1 - p, p], axis=1)
     if p.ndim != 2 or p.shape[1] < 2:
         raise ValueError(f"probabilities: an array of shape {p.shape}; give those of the positive class, or of all classes")
@@ -183,9 +188,14 @@ def decide(
     labels = np.arange(p.shape[1]) if classes is None else np.asarray(classes)
     if len(labels) != p.shape[1]:
         raise ValueError(f"classes: {len(labels)} labels of {p.shape[1]} columns of probabilities")
-    order = class_order(labels, positive)
     names = outcome_names(labels)
     given = stakes(cost, names, list(labels), actions)
+    needs = ONE_COLUMN if single else given.needs_positive
+    if positive is None and classes is not None and needs is not None:
+        positive = settled(labels, needs)
+    order = class_order(labels, positive)
+    if single:
+        p = p[:, np.argsort(order)]
     columns = Columns(len(p))
     given.add_to(columns)
     tensors: list[tuple[str, Array]] = [("numbers", np.ascontiguousarray(p[:, order]))]
@@ -196,6 +206,40 @@ def decide(
         header["columns"] = [{**c, "tensor": 1} for c in columns.header()]
     reply = _worker.worker().ask("decide", header, tensors)
     return from_reply(reply, labels, order, consulted=False)
+
+
+def settled(classes: Sequence[Any] | Array, needs: str | None) -> Any:
+    """The one of two classes that is positive by convention, as for the command, where none is
+    given; None if neither is, or if there are more.
+
+    ``needs`` says what depends on it, and where that is anything a guess is refused: costs
+    would be taken for those of the other class.
+    """
+    if len(classes) != 2:
+        return None
+    reply = _worker.worker().ask("positive", {"options": {"outcomes": outcome_names(classes)}})
+    at = int(reply.result["at"])
+    if at < 0 and needs is not None:
+        raise ValueError(unsettled(classes, needs))
+    return None if at < 0 else classes[at]
+
+
+def unsettled(classes: Sequence[Any] | Array, needs: str) -> str:
+    """Says that nobody knows which of two classes is positive."""
+    first, last = (json.dumps(str(c)) if isinstance(c, str) else spelled(c) for c in classes)
+    return (
+        f"positive: neither {first} nor {last} is the positive class by convention, and {needs}; "
+        f"say which it is: positive={first} or positive={last}"
+    )
+
+
+def positive_of(estimator: Any) -> Any:
+    """The class that an estimator takes for the positive one, None unless it was told or knows."""
+    return getattr(estimator, "positive_", None) if getattr(estimator, "_positive_settled", True) else None
+
+
+ONE_COLUMN = "probabilities in one column are those of it"
+PREVALENCE = "prevalence is how frequent it is"
 
 
 def class_order(classes: Array, positive: Any = None) -> list[int]:

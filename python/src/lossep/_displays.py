@@ -13,8 +13,11 @@ import numpy as np
 
 from lossep._audit import Audit, audit
 from lossep._costs import Cost
+from lossep._decisions import ONE_COLUMN, class_order, positive_of, settled
 from lossep._frames import Array
 from lossep._scoring import cost_per_case
+
+_DRAWN = "the figure is of its probabilities"
 
 _D = TypeVar("_D", bound="_Display")
 
@@ -41,17 +44,18 @@ class _Display:
     ) -> _D:
         """Draws it for a fitted classifier and cases that it has not seen.
 
-        Costs are those of the estimator, if it has any, unless others are given.
+        Costs are those of the estimator, if it has any, unless others are given. So is the
+        positive class, or else it is the one that is so by convention.
         """
         if cost is None:
             cost = getattr(estimator, "cost", None)
-        if positive is None:
-            positive = getattr(estimator, "positive_", None)
         labels = estimator.classes_
         _two(labels)
-        last = len(labels) - 1
-        if positive is not None:
-            last = int(np.flatnonzero(np.asarray(labels) == positive)[0])
+        if positive is None:
+            positive = positive_of(estimator)
+        if positive is None:
+            positive = settled(labels, _DRAWN)
+        last = class_order(labels, positive)[-1]
         p = estimator.predict_proba(X)[:, last]
         return cls.from_predictions(y, p, cost=cost, positive=labels[last], name=name or type(estimator).__name__, ax=ax, **options)
 
@@ -67,8 +71,12 @@ class _Display:
         ax: Any = None,
         **options: Any,
     ) -> _D:
-        """Draws it for probabilities of the positive class."""
-        _two(np.unique(y_true))
+        """Draws it for probabilities of the positive class: the one given, or that is so by
+        convention."""
+        labels = np.unique(y_true)
+        _two(labels)
+        if positive is None:
+            positive = settled(labels, ONE_COLUMN)
         display = cls._compute(np.asarray(y_true), np.asarray(y_prob, dtype=float), cost, positive, name or "probability")
         return display.plot(ax=ax, **options)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lossep._costs import Cost
-from lossep._decisions import decide
+from lossep._decisions import decide, positive_of
 from lossep._frames import Array
 
 
@@ -18,7 +18,8 @@ def cost_per_case(
     """What each case costs that is decided by probabilities: an array of shape (n,).
 
     ``classes`` are the labels in the order of the columns of ``probabilities``, the sorted
-    labels of y if not given. Costs of single cases are an array (n, n_actions, n_classes).
+    labels of y if not given. ``positive`` is the class that ``fn`` and ``fp`` are about, as for
+    ``decide``. Costs of single cases are an array (n, n_actions, n_classes).
     """
     y = np.asarray(y)
     labels = np.unique(y) if classes is None else np.asarray(classes)
@@ -44,7 +45,7 @@ class _CostScorer:
         self.actions = actions
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        positive = self.positive if self.positive is not None else getattr(estimator, "positive_", None)
+        positive = self.positive if self.positive is not None else positive_of(estimator)
         paid = cost_per_case(
             y, estimator.predict_proba(X), self.cost, classes=estimator.classes_, positive=positive, actions=self.actions
         )
@@ -58,6 +59,8 @@ def make_cost_scorer(cost: Cost, *, positive: Any = None, actions: Sequence[str]
     """A scorer for GridSearchCV and cross_val_score: minus the mean cost per case.
 
     Every case is decided by the estimator's ``predict_proba`` and by what actions cost, so
-    that models are chosen by what they are for.
+    that models are chosen by what they are for. ``positive`` is the class that ``fn`` and ``fp``
+    are about: if not given the estimator's own, or the one that is so by convention; where there
+    is none that is an error.
     """
     return _CostScorer(cost, positive, actions)
