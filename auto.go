@@ -165,9 +165,9 @@ func (p *Problem) counts(folds []compare.Split) []float64 {
 }
 
 // leftOutcomes are the outcomes, by their numbers, of the rows that are left out.
-func (p *Problem) leftOutcomes() []int {
+func (p *Problem) leftOutcomes(folds []compare.Split) []int {
 	var outcomes []int
-	for _, s := range p.comparisonFolds() {
+	for _, s := range folds {
 		for _, i := range s.Test {
 			outcomes = append(outcomes, p.Recipe.Target.Number(p.Labels[i]))
 		}
@@ -192,12 +192,11 @@ func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []floa
 	return left, logs
 }
 
-// compareCandidates fits the candidates, and says how much each of the rows left out counts.
+// compareCandidates fits the candidates, with the folds that were left out of some fits.
 // Those that have no fit are left out, unless it is all of them.
-func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, counts []float64, err error) {
+func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, folds []compare.Split, err error) {
 	terms := p.terms()
-	folds := p.comparisonFolds()
-	counts = p.counts(folds)
+	folds = p.comparisonFolds()
 	var failure error
 	for _, c := range candidates {
 		if c.kernel == lengthScales && p.coding.Len() == 1 {
@@ -219,7 +218,7 @@ func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, count
 	if len(trials) == 0 {
 		return nil, nil, failure
 	}
-	return trials, counts, nil
+	return trials, folds, nil
 }
 
 // inOrder are the rows as they stand, or, if a tenth of them or more are copies of others, outcome
@@ -284,10 +283,11 @@ func (p *Problem) comparisonFolds() []compare.Split {
 // learnAuto learns with AutoKernel: it tries the candidates and mixes them by what they
 // predict out of fold.
 func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
-	trials, counts, err := p.compareCandidates(ctx)
+	trials, folds, err := p.compareCandidates(ctx)
 	if err != nil {
 		return nil, err
 	}
+	counts := p.counts(folds)
 	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes()))
 	parts := 0
 	for k, w := range weights {
@@ -303,7 +303,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	}
 	l := &Learned{problem: p}
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
-		l.sharpness = sharpnessOf(trials, weights, p.leftOutcomes(), counts)
+		l.sharpness = sharpnessOf(trials, weights, p.leftOutcomes(folds), counts)
 	}
 	terms := p.terms()
 	for k, t := range trials {
@@ -449,10 +449,11 @@ func (t *trial) tried(weight float64, counts []float64, s *Search) Candidate {
 // what is to be gained from a mixture is the less the more rows there are.
 func (p *Problem) chosen(ctx context.Context) (*Problem, []Candidate, error) {
 	some := p.some(p.comparisonSample())
-	trials, counts, err := some.compareCandidates(ctx)
+	trials, folds, err := some.compareCandidates(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	counts := some.counts(folds)
 	best := trials[0]
 	for _, t := range trials[1:] {
 		if t.logs != nil && (best.logs == nil || floats.Dot(t.logs, counts) > floats.Dot(best.logs, counts)) {
