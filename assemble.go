@@ -155,6 +155,9 @@ func (m *Model) checkPredictions() error {
 	slices.Sort(rows)
 	x := rowsOf(m.known(), slices.Compact(rows))
 	for k := range m.opinions {
+		if k > 0 && m.weights != nil && m.opinions[k].method == Corrected {
+			continue // which takes seconds a row, and is seldom asked
+		}
 		for _, p := range m.opinions[k].predict(m, x) {
 			if !p.isFinite() {
 				return fmt.Errorf("the opinion of %s: %w", m.opinions[k].method, errNoPredictions)

@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -222,18 +223,15 @@ func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, folds
 }
 
 // inOrder are the rows as they stand, or, if a tenth of them or more are copies of others, outcome
-// and all, in an order that does not depend on how they stand: weights that are written as copies
-// then have the same folds in whatever order the copies come.
+// and all, in an order that does not depend on how they or their columns stand: weights that
+// are written as copies then have the same folds in whatever order the copies come.
 func (p *Problem) inOrder() []int {
-	order := make([]int, p.Len())
+	order, digests := make([]int, p.Len()), p.Recipe.Digests(p.X)
 	for i := range order {
 		order[i] = i
 	}
 	compare := func(i, j int) int {
-		if c := slices.Compare(p.X.RawRowView(i), p.X.RawRowView(j)); c != 0 {
-			return c
-		}
-		return p.Labels[i] - p.Labels[j]
+		return cmp.Or(cmp.Compare(digests[i], digests[j]), cmp.Compare(p.Labels[i], p.Labels[j]))
 	}
 	sorted := slices.Clone(order)
 	slices.SortStableFunc(sorted, compare)

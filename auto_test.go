@@ -598,3 +598,25 @@ func TestManyColumnsOfNoise(t *testing.T) {
 		}
 	}
 }
+
+// Without a row, what the rest says of its outcome is said once, however often the row counts.
+func TestWeightedLogWithout(t *testing.T) {
+	p, err := Prepare(wideTable(t, 60, 1, 3), autoOptions(t, EP))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Weights = slices.Repeat([]float64{3}, p.Len())
+	terms := p.terms()
+	fit, err := p.search(t.Context(), p.Kernel, terms, gp.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.learned(fit, terms).Model(t.Context(), EP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// All rows count alike, so that leave-one-out is their sum.
+	if got, want := floats.Sum(p.logWithout(fit)), m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-want) > 1e-6 {
+		t.Errorf("log predictive %v, by leave-one-out %v; of the terms, which count three times, %v", got, want, floats.Sum(fit.EP.LogPredictive))
+	}
+}

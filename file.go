@@ -334,7 +334,7 @@ func (m *Model) readRows(f *safetensors.File, bytes int64) (tensors int, err err
 func (m *Model) readSites(f *safetensors.File, begin string) (tensors int, err error) {
 	n := m.recipe.Rows
 	size := n * viewsOf(m.recipe)
-	if m.ep, err = readSites(f, begin+"ep", size); err != nil {
+	if m.ep, err = readSites(f, begin+"ep", size, m.weights); err != nil {
 		return 0, err
 	}
 	tensors = 2
@@ -343,7 +343,7 @@ func (m *Model) readSites(f *safetensors.File, begin string) (tensors int, err e
 	}
 	m.sites = m.ep
 	if m.method != EP && m.method != Corrected {
-		if m.sites, err = readSites(f, begin+"sites", size); err != nil {
+		if m.sites, err = readSites(f, begin+"sites", size, m.weights); err != nil {
 			return 0, err
 		}
 		tensors += 2
@@ -467,7 +467,7 @@ func readLabels(f *safetensors.File, n int, several bool) ([]int, error) {
 	return labels, nil
 }
 
-func readSites(f *safetensors.File, name string, n int) ([]gauss.Scalar, error) {
+func readSites(f *safetensors.File, name string, n int, weights []float64) ([]gauss.Scalar, error) {
 	var parts [2][]float64
 	for k, part := range []string{name + ".nu", name + ".tau"} {
 		t, err := f.Floats(part, n)
@@ -483,7 +483,7 @@ func readSites(f *safetensors.File, name string, n int) ([]gauss.Scalar, error) 
 	for i := range sites {
 		sites[i] = gauss.Scalar{Nu: parts[0][i], Tau: parts[1][i]}
 	}
-	return sites, checkSites(name, sites)
+	return sites, checkSites(name, sites, weights)
 }
 
 func readNatural(f *safetensors.File, name string, n int) (*gauss.Natural, error) {

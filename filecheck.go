@@ -18,7 +18,8 @@ const (
 	// largestPrecision bounds the precision of a site. No term of a likelihood bends by
 	// more than 1, −∂² log t ≤ 1, and with it neither does a site, τ = η/(1 − ηc) with
 	// η ≤ 1/(1 + c); a robust one bends the other way by the square of how far out its
-	// label still counts, at most 40². The rest is room for rounding.
+	// label still counts, at most 40². The rest is room for rounding. A row that counts more bends
+	// as much more.
 	largestPrecision = 1e4
 	// largestNumber bounds what a summary says of costs, as it does what they may be, and of
 	// logarithms and variances, which come nowhere near.
@@ -118,10 +119,14 @@ func checkCounts(t data.Target, labels []int) error {
 	return nil
 }
 
-// checkSites refuses sites that are out of all proportion.
-func checkSites(name string, sites []gauss.Scalar) error {
+// checkSites refuses sites that are out of all proportion; weights, of rows, may be nil.
+func checkSites(name string, sites []gauss.Scalar, weights []float64) error {
 	for i, s := range sites {
-		if math.Abs(s.Tau) > largestPrecision || math.Abs(s.Nu) > Farthest {
+		largest := largestPrecision
+		if weights != nil {
+			largest *= max(weights[i], 1)
+		}
+		if math.Abs(s.Tau) > largest || math.Abs(s.Nu) > Farthest {
 			return fmt.Errorf("site %d of %s has the precision %v and the shift %v, which no fit gives", i+1, name, s.Tau, s.Nu)
 		}
 	}

@@ -45,9 +45,6 @@ func leftOutBy(method Method, rows int) Method {
 // latent value, so that the sites of all are taken out of one marginal. It reports false if a
 // posterior without one of the rows does not exist.
 func (m *Model) leftOut(copies []int, use func(i int, mean, variance float64)) bool {
-	views := m.full.Views()
-	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
-	m.opinions[0].q.Marginals(views, mean, variance, new(gauss.Workspace))
 	sites := m.sites
 	if copies != nil {
 		of := make([]gauss.Scalar, len(sites))
@@ -59,6 +56,15 @@ func (m *Model) leftOut(copies []int, use func(i int, mean, variance float64)) b
 			sites[i] = of[number]
 		}
 	}
+	return takenOut(m.full, m.opinions[0].q, sites, use)
+}
+
+// takenOut calls use with the mean and variance of the latent value of every training row by q
+// without what its entry in sites says. It reports false if there is no such posterior.
+func takenOut(process *gp.Process, q *gauss.Gaussian, sites []gauss.Scalar, use func(i int, mean, variance float64)) bool {
+	views := process.Views()
+	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
+	q.Marginals(views, mean, variance, new(gauss.Workspace))
 	for i, site := range sites {
 		cavity := gauss.ScalarFromMoments(mean[i], variance[i]).Over(site)
 		if !cavity.Proper() {

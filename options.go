@@ -241,12 +241,17 @@ func (o Options) Methods(rows int) []Method {
 	if o.Induces(rows) {
 		all = slices.DeleteFunc(all, func(m Method) bool { return !m.byPasses() })
 	}
+	if o.weights() != "" { // see DefaultMethod
+		all = slices.DeleteFunc(all, func(m Method) bool { return m == Corrected })
+	}
 	return all
 }
 
-// DefaultMethod is what no Method stands for with so many training rows.
+// DefaultMethod is what no Method stands for with so many training rows. With weights of rows
+// it is EP: a correction averages every term anew for every decision, and powers of
+// terms have no closed average, so that a decision by 200 rows would take seconds.
 func (o Options) DefaultMethod(rows int) Method {
-	if o.Induces(rows) {
+	if o.Induces(rows) || o.weights() != "" {
 		return EP
 	}
 	return DefaultMethod(rows)

@@ -190,3 +190,31 @@ func TestRowsThatCountNothing(t *testing.T) {
 		}
 	}
 }
+
+// A model of rows that count very much can be read again, by EP unless another method is asked
+// for: corrections average powers of terms for every decision.
+func TestLargeWeightsAreKept(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,w,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "%d,30000,%d\n", i%6, i/6%2)
+	}
+	o := lossep.Options{
+		Data:    data.Options{Target: "y", Weights: "w"},
+		Utility: costs(t, "fn=5,fp=1"), Kernel: "rbf(variance=1, lengthscale=1)", Fixed: true,
+	}
+	m, err := lossep.Fit(t.Context(), table(t, b.String()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Method() != lossep.EP {
+		t.Errorf("the method is %s", m.Method())
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lossep.Read(&file); err != nil {
+		t.Errorf("read again: %v", err)
+	}
+}

@@ -54,10 +54,21 @@ func (p *Problem) search(ctx context.Context, k kernel.Kernel, terms []factor.Fa
 // logWithout is the log probability of the outcome of every training row by a fit with the
 // row taken out; −Inf where there is none.
 func (p *Problem) logWithout(f *gp.Fit) []float64 {
-	if !several(p.Recipe) {
-		return f.EP.LogPredictive
-	}
 	logs := make([]float64, p.Len())
+	switch {
+	case several(p.Recipe):
+	case p.Weights == nil:
+		return f.EP.LogPredictive
+	default: // where that is of a term as often as it counts
+		outcome := p.opt.Likelihood.outcome()
+		proper := takenOut(f.Process, f.EP.Q, f.EP.Sites.Terms, func(i int, mean, variance float64) {
+			logs[i], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean, variance)
+		})
+		if !proper {
+			return f.EP.LogPredictive
+		}
+		return logs
+	}
 	for i, all := range leftOutSeveral(context.Background(), f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), p) {
 		logs[i] = math.Inf(-1)
 		if all != nil {

@@ -15,17 +15,9 @@ import (
 // still differ in one column only. So rows are taken for copies where fewer of the different ones
 // have a twin, one that differs from them in a single column, than come again.
 func (r *Recipe) Copies(x *mat.Dense) []int {
-	rows, _ := x.Dims()
-	parts := r.Parts()
-	// A row's sum over columns; without one of them it is that of a row without the column.
-	sums := make([]uint64, rows)
-	for i := range sums {
-		for j := range parts {
-			sums[i] += digest(x.RawRowView(i), parts, j)
-		}
-	}
-	numbers := make([]int, rows)
-	seen := make(map[uint64]int, rows)
+	sums, parts := r.Digests(x), r.Parts()
+	numbers := make([]int, len(sums))
+	seen := make(map[uint64]int, len(sums))
 	var first, times []int // of every different row
 	for i, s := range sums {
 		n, again := seen[s]
@@ -51,7 +43,7 @@ func (r *Recipe) Copies(x *mat.Dense) []int {
 	for j := range parts {
 		clear(seen)
 		for n, i := range first {
-			rest := sums[i] - digest(x.RawRowView(i), parts, j)
+			rest := sums[i] - parts[j].digest(x.RawRowView(i))
 			other, met := seen[rest]
 			if !met {
 				seen[rest] = n
@@ -71,17 +63,39 @@ func (r *Recipe) Copies(x *mat.Dense) []int {
 	return numbers
 }
 
-// digest is a number for what part j of a row holds, as good as different for different entries.
-func digest(row []float64, parts []Part, j int) uint64 {
-	h := uint64(j)
-	for _, at := range parts[j].At {
-		// The finaliser of SplitMix64; adding nothing makes one zero of two.
-		h += 0x9e3779b97f4a7c15 + math.Float64bits(row[at]+0)
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		h ^= h >> 31
+// Digests are numbers for what encoded rows hold, the same for rows with the same entries in
+// whatever order the columns are, and as good as different for others. A row's is a sum
+// over columns.
+func (r *Recipe) Digests(x *mat.Dense) []uint64 {
+	rows, _ := x.Dims()
+	parts := r.Parts()
+	sums := make([]uint64, rows)
+	for i := range sums {
+		for j := range parts {
+			sums[i] += parts[j].digest(x.RawRowView(i))
+		}
+	}
+	return sums
+}
+
+// digest is that of a row's entries in the column.
+func (p *Part) digest(row []float64) uint64 {
+	h := uint64(0)
+	for k := range len(p.Column) {
+		h = mixed(h + uint64(p.Column[k]))
+	}
+	for _, at := range p.At {
+		h = mixed(h + math.Float64bits(row[at]+0)) // which makes one zero of two
 	}
 	return h
+}
+
+// mixed is the step of SplitMix64.
+func mixed(h uint64) uint64 {
+	h += 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
 }
 
 // CopiesNote says that rows come again, for Copies; nil if there are none.
