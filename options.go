@@ -257,6 +257,19 @@ func (o Options) DefaultMethod(rows int) Method {
 	return DefaultMethod(rows)
 }
 
+// weights is the column that says how much rows count, if there is one.
+func (o Options) weights() string {
+	if o.Recipe == nil {
+		return o.Data.Weights
+	}
+	for _, c := range o.Recipe.Columns {
+		if c.Kind == data.Weights {
+			return c.Name
+		}
+	}
+	return ""
+}
+
 // DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.
 func (o Options) DefaultKernel(t *data.Table) string {
 	columns := o.Data.DecidedBy(t)

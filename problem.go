@@ -222,19 +222,6 @@ func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 // square and multiply their arguments, and numbers end at 1.8e308.
 const Farthest = 1e50
 
-// weights is the column that says how much rows count, if there is one.
-func (o Options) weights() string {
-	if o.Recipe == nil {
-		return o.Data.Weights
-	}
-	for _, c := range o.Recipe.Columns {
-		if c.Kind == data.Weights {
-			return c.Name
-		}
-	}
-	return ""
-}
-
 // checkWeights refuses weights that no fit can use.
 func checkWeights(weights []float64, rows int) error {
 	if weights == nil {
