@@ -112,6 +112,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	if points := fit.Process.Dim(); p.opt.Inducing > points && fit.Fewer == nil {
 		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", data.Plural(points, "inducing point"), p.opt.Inducing))
 	}
+	m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), p.fewPoints(m.summary.Inducing)...)
 	if err := m.assembleInduced(); errors.Is(err, errNoPredictions) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	} else if err != nil {
@@ -119,6 +120,18 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	}
 	m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
 	return m, err
+}
+
+// fewPoints says so where a number of inducing points was asked for that loses much of what more
+// would tell. Five times what is tolerable is told apart from rows for which there are never
+// points enough.
+func (p *Problem) fewPoints(s *Inducing) []string {
+	usual := gp.MostPoints(p.Len())
+	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*gp.TolerableLoss {
+		return nil
+	}
+	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
+		data.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
 }
 
 // foundByPasses is what a method found: its Gaussian, and the sites of the rows.

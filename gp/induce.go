@@ -192,8 +192,9 @@ func MostPoints(rows int) int {
 	return min(rows, int(most*math.Pow(max(1, float64(rows)/searchRows), -0.135)))
 }
 
-// tolerableLoss is what the bound may lack for want of points, in nats per row.
-const tolerableLoss = 0.002
+// TolerableLoss is what the bound may lack for want of points, in nats per row, before Induce
+// looks for more by itself.
+const TolerableLoss = 0.002
 
 // growth is what the bound lacked, in nats per row, after so many points.
 type growth []struct {
@@ -205,12 +206,12 @@ type growth []struct {
 // as half of them have brought little.
 func (g growth) enough() bool {
 	last := g[len(g)-1]
-	if last.lost <= tolerableLoss {
+	if last.lost <= TolerableLoss {
 		return true
 	}
 	for _, before := range slices.Backward(g) {
 		if 2*before.points <= last.points {
-			return before.lost-last.lost <= tolerableLoss
+			return before.lost-last.lost <= TolerableLoss
 		}
 	}
 	return false
