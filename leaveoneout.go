@@ -2,7 +2,6 @@ package lossep
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/lossep/lossep/decision"
@@ -113,7 +112,7 @@ func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
 	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
 		sharpen(probabilities, t.power)
 		shift(target, probabilities)
-		logP = math.Log(max(probabilities[y], math.SmallestNonzeroFloat64))
+		logP = logOf(probabilities[y])
 	}
 	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
 	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]
@@ -153,7 +152,7 @@ func (m *Model) leaveOneOutSeveral(ctx context.Context, p *Problem) *LeaveOneOut
 	t := p.newTally(m.method)
 	t.power = m.summary.Sharpness
 	for i, probabilities := range all {
-		t.addProbabilities(i, probabilities, math.Log(probabilities[p.Labels[i]]))
+		t.addProbabilities(i, probabilities, logOf(probabilities[p.Labels[i]]))
 	}
 	return t.result()
 }
@@ -216,7 +215,7 @@ func (m *Model) leaveOneOutMixed(ctx context.Context, p *Problem) *LeaveOneOut {
 		}
 	}
 	for i, pair := range pairs {
-		tally.addProbabilities(i, pair, math.Log(pair[(p.Labels[i]+1)/2]))
+		tally.addProbabilities(i, pair, logOf(pair[(p.Labels[i]+1)/2]))
 	}
 	return tally.result()
 }

@@ -72,7 +72,7 @@ func (p *Problem) logWithout(f *gp.Fit) []float64 {
 	for i, all := range leftOutSeveral(context.Background(), f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), p) {
 		logs[i] = math.Inf(-1)
 		if all != nil {
-			logs[i] = math.Log(all[p.Labels[i]])
+			logs[i] = logOf(all[p.Labels[i]])
 		}
 	}
 	return logs
@@ -84,7 +84,7 @@ func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int) (left [][]float64, log
 	tasks.For(len(rows), func(k int) {
 		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
 		outcomeProbabilities(left[k], mean, cov)
-		logs[k] = math.Log(left[k][p.Labels[rows[k]]])
+		logs[k] = logOf(left[k][p.Labels[rows[k]]])
 	})
 	return left, logs
 }

@@ -30,6 +30,10 @@ func sharpen(p []float64, power float64) {
 	}
 }
 
+// logOf is the logarithm of a probability that may be too small for a number: what is reported and
+// added up stays finite.
+func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
+
 const (
 	// Powers are within these bounds.
 	leastSharpness, mostSharpness = 0.25, 4.0
@@ -48,7 +52,7 @@ func sharpness(left [][]float64, outcomes []int, counts []float64) float64 {
 	logs := make([][]float64, len(left))
 	for i, p := range left {
 		for _, x := range p {
-			logs[i] = append(logs[i], math.Log(max(x, math.SmallestNonzeroFloat64)))
+			logs[i] = append(logs[i], logOf(x))
 		}
 	}
 	p := make([]float64, 0, 16)
