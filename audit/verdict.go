@@ -34,7 +34,7 @@ func (r *Result) leaking() Verdict {
 	}
 	return Verdict{
 		Tone: "bad", Question: "Is it all known beforehand?", Answer: "ask about " + list(r.Leaks),
-		Finding: fmt.Sprintf("The %s the outcome almost perfectly. If %s known only once the outcome is, everything below is too good to be true: leave it out and audit again.", column, it),
+		Finding: fmt.Sprintf("The %s the outcome almost perfectly, by its values or by where there are any. If %s known only once the outcome is, everything below is too good to be true: leave it out and audit again.", column, it),
 	}
 }
 

@@ -1,7 +1,9 @@
 package data
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/lossep/lossep/internal/tasks"
 )
@@ -10,84 +12,164 @@ const (
 	// leakArea is the area under the curve from which one column by itself is too good
 	// to be true; of honest measurements none of the tables tried has more than 0.98.
 	leakArea = 0.995
-	// leakRows is how many rows of each outcome it takes to say so.
+	// leakRows is how many rows an outcome must have to be looked at.
 	leakRows = 15
 	// leakSample is how many rows are looked at.
 	leakSample = 20_000
+	// A column is filled only with some outcomes if the share of its cells with a value is
+	// at most filledSeldom with others and at least filledOften with these. Were it chance,
+	// half of all cells would spare an outcome of leakRows rows once in 2¹⁵ columns.
+	filledSeldom, filledOften = 0.01, 0.5
 )
 
-// findLeaks names the columns that tell the outcome almost by themselves.
+// leakTest looks for columns that tell the outcome almost by themselves.
+type leakTest struct {
+	*Learned
+	rows [][]int // those looked at of each outcome that has enough of them
+	name []string
+}
+
+// findLeaks names the columns that tell the outcome almost by themselves, by whether
+// they are filled or by their values.
 func (l *Learned) findLeaks() {
-	if l.Recipe.Target.Several != nil {
-		return // an area under the curve is of two outcomes
-	}
+	t := leakTest{Learned: l}
 	n, _ := l.X.Dims()
-	step := max(1, n/leakSample)
+	target := &l.Recipe.Target
+	rows := make([][]int, len(target.Outcomes()))
+	for row := 0; row < n; row += max(1, n/leakSample) {
+		y := target.Number(l.Labels[row])
+		rows[y] = append(rows[y], row)
+	}
+	for y, name := range target.Outcomes() {
+		if len(rows[y]) >= leakRows {
+			t.rows, t.name = append(t.rows, rows[y]), append(t.name, name)
+		}
+	}
+	if len(t.rows) < 2 {
+		return
+	}
 	coding := l.Recipe.Coding()
-	areas := make([]float64, len(l.Recipe.Columns))
-	tasks.Each(len(areas), func() func(int) {
-		var positive, negative []float64
+	found := make([]string, len(l.Recipe.Columns))
+	tasks.Each(len(found), func() func(int) {
 		memory := new(spare)
 		return func(i int) {
 			c := &l.Recipe.Columns[i]
-			if !c.isFeature() || c.Kind == Presence {
+			if !c.isFeature() {
 				return
 			}
-			score := func(row int) float64 { return l.X.At(row, coding.place[i].number) }
-			if c.Kind == Categorical {
-				// Categories as good as rows each would tell any outcome.
-				if len(c.Categories)*5 > n {
+			missing := func(int) bool { return false }
+			if c.Indicator {
+				at := coding.place[i].number + c.numbers() - 1
+				missing = func(row int) bool { return l.X.At(row, at) > 0 }
+				if found[i] = t.byFilled(c, missing); found[i] != "" {
 					return
 				}
+			}
+			area := 0.0
+			switch c.Kind {
+			case Presence:
+			case Categorical:
 				at := coding.Numbers() + coding.place[i].code
-				rates := l.rates(at, len(c.Categories))
-				score = func(row int) float64 { return rates[int(l.X.At(row, at))] }
+				area = t.byCategories(len(c.Categories)+1, func(row int) int {
+					if missing(row) {
+						return len(c.Categories)
+					}
+					return int(l.X.At(row, at))
+				})
+			default:
+				at := coding.place[i].number
+				area = t.byNumbers(func(row int) float64 { return l.X.At(row, at) }, memory)
 			}
-			positive, negative = positive[:0], negative[:0]
-			for row := 0; row < n; row += step {
-				if l.Labels[row] > 0 {
-					positive = append(positive, score(row))
-				} else {
-					negative = append(negative, score(row))
-				}
+			if area >= leakArea {
+				found[i] = fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", quote(c.Name), area)
 			}
-			if len(positive) < leakRows || len(negative) < leakRows {
-				return
-			}
-			area := areaUnder(positive, negative, memory)
-			areas[i] = max(area, 1-area)
 		}
 	})
-	for i, area := range areas {
-		if area >= leakArea {
+	for i, note := range found {
+		if note != "" {
 			l.Leaks = append(l.Leaks, l.Recipe.Columns[i].Name)
-			l.Notes = append(l.Notes, fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", quote(l.Recipe.Columns[i].Name), area))
+			l.Notes = append(l.Notes, note)
 		}
 	}
 }
 
-// rates are the shares of positive rows in each of the categories whose codes are at a
-// place of the rows. Training rows have no other.
-func (l *Learned) rates(at, categories int) []float64 {
-	rows, positive := make([]float64, categories), make([]float64, categories)
-	for i, label := range l.Labels {
-		code := int(l.X.At(i, at))
-		rows[code]++
-		if label > 0 {
-			positive[code]++
+// byFilled says so if the column is filled only with some of the outcomes.
+func (t *leakTest) byFilled(c *Column, missing func(row int) bool) (note string) {
+	least, most := 0, 0
+	filled := make([]float64, len(t.rows)) // share of cells
+	for y, rows := range t.rows {
+		for _, row := range rows {
+			if !missing(row) {
+				filled[y] += 1 / float64(len(rows))
+			}
+		}
+		if filled[y] > filledSeldom && filled[y] < filledOften {
+			return ""
+		}
+		if filled[y] < filled[least] {
+			least = y
+		}
+		if filled[y] > filled[most] {
+			most = y
 		}
 	}
-	for k := range positive {
-		positive[k] /= max(1, rows[k])
+	if filled[least] > filledSeldom || filled[most] < filledOften {
+		return ""
 	}
-	return positive
+	return fmt.Sprintf("whether column %s is filled tells the outcome (it is in %.3g %% of the rows with %s, and in %.3g %% of those with %s): is it known beforehand?",
+		quote(c.Name), 100*filled[most], quote(t.name[most]), 100*filled[least], quote(t.name[least]))
+}
+
+// byNumbers is the area under the curve of the two outcomes that a column of numbers
+// tells apart worst, or of two that it tells apart too badly.
+func (t *leakTest) byNumbers(number func(row int) float64, memory *spare) float64 {
+	values := make([][]float64, len(t.rows))
+	for y, rows := range t.rows {
+		for _, row := range rows {
+			values[y] = append(values[y], number(row))
+		}
+		sortNumbers(values[y], memory)
+	}
+	return t.worst(func(a, b int) float64 {
+		area := areaUnder(values[a], values[b])
+		return max(area, 1-area)
+	})
+}
+
+// byCategories is byNumbers of a column of codes: of a code counts the share of either
+// outcome among the rows that have it. Codes as good as rows each would tell any outcome.
+func (t *leakTest) byCategories(codes int, code func(row int) int) float64 {
+	counts := make([][]float64, len(t.rows))
+	for y, rows := range t.rows {
+		counts[y] = make([]float64, codes)
+		for _, row := range rows {
+			counts[y][code(row)]++
+		}
+	}
+	return t.worst(func(a, b int) float64 {
+		if len(t.rows[a])+len(t.rows[b]) < 5*(codes-1) {
+			return 0
+		}
+		return areaOfCounts(counts[a], counts[b])
+	})
+}
+
+// worst is the least area of any two outcomes, as far as it matters.
+func (t *leakTest) worst(area func(a, b int) float64) float64 {
+	least := 1.0
+	for b := range t.rows {
+		for a := range b {
+			if least = min(least, area(a, b)); least < leakArea {
+				return least
+			}
+		}
+	}
+	return least
 }
 
 // areaUnder is the probability that a positive case has the larger value of the two,
-// ties counting half. Both are put in order.
-func areaUnder(positive, negative []float64, memory *spare) float64 {
-	sortNumbers(positive, memory)
-	sortNumbers(negative, memory)
+// ties counting half. Both are in order.
+func areaUnder(positive, negative []float64) float64 {
 	below, upTo := 0, 0 // how many of the negative are less, and not more
 	sum := 0.0
 	for _, x := range positive {
@@ -100,4 +182,25 @@ func areaUnder(positive, negative []float64, memory *spare) float64 {
 		sum += float64(below+upTo) / 2
 	}
 	return sum / float64(len(positive)) / float64(len(negative))
+}
+
+// areaOfCounts is areaUnder where the values are codes that are put in the order of the
+// positive share.
+func areaOfCounts(positive, negative []float64) float64 {
+	var order []int
+	for k := range positive {
+		if positive[k]+negative[k] > 0 {
+			order = append(order, k)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Compare(positive[a]*negative[b], positive[b]*negative[a])
+	})
+	below, sum, all := 0.0, 0.0, 0.0
+	for _, k := range order {
+		sum += positive[k] * (below + negative[k]/2)
+		below += negative[k]
+		all += positive[k]
+	}
+	return sum / all / below
 }

@@ -84,24 +84,6 @@ func TestRankIsNormal(t *testing.T) {
 	}
 }
 
-// A column that tells the outcome is named; good ones are not.
-func TestLeaks(t *testing.T) {
-	text := manyRows(100, "leak,word,good", func(i int) string { return fmt.Sprint(100*(i%2) + i%7) }, func(i int) string { return []string{"paid", "due"}[i%2] }, amount)
-	l, err := Learn(mustRead(t, text, HeaderYes), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	notes := strings.Join(l.Notes, "\n")
-	for _, want := range []string{`column "leak" alone tells the outcome`, `column "word" alone tells the outcome`, "is it known beforehand?"} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("no note %q in\n%s", want, notes)
-		}
-	}
-	if strings.Contains(notes, `"good"`) {
-		t.Error(notes)
-	}
-}
-
 // Columns with long tails are bent, and no others: not what is even, in two heaps, or of
 // two kinds of value however rare the one is.
 func TestAutoBend(t *testing.T) {
