@@ -251,12 +251,13 @@ func outcomes(r *data.Recipe, labels []int) *gp.Outcomes {
 // Rows that belong together, such as those of one patient or one that was copied, tell about each
 // other. What is left out to see how well it is predicted has to leave none of its group behind.
 
-// gather reads which rows belong together, and tells of copies.
+// gather reads which rows belong together, and tells of copies and counts.
 func (p *Problem) gather(t *data.Table) (err error) {
 	if column := p.opt.Data.Groups; column != "" {
 		p.groups, err = t.Texts(column)
 		return err
 	}
+	p.Notes = append(p.Notes, p.Recipe.CountsNote(p.Weights)...)
 	if !p.opt.Induces(p.Len()) {
 		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Recipe.Copies(p.X))...)
 	}

@@ -5,9 +5,10 @@ import (
 	"math"
 )
 
-// Trained gives a function that tells whether features are those of a row the model was
-// fitted to, to the last bit. What such rows cost is not what new ones do. It is nil if
-// the model does not keep its rows.
+// Trained gives a function that tells whether features are equal to those of a row the model
+// was fitted to, to the last bit. What such rows cost is not what new ones do. It is nil if
+// the model does not keep its rows, and where that would tell nothing: if rows are equal to
+// each other that are different cases (see data.Recipe.Copies), so are new ones.
 func (m *Model) Trained() func(features []float64) bool {
 	if m.x == nil {
 		return nil
@@ -16,6 +17,9 @@ func (m *Model) Trained() func(features []float64) bool {
 	known := make(map[string]struct{}, rows)
 	for i := range rows {
 		known[keyOf(m.x.RawRowView(i))] = struct{}{}
+	}
+	if len(known) < rows && m.recipe.Copies(m.x) == nil {
+		return nil
 	}
 	return func(features []float64) bool {
 		_, ok := known[keyOf(features)]

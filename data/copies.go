@@ -110,3 +110,25 @@ func (r *Recipe) CopiesNote(numbers []int) []string {
 	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged%s. If a rare outcome was copied to count more, leave the copies out: costs do that",
 		len(numbers)-slices.Max(numbers)-1, Plural(len(numbers), "row"), but)}
 }
+
+// CountsNote says what is done about weights that look like counts of cases: whole numbers, two or
+// more on average. A row is one case to whatever leaves cases out.
+func (r *Recipe) CountsNote(weights []float64) (lines []string) {
+	sum := 0.0
+	for _, w := range weights {
+		if w != math.Trunc(w) {
+			return nil
+		}
+		sum += w
+	}
+	if sum < 2*float64(len(weights)) {
+		return nil
+	}
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Kind == Weights {
+			lines = append(lines, fmt.Sprintf("the weights in %s are whole numbers, %.3g on average. A row is left out as one case where predictions are judged, with all of its weight. If it stands for several cases, write it as often as it counts: costs may be told far too high otherwise",
+				quote(c.Name), sum/float64(len(weights))))
+		}
+	}
+	return lines
+}

@@ -82,10 +82,44 @@ func (p *Report) Lines() []string {
 			quote(u.Column), Plural(u.Cells, "row"), p.Rows, quote(u.Example)))
 	}
 	for _, f := range p.Far {
-		lines = append(lines, fmt.Sprintf("column %s: %s of %d far outside the values seen in training",
-			quote(f.Column), Plural(f.Cells, "row"), p.Rows))
+		line := fmt.Sprintf("column %s: %s of %d far outside the values seen in training", quote(f.Column), Plural(f.Cells, "row"), p.Rows)
+		if p.mostly(f) {
+			which := fmt.Sprintf("ALL %d rows", p.Rows)
+			if f.Cells < p.Rows {
+				which = fmt.Sprintf("most rows (%d of %d)", f.Cells, p.Rows)
+			}
+			line = fmt.Sprintf("column %s: %s are far outside the values seen in training%s. Check the unit: what is said of such rows is a guess",
+				quote(f.Column), which, p.seen(f.Column))
+		}
+		lines = append(lines, line)
 	}
 	return lines
+}
+
+// mostly tells whether a column is far outside in so many rows that it may have another unit. A
+// single row says nothing of the kind.
+func (p *Report) mostly(f Far) bool { return p.Rows > 1 && 2*f.Cells > p.Rows }
+
+// seen says between which numbers training saw a column; nothing of dates.
+func (p *Report) seen(column string) string {
+	for i := range p.bound.recipe.Columns {
+		if c := &p.bound.recipe.Columns[i]; c.Name == column && c.Kind == Numeric {
+			return fmt.Sprintf(", which are from %g to %g", c.Low, c.High)
+		}
+	}
+	return ""
+}
+
+// Doubts is the report of what is likely to be a mistake alone: categories that training did not
+// see, and columns far outside in most rows.
+func (p *Report) Doubts() *Report {
+	d := &Report{Rows: p.Rows, Unseen: p.Unseen, bound: p.bound}
+	for _, f := range p.Far {
+		if p.mostly(f) {
+			d.Far = append(d.Far, f)
+		}
+	}
+	return d
 }
 
 // Err refuses columns of which no cell was a category seen in training: they are

@@ -18,7 +18,7 @@ const blockRows = 4096
 // predicted is the result of predictions and decisions.
 type predicted struct {
 	Notes   []string `json:"notes"`   // on rows that are unlike the training rows
-	Unseen  []string `json:"unseen"`  // those of them about categories
+	Unseen  []string `json:"unseen"`  // those of them that are likely to be mistakes
 	Seconds float64  `json:"seconds"` // of computing
 	// Of decisions only.
 	Actions []string        `json:"actions,omitempty"`
@@ -73,8 +73,7 @@ func inTable(err error, t *data.Table, from int) error {
 
 func (p *predicted) report(report *data.Report, start time.Time) {
 	p.Notes, p.Seconds = report.Lines(), time.Since(start).Seconds()
-	only := data.Report{Rows: report.Rows, Unseen: report.Unseen}
-	p.Unseen = only.Lines()
+	p.Unseen = report.Doubts().Lines()
 }
 
 // predict gives the probabilities of all outcomes, and the latent mean and variance.

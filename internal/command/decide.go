@@ -179,7 +179,7 @@ type tally struct {
 	expected       float64
 	labelled       int
 	realised       float64
-	seen           int // of the labelled rows, those that the model was fitted to
+	seen           int // of the labelled rows, those equal to ones that the model was fitted to
 	trained        func(features []float64) bool
 	strange        int // outcomes that training did not know
 }
@@ -249,7 +249,7 @@ func (t *tally) lines() []string {
 	if t.labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", kind, t.realised/float64(t.labelled), data.Plural(t.labelled, "row")))
 		if t.seen > 0 {
-			lines = append(lines, fmt.Sprintf("%d of these are rows that the model was fitted to, so that is not what new rows %s; lossep audit measures that", t.seen, map[bool]string{true: "cost", false: "bring"}[t.spec.Costs()]))
+			lines = append(lines, fmt.Sprintf("%d of these are equal to rows that the model was fitted to; if they are the same cases, that is not what new ones %s, which lossep audit measures", t.seen, map[bool]string{true: "cost", false: "bring"}[t.spec.Costs()]))
 		}
 	}
 	lines = append(lines, t.model.Recipe().Target.Rare()...)
