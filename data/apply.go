@@ -101,9 +101,7 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 			f, j := &r.fields[k], r.source[k]
 			v := r.reading(place, k)
 			if problem := f.put(&v, r.x.RawRowView(i)); problem != "" {
-				at := t.cell(i, j)
-				at.Msg, at.Fix = problem, fixCell
-				return at
+				return refused(t.cell(i, j), problem)
 			}
 			if v.state == unseen {
 				report.unseen(k, t.cells[j].text(t.cells[j].at(place)))

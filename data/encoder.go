@@ -126,7 +126,7 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 			}
 			return nil, &Error{ColumnName: c.Name, Msg: "the row lacks this column", Fix: "give it a value, or null where it is missing"}
 		case faulty:
-			return nil, &Error{ColumnName: c.Name, Msg: e.faults[i], Fix: fixCell}
+			return nil, refused(&Error{ColumnName: c.Name}, e.faults[i])
 		case unseen:
 			unseenColumns = append(unseenColumns, c.Name)
 		}

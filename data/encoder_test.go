@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -99,7 +100,7 @@ func TestEncoderRefuses(t *testing.T) {
 	e.Begin(make([]float64, 1))
 	e.Refuse(0, "an object is no number")
 	e.Refuse(1, "nor here")
-	if _, err := e.End(); err == nil || err.Error() != `column "x": an object is no number; `+fixCell {
+	if _, err := e.End(); err == nil || !strings.HasPrefix(err.Error(), `column "x": an object is no number; correct the cell`) {
 		t.Errorf("error %v", err)
 	}
 	e.Begin(make([]float64, 1))

@@ -208,7 +208,7 @@ func (f *field) put(v *reading, row []float64) (problem string) {
 			return ""
 		}
 		if !f.impute {
-			return "missing cell, and the model was trained without imputation"
+			return missingCell
 		}
 		if c.Indicator {
 			row[f.at+c.numbers()-1] = 1
@@ -281,4 +281,14 @@ func (c *Column) beyond() (low, high float64) {
 	return c.Low - half, c.High + half
 }
 
-const fixCell = "correct the cell, or learn from training rows that have such cells"
+// missingCell is the problem of a model that does not fill missing cells.
+const missingCell = "missing cell, and the model was trained without imputation"
+
+// refused adds to where a cell is why it cannot be read, and what to do.
+func refused(at *Error, problem string) *Error {
+	at.Msg, at.Fix = problem, "correct the cell, or learn from training rows that have such cells"
+	if problem == missingCell {
+		at.Fix, at.Ways = "fill the cell in, or learn the model again from the same rows, with missing cells filled", []Way{{Option: WayImpute}}
+	}
+	return at
+}

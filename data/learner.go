@@ -103,7 +103,14 @@ const identifierByName = "identifier-like: named so, and every value differs"
 
 // identifiedByName recognises a column that is named like an identifier and is one.
 func (l *learner) identifiedByName() bool {
-	return namedLikeIdentifier(l.name()) && l.present() > 1 && l.different() == l.present()
+	return l.named() && l.different() == l.present()
+}
+
+// named tells whether the column is named like an identifier. In few rows numbers of, say,
+// a row of seats may differ by chance.
+func (l *learner) named() bool {
+	n := l.present()
+	return n > 1 && namedLikeKey(l.name()) || n >= identifierRows && namedLikeIdentifier(l.name())
 }
 
 // learnText is a column of words.
@@ -126,7 +133,16 @@ func (l *learner) learnText() error {
 			Fix: "say which it is", Ways: ways,
 		}
 	}
+	l.noteKey("categories")
 	return l.learnCategorical()
+}
+
+// noteKey asks about a column that is named like an identifier and has values that come
+// again.
+func (l *learner) noteKey(what string) {
+	if namedLikeKey(l.name()) && l.present() >= identifierRows {
+		l.notef("is named like an identifier and has values that come again; it is decided by as %s. If it says which rows belong together, give it as groups, otherwise drop it", what)
+	}
 }
 
 // learnCategorical is a column of categories, whatever they look like.
@@ -259,7 +275,11 @@ func (l *learner) learnNumeric() error {
 	if l.counting && name == generatedName(l.scanned.column) && l.table.n >= identifierRows {
 		return l.drop("identifier-like: a running number")
 	}
-	if l.present() > 1 && namedLikeIdentifier(name) && (l.distinctIntegers(l.all()) || len(l.words) > 0 && l.different() == l.present()) {
+	// What is left of running numbers in a part of a table, or in one that was shuffled.
+	if l.table.blank != nil && l.table.blank[l.scanned.column] && l.present() >= identifierRows && l.distinctIntegers(l.all()) {
+		return l.drop("identifier-like: no name in the header, and whole numbers that all differ")
+	}
+	if l.named() && (l.distinctIntegers(l.all()) || len(l.words) > 0 && l.different() == l.present()) {
 		return l.drop(identifierByName)
 	}
 	switch low, high := l.bounds(); {
@@ -278,6 +298,9 @@ func (l *learner) learnNumeric() error {
 		l.codes = true
 	}
 	l.noteStandIn()
+	if l.whole && !l.codes {
+		l.noteKey("a quantity")
+	}
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	if l.options.bend(name) == Log && c.Scaling == nil && !l.options.KeepScale {
 		return l.askBend(l.all())

@@ -92,6 +92,9 @@ func (b *builder) begin(header Header) error {
 			return err
 		}
 		t.notes = append(t.notes, namelessNotes(first)...)
+		for _, cell := range first {
+			t.blank = append(t.blank, cell == "")
+		}
 		p.dropFirst()
 	}
 	t.cells = make([]*cells, len(first))

@@ -374,7 +374,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 			return row, missing
 		}
 		at := row.cellPlace(j)
-		at.Msg, at.Fix = located.Msg, located.Fix
+		at.Msg, at.Fix, at.Ways = located.Msg, located.Fix, located.Ways
 		return row, at
 	}
 	row.Far = e.Far()

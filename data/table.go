@@ -23,6 +23,7 @@ type Table struct {
 	n       int
 	rows    []int     // of the columns, if the table is a part of another
 	files   []fileRun // where rows come from, if not from lines of one text
+	blank   []bool    // the columns that have no name in the header, if a text has one
 	notes   []string  // what was found out about the text and may surprise
 	room    Room      // for numbers, nil for the memory of the process
 }
