@@ -13,7 +13,8 @@ import (
 type binding struct {
 	recipe    *Recipe
 	fields    []field
-	missing   *markers // in columns without their own
+	missing   *markers   // in columns without their own
+	markers   []*markers // of each of the file's columns
 	file      string
 	names     []string        // of the file's columns
 	source    []int           // for each column of the recipe the file's column, or −1
@@ -44,6 +45,12 @@ func (r *Recipe) bind(file string, line int, names []string, header bool) (*bind
 	for i := range r.Columns {
 		if r.Columns[i].Kind == Outcome {
 			b.target = b.source[i]
+		}
+	}
+	b.markers = slices.Repeat([]*markers{b.missing}, len(b.names))
+	for i, j := range b.source {
+		if j >= 0 {
+			b.markers[j] = b.fields[i].markers
 		}
 	}
 	if r.Target.Condition {

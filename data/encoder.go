@@ -12,10 +12,11 @@ import (
 // column in the recipe, as a reader of JSON text or of whole columns finds them: Begin,
 // then every value once, in any order, then End. It is not for concurrent use.
 type Encoder struct {
-	recipe *Recipe
-	dim    int
-	fields []field
-	needed int
+	recipe  *Recipe
+	dim     int
+	fields  []field
+	missing *markers // of columns that the recipe does not have
+	needed  int
 
 	dst    []float64 // of the row under way
 	states []state   // of each column in this row
@@ -24,13 +25,19 @@ type Encoder struct {
 	faults map[int]string
 }
 
-// Marks tells whether a number is a spelling of a missing cell.
-func (e *Encoder) Marks(x float64) bool { return e.fields[0].markers.number(x) }
+// Marks tells whether a number spells a missing cell in a column of the recipe, or in one that
+// the recipe does not have.
+func (e *Encoder) Marks(column int, x float64) bool {
+	if column < 0 || column >= len(e.fields) {
+		return e.missing.number(x)
+	}
+	return e.fields[column].markers.number(x)
+}
 
 // NewEncoder makes an encoder for the recipe, which must not change any more.
 func (r *Recipe) NewEncoder() *Encoder {
 	return &Encoder{
-		recipe: r, dim: r.Dim(), fields: r.fields(), needed: r.needed(),
+		recipe: r, dim: r.Dim(), fields: r.fields(), missing: newMarkers(r.Missing), needed: r.needed(),
 		states: make([]state, len(r.Columns)), faults: make(map[int]string),
 	}
 }

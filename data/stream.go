@@ -453,7 +453,7 @@ func (r *Row) Value(column string) (float64, error) {
 
 // value is the number in column j of the file; of a missing cell the error is errMissingPart.
 func (r *Row) value(j int) (float64, error) {
-	m := r.bound.fields[0].markers
+	m := r.bound.markers[j]
 	if r.slab != nil {
 		switch c := r.slab.columns[j]; {
 		case c == nil:

@@ -88,18 +88,21 @@ func TestReaderUnseenCategories(t *testing.T) {
 }
 
 func TestRowValueErrors(t *testing.T) {
-	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{Markers: []string{"absent", "-9"}})
-	rows, err := NewReader(context.Background(), strings.NewReader("age,job,amount,fee,y\n20,a,100,free,maybe\n20,a,100,,\n20,a,100,absent,\n20,a,100,-9,\n"), "new.csv", recipe, Format{})
+	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{Markers: []string{"absent", "-9", "age=7"}})
+	rows, err := NewReader(context.Background(), strings.NewReader("age,job,amount,fee,y\n20,a,100,free,maybe\n20,a,100,,\n20,a,100,absent,\n20,a,100,-9,\n20,a,100,7,\n"), "new.csv", recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, err := rows.ReadBlock(4)
+	block, err := rows.ReadBlock(5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := 1; i < 4; i++ {
 		_, err = block.Rows[i].Value("fee")
 		checkError(t, err, []string{"new.csv", fmt.Sprintf("line %d", i+2), `column 4 ("fee")`, "a missing cell, and this column is needed"})
+	}
+	if x, err := block.Rows[4].Value("fee"); err != nil || x != 7 { // which is missing in the column age alone
+		t.Errorf("%v, %v", x, err)
 	}
 	_, err = block.Rows[0].Value("fee")
 	checkError(t, err, []string{"new.csv", "line 2", `column 4 ("fee")`, `"free"`})

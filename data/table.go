@@ -259,7 +259,8 @@ func (t *Table) Floats(ref string, missing ...string) ([]float64, error) {
 		return nil, err
 	}
 	values := make([]float64, t.n)
-	r := &numberReader{table: t, column: j, markers: newMarkers(allMarkers(missing))}
+	all := allMarkers(missing)
+	r := &numberReader{table: t, column: j, markers: newMarkers(all).ofColumn(t.columns[j], all)}
 	for i := range values {
 		if values[i], err = r.value(i); err == errMissingPart {
 			err = missingNumber(t.cell(i, j))

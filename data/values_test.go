@@ -80,6 +80,12 @@ func TestValuesOfManyRows(t *testing.T) {
 
 // A cell that is missing where a number is needed in every row is called that.
 func TestMissingNumber(t *testing.T) {
+	if values, err := mustRead(t, "a,amount,y\n1,0,a\n0,5,b\n", HeaderYes).Floats("amount", "a=0"); err != nil || values[0] != 0 {
+		t.Errorf("a marker of another column: %v, %v", values, err)
+	}
+	if _, err := mustRead(t, "a,amount,y\n1,0,a\n0,5,b\n", HeaderYes).Floats("amount", "amount=0"); err == nil {
+		t.Error("a marker of the column itself is a number")
+	}
 	for _, cell := range []string{"NA", "none", "-9"} {
 		_, err := mustRead(t, "amount,y\n1,a\n"+cell+",b\n", HeaderYes).Floats("amount", "none", "-9.0")
 		if err == nil || !strings.Contains(err.Error(), "line 3, column 1 (\"amount\"): a missing cell, and this column is needed in every row; fill it") {

@@ -153,10 +153,14 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 		return nil, err
 	}
 	for _, name := range wanted {
+		column, known := reader.Column(name)
+		if !known {
+			column = -1
+		}
 		for i := range n {
 			value := rows.NoValue
 			if t := tensors[name]; t != nil {
-				value = reader.Number(t.number(i))
+				value = reader.Number(column, t.number(i))
 			}
 			r.Values[name] = append(r.Values[name], value)
 		}

@@ -337,9 +337,10 @@ func (rr *Reader) Column(name string) (int, bool) {
 	return i, ok
 }
 
-// Number is a number on which costs depend, or NoNumber where it spells a missing cell.
-func (rr *Reader) Number(x float64) float64 {
-	if rr.encoder.Marks(x) {
+// Number is a number on which costs depend, or NoNumber where it spells a missing cell in a
+// column of the recipe, or in one that the recipe does not have.
+func (rr *Reader) Number(column int, x float64) float64 {
+	if rr.encoder.Marks(column, x) {
 		return NoNumber
 	}
 	return x

@@ -131,7 +131,7 @@ func (rr *Reader) ignored() (names []string) {
 // take gives a value to whoever wants it.
 func (rr *Reader) take(r *Rows, slot int, value []byte) {
 	if values := rr.wanted[slot]; values != nil {
-		values[len(values)-1] = rr.Number(number(value))
+		values[len(values)-1] = rr.Number(slot, number(value))
 	}
 	if slot == rr.target {
 		r.Labels[len(r.Labels)-1] = rr.label(value) // rows that are none have no label

@@ -249,15 +249,15 @@ func TestRowOrders(t *testing.T) {
 
 // A number that spells a missing cell is none that costs could be made of.
 func TestMissingNumber(t *testing.T) {
-	table, err := data.Read(context.Background(), strings.NewReader("amount,y\n1,a\n2,b\n3,a\n5,b\n"), "test.csv", data.Format{})
+	table, err := data.Read(context.Background(), strings.NewReader("x,amount,y\n1,1,a\n2,2,b\n3,3,a\n4,5,b\n"), "test.csv", data.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := data.Learn(table, data.Options{Positive: "b", Markers: []string{"-9"}, Impute: true})
+	l, err := data.Learn(table, data.Options{Positive: "b", Markers: []string{"-9", "x=9"}, Impute: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := `{"rows": [{"amount": -9}, {"amount": 9}]}`
+	body := `{"rows": [{"x": 1, "amount": -9}, {"x": 1, "amount": 9}]}`
 	r, err := NewReader(l.Recipe, 10).Read(context.Background(), []byte(body), nil, []string{"amount"}, false)
 	if err != nil || !slices.Equal(r.Values["amount"], []float64{NoNumber, 9}) {
 		t.Errorf("%v, %v", r, err)
