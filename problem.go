@@ -257,7 +257,7 @@ func (p *Problem) gather(t *data.Table) (err error) {
 		p.groups, err = t.Texts(column)
 		return err
 	}
-	p.Notes = append(p.Notes, p.Recipe.CountsNote(p.Weights)...)
+	p.Notes = append(p.Notes, p.Recipe.WeightsNote(p.Weights)...)
 	if !p.opt.Induces(p.Len()) {
 		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Recipe.Copies(p.X))...)
 	}

@@ -39,7 +39,7 @@ func (a *Audit) split() error {
 	}
 	if groups == "" && len(a.opt.Probabilities) == 0 {
 		a.groups = a.problem.Together() // copies of one another
-		a.notes = append(append(a.notes, a.problem.Recipe.CopiesNote(a.groups)...), a.problem.Recipe.CountsNote(a.problem.Weights)...)
+		a.notes = append(append(a.notes, a.problem.Recipe.CopiesNote(a.groups)...), a.problem.Recipe.WeightsNote(a.problem.Weights)...)
 	}
 	for r := range a.opt.Repeats {
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))

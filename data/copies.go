@@ -111,24 +111,22 @@ func (r *Recipe) CopiesNote(numbers []int) []string {
 		len(numbers)-slices.Max(numbers)-1, Plural(len(numbers), "row"), but)}
 }
 
-// CountsNote says what is done about weights that look like counts of cases: whole numbers, two or
-// more on average. A row is one case to whatever leaves cases out.
-func (r *Recipe) CountsNote(weights []float64) (lines []string) {
-	sum := 0.0
+// WeightsNote says what large weights do, two or more on average: a row counts as so many cases
+// that are alike, and is one case to whatever leaves cases out. nil if they are not.
+func (r *Recipe) WeightsNote(weights []float64) []string {
+	at := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Kind == Weights })
+	sum, whole := 0.0, true
 	for _, w := range weights {
-		if w != math.Trunc(w) {
-			return nil
-		}
 		sum += w
+		whole = whole && w == math.Trunc(w)
 	}
-	if sum < 2*float64(len(weights)) {
+	if at < 0 || sum < 2*float64(len(weights)) {
 		return nil
 	}
-	for i := range r.Columns {
-		if c := &r.Columns[i]; c.Kind == Weights {
-			lines = append(lines, fmt.Sprintf("the weights in %s are whole numbers, %.3g on average. A row is left out as one case where predictions are judged, with all of its weight. If it stands for several cases, write it as often as it counts: costs may be told far too high otherwise",
-				quote(c.Name), sum/float64(len(weights))))
-		}
+	note := fmt.Sprintf("the weights in %s are %.3g on average: a row counts as so many cases that are alike. If it is one case that speaks for others, as in a survey, divide the weights by their mean, or predictions are far too sure",
+		quote(r.Columns[at].Name), sum/float64(len(weights)))
+	if whole {
+		note += ". If it stands for several cases, write it as often as it counts: where predictions are judged it is left out as one, with all of its weight, and costs are told too high"
 	}
-	return lines
+	return []string{note}
 }

@@ -61,11 +61,13 @@ func TestTold(t *testing.T) {
 	check(say("sex,class,sick\nm,first,no\nf,first,yes\n", "decide", model, "-"), "fitted to", false)
 
 	counts := "age,n,sick\n31,118,no\n32,57,yes\n35,4,no\n40,140,yes\n"
-	counted := `the weights in "n" are whole numbers, 79.8 on average. A row is left out as one case`
+	counted := `the weights in "n" are 79.8 on average: a row counts as so many cases that are alike.`
 	_, said = fit("counts", counts, "--weights", "n")
 	check(said, counted, true)
+	check(said, "write it as often as it counts", true)
 	_, said = fit("halves", strings.Replace(counts, "118", "117.5", 1), "--weights", "n")
-	check(said, "whole numbers", false)
+	check(said, "as in a survey, divide the weights by their mean", true)
+	check(said, "write it as often", false)
 	_, said = fit("few", "age,n,sick\n31,1,no\n32,3,yes\n35,1,no\n40,1,yes\n", "--weights", "n")
-	check(said, "whole numbers", false)
+	check(said, "the weights in", false)
 }

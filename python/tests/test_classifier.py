@@ -420,7 +420,7 @@ def test_notes_warn(rows):
     with pytest.warns(lossep.DataWarning, match='"town" has 40 categories'):
         m = quick().fit(frame, y)
     assert len(m.notes_) == 1
-    with pytest.warns(lossep.DataWarning, match="whole numbers, 20 on average. A row is left out as one case"):
+    with pytest.warns(lossep.DataWarning, match="are 20 on average: a row counts as so many cases"):
         m = quick().fit(X, y, sample_weight=np.full(len(X), 20))
     with pytest.warns(lossep.DataWarning, match='"x1": ALL 120 rows are far outside the values seen in training.*Check the unit'):
         m.decide(X * [1, 0, 1, 1] + [0, 999, 0, 0])
