@@ -143,7 +143,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	if roles.condition != nil {
 		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
 	} else {
-		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m)
+		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m.ofColumn(t.columns[roles.target], missing))
 	}
 	if err != nil {
 		return nil, err

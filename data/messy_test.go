@@ -137,8 +137,8 @@ func TestMessyFiles(t *testing.T) {
 			options: Options{Impute: true, Markers: []string{"1=0"}}, read: []string{`"a": numeric, mean 67.6, scale 4.705, missing → 67, with an indicator of missing cells`, `"b": numeric`},
 		},
 		{
-			name: "a marker of the outcome", text: manyRows(30, "a", amount), options: Options{Impute: true, Markers: []string{"y=9"}},
-			message: `messy.csv, column 2 ("y"): the missing marker "y=9" is of a column that is not decided by; give the spelling without the name of a column; it then counts in all of them`,
+			name: "a marker of a dropped column", text: manyRows(30, "a,b", amount, amount), options: Options{Impute: true, Drop: []string{"b"}, Markers: []string{"b=9"}},
+			message: `messy.csv, column 2 ("b"): the missing marker "b=9" is of a column that is not decided by; give the spelling without the name of a column; it then counts in all of them`,
 		},
 		{
 			name: "case", text: manyRows(30, "a,b", func(i int) string { return []string{"Yes", " yes", "NO"}[i%3] }, func(i int) string { return []string{"a", "b"}[i%2] }),

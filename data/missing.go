@@ -50,8 +50,8 @@ func (m *markers) ofColumn(name string, all []string) *markers {
 }
 
 // named are the markers with the columns of NAME=TEXT called as in the table; a text before
-// the last = that is no column is part of the spelling. Those of columns that are not decided by
-// are refused.
+// the last = that is no column is part of the spelling. Those of columns that are neither
+// decided by nor the outcome are refused.
 func (r *roles) named(t *Table, all []string) ([]string, error) {
 	named := slices.Clone(all)
 	for k, text := range all {
@@ -63,7 +63,7 @@ func (r *roles) named(t *Table, all []string) ([]string, error) {
 		if err != nil {
 			continue
 		}
-		if !r.decides(j) {
+		if !r.decides(j) && j != r.target {
 			return nil, &Error{
 				File: t.file, Column: j + 1, ColumnName: t.columns[j],
 				Msg: fmt.Sprintf("the missing marker %s is of a column that is not decided by", quote(text)),

@@ -214,10 +214,17 @@ func (r *Row) Label() (y int, ok bool, err error) {
 	if y, ok = b.recipe.Target.label(text, r.decimal); ok {
 		return y, true, nil
 	}
-	if m.text(text) {
+	if m.text(text) || b.unlabelled(text, r.decimal) {
 		return 0, false, nil
 	}
 	return 0, false, b.strangeOutcome(r.Place(), string(text))
+}
+
+// unlabelled tells whether a text is a missing cell of the outcome alone.
+func (b *binding) unlabelled(text []byte, decimal byte) bool {
+	m := b.missing.ofColumn(b.recipe.Target.Column, b.recipe.Missing)
+	x, kind := parseNumber(text, decimal)
+	return m != b.missing && (m.text(text) || kind == finite && m.number(x))
 }
 
 // conditionLabel evaluates the condition that is the outcome.

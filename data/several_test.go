@@ -11,6 +11,52 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// An outcome that a single row has beside a usual pair is asked about, whatever the options
+// say of the pair, and its row can be left out, then and in new rows. One that comes twice in
+// the table is an outcome, also in a part that has one of them.
+func TestOddOutcome(t *testing.T) {
+	text := manyRows(30, "a", amount) + "99,84\n"
+	table := mustRead(t, text, HeaderYes)
+	for _, o := range []Options{{}, {Positive: "1"}} {
+		_, err := Learn(table, o)
+		located, ok := err.(*Error)
+		if !ok || located.Line != 32 || len(located.Ways) != 1 || located.Ways[0] != (Way{Option: WayMarkers, Value: "y=84"}) || !strings.Contains(located.Msg, `"84" is the outcome of this row alone`) {
+			t.Fatal(err)
+		}
+	}
+	o := Options{Markers: []string{"y=84"}}
+	known, err := table.Labelled(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Learn(known, o)
+	if err != nil || l.Recipe.Target.Several != nil || l.Recipe.Rows != 30 {
+		t.Fatal(err)
+	}
+	rows, err := NewReader(context.Background(), strings.NewReader("a,y\n1,84.0\n2,1\n3,7\n"), "new.csv", l.Recipe, Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := rows.ReadBlock(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"false <nil>", "true <nil>", "false new.csv, line 4"} {
+		_, ok, err := block.Rows[i].Label()
+		if got := fmt.Sprint(ok, " ", err); !strings.HasPrefix(got, want) {
+			t.Errorf("row %d: %s, want %s", i, got, want)
+		}
+	}
+	table = mustRead(t, text+"98,84\n", HeaderYes)
+	all := make([]int, 31)
+	for i := range all {
+		all[i] = i
+	}
+	if _, err := Learn(table.Subset(all), Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Outcomes of more than two values keep their order, as numbers where they are numbers, and
 // are compared by value.
 func TestSeveralOutcomes(t *testing.T) {

@@ -72,6 +72,9 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 	}
 	count := foldedCase(s.categories())
 	values := slices.Sorted(maps.Keys(count))
+	if at := s.oddOutcome(count); at != nil {
+		return Target{}, nil, at
+	}
 	if len(values) > 2 && o.Positive == "" {
 		return s.learnSeveral(values)
 	}
@@ -90,6 +93,46 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 		target.Negative = values[1]
 	}
 	return target, target.labels(t, j), nil
+}
+
+// oddOutcome asks about a third outcome that a single row has beside two that make a usual
+// pair in all others, as a line of totals has.
+func (s *scanned) oddOutcome(count map[string]int) error {
+	t, j := s.table, s.column
+	if len(count) != 3 || t.n < identifierRows {
+		return nil
+	}
+	odd, pair := "", []string(nil)
+	for _, value := range slices.Sorted(maps.Keys(count)) {
+		if count[value] == 1 && odd == "" {
+			odd = value
+		} else {
+			pair = append(pair, value)
+		}
+	}
+	if len(pair) != 2 {
+		return nil
+	}
+	if _, unusual := choosePositive(pair, ""); unusual != nil {
+		return nil
+	}
+	// In the table that this may be a part of, too.
+	alone := 0
+	for _, segment := range t.cells[j].segments {
+		for _, cell := range segment {
+			if key(bytesOf(t.cells[j].text(cell)), t.dialect.decimal) == odd {
+				alone++
+			}
+		}
+	}
+	if alone != 1 {
+		return nil
+	}
+	at := s.firstOf(odd)
+	at.Msg = fmt.Sprintf("%s is the outcome of this row alone, and all %d others have %s or %s: is it a line of totals?", quote(odd), t.n-1, quote(pair[0]), quote(pair[1]))
+	at.Fix = "correct the outcome, delete the line, or make it one without an outcome, to be left out"
+	at.Ways = []Way{{Option: WayMarkers, Value: t.columns[j] + "=" + odd}}
+	return at
 }
 
 // learnSeveral is learnTarget of more than two values.
@@ -335,7 +378,12 @@ func (t *Table) Labelled(o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newMarkers(allMarkers(o.Markers))
+	named, err := roles.named(t, o.Markers)
+	if err != nil {
+		return nil, err
+	}
+	missing := allMarkers(named)
+	m := newMarkers(missing)
 	unknown := make(map[int]bool)
 	if roles.condition != nil {
 		_, missing, err := new(Target).evaluate(t, roles.condition, roles.parts, m)
@@ -346,7 +394,7 @@ func (t *Table) Labelled(o Options) (*Table, error) {
 			unknown[i] = true
 		}
 	} else {
-		s := scan(t, roles.target, m)
+		s := scan(t, roles.target, m.ofColumn(t.columns[roles.target], missing))
 		for i := range t.n {
 			if s.isMissing(t.at(i, roles.target)) {
 				unknown[i] = true
