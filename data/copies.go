@@ -42,8 +42,9 @@ func (r *Recipe) Copies(x *mat.Dense) []int {
 	paired := 0
 	for j := range parts {
 		clear(seen)
+		begin := parts[j].begin()
 		for n, i := range first {
-			rest := sums[i] - parts[j].digest(x.RawRowView(i))
+			rest := sums[i] - parts[j].digest(begin, x.RawRowView(i))
 			other, met := seen[rest]
 			if !met {
 				seen[rest] = n
@@ -70,20 +71,26 @@ func (r *Recipe) Digests(x *mat.Dense) []uint64 {
 	rows, _ := x.Dims()
 	parts := r.Parts()
 	sums := make([]uint64, rows)
-	for i := range sums {
-		for j := range parts {
-			sums[i] += parts[j].digest(x.RawRowView(i))
+	for j := range parts {
+		begin := parts[j].begin()
+		for i := range sums {
+			sums[i] += parts[j].digest(begin, x.RawRowView(i))
 		}
 	}
 	return sums
 }
 
-// digest is that of a row's entries in the column.
-func (p *Part) digest(row []float64) uint64 {
-	h := uint64(0)
+// begin is where the digests of a column begin: its name's.
+func (p *Part) begin() (h uint64) {
 	for k := range len(p.Column) {
 		h = mixed(h + uint64(p.Column[k]))
 	}
+	return h
+}
+
+// digest is that of a row's entries in the column, which begins so.
+func (p *Part) digest(begin uint64, row []float64) uint64 {
+	h := begin
 	for _, at := range p.At {
 		h = mixed(h + math.Float64bits(row[at]+0)) // which makes one zero of two
 	}
