@@ -64,10 +64,11 @@ const (
 // looked at. Stakes are those of Decide.
 //
 // The value is thought to be that of one of the 50 training rows that are nearest in all
-// other columns. With p_s the probabilities with the value of row s, and c(p) the expected
-// cost of the best action, that is c(mean of p_s) − mean of c(p_s). Where further columns
-// are not known, their features NaN as those of data.Recipe.WithOpen, p_s is the mean over what the
-// five nearest of the rows have there.
+// other columns, each as likely as such cases are where decisions are made: by its weight, and
+// by how much more frequent its outcome is there. With p_s the probabilities with the value of
+// row s, and c(p) the expected cost of the best action, that is c(mean of p_s) − mean of c(p_s).
+// Where further columns are not known, their features NaN as those of data.Recipe.WithOpen, p_s is
+// the mean over what the five nearest of the rows have there.
 //
 // An *InputError says that the model has no such column or does not keep its rows; other
 // errors are a *FarError or the context's.
@@ -81,14 +82,13 @@ func (m *Model) ColumnWorth(ctx context.Context, x *mat.Dense, column string, st
 	out := make([]float64, n)
 	for i := range n {
 		s := stakes[i%len(stakes)]
-		all, err := m.withColumn(ctx, x, i, at)
+		all, shares, err := m.withColumn(ctx, x, i, at)
 		if err != nil {
 			return nil, err
 		}
-		mean, with := make([]float64, len(all[0])), 0.0
-		for _, p := range all {
-			floats.AddScaled(mean, 1/float64(len(all)), p)
-			with += s.Expected(s.Best(p, -1), p) / float64(len(all))
+		mean, with := meanOf(all, shares), 0.0
+		for k, p := range all {
+			with += shares[k] * s.Expected(s.Best(p, -1), p)
 		}
 		out[i] = gain(s, s.Expected(s.Best(mean, -1), mean), with)
 	}
@@ -96,8 +96,8 @@ func (m *Model) ColumnWorth(ctx context.Context, x *mat.Dense, column string, st
 }
 
 // withColumn is the probabilities of the outcomes of a case with each of the values that
-// a column of it may turn out to have.
-func (m *Model) withColumn(ctx context.Context, x *mat.Dense, i int, at []int) ([][]float64, error) {
+// a column of it may turn out to have, and the shares of those values.
+func (m *Model) withColumn(ctx context.Context, x *mat.Dense, i int, at []int) (all [][]float64, shares []float64, err error) {
 	row := slices.Clone(x.RawRowView(i))
 	for _, place := range at {
 		row[place] = math.NaN()
@@ -126,17 +126,18 @@ func (m *Model) withColumn(ctx context.Context, x *mat.Dense, i int, at []int) (
 	}
 	p, err := m.probabilitiesOf(ctx, mat.NewDense(len(first), len(row), cases), i)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := make([][]float64, len(near))
+	all = make([][]float64, len(near))
+	companionShares := m.donorShares(near[:each])
 	for k := range near {
 		var own [][]float64
 		for _, number := range numbers[k*each : (k+1)*each] {
 			own = append(own, p[number])
 		}
-		all[k] = meanOf(own)
+		all[k] = meanOf(own, companionShares)
 	}
-	return all, nil
+	return all, m.donorShares(near), nil
 }
 
 // probabilitiesOf are those of the outcomes in cases that are all one of those asked about.
@@ -213,6 +214,34 @@ func (m *Model) nearest(row []float64) []int {
 	return order[:min(donors, n)]
 }
 
+// donorShares is how likely a value that is not known is that of each of some training rows: by
+// how often they count, and by how much more frequent their outcomes are where decisions are
+// made than among the training rows. By Bayes' rule the column is then distributed as there.
+func (m *Model) donorShares(rows []int) []float64 {
+	if m.weights == nil && m.recipe.Target.Prevalence == 0 {
+		return slices.Repeat([]float64{1 / float64(len(rows))}, len(rows))
+	}
+	logs := make([]float64, len(rows)) // products may be below the least number
+	no, yes := m.recipe.Target.Shift()
+	for k, i := range rows {
+		if m.weights != nil {
+			logs[k] = math.Log(m.weights[i])
+		}
+		switch { // a prevalence is of two outcomes, whose labels are -1 and 1
+		case m.recipe.Target.Prevalence == 0:
+		case m.labels[i] > 0:
+			logs[k] += math.Log(yes)
+		default:
+			logs[k] += math.Log(no)
+		}
+	}
+	all := floats.LogSumExp(logs)
+	for k := range logs {
+		logs[k] = math.Exp(logs[k] - all)
+	}
+	return logs
+}
+
 // fill writes a row with some of its entries those of a training row.
 func (m *Model) fill(to, row []float64, places []int, donor int) {
 	copy(to, row)
@@ -221,11 +250,11 @@ func (m *Model) fill(to, row []float64, places []int, donor int) {
 	}
 }
 
-// meanOf is the mean of probabilities.
-func meanOf(p [][]float64) []float64 {
+// meanOf is the mean of probabilities, which have these shares.
+func meanOf(p [][]float64, shares []float64) []float64 {
 	mean := make([]float64, len(p[0]))
-	for _, q := range p {
-		floats.AddScaled(mean, 1/float64(len(p)), q)
+	for k, q := range p {
+		floats.AddScaled(mean, shares[k], q)
 	}
 	return mean
 }
@@ -270,7 +299,7 @@ func (m *Model) decideOpen(ctx context.Context, x *mat.Dense, stakes []decision.
 		if err != nil {
 			return nil, err
 		}
-		probabilities[i] = meanOf(p)
+		probabilities[i] = meanOf(p, m.donorShares(near))
 	}
 	if len(known) > 0 {
 		if err := predict(); err != nil {

@@ -4,15 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/normal"
 )
 
 // TestOutcomeWorth: against every way the case can turn out, for costs and utilities.
@@ -186,6 +190,67 @@ func TestWorthOfOpenCases(t *testing.T) {
 	var input *InputError
 	if _, err := m.WorthOf(ended, full, Ask{Columns: []string{"a", "no"}}, stakes); !errors.As(err, &input) || !strings.Contains(err.Error(), `"no" is no column that the model decides by; there are "a", "kind", "n0", "n1"`) {
 		t.Errorf("a column that is not there: %v", err)
+	}
+}
+
+// TestOpenColumnInPopulation: half of the training rows are sick, and one in fifty of the cases
+// to be decided. The test is N(3, 1) among the sick and N(0, 1) among others, age says nothing: who
+// has not been tested is sick with probability 0.02, and the test is worth what the best
+// threshold on it saves, whether a prevalence says so or weights do.
+func TestOpenColumnInPopulation(t *testing.T) {
+	const rows, share, missed = 200, 0.02, 20.0
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("test,age,weight,sick\n")
+	for i := range rows {
+		test, weight, sick := rng.NormFloat64(), 2*(1-share), "no"
+		if i%2 == 0 {
+			test, weight, sick = test+3, 2*share, "yes"
+		}
+		fmt.Fprintf(&b, "%.4f,%.2f,%v,%s\n", test, 50+10*rng.NormFloat64(), weight, sick)
+	}
+	table, err := data.Read(t.Context(), strings.NewReader(b.String()), "sick.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := decision.ParseCosts("fn=20,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := min(1, missed*share)
+	untested := best
+	for c := 0.0; c < 4; c += 0.001 {
+		best = min(best, missed*share*normal.CDF(c-3)+(1-share)*normal.CDF(-c))
+	}
+	for name, change := range map[string]func(*data.Options){
+		"prevalence": func(o *data.Options) { o.Prevalence, o.Drop = share, []string{"weight"} },
+		"weights":    func(o *data.Options) { o.Weights = "weight" },
+	} {
+		o := autoOptions(t, EP)
+		o.Data.Target, o.Utility, o.Kernel = "sick", spec, "linear + constant"
+		change(&o.Data)
+		m, err := Fit(t.Context(), table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p, worth float64
+		const cases = 40
+		x := mat.DenseCopyOf(m.x.Slice(0, cases, 0, 2))
+		for i := range cases {
+			x.Set(i, 0, math.NaN())
+		}
+		got, err := m.WorthOf(t.Context(), x, Ask{Columns: []string{"test"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range got {
+			p += w.Probabilities[1] / cases
+			worth += w.Columns[0] / cases
+		}
+		// 50 donors are not the population.
+		if math.Abs(p-share) > 0.01 || math.Abs(worth-(untested-best)) > 0.1 {
+			t.Errorf("%s: P(sick) %.4f, want %v; the test is worth %.3f, want %.3f", name, p, share, worth, untested-best)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -59,9 +60,9 @@ const (
 )
 
 // explain asks a model of a fold what columns are worth, if that is affordable.
-func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *mat.Dense) error {
-	parts := r.Parts()
-	n, _ := train.Dims()
+func (a *Audit) explain(f *Fold, m *lossep.Model, problem *lossep.Problem, test *mat.Dense) error {
+	parts := problem.Recipe.Parts()
+	n := problem.Len()
 	each := math.Pow(float64(min(n, mostViews)), 2)
 	times := min(permutations, int(importanceWork/(each*float64(len(parts)*len(f.Rows)))))
 	if times == 0 {
@@ -105,7 +106,7 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, r *data.Recipe, train, test *m
 	if f.Repeat > 0 {
 		return nil
 	}
-	return a.explainNearest(f, m, parts, train, test, before)
+	return a.explainNearest(f, m, parts, problem, test, before)
 }
 
 // derangement is a random order in which, as a rule, nothing keeps its place.
@@ -138,7 +139,7 @@ func probabilities(m *lossep.Model, x *mat.Dense) ([][]float64, error) {
 
 // explainNearest finds the effects of all columns on the cases of a fold that are nearest
 // to the boundary.
-func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, train, test *mat.Dense, before [][]float64) error {
+func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, problem *lossep.Problem, test *mat.Dense, before [][]float64) error {
 	order := make([]int, len(f.Rows))
 	for k := range order {
 		order[k] = k
@@ -146,10 +147,11 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, trai
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Compare(margin(a.costs[f.Rows[i]], before[i]), margin(a.costs[f.Rows[j]], before[j]))
 	})
+	train, weights := problem.X, problem.CaseWeights()
 	rows, columns := train.Dims()
 	values := make([][]int, len(parts))
 	for b, part := range parts {
-		values[b] = spread(train, part)
+		values[b] = spread(train, weights, part)
 	}
 	each := min(rows, unknownValues)
 	x := mat.NewDense(each*len(parts), columns, nil)
@@ -183,8 +185,8 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, trai
 }
 
 // spread are the rows whose values of a column stand for all: in their order, one from the
-// middle of each of as many equal parts.
-func spread(train *mat.Dense, part data.Part) []int {
+// middle of each of as many parts of equal weight. Weights are nil if all rows count the same.
+func spread(train *mat.Dense, weights []float64, part data.Part) []int {
 	rows, _ := train.Dims()
 	order := count(rows)
 	slices.SortStableFunc(order, func(i, j int) int {
@@ -195,10 +197,21 @@ func spread(train *mat.Dense, part data.Part) []int {
 		}
 		return 0
 	})
+	below := make([]float64, rows) // the weight up to each of them, itself with it
+	sum := 0.0
+	for k, i := range order {
+		if weights == nil {
+			sum++
+		} else {
+			sum += weights[i]
+		}
+		below[k] = sum
+	}
 	each := min(rows, unknownValues)
 	values := make([]int, each)
 	for v := range values {
-		values[v] = order[(2*v+1)*rows/(2*each)]
+		middle := float64(2*v+1) * sum / float64(2*each)
+		values[v] = order[min(rows-1, sort.Search(rows, func(k int) bool { return below[k] > middle }))]
 	}
 	return values
 }

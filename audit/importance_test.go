@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
 )
 
 // A column that decides is worth something, one that is noise nothing, and a category is
@@ -79,20 +82,30 @@ func TestImportance(t *testing.T) {
 }
 
 // What a column does to a case, against a model that is fitted anew and asked about the
-// case with the column's cell of every case learned from.
+// case with the column's cell of every case learned from, each counted as often as such cases
+// are where decisions are made.
 func TestEffectsByBruteForce(t *testing.T) {
+	for _, o := range []data.Options{{}, {Prevalence: 0.05}, {Weights: "weight"}} {
+		t.Run(fmt.Sprint(o.Prevalence, o.Weights), func(t *testing.T) { effectsByBruteForce(t, o) })
+	}
+}
+
+func effectsByBruteForce(t *testing.T, reading data.Options) {
 	rng := rand.New(rand.NewPCG(22, 23))
 	var b strings.Builder
-	b.WriteString("x,z,colour,class\n")
+	b.WriteString("x,z,colour,weight,class\n")
 	for range 90 {
-		x, z, colour, class := rng.NormFloat64(), rng.NormFloat64(), []string{"red", "green"}[rng.IntN(2)], "no"
+		x, z, colour, weight, class := rng.NormFloat64(), rng.NormFloat64(), []string{"red", "green"}[rng.IntN(2)], 1.95, "no"
 		if x*z+map[string]float64{"red": 1, "green": -1}[colour]+0.5*rng.NormFloat64() > 0 {
-			class = "yes"
+			weight, class = 0.05, "yes"
 		}
-		fmt.Fprintf(&b, "%.4f,%.4f,%s,%s\n", x, z, colour, class)
+		fmt.Fprintf(&b, "%.4f,%.4f,%s,%v,%s\n", x, z, colour, weight, class)
 	}
 	all := table(t, b.String())
-	o := lossep.Options{Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "rbf(variance=4, lengthscale=1.2)", Fixed: true}
+	if reading.Weights == "" {
+		reading.Drop = []string{"weight"}
+	}
+	o := lossep.Options{Data: reading, Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "rbf(variance=4, lengthscale=1.2)", Fixed: true}
 	a, err := New(all, Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +114,14 @@ func TestEffectsByBruteForce(t *testing.T) {
 	compared := 0
 	for n, f := range folds {
 		train := a.splits[0][n].Train
+		p, err := lossep.Prepare(all.Subset(train), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights := p.CaseWeights()
+		if weights == nil {
+			weights = slices.Repeat([]float64{1}, len(train))
+		}
 		m, err := lossep.Fit(t.Context(), all.Subset(train), o)
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +143,7 @@ func TestEffectsByBruteForce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text := "x,z,colour,class\n" + strings.Join(all.Row(row), ",") + "\n"
+				text := "x,z,colour,weight,class\n" + strings.Join(all.Row(row), ",") + "\n"
 				for _, i := range train {
 					cells := slices.Clone(all.Row(row))
 					cells[column] = all.Row(i)[column]
@@ -130,8 +151,8 @@ func TestEffectsByBruteForce(t *testing.T) {
 				}
 				p := ask(text)
 				mean := 0.0
-				for _, q := range p[1:] {
-					mean += q / float64(len(train))
+				for k, q := range p[1:] {
+					mean += q * weights[k] / floats.Sum(weights)
 				}
 				// 24 values stand for 45: half of one of them is out of place.
 				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/unknownValues {
