@@ -28,7 +28,14 @@ func (l *learner) learn(roles *roles) error {
 		return l.learnOrdered(roles.ordered[l.scanned.column])
 	case roles.categorical[l.scanned.column]:
 		return l.learnCategorical()
-	case len(l.words) == 0:
+	}
+	if example, codes := l.padding(); codes {
+		l.notef("has whole numbers with zeros in front, such as %s, which are taken for codes; if it is a quantity, name a scaling for it, such as auto", quote(example))
+		return l.learnText()
+	} else if example != "" {
+		defer l.notePadding(example)
+	}
+	if len(l.words) == 0 {
 		return l.learnNumeric()
 	}
 	if at := l.infinite(); at != nil {
@@ -123,13 +130,17 @@ func (l *learner) learnText() error {
 		return l.drop(fmt.Sprintf("identifier-like: %d different texts in as many rows", different))
 	}
 	if l.present() >= identifierRows && float64(different) >= identifierShare*float64(l.present()) {
+		example := spelled(l.least) // codes of digits only
+		if len(l.words) > 0 {
+			example = string(l.word(l.words[0]))
+		}
 		ways := []Way{{WayDrop, l.name(), "an identifier or free text"}, {WayCategorical, l.name(), "a category each"}}
 		if l.options.ID == "" {
 			ways = append([]Way{{WayID, l.name(), "an identifier, to stand beside decisions"}}, ways...)
 		}
 		return &Error{
 			File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name(),
-			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.present(), quote(string(l.word(l.words[0])))),
+			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.present(), quote(example)),
 			Fix: "say which it is", Ways: ways,
 		}
 	}
@@ -194,10 +205,11 @@ func (l *learner) longIntegers() (cells int) {
 		return 0
 	}
 	for _, k := range l.words {
-		if _, kind := parseNumber(l.word(k), l.table.dialect.decimal); kind != long {
+		if _, kind := parseNumber(l.word(k), l.table.dialect.decimal); kind == long {
+			cells += l.counts[k]
+		} else if !isPadded(l.word(k)) {
 			return 0
 		}
-		cells += l.counts[k]
 	}
 	return cells
 }

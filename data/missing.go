@@ -76,7 +76,14 @@ func (r *roles) named(t *Table, all []string) ([]string, error) {
 }
 
 // text tells whether a text, without white space around it, is a missing cell.
-func (m *markers) text(text []byte) bool { return len(text) <= 64 && m.texts[string(text)] }
+func (m *markers) text(text []byte) bool {
+	if len(m.numbers) > 0 && isPadded(text) {
+		if x, kind := parseNumber(text, '.'); kind == finite && m.numbers[x] {
+			return true
+		}
+	}
+	return len(text) <= 64 && m.texts[string(text)]
+}
 
 // number tells so of a number.
 func (m *markers) number(x float64) bool { return len(m.numbers) > 0 && m.numbers[x] }

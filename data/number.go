@@ -151,6 +151,22 @@ func maybeInfinite(s []byte) (float64, numeral) {
 	return 0, notNumber
 }
 
+// isPadded recognises digits with a zero in front, such as 007: a number, but perhaps a
+// code.
+func isPadded(text []byte) bool {
+	return len(text) > 1 && text[0] == '0' && isDigits(text)
+}
+
+// isDigits recognises what consists of digits.
+func isDigits(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
 // Number is the finite number that a cell spells, and whether it spells one.
 func Number(cell string) (float64, bool) {
 	x, kind := parseNumber(bytesOf(strings.TrimSpace(cell)), '.')

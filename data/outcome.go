@@ -91,7 +91,7 @@ func (target *Target) evaluate(t *Table, c *expr.Condition, columns []int, m *ma
 		if isWord(cell) && m.text(t.cells[j].word(cell)) || m.number(cell) {
 			return "", errMissingPart
 		}
-		return t.cells[j].text(cell), nil
+		return key(bytesOf(t.cells[j].text(cell)), t.dialect.decimal), nil
 	}
 	y = make([]int, t.n)
 	for row = range t.n {

@@ -75,7 +75,7 @@ func (p *parser) plainNumber(pos int) (x float64, end int, ok bool) {
 		}
 		x = float64(mantissa) / powersOfTen[decimals]
 	} else {
-		if digits > exactDigits {
+		if digits > exactDigits || digits > 1 && text[begin] == '0' && !negative { // see isPadded
 			return 0, 0, false
 		}
 		x = float64(mantissa)

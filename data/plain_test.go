@@ -103,8 +103,8 @@ func TestNumbersAreThoseOfStrconv(t *testing.T) {
 		for i, text := range texts {
 			want, err := strconv.ParseFloat(text, 64)
 			got := p.values[0][i]
-			if isWord(got) { // too large, not a number, or an integer of more digits than are kept
-				if _, kind := parseNumber([]byte(text), '.'); kind == finite {
+			if isWord(got) { // too large, not a number, an integer of more digits than are kept, or one with zeros in front
+				if _, kind := parseNumber([]byte(text), '.'); kind == finite && !isPadded([]byte(text)) {
 					t.Fatalf("%s is taken for a text", text)
 				}
 				continue

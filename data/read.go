@@ -308,9 +308,10 @@ func (p *parser) begin() {
 	}
 }
 
-// cellOf is a text without white space around it as a number, or as its code.
+// cellOf is a text without white space around it as a number, or as its code. Digits with a
+// zero in front stay a text: the number would not tell 007 from 7.
 func cellOf(text []byte, decimal byte, words *dictionary) float64 {
-	if len(text) > 0 && (text[0] <= '9' || text[0]|0x20 == 'i') {
+	if len(text) > 0 && (text[0] <= '9' || text[0]|0x20 == 'i') && !isPadded(text) {
 		if x, kind := parseNumber(text, decimal); kind == finite {
 			return x
 		}

@@ -1,9 +1,12 @@
 package data
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Texts returns a column, found as by Column, as text: groups that cases belong to, for
-// example. Numbers are spelled the shortest way.
+// example. Numbers are spelled the shortest way, so that 7 and 007 are the same.
 func (t *Table) Texts(ref string) ([]string, error) {
 	j, err := t.Column(ref)
 	if err != nil {
@@ -14,7 +17,7 @@ func (t *Table) Texts(ref string) ([]string, error) {
 	}
 	texts := make([]string, t.n)
 	for i := range texts {
-		texts[i] = t.cells[j].text(t.at(i, j))
+		texts[i] = key(bytesOf(t.cells[j].text(t.at(i, j))), t.dialect.decimal)
 	}
 	return texts, nil
 }
@@ -36,7 +39,7 @@ func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
 		at.Msg, at.Fix = "the time is missing", "fill it in, or leave the row out"
 		return nil, at
 	}
-	if s.texts == 0 {
+	if !slices.ContainsFunc(s.words, func(k uint32) bool { return !isPadded(s.word(k)) }) {
 		return t.Floats(ref)
 	}
 	orders, odd := s.dateOrders(order)
