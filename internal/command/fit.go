@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,7 +90,7 @@ and the same command goes on from there if it was interrupted.`,
 			elsewhere.finish()
 		}
 		seconds := time.Since(start).Seconds()
-		return format.emit(c.OutOrStdout(), newFitReport(m, output, seconds), func(w io.Writer) error {
+		return format.emit(c.OutOrStdout(), newFitReport(p, m, output, seconds), func(w io.Writer) error {
 			return writeFit(w, m, output, seconds)
 		})
 	}
@@ -244,12 +245,14 @@ type fitReport struct {
 	Converged       bool               `json:"converged"`
 	Sweeps          int                `json:"sweeps"`
 	Status          string             `json:"status"`
-	Notes           []string           `json:"notes,omitempty"`
+	Notes           []string           `json:"notes,omitempty"` // on the table and on the fit
+	Leaks           []string           `json:"leaks,omitempty"` // columns that tell the outcome almost by themselves
+	Codes           []string           `json:"codes,omitempty"` // columns of few different whole numbers, taken for quantities
 	Seconds         float64            `json:"seconds"`
 	Model           string             `json:"model,omitempty"`
 }
 
-func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
+func newFitReport(p *lossep.Problem, m *lossep.Model, output string, seconds float64) *fitReport {
 	s, target := m.Summary(), m.Recipe().Target
 	r := &fitReport{
 		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
@@ -257,7 +260,7 @@ func newFitReport(m *lossep.Model, output string, seconds float64) *fitReport {
 		Kernel: m.Kernel().String(), Hyperparameters: make(map[string]float64),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Sharpness: s.Sharpness, Prevalence: target.Prevalence,
-		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: s.Status.Notes,
+		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(p.Notes, s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,
 		Seconds: seconds, Model: output,
 	}
 	if target.Several != nil {
