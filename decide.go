@@ -267,6 +267,12 @@ type DecidedRow struct {
 // Bind is a copy of the specification with the outcomes of the model's target, to
 // decide under other costs than those of the fit.
 func (m *Model) Bind(s *decision.Spec) (*decision.Spec, error) {
+	if t := &m.recipe.Target; t.Unsettled && s.Outcomes() == nil {
+		return nil, &decision.SpecError{
+			Msg: fmt.Sprintf("costs of false negatives and positives are of one outcome, and which of %q and %q is positive was not said when the model was fitted", t.Negative, t.Positive),
+			Fix: "give what every action costs under each of them, or fit the model again with the positive one named",
+		}
+	}
 	bound := *s
 	return &bound, bound.Bind(m.outcomes()...)
 }

@@ -1,6 +1,7 @@
 package lossep_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -362,5 +363,40 @@ func TestStreamsEnd(t *testing.T) {
 	}
 	for range m.Decisions(context.Background(), reader(loans), nil, true) {
 		break
+	}
+}
+
+// A model of two outcomes of which neither was said to be positive takes costs by their
+// names alone, as it is and from its file.
+func TestUnsettledPositive(t *testing.T) {
+	table, err := data.NewTable("rows", []data.Values{
+		{Name: "x", Numbers: []float64{1, 2, 3, 4, 5, 6}},
+		{Name: "y", Codes: []int32{0, 0, 1, 0, 1, 1}, Texts: []string{"fraud", "ok"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := lossep.Fit(t.Context(), table, lossep.Options{
+		Data:    data.Options{Positive: "ok", Unsettled: true},
+		Utility: spec(t, "outcomes: [fraud, ok]\ncosts: {fraud: {fraud: 0, ok: 1}, ok: {fraud: 1, ok: 0}}"), Kernel: "rbf", Fixed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := lossep.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*lossep.Model{m, again} {
+		if _, err := m.Bind(costs(t, "fn=5,fp=1")); err == nil || !strings.Contains(err.Error(), `which of "fraud" and "ok" is positive was not said`) {
+			t.Errorf("fn and fp: %v", err)
+		}
+		if _, err := m.Bind(spec(t, "outcomes: [ok, fraud]\ncosts: {let: {fraud: 5, ok: 0}, block: {fraud: 0, ok: 1}}\n")); err != nil {
+			t.Errorf("by outcomes: %v", err)
+		}
 	}
 }

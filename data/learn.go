@@ -29,6 +29,8 @@ const (
 type Options struct {
 	Target   string // the outcome; empty means "last"
 	Positive string // spelling of the positive outcome; may be empty if convention settles it
+	// Unsettled says that Positive is for an order of two outcomes alone; see Target.
+	Unsettled bool
 
 	Features []string // the only columns that may make features; nil means all
 	Drop     []string // columns that make none

@@ -46,6 +46,9 @@ type Target struct {
 	Negative     string `json:"negative"`            // spelling of y = −1
 	PositiveRows int    `json:"positive_rows"`
 	NegativeRows int    `json:"negative_rows"`
+	// Unsettled says that nobody has named the positive one, nor does convention: Positive is
+	// there for an order, and nothing may follow from it.
+	Unsettled bool `json:"unsettled,omitempty"`
 
 	// Several are the spellings of the outcomes where they are more than two, and
 	// SeveralRows how many rows have each. The four fields above are of two and empty then.
@@ -337,7 +340,7 @@ func (t *Target) badSeveral(rows int) string {
 	switch {
 	case len(t.Several) < 3 || len(t.Several) > MostOutcomes || len(t.SeveralRows) != len(t.Several):
 		return fmt.Sprintf("%d outcomes with %d numbers of rows", len(t.Several), len(t.SeveralRows))
-	case t.Condition || t.Positive != "" || t.Negative != "" || t.PositiveRows != 0 || t.NegativeRows != 0:
+	case t.Condition || t.Unsettled || t.Positive != "" || t.Negative != "" || t.PositiveRows != 0 || t.NegativeRows != 0:
 		return "several outcomes, and two as well"
 	}
 	for y, name := range t.Several {

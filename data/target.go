@@ -87,7 +87,7 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 	}
 	target := Target{
 		Column: t.columns[j], Positive: positive, Negative: values[0],
-		PositiveRows: count[positive], NegativeRows: t.n - count[positive],
+		PositiveRows: count[positive], NegativeRows: t.n - count[positive], Unsettled: o.Unsettled,
 	}
 	if positive == values[0] {
 		target.Negative = values[1]

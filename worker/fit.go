@@ -25,7 +25,7 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor,
 	if o.Utility, err = r.Utility.spec(); err != nil {
 		return nil, nil, err
 	}
-	o.MaxMemory = s.MaxMemory
+	o.MaxMemory, o.Data.Unsettled = s.MaxMemory, r.Unsettled
 	o.Progress = s.progress(r)
 	t, err := r.table(f)
 	if err != nil {

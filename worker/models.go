@@ -82,6 +82,7 @@ type Described struct {
 	Model     uint64            `json:"model"`    // its handle
 	Outcomes  []string          `json:"outcomes"` // in the order of probabilities
 	Positive  string            `json:"positive"`
+	Unsettled bool              `json:"unsettled"` // Positive is for an order alone
 	Actions   []string          `json:"actions"`
 	Costs     bool              `json:"costs"`
 	Columns   []string          `json:"columns"` // that make features
@@ -106,7 +107,7 @@ type dropped struct {
 func (s *session) keep(m *lossep.Model, notes []string) *Described {
 	recipe, spec := m.Recipe(), m.Utility()
 	d := &Described{
-		Model: s.models.put(m), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive, Actions: spec.Actions(), Costs: spec.Costs(),
+		Model: s.models.put(m), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive, Unsettled: recipe.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
 		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
 		Lines: m.Describe(), Notes: notes, CostsOf: spec.Columns(),
 	}

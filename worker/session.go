@@ -69,6 +69,8 @@ type request struct {
 	Labels  bool           `json:"labels"`  // say what labels are worth
 	Unseen  bool           `json:"unseen"`  // allow columns of which no category is known
 	Name    string         `json:"name"`    // of a table
+	// Unsettled: the positive one of two outcomes is named for an order alone.
+	Unsettled bool `json:"unsettled"`
 }
 
 // answer is the header of one.

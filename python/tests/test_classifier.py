@@ -183,7 +183,7 @@ def test_labels_and_the_positive_one(rows):
         quick(positive="best").fit(X, words)
 
 
-def test_no_guess_which_class_is_positive(rows):
+def test_no_guess_which_class_is_positive(rows, tmp_path):
     X, y = rows
     words = np.array(["ok", "fraud"])[y]
     asks = 'neither "fraud" nor "ok".*say which it is: positive="fraud" or positive="ok"'
@@ -207,6 +207,14 @@ def test_no_guess_which_class_is_positive(rows):
                 use(X, "fn=5,fp=1")
         with pytest.raises(ValueError, match=asks):
             lossep.make_cost_scorer("fn=5,fp=1")(m, X, words)
+        m.save(tmp_path / "unsettled")
+        loaded = LossepClassifier.load(tmp_path / "unsettled")
+        assert (loaded.decide(X, costs).index == m.decide(X, costs).index).all()
+        for same in (loaded, pickle.loads(pickle.dumps(m))):
+            with pytest.raises(ValueError, match=asks):
+                same.decide(X, "fn=5,fp=1")
+    told.save(tmp_path / "told")
+    assert (LossepClassifier.load(tmp_path / "told").decide(X, "fn=5,fp=1").index == blocked).all()
     with pytest.raises(ValueError, match="neither 1 nor 2 is"):
         quick(cost="fn=5,fp=1").fit(X, y + 1)
 

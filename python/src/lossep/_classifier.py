@@ -239,6 +239,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             "columns": table.columns.header(),
             "utility": given.utility,
             "options": {**options, "drop": [*table.options.get("drop", []), *given.cases]},
+            "unsettled": not self._positive_settled,
         }
         with bar(self.progress) as progress:
             worker = _worker.worker()
@@ -263,6 +264,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.threshold_ = d["threshold"]
         self.notes_ = list(d["notes"] or [])
         self.positive_ = self.classes_[self._outcomes.index(d["positive"])] if d["positive"] in self._outcomes else None
+        self._positive_settled = not d["unsettled"]
         self._calibrated: dict[str, Model] = {}
 
     def _warn(self) -> None:
