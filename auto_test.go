@@ -201,7 +201,7 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	outcome := m.likelihood.outcome()
 	p := make([]float64, len(m.labels))
 	for k, part := range m.mixture.parts {
-		part.leftOut(nil, func(i int, mean, variance float64) {
+		part.leftOut(t.Context(), nil, func(i int, mean, variance float64) {
 			l, _, _ := outcome[(m.labels[i]+1)/2].LogMean(mean, variance)
 			p[i] += m.mixture.weights[k] * math.Exp(l)
 		})

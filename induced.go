@@ -113,6 +113,9 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", data.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), p.fewPoints(m.summary.Inducing)...)
+	if p.groups != nil {
+		m.summary.Status.Notes = append(m.summary.Status.Notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
+	}
 	if err := m.assembleInduced(); errors.Is(err, errNoPredictions) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	} else if err != nil {

@@ -399,3 +399,22 @@ func TestDefaultKernelOfSeveralOutcomes(t *testing.T) {
 		t.Errorf("no kernel stands for %s", asked)
 	}
 }
+
+// With inducing points leave-one-out is by rows, and where rows belong together that is said.
+func TestInducedLeaveOneOutOfGroups(t *testing.T) {
+	o := manyOptions(t)
+	o.Kernel, o.Fixed, o.Inducing = "rbf", true, 5
+	for group, want := range map[string]bool{"": false, "kind": true} {
+		o.Data.Groups = group
+		m, err := lossep.Fit(context.Background(), manyRows(t, 60), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := slices.ContainsFunc(m.Summary().Status.Notes, func(s string) bool {
+			return strings.Contains(s, `leave-one-out leaves out single rows here, and those of the same "kind" flatter it`)
+		})
+		if said != want {
+			t.Errorf("groups %q: %q", group, m.Summary().Status.Notes)
+		}
+	}
+}

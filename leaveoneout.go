@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// leaveOneOut predicts and decides every training row without it. The error is that of the
-// context.
+// leaveOneOut predicts and decides every training row without it and those that belong to it.
+// The error is that of the context.
 func (m *Model) leaveOneOut(ctx context.Context, p *Problem) (found *LeaveOneOut, err error) {
 	switch {
 	case several(p.Recipe):
@@ -24,11 +24,24 @@ func (m *Model) leaveOneOut(ctx context.Context, p *Problem) (found *LeaveOneOut
 		found = m.leaveOneOutMixed(ctx, p)
 	default:
 		tally := p.newTally(leftOutBy(m.method, p.Len()))
-		if m.leftOut(p.Recipe.Copies(p.X), tally.add) {
+		if m.leftOut(ctx, p.units(), tally.add) {
 			found = tally.result()
 		}
 	}
 	return found, ctx.Err()
+}
+
+// units are the rows that are left out together; nil where each is by itself.
+func (p *Problem) units() [][]int {
+	together := p.Together()
+	if together == nil {
+		return nil
+	}
+	units := make([][]int, slices.Max(together)+1)
+	for i, number := range together {
+		units[number] = append(units[number], i)
+	}
+	return units
 }
 
 // leftOutBy is the method whose predictions without a row there are.
@@ -40,22 +53,21 @@ func leftOutBy(method Method, rows int) Method {
 }
 
 // leftOut calls use with the mean and variance of the latent value of every training row
-// without it and its copies: rows of the same number, if copies is not nil. Theirs is the same
-// latent value, so that the sites of all are taken out of one marginal. It reports false if a
-// posterior without one of the rows does not exist.
-func (m *Model) leftOut(copies []int, use func(i int, mean, variance float64)) bool {
-	sites := m.sites
-	if copies != nil {
-		of := make([]gauss.Scalar, len(sites))
-		sites = make([]gauss.Scalar, len(sites))
-		for i, site := range m.sites {
-			of[copies[i]] = of[copies[i]].Times(site)
-		}
-		for i, number := range copies {
-			sites[i] = of[number]
+// without its unit, or without itself if units is nil. It reports false if there is no such
+// posterior, or the context ends first.
+func (m *Model) leftOut(ctx context.Context, units [][]int, use func(i int, mean, variance float64)) bool {
+	if units == nil {
+		return takenOut(m.full, m.opinions[0].q, m.sites, use)
+	}
+	out := m.full.LeaveOut(m.opinions[0].q, m.sites)
+	for _, unit := range units {
+		if ctx.Err() != nil || !out.Cases(unit, func(i int, mean []float64, cov *mat.SymDense) {
+			use(i, mean[0], cov.At(0, 0))
+		}) {
+			return false
 		}
 	}
-	return takenOut(m.full, m.opinions[0].q, sites, use)
+	return true
 }
 
 // takenOut calls use with the mean and variance of the latent value of every training row by q
@@ -157,37 +169,41 @@ func (m *Model) leaveOneOutSeveral(ctx context.Context, p *Problem) *LeaveOneOut
 	return t.result()
 }
 
-// leftOutSeveral are the probabilities of the outcomes of every training row without it,
-// nil where there is no posterior without it, or the context ends first: all sites of a row are taken out together. Its
-// views are then those of f_y − f_j + u, with which u ~ N(0, 1) and the noise of j the
-// differences of the outcome's function to each of the others are seen.
+// leftOutSeveral are the probabilities of the outcomes of every training row without its unit,
+// nil where there is no posterior without it, or the context ends first: all sites of a unit are
+// taken out together. The views of a row are then those of f_y − f_j + u, with which u ~ N(0, 1)
+// and the noise of j the differences of the outcome's function to each of the others are seen.
 func leftOutSeveral(ctx context.Context, out *gp.LeaveOut, p *Problem) [][]float64 {
+	units := p.units()
+	if units == nil {
+		for i := range p.Len() {
+			units = append(units, []int{i})
+		}
+	}
 	number := len(p.Recipe.Target.Several)
 	all := make([][]float64, p.Len())
-	tasks.For(len(all), func(i int) {
+	tasks.For(len(units), func(u int) {
 		if ctx.Err() != nil {
 			return
 		}
-		mean, cov, proper := out.Case(i)
-		if !proper {
-			return
-		}
-		// The outcome itself has value and variance zero, and the others what it is less
-		// than they are: only differences count.
-		y := p.Labels[i]
-		values, joint := make([]float64, number), mat.NewSymDense(number, nil)
-		for a := range number - 1 {
-			values[rivalOf(y, a)] = -mean[a]
-			for b := range number - 1 {
-				joint.SetSym(rivalOf(y, a), rivalOf(y, b), cov.At(a, b))
+		out.Cases(units[u], func(i int, mean []float64, cov *mat.SymDense) {
+			// The outcome itself has value and variance zero, and the others what it is less
+			// than they are: only differences count.
+			y := p.Labels[i]
+			values, joint := make([]float64, number), mat.NewSymDense(number, nil)
+			for a := range number - 1 {
+				values[rivalOf(y, a)] = -mean[a]
+				for b := range number - 1 {
+					joint.SetSym(rivalOf(y, a), rivalOf(y, b), cov.At(a, b))
+				}
+				joint.SetSym(rivalOf(y, a), rivalOf(y, a), 1+cov.At(a, a))
 			}
-			joint.SetSym(rivalOf(y, a), rivalOf(y, a), 1+cov.At(a, a))
-		}
-		one := make([]float64, number)
-		orthant.NewLargest(number).Probabilities(one, values, joint)
-		if finite.All(one...) {
-			all[i] = one
-		}
+			one := make([]float64, number)
+			orthant.NewLargest(number).Probabilities(one, values, joint)
+			if finite.All(one...) {
+				all[i] = one
+			}
+		})
 	})
 	return all
 }
@@ -199,13 +215,13 @@ func (m *Model) leaveOneOutMixed(ctx context.Context, p *Problem) *LeaveOneOut {
 	pairs := newTuples(p.Len(), 2)
 	tally := p.newTally(leftOutBy(m.method, p.Len()))
 	tally.power = m.summary.Sharpness
-	copies := p.Recipe.Copies(p.X)
+	units := p.units()
 	for k, part := range m.mixture.parts {
 		if ctx.Err() != nil {
 			return nil
 		}
 		w := m.mixture.weights[k]
-		proper := part.leftOut(copies, func(i int, mean, variance float64) {
+		proper := part.leftOut(ctx, units, func(i int, mean, variance float64) {
 			p0, p1 := outcome.Probability(mean, variance)
 			pairs[i][0] += w * p0
 			pairs[i][1] += w * p1

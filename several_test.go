@@ -176,50 +176,93 @@ func TestTwoWithAKernelEach(t *testing.T) {
 	}
 }
 
-// Leave-one-out against models that never saw the row. The sites of the others are not
-// settled anew in the former, so that the latter is near and no more.
+// Leave-one-out against models that never saw the row, nor its copies, nor its group. The sites
+// of the others are not settled anew in the former, so that the latter is near and no more.
 func TestSeveralLeaveOneOut(t *testing.T) {
-	table := triage(t, 25, 4, 2)
-	o := lossep.Options{Kernel: fixedKernel, Fixed: true}
-	m, err := lossep.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := lossep.Prepare(table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for i := range table.Len() {
-		var others []int
-		for j := range table.Len() {
-			if j != i {
-				others = append(others, j)
+	for name, c := range map[string]struct {
+		outcomes, copies, group int
+	}{
+		"a row":                     {4, 1, 0},
+		"a row and its copy":        {4, 2, 0},
+		"a group":                   {3, 1, 3},
+		"a group, and two outcomes": {2, 1, 3},
+	} {
+		var rows []int
+		for i := range 27 {
+			for range c.copies {
+				rows = append(rows, i)
 			}
 		}
-		without := o
-		without.Recipe = whole.Recipe
-		part, err := lossep.Prepare(table.Subset(others), without)
-		if err != nil {
-			t.Fatal(err)
+		table := triage(t, 27, c.outcomes, 2).Subset(rows)
+		o := lossep.Options{Kernel: fixedKernel, Fixed: true, Method: lossep.EP}
+		if c.outcomes == 2 {
+			o.Data.Positive = "w1"
 		}
-		part.Recipe, err = part.Recipe.Refit(table.Subset(others))
-		if err != nil {
-			t.Fatal(err)
+		unit := func(i int) int { return i / c.copies }
+		if c.group > 0 {
+			unit = func(i int) int { return i / c.group }
+			o.Data.Groups = "who"
+			table = grouped(t, table, unit)
 		}
-		fitted, err := part.Fit(context.Background())
+		o.Data.Target = "where"
+		m, err := lossep.Fit(context.Background(), table, o)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(name, err)
 		}
-		predicted, err := fitted.Predict(whole.X.Slice(i, i+1, 0, whole.Recipe.Dim()).(*mat.Dense))
+		whole, err := lossep.Prepare(table, o)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatal(name, err)
 		}
-		sum += math.Log(predicted[0].Probabilities[whole.Labels[i]])
+		sum := 0.0
+		for i := range table.Len() {
+			var others []int
+			for j := range table.Len() {
+				if unit(j) != unit(i) {
+					others = append(others, j)
+				}
+			}
+			without := o
+			without.Recipe = whole.Recipe
+			part, err := lossep.Prepare(table.Subset(others), without)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			part.Recipe, err = part.Recipe.Refit(table.Subset(others))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			fitted, err := part.Fit(context.Background())
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			predicted, err := fitted.Predict(whole.X.Slice(i, i+1, 0, whole.Recipe.Dim()).(*mat.Dense))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			sum += math.Log(predicted[0].Probabilities[whole.Recipe.Target.Number(whole.Labels[i])])
+		}
+		if got := m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-sum) > 0.02*float64(c.copies)*math.Abs(sum) {
+			t.Errorf("%s: leave-one-out log predictive %v, want about %v", name, got, sum)
+		}
 	}
-	if got := m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-sum) > 0.02*math.Abs(sum) {
-		t.Errorf("leave-one-out log predictive %v, want about %v", got, sum)
+}
+
+// grouped is a table with one more column, "who", the unit of each row.
+func grouped(t testing.TB, rows *data.Table, unit func(i int) int) *data.Table {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("a,b,where,who\n")
+	var columns [3][]string
+	for k, name := range []string{"a", "b", "where"} {
+		var err error
+		if columns[k], err = rows.Texts(name); err != nil {
+			t.Fatal(err)
+		}
 	}
+	for i := range rows.Len() {
+		fmt.Fprintf(&b, "%s,%s,%s,u%d\n", columns[0][i], columns[1][i], columns[2][i], unit(i))
+	}
+	return table(t, b.String())
 }
 
 // Calibrating a model of several outcomes to other costs is what a fit by these would find

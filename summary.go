@@ -75,7 +75,8 @@ func newStatus(s infer.Status) Status {
 }
 
 // LeaveOneOut is what every training row would have been predicted and decided
-// without it. The posterior without a row is q with that row's site taken out, for
+// without it and those that belong to it: its group, or its copies (but not with inducing
+// points). The posterior without a row is q with that row's site taken out, for
 // every method (Vehtari, Mononen, Tolvanen, Sivula and Winther 2016); the kernel is not
 // found anew.
 type LeaveOneOut struct {

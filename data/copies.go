@@ -110,12 +110,8 @@ func (r *Recipe) CopiesNote(numbers []int) []string {
 	if numbers == nil {
 		return nil
 	}
-	but := ""
-	if r.Target.Several != nil {
-		but = ", but by leave-one-out, which they flatter"
-	}
-	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged%s. If a rare outcome was copied to count more, leave the copies out: costs do that",
-		len(numbers)-slices.Max(numbers)-1, Plural(len(numbers), "row"), but)}
+	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged. If a rare outcome was copied to count more, leave the copies out: costs do that",
+		len(numbers)-slices.Max(numbers)-1, Plural(len(numbers), "row"))}
 }
 
 // WeightsNote says what large weights do, two or more on average: a row counts as so many cases

@@ -212,7 +212,7 @@ func (o *Outcomes) evidenceGradient(dst []float64, k kernel.Kernel, weight *mat.
 	return dst
 }
 
-// LeaveOut gives the views of a case without the terms of that case.
+// LeaveOut gives the views of cases without the terms of these cases.
 type LeaveOut struct {
 	process *Process
 	sites   []gauss.Scalar
@@ -229,41 +229,62 @@ func (p *Process) LeaveOut(q *gauss.Gaussian, sites []gauss.Scalar) *LeaveOut {
 	return l
 }
 
-// Case is the mean and covariance of the views of case i without its C−1 sites, which go
-// together: of f_y − f_j + u, with u ~ N(0, 1) as before any data. It reports false where
-// there is no such posterior.
+// Cases calls use with the mean and covariance of the views of each of some cases without the
+// sites of all of them: C−1 of f_y − f_j + u, with u ~ N(0, 1) as before any data, or the one
+// of f where the process has no outcomes. It reports false where there is no such posterior.
 //
-// With C the covariance of the case's views, m their mean and (ν, T) their sites, they are
-// (I − CT)⁻¹(m − Cν) and (I − CT)⁻¹C, so that C is not inverted.
-func (l *LeaveOut) Case(i int) (mean []float64, cov *mat.SymDense, ok bool) {
-	views := l.process.outcomes.Views()
-	from := i * views
-	rows := l.white.Slice(from, from+views, 0, l.process.views.Dim()).(*mat.Dense)
-	c := mat.NewSymDense(views, nil)
+// With C the covariance of all these views, m their mean and (ν, T) their sites, they are
+// (I − CT)⁻¹(m − Cν) and (I − CT)⁻¹C, so that C is not inverted: that of equal rows cannot be.
+func (l *LeaveOut) Cases(cases []int, use func(i int, mean []float64, cov *mat.SymDense)) bool {
+	views := 1
+	if o := l.process.outcomes; o != nil {
+		views = o.Views()
+	}
+	var at []int
+	for _, i := range cases {
+		for v := range views {
+			at = append(at, i*views+v)
+		}
+	}
+	n := len(at)
+	rows := mat.NewDense(n, l.process.views.Dim(), nil)
+	for p, view := range at {
+		rows.SetRow(p, l.white.RawRowView(view))
+	}
+	c := mat.NewSymDense(n, nil)
 	c.SymOuterK(1, rows)
-	left, right := mat.NewDense(views, views, nil), mat.NewDense(views, views+1, nil)
-	for p := range views {
-		right.Set(p, views, l.mean[from+p])
-		for q := range views {
-			s := l.sites[from+q]
+	left, right := mat.NewDense(n, n, nil), mat.NewDense(n, n+1, nil)
+	for p, view := range at {
+		mean := l.mean[view]
+		for q, other := range at {
+			s := l.sites[other]
 			left.Set(p, q, -c.At(p, q)*s.Tau)
 			right.Set(p, q, c.At(p, q))
-			right.Set(p, views, right.At(p, views)-c.At(p, q)*s.Nu)
+			mean -= c.At(p, q) * s.Nu
 		}
 		left.Set(p, p, 1+left.At(p, p))
+		right.Set(p, n, mean)
 	}
 	var solved mat.Dense
 	if solved.Solve(left, right) != nil {
-		return nil, nil, false
+		return false
 	}
-	cov = mat.NewSymDense(views, nil)
-	for p := range views {
-		for q := p; q < views; q++ {
-			cov.SetSym(p, q, 0.5*(solved.At(p, q)+solved.At(q, p)))
+	for k, i := range cases {
+		from := k * views
+		mean, cov := make([]float64, views), mat.NewSymDense(views, nil)
+		for p := range views {
+			mean[p] = solved.At(from+p, n)
+			for q := p; q < views; q++ {
+				cov.SetSym(p, q, 0.5*(solved.At(from+p, from+q)+solved.At(from+q, from+p)))
+			}
 		}
+		var chol mat.Cholesky
+		if !chol.Factorize(cov) {
+			return false
+		}
+		use(i, mean, cov)
 	}
-	var chol mat.Cholesky
-	return mat.Col(nil, views, &solved), cov, chol.Factorize(cov)
+	return true
 }
 
 // Model is the model of the outcomes.
