@@ -129,7 +129,7 @@ func (r *Recipe) WeightsNote(weights []float64) []string {
 	note := fmt.Sprintf("the weights in %s are %.3g on average: a row counts as so many cases that are alike. If it is one case that speaks for others, as in a survey, divide the weights by their mean, or predictions are far too sure",
 		quote(r.Columns[at].Name), sum/float64(len(weights)))
 	if whole {
-		note += ". If it stands for several cases, write it as often as it counts: where predictions are judged it is left out as one, with all of its weight, and costs are told too high"
+		note += fmt.Sprintf(". If it stands for several cases, make %s counts instead: as a weight it is left out as one where predictions are judged, with all of it, and costs are told too high", quote(r.Columns[at].Name))
 	}
 	return []string{note}
 }

@@ -100,10 +100,14 @@ type Learned struct {
 // identifier, unnamed row numbers, and text of which all cells differ. What is not
 // certain is an error that says which option settles it.
 func Learn(t *Table, o Options) (*Learned, error) {
-	l, err := learnRecipe(t, &o)
+	l, err := learnRecipe(t.once(), &o)
+	if err == nil && t.counts > 0 {
+		err = l.recount(t)
+	}
 	if err != nil {
 		return nil, err
 	}
+	l.Notes = append(l.Notes, l.Recipe.Target.Rare()...)
 	return l, l.encode(t)
 }
 
@@ -112,6 +116,7 @@ func Learn(t *Table, o Options) (*Learned, error) {
 func (l *Learned) encode(t *Table) (err error) {
 	if l.X, _, err = l.Recipe.Apply(t); err == nil {
 		l.findLeaks()
+		l.Notes = append(l.Notes, l.countsNote(t)...)
 	}
 	return err
 }
@@ -159,7 +164,6 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 			return nil, &Error{File: t.file, ColumnName: t.columns[roles.weights], Msg: "weights of rows are for two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave them out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
 		}
 	}
-	l.Notes = append(l.Notes, r.Target.Rare()...)
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {
 		if l.Weights, err = t.Weights(t.columns[roles.weights], o.Markers...); err != nil {

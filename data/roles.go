@@ -87,6 +87,9 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	if r.groups >= 0 {
 		r.dropped[r.groups] = "it says which rows belong together"
 	}
+	if t.counts > 0 {
+		r.dropped[t.counts-1] = "it says how often a row comes"
+	}
 	for _, j := range r.parts {
 		r.dropped[j] = "the outcome is made of it"
 	}
@@ -158,6 +161,12 @@ func (r *roles) check(t *Table) error {
 	}
 	if r.groups >= 0 && (r.groups == r.target || r.groups == r.weights) {
 		return clash(r.groups, "the outcome and the weights of rows cannot say which rows belong together")
+	}
+	switch counts := t.counts - 1; {
+	case counts >= 0 && (counts == r.target || counts == r.id || counts == r.groups):
+		return clash(counts, "the column that says how often a row comes cannot be the outcome, name rows or say which belong together")
+	case counts >= 0 && r.weights >= 0:
+		return &Error{File: t.file, Msg: "rows come as often as " + quote(t.columns[counts]) + " says, and are weighted besides", Fix: "give counts or weights"}
 	}
 	for j := range t.columns {
 		if r.categorical[j] && r.ordered[j] != nil {

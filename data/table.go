@@ -22,6 +22,7 @@ type Table struct {
 	lines   lineIndex
 	n       int
 	rows    []int     // of the columns, if the table is a part of another
+	counts  int       // the number from 1 of the column that rows are repeated by, 0 if they are not
 	files   []fileRun // where rows come from, if not from lines of one text
 	blank   []bool    // the columns that have no name in the header, if a text has one
 	notes   []string  // what was found out about the text and may surprise

@@ -100,6 +100,8 @@ func (f *fitting) begin(c *cobra.Command, rows *dataFlags, o *lossep.Options, ou
 		return usagef("--example: it has few rows; give a folder of Parquet files, or take lossep")
 	case rows.labelled:
 		return usagef("--skip-unlabelled: rows are gone over where they are, and none can be left out; write a table without them")
+	case rows.counts != "":
+		return usagef("--counts: rows are gone over where they are, and come once; write a table with a row for each case")
 	}
 	var err error
 	if f.room, err = f.place.Room(); err != nil {

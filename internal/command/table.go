@@ -132,6 +132,7 @@ type dataFlags struct {
 	scaling     []string
 	standardize bool
 	labelled    bool
+	counts      string
 	given       *pflag.FlagSet
 	room        data.Room // for the table, nil for the memory of the process
 }
@@ -145,7 +146,8 @@ func addDataFlags(flags *pflag.FlagSet) *dataFlags {
 	flags.BoolVar(&d.labelled, "skip-unlabelled", false, "leave out rows whose outcome is missing")
 	flags.StringSliceVar(&o.Features, "features", nil, "the only columns to decide by, if not all: a,b,c")
 	flags.StringSliceVar(&o.Drop, "drop", nil, "columns not to decide by: a,b,c")
-	flags.StringVar(&o.Weights, "weights", "", "the column that says how often each case counts")
+	flags.StringVar(&o.Weights, "weights", "", "the column that says how much each case counts")
+	flags.StringVar(&d.counts, "counts", "", "the column that says how many cases a row stands for, in a table of counts; never decided by")
 	flags.StringVar(&o.Groups, "groups", "", "the column that says which cases belong together, such as patients: left out together, and in an audit one unit in intervals; never decided by")
 	flags.Var((*share)(&o.Prevalence), "prevalence", "how frequent the positive outcome is among the cases to be decided, such as 0.02 or 2%, if not as in the table")
 	flags.StringVar(&o.ID, "id", "", "the column that names the cases; never decided by")
@@ -166,7 +168,7 @@ func exampleAlone(flags *pflag.FlagSet, useExample bool) error {
 		return nil
 	}
 	for _, name := range []string{
-		"target", "positive", "skip-unlabelled", "features", "drop", "weights", "groups", "prevalence", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
+		"target", "positive", "skip-unlabelled", "features", "drop", "weights", "counts", "groups", "prevalence", "id", "categorical", "ordered", "dates", "missing", "missing-marker",
 		"header", "separator", "decimal", "encoding",
 	} {
 		if flags.Changed(name) {
@@ -276,11 +278,25 @@ func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int, also .
 		return nil, err
 	}
 	defer in.Close()
-	t, err := in.read(c.Context(), f, &d.options, also)
-	if err != nil || !d.labelled {
-		return t, err
+	if d.counts != "" {
+		also = append(also, d.counts)
 	}
-	return t.Labelled(d.options)
+	t, err := in.read(c.Context(), f, &d.options, also)
+	if err != nil {
+		return nil, err
+	}
+	return d.cases(t, min(f.Limits.Cells, data.DefaultCells))
+}
+
+// cases are the rows that are learned from, up to a number.
+func (d *dataFlags) cases(t *data.Table, most int) (_ *data.Table, err error) {
+	if d.labelled {
+		t, err = t.Labelled(d.options)
+	}
+	if err == nil && d.counts != "" {
+		return t.Repeated(d.counts, most)
+	}
+	return t, err
 }
 
 // described says what is going to be fitted, and asks about numbers that may be codes.

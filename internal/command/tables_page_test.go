@@ -86,10 +86,8 @@ func readExample(t *testing.T, path, typed string) (*lossep.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rows.labelled {
-		if table, err = table.Labelled(o.Data); err != nil {
-			return nil, err
-		}
+	if table, err = rows.cases(table, data.DefaultCells); err != nil {
+		return nil, err
 	}
 	decideCodes(&o, table)
 	return lossep.PrepareSettled(t.Context(), table, o)

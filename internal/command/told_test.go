@@ -64,10 +64,12 @@ func TestTold(t *testing.T) {
 	counted := `the weights in "n" are 79.8 on average: a row counts as so many cases that are alike.`
 	_, said = fit("counts", counts, "--weights", "n")
 	check(said, counted, true)
-	check(said, "write it as often as it counts", true)
+	check(said, "counts instead", true)
 	_, said = fit("halves", strings.Replace(counts, "118", "117.5", 1), "--weights", "n")
 	check(said, "as in a survey, divide the weights by their mean", true)
-	check(said, "write it as often", false)
+	check(said, "counts instead", false)
+	_, said = fit("counted", counts, "--counts", "n")
+	check(said, `each row comes as often as "n" says: 4 kinds of cases, 319 cases`, true)
 	_, said = fit("few", "age,n,sick\n31,1,no\n32,3,yes\n35,1,no\n40,1,yes\n", "--weights", "n")
 	check(said, "the weights in", false)
 }

@@ -1,0 +1,115 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A table of counts has a row for each kind of case, with how many there are of it. Other than a
+// weight a count is of cases that can be left out one by one, so each of them becomes a row.
+
+// Repeated is the table in which every row comes as often as the cell in a column says, up to a
+// number of rows in all. Rows of none are left out, and the column is not decided by. What kind of column
+// each of the others is, Learn finds out from rows that come once.
+func (t *Table) Repeated(column string, most int) (*Table, error) {
+	counts, err := t.Floats(column)
+	if err != nil {
+		return nil, err
+	}
+	j, _ := t.Column(column)
+	var rows []int
+	kinds := 0
+	for i, n := range counts {
+		at := t.cell(i, j)
+		switch {
+		case !(n >= 0) || n != math.Trunc(n):
+			at.Msg, at.Fix = fmt.Sprintf("%v is no number of cases", n), "give whole numbers from 0 on, or make the column weights instead"
+			return nil, at
+		case n > float64(most-len(rows)):
+			at.Msg = fmt.Sprintf("the counts up to here are of more than %d cases", most)
+			at.Fix = "give a sample of them"
+			return nil, at
+		case n > 0:
+			kinds++
+		}
+		rows = append(rows, slices.Repeat([]int{i}, int(n))...)
+	}
+	if len(rows) == 0 {
+		return nil, &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "all counts are 0", Fix: "give a table with cases"}
+	}
+	s := t.Subset(rows)
+	s.counts = j + 1
+	s.notes = append(slices.Clone(t.notes), fmt.Sprintf("each row comes as often as %s says: %s of cases, %s", quote(t.columns[j]), Plural(kinds, "kind"), Plural(len(rows), "case")))
+	return s, nil
+}
+
+// once is the table with every row that is repeated once, in order.
+func (t *Table) once() *Table {
+	if t.counts == 0 {
+		return t
+	}
+	seen := make(map[int]bool)
+	var rows []int
+	for i := range t.n {
+		if place := t.place(i); !seen[place] {
+			seen[place] = true
+			rows = append(rows, i)
+		}
+	}
+	return t.Subset(rows)
+}
+
+// recount counts and estimates anew, by all rows, what was learned from those that come once.
+func (l *Learned) recount(t *Table) (err error) {
+	if l.Recipe, err = l.Recipe.Refit(t); err == nil {
+		l.Labels, err = l.Recipe.Labels(t)
+	}
+	return err
+}
+
+// countNames are what columns of counts are called.
+var countNames = []string{"freq", "frequency", "count", "counts", "n", "cases", "ncases", "number"}
+
+// countsNote asks about a column that looks like counts: it is named so and holds whole numbers, no
+// two rows are the same in all other columns, but most are in all but the outcome.
+func (l *Learned) countsNote(t *Table) []string {
+	r := l.Recipe
+	at := slices.IndexFunc(r.Columns, func(c Column) bool {
+		return c.Kind == Numeric && slices.Contains(countNames, strings.ToLower(c.Name))
+	})
+	if at < 0 || t.counts > 0 {
+		return nil
+	}
+	counts, err := t.Floats(r.Columns[at].Name)
+	if err != nil || slices.ContainsFunc(counts, func(n float64) bool { return n < 0 || n != math.Trunc(n) }) {
+		return nil
+	}
+	parts := r.Parts()
+	digests := r.Digests(l.X)
+	seen, rows := make(map[uint64]int), make(map[[2]uint64]bool)
+	for i := range digests {
+		for k := range parts {
+			if parts[k].Column == r.Columns[at].Name {
+				digests[i] -= parts[k].digest(parts[k].begin(), l.X.RawRowView(i))
+			}
+		}
+		row := [2]uint64{digests[i], uint64(l.Labels[i])}
+		if rows[row] {
+			return nil
+		}
+		rows[row] = true
+		seen[digests[i]]++
+	}
+	again := 0
+	for _, n := range seen {
+		if n > 1 {
+			again += n
+		}
+	}
+	if 2*again <= t.n {
+		return nil
+	}
+	return []string{fmt.Sprintf("column %s looks like counts: rows that are the same but for it differ in their outcome; if a row stands for so many cases, make it counts", quote(r.Columns[at].Name))}
+}
