@@ -81,8 +81,19 @@ func fitOptions(options map[string]any) (lossep.Options, error) {
 		return o, err
 	}
 	var err error
-	o.Data, err = rows.complete()
+	o.Data, err = rows.asGiven()
 	return o, err
+}
+
+// asGiven are the options of rows that another program gives, which are taken as they are.
+func (d *dataFlags) asGiven() (data.Options, error) {
+	switch {
+	case d.labelled:
+		return d.options, usagef("--skip-unlabelled: rows are taken as they are given; leave those without an outcome out")
+	case d.counts != "":
+		return d.options, usagef("--counts: rows are taken as they are given; give each as often as it counts")
+	}
+	return d.complete()
 }
 
 // auditOptions are those of lossep audit.
@@ -98,7 +109,7 @@ func auditOptions(options map[string]any) (audit.Options, error) {
 		return o, err
 	}
 	var err error
-	o.Fit.Data, err = rows.complete()
+	o.Fit.Data, err = rows.asGiven()
 	return o, err
 }
 

@@ -26,10 +26,10 @@ func TestOptionsOfAWorker(t *testing.T) {
 	if err != nil || a.Folds != 4 || len(a.Recalibrations) != len(audit.Recalibrations()) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	for name, value := range map[string]any{"cook": "x", "seed": "many", "target": []any{"a"}, "folds": 1.0, "missing": "maybe"} {
+	for name, value := range map[string]any{"cook": "x", "seed": "many", "target": []any{"a"}, "folds": 1.0, "missing": "maybe", "counts": "n", "skip-unlabelled": true} {
 		if _, err := auditOptions(map[string]any{name: value}); err == nil {
 			t.Errorf("%s=%v is accepted", name, value)
-		} else if text, ok := inArguments(err); !ok || !strings.HasPrefix(text, name+":") {
+		} else if text, ok := inArguments(err); !ok || !strings.HasPrefix(text, strings.ReplaceAll(name, "-", "_")+":") {
 			t.Errorf("%s=%v: %q, %t", name, value, text, ok)
 		}
 	}
