@@ -16,6 +16,15 @@ type cells struct {
 // at is cell i.
 func (c *cells) at(i int) float64 { return c.segments[i/segmentRows][i%segmentRows] }
 
+// each goes through the cells.
+func (c *cells) each(use func(i int, cell float64)) {
+	for k, segment := range c.segments {
+		for i, cell := range segment {
+			use(k*segmentRows+i, cell)
+		}
+	}
+}
+
 // word is the text of a cell that holds one.
 func (c *cells) word(cell float64) []byte { return c.words.word(wordOf(cell)) }
 

@@ -11,20 +11,71 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An outcome that a single row has beside a usual pair is asked about, whatever the options
-// say of the pair, and its row can be left out, then and in new rows. One that comes twice in
-// the table is an outcome, also in a part that has one of them.
+// An outcome that a single row has beside a usual pair is asked about where it is the outcome of
+// a line of totals, and is a rare outcome elsewhere, in parts of the table as well.
+func TestTotalsInTheOutcome(t *testing.T) {
+	word := func(i int) string { return []string{"north", "south"}[i%2] }
+	few := func(i int) string { return fmt.Sprint((i + 1) / 15 % 2) } // half of the rows
+	rows := manyRows(30, "a,b,c", amount, word, few)
+	sum := 0.0
+	for i := range 30 {
+		x, _ := Number(amount(i))
+		sum += x
+	}
+	for _, c := range []struct {
+		table  string
+		totals bool
+	}{
+		{rows + "3,north,1,2\n", false},
+		{rows + "3,north,0,9\n", false},
+		{rows + "3,north,0,maybe\n", false},
+		{rows + "3,a total loss in north,0,2\n", false},
+		{strings.Replace(rows, "\n0.0,north,0,0", "\n0.0,north,0,15", 1), false}, // a sum, but on top
+		{rows + "3,north,1,15\n", true},                                          // the sum of outcomes
+		{rows + "3,north,1,30\n", true},                                          // their number
+		{rows + "3,north,1,0.50\n", true},                                        // their mean
+		{rows + "3,Grand total,1,2\n", true},
+		{rows + "3,SUMME:,1,2\n", true},
+		{rows + fmt.Sprintf("%.1f,north,1,2\n", sum), true},
+		{strings.NewReplacer(",0\n", ",no\n", ",1\n", ",yes\n").Replace(rows) + "3,north,1,21\n", true},
+		{strings.NewReplacer(",0\n", ",no\n", ",1\n", ",yes\n").Replace(rows) + "3,north,1,unknown\n", false},
+	} {
+		table := mustRead(t, c.table, HeaderYes)
+		l, err := Learn(table, Options{})
+		located, _ := err.(*Error)
+		if asked := located != nil && strings.Contains(located.Msg, "is it a line of totals?"); asked != c.totals || (err != nil) != c.totals {
+			t.Errorf("%q: %v, want to be asked %t", c.table[len(c.table)-30:], err, c.totals)
+		}
+		if c.totals {
+			continue
+		}
+		if l == nil || len(l.Recipe.Target.Several) != 3 {
+			t.Fatalf("%q: %v", c.table[len(c.table)-30:], l)
+		}
+		all := make([]int, table.Len()-5)
+		for i := range all {
+			all[i] = i + 5
+		}
+		if _, err := Learn(table.Subset(all), Options{}); err != nil {
+			t.Errorf("a part of %q: %v", c.table[len(c.table)-30:], err)
+		}
+	}
+}
+
+// A line of totals is asked about whatever the options say of the pair, and can be left out,
+// then and in new rows. What comes twice in the table is an outcome, also in a part that has one
+// of them.
 func TestOddOutcome(t *testing.T) {
-	text := manyRows(30, "a", amount) + "99,84\n"
+	text := manyRows(30, "a", amount) + "99,30\n"
 	table := mustRead(t, text, HeaderYes)
 	for _, o := range []Options{{}, {Positive: "1"}} {
 		_, err := Learn(table, o)
 		located, ok := err.(*Error)
-		if !ok || located.Line != 32 || len(located.Ways) != 1 || located.Ways[0] != (Way{Option: WayMarkers, Value: "y=84"}) || !strings.Contains(located.Msg, `"84" is the outcome of this row alone`) {
+		if !ok || located.Line != 32 || len(located.Ways) != 1 || located.Ways[0] != (Way{Option: WayMarkers, Value: "y=30"}) || !strings.Contains(located.Msg, `"30" is the outcome of this row alone`) {
 			t.Fatal(err)
 		}
 	}
-	o := Options{Markers: []string{"y=84"}}
+	o := Options{Markers: []string{"y=30"}}
 	known, err := table.Labelled(o)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +84,7 @@ func TestOddOutcome(t *testing.T) {
 	if err != nil || l.Recipe.Target.Several != nil || l.Recipe.Rows != 30 {
 		t.Fatal(err)
 	}
-	rows, err := NewReader(context.Background(), strings.NewReader("a,y\n1,84.0\n2,1\n3,7\n"), "new.csv", l.Recipe, Format{})
+	rows, err := NewReader(context.Background(), strings.NewReader("a,y\n1,30.0\n2,1\n3,7\n"), "new.csv", l.Recipe, Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +98,7 @@ func TestOddOutcome(t *testing.T) {
 			t.Errorf("row %d: %s, want %s", i, got, want)
 		}
 	}
-	table = mustRead(t, text+"98,84\n", HeaderYes)
+	table = mustRead(t, text+"98,30\n", HeaderYes)
 	all := make([]int, 31)
 	for i := range all {
 		all[i] = i

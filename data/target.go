@@ -96,7 +96,7 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 }
 
 // oddOutcome asks about a third outcome that a single row has beside two that make a usual
-// pair in all others, as a line of totals has.
+// pair in all others, if the row looks like a line of totals: a rare outcome is one, too.
 func (s *scanned) oddOutcome(count map[string]int) error {
 	t, j := s.table, s.column
 	if len(count) != 3 || t.n < identifierRows {
@@ -116,16 +116,13 @@ func (s *scanned) oddOutcome(count map[string]int) error {
 	if _, unusual := choosePositive(pair, ""); unusual != nil {
 		return nil
 	}
-	// In the table that this may be a part of, too.
-	alone := 0
-	for _, segment := range t.cells[j].segments {
-		for _, cell := range segment {
-			if key(bytesOf(t.cells[j].text(cell)), t.dialect.decimal) == odd {
-				alone++
-			}
+	place, alone := -1, 0
+	t.cells[j].each(func(i int, cell float64) { // of the table that this may be a part of, too
+		if key(bytesOf(t.cells[j].text(cell)), t.dialect.decimal) == odd {
+			place, alone = i, alone+1
 		}
-	}
-	if alone != 1 {
+	})
+	if alone != 1 || !t.isTotals(place, j, pair) {
 		return nil
 	}
 	at := s.firstOf(odd)

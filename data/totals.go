@@ -1,0 +1,69 @@
+package data
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// totalWords are what lines of totals are called.
+var totalWords = []string{
+	"total", "totals", "subtotal", "sum", "sums", "mean", "average", "avg", "count",
+	"summe", "gesamt", "gesamtsumme", "insgesamt", "mittelwert", "durchschnitt", "anzahl",
+	"totale", "totaux", "somme", "moyenne", "suma", "totales", "media", "promedio", "totaal", "gemiddelde",
+}
+
+// isTotals tells whether the row at a place in the columns, which has another outcome in column j
+// than the pair of all others, looks like a line of totals: it is called so, some feature is the
+// sum of all others in its column, or it is the last and its outcome is their sum, number or
+// mean, or a number below words.
+func (t *Table) isTotals(place, j int, pair []string) bool {
+	outcomes := t.cells[j]
+	sum, n := 0.0, 0
+	outcomes.each(func(i int, cell float64) {
+		if n++; i != place && !isWord(cell) {
+			sum += cell
+		}
+	})
+	last := place == n-1
+	for k, c := range t.cells {
+		if !c.unread && (k != j || last) && c.isTotal(place) {
+			return true
+		}
+	}
+	x := outcomes.at(place)
+	if !last || isWord(x) {
+		return false
+	}
+	if _, number := Number(pair[0]); !number {
+		return true // a number below words
+	}
+	const percent = 0.005 // means are rounded to percents, or less
+	return x == float64(n-1) || x != math.Trunc(x) && math.Abs(x-sum/float64(n-1)) <= percent
+}
+
+// isTotal tells whether a cell is the sum of all others in its column, of which a few are not 0,
+// and larger than each of them; or a word for that, which no other is.
+func (c *cells) isTotal(place int) bool {
+	x := c.at(place)
+	if isWord(x) {
+		words := nameWords(string(c.word(x)))
+		called := len(words) <= 2 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(totalWords, strings.ToLower(w)) })
+		c.each(func(i int, cell float64) {
+			called = called && (i == place || !isWord(cell) || wordOf(cell) != wordOf(x))
+		})
+		return called
+	}
+	sum, largest, size, filled := 0.0, 0.0, 0.0, 0
+	c.each(func(i int, cell float64) {
+		if i != place && !isWord(cell) && cell != 0 {
+			filled++
+			sum += cell
+			size += math.Abs(cell)
+			largest = max(largest, math.Abs(cell))
+		}
+	})
+	const rounding = 1e-9 // of a sum, which a spreadsheet has to ten digits or more
+	const few = 3         // one and one are two by chance
+	return filled >= few && math.Abs(x) > largest && math.Abs(x-sum) <= rounding*size
+}
