@@ -83,31 +83,31 @@ func (p *Report) Lines() []string {
 	}
 	for _, f := range p.Far {
 		line := fmt.Sprintf("column %s: %s of %d far outside the values seen in training", quote(f.Column), Plural(f.Cells, "row"), p.Rows)
-		if p.mostly(f) {
-			which := fmt.Sprintf("ALL %d rows", p.Rows)
-			if f.Cells < p.Rows {
-				which = fmt.Sprintf("most rows (%d of %d)", f.Cells, p.Rows)
-			}
-			line = fmt.Sprintf("column %s: %s are far outside the values seen in training%s. Check the unit: what is said of such rows is a guess",
-				quote(f.Column), which, p.seen(f.Column))
+		if often := p.bound.recipe.MostlyFar(f, p.Rows); often != "" {
+			line = often
 		}
 		lines = append(lines, line)
 	}
 	return lines
 }
 
-// mostly tells whether a column is far outside in so many rows that it may have another unit. A
-// single row says nothing of the kind.
-func (p *Report) mostly(f Far) bool { return p.Rows > 1 && 2*f.Cells > p.Rows }
-
-// seen says between which numbers training saw a column; nothing of dates.
-func (p *Report) seen(column string) string {
-	for i := range p.bound.recipe.Columns {
-		if c := &p.bound.recipe.Columns[i]; c.Name == column && c.Kind == Numeric {
-			return fmt.Sprintf(", which are from %g to %g", c.Low, c.High)
+// MostlyFar says that a column is far outside in most of so many rows, so that it may have
+// another unit, and between which numbers training saw it; nothing if it is not. A single row
+// says nothing of the kind.
+func (r *Recipe) MostlyFar(f Far, rows int) string {
+	if rows < 2 || 2*f.Cells <= rows {
+		return ""
+	}
+	which, seen := fmt.Sprintf("ALL %d rows", rows), ""
+	if f.Cells < rows {
+		which = fmt.Sprintf("most rows (%d of %d)", f.Cells, rows)
+	}
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Name == f.Column && c.Kind == Numeric { // of dates these are days
+			seen = fmt.Sprintf(", which are from %g to %g", c.Low, c.High)
 		}
 	}
-	return ""
+	return fmt.Sprintf("column %s: %s are far outside the values seen in training%s. Check the unit: what is said of such rows is a guess", quote(f.Column), which, seen)
 }
 
 // Doubts is the report of what is likely to be a mistake alone: categories that training did not
@@ -115,7 +115,7 @@ func (p *Report) seen(column string) string {
 func (p *Report) Doubts() *Report {
 	d := &Report{Rows: p.Rows, Unseen: p.Unseen, bound: p.bound}
 	for _, f := range p.Far {
-		if p.mostly(f) {
+		if p.bound.recipe.MostlyFar(f, p.Rows) != "" {
 			d.Far = append(d.Far, f)
 		}
 	}

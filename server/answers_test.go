@@ -421,6 +421,26 @@ func TestOutcomePopulationAndNovelty(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
+	// What is said of rows together needs most of them.
+	if predicted.Notes != nil || decided.Notes != nil {
+		t.Errorf("one of two rows far out: %q, %q", predicted.Notes, decided.Notes)
+	}
+	rows[1]["age"] = 1e8
+	body = rowsBody(t, rows, "")
+	for path, notes := range map[string][]string{
+		"predict": answer[PredictResponse](t, s, "/v1/models/large/predict", body).Notes,
+		"decide":  answer[DecideResponse](t, s, "/v1/models/large/decide", body).Notes,
+		"value":   answer[ValueResponse](t, s, "/v1/models/large/value", body).Notes,
+		"curve":   answer[CurveResponse](t, s, "/v1/models/large/curve", rowsBody(t, rows, `"utility":"fn=5,fp=1","vary":{"action":"positive","outcome":"no"},"from":1,"to":2`)).Notes,
+	} {
+		if len(notes) != 1 || !strings.HasPrefix(notes[0], `column "age": ALL 2 rows are far outside the values seen in training, which are from `) {
+			t.Errorf("%s: %q", path, notes)
+		}
+	}
+	rows = rows[:1]
+	if alone := answer[PredictResponse](t, s, "/v1/models/large/predict", rowsBody(t, rows, "")).Notes; alone != nil {
+		t.Errorf("a row by itself: %q", alone)
+	}
 	// So far out the rows tell nothing: the latent value is as uncertain as before them.
 	if v := predicted.Predictions[0].Variance; math.Abs(v-5) > 1 {
 		t.Errorf("variance %v far out, and 4 + 1 before any row", v)

@@ -41,6 +41,7 @@ type CurveResponse struct {
 	Points       []CurvePoint    `json:"points"`
 	Constant     []CurveConstant `json:"constant" doc:"what it costs, or brings, to take one action in all cases"`
 	Ignored      []string        `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string        `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // CurvePoint is one value of the entry. Costs or utilities are per row.
@@ -114,7 +115,7 @@ func (s *Server) curve(ctx context.Context, x *exchange, m *served, b *body) err
 	if err != nil {
 		return err
 	}
-	answer.Model, answer.ModelVersion = m.name, m.version()
+	answer.Model, answer.ModelVersion, answer.Notes = m.name, m.version(), m.notes(r)
 	s.metrics.count(x, r.N)
 	x.writeJSON(answer)
 	return nil

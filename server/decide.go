@@ -39,6 +39,7 @@ type DecideResponse struct {
 	Status       *lossep.Status `json:"status,omitempty" doc:"how the calibration ended"`
 	Decisions    []Decision     `json:"decisions" doc:"one for each row"`
 	Ignored      []string       `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string       `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // Decision is what to do in a case.
@@ -177,7 +178,7 @@ func (d *decided) append(b []byte) []byte {
 		}
 		b = append(appendUnusual(b, d.rows, i), '}')
 	}
-	return append(appendIgnored(append(b, ']'), d.rows), '}')
+	return append(appendRemarks(append(b, ']'), d.m, d.rows), '}')
 }
 
 func appendDissent(b []byte, d *lossep.Decision, names [][]byte) []byte {

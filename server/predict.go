@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/server/jsonappend"
 	"github.com/lossep/lossep/server/rows"
 )
@@ -28,6 +29,7 @@ type PredictResponse struct {
 	Prevalence   float64      `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
 	Predictions  []Prediction `json:"predictions" doc:"one for each row"`
 	Ignored      []string     `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string     `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // Prediction is what is known of a case.
@@ -71,7 +73,7 @@ func appendPredictions(b []byte, m *served, r *rows.Rows, predictions []lossep.P
 		}
 		b = append(appendUnusual(b, r, i), '}')
 	}
-	return append(appendIgnored(append(b, ']'), r), '}')
+	return append(appendRemarks(append(b, ']'), m, r), '}')
 }
 
 // appendOutcome says what probabilities are of, and for whom.
@@ -107,9 +109,34 @@ func appendUnusual(b []byte, r *rows.Rows, row int) []byte {
 	return b
 }
 
-func appendIgnored(b []byte, r *rows.Rows) []byte {
+// appendRemarks writes what is to be said of all rows together.
+func appendRemarks(b []byte, m *served, r *rows.Rows) []byte {
 	if r.Ignored != nil {
 		b = jsonappend.Texts(append(b, `,"ignored":`...), r.Ignored)
 	}
+	if notes := m.notes(r); notes != nil {
+		b = jsonappend.Texts(append(b, `,"notes":`...), notes)
+	}
 	return b
+}
+
+// notes tell of columns that are far outside the training rows in most rows.
+func (m *served) notes(r *rows.Rows) (notes []string) {
+	if 2*len(r.Far) <= r.N {
+		return nil
+	}
+	cells := make(map[string]int)
+	for _, columns := range r.Far {
+		for _, name := range columns {
+			cells[name]++
+		}
+	}
+	recipe := m.model.Recipe()
+	for i := range recipe.Columns {
+		name := recipe.Columns[i].Name
+		if note := recipe.MostlyFar(data.Far{Column: name, Cells: cells[name]}, r.N); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
 }

@@ -34,6 +34,7 @@ type ValueResponse struct {
 	WorthOutcome float64  `json:"worth_outcome" doc:"of the outcome, on average over the rows"`
 	Values       []Value  `json:"values" doc:"one for each row"`
 	Ignored      []string `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // Value is what it would be worth to know more about a case.
@@ -160,7 +161,7 @@ func (m *served) valueResponse(r *rows.Rows, spec *decision.Spec, ask lossep.Ask
 	t := m.description.Target
 	out := &ValueResponse{
 		Model: m.name, ModelVersion: m.version(), Outcome: t.Outcome, Outcomes: t.Several,
-		Actions: spec.Actions(), Costs: spec.Costs(), Ask: ask.Columns, Values: make([]Value, len(worth)), Ignored: r.Ignored,
+		Actions: spec.Actions(), Costs: spec.Costs(), Ask: ask.Columns, Values: make([]Value, len(worth)), Ignored: r.Ignored, Notes: m.notes(r),
 	}
 	for i := range worth {
 		w := &worth[i]
