@@ -132,6 +132,9 @@ def test_costs_of_single_cases(rows):
     assert np.allclose(lossep.decide(p, cost).expected, expected, rtol=1e-12)
     with pytest.raises(ValueError, match="costs of 3 cases"):
         m.decide(X, cost=cost[:3])
+    for ask in (m.decide, m.value, pickle.loads(pickle.dumps(m)).expected_cost):
+        with pytest.raises(ValueError, match=r"fitted with costs of the single cases.*shape \(cases, 3, 2\)"):
+            ask(X)
     with pytest.raises(ValueError, match="not to the estimator"):
         quick(cost=cost).fit(X, y)
 
@@ -400,7 +403,7 @@ def test_several_classes():
     assert (weighted.predict_proba(X) == quick().fit(X.repeat(counts, axis=0), words.repeat(counts)).predict_proba(X)).all()
     with pytest.raises(ValueError, match="whole numbers"):
         quick().fit(X, words, sample_weight=counts + 0.5)
-    for options, message in (({"cost": "fn=5,fp=1"}, "fn|two|outcomes"), ({"positive": "setosa"}, "there is none among 3")):
+    for options, message in (({"cost": "fn=5,fp=1"}, "fn|two|outcomes"), ({"positive": "setosa"}, "among 3 classes .*virginica")):
         with pytest.raises(ValueError, match=message):
             quick(**options).fit(X, words)
     with pytest.raises(ValueError, match="two classes only"):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from lossep import _worker
 from lossep._columns import Columns
 from lossep._costs import Cost, stakes
-from lossep._decisions import ONE_COLUMN, PREVALENCE, class_order, outcome_names, settled
+from lossep._decisions import ONE_COLUMN, PREVALENCE, class_order, none_positive, outcome_names, settled
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._progress import bar
@@ -128,7 +128,7 @@ def audit(
     outcomes = outcome_names(classes)
     several = len(classes) > 2
     if several and positive is not None:
-        raise ValueError(f"positive: there is none among {len(classes)} classes")
+        raise ValueError(none_positive(classes))
     if not isinstance(probabilities, Mapping):
         probabilities = {"probability": probabilities}
     found = {str(name): _probabilities(str(name), values, len(y), len(classes)) for name, values in probabilities.items()}

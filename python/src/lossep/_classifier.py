@@ -17,13 +17,14 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_consi
 from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._columns import Columns, framed, from_frame, is_frame, spelled
-from lossep._costs import Cost, Stakes, stakes
+from lossep._costs import Cost, Stakes, case_cost, stakes
 from lossep._decisions import (
     PREVALENCE,
     Decisions,
     Worth,
     ask_prices,
     from_reply,
+    none_positive,
     outcome_names,
     settled,
     unsettled,
@@ -488,7 +489,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         options["target"] = name
         if self.positive is not None:
             if len(self.classes_) > 2:
-                raise ValueError(f"positive: there is none among {len(self.classes_)} classes")
+                raise ValueError(none_positive(self.classes_))
             texts = [spelled(label) for label in self.classes_]
             if spelled(self.positive) not in texts:
                 raise ValueError(f"positive: {self.positive!r} is none of the classes {list(self.classes_)}")
@@ -547,6 +548,13 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _other_stakes(self, cost: Cost) -> Stakes:
         """Costs for a fitted model, in place of its own."""
         given = self._stakes(cost, self._outcomes)
+        actions, classes = len(self.actions_), len(self.classes_)
+        own = {case_cost(a, k) for a in range(actions) for k in range(classes)}
+        if cost is None and own.intersection(self.model_.description["cost_columns"] or ()):
+            raise ValueError(
+                "cost: the model was fitted with costs of the single cases, and does not know those of these; "
+                f"give them as cost, an array of shape (cases, {actions}, {classes})"
+            )
         if given.needs_positive and not self._positive_settled:
             raise ValueError(unsettled(self.classes_, given.needs_positive) + ", to the estimator that is fitted")
         return given

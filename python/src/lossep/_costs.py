@@ -89,6 +89,11 @@ def _entry(value: Any) -> str:
     return value if isinstance(value, str) else repr(float(value))
 
 
+def case_cost(action: int, outcome: int) -> str:
+    """The name of the column with what an action costs under an outcome in the single cases."""
+    return f"cost of {action} under {outcome}"
+
+
 def _from_array(cost: Array, outcomes: Sequence[str], actions: Sequence[str] | None) -> Stakes:
     if cost.ndim not in (2, 3) or cost.shape[-1] != len(outcomes):
         raise ValueError(
@@ -111,7 +116,7 @@ def _from_array(cost: Array, outcomes: Sequence[str], actions: Sequence[str] | N
             if values.ndim == 0 or (len(values) and (values == values[0]).all()):
                 row[outcome] = float(values if values.ndim == 0 else values[0])
             else:
-                name = f"cost of {a} under {k}"
+                name = case_cost(a, k)
                 row[outcome] = f"`{name}`"
                 cases[name] = values
     return Stakes({"spec": {"outcomes": list(outcomes), "costs": entries}}, cases)

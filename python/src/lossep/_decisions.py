@@ -233,6 +233,12 @@ def unsettled(classes: Sequence[Any] | Array, needs: str) -> str:
     )
 
 
+def none_positive(classes: Sequence[Any] | Array) -> str:
+    """Says that more than two classes have no positive one, and which they are: one may be misspelled."""
+    listed = [json.dumps(str(c)) if isinstance(c, str) else spelled(c) for c in classes[:10]] + ["…"] * (len(classes) > 10)
+    return f"positive: there is none among {len(classes)} classes ({', '.join(listed)}); leave it out, or correct y"
+
+
 def positive_of(estimator: Any) -> Any:
     """The class that an estimator takes for the positive one, None unless it was told or knows."""
     return getattr(estimator, "positive_", None) if getattr(estimator, "_positive_settled", True) else None
