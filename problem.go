@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -98,6 +99,11 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		*spec = *o.Utility
 	}
 	if err := spec.Bind(p.Recipe.Target.Outcomes()...); err != nil {
+		if fault := (*decision.SpecError)(nil); errors.As(err, &fault) {
+			for _, note := range p.Recipe.Target.Misspelled() {
+				fault.Msg += "; " + note
+			}
+		}
 		return nil, err
 	}
 	p.Utility = spec

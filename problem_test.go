@@ -58,3 +58,20 @@ func TestTogether(t *testing.T) {
 		t.Errorf("%v, %v, %q", err, p.Together(), p.Notes)
 	}
 }
+
+// Costs for two outcomes do not fit a third that is a misspelling, which is said.
+func TestCostsOfAMisspelledOutcome(t *testing.T) {
+	text := "a,y\n1,nien\n4,nien\n" // one row alone may be a line of totals
+	for i := range 40 {
+		text += []string{"2,ja\n", "3,nein\n"}[i%2]
+	}
+	table, err := data.Read(t.Context(), strings.NewReader(text), "rows.csv", data.Format{Header: data.HeaderYes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := autoOptions(t, EP)
+	o.Data = data.Options{Target: "y"}
+	if _, err = Prepare(table, o); err == nil || !strings.Contains(err.Error(), `outcome "nien", which 2 rows have, is spelled almost like "nein", which 20 rows have`) {
+		t.Error(err)
+	}
+}

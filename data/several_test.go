@@ -108,6 +108,51 @@ func TestOddOutcome(t *testing.T) {
 	}
 }
 
+// A rare outcome that is one slip away from a frequent one is told as what it may be, where it is
+// taken for an outcome and where that is refused. Grades are no slips.
+func TestMisspelledOutcome(t *testing.T) {
+	for _, c := range []struct {
+		odd  string
+		rows int
+		like string
+	}{
+		{"nien", 2, "nein"},
+		{"neinn", 2, "nein"},
+		{"nin", 2, "nein"},
+		{"Mein", 2, "nein"},
+		{"jaa", 2, "ja"},
+		{"n", 2, "nein"},
+		{"nie", 2, ""},
+		{"nein2", 2, ""},
+		{"ja-", 2, ""},
+		{"j", 2, "ja"},
+		{"jo", 2, ""},
+		{"nien", 4, ""},
+		{"vielleicht", 2, ""},
+	} {
+		text := "a,y\n"
+		for i := range 70 + c.rows {
+			outcome := c.odd
+			if i >= c.rows {
+				outcome = []string{"ja", "nein"}[i%2]
+			}
+			text += fmt.Sprintf("%d,%s\n", i*i%37, outcome)
+		}
+		table := mustRead(t, text, HeaderYes)
+		want := fmt.Sprintf("outcome %q, which %d rows have, is spelled almost like %q, which 35 rows have: if they are the same, correct these cells", c.odd, c.rows, c.like)
+		l, err := Learn(table, Options{})
+		if err != nil {
+			t.Fatal(c.odd, err)
+		}
+		if slices.Contains(l.Notes, want) != (c.like != "") {
+			t.Errorf("%s: %q", c.odd, l.Notes)
+		}
+		if _, err := Learn(table, Options{Positive: "ja"}); err == nil || strings.Contains(err.Error(), want) != (c.like != "") {
+			t.Errorf("%s: %v", c.odd, err)
+		}
+	}
+}
+
 // Outcomes of more than two values keep their order, as numbers where they are numbers, and
 // are compared by value.
 func TestSeveralOutcomes(t *testing.T) {
