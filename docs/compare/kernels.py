@@ -29,6 +29,7 @@ lossep.
 import argparse
 import csv
 import importlib.util
+import itertools
 import json
 import resource
 import subprocess
@@ -214,6 +215,18 @@ def bagged(run, draws=40):
     return sum(stack(run.p[rng.integers(0, len(run.p), len(run.p))]) for _ in range(draws)) / draws
 
 
+def posterior_mean(run, favour):
+    """The mean of the weights under a uniform prior, with so many rows for each bit in favour of the
+    first, on a grid of the simplex."""
+    k, steps = len(run.names), 20
+    grid = np.array([c for c in itertools.product(range(steps + 1), repeat=k) if sum(c) == steps]) + 0.25
+    grid /= grid.sum(1, keepdims=True)
+    unknown = min(1, -np.log2(run.p[:, 0]).mean())
+    log = np.log(run.p @ grid.T).sum(0) + favour * unknown * np.log(grid[:, 0])
+    e = np.exp(log - log.max())
+    return e / e.sum() @ grid
+
+
 def near_threshold(run, width, rows, threshold=1 / 6):
     """The log score is that of all thresholds t alike in their log odds; here they have a
     Gaussian weight about the one of the costs."""
@@ -271,6 +284,7 @@ RULES = (
     | {f"{c} and {l} for linear": lambda r, c=c, l=l: bits(r, {"one": c, "linear": l}) for c, l in ((2, 2), (4, 2), (4, 4))}
     | {"the best alone": best, "the best by a standard error": lambda r: best(r, 1)}
     | {"pseudo-BMA with a bootstrap": pseudo_bma, "stacking over a bootstrap": bagged}
+    | {f"mean of the weights, {c} rows for each bit": lambda r, c=c: posterior_mean(r, c) for c in (0, 1, 2, 4)}
     | {f"near the threshold, width {w}, {c} in favour": lambda r, w=w, c=c: near_threshold(r, w, c) for w, c in ((0.7, 0), (1.5, 0), (0.7, 0.3))}
     | {"all alike": lambda r: np.full(len(r.names), 1 / len(r.names))}
 )
