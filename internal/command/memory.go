@@ -131,4 +131,24 @@ func givenMemory(c *cobra.Command) int64 {
 func UsualMemory() int64 { return usualMemory(os.DirFS("/")) }
 
 // keepWithin has the process collect its garbage before it grows beyond what it may use.
-func keepWithin(bytes int64) { debug.SetMemoryLimit(int64(0.9 * float64(bytes))) }
+func keepWithin(bytes int64) { debug.SetMemoryLimit(collected(bytes, programBytes())) }
+
+// collected is where garbage is collected at the latest. The collector does not count the
+// program's file, whose pages are in memory as well once they are used, and goes beyond its limit
+// by what is allocated while it works. Below half of the memory it would do nothing else.
+func collected(bytes, program int64) int64 {
+	return max(int64(0.9*float64(bytes))-program, bytes/2)
+}
+
+// programBytes is the size of the program's file, 0 where the system does not tell.
+func programBytes() int64 {
+	path, err := os.Executable()
+	if err != nil {
+		return 0
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

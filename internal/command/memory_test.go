@@ -52,3 +52,20 @@ func TestHelpOfMemory(t *testing.T) {
 		t.Errorf("exit code %d, %s\n%s", code, errs.String(), out.String())
 	}
 }
+
+// Garbage is collected before it and the program's file are more than the memory given, with a
+// tenth to spare, but not without an end where there is little.
+func TestCollected(t *testing.T) {
+	for _, c := range []struct{ given, program, want int64 }{
+		{500e6, 50e6, 400e6},
+		{500e6, 0, 450e6},
+		{leastMemory, 50e6, leastMemory / 2},
+	} {
+		if got := collected(c.given, c.program); got != c.want {
+			t.Errorf("%d given, a program of %d: %d, want %d", c.given, c.program, got, c.want)
+		}
+	}
+	if programBytes() < 1e6 {
+		t.Errorf("the program has %d bytes", programBytes())
+	}
+}

@@ -179,7 +179,9 @@ func TestMemoryOfServer(t *testing.T) {
 	answers.Range(func(what, n any) bool { t.Logf("%-24s %d", what, n.(*atomic.Int64).Load()); return true })
 	rss := p.peak()
 	t.Logf("%d MB of %d", rss/1e6, int(given/1e6))
-	if rss > given {
+	// On a machine under load more is allocated while garbage is collected.
+	const spared = 0.05
+	if float64(rss) > (1-spared)*given {
 		t.Errorf("it had %d MB, and was given %d", rss/1e6, int(given/1e6))
 	}
 	p.until("a decision as before afterwards", asBefore)
