@@ -60,10 +60,10 @@ func (s *splitter) next(buf []byte) (chunk, error) {
 		if cut == 0 && len(buf) > maxRowBytes {
 			return chunk{}, &Error{
 				File: s.file, Line: s.line, Column: 1,
-				Msg: fmt.Sprintf("a row of more than %d MiB", maxRowBytes>>20), Fix: `look for a quote (") that is not closed`,
+				Msg: fmt.Sprintf("a row of more than %d MiB", maxRowBytes>>20), Fix: `look for a quote (") that is not closed, line ends that are missing, or cases in columns`,
 			}
 		}
-		want = 2 * len(buf)
+		want = min(2*len(buf), maxRowBytes+1)
 		if s.eager {
 			want = len(buf) + 1
 		}
@@ -109,6 +109,7 @@ type rows struct {
 	pos   int // of the row to come
 	at    int // line of that row
 	cells []span
+	more  int    // cells of the row beyond those, of which there are too many
 	side  []byte // texts that are not in the chunk as they stand
 	blank int    // line of an empty line that was skipped, 0 if none
 
@@ -177,7 +178,7 @@ const (
 
 // split finds the cells of one line, or of several where quotes go on.
 func (r *rows) split() (blank space, err error) {
-	r.cells = r.cells[:0]
+	r.cells, r.more = r.cells[:0], 0
 	text, pos, sep := r.text, r.pos, r.separator
 	begin := pos
 	for {
@@ -196,7 +197,7 @@ func (r *rows) split() (blank space, err error) {
 			if pos < len(text) && text[pos] == '"' {
 				return 0, r.bareQuote(pos - begin + 1)
 			}
-			r.cells = append(r.cells, trimmed(text, start, pos))
+			r.add(trimmed(text, start, pos))
 			if len(r.cells) == 1 && r.cells[0].start == r.cells[0].end {
 				blank = whiteLine
 				if pos == begin || pos == begin+1 && text[begin] == '\r' {
@@ -218,6 +219,16 @@ func (r *rows) split() (blank space, err error) {
 		blank = notBlank
 	}
 	return blank, nil
+}
+
+// add takes a cell of the row. Beyond the columns that a table may have they are counted:
+// what is known of them would take twelve times the text.
+func (r *rows) add(s span) {
+	if len(r.cells) > maxColumns {
+		r.more++
+		return
+	}
+	r.cells = append(r.cells, s)
 }
 
 // trimmed is a span without white space around it.
@@ -269,9 +280,9 @@ func (r *rows) quoted(pos, begin int) (int, error) {
 		r.side = append(r.side, plain...)
 		s := trimmed(r.side, from, len(r.side))
 		s.aside = true
-		r.cells = append(r.cells, s)
+		r.add(s)
 	} else {
-		r.cells = append(r.cells, trimmed(text, start, pos-1))
+		r.add(trimmed(text, start, pos-1))
 	}
 	for pos < len(text) && text[pos] != r.separator && isSpace(text[pos]) && text[pos] != '\n' {
 		pos++
@@ -288,7 +299,7 @@ func (r *rows) checkFirst(line int) error {
 	if len(r.cells) > maxColumns {
 		return &Error{
 			File: r.file, Line: line, Column: maxColumns + 1,
-			Msg: fmt.Sprintf("the first row has %d columns, more than the %d that are read", len(r.cells), maxColumns),
+			Msg: fmt.Sprintf("the first row has %d columns, more than the %d that are read", len(r.cells)+r.more, maxColumns),
 			Fix: "put cases in rows and what is known of them in columns, and leave out columns that are not needed",
 		}
 	}
@@ -316,7 +327,7 @@ func (r *rows) ragged(line int) error {
 	column := min(len(r.cells), r.width) + 1
 	return &Error{
 		File: r.file, Line: line, Column: column, ColumnName: r.name(column),
-		Msg:  fmt.Sprintf("ragged row: %s where the first row has %d", Plural(len(r.cells), "cell"), r.width),
+		Msg:  fmt.Sprintf("ragged row: %s where the first row has %d", Plural(len(r.cells)+r.more, "cell"), r.width),
 		Fix:  fmt.Sprintf("complete the row, and quote cells that contain the separator %q", rune(r.separator)),
 		Ways: []Way{{Option: WaySeparator, Meaning: "if another one was meant"}},
 	}

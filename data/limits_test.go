@@ -72,6 +72,37 @@ func TestGzipBomb(t *testing.T) {
 	}
 }
 
+// A line of millions of cells is refused, by how many they are, in little more memory than its
+// text takes: first or later, plain or in quotes, in a table and in new rows.
+func TestLineOfMillionsOfCells(t *testing.T) {
+	recipe, _, _ := mustLearn(t, mustRead(t, trainText, HeaderYes), Options{})
+	commas, quoted := strings.Repeat(",", 12_000_000)+"\n", strings.Repeat(`"a",`, 3_000_000)+"\n"
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"first", commas + "1,2\n", []string{"line 1", "column 16385", "12000001 columns, more than the 16384"}},
+		{"in quotes", quoted + "1,2\n", []string{"line 1", "column 16385", "3000001 columns, more than the 16384"}},
+		{"later", trainText + commas, []string{"12000001 cells where the first row has"}},
+		{"too long", strings.Repeat(",", 20_000_000) + "\n1,2\n", []string{"line 1", "a row of more than 16 MiB", "cases in columns"}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(t.Context(), strings.NewReader(c.text), "wide.csv", Format{})
+		checkError(t, err, append(c.want, "wide.csv"))
+		rows, err := NewReader(t.Context(), strings.NewReader(c.text), "wide.csv", recipe, Format{})
+		for err == nil {
+			_, err = rows.ReadBlock(100)
+		}
+		checkError(t, err, append(c.want, "wide.csv"))
+		runtime.ReadMemStats(&after)
+		// The text is copied as it grows, twice.
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 200e6 {
+			t.Errorf("%s: %d MB were allocated", c.name, grown/1e6)
+		}
+	}
+}
+
 // silent is a pipe on which nothing ever arrives.
 type silent struct{}
 
