@@ -10,7 +10,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${1:?a folder for the environment and the data}
 shift
-mkdir -p "$work"
+mkdir -p "$work" && work=$(cd "$work" && pwd)
 if [ ! -x "$work/venv/bin/python" ]; then
 	python3 -m venv "$work/venv"
 	"$work/venv/bin/pip" install --quiet numpy pandas pyarrow scikit-learn lightgbm gpytorch empulse==0.13.1

