@@ -190,9 +190,17 @@ func mix(parts []mixedPart, x *mat.Dense) []Prediction {
 		sofar += part.weight
 	}
 	for i := range out {
-		out[i].Probabilities = all[i]
+		out[i].Probabilities = atMostOne(all[i])
 	}
 	return out
+}
+
+// atMostOne takes back what rounding adds to means of probabilities that are one, or nearly so.
+func atMostOne(p []float64) []float64 {
+	for c, x := range p {
+		p[c] = min(1, x) // NaN stays
+	}
+	return p
 }
 
 // number is how many outcomes there are.
@@ -206,6 +214,9 @@ func mixProbabilities(parts []mixedPart, x *mat.Dense) [][]float64 {
 		for i, p := range part.opinion.plainProbabilities(part.model, x) {
 			floats.AddScaled(out[i], part.weight, p)
 		}
+	}
+	for _, p := range out {
+		atMostOne(p)
 	}
 	return out
 }

@@ -256,7 +256,7 @@ func meanOf(p [][]float64, shares []float64) []float64 {
 	for k, q := range p {
 		floats.AddScaled(mean, shares[k], q)
 	}
-	return mean
+	return atMostOne(mean)
 }
 
 // decideOpen is Decide for cases of which some columns may not be known, their features NaN.
