@@ -251,11 +251,17 @@ func (d *dataFlags) complete() (data.Options, error) {
 // decideCodes has the evidence decide which numbers are codes if that is asked for:
 // --categorical auto, unless a column is called that.
 func decideCodes(o *lossep.Options, t *data.Table) {
-	if !slices.Contains(o.Data.Categorical, "auto") || slices.Contains(t.Columns(), "auto") {
-		return
+	named := namedCodes(o.Data.Categorical, t)
+	o.DecideCodes = len(named) < len(o.Data.Categorical)
+	o.Data.Categorical = named
+}
+
+// namedCodes are the columns that --categorical names.
+func namedCodes(categorical []string, t *data.Table) []string {
+	if slices.Contains(t.Columns(), "auto") {
+		return categorical
 	}
-	o.DecideCodes = true
-	o.Data.Categorical = slices.DeleteFunc(slices.Clone(o.Data.Categorical), func(name string) bool { return name == "auto" })
+	return slices.DeleteFunc(slices.Clone(categorical), func(name string) bool { return name == "auto" })
 }
 
 // readTable reads a whole table of past cases, up to a number of rows. Columns that the
@@ -291,7 +297,9 @@ func (d *dataFlags) readTable(c *cobra.Command, path string, maxRows int, also .
 // cases are the rows that are learned from, up to a number.
 func (d *dataFlags) cases(t *data.Table, most int) (_ *data.Table, err error) {
 	if d.labelled {
-		t, err = t.Labelled(d.options)
+		o := d.options
+		o.Categorical = namedCodes(o.Categorical, t)
+		t, err = t.Labelled(o)
 	}
 	if err == nil && d.counts != "" {
 		return t.Repeated(d.counts, most)
