@@ -259,11 +259,11 @@ func outcomes(r *data.Recipe, labels []int) *gp.Outcomes {
 
 // gather reads which rows belong together, and tells of copies and counts.
 func (p *Problem) gather(t *data.Table) (err error) {
+	p.Notes = append(p.Notes, p.Recipe.WeightsNote(p.Weights)...)
 	if column := p.opt.Data.Groups; column != "" {
-		p.groups, err = t.Texts(column)
+		p.groups, err = t.Groups(column, p.opt.Data.Markers...)
 		return err
 	}
-	p.Notes = append(p.Notes, p.Recipe.WeightsNote(p.Weights)...)
 	if !p.opt.Induces(p.Len()) {
 		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Recipe.Copies(p.X))...)
 	}

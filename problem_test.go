@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,30 @@ func TestTogether(t *testing.T) {
 				}
 			}
 		}
+	}
+	// Large weights are asked about beside groups, too.
+	var b strings.Builder
+	b.WriteString("patient,a,weight,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "p%d,%d.5,15000,%s\n", i/4, i*i%37, []string{"no", "yes"}[i%2])
+	}
+	visits, err := data.Read(t.Context(), strings.NewReader(b.String()), "visits.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := autoOptions(t, EP)
+	o.Data.Groups, o.Data.Weights = "patient", "weight"
+	if p, err := Prepare(visits, o); err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "1.5e+04 on average") {
+		t.Errorf("%v, %q", err, p.Notes)
+	}
+	// Rows of which nobody knows are not one group.
+	unknown, err := data.Read(t.Context(), strings.NewReader(strings.Replace(b.String(), "\np3,", "\n?,", 1)), "visits.csv", data.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Data.Weights, o.Data.Drop = "", []string{"weight"}
+	if _, err := Prepare(unknown, o); err == nil || !strings.Contains(err.Error(), `visits.csv, line 14, column 1 ("patient"): a missing cell, and nothing says which rows`) {
+		t.Errorf("a group that is missing: %v", err)
 	}
 	// Without copies and groups each row is its own.
 	p, err := Prepare(table, autoOptions(t, EP))

@@ -52,15 +52,15 @@ func (a *Audit) weigh() {
 }
 
 // numbered gives every different text of a column a number, in the order of appearance.
-func numbered(t *data.Table, column string) (numbers []int, names map[string]int, err error) {
+func (a *Audit) numbered(t *data.Table, column string) (numbers []int, names map[string]int, err error) {
 	names = make(map[string]int)
-	numbers, err = renumbered(t, column, names)
+	numbers, err = a.renumbered(t, column, names)
 	return numbers, names, err
 }
 
 // renumbered goes on with the numbers of texts that have one, and adds to them.
-func renumbered(t *data.Table, column string, names map[string]int) ([]int, error) {
-	texts, err := t.Texts(column)
+func (a *Audit) renumbered(t *data.Table, column string, names map[string]int) ([]int, error) {
+	texts, err := t.Groups(column, a.opt.Fit.Data.Markers...)
 	if err != nil {
 		return nil, fmt.Errorf("groups: %w", err)
 	}

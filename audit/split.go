@@ -14,9 +14,12 @@ func (a *Audit) split() error {
 	var err error
 	groups := a.opt.Fit.Data.Groups
 	if groups != "" {
-		if a.groups, a.groupNames, err = numbered(a.subject, groups); err != nil {
+		if a.groups, a.groupNames, err = a.numbered(a.subject, groups); err != nil {
 			return err
 		}
+	}
+	if len(a.opt.Probabilities) == 0 {
+		a.notes = append(a.notes, a.problem.Recipe.WeightsNote(a.problem.Weights)...)
 	}
 	switch {
 	case a.opt.Test != nil:
@@ -39,7 +42,7 @@ func (a *Audit) split() error {
 	}
 	if groups == "" && len(a.opt.Probabilities) == 0 {
 		a.groups = a.problem.Together() // copies of one another
-		a.notes = append(append(a.notes, a.problem.Recipe.CopiesNote(a.groups)...), a.problem.Recipe.WeightsNote(a.problem.Weights)...)
+		a.notes = append(a.notes, a.problem.Recipe.CopiesNote(a.groups)...)
 	}
 	for r := range a.opt.Repeats {
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))
@@ -60,7 +63,7 @@ func (a *Audit) keepApart() error {
 		teachers = a.groups
 		if a.opt.Test != nil {
 			var err error
-			if teachers, err = renumbered(a.table, groups, a.groupNames); err != nil {
+			if teachers, err = a.renumbered(a.table, groups, a.groupNames); err != nil {
 				return err
 			}
 		}

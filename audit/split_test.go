@@ -256,3 +256,28 @@ func TestCopiesStayTogether(t *testing.T) {
 		t.Errorf("noise was predicted at a cost of %v", cost)
 	}
 }
+
+// Large weights are asked about however cases are divided.
+func TestLargeWeightsAreAskedAbout(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("patient,day,x,weight,class\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "p%d,%d,%d.5,15000,%s\n", i/3, i, i*i%41, []string{"no", "yes"}[i%2])
+	}
+	all := table(t, b.String())
+	for name, o := range map[string]Options{
+		"folds": {}, "groups": {Fit: lossep.Options{Data: data.Options{Groups: "patient"}}}, "time": {Time: "day"}, "test": {Test: all},
+	} {
+		o.Fit.Utility, o.Fit.Kernel, o.Fit.Fixed, o.Fit.Data.Weights, o.Folds = costsOf(t, "fn=2,fp=1"), "rbf", true, "weight", 2
+		if o.Fit.Data.Groups == "" {
+			o.Fit.Data.Drop = []string{"patient"}
+		}
+		a, err := New(all, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(a.notes, func(s string) bool { return strings.Contains(s, "1.5e+04 on average") }) {
+			t.Errorf("%s: %q", name, a.notes)
+		}
+	}
+}

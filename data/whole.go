@@ -22,6 +22,30 @@ func (t *Table) Texts(ref string) ([]string, error) {
 	return texts, nil
 }
 
+// Groups is Texts of a column that says which rows belong together. Cells that are missing, by the
+// usual spellings and those that are given, are refused: nothing says that such rows are one group.
+func (t *Table) Groups(ref string, missing ...string) ([]string, error) {
+	texts, err := t.Texts(ref)
+	if err != nil {
+		return nil, err
+	}
+	j, err := t.Column(ref)
+	if err != nil {
+		return nil, err
+	}
+	all := allMarkers(missing)
+	markers := newMarkers(all).ofColumn(t.columns[j], all)
+	for i, text := range texts {
+		if markers.text([]byte(text)) {
+			at := t.cell(i, j)
+			at.Msg = "a missing cell, and nothing says which rows this one belongs together with"
+			at.Fix = "fill it, with a value of its own if it belongs to no other"
+			return nil, at
+		}
+	}
+	return texts, nil
+}
+
 // Times returns a column, found as by Column, as numbers that increase with time: dates
 // as seconds, and numbers as they are. Where the order of day and month is not known it
 // is asked for, unless it is given.
