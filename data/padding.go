@@ -4,11 +4,18 @@ import "math"
 
 // padding finds whole numbers that are written with zeros in front, and whether they make the
 // column one of codes, such as 01067 or 007. They do if all cells consist of digits and
-// have one width, or if several differ in width but no number is written in two ways: where 7
-// stands beside 007 the zeros mean nothing. Who names a scaling of the column has said that it is
+// have one width, or if two or more numbers have zeros in front and none is written in two ways:
+// where 7 stands beside 007 the zeros mean nothing. Who names a scaling of the column has said that it is
 // a quantity. All rows of the table are looked at, of which these may be a part.
 func (l *learner) padding() (example string, codes bool) {
 	words := &l.cells.words
+	first := 0 // that has zeros in front: most columns have none
+	for first < words.len() && !isPadded(words.word(uint32(first))) {
+		first++
+	}
+	if first == words.len() {
+		return "", false
+	}
 	numbers := make(map[float64]bool) // that have zeros in front
 	codes = true
 	width, widths := 0, false // of a cell, and whether there are others
