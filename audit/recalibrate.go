@@ -48,7 +48,7 @@ func (r Recalibration) recalibrate(ctx context.Context, p []float64, y []int, we
 	case Platt:
 		return platt(p, y, weight, others), nil
 	}
-	mended, err := process(ctx, p, y, others, seed)
+	mended, err := process(ctx, p, y, weight, others, seed)
 	if err != nil {
 		return nil, fmt.Errorf("recalibration by a Gaussian process: %w", err)
 	}
@@ -170,8 +170,9 @@ const (
 	processRows = 600
 )
 
-// process is expectation propagation on the latent values of the probabilities.
-func process(ctx context.Context, p []float64, y []int, others []float64, seed uint64) ([]float64, error) {
+// process is expectation propagation on the latent values of the probabilities, in which a case
+// of weight w has its term to the power w.
+func process(ctx context.Context, p []float64, y []int, weight, others []float64, seed uint64) ([]float64, error) {
 	rows := rand.New(rand.NewPCG(seed, 2)).Perm(len(p))
 	rows = rows[:min(len(rows), processRows)]
 	slices.Sort(rows)
@@ -180,6 +181,9 @@ func process(ctx context.Context, p []float64, y []int, others []float64, seed u
 	for k, i := range rows {
 		x.Set(k, 0, latent(p[i]))
 		terms[k] = factor.Probit{Y: float64(2*y[i] - 1)}
+		if weight[i] != 1 {
+			terms[k] = factor.Power{Of: terms[k], Alpha: weight[i]}
+		}
 	}
 	k, err := kernel.Parse(processKernel, 1)
 	if err != nil {

@@ -109,3 +109,31 @@ func TestRecalibrate(t *testing.T) {
 		}
 	}
 }
+
+// Half of the cases are positive, and one in fifty where decisions are made, which weights say:
+// probabilities that are right there stay so by every way to recalibrate.
+func TestRecalibrateByWeights(t *testing.T) {
+	const share = 0.02
+	rng := rand.New(rand.NewPCG(9, 10))
+	n := 500
+	p, w, y := make([]float64, n), make([]float64, n), make([]int, n)
+	for i := range p {
+		y[i] = i % 2
+		w[i] = []float64{2 * (1 - share), 2 * share}[y[i]]
+		// x is N(2y, 1), so that the log odds are 2x − 2 more than those of the share.
+		x := 2*float64(y[i]) + rng.NormFloat64()
+		p[i] = 1 / (1 + (1-share)/share*math.Exp(2-2*x))
+	}
+	at := []float64{0.005, 0.02, 0.05}
+	for _, r := range Recalibrations() {
+		mended, err := r.recalibrate(t.Context(), p, y, w, at, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, q := range mended {
+			if off := math.Abs(odds(q) - odds(at[k])); off > 1 { // the sample's odds are 49 times as high: log 49 is 3.9
+				t.Errorf("%s: %v for %v", r, q, at[k])
+			}
+		}
+	}
+}
