@@ -141,8 +141,8 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 	return unseenColumns, nil
 }
 
-// Far names the columns of the row whose values are outside those of the training rows
-// by more than half their range.
+// Far names the columns of the row whose values are far outside those of the training rows:
+// by more than half their range, or ten times as near to zero as all of them.
 func (e *Encoder) Far() (columns []string) {
 	for _, i := range e.far {
 		columns = append(columns, e.recipe.Columns[i].Name)

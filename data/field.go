@@ -254,8 +254,7 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 	return ""
 }
 
-// far tells whether a reading is outside the training values by more than half their
-// range.
+// far tells whether a reading is far outside the training values; see beyond.
 func (f *field) far(v reading) bool {
 	c := f.column
 	x := v.x
@@ -271,14 +270,22 @@ func (f *field) far(v reading) bool {
 	return x > high || x < low
 }
 
-// beyond is where values are far outside those of training: by more than half their
-// range.
+// beyond is where values are far outside those of training: by more than half their range, or
+// ten times as near to zero as all of them, as shares are where percentages are meant. Of a wide
+// range half reaches beyond zero, and does not tell such a change of unit.
 func (c *Column) beyond() (low, high float64) {
 	if c.High <= c.Low {
 		return math.Inf(-1), math.Inf(1)
 	}
 	half := c.High/2 - c.Low/2
-	return c.Low - half, c.High + half
+	low, high = c.Low-half, c.High+half
+	if c.Low > 0 {
+		low = max(low, c.Low/10)
+	}
+	if c.High < 0 {
+		high = min(high, c.High/10)
+	}
+	return low, high
 }
 
 // missingCell is the problem of a model that does not fill missing cells.

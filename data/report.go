@@ -20,8 +20,8 @@ type Unseen struct {
 	Example string // the first of them
 }
 
-// Far counts the cells of a column outside the training values by more than half their
-// range.
+// Far counts the cells of a column far outside the training values: by more than half their
+// range, or ten times as near to zero as all of them.
 type Far struct {
 	Column string
 	Cells  int

@@ -54,7 +54,7 @@ type Decision struct {
 	Disagreement *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
 	Dissent      map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
 	Unseen       []string          `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
-	Far          []string          `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range"`
+	Far          []string          `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range, or ten times as near to zero as all of them"`
 }
 
 // decided is everything a response to decide says.

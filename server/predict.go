@@ -39,7 +39,7 @@ type Prediction struct {
 	Variance      float64   `json:"variance,omitempty" doc:"of the latent value, with two outcomes"`
 	Probabilities []float64 `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
 	Unseen        []string  `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
-	Far           []string  `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range"`
+	Far           []string  `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range, or ten times as near to zero as all of them"`
 }
 
 func (s *Server) predict(ctx context.Context, x *exchange, m *served, b *body) error {

@@ -52,6 +52,16 @@ func TestTold(t *testing.T) {
 	check(say("age\n372\n41\n40\n", "decide", model, "-"), `column "age": 1 row of 3 far outside`, true)
 	check(say("age\n372\n", "decide", model, "-"), "Check the unit", false) // a row by itself
 
+	// Shares where percentages are meant are within half of a wide range.
+	for sign, rates := range map[string]string{"": "rate,sick\n", "-": "rate,sick\n"} {
+		for i := range 20 {
+			rates += fmt.Sprintf("%s%d,%s\n", sign, 10+i*7%20*5, []string{"no", "yes"}[i%3/2])
+		}
+		model, _ = fit("rates"+sign, rates)
+		check(say(fmt.Sprintf("rate\n%[1]s0.35\n%[1]s0.6\n", sign), "decide", model, "-"), `column "rate": ALL 2 rows are far outside`, true)
+		check(say(fmt.Sprintf("rate\n%[1]s1.5\n%[1]s6\n", sign), "decide", model, "-"), "far outside", false)
+	}
+
 	// Of two columns of two values, rows are equal that are different people.
 	people := "sex,class,sick\n"
 	for i := range 20 {
