@@ -1,11 +1,14 @@
 package data
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // What cannot be read for sure is asked about, here.
@@ -25,6 +28,51 @@ func (l *learner) mostlyNumbers(odd []uint32, n *Notation) error {
 	at.Ways = l.waysOut(odd)
 	return at
 }
+
+// differentUnits refuses a column most of whose cells are numbers with a word after them that is
+// not the same in all, such as 3 yrs and 1 year: as texts they would be categories, or taken for
+// an identifier. Few different numbers may be categories indeed, and 12A is a seat.
+func (l *learner) differentUnits() error {
+	cells, numbers := map[string]int{}, map[string]bool{}
+	with, odd := 0, []uint32(nil)
+	for _, k := range l.words {
+		text := l.word(k)
+		unit := wordUnit(text)
+		number := strings.TrimSpace(string(text[:len(text)-len(unit)]))
+		if unit == "" || len(number)+len(unit) == len(text) && utf8.RuneCountInString(unit) < 2 {
+			odd = append(odd, k)
+			continue
+		}
+		cells[unit] += l.counts[k]
+		numbers[number] = true
+		with += l.counts[k]
+	}
+	if 2*(with+l.numbers) <= l.present() || len(numbers) < identifierRows || len(cells) > mostUnits {
+		return nil
+	}
+	var found []string
+	for _, unit := range slices.SortedFunc(maps.Keys(cells), func(a, b string) int {
+		return cmp.Or(cmp.Compare(cells[b], cells[a]), cmp.Compare(a, b))
+	}) {
+		found = append(found, fmt.Sprintf("%s (%s)", quote(unit), Plural(cells[unit], "cell")))
+	}
+	if l.numbers > 0 {
+		found = append(found, fmt.Sprintf("none (%s)", Plural(l.numbers, "cell")))
+	}
+	at := l.scanned.at(l.words[0])
+	at.Msg = fmt.Sprintf("%d of %d cells are numbers with the unit %s", with+l.numbers, l.present(), strings.Join(found, ", "))
+	at.Fix = "write all numbers of the column in one unit, or say what they are"
+	at.Ways = []Way{{WayCategorical, l.name(), "codes"}, {WayDrop, l.name(), "not needed"}}
+	if len(odd) > 0 {
+		at.Line = l.scanned.at(odd[0]).Line
+		at.Msg += ", but not " + l.spellings(odd)
+		at.Ways = l.waysOut(odd)
+	}
+	return at
+}
+
+// mostUnits is how many units a column may have that was meant to be one of numbers.
+const mostUnits = 5
 
 // mostlyDates refuses a column of dates with other texts among them.
 func (l *learner) mostlyDates(odd []uint32) error {

@@ -174,3 +174,28 @@ func TestHeaderChoiceIsChecked(t *testing.T) {
 		t.Error("NewReader accepts header=maybe")
 	}
 }
+
+// Numbers whose units differ are asked about; few different ones may be categories, and a letter
+// right after a number is part of a code.
+func TestDifferentUnits(t *testing.T) {
+	for _, c := range []struct {
+		cell func(i int) string
+		want string
+	}{
+		{func(i int) string { return fmt.Sprintf("%d %s", 60+i, []string{"kg", "lbs"}[i%2]) }, `20 of 20 cells are numbers with the unit "kg" (10 cells), "lbs" (10 cells)`},
+		{func(i int) string { return fmt.Sprintf("%d%s", 60+i, []string{"kg", ""}[i/15]) }, `20 of 20 cells are numbers with the unit "kg" (15 cells), none (5 cells)`},
+		{func(i int) string { return []string{fmt.Sprintf("%d mg/dl", 60+i), "high"}[i/18] }, `18 of 20 cells are numbers with the unit "mg/dl" (18 cells), but not "high" (2 cells)`},
+		{func(i int) string { return fmt.Sprintf("%d %s", i%3, []string{"rooms", "beds"}[i%2]) }, ""},
+		{func(i int) string { return fmt.Sprintf("%d%s", i/2, []string{"A", "B"}[i%2]) }, ""},
+		{func(i int) string { return fmt.Sprintf("%d %c%[2]c", i, 'a'+i) }, ""},
+	} {
+		text := "v,a,y\n"
+		for i := range 20 {
+			text += fmt.Sprintf("%s,%d,%d\n", c.cell(i), i*i%17, i%3/2)
+		}
+		_, err := Learn(mustRead(t, text, HeaderYes), Options{})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s and the like: %v", c.cell(0), err)
+		}
+	}
+}

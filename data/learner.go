@@ -86,6 +86,9 @@ func (l *learner) learn(roles *roles) error {
 		}
 		l.noteDates()
 	}
+	if at := l.differentUnits(); at != nil && !l.identifiedByName() {
+		return at
+	}
 	return l.learnText()
 }
 
