@@ -19,7 +19,7 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 			action := s.actions[n][k]
 			all = append(all, Decided{
 				Row: i + 1, Line: a.subject.Line(i), Repeat: f.Repeat + 1, Fold: f.Number + 1,
-				Outcome: a.outcome(i), Method: d.name, Probability: a.shown(p, i), Action: action, Cost: a.realised(i, action),
+				Outcome: a.outcome(i), Method: d.name, Probability: a.shown(p, i), Action: action, Cost: a.realised(i, action), Weight: a.weights[i],
 			})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
@@ -74,11 +75,17 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, problem *lossep.Problem, test 
 	if err != nil {
 		return err
 	}
+	var weights []float64
+	if a.judged.CaseWeights() != nil {
+		for _, i := range f.Rows {
+			weights = append(weights, a.weights[i])
+		}
+	}
 	x := mat.DenseCopyOf(test)
 	for _, b := range parts {
 		p := Permuted{b.Column, make([]float64, len(f.Rows)), make([]float64, len(f.Rows))}
 		for range times {
-			for k, from := range derangement(len(f.Rows), rng) {
+			for k, from := range exchange(weights, len(f.Rows), rng) {
 				for _, j := range b.At {
 					x.Set(k, j, test.At(from, j))
 				}
@@ -107,6 +114,31 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, problem *lossep.Problem, test 
 		return nil
 	}
 	return a.explainNearest(f, m, parts, problem, test, before)
+}
+
+// exchange says whose cell each of n cases gets: that of another, each once if all count the same,
+// and otherwise each as often as it counts, so that cells are distributed as where decisions
+// are made. Whole numbers of times are kept, and what is left of them is left to chance.
+func exchange(weights []float64, n int, rng *rand.Rand) []int {
+	to := derangement(n, rng)
+	if weights == nil {
+		return to
+	}
+	cells := make([]int, 0, n) // systematic resampling: a comb of n teeth over the weights
+	step := floats.Sum(weights) / float64(n)
+	sum, next := 0.0, rng.Float64()*step
+	for i, w := range weights {
+		for sum += w; next < sum && len(cells) < n; next += step {
+			cells = append(cells, i)
+		}
+	}
+	for len(cells) < n { // rounding
+		cells = append(cells, n-1)
+	}
+	for k, place := range to {
+		to[k] = cells[place]
+	}
+	return to
 }
 
 // derangement is a random order in which, as a rule, nothing keeps its place.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/normal"
 )
 
 // A column that decides is worth something, one that is noise nothing, and a category is
@@ -168,6 +169,52 @@ func effectsByBruteForce(t *testing.T, reading data.Options) {
 	}
 	if compared < 100 {
 		t.Errorf("%d effects compared", compared)
+	}
+}
+
+// Half of the cases are sick, and one in fifty where decisions are made. The test is N(3, 1) among
+// the sick and N(0, 1) among others, and positive above c: with the cell of another case it says as little as
+// an action at random, as often positive as tests are there.
+func TestImportanceInPopulation(t *testing.T) {
+	const share, missed = 0.02, 20.0
+	rng := rand.New(rand.NewPCG(3, 4))
+	var b strings.Builder
+	b.WriteString("test,weight,sick\n")
+	for i := range 400 {
+		test, weight, sick := rng.NormFloat64(), 2*(1-share), "no"
+		if i%2 == 0 {
+			test, weight, sick = test+3, 2*share, "yes"
+		}
+		fmt.Fprintf(&b, "%.4f,%v,%s\n", test, weight, sick)
+	}
+	// The log odds at a test of x are those of the share and 3x − 4.5.
+	c := (4.5 + math.Log((1-share)/share) - math.Log(missed)) / 3
+	positive := share*normal.CDF(3-c) + (1-share)*normal.CDF(-c)
+	want := missed*share*(1-positive) + (1-share)*positive - missed*share*normal.CDF(c-3) - (1-share)*normal.CDF(-c)
+	for name, reading := range map[string]data.Options{
+		"prevalence": {Prevalence: share, Drop: []string{"weight"}}, "weights": {Weights: "weight"},
+	} {
+		o := lossep.Options{Data: reading, Utility: costsOf(t, "fn=20,fp=1"), Kernel: "linear(variance=5) + constant(variance=5)", Fixed: true}
+		a, err := New(table(t, b.String()), Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Summarise(run(t, a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Importances[0].Cost.Value; math.Abs(got-want) > 0.06 {
+			t.Errorf("%s: the test is worth %.3f, want %.3f", name, got, want)
+		}
+		sum, weight := 0.0, 0.0
+		for _, d := range r.Decisions {
+			if d.Method == r.Methods[0].Method {
+				sum, weight = sum+d.Weight*d.Cost, weight+d.Weight
+			}
+		}
+		if math.Abs(sum/weight-r.Methods[0].MeanCost) > 1e-12 {
+			t.Errorf("%s: decisions cost %v on average, the result says %v", name, sum/weight, r.Methods[0].MeanCost)
+		}
 	}
 }
 

@@ -135,6 +135,7 @@ type Decided struct {
 	Probability  float64 // as of Case; NaN for a constant action
 	Action       int
 	Cost         float64
+	Weight       float64 // how much the case counts in averages
 }
 
 // Summarise turns the folds of a Run into the result.

@@ -512,20 +512,21 @@ func (r *Audit) writeFolds(w io.Writer) error {
 		repeat, fold int
 		method       string
 	}
-	sums, counts := make(map[key]float64), make(map[key]int)
+	sums, weights, counts := make(map[key]float64), make(map[key]float64), make(map[key]int)
 	var order []key
 	for _, d := range r.Decisions {
 		k := key{d.Repeat, d.Fold, d.Method}
 		if counts[k] == 0 {
 			order = append(order, k)
 		}
-		sums[k] += d.Cost
+		sums[k] += d.Weight * d.Cost
+		weights[k] += d.Weight
 		counts[k]++
 	}
 	c := csv.NewWriter(w)
 	rows := [][]string{{"repeat", "fold", "method", "cases", "mean_" + r.Noun()}}
 	for _, k := range order {
-		rows = append(rows, []string{strconv.Itoa(k.repeat), strconv.Itoa(k.fold), k.method, strconv.Itoa(counts[k]), decimal(r.Stated(audit.Measure{Value: sums[k] / float64(counts[k])}).Value)})
+		rows = append(rows, []string{strconv.Itoa(k.repeat), strconv.Itoa(k.fold), k.method, strconv.Itoa(counts[k]), decimal(r.Stated(audit.Measure{Value: sums[k] / weights[k]}).Value)})
 	}
 	return c.WriteAll(rows)
 }
