@@ -401,3 +401,21 @@ func TestLeakIsAskedAbout(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// Few cases in which the exact posterior decides alike tell nothing of the approximation.
+func TestRegretOfFewCases(t *testing.T) {
+	for _, c := range []struct {
+		cases, differ int
+		want          string
+	}{
+		{3, 0, "So few cases say little about the approximation"},
+		{29, 0, "So few cases say little"},
+		{30, 0, "not to the approximation."},
+		{3, 1, "So a closer approximation is worth looking for."},
+	} {
+		r := &Result{Regrets: []Regret{{By: "exact", Cases: c.cases, Differ: c.differ, Mean: float64(c.differ)}}}
+		if got := r.regretSentence(); !strings.Contains(got, c.want) {
+			t.Errorf("%d cases, %d decided otherwise: %s", c.cases, c.differ, got)
+		}
+	}
+}

@@ -215,11 +215,18 @@ func (r *Result) regretSentence() string {
 		lost += m
 	}
 	// A fiftieth of what is lost is less than the error of any estimate here.
-	if g.Mean <= lost/50 {
+	switch {
+	case g.Differ == 0 && g.Cases < tellingCases:
+		return s + " So few cases say little about the approximation; with references in more folds there are more."
+	case g.Mean <= lost/50:
 		return s + " What remains is due to the model and to what the columns tell, not to the approximation."
 	}
 	return s + " So a closer approximation is worth looking for."
 }
+
+// tellingCases is how many cases without another decision tell that there are hardly any: of 30,
+// one in ten would have been seen with a probability of 0.96.
+const tellingCases = 30
 
 // calibration says whether it matters to fit with the costs in mind.
 func (r *Result) calibration() Verdict {

@@ -245,7 +245,7 @@ func (t *tally) lines() []string {
 	}
 	lines = append(lines, actionLines(t.spec.Actions(), t.byAction)...)
 	kind := t.spec.Kind()
-	lines = append(lines, fmt.Sprintf("expected %s per row %.6g", kind, t.expected/float64(t.rows)))
+	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, by the model's own account", kind, t.expected/float64(t.rows)))
 	if t.labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", kind, t.realised/float64(t.labelled), data.Plural(t.labelled, "row")))
 		if t.seen > 0 {
