@@ -170,11 +170,21 @@ func (l *learner) learnCategorical() error {
 	c.Indicator = l.options.Impute && l.missing > 0
 	c.Categories = slices.Sorted(maps.Keys(count))
 	if len(c.Categories) > manyCategories {
-		l.notef("has %d categories in %d rows; each becomes a feature", len(c.Categories), l.present())
+		l.notef("has %d categories in %d rows; each becomes a feature%s", len(c.Categories), l.present(), l.mayGroup(len(c.Categories)))
 	}
 	l.noteCase(c.Categories)
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	return nil
+}
+
+// mayGroup asks whether so many categories, of few rows each, are customers or the like, whose
+// rows would be on both sides of a split. noteKey has asked that of names such as customer.
+func (l *learner) mayGroup(categories int) string {
+	const few = 10
+	if l.present() >= few*categories || l.options.Groups != "" || namedLikeKey(l.name()) {
+		return ""
+	}
+	return ". If it says which rows belong together, such as those of a customer, give it as groups"
 }
 
 // learnOrdered is a column whose categories the user has put in order.
