@@ -13,7 +13,6 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/tasks"
-	"github.com/lossep/lossep/normal"
 )
 
 // Decision is what to do in one case.
@@ -23,12 +22,8 @@ type Decision struct {
 	decision.Choice
 	// Probabilities are those of the outcomes, as in Prediction.
 	Probabilities []float64
-	// Dissent are the actions of the methods that would act otherwise, as Consult finds
-	// them; nil if none. EP is always asked; its corrections, which take longer, where
-	// EP's probability Φ(z) has z within 0.2 of where another action is best, times the
-	// power that probabilities are raised to if that is above 1. That is 0.08 at a
-	// probability of one half, where the corrections of the smallest problems come to 0.005 on
-	// average.
+	// Dissent are the actions of the methods that would act otherwise, EP and its
+	// corrections, as Consult finds them; nil if none.
 	Dissent map[Method]int
 	// Stakes is what the actions cost, or bring, under each outcome in this case.
 	Stakes decision.Stakes
@@ -114,23 +109,8 @@ func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 	if rows, _ := x.Dims(); rows != len(decisions) {
 		panic(fmt.Sprintf("lossep: %d decisions about %d rows", len(decisions), rows))
 	}
-	plain := make([][]float64, len(decisions)) // EP's probabilities
-	for i, d := range decisions {
-		plain[i] = d.Probabilities
-	}
 	for _, o := range m.opinions[1:] {
-		if o.method == Corrected {
-			rows := closeCalls(decisions, plain, m.summary.Sharpness)
-			if len(rows) == 0 {
-				continue
-			}
-			for k, p := range o.probabilities(m, rowsOf(x, rows)) {
-				decisions[rows[k]].hear(o.method, p)
-			}
-			continue
-		}
-		plain = o.probabilities(m, x)
-		for i, p := range plain {
+		for i, p := range o.probabilities(m, x) {
 			decisions[i].hear(o.method, p)
 		}
 	}
@@ -149,32 +129,6 @@ func (d *Decision) hear(method Method, p []float64) {
 		d.Dissent = make(map[Method]int)
 	}
 	d.Dissent[method] = other
-}
-
-// closeCalls are the decisions that the corrections of EP's probabilities may change.
-// An action is best in an interval of probabilities, so that its ends tell. Distances
-// are those of the standardised latent mean z, P = Φ(z): a probability near 0 is never
-// wrong by as much as one near ½. To raise probabilities to a power b above 1 makes
-// distances at most b times as large.
-func closeCalls(decisions []Decision, plain [][]float64, power float64) []int {
-	near := 0.2 * max(1, power)
-	var rows []int
-	for i, d := range decisions {
-		if math.IsNaN(plain[i][1]) {
-			continue
-		}
-		z := normal.Quantile(plain[i][1])
-		if plain[i][1] > 0.5 {
-			z = -normal.Quantile(plain[i][0]) // which has the digits
-		}
-		for _, end := range []float64{z - near, z + near} {
-			if d.Stakes.Best([]float64{normal.CDF(-end), normal.CDF(end)}, -1) != d.Action {
-				rows = append(rows, i)
-				break
-			}
-		}
-	}
-	return rows
 }
 
 // blockRows is how many rows of a stream are held at a time.

@@ -13,8 +13,7 @@ import (
 	"github.com/lossep/lossep/decision"
 )
 
-// A method that has no number for a row has no opinion on it, which is no dissent, and
-// nobody is asked whether its number could be corrected.
+// A method that has no number for a row has no opinion on it, which is no dissent.
 func TestNoOpinionIsNoDissent(t *testing.T) {
 	costs := decision.Stakes{Table: decision.Table{{0, 5}, {1, 0}}, Costs: true}
 	nothing := []float64{math.NaN(), math.NaN()}
@@ -24,12 +23,53 @@ func TestNoOpinionIsNoDissent(t *testing.T) {
 		if len(d.Dissent) != 0 {
 			t.Errorf("action %d: %v", action, d.Dissent)
 		}
-		if rows := closeCalls([]Decision{d}, [][]float64{nothing}, 1); len(rows) != 0 {
-			t.Errorf("action %d: the corrections of no number are asked for", action)
-		}
 		d.hear(EP, []float64{float64(action), float64(1 - action)})
 		if got, ok := d.Dissent[EP]; !ok || got != 1-action {
 			t.Errorf("action %d: %v", action, d.Dissent)
+		}
+	}
+}
+
+// TestDissentFarFromTheThreshold: a value of variance w that one label says something about has
+// P = ½ + asin(w/(1+w))/π at its input, 0.986 with w = 1000; a Gaussian with the mean and the variance
+// of the posterior has 0.907. Corrections are exact there, and are heard wherever the threshold lies
+// between the two, however far from EP's probability that is.
+func TestDissentFarFromTheThreshold(t *testing.T) {
+	want := 0.5 + math.Asin(1000.0/1001)/math.Pi
+	for _, rows := range []int{4, pairedRows + 10} {
+		var b strings.Builder
+		b.WriteString("a,y\n")
+		for i := range rows {
+			fmt.Fprintf(&b, "%d,%s\n", i, []string{"no", "yes"}[i%2])
+		}
+		table, err := data.Read(t.Context(), strings.NewReader(b.String()), "far.csv", data.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := autoOptions(t, EP)
+		o.Kernel, o.Fixed = "rbf(variance=1000, lengthscale=0.001)", true
+		m, err := Fit(t.Context(), table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fp := range []float64{12, 24, 48} { // positive where P is above fp/(1 + fp): 0.92 to 0.98
+			stakes := decision.Stakes{Table: decision.Table{{0, 1}, {fp, 0}}, Costs: true}
+			decisions, err := m.Decide(m.x, stakes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Consult(m.x, decisions)
+			for i, d := range decisions {
+				if i%2 == 0 {
+					continue
+				}
+				if p := d.Probability(); d.Action != 0 || !(p < 0.92 && want > fp/(1+fp)) {
+					t.Fatalf("%d rows: nothing is tested: P = %v and %v", rows, p, want)
+				}
+				if other, ok := d.Dissent[Corrected]; !ok || other != 1 {
+					t.Errorf("%d rows, fp=%v, row %d: dissent %v", rows, fp, i, d.Dissent)
+				}
+			}
 		}
 	}
 }
