@@ -201,7 +201,7 @@ func TestBendsArePartOfTheModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := table(t, "amount,gain\n0.01,5\n100,-3\n1000000000,0.5\n100,1000000000\n")
+		rows := table(t, "amount,gain\n0.5,5\n100,-3\n1000000000,0.5\n100,1000000000\n")
 		x, _, err := m.Recipe().Apply(rows)
 		if err != nil {
 			t.Fatal(err)
@@ -219,7 +219,7 @@ func TestBendsArePartOfTheModel(t *testing.T) {
 			t.Errorf("%v after a file, %v before (%v)", got, want, err)
 		}
 		e := loaded.Recipe().NewEncoder()
-		for i, row := range [][2]float64{{0.01, 5}, {100, -3}, {1e9, 0.5}, {100, 1e9}} {
+		for i, row := range [][2]float64{{0.5, 5}, {100, -3}, {1e9, 0.5}, {100, 1e9}} {
 			features := make([]float64, 2)
 			e.Begin(features)
 			e.Number(0, row[0])
