@@ -176,6 +176,22 @@ func (p *Problem) leftOutcomes(folds []compare.Split) []int {
 	return outcomes
 }
 
+// leftUnits numbers the rows that are left out, those that belong together alike; nil where each
+// is its own.
+func (p *Problem) leftUnits(folds []compare.Split) []int {
+	together := p.Together()
+	if together == nil {
+		return nil
+	}
+	var units []int
+	for _, s := range folds {
+		for _, i := range s.Test {
+			units = append(units, together[i])
+		}
+	}
+	return units
+}
+
 // leaveOut is the probabilities of all outcomes of some rows by a fit without them, and the
 // logarithms of those of what occurred.
 func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []float64) {
@@ -301,7 +317,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	}
 	l := &Learned{problem: p}
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
-		l.sharpness = sharpnessOf(trials, weights, p.leftOutcomes(folds), counts)
+		l.sharpness = sharpnessOf(trials, weights, p.leftOutcomes(folds), counts, p.leftUnits(folds))
 	}
 	terms := p.terms()
 	for k, t := range trials {

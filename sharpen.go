@@ -3,6 +3,9 @@ package lossep
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Posteriors whose latent values are large and uncertain give timid probabilities: where
@@ -46,9 +49,11 @@ const (
 //	Σ_i n_i log P_i(y_i)^b / Σ_c P_i(c)^b − s·|b − 1|
 //
 // largest, where P_i are the probabilities of the outcomes of a row that was left out, n_i is
-// how often it counts, and s two standard errors of the slope of the sum at 1: a power other
-// than 1 takes more than chance. It returns 0 for 1. The sum is concave in b.
-func sharpness(left [][]float64, outcomes []int, counts []float64) float64 {
+// how much it counts, and s two standard errors of the slope of the sum at 1: a power other
+// than 1 takes more than chance. What is left to chance are units, those rows that have the same
+// number, or each row where units is nil, whatever its weight. It returns 0 for 1. The sum is
+// concave in b.
+func sharpness(left [][]float64, outcomes []int, counts []float64, units []int) float64 {
 	logs := make([][]float64, len(left))
 	for i, p := range left {
 		for _, x := range p {
@@ -72,11 +77,19 @@ func sharpness(left [][]float64, outcomes []int, counts []float64) float64 {
 		}
 		return sum
 	}
-	variance := 0.0
-	for i, n := range counts {
-		variance += n * at(i, 1) * at(i, 1)
+	number := len(counts)
+	if units != nil {
+		number = slices.Max(units) + 1 // some may not be left out
 	}
-	chance := standardErrors * math.Sqrt(variance)
+	slopes := make([]float64, number) // of units
+	for i, n := range counts {
+		unit := i
+		if units != nil {
+			unit = units[i]
+		}
+		slopes[unit] += n * at(i, 1)
+	}
+	chance := standardErrors * floats.Norm(slopes, 2)
 	low, high := 1.0, mostSharpness
 	switch first := slope(1); {
 	case first < -chance:

@@ -103,7 +103,7 @@ func TestSharpness(t *testing.T) {
 			best, at = v, b
 		}
 	}
-	got := sharpness(left, outcomes, counts)
+	got := sharpness(left, outcomes, counts, nil)
 	if math.Abs(got-at) > 0.0011 { // the step of the search
 		t.Errorf("power %v, and the best of all is %v", got, at)
 	}
@@ -115,14 +115,14 @@ func TestSharpness(t *testing.T) {
 	// 1/(σ√n), 0.01 or so, and what chance is allowed for takes twice that.
 	for _, power := range []float64{0.5, 1.6} {
 		left, outcomes, counts := leftOutRows(20000, power, 2)
-		if got := sharpness(left, outcomes, counts); math.Abs(got*power-1) > 0.08 {
+		if got := sharpness(left, outcomes, counts, nil); math.Abs(got*power-1) > 0.08 {
 			t.Errorf("power %v undoes %v", got, power)
 		}
 	}
 	none := 0
 	for seed := range uint64(40) {
 		left, outcomes, counts := leftOutRows(300, 1, 3+seed)
-		if sharpness(left, outcomes, counts) == 0 {
+		if sharpness(left, outcomes, counts, nil) == 0 {
 			none++
 		}
 	}
@@ -136,11 +136,25 @@ func TestSharpness(t *testing.T) {
 	}
 	twice, same = append(twice, left[:200]...), append(same, outcomes[:200]...)
 	ones = make([]float64, len(twice))
+	units := make([]int, len(twice)) // a row and its copy are one
 	for i := range ones {
-		ones[i] = 1
+		ones[i], units[i] = 1, 3*(i%len(left)) // with numbers of rows that are not left out between
 	}
-	if a, b := sharpness(left, outcomes, counts), sharpness(twice, same, ones); math.Abs(a-b) > 1e-9 {
+	if a, b := sharpness(left, outcomes, counts, nil), sharpness(twice, same, ones, units); math.Abs(a-b) > 1e-9 {
 		t.Errorf("power %v with weights of 2, %v with the rows twice", a, b)
+	}
+
+	// What is left to chance does not depend on the unit that weights are in, and is more in
+	// groups that are alike.
+	tenfold := make([]float64, len(counts))
+	for i, n := range counts {
+		tenfold[i] = 10 * n
+	}
+	if a, b := sharpness(left, outcomes, counts, nil), sharpness(left, outcomes, tenfold, nil); math.Abs(a-b) > 1e-9 {
+		t.Errorf("power %v, and %v with weights ten times as large", a, b)
+	}
+	if a, b := sharpness(twice, same, ones, units), sharpness(twice, same, ones, nil); !(a < b) {
+		t.Errorf("power %v with copies that are one, %v with copies that count as new rows", a, b)
 	}
 
 	// All as predicted: as sharp as is allowed and no more.
@@ -148,7 +162,7 @@ func TestSharpness(t *testing.T) {
 		outcomes[i] = 0
 		p[0], p[1], p[2] = 0.9, 0.06, 0.04
 	}
-	if got := sharpness(left, outcomes, counts); !(got > 1 && got <= mostSharpness) {
+	if got := sharpness(left, outcomes, counts, nil); !(got > 1 && got <= mostSharpness) {
 		t.Errorf("power %v where everything was as predicted", got)
 	}
 }

@@ -153,7 +153,7 @@ func relativeProbabilities(trials []*trial, counts []float64) []float64 {
 }
 
 // sharpnessOf is that of the mixture of trials with these weights.
-func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []float64) float64 {
+func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []float64, units []int) float64 {
 	if trials[heaviest(weights)].left == nil {
 		return 0 // rows are too few to leave some out
 	}
@@ -168,5 +168,5 @@ func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []fl
 			}
 		}
 	}
-	return sharpness(left, outcomes, counts)
+	return sharpness(left, outcomes, counts, units)
 }

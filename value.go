@@ -323,7 +323,7 @@ const mostLabels = 1000
 // cases, or that the model has inducing points or more than two outcomes.
 func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, error) {
 	n, _ := x.Dims()
-	if err := m.CheckAsk(Ask{Labels: true}); err != nil {
+	if err := m.checkAsk(Ask{Labels: true}); err != nil {
 		return nil, err
 	}
 	if err := checkLabelled(x); err != nil {
@@ -448,9 +448,23 @@ type Ask struct {
 	Labels  bool // then all rows are held in memory, and there can be no more than 1000
 }
 
-// CheckAsk says, before any work, whether the model can answer: an *InputError where it has no
-// such column, does not keep its rows, or is none that labels have a worth for.
-func (m *Model) CheckAsk(ask Ask) error {
+// CheckAsk says, before any work, whether the model can answer under a specification, its own if
+// that is nil: an *InputError where it has no such column, does not keep its rows, or is none that
+// labels have a worth for, and where what is asked about says what mistakes cost, which has to be known.
+func (m *Model) CheckAsk(ask Ask, s *decision.Spec) error {
+	if s == nil {
+		s = m.utility
+	}
+	for _, column := range ask.Columns {
+		if slices.Contains(s.Columns(), column) {
+			return inputf("ask", "%q says what mistakes cost, so it has to be known; ask about others, or give costs without it", column)
+		}
+	}
+	return m.checkAsk(ask)
+}
+
+// checkAsk is CheckAsk whatever is at stake.
+func (m *Model) checkAsk(ask Ask) error {
 	for _, column := range ask.Columns {
 		if _, err := m.placesOf(column); err != nil {
 			return err
@@ -498,7 +512,7 @@ func checkLabelled(x *mat.Dense) error {
 // each. Columns that are asked about need not be known, see data.Recipe.WithOpen: then a case is
 // decided by the mean of the probabilities with the values of the nearest training rows.
 func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
-	if err := m.CheckAsk(ask); err != nil {
+	if err := m.checkAsk(ask); err != nil {
 		return nil, err
 	}
 	if ask.Labels { // before the work

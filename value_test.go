@@ -191,6 +191,22 @@ func TestWorthOfOpenCases(t *testing.T) {
 	if _, err := m.WorthOf(ended, full, Ask{Columns: []string{"a", "no"}}, stakes); !errors.As(err, &input) || !strings.Contains(err.Error(), `"no" is no column that the model decides by; there are "a", "kind", "n0", "n1"`) {
 		t.Errorf("a column that is not there: %v", err)
 	}
+	// What mistakes cost in a case has to be known, or nothing can be worth anything.
+	perCase, err := decision.ParseCosts("fn=5*a,fp=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if perCase, err = m.Bind(perCase); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.CheckAsk(Ask{Columns: []string{"n0", "a"}}, perCase); !errors.As(err, &input) || !strings.Contains(err.Error(), `"a" says what mistakes cost, so it has to be known`) {
+		t.Errorf("a column that costs are of: %v", err)
+	}
+	for _, s := range []*decision.Spec{nil, perCase} {
+		if err := m.CheckAsk(Ask{Columns: []string{"n0"}}, s); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestOpenColumnInPopulation: half of the training rows are sick, and one in fifty of the cases

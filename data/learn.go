@@ -138,7 +138,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	}
 	missing := allMarkers(named)
 	m := newMarkers(missing)
-	l := &Learned{Notes: slices.Clone(t.notes)}
+	l := &Learned{Notes: append(slices.Clone(t.notes), t.noColumns(named)...)}
 	r := &Recipe{
 		Rows: t.n, Header: t.header, Standardize: !o.KeepScale, Impute: o.Impute,
 		Missing: missing, Columns: make([]Column, len(t.columns)),

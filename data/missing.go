@@ -75,6 +75,19 @@ func (r *roles) named(t *Table, all []string) ([]string, error) {
 	return named, nil
 }
 
+// noColumns says of markers with a = that they are spellings, where no column is called what stands
+// before it.
+func (t *Table) noColumns(markers []string) (notes []string) {
+	for _, text := range markers {
+		if at := strings.LastIndex(text, "="); at >= 1 {
+			if _, err := t.Column(text[:at]); err != nil {
+				notes = append(notes, fmt.Sprintf("the missing marker %s is looked for as it stands, as there is no column %s", quote(text), quote(text[:at])))
+			}
+		}
+	}
+	return notes
+}
+
 // text tells whether a text, without white space around it, is a missing cell.
 func (m *markers) text(text []byte) bool {
 	if len(m.numbers) > 0 && isPadded(text) {

@@ -3,6 +3,7 @@ package data
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +14,9 @@ func TestMarkerOfAColumn(t *testing.T) {
 	l, err := Learn(table, Options{Impute: true, Markers: []string{"a=0", "b=c=2", "not a column=1"}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if told := `the missing marker "not a column=1" is looked for as it stands, as there is no column "not a column"`; l.Notes[0] != told || strings.Count(strings.Join(l.Notes, ""), "missing marker") != 1 {
+		t.Errorf("notes are %q, and of markers it is not %q alone", l.Notes, told)
 	}
 	refitted, err := l.Recipe.Refit(table)
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *Server) value(ctx context.Context, x *exchange, m *served, b *body) err
 	if err != nil {
 		return err
 	}
-	if err := m.checkAsk(ask, r); err != nil {
+	if err := m.checkAsk(ask, r, spec); err != nil {
 		return err
 	}
 	if err := takeActions(r, spec); err != nil {
@@ -110,7 +110,7 @@ func (s *Server) readOpenRows(ctx context.Context, m *served, b *body, fields ro
 }
 
 // checkAsk refuses questions that would take too long, or have no answer.
-func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows) error {
+func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows, spec *decision.Spec) error {
 	if len(ask.Columns) > maxAsked {
 		return problem.Wrong("ask", "%d columns are more than %d; ask about the others in another request", len(ask.Columns), maxAsked)
 	}
@@ -119,7 +119,7 @@ func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows) error {
 			return problem.Wrong("ask", "%q is asked about twice; name it once", problem.Cut(column))
 		}
 	}
-	if err := m.model.CheckAsk(ask); err != nil {
+	if err := m.model.CheckAsk(ask, spec); err != nil {
 		return wrongAsk(err)
 	}
 	if ask.Labels && r.N > maxLabelled {

@@ -176,7 +176,7 @@ func (s *session) value(ctx context.Context, r *request, f *Frame) (any, []Tenso
 		return nil, nil, err
 	}
 	ask := lossep.Ask{Columns: r.Ask, Labels: r.Labels}
-	if err := m.CheckAsk(ask); err != nil {
+	if err := m.CheckAsk(ask, spec); err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()

@@ -57,9 +57,6 @@ one with the largest first.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		if err := m.CheckAsk(ask); err != nil {
-			return blame(err, "")
-		}
 		spec, err := utility.spec(c)
 		if err != nil {
 			return blame(err, "")
@@ -67,6 +64,9 @@ one with the largest first.`,
 		if spec == nil {
 			spec = m.Utility()
 		} else if spec, err = m.Bind(spec); err != nil {
+			return blame(err, "")
+		}
+		if err := m.CheckAsk(ask, spec); err != nil {
 			return blame(err, "")
 		}
 		n, total := 0, 0.0
