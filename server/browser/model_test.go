@@ -358,4 +358,10 @@ func TestModelRows(t *testing.T) {
 		}
 	}
 	b.picture("model-errors")
+
+	// Columns that are not decided by are named, also one that has no name, as of row numbers.
+	b.act(func() { b.write(rowsField, ",income,amount,job,shoe\n1,20,4,clerk,43\n") })
+	if words := evaluate[string](b, `document.querySelector("[data-panel=model] [data-part=rows-note]").textContent`); !strings.Contains(words, "Not used by the model: a column without a name and shoe.") {
+		t.Errorf("the note on rows: %q", words)
+	}
 }

@@ -326,7 +326,7 @@ export class Model extends Panel {
       const known = new Set(this.model.columns.map(({name}) => name));
       const extras = parsed.columns.filter((name) => !known.has(name));
       this.parsed = {...parsed, text, model: this.model, extras, bad: new Map()};
-      const unused = extras.filter((name) => name !== this.model.target.name);
+      const unused = extras.filter((name) => name !== this.model.target.name).map((name) => name.trim() || "a column without a name");
       note.replaceChildren(`${plural(parsed.rows.length, "row")} read (${parsed.format}). ${parsed.notes.join(" ")} ${unused.length ? `Not used by the model: ${list(unused.slice(0, 8))}${unused.length > 8 ? " …" : ""}.` : ""}`);
       note.classList.remove("wrong");
     } catch (error) {
