@@ -514,7 +514,7 @@ func (p *Problem) comparisonSample() []int {
 
 // some is the problem with some of the rows only, to look for a kernel.
 func (p *Problem) some(rows []int) *Problem {
-	q := &Problem{Recipe: p.Recipe, coding: p.coding, X: mat.NewDense(len(rows), p.coding.Len(), nil), opt: p.opt}
+	q := &Problem{Recipe: p.Recipe, coding: p.coding, X: mat.NewDense(len(rows), p.coding.Len(), nil), counted: p.counted, opt: p.opt}
 	for k, i := range rows {
 		q.X.SetRow(k, p.X.RawRowView(i))
 		q.Labels = append(q.Labels, p.Labels[i])

@@ -30,9 +30,10 @@ type Problem struct {
 	// tell the outcome almost by themselves.
 	Notes, Codes, Leaks []string
 
-	stakes []decision.Stakes // of each row, or one for all
-	groups []string          // that rows belong to; nil if each is its own
-	coding *data.Coding
+	stakes  []decision.Stakes // of each row, or one for all
+	groups  []string          // that rows belong to; nil if each is its own
+	counted bool              // rows that are the same are different cases
+	coding  *data.Coding
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
 	opt  Options
@@ -264,17 +265,21 @@ func (p *Problem) gather(t *data.Table) (err error) {
 		p.groups, err = t.Groups(column, p.opt.Data.Markers...)
 		return err
 	}
+	p.counted = t.Counted()
 	if !p.opt.Induces(p.Len()) {
-		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Recipe.Copies(p.X))...)
+		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Together())...)
 	}
 	return nil
 }
 
 // Together numbers rows such that those that belong together have the same number: by the column
-// of groups, or else those that are copies of each other (see data.Recipe.Copies). It is nil where
-// each row is its own.
+// of groups, or else those that are copies of each other (see data.Recipe.Copies), which those of a
+// table of counts are not. It is nil where each row is its own.
 func (p *Problem) Together() []int {
-	if p.groups == nil {
+	switch {
+	case p.groups == nil && p.counted:
+		return nil
+	case p.groups == nil:
 		return p.Recipe.Copies(p.X)
 	}
 	of := make(map[string]int)

@@ -84,6 +84,34 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// The cases that a row of counts stands for are no copies, also where no two kinds are alike in a
+// column: they are left out one by one.
+func TestCountsAreNoCopies(t *testing.T) {
+	text := "dose,age,n,y\n"
+	for i := range 20 {
+		text += fmt.Sprintf("%d,%d,3,no\n%[1]d,%[2]d,%[3]d,yes\n", i, i*i, 1+i%4)
+	}
+	table, err := data.Read(t.Context(), strings.NewReader(text), "rows.csv", data.Format{Header: data.HeaderYes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table, err = table.Repeated("n", 1000); err != nil {
+		t.Fatal(err)
+	}
+	o := autoOptions(t, EP)
+	o.Data = data.Options{Target: "y"}
+	p, err := Prepare(table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Together() != nil || slices.ContainsFunc(p.Notes, func(s string) bool { return strings.Contains(s, "copies") }) {
+		t.Errorf("%v, %q", p.Together(), p.Notes)
+	}
+	if part := p.some([]int{0, 1, 2, 3}); part.Together() != nil {
+		t.Errorf("of a part: %v", part.Together())
+	}
+}
+
 // Costs for two outcomes do not fit a third that is a misspelling, which is said.
 func TestCostsOfAMisspelledOutcome(t *testing.T) {
 	text := "a,y\n1,nien\n4,nien\n" // one row alone may be a line of totals

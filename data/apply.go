@@ -141,7 +141,6 @@ func (r *tableReader) plain(from, to int) bool {
 func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 	c := f.column
 	x := r.x.RawMatrix()
-	low, high := c.beyond()
 	at := from*x.Stride + f.at
 	for i, cell := range cells {
 		if isWord(cell) {
@@ -152,7 +151,7 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 			at += x.Stride
 			continue
 		}
-		if cell < low || cell > high {
+		if c.far(cell) {
 			return false
 		}
 		if c.Scaling != nil {

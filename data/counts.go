@@ -45,6 +45,10 @@ func (t *Table) Repeated(column string, most int) (*Table, error) {
 	return s, nil
 }
 
+// Counted tells whether rows come as often as a column says, see Repeated: rows that are the same
+// are different cases then, and no copies.
+func (t *Table) Counted() bool { return t.counts > 0 }
+
 // once is the table with every row that is repeated once, in order.
 func (t *Table) once() *Table {
 	if t.counts == 0 {

@@ -254,38 +254,31 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 	return ""
 }
 
-// far tells whether a reading is far outside the training values; see beyond.
+// far tells whether a reading is far outside the training values; see Column.far.
 func (f *field) far(v reading) bool {
 	c := f.column
 	x := v.x
 	switch {
-	case v.state != known || c.High <= c.Low:
+	case v.state != known:
 		return false
 	case c.Kind == Date:
 		x = c.Dates.days(x)
 	case c.Kind != Numeric:
 		return false
 	}
-	low, high := c.beyond()
-	return x > high || x < low
+	return c.far(x)
 }
 
-// beyond is where values are far outside those of training: by more than half their range, or
+// far tells whether a value is far outside those of training: by more than half their range, or
 // ten times as near to zero as all of them, as shares are where percentages are meant. Of a wide
-// range half reaches beyond zero, and does not tell such a change of unit.
-func (c *Column) beyond() (low, high float64) {
+// range half reaches beyond zero, and does not tell such a change of unit. Zero is the same in
+// every unit.
+func (c *Column) far(x float64) bool {
 	if c.High <= c.Low {
-		return math.Inf(-1), math.Inf(1)
+		return false
 	}
 	half := c.High/2 - c.Low/2
-	low, high = c.Low-half, c.High+half
-	if c.Low > 0 {
-		low = max(low, c.Low/10)
-	}
-	if c.High < 0 {
-		high = min(high, c.High/10)
-	}
-	return low, high
+	return x < c.Low-half || x > c.High+half || x > 0 && x < c.Low/10 || x < 0 && x > c.High/10
 }
 
 // missingCell is the problem of a model that does not fill missing cells.

@@ -276,3 +276,18 @@ func TestRareOutcomes(t *testing.T) {
 		}
 	}
 }
+
+// More values than there may be outcomes are not compared with each other in search of
+// misspellings: of a column of numbers or names, given with a positive one, that took hours.
+func TestManyOutcomesAreNotCompared(t *testing.T) {
+	for others, want := range map[int]bool{MostOutcomes - 2: true, MostOutcomes - 1: false} {
+		text := "a,y\n1,nien\n" + strings.Repeat("2,nein\n", 20)
+		for i := range others {
+			text += fmt.Sprintf("3,name %d\n", i)
+		}
+		_, err := Learn(mustRead(t, text, HeaderYes), Options{Positive: "nein"})
+		if err == nil || strings.Contains(err.Error(), "almost like") != want {
+			t.Errorf("with %d others: %v", others, err)
+		}
+	}
+}

@@ -196,8 +196,12 @@ func (t *Target) Rare() (notes []string) {
 // Misspelled names outcomes of several that may be another one.
 func (t *Target) Misspelled() []string { return misspelled(t.Several, t.Counts()) }
 
-// misspelled is Misspelled of outcomes that so many rows have.
+// misspelled is Misspelled of outcomes that so many rows have. What has more values than there may
+// be outcomes is none, and would take the square of their number.
 func misspelled(outcomes []string, counts []int) (notes []string) {
+	if len(outcomes) > MostOutcomes {
+		return nil
+	}
 	for y, name := range outcomes {
 		if z := meant(outcomes, counts, y); z >= 0 {
 			notes = append(notes, fmt.Sprintf("outcome %s, which %s, is spelled almost like %s, which %s: if they are the same, correct these cells",

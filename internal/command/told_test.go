@@ -60,6 +60,7 @@ func TestTold(t *testing.T) {
 		model, _ = fit("rates"+sign, rates)
 		check(say(fmt.Sprintf("rate\n%[1]s0.35\n%[1]s0.6\n", sign), "decide", model, "-"), `column "rate": ALL 2 rows are far outside`, true)
 		check(say(fmt.Sprintf("rate\n%[1]s1.5\n%[1]s6\n", sign), "decide", model, "-"), "far outside", false)
+		check(say("rate\n0\n0\n", "decide", model, "-"), "far outside", false) // in whatever unit
 	}
 
 	// Of two columns of two values, rows are equal that are different people.
