@@ -141,6 +141,9 @@ func (l *learner) learnText() error {
 		if l.options.ID == "" {
 			ways = append([]Way{{WayID, l.name(), "an identifier, to stand beside decisions"}}, ways...)
 		}
+		if _, codes := l.padding(); codes {
+			ways = append(ways, Way{WayScaling, l.name() + "=" + string(AutoBend), "a quantity"})
+		}
 		return &Error{
 			File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name(),
 			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.present(), quote(example)),
