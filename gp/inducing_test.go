@@ -195,8 +195,9 @@ func TestPivots(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := NewPivots(k, x, nil, rand.New(rand.NewPCG(1, 2)))
-		if got := p.Grow(400, 0); got != rank || p.Share() > 1e-8 {
-			t.Errorf("%s: %d points leave %v", text, got, p.Share())
+		// Who grows on until there are as many as wanted, or nothing is left, has to come to an end.
+		if got := p.Grow(400, 0); got != rank || p.Share() > 1e-8 || !p.finished {
+			t.Errorf("%s: %d points leave %v, finished %v", text, got, p.Share(), p.finished)
 		}
 	}
 	// The share left is what the views leave of the variances.

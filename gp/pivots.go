@@ -83,6 +83,7 @@ func (p *Pivots) Grow(m int, share float64) int {
 	for len(p.chosen) < m && !p.finished && (len(p.chosen) == 0 || p.Share() > share) {
 		p.block(m)
 	}
+	p.finished = p.finished || p.Share() == 0 // exactly so where few different rows come again and again
 	return len(p.chosen)
 }
 
