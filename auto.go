@@ -139,10 +139,8 @@ func (p *Problem) hopeless(t *trial, earlier []*trial, folds []compare.Split) bo
 	}
 	without := p.logWithout(t.fit)
 	flattered := &trial{candidate: t.candidate}
-	for _, s := range folds {
-		for _, i := range s.Test {
-			flattered.logs = append(flattered.logs, without[i])
-		}
+	for _, i := range leftRows(folds) {
+		flattered.logs = append(flattered.logs, without[i])
 	}
 	weights := weigh(append(slices.Clone(earlier), flattered), p.counts(folds), len(p.Recipe.Target.Outcomes()))
 	return weights[len(earlier)] == 0
@@ -153,25 +151,29 @@ func (p *Problem) hopeless(t *trial, earlier []*trial, folds []compare.Split) bo
 // prevalence does not count.
 func (p *Problem) counts(folds []compare.Split) []float64 {
 	var counts []float64
-	for _, s := range folds {
-		for _, i := range s.Test {
-			n := 1.0
-			if p.Weights != nil {
-				n = p.Weights[i]
-			}
-			counts = append(counts, n)
+	for _, i := range leftRows(folds) {
+		n := 1.0
+		if p.Weights != nil {
+			n = p.Weights[i]
 		}
+		counts = append(counts, n)
 	}
 	return counts
 }
 
+// leftRows are the rows that are left out, in the order of the folds.
+func leftRows(folds []compare.Split) (rows []int) {
+	for _, s := range folds {
+		rows = append(rows, s.Test...)
+	}
+	return rows
+}
+
 // leftOutcomes are the outcomes, by their numbers, of the rows that are left out.
 func (p *Problem) leftOutcomes(folds []compare.Split) []int {
-	var outcomes []int
-	for _, s := range folds {
-		for _, i := range s.Test {
-			outcomes = append(outcomes, p.Recipe.Target.Number(p.Labels[i]))
-		}
+	outcomes := leftRows(folds)
+	for k, i := range outcomes {
+		outcomes[k] = p.Recipe.Target.Number(p.Labels[i])
 	}
 	return outcomes
 }
@@ -183,11 +185,9 @@ func (p *Problem) leftUnits(folds []compare.Split) []int {
 	if together == nil {
 		return nil
 	}
-	var units []int
-	for _, s := range folds {
-		for _, i := range s.Test {
-			units = append(units, together[i])
-		}
+	units := leftRows(folds)
+	for k, i := range units {
+		units[k] = together[i]
 	}
 	return units
 }

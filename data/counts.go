@@ -22,19 +22,21 @@ func (t *Table) Repeated(column string, most int) (*Table, error) {
 	var rows []int
 	kinds := 0
 	for i, n := range counts {
-		at := t.cell(i, j)
 		switch {
 		case !(n >= 0) || n != math.Trunc(n):
+			at := t.cell(i, j)
 			at.Msg, at.Fix = fmt.Sprintf("%v is no number of cases", n), "give whole numbers from 0 on, or make the column weights instead"
 			return nil, at
 		case n > float64(most-len(rows)):
-			at.Msg = fmt.Sprintf("the counts up to here are of more than %d cases", most)
-			at.Fix = "give a sample of them"
+			at := t.cell(i, j)
+			at.Msg, at.Fix = fmt.Sprintf("the counts up to here are of more than %d cases", most), "give a sample of them"
 			return nil, at
 		case n > 0:
 			kinds++
 		}
-		rows = append(rows, slices.Repeat([]int{i}, int(n))...)
+		for range int(n) {
+			rows = append(rows, i)
+		}
 	}
 	if len(rows) == 0 {
 		return nil, &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "all counts are 0", Fix: "give a table with cases"}
@@ -91,14 +93,11 @@ func (l *Learned) countsNote(t *Table) []string {
 		return nil
 	}
 	parts := r.Parts()
-	digests := r.Digests(l.X)
+	own := &parts[slices.IndexFunc(parts, func(p Part) bool { return p.Column == r.Columns[at].Name })]
+	begin, digests := own.begin(), r.Digests(l.X)
 	seen, rows := make(map[uint64]int), make(map[[2]uint64]bool)
 	for i := range digests {
-		for k := range parts {
-			if parts[k].Column == r.Columns[at].Name {
-				digests[i] -= parts[k].digest(parts[k].begin(), l.X.RawRowView(i))
-			}
-		}
+		digests[i] -= own.digest(begin, l.X.RawRowView(i))
 		row := [2]uint64{digests[i], uint64(l.Labels[i])}
 		if rows[row] {
 			return nil
