@@ -91,12 +91,12 @@ func TestPrior(t *testing.T) {
 	// At the mean the terms have unit variance where the documentation says so:
 	// averaged over the inputs, and for their typical distance.
 	at := k.With(logs).Describe()
-	s := newScale(x, 0)
+	s := kernel.NewScale(x, 0)
 	for i, want := range map[int]float64{
-		0: 1, 1: math.Sqrt(2 * s.variance[0]), 2: math.Sqrt(2 * s.variance[1]),
-		3: 1 / (2 * s.square[0]), 4: 1 / (2 * s.square[1]),
-		5: 1, 6: math.Sqrt2, 7: 2 * math.Sqrt((s.variance[0]+s.variance[1])/2),
-		8: 1, 9: math.Sqrt(s.variance[0] + s.variance[1]), 10: 1,
+		0: 1, 1: math.Sqrt(2 * s.Variance[0]), 2: math.Sqrt(2 * s.Variance[1]),
+		3: 1 / (2 * s.Square[0]), 4: 1 / (2 * s.Square[1]),
+		5: 1, 6: math.Sqrt2, 7: 2 * math.Sqrt((s.Variance[0]+s.Variance[1])/2),
+		8: 1, 9: math.Sqrt(s.Variance[0] + s.Variance[1]), 10: 1,
 	} {
 		if !(math.Abs(math.Log(at[i].Value/want)) < 1e-12) {
 			t.Errorf("%v is centred on %v, want %v", at[i], at[i].Value, want)

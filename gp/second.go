@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -83,12 +82,11 @@ func (o *objective) secondStart(ctx context.Context, ended *point) ([]float64, e
 	}
 	start := slices.Clone(o.prior.mean)
 	for i, p := range o.kernel.Describe() {
-		family, _, _ := strings.Cut(p.Term, "#")
 		switch {
 		case !isOfColumn(p):
 		case !found[p.Column]:
 			start[i] += math.Log(fartherAway)
-		case family != "additive": // which has a distance in each column; see newPrior
+		case !p.Separate:
 			start[i] += math.Log(nearer * math.Sqrt(float64(len(found))/float64(d)))
 		}
 	}

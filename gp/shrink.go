@@ -2,7 +2,6 @@ package gp
 
 import (
 	"math"
-	"strings"
 
 	"github.com/lossep/lossep/kernel"
 )
@@ -30,7 +29,8 @@ type tie struct {
 }
 
 // tied are the terms of the kernel with a length scale for each column.
-func tied(k kernel.Kernel, s scale, strength float64) []tie {
+func tied(k kernel.Kernel, s kernel.Scale, strength float64) []tie {
+	priors := k.Priors(s)
 	var ties []tie
 	of := make(map[string]int)
 	for i, p := range k.Describe() {
@@ -41,14 +41,14 @@ func tied(k kernel.Kernel, s scale, strength float64) []tie {
 		if !known {
 			t = len(ties)
 			of[p.Term] = t
-			mean := 0.5 * math.Log(float64(len(s.variance)))
-			if family, _, _ := strings.Cut(p.Term, "#"); family == "additive" {
-				mean = 0 // there is a distance in each column; see newPrior
+			mean := 0.5 * math.Log(float64(len(s.Variance))) // as the prior of one column has it
+			if p.Separate {
+				mean = 0
 			}
-			ties = append(ties, tie{strength: strength, mean: mean, sd: lengthscaleSpread})
+			ties = append(ties, tie{strength: strength, mean: mean, sd: priors[i].SD})
 		}
 		ties[t].params = append(ties[t].params, i)
-		ties[t].scale = append(ties[t].scale, 0.5*math.Log(s.variance[p.Column]))
+		ties[t].scale = append(ties[t].scale, 0.5*math.Log(s.Variance[p.Column]))
 	}
 	return ties
 }

@@ -23,8 +23,13 @@ func Additive(variance, lengthscale []float64) Kernel {
 }
 
 var additive = family{
-	name:   "additive",
-	groups: []group{{kind: Variance, perColumn: true}, {kind: Lengthscale, perColumn: true}},
+	name: "additive",
+	groups: []group{
+		{kind: Variance, perColumn: true, centre: func(s Scale, _ int) float64 { return 1 / float64(len(s.Variance)) }},
+		{kind: Lengthscale, perColumn: true, separate: true, centre: func(s Scale, column int) float64 {
+			return math.Sqrt(s.total(s.Variance, column) / float64(len(s.Variance)))
+		}},
+	},
 	build: func(values [][]float64, codes int) function {
 		f := separate{amplitudes: values[0], inverse: make([]float64, len(values[1])), codes: codes}
 		for k, length := range values[1] {

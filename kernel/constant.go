@@ -22,12 +22,12 @@ func White(variance float64) Kernel {
 var (
 	constant = family{
 		name:   "constant",
-		groups: []group{{kind: Variance}},
+		groups: []group{{kind: Variance, centre: unit}},
 		build:  func(values [][]float64, _ int) function { return flat(values[0][0]) },
 	}
 	white = family{
 		name:   "white",
-		groups: []group{{kind: Variance}},
+		groups: []group{{kind: Variance, centre: unit}},
 		build:  func(values [][]float64, _ int) function { return noise(values[0][0]) },
 	}
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind says what a hyperparameter means, for code that sets bounds, priors or
+// Kind says what a hyperparameter means, for code that sets bounds or
 // starting values.
 type Kind string
 
@@ -31,8 +31,12 @@ func validValue(v float64) bool {
 // group is a named parameter of a family.
 type group struct {
 	kind Kind
+	// centre is where its prior has its median, of one column or, for −1, of all.
+	centre func(s Scale, column int) float64
 	// perColumn allows one value per input column (ARD) instead of one.
 	perColumn bool
+	// separate says that columns do not add up to one distance: each has its own.
+	separate bool
 }
 
 // family is a kind of leaf. Names, printing, parsing and parameter passing are

@@ -97,6 +97,9 @@ type Param struct {
 	// Column is the input column the parameter belongs to, from 0, or −1 if
 	// all columns share it.
 	Column int
+	// Separate says of a length scale that columns do not add up to one distance: each has
+	// its own.
+	Separate bool
 	// Value is the parameter itself, not its logarithm.
 	Value float64
 }
@@ -124,11 +127,12 @@ func (k Kernel) Describe() []Param {
 			name = fmt.Sprintf("%s#%d", name, seen[name])
 		}
 		for g, values := range l.values {
+			group := l.family.groups[g]
 			for column, v := range values {
 				if len(values) == 1 {
 					column = -1
 				}
-				params = append(params, Param{Term: name, Kind: l.family.groups[g].kind, Column: column, Value: v})
+				params = append(params, Param{Term: name, Kind: group.kind, Column: column, Separate: group.separate, Value: v})
 			}
 		}
 	}

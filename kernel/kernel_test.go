@@ -117,15 +117,15 @@ func TestConstructors(t *testing.T) {
 func TestParameters(t *testing.T) {
 	k := Sum(Product(RBF(2, 3, 4), Linear(5)), RBF(6, 7), Periodic(8, 9, 10))
 	want := []Param{
-		{"rbf#1", Variance, -1, 2},
-		{"rbf#1", Lengthscale, 0, 3},
-		{"rbf#1", Lengthscale, 1, 4},
-		{"linear", Variance, -1, 5},
-		{"rbf#2", Variance, -1, 6},
-		{"rbf#2", Lengthscale, -1, 7},
-		{"periodic", Variance, -1, 8},
-		{"periodic", Lengthscale, -1, 9},
-		{"periodic", Period, -1, 10},
+		{"rbf#1", Variance, -1, false, 2},
+		{"rbf#1", Lengthscale, 0, false, 3},
+		{"rbf#1", Lengthscale, 1, false, 4},
+		{"linear", Variance, -1, false, 5},
+		{"rbf#2", Variance, -1, false, 6},
+		{"rbf#2", Lengthscale, -1, false, 7},
+		{"periodic", Variance, -1, false, 8},
+		{"periodic", Lengthscale, -1, false, 9},
+		{"periodic", Period, -1, false, 10},
 	}
 	if diff := cmp.Diff(want, k.Describe()); diff != "" {
 		t.Error(diff)
@@ -234,5 +234,21 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 			}()
 			mistake()
 		})
+	}
+}
+
+// Every family says where the prior of each of its parameters is centred.
+func TestFamiliesDeclarePriors(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{1, 2, 3, 5, -2, 4})
+	for _, f := range families() {
+		k, err := Parse(f.name, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range k.Priors(NewScale(x, 0)) {
+			if math.IsNaN(p.Mean) || math.IsInf(p.Mean, 0) || !(p.SD > 0) {
+				t.Errorf("%s: parameter %d has the prior %v", f.name, i, p)
+			}
+		}
 	}
 }

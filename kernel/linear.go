@@ -22,8 +22,9 @@ func Linear(variance ...float64) Kernel {
 }
 
 var linear = family{
-	name:   "linear",
-	groups: []group{{kind: Variance, perColumn: true}},
+	name: "linear",
+	// The centre is what makes the variance at a typical input 1.
+	groups: []group{{kind: Variance, perColumn: true, centre: func(s Scale, column int) float64 { return 1 / s.total(s.Square, column) }}},
 	build: func(values [][]float64, codes int) function {
 		return dotProduct{variances: values[0], codes: codes}
 	},

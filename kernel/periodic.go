@@ -21,8 +21,13 @@ func Periodic(variance, lengthscale, period float64) Kernel {
 }
 
 var periodic = family{
-	name:   "periodic",
-	groups: []group{{kind: Variance}, {kind: Lengthscale}, {kind: Period}},
+	name: "periodic",
+	// Sines have no scale; the period is two standard deviations of a typical column.
+	groups: []group{
+		{kind: Variance, centre: unit},
+		{kind: Lengthscale, centre: func(s Scale, _ int) float64 { return math.Sqrt(float64(s.written)) }},
+		{kind: Period, centre: func(s Scale, _ int) float64 { return 2 * math.Sqrt(s.total(s.Variance, -1)/float64(s.written)) }},
+	},
 	build: func(values [][]float64, codes int) function {
 		return circular{amplitude: values[0][0], inverse: 1 / values[1][0], frequency: 1 / values[2][0], codes: codes}
 	},

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -56,8 +57,11 @@ var (
 
 func stationaryFamily(name string, p shape) family {
 	return family{
-		name:   name,
-		groups: []group{{kind: Variance}, {kind: Lengthscale, perColumn: true}},
+		name: name,
+		groups: []group{
+			{kind: Variance, centre: unit},
+			{kind: Lengthscale, perColumn: true, centre: func(s Scale, column int) float64 { return math.Sqrt(s.total(s.Variance, column)) }},
+		},
 		build: func(values [][]float64, codes int) function {
 			f := stationary{shape: p, amplitude: values[0][0], inverse: make([]float64, len(values[1])), codes: codes}
 			for k, length := range values[1] {
