@@ -63,6 +63,21 @@ func TestInferenceKnowsNoDecisions(t *testing.T) {
 	t.Error("there is no package infer")
 }
 
+// Front ends know what is below them, and not each other; the command starts the others.
+func TestFrontEndsKnowNoOther(t *testing.T) {
+	ends := []string{"server", "worker", "internal/command"}
+	for _, p := range packages(t) {
+		if p.ImportPath != "server" && p.ImportPath != "worker" && p.ImportPath != "service" {
+			continue
+		}
+		for _, other := range ends {
+			if other != p.ImportPath && slices.Contains(p.Imports, module+"/"+other) {
+				t.Errorf("%s imports %s", p.ImportPath, other)
+			}
+		}
+	}
+}
+
 // Nothing below the root prints, logs or takes arguments: that is the business of
 // the command. Reading and writing one file by name is what safetensors is for.
 func TestLibrariesAreQuiet(t *testing.T) {

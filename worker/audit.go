@@ -13,7 +13,7 @@ import (
 // audit measures what decisions on the rows of a table cost. The answer has the text of the
 // report and its files, by name.
 func (s *session) audit(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
-	o, err := s.Audit(r.Options)
+	o, err := auditOptions(r.Options)
 	if err != nil {
 		return nil, nil, err
 	}

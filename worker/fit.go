@@ -18,7 +18,7 @@ type fitted struct {
 // fit fits a model to a table. The answer has the model file.
 func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
 	start := time.Now()
-	o, err := s.Fit(r.Options)
+	o, err := fitOptions(r.Options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/pages"
 )
@@ -19,12 +18,6 @@ type Config struct {
 	// MaxMemory is how many bytes may be taken: half of them for models, and a quarter for
 	// the requests under way.
 	MaxMemory int64
-	// Fit and Audit read options by their names. The maps' values are texts, numbers,
-	// booleans and lists of texts.
-	Fit   func(options map[string]any) (lossep.Options, error)
-	Audit func(options map[string]any) (audit.Options, error)
-	// Input tells an error that what was given caused, in words for whoever gave it.
-	Input func(error) (text string, ok bool)
 	// Origin is what audits name as their maker.
 	Origin pages.Origin
 }
@@ -256,7 +249,7 @@ func (s *session) failureOf(err error) *failure {
 	case errors.As(err, &given):
 		return &failure{Kind: Input, Text: err.Error()}
 	}
-	if text, ok := s.Input(err); ok {
+	if text, ok := explain(err); ok {
 		return &failure{Kind: Input, Text: text}
 	}
 	return &failure{Kind: Failed, Text: err.Error()}

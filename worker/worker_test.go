@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/fault"
@@ -30,32 +29,14 @@ type client struct {
 	end chan error
 }
 
-// start starts a worker whose options are a kernel, a method and whether to panic.
+// start starts a worker.
 func start(t *testing.T, memory int64) *client {
 	t.Helper()
 	toWorker, in := io.Pipe()
 	out, fromWorker := io.Pipe()
-	options := func(o map[string]any) (lossep.Options, error) {
-		if o["panic"] != nil {
-			panic("as asked")
-		}
-		kernel, _ := o["kernel"].(string)
-		method, _ := o["method"].(string)
-		return lossep.Options{Kernel: kernel, Method: lossep.Method(method), Seed: 1, Data: data.Options{Target: "y"}}, nil
-	}
 	c := &client{t: t, to: &writer{to: in}, in: in, out: out, end: make(chan error, 1)}
 	go func() {
-		err := Serve(t.Context(), toWorker, fromWorker, Config{
-			MaxMemory: memory, Fit: options,
-			Audit: func(o map[string]any) (audit.Options, error) {
-				fit, err := options(o)
-				return audit.Options{Fit: fit, Probabilities: []string{"x0"}, Folds: 3}, err
-			},
-			Input: func(err error) (string, bool) {
-				var rows *data.Error
-				return err.Error(), errors.As(err, &rows)
-			},
-		})
+		err := Serve(t.Context(), toWorker, fromWorker, Config{MaxMemory: memory})
 		fromWorker.Close()
 		c.end <- err
 	}()
@@ -221,7 +202,7 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 			t.Errorf("positive of %q: %s, %+v", m.outcomes, got.Result, got.Error)
 		}
 	}
-	report := c.ask(map[string]any{"id": 32, "do": "audit", "utility": utility, "columns": columns}, tensors...)
+	report := c.ask(map[string]any{"id": 32, "do": "audit", "utility": utility, "columns": columns, "options": map[string]any{"probability": []string{"x0"}, "folds": 3}}, tensors...)
 	if report.Error != nil || !strings.Contains(string(report.tensors["index.html"].data), "<html") {
 		t.Errorf("audit: %+v", report.Error)
 	}
@@ -250,11 +231,10 @@ func TestMistakesAreAnswered(t *testing.T) {
 		{Protocol, "model file", map[string]any{"do": "load"}, nil},
 		{Protocol, "there are 0", map[string]any{"do": "positive"}, nil},
 		{Protocol, "probabilities of every outcome", map[string]any{"do": "decide"}, nil},
-		{Failed, "truncated", map[string]any{"do": "load"}, []Tensor{Raw("model", []byte("junk"))}},
+		{Input, "truncated", map[string]any{"do": "load"}, []Tensor{Raw("model", []byte("junk"))}},
 		{Forgotten, "no such model", map[string]any{"do": "predict", "model": 77, "columns": one}, tensors[:1]},
-		{Input, "there is no such column", map[string]any{"do": "fit", "columns": one}, tensors[:1]},
+		{Input, "there is no such column", map[string]any{"do": "fit", "columns": one, "options": map[string]any{"target": "y"}}, tensors[:1]},
 		{Input, "there is no column", map[string]any{"do": "fit"}, nil},
-		{Internal, "as asked", map[string]any{"do": "fit", "options": map[string]any{"panic": true}}, nil},
 		{Input, "more than the", map[string]any{"do": "load"}, []Tensor{Raw("model", make([]byte, 1<<19))}},
 	} {
 		m.header["id"] = k + 1
@@ -396,7 +376,7 @@ func FuzzFrames(f *testing.F) {
 		b = binary.LittleEndian.AppendUint64(b, uint64(payload))
 		return append(append(b, header...), rest...)
 	}
-	f.Add(frame(`{"id":1,"do":"fit","columns":[{"name":"x"},{"name":"y","row":1}],"tensors":[{"name":"x","type":"f8","shape":[2,3]}]}`, 48, strings.Repeat("\x00\x00\x00\x00\x00\x00\xf0\x3f", 6)))
+	f.Add(frame(`{"id":1,"do":"fit","options":{"kernel":"rbf(lengthscale=1, variance=1)","fixed":true},"columns":[{"name":"x"},{"name":"y","row":1}],"tensors":[{"name":"x","type":"f8","shape":[2,3]}]}`, 48, strings.Repeat("\x00\x00\x00\x00\x00\x00\xf0\x3f", 6)))
 	f.Add(frame(`{"id":1,"do":"load","tensors":[{"type":"u1","shape":[3]}]}`, 8, "abc\x00\x00\x00\x00\x00"))
 	f.Add(frame(`{"cancel":1}`, 0, ""))
 	f.Add(frame(`{"id":1,"do":"decide","utility":{"costs":"fn=5,fp=1"},"options":{"outcomes":["a","b"]},"tensors":[{"type":"f8","shape":[1,2]}]}`, 16, strings.Repeat("\x00", 16)))
@@ -405,15 +385,6 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		ctx, end := context.WithTimeout(t.Context(), 5*time.Second)
 		defer end()
-		none := func(map[string]any) (lossep.Options, error) {
-			return lossep.Options{Kernel: "rbf(lengthscale=1, variance=1)", Fixed: true, MaxRows: 50}, nil
-		}
-		_ = Serve(ctx, strings.NewReader(string(input)), io.Discard, Config{
-			MaxMemory: 1 << 24, Fit: none, Input: func(error) (string, bool) { return "", true },
-			Audit: func(o map[string]any) (audit.Options, error) {
-				fit, err := none(o)
-				return audit.Options{Fit: fit, Folds: 2}, err
-			},
-		})
+		_ = Serve(ctx, strings.NewReader(string(input)), io.Discard, Config{MaxMemory: 1 << 24})
 	})
 }

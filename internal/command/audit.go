@@ -3,25 +3,21 @@ package command
 import (
 	"io"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
 	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/service"
 )
 
 // auditSignature marks results and progress as this command's own.
 const auditSignature = "lossep audit"
 
 func newAudit(place *Place) *cobra.Command {
-	var o audit.Options
 	var out, test string
 	var useExample bool
 	c := &cobra.Command{
@@ -53,23 +49,29 @@ not seen: out-of-fold, or of a test set.`,
 		Args: needArguments("the table of past cases"),
 	}
 	flags := c.Flags()
-	rows := addDataFlags(flags)
+	request := service.NewAudit()
 	utility := addUtilityFlags(flags)
-	named := addAuditFlags(c, &o)
+	addOptions(flags, request.Options)
 	flags.StringVar(&test, "test", "", "a table of cases to decide that nothing is learned from")
 	flags.StringVar(&out, "out", "audit-out", "folder to write to")
 	flags.BoolVar(&useExample, "example", false, "audit the embedded data set, screening for breast cancer, in 5 folds unless --folds is given")
 	format := addFormat(flags)
+	basic(flags, "out", "example", "format")
+	group(flags, &service.Option{Name: "test", Group: service.Testing})
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := exampleAlone(request.Options, useExample); err != nil {
+			return err
+		}
+		if useExample && !request.Options.Given("folds") {
+			request.Audit.Folds = 5 // the first thing to try takes half a minute
+		}
+		if err := request.Complete(); err != nil {
+			return err
+		}
+		o, rows := request.Audit, &pastCases{Rows: &request.Rows}
 		o.Fit.MaxMemory = maxMemory(c)
-		if err := exampleAlone(flags, useExample); err != nil {
-			return err
-		}
-		if useExample && !flags.Changed("folds") {
-			o.Folds = 5 // the first thing to try takes half a minute
-		}
-		if err := named.complete(c, &o); err != nil {
-			return err
+		if len(o.Probabilities) > 0 && (test != "" || useExample) {
+			return usagef("--probability: nothing is fitted to other cases where it names what to decide by; leave --test and --example out")
 		}
 		a, name, err := prepareAudit(c, rows, utility, o, test, args)
 		if err != nil {
@@ -116,50 +118,6 @@ not seen: out-of-fold, or of a test set.`,
 	return c
 }
 
-// auditNames are options of an audit that have to be looked up or divided first.
-type auditNames struct {
-	method        string
-	methods, mend []string
-}
-
-// addAuditFlags adds what an audit is told beside its rows and costs.
-func addAuditFlags(c *cobra.Command, o *audit.Options) *auditNames {
-	n := new(auditNames)
-	flags := c.Flags()
-	addModelFlags(c, &o.Fit, &n.method)
-	flags.Lookup("method").Usage = "the method whose decisions are audited: " + flags.Lookup("method").Usage
-	flags.StringSliceVar(&n.methods, "methods", nil, "the methods it is compared with (default all of them)")
-	flags.IntVar(&o.Folds, "folds", audit.DefaultFolds, "parts of a cross-validation")
-	flags.IntVar(&o.Repeats, "repeats", 1, "number of cross-validations")
-	flags.StringVar(&o.Time, "time", "", "a column of times: each part is decided by what was before it; not decided by")
-	flags.StringVar(&o.By, "by", "", "a column whose values are reported apart, such as a group of people")
-	flags.StringArrayVar(&o.Probabilities, "probability", nil, "a column of probabilities made elsewhere, to be audited in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated")
-	flags.StringSliceVar(&n.mend, "recalibrate", []string{"isotonic", "platt", "gp"}, "how to recalibrate probabilities made elsewhere; none for not at all")
-	flags.IntVar(&o.References, "references", 1, "folds on which decisions are compared with those of the exact posterior")
-	return n
-}
-
-// complete checks the flags and finishes the options.
-func (n *auditNames) complete(c *cobra.Command, o *audit.Options) error {
-	flags := c.Flags()
-	if err := atLeast(flags, map[string]int{"folds": 2, "repeats": 1}); err != nil {
-		return err
-	}
-	if err := checkSize(flags, &o.Fit); err != nil {
-		return err
-	}
-	o.Fit.Method, o.Methods, o.Recalibrations = lossep.Method(n.method), nil, nil
-	for _, name := range n.methods {
-		o.Methods = append(o.Methods, lossep.Method(strings.TrimSpace(name)))
-	}
-	if len(o.Probabilities) > 0 && !slices.Equal(n.mend, []string{"none"}) {
-		for _, name := range n.mend {
-			o.Recalibrations = append(o.Recalibrations, audit.Recalibration(strings.TrimSpace(name)))
-		}
-	}
-	return probabilitiesAlone(flags, o.Probabilities)
-}
-
 // auditOfTrees is how other programs' probabilities come into an audit.
 const auditOfTrees = `# Python: probabilities of cases that the model had not seen
 p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
@@ -168,11 +126,8 @@ DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)
 lossep audit scores.csv --target y --probability p   # and the costs as here`
 
 // prepareAudit reads the table and the utility, or takes those of the example.
-func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
+func prepareAudit(c *cobra.Command, rows *pastCases, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
 	var err error
-	if o.Fit.Data, err = rows.complete(); err != nil {
-		return nil, "", err
-	}
 	if o.Fit.Utility, err = utility.spec(c); err != nil {
 		return nil, "", err
 	}
@@ -209,20 +164,4 @@ func prepareAudit(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o au
 		tellNoCosts(c, a.Problem())
 	}
 	return a, filepath.Base(t.Name()), err
-}
-
-// probabilitiesAlone refuses flags about fitting beside probabilities made elsewhere.
-func probabilitiesAlone(flags *pflag.FlagSet, probabilities []string) error {
-	if len(probabilities) == 0 {
-		if flags.Changed("recalibrate") {
-			return usagef("--recalibrate is for probabilities made elsewhere; name their column by --probability")
-		}
-		return nil
-	}
-	for _, name := range []string{"method", "methods", "kernel", "fixed", "restarts", "hyperparameters", "likelihood", "references", "features", "drop", "test", "example"} {
-		if flags.Changed(name) {
-			return usagef("--%s: nothing is fitted where --probability names what to decide by; leave one of them out", name)
-		}
-	}
-	return nil
 }

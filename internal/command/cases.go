@@ -8,11 +8,12 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/service"
 )
 
 // caseFlags say how new cases are read and what is written about them.
 type caseFlags struct {
-	table    *tableFlags
+	table    *service.Table
 	doubtful *doubtFlags
 	keep     bool
 	output   string
@@ -21,10 +22,12 @@ type caseFlags struct {
 
 func addCaseFlags(c *cobra.Command) *caseFlags {
 	flags := c.Flags()
-	f := &caseFlags{table: addTableFlags(flags), doubtful: addDoubtFlags(flags)}
+	f := &caseFlags{table: new(service.Table), doubtful: addDoubtFlags(flags)}
+	addOptions(flags, f.table.Options())
 	flags.BoolVar(&f.keep, "keep", false, "print the columns of the input before the new ones")
 	flags.StringVarP(&f.output, "output", "o", "", "the file to write the rows to, in place of standard output; as Parquet if its name ends in .parquet")
 	f.format = addFormat(flags)
+	basic(flags, "keep", "output", "format")
 	return f
 }
 
@@ -41,10 +44,7 @@ type caseRun struct {
 // run opens the table, has every case written, and returns what is to be said of the rows.
 // Each hands over the rows of a reader with what is to be written about them.
 func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error) ([]string, error) {
-	f, err := r.table.format()
-	if err != nil {
-		return nil, err
-	}
+	f := r.table.Format
 	rowsAs, err := rowFormat(*r.format, r.output)
 	if err != nil {
 		return nil, err

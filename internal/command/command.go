@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -67,6 +69,8 @@ func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, 
 	if place != nil {
 		place.args = args
 	}
+	args, all := helpAll(args)
+	c.SetUsageFunc(func(c *cobra.Command) error { return usage(c, all) })
 	c.SetArgs(args)
 	c.SetIn(in)
 	c.SetOut(answered)
@@ -83,5 +87,5 @@ func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, 
 		fmt.Fprintln(said, "lossep: interrupted")
 		return interruptedCode(ctx)
 	}
-	return report(nameFlag(err, executed.Flags()), said)
+	return report(err, executed.Flags(), said)
 }

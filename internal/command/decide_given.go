@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/service"
 )
 
 // givenDecision decides the cases of a table by probabilities that stand in it.
@@ -24,10 +25,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	if g.spec == nil {
 		return usagef("what mistakes cost is not given; with --probability there is no model to say it: give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
 	}
-	f, err := g.table.format()
-	if err != nil {
-		return err
-	}
+	f := g.table.Format
 	rowsAs, err := rowFormat(*g.format, g.output)
 	if err != nil {
 		return err
@@ -75,7 +73,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	}
 	lines := []string{fmt.Sprintf("%s decided by the probabilities in %s; %s", data.Plural(len(p), "row"), g.column, g.spec.RuleLine())}
 	lines = append(lines, actionLines(actions, taken)...)
-	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, by the probabilities' own account; lossep audit --probability %s says whether they can be trusted", g.spec.Kind(), expected, shellQuoted(g.column)))
+	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, by the probabilities' own account; lossep audit --probability %s says whether they can be trusted", g.spec.Kind(), expected, service.ShellQuoted(g.column)))
 	return writeSummary(c.ErrOrStderr(), lines)
 }
 

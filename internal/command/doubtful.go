@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/service"
 )
 
 // doubtFlags say what to do about new rows that are not like the training rows, or that
@@ -72,7 +73,7 @@ func (d *doubtFlags) watch(rd *data.Reader, file, output string, inputs []string
 			if short.Line, short.Row = 0, 0; short.File == file {
 				short.File = "" // and not one of many
 			}
-			reason = short.Text(renderWay)
+			reason = short.Text(service.Naming(service.Flags).Way)
 		}
 		_ = d.csv.Write(append([]string{strconv.Itoa(b.Line), reason}, b.Cells...))
 	})

@@ -15,11 +15,11 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/service"
 )
 
 func newFit(place *Place) *cobra.Command {
-	var o lossep.Options
-	var method, output string
+	var output string
 	var useExample bool
 	c := &cobra.Command{
 		Use:   "fit train.csv --target COLUMN --cost fn=5,fp=1 [-o model.lossep]",
@@ -40,24 +40,26 @@ and the same command goes on from there if it was interrupted.`,
 		Args: needArguments("the table of past cases"),
 	}
 	flags := c.Flags()
-	rows := addDataFlags(flags)
+	request := service.NewFit()
 	utility := addUtilityFlags(flags)
-	addModelFlags(c, &o, &method)
+	addOptions(flags, request.Options)
 	flags.StringVarP(&output, "output", "o", "", "the model file to write")
 	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
 	format := addFormat(flags)
+	basic(flags, "output", "example", "format")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := checkOutput("-o", output, append(args, utility.files()...)...); err != nil {
 			return err
 		}
-		if err := exampleAlone(flags, useExample); err != nil {
+		if err := exampleAlone(request.Options, useExample); err != nil {
 			return err
 		}
-		if err := checkSize(flags, &o); err != nil {
+		if err := request.Complete(); err != nil {
 			return err
 		}
 		start := time.Now()
-		o.Method, o.MaxMemory = lossep.Method(method), maxMemory(c)
+		o, rows := request.Model, &pastCases{Rows: &request.Rows}
+		o.MaxMemory = maxMemory(c)
 		unfinished := unfinishedBy(output, c.ErrOrStderr())
 		if unfinished != nil {
 			o.Checkpoints = unfinished
@@ -97,31 +99,9 @@ and the same command goes on from there if it was interrupted.`,
 	return c
 }
 
-// addModelFlags adds what it takes to fit a model.
-func addModelFlags(c *cobra.Command, o *lossep.Options, method *string) {
-	flags := c.Flags()
-	var names []string
-	for _, m := range lossep.Methods() {
-		names = append(names, string(m))
-	}
-	flags.StringVar(method, "method", "", strings.Join(names, ", ")+"; if not given, corrected up to 300 training rows and ep beyond (corrected is the paired correction up to 60 rows, the factorised one beyond)")
-	flags.StringVar(&o.Likelihood.Name, "likelihood", "probit", "probit, logit, or robust (probit with --label-noise)")
-	flags.Float64Var(&o.Likelihood.Noise, "label-noise", 0, "the share of wrong labels, for --likelihood robust")
-	flags.StringVar(&o.Kernel, "kernel", "", fmt.Sprintf("covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold (default %q, beyond %d rows %q, or %q with more than %d columns or two outcomes)",
-		lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns))
-	flags.BoolVar(&o.Fixed, "fixed", false, "keep the hyperparameters that --kernel gives")
-	flags.StringVar((*string)(&o.Hyperparameters), "hyperparameters", string(lossep.MaximumHyperparameters), "maximum, or average: a mixture of several about the maximum, as far from it as the rows leave them uncertain")
-	flags.IntVar(&o.Restarts, "restarts", 0, "further searches for hyperparameters from random starts")
-	flags.Uint64Var(&o.Seed, "seed", 1, "decides everything random")
-	addSizeFlags(flags, o)
-}
-
 // prepare reads the table and the utility, or takes those of the example.
-func prepare(c *cobra.Command, rows *dataFlags, utility *utilityFlags, o lossep.Options, args []string) (*lossep.Problem, error) {
+func prepare(c *cobra.Command, rows *pastCases, utility *utilityFlags, o lossep.Options, args []string) (*lossep.Problem, error) {
 	var err error
-	if o.Data, err = rows.complete(); err != nil {
-		return nil, err
-	}
 	if o.Utility, err = utility.spec(c); err != nil {
 		return nil, err
 	}

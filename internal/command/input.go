@@ -7,18 +7,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/expr"
-	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/safetensors"
+	"github.com/lossep/lossep/service"
 )
 
 // openFile opens a file for reading. A pipe that nobody writes to yet is waited for, until
@@ -46,9 +42,11 @@ type utilityFlags struct{ costs, file, matrix string }
 
 func addUtilityFlags(flags *pflag.FlagSet) *utilityFlags {
 	u := new(utilityFlags)
-	flags.StringVar(&u.costs, "cost", "", "what mistakes cost, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; columns with other names than letters, digits, _ and . stand in backticks")
-	flags.StringVar(&u.file, "utility", "", "a YAML file with named outcomes and actions, and their costs or utilities")
-	flags.StringVar(&u.matrix, "cost-matrix", "", "a CSV file of costs: a line that names the outcomes, and one for each action")
+	addOptions(flags, service.Options{
+		{Name: "cost", Group: service.Basics, Help: "what mistakes cost, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; column names with other characters than letters, digits, _ and . stand in backticks", Value: service.Text(&u.costs, "COSTS")},
+		{Name: "utility", Group: service.Basics, Help: "a YAML file with named outcomes and actions, and their costs or utilities", Value: service.Text(&u.file, "FILE")},
+		{Name: "cost-matrix", Group: service.Basics, Help: "a CSV file of costs: a line that names the outcomes, and one for each action", Value: service.Text(&u.matrix, "FILE")},
+	})
 	return u
 }
 
@@ -137,44 +135,25 @@ func blame(err error, file string) error {
 	if err == nil {
 		return nil
 	}
-	var (
-		rows   *data.Error
-		spec   *decision.SpecError
-		table  *decision.TableError
-		value  *expr.ValueError
-		syntax *kernel.SyntaxError
-		input  *lossep.InputError
-		model  *lossep.FileError
-		sample *compare.SampleError
-	)
-	if errors.As(err, &rows) {
-		err = withFlags(err, rows, file)
+	if _, input := service.Explain(err, service.Flags, file); !input {
+		return err
 	}
-	if errors.As(err, &spec) && spec.Example != "" {
-		err = fmt.Errorf("%w: --cost-matrix FILE.csv, or --utility FILE.yaml\nA file for --cost-matrix begins with the outcomes, and has a line for each action, such as\n\n%s", err, strings.TrimRight(spec.Example, "\n"))
-	}
-	if errors.As(err, &syntax) && !errors.As(err, &model) {
-		err = fmt.Errorf("--kernel: %w", err)
-	}
-	for _, target := range []any{&rows, &spec, &table, &value, &syntax, &input, &model, &sample} {
-		if errors.As(err, target) {
-			return &usageError{err}
-		}
-	}
-	return err
+	return &inputError{err, file}
 }
 
-// atLeast refuses numbers that are too low. The library takes zero for its default;
-// who gives a zero means something else.
-func atLeast(flags *pflag.FlagSet, least map[string]int) error {
-	for name, low := range least {
-		if n, err := flags.GetInt(name); err != nil {
-			return err
-		} else if n < low {
-			return usagef("--%s: %d is below %d", name, n, low)
-		}
-	}
-	return nil
+// inputError is an error that the user's input caused.
+type inputError struct {
+	err  error
+	file string // that rows are in
+}
+
+func (e *inputError) Error() string { return e.text(nil) }
+func (e *inputError) Unwrap() error { return e.err }
+
+// text is the error in the words of the command.
+func (e *inputError) text(flags *pflag.FlagSet) string {
+	text, _ := service.Explain(e.err, naming(flags), e.file)
+	return text
 }
 
 // needArguments wants so many words that are no flags, or none where an example takes

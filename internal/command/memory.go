@@ -14,24 +14,18 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/service"
 )
 
 // memory is a number of bytes, the value of --max-memory.
 type memory int64
 
-func (m *memory) String() string {
-	x, units := float64(*m), []string{"", "kB", "MB", "GB", "TB"}
-	k := 0
-	for ; x >= 1000 && k < len(units)-1; k++ {
-		x /= 1000
-	}
-	return strconv.FormatFloat(x, 'g', 4, 64) + units[k]
-}
+func (m *memory) String() string { return service.SizeText(int64(*m)) }
 
 func (m *memory) Type() string { return "size" }
 
 func (m *memory) Set(text string) error {
-	n, err := parseSize(text)
+	n, err := service.ParseSize(text)
 	if err != nil {
 		return err
 	}

@@ -91,16 +91,16 @@ type fitting struct {
 }
 
 // begin has the passes over the rows of a table made elsewhere.
-func (f *fitting) begin(c *cobra.Command, rows *dataFlags, o *lossep.Options, output string, args []string) error {
+func (f *fitting) begin(c *cobra.Command, rows *pastCases, o *lossep.Options, output string, args []string) error {
 	if f.place == nil {
 		return nil
 	}
 	switch {
 	case len(args) == 0:
 		return usagef("--example: it has few rows; give a folder of Parquet files, or take lossep")
-	case rows.labelled:
+	case rows.SkipUnlabelled:
 		return usagef("--skip-unlabelled: rows are gone over where they are, and none can be left out; write a table without them")
-	case rows.counts != "":
+	case rows.Counts != "":
 		return usagef("--counts: rows are gone over where they are, and come once; write a table with a row for each case")
 	}
 	var err error

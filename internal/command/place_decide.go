@@ -79,10 +79,7 @@ func (d *Decide) at(c *cobra.Command, place *Place, r caseRun, s *tally, args []
 	if _, err := os.Stat(r.output); err == nil {
 		return usagef("-o %s: this is there already; give the name of a new folder", r.output)
 	}
-	var err error
-	if d.Format, err = r.table.format(); err != nil {
-		return err
-	}
+	d.Format = r.table.Format
 	in, err := openInput(c, args[1])
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/reactor"
+	"github.com/lossep/lossep/service"
 )
 
 func newRoot(place *Place) *cobra.Command {
@@ -44,9 +45,10 @@ in order, with 0.`,
 			return c.Help()
 		},
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlagError(err) })
+	c.SetFlagErrorFunc(flagError)
 	c.CompletionOptions.DisableDefaultCmd = true
 	addMaxMemory(c.PersistentFlags())
+	advanced(c.PersistentFlags(), "max-memory")
 	if place != nil {
 		place.attach(c)
 		return c
@@ -97,45 +99,36 @@ func noArguments(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// nameFlag puts the flag in front of an error that says only which option it is about:
-// the library knows of no flags.
-func nameFlag(err error, flags *pflag.FlagSet) error {
-	option := ""
-	var fit *lossep.InputError
+// explained is an error in the words of the command, and whether what was given caused it.
+func explained(err error, flags *pflag.FlagSet) (text string, input bool) {
+	var usage *usageError
+	var blamed *inputError
 	var state *reactor.InputError
 	switch {
-	case errors.As(err, &fit):
-		option = fit.What
+	case errors.As(err, &blamed):
+		return blamed.text(flags), true
 	case errors.As(err, &state):
-		option = state.Field
+		name := strings.NewReplacer(" ", "-", "variance", "var").Replace(state.Field)
+		return "--" + name + ": " + state.Msg, true
+	case errors.As(err, &usage):
+		return err.Error(), true
 	}
-	flag := strings.NewReplacer(" ", "-", "variance", "var").Replace(option)
-	if flag == "utility" && flags.Lookup("cost") != nil && !flags.Changed(flag) {
-		flag = "cost" // the other way to give it
-	}
-	message, first := "", false
-	if option != "" {
-		message, first = strings.CutPrefix(err.Error(), option+":")
-	}
-	if !first || flags.Lookup(flag) == nil {
-		return err
-	}
-	return usagef("--%s:%s", flag, message)
+	return service.Explain(err, naming(flags), "")
 }
 
 // report prints an error and returns the exit code that goes with it.
-func report(err error, errs io.Writer) int {
+func report(err error, flags *pflag.FlagSet, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(errs, "lossep: %v\n", err)
+	text, input := explained(err, flags)
+	fmt.Fprintf(errs, "lossep: %s\n", text)
 	var fault *tasks.Panic
 	if errors.As(err, &fault) {
 		fmt.Fprintf(errs, "This is a mistake in lossep and not in what it was given. Please report it, with the\ncommand and the lines below.\n\n%s", fault.Stack)
 		return 1
 	}
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if input {
 		return 2
 	}
 	return 1

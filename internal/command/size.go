@@ -6,72 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/gp"
 )
-
-// addSizeFlags adds what matters where rows are many.
-func addSizeFlags(flags *pflag.FlagSet, o *lossep.Options) {
-	flags.Var((*inducingFlag)(&o.Inducing), "inducing", fmt.Sprintf("inducing points from which many rows are seen: auto (none up to %d rows, and beyond as many as it takes), a number, or none", lossep.FullRows))
-	flags.Float64Var(&o.Power, "power", 1, "power of expectation propagation with inducing points, above 0 and at most 1; towards 0 it becomes variational inference")
-	flags.IntVar(&o.ShardRows, "shard-rows", gp.ShardRows, "rows that inducing points go over in one piece; another machine can go over another piece")
-	flags.IntVar(&o.Sweeps, "sweeps", 1, "how often a piece is gone over before others see what it changed, with inducing points: more where a pass is slow to begin")
-	flags.IntVar(&o.MaxRows, "max-rows", 0, fmt.Sprintf("refuse more training rows than this (default no limit with inducing points, %d without)", lossep.DefaultMaxRows))
-}
-
-// checkSize refuses what no number of rows is.
-func checkSize(flags *pflag.FlagSet, o *lossep.Options) error {
-	if err := atLeast(flags, map[string]int{"shard-rows": 1, "sweeps": 1}); err != nil {
-		return err
-	}
-	if flags.Changed("power") && o.Power == 0 {
-		return usagef("--power: 0 is variational inference, which is --method vi; give a number above 0 and at most 1")
-	}
-	if flags.Changed("max-rows") {
-		return atLeast(flags, map[string]int{"max-rows": 1})
-	}
-	if o.Inducing == lossep.NoInducing {
-		o.MaxRows = lossep.DefaultMaxRows // so that reading ends where fitting would be refused
-	}
-	return nil
-}
-
-// inducingFlag is auto, none or a number of points.
-type inducingFlag int
-
-func (f *inducingFlag) Type() string { return "auto|M|none" }
-
-func (f *inducingFlag) String() string {
-	switch int(*f) {
-	case lossep.AutoInducing:
-		return "auto"
-	case lossep.NoInducing:
-		return "none"
-	}
-	return strconv.Itoa(int(*f))
-}
-
-func (f *inducingFlag) Set(text string) error {
-	switch text {
-	case "auto":
-		*f = lossep.AutoInducing
-		return nil
-	case "none":
-		*f = lossep.NoInducing
-		return nil
-	}
-	m, err := strconv.Atoi(text)
-	if err != nil || m < 1 {
-		return fmt.Errorf("%q is not auto, none or a number of points from 1", text)
-	}
-	*f = inducingFlag(m)
-	return nil
-}
 
 // passes tell how long is left of a fit, from how long it took so far.
 type passes struct {

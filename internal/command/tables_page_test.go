@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/service"
 )
 
 // The examples of the page about reading are read: each file, with the flags beside it, is
@@ -58,8 +59,8 @@ func TestTheRulesOfReading(t *testing.T) {
 // readExample reads a table as the command does, up to the fit.
 func readExample(t *testing.T, path, typed string) (*lossep.Problem, error) {
 	flags := pflag.NewFlagSet("example", pflag.ContinueOnError)
-	rows := addDataFlags(flags)
-	most := flags.Int("max-rows", 0, "")
+	request := service.NewFit()
+	addOptions(flags, request.Options)
 	var args []string
 	for _, word := range regexp.MustCompile(`'([^']*)'|\S+`).FindAllString(typed, -1) {
 		args = append(args, strings.Trim(word, "'"))
@@ -67,16 +68,12 @@ func readExample(t *testing.T, path, typed string) (*lossep.Problem, error) {
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	var o lossep.Options
-	var err error
-	if o.Data, err = rows.complete(); err != nil {
+	if err := request.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	format, err := rows.format()
-	if err != nil {
-		t.Fatal(err)
-	}
-	format.Limits.Rows = *most
+	o, rows := lossep.Options{Data: request.Data}, &pastCases{Rows: &request.Rows}
+	format := rows.Format
+	format.Limits.Rows = request.Model.MaxRows
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -96,10 +93,10 @@ func readExample(t *testing.T, path, typed string) (*lossep.Problem, error) {
 // An order that is none is refused before the table is read, by the option's name.
 func TestOrdersThatAreNone(t *testing.T) {
 	for _, c := range []struct{ orders, want string }{
-		{"s=S,M,M,L", `--ordered s=S,M,M,L: "M" comes twice`},
-		{"s=2,3,2.0", `--ordered s=2,3,2.0: "2" and "2.0" are the same number`},
-		{"s=1,2,,3", "--ordered s=1,2,,3: an empty category"},
-		{"s=1,2 s=2,1", "--ordered s=2,1: the column has the order 1,2 already"},
+		{"s=S,M,M,L", `--ordered: s=S,M,M,L: "M" comes twice`},
+		{"s=2,3,2.0", `--ordered: s=2,3,2.0: "2" and "2.0" are the same number`},
+		{"s=1,2,,3", "--ordered: s=1,2,,3: an empty category"},
+		{"s=1,2 s=2,1", "--ordered: s=2,1: the column has the order 1,2 already"},
 	} {
 		args := []string{"fit", "absent.csv", "--cost", "fn=1,fp=1"}
 		for order := range strings.FieldsSeq(c.orders) {

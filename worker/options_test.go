@@ -1,4 +1,4 @@
-package command
+package worker
 
 import (
 	"errors"
@@ -9,10 +9,12 @@ import (
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/service"
 )
 
-// Options by name are those of the flags, with the same defaults.
-func TestOptionsOfAWorker(t *testing.T) {
+// Options by name are those of the flags, with the same defaults. What is wrong names the option
+// as Python does.
+func TestOptionsByName(t *testing.T) {
 	o, err := fitOptions(map[string]any{
 		"target": "class", "categorical": []any{"a,b", "c"}, "seed": 7.0, "missing": "impute", "inducing": 64.0, "standardize": false, "label-noise": 0.05,
 	})
@@ -26,17 +28,17 @@ func TestOptionsOfAWorker(t *testing.T) {
 	if err != nil || a.Folds != 4 || len(a.Recalibrations) != len(audit.Recalibrations()) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	for name, value := range map[string]any{"cook": "x", "seed": "many", "target": []any{"a"}, "folds": 1.0, "missing": "maybe", "counts": "n", "skip-unlabelled": true} {
+	for name, value := range map[string]any{"cook": "x", "restarts": "many", "target": []any{"a"}, "folds": 1.0, "missing": "maybe", "counts": "n", "skip-unlabelled": true} {
 		if _, err := auditOptions(map[string]any{name: value}); err == nil {
 			t.Errorf("%s=%v is accepted", name, value)
-		} else if text, ok := inArguments(err); !ok || !strings.HasPrefix(text, strings.ReplaceAll(name, "-", "_")+":") {
+		} else if text, ok := explain(err); !ok || !strings.HasPrefix(text, strings.ReplaceAll(name, "-", "_")+":") {
 			t.Errorf("%s=%v: %q, %t", name, value, text, ok)
 		}
 	}
 }
 
 // Errors name keyword arguments where the command names flags, and no file.
-func TestErrorsOfAWorker(t *testing.T) {
+func TestErrorsNameArguments(t *testing.T) {
 	_, costs := decision.ParseCosts("fn=5,fp=")
 	spec, _ := decision.ParseCosts("fn=5,fp=1")
 	several := spec.Bind("a", "b", "c")
@@ -49,15 +51,15 @@ func TestErrorsOfAWorker(t *testing.T) {
 			`row 3, column 2 ("thal"): 2 cells are missing; say what to do: missing="impute" or drop=["thal"]`,
 		},
 		{&lossep.InputError{What: "max rows", Msg: "too many"}, "max_rows: too many"},
-		{usagef("--label-noise: 2 is too much"), "label_noise: 2 is too much"},
+		{&service.Error{Option: "label-noise", Msg: "2 is too much for {likelihood=robust}"}, `label_noise: 2 is too much for likelihood="robust"`},
 		{costs, costs.Error()},
 		{several, several.Error()},
 	} {
-		if got, ok := inArguments(c.err); !ok || got != c.want {
+		if got, ok := explain(c.err); !ok || got != c.want {
 			t.Errorf("%v: %q, %t; want %q", c.err, got, ok, c.want)
 		}
 	}
-	if _, ok := inArguments(errors.New("another")); ok {
+	if _, ok := explain(errors.New("another")); ok {
 		t.Error("a failure passes for wrong input")
 	}
 }

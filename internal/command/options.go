@@ -1,0 +1,145 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lossep/lossep/service"
+)
+
+// groupOf is the annotation of a flag that has its group.
+const groupOf = "group"
+
+// addOptions makes flags of options.
+func addOptions(flags *pflag.FlagSet, options service.Options) {
+	flags.SortFlags = false
+	for _, o := range options {
+		flag := flags.VarPF(o, o.Name, o.Short, service.Naming(service.Flags).In(o.Help))
+		if o.Type() == "bool" {
+			flag.NoOptDefVal = "true"
+		}
+		if o.Shown != "" {
+			flag.DefValue = o.Shown
+		}
+	}
+	group(flags, options...)
+}
+
+// group puts flags that are made already, and those of options, under their headings of help.
+func group(flags *pflag.FlagSet, options ...*service.Option) {
+	for _, o := range options {
+		// The flag is there: it was made a moment ago.
+		_ = flags.SetAnnotation(o.Name, groupOf, []string{string(o.Group)})
+	}
+}
+
+// basic puts flags under the first heading of help.
+func basic(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		group(flags, &service.Option{Name: name, Group: service.Basics})
+	}
+}
+
+// advanced puts flags under the last heading of help.
+func advanced(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		group(flags, &service.Option{Name: name, Group: service.Advanced})
+	}
+}
+
+// usage writes how a command is used: its flags under headings where they have any, those of
+// experts only if all are asked for.
+func usage(c *cobra.Command, all bool) error {
+	w := c.OutOrStderr()
+	fmt.Fprintf(w, "Usage:\n  %s\n", c.UseLine())
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\nCommands:\n")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(w, "  %-10s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	if c.HasExample() {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
+	}
+	byGroup, hidden := make(map[service.Group]*pflag.FlagSet), false
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		heading := service.Group("Options")
+		if of := f.Annotations[groupOf]; of != nil {
+			heading = service.Group(of[0])
+		}
+		if f.Hidden {
+			return
+		}
+		if heading == service.Advanced && !all {
+			hidden = true
+			return
+		}
+		if byGroup[heading] == nil {
+			byGroup[heading] = pflag.NewFlagSet("", pflag.ContinueOnError)
+			byGroup[heading].SortFlags = false
+		}
+		byGroup[heading].AddFlag(f)
+	})
+	for _, heading := range append(service.Groups(), "Options") {
+		if flags := byGroup[heading]; flags != nil {
+			fmt.Fprintf(w, "\n%s:\n%s", heading, flags.FlagUsagesWrapped(100))
+		}
+	}
+	if hidden {
+		fmt.Fprintf(w, "\nMore options for experts: %s --help-all\n", c.CommandPath())
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\n%s COMMAND --help says more about a command.\n", c.CommandPath())
+	}
+	return nil
+}
+
+// helpAll takes --help-all for --help, and reports whether it was there.
+func helpAll(args []string) ([]string, bool) {
+	for i, arg := range args {
+		switch arg {
+		case "--":
+			return args, false
+		case "--help-all":
+			shown := append([]string(nil), args...)
+			shown[i] = "--help"
+			return shown, true
+		}
+	}
+	return args, false
+}
+
+// flagError is an error about flags, in our words.
+func flagError(c *cobra.Command, err error) error {
+	var option *service.Error
+	if errors.As(err, &option) {
+		return option
+	}
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		return knownOptions(c).Unknown(unknown.GetSpecifiedName())
+	}
+	return plainFlagError(err)
+}
+
+// knownOptions are the flags of a command by name.
+func knownOptions(c *cobra.Command) (options service.Options) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { options = append(options, &service.Option{Name: f.Name}) })
+	return options
+}
+
+// naming is how flags are written, and what to call the option of costs: by the one of its
+// ways that was given.
+func naming(flags *pflag.FlagSet) service.Naming {
+	return func(option, value string) string {
+		if option == "utility" && value == "" && flags != nil && flags.Lookup("cost") != nil && !flags.Changed(option) {
+			option = "cost"
+		}
+		return service.Flags(option, value)
+	}
+}

@@ -1,0 +1,83 @@
+package service
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the page of options anew")
+
+// The page of options is made from their definitions.
+func TestPageOfOptions(t *testing.T) {
+	const path = "../docs/options.md"
+	var b strings.Builder
+	b.WriteString("# Options of fit and audit\n\nEach is a flag of the command; most are a parameter of the Python estimator or a key of its `options` too,\nwith underscores for hyphens. Those marked † are about files, and are flags only. This page is made from the\ndefinitions (`go test ./service -update`).\n")
+	for _, group := range Groups() {
+		fmt.Fprintf(&b, "\n## %s\n\n| option | value | default | meaning |\n|---|---|---|---|\n", group)
+		for _, o := range NewAudit().Options {
+			if o.Group != group {
+				continue
+			}
+			mark, shown := "", o.Shown
+			if o.CommandOf {
+				mark = " †"
+			}
+			if shown == "" {
+				shown = o.String()
+			}
+			cells := []string{"`--" + o.Name + "`" + mark, o.Type(), shown, Naming(Flags).In(o.Help)}
+			for k, cell := range cells {
+				cells[k] = strings.ReplaceAll(cell, "|", `\|`)
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if page, err := os.ReadFile(path); err != nil || string(page) != b.String() {
+		t.Errorf("%s is not what the definitions say (%v); go test ./service -update writes it", path, err)
+	}
+}
+
+// Every parameter of the Python estimator is an option, but for those that are about Python
+// itself, and every option that is not for experts is a parameter.
+func TestPythonHasTheOptions(t *testing.T) {
+	source, err := os.ReadFile("../python/src/lossep/_classifier.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := regexp.MustCompile(`(?s)def __init__\(\s*self,(.*?)\) -> None`).FindSubmatch(source)[1]
+	own := []string{"cost", "actions", "options", "random_state", "progress", "missing_markers"} // the last is a list of what flags repeat
+	elsewhere := []string{
+		"target", "id", "skip-unlabelled", "counts", // y, the index, and rows as they are given
+		"missing-marker", "seed", // missing_markers, random_state
+	}
+	options := NewFit().Options
+	named := []string{}
+	for _, m := range regexp.MustCompile(`(?m)^\s+(\w+):`).FindAllSubmatch(signature, -1) {
+		name := string(m[1])
+		named = append(named, name)
+		if o := options.Lookup(name); (o == nil || o.CommandOf) && !slices.Contains(own, name) {
+			t.Errorf("the parameter %s is no option", name)
+		}
+	}
+	if len(named) < 10 {
+		t.Fatalf("parameters %q", named)
+	}
+	for _, o := range options {
+		if o.CommandOf || o.Group == Advanced || slices.Contains(elsewhere, o.Name) {
+			continue
+		}
+		if !slices.Contains(named, strings.ReplaceAll(o.Name, "-", "_")) {
+			t.Errorf("the option %s is no parameter", o.Name)
+		}
+	}
+}

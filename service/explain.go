@@ -1,0 +1,90 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/expr"
+	"github.com/lossep/lossep/kernel"
+)
+
+// Explain is an error in the words of a front end, and whether what was given caused it, so
+// that whoever gave it can mend it. File is the one that an error about rows is in, if it
+// does not know it.
+func Explain(err error, n Naming, file string) (text string, input bool) {
+	var (
+		option *Error
+		rows   *data.Error
+		spec   *decision.SpecError
+		fit    *lossep.InputError
+		syntax *kernel.SyntaxError
+		model  *lossep.FileError
+		value  *expr.ValueError
+		table  *decision.TableError
+		sample *compare.SampleError
+	)
+	text = err.Error()
+	switch {
+	case errors.As(err, &option):
+		return strings.Replace(text, option.Error(), option.Text(n), 1), true
+	case errors.As(err, &rows):
+		located := *rows
+		if located.File == "" {
+			located.File = file
+		}
+		return strings.Replace(text, rows.Error(), located.Text(n.Way), 1), true
+	case errors.As(err, &spec):
+		if spec.Example != "" {
+			text = fmt.Sprintf("%s: %s, or %s\nA file for %s begins with the outcomes, and has a line for each action, such as\n\n%s",
+				text, n("cost-matrix", "FILE.csv"), n("utility", "FILE.yaml"), n("cost-matrix", ""), strings.TrimRight(spec.Example, "\n"))
+		}
+		return text, true
+	case errors.As(err, &model):
+		return text, true
+	case errors.As(err, &syntax):
+		return n("kernel", "") + ": " + text, true
+	case errors.As(err, &fit):
+		if rest, ok := strings.CutPrefix(text, fit.What+":"); ok && optionNames[dashed(fit.What)] {
+			text = n(dashed(fit.What), "") + ":" + rest
+		}
+		return text, true
+	case errors.As(err, &value), errors.As(err, &table), errors.As(err, &sample):
+		return text, true
+	}
+	return text, false
+}
+
+func dashed(words string) string { return strings.ReplaceAll(words, " ", "-") }
+
+// optionNames are what errors of package lossep may be about.
+var optionNames = func() map[string]bool {
+	names := map[string]bool{"utility": true, "cost": true, "max-memory": true, "ask": true, "label": true}
+	for _, o := range NewAudit().Options {
+		names[o.Name] = true
+	}
+	return names
+}()
+
+// Way writes a way out of an error about rows.
+func (n Naming) Way(w data.Way) string {
+	name := optionOf[w.Option]
+	value := w.Value
+	if w.Option == data.WayImpute {
+		value = "impute"
+	}
+	return n(name, value)
+}
+
+// optionOf are the options that stand for those of package data.
+var optionOf = map[data.Option]string{
+	data.WayHeader: "header", data.WaySeparator: "separator", data.WayDecimal: "decimal", data.WayEncoding: "encoding",
+	data.WayDates: "dates", data.WayMarkers: "missing-marker", data.WayImpute: "missing", data.WayCategorical: "categorical",
+	data.WayDrop: "drop", data.WayID: "id", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive",
+	data.WayUnseen: "allow-unseen", data.WayLabelled: "skip-unlabelled",
+	data.WayBytes: "max-bytes", data.WayRows: "max-rows", data.WayCells: "max-cells", data.WayMemory: "max-memory",
+}

@@ -1,0 +1,115 @@
+package service
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/gp"
+)
+
+// Fit is a request to fit a model to a table of past cases.
+type Fit struct {
+	Rows
+	Model   lossep.Options // but for Data, which Complete fills in from Rows
+	Options Options
+
+	method string
+}
+
+// NewFit is a request with every option at its default.
+func NewFit() *Fit {
+	f := new(Fit)
+	f.bind()
+	return f
+}
+
+// bind makes the options, whose values go to this request.
+func (f *Fit) bind() { f.Options = append(f.Rows.options(), f.model()...) }
+
+// model are the options of the model itself.
+func (f *Fit) model() Options {
+	o := &f.Model
+	o.Likelihood.Name, o.Hyperparameters, o.Seed = "probit", lossep.MaximumHyperparameters, 1
+	o.Power, o.ShardRows, o.Sweeps = 1, gp.ShardRows, 1
+	return Options{
+		{Name: "method", Group: Model, Help: "the method of inference", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
+		{Name: "kernel", Group: Model, Help: "the covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold", Shown: fmt.Sprintf(
+			"%s, beyond %d rows %q, or %q with more than %d columns or two outcomes", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns), Value: text{&o.Kernel, "KERNEL"}},
+		{Name: "likelihood", Group: Model, Help: "how outcomes depend on the latent function; robust is probit with {label-noise}", Value: choice[string]{to: &o.Likelihood.Name, of: []string{"probit", "logit", "robust"}}},
+		{Name: "label-noise", Group: Model, Help: "the share of wrong labels, with {likelihood=robust}", Value: number{&o.Likelihood.Noise}},
+		{Name: "inducing", Group: Model, Help: fmt.Sprintf("inducing points that approximate many rows: auto (none up to %d rows, and beyond as many as it takes), a number, or none", lossep.FullRows), Value: inducing{&o.Inducing}},
+		{Name: "seed", Group: Model, Help: "the seed of all random numbers", Value: seed{&o.Seed}},
+		{Name: "fixed", Group: Advanced, Help: "keep the hyperparameters that {kernel} gives", Value: toggle{&o.Fixed}},
+		{Name: "hyperparameters", Group: Advanced, Help: "maximum, or average: a mixture of several about the maximum, as far from it as the rows leave them uncertain", Value: choice[lossep.Hyperparameters]{to: &o.Hyperparameters, of: []lossep.Hyperparameters{lossep.MaximumHyperparameters, lossep.AverageHyperparameters}}},
+		{Name: "restarts", Group: Advanced, Help: "further searches for hyperparameters from random starts", Value: whole{to: &o.Restarts}},
+		{Name: "power", Group: Advanced, Help: "the power of expectation propagation with inducing points, above 0 and at most 1; towards 0 it becomes variational inference", Value: number{&o.Power}},
+		{Name: "shard-rows", Group: Advanced, Help: "rows of a shard, with inducing points; another machine can go over another shard", Value: whole{&o.ShardRows, 1}},
+		{Name: "sweeps", Group: Advanced, Help: "sweeps over a shard before others see what it changed, with inducing points", Value: whole{&o.Sweeps, 1}},
+		{Name: "max-rows", Group: Advanced, Help: "refuse more training rows than this", Shown: fmt.Sprintf("no limit with inducing points, %d without", lossep.DefaultMaxRows), Value: whole{&o.MaxRows, 1}},
+	}
+}
+
+func methodNames() (names []string) {
+	for _, m := range lossep.Methods() {
+		names = append(names, string(m))
+	}
+	return names
+}
+
+// Complete checks options against each other and fills in what follows from them.
+func (f *Fit) Complete() error {
+	f.Model.Method = lossep.Method(f.method)
+	if f.Options.Given("power") && f.Model.Power == 0 {
+		return optionError("power", "0 is variational inference, which is {method=vi}; give a number above 0 and at most 1")
+	}
+	if f.Model.Inducing == lossep.NoInducing && !f.Options.Given("max-rows") {
+		f.Model.MaxRows = lossep.DefaultMaxRows // so that reading ends where fitting would be refused
+	}
+	err := f.Rows.complete()
+	f.Model.Data = f.Rows.Data
+	return err
+}
+
+// TakenAsGiven refuses options that choose or repeat rows, for a front end whose caller has
+// the rows in hand.
+func (f *Fit) TakenAsGiven() error {
+	switch {
+	case f.SkipUnlabelled:
+		return optionError("skip-unlabelled", "rows are used as they are given; leave those without an outcome out")
+	case f.Counts != "":
+		return optionError("counts", "rows are used as they are given; give each as often as it counts")
+	}
+	return nil
+}
+
+// inducing is auto, none or a number of points.
+type inducing struct{ to *int }
+
+func (v inducing) Type() string { return "auto|none|M" }
+
+func (v inducing) String() string {
+	switch *v.to {
+	case lossep.AutoInducing:
+		return "auto"
+	case lossep.NoInducing:
+		return "none"
+	}
+	return strconv.Itoa(*v.to)
+}
+
+func (v inducing) Set(text string) error {
+	switch text {
+	case "auto":
+		*v.to = lossep.AutoInducing
+	case "none":
+		*v.to = lossep.NoInducing
+	default:
+		m, err := parseWhole(text)
+		if err != nil || m < 1 {
+			return fmt.Errorf("invalid number of inducing points: %q; give auto, none or a number from 1", text)
+		}
+		*v.to = m
+	}
+	return nil
+}

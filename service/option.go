@@ -1,0 +1,240 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Option is something that can be said about a request.
+type Option struct {
+	Name      string // with hyphens, as the command has it after --
+	Short     string // one letter, for the command; mostly empty
+	Group     Group
+	Help      string
+	Shown     string // the default as help shows it, where Value.String does not say it well
+	CommandOf bool   // only the command has it: it is about files and screens
+	Value     Value
+
+	given bool
+}
+
+// Group is a heading of help.
+type Group string
+
+// The groups, in the order of help. Help shows Advanced only when asked for all.
+const (
+	Basics   Group = "Basics"
+	Columns  Group = "Columns"
+	File     Group = "Table file"
+	Model    Group = "Model"
+	Testing  Group = "Testing"
+	Advanced Group = "Advanced"
+)
+
+// Groups are the headings in order.
+func Groups() []Group { return []Group{Basics, Columns, File, Model, Testing, Advanced} }
+
+// Given tells whether the option was given a value.
+func (o *Option) Given() bool { return o.given }
+
+// Set gives the option a value as it stands on a command line.
+func (o *Option) Set(text string) error {
+	if err := o.Value.Set(text); err != nil {
+		return &Error{Option: o.Name, Msg: err.Error()}
+	}
+	o.given = true
+	return nil
+}
+
+// String is the value as text.
+func (o *Option) String() string { return o.Value.String() }
+
+// Type is what the option takes, as help shows it; bool for a switch.
+func (o *Option) Type() string { return o.Value.Type() }
+
+// Give gives the option a value as JSON has it: a text, a number, a truth value, or a list.
+func (o *Option) Give(v any) error {
+	var err error
+	switch list, isList := o.Value.(interface{ replace(texts []string) error }); v := v.(type) {
+	case []any:
+		if !isList {
+			return &Error{Option: o.Name, Msg: "takes one value, not a list"}
+		}
+		texts := make([]string, len(v))
+		for k, element := range v {
+			if texts[k], err = asText(element); err != nil {
+				return &Error{Option: o.Name, Msg: err.Error()}
+			}
+		}
+		err = list.replace(texts)
+	default:
+		var text string
+		if text, err = asText(v); err == nil {
+			err = o.Value.Set(text)
+		}
+	}
+	if err != nil {
+		return &Error{Option: o.Name, Msg: err.Error()}
+	}
+	o.given = true
+	return nil
+}
+
+// Options are those of one request.
+type Options []*Option
+
+// Lookup is the option of that name, nil if there is none. Underscores stand for hyphens.
+func (o Options) Lookup(name string) *Option {
+	name = strings.ReplaceAll(name, "_", "-")
+	for _, option := range o {
+		if option.Name == name {
+			return option
+		}
+	}
+	return nil
+}
+
+// Given tells whether the option of that name was given.
+func (o Options) Given(name string) bool { return o.Lookup(name).Given() }
+
+// Give gives options their values by name; see Option.Give. Of several that are wrong the
+// first by name is refused.
+func (o Options) Give(values map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		option := o.Lookup(name)
+		if option == nil || option.CommandOf {
+			return o.Unknown(name)
+		}
+		if err := option.Give(values[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unknown is the error of an option that there is not, with the one that may be meant.
+func (o Options) Unknown(name string) error {
+	wanted, best, least := strings.ReplaceAll(name, "_", "-"), "", 3
+	for _, option := range o {
+		if d := distance(wanted, option.Name); d < least {
+			best, least = option.Name, d
+		}
+	}
+	e := &Error{Option: wanted, Msg: "unknown option"}
+	if best != "" {
+		e.Msg += "; did you mean {" + best + "}?"
+	}
+	return e
+}
+
+// distance is how many letters have to be changed, added or taken away to make one word of
+// the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost++
+			}
+			before = row[j+1]
+			row[j+1] = min(cost, row[j]+1, before+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// refuse refuses options that were given beside what they do not go with.
+func (o Options) refuse(why string, names ...string) error {
+	for _, name := range names {
+		if option := o.Lookup(name); option != nil && option.given {
+			return &Error{Option: name, Msg: why}
+		}
+	}
+	return nil
+}
+
+// Error is about an option. Other options stand in the message in braces, {name} or
+// {name=value}, for each front end has its own way to write them.
+type Error struct {
+	Option string
+	Msg    string
+	Err    error // underlying error, if there is one
+}
+
+// Error writes options as programs have them.
+func (e *Error) Error() string { return e.Text(Fields) }
+
+// Unwrap gives the underlying error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Text is the error with options as a front end writes them.
+func (e *Error) Text(n Naming) string {
+	text := e.Msg
+	if e.Option != "" {
+		text = n(e.Option, "") + ": " + text
+	}
+	return n.In(text)
+}
+
+func optionError(option, format string, args ...any) error {
+	return &Error{Option: option, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Naming is how a front end writes an option, alone or with a value.
+type Naming func(option, value string) string
+
+// In writes the options that stand in braces in a text.
+func (n Naming) In(text string) string {
+	var b strings.Builder
+	for {
+		open := strings.IndexByte(text, '{')
+		end := strings.IndexByte(text, '}')
+		if open < 0 || end < open {
+			b.WriteString(text)
+			return b.String()
+		}
+		name, value, _ := strings.Cut(text[open+1:end], "=")
+		b.WriteString(text[:open])
+		b.WriteString(n(name, value))
+		text = text[end+1:]
+	}
+}
+
+// Flags is how the command writes options.
+func Flags(option, value string) string {
+	switch value {
+	case "":
+		return "--" + option
+	case "true", "false": // of a switch, which takes no further word
+		return "--" + option + "=" + value
+	}
+	return "--" + option + " " + ShellQuoted(value)
+}
+
+// Fields is how Python and JSON write options.
+func Fields(option, value string) string {
+	name := strings.ReplaceAll(option, "-", "_")
+	if value == "" {
+		return name
+	}
+	return fmt.Sprintf("%s=%q", name, value)
+}
+
+// ShellQuoted is a word as one types it into a shell.
+func ShellQuoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.,:/%+@=", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

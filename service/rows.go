@@ -1,0 +1,151 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lossep/lossep/data"
+)
+
+// Rows is how past cases are read: which columns are what, and how cells become numbers.
+type Rows struct {
+	Table
+	Data data.Options
+	// SkipUnlabelled leaves out rows whose outcome is missing, and Counts is the column of a
+	// table of counts.
+	SkipUnlabelled bool
+	Counts         string
+
+	missing     string
+	standardize bool
+	scaling     []string
+}
+
+func (r *Rows) options() Options {
+	o := &r.Data
+	r.missing, r.standardize = "error", true
+	return append(Options{
+		{Name: "target", Group: Basics, Help: `the outcome: a column's name, its number from 1, or "last"`, Shown: "last", Value: text{&o.Target, "COLUMN"}},
+		{Name: "positive", Group: Basics, Help: "the value of the positive outcome; not needed for 0 and 1, no and yes, false and true and the like", Value: text{&o.Positive, "VALUE"}},
+		{Name: "features", Group: Basics, Help: "the columns to use as features (default: all)", Value: newList(&o.Features, "A,B,C")},
+		{Name: "drop", Group: Basics, Help: "columns to exclude", Value: newList(&o.Drop, "A,B,C")},
+		{Name: "id", Group: Basics, Help: "the column that names the cases; not a feature", Value: text{&o.ID, "COLUMN"}},
+		{Name: "missing", Group: Basics, Help: "what to do about missing cells: error, or impute (median or mode, plus an indicator)", Value: choice[string]{to: &r.missing, of: []string{"error", "impute"}}},
+		{Name: "skip-unlabelled", Group: Columns, Help: "leave out rows whose outcome is missing", Value: toggle{&r.SkipUnlabelled}},
+		{Name: "weights", Group: Columns, Help: "the column that says how much each case counts", Value: text{&o.Weights, "COLUMN"}},
+		{Name: "counts", Group: Columns, Help: "the column that says how many cases a row stands for, in a table of counts; not a feature", Value: text{&r.Counts, "COLUMN"}},
+		{Name: "groups", Group: Columns, Help: "the column of groups, such as patients: their cases are left out together, and in an audit are one unit of intervals; not a feature", Value: text{&o.Groups, "COLUMN"}},
+		{Name: "prevalence", Group: Columns, Help: "how frequent the positive outcome is among the cases to be decided, such as 0.02 or 2% (default: as in the table)", Value: share{&o.Prevalence}},
+		{Name: "categorical", Group: Columns, Help: "columns to treat as categorical whatever they look like; auto has the evidence decide about columns of few different whole numbers", Value: newList(&o.Categorical, "A,B,C")},
+		{Name: "ordered", Group: Columns, Help: "a column whose categories have an order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
+		{Name: "dates", Group: Columns, Help: "the order of dates such as 03/04/2025, which could be either", Value: choice[data.DateOrder]{to: &o.Dates, of: []data.DateOrder{data.DayFirst, data.MonthFirst}}},
+		{Name: "missing-marker", Group: Columns, Help: "a spelling of a missing cell beside the usual ones (empty . - ? NA N/A #N/A NaN NULL None and the like), or COLUMN=SPELLING for one column alone, such as pressure=0; can be repeated", Value: newRepeatable(&o.Markers, "TEXT")},
+		{Name: "scaling", Group: Columns, Help: "how numeric columns are transformed before they are standardised: auto (those with long tails), none, log, yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
+		{Name: "standardize", Group: Advanced, Help: "give numeric columns mean 0 and variance 1", Value: toggle{&r.standardize}},
+		{Name: "max-cells", Group: Advanced, CommandOf: true, Help: "refuse more cells than this, at 8 bytes each, such as 500M", Shown: "134M", Value: size{&r.cells}},
+	}, r.Table.Options()...)
+}
+
+// complete checks options against each other and finishes those of data.
+func (r *Rows) complete() error {
+	r.Data.Impute = r.missing == "impute"
+	r.Format.Limits.Cells = int(r.cells)
+	if err := r.transformations(); err != nil {
+		return err
+	}
+	transformed := r.Data.Scaling != "" && r.Data.Scaling != data.Straight
+	for _, b := range r.Data.Bends {
+		transformed = transformed || b != data.Straight
+	}
+	if r.Data.KeepScale = !r.standardize; r.Data.KeepScale && transformed {
+		return optionError("scaling", "columns are not scaled with {standardize=false}; leave one of them out")
+	}
+	return nil
+}
+
+// transformations reads how columns are transformed.
+func (r *Rows) transformations() error {
+	r.Data.Scaling, r.Data.Bends = "", make(map[string]data.Bend)
+	for _, text := range r.scaling {
+		column, name, one := strings.Cut(text, "=")
+		if !one {
+			name = column
+		}
+		if one && column == "" {
+			return optionError("scaling", "%q has no column before the =; give one, such as income=%s, or %s alone for all columns", text, name, name)
+		}
+		if !slices.Contains(data.Bends(), data.Bend(name)) {
+			return optionError("scaling", "invalid value %q; choose one of %s", name, joined(data.Bends()))
+		}
+		before, of := r.Data.Scaling, "all columns"
+		if one {
+			before, of = r.Data.Bends[column], column
+			r.Data.Bends[column] = data.Bend(name)
+		} else {
+			r.Data.Scaling = data.Bend(name)
+		}
+		if before != "" && before != data.Bend(name) {
+			return optionError("scaling", "%s for %s, which has %s already; give one of them", name, of, before)
+		}
+	}
+	return nil
+}
+
+func joined[T ~string](words []T) string {
+	texts := make([]string, len(words))
+	for k, word := range words {
+		texts[k] = string(word)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// orders are columns with their categories in order.
+type orders struct {
+	to    *[]data.OrderedSet
+	begun *bool
+}
+
+func newOrders(to *[]data.OrderedSet) orders { return orders{to, new(bool)} }
+
+func (v orders) Type() string { return "COLUMN=A,B,C" }
+
+func (v orders) String() string {
+	var texts []string
+	for _, set := range *v.to {
+		texts = append(texts, set.Column+"="+strings.Join(set.Categories, ","))
+	}
+	return strings.Join(texts, " ")
+}
+
+func (v orders) Set(text string) error {
+	column, order, ok := strings.Cut(text, "=")
+	categories := strings.Split(order, ",")
+	if !ok || column == "" || len(categories) < 2 {
+		return fmt.Errorf("%q is not a column with its categories in order, such as size=S,M,L", text)
+	}
+	set := data.OrderedSet{Column: column, Categories: categories}
+	if err := set.Check(); err != nil {
+		return fmt.Errorf("%s: %w; give every category once, such as size=S,M,L", text, err)
+	}
+	if !*v.begun {
+		*v.begun, *v.to = true, nil
+	}
+	for _, other := range *v.to {
+		if other.Column == column && !slices.Equal(other.Categories, categories) {
+			return fmt.Errorf("%s: the column has the order %s already; give one of them", text, strings.Join(other.Categories, ","))
+		}
+	}
+	*v.to = append(*v.to, set)
+	return nil
+}
+
+func (v orders) replace(texts []string) error {
+	*v.begun, *v.to = true, nil
+	for _, text := range texts {
+		if err := v.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

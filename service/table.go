@@ -1,0 +1,48 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lossep/lossep/data"
+)
+
+// Table is how a table of text is written, where that is not found out.
+type Table struct {
+	Format data.Format
+	cells  int64
+}
+
+// Options are those of the table, which they are bound to.
+func (t *Table) Options() Options {
+	f := &t.Format
+	f.Header = data.HeaderAuto
+	return Options{
+		{Name: "header", Group: File, CommandOf: true, Help: "whether the first row names the columns", Value: choice[data.Header]{to: &f.Header, of: []data.Header{data.HeaderAuto, data.HeaderYes, data.HeaderNo}}},
+		{Name: "separator", Group: File, CommandOf: true, Help: "the character between cells, such as ';', '|' or tab (default: detected)", Value: separator{&f.Separator}},
+		{Name: "decimal", Group: File, CommandOf: true, Help: "the decimal mark (default: detected)", Value: choice[string]{to: &f.Decimal, of: []string{".", ","}}},
+		{Name: "encoding", Group: File, CommandOf: true, Help: "the character encoding (default: detected)", Value: choice[data.Encoding]{
+			to: &f.Encoding, of: []data.Encoding{data.UTF8, data.UTF16, data.Latin1},
+			alias: map[string]data.Encoding{"utf8": data.UTF8, "utf16": data.UTF16, "latin1": data.Latin1, "iso-8859-1": data.Latin1, "windows-1252": data.Latin1, "cp1252": data.Latin1},
+		}},
+		{Name: "max-bytes", Group: Advanced, CommandOf: true, Help: "refuse more text than this, once uncompressed, such as 500M or 10G", Shown: "4G where the table is held in memory", Value: size{&f.Limits.Bytes}},
+	}
+}
+
+// separator is one character between cells, by itself or by name.
+type separator struct{ to *string }
+
+func (v separator) String() string { return *v.to }
+func (v separator) Type() string   { return "CHARACTER" }
+func (v separator) Set(text string) error {
+	named := map[string]string{"tab": "\t", `\t`: "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|"}
+	character, ok := named[strings.ToLower(text)]
+	if !ok {
+		character = text
+	}
+	if len(character) != 1 {
+		return fmt.Errorf("%q is not one character; give it, or tab", text)
+	}
+	*v.to = character
+	return nil
+}
