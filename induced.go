@@ -28,7 +28,10 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
-	o.Resume, o.Checkpoint = p.resume()
+	var err error
+	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
+		return nil, err
+	}
 	if p.start || strings.Contains(p.opt.Kernel, "=") {
 		o.Start = p.Kernel.Params(nil)
 	}
@@ -42,7 +45,6 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		}
 	}
 	if p.opt.Elsewhere != nil {
-		var err error
 		if o.Driver, err = p.opt.Elsewhere(p.training()); err != nil {
 			return nil, err
 		}

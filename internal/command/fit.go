@@ -80,7 +80,7 @@ and the same command goes on from there if it was interrupted.`,
 			unfinished.tell()
 		}
 		if err != nil {
-			return blame(err, "")
+			return unfinished.blame(err)
 		}
 		if output != "" {
 			if err := m.Save(output); err != nil {

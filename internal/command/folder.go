@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/lossep/lossep/internal/sealed"
 	"github.com/lossep/lossep/pages"
 )
 
@@ -179,7 +180,7 @@ func (f *resultFolder) parts() (parts [][]byte, err error) {
 
 // keep saves a part of the run that is done.
 func (f *resultFolder) keep(index int, part any) error {
-	b, err := json.Marshal(part)
+	b, err := sealed.Marshal(part)
 	if err != nil {
 		return err
 	}
