@@ -90,7 +90,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		recipe: p.Recipe, coding: p.coding, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
 		summary: Summary{
-			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Jitter: fit.Process.Jitter(),
+			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Zero: p.zero, Jitter: fit.Process.Jitter(),
 			Candidates: l.candidates,
 			Inducing:   &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
 		},
