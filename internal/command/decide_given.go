@@ -28,10 +28,6 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	rowsAs, err := rowFormat(*g.format, g.output)
-	if err != nil {
-		return err
-	}
 	in, err := openInput(c, path)
 	if err != nil {
 		return err
@@ -59,7 +55,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	actions := g.spec.Actions()
 	taken, expected := make([]int, len(actions)), 0.0
 	err = writeRows(c.Context(), c.OutOrStdout(), g.output, g.files, func(_ context.Context, w io.Writer) error {
-		rows := newRowWriter(w, rowsAs, t.Columns(), t.Kinds(), g.keep, g.names())
+		rows := newRowWriter(w, *g.format, t.Columns(), t.Kinds(), g.keep, g.names())
 		for i, q := range p {
 			choice := stakes[i%len(stakes)].Choose(make([]float64, len(actions)), q)
 			taken[choice.Action]++

@@ -50,6 +50,9 @@ and the same command goes on from there if it was interrupted.`,
 		if err := checkOutput("-o", output, append(args, utility.files()...)...); err != nil {
 			return err
 		}
+		if err := checkModelName(output); err != nil {
+			return err
+		}
 		if err := exampleAlone(flags, useExample); err != nil {
 			return err
 		}

@@ -43,9 +43,6 @@ const (
 // open makes sure of a folder that is empty or of this command, can be written, and is
 // open to no other run. It is closed with close.
 func (f *resultFolder) open() (err error) {
-	if f.path == "" {
-		return usagef("--out: the name is empty; give a folder")
-	}
 	if err := os.MkdirAll(f.path, 0o755); errors.Is(err, syscall.ENOTDIR) {
 		var at *os.PathError
 		errors.As(err, &at) // it, or what it would be in

@@ -34,6 +34,9 @@ in order, with 0.`,
 		SilenceErrors: true,
 		Args:          noArguments,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := checkGiven(c.Flags()); err != nil {
+				return err
+			}
 			keepWithin(maxMemory(c))
 			if err := fastMatrices(); err != nil {
 				return &usageError{err}
@@ -49,9 +52,11 @@ in order, with 0.`,
 	addMaxMemory(c.PersistentFlags())
 	if place != nil {
 		place.attach(c)
+		onlyOnce(c)
 		return c
 	}
 	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	onlyOnce(c)
 	return c
 }
 

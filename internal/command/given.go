@@ -1,0 +1,54 @@
+package command
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// single is the value of a flag that can be given once: of two values one would be ignored.
+type single struct {
+	pflag.Value
+	given bool
+}
+
+func (s *single) Set(text string) error {
+	if s.given {
+		return errors.New("it is given more than once; keep one of them")
+	}
+	s.given = true
+	return s.Value.Set(text)
+}
+
+// onlyOnce makes all flags of a command and those below it single, but for those that take
+// lists.
+func onlyOnce(c *cobra.Command) {
+	for _, flags := range []*pflag.FlagSet{c.PersistentFlags(), c.Flags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if _, list := f.Value.(pflag.SliceValue); !list {
+				f.Value = &single{Value: f.Value}
+			}
+		})
+	}
+	for _, below := range c.Commands() {
+		onlyOnce(below)
+	}
+}
+
+// checkGiven refuses flags that are given without a value: a variable of a script that is not set
+// would otherwise leave out what it was to say.
+func checkGiven(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		empty := f.Value.Type() == "string" && f.Value.String() == ""
+		if list, is := f.Value.(pflag.SliceValue); is {
+			all := list.GetSlice()
+			empty = len(all) == 0 || slices.Contains(all, "")
+		}
+		if empty && err == nil {
+			err = usagef("--%s: the value is empty; give one, or leave out --%s", f.Name, f.Name)
+		}
+	})
+	return err
+}
