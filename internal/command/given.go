@@ -2,7 +2,10 @@ package command
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,7 +22,30 @@ func (s *single) Set(text string) error {
 		return errors.New("it is given more than once; keep one of them")
 	}
 	s.given = true
+	if n, ok := plainNumbers[s.Type()]; ok && !n.form.MatchString(text) {
+		return fmt.Errorf("%q is no %s", text, n.what)
+	}
 	return s.Value.Set(text)
+}
+
+// plainNumbers are numbers as everybody writes them, by the type of the flag: without other bases,
+// which 010 and 0x10 would be of, underscores, and what is not finite.
+var plainNumbers = map[string]struct {
+	form *regexp.Regexp
+	what string
+}{
+	"int":     {regexp.MustCompile(`^[+-]?(0|[1-9]\d*)$`), "whole number"},
+	"int64":   {regexp.MustCompile(`^[+-]?(0|[1-9]\d*)$`), "whole number"},
+	"uint64":  {regexp.MustCompile(`^(0|[1-9]\d*)$`), "whole number from 0"},
+	"float64": {regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`), "number"},
+}
+
+// parseNumber reads a number as flags have them.
+func parseNumber(text string) (float64, error) {
+	if !plainNumbers["float64"].form.MatchString(text) {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(text, 64)
 }
 
 // onlyOnce makes all flags of a command and those below it single, but for those that take

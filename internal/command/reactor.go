@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -93,7 +92,7 @@ func parseNumbers(flag, s string) ([]float64, error) {
 	}
 	var numbers []float64
 	for i, field := range strings.Split(s, ",") {
-		x, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		x, err := parseNumber(strings.TrimSpace(field))
 		if err != nil {
 			return nil, usagef("%s: value %d, %q, is not a number", flag, i+1, field)
 		}

@@ -66,8 +66,8 @@ func (f *inducingFlag) Set(text string) error {
 		return nil
 	}
 	m, err := strconv.Atoi(text)
-	if err != nil || m < 1 {
-		return fmt.Errorf("%q is not auto, none or a number of points from 1", text)
+	if err != nil || m < 1 || !plainNumbers["int"].form.MatchString(text) {
+		return fmt.Errorf("invalid number of inducing points: %q; give auto, none or a number from 1", text)
 	}
 	*f = inducingFlag(m)
 	return nil

@@ -93,7 +93,7 @@ func parseSize(text string) (int64, error) {
 			break
 		}
 	}
-	x, err := strconv.ParseFloat(number, 64)
+	x, err := parseNumber(number)
 	if n := x * factor; err == nil && n >= 1 && n < 1e18 {
 		return int64(n), nil
 	}
@@ -108,7 +108,7 @@ func (s *share) Type() string   { return "share" }
 
 func (s *share) Set(text string) error {
 	number, percent := strings.CutSuffix(text, "%")
-	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	x, err := parseNumber(strings.TrimSpace(number))
 	if err != nil {
 		return fmt.Errorf("%q is no share such as 0.02 or 2%%", text)
 	}
