@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,6 +85,8 @@ func plainFlagError(err error) error {
 	}
 	var number *strconv.NumError
 	switch {
+	case value.GetFlag().Value.Type() == "duration":
+		return usagef("--%s: %q is no time such as 30s, 1m30s or 2h", value.GetFlag().Name, value.GetValue())
 	case !errors.As(err, &number):
 		return usagef("--%s: %w", value.GetFlag().Name, errors.Unwrap(value))
 	case number.Err == strconv.ErrRange:
@@ -128,12 +133,33 @@ func nameFlag(err error, flags *pflag.FlagSet) error {
 	return usagef("--%s:%s", flag, message)
 }
 
+// plainText is an error without the names of system calls: x.csv: no such file, in place of open
+// x.csv: no such file.
+func plainText(err error) string {
+	text := err.Error()
+	if at := new(fs.PathError); errors.As(err, &at) {
+		text = strings.Replace(text, at.Error(), at.Path+": "+at.Err.Error(), 1)
+	}
+	if at := new(net.OpError); errors.As(err, &at) {
+		reason := at.Err
+		if call := new(os.SyscallError); errors.As(at.Err, &call) {
+			reason = call.Err
+		}
+		where := ""
+		if at.Addr != nil {
+			where = at.Addr.String() + ": "
+		}
+		text = strings.Replace(text, at.Error(), where+reason.Error(), 1)
+	}
+	return text
+}
+
 // report prints an error and returns the exit code that goes with it.
 func report(err error, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(errs, "lossep: %v\n", err)
+	fmt.Fprintf(errs, "lossep: %s\n", plainText(err))
 	var fault *tasks.Panic
 	if errors.As(err, &fault) {
 		fmt.Fprintf(errs, "This is a mistake in lossep and not in what it was given. Please report it, with the\ncommand and the lines below.\n\n%s", fault.Stack)
