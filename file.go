@@ -172,17 +172,19 @@ func loaded(path string, f *safetensors.File, err error, bytes int64) (*Model, e
 func fileProblem(e *safetensors.Error) string {
 	switch e.Kind {
 	case safetensors.Truncated:
-		return "it is truncated, or no model file: " + e.Error()
+		return "it is truncated, or no model file: " + e.Msg
 	case safetensors.Checksum:
 		return "its contents are not what was written (wrong checksum); copy it again or fit again"
 	case safetensors.NoChecksum:
 		return "it has no checksum, so it was not written by lossep"
 	case safetensors.TooLarge:
 		return e.Msg + "; allow more memory if it is to be read"
-	case safetensors.HeaderSize, safetensors.HeaderSyntax:
-		return "this is no model file: " + e.Error()
+	case safetensors.HeaderSize:
+		return "this is no model file, or a damaged one"
+	case safetensors.HeaderSyntax:
+		return "this is no model file, or a damaged one: " + e.Msg
 	}
-	return e.Error()
+	return strings.TrimPrefix(e.Error(), "safetensors: ")
 }
 
 // fromFile makes the model and checks everything on the way.
@@ -428,7 +430,7 @@ func parseHeader(text string) (*header, error) {
 	decoder.DisallowUnknownFields()
 	var h header
 	if err := decoder.Decode(&h); err != nil {
-		return nil, fmt.Errorf("its description cannot be read: %w", err)
+		return nil, fmt.Errorf("its description cannot be read: %w", plainJSON(err))
 	}
 	if h.Recipe == nil || h.Utility == nil {
 		return nil, errors.New("its description lacks the recipe or the utility")

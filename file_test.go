@@ -179,6 +179,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"long status", "more than 10000", replace(`"text":"`, `"text":"`+strings.Repeat("x", 20_000))},
 		{"many notes", "texts", replace(`"text":`, `"notes":[`+strings.Repeat(`"",`, 5000)+`""],"text":`)},
 		{"sweeps", "-3 sweeps", set("sweeps", "-3")},
+		{"a text for a number", "summary.status.sweeps is a JSON string, which does not belong there", set("sweeps", `"many"`)},
 		{"jitter", "-1 was added", set("jitter", "-1")},
 		{"large jitter", "1e+300", set("jitter", "1e300")},
 		{"large zero", "1e+308", set("zero", "1e308")},
@@ -209,6 +210,11 @@ func refusedFile(t *testing.T, name, want string, file []byte) {
 		var refused *lossep.FileError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, which does not say %q", err, want)
+		}
+		for _, inner := range []string{"json:", "Go ", "strconv", "runtime error", "%!", "safetensors:"} {
+			if err != nil && strings.Contains(err.Error(), inner) {
+				t.Errorf("%v has %q in it", err, inner)
+			}
 		}
 	})
 }

@@ -1,9 +1,12 @@
 package lossep
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
@@ -185,4 +188,12 @@ func checkOutcomes(t *data.Target, labels []int) error {
 		return fmt.Errorf("%v of its labels have each of the outcomes, its recipe says %v", counts, t.SeveralRows)
 	}
 	return nil
+}
+
+// plainJSON is an error of a decoder without the names that only the program knows.
+func plainJSON(err error) error {
+	if kind := new(json.UnmarshalTypeError); errors.As(err, &kind) {
+		return fmt.Errorf("%s is a JSON %s, which does not belong there", kind.Field, kind.Value)
+	}
+	return errors.New(strings.NewReplacer("json: ", "", "data: ", "").Replace(err.Error()))
 }

@@ -28,7 +28,10 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
-	o.Resume, o.Checkpoint = p.resume()
+	var err error
+	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
+		return nil, err
+	}
 	if p.start || strings.Contains(p.opt.Kernel, "=") {
 		o.Start = p.Kernel.Params(nil)
 	}
@@ -42,7 +45,6 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		}
 	}
 	if p.opt.Elsewhere != nil {
-		var err error
 		if o.Driver, err = p.opt.Elsewhere(p.training()); err != nil {
 			return nil, err
 		}
@@ -88,7 +90,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		recipe: p.Recipe, coding: p.coding, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
 		summary: Summary{
-			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Jitter: fit.Process.Jitter(),
+			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Zero: p.zero, Jitter: fit.Process.Jitter(),
 			Candidates: l.candidates,
 			Inducing:   &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
 		},

@@ -180,7 +180,8 @@ func (o Options) rowLimit(rows int) int {
 // Checkpoints keep where a fit of many rows has come to, so that one that was interrupted
 // goes on from there and ends with the same bits.
 type Checkpoints interface {
-	// Load is what was kept last, nil if nothing was, and empty if it cannot be read.
+	// Load is what was kept last, nil if nothing was, and empty if it cannot be read. If it is
+	// not what Keep was given the fit ends with ErrCheckpoint.
 	Load() []byte
 	// Keep keeps what was found with so many of the rows, in place of what was kept before. A
 	// fit goes on whether that works or not.
@@ -188,7 +189,7 @@ type Checkpoints interface {
 	// Resumed is called where a fit goes on from what was loaded, which was found with so many
 	// rows.
 	Resumed(rows int)
-	// Refused is called where a fit cannot go on from what was loaded and begins anew; why
+	// Refused is called where what was loaded is of another fit, and this one begins anew; why
 	// completes "it is".
 	Refused(why string)
 }

@@ -84,9 +84,7 @@ func (p *Problem) forPopulation(t decision.Table) decision.Table {
 	}
 	scaled := make(decision.Table, len(t))
 	for a, row := range t {
-		scaled[a] = row
-		scaled[a][0] *= no
-		scaled[a][1] *= yes
+		scaled[a] = []float64{row[0] * no, row[1] * yes}
 	}
 	return scaled
 }

@@ -4,12 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/sealed"
 )
+
+// ErrCheckpoint says that what Checkpoints loaded is not what was kept: a fit neither goes on
+// from it nor replaces it.
+var ErrCheckpoint = sealed.ErrDamaged
 
 // unfinished is what is kept: the state of a search, and of which.
 type unfinished struct {
@@ -19,38 +23,43 @@ type unfinished struct {
 
 // resume is the state of this very search that was kept, nil if there is none, and what
 // to call with later ones.
-func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint)) {
+func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint), error) {
 	kept := p.opt.Checkpoints
 	if kept == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	fingerprint := p.fingerprint()
 	var from *gp.Checkpoint
-	var u unfinished
-	switch state := kept.Load(); {
-	case state == nil:
-	case json.Unmarshal(state, &u) != nil || u.Fingerprint == "" || u.Fingerprint == fingerprint && !u.Search.Fits(p.Kernel, p.X):
-		kept.Refused("damaged")
-	case u.Fingerprint != fingerprint:
-		kept.Refused("of other rows, other options or another version")
-	default:
-		from = &u.Search
-		kept.Resumed(from.Rows)
+	if state := kept.Load(); state != nil {
+		var u unfinished
+		if err := sealed.Unmarshal(state, &u); err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case u.Fingerprint != fingerprint:
+			kept.Refused("of other rows, other options or another version")
+		case !u.Search.Fits(p.Kernel, p.X):
+			return nil, nil, ErrCheckpoint
+		default:
+			from = &u.Search
+			kept.Resumed(from.Rows)
+		}
 	}
 	return from, func(c gp.Checkpoint) {
 		if c.Rows == 0 {
 			return // there is nothing to go on from
 		}
-		if state, err := json.Marshal(unfinished{fingerprint, c}); err == nil {
+		if state, err := sealed.Marshal(unfinished{fingerprint, c}); err == nil {
 			kept.Keep(state, c.Rows)
 		}
-	}
+	}, nil
 }
 
 // fingerprint tells apart all that leads to another search.
 func (p *Problem) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintln(h, Version, gp.SearchPlan(), p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps, p.Len())
+	fmt.Fprintln(h, Version, gp.SearchPlan(), p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps)
+	fmt.Fprintln(h, p.Kernel, p.shrinkage, p.start, p.coding.Len(), p.coding.Numbers(), p.Len())
 	buffer := make([]byte, 0, 1<<16)
 	flush := func(room int) {
 		if len(buffer)+room > cap(buffer) {

@@ -114,7 +114,12 @@ func Rolling(times []float64, k int) ([]Split, error) {
 			starts = append(starts, i)
 		}
 	}
-	if k < 1 || len(starts) < k+1 {
+	switch {
+	case k < 1:
+		return nil, &FoldError{k, len(starts), fmt.Sprintf("%d folds leave nothing to compare; ask for at least 1", k)}
+	case len(starts) < 2:
+		return nil, &FoldError{k, len(starts), "all cases have the same time, so none is before another; give a column of times that differ"}
+	case len(starts) < k+1:
 		return nil, &FoldError{k, len(starts), fmt.Sprintf("%d different times do not make %d parts, each decided by what was before; ask for at most %d folds", len(starts), k+1, len(starts)-1)}
 	}
 	var all []Split

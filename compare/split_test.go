@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -121,6 +122,24 @@ func TestRolling(t *testing.T) {
 	for _, s := range splits {
 		if len(s.Test) != 2 {
 			t.Errorf("%v", s)
+		}
+	}
+}
+
+// What is wrong with the folds is said with a number of folds that could be had, if there is one.
+func TestRollingRefuses(t *testing.T) {
+	for _, c := range []struct {
+		times []float64
+		k     int
+		want  string
+	}{
+		{[]float64{3, 3, 3}, 2, "all cases have the same time"},
+		{[]float64{1, 2, 3}, 0, "ask for at least 1"},
+		{[]float64{1, 2, 3}, 3, "ask for at most 2 folds"},
+	} {
+		_, err := Rolling(c.times, c.k)
+		if refused := new(FoldError); !errors.As(err, &refused) || !strings.Contains(refused.Msg, c.want) {
+			t.Errorf("%d folds of times %v: %v", c.k, c.times, err)
 		}
 	}
 }

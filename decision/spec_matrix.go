@@ -37,6 +37,7 @@ func ParseCostMatrix(name string, text []byte) (*Spec, error) {
 	if head, _, _ := bytes.Cut(text, []byte("\n")); bytes.Count(head, []byte(";")) > bytes.Count(head, []byte(",")) {
 		r.Comma = ';'
 	}
+	var outcomes, actions []node
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -57,6 +58,7 @@ func ParseCostMatrix(name string, text []byte) (*Spec, error) {
 				if outcome == "" || slices.Contains(record[1:1+i], outcome) {
 					return nil, fault(line, i+2, "give each outcome its own name", "the name of outcome %s is empty or used twice", quoted(outcome))
 				}
+				outcomes = append(outcomes, node{text: outcome, line: line, column: i + 2})
 			}
 			s.outcomes = slices.Clone(record[1:])
 			s.place = SpecError{File: name, Line: line}
@@ -72,9 +74,15 @@ func ParseCostMatrix(name string, text []byte) (*Spec, error) {
 			}
 		}
 		s.actions, s.entries = append(s.actions, record[0]), append(s.entries, row)
+		actions = append(actions, node{text: record[0], line: line, column: 1})
 	}
 	if s.outcomes == nil {
 		return nil, fault(1, 1, form, "the file is empty")
+	}
+	for _, names := range [][]node{outcomes, actions} {
+		if err := (specReader{name, true}).apart(names); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.check(); err != nil {
 		err.File = name

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // which are *SpecError. Names of outcomes and actions are taken as they are spelled,
 // so that yes, no and 1 need no quotes. Actions keep their order.
 func ParseSpec(name string, text []byte) (*Spec, error) {
-	r := specReader{name}
+	r := specReader{name, true}
 	root, err := yamlDocument(text)
 	if err != nil {
 		return nil, r.at(node{line: err.Line, column: err.Column}, err)
@@ -40,7 +41,7 @@ func ParseSpecJSON(text []byte) (*Spec, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	root, err := jsonNode(d)
+	root, err := jsonNode(d, 0)
 	if err == nil {
 		if _, err = d.Token(); errors.Is(err, io.EOF) {
 			return specReader{}.read(root)
@@ -110,8 +111,14 @@ func separator(i int) string {
 	return ","
 }
 
-// jsonNode reads the next value.
-func jsonNode(d *json.Decoder) (node, error) {
+// deepest is how deep values of a specification may be nested; three would do.
+const deepest = 20
+
+// jsonNode reads the next value, which is so deep in others.
+func jsonNode(d *json.Decoder, depth int) (node, error) {
+	if depth > deepest {
+		return node{}, fmt.Errorf("values are nested more than %d deep", deepest)
+	}
 	token, err := d.Token()
 	if err != nil {
 		return node{}, err
@@ -124,13 +131,13 @@ func jsonNode(d *json.Decoder) (node, error) {
 		}
 		for d.More() {
 			if n.kind == anObject {
-				name, err := jsonNode(d)
+				name, err := jsonNode(d, depth+1)
 				if err != nil {
 					return n, err
 				}
 				n.names = append(n.names, name)
 			}
-			value, err := jsonNode(d)
+			value, err := jsonNode(d, depth+1)
 			if err != nil {
 				return n, err
 			}
@@ -220,6 +227,9 @@ func notYAML(err error) *SpecError {
 				e.Line, e.Msg = line, msg
 			}
 		}
+	}
+	if strings.Contains(e.Msg, "cannot start any token") {
+		e.Msg, e.Fix = "a tab or a sign such as @ or ` stands where a value begins", "indent with spaces; an entry that begins with a backtick stands in quotes"
 	}
 	e.Msg = "this is not YAML: " + e.Msg
 	return e

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lossep/lossep/expr"
@@ -31,8 +30,12 @@ const (
 	aReference  = "a reference (*name)"
 )
 
-// specReader makes a specification of nodes.
-type specReader struct{ file string }
+// specReader makes a specification of nodes. A strict one is for what people write: names must
+// not look the same. To programs any text is a name.
+type specReader struct {
+	file   string
+	strict bool
+}
 
 // at gives a fault the place of a node.
 func (r specReader) at(n node, e *SpecError) *SpecError {
@@ -78,14 +81,20 @@ func (r specReader) read(root node) (*Spec, error) {
 	if err := r.actions(s, *table); err != nil {
 		return nil, err
 	}
+	if err := r.apart(table.names); err != nil {
+		return nil, err
+	}
 	if err := s.check(); err != nil {
 		return nil, r.at(*table, err)
 	}
 	if ceiling == nil {
 		return s, nil
 	}
-	var err error
-	if s.ceiling, err = strconv.ParseFloat(ceiling.text, 64); err != nil || ceiling.kind != aNumber || math.Abs(s.ceiling) > largest {
+	e, err := r.entry(*ceiling, "the ceiling")
+	if err != nil {
+		return nil, err
+	}
+	if s.ceiling, err = e.Eval(noValues); err != nil || ceiling.kind != aNumber {
 		return nil, r.faultf(*ceiling, "give one number for all cases", "the ceiling %s is not a finite number", quoted(ceiling.text))
 	}
 	if err := s.checkCeiling(); err != nil {
@@ -141,6 +150,24 @@ func (r specReader) outcomes(s *Spec, n node) error {
 			return r.faultf(item, outcomesFix, "two outcomes are called %s", quoted(item.text))
 		}
 		s.outcomes = append(s.outcomes, item.text)
+	}
+	return r.apart(n.values)
+}
+
+// apart refuses names that people cannot tell apart, or would not type.
+func (r specReader) apart(names []node) error {
+	if !r.strict {
+		return nil
+	}
+	for i, n := range names {
+		if trouble := nameTrouble(n.text); trouble != "" {
+			return r.faultf(n, "give another name", "the name %s %s", quoted(n.text), trouble)
+		}
+		for _, other := range names[:i] {
+			if n.text != other.text && looks(n.text) == looks(other.text) {
+				return r.faultf(n, "give them names that can be told apart", "the names %+q and %+q look the same", other.text, n.text)
+			}
+		}
 	}
 	return nil
 }

@@ -275,14 +275,7 @@ func (p *parser) unary() (*node, error) {
 		n := &node{op: not, args: []*node{a}}
 		return n, p.check(n, t)
 	case t.kind == isNumber:
-		x, err := strconv.ParseFloat(t.text, 64)
-		if err != nil && !math.IsInf(x, 0) || strings.ContainsAny(t.text, "_xXpP") {
-			return nil, p.fault(t.at, form+", with a point for decimals and no unit; "+backticks, "%s is neither a number nor a column", cut(t.text))
-		}
-		if math.IsInf(x, 0) {
-			return nil, p.fault(t.at, "give a smaller one", "%s is not a finite number", cut(t.text))
-		}
-		return &node{op: number, x: x}, nil
+		return p.number(t)
 	case t.kind == isText:
 		return &node{op: quote, name: t.text}, nil
 	case t.kind == isColumn:
@@ -302,6 +295,52 @@ func (p *parser) unary() (*node, error) {
 		return n, p.expect(")")
 	}
 	return nil, p.unexpected(t)
+}
+
+// number reads a number, and refuses what other programs read as another or what is none.
+func (p *parser) number(t token) (*node, error) {
+	if date := p.date(); date != "" {
+		return nil, p.fault(t.at, "give a number; where a difference or a quotient is meant, put spaces around the signs", "%s looks like a date", cut(date))
+	}
+	x, err := strconv.ParseFloat(t.text, 64)
+	digits, _, _ := strings.Cut(strings.ToLower(t.text), "e")
+	switch {
+	case err != nil && !math.IsInf(x, 0) || strings.ContainsAny(t.text, "_xXpP"):
+		return nil, p.fault(t.at, form+", with a point for decimals and no unit; "+backticks, "%s is neither a number nor a column", cut(t.text))
+	case math.IsInf(x, 0):
+		return nil, p.fault(t.at, "give a smaller one", "%s is not a finite number", cut(t.text))
+	case x == 0 && strings.ContainsAny(digits, "123456789"):
+		return nil, p.fault(t.at, "give 0, or a larger one", "%s is too small to be told from 0", cut(t.text))
+	case len(digits) > 1 && digits[0] == '0' && digits[1] != '.':
+		return nil, p.fault(t.at, "leave out the zeros", "%s begins with zeros, which some programs take for another base", cut(t.text))
+	}
+	return &node{op: number, x: x}, nil
+}
+
+// date is what looks like one, such as 2024-01-05 or 5/1/2024, from the number that was taken
+// last: three numbers with the same sign between them, without spaces.
+func (p *parser) date() string {
+	first := p.next - 1
+	if len(p.tokens) < first+5 {
+		return ""
+	}
+	t := p.tokens[first : first+5]
+	sign := t[1].text
+	if t[1].kind != isSign || t[3].kind != isSign || sign != t[3].text || sign != "-" && sign != "/" || t[2].kind != isNumber || t[4].kind != isNumber {
+		return ""
+	}
+	for k := range 4 {
+		if t[k].at+len(t[k].text) != t[k+1].at {
+			return ""
+		}
+	}
+	long := func(k, least, most int) bool {
+		return len(t[k].text) >= least && len(t[k].text) <= most && strings.Trim(t[k].text, "0123456789") == ""
+	}
+	if long(2, 1, 2) && (long(0, 4, 4) && long(4, 1, 2) || long(0, 1, 2) && long(4, 4, 4)) {
+		return p.text[t[0].at : t[4].at+len(t[4].text)]
+	}
+	return ""
 }
 
 func (p *parser) expect(text string) error {

@@ -74,7 +74,7 @@ func (r route) withTensors() route { r.tensors = true; return r }
 // model's own counts.
 type Utility struct{}
 
-// Schema describes the two forms.
+// Schema describes the two forms, and null, which stands for none.
 func (Utility) Schema(huma.Registry) *huma.Schema {
 	entry := &huma.Schema{OneOf: []*huma.Schema{
 		{Type: "number"},
@@ -88,11 +88,12 @@ func (Utility) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "what actions cost or bring, in place of the model's own",
 		OneOf: []*huma.Schema{
+			{Type: "null"},
 			{Type: "string", Description: "costs of mistakes, such as fn=5,fp=1"},
 			{
 				Type: "object", Required: []string{"outcomes"},
 				Properties: map[string]*huma.Schema{
-					"outcomes":  {Type: "array", Items: &huma.Schema{Type: "string"}, MinItems: new(2), MaxItems: new(2)},
+					"outcomes":  {Type: "array", Items: &huma.Schema{Type: "string"}, MinItems: new(2), Description: "those of the model"},
 					"costs":     table,
 					"utilities": table,
 					"ceiling":   {Type: "number"},

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,6 +42,13 @@ func (o *Option) Given() bool { return o.given }
 
 // Set gives the option a value as it stands on a command line.
 func (o *Option) Set(text string) error {
+	_, list := o.Value.(interface{ replace(texts []string) error })
+	switch {
+	case text == "": // such as of a variable of a script that is not set
+		return &Error{Option: o.Name, Msg: "the value is empty; give one, or leave out {" + o.Name + "}"}
+	case o.given && !list: // one of the two would be ignored
+		return &Error{Option: o.Name, Msg: "it is given more than once; keep one of them"}
+	}
 	if err := o.Value.Set(text); err != nil {
 		return &Error{Option: o.Name, Msg: err.Error()}
 	}
@@ -64,7 +72,10 @@ func (o *Option) Give(v any) error {
 		}
 		texts := make([]string, len(v))
 		for k, element := range v {
-			if texts[k], err = asText(element); err != nil {
+			if texts[k], err = asText(element); err == nil && texts[k] == "" {
+				err = errors.New("an element is empty; leave it out")
+			}
+			if err != nil {
 				return &Error{Option: o.Name, Msg: err.Error()}
 			}
 		}
@@ -72,7 +83,7 @@ func (o *Option) Give(v any) error {
 	default:
 		var text string
 		if text, err = asText(v); err == nil {
-			err = o.Value.Set(text)
+			return o.Set(text)
 		}
 	}
 	if err != nil {

@@ -2,8 +2,10 @@ package service
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,15 +113,23 @@ func (v whole) Set(text string) error {
 	return nil
 }
 
+// Numbers are as everybody writes them: without other bases, which 010 and 0x10 would be of,
+// underscores, and what is not finite.
+var (
+	wholeForm  = regexp.MustCompile(`^[+-]?(0|[1-9]\d*)$`)
+	numberForm = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
+)
+
 func parseWhole(text string) (int, error) {
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	switch {
-	case err == nil && n == int64(int(n)):
-		return int(n), nil
-	case err == nil || err.(*strconv.NumError).Err == strconv.ErrRange:
-		return 0, fmt.Errorf("%s is too large a number", text)
+	text = strings.TrimSpace(text)
+	if !wholeForm.MatchString(text) {
+		return 0, fmt.Errorf("%q is not a whole number", text)
 	}
-	return 0, fmt.Errorf("%q is not a whole number", text)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n != int64(int(n)) {
+		return 0, fmt.Errorf("%q is too large a number", text)
+	}
+	return int(n), nil
 }
 
 // seed is a whole number from 0 on, of 64 bits.
@@ -128,8 +138,9 @@ type seed struct{ to *uint64 }
 func (v seed) String() string { return strconv.FormatUint(*v.to, 10) }
 func (v seed) Type() string   { return "N" }
 func (v seed) Set(text string) error {
-	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
-	if err != nil {
+	text = strings.TrimSpace(text)
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || !wholeForm.MatchString(text) {
 		return fmt.Errorf("%q is not a whole number from 0 to 18446744073709551615", text)
 	}
 	*v.to = n
@@ -142,7 +153,7 @@ type number struct{ to *float64 }
 func (v number) String() string { return strconv.FormatFloat(*v.to, 'g', -1, 64) }
 func (v number) Type() string   { return "X" }
 func (v number) Set(text string) error {
-	x, err := parseNumber(text)
+	x, err := ParseNumber(text)
 	if err != nil {
 		return err
 	}
@@ -150,10 +161,15 @@ func (v number) Set(text string) error {
 	return nil
 }
 
-func parseNumber(text string) (float64, error) {
-	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+// ParseNumber reads a finite number as everybody writes it.
+func ParseNumber(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case !numberForm.MatchString(text):
 		return 0, fmt.Errorf("%q is not a number", text)
+	case err != nil:
+		return 0, fmt.Errorf("%q is too large a number", text)
 	}
 	return x, nil
 }
@@ -165,7 +181,7 @@ func (v share) String() string { return strconv.FormatFloat(*v.to, 'g', -1, 64) 
 func (v share) Type() string   { return "SHARE" }
 func (v share) Set(text string) error {
 	number, percent := strings.CutSuffix(text, "%")
-	x, err := parseNumber(number)
+	x, err := ParseNumber(number)
 	if err != nil {
 		return fmt.Errorf("%q is not a share such as 0.02 or 2%%", text)
 	}
@@ -198,14 +214,14 @@ func (v list) Type() string   { return v.kind }
 
 func (v list) Set(text string) error {
 	elements := []string{text}
-	if !v.whole && text != "" {
+	if !v.whole {
 		var err error
 		if elements, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
 			return fmt.Errorf("%q is not a list such as a,b,c; put names that contain a comma or a quote in double quotes", text)
 		}
 	}
-	if !v.whole && text == "" {
-		elements = nil
+	if slices.Contains(elements, "") {
+		return errors.New("an element is empty; leave it out")
 	}
 	if !*v.begun { // what was there is the default
 		*v.to = nil
@@ -246,7 +262,7 @@ func ParseSize(text string) (int64, error) {
 			break
 		}
 	}
-	x, err := strconv.ParseFloat(number, 64)
+	x, err := ParseNumber(number)
 	if n := x * factor; err == nil && n >= 1 && n < 1e18 {
 		return int64(n), nil
 	}

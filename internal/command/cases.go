@@ -25,9 +25,13 @@ func addCaseFlags(c *cobra.Command) *caseFlags {
 	f := &caseFlags{table: new(service.Table), doubtful: addDoubtFlags(flags)}
 	addOptions(flags, f.table.Options())
 	flags.BoolVar(&f.keep, "keep", false, "print the columns of the input before the new ones")
-	flags.StringVarP(&f.output, "output", "o", "", "the file to write the rows to, in place of standard output; as Parquet if its name ends in .parquet")
+	flags.StringVarP(&f.output, "output", "o", "", "the file to write the rows to, in place of standard output: CSV, Parquet or JSON lines by its ending, .csv, .parquet, .json or .jsonl")
 	f.format = addFormat(flags)
 	basic(flags, "keep", "output", "format")
+	c.PreRunE = func(*cobra.Command, []string) (err error) {
+		*f.format, err = rowFormat(*f.format, flags.Changed("format"), f.output)
+		return err
+	}
 	return f
 }
 
@@ -45,10 +49,6 @@ type caseRun struct {
 // Each hands over the rows of a reader with what is to be written about them.
 func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error) ([]string, error) {
 	f := r.table.Format
-	rowsAs, err := rowFormat(*r.format, r.output)
-	if err != nil {
-		return nil, err
-	}
 	in, err := open()
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each fu
 	}
 	defer r.doubtful.abandon()
 	err = writeRows(c.Context(), c.OutOrStdout(), r.output, r.files, func(ctx context.Context, w io.Writer) error {
-		rows := newCaseWriter(w, rowsAs, rd, r.keep, r.names)
+		rows := newCaseWriter(w, *r.format, rd, r.keep, r.names)
 		if err := each(ctx, rd, rows.write); err != nil {
 			return blame(err, in.name)
 		}

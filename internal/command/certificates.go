@@ -2,6 +2,8 @@ package command
 
 import (
 	"crypto/tls"
+	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/lossep/lossep/internal/regular"
@@ -41,10 +43,11 @@ func (c *certificates) read() error {
 		return err
 	}
 	pair, err := tls.X509KeyPair(chain, key)
-	if err == nil {
-		c.current.Store(&pair)
+	if err != nil {
+		return fmt.Errorf("%s and %s are no certificate chain and its private key, both in PEM: %s", c.certificate, c.key, strings.TrimPrefix(err.Error(), "tls: "))
 	}
-	return err
+	c.current.Store(&pair)
+	return nil
 }
 
 func (c *certificates) config() *tls.Config {

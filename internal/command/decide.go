@@ -47,6 +47,9 @@ outcome already, made by any program.`,
 	flags := c.Flags()
 	utility := addUtilityFlags(flags)
 	cases := addCaseFlags(c)
+	if place != nil {
+		c.PreRunE = nil // -o is a folder
+	}
 	flags.BoolVar(&second, "second-opinion", false, "ask whether expectation propagation, with and without corrections, would act otherwise")
 	flags.StringVar(&probability, "probability", "", "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME")
 	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")

@@ -26,10 +26,6 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 		return usagef("what mistakes cost is not given; with --probability there is no model to say it: give --cost, for example --cost fn=5,fp=1, or --utility file.yaml")
 	}
 	f := g.table.Format
-	rowsAs, err := rowFormat(*g.format, g.output)
-	if err != nil {
-		return err
-	}
 	in, err := openInput(c, path)
 	if err != nil {
 		return err
@@ -57,7 +53,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	actions := g.spec.Actions()
 	taken, expected := make([]int, len(actions)), 0.0
 	err = writeRows(c.Context(), c.OutOrStdout(), g.output, g.files, func(_ context.Context, w io.Writer) error {
-		rows := newRowWriter(w, rowsAs, t.Columns(), t.Kinds(), g.keep, g.names())
+		rows := newRowWriter(w, *g.format, t.Columns(), t.Kinds(), g.keep, g.names())
 		for i, q := range p {
 			choice := stakes[i%len(stakes)].Choose(make([]float64, len(actions)), q)
 			taken[choice.Action]++

@@ -58,6 +58,9 @@ func (d *doubtFlags) watch(rd *data.Reader, file, output string, inputs []string
 	if err := checkOutput("--errors", d.file, inputs...); err != nil {
 		return err
 	}
+	if end := ending(d.file); end != "" && end != ".csv" {
+		return usagef("--errors %s: these rows are written as CSV and not as %s; give a name that ends in .csv", d.file, end)
+	}
 	var err error
 	if d.spool, err = newSpool(d.file); err != nil {
 		return err

@@ -51,6 +51,9 @@ and the same command goes on from there if it was interrupted.`,
 		if err := checkOutput("-o", output, append(args, utility.files()...)...); err != nil {
 			return err
 		}
+		if err := checkModelName(output); err != nil {
+			return err
+		}
 		if err := exampleAlone(request.Options, useExample); err != nil {
 			return err
 		}
@@ -82,7 +85,7 @@ and the same command goes on from there if it was interrupted.`,
 			unfinished.tell()
 		}
 		if err != nil {
-			return blame(err, "")
+			return unfinished.blame(err)
 		}
 		if output != "" {
 			if err := m.Save(output); err != nil {

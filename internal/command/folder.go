@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/lossep/lossep/internal/sealed"
 	"github.com/lossep/lossep/pages"
 )
 
@@ -42,9 +43,6 @@ const (
 // open makes sure of a folder that is empty or of this command, can be written, and is
 // open to no other run. It is closed with close.
 func (f *resultFolder) open() (err error) {
-	if f.path == "" {
-		return usagef("--out: the name is empty; give a folder")
-	}
 	if err := os.MkdirAll(f.path, 0o755); errors.Is(err, syscall.ENOTDIR) {
 		var at *os.PathError
 		errors.As(err, &at) // it, or what it would be in
@@ -179,7 +177,7 @@ func (f *resultFolder) parts() (parts [][]byte, err error) {
 
 // keep saves a part of the run that is done.
 func (f *resultFolder) keep(index int, part any) error {
-	b, err := json.Marshal(part)
+	b, err := sealed.Marshal(part)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,9 @@ func (u *utilityFlags) spec(c *cobra.Command) (*decision.Spec, error) {
 // readShort reads a file that people write by hand.
 func readShort(ctx context.Context, path string) ([]byte, error) {
 	const most = 1 << 20
+	if err := checkTextName(path); err != nil {
+		return nil, err
+	}
 	f, err := openFile(ctx, path)
 	if err != nil {
 		return nil, err

@@ -72,6 +72,10 @@ func TestInterruptedFitIsKept(t *testing.T) {
 	if code != 130 || !strings.HasSuffix(said, kept) {
 		t.Errorf("exit code %d, %s", code, said)
 	}
+	state, err := os.ReadFile(model + ".unfinished")
+	if err != nil {
+		t.Fatal(err)
+	}
 	code, said = fit(context.Background())
 	if want := "going on from " + model + ".unfinished, which has what was found with 1100 rows\n"; code != 0 || strings.Count(said, want) != 1 {
 		t.Errorf("exit code %d, %s", code, said)
@@ -79,11 +83,19 @@ func TestInterruptedFitIsKept(t *testing.T) {
 	if _, err := os.Stat(model + ".unfinished"); err == nil {
 		t.Error("what was kept is there beside the model")
 	}
-	// What is damaged is said to be, whatever is left of it.
-	if err := os.WriteFile(model+".unfinished", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, said = fit(context.Background()); code != 0 || !strings.Contains(said, ".unfinished is damaged: the fit begins anew, and the file is replaced\n") {
-		t.Errorf("exit code %d, %s", code, said)
+	// What is damaged is neither gone on from nor replaced nor removed.
+	for _, damaged := range []string{"", "a file of somebody else's", strings.Replace(string(state), `"log_parameters":[`, `"log_parameters":[1`, 1)} {
+		if damaged == string(state) {
+			t.Fatalf("%s has no parameters", state)
+		}
+		if err := os.WriteFile(model+".unfinished", []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, said = fit(context.Background()); code != 2 || !strings.HasSuffix(said, ".unfinished: damaged, or not written by lossep; remove it to fit from the beginning, or give another -o\n") {
+			t.Errorf("exit code %d, %s", code, said)
+		}
+		if left, err := os.ReadFile(model + ".unfinished"); err != nil || string(left) != damaged {
+			t.Errorf("%q is there in place of %q, %v", left, damaged, err)
+		}
 	}
 }

@@ -110,7 +110,11 @@ func machineMemory(root fs.FS) int64 {
 // maxMemory is how much a command may use. What it reads and fits is refused if it would
 // take more.
 func maxMemory(c *cobra.Command) int64 {
-	return int64(*c.Flags().Lookup("max-memory").Value.(*memory))
+	value := c.Flags().Lookup("max-memory").Value
+	if s, once := value.(*single); once {
+		value = s.Value
+	}
+	return int64(*value.(*memory))
 }
 
 // givenMemory is what --max-memory says, 0 where it is not given.

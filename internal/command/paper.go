@@ -100,9 +100,6 @@ func chooseParts(only []string) ([]string, error) {
 	if only == nil {
 		return paperParts, nil
 	}
-	if len(only) == 0 {
-		return nil, usagef("--only: no part is named; choose from %s, or leave the flag out for all", strings.Join(paperParts, ", "))
-	}
 	for _, name := range only {
 		if !slices.Contains(paperParts, name) {
 			return nil, usagef("--only: %q is not known; choose from %s", name, strings.Join(paperParts, ", "))

@@ -74,7 +74,7 @@ func (d *Decide) at(c *cobra.Command, place *Place, r caseRun, s *tally, args []
 	case r.doubtful.skips():
 		return usagef("--on-error skip: rows are decided by many, who would all write one file of errors; take out rows that cannot be read, or take lossep")
 	case r.output == "":
-		return usagef("-o: the name is empty; give a folder for the decisions, which will be Parquet files")
+		return usagef("-o is missing; give a folder for the decisions, which will be Parquet files")
 	}
 	if _, err := os.Stat(r.output); err == nil {
 		return usagef("-o %s: this is there already; give the name of a new folder", r.output)

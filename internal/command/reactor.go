@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/reactor"
+	"github.com/lossep/lossep/service"
 )
 
 func newReactor() *cobra.Command {
@@ -93,7 +93,7 @@ func parseNumbers(flag, s string) ([]float64, error) {
 	}
 	var numbers []float64
 	for i, field := range strings.Split(s, ",") {
-		x, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		x, err := service.ParseNumber(strings.TrimSpace(field))
 		if err != nil {
 			return nil, usagef("%s: value %d, %q, is not a number", flag, i+1, field)
 		}

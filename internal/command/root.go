@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +38,9 @@ in order, with 0.`,
 		SilenceErrors: true,
 		Args:          noArguments,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := checkGiven(c.Flags()); err != nil {
+				return err
+			}
 			keepWithin(maxMemory(c))
 			if err := fastMatrices(); err != nil {
 				return &usageError{err}
@@ -51,9 +57,11 @@ in order, with 0.`,
 	advanced(c.PersistentFlags(), "max-memory")
 	if place != nil {
 		place.attach(c)
+		onlyOnce(c)
 		return c
 	}
 	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	onlyOnce(c)
 	return c
 }
 
@@ -79,6 +87,8 @@ func plainFlagError(err error) error {
 	}
 	var number *strconv.NumError
 	switch {
+	case value.GetFlag().Value.Type() == "duration":
+		return usagef("--%s: %q is no time such as 30s, 1m30s or 2h", value.GetFlag().Name, value.GetValue())
 	case !errors.As(err, &number):
 		return usagef("--%s: %w", value.GetFlag().Name, errors.Unwrap(value))
 	case number.Err == strconv.ErrRange:
@@ -102,9 +112,12 @@ func noArguments(c *cobra.Command, args []string) error {
 // explained is an error in the words of the command, and whether what was given caused it.
 func explained(err error, flags *pflag.FlagSet) (text string, input bool) {
 	var usage *usageError
+	var option *service.Error
 	var blamed *inputError
 	var state *reactor.InputError
 	switch {
+	case errors.As(err, &option):
+		return option.Text(service.Flags), true
 	case errors.As(err, &blamed):
 		return blamed.text(flags), true
 	case errors.As(err, &state):
@@ -116,13 +129,33 @@ func explained(err error, flags *pflag.FlagSet) (text string, input bool) {
 	return service.Explain(err, naming(flags), "")
 }
 
+// plainText is the text of an error without the names of system calls: x.csv: no such file, in place of open
+// x.csv: no such file.
+func plainText(err error, text string) string {
+	if at := new(fs.PathError); errors.As(err, &at) {
+		text = strings.Replace(text, at.Error(), at.Path+": "+at.Err.Error(), 1)
+	}
+	if at := new(net.OpError); errors.As(err, &at) {
+		reason := at.Err
+		if call := new(os.SyscallError); errors.As(at.Err, &call) {
+			reason = call.Err
+		}
+		where := ""
+		if at.Addr != nil {
+			where = at.Addr.String() + ": "
+		}
+		text = strings.Replace(text, at.Error(), where+reason.Error(), 1)
+	}
+	return text
+}
+
 // report prints an error and returns the exit code that goes with it.
 func report(err error, flags *pflag.FlagSet, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}
 	text, input := explained(err, flags)
-	fmt.Fprintf(errs, "lossep: %s\n", text)
+	fmt.Fprintf(errs, "lossep: %s\n", plainText(err, text))
 	var fault *tasks.Panic
 	if errors.As(err, &fault) {
 		fmt.Fprintf(errs, "This is a mistake in lossep and not in what it was given. Please report it, with the\ncommand and the lines below.\n\n%s", fault.Stack)

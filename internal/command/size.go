@@ -51,6 +51,7 @@ type unfinishedFile struct {
 	errs io.Writer
 	path string
 	rows int   // with which what is kept was found; 0 if nothing is
+	ours bool  // the file is of this fit, or of another that is known to be replaced
 	err  error // why no more could be kept
 }
 
@@ -82,19 +83,20 @@ func (f *unfinishedFile) Load() []byte {
 // Keep implements lossep.Checkpoints.
 func (f *unfinishedFile) Keep(state []byte, rows int) {
 	if f.err = writeWhole(f.path, state); f.err == nil {
-		f.rows = rows
+		f.rows, f.ours = rows, true
 	}
 }
 
 // Resumed implements lossep.Checkpoints.
 func (f *unfinishedFile) Resumed(rows int) {
-	f.rows = rows
+	f.rows, f.ours = rows, true
 	clearProgress(f.errs)
 	fmt.Fprintf(f.errs, "going on from %s, which has what was found with %d rows\n", f.path, rows)
 }
 
 // Refused implements lossep.Checkpoints.
 func (f *unfinishedFile) Refused(why string) {
+	f.ours = true
 	clearProgress(f.errs)
 	fmt.Fprintf(f.errs, "%s is %s: the fit begins anew, and the file is replaced\n", f.path, why)
 }
@@ -113,4 +115,16 @@ func (f *unfinishedFile) tell() {
 }
 
 // remove is for when the model has been written.
-func (f *unfinishedFile) remove() { os.Remove(f.path) }
+func (f *unfinishedFile) remove() {
+	if f.ours {
+		_ = os.Remove(f.path) // a file that stays does no harm
+	}
+}
+
+// blame says of an error about the file what to do with it.
+func (f *unfinishedFile) blame(err error) error {
+	if !errors.Is(err, lossep.ErrCheckpoint) {
+		return blame(err, "")
+	}
+	return usagef("%s: %w; remove it to fit from the beginning, or give another -o", f.path, err)
+}

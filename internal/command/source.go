@@ -45,6 +45,9 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 		}
 		return in, in.openParquet(c, files)
 	}
+	if err := checkTableName(path); err != nil {
+		return nil, err
+	}
 	f, err := openFile(c.Context(), path)
 	if err != nil {
 		return nil, &usageError{err}
@@ -158,20 +161,6 @@ func (in *tableInput) rows(ctx context.Context, recipe *data.Recipe, f data.Form
 		return data.NewReader(ctx, in.text, in.name, recipe, f)
 	}
 	return data.NewSourceReader(ctx, in.table, recipe, f, func(name string) bool { return all || slices.Contains(also, name) })
-}
-
-// parquetFormat is rows as Parquet, which is chosen by the name of the file to write.
-const parquetFormat format = "parquet"
-
-// rowFormat is how rows are written to a file.
-func rowFormat(f format, output string) (format, error) {
-	if !strings.EqualFold(filepath.Ext(output), parquet.Extension) {
-		return f, nil
-	}
-	if f == "json" {
-		return f, usagef("--format json: a file whose name ends in %s gets rows as Parquet; leave one of them out", parquet.Extension)
-	}
-	return parquetFormat, nil
 }
 
 // parquetRows writes rows of output as Parquet. What the new columns hold is seen from the

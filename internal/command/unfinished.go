@@ -2,11 +2,12 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/lossep/lossep/internal/sealed"
 )
 
 // unfinished is a run of many parts, each of which is kept as soon as it is done.
@@ -29,13 +30,13 @@ func (u unfinished[T]) finish(ctx context.Context, errs io.Writer, run func(ctx 
 	var known []*T
 	for _, text := range texts {
 		// What cannot be read is computed again.
-		if part := new(T); json.Unmarshal(text, part) == nil && u.fits(part) {
+		if part := new(T); sealed.Unmarshal(text, part) == nil && u.fits(part) {
 			known = append(known, part)
 		}
 	}
 	done := len(known)
 	if lost := len(texts) - done; lost > 0 {
-		fmt.Fprintf(errs, "%d finished %s in %s cannot be read and are made again\n", lost, u.what, u.folder.path)
+		fmt.Fprintf(errs, "%d finished %s in %s are damaged and are made again\n", lost, u.what, u.folder.path)
 	}
 	if u.folder.replaced > 0 {
 		fmt.Fprintf(errs, "%d finished %s in %s were of other options, rows or another version, and are not gone on from\n", u.folder.replaced, u.what, u.folder.path)

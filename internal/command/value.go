@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/service"
 )
 
 func newValue() *cobra.Command {
@@ -138,7 +138,7 @@ func parseAsks(asks []string) (ask lossep.Ask, prices []float64, err error) {
 		if cut <= 0 {
 			return ask, nil, usagef("--ask %s: give a column and what it costs to measure it, such as --ask mri=0.2", text)
 		}
-		price, err := strconv.ParseFloat(text[cut+1:], 64)
+		price, err := service.ParseNumber(text[cut+1:])
 		if err != nil || !(price >= 0) || price > 1e300 {
 			return ask, nil, usagef("--ask %s: %q is no cost; give a number from 0 to 1e300", text, text[cut+1:])
 		}
