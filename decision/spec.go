@@ -144,8 +144,8 @@ func (s *Spec) Bind(target ...string) error {
 	order := make([]int, len(target))
 	fits := len(target) == len(names) && len(target) == len(s.entries[0])
 	for y, name := range target {
-		if order[y] = slices.Index(names, name); order[y] < 0 { // it may be composed otherwise
-			order[y] = slices.IndexFunc(names, func(own string) bool { return expr.Composed(own) == expr.Composed(name) })
+		if order[y] = slices.Index(names, name); order[y] < 0 { // it may be spelled otherwise
+			order[y] = slices.IndexFunc(names, func(own string) bool { return sameName(own, name) })
 		}
 		fits = fits && name != "" && order[y] >= 0 && !slices.Contains(order[:y], order[y])
 	}
@@ -171,6 +171,17 @@ func (s *Spec) Bind(target ...string) error {
 	}
 	s.outcomes, s.entries = slices.Clone(target), entries
 	return nil
+}
+
+// sameName tells whether names are the same in two spellings: of composed letters, or of a number,
+// as 1 and 1.0, of which a table has one.
+func sameName(a, b string) bool {
+	if expr.Composed(a) == expr.Composed(b) {
+		return true
+	}
+	x, notX := strconv.ParseFloat(a, 64)
+	y, notY := strconv.ParseFloat(b, 64)
+	return notX == nil && notY == nil && x == y
 }
 
 // difference says which names of the first list are not in the second.
