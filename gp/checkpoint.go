@@ -31,7 +31,7 @@ type Checkpoint struct {
 // SearchPlan tells apart the plans of searches, the samples that they go by and the prior: a
 // checkpoint is of one of them.
 func SearchPlan() string {
-	return fmt.Sprint(fewestRows, stepUp, searchRows, varianceSpread, lengthscaleSpread, periodSpread)
+	return fmt.Sprint(fewestRows, stepUp, SearchRows, varianceSpread, lengthscaleSpread, periodSpread)
 }
 
 func (s *induction) checkpoint() Checkpoint {
