@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/lossep/lossep"
@@ -148,8 +149,8 @@ type variant struct {
 
 // Rows stand in an order of their own while a model is fitted, and the terms of two outcomes are
 // mirror images of each other, so that nothing but the last bits of a few means may differ; what
-// is added up over columns, or over the outcomes of several, is added up in another order, and a
-// search that takes the same steps makes at most about 1e-8 of that.
+// is added up over columns, or over the outcomes of several, is added up in another order, and other
+// units round otherwise, of which a search that takes the same steps makes at most about 1e-8.
 var variants = []variant{
 	{"rows", 1e-9, func(s statement, rng *rand.Rand) statement {
 		s.rows = slices.Clone(s.rows)
@@ -164,6 +165,16 @@ var variants = []variant{
 				to = append(to, row[k])
 			}
 			return to
+		}
+		s.sheet, s.cases = s.of(change), s.cases.of(change)
+		return s
+	}},
+	{"units", 1e-6, func(s statement, rng *rand.Rand) statement {
+		change := func(row []string) []string {
+			if x, err := strconv.ParseFloat(row[0], 64); err == nil {
+				row[0] = strconv.FormatFloat(2.54*x, 'g', -1, 64)
+			}
+			return row
 		}
 		s.sheet, s.cases = s.of(change), s.cases.of(change)
 		return s
@@ -265,8 +276,8 @@ func (a asked) drawn(seed uint64) statement {
 	return s
 }
 
-// The default says the same of the same rows whatever their order, that of their columns, the
-// numbers of the outcomes and which of two is called positive. Costs go with the outcomes.
+// The default says the same of the same rows whatever their order, that of their columns, the unit
+// of one, the numbers of the outcomes and which of two is called positive. Costs go with the outcomes.
 func TestModelsDoNotDependOnOrder(t *testing.T) {
 	weighted := lossep.Options{Data: data.Options{Weights: "weight"}}
 	for name, a := range map[string]asked{
