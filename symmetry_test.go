@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 )
 
 // sheet is a table as it is written down: a header and rows, the outcome in the column y.
@@ -353,4 +354,17 @@ func TestModelsOfRealTablesDoNotDependOnOrder(t *testing.T) {
 			s.check(t, variants)
 		})
 	}
+}
+
+// Rows beyond those that a search looks at are gone over where they lie, and what is dealt is dealt
+// from their order: samples, inducing points, and the points that stand for new cases.
+func TestModelsOfManyRowsDoNotDependOnOrder(t *testing.T) {
+	s := asked{
+		rows: gp.SearchRows + 100, numbers: 2, outcomes: 2, copies: 0.01,
+		options: lossep.Options{Inducing: 8, Kernel: "matern32(variance=2, lengthscale=1.5) + constant(variance=1)", Fixed: true, Method: lossep.LossEP},
+	}.drawn(5)
+	s.cases.rows = s.cases.rows[:1000]
+	rows, outcomes := variants[0], variants[3]
+	rows.tolerance = 1e-6 // passes end where a step is 1e-5 of a standard deviation at most, and a tenth of that is left
+	s.check(t, []variant{rows, outcomes})
 }
