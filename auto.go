@@ -1,7 +1,6 @@
 package lossep
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/factor"
@@ -238,54 +236,14 @@ func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, folds
 	return trials, folds, nil
 }
 
-// inOrder are the rows as they stand, or, if a tenth of them or more are copies of others, outcome
-// and all, in an order that does not depend on how they or their columns stand: weights that
-// are written as copies then have the same folds in whatever order the copies come.
-func (p *Problem) inOrder() []int {
-	order, digests := make([]int, p.Len()), p.Recipe.Digests(p.X)
-	for i := range order {
-		order[i] = i
-	}
-	compare := func(i, j int) int {
-		return cmp.Or(cmp.Compare(digests[i], digests[j]), cmp.Compare(p.Labels[i], p.Labels[j]))
-	}
-	sorted := slices.Clone(order)
-	slices.SortStableFunc(sorted, compare)
-	copies := 0
-	for k := range sorted[1:] {
-		if compare(sorted[k], sorted[k+1]) == 0 {
-			copies++
-		}
-	}
-	if 10*copies >= len(order) {
-		return sorted
-	}
-	return order
-}
-
 // comparisonFolds are the folds that candidates are compared by, nil if rows are too few.
 func (p *Problem) comparisonFolds() []compare.Split {
 	if p.secondMost() < fewestOfClass {
 		return nil
 	}
-	order := p.inOrder()
-	labels, together := make([]int, len(order)), p.Together()
-	var groups []int
-	for k, i := range order {
-		labels[k] = p.Labels[i]
-		if together != nil {
-			groups = append(groups, together[i])
-		}
-	}
-	folds, err := compare.GroupFolds(labels, groups, comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
+	folds, err := p.Folds(p.Together(), comparisonFolds, rand.New(rand.NewPCG(p.opt.Seed, 4)))
 	if err != nil {
 		return nil
-	}
-	for _, fold := range folds {
-		for j, k := range fold {
-			fold[j] = order[k]
-		}
-		slices.Sort(fold)
 	}
 	splits := compare.Splits(folds)
 	if p.views() > manyRows {
@@ -487,45 +445,23 @@ func (p *Problem) chosen(ctx context.Context) (*Problem, []Candidate, error) {
 	return &q, tried, nil
 }
 
-// comparisonSample is some of the rows, in order.
+// comparisonSample is some of the rows, in their order.
 func (p *Problem) comparisonSample() []int {
 	rng := rand.New(rand.NewPCG(p.opt.Seed, 6))
-	var of [2][]int
-	for i, y := range p.Labels {
-		of[(y+1)/2] = append(of[(y+1)/2], i)
-	}
-	rare := 0
-	if len(of[1]) < len(of[0]) {
-		rare = 1
+	classes := p.classes()
+	var of [2][]int // places in the order, of the rarer class first
+	for place, i := range p.inOrder(places(p.Len())) {
+		of[classes[i]] = append(of[classes[i]], place)
 	}
 	size := min(comparisonRows, p.Len())
-	from := max(size*len(of[rare])/p.Len(), min(size/4, len(of[rare])))
-	var rows []int
-	for class, n := range [2]int{size - from, size - from} {
-		if class == rare {
-			n = from
-		}
+	rare := max(size*len(of[0])/p.Len(), min(size/4, len(of[0])))
+	var some []int
+	for class, n := range [2]int{rare, size - rare} {
 		rng.Shuffle(len(of[class]), func(i, j int) { of[class][i], of[class][j] = of[class][j], of[class][i] })
-		rows = append(rows, of[class][:min(n, len(of[class]))]...)
+		some = append(some, of[class][:min(n, len(of[class]))]...)
 	}
-	slices.Sort(rows)
-	return rows
-}
-
-// some is the problem with some of the rows only, to look for a kernel.
-func (p *Problem) some(rows []int) *Problem {
-	q := &Problem{Recipe: p.Recipe, coding: p.coding, X: mat.NewDense(len(rows), p.coding.Len(), nil), counted: p.counted, opt: p.opt}
-	for k, i := range rows {
-		q.X.SetRow(k, p.X.RawRowView(i))
-		q.Labels = append(q.Labels, p.Labels[i])
-		if p.Weights != nil {
-			q.Weights = append(q.Weights, p.Weights[i])
-		}
-		if p.groups != nil {
-			q.groups = append(q.groups, p.groups[i])
-		}
-	}
-	return q
+	slices.Sort(some)
+	return p.inOrder(some)
 }
 
 // candidatesTitle says what they are.

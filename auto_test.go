@@ -390,6 +390,36 @@ func TestAutoInduced(t *testing.T) {
 	}
 }
 
+// TestComparisonSample: the rows that candidates are compared on are the same, in the same order,
+// however rows stand where they are not put in order, and whichever outcome is positive.
+func TestComparisonSample(t *testing.T) {
+	table, rows := wideTable(t, 1500, 1, 3), places(1500)
+	sample := func(positive string) (all []string) {
+		o := autoOptions(t, EP)
+		o.Data.Positive = positive
+		p, err := Prepare(table.Subset(rows), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.order = p.Order()
+		for _, i := range p.comparisonSample() {
+			all = append(all, fmt.Sprintf("%.9f %s", p.X.RawRowView(i), p.Recipe.Target.Outcomes()[p.Recipe.Target.Number(p.Labels[i])]))
+		}
+		return all
+	}
+	want := sample("yes")
+	if len(want) != comparisonRows {
+		t.Fatalf("%d rows", len(want))
+	}
+	if !slices.Equal(sample("no"), want) {
+		t.Error("another sample where the other outcome is positive")
+	}
+	rand.New(rand.NewPCG(4, 4)).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	if !slices.Equal(sample("yes"), want) {
+		t.Error("another sample of the same rows in another order")
+	}
+}
+
 // TestDesign: with the maxima without each part of the rows, or without some parts, the
 // points have the covariance of the jackknife. The mean of numbers has the variance s²/n by
 // it, exactly: without part k of K it is the mean of the other parts.

@@ -42,8 +42,8 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed},
 	}
 	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }); err != nil {
-		if one := new(decision.CaseError); errors.As(err, &one) {
-			return nil, &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", one.Case+1, err), Err: err}
+		if one := new(decision.CaseError); errors.As(err, &one) { // whose number is not that in the table
+			return nil, &InputError{What: "utility", Msg: fmt.Sprintf("a training row: %v", err), Err: err}
 		}
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error
 	if !ok {
 		return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
 	}
-	if i := slices.IndexFunc(values, math.IsNaN); i >= 0 {
-		return nil, inputf("utility", "calibration needs the column %q of the training rows, and row %d has none; name another column", name, i+1)
+	if slices.ContainsFunc(values, math.IsNaN) {
+		return nil, inputf("utility", "calibration needs the column %q of the training rows, and it is missing in some of them; name another column", name)
 	}
 	return values, nil
 }
@@ -90,6 +90,9 @@ func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error
 func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error) {
 	s := m.summary.Inducing
 	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
+	if p.Len() > gp.SearchRows { // as where it was fitted; others stand in their order
+		p.order = p.Order()
+	}
 	process := m.inducing.process
 	room := &gp.Room{Bytes: p.opt.roomBytes(p.X.Dims())}
 	shards := process.Shards(p.X, p.opt.Likelihood.many(p.Labels, p.Weights), room, p.opt.ShardRows)

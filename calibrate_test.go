@@ -142,7 +142,7 @@ smith,800,33,bad
 	}
 	// The fourth row has no age, and a job is no number.
 	for text, say := range map[string]string{
-		"fn=age,fp=1": "row 4 has none", "fn=job,fp=1": "numeric columns", "fn=price,fp=1": `"price"`,
+		"fn=age,fp=1": "missing in some", "fn=job,fp=1": "numeric columns", "fn=price,fp=1": `"price"`,
 	} {
 		var input *lossep.InputError
 		if _, err := m.Calibrate(ctx, bound(t, m, costs(t, text))); !errors.As(err, &input) || !strings.Contains(err.Error(), say) {

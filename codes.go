@@ -54,8 +54,8 @@ func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []
 	if len(c.Columns) == 0 {
 		return nil, "", nil
 	}
-	labels, err := c.quantities.Labels(t)
-	if err != nil {
+	rows := &Problem{Recipe: c.quantities}
+	if rows.X, rows.Labels, rows.Weights, err = encode(c.quantities, t); err != nil {
 		return nil, "", err
 	}
 	o.Method, o.Inducing, o.Power, o.Checkpoints, o.Restarts, o.MaxRows = EP, NoInducing, 0, nil, 0, 0
@@ -63,7 +63,7 @@ func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []
 	if o.Kernel == "" || o.Kernel == AutoKernel {
 		o.Kernel = codeKernel
 	}
-	some := t.Subset(ofEach(labels, codeRows, o.Seed))
+	some := t.Subset(rows.someOfEach(codeRows, o.Seed))
 	evidence := func(categorical []string) (float64, error) {
 		var err error
 		if o.Recipe, err = c.Recipe(categorical).Refit(some); err != nil {
@@ -146,13 +146,16 @@ func withCodes(o Options, columns []string) Options {
 	return o
 }
 
-// ofEach is up to most rows of each outcome, in order, chosen by the seed.
-func ofEach(labels []int, most int, seed uint64) []int {
-	taken := make(map[int]int)
-	rows := slices.DeleteFunc(rand.New(rand.NewPCG(seed, 5)).Perm(len(labels)), func(i int) bool {
-		taken[labels[i]]++
-		return taken[labels[i]] > most
-	})
+// someOfEach is up to most rows of each outcome, chosen by the seed, as they stand.
+func (p *Problem) someOfEach(most int, seed uint64) []int {
+	order, counts := p.Order(), make(map[int]int)
+	var rows []int
+	for _, place := range rand.New(rand.NewPCG(seed, 5)).Perm(len(order)) {
+		i := order[place]
+		if counts[p.Labels[i]]++; counts[p.Labels[i]] <= most {
+			rows = append(rows, i)
+		}
+	}
 	slices.Sort(rows)
 	return rows
 }

@@ -21,6 +21,7 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 // Learn finds the hyperparameters that maximise EP's evidence, or keeps them if they
 // are fixed, and runs EP with them.
 func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
+	p = p.ordered()
 	if p.opt.Induces(p.Len()) {
 		return p.induce(ctx)
 	}

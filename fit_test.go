@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
@@ -82,13 +84,15 @@ func TestMethodsAreThoseOfInfer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	process, err := gp.New(p.Kernel, p.X)
+	// In the order that they are gone over in, on which draws depend, and second-order corrections.
+	x, labels := mat.NewDense(p.Len(), p.X.RawMatrix().Cols, nil), make([]float64, p.Len())
+	for k, i := range p.Order() {
+		x.SetRow(k, p.X.RawRowView(i))
+		labels[k] = float64(p.Labels[i])
+	}
+	process, err := gp.New(p.Kernel, x)
 	if err != nil {
 		t.Fatal(err)
-	}
-	labels := make([]float64, p.Len())
-	for i, y := range p.Labels {
-		labels[i] = float64(y)
 	}
 	model, err := process.Classify(labels)
 	if err != nil {
@@ -106,7 +110,7 @@ func TestMethodsAreThoseOfInfer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calibrated := &infer.Model{Views: model.Views, Terms: model.Terms, Utility: u, Points: process.At(p.X)}
+	calibrated := &infer.Model{Views: model.Views, Terms: model.Terms, Utility: u, Points: process.At(x)}
 	lossEP, err := infer.EP{}.Fit(ctx, calibrated)
 	if err != nil {
 		t.Fatal(err)

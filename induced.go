@@ -28,6 +28,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
+	o.Order = p.order
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			p.opt.Progress(Progress{Stage: stage, Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
 		}
 	}
-	if p.opt.Elsewhere != nil {
+	if p.opt.Elsewhere != nil && p.order != nil {
 		if o.Driver, err = p.opt.Elsewhere(p.training()); err != nil {
 			return nil, err
 		}

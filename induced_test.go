@@ -272,18 +272,18 @@ func TestPartsAsBytes(t *testing.T) {
 	var training *lossep.Training
 	enough := errors.New("that is all")
 	o := manyOptions(t)
-	o.Inducing, o.ShardRows, o.Fixed = 5, 150, true
+	o.Inducing, o.ShardRows, o.Fixed = 5, 10_000, true
 	o.Elsewhere = func(known *lossep.Training) (gp.Driver, error) {
 		training = known
 		return nil, enough
 	}
-	table := manyRows(t, 400)
+	table := manyRows(t, gp.SearchRows+100)
 	if _, err := lossep.Fit(context.Background(), table, o); !errors.Is(err, enough) {
 		t.Fatal(err)
 	}
-	rows := make([]int, 100)
-	for i := range rows {
-		rows[i] = 300 + i
+	var rows []int
+	for i := 2 * o.ShardRows; i < table.Len(); i++ {
+		rows = append(rows, i)
 	}
 	part, err := training.Part(2, table.Subset(rows))
 	if err != nil {

@@ -104,7 +104,7 @@ func isEP(d infer.Method) bool { return d.Name == string(EP) || d.Refines() }
 // utility tables: one each, or one for all. The power of a mixture's probabilities is not in
 // them: each of its parts is calibrated to the costs as they are.
 func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
-	rows = sample(p.Len(), maxPoints, p.opt.Seed)
+	rows = p.inOrder(sample(p.Len(), maxPoints, p.opt.Seed))
 	used := rows
 	if len(p.stakes) == 1 {
 		used = rows[:1]
@@ -112,7 +112,7 @@ func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
 	for _, i := range used {
 		t, err := p.Stakes(i).Utilities(p.zero)
 		if err != nil {
-			return nil, nil, &InputError{What: "utility", Msg: fmt.Sprintf("training row %d: %v", i+1, err), Err: err}
+			return nil, nil, &InputError{What: "utility", Msg: fmt.Sprintf("a training row: %v", err), Err: err}
 		}
 		tables = append(tables, p.forPopulation(t))
 	}

@@ -114,16 +114,6 @@ type Prediction struct {
 // Probability is that of the positive outcome of two.
 func (p Prediction) Probability() float64 { return p.Probabilities[1] }
 
-// rowsOf is the matrix of the given rows of x.
-func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
-	_, d := x.Dims()
-	part := mat.NewDense(len(rows), d, nil)
-	for k, i := range rows {
-		part.SetRow(k, x.RawRowView(i))
-	}
-	return part
-}
-
 // isFinite tells whether a prediction is made of numbers.
 func (p Prediction) isFinite() bool {
 	for _, x := range p.Probabilities {

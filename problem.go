@@ -41,6 +41,8 @@ type Problem struct {
 	// together, and whether it has the parameters to start from.
 	shrinkage float64
 	start     bool
+	// order is that of the rows where they do not stand in it; see ordered.
+	order []int
 }
 
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes

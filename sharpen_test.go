@@ -257,6 +257,7 @@ func TestOrderOfCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p = p.ordered()
 		for k, s := range p.comparisonFolds() {
 			for _, i := range s.Test {
 				all = append(all, fmt.Sprintf("%d: %.9f %d", k, p.X.RawRowView(i), p.Labels[i]))

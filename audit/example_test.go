@@ -46,10 +46,10 @@ func Example() {
 	}
 	fmt.Println(r.Verdicts[2].Question, r.Verdicts[2].Answer)
 	// Output:
-	// ep                   0.10
-	// loss-ep              0.10
-	// probit regression    0.11
-	// threshold one half   0.55
+	// ep                   0.11
+	// loss-ep              0.11
+	// probit regression    0.12
+	// threshold one half   0.42
 	// always negative      11.07
 	// always positive      0.45
 	// Does loss calibration matter here? not measurably

@@ -173,9 +173,16 @@ const (
 // process is expectation propagation on the latent values of the probabilities, in which a case
 // of weight w has its term to the power w.
 func process(ctx context.Context, p []float64, y []int, weight, others []float64, seed uint64) ([]float64, error) {
+	order := count(len(p)) // that does not depend on how cases stand
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(p[i], p[j]), cmp.Compare(y[i], y[j]), cmp.Compare(weight[i], weight[j]))
+	})
 	rows := rand.New(rand.NewPCG(seed, 2)).Perm(len(p))
 	rows = rows[:min(len(rows), processRows)]
 	slices.Sort(rows)
+	for k, place := range rows {
+		rows[k] = order[place]
+	}
 	x := mat.NewDense(len(rows), 1, nil)
 	terms := make([]factor.Factor, len(rows))
 	for k, i := range rows {

@@ -46,7 +46,7 @@ func (a *Audit) split() error {
 	}
 	for r := range a.opt.Repeats {
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))
-		folds, err := compare.GroupFolds(a.problem.Labels, a.groups, a.opt.Folds, rng)
+		folds, err := a.problem.Folds(a.groups, a.opt.Folds, rng)
 		if err != nil {
 			return &lossep.InputError{What: "folds", Msg: err.Error(), Err: err}
 		}

@@ -281,3 +281,59 @@ func TestLargeWeightsAreAskedAbout(t *testing.T) {
 		}
 	}
 }
+
+// Folds hold the same cases whatever the order of rows and columns, and whichever outcome is called
+// positive; with groups, with copies and with neither.
+func TestFoldsDoNotDependOnOrder(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(visits(90, 3)), "\n")
+	copied := append(slices.Clone(lines), lines[5:15]...)
+	shuffled := func(lines []string) []string {
+		lines = slices.Clone(lines)
+		rand.New(rand.NewPCG(5, 5)).Shuffle(len(lines)-1, func(i, j int) { lines[i+1], lines[j+1] = lines[j+1], lines[i+1] })
+		return lines
+	}
+	turned := func(lines []string) (all []string) { // with the first column last
+		for _, line := range lines {
+			first, rest, _ := strings.Cut(line, ",")
+			all = append(all, rest+","+first)
+		}
+		return all
+	}
+	folds := func(lines []string, positive, groups string) (all []string) {
+		o := Options{Repeats: 2, Folds: 4}
+		o.Fit.Data = data.Options{Target: "class", Positive: positive, Groups: groups, Features: []string{"x", "good", "sex"}}
+		a, err := New(table(t, strings.Join(lines, "\n")+"\n"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, splits := range a.splits {
+			for k, s := range splits {
+				for _, i := range s.Test {
+					all = append(all, fmt.Sprintf("%d %d %v", r, k, must(a.table.Texts("good"))[i]))
+				}
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	for name, c := range map[string]struct {
+		lines  []string
+		groups string
+	}{"rows": {lines, ""}, "copies": {copied, ""}, "groups": {lines, "patient"}} {
+		want := folds(c.lines, "yes", c.groups)
+		for how, got := range map[string][]string{
+			"positive": folds(c.lines, "no", c.groups), "rows": folds(shuffled(c.lines), "yes", c.groups), "columns": folds(turned(c.lines), "yes", c.groups),
+		} {
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: other folds with other %s", name, how)
+			}
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -68,13 +68,32 @@ func (r *Recipe) Copies(x *mat.Dense) []int {
 // whatever order the columns are, and as good as different for others. A row's is a sum
 // over columns.
 func (r *Recipe) Digests(x *mat.Dense) []uint64 {
-	rows, _ := x.Dims()
+	return r.digests(x, func(v float64) float64 { return v })
+}
+
+// RoundedDigests are those of entries as far as they mean anything: the same where rounding, or
+// another unit of a column that is standardised, has changed them in the last digits. Entries are
+// cut off at millionths, beginning away from all numbers that people write.
+func (r *Recipe) RoundedDigests(x *mat.Dense) []uint64 {
+	const finest, begin = 1 << 20, 0.3819660112501051
+	return r.digests(x, func(v float64) float64 { return math.Floor(v*finest + begin) })
+}
+
+// digests are those of what a function makes of the entries.
+func (r *Recipe) digests(x *mat.Dense, of func(float64) float64) []uint64 {
+	rows, d := x.Dims()
 	parts := r.Parts()
-	sums := make([]uint64, rows)
+	begins := make([]uint64, len(parts))
 	for j := range parts {
-		begin := parts[j].begin()
-		for i := range sums {
-			sums[i] += parts[j].digest(begin, x.RawRowView(i))
+		begins[j] = parts[j].begin()
+	}
+	sums, row := make([]uint64, rows), make([]float64, d)
+	for i := range sums {
+		for k, v := range x.RawRowView(i) {
+			row[k] = of(v)
+		}
+		for j := range parts {
+			sums[i] += parts[j].digest(begins[j], row)
 		}
 	}
 	return sums

@@ -2,6 +2,7 @@ package data
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -59,6 +60,31 @@ func TestRowsThatComeAgain(t *testing.T) {
 		}
 		if len(r.CopiesNote(numbers)) != 1 {
 			t.Errorf("%s: copies are not told of", c.name)
+		}
+	}
+}
+
+// Rounded digests are those of what rows hold, in whatever order columns stand; the last digits of
+// an entry do not count, and what counts tells rows apart.
+func TestRoundedDigests(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	r := numericRecipe(2)
+	turned := &Recipe{Columns: []Column{r.Columns[1], r.Columns[0]}}
+	const n = 1000
+	x, other, moved := mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil)
+	for i := range n {
+		a, b := rng.NormFloat64(), float64(rng.IntN(9))/4
+		x.SetRow(i, []float64{a, b})
+		other.SetRow(i, []float64{b * (1 + 1e-15), a * (1 - 1e-15)})
+		moved.SetRow(i, []float64{a + 1e-5, b})
+	}
+	digests := r.RoundedDigests(x)
+	if !slices.Equal(turned.RoundedDigests(other), digests) {
+		t.Error("other digests of other last digits, with columns in another order")
+	}
+	for i, d := range r.RoundedDigests(moved) {
+		if d == digests[i] {
+			t.Errorf("row %d: the same digest of another row", i)
 		}
 	}
 }

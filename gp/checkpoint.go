@@ -31,7 +31,7 @@ type Checkpoint struct {
 // SearchPlan tells apart the plans of searches, the samples that they go by and the prior: a
 // checkpoint is of one of them.
 func SearchPlan() string {
-	return fmt.Sprint(fewestRows, stepUp, searchRows, kernel.VarianceSpread, kernel.LengthscaleSpread, kernel.PeriodSpread)
+	return fmt.Sprint(fewestRows, stepUp, SearchRows, kernel.VarianceSpread, kernel.LengthscaleSpread, kernel.PeriodSpread)
 }
 
 func (s *induction) checkpoint() Checkpoint {

@@ -35,6 +35,9 @@ type InduceOptions struct {
 	// Driver, if set, makes passes over all rows in place of this machine. It has to cut them
 	// into the same shards.
 	Driver Driver
+	// Order, if set, is an order of the rows that samples and inducing points are dealt from, so
+	// that they do not depend on how rows stand; nil stands for the order they have.
+	Order []int
 	// Weights, if set, makes some rows count for more than others when inducing points
 	// are chosen: it is given the predictive mean and variance of the latent value, and
 	// what it returns takes the place of the term's expected curvature there.
@@ -88,7 +91,7 @@ type Induced struct {
 }
 
 // How a search goes from few rows to more of them: on fewestRows at least, then on multiples
-// of that by stepUp, up to all of them or searchRows. Each are looked at mostLooks times at most,
+// of that by stepUp, up to all of them or SearchRows. Each are looked at mostLooks times at most,
 // and leastLooks times more with other points.
 const (
 	fewestRows = 1000
@@ -97,12 +100,12 @@ const (
 	mostLooks  = 40
 )
 
-// searchRows is the most rows that a search looks at. The more rows there are for each point,
+// SearchRows is the most rows that a search looks at. The more rows there are for each point,
 // the smoother are the kernels that the evidence prefers, and all points that can be afforded
 // do more for predictions than all rows do for the kernel: on 45,000 diamonds a search on 15,000
 // with 300 points took three fifths of the time of one on all with 150, and log losses of other
 // rows were 0.2859 against 0.2883; on 49,000 films 0.4729 against 0.4768. docs/inducing.md has more.
-const searchRows = 25_000
+const SearchRows = 25_000
 
 // looks is the most evaluations of the evidence in a first round.
 func (s *induction) looks() int {
@@ -136,7 +139,7 @@ func (s *induction) evaluations(level int) int {
 }
 
 // held tells whether the kernel stays as it is with the rows of a level.
-func (s *induction) held(level int) bool { return s.opt.Fixed || s.levels[level] > searchRows }
+func (s *induction) held(level int) bool { return s.opt.Fixed || s.levels[level] > SearchRows }
 
 // Induce finds inducing points for the rows of x, the hyperparameters that maximise
 // log Z_EP plus a weak prior, and expectation propagation's fixed point.
@@ -165,8 +168,8 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 	s := &induction{kernel: k, x: x, terms: terms, opt: o, room: &Room{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage)}
 	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
 	size := n
-	if n > searchRows {
-		s.levels, size = []int{n}, searchRows
+	if n > SearchRows {
+		s.levels, size = []int{n}, SearchRows
 		if o.Fixed { // a sample to choose points by
 			size = min(size, n/stepUp)
 		}
@@ -188,8 +191,8 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 // rows, and points become fewer more slowly. A search on a sample has no more points than
 // all rows will have, so that it costs an eighth of the next.
 func MostPoints(rows int) int {
-	most := 2000 * math.Pow(max(1, min(float64(rows), searchRows)/2000), -0.45)
-	return min(rows, int(most*math.Pow(max(1, float64(rows)/searchRows), -0.135)))
+	most := 2000 * math.Pow(max(1, min(float64(rows), SearchRows)/2000), -0.45)
+	return min(rows, int(most*math.Pow(max(1, float64(rows)/SearchRows), -0.135)))
 }
 
 // TolerableLoss is what the bound may lack for want of points, in nats per row, before Induce
@@ -260,7 +263,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		s.looked = 0
 		for s.round = 0; again; s.round++ {
 			if !resumed {
-				s.choose(x, s.levels[s.at.Level] > searchRows)
+				s.choose(x, s.levels[s.at.Level] > SearchRows)
 			}
 			if s.round == 0 && !resumed && s.opt.Checkpoint != nil {
 				s.opt.Checkpoint(s.checkpoint())
@@ -288,14 +291,26 @@ func (s *induction) rows(n int) (*mat.Dense, Terms) {
 	if n == len(s.order) {
 		return s.x, s.terms
 	}
-	_, d := s.x.Dims()
-	rows := slices.Clone(s.order[:n])
-	slices.Sort(rows)
-	x := mat.NewDense(n, d, nil)
-	for i, row := range rows {
-		x.SetRow(i, s.x.RawRowView(row))
-	}
+	places := slices.Clone(s.order[:n])
+	slices.Sort(places)
+	x, rows := s.dealt(s.x, places)
 	return x, some{s.terms, rows}
+}
+
+// dealt are the rows of x at some places of the order, which those of a sample stand in.
+func (s *induction) dealt(x *mat.Dense, places []int) (*mat.Dense, []int) {
+	rows := slices.Clone(places)
+	if x == s.x && s.opt.Order != nil {
+		for i, place := range places {
+			rows[i] = s.opt.Order[place]
+		}
+	}
+	_, d := x.Dims()
+	some := mat.NewDense(len(rows), d, nil)
+	for i, row := range rows {
+		some.SetRow(i, x.RawRowView(row))
+	}
+	return some, rows
 }
 
 // some are the terms of some rows.
@@ -333,7 +348,7 @@ func (s *induction) most(rows int) int {
 // choose chooses inducing points for the kernel so far among some of the rows: for a search,
 // or as many as there are to be.
 func (s *induction) choose(x *mat.Dense, whole bool) {
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	most := s.most(n)
 	if s.opt.Points == 0 && s.last == nil {
 		most = min(most, firstPoints)
@@ -344,11 +359,9 @@ func (s *induction) choose(x *mat.Dense, whole bool) {
 	}
 	rng := rand.New(rand.NewPCG(s.opt.Seed, uint64(3+100*s.at.Level+s.round)))
 	if among := max(fewestRows, pivotRows*most); among < n {
-		sample := mat.NewDense(among, d, nil)
-		for i, row := range rng.Perm(n)[:among] {
-			sample.SetRow(i, x.RawRowView(row))
-		}
-		x, n = sample, among
+		x, _ = s.dealt(x, rng.Perm(n)[:among])
+	} else if x == s.x && s.opt.Order != nil {
+		x, _ = s.dealt(x, slices.Sorted(slices.Values(s.order)))
 	}
 	k := s.kernel.With(s.at.Logs)
 	weights := s.weights(x)
@@ -384,13 +397,17 @@ func (s *induction) weights(x *mat.Dense) []float64 {
 	n, _ := x.Dims()
 	mean, variance := make([]float64, n), make([]float64, n)
 	s.last.result.Q.Predict(s.last.process.At(x), mean, variance, new(gauss.Workspace))
+	first := s.terms.Term(0)
+	if s.opt.Order != nil {
+		first = s.terms.Term(s.opt.Order[0])
+	}
 	weights := make([]float64, n)
 	for i := range weights {
 		if s.opt.Weights != nil {
 			weights[i] = s.opt.Weights(mean[i], variance[i])
 			continue
 		}
-		weights[i] = expectedCurvature(s.terms.Term(0), mean[i], variance[i])
+		weights[i] = expectedCurvature(first, mean[i], variance[i])
 	}
 	return weights
 }
@@ -481,7 +498,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	s.at.Logs = at.logs
 	s.last = at.fitted.(*sparseFit)
 	// The first points were chosen without weights.
-	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && (n > searchRows || s.looks() <= leastLooks)) && !(s.opt.Fixed && s.at.Fewer)
+	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && (n > SearchRows || s.looks() <= leastLooks)) && !(s.opt.Fixed && s.at.Fewer)
 	s.looked, o.evaluations = s.looked+o.evaluations, 0
 	if !again && last && s.at.Fewer {
 		if at, stop, err = s.widen(ctx, search{objective: o, tolerance: tolerance, budget: leastLooks}, e, at, stop); err != nil {

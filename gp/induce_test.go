@@ -9,12 +9,14 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/pass"
 )
 
@@ -391,11 +393,11 @@ func TestInducePassesAreCounted(t *testing.T) {
 	}
 }
 
-// Beyond searchRows the search ends on a sample, and all rows are seen with the kernel that it
+// Beyond SearchRows the search ends on a sample, and all rows are seen with the kernel that it
 // found: the result is that of this kernel and these points, settled, and one that is taken up
 // from any checkpoint has the same bits.
 func TestInduceHoldsTheKernelOfASample(t *testing.T) {
-	const n = searchRows + 1000
+	const n = SearchRows + 1000
 	x, terms := sparseProblem(n, 2, 10)
 	k, err := kernel.Parse("matern32 + constant", 2)
 	if err != nil {
@@ -409,7 +411,7 @@ func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(came) != 3 || want.SearchRows != searchRows || want.Evaluations == 0 || want.Gradient != nil || !want.Result.Status.Converged {
+	if len(came) != 3 || want.SearchRows != SearchRows || want.Evaluations == 0 || want.Gradient != nil || !want.Result.Status.Converged {
 		t.Fatalf("%d checkpoints, %d evaluations on %d rows, gradient %v, %+v", len(came), want.Evaluations, want.SearchRows, want.Gradient, want.Result.Status)
 	}
 	if !slices.Equal(k.With(came[2].Logs).Params(nil), want.Process.Kernel().Params(nil)) {
@@ -446,5 +448,57 @@ func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 		if got.LogEvidence != want.LogEvidence || !slices.Equal(sitesOf(t, got.Engine), sitesOf(t, want.Engine)) || got.Evaluations != want.Evaluations || got.Stop != want.Stop || got.SearchRows != want.SearchRows {
 			t.Errorf("evidence %v after %d evaluations when resumed, %v after %d when not", got.LogEvidence, got.Evaluations, want.LogEvidence, want.Evaluations)
 		}
+	}
+}
+
+// Samples and inducing points are dealt from the order that is given, and so do not depend on how
+// rows stand. Passes over all rows, which go over them where they stand, come to the same fixed
+// point as far as they go: the last step is finalTolerance of a standard deviation at most, of which
+// a tenth is left, and a standard deviation is less than one in a probability.
+func TestInduceDealsFromAnOrder(t *testing.T) {
+	const n = SearchRows + 1000
+	x, terms := sparseProblem(n, 2, 10)
+	k, err := kernel.Parse("matern32 + constant", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := InduceOptions{Points: 12, Memory: 1 << 28}
+	o.MaxEvaluations = 3
+	want, err := Induce(context.Background(), k, x, terms, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shuffled := rand.New(rand.NewPCG(1, 1)).Perm(n)
+	moved := mat.NewDense(n, 2, nil)
+	o.Order = make([]int, n)
+	for i, row := range shuffled {
+		moved.SetRow(i, x.RawRowView(row))
+		o.Order[row] = i
+	}
+	got, err := Induce(context.Background(), k, moved, some{terms, shuffled}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(got.Process.Points(), want.Process.Points()) {
+		t.Error("other inducing points")
+	}
+	// The sample of the search is the same to the bit, and its prior, of all rows, to rounding.
+	if far := floats.Distance(got.Process.Kernel().Params(nil), want.Process.Kernel().Params(nil), math.Inf(1)); far > 1e-9 {
+		t.Errorf("log parameters differ by %.2g", far)
+	}
+	at := x.Slice(0, 500, 0, 2).(*mat.Dense)
+	var mean, variance [2][]float64
+	for i, f := range []*Induced{got, want} {
+		mean[i], variance[i] = make([]float64, 500), make([]float64, 500)
+		f.Result.Q.Predict(f.Process.At(at), mean[i], variance[i], new(gauss.Workspace))
+	}
+	worst := 0.0
+	for i := range 500 {
+		p := normal.CDF(mean[0][i] / math.Sqrt(1+variance[0][i]))
+		worst = max(worst, math.Abs(p-normal.CDF(mean[1][i]/math.Sqrt(1+variance[1][i]))))
+	}
+	t.Logf("probabilities differ by up to %.2g", worst)
+	if worst > 1e-6 {
+		t.Errorf("probabilities differ by up to %.2g", worst)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // and there is no model.
 func TestFullDisk(t *testing.T) {
 	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=96k"); err != nil {
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1056k"); err != nil {
 		t.Skipf("no small disk can be had: %v", err)
 	}
 	defer func() {
@@ -20,10 +20,10 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	folder := table(t, 1500, 900)
+	folder := table(t, 16_500, 9_900)
 	to := filepath.Join(t.TempDir(), "beam.lossep")
 	work := filepath.Join(disk, "work")
-	code, said := lossepBeam(t, fitArgs(folder, to, "--shard-rows", "1000", "--fixed", "--kernel", "rbf + constant", "--work", work)...)
+	code, said := lossepBeam(t, fitArgs(folder, to, "--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant", "--work", work)...)
 	if code != 1 || !strings.Contains(said, work) || !strings.Contains(said, "no space left on device") {
 		t.Errorf("exit code %d: %s", code, said)
 	}

@@ -46,10 +46,10 @@ func interrupted(t *testing.T, passes int, args []string) (said string, left []s
 // A driver that dies between passes is followed by another, which ends with the same bits,
 // and does not make again what was finished.
 func TestDriverDies(t *testing.T) {
-	folder := table(t, 1500, 900)
+	folder := table(t, 16_500, 9_900)
 	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
 	work := filepath.Join(t.TempDir(), "work")
-	more := []string{"--shard-rows", "1000", "--fixed", "--kernel", "matern32 + constant"}
+	more := []string{"--shard-rows", "11000", "--fixed", "--kernel", "matern32 + constant"}
 	code, said := lossep(t, fitArgs(folder, one, more...)...)
 	must(t, code, said)
 	args := fitArgs(folder, beam, append(more, "--work", work)...)
@@ -92,7 +92,7 @@ func TestFaultsNameTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	good := table(t, 1200, 1300)
+	good := table(t, 13_200, 14_300)
 	model := filepath.Join(t.TempDir(), "model.lossep")
 	code, said := lossep(t, fitArgs(good, model, "--fixed", "--kernel", "rbf + constant")...)
 	must(t, code, said)
@@ -120,7 +120,7 @@ func TestFaultsNameTheFile(t *testing.T) {
 		}, "table"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := table(t, 1200, 1300)
+			folder := table(t, 13_200, 14_300)
 			fault.do(folder)
 			to := filepath.Join(t.TempDir(), "beam.lossep")
 			code, said := lossepBeam(t, fitArgs(folder, to, "--fixed", "--kernel", "rbf + constant")...)
@@ -161,10 +161,10 @@ func TestFilesChangeBetweenPasses(t *testing.T) {
 		"short": {func(path string) error { return os.Truncate(path, 1000) }, "01.parquet"},
 		"other": {func(path string) error {
 			return os.WriteFile(path, content(t, filepath.Join(filepath.Dir(path), "02.parquet")), 0o644)
-		}, "the 1000 rows from here on are not those"}, // of which shard, is left to chance
+		}, "the 11000 rows from here on are not those"}, // of which shard, is left to chance
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := table(t, 1200, 1300, 1300)
+			folder := table(t, 13_200, 14_300, 14_300)
 			to := filepath.Join(t.TempDir(), "beam.lossep")
 			place := watched(func(made int) {
 				if made != 2 {
@@ -174,7 +174,7 @@ func TestFilesChangeBetweenPasses(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			code, said := run(t, place, fitArgs(folder, to, "--shard-rows", "1000", "--fixed", "--kernel", "rbf + constant")...)
+			code, said := run(t, place, fitArgs(folder, to, "--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant")...)
 			if code != 2 || !strings.Contains(said, fault.want) {
 				t.Errorf("exit code %d: %s", code, said)
 			}
@@ -207,9 +207,9 @@ func watched(passed func(made int)) *command.Place {
 // Files are read in the first pass and not again while they stay as they are; what was kept
 // of them and is damaged is read again.
 func TestFilesAreReadOnce(t *testing.T) {
-	folder := table(t, 1500, 900)
+	folder := table(t, 16_500, 9_900)
 	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
-	more := []string{"--shard-rows", "1000", "--fixed", "--kernel", "rbf + constant"}
+	more := []string{"--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant"}
 	code, said := lossep(t, fitArgs(folder, one, more...)...)
 	must(t, code, said)
 	path := filepath.Join(folder, "01.parquet")
@@ -248,9 +248,9 @@ func TestFilesAreReadOnce(t *testing.T) {
 
 // Two drivers do not get at each other's files: the second is told of the first.
 func TestOneDriverAtATime(t *testing.T) {
-	folder, to := table(t, 1500, 900), t.TempDir()
+	folder, to := table(t, 16_500, 9_900), t.TempDir()
 	args := func(model string) []string {
-		return fitArgs(folder, filepath.Join(to, model), "--shard-rows", "1000", "--fixed", "--kernel", "rbf + constant", "--work", filepath.Join(to, "work"))
+		return fitArgs(folder, filepath.Join(to, model), "--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant", "--work", filepath.Join(to, "work"))
 	}
 	code, said := run(t, watched(func(made int) {
 		if made != 1 {

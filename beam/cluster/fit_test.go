@@ -112,12 +112,12 @@ func fitArgs(folder, model string, more ...string) []string {
 // The model of a fit by Beam is that of a fit in one process to the bit, for shards that end
 // with files and within them, and for methods that make passes of their own.
 func TestFitIsThatOfOneProcess(t *testing.T) {
-	folder := table(t, 1500, 900, 2000)
+	folder := table(t, 9_000, 5_400, 12_000)
 	for _, more := range [][]string{
-		{"--shard-rows", "1100"},
-		{"--shard-rows", "5000"},
-		{"--shard-rows", "2200", "--sweeps", "2", "--method", "loss-ep", "--fixed", "--kernel", "rbf + constant"},
-		{"--shard-rows", "1100", "--weights", "amount", "--cost", "fn=3,fp=1", "--likelihood", "logit", "--method", "vi", "--fixed", "--kernel", "matern32 + constant"},
+		{"--shard-rows", "6600"},
+		{"--shard-rows", "30000"},
+		{"--shard-rows", "13200", "--sweeps", "2", "--method", "loss-ep", "--fixed", "--kernel", "rbf + constant"},
+		{"--shard-rows", "6600", "--weights", "amount", "--cost", "fn=3,fp=1", "--likelihood", "logit", "--method", "vi", "--fixed", "--kernel", "matern32 + constant"},
 	} {
 		t.Run(strings.Join(more, " "), func(t *testing.T) {
 			one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")

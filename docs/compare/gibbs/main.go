@@ -83,7 +83,7 @@ func run(ctx context.Context, arg string) error {
 			return err
 		}
 		// The folds of lossep audit.
-		parts, err := compare.StratifiedFolds(p.Labels, folds, rand.New(rand.NewPCG(seed, 0)))
+		parts, err := p.Folds(nil, folds, rand.New(rand.NewPCG(seed, 0)))
 		if err != nil {
 			return err
 		}

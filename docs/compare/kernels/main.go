@@ -131,7 +131,7 @@ func foldsOf(ctx context.Context, name, positive string, folds int, seeds []stri
 		if err != nil {
 			return err
 		}
-		of, err := compare.StratifiedFolds(p.Labels, folds, rand.New(rand.NewPCG(seed, 0)))
+		of, err := p.Folds(nil, folds, rand.New(rand.NewPCG(seed, 0)))
 		if err != nil {
 			return err
 		}
@@ -161,6 +161,9 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 		if err != nil {
 			return err
 		}
+		if p, err = lossep.Prepare(train.Subset(p.Order()), o); err != nil { // as they are gone over
+			return err
+		}
 		x, _, err := p.Recipe.Apply(test)
 		if err != nil {
 			return err
@@ -187,7 +190,7 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 		fits[c.kernel] = fit
 		got := predicted{Name: c.name, New: probabilities(fit, x)}
 		var refits [][]float64
-		splits, err := splitsOf(p.Labels, l.Seed)
+		splits, err := splitsOf(p, l.Seed)
 		if err != nil {
 			return err
 		}
@@ -221,13 +224,13 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 }
 
 // splitsOf are those by which auto compares.
-func splitsOf(labels []int, seed uint64) ([]compare.Split, error) {
-	of, err := compare.StratifiedFolds(labels, parts, rand.New(rand.NewPCG(seed, 4)))
+func splitsOf(p *lossep.Problem, seed uint64) ([]compare.Split, error) {
+	of, err := p.Folds(nil, parts, rand.New(rand.NewPCG(seed, 4)))
 	if err != nil {
 		return nil, err
 	}
 	splits := compare.Splits(of)
-	if len(labels) > manyRows {
+	if p.Len() > manyRows {
 		splits = splits[:fewerParts]
 	}
 	return splits, nil
