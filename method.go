@@ -107,7 +107,7 @@ func (m Method) Plain() Method {
 
 // byPasses tells whether the method can be had by passes over rows that are seen from
 // inducing points.
-func (m Method) byPasses() bool { return m.row(0).ByPasses }
+func (m Method) byPasses() bool { return m.row(0).Rule != nil }
 
 // FitBytes is about what a fit by the method takes, in bytes of memory.
 func (m Method) FitBytes(rows int) float64 { return float64(m.row(rows).Matrices) * matrixBytes(rows) }

@@ -24,7 +24,7 @@ type InduceOptions struct {
 	// Points is the number of inducing points; 0 stands for as many as it takes, see
 	// Induce.
 	Points int
-	// Power is that of power expectation propagation; see pass.Options.
+	// Power is that of power expectation propagation; see infer.Propagation.
 	Power float64
 	// Memory is how many bytes views may take up.
 	Memory int64
@@ -255,7 +255,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
 		x, terms := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Power: s.opt.Power, Sweeps: s.opt.Sweeps}}
+		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
 		again := true
 		s.looked = 0
 		for s.round = 0; again; s.round++ {
@@ -571,11 +571,11 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
 		}
 	}
-	variational := pass.Options{Rule: infer.Variational}
+	variational := pass.Options{Rule: infer.Variational{}}
 	sums, err := e.engine.Look(ctx, f.result.Q.Natural(), variational, nil)
 	if err != nil {
 		return nil, err
 	}
-	out.Bound = pass.Objective(infer.Variational, f.result.Q, sums.Value)
+	out.Bound = pass.Objective(infer.Variational{}, f.result.Q, sums.Value)
 	return out, nil
 }

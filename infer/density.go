@@ -11,7 +11,7 @@ import (
 )
 
 // density evaluates the log density of v under a model at one point after the
-// other: log N(v; 0, I) + Σ_i log E t_i(b_i + a_i·v + e_i) and, where actions are
+// other: log N(v; 0, I) + Σ_i w_i log E t_i(b_i + a_i·v + e_i) and, where actions are
 // given, log U(actions, v). It holds scratch space for one goroutine.
 type density struct {
 	model   *Model
@@ -99,8 +99,9 @@ func (d *density) at(v, grad []float64) float64 {
 	d.model.Views.At(d.f, v)
 	for i, t := range d.model.Terms {
 		l, g, _ := t.LogMean(d.f[i], d.variance[i])
-		sum += l
-		d.d1[i] = g
+		count := d.model.Count(i)
+		sum += count * l
+		d.d1[i] = count * g
 	}
 	if d.actions != nil {
 		d.model.Points.At(d.pointF, v)

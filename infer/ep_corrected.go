@@ -60,19 +60,29 @@ type Corrected struct {
 }
 
 // exchange is a term with the site that stands for it in q.
+//
+// One that counts more than once is as many copies, each of which is exchanged for its part of
+// the site: see Propagation. What they come to is that of one copy over share.
 type exchange struct {
-	term          factor.Factor
-	site          gauss.Scalar
-	offset, noise float64 // of its view
-	label         float64 // ±1 for a probit term, 0 for others
+	term          factor.Factor // one copy
+	site          gauss.Scalar  // of all copies
+	share         float64       // of the site that a copy has
+	offset, noise float64       // of its view
+	label         float64       // ±1 for a probit term, 0 for others
 }
 
-func newExchange(t factor.Factor, site gauss.Scalar, offset, noise float64) exchange {
-	e := exchange{term: t, site: site, offset: offset, noise: noise}
-	if p, ok := t.(factor.Probit); ok && math.Abs(p.Y) == 1 {
+func newExchange(t factor.Factor, count float64, site gauss.Scalar, offset, noise float64) exchange {
+	rule := Propagation{}
+	e := exchange{term: rule.Tilt(t, count), share: rule.Share(count), site: site, offset: offset, noise: noise}
+	if p, ok := e.term.(factor.Probit); ok && math.Abs(p.Y) == 1 {
 		e.label = p.Y
 	}
 	return e
+}
+
+// part is what a copy has of a Gaussian that stands for all.
+func (e *exchange) part(s gauss.Scalar) gauss.Scalar {
+	return gauss.Scalar{Nu: e.share * s.Nu, Tau: e.share * s.Tau}
 }
 
 // logMean is that of the term under N(m, v) of what its view reads, with two derivatives.
@@ -116,7 +126,7 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 	}
 	for i, t := range m.Terms {
 		c.widest = max(c.widest, floats.Norm(m.Views.Row(i), 2))
-		c.terms[i] = newExchange(t, r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i))
+		c.terms[i] = newExchange(t, m.Count(i), r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i))
 	}
 	var ws gauss.Workspace
 	r.Q.Whiten(c.white, m.Views, &ws)
@@ -166,10 +176,11 @@ func node(k, n int) float64 { return correctionReach * (2*float64(k)/float64(n-1
 // ½(τmu² − 2νmu + ν²v)/(1−τv) − ½log(1−τv), a form that stays exact as v → 0. Of that
 // the terms without mu are left out: the marginal is normalised in the end.
 func (c *Corrected) logRatio(i int, mu, v float64) float64 {
-	s := c.terms[i].site
+	e := &c.terms[i]
+	s := e.part(e.site)
 	left := 1 - s.Tau*v
-	l, _, _ := c.terms[i].logMean((mu-s.Nu*v)/left, v/left)
-	return l + mu*(0.5*s.Tau*mu-s.Nu)/left
+	l, _, _ := e.logMean((mu-s.Nu*v)/left, v/left)
+	return (l + mu*(0.5*s.Tau*mu-s.Nu)/left) / e.share
 }
 
 // marginal writes the corrected probabilities of the nodes f = m + √w·x, given the

@@ -13,6 +13,7 @@ import (
 // engine is one run: the sites, the Gaussian they make, and the scratch of a sweep.
 type engine struct {
 	opt    EP
+	rule   Propagation
 	model  *Model
 	sites  Sites
 	saved  Sites // the sites before the sweep under way
@@ -135,7 +136,7 @@ func (e *engine) complete() error {
 	e.tilted.Marginals(e.model.Views, e.mean, e.variance, e.ws)
 	for i, s := range e.sites.Terms {
 		// A view that reads nothing (a = 0) has no marginal to divide.
-		if e.variance[i] > 0 && !(1/e.variance[i]-s.Tau > 0) {
+		if e.variance[i] > 0 && !(1/e.variance[i]-e.rule.Share(e.model.Count(i))*s.Tau > 0) {
 			return gauss.ErrImproper
 		}
 	}

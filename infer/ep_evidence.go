@@ -126,6 +126,9 @@ func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool
 		Views: q.model.Views.Append(q.view),
 		Terms: append(q.model.Terms[:n:n], t),
 	}
+	if q.model.Counts != nil {
+		m.Counts = append(q.model.Counts[:n:n], 1)
+	}
 	ep := EP{Tolerance: evidenceTolerance, Start: &Sites{Terms: append(q.fit.Sites.Terms[:n:n], gauss.Scalar{})}}
 	r, err := ep.Fit(ctx, m)
 	if err != nil || !r.Status.Converged {
@@ -138,7 +141,7 @@ func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool
 func (q *question) walked(t factor.Factor) (float64, bool) {
 	n, w := len(q.cov), q.walk
 	at := &w.from
-	w.terms[n], w.mean[n] = newExchange(t, gauss.Scalar{}, 0, 0), q.mean
+	w.terms[n], w.mean[n] = newExchange(t, 1, gauss.Scalar{}, 0, 0), q.mean
 	clear(at.delta)
 	at.logDet = 0
 	stride := len(w.column)

@@ -52,8 +52,8 @@ const (
 	uncorrelated = 0.01
 )
 
-// slow tells whether a term is integrated numerically, as the power of a row that counts more
-// or less than once is: its tables, which may need thousands of numbers, take longer than all
+// slow tells whether a term is integrated numerically, as the power of a row that counts less
+// than once is: its tables, which may need thousands of numbers, take longer than all
 // that would be read from them.
 func (c *Corrected) slow() bool {
 	return slices.ContainsFunc(c.terms, func(t exchange) bool {

@@ -73,11 +73,11 @@ func (e *engine) foresee(residual float64) bool {
 			}
 			at := marginal{e.mean[i] + r.lean[i], v / shrink}
 			r.mean[i], r.variance[i] = at.mean, at.variance
-			p, ok := e.project(i, at, at.without(r.sites[i]))
+			p, ok := e.rule.Project(e.model.seen(i, at.mean, at.variance), r.sites[i])
 			if !ok {
 				return false
 			}
-			r.step[i] = p.site.Over(r.sites[i])
+			r.step[i] = p.Site.Over(r.sites[i])
 			left = max(left, math.Abs(r.step[i].Tau)*at.variance, math.Abs(r.step[i].Nu-r.step[i].Tau*at.mean)*math.Sqrt(at.variance))
 		}
 		if !(left < responseReach) {

@@ -23,10 +23,8 @@ func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
 	visit := e.begin()
 	for _, i := range e.order {
 		at := visit.marginal(i)
-		// Deletion.
-		cavity := e.delete(i, at)
-		// Projection.
-		next, ok := e.project(i, at, cavity)
+		// Deletion and projection.
+		next, ok := e.project(i, at)
 		if !ok && visit.skip() {
 			residual = math.Inf(1)
 			continue
@@ -34,8 +32,8 @@ func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
 			return 0, false
 		}
 		// Update.
-		visit.update(i, at, next.site)
-		residual = max(residual, next.residual)
+		visit.update(i, at, next.Site)
+		residual = max(residual, next.Residual)
 	}
 	moved := visit.end(residual)
 	if e.visited = e.utilityIsDue(residual); !e.visited {
@@ -61,48 +59,9 @@ func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
 // marginal is N(mean, variance), of s_i = a_i·v.
 type marginal struct{ mean, variance float64 }
 
-// delete is the cavity of site i: its marginal without it.
-func (e *engine) delete(i int, at marginal) gauss.Scalar {
-	return at.without(e.sites.Terms[i])
-}
-
-// without is the marginal without a site.
-func (at marginal) without(s gauss.Scalar) gauss.Scalar {
-	if at.variance == 0 { // a view that reads nothing has a constant value
-		return gauss.Scalar{Tau: math.Inf(1)}
-	}
-	return gauss.ScalarFromMoments(at.mean, at.variance).Over(s)
-}
-
-// projection is what moment matching asks of one site.
-type projection struct {
-	logZ     float64
-	site     gauss.Scalar // that matches the moments
-	residual float64      // how far the marginal is from them
-}
-
-// project matches the moments of the cavity times the term. It reports false when the
-// cavity is improper or the moments are not finite.
-func (e *engine) project(i int, at marginal, cavity gauss.Scalar) (p projection, ok bool) {
-	term, offset, noise := e.model.Terms[i], e.model.Views.Offset(i), e.model.Views.Residual(i)
-	if at.variance == 0 { // its site stays empty
-		p.logZ, _, _ = term.LogMean(offset, noise)
-		return p, !math.IsNaN(p.logZ)
-	}
-	if !cavity.Proper() {
-		return p, false
-	}
-	c, m := cavity.Variance(), cavity.Mean()
-	logZ, g, d2 := term.LogMean(m+offset, c+noise)
-	eta := -d2
-	shrink := 1 - eta*c // variance of the tilted distribution over c
-	if !(shrink > 0) || math.IsNaN(logZ) || math.IsInf(logZ, 0) || math.IsInf(g, 0) {
-		return p, false
-	}
-	p.logZ = logZ
-	p.site = gauss.Scalar{Nu: (g + eta*m) / shrink, Tau: eta / shrink}
-	p.residual = max(math.Abs(p.site.Tau-e.sites.Terms[i].Tau)*at.variance, math.Abs(m+c*g-at.mean)/math.Sqrt(at.variance))
-	return p, !math.IsNaN(p.residual)
+// project is what the rule asks of site i.
+func (e *engine) project(i int, at marginal) (Projection, bool) {
+	return e.rule.Project(e.model.seen(i, at.mean, at.variance), e.sites.Terms[i])
 }
 
 // visiting is a Schedule at work: how a sweep goes through the sites of the terms.

@@ -67,7 +67,7 @@ type ExactResult struct {
 // package orthant, in particular *orthant.AcceptanceError where independent draws
 // are out of reach, and the context's.
 func (o Exact) Fit(ctx context.Context, m *Model) (*ExactResult, error) {
-	m.check()
+	m.Check()
 	if o.Draws == 0 {
 		o.Draws = 10_000
 	}

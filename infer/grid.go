@@ -61,7 +61,7 @@ var (
 // Status, which has the number of grids laid out as Sweeps and the last change of
 // evidence and moments as Residual.
 func (o Grid) Fit(ctx context.Context, m *Model) (*Result, error) {
-	m.check()
+	m.Check()
 	if m.Dim() > 2 {
 		return nil, &UnsupportedError{"Grid", fmt.Sprintf("the model has %d dimensions and a grid serves at most 2; use Exact or NUTS", m.Dim())}
 	}

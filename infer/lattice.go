@@ -18,7 +18,7 @@ type Lattice struct {
 
 // NewLattice makes so many sets of so many points each, or a few more.
 func NewLattice(m *Model, sets, points int, seed uint64) (*Lattice, error) {
-	m.check()
+	m.Check()
 	labels, err := probitLabels(m.Terms)
 	if err != nil {
 		return nil, err

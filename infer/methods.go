@@ -30,10 +30,9 @@ type Method struct {
 	Kept bool `json:"-"`
 	// Paper methods are those that the paper compares.
 	Paper bool `json:"-"`
-	// ByPasses says that the method can be had by passes over rows that are seen from
-	// inducing points (package pass), each of which makes the sites by the Rule.
-	ByPasses bool `json:"-"`
-	Rule     Rule `json:"-"`
+	// Rule is by what the method replaces terms in passes over many rows (package pass); nil
+	// where it cannot be had by passes.
+	Rule Rule `json:"-"`
 	// Matrices is how many matrices of n×n numbers a fit to n rows takes at its largest,
 	// measured with 1000 and 2000 rows, for methods that models are fitted by.
 	Matrices int `json:"-"`
@@ -42,22 +41,6 @@ type Method struct {
 	fit    func(context.Context, *Model, Options) (*Result, error)
 	refine func(*Model, *Result) Posterior
 }
-
-// Rule is by what a term is replaced. The rules differ in the derivatives that they ask a
-// term for; how a site is made of them is the same.
-type Rule int
-
-const (
-	// Propagation matches the moments of the cavity times the term.
-	Propagation Rule = iota
-	// Variational maximises the bound Σ E log t − KL(q‖prior): the limit of power
-	// expectation propagation as the power goes to zero. For terms that are log-concave
-	// it has one maximum.
-	Variational
-	// Curvature is Laplace's approximation: the second order of the log density at its
-	// mode.
-	Curvature
-)
 
 // methods is the table.
 var methods = []Method{
@@ -75,19 +58,19 @@ var methods = []Method{
 	{
 		Name: "ep", Label: "EP", Title: "expectation propagation",
 		About: "expectation propagation: one bell curve fitted to the data",
-		Kept:  true, Matrices: 12, ByPasses: true, Paper: true, fit: fitEP,
+		Kept:  true, Matrices: 12, Rule: Propagation{}, Paper: true, fit: fitEP,
 	},
 	{
 		Name: "loss-ep", Label: "Loss-EP", Title: "loss-calibrated expectation propagation",
 		About: "expectation propagation that also knows what mistakes cost",
 		Of:    "ep", Calibrated: true, Objective: "log evidence times expected utility",
-		Kept: true, Matrices: 18, ByPasses: true, Paper: true, fit: fitEP,
+		Kept: true, Matrices: 18, Rule: Propagation{}, Paper: true, fit: fitEP,
 	},
 	{
 		Name: "vi", Label: "VI", Title: "variational inference",
 		About: "variational inference: one bell curve, prone to overconfidence",
 		Bound: true, Objective: "lower bound on the log evidence",
-		Kept: true, Matrices: 12, ByPasses: true, Rule: Variational, Paper: true, fit: fitVI,
+		Kept: true, Matrices: 12, Rule: Variational{}, Paper: true, fit: fitVI,
 	},
 	{
 		Name: "loss-vi", Label: "Loss-VI", Title: "loss-calibrated variational inference",
@@ -98,7 +81,7 @@ var methods = []Method{
 	{
 		Name: "laplace", Label: "Laplace", Title: "Laplace approximation",
 		About:     "one bell curve at the most probable state",
-		Objective: "log evidence by Laplace", Kept: true, Matrices: 12, ByPasses: true, Rule: Curvature, fit: fitLaplace,
+		Objective: "log evidence by Laplace", Kept: true, Matrices: 12, Rule: Curvature{}, fit: fitLaplace,
 	},
 	{
 		Name: "nuts", Label: "NUTS", Title: "the No-U-Turn sampler",
@@ -148,7 +131,7 @@ func (d Method) Fit(ctx context.Context, m *Model, o Options) (*Result, error) {
 	case d.Calibrated && m.Utility == nil:
 		return nil, &UnsupportedError{d.Label, "it is calibrated to a utility, and the model has none"}
 	case !d.Calibrated && m.Utility != nil:
-		m = &Model{Views: m.Views, Terms: m.Terms}
+		m = m.Plain()
 	}
 	if !d.Refines() {
 		return d.fit(ctx, m, o)

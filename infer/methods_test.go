@@ -116,8 +116,8 @@ func TestTableOfMethods(t *testing.T) {
 		if d.Of == "" && (d.Calibrated || d.Refines()) || d.Of != "" && (!ok || of.Calibrated || of.Refines()) {
 			t.Errorf("%s builds on %q", d.Name, d.Of)
 		}
-		if d.Kept && d.Matrices <= 0 || d.ByPasses && !d.Kept || d.Rule != 0 && !d.ByPasses {
-			t.Errorf("%s takes %d matrices; passes %v, rule %v", d.Name, d.Matrices, d.ByPasses, d.Rule)
+		if d.Kept && d.Matrices <= 0 || d.Rule != nil && !d.Kept {
+			t.Errorf("%s takes %d matrices; rule %v", d.Name, d.Matrices, d.Rule)
 		}
 		_, err := d.Fit(ctx, m, infer.Options{Draws: 100})
 		if unsupported := new(infer.UnsupportedError); d.Calibrated != errors.As(err, &unsupported) {

@@ -44,7 +44,7 @@ type mixture struct {
 // model has several dimensions, other terms, or more than MaxMixtureTerms of
 // clutter.
 func (Mixture) Fit(ctx context.Context, m *Model) (*MixtureResult, error) {
-	m.check()
+	m.Check()
 	if m.Dim() != 1 {
 		return nil, &UnsupportedError{"Mixture", fmt.Sprintf("the model has %d dimensions and not 1; use Grid up to 2 and NUTS beyond", m.Dim())}
 	}

@@ -44,7 +44,7 @@ type NUTSResult struct {
 // Fit draws from the posterior of the model. Errors are those of nuts.Sample and of
 // the context; doubts about the draws are in the Status.
 func (o NUTS) Fit(ctx context.Context, m *Model) (*NUTSResult, error) {
-	m.check()
+	m.Check()
 	f, err := newFrame(ctx, m)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func newFrame(ctx context.Context, m *Model) (*frame, error) {
 	// The coordinates need not be exact, so neither does the fixed point.
 	ep := EP{Schedule: Parallel, Tolerance: 1e-3, MaxSweeps: 100}
 	q := gauss.NewGaussian(m.Dim())
-	if r, err := ep.Fit(ctx, &Model{Views: m.Views, Terms: m.Terms}); err == nil {
+	if r, err := ep.Fit(ctx, m.Plain()); err == nil {
 		q = r.Q
 	} else if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -52,8 +52,8 @@ type VIStep struct {
 // The error is non-nil only when the context ends or the bound is not finite at the
 // start; a run that did not converge is returned with a Status that says so.
 func (o VI) Fit(ctx context.Context, m *Model) (*Result, error) {
-	m.check()
-	a := newAscent(o, &Model{Views: m.Views, Terms: m.Terms}, nil)
+	m.Check()
+	a := newAscent(o, m.Plain(), nil)
 	if err := a.climb(ctx); err != nil {
 		return nil, err
 	}

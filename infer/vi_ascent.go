@@ -85,15 +85,15 @@ func (a *ascent) evaluate(p *point) bool {
 	logDet := product - 2*p.q.LogPartition()
 	p.bound = -0.5 * (square + logDet)
 	scale := 0.5 * (square + math.Abs(product) + math.Abs(logDet))
-	for i, t := range a.model.Terms {
-		m, c, site := p.mean[i], p.variance[i], p.params[i]
-		l, d1, d2 := t.MeanLog(m+a.model.Views.Offset(i), c+a.model.Views.Residual(i))
-		p.bound += l + 0.5*site.Tau*c
-		scale += math.Abs(l) + 0.5*math.Abs(site.Tau)*c
-		if c == 0 { // a view that reads nothing needs no site
-			continue
+	for i, site := range p.params[:n] {
+		m, c := p.mean[i], p.variance[i]
+		to, ok := Variational{}.Project(a.model.seen(i, m, c), site)
+		if !ok {
+			return false
 		}
-		p.step[i] = gauss.Scalar{Nu: d1 - d2*m, Tau: -d2}.Over(site)
+		p.bound += to.Value + 0.5*site.Tau*c
+		scale += math.Abs(to.Value) + 0.5*math.Abs(site.Tau)*c
+		p.step[i] = to.Site.Over(site)
 	}
 	if a.drawn != nil {
 		l, trace := a.drawn.evaluate(p.q, p.step[n:], &a.ws)

@@ -64,7 +64,7 @@ const drawnTolerance = 1e-4
 // start, and, as *UnsupportedError, for a utility that is piecewise constant in v at
 // several points; a run that did not converge is returned with a Status that says so.
 func (o LossVI) Fit(ctx context.Context, m *Model) (*LossVIResult, error) {
-	m.check()
+	m.Check()
 	if o.Draws == 0 {
 		o.Draws = 512
 	}
@@ -203,7 +203,7 @@ func (c *calibration) ascent(q *gauss.Gaussian, start []gauss.Scalar) (*ascent, 
 		if opt.Tolerance == 0 {
 			opt.Tolerance = drawnTolerance
 		}
-		a = newAscent(opt, &Model{Views: c.model.Views, Terms: c.model.Terms}, c.drawn)
+		a = newAscent(opt, c.model.Plain(), c.drawn)
 	}
 	copy(a.here.params, start)
 	return a, nil
@@ -227,7 +227,11 @@ func (c *calibration) ascentOfTerm(opt VI) *ascent {
 
 // withTerm is the model with its point as one more view, with the term on it.
 func withTerm(m *Model, t factor.Factor) *Model {
-	return &Model{Views: m.Views.Append(m.Points), Terms: append(slices.Clone(m.Terms), t)}
+	with := &Model{Views: m.Views.Append(m.Points), Terms: append(slices.Clone(m.Terms), t)}
+	if m.Counts != nil {
+		with.Counts = append(slices.Clone(m.Counts), 1)
+	}
+	return with
 }
 
 // result reports the bound climbed with the actions it was climbed with.

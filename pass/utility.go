@@ -30,7 +30,7 @@ type Calibrated struct {
 // rows, which see the utility through q̄. Actions are chosen at the first visits and then
 // held until all sites have settled; then they are chosen anew, until they stay. When they
 // come back to an earlier choice, the one with the highest evidence among those that
-// alternate is held.
+// alternate is held. The rule is expectation propagation.
 func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Views, o Settings) (*Calibrated, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-6
@@ -38,7 +38,7 @@ func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Vi
 	if o.MaxPasses == 0 {
 		o.MaxPasses = 200
 	}
-	o.Rule, o.Warm, o.Extra = infer.Propagation, true, nil
+	o.Warm, o.Extra = true, nil
 	c := &calibration{
 		settling: &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())},
 		utility:  u, points: points,
@@ -129,7 +129,7 @@ func (c *calibration) settle(ctx context.Context, visits int, hold bool) error {
 		}
 		limit := c.opt.MaxPasses
 		c.opt.MaxPasses = min(limit, c.status.Sweeps+1)
-		err = c.run(ctx, Options{Power: c.opt.Power, Damping: 1, Sweeps: c.opt.Sweeps})
+		err = c.run(ctx, Options{Rule: c.opt.Rule, Damping: 1, Sweeps: c.opt.Sweeps})
 		c.opt.MaxPasses = limit
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (c *calibration) decide(ctx context.Context) error {
 
 // evidence is A(q) + log E U + Σ(log Z − A + A\), the last with rows as q̄ sees them.
 func (c *calibration) evidence(ctx context.Context) (float64, error) {
-	sums, err := c.engine.Look(ctx, c.now, Options{Power: c.opt.Power}, nil)
+	sums, err := c.engine.Look(ctx, c.now, Options{Rule: c.opt.Rule}, nil)
 	if err != nil {
 		return 0, err
 	}
