@@ -15,7 +15,6 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -158,11 +157,9 @@ func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Ker
 	if err != nil {
 		return nil, err
 	}
-	for i, w := range p.Weights {
-		model.Terms[i] = factor.Power{Of: model.Terms[i], Alpha: w}
-	}
+	model.Counts = p.Weights
 	views := process.At(x)
-	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed, p.Weights == nil)
+	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("the exact posterior: %w", err)
 	}
@@ -171,17 +168,22 @@ func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Ker
 	return r, nil
 }
 
-// draw draws independently where that can be done, which with weights it cannot, and
-// otherwise by chains.
-func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64, equal bool) (infer.Posterior, *Reference, error) {
-	if equal && len(m.Terms) <= exactRows {
+// draw draws independently where that can be done, as it can of a few rows of which each
+// counts a whole number of times, and otherwise by chains.
+func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64) (infer.Posterior, *Reference, error) {
+	total := 0.0
+	for i := range m.Terms {
+		total += m.Count(i)
+	}
+	if total <= exactRows {
 		// The evidence is not needed.
 		posterior, err := infer.Exact{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
 		if err == nil {
 			return posterior, &Reference{By: byDraws}, nil
 		}
 		var rate *orthant.AcceptanceError
-		if !errors.As(err, &rate) {
+		var fractions *infer.UnsupportedError
+		if !errors.As(err, &rate) && !errors.As(err, &fractions) {
 			return nil, nil, err
 		}
 	}

@@ -306,6 +306,7 @@ type some struct {
 
 func (t some) Len() int                 { return len(t.rows) }
 func (t some) Term(i int) factor.Factor { return t.all.Term(t.rows[i]) }
+func (t some) Count(i int) float64      { return countOf(t.all, t.rows[i]) }
 
 // firstPoints is enough for a start, when nothing is known of the curvature of the terms.
 const firstPoints = 100

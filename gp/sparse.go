@@ -140,11 +140,11 @@ func (p *Inducing) settle(ctx context.Context, e Engine, x *mat.Dense, terms Ter
 	if err != nil || r.Status.Converged || !plain || terms.Len()*p.Dim() > fewRows {
 		return r, err
 	}
-	all := make([]factor.Factor, terms.Len())
+	all, counts := make([]factor.Factor, terms.Len()), make([]float64, terms.Len())
 	for i := range all {
-		all[i] = terms.Term(i)
+		all[i], counts[i] = terms.Term(i), countOf(terms, i)
 	}
-	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all})
+	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all, Counts: counts})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

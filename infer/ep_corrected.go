@@ -135,7 +135,7 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 		c.cross = mat.NewDense(n, n, nil)
 		level3.Gemm(blas.NoTrans, blas.Trans, 1, c.white.RawMatrix(), c.white.RawMatrix(), 0, c.cross.RawMatrix())
 	}
-	if order == Factorised && n >= tabulatedFrom && !c.slow() {
+	if order == Factorised && n >= tabulatedFrom {
 		c.tables = c.tablesOf()
 	}
 	return c

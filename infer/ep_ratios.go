@@ -2,12 +2,10 @@ package infer
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
@@ -51,16 +49,6 @@ const (
 	// moments of their terms, so that log R varies with the third power of ρ.
 	uncorrelated = 0.01
 )
-
-// slow tells whether a term is integrated numerically, as the power of a row that counts less
-// than once is: its tables, which may need thousands of numbers, take longer than all
-// that would be read from them.
-func (c *Corrected) slow() bool {
-	return slices.ContainsFunc(c.terms, func(t exchange) bool {
-		power, ok := t.term.(factor.Power)
-		return ok && power.Alpha != 1
-	})
-}
 
 // tablesOf are those of rules of different numbers of nodes, each made when it is first
 // asked for.

@@ -77,6 +77,10 @@ func (o Exact) Fit(ctx context.Context, m *Model) (*ExactResult, error) {
 	if o.Draws < 2 || o.EvidencePoints < 1 {
 		return nil, &UnsupportedError{"Exact", fmt.Sprintf("%d draws and %d points; at least 2 draws and 1 point are needed", o.Draws, o.EvidencePoints)}
 	}
+	m, err := m.Copies("Exact")
+	if err != nil {
+		return nil, err
+	}
 	labels, err := probitLabels(m.Terms)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,10 @@ type Lattice struct {
 // NewLattice makes so many sets of so many points each, or a few more.
 func NewLattice(m *Model, sets, points int, seed uint64) (*Lattice, error) {
 	m.Check()
+	m, err := m.Copies("Exact")
+	if err != nil {
+		return nil, err
+	}
 	labels, err := probitLabels(m.Terms)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,10 @@ func (Mixture) Fit(ctx context.Context, m *Model) (*MixtureResult, error) {
 	if m.Dim() != 1 {
 		return nil, &UnsupportedError{"Mixture", fmt.Sprintf("the model has %d dimensions and not 1; use Grid up to 2 and NUTS beyond", m.Dim())}
 	}
+	m, err := m.Copies("Mixture")
+	if err != nil {
+		return nil, err
+	}
 	terms, count, err := mixtureTerms(m)
 	if err != nil {
 		return nil, err

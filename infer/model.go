@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 )
@@ -32,6 +34,40 @@ func (m *Model) Count(i int) float64 {
 		return 1
 	}
 	return m.Counts[i]
+}
+
+// mostCopies bounds the terms of Copies: more have no reference anyway.
+const mostCopies = 10_000
+
+// Copies is the model with every term as often as it counts. It is an *UnsupportedError of
+// the method if terms do not count a whole number of times, or far too often.
+func (m *Model) Copies(method string) (*Model, error) {
+	if m.Counts == nil {
+		return m, nil
+	}
+	total := 0.0
+	for i, count := range m.Counts {
+		if count != math.Trunc(count) {
+			return nil, &UnsupportedError{method, fmt.Sprintf("term %d counts %v times, which is not a whole number; use NUTS", i+1, count)}
+		}
+		total += count
+	}
+	if total > mostCopies {
+		return nil, &UnsupportedError{method, fmt.Sprintf("terms count %v times in all, and at most %d can be had; use NUTS", total, mostCopies)}
+	}
+	n := int(total)
+	a, b, r := mat.NewDense(n, m.Dim(), nil), make([]float64, n), make([]float64, n)
+	c := &Model{Terms: make([]factor.Factor, 0, n), Utility: m.Utility, Points: m.Points}
+	for i, t := range m.Terms {
+		for range int(m.Counts[i]) {
+			k := len(c.Terms)
+			a.SetRow(k, m.Views.Row(i))
+			b[k], r[k] = m.Views.Offset(i), m.Views.Residual(i)
+			c.Terms = append(c.Terms, t)
+		}
+	}
+	c.Views = gauss.NewViews(a, b, r)
+	return c, nil
 }
 
 // Plain is the model without its utility.
