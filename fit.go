@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // Fit finds the kernel and applies the method of the Options.
@@ -110,7 +111,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 
 // infer runs a method from the fixed point of EP, which EP itself and what refines it
 // have reached.
-func (l *Learned) infer(ctx context.Context, d infer.Method) (*infer.Result, error) {
+func (l *Learned) infer(ctx context.Context, d methods.Method) (*infer.Result, error) {
 	if isEP(d) {
 		return l.ep, nil
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // Method is how the posterior is approximated, by its name in the table of package infer.
@@ -60,7 +60,7 @@ func DefaultMethod(rows int) Method {
 // Methods lists the methods: those of the table in package infer that leave sites behind.
 func Methods() []Method {
 	var all []Method
-	for _, d := range infer.Methods(func(d infer.Method) bool { return d.Kept }) {
+	for _, d := range methods.List(func(d methods.Method) bool { return d.Kept }) {
 		all = append(all, Method(d.Name))
 	}
 	return all
@@ -84,11 +84,11 @@ func names(methods []Method) string {
 
 // row is the method's row of the table, for a number of training rows: Corrected takes
 // account of pairs up to pairedRows and not beyond.
-func (m Method) row(rows int) infer.Method {
+func (m Method) row(rows int) methods.Method {
 	if m == Corrected && rows <= pairedRows {
 		m = "paired"
 	}
-	d, _ := infer.MethodNamed(string(m))
+	d, _ := methods.Named(string(m))
 	return d
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/nuts"
 	"github.com/lossep/lossep/orthant"
@@ -177,7 +178,7 @@ func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64) 
 	}
 	if total <= exactRows {
 		// The evidence is not needed.
-		posterior, err := infer.Exact{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
+		posterior, err := exact.Sampler{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
 		if err == nil {
 			return posterior, &Reference{By: byDraws}, nil
 		}
@@ -191,7 +192,7 @@ func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64) 
 }
 
 func drawChains(ctx context.Context, m *infer.Model, views *gauss.Views, o nuts.Options) (infer.Posterior, *Reference, error) {
-	posterior, err := infer.NUTS{Options: o}.Fit(ctx, m)
+	posterior, err := exact.NUTS{Options: o}.Fit(ctx, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,7 +203,7 @@ func drawChains(ctx context.Context, m *infer.Model, views *gauss.Views, o nuts.
 // doubtAbout says why the chains' probabilities of the test rows should not be trusted.
 // What counts is whether the chains agree about these: of hundreds of coordinates some
 // always seem not to.
-func doubtAbout(posterior *infer.NUTSResult, views *gauss.Views) (string, error) {
+func doubtAbout(posterior *exact.NUTSResult, views *gauss.Views) (string, error) {
 	chains := posterior.Diagnostics.Chains
 	series := make([]nuts.Series, views.Len())
 	f := make([]float64, views.Len())

@@ -107,15 +107,6 @@ func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 	return again, nil
 }
 
-// fitEP is the row of EP, and of Loss-EP, in the table of methods.
-func fitEP(ctx context.Context, m *Model, o Options) (*Result, error) {
-	r, err := EP{Schedule: o.Schedule, Damping: o.Damping, Tolerance: o.Tolerance, MaxSweeps: o.MaxSweeps, Start: o.Start}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &r.Result, nil
-}
-
 // run is one attempt from one start.
 func (o EP) run(ctx context.Context, m *Model, loop func(*engine, context.Context) error) (*EPResult, error) {
 	e := newEngine(o, m)

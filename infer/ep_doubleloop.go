@@ -290,7 +290,7 @@ func (d *doubleLoop) moveMarginals() (residual float64) {
 		}
 	}
 	for i, g := range d.marginals {
-		d.marginals[i] = damped(g, gauss.ScalarFromMoments(d.mean[i], d.variance[i]), full)
+		d.marginals[i] = g.Towards(gauss.ScalarFromMoments(d.mean[i], d.variance[i]), full)
 	}
 	return residual
 }
@@ -304,7 +304,7 @@ func (d *doubleLoop) tilt(i int, c gauss.Scalar) (logZ, mean, variance float64) 
 
 // cavity is γ_i without the share of a site.
 func (d *doubleLoop) cavity(i int, site gauss.Scalar) gauss.Scalar {
-	return d.marginals[i].Over(gauss.Scalar{Nu: d.share[i] * site.Nu, Tau: d.share[i] * site.Tau})
+	return d.marginals[i].Over(site.Power(d.share[i]))
 }
 
 // energy is A(q̄; b) + Σ_i log Z̃_i(γ_i − β_i b_i)/β_i at the sites b, or +Inf where q̄ or a

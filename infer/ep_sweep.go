@@ -109,7 +109,7 @@ func (oneByOne) skip() bool { return true }
 
 func (e oneByOne) update(i int, at marginal, to gauss.Scalar) {
 	old := e.sites.Terms[i]
-	next := damped(old, to, e.damping)
+	next := old.Towards(to, e.damping)
 	e.sites.Terms[i] = next
 	step := next.Over(old)
 	gain := 1 / (1 + step.Tau*at.variance)
@@ -118,11 +118,6 @@ func (e oneByOne) update(i int, at marginal, to gauss.Scalar) {
 }
 
 func (oneByOne) end(float64) bool { return true }
-
-// damped is the step of size δ from one site to another.
-func damped(from, to gauss.Scalar, delta float64) gauss.Scalar {
-	return gauss.Scalar{Nu: from.Nu + delta*(to.Nu-from.Nu), Tau: from.Tau + delta*(to.Tau-from.Tau)}
-}
 
 // allAtOnce updates all sites from one posterior, by an accelerated step.
 type allAtOnce struct{ *engine }

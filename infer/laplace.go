@@ -65,11 +65,6 @@ func (o Laplace) Fit(ctx context.Context, m *Model) (*Result, error) {
 	return s.run(ctx)
 }
 
-// fitLaplace is the row of Laplace in the table of methods.
-func fitLaplace(ctx context.Context, m *Model, o Options) (*Result, error) {
-	return Laplace{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps}.Fit(ctx, m)
-}
-
 // modeSearch is one search for a mode.
 type modeSearch struct {
 	opt    Laplace

@@ -91,7 +91,7 @@ func (p Propagation) Project(t Seen, old gauss.Scalar) (to Projection, ok bool) 
 		to.Value, to.Rho = l/share, 0.5*(g*g+h)/share
 		return to, finite.All(to.Value)
 	}
-	part := gauss.Scalar{Nu: share * old.Nu, Tau: share * old.Tau}
+	part := old.Power(share)
 	cavity := gauss.ScalarFromMoments(t.Mean, t.Variance).Over(part)
 	if !cavity.Proper() {
 		return to, false
@@ -102,7 +102,7 @@ func (p Propagation) Project(t Seen, old gauss.Scalar) (to Projection, ok bool) 
 	if !proper {
 		return to, false
 	}
-	to.Site = gauss.Scalar{Nu: site.Nu / share, Tau: site.Tau / share}
+	to.Site = site.Power(1 / share)
 	to.Value = (logZ + LeftOut(part, t.Mean, t.Variance)) / share
 	to.Rho = 0.5 * (g*g + h) / share
 	to.Residual = max(math.Abs(to.Site.Tau-old.Tau)*t.Variance, math.Abs(m+c*g-t.Mean)/math.Sqrt(t.Variance))

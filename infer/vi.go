@@ -61,11 +61,6 @@ func (o VI) Fit(ctx context.Context, m *Model) (*Result, error) {
 	return &r, nil
 }
 
-// fitVI is the row of VI in the table of methods.
-func fitVI(ctx context.Context, m *Model, o Options) (*Result, error) {
-	return VI{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps, Start: o.Start}.Fit(ctx, m)
-}
-
 func (o VI) withDefaults() VI {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-9

@@ -100,16 +100,6 @@ func (c *calibration) begin(plain *Result) (*gauss.Gaussian, *Sites) {
 	return q, s
 }
 
-// fitLossVI is the row of Loss-VI in the table of methods.
-func fitLossVI(ctx context.Context, m *Model, o Options) (*Result, error) {
-	vi := VI{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps, Start: o.Start}
-	r, err := LossVI{VI: vi, Draws: o.Draws, Seed: o.Seed}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &r.Result, nil
-}
-
 // calibration is one run of Loss-VI.
 type calibration struct {
 	opt     LossVI

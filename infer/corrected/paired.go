@@ -1,4 +1,4 @@
-package infer
+package corrected
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/lanes"
 )
 
@@ -101,7 +102,7 @@ const (
 
 // paired writes the logarithm of the paired marginal. It reports false where that is not to
 // be had.
-func (c *Corrected) paired(s *correction, sd float64, cov []float64) bool {
+func (c *Posterior) paired(s *correction, sd float64, cov []float64) bool {
 	s.reset((nodes(sd)-1)*s.refine + 1)
 	if s.walk == nil {
 		s.walk = newWalk(c.terms, c.mean, walkTolerance)
@@ -118,7 +119,7 @@ func (c *Corrected) paired(s *correction, sd float64, cov []float64) bool {
 }
 
 // walk goes from the mean of f to either side.
-func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
+func (c *Posterior) walk(s *correction, sd float64, cov []float64) bool {
 	w := s.walk
 	n, stride := len(cov), len(s.walk.column)
 	from := &w.from
@@ -184,7 +185,7 @@ func (w *walk) settle(at *state) (evidence float64, ok bool) {
 		}
 		best = min(best, residual)
 		for i, to := range w.asked {
-			w.asked[i] = damped(at.delta[i], to, rate)
+			w.asked[i] = at.delta[i].Towards(to, rate)
 		}
 		w.update(at)
 		w.reach(at, at.x)
@@ -205,7 +206,7 @@ func (w *walk) match(at *state) (evidence, residual float64, ok bool) {
 	for i, d := range at.delta {
 		m, v, mu := at.m[i], at.a[i*len(w.column)+i], at.mu[i]
 		e, c := &w.terms[i], &w.cavities[i]
-		total := e.part(d.Times(e.site))
+		total := d.Times(e.site).Power(e.share)
 		var g, h, third float64
 		if p := w.z[i]; e.label != 0 && p > leastProbability {
 			hazard, squared := w.density[i]/p, c.scale*c.scale
@@ -239,11 +240,11 @@ func (w *walk) match(at *state) (evidence, residual float64, ok bool) {
 		if v == 0 { // f determines the value
 			continue
 		}
-		one, proper := MatchMoments(c.mean, c.variance, g, h)
+		one, proper := infer.MatchMoments(c.mean, c.variance, g, h)
 		if !proper {
 			return 0, 0, false
 		}
-		w.asked[i] = gauss.Scalar{Nu: one.Nu / e.share, Tau: one.Tau / e.share}.Over(e.site)
+		w.asked[i] = one.Power(1 / e.share).Over(e.site)
 		w.kappa[i] = third / (c.left * c.left * c.left) / e.share
 		variance, mean := (w.asked[i].Tau-d.Tau)*v, c.mean+c.variance*g-m
 		residual += variance*variance + mean*mean/v
@@ -262,7 +263,7 @@ func (w *walk) leave(at *state) bool {
 	for i, d := range at.delta {
 		v := at.a[i*len(w.column)+i]
 		e, c := &w.terms[i], &w.cavities[i]
-		total := e.part(d.Times(e.site))
+		total := d.Times(e.site).Power(e.share)
 		left := 1 - total.Tau*v
 		if !(left > 0) {
 			return false

@@ -1,7 +1,8 @@
-package infer
+package corrected
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -52,7 +53,7 @@ const (
 
 // tablesOf are those of rules of different numbers of nodes, each made when it is first
 // asked for.
-func (c *Corrected) tablesOf() []func() ratios {
+func (c *Posterior) tablesOf() []func() ratios {
 	all := make([]func() ratios, (tabulatedNodes-1)/nodeStep+1)
 	for k := range all {
 		n := k*nodeStep + 1
@@ -72,7 +73,7 @@ func cellsOf(sd float64) int {
 
 // TableBytes is what the tables take once values as uncertain as the prior has those at the
 // terms have been asked about.
-func (c *Corrected) TableBytes() (bytes float64) {
+func (c *Posterior) TableBytes() (bytes float64) {
 	width := 0
 	for n := nodes(0); c.tables != nil && n <= min(nodes(c.widest), tabulatedNodes); n += nodeStep {
 		width += octets(n)
@@ -92,7 +93,7 @@ func LeastTableBytes(terms int) float64 {
 }
 
 // tabulate is the table of term i for n nodes.
-func (c *Corrected) tabulate(i, n int) ratio {
+func (c *Posterior) tabulate(i, n int) ratio {
 	sd := math.Sqrt(c.variance[i])
 	t := ratio{inverse: 1 / sd}
 	if !(sd > 0) {
@@ -136,7 +137,7 @@ type tabulation struct {
 // which these are. A table is read for all values with the same number of nodes before the
 // next: all of them together are too large to be read for each from near memory. Sums are over
 // the terms in their order, whatever the other values.
-func (c *Corrected) tabulated(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) (done []bool) {
+func (c *Posterior) tabulated(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) (done []bool) {
 	done = make([]bool, len(mean))
 	t := &s.tabulation
 	for k, tables := range c.tables {
@@ -152,7 +153,8 @@ func (c *Corrected) tabulated(s *correction, mean, variance []float64, cov *mat.
 			continue
 		}
 		width := octets(n)
-		t.plus, t.minus = grow(t.plus, len(t.rows)*width), grow(t.minus, len(t.rows)*width)
+		size := len(t.rows) * width
+		t.plus, t.minus = slices.Grow(t.plus[:0], size)[:size], slices.Grow(t.minus[:0], size)[:size]
 		clear(t.plus)
 		clear(t.minus)
 		of := tables()

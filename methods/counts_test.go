@@ -1,4 +1,4 @@
-package infer_test
+package methods_test
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // randomCounted is a random model of n terms on views of so many dimensions, with a utility.
@@ -49,12 +50,12 @@ func TestCountsAreCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range infer.Methods(nil) {
+		for _, d := range methods.List(nil) {
 			if d.Name == "nuts" || d.Name == "exact" && dim > 2 { // random, and not for logit terms
 				continue
 			}
 			for _, schedule := range []infer.Schedule{infer.Sequential, infer.Parallel} {
-				o := infer.Options{Schedule: schedule, Tolerance: 1e-11, Seed: 1}
+				o := methods.Options{Schedule: schedule, Tolerance: 1e-11, Seed: 1}
 				got, err := d.Fit(ctx, m, o)
 				if err != nil || !got.Status.Converged {
 					t.Fatalf("%s: %v %v", d.Name, err, got)
@@ -86,51 +87,6 @@ func TestCountsAreCopies(t *testing.T) {
 	}
 }
 
-// Where the sweeps do not settle the double loop does, at a fixed point of the copies.
-func TestCountsInTheDoubleLoop(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 9))
-	looped := 0
-	for range 100 {
-		n := 3 + rng.IntN(4)
-		a := mat.NewDense(n, 1, nil)
-		m := &infer.Model{}
-		for i := range n {
-			a.Set(i, 0, 10)
-			m.Terms = append(m.Terms, factor.Clutter{Y: 5 * rng.NormFloat64(), Weight: 0.5, Variance: 10, Noise: 1})
-			m.Counts = append(m.Counts, float64(1+rng.IntN(3)))
-		}
-		m.Views = gauss.NewViews(a, nil, nil)
-		got, err := infer.EP{}.Fit(ctx, m)
-		if err != nil || !got.Status.Converged || got.Status.DoubleLoop == 0 {
-			continue
-		}
-		looped++
-		copies, err := m.Copies("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		// From where it ended there is nothing left to do.
-		want, err := infer.EP{Start: spread(m.Counts, got.Sites), MaxSweeps: 1, Tolerance: 1e-7}.Fit(ctx, copies)
-		if err != nil || !want.Status.Converged || math.Abs(got.LogEvidence-want.LogEvidence) > 1e-8 {
-			t.Errorf("%v, which is no fixed point of copies: %v %v", got.Status, err, want)
-		}
-	}
-	if looped < 5 {
-		t.Errorf("the double loop was needed %d times only", looped)
-	}
-}
-
-// spread are the sites of copies.
-func spread(counts []float64, s infer.Sites) *infer.Sites {
-	var all infer.Sites
-	for i, site := range s.Terms {
-		for range int(counts[i]) {
-			all.Terms = append(all.Terms, gauss.Scalar{Nu: site.Nu / counts[i], Tau: site.Tau / counts[i]})
-		}
-	}
-	return &all
-}
-
 // The more one outcome counts, the more probable it is, and the less probable all are
 // together: what counts a fraction of times lies between its neighbours. At one both ways to
 // exchange a term meet.
@@ -138,14 +94,14 @@ func TestFractionalCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	m := randomCounted(t, rng, 8, 3, make([]float64, 8))
 	for _, name := range []string{"ep", "corrected", "paired", "vi", "laplace"} {
-		d, _ := infer.MethodNamed(name)
+		d, _ := methods.Named(name)
 		last, evidence := math.Inf(-1), math.Inf(1)
 		for _, w := range []float64{1e-3, 0.2, 0.7, 1 - 1e-9, 1, 1 + 1e-9, 1.3, 1.8, 2, 2.5, 7.25, 1e4} {
 			for i := range m.Counts {
 				m.Counts[i] = 1
 			}
 			m.Counts[3] = w
-			r, err := d.Fit(ctx, m, infer.Options{})
+			r, err := d.Fit(ctx, m, methods.Options{})
 			if err != nil || !r.Status.Converged {
 				t.Fatalf("%s, %v times: %v %v", name, w, err, r)
 			}
@@ -173,8 +129,8 @@ func TestRandomCounts(t *testing.T) {
 		}
 		m := randomCounted(t, rng, n, dim, counts)
 		for _, name := range []string{"ep", "loss-ep", "vi", "laplace"} {
-			d, _ := infer.MethodNamed(name)
-			r, err := d.Fit(ctx, m, infer.Options{Schedule: infer.Schedule(k % 2)})
+			d, _ := methods.Named(name)
+			r, err := d.Fit(ctx, m, methods.Options{Schedule: infer.Schedule(k % 2)})
 			switch {
 			case err != nil:
 				t.Errorf("problem %d, %s: %v", k, name, err)
