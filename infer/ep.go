@@ -110,7 +110,7 @@ func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 // run is one attempt from one start.
 func (o EP) run(ctx context.Context, m *Model, loop func(*engine, context.Context) error) (*EPResult, error) {
 	e := newEngine(o, m)
-	defer e.leave()
+	defer e.release()
 	if err := e.start(); err != nil {
 		return nil, err
 	}

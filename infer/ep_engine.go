@@ -23,8 +23,8 @@ type engine struct {
 
 	tilted         *gauss.Gaussian // q̄, all sites
 	mean, variance []float64       // marginals of s_i = a_i·v under q̄
-	*room
-	ws *gauss.Workspace // of the caller, or the room's
+	*scratch
+	ws *gauss.Workspace // of the caller, or the scratch's
 
 	proposed []gauss.Scalar // steps of a parallel sweep
 	mixer    mixer
@@ -48,7 +48,7 @@ func newEngine(o EP, m *Model) *engine {
 	n, dim := m.Views.Len(), m.Dim()
 	e := &engine{
 		opt: o, model: m, damping: o.Damping, lastVisit: math.Inf(1),
-		tilted: gauss.NewGaussian(dim), room: enter(dim),
+		tilted: gauss.NewGaussian(dim), scratch: newScratch(dim),
 		mean: make([]float64, n), variance: make([]float64, n),
 		order: make([]int, n),
 		mu:    make([]float64, dim), col: make([]float64, dim),
@@ -74,7 +74,7 @@ func newEngine(o EP, m *Model) *engine {
 		e.d1, e.d2 = make([]float64, c), make([]float64, c*e.block)
 	}
 	if e.ws = o.Workspace; e.ws == nil {
-		e.ws = &e.room.ws
+		e.ws = &e.scratch.ws
 	}
 	if o.Start != nil {
 		e.startFrom(o.Start)

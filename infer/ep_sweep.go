@@ -134,7 +134,13 @@ func (e allAtOnce) end(residual float64) bool {
 	if residual <= e.opt.Tolerance {
 		return false // what was measured is what is returned
 	}
-	if !e.foresee(residual) {
+	// Where sweeps have run into trouble before, shorter steps are due. Natural parameters of
+	// the sweep before are of no more use.
+	foreseen := e.damping == 1 && e.response.foresee(proposal{
+		rule: e.rule, model: e.model, q: e.tilted, mean: e.mean, variance: e.variance,
+		sites: e.sites.Terms, steps: e.proposed, residual: residual, tolerance: e.opt.Tolerance,
+	}, e.nat.P, e.ws)
+	if !foreseen {
 		e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
 	}
 	for i, step := range e.proposed {

@@ -53,9 +53,9 @@ func (o Laplace) Fit(ctx context.Context, m *Model) (*Result, error) {
 		opt: o, model: m,
 		v: make([]float64, dim), next: make([]float64, dim), grad: make([]float64, dim), step: make([]float64, dim),
 		f: make([]float64, n), d1: make([]float64, n), sites: make([]gauss.Scalar, n),
-		q: gauss.NewGaussian(dim), room: enter(dim),
+		q: gauss.NewGaussian(dim), scratch: newScratch(dim),
 	}
-	defer s.leave()
+	defer s.release()
 	if o.Start != nil {
 		if len(o.Start) != dim {
 			panic(fmt.Sprintf("infer: a start of %d dimensions for a model of %d", len(o.Start), dim))
@@ -79,7 +79,7 @@ type modeSearch struct {
 	sites   []gauss.Scalar // the curvature of every term, as τ
 	maximum bool           // whether the curvature at v is that of a maximum
 	q       *gauss.Gaussian
-	*room
+	*scratch
 }
 
 // value is the log density at v, up to that of the prior at its mode.

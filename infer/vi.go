@@ -16,8 +16,9 @@ import "context"
 // and ν_i = ∂E log t_i/∂m + τ_i·m_i on s_i = a_i·v. A step of the run moves the
 // sites towards the ones that q asks for, which is the direction of the natural
 // gradient of the bound (Khan and Lin 2017). Steps that would lower the bound, or
-// make q improper, are shortened, so the bound rises at every one; Anderson's
-// acceleration lengthens them where it can.
+// make q improper, are shortened, so the bound rises at every one; where they can be, they
+// go to where the sites settle to first order in what they change, or Anderson's acceleration
+// lengthens them.
 //
 // The bound can have several maxima when a factor is not log-concave, as with
 // clutter. A run climbs from where it starts, so the start is part of the method: by
