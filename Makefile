@@ -46,7 +46,7 @@ format:     ## rewrite the code in its one format
 race:       ## what runs in several goroutines, under the race detector
 	go test -race ./internal/tasks ./internal/lanes ./kernel ./gauss ./pass
 	go test -race -run 'Core|Processor|SameBytes|Determinism|RowByRow|Panic|Fault|AtOnce|Concurrent|Batcher|Reload|Drain' \
-	  . ./level3 ./infer ./gp ./orthant ./nuts ./explore ./audit ./paper ./server ./internal/command
+	  . ./level3 ./infer ./infer/exact ./infer/corrected ./methods ./gp ./orthant ./nuts ./explore ./audit ./paper ./server ./internal/command
 
 fuzz:       ## requests, tables and model files of any kind along their whole path, ten minutes each
 	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
@@ -59,7 +59,7 @@ fuzz:       ## requests, tables and model files of any kind along their whole pa
 robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice, all far rows
 	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m
 	go test . -run FarRowsOfEveryKernel -robust -v -timeout 60m
-	go test ./infer -run NUTS -trials 50 -calibrations 1000 -v -timeout 60m
+	go test ./infer/exact -run NUTS -trials 50 -calibrations 1000 -v -timeout 60m
 
 bench:      ## all benchmarks; then matrices and sweeps on one core and on two
 	go test -run xxx -bench . ./...

@@ -100,7 +100,7 @@ func (m *Model) terms() *infer.Model {
 	if several(m.recipe) {
 		return m.full.Model()
 	}
-	return &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels, m.weights)}
+	return &infer.Model{Views: m.full.Views(), Terms: m.likelihood.terms(m.labels), Counts: m.weights}
 }
 
 // newProcess is the process of the model's kernel at its rows, as its outcomes see it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // Fit finds the kernel and applies the method of the Options.
@@ -49,7 +50,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
-	l := &Learned{problem: p, process: process, model: &infer.Model{Views: process.Views(), Terms: terms}}
+	l := &Learned{problem: p, process: process, model: &infer.Model{Views: process.Views(), Terms: terms, Counts: p.Weights}}
 	p.tell("expectation propagation", 0, 0)
 	if l.ep, err = EP.row(p.Len()).Fit(ctx, l.model, p.options()); err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 
 // infer runs a method from the fixed point of EP, which EP itself and what refines it
 // have reached.
-func (l *Learned) infer(ctx context.Context, d infer.Method) (*infer.Result, error) {
+func (l *Learned) infer(ctx context.Context, d methods.Method) (*infer.Result, error) {
 	if isEP(d) {
 		return l.ep, nil
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
 )
 
 // prepared is every tenth row of the example, with a kernel that suits it.
@@ -130,7 +131,7 @@ func TestMethodsAreThoseOfInfer(t *testing.T) {
 	z := process.At(p.X)
 	for method, want := range map[lossep.Method]infer.Posterior{
 		lossep.EP:        infer.Gaussian{Gaussian: ep.Q},
-		lossep.Corrected: infer.NewCorrected(model, &ep.Result, infer.Paired),
+		lossep.Corrected: corrected.New(model, &ep.Result, corrected.Paired),
 		lossep.LossEP:    infer.Gaussian{Gaussian: lossEP.Q},
 		lossep.VI:        vi.Posterior,
 		lossep.LossVI:    lossVI.Posterior,

@@ -156,7 +156,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 	found := &foundByPasses{engine: fit.Engine, rule: d.Rule}
 	o := pass.Settings{Warm: true, Sweeps: p.opt.Sweeps, Tolerance: induceTolerance, Trace: p.traced(method)}
 	switch {
-	case !d.ByPasses:
+	case d.Rule == nil:
 		return nil, inputf("method", "%s cannot be had from inducing points", method)
 	case method == EP:
 		found.Q, found.LogEvidence, found.Status = fit.Result.Q, fit.LogEvidence, fit.Result.Status
@@ -172,7 +172,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 		if err != nil {
 			return nil, fmt.Errorf("utility: %w", err)
 		}
-		o.Power = p.opt.Power
+		o.Rule = infer.Propagation{Power: p.opt.Power}
 		r, err := pass.Calibrate(ctx, found.engine, u, fit.Process.At(rowsOf(p.X, rows)), o)
 		if err != nil {
 			return nil, err
@@ -212,7 +212,7 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
 	p := l.problem
 	tally := p.newTally(method)
-	_, err := found.engine.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule, Power: p.opt.Power}, func(i int, mean, variance float64) {
+	_, err := found.engine.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule}, func(i int, mean, variance float64) {
 		tally.add(i, mean, variance)
 	})
 	if err != nil {

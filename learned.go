@@ -11,6 +11,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/methods"
 )
 
 // Learned is a problem with its kernel found. All methods can be applied to it, so
@@ -59,7 +60,7 @@ func (p *Problem) searchOptions() gp.Options {
 func (p *Problem) learned(fit *gp.Fit, terms []factor.Factor) *Learned {
 	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	return &Learned{
-		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms},
+		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms, Counts: p.Weights},
 		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
 	}
 }
@@ -76,8 +77,8 @@ func newSearch(evaluations int, stop gp.Stop, logPrior float64, k kernel.Kernel,
 }
 
 // options are those of all methods: all sites at once, in matrix products.
-func (p *Problem) options() infer.Options {
-	return infer.Options{Schedule: infer.Parallel, Seed: p.opt.Seed}
+func (p *Problem) options() methods.Options {
+	return methods.Options{Schedule: infer.Parallel, Seed: p.opt.Seed}
 }
 
 func (p *Problem) tell(stage string, step int, logEvidence float64) {
@@ -98,7 +99,7 @@ func (l *Learned) Kernel() kernel.Kernel {
 }
 
 // isEP tells whether the sites of a method are those of EP.
-func isEP(d infer.Method) bool { return d.Name == string(EP) || d.Refines() }
+func isEP(d methods.Method) bool { return d.Name == string(EP) || d.Refines() }
 
 // points are the training rows that stand for p(x) in a calibrated method, and their
 // utility tables: one each, or one for all. The power of a mixture's probabilities is not in

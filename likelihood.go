@@ -49,15 +49,11 @@ func (l Likelihood) term(y float64) factor.Factor {
 	return factor.Probit{Y: y}
 }
 
-// terms are the factors of labels ±1, each to the power of its weight if there are
-// weights.
-func (l Likelihood) terms(labels []int, weights []float64) []factor.Factor {
+// terms are the factors of labels ±1.
+func (l Likelihood) terms(labels []int) []factor.Factor {
 	terms := make([]factor.Factor, len(labels))
 	for i, y := range labels {
 		terms[i] = l.term(float64(y))
-		if weights != nil && weights[i] != 1 {
-			terms[i] = factor.Power{Of: terms[i], Alpha: weights[i]}
-		}
 	}
 	return terms
 }

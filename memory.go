@@ -2,7 +2,7 @@ package lossep
 
 import (
 	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
 	"github.com/lossep/lossep/pass"
 )
 
@@ -29,7 +29,7 @@ func mixtureBytes(r *data.Recipe, parts, rows, features int) float64 {
 	views := rows * viewsOf(r)
 	each := keptMatrices*matrixBytes(views) + 8*float64(rows)*float64(features)
 	if corrects(r, rows) {
-		each += correctionMatrices*matrixBytes(rows) + infer.LeastTableBytes(rows)
+		each += correctionMatrices*matrixBytes(rows) + corrected.LeastTableBytes(rows)
 	}
 	return float64(max(parts, 1)-1)*each + loadBytes(views, features)
 }
@@ -65,7 +65,7 @@ func (m *Model) Bytes() float64 {
 	if corrects(m.recipe, rows) {
 		kept += correctionMatrices * matrixBytes(rows)
 		for _, o := range m.opinions {
-			if c, ok := o.posterior.(*infer.Corrected); ok {
+			if c, ok := o.posterior.(*corrected.Posterior); ok {
 				kept += c.TableBytes()
 			}
 		}

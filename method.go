@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // Method is how the posterior is approximated, by its name in the table of package infer.
@@ -60,7 +60,7 @@ func DefaultMethod(rows int) Method {
 // Methods lists the methods: those of the table in package infer that leave sites behind.
 func Methods() []Method {
 	var all []Method
-	for _, d := range infer.Methods(func(d infer.Method) bool { return d.Kept }) {
+	for _, d := range methods.List(func(d methods.Method) bool { return d.Kept }) {
 		all = append(all, Method(d.Name))
 	}
 	return all
@@ -84,11 +84,11 @@ func names(methods []Method) string {
 
 // row is the method's row of the table, for a number of training rows: Corrected takes
 // account of pairs up to pairedRows and not beyond.
-func (m Method) row(rows int) infer.Method {
+func (m Method) row(rows int) methods.Method {
 	if m == Corrected && rows <= pairedRows {
 		m = "paired"
 	}
-	d, _ := infer.MethodNamed(string(m))
+	d, _ := methods.Named(string(m))
 	return d
 }
 
@@ -107,7 +107,7 @@ func (m Method) Plain() Method {
 
 // byPasses tells whether the method can be had by passes over rows that are seen from
 // inducing points.
-func (m Method) byPasses() bool { return m.row(0).ByPasses }
+func (m Method) byPasses() bool { return m.row(0).Rule != nil }
 
 // FitBytes is about what a fit by the method takes, in bytes of memory.
 func (m Method) FitBytes(rows int) float64 { return float64(m.row(rows).Matrices) * matrixBytes(rows) }

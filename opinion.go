@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/orthant"
@@ -89,10 +90,10 @@ func (o *opinion) plain(m *Model, x *mat.Dense) []Prediction {
 // correct calls use with the moments and the probabilities of the outcomes at every row by
 // the corrected marginals, from several goroutines at once.
 func (o *opinion) correct(outcome decision.Outcome, x *mat.Dense, use func(i int, mean, variance float64, pair []float64)) {
-	corrected := o.posterior.(*infer.Corrected)
+	posterior := o.posterior.(*corrected.Posterior)
 	o.joint().Moments(x, func(first int, mean, variance []float64, cov *mat.Dense) {
 		var pair [2]float64
-		corrected.Marginals(mean, variance, cov, func(k int, m infer.Marginal) {
+		posterior.Marginals(mean, variance, cov, func(k int, m corrected.Marginal) {
 			outcome.Expected(m, pair[:])
 			mean, variance := m.Moments()
 			use(first+k, mean, variance, pair[:])

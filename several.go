@@ -32,7 +32,7 @@ func (p *Problem) terms() []factor.Factor {
 	if several(p.Recipe) {
 		return outcomes(p.Recipe, p.Labels).Terms()
 	}
-	return p.opt.Likelihood.terms(p.Labels, p.Weights)
+	return p.opt.Likelihood.terms(p.Labels)
 }
 
 // process is that of the kernel at the training rows, as their outcomes see it.
@@ -48,27 +48,23 @@ func (p *Problem) search(ctx context.Context, k kernel.Kernel, terms []factor.Fa
 	if several(p.Recipe) {
 		return gp.OptimiseOutcomes(ctx, k, p.X, outcomes(p.Recipe, p.Labels), o)
 	}
+	o.Counts = p.Weights
 	return gp.Optimise(ctx, k, p.X, terms, o)
 }
 
 // logWithout is the log probability of the outcome of every training row by a fit with the
 // row taken out; −Inf where there is none.
 func (p *Problem) logWithout(f *gp.Fit) []float64 {
-	logs := make([]float64, p.Len())
-	switch {
-	case several(p.Recipe):
-	case p.Weights == nil:
-		return f.EP.LogPredictive
-	default: // where that is of a term as often as it counts
-		outcome := p.opt.Likelihood.outcome()
-		proper := takenOut(f.Process, f.EP.Q, f.EP.Sites.Terms, func(i int, mean, variance float64) {
-			logs[i], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean, variance)
-		})
-		if !proper {
-			return f.EP.LogPredictive
+	if !several(p.Recipe) {
+		logs := slices.Clone(f.EP.LogPredictive)
+		for i, l := range logs {
+			if math.IsNaN(l) {
+				logs[i] = math.Inf(-1)
+			}
 		}
 		return logs
 	}
+	logs := make([]float64, p.Len())
 	for i, all := range leftOutSeveral(context.Background(), f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), p) {
 		logs[i] = math.Inf(-1)
 		if all != nil {

@@ -184,12 +184,16 @@ func (l Likelihood) many(labels []int, weights []float64) terms {
 func (t terms) Len() int { return len(t.labels) }
 
 func (t terms) Term(i int) factor.Factor {
-	term := t.negative
 	if t.labels[i] > 0 {
-		term = t.positive
+		return t.positive
 	}
-	if t.weights != nil && t.weights[i] != 1 {
-		return factor.Power{Of: term, Alpha: t.weights[i]}
+	return t.negative
+}
+
+// Count implements pass.Counter.
+func (t terms) Count(i int) float64 {
+	if t.weights == nil {
+		return 1
 	}
-	return term
+	return t.weights[i]
 }

@@ -310,7 +310,7 @@ func TestLabelWorth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: process.Views(), Terms: m.likelihood.terms(more.labels, nil)})
+			r, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: process.Views(), Terms: m.likelihood.terms(more.labels)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -171,7 +171,7 @@ const (
 )
 
 // process is expectation propagation on the latent values of the probabilities, in which a case
-// of weight w has its term to the power w.
+// of weight w counts w times.
 func process(ctx context.Context, p []float64, y []int, weight, others []float64, seed uint64) ([]float64, error) {
 	order := count(len(p)) // that does not depend on how cases stand
 	slices.SortStableFunc(order, func(i, j int) int {
@@ -184,19 +184,17 @@ func process(ctx context.Context, p []float64, y []int, weight, others []float64
 		rows[k] = order[place]
 	}
 	x := mat.NewDense(len(rows), 1, nil)
-	terms := make([]factor.Factor, len(rows))
+	terms, counts := make([]factor.Factor, len(rows)), make([]float64, len(rows))
 	for k, i := range rows {
 		x.Set(k, 0, latent(p[i]))
 		terms[k] = factor.Probit{Y: float64(2*y[i] - 1)}
-		if weight[i] != 1 {
-			terms[k] = factor.Power{Of: terms[k], Alpha: weight[i]}
-		}
+		counts[k] = weight[i]
 	}
 	k, err := kernel.Parse(processKernel, 1)
 	if err != nil {
 		return nil, err
 	}
-	fit, err := gp.Optimise(ctx, k, x, terms, gp.Options{Seed: seed})
+	fit, err := gp.Optimise(ctx, k, x, terms, gp.Options{Seed: seed, Counts: counts})
 	if err != nil {
 		return nil, err
 	}

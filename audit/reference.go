@@ -15,10 +15,10 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/nuts"
 	"github.com/lossep/lossep/orthant"
@@ -158,11 +158,9 @@ func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Ker
 	if err != nil {
 		return nil, err
 	}
-	for i, w := range p.Weights {
-		model.Terms[i] = factor.Power{Of: model.Terms[i], Alpha: w}
-	}
+	model.Counts = p.Weights
 	views := process.At(x)
-	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed, p.Weights == nil)
+	posterior, r, err := draw(ctx, model, views, a.opt.Fit.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("the exact posterior: %w", err)
 	}
@@ -171,17 +169,22 @@ func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Ker
 	return r, nil
 }
 
-// draw draws independently where that can be done, which with weights it cannot, and
-// otherwise by chains.
-func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64, equal bool) (infer.Posterior, *Reference, error) {
-	if equal && len(m.Terms) <= exactRows {
+// draw draws independently where that can be done, as it can of a few rows of which each
+// counts a whole number of times, and otherwise by chains.
+func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64) (infer.Posterior, *Reference, error) {
+	total := 0.0
+	for i := range m.Terms {
+		total += m.Count(i)
+	}
+	if total <= exactRows {
 		// The evidence is not needed.
-		posterior, err := infer.Exact{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
+		posterior, err := exact.Sampler{Draws: exactDraws, EvidencePoints: 1, Seed: seed}.Fit(ctx, m)
 		if err == nil {
 			return posterior, &Reference{By: byDraws}, nil
 		}
 		var rate *orthant.AcceptanceError
-		if !errors.As(err, &rate) {
+		var fractions *infer.UnsupportedError
+		if !errors.As(err, &rate) && !errors.As(err, &fractions) {
 			return nil, nil, err
 		}
 	}
@@ -189,7 +192,7 @@ func draw(ctx context.Context, m *infer.Model, views *gauss.Views, seed uint64, 
 }
 
 func drawChains(ctx context.Context, m *infer.Model, views *gauss.Views, o nuts.Options) (infer.Posterior, *Reference, error) {
-	posterior, err := infer.NUTS{Options: o}.Fit(ctx, m)
+	posterior, err := exact.NUTS{Options: o}.Fit(ctx, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,7 +203,7 @@ func drawChains(ctx context.Context, m *infer.Model, views *gauss.Views, o nuts.
 // doubtAbout says why the chains' probabilities of the test rows should not be trusted.
 // What counts is whether the chains agree about these: of hundreds of coordinates some
 // always seem not to.
-func doubtAbout(posterior *infer.NUTSResult, views *gauss.Views) (string, error) {
+func doubtAbout(posterior *exact.NUTSResult, views *gauss.Views) (string, error) {
 	chains := posterior.Diagnostics.Chains
 	series := make([]nuts.Series, views.Len())
 	f := make([]float64, views.Len())

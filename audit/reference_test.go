@@ -34,7 +34,7 @@ func TestReferences(t *testing.T) {
 	}
 	views := process.At(mat.NewDense(3, 3, []float64{0, 0, 0, 1, -1, 0, 2, 1, 1}))
 	ctx := context.Background()
-	exact, byExact, err := draw(ctx, model, views, 1, true)
+	exact, byExact, err := draw(ctx, model, views, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

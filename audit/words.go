@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // Stated turns a cost into what was asked about: itself, or the utility where utilities
@@ -72,7 +72,7 @@ func called(t *data.Target) []string {
 
 // Label is what people call a way to decide.
 func Label(name string) string {
-	if d, ok := infer.MethodNamed(name); ok {
+	if d, ok := methods.Named(name); ok {
 		return d.Label
 	}
 	for r, label := range recalibrationLabels {

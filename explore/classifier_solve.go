@@ -11,8 +11,10 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/methods"
 )
 
 // Solve answers the request. The error is an *InputError, or that of the context.
@@ -28,21 +30,21 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	if err != nil {
 		return nil, err
 	}
-	methods := infer.Methods(func(d infer.Method) bool { return d.Kept })
-	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
+	all := methods.List(func(d methods.Method) bool { return d.Kept })
+	answers, errs := make([]*ClassifierAnswer, len(all)), make([]error, len(all))
 	var exact *truth
 	var exactErr error
 	inTime, stop := timeForExact(ctx)
 	defer stop()
 	// As many at once as there are processors: more would only keep others waiting.
-	tasks.For(len(methods)+1, func(i int) {
-		if i == len(methods) {
+	tasks.For(len(all)+1, func(i int) {
+		if i == len(all) {
 			exact, exactErr = newTruth(inTime, s.model, onGrid(s.grid))
 			return
 		}
 		var f *fitted
-		if f, errs[i] = s.fit(ctx, methods[i]); errs[i] == nil {
-			answers[i], errs[i] = s.answer(ctx, methods[i].Name, f)
+		if f, errs[i] = s.fit(ctx, all[i]); errs[i] == nil {
+			answers[i], errs[i] = s.answer(ctx, all[i].Name, f)
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -53,7 +55,7 @@ func (c Classifier) Solve(ctx context.Context) (*ClassifierView, error) {
 	} else {
 		s.view.Exact = exact.answer(s.utility)
 	}
-	for i, d := range methods {
+	for i, d := range all {
 		if errs[i] != nil {
 			s.view.LeftOut = append(s.view.LeftOut, LeftOut{d.Name, reason(errs[i])})
 			continue
@@ -109,8 +111,8 @@ func newClassifierSolver(p *problem) (*classifierSolver, error) {
 		return nil, err
 	}
 	s.plain = make(map[string]func(context.Context) (*infer.Result, error))
-	for _, d := range infer.Methods(func(d infer.Method) bool { return d.Kept && !d.Calibrated && !d.Refines() }) {
-		s.plain[d.Name] = once(func(ctx context.Context) (*infer.Result, error) { return d.Fit(ctx, s.model, infer.Options{}) })
+	for _, d := range methods.List(func(d methods.Method) bool { return d.Kept && !d.Calibrated && !d.Refines() }) {
+		s.plain[d.Name] = once(func(ctx context.Context) (*infer.Result, error) { return d.Fit(ctx, s.model, methods.Options{}) })
 	}
 	return s, nil
 }
@@ -133,9 +135,9 @@ type fitted struct {
 }
 
 // fit runs a method of the table.
-func (s *classifierSolver) fit(ctx context.Context, d infer.Method) (*fitted, error) {
+func (s *classifierSolver) fit(ctx context.Context, d methods.Method) (*fitted, error) {
 	if d.Calibrated && !d.Bound {
-		r, err := d.Fit(ctx, s.calibrated, infer.Options{})
+		r, err := d.Fit(ctx, s.calibrated, methods.Options{})
 		return &fitted{Result: r}, err
 	}
 	name := d.Name
@@ -162,8 +164,8 @@ const (
 )
 
 // climb raises a calibrated bound from where that of the plain sibling ended.
-func (s *classifierSolver) climb(ctx context.Context, d infer.Method, plain *infer.Result) (*fitted, error) {
-	r, err := d.Fit(ctx, s.calibrated, infer.Options{Tolerance: lossVITolerance, Start: &plain.Sites, Draws: lossVIDraws, Seed: seed})
+func (s *classifierSolver) climb(ctx context.Context, d methods.Method, plain *infer.Result) (*fitted, error) {
+	r, err := d.Fit(ctx, s.calibrated, methods.Options{Tolerance: lossVITolerance, Start: &plain.Sites, Draws: lossVIDraws, Seed: seed})
 	return &fitted{Result: r, note: func() string {
 		note := fmt.Sprintf("to %g with %d draws", lossVITolerance, lossVIDraws)
 		if r.Status.Floor > 0 {
@@ -181,7 +183,7 @@ const (
 )
 
 // refine makes a posterior that answers more closely.
-func (s *classifierSolver) refine(d infer.Method, plain *infer.Result) (*fitted, error) {
+func (s *classifierSolver) refine(d methods.Method, plain *infer.Result) (*fitted, error) {
 	n := len(s.model.Terms)
 	if s.correctionNodes(plain)*float64(n) > correctedEffort {
 		return nil, errors.New("corrections take too long where the process varies as much as here; use fewer points, a coarser grid or a kernel of less variance")
@@ -189,19 +191,19 @@ func (s *classifierSolver) refine(d infer.Method, plain *infer.Result) (*fitted,
 	name := "factorised"
 	if s.grid.Len()*n*n <= pairedEffort {
 		name = "paired"
-		d, _ = infer.MethodNamed("paired")
+		d, _ = methods.Named("paired")
 	}
 	r := d.Refine(s.model, plain)
 	return &fitted{Result: r, note: func() string {
 		note := name + " corrections"
-		if c, ok := r.Posterior.(*infer.Corrected); ok && c.Declined() > 0 {
+		if c, ok := r.Posterior.(*corrected.Posterior); ok && c.Declined() > 0 {
 			note += fmt.Sprintf(", factorised at %d points where pairs did not help", c.Declined())
 		}
 		return note
 	}}, nil
 }
 
-// correctionNodes is about how many nodes infer.Corrected integrates over on the whole
+// correctionNodes is about how many nodes corrected.Posterior integrates over on the whole
 // grid: 40 for each value, and more for one that varies by more than three.
 func (s *classifierSolver) correctionNodes(r *infer.Result) float64 {
 	mean, variance := make([]float64, s.grid.Len()), make([]float64, s.grid.Len())

@@ -14,7 +14,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/explore"
 	"github.com/lossep/lossep/gp"
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -105,7 +105,7 @@ func TestClassifierExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grid, err := infer.Grid{}.Fit(context.Background(), m)
+	grid, err := exact.Grid{}.Fit(context.Background(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestThreeExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := infer.Exact{Draws: 2, EvidencePoints: 1 << 15, Seed: 3}.Fit(t.Context(), p.Model())
+		r, err := exact.Sampler{Draws: 2, EvidencePoints: 1 << 15, Seed: 3}.Fit(t.Context(), p.Model())
 		if err != nil {
 			t.Fatal(err)
 		}

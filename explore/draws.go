@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/orthant"
 )
@@ -35,12 +36,12 @@ type truth struct {
 // a grid, and the covariance of their errors.
 type place struct {
 	points, outcomes int
-	ask              func(d *infer.ExactResult, p, noise [][]float64)
+	ask              func(d *exact.Sampled, p, noise [][]float64)
 }
 
 // onGrid asks about two outcomes.
 func onGrid(grid *gauss.Views) place {
-	return place{grid.Len(), 2, func(d *infer.ExactResult, p, noise [][]float64) {
+	return place{grid.Len(), 2, func(d *exact.Sampled, p, noise [][]float64) {
 		stderr := make([]float64, len(p))
 		decision.Probit().Both(d, grid, p, stderr)
 		for j, e := range stderr {
@@ -80,7 +81,7 @@ var errTookLong = errors.New("independent draws take longer than this view may; 
 // newTruth draws from the posterior of the model. A few draws tell how many can be
 // afforded.
 func newTruth(ctx context.Context, m *infer.Model, at place) (*truth, error) {
-	survey, err := infer.Exact{Draws: fewDraws, EvidencePoints: evidencePoints, Seed: seed}.Fit(ctx, m)
+	survey, err := exact.Sampler{Draws: fewDraws, EvidencePoints: evidencePoints, Seed: seed}.Fit(ctx, m)
 	if err != nil {
 		return nil, outOfReach(err)
 	}
@@ -94,7 +95,7 @@ func newTruth(ctx context.Context, m *infer.Model, at place) (*truth, error) {
 		logEvidence: survey.LogEvidence, logError: survey.LogEvidenceError,
 	}
 	for b := range batches {
-		r, err := infer.Exact{Draws: draws, EvidencePoints: 1, Seed: seed + 1 + uint64(b)}.Fit(ctx, m)
+		r, err := exact.Sampler{Draws: draws, EvidencePoints: 1, Seed: seed + 1 + uint64(b)}.Fit(ctx, m)
 		if err != nil {
 			return nil, outOfReach(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/reactor"
 )
@@ -25,13 +26,13 @@ func (r Reactor) Solve(ctx context.Context) (*ReactorView, error) {
 	}
 	s.view.Domain = r.domain(p, s.exact)
 	s.view.Phi = axis(s.view.Domain[0], s.view.Domain[1], phiPoints)
-	methods := infer.Methods(func(d infer.Method) bool { return d.Paper })
-	answers, errs := make([]*ReactorAnswer, len(methods)), make([]error, len(methods))
-	tasks.For(len(methods), func(i int) { answers[i], errs[i] = s.solve(ctx, methods[i]) })
+	all := methods.List(func(d methods.Method) bool { return d.Paper })
+	answers, errs := make([]*ReactorAnswer, len(all)), make([]error, len(all))
+	tasks.For(len(all), func(i int) { answers[i], errs[i] = s.solve(ctx, all[i]) })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for i, d := range methods {
+	for i, d := range all {
 		err := errs[i]
 		if err == nil && !answers[i].finite() {
 			err = errNotFinite
@@ -80,7 +81,7 @@ func (s *reactorSolver) utilityAt(threshold float64) (*decision.Utility, error) 
 }
 
 // solve answers by a method of the table.
-func (s *reactorSolver) solve(ctx context.Context, d infer.Method) (*ReactorAnswer, error) {
+func (s *reactorSolver) solve(ctx context.Context, d methods.Method) (*ReactorAnswer, error) {
 	if d.Exact && s.failure != nil {
 		return nil, s.failure
 	}
@@ -125,14 +126,14 @@ const sweepTolerance = 1e-4
 const sweepSweeps = 200
 
 // sweep follows a method that depends on the threshold over the domain.
-func (s *reactorSolver) sweep(ctx context.Context, d infer.Method, a *ReactorAnswer) error {
+func (s *reactorSolver) sweep(ctx context.Context, d methods.Method, a *ReactorAnswer) error {
 	// The start is part of the method, so that every threshold starts from empty sites,
 	// half-damped, as in package reactor.
-	how, o := finePlan, infer.Options{Damping: 0.5, Tolerance: sweepTolerance, MaxSweeps: sweepSweeps}
+	how, o := finePlan, methods.Options{Damping: 0.5, Tolerance: sweepTolerance, MaxSweeps: sweepSweeps}
 	if d.Bound {
 		// It begins with its plain sibling, which knows of no threshold: that is run once.
 		o.MaxSweeps = 0
-		plain, _ := infer.MethodNamed(d.Of)
+		plain, _ := methods.Named(d.Of)
 		r, err := plain.Fit(ctx, s.model, o)
 		if err != nil {
 			return err

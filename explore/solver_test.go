@@ -7,6 +7,8 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/methods"
 )
 
 // twoPointSolver is that of the data of the paper's Figure 2.
@@ -41,7 +43,7 @@ func TestTwoPointMoments(t *testing.T) {
 		{"laplace", [2]float64{-1.3897179, 1.3897179}, [2]float64{3.0587905, 3.0587905}, 5e-8},
 		{"loss-ep", [2]float64{-2.305862, 2.321192}, [2]float64{4.916460, 4.934267}, 5e-7},
 	} {
-		d, _ := infer.MethodNamed(c.name)
+		d, _ := methods.Named(c.name)
 		f, err := s.fit(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +61,7 @@ func TestTwoPointMoments(t *testing.T) {
 // Loss-VI with few draws and a loose end is where it is with many and a tight one.
 func TestLossVIIsCloseEnough(t *testing.T) {
 	s := twoPointSolver(t)
-	d, _ := infer.MethodNamed("loss-vi")
+	d, _ := methods.Named("loss-vi")
 	quick, err := s.fit(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
@@ -83,13 +85,13 @@ func TestLossVIIsCloseEnough(t *testing.T) {
 // The standard error of a regret, from eight batches, is that of all draws one by one.
 func TestRegretError(t *testing.T) {
 	s := twoPointSolver(t)
-	exact, err := newTruth(context.Background(), s.model, onGrid(s.grid))
+	truth, err := newTruth(context.Background(), s.model, onGrid(s.grid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := s.grid.Len()
 	best, wrong, weights := make([]int, n), make([]int, n), make([]float64, n)
-	s.utility.Actions(best, exact.p)
+	s.utility.Actions(best, truth.p)
 	for j, a := range best {
 		wrong[j] = a
 		if j < 80 { // on one side
@@ -98,8 +100,8 @@ func TestRegretError(t *testing.T) {
 			weights[j] = []float64{-1.5, 1.5}[a] / float64(n)
 		}
 	}
-	got := exact.regret(s.utility, best, wrong).StdErr
-	r, err := infer.Exact{Draws: exact.draws, EvidencePoints: 1, Seed: 99}.Fit(context.Background(), s.model)
+	got := truth.regret(s.utility, best, wrong).StdErr
+	r, err := exact.Sampler{Draws: truth.draws, EvidencePoints: 1, Seed: 99}.Fit(context.Background(), s.model)
 	if err != nil {
 		t.Fatal(err)
 	}

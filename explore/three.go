@@ -12,8 +12,10 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/orthant"
 )
 
@@ -46,19 +48,19 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 		return nil, err
 	}
 	calibrated.Utility, calibrated.Points = utility, points
-	methods := infer.Methods(func(d infer.Method) bool { return d.Kept })
-	answers, errs := make([]*ClassifierAnswer, len(methods)), make([]error, len(methods))
+	all := methods.List(func(d methods.Method) bool { return d.Kept })
+	answers, errs := make([]*ClassifierAnswer, len(all)), make([]error, len(all))
 	var exact *truth
 	var worth *decision.Contest
 	var exactErr error
 	inTime, stop := timeForExact(ctx)
 	defer stop()
-	tasks.For(len(methods)+1, func(i int) {
-		if i == len(methods) {
+	tasks.For(len(all)+1, func(i int) {
+		if i == len(all) {
 			exact, worth, exactErr = p.exactThree(inTime, process)
 			return
 		}
-		d, model := methods[i], process.Model()
+		d, model := all[i], process.Model()
 		switch {
 		case d.Refines(), d.Calibrated && d.Bound:
 			errs[i] = errTwoOnly
@@ -66,7 +68,7 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 		case d.Calibrated:
 			model = calibrated
 		}
-		r, err := d.Fit(ctx, model, infer.Options{Schedule: infer.Parallel})
+		r, err := d.Fit(ctx, model, methods.Options{Schedule: infer.Parallel})
 		if err == nil {
 			answers[i], err = p.answerThree(process, d.Name, r)
 		}
@@ -80,7 +82,7 @@ func (p *problem) solveThree(ctx context.Context) (*ClassifierView, error) {
 	} else {
 		view.Exact = exact.answer(worth)
 	}
-	for i, d := range methods {
+	for i, d := range all {
 		if errs[i] != nil {
 			view.LeftOut = append(view.LeftOut, LeftOut{d.Name, reason(errs[i])})
 			continue
@@ -102,7 +104,7 @@ func (p *problem) exactThree(ctx context.Context, process *gp.Process) (*truth, 
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := newTruth(ctx, process.Model(), place{len(maps), 3, func(d *infer.ExactResult, p, noise [][]float64) {
+	t, err := newTruth(ctx, process.Model(), place{len(maps), 3, func(d *exact.Sampled, p, noise [][]float64) {
 		d.EachBlock(grid, 2, func(j int, means, cov []float64) { averageThree(maps[j], means, cov, p[j], noise[j]) })
 	}})
 	return t, worth, err

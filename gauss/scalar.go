@@ -20,6 +20,14 @@ func (s Scalar) Times(o Scalar) Scalar { return Scalar{s.Nu + o.Nu, s.Tau + o.Ta
 // Over is the quotient of two factors; their natural parameters subtract.
 func (s Scalar) Over(o Scalar) Scalar { return Scalar{s.Nu - o.Nu, s.Tau - o.Tau} }
 
+// Power is the factor to a power; its natural parameters are multiplied by it.
+func (s Scalar) Power(p float64) Scalar { return Scalar{p * s.Nu, p * s.Tau} }
+
+// Towards is as far on the way to another factor as rate says, in natural parameters.
+func (s Scalar) Towards(o Scalar, rate float64) Scalar {
+	return Scalar{s.Nu + rate*(o.Nu-s.Nu), s.Tau + rate*(o.Tau-s.Tau)}
+}
+
 // Proper reports whether the factor can be normalised to a density.
 func (s Scalar) Proper() bool {
 	return s.Tau > 0 && !math.IsInf(s.Tau, 1) && !math.IsNaN(s.Nu) && !math.IsInf(s.Nu, 0)

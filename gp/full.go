@@ -17,6 +17,7 @@ import (
 type full struct {
 	x        *mat.Dense
 	terms    []factor.Factor
+	counts   []float64 // how often each of them counts; nil if once
 	scratch  gradientScratch
 	matrices outcomesMatrices
 	// outcomes are several, and nil where terms are on the values at the rows.
@@ -71,7 +72,7 @@ func (e *full) run(ctx context.Context, p *Process, start *infer.Sites, toleranc
 	if len(e.terms) >= manyTerms {
 		method.MaxSweeps = manySweeps
 	}
-	r, err := method.Fit(ctx, &infer.Model{Views: p.views, Terms: e.terms})
+	r, err := method.Fit(ctx, &infer.Model{Views: p.views, Terms: e.terms, Counts: e.counts})
 	switch {
 	case err != nil:
 		return nil, err

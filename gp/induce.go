@@ -24,7 +24,7 @@ type InduceOptions struct {
 	// Points is the number of inducing points; 0 stands for as many as it takes, see
 	// Induce.
 	Points int
-	// Power is that of power expectation propagation; see pass.Options.
+	// Power is that of power expectation propagation; see infer.Propagation.
 	Power float64
 	// Memory is how many bytes views may take up.
 	Memory int64
@@ -258,7 +258,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
 		x, terms := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Power: s.opt.Power, Sweeps: s.opt.Sweeps}}
+		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
 		again := true
 		s.looked = 0
 		for s.round = 0; again; s.round++ {
@@ -321,6 +321,7 @@ type some struct {
 
 func (t some) Len() int                 { return len(t.rows) }
 func (t some) Term(i int) factor.Factor { return t.all.Term(t.rows[i]) }
+func (t some) Count(i int) float64      { return countOf(t.all, t.rows[i]) }
 
 // firstPoints is enough for a start, when nothing is known of the curvature of the terms.
 const firstPoints = 100
@@ -588,11 +589,11 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
 		}
 	}
-	variational := pass.Options{Rule: infer.Variational}
+	variational := pass.Options{Rule: infer.Variational{}}
 	sums, err := e.engine.Look(ctx, f.result.Q.Natural(), variational, nil)
 	if err != nil {
 		return nil, err
 	}
-	out.Bound = pass.Objective(infer.Variational, f.result.Q, sums.Value)
+	out.Bound = pass.Objective(infer.Variational{}, f.result.Q, sums.Value)
 	return out, nil
 }

@@ -311,7 +311,7 @@ func TestManyHardProblems(t *testing.T) {
 			t.Errorf("problem %d: %v", seed, err)
 			continue
 		}
-		if e := pass.Objective(infer.Propagation, r.Q, sums.Value); sums.Skipped == 0 && (math.IsNaN(e) || math.IsInf(e, 0)) {
+		if e := pass.Objective(infer.Propagation{}, r.Q, sums.Value); sums.Skipped == 0 && (math.IsNaN(e) || math.IsInf(e, 0)) {
 			t.Errorf("problem %d: evidence %v", seed, e)
 		}
 		for i := range mean {
@@ -436,7 +436,7 @@ func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The evidence is of the second order in what is left to settle.
-	if log := pass.Objective(infer.Propagation, r.Q, sums.Value); math.Abs(log-want.LogEvidence) > 1e-8*n {
+	if log := pass.Objective(infer.Propagation{}, r.Q, sums.Value); math.Abs(log-want.LogEvidence) > 1e-8*n {
 		t.Errorf("evidence %v, settled by itself %v", want.LogEvidence, log)
 	}
 	for level := 1; level <= 2; level++ {

@@ -100,7 +100,8 @@ func (p *Inducing) at(x blas64.General, data, residual []float64) *gauss.Views {
 // kernelWork is what a covariance takes for each column, in operations of a product.
 const kernelWork = 20
 
-// Terms are the terms of many rows, without a place in memory for each.
+// Terms are the terms of many rows, without a place in memory for each. Those that do not all
+// count once are a pass.Counter as well.
 type Terms interface {
 	Len() int
 	// Term is that of row i. It is called by several goroutines at a time.
@@ -182,6 +183,15 @@ func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room, size int) []pas
 func (s *shard) Len() int                 { return s.rows }
 func (s *shard) Dim() int                 { return s.process.Dim() }
 func (s *shard) Term(i int) factor.Factor { return s.terms.Term(s.from + i) }
+func (s *shard) Count(i int) float64      { return countOf(s.terms, s.from+i) }
+
+// countOf is how often term i counts.
+func countOf(t Terms, i int) float64 {
+	if c, ok := t.(pass.Counter); ok {
+		return c.Count(i)
+	}
+	return 1
+}
 
 // Views implements pass.Rows. Blocks that are kept are made when they are first asked for.
 func (s *shard) Views(i, j int) *gauss.Views {

@@ -82,7 +82,7 @@ func TestAllInputsInduceTheFullProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pass.Objective(infer.Propagation, r.Q, sums.Value); math.Abs(got-want.LogEvidence) > 1e-6 {
+		if got := pass.Objective(infer.Propagation{}, r.Q, sums.Value); math.Abs(got-want.LogEvidence) > 1e-6 {
 			t.Errorf("%s: log evidence %v, of the full process %v", text, got, want.LogEvidence)
 		}
 		at, _ := sparseProblem(50, 2, 2)
@@ -138,7 +138,7 @@ func TestInducingEvidenceGradient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return pass.Objective(infer.Propagation, r.Q, sums.Value), grad
+			return pass.Objective(infer.Propagation{}, r.Q, sums.Value), grad
 		}
 		logs := k.Params(nil)
 		_, grad := evidence(logs)

@@ -23,6 +23,8 @@ type Options struct {
 	// Near says that Start is near what is looked for, so that the search begins with
 	// all cases.
 	Near bool
+	// Counts is how often the term of each row counts; nil stands for once each.
+	Counts []float64
 	// Shrinkage draws the length scales of the columns of a term to a common one, the more
 	// the larger it is; 0 leaves them independent. With 1 their inverse squares have a
 	// half-Cauchy prior with a common scale.
@@ -162,7 +164,7 @@ func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor
 	if len(terms) != n {
 		panic(fmt.Sprintf("gp: %d terms for %d inputs", len(terms), n))
 	}
-	return optimise(ctx, k, &full{x: x, terms: terms}, opt)
+	return optimise(ctx, k, &full{x: x, terms: terms, counts: opt.Counts}, opt)
 }
 
 // OptimiseOutcomes is Optimise for inputs that have one of several outcomes each.

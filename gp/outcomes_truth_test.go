@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/nuts"
 	"github.com/lossep/lossep/orthant"
@@ -22,7 +23,7 @@ import (
 
 // drawnClasses are the probabilities of the outcomes at a point under draws from the exact
 // posterior, and their standard errors: given a draw the functions there are Gaussian.
-func drawnClasses(p *gp.Process, d *infer.Draws, z []float64, number int) (mean, stderr []float64) {
+func drawnClasses(p *gp.Process, d *exact.Draws, z []float64, number int) (mean, stderr []float64) {
 	points, maps := p.OutcomesPoints(mat.NewDense(1, len(z), z))
 	views := number - 1
 	sum, squares := make([]float64, number), make([]float64, number)
@@ -75,14 +76,14 @@ func TestOutcomesRegret(t *testing.T) {
 		x, o := contest(rng, n, number)
 		k := kernel.RBF(math.Exp(rng.NormFloat64()+1), math.Exp(0.5*rng.NormFloat64()))
 		p, r := settledOutcomes(t, k, x, o)
-		exact, err := infer.Exact{Draws: draws, EvidencePoints: 2000, Seed: uint64(seed)}.Fit(context.Background(), p.Model())
+		drawn, err := exact.Sampler{Draws: draws, EvidencePoints: 2000, Seed: uint64(seed)}.Fit(context.Background(), p.Model())
 		if rare := new(orthant.AcceptanceError); errors.As(err, &rare) {
 			beyond++
 			continue
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		evidence = max(evidence, math.Abs(r.LogEvidence-exact.LogEvidence)-3*exact.LogEvidenceError)
+		evidence = max(evidence, math.Abs(r.LogEvidence-drawn.LogEvidence)-3*drawn.LogEvidenceError)
 		table := make(decision.Table, number)
 		for a := range table {
 			table[a] = make([]float64, number)
@@ -97,7 +98,7 @@ func TestOutcomesRegret(t *testing.T) {
 		z.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, z)
 		qs := []*gauss.Gaussian{r.Q, calibratedQ(t, p, stakes, z), must(t, infer.VI{}.Fit, p.Model()).Q, must(t, infer.Laplace{}.Fit, p.Model()).Q}
 		for i := range rows {
-			truth, stderr := drawnClasses(p, exact.Draws, z.RawRowView(i), number)
+			truth, stderr := drawnClasses(p, drawn.Draws, z.RawRowView(i), number)
 			noise += floats.Sum(stderr)
 			least := stakes.Expected(stakes.Best(truth, -1), truth)
 			for m, q := range qs {
@@ -161,16 +162,16 @@ func TestOutcomesByNUTS(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 18))
 	x, o := contest(rng, 8, 3)
 	p, _ := settledOutcomes(t, kernel.RBF(3, 1), x, o)
-	exact, err := infer.Exact{Draws: 4000, EvidencePoints: 100, Seed: 1}.Fit(context.Background(), p.Model())
+	drawn, err := exact.Sampler{Draws: 4000, EvidencePoints: 100, Seed: 1}.Fit(context.Background(), p.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
-	chains, err := infer.NUTS{Options: nuts.Options{Seed: 2}}.Fit(context.Background(), p.Model())
+	chains, err := exact.NUTS{Options: nuts.Options{Seed: 2}}.Fit(context.Background(), p.Model())
 	if err != nil || !chains.Status.Converged {
 		t.Fatalf("%v: %+v", err, chains)
 	}
 	for _, z := range [][]float64{{0.5, 0.5}, {-1, 0}, {0, -2}} {
-		want, one := drawnClasses(p, exact.Draws, z, 3)
+		want, one := drawnClasses(p, drawn.Draws, z, 3)
 		got, other := drawnClasses(p, chains.Draws, z, 3)
 		for c := range 3 {
 			// States of a chain depend on each other; ten of them are worth one at least.

@@ -61,6 +61,9 @@ func (e *full) some(rows []int) *full {
 	for i, row := range rows {
 		part.x.SetRow(i, e.x.RawRowView(row))
 		part.terms = append(part.terms, e.terms[row*views:(row+1)*views]...)
+		if e.counts != nil {
+			part.counts = append(part.counts, e.counts[row*views:(row+1)*views]...)
+		}
 	}
 	return part
 }
@@ -71,7 +74,7 @@ func (e *full) some(rows []int) *full {
 func (f *Fit) At(ctx context.Context, logs []float64) (*Fit, error) {
 	o, whole := *f.objective, f.objective.evidence.(*full)
 	// With a scratch of its own, so that several can be had at the same time.
-	o.evidence, o.evaluations, o.progress = &full{x: whole.x, terms: whole.terms, outcomes: whole.outcomes, chosen: whole.chosen}, 0, nil
+	o.evidence, o.evaluations, o.progress = &full{x: whole.x, terms: whole.terms, counts: whole.counts, outcomes: whole.outcomes, chosen: whole.chosen}, 0, nil
 	logs = slices.Clone(logs)
 	o.prior.clamp(logs)
 	at, err := o.at(ctx, logs, settledAt(f.logs, f.EP.Sites), o.siteTolerance(1, 1))

@@ -13,6 +13,8 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -180,16 +182,16 @@ func TestCorrectionsOfHardProblems(t *testing.T) {
 		points := m.Points
 		m.Utility, m.Points = nil, nil
 		r := fit(t, infer.EP{}, m)
-		exact, err := infer.Exact{Draws: 2000}.Fit(context.Background(), m)
+		drawn, err := exact.Sampler{Draws: 2000}.Fit(context.Background(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := points.Len()
 		truth, stderr, got, none := make([]float64, c), make([]float64, c), make([]float64, c), make([]float64, c)
 		positive := decision.Probit()[1]
-		exact.Expect(points, positive, truth, stderr)
+		drawn.Expect(points, positive, truth, stderr)
 		for k, q := range []infer.Posterior{
-			infer.Gaussian{Gaussian: r.Q}, infer.NewCorrected(m, &r.Result, infer.Factorised), infer.NewCorrected(m, &r.Result, infer.Paired),
+			infer.Gaussian{Gaussian: r.Q}, corrected.New(m, &r.Result, corrected.Factorised), corrected.New(m, &r.Result, corrected.Paired),
 		} {
 			q.Expect(points, positive, got, none)
 			for j, p := range got {

@@ -102,6 +102,9 @@ func (e *full) asked(value func(view int) (mean, variance float64)) [][]float64 
 	for i, t := range e.terms {
 		if _, slope, _ := t.LogMean(value(i)); !math.IsNaN(slope) && !math.IsInf(slope, 0) {
 			slopes[i] = slope
+			if e.counts != nil {
+				slopes[i] *= e.counts[i]
+			}
 		}
 	}
 	if e.outcomes == nil {

@@ -99,7 +99,7 @@ func (e *sparse) run(ctx context.Context, p *Inducing, before *gauss.Natural, to
 	if tolerance *= looser; tolerance == 0 {
 		tolerance = finalTolerance
 	}
-	o := pass.Settings{Power: e.options.Power, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: e.engine != nil}
+	o := pass.Settings{Rule: e.options.Rule, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: e.engine != nil}
 	if e.settled == p {
 		o.From = before
 	} else {
@@ -136,15 +136,15 @@ const fewRows = 1 << 22
 // over.
 func (p *Inducing) settle(ctx context.Context, e Engine, x *mat.Dense, terms Terms, o pass.Settings) (*pass.Result, error) {
 	r, err := pass.Settle(ctx, e, o)
-	plain := o.Rule == infer.Propagation && (o.Power == 0 || o.Power == 1) && o.Extra == nil
+	plain := (o.Rule == nil || o.Rule == infer.Propagation{} || o.Rule == infer.Propagation{Power: 1}) && o.Extra == nil
 	if err != nil || r.Status.Converged || !plain || terms.Len()*p.Dim() > fewRows {
 		return r, err
 	}
-	all := make([]factor.Factor, terms.Len())
+	all, counts := make([]factor.Factor, terms.Len()), make([]float64, terms.Len())
 	for i := range all {
-		all[i] = terms.Term(i)
+		all[i], counts[i] = terms.Term(i), countOf(terms, i)
 	}
-	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all})
+	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all, Counts: counts})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -12,13 +12,14 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 )
 
 // A run of thirty sweeps allocates no more than one of twenty: what a sweep needs is
 // made before the first, apart from the memory of the accelerated parallel sweep,
 // which is full by then.
 func TestSweepsDoNotAllocate(t *testing.T) {
-	p, labels := process(t, 25, 1)
+	p, labels := problems.Process(t, 25, 1)
 	m, err := p.Classify(labels)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,7 @@ func TestRunsShareRoom(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n = 250
-	m := classification(t, n, 1)
+	m := problems.Classification(t, n, 1)
 	for name, fit := range map[string]func() error{
 		"EP":      func() error { _, err := infer.EP{Schedule: infer.Parallel}.Fit(context.Background(), m); return err },
 		"Laplace": func() error { _, err := infer.Laplace{}.Fit(context.Background(), m); return err },

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/level3"
 )
 
@@ -23,7 +24,7 @@ import (
 func BenchmarkSweep(b *testing.B) {
 	const sweeps = 6
 	for _, n := range []int{1000, 3000} {
-		model := classification(b, n, 1)
+		model := problems.Classification(b, n, 1)
 		cube := float64(n) * float64(n) * float64(n)
 		for _, method := range []struct {
 			name       string

@@ -6,8 +6,8 @@
 // knows neither decisions nor Gaussian processes: it sees views and factors, and
 // whatever can be written as those runs through it.
 //
-// Every method returns a Result, and Methods is the table of all of them. Files are named
-// for the method they belong to: ep_sweep.go has the paper's Algorithm 1, ep_utility.go
-// the site of the utility, ep_settle.go what decides when a run has come to rest, and
-// ep_doubleloop.go what is done when it does not.
+// Every method returns a Result; package methods has the table of all of them. By what a term
+// is replaced is a Rule. Files are named for the method they belong to: ep_sweep.go has the
+// paper's Algorithm 1, ep_utility.go the site of the utility, ep_settle.go what decides when a
+// run has come to rest, and ep_doubleloop.go what is done when it does not.
 package infer

@@ -60,11 +60,12 @@ type Sweep struct {
 // are made; its LogEvidence includes the utility where there is one.
 type EPResult struct {
 	Result
-	// Cavities are the marginals of s_i without the i-th term. Without a utility
-	// that is the leave-one-out posterior.
+	// Cavities are the marginals of s_i without the i-th term, however often it counts.
+	// Without a utility that is the leave-one-out posterior.
 	Cavities []gauss.Scalar
-	// LogPredictive is log E t_i under the cavity of i: the leave-one-out log
-	// predictive density of each term.
+	// LogPredictive is log E t_i under the cavity of i: the leave-one-out log predictive
+	// density of each term, counted once. NaN where the cavity is not proper, as may be
+	// that of a term that counts more than once.
 	LogPredictive []float64
 }
 
@@ -74,7 +75,7 @@ type EPResult struct {
 // exists to be returned; a run that did not converge is returned with a Status that
 // says so.
 func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
-	m.check()
+	m.Check()
 	if m.Utility == nil {
 		return o.run(ctx, m, (*engine).settle)
 	}
@@ -84,9 +85,7 @@ func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 	}
 	// From empty sites the utility meets the bare prior, and a strong one can lead
 	// the sites astray. The fixed point without it is a start nearer to the end.
-	plain := *m
-	plain.Utility, plain.Points = nil, nil
-	first, plainErr := o.run(ctx, &plain, (*engine).settle)
+	first, plainErr := o.run(ctx, m.Plain(), (*engine).settle)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -108,19 +107,10 @@ func (o EP) Fit(ctx context.Context, m *Model) (*EPResult, error) {
 	return again, nil
 }
 
-// fitEP is the row of EP, and of Loss-EP, in the table of methods.
-func fitEP(ctx context.Context, m *Model, o Options) (*Result, error) {
-	r, err := EP{Schedule: o.Schedule, Damping: o.Damping, Tolerance: o.Tolerance, MaxSweeps: o.MaxSweeps, Start: o.Start}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &r.Result, nil
-}
-
 // run is one attempt from one start.
 func (o EP) run(ctx context.Context, m *Model, loop func(*engine, context.Context) error) (*EPResult, error) {
 	e := newEngine(o, m)
-	defer e.leave()
+	defer e.release()
 	if err := e.start(); err != nil {
 		return nil, err
 	}
@@ -165,22 +155,37 @@ func (e *engine) result() (*EPResult, error) {
 		r.LogEvidence += e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
 	}
 	r.LogEvidence += r.Q.LogPartition()
-	for i := range e.model.Terms {
+	for i, t := range e.model.Terms {
 		at := marginal{e.mean[i], e.variance[i]}
-		cavity := e.delete(i, at)
-		p, ok := e.project(i, at, cavity)
+		p, ok := e.project(i, at)
 		if !ok {
 			return nil, &ImproperError{Of: "a cavity", Status: e.status}
 		}
-		r.Cavities[i] = cavity
-		r.LogPredictive[i] = p.logZ
-		r.LogEvidence += p.logZ
-		if e.variance[i] > 0 { // a view that reads nothing has no site either
-			r.LogEvidence += cavity.LogPartition() - gauss.ScalarFromMoments(e.mean[i], e.variance[i]).LogPartition()
+		r.LogEvidence += p.Value
+		r.Cavities[i] = at.without(e.sites.Terms[i])
+		r.LogPredictive[i] = math.NaN()
+		if mean, variance, ok := moments(r.Cavities[i]); ok {
+			r.LogPredictive[i], _, _ = t.LogMean(mean+e.model.Views.Offset(i), variance+e.model.Views.Residual(i))
 		}
 	}
 	if math.IsNaN(r.LogEvidence) || math.IsInf(r.LogEvidence, 0) {
 		return nil, &ImproperError{Of: "the evidence", Status: e.status}
 	}
 	return r, nil
+}
+
+// without is the marginal without a site. A view that reads nothing has a constant value.
+func (at marginal) without(s gauss.Scalar) gauss.Scalar {
+	if at.variance == 0 {
+		return gauss.Scalar{Tau: math.Inf(1)}
+	}
+	return gauss.ScalarFromMoments(at.mean, at.variance).Over(s)
+}
+
+// moments are those of a marginal, if it is one.
+func moments(c gauss.Scalar) (mean, variance float64, ok bool) {
+	if math.IsInf(c.Tau, 1) {
+		return 0, 0, true
+	}
+	return c.Mean(), c.Variance(), c.Proper()
 }

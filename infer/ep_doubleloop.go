@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 )
 
@@ -16,9 +17,10 @@ import (
 //
 // The fixed points are the stationary points of
 //
-//	log Z_EP = A(q̄; b) + Σ_i log Z̃_i(γ_i − b_i) − Σ_i A(γ_i),
+//	log Z_EP = A(q̄; b) + Σ_i [log Z̃_i(γ_i − β_i b_i) − A(γ_i)]/β_i,
 //
-// where b_i are the sites, γ_i the natural parameters of the marginals and
+// where b_i are the sites, γ_i the natural parameters of the marginals, β_i the share of the
+// site that a cavity leaves out (Propagation.Share) and
 // Z̃_i(c) = ∫ t_i(s) exp(ν_c s − ½ τ_c s²) ds. The first two terms are convex in b
 // for given γ; the inner loop minimises them by Newton's method with a line search,
 // and the outer loop sets γ to the marginals found. Each outer step lowers the free
@@ -29,6 +31,7 @@ type doubleLoop struct {
 	logMean func(i int, m, v float64) (l, d1, d2 float64)
 	base    *gauss.Natural // everything that is no site here; nil for the prior
 	b       []gauss.Scalar // the sites
+	share   []float64      // β
 
 	q              *gauss.Gaussian // q̄
 	mean, variance []float64       // its marginals
@@ -144,11 +147,11 @@ func (e *engine) recover() error {
 	e.status.Residual = 0
 	for i := range e.sites.Terms {
 		at := marginal{e.mean[i], e.variance[i]}
-		p, ok := e.project(i, at, e.delete(i, at))
+		p, ok := e.project(i, at)
 		if !ok {
 			return &ImproperError{Of: "a cavity", Status: e.status}
 		}
-		e.status.Residual = max(e.status.Residual, p.residual)
+		e.status.Residual = max(e.status.Residual, p.Residual)
 	}
 	if e.model.Utility != nil {
 		e.save()
@@ -167,16 +170,22 @@ func (e *engine) newDoubleLoop() *doubleLoop {
 	m := e.model
 	d := &doubleLoop{
 		views: m.Views, q: gauss.NewGaussian(m.Dim()), nat: gauss.NewNatural(m.Dim()),
-		logMean: func(i int, mean, v float64) (l, d1, d2 float64) { return m.Terms[i].LogMean(mean, v) },
-		b:       append([]gauss.Scalar(nil), e.sites.Terms...),
+		b: append([]gauss.Scalar(nil), e.sites.Terms...),
 	}
+	tilts := make([]factor.Factor, len(m.Terms))
+	for i, t := range m.Terms {
+		tilts[i] = e.rule.Tilt(t, m.Count(i))
+		d.share = append(d.share, e.rule.Share(m.Count(i)))
+	}
+	d.logMean = func(i int, mean, v float64) (l, d1, d2 float64) { return tilts[i].LogMean(mean, v) }
 	switch {
 	case m.Utility != nil && m.Points.Len() == 1:
 		d.views = m.Views.Append(m.Points)
 		d.b = append(d.b, alongView(e.sites.Utility, m.Points.Row(0)))
+		d.share = append(d.share, 1)
 		d.logMean = func(i int, mean, v float64) (l, d1, d2 float64) {
-			if i < len(m.Terms) {
-				return m.Terms[i].LogMean(mean, v)
+			if i < len(tilts) {
+				return tilts[i].LogMean(mean, v)
 			}
 			var g, h [1]float64
 			l = m.Utility.LogMean(e.sites.Actions, []float64{mean}, []float64{v}, g[:], h[:])
@@ -276,12 +285,12 @@ func (d *doubleLoop) moveMarginals() (residual float64) {
 		to := gauss.ScalarFromMoments(d.mean[i], d.variance[i])
 		residual = max(residual, math.Abs(1-g.Tau*d.variance[i]), math.Abs(g.Mean()-d.mean[i])/math.Sqrt(d.variance[i]))
 		// The cavity's precision falls linearly along the step; keep a tenth.
-		if cavity := g.Tau - d.b[i].Tau; to.Tau < g.Tau {
+		if cavity := g.Tau - d.share[i]*d.b[i].Tau; to.Tau < g.Tau {
 			full = min(full, 0.9*cavity/(g.Tau-to.Tau))
 		}
 	}
 	for i, g := range d.marginals {
-		d.marginals[i] = damped(g, gauss.ScalarFromMoments(d.mean[i], d.variance[i]), full)
+		d.marginals[i] = g.Towards(gauss.ScalarFromMoments(d.mean[i], d.variance[i]), full)
 	}
 	return residual
 }
@@ -293,7 +302,12 @@ func (d *doubleLoop) tilt(i int, c gauss.Scalar) (logZ, mean, variance float64) 
 	return l, m + v*g, v * (1 + v*g2)
 }
 
-// energy is A(q̄; b) + Σ_i log Z̃_i(γ_i − b_i) at the sites b, or +Inf where q̄ or a
+// cavity is γ_i without the share of a site.
+func (d *doubleLoop) cavity(i int, site gauss.Scalar) gauss.Scalar {
+	return d.marginals[i].Over(site.Power(d.share[i]))
+}
+
+// energy is A(q̄; b) + Σ_i log Z̃_i(γ_i − β_i b_i)/β_i at the sites b, or +Inf where q̄ or a
 // cavity is improper. It leaves the moments of q̄ and of the tilted distributions
 // behind.
 func (d *doubleLoop) energy(b []gauss.Scalar) float64 {
@@ -302,13 +316,13 @@ func (d *doubleLoop) energy(b []gauss.Scalar) float64 {
 	}
 	value := d.q.LogPartition()
 	for i, s := range b {
-		c := d.marginals[i].Over(s)
+		c := d.cavity(i, s)
 		if !c.Proper() {
 			return math.Inf(1)
 		}
 		var logZ float64
 		logZ, d.tmean[i], d.tvar[i] = d.tilt(i, c)
-		value += logZ + c.LogPartition()
+		value += (logZ + c.LogPartition()) / d.share[i]
 		if !(d.tvar[i] > 0) || math.IsNaN(value) {
 			return math.Inf(1)
 		}
@@ -355,15 +369,15 @@ func (d *doubleLoop) inner() {
 
 // newtonStep writes the step −H⁻¹g and returns gᵀH⁻¹g, for the gradient
 // g_i = E_q̄ φ_i − E_tilted φ_i with φ = (s, −½s²). H is the covariance of φ under
-// q̄ plus, block by block, its covariance under the tilted distributions.
+// q̄ plus, block by block, β times its covariance under the tilted distributions.
 func (d *doubleLoop) newtonStep() float64 {
 	n := len(d.b)
 	d.statistics()
 	for i := range n {
 		c := d.tiltedCovariance(i)
-		d.hess.SetSym(i, i, d.hess.At(i, i)+c[0])
-		d.hess.SetSym(i, n+i, d.hess.At(i, n+i)+c[1])
-		d.hess.SetSym(n+i, n+i, d.hess.At(n+i, n+i)+c[2])
+		d.hess.SetSym(i, i, d.hess.At(i, i)+d.share[i]*c[0])
+		d.hess.SetSym(i, n+i, d.hess.At(i, n+i)+d.share[i]*c[1])
+		d.hess.SetSym(n+i, n+i, d.hess.At(n+i, n+i)+d.share[i]*c[2])
 	}
 	if !d.chol.Factorize(d.hess) {
 		return 0
@@ -403,7 +417,7 @@ func (d *doubleLoop) statistics() {
 // of the Gaussian with the same moments.
 func (d *doubleLoop) tiltedCovariance(i int) (c [3]float64) {
 	const h = 1e-5 // balances rounding against the cubic term
-	cavity := d.marginals[i].Over(d.b[i])
+	cavity := d.cavity(i, d.b[i])
 	tm, tv := d.tmean[i], d.tvar[i]
 	second := func(dn, dt float64) float64 {
 		_, m, v := d.tilt(i, gauss.Scalar{Nu: cavity.Nu + dn, Tau: cavity.Tau + dt})
@@ -421,7 +435,7 @@ func (d *doubleLoop) tiltedCovariance(i int) (c [3]float64) {
 
 // polish takes a step of Newton's method on the equations of the fixed point
 // themselves, in which γ moves with the sites: the derivative of the gradient is
-// C + T − TG⁻¹C, where C is the covariance of φ under q̄, T under the tilted
+// C + βT − TG⁻¹C, where C is the covariance of φ under q̄, T under the tilted
 // distributions and G under the marginals. Near a fixed point it converges
 // quadratically, whether or not the plain iteration is stable there. It reports
 // false, with the sites as they were, where it does not lower the residual.
@@ -447,10 +461,10 @@ func (d *doubleLoop) polish(residual float64) (float64, bool) {
 			d.jacobian.Set(i, j, top-a*top-b*low)
 			d.jacobian.Set(n+i, j, low-c*top-e*low)
 		}
-		d.jacobian.Set(i, i, d.jacobian.At(i, i)+t[0])
-		d.jacobian.Set(i, n+i, d.jacobian.At(i, n+i)+t[1])
-		d.jacobian.Set(n+i, i, d.jacobian.At(n+i, i)+t[1])
-		d.jacobian.Set(n+i, n+i, d.jacobian.At(n+i, n+i)+t[2])
+		d.jacobian.Set(i, i, d.jacobian.At(i, i)+d.share[i]*t[0])
+		d.jacobian.Set(i, n+i, d.jacobian.At(i, n+i)+d.share[i]*t[1])
+		d.jacobian.Set(n+i, i, d.jacobian.At(n+i, i)+d.share[i]*t[1])
+		d.jacobian.Set(n+i, n+i, d.jacobian.At(n+i, n+i)+d.share[i]*t[2])
 	}
 	d.lu.Factorize(d.jacobian)
 	// A nearly singular Jacobian gives a long step, which is judged below.

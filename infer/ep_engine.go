@@ -13,6 +13,7 @@ import (
 // engine is one run: the sites, the Gaussian they make, and the scratch of a sweep.
 type engine struct {
 	opt    EP
+	rule   Propagation
 	model  *Model
 	sites  Sites
 	saved  Sites // the sites before the sweep under way
@@ -22,8 +23,8 @@ type engine struct {
 
 	tilted         *gauss.Gaussian // q̄, all sites
 	mean, variance []float64       // marginals of s_i = a_i·v under q̄
-	*room
-	ws *gauss.Workspace // of the caller, or the room's
+	*scratch
+	ws *gauss.Workspace // of the caller, or the scratch's
 
 	proposed []gauss.Scalar // steps of a parallel sweep
 	mixer    mixer
@@ -47,7 +48,7 @@ func newEngine(o EP, m *Model) *engine {
 	n, dim := m.Views.Len(), m.Dim()
 	e := &engine{
 		opt: o, model: m, damping: o.Damping, lastVisit: math.Inf(1),
-		tilted: gauss.NewGaussian(dim), room: enter(dim),
+		tilted: gauss.NewGaussian(dim), scratch: newScratch(dim),
 		mean: make([]float64, n), variance: make([]float64, n),
 		order: make([]int, n),
 		mu:    make([]float64, dim), col: make([]float64, dim),
@@ -73,7 +74,7 @@ func newEngine(o EP, m *Model) *engine {
 		e.d1, e.d2 = make([]float64, c), make([]float64, c*e.block)
 	}
 	if e.ws = o.Workspace; e.ws == nil {
-		e.ws = &e.room.ws
+		e.ws = &e.scratch.ws
 	}
 	if o.Start != nil {
 		e.startFrom(o.Start)
@@ -135,7 +136,7 @@ func (e *engine) complete() error {
 	e.tilted.Marginals(e.model.Views, e.mean, e.variance, e.ws)
 	for i, s := range e.sites.Terms {
 		// A view that reads nothing (a = 0) has no marginal to divide.
-		if e.variance[i] > 0 && !(1/e.variance[i]-s.Tau > 0) {
+		if e.variance[i] > 0 && !(1/e.variance[i]-e.rule.Share(e.model.Count(i))*s.Tau > 0) {
 			return gauss.ErrImproper
 		}
 	}

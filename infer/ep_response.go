@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/gauss"
 )
@@ -37,33 +38,39 @@ const (
 	responseReach = 2.0
 )
 
-// foresee replaces the steps that were proposed in a sweep over all sites at once by those to
-// where the sites settle as the response has it. It reports false, and leaves the steps as
-// they are, where that is too far away or leads nowhere; or where sweeps have run into
-// trouble before, so that shorter steps are due.
-func (e *engine) foresee(residual float64) bool {
-	n := len(e.sites.Terms)
-	if n < responseTerms || n != e.model.Dim() || e.damping < 1 || residual > responseReach {
+// proposal is the steps that a rule asks for at the sites, in view of q and its marginals.
+type proposal struct {
+	rule           Rule
+	model          *Model
+	q              *gauss.Gaussian
+	mean, variance []float64 // of the s_i
+	sites, steps   []gauss.Scalar
+	residual       float64 // before the steps
+	tolerance      float64
+}
+
+// foresee replaces the steps by those to where the sites settle as the response has it. It
+// reports false, and leaves the steps as they are, where that is too far away or leads nowhere.
+// The covariance of the views is written to cov.
+func (r *response) foresee(at proposal, cov *mat.SymDense, ws *gauss.Workspace) bool {
+	m, sites, residual := at.model, at.sites, at.residual
+	if len(sites) < responseTerms || len(sites) != m.Dim() || residual > responseReach {
 		return false
 	}
-	r := e.picture()
-	// Natural parameters of the sweep before are of no more use.
-	cov := e.nat.P.RawSymmetric()
-	e.tilted.Cross(e.model.Views, e.nat.P, e.ws)
-	goal := max(0.1*e.opt.Tolerance, 0.1*residual*residual, 1e-3*residual)
+	r.begin(at)
+	at.q.Cross(m.Views, cov, ws)
+	goal := max(0.1*at.tolerance, 0.1*residual*residual, 1e-3*residual)
 	left := math.Inf(1)
 	for range responseRounds {
 		r.mixer.propose(r.sites, r.step, r.variance, 1)
 		for i, step := range r.step {
-			s := &r.sites[i]
-			s.Nu += step.Nu
-			s.Tau += step.Tau
-			change := s.Over(e.sites.Terms[i])
+			r.sites[i] = r.sites[i].Times(step)
+			change := r.sites[i].Over(sites[i])
 			r.slope[i], r.bend[i] = change.Nu-change.Tau*r.mean[i], change.Tau
 		}
-		r.answer(cov)
+		r.answer(cov.RawSymmetric())
 		left = 0
-		for i, v := range e.variance {
+		for i, v := range at.variance {
 			shrink := 1.0
 			if v > 0 {
 				shrink += r.shrink[i] / v
@@ -71,14 +78,14 @@ func (e *engine) foresee(residual float64) bool {
 			if !(shrink > 0.5) {
 				return false
 			}
-			at := marginal{e.mean[i] + r.lean[i], v / shrink}
-			r.mean[i], r.variance[i] = at.mean, at.variance
-			p, ok := e.project(i, at, at.without(r.sites[i]))
+			r.mean[i], r.variance[i] = at.mean[i]+r.lean[i], v/shrink
+			p, ok := at.rule.Project(m.seen(i, r.mean[i], r.variance[i]), r.sites[i])
 			if !ok {
 				return false
 			}
-			r.step[i] = p.site.Over(r.sites[i])
-			left = max(left, math.Abs(r.step[i].Tau)*at.variance, math.Abs(r.step[i].Nu-r.step[i].Tau*at.mean)*math.Sqrt(at.variance))
+			step := p.Site.Over(r.sites[i])
+			r.step[i] = step
+			left = max(left, math.Abs(step.Tau)*r.variance[i], math.Abs(step.Nu-step.Tau*r.mean[i])*math.Sqrt(r.variance[i]))
 		}
 		if !(left < responseReach) {
 			return false
@@ -91,15 +98,14 @@ func (e *engine) foresee(residual float64) bool {
 		return false
 	}
 	for i, s := range r.sites {
-		e.proposed[i] = s.Over(e.sites.Terms[i])
+		at.steps[i] = s.Over(sites[i])
 	}
 	return true
 }
 
-// picture is the response at the sites and marginals as they are, with the steps proposed.
-func (e *engine) picture() *response {
-	r, n := &e.response, len(e.sites.Terms)
-	if len(r.sites) != n {
+// begin makes the picture of the sites and marginals as they are, with the steps asked for.
+func (r *response) begin(at proposal) {
+	if n := len(at.sites); len(r.sites) != n {
 		*r = response{}
 		r.sites, r.step = make([]gauss.Scalar, n), make([]gauss.Scalar, n)
 		all := make([]float64, 6*n)
@@ -108,11 +114,10 @@ func (e *engine) picture() *response {
 		}
 	}
 	r.mixer.forget()
-	copy(r.sites, e.sites.Terms)
-	copy(r.step, e.proposed)
-	copy(r.mean, e.mean)
-	copy(r.variance, e.variance)
-	return r
+	copy(r.sites, at.sites)
+	copy(r.step, at.steps)
+	copy(r.mean, at.mean)
+	copy(r.variance, at.variance)
 }
 
 // answer finds lean and shrink, given the upper triangle of C.

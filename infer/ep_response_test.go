@@ -7,13 +7,14 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 )
 
 // Sweeps over many sites at once see where they settle: they come to the same fixed point as
 // visits one by one, in a few sweeps. Without looking ahead it took 18 or 19.
 func TestSweepsSettleSoon(t *testing.T) {
 	for seed := range uint64(3) {
-		p, labels := process(t, 130, seed)
+		p, labels := problems.Process(t, 130, seed)
 		m, err := p.Classify(labels)
 		if err != nil {
 			t.Fatal(err)

@@ -23,10 +23,8 @@ func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
 	visit := e.begin()
 	for _, i := range e.order {
 		at := visit.marginal(i)
-		// Deletion.
-		cavity := e.delete(i, at)
-		// Projection.
-		next, ok := e.project(i, at, cavity)
+		// Deletion and projection.
+		next, ok := e.project(i, at)
 		if !ok && visit.skip() {
 			residual = math.Inf(1)
 			continue
@@ -34,8 +32,8 @@ func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
 			return 0, false
 		}
 		// Update.
-		visit.update(i, at, next.site)
-		residual = max(residual, next.residual)
+		visit.update(i, at, next.Site)
+		residual = max(residual, next.Residual)
 	}
 	moved := visit.end(residual)
 	if e.visited = e.utilityIsDue(residual); !e.visited {
@@ -61,48 +59,9 @@ func (e *engine) algorithm1(hold bool) (residual float64, ok bool) {
 // marginal is N(mean, variance), of s_i = a_i·v.
 type marginal struct{ mean, variance float64 }
 
-// delete is the cavity of site i: its marginal without it.
-func (e *engine) delete(i int, at marginal) gauss.Scalar {
-	return at.without(e.sites.Terms[i])
-}
-
-// without is the marginal without a site.
-func (at marginal) without(s gauss.Scalar) gauss.Scalar {
-	if at.variance == 0 { // a view that reads nothing has a constant value
-		return gauss.Scalar{Tau: math.Inf(1)}
-	}
-	return gauss.ScalarFromMoments(at.mean, at.variance).Over(s)
-}
-
-// projection is what moment matching asks of one site.
-type projection struct {
-	logZ     float64
-	site     gauss.Scalar // that matches the moments
-	residual float64      // how far the marginal is from them
-}
-
-// project matches the moments of the cavity times the term. It reports false when the
-// cavity is improper or the moments are not finite.
-func (e *engine) project(i int, at marginal, cavity gauss.Scalar) (p projection, ok bool) {
-	term, offset, noise := e.model.Terms[i], e.model.Views.Offset(i), e.model.Views.Residual(i)
-	if at.variance == 0 { // its site stays empty
-		p.logZ, _, _ = term.LogMean(offset, noise)
-		return p, !math.IsNaN(p.logZ)
-	}
-	if !cavity.Proper() {
-		return p, false
-	}
-	c, m := cavity.Variance(), cavity.Mean()
-	logZ, g, d2 := term.LogMean(m+offset, c+noise)
-	eta := -d2
-	shrink := 1 - eta*c // variance of the tilted distribution over c
-	if !(shrink > 0) || math.IsNaN(logZ) || math.IsInf(logZ, 0) || math.IsInf(g, 0) {
-		return p, false
-	}
-	p.logZ = logZ
-	p.site = gauss.Scalar{Nu: (g + eta*m) / shrink, Tau: eta / shrink}
-	p.residual = max(math.Abs(p.site.Tau-e.sites.Terms[i].Tau)*at.variance, math.Abs(m+c*g-at.mean)/math.Sqrt(at.variance))
-	return p, !math.IsNaN(p.residual)
+// project is what the rule asks of site i.
+func (e *engine) project(i int, at marginal) (Projection, bool) {
+	return e.rule.Project(e.model.seen(i, at.mean, at.variance), e.sites.Terms[i])
 }
 
 // visiting is a Schedule at work: how a sweep goes through the sites of the terms.
@@ -150,7 +109,7 @@ func (oneByOne) skip() bool { return true }
 
 func (e oneByOne) update(i int, at marginal, to gauss.Scalar) {
 	old := e.sites.Terms[i]
-	next := damped(old, to, e.damping)
+	next := old.Towards(to, e.damping)
 	e.sites.Terms[i] = next
 	step := next.Over(old)
 	gain := 1 / (1 + step.Tau*at.variance)
@@ -159,11 +118,6 @@ func (e oneByOne) update(i int, at marginal, to gauss.Scalar) {
 }
 
 func (oneByOne) end(float64) bool { return true }
-
-// damped is the step of size δ from one site to another.
-func damped(from, to gauss.Scalar, delta float64) gauss.Scalar {
-	return gauss.Scalar{Nu: from.Nu + delta*(to.Nu-from.Nu), Tau: from.Tau + delta*(to.Tau-from.Tau)}
-}
 
 // allAtOnce updates all sites from one posterior, by an accelerated step.
 type allAtOnce struct{ *engine }
@@ -180,7 +134,13 @@ func (e allAtOnce) end(residual float64) bool {
 	if residual <= e.opt.Tolerance {
 		return false // what was measured is what is returned
 	}
-	if !e.foresee(residual) {
+	// Where sweeps have run into trouble before, shorter steps are due. Natural parameters of
+	// the sweep before are of no more use.
+	foreseen := e.damping == 1 && e.response.foresee(proposal{
+		rule: e.rule, model: e.model, q: e.tilted, mean: e.mean, variance: e.variance,
+		sites: e.sites.Terms, steps: e.proposed, residual: residual, tolerance: e.opt.Tolerance,
+	}, e.nat.P, e.ws)
+	if !foreseen {
 		e.mixer.propose(e.sites.Terms, e.proposed, e.variance, e.damping)
 	}
 	for i, step := range e.proposed {

@@ -11,10 +11,11 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
-	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/internal/problems"
 )
+
+var ctx = context.Background()
 
 var schedules = []struct {
 	name string
@@ -23,34 +24,6 @@ var schedules = []struct {
 	{"sequential", infer.EP{}},
 	{"random order", infer.EP{Rand: rand.New(rand.NewPCG(1, 1))}},
 	{"parallel", infer.EP{Schedule: infer.Parallel}},
-}
-
-// process is a smooth random problem with n inputs on a line.
-func process(tb testing.TB, n int, seed uint64) (*gp.Process, []float64) {
-	tb.Helper()
-	rng := rand.New(rand.NewPCG(seed, 7))
-	x := mat.NewDense(n, 1, nil)
-	labels := make([]float64, n)
-	for i := range n {
-		x.Set(i, 0, 20*rng.Float64()-10)
-		labels[i] = math.Copysign(1, math.Sin(x.At(i, 0))+0.5*rng.NormFloat64())
-	}
-	p, err := gp.New(kernel.Sum(kernel.RBF(math.Exp(3), math.E), kernel.Constant(1)), x)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p, labels
-}
-
-// classification is that problem with probit terms.
-func classification(tb testing.TB, n int, seed uint64) *infer.Model {
-	tb.Helper()
-	p, labels := process(tb, n, seed)
-	m, err := p.Classify(labels)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return m
 }
 
 // regression has Gaussian terms and views with offsets and residuals.
@@ -135,7 +108,7 @@ func TestGaussianFactorsAreExactAfterOneSweep(t *testing.T) {
 
 func TestSchedulesReachTheSameFixedPoint(t *testing.T) {
 	for seed := range uint64(5) {
-		m := classification(t, 30, seed)
+		m := problems.Classification(t, 30, seed)
 		var first *infer.EPResult
 		for _, s := range schedules {
 			r, err := s.ep.Fit(context.Background(), m)
@@ -216,7 +189,7 @@ func TestLeaveOneOutProbit(t *testing.T) {
 	}{{10, 0.2, 1.1}, {30, 0.1, 1.7}, {60, 0.035, 1.2}} {
 		worst, sum, total := 0.0, 0.0, 0.0
 		for seed := range uint64(4) {
-			m := classification(t, c.n, seed)
+			m := problems.Classification(t, c.n, seed)
 			r, err := infer.EP{}.Fit(context.Background(), m)
 			if err != nil {
 				t.Fatal(err)
@@ -236,7 +209,7 @@ func TestLeaveOneOutProbit(t *testing.T) {
 
 // Starting from fitted sites there is nothing left to do.
 func TestWarmStart(t *testing.T) {
-	m := classification(t, 20, 1)
+	m := problems.Classification(t, 20, 1)
 	for _, s := range schedules {
 		r, err := s.ep.Fit(context.Background(), m)
 		if err != nil {
@@ -255,7 +228,7 @@ func TestWarmStart(t *testing.T) {
 
 // Sites that do not give a proper posterior are no start; the run begins empty.
 func TestImproperStart(t *testing.T) {
-	m := classification(t, 5, 2)
+	m := problems.Classification(t, 5, 2)
 	start := &infer.Sites{Terms: make([]gauss.Scalar, 5)}
 	start.Terms[2].Tau = -10
 	r, err := infer.EP{Start: start}.Fit(context.Background(), m)
@@ -265,7 +238,7 @@ func TestImproperStart(t *testing.T) {
 }
 
 func TestTraceAndCancel(t *testing.T) {
-	m := classification(t, 20, 1)
+	m := problems.Classification(t, 20, 1)
 	var seen []infer.Sweep
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -284,7 +257,7 @@ func TestTraceAndCancel(t *testing.T) {
 
 // The same seed gives the same bytes.
 func TestReproducible(t *testing.T) {
-	m := classification(t, 20, 3)
+	m := problems.Classification(t, 20, 3)
 	var results [2]*infer.EPResult
 	for k := range results {
 		r, err := infer.EP{Rand: rand.New(rand.NewPCG(4, 4))}.Fit(context.Background(), m)
@@ -362,8 +335,8 @@ func TestNegativePrecisionByDoubleLoop(t *testing.T) {
 // A view that reads nothing leaves the others alone and contributes its constant.
 func TestConstantView(t *testing.T) {
 	for _, s := range schedules {
-		m := classification(t, 6, 1)
-		plain := fitEP(t, m)
+		m := problems.Classification(t, 6, 1)
+		plain := problems.FitEP(t, m)
 		constant := gauss.NewViews(mat.NewDense(1, m.Dim(), nil), []float64{0.3}, []float64{0.5})
 		more := &infer.Model{Views: m.Views.Append(constant), Terms: append(m.Terms[:6:6], factor.Probit{Y: 1})}
 		r, err := s.ep.Fit(context.Background(), more)

@@ -10,18 +10,20 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/internal/problems"
 )
 
 // Views at every distance: whatever the posterior, what they read has moments that are
 // numbers, and an expectation that is one, or neither is; those beside them are none the
 // worse.
 func TestFarViews(t *testing.T) {
-	_, m := drawnProcess(t, rand.New(rand.NewPCG(3, 4)), 8, 2, 1)
-	r := fitEP(t, m)
+	_, m := problems.DrawnProcess(t, rand.New(rand.NewPCG(3, 4)), 8, 2, 1)
+	r := problems.FitEP(t, m)
 	posteriors := map[string]infer.Posterior{
 		"gaussian":   infer.Gaussian{Gaussian: r.Q},
-		"factorised": infer.NewCorrected(m, r, infer.Factorised),
-		"paired":     infer.NewCorrected(m, r, infer.Paired),
+		"factorised": corrected.New(m, r, corrected.Factorised),
+		"paired":     corrected.New(m, r, corrected.Paired),
 	}
 	near := m.Views.Row(3)
 	for name, p := range posteriors {

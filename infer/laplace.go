@@ -41,7 +41,7 @@ type Laplace struct {
 // The error is non-nil when the context ends, or, as *ImproperError, when the run
 // did not end at a maximum, so that there is no Gaussian to return.
 func (o Laplace) Fit(ctx context.Context, m *Model) (*Result, error) {
-	m.check()
+	m.Check()
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-9
 	}
@@ -53,9 +53,9 @@ func (o Laplace) Fit(ctx context.Context, m *Model) (*Result, error) {
 		opt: o, model: m,
 		v: make([]float64, dim), next: make([]float64, dim), grad: make([]float64, dim), step: make([]float64, dim),
 		f: make([]float64, n), d1: make([]float64, n), sites: make([]gauss.Scalar, n),
-		q: gauss.NewGaussian(dim), room: enter(dim),
+		q: gauss.NewGaussian(dim), scratch: newScratch(dim),
 	}
-	defer s.leave()
+	defer s.release()
 	if o.Start != nil {
 		if len(o.Start) != dim {
 			panic(fmt.Sprintf("infer: a start of %d dimensions for a model of %d", len(o.Start), dim))
@@ -63,11 +63,6 @@ func (o Laplace) Fit(ctx context.Context, m *Model) (*Result, error) {
 		copy(s.v, o.Start)
 	}
 	return s.run(ctx)
-}
-
-// fitLaplace is the row of Laplace in the table of methods.
-func fitLaplace(ctx context.Context, m *Model, o Options) (*Result, error) {
-	return Laplace{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps}.Fit(ctx, m)
 }
 
 // modeSearch is one search for a mode.
@@ -84,7 +79,7 @@ type modeSearch struct {
 	sites   []gauss.Scalar // the curvature of every term, as τ
 	maximum bool           // whether the curvature at v is that of a maximum
 	q       *gauss.Gaussian
-	*room
+	*scratch
 }
 
 // value is the log density at v, up to that of the prior at its mode.
@@ -93,7 +88,7 @@ func (s *modeSearch) value(v []float64) float64 {
 	sum := -0.5 * floats.Dot(v, v)
 	for i, t := range s.model.Terms {
 		l, _, _ := t.LogMean(s.f[i], s.model.Views.Residual(i))
-		sum += l
+		sum += s.model.Count(i) * l
 	}
 	return sum
 }
@@ -104,7 +99,8 @@ func (s *modeSearch) differentiate() {
 	s.model.Views.At(s.f, s.v)
 	for i, t := range s.model.Terms {
 		_, d1, d2 := t.LogMean(s.f[i], s.model.Views.Residual(i))
-		s.d1[i], s.sites[i] = d1, gauss.Scalar{Tau: -d2}
+		count := s.model.Count(i)
+		s.d1[i], s.sites[i] = count*d1, gauss.Scalar{Tau: -count * d2}
 	}
 	for i, x := range s.v {
 		s.grad[i] = -x
@@ -191,7 +187,7 @@ func (s *modeSearch) escape() bool {
 	s.model.Views.At(s.f, s.v)
 	for i, t := range s.model.Terms {
 		_, _, d2 := t.LogMean(s.f[i], s.model.Views.Residual(i))
-		s.sites[i] = gauss.Scalar{Tau: -d2}
+		s.sites[i] = gauss.Scalar{Tau: -s.model.Count(i) * d2}
 	}
 	s.nat.SetPosterior(s.model.Views, s.sites, &s.ws)
 	var eigen mat.EigenSym
@@ -241,10 +237,10 @@ func (s *modeSearch) result() (*Result, error) {
 // because the gradient vanishes there.
 func curvatureSites(m *Model, mode []float64) []gauss.Scalar {
 	sites := make([]gauss.Scalar, len(m.Terms))
-	for i, t := range m.Terms {
-		s := floats.Dot(m.Views.Row(i), mode)
-		_, d1, d2 := t.LogMean(s+m.Views.Offset(i), m.Views.Residual(i))
-		sites[i] = gauss.Scalar{Nu: d1 - d2*s, Tau: -d2}
+	for i := range sites {
+		// The variance of s has no part in the site.
+		to, _ := Curvature{}.Project(m.seen(i, floats.Dot(m.Views.Row(i), mode), 1), gauss.Scalar{})
+		sites[i] = to.Site
 	}
 	return sites
 }

@@ -15,23 +15,24 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 )
 
 // TestLaplaceTwoPoint: the digits printed in theory's table.
 func TestLaplaceTwoPoint(t *testing.T) {
-	_, m := twoPoint(t)
+	_, m := problems.TwoPoint(t)
 	r, err := infer.Laplace{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const digits = 0.6e-7
-	mean, variance, cov := pairMoments(r.Posterior, m.Views)
-	near(t, "mean", mean[0], -1.3897179, digits)
-	near(t, "mean", mean[1], 1.3897179, digits)
-	near(t, "variance", variance[0], 3.0587905, digits)
-	near(t, "variance", variance[1], 3.0587905, digits)
-	near(t, "covariance", cov, 0.4028179, digits)
-	near(t, "log evidence", r.LogEvidence, -2.0857669, digits)
+	mean, variance, cov := problems.PairMoments(r.Posterior, m.Views)
+	problems.Near(t, "mean", mean[0], -1.3897179, digits)
+	problems.Near(t, "mean", mean[1], 1.3897179, digits)
+	problems.Near(t, "variance", variance[0], 3.0587905, digits)
+	problems.Near(t, "variance", variance[1], 3.0587905, digits)
+	problems.Near(t, "covariance", cov, 0.4028179, digits)
+	problems.Near(t, "log evidence", r.LogEvidence, -2.0857669, digits)
 }
 
 // logDensity is the log density of a model up to that of the prior at zero.
@@ -74,16 +75,16 @@ func TestLaplaceIsAtAMode(t *testing.T) {
 			scale := math.Sqrt(precision.At(i, i))
 			// Errors of differences: step² times a third derivative, and rounding
 			// over the step or its square.
-			near(t, fmt.Sprintf("%s: slope %d", name, i), slope[i]/scale, 0, 1e-5+1e-11*math.Abs(last))
+			problems.Near(t, fmt.Sprintf("%s: slope %d", name, i), slope[i]/scale, 0, 1e-5+1e-11*math.Abs(last))
 			for j := range i + 1 {
-				near(t, fmt.Sprintf("%s: curvature %d, %d", name, i, j), -curvature.At(i, j), precision.At(i, j), 1e-2*precision.At(i, i)+1e-7*math.Abs(last))
+				problems.Near(t, fmt.Sprintf("%s: curvature %d, %d", name, i, j), -curvature.At(i, j), precision.At(i, j), 1e-2*precision.At(i, i)+1e-7*math.Abs(last))
 			}
 		}
 		var chol mat.Cholesky
 		if !chol.Factorize(precision) {
 			t.Fatalf("%s: the precision is not positive definite", name)
 		}
-		near(t, name+": log evidence", r.LogEvidence, density(r.Q.Mean())-0.5*chol.LogDet(), 1e-11*max(1, math.Abs(last)))
+		problems.Near(t, name+": log evidence", r.LogEvidence, density(r.Q.Mean())-0.5*chol.LogDet(), 1e-11*max(1, math.Abs(last)))
 	}
 }
 
@@ -92,7 +93,7 @@ func TestLaplaceIsAtAMode(t *testing.T) {
 func TestLaplaceIsExactForGaussianTerms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range [][2]int{{3, 3}, {9, 4}, {4, 9}} {
-		m, want, logZ := regressionModel(t, rng, size[0], size[1])
+		m, want, logZ := problems.Regression(t, rng, size[0], size[1])
 		r, err := infer.Laplace{}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
@@ -100,11 +101,11 @@ func TestLaplaceIsExactForGaussianTerms(t *testing.T) {
 		if r.Status.Sweeps != 1 {
 			t.Errorf("%v: %d Newton steps", size, r.Status.Sweeps)
 		}
-		near(t, "log evidence", r.LogEvidence, logZ, 1e-12*math.Abs(logZ))
+		problems.Near(t, "log evidence", r.LogEvidence, logZ, 1e-12*math.Abs(logZ))
 		for i, x := range want.Mean() {
-			near(t, "mean", r.Q.Mean()[i], x, 1e-12)
+			problems.Near(t, "mean", r.Q.Mean()[i], x, 1e-12)
 			for j := range want.Mean() {
-				near(t, "precision", r.Q.Natural().P.At(i, j), want.Natural().P.At(i, j), 1e-12*want.Natural().P.At(i, i))
+				problems.Near(t, "precision", r.Q.Natural().P.At(i, j), want.Natural().P.At(i, j), 1e-12*want.Natural().P.At(i, i))
 			}
 		}
 	}
@@ -113,7 +114,7 @@ func TestLaplaceIsExactForGaussianTerms(t *testing.T) {
 // TestLaplaceLeavesASaddle: between two equal groups the gradient vanishes by
 // symmetry, at a minimum.
 func TestLaplaceLeavesASaddle(t *testing.T) {
-	m := clutterModel(-2, -2, 2, 2)
+	m := problems.Clutter(-2, -2, 2, 2)
 	slope, curvature := 0.0, -1.0/100
 	for _, term := range m.Terms {
 		_, d1, d2 := term.Log(0)
@@ -132,7 +133,7 @@ func TestLaplaceLeavesASaddle(t *testing.T) {
 }
 
 func TestLaplaceStart(t *testing.T) {
-	m := clutterModel(-6, -6, 6)
+	m := problems.Clutter(-6, -6, 6)
 	one, err := infer.Laplace{Start: []float64{0.6}}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,7 @@ func TestLaplaceStart(t *testing.T) {
 }
 
 func TestLaplaceSaysWhenItIsCutShort(t *testing.T) {
-	_, m := twoPoint(t)
+	_, m := problems.TwoPoint(t)
 	r, err := infer.Laplace{MaxIterations: 1}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestLaplaceSaysWhenItIsCutShort(t *testing.T) {
 	if _, err := (infer.Laplace{}).Fit(ended, m); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
-	never := clutterModel(1)
+	never := problems.Clutter(1)
 	never.Terms[0] = factor.Step{T: 1, Above: 1}
 	var improper *infer.ImproperError
 	if _, err := (infer.Laplace{}).Fit(ctx, never); !errors.As(err, &improper) {
@@ -187,7 +188,7 @@ func ExampleLaplace() {
 
 func BenchmarkLaplace(b *testing.B) {
 	for _, n := range []int{15, 100} {
-		_, m := drawnProcess(b, rand.New(rand.NewPCG(1, 2)), n, math.Exp(3), math.E)
+		_, m := problems.DrawnProcess(b, rand.New(rand.NewPCG(1, 2)), n, math.Exp(3), math.E)
 		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

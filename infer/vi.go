@@ -16,8 +16,9 @@ import "context"
 // and ν_i = ∂E log t_i/∂m + τ_i·m_i on s_i = a_i·v. A step of the run moves the
 // sites towards the ones that q asks for, which is the direction of the natural
 // gradient of the bound (Khan and Lin 2017). Steps that would lower the bound, or
-// make q improper, are shortened, so the bound rises at every one; Anderson's
-// acceleration lengthens them where it can.
+// make q improper, are shortened, so the bound rises at every one; where they can be, they
+// go to where the sites settle to first order in what they change, or Anderson's acceleration
+// lengthens them.
 //
 // The bound can have several maxima when a factor is not log-concave, as with
 // clutter. A run climbs from where it starts, so the start is part of the method: by
@@ -52,18 +53,13 @@ type VIStep struct {
 // The error is non-nil only when the context ends or the bound is not finite at the
 // start; a run that did not converge is returned with a Status that says so.
 func (o VI) Fit(ctx context.Context, m *Model) (*Result, error) {
-	m.check()
-	a := newAscent(o, &Model{Views: m.Views, Terms: m.Terms}, nil)
+	m.Check()
+	a := newAscent(o, m.Plain(), nil)
 	if err := a.climb(ctx); err != nil {
 		return nil, err
 	}
 	r := a.result()
 	return &r, nil
-}
-
-// fitVI is the row of VI in the table of methods.
-func fitVI(ctx context.Context, m *Model, o Options) (*Result, error) {
-	return VI{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps, Start: o.Start}.Fit(ctx, m)
 }
 
 func (o VI) withDefaults() VI {

@@ -27,7 +27,7 @@ type ascent struct {
 	size        []float64      // the variances in whose units it is measured
 	rate        float64        // of the last plain step
 
-	*room
+	*scratch
 }
 
 // point is a q on the way, and what the bound says about it.
@@ -85,15 +85,15 @@ func (a *ascent) evaluate(p *point) bool {
 	logDet := product - 2*p.q.LogPartition()
 	p.bound = -0.5 * (square + logDet)
 	scale := 0.5 * (square + math.Abs(product) + math.Abs(logDet))
-	for i, t := range a.model.Terms {
-		m, c, site := p.mean[i], p.variance[i], p.params[i]
-		l, d1, d2 := t.MeanLog(m+a.model.Views.Offset(i), c+a.model.Views.Residual(i))
-		p.bound += l + 0.5*site.Tau*c
-		scale += math.Abs(l) + 0.5*math.Abs(site.Tau)*c
-		if c == 0 { // a view that reads nothing needs no site
-			continue
+	for i, site := range p.params[:n] {
+		m, c := p.mean[i], p.variance[i]
+		to, ok := Variational{}.Project(a.model.seen(i, m, c), site)
+		if !ok {
+			return false
 		}
-		p.step[i] = gauss.Scalar{Nu: d1 - d2*m, Tau: -d2}.Over(site)
+		p.bound += to.Value + 0.5*site.Tau*c
+		scale += math.Abs(to.Value) + 0.5*math.Abs(site.Tau)*c
+		p.step[i] = to.Site.Over(site)
 	}
 	if a.drawn != nil {
 		l, trace := a.drawn.evaluate(p.q, p.step[n:], &a.ws)
@@ -118,8 +118,8 @@ func (a *ascent) length(p *point) float64 {
 
 // climb steps up the bound until the residual is within the tolerance.
 func (a *ascent) climb(ctx context.Context) error {
-	a.room = enter(a.model.Dim())
-	defer a.leave()
+	a.scratch = newScratch(a.model.Dim())
+	defer a.release()
 	if !a.evaluate(&a.here) {
 		// Sites to start from that do not give a proper q are put aside: starting
 		// from the prior is always possible.
@@ -144,12 +144,30 @@ func (a *ascent) climb(ctx context.Context) error {
 		case a.status.Sweeps > a.opt.MaxIterations:
 			a.status.Reason = "the bound was still rising; allow more iterations"
 			return nil
-		case !a.stepMixed() && !a.stepPlain():
+		case !a.stepForeseen() && !a.stepMixed() && !a.stepPlain():
 			a.status.Reason = "no step raises the bound beyond rounding"
 			return nil
 		}
 		a.here, a.trial = a.trial, a.here
 	}
+}
+
+// stepForeseen tries the step to where the sites of the terms settle as the response has it.
+func (a *ascent) stepForeseen() bool {
+	if a.drawn != nil || a.rate < 1 {
+		return false
+	}
+	p, residual := &a.here, 0.0
+	for i, step := range p.step {
+		c := p.variance[i]
+		residual = max(residual, math.Abs(step.Tau)*c, math.Abs(step.Nu-step.Tau*p.mean[i])*math.Sqrt(c))
+	}
+	copy(a.mixed, p.step)
+	foreseen := a.response.foresee(proposal{
+		rule: Variational{}, model: a.model, q: p.q, mean: p.mean, variance: p.variance,
+		sites: p.params, steps: a.mixed, residual: residual, tolerance: a.opt.Tolerance,
+	}, a.nat.P, &a.ws)
+	return foreseen && a.try(a.mixed, 1)
 }
 
 // stepMixed tries the accelerated step. One that fails says that the memory misleads:

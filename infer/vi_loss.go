@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -64,7 +63,7 @@ const drawnTolerance = 1e-4
 // start, and, as *UnsupportedError, for a utility that is piecewise constant in v at
 // several points; a run that did not converge is returned with a Status that says so.
 func (o LossVI) Fit(ctx context.Context, m *Model) (*LossVIResult, error) {
-	m.check()
+	m.Check()
 	if o.Draws == 0 {
 		o.Draws = 512
 	}
@@ -101,16 +100,6 @@ func (c *calibration) begin(plain *Result) (*gauss.Gaussian, *Sites) {
 	return q, s
 }
 
-// fitLossVI is the row of Loss-VI in the table of methods.
-func fitLossVI(ctx context.Context, m *Model, o Options) (*Result, error) {
-	vi := VI{Tolerance: o.Tolerance, MaxIterations: o.MaxSweeps, Start: o.Start}
-	r, err := LossVI{VI: vi, Draws: o.Draws, Seed: o.Seed}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &r.Result, nil
-}
-
 // calibration is one run of Loss-VI.
 type calibration struct {
 	opt     LossVI
@@ -119,7 +108,10 @@ type calibration struct {
 	drawn   *drawnUtility // nil when the utility is a term
 	status  Status
 	floor   float64 // by which U is raised under the actions
-	cycle   int
+
+	q     *gauss.Gaussian // of the last climb
+	start *Sites          // for the next, what the last ended with
+	best  calibrated      // the last climb, or the one held
 
 	mean, variance []float64 // of the points
 	ws             gauss.Workspace
@@ -135,9 +127,9 @@ func newCalibration(o LossVI, m *Model) *calibration {
 }
 
 // choose writes the actions of highest expected utility under q.
-func (c *calibration) choose(q *gauss.Gaussian) {
-	q.Predict(c.model.Points, c.mean, c.variance, &c.ws)
-	c.model.Utility.Select(c.actions, c.mean, c.variance)
+func (c *calibration) choose(actions []int) {
+	c.q.Predict(c.model.Points, c.mean, c.variance, &c.ws)
+	c.model.Utility.Select(actions, c.mean, c.variance)
 }
 
 // calibrated is a bound climbed with its actions held.
@@ -149,41 +141,55 @@ type calibrated struct {
 
 // run alternates between q and the actions.
 func (c *calibration) run(ctx context.Context, plain *Result) (*LossVIResult, error) {
-	var rounds []calibrated
-	q, first := c.begin(plain)
-	c.choose(q)
-	start := first.Terms
-	for {
-		a, err := c.ascent(q, start)
-		if err != nil {
-			return nil, err
-		}
-		if len(rounds) == 0 && first.Utility != nil && a.drawn != nil {
-			a.drawn.pack(a.here.params[len(c.model.Terms):], first.Utility)
-		}
-		if err := a.climb(ctx); err != nil {
-			return nil, err
-		}
-		c.status.Sweeps += a.status.Sweeps
-		rounds = append(rounds, calibrated{a, slices.Clone(c.actions), c.floor})
-		start, q = a.here.params, a.here.q
-		c.choose(q)
-		seen := slices.IndexFunc(rounds, func(r calibrated) bool { return slices.Equal(r.actions, c.actions) })
-		if !a.status.Converged || seen == len(rounds)-1 {
-			return c.result(rounds[len(rounds)-1]), nil
-		}
-		if seen >= 0 {
-			cycle := rounds[seen:]
-			c.cycle = len(cycle)
-			return c.result(slices.MaxFunc(cycle, func(a, b calibrated) int { return cmp.Compare(a.here.bound, b.here.bound) })), nil
-		}
-		c.status.ActionRounds++
+	c.q, c.start = c.begin(plain)
+	c.choose(c.actions)
+	chosen, err := Decide(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	c.status.ActionRounds, c.status.ActionsHeld = chosen.Rounds, chosen.Held
+	return c.result(chosen.Cycle), nil
+}
+
+// Visit implements Decider: actions come from plain VI, and are held from there on.
+func (*calibration) Visit(context.Context) error { return nil }
+
+// Settle implements Decider.
+func (c *calibration) Settle(ctx context.Context) (bool, error) {
+	a, err := c.ascent()
+	if err != nil {
+		return false, err
+	}
+	if err := a.climb(ctx); err != nil {
+		return false, err
+	}
+	c.status.Sweeps += a.status.Sweeps
+	c.best = calibrated{a, slices.Clone(c.actions), c.floor}
+	c.q, c.start = a.here.q, &Sites{Terms: a.here.params}
+	return a.status.Converged, nil
+}
+
+// Evidence implements Decider: it is the bound.
+func (c *calibration) Evidence(context.Context) (float64, error) { return c.best.here.bound, nil }
+
+// Actions implements Decider.
+func (c *calibration) Actions() []int { return c.actions }
+
+// Select implements Decider.
+func (c *calibration) Select(actions []int) { c.choose(actions) }
+
+// Keep implements Decider.
+func (c *calibration) Keep() func(context.Context) error {
+	kept := c.best
+	return func(context.Context) error {
+		c.best = kept
+		return nil
 	}
 }
 
-// ascent prepares a climb with the actions as they are, from the given parameters.
-// q tells whether the utility touches zero.
-func (c *calibration) ascent(q *gauss.Gaussian, start []gauss.Scalar) (*ascent, error) {
+// ascent prepares a climb with the actions as they are, from where the last one ended.
+// q there tells whether the utility touches zero.
+func (c *calibration) ascent() (*ascent, error) {
 	opt := c.opt.VI
 	opt.Start = nil
 	a := c.ascentOfTerm(opt)
@@ -192,9 +198,9 @@ func (c *calibration) ascent(q *gauss.Gaussian, start []gauss.Scalar) (*ascent, 
 			c.drawn = newDrawnUtility(c.model, c.opt.Draws, c.opt.Seed)
 		}
 		copy(c.drawn.actions, c.actions)
-		if !c.drawn.visit(q, &c.ws) {
+		if !c.drawn.visit(c.q, &c.ws) {
 			c.drawn.floor = c.opt.Floor * math.Exp(floats.Max(c.drawn.logs))
-			c.drawn.visit(q, &c.ws)
+			c.drawn.visit(c.q, &c.ws)
 		}
 		c.floor = c.drawn.floor
 		if c.drawn.flat() {
@@ -203,9 +209,12 @@ func (c *calibration) ascent(q *gauss.Gaussian, start []gauss.Scalar) (*ascent, 
 		if opt.Tolerance == 0 {
 			opt.Tolerance = drawnTolerance
 		}
-		a = newAscent(opt, &Model{Views: c.model.Views, Terms: c.model.Terms}, c.drawn)
+		a = newAscent(opt, c.model.Plain(), c.drawn)
 	}
-	copy(a.here.params, start)
+	copy(a.here.params, c.start.Terms)
+	if c.start.Utility != nil && a.drawn != nil {
+		a.drawn.pack(a.here.params[len(c.model.Terms):], c.start.Utility)
+	}
 	return a, nil
 }
 
@@ -227,14 +236,19 @@ func (c *calibration) ascentOfTerm(opt VI) *ascent {
 
 // withTerm is the model with its point as one more view, with the term on it.
 func withTerm(m *Model, t factor.Factor) *Model {
-	return &Model{Views: m.Views.Append(m.Points), Terms: append(slices.Clone(m.Terms), t)}
+	with := &Model{Views: m.Views.Append(m.Points), Terms: append(slices.Clone(m.Terms), t)}
+	if m.Counts != nil {
+		with.Counts = append(slices.Clone(m.Counts), 1)
+	}
+	return with
 }
 
 // result reports the bound climbed with the actions it was climbed with.
-func (c *calibration) result(best calibrated) *LossVIResult {
-	r := &LossVIResult{Result: best.result(), ActionCycle: c.cycle}
+func (c *calibration) result(cycle int) *LossVIResult {
+	best := c.best
+	r := &LossVIResult{Result: best.result(), ActionCycle: cycle}
 	r.Status.Floor = best.floor
-	r.Status.Sweeps, r.Status.ActionRounds, r.Status.ActionsHeld = c.status.Sweeps, c.status.ActionRounds, c.cycle > 0
+	r.Status.Sweeps, r.Status.ActionRounds, r.Status.ActionsHeld = c.status.Sweeps, c.status.ActionRounds, c.status.ActionsHeld
 	r.Sites.Actions = best.actions
 	n := len(c.model.Terms)
 	if best.drawn != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 )
 
 // withUtility adds a decision at points to a model.
@@ -31,7 +32,7 @@ func withUtility(t testing.TB, m *infer.Model, points *gauss.Views, o decision.O
 
 // reactor is the decision to leave a reactor on or shut it down.
 func reactor(t testing.TB, table decision.Table) *infer.Model {
-	return withUtility(t, clutterModel(reactorData...), gauss.NewViews(mat.NewDense(1, 1, []float64{10}), nil, nil), decision.Exceeds(2.2), table)
+	return withUtility(t, problems.Clutter(reactorData...), gauss.NewViews(mat.NewDense(1, 1, []float64{10}), nil, nil), decision.Exceeds(2.2), table)
 }
 
 func grid(n int) []float64 { return floats.Span(make([]float64, n), -10, 10) }
@@ -44,8 +45,8 @@ func TestLossVIReactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, variance := clutterMoments(r.Q)
-	near(t, "mean", mean, -2.232, 5e-4)
-	near(t, "variance", variance, 1.247, 5e-4)
+	problems.Near(t, "mean", mean, -2.232, 5e-4)
+	problems.Near(t, "variance", variance, 1.247, 5e-4)
 	if !slices.Equal(r.Sites.Actions, []int{0}) || !r.Status.Converged || r.StdErr != 0 || r.Status.Floor != 0 {
 		t.Errorf("actions %v, error %v, floor %v: %v", r.Sites.Actions, r.StdErr, r.Status.Floor, r.Status)
 	}
@@ -106,7 +107,7 @@ func (r ramp) LogMean(_ []int, m, _, d1, d2 []float64) float64 {
 
 // TestLossVIFloorAtDraws: the same where the expectation is drawn.
 func TestLossVIFloorAtDraws(t *testing.T) {
-	_, m := twoPoint(t)
+	_, m := problems.TwoPoint(t)
 	m.Points, m.Utility = m.Views, ramp{}
 	o := infer.LossVI{Draws: 128, Floor: 0.01}
 	r, err := o.Fit(ctx, m)
@@ -124,29 +125,29 @@ func TestLossVIFloorAtDraws(t *testing.T) {
 	if want.Status.Floor != 0 {
 		t.Errorf("a utility above zero was raised by %v", want.Status.Floor)
 	}
-	near(t, "bound", r.LogEvidence, want.LogEvidence, 1e-9)
+	problems.Near(t, "bound", r.LogEvidence, want.LogEvidence, 1e-9)
 	for i, x := range want.Q.Mean() {
-		near(t, "mean", r.Q.Mean()[i], x, 1e-6)
+		problems.Near(t, "mean", r.Q.Mean()[i], x, 1e-6)
 	}
 }
 
 // TestLossVIOfAConstantUtility is VI, to the bit but for the constant.
 func TestLossVIOfAConstantUtility(t *testing.T) {
-	p, m := drawnProcess(t, rand.New(rand.NewPCG(8, 8)), 8, 4, 2)
+	p, m := problems.DrawnProcess(t, rand.New(rand.NewPCG(8, 8)), 8, 4, 2)
 	plain, err := infer.VI{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := infer.LossVI{}.Fit(ctx, withUtility(t, m, viewsAt(p, grid(11)...), decision.Probit(), decision.Table{{0.5, 0.5}, {0.2, 0.1}}))
+	r, err := infer.LossVI{}.Fit(ctx, withUtility(t, m, problems.ViewsAt(p, grid(11)...), decision.Probit(), decision.Table{{0.5, 0.5}, {0.2, 0.1}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "bound", r.LogEvidence, plain.LogEvidence+math.Log(0.5), 1e-12)
-	near(t, "mean log-utility", r.MeanLogUtility, math.Log(0.5), 1e-14)
+	problems.Near(t, "bound", r.LogEvidence, plain.LogEvidence+math.Log(0.5), 1e-12)
+	problems.Near(t, "mean log-utility", r.MeanLogUtility, math.Log(0.5), 1e-14)
 	for i, x := range plain.Q.Mean() {
-		near(t, "mean", r.Q.Mean()[i], x, 1e-8)
+		problems.Near(t, "mean", r.Q.Mean()[i], x, 1e-8)
 		for j := range plain.Q.Mean() {
-			near(t, "precision", r.Q.Natural().P.At(i, j), plain.Q.Natural().P.At(i, j), 1e-8)
+			problems.Near(t, "precision", r.Q.Natural().P.At(i, j), plain.Q.Natural().P.At(i, j), 1e-8)
 		}
 	}
 	if !r.Status.Converged || r.StdErr > 1e-15 {
@@ -157,7 +158,7 @@ func TestLossVIOfAConstantUtility(t *testing.T) {
 // TestLossVIOfAProbit: a utility Φ(f) at one point is a probit term, of which VI
 // knows the expectation by quadrature. Draws must find the same.
 func TestLossVIOfAProbit(t *testing.T) {
-	p, m := drawnProcess(t, rand.New(rand.NewPCG(4, 4)), 5, 4, 2)
+	p, m := problems.DrawnProcess(t, rand.New(rand.NewPCG(4, 4)), 5, 4, 2)
 	// The point is where an input is, so that it has no residual.
 	at := m.Views.Slice(2, 3)
 	label := m.Terms[2].(factor.Probit).Y
@@ -182,23 +183,23 @@ func TestLossVIOfAProbit(t *testing.T) {
 	if !r.Status.Converged || !(r.StdErr > 0 && r.StdErr < 1e-3) {
 		t.Errorf("standard error %v: %v", r.StdErr, r.Status)
 	}
-	near(t, "bound", r.LogEvidence, want.LogEvidence, 5*r.StdErr)
+	problems.Near(t, "bound", r.LogEvidence, want.LogEvidence, 5*r.StdErr)
 	got, sd := make([]float64, 5), make([]float64, 5)
 	expected := make([]float64, 5)
 	views := p.Views()
 	r.Moments(views, got, sd)
 	want.Moments(views, expected, sd)
 	for i := range got {
-		near(t, "mean", got[i], expected[i], 0.01*math.Sqrt(sd[i])) // of order 1/√draws
+		problems.Near(t, "mean", got[i], expected[i], 0.01*math.Sqrt(sd[i])) // of order 1/√draws
 	}
 }
 
 // TestLossVIPaper: the paper's problem in small converges, reproduces itself, ends at
 // a stationary point of the bound for its actions, and chooses them itself.
 func TestLossVIPaper(t *testing.T) {
-	p, two := twoPoint(t)
+	p, two := problems.TwoPoint(t)
 	table := decision.Table{{1, 0}, {0.5, 1}}
-	m := withUtility(t, two, viewsAt(p, grid(201)...), decision.Probit(), table)
+	m := withUtility(t, two, problems.ViewsAt(p, grid(201)...), decision.Probit(), table)
 	rises := 0
 	last := math.Inf(1)
 	o := infer.LossVI{Draws: 256, Seed: 3}
@@ -238,7 +239,7 @@ func TestLossVIPaper(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two independent estimates of the bound differ by their errors.
-	near(t, "bound with another seed", other.LogEvidence, r.LogEvidence, 5*math.Hypot(r.StdErr, other.StdErr))
+	problems.Near(t, "bound with another seed", other.LogEvidence, r.LogEvidence, 5*math.Hypot(r.StdErr, other.StdErr))
 	plain, err := infer.VI{}.Fit(ctx, two)
 	if err != nil {
 		t.Fatal(err)
@@ -259,8 +260,8 @@ func (f fickle) Select(actions []int, _, _ []float64) {
 
 // TestLossVICycle: alternating actions are recognised, and the better ones are held.
 func TestLossVICycle(t *testing.T) {
-	p, two := twoPoint(t)
-	m := withUtility(t, two, viewsAt(p, -3, 3, 6), decision.Probit(), decision.Table{{1, 0.1}, {0.5, 1}})
+	p, two := problems.TwoPoint(t)
+	m := withUtility(t, two, problems.ViewsAt(p, -3, 3, 6), decision.Probit(), decision.Table{{1, 0.1}, {0.5, 1}})
 	honest := m.Utility
 	m.Utility = fickle{honest}
 	r, err := infer.LossVI{Draws: 128}.Fit(ctx, m)
@@ -280,7 +281,7 @@ func TestLossVICycle(t *testing.T) {
 			t.Errorf("action %d everywhere has a bound of %v, %v was held with %v", a, held.LogEvidence, r.Sites.Actions, r.LogEvidence)
 		}
 		if r.Sites.Actions[0] == a {
-			near(t, "bound of the actions held", held.LogEvidence, r.LogEvidence, 1e-9)
+			problems.Near(t, "bound of the actions held", held.LogEvidence, r.LogEvidence, 1e-9)
 		}
 	}
 }
@@ -298,7 +299,7 @@ func (s stubborn) Select(actions []int, _, _ []float64) {
 }
 
 func TestLossVIErrors(t *testing.T) {
-	stepped := withUtility(t, clutterModel(reactorData...), gauss.NewViews(mat.NewDense(2, 1, []float64{10, 9}), nil, nil), decision.Exceeds(-2), decision.Table{{1, 0.5}, {0.2, 1}})
+	stepped := withUtility(t, problems.Clutter(reactorData...), gauss.NewViews(mat.NewDense(2, 1, []float64{10, 9}), nil, nil), decision.Exceeds(-2), decision.Table{{1, 0.5}, {0.2, 1}})
 	var unsupported *infer.UnsupportedError
 	if _, err := (infer.LossVI{}).Fit(ctx, stepped); !errors.As(err, &unsupported) {
 		t.Errorf("steps at two points: %v", err)
@@ -337,7 +338,7 @@ func ExampleLossVI() {
 		fmt.Println(err)
 		return
 	}
-	m := clutterModel(-1.1, -2.6, -4, 5.7, -1.1)
+	m := problems.Clutter(-1.1, -2.6, -4, 5.7, -1.1)
 	m.Utility, m.Points = u, m.Views.Slice(0, 1)
 	r, err := infer.LossVI{}.Fit(context.Background(), m)
 	if err != nil {
@@ -351,8 +352,8 @@ func ExampleLossVI() {
 }
 
 func BenchmarkLossVI(b *testing.B) {
-	p, m := drawnProcess(b, rand.New(rand.NewPCG(1, 2)), 15, math.Exp(3), math.E)
-	m = withUtility(b, m, viewsAt(p, grid(201)...), decision.Probit(), decision.Table{{1, 0}, {0.5, 1}})
+	p, m := problems.DrawnProcess(b, rand.New(rand.NewPCG(1, 2)), 15, math.Exp(3), math.E)
+	m = withUtility(b, m, problems.ViewsAt(p, grid(201)...), decision.Probit(), decision.Table{{1, 0}, {0.5, 1}})
 	for _, draws := range []int{256, 512, 1024} {
 		b.Run(fmt.Sprintf("draws=%d", draws), func(b *testing.B) {
 			b.ReportAllocs()

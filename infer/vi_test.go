@@ -15,6 +15,8 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
 )
 
 // reactorData are the measurements of the reactor like the paper's Figure 1.
@@ -38,11 +40,11 @@ func thin(m *infer.Model) *infer.Model {
 
 // sparse is a probit model with more views than dimensions and with residuals.
 func sparse(rng *rand.Rand, n, dim int) *infer.Model {
-	a, b, r := mat.NewDense(n, dim, standardNormals(rng, n*dim)), standardNormals(rng, n), make([]float64, n)
+	a, b, r := mat.NewDense(n, dim, problems.StandardNormals(rng, n*dim)), problems.StandardNormals(rng, n), make([]float64, n)
 	terms := make([]factor.Factor, n)
 	for i := range terms {
 		r[i] = rng.Float64()
-		terms[i] = factor.Probit{Y: drawnLabel(rng, 0)}
+		terms[i] = factor.Probit{Y: problems.DrawnLabel(rng, 0)}
 	}
 	return &infer.Model{Views: gauss.NewViews(a, b, r), Terms: terms}
 }
@@ -50,43 +52,43 @@ func sparse(rng *rand.Rand, n, dim int) *infer.Model {
 // viModels are small models of every kind.
 func viModels(t testing.TB) map[string]*infer.Model {
 	rng := rand.New(rand.NewPCG(3, 14))
-	_, two := twoPoint(t)
-	_, process := drawnProcess(t, rng, 15, math.Exp(3), math.E)
-	regression, _, _ := regressionModel(t, rng, 7, 4)
+	_, two := problems.TwoPoint(t)
+	_, process := problems.DrawnProcess(t, rng, 15, math.Exp(3), math.E)
+	regression, _, _ := problems.Regression(t, rng, 7, 4)
 	models := map[string]*infer.Model{
 		"two-point": two, "process": process, "regression": regression, "sparse": sparse(rng, 9, 4),
-		"reactor": clutterModel(reactorData...), "pair": clutterModel(0.1, 2.3), "groups": clutterModel(-5, 5),
-		"far": clutterModel(1000, 1, 2),
+		"reactor": problems.Clutter(reactorData...), "pair": problems.Clutter(0.1, 2.3), "groups": problems.Clutter(-5, 5),
+		"far": problems.Clutter(1000, 1, 2),
 	}
 	// Rough processes of high variance, on which full steps overshoot threefold.
 	for k := range 4 {
-		_, models[fmt.Sprintf("rough %d", k)] = drawnProcess(t, rng, 10+10*k, 160, 1)
+		_, models[fmt.Sprintf("rough %d", k)] = problems.DrawnProcess(t, rng, 10+10*k, 160, 1)
 	}
 	for k := range 10 {
-		y := standardNormals(rng, 2+rng.IntN(8))
+		y := problems.StandardNormals(rng, 2+rng.IntN(8))
 		for i := range y {
 			y[i] *= 3
 		}
-		models[fmt.Sprintf("clutter %d", k)] = clutterModel(y...)
+		models[fmt.Sprintf("clutter %d", k)] = problems.Clutter(y...)
 	}
 	return models
 }
 
 // TestVITwoPoint: the digits printed in theory's table.
 func TestVITwoPoint(t *testing.T) {
-	_, m := twoPoint(t)
+	_, m := problems.TwoPoint(t)
 	r, err := infer.VI{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const digits = 0.6e-7
-	mean, variance, cov := pairMoments(r.Posterior, m.Views)
-	near(t, "mean", mean[0], -2.2780339, digits)
-	near(t, "mean", mean[1], 2.2780339, digits)
-	near(t, "variance", variance[0], 3.5810094, digits)
-	near(t, "variance", variance[1], 3.5810094, digits)
-	near(t, "covariance", cov, 0.5486582, digits)
-	near(t, "bound", r.LogEvidence, -1.9792007, digits)
+	mean, variance, cov := problems.PairMoments(r.Posterior, m.Views)
+	problems.Near(t, "mean", mean[0], -2.2780339, digits)
+	problems.Near(t, "mean", mean[1], 2.2780339, digits)
+	problems.Near(t, "variance", variance[0], 3.5810094, digits)
+	problems.Near(t, "variance", variance[1], 3.5810094, digits)
+	problems.Near(t, "covariance", cov, 0.5486582, digits)
+	problems.Near(t, "bound", r.LogEvidence, -1.9792007, digits)
 	if r.LogEvidence > -1.8548257 {
 		t.Errorf("bound %v above the log evidence", r.LogEvidence)
 	}
@@ -94,13 +96,13 @@ func TestVITwoPoint(t *testing.T) {
 
 // TestVIReactor: theory's row, from the default start.
 func TestVIReactor(t *testing.T) {
-	r, err := infer.VI{}.Fit(ctx, clutterModel(reactorData...))
+	r, err := infer.VI{}.Fit(ctx, problems.Clutter(reactorData...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mean, variance := clutterMoments(r.Q)
-	near(t, "mean", mean, -2.232, 5e-4)
-	near(t, "variance", variance, 1.252, 5e-4)
+	problems.Near(t, "mean", mean, -2.232, 5e-4)
+	problems.Near(t, "variance", variance, 1.252, 5e-4)
 }
 
 // TestVIClimbs: on every model the run converges, its bound rises from one iteration
@@ -125,12 +127,12 @@ func TestVIClimbs(t *testing.T) {
 		if _, ok := m.Terms[0].(factor.Clutter); !ok {
 			continue
 		}
-		exact, err := infer.Mixture{}.Fit(ctx, m)
+		truth, err := exact.Mixture{}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(r.LogEvidence <= exact.LogEvidence) {
-			t.Errorf("%s: bound %v above the log evidence %v", name, r.LogEvidence, exact.LogEvidence)
+		if !(r.LogEvidence <= truth.LogEvidence) {
+			t.Errorf("%s: bound %v above the log evidence %v", name, r.LogEvidence, truth.LogEvidence)
 		}
 	}
 }
@@ -200,14 +202,14 @@ func TestVIIsStationary(t *testing.T) {
 		}
 		x := momentsOf(t, r.Q)
 		bound := func(x []float64) float64 { return plainBound(m, x) }
-		near(t, name+": bound", r.LogEvidence, bound(x), 1e-12*max(1, math.Abs(r.LogEvidence)))
+		problems.Near(t, name+": bound", r.LogEvidence, bound(x), 1e-12*max(1, math.Abs(r.LogEvidence)))
 		slope := fd.Gradient(nil, bound, x, &fd.Settings{Formula: fivePoint, Step: 1e-4})
 		for i, g := range slope {
 			// Differences of fourth order err by step⁴ times a fifth derivative,
 			// which reaches 10⁷ for clutter with its standard deviation of 0.05, and
 			// by rounding of the bound over the step. The residual of 1e-9 times
 			// curvatures of at most 10³ adds 1e-6.
-			near(t, fmt.Sprintf("%s: slope in moment %d", name, i), g, 0, 2e-6+1e-11*math.Abs(r.LogEvidence))
+			problems.Near(t, fmt.Sprintf("%s: slope in moment %d", name, i), g, 0, 2e-6+1e-11*math.Abs(r.LogEvidence))
 		}
 	}
 }
@@ -216,7 +218,7 @@ func TestVIIsStationary(t *testing.T) {
 func TestVIIsExactForGaussianTerms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range [][2]int{{3, 3}, {9, 4}, {4, 9}} {
-		drawn, _, _ := regressionModel(t, rng, size[0], size[1])
+		drawn, _, _ := problems.Regression(t, rng, size[0], size[1])
 		m := thin(drawn)
 		sites := make([]gauss.Scalar, len(m.Terms))
 		logZ := 0.0
@@ -237,12 +239,12 @@ func TestVIIsExactForGaussianTerms(t *testing.T) {
 		if r.Status.Sweeps > 2 {
 			t.Errorf("%v: %d iterations, want the start and one step", size, r.Status.Sweeps)
 		}
-		near(t, "bound", r.LogEvidence, logZ+want.LogPartition(), 1e-12*math.Abs(logZ))
+		problems.Near(t, "bound", r.LogEvidence, logZ+want.LogPartition(), 1e-12*math.Abs(logZ))
 		got := r.Q.Natural()
 		for i := range m.Dim() {
-			near(t, "mean", r.Q.Mean()[i], want.Mean()[i], 1e-12)
+			problems.Near(t, "mean", r.Q.Mean()[i], want.Mean()[i], 1e-12)
 			for j := range m.Dim() {
-				near(t, "precision", got.P.At(i, j), want.Natural().P.At(i, j), 1e-12*want.Natural().P.At(i, i))
+				problems.Near(t, "precision", got.P.At(i, j), want.Natural().P.At(i, j), 1e-12*want.Natural().P.At(i, i))
 			}
 		}
 	}
@@ -266,14 +268,14 @@ func TestVIOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "bound", other.LogEvidence, one.LogEvidence, 1e-12)
+	problems.Near(t, "bound", other.LogEvidence, one.LogEvidence, 1e-12)
 	for i, x := range one.Q.Mean() {
-		near(t, "mean", other.Q.Mean()[i], x, 1e-8) // both within 1e-9 of the optimum, in their units
+		problems.Near(t, "mean", other.Q.Mean()[i], x, 1e-8) // both within 1e-9 of the optimum, in their units
 	}
 }
 
 func TestVIStart(t *testing.T) {
-	_, m := twoPoint(t)
+	_, m := problems.TwoPoint(t)
 	cold, err := infer.VI{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +298,7 @@ func TestVIStart(t *testing.T) {
 }
 
 func TestVISaysWhenItIsCutShort(t *testing.T) {
-	r, err := infer.VI{MaxIterations: 3}.Fit(ctx, clutterModel(reactorData...))
+	r, err := infer.VI{MaxIterations: 3}.Fit(ctx, problems.Clutter(reactorData...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,10 +307,10 @@ func TestVISaysWhenItIsCutShort(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (infer.VI{}).Fit(ended, clutterModel(reactorData...)); !errors.Is(err, context.Canceled) {
+	if _, err := (infer.VI{}).Fit(ended, problems.Clutter(reactorData...)); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
-	never := clutterModel(1)
+	never := problems.Clutter(1)
 	never.Terms[0] = factor.Step{Above: 1}
 	var improper *infer.ImproperError
 	if _, err := (infer.VI{}).Fit(ctx, never); !errors.As(err, &improper) {
@@ -327,8 +329,8 @@ func TestVIConstantView(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, _, _ := m.Terms[0].Log(0.3)
-	near(t, "mean", r.Q.Mean()[0], 1, 1e-14)
-	near(t, "bound", r.LogEvidence, l-0.5*math.Log(2*math.Pi*2)-1, 1e-14) // log N(2; 0, 2)
+	problems.Near(t, "mean", r.Q.Mean()[0], 1, 1e-14)
+	problems.Near(t, "bound", r.LogEvidence, l-0.5*math.Log(2*math.Pi*2)-1, 1e-14) // log N(2; 0, 2)
 }
 
 func ExampleVI() {
@@ -351,7 +353,7 @@ func ExampleVI() {
 
 func BenchmarkVI(b *testing.B) {
 	for _, n := range []int{15, 100} {
-		_, m := drawnProcess(b, rand.New(rand.NewPCG(1, 2)), n, math.Exp(3), math.E)
+		_, m := problems.DrawnProcess(b, rand.New(rand.NewPCG(1, 2)), n, math.Exp(3), math.E)
 		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			sweeps := 0

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/nuts"
 )
 
@@ -47,7 +47,7 @@ func (s Simulation) Check(ctx context.Context, index int) (*Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	chains, err := infer.NUTS{Options: nuts.Options{Seed: p.seed}}.Fit(ctx, p.model)
+	chains, err := exact.NUTS{Options: nuts.Options{Seed: p.seed}}.Fit(ctx, p.model)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // Methods are the names of what is compared, in the order of every result: the
@@ -25,7 +26,7 @@ func (p *problem) answer(ctx context.Context, at places) (answers []answer, note
 	views := p.process.At(column(at.x))
 	results, plain := make(map[string]*infer.Result), make(map[string][]float64)
 	for _, name := range Methods() {
-		d, _ := infer.MethodNamed(name)
+		d, _ := methods.Named(name)
 		if d.Calibrated {
 			a, more, err := p.calibrated(ctx, d, results[d.Of], plain[d.Of], at, views)
 			if err != nil {
@@ -38,7 +39,7 @@ func (p *problem) answer(ctx context.Context, at places) (answers []answer, note
 		if d.Refines() {
 			r = d.Refine(p.model, r)
 		} else {
-			if r, err = d.Fit(ctx, p.model, infer.Options{}); err != nil {
+			if r, err = d.Fit(ctx, p.model, methods.Options{}); err != nil {
 				return nil, nil, err
 			}
 			results[name] = r
@@ -54,9 +55,9 @@ func (p *problem) answer(ctx context.Context, at places) (answers []answer, note
 
 // calibrated asks a method that depends on the utility. Where it finds no proper
 // approximation it decides as its plain sibling does, and a note says so.
-func (p *problem) calibrated(ctx context.Context, d infer.Method, of *infer.Result, plain []float64, at places, views *gauss.Views) (answer, []string, error) {
+func (p *problem) calibrated(ctx context.Context, d methods.Method, of *infer.Result, plain []float64, at places, views *gauss.Views) (answer, []string, error) {
 	// Loss-EP starts from empty sites, Loss-VI from the optimum of VI.
-	o := infer.Options{Draws: 256, Seed: p.seed}
+	o := methods.Options{Draws: 256, Seed: p.seed}
 	points := make([]*gauss.Views, len(Shifts()))
 	for s, shift := range Shifts() {
 		x := gather(at.x, at.of[s])

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 )
 
 // small is the whole simulation at a size for tests.
@@ -122,7 +122,7 @@ func TestExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := infer.Exact{Draws: 40_000, EvidencePoints: 1, Seed: 7}.Fit(context.Background(), p.model)
+	r, err := exact.Sampler{Draws: 40_000, EvidencePoints: 1, Seed: 7}.Fit(context.Background(), p.model)
 	if err != nil {
 		t.Fatal(err)
 	}

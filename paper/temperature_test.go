@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -141,7 +142,7 @@ func TestTemperatureEnds(t *testing.T) {
 	s := New(1, 1, 40)
 	at := s.places()
 	p, ep, own := plainly(ctx, t, s, 0, at)
-	loss, _ := infer.MethodNamed("loss-ep")
+	loss, _ := methods.Named("loss-ep")
 	calibrated, notes, err := p.calibrated(ctx, loss, ep, own, at, p.process.At(column(at.x)))
 	if err != nil || notes != nil {
 		t.Fatal(err, notes)

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
@@ -82,7 +82,7 @@ func (p *problem) exact(x []float64, points int, seed uint64) (*mat.Dense, error
 	if len(x) == 0 {
 		return new(mat.Dense), nil
 	}
-	l, err := infer.NewLattice(p.model, Sets, points, seed)
+	l, err := exact.NewLattice(p.model, Sets, points, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 )
 
 // TwoPoints has the numbers of the paper's Figure 2: the posterior of a Gaussian
@@ -69,11 +70,11 @@ func NewTwoPoints(ctx context.Context) (*TwoPoints, error) {
 	}
 	calibrated.Utility = utility
 
-	exact, err := infer.Grid{}.Fit(ctx, plain)
+	truth, err := exact.Grid{}.Fit(ctx, plain)
 	if err != nil {
 		return nil, err
 	}
-	p, err := probabilities(ctx, exact, calibrated.Points)
+	p, err := probabilities(ctx, truth, calibrated.Points)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +82,11 @@ func NewTwoPoints(ctx context.Context) (*TwoPoints, error) {
 	pairs := decision.Pairs(p)
 	utility.Actions(actions, pairs)
 	t.ExpectedUtility = utility.Expected(actions, pairs)
-	weighted, err := infer.Grid{Actions: actions, Tolerance: 1e-8}.Fit(ctx, &calibrated)
+	weighted, err := exact.Grid{Actions: actions, Tolerance: 1e-8}.Fit(ctx, &calibrated)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.approximate(ctx, plain, &calibrated, exact, weighted); err != nil {
+	if err := t.approximate(ctx, plain, &calibrated, truth, weighted); err != nil {
 		return nil, err
 	}
 	t.densities(&calibrated, actions)
@@ -93,7 +94,7 @@ func NewTwoPoints(ctx context.Context) (*TwoPoints, error) {
 }
 
 // approximate fits every method.
-func (t *TwoPoints) approximate(ctx context.Context, plain, calibrated *infer.Model, exact, weighted infer.Posterior) error {
+func (t *TwoPoints) approximate(ctx context.Context, plain, calibrated *infer.Model, truth, weighted infer.Posterior) error {
 	vi, err := infer.VI{}.Fit(ctx, plain)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (t *TwoPoints) approximate(ctx context.Context, plain, calibrated *infer.Mo
 	}
 	views := plain.Views
 	t.OfPosterior = []Moments{
-		moments("exact", "posterior", exact, views),
+		moments("exact", "posterior", truth, views),
 		moments("vi", "q", vi, views),
 		moments("ep", "q", ep, views),
 		moments("loss-ep", "q", lossEP, views),

@@ -29,6 +29,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/level3"
 )
 
@@ -43,6 +44,12 @@ type Rows interface {
 	Views(i, j int) *gauss.Views
 	// Term is the term of row i. It is called by several goroutines at a time.
 	Term(i int) factor.Factor
+}
+
+// Counter are Rows, or others with terms, that do not all count once.
+type Counter interface {
+	// Count is how often row i counts; see infer.Model.
+	Count(i int) float64
 }
 
 // BlockRows is the number of rows in a block of a shard of n rows when v has m dimensions.
@@ -190,7 +197,7 @@ func Slopes(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, block 
 		gradient := mat.NewDense(n, rows.Dim(), w.gradient(n))
 		w.q.Covariances(gradient, views, &w.ws)
 		for i, f := range w.found[:n] {
-			rho[i] = 0.5 * (f.g*f.g - f.eta)
+			rho[i] = f.Rho
 			twice[i] = gauss.Scalar{Tau: 2 * rho[i]}
 		}
 		level3.Share(4*rowWork*float64(n), (n+chunk-1)/chunk, func(task int) {
@@ -217,7 +224,7 @@ type work struct {
 	size           int
 	ws             gauss.Workspace
 	mean, variance []float64
-	found          []projection
+	found          []infer.Projection
 	steps          []gauss.Scalar
 	parts          []Sums // of the chunks of a block
 	gradients      []float64
@@ -232,7 +239,7 @@ func newWork(q *gauss.Natural, rows Rows, o Options) (*work, error) {
 		w = &work{
 			q: gauss.NewGaussian(rows.Dim()), now: gauss.NewNatural(rows.Dim()), spare: gauss.NewNatural(rows.Dim()),
 			mean: make([]float64, size), variance: make([]float64, size),
-			found: make([]projection, size), steps: make([]gauss.Scalar, size),
+			found: make([]infer.Projection, size), steps: make([]gauss.Scalar, size),
 			parts: make([]Sums, (size+chunk-1)/chunk),
 		}
 	}
@@ -279,20 +286,29 @@ func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums 
 	n := len(sites)
 	w.q.Marginals(views, w.mean[:n], w.variance[:n], &w.ws)
 	chunks := (n + chunk - 1) / chunk
+	rule := w.opt.rule()
+	counter, _ := w.rows.(Counter)
 	level3.Share(rowWork*float64(n), chunks, func(task int) {
 		part := &w.parts[task]
 		*part = Sums{}
 		for i := task * chunk; i < min((task+1)*chunk, n); i++ {
-			p, ok := w.opt.project(w.rows.Term(from+i), views.Residual(i), sites[i], w.mean[i], w.variance[i])
+			seen := infer.Seen{
+				Term: w.rows.Term(from + i), Count: 1, Offset: views.Offset(i), Residual: views.Residual(i),
+				Mean: w.mean[i], Variance: w.variance[i],
+			}
+			if counter != nil {
+				seen.Count = counter.Count(from + i)
+			}
+			p, ok := rule.Project(seen, sites[i])
 			w.found[i], w.steps[i] = p, gauss.Scalar{}
 			if !ok {
 				part.Skipped++
 				part.Residual = max(part.Residual, 1)
 				continue
 			}
-			w.steps[i] = p.site.Over(sites[i])
-			part.Value += p.value
-			part.Residual = max(part.Residual, p.residual)
+			w.steps[i] = p.Site.Over(sites[i])
+			part.Value += p.Value
+			part.Residual = max(part.Residual, p.Residual)
 		}
 	})
 	for i := range w.parts[:chunks] {

@@ -63,7 +63,7 @@ func settle(t *testing.T, o pass.Settings, shards ...pass.Rows) (*pass.Local, *p
 	if !r.Status.Converged {
 		t.Fatal(r.Status)
 	}
-	sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{Rule: o.Rule, Power: o.Power}, nil)
+	sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{Rule: o.Rule}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,9 +97,9 @@ func TestFixedPoints(t *testing.T) {
 		q     *gauss.Gaussian
 		value float64
 	}{
-		{infer.Propagation, ep.Q, ep.LogEvidence},
-		{infer.Variational, vi.Q, vi.LogEvidence},
-		{infer.Curvature, laplace.Q, laplace.LogEvidence},
+		{infer.Propagation{}, ep.Q, ep.LogEvidence},
+		{infer.Variational{}, vi.Q, vi.LogEvidence},
+		{infer.Curvature{}, laplace.Q, laplace.LogEvidence},
 	} {
 		// Both ends are within 1e-7 or so of the fixed point.
 		_, got, value := settle(t, pass.Settings{Rule: c.rule, Tolerance: 1e-9}, r)
@@ -134,7 +134,7 @@ func TestPowerOfGaussianTerms(t *testing.T) {
 		var s mat.VecDense
 		c.SolveVecTo(&s, y)
 		want -= 0.5*mat.Dot(y, &s) + 0.5*c.LogDet()
-		_, _, got := settle(t, pass.Settings{Power: alpha, Tolerance: 1e-9}, r)
+		_, _, got := settle(t, pass.Settings{Rule: infer.Propagation{Power: alpha}, Tolerance: 1e-9}, r)
 		if math.Abs(got-want) > 1e-9*math.Abs(want) {
 			t.Errorf("power %v: log evidence %v, want %v", alpha, got, want)
 		}
@@ -145,9 +145,9 @@ func TestPowerOfGaussianTerms(t *testing.T) {
 // the first order in the power.
 func TestSmallPowersAreVariational(t *testing.T) {
 	r := random(60, 4, 3, probit)
-	_, vi, bound := settle(t, pass.Settings{Rule: infer.Variational}, r)
-	_, tenth, first := settle(t, pass.Settings{Power: 0.1}, r)
-	_, hundredth, second := settle(t, pass.Settings{Power: 0.01}, r)
+	_, vi, bound := settle(t, pass.Settings{Rule: infer.Variational{}}, r)
+	_, tenth, first := settle(t, pass.Settings{Rule: infer.Propagation{Power: 0.1}}, r)
+	_, hundredth, second := settle(t, pass.Settings{Rule: infer.Propagation{Power: 0.01}}, r)
 	if a, b := first-bound, second-bound; !(b > 0) || math.Abs(a/b-10) > 1 {
 		t.Errorf("above the bound by %v at power 0.1 and %v at 0.01", a, b)
 	}
@@ -237,7 +237,7 @@ func TestTrouble(t *testing.T) {
 // Views of rows far from all points become so short on the way to zero that their variance
 // has no inverse. They read nothing, as views of length zero do.
 func TestShortViews(t *testing.T) {
-	for _, rule := range []infer.Rule{infer.Propagation, infer.Variational, infer.Curvature} {
+	for _, rule := range []infer.Rule{infer.Propagation{}, infer.Variational{}, infer.Curvature{}} {
 		var values []float64
 		for _, length := range []float64{0, 1e-162, 1e-158, 1e-153, 1e-149, 1e-100} {
 			r := random(60, 4, 21, probit)

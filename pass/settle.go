@@ -3,17 +3,13 @@ package pass
 import (
 	"context"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 )
 
 // Settings of Settle. The zero value is ready to use.
 type Settings struct {
-	Rule  infer.Rule
-	Power float64 // see Options
+	Rule infer.Rule // see Options
 	// Sweeps is that of the passes; see Options.
 	Sweeps int
 	// Tolerance is how far the last pass may have moved q, in its own metric: no view's
@@ -68,23 +64,29 @@ func Settle(ctx context.Context, e Engine, o Settings) (*Result, error) {
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
-	err := s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 1, Sweeps: o.Sweeps})
-	if err == nil && s.stuck && o.Rule == infer.Propagation {
+	err := s.run(ctx, Options{Rule: o.Rule, Damping: 1, Sweeps: o.Sweeps})
+	if err == nil && s.stuck && o.propagates() {
 		s.opt.Tolerance = max(o.Tolerance, safeTolerance)
 		e.Clear()
 		s.opt.Warm = false
 		if err = s.start(ctx); err == nil {
-			err = s.run(ctx, Options{Rule: infer.Variational, Damping: 1, Sweeps: o.Sweeps})
+			err = s.run(ctx, Options{Rule: infer.Variational{}, Damping: 1, Sweeps: o.Sweeps})
 		}
 		s.opt.Tolerance = o.Tolerance
 		if err == nil {
-			err = s.run(ctx, Options{Rule: o.Rule, Power: o.Power, Damping: 0.5, Sweeps: o.Sweeps})
+			err = s.run(ctx, Options{Rule: o.Rule, Damping: 0.5, Sweeps: o.Sweeps})
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &Result{Q: s.q, Status: s.status}, nil
+}
+
+// propagates tells whether the rule is expectation propagation.
+func (o Settings) propagates() bool {
+	_, ok := Options{Rule: o.Rule}.rule().(infer.Propagation)
+	return ok
 }
 
 // safeTolerance is enough for a start.
@@ -208,19 +210,7 @@ func (s *settling) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Objective is what a rule maximises, or makes stationary, where the rows' part in it is
-// value: the log evidence of expectation propagation A(q) + Σ(log Z − A + A\), the bound
-// Σ E log t − KL(q‖N(0, I)), or Laplace's Σ log t − ½|μ|² − ½log|Λ|.
+// Objective is that of the rule, where the rows' part in it is value; see infer.Rule.
 func Objective(rule infer.Rule, q *gauss.Gaussian, value float64) float64 {
-	h, mu := q.Natural().H, q.Mean()
-	logDet := floats.Dot(h, mu) - 2*q.LogPartition()
-	switch rule {
-	case infer.Variational:
-		cov := mat.NewSymDense(q.Dim(), nil)
-		q.Covariance(cov)
-		return value - 0.5*(mat.Trace(cov)+floats.Dot(mu, mu)-float64(q.Dim())+logDet)
-	case infer.Curvature:
-		return value - 0.5*floats.Dot(mu, mu) - 0.5*logDet
-	}
-	return value + q.LogPartition()
+	return Options{Rule: rule}.rule().Objective(q, value)
 }

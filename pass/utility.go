@@ -1,7 +1,6 @@
 package pass
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -27,10 +26,8 @@ type Calibrated struct {
 // Calibrate settles expectation propagation together with a utility on some points, which
 // stand for p(x), from the engine's sites. A visit to the utility is deletion, action
 // selection, projection and update, as in Algorithm 1; after it a pass goes over the
-// rows, which see the utility through q̄. Actions are chosen at the first visits and then
-// held until all sites have settled; then they are chosen anew, until they stay. When they
-// come back to an earlier choice, the one with the highest evidence among those that
-// alternate is held.
+// rows, which see the utility through q̄. Actions are chosen as infer.Decide does. The rule is
+// expectation propagation.
 func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Views, o Settings) (*Calibrated, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-6
@@ -38,7 +35,7 @@ func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Vi
 	if o.MaxPasses == 0 {
 		o.MaxPasses = 200
 	}
-	o.Rule, o.Warm, o.Extra = infer.Propagation, true, nil
+	o.Warm, o.Extra = true, nil
 	c := &calibration{
 		settling: &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())},
 		utility:  u, points: points,
@@ -52,7 +49,9 @@ func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Vi
 	if err := c.start(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.decide(ctx); err != nil {
+	chosen, err := infer.Decide(ctx, deciding{c})
+	c.status.ActionRounds, c.status.ActionsHeld = chosen.Rounds, chosen.Held
+	if err != nil {
 		return nil, err
 	}
 	logEvidence, err := c.evidence(ctx)
@@ -129,7 +128,7 @@ func (c *calibration) settle(ctx context.Context, visits int, hold bool) error {
 		}
 		limit := c.opt.MaxPasses
 		c.opt.MaxPasses = min(limit, c.status.Sweeps+1)
-		err = c.run(ctx, Options{Power: c.opt.Power, Damping: 1, Sweeps: c.opt.Sweeps})
+		err = c.run(ctx, Options{Rule: c.opt.Rule, Damping: 1, Sweeps: c.opt.Sweeps})
 		c.opt.MaxPasses = limit
 		if err != nil {
 			return err
@@ -153,46 +152,34 @@ func (c *calibration) settle(ctx context.Context, visits int, hold bool) error {
 	return c.look()
 }
 
-// outcome is a choice of actions and the evidence under it.
-type outcome struct {
-	actions  []int
-	evidence float64
+// deciding is a calibration as an infer.Decider.
+type deciding struct{ *calibration }
+
+func (c deciding) Visit(ctx context.Context) error { return c.settle(ctx, 1, false) }
+
+func (c deciding) Settle(ctx context.Context) (bool, error) {
+	err := c.settle(ctx, math.MaxInt, true)
+	return c.status.Converged, err
 }
 
-func (c *calibration) decide(ctx context.Context) error {
-	const free = 3 // visits at which actions are chosen
-	if err := c.settle(ctx, free, false); err != nil {
-		return err
-	}
-	var seen []outcome
-	for {
-		if err := c.settle(ctx, math.MaxInt, true); err != nil || !c.status.Converged {
-			return err
-		}
-		e, err := c.evidence(ctx)
-		if err != nil {
-			return err
-		}
-		seen = append(seen, outcome{slices.Clone(c.actions), e})
-		next := slices.Clone(c.actions)
-		c.utility.Select(next, c.mean, c.variance)
-		if slices.Equal(next, c.actions) {
-			return nil
-		}
-		if i := slices.IndexFunc(seen, func(o outcome) bool { return slices.Equal(o.actions, next) }); i >= 0 {
-			best := slices.MaxFunc(seen[i:], func(a, b outcome) int { return cmp.Compare(a.evidence, b.evidence) })
-			copy(c.actions, best.actions)
-			c.status.ActionsHeld = true
-			return c.settle(ctx, math.MaxInt, true)
-		}
-		c.status.ActionRounds++
-		copy(c.actions, next)
+func (c deciding) Evidence(ctx context.Context) (float64, error) { return c.evidence(ctx) }
+
+func (c deciding) Actions() []int { return c.actions }
+
+func (c deciding) Select(actions []int) { c.utility.Select(actions, c.mean, c.variance) }
+
+// Keep implements infer.Decider. The sites, which are many, are not kept: they settle again.
+func (c deciding) Keep() func(context.Context) error {
+	actions := slices.Clone(c.actions)
+	return func(ctx context.Context) error {
+		copy(c.actions, actions)
+		return c.settle(ctx, math.MaxInt, true)
 	}
 }
 
 // evidence is A(q) + log E U + Σ(log Z − A + A\), the last with rows as q̄ sees them.
 func (c *calibration) evidence(ctx context.Context) (float64, error) {
-	sums, err := c.engine.Look(ctx, c.now, Options{Power: c.opt.Power}, nil)
+	sums, err := c.engine.Look(ctx, c.now, Options{Rule: c.opt.Rule}, nil)
 	if err != nil {
 		return 0, err
 	}

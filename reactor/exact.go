@@ -13,7 +13,7 @@ import (
 
 // Exact is the exact posterior of the state, by quadrature: its density is a product of
 // known functions, so that any number of measurements is as good as a few. A mixture
-// (infer.Mixture) has 2^N parts, of which every probability asks each; here a
+// (Mixture of package exact) has 2^N parts, of which every probability asks each; here a
 // probability takes some thousand operations, and finding the threshold with a given
 // probability a few of those.
 //

@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
 )
 
 // randomProblem is a reactor of n measurements with constants of any size.
@@ -53,7 +54,7 @@ func integrated(t *testing.T, p Problem) (*Exact, *infer.Model) {
 func nearTo(t *testing.T, what string, got, want, scale float64) {
 	t.Helper()
 	// Rules of ten nodes, enumerations and grids all end at rounding of some thousand
-	// terms, and infer.Grid at 1e-10.
+	// terms, and exact.Grid at 1e-10.
 	const tolerance = 1e-9
 	if !(math.Abs(got-want) <= tolerance*scale) {
 		t.Errorf("%s = %v, want %v", what, got, want)
@@ -66,7 +67,7 @@ func TestExactIsMixture(t *testing.T) {
 		n := 1 + int(seed%11)
 		p := randomProblem(seed, n)
 		s, m := integrated(t, p)
-		r, err := infer.Mixture{}.Fit(context.Background(), m)
+		r, err := exact.Mixture{}.Fit(context.Background(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,7 @@ func TestExactIsGrid(t *testing.T) {
 	for _, n := range []int{21, 40} {
 		p := randomProblem(3, n)
 		s, m := integrated(t, p)
-		r, err := infer.Grid{}.Fit(context.Background(), m)
+		r, err := exact.Grid{}.Fit(context.Background(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func TestExactExtremes(t *testing.T) {
 		p.Utility = decision.Table{{1, 0.01}, {0.9, 1}}
 		change(&p)
 		s, m := integrated(t, p)
-		r, err := infer.Mixture{}.Fit(context.Background(), m)
+		r, err := exact.Mixture{}.Fit(context.Background(), m)
 		if err != nil {
 			t.Fatal(err)
 		}

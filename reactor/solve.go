@@ -12,6 +12,8 @@ import (
 
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/methods"
 )
 
 // Answer is what one method says about a problem. Its JSON form is the output of
@@ -58,16 +60,16 @@ type FixedPoint struct {
 	Action      *int    `json:"action"`
 }
 
-// methods are those of the table that make a posterior of their own. One that refines
+// own are those of the table that make a posterior of their own. One that refines
 // another's, in one dimension and with many modes, has little to refine.
-func methods() []infer.Method {
-	return infer.Methods(func(d infer.Method) bool { return !d.Refines() })
+func own() []methods.Method {
+	return methods.List(func(d methods.Method) bool { return !d.Refines() })
 }
 
 // Methods are the names of all methods, in the order in which they are reported.
 func Methods() []string {
 	var names []string
-	for _, d := range methods() {
+	for _, d := range own() {
 		names = append(names, d.Name)
 	}
 	return names
@@ -75,8 +77,8 @@ func Methods() []string {
 
 // Solve answers the problem by the named method.
 func Solve(ctx context.Context, p Problem, name string) (*Answer, error) {
-	all := methods()
-	i := slices.IndexFunc(all, func(d infer.Method) bool { return d.Name == name })
+	all := own()
+	i := slices.IndexFunc(all, func(d methods.Method) bool { return d.Name == name })
 	if i < 0 {
 		return nil, &InputError{"method", fmt.Sprintf("%q is not known; choose one of %s", name, strings.Join(Methods(), ", "))}
 	}
@@ -114,7 +116,7 @@ func SolveAll(ctx context.Context, p Problem) (answers []*Answer, leftOut []erro
 	if err := p.Check(); err != nil {
 		return nil, nil, err
 	}
-	for _, d := range methods() {
+	for _, d := range own() {
 		if d.Calibrated && p.Utility == nil {
 			continue // nothing to decide: no surprise
 		}
@@ -172,13 +174,13 @@ func (p Problem) exact(ctx context.Context, m *infer.Model) (*Answer, error) {
 		e, err = p.Exact(ctx)
 	}
 	switch {
-	case err != nil && len(p.Data) > infer.MaxMixtureTerms:
+	case err != nil && len(p.Data) > exact.MaxMixtureTerms:
 		return nil, err
 	case e != nil:
 		a.Posterior, a.LogEvidence, a.Sweeps = e, &e.LogEvidence, 1
 		a.Status += fmt.Sprintf(", by quadrature on %d panels", len(e.panels))
 	default:
-		r, err := infer.Mixture{}.Fit(ctx, m)
+		r, err := exact.Mixture{}.Fit(ctx, m)
 		if err != nil {
 			return nil, err
 		}
@@ -191,10 +193,10 @@ func (p Problem) exact(ctx context.Context, m *infer.Model) (*Answer, error) {
 // options are what methods are told about a reactor. EP runs as the paper does: from
 // empty sites, half-damped, in the order of the data, the utility last. Several modes
 // mix slowly, and draws in one dimension are cheap.
-func options() infer.Options { return infer.Options{Damping: 0.5, Draws: 5000} }
+func options() methods.Options { return methods.Options{Damping: 0.5, Draws: 5000} }
 
 // solve answers by a method of the table.
-func (p Problem) solve(ctx context.Context, d infer.Method, m *infer.Model) (*Answer, error) {
+func (p Problem) solve(ctx context.Context, d methods.Method, m *infer.Model) (*Answer, error) {
 	r, err := d.Fit(ctx, m, options())
 	if err != nil {
 		return nil, err
@@ -207,7 +209,7 @@ func (p Problem) solve(ctx context.Context, d infer.Method, m *infer.Model) (*An
 	if !math.IsNaN(r.LogEvidence) {
 		a.LogEvidence = &r.LogEvidence
 	}
-	if draws, ok := r.Posterior.(*infer.Draws); ok {
+	if draws, ok := r.Posterior.(*exact.Draws); ok {
 		var mean, variance [1]float64
 		draws.MomentErrors(p.views(1), mean[:], variance[:])
 		a.MeanError, a.VarianceError = &mean[0], &variance[0]

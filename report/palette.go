@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // look is how one method is drawn in every figure. Colour separates methods on
@@ -60,7 +60,7 @@ var baselines = [...]look{
 // MethodLabel returns the printed form of a method's name, such as "Loss-EP"
 // for "loss-ep". A name that is no method's is returned unchanged.
 func MethodLabel(name string) string {
-	if d, ok := infer.MethodNamed(name); ok {
+	if d, ok := methods.Named(name); ok {
 		return d.Label
 	}
 	return name

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 type matrix [3][3]float64
@@ -115,7 +115,7 @@ func TestLooksDifferInBlackAndWhite(t *testing.T) {
 		dashes[key], markers[l.marker] = name, name
 	}
 	for name, l := range looks {
-		if _, ok := infer.MethodNamed(name); !ok {
+		if _, ok := methods.Named(name); !ok {
 			t.Errorf("%s is no method", name)
 		}
 		check(name, l)

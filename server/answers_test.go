@@ -18,7 +18,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/methods"
 )
 
 // encoded are the features of rows, by the way that does not go through this package.
@@ -334,7 +334,7 @@ func TestMethods(t *testing.T) {
 	if err := json.Unmarshal(ask(newServer(t), http.MethodGet, "/v1/methods", "").Body.Bytes(), &list); err != nil {
 		t.Fatal(err)
 	}
-	for i, d := range infer.Methods(nil) {
+	for i, d := range methods.List(nil) {
 		want := map[string]any{
 			"name": d.Name, "label": d.Label, "title": d.Title, "about": d.About,
 			"calibrated": d.Calibrated, "exact": d.Exact, "bound": d.Bound,

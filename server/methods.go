@@ -1,13 +1,13 @@
 package server
 
-import "github.com/lossep/lossep/infer"
+import "github.com/lossep/lossep/methods"
 
 // MethodList is the table of methods.
 type MethodList struct {
-	Methods []infer.Method `json:"methods"`
+	Methods []methods.Method `json:"methods"`
 }
 
 func (s *Server) listMethods(x *exchange) error {
-	x.writeJSON(MethodList{Methods: infer.Methods(nil)})
+	x.writeJSON(MethodList{Methods: methods.List(nil)})
 	return nil
 }

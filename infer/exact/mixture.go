@@ -1,4 +1,4 @@
-package infer
+package exact
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -27,7 +28,7 @@ type Mixture struct{}
 
 // MixtureResult is the exact posterior of a clutter model.
 type MixtureResult struct {
-	Result
+	infer.Result
 	// Components is how many Gaussians carry the posterior. Those with less than
 	// 1e-18 of the largest weight are left out: together Dropped of the probability,
 	// at most 1e-12.
@@ -43,10 +44,14 @@ type mixture struct {
 // Fit enumerates the posterior of the model. It returns an *UnsupportedError if the
 // model has several dimensions, other terms, or more than MaxMixtureTerms of
 // clutter.
-func (Mixture) Fit(ctx context.Context, m *Model) (*MixtureResult, error) {
-	m.check()
+func (Mixture) Fit(ctx context.Context, m *infer.Model) (*MixtureResult, error) {
+	m.Check()
 	if m.Dim() != 1 {
-		return nil, &UnsupportedError{"Mixture", fmt.Sprintf("the model has %d dimensions and not 1; use Grid up to 2 and NUTS beyond", m.Dim())}
+		return nil, &infer.UnsupportedError{Method: "Mixture", Reason: fmt.Sprintf("the model has %d dimensions and not 1; use Grid up to 2 and NUTS beyond", m.Dim())}
+	}
+	m, err := m.Copies("Mixture")
+	if err != nil {
+		return nil, err
 	}
 	terms, count, err := mixtureTerms(m)
 	if err != nil {
@@ -69,7 +74,7 @@ type mixtureTerm struct {
 }
 
 // mixtureTerms reads the terms and counts the components they make.
-func mixtureTerms(m *Model) (terms []mixtureTerm, count int, err error) {
+func mixtureTerms(m *infer.Model) (terms []mixtureTerm, count int, err error) {
 	count = 1
 	for i, t := range m.Terms {
 		a, b, r := m.Views.Row(i)[0], m.Views.Offset(i), m.Views.Residual(i)
@@ -84,10 +89,10 @@ func mixtureTerms(m *Model) (terms []mixtureTerm, count int, err error) {
 				count *= 2
 			}
 		default:
-			return nil, 0, &UnsupportedError{"Mixture", fmt.Sprintf("term %d is a %T and neither a factor.Clutter nor a factor.Gaussian; use Grid or NUTS", i+1, t)}
+			return nil, 0, &infer.UnsupportedError{Method: "Mixture", Reason: fmt.Sprintf("term %d is a %T and neither a factor.Clutter nor a factor.Gaussian; use Grid or NUTS", i+1, t)}
 		}
 		if count > 1<<MaxMixtureTerms {
-			return nil, 0, &UnsupportedError{"Mixture", fmt.Sprintf("there are more than %d clutter terms; use Grid or NUTS", MaxMixtureTerms)}
+			return nil, 0, &infer.UnsupportedError{Method: "Mixture", Reason: fmt.Sprintf("there are more than %d clutter terms; use Grid or NUTS", MaxMixtureTerms)}
 		}
 	}
 	return terms, count, nil
@@ -132,7 +137,7 @@ func newMixture(leaves []component) (*MixtureResult, error) {
 		most = max(most, c.logWeight)
 	}
 	if math.IsNaN(most) || math.IsInf(most, 0) {
-		return nil, &ImproperError{Of: "the mixture"}
+		return nil, &infer.ImproperError{Of: "the mixture"}
 	}
 	r, p := &MixtureResult{}, &mixture{}
 	for _, c := range leaves {
@@ -146,7 +151,7 @@ func newMixture(leaves []component) (*MixtureResult, error) {
 		p.variance = append(p.variance, c.variance)
 	}
 	kept := floats.Sum(p.weight)
-	r.Result = Result{Posterior: p, LogEvidence: most + math.Log(kept+r.Dropped), Status: Status{Converged: true, Sweeps: 1}}
+	r.Result = infer.Result{Posterior: p, LogEvidence: most + math.Log(kept+r.Dropped), Status: infer.Status{Converged: true, Sweeps: 1}}
 	r.Components = len(p.weight)
 	r.Dropped /= kept + r.Dropped
 	floats.Scale(1/kept, p.weight)
@@ -185,4 +190,4 @@ func (r *mixture) Expect(views *gauss.Views, t factor.Factor, value, stderr []fl
 	})
 }
 
-var _ Posterior = (*mixture)(nil)
+var _ infer.Posterior = (*mixture)(nil)

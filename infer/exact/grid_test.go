@@ -1,4 +1,4 @@
-package infer_test
+package exact_test
 
 import (
 	"fmt"
@@ -12,9 +12,11 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
 )
 
-func fitGrid(t testing.TB, g infer.Grid, m *infer.Model) *infer.Result {
+func fitGrid(t testing.TB, g exact.Grid, m *infer.Model) *infer.Result {
 	t.Helper()
 	r, err := g.Fit(ctx, m)
 	if err != nil {
@@ -28,14 +30,14 @@ func fitGrid(t testing.TB, g infer.Grid, m *infer.Model) *infer.Result {
 
 // TestGridTwoPoint reaches theory's exact row.
 func TestGridTwoPoint(t *testing.T) {
-	_, m := twoPoint(t)
-	r := fitGrid(t, infer.Grid{}, m)
-	mean, variance, cov := pairMoments(r, m.Views)
-	near(t, "first mean", mean[0], -2.3308915, 6e-8)
-	near(t, "second mean", mean[1], 2.3308915, 6e-8)
-	near(t, "variance", variance[0], 4.7897857, 6e-8)
-	near(t, "covariance", cov, 0.9083446, 6e-8)
-	near(t, "log evidence", r.LogEvidence, -1.8548257, 6e-8)
+	_, m := problems.TwoPoint(t)
+	r := fitGrid(t, exact.Grid{}, m)
+	mean, variance, cov := problems.PairMoments(r, m.Views)
+	problems.Near(t, "first mean", mean[0], -2.3308915, 6e-8)
+	problems.Near(t, "second mean", mean[1], 2.3308915, 6e-8)
+	problems.Near(t, "variance", variance[0], 4.7897857, 6e-8)
+	problems.Near(t, "covariance", cov, 0.9083446, 6e-8)
+	problems.Near(t, "log evidence", r.LogEvidence, -1.8548257, 6e-8)
 }
 
 // bestActions are the actions with the highest expected utility under a posterior.
@@ -56,53 +58,53 @@ func bestActions(p infer.Posterior, u *decision.Utility, points *gauss.Views) (a
 // TestGridUtilityWeighted reaches theory's row for the posterior weighted by the
 // utility of the optimal actions, p(x) uniform on 201 points of [−10, 10].
 func TestGridUtilityWeighted(t *testing.T) {
-	p, m := twoPoint(t)
+	p, m := problems.TwoPoint(t)
 	x := make([]float64, 201)
 	for j := range x {
 		x[j] = -10 + 0.1*float64(j)
 	}
-	m.Points = viewsAt(p, x...)
+	m.Points = problems.ViewsAt(p, x...)
 	u, err := decision.NewUtility(decision.Probit(), len(x), nil, decision.Table{{1, 0}, {0.5, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Utility = u
-	plain := fitGrid(t, infer.Grid{}, m)
+	plain := fitGrid(t, exact.Grid{}, m)
 	actions, utility := bestActions(plain, u, m.Points)
-	near(t, "optimal expected utility", utility, 0.7943744, 6e-8)
-	r := fitGrid(t, infer.Grid{Actions: actions}, m)
+	problems.Near(t, "optimal expected utility", utility, 0.7943744, 6e-8)
+	r := fitGrid(t, exact.Grid{Actions: actions}, m)
 	// The evidence with the utility is that without times the expected utility.
-	near(t, "ratio of evidences", math.Exp(r.LogEvidence-plain.LogEvidence), utility, 1e-11)
-	mean, variance, cov := pairMoments(r, m.Views)
-	near(t, "first mean", mean[0], -2.396374, 6e-7)
-	near(t, "second mean", mean[1], 2.399312, 6e-7)
-	near(t, "first variance", variance[0], 4.759524, 6e-7)
-	near(t, "covariance", cov, 0.943324, 6e-7)
-	near(t, "second variance", variance[1], 4.815078, 6e-7)
+	problems.Near(t, "ratio of evidences", math.Exp(r.LogEvidence-plain.LogEvidence), utility, 1e-11)
+	mean, variance, cov := problems.PairMoments(r, m.Views)
+	problems.Near(t, "first mean", mean[0], -2.396374, 6e-7)
+	problems.Near(t, "second mean", mean[1], 2.399312, 6e-7)
+	problems.Near(t, "first variance", variance[0], 4.759524, 6e-7)
+	problems.Near(t, "covariance", cov, 0.943324, 6e-7)
+	problems.Near(t, "second variance", variance[1], 4.815078, 6e-7)
 }
 
 // TestGridIsRegression: under Gaussian factors the answer is known in closed form.
 func TestGridIsRegression(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k := range 12 {
-		m, q, logZ := regressionModel(t, rng, 1+rng.IntN(5), 1+k%2)
+		m, q, logZ := problems.Regression(t, rng, 1+rng.IntN(5), 1+k%2)
 		checkRegression(t, m, q, logZ)
 	}
 }
 
 func checkRegression(t *testing.T, m *infer.Model, q *gauss.Gaussian, logZ float64) {
 	t.Helper()
-	r := fitGrid(t, infer.Grid{}, m)
+	r := fitGrid(t, exact.Grid{}, m)
 	n := m.Views.Len()
 	a, b, c, d := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	r.Moments(m.Views, a, b)
 	infer.Gaussian{Gaussian: q}.Moments(m.Views, c, d)
 	// The quadrature stops at a change of 1e-10 in units of the posterior, and the
 	// evidence carries rounding in proportion.
-	near(t, "log evidence", r.LogEvidence, logZ, 1e-9+1e-13*math.Abs(logZ))
+	problems.Near(t, "log evidence", r.LogEvidence, logZ, 1e-9+1e-13*math.Abs(logZ))
 	for i := range a {
-		near(t, "mean", a[i], c[i], 1e-9*math.Max(1, math.Abs(c[i])))
-		near(t, "variance", b[i], d[i], 1e-8*d[i])
+		problems.Near(t, "mean", a[i], c[i], 1e-9*math.Max(1, math.Abs(c[i])))
+		problems.Near(t, "variance", b[i], d[i], 1e-8*d[i])
 	}
 }
 
@@ -135,15 +137,15 @@ func TestGridFindsNarrowPosteriors(t *testing.T) {
 			if err := q.Exchange(natural); err != nil {
 				t.Fatal(err)
 			}
-			r := fitGrid(t, infer.Grid{}, m)
+			r := fitGrid(t, exact.Grid{}, m)
 			// The closed form cancels y²/noise, so it is the less accurate one.
-			near(t, "log evidence", r.LogEvidence, logZ+q.LogPartition(), 1e-9+1e-14*math.Abs(c.y[0]*c.y[0]/c.noise))
+			problems.Near(t, "log evidence", r.LogEvidence, logZ+q.LogPartition(), 1e-9+1e-14*math.Abs(c.y[0]*c.y[0]/c.noise))
 			a, b, e, d := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 			r.Moments(m.Views, a, b)
 			infer.Gaussian{Gaussian: q}.Moments(m.Views, e, d)
 			for i := range a {
-				near(t, "mean", a[i], e[i], 1e-6*math.Sqrt(d[i])+1e-13*math.Abs(e[i]))
-				near(t, "variance", b[i], d[i], 1e-6*d[i])
+				problems.Near(t, "mean", a[i], e[i], 1e-6*math.Sqrt(d[i])+1e-13*math.Abs(e[i]))
+				problems.Near(t, "variance", b[i], d[i], 1e-6*d[i])
 			}
 		})
 	}
@@ -154,7 +156,7 @@ func TestGridFindsNarrowPosteriors(t *testing.T) {
 func TestGridSaysWhenItDoesNotSettle(t *testing.T) {
 	one := gauss.NewViews(mat.NewDense(1, 1, []float64{1}), nil, nil)
 	m := &infer.Model{Views: one, Terms: []factor.Factor{factor.Step{T: 0.3, Below: 1, Above: 2}}}
-	r, err := infer.Grid{}.Fit(ctx, m)
+	r, err := exact.Grid{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +164,13 @@ func TestGridSaysWhenItDoesNotSettle(t *testing.T) {
 		t.Errorf("status %v for a density with a jump", r.Status)
 	}
 	want, _, _ := m.Terms[0].LogMean(0, 1)
-	near(t, "log evidence", r.LogEvidence, want, 1e-3)
+	problems.Near(t, "log evidence", r.LogEvidence, want, 1e-3)
 }
 
 func BenchmarkGrid(b *testing.B) {
-	_, m := twoPoint(b)
+	_, m := problems.TwoPoint(b)
 	for b.Loop() {
-		fitGrid(b, infer.Grid{}, m)
+		fitGrid(b, exact.Grid{}, m)
 	}
 }
 
@@ -178,7 +180,7 @@ func ExampleGrid() {
 		Views: gauss.NewViews(mat.NewDense(2, 2, []float64{2, 0, 1, 1}), nil, nil),
 		Terms: []factor.Factor{factor.Probit{Y: 1}, factor.Probit{Y: -1}},
 	}
-	posterior, err := infer.Grid{}.Fit(ctx, model)
+	posterior, err := exact.Grid{}.Fit(ctx, model)
 	if err != nil {
 		fmt.Println(err)
 		return

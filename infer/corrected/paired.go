@@ -1,4 +1,4 @@
-package infer
+package corrected
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/lanes"
 )
 
@@ -20,7 +21,8 @@ import (
 //	−½ log|I + C diag δτ| + δν·μ − ½ μ·(δτ∘μ) + ½ (δν − δτ∘μ)·(m − μ) + Σ_i [log Ẑ_i − log Z̃_i],
 //
 // where Ẑ_i is the mean of term i under its cavity and Z̃_i that of what stands for it, its
-// site and δ. It is stationary in the δ, so that those of the node before, and one
+// site and δ; of one that counts more than once both are those of a copy, with a share β of
+// both. It is stationary in the δ, so that those of the node before, and one
 // step of moment matching, are good enough: the error is of the order of the square of what
 // they are off. Only A and m see that f has moved. A is kept by updates of rank one.
 //
@@ -100,7 +102,7 @@ const (
 
 // paired writes the logarithm of the paired marginal. It reports false where that is not to
 // be had.
-func (c *Corrected) paired(s *correction, sd float64, cov []float64) bool {
+func (c *Posterior) paired(s *correction, sd float64, cov []float64) bool {
 	s.reset((nodes(sd)-1)*s.refine + 1)
 	if s.walk == nil {
 		s.walk = newWalk(c.terms, c.mean, walkTolerance)
@@ -117,7 +119,7 @@ func (c *Corrected) paired(s *correction, sd float64, cov []float64) bool {
 }
 
 // walk goes from the mean of f to either side.
-func (c *Corrected) walk(s *correction, sd float64, cov []float64) bool {
+func (c *Posterior) walk(s *correction, sd float64, cov []float64) bool {
 	w := s.walk
 	n, stride := len(cov), len(s.walk.column)
 	from := &w.from
@@ -183,7 +185,7 @@ func (w *walk) settle(at *state) (evidence float64, ok bool) {
 		}
 		best = min(best, residual)
 		for i, to := range w.asked {
-			w.asked[i] = damped(at.delta[i], to, rate)
+			w.asked[i] = at.delta[i].Towards(to, rate)
 		}
 		w.update(at)
 		w.reach(at, at.x)
@@ -204,39 +206,46 @@ func (w *walk) match(at *state) (evidence, residual float64, ok bool) {
 	for i, d := range at.delta {
 		m, v, mu := at.m[i], at.a[i*len(w.column)+i], at.mu[i]
 		e, c := &w.terms[i], &w.cavities[i]
-		total := d.Times(e.site)
+		total := d.Times(e.site).Power(e.share)
 		var g, h, third float64
 		if p := w.z[i]; e.label != 0 && p > leastProbability {
 			hazard, squared := w.density[i]/p, c.scale*c.scale
 			z := c.scale * (c.mean + e.offset)
 			g, h = c.scale*hazard, -squared*hazard*(z+hazard)
 			third = -(h*(c.mean+e.offset)+g)*squared - 2*g*h
-			product *= p
+			if e.share == 1 {
+				product *= p
+			} else {
+				evidence += math.Log(p) / e.share
+			}
 		} else {
 			var l float64
 			l, g, h = e.logMean(c.mean, c.variance)
 			third = e.third(c.mean, c.variance, g, h)
-			evidence += l
+			evidence += l / e.share
 		}
-		rest *= c.left
+		if e.share == 1 {
+			rest *= c.left
+		} else {
+			evidence -= 0.5 * math.Log(c.left) / e.share
+		}
 		if i%lanes.Octet == 0 {
 			evidence += math.Log(product) - 0.5*math.Log(rest)
 			product, rest = 1, 1
 		}
-		shrink := 1 + h*c.variance
 		// As in logRatio, with all that depends on v.
-		evidence += 0.5 * (total.Tau*m*m - 2*total.Nu*m + total.Nu*total.Nu*v) / c.left
+		evidence += 0.5 * (total.Tau*m*m - 2*total.Nu*m + total.Nu*total.Nu*v) / c.left / e.share
 		evidence += mu*(d.Nu-0.5*d.Tau*mu) + 0.5*(d.Nu-d.Tau*mu)*(m-mu)
 		w.asked[i], w.kappa[i] = d, 0
 		if v == 0 { // f determines the value
 			continue
 		}
-		if !(shrink > 0) {
+		one, proper := infer.MatchMoments(c.mean, c.variance, g, h)
+		if !proper {
 			return 0, 0, false
 		}
-		inverse := 1 / shrink
-		w.asked[i] = gauss.Scalar{Nu: (g - h*c.mean) * inverse, Tau: -h * inverse}.Over(e.site)
-		w.kappa[i] = third / (c.left * c.left * c.left)
+		w.asked[i] = one.Power(1 / e.share).Over(e.site)
+		w.kappa[i] = third / (c.left * c.left * c.left) / e.share
 		variance, mean := (w.asked[i].Tau-d.Tau)*v, c.mean+c.variance*g-m
 		residual += variance*variance + mean*mean/v
 	}
@@ -254,7 +263,7 @@ func (w *walk) leave(at *state) bool {
 	for i, d := range at.delta {
 		v := at.a[i*len(w.column)+i]
 		e, c := &w.terms[i], &w.cavities[i]
-		total := d.Times(e.site)
+		total := d.Times(e.site).Power(e.share)
 		left := 1 - total.Tau*v
 		if !(left > 0) {
 			return false
@@ -287,7 +296,9 @@ func (w *walk) pairs(at *state) (sum float64) {
 		for j, a := range at.a[i*stride : i*stride+i] {
 			inner += w.kappa[j] * a * a * a
 		}
-		sum += ki * inner
+		// Of n copies, each with the n-th part of κ, n(n−1)/2 pairs see the same value.
+		own := at.a[i*stride+i]
+		sum += ki * (inner + 0.5*(1-w.terms[i].share)*ki*own*own*own)
 	}
 	return sum / 6
 }

@@ -1,4 +1,4 @@
-package infer_test
+package exact_test
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/normal"
 )
 
@@ -55,7 +57,7 @@ func TestMixtureAgainstQuadrature(t *testing.T) {
 	probe := factor.Clutter{Y: 1, Weight: 0.3, Variance: 3, Noise: 0.5}
 	for n := 1; n <= 12; n++ {
 		m := randomClutter(rng, n)
-		r, err := infer.Mixture{}.Fit(ctx, m)
+		r, err := exact.Mixture{}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,79 +65,79 @@ func TestMixtureAgainstQuadrature(t *testing.T) {
 		var gotMean, gotVar, value, se [1]float64
 		r.Moments(one, gotMean[:], gotVar[:])
 		r.Expect(view, probe, value[:], se[:])
-		near(t, "log evidence", r.LogEvidence, math.Log(z), 1e-12*max(1, -math.Log(z)))
-		near(t, "mean", gotMean[0], mean, 1e-12)
-		near(t, "variance", gotVar[0], square-mean*mean, 1e-12)
-		near(t, "expectation", value[0], expect, 1e-12)
+		problems.Near(t, "log evidence", r.LogEvidence, math.Log(z), 1e-12*max(1, -math.Log(z)))
+		problems.Near(t, "mean", gotMean[0], mean, 1e-12)
+		problems.Near(t, "variance", gotVar[0], square-mean*mean, 1e-12)
+		problems.Near(t, "expectation", value[0], expect, 1e-12)
 		// The grid answers the same questions by its own search and rule.
-		g, err := infer.Grid{}.Fit(ctx, m)
+		g, err := exact.Grid{}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !g.Status.Converged {
 			t.Error("grid:", g.Status)
 		}
-		near(t, "log evidence of the grid", g.LogEvidence, r.LogEvidence, 1e-10)
+		problems.Near(t, "log evidence of the grid", g.LogEvidence, r.LogEvidence, 1e-10)
 		g.Moments(one, gotMean[:], gotVar[:])
 		g.Expect(view, probe, value[:], se[:])
-		near(t, "mean of the grid", gotMean[0], mean, 1e-10)
-		near(t, "variance of the grid", gotVar[0], square-mean*mean, 1e-10)
-		near(t, "expectation of the grid", value[0], expect, 1e-10)
+		problems.Near(t, "mean of the grid", gotMean[0], mean, 1e-10)
+		problems.Near(t, "variance of the grid", gotVar[0], square-mean*mean, 1e-10)
+		problems.Near(t, "expectation of the grid", value[0], expect, 1e-10)
 	}
 }
 
 // TestMixtureNumbers reaches theory's exact rows.
 func TestMixtureNumbers(t *testing.T) {
-	m := clutterModel(0.1, 2.3)
-	r, err := infer.Mixture{}.Fit(ctx, m)
+	m := problems.Clutter(0.1, 2.3)
+	r, err := exact.Mixture{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mean, variance [1]float64
 	r.Moments(m.Views.Slice(0, 1), mean[:], variance[:])
-	near(t, "mean", mean[0], 0.6371317, 5e-8)
-	near(t, "variance", variance[0], 51.601758, 5e-7)
-	near(t, "log evidence", r.LogEvidence, -5.1054673, 5e-8)
+	problems.Near(t, "mean", mean[0], 0.6371317, 5e-8)
+	problems.Near(t, "variance", variance[0], 51.601758, 5e-7)
+	problems.Near(t, "log evidence", r.LogEvidence, -5.1054673, 5e-8)
 
-	reactor := clutterModel(-1.1, -2.6, -4, 5.7, -1.1)
-	if r, err = (infer.Mixture{}).Fit(ctx, reactor); err != nil {
+	reactor := problems.Clutter(-1.1, -2.6, -4, 5.7, -1.1)
+	if r, err = (exact.Mixture{}).Fit(ctx, reactor); err != nil {
 		t.Fatal(err)
 	}
 	var above, se [1]float64
 	r.Expect(reactor.Views.Slice(0, 1), factor.Step{T: 2.2, Below: 0, Above: 1}, above[:], se[:])
-	near(t, "P(φ > T)", above[0], 0.151, 5e-4)
+	problems.Near(t, "P(φ > T)", above[0], 0.151, 5e-4)
 	table := decision.Table{{1, 0.01}, {0.9, 1}}
-	near(t, "utility of leaving on", decision.Stakes{Table: table}.Expected(0, []float64{1 - above[0], above[0]}), 0.850, 5e-4)
-	near(t, "utility of shutting down", decision.Stakes{Table: table}.Expected(1, []float64{1 - above[0], above[0]}), 0.915, 5e-4)
+	problems.Near(t, "utility of leaving on", decision.Stakes{Table: table}.Expected(0, []float64{1 - above[0], above[0]}), 0.850, 5e-4)
+	problems.Near(t, "utility of shutting down", decision.Stakes{Table: table}.Expected(1, []float64{1 - above[0], above[0]}), 0.915, 5e-4)
 }
 
 // TestMixtureOfTwentyTerms: the grid knows the answer of the largest mixture too.
 func TestMixtureOfTwentyTerms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	y := make([]float64, infer.MaxMixtureTerms)
+	y := make([]float64, exact.MaxMixtureTerms)
 	for i := range y {
 		y[i] = 3 + rng.NormFloat64()
 		if i%4 == 0 {
 			y[i] = 20 * rng.NormFloat64()
 		}
 	}
-	m := clutterModel(y...)
-	r, err := infer.Mixture{}.Fit(ctx, m)
+	m := problems.Clutter(y...)
+	r, err := exact.Mixture{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := infer.Grid{}.Fit(ctx, m)
+	g, err := exact.Grid{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d components, %.1g left out, log evidence %.6g", r.Components, r.Dropped, r.LogEvidence)
-	near(t, "log evidence", r.LogEvidence, g.LogEvidence, 1e-10)
+	problems.Near(t, "log evidence", r.LogEvidence, g.LogEvidence, 1e-10)
 	one := m.Views.Slice(0, 1)
 	var m1, v1, m2, v2 [1]float64
 	r.Moments(one, m1[:], v1[:])
 	g.Moments(one, m2[:], v2[:])
-	near(t, "mean", m1[0], m2[0], 1e-9)
-	near(t, "variance", v1[0], v2[0], 1e-9)
+	problems.Near(t, "mean", m1[0], m2[0], 1e-9)
+	problems.Near(t, "variance", v1[0], v2[0], 1e-9)
 	if r.Dropped > 1e-12 {
 		t.Errorf("left out %g of the probability", r.Dropped)
 	}
@@ -146,32 +148,32 @@ func TestMixtureOfTwentyTerms(t *testing.T) {
 func TestMixtureOfFarModes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 40 {
-		m := clutterModel(40*rng.NormFloat64(), 40*rng.NormFloat64(), 3, 40*rng.NormFloat64())
+		m := problems.Clutter(40*rng.NormFloat64(), 40*rng.NormFloat64(), 3, 40*rng.NormFloat64())
 		noise := math.Pow(10, -4*rng.Float64())
 		for i, term := range m.Terms {
 			c := term.(factor.Clutter)
 			c.Noise, c.Variance = noise, 1e3
 			m.Terms[i] = c
 		}
-		r, err := infer.Mixture{}.Fit(ctx, m)
+		r, err := exact.Mixture{}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := fitGrid(t, infer.Grid{}, m)
+		g := fitGrid(t, exact.Grid{}, m)
 		one := m.Views.Slice(0, 1)
 		var m1, v1, m2, v2 [1]float64
 		r.Moments(one, m1[:], v1[:])
 		g.Moments(one, m2[:], v2[:])
-		near(t, "log evidence", r.LogEvidence, g.LogEvidence, 1e-9)
-		near(t, "mean", m1[0], m2[0], 1e-8)
-		near(t, "variance", v1[0], v2[0], 1e-7)
+		problems.Near(t, "log evidence", r.LogEvidence, g.LogEvidence, 1e-9)
+		problems.Near(t, "mean", m1[0], m2[0], 1e-8)
+		problems.Near(t, "variance", v1[0], v2[0], 1e-7)
 	}
 }
 
 // TestMixtureDensity: it is a density, and the one its moments belong to.
 func TestMixtureDensity(t *testing.T) {
-	m := clutterModel(0.1, 2.3)
-	r, err := infer.Mixture{}.Fit(ctx, m)
+	m := problems.Clutter(0.1, 2.3)
+	r, err := exact.Mixture{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,17 +189,17 @@ func TestMixtureDensity(t *testing.T) {
 		total += h * p[k]
 		mean += h * p[k] * f[k]
 	}
-	near(t, "integral", total, 1, 1e-12)
-	near(t, "mean", mean, 0.6371317, 5e-8)
+	problems.Near(t, "integral", total, 1, 1e-12)
+	problems.Near(t, "mean", mean, 0.6371317, 5e-8)
 }
 
 func BenchmarkMixture(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{10, infer.MaxMixtureTerms} {
-		m := clutterModel(standardNormals(rng, n)...)
+	for _, n := range []int{10, exact.MaxMixtureTerms} {
+		m := problems.Clutter(problems.StandardNormals(rng, n)...)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := (infer.Mixture{}).Fit(ctx, m); err != nil {
+				if _, err := (exact.Mixture{}).Fit(ctx, m); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -216,7 +218,7 @@ func ExampleMixture() {
 			factor.Clutter{Y: 2.3, Weight: 0.5, Variance: 10, Noise: 1},
 		},
 	}
-	posterior, err := infer.Mixture{}.Fit(ctx, model)
+	posterior, err := exact.Mixture{}.Fit(ctx, model)
 	if err != nil {
 		fmt.Println(err)
 		return

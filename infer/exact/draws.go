@@ -1,4 +1,4 @@
-package infer
+package exact
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/nuts"
 )
 
@@ -81,7 +82,7 @@ func (d *Draws) Expect(views *gauss.Views, t factor.Factor, value, stderr []floa
 // from the errors that Expect gives.
 func (d *Draws) ExpectLinear(views *gauss.Views, t factor.Factor, weights []float64) (value, stderr float64) {
 	if len(weights) != views.Len() {
-		panic(fmt.Sprintf("infer: %d weights for %d views", len(weights), views.Len()))
+		panic(fmt.Sprintf("exact: %d weights for %d views", len(weights), views.Len()))
 	}
 	sums := d.combine(views, t, weights)
 	return stat.Mean(sums, nil), d.stderr(sums)
@@ -110,4 +111,4 @@ func (d *Draws) stderr(x []float64) float64 {
 	return e.MCSE
 }
 
-var _ Posterior = (*Draws)(nil)
+var _ infer.Posterior = (*Draws)(nil)

@@ -1,8 +1,7 @@
-package infer
+package exact
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
@@ -11,11 +10,12 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/orthant"
 )
 
-// Exact draws independently from the exact posterior of a model whose terms are all
+// Sampler draws independently from the exact posterior of a model whose terms are all
 // factor.Probit, a unified skew-normal distribution (Durante 2019; Cao, Durante and
 // Genton 2022). The zero value is ready to use.
 //
@@ -37,7 +37,7 @@ import (
 // something of their own: orthant.MinAcceptance tells how fast. They are practical
 // for some hundreds of terms under a smooth process and for about a hundred under a
 // rough one; beyond, use NUTS.
-type Exact struct {
+type Sampler struct {
 	// Draws is the number of draws, at least 2; 0 stands for 10,000.
 	Draws int
 	// EvidencePoints is the number of points behind the evidence; 0 stands for
@@ -47,12 +47,12 @@ type Exact struct {
 	Seed uint64
 }
 
-// ExactResult is the exact posterior of a probit model, by independent draws.
+// Sampled is the exact posterior of a probit model, by independent draws.
 //
 // Its LogEvidence is the logarithm of the probability of the labels. Its Status counts
 // proposals as sweeps; draws that exist are exact.
-type ExactResult struct {
-	Result
+type Sampled struct {
+	infer.Result
 	*Draws
 	// LogEvidenceError is the standard error of LogEvidence, from orthant.Shifts
 	// randomisations.
@@ -66,8 +66,8 @@ type ExactResult struct {
 // Errors are an *UnsupportedError for terms other than factor.Probit, those of
 // package orthant, in particular *orthant.AcceptanceError where independent draws
 // are out of reach, and the context's.
-func (o Exact) Fit(ctx context.Context, m *Model) (*ExactResult, error) {
-	m.check()
+func (o Sampler) Fit(ctx context.Context, m *infer.Model) (*Sampled, error) {
+	m.Check()
 	if o.Draws == 0 {
 		o.Draws = 10_000
 	}
@@ -75,7 +75,11 @@ func (o Exact) Fit(ctx context.Context, m *Model) (*ExactResult, error) {
 		o.EvidencePoints = 16_384
 	}
 	if o.Draws < 2 || o.EvidencePoints < 1 {
-		return nil, &UnsupportedError{"Exact", fmt.Sprintf("%d draws and %d points; at least 2 draws and 1 point are needed", o.Draws, o.EvidencePoints)}
+		return nil, &infer.UnsupportedError{Method: "Exact", Reason: fmt.Sprintf("%d draws and %d points; at least 2 draws and 1 point are needed", o.Draws, o.EvidencePoints)}
+	}
+	m, err := m.Copies("Exact")
+	if err != nil {
+		return nil, err
 	}
 	labels, err := probitLabels(m.Terms)
 	if err != nil {
@@ -83,44 +87,22 @@ func (o Exact) Fit(ctx context.Context, m *Model) (*ExactResult, error) {
 	}
 	region, err := labelRegion(m.Views, labels)
 	if err != nil {
-		return nil, fmt.Errorf("infer: exact posterior of %d labels: %w", len(labels), err)
+		return nil, fmt.Errorf("exact: exact posterior of %d labels: %w", len(labels), err)
 	}
 	x := mat.NewDense(o.Draws, len(labels), nil)
 	stats, err := region.Sample(ctx, x, o.Seed)
 	if err != nil {
-		return nil, fmt.Errorf("infer: exact posterior of %d labels: %w", len(labels), err)
+		return nil, fmt.Errorf("exact: exact posterior of %d labels: %w", len(labels), err)
 	}
 	evidence := region.LogProb(o.EvidencePoints, o.Seed)
 	draws := &Draws{cloud: regress(m.Views, labels, x)}
-	return &ExactResult{
-		Result: Result{
+	return &Sampled{
+		Result: infer.Result{
 			Posterior: draws, LogEvidence: evidence.Log,
-			Status: Status{Converged: true, Sweeps: stats.Proposals},
+			Status: infer.Status{Converged: true, Sweeps: stats.Proposals},
 		},
 		Draws: draws, LogEvidenceError: evidence.RelErr, Acceptance: stats.Rate(),
 	}, nil
-}
-
-// fitExact is the row of exact answers in the table of methods: whichever is made for the
-// model, enumeration, quadrature or independent draws.
-func fitExact(ctx context.Context, m *Model, o Options) (*Result, error) {
-	if m.Dim() == 1 {
-		r, err := Mixture{}.Fit(ctx, m)
-		if err == nil {
-			return &r.Result, nil
-		}
-		if unsupported := new(UnsupportedError); !errors.As(err, &unsupported) {
-			return nil, err
-		}
-	}
-	if m.Dim() <= 2 {
-		return Grid{Tolerance: o.Tolerance}.Fit(ctx, m)
-	}
-	r, err := Exact{Draws: o.Draws, Seed: o.Seed}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &r.Result, nil
 }
 
 // probitLabels are the labels of probit terms.
@@ -129,10 +111,10 @@ func probitLabels(terms []factor.Factor) ([]float64, error) {
 	for i, t := range terms {
 		p, ok := t.(factor.Probit)
 		if !ok {
-			return nil, &UnsupportedError{"Exact", fmt.Sprintf("term %d is a %T and not a factor.Probit; use NUTS", i+1, t)}
+			return nil, &infer.UnsupportedError{Method: "Exact", Reason: fmt.Sprintf("term %d is a %T and not a factor.Probit; use NUTS", i+1, t)}
 		}
 		if p.Y != 1 && p.Y != -1 {
-			return nil, &UnsupportedError{"Exact", fmt.Sprintf("the label of term %d is %v; labels are +1 or -1", i+1, p.Y)}
+			return nil, &infer.UnsupportedError{Method: "Exact", Reason: fmt.Sprintf("the label of term %d is %v; labels are +1 or -1", i+1, p.Y)}
 		}
 		labels[i] = p.Y
 	}

@@ -1,4 +1,4 @@
-package infer
+package exact
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 )
 
 // density evaluates the log density of v under a model at one point after the
-// other: log N(v; 0, I) + Σ_i log E t_i(b_i + a_i·v + e_i) and, where actions are
+// other: log N(v; 0, I) + Σ_i w_i log E t_i(b_i + a_i·v + e_i) and, where actions are
 // given, log U(actions, v). It holds scratch space for one goroutine.
 type density struct {
-	model   *Model
+	model   *infer.Model
 	actions []int // nil leaves the utility out
 	// variance and pointVariance are what f_i varies by around b_i + a_i·v: the
 	// residual variances, and more where the density is blurred.
@@ -26,7 +27,7 @@ type density struct {
 	pointF, p1, p2 []float64 // at the points
 }
 
-func newDensity(m *Model, actions []int) *density {
+func newDensity(m *infer.Model, actions []int) *density {
 	n := m.Views.Len()
 	d := &density{
 		model:    m,
@@ -36,7 +37,7 @@ func newDensity(m *Model, actions []int) *density {
 	}
 	if actions != nil {
 		if m.Utility == nil || len(actions) != m.Points.Len() {
-			panic(fmt.Sprintf("infer: %d actions for a model whose utility does not have as many points", len(actions)))
+			panic(fmt.Sprintf("exact: %d actions for a model whose utility does not have as many points", len(actions)))
 		}
 		c := len(actions)
 		d.actions = actions
@@ -99,8 +100,9 @@ func (d *density) at(v, grad []float64) float64 {
 	d.model.Views.At(d.f, v)
 	for i, t := range d.model.Terms {
 		l, g, _ := t.LogMean(d.f[i], d.variance[i])
-		sum += l
-		d.d1[i] = g
+		count := d.model.Count(i)
+		sum += count * l
+		d.d1[i] = count * g
 	}
 	if d.actions != nil {
 		d.model.Points.At(d.pointF, v)

@@ -1,4 +1,4 @@
-package infer_test
+package methods_test
 
 import (
 	"context"
@@ -14,7 +14,12 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
+	"github.com/lossep/lossep/methods"
 )
+
+var ctx = context.Background()
 
 // indifferent is a utility that is worth the same whatever is done and comes.
 type indifferent struct{ worth float64 }
@@ -32,13 +37,13 @@ func (u indifferent) LogMean(_ []int, _, _, d1, d2 []float64) float64 {
 // not care adds its logarithm.
 func TestMethodsOnRegression(t *testing.T) {
 	for _, dim := range []int{1, 2} {
-		m, posterior, logZ := regressionModel(t, rand.New(rand.NewPCG(4, 4)), 6, dim)
+		m, posterior, logZ := problems.Regression(t, rand.New(rand.NewPCG(4, 4)), 6, dim)
 		m = withoutResiduals(m)
 		want := infer.Gaussian{Gaussian: posterior}
 		cared := *m
 		cared.Utility, cared.Points = indifferent{0.3}, m.Views.Slice(0, 2)
-		for _, d := range infer.Methods(nil) {
-			o := infer.Options{Seed: 1}
+		for _, d := range methods.List(nil) {
+			o := methods.Options{Seed: 1}
 			r, err := d.Fit(ctx, &cared, o)
 			if err != nil || !r.Status.Converged {
 				t.Errorf("%s in %d dimensions: %v %v", d.Name, dim, err, r)
@@ -48,7 +53,7 @@ func TestMethodsOnRegression(t *testing.T) {
 			if d.Calibrated {
 				evidence += math.Log(0.3)
 			}
-			if draws, ok := r.Posterior.(*infer.Draws); ok {
+			if draws, ok := r.Posterior.(*exact.Draws); ok {
 				var mean, variance [6]float64
 				draws.MomentErrors(m.Views, mean[:], variance[:])
 				tolerance = 5 * max(floats.Max(mean[:]), floats.Max(variance[:]))
@@ -84,7 +89,7 @@ func withoutResiduals(m *infer.Model) *infer.Model {
 
 // checkSites sees that the sites of a result make its Gaussian, as a file that keeps
 // them relies on.
-func checkSites(t *testing.T, d infer.Method, m *infer.Model, r *infer.Result) {
+func checkSites(t *testing.T, d methods.Method, m *infer.Model, r *infer.Result) {
 	t.Helper()
 	if d.Kept && r.Q == nil {
 		t.Errorf("%s is kept, and has no Gaussian", d.Name)
@@ -106,43 +111,43 @@ func checkSites(t *testing.T, d infer.Method, m *infer.Model, r *infer.Result) {
 // method without a utility says so.
 func TestTableOfMethods(t *testing.T) {
 	var names []string
-	m, _, _ := regression(4, 2, 1)
-	for _, d := range infer.Methods(nil) {
+	m, _, _ := problems.Regression(t, rand.New(rand.NewPCG(1, 8)), 4, 2)
+	for _, d := range methods.List(nil) {
 		if d.Name == "" || d.Label == "" || d.Title == "" || d.About == "" || slices.Contains(names, d.Name) {
 			t.Errorf("%+v", d)
 		}
 		names = append(names, d.Name)
-		of, ok := infer.MethodNamed(d.Of)
+		of, ok := methods.Named(d.Of)
 		if d.Of == "" && (d.Calibrated || d.Refines()) || d.Of != "" && (!ok || of.Calibrated || of.Refines()) {
 			t.Errorf("%s builds on %q", d.Name, d.Of)
 		}
-		if d.Kept && d.Matrices <= 0 || d.ByPasses && !d.Kept || d.Rule != 0 && !d.ByPasses {
-			t.Errorf("%s takes %d matrices; passes %v, rule %v", d.Name, d.Matrices, d.ByPasses, d.Rule)
+		if d.Kept && d.Matrices <= 0 || d.Rule != nil && !d.Kept {
+			t.Errorf("%s takes %d matrices; rule %v", d.Name, d.Matrices, d.Rule)
 		}
-		_, err := d.Fit(ctx, m, infer.Options{Draws: 100})
+		_, err := d.Fit(ctx, m, methods.Options{Draws: 100})
 		if unsupported := new(infer.UnsupportedError); d.Calibrated != errors.As(err, &unsupported) {
 			t.Errorf("%s without a utility: %v", d.Name, err)
 		}
 	}
-	if _, ok := infer.MethodNamed("guess"); ok {
+	if _, ok := methods.Named("guess"); ok {
 		t.Error("there is a method called guess")
 	}
 }
 
 // What is called exact picks what is made for the model.
 func TestExactPicks(t *testing.T) {
-	exact, _ := infer.MethodNamed("exact")
-	_, classifier := drawnProcess(t, rand.New(rand.NewPCG(3, 3)), 5, 2, 3)
+	d, _ := methods.Named("exact")
+	_, classifier := problems.DrawnProcess(t, rand.New(rand.NewPCG(3, 3)), 5, 2, 3)
 	clutter := &infer.Model{
 		Views: gauss.NewViews(mat.NewDense(2, 1, []float64{1, 1}), nil, nil),
 		Terms: []factor.Factor{factor.Clutter{Y: 1, Weight: 0.5, Variance: 10, Noise: 1}, factor.Probit{Y: 1}},
 	}
 	for name, m := range map[string]*infer.Model{"draws": classifier, "quadrature": clutter} {
-		r, err := exact.Fit(context.Background(), m, infer.Options{})
+		r, err := d.Fit(context.Background(), m, methods.Options{})
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if _, draws := r.Posterior.(*infer.Draws); draws != (name == "draws") {
+		if _, draws := r.Posterior.(*exact.Draws); draws != (name == "draws") {
 			t.Errorf("%s: %T", name, r.Posterior)
 		}
 	}

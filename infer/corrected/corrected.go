@@ -1,4 +1,4 @@
-package infer
+package corrected
 
 import (
 	"math"
@@ -11,20 +11,21 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
 )
 
-// Correction is how far a corrected marginal goes.
-type Correction int
+// Order is how far a corrected marginal goes.
+type Order int
 
 const (
 	// Factorised exchanges every site for its term by itself, as if the values at
 	// the terms were independent given the value at the point of interest (Cseke and
 	// Heskes 2011). It takes N evaluations of a term for each node.
-	Factorised Correction = iota
+	Factorised Order = iota
 	// Paired sees the correlations of those values too: by expectation propagation given
 	// the value at the point of interest, and by what all pairs of terms add to its
 	// evidence. It takes up to N² multiplications for every site that moves from one node
@@ -33,7 +34,7 @@ const (
 	Paired
 )
 
-// Corrected is a posterior whose marginals see past the Gaussian: the fitted sites
+// Posterior is a posterior whose marginals see past the Gaussian: the fitted sites
 // of expectation propagation are exchanged again for the terms they stand for,
 // given the value at the point of interest.
 //
@@ -45,8 +46,8 @@ const (
 // The corrected marginal is skewed where the posterior is, and it needs nothing but
 // the fitted sites. What a posterior with heavy tails, as of clutter, has beyond eight
 // standard deviations of q is left out.
-type Corrected struct {
-	order Correction
+type Posterior struct {
+	order Order
 	q     *gauss.Gaussian
 	terms []exchange
 
@@ -60,16 +61,21 @@ type Corrected struct {
 }
 
 // exchange is a term with the site that stands for it in q.
+//
+// One that counts more than once is as many copies, each of which is exchanged for its part of
+// the site: see Propagation. What they come to is that of one copy over share.
 type exchange struct {
-	term          factor.Factor
-	site          gauss.Scalar
-	offset, noise float64 // of its view
-	label         float64 // ±1 for a probit term, 0 for others
+	term          factor.Factor // one copy
+	site          gauss.Scalar  // of all copies
+	share         float64       // of the site that a copy has
+	offset, noise float64       // of its view
+	label         float64       // ±1 for a probit term, 0 for others
 }
 
-func newExchange(t factor.Factor, site gauss.Scalar, offset, noise float64) exchange {
-	e := exchange{term: t, site: site, offset: offset, noise: noise}
-	if p, ok := t.(factor.Probit); ok && math.Abs(p.Y) == 1 {
+func newExchange(t factor.Factor, count float64, site gauss.Scalar, offset, noise float64) exchange {
+	rule := infer.Propagation{}
+	e := exchange{term: rule.Tilt(t, count), share: rule.Share(count), site: site, offset: offset, noise: noise}
+	if p, ok := e.term.(factor.Probit); ok && math.Abs(p.Y) == 1 {
 		e.label = p.Y
 	}
 	return e
@@ -82,7 +88,7 @@ func (e *exchange) logMean(m, v float64) (l, g, h float64) {
 
 // Declined is the number of views so far for which the paired correction was asked
 // for and of no use.
-func (c *Corrected) Declined() int { return int(c.declined.Load()) }
+func (c *Posterior) Declined() int { return int(c.declined.Load()) }
 
 // The trapezoidal rule in f: it converges geometrically for an analytic integrand
 // that vanishes at both ends. Two lengths limit its spacing, the standard deviation
@@ -105,18 +111,18 @@ func nodes(sd float64) int {
 	return min(maxNodes, nodeStep*int(math.Ceil(min(n, maxNodes)/nodeStep))+1)
 }
 
-// NewCorrected corrects the marginals of a result of expectation propagation on the
+// New corrects the marginals of a result of expectation propagation on the
 // model.
-func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
+func New(m *infer.Model, r *infer.Result, order Order) *Posterior {
 	n := m.Views.Len()
-	c := &Corrected{
+	c := &Posterior{
 		order: order, q: r.Q, terms: make([]exchange, n),
 		white: mat.NewDense(n, m.Dim(), nil),
 		mean:  make([]float64, n), variance: make([]float64, n),
 	}
 	for i, t := range m.Terms {
 		c.widest = max(c.widest, floats.Norm(m.Views.Row(i), 2))
-		c.terms[i] = newExchange(t, r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i))
+		c.terms[i] = newExchange(t, m.Count(i), r.Sites.Terms[i], m.Views.Offset(i), m.Views.Residual(i))
 	}
 	var ws gauss.Workspace
 	r.Q.Whiten(c.white, m.Views, &ws)
@@ -125,7 +131,7 @@ func NewCorrected(m *Model, r *Result, order Correction) *Corrected {
 		c.cross = mat.NewDense(n, n, nil)
 		level3.Gemm(blas.NoTrans, blas.Trans, 1, c.white.RawMatrix(), c.white.RawMatrix(), 0, c.cross.RawMatrix())
 	}
-	if order == Factorised && n >= tabulatedFrom && !c.slow() {
+	if order == Factorised && n >= tabulatedFrom {
 		c.tables = c.tablesOf()
 	}
 	return c
@@ -165,16 +171,17 @@ func node(k, n int) float64 { return correctionReach * (2*float64(k)/float64(n-1
 // (mu−νv)/(1−τv), and the log-partitions differ by
 // ½(τmu² − 2νmu + ν²v)/(1−τv) − ½log(1−τv), a form that stays exact as v → 0. Of that
 // the terms without mu are left out: the marginal is normalised in the end.
-func (c *Corrected) logRatio(i int, mu, v float64) float64 {
-	s := c.terms[i].site
+func (c *Posterior) logRatio(i int, mu, v float64) float64 {
+	e := &c.terms[i]
+	s := e.site.Power(e.share)
 	left := 1 - s.Tau*v
-	l, _, _ := c.terms[i].logMean((mu-s.Nu*v)/left, v/left)
-	return l + mu*(0.5*s.Tau*mu-s.Nu)/left
+	l, _, _ := e.logMean((mu-s.Nu*v)/left, v/left)
+	return (l + mu*(0.5*s.Tau*mu-s.Nu)/left) / e.share
 }
 
 // marginal writes the corrected probabilities of the nodes f = m + √w·x, given the
 // covariances of f with the s_i.
-func (c *Corrected) marginal(s *correction, w float64, cov []float64) {
+func (c *Posterior) marginal(s *correction, w float64, cov []float64) {
 	sd := math.Sqrt(w)
 	if c.order != Paired || !c.paired(s, sd, cov) {
 		c.evaluated(s, sd, cov)
@@ -195,7 +202,7 @@ func (s *correction) normalise() {
 
 // evaluated writes the logarithm of the factorised marginal by evaluating every term at every
 // node.
-func (c *Corrected) evaluated(s *correction, sd float64, cov []float64) {
+func (c *Posterior) evaluated(s *correction, sd float64, cov []float64) {
 	s.reset((nodes(sd)-1)*s.refine + 1)
 	for k, x := range s.x {
 		s.p[k] = -0.5 * x * x
@@ -264,7 +271,7 @@ func (m Marginal) probability(t factor.Probit) float64 {
 // Marginals calls use with the corrected marginal of every value whose mean and variance
 // under q are given, and whose covariances with those at the terms are the rows of cov. A
 // marginal is good until the next; it does not depend on the others.
-func (c *Corrected) Marginals(mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) {
+func (c *Posterior) Marginals(mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) {
 	s, _ := c.scratch.Get().(*correction)
 	if s == nil {
 		s = &correction{refine: 1}
@@ -273,7 +280,7 @@ func (c *Corrected) Marginals(mean, variance []float64, cov *mat.Dense, use func
 	c.marginals(s, mean, variance, cov, use)
 }
 
-func (c *Corrected) marginals(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) {
+func (c *Posterior) marginals(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) {
 	known := &correction{x: []float64{0}, p: []float64{1}}
 	var done []bool
 	if c.tables != nil && s.refine == 1 {
@@ -295,7 +302,7 @@ func (c *Corrected) marginals(s *correction, mean, variance []float64, cov *mat.
 
 // each calls use with the corrected marginal of every view. Views are shared out in blocks;
 // use is called from several goroutines, once for each view.
-func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m Marginal)) {
+func (c *Posterior) each(views *gauss.Views, refine int, use func(j int, m Marginal)) {
 	const block = 64
 	n := views.Len()
 	tasks.Each((n+block-1)/block, func() func(int) {
@@ -310,7 +317,7 @@ func (c *Corrected) each(views *gauss.Views, refine int, use func(j int, m Margi
 
 // predict is what q says of views: means, variances, and covariances with the values at the
 // terms.
-func (c *Corrected) predict(views *gauss.Views, ws *gauss.Workspace) (mean, variance []float64, cov *mat.Dense) {
+func (c *Posterior) predict(views *gauss.Views, ws *gauss.Workspace) (mean, variance []float64, cov *mat.Dense) {
 	n := views.Len()
 	mean, variance, cov = make([]float64, n), make([]float64, n), mat.NewDense(n, len(c.terms), nil)
 	c.q.Predict(views, mean, variance, ws)
@@ -321,14 +328,14 @@ func (c *Corrected) predict(views *gauss.Views, ws *gauss.Workspace) (mean, vari
 }
 
 // Moments implements Posterior.
-func (c *Corrected) Moments(views *gauss.Views, mean, variance []float64) {
+func (c *Posterior) Moments(views *gauss.Views, mean, variance []float64) {
 	c.each(views, 1, func(j int, m Marginal) { mean[j], variance[j] = m.Moments() })
 }
 
 // Expect implements Posterior. Of a factor.Step, which no rule on nodes can follow,
 // the cell with the jump is divided, and the cells are made smaller: the error is of
 // the order of the square of their width, and stays below a thousandth.
-func (c *Corrected) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
+func (c *Posterior) Expect(views *gauss.Views, t factor.Factor, value, stderr []float64) {
 	refine := 1
 	if _, jumps := t.(factor.Step); jumps {
 		refine = 8
@@ -349,4 +356,4 @@ func share(s factor.Step, f, width float64) float64 {
 	return s.Below*(1-above) + s.Above*above
 }
 
-var _ Posterior = (*Corrected)(nil)
+var _ infer.Posterior = (*Posterior)(nil)

@@ -1,4 +1,4 @@
-package infer
+package exact
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -60,10 +61,10 @@ var (
 // than two dimensions. A result whose quadrature did not settle says so in its
 // Status, which has the number of grids laid out as Sweeps and the last change of
 // evidence and moments as Residual.
-func (o Grid) Fit(ctx context.Context, m *Model) (*Result, error) {
-	m.check()
+func (o Grid) Fit(ctx context.Context, m *infer.Model) (*infer.Result, error) {
+	m.Check()
 	if m.Dim() > 2 {
-		return nil, &UnsupportedError{"Grid", fmt.Sprintf("the model has %d dimensions and a grid serves at most 2; use Exact or NUTS", m.Dim())}
+		return nil, &infer.UnsupportedError{Method: "Grid", Reason: fmt.Sprintf("the model has %d dimensions and a grid serves at most 2; use independent draws or NUTS", m.Dim())}
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-10
@@ -81,7 +82,7 @@ func (o Grid) Fit(ctx context.Context, m *Model) (*Result, error) {
 		g.evaluate(false)
 		last, now = now, g.moments()
 		if math.IsNaN(now.logSum) || math.IsInf(now.logSum, 0) {
-			return nil, &ImproperError{Of: "the density on the grid", Status: g.status}
+			return nil, &infer.ImproperError{Of: "the density on the grid", Status: g.status}
 		}
 		if last.mean == nil {
 			continue
@@ -104,16 +105,16 @@ func (o Grid) Fit(ctx context.Context, m *Model) (*Result, error) {
 // lattice is a square grid of nodes on [−radius, radius]^dim in coordinates x with
 // v = mean + Bx.
 type lattice struct {
-	model   *Model
+	model   *infer.Model
 	actions []int
 	axes    *gauss.Views // read v from x
 	radius  float64
 	nodes   int       // on each axis
 	logs    []float64 // log density at every node, the last axis fastest
-	status  Status
+	status  infer.Status
 }
 
-func newLattice(m *Model, actions []int) *lattice {
+func newLattice(m *infer.Model, actions []int) *lattice {
 	return &lattice{model: m, actions: actions, axes: identityViews(m.Dim()), radius: reach, nodes: searchNodes[m.Dim()]}
 }
 
@@ -183,7 +184,7 @@ func (g *lattice) search(ctx context.Context) error {
 		}
 		m := g.moments()
 		if math.IsNaN(m.logSum) || math.IsInf(m.logSum, 0) {
-			return &ImproperError{Of: "the density on the grid", Status: g.status}
+			return &infer.ImproperError{Of: "the density on the grid", Status: g.status}
 		}
 		if m.nearStandard() {
 			return nil
@@ -288,7 +289,7 @@ func (g *lattice) adopt(m gridMoments) error {
 	}
 	root, err := gauss.NewRoot(m.cov)
 	if err != nil {
-		return fmt.Errorf("infer: coordinates of the grid: %w", err)
+		return fmt.Errorf("exact: coordinates of the grid: %w", err)
 	}
 	dim := len(m.mean)
 	local := mat.NewDense(dim, dim, nil)
@@ -305,7 +306,7 @@ func (g *lattice) adopt(m gridMoments) error {
 }
 
 // result keeps the nodes that carry weight.
-func (g *lattice) result(m gridMoments) *Result {
+func (g *lattice) result(m gridMoments) *infer.Result {
 	const negligible = -46 // 1e-20 of the peak
 	r := &nodeCloud{}
 	dim := g.model.Dim()
@@ -323,7 +324,7 @@ func (g *lattice) result(m gridMoments) *Result {
 	}
 	floats.Scale(1/floats.Sum(r.weight), r.weight)
 	r.centres = mat.NewDense(len(r.weight), dim, values)
-	return &Result{Posterior: r, LogEvidence: m.logSum, Status: g.status}
+	return &infer.Result{Posterior: r, LogEvidence: m.logSum, Status: g.status}
 }
 
 // Moments implements Posterior.
@@ -347,4 +348,4 @@ func (r *nodeCloud) Expect(views *gauss.Views, t factor.Factor, value, stderr []
 	})
 }
 
-var _ Posterior = (*nodeCloud)(nil)
+var _ infer.Posterior = (*nodeCloud)(nil)

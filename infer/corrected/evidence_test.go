@@ -1,4 +1,4 @@
-package infer_test
+package corrected_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/internal/problems"
 )
 
 // counted is a context that ends when it has been asked so often.
@@ -28,13 +30,13 @@ func (c *counted) Err() error {
 // first and in between; what is missing is the Gaussian's, and no failure.
 func TestEvidenceCanBeInterrupted(t *testing.T) {
 	const n = 60
-	p, labels := process(t, 15, 1)
+	p, labels := problems.Process(t, 15, 1)
 	m, err := p.Classify(labels)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := fitEP(t, m)
-	e := infer.NewEvidence(m, r)
+	r := problems.FitEP(t, m)
+	e := corrected.NewEvidence(m, r)
 	var value, stderr, plain [n]float64
 	views := p.At(line(n))
 	infer.Gaussian{Gaussian: r.Q}.Expect(views, positive, plain[:], stderr[:])
@@ -60,19 +62,19 @@ func TestEvidenceCanBeInterrupted(t *testing.T) {
 // inference of its own, and none is given from a number that is not there.
 func TestEvidenceWithoutAWalk(t *testing.T) {
 	const n = 5
-	p, labels := process(t, 15, 1)
+	p, labels := problems.Process(t, 15, 1)
 	m, err := p.Classify(labels)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := fitEP(t, m)
+	r := problems.FitEP(t, m)
 	views := p.At(line(n))
 	var want, got, stderr [n]float64
-	infer.NewEvidence(m, r).Expect(views, positive, want[:], stderr[:])
+	corrected.NewEvidence(m, r).Expect(views, positive, want[:], stderr[:])
 	improper := *r
 	improper.Sites.Terms = slices.Clone(r.Sites.Terms)
 	improper.Sites.Terms[3].Tau += 1e3 // which q does not have
-	e := infer.NewEvidence(m, &improper)
+	e := corrected.NewEvidence(m, &improper)
 	e.Expect(views, positive, got[:], stderr[:])
 	for j := range want {
 		// Both are stationary at a tolerance of 1e-4.

@@ -1,4 +1,4 @@
-package infer_test
+package exact_test
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/orthant"
 )
@@ -28,7 +30,7 @@ func triangular(rng *rand.Rand, n int) *infer.Model {
 			a.Set(i, j, 2*rng.NormFloat64())
 		}
 		b[i], r[i] = rng.NormFloat64(), rng.Float64()
-		terms[i] = factor.Probit{Y: drawnLabel(rng, 0)}
+		terms[i] = factor.Probit{Y: problems.DrawnLabel(rng, 0)}
 	}
 	return &infer.Model{Views: gauss.NewViews(a, b, r), Terms: terms}
 }
@@ -66,7 +68,7 @@ func TestExactEvidenceByIntegration(t *testing.T) {
 		}
 		for range repeats {
 			m := triangular(rng, n)
-			r, err := infer.Exact{Draws: 10, Seed: rng.Uint64()}.Fit(ctx, m)
+			r, err := exact.Sampler{Draws: 10, Seed: rng.Uint64()}.Fit(ctx, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +85,7 @@ func TestExactEvidenceByIntegration(t *testing.T) {
 	}
 	// Student's t with 15 degrees of freedom has variance 15/13; the band of the
 	// mean square of ten is wide enough for that.
-	checkMeanSquare(t, "log evidence", z)
+	problems.CheckMeanSquare(t, "log evidence", z)
 }
 
 // succession is n labels of which k are positive, all about one standard normal:
@@ -110,12 +112,12 @@ func TestExactRuleOfSuccession(t *testing.T) {
 	var evidence, predictive []float64
 	for i, c := range []struct{ n, k int }{{1, 1}, {2, 2}, {5, 5}, {5, 2}, {10, 10}, {10, 3}, {20, 20}, {20, 7}, {50, 50}, {50, 11}} {
 		m, logZ, next := succession(c.n, c.k)
-		r, err := infer.Exact{Seed: uint64(i)}.Fit(ctx, m)
+		r, err := exact.Sampler{Seed: uint64(i)}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("n = %d, k = %d: log evidence %.6f ± %.1g, exact %.6f; acceptance %.2f", c.n, c.k, r.LogEvidence, r.LogEvidenceError, logZ, r.Acceptance)
-		near(t, fmt.Sprintf("log evidence of %d in %d", c.k, c.n), r.LogEvidence, logZ, 6*r.LogEvidenceError+1e-12)
+		problems.Near(t, fmt.Sprintf("log evidence of %d in %d", c.k, c.n), r.LogEvidence, logZ, 6*r.LogEvidenceError+1e-12)
 		if c.n > 2 {
 			evidence = append(evidence, (r.LogEvidence-logZ)/r.LogEvidenceError)
 		}
@@ -123,15 +125,15 @@ func TestExactRuleOfSuccession(t *testing.T) {
 		r.Expect(m.Views.Slice(0, 1), factor.Probit{Y: 1}, p[:], se[:])
 		predictive = append(predictive, (p[0]-next)/se[0])
 	}
-	checkMeanSquare(t, "log evidence", evidence)
-	checkMeanSquare(t, "predictive", predictive)
+	problems.CheckMeanSquare(t, "log evidence", evidence)
+	problems.CheckMeanSquare(t, "predictive", predictive)
 }
 
 // TestExactErrorOfCombinations: what two opposite views read adds to a certainty,
 // and their difference has twice the error of each, which no sum of squares gives.
 func TestExactErrorOfCombinations(t *testing.T) {
 	m, _, next := succession(5, 2)
-	r, err := infer.Exact{}.Fit(ctx, m)
+	r, err := exact.Sampler{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,21 +142,21 @@ func TestExactErrorOfCombinations(t *testing.T) {
 	p, se := make([]float64, 2), make([]float64, 2)
 	r.Expect(both, up, p, se)
 	value, stderr := r.ExpectLinear(both, up, []float64{1, 1})
-	near(t, "sum", value, 1, 1e-14)
-	near(t, "error of the sum", stderr, 0, 1e-15)
+	problems.Near(t, "sum", value, 1, 1e-14)
+	problems.Near(t, "error of the sum", stderr, 0, 1e-15)
 	value, stderr = r.ExpectLinear(both, up, []float64{1, -1})
-	near(t, "difference", value, 2*next-1, 4*stderr)
-	near(t, "error of the difference", stderr, 2*se[0], 1e-12)
+	problems.Near(t, "difference", value, 2*next-1, 4*stderr)
+	problems.Near(t, "error of the difference", stderr, 2*se[0], 1e-12)
 }
 
 // TestExactMomentsAgainstGrid on the two-point problem.
 func TestExactMomentsAgainstGrid(t *testing.T) {
-	p, m := twoPoint(t)
-	g, err := infer.Grid{}.Fit(ctx, m)
+	p, m := problems.TwoPoint(t)
+	g, err := exact.Grid{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := viewsAt(p, -math.Sqrt2, 3, 20)
+	at := problems.ViewsAt(p, -math.Sqrt2, 3, 20)
 	n := at.Len()
 	mean, variance, probability, none := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	g.Moments(at, mean, variance)
@@ -163,7 +165,7 @@ func TestExactMomentsAgainstGrid(t *testing.T) {
 	z := map[string][]float64{}
 	var offBy, claimed []float64 // of the log evidence
 	for seed := range uint64(seeds) {
-		r, err := infer.Exact{Seed: seed, Draws: 2000}.Fit(ctx, m)
+		r, err := exact.Sampler{Seed: seed, Draws: 2000}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,10 +186,10 @@ func TestExactMomentsAgainstGrid(t *testing.T) {
 		z["other factor"] = append(z["other factor"], (a[i]-none[i])/ea[i])
 		// Where the data say nothing there is nothing left to be uncertain about.
 		r.Expect(at, factor.Probit{Y: 1}, a, ea)
-		near(t, "probability far away", a[2], 0.5, 1e-9)
+		problems.Near(t, "probability far away", a[2], 0.5, 1e-9)
 	}
 	for what, scores := range z {
-		checkMeanSquare(t, what, scores)
+		problems.CheckMeanSquare(t, what, scores)
 	}
 	// In two dimensions the errors of single randomisations are skewed, so that a
 	// small scatter and a large error come together; the root mean squares agree.
@@ -204,8 +206,8 @@ func TestExactPredictiveIsARatioOfEvidences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var z []float64
 	for range 8 {
-		p, m := drawnProcess(t, rng, 15, math.Exp(3), math.E)
-		at := viewsAt(p, 20*rng.Float64()-10)
+		p, m := problems.DrawnProcess(t, rng, 15, math.Exp(3), math.E)
+		at := problems.ViewsAt(p, 20*rng.Float64()-10)
 		more := mat.NewDense(16, 15, nil)
 		r := make([]float64, 16)
 		for i := range 15 {
@@ -214,11 +216,11 @@ func TestExactPredictiveIsARatioOfEvidences(t *testing.T) {
 		more.SetRow(15, at.Row(0))
 		r[15] = at.Residual(0)
 		extended := &infer.Model{Views: gauss.NewViews(more, nil, r), Terms: append(m.Terms[:15:15], factor.Probit{Y: 1})}
-		without, err := infer.Exact{Seed: rng.Uint64(), EvidencePoints: 1 << 14}.Fit(ctx, m)
+		without, err := exact.Sampler{Seed: rng.Uint64(), EvidencePoints: 1 << 14}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		with, err := infer.Exact{Seed: rng.Uint64(), EvidencePoints: 1 << 14, Draws: 2}.Fit(ctx, extended)
+		with, err := exact.Sampler{Seed: rng.Uint64(), EvidencePoints: 1 << 14, Draws: 2}.Fit(ctx, extended)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,13 +229,13 @@ func TestExactPredictiveIsARatioOfEvidences(t *testing.T) {
 		ratio := math.Exp(with.LogEvidence - without.LogEvidence)
 		z = append(z, (value[0]-ratio)/math.Hypot(se[0], ratio*math.Hypot(with.LogEvidenceError, without.LogEvidenceError)))
 	}
-	checkMeanSquare(t, "predictive", z)
+	problems.CheckMeanSquare(t, "predictive", z)
 }
 
 // TestExactOutOfReach: a rough process with many labels has no independent draws.
 func TestExactOutOfReach(t *testing.T) {
-	_, m := drawnProcess(t, rand.New(rand.NewPCG(1, 1)), 300, math.Exp(3), 0.3)
-	_, err := infer.Exact{Draws: 64}.Fit(ctx, m)
+	_, m := problems.DrawnProcess(t, rand.New(rand.NewPCG(1, 1)), 300, math.Exp(3), 0.3)
+	_, err := exact.Sampler{Draws: 64}.Fit(ctx, m)
 	var low *orthant.AcceptanceError
 	if !errors.As(err, &low) {
 		t.Fatalf("error %v, want an AcceptanceError", err)
@@ -246,23 +248,23 @@ func TestExactOnNearlyRepeatedInputs(t *testing.T) {
 	// Ten labels at one place: with variance s² the latent value there is s·v, so
 	// the problem is one-dimensional and the grid answers it.
 	const s = 1e3
-	p, m := drawnProcess(t, rand.New(rand.NewPCG(3, 1)), 10, s*s, 1e7)
-	r, err := infer.Exact{}.Fit(ctx, m)
+	p, m := problems.DrawnProcess(t, rand.New(rand.NewPCG(3, 1)), 10, s*s, 1e7)
+	r, err := exact.Sampler{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	one := &infer.Model{Views: gauss.NewViews(mat.NewDense(10, 1, []float64{s, s, s, s, s, s, s, s, s, s}), nil, nil), Terms: m.Terms}
-	g, err := infer.Grid{}.Fit(ctx, one)
+	g, err := exact.Grid{}.Fit(ctx, one)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "log evidence", r.LogEvidence, g.LogEvidence, 5*r.LogEvidenceError+1e-6)
+	problems.Near(t, "log evidence", r.LogEvidence, g.LogEvidence, 5*r.LogEvidenceError+1e-6)
 	var m1, v1, m2, v2, e1, e2 [1]float64
-	r.Moments(viewsAt(p, 0), m1[:], v1[:])
-	r.MomentErrors(viewsAt(p, 0), e1[:], e2[:])
+	r.Moments(problems.ViewsAt(p, 0), m1[:], v1[:])
+	r.MomentErrors(problems.ViewsAt(p, 0), e1[:], e2[:])
 	g.Moments(one.Views.Slice(0, 1), m2[:], v2[:])
-	near(t, "mean", m1[0], m2[0], 5*e1[0])
-	near(t, "variance", v1[0], v2[0], 5*e2[0])
+	problems.Near(t, "mean", m1[0], m2[0], 5*e1[0])
+	problems.Near(t, "variance", v1[0], v2[0], 5*e2[0])
 }
 
 // TestErrorOfEPBySize reports, and does not judge, how far expectation propagation
@@ -275,8 +277,8 @@ func TestErrorOfEPBySize(t *testing.T) {
 	}
 	t.Log("  N   log Z error (± s.e.)    probability error: mean, largest (s.e. of one)")
 	for _, n := range []int{2, 5, 15, 40, 80} {
-		p, m := drawnProcess(t, rng, n, math.Exp(3), math.E)
-		e, err := infer.Exact{Seed: 1, Draws: 4000}.Fit(ctx, m)
+		p, m := problems.DrawnProcess(t, rng, n, math.Exp(3), math.E)
+		e, err := exact.Sampler{Seed: 1, Draws: 4000}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +286,7 @@ func TestErrorOfEPBySize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := viewsAt(p, points...)
+		at := problems.ViewsAt(p, points...)
 		want, se, got, zero := make([]float64, 41), make([]float64, 41), make([]float64, 41), make([]float64, 41)
 		e.Expect(at, factor.Probit{Y: 1}, want, se)
 		infer.Gaussian{Gaussian: ep.Q}.Expect(at, factor.Probit{Y: 1}, got, zero)
@@ -300,13 +302,13 @@ func TestErrorOfEPBySize(t *testing.T) {
 }
 
 // The exact posterior of three labels, and how sure its answers are.
-func ExampleExact() {
+func ExampleSampler() {
 	a := mat.NewDense(3, 1, []float64{1, 1, 1})
 	model := &infer.Model{
 		Views: gauss.NewViews(a, nil, nil),
 		Terms: []factor.Factor{factor.Probit{Y: 1}, factor.Probit{Y: 1}, factor.Probit{Y: -1}},
 	}
-	posterior, err := infer.Exact{Draws: 50_000, Seed: 1}.Fit(ctx, model)
+	posterior, err := exact.Sampler{Draws: 50_000, Seed: 1}.Fit(ctx, model)
 	if err != nil {
 		fmt.Println(err)
 		return

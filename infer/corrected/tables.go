@@ -1,4 +1,4 @@
-package infer
+package corrected
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
@@ -52,19 +51,9 @@ const (
 	uncorrelated = 0.01
 )
 
-// slow tells whether a term is integrated numerically, as the power of a row that counts more
-// or less than once is: its tables, which may need thousands of numbers, take longer than all
-// that would be read from them.
-func (c *Corrected) slow() bool {
-	return slices.ContainsFunc(c.terms, func(t exchange) bool {
-		power, ok := t.term.(factor.Power)
-		return ok && power.Alpha != 1
-	})
-}
-
 // tablesOf are those of rules of different numbers of nodes, each made when it is first
 // asked for.
-func (c *Corrected) tablesOf() []func() ratios {
+func (c *Posterior) tablesOf() []func() ratios {
 	all := make([]func() ratios, (tabulatedNodes-1)/nodeStep+1)
 	for k := range all {
 		n := k*nodeStep + 1
@@ -84,7 +73,7 @@ func cellsOf(sd float64) int {
 
 // TableBytes is what the tables take once values as uncertain as the prior has those at the
 // terms have been asked about.
-func (c *Corrected) TableBytes() (bytes float64) {
+func (c *Posterior) TableBytes() (bytes float64) {
 	width := 0
 	for n := nodes(0); c.tables != nil && n <= min(nodes(c.widest), tabulatedNodes); n += nodeStep {
 		width += octets(n)
@@ -104,7 +93,7 @@ func LeastTableBytes(terms int) float64 {
 }
 
 // tabulate is the table of term i for n nodes.
-func (c *Corrected) tabulate(i, n int) ratio {
+func (c *Posterior) tabulate(i, n int) ratio {
 	sd := math.Sqrt(c.variance[i])
 	t := ratio{inverse: 1 / sd}
 	if !(sd > 0) {
@@ -148,7 +137,7 @@ type tabulation struct {
 // which these are. A table is read for all values with the same number of nodes before the
 // next: all of them together are too large to be read for each from near memory. Sums are over
 // the terms in their order, whatever the other values.
-func (c *Corrected) tabulated(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) (done []bool) {
+func (c *Posterior) tabulated(s *correction, mean, variance []float64, cov *mat.Dense, use func(j int, m Marginal)) (done []bool) {
 	done = make([]bool, len(mean))
 	t := &s.tabulation
 	for k, tables := range c.tables {
@@ -164,7 +153,8 @@ func (c *Corrected) tabulated(s *correction, mean, variance []float64, cov *mat.
 			continue
 		}
 		width := octets(n)
-		t.plus, t.minus = grow(t.plus, len(t.rows)*width), grow(t.minus, len(t.rows)*width)
+		size := len(t.rows) * width
+		t.plus, t.minus = slices.Grow(t.plus[:0], size)[:size], slices.Grow(t.minus[:0], size)[:size]
 		clear(t.plus)
 		clear(t.minus)
 		of := tables()

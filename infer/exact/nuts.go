@@ -1,4 +1,4 @@
-package infer
+package exact
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/nuts"
 )
 
@@ -34,7 +35,7 @@ type NUTS struct {
 // converged if no warning doubts the draws: one about trajectories that were cut off
 // concerns speed alone. There is no LogEvidence.
 type NUTSResult struct {
-	Result
+	infer.Result
 	*Draws
 	// Diagnostics are those of the chains, with their warnings. Draws and
 	// coordinates in it are those the chains moved in.
@@ -43,8 +44,8 @@ type NUTSResult struct {
 
 // Fit draws from the posterior of the model. Errors are those of nuts.Sample and of
 // the context; doubts about the draws are in the Status.
-func (o NUTS) Fit(ctx context.Context, m *Model) (*NUTSResult, error) {
-	m.check()
+func (o NUTS) Fit(ctx context.Context, m *infer.Model) (*NUTSResult, error) {
+	m.Check()
 	f, err := newFrame(ctx, m)
 	if err != nil {
 		return nil, err
@@ -63,23 +64,14 @@ func (o NUTS) Fit(ctx context.Context, m *Model) (*NUTSResult, error) {
 	}
 	draws := &Draws{cloud: cloud{centres: f.outward(run)}, chains: len(run.Chains)}
 	return &NUTSResult{
-		Result: Result{Posterior: draws, LogEvidence: math.NaN(), Status: samplingStatus(run)},
+		Result: infer.Result{Posterior: draws, LogEvidence: math.NaN(), Status: samplingStatus(run)},
 		Draws:  draws, Diagnostics: run,
 	}, nil
 }
 
-// fitNUTS is the row of NUTS in the table of methods.
-func fitNUTS(ctx context.Context, m *Model, o Options) (*Result, error) {
-	r, err := NUTS{Options: nuts.Options{Draws: o.Draws, Seed: o.Seed}}.Fit(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	return &r.Result, nil
-}
-
 // samplingStatus sums up what the chains say of themselves.
-func samplingStatus(run *nuts.Result) Status {
-	s := Status{Residual: math.Inf(-1)}
+func samplingStatus(run *nuts.Result) infer.Status {
+	s := infer.Status{Residual: math.Inf(-1)}
 	for _, c := range run.Coordinates {
 		s.Residual = max(s.Residual, c.RHat-1)
 	}
@@ -133,11 +125,11 @@ type frame struct {
 
 // newFrame is the frame in which expectation propagation's approximation of the
 // posterior is standard normal, or the prior where there is none.
-func newFrame(ctx context.Context, m *Model) (*frame, error) {
+func newFrame(ctx context.Context, m *infer.Model) (*frame, error) {
 	// The coordinates need not be exact, so neither does the fixed point.
-	ep := EP{Schedule: Parallel, Tolerance: 1e-3, MaxSweeps: 100}
+	ep := infer.EP{Schedule: infer.Parallel, Tolerance: 1e-3, MaxSweeps: 100}
 	q := gauss.NewGaussian(m.Dim())
-	if r, err := ep.Fit(ctx, &Model{Views: m.Views, Terms: m.Terms}); err == nil {
+	if r, err := ep.Fit(ctx, m.Plain()); err == nil {
 		q = r.Q
 	} else if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -191,7 +183,7 @@ type target struct {
 	v, grad []float64
 }
 
-func newTarget(m *Model, actions []int, f *frame) *target {
+func newTarget(m *infer.Model, actions []int, f *frame) *target {
 	return &target{
 		density: newDensity(m, actions),
 		frame:   f,

@@ -1,4 +1,4 @@
-package infer
+package corrected
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 )
 
 // tabulatedProblem is a probit process at inputs in some dimensions, and views of the same
 // process elsewhere.
-func tabulatedProblem(tb testing.TB, seed uint64, n, elsewhere, dim int, variance, length float64) (*Model, *Result, *gauss.Views) {
+func tabulatedProblem(tb testing.TB, seed uint64, n, elsewhere, dim int, variance, length float64) (*infer.Model, *infer.Result, *gauss.Views) {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(seed, 3))
 	x := mat.NewDense(n+elsewhere, dim, nil)
@@ -46,7 +47,7 @@ func tabulatedProblem(tb testing.TB, seed uint64, n, elsewhere, dim int, varianc
 			cross.Set(i, j, gram.At(n+i, j))
 		}
 	}
-	m := &Model{Views: root.Views()}
+	m := &infer.Model{Views: root.Views()}
 	for i := range n {
 		y := -1.0
 		if 1.5*x.At(i, 0)+math.Sin(2*x.At(i, 1))+rng.NormFloat64() > 0 {
@@ -54,7 +55,7 @@ func tabulatedProblem(tb testing.TB, seed uint64, n, elsewhere, dim int, varianc
 		}
 		m.Terms = append(m.Terms, factor.Probit{Y: y})
 	}
-	r, err := EP{Schedule: Parallel}.Fit(context.Background(), m)
+	r, err := infer.EP{Schedule: infer.Parallel}.Fit(context.Background(), m)
 	if err != nil || !r.Status.Converged {
 		tb.Fatal(err, r.Status)
 	}
@@ -70,12 +71,12 @@ func TestTabulatedCorrections(t *testing.T) {
 		variance, length float64
 	}{{2, 1, 1}, {2, 20, 1}, {5, 4, 2}, {5, 100, 4}, {20, 10, 5}, {20, 0.1, 3}} {
 		m, r, views := tabulatedProblem(t, 7, n, elsewhere, c.dim, c.variance, c.length)
-		quick, slow := NewCorrected(m, r, Factorised), NewCorrected(m, r, Factorised)
+		quick, slow := New(m, r, Factorised), New(m, r, Factorised)
 		if slow.tables = nil; quick.tables == nil {
 			t.Fatal("nothing was tabulated")
 		}
 		var p, mean, variance [3][]float64
-		for k, post := range []Posterior{slow, quick, Gaussian{r.Q}} {
+		for k, post := range []infer.Posterior{slow, quick, infer.Gaussian{Gaussian: r.Q}} {
 			p[k], mean[k], variance[k] = make([]float64, elsewhere), make([]float64, elsewhere), make([]float64, elsewhere)
 			post.Expect(views, factor.Probit{Y: 1}, p[k], make([]float64, elsewhere))
 			post.Moments(views, mean[k], variance[k])
@@ -96,7 +97,7 @@ func TestTabulatedCorrections(t *testing.T) {
 func TestTableBytes(t *testing.T) {
 	for _, variance := range []float64{1, 30} {
 		m, r, _ := tabulatedProblem(t, 1, 20, 1, 2, variance, 1)
-		c := NewCorrected(m, r, Factorised)
+		c := New(m, r, Factorised)
 		made := 0
 		for n := nodes(0); n <= nodes(math.Sqrt(variance)); n += nodeStep {
 			for _, table := range c.tables[(n-1)/nodeStep]() {

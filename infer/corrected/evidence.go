@@ -1,4 +1,4 @@
-package infer
+package corrected
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -17,9 +18,9 @@ import (
 // decision. It is dear: one run of expectation propagation for each view, though
 // each starts from the fitted sites.
 type Evidence struct {
-	model  *Model
-	fit    *Result
-	around *Corrected // what q says of the values at the terms
+	model  *infer.Model
+	fit    *infer.Result
+	around *Posterior // what q says of the values at the terms
 	none   float64    // the logarithm of the evidence of the terms, as a walk has it
 	walks  bool       // whether it has one: not where a cavity of the fit is improper
 
@@ -32,11 +33,11 @@ func (e *Evidence) Failures() int { return int(e.failures.Load()) }
 
 // NewEvidence answers from a result of expectation propagation on the model, which
 // has to be without a utility.
-func NewEvidence(m *Model, r *Result) *Evidence {
+func NewEvidence(m *infer.Model, r *infer.Result) *Evidence {
 	if m.Utility != nil {
-		panic("infer: evidence of a model that has a utility already")
+		panic("corrected: evidence of a model that has a utility already")
 	}
-	e := &Evidence{model: m, fit: r, around: NewCorrected(m, r, Paired)}
+	e := &Evidence{model: m, fit: r, around: New(m, r, Paired)}
 	w := newWalk(e.around.terms, e.around.mean, evidenceTolerance)
 	for i := range m.Terms {
 		copy(w.from.a[i*len(w.column):], e.around.cross.RawRowView(i))
@@ -52,7 +53,7 @@ const evidenceTolerance = 1e-4
 
 // Moments implements Posterior; they are those of the Gaussian.
 func (e *Evidence) Moments(views *gauss.Views, mean, variance []float64) {
-	Gaussian{e.fit.Q}.Moments(views, mean, variance)
+	infer.Gaussian{Gaussian: e.fit.Q}.Moments(views, mean, variance)
 }
 
 // Expect implements Posterior.
@@ -65,7 +66,7 @@ func (e *Evidence) Expect(views *gauss.Views, t factor.Factor, value, stderr []f
 // run that fails or does not converge falls back to the Gaussian's answer, and is
 // counted by Failures.
 func (e *Evidence) ExpectContext(ctx context.Context, views *gauss.Views, t factor.Factor, value, stderr []float64) error {
-	Gaussian{e.fit.Q}.Expect(views, t, value, stderr)
+	infer.Gaussian{Gaussian: e.fit.Q}.Expect(views, t, value, stderr)
 	const block = 64
 	tasks.Each((views.Len()+block-1)/block, func() func(int) {
 		var ws gauss.Workspace
@@ -122,11 +123,14 @@ func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool
 		}
 	}
 	n := len(q.cov)
-	m := &Model{
+	m := &infer.Model{
 		Views: q.model.Views.Append(q.view),
 		Terms: append(q.model.Terms[:n:n], t),
 	}
-	ep := EP{Tolerance: evidenceTolerance, Start: &Sites{Terms: append(q.fit.Sites.Terms[:n:n], gauss.Scalar{})}}
+	if q.model.Counts != nil {
+		m.Counts = append(q.model.Counts[:n:n], 1)
+	}
+	ep := infer.EP{Tolerance: evidenceTolerance, Start: &infer.Sites{Terms: append(q.fit.Sites.Terms[:n:n], gauss.Scalar{})}}
 	r, err := ep.Fit(ctx, m)
 	if err != nil || !r.Status.Converged {
 		return 0, false
@@ -138,7 +142,7 @@ func (q *question) logRatio(ctx context.Context, t factor.Factor) (float64, bool
 func (q *question) walked(t factor.Factor) (float64, bool) {
 	n, w := len(q.cov), q.walk
 	at := &w.from
-	w.terms[n], w.mean[n] = newExchange(t, gauss.Scalar{}, 0, 0), q.mean
+	w.terms[n], w.mean[n] = newExchange(t, 1, gauss.Scalar{}, 0, 0), q.mean
 	clear(at.delta)
 	at.logDet = 0
 	stride := len(w.column)
@@ -152,4 +156,4 @@ func (q *question) walked(t factor.Factor) (float64, bool) {
 	return w.settle(at)
 }
 
-var _ Interruptible = (*Evidence)(nil)
+var _ infer.Interruptible = (*Evidence)(nil)

@@ -1,4 +1,4 @@
-package infer_test
+package exact_test
 
 import (
 	"fmt"
@@ -14,12 +14,14 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/nuts"
 )
 
-func fitNUTS(t testing.TB, o nuts.Options, m *infer.Model) *infer.NUTSResult {
+func fitNUTS(t testing.TB, o nuts.Options, m *infer.Model) *exact.NUTSResult {
 	t.Helper()
-	r, err := infer.NUTS{Options: o}.Fit(ctx, m)
+	r, err := exact.NUTS{Options: o}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +36,9 @@ func TestNUTSAgainstExact(t *testing.T) {
 	z := make([]float64, *trials)
 	for k := range z {
 		n := 2 + rng.IntN(39)
-		p, m := drawnProcess(t, rng, n, math.Exp(4*rng.Float64()), math.Exp(1.5*rng.Float64()-0.5))
-		at := viewsAt(p, 20*rng.Float64()-10)
-		e, err := infer.Exact{Draws: 20_000, EvidencePoints: 16, Seed: rng.Uint64()}.Fit(ctx, m)
+		p, m := problems.DrawnProcess(t, rng, n, math.Exp(4*rng.Float64()), math.Exp(1.5*rng.Float64()-0.5))
+		at := problems.ViewsAt(p, 20*rng.Float64()-10)
+		e, err := exact.Sampler{Draws: 20_000, EvidencePoints: 16, Seed: rng.Uint64()}.Fit(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +48,7 @@ func TestNUTSAgainstExact(t *testing.T) {
 		s.Expect(at, factor.Probit{Y: 1}, p2[:], e2[:])
 		z[k] = (p2[0] - p1[0]) / math.Hypot(e1[0], e2[0])
 	}
-	checkMeanSquare(t, "NUTS against exact", z)
+	problems.CheckMeanSquare(t, "NUTS against exact", z)
 }
 
 // TestNUTSIsRegression: under Gaussian factors moments and expectations are known.
@@ -54,7 +56,7 @@ func TestNUTSIsRegression(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	z := map[string][]float64{}
 	for range *trials {
-		m, q, _ := regressionModel(t, rng, 2+rng.IntN(10), 1+rng.IntN(8))
+		m, q, _ := problems.Regression(t, rng, 2+rng.IntN(10), 1+rng.IntN(8))
 		r := fitNUTS(t, nuts.Options{Warmup: 200, Draws: 400, Seed: rng.Uint64()}, m)
 		n := m.Views.Len()
 		mean, variance, errMean, errVar := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -69,7 +71,7 @@ func TestNUTSIsRegression(t *testing.T) {
 		z["probability"] = append(z["probability"], (mean[0]-want[0])/errMean[0])
 	}
 	for what, scores := range z {
-		checkMeanSquare(t, what, scores)
+		problems.CheckMeanSquare(t, what, scores)
 	}
 }
 
@@ -89,13 +91,13 @@ func TestNUTSCalibration(t *testing.T) {
 	functions := []string{"latent value", "log-likelihood"}
 	counts := make([][bins]float64, len(functions))
 	for range *calibrations {
-		p, m := drawnProcess(t, rng, labels, math.Exp(3), math.E)
-		at := viewsAt(p, 20*rng.Float64()-10)
-		truth := standardNormals(rng, labels)
+		p, m := problems.DrawnProcess(t, rng, labels, math.Exp(3), math.E)
+		at := problems.ViewsAt(p, 20*rng.Float64()-10)
+		truth := problems.StandardNormals(rng, labels)
 		f := make([]float64, labels)
 		m.Views.At(f, truth)
 		for i := range f {
-			m.Terms[i] = factor.Probit{Y: drawnLabel(rng, f[i])}
+			m.Terms[i] = factor.Probit{Y: problems.DrawnLabel(rng, f[i])}
 		}
 		evaluate := func(v []float64) [2]float64 {
 			var out [2]float64
@@ -139,8 +141,8 @@ func TestNUTSCalibration(t *testing.T) {
 // TestNUTSOnClutter: one mode, where the mixture is the truth, and two far apart,
 // where chains disagree and the status has to say so.
 func TestNUTSOnClutter(t *testing.T) {
-	m := clutterModel(1.8, 2.2, 1.9, 2.6)
-	exact, err := infer.Mixture{}.Fit(ctx, m)
+	m := problems.Clutter(1.8, 2.2, 1.9, 2.6)
+	truth, err := exact.Mixture{}.Fit(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +150,11 @@ func TestNUTSOnClutter(t *testing.T) {
 	// so they have to be long.
 	r := fitNUTS(t, nuts.Options{Draws: 5000, Seed: 1}, m)
 	var want, zero, got, se [1]float64
-	exact.Expect(m.Views.Slice(0, 1), factor.Step{T: 2, Below: 0, Above: 1}, want[:], zero[:])
+	truth.Expect(m.Views.Slice(0, 1), factor.Step{T: 2, Below: 0, Above: 1}, want[:], zero[:])
 	r.Expect(m.Views.Slice(0, 1), factor.Step{T: 2, Below: 0, Above: 1}, got[:], se[:])
-	near(t, "P(φ > 2)", got[0], want[0], 4*se[0])
+	problems.Near(t, "P(φ > 2)", got[0], want[0], 4*se[0])
 
-	far := clutterModel(-30, -30.1, 30, 30.1)
+	far := problems.Clutter(-30, -30.1, 30, 30.1)
 	apart := fitNUTS(t, nuts.Options{Seed: 2}, far)
 	if apart.Status.Converged {
 		t.Error("chains in two modes 60 standard deviations apart are said to have converged")
@@ -168,17 +170,17 @@ func TestNUTSOnClutter(t *testing.T) {
 
 // TestNUTSWithUtility: the utility-weighted posterior against the grid's.
 func TestNUTSWithUtility(t *testing.T) {
-	p, m := twoPoint(t)
-	m.Points = viewsAt(p, -6, -3, 0, 1, 5)
+	p, m := problems.TwoPoint(t)
+	m.Points = problems.ViewsAt(p, -6, -3, 0, 1, 5)
 	u, err := decision.NewUtility(decision.Probit(), 5, nil, decision.Table{{1, 0}, {0, 0.2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Utility = u
-	plain := fitGrid(t, infer.Grid{}, m)
+	plain := fitGrid(t, exact.Grid{}, m)
 	actions, _ := bestActions(plain, u, m.Points)
-	g := fitGrid(t, infer.Grid{Actions: actions}, m)
-	var o infer.NUTS
+	g := fitGrid(t, exact.Grid{Actions: actions}, m)
+	var o exact.NUTS
 	o.Seed, o.Draws, o.Actions = 1, 4000, actions
 	r, err := o.Fit(ctx, m)
 	if err != nil {
@@ -194,8 +196,8 @@ func TestNUTSWithUtility(t *testing.T) {
 	g.Moments(m.Views, gm, gv)
 	plain.Moments(m.Views, pm, pv)
 	for i := range mean {
-		near(t, "mean", mean[i], gm[i], 4*em[i])
-		near(t, "variance", variance[i], gv[i], 4*ev[i])
+		problems.Near(t, "mean", mean[i], gm[i], 4*em[i])
+		problems.Near(t, "variance", variance[i], gv[i], 4*ev[i])
 	}
 	// The test would be empty if the utility moved nothing.
 	if floats.EqualApprox(gm, pm, 5*em[0]) {
@@ -205,7 +207,7 @@ func TestNUTSWithUtility(t *testing.T) {
 
 // TestNUTSSaysWhenDrawsAreTooFew: the status of a run that is too short.
 func TestNUTSSaysWhenDrawsAreTooFew(t *testing.T) {
-	_, m := twoPoint(t)
+	_, m := problems.TwoPoint(t)
 	r := fitNUTS(t, nuts.Options{Warmup: 20, Draws: 20}, m)
 	if r.Status.Converged || r.Status.Reason == "" {
 		t.Errorf("status %v after 20 draws", r.Status)
@@ -215,24 +217,24 @@ func TestNUTSSaysWhenDrawsAreTooFew(t *testing.T) {
 // TestNUTSStartsWhereItIsTold: starting points are values of v, whatever the
 // coordinates the chains move in, and a wrong number of them is an error.
 func TestNUTSStartsWhereItIsTold(t *testing.T) {
-	_, m := twoPoint(t)
-	if _, err := (infer.NUTS{Options: nuts.Options{Chains: 1, Init: [][]float64{{1}}}}).Fit(ctx, m); err == nil {
+	_, m := problems.TwoPoint(t)
+	if _, err := (exact.NUTS{Options: nuts.Options{Chains: 1, Init: [][]float64{{1}}}}).Fit(ctx, m); err == nil {
 		t.Error("a starting point of one coordinate in two dimensions was taken")
 	}
 	// Two modes far apart: a chain stays in the one where it starts.
-	far := clutterModel(-30, -30.1, 30, 30.1)
+	far := problems.Clutter(-30, -30.1, 30, 30.1)
 	for _, start := range []float64{-3, 3} { // in v, a tenth of what the views read
 		r := fitNUTS(t, nuts.Options{Chains: 2, Draws: 50, Warmup: 100, Init: [][]float64{{start}, {start}}}, far)
 		var mean, variance [1]float64
 		r.Moments(far.Views.Slice(0, 1), mean[:], variance[:])
-		near(t, "mean", mean[0], 10*start, 1)
+		problems.Near(t, "mean", mean[0], 10*start, 1)
 	}
 }
 
 func BenchmarkNUTS(b *testing.B) {
 	for _, n := range []int{15, 100} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			_, m := drawnProcess(b, rand.New(rand.NewPCG(1, 1)), n, math.Exp(3), math.E)
+			_, m := problems.DrawnProcess(b, rand.New(rand.NewPCG(1, 1)), n, math.Exp(3), math.E)
 			ess := 0.0
 			for seed := uint64(0); b.Loop(); seed++ {
 				r := fitNUTS(b, nuts.Options{Seed: seed}, m)
@@ -253,10 +255,10 @@ func BenchmarkExactDraws(b *testing.B) {
 		scale float64
 	}{{15, math.E}, {100, math.E}, {100, 1}} {
 		b.Run(fmt.Sprintf("n=%d/scale=%.1f", c.n, c.scale), func(b *testing.B) {
-			_, m := drawnProcess(b, rand.New(rand.NewPCG(1, 1)), c.n, math.Exp(3), c.scale)
+			_, m := problems.DrawnProcess(b, rand.New(rand.NewPCG(1, 1)), c.n, math.Exp(3), c.scale)
 			const draws = 20_000
 			for seed := uint64(0); b.Loop(); seed++ {
-				if _, err := (infer.Exact{Draws: draws, EvidencePoints: 16, Seed: seed}).Fit(ctx, m); err != nil {
+				if _, err := (exact.Sampler{Draws: draws, EvidencePoints: 16, Seed: seed}).Fit(ctx, m); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -269,8 +271,8 @@ func BenchmarkExactDraws(b *testing.B) {
 func BenchmarkExpect(b *testing.B) {
 	for _, n := range []int{15, 100} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			p, m := drawnProcess(b, rand.New(rand.NewPCG(1, 1)), n, math.Exp(3), math.E)
-			r, err := infer.Exact{Draws: 10_000, EvidencePoints: 16}.Fit(ctx, m)
+			p, m := problems.DrawnProcess(b, rand.New(rand.NewPCG(1, 1)), n, math.Exp(3), math.E)
+			r, err := exact.Sampler{Draws: 10_000, EvidencePoints: 16}.Fit(ctx, m)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -278,7 +280,7 @@ func BenchmarkExpect(b *testing.B) {
 			for j := range x {
 				x[j] = -10 + 0.02*float64(j)
 			}
-			at := viewsAt(p, x...)
+			at := problems.ViewsAt(p, x...)
 			value, stderr := make([]float64, 1000), make([]float64, 1000)
 			for b.Loop() {
 				r.Expect(at, factor.Probit{Y: 1}, value, stderr)
@@ -294,7 +296,7 @@ func ExampleNUTS() {
 		Views: gauss.NewViews(view, nil, nil),
 		Terms: []factor.Factor{factor.Probit{Y: 1}, factor.Probit{Y: 1}, factor.Gaussian{Y: 0.5, Variance: 1}},
 	}
-	posterior, err := infer.NUTS{Options: nuts.Options{Seed: 1}}.Fit(ctx, model)
+	posterior, err := exact.NUTS{Options: nuts.Options{Seed: 1}}.Fit(ctx, model)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,8 +1,9 @@
-package infer_test
+package corrected_test
 
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -13,17 +14,11 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/normal"
 )
-
-func fitEP(tb testing.TB, m *infer.Model) *infer.Result {
-	tb.Helper()
-	r, err := infer.EP{}.Fit(context.Background(), m)
-	if err != nil || !r.Status.Converged {
-		tb.Fatal(err, r.Status)
-	}
-	return &r.Result
-}
 
 // line are n equally spaced inputs of [−15, 15].
 func line(n int) *mat.Dense {
@@ -38,15 +33,15 @@ var positive = factor.Probit{Y: 1}
 
 // Where the terms are Gaussian there is nothing to correct, and no evidence to gain.
 func TestCorrectionsOfGaussianFactors(t *testing.T) {
-	m, _, _ := regression(9, 5, 3)
-	r := fitEP(t, m)
+	m, _, _ := problems.Regression(t, rand.New(rand.NewPCG(3, 8)), 9, 5)
+	r := problems.FitEP(t, m)
 	var mean, variance, want, gotM, gotV, got, stderr [9]float64
 	infer.Gaussian{Gaussian: r.Q}.Moments(m.Views, mean[:], variance[:])
 	infer.Gaussian{Gaussian: r.Q}.Expect(m.Views, positive, want[:], stderr[:])
 	for name, p := range map[string]infer.Posterior{
-		"factorised": infer.NewCorrected(m, r, infer.Factorised),
-		"paired":     infer.NewCorrected(m, r, infer.Paired),
-		"evidence":   infer.NewEvidence(m, r),
+		"factorised": corrected.New(m, r, corrected.Factorised),
+		"paired":     corrected.New(m, r, corrected.Paired),
+		"evidence":   corrected.NewEvidence(m, r),
 	} {
 		p.Moments(m.Views, gotM[:], gotV[:])
 		p.Expect(m.Views, positive, got[:], stderr[:])
@@ -69,11 +64,11 @@ func TestCorrectionOfOneTerm(t *testing.T) {
 		Views: gauss.NewViews(mat.NewDense(1, 1, []float64{math.Sqrt(w)}), nil, nil),
 		Terms: []factor.Factor{positive},
 	}
-	r := fitEP(t, m)
+	r := problems.FitEP(t, m)
 	want := 0.5 + math.Asin(w/(1.0+w))/math.Pi
-	for _, order := range []infer.Correction{infer.Factorised, infer.Paired} {
+	for _, order := range []corrected.Order{corrected.Factorised, corrected.Paired} {
 		var got, stderr [1]float64
-		infer.NewCorrected(m, r, order).Expect(m.Views, positive, got[:], stderr[:])
+		corrected.New(m, r, order).Expect(m.Views, positive, got[:], stderr[:])
 		if math.Abs(got[0]-want) > 1e-7 {
 			t.Errorf("order %d: %v, want %v", order, got[0], want)
 		}
@@ -89,19 +84,19 @@ func TestCorrectionsAgainstExact(t *testing.T) {
 	var sum [4]float64
 	noise := 0.0
 	for seed := range uint64(4) {
-		p, labels := process(t, 15, seed)
+		p, labels := problems.Process(t, 15, seed)
 		m, err := p.Classify(labels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := fitEP(t, m)
+		r := problems.FitEP(t, m)
 		views := p.At(line(n))
 		truth, stderr, got := make([]float64, n), make([]float64, n), make([]float64, n)
 		latticeProbabilities(t, m, views, 4001, truth, stderr)
 		noise += floats.Sum(stderr) / (4 * n)
-		paired := infer.NewCorrected(m, r, infer.Paired)
+		paired := corrected.New(m, r, corrected.Paired)
 		for k, q := range []infer.Posterior{
-			infer.Gaussian{Gaussian: r.Q}, infer.NewEvidence(m, r), infer.NewCorrected(m, r, infer.Factorised), paired,
+			infer.Gaussian{Gaussian: r.Q}, corrected.NewEvidence(m, r), corrected.New(m, r, corrected.Factorised), paired,
 		} {
 			q.Expect(views, positive, got, stderr)
 			sum[k] += floats.Distance(got, truth, 1) / (4 * n)
@@ -119,8 +114,8 @@ func TestCorrectionsAgainstExact(t *testing.T) {
 // At the inputs of the terms themselves, where the value determines one of those at the
 // terms, the paired correction is to be had as well, whatever rounding leaves of that.
 func TestPairedAtTheInputs(t *testing.T) {
-	m := classification(t, 60, 3)
-	c := infer.NewCorrected(m, fitEP(t, m), infer.Paired)
+	m := problems.Classification(t, 60, 3)
+	c := corrected.New(m, problems.FitEP(t, m), corrected.Paired)
 	var mean, variance, one, oneVariance [60]float64
 	c.Moments(m.Views, mean[:], variance[:])
 	for j := range one {
@@ -134,11 +129,11 @@ func TestPairedAtTheInputs(t *testing.T) {
 	}
 }
 
-// latticeProbabilities are P(y = +1) by infer.Lattice, with standard errors.
+// latticeProbabilities are P(y = +1) by exact.Lattice, with standard errors.
 func latticeProbabilities(tb testing.TB, m *infer.Model, views *gauss.Views, points int, value, stderr []float64) {
 	tb.Helper()
 	const sets = 16
-	l, err := infer.NewLattice(m, sets, points, 1)
+	l, err := exact.NewLattice(m, sets, points, 1)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -161,7 +156,7 @@ func latticeProbabilities(tb testing.TB, m *infer.Model, views *gauss.Views, poi
 // probabilities: of 60 z-scores that are correlated the largest is below 4.5.
 func TestLatticeAgainstDraws(t *testing.T) {
 	const n = 60
-	p, labels := process(t, 15, 2)
+	p, labels := problems.Process(t, 15, 2)
 	m, err := p.Classify(labels)
 	if err != nil {
 		t.Fatal(err)
@@ -169,11 +164,11 @@ func TestLatticeAgainstDraws(t *testing.T) {
 	views := p.At(line(n))
 	value, stderr, want, wantErr := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	latticeProbabilities(t, m, views, 251, value, stderr)
-	exact, err := infer.Exact{Draws: 20_000, EvidencePoints: 1, Seed: 5}.Fit(context.Background(), m)
+	drawn, err := exact.Sampler{Draws: 20_000, EvidencePoints: 1, Seed: 5}.Fit(context.Background(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact.Expect(views, positive, want, wantErr)
+	drawn.Expect(views, positive, want, wantErr)
 	for j := range value {
 		if z := math.Abs(value[j]-want[j]) / math.Hypot(stderr[j], wantErr[j]); !(z < 4.5) {
 			t.Errorf("view %d: %v ± %v by points and %v ± %v by draws", j, value[j], stderr[j], want[j], wantErr[j])
@@ -189,7 +184,7 @@ func TestCorrectionOfAStep(t *testing.T) {
 		Views: gauss.NewViews(mat.NewDense(1, 1, []float64{math.Sqrt(w)}), nil, nil),
 		Terms: []factor.Factor{positive},
 	}
-	c := infer.NewCorrected(m, fitEP(t, m), infer.Factorised)
+	c := corrected.New(m, problems.FitEP(t, m), corrected.Factorised)
 	for _, threshold := range []float64{-1, 0.3, 4} {
 		var above, all float64
 		for k := -400000; k < 400000; k++ { // midpoints of cells that meet at the threshold
@@ -211,15 +206,15 @@ func TestCorrectionOfAStep(t *testing.T) {
 
 // The same bytes on any number of cores.
 func TestCorrectionsOnAnyNumberOfCores(t *testing.T) {
-	p, labels := process(t, 12, 1)
+	p, labels := problems.Process(t, 12, 1)
 	m, err := p.Classify(labels)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := fitEP(t, m)
+	r := problems.FitEP(t, m)
 	views := p.At(line(150))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, q := range []infer.Posterior{infer.NewEvidence(m, r), infer.NewCorrected(m, r, infer.Paired)} {
+	for _, q := range []infer.Posterior{corrected.NewEvidence(m, r), corrected.New(m, r, corrected.Paired)} {
 		var got [2][]float64
 		for k, cores := range []int{1, 3} {
 			runtime.GOMAXPROCS(cores)
@@ -233,19 +228,19 @@ func TestCorrectionsOnAnyNumberOfCores(t *testing.T) {
 }
 
 func BenchmarkExpect1000(b *testing.B) {
-	p, labels := process(b, 15, 1)
+	p, labels := problems.Process(b, 15, 1)
 	m, err := p.Classify(labels)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := fitEP(b, m)
+	r := problems.FitEP(b, m)
 	views := p.At(line(1000))
 	value, stderr := make([]float64, 1000), make([]float64, 1000)
 	for name, q := range map[string]infer.Posterior{
 		"ep":        infer.Gaussian{Gaussian: r.Q},
-		"corrected": infer.NewCorrected(m, r, infer.Factorised),
-		"paired":    infer.NewCorrected(m, r, infer.Paired),
-		"evidence":  infer.NewEvidence(m, r),
+		"corrected": corrected.New(m, r, corrected.Factorised),
+		"paired":    corrected.New(m, r, corrected.Paired),
+		"evidence":  corrected.NewEvidence(m, r),
 	} {
 		b.Run("method="+name+"/n=15", func(b *testing.B) {
 			for b.Loop() {

@@ -1,0 +1,160 @@
+package gp
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/pass"
+)
+
+// countedList are terms that do not all count once.
+type countedList struct {
+	list
+	counts []float64
+}
+
+func (c countedList) Count(i int) float64 { return c.counts[i] }
+
+// unequal are counts below and above one.
+func unequal(n int) []float64 {
+	counts := make([]float64, n)
+	for i := range counts {
+		counts[i] = []float64{1, 0.4, 2, 3.5, 0.9, 20}[i%6]
+	}
+	return counts
+}
+
+// The gradient is that of the evidence whatever the power and however often rows count.
+func TestCountedInducingEvidenceGradient(t *testing.T) {
+	x, terms := sparseProblem(60, 2, 3)
+	z := x.Slice(0, 8, 0, 2).(*mat.Dense)
+	k, err := kernel.Parse("matern32(variance=1.3, lengthscale=0.8) + white(variance=0.4)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, counts := range [][]float64{slices.Repeat([]float64{1}, 60), unequal(60)} {
+		for _, power := range []float64{1, 0.5} {
+			rule := infer.Propagation{Power: power}
+			evidence := func(logs []float64) (float64, []float64) {
+				p, err := NewInducing(k.With(logs), z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := NewEngine(p, p.Shards(x, countedList{terms, counts}, nil, 0), nil)
+				r, err := pass.Settle(context.Background(), l, pass.Settings{Rule: rule, Tolerance: 1e-9})
+				if err != nil || !r.Status.Converged {
+					t.Fatal(err, r)
+				}
+				grad, sums, err := p.EvidenceGradient(context.Background(), l, r.Q, pass.Options{Rule: rule})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return pass.Objective(rule, r.Q, sums.Value), grad
+			}
+			checkGradient(t, k, evidence, power)
+		}
+	}
+}
+
+// checkGradient compares with differences, which are good to about 1e-6.
+func checkGradient(t *testing.T, k kernel.Kernel, evidence func(logs []float64) (float64, []float64), of any) {
+	t.Helper()
+	logs := k.Params(nil)
+	_, grad := evidence(logs)
+	for i, name := range k.ParamNames() {
+		const h = 1e-4
+		at := logs[i]
+		logs[i] = at + h
+		above, _ := evidence(logs)
+		logs[i] = at - h
+		below, _ := evidence(logs)
+		logs[i] = at
+		if slope := (above - below) / (2 * h); math.Abs(slope-grad[i]) > 1e-5*(1+math.Abs(slope)) {
+			t.Errorf("%v: ∂/∂log %s is %v, by differences %v", of, name, grad[i], slope)
+		}
+	}
+}
+
+// The same for the full process.
+func TestCountedEvidenceGradient(t *testing.T) {
+	x, terms := sparseProblem(20, 2, 4)
+	k, err := kernel.Parse("rbf(variance=1.3, lengthscale=[0.8, 1.7])", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGradient(t, k, func(logs []float64) (float64, []float64) {
+		p, err := New(k.With(logs), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := infer.EP{Tolerance: 1e-11}.Fit(context.Background(), &infer.Model{Views: p.Views(), Terms: terms, Counts: unequal(20)})
+		if err != nil || !r.Status.Converged {
+			t.Fatal(err, r)
+		}
+		return r.LogEvidence, p.EvidenceGradient(r, nil)
+	}, "counts")
+}
+
+// Rows that count twice are rows that stand there twice, to passes and to a search.
+func TestCountedRowsAreCopies(t *testing.T) {
+	x, terms := sparseProblem(40, 2, 5)
+	counts, twice, all := make([]float64, 40), mat.NewDense(60, 2, nil), list(nil)
+	for i := range counts {
+		counts[i] = float64(1 + i%2)
+		for range 1 + i%2 {
+			twice.SetRow(len(all), x.RawRowView(i))
+			all = append(all, terms[i])
+		}
+	}
+	k, err := kernel.Parse("rbf(variance=1.3, lengthscale=0.8)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewInducing(k, x.Slice(0, 10, 0, 2).(*mat.Dense))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []infer.Rule{infer.Propagation{}, infer.Propagation{Power: 0.5}, infer.Variational{}, infer.Curvature{}} {
+		settle := func(x *mat.Dense, terms Terms) (*gauss.Gaussian, float64) {
+			l := NewEngine(p, p.Shards(x, terms, nil, 0), nil)
+			r, err := pass.Settle(context.Background(), l, pass.Settings{Rule: rule, Tolerance: 1e-11})
+			if err != nil || !r.Status.Converged {
+				t.Fatal(err, r)
+			}
+			sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{Rule: rule}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Q, pass.Objective(rule, r.Q, sums.Value)
+		}
+		got, value := settle(x, countedList{terms, counts})
+		want, wantValue := settle(twice, all)
+		if math.Abs(value-wantValue) > 1e-8 || !mat.EqualApprox(mat.NewVecDense(10, got.Mean()), mat.NewVecDense(10, want.Mean()), 1e-8) {
+			t.Errorf("%T: %v %v, with copies %v %v", rule, value, got.Mean(), wantValue, want.Mean())
+		}
+	}
+	fit, err := Optimise(context.Background(), k, x, terms, Options{Counts: counts, Tolerance: 1e-4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both priors are centred on the scale of the inputs, which copies move a little.
+	again, err := fit.At(context.Background(), fit.logs)
+	if err != nil || math.Abs(again.EP.LogEvidence-fit.EP.LogEvidence) > 1e-6 {
+		t.Errorf("%v: log evidence %v, again %v", err, fit.EP.LogEvidence, again.EP.LogEvidence)
+	}
+	full, err := New(fit.Process.Kernel(), twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: full.Views(), Terms: all})
+	if err != nil || math.Abs(copies.LogEvidence-fit.EP.LogEvidence) > 1e-6 { // the jitter of equal rows
+		t.Errorf("%v: log evidence %v, with copies %v", err, fit.EP.LogEvidence, copies.LogEvidence)
+	}
+}
