@@ -36,9 +36,10 @@ browser:    ## Chromium for the tests of the page, where Debian's packages can b
 	{ apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation; } || \
 	echo "No browser: the tests of the page are skipped. Install Chromium, or name one in LOSSEP_BROWSER."
 
-lint:       ## vet and staticcheck; of the other module, with all that it imports, that takes minutes the first time
+lint:       ## vet and staticcheck; of the Beam module, with all that it imports, that takes minutes the first time
 	go vet ./... && go tool staticcheck ./...
 	check=$$(go tool -n staticcheck) && cd beam && go vet ./... && $$check ./...
+	cd docs/compare && go vet ./...
 
 format:     ## rewrite the code in its one format
 	go tool gofumpt -w .
