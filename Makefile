@@ -47,7 +47,7 @@ format:     ## rewrite the code in its one format
 race:       ## what runs in several goroutines, under the race detector
 	go test -race ./internal/tasks ./internal/lanes ./kernel ./gauss ./pass
 	go test -race -run 'Core|Processor|SameBytes|Determinism|RowByRow|Panic|Fault|AtOnce|Concurrent|Batcher|Reload|Drain' \
-	  . ./level3 ./infer ./gp ./orthant ./nuts ./explore ./audit ./paper ./server ./internal/command
+	  . ./level3 ./infer ./gp ./orthant ./nuts ./lab ./audit ./server ./internal/command
 
 fuzz:       ## requests, tables and model files of any kind along their whole path, ten minutes each
 	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
@@ -58,7 +58,7 @@ fuzz:       ## requests, tables and model files of any kind along their whole pa
 	go test ./data/parquet -run xxx -fuzz '^FuzzOpen$$' -fuzztime 10m -fuzzminimizetime 1x
 
 robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice, all far rows
-	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m
+	go test ./gp ./lab -run Robustness -robust 10000 -v -timeout 60m
 	go test . -run FarRowsOfEveryKernel -robust -v -timeout 60m
 	go test ./infer -run NUTS -trials 50 -calibrations 1000 -v -timeout 60m
 

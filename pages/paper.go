@@ -7,21 +7,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lossep/lossep/paper"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/report"
 )
 
 // Paper is what was computed of the paper's experiments, in the form of Results.
 type Paper struct {
 	Origin
-	Parts    []string         `json:"parts"`
-	Settings paper.Simulation `json:"settings"`
-	Figure1  *paper.Reactor   `json:"figure1,omitempty"`
-	Figure2  *paper.TwoPoints `json:"figure2,omitempty"`
-	Table1   *paper.Table     `json:"table1,omitempty"`
-	Claims   []paper.Claim    `json:"claims,omitempty"`
-	Check    *paper.Check     `json:"truth_check,omitempty"`
-	Trials   []*paper.Trial   `json:"trials,omitempty"`
+	Parts    []string        `json:"parts"`
+	Settings lab.Simulation  `json:"settings"`
+	Figure1  *lab.Figure1    `json:"figure1,omitempty"`
+	Figure2  *lab.Figure2    `json:"figure2,omitempty"`
+	Table1   *lab.Table1     `json:"table1,omitempty"`
+	Claims   []lab.Claim     `json:"claims,omitempty"`
+	Check    *lab.TruthCheck `json:"truth_check,omitempty"`
+	Trials   []*lab.Trial    `json:"trials,omitempty"`
 	// Command is what a reader types to get the same report.
 	Command string `json:"-"`
 }
@@ -110,11 +110,11 @@ func (r *Paper) addVerdict(p *report.Page) {
 	}
 }
 
-func verdictOutcome(o paper.Outcome) report.Outcome {
+func verdictOutcome(o lab.ClaimOutcome) report.Outcome {
 	switch o {
-	case paper.Holds:
+	case lab.Holds:
 		return report.Holds
-	case paper.HoldsInPart:
+	case lab.HoldsInPart:
 		return report.Partly
 	}
 	return report.Fails
@@ -128,22 +128,22 @@ func (r *Paper) addTable(p *report.Page) {
 	p.Text("The last three decide from EP's fitted sites, beyond the Gaussian: “Evidence” runs EP again with each outcome as one more observation, “Corrected” corrects the marginal by one factor for each site, “Paired” adds the second order, over pairs of sites.")
 	p.Subsection("Are the differences real?")
 	p.Text(fmt.Sprintf("Wilcoxon's signed-rank test on the same data sets, exact, with zeros ranked as Pratt does. Each entry names the method that is ahead by the Hodges–Lehmann estimate and p after Holm's correction. There are two families: “%s”, EP with Loss-EP and VI with Loss-VI in all cells, %d tests; and “%s”, Loss-EP with the three corrections in all cells, %d tests.",
-		paper.Calibration, 2*len(t.Cells), paper.Correction, 3*len(t.Cells)))
+		lab.Calibration, 2*len(t.Cells), lab.Correction, 3*len(t.Cells)))
 	p.Table(testTable(t))
 }
 
 // regretTable has a group for each utility, a row for each method and a column for
 // each shift: four columns, which a telephone can show.
-func regretTable(t *paper.Table) *report.Table {
+func regretTable(t *lab.Table1) *report.Table {
 	table := &report.Table{
 		Caption: "Mean normalised regret ± standard error over data sets, in millionths.",
 		Columns: columns(append([]string{"Method"}, shiftTitles()...)...),
 		Best:    "the lowest mean of the cell.",
 	}
 	unresolved := false
-	shifts := len(paper.Shifts())
+	shifts := len(lab.Shifts())
 	for k := 0; k < len(t.Cells); k += shifts {
-		for m, name := range paper.Methods() {
+		for m, name := range lab.PaperMethods() {
 			row := report.Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []report.Cell{{Text: report.MethodLabel(name)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
 				s := cell.Scores[m]
@@ -164,7 +164,7 @@ func regretTable(t *paper.Table) *report.Table {
 
 func shiftTitles() []string {
 	var titles []string
-	for _, s := range paper.Shifts() {
+	for _, s := range lab.Shifts() {
 		title := "no shift"
 		if s > 0 {
 			title = fmt.Sprintf("shift %v", s)
@@ -175,20 +175,20 @@ func shiftTitles() []string {
 }
 
 // testTable has a group for each pair of methods.
-func testTable(t *paper.Table) *report.Table {
+func testTable(t *lab.Table1) *report.Table {
 	table := &report.Table{
 		Caption: "The method ahead, and p after Holm's correction.",
 		Columns: columns(append([]string{"u10"}, shiftTitles()...)...),
-		Best:    fmt.Sprintf("significant at %v.", paper.Level),
+		Best:    fmt.Sprintf("significant at %v.", lab.SignificanceLevel),
 	}
-	shifts := len(paper.Shifts())
+	shifts := len(lab.Shifts())
 	for pair, first := range t.Cells[0].Tests {
 		group := fmt.Sprintf("%s and %s (family “%s”)", report.MethodLabel(first.A), report.MethodLabel(first.B), first.Family)
 		for k := 0; k < len(t.Cells); k += shifts {
 			row := report.Row{Group: group, Cells: []report.Cell{{Text: fmt.Sprint(t.Cells[k].U10)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
 				test := cell.Tests[pair]
-				row.Cells = append(row.Cells, report.Cell{Text: ahead(test) + report.PValue(test.Adjusted), Best: test.Adjusted < paper.Level})
+				row.Cells = append(row.Cells, report.Cell{Text: ahead(test) + report.PValue(test.Adjusted), Best: test.Adjusted < lab.SignificanceLevel})
 			}
 			table.Rows = append(table.Rows, row)
 		}
@@ -197,7 +197,7 @@ func testTable(t *paper.Table) *report.Table {
 }
 
 // ahead names the method with the lower regret, where there is one.
-func ahead(c paper.Comparison) string {
+func ahead(c lab.PairTest) string {
 	switch {
 	case c.Shift > 0:
 		return report.MethodLabel(c.B) + " "
@@ -219,7 +219,7 @@ func (r *Paper) addTruth(p *report.Page) {
 		}
 	}
 	p.Text(fmt.Sprintf("Regrets are measured against the exact posterior, a unified skew-normal distribution, by weighted points in randomly shifted lattices: %s for each data set wherever a method's action is not optimal or the optimal action is in doubt by less than eight standard errors. At all other points every method acts optimally. What the truth's error does to the mean regrets is known from %d independent shifts; %d of the %d means in the table are below resolution and marked.",
-		report.Count(r.Settings.Truth), paper.Sets, below, scores))
+		report.Count(r.Settings.Truth), lab.TruthSets, below, scores))
 	p.Text(fmt.Sprintf("The first data set was also sampled with NUTS, which shares no code with the truth beyond the model: at %d inputs the probabilities differ by at most %s standard errors (root mean square %s; NUTS %s).",
 		len(r.Check.Z), report.Number(r.Check.MaxZ), report.Number(r.Check.RMS), r.Check.NUTSState))
 	p.Details("The truth and NUTS at every input", func(b *report.Body) {

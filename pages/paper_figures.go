@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lossep/lossep/paper"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/report"
 )
 
 // reactorFigure is Figure 1: densities of the state, with what each method does.
-func reactorFigure(r *paper.Reactor) report.Densities {
+func reactorFigure(r *lab.Figure1) report.Densities {
 	f := report.Densities{
 		XLabel: "State φ",
 		Rules:  []report.Rule{{At: r.Threshold, Label: fmt.Sprintf("threshold %v", r.Threshold)}},
@@ -26,7 +26,7 @@ func reactorFigure(r *paper.Reactor) report.Densities {
 }
 
 // reactorAction names the action taken.
-func reactorAction(c paper.Curve) string {
+func reactorAction(c lab.MethodCurve) string {
 	if *c.Action == 1 {
 		return "off"
 	}
@@ -34,7 +34,7 @@ func reactorAction(c paper.Curve) string {
 }
 
 // twoPointsFigure is Figure 2: the posterior without and with the utility.
-func twoPointsFigure(t *paper.TwoPoints) report.Contours {
+func twoPointsFigure(t *lab.Figure2) report.Contours {
 	return report.Contours{
 		XLabel: "f₁", YLabel: "f₂",
 		Mass: []float64{0.5, 0.9},
@@ -54,7 +54,7 @@ func twoPointsFigure(t *paper.TwoPoints) report.Contours {
 }
 
 // ellipses are those of the approximations.
-func ellipses(of []paper.Moments) []report.Ellipse {
+func ellipses(of []lab.Moments) []report.Ellipse {
 	var e []report.Ellipse
 	for _, m := range of {
 		if m.Method != "exact" {
@@ -65,7 +65,7 @@ func ellipses(of []paper.Moments) []report.Ellipse {
 }
 
 // reactorTable has the numbers of Figure 1.
-func reactorTable(r *paper.Reactor) *report.Table {
+func reactorTable(r *lab.Figure1) *report.Table {
 	t := &report.Table{
 		Caption: "What each method believes and does.",
 		Columns: columns("Method", "mean of φ", "variance", "P(φ > T)", "U(on)", "U(off)", "action"),
@@ -78,12 +78,12 @@ func reactorTable(r *paper.Reactor) *report.Table {
 }
 
 // twoPointsTable has the numbers of Figure 2.
-func twoPointsTable(t *paper.TwoPoints) *report.Table {
+func twoPointsTable(t *lab.Figure2) *report.Table {
 	table := &report.Table{
 		Caption: "Means and covariances of (f₁, f₂).",
 		Columns: columns("Method", "mean f₁", "mean f₂", "var f₁", "cov", "var f₂"),
 	}
-	add := func(group string, of []paper.Moments) {
+	add := func(group string, of []lab.Moments) {
 		for _, m := range of {
 			name := report.MethodLabel(m.Method)
 			if m.Method == "loss-ep" {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/lossep/lossep/paper"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/report"
 )
 
@@ -27,10 +27,10 @@ func (r *Paper) WriteText(w io.Writer) error {
 	if r.Table1 != nil {
 		fmt.Fprintln(&b)
 		t := &report.Table{Caption: "Table 1, mean normalised regret over all shifts", Columns: columns("u10"), Best: "lowest"}
-		for _, name := range paper.Methods() {
+		for _, name := range lab.PaperMethods() {
 			t.Columns = append(t.Columns, report.Column{Title: name, Align: report.Right})
 		}
-		shifts := len(paper.Shifts())
+		shifts := len(lab.Shifts())
 		for k := 0; k < len(r.Table1.Cells); k += shifts {
 			t.Rows = append(t.Rows, overShifts(r.Table1.Cells[k:k+shifts]))
 		}
@@ -48,9 +48,9 @@ func (r *Paper) WriteText(w io.Writer) error {
 }
 
 // distances of the means from the exact one, in order.
-func distances(t *paper.TwoPoints) []string {
+func distances(t *lab.Figure2) []string {
 	var d []string
-	for _, of := range [][]paper.Moments{t.OfPosterior, t.OfWeighted} {
+	for _, of := range [][]lab.Moments{t.OfPosterior, t.OfWeighted} {
 		for _, m := range of[1:] {
 			d = append(d, fmt.Sprintf("%s %s %s", m.Method, m.Of, report.Number(math.Hypot(m.Mean[0]-of[0].Mean[0], m.Mean[1]-of[0].Mean[1]))))
 		}
@@ -59,11 +59,11 @@ func distances(t *paper.TwoPoints) []string {
 }
 
 // overShifts averages cells that differ in their shift.
-func overShifts(cells []paper.Cell) report.Row {
+func overShifts(cells []lab.Cell) report.Row {
 	row := report.Row{Cells: []report.Cell{{Text: fmt.Sprint(cells[0].U10)}}}
 	lowest := math.Inf(1)
 	var means []float64
-	for m := range paper.Methods() {
+	for m := range lab.PaperMethods() {
 		mean := 0.0
 		for _, c := range cells {
 			mean += c.Scores[m].Mean / float64(len(cells))

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/image/draw"
 
 	"github.com/lossep/lossep/internal/golden"
-	"github.com/lossep/lossep/paper"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/report"
 )
 
 // The two figures of the paper as someone last looked at them.
 func TestPaperFigures(t *testing.T) {
-	r, err := paper.NewReactor(context.Background())
+	r, err := lab.NewFigure1(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := paper.NewTwoPoints(context.Background())
+	p, err := lab.NewFigure2(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

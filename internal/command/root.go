@@ -15,8 +15,8 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/level3"
-	"github.com/lossep/lossep/reactor"
 )
 
 func newRoot(place *Place) *cobra.Command {
@@ -102,7 +102,7 @@ func noArguments(c *cobra.Command, args []string) error {
 func nameFlag(err error, flags *pflag.FlagSet) error {
 	option := ""
 	var fit *lossep.InputError
-	var state *reactor.InputError
+	var state *lab.InputError
 	switch {
 	case errors.As(err, &fit):
 		option = fit.What
