@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/lossep/lossep/audit"
 )
 
 // Interval is a row of [Intervals]: a value and the interval around it.
@@ -45,8 +47,9 @@ func (f Intervals) layout() (layout, error) {
 
 	values := make([]string, n)
 	column := vg.Length(0)
+	scale := columnScale(f.Rows, func(r Interval) *audit.Measure { return &audit.Measure{Low: r.Low, High: r.High} })
 	for i, r := range f.Rows {
-		values[i] = Within(r.Value, r.Low, r.High)
+		values[i] = scale.number(r.Value)
 		column = max(column, name.Width(values[i]))
 	}
 	height := intervalPitch*vg.Length(n) + labelStrip + 2*tickSize + a.rules.height()

@@ -11,7 +11,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/internal/tasks"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // Config is what the command gives a worker.
@@ -26,7 +26,7 @@ type Config struct {
 	// Input tells an error that what was given caused, in words for whoever gave it.
 	Input func(error) (text string, ok bool)
 	// Origin is what audits name as their maker.
-	Origin pages.Origin
+	Origin report.Origin
 }
 
 // Hello is the first frame of a worker.

@@ -83,5 +83,5 @@ func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, 
 		fmt.Fprintln(said, "lossep: interrupted")
 		return interruptedCode(ctx)
 	}
-	return report(nameFlag(err, executed.Flags()), said)
+	return reportError(nameFlag(err, executed.Flags()), said)
 }

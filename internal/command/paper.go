@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/lab"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // paperParts are what --only chooses from.
@@ -65,13 +65,13 @@ from them.`,
 			return usagef("--points: %d points do not stand for a distribution; give at least 2", s.Points)
 		}
 		s = lab.NewSimulation(s.Seed, s.DataSets, s.Points)
-		folder := &resultFolder{path: out, signature: paperSignature, files: pages.PaperFiles()}
+		folder := &resultFolder{path: out, signature: paperSignature, files: report.PaperFiles()}
 		if err := folder.open(); err != nil {
 			return err
 		}
 		defer folder.close()
-		run := &paperRun{Paper: pages.Paper{
-			Origin: pages.Origin{MadeBy: paperSignature, Versions: versions()},
+		run := &paperRun{Paper: report.Paper{
+			Origin: report.Origin{MadeBy: paperSignature, Versions: versions()},
 			Parts:  parts, Settings: s, Command: paperCommand(parts, s),
 		}, folder: folder, errs: c.ErrOrStderr()}
 		if err := run.compute(c.Context()); err != nil {
@@ -87,7 +87,7 @@ from them.`,
 		run.Trials = nil // which results.json has
 		return format.emit(c.OutOrStdout(), struct {
 			Out string `json:"out"`
-			pages.Paper
+			report.Paper
 		}{out, run.Paper}, func(w io.Writer) error {
 			return writeReport(w, "The report is %s.\n", out, run.WriteText)
 		})
@@ -128,7 +128,7 @@ func paperCommand(parts []string, s lab.Simulation) string {
 
 // paperRun is a run with where it goes.
 type paperRun struct {
-	pages.Paper
+	report.Paper
 	folder *resultFolder
 	errs   io.Writer
 }

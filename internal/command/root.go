@@ -123,8 +123,8 @@ func nameFlag(err error, flags *pflag.FlagSet) error {
 	return usagef("--%s:%s", flag, message)
 }
 
-// report prints an error and returns the exit code that goes with it.
-func report(err error, errs io.Writer) int {
+// reportError prints an error and returns the exit code that goes with it.
+func reportError(err error, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}

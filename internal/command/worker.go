@@ -19,7 +19,7 @@ import (
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/worker"
 )
 
@@ -41,7 +41,7 @@ func newWorker() *cobra.Command {
 		go endWithParent(c.Context(), done)
 		return worker.Serve(c.Context(), c.InOrStdin(), raw(c.OutOrStdout()), worker.Config{
 			MaxMemory: maxMemory(c), Fit: fitOptions, Audit: auditOptions, Input: inArguments,
-			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
+			Origin: report.Origin{MadeBy: auditSignature, Versions: versions()},
 		})
 	}
 	return c

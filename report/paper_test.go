@@ -1,4 +1,4 @@
-package pages
+package report
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/lossep/lossep/internal/golden"
 	"github.com/lossep/lossep/lab"
-	"github.com/lossep/lossep/report"
 )
 
 // The two figures of the paper as someone last looked at them.
@@ -24,12 +23,12 @@ func TestPaperFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]report.Figure{"figure1": reactorFigure(r), "figure2": twoPointsFigure(p)} {
+	for name, f := range map[string]Figure{"figure1": reactorFigure(r), "figure2": twoPointsFigure(p)} {
 		var svg, image bytes.Buffer
-		if err := report.WriteSVG(&svg, f); err != nil {
+		if err := WriteSVG(&svg, f); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.WritePNG(&image, f); err != nil {
+		if err := WritePNG(&image, f); err != nil {
 			t.Fatal(err)
 		}
 		golden.Text(t, name+".svg", svg.Bytes())

@@ -1,4 +1,4 @@
-package pages
+package report
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ func TestNotesOfFolds(t *testing.T) {
 		return audit.FoldModel{Repeat: 1, Fold: fold, Notes: notes}
 	}
 	r := &Audit{Result: &audit.Result{Notes: []string{"a table"}, FoldModels: []audit.FoldModel{model(1, "all", "one"), model(2, "all"), model(3, "all")}}}
-	if got, want := r.notes(), []string{"a table", "in every fold: all", "repeat 1, fold 1: one"}; !slices.Equal(got, want) {
+	if got, want := r.notes(), []string{"a table", "all folds: all", "repeat 1, fold 1: one"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

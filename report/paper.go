@@ -1,4 +1,4 @@
-package pages
+package report
 
 import (
 	"encoding/csv"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/lab"
-	"github.com/lossep/lossep/report"
 )
 
 // Paper is what was computed of the paper's experiments, in the form of Results.
@@ -61,7 +60,7 @@ func (r *Paper) writeTable(w io.Writer) error {
 	for _, cell := range r.Table1.Cells {
 		for _, s := range cell.Scores {
 			rows = append(rows, []string{
-				decimal(cell.U10), decimal(cell.Shift), s.Method, decimal(s.Mean), decimal(s.StdErr), strconv.Itoa(r.Table1.DataSets),
+				exactly(cell.U10), exactly(cell.Shift), s.Method, exactly(s.Mean), exactly(s.StdErr), strconv.Itoa(r.Table1.DataSets),
 			})
 		}
 	}
@@ -69,8 +68,8 @@ func (r *Paper) writeTable(w io.Writer) error {
 }
 
 // page is index.html.
-func (r *Paper) page() *report.Page {
-	p := report.NewPage("Loss-calibrated expectation propagation, repeated",
+func (r *Paper) page() *Page {
+	p := NewPage("Loss-calibrated expectation propagation, repeated",
 		"The experiments of Morais and Pillow (2022, arXiv 2201.03128), computed anew, and decisions that go beyond them.")
 	if r.Table1 != nil {
 		r.addVerdict(p)
@@ -84,7 +83,7 @@ func (r *Paper) page() *report.Page {
 	}
 	if r.Figure2 != nil {
 		p.Section("Figure 2: two points")
-		p.Text(fmt.Sprintf("A Gaussian process classifier that has seen two labels, with the utility [[1, 0], [0.5, 1]] at %d equally spaced points of [−10, 10]. On the left what plain methods approximate, and the q with which Loss-EP decides; on the right the posterior times the utility of the optimal actions, which Loss-VI and Loss-EP's q̄ aim at. The best expected utility is %s.", r.Figure2.Points, fixed(r.Figure2.ExpectedUtility)))
+		p.Text(fmt.Sprintf("A Gaussian process classifier that has seen two labels, with the utility [[1, 0], [0.5, 1]] at %d equally spaced points of [−10, 10]. On the left what plain methods approximate, and the q with which Loss-EP decides; on the right the posterior times the utility of the optimal actions, which Loss-VI and Loss-EP's q̄ aim at. The best expected utility is %s.", r.Figure2.Points, fixed(r.Figure2.ExpectedUtility, 4)))
 		p.Figure(twoPointsFigure(r.Figure2), "Exact densities of (f₁, f₂), shaded, and the Gaussians that stand for them.",
 			"Two shaded densities centred near (−2.3, 2.3). The ellipses of VI are too small; those of EP and Loss-EP nearly coincide with the shades.")
 		p.Table(twoPointsTable(r.Figure2))
@@ -97,7 +96,7 @@ func (r *Paper) page() *report.Page {
 	return p
 }
 
-func (r *Paper) addVerdict(p *report.Page) {
+func (r *Paper) addVerdict(p *Page) {
 	p.Section("Verdict")
 	p.Text("What the paper says of its results, and what this run measured. A statement holds when it is true in all cells of the table that it speaks of, and holds in part when it is true in some; a statement that something never occurs does not hold if it occurs once. The words are chosen by the numbers.")
 	beyond := false
@@ -110,20 +109,20 @@ func (r *Paper) addVerdict(p *report.Page) {
 	}
 }
 
-func verdictOutcome(o lab.ClaimOutcome) report.Outcome {
+func verdictOutcome(o lab.ClaimOutcome) Outcome {
 	switch o {
 	case lab.Holds:
-		return report.Holds
+		return Holds
 	case lab.HoldsInPart:
-		return report.Partly
+		return Partly
 	}
-	return report.Fails
+	return Fails
 }
 
-func (r *Paper) addTable(p *report.Page) {
+func (r *Paper) addTable(p *Page) {
 	t := r.Table1
 	p.Section("Table 1: regret")
-	p.Text(fmt.Sprintf("%d data sets of 15 inputs uniform on [−10, 10] with labels from the model itself. Decisions are made at %s points under the utility [[1, 0], [u10, 1]]; a shift moves the interval of the points away from the data. The regret is normalised: 0 for optimal decisions, 1 for the worst at every point.", t.DataSets, report.Count(r.Settings.Points)))
+	p.Text(fmt.Sprintf("%d data sets of 15 inputs uniform on [−10, 10] with labels from the model itself. Decisions are made at %s points under the utility [[1, 0], [u10, 1]]; a shift moves the interval of the points away from the data. The regret is normalised: 0 for optimal decisions, 1 for the worst at every point.", t.DataSets, Count(r.Settings.Points)))
 	p.Table(regretTable(t))
 	p.Text("The last three decide from EP's fitted sites, beyond the Gaussian: “Evidence” runs EP again with each outcome as one more observation, “Corrected” corrects the marginal by one factor for each site, “Paired” adds the second order, over pairs of sites.")
 	p.Subsection("Are the differences real?")
@@ -134,8 +133,8 @@ func (r *Paper) addTable(p *report.Page) {
 
 // regretTable has a group for each utility, a row for each method and a column for
 // each shift: four columns, which a telephone can show.
-func regretTable(t *lab.Table1) *report.Table {
-	table := &report.Table{
+func regretTable(t *lab.Table1) *Table {
+	table := &Table{
 		Caption: "Mean normalised regret ± standard error over data sets, in millionths.",
 		Columns: columns(append([]string{"Method"}, shiftTitles()...)...),
 		Best:    "the lowest mean of the cell.",
@@ -144,10 +143,10 @@ func regretTable(t *lab.Table1) *report.Table {
 	shifts := len(lab.Shifts())
 	for k := 0; k < len(t.Cells); k += shifts {
 		for m, name := range lab.PaperMethods() {
-			row := report.Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []report.Cell{{Text: report.MethodLabel(name)}}}
+			row := Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []Cell{{Text: MethodLabel(name)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
 				s := cell.Scores[m]
-				c := report.Cell{Text: report.PlusMinus(1e6*s.Mean, 1e6*s.StdErr), Best: s.Best}
+				c := Cell{Text: PlusMinus(1e6*s.Mean, 1e6*s.StdErr), Best: s.Best}
 				if s.BelowResolution {
 					c.Mark, unresolved = "r", true
 				}
@@ -157,7 +156,7 @@ func regretTable(t *lab.Table1) *report.Table {
 		}
 	}
 	if unresolved {
-		table.Notes = []report.Note{{Mark: "r", Text: "below resolution: the error of the truth is more than a tenth of this mean."}}
+		table.Notes = []Note{{Mark: "r", Text: "below resolution: the error of the truth is more than a tenth of this mean."}}
 	}
 	return table
 }
@@ -175,20 +174,20 @@ func shiftTitles() []string {
 }
 
 // testTable has a group for each pair of methods.
-func testTable(t *lab.Table1) *report.Table {
-	table := &report.Table{
+func testTable(t *lab.Table1) *Table {
+	table := &Table{
 		Caption: "The method ahead, and p after Holm's correction.",
 		Columns: columns(append([]string{"u10"}, shiftTitles()...)...),
 		Best:    fmt.Sprintf("significant at %v.", lab.SignificanceLevel),
 	}
 	shifts := len(lab.Shifts())
 	for pair, first := range t.Cells[0].Tests {
-		group := fmt.Sprintf("%s and %s (family “%s”)", report.MethodLabel(first.A), report.MethodLabel(first.B), first.Family)
+		group := fmt.Sprintf("%s and %s (family “%s”)", MethodLabel(first.A), MethodLabel(first.B), first.Family)
 		for k := 0; k < len(t.Cells); k += shifts {
-			row := report.Row{Group: group, Cells: []report.Cell{{Text: fmt.Sprint(t.Cells[k].U10)}}}
+			row := Row{Group: group, Cells: []Cell{{Text: fmt.Sprint(t.Cells[k].U10)}}}
 			for _, cell := range t.Cells[k : k+shifts] {
 				test := cell.Tests[pair]
-				row.Cells = append(row.Cells, report.Cell{Text: ahead(test) + report.PValue(test.Adjusted), Best: test.Adjusted < lab.SignificanceLevel})
+				row.Cells = append(row.Cells, Cell{Text: ahead(test) + PValue(test.Adjusted), Best: test.Adjusted < lab.SignificanceLevel})
 			}
 			table.Rows = append(table.Rows, row)
 		}
@@ -200,14 +199,14 @@ func testTable(t *lab.Table1) *report.Table {
 func ahead(c lab.PairTest) string {
 	switch {
 	case c.Shift > 0:
-		return report.MethodLabel(c.B) + " "
+		return MethodLabel(c.B) + " "
 	case c.Shift < 0:
-		return report.MethodLabel(c.A) + " "
+		return MethodLabel(c.A) + " "
 	}
 	return ""
 }
 
-func (r *Paper) addTruth(p *report.Page) {
+func (r *Paper) addTruth(p *Page) {
 	p.Section("How exact the truth is")
 	below, scores := 0, 0
 	for _, c := range r.Table1.Cells {
@@ -219,13 +218,13 @@ func (r *Paper) addTruth(p *report.Page) {
 		}
 	}
 	p.Text(fmt.Sprintf("Regrets are measured against the exact posterior, a unified skew-normal distribution, by weighted points in randomly shifted lattices: %s for each data set wherever a method's action is not optimal or the optimal action is in doubt by less than eight standard errors. At all other points every method acts optimally. What the truth's error does to the mean regrets is known from %d independent shifts; %d of the %d means in the table are below resolution and marked.",
-		report.Count(r.Settings.Truth), lab.TruthSets, below, scores))
+		Count(r.Settings.Truth), lab.TruthSets, below, scores))
 	p.Text(fmt.Sprintf("The first data set was also sampled with NUTS, which shares no code with the truth beyond the model: at %d inputs the probabilities differ by at most %s standard errors (root mean square %s; NUTS %s).",
-		len(r.Check.Z), report.Number(r.Check.MaxZ), report.Number(r.Check.RMS), r.Check.NUTSState))
-	p.Details("The truth and NUTS at every input", func(b *report.Body) {
-		t := &report.Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "truth", "NUTS", "z")}
+		len(r.Check.Z), Number(r.Check.MaxZ), Number(r.Check.RMS), r.Check.NUTSState))
+	p.Details("The truth and NUTS at every input", func(b *Body) {
+		t := &Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "truth", "NUTS", "z")}
 		for i, x := range r.Check.Input {
-			t.AddRow(fmt.Sprint(x), report.PlusMinus(r.Check.Exact[i], r.Check.ExactErr[i]), report.PlusMinus(r.Check.NUTS[i], r.Check.NUTSErr[i]), fmt.Sprintf("%.2f", r.Check.Z[i]))
+			t.AddRow(fmt.Sprint(x), PlusMinus(r.Check.Exact[i], r.Check.ExactErr[i]), PlusMinus(r.Check.NUTS[i], r.Check.NUTSErr[i]), fmt.Sprintf("%.2f", r.Check.Z[i]))
 		}
 		b.Table(t)
 	})
@@ -239,10 +238,10 @@ func (r *Paper) addTruth(p *report.Page) {
 		p.Text("Every run of every method converged.")
 		return
 	}
-	p.Details(fmt.Sprintf("%d runs did not converge", len(notes)), func(b *report.Body) { b.List(notes...) })
+	p.Details(fmt.Sprintf("%d runs did not converge", len(notes)), func(b *Body) { b.List(notes...) })
 }
 
-func (r *Paper) addSettings(p *report.Page) {
+func (r *Paper) addSettings(p *Page) {
 	p.Section("What was assumed")
 	p.List(
 		"The paper states neither the data of Figure 1 nor p(x) of Figure 2 nor the values of its shifts, and of u10 only the first and the last. Here u10 is 0, 0.25, 0.5, 0.75 and 0.95, and the shifts are 0, 5 and 10.",

@@ -1,4 +1,4 @@
-package pages
+package report
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/lab"
-	"github.com/lossep/lossep/report"
 )
 
 // WriteText writes what a reader wants to know at once.
@@ -26,9 +25,9 @@ func (r *Paper) WriteText(w io.Writer) error {
 	}
 	if r.Table1 != nil {
 		fmt.Fprintln(&b)
-		t := &report.Table{Caption: "Table 1, mean normalised regret over all shifts", Columns: columns("u10"), Best: "lowest"}
+		t := &Table{Caption: "Table 1, mean normalised regret over all shifts", Columns: columns("u10"), Best: "lowest"}
 		for _, name := range lab.PaperMethods() {
-			t.Columns = append(t.Columns, report.Column{Title: name, Align: report.Right})
+			t.Columns = append(t.Columns, Column{Title: name, Align: Right})
 		}
 		shifts := len(lab.Shifts())
 		for k := 0; k < len(r.Table1.Cells); k += shifts {
@@ -52,15 +51,15 @@ func distances(t *lab.Figure2) []string {
 	var d []string
 	for _, of := range [][]lab.Moments{t.OfPosterior, t.OfWeighted} {
 		for _, m := range of[1:] {
-			d = append(d, fmt.Sprintf("%s %s %s", m.Method, m.Of, report.Number(math.Hypot(m.Mean[0]-of[0].Mean[0], m.Mean[1]-of[0].Mean[1]))))
+			d = append(d, fmt.Sprintf("%s %s %s", m.Method, m.Of, Number(math.Hypot(m.Mean[0]-of[0].Mean[0], m.Mean[1]-of[0].Mean[1]))))
 		}
 	}
 	return d
 }
 
 // overShifts averages cells that differ in their shift.
-func overShifts(cells []lab.Cell) report.Row {
-	row := report.Row{Cells: []report.Cell{{Text: fmt.Sprint(cells[0].U10)}}}
+func overShifts(cells []lab.Cell) Row {
+	row := Row{Cells: []Cell{{Text: fmt.Sprint(cells[0].U10)}}}
 	lowest := math.Inf(1)
 	var means []float64
 	for m := range lab.PaperMethods() {
@@ -72,7 +71,7 @@ func overShifts(cells []lab.Cell) report.Row {
 		means = append(means, mean)
 	}
 	for _, mean := range means {
-		row.Cells = append(row.Cells, report.Cell{Text: fmt.Sprintf("%.1e", mean), Best: mean == lowest})
+		row.Cells = append(row.Cells, Cell{Text: fmt.Sprintf("%.1e", mean), Best: mean == lowest})
 	}
 	return row
 }

@@ -1,4 +1,4 @@
-package pages
+package report
 
 import (
 	"bytes"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-
-	"github.com/lossep/lossep/report"
 )
 
 // Results is the name of the file with every number.
@@ -32,11 +30,11 @@ func (f files) add(name string, write func(io.Writer) error) error {
 }
 
 // figure adds a figure for pages and one for everything else.
-func (f files) figure(name string, figure report.Figure) error {
-	if err := f.add(name+".svg", func(w io.Writer) error { return report.WriteSVG(w, figure) }); err != nil {
+func (f files) figure(name string, figure Figure) error {
+	if err := f.add(name+".svg", func(w io.Writer) error { return WriteSVG(w, figure) }); err != nil {
 		return err
 	}
-	return f.add(name+".png", func(w io.Writer) error { return report.WritePNG(w, figure) })
+	return f.add(name+".png", func(w io.Writer) error { return WritePNG(w, figure) })
 }
 
 func (f files) results(v any, indent string) error {
@@ -45,5 +43,5 @@ func (f files) results(v any, indent string) error {
 	return err
 }
 
-// decimal is a number to its last digit.
-func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// exactly is a number to its last digit.
+func exactly(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
