@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/lossep/lossep/audit"
 )
@@ -143,25 +141,12 @@ func (r *Audit) calibrationText() string {
 	text := fmt.Sprintf("The mean absolute difference between predicted and observed frequencies (expected calibration error) is %s.", Percent(m.Error))
 	if !r.several() {
 		s := percentScale(m.Excess)
-		text += fmt.Sprintf(" %s of the cases %s, %s (95 %% interval of the difference %s).", s.number(r.Share), r.being(1),
-			than(s, m.Excess.Value, "than predicted", "as predicted"), s.interval(m.Excess.Low, m.Excess.High))
+		text += fmt.Sprintf(" Observed minus predicted frequency of %s: %s (95 %% interval %s).", r.called[1], Signed(s.number(m.Excess.Value)), s.interval(m.Excess.Low, m.Excess.High))
 	}
 	surprise := r.Stated(m.Surprise)
 	s := scaleOf(surprise)
-	return text + fmt.Sprintf(" The model expects the decisions to %s %s per case; observed: %s (95 %% interval of the difference %s).",
-		r.verb(), s.number(r.Stated(audit.Measure{Value: m.Expected}).Value), than(s, surprise.Value, "", "the same"), s.interval(surprise.Low, surprise.High))
-}
-
-// than writes a difference in words: so much more or less than something, or the same.
-func than(s scale, v float64, than, same string) string {
-	text, word := s.number(math.Abs(v)), "more"
-	if v < 0 {
-		word = "less"
-	}
-	if strings.Trim(text, "0. %") == "" {
-		return same
-	}
-	return strings.TrimSpace(text + " " + word + " " + than)
+	return text + fmt.Sprintf(" The model expects a %s of %s per case; observed: %s (95 %% interval of the difference %s).",
+		r.noun(), s.number(r.Stated(audit.Measure{Value: m.Expected}).Value), s.number(r.Stated(cost(r.Methods[0])).Value), s.interval(surprise.Low, surprise.High))
 }
 
 // rankedSections are those that rank cases by the probability of the positive outcome.

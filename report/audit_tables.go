@@ -241,7 +241,7 @@ func (r *Audit) ratesTable(scores []audit.Score) *Table {
 	for k := range rows {
 		rows[k].scale = percentScale(all...)
 	}
-	return transposed("Error rates, with 95 % intervals", rows, scores)
+	return transposed("Sensitivity, specificity and predictive values, with 95 % intervals", rows, scores)
 }
 
 // measureRow is a measure of ways to decide, all written to the same place.
