@@ -190,7 +190,7 @@ func (r *Audit) nearestSection(p *Page) {
 // knownText says what information can be worth at most.
 func (r *Audit) knownText() string {
 	all := r.Known[0]
-	s := scaleOf(all.Saved)
+	s := columnScale(r.Known, func(k audit.Known) *audit.Measure { return &k.Saved })
 	return fmt.Sprintf("Had the outcome of every case been known before acting, a case would have %s %s on average (95 %% interval %s; expected by the model: %s). No test, expert or delay can be worth more. Finding out pays where the expected value of the outcome exceeds its price; what it would have %s to find out there, and only there:",
 		r.either("cost less by", "brought more by"), s.number(all.Saved.Value), s.interval(all.Saved.Low, all.Saved.High), s.number(all.Expected), r.either("saved", "brought"))
 }

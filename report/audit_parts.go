@@ -24,7 +24,7 @@ func (r *Audit) partsTable() *Table {
 		{Title: "p", Align: Right},
 	}}
 	if !r.several() {
-		t.Columns = append(t.Columns, Column{Title: r.called[1], Align: Right}, Column{Title: "observed minus predicted", Align: Right})
+		t.Columns = append(t.Columns, Column{Title: r.called[1], Align: Right}, Column{Title: "observed − predicted", Align: Right})
 	}
 	costs := columnScale(r.Parts, func(p audit.Part) *audit.Measure { return r.asStated(p.Cost) })
 	differences := columnScale(r.Parts, func(p audit.Part) *audit.Measure { return r.asStated(p.Difference) })

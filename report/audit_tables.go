@@ -315,12 +315,13 @@ func (r *Audit) reliabilityTable() *Table {
 	t := &Table{Caption: "Calibration of each outcome, with 95 % intervals", Columns: []Column{
 		{Title: "outcome"},
 		{Title: "cases", Align: Right},
-		{Title: "observed minus predicted", Align: Right},
-		{Title: "calibration error, ten bins", Align: Right},
-		{Title: "AUC against the others", Align: Right},
+		{Title: "observed − predicted", Align: Right},
+		{Title: "calibration error", Align: Right},
+		{Title: "AUC", Align: Right},
 	}}
 	excess := percentColumn(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return &of.Excess })
 	area := columnScale(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return of.Area })
+	t.Notes = []Note{{Text: "Calibration error: mean absolute difference in ten bins. AUC: each outcome against all others."}}
 	for y, of := range r.ReliableOf {
 		t.AddRow(r.called[y], Count(r.Cases[y]), excess.signed(&of.Excess), Percent(of.Error), area.measure(of.Area))
 	}
@@ -422,11 +423,8 @@ func (r *Audit) nearestTable() *Table {
 	if explained {
 		t.Columns = append(t.Columns, Column{Title: "effects of features"})
 	}
-	var margins, worths scale
-	if n := len(r.Nearest); n > 0 {
-		margins = scaleOf(audit.Measure{High: r.Nearest[n-1].Margin})
-		worths = scaleOf(present(r.Nearest, func(c audit.Case) *audit.Measure { return &audit.Measure{High: c.Worth} })...)
-	}
+	margins := columnScale(r.Nearest, func(c audit.Case) *audit.Measure { return &audit.Measure{High: c.Margin} })
+	worths := columnScale(r.Nearest, func(c audit.Case) *audit.Measure { return &audit.Measure{High: c.Worth} })
 	for _, c := range r.Nearest {
 		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, margins.number(c.Margin), worths.number(c.Worth), c.Outcome}
 		if explained {

@@ -52,18 +52,18 @@ func difference(c audit.Comparison) audit.Measure {
 	return audit.Measure{Value: c.Difference, Low: c.Low, High: c.High}
 }
 
-// stated writes a cost, or the utility that it is.
+// stated writes a cost, or the utility that it is, to the place of costTable.
 func (r *Audit) stated(m audit.Measure) written {
 	m = r.Stated(m)
-	s := scaleOf(m)
+	s := columnScale(r.Methods, r.statedCost)
 	return written{s.number(m.Value), s.interval(m.Low, m.High)}
 }
 
-// differs writes by how much decisions cost more or less, or bring more or less, and the
-// interval in the same direction.
-func (r *Audit) differs(m audit.Measure) written {
+// differs writes by how much one of some comparisons costs more or less, or brings more or
+// less, and the interval in the same direction, to the place of their table.
+func (r *Audit) differs(m audit.Measure, among []audit.Comparison) written {
 	m = r.Stated(m)
-	s, word := scaleOf(m), " more"
+	s, word := columnScale(among, r.statedDifference), " more"
 	if m.Value < 0 {
 		m, word = audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low}, " less"
 	}
@@ -96,7 +96,7 @@ func (r *Audit) costFinding(why audit.Reason) string {
 	text := fmt.Sprintf("Decided by %s, new cases like these %s %s each on average (95 %% interval %s). ", MethodLabel(r.Method), r.verb(), own.value, own.interval)
 	c := r.Comparison(constant.Method)
 	m := difference(c)
-	than := r.differs(audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low})
+	than := r.differs(audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low}, r.Comparisons)
 	best := fmt.Sprintf("the best constant decision (%s: %s)", constant.Method, r.stated(cost(constant)).value)
 	switch why {
 	case audit.SameForAll:
@@ -157,7 +157,7 @@ func (r *Audit) othersFinding(why audit.Reason) string {
 			first = s
 		}
 		if c.Better() {
-			w := r.differs(difference(c))
+			w := r.differs(difference(c), r.Comparisons)
 			ahead = append(ahead, fmt.Sprintf("%s (%s, 95 %% interval %s)", MethodLabel(s.Method), w.value, w.interval))
 		}
 		if c.Identical {
@@ -178,7 +178,7 @@ func (r *Audit) othersFinding(why audit.Reason) string {
 		text = fmt.Sprintf("%s has %s; also tried: %s.", own, lowest, list(tried))
 	default:
 		c := r.Comparison(first.Method)
-		w := r.differs(difference(c))
+		w := r.differs(difference(c), r.Comparisons)
 		text = fmt.Sprintf("%s is that of %s, %s (95 %% interval %s), which is not significant (%s).", sentence(lowest), MethodLabel(first.Method), w.value, w.interval, pEquals(c.Corrected))
 		if others := without(tried, MethodLabel(first.Method)); len(others) > 0 {
 			text += fmt.Sprintf(" Also tried: %s.", list(others))
@@ -269,7 +269,7 @@ func (r *Audit) probabilitiesFinding(why audit.Reason) (answer, finding string) 
 			parts = append(parts, way+" changes no decision")
 			continue
 		}
-		w := r.differs(difference(c))
+		w := r.differs(difference(c), r.Recalibrations)
 		parts = append(parts, fmt.Sprintf("%s %ss %s (95 %% interval %s, %s)", way, r.verb(), w.value, w.interval, pEquals(c.Corrected)))
 	}
 	if len(parts) > 0 {
@@ -306,7 +306,7 @@ func (r *Audit) calibrationFinding() string {
 			parts = append(parts, fmt.Sprintf("%s makes the same decisions as %s in all %s cases", method, plain, Count(c.Decisions)))
 			continue
 		}
-		w := r.differs(difference(c))
+		w := r.differs(difference(c), r.Calibrations)
 		parts = append(parts, fmt.Sprintf("%s decides %s of %s cases differently from %s and %ss %s per case (95 %% interval of the difference %s, %s)",
 			method, Count(c.Flips), Count(c.Decisions), plain, r.verb(), w.value, w.interval, pEquals(c.Corrected)))
 	}
@@ -316,7 +316,7 @@ func (r *Audit) calibrationFinding() string {
 // costsMatter says whether it matters to decide by the costs.
 func (r *Audit) costsMatter() string {
 	c, like := r.MostProbable(), r.mostProbable()
-	w := r.differs(difference(c))
+	w := r.differs(difference(c), r.Comparisons)
 	switch {
 	case c.Identical:
 		return sentence(like) + " gives the same decisions."

@@ -159,3 +159,17 @@ func TestWrappedPercent(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A number is the same in the text and in the table, whatever its own interval deserves.
+func TestTextAndTableAgree(t *testing.T) {
+	r := small(t)
+	r.Methods[4].MeanCost, r.Methods[4].Low, r.Methods[4].High = 0.6259, 0.585, 0.666
+	r.Methods[0].Low, r.Methods[0].High = 0.2, 2.1 // one decimal by itself
+	text := r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant)
+	for _, row := range []int{0, 4} {
+		value, _, _ := strings.Cut(r.costTable().Rows[row].Cells[1].Text, " (")
+		if !strings.Contains(text, value+" ") && !strings.Contains(text, value+")") {
+			t.Errorf("%s of the table is not in %s", value, text)
+		}
+	}
+}
