@@ -36,9 +36,10 @@ browser:    ## Chromium for the tests of the page, where Debian's packages can b
 	{ apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation; } || \
 	echo "No browser: the tests of the page are skipped. Install Chromium, or name one in LOSSEP_BROWSER."
 
-lint:       ## vet and staticcheck; of the other module, with all that it imports, that takes minutes the first time
+lint:       ## vet and staticcheck; of the Beam module, with all that it imports, that takes minutes the first time
 	go vet ./... && go tool staticcheck ./...
 	check=$$(go tool -n staticcheck) && cd beam && go vet ./... && $$check ./...
+	cd docs/compare && go vet ./...
 
 format:     ## rewrite the code in its one format
 	go tool gofumpt -w .
@@ -46,7 +47,7 @@ format:     ## rewrite the code in its one format
 race:       ## what runs in several goroutines, under the race detector
 	go test -race ./internal/tasks ./internal/lanes ./kernel ./gauss ./pass
 	go test -race -run 'Core|Processor|SameBytes|Determinism|RowByRow|Panic|Fault|AtOnce|Concurrent|Batcher|Reload|Drain' \
-	  . ./level3 ./infer ./infer/exact ./infer/corrected ./methods ./gp ./orthant ./nuts ./explore ./audit ./paper ./server ./internal/command
+	  . ./level3 ./infer ./infer/exact ./infer/corrected ./methods ./gp ./orthant ./nuts ./lab ./audit ./server ./internal/command
 
 fuzz:       ## requests, tables and model files of any kind along their whole path, ten minutes each
 	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
@@ -57,7 +58,7 @@ fuzz:       ## requests, tables and model files of any kind along their whole pa
 	go test ./data/parquet -run xxx -fuzz '^FuzzOpen$$' -fuzztime 10m -fuzzminimizetime 1x
 
 robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice, all far rows
-	go test ./gp ./reactor -run Robustness -robust 10000 -v -timeout 60m
+	go test ./gp ./lab -run Robustness -robust 10000 -v -timeout 60m
 	go test . -run FarRowsOfEveryKernel -robust -v -timeout 60m
 	go test ./infer/exact -run NUTS -trials 50 -calibrations 1000 -v -timeout 60m
 

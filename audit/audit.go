@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
@@ -204,11 +205,11 @@ func (o Options) check() error {
 	case o.References < 0:
 		return bad("references", "%d is below 0", o.References)
 	case o.Test != nil && o.Time != "":
-		return bad("time", "a test set is decided by all of the other table; leave out the one or the other")
+		return bad("time", "a time column and a test set exclude each other; give one of them")
 	case o.Test != nil && len(o.Probabilities) > 0:
-		return bad("probability", "nothing is learned from a table with probabilities; give the test set itself as the table")
+		return bad("probability", "nothing is fitted to external probabilities; give the test set itself as the table")
 	case o.Repeats > 1 && (o.Test != nil || o.Time != ""):
-		return bad("repeats", "a split by time, or into a table and a test set, is always the same; leave the repeats out")
+		return bad("repeats", "a split by time, or into a table and a test set, cannot be repeated; leave the repeats out")
 	}
 	for i, m := range o.Methods {
 		if !slices.Contains(lossep.Methods(), m) {
@@ -216,7 +217,7 @@ func (o Options) check() error {
 			for _, known := range lossep.Methods() {
 				all = append(all, string(known))
 			}
-			return bad("methods", "%q is unknown; choose from %s", string(m), list(all))
+			return bad("methods", "%q is unknown; choose from %s", string(m), strings.Join(all, ", "))
 		}
 		if slices.Contains(o.Methods[:i], m) {
 			return bad("methods", "%q is given twice", string(m))

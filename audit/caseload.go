@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 )
@@ -88,28 +87,53 @@ func (a *Audit) independent() int {
 	return len(seen)
 }
 
-// how says how cases were divided.
-func (a *Audit) how() string {
-	folds := fmt.Sprintf("%d-fold cross-validation", a.opt.Folds)
-	if a.opt.Repeats > 1 {
-		folds += fmt.Sprintf(", %d times", a.opt.Repeats)
-	}
+// SplitKind is a way to divide cases.
+type SplitKind int
+
+// Ways to divide cases.
+const (
+	Stratified     SplitKind = iota // cross-validation, every fold with its share of each outcome
+	ByGroups                        // cross-validation that keeps the cases of a group together
+	ByCopies                        // cross-validation that keeps copies of a row together
+	ByTime                          // the past of each part is learned from
+	TestSet                         // another table is decided
+	NothingFitted                   // probabilities made elsewhere
+	RecalibratedBy                  // the same, recalibrated by the other folds
+)
+
+// Split is how cases are divided into those to learn from and those to decide.
+type Split struct {
+	Kind           SplitKind
+	Folds, Repeats int
+	Column         string // of the groups or of the time
+	Table, Test    string // names of the tables
+}
+
+// Split of the cases.
+func (a *Audit) Split() Split {
+	s := Split{Folds: a.opt.Folds, Repeats: a.opt.Repeats, Table: a.table.Name(), Test: a.subject.Name()}
 	switch {
 	case a.opt.Test != nil:
-		return fmt.Sprintf("learned from %s, decided in %s, of which nothing was learned", a.table.Name(), a.subject.Name())
+		s.Kind = TestSet
 	case len(a.opt.Recalibrations) > 0:
-		return "probabilities made elsewhere; recalibrated by " + folds
+		s.Kind = RecalibratedBy
 	case len(a.given) > 0:
-		return "probabilities made elsewhere"
+		s.Kind = NothingFitted
 	case a.opt.Time != "":
-		return fmt.Sprintf("by time (%s): the past of each of %d parts taught, and the part was decided", a.opt.Time, a.opt.Folds)
+		s.Kind, s.Column = ByTime, a.opt.Time
 	case a.opt.Fit.Data.Groups != "":
-		return fmt.Sprintf("%s that keeps the cases of a group (%s) together", folds, a.opt.Fit.Data.Groups)
+		s.Kind, s.Column = ByGroups, a.opt.Fit.Data.Groups
 	case a.groups != nil:
-		return folds + " that keeps rows that are copies of each other together"
+		s.Kind = ByCopies
 	}
-	return "stratified " + folds
+	return s
 }
+
+// Cases is the number of cases that are decided.
+func (a *Audit) Cases() int { return a.rows }
+
+// Probabilities are the names of those made elsewhere that are audited.
+func (a *Audit) Probabilities() []string { return a.opt.Probabilities }
 
 // contenders are the models whose decision curves are drawn, the audited one last.
 func (a *Audit) contenders() []string {
@@ -117,23 +141,4 @@ func (a *Audit) contenders() []string {
 		return []string{ProbitRegression, a.audited()}
 	}
 	return append(slices.Clone(a.opt.Probabilities[1:]), a.audited())
-}
-
-// Describe says what is going to be judged: in the words given for a problem, where one
-// is fitted.
-func (a *Audit) Describe(problem func(*lossep.Problem) []string) []string {
-	var lines []string
-	if len(a.given) == 0 {
-		lines = problem(a.problem)
-	} else {
-		t := a.problem.Recipe.Target
-		of := fmt.Sprintf("positive %q (%s), negative %q", t.Positive, data.Plural(t.PositiveRows, "row"), t.Negative)
-		if a.several() {
-			of = list(a.outcomes())
-		}
-		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s",
-			data.Plural(a.len(), "row"), t.Column, of, list(a.opt.Probabilities))}, a.problem.Utility.TableLines()...)
-		lines = append(lines, a.problem.Utility.RuleLine())
-	}
-	return append(lines, a.how()+fmt.Sprintf("; %d cases are decided", a.rows))
 }

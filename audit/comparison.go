@@ -42,6 +42,9 @@ type Comparison struct {
 // Significant tells whether a difference is more than chance at Level.
 func (c Comparison) Significant() bool { return c.Corrected < 1-Level }
 
+// Better tells whether Method costs less than Than by more than chance.
+func (c Comparison) Better() bool { return c.Significant() && c.Difference < 0 }
+
 // power is that at which Needed is stated, up to mostNeeded: a difference that takes more
 // is as good as none.
 const (
@@ -65,7 +68,7 @@ func (a *Audit) comparisons(scores []Score, bestConstant string) ([]Comparison, 
 		all = append(all, c)
 		switch {
 		case s.Quality == nil || c.Identical:
-		case s.Kind == "recalibrated":
+		case s.Kind == Recalibrated:
 			mended = append(mended, k)
 		default:
 			models = append(models, k)

@@ -44,7 +44,7 @@ func Example() {
 	for _, s := range r.Methods {
 		fmt.Printf("%-20s %.2f\n", s.Method, s.MeanCost)
 	}
-	fmt.Println(r.Verdicts[2].Question, r.Verdicts[2].Answer)
+	fmt.Println(r.Verdicts[2].Reason)
 	// Output:
 	// ep                   0.11
 	// loss-ep              0.11
@@ -52,5 +52,5 @@ func Example() {
 	// threshold one half   0.42
 	// always negative      11.07
 	// always positive      0.45
-	// Does loss calibration matter here? not measurably
+	// calibration makes no significant difference
 }

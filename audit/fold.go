@@ -180,7 +180,7 @@ func (a *Audit) recipe(ctx context.Context, f *Fold, train *data.Table) (*data.R
 func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method lossep.Method, name string, x *mat.Dense) error {
 	m, err := l.Model(ctx, method)
 	if improper := new(infer.ImproperError); errors.As(err, &improper) {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s: %v; EP decides in its place", name, err))
+		f.Notes = append(f.Notes, fmt.Sprintf("%s: %v; EP is used instead", name, err))
 		m, err = l.Model(ctx, lossep.EP)
 	}
 	if err != nil {

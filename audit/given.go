@@ -36,7 +36,7 @@ func checkGiven(t *data.Table, names []string) error {
 		columns = append(columns, givenColumns(t, name)...)
 	}
 	for _, column := range columns {
-		p, err := probabilityColumn(t, column, "it is of")
+		p, err := probabilityColumn(t, column, "")
 		if err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ func checkGiven(t *data.Table, names []string) error {
 		return err
 	}
 	at.Line, at.Column, at.ColumnName = 0, j+1, columns[0]
-	at.Msg = "every case has the same probability, so that all would be decided alike"
-	at.Fix = "give the probabilities of a model, case by case; what it costs to decide all alike is in every audit"
+	at.Msg = "every case has the same probability, so all decisions would be the same"
+	at.Fix = "give the probabilities of a model, case by case; constant decisions are among the baselines of every audit"
 	return at
 }
 
@@ -63,11 +63,11 @@ func checkGiven(t *data.Table, names []string) error {
 // each in a column NAME_OUTCOME. What are none is a *data.Error.
 func Given(t *data.Table, name string, outcomes []string) ([][]float64, error) {
 	if len(outcomes) <= 2 {
-		positive := "that is positive"
+		of := " of the positive outcome"
 		if len(outcomes) == 2 {
-			positive = fmt.Sprintf("%q", outcomes[1])
+			of = fmt.Sprintf(" of the outcome %q", outcomes[1])
 		}
-		p, err := probabilityColumn(t, name, positive)
+		p, err := probabilityColumn(t, name, of)
 		return decision.Pairs(p), err
 	}
 	all := make([][]float64, t.Len())
@@ -76,7 +76,7 @@ func Given(t *data.Table, name string, outcomes []string) ([][]float64, error) {
 	}
 	for y, outcome := range outcomes {
 		column := name + "_" + outcome
-		p, err := probabilityColumn(t, column, fmt.Sprintf("%q", outcome))
+		p, err := probabilityColumn(t, column, fmt.Sprintf(" of the outcome %q", outcome))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func Given(t *data.Table, name string, outcomes []string) ([][]float64, error) {
 }
 
 // probabilityColumn reads those of one outcome.
-func probabilityColumn(t *data.Table, column, outcome string) ([]float64, error) {
+func probabilityColumn(t *data.Table, column, of string) ([]float64, error) {
 	p, err := t.Floats(column)
 	if at, ok := err.(*data.Error); ok && at.Line > 0 {
 		at.Fix = "give every case a probability from 0 to 1, or leave its row out"
@@ -117,8 +117,8 @@ func probabilityColumn(t *data.Table, column, outcome string) ([]float64, error)
 		}
 		at := t.Place(i)
 		at.Column, at.ColumnName = j+1, column
-		at.Msg = fmt.Sprintf("%v is no probability", v)
-		at.Fix = fmt.Sprintf("give probabilities of the outcome %s from 0 to 1; scores of another kind have to be turned into them first", outcome)
+		at.Msg = fmt.Sprintf("invalid probability: %v", v)
+		at.Fix = fmt.Sprintf("give probabilities%s from 0 to 1; convert other scores first", of)
 		return nil, at
 	}
 	return p, nil
@@ -176,19 +176,19 @@ func (a *Audit) models() []string {
 }
 
 // kind is what a model is called in the result.
-func (a *Audit) kind(model string) string {
+func (a *Audit) kind(model string) Kind {
 	for _, m := range a.opt.Methods {
 		if model == string(m) {
-			return "method"
+			return Fitted
 		}
 	}
 	if _, ok := a.given[model]; ok {
-		return "given"
+		return External
 	}
 	if model == ProbitRegression {
-		return "baseline"
+		return Baseline
 	}
-	return "recalibrated"
+	return Recalibrated
 }
 
 // audited is the model whose decisions are audited.

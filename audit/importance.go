@@ -67,7 +67,7 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, problem *lossep.Problem, test 
 	each := math.Pow(float64(min(n, mostViews)), 2)
 	times := min(permutations, int(importanceWork/(each*float64(len(parts)*len(f.Rows)))))
 	if times == 0 {
-		f.Notes = append(f.Notes, "what columns are worth was not asked: there are too many for the number of cases")
+		f.Notes = append(f.Notes, "feature importance was not computed: too many features for the number of cases")
 		return nil
 	}
 	rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(f.Index)+4<<32))

@@ -132,7 +132,8 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 	}
 	points := slices.Clone(cutPoints)
 	given, ok := a.threshold()
-	if ok && !slices.Contains(points, given) {
+	if ok { // in the place of one that is the same but for rounding
+		points = slices.DeleteFunc(points, func(p float64) bool { return math.Abs(p-given) < 1e-9 })
 		points = append(points, given)
 		slices.Sort(points)
 	}

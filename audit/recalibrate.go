@@ -36,9 +36,6 @@ const (
 // Recalibrations lists the ways to recalibrate.
 func Recalibrations() []Recalibration { return []Recalibration{Isotonic, Platt, Process} }
 
-// recalibrationLabels are what people call them.
-var recalibrationLabels = map[Recalibration]string{Isotonic: "isotonic", Platt: "Platt", Process: "GP"}
-
 // recalibrate learns from cases with probabilities p and outcomes y, each of some
 // weight, and mends the probabilities of others.
 func (r Recalibration) recalibrate(ctx context.Context, p []float64, y []int, weight, others []float64, seed uint64) ([]float64, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 )
 
@@ -24,9 +25,9 @@ type Result struct {
 	// Cases are how many of them had each of the outcomes where there are more than two.
 	Cases    []int `json:"outcome_cases,omitempty"`
 	Features int   `json:"features"`
-	// Split says how cases were divided into those to learn from and those to decide, and
+	// Split is how cases were divided into those to learn from and those to decide, and
 	// Notes what else a reader should know.
-	Split string   `json:"split"`
+	Split Split    `json:"-"`
 	Notes []string `json:"notes,omitempty"`
 	By    string   `json:"by,omitempty"`
 	// Leaks are columns that tell the outcome almost by themselves.
@@ -37,8 +38,8 @@ type Result struct {
 	Utility  *decision.Spec `json:"utility"`
 	Outcomes []string       `json:"outcomes"` // of two the negative one first
 	Actions  []string       `json:"actions"`
-	// Called is how people read the outcomes: a number or a plain yes is of the target.
-	Called []string `json:"-"`
+	// Target is the column of the outcomes.
+	Target *data.Target `json:"-"`
 	// Right is the action that costs least under each outcome, on average over cases.
 	Right []int `json:"right"`
 	// Threshold is the probability above which the second of two actions is the
@@ -84,9 +85,20 @@ type Result struct {
 	Importances []Importance `json:"importances,omitempty"`
 	Decisions   []Decided    `json:"-"`
 	FoldModels  []FoldModel  `json:"fold_models"`
-	Verdicts    []Verdict    `json:"verdict"`
+	// Avoidable is what a case cost more than with its outcome known, and Mistakes how many
+	// mistakes of equal cost would leave the total as uncertain.
+	Avoidable float64   `json:"avoidable_cost"`
+	Mistakes  float64   `json:"-"`
+	Verdicts  []Verdict `json:"-"`
+}
 
-	mistakes []float64 // what each case cost more than it had to, by weight
+// Stated turns a cost into what was asked about: itself, or the utility where utilities
+// were given.
+func (r *Result) Stated(m Measure) Measure {
+	if r.Costs {
+		return m
+	}
+	return Measure{0 - m.Value, 0 - m.High, 0 - m.Low}
 }
 
 // FoldModel is the model of a fold.
@@ -100,11 +112,21 @@ type FoldModel struct {
 	Notes    []string         `json:"notes,omitempty"`
 }
 
+// Kind is what a way to decide is.
+type Kind string
+
+// Kinds of ways to decide.
+const (
+	Fitted       Kind = "method"       // fitted to the rows
+	External     Kind = "given"        // probabilities made elsewhere
+	Recalibrated Kind = "recalibrated" // the same after recalibration
+	Baseline     Kind = "baseline"     // what the others are compared with
+)
+
 // Score is what the decisions of one method cost.
 type Score struct {
 	Method string `json:"method"`
-	// Kind is "method" or "baseline".
-	Kind string `json:"kind"`
+	Kind   Kind   `json:"kind"`
 	// MeanCost is that per case, StdErr its standard error, and Low and High the ends of
 	// its interval at Level: what new cases cost when decided by the models of the folds.
 	MeanCost float64 `json:"mean_cost"`
@@ -142,8 +164,8 @@ type Decided struct {
 func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	p := a.problem
 	r := &Result{
-		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.NumFeatures(), Split: a.how(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
-		Outcomes: a.outcomes(), Called: called(&p.Recipe.Target), Actions: p.Utility.Actions(),
+		Rows: a.rows, Independent: a.independent(), Features: p.Recipe.NumFeatures(), Split: a.Split(), By: a.opt.By, Costs: p.Utility.Costs(), Utility: p.Utility,
+		Outcomes: a.outcomes(), Target: &p.Recipe.Target, Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
 		Method: a.audited(), Notes: a.notes, Leaks: p.Leaks, Prevalence: p.Recipe.Target.Prevalence,
@@ -215,8 +237,14 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	for _, f := range folds {
 		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Inducing, f.Notes})
 	}
+	squares := 0.0
 	for i, least := range a.hindsight() {
-		r.mistakes = append(r.mistakes, a.weights[i]/a.total*(r.Methods[0].losses[i]-least))
+		mistake := a.weights[i] / a.total * (r.Methods[0].losses[i] - least)
+		r.Avoidable += mistake
+		squares += mistake * mistake
+	}
+	if squares > 0 {
+		r.Mistakes = r.Avoidable * r.Avoidable / squares
 	}
 	r.Verdicts = r.verdicts()
 	return r, nil
@@ -250,10 +278,11 @@ func multiple(costs decision.Stakes) float64 { return costs.Table[0][1] - costs.
 
 // decider turns a fold into actions.
 type decider struct {
-	name, kind string
-	model      string // whose probabilities it uses; empty for none
-	choices    []int  // the actions it may take
-	act        func(costs decision.Stakes, p []float64) int
+	name    string
+	kind    Kind
+	model   string // whose probabilities it uses; empty for none
+	choices []int  // the actions it may take
+	act     func(costs decision.Stakes, p []float64) int
 }
 
 // OneHalf is the name of a baseline: the audited method's probabilities with a
@@ -271,9 +300,9 @@ func (a *Audit) deciders(audited string) []decider {
 		all = append(all, decider{model, a.kind(model), model, every, cheapest})
 	}
 	name, act := a.likeliest()
-	all = append(all, decider{name, "baseline", audited, every, act})
+	all = append(all, decider{name, Baseline, audited, every, act})
 	for action, name := range a.problem.Utility.Actions() {
-		all = append(all, decider{"always " + name, "baseline", "", []int{action}, func(decision.Stakes, []float64) int { return action }})
+		all = append(all, decider{"always " + name, Baseline, "", []int{action}, func(decision.Stakes, []float64) int { return action }})
 	}
 	return all
 }

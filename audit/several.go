@@ -30,7 +30,7 @@ func (a *Audit) forSeveral(named bool) error {
 	if len(a.opt.Probabilities) > 0 {
 		if a.opt.Recalibrations != nil {
 			a.opt.Recalibrations = nil
-			a.notes = append(a.notes, fmt.Sprintf("probabilities of %d outcomes are not recalibrated, which is for two", number))
+			a.notes = append(a.notes, fmt.Sprintf("probabilities of %d outcomes are not recalibrated: recalibration is for two outcomes", number))
 		}
 		return nil
 	}
@@ -62,14 +62,6 @@ func (a *Audit) likeliest() (name string, act func(decision.Stakes, []float64) i
 		sure[floats.MaxIdx(p)] = 1
 		return cheapest(costs, sure)
 	}
-}
-
-// oneHalf is the comparison with acting as if the likeliest outcome were certain.
-func (r *Result) oneHalf() Comparison {
-	if len(r.Outcomes) > 2 {
-		return r.comparison(Likeliest)
-	}
-	return r.comparison(OneHalf)
 }
 
 // brier is the squared error of probabilities, of which that of two outcomes is the square

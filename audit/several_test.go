@@ -99,10 +99,11 @@ func TestSeveralOutcomes(t *testing.T) {
 	if !slices.ContainsFunc(r.Methods, func(s Score) bool { return s.Method == Likeliest }) {
 		t.Error("the most probable outcome is not tried")
 	}
-	for _, v := range r.Verdicts {
-		if strings.Contains(v.Finding, "one half") {
-			t.Error(v.Finding)
-		}
+	if c := r.MostProbable(); c.Method != Likeliest {
+		t.Errorf("compared with %s", c.Method)
+	}
+	if got := r.Approximation(); got != OnlyTwoOutcomes {
+		t.Errorf("approximation %v", got)
 	}
 }
 
@@ -213,7 +214,7 @@ func TestGivenOfSeveral(t *testing.T) {
 	const head, good = "sharp_w0,sharp_w1,sharp_w2,where\n", "0.1,0.1,0.8,w2\n0.1,0.8,0.1,w1\n0.8,0.1,0.1,w0\n"
 	for says, wrong := range map[string]string{
 		"test.csv, line 8: the probabilities in sharp_… sum to 1.1": head + good + good + "0.2,0.1,0.8,w0\n",
-		"2 is no probability":                          head + good + good + "2,0.1,0.8,w0\n",
+		"invalid probability: 2":                       head + good + good + "2,0.1,0.8,w0\n",
 		"column \"sharp_w2\": there is no such column": strings.ReplaceAll(head+good+good, "sharp_w2", "w2"),
 	} {
 		_, err := New(table(t, wrong), Options{Probabilities: []string{"sharp"}, Folds: 2, Fit: o.Fit})

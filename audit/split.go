@@ -78,7 +78,7 @@ func (a *Audit) keepApart() error {
 			before := len(s.Train)
 			s.Train = slices.DeleteFunc(s.Train, func(i int) bool { return judged[teachers[i]] })
 			if gone := before - len(s.Train); gone > 0 {
-				a.notes = append(a.notes, fmt.Sprintf("fold %d: %d earlier rows of groups that it judges were left out of what it learns from", k+1, gone))
+				a.notes = append(a.notes, fmt.Sprintf("fold %d: %d training rows excluded, because their groups are in the test part", k+1, gone))
 			}
 		}
 		seen := make(map[int]bool)
@@ -87,7 +87,7 @@ func (a *Audit) keepApart() error {
 		}
 		if len(seen) < 2 {
 			return &lossep.InputError{What: "folds", Msg: fmt.Sprintf(
-				"the %d rows that fold %d learns from have one outcome only; ask for fewer folds, so that each learns from more", len(s.Train), k+1)}
+				"the %d training rows of fold %d have only one outcome; use fewer folds, so that each has more training rows", len(s.Train), k+1)}
 		}
 	}
 	return nil

@@ -71,12 +71,12 @@ func TestGroupsStayTogether(t *testing.T) {
 			}
 		}
 	}
-	if r.Rows != 150 || r.Independent != 50 || !strings.Contains(r.Split, "patient") {
-		t.Errorf("%d rows, %d independent, %s", r.Rows, r.Independent, r.Split)
+	if r.Rows != 150 || r.Independent != 50 || r.Split.Kind != ByGroups || r.Split.Column != "patient" {
+		t.Errorf("%d rows, %d independent, %+v", r.Rows, r.Independent, r.Split)
 	}
 	_, alone := visited(t, Options{Folds: 5})
-	if !strings.Contains(alone.Split, "stratified") || alone.Independent != 150 {
-		t.Errorf("%d independent, %s", alone.Independent, alone.Split)
+	if alone.Split.Kind != Stratified || alone.Independent != 150 {
+		t.Errorf("%d independent, %+v", alone.Independent, alone.Split)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestProbabilitiesMadeElsewhere(t *testing.T) {
 		cost += a.realised(i, cheapest(a.costs[i], decision.Pair(p[i]))) / float64(len(p))
 	}
 	near(t, "cost", r.Methods[0].MeanCost, cost)
-	if r.Methods[0].Kind != "given" || r.Verdicts[2].Question != "Can the probabilities be trusted?" {
+	if r.Methods[0].Kind != External || r.Verdicts[2].Question != AboutProbabilities {
 		t.Errorf("%s, %+v", r.Methods[0].Kind, r.Verdicts[2])
 	}
 	if len(r.Recalibrations) != 6 || r.Recalibrations[0].Than != "twice" || r.Recalibrations[5].Than != "good" {
@@ -204,12 +204,12 @@ func TestBadSplits(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"time and test":     {Options{Time: "day", Test: table(t, visits(9, 1))}, "leave out the one"},
+		"time and test":     {Options{Time: "day", Test: table(t, visits(9, 1))}, "exclude each other"},
 		"repeats by time":   {Options{Time: "day", Repeats: 2}, "repeats"},
 		"no such group":     {Options{Fit: lossep.Options{Data: data.Options{Groups: "nobody"}}}, "no such column"},
 		"no such time":      {Options{Time: "sex"}, "neither a number nor a date"},
 		"too many parts":    {Options{Folds: 5, By: "x", Probabilities: []string{"good"}}, "more than 30"},
-		"not a probability": {Options{Probabilities: []string{"amount"}}, "no probability"},
+		"not a probability": {Options{Probabilities: []string{"amount"}}, "invalid probability"},
 		"twice":             {Options{Probabilities: []string{"good", "good"}}, "twice"},
 		"recalibration":     {Options{Probabilities: []string{"good"}, Recalibrations: []Recalibration{"magic"}}, "unknown"},
 		"groups":            {Options{Fit: lossep.Options{Data: data.Options{Groups: "sex"}}, Folds: 3}, "groups"},
@@ -247,8 +247,8 @@ func TestCopiesStayTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Independent != 40 || !strings.Contains(r.Split, "copies") || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "80 of 120 rows") {
-		t.Errorf("%d independent, %s, %q", r.Independent, r.Split, r.Notes)
+	if r.Independent != 40 || r.Split.Kind != ByCopies || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "80 of 120 rows") {
+		t.Errorf("%d independent, %+v, %q", r.Independent, r.Split, r.Notes)
 	}
 	// A row's copies would be right nearly always; 40 guesses are right between 10 and 30 times, but
 	// for a chance of 0.1 %.

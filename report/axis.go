@@ -4,8 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot"
 )
 
 // Axis describes a coordinate axis of [Lines] or [Intervals].
@@ -72,29 +70,29 @@ func (a Axis) check(figure, name string, data span) error {
 	return nil
 }
 
-// apply sets up a gonum axis.
-func (a Axis) apply(p *plot.Axis, s span, ticks int) {
-	p.Min, p.Max = s.min, s.max
-	p.Tick.Marker = linearTicks{ticks}
-	if a.Log {
-		p.Scale = plot.LogScale{}
-		p.Tick.Marker = logTicks{}
-	}
+// tick is a mark on an axis; one without a label is shorter.
+type tick struct {
+	value float64
+	label string
+}
+
+// ticker places the marks of an axis.
+type ticker interface {
+	ticks(low, high float64) []tick
 }
 
 // linearTicks places labelled ticks at round numbers.
 type linearTicks struct{ about int }
 
-// Ticks implements plot.Ticker.
-func (t linearTicks) Ticks(low, high float64) []plot.Tick {
+func (t linearTicks) ticks(low, high float64) []tick {
 	step, decimals := roundStep((high - low) / float64(t.about))
-	var ticks []plot.Tick
+	var ticks []tick
 	// The slack admits a tick that rounding has put just outside the range.
 	const slack = 1e-9
 	first := math.Ceil(low/step - slack)
 	for k := first; k*step <= high+slack*step; k++ {
 		v := k * step
-		ticks = append(ticks, plot.Tick{Value: math.Min(math.Max(v, low), high), Label: tickLabel(v, step, decimals)})
+		ticks = append(ticks, tick{math.Min(math.Max(v, low), high), tickLabel(v, step, decimals)})
 	}
 	return ticks
 }
@@ -134,27 +132,26 @@ func minus(number string) string { return strings.ReplaceAll(number, "-", "−")
 // logTicks labels powers of ten, with 2 and 5 between them on short ranges.
 type logTicks struct{}
 
-// Ticks implements plot.Ticker.
-func (logTicks) Ticks(low, high float64) []plot.Tick {
+func (logTicks) ticks(low, high float64) []tick {
 	decades := math.Log10(high / low)
 	if decades < 0.7 {
 		// Hardly a power of ten in sight: round numbers serve better.
-		return linearTicks{5}.Ticks(low, high)
+		return linearTicks{5}.ticks(low, high)
 	}
 	labelled := func(exponent, digit int) bool {
 		every := int(math.Ceil(decades / 6))
 		return digit == 1 && exponent%every == 0 || decades < 2.2 && (digit == 2 || digit == 5)
 	}
-	var ticks []plot.Tick
+	var ticks []tick
 	for e := int(math.Floor(math.Log10(low))); e <= int(math.Ceil(math.Log10(high))); e++ {
 		for d := 1; d < 10; d++ {
 			v := float64(d) * math.Pow(10, float64(e))
 			if v < low*(1-1e-9) || v > high*(1+1e-9) {
 				continue
 			}
-			t := plot.Tick{Value: math.Min(math.Max(v, low), high)}
+			t := tick{value: math.Min(math.Max(v, low), high)}
 			if labelled(e, d) {
-				t.Label = powerLabel(v, low)
+				t.label = powerLabel(v, low)
 			}
 			ticks = append(ticks, t)
 		}

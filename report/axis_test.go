@@ -3,15 +3,13 @@ package report
 import (
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot"
 )
 
-func labels(t plot.Ticker, low, high float64) string {
+func labels(t ticker, low, high float64) string {
 	var s []string
-	for _, tick := range t.Ticks(low, high) {
-		if tick.Label != "" {
-			s = append(s, tick.Label)
+	for _, tick := range t.ticks(low, high) {
+		if tick.label != "" {
+			s = append(s, tick.label)
 		}
 	}
 	return strings.Join(s, " ")
@@ -19,7 +17,7 @@ func labels(t plot.Ticker, low, high float64) string {
 
 func TestTickLabels(t *testing.T) {
 	for _, c := range []struct {
-		ticker    plot.Ticker
+		ticker    ticker
 		low, high float64
 		want      string
 	}{

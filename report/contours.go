@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -66,13 +65,13 @@ func (f Contours) layout() (layout, error) {
 		x, y := span{g.X[0], g.X[len(g.X)-1]}, span{g.Y[0], g.Y[len(g.Y)-1]}
 		a := newAxes(Axis{Label: f.XLabel}, Axis{Label: f.YLabel}, x, y, 6-len(f.Panels))
 		if i > 0 {
-			a.y = "" // said once, on the left
+			a.yLabel = "" // said once, on the left
 		}
 		a.title = clean(panel.Title)
-		a.Add(shading{g})
+		a.add(shading{g})
 		for _, e := range panel.Ellipses {
 			lk := c.look(e.Method)
-			a.Add(ellipse{e, f.Mass, lk})
+			a.add(ellipse{e, f.Mass, lk})
 			l.add(lk, titled(e.Label, e.Method))
 		}
 		panels[i] = a
@@ -142,7 +141,7 @@ func height(panels []*axes) vg.Length {
 	c := draw.NewCanvas(newSVGCanvas(1, 1), figureWidth-2*margin, trial)
 	a := panels[0]
 	area := a.area(split(c, panels)[0]).Size()
-	ratio := (a.Y.Max - a.Y.Min) / (a.X.Max - a.X.Min)
+	ratio := (a.y.max - a.y.min) / (a.x.max - a.x.min)
 	ratio = min(max(ratio, 0.6), 1.4)
 	return trial - area.Y + area.X*vg.Length(ratio)
 }
@@ -216,9 +215,8 @@ func (g Grid) peak() float64 {
 // shading plots a density as stacked sets, each darker than the one below.
 type shading struct{ grid Grid }
 
-// Plot implements plot.Plotter.
-func (s shading) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
+func (s shading) plot(c draw.Canvas, a *axes) {
+	toX, toY := a.transforms(c)
 	peak := s.grid.peak()
 	for _, shade := range shades {
 		var path vg.Path
@@ -245,9 +243,8 @@ type ellipse struct {
 	look look
 }
 
-// Plot implements plot.Plotter.
-func (e ellipse) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
+func (e ellipse) plot(c draw.Canvas, a *axes) {
+	toX, toY := a.transforms(c)
 	for _, mass := range e.mass {
 		outline := e.outline(mass)
 		line := make([]vg.Point, len(outline))

@@ -4,7 +4,6 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -29,12 +28,11 @@ const (
 	spacedMarkers   = 5
 )
 
-// Plot implements plot.Plotter.
-func (k curve) Plot(c draw.Canvas, p *plot.Plot) {
+func (k curve) plot(c draw.Canvas, a *axes) {
 	if k.low != nil {
-		fillBand(c, k.look.color, k.points(c, p, k.low), k.points(c, p, k.high))
+		fillBand(c, k.look.color, k.points(c, a, k.low), k.points(c, a, k.high))
 	}
-	line := k.points(c, p, k.y)
+	line := k.points(c, a, k.y)
 	c.StrokeLines(k.look.line(curveWidth), c.ClipLinesXY(line)...)
 	marks := line
 	if len(line) > everyPointLimit {
@@ -45,8 +43,8 @@ func (k curve) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-func (k curve) points(c draw.Canvas, p *plot.Plot, y []float64) []vg.Point {
-	toX, toY := p.Transforms(&c)
+func (k curve) points(c draw.Canvas, a *axes, y []float64) []vg.Point {
+	toX, toY := a.transforms(c)
 	points := make([]vg.Point, len(y))
 	for i := range y {
 		points[i] = vg.Point{X: toX(k.x[i]), Y: toY(y[i])}

@@ -1,9 +1,14 @@
-// Package report turns plain numbers into figures, tables and pages.
+// Package report puts numbers into words, figures and pages: the reports of an audit and of
+// the paper's experiments.
 //
-// It knows nothing of models but what methods are called: what it draws, it is
-// given. It computes no statistics, writes no files and prints nothing; every
-// function writes to an [io.Writer] or returns a value, and the same input gives
-// the same bytes.
+// Numbers are those of packages audit and lab; nothing is computed here. Which words are said
+// follows from the numbers, and every number is written by one formatter (format.go), the
+// same in a terminal, on a page and in a figure, to the same place within a column. Nothing
+// is printed and no file is written: every function writes to an [io.Writer] or returns a
+// value, and the same input gives the same bytes.
+//
+// An [Audit] and a [Paper] have a text for a terminal and [Audit.Files]: a page with its
+// figures, tables for a spreadsheet, and every number for programs.
 //
 // A figure is a struct of data ([Densities], [Contours], [Intervals], [Lines],
 // [Reliability]) written by [WriteSVG] or [WritePNG]. A method of inference

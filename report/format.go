@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/lossep/lossep/audit"
 )
 
 // The helpers below write numbers for readers, the same everywhere. Machines
@@ -14,7 +16,7 @@ import (
 // numbers below a million keep all their digits.
 func Number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
-		return strconv.FormatFloat(v+0, 'f', 0, 64) // +0 turns −0 into 0
+		return fixed(v, 0)
 	}
 	return digits(v, 3)
 }
@@ -22,18 +24,21 @@ func Number(v float64) string {
 // scientific reports whether a magnitude reads better with an exponent.
 func scientific(v float64) bool {
 	a := math.Abs(v)
-	return a != 0 && (a < 1e-3 || a >= 1e6)
+	return a != 0 && (a < smallest || a >= 1e6)
 }
+
+// smallest is the magnitude below which numbers have an exponent.
+const smallest = 1e-3
 
 // digits writes v to n significant digits, trailing zeros included.
 func digits(v float64, n int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return minus(strconv.FormatFloat(v, 'g', -1, 64))
 	}
 	if scientific(v) {
-		return strconv.FormatFloat(v, 'e', n-1, 64)
+		return minus(strconv.FormatFloat(v, 'e', n-1, 64))
 	}
-	return strconv.FormatFloat(v, 'f', max(0, n-1-exponent(v, n)), 64)
+	return fixed(v, max(0, n-1-exponent(v, n)))
 }
 
 // exponent is the power of ten of the first of n significant digits of v, after
@@ -64,21 +69,82 @@ func PlusMinus(value, stderr float64) string {
 		if value != 0 {
 			left = strconv.FormatFloat(value, 'e', max(0, exponent(value, 1)-place), 64)
 		}
-		return left + " ± " + strconv.FormatFloat(stderr, 'e', keep-1, 64)
+		return minus(left + " ± " + strconv.FormatFloat(stderr, 'e', keep-1, 64))
 	}
 	decimals := max(0, -place)
-	return strconv.FormatFloat(value, 'f', decimals, 64) + " ± " + strconv.FormatFloat(stderr, 'f', decimals, 64)
+	return fixed(value, decimals) + " ± " + fixed(stderr, decimals)
+}
+
+// scale is the place to which the numbers of a column, or of a sentence, are written: the
+// same for all of them.
+type scale struct {
+	decimals    int
+	significant bool    // three significant digits of each number instead
+	factor      float64 // of what is written: 100 for percentages
+	unit        string
+}
+
+// scaleOf is the scale that shows every interval to the place that it deserves, but the
+// widest to no more than two decimals beyond. Intervals without a width have no say.
+func scaleOf(all ...audit.Measure) scale {
+	least, most, largest := math.MaxInt, -1, 0.0
+	for _, m := range all {
+		if width := m.High - m.Low; width > 0 && !math.IsInf(width, 0) {
+			least, most = min(least, places(width)), max(most, places(width))
+			largest = max(largest, math.Abs(m.Low), math.Abs(m.High))
+		}
+	}
+	return scale{decimals: min(most, least+2), significant: most < 0 || largest < smallest, factor: 1}
+}
+
+// percentScale is that of shares, written as percentages with at least one decimal.
+func percentScale(all ...audit.Measure) scale {
+	shares := make([]audit.Measure, len(all))
+	for i, m := range all {
+		shares[i] = audit.Measure{Value: 100 * m.Value, Low: 100 * m.Low, High: 100 * m.High}
+	}
+	s := scaleOf(shares...)
+	return scale{decimals: max(1, s.decimals), factor: 100, unit: " %"}
+}
+
+func (s scale) digits(v float64) string {
+	if s.significant {
+		return Number(s.factor * v)
+	}
+	return fixed(s.factor*v, s.decimals)
+}
+
+// number writes a value.
+func (s scale) number(v float64) string { return s.digits(v) + s.unit }
+
+// interval writes both ends to the same place: 0.48 to 0.54.
+func (s scale) interval(low, high float64) string { return s.digits(low) + " to " + s.number(high) }
+
+// measure writes a number with its interval, and a dash where there is none.
+func (s scale) measure(m *audit.Measure) string {
+	if m == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%s)", s.number(m.Value), s.interval(m.Low, m.High))
+}
+
+// signed is measure with a plus before what is above zero as written.
+func (s scale) signed(m *audit.Measure) string {
+	if m == nil {
+		return s.measure(nil)
+	}
+	return Signed(s.number(m.Value)) + " (" + s.interval(m.Low, m.High) + ")"
 }
 
 // Range writes an interval, both ends to the same place: 0.48 to 0.54. Rounding
 // moves an end by at most a sixth of half the width.
 func Range(low, high float64) string {
-	width := high - low
-	if !(width > 0) || math.IsInf(width, 0) || scientific(math.Max(math.Abs(low), math.Abs(high))) {
-		return Number(low) + " to " + Number(high)
-	}
-	decimals := places(width)
-	return fixed(low, decimals) + " to " + fixed(high, decimals)
+	return scaleOf(audit.Measure{Low: low, High: high}).interval(low, high)
+}
+
+// Within writes a value to the place at which Range writes the interval around it.
+func Within(value, low, high float64) string {
+	return scaleOf(audit.Measure{Low: low, High: high}).number(value)
 }
 
 // places is the number of decimals that an interval of some width deserves: its half is
@@ -94,27 +160,16 @@ func places(width float64) int {
 
 // fixed writes v to a number of decimals, without a sign if it is zero as written.
 func fixed(v float64, decimals int) string {
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	if strings.Trim(text, "-0.") == "" {
-		return strings.TrimPrefix(text, "-")
+	text := minus(strconv.FormatFloat(v, 'f', decimals, 64))
+	if strings.Trim(text, "−0.") == "" {
+		return strings.TrimPrefix(text, "−")
 	}
 	return text
 }
 
-// Within writes a value to the place at which Range writes the interval around it.
-func Within(value, low, high float64) string {
-	text := Range(low, high)
-	if width := high - low; !(width > 0) || strings.ContainsRune(text, 'e') {
-		return Number(value)
-	}
-	low0, _, _ := strings.Cut(text, " ")
-	_, decimals, _ := strings.Cut(low0, ".")
-	return fixed(value, len(decimals))
-}
-
 // Signed gives a number that was written its plus, unless it is zero as written.
 func Signed(text string) string {
-	if strings.HasPrefix(text, "-") || strings.Trim(text, "0.") == "" {
+	if strings.HasPrefix(text, "−") || strings.Trim(text, "0. %") == "" {
 		return text
 	}
 	return "+" + text
@@ -136,7 +191,7 @@ func PValue(p float64) string {
 
 // Percent writes a share: 0.1234 is 12.3 %.
 func Percent(share float64) string {
-	return strconv.FormatFloat(100*share, 'f', 1, 64) + " %"
+	return fixed(100*share, 1) + " %"
 }
 
 // Count writes a whole number with its thousands apart: 11,183.
@@ -147,7 +202,7 @@ func Count(n int) string {
 		start = 1
 	}
 	for i := len(s) - 3; i > start; i -= 3 {
-		s = fmt.Sprintf("%s,%s", s[:i], s[i:])
+		s = s[:i] + "," + s[i:]
 	}
-	return s
+	return minus(s)
 }

@@ -3,10 +3,11 @@ package report
 import (
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/lossep/lossep/audit"
 )
 
 // Interval is a row of [Intervals]: a value and the interval around it.
@@ -33,20 +34,20 @@ func (f Intervals) layout() (layout, error) {
 	}
 	n := len(f.Rows)
 	a := newAxes(f.X, Axis{}, f.X.resolve(x, 0.05), span{-0.6, float64(n) - 0.4}, 5)
-	ticks := make(plot.ConstantTicks, n)
+	ticks := make([]tick, n)
 	name := textStyle(tickSize, ink)
 	for i, r := range f.Rows {
-		ticks[i] = plot.Tick{Value: float64(n - 1 - i), Label: twoLines(name, titled(r.Label, r.Method), figureWidth/3.2)}
+		ticks[i] = tick{float64(n - 1 - i), twoLines(name, titled(r.Label, r.Method), figureWidth/3.2)}
 	}
-	a.Y.Tick.Marker = ticks
-	a.Y.Tick.Length = 0
+	a.y.ticks, a.y.length = ticks, 0
 	a.rules = f.Rules
-	a.Add(a.rules, whiskers{f.Rows, f.looks()})
+	a.add(a.rules, whiskers{f.Rows, f.looks()})
 
 	values := make([]string, n)
 	column := vg.Length(0)
+	scale := columnScale(f.Rows, func(r Interval) *audit.Measure { return &audit.Measure{Low: r.Low, High: r.High} })
 	for i, r := range f.Rows {
-		values[i] = Within(r.Value, r.Low, r.High)
+		values[i] = scale.number(r.Value)
 		column = max(column, name.Width(values[i]))
 	}
 	height := intervalPitch*vg.Length(n) + labelStrip + 2*tickSize + a.rules.height()
@@ -54,9 +55,9 @@ func (f Intervals) layout() (layout, error) {
 		left := draw.Crop(c, 0, -column-8, 0, 0)
 		a.draw(left)
 		area := a.area(left)
-		_, toY := a.Transforms(&area)
+		_, toY := a.transforms(area)
 		for i, v := range values {
-			y := toY(ticks[i].Value) + tickSize*lineHeight/2
+			y := toY(ticks[i].value) + tickSize*lineHeight/2
 			fillLines(c, name, vg.Point{X: c.Max.X - name.Width(v), Y: y}, []string{v})
 		}
 	}), nil
@@ -112,9 +113,8 @@ type whiskers struct {
 	looks []look
 }
 
-// Plot implements plot.Plotter.
-func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
+func (w whiskers) plot(c draw.Canvas, a *axes) {
+	toX, toY := a.transforms(c)
 	for i, r := range w.rows {
 		y := toY(float64(len(w.rows) - 1 - i))
 		errorBar(c, w.looks[i], vg.Point{X: toX(r.Low), Y: y}, vg.Point{X: toX(r.High), Y: y}, vg.Point{Y: 4})

@@ -93,12 +93,12 @@ func ranges(figure string, series []Series, vertical rules) (x, y span, err erro
 func chart(xAxis, yAxis Axis, x, y span, series []Series, vertical rules, floor float64) layout {
 	a := newAxes(xAxis, yAxis, x, y, 5)
 	a.rules = vertical
-	a.Add(vertical)
+	a.add(vertical)
 	var c cast
 	var l legend
 	for i, s := range series {
 		lk := c.look(s.Method)
-		a.Add(curve{
+		a.add(curve{
 			x: s.X, y: s.Y, low: s.Low, high: s.High, look: lk,
 			phase: (float64(i) + 0.5) / float64(len(series)), floor: floor,
 		})

@@ -5,8 +5,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/lossep/lossep/methods"
 )
 
 // look is how one method is drawn in every figure. Colour separates methods on
@@ -55,15 +53,6 @@ var baselines = [...]look{
 	{rgb(0x767676), []vg.Length{9, 5}, marker{sides: 3, turn: 0.5, solid: true}},
 	{rgb(0x767676), []vg.Length{1, 2, 6, 2}, marker{sides: 5}},
 	{rgb(0x767676), []vg.Length{1, 1, 1, 5}, marker{sides: 5, solid: true}},
-}
-
-// MethodLabel returns the printed form of a method's name, such as "Loss-EP"
-// for "loss-ep". A name that is no method's is returned unchanged.
-func MethodLabel(name string) string {
-	if d, ok := methods.Named(name); ok {
-		return d.Label
-	}
-	return name
 }
 
 // cast hands out looks within one figure.

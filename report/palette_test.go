@@ -55,8 +55,8 @@ func linear(c color.RGBA) (v [3]float64) {
 	return v
 }
 
-// lab converts linear sRGB to CIELAB (white point D65).
-func lab(rgb [3]float64) [3]float64 {
+// cielab converts linear sRGB to CIELAB (white point D65).
+func cielab(rgb [3]float64) [3]float64 {
 	xyz := matrix{
 		{0.4124564, 0.3575761, 0.1804375},
 		{0.2126729, 0.7151522, 0.0721750},
@@ -79,7 +79,7 @@ func TestColoursStayApart(t *testing.T) {
 		methods := []string{"exact", "vi", "loss-vi", "ep", "loss-ep", "evidence", "corrected"}
 		for i, a := range methods {
 			for _, b := range methods[:i] {
-				p, q := lab(m.apply(linear(looks[a].color))), lab(m.apply(linear(looks[b].color)))
+				p, q := cielab(m.apply(linear(looks[a].color))), cielab(m.apply(linear(looks[b].color)))
 				d := math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2])
 				if d < 10 {
 					t.Errorf("%s: %s and %s are %.1f apart", vision, a, b, d)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image/color"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -37,10 +36,10 @@ func (f Reliability) layout() (layout, error) {
 	lk := c.look(f.Method)
 	unit := span{0, 1}
 	upper := newAxes(Axis{}, Axis{Label: "Observed frequency"}, unit, unit, 5)
-	upper.Add(diagonal{}, binPoints{f.Bins, lk})
+	upper.add(diagonal{}, binPoints{f.Bins, lk})
 	lower := newAxes(Axis{Label: "Predicted probability"}, Axis{Label: "Cases"}, unit, span{0, float64(most) * 1.05}, 5)
-	lower.Y.Tick.Marker = countTicks{}
-	lower.Add(binBars{f.Bins, lk})
+	lower.y.ticks = countTicks(lower.y.max)
+	lower.add(binBars{f.Bins, lk})
 	return plan(plotHeight+40+countsHeight, legend{}, func(c draw.Canvas) {
 		parts := []draw.Canvas{
 			draw.Crop(c, 0, 0, countsHeight, 0),
@@ -81,8 +80,7 @@ func (f Reliability) check() (most int, err error) {
 // diagonal plots the line on which predictions come true as often as they say.
 type diagonal struct{}
 
-// Plot implements plot.Plotter.
-func (diagonal) Plot(c draw.Canvas, _ *plot.Plot) {
+func (diagonal) plot(c draw.Canvas, _ *axes) {
 	c.StrokeLine2(draw.LineStyle{Color: quietInk, Width: thinWidth, Dashes: []vg.Length{3, 3}}, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
 }
 
@@ -92,9 +90,8 @@ type binPoints struct {
 	look look
 }
 
-// Plot implements plot.Plotter.
-func (b binPoints) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
+func (b binPoints) plot(c draw.Canvas, a *axes) {
+	toX, toY := a.transforms(c)
 	for _, bin := range b.bins {
 		if bin.Count == 0 {
 			continue
@@ -111,9 +108,8 @@ type binBars struct {
 	look look
 }
 
-// Plot implements plot.Plotter.
-func (b binBars) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, toY := p.Transforms(&c)
+func (b binBars) plot(c draw.Canvas, a *axes) {
+	toX, toY := a.transforms(c)
 	for _, bin := range b.bins {
 		if bin.Count == 0 {
 			continue
@@ -129,13 +125,10 @@ func (b binBars) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // countTicks marks zero and one round number: all that a low strip has room for.
-type countTicks struct{}
-
-// Ticks implements plot.Ticker.
-func (countTicks) Ticks(low, high float64) []plot.Tick {
+func countTicks(high float64) []tick {
 	step, _ := roundStep(high / 2)
 	if step > high {
 		step, _ = roundStep(high / 4)
 	}
-	return []plot.Tick{{Value: 0, Label: "0"}, {Value: step, Label: tickLabel(step, step, 0)}}
+	return []tick{{0, "0"}, {step, tickLabel(step, step, 0)}}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -18,9 +17,9 @@ type rules []Rule
 
 const ruleStrip = tickSize * 1.5
 
-// Plot implements plot.Plotter: the lines only, for they belong below the data.
-func (r rules) Plot(c draw.Canvas, p *plot.Plot) {
-	toX, _ := p.Transforms(&c)
+// plot draws the lines only, for they belong below the data.
+func (r rules) plot(c draw.Canvas, a *axes) {
+	toX, _ := a.transforms(c)
 	style := draw.LineStyle{Color: ink, Width: thinWidth, Dashes: []vg.Length{2, 2}}
 	for _, rule := range r {
 		if x := toX(rule.At); c.ContainsX(x) {
@@ -37,8 +36,8 @@ func (r rules) height() vg.Length {
 
 // label writes the labels above the data area, the first on top, each joined
 // to its line.
-func (r rules) label(c, area draw.Canvas, p *plot.Plot) {
-	toX, _ := p.Transforms(&area)
+func (r rules) label(c, area draw.Canvas, a *axes) {
+	toX, _ := a.transforms(area)
 	sty := textStyle(tickSize, ink)
 	lead := draw.LineStyle{Color: ink, Width: thinWidth}
 	for i, rule := range r {

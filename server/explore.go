@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/server/problem"
 )
 
 func (s *Server) exploreReactor(x *exchange) error {
-	return solve(s, x, func(ctx context.Context, q explore.Reactor) (*explore.ReactorView, error) { return q.Solve(ctx) })
+	return solve(s, x, func(ctx context.Context, q lab.ReactorRequest) (*lab.ReactorView, error) { return q.Solve(ctx) })
 }
 
 func (s *Server) exploreClassifier(x *exchange) error {
-	return solve(s, x, func(ctx context.Context, q explore.Classifier) (*explore.ClassifierView, error) { return q.Solve(ctx) })
+	return solve(s, x, func(ctx context.Context, q lab.Classifier) (*lab.ClassifierView, error) { return q.Solve(ctx) })
 }
 
-// solve reads a problem of package explore, has it solved, and writes the view.
+// solve reads a problem of package lab, has it solved, and writes the view.
 func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A, error)) error {
 	const most = 64 << 10 // ten times what the largest problem takes
 	body, err := s.readBody(x, most, "application/json")
@@ -43,7 +43,7 @@ func solve[Q, A any](s *Server, x *exchange, solve func(context.Context, Q) (*A,
 	ctx, stop := context.WithTimeout(ctx, s.config.ExploreDeadline)
 	defer stop()
 	view, err := solve(s.long(ctx, x), q)
-	var input *explore.InputError
+	var input *lab.InputError
 	switch {
 	case errors.As(err, &input):
 		return problem.Wrong(input.Field, "%s", input.Msg)

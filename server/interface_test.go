@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/lab"
 )
 
 func textLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
@@ -179,7 +179,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// Explorations are those of package explore.
+// Explorations are those of package lab.
 func TestExplore(t *testing.T) {
 	s := newServer(t)
 	check := func(path string, request, want any, err error) {
@@ -192,12 +192,12 @@ func TestExplore(t *testing.T) {
 			t.Errorf("%s: %d %s\nwant %s", path, w.Code, w.Body, jsonText(want))
 		}
 	}
-	reactor := explore.Reactor{Data: []float64{1.5, 4, 5}, Utility: [][]float64{{4, 0}, {1, 2}}, Threshold: 2}
+	reactor := lab.ReactorRequest{Data: []float64{1.5, 4, 5}, Utility: [][]float64{{4, 0}, {1, 2}}, Threshold: 2}
 	view, err := reactor.Solve(t.Context())
 	check("/v1/explore/reactor", reactor, view, err)
-	classifier := explore.Classifier{
+	classifier := lab.Classifier{
 		X: [][]float64{{0}, {1}, {2}}, Labels: []int{-1, 1, 1}, Kernel: "rbf(variance=2, lengthscale=1)", Utility: [][]float64{{1, 0}, {0, 5}},
-		Grid: &explore.Grid{From: []float64{-1}, To: []float64{3}, Points: []int{21}},
+		Grid: &lab.Grid{From: []float64{-1}, To: []float64{3}, Points: []int{21}},
 	}
 	surface, err := classifier.Solve(t.Context())
 	check("/v1/explore/classifier", classifier, surface, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/server/oip"
 	"github.com/lossep/lossep/server/problem"
 )
@@ -30,8 +30,8 @@ func (s *Server) operations() []route {
 		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve), CurveRequest{}, CurveResponse{}),
 		post("/v1/models/{name}/value", "value", "What it would be worth to know more about cases before acting", s.about(s.value), ValueRequest{}, ValueResponse{}),
 		get("/v1/methods", "list-methods", "What methods there are, and what they are called", s.listMethods, MethodList{}).forAll(),
-		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, explore.Reactor{}, explore.ReactorView{}),
-		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, explore.Classifier{}, explore.ClassifierView{}),
+		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, lab.ReactorRequest{}, lab.ReactorView{}),
+		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, lab.Classifier{}, lab.ClassifierView{}),
 
 		get("/v2", "server-metadata", "Open Inference Protocol: the server", s.serverMetadata, oip.ServerMetadata{}),
 		get("/v2/{$}", "", "", s.serverMetadata, nil).hide(),

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // audit measures what decisions on the rows of a table cost. The answer has the text of the
@@ -42,7 +42,7 @@ func (s *session) audit(ctx context.Context, r *request, f *Frame) (any, []Tenso
 	if err != nil {
 		return nil, nil, err
 	}
-	found := &pages.Audit{Origin: s.Origin, Data: t.Name(), Result: result, Recipe: a.Problem().Recipe.Describe()}
+	found := report.NewAudit(s.Origin, t.Name(), a, result)
 	var text bytes.Buffer
 	if err := found.WriteText(&text); err != nil {
 		return nil, nil, err

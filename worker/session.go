@@ -10,7 +10,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/tasks"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // Config is what the command gives a worker.
@@ -19,7 +19,7 @@ type Config struct {
 	// the requests under way.
 	MaxMemory int64
 	// Origin is what audits name as their maker.
-	Origin pages.Origin
+	Origin report.Origin
 }
 
 // Hello is the first frame of a worker.

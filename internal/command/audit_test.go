@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/lossep/lossep/example"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // An audit that is interrupted keeps the folds it has, says so, and the same command
@@ -88,7 +88,7 @@ func TestAuditGoesOn(t *testing.T) {
 	if said := errs.String(); !strings.Contains(said, "going on from") || !strings.Contains(said, "2 finished folds in "+parts+" are damaged and are made again") {
 		t.Errorf("standard error: %q", said)
 	}
-	for _, name := range pages.AuditFiles() {
+	for _, name := range report.AuditFiles() {
 		want, err := os.ReadFile(filepath.Join(whole, name))
 		if os.IsNotExist(err) && name == "parts.csv" {
 			continue // nothing is told apart
@@ -104,18 +104,18 @@ func TestAuditGoesOn(t *testing.T) {
 
 // A folder that cannot take the report keeps what it had.
 func TestResultFolderFails(t *testing.T) {
-	f := &resultFolder{path: t.TempDir(), signature: "test", files: []string{"a", pages.Results}}
+	f := &resultFolder{path: t.TempDir(), signature: "test", files: []string{"a", report.Results}}
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("old"), pages.Results: []byte(`{"made_by": "test"}`)}, false); err != nil {
+	if err := f.replace(map[string][]byte{"a": []byte("old"), report.Results: []byte(`{"made_by": "test"}`)}, false); err != nil {
 		t.Fatal(err)
 	}
 	// A folder where the temporary file has to go stands for a disk that is full.
-	if err := os.Mkdir(filepath.Join(f.path, folderTemporary+pages.Results), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(f.path, folderTemporary+report.Results), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.replace(map[string][]byte{"a": []byte("new"), pages.Results: []byte(`{}`)}, false); err == nil {
+	if err := f.replace(map[string][]byte{"a": []byte("new"), report.Results: []byte(`{}`)}, false); err == nil {
 		t.Fatal("there is no error")
 	}
 	if b, err := os.ReadFile(filepath.Join(f.path, "a")); err != nil || string(b) != "old" {

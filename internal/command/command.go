@@ -87,5 +87,5 @@ func RunAt(ctx context.Context, place *Place, args []string, in io.Reader, out, 
 		fmt.Fprintln(said, "lossep: interrupted")
 		return interruptedCode(ctx)
 	}
-	return report(err, executed.Flags(), said)
+	return reportError(err, executed.Flags(), said)
 }

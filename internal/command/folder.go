@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"github.com/lossep/lossep/internal/sealed"
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // resultFolder is a folder that belongs to one command. It holds the files of one
@@ -25,7 +25,7 @@ import (
 type resultFolder struct {
 	path      string
 	signature string   // what results.json and the progress say they were made by
-	files     []string // all that a run may write, that of pages.Results among them
+	files     []string // all that a run may write, that of report.Results among them
 
 	lock     *os.File // the folder itself, while it is open
 	replaced int      // parts of another run, for which resume had no use
@@ -91,7 +91,7 @@ func (f *resultFolder) close() {
 // ours looks for the signature of a finished or an unfinished run, or for the beginning
 // of one: progress without settings, and nothing else.
 func (f *resultFolder) ours(entries []os.DirEntry) bool {
-	for _, name := range []string{pages.Results, filepath.Join(folderProgress, folderSettings)} {
+	for _, name := range []string{report.Results, filepath.Join(folderProgress, folderSettings)} {
 		var found struct {
 			MadeBy string `json:"made_by"`
 		}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // entries are what is in a folder.
@@ -65,7 +65,7 @@ func TestAuditOnAFullDisk(t *testing.T) {
 		if code := run(t.Context(), args, nil, &said, &errs); code == 0 || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("with %d bytes of room: exit code %d\n%s", room, code, errs.String())
 		}
-		if _, err := os.Stat(filepath.Join(out, pages.Results)); err == nil {
+		if _, err := os.Stat(filepath.Join(out, report.Results)); err == nil {
 			t.Errorf("with %d bytes of room there are results", room)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/pages"
-	"github.com/lossep/lossep/paper"
+	"github.com/lossep/lossep/lab"
+	"github.com/lossep/lossep/report"
 )
 
 // paperParts are what --only chooses from.
@@ -23,7 +23,7 @@ const mostOfPaper = 100_000
 const paperSignature = "lossep paper"
 
 func newPaper() *cobra.Command {
-	s := paper.Default()
+	s := lab.PaperSimulation()
 	var out string
 	var only []string
 	c := &cobra.Command{
@@ -64,14 +64,14 @@ from them.`,
 		if s.Points < 2 {
 			return usagef("--points: %d points do not stand for a distribution; give at least 2", s.Points)
 		}
-		s = paper.New(s.Seed, s.DataSets, s.Points)
-		folder := &resultFolder{path: out, signature: paperSignature, files: pages.PaperFiles()}
+		s = lab.NewSimulation(s.Seed, s.DataSets, s.Points)
+		folder := &resultFolder{path: out, signature: paperSignature, files: report.PaperFiles()}
 		if err := folder.open(); err != nil {
 			return err
 		}
 		defer folder.close()
-		run := &paperRun{Paper: pages.Paper{
-			Origin: pages.Origin{MadeBy: paperSignature, Versions: versions()},
+		run := &paperRun{Paper: report.Paper{
+			Origin: report.Origin{MadeBy: paperSignature, Versions: versions()},
 			Parts:  parts, Settings: s, Command: paperCommand(parts, s),
 		}, folder: folder, errs: c.ErrOrStderr()}
 		if err := run.compute(c.Context()); err != nil {
@@ -87,7 +87,7 @@ from them.`,
 		run.Trials = nil // which results.json has
 		return format.emit(c.OutOrStdout(), struct {
 			Out string `json:"out"`
-			pages.Paper
+			report.Paper
 		}{out, run.Paper}, func(w io.Writer) error {
 			return writeReport(w, "The report is %s.\n", out, run.WriteText)
 		})
@@ -115,7 +115,7 @@ func chooseParts(only []string) ([]string, error) {
 }
 
 // paperCommand is what repeats a run.
-func paperCommand(parts []string, s paper.Simulation) string {
+func paperCommand(parts []string, s lab.Simulation) string {
 	command := "lossep paper "
 	if len(parts) < len(paperParts) {
 		command += "--only " + strings.Join(parts, ",") + " "
@@ -125,7 +125,7 @@ func paperCommand(parts []string, s paper.Simulation) string {
 
 // paperRun is a run with where it goes.
 type paperRun struct {
-	pages.Paper
+	report.Paper
 	folder *resultFolder
 	errs   io.Writer
 }
@@ -135,12 +135,12 @@ func (r *paperRun) has(part string) bool { return slices.Contains(r.Parts, part)
 // compute runs the experiments chosen.
 func (r *paperRun) compute(ctx context.Context) (err error) {
 	if r.has("figure1") {
-		if r.Figure1, err = paper.NewReactor(ctx); err != nil {
+		if r.Figure1, err = lab.NewFigure1(ctx); err != nil {
 			return err
 		}
 	}
 	if r.has("figure2") {
-		if r.Figure2, err = paper.NewTwoPoints(ctx); err != nil {
+		if r.Figure2, err = lab.NewFigure2(ctx); err != nil {
 			return err
 		}
 	}
@@ -154,15 +154,15 @@ func (r *paperRun) compute(ctx context.Context) (err error) {
 func (r *paperRun) simulate(ctx context.Context) error {
 	same := r.Settings
 	same.DataSets = 0 // more or fewer of the same data sets are the same run
-	trials, err := unfinished[paper.Trial]{
+	trials, err := unfinished[lab.Trial]{
 		folder: r.folder, settings: same, what: "data sets", total: r.Settings.DataSets,
-		index: func(t *paper.Trial) int { return t.Index }, fits: r.Settings.Fits,
+		index: func(t *lab.Trial) int { return t.Index }, fits: r.Settings.Fits,
 	}.finish(ctx, r.errs, r.Settings.Run)
 	if err != nil {
 		return err
 	}
 	r.Trials = trials
-	r.Table1 = paper.NewTable(r.Trials)
+	r.Table1 = lab.NewTable1(r.Trials)
 	r.Claims = r.Table1.Claims()
 	r.Check, err = r.Settings.Check(ctx, 0)
 	return err

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 )
 
 // A run that is interrupted keeps what it has, says so, and the same command goes on
@@ -45,7 +45,7 @@ func TestPaperGoesOn(t *testing.T) {
 	if code := run(context.Background(), args(parts), nil, &out, &errs); code != 0 || !strings.Contains(errs.String(), "going on from") {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
-	for _, name := range []string{"index.html", "table1.csv", pages.Results} {
+	for _, name := range []string{"index.html", "table1.csv", report.Results} {
 		a, err := os.ReadFile(filepath.Join(whole, name))
 		if err != nil {
 			t.Fatal(err)

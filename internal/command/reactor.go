@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/reactor"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/service"
 )
 
 func newReactor() *cobra.Command {
-	p := reactor.Default()
+	p := lab.NewReactor()
 	var data, utility, method string
 	c := &cobra.Command{
 		Use:   "reactor --data y1,y2,… [--threshold T --utility a,b/c,d]",
@@ -39,7 +39,7 @@ row) is worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 	flags.Float64Var(&p.NoiseVariance, "noise-var", p.NoiseVariance, "variance of a measurement that is not clutter")
 	flags.Float64Var(&p.Threshold, "threshold", 0, "the state above which the second column of the utility holds")
 	flags.StringVar(&utility, "utility", "", "utilities: rows (actions) separated by /, columns (below, above) by commas")
-	flags.StringVar(&method, "method", "all", strings.Join(reactor.Methods(), ", ")+" or all")
+	flags.StringVar(&method, "method", "all", strings.Join(lab.ReactorMethods(), ", ")+" or all")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var err error
@@ -58,7 +58,7 @@ row) is worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 		}
 		answers, err := solveReactor(c, p, method)
 		if err != nil {
-			var input *reactor.InputError
+			var input *lab.InputError
 			var table *decision.TableError
 			if errors.As(err, &input) || errors.As(err, &table) {
 				return &usageError{err}
@@ -74,16 +74,16 @@ row) is worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 	return c
 }
 
-func solveReactor(c *cobra.Command, p reactor.Problem, method string) ([]*reactor.Answer, error) {
+func solveReactor(c *cobra.Command, p lab.Reactor, method string) ([]*lab.ReactorAnswer, error) {
 	if method == "all" {
-		answers, leftOut, err := reactor.SolveAll(c.Context(), p)
+		answers, leftOut, err := p.SolveAll(c.Context())
 		for _, e := range leftOut {
 			fmt.Fprintf(c.ErrOrStderr(), "lossep: left out: %v\n", e)
 		}
 		return answers, err
 	}
-	a, err := reactor.Solve(c.Context(), p, method)
-	return []*reactor.Answer{a}, err
+	a, err := p.Solve(c.Context(), method)
+	return []*lab.ReactorAnswer{a}, err
 }
 
 // parseNumbers reads numbers separated by commas.
@@ -121,7 +121,7 @@ func parseTable(flag, s string) (decision.Table, error) {
 
 // writeReactor prints the answers as a table, and below it what the reader should
 // know about them.
-func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) error {
+func writeReactor(w io.Writer, p lab.Reactor, answers []*lab.ReactorAnswer) error {
 	fmt.Fprintf(w, "%d measurement%s; prior N(%v, %v); clutter with probability %v from N(0, %v); noise variance %v\n",
 		len(p.Data), plural(len(p.Data)), p.PriorMean, p.PriorVariance, p.ClutterWeight, p.ClutterVariance, p.NoiseVariance)
 	if p.Utility != nil {
@@ -171,7 +171,7 @@ func writeReactor(w io.Writer, p reactor.Problem, answers []*reactor.Answer) err
 }
 
 // notesOn is what a reader should know about an answer besides its numbers.
-func notesOn(a *reactor.Answer) (notes []string) {
+func notesOn(a *lab.ReactorAnswer) (notes []string) {
 	if a.TiltedMean != nil {
 		notes = append(notes, fmt.Sprintf("the approximation that carries the utility has mean %.5g and variance %.5g; its evidence includes the utility", *a.TiltedMean, *a.TiltedVariance))
 	}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/lab"
 	"github.com/lossep/lossep/level3"
-	"github.com/lossep/lossep/reactor"
 	"github.com/lossep/lossep/service"
 )
 
@@ -114,7 +114,7 @@ func explained(err error, flags *pflag.FlagSet) (text string, input bool) {
 	var usage *usageError
 	var option *service.Error
 	var blamed *inputError
-	var state *reactor.InputError
+	var state *lab.InputError
 	switch {
 	case errors.As(err, &option):
 		return option.Text(service.Flags), true
@@ -149,8 +149,8 @@ func plainText(err error, text string) string {
 	return text
 }
 
-// report prints an error and returns the exit code that goes with it.
-func report(err error, flags *pflag.FlagSet, errs io.Writer) int {
+// reportError prints an error and returns the exit code that goes with it.
+func reportError(err error, flags *pflag.FlagSet, errs io.Writer) int {
 	if err == nil {
 		return 0
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/schollz/progressbar/v3"
-
 	"github.com/lossep/lossep/internal/sealed"
 )
 
@@ -44,33 +42,18 @@ func (u unfinished[T]) finish(ctx context.Context, errs io.Writer, run func(ctx 
 	if done > 0 {
 		fmt.Fprintf(errs, "going on from %d finished %s\n", done, u.what)
 	}
-	bar := newBar(u.what, u.total, done, errs)
+	bar := newProgressBar(u.what, u.total, done, errs)
 	parts, err := run(ctx, known, func(part *T) error {
 		if err := u.folder.keep(u.index(part), part); err != nil {
 			return err
 		}
 		done++
-		_ = bar.Add(1) // a terminal that cannot be written to
+		bar.add()
 		return nil
 	})
-	_ = bar.Clear()
+	bar.clear()
 	if err != nil && done > 0 && ctx.Err() != nil {
 		fmt.Fprintf(errs, "%d of %d %s are kept in %s; the same command goes on from them\n", done, u.total, u.what, u.folder.path)
 	}
 	return parts, err
-}
-
-// newBar shows progress and the time left; silent unless on a terminal.
-func newBar(what string, total, done int, errs io.Writer) *progressbar.ProgressBar {
-	bar := progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(raw(errs)),
-		progressbar.OptionSetVisibility(isTerminal(errs)),
-		progressbar.OptionSetDescription(what),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetRenderBlankState(true),
-		progressbar.OptionClearOnFinish(),
-	)
-	_ = bar.Add(done)
-	return bar
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/pages"
+	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/worker"
 )
 
@@ -30,7 +30,7 @@ func newWorker() *cobra.Command {
 		go endWithParent(c.Context(), done)
 		return worker.Serve(c.Context(), c.InOrStdin(), raw(c.OutOrStdout()), worker.Config{
 			MaxMemory: maxMemory(c),
-			Origin:    pages.Origin{MadeBy: auditSignature, Versions: versions()},
+			Origin:    report.Origin{MadeBy: auditSignature, Versions: versions()},
 		})
 	}
 	return c

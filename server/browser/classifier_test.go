@@ -10,15 +10,15 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/lab"
 )
 
 const classifierPath = "/v1/explore/classifier"
 
 // classifierAsked is the classifier that the page asked about last.
-func classifierAsked(t *testing.T, s *site) explore.Classifier {
+func classifierAsked(t *testing.T, s *site) lab.Classifier {
 	t.Helper()
-	var c explore.Classifier
+	var c lab.Classifier
 	if err := json.Unmarshal(s.asking(t, classifierPath), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func classifierAsked(t *testing.T, s *site) explore.Classifier {
 
 // checkClassifier compares the table with what the library says about the classifier
 // that is on the screen.
-func checkClassifier(b *tab, c explore.Classifier) *explore.ClassifierView {
+func checkClassifier(b *tab, c lab.Classifier) *lab.ClassifierView {
 	b.Helper()
 	view, err := c.Solve(b.Context())
 	if err != nil {
@@ -61,7 +61,7 @@ func checkClassifier(b *tab, c explore.Classifier) *explore.ClassifierView {
 
 // checkEvidence sees that a log evidence is shown if it is of the points alone, and a lower
 // bound as such.
-func checkEvidence(r row, m explore.ClassifierAnswer) error {
+func checkEvidence(r row, m lab.ClassifierAnswer) error {
 	shown := r.field("log_evidence")[0].Text
 	bound, isBound := strings.CutPrefix(shown, "≥ ")
 	switch {
@@ -87,7 +87,7 @@ func TestClassifier(t *testing.T) {
 
 	// A click at a share of the chart adds a point there; with two coordinates each is
 	// checked against the scale that two points of known places give.
-	add := func(t *testing.T, right, down float64, more ...chromedp.MouseOption) explore.Classifier {
+	add := func(t *testing.T, right, down float64, more ...chromedp.MouseOption) lab.Classifier {
 		t.Helper()
 		before := classifierAsked(t, s)
 		layer := b.show("[data-panel=classifier] .handles")

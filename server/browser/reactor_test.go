@@ -11,15 +11,15 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/lab"
 )
 
 const reactorPath = "/v1/explore/reactor"
 
 // reactorAsked is the reactor that the page asked about last.
-func reactorAsked(t *testing.T, s *site) explore.Reactor {
+func reactorAsked(t *testing.T, s *site) lab.ReactorRequest {
 	t.Helper()
-	var r explore.Reactor
+	var r lab.ReactorRequest
 	if err := json.Unmarshal(s.asking(t, reactorPath), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func reactorAsked(t *testing.T, s *site) explore.Reactor {
 
 // checkReactor compares everything in the table with what the library says about the
 // reactor that is on the screen.
-func checkReactor(b *tab, r explore.Reactor) *explore.ReactorView {
+func checkReactor(b *tab, r lab.ReactorRequest) *lab.ReactorView {
 	b.Helper()
 	view, err := r.Solve(b.Context())
 	if err != nil {

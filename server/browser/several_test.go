@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lossep/lossep/explore"
+	"github.com/lossep/lossep/lab"
 )
 
 // A model of three outcomes has a chance for each, a cost for each pair, and the triangle of
@@ -68,7 +68,7 @@ func TestClassifierOfThree(t *testing.T) {
 	s := newSite(t)
 	b := open(t, s.url+"/#classifier?points=-2,0,0;-1.5,0.5,0;2,0,1;1.5,0.5,1;0,2.5,2;0.3,2,2&area=-4,4;-3,3&costs=0,1,4;1,0,4;1,1,0&kernel=rbf(variance=8,lengthscale=1.4)")
 	b.settle()
-	check := func() explore.Classifier {
+	check := func() lab.Classifier {
 		t.Helper()
 		asked := classifierAsked(t, s)
 		view, err := asked.Solve(t.Context())

@@ -2,7 +2,7 @@
 // the number of training rows: log loss, mean cost under fn=5, fp=1 and decisions that are
 // others on the rows left out, processor time of a prediction relative to EP's, and memory.
 //
-//	go run ./docs/compare/corrected german.csv:2 mammography.csv:"'1'" clean noisy
+//	go run -C docs/compare ./corrected german.csv:2 mammography.csv:"'1'" clean noisy
 //
 // A file is given with its positive outcome. clean and noisy are generated: twenty columns, of
 // which a smooth function, alone or with noise, decides the outcome.

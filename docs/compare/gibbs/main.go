@@ -3,7 +3,7 @@
 // it wrongly and not by its likelihood: the term of a label y is exp(−λ·cost·[y f < 0]), so
 // that the sign of f is the action itself.
 //
-//	go run ./docs/compare/gibbs sonar.csv:M:1,2,3 ionosphere.csv:b:1,2,3
+//	go run -C docs/compare ./gibbs sonar.csv:M:1,2,3 ionosphere.csv:b:1,2,3
 //
 // The last column of a table is the outcome; its positive value and the seeds of the folds
 // follow the name of the file. A miss costs 5 and a false alarm 1. Folds are those of lossep

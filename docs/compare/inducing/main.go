@@ -1,9 +1,9 @@
 // Inducing measures what inducing points cost and what they leave out, and draws the
 // figures of docs/inducing.md.
 //
-//	go run ./docs/compare/inducing growth
-//	go run ./docs/compare/inducing error "mammography.csv:last:'1'" credit.csv:SeriousDlqin2yrs:1 flights.csv:late:1
-//	go run ./docs/compare/inducing boundary
+//	go run -C docs/compare ./inducing growth
+//	go run -C docs/compare ./inducing error "mammography.csv:last:'1'" credit.csv:SeriousDlqin2yrs:1 flights.csv:late:1
+//	go run -C docs/compare ./inducing boundary
 //
 // Times are seconds of processor time, so that they mean the same on a busy machine.
 package main
@@ -17,8 +17,8 @@ import (
 	"github.com/lossep/lossep/report"
 )
 
-// folder is where the figures belong.
-const folder = "docs"
+// folder is where the figures belong, seen from docs/compare.
+const folder = ".."
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

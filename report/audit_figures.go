@@ -1,0 +1,100 @@
+package report
+
+import "github.com/lossep/lossep/audit"
+
+func (r *Audit) figures() map[string]Figure {
+	f := map[string]Figure{
+		"cost":        r.costFigure(),
+		"reliability": r.reliabilityFigure(r.Reliable),
+	}
+	if !r.several() {
+		f["sensitivity"], f["gains"] = r.sensitivityFigure(), r.gainsFigure()
+	}
+	if r.Benefit != nil {
+		f["net_benefit"] = r.benefitFigure()
+	}
+	return f
+}
+
+// costFigure leaves out constant actions but the best one: the others can cost so much
+// that all else would be one point.
+func (r *Audit) costFigure() Intervals {
+	f := Intervals{X: Axis{Label: sentence(r.noun()) + " per case, with 95 % interval"}}
+	best := r.BestConstant().Method
+	for i, s := range r.Methods {
+		if i >= len(r.Methods)-len(r.Actions) && s.Method != best {
+			continue
+		}
+		m := r.Stated(cost(s))
+		f.Rows = append(f.Rows, Interval{Method: r.look(s.Method), Label: MethodLabel(s.Method), Value: m.Value, Low: m.Low, High: m.High})
+	}
+	return f
+}
+
+func (r *Audit) reliabilityFigure(of audit.Reliability) Reliability {
+	f := Reliability{Method: r.look(r.Method)}
+	for _, b := range of.Bins {
+		f.Bins = append(f.Bins, Bin(b))
+	}
+	return f
+}
+
+func (r *Audit) benefitFigure() Lines {
+	share := r.Share
+	if r.Benefit.By != "" {
+		// Treating all is worth share − (1 − share)/ratio, where cases count by their stakes.
+		all, last := r.Benefit.Curves[0].Values, len(r.Benefit.Ratios)-1
+		share = (all[last]*r.Benefit.Ratios[last] + 1) / (r.Benefit.Ratios[last] + 1)
+	}
+	f := Lines{
+		X: Axis{Label: "Cost of a miss, in false alarms", Log: true},
+		// Treating all loses without bound where false alarms are dear.
+		Y:     Axis{Label: "Net benefit per case", Min: -share / 5, Max: 1.05 * share},
+		Rules: []Rule{{At: r.Benefit.Given, Label: "as given: " + Number(r.Benefit.Given)}},
+	}
+	for _, c := range r.Benefit.Curves {
+		f.Series = append(f.Series, Series{Method: r.look(c.Method), Label: MethodLabel(c.Method), X: r.Benefit.Ratios, Y: c.Values})
+	}
+	return f
+}
+
+func (r *Audit) sensitivityFigure() Lines {
+	f := Lines{
+		X:     Axis{Label: sentence(r.noun()) + " of " + r.casesOf(1) + ", as a multiple of that stated", Log: true},
+		Y:     Axis{Label: sentence(r.noun()) + " per case at that multiple"},
+		Rules: []Rule{{At: 1, Label: "as stated"}},
+	}
+	adapted := Series{Method: r.look(r.Method), Label: "decided by the multiple"}
+	kept := Series{Method: "kept", Label: "decided as stated"}
+	for _, s := range r.Sensitive {
+		adapted.X, adapted.Y = append(adapted.X, s.Factor), append(adapted.Y, r.Stated(audit.Measure{Value: s.Cost}).Value)
+		kept.X, kept.Y = append(kept.X, s.Factor), append(kept.Y, r.Stated(audit.Measure{Value: s.Kept}).Value)
+	}
+	f.Series = []Series{adapted, kept}
+	return f
+}
+
+func (r *Audit) gainsFigure() Lines {
+	f := Lines{
+		X: Axis{Label: "Share of cases, the most probable first", Min: 0, Max: 1},
+		Y: Axis{Label: "Share of " + r.called[1] + " found", Min: 0, Max: 1},
+	}
+	model := Series{Method: r.look(r.Method), Label: MethodLabel(r.Method), X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
+	for _, g := range r.Gains {
+		if g.OfPositive != nil {
+			model.X, model.Y = append(model.X, g.Share), append(model.Y, g.OfPositive.Value)
+			model.Low, model.High = append(model.Low, g.OfPositive.Low), append(model.High, g.OfPositive.High)
+		}
+	}
+	f.Series = []Series{model, {Method: "at random", X: []float64{0, 1}, Y: []float64{0, 1}}}
+	return f
+}
+
+// look is the look of a way to decide in figures: the audited one stands out, even if its
+// probabilities were made elsewhere.
+func (r *Audit) look(method string) string {
+	if method == r.Method && r.external() {
+		return "loss-ep"
+	}
+	return method
+}

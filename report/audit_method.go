@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lossep/lossep/audit"
+)
+
+func (r *Audit) methodSection(p *Page) {
+	if r.external() {
+		p.Text(sentence(r.Split) + fmt.Sprintf(". Seed %d.", r.Seed))
+		r.statisticsText(p)
+		return
+	}
+	how := "Hyperparameters were optimised on the training rows of each fold, from the same starting values."
+	if r.Fixed {
+		how = "Hyperparameters were kept as given."
+	}
+	p.Text(fmt.Sprintf("A Gaussian process classifier with %d input dimensions, kernel %s and %s likelihood. %s Seed %d.", r.Features, r.Kernel, r.Likelihood, how, r.Seed))
+	r.statisticsText(p)
+	p.Details("Features", func(b *Body) { b.Code(strings.Join(r.Recipe, "\n")) })
+	p.Details("Kernel of each fold", func(b *Body) {
+		t := &Table{Columns: []Column{{Title: "repeat", Align: Right}, {Title: "fold", Align: Right}, {Title: "log evidence", Align: Right}, {Title: "kernel"}}}
+		for _, f := range r.FoldModels {
+			t.AddRow(strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), fixed(f.LogEvidence, 3), shortKernel(f.Kernel))
+		}
+		b.Table(t)
+	})
+	r.inducingDetails(p)
+	if r.Trees != "" {
+		p.Subsection("Methods not included")
+		p.Text("Boosted trees and random forests are not among the methods. Their out-of-fold probabilities can be audited in the same way:")
+		p.Code(r.Trees)
+	}
+	if notes := r.notes(); len(notes) > 0 {
+		p.Subsection("Notes")
+		p.List(notes...)
+	}
+}
+
+// inducingDetails says with how many points the process of each fold was approximated.
+func (r *Audit) inducingDetails(p *Page) {
+	if !slices.ContainsFunc(r.FoldModels, func(f audit.FoldModel) bool { return f.Inducing != nil }) {
+		return
+	}
+	p.Details("Inducing points of each fold", func(b *Body) {
+		t := &Table{Columns: []Column{
+			{Title: "repeat", Align: Right},
+			{Title: "fold", Align: Right},
+			{Title: "points", Align: Right},
+			{Title: "unexplained variance", Align: Right},
+			{Title: "log evidence", Align: Right},
+			{Title: "lower bound", Align: Right},
+		}}
+		for _, f := range r.FoldModels {
+			if i := f.Inducing; i != nil {
+				t.AddRow(strconv.Itoa(f.Repeat), strconv.Itoa(f.Fold), strconv.Itoa(i.Points), i.Left(), fixed(f.LogEvidence, 3), fixed(i.Bound, 3))
+			}
+		}
+		b.Table(t)
+	})
+}
+
+// statisticsText says what intervals are, and what was decided by.
+func (r *Audit) statisticsText(p *Page) {
+	over := "Intervals are over cases"
+	if r.Independent < r.Rows {
+		over = fmt.Sprintf("Intervals are over %s groups of cases", Count(r.Independent))
+	}
+	each := fmt.Sprintf("each case was decided by a model that was fitted without it, and its %[1]s is one draw of the %[1]s of new cases", r.noun())
+	if r.external() {
+		each = fmt.Sprintf("the %[1]s of each case is one draw of the %[1]s of new cases", r.noun())
+	}
+	p.Text(over + ": " + each + ". They are 95 % intervals of a Bayesian bootstrap that allows for costly mistakes not seen yet; differences are taken case by case.")
+	p.Code(strings.Join(r.Utility.TableLines(), "\n"))
+	p.Text("Decision rule: " + r.Utility.RuleLine() + ".")
+}
+
+// shortKernel keeps a kernel with a parameter for each column from filling the page, and
+// its numbers from showing digits that say nothing; results.json has them all.
+func shortKernel(k string) string {
+	k = longNumber.ReplaceAllStringFunc(k, func(digits string) string {
+		x, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			return digits
+		}
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	})
+	const most = 160
+	if len(k) > most {
+		return k[:most] + " …"
+	}
+	return k
+}
+
+var longNumber = regexp.MustCompile(`\d+\.\d{3,}(e[-+]?\d+)?`)

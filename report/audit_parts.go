@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/lossep/lossep/audit"
+)
+
+// partsSection is cost, counts and calibration for the values of a column.
+func (r *Audit) partsSection(p *Page) {
+	p.Text("Each value against all others, with 95 % intervals. The p are corrected for the number of values (Holm). With few cases a difference may exist without being significant.")
+	p.Table(r.partsTable())
+	if !r.several() { // of more, every action and outcome would be a column
+		p.Table(r.partsCounts())
+	}
+}
+
+func (r *Audit) partsTable() *Table {
+	t := &Table{Caption: "Decisions by " + MethodLabel(r.Method), Columns: []Column{
+		{Title: r.By},
+		{Title: "cases", Align: Right},
+		{Title: r.noun() + " per case", Align: Right},
+		{Title: "difference from the others", Align: Right},
+		{Title: "p", Align: Right},
+	}}
+	if !r.several() {
+		t.Columns = append(t.Columns, Column{Title: r.called[1], Align: Right}, Column{Title: "observed − predicted", Align: Right})
+	}
+	costs := columnScale(r.Parts, func(p audit.Part) *audit.Measure { return r.asStated(p.Cost) })
+	differences := columnScale(r.Parts, func(p audit.Part) *audit.Measure { return r.asStated(p.Difference) })
+	excess := percentColumn(r.Parts, func(p audit.Part) *audit.Measure { return p.Excess })
+	for _, part := range r.Parts {
+		row := []string{part.Value, Count(part.Cases), costs.measure(r.asStated(part.Cost)), differences.signed(r.asStated(part.Difference)), PValue(part.P)}
+		if !r.several() {
+			row = append(row, Count(part.Positive), excess.signed(part.Excess))
+		}
+		t.AddRow(row...)
+	}
+	return t
+}
+
+// partsCounts are the wrong actions.
+func (r *Audit) partsCounts() *Table {
+	t := &Table{Caption: "Decisions by outcome", Columns: []Column{{Title: r.By}}}
+	for action, name := range r.Actions {
+		for y, outcome := range r.called {
+			if action != r.Right[y] {
+				t.Columns = append(t.Columns, Column{Title: fmt.Sprintf("%s that get “%s”", outcome, name), Align: Right})
+			}
+		}
+	}
+	var all []audit.Measure
+	for _, part := range r.Parts {
+		all = append(all, present(part.Counts, func(c audit.Count) *audit.Measure { return c.OfOutcome })...)
+	}
+	shares := percentScale(all...)
+	for _, part := range r.Parts {
+		row := []string{part.Value}
+		for _, c := range part.Counts {
+			if c.Action != r.Right[c.Outcome] {
+				row = append(row, shareOf(part.Counts, c, shares))
+			}
+		}
+		t.AddRow(row...)
+	}
+	return t
+}
+
+// shareOf writes a count among those of its outcome, and the interval of its share.
+func shareOf(counts []audit.Count, c audit.Count, s scale) string {
+	all := 0.0
+	for _, other := range counts {
+		if other.Outcome == c.Outcome {
+			all += other.Cases
+		}
+	}
+	text := fmt.Sprintf("%s of %s", cases(c.Cases), cases(all))
+	if m := c.OfOutcome; m != nil {
+		text += " (" + s.interval(m.Low, m.High) + ")"
+	}
+	return text
+}

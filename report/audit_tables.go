@@ -1,0 +1,469 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/lossep/lossep/audit"
+)
+
+// columnScale is the scale of a column of measures, and percentColumn that of shares.
+func columnScale[T any](rows []T, of func(T) *audit.Measure) scale {
+	return scaleOf(present(rows, of)...)
+}
+
+func percentColumn[T any](rows []T, of func(T) *audit.Measure) scale {
+	return percentScale(present(rows, of)...)
+}
+
+// present are the measures that there are.
+func present[T any](rows []T, of func(T) *audit.Measure) (all []audit.Measure) {
+	for _, row := range rows {
+		if m := of(row); m != nil {
+			all = append(all, *m)
+		}
+	}
+	return all
+}
+
+// asStated is a cost, or the utility that it is.
+func (r *Audit) asStated(m *audit.Measure) *audit.Measure {
+	if m == nil {
+		return nil
+	}
+	stated := r.Stated(*m)
+	return &stated
+}
+
+// statedCost is what a way to decide costs, or brings, and statedDifference what it does
+// more than another.
+func (r *Audit) statedCost(s audit.Score) *audit.Measure {
+	m := r.Stated(cost(s))
+	return &m
+}
+
+func (r *Audit) statedDifference(c audit.Comparison) *audit.Measure {
+	m := r.Stated(difference(c))
+	return &m
+}
+
+// cases writes a number of cases, which repeats or weights may have made broken.
+func cases(n float64) string {
+	if n == math.Trunc(n) {
+		return Count(int(n))
+	}
+	return fixed(n, 1)
+}
+
+// threshold writes a probability to three digits without zeros at its end.
+func threshold(p float64) string { return minus(strconv.FormatFloat(p, 'g', 3, 64)) }
+
+// probability writes one to three decimals.
+func probability(p float64) string {
+	switch {
+	case p < 0.0005:
+		return "< 0.001"
+	case p > 0.9995:
+		return "> 0.999"
+	}
+	return fixed(p, 3)
+}
+
+// costTable is what the decisions of everything that was tried cost, or bring.
+func (r *Audit) costTable() *Table {
+	t := &Table{
+		Caption: sentence(r.noun()) + " per case, with 95 % intervals",
+		Columns: []Column{
+			{Title: "decided by"},
+			{Title: r.noun() + " per case", Align: Right},
+			{Title: "difference from " + MethodLabel(r.Method), Align: Right},
+			{Title: "p", Align: Right},
+			{Title: "differs in", Align: Right},
+		},
+		Best: r.either("the lowest mean cost", "the highest mean utility"),
+	}
+	groups := map[audit.Kind]string{audit.Fitted: "methods", audit.External: "external probabilities", audit.Recalibrated: "recalibrated", audit.Baseline: "baselines"}
+	lowest := slices.MinFunc(r.Methods, func(a, b audit.Score) int { return cmp.Compare(a.MeanCost, b.MeanCost) }).MeanCost
+	costs, differences := columnScale(r.Methods, r.statedCost), columnScale(r.Comparisons, r.statedDifference)
+	for i, s := range r.Methods {
+		cells := []Cell{{Text: MethodLabel(s.Method)}, {Text: costs.measure(r.statedCost(s)), Best: s.MeanCost == lowest}, {}, {}, {}}
+		if i > 0 {
+			c := r.Comparisons[i-1]
+			r.differenceCells(t, cells[2:], c, differences, c.Headline || s.Quality != nil)
+		}
+		t.Rows = append(t.Rows, Row{Group: groups[s.Kind], Cells: cells})
+	}
+	return t
+}
+
+// tooFewNote explains a p that could not be small.
+var tooFewNote = Note{Mark: "a", Text: "too few cases differ for a reliable test"}
+
+// differenceCells are what is known of a difference: its size with its interval, p, and
+// the share of decisions that differ. What was not put to a test has no p. A p that could not
+// be small is marked, and the table has a note about it.
+func (r *Audit) differenceCells(t *Table, cells []Cell, c audit.Comparison, s scale, tested bool) {
+	if c.Identical {
+		cells[0].Text, cells[2].Text = "the same", "none"
+		return
+	}
+	cells[0].Text = s.signed(r.statedDifference(c))
+	cells[2].Text = Percent(float64(c.Flips) / float64(c.Decisions))
+	if !tested {
+		return
+	}
+	cells[1].Text = PValue(c.Corrected)
+	if c.TooFew && !c.Significant() {
+		cells[1].Mark = tooFewNote.Mark
+		if !slices.Contains(t.Notes, tooFewNote) {
+			t.Notes = append(t.Notes, tooFewNote)
+		}
+	}
+}
+
+// pairsTable is comparisons of pairs.
+func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *Table {
+	t := &Table{Caption: caption, Columns: []Column{
+		{Title: "decided by"},
+		{Title: "against"},
+		{Title: r.verb() + "s more by", Align: Right},
+		{Title: "p", Align: Right},
+		{Title: "decisions that differ", Align: Right},
+	}}
+	s := columnScale(pairs, r.statedDifference)
+	for _, c := range pairs {
+		row := Row{Cells: make([]Cell, len(t.Columns))}
+		row.Cells[0].Text, row.Cells[1].Text = MethodLabel(c.Method), MethodLabel(c.Than)
+		r.differenceCells(t, row.Cells[2:], c, s, true)
+		row.Cells[4].Text = fmt.Sprintf("%s of %s", Count(c.Flips), Count(c.Decisions))
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// countsTable is which action met which outcome how often, and which share of the outcome
+// that is.
+func (r *Audit) countsTable(s audit.Score) *Table {
+	t := &Table{Caption: "Cases by action and outcome, decided by " + MethodLabel(s.Method), Columns: []Column{{Title: "action"}}}
+	for _, outcome := range r.called {
+		t.Columns = append(t.Columns, Column{Title: outcome, Align: Right})
+	}
+	t.Columns = append(t.Columns, Column{Title: "all", Align: Right})
+	for action, name := range r.Actions {
+		row, all := []string{name}, 0.0
+		for _, c := range s.Counts {
+			if c.Action != action {
+				continue
+			}
+			all += c.Cases
+			text := cases(c.Cases)
+			if c.OfOutcome != nil {
+				text += " (" + Percent(c.OfOutcome.Value) + ")"
+			}
+			row = append(row, text)
+		}
+		t.AddRow(append(row, cases(all))...)
+	}
+	t.Notes = []Note{{Text: "In brackets the share of the cases with that outcome."}}
+	return t
+}
+
+// sharesTable is the same with intervals, a row for each outcome and action.
+func (r *Audit) sharesTable(s audit.Score) *Table {
+	t := &Table{Columns: []Column{{Title: "action"}, {Title: "cases", Align: Right}, {Title: "share of the outcome, with 95 % interval", Align: Right}}}
+	shares := percentColumn(s.Counts, func(c audit.Count) *audit.Measure { return c.OfOutcome })
+	for y, outcome := range r.called {
+		for _, c := range s.Counts {
+			if c.Outcome == y {
+				cells := []Cell{{Text: r.Actions[c.Action]}, {Text: cases(c.Cases)}, {Text: shares.measure(c.OfOutcome)}}
+				t.Rows = append(t.Rows, Row{Group: outcome, Cells: cells})
+			}
+		}
+	}
+	return t
+}
+
+// mistakesText says in a sentence for each outcome which wrong action it gets most, and how
+// often.
+func (r *Audit) mistakesText(s audit.Score) string {
+	shares := percentColumn(s.Counts, func(c audit.Count) *audit.Measure { return c.OfOutcome })
+	text := ""
+	for y := len(r.Outcomes) - 1; y >= 0; y-- { // what is looked for comes first
+		all, most := 0.0, audit.Count{}
+		for _, c := range s.Counts {
+			if c.Outcome == y {
+				all += c.Cases
+			}
+			if c.Outcome == y && c.Action != r.Right[y] && c.Cases >= most.Cases {
+				most = c
+			}
+		}
+		if text != "" {
+			text += " "
+		}
+		verb := "get"
+		if most.Cases == 1 {
+			verb = "gets"
+		}
+		text += fmt.Sprintf("%s of %s %s %s “%s”", cases(most.Cases), cases(all), r.casesOf(y), verb, r.Actions[most.Action])
+		if m := most.OfOutcome; m != nil {
+			text += fmt.Sprintf(" (%s, 95 %% interval %s)", shares.number(m.Value), shares.interval(m.Low, m.High))
+		}
+		text += "."
+	}
+	return text
+}
+
+// ratesTable is sensitivity and its kin, for two actions and two outcomes, a column for
+// each way to decide and, where there are many, a row.
+func (r *Audit) ratesTable(scores []audit.Score) *Table {
+	rates := []struct {
+		title, meaning string
+		of             func(audit.Score) *audit.Measure
+	}{
+		{"sensitivity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(1), r.Actions[1]), func(s audit.Score) *audit.Measure { return s.Counts[3].OfOutcome }},
+		{"specificity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(0), r.Actions[0]), func(s audit.Score) *audit.Measure { return s.Counts[0].OfOutcome }},
+		{"positive predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[1], r.being(1)), func(s audit.Score) *audit.Measure { return s.Counts[3].OfAction }},
+		{"negative predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[0], r.being(0)), func(s audit.Score) *audit.Measure { return s.Counts[0].OfAction }},
+	}
+	var rows []measureRow
+	var all []audit.Measure
+	for _, rate := range rates {
+		title := rate.title
+		if len(scores) <= mostCompared {
+			title = sentence(rate.title) + ": " + rate.meaning
+		}
+		rows, all = append(rows, measureRow{title: title, of: rate.of}), append(all, present(scores, rate.of)...)
+	}
+	for k := range rows {
+		rows[k].scale = percentScale(all...)
+	}
+	return transposed("Sensitivity, specificity and predictive values, with 95 % intervals", rows, scores)
+}
+
+// measureRow is a measure of ways to decide, all written to the same place.
+type measureRow struct {
+	title string
+	of    func(audit.Score) *audit.Measure
+	scale scale
+}
+
+// mostCompared is how many ways to decide stand side by side.
+const mostCompared = 4
+
+// transposed is a table of measures of ways to decide: measures are rows where few
+// are compared, which leaves room for numbers on a small screen, and columns where many
+// are.
+func transposed(caption string, measures []measureRow, scores []audit.Score) *Table {
+	t := &Table{Caption: caption}
+	if len(scores) > mostCompared {
+		t.Columns = []Column{{Title: "decided by"}}
+		for _, m := range measures {
+			t.Columns = append(t.Columns, Column{Title: m.title, Align: Right})
+		}
+		for _, s := range scores {
+			row := []string{MethodLabel(s.Method)}
+			for _, m := range measures {
+				row = append(row, m.scale.measure(m.of(s)))
+			}
+			t.AddRow(row...)
+		}
+		return t
+	}
+	t.Columns = []Column{{Title: ""}}
+	for _, s := range scores {
+		t.Columns = append(t.Columns, Column{Title: MethodLabel(s.Method), Align: Right})
+	}
+	for _, m := range measures {
+		row := []string{m.title}
+		for _, s := range scores {
+			row = append(row, m.scale.measure(m.of(s)))
+		}
+		t.AddRow(row...)
+	}
+	return t
+}
+
+// qualityTable is how good probabilities are, a column for each model.
+func (r *Audit) qualityTable(scores []audit.Score) *Table {
+	scores = slices.DeleteFunc(slices.Clone(scores), func(s audit.Score) bool { return s.Quality == nil })
+	var rows []measureRow
+	add := func(title string, share bool, of func(*audit.Quality) *audit.Measure) {
+		row := measureRow{title: title, of: func(s audit.Score) *audit.Measure { return of(s.Quality) }}
+		if row.scale = columnScale(scores, row.of); share {
+			row.scale = percentColumn(scores, row.of)
+		}
+		rows = append(rows, row)
+	}
+	accuracy := "accuracy of the most probable"
+	if !r.several() { // only two outcomes are ranked by one probability
+		add("AUC", false, func(q *audit.Quality) *audit.Measure { return q.Area })
+		add("average precision", false, func(q *audit.Quality) *audit.Measure { return q.Precision })
+		accuracy = "accuracy at one half"
+	}
+	add("Brier score", false, func(q *audit.Quality) *audit.Measure { return q.Brier })
+	add("log loss", false, func(q *audit.Quality) *audit.Measure { return q.LogLoss })
+	add(accuracy, true, func(q *audit.Quality) *audit.Measure { return q.Accuracy })
+	return transposed("Quality of the probabilities, independent of the "+r.nouns()+", with 95 % intervals", rows, scores)
+}
+
+// reliabilityTable is that of each of more than two outcomes.
+func (r *Audit) reliabilityTable() *Table {
+	t := &Table{Caption: "Calibration of each outcome, with 95 % intervals", Columns: []Column{
+		{Title: "outcome"},
+		{Title: "cases", Align: Right},
+		{Title: "observed − predicted", Align: Right},
+		{Title: "calibration error", Align: Right},
+		{Title: "AUC", Align: Right},
+	}}
+	excess := percentColumn(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return &of.Excess })
+	area := columnScale(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return of.Area })
+	t.Notes = []Note{{Text: "Calibration error: mean absolute difference in ten bins. AUC: each outcome against all others."}}
+	for y, of := range r.ReliableOf {
+		t.AddRow(r.called[y], Count(r.Cases[y]), excess.signed(&of.Excess), Percent(of.Error), area.measure(of.Area))
+	}
+	return t
+}
+
+// cutsTable is what every threshold gives; the row of the one that the costs imply is set in
+// bold, where it is the same in all cases.
+func (r *Audit) cutsTable() *Table {
+	t := &Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[1], r.called[1], MethodLabel(r.Method)), Columns: []Column{
+		{Title: "threshold", Align: Right},
+		{Title: r.noun() + " per case", Align: Right},
+		{Title: r.called[1] + " found", Align: Right},
+		{Title: "missed", Align: Right},
+		{Title: "false alarms", Align: Right},
+		{Title: "net benefit", Align: Right},
+	}}
+	costs := columnScale(r.Cuts, func(c audit.Cut) *audit.Measure { return r.asStated(&c.Cost) })
+	for _, c := range r.Cuts {
+		t.AddRow(threshold(c.Threshold), costs.measure(r.asStated(&c.Cost)), fmt.Sprintf("%s (%s)", cases(c.TruePositive), Percent(c.Sensitivity)), cases(c.FalseNegative),
+			fmt.Sprintf("%s (%s)", cases(c.FalsePositive), Percent(1-c.Specificity)), fixed(c.NetBenefit, 3))
+		if c.Given {
+			t.Best = "the threshold that the " + r.nouns() + " imply"
+			row := t.Rows[len(t.Rows)-1]
+			for k := range row.Cells {
+				row.Cells[k].Best = true
+			}
+		}
+	}
+	t.Notes = []Note{{Text: fmt.Sprintf("In brackets the share of %s that are found (sensitivity), and of %s that are false alarms (1 − specificity).", r.casesOf(1), r.casesOf(0))}}
+	if t.Best == "" {
+		t.Notes = append(t.Notes, Note{Text: fmt.Sprintf("The %s imply a threshold of its own for each case.", r.nouns())})
+	}
+	return t
+}
+
+func (r *Audit) gainsTable() *Table {
+	t := &Table{Caption: "Cases by their probability, the highest first", Columns: []Column{
+		{Title: "cases", Align: Right},
+		{Title: "down to P(" + r.called[1] + ")", Align: Right},
+		{Title: r.called[1] + " among them", Align: Right},
+		{Title: "of all " + r.called[1], Align: Right},
+		{Title: "lift", Align: Right},
+	}}
+	shares := percentColumn(r.Gains, func(g audit.Gain) *audit.Measure { return g.OfPositive })
+	for _, g := range r.Gains {
+		t.AddRow(fmt.Sprintf("%s (%.0f %%)", cases(g.Cases), 100*g.Share), probability(g.Probability), cases(g.Found), shares.measure(g.OfPositive), fixed(g.Lift, 2))
+	}
+	return t
+}
+
+func (r *Audit) importanceTable(most int) *Table {
+	t := &Table{Columns: []Column{
+		{Title: "feature"},
+		{Title: "importance per case", Align: Right},
+		{Title: "p", Align: Right},
+		{Title: "decisions that change", Align: Right},
+	}, Caption: "Permutation importance, with 95 % intervals"}
+	s := columnScale(r.Importances, func(i audit.Importance) *audit.Measure { return &i.Cost })
+	for _, i := range r.Importances[:min(most, len(r.Importances))] {
+		if i.Changed == 0 {
+			t.AddRow(i.Column, "0", "", "none")
+			continue
+		}
+		t.AddRow(i.Column, s.measure(&i.Cost), PValue(i.P), Percent(i.Changed))
+	}
+	return t
+}
+
+func (r *Audit) sensitivityTable() *Table {
+	t := &Table{Columns: []Column{
+		{Title: "multiple", Align: Right},
+		{Title: "decisions that change", Align: Right},
+		{Title: r.noun() + ", decided by it", Align: Right},
+		{Title: r.noun() + ", decided as stated", Align: Right},
+	}}
+	s := scaleOf(cost(r.Methods[0]))
+	text := func(cost float64) string { return s.number(r.Stated(audit.Measure{Value: cost}).Value) }
+	for _, f := range r.Sensitive {
+		t.AddRow(strconv.FormatFloat(f.Factor, 'g', 2, 64), Percent(f.Changed), text(f.Cost), text(f.Kept))
+	}
+	return t
+}
+
+func (r *Audit) nearestTable() *Table {
+	of := "outcome"
+	if !r.several() {
+		of = r.called[1]
+	}
+	t := &Table{Columns: []Column{
+		{Title: "line", Align: Right},
+		{Title: "P(" + of + ")", Align: Right},
+		{Title: "action"},
+		{Title: "margin", Align: Right},
+		{Title: "value of knowing the outcome", Align: Right},
+		{Title: "outcome"},
+	}}
+	explained := len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0
+	if explained {
+		t.Columns = append(t.Columns, Column{Title: "effects of features"})
+	}
+	margins := columnScale(r.Nearest, func(c audit.Case) *audit.Measure { return &audit.Measure{High: c.Margin} })
+	worths := columnScale(r.Nearest, func(c audit.Case) *audit.Measure { return &audit.Measure{High: c.Worth} })
+	for _, c := range r.Nearest {
+		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, margins.number(c.Margin), worths.number(c.Worth), c.Outcome}
+		if explained {
+			row = append(row, effects(c.Effects))
+		}
+		t.AddRow(row...)
+	}
+	return t
+}
+
+// effects writes the three largest, in hundredths.
+func effects(all []audit.Effect) string {
+	text := ""
+	for k, e := range all {
+		if k == 3 || math.Abs(e.Raises) < 0.005 {
+			break
+		}
+		if k > 0 {
+			text += ", "
+		}
+		text += e.Column + " " + Signed(fixed(e.Raises, 2))
+		if e.Flips {
+			text += "*"
+		}
+	}
+	return text
+}
+
+// knownTable is what it would have brought to find out outcomes first, by what that costs.
+func (r *Audit) knownTable() *Table {
+	t := &Table{Columns: []Column{
+		{Title: "price", Align: Right},
+		{Title: "pays in", Align: Right},
+		{Title: r.either("saves", "brings"), Align: Right},
+		{Title: "expected by the model", Align: Right},
+	}, Caption: "Per case, less the price, with 95 % intervals"}
+	s := columnScale(r.Known, func(k audit.Known) *audit.Measure { return &k.Saved })
+	for _, k := range r.Known {
+		t.AddRow(threshold(k.Price), Percent(k.Share), s.measure(&k.Saved), s.number(k.Expected))
+	}
+	return t
+}

@@ -1,0 +1,223 @@
+package report
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// axes is a pair of axes with what is plotted between them and what stands around. They are
+// drawn here rather than by package plot, which brings every format and font there is.
+type axes struct {
+	title, xLabel, yLabel string // empty for none
+	rules                 rules
+	x, y                  direction
+	plotters              []plotter
+}
+
+// plotter draws on the area between axes.
+type plotter interface {
+	plot(c draw.Canvas, a *axes)
+}
+
+// direction is one of the two axes.
+type direction struct {
+	span
+	log    bool
+	ticks  []tick
+	length vg.Length // of a tick
+	style  text.Style
+}
+
+func newDirection(a Axis, s span, about int) direction {
+	d := direction{span: s, log: a.Log, length: 4, style: textStyle(tickSize, ink)}
+	var t ticker = linearTicks{about}
+	if a.Log {
+		t = logTicks{}
+	}
+	d.ticks = t.ticks(s.min, s.max)
+	return d
+}
+
+// norm is where a value lies between the ends, 0 to 1.
+func (d direction) norm(v float64) float64 {
+	if d.log {
+		return math.Log(v/d.min) / math.Log(d.max/d.min)
+	}
+	return (v - d.min) / (d.max - d.min)
+}
+
+// labels is the size of the largest label.
+func (d direction) labels() (size vg.Point) {
+	for _, t := range d.ticks {
+		if t.label != "" {
+			of := d.style.Rectangle(t.label).Size()
+			size = vg.Point{X: max(size.X, of.X), Y: max(size.Y, of.Y)}
+		}
+	}
+	return size
+}
+
+// gap is between labels and ticks of the vertical axis.
+func (d direction) gap() vg.Length {
+	if d.labels().X == 0 {
+		return 0
+	}
+	return d.style.Width(" ")
+}
+
+// newAxes returns empty axes in the common style, grid included. About ticks
+// labels stand on each linear axis.
+func newAxes(x, y Axis, xs, ys span, ticks int) *axes {
+	a := &axes{xLabel: clean(x.Label), yLabel: clean(y.Label), x: newDirection(x, xs, ticks), y: newDirection(y, ys, ticks)}
+	// Labels look centred on their ticks when set a little lower than their boxes say.
+	a.x.style.XAlign, a.x.style.YAlign = draw.XCenter, draw.YTop-0.2
+	a.y.style.XAlign, a.y.style.YAlign = draw.XRight, draw.YCenter-0.1
+	a.add(gridLines{}, frame{})
+	return a
+}
+
+func (a *axes) add(p ...plotter) { a.plotters = append(a.plotters, p...) }
+
+// transforms are from values to places on the canvas of the data.
+func (a *axes) transforms(c draw.Canvas) (x, y func(float64) vg.Length) {
+	return func(v float64) vg.Length { return c.X(a.x.norm(v)) }, func(v float64) vg.Length { return c.Y(a.y.norm(v)) }
+}
+
+const (
+	frameWidth = vg.Length(0.8)
+	labelStrip = labelSize * 1.4 // room for one line of a label
+)
+
+// inner returns the part of the canvas that the plot with its ticks fills.
+func (a *axes) inner(c draw.Canvas) draw.Canvas {
+	strip := func(text string) vg.Length {
+		if text == "" {
+			return 0
+		}
+		return labelStrip
+	}
+	return draw.Crop(c, strip(a.yLabel), 0, strip(a.xLabel), -strip(a.title)-a.rules.height())
+}
+
+// area returns the part of the canvas that data are drawn on: right of and above the labels
+// of ticks, and so far from the other edges that these do not reach beyond.
+func (a *axes) area(c draw.Canvas) draw.Canvas {
+	c = a.inner(c)
+	end := c.Max
+	c.Min.X += a.y.labels().X + a.y.gap() + a.y.length
+	c.Min.Y += a.x.labels().Y + a.x.length
+	for _, t := range a.x.ticks {
+		if at := vg.Length(a.x.norm(t.value)); t.label != "" && at > 0 {
+			c.Max.X = min(c.Max.X, c.Min.X+(end.X-a.x.style.Rectangle(t.label).Max.X-c.Min.X)/at)
+		}
+	}
+	extents := a.y.style.FontExtents()
+	for _, t := range a.y.ticks {
+		if at := vg.Length(a.y.norm(t.value)); t.label != "" && at > 0 {
+			top := a.y.style.Rectangle(t.label).Max.Y + extents.Height - extents.Ascent
+			c.Max.Y = min(c.Max.Y, c.Min.Y+(end.Y-top-c.Min.Y)/at)
+		}
+	}
+	return c
+}
+
+func (a *axes) draw(c draw.Canvas) {
+	area := a.area(c)
+	a.drawTicks(a.inner(c), area)
+	for _, p := range a.plotters {
+		p.plot(area, a)
+	}
+	middle := area.Center()
+	sty := textStyle(labelSize, ink)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YBottom
+	// A label may be as long as twice the way from its middle to the nearest edge.
+	across := 2 * min(middle.X-c.Min.X, c.Max.X-middle.X)
+	along := 2 * min(middle.Y-a.inner(c).Min.Y, c.Max.Y-middle.Y)
+	if a.xLabel != "" {
+		c.FillText(sty, vg.Point{X: middle.X, Y: c.Min.Y + sty.FontExtents().Descent}, fit(sty, a.xLabel, across))
+	}
+	if a.yLabel != "" {
+		up := sty
+		up.Rotation = math.Pi / 2
+		c.FillText(up, vg.Point{X: c.Min.X + labelSize, Y: middle.Y}, fit(sty, a.yLabel, along))
+	}
+	if a.title != "" {
+		c.FillText(sty, vg.Point{X: middle.X, Y: c.Max.Y - labelSize}, fit(sty, a.title, across))
+	}
+	a.rules.label(c, area, a)
+}
+
+// drawTicks draws ticks and their labels between the edges of the inner canvas and the area.
+func (a *axes) drawTicks(c, area draw.Canvas) {
+	style := draw.LineStyle{Color: quietInk, Width: frameWidth}
+	toX, toY := a.transforms(area)
+	start := func(t tick, length vg.Length) vg.Length {
+		if t.label == "" {
+			return length / 2
+		}
+		return 0
+	}
+	high, descent := c.Min.Y+a.x.labels().Y, a.x.style.FontExtents().Descent
+	for _, t := range a.x.ticks {
+		c.FillText(a.x.style, vg.Point{X: toX(t.value), Y: high + descent}, t.label)
+	}
+	for _, t := range a.x.ticks {
+		x := toX(t.value)
+		c.StrokeLine2(style, x, high+start(t, a.x.length), x, high+a.x.length)
+	}
+	right, descent := c.Min.X+a.y.labels().X, a.y.style.FontExtents().Descent
+	for _, t := range a.y.ticks {
+		c.FillText(a.y.style, vg.Point{X: right, Y: toY(t.value) + descent}, t.label)
+	}
+	if a.y.length == 0 {
+		return
+	}
+	right += a.y.gap()
+	for _, t := range a.y.ticks {
+		y := toY(t.value)
+		c.StrokeLine2(style, right+start(t, a.y.length), y, right+a.y.length, y)
+	}
+}
+
+// gridLines plots lines at the ticks with labels.
+type gridLines struct{}
+
+func (gridLines) plot(c draw.Canvas, a *axes) {
+	style := draw.LineStyle{Color: gridInk, Width: 0.7}
+	toX, toY := a.transforms(c)
+	for _, t := range a.x.ticks {
+		if t.label != "" {
+			c.StrokeLine2(style, toX(t.value), c.Min.Y, toX(t.value), c.Max.Y)
+		}
+	}
+	for _, t := range a.y.ticks {
+		if t.label != "" {
+			c.StrokeLine2(style, c.Min.X, toY(t.value), c.Max.X, toY(t.value))
+		}
+	}
+}
+
+// frame plots the two lines that ticks stand on.
+type frame struct{}
+
+func (frame) plot(c draw.Canvas, _ *axes) {
+	c.StrokeLines(draw.LineStyle{Color: quietInk, Width: frameWidth},
+		[]vg.Point{{X: c.Min.X, Y: c.Max.Y}, c.Min, {X: c.Max.X, Y: c.Min.Y}})
+}
+
+// alignEdges crops canvases stacked on each other so that the data areas of
+// their plots share their left and right edges.
+func alignEdges(stack []*axes, canvases []draw.Canvas) {
+	left, right := vg.Length(math.Inf(-1)), vg.Length(math.Inf(1))
+	areas := make([]draw.Canvas, len(stack))
+	for i, a := range stack {
+		areas[i] = a.area(canvases[i])
+		left, right = max(left, areas[i].Min.X), min(right, areas[i].Max.X)
+	}
+	for i := range canvases {
+		canvases[i] = draw.Crop(canvases[i], left-areas[i].Min.X, right-areas[i].Max.X, 0, 0)
+	}
+}

@@ -1,0 +1,261 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/lossep/lossep/lab"
+)
+
+// Paper is what was computed of the paper's experiments, in the form of Results.
+type Paper struct {
+	Origin
+	Parts    []string        `json:"parts"`
+	Settings lab.Simulation  `json:"settings"`
+	Figure1  *lab.Figure1    `json:"figure1,omitempty"`
+	Figure2  *lab.Figure2    `json:"figure2,omitempty"`
+	Table1   *lab.Table1     `json:"table1,omitempty"`
+	Claims   []lab.Claim     `json:"claims,omitempty"`
+	Check    *lab.TruthCheck `json:"truth_check,omitempty"`
+	Trials   []*lab.Trial    `json:"trials,omitempty"`
+	// Command is what a reader types to get the same report.
+	Command string `json:"-"`
+}
+
+// PaperFiles are the names of all files there may be.
+func PaperFiles() []string {
+	return []string{"index.html", "figure1.svg", "figure1.png", "figure2.svg", "figure2.png", "table1.csv", Results}
+}
+
+// Files are the contents of the report's files, by name.
+func (r *Paper) Files() (map[string][]byte, error) {
+	f := make(files)
+	if r.Figure1 != nil {
+		if err := f.figure("figure1", reactorFigure(r.Figure1)); err != nil {
+			return nil, err
+		}
+	}
+	if r.Figure2 != nil {
+		if err := f.figure("figure2", twoPointsFigure(r.Figure2)); err != nil {
+			return nil, err
+		}
+	}
+	if r.Table1 != nil {
+		if err := f.add("table1.csv", r.writeTable); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.add("index.html", r.page().Write); err != nil {
+		return nil, err
+	}
+	return f, f.results(r, " ")
+}
+
+// writeTable writes a row for each cell and method.
+func (r *Paper) writeTable(w io.Writer) error {
+	rows := [][]string{{"u10", "shift", "method", "mean", "stderr", "datasets"}}
+	for _, cell := range r.Table1.Cells {
+		for _, s := range cell.Scores {
+			rows = append(rows, []string{
+				exactly(cell.U10), exactly(cell.Shift), s.Method, exactly(s.Mean), exactly(s.StdErr), strconv.Itoa(r.Table1.DataSets),
+			})
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// page is index.html.
+func (r *Paper) page() *Page {
+	p := NewPage("Loss-calibrated expectation propagation, repeated",
+		"The experiments of Morais and Pillow (2022, arXiv 2201.03128), computed anew, and decisions that go beyond them.")
+	if r.Table1 != nil {
+		r.addVerdict(p)
+	}
+	if r.Figure1 != nil {
+		p.Section("Figure 1: the reactor")
+		p.Text(fmt.Sprintf("A state φ is measured %d times through clutter. The reactor is to be shut down when leaving it on is too dangerous: u(on) is 1 below the threshold and 0.01 above, u(off) 0.9 and 1. The exact posterior has a second mode above the threshold, which an approximation by one Gaussian has to give up or to cover.", len(r.Figure1.Data)))
+		p.Figure(reactorFigure(r.Figure1), "Posterior densities of the state. In brackets the expected utilities of leaving the reactor on and of shutting it off, as each method sees them.",
+			"Densities over the state: the exact one with modes near −2 and 6, VI, Loss-VI and EP narrow around −2, Loss-EP wide around 0. Only Loss-EP takes the exact action, off.")
+		p.Table(reactorTable(r.Figure1))
+	}
+	if r.Figure2 != nil {
+		p.Section("Figure 2: two points")
+		p.Text(fmt.Sprintf("A Gaussian process classifier that has seen two labels, with the utility [[1, 0], [0.5, 1]] at %d equally spaced points of [−10, 10]. On the left what plain methods approximate, and the q with which Loss-EP decides; on the right the posterior times the utility of the optimal actions, which Loss-VI and Loss-EP's q̄ aim at. The best expected utility is %s.", r.Figure2.Points, fixed(r.Figure2.ExpectedUtility, 4)))
+		p.Figure(twoPointsFigure(r.Figure2), "Exact densities of (f₁, f₂), shaded, and the Gaussians that stand for them.",
+			"Two shaded densities centred near (−2.3, 2.3). The ellipses of VI are too small; those of EP and Loss-EP nearly coincide with the shades.")
+		p.Table(twoPointsTable(r.Figure2))
+	}
+	if r.Table1 != nil {
+		r.addTable(p)
+		r.addTruth(p)
+	}
+	r.addSettings(p)
+	return p
+}
+
+func (r *Paper) addVerdict(p *Page) {
+	p.Section("Verdict")
+	p.Text("What the paper says of its results, and what this run measured. A statement holds when it is true in all cells of the table that it speaks of, and holds in part when it is true in some; a statement that something never occurs does not hold if it occurs once. The words are chosen by the numbers.")
+	beyond := false
+	for _, c := range r.Claims {
+		if c.Beyond && !beyond {
+			beyond = true
+			p.Subsection("Beyond the paper")
+		}
+		p.Verdict(verdictOutcome(c.Outcome), string(c.Outcome), c.Statement, c.Finding)
+	}
+}
+
+func verdictOutcome(o lab.ClaimOutcome) Outcome {
+	switch o {
+	case lab.Holds:
+		return Holds
+	case lab.HoldsInPart:
+		return Partly
+	}
+	return Fails
+}
+
+func (r *Paper) addTable(p *Page) {
+	t := r.Table1
+	p.Section("Table 1: regret")
+	p.Text(fmt.Sprintf("%d data sets of 15 inputs uniform on [−10, 10] with labels from the model itself. Decisions are made at %s points under the utility [[1, 0], [u10, 1]]; a shift moves the interval of the points away from the data. The regret is normalised: 0 for optimal decisions, 1 for the worst at every point.", t.DataSets, Count(r.Settings.Points)))
+	p.Table(regretTable(t))
+	p.Text("The last three decide from EP's fitted sites, beyond the Gaussian: “Evidence” runs EP again with each outcome as one more observation, “Corrected” corrects the marginal by one factor for each site, “Paired” adds the second order, over pairs of sites.")
+	p.Subsection("Are the differences real?")
+	p.Text(fmt.Sprintf("Wilcoxon's signed-rank test on the same data sets, exact, with zeros ranked as Pratt does. Each entry names the method that is ahead by the Hodges–Lehmann estimate and p after Holm's correction. There are two families: “%s”, EP with Loss-EP and VI with Loss-VI in all cells, %d tests; and “%s”, Loss-EP with the three corrections in all cells, %d tests.",
+		lab.Calibration, 2*len(t.Cells), lab.Correction, 3*len(t.Cells)))
+	p.Table(testTable(t))
+}
+
+// regretTable has a group for each utility, a row for each method and a column for
+// each shift: four columns, which a telephone can show.
+func regretTable(t *lab.Table1) *Table {
+	table := &Table{
+		Caption: "Mean normalised regret ± standard error over data sets, in millionths.",
+		Columns: columns(append([]string{"Method"}, shiftTitles()...)...),
+		Best:    "the lowest mean of the cell.",
+	}
+	unresolved := false
+	shifts := len(lab.Shifts())
+	for k := 0; k < len(t.Cells); k += shifts {
+		for m, name := range lab.PaperMethods() {
+			row := Row{Group: fmt.Sprintf("u10 = %v", t.Cells[k].U10), Cells: []Cell{{Text: MethodLabel(name)}}}
+			for _, cell := range t.Cells[k : k+shifts] {
+				s := cell.Scores[m]
+				c := Cell{Text: PlusMinus(1e6*s.Mean, 1e6*s.StdErr), Best: s.Best}
+				if s.BelowResolution {
+					c.Mark, unresolved = "r", true
+				}
+				row.Cells = append(row.Cells, c)
+			}
+			table.Rows = append(table.Rows, row)
+		}
+	}
+	if unresolved {
+		table.Notes = []Note{{Mark: "r", Text: "below resolution: the error of the truth is more than a tenth of this mean."}}
+	}
+	return table
+}
+
+func shiftTitles() []string {
+	var titles []string
+	for _, s := range lab.Shifts() {
+		title := "no shift"
+		if s > 0 {
+			title = fmt.Sprintf("shift %v", s)
+		}
+		titles = append(titles, title)
+	}
+	return titles
+}
+
+// testTable has a group for each pair of methods.
+func testTable(t *lab.Table1) *Table {
+	table := &Table{
+		Caption: "The method ahead, and p after Holm's correction.",
+		Columns: columns(append([]string{"u10"}, shiftTitles()...)...),
+		Best:    fmt.Sprintf("significant at %v.", lab.SignificanceLevel),
+	}
+	shifts := len(lab.Shifts())
+	for pair, first := range t.Cells[0].Tests {
+		group := fmt.Sprintf("%s and %s (family “%s”)", MethodLabel(first.A), MethodLabel(first.B), first.Family)
+		for k := 0; k < len(t.Cells); k += shifts {
+			row := Row{Group: group, Cells: []Cell{{Text: fmt.Sprint(t.Cells[k].U10)}}}
+			for _, cell := range t.Cells[k : k+shifts] {
+				test := cell.Tests[pair]
+				row.Cells = append(row.Cells, Cell{Text: ahead(test) + PValue(test.Adjusted), Best: test.Adjusted < lab.SignificanceLevel})
+			}
+			table.Rows = append(table.Rows, row)
+		}
+	}
+	return table
+}
+
+// ahead names the method with the lower regret, where there is one.
+func ahead(c lab.PairTest) string {
+	switch {
+	case c.Shift > 0:
+		return MethodLabel(c.B) + " "
+	case c.Shift < 0:
+		return MethodLabel(c.A) + " "
+	}
+	return ""
+}
+
+func (r *Paper) addTruth(p *Page) {
+	p.Section("How exact the truth is")
+	below, scores := 0, 0
+	for _, c := range r.Table1.Cells {
+		for _, s := range c.Scores {
+			scores++
+			if s.BelowResolution {
+				below++
+			}
+		}
+	}
+	p.Text(fmt.Sprintf("Regrets are measured against the exact posterior, a unified skew-normal distribution, by weighted points in randomly shifted lattices: %s for each data set wherever a method's action is not optimal or the optimal action is in doubt by less than eight standard errors. At all other points every method acts optimally. What the truth's error does to the mean regrets is known from %d independent shifts; %d of the %d means in the table are below resolution and marked.",
+		Count(r.Settings.Truth), lab.TruthSets, below, scores))
+	p.Text(fmt.Sprintf("The first data set was also sampled with NUTS, which shares no code with the truth beyond the model: at %d inputs the probabilities differ by at most %s standard errors (root mean square %s; NUTS %s).",
+		len(r.Check.Z), Number(r.Check.MaxZ), Number(r.Check.RMS), r.Check.NUTSState))
+	p.Details("The truth and NUTS at every input", func(b *Body) {
+		t := &Table{Caption: "P(y = +1) on the first data set.", Columns: columns("x", "truth", "NUTS", "z")}
+		for i, x := range r.Check.Input {
+			t.AddRow(fmt.Sprint(x), PlusMinus(r.Check.Exact[i], r.Check.ExactErr[i]), PlusMinus(r.Check.NUTS[i], r.Check.NUTSErr[i]), fmt.Sprintf("%.2f", r.Check.Z[i]))
+		}
+		b.Table(t)
+	})
+	var notes []string
+	for _, t := range r.Trials {
+		for _, n := range t.Notes {
+			notes = append(notes, fmt.Sprintf("data set %d, %s", t.Index, n))
+		}
+	}
+	if len(notes) == 0 {
+		p.Text("Every run of every method converged.")
+		return
+	}
+	p.Details(fmt.Sprintf("%d runs did not converge", len(notes)), func(b *Body) { b.List(notes...) })
+}
+
+func (r *Paper) addSettings(p *Page) {
+	p.Section("What was assumed")
+	p.List(
+		"The paper states neither the data of Figure 1 nor p(x) of Figure 2 nor the values of its shifts, and of u10 only the first and the last. Here u10 is 0, 0.25, 0.5, 0.75 and 0.95, and the shifts are 0, 5 and 10.",
+		"The points that stand for p(x) in the table are the midpoints of equal cells of the shifted interval, not draws: they stand for the uniform distribution more evenly.",
+		"Loss-EP and Loss-VI are calibrated to each utility and shift at these same points. Loss-VI rests on 256 quasi-random draws, and raises a utility that touches zero by a thousandth of its largest value.",
+		"All methods run until they have converged; the kernel and its parameters are those the data were drawn with, log σ = 1.5 and log ℓ = 1.",
+	)
+	p.Text("The same command gives the same bytes on any number of cores. Every number is in results.json.")
+	p.Code(r.Command)
+	var made []string
+	for _, name := range []string{"lossep", "revision", "go", "gonum.org/v1/gonum"} {
+		if v := r.Versions[name]; v != "" {
+			made = append(made, name+" "+v)
+		}
+	}
+	p.Text("Made by " + strings.Join(made, ", ") + ".")
+}
