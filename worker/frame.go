@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/lossep/lossep/data"
 )
 
 // Version is that of the protocol.
@@ -34,6 +36,7 @@ type Type string
 // The types, named as numpy does.
 const (
 	Float64 Type = "f8"
+	Float32 Type = "f4"
 	Int32   Type = "i4"
 	Bytes   Type = "u1"
 )
@@ -42,7 +45,7 @@ func (t Type) size() int {
 	switch t {
 	case Float64:
 		return 8
-	case Int32:
+	case Float32, Int32:
 		return 4
 	case Bytes:
 		return 1
@@ -71,9 +74,15 @@ func Ints(name string, values []int, shape ...int) Tensor {
 // Raw makes a tensor of bytes.
 func Raw(name string, data []byte) Tensor { return Tensor{name, Bytes, []int{len(data)}, data} }
 
-// floats are the numbers of a tensor.
+// floats are the numbers of a tensor; those of 32 bits are the decimals that stand for them.
 func (t *Tensor) floats() []float64 {
-	values := make([]float64, len(t.data)/8)
+	values := make([]float64, len(t.data)/t.Type.size())
+	if t.Type == Float32 {
+		for i := range values {
+			values[i] = data.Single(math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:])))
+		}
+		return values
+	}
 	for i := range values {
 		values[i] = math.Float64frombits(binary.LittleEndian.Uint64(t.data[8*i:]))
 	}
