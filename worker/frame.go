@@ -110,20 +110,10 @@ type Frame struct {
 // errFrame says that what was read is no frame; where the next begins is not known.
 var errFrame = errors.New("not a frame")
 
-// tooLarge says that a frame was passed over.
-type tooLarge struct {
-	header json.RawMessage
-	size   uint64
-	limit  int64
-}
-
-func (e *tooLarge) Error() string {
-	return fmt.Sprintf("%.3g GB of data are more than the %.3g GB that the worker may take for one request; give fewer rows or columns, or allow more memory", float64(e.size)/1e9, float64(e.limit)/1e9)
-}
-
-// readFrame reads a frame with a payload of up to limit bytes. Errors are io.EOF at the end
-// of the input, *tooLarge, errFrame, and those of the reader.
-func readFrame(r io.Reader, limit int64) (*Frame, error) {
+// readFrame reads a frame whose payload is let in by what admit says of it and its header; one
+// that is not is passed over. Errors are io.EOF at the end of the input, errFrame, those of the
+// reader, and beside a frame without tensors those of admit and *malformed.
+func readFrame(r io.Reader, admit func(header []byte, payload uint64) error) (*Frame, error) {
 	var prefix [prefixSize]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		if err == io.ErrUnexpectedEOF {
@@ -143,11 +133,11 @@ func readFrame(r io.Reader, limit int64) (*Frame, error) {
 	if f.Header, err = readBytes(r, int64(size)); err != nil {
 		return nil, err
 	}
-	if payload > uint64(limit) {
-		if _, err := io.CopyN(io.Discard, r, int64(payload)); err != nil {
-			return nil, cut(err)
+	if err := admit(f.Header, payload); err != nil {
+		if _, end := io.CopyN(io.Discard, r, int64(payload)); end != nil {
+			return nil, cut(end)
 		}
-		return nil, &tooLarge{f.Header, payload, limit}
+		return f, err
 	}
 	data, err := readBytes(r, int64(payload))
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/internal/fault"
 )
 
@@ -28,22 +29,30 @@ type client struct {
 	in  io.Closer
 	out io.Reader
 	end chan error
+	// gate lets fits go on that were told to wait.
+	gate chan struct{}
 }
 
-// start starts a worker whose options are a kernel, a method and whether to panic.
+func admitAll([]byte, uint64) error { return nil }
+
+// start starts a worker whose options are a kernel, a method and whether to panic or to wait.
 func start(t *testing.T, memory int64) *client {
 	t.Helper()
 	toWorker, in := io.Pipe()
 	out, fromWorker := io.Pipe()
+	gate := make(chan struct{})
 	options := func(o map[string]any) (lossep.Options, error) {
 		if o["panic"] != nil {
 			panic("as asked")
+		}
+		if o["wait"] != nil {
+			<-gate
 		}
 		kernel, _ := o["kernel"].(string)
 		method, _ := o["method"].(string)
 		return lossep.Options{Kernel: kernel, Method: lossep.Method(method), Seed: 1, Data: data.Options{Target: "y"}}, nil
 	}
-	c := &client{t: t, to: &writer{to: in}, in: in, out: out, end: make(chan error, 1)}
+	c := &client{t: t, to: &writer{to: in}, gate: gate, in: in, out: out, end: make(chan error, 1)}
 	go func() {
 		err := Serve(t.Context(), toWorker, fromWorker, Config{
 			MaxMemory: memory, Fit: options,
@@ -70,7 +79,7 @@ func start(t *testing.T, memory int64) *client {
 
 func (c *client) read() *Frame {
 	c.t.Helper()
-	f, err := readFrame(c.out, 1<<30)
+	f, err := readFrame(c.out, admitAll)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -369,21 +378,85 @@ func TestShelf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newShelf(int64(2.5 * m.Bytes()))
-	a, b := s.put(m), s.put(m)
-	if _, err := s.get(a); err != nil {
-		t.Error(err)
+	all := &budget.Budget{Total: int64(10 * m.Bytes())}
+	s := newShelf(int64(2.5*m.Bytes()), all)
+	put := func() uint64 { return s.put(m, &budget.Share{Budget: all}) }
+	a, b := put(), put()
+	_, done, err := s.use(a)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := s.put(m)
-	if _, err := s.get(b); !errors.Is(err, errForgotten) {
+	c := put()
+	if _, _, err := s.use(b); !errors.Is(err, errForgotten) {
 		t.Errorf("the one unused for longest: %v", err)
 	}
+	// One in use stays, whoever needs memory, and is counted until it is let go.
+	for s.spare() {
+		continue
+	}
+	if _, _, err := s.use(c); !errors.Is(err, errForgotten) {
+		t.Errorf("one that was spared: %v", err)
+	}
 	s.forget([]uint64{a, 99})
-	if _, err := s.get(a); !errors.Is(err, errForgotten) {
+	if _, _, err := s.use(a); !errors.Is(err, errForgotten) {
 		t.Errorf("one that was to be forgotten: %v", err)
 	}
-	if _, err := s.get(c); err != nil {
-		t.Error(err)
+	if got := all.Taken(); got != int64(m.Bytes()) {
+		t.Errorf("%d bytes are taken by a model of %v", got, m.Bytes())
+	}
+	done()
+	if got := all.Taken(); got != 0 {
+		t.Errorf("%d bytes are taken by nothing", got)
+	}
+}
+
+// The requests of a worker have one budget. What is made of a frame counts before it is made,
+// a tensor for every column that is made of it; who finds others there is told to come again,
+// and requests can be cancelled all the same.
+func TestOneBudget(t *testing.T) {
+	c := start(t, 64<<20) // 14 MB for requests that are not small
+	long, _, _ := rows(t, 1000)
+	many := make([]column, 2_000)
+	for k := range many {
+		many[k].Name = fmt.Sprint("x", k)
+	}
+	if r := c.ask(map[string]any{"id": 1, "do": "fit", "columns": many}, long[0]); r.Error == nil || r.Error.Kind != Input || !strings.Contains(r.Error.Text, "the data would take") {
+		t.Errorf("one tensor as 2,000 columns: %+v", r.Error)
+	}
+	texts := []column{{Name: "t", Texts: &[2]int{1, 2}}}
+	tall := []Tensor{Ints("codes", make([]int, 1<<20), 1<<20), Raw("texts", nil), Ints("ends", nil, 0)}
+	if r := c.ask(map[string]any{"id": 2, "do": "fit", "columns": texts}, tall...); r.Error == nil || r.Error.Kind != Input {
+		t.Errorf("codes that fit, and cells that do not: %+v", r.Error)
+	}
+	tensors, columns, _ := rows(t, 100)
+	wide := Floats("more", make([]float64, 1<<20), 1<<20)
+	waiting := map[string]any{"id": 3, "do": "fit", "columns": columns, "options": map[string]any{"wait": true, "kernel": "rbf", "method": "ep"}}
+	if err := c.to.write(waiting, append(tensors[:4:4], wide)...); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.ask(map[string]any{"id": 4, "do": "load"}, Raw("model", make([]byte, 8<<20))); r.Error == nil || r.Error.Kind != Busy {
+		t.Errorf("beside another: %+v", r.Error)
+	}
+	if r := c.ask(map[string]any{"id": 5, "do": "load"}, Raw("model", make([]byte, 1<<10))); r.Error == nil || r.Error.Kind != Failed {
+		t.Errorf("a small one beside another: %+v", r.Error)
+	}
+	if err := c.to.write(map[string]any{"cancel": 3}); err != nil {
+		t.Fatal(err)
+	}
+	close(c.gate)
+	if r := c.next(); r.ID != 3 || r.Error == nil || r.Error.Kind != Cancelled {
+		t.Errorf("cancelled: %+v", r.Error)
+	}
+	for id := 6; ; id++ { // what was taken is given back, at the latest after the answer
+		r := c.ask(map[string]any{"id": id, "do": "load"}, Raw("model", make([]byte, 8<<20)))
+		if r.Error == nil || r.Error.Kind == Busy && id < 1000 {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if r.Error.Kind != Failed {
+			t.Errorf("when nobody else is there: %+v", r.Error)
+		}
+		break
 	}
 }
 

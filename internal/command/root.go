@@ -77,6 +77,8 @@ func plainFlagError(err error) error {
 	}
 	var number *strconv.NumError
 	switch {
+	case value.GetFlag().Value.Type() == "duration":
+		return usagef("--%s: %q is no duration such as 30s or 2m", value.GetFlag().Name, value.GetValue())
 	case !errors.As(err, &number):
 		return usagef("--%s: %w", value.GetFlag().Name, errors.Unwrap(value))
 	case number.Err == strconv.ErrRange:

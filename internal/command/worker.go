@@ -131,7 +131,9 @@ func setFlags(flags *pflag.FlagSet, options map[string]any) error {
 			for k, element := range v {
 				texts[k] = fmt.Sprint(element)
 			}
-			err = list.Replace(texts)
+			if err := list.Replace(texts); err != nil {
+				return usagef("--%s: %w", name, err)
+			}
 			flag.Changed = true
 		case float64:
 			err = flags.Set(name, strconv.FormatFloat(v, 'f', -1, 64))
@@ -139,7 +141,7 @@ func setFlags(flags *pflag.FlagSet, options map[string]any) error {
 			err = flags.Set(name, fmt.Sprint(v))
 		}
 		if err != nil {
-			return usagef("--%s: %w", name, err)
+			return plainFlagError(err)
 		}
 	}
 	return nil

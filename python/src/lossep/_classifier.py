@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_consi
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
-from lossep._columns import Columns, framed, from_array, from_frame, is_frame, spelled
+from lossep._columns import Columns, framed, from_array, from_frame, is_frame, shown, spelled
 from lossep._costs import Cost, Stakes, case_cost, stakes
 from lossep._decisions import (
     PREVALENCE,
@@ -492,7 +492,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 raise ValueError(none_positive(self.classes_))
             texts = [spelled(label) for label in self.classes_]
             if spelled(self.positive) not in texts:
-                raise ValueError(f"positive: {self.positive!r} is none of the classes {list(self.classes_)}")
+                raise ValueError(f"positive: {shown(self.positive)} is none of the classes {self.classes_.tolist()}")
             options["positive"] = outcomes[texts.index(spelled(self.positive))]
         categorical = list(dict.fromkeys([*columns.categorical, *(self.categorical or ())]))
         if categorical:

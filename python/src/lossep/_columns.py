@@ -153,6 +153,11 @@ def spelled(value: Any) -> str:
     return str(value)
 
 
+def shown(value: Any) -> str:
+    """A value in a message: scalars of numpy as Python writes them."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def framed(X: Any) -> Any:
     """X, or where it is a table of Arrow the DataFrame that pandas makes of it."""
     module = type(X).__module__.partition(".")[0]
