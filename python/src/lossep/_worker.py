@@ -168,7 +168,8 @@ class Worker:
                 return self._ask(do, header, tensors, progress)
             except _Busy:
                 with self._state:
-                    self._state.wait_for(lambda before=before: self._ended_requests != before, pause)
+                    if self._ended_requests == before:
+                        self._state.wait(pause)
                 pause = min(2 * pause, 2)
 
     def _ask(self, do: str, header: dict[str, Any], tensors: Sequence[tuple[str, Array]], progress: Progress | None) -> Reply:
