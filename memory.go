@@ -46,6 +46,22 @@ func nextBytes(parts []*Model, r *data.Recipe, features int) float64 {
 // corrects tells whether a model keeps what factorised corrections need.
 func corrects(r *data.Recipe, rows int) bool { return !several(r) && rows > pairedRows }
 
+// FitBytes is about what Fit takes, in bytes of memory, and at most what the options allow.
+func (p *Problem) FitBytes() float64 {
+	most, rows := float64(p.opt.MaxMemory), p.Len()*viewsOf(p.Recipe)
+	if p.opt.Induces(rows) {
+		return most // half of it is for views of the rows, and what they leave is not known before
+	}
+	need := p.opt.Method.FitBytes(rows) + 3*8*float64(p.Len())*float64(p.coding.Len())
+	if p.opt.Kernel == AutoKernel || p.opt.Hyperparameters == AverageHyperparameters {
+		need += mixtureBytes(p.Recipe, maxParts, p.Len(), p.coding.Len())
+	}
+	return min(most, need)
+}
+
+// maxParts is how many posteriors a mixture is thought to have.
+const maxParts = 16
+
 // Bytes is about what the model takes, in bytes of memory.
 func (m *Model) Bytes() float64 {
 	if m.inducing != nil {

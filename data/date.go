@@ -58,16 +58,17 @@ func (d *Dates) days(seconds float64) float64 { return (seconds - d.Origin) / 86
 
 var months = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 
-// parseDate reads a date, a date with a time, or a time, as seconds since 1970 in the
-// zone it is written in; a zone that is given is taken into account. Years have four
-// digits.
+// parseDate reads a date, a date with a time, or a time, as seconds since 1970. A time with
+// a zone is that moment, and one without is taken for UTC: whatever the zone in which a moment
+// is written, it is the same number to the last bit, as whole seconds are added as integers
+// and the fraction is added last. Years have four digits.
 func parseDate(text []byte, order DateOrder) (seconds float64, ok bool) {
 	if len(text) < 4 || len(text) > 35 {
 		return 0, false
 	}
 	if order == ClockTime {
-		s, rest, ok := parseClock(text)
-		return s, ok && len(rest) == 0
+		s, fraction, rest, ok := parseClock(text)
+		return float64(s) + fraction, ok && len(rest) == 0
 	}
 	y, m, d, rest, ok := parseDay(text, order)
 	if !ok {
@@ -77,19 +78,18 @@ func parseDate(text []byte, order DateOrder) (seconds float64, ok bool) {
 	if t.Month() != time.Month(m) || t.Day() != d {
 		return 0, false // there is no such day
 	}
-	seconds = float64(t.Unix())
 	if len(rest) == 0 {
-		return seconds, true
+		return float64(t.Unix()), true
 	}
 	if rest[0] != 'T' && rest[0] != 't' && rest[0] != ' ' {
 		return 0, false
 	}
-	clock, zone, ok := parseClock(bytes.TrimLeft(rest[1:], " "))
+	clock, fraction, zone, ok := parseClock(bytes.TrimLeft(rest[1:], " "))
 	if !ok {
 		return 0, false
 	}
 	offset, ok := parseZone(bytes.TrimSpace(zone))
-	return seconds + clock - offset, ok
+	return float64(t.Unix()+clock-offset) + fraction, ok
 }
 
 // number reads up to most digits.
@@ -165,37 +165,38 @@ func monthOf(name []byte) int {
 	return 0
 }
 
-// parseClock reads h:mm, h:mm:ss or h:mm:ss.sss, and am or pm after it.
-func parseClock(text []byte) (seconds float64, rest []byte, ok bool) {
+// parseClock reads h:mm, h:mm:ss or h:mm:ss.sss, and am or pm after it, as whole seconds and
+// a fraction.
+func parseClock(text []byte) (seconds int64, fraction float64, rest []byte, ok bool) {
 	h, n, rest := number(text, 2)
 	if n == 0 || len(rest) < 3 || rest[0] != ':' || h > 24 {
-		return 0, nil, false
+		return 0, 0, nil, false
 	}
 	m, n, rest := number(rest[1:], 2)
 	if n != 2 || m > 59 {
-		return 0, nil, false
+		return 0, 0, nil, false
 	}
-	seconds = float64(h*3600 + m*60)
+	seconds = int64(h*3600 + m*60)
 	if len(rest) > 0 && rest[0] == ':' {
 		var s int
 		s, n, rest = number(rest[1:], 2)
 		if n != 2 || s > 60 {
-			return 0, nil, false
+			return 0, 0, nil, false
 		}
-		seconds += float64(s)
+		seconds += int64(s)
 		if len(rest) > 0 && (rest[0] == '.' || rest[0] == ',') {
 			var f int
 			f, n, rest = number(rest[1:], 9)
 			if n == 0 {
-				return 0, nil, false
+				return 0, 0, nil, false
 			}
-			seconds += float64(f) / powersOfTen[n]
+			fraction = float64(f) / powersOfTen[n]
 		}
 	}
 	half := strings.ToLower(string(bytes.TrimSpace(rest)))
 	if half == "am" || half == "pm" {
 		if h < 1 || h > 12 {
-			return 0, nil, false
+			return 0, 0, nil, false
 		}
 		if half == "am" && h == 12 {
 			seconds -= 12 * 3600
@@ -205,15 +206,15 @@ func parseClock(text []byte) (seconds float64, rest []byte, ok bool) {
 		}
 		rest = nil
 	}
-	return seconds, rest, true
+	return seconds, fraction, rest, true
 }
 
 // parseZone reads Z, UTC, ±hh, ±hhmm or ±hh:mm as seconds east.
-func parseZone(text []byte) (float64, bool) {
+func parseZone(text []byte) (int64, bool) {
 	if len(text) == 0 || strings.EqualFold(string(text), "z") || string(text) == "UTC" || string(text) == "GMT" {
 		return 0, true
 	}
-	sign := 1.0
+	sign := int64(1)
 	switch text[0] {
 	case '-':
 		sign = -1
@@ -229,7 +230,7 @@ func parseZone(text []byte) (float64, bool) {
 		rest = rest[1:]
 	}
 	m, n, rest := number(rest, 2)
-	return sign * float64(h*3600+m*60), len(rest) == 0 && (n == 2 || n == 0) && m < 60
+	return sign * int64(h*3600+m*60), len(rest) == 0 && (n == 2 || n == 0) && m < 60
 }
 
 // String says it in words.

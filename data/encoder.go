@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -66,7 +65,7 @@ func (e *Encoder) Number(column int, x float64) {
 
 // Text gives the column a text, which is read like a cell of a file.
 func (e *Encoder) Text(column int, text []byte) {
-	e.text(column, bytes.TrimSpace(text), '.')
+	e.text(column, cleaned(text), '.')
 }
 
 func (e *Encoder) text(column int, text []byte, decimal byte) {

@@ -144,14 +144,33 @@ func (c *Cells) Missing() { c.put(wordCell(c.to.words.code(nil))) }
 
 // Text adds a text, which may spell a number.
 func (c *Cells) Text(text []byte) {
-	text = bytes.TrimSpace(text)
-	if bytes.IndexByte(text, '\r') >= 0 {
-		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	}
+	text = cleaned(text)
 	if c.strange == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0) {
 		c.strange, c.at = bytes.Clone(text[:min(len(text), 100)]), c.n
 	}
 	c.put(cellOf(text, c.decimal, &c.to.words))
+}
+
+// cleaned is a text as a cell of a file has it: without white space around it, and with lines
+// that end in one way.
+func cleaned(text []byte) []byte {
+	text = bytes.TrimSpace(text)
+	if bytes.IndexByte(text, '\r') >= 0 {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	}
+	return text
+}
+
+// Single is a 32-bit number as the shortest decimal that stands for it: 0.1, and not
+// 0.10000000149011612.
+func Single(x float32) float64 {
+	wide := float64(x)
+	if wide == math.Trunc(wide) && math.Abs(wide) < 1<<24 || wide-wide != 0 {
+		return wide
+	}
+	var buffer [32]byte
+	shortest, _ := strconv.ParseFloat(string(strconv.AppendFloat(buffer[:0], wide, 'e', -1, 32)), 64) // which can be read
+	return shortest
 }
 
 // Len is the number of cells taken.

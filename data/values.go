@@ -1,9 +1,6 @@
 package data
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Values is a column that a program has in memory: numbers, or texts by their codes.
 type Values struct {
@@ -52,20 +49,19 @@ func (v *Values) cells() (*cells, error) {
 	missing := func() float64 { return wordCell(c.words.code(nil)) }
 	values := v.Numbers
 	if v.Codes != nil {
-		byCode := make([]float64, len(v.Texts))
-		for k, text := range v.Texts {
-			byCode[k] = cellOf([]byte(strings.TrimSpace(text)), '.', &c.words)
-		}
+		byCode, read := make([]float64, len(v.Texts)), make([]bool, len(v.Texts)) // texts that no cell has stay out
 		values = make([]float64, len(v.Codes))
 		for i, k := range v.Codes {
 			switch {
 			case k == -1:
 				values[i] = missing()
+				continue
 			case k < 0 || int(k) >= len(byCode):
 				return nil, fmt.Errorf("code %d in row %d, where there are %s", k, i+1, Plural(len(v.Texts), "text"))
-			default:
-				values[i] = byCode[k]
+			case !read[k]:
+				byCode[k], read[k] = cellOf(cleaned([]byte(v.Texts[k])), '.', &c.words), true
 			}
+			values[i] = byCode[k]
 		}
 	} else {
 		for i, x := range values {

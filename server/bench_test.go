@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/server/rows"
 )
 
@@ -94,7 +95,7 @@ func BenchmarkReadRows(b *testing.B) {
 // Writing 1000 decisions.
 func BenchmarkWriteDecisions(b *testing.B) {
 	m := (*large().models.Load())["large"]
-	r, spec, err := m.readRows(b.Context(), &body{Buffer: bytes.NewBufferString(largeBody(1000)), share: share{budget: &budget{total: 1 << 30}}}, rows.Fields{}, false)
+	r, spec, err := m.readRows(b.Context(), &body{Buffer: bytes.NewBufferString(largeBody(1000)), share: share{budget.Share{Budget: &budget.Budget{Total: 1 << 30}}}}, rows.Fields{}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/server/problem"
 )
 
@@ -39,7 +40,7 @@ type body struct {
 func (b *body) free() {
 	freeBuffer(b.Buffer)
 	b.Buffer = nil // readers of rows are kept, and with them the share
-	b.share.release()
+	b.share.Release()
 }
 
 // readBody reads the body of a request, which the caller frees when it is answered. It
@@ -54,7 +55,7 @@ func (s *Server) readBody(x *exchange, most int64, accepted ...string) (*body, e
 		x.drain()
 		return nil, tooLarge(most).With("Connection", "close")
 	}
-	b := &body{newBuffer(), share{budget: &s.memory}}
+	b := &body{newBuffer(), share{budget.Share{Budget: &s.memory}}}
 	err := b.share.Take(requestBytes)
 	if err == nil {
 		_, err = b.ReadFrom(metered{http.MaxBytesReader(x.ResponseWriter, r.Body, most), &b.share})

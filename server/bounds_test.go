@@ -17,6 +17,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
 )
@@ -106,7 +107,7 @@ func TestDeadlineOfEverything(t *testing.T) {
 	if checkInferError(t, w, 503, "longer"); w.Header().Get("Retry-After") == "" {
 		t.Errorf("%v", w.Header())
 	}
-	if taken := s.memory.taken.Load(); taken != 0 {
+	if taken := s.memory.Taken(); taken != 0 {
 		t.Errorf("%d bytes are still taken", taken)
 	}
 }
@@ -210,7 +211,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		if w := ask(s, http.MethodPost, "/v1/models/loans/decide", rows); w.Code != http.StatusOK {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
-		if taken := s.memory.taken.Load(); taken != 0 {
+		if taken := s.memory.Taken(); taken != 0 {
 			t.Errorf("%d bytes are still taken", taken)
 		}
 	}
@@ -218,7 +219,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", rows+strings.Repeat(" ", total)), 413)
 	fine()
 	for _, left := range []int64{requestBytes / 2, requestBytes + 100, requestBytes + int64(len(rows)) + 100} {
-		s.memory.taken.Add(total - left) // by others
+		others := budget.Share{Budget: &s.memory}
+		others = *others.Split(total - left)
 		w := ask(s, http.MethodPost, "/v1/models/loans/decide", rows)
 		if p := checkRefused(t, w, 503); w.Header().Get("Retry-After") == "" || !strings.Contains(p.Detail, "under way") {
 			t.Errorf("%s %v", p.Detail, w.Header())
@@ -226,19 +228,19 @@ func TestMemoryIsBounded(t *testing.T) {
 		if left < requestBytes {
 			checkInferError(t, askInfer(s, "/v2/models/loans/infer", map[string]any{"inputs": inputs}, nil), 503, "under way")
 		}
-		s.memory.taken.Add(left - total)
+		others.Release()
 		fine()
 	}
 	// When large requests have all that they may, small ones go on.
-	large := share{budget: &s.memory}
-	for large.Take(smallBytes/4) == nil {
+	large := share{budget.Share{Budget: &s.memory}}
+	for large.Take(budget.Small/4) == nil {
 		continue
 	}
-	checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", rows+strings.Repeat(" ", smallBytes)), 503)
+	checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", rows+strings.Repeat(" ", budget.Small)), 503)
 	if w := ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, someRows(1), "")); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	large.release()
+	large.Release()
 	fine()
 	// A few bytes that ask for many numbers: 64 actions in each of 4000 rows.
 	many := `{"rows":[` + strings.Repeat(goodRow+",", 4000) + goodRow + `],"utility":` + manyActions(64) + `}`

@@ -3,33 +3,22 @@ package server
 import (
 	"io"
 	"net/http"
-	"sync/atomic"
 
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/server/problem"
 )
 
-// budget bounds the memory of all requests under way together: their bodies as far as
-// they have arrived, the rows read from them, and the answers. It is an estimate of the
-// large parts, not an account of every byte.
-type budget struct {
-	total int64
-	taken atomic.Int64
-}
-
+// The memory of all requests under way together is their bodies as far as they have
+// arrived, the rows read from them, and the answers.
 const (
 	// requestBytes is what a request takes besides its body, rows and answer.
 	requestBytes = 16 << 10
-	// A request is small up to smallBytes, and an eighth of a budget is for small ones:
-	// clients who begin large bodies, and do not end them, keep no decision from being made.
-	smallBytes = 64 << 10
-	smallPart  = 8
+	// smallPart is which part of the memory is for small requests.
+	smallPart = 8
 )
 
-// share is one request's part of a budget. Nil is a share of a budget without bounds.
-type share struct {
-	budget *budget
-	taken  int64
-}
+// share is one request's part of the memory. Nil is without bounds.
+type share struct{ budget.Share }
 
 // Take asks for more bytes. What one request alone could never get is too large; what
 // others have taken may be free later.
@@ -37,25 +26,13 @@ func (s *share) Take(n int64) error {
 	if s == nil {
 		return nil
 	}
-	room := s.budget.total
-	if s.taken+n > smallBytes {
-		room -= room / smallPart
-	}
-	switch {
-	case s.taken+n > room:
+	switch s.Share.Take(n) {
+	case budget.ErrTooLarge:
 		return problem.New(http.StatusRequestEntityTooLarge, "the rows need more memory than the server has for requests; send them in several requests")
-	case s.budget.taken.Add(n) > room:
-		s.budget.taken.Add(-n)
-		return problem.Busy("too many requests, or too large ones, are under way")
+	case budget.ErrBusy:
+		return problem.Busy(budget.ErrBusy.Error())
 	}
-	s.taken += n
 	return nil
-}
-
-// release gives everything back.
-func (s *share) release() {
-	s.budget.taken.Add(-s.taken)
-	s.taken = 0
 }
 
 // metered is a reader that takes what it reads from a share. A client that is slow, or

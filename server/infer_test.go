@@ -233,6 +233,34 @@ func TestInferTypes(t *testing.T) {
 	}
 }
 
+// A 32-bit number is the decimal that stands for it, and integers of 64 bits end where they do.
+func TestInferSingles(t *testing.T) {
+	s := newServer(t)
+	row := `{"name":"age","shape":[1],"datatype":"UINT64","data":[%s]},{"name":"job","shape":[1],"datatype":"BYTES","data":["clerk"]},` +
+		`{"name":"owner","shape":[1],"datatype":"BOOL","data":[true]},{"name":"amount","shape":[1],"datatype":"INT64","data":[200]},`
+	infer := func(age, income, tail string) *httptest.ResponseRecorder {
+		text := `{"inputs":[` + fmt.Sprintf(row, age) + income + `],"outputs":[{"name":"probability"}]}`
+		return ask(s, "POST", "/v2/models/loans/infer", text+tail, "Content-Type: application/octet-stream", fmt.Sprintf("%s: %d", oip.HeaderLength, len(text)))
+	}
+	probability := func(w *httptest.ResponseRecorder) string {
+		_, data, _ := strings.Cut(w.Body.String(), `"data"`)
+		return data
+	}
+	want := probability(infer("31", `{"name":"income","shape":[1],"datatype":"FP64","data":[12.1]}`, ""))
+	for _, income := range []string{`"data":[12.1]`, `"data":[12.1000003]`} {
+		if got := probability(infer("31", `{"name":"income","shape":[1],"datatype":"FP32",`+income+`}`, "")); got != want || got == "" {
+			t.Errorf("%s is %s, want %s", income, got, want)
+		}
+	}
+	bits := binary.LittleEndian.AppendUint32(nil, math.Float32bits(12.1))
+	if got := probability(infer("31", `{"name":"income","shape":[1],"datatype":"FP32","parameters":{"binary_data_size":4}}`, string(bits))); got != want {
+		t.Errorf("in binary %s, want %s", got, want)
+	}
+	if w := infer("18446744073709551616", `{"name":"income","shape":[1],"datatype":"FP32","data":[1]}`, ""); w.Code != 400 || !strings.Contains(w.Body.String(), "18446744073709551616 is no UINT64") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // What the inference protocol cannot answer it refuses in its own words.
 func TestBadInfer(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.MaxRows = 3 })

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"github.com/lossep/lossep/internal/budget"
 )
 
 // Config says what to serve. Only Models has to be given; of the others, zero stands
@@ -109,7 +111,7 @@ type Server struct {
 	models    atomic.Pointer[catalogue]
 	reloading sync.Mutex
 	draining  atomic.Bool
-	memory    budget // of all requests under way
+	memory    budget.Budget // of all requests under way
 
 	courtesy     courtesy
 	calibrating  *gate // calibrations
@@ -132,7 +134,7 @@ func New(c Config) (*Server, error) {
 		exploring:    newGate(1, 16, "explorations"), // each of which keeps all processors busy
 		bulk:         newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "many rows"),
 	}
-	s.memory.total = c.MaxMemory
+	s.memory.Total, s.memory.Reserved = c.MaxMemory, c.MaxMemory/smallPart
 	s.models.Store(&catalogue{})
 	if err := s.Reload(); err != nil {
 		return nil, err

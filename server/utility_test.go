@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/server/rows"
 )
 
@@ -96,7 +97,7 @@ func TestUtilityBehindRows(t *testing.T) {
 	for _, text := range []string{
 		`{"utility":` + utility + `,` + given + `}`, `{` + given + `,"utility":` + utility + `}`, `{` + given + `,"\u0075tility":` + utility + `}`,
 	} {
-		b := &body{Buffer: bytes.NewBufferString(text), share: share{budget: &budget{total: 1 << 30}}}
+		b := &body{Buffer: bytes.NewBufferString(text), share: share{budget.Share{Budget: &budget.Budget{Total: 1 << 30}}}}
 		r, spec, err := m.readRows(t.Context(), b, rows.Fields{}, false)
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +105,7 @@ func TestUtilityBehindRows(t *testing.T) {
 		if got := r.Values["shoes"]; len(got) != 1 || got[0] != 4 || len(spec.Columns()) != 1 {
 			t.Errorf("%s: shoes %v", text, got)
 		}
-		taken[text] = b.share.taken
+		taken[text] = b.share.Taken()
 	}
 	for text, bytes := range taken {
 		// The columns of the row, and one for the costs.

@@ -121,7 +121,7 @@ func TestValueIsBounded(t *testing.T) {
 		}
 	}
 	checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/value", rowsBody(t, someRows(2), "")), 503)
-	if taken := s.memory.taken.Load(); taken != 0 {
+	if taken := s.memory.Taken(); taken != 0 {
 		t.Errorf("%d bytes are still taken", taken)
 	}
 }

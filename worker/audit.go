@@ -20,11 +20,16 @@ func (s *session) audit(ctx context.Context, r *request, f *Frame) (any, []Tenso
 	if o.Fit.Utility, err = r.Utility.spec(); err != nil {
 		return nil, nil, err
 	}
-	o.Fit.MaxMemory = s.MaxMemory
+	o.Fit.MaxMemory = s.memory.work.Total
 	t, err := r.table(f)
 	if err != nil {
 		return nil, nil, err
 	}
+	work, err := s.wait(ctx, "the audit", float64(s.memory.work.Total)) // as many folds at once as that allows
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
 	a, err := audit.New(t, o)
 	if err != nil {
 		return nil, nil, err

@@ -19,7 +19,8 @@
 // of the kind "cancelled". Errors are of the kinds below.
 //
 // A request that panics is answered with an error, as is one that would take more memory
-// than there is. What is no frame ends the worker with a last error of id 0, since nobody
+// than there is; one for which there is none beside others gets an error of the kind "busy", and
+// may be sent again when one of them has been answered. What is no frame ends the worker with a last error of id 0, since nobody
 // knows where the next frame begins. So does the end of the input, whatever is under way:
 // then nobody waits for an answer.
 //

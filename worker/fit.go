@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/internal/budget"
 )
 
 // fitted is the result of a fit.
@@ -16,7 +17,7 @@ type fitted struct {
 }
 
 // fit fits a model to a table. The answer has the model file.
-func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+func (s *session) fit(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
 	start := time.Now()
 	o, err := fitOptions(r.Options)
 	if err != nil {
@@ -25,16 +26,24 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor,
 	if o.Utility, err = r.Utility.spec(); err != nil {
 		return nil, nil, err
 	}
-	o.MaxMemory, o.Data.Unsettled = s.MaxMemory, r.Unsettled
+	o.MaxMemory, o.Data.Unsettled = s.memory.work.Total, r.Unsettled
 	o.Progress = s.progress(r)
 	t, err := r.table(f)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.take(share, "the rows", 2*8*float64(t.Len())*float64(len(r.Columns)+4)); err != nil {
 		return nil, nil, err
 	}
 	p, err := lossep.Prepare(t, o)
 	if err != nil {
 		return nil, nil, err
 	}
+	work, err := s.wait(ctx, "the fit", p.FitBytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
 	m, err := p.Fit(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -44,7 +53,7 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame) (any, []Tensor,
 		return nil, nil, err
 	}
 	notes := p.Notes
-	return fitted{s.keep(m, notes), time.Since(start).Seconds()}, []Tensor{model}, nil
+	return fitted{s.keep(m, notes, work), time.Since(start).Seconds()}, []Tensor{model}, nil
 }
 
 // positive says which of two outcomes is positive by convention, by its place; -1 if neither is.
@@ -83,10 +92,17 @@ func (s *session) progress(r *request) func(lossep.Progress) {
 
 // calibrate is the model calibrated to other costs. The answer has its file.
 func (s *session) calibrate(ctx context.Context, r *request) (any, []Tensor, error) {
-	m, err := s.models.get(r.Model)
+	select {
+	case s.calibration <- struct{}{}:
+		defer func() { <-s.calibration }()
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	m, done, err := s.models.use(r.Model)
 	if err != nil {
 		return nil, nil, err
 	}
+	defer done()
 	spec, err := r.Utility.spec()
 	if err != nil {
 		return nil, nil, err
@@ -96,6 +112,11 @@ func (s *session) calibrate(ctx context.Context, r *request) (any, []Tensor, err
 			return nil, nil, err
 		}
 	}
+	work, err := s.wait(ctx, "the calibration", m.CalibrationBytes()+m.Bytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
 	c, err := m.Calibrate(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -104,5 +125,5 @@ func (s *session) calibrate(ctx context.Context, r *request) (any, []Tensor, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.keep(c, nil), []Tensor{model}, nil
+	return s.keep(c, nil, work), []Tensor{model}, nil
 }

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/lossep/lossep/data"
 )
 
 // Version is that of the protocol.
@@ -34,6 +36,7 @@ type Type string
 // The types, named as numpy does.
 const (
 	Float64 Type = "f8"
+	Float32 Type = "f4"
 	Int32   Type = "i4"
 	Bytes   Type = "u1"
 )
@@ -42,7 +45,7 @@ func (t Type) size() int {
 	switch t {
 	case Float64:
 		return 8
-	case Int32:
+	case Float32, Int32:
 		return 4
 	case Bytes:
 		return 1
@@ -71,9 +74,15 @@ func Ints(name string, values []int, shape ...int) Tensor {
 // Raw makes a tensor of bytes.
 func Raw(name string, data []byte) Tensor { return Tensor{name, Bytes, []int{len(data)}, data} }
 
-// floats are the numbers of a tensor.
+// floats are the numbers of a tensor; those of 32 bits are the decimals that stand for them.
 func (t *Tensor) floats() []float64 {
-	values := make([]float64, len(t.data)/8)
+	values := make([]float64, len(t.data)/t.Type.size())
+	if t.Type == Float32 {
+		for i := range values {
+			values[i] = data.Single(math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:])))
+		}
+		return values
+	}
 	for i := range values {
 		values[i] = math.Float64frombits(binary.LittleEndian.Uint64(t.data[8*i:]))
 	}
@@ -101,20 +110,10 @@ type Frame struct {
 // errFrame says that what was read is no frame; where the next begins is not known.
 var errFrame = errors.New("not a frame")
 
-// tooLarge says that a frame was passed over.
-type tooLarge struct {
-	header json.RawMessage
-	size   uint64
-	limit  int64
-}
-
-func (e *tooLarge) Error() string {
-	return fmt.Sprintf("%.3g GB of data are more than the %.3g GB that the worker may take for one request; give fewer rows or columns, or allow more memory", float64(e.size)/1e9, float64(e.limit)/1e9)
-}
-
-// readFrame reads a frame with a payload of up to limit bytes. Errors are io.EOF at the end
-// of the input, *tooLarge, errFrame, and those of the reader.
-func readFrame(r io.Reader, limit int64) (*Frame, error) {
+// readFrame reads a frame whose payload is let in by what admit says of it and its header; one
+// that is not is passed over. Errors are io.EOF at the end of the input, errFrame, those of the
+// reader, and beside a frame without tensors those of admit and *malformed.
+func readFrame(r io.Reader, admit func(header []byte, payload uint64) error) (*Frame, error) {
 	var prefix [prefixSize]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		if err == io.ErrUnexpectedEOF {
@@ -134,11 +133,11 @@ func readFrame(r io.Reader, limit int64) (*Frame, error) {
 	if f.Header, err = readBytes(r, int64(size)); err != nil {
 		return nil, err
 	}
-	if payload > uint64(limit) {
-		if _, err := io.CopyN(io.Discard, r, int64(payload)); err != nil {
-			return nil, cut(err)
+	if err := admit(f.Header, payload); err != nil {
+		if _, end := io.CopyN(io.Discard, r, int64(payload)); end != nil {
+			return nil, cut(end)
 		}
-		return nil, &tooLarge{f.Header, payload, limit}
+		return f, err
 	}
 	data, err := readBytes(r, int64(payload))
 	if err != nil {

@@ -2,19 +2,23 @@ package worker
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/internal/budget"
 )
 
 var errForgotten = errors.New("there is no such model")
 
-// shelf holds models up to an amount of memory, and at least one.
+// shelf holds models that have been fitted or read. Those that nobody uses are forgotten, the
+// one used least recently first, where they take more than room or their memory is needed.
 type shelf struct {
 	mu     sync.Mutex
 	room   float64
+	budget *budget.Budget // of which their memory is part
 	models map[uint64]*kept
 	last   uint64 // handle given
 	clock  uint64
@@ -22,58 +26,102 @@ type shelf struct {
 
 type kept struct {
 	model *lossep.Model
-	bytes float64
+	share *budget.Share
 	used  uint64 // when, by the clock
+	users int    // requests that use it now
+	gone  bool   // it is no longer on the shelf
 }
 
-func newShelf(bytes int64) *shelf {
-	return &shelf{room: float64(bytes), models: make(map[uint64]*kept)}
+func newShelf(bytes int64, b *budget.Budget) *shelf {
+	return &shelf{room: float64(bytes), budget: b, models: make(map[uint64]*kept)}
 }
 
-// put keeps a model and gives its handle. Others may have to go, the one that was not used
-// for the longest time first.
-func (s *shelf) put(m *lossep.Model) uint64 {
+// put keeps a model, whose memory is part of what the work that made it took, and gives its
+// handle.
+func (s *shelf) put(m *lossep.Model, work *budget.Share) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
 	s.clock++
-	s.models[s.last] = &kept{m, m.Bytes(), s.clock}
-	for len(s.models) > 1 {
-		total, oldest := 0.0, s.last
-		for handle, k := range s.models {
-			total += k.bytes
-			if k.used < s.models[oldest].used {
-				oldest = handle
-			}
-		}
-		if total <= s.room {
-			break
-		}
-		delete(s.models, oldest)
+	k := &kept{model: m, share: work.Split(atMost(m.Bytes())), used: s.clock, users: 1}
+	s.models[s.last] = k
+	for s.bytes() > s.room && s.spareOne() {
+		continue
 	}
+	k.users = 0
 	return s.last
 }
 
-func (s *shelf) get(handle uint64) (*lossep.Model, error) {
+// bytes is what all models on the shelf take.
+func (s *shelf) bytes() (sum float64) {
+	for _, k := range s.models {
+		sum += float64(k.share.Taken())
+	}
+	return sum
+}
+
+// spare forgets the model that was not used for the longest time, and tells whether there was
+// one that nobody uses.
+func (s *shelf) spare() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spareOne()
+}
+
+func (s *shelf) spareOne() bool {
+	oldest := uint64(0)
+	for handle, k := range s.models {
+		if k.users == 0 && (oldest == 0 || k.used < s.models[oldest].used) {
+			oldest = handle
+		}
+	}
+	return s.drop(oldest)
+}
+
+// drop takes a model off the shelf; its memory is free once nobody uses it.
+func (s *shelf) drop(handle uint64) bool {
+	k := s.models[handle]
+	if k == nil {
+		return false
+	}
+	delete(s.models, handle)
+	if k.gone = true; k.users == 0 {
+		k.share.Release()
+	}
+	return true
+}
+
+// use is a model that stays until done is called.
+func (s *shelf) use(handle uint64) (m *lossep.Model, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.models[handle]
 	if k == nil {
-		return nil, fmt.Errorf("%w: %d", errForgotten, handle)
+		return nil, nil, fmt.Errorf("%w: %d", errForgotten, handle)
 	}
 	s.clock++
 	k.used = s.clock
-	return k.model, nil
+	k.users++
+	return k.model, func() { s.done(k) }, nil
+}
+
+func (s *shelf) done(k *kept) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch k.users--; {
+	case k.users > 0:
+	case k.gone:
+		k.share.Release()
+	default:
+		s.budget.Wake() // it could be spared now
+	}
 }
 
 func (s *shelf) forget(handles []uint64) {
-	if len(handles) == 0 {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range handles {
-		delete(s.models, h)
+		s.drop(h)
 	}
 }
 
@@ -103,11 +151,12 @@ type dropped struct {
 	Reason string `json:"reason"`
 }
 
-// keep puts a model on the shelf and describes it.
-func (s *session) keep(m *lossep.Model, notes []string) *Described {
+// keep puts a model on the shelf, with part of the memory of the work that made it, and
+// describes it.
+func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Described {
 	recipe, spec := m.Recipe(), m.Utility()
 	d := &Described{
-		Model: s.models.put(m), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive, Unsettled: recipe.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
+		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive, Unsettled: recipe.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
 		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
 		Lines: m.Describe(), Notes: notes, CostsOf: spec.Columns(),
 	}
@@ -128,15 +177,21 @@ func (s *session) keep(m *lossep.Model, notes []string) *Described {
 }
 
 // load takes in a model file.
-func (s *session) load(f *Frame) (any, []Tensor, error) {
+func (s *session) load(ctx context.Context, f *Frame) (any, []Tensor, error) {
 	if len(f.Tensors) != 1 || f.Tensors[0].Type != Bytes {
 		return nil, nil, &malformed{"the tensor is to be the bytes of a model file"}
 	}
+	// What it takes is known when it has been read, and is at most this.
+	work, err := s.wait(ctx, "the model", float64(s.MaxMemory/2))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
 	m, err := lossep.ReadWithin(bytes.NewReader(f.Tensors[0].data), s.MaxMemory/2)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.keep(m, nil), nil, nil
+	return s.keep(m, nil, work), nil, nil
 }
 
 // file is a model as a tensor.

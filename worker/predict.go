@@ -9,10 +9,11 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/budget"
 )
 
-// blockRows is how many rows are predicted at a time: their features take little memory,
-// and a request that is cancelled ends soon.
+// blockRows is how many rows are predicted at a time, at most: a request that is cancelled ends
+// soon.
 const blockRows = 4096
 
 // predicted is the result of predictions and decisions.
@@ -27,13 +28,13 @@ type predicted struct {
 }
 
 // blocks encodes the rows of a table and hands them over block by block.
-func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t *data.Table, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
+func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t *data.Table, block int, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
 	var report *data.Report
-	for from := 0; from < t.Len(); from += blockRows {
+	for from := 0; from < t.Len(); from += block {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		to := min(t.Len(), from+blockRows)
+		to := min(t.Len(), from+block)
 		rows := t
 		if to-from < t.Len() {
 			list := make([]int, to-from)
@@ -77,20 +78,25 @@ func (p *predicted) report(report *data.Report, start time.Time) {
 }
 
 // predict gives the probabilities of all outcomes, and the latent mean and variance.
-func (s *session) predict(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
-	m, err := s.models.get(r.Model)
+func (s *session) predict(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
+	m, done, err := s.models.use(r.Model)
 	if err != nil {
 		return nil, nil, err
 	}
+	defer done()
 	start := time.Now()
 	t, err := r.table(f)
 	if err != nil {
 		return nil, nil, err
 	}
 	n, outcomes := t.Len(), len(m.Utility().Outcomes())
+	block, err := s.room(share, m, n, outcomes+2)
+	if err != nil {
+		return nil, nil, err
+	}
 	probabilities := make([]float64, 0, n*outcomes)
 	moments := make([]float64, 0, 2*n)
-	report, err := s.blocks(ctx, r, m.Recipe(), t, func(x *mat.Dense, _, _ int) error {
+	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, _, _ int) error {
 		predictions, err := m.Predict(x)
 		for _, p := range predictions {
 			probabilities = append(probabilities, p.Probabilities...)
@@ -108,25 +114,30 @@ func (s *session) predict(ctx context.Context, r *request, f *Frame) (any, []Ten
 
 // decide gives the action of every row, what is expected of each, the margin and the
 // probabilities of all outcomes; and what the other methods would do, if they are asked.
-func (s *session) decide(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
 	spec, err := r.Utility.spec()
 	if err != nil {
 		return nil, nil, err
 	}
 	if r.Model == 0 {
-		return s.decideGiven(r, f, spec)
+		return s.decideGiven(r, f, spec, share)
 	}
-	m, err := s.models.get(r.Model)
+	m, done, err := s.models.use(r.Model)
 	if err != nil {
 		return nil, nil, err
 	}
+	defer done()
 	start := time.Now()
-	t, spec, all, err := r.staked(f, m, spec)
+	t, spec, all, err := s.staked(r, f, m, spec, share)
+	if err != nil {
+		return nil, nil, err
+	}
+	block, err := s.room(share, m, t.Len(), len(spec.Outcomes())+len(spec.Actions())+3)
 	if err != nil {
 		return nil, nil, err
 	}
 	d := newDecided(t.Len(), spec)
-	report, err := s.blocks(ctx, r, m.Recipe(), t, func(x *mat.Dense, from, to int) error {
+	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, from, to int) error {
 		decisions, err := m.Decide(x, part(all, from, to)...)
 		if err != nil {
 			return err
@@ -150,7 +161,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame) (any, []Tens
 
 // staked is the rows of a request, the utility to decide them by, the model's if none is
 // given, and what is at stake in each.
-func (r *request) staked(f *Frame, m *lossep.Model, spec *decision.Spec) (*data.Table, *decision.Spec, []decision.Stakes, error) {
+func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*data.Table, *decision.Spec, []decision.Stakes, error) {
 	t, err := r.table(f)
 	if err != nil {
 		return nil, nil, nil, err
@@ -160,33 +171,57 @@ func (r *request) staked(f *Frame, m *lossep.Model, spec *decision.Spec) (*data.
 	} else if spec, err = m.Bind(spec); err != nil {
 		return nil, nil, nil, err
 	}
+	if err := s.takeStakes(share, t.Len(), spec); err != nil {
+		return nil, nil, nil, err
+	}
 	all, err := stakes(spec, t, m.Recipe().Missing...)
 	return t, spec, all, err
 }
 
+// takeStakes takes the memory of what is at stake in each row, if that differs.
+func (s *session) takeStakes(share *budget.Share, rows int, spec *decision.Spec) error {
+	if len(spec.Columns()) == 0 {
+		return nil
+	}
+	each := len(spec.Columns()) + 2*len(spec.Outcomes())*len(spec.Actions())
+	return s.take(share, "the costs of the cases", 8*float64(rows)*float64(each))
+}
+
+// room takes the memory of an answer of so many numbers a row, twice while it is written, and of
+// a block of rows, of which it returns how many there are.
+func (s *session) room(share *budget.Share, m *lossep.Model, rows, numbers int) (block int, err error) {
+	block, bytes := s.blockOf(m, rows)
+	return block, s.take(share, "the answer", 2*8*float64(rows)*float64(numbers)+bytes)
+}
+
 // value decides as decide does, and says what it would be worth to know more: the outcome,
 // each of the columns asked about, and the label of each row if that is asked.
-func (s *session) value(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
 	spec, err := r.Utility.spec()
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := s.models.get(r.Model)
+	m, done, err := s.models.use(r.Model)
 	if err != nil {
 		return nil, nil, err
 	}
+	defer done()
 	ask := lossep.Ask{Columns: r.Ask, Labels: r.Labels}
 	if err := m.CheckAsk(ask, spec); err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
-	t, spec, all, err := r.staked(f, m, spec)
+	t, spec, all, err := s.staked(r, f, m, spec, share)
+	if err != nil {
+		return nil, nil, err
+	}
+	block, err := s.room(share, m, t.Len(), len(spec.Outcomes())+len(spec.Actions())+5+len(r.Ask))
 	if err != nil {
 		return nil, nil, err
 	}
 	d := newDecided(t.Len(), spec)
 	outcome, columns, label := make([]float64, 0, t.Len()), make([]float64, 0, t.Len()*len(r.Ask)), make([]float64, 0, t.Len())
-	report, err := s.blocks(ctx, r, m.Recipe().WithOpen(r.Ask...), t, func(x *mat.Dense, from, to int) error {
+	report, err := s.blocks(ctx, r, m.Recipe().WithOpen(r.Ask...), t, block, func(x *mat.Dense, from, to int) error {
 		worth, err := m.WorthOf(ctx, x, ask, part(all, from, to)...)
 		for _, w := range worth {
 			d.add(w.Choice, w.Probabilities)
@@ -206,7 +241,7 @@ func (s *session) value(ctx context.Context, r *request, f *Frame) (any, []Tenso
 
 // decideGiven decides by probabilities that any program made, without a model. They are the
 // first tensor.
-func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec) (any, []Tensor, error) {
+func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec, share *budget.Share) (any, []Tensor, error) {
 	start := time.Now()
 	names := r.outcomes()
 	p, err := f.tensor(0)
@@ -214,6 +249,12 @@ func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec) (any, [
 		return nil, nil, &malformed{"decisions without a model need probabilities of every outcome, the outcomes' names and the costs"}
 	}
 	if err := spec.Bind(names...); err != nil {
+		return nil, nil, err
+	}
+	if err := s.take(share, "the answer", 2*8*float64(p.Shape[0])*float64(2*len(names)+len(spec.Actions())+3)); err != nil {
+		return nil, nil, err
+	}
+	if err := s.takeStakes(share, p.Shape[0], spec); err != nil {
 		return nil, nil, err
 	}
 	var all []decision.Stakes

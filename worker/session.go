@@ -9,14 +9,14 @@ import (
 	"sync"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/report"
 )
 
 // Config is what the command gives a worker.
 type Config struct {
-	// MaxMemory is how many bytes may be taken: half of them for models, and a quarter for
-	// the requests under way.
+	// MaxMemory is how many bytes all requests and models may take together; see memory.
 	MaxMemory int64
 	// Origin is what audits name as their maker.
 	Origin report.Origin
@@ -36,6 +36,7 @@ const (
 	Input     Kind = "input"     // what was given cannot be used; the text says why and what to do
 	Failed    Kind = "failed"    // it could be used, and there is no result
 	Forgotten Kind = "forgotten" // there is no such model
+	Busy      Kind = "busy"      // there is no memory for it while others are under way
 	Cancelled Kind = "cancelled"
 	Internal  Kind = "internal" // a mistake in this program
 	Protocol  Kind = "protocol" // a mistake in the other
@@ -63,7 +64,8 @@ type request struct {
 	Unseen  bool           `json:"unseen"`  // allow columns of which no category is known
 	Name    string         `json:"name"`    // of a table
 	// Unsettled: the positive one of two outcomes is named for an order alone.
-	Unsettled bool `json:"unsettled"`
+	Unsettled bool     `json:"unsettled"`
+	Tensors   []Tensor `json:"tensors"` // of the payload
 }
 
 // answer is the header of one.
@@ -77,32 +79,37 @@ type answer struct {
 // session is one run of a worker.
 type session struct {
 	Config
-	out    *writer
-	models *shelf
+	out         *writer
+	memory      *memory
+	models      *shelf
+	calibration chan struct{} // one calibration at a time keeps its model while it waits for memory
 
 	mu      sync.Mutex
 	cancels map[uint64]context.CancelFunc // of the requests under way
-	taken   int64                         // bytes of their frames
 }
 
 // Serve answers the requests that come from in until it ends, which is no error.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	s := &session{Config: c, out: &writer{to: out}, models: newShelf(c.MaxMemory / 2), cancels: make(map[uint64]context.CancelFunc)}
+	memory := newMemory(c.MaxMemory)
+	s := &session{
+		Config: c, out: &writer{to: out}, memory: memory, models: newShelf(c.MaxMemory/2, &memory.work),
+		calibration: make(chan struct{}, 1), cancels: make(map[uint64]context.CancelFunc),
+	}
 	if err := s.out.write(Hello{Version, lossep.Version}); err != nil {
 		return err
 	}
 	for {
-		f, err := readFrame(in, s.room())
-		var header json.RawMessage
-		var large *tooLarge
-		var wrong *malformed
+		r, share := new(request), &budget.Share{Budget: &memory.requests}
+		f, err := readFrame(in, func(header []byte, payload uint64) error { return s.admit(share, r, header, payload) })
 		switch {
-		case err == nil, errors.As(err, &wrong):
-			header = f.Header
-		case errors.As(err, &large):
-			header = large.header
+		case err == nil:
+			err = s.begin(ctx, r, f, share)
+		case f != nil:
+			s.models.forget(r.Forget)
+			share.Release()
+			err = s.answer(r.ID, nil, nil, err)
 		case err == io.EOF:
 			return nil
 		default:
@@ -111,33 +118,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, c Config) error {
 			}
 			return err
 		}
-		r := new(request)
-		if e := json.Unmarshal(header, r); e != nil && err == nil {
-			err = &malformed{e.Error()}
-		}
-		switch {
-		case large != nil:
-			err = s.answer(r.ID, nil, nil, &inputError{err})
-		case err != nil:
-			err = s.out.write(answer{ID: r.ID, Error: &failure{Kind: Protocol, Text: err.Error()}})
-		default:
-			err = s.begin(ctx, r, f)
-		}
 		if err != nil {
 			return err
 		}
 	}
 }
 
-// room is how many bytes the next frame may have.
-func (s *session) room() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.MaxMemory/4 - s.taken
-}
-
-// begin starts work on a request, or does what needs none.
-func (s *session) begin(ctx context.Context, r *request, f *Frame) error {
+// begin starts work on a request, which has its share of the memory, or does what needs none.
+func (s *session) begin(ctx context.Context, r *request, f *Frame, share *budget.Share) error {
 	s.models.forget(r.Forget)
 	if r.Cancel != 0 {
 		s.mu.Lock()
@@ -148,55 +136,52 @@ func (s *session) begin(ctx context.Context, r *request, f *Frame) error {
 		}
 	}
 	if r.Do == "" {
+		share.Release()
 		return nil
-	}
-	size := int64(0)
-	for _, t := range f.Tensors {
-		size += int64(len(t.data))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
 	_, twice := s.cancels[r.ID]
 	if !twice && r.ID != 0 {
 		s.cancels[r.ID] = cancel
-		s.taken += size
 	}
 	s.mu.Unlock()
 	if twice || r.ID == 0 {
 		cancel()
+		share.Release()
 		return s.out.write(answer{ID: r.ID, Error: &failure{Kind: Protocol, Text: fmt.Sprintf("a request needs a number of its own, and has %d", r.ID)}})
 	}
 	go func() {
 		var result any
 		var tensors []Tensor
 		err := tasks.Try(func() (err error) {
-			result, tensors, err = s.do(ctx, r, f)
+			result, tensors, err = s.do(ctx, r, f, share)
 			return err
 		})
 		f = nil
 		cancel()
 		s.mu.Lock()
 		delete(s.cancels, r.ID)
-		s.taken -= size
 		s.mu.Unlock()
 		_ = s.answer(r.ID, result, tensors, err) // whom nobody reads any more: the input ends as well
+		share.Release()
 	}()
 	return nil
 }
 
 // do is the work.
-func (s *session) do(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
+func (s *session) do(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
 	switch r.Do {
 	case "fit":
-		return s.fit(ctx, r, f)
+		return s.fit(ctx, r, f, share)
 	case "load":
-		return s.load(f)
+		return s.load(ctx, f)
 	case "predict":
-		return s.predict(ctx, r, f)
+		return s.predict(ctx, r, f, share)
 	case "decide":
-		return s.decide(ctx, r, f)
+		return s.decide(ctx, r, f, share)
 	case "value":
-		return s.value(ctx, r, f)
+		return s.value(ctx, r, f, share)
 	case "calibrate":
 		return s.calibrate(ctx, r)
 	case "positive":
@@ -242,6 +227,8 @@ func (s *session) failureOf(err error) *failure {
 		return &failure{Internal, "this is a mistake in lossep and not in what it was given; please report it: " + err.Error(), string(panicked.Stack)}
 	case errors.Is(err, context.Canceled):
 		return &failure{Kind: Cancelled, Text: "cancelled"}
+	case errors.Is(err, budget.ErrBusy):
+		return &failure{Kind: Busy, Text: err.Error()}
 	case errors.Is(err, errForgotten):
 		return &failure{Kind: Forgotten, Text: err.Error()}
 	case errors.As(err, &wrong):

@@ -40,11 +40,11 @@ func (c *column) values(f *Frame) (data.Values, error) {
 		return v, err
 	}
 	if c.Texts == nil {
-		if t.Type != Float64 || len(t.Shape) != 2 || c.Row < 0 || c.Row >= t.Shape[0] {
+		if t.Type != Float64 && t.Type != Float32 || len(t.Shape) != 2 || c.Row < 0 || c.Row >= t.Shape[0] {
 			return v, fmt.Errorf("there is no row %d in a tensor of %s and shape %v", c.Row, t.Type, t.Shape)
 		}
-		n := 8 * t.Shape[1]
-		row := Tensor{data: t.data[c.Row*n : (c.Row+1)*n]}
+		n := t.Type.size() * t.Shape[1]
+		row := Tensor{Type: t.Type, data: t.data[c.Row*n : (c.Row+1)*n]}
 		v.Numbers = row.floats()
 		return v, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/internal/fault"
 )
 
@@ -28,6 +29,8 @@ type client struct {
 	out io.Reader
 	end chan error
 }
+
+func admitAll([]byte, uint64) error { return nil }
 
 // start starts a worker.
 func start(t *testing.T, memory int64) *client {
@@ -51,7 +54,7 @@ func start(t *testing.T, memory int64) *client {
 
 func (c *client) read() *Frame {
 	c.t.Helper()
-	f, err := readFrame(c.out, 1<<30)
+	f, err := readFrame(c.out, admitAll)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -349,21 +352,91 @@ func TestShelf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newShelf(int64(2.5 * m.Bytes()))
-	a, b := s.put(m), s.put(m)
-	if _, err := s.get(a); err != nil {
-		t.Error(err)
+	all := &budget.Budget{Total: int64(10 * m.Bytes())}
+	s := newShelf(int64(2.5*m.Bytes()), all)
+	put := func() uint64 { return s.put(m, &budget.Share{Budget: all}) }
+	a, b := put(), put()
+	_, done, err := s.use(a)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := s.put(m)
-	if _, err := s.get(b); !errors.Is(err, errForgotten) {
+	c := put()
+	if _, _, err := s.use(b); !errors.Is(err, errForgotten) {
 		t.Errorf("the one unused for longest: %v", err)
 	}
+	// One in use stays, whoever needs memory, and is counted until it is let go.
+	for s.spare() {
+		continue
+	}
+	if _, _, err := s.use(c); !errors.Is(err, errForgotten) {
+		t.Errorf("one that was spared: %v", err)
+	}
 	s.forget([]uint64{a, 99})
-	if _, err := s.get(a); !errors.Is(err, errForgotten) {
+	if _, _, err := s.use(a); !errors.Is(err, errForgotten) {
 		t.Errorf("one that was to be forgotten: %v", err)
 	}
-	if _, err := s.get(c); err != nil {
-		t.Error(err)
+	if got := all.Taken(); got != int64(m.Bytes()) {
+		t.Errorf("%d bytes are taken by a model of %v", got, m.Bytes())
+	}
+	done()
+	if got := all.Taken(); got != 0 {
+		t.Errorf("%d bytes are taken by nothing", got)
+	}
+}
+
+// The requests of a worker have one budget. What is made of a frame counts before it is made,
+// a tensor for every column that is made of it; who finds others there is told to come again,
+// and requests can be cancelled all the same.
+func TestOneBudget(t *testing.T) {
+	c := start(t, 64<<20) // 14 MB for requests that are not small
+	long, _, _ := rows(t, 1000)
+	many := make([]column, 2_000)
+	for k := range many {
+		many[k].Name = fmt.Sprint("x", k)
+	}
+	if r := c.ask(map[string]any{"id": 1, "do": "fit", "columns": many}, long[0]); r.Error == nil || r.Error.Kind != Input || !strings.Contains(r.Error.Text, "the data would take") {
+		t.Errorf("one tensor as 2,000 columns: %+v", r.Error)
+	}
+	texts := []column{{Name: "t", Texts: &[2]int{1, 2}}}
+	tall := []Tensor{Ints("codes", make([]int, 1<<20), 1<<20), Raw("texts", nil), Ints("ends", nil, 0)}
+	if r := c.ask(map[string]any{"id": 2, "do": "fit", "columns": texts}, tall...); r.Error == nil || r.Error.Kind != Input {
+		t.Errorf("codes that fit, and cells that do not: %+v", r.Error)
+	}
+	tensors, columns, _ := rows(t, 100)
+	wide := Floats("more", make([]float64, 1<<20), 1<<20)
+	gate := make(chan struct{})
+	defer fault.Inject(func(p fault.Place) { // a fit waits
+		if p == fault.Kernel {
+			<-gate
+		}
+	})()
+	waiting := map[string]any{"id": 3, "do": "fit", "columns": columns, "options": map[string]any{"kernel": "rbf", "method": "ep"}}
+	if err := c.to.write(waiting, append(tensors[:4:4], wide)...); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.ask(map[string]any{"id": 4, "do": "load"}, Raw("model", make([]byte, 8<<20))); r.Error == nil || r.Error.Kind != Busy {
+		t.Errorf("beside another: %+v", r.Error)
+	}
+	if r := c.ask(map[string]any{"id": 5, "do": "load"}, Raw("model", make([]byte, 1<<10))); r.Error == nil || r.Error.Kind != Input {
+		t.Errorf("a small one beside another: %+v", r.Error)
+	}
+	if err := c.to.write(map[string]any{"cancel": 3}); err != nil {
+		t.Fatal(err)
+	}
+	close(gate)
+	if r := c.next(); r.ID != 3 || r.Error == nil || r.Error.Kind != Cancelled {
+		t.Errorf("cancelled: %+v", r.Error)
+	}
+	for id := 6; ; id++ { // what was taken is given back, at the latest after the answer
+		r := c.ask(map[string]any{"id": id, "do": "load"}, Raw("model", make([]byte, 8<<20)))
+		if r.Error == nil || r.Error.Kind == Busy && id < 1000 {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if r.Error.Kind != Input {
+			t.Errorf("when nobody else is there: %+v", r.Error)
+		}
+		break
 	}
 }
 

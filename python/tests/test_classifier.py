@@ -562,3 +562,33 @@ def test_no_warning_without_reason(model, rows):
         warnings.simplefilter("error")
         model.predict(X)
         model.decide(X)
+
+
+def test_messages_are_in_plain_words(rows):
+    """No message shows the functions by which a program reads numbers, nor scalars of numpy."""
+    X, y = rows
+    words = np.array(["a", "b"])[y]
+    fixed = {"kernel": "rbf(lengthscale=1, variance=1)", "fixed": True, "method": "ep"}
+    fitted = LossepClassifier(**fixed).fit(X, words)
+    wrong = [
+        lambda: LossepClassifier(restarts="abc").fit(X, y),
+        lambda: LossepClassifier(restarts=1.5).fit(X, y),
+        lambda: LossepClassifier(label_noise="x", likelihood="robust").fit(X, y),
+        lambda: LossepClassifier(fixed="maybe").fit(X, y),
+        lambda: LossepClassifier(max_rows=10**30).fit(X, y),
+        lambda: LossepClassifier(random_state=-1).fit(X, y),
+        lambda: LossepClassifier(prevalence="x").fit(X, y),
+        lambda: LossepClassifier(options={"sweeps": "abc"}).fit(X, y),
+        lambda: LossepClassifier(positive="c").fit(X, words),
+        lambda: LossepClassifier(positive=np.int64(7)).fit(X, y),
+        lambda: LossepClassifier(cost={np.str_("accept"): 1}).fit(X, words),
+        lambda: lossep.decide(np.full((3, 2), 0.5), "fn=5,fp=1", classes=np.array(["a", "b"]), positive=np.str_("c")),
+        lambda: fitted.value(X, ask={np.str_("x0"): np.float64(-1)}),
+        lambda: fitted.value(X, ask=np.array([3])),
+        lambda: fitted.value(X, ask=[np.str_("x0"), np.str_("x0")]),
+    ]
+    for k, attempt in enumerate(wrong):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            attempt()
+        text = str(caught.value)
+        assert not any(word in text for word in ("strconv", "np.", "--", "pflag", "%!")), (k, text)

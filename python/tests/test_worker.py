@@ -280,6 +280,69 @@ def test_too_much_for_the_memory(monkeypatch, rows):
         small.end()
 
 
+CROWD = """
+import sys, threading
+import numpy as np
+import lossep
+from lossep import LossepClassifier, _worker
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1200, 40))
+y = X[:, 0] + rng.normal(size=1200) > 0
+fixed = {"kernel": "rbf(lengthscale=5, variance=1)", "fixed": True, "method": "ep"}
+model = LossepClassifier(**fixed).fit(X[:100], y[:100])
+few = model.predict_proba(X)
+rows = np.tile(X, (75, 1))  # 29 MB, and as much again as a table
+wrong = []
+
+
+def crowd(k):
+    try:
+        if not (model.predict_proba(rows) == np.tile(few, (75, 1))).all():
+            wrong.append("other predictions")
+        LossepClassifier(**fixed).fit(X, y)  # some 140 MB of matrices
+        # A tensor that many columns are made of, and a table that is too large.
+        for n, named in ((1000, 20_000), (3_000_000, 20)):
+            columns = [{"name": str(j), "tensor": 0, "row": 0} for j in range(named)]
+            try:
+                _worker.worker().ask("fit", {"name": "X", "columns": columns}, [("numbers", np.ones((1, n)))])
+                wrong.append(f"{named} columns were taken")
+            except ValueError as error:
+                if "memory" not in str(error):
+                    wrong.append(str(error))
+        if not (model.predict_proba(X[:50]) == few[:50]).all():
+            wrong.append("other predictions of a few rows")
+    except Exception as error:
+        wrong.append(repr(error))
+
+
+pid = _worker.worker().pid
+threads = [threading.Thread(target=crowd, args=[k]) for k in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+if _worker.worker().pid != pid:
+    wrong.append("the worker ended")
+print(wrong[:3])
+print(open(f"/proc/{pid}/status").read().partition("VmHWM:")[2].split()[0])
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
+def test_a_crowd_has_one_memory():
+    """Eight threads of large and hostile requests take no more than one may, and all are answered."""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CROWD],
+        env={**os.environ, "LOSSEP_MAX_MEMORY": "600M"},
+        capture_output=True,
+        text=True,
+    )
+    wrong, most = run.stdout.splitlines()
+    assert wrong == "[]", run.stderr
+    assert int(most) * 1024 < 600e6 + 100e6, "the limit, and 100 MB for the program itself"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
 def test_a_thousand_fits_do_not_grow():

@@ -70,7 +70,7 @@ var datatypes = map[string]datatype{
 	"UINT16": {2, 0, math.MaxUint16, func(t *tensor, b []byte) { t.float(float64(binary.LittleEndian.Uint16(b))) }},
 	"UINT32": {4, 0, math.MaxUint32, func(t *tensor, b []byte) { t.float(float64(binary.LittleEndian.Uint32(b))) }},
 	"UINT64": {8, 0, math.MaxUint64, func(t *tensor, b []byte) { t.text(strconv.AppendUint(nil, binary.LittleEndian.Uint64(b), 10)) }},
-	"FP32":   {size: 4, read: func(t *tensor, b []byte) { t.float(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))) }},
+	"FP32":   {size: 4, read: func(t *tensor, b []byte) { t.float(data.Single(math.Float32frombits(binary.LittleEndian.Uint32(b)))) }},
 	"FP64":   {size: 8, read: func(t *tensor, b []byte) { t.float(math.Float64frombits(binary.LittleEndian.Uint64(b))) }},
 	"BYTES":  {},
 }
@@ -174,20 +174,32 @@ func (t *tensor) readElement(typename string, d datatype, k jsontext.Kind, value
 	if err != nil {
 		return errors.New("the number is too large")
 	}
-	integer := d.low < d.high
+	integer, digits := d.low < d.high, !bytes.ContainsAny(value, ".eE")
 	switch {
-	case integer && (x != math.Trunc(x) || x < d.low || x > d.high):
-		return fmt.Errorf("%v is no %s", x, typename)
-	case integer && d.size == 8 && !bytes.ContainsAny(value, ".eE"):
-		t.text(value) // with all its digits
+	case integer && (x != math.Trunc(x) || x < d.low || x > d.high),
+		integer && d.size == 8 && digits && !fits64(value, d.low == 0):
+		return fmt.Errorf("%s is no %s", problem.Cut(string(value)), typename)
+	case integer && d.size == 8 && digits:
+		t.text(value) // with all of them
 	case integer && d.size == 8:
 		t.text(strconv.AppendFloat(nil, x, 'f', -1, 64))
 	case typename == "FP32":
-		t.float(float64(float32(x)))
+		t.float(data.Single(float32(x)))
 	default:
 		t.float(x)
 	}
 	return nil
+}
+
+// fits64 tells whether digits, perhaps with a sign, are an integer of 64 bits.
+func fits64(digits []byte, unsigned bool) bool {
+	var err error
+	if unsigned && digits[0] != '-' { // -0 is an integer too
+		_, err = strconv.ParseUint(string(digits), 10, 64)
+	} else {
+		_, err = strconv.ParseInt(string(digits), 10, 64)
+	}
+	return err == nil
 }
 
 func unknownType(name string) error {

@@ -167,11 +167,7 @@ def audit(
             continue
         check_consistent_length(y, values)
         options[name] = columns.unused(name)
-        array = np.asarray(values)
-        if array.dtype.kind in "iuf":
-            columns.add_numbers(options[name], array)
-        else:
-            columns.add_texts(options[name], array.astype(object))
+        columns.add_array(options[name], np.asarray(values))
     header = {
         "name": "y",
         "columns": columns.header(),

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_consi
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
-from lossep._columns import Columns, framed, from_frame, is_frame, spelled
+from lossep._columns import Columns, framed, from_array, from_frame, is_frame, shown, spelled
 from lossep._costs import Cost, Stakes, case_cost, stakes
 from lossep._decisions import (
     PREVALENCE,
@@ -463,9 +463,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             y = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
             check_consistent_length(X, y)
         else:
-            target = None
+            target, given = None, X
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-            columns = self._from_matrix(X)
+            columns = self._from_matrix(X, given)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         outcomes = outcome_names(self.classes_)
@@ -492,7 +492,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 raise ValueError(none_positive(self.classes_))
             texts = [spelled(label) for label in self.classes_]
             if spelled(self.positive) not in texts:
-                raise ValueError(f"positive: {self.positive!r} is none of the classes {list(self.classes_)}")
+                raise ValueError(f"positive: {shown(self.positive)} is none of the classes {self.classes_.tolist()}")
             options["positive"] = outcomes[texts.index(spelled(self.positive))]
         categorical = list(dict.fromkeys([*columns.categorical, *(self.categorical or ())]))
         if categorical:
@@ -514,8 +514,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
             return columns
         if not reset and self._is_plain(X):
-            return self._from_matrix(X)
-        return self._from_matrix(validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"), gaps)
+            return self._from_matrix(X, X)
+        return self._from_matrix(validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"), X, gaps)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X is what the checks would make of it: they take longer than a prediction."""
@@ -529,12 +529,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             and bool(np.isfinite(X).all())
         )
 
-    def _from_matrix(self, X: Array, gaps: bool = False) -> Columns:
+    def _from_matrix(self, X: Array, given: Any, gaps: bool = False) -> Columns:
         if not gaps and self.missing != "impute" and np.isnan(X).any():
             raise ValueError('Input X contains NaN; give missing="impute" to fill missing cells and mark where they were')
-        columns = Columns(len(X))
-        columns.add_matrix(self._named() or [f"x{k}" for k in range(X.shape[1])], X)
-        return columns
+        return from_array(self._named() or [f"x{k}" for k in range(X.shape[1])], X, given)
 
     def _named(self) -> list[str] | None:
         """The names of the columns of an array, if it was fitted to named ones."""

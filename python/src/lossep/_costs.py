@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lossep._columns import Columns, spelled
+from lossep._columns import Columns, shown, spelled
 from lossep._frames import Array
 
 Cost = Any
@@ -74,7 +74,8 @@ def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequ
     for action, row in table.items():
         if not isinstance(row, Mapping):
             raise ValueError(
-                f"cost: the action {action!r} needs a cost for each outcome, such as {{{labels[0]!r}: 0, {labels[-1]!r}: 5}}; "
+                f"cost: the action {shown(action)} needs a cost for each outcome, "
+                f"such as {{{shown(labels[0])}: 0, {shown(labels[-1])}: 5}}; "
                 f"or give the costs of mistakes by the keys {', '.join(MISTAKES)}"
             )
         entries[spelled(action)] = {names.get(spelled(label), spelled(label)): _value(value) for label, value in row.items()}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lossep import _worker
-from lossep._columns import Columns, spelled
+from lossep._columns import Columns, shown, spelled
 from lossep._costs import Cost, stakes
 from lossep._frames import Array
 from lossep._worker import Reply
@@ -111,18 +111,18 @@ class Worth:
 def ask_prices(ask: Any) -> dict[str, float]:
     """Columns asked about, with what it costs to measure each; 0 where that is not given."""
     if ask is None or isinstance(ask, (str, bytes)):
-        raise TypeError(f"ask: {ask!r} is no list of names; give one, such as ask=['mri'], or with costs ask={{'mri': 0.2}}")
+        raise TypeError(f"ask: {shown(ask)} is no list of names; give one, such as ask=['mri'], or with costs ask={{'mri': 0.2}}")
     prices: dict[str, float] = {}
     for name in ask:
         price = ask[name] if isinstance(ask, Mapping) else 0
         if not isinstance(name, str):
-            raise TypeError(f"ask: {name!r} is no name of a column; the columns of an array are called 'x0', 'x1' and so on")
+            raise TypeError(f"ask: {shown(name)} is no name of a column; the columns of an array are called 'x0', 'x1' and so on")
         if isinstance(price, bool) or not isinstance(price, Real):
-            raise TypeError(f"ask: {price!r} is no cost of measuring {name!r}; give a number")
+            raise TypeError(f"ask: {shown(price)} is no cost of measuring {str(name)!r}; give a number")
         if not 0 <= float(price) < float("inf"):
-            raise ValueError(f"ask: {price!r} is no cost of measuring {name!r}; give a number that is not negative")
+            raise ValueError(f"ask: {shown(price)} is no cost of measuring {str(name)!r}; give a number that is not negative")
         if name in prices:
-            raise ValueError(f"ask: {name!r} is named twice; name it once")
+            raise ValueError(f"ask: {str(name)!r} is named twice; name it once")
         prices[str(name)] = float(price)
     return prices
 
@@ -254,7 +254,7 @@ def class_order(classes: Array, positive: Any = None) -> list[int]:
     if positive is not None:
         at = [k for k, label in enumerate(classes) if spelled(label) == spelled(positive)]
         if not at:
-            raise ValueError(f"positive: {positive!r} is none of the classes {list(classes)}")
+            raise ValueError(f"positive: {shown(positive)} is none of the classes [{', '.join(map(shown, classes))}]")
         order.remove(at[0])
         order.append(at[0])
     return order

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 MAGIC = b"LSP1"
 PROTOCOL = 1
 PREFIX = struct.Struct("<4sIQ")
-_DTYPES: dict[str, np.dtype[Any]] = {"f8": np.dtype("<f8"), "i4": np.dtype("<i4"), "u1": np.dtype("u1")}
+_DTYPES: dict[str, np.dtype[Any]] = {kind: np.dtype("<" + kind) for kind in ("f8", "f4", "i4", "u1")}
 
 Array = NDArray[Any]
 

@@ -29,6 +29,10 @@ class Forgotten(Exception):
     """The worker does not have the model; it is to be loaded again."""
 
 
+class _Busy(Exception):
+    """There is no memory for the request while others are under way."""
+
+
 class Reply(NamedTuple):
     """The answer to a request."""
 
@@ -58,7 +62,8 @@ class Worker:
         self._writing = threading.Lock()
         self._waiting: dict[int, queue.SimpleQueue[Any]] = {}
         self._last = 0
-        self._state = threading.Lock()  # of the three above and below
+        self._state = threading.Condition()  # of the three above and those below
+        self._ended_requests = 0  # those that took memory
         self._ended: str | None = None
         self._said: deque[bytes] = deque(maxlen=50)
         self.forgotten: deque[int] = deque()  # handles that nobody needs any more
@@ -154,7 +159,20 @@ class Worker:
     def ask(
         self, do: str, header: dict[str, Any], tensors: Sequence[tuple[str, Array]] = (), progress: Progress | None = None
     ) -> Reply:
-        """Sends a request and waits for its answer. An interrupt cancels it."""
+        """Sends a request and waits for its answer. An interrupt cancels it. One for which there
+        is no memory beside others is sent again when one of them has ended."""
+        pause = 0.02  # memory is given back a little after the answer
+        while True:
+            before = self._ended_requests
+            try:
+                return self._ask(do, header, tensors, progress)
+            except _Busy:
+                with self._state:
+                    if self._ended_requests == before:
+                        self._state.wait(pause)
+                pause = min(2 * pause, 2)
+
+    def _ask(self, do: str, header: dict[str, Any], tensors: Sequence[tuple[str, Array]], progress: Progress | None) -> Reply:
         answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         with self._state:
             if self._ended is not None:
@@ -186,8 +204,13 @@ class Worker:
         finally:
             with self._state:
                 del self._waiting[number]
-        if "error" in head:
-            raise _exception(head["error"])
+        refused = _exception(head["error"]) if "error" in head else None
+        if not isinstance(refused, _Busy):
+            with self._state:
+                self._ended_requests += 1
+                self._state.notify_all()
+        if refused is not None:
+            raise refused
         return Reply(head.get("result") or {}, arrays)
 
     @staticmethod
@@ -229,6 +252,8 @@ def _exception(error: dict[str, Any]) -> Exception:
         if "memory" in text and "LOSSEP_MAX_MEMORY" not in os.environ:
             text += " (the environment variable LOSSEP_MAX_MEMORY, such as 8G, before the first call)"
         return ValueError(text)
+    if kind == "busy":
+        return _Busy(text)
     if kind == "forgotten":
         return Forgotten(text)
     if kind in ("internal", "protocol"):
