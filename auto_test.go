@@ -197,6 +197,7 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	problem = problem.ordered() // as the rows of a model are
 	m.summary.Sharpness = 1.4
 	outcome := m.likelihood.outcome()
 	p := make([]float64, len(m.labels))
