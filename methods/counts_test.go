@@ -96,7 +96,7 @@ func TestFractionalCounts(t *testing.T) {
 	for _, name := range []string{"ep", "corrected", "paired", "vi", "laplace"} {
 		d, _ := methods.Named(name)
 		last, evidence := math.Inf(-1), math.Inf(1)
-		for _, w := range []float64{1e-3, 0.2, 0.7, 1 - 1e-9, 1, 1 + 1e-9, 1.3, 1.8, 2, 2.5, 7.25, 1e4} {
+		for _, w := range []float64{1e-3, 0.2, 0.7, 1 - 1e-9, 1, 1 + 1e-9, 1.3, 1.8, 2, 2.5, 7.25, 1e4, 1e6} {
 			for i := range m.Counts {
 				m.Counts[i] = 1
 			}
