@@ -117,13 +117,14 @@ def test_labels_of_every_kind(rows):
         (lambda y: np.where(np.arange(len(y)) < 9, "a", y.astype(object)), "Unknown label type"),
         (lambda y: y[:5], "inconsistent numbers"),
         (lambda y: None, "requires y"),
+        (lambda y: 0 * y, "y: one class only: it is 0 in every row"),
     ],
 )
 def test_labels_that_are_refused(rows, frame, change, message):
     X, y = rows
     for table in (X, frame):
         with pytest.raises(ValueError, match=message):
-            quick().fit(table, change(y))
+            quick(cost=[[0, 5], [1, 0]]).fit(table, change(y))
 
 
 def test_rows_that_are_refused(rows, frame, model):

@@ -16,24 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._columns import framed, is_frame
-from lossep._costs import Cost, Stakes, case_cost, is_array, names_columns, of_columns, stakes
-from lossep._decisions import (
-    PREVALENCE,
-    Decisions,
-    Worth,
-    ask_prices,
-    class_order,
-    from_reply,
-    settled,
-    unsettled,
-    worth_from_reply,
-)
+from lossep._costs import Cost, Stakes, case_cost
+from lossep._decisions import Decisions, Worth, ask_prices, from_reply, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
 from lossep._progress import bar
 from lossep._rows import Table, cases, training
 from lossep._settings import fit_options
+from lossep._stakes import fit_stakes, other_stakes
 
 
 class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -260,13 +251,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _header(self, table: Table, options: dict[str, Any], cost: Any, cost_columns: Any) -> dict[str, Any]:
         """What the worker is told of training rows, to which the costs of single cases are added."""
-        given = self._stakes(self.cost if cost is None else cost)
-        if self.actions is not None and given.utility is None:
-            raise ValueError("actions: there are no costs for them; give cost as well")
-        if given.cases and cost is None:
-            raise ValueError("cost: an array with a table for each case is given to fit, decide and audit, not to the estimator")
-        given = self._settle(options, given)
-        given = self._evaluated(given, self.cost if cost is None else cost, cost_columns, table.columns.rows)
+        given = fit_stakes(self, options, cost, cost_columns, table.columns.rows)
         given.add_to(table.columns)
         if table.repeats is not None:
             table.columns.repeat(table.repeats)
@@ -371,7 +356,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         check_is_fitted(self)
         columns = cases(self, X)
-        given = self._other_stakes(cost, cost_columns, columns.rows)
+        given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "consult": second_opinion}
@@ -406,7 +391,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         check_is_fitted(self)
         prices = ask_prices(ask)
         columns = cases(self, X, gaps=True)
-        given = self._other_stakes(cost, cost_columns, columns.rows)
+        given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "ask": list(prices), "labels": labels}
         reply, _ = self.model_.ask("value", header, columns.tensors())
@@ -505,59 +490,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             more = {key: d["utility"][key] for key in ("ceiling",) if key in d["utility"]}
             estimator.cost = {kind: table, **more}
         return estimator
-
-    def _stakes(self, cost: Cost) -> Stakes:
-        return stakes(cost, self._outcomes, self.classes_.tolist(), self.actions if is_array(cost) else None)
-
-    def _evaluated(self, given: Stakes, cost: Cost, cost_columns: Any, rows: int) -> Stakes:
-        """The stakes, with expressions evaluated over cost_columns if these are given. Columns of
-        X that are out of a scaler are refused: nobody pays 0.6 standard deviations."""
-        if cost_columns is not None:
-            positive = self.pos_label if self.pos_label is not None else settled(self.classes_, given.needs_positive)
-            return of_columns(given, cost, cost_columns, self._outcomes, class_order(self.classes_, positive), rows)
-        if names_columns(cost) and not self._framed and not any(map(given.names, self._names)):
-            raise ValueError(
-                "cost: its expressions name columns, and X is an array, whose columns are called x0, x1 and so on; give "
-                "the columns as cost_columns, a DataFrame (in a Pipeline as metadata: set_fit_request(cost_columns=True))"
-            )
-        for name, why in self._scaled.items():
-            if given.names(name):
-                raise ValueError(
-                    f"cost: the column {name!r} of X, which costs name, has {why}, as out of a scaler, and costs are about raw "
-                    "columns; give these as cost_columns, a DataFrame (in a Pipeline as metadata: set_fit_request(cost_columns="
-                    "True)); or X itself if its columns are raw"
-                )
-        return given
-
-    def _other_stakes(self, cost: Cost, cost_columns: Any, rows: int) -> Stakes:
-        """Costs for a fitted model, in place of its own."""
-        if cost is None and cost_columns is not None:
-            cost = self.cost
-        given = self._stakes(cost)
-        actions, classes = len(self.actions_), len(self.classes_)
-        own = {case_cost(a, k) for a in range(actions) for k in range(classes)}
-        if cost is None and own.intersection(self.model_.description["cost_columns"] or ()):
-            raise ValueError(
-                "cost: the model was fitted with costs of the single cases, and does not know those of these; "
-                f"give them as cost, an array of shape (cases, {actions}, {classes}), or what expressions name as cost_columns"
-            )
-        if given.needs_positive and not self._positive_settled:
-            raise ValueError(unsettled(self.classes_, given.needs_positive) + ", to the estimator that is fitted")
-        return self._evaluated(given, cost, cost_columns, rows)
-
-    def _settle(self, options: dict[str, Any], given: Stakes) -> Stakes:
-        """Adds to options which of two classes is positive, where they do not say it and convention
-        does not; that is an error where it matters. The stakes are those given, or if there are
-        none those of equal mistakes with actions called as classes are, not "positive"."""
-        self._positive_settled = True
-        if len(self._outcomes) != 2 or "positive" in options:
-            return given
-        needs = given.needs_positive or (PREVALENCE if "prevalence" in options else None)
-        if settled(self.classes_, needs) is not None:
-            return given
-        self._positive_settled = False
-        options["positive"] = self._outcomes[-1]
-        return self._stakes(1 - np.eye(2)) if given.utility is None else given
 
     def _unseen(self, result: Mapping[str, Any]) -> None:
         for line in result.get("unseen") or ():

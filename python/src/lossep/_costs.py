@@ -81,6 +81,11 @@ def is_array(cost: Cost) -> bool:
     return cost is not None and not isinstance(cost, (str, Mapping))
 
 
+def is_of_cases(cost: Cost) -> bool:
+    """Whether costs are an array with a table for each case."""
+    return is_array(cost) and _numbers(cost).ndim == 3
+
+
 def names_columns(cost: Cost) -> bool:
     """Whether costs have expressions in them that may name columns."""
     if isinstance(cost, Mapping):
@@ -159,9 +164,9 @@ def from_array(cost: Array, outcomes: Sequence[str], actions: Sequence[str] | No
         actions = list(outcomes) if count == len(outcomes) else [f"action {a}" for a in range(count)]
     names = [spelled(action) for action in actions]
     if len(names) != count:
-        raise ValueError(f"actions: {len(names)} names of the {count} actions that cost has")
+        raise ValueError(f"actions: {len(names)} names for the {count} actions of cost")
     if len(set(names)) < count:
-        raise ValueError(f"actions: a name is there twice: {names}")
+        raise ValueError(f"actions: duplicate name in {names}")
     bad = np.argwhere(~np.isfinite(cost))
     if len(bad):
         row = f"row {bad[0][0] + 1}, " if cost.ndim == 3 else ""

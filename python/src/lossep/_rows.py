@@ -51,6 +51,8 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
         estimator.classes_, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise ValueError(f"Unknown label type: {error}") from error
+    if len(estimator.classes_) < 2:
+        raise ValueError(f"y: one class only: it is {shown(estimator.classes_[0])} in every row; give rows of two classes or more")
     table = Table(columns, list(columns.names), outcome_names(estimator.classes_))
     for name, values in numbers.items():
         why = looks_scaled(values)

@@ -10,7 +10,7 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.validation import _check_response_method, check_consistent_length
 
 from lossep._columns import framed, is_frame
-from lossep._costs import Cost, is_array, names_columns
+from lossep._costs import Cost, is_of_cases, names_columns
 from lossep._decisions import Posed, positive_of
 from lossep._frames import Array
 from lossep._validation import check_weights, label_codes
@@ -150,7 +150,7 @@ def make_cost_scorer(
     """
     if response_method not in ("predict_proba", "predict"):
         raise ValueError(f"response_method: {response_method!r} is neither 'predict_proba' nor 'predict'")
-    if is_array(cost) and np.ndim(cost) == 3:
+    if is_of_cases(cost):
         raise ValueError(
             "cost: costs of single cases are passed as metadata, which follows the rows into folds: "
             "make_cost_scorer().set_score_request(cost=True), with enable_metadata_routing=True"

@@ -56,9 +56,9 @@ def check_classes(classes: Any, columns: int) -> Array:
     """Labels of the columns of probabilities."""
     labels = np.asarray(classes)
     if labels.ndim != 1 or len(labels) != columns:
-        raise ValueError(f"classes: {labels.size} labels of {columns} columns of probabilities")
+        raise ValueError(f"classes: {labels.size} labels for {columns} columns of probabilities")
     if len(set(labels.tolist())) < len(labels):
-        raise ValueError(f"classes: a label is there twice: {listed(labels)}")
+        raise ValueError(f"classes: duplicate label in {listed(labels)}")
     return labels
 
 
