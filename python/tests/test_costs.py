@@ -187,6 +187,17 @@ def test_costs_in_a_pipeline_with_a_scaler(rows, loans, routing):
         TunedThresholdClassifierCV(LogisticRegression(), scoring=make_cost_scorer(BY_AMOUNT), cv=3).fit(loans, y)
 
 
+def test_other_costs_may_have_other_actions(rows):
+    X, y = rows
+    m = quick(cost=[[0, 5], [1, 0]], actions=["leave", "act"]).fit(X, y)
+    assert m.decide(X, [[0, 9], [1, 0]]).actions == ["leave", "act"]
+    assert m.decide(X, [[0, 9], [1, 0], [0.5, 0.5]]).actions == ["action 0", "action 1", "action 2"]
+    with pytest.raises(ValueError, match="2 names for the 3 actions"):
+        m.fit(X, y, cost=np.ones((len(y), 3, 2)) * np.arange(3)[:, None])
+    with pytest.raises(ValueError, match="not an array of numbers"):
+        m.fit(X, y).decide(X, [[1, 2], [3]])
+
+
 def test_costs_in_a_pipeline_without_routing(rows, loans):
     _, y = rows
     numbers = ColumnTransformer([("scaled", StandardScaler(), list(loans))])
@@ -299,3 +310,24 @@ def test_the_scorer_and_classes(rows):
         scorer = make_cost_scorer(equal, response_method=method)
         scores = cross_val_score(LogisticRegression(max_iter=500), X, words, cv=3, scoring=scorer)
         assert scores.tolist() == pytest.approx(wrong.tolist())
+
+
+def test_figures_by_costs_of_every_kind(rows, loans):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    X, y = rows
+    words = np.array(["good", "bad"])[y]  # sorted, the positive one is the first
+    p = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
+    plain = lossep.CostCurveDisplay.from_predictions(y, p, cost=[[0, 5], [1, 0]])
+    other = lossep.CostCurveDisplay.from_predictions(words, p, cost=[[0, 1], [5, 0]], pos_label="bad")
+    assert (plain.costs == other.costs).all() and plain.given == other.given == pytest.approx(1 / 6)
+    m = quick(cost=BY_AMOUNT).fit(loans, y)
+    p = m.predict_proba(loans)[:, 1]
+    drawn = lossep.CostCurveDisplay.from_estimator(m, loans, y)
+    same = lossep.CostCurveDisplay.from_predictions(y, p, cost=BY_AMOUNT, cost_columns=loans)
+    never = np.mean(0.6 * loans["amount"] * y)
+    assert (drawn.costs == same.costs).all() and drawn.costs[0] == pytest.approx(never)
+    assert lossep.ReliabilityDisplay.from_estimator(m, loans, y).count.sum() == len(y)
+    plt.close("all")

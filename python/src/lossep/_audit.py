@@ -21,7 +21,7 @@ from lossep._decisions import ONE_COLUMN, PREVALENCE, class_order, none_positive
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._progress import bar
-from lossep._validation import check_probabilities, check_weights, listed
+from lossep._validation import as_numbers, check_probabilities, check_weights, listed
 from lossep._worker import Progress
 
 
@@ -197,7 +197,7 @@ def audit(
 
 def _probabilities(name: str, values: Any, rows: int, classes: int) -> Array:
     """The probabilities of a model as an array: of all classes, or of the positive one of two."""
-    shape = np.shape(values)
+    shape = as_numbers(values, f"probabilities of {name!r}").shape
     if shape[1:] not in [(classes,), *([()] if classes == 2 else [])]:
         raise ValueError(
             f"probabilities: those of {name!r} have the shape {shape}; give a row for each of the {rows} cases and a column "

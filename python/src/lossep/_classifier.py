@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
-from lossep._columns import framed, is_frame
 from lossep._costs import Cost, Stakes, case_cost
 from lossep._decisions import Decisions, Worth, ask_prices, from_reply, worth_from_reply
 from lossep._errors import DataWarning
@@ -39,7 +38,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     cost : str, dict or array of shape (n_actions, n_classes), optional
         What actions cost. ``{"fn": 5, "fp": 1}`` or ``"fn=5,fp=1"``: a missed positive costs 5
         and a false alarm 1. ``{"accept": {"good": 0, "bad": "0.6 * amount"}, ...}``: a cost for
-        each action under each class, which may be an expression over columns of X. An array:
+        each action under each class, which may be an expression over columns of X as they are
+        before any scaling (see ``cost_columns`` of ``fit``). An array:
         a row for each action and a column for each class, in the order of ``classes_``. Costs
         that differ from case to case in other ways are given to ``fit`` and ``decide`` as an
         array of shape (n, n_actions, n_classes). Without any, every wrong class costs 1.
@@ -233,7 +233,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         self.__dict__.pop("model_", None)  # a fit that fails leaves no model of other rows behind
         table = training(self, X, y, sample_weight)
-        self._remember(table, X)
+        self._remember(table)
         options = {**fit_options(self), **table.options}
         header = self._header(table, options, cost, cost_columns)
         header["unsettled"] = not self._positive_settled
@@ -244,10 +244,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self._warn()
         return self
 
-    def _remember(self, table: Table, X: Any) -> None:
+    def _remember(self, table: Table) -> None:
         """Keeps what later cases are read by."""
         self._outcomes, self._names, self._scaled = table.outcomes, table.names, table.scaled
-        self._framed, self._from_file = is_frame(framed(X)), False
+        self._framed, self._from_file = table.framed, False
 
     def _header(self, table: Table, options: dict[str, Any], cost: Any, cost_columns: Any) -> dict[str, Any]:
         """What the worker is told of training rows, to which the costs of single cases are added."""
@@ -442,7 +442,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             raise ValueError(
                 "sample_weight: an audit takes weights of two classes; copies of a row would be learned from and decided"
             )
-        whole._remember(table, X)
+        whole._remember(table)
         named = {name.replace("_", "-"): value for name, value in options.items() if value is not None}
         if folds is not None:
             named["folds"] = folds

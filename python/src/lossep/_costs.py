@@ -16,6 +16,7 @@ import numpy as np
 from lossep import _worker
 from lossep._columns import Columns, framed, from_frame, is_frame, spelled
 from lossep._frames import Array
+from lossep._validation import as_numbers
 
 Cost = Any
 """A text or dict of mistakes, a dict of actions, or an array; see ``LossepClassifier``."""
@@ -73,7 +74,7 @@ def stakes(cost: Cost, outcomes: Sequence[str], labels: Sequence[Any], actions: 
         if actions is not None:
             raise ValueError("actions: they name the rows of an array of costs, and cost is no array")
         return Stakes({"costs": cost} if isinstance(cost, str) else _from_mapping(cost, outcomes, labels))
-    return from_array(_numbers(cost), outcomes, actions)
+    return from_array(as_numbers(cost, "cost"), outcomes, actions)
 
 
 def is_array(cost: Cost) -> bool:
@@ -83,7 +84,7 @@ def is_array(cost: Cost) -> bool:
 
 def is_of_cases(cost: Cost) -> bool:
     """Whether costs are an array with a table for each case."""
-    return is_array(cost) and _numbers(cost).ndim == 3
+    return is_array(cost) and as_numbers(cost, "cost").ndim == 3
 
 
 def names_columns(cost: Cost) -> bool:
@@ -95,13 +96,6 @@ def names_columns(cost: Cost) -> bool:
 
 _PLAIN = re.compile(r"\b(fn|fp|tp|tn)\s*=|\d+\.?\d*([eE][+-]?\d+)?")
 """What of a cost names no column: mistakes, and numbers."""
-
-
-def _numbers(cost: Any) -> Array:
-    try:
-        return np.asarray(cost, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cost: not an array of numbers: {error}") from error
 
 
 def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
@@ -268,7 +262,8 @@ def of_columns(given: Stakes, cost: Cost, cost_columns: Any, outcomes: Sequence[
 
 def looks_scaled(values: Array) -> str | None:
     """What a column of numbers has that one out of a scaler has and a raw one has not."""
-    values = values[np.isfinite(values)]
+    if not np.isfinite(values.sum()):
+        values = values[np.isfinite(values)]
     if not len(values):
         return None
     near = 1e-6  # scalers of single precision leave less than this, and raw values hardly ever do
@@ -280,8 +275,12 @@ def looks_scaled(values: Array) -> str | None:
         found = "a largest absolute value of 1"
     elif low < 0 and abs(values.mean()) < near and abs(values.std() - 1) < near:
         found = "mean 0 and standard deviation 1"
-    elif low < 0:
+    elif (
+        low < 0
+        and abs(np.count_nonzero(values > near) - np.count_nonzero(values < -near)) <= np.count_nonzero(abs(values) <= near) + 1
+    ):
+        # As many above as below: only then is the median near 0, and worth sorting for.
         quarter, middle, third = np.quantile(values, [0.25, 0.5, 0.75])
         if abs(middle) < near and abs(third - quarter - 1) < near:
             found = "median 0 and interquartile range 1"
-    return found if found is None or len(np.unique(values)) > 2 else None  # two values are a flag
+    return found if found is None or len(np.unique(values)) > 3 else None  # -1, 0 and 1 are codes

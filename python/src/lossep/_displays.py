@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lossep._audit import Audit, audit
-from lossep._costs import Cost
+from lossep._columns import framed, is_frame
+from lossep._costs import Cost, names_columns
 from lossep._decisions import ONE_COLUMN, class_order, positive_of, settled
 from lossep._frames import Array
 from lossep._scoring import cost_per_case
@@ -39,6 +40,7 @@ class _Display:
         y: Any,
         *,
         cost: Cost = None,
+        cost_columns: Any = None,
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
@@ -47,10 +49,13 @@ class _Display:
         """Draws it for a fitted classifier and cases that it has not seen.
 
         Costs are those of the estimator, if it has any, unless others are given. So is the
-        positive class, or else it is the one that is so by convention.
+        positive class, or else it is the one that is so by convention. The columns that costs
+        name are those of X, or of ``cost_columns``.
         """
         if cost is None:
             cost = getattr(estimator, "cost", None)
+        if cost_columns is None and names_columns(cost) and is_frame(framed(X)):
+            cost_columns = X
         labels = estimator.classes_
         _two(labels)
         if pos_label is None:
@@ -59,9 +64,8 @@ class _Display:
             pos_label = settled(labels, _DRAWN)
         last = class_order(labels, pos_label)[-1]
         p = estimator.predict_proba(X)[:, last]
-        return cls.from_predictions(
-            y, p, cost=cost, pos_label=labels[last], name=name or type(estimator).__name__, ax=ax, **options
-        )
+        name = name or type(estimator).__name__
+        return cls.from_predictions(y, p, cost=cost, cost_columns=cost_columns, pos_label=labels[last], name=name, ax=ax, **options)
 
     @classmethod
     def from_predictions(
@@ -70,6 +74,7 @@ class _Display:
         y_prob: Any,
         *,
         cost: Cost = None,
+        cost_columns: Any = None,
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
@@ -86,11 +91,11 @@ class _Display:
         check_consistent_length(y, p)
         if pos_label is None:
             pos_label = settled(labels, ONE_COLUMN)
-        display = cls._compute(y, p, cost, pos_label, name or "probability")
+        display = cls._compute(y, p, cost, cost_columns, pos_label, name or "probability")
         return display.plot(ax=ax, **options)
 
     @classmethod
-    def _compute(cls: type[_D], y: Array, p: Array, cost: Cost, pos_label: Any, name: str) -> _D:
+    def _compute(cls: type[_D], y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> _D:
         raise NotImplementedError
 
     def plot(self: _D, ax: Any = None, **options: Any) -> _D:
@@ -114,8 +119,8 @@ def _two(labels: Any) -> None:
         )
 
 
-def _audited(y: Array, p: Array, cost: Cost, pos_label: Any, name: str) -> Audit:
-    return audit(y, {name: p}, cost, pos_label=pos_label, recalibrate="none", progress=False)
+def _audited(y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> Audit:
+    return audit(y, {name: p}, cost, cost_columns=cost_columns, pos_label=pos_label, recalibrate="none", progress=False)
 
 
 class ReliabilityDisplay(_Display):
@@ -136,8 +141,8 @@ class ReliabilityDisplay(_Display):
         self.name = name
 
     @classmethod
-    def _compute(cls, y: Array, p: Array, cost: Cost, pos_label: Any, name: str) -> ReliabilityDisplay:
-        bins = _audited(y, p, "fn=1,fp=1" if cost is None else cost, pos_label, name).results["reliability"]["bins"]
+    def _compute(cls, y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> ReliabilityDisplay:
+        bins = _audited(y, p, "fn=1,fp=1" if cost is None else cost, cost_columns, pos_label, name).results["reliability"]["bins"]
         columns = {key: np.array([b[key] for b in bins]) for key in ("predicted", "observed", "low", "high", "count")}
         return cls(name=name, **columns)
 
@@ -171,8 +176,8 @@ class DecisionCurveDisplay(_Display):
         self.ratios, self.curves, self.given, self.name = ratios, curves, given, name
 
     @classmethod
-    def _compute(cls, y: Array, p: Array, cost: Cost, pos_label: Any, name: str) -> DecisionCurveDisplay:
-        found = _audited(y, p, "fn=1,fp=1" if cost is None else cost, pos_label, name).results["net_benefit"]
+    def _compute(cls, y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> DecisionCurveDisplay:
+        found = _audited(y, p, "fn=1,fp=1" if cost is None else cost, cost_columns, pos_label, name).results["net_benefit"]
         if found is None:
             raise ValueError("cost: a decision curve needs two actions and a threshold that all cases share")
         curves = {c["method"]: np.array(c["values"]) for c in found["curves"]}
@@ -211,17 +216,18 @@ class CostCurveDisplay(_Display):
         self.thresholds, self.costs, self.given, self.name = thresholds, costs, given, name
 
     @classmethod
-    def _compute(cls, y: Array, p: Array, cost: Cost, pos_label: Any, name: str) -> CostCurveDisplay:
+    def _compute(cls, y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> CostCurveDisplay:
         if cost is None:
             raise ValueError("cost: give what mistakes cost, such as {'fn': 5, 'fp': 1}")
         labels = np.unique(y)
         last = labels[-1] if pos_label is None else pos_label
-        classes = np.array([label for label in labels if label != last] + [last])
         happened = y == last
         # What each case costs under both actions: it is decided for certain, either way.
-        sure = np.ones(len(y))
-        acted = cost_per_case(y, np.stack([0 * sure, sure], axis=1), cost, classes=classes, pos_label=last)
-        left = cost_per_case(y, np.stack([sure, 0 * sure], axis=1), cost, classes=classes, pos_label=last)
+        certain = (labels == last).astype(float)
+        acted, left = (
+            cost_per_case(y, np.tile(q, (len(y), 1)), cost, classes=labels, pos_label=last, cost_columns=cost_columns)
+            for q in (certain, 1 - certain)
+        )
         order = np.argsort(-p, kind="stable")
         total = np.concatenate([[left.sum()], left.sum() + np.cumsum((acted - left)[order])])
         # Only where the probability changes is there a threshold between cases.

@@ -18,13 +18,15 @@ from lossep._validation import check_weights, listed, shown
 class Table:
     """Training rows as columns, with what is to be said about them."""
 
-    def __init__(self, columns: Columns, names: list[str], outcomes: list[str]) -> None:
+    def __init__(self, columns: Columns, framed: bool, outcomes: list[str]) -> None:
+        """Of columns that are those of X, before others are added."""
         self.columns = columns
-        self.names = names  # of the columns of X
+        self.framed = framed  # X is a DataFrame
+        self.names = list(columns.names)  # of the columns of X
+        self.scaled = _scaled(columns)  # those that look as if out of a scaler, and why
         self.outcomes = outcomes  # the program's names of the classes
         self.options: dict[str, Any] = {}
         self.repeats: Array | None = None  # how many times each row is there, None if once
-        self.scaled: dict[str, str] = {}  # columns that look as if out of a scaler, and why
 
 
 def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
@@ -39,11 +41,9 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
         columns = _from_frame(X)
         y = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
         check_consistent_length(X, y)
-        numbers = dict(_numeric(X))
     else:
         X, y = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         columns = from_matrix(X, [f"x{k}" for k in range(X.shape[1])], estimator.missing == "impute")
-        numbers = dict(zip(columns.names, X.T, strict=True))
     if y.dtype == object and any(_is_missing(label) for label in y):
         raise ValueError("Input y contains None or a missing value.")
     try:
@@ -53,11 +53,7 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
         raise ValueError(f"Unknown label type: {error}") from error
     if len(estimator.classes_) < 2:
         raise ValueError(f"y: one class only: it is {shown(estimator.classes_[0])} in every row; give rows of two classes or more")
-    table = Table(columns, list(columns.names), outcome_names(estimator.classes_))
-    for name, values in numbers.items():
-        why = looks_scaled(values)
-        if why is not None:
-            table.scaled[name] = why
+    table = Table(columns, is_frame(X), outcome_names(estimator.classes_))
     name = columns.unused(str(target) if isinstance(target, (str, int)) else "outcome")
     if sample_weight is not None:
         if estimator.weights is not None:
@@ -109,12 +105,11 @@ def _from_frame(X: Any) -> Columns:
     return columns
 
 
-def _numeric(X: Any) -> list[tuple[str, Array]]:
-    """The columns of a DataFrame that have the dtype of a float."""
-    if type(X).__module__.startswith("polars"):
-        return [(s.name, s.cast(float).to_numpy()) for s in X.iter_columns() if s.dtype.is_float()]
-    floats = ((str(name), series) for name, series in X.items() if getattr(series.dtype, "kind", "O") == "f")
-    return [(name, series.to_numpy(dtype="float64", na_value=np.nan)) for name, series in floats]
+def _scaled(columns: Columns) -> dict[str, str]:
+    """The columns of numbers that look as if out of a scaler, and why."""
+    numbers = columns.tensors()[0][1]
+    found = {c["name"]: looks_scaled(numbers[c["row"]]) for c in columns.header() if "texts" not in c}
+    return {name: why for name, why in found.items() if why is not None}
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:

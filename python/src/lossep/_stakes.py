@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lossep._costs import Cost, Stakes, case_cost, is_array, is_of_cases, names_columns, of_columns, stakes
 from lossep._decisions import PREVALENCE, class_order, settled, unsettled
+from lossep._validation import as_numbers
 
 
 def fit_stakes(estimator: Any, options: dict[str, Any], cost: Cost, cost_columns: Any, rows: int) -> Stakes:
@@ -17,7 +19,7 @@ def fit_stakes(estimator: Any, options: dict[str, Any], cost: Cost, cost_columns
         cost = estimator.cost
         if is_of_cases(cost):
             raise ValueError("cost: an array with a table for each case is given to fit, decide and audit, not to the estimator")
-    given = _stakes(estimator, cost)
+    given = _stakes(estimator, cost, estimator.actions)
     if estimator.actions is not None and given.utility is None:
         raise ValueError("actions: there are no costs for them; give cost as well")
     given = _settle(estimator, options, given)
@@ -28,7 +30,9 @@ def other_stakes(estimator: Any, cost: Cost, cost_columns: Any, rows: int) -> St
     """Costs for a fitted model, in place of its own."""
     if cost is None and cost_columns is not None:
         cost = estimator.cost
-    given = _stakes(estimator, cost)
+    # Other costs may be those of more actions, or of fewer, which have no names then.
+    named = estimator.actions is not None and is_array(cost) and as_numbers(cost, "cost").shape[-2:-1] == (len(estimator.actions),)
+    given = _stakes(estimator, cost, estimator.actions if named else None)
     actions, classes = len(estimator.actions_), len(estimator.classes_)
     own = {case_cost(a, k) for a in range(actions) for k in range(classes)}
     if cost is None and own.intersection(estimator.model_.description["cost_columns"] or ()):
@@ -41,8 +45,8 @@ def other_stakes(estimator: Any, cost: Cost, cost_columns: Any, rows: int) -> St
     return _evaluated(estimator, given, cost, cost_columns, rows)
 
 
-def _stakes(estimator: Any, cost: Cost) -> Stakes:
-    return stakes(cost, estimator._outcomes, estimator.classes_.tolist(), estimator.actions if is_array(cost) else None)
+def _stakes(estimator: Any, cost: Cost, actions: Sequence[str] | None = None) -> Stakes:
+    return stakes(cost, estimator._outcomes, estimator.classes_.tolist(), actions if is_array(cost) else None)
 
 
 def _evaluated(estimator: Any, given: Stakes, cost: Cost, cost_columns: Any, rows: int) -> Stakes:

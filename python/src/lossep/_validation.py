@@ -28,13 +28,18 @@ def listed(labels: Sequence[Any] | Array) -> str:
     return "[" + ", ".join([shown(label) for label in labels[:10]] + ["..."] * (len(labels) > 10)) + "]"
 
 
+def as_numbers(values: Any, what: str) -> Array:
+    """An array of numbers, of any shape."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what}: not an array of numbers: {error}") from error
+
+
 def check_probabilities(values: Any, what: str = "probabilities") -> Array:
     """Probabilities as an array, those of one class or of all: numbers from 0 to 1, and of all
     classes those of a row sum to 1."""
-    try:
-        p = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{what}: not an array of numbers: {error}") from error
+    p = as_numbers(values, what)
     if p.ndim not in (1, 2):
         raise ValueError(f"{what}: an array of shape {p.shape}; give those of the positive class, or of all classes")
     if len(p) == 0:
