@@ -77,6 +77,10 @@ def routing():
         ([0.2], {"a": {0: 1}, "b": {0: 1, 1: 2}}, {}, 'no entry for outcome "1"'),
         ([0.2], {"fn": np.nan, "fp": 1}, {}, "an entry is nan"),
         ([0.2], {"fn": None, "fp": 1}, {}, "None is neither a number nor an expression"),
+        ([0.2], {"a": 5, "b": 7}, {}, r"'a' needs a cost for each outcome, such as \{0: 0, 1: 5\}"),
+        ([0.2], {"costs": BY_AMOUNT, "cieling": 9}, {}, r"unknown keys beside 'costs': \['cieling'\]"),
+        ([0.2], {"costs": 5}, {}, "'costs' is 5; give a dict"),
+        ([0.2], {"a": {0: 1, "0": 2, 1: 3}, "b": {0: 1, 1: 2}}, {}, "there twice"),
         ([0.2], BY_AMOUNT, {}, 'depends on the column "amount", which is not given; .*cost_columns'),
         ([0.2], MISTAKES, {"classes": [1]}, "1 labels for 2 columns"),
         ([0.2], MISTAKES, {"classes": [1, 1]}, "duplicate label in"),
@@ -192,6 +196,8 @@ def test_other_costs_may_have_other_actions(rows):
     m = quick(cost=[[0, 5], [1, 0]], actions=["leave", "act"]).fit(X, y)
     assert m.decide(X, [[0, 9], [1, 0]]).actions == ["leave", "act"]
     assert m.decide(X, [[0, 9], [1, 0], [0.5, 0.5]]).actions == ["action 0", "action 1", "action 2"]
+    with pytest.raises(ValueError, match="actions: they name the rows of an array"):
+        quick(cost=MISTAKES, actions=["leave", "act"]).fit(X, y)
     with pytest.raises(ValueError, match="2 names for the 3 actions"):
         m.fit(X, y, cost=np.ones((len(y), 3, 2)) * np.arange(3)[:, None])
     with pytest.raises(ValueError, match="not an array of numbers"):

@@ -140,7 +140,7 @@ def audit(
     if not isinstance(probabilities, Mapping):
         probabilities = {"probability": probabilities}
     found = {str(name): _probabilities(str(name), values, len(y), len(classes)) for name, values in probabilities.items()}
-    given = stakes(cost, outcomes, list(classes), actions)
+    given = stakes(cost, outcomes, classes.tolist(), actions)
     if pos_label is None:
         needs = given.needs_positive or (PREVALENCE if prevalence is not None else None)
         if needs is None and any(p.ndim == 1 for p in found.values()):

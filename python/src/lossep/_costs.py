@@ -109,7 +109,13 @@ def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequ
     if "costs" in cost or "utilities" in cost:
         kind = "costs" if "costs" in cost else "utilities"
         table = cost[kind]
-        more = {key: value for key, value in cost.items() if key in ("ceiling",)}
+        more = {key: value for key, value in cost.items() if key != kind}
+        if set(more) - {"ceiling"}:
+            raise ValueError(
+                f"cost: unknown keys beside {kind!r}: {sorted(map(str, set(more) - {'ceiling'}))}; give 'ceiling' or none"
+            )
+        if not isinstance(table, Mapping):
+            raise ValueError(f"cost: {kind!r} is {table!r}; give a dict of what each action costs under each outcome")
     names = {spelled(label): outcome for label, outcome in zip(labels, outcomes, strict=True)}
     names.update({outcome: outcome for outcome in outcomes})
     entries: dict[str, dict[str, Any]] = {}
@@ -119,7 +125,10 @@ def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequ
                 f"cost: the action {action!r} needs a cost for each outcome, such as {{{labels[0]!r}: 0, {labels[-1]!r}: 5}}; "
                 f"or give the costs of mistakes by the keys {', '.join(MISTAKES)}"
             )
-        entries[spelled(action)] = {names.get(spelled(label), spelled(label)): _value(value) for label, value in row.items()}
+        costs = {names.get(spelled(label), spelled(label)): _value(value) for label, value in row.items()}
+        if len(costs) < len(row) or spelled(action) in entries:
+            raise ValueError(f"cost: the action {action!r} or one of its outcomes {list(row)} is there twice")
+        entries[spelled(action)] = costs
     return {"spec": {"outcomes": list(outcomes), kind: entries, **more}}
 
 

@@ -206,7 +206,7 @@ class Posed:
         if cost is None:
             raise ValueError("cost: no costs are given; give what mistakes cost, such as {'fn': 5, 'fp': 1}")
         self.names = outcome_names(self.labels)
-        self.given = stakes(cost, self.names, list(self.labels), actions)
+        self.given = stakes(cost, self.names, self.labels.tolist(), actions)
         needs = ONE_COLUMN if single else self.given.needs_positive
         if pos_label is None and classes is not None and needs is not None:
             pos_label = settled(self.labels, needs)

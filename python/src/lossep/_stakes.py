@@ -46,7 +46,7 @@ def other_stakes(estimator: Any, cost: Cost, cost_columns: Any, rows: int) -> St
 
 
 def _stakes(estimator: Any, cost: Cost, actions: Sequence[str] | None = None) -> Stakes:
-    return stakes(cost, estimator._outcomes, estimator.classes_.tolist(), actions if is_array(cost) else None)
+    return stakes(cost, estimator._outcomes, estimator.classes_.tolist(), actions)
 
 
 def _evaluated(estimator: Any, given: Stakes, cost: Cost, cost_columns: Any, rows: int) -> Stakes:
