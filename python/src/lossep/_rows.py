@@ -73,8 +73,8 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
 
 def cases(estimator: Any, X: Any, gaps: bool = False) -> Columns:
     """Cases for a fitted estimator, as columns. Missing cells are let through where they are
-    imputed, or where ``gaps`` says so."""
-    gaps = gaps or estimator.missing == "impute"
+    imputed, which of a model from a file the program knows, or where ``gaps`` says so."""
+    gaps = gaps or estimator._from_file or estimator.missing == "impute"
     names: list[str] = estimator._names
     if _is_plain(estimator, X):
         return from_matrix(X, names, gaps)
