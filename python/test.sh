@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of the Python package, in a virtual environment with the wheel installed; then
-# scikit-learn's own checks once more with a scikit-learn two versions older. Where there is no
+# those of scikit-learn's conventions once more with a scikit-learn two versions older. Where there is no
 # Python 3.10 or later, or no package index at hand, it says so and is content, but not in CI
 # (CI=true), which has to run them. Arguments are passed to pytest; "-m ''" adds the slow tests.
 set -euo pipefail
@@ -36,4 +36,4 @@ rm -rf build/tested
 if [ $# -gt 0 ]; then exec "$bin/python" -m pytest -q "$@"; fi
 "$bin/python" -m pytest -q -m "not slow"
 echo "scikit-learn $older:"
-PYTHONPATH=$(cd "$environment/older" && pwd) exec "$bin/python" -m pytest -q tests/test_estimator_checks.py
+PYTHONPATH=$(cd "$environment/older" && pwd) exec "$bin/python" -m pytest -q tests/test_estimator_checks.py tests/test_scikit_learn.py tests/test_costs.py

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
 )
 
@@ -134,6 +136,8 @@ type Described struct {
 	Actions   []string          `json:"actions"`
 	Costs     bool              `json:"costs"`
 	Columns   []string          `json:"columns"` // that make features
+	Table     []string          `json:"table"`   // all columns of the training table but the target and weights, in its order
+	Utility   *decision.Spec    `json:"utility"`
 	Method    lossep.Method     `json:"method"`
 	Kernel    string            `json:"kernel"`
 	Summary   lossep.Summary    `json:"summary"`
@@ -158,12 +162,15 @@ func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Des
 	d := &Described{
 		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive, Unsettled: recipe.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
 		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
-		Lines: m.Describe(), Notes: notes, CostsOf: spec.Columns(),
+		Lines: m.Describe(), Notes: notes, Utility: spec, CostsOf: spec.Columns(),
 	}
 	for _, part := range recipe.Parts() {
 		d.Columns = append(d.Columns, part.Column)
 	}
 	for _, c := range recipe.Columns {
+		if c.Kind != data.Outcome && c.Kind != data.Weights {
+			d.Table = append(d.Table, c.Name)
+		}
 		if c.Reason != "" {
 			d.Dropped = append(d.Dropped, dropped{c.Name, c.Reason})
 		}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -270,7 +271,7 @@ func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec, share *
 			return nil, nil, err
 		}
 	} else if all, err = spec.Cases(p.Shape[0], func(_ int, column string) (float64, error) {
-		return 0, &inputError{&lossep.InputError{What: "cost", Msg: "it depends on the column " + column + ", which is not given"}}
+		return 0, &inputError{&lossep.InputError{What: "cost", Msg: fmt.Sprintf("it depends on the column %q, which is not given; give a DataFrame that has it as cost_columns", column)}}
 	}); err != nil {
 		return nil, nil, err
 	}

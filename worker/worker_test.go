@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -158,6 +159,9 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 		}
 		if d.Summary.LogEvidence != want.Summary().LogEvidence {
 			t.Errorf("log evidence %v, want %v", d.Summary.LogEvidence, want.Summary().LogEvidence)
+		}
+		if !slices.Equal(d.Table, d.Columns) || len(d.Table) != len(columns)-1 || d.Utility == nil || !slices.Equal(d.Utility.Actions(), d.Actions) {
+			t.Errorf("columns %q and actions of %v, want %q, without the target, and %q", d.Table, d.Utility, d.Columns, d.Actions)
 		}
 		got := c.ask(map[string]any{"id": 10 + k, "do": "decide", "model": d.Model, "columns": columns}, tensors...)
 		if got.Error != nil {

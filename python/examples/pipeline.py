@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_predict, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -40,11 +38,6 @@ def loans(n: int = 600) -> tuple[pd.DataFrame, pd.Series]:
     )
     risk = 0.8 * (np.log(table["amount"]) - 8) + 0.03 * (table["months"] - 30) - 1.2 * (table["savings"] == "much") - 0.9
     return table, pd.Series((random.random(n) < 1 / (1 + np.exp(-risk))).astype(int), name="bad")
-
-
-def paid(y: Any, called: Any) -> float:
-    """What classes that are called so cost per case."""
-    return float(np.mean(np.where(y == 1, COST["fn"], COST["fp"]) * (called != y)))
 
 
 def main() -> None:
@@ -74,7 +67,7 @@ def main() -> None:
     logistic = make_pipeline(encoded, LogisticRegression(max_iter=1000))
     boosted = make_pipeline(encoded, HistGradientBoostingClassifier(max_iter=60, random_state=0))
     # A threshold tuned on folds, where a threshold from the costs would do.
-    tuned = TunedThresholdClassifierCV(logistic, scoring=make_scorer(lambda y, called: -paid(y, called)), cv=3)
+    tuned = TunedThresholdClassifierCV(logistic, scoring=scorer, cv=3)
 
     rows = {}
     with warnings.catch_warnings():
@@ -86,7 +79,8 @@ def main() -> None:
             "gradient boosting, threshold from the costs": boosted,
         }.items():
             rows[name] = -scorer(model.fit(train, y_train), test, y_test)
-        rows["logistic regression, TunedThresholdClassifierCV"] = paid(y_test, tuned.fit(train, y_train).predict(test))
+        predictions = lossep.make_cost_scorer(COST, response_method="predict")
+        rows["logistic regression, TunedThresholdClassifierCV"] = -predictions(tuned.fit(train, y_train), test, y_test)
     print(f"cost per case on {len(test)} cases kept apart ({y_test.mean():.0%} positive)")
     for name, cost in sorted(rows.items(), key=lambda row: row[1]):
         print(f"  {cost:.3f}  {name}")

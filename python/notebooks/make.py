@@ -26,10 +26,10 @@ X, y = load_breast_cancer(as_frame=True, return_X_y=True)
 X, y = X.iloc[:, :10], y.map({0: "malignant", 1: "benign"})
 train, test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
 y.value_counts()""",
-    "Costs are part of the model. `malignant` is the positive class by convention; `positive=` says otherwise.",
+    "Costs are part of the model. `malignant` is the positive class by convention; `pos_label=` says otherwise.",
     """model = lossep.LossepClassifier(cost={"fn": 20, "fp": 1}, kernel="matern32 + constant", method="ep")
 model.fit(train, y_train)
-print(f"positive: {model.positive_}, log evidence {model.log_evidence_:.2f}, cost per case without the case {model.loo_cost_:.3f}")
+print(f"positive: {model.pos_label_}, log evidence {model.log_evidence_:.2f}, cost per case without the case {model.loo_cost_:.3f}")
 print(f"act where the probability is above {model.threshold_:.4f}")""",
     """`predict` is scikit-learn's: the most probable class. `decide` is what to do: the action
 with the lowest expected cost, what every action is expected to cost, and by how much the
@@ -39,7 +39,7 @@ print(decisions)
 decisions.to_frame(index=test.index).head()""",
     "What it costs to act on the most probable class in place of the costs:",
     """p = model.predict_proba(test)
-by_costs = lossep.cost_per_case(y_test, p, {"fn": 20, "fp": 1}, classes=model.classes_, positive="malignant").mean()
+by_costs = lossep.cost_per_case(y_test, p, {"fn": 20, "fp": 1}, classes=model.classes_, pos_label="malignant").mean()
 wrong = model.predict(test) != y_test
 by_class = ((y_test == "malignant") * 20 + (y_test == "benign"))[wrong].sum() / len(test)
 print(f"by the costs {by_costs:.3f} per case, by the most probable class {by_class:.3f}")""",

@@ -26,7 +26,7 @@ def quick(**options):
 
 def test_attributes(model, rows):
     X, _y = rows
-    assert model.classes_.tolist() == [0, 1] and model.positive_ == 1
+    assert model.classes_.tolist() == [0, 1] and model.pos_label_ == 1
     assert model.actions_ == ["negative", "positive"]
     assert model.threshold_ == pytest.approx(1 / 6)
     assert model.kernel_.startswith("rbf(variance=") and model.method_ == "ep"
@@ -172,24 +172,24 @@ def test_labels_and_the_positive_one(rows):
     X, y = rows
     words = np.array(["good", "bad"])[y]
     m = quick(cost="fn=5,fp=1").fit(X, words)
-    assert m.classes_.tolist() == ["bad", "good"] and m.positive_ == "bad", "as the command has it"
+    assert m.classes_.tolist() == ["bad", "good"] and m.pos_label_ == "bad", "as the command has it"
     p = m.predict_proba(X)
     assert ((p[:, 0] > 1 / 6) == (m.decide(X).index == 1)).all()
-    other = quick(cost="fn=5,fp=1", positive="good").fit(X, words)
-    assert other.positive_ == "good"
+    other = quick(cost="fn=5,fp=1", pos_label="good").fit(X, words)
+    assert other.pos_label_ == "good"
     assert np.allclose(other.predict_proba(X), p, atol=1e-6)
     odd = quick().fit(X, np.array(["none", "NA"])[y])  # which spell a missing cell
     assert odd.classes_.tolist() == ["NA", "none"] and set(odd.predict(X)) == {"NA", "none"}
     flags = quick().fit(X, y.astype(bool))
-    assert flags.predict(X).dtype == bool and flags.positive_
+    assert flags.predict(X).dtype == bool and flags.pos_label_
     with pytest.raises(ValueError, match="none of the classes"):
-        quick(positive="best").fit(X, words)
+        quick(pos_label="best").fit(X, words)
 
 
 def test_no_guess_which_class_is_positive(rows, tmp_path):
     X, y = rows
     words = np.array(["ok", "fraud"])[y]
-    asks = 'neither "fraud" nor "ok".*say which it is: positive="fraud" or positive="ok"'
+    asks = 'neither "fraud" nor "ok".*say which it is: pos_label="fraud" or pos_label="ok"'
     costs = np.array([[0.0, 1.0], [5.0, 0.0]])  # of the actions fraud and ok under fraud and ok
     cases = np.broadcast_to(costs, (len(X), 2, 2))
     for options in ({"cost": "fn=5,fp=1"}, {"cost": {"fn": 5, "fp": 1}}, {"prevalence": 0.1}):
@@ -197,9 +197,9 @@ def test_no_guess_which_class_is_positive(rows, tmp_path):
             quick(**options).fit(X, words)
         with pytest.raises(ValueError, match=asks):
             quick(**options).audit(X, words)
-    told = quick(cost="fn=5,fp=1", positive="fraud").fit(X, words)
+    told = quick(cost="fn=5,fp=1", pos_label="fraud").fit(X, words)
     by_class = quick(cost={"let": {"fraud": 5, "ok": 0}, "block": {"fraud": 0, "ok": 1}}).fit(X, words)
-    assert told.positive_ == "fraud" and by_class.positive_ == "ok"
+    assert told.pos_label_ == "fraud" and by_class.pos_label_ == "ok"
     assert ((told.decide(X).action == "positive") == (by_class.decide(X).action == "block")).all()
     blocked = told.decide(X).index
     for m in (quick(cost=costs).fit(X, words), quick().fit(X, words, cost=cases), quick().fit(X, words)):
@@ -227,15 +227,15 @@ def test_no_guess_which_class_is_positive(rows, tmp_path):
     logistic = LogisticRegression().fit(X, words)
     with pytest.raises(ValueError, match=asks):
         lossep.make_cost_scorer("fn=5,fp=1")(logistic, X, words)
-    assert lossep.make_cost_scorer("fn=5,fp=1", positive="fraud")(logistic, X, words) < 0
+    assert lossep.make_cost_scorer("fn=5,fp=1", pos_label="fraud")(logistic, X, words) < 0
     options = {"recalibrate": "none", "folds": 2, "progress": False}
     for values, cost in ((p, "fn=5,fp=1"), (p[:, 0], "fn=5,fp=1"), (p[:, 0], costs)):
         with pytest.raises(ValueError, match=asks):
             lossep.audit(words, values, cost, **options)
         with pytest.raises(ValueError, match=asks):
             lossep.cost_per_case(words, values, cost)
-        assert lossep.cost_per_case(words, values, cost, positive="fraud").mean() == pytest.approx(mean)
-        found = lossep.audit(words, values, cost, positive="fraud", **options)
+        assert lossep.cost_per_case(words, values, cost, pos_label="fraud").mean() == pytest.approx(mean)
+        found = lossep.audit(words, values, cost, pos_label="fraud", **options)
         assert found.costs["probability"][0] == pytest.approx(mean)
     assert lossep.cost_per_case(words, p, costs).mean() == pytest.approx(mean)
     assert lossep.audit(words, p, costs, **options).costs["probability"][0] == pytest.approx(mean)
@@ -388,7 +388,7 @@ def test_several_classes():
     m = quick(cost=cost, actions=["leave", "cut", "burn", "ask"]).fit(X, words)
     p = m.predict_proba(X)
     assert p.shape == (150, 3) and np.allclose(p.sum(axis=1), 1, atol=1e-5) and m.score(X, words) > 0.95
-    assert m.positive_ is None and m.threshold_ is None and m.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert m.pos_label_ is None and m.threshold_ is None and m.classes_.tolist() == ["setosa", "versicolor", "virginica"]
     d = m.decide(X)
     assert np.allclose(d.expected, p @ np.array(cost).T, rtol=1e-9) and (d.index == d.expected.argmin(axis=1)).all()
     assert set(d.action) <= {"leave", "cut", "burn", "ask"} and (lossep.decide(p, cost).index == d.index).all()
@@ -403,7 +403,7 @@ def test_several_classes():
     assert (weighted.predict_proba(X) == quick().fit(X.repeat(counts, axis=0), words.repeat(counts)).predict_proba(X)).all()
     with pytest.raises(ValueError, match="whole numbers"):
         quick().fit(X, words, sample_weight=counts + 0.5)
-    for options, message in (({"cost": "fn=5,fp=1"}, "fn|two|outcomes"), ({"positive": "setosa"}, "among 3 classes .*virginica")):
+    for options, message in (({"cost": "fn=5,fp=1"}, "fn|two|outcomes"), ({"pos_label": "setosa"}, "among 3 classes .*virginica")):
         with pytest.raises(ValueError, match=message):
             quick(**options).fit(X, words)
     with pytest.raises(ValueError, match="two classes only"):
@@ -473,7 +473,7 @@ def test_audits(model, rows, tmp_path):
     with pytest.raises(ValueError, match="not between 0 and 1"):
         lossep.audit(y, 2 * p[:, 1] + 1, "fn=5,fp=1")
     with pytest.raises(ValueError, match="none of the classes"):
-        lossep.audit(y, p, "fn=5,fp=1", positive=7)
+        lossep.audit(y, p, "fn=5,fp=1", pos_label=7)
 
 
 def test_audits_of_several_classes():
@@ -497,12 +497,12 @@ def test_audits_of_several_classes():
         (p[:, 1], r"shape \(150,\).*each of the 3 classes"),
         (p[:, :2], r"shape \(150, 2\)"),
         (p[:9], "there are 9"),
-        (p / 2, "sum to 0.5"),
+        (p / 2, "row 1 sums to 0.5 and not to 1"),
     ):
         with pytest.raises(ValueError, match=message):
             lossep.audit(words, bad, cost)
     with pytest.raises(ValueError, match="there is none among 3 classes"):
-        lossep.audit(words, p, cost, positive="setosa")
+        lossep.audit(words, p, cost, pos_label="setosa")
     with pytest.raises(ValueError, match="all cases have one class"):
         lossep.audit(words[:50], p[:50], cost)
     with pytest.raises(ValueError, match="one of them against the rest"):

@@ -60,7 +60,7 @@ def test_same_bits_as_the_command_on_german_credit(german, tmp_path, options):
             *flags,
         )
     )
-    m = LossepClassifier(cost="fn=5,fp=1", positive=2, **options).fit(X, y)
+    m = LossepClassifier(cost="fn=5,fp=1", pos_label=2, **options).fit(X, y)
     assert m.log_evidence_ == report["log_evidence"] and m.kernel_ == report["kernel"] and m.loo_cost_ == report["loo_cost"]
     assert m.model_.file == (tmp_path / "m").read_bytes(), "the model files are the same, byte for byte"
     decided = list(csv.DictReader(io.StringIO(command("decide", tmp_path / "m", table))))

@@ -69,12 +69,13 @@ def test_fork(model, rows):
 
 def test_several_jobs(rows):
     X, y = rows
-    alone = cross_val_score(LossepClassifier(kernel="rbf", method="ep"), X, y, cv=4)
+    model, scoring = LossepClassifier(kernel="rbf", method="ep"), lossep.make_cost_scorer("fn=5,fp=1")
+    alone = cross_val_score(model, X, y, cv=4, scoring=scoring)
     for backend in ("loky", "threading"):
         import joblib
 
         with joblib.parallel_backend(backend):
-            assert (cross_val_score(LossepClassifier(kernel="rbf", method="ep"), X, y, cv=4, n_jobs=2) == alone).all()
+            assert (cross_val_score(model, X, y, cv=4, scoring=scoring, n_jobs=2) == alone).all()
 
 
 def test_threads(model, rows):

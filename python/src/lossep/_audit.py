@@ -16,11 +16,12 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lossep import _worker
 from lossep._columns import Columns
-from lossep._costs import Cost, stakes
+from lossep._costs import Cost, of_columns, stakes
 from lossep._decisions import ONE_COLUMN, PREVALENCE, class_order, none_positive, outcome_names, settled
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._progress import bar
+from lossep._validation import as_numbers, check_probabilities, check_weights, listed
 from lossep._worker import Progress
 
 
@@ -81,8 +82,9 @@ def audit(
     probabilities: Any,
     cost: Cost,
     *,
-    positive: Any = None,
+    pos_label: Any = None,
     actions: Sequence[str] | None = None,
+    cost_columns: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     by: Any = None,
@@ -107,11 +109,17 @@ def audit(
     cost : as for LossepClassifier
         What actions cost; an array of shape (n, n_actions, n_classes) where that differs from
         case to case.
-    positive : label, optional
+    pos_label : label, optional
         The class that ``fn``, ``fp`` and ``prevalence`` are about, and that probabilities in one
         column are those of. If not given it is the one that is so by convention, as for the
         command (``1``, ``yes``, ``bad``, ``malignant``); where there is none and it matters, that
         is an error. More than two classes have no such one.
+    actions : list of names, optional
+        Of the actions, where ``cost`` is an array.
+    cost_columns : DataFrame of n rows, optional
+        The columns that expressions in ``cost`` name.
+    sample_weight : array of shape (n,), optional
+        How much each case counts.
     groups : array, optional
         Which cases belong together, such as those of one patient.
     by : array, optional
@@ -124,21 +132,25 @@ def audit(
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y: all cases have one class ({list(classes)}); what decisions cost needs cases of two at least")
+        raise ValueError(f"y: all cases have one class ({listed(classes)}); what decisions cost needs cases of two at least")
     outcomes = outcome_names(classes)
     several = len(classes) > 2
-    if several and positive is not None:
+    if several and pos_label is not None:
         raise ValueError(none_positive(classes))
     if not isinstance(probabilities, Mapping):
         probabilities = {"probability": probabilities}
     found = {str(name): _probabilities(str(name), values, len(y), len(classes)) for name, values in probabilities.items()}
-    given = stakes(cost, outcomes, list(classes), actions)
-    if positive is None:
+    given = stakes(cost, outcomes, classes.tolist(), actions)
+    if pos_label is None:
         needs = given.needs_positive or (PREVALENCE if prevalence is not None else None)
         if needs is None and any(p.ndim == 1 for p in found.values()):
             needs = ONE_COLUMN
-        positive = settled(classes, needs)
-    order = class_order(classes, positive)
+        pos_label = settled(classes, needs)
+    order = class_order(classes, pos_label)
+    if cost is None:
+        raise ValueError("cost: no costs are given; give what mistakes cost, such as {'fn': 5, 'fp': 1}")
+    if cost_columns is not None:
+        given = of_columns(given, cost, cost_columns, outcomes, order, len(y))
     columns = Columns(len(y))
     columns.add_codes("outcome", codes, outcomes)
     names = []
@@ -162,7 +174,8 @@ def audit(
         "seed": random_state,
         "recalibrate": [recalibrate] if isinstance(recalibrate, str) else recalibrate,
     }
-    for name, values in (("weights", sample_weight), ("groups", groups), ("by", by)):
+    weights = None if sample_weight is None else check_weights(sample_weight, y)
+    for name, values in (("weights", weights), ("groups", groups), ("by", by)):
         if values is None:
             continue
         check_consistent_length(y, values)
@@ -180,14 +193,12 @@ def audit(
 
 def _probabilities(name: str, values: Any, rows: int, classes: int) -> Array:
     """The probabilities of a model as an array: of all classes, or of the positive one of two."""
-    p: Array = np.asarray(values, dtype=float)
-    if p.shape[1:] not in [(classes,), *([()] if classes == 2 else [])]:
+    shape = as_numbers(values, f"probabilities of {name!r}").shape
+    if shape[1:] not in [(classes,), *([()] if classes == 2 else [])]:
         raise ValueError(
-            f"probabilities: those of {name!r} have the shape {p.shape}; give a row for each of the {rows} cases and a column "
+            f"probabilities: those of {name!r} have the shape {shape}; give a row for each of the {rows} cases and a column "
             f"for each of the {classes} classes, as predict_proba does"
         )
-    if len(p) != rows:
-        raise ValueError(f"probabilities: there are {len(p)} of {name!r}, and y has {rows} cases")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"probabilities: one of {name!r} is not between 0 and 1")
-    return p
+    if shape[0] != rows:
+        raise ValueError(f"probabilities: there are {shape[0]} of {name!r}, and y has {rows} cases")
+    return check_probabilities(values, f"probabilities of {name!r}")

@@ -5,35 +5,25 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
-from lossep._columns import Columns, framed, from_array, from_frame, is_frame, shown, spelled
-from lossep._costs import Cost, Stakes, case_cost, stakes
-from lossep._decisions import (
-    PREVALENCE,
-    Decisions,
-    Worth,
-    ask_prices,
-    from_reply,
-    none_positive,
-    outcome_names,
-    settled,
-    unsettled,
-    worth_from_reply,
-)
+from lossep._costs import Cost, Stakes, case_cost
+from lossep._decisions import Decisions, Worth, ask_prices, from_reply, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
 from lossep._progress import bar
+from lossep._rows import Table, cases, training
+from lossep._settings import fit_options
+from lossep._stakes import fit_stakes, other_stakes
 
 
 class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -48,7 +38,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     cost : str, dict or array of shape (n_actions, n_classes), optional
         What actions cost. ``{"fn": 5, "fp": 1}`` or ``"fn=5,fp=1"``: a missed positive costs 5
         and a false alarm 1. ``{"accept": {"good": 0, "bad": "0.6 * amount"}, ...}``: a cost for
-        each action under each class, which may be an expression over columns of X. An array:
+        each action under each class, which may be an expression over columns of X as they are
+        before any scaling (see ``cost_columns`` of ``fit``). An array:
         a row for each action and a column for each class, in the order of ``classes_``. Costs
         that differ from case to case in other ways are given to ``fit`` and ``decide`` as an
         array of shape (n, n_actions, n_classes). Without any, every wrong class costs 1.
@@ -72,7 +63,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Keep the hyperparameters that ``kernel`` gives.
     restarts : int, optional
         Further searches for hyperparameters from random starts.
-    positive : label, optional
+    pos_label : label, optional
         The class that ``fn`` and ``fp`` are about. If not given it is the one that is so by
         convention, as for the command (``1``, ``yes``, ``bad``, ``malignant``). Where there is
         none, costs by ``fn`` and ``fp`` and a ``prevalence`` are an error; nothing else depends
@@ -118,7 +109,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
     actions_ : list of str
         The actions, in the order of expected costs.
-    positive_ : label or None
+    pos_label_ : label or None
         The class that is positive, the last of ``classes_`` where it does not matter which is;
         None where there are more than two.
     log_evidence_ : float
@@ -150,7 +141,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         hyperparameters: str | None = None,
         fixed: bool | None = None,
         restarts: int | None = None,
-        positive: Any = None,
+        pos_label: Any = None,
         prevalence: float | None = None,
         weights: str | None = None,
         groups: str | None = None,
@@ -179,7 +170,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.hyperparameters = hyperparameters
         self.fixed = fixed
         self.restarts = restarts
-        self.positive = positive
+        self.pos_label = pos_label
         self.prevalence = prevalence
         self.weights = weights
         self.groups = groups
@@ -197,8 +188,17 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.random_state = random_state
         self.progress = progress
 
-    _file_columns: list[str] | None = None
-    """The columns that make features, of a model from a file."""
+    _names: Sequence[str] = ()
+    """The names of the columns of X as the program knows them."""
+
+    _framed: bool = False
+    """Whether it was fitted to a DataFrame."""
+
+    _from_file: bool = False
+    """Whether it was read from a file."""
+
+    _scaled: Mapping[str, str] = MappingProxyType({})
+    """The columns that look as if out of a scaler, and why."""
 
     _positive_settled: bool = True
     """Whether which class is positive was given, or is so by convention."""
@@ -208,7 +208,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         tags.input_tags.allow_nan = self.missing == "impute"
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, cost: Any = None) -> LossepClassifier:
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, cost: Any = None, cost_columns: Any = None) -> LossepClassifier:
         """Fits the model.
 
         Parameters
@@ -223,33 +226,41 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             more a whole number of copies of the row.
         cost : array of shape (n, n_actions, n_classes), optional
             Costs of the single cases, in place of the parameter ``cost``.
+        cost_columns : DataFrame of n rows, optional
+            The columns that expressions in ``cost`` name, as they are before anything is done
+            to them. Needed where X is not raw: after a scaler in a ``Pipeline``, for example,
+            through which it is routed as metadata (``set_fit_request(cost_columns=True)``).
         """
-        table, y, outcomes = self._table(X, y, sample_weight)
-        given = self._stakes(self.cost if cost is None else cost, outcomes)
-        if self.actions is not None and given.utility is None:
-            raise ValueError("actions: there are no costs for them; give cost as well")
-        if given.cases and cost is None:
-            raise ValueError("cost: an array with a table for each case is given to fit, decide and audit, not to the estimator")
-        options = {**self._fit_options(), **table.options}
-        given = self._settle(options, given, outcomes)
-        given.add_to(table.columns)
-        if table.repeats is not None:
-            table.columns.repeat(table.repeats)
-        header = {
-            "name": "X",
-            "columns": table.columns.header(),
-            "utility": given.utility,
-            "options": {**options, "drop": [*table.options.get("drop", []), *given.cases]},
-            "unsettled": not self._positive_settled,
-        }
+        self.__dict__.pop("model_", None)  # a fit that fails leaves no model of other rows behind
+        table = training(self, X, y, sample_weight)
+        self._remember(table)
+        options = {**fit_options(self), **table.options}
+        header = self._header(table, options, cost, cost_columns)
+        header["unsettled"] = not self._positive_settled
         with bar(self.progress) as progress:
             worker = _worker.worker()
             reply = worker.ask("fit", header, table.columns.tensors(), progress)
-        model = Model(reply.tensors["model"].tobytes(), reply.result, worker)
-        self._outcomes, self._file_columns = outcomes, None
-        self._take(model)
+        self._take(Model(reply.tensors["model"].tobytes(), reply.result, worker))
         self._warn()
         return self
+
+    def _remember(self, table: Table) -> None:
+        """Keeps what later cases are read by."""
+        self._outcomes, self._names, self._scaled = table.outcomes, table.names, table.scaled
+        self._framed, self._from_file = table.framed, False
+
+    def _header(self, table: Table, options: dict[str, Any], cost: Any, cost_columns: Any) -> dict[str, Any]:
+        """What the worker is told of training rows, to which the costs of single cases are added."""
+        given = fit_stakes(self, options, cost, cost_columns, table.columns.rows)
+        given.add_to(table.columns)
+        if table.repeats is not None:
+            table.columns.repeat(table.repeats)
+        return {
+            "name": "X",
+            "columns": table.columns.header(),
+            "utility": given.utility,
+            "options": {**options, "drop": [*options.get("drop", []), *given.cases]},
+        }
 
     def _take(self, model: Model) -> None:
         """Takes the attributes from a fitted model."""
@@ -264,7 +275,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.method_ = str(d["method"])
         self.threshold_ = d["threshold"]
         self.notes_ = list(d["notes"] or [])
-        self.positive_ = self.classes_[self._outcomes.index(d["positive"])] if d["positive"] in self._outcomes else None
+        self.pos_label_ = self.classes_[self._outcomes.index(d["positive"])] if d["positive"] in self._outcomes else None
         self._positive_settled = not d["unsettled"]
         self._calibrated: dict[str, Model] = {}
 
@@ -290,7 +301,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, a column each in the order of ``classes_``."""
         check_is_fitted(self)
-        columns = self._columns(X, reset=False)
+        columns = cases(self, X)
         reply, _ = self.model_.ask("predict", {"name": "X", "columns": columns.header()}, columns.tensors())
         self._unseen(reply.result)
         found = reply.tensors["probabilities"]
@@ -300,6 +311,12 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         probabilities: Array = np.empty_like(found)
         probabilities[:, order] = found
         return probabilities
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities of the classes."""
+        with np.errstate(divide="ignore"):
+            logarithms: Array = np.log(self.predict_proba(X))
+        return logarithms
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row. What to do is another question: ``decide``."""
@@ -313,12 +330,14 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         check_is_fitted(self)
         if len(self.classes_) > 2:
             raise ValueError(f"there is one latent value for two classes only, and there are {len(self.classes_)} classes")
-        columns = self._columns(X, reset=False)
+        columns = cases(self, X)
         reply, _ = self.model_.ask("predict", {"name": "X", "columns": columns.header()}, columns.tensors())
         latent = reply.tensors["latent"]
         return latent[:, 0], latent[:, 1]
 
-    def decide(self, X: Any, cost: Any = None, *, calibrated: bool = False, second_opinion: bool = False) -> Decisions:
+    def decide(
+        self, X: Any, cost: Any = None, *, cost_columns: Any = None, calibrated: bool = False, second_opinion: bool = False
+    ) -> Decisions:
         """The best action in each case, with what every action is expected to cost.
 
         Parameters
@@ -327,6 +346,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             The cases.
         cost : as for the estimator, or array of shape (n, n_actions, n_classes), optional
             Other costs than those of the fit; nothing is fitted again.
+        cost_columns : DataFrame of n rows, optional
+            The columns that expressions in ``cost`` name, where X is not raw; as for ``fit``.
         calibrated : bool
             Calibrate the posterior to these costs first (loss-calibrated expectation
             propagation). That is kept for the next call with the same costs.
@@ -334,8 +355,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             Ask other methods whether they would act otherwise.
         """
         check_is_fitted(self)
-        columns = self._columns(X, reset=False)
-        given = self._other_stakes(cost)
+        columns = cases(self, X)
+        given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "consult": second_opinion}
@@ -343,15 +364,23 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self._unseen(reply.result)
         return from_reply(reply, self.classes_, self._order(model.description["outcomes"]), second_opinion)
 
-    def value(self, X: Any, cost: Any = None, *, ask: Sequence[str] | Mapping[str, float] = (), labels: bool = False) -> Worth:
+    def value(
+        self,
+        X: Any,
+        cost: Any = None,
+        *,
+        cost_columns: Any = None,
+        ask: Sequence[str] | Mapping[str, float] = (),
+        labels: bool = False,
+    ) -> Worth:
         """What it would be worth in each case to know more before acting.
 
         Parameters
         ----------
         X : array or DataFrame
             The cases. Columns that are asked about may be missing (NaN or None).
-        cost : as for ``decide``, optional
-            Other costs than those of the fit.
+        cost, cost_columns : as for ``decide``, optional
+            Other costs than those of the fit, and the columns that they name.
         ask : list of names, or dict
             Columns that could be measured. The worth of measuring one is before what that costs,
             or with a dict, such as ``{"mri": 0.2}``, less the cost it gives.
@@ -361,8 +390,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         check_is_fitted(self)
         prices = ask_prices(ask)
-        columns = self._columns(X, reset=False, gaps=True)
-        given = self._other_stakes(cost)
+        columns = cases(self, X, gaps=True)
+        given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "ask": list(prices), "labels": labels}
         reply, _ = self.model_.ask("value", header, columns.tensors())
@@ -382,16 +411,24 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             self._calibrated[key] = Model(reply.tensors["model"].tobytes(), reply.result, worker)
         return self._calibrated[key]
 
-    def expected_cost(self, X: Any, cost: Any = None) -> Array:
+    def expected_cost(self, X: Any, cost: Any = None, *, cost_columns: Any = None) -> Array:
         """What every action is expected to cost in each case: an array (n, n_actions).
 
         The columns are in the order of ``actions_``. Where utilities were given it is what
         the actions are expected to bring.
         """
-        return self.decide(X, cost).expected
+        return self.decide(X, cost, cost_columns=cost_columns).expected
 
     def audit(
-        self, X: Any, y: Any, cost: Any = None, *, sample_weight: Any = None, folds: int | None = None, **options: Any
+        self,
+        X: Any,
+        y: Any,
+        cost: Any = None,
+        *,
+        cost_columns: Any = None,
+        sample_weight: Any = None,
+        folds: int | None = None,
+        **options: Any,
     ) -> Audit:
         """Measures what decisions by models like this one will cost.
 
@@ -400,24 +437,16 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         such as ``repeats=3``, ``groups="patient"`` or ``by="sex"``, which name columns of X.
         """
         whole = LossepClassifier(**self.get_params(deep=False))
-        table, _, outcomes = whole._table(X, y, sample_weight)
+        table = training(whole, X, y, sample_weight)
         if table.repeats is not None:
             raise ValueError(
                 "sample_weight: an audit takes weights of two classes; copies of a row would be learned from and decided"
             )
-        given = whole._stakes(self.cost if cost is None else cost, outcomes)
+        whole._remember(table)
         named = {name.replace("_", "-"): value for name, value in options.items() if value is not None}
         if folds is not None:
             named["folds"] = folds
-        settings = {**whole._fit_options(), **table.options, **named}
-        given = whole._settle(settings, given, outcomes)
-        given.add_to(table.columns)
-        header = {
-            "name": "X",
-            "columns": table.columns.header(),
-            "utility": given.utility,
-            "options": {**settings, "drop": [*table.options.get("drop", []), *given.cases]},
-        }
+        header = whole._header(table, {**fit_options(whole), **table.options, **named}, cost, cost_columns)
         with bar(self.progress) as progress:
             return run_audit(header, table.columns.tensors(), progress)
 
@@ -431,191 +460,37 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def load(cls, path: str | os.PathLike[str]) -> LossepClassifier:
         """Reads a model from a file of this package or of the command.
 
-        Labels are texts, or integers if all of them spell one.
+        Labels are texts, or integers if all of them spell one. Of the parameters ``cost`` and
+        ``pos_label`` are those of the fit, the others are not in the file.
         """
         model = Model.read(path)
         estimator = cls()
         d = model.description
-        names = list(d["outcomes"])
+        outcomes = list(d["outcomes"])
         try:
-            labels: list[Any] = [int(name) for name in names]
+            labels: list[Any] = [int(name) for name in outcomes]
         except ValueError:
-            labels = names
-        classes, places = np.unique(np.array(labels), return_inverse=True)
-        estimator.classes_ = classes
-        ordered = [""] * len(names)
-        for name, place in zip(names, places, strict=True):
-            ordered[place] = name
-        estimator._outcomes = ordered
-        estimator._file_columns = list(d["columns"])
-        estimator.n_features_in_ = len(d["columns"])
+            labels = outcomes
+        estimator.classes_, places = np.unique(np.array(labels), return_inverse=True)
+        estimator._outcomes = [outcomes[k] for k in np.argsort(places)]
+        own = {case_cost(a, k) for a in range(len(d["actions"])) for k in range(len(outcomes))}
+        names = [name for name in d["table"] if name not in own]
+        estimator._names, estimator._from_file = names, True
+        estimator._framed = names != [f"x{k}" for k in range(len(names))]
+        estimator.n_features_in_ = len(names)
+        if estimator._framed:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
         estimator._take(model)
+        if estimator.pos_label_ is not None and estimator._positive_settled:
+            estimator.pos_label = estimator.pos_label_.item()
+        if not own.intersection(d["cost_columns"] or ()):
+            kind = "costs" if d["costs"] else "utilities"
+            by_label = dict(zip(outcomes, labels, strict=True))
+            table = {a: {by_label[k]: v for k, v in row.items()} for a, row in d["utility"][kind].items()}
+            more = {key: d["utility"][key] for key in ("ceiling",) if key in d["utility"]}
+            estimator.cost = {kind: table, **more}
         return estimator
-
-    def _table(self, X: Any, y: Any, sample_weight: Any) -> tuple[_Table, Array, list[str]]:
-        """Training rows with their classes and weights."""
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
-        X = framed(X)
-        if is_frame(X):
-            target = getattr(y, "name", None)
-            columns = self._columns(X, reset=True)
-            y = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
-            check_consistent_length(X, y)
-        else:
-            target, given = None, X
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-            columns = self._from_matrix(X, given)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        outcomes = outcome_names(self.classes_)
-        options: dict[str, Any] = {}
-        repeats: Array | None = None
-        name = columns.unused(str(target) if target is not None else "outcome")
-        if sample_weight is not None:
-            values = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            if (values < 0).any():
-                raise ValueError("sample_weight: Negative values in data; a row cannot count less than nothing")
-            left = len(np.unique(codes[values > 0]))
-            if left < len(self.classes_):
-                count = "one class only is" if left == 1 else f"{left} of {len(self.classes_)} classes are"
-                raise ValueError(f"sample_weight: {count} left where weights are above 0; give rows of every class a weight")
-            if len(self.classes_) == 2:
-                options["weights"] = columns.unused("sample_weight")
-                columns.add_numbers(options["weights"], values)
-            else:
-                repeats = _counts(values)
-        columns.add_codes(name, codes, outcomes)
-        options["target"] = name
-        if self.positive is not None:
-            if len(self.classes_) > 2:
-                raise ValueError(none_positive(self.classes_))
-            texts = [spelled(label) for label in self.classes_]
-            if spelled(self.positive) not in texts:
-                raise ValueError(f"positive: {shown(self.positive)} is none of the classes {self.classes_.tolist()}")
-            options["positive"] = outcomes[texts.index(spelled(self.positive))]
-        categorical = list(dict.fromkeys([*columns.categorical, *(self.categorical or ())]))
-        if categorical:
-            options["categorical"] = categorical
-        if self.drop is not None:
-            options["drop"] = list(self.drop)
-        return _Table(columns, options, repeats), y, outcomes
-
-    def _columns(self, X: Any, reset: bool, gaps: bool = False) -> Columns:
-        """The rows of X as columns, checked as scikit-learn does."""
-        X = framed(X)
-        if is_frame(X):
-            # The columns of a model from a file are the program's to check: more than those
-            # it decides by may be needed for costs, or be there.
-            if reset or self._file_columns is None:
-                validate_data(self, X, reset=reset, skip_check_array=True)
-            columns = from_frame(X)
-            if columns.rows == 0:
-                raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
-            return columns
-        if not reset and self._is_plain(X):
-            return self._from_matrix(X, X)
-        return self._from_matrix(validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"), X, gaps)
-
-    def _is_plain(self, X: Any) -> bool:
-        """Whether X is what the checks would make of it: they take longer than a prediction."""
-        return (
-            type(X) is np.ndarray
-            and X.dtype == np.float64
-            and X.ndim == 2
-            and len(X) > 0
-            and X.shape[1] == self.n_features_in_
-            and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all())
-        )
-
-    def _from_matrix(self, X: Array, given: Any, gaps: bool = False) -> Columns:
-        if not gaps and self.missing != "impute" and np.isnan(X).any():
-            raise ValueError('Input X contains NaN; give missing="impute" to fill missing cells and mark where they were')
-        return from_array(self._named() or [f"x{k}" for k in range(X.shape[1])], X, given)
-
-    def _named(self) -> list[str] | None:
-        """The names of the columns of an array, if it was fitted to named ones."""
-        if hasattr(self, "feature_names_in_"):
-            return [str(name) for name in self.feature_names_in_]
-        return self._file_columns
-
-    def _stakes(self, cost: Cost, outcomes: Sequence[str]) -> Stakes:
-        return stakes(cost, outcomes, list(self.classes_), self.actions if cost is not None else None)
-
-    def _other_stakes(self, cost: Cost) -> Stakes:
-        """Costs for a fitted model, in place of its own."""
-        given = self._stakes(cost, self._outcomes)
-        actions, classes = len(self.actions_), len(self.classes_)
-        own = {case_cost(a, k) for a in range(actions) for k in range(classes)}
-        if cost is None and own.intersection(self.model_.description["cost_columns"] or ()):
-            raise ValueError(
-                "cost: the model was fitted with costs of the single cases, and does not know those of these; "
-                f"give them as cost, an array of shape (cases, {actions}, {classes})"
-            )
-        if given.needs_positive and not self._positive_settled:
-            raise ValueError(unsettled(self.classes_, given.needs_positive) + ", to the estimator that is fitted")
-        return given
-
-    def _settle(self, options: dict[str, Any], given: Stakes, outcomes: Sequence[str]) -> Stakes:
-        """Adds to options which of two classes is positive, where they do not say it and convention
-        does not; that is an error where it matters. The stakes are those given, or if there are
-        none those of equal mistakes with actions called as classes are, not "positive"."""
-        self._positive_settled = True
-        if len(outcomes) != 2 or "positive" in options:
-            return given
-        needs = given.needs_positive or (PREVALENCE if "prevalence" in options else None)
-        if settled(self.classes_, needs) is not None:
-            return given
-        self._positive_settled = False
-        options["positive"] = outcomes[-1]
-        return stakes(1 - np.eye(2), outcomes, list(self.classes_)) if given.utility is None else given
-
-    def _fit_options(self) -> dict[str, Any]:
-        """The parameters that are given, as options of the command."""
-        options: dict[str, Any] = dict(self.options or {})
-        for name in ("kernel", "method", "likelihood", "label_noise", "power", "fixed", "restarts", "prevalence"):
-            options[name.replace("_", "-")] = getattr(self, name)
-        for name in ("hyperparameters", "missing", "standardize", "dates", "max_rows", "weights", "groups"):
-            options[name.replace("_", "-")] = getattr(self, name)
-        options["inducing"] = None if self.inducing is None else str(self.inducing)
-        options["missing-marker"] = None if self.missing_markers is None else list(self.missing_markers)
-        options["features"] = None if self.features is None else list(self.features)
-        if self.ordered is not None:
-            options["ordered"] = [f"{name}={','.join(map(str, values))}" for name, values in self.ordered.items()]
-        if isinstance(self.scaling, str):
-            options["scaling"] = [self.scaling]
-        elif self.scaling is not None:
-            options["scaling"] = [f"{name}={bend}" for name, bend in self.scaling.items()]
-        if self.random_state is not None:
-            random = self.random_state
-            options["seed"] = str(
-                int(random) if isinstance(random, (int, np.integer)) else check_random_state(random).randint(1, 2**31)
-            )
-        for name, value in options.items():
-            if isinstance(value, str) and value == "":
-                raise ValueError(f"{name.replace('-', '_')}: the text is empty; give None for what is usual")
-        return {name: value for name, value in options.items() if value is not None}
 
     def _unseen(self, result: Mapping[str, Any]) -> None:
         for line in result.get("unseen") or ():
             warnings.warn(line, DataWarning, stacklevel=3)
-
-
-class _Table:
-    """Columns with what is to be said about them."""
-
-    def __init__(self, columns: Columns, options: dict[str, Any], repeats: Array | None) -> None:
-        self.columns = columns
-        self.options = options
-        self.repeats = repeats  # how many times each row is there, None if once
-
-
-def _counts(weights: Array) -> Array:
-    """Weights as numbers of copies: what the program takes for more than two classes."""
-    counts = weights.astype(np.int64)
-    if (counts != weights).any():
-        raise ValueError("sample_weight: with more than two classes weights are whole numbers, each a number of copies of its row")
-    if counts.sum() > 1_000_000:
-        raise ValueError(f"sample_weight: {counts.sum()} copies of rows are too many")
-    return counts

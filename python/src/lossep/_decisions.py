@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -12,8 +13,9 @@ import numpy as np
 
 from lossep import _worker
 from lossep._columns import Columns, shown, spelled
-from lossep._costs import Cost, stakes
+from lossep._costs import Cost, behind, of_columns, stakes, tabulate
 from lossep._frames import Array
+from lossep._validation import check_classes, check_probabilities, listed
 from lossep._worker import Reply
 
 
@@ -157,7 +159,13 @@ def from_reply(reply: Reply, classes: Array, order: Sequence[int], consulted: bo
 
 
 def decide(
-    probabilities: Any, cost: Cost, *, classes: Any = None, positive: Any = None, actions: Sequence[str] | None = None
+    probabilities: Any,
+    cost: Cost,
+    *,
+    classes: Any = None,
+    pos_label: Any = None,
+    actions: Sequence[str] | None = None,
+    cost_columns: Any = None,
 ) -> Decisions:
     """Decides by the probabilities of any model.
 
@@ -170,42 +178,57 @@ def decide(
         An array of shape (n, actions, n_classes) for costs that differ from case to case.
     classes : array, optional
         The labels, in the order of the columns; 0, 1, … if not given.
-    positive : label, optional
+    pos_label : label, optional
         The class that ``fn`` and ``fp`` are about, and that probabilities in one column are
         those of. If not given it is the one that is so by convention, as for the command; where
         there is none and it matters, that is an error.
     actions : list of names, optional
         Of the actions, where ``cost`` is an array.
+    cost_columns : DataFrame of n rows, optional
+        The columns that expressions in ``cost`` name.
     """
-    p = np.asarray(probabilities, dtype=float)
-    single = p.ndim == 1
-    if single:
-        p = np.stack([1 - p, p], axis=1)
-    if p.ndim != 2 or p.shape[1] < 2:
-        raise ValueError(f"probabilities: an array of shape {p.shape}; give those of the positive class, or of all classes")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("probabilities: one of them is not between 0 and 1")
-    labels = np.arange(p.shape[1]) if classes is None else np.asarray(classes)
-    if len(labels) != p.shape[1]:
-        raise ValueError(f"classes: {len(labels)} labels of {p.shape[1]} columns of probabilities")
-    names = outcome_names(labels)
-    given = stakes(cost, names, list(labels), actions)
-    needs = ONE_COLUMN if single else given.needs_positive
-    if positive is None and classes is not None and needs is not None:
-        positive = settled(labels, needs)
-    order = class_order(labels, positive)
-    if single:
-        p = p[:, np.argsort(order)]
-    columns = Columns(len(p))
-    given.add_to(columns)
-    tensors: list[tuple[str, Array]] = [("numbers", np.ascontiguousarray(p[:, order]))]
-    header: dict[str, Any] = {"utility": given.utility, "options": {"outcomes": [names[k] for k in order]}}
-    if given.cases:
-        # The probabilities are the first tensor, the columns of costs the second.
-        tensors.append(("costs", columns.tensors()[0][1]))
-        header["columns"] = [{**c, "tensor": 1} for c in columns.header()]
-    reply = _worker.worker().ask("decide", header, tensors)
-    return from_reply(reply, labels, order, consulted=False)
+    return Posed(probabilities, cost, classes, pos_label, actions, cost_columns).decide()
+
+
+class Posed:
+    """Probabilities of classes with what actions cost: what there is to decide."""
+
+    def __init__(
+        self, probabilities: Any, cost: Cost, classes: Any, pos_label: Any, actions: Sequence[str] | None, cost_columns: Any
+    ) -> None:
+        p = check_probabilities(probabilities)
+        single = p.ndim == 1
+        if single:
+            p = np.stack([1 - p, p], axis=1)
+        if p.shape[1] < 2:
+            raise ValueError(f"probabilities: an array of shape {p.shape}; give those of the positive class, or of all classes")
+        self.labels = check_classes(np.arange(p.shape[1]) if classes is None else classes, p.shape[1])
+        if cost is None:
+            raise ValueError("cost: no costs are given; give what mistakes cost, such as {'fn': 5, 'fp': 1}")
+        self.names = outcome_names(self.labels)
+        self.given = stakes(cost, self.names, self.labels.tolist(), actions)
+        needs = ONE_COLUMN if single else self.given.needs_positive
+        if pos_label is None and classes is not None and needs is not None:
+            pos_label = settled(self.labels, needs)
+        self.order = class_order(self.labels, pos_label)
+        self.probabilities = p[:, np.argsort(self.order)] if single else p
+        if cost_columns is not None:
+            self.given = of_columns(self.given, cost, cost_columns, self.names, self.order, len(p))
+        self.columns = Columns(len(p))
+        self.given.add_to(self.columns)
+
+    def decide(self) -> Decisions:
+        tensors: list[tuple[str, Array]] = [("numbers", np.ascontiguousarray(self.probabilities[:, self.order]))]
+        header: dict[str, Any] = {"utility": self.given.utility, "options": {"outcomes": [self.names[k] for k in self.order]}}
+        if self.given.cases:
+            header["columns"], more = behind(self.columns)
+            tensors += more
+        reply = _worker.worker().ask("decide", header, tensors)
+        return from_reply(reply, self.labels, self.order, consulted=False)
+
+    def costs(self) -> Array:
+        """What actions cost: an array (actions, classes), or (n, actions, classes)."""
+        return tabulate(self.given, self.names, self.order, self.columns).costs
 
 
 def settled(classes: Sequence[Any] | Array, needs: str | None) -> Any:
@@ -228,33 +251,33 @@ def unsettled(classes: Sequence[Any] | Array, needs: str) -> str:
     """Says that nobody knows which of two classes is positive."""
     first, last = (json.dumps(str(c)) if isinstance(c, str) else spelled(c) for c in classes)
     return (
-        f"positive: neither {first} nor {last} is the positive class by convention, and {needs}; "
-        f"say which it is: positive={first} or positive={last}"
+        f"pos_label: neither {first} nor {last} is the positive class by convention, and {needs}; "
+        f"say which it is: pos_label={first} or pos_label={last}"
     )
 
 
 def none_positive(classes: Sequence[Any] | Array) -> str:
     """Says that more than two classes have no positive one, and which they are: one may be misspelled."""
     listed = [json.dumps(str(c)) if isinstance(c, str) else spelled(c) for c in classes[:10]] + ["…"] * (len(classes) > 10)
-    return f"positive: there is none among {len(classes)} classes ({', '.join(listed)}); leave it out, or correct y"
+    return f"pos_label: there is none among {len(classes)} classes ({', '.join(listed)}); leave it out, or correct y"
 
 
 def positive_of(estimator: Any) -> Any:
     """The class that an estimator takes for the positive one, None unless it was told or knows."""
-    return getattr(estimator, "positive_", None) if getattr(estimator, "_positive_settled", True) else None
+    return getattr(estimator, "pos_label_", None) if getattr(estimator, "_positive_settled", True) else None
 
 
 ONE_COLUMN = "probabilities in one column are those of it"
 PREVALENCE = "prevalence is how frequent it is"
 
 
-def class_order(classes: Array, positive: Any = None) -> list[int]:
+def class_order(classes: Array, pos_label: Any = None) -> list[int]:
     """The places of the classes with the positive one last."""
     order = list(range(len(classes)))
-    if positive is not None:
-        at = [k for k, label in enumerate(classes) if spelled(label) == spelled(positive)]
+    if pos_label is not None:
+        at = [k for k, label in enumerate(classes) if spelled(label) == spelled(pos_label)]
         if not at:
-            raise ValueError(f"positive: {shown(positive)} is none of the classes [{', '.join(map(shown, classes))}]")
+            raise ValueError(f"pos_label: {shown(pos_label)} is none of the classes {listed(classes)}")
         order.remove(at[0])
         order.append(at[0])
     return order
@@ -272,9 +295,9 @@ def outcome_names(classes: Sequence[Any] | Array) -> list[str]:
     They are the labels as texts, unless the program would take one for a missing cell or two
     for the same number.
     """
-    names = [spelled(label).strip() for label in classes]
+    names = [unicodedata.normalize("NFC", spelled(label)).strip() for label in classes]  # as the program reads cells
     if len({_value(name) for name in names}) < len(names) or any(name.lower() in _MISSING for name in names):
-        return [f"class {k}: {name}" for k, name in enumerate(names)]
+        return [f"class {k}: {name}".rstrip() for k, name in enumerate(names)]
     return names
 
 

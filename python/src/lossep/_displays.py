@@ -10,12 +10,15 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lossep._audit import Audit, audit
-from lossep._costs import Cost
+from lossep._columns import framed, is_frame
+from lossep._costs import Cost, names_columns
 from lossep._decisions import ONE_COLUMN, class_order, positive_of, settled
 from lossep._frames import Array
 from lossep._scoring import cost_per_case
+from lossep._validation import check_probabilities
 
 _DRAWN = "the figure is of its probabilities"
 
@@ -37,7 +40,8 @@ class _Display:
         y: Any,
         *,
         cost: Cost = None,
-        positive: Any = None,
+        cost_columns: Any = None,
+        pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
         **options: Any,
@@ -45,19 +49,23 @@ class _Display:
         """Draws it for a fitted classifier and cases that it has not seen.
 
         Costs are those of the estimator, if it has any, unless others are given. So is the
-        positive class, or else it is the one that is so by convention.
+        positive class, or else it is the one that is so by convention. The columns that costs
+        name are those of X, or of ``cost_columns``.
         """
         if cost is None:
             cost = getattr(estimator, "cost", None)
+        if cost_columns is None and names_columns(cost) and is_frame(framed(X)):
+            cost_columns = X
         labels = estimator.classes_
         _two(labels)
-        if positive is None:
-            positive = positive_of(estimator)
-        if positive is None:
-            positive = settled(labels, _DRAWN)
-        last = class_order(labels, positive)[-1]
+        if pos_label is None:
+            pos_label = positive_of(estimator)
+        if pos_label is None:
+            pos_label = settled(labels, _DRAWN)
+        last = class_order(labels, pos_label)[-1]
         p = estimator.predict_proba(X)[:, last]
-        return cls.from_predictions(y, p, cost=cost, positive=labels[last], name=name or type(estimator).__name__, ax=ax, **options)
+        name = name or type(estimator).__name__
+        return cls.from_predictions(y, p, cost=cost, cost_columns=cost_columns, pos_label=labels[last], name=name, ax=ax, **options)
 
     @classmethod
     def from_predictions(
@@ -66,22 +74,28 @@ class _Display:
         y_prob: Any,
         *,
         cost: Cost = None,
-        positive: Any = None,
+        cost_columns: Any = None,
+        pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
         **options: Any,
     ) -> _D:
         """Draws it for probabilities of the positive class: the one given, or that is so by
         convention."""
-        labels = np.unique(y_true)
+        y = column_or_1d(y_true, warn=True)
+        labels = np.unique(y)
         _two(labels)
-        if positive is None:
-            positive = settled(labels, ONE_COLUMN)
-        display = cls._compute(np.asarray(y_true), np.asarray(y_prob, dtype=float), cost, positive, name or "probability")
+        p = check_probabilities(y_prob, "y_prob")
+        if p.ndim != 1:
+            raise ValueError(f"y_prob: an array of shape {p.shape}; give the probabilities of the positive class alone")
+        check_consistent_length(y, p)
+        if pos_label is None:
+            pos_label = settled(labels, ONE_COLUMN)
+        display = cls._compute(y, p, cost, cost_columns, pos_label, name or "probability")
         return display.plot(ax=ax, **options)
 
     @classmethod
-    def _compute(cls: type[_D], y: Array, p: Array, cost: Cost, positive: Any, name: str) -> _D:
+    def _compute(cls: type[_D], y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> _D:
         raise NotImplementedError
 
     def plot(self: _D, ax: Any = None, **options: Any) -> _D:
@@ -105,8 +119,8 @@ def _two(labels: Any) -> None:
         )
 
 
-def _audited(y: Array, p: Array, cost: Cost, positive: Any, name: str) -> Audit:
-    return audit(y, {name: p}, cost, positive=positive, recalibrate="none", progress=False)
+def _audited(y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> Audit:
+    return audit(y, {name: p}, cost, cost_columns=cost_columns, pos_label=pos_label, recalibrate="none", progress=False)
 
 
 class ReliabilityDisplay(_Display):
@@ -127,8 +141,8 @@ class ReliabilityDisplay(_Display):
         self.name = name
 
     @classmethod
-    def _compute(cls, y: Array, p: Array, cost: Cost, positive: Any, name: str) -> ReliabilityDisplay:
-        bins = _audited(y, p, "fn=1,fp=1" if cost is None else cost, positive, name).results["reliability"]["bins"]
+    def _compute(cls, y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> ReliabilityDisplay:
+        bins = _audited(y, p, "fn=1,fp=1" if cost is None else cost, cost_columns, pos_label, name).results["reliability"]["bins"]
         columns = {key: np.array([b[key] for b in bins]) for key in ("predicted", "observed", "low", "high", "count")}
         return cls(name=name, **columns)
 
@@ -162,8 +176,8 @@ class DecisionCurveDisplay(_Display):
         self.ratios, self.curves, self.given, self.name = ratios, curves, given, name
 
     @classmethod
-    def _compute(cls, y: Array, p: Array, cost: Cost, positive: Any, name: str) -> DecisionCurveDisplay:
-        found = _audited(y, p, "fn=1,fp=1" if cost is None else cost, positive, name).results["net_benefit"]
+    def _compute(cls, y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> DecisionCurveDisplay:
+        found = _audited(y, p, "fn=1,fp=1" if cost is None else cost, cost_columns, pos_label, name).results["net_benefit"]
         if found is None:
             raise ValueError("cost: a decision curve needs two actions and a threshold that all cases share")
         curves = {c["method"]: np.array(c["values"]) for c in found["curves"]}
@@ -202,17 +216,18 @@ class CostCurveDisplay(_Display):
         self.thresholds, self.costs, self.given, self.name = thresholds, costs, given, name
 
     @classmethod
-    def _compute(cls, y: Array, p: Array, cost: Cost, positive: Any, name: str) -> CostCurveDisplay:
+    def _compute(cls, y: Array, p: Array, cost: Cost, cost_columns: Any, pos_label: Any, name: str) -> CostCurveDisplay:
         if cost is None:
             raise ValueError("cost: give what mistakes cost, such as {'fn': 5, 'fp': 1}")
         labels = np.unique(y)
-        last = labels[-1] if positive is None else positive
-        classes = np.array([label for label in labels if label != last] + [last])
+        last = labels[-1] if pos_label is None else pos_label
         happened = y == last
         # What each case costs under both actions: it is decided for certain, either way.
-        sure = np.ones(len(y))
-        acted = cost_per_case(y, np.stack([0 * sure, sure], axis=1), cost, classes=classes, positive=last)
-        left = cost_per_case(y, np.stack([sure, 0 * sure], axis=1), cost, classes=classes, positive=last)
+        certain = (labels == last).astype(float)
+        acted, left = (
+            cost_per_case(y, np.tile(q, (len(y), 1)), cost, classes=labels, pos_label=last, cost_columns=cost_columns)
+            for q in (certain, 1 - certain)
+        )
         order = np.argsort(-p, kind="stable")
         total = np.concatenate([[left.sum()], left.sum() + np.cumsum((acted - left)[order])])
         # Only where the probability changes is there a threshold between cases.

@@ -1,0 +1,163 @@
+"""What estimators are given: rows, labels and weights, checked as scikit-learn does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+
+from lossep._columns import Columns, framed, from_array, from_frame, is_frame, shown, spelled
+from lossep._costs import looks_scaled
+from lossep._decisions import none_positive, outcome_names
+from lossep._frames import Array
+from lossep._validation import check_weights, listed
+
+
+class Table:
+    """Training rows as columns, with what is to be said about them."""
+
+    def __init__(self, columns: Columns, framed: bool, outcomes: list[str]) -> None:
+        """Of columns that are those of X, before others are added."""
+        self.columns = columns
+        self.framed = framed  # X is a DataFrame
+        self.names = list(columns.names)  # of the columns of X
+        self.scaled = _scaled(columns)  # those that look as if out of a scaler, and why
+        self.outcomes = outcomes  # the program's names of the classes
+        self.options: dict[str, Any] = {}
+        self.repeats: Array | None = None  # how many times each row is there, None if once
+
+
+def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Training rows with their classes and weights. Sets what scikit-learn's conventions ask
+    of a fit: ``classes_``, ``n_features_in_`` and ``feature_names_in_``."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    X = framed(X)
+    target = getattr(y, "name", None) if is_frame(X) else None
+    if is_frame(X):
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        columns = _from_frame(X)
+        y = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
+        check_consistent_length(X, y)
+    else:
+        given = X
+        X, y = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        columns = from_matrix(X, given, [f"x{k}" for k in range(X.shape[1])], estimator.missing == "impute")
+    if y.dtype == object and any(_is_missing(label) for label in y):
+        raise ValueError("Input y contains None or a missing value.")
+    try:
+        check_classification_targets(y)
+        estimator.classes_, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"Unknown label type: {error}") from error
+    if len(estimator.classes_) < 2:
+        raise ValueError(f"y: one class only: it is {shown(estimator.classes_[0])} in every row; give rows of two classes or more")
+    table = Table(columns, is_frame(X), outcome_names(estimator.classes_))
+    name = columns.unused(str(target) if isinstance(target, (str, int)) else "outcome")
+    if sample_weight is not None:
+        if estimator.weights is not None:
+            raise ValueError(f"sample_weight: weights are in the column {estimator.weights!r} of X as well; give one of the two")
+        _weigh(table, estimator.classes_, codes, check_weights(sample_weight, X))
+    columns.add_codes(name, codes, table.outcomes)
+    table.options["target"] = name
+    if estimator.pos_label is not None:
+        table.options["positive"] = table.outcomes[_place(estimator.pos_label, estimator.classes_)]
+    categorical = list(dict.fromkeys([*columns.categorical, *(estimator.categorical or ())]))
+    if categorical:
+        table.options["categorical"] = categorical
+    if estimator.drop is not None:
+        table.options["drop"] = list(estimator.drop)
+    return table
+
+
+def cases(estimator: Any, X: Any, gaps: bool = False) -> Columns:
+    """Cases for a fitted estimator, as columns. Missing cells are let through where they are
+    imputed, which of a model from a file the program knows, or where ``gaps`` says so."""
+    gaps = gaps or estimator._from_file or estimator.missing == "impute"
+    names: list[str] = estimator._names
+    if _is_plain(estimator, X):
+        return from_matrix(X, X, names, gaps)
+    X = framed(X)
+    if not is_frame(X) or not estimator._framed:
+        checked = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        return from_matrix(checked, X, names, gaps)
+    # Of a model from a file the program checks the columns: costs may need more of them.
+    if not estimator._from_file:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        if not hasattr(estimator, "feature_names_in_"):  # names that are no texts are not compared
+            X = X.set_axis(names, axis=1)
+    return _from_frame(X)
+
+
+def from_matrix(X: Array, given: Any, names: list[str], gaps: bool) -> Columns:
+    """The columns of an array of numbers, which mean what they were given as."""
+    if not gaps and np.isnan(X).any():
+        raise ValueError('Input X contains NaN; give missing="impute" to fill missing cells and mark where they were')
+    return from_array(names, X, given)
+
+
+def _from_frame(X: Any) -> Columns:
+    columns = from_frame(X)
+    if columns.rows == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+    return columns
+
+
+def _scaled(columns: Columns) -> dict[str, str]:
+    """The columns of numbers that look as if out of a scaler, and why."""
+    numbers = columns.tensors()[0][1]
+    found = {c["name"]: looks_scaled(numbers[c["row"]]) for c in columns.header() if c["tensor"] == 0}
+    return {name: why for name, why in found.items() if why is not None}
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """Whether X is what the checks would make of it: they take longer than a prediction."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and len(X) > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
+
+
+def _place(pos_label: Any, classes: Array) -> int:
+    """The place of the positive one of two classes."""
+    if len(classes) > 2:
+        raise ValueError(none_positive(classes))
+    texts = [spelled(label) for label in classes]
+    if spelled(pos_label) not in texts:
+        raise ValueError(f"pos_label: {shown(pos_label)} is none of the classes {listed(classes)}")
+    return texts.index(spelled(pos_label))
+
+
+def _weigh(table: Table, classes: Array, codes: Array, weights: Array) -> None:
+    """Adds weights to a table: as a column, or with more than two classes as numbers of copies,
+    which is what the program takes for them."""
+    left = len(np.unique(codes[weights > 0]))
+    if left < len(classes):
+        count = "one class only is" if left == 1 else f"{left} of {len(classes)} classes are"
+        raise ValueError(f"sample_weight: {count} left where weights are above 0; give rows of every class a weight")
+    if len(classes) == 2:
+        table.options["weights"] = table.columns.unused("sample_weight")
+        table.columns.add_numbers(table.options["weights"], weights)
+        return
+    counts = weights.astype(np.int64)
+    if (counts != weights).any():
+        raise ValueError("sample_weight: with more than two classes weights are whole numbers, each a number of copies of its row")
+    if counts.sum() > 1_000_000:
+        raise ValueError(f"sample_weight: {counts.sum()} copies of rows are too many")
+    table.repeats = counts
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether there is no label: None, NaN, or pandas.NA, of which it is not known whether it is
+    equal to itself."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
