@@ -45,6 +45,8 @@ func keywords(option, value string) string {
 		option = "missing_markers"
 	case "seed":
 		option = "random_state"
+	case "positive":
+		option = "pos_label"
 	}
 	lists := []string{"categorical", "drop", "features", "missing_markers"}
 	if value != "" && slices.Contains(lists, option) {
