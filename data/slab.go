@@ -106,9 +106,18 @@ type slabs struct {
 
 // A slab has as many rows as slabRows, but fewer where their texts take more than slabBytes.
 const (
-	firstSlab = 1 << 10
+	firstSlab = 1 << 8
 	slabBytes = 16 << 20
 )
+
+// blockBytes is how many bytes of texts a block may refer to before it ends early.
+const blockBytes = 32 << 20
+
+// enter takes note of the texts of a chunk or slab, to which rows refer from here on.
+func (rd *Reader) enter(bytes int) {
+	rd.size = bytes
+	rd.held += bytes
+}
 
 // slab is some rows of a group, by columns; those that are not read are nil. Rows that
 // were given keep theirs.
@@ -116,6 +125,7 @@ type slab struct {
 	group   *SourceGroup
 	first   int // number of its first row in the file
 	rows    int
+	bytes   int // of texts
 	columns []*cells
 	words   [][]reading // of each column, what its texts mean to the recipe
 }
@@ -168,9 +178,13 @@ func (s *slabs) next() error {
 			return err
 		}
 	}
-	if memory.used.Load() > slabBytes {
+	for _, j := range s.read {
+		now.bytes += now.columns[j].words.bytes()
+	}
+	switch {
+	case now.bytes > slabBytes:
 		s.size = max(s.size/2, 1)
-	} else {
+	case now.bytes < slabBytes/4:
 		s.size = min(2*s.size, slabRows)
 	}
 	s.done += n

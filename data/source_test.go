@@ -198,7 +198,7 @@ func TestIntegers(t *testing.T) {
 // Cells that refer to a dictionary are what they would be one by one, and a text of it is held
 // once for each table that refers to it.
 func TestCodes(t *testing.T) {
-	words := []string{"a", "12", " b ", "007", "", strings.Repeat("long ", 1<<20)}
+	words := []string{"a", "12", " b ", "007", "", strings.Repeat("long ", 10_000)}
 	added := 0
 	d := NewDictionary(len(words), func(code int, to *Cells) {
 		added++
@@ -221,7 +221,7 @@ func TestCodes(t *testing.T) {
 		many.Codes(d, codes[700:])
 		one.flush()
 		many.flush()
-		if many.Len() != one.Len() || added != turn*len(words) || many.to.words.bytes() > 6<<20 {
+		if many.Len() != one.Len() || added != turn*len(words) || many.to.words.bytes() > 60_000 {
 			t.Fatalf("%d cells, %d texts added, %d bytes", many.Len(), added, many.to.words.bytes())
 		}
 		for i := range one.Len() {

@@ -30,7 +30,7 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 	if path == "-" {
 		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
 	}
-	in := &tableInput{name: path, cells: int(min(data.DefaultCells, maxMemory(c)/32))}
+	in := &tableInput{name: path, cells: int(min(data.DefaultCells, maxMemory(c)/64))}
 	if place := placeOf(c); place != nil && strings.Contains(path, "://") {
 		table, closer, err := place.Open(c.Context(), path, maxMemory(c)/4)
 		if err != nil {
