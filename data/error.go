@@ -115,13 +115,20 @@ func (e *Error) Text(render func(Way) string) string {
 // Unwrap gives the underlying error, such as a failure of the io.Reader.
 func (e *Error) Unwrap() error { return e.Err }
 
+// longestQuote is how many characters of a text a message shows.
+const longestQuote = 40
+
 // quote makes text from a file safe and short enough for a message.
 func quote(s string) string {
-	const longest = 40
-	if runes := []rune(s); len(runes) > longest {
-		s = string(runes[:longest]) + "…"
+	if runes := []rune(beginning(s)); len(runes) > longestQuote {
+		s = string(runes[:longestQuote]) + "…"
 	}
 	return strconv.Quote(s)
+}
+
+// beginning is as much of a text as a message may show, and a little more.
+func beginning[T string | []byte](text T) string {
+	return string(text[:min(len(text), 4*(longestQuote+1))]) // whose characters have four bytes at most
 }
 
 // quoteList quotes the first few of the items and counts the rest.

@@ -23,7 +23,7 @@ func NewSourceReader(ctx context.Context, s Source, recipe *Recipe, f Format, al
 	if err := rd.bind(recipe, s.Name(), 0, names, true); err != nil {
 		return nil, err
 	}
-	rd.slabs = &slabs{ctx: ctx, source: s, names: names, decimal: d.decimal, group: -1}
+	rd.slabs = &slabs{ctx: ctx, source: s, names: names, decimal: d.decimal, cells: f.Limits.withDefaults().Cells, size: firstSlab, group: -1}
 	read := rd.bound.needs()
 	for j, c := range s.Columns() {
 		if !read[j] && also != nil && !also(names[j]) || !read[j] && also == nil && c.Bad != "" {
@@ -94,6 +94,8 @@ type slabs struct {
 	names   []string
 	decimal byte
 	read    []int // the columns that are read
+	cells   int   // that a slab may have, at eight bytes each; different texts count too
+	size    int   // rows of the next slab
 
 	group   int // that is being read, −1 before the first
 	done    int // of its rows, those in slabs
@@ -102,12 +104,28 @@ type slabs struct {
 	at      int // the row in it
 }
 
+// A slab has as many rows as slabRows, but fewer where their texts take more than slabBytes.
+const (
+	firstSlab = 1 << 8
+	slabBytes = 16 << 20
+)
+
+// blockBytes is how many bytes of texts a block may refer to before it ends early.
+const blockBytes = 32 << 20
+
+// enter takes note of the texts of a chunk or slab, to which rows refer from here on.
+func (rd *Reader) enter(bytes int) {
+	rd.size = bytes
+	rd.held += bytes
+}
+
 // slab is some rows of a group, by columns; those that are not read are nil. Rows that
 // were given keep theirs.
 type slab struct {
 	group   *SourceGroup
 	first   int // number of its first row in the file
 	rows    int
+	bytes   int // of texts
 	columns []*cells
 	words   [][]reading // of each column, what its texts mean to the recipe
 }
@@ -143,11 +161,12 @@ func (s *slabs) next() error {
 		}
 	}
 	g := &groups[s.group]
-	n := min(slabRows, g.Rows-s.done)
+	n := min(s.size, g.Rows-s.done)
 	now := &slab{group: g, first: g.First + s.done, rows: n, columns: make([]*cells, len(s.names)), words: make([][]reading, len(s.names))}
 	errs := make([]error, len(s.read))
+	memory := &cellMemory{file: g.File, cells: s.cells}
 	tasks.For(len(s.read), func(k int) {
-		c := &Cells{to: new(cells), decimal: s.decimal}
+		c := &Cells{to: new(cells), decimal: s.decimal, memory: memory}
 		errs[k] = readCells(s.readers[k], n, c, g, s.done)
 		now.columns[s.read[k]] = c.to
 	})
@@ -158,6 +177,15 @@ func (s *slabs) next() error {
 		if err != nil {
 			return err
 		}
+	}
+	for _, j := range s.read {
+		now.bytes += now.columns[j].words.bytes()
+	}
+	switch {
+	case now.bytes > slabBytes:
+		s.size = max(s.size/2, 1)
+	case now.bytes < slabBytes/4:
+		s.size = min(2*s.size, slabRows)
 	}
 	s.done += n
 	s.now = now

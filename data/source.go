@@ -68,19 +68,77 @@ type Cells struct {
 	decimal byte
 	n       int       // cells taken
 	batch   []float64 // of them, those not yet in the column
+	last    float64   // the cell taken last, if it came alone
+	missing float64   // a missing cell, 0 before the first
 	memory  *cellMemory
 	counted int64  // bytes that memory knows of
+	text    int64  // bytes of texts that memory does not know of
 	strange []byte // the first text that is none
 	at      int    // where that is
+	failure error  // why no more texts are taken
 }
 
 // batchCells is how many cells go into a column at a time.
 const batchCells = 1024
 
-// cellMemory bounds what all columns of a table hold together.
+// longestText is how many bytes a text of a source may have: as many as a row of text may.
+const longestText = maxRowBytes
+
+// cellMemory bounds what all columns of a table hold together, and the texts that are gone
+// through for it.
 type cellMemory struct {
+	file  string
 	used  atomic.Int64 // bytes
 	cells int          // that may be held, at eight bytes each
+	text  atomic.Int64 // bytes
+	bytes int64        // of texts that may be gone through; 0 for any number
+}
+
+// Dictionary is the different values of a column of a source, to which its cells refer by
+// number. A value is added once, however many cells have it.
+type Dictionary struct {
+	add   func(code int, to *Cells)
+	cells []float64
+	turns []uint32 // in which the cells were added
+	turn  uint32
+	to    *Cells // in this turn
+}
+
+// DictionaryBytes is the memory that a Dictionary takes for each value.
+const DictionaryBytes = 8 + 4
+
+// NewDictionary is a dictionary of n values, each of which add adds as one cell.
+func NewDictionary(n int, add func(code int, to *Cells)) *Dictionary {
+	return &Dictionary{add: add, cells: make([]float64, n), turns: make([]uint32, n)}
+}
+
+// Codes adds cells that refer to a dictionary, which must have their numbers.
+func (c *Cells) Codes(d *Dictionary, codes []int32) {
+	if d.to != c {
+		d.to = c
+		d.turn++
+	}
+	c.batch = slices.Grow(c.batch, batchCells-len(c.batch))
+	for len(codes) > 0 {
+		n := min(len(codes), batchCells-len(c.batch))
+		known := c.batch[len(c.batch) : len(c.batch)+n]
+		for k, code := range codes[:n] {
+			if d.turns[code] != d.turn {
+				n = k
+				break
+			}
+			known[k] = d.cells[code]
+		}
+		c.batch, c.n = c.batch[:len(c.batch)+n], c.n+n
+		if len(c.batch) == batchCells {
+			c.flush()
+		} else if n < len(codes) {
+			d.add(int(codes[n]), c)
+			d.cells[codes[n]], d.turns[codes[n]] = c.last, d.turn
+			n++
+		}
+		codes = codes[n:]
+	}
 }
 
 // Number adds a number. What is not finite is a text, as it is in files of text.
@@ -140,10 +198,27 @@ func (c *Cells) Integers(xs []int64) {
 }
 
 // Missing adds a missing cell.
-func (c *Cells) Missing() { c.put(wordCell(c.to.words.code(nil))) }
+func (c *Cells) Missing() {
+	if c.missing == 0 {
+		c.missing = wordCell(c.to.words.code(nil))
+	}
+	c.put(c.missing)
+}
 
 // Text adds a text, which may spell a number.
 func (c *Cells) Text(text []byte) {
+	if len(text) > longestText && c.failure == nil {
+		c.failure = &Error{
+			Msg: fmt.Sprintf("a text of more than %d MiB", longestText>>20), Fix: "leave the column out, or write it with shorter texts",
+		}
+	}
+	if c.failure != nil {
+		c.Missing()
+		return
+	}
+	if c.text += int64(len(text)); c.text > 1<<20 {
+		defer c.check()
+	}
 	text = cleaned(text)
 	if c.strange == nil && (!utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0) {
 		c.strange, c.at = bytes.Clone(text[:min(len(text), 100)]), c.n
@@ -176,8 +251,16 @@ func Single(x float32) float64 {
 // Len is the number of cells taken.
 func (c *Cells) Len() int { return c.n }
 
+// Err says why no more cells need be added, if there is a reason: they take too much memory,
+// or a text is too long.
+func (c *Cells) Err() error {
+	c.check()
+	return c.failure
+}
+
 func (c *Cells) put(cell float64) {
 	c.n++
+	c.last = cell
 	if c.batch = append(c.batch, cell); len(c.batch) == batchCells {
 		c.flush()
 	}
@@ -189,17 +272,26 @@ func (c *Cells) flush() {
 	c.batch = c.batch[:0]
 }
 
-// full tells whether the table has become too large.
-func (c *Cells) full() bool {
+// check notes whether the table has become too large.
+func (c *Cells) check() {
+	m := c.memory
+	if m == nil || c.failure != nil {
+		return
+	}
 	bytes := int64(c.to.words.bytes() + 8*c.n)
-	used := c.memory.used.Add(bytes - c.counted)
-	c.counted = bytes
-	return used/8 > int64(c.memory.cells)
+	used := m.used.Add(bytes - c.counted)
+	text := m.text.Add(c.text)
+	c.counted, c.text = bytes, 0
+	switch {
+	case used/8 > int64(m.cells):
+		c.failure = tooManyCells(m.file, 0, m.cells)
+	case m.bytes > 0 && text > m.bytes:
+		c.failure = tooManyBytes(m.file, m.bytes)
+	}
 }
 
 // ReadSource reads a table that is stored by columns, on all processors. Columns that
-// skip says are not read; nothing is known of their cells then, but that those that are
-// texts are looked at as long as they could be numbers in disguise. skip may be nil.
+// skip says are not opened; nothing is known of their cells then. skip may be nil.
 func ReadSource(ctx context.Context, s Source, f Format, skip func(column string) bool) (*Table, error) {
 	d, err := sourceDialect(s, &f)
 	if err != nil {
@@ -225,9 +317,13 @@ func ReadSource(ctx context.Context, s Source, f Format, skip func(column string
 	if t.n > f.Limits.Cells/max(wanted, 1) {
 		return nil, tooManyCells(t.file, 0, f.Limits.Cells)
 	}
-	memory := &cellMemory{cells: f.Limits.Cells}
+	memory := &cellMemory{file: t.file, cells: f.Limits.Cells, bytes: f.Limits.Bytes}
 	errs := make([]error, len(columns))
-	tasks.For(len(columns), func(j int) { errs[j] = t.readColumn(ctx, s, j, memory) })
+	tasks.For(len(columns), func(j int) {
+		if !t.cells[j].unread {
+			errs[j] = t.readColumn(ctx, s, j, memory)
+		}
+	})
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -301,29 +397,12 @@ func (t *Table) locate(groups []SourceGroup, most int) error {
 
 // readColumn reads a column through all groups.
 func (t *Table) readColumn(ctx context.Context, s Source, j int, memory *cellMemory) error {
-	column, c := s.Columns()[j], t.cells[j]
-	if c.unread && column.Kind != TextCells {
-		return nil
+	if why := s.Columns()[j].Bad; why != "" {
+		return t.badColumn(j, why)
 	}
-	if column.Bad != "" {
-		if c.unread {
-			return nil
-		}
-		return t.badColumn(j, column.Bad)
-	}
-	to := &Cells{to: c, decimal: t.dialect.decimal, memory: memory}
-	if c.unread {
-		// Numbers in disguise are worth remembering how they are written.
-		maybe, err := t.readDisguised(ctx, s, j, to)
-		if err != nil || !maybe {
-			*c = cells{unread: true}
-			return err
-		}
-		c.unread = false
-		return nil
-	}
+	to := &Cells{to: t.cells[j], decimal: t.dialect.decimal, memory: memory}
 	for k := range s.Groups() {
-		if err := t.readGroup(ctx, s, k, j, to, nil); err != nil {
+		if err := t.readGroup(ctx, s, k, j, to); err != nil {
 			return err
 		}
 	}
@@ -338,36 +417,8 @@ func (t *Table) badColumn(j int, why string) error {
 	}
 }
 
-// readDisguised reads a column of texts as long as all of them could be numbers.
-func (t *Table) readDisguised(ctx context.Context, s Source, j int, to *Cells) (maybe bool, err error) {
-	m := newMarkers(DefaultMissing())
-	looked := 0
-	could := func() bool {
-		for ; looked < to.to.words.len(); looked++ {
-			if word := to.to.words.word(uint32(looked)); !m.text(word) && !mayBeNumber(word) {
-				return false
-			}
-		}
-		return true
-	}
-	for k := range s.Groups() {
-		err := t.readGroup(ctx, s, k, j, to, could)
-		if err == errEnough {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// errEnough ends a column that need not be read to its end.
-var errEnough = fmt.Errorf("nothing more to be seen")
-
-// readGroup reads a column of a group. It ends early when further says that nothing more
-// is to be had.
-func (t *Table) readGroup(ctx context.Context, s Source, k, j int, to *Cells, further func() bool) error {
+// readGroup reads a column of a group.
+func (t *Table) readGroup(ctx context.Context, s Source, k, j int, to *Cells) error {
 	group := s.Groups()[k]
 	if group.Rows == 0 {
 		return nil
@@ -386,14 +437,8 @@ func (t *Table) readGroup(ctx context.Context, s Source, k, j int, to *Cells, fu
 		if err := readCells(r, min(slabRows, group.Rows-(to.n-begin)), to, &group, before-begin); err != nil {
 			return t.inColumn(err, j)
 		}
-		if to.full() {
-			return tooManyCells(t.file, 0, to.memory.cells)
-		}
 		if to.to.full != nil {
 			return to.to.full
-		}
-		if further != nil && !further() {
-			return errEnough
 		}
 	}
 	return nil
@@ -406,7 +451,14 @@ const slabRows = 8192
 // of the group have been read before.
 func readCells(r ColumnReader, n int, to *Cells, group *SourceGroup, done int) error {
 	before := to.n
-	if err := r.Read(n, to); err != nil {
+	err := r.Read(n, to)
+	if err == nil {
+		err = to.Err()
+	}
+	if err != nil {
+		if located, ok := err.(*Error); ok && located.File == "" {
+			located.File = group.File
+		}
 		return err
 	}
 	to.flush()

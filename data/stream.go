@@ -28,6 +28,8 @@ type Reader struct {
 	odd     bool       // it holds bytes that are no text
 	pending bool       // the row read last has not been given yet
 	last    int        // rows of the last block
+	size    int        // bytes of texts of the chunk or slab being read
+	held    int        // of all that the block under way refers to
 	line    int        // where it begins
 	n       int        // rows given
 	failure error      // to be returned once the rows before it are
@@ -263,7 +265,12 @@ func (e *rowError) Error() string { return e.Err.Error() }
 // advance moves to the next row of the file and says whether there is one by io.EOF.
 func (rd *Reader) advance() error {
 	if rd.slabs != nil {
-		return rd.slabs.advance()
+		before := rd.slabs.now
+		err := rd.slabs.advance()
+		if now := rd.slabs.now; err == nil && now != before {
+			rd.enter(now.bytes)
+		}
+		return err
 	}
 	for {
 		if rd.now != nil {
@@ -288,14 +295,15 @@ func (rd *Reader) advance() error {
 		rd.rows.side = nil // rows that were given keep theirs
 		rd.rows.set(c)
 		rd.now = &chunkText{text: c.text}
+		rd.enter(len(c.text))
 		rd.odd = !utf8.Valid(c.text) || bytes.IndexByte(c.text, 0) >= 0
 	}
 }
 
-// ReadBlock reads up to n rows, fewer only at the end of the file or before a
-// row that cannot be encoded; the rows before such a row are returned first and
-// the error with the next call. At the end the error is io.EOF. Blocks are
-// independent of each other.
+// ReadBlock reads up to n rows, fewer only at the end of the file, where their texts
+// take much memory, or before a row that cannot be encoded; the rows before such a row
+// are returned first and the error with the next call. At the end the error is io.EOF.
+// Blocks are independent of each other.
 func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	if n < 1 {
 		panic("data: ReadBlock of no rows")
@@ -306,8 +314,10 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	// is likely to be as long as the last.
 	block.Rows = make([]Row, 0, min(n, rd.last))
 	features := make([]float64, 0, cap(block.Rows)*d)
+	rd.held = rd.size
 	for len(block.Rows) < n && rd.failure == nil {
 		if !rd.pending {
+			before := rd.held
 			err := rd.advance()
 			if bad, ok := err.(*rowError); ok {
 				if err = bad.Err; rd.skip != nil {
@@ -316,6 +326,10 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 				}
 			}
 			if rd.failure = err; err != nil {
+				break
+			}
+			if rd.held > before && rd.held > blockBytes && len(block.Rows) > 0 {
+				rd.pending = true
 				break
 			}
 		}
@@ -381,7 +395,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	rd.report.Rows++
 	for _, name := range row.Unseen {
 		j, _ := rd.bound.column(name)
-		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: string(row.cell(j))})
+		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: beginning(row.cell(j))})
 	}
 	for _, name := range row.Far {
 		rd.report.addFar(Far{Column: name, Cells: 1})

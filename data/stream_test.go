@@ -400,3 +400,52 @@ func TestOptionsComposedOtherwise(t *testing.T) {
 		t.Errorf("column %d is found by a name that two columns look like", j)
 	}
 }
+
+// A block of rows with long texts ends before it holds many of them, and no row is lost.
+func TestBlocksOfLongTexts(t *testing.T) {
+	const rows, size = 40, 3 << 20
+	recipe, _, _ := mustLearn(t, mustRead(t, "x,w,y\n1,a,0\n2,b,1\n3,a,0\n4,b,1\n", HeaderYes), Options{Target: "y", Drop: []string{"w"}})
+	var text strings.Builder
+	text.WriteString("x,w\n")
+	long := strings.Repeat("z", size)
+	for i := range rows {
+		fmt.Fprintf(&text, "%d,%s%d\n", i, long, i)
+	}
+	for name, open := range map[string]func() (*Reader, error){
+		"text": func() (*Reader, error) {
+			return NewReader(context.Background(), strings.NewReader(text.String()), "new.csv", recipe, Format{})
+		},
+		"source": func() (*Reader, error) {
+			return NewSourceReader(context.Background(), sourceOf(text.String(), rows), recipe, Format{}, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rd, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := 0
+			for {
+				block, err := rd.ReadBlock(2 * rows)
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name == "text" && len(block.Rows)*size > blockBytes+2*size {
+					t.Errorf("a block of %d rows of %d MB", len(block.Rows), size>>20)
+				}
+				for i := range block.Rows {
+					if got, want := string(block.Rows[i].cell(1)[size:]), fmt.Sprint(next); got != want {
+						t.Fatalf("row %s where %s comes", got, want)
+					}
+					next++
+				}
+			}
+			if next != rows {
+				t.Errorf("%d rows of %d", next, rows)
+			}
+		})
+	}
+}

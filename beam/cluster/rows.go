@@ -15,6 +15,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/internal/regular"
 )
 
 // Rows is where some rows of a table are: in row groups of one file or of several that
@@ -193,7 +194,7 @@ var copies = struct {
 // is copied to one.
 func openFile(ctx context.Context, name string) (*os.File, error) {
 	if !remote(name) {
-		return os.Open(name)
+		return regular.Open(name)
 	}
 	copies.Lock()
 	defer copies.Unlock()

@@ -2,16 +2,13 @@ package parquet
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"time"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/lossep/lossep/data"
 )
@@ -21,16 +18,30 @@ const batchRows = 4096
 
 // columnReader reads a column of a row group.
 type columnReader struct {
-	file      *opened
-	group     int
-	rows      int // of the group
-	column    *column
-	allocator *allocator
+	file   *opened
+	group  int
+	rows   int // of the group
+	column *column
+	memory *budget
 
-	chunk  file.ColumnChunkReader
-	levels []int16
-	read   func(n int, to *data.Cells) (int, error)
-	buffer []byte
+	pages  *pages
+	page   *page // under way, nil before the first
+	left   int   // of its values and missing ones
+	levels levels
+	values values
+	buffer []int32 // levels
+	text   []byte
+
+	dictionary *page
+	counted    int64 // memory of words
+	words      *data.Dictionary
+}
+
+// levels say which values are missing: 0, and which are not: 1.
+type levels interface {
+	next(to []int32) error
+	// present passes over the next n if none of them is missing, as far as that is easily seen.
+	present(n int) bool
 }
 
 // guard runs part of the reading; errors say which group they are in.
@@ -38,128 +49,285 @@ func (r *columnReader) guard(do func() error) error {
 	err := guard(r.file.Name, do)
 	if located, ok := err.(*data.Error); ok && located.ColumnName == "" {
 		located.ColumnName = r.column.Name
-		if located.Err != nil && len(r.file.meta.RowGroups) > 1 {
+		if located.Err != nil && len(r.file.groups) > 1 {
 			located.Msg += fmt.Sprintf(" (row group %d)", r.group+1)
 		}
 	}
 	return err
 }
 
-// open begins with the first page.
-func (r *columnReader) open() error {
-	f, err := r.file.reader(r.allocator)
-	if err != nil {
-		return err
-	}
-	group := f.RowGroup(r.group)
-	pages, err := group.GetColumnPageReader(r.column.leaf)
-	if err != nil {
-		return err
-	}
-	checked := &checkedPages{PageReader: pages, column: r.column, rows: int64(r.rows)}
-	// The library's own way to a column reader leaves no room for checks between pages
-	// and values, and what pages declare is what memory is asked for.
-	//lint:ignore SA1019 it is deprecated for those who would make pages of their own
-	r.chunk = file.NewColumnReader(r.column.descr, checked, r.allocator, f.BufferPool())
-	if r.column.descr.MaxDefinitionLevel() > 0 {
-		r.levels = make([]int16, batchRows)
-	}
-	return r.prepare()
+// open finds the pages.
+func (r *columnReader) open() (err error) {
+	r.pages, err = newPages(r.file, r.group, r.column, r.memory, r.rows)
+	return err
 }
 
 // Read implements data.ColumnReader.
 func (r *columnReader) Read(n int, to *data.Cells) error {
 	return r.guard(func() error {
 		for n > 0 {
-			got, err := r.read(min(n, batchRows), to)
-			if err != nil {
+			if r.left == 0 {
+				if more, err := r.turn(); err != nil || !more {
+					return err // none at the end of the group
+				}
+				continue
+			}
+			batch := min(n, r.left, batchRows)
+			if err := r.batch(batch, to); err != nil {
 				return err
 			}
-			if got == 0 {
-				return r.chunk.Err() // none at the end of the group
+			r.left -= batch
+			n -= batch
+			if err := to.Err(); err != nil {
+				return err
 			}
-			n -= got
 		}
 		return nil
 	})
 }
 
-// Close implements data.ColumnReader.
-func (r *columnReader) Close() error {
-	var err error
-	if r.chunk != nil {
-		err = r.guard(r.chunk.Close)
-		r.chunk = nil
-	}
-	r.allocator.close()
-	return err
-}
-
-// prepare sets how values of the column's physical type are read.
-func (r *columnReader) prepare() error {
-	c := r.column
-	switch chunk := r.chunk.(type) {
-	case *file.BooleanColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x bool) { to.Text(strconv.AppendBool(r.buffer[:0], x)) }))
-	case *file.Float32ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, each(r.single))
-	case *file.Float64ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, func(to *data.Cells, xs ...float64) { to.Numbers(xs) })
-	case *file.Int32ColumnChunkReader:
-		put := r.integers()
-		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x int32) {
-			if c.form == unsigned {
-				put(to, int64(uint32(x)))
-				return
-			}
-			put(to, int64(x))
-		}))
-	case *file.Int64ColumnChunkReader:
-		put := each(r.integers())
-		if c.form == integer {
-			put = func(to *data.Cells, xs ...int64) { to.Integers(xs) }
+// batch adds the next n cells, which are in the page.
+func (r *columnReader) batch(n int, to *data.Cells) error {
+	if r.levels == nil || r.levels.present(n) {
+		if err := r.values.load(n); err != nil {
+			return err
 		}
-		r.read = typed(r, chunk.ReadBatch, put)
-	case *file.Int96ColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x pq.Int96) { to.Text(momentText(x.ToTime())) }))
-	case *file.ByteArrayColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x pq.ByteArray) { r.bytes(to, x) }))
-	case *file.FixedLenByteArrayColumnChunkReader:
-		r.read = typed(r, chunk.ReadBatch, each(func(to *data.Cells, x pq.FixedLenByteArray) { r.bytes(to, x) }))
-	default:
-		return fmt.Errorf("values of type %v", c.descr.PhysicalType())
+		return r.values.put(0, n, to)
+	}
+	if r.buffer == nil {
+		r.buffer = make([]int32, batchRows)
+	}
+	levels := r.buffer[:n]
+	if err := r.levels.next(levels); err != nil {
+		return err
+	}
+	present := 0
+	for _, l := range levels {
+		present += int(l & 1)
+	}
+	if err := r.values.load(present); err != nil {
+		return err
+	}
+	next := 0
+	for i := 0; i < n; {
+		end := i
+		for end < n && levels[end]&1 == levels[i]&1 {
+			end++
+		}
+		if levels[i]&1 == 0 {
+			for range end - i {
+				to.Missing()
+			}
+		} else {
+			if err := r.values.put(next, next+end-i, to); err != nil {
+				return err
+			}
+			next += end - i
+		}
+		i = end
 	}
 	return nil
 }
 
-// typed reads values of one physical type, and puts missing cells between them.
-func typed[T any](r *columnReader, batch func(n int64, values []T, levels, _ []int16) (int64, int, error), put func(*data.Cells, ...T)) func(int, *data.Cells) (int, error) {
-	values := make([]T, batchRows)
-	return func(n int, to *data.Cells) (int, error) {
-		rows, present, err := batch(int64(n), values[:n], r.levels, nil)
-		if err != nil {
-			return 0, err
+// turn goes to the next page of values.
+func (r *columnReader) turn() (more bool, err error) {
+	for {
+		r.release(&r.page)
+		if r.page, err = r.pages.next(); err != nil || r.page == nil {
+			return false, err
 		}
-		if r.levels == nil || int(rows) == present {
-			put(to, values[:present]...)
-			return present, nil
+		if r.page.kind != format.DictionaryPage {
+			break
 		}
-		next := 0
-		for _, level := range r.levels[:rows] {
-			if level == 0 {
-				to.Missing()
-				continue
-			}
-			put(to, values[next])
-			next++
+		if r.dictionary != nil {
+			return false, fmt.Errorf("a second dictionary")
 		}
-		return int(rows), nil
+		r.dictionary, r.page = r.page, nil
+		if err := r.learn(); err != nil {
+			return false, err
+		}
+	}
+	q := r.page
+	r.left, r.levels = q.count, nil
+	if q.levels != nil {
+		if r.levels, err = newRuns(q.levels, 1); q.packed {
+			r.levels = &levelBits{rest: q.levels}
+		}
+	}
+	if err == nil {
+		r.values, err = r.decoder(q.encoding, q.values)
+	}
+	return true, err
+}
+
+func (r *columnReader) release(q **page) {
+	if *q != nil {
+		r.memory.give((*q).content)
+		*q = nil
 	}
 }
 
+// Close implements data.ColumnReader.
+func (r *columnReader) Close() error {
+	r.release(&r.page)
+	r.release(&r.dictionary)
+	_ = r.memory.count(-r.counted) // fewer is never too many
+	r.counted, r.left, r.words = 0, 0, nil
+	return nil
+}
+
+// learn makes the words of the dictionary.
+func (r *columnReader) learn() error {
+	q, c := r.dictionary, r.column
+	size := c.width()
+	if int64(q.count) > int64(len(q.values))/int64(size) {
+		return fmt.Errorf("a dictionary of %d values in %d bytes", q.count, len(q.values))
+	}
+	counted := int64(q.count) * data.DictionaryBytes
+	if c.physical == format.ByteArray {
+		counted += 4 * int64(q.count)
+	}
+	if err := r.memory.count(counted); err != nil {
+		return err
+	}
+	r.counted = counted
+	add, err := r.one()
+	if err != nil {
+		return err
+	}
+	if c.physical != format.ByteArray {
+		r.words = data.NewDictionary(q.count, func(code int, to *data.Cells) { add(to, q.values[code*size:(code+1)*size]) })
+		return nil
+	}
+	ends := make([]uint32, q.count)
+	next, end := plainPieces(q.values), 0
+	for k := range ends {
+		x, err := next()
+		if err != nil {
+			return err
+		}
+		end += size + len(x)
+		ends[k] = uint32(end)
+	}
+	r.words = data.NewDictionary(q.count, func(code int, to *data.Cells) {
+		begin := size
+		if code > 0 {
+			begin += int(ends[code-1])
+		}
+		add(to, q.values[begin:ends[code]])
+	})
+	return nil
+}
+
+// width is how many bytes a value takes, of texts before them.
+func (c *column) width() int {
+	switch c.physical {
+	case format.Int64, format.Double:
+		return 8
+	case format.Int96:
+		return 12
+	case format.FixedLenByteArray:
+		return c.size
+	}
+	return 4
+}
+
+// one adds a value that a dictionary has.
+func (r *columnReader) one() (func(to *data.Cells, x []byte), error) {
+	c := r.column
+	switch put := r.integers(); c.physical {
+	case format.Int32:
+		return func(to *data.Cells, x []byte) { put(to, c.wide(int32Of(x))) }, nil
+	case format.Int64:
+		return func(to *data.Cells, x []byte) { put(to, int64Of(x)) }, nil
+	case format.Int96:
+		return putMoment, nil
+	case format.Float:
+		return func(to *data.Cells, x []byte) { r.single(to, float32Of(x)) }, nil
+	case format.Double:
+		return func(to *data.Cells, x []byte) { to.Number(float64Of(x)) }, nil
+	case format.ByteArray, format.FixedLenByteArray:
+		return r.piece, nil
+	}
+	return nil, fmt.Errorf("a dictionary of values of type %v", c.physical)
+}
+
+// wide is an integer of 32 bits, which may have no sign.
+func (c *column) wide(x int32) int64 {
+	if c.form == unsigned {
+		return int64(uint32(x))
+	}
+	return int64(x)
+}
+
+// decoder decodes the values of a page.
+func (r *columnReader) decoder(e format.Encoding, b []byte) (values, error) {
+	c := r.column
+	if e == format.RLEDictionary || e == oldDictionary {
+		count := 0
+		if r.dictionary != nil {
+			count = r.dictionary.count
+		}
+		return newCodes(b, count, r.words)
+	}
+	switch c.physical {
+	case format.Boolean:
+		return r.truths(e, b)
+	case format.Int32:
+		decode, err := integersOf(c, e, b, 4, int32Of)
+		put := r.integers()
+		return &typed[int32]{decode: decode, add: each(func(to *data.Cells, x int32) { put(to, c.wide(x)) })}, err
+	case format.Int64:
+		decode, err := integersOf(c, e, b, 8, int64Of)
+		put := each(r.integers())
+		if c.form == integer {
+			put = (*data.Cells).Integers
+		}
+		return &typed[int64]{decode: decode, add: put}, err
+	case format.Int96:
+		if e != format.Plain {
+			return nil, c.unknown(e)
+		}
+		return &pieces{fixedPieces(b, c.width()), putMoment}, nil
+	case format.Float:
+		decode, err := numbersOf(c, e, b, 4, float32Of)
+		return &typed[float32]{decode: decode, add: each(r.single)}, err
+	case format.Double:
+		decode, err := numbersOf(c, e, b, 8, float64Of)
+		if e == format.Plain {
+			decode = doubles(b)
+		}
+		return &typed[float64]{decode: decode, add: (*data.Cells).Numbers}, err
+	case format.ByteArray, format.FixedLenByteArray:
+		next, err := c.piecesOf(e, b)
+		return &pieces{next, r.piece}, err
+	}
+	return nil, c.unknown(e)
+}
+
+// truths decodes truth values.
+func (r *columnReader) truths(e format.Encoding, b []byte) (values, error) {
+	add := each(func(to *data.Cells, x bool) { to.Text(strconv.AppendBool(r.text[:0], x)) })
+	switch e {
+	case format.Plain:
+		return &typed[bool]{decode: truths(b), add: add}, nil
+	case format.RLE:
+		decode, err := truthRuns(b)
+		return &typed[bool]{decode: decode, add: add}, err
+	}
+	return nil, r.column.unknown(e)
+}
+
+// putMoment puts a time of 96 bits: nanoseconds of a day, and the day in the Julian period.
+func putMoment(to *data.Cells, x []byte) {
+	const epoch = 2440588 // 1970-01-01
+	nanos, day := binary.LittleEndian.Uint64(x), int64(binary.LittleEndian.Uint32(x[8:]))-epoch
+	to.Text(momentText(time.Unix(86400*day+int64(nanos/1e9), int64(nanos%1e9)).UTC()))
+}
+
 // each puts values one by one.
-func each[T any](put func(*data.Cells, T)) func(*data.Cells, ...T) {
-	return func(to *data.Cells, xs ...T) {
+func each[T any](put func(*data.Cells, T)) func(*data.Cells, []T) {
+	return func(to *data.Cells, xs []T) {
 		for _, x := range xs {
 			put(to, x)
 		}
@@ -173,8 +341,8 @@ func (r *columnReader) single(to *data.Cells, x float32) {
 		to.Number(wide)
 		return
 	}
-	r.buffer = strconv.AppendFloat(r.buffer[:0], float64(x), 'e', -1, 32)
-	to.Text(r.buffer)
+	r.text = strconv.AppendFloat(r.text[:0], float64(x), 'e', -1, 32)
+	to.Text(r.text)
 }
 
 // integers puts integers, which may stand for something else.
@@ -224,8 +392,8 @@ func (r *columnReader) cached(spell func(int64) []byte) func(*data.Cells, int64)
 	}
 }
 
-// bytes puts texts, and what is written as bytes.
-func (r *columnReader) bytes(to *data.Cells, x []byte) {
+// piece puts texts, and what is written as bytes.
+func (r *columnReader) piece(to *data.Cells, x []byte) {
 	switch c := r.column; c.form {
 	case decimal:
 		to.Text(decimalText(bigEndian(x), c.scale))
@@ -240,70 +408,4 @@ func (r *columnReader) bytes(to *data.Cells, x []byte) {
 	default:
 		to.Text(x)
 	}
-}
-
-// unixTime is a number of units since 1970.
-func unixTime(x, perSecond int64) time.Time {
-	seconds := x / perSecond
-	rest := x - seconds*perSecond
-	return time.Unix(seconds, rest*(1e9/perSecond)).UTC()
-}
-
-func momentText(t time.Time) []byte { return t.AppendFormat(nil, "2006-01-02 15:04:05.999999999") }
-
-func clockText(t time.Time) []byte { return t.AppendFormat(nil, "15:04:05.999999999") }
-
-// bigEndian reads an integer of any length in two's complement.
-func bigEndian(x []byte) *big.Int {
-	n := new(big.Int).SetBytes(x)
-	if len(x) > 0 && x[0]&0x80 != 0 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(x))))
-	}
-	return n
-}
-
-// decimalText writes n / 10^scale.
-func decimalText(n *big.Int, scale int) []byte {
-	digits := new(big.Int).Abs(n).Append(nil, 10)
-	for len(digits) <= scale {
-		digits = append([]byte{'0'}, digits...)
-	}
-	if scale > 0 {
-		digits = slices.Insert(digits, len(digits)-scale, '.')
-	}
-	if n.Sign() < 0 {
-		digits = append([]byte{'-'}, digits...)
-	}
-	return digits
-}
-
-// uuidText writes 8-4-4-4-12 hexadecimal digits.
-func uuidText(x []byte) []byte {
-	text := hex.AppendEncode(nil, x)
-	if len(text) == 32 {
-		for _, k := range []int{20, 16, 12, 8} {
-			text = slices.Insert(text, k, '-')
-		}
-	}
-	return text
-}
-
-// halfNumber is the value of a 16-bit floating-point number.
-func halfNumber(bits uint16) float64 {
-	exponent, fraction := int(bits>>10&0x1F), float64(bits&0x3FF)
-	x := 0.0
-	switch exponent {
-	case 0:
-		x = math.Ldexp(fraction, -24)
-	case 31:
-		if x = math.Inf(1); fraction != 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(1024+fraction, exponent-25)
-	}
-	if bits&0x8000 != 0 {
-		x = -x
-	}
-	return x
 }

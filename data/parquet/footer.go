@@ -3,33 +3,81 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
-// The metadata of a file is a structure in Thrift's compact protocol. The library makes
-// room for as many elements of a list, and for as many fields of a group of columns, as
-// the file says there are, and follows groups within groups however deep they go. So it
-// is gone through once before, by its form alone.
+// The metadata of a file and the headers of pages are structures in Thrift's compact
+// protocol. The library makes room for as many elements of a list as the file says there
+// are, and follows structures within structures however deep they go. So they are gone
+// through once before, by their form alone.
 
 // mostNesting is how deep groups of columns, and structures of the protocol, may lie in
 // each other.
 const mostNesting = 100
 
-var errFooter = errors.New("its metadata cannot be right")
+// What the library makes of a byte of metadata, of an element of a list and of a structure
+// takes at most so many bytes of memory; the largest structure is a ColumnChunk.
+const (
+	thriftByteBytes   = 2
+	thriftItemBytes   = 32
+	thriftStructBytes = 1 << 10
+)
 
-// checkFooter refuses metadata that declares what is not there.
-func checkFooter(footer []byte) error {
+var (
+	errFooter = errors.New("its metadata cannot be right")
+	errShort  = errors.New("a page without a whole header")
+)
+
+// readFooter refuses metadata that declares what is not there, or takes more than so many
+// bytes of memory.
+func readFooter(footer []byte, memory int64) (meta *format.FileMetaData, encrypted bool, err error) {
 	f := &footerReader{rest: footer}
-	err := f.structure(0, func(field int, kind byte) error {
-		const schema = 2
+	err = f.structure(0, func(field int, kind byte) error {
+		const schema, encryption = 2, 8
 		if field == schema && kind == thriftList {
 			return f.schema()
 		}
+		encrypted = encrypted || field == encryption
 		return f.skip(kind, 1)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = f.checkTree()
 	}
-	return f.checkTree()
+	if err == nil && f.memory+thriftByteBytes*int64(len(footer)) > memory {
+		err = errBudget
+	}
+	if err != nil || encrypted {
+		if errors.Is(err, errShort) {
+			err = errFooter
+		}
+		return nil, encrypted, err
+	}
+	meta = new(format.FileMetaData)
+	return meta, false, decode(footer[:len(footer)-len(f.rest)], meta)
+}
+
+// readHeader reads the header of a page, and how long it is; errShort means that it goes on
+// behind the bytes that are given.
+func readHeader(b []byte) (header *format.PageHeader, size int, err error) {
+	f := &footerReader{rest: b}
+	if err := f.skip(thriftStruct, 0); err != nil {
+		return nil, 0, err
+	}
+	size = len(b) - len(f.rest)
+	header = new(format.PageHeader)
+	return header, size, decode(b[:size], header)
+}
+
+// decode has the library read a structure that was gone through.
+func decode(b []byte, to any) error {
+	err := thrift.Unmarshal(new(thrift.CompactProtocol), b, to)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errFooter
+	}
+	return err
 }
 
 // The kinds of values of the protocol.
@@ -52,12 +100,16 @@ const (
 type footerReader struct {
 	rest     []byte
 	children []int32 // of each element of the schema
+	memory   int64   // that what was read takes, beside its bytes
 }
 
 // uvarint reads an unsigned number.
 func (f *footerReader) uvarint() (uint64, error) {
 	x, n := binary.Uvarint(f.rest)
-	if n <= 0 {
+	if n == 0 {
+		return 0, errShort
+	}
+	if n < 0 {
 		return 0, errFooter
 	}
 	f.rest = f.rest[n:]
@@ -66,7 +118,7 @@ func (f *footerReader) uvarint() (uint64, error) {
 
 func (f *footerReader) drop(n uint64) error {
 	if n > uint64(len(f.rest)) {
-		return errFooter
+		return errShort
 	}
 	f.rest = f.rest[n:]
 	return nil
@@ -74,7 +126,7 @@ func (f *footerReader) drop(n uint64) error {
 
 func (f *footerReader) next() (byte, error) {
 	if len(f.rest) == 0 {
-		return 0, errFooter
+		return 0, errShort
 	}
 	b := f.rest[0]
 	f.rest = f.rest[1:]
@@ -86,6 +138,7 @@ func (f *footerReader) structure(depth int, use func(field int, kind byte) error
 	if depth > mostNesting {
 		return errFooter
 	}
+	f.memory += thriftStructBytes
 	field := 0
 	for {
 		head, err := f.next()
@@ -123,8 +176,9 @@ func (f *footerReader) list() (n uint64, kind byte, err error) {
 		}
 	}
 	if n > uint64(len(f.rest)) {
-		return 0, 0, errFooter
+		return 0, 0, errShort
 	}
+	f.memory += int64(n) * thriftItemBytes
 	return n, kind, nil
 }
 
@@ -223,9 +277,13 @@ func (f *footerReader) skipMap(depth int) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	if n > uint64(len(f.rest)) || depth > mostNesting {
+	if depth > mostNesting {
 		return errFooter
 	}
+	if n > uint64(len(f.rest)) {
+		return errShort
+	}
+	f.memory += int64(n) * 2 * thriftItemBytes
 	kinds, err := f.next()
 	for i := uint64(0); i < n && err == nil; i++ {
 		if err = f.skip(kinds>>4, depth+1); err == nil {

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/data/parquet"
@@ -28,62 +29,72 @@ func readAll(memory int64, limits data.Limits, files ...[]byte) (*data.Table, er
 
 // Nested columns are refused by name, unless they are left out.
 func TestNestedColumns(t *testing.T) {
-	list := schema.MustGroup(schema.NewGroupNodeLogical("tags", pq.Repetitions.Optional, schema.FieldList{
-		schema.MustGroup(schema.NewGroupNode("list", pq.Repetitions.Repeated, schema.FieldList{schema.NewInt32Node("element", pq.Repetitions.Optional, -1)}, -1)),
-	}, schema.NewListLogicalType(), -1))
+	group := func(name string, logical format.LogicalTypeValue, repetition format.FieldRepetitionType, children int) format.SchemaElement {
+		e := leaf(name, 0, repetition, logical)
+		e.Type, e.NumChildren = thrift.Null[format.Type]{}, thrift.New(int32(children))
+		return e
+	}
+	span := optional("span", nil, format.FixedLenByteArray, 12)
+	span.ConvertedType = thrift.New(deprecated.Interval)
+	old := group("tags", nil, format.Optional, 1)
+	old.ConvertedType = thrift.New(deprecated.List)
+	inside := []format.SchemaElement{group("list", nil, format.Repeated, 1), leaf("element", format.Int32, format.Optional, nil)}
 	for name, c := range map[string]struct {
-		node schema.Node
-		want string
+		elements []format.SchemaElement
+		want     string
 	}{
-		"list":      {list, `column 2 ("tags"): the column is nested (a list)`},
-		"structure": {schema.MustGroup(schema.NewGroupNode("at", pq.Repetitions.Optional, schema.FieldList{schema.NewInt32Node("x", pq.Repetitions.Required, -1), schema.NewInt32Node("y", pq.Repetitions.Required, -1)}, -1)), `column 2 ("at"): the column is nested (a structure)`},
-		"repeated":  {schema.NewInt32Node("many", pq.Repetitions.Repeated, -1), `column 2 ("many"): the column is nested (a list)`},
-		"interval":  {schema.Must(schema.NewPrimitiveNodeLogical("span", pq.Repetitions.Optional, schema.IntervalLogicalType{}, pq.Types.FixedLenByteArray, 12, -1)), `column 2 ("span"): the column is of a type that is not read (interval)`},
+		"list":     {append([]format.SchemaElement{group("tags", new(format.ListType), format.Optional, 1)}, inside...), `column 2 ("tags"): the column is nested (a list)`},
+		"old list": {append([]format.SchemaElement{old}, inside...), `column 2 ("tags"): the column is nested (a list)`},
+		"structure": {
+			[]format.SchemaElement{group("at", nil, format.Optional, 2), required("x", format.Int32), required("y", format.Int32)},
+			`column 2 ("at"): the column is nested (a structure)`,
+		},
+		"repeated": {[]format.SchemaElement{leaf("many", format.Int32, format.Repeated, nil)}, `column 2 ("many"): the column is nested (a list)`},
+		"interval": {[]format.SchemaElement{span}, `column 2 ("span"): the column is of a type that is not read (interval)`},
+		"bson":     {[]format.SchemaElement{optional("blob", new(format.BsonType), format.ByteArray, 0)}, `column 2 ("blob"): the column is of a type that is not read (bson)`},
+		"no date":  {[]format.SchemaElement{optional("day", new(format.DateType), format.Double, 0)}, `column 2 ("day"): the column is of a type that is not read (date of double)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fields := []field{
-				column(schema.NewInt32Node("x", pq.Repetitions.Required, -1), 4, func(i int) (int32, string, bool) { return int32(i), fmt.Sprint(i), false }),
-				{node: c.node},
-				column(schema.NewInt32Node("y", pq.Repetitions.Required, -1), 4, func(i int) (int32, string, bool) { return int32(i % 2), fmt.Sprint(i % 2), false }),
+				column(required("x", format.Int32), 4, func(i int) (int32, string, bool) { return int32(i), fmt.Sprint(i), false }),
+				column(required("y", format.Int32), 4, func(i int) (int32, string, bool) { return int32(i % 2), fmt.Sprint(i % 2), false }),
 			}
-			content := write(t, fields, 0) // the schema is enough
-			s := &rowsIn{opened(t, content)}
-			_, err := data.ReadSource(context.Background(), s, data.Format{}, nil)
+			leaves := 0
+			for _, e := range c.elements {
+				if e.Type.Valid {
+					leaves++
+				}
+			}
+			content := write(t, fields, 1, layout{meta: func(m *format.FileMetaData) {
+				m.Schema[0].NumChildren.V++
+				m.Schema = slices.Insert(m.Schema, 2, c.elements...)
+				chunks := &m.RowGroups[0].Columns
+				for range leaves { // which nobody looks at
+					*chunks = slices.Insert(*chunks, 1, (*chunks)[0])
+				}
+			}})
+			_, err := readAll(1<<26, data.Limits{}, content)
 			refused(t, err, c.want, "Drop")
+			skip := func(column string) bool { return column != "x" && column != "y" }
+			table, err := data.ReadSource(context.Background(), opened(t, content), data.Format{}, skip)
+			if err != nil || table.Row(3)[0] != "3" || table.Row(3)[2] != "1" {
+				t.Errorf("without the column: %v", err)
+			}
 		})
 	}
 }
 
-// rowsIn is a table that says to have rows.
-type rowsIn struct{ *parquet.Table }
-
-func (r *rowsIn) Groups() []data.SourceGroup {
-	return []data.SourceGroup{{File: "a", First: 1}, {File: "a", First: 1, Rows: 4}}
-}
-
-func (r *rowsIn) Open(int, int) (data.ColumnReader, error) { return fourZeros{}, nil }
-
-type fourZeros struct{}
-
-func (fourZeros) Read(n int, to *data.Cells) error {
-	for range n {
-		to.Integer(0)
-	}
-	return nil
-}
-func (fourZeros) Close() error { return nil }
-
 func integers(n int) []field {
 	return []field{
-		column(schema.NewInt32Node("x", pq.Repetitions.Optional, -1), n, func(i int) (int32, string, bool) { return int32(i % 7), fmt.Sprint(i % 7), i%5 == 0 }),
-		column(schema.Must(schema.NewPrimitiveNodeLogical("w", pq.Repetitions.Required, schema.StringLogicalType{}, pq.Types.ByteArray, -1, -1)), n, func(i int) (pq.ByteArray, string, bool) { return pq.ByteArray("word"), "word", false }),
+		column(leaf("x", format.Int32, format.Optional, nil), n, func(i int) (int32, string, bool) { return int32(i % 7), fmt.Sprint(i % 7), i%5 == 0 }),
+		column(leaf("w", format.ByteArray, format.Required, new(format.StringType)), n, func(i int) ([]byte, string, bool) { return []byte("word"), "word", false }),
 	}
 }
 
 // Declared rows beyond the limits are refused before anything is read, and cells that
 // there are not are noticed.
 func TestDeclaredRows(t *testing.T) {
-	content := write(t, integers(1000), 1)
+	content := write(t, integers(1000), 1, layout{})
 	_, err := readAll(1<<26, data.Limits{Rows: 999}, content)
 	refused(t, err, "table: there are more than 999 rows")
 	_, err = readAll(1<<26, data.Limits{Cells: 1999}, content)
@@ -105,13 +116,13 @@ func (m *moreRows) Groups() []data.SourceGroup {
 func TestMemoryIsBounded(t *testing.T) {
 	const n = 20_000
 	long := strings.Repeat("x", 1000)
-	fields := []field{column(schema.NewByteArrayNode("w", pq.Repetitions.Required, -1), n, func(i int) (pq.ByteArray, string, bool) {
-		return pq.ByteArray(fmt.Sprint(long, i)), "", false
+	fields := []field{column(leaf("w", format.ByteArray, format.Required, nil), n, func(i int) ([]byte, string, bool) {
+		return []byte(fmt.Sprint(long, i)), "", false
 	})}
-	content := write(t, fields, 1, pq.WithDictionaryDefault(false), pq.WithCompression(compress.Codecs.Zstd))
+	content := write(t, fields, 1, layout{plain: true, page: 1000, codec: format.Zstd})
 	_, err := readAll(1<<28, data.Limits{Cells: 4 * n}, content)
 	refused(t, err, "cells, or their texts take as much memory")
-	big := write(t, fields, 1, pq.WithDictionaryDefault(false), pq.WithDataPageSize(1<<30), pq.WithCompression(compress.Codecs.Zstd))
+	big := write(t, fields, 1, layout{plain: true, codec: format.Zstd})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err = readAll(4<<20, data.Limits{}, big)
@@ -124,14 +135,16 @@ func TestMemoryIsBounded(t *testing.T) {
 
 // Every cut and every changed byte ends in an error that names the file, or in a table.
 func TestDamagedFiles(t *testing.T) {
-	for name, options := range map[string][]pq.WriterProperty{
-		"plain":  {pq.WithDictionaryDefault(false)},
-		"dict":   {},
-		"second": {pq.WithDataPageVersion(pq.DataPageV2), pq.WithCompression(compress.Codecs.Snappy)},
-		"delta":  {pq.WithDictionaryDefault(false), pq.WithEncodingFor("x", pq.Encodings.DeltaBinaryPacked), pq.WithEncodingFor("w", pq.Encodings.DeltaByteArray)},
+	for name, l := range map[string]layout{
+		"plain":     {plain: true},
+		"dict":      {},
+		"second":    {second: true, codec: format.Snappy},
+		"delta":     {encodings: map[string]format.Encoding{"x": format.DeltaBinaryPacked, "w": format.DeltaByteArray}},
+		"lengths":   {encodings: map[string]format.Encoding{"x": format.ByteStreamSplit, "w": format.DeltaLengthByteArray}},
+		"checksums": {checksums: true, codec: format.Zstd},
 	} {
 		t.Run(name, func(t *testing.T) {
-			content := write(t, integers(40), 1, options...)
+			content := write(t, integers(40), 1, l)
 			try := func(b []byte) {
 				table, err := readAll(1<<24, data.Limits{Cells: 1 << 20}, b)
 				if err != nil {
@@ -196,15 +209,15 @@ func TestHostileFooter(t *testing.T) {
 // Files of a folder have the same columns.
 func TestDifferentFiles(t *testing.T) {
 	texts := func(name string) field {
-		return column(schema.Must(schema.NewPrimitiveNodeLogical(name, pq.Repetitions.Optional, schema.StringLogicalType{}, pq.Types.ByteArray, -1, -1)), 3, func(int) (pq.ByteArray, string, bool) { return pq.ByteArray("a"), "a", false })
+		return column(optional(name, new(format.StringType), format.ByteArray, 0), 3, func(int) ([]byte, string, bool) { return []byte("a"), "a", false })
 	}
 	number := func(name string) field {
-		return column(schema.NewFloat64Node(name, pq.Repetitions.Optional, -1), 3, func(int) (float64, string, bool) { return 1.5, "1.5", false })
+		return column(leaf(name, format.Double, format.Optional, nil), 3, func(int) (float64, string, bool) { return 1.5, "1.5", false })
 	}
 	whole := func(name string) field {
-		return column(schema.NewInt64Node(name, pq.Repetitions.Optional, -1), 3, func(int) (int64, string, bool) { return 1, "1", false })
+		return column(leaf(name, format.Int64, format.Optional, nil), 3, func(int) (int64, string, bool) { return 1, "1", false })
 	}
-	first := write(t, []field{number("x"), texts("y")}, 1)
+	first := write(t, []field{number("x"), texts("y")}, 1, layout{})
 	for name, c := range map[string]struct {
 		fields []field
 		want   string
@@ -214,11 +227,11 @@ func TestDifferentFiles(t *testing.T) {
 		"others": {[]field{texts("x"), texts("y")}, `part-2.parquet, column "x": the column holds texts here and numbers in part-1.parquet`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := readAll(1<<26, data.Limits{}, first, write(t, c.fields, 1))
+			_, err := readAll(1<<26, data.Limits{}, first, write(t, c.fields, 1, layout{}))
 			refused(t, err, c.want)
 		})
 	}
-	table, err := readAll(1<<26, data.Limits{}, first, write(t, []field{whole("x"), texts("y")}, 1))
+	table, err := readAll(1<<26, data.Limits{}, first, write(t, []field{whole("x"), texts("y")}, 1, layout{}))
 	if err != nil || table.Row(3)[0] != "1" || table.Row(2)[0] != "1.5" {
 		t.Errorf("integers after numbers: %v", err)
 	}
@@ -230,10 +243,10 @@ func TestDifferentFiles(t *testing.T) {
 
 // What is no text is refused with its place, in tables and in streams.
 func TestBytesThatAreNoText(t *testing.T) {
-	fields := []field{column(schema.NewByteArrayNode("w", pq.Repetitions.Required, -1), 5, func(i int) (pq.ByteArray, string, bool) {
-		return pq.ByteArray([]string{"a", "b", "\xff\xfe", "d", "e"}[i]), "", false
+	fields := []field{column(leaf("w", format.ByteArray, format.Required, nil), 5, func(i int) ([]byte, string, bool) {
+		return []byte([]string{"a", "b", "\xff\xfe", "d", "e"}[i]), "", false
 	})}
-	_, err := readAll(1<<26, data.Limits{}, write(t, fields, 2))
+	_, err := readAll(1<<26, data.Limits{}, write(t, fields, 2, layout{}))
 	refused(t, err, `part-1.parquet, row 3, column 1 ("w"): "\xff\xfe" is not text in UTF-8`)
 }
 
@@ -241,7 +254,7 @@ func TestBytesThatAreNoText(t *testing.T) {
 func TestReadingEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := data.ReadSource(ctx, opened(t, write(t, integers(100), 1)), data.Format{}, nil); err != context.Canceled {
+	if _, err := data.ReadSource(ctx, opened(t, write(t, integers(100), 1, layout{})), data.Format{}, nil); err != context.Canceled {
 		t.Errorf("%v", err)
 	}
 }
@@ -289,16 +302,18 @@ func TestWriter(t *testing.T) {
 // FuzzOpen takes bytes through everything: an error that names the file, or a table whose
 // cells are as many as it says.
 func FuzzOpen(f *testing.F) {
-	for _, options := range [][]pq.WriterProperty{
+	for _, l := range []layout{
 		{},
-		{pq.WithDictionaryDefault(false)},
-		{pq.WithDataPageVersion(pq.DataPageV2), pq.WithCompression(compress.Codecs.Zstd)},
-		{pq.WithCompression(compress.Codecs.Gzip)},
-		{pq.WithDictionaryDefault(false), pq.WithEncodingFor("x", pq.Encodings.DeltaBinaryPacked), pq.WithEncodingFor("w", pq.Encodings.DeltaByteArray)},
+		{plain: true},
+		{second: true, codec: format.Zstd},
+		{codec: format.Gzip, checksums: true},
+		{codec: format.Brotli},
+		{codec: format.Lz4Raw},
+		{encodings: map[string]format.Encoding{"x": format.DeltaBinaryPacked, "w": format.DeltaByteArray}},
 	} {
-		f.Add(write(f, integers(30), 2, options...))
+		f.Add(write(f, integers(30), 2, l))
 	}
-	f.Add(write(f, everyType(8), 1))
+	f.Add(write(f, everyType(8), 1, layout{}))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		table, err := readAll(1<<24, data.Limits{Cells: 1 << 20}, content)
 		if err != nil {

@@ -2,16 +2,20 @@ package parquet
 
 import (
 	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
 )
 
-// differences is the beginning of differences in packed blocks.
-func differences(block, parts, total uint64, rest ...byte) []byte {
+// inPage is bytes with what may be looked at behind them.
+func inPage(b []byte) []byte { return append(b, make([]byte, padding)...)[:len(b)] }
+
+// blocks is the beginning of differences in packed blocks.
+func blocks(block, parts, total uint64, rest ...byte) []byte {
 	b := binary.AppendUvarint(nil, block)
 	b = binary.AppendUvarint(b, parts)
 	b = binary.AppendUvarint(b, total)
@@ -25,17 +29,17 @@ func TestCheckDelta(t *testing.T) {
 		bytes []byte
 		rest  int // bytes after the blocks, −1 if they are refused
 	}{
-		"one value":      {differences(128, 4, 1, 9, 9), 2},
-		"none":           {differences(128, 4, 0), 0},
-		"zeros":          {differences(128, 4, 129, 0, 0, 0, 0, 0), 0},
-		"bits":           {differences(128, 4, 3, 0, 1, 0, 0, 0, 1, 2, 3, 4, 7), 1},
-		"large block":    {differences(1<<31, 1, 2, 0, 0), -1},
-		"no parts":       {differences(128, 0, 2, 0), -1},
-		"odd parts":      {differences(128, 3, 2, 0), -1},
-		"no block":       {differences(0, 4, 2), -1},
-		"too wide":       {differences(128, 4, 2, 0, 65, 0, 0, 0), -1},
-		"missing bits":   {differences(128, 4, 2, 0, 8, 0, 0, 0, 1), -1},
-		"missing widths": {differences(128, 4, 2, 0, 8), -1},
+		"one value":      {blocks(128, 4, 1, 9, 9), 2},
+		"none":           {blocks(128, 4, 0), 0},
+		"zeros":          {blocks(128, 4, 129, 0, 0, 0, 0, 0), 0},
+		"bits":           {blocks(128, 4, 3, 0, 1, 0, 0, 0, 1, 2, 3, 4, 7), 1},
+		"large block":    {blocks(1<<31, 1, 2, 0, 0), -1},
+		"no parts":       {blocks(128, 0, 2, 0), -1},
+		"odd parts":      {blocks(128, 3, 2, 0), -1},
+		"no block":       {blocks(0, 4, 2), -1},
+		"too wide":       {blocks(128, 4, 2, 0, 65, 0, 0, 0), -1},
+		"missing bits":   {blocks(128, 4, 2, 0, 8, 0, 0, 0, 1), -1},
+		"missing widths": {blocks(128, 4, 2, 0, 8), -1},
 		"nothing":        {nil, -1},
 	} {
 		rest, err := checkDelta(c.bytes)
@@ -45,60 +49,140 @@ func TestCheckDelta(t *testing.T) {
 	}
 }
 
-// onePage is a reader of one page.
-type onePage struct {
-	file.PageReader
-	page file.Page
-}
-
-func (p *onePage) Next() bool      { return true }
-func (p *onePage) Page() file.Page { return p.page }
-func (p *onePage) Err() error      { return nil }
-
-// Pages that declare more values than there are bytes or rows for are refused.
-func TestCheckedPages(t *testing.T) {
-	bytes := func(n int) *memory.Buffer { return memory.NewBufferBytes(make([]byte, n)) }
-	node := schema.NewInt64Node("x", pq.Repetitions.Required, -1)
-	c := &column{descr: schema.NewColumn(node, 0, 0)}
-	for name, p := range map[string]struct {
-		page file.Page
-		fine bool
-	}{
-		"dictionary":        {file.NewDictionaryPage(bytes(80), 10, pq.Encodings.Plain), true},
-		"large dictionary":  {file.NewDictionaryPage(bytes(80), 1<<30, pq.Encodings.Plain), false},
-		"page":              {file.NewDataPageV1(bytes(80), 10, pq.Encodings.Plain, pq.Encodings.RLE, pq.Encodings.RLE, 80), true},
-		"too many rows":     {file.NewDataPageV1(bytes(80), 101, pq.Encodings.Plain, pq.Encodings.RLE, pq.Encodings.RLE, 80), false},
-		"large block":       {file.NewDataPageV1(memory.NewBufferBytes(differences(1<<40, 1, 2, 0, 0)), 2, pq.Encodings.DeltaBinaryPacked, pq.Encodings.RLE, pq.Encodings.RLE, 20), false},
-		"second page":       {file.NewDataPageV2(bytes(80), 10, 0, 10, pq.Encodings.Plain, 0, 0, 80, false), true},
-		"short second page": {file.NewDataPageV2(bytes(80), 10, 0, 10, pq.Encodings.Plain, 81, 0, 80, false), false},
-	} {
-		pages := &checkedPages{PageReader: &onePage{page: p.page}, column: c, rows: 100}
-		if fine := pages.Next(); fine != p.fine || (pages.Err() == nil) != p.fine {
-			t.Errorf("%s: %v, %v", name, fine, pages.Err())
+// Differences and runs of every width, as the library writes them, are what went in, however
+// many are taken at a time.
+func TestEveryWidth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for width := range 65 {
+		for _, n := range []int{1, 2, 7, 8, 9, 127, 128, 129, 1000} {
+			long, short := make([]int64, n), make([]int32, n)
+			for i := range long {
+				x := rng.Uint64()
+				if rng.IntN(3) > 0 && i > 0 {
+					long[i] = long[i-1] // runs
+				} else if width > 0 {
+					long[i] = int64(x >> (64 - width))
+				}
+				short[i] = int32(uint32(long[i]))
+			}
+			checkLong(t, rng, long)
+			if width <= 32 {
+				checkShort(t, rng, short, uint(width))
+			}
 		}
 	}
 }
 
-// What the library takes beyond its budget is refused, and what it forgets comes back.
+func checkLong(t *testing.T, rng *rand.Rand, want []int64) {
+	t.Helper()
+	b, err := new(delta.BinaryPackedEncoding).EncodeInt64(nil, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, rest, err := newDifferences(inPage(append(b, 1, 2, 3)))
+	if err != nil || len(rest) != 3 {
+		t.Fatalf("%d bytes left of 3: %v", len(rest), err)
+	}
+	got := make([]int64, len(want))
+	for k := 0; k < len(got); {
+		n := min(1+rng.IntN(300), len(got)-k)
+		if err := d.next(got[k : k+n]); err != nil {
+			t.Fatal(err)
+		}
+		k += n
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d differences: %v, not %v", len(want), got, want)
+	}
+	if err := d.next(make([]int64, 1)); err == nil {
+		t.Error("one more than there are")
+	}
+}
+
+func checkShort(t *testing.T, rng *rand.Rand, want []int32, width uint) {
+	t.Helper()
+	b, err := (&rle.Encoding{BitWidth: int(width)}).EncodeInt32(nil, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRuns(inPage(b), width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]int32, len(want))
+	for k := 0; k < len(got); {
+		n := min(1+rng.IntN(20), len(got)-k)
+		if err := r.next(got[k : k+n]); err != nil {
+			t.Fatal(err)
+		}
+		k += n
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("width %d: %v, not %v", width, got, want)
+	}
+}
+
+// A run may declare any length, and there is as much room as was made for it.
+func TestRunsBeyondTheirBytes(t *testing.T) {
+	to := make([]int32, 100)
+	for name, c := range map[string]struct {
+		bytes []byte
+		fine  bool
+	}{
+		"long run":     {append(binary.AppendUvarint(nil, 1<<40), 3), true},
+		"long groups":  {append(binary.AppendUvarint(nil, 1<<40|1), make([]byte, 3*13)...), true},
+		"short groups": {append(binary.AppendUvarint(nil, 1<<40|1), make([]byte, 3*12)...), false},
+		"no value":     {binary.AppendUvarint(nil, 200), false},
+		"nothing":      {nil, false},
+		"empty runs":   {make([]byte, 1000), false},
+	} {
+		r, err := newRuns(inPage(c.bytes), 3)
+		if err == nil {
+			err = r.next(to)
+		}
+		if (err == nil) != c.fine {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := newRuns(nil, 33); err == nil {
+		t.Error("codes of 33 bits")
+	}
+}
+
+// Memory beyond the budget is refused, that of the pages and that of the dictionaries; what is
+// given back is used again, and does not stand in the way of other sizes.
 func TestBudget(t *testing.T) {
-	b := &budget{most: 1000}
-	first := &allocator{budget: b}
-	piece := first.Allocate(600)
-	if err := guard("f", func() error { first.Reallocate(1001, piece); return nil }); err == nil {
-		t.Error("more than there is")
+	b := &budget{most: 1 << 20}
+	first, err := b.take(300_000)
+	if err != nil || len(first) != 300_000 || cap(first) < 300_000+padding {
+		t.Fatalf("%d bytes of %d: %v", len(first), cap(first), err)
 	}
-	first.close()
-	first.Free(piece) // too late, as a finalizer is
-	if used := b.used.Load(); used != 0 {
-		t.Errorf("%d bytes are held by nobody", used)
+	if err := b.count(1 << 20); !errors.Is(err, errBudget) {
+		t.Errorf("more than there is: %v", err)
 	}
-	second := &allocator{budget: b}
-	again := second.Allocate(900)
-	again[0] = 7
-	second.Free(again)
-	second.close()
-	third := &allocator{budget: b}
-	if m := third.Allocate(800); len(m) != 800 || m[0] != 0 || &m[0] != &again[0] {
-		t.Error("memory is not used again, or not cleared")
+	if _, err := b.take(1<<19 + 1); !errors.Is(err, errBudget) {
+		t.Errorf("a page of more than half: %v", err)
+	}
+	if _, err := b.take(-1); !errors.Is(err, errBudget) {
+		t.Errorf("a page of less than nothing: %v", err)
+	}
+	b.give(first)
+	again, err := b.take(290_000)
+	if err != nil || &again[0] != &first[0] {
+		t.Errorf("memory is not used again: %v", err)
+	}
+	b.give(again)
+	for range 3 {
+		m, err := b.take(500_000)
+		if err != nil {
+			t.Fatalf("what was given back is in the way: %v", err)
+		}
+		if b.used+b.idle > b.most {
+			t.Errorf("%d bytes are held, and %d idle", b.used, b.idle)
+		}
+		b.give(m)
+	}
+	if b.used != 0 {
+		t.Errorf("%d bytes are held by nobody", b.used)
 	}
 }

@@ -10,8 +10,12 @@
 // way are known by name and not read.
 //
 // Files come from anywhere and may be damaged or made to do harm. What they declare is
-// held against what is there before memory is asked for, the library below asks for it
-// within a bound, and what panics there is an error that names the file.
+// held against what is there before memory is asked for, and that is asked for within a
+// bound; pages that have a checksum are held against it; a text of a dictionary is there
+// once, however many rows refer to it; and what panics below is an error that names the file.
+//
+// Of the library, what describes files is used. Its readers of pages and values make room
+// for what files declare, and are not: values are decoded here, a few thousand at a time.
 package parquet
 
 import (
@@ -22,9 +26,7 @@ import (
 	"math"
 	"slices"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/lossep/lossep/data"
 )
@@ -55,7 +57,8 @@ type Table struct {
 // opened is a file whose metadata is known.
 type opened struct {
 	File
-	meta    *metadata.FileMetaData
+	groups  []format.RowGroup
+	leaves  int      // columns of a group, those within nested ones among them
 	columns []column // as many and in the order of the table's
 }
 
@@ -91,18 +94,20 @@ func (o *opened) open(memory int64) error {
 	if err != nil {
 		return err
 	}
-	if err := checkFooter(footer); err != nil {
+	meta, encrypted, err := readFooter(footer, memory)
+	if encrypted {
+		return encryptedFile(o.Name)
+	}
+	if err != nil {
 		return err
 	}
-	if o.meta, err = metadata.NewFileMetaData(footer, nil); err != nil {
-		return err
-	}
-	o.meta.SetSourceFileSize(o.Size)
-	if o.meta.IsSetEncryptionAlgorithm() {
-		return &data.Error{File: o.Name, Msg: "the file is encrypted", Fix: "write it without encryption"}
-	}
-	o.columns = columnsOf(o.meta.Schema)
-	return nil
+	o.groups = meta.RowGroups
+	o.columns, o.leaves, err = columnsOf(meta.Schema)
+	return err
+}
+
+func encryptedFile(name string) error {
+	return &data.Error{File: name, Msg: "the file is encrypted", Fix: "write it without encryption"}
 }
 
 // footer is the metadata as bytes, at the end of the file.
@@ -118,7 +123,7 @@ func (o *opened) footer(memory int64) ([]byte, error) {
 	switch string(end[4:]) {
 	case Magic:
 	case "PARE":
-		return nil, &data.Error{File: o.Name, Msg: "the file is encrypted", Fix: "write it without encryption"}
+		return nil, encryptedFile(o.Name)
 	default:
 		return nil, &data.Error{File: o.Name, Msg: "the file does not end as Parquet does: it is no such file, or not whole", Fix: "write or copy it anew"}
 	}
@@ -126,8 +131,8 @@ func (o *opened) footer(memory int64) ([]byte, error) {
 	if size > o.Size-tail-int64(len(Magic)) {
 		return nil, errors.New("its metadata is longer than the file")
 	}
-	if size > memory/16 { // what is made of it takes several times as much
-		return nil, tooMuch(o.Name)
+	if size > memory/thriftByteBytes {
+		return nil, errBudget
 	}
 	footer := make([]byte, size)
 	_, err := o.Content.ReadAt(footer, o.Size-tail-size)
@@ -145,10 +150,10 @@ func (t *Table) add(o *opened) error {
 	}
 	t.files = append(t.files, o)
 	next := 1
-	for g, group := range o.meta.RowGroups {
-		n := group.GetNumRows()
-		if n < 0 || n > math.MaxInt32*1024 || len(group.GetColumns()) != o.meta.Schema.NumColumns() {
-			return damaged(o.Name, fmt.Errorf("row group %d has %d rows in %d columns", g+1, n, len(group.GetColumns())))
+	for g := range o.groups {
+		n, columns := o.groups[g].NumRows, len(o.groups[g].Columns)
+		if n < 0 || n > math.MaxInt32*1024 || columns != o.leaves {
+			return damaged(o.Name, fmt.Errorf("row group %d has %d rows in %d columns", g+1, n, columns))
 		}
 		t.groups = append(t.groups, data.SourceGroup{File: o.Name, First: next, Rows: int(n)})
 		t.places = append(t.places, place{o, g})
@@ -206,7 +211,7 @@ func (t *Table) Groups() []data.SourceGroup { return t.groups }
 // Open implements data.Source.
 func (t *Table) Open(group, column int) (data.ColumnReader, error) {
 	at := t.places[group]
-	r := &columnReader{file: at.file, group: at.group, column: &at.file.columns[column], allocator: &allocator{budget: t.memory}}
+	r := &columnReader{file: at.file, group: at.group, column: &at.file.columns[column], memory: t.memory}
 	r.rows = t.groups[group].Rows
 	if err := r.guard(r.open); err != nil {
 		_ = r.Close() // nothing was written
@@ -215,28 +220,17 @@ func (t *Table) Open(group, column int) (data.ColumnReader, error) {
 	return r, nil
 }
 
-// reader is the library's for a file, with memory of its own.
-func (o *opened) reader(a *allocator) (*file.Reader, error) {
-	props := pq.NewReaderProperties(a)
-	props.BufferedStreamEnabled = true
-	props.BufferSize = 16 << 10
-	props.MaxUncompressedPageSize = min(a.budget.most/2, math.MaxInt32)
-	props.MaxCompressedPageSize = props.MaxUncompressedPageSize
-	return file.NewParquetReader(io.NewSectionReader(o.Content, 0, o.Size), file.WithReadProps(props), file.WithMetadata(o.meta))
-}
-
 // guard makes an error of what the library panics with, and gives errors their file.
 func guard(name string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			if p == errBudget {
-				err = tooMuch(name)
-				return
-			}
 			err = damaged(name, fmt.Errorf("%v", p))
 		}
 	}()
 	err = do()
+	if errors.Is(err, errBudget) {
+		return tooMuch(name)
+	}
 	if located := (*data.Error)(nil); err == nil || errors.As(err, &located) {
 		return err
 	}

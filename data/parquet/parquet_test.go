@@ -10,103 +10,17 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/data/parquet"
 )
-
-// field is a column of a test table: its type, its values and what they are as text.
-type field struct {
-	node   schema.Node
-	values any // slice of the physical type
-	levels []int16
-	texts  []string
-}
-
-func optional(name string, logical schema.LogicalType, physical pq.Type, size int) schema.Node {
-	return schema.Must(schema.NewPrimitiveNodeLogical(name, pq.Repetitions.Optional, logical, physical, size, -1))
-}
-
-// write makes a file of columns, in groups of rows.
-func write(t testing.TB, fields []field, groups int, options ...pq.WriterProperty) []byte {
-	t.Helper()
-	var nodes schema.FieldList
-	for _, f := range fields {
-		nodes = append(nodes, f.node)
-	}
-	var out bytes.Buffer
-	w := file.NewParquetWriter(&out, schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, nodes, -1)),
-		file.WithWriterProps(pq.NewWriterProperties(options...)))
-	n := len(fields[0].texts)
-	for g := range groups {
-		from, to := g*n/groups, (g+1)*n/groups
-		rows, err := w.AppendRowGroupChecked()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range fields {
-			chunk, err := rows.NextColumn()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := writeChunk(chunk, f, from, to); err != nil {
-				t.Fatal(err)
-			}
-			if err := chunk.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := rows.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-func writeChunk(chunk file.ColumnChunkWriter, f field, from, to int) (err error) {
-	// Values are there for the rows that are not missing only.
-	first, last, levels := from, to, []int16(nil)
-	if f.levels != nil {
-		levels, first, last = f.levels[from:to], 0, 0
-		for i, l := range f.levels[:to] {
-			if l > 0 {
-				if last++; i < from {
-					first++
-				}
-			}
-		}
-	}
-	switch w := chunk.(type) {
-	case *file.Int32ColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]int32)[first:last], levels, nil)
-	case *file.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]int64)[first:last], levels, nil)
-	case *file.Int96ColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]pq.Int96)[first:last], levels, nil)
-	case *file.Float32ColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]float32)[first:last], levels, nil)
-	case *file.Float64ColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]float64)[first:last], levels, nil)
-	case *file.BooleanColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]bool)[first:last], levels, nil)
-	case *file.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]pq.ByteArray)[first:last], levels, nil)
-	case *file.FixedLenByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(f.values.([]pq.FixedLenByteArray)[first:last], levels, nil)
-	}
-	return err
-}
 
 // asText is the same table as CSV.
 func asText(fields []field) []byte {
@@ -114,7 +28,7 @@ func asText(fields []field) []byte {
 	w := csv.NewWriter(&out)
 	record := make([]string, len(fields))
 	for j, f := range fields {
-		record[j] = f.node.Name()
+		record[j] = f.Name
 	}
 	_ = w.Write(record) // to memory
 	for i := range fields[0].texts {
@@ -143,27 +57,6 @@ func named(files ...[]byte) (all []parquet.File) {
 	return all
 }
 
-// column makes a field of n values; one that value says is missing has no value.
-func column[T any](node schema.Node, n int, value func(i int) (x T, text string, missing bool)) field {
-	f := field{node: node}
-	var values []T
-	for i := range n {
-		x, text, missing := value(i)
-		level := int16(1)
-		if missing {
-			level, text = 0, ""
-		} else {
-			values = append(values, x)
-		}
-		f.levels, f.texts = append(f.levels, level), append(f.texts, text)
-	}
-	f.values = values
-	if node.RepetitionType() == pq.Repetitions.Required {
-		f.levels = nil
-	}
-	return f
-}
-
 // everyType is a table with a column of every type that is read.
 func everyType(n int) []field {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -175,67 +68,64 @@ func everyType(n int) []field {
 		return 19723 + months[k/28] + k%28
 	}
 	return []field{
-		column(optional("int8", schema.NewIntLogicalType(8, true), pq.Types.Int32, -1), n, func(int) (int32, string, bool) {
+		column(optional("int8", &format.IntType{BitWidth: 8, IsSigned: true}, format.Int32, 0), n, func(int) (int32, string, bool) {
 			x := int32(rng.IntN(200) - 100)
 			return x, strconv.Itoa(int(x)), gap()
 		}),
-		column(schema.NewInt64Node("int64", pq.Repetitions.Required, -1), n, func(int) (int64, string, bool) {
+		column(leaf("int64", format.Int64, format.Required, nil), n, func(int) (int64, string, bool) {
 			x := rng.Int64N(1e14)
 			return x, strconv.FormatInt(x, 10), false
 		}),
-		column(optional("uint32", schema.NewIntLogicalType(32, false), pq.Types.Int32, -1), n, func(int) (int32, string, bool) {
+		column(optional("uint32", &format.IntType{BitWidth: 32}, format.Int32, 0), n, func(int) (int32, string, bool) {
 			x := rng.Uint32()
 			return int32(x), strconv.FormatUint(uint64(x), 10), gap()
 		}),
-		column(schema.NewFloat32Node("float", pq.Repetitions.Optional, -1), n, func(int) (float32, string, bool) {
+		column(leaf("float", format.Float, format.Optional, nil), n, func(int) (float32, string, bool) {
 			x := float32(rng.NormFloat64())
 			return x, strconv.FormatFloat(float64(x), 'g', -1, 32), gap()
 		}),
-		column(schema.NewFloat64Node("double", pq.Repetitions.Optional, -1), n, func(i int) (float64, string, bool) {
+		column(leaf("double", format.Double, format.Optional, nil), n, func(i int) (float64, string, bool) {
 			x := rng.NormFloat64() * 1e5
 			if i%50 == 7 {
 				x = math.NaN()
 			}
 			return x, strconv.FormatFloat(x, 'g', -1, 64), gap()
 		}),
-		column(schema.NewBooleanNode("bool", pq.Repetitions.Optional, -1), n, func(int) (bool, string, bool) {
+		column(leaf("bool", format.Boolean, format.Optional, nil), n, func(int) (bool, string, bool) {
 			x := rng.IntN(2) == 0
 			return x, strconv.FormatBool(x), gap()
 		}),
-		column(optional("job", schema.StringLogicalType{}, pq.Types.ByteArray, -1), n, func(int) (pq.ByteArray, string, bool) {
+		column(optional("job", new(format.StringType), format.ByteArray, 0), n, func(int) ([]byte, string, bool) {
 			x := words[rng.IntN(len(words))]
-			return pq.ByteArray(x), x, gap()
+			return []byte(x), x, gap()
 		}),
-		column(optional("code", schema.StringLogicalType{}, pq.Types.ByteArray, -1), n, func(int) (pq.ByteArray, string, bool) {
+		column(optional("code", new(format.StringType), format.ByteArray, 0), n, func(int) ([]byte, string, bool) {
 			x := []string{"007", "7.0", "12", "3"}[rng.IntN(4)]
-			return pq.ByteArray(x), x, gap()
+			return []byte(x), x, gap()
 		}),
-		column(optional("day", schema.DateLogicalType{}, pq.Types.Int32, -1), n, func(int) (int32, string, bool) {
+		column(optional("day", new(format.DateType), format.Int32, 0), n, func(int) (int32, string, bool) {
 			k := rng.Int64N(12 * 28)
 			return int32(since(k)), day(k), gap()
 		}),
-		column(optional("moment", schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), pq.Types.Int64, -1), n, func(int) (int64, string, bool) {
+		column(optional("moment", &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: new(format.MicroSeconds)}}, format.Int64, 0), n, func(int) (int64, string, bool) {
 			k, s, us := rng.Int64N(12*28), rng.Int64N(86400), rng.Int64N(1e6)
 			text := fmt.Sprintf("%s %02d:%02d:%02d.%06d", day(k), s/3600, s/60%60, s%60, us)
 			return (since(k)*86400+s)*1e6 + us, text, gap()
 		}),
-		column(schema.NewInt96Node("old moment", pq.Repetitions.Optional, -1), n, func(int) (pq.Int96, string, bool) {
+		column(leaf("old moment", format.Int96, format.Optional, nil), n, func(int) (deprecated.Int96, string, bool) {
 			k, s := rng.Int64N(12*28), rng.Int64N(86400)
-			var x pq.Int96
-			x.SetNanoSeconds(s * 1e9)
-			julian := uint32(since(k) + 2440588)
-			x[8], x[9], x[10], x[11] = byte(julian), byte(julian>>8), byte(julian>>16), byte(julian>>24)
+			x := deprecated.Int96{uint32(s * 1e9), uint32(s * 1e9 >> 32), uint32(since(k) + 2440588)}
 			return x, fmt.Sprintf("%s %02d:%02d:%02d", day(k), s/3600, s/60%60, s%60), gap()
 		}),
-		column(optional("clock", schema.NewTimeLogicalType(false, schema.TimeUnitMillis), pq.Types.Int32, -1), n, func(int) (int32, string, bool) {
+		column(optional("clock", &format.TimeType{Unit: format.TimeUnit{Value: new(format.MilliSeconds)}}, format.Int32, 0), n, func(int) (int32, string, bool) {
 			ms := rng.Int64N(86400e3)
 			return int32(ms), fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3600e3, ms/60e3%60, ms/1000%60, ms%1000), gap()
 		}),
-		column(optional("price", schema.NewDecimalLogicalType(9, 2), pq.Types.Int64, -1), n, func(int) (int64, string, bool) {
+		column(optional("price", &format.DecimalType{Precision: 9, Scale: 2}, format.Int64, 0), n, func(int) (int64, string, bool) {
 			x := rng.Int64N(2e7) - 1e7
 			return x, decimal(x, 2), gap()
 		}),
-		column(optional("large", schema.NewDecimalLogicalType(30, 10), pq.Types.FixedLenByteArray, 16), n, func(int) (pq.FixedLenByteArray, string, bool) {
+		column(optional("large", &format.DecimalType{Precision: 30, Scale: 10}, format.FixedLenByteArray, 16), n, func(int) ([]byte, string, bool) {
 			x := rng.Int64() - rng.Int64()
 			b := bytes.Repeat([]byte{byte(x >> 63)}, 16)
 			for k := range 8 {
@@ -243,16 +133,16 @@ func everyType(n int) []field {
 			}
 			return b, decimal(x, 10), gap()
 		}),
-		column(optional("half", schema.Float16LogicalType{}, pq.Types.FixedLenByteArray, 2), n, func(int) (pq.FixedLenByteArray, string, bool) {
+		column(optional("half", new(format.Float16Type), format.FixedLenByteArray, 2), n, func(int) ([]byte, string, bool) {
 			k := rng.IntN(5)
 			bits := []uint16{0x3C00, 0xC000, 0x3555, 0x0001, 0x7BFF}[k]
 			text := []string{"1", "-2", "0.333251953125", "5.960464477539063e-08", "65504"}[k]
-			return pq.FixedLenByteArray{byte(bits), byte(bits >> 8)}, text, gap()
+			return []byte{byte(bits), byte(bits >> 8)}, text, gap()
 		}),
-		column(optional("nothing", schema.NullLogicalType{}, pq.Types.Int32, -1), n, func(int) (int32, string, bool) { return 0, "", true }),
-		column(schema.NewByteArrayNode("y", pq.Repetitions.Required, -1), n, func(i int) (pq.ByteArray, string, bool) {
+		column(optional("nothing", new(format.NullType), format.Int32, 0), n, func(int) (int32, string, bool) { return 0, "", true }),
+		column(leaf("y", format.ByteArray, format.Required, nil), n, func(i int) ([]byte, string, bool) {
 			x := []string{"no", "yes"}[i%2]
-			return pq.ByteArray(x), x, false
+			return []byte(x), x, false
 		}),
 	}
 }
@@ -291,13 +181,26 @@ func TestSameAsText(t *testing.T) {
 	o := data.Options{Target: "y", Impute: true}
 	recipe, x := learn(t, fromText, o)
 	for name, files := range map[string][][]byte{
-		"one group":   {write(t, fields, 1)},
-		"groups":      {write(t, fields, 7, pq.WithDictionaryDefault(false), pq.WithDataPageSize(1000))},
-		"second":      {write(t, fields, 3, pq.WithDataPageVersion(pq.DataPageV2), pq.WithCompression(compress.Codecs.Zstd))},
-		"gzip":        {write(t, fields, 2, pq.WithCompression(compress.Codecs.Gzip))},
-		"delta":       {write(t, fields, 2, pq.WithDictionaryDefault(false), pq.WithEncodingFor("int64", pq.Encodings.DeltaBinaryPacked), pq.WithEncodingFor("job", pq.Encodings.DeltaByteArray), pq.WithEncodingFor("code", pq.Encodings.DeltaLengthByteArray), pq.WithEncodingFor("double", pq.Encodings.ByteStreamSplit))},
-		"two files":   {write(t, part(fields, 0, 1000), 2), write(t, part(fields, 1000, n), 3)},
-		"other order": {write(t, part(fields, 0, 1234), 1), write(t, turned(part(fields, 1234, n)), 1)},
+		"one group": {write(t, fields, 1, layout{})},
+		"groups":    {write(t, fields, 7, layout{plain: true, page: 100})},
+		"pages":     {write(t, fields, 2, layout{page: 77, codec: format.Snappy, checksums: true})},
+		"second":    {write(t, fields, 3, layout{second: true, page: 333, codec: format.Zstd})},
+		"gzip":      {write(t, fields, 2, layout{codec: format.Gzip})},
+		"brotli":    {write(t, fields, 2, layout{codec: format.Brotli})},
+		"lz4":       {write(t, fields, 2, layout{codec: format.Lz4Raw})},
+		"delta": {write(t, fields, 2, layout{plain: true, encodings: map[string]format.Encoding{
+			"int8": format.DeltaBinaryPacked, "int64": format.DeltaBinaryPacked, "uint32": format.DeltaBinaryPacked, "moment": format.DeltaBinaryPacked,
+			"job": format.DeltaByteArray, "code": format.DeltaLengthByteArray, "bool": format.RLE,
+		}})},
+		"delta in pages": {write(t, fields, 2, layout{plain: true, second: true, page: 300, encodings: map[string]format.Encoding{
+			"int64": format.DeltaBinaryPacked, "uint32": format.DeltaBinaryPacked, "large": format.DeltaByteArray, "job": format.DeltaLengthByteArray, "code": format.DeltaByteArray,
+		}})},
+		"striped": {write(t, fields, 2, layout{plain: true, encodings: map[string]format.Encoding{
+			"int8": format.ByteStreamSplit, "int64": format.ByteStreamSplit, "float": format.ByteStreamSplit, "double": format.ByteStreamSplit,
+			"large": format.ByteStreamSplit, "half": format.ByteStreamSplit,
+		}})},
+		"two files":   {write(t, part(fields, 0, 1000), 2, layout{}), write(t, part(fields, 1000, n), 3, layout{})},
+		"other order": {write(t, part(fields, 0, 1234), 1, layout{}), write(t, turned(part(fields, 1234, n)), 1, layout{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table, err := data.ReadSource(context.Background(), opened(t, files...), data.Format{}, nil)
@@ -375,57 +278,11 @@ func checkStream(t *testing.T, s data.Source, recipe string, x []float64) {
 	checkBits(t, got, x)
 }
 
-// part is some rows of a table.
-func part(fields []field, from, to int) []field {
-	var cut []field
-	for _, f := range fields {
-		first, last := from, to
-		if f.levels != nil {
-			first, last = 0, 0
-			for i, l := range f.levels[:to] {
-				if l > 0 {
-					if last++; i < from {
-						first++
-					}
-				}
-			}
-			f.levels = f.levels[from:to]
-		}
-		f.texts = f.texts[from:to]
-		switch v := f.values.(type) {
-		case []int32:
-			f.values = v[first:last]
-		case []int64:
-			f.values = v[first:last]
-		case []pq.Int96:
-			f.values = v[first:last]
-		case []float32:
-			f.values = v[first:last]
-		case []float64:
-			f.values = v[first:last]
-		case []bool:
-			f.values = v[first:last]
-		case []pq.ByteArray:
-			f.values = v[first:last]
-		case []pq.FixedLenByteArray:
-			f.values = v[first:last]
-		}
-		cut = append(cut, f)
-	}
-	return cut
-}
-
-// turned is a table with its columns in the opposite order. Nodes know their parents, so
-// they are made anew.
+// turned is a table with its columns in the opposite order.
 func turned(fields []field) []field {
-	again := everyType(1)
-	var out []field
-	for j := len(fields) - 1; j >= 0; j-- {
-		f := fields[j]
-		f.node = again[j].node
-		out = append(out, f)
-	}
-	return out
+	fields = slices.Clone(fields)
+	slices.Reverse(fields)
+	return fields
 }
 
 var located *data.Error

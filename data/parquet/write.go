@@ -5,71 +5,59 @@ import (
 	"io"
 	"strconv"
 
-	pq "github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/lossep/lossep/data"
 )
 
-// groupRows is how many rows a row group that is written has.
-const groupRows = 1 << 16
+// A row group that is written has so many rows, or fewer if what they hold takes so many
+// bytes.
+const (
+	groupRows  = 1 << 16
+	groupBytes = 64 << 20
+)
 
 // Writer writes a table row by row.
 type Writer struct {
-	to      *file.Writer
+	to      io.Writer
+	at      int64 // bytes written
 	columns []*outColumn
 	rows    int // of the group under way
+	groups  []format.RowGroup
+	total   int64 // rows of them
 }
 
-// outColumn is a column of the group under way.
+// outColumn is a column of the group under way. A text is held once.
 type outColumn struct {
 	name     string
 	kind     data.CellKind
 	integers []int64
 	numbers  []float64
 	truths   []bool
-	texts    []pq.ByteArray
-	levels   []int16 // 0 where missing
+	codes    []int32 // of texts
+	words    []string
+	known    map[string]int32
+	bytes    int     // of words
+	size     int     // of texts, each as often as there is
+	levels   []uint8 // 0 where missing
 }
 
 // NewWriter begins a table of the given columns. Integers, numbers and truth values are
 // written as such, everything else as text; every cell may be missing.
 func NewWriter(w io.Writer, columns []data.SourceColumn) (*Writer, error) {
-	out := new(Writer)
-	var fields schema.FieldList
+	out := &Writer{to: w}
 	for _, c := range columns {
-		out.columns = append(out.columns, &outColumn{name: c.Name, kind: c.Kind})
-		var node schema.Node
-		var err error
-		switch c.Kind {
-		case data.IntegerCells:
-			node = schema.NewInt64Node(c.Name, pq.Repetitions.Optional, -1)
-		case data.NumberCells:
-			node = schema.NewFloat64Node(c.Name, pq.Repetitions.Optional, -1)
-		case data.TruthCells:
-			node = schema.NewBooleanNode(c.Name, pq.Repetitions.Optional, -1)
-		default:
-			node, err = schema.NewPrimitiveNodeLogical(c.Name, pq.Repetitions.Optional, schema.StringLogicalType{}, pq.Types.ByteArray, -1, -1)
-		}
-		if err != nil {
-			return nil, err
-		}
-		fields = append(fields, node)
+		out.columns = append(out.columns, &outColumn{name: c.Name, kind: c.Kind, known: make(map[string]int32)})
 	}
-	root, err := schema.NewGroupNode("schema", pq.Repetitions.Required, fields, -1)
-	if err != nil {
-		return nil, err
-	}
-	props := []pq.WriterProperty{pq.WithCompression(compress.Codecs.Snappy), pq.WithCreatedBy("lossep")}
-	for _, c := range columns {
-		if c.Kind == data.NumberCells { // few of them are the same
-			props = append(props, pq.WithDictionaryPath(pq.ColumnPath{c.Name}, false))
-		}
-	}
-	out.to, err = file.NewParquetWriterWithError(w, root, file.WithWriterProps(pq.NewWriterProperties(props...)))
-	return out, err
+	return out, out.write([]byte(Magic))
+}
+
+func (w *Writer) write(b []byte) error {
+	n, err := w.to.Write(b)
+	w.at += int64(n)
+	return err
 }
 
 // Write adds a row: int64, float64, bool or string for each column as it is declared, or
@@ -79,10 +67,12 @@ func (w *Writer) Write(row []any) error {
 	if len(row) != len(w.columns) {
 		panic(fmt.Sprintf("parquet: a row of %d cells, not %d", len(row), len(w.columns)))
 	}
+	bytes := 0
 	for j, v := range row {
 		w.columns[j].add(v)
+		bytes += w.columns[j].bytes
 	}
-	if w.rows++; w.rows == groupRows {
+	if w.rows++; w.rows == groupRows || bytes > groupBytes {
 		return w.flush()
 	}
 	return nil
@@ -90,7 +80,7 @@ func (w *Writer) Write(row []any) error {
 
 // add adds a cell to the group.
 func (c *outColumn) add(v any) {
-	level := int16(1)
+	level := uint8(1)
 	switch x := v.(type) {
 	case int64:
 		c.integers = append(c.integers, x)
@@ -132,45 +122,42 @@ func (c *outColumn) read(text string) bool {
 		}
 		return err == nil
 	}
-	c.texts = append(c.texts, pq.ByteArray(text))
+	code, ok := c.known[text]
+	if !ok {
+		code = int32(len(c.words))
+		c.known[text], c.words = code, append(c.words, text)
+		c.bytes += 4 + len(text)
+	}
+	c.codes = append(c.codes, code)
+	c.size += 4 + len(text)
 	return true
 }
 
 // flush writes the group.
 func (w *Writer) flush() error {
-	group, err := w.to.AppendRowGroupChecked()
-	if err != nil {
-		return err
-	}
+	group := format.RowGroup{NumRows: int64(w.rows), FileOffset: w.at, Ordinal: int16(min(len(w.groups), 1<<15-1))}
+	begin := w.at
 	for _, c := range w.columns {
-		chunk, err := group.NextColumn()
-		if err != nil {
+		chunk := &outChunk{to: w, column: c, begin: w.at}
+		if err := chunk.write(); err != nil {
 			return err
 		}
-		if err := c.write(chunk); err != nil {
-			return err
-		}
-		if err := chunk.Close(); err != nil {
-			return err
-		}
+		group.Columns = append(group.Columns, chunk.meta())
+		group.TotalByteSize += chunk.uncompressed
+		c.reset()
 	}
+	group.TotalCompressedSize = w.at - begin
+	w.groups = append(w.groups, group)
+	w.total += int64(w.rows)
 	w.rows = 0
-	return group.Close()
+	return nil
 }
 
-func (c *outColumn) write(chunk file.ColumnChunkWriter) (err error) {
-	switch to := chunk.(type) {
-	case *file.Int64ColumnChunkWriter:
-		_, err = to.WriteBatch(c.integers, c.levels, nil)
-	case *file.Float64ColumnChunkWriter:
-		_, err = to.WriteBatch(c.numbers, c.levels, nil)
-	case *file.BooleanColumnChunkWriter:
-		_, err = to.WriteBatch(c.truths, c.levels, nil)
-	case *file.ByteArrayColumnChunkWriter:
-		_, err = to.WriteBatch(c.texts, c.levels, nil)
-	}
-	c.integers, c.numbers, c.truths, c.texts, c.levels = c.integers[:0], c.numbers[:0], c.truths[:0], c.texts[:0], c.levels[:0]
-	return err
+func (c *outColumn) reset() {
+	c.integers, c.numbers, c.truths, c.codes, c.levels = c.integers[:0], c.numbers[:0], c.truths[:0], c.codes[:0], c.levels[:0]
+	clear(c.words)
+	clear(c.known)
+	c.words, c.bytes, c.size = c.words[:0], 0, 0
 }
 
 // Close writes what is left and the metadata. A table without rows is one, too.
@@ -180,5 +167,37 @@ func (w *Writer) Close() error {
 			return err
 		}
 	}
-	return w.to.Close()
+	meta := &format.FileMetaData{Version: 2, NumRows: w.total, RowGroups: w.groups, CreatedBy: "lossep"}
+	if meta.RowGroups == nil {
+		meta.RowGroups = []format.RowGroup{}
+	}
+	meta.Schema = []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(len(w.columns)))}}
+	for _, c := range w.columns {
+		e := format.SchemaElement{Name: c.name, Type: thrift.New(c.physical()), RepetitionType: thrift.New(format.Optional)}
+		if e.Type.V == format.ByteArray {
+			e.ConvertedType = thrift.New(deprecated.UTF8)
+			e.LogicalType.Value = new(format.StringType)
+		}
+		meta.Schema = append(meta.Schema, e)
+		meta.ColumnOrders = append(meta.ColumnOrders, format.ColumnOrder{Value: new(format.TypeDefinedOrder)})
+	}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), meta)
+	if err != nil {
+		return err
+	}
+	size := len(footer)
+	footer = append(footer, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))
+	return w.write(append(footer, Magic...))
+}
+
+func (c *outColumn) physical() format.Type {
+	switch c.kind {
+	case data.IntegerCells:
+		return format.Int64
+	case data.NumberCells:
+		return format.Double
+	case data.TruthCells:
+		return format.Boolean
+	}
+	return format.ByteArray
 }

@@ -98,7 +98,7 @@ func TestParquetIsTheSameToTheLastByte(t *testing.T) {
 	asParquet(t, text, "past/b.parquet", 33, 80)
 	write(t, "past/_SUCCESS", "")
 	for k, flags := range [][]string{
-		{"--drop", "remark", "--cost", "fn=5,fp=1"},
+		{"--drop", "origin", "--cost", "fn=5,fp=1"},
 		{"--features", "distance,origin", "--cost", "fn=seats,fp=`remark`", "--categorical", "origin"},
 	} {
 		var wanted [][]byte

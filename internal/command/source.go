@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/internal/regular"
 )
 
 // tableInput is a table that is read: text, or columns in Parquet files.
@@ -21,6 +21,7 @@ type tableInput struct {
 	text  io.Reader
 	table *parquet.Table // if it is no text
 	files []io.Closer
+	cells int // that may be held of rows that are gone through, at eight bytes each
 }
 
 // openInput opens a table of rows: a file, a folder of Parquet files, or "-" for standard
@@ -29,7 +30,7 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 	if path == "-" {
 		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
 	}
-	in := &tableInput{name: path}
+	in := &tableInput{name: path, cells: int(min(data.DefaultCells, maxMemory(c)/64))}
 	if place := placeOf(c); place != nil && strings.Contains(path, "://") {
 		table, closer, err := place.Open(c.Context(), path, maxMemory(c)/4)
 		if err != nil {
@@ -48,11 +49,14 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 	if err := checkTableName(path); err != nil {
 		return nil, err
 	}
+	if strings.EqualFold(filepath.Ext(path), parquet.Extension) {
+		return in, in.openParquet(c, []string{path})
+	}
 	f, err := openFile(c.Context(), path)
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	if in.files = []io.Closer{f}; isParquet(f, path) {
+	if in.files = []io.Closer{f}; isParquet(f) {
 		in.Close()
 		return in, in.openParquet(c, []string{path})
 	}
@@ -60,18 +64,15 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 	return in, nil
 }
 
-// isParquet tells by the first bytes, or by the name where a file is too short to have
-// any.
-func isParquet(f *os.File, path string) bool {
+// isParquet tells by the first bytes of what can be read from its end.
+func isParquet(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return false // what cannot be read from its end
+		return false
 	}
 	begin := make([]byte, len(parquet.Magic))
-	if _, err := f.ReadAt(begin, 0); err == nil && bytes.Equal(begin, []byte(parquet.Magic)) {
-		return true
-	}
-	return strings.EqualFold(filepath.Ext(path), parquet.Extension)
+	_, err = f.ReadAt(begin, 0)
+	return err == nil && string(begin) == parquet.Magic
 }
 
 // parquetFiles are the files of a table in a folder, in the order of their names. What
@@ -104,11 +105,12 @@ func parquetFiles(folder string) (files []string, err error) {
 	return files, nil
 }
 
-// openParquet reads what the files say about themselves.
+// openParquet reads what the files say about themselves. A pipe or a device has no end to
+// read that from, and is refused without waiting for it.
 func (in *tableInput) openParquet(c *cobra.Command, paths []string) error {
 	var files []parquet.File
 	for _, path := range paths {
-		f, err := openFile(c.Context(), path)
+		f, err := regular.Open(path)
 		if err != nil {
 			in.Close()
 			return &usageError{err}
@@ -159,6 +161,9 @@ func (in *tableInput) read(ctx context.Context, f data.Format, o *data.Options, 
 func (in *tableInput) rows(ctx context.Context, recipe *data.Recipe, f data.Format, all bool, also []string) (*data.Reader, error) {
 	if in.table == nil {
 		return data.NewReader(ctx, in.text, in.name, recipe, f)
+	}
+	if f.Limits.Cells == 0 {
+		f.Limits.Cells = in.cells
 	}
 	return data.NewSourceReader(ctx, in.table, recipe, f, func(name string) bool { return all || slices.Contains(also, name) })
 }
