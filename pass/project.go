@@ -42,6 +42,7 @@ type projection struct {
 	site     gauss.Scalar
 	value    float64 // the row's part in the objective
 	g, eta   float64 // −eta is the second derivative
+	count    float64 // how often the row counts
 	residual float64
 }
 

@@ -26,9 +26,9 @@ type Settings struct {
 	Warm bool
 	// From is the natural parameters of q with the engine's sites, if they are known. A warm
 	// start then needs no pass to gather them.
-	From *gauss.Natural
+	From gauss.Naturals
 	// Extra is a site on v as a whole, such as that of a utility; nil stands for none.
-	Extra *gauss.Natural
+	Extra gauss.Naturals
 	// Trace, if set, is told of every pass.
 	Trace func(Step)
 }
@@ -44,8 +44,8 @@ type Step struct {
 
 // Result is where Settle came to rest.
 type Result struct {
-	// Q is the prior times all sites, those on v as a whole with them.
-	Q      *gauss.Gaussian
+	// Q is the prior times all sites, those on v as a whole with them, for each function.
+	Q      gauss.Gaussians
 	Status infer.Status
 }
 
@@ -64,7 +64,7 @@ func Settle(ctx context.Context, e Engine, o Settings) (*Result, error) {
 	if o.MaxPasses == 0 {
 		o.MaxPasses = 200
 	}
-	s := &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())}
+	s := &settling{opt: o, engine: e, q: gauss.NewGaussians(e.Functions(), e.Dim())}
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ const safeTolerance = 1e-3
 type settling struct {
 	opt    Settings
 	engine Engine
-	q      *gauss.Gaussian
-	now    *gauss.Natural // natural parameters of q
+	q      gauss.Gaussians
+	now    gauss.Naturals // natural parameters of q
 	ws     gauss.Workspace
 	status infer.Status
 	stuck  bool // the damping has come to its end
@@ -104,7 +104,7 @@ type settling struct {
 // start makes the first q. Sites to start from that do not make a proper one are put
 // aside: starting empty is always possible.
 func (s *settling) start(ctx context.Context) error {
-	s.now = gauss.NewNatural(s.engine.Dim())
+	s.now = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
 	if s.opt.Warm && s.opt.From != nil {
 		s.now.CopyFrom(s.opt.From)
 		if s.set() {
@@ -140,7 +140,7 @@ func (s *settling) base() {
 
 // set makes q of its natural parameters, or says that they are not proper.
 func (s *settling) set() bool {
-	c := gauss.NewNatural(s.now.Dim())
+	c := gauss.NewNaturals(len(s.now), s.now.Dim())
 	c.CopyFrom(s.now)
 	return s.q.Exchange(c) == nil
 }
@@ -164,7 +164,7 @@ func (s *settling) run(ctx context.Context, o Options) error {
 		s.now.Times(sums.Change, 1)
 		failed, step := !s.set(), 0.0
 		if failed {
-			s.now.CopyFrom(s.q.Natural())
+			s.now.CopyFrom(s.q.Naturals())
 		} else {
 			s.engine.Keep()
 			// In units of a full step.
@@ -211,16 +211,24 @@ func (s *settling) run(ctx context.Context, o Options) error {
 // Objective is what a rule maximises, or makes stationary, where the rows' part in it is
 // value: the log evidence of expectation propagation A(q) + Σ(log Z − A + A\), the bound
 // Σ E log t − KL(q‖N(0, I)), or Laplace's Σ log t − ½|μ|² − ½log|Λ|.
-func Objective(rule infer.Rule, q *gauss.Gaussian, value float64) float64 {
+func Objective(rule infer.Rule, q gauss.Gaussians, value float64) float64 {
+	for _, one := range q {
+		value += objective(rule, one)
+	}
+	return value
+}
+
+// objective is the part of one function.
+func objective(rule infer.Rule, q *gauss.Gaussian) float64 {
 	h, mu := q.Natural().H, q.Mean()
 	logDet := floats.Dot(h, mu) - 2*q.LogPartition()
 	switch rule {
 	case infer.Variational:
 		cov := mat.NewSymDense(q.Dim(), nil)
 		q.Covariance(cov)
-		return value - 0.5*(mat.Trace(cov)+floats.Dot(mu, mu)-float64(q.Dim())+logDet)
+		return -0.5 * (mat.Trace(cov) + floats.Dot(mu, mu) - float64(q.Dim()) + logDet)
 	case infer.Curvature:
-		return value - 0.5*floats.Dot(mu, mu) - 0.5*logDet
+		return -0.5*floats.Dot(mu, mu) - 0.5*logDet
 	}
-	return value + q.LogPartition()
+	return q.LogPartition()
 }
