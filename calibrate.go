@@ -92,7 +92,7 @@ func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error
 	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
 	process := m.inducing.process
 	room := &gp.Room{Bytes: p.opt.roomBytes(p.X.Dims())}
-	shards := process.Shards(p.X, p.opt.Likelihood.many(p.Labels, p.Weights), room, p.opt.ShardRows)
+	shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
 	l := &Learned{
 		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
 		induced: &gp.Induced{

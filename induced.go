@@ -9,9 +9,11 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/pass"
 )
 
@@ -47,7 +49,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.opt.Likelihood.many(p.Labels, p.Weights), o)
+	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.many(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +61,16 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		}
 	}
 	return l, nil
+}
+
+// many are the terms of the training rows, as passes take them.
+func (p *Problem) many() gp.Terms {
+	if several(p.Recipe) {
+		o := outcomes(p.Recipe, p.Labels)
+		o.Counts = p.Weights
+		return o
+	}
+	return p.opt.Likelihood.many(p.Labels, p.Weights)
 }
 
 // training is what others need to know of the rows.
@@ -129,7 +141,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := gp.MostPoints(p.Len())
+	usual := gp.MostPoints(p.Len(), p.functions())
 	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*gp.TolerableLoss {
 		return nil
 	}
@@ -139,7 +151,7 @@ func (p *Problem) fewPoints(s *Inducing) []string {
 
 // foundByPasses is what a method found: its Gaussian, and the sites of the rows.
 type foundByPasses struct {
-	Q           *gauss.Gaussian
+	Q           gauss.Gaussians
 	LogEvidence float64
 	Status      infer.Status
 	engine      gp.Engine
@@ -165,7 +177,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 		if err != nil {
 			return nil, err
 		}
-		u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), nil, tables...)
+		u, err := p.utilityOf(len(rows), tables)
 		if err != nil {
 			return nil, fmt.Errorf("utility: %w", err)
 		}
@@ -182,7 +194,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 	if err != nil {
 		return nil, err
 	}
-	sums, err := found.engine.Look(ctx, r.Q.Natural(), pass.Options{Rule: found.rule}, nil)
+	sums, err := found.engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: found.rule}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -209,13 +221,34 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
 	p := l.problem
 	tally := p.newTally(method)
-	_, err := found.engine.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule, Power: p.opt.Power}, func(i int, mean, variance float64) {
-		tally.add(i, mean, variance)
-	})
+	add := func(i int, mean, variance []float64) { tally.add(i, mean[0], variance[0]) }
+	if several(p.Recipe) {
+		all := make([]float64, p.functions())
+		add = func(i int, mean, variance []float64) {
+			if probabilitiesApart(all, mean, variance); !finite.All(all...) {
+				tally.improper = true
+				return
+			}
+			tally.addProbabilities(i, all, logOf(all[p.Labels[i]]))
+		}
+	}
+	_, err := found.engine.Look(ctx, found.Q.Naturals(), pass.Options{Rule: found.rule, Power: p.opt.Power}, add)
 	if err != nil {
 		return nil, err
 	}
 	return tally.result(), nil
+}
+
+// functions is how many functions are seen from inducing points: one of two outcomes, and of more
+// one for each.
+func (p *Problem) functions() int { return functionsOf(p.Recipe) }
+
+// utilityOf is the utility of so many points, seen from inducing points.
+func (p *Problem) utilityOf(points int, tables []decision.Table) (factor.Utility, error) {
+	if several(p.Recipe) {
+		return decision.NewApart(points, p.functions(), tables...)
+	}
+	return decision.NewUtility(p.opt.Likelihood.outcome(), points, nil, tables...)
 }
 
 // inducingLines say what the points leave open.

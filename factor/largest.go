@@ -23,6 +23,13 @@ type Multi interface {
 	MeanLog(m, v, d1, d2 []float64) float64
 }
 
+// Differences is a Multi for which only the differences of the values count: t(f + u) = t(f)
+// for a u that is the same for all.
+type Differences interface {
+	Multi
+	OfDifferences()
+}
+
 // Largest is the term of the outcome with the largest value and noise (multinomial probit):
 // t(f) = P(f_y + ε_y ≥ f_j + ε_j for all j) with independent ε ~ N(0, 1) and y the Outcome.
 // With s² = 1 + v,
@@ -37,6 +44,9 @@ type Multi interface {
 type Largest struct {
 	Outcome int
 }
+
+// OfDifferences implements Differences.
+func (t Largest) OfDifferences() {}
 
 const (
 	largestNodes = 12

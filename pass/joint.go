@@ -3,6 +3,8 @@ package pass
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
@@ -27,7 +29,21 @@ func (j *joint) grow(k int) {
 	j.marginal, j.cavity, j.found = make([]gauss.Scalar, k), make([]gauss.Scalar, k), make([]projection, k)
 }
 
+// coupledStep is the part of a step that is taken where terms couple functions. Each function
+// moves as if the others stood still: where two outcomes compete each moves as far as both should
+// together, so that the distance of the two from the fixed point would change its sign and hardly
+// its size, and with three or more it would shrink to half or less. With two thirds of the step it
+// shrinks to a third either way.
+const coupledStep = 2.0 / 3
+
 // projectJoint is project for one row of a block with values of several functions.
+//
+// Where only differences of the values count, the gradients of a term add up to zero over the
+// functions, and at a fixed point so do the means of q, the prior being the same for all. What
+// functions have in common on the way there would take as many passes to die away as data weigh
+// more than the prior, for every function sees the others stand still. But a site may as well
+// have the gradient g where all values are lower by what they have in common: ν − τt in place of
+// ν with t their mean, which is zero at the fixed point.
 func (w *work) projectJoint(j *joint, part *Sums, views *gauss.Views, sites []gauss.Scalar, from, i int) {
 	k := w.functions
 	j.grow(k)
@@ -35,11 +51,18 @@ func (w *work) projectJoint(j *joint, part *Sums, views *gauss.Views, sites []ga
 		j.mean[c], j.variance[c] = w.mean[c*w.size+i], w.variance[c*w.size+i]
 	}
 	old := sites[i*k : (i+1)*k]
-	value, ok := w.opt.joint(j, w.coupled.Joint(from+i), w.coupled.Count(from+i), views.Residual(i), old)
+	term, common := w.coupled.Joint(from+i), 0.0
+	if _, ok := term.(factor.Differences); ok {
+		common = floats.Sum(j.mean) / float64(k)
+	}
+	value, ok := w.opt.joint(j, term, w.coupled.Count(from+i), views.Residual(i), old)
 	for c := range k {
 		w.found[c*w.size+i], w.steps[c*w.size+i] = j.found[c], gauss.Scalar{}
 		if ok {
-			w.steps[c*w.size+i] = j.found[c].site.Over(old[c])
+			p := &j.found[c]
+			p.site.Nu -= p.site.Tau * common
+			step := p.site.Over(old[c])
+			w.steps[c*w.size+i] = gauss.Scalar{Nu: coupledStep * step.Nu, Tau: coupledStep * step.Tau}
 			part.Residual = max(part.Residual, j.found[c].residual)
 		}
 	}
