@@ -91,7 +91,7 @@ func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error
 	s := m.summary.Inducing
 	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
 	process := m.inducing.process
-	room := &gp.Room{Bytes: p.opt.roomBytes(p.X.Dims())}
+	room := &gp.Room{Bytes: p.roomBytes()}
 	shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
 	l := &Learned{
 		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,

@@ -8,12 +8,7 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
-	"github.com/lossep/lossep/infer"
-	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/pass"
 )
 
@@ -22,13 +17,17 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	var tried []Candidate
 	if p.opt.Kernel == AutoKernel {
 		var err error
-		if p, tried, err = p.chosen(ctx); err != nil {
+		choose := p.chosen
+		if several(p.Recipe) {
+			choose = p.chosenApart
+		}
+		if p, tried, err = choose(ctx); err != nil {
 			return nil, err
 		}
 	}
 	o := gp.InduceOptions{
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
-		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
+		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Resume, o.Checkpoint = p.resume()
 	if p.start || strings.Contains(p.opt.Kernel, "=") {
@@ -61,16 +60,6 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		}
 	}
 	return l, nil
-}
-
-// many are the terms of the training rows, as passes take them.
-func (p *Problem) many() gp.Terms {
-	if several(p.Recipe) {
-		o := outcomes(p.Recipe, p.Labels)
-		o.Counts = p.Weights
-		return o
-	}
-	return p.opt.Likelihood.many(p.Labels, p.Weights)
 }
 
 // training is what others need to know of the rows.
@@ -106,7 +95,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		},
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
-	if keepsRows(p.X.Dims()) {
+	if rows, features := p.X.Dims(); keepsRows(rows, features, p.functions()) {
 		m.x, m.labels, m.weights = p.X, p.Labels, p.Weights
 		if m.ep, err = fit.Engine.Sites(ctx); err != nil {
 			return nil, err
@@ -133,7 +122,11 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	} else if err != nil {
 		return nil, err
 	}
-	m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
+	if several(p.Recipe) {
+		err = l.leaveOneOutApart(ctx, m, found)
+	} else {
+		m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
+	}
 	return m, err
 }
 
@@ -147,15 +140,6 @@ func (p *Problem) fewPoints(s *Inducing) []string {
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
 		data.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
-}
-
-// foundByPasses is what a method found: its Gaussian, and the sites of the rows.
-type foundByPasses struct {
-	Q           gauss.Gaussians
-	LogEvidence float64
-	Status      infer.Status
-	engine      gp.Engine
-	rule        infer.Rule
 }
 
 // inferInduced runs a method from the fixed point of EP.
@@ -222,33 +206,11 @@ func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundBy
 	p := l.problem
 	tally := p.newTally(method)
 	add := func(i int, mean, variance []float64) { tally.add(i, mean[0], variance[0]) }
-	if several(p.Recipe) {
-		all := make([]float64, p.functions())
-		add = func(i int, mean, variance []float64) {
-			if probabilitiesApart(all, mean, variance); !finite.All(all...) {
-				tally.improper = true
-				return
-			}
-			tally.addProbabilities(i, all, logOf(all[p.Labels[i]]))
-		}
-	}
 	_, err := found.engine.Look(ctx, found.Q.Naturals(), pass.Options{Rule: found.rule, Power: p.opt.Power}, add)
 	if err != nil {
 		return nil, err
 	}
 	return tally.result(), nil
-}
-
-// functions is how many functions are seen from inducing points: one of two outcomes, and of more
-// one for each.
-func (p *Problem) functions() int { return functionsOf(p.Recipe) }
-
-// utilityOf is the utility of so many points, seen from inducing points.
-func (p *Problem) utilityOf(points int, tables []decision.Table) (factor.Utility, error) {
-	if several(p.Recipe) {
-		return decision.NewApart(points, p.functions(), tables...)
-	}
-	return decision.NewUtility(p.opt.Likelihood.outcome(), points, nil, tables...)
 }
 
 // inducingLines say what the points leave open.

@@ -81,8 +81,10 @@ type Options struct {
 	Progress func(Progress)
 
 	// perRow is the number of views that the full process has of a training row; 0 stands for
-	// one, until the outcomes are known.
-	perRow int
+	// one, until the outcomes are known. Where unavailable is set there is no full process of
+	// these rows: weights of rows of more than two outcomes need inducing points.
+	perRow      int
+	unavailable bool
 }
 
 // Hyperparameters is what becomes of hyperparameters that the rows leave uncertain.
@@ -237,7 +239,7 @@ const FewColumns = 40
 
 // Induces tells whether so many training rows are seen from inducing points.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && rows*max(1, o.perRow) > FullRows
+	return o.Inducing > 0 || o.Inducing == AutoInducing && (o.unavailable || rows*max(1, o.perRow) > FullRows)
 }
 
 // Methods are those that can be applied to so many training rows.
@@ -311,7 +313,7 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
-	o.perRow = viewsOf(r)
+	o.perRow, o.unavailable = viewsOf(r), r.Weighted()
 	induces := o.Induces(rows)
 	if o.Kernel == AutoKernel && !induces && views > FullRows {
 		o.Kernel = oneLengthScale // to compare kernels would take an hour
@@ -329,8 +331,11 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	case induces && o.Hyperparameters == AverageHyperparameters:
 		return o, inputf("hyperparameters", "the average is for the full process, and %d rows of %d outcomes are approximated with inducing points; choose %s, or no inducing points", rows, number, MaximumHyperparameters)
 	}
-	if induces {
+	switch {
+	case induces:
 		return o, nil
+	case o.unavailable:
+		return o, inputf("inducing", "weights of rows of %d outcomes need inducing points; let there be some, or leave the weights out", number)
 	}
 	o.Inducing = NoInducing
 	if limit := o.rowLimit(rows); o.MaxRows == 0 && views > limit {
@@ -375,13 +380,16 @@ func (o *Options) affordable(what string, rows int) error {
 
 // roomBytes is what views of so many rows from inducing points may take up: half of what
 // is allowed, less what the rows and their sites take.
-func (o *Options) roomBytes(rows, features int) int64 {
-	return max(0, o.MaxMemory/2-int64(rows)*int64(8*features+sitesOfRow))
+func (o *Options) roomBytes(rows, features, functions int) int64 {
+	return max(0, o.MaxMemory/2-int64(rows)*int64(8*features+labelOfRow+functions*sitesOfRow))
 }
 
-// sitesOfRow is what a row takes beside its features: its sites, old and new, and its
-// label.
-const sitesOfRow = 40
+// labelOfRow and sitesOfRow are what a row takes beside its features: its label, and for every
+// function its site, old and new.
+const (
+	labelOfRow = 8
+	sitesOfRow = 32
+)
 
 // AutoKernel is the kernel of Options that tries several, and mixes them by what they
 // predict out of fold.
