@@ -115,9 +115,16 @@ func (m *Model) newProcess() (*gp.Process, error) {
 func (m *Model) assembleInduced() error {
 	s := m.inducing
 	m.process = s.process
-	opinionOf := func(method Method, q *gauss.Gaussian) opinion {
-		o := opinion{method: method, q: q, posterior: infer.Gaussian{Gaussian: q}}
-		if p, ok := s.process.Predictor(q); ok {
+	opinionOf := func(method Method, q gauss.Gaussians) opinion {
+		if several(m.recipe) {
+			o := opinion{method: method, apart: q}
+			if p, ok := s.process.Predictors(q); ok {
+				o.apartPredictors = p
+			}
+			return o
+		}
+		o := opinion{method: method, q: q[0], posterior: infer.Gaussian{Gaussian: q[0]}}
+		if p, ok := s.process.Predictor(q[0]); ok {
 			o.predictor = p
 		}
 		return o

@@ -94,8 +94,8 @@ func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error
 		p.order = p.Order()
 	}
 	process := m.inducing.process
-	room := &gp.Room{Bytes: p.opt.roomBytes(p.X.Dims())}
-	shards := process.Shards(p.X, p.opt.Likelihood.many(p.Labels, p.Weights), room, p.opt.ShardRows)
+	room := &gp.Room{Bytes: p.roomBytes()}
+	shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
 	l := &Learned{
 		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
 		induced: &gp.Induced{

@@ -40,9 +40,9 @@ func (m *Model) Results() []string {
 	if len(s.Candidates) > 0 {
 		lines = append(lines, s.candidatesTitle())
 		lines = append(lines, s.candidateLines()...)
-		if s.Sharpness != 0 {
-			lines = append(lines, s.sharpnessLine())
-		}
+	}
+	if s.Sharpness != 0 {
+		lines = append(lines, s.sharpnessLine())
 	}
 	lines = append(lines, m.inducingLines()...)
 	if o := s.Objective; o != nil {

@@ -72,9 +72,9 @@ func (m *Model) file() (*safetensors.File, error) {
 		z := m.inducing.process.Points()
 		points, d := z.Dims()
 		f.AddFloats("points", mat.DenseCopyOf(z).RawMatrix().Data, points, d)
-		addNatural(f, "posterior.ep", m.inducing.ep.Natural())
+		m.addPosterior(f, "posterior.ep", m.inducing.ep)
 		if m.method != EP {
-			addNatural(f, "posterior", m.inducing.own.Natural())
+			m.addPosterior(f, "posterior", m.inducing.own)
 		}
 		if m.x == nil {
 			return f, nil
@@ -107,6 +107,21 @@ func (m *Model) addSites(f *safetensors.File, begin string) {
 	if m.calibration != nil {
 		addNatural(f, begin+"calibration", m.calibration)
 	}
+}
+
+// addPosterior adds what is known of what is seen from inducing points: of more than two outcomes
+// for each, under names that end with its number, from 0.
+func (m *Model) addPosterior(f *safetensors.File, name string, q gauss.Gaussians) {
+	for c, one := range q {
+		addNatural(f, m.posteriorName(name, c), one.Natural())
+	}
+}
+
+func (m *Model) posteriorName(name string, c int) string {
+	if !several(m.recipe) {
+		return name
+	}
+	return fmt.Sprintf("%s.%d", name, c)
 }
 
 func addNatural(f *safetensors.File, name string, q *gauss.Natural) {
@@ -212,7 +227,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	need := loadBytes(n*viewsOf(m.recipe), d)
 	switch s := h.Summary.Inducing; {
 	case s != nil:
-		need = s.loadBytes(n, d)
+		need = s.loadBytes(n, d, functionsOf(m.recipe))
 	case h.Summary.mixes():
 		need = mixtureBytes(m.recipe, h.Summary.parts(), n, d)
 	}
@@ -222,13 +237,19 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if m.kernel, err = parseKernel(h.Kernel, m.recipe, m.coding); err != nil {
 		return nil, err
 	}
+	if m.kernel.Each() != nil && h.Summary.Inducing != nil {
+		return nil, errors.New("it has a kernel for each outcome, which is not to be had from inducing points")
+	}
+	if several(m.recipe) && m.recipe.Weighted() && h.Summary.Inducing == nil {
+		return nil, errors.New("it has weights of rows of more than two outcomes, which are to be had from inducing points only")
+	}
 	tensors := 0
 	if h.Summary.Inducing != nil {
 		if tensors, err = m.readInducing(f); err != nil {
 			return nil, err
 		}
 	}
-	if m.inducing == nil || keepsRows(n, d) {
+	if m.inducing == nil || keepsRows(n, d, functionsOf(m.recipe)) {
 		rows, err := m.readRows(f, bytes)
 		if err != nil {
 			return nil, err
@@ -270,27 +291,30 @@ func (m *Model) readInducing(f *safetensors.File) (tensors int, err error) {
 	if m.inducing.process, err = gp.NewInducing(m.kernel, mat.NewDense(size, d, points.Floats)); err != nil {
 		return 0, err
 	}
-	if m.inducing.ep, err = readPosterior(f, "posterior.ep", size); err != nil {
+	if m.inducing.ep, err = m.readPosterior(f, "posterior.ep", size); err != nil {
 		return 0, err
 	}
 	m.inducing.own = m.inducing.ep
-	if m.method == EP {
-		return 3, nil
+	if tensors = 1 + 2*len(m.inducing.ep); m.method == EP {
+		return tensors, nil
 	}
-	m.inducing.own, err = readPosterior(f, "posterior", size)
-	return 5, err
+	m.inducing.own, err = m.readPosterior(f, "posterior", size)
+	return tensors + 2*len(m.inducing.own), err
 }
 
-func readPosterior(f *safetensors.File, name string, size int) (*gauss.Gaussian, error) {
-	n, err := readNatural(f, name, size)
-	if err != nil {
-		return nil, err
+func (m *Model) readPosterior(f *safetensors.File, name string, size int) (gauss.Gaussians, error) {
+	all := gauss.NewGaussians(functionsOf(m.recipe), size)
+	for c, q := range all {
+		name := m.posteriorName(name, c)
+		n, err := readNatural(f, name, size)
+		if err != nil {
+			return nil, err
+		}
+		if err := q.Exchange(n); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	q := gauss.NewGaussian(size)
-	if err := q.Exchange(n); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return q, nil
+	return all, nil
 }
 
 // readRows reads what is kept of the training rows in at most so many bytes of memory, and
@@ -336,6 +360,9 @@ func (m *Model) readRows(f *safetensors.File, bytes int64) (tensors int, err err
 func (m *Model) readSites(f *safetensors.File, begin string) (tensors int, err error) {
 	n := m.recipe.Rows
 	size := n * viewsOf(m.recipe)
+	if m.inducing != nil {
+		size = n * functionsOf(m.recipe)
+	}
 	if m.ep, err = readSites(f, begin+"ep", size, m.weights); err != nil {
 		return 0, err
 	}
@@ -438,7 +465,7 @@ func parseHeader(text string) (*header, error) {
 	if target := h.Recipe.Target.Outcomes(); !slices.Equal(h.Utility.Outcomes(), target) {
 		return nil, fmt.Errorf("its utility has the outcomes %q, its target %q", h.Utility.Outcomes(), target)
 	}
-	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit" || h.Summary.Inducing != nil) {
+	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit") {
 		return nil, fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Several))
 	}
 	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.NumFeatures() != h.Provenance.Features {

@@ -127,7 +127,7 @@ func checkSites(name string, sites []gauss.Scalar, weights []float64) error {
 	for i, s := range sites {
 		largest := largestPrecision
 		if weights != nil {
-			largest *= max(weights[i], 1)
+			largest *= max(weights[i/(len(sites)/len(weights))], 1)
 		}
 		if math.Abs(s.Tau) > largest || math.Abs(s.Nu) > Farthest {
 			return fmt.Errorf("site %d of %s has the precision %v and the shift %v, which no fit gives", i+1, name, s.Tau, s.Nu)

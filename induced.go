@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
@@ -20,13 +18,17 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	var tried []Candidate
 	if p.opt.Kernel == AutoKernel {
 		var err error
-		if p, tried, err = p.chosen(ctx); err != nil {
+		choose := p.chosen
+		if several(p.Recipe) {
+			choose = p.chosenApart
+		}
+		if p, tried, err = choose(ctx); err != nil {
 			return nil, err
 		}
 	}
 	o := gp.InduceOptions{
 		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
-		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.opt.roomBytes(p.X.Dims()), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
+		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Order = p.order
 	var err error
@@ -50,7 +52,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.opt.Likelihood.many(p.Labels, p.Weights), o)
+	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.many(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		},
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
-	if keepsRows(p.X.Dims()) {
+	if rows, features := p.X.Dims(); keepsRows(rows, features, p.functions()) {
 		m.x, m.labels, m.weights = p.X, p.Labels, p.Weights
 		if m.ep, err = fit.Engine.Sites(ctx); err != nil {
 			return nil, err
@@ -124,7 +126,11 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	} else if err != nil {
 		return nil, err
 	}
-	m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
+	if several(p.Recipe) {
+		err = l.leaveOneOutApart(ctx, m, found)
+	} else {
+		m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
+	}
 	return m, err
 }
 
@@ -132,21 +138,12 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := gp.MostPoints(p.Len())
+	usual := gp.MostPoints(p.Len(), p.functions())
 	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*gp.TolerableLoss {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
 		data.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
-}
-
-// foundByPasses is what a method found: its Gaussian, and the sites of the rows.
-type foundByPasses struct {
-	Q           *gauss.Gaussian
-	LogEvidence float64
-	Status      infer.Status
-	engine      gp.Engine
-	rule        infer.Rule
 }
 
 // inferInduced runs a method from the fixed point of EP.
@@ -168,7 +165,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 		if err != nil {
 			return nil, err
 		}
-		u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), nil, tables...)
+		u, err := p.utilityOf(len(rows), tables)
 		if err != nil {
 			return nil, fmt.Errorf("utility: %w", err)
 		}
@@ -185,7 +182,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 	if err != nil {
 		return nil, err
 	}
-	sums, err := found.engine.Look(ctx, r.Q.Natural(), pass.Options{Rule: found.rule}, nil)
+	sums, err := found.engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: found.rule}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -212,9 +209,8 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
 	p := l.problem
 	tally := p.newTally(method)
-	_, err := found.engine.Look(ctx, found.Q.Natural(), pass.Options{Rule: found.rule}, func(i int, mean, variance float64) {
-		tally.add(i, mean, variance)
-	})
+	add := func(i int, mean, variance []float64) { tally.add(i, mean[0], variance[0]) }
+	_, err := found.engine.Look(ctx, found.Q.Naturals(), pass.Options{Rule: found.rule}, add)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,8 @@ const maxParts = 16
 // Bytes is about what the model takes, in bytes of memory.
 func (m *Model) Bytes() float64 {
 	if m.inducing != nil {
-		return keptMatrices*matrixBytes(m.inducing.process.Dim()) + m.summary.Inducing.rowBytes(m.provenance.Rows, m.coding.Len())
+		functions := functionsOf(m.recipe)
+		return keptMatrices*float64(functions)*matrixBytes(m.inducing.process.Dim()) + m.summary.Inducing.rowBytes(m.provenance.Rows, m.coding.Len(), functions)
 	}
 	if m.mixture != nil {
 		sum := 0.0
@@ -104,7 +105,8 @@ func (m *Model) CalibrationBytes() float64 {
 		}
 		// A pass has the views of a block as they are, and twice more while it works on them.
 		block := 3 * 8 * float64(pass.BlockRows(rows, points)) * float64(points+viewPadding)
-		return LossEP.FitBytes(points) + views + block + calibrationRow*float64(rows)
+		functions := float64(functionsOf(m.recipe))
+		return functions*LossEP.FitBytes(points) + views + block + functions*calibrationRow*float64(rows)
 	case m.mixture != nil:
 		// One part is calibrated after the other, and those that are finished stay.
 		return LossEP.FitBytes(rows*viewsOf(m.recipe)) + m.Bytes() - m.mixture.parts[0].Bytes()
@@ -113,21 +115,24 @@ func (m *Model) CalibrationBytes() float64 {
 }
 
 // rowBytes is what a model with inducing points keeps of its rows.
-func (s *Inducing) rowBytes(rows, features int) float64 {
-	if !keepsRows(rows, features) {
+func (s *Inducing) rowBytes(rows, features, functions int) float64 {
+	if !keepsRows(rows, features, functions) {
 		return 0
 	}
-	return 8 * float64(rows) * float64(features+3)
+	return 8 * float64(rows) * float64(features+1+2*functions)
 }
 
 // loadBytes is what it takes to read a model with inducing points.
-func (s *Inducing) loadBytes(rows, features int) float64 {
-	return loadBytes(s.Points, features) + 3*s.rowBytes(rows, features)
+func (s *Inducing) loadBytes(rows, features, functions int) float64 {
+	return float64(functions)*loadBytes(s.Points, features) + 3*s.rowBytes(rows, features, functions)
 }
 
 // keepsRows tells whether a model of so many rows keeps them, so that it can be calibrated
-// to other costs later. They take at most 64 MB.
-func keepsRows(rows, features int) bool { return rows*(features+3)*8 <= 64<<20 }
+// to other costs later. With their labels, and their sites of so many functions, they take at most
+// 64 MB.
+func keepsRows(rows, features, functions int) bool {
+	return rows*(features+1+2*functions)*8 <= 64<<20
+}
 
 const (
 	// calibrationMemory is what views may take up while a model is calibrated.

@@ -19,7 +19,8 @@ import (
 // C outcomes (and a dense one more for a calibrated VI), from which its posterior is made by one
 // factorisation. The sites of EP are kept beside those of another method, for a second
 // opinion. Where rows are many it is inducing points and a Gaussian on what is seen from
-// them, and the rows and their sites are kept if they are not too many.
+// them, one for each of more than two outcomes, and the rows and their sites, C of each with C
+// outcomes, are kept if they are not too many.
 type Model struct {
 	recipe      *data.Recipe
 	coding      *data.Coding // of the recipe
@@ -68,7 +69,7 @@ func (m *Model) Provenance() Provenance { return m.provenance }
 // inducing is the state of a model with inducing points.
 type inducing struct {
 	process *gp.Inducing
-	ep, own *gauss.Gaussian // of EP and of the method, which may be EP
+	ep, own gauss.Gaussians // of EP and of the method, which may be EP; one of each outcome if they are several
 }
 
 // latent is a process that can be looked at anywhere.
@@ -98,6 +99,10 @@ type opinion struct {
 	parts []mixedPart
 	// outcomes does the same for more than two outcomes.
 	outcomes *gp.OutcomesPredictor
+	// apart are the posteriors of the functions of more than two outcomes seen from inducing
+	// points, and apartPredictors give their moments in less time where that can be had.
+	apart           gauss.Gaussians
+	apartPredictors gp.Predictors
 }
 
 // Prediction is what is known about one case.

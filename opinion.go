@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/corrected"
@@ -140,8 +141,8 @@ func (o *opinion) plainProbabilities(m *Model, x *mat.Dense) [][]float64 {
 		return mixProbabilities(o.parts, x)
 	}
 	n, _ := x.Dims()
-	out := newTuples(n, 2)
-	if _, ok := o.posterior.(infer.Gaussian); ok || o.joint != nil && o.joint() != nil {
+	out := newTuples(n, m.number())
+	if _, ok := o.posterior.(infer.Gaussian); ok || o.apart != nil || o.joint != nil && o.joint() != nil {
 		for i, p := range o.plain(m, x) {
 			out[i] = p.Probabilities
 		}
@@ -162,6 +163,13 @@ func (o *opinion) predictSeveral(m *Model, x *mat.Dense) []Prediction {
 		outcomeProbabilities(all[i], mean, cov)
 		out[i] = Prediction{Probabilities: all[i]}
 	}
+	if o.apart != nil {
+		o.momentsApart(m, x, func(i int, mean, variance []float64) {
+			probabilitiesApart(all[i], mean, variance)
+			out[i] = Prediction{Probabilities: all[i]}
+		})
+		return out
+	}
 	if o.outcomes != nil {
 		o.outcomes.Moments(x, ask)
 		return out
@@ -171,6 +179,55 @@ func (o *opinion) predictSeveral(m *Model, x *mat.Dense) []Prediction {
 		ask(i, mean, cov)
 	})
 	return out
+}
+
+// apartRows is the most rows whose moments are held at a time.
+const apartRows = 4096
+
+// momentsApart calls use with the means and variances of the functions of all outcomes at every
+// row, from several goroutines.
+func (o *opinion) momentsApart(m *Model, x *mat.Dense, use func(i int, mean, variance []float64)) {
+	n, d := x.Dims()
+	k := len(o.apart)
+	if o.apartPredictors == nil {
+		// One by one, as in plain.
+		tasks.For(n, func(i int) {
+			views := m.process.At(rowsOf(x, []int{i}))
+			mean, variance := make([]float64, k), make([]float64, k)
+			for c, q := range o.apart {
+				q.Predict(views, mean[c:c+1], variance[c:c+1], new(gauss.Workspace))
+			}
+			use(i, mean, variance)
+		})
+		return
+	}
+	mean, variance := newTuples(k, min(n, apartRows)), newTuples(k, min(n, apartRows))
+	for from := 0; from < n; from += apartRows {
+		to := min(from+apartRows, n)
+		o.apartPredictors.Moments(x.Slice(from, to, 0, d).(*mat.Dense), mean, variance)
+		const chunk = 64
+		tasks.For((to-from+chunk-1)/chunk, func(task int) {
+			values := newTuples(2, k)
+			for i := task * chunk; i < min((task+1)*chunk, to-from); i++ {
+				for c := range k {
+					values[0][c], values[1][c] = mean[c][i], variance[c][i]
+				}
+				use(from+i, values[0], values[1])
+			}
+		})
+	}
+}
+
+// probabilitiesApart writes how probable each of the outcomes is where their functions are
+// independent; NaN if that is no distribution.
+func probabilitiesApart(p, mean, variance []float64) {
+	for c, v := range variance {
+		if !(v >= 0) {
+			p[c] = math.NaN()
+			mean[c] = math.NaN()
+		}
+	}
+	factor.OutcomeProbabilities(p, mean, variance)
 }
 
 // mix is the moments and probabilities of the mixture: its density of the latent value is

@@ -79,6 +79,12 @@ type Options struct {
 	MaxMemory int64
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
+
+	// perRow is the number of views that the full process has of a training row; 0 stands for
+	// one, until the outcomes are known. Where unavailable is set there is no full process of
+	// these rows: weights of rows of more than two outcomes need inducing points.
+	perRow      int
+	unavailable bool
 }
 
 // Hyperparameters is what becomes of hyperparameters that the rows leave uncertain.
@@ -196,8 +202,9 @@ type Checkpoints interface {
 
 // What Options.Inducing may be beside a number of points.
 const (
-	// AutoInducing stands for the full process up to FullRows training rows, and beyond for
-	// as many inducing points as it takes.
+	// AutoInducing stands for the full process up to FullRows training rows, or views of them
+	// where outcomes are more than two, C−1 each with C outcomes, and beyond for as many inducing
+	// points as it takes.
 	AutoInducing = 0
 	// NoInducing stands for the full process.
 	NoInducing = -1
@@ -233,7 +240,7 @@ const FewColumns = 40
 
 // Induces tells whether so many training rows are seen from inducing points.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && rows > FullRows
+	return o.Inducing > 0 || o.Inducing == AutoInducing && (o.unavailable || rows*max(1, o.perRow) > FullRows)
 }
 
 // Methods are those that can be applied to so many training rows.
@@ -307,7 +314,9 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
-	if o.Kernel == AutoKernel && views > FullRows {
+	o.perRow, o.unavailable = viewsOf(r), r.Weighted()
+	induces := o.Induces(rows)
+	if o.Kernel == AutoKernel && !induces && views > FullRows {
 		o.Kernel = oneLengthScale // to compare kernels would take an hour
 	}
 	if err := o.Method.checkSeveral(number); err != nil {
@@ -316,10 +325,18 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	switch {
 	case o.Likelihood.Name != "probit":
 		return o, inputf("likelihood", "%s is for two outcomes, and there are %d, which have probit", o.Likelihood.Name, number)
-	case o.Inducing > 0:
-		return o, inputf("inducing", "inducing points are for two outcomes, and there are %d; leave them out", number)
 	case o.power() != 1:
-		return o, inputf("power", "powers are for inducing points, and those for two outcomes; there are %d", number)
+		return o, inputf("power", "powers are for two outcomes, and there are %d; leave the power out", number)
+	case induces && o.Elsewhere != nil:
+		return o, inputf("inducing", "rows of %d outcomes cannot be gone over elsewhere; fit them on this machine, or write the outcome as a condition", number)
+	case induces && o.Hyperparameters == AverageHyperparameters:
+		return o, inputf("hyperparameters", "the average is for the full process, and %d rows of %d outcomes are approximated with inducing points; choose %s, or no inducing points", rows, number, MaximumHyperparameters)
+	}
+	switch {
+	case induces:
+		return o, nil
+	case o.unavailable:
+		return o, inputf("inducing", "weights of rows of %d outcomes need inducing points; let there be some, or leave the weights out", number)
 	}
 	o.Inducing = NoInducing
 	if limit := o.rowLimit(rows); o.MaxRows == 0 && views > limit {
@@ -332,8 +349,17 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 // several tells whether there are more than two outcomes.
 func several(r *data.Recipe) bool { return r.Target.Several != nil }
 
-// viewsOf is how many sites a training row has.
+// viewsOf is how many views of the full process a training row has, and sites.
 func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes()) - 1 }
+
+// functionsOf is how many functions are seen from inducing points, each of which a training row
+// has a site for.
+func functionsOf(r *data.Recipe) int {
+	if several(r) {
+		return len(r.Target.Several)
+	}
+	return 1
+}
 
 // DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
 // take, unless told otherwise.
@@ -355,13 +381,16 @@ func (o *Options) affordable(what string, rows int) error {
 
 // roomBytes is what views of so many rows from inducing points may take up: half of what
 // is allowed, less what the rows and their sites take.
-func (o *Options) roomBytes(rows, features int) int64 {
-	return max(0, o.MaxMemory/2-int64(rows)*int64(8*features+sitesOfRow))
+func (o *Options) roomBytes(rows, features, functions int) int64 {
+	return max(0, o.MaxMemory/2-int64(rows)*int64(8*features+labelOfRow+functions*sitesOfRow))
 }
 
-// sitesOfRow is what a row takes beside its features: its sites, old and new, and its
-// label.
-const sitesOfRow = 40
+// labelOfRow and sitesOfRow are what a row takes beside its features: its label, and for every
+// function its site, old and new.
+const (
+	labelOfRow = 8
+	sitesOfRow = 32
+)
 
 // AutoKernel is the kernel of Options that tries several, and mixes them by what they
 // predict out of fold.

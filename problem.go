@@ -80,12 +80,13 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	if several(p.Recipe) {
-		if askedKernel == "" && o.Kernel == ManyRowsKernel {
+		if askedKernel == "" && o.Inducing == NoInducing && o.Kernel == ManyRowsKernel {
 			o.Kernel = ManyColumnsKernel // as there are no inducing points
 		}
 		if p.opt, err = o.forSeveral(asked, p.Recipe, t.Name(), t.Len()); err != nil {
 			return nil, err
 		}
+		o = p.opt
 	}
 	if uncounted > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, data.Plural(all.Len(), "row"), o.weights()))
@@ -125,6 +126,9 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	if p.Kernel, err = ofTwo(p.Kernel, first); err != nil {
 		return nil, err
+	}
+	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
+		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Several))
 	}
 	return p, nil
 }

@@ -118,7 +118,7 @@ func (s *Summary) sharpnessLine() string {
 
 // checkSharpness refuses what no fit could have found.
 func (s *Summary) checkSharpness() error {
-	if s.Sharpness != 0 && !(s.Sharpness >= leastSharpness && s.Sharpness <= mostSharpness && s.mixes()) {
+	if s.Sharpness != 0 && !(s.Sharpness >= leastSharpness && s.Sharpness <= mostSharpness && (s.mixes() || s.Inducing != nil)) {
 		return fmt.Errorf("its probabilities are raised to the power %v", s.Sharpness)
 	}
 	return nil

@@ -296,8 +296,8 @@ func (r *Recipe) Validate() error {
 		return fail("%s", problem)
 	}
 	switch {
-	case t.Several != nil && (t.Share != 0 || t.Prevalence != 0 || r.Weighted()):
-		return fail("weights or a prevalence with %d outcomes", len(t.Several))
+	case t.Several != nil && (t.Share != 0 || t.Prevalence != 0):
+		return fail("a share of the weights or a prevalence with %d outcomes", len(t.Several))
 	case t.Several != nil:
 	case t.Positive == t.Negative:
 		return fail("both outcomes are spelled %s", quote(t.Positive))

@@ -243,17 +243,20 @@ func (t *Table) Counting(column string) *Table {
 	return t.Subset(rows)
 }
 
-// weightShare is the share of the positive rows in the weights.
-func weightShare(t *Table, j int, labels []int, weights []float64) (float64, error) {
-	var sums [2]float64
+// weightShare is the share of the positive rows in the weights, 0 of more than two outcomes.
+func (o *Target) weightShare(t *Table, j int, labels []int, weights []float64) (float64, error) {
+	sums := make([]float64, len(o.Outcomes()))
 	for i, y := range labels {
-		sums[(y+1)/2] += weights[i]
+		sums[o.Number(y)] += weights[i]
 	}
-	if sums[0] == 0 || sums[1] == 0 {
+	if slices.Contains(sums, 0) {
 		return 0, &Error{
 			File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the weights of an outcome add up to zero",
-			Fix: "give rows of both outcomes weights above zero, or leave the weights out",
+			Fix: "give rows of every outcome weights above zero, or leave the weights out",
 		}
+	}
+	if o.Several != nil {
+		return 0, nil
 	}
 	return sums[1] / (sums[0] + sums[1]), nil
 }

@@ -128,11 +128,11 @@ func TestCountedRowsAreCopies(t *testing.T) {
 			if err != nil || !r.Status.Converged {
 				t.Fatal(err, r)
 			}
-			sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{Rule: rule}, nil)
+			sums, err := l.Look(context.Background(), r.Q.Naturals(), pass.Options{Rule: rule}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return r.Q, pass.Objective(rule, r.Q, sums.Value)
+			return r.Q[0], pass.Objective(rule, r.Q, sums.Value)
 		}
 		got, value := settle(x, countedList{terms, counts})
 		want, wantValue := settle(twice, all)

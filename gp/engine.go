@@ -15,7 +15,7 @@ import (
 type Engine interface {
 	pass.Engine
 	// Slopes is Slopes for all shards: parts are added up in the order of the shards.
-	Slopes(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, []float64, error)
+	Slopes(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error)
 	// Fork is an engine for the same process that starts from the sites as they are. The two
 	// must not be used at the same time.
 	Fork() Engine
@@ -62,10 +62,11 @@ type local struct {
 }
 
 // Slopes implements Engine.
-func (l *local) Slopes(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, []float64, error) {
+func (l *local) Slopes(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error) {
 	grad := make([]float64, l.process.kernel.NumParams())
+	k := l.Functions()
 	sums, err := l.Each(ctx, func(s pass.Rows, from, to int) (*pass.Sums, error) {
-		sums, part, err := Slopes(q, s, l.Local.Sites()[from:to], o)
+		sums, part, err := Slopes(q, s, l.Local.Sites()[from*k:to*k], o)
 		floats.Add(grad, part)
 		return sums, err
 	})

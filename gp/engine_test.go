@@ -56,7 +56,7 @@ func (r *remote) each(call func(k int, s pass.Rows) *pass.Sums) *pass.Sums {
 	for k := range slices.Backward(parts) {
 		parts[k] = call(k, r.process.Shard(r.inputs[k], r.pieces[k]))
 	}
-	sums := pass.NewSums(r.Dim())
+	sums := pass.NewSums(1, r.Dim())
 	for _, part := range parts {
 		sums.Add(part)
 	}
@@ -70,13 +70,14 @@ func (r *remote) must(s *pass.Sums, err error) *pass.Sums {
 	return s
 }
 
-func (r *remote) Dim() int { return r.process.Dim() }
+func (r *remote) Dim() int       { return r.process.Dim() }
+func (r *remote) Functions() int { return 1 }
 
-func (r *remote) Gather(context.Context) (*gauss.Natural, error) {
+func (r *remote) Gather(context.Context) (gauss.Naturals, error) {
 	return r.each(func(k int, s pass.Rows) *pass.Sums { return &pass.Sums{Change: pass.Gather(s, r.now[k])} }).Change, nil
 }
 
-func (r *remote) Pass(_ context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, error) {
+func (r *remote) Pass(_ context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, error) {
 	r.next = make([][]gauss.Scalar, len(r.now))
 	return r.each(func(k int, s pass.Rows) *pass.Sums {
 		r.next[k] = make([]gauss.Scalar, s.Len())
@@ -84,11 +85,11 @@ func (r *remote) Pass(_ context.Context, q *gauss.Natural, o pass.Options) (*pas
 	}), nil
 }
 
-func (r *remote) Look(_ context.Context, q *gauss.Natural, o pass.Options, see func(int, float64, float64)) (*pass.Sums, error) {
+func (r *remote) Look(_ context.Context, q gauss.Naturals, o pass.Options, see pass.See) (*pass.Sums, error) {
 	return r.each(func(k int, s pass.Rows) *pass.Sums { return r.must(pass.Look(q, s, r.now[k], o, nil)) }), nil
 }
 
-func (r *remote) Slopes(_ context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, []float64, error) {
+func (r *remote) Slopes(_ context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error) {
 	parts := make([][]float64, len(r.now))
 	sums := r.each(func(k int, s pass.Rows) *pass.Sums {
 		sums, part, err := Slopes(q, s, r.now[k], o)
@@ -174,7 +175,7 @@ func TestSweepsComeToTheSameFixedPoint(t *testing.T) {
 		if err != nil || !r.Status.Converged {
 			t.Fatal(r, err)
 		}
-		return r.Q.Natural(), r.Status.Sweeps
+		return r.Q[0].Natural(), r.Status.Sweeps
 	}
 	want, passes := settle(1600, 1)
 	for _, size := range []int{1600, 400} {

@@ -7,11 +7,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
 )
@@ -119,7 +121,7 @@ func (s *induction) looks() int {
 // of a kernel that is held.
 func (s *induction) evaluations(level int) int {
 	rows, last := s.levels[level], level == len(s.levels)-1
-	widens := last && s.most(rows) > searchPoints(rows)
+	widens := last && s.most(rows) > searchPoints(rows, functionsOf(s.terms))
 	switch {
 	case s.opt.Fixed && level == 0 && widens && s.opt.Points == 0: // with points chosen again, and more of them
 		return 3
@@ -190,9 +192,13 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 // time in proportion to the points more. Beyond that there are some ten passes over all
 // rows, and points become fewer more slowly. A search on a sample has no more points than
 // all rows will have, so that it costs an eighth of the next.
-func MostPoints(rows int) int {
+//
+// A pass takes as much time again for every further function, so that of several there are as
+// many points as keep that the same.
+func MostPoints(rows, functions int) int {
 	most := 2000 * math.Pow(max(1, min(float64(rows), SearchRows)/2000), -0.45)
-	return min(rows, int(most*math.Pow(max(1, float64(rows)/SearchRows), -0.135)))
+	most *= math.Pow(max(1, float64(rows)/SearchRows), -0.135)
+	return min(rows, int(most/math.Sqrt(float64(functions))))
 }
 
 // TolerableLoss is what the bound may lack for want of points, in nats per row, before Induce
@@ -294,7 +300,7 @@ func (s *induction) rows(n int) (*mat.Dense, Terms) {
 	places := slices.Clone(s.order[:n])
 	slices.Sort(places)
 	x, rows := s.dealt(s.x, places)
-	return x, some{s.terms, rows}
+	return x, partOf(s.terms, rows)
 }
 
 // dealt are the rows of x at some places of the order, which those of a sample stand in.
@@ -313,15 +319,31 @@ func (s *induction) dealt(x *mat.Dense, places []int) (*mat.Dense, []int) {
 	return some, rows
 }
 
-// some are the terms of some rows.
+// partOf are the terms of some rows.
+func partOf(t Terms, rows []int) Terms {
+	if c, ok := t.(CoupledTerms); ok {
+		return someCoupled{c, rows}
+	}
+	return some{t.(SingleTerms), rows}
+}
+
 type some struct {
-	all  Terms
+	SingleTerms
 	rows []int
 }
 
 func (t some) Len() int                 { return len(t.rows) }
-func (t some) Term(i int) factor.Factor { return t.all.Term(t.rows[i]) }
-func (t some) Count(i int) float64      { return countOf(t.all, t.rows[i]) }
+func (t some) Term(i int) factor.Factor { return t.SingleTerms.Term(t.rows[i]) }
+func (t some) Count(i int) float64      { return countOf(t.SingleTerms, t.rows[i]) }
+
+type someCoupled struct {
+	CoupledTerms
+	rows []int
+}
+
+func (t someCoupled) Len() int                 { return len(t.rows) }
+func (t someCoupled) Joint(i int) factor.Multi { return t.CoupledTerms.Joint(t.rows[i]) }
+func (t someCoupled) Count(i int) float64      { return t.CoupledTerms.Count(t.rows[i]) }
 
 // firstPoints is enough for a start, when nothing is known of the curvature of the terms.
 const firstPoints = 100
@@ -335,13 +357,17 @@ const pivotRows = 32
 // are 0.03 away from those of the full process, but only 0.01 if the full process takes over
 // the kernel found with them. A few evaluations with all points halve what is left: with 750
 // points for 900 rows probabilities are 0.007 away in place of 0.013.
-func searchPoints(rows int) int { return max(firstPoints, rows/4) }
+//
+// Of several functions there are fewer, as in MostPoints.
+func searchPoints(rows, functions int) int {
+	return max(firstPoints, int(float64(rows)/4/math.Sqrt(float64(functions))))
+}
 
 // most is the largest number of inducing points for so many of the rows.
 func (s *induction) most(rows int) int {
 	most := s.opt.Points
 	if most == 0 {
-		most = MostPoints(len(s.order))
+		most = MostPoints(len(s.order), functionsOf(s.terms))
 	}
 	return min(most, rows)
 }
@@ -354,9 +380,9 @@ func (s *induction) choose(x *mat.Dense, whole bool) {
 	if s.opt.Points == 0 && s.last == nil {
 		most = min(most, firstPoints)
 	}
-	s.at.Fewer = !whole && most > searchPoints(n)
+	s.at.Fewer = !whole && most > searchPoints(n, functionsOf(s.terms))
 	if s.at.Fewer {
-		most = searchPoints(n)
+		most = searchPoints(n, functionsOf(s.terms))
 	}
 	rng := rand.New(rand.NewPCG(s.opt.Seed, uint64(3+100*s.at.Level+s.round)))
 	if among := max(fewestRows, pivotRows*most); among < n {
@@ -396,22 +422,56 @@ func (s *induction) weights(x *mat.Dense) []float64 {
 		return nil
 	}
 	n, _ := x.Dims()
-	mean, variance := make([]float64, n), make([]float64, n)
-	s.last.result.Q.Predict(s.last.process.At(x), mean, variance, new(gauss.Workspace))
-	first := s.terms.Term(0)
-	if s.opt.Order != nil {
-		first = s.terms.Term(s.opt.Order[0])
+	views, q := s.last.process.At(x), s.last.result.Q
+	mean, variance := make([][]float64, len(q)), make([][]float64, len(q))
+	for c, one := range q {
+		mean[c], variance[c] = make([]float64, n), make([]float64, n)
+		one.Predict(views, mean[c], variance[c], new(gauss.Workspace))
 	}
 	weights := make([]float64, n)
+	single, ok := s.terms.(SingleTerms)
+	if !ok {
+		tasks.For(n, func(i int) { weights[i] = expectedCurvatures(i, mean, variance) })
+		return weights
+	}
+	first := single.Term(0)
+	if s.opt.Order != nil {
+		first = single.Term(s.opt.Order[0])
+	}
 	for i := range weights {
 		if s.opt.Weights != nil {
-			weights[i] = s.opt.Weights(mean[i], variance[i])
+			weights[i] = s.opt.Weights(mean[0][i], variance[0][i])
 			continue
 		}
-		weights[i] = expectedCurvature(first, mean[i], variance[i])
+		weights[i] = expectedCurvature(first, mean[0][i], variance[0][i])
 	}
 	return weights
 }
+
+// expectedCurvatures is how sharply log E t of the terms of outcomes bends at the values of row
+// i, in all functions together, on average over the outcomes as they are predicted there. The
+// residual is that of every function.
+func expectedCurvatures(i int, mean, variance [][]float64) float64 {
+	k := len(mean)
+	room := make([]float64, 5*k)
+	m, v, p, d1, d2 := room[:k], room[k:2*k], room[2*k:3*k], room[3*k:4*k], room[4*k:]
+	for c := range k {
+		m[c], v[c] = mean[c][i], variance[c][i]
+	}
+	factor.OutcomeProbabilities(p, m, v)
+	sum := 0.0
+	for y, probability := range p {
+		if !(probability > rareOutcome) {
+			continue
+		}
+		factor.Largest{Outcome: y}.LogMean(m, v, d1, d2)
+		sum -= probability * floats.Sum(d2)
+	}
+	return max(0, sum)
+}
+
+// rareOutcome is the probability below which an outcome adds next to nothing to a curvature.
+const rareOutcome = 1e-3
 
 // expectedCurvature is how sharply log E t bends at N(m, v), on average over the outcomes
 // as they are predicted there, if t is the probability of one of two.
@@ -590,7 +650,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 		}
 	}
 	variational := pass.Options{Rule: infer.Variational{}}
-	sums, err := e.engine.Look(ctx, f.result.Q.Natural(), variational, nil)
+	sums, err := e.engine.Look(ctx, f.result.Q.Naturals(), variational, nil)
 	if err != nil {
 		return nil, err
 	}

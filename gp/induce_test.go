@@ -52,7 +52,7 @@ func TestInduce(t *testing.T) {
 	}
 	at, _ := sparseProblem(200, 2, 9)
 	var p, q, none [200]float64
-	infer.Gaussian{Gaussian: f.Result.Q}.Expect(f.Process.At(at), factor.Probit{Y: 1}, p[:], none[:])
+	infer.Gaussian{Gaussian: f.Result.Q[0]}.Expect(f.Process.At(at), factor.Probit{Y: 1}, p[:], none[:])
 	infer.Gaussian{Gaussian: ep.Q}.Expect(whole.At(at), factor.Probit{Y: 1}, q[:], none[:])
 	differ := 0.0
 	for i := range p {
@@ -123,7 +123,7 @@ func TestInduceWidens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most != searchPoints(n) || f.Process.Dim() != n || f.Stop != Stationary || f.Evaluations != number {
+	if most != searchPoints(n, 1) || f.Process.Dim() != n || f.Stop != Stationary || f.Evaluations != number {
 		t.Errorf("%d points for the search, which ended %v after %d evaluations, of which %d were told, and %d for the result", most, f.Stop, f.Evaluations, number, f.Process.Dim())
 	}
 	whole, err := New(f.Process.Kernel(), x)
@@ -166,12 +166,12 @@ func TestInduceKeepsFewer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := InduceOptions{Points: searchPoints(n), Memory: 1 << 28}
+	o := InduceOptions{Points: searchPoints(n, 1), Memory: 1 << 28}
 	want, err := Induce(context.Background(), k, x, terms, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Points, o.Driver = n, narrow{&memoryRows{x, terms, &Room{Bytes: o.Memory}, 0}, searchPoints(n)}
+	o.Points, o.Driver = n, narrow{&memoryRows{x, terms, &Room{Bytes: o.Memory}, 0}, searchPoints(n, 1)}
 	got, err := Induce(context.Background(), k, x, terms, o)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestInduceKeepsFewer(t *testing.T) {
 		t.Errorf("%v, %v and %v left; without failure %v, %v and %v", got.Process.Kernel(), got.Share, got.Lost, want.Process.Kernel(), want.Share, want.Lost)
 	}
 	o.Fixed = true
-	if got, err = Induce(context.Background(), k, x, terms, o); err != nil || got.Fewer == nil || got.Process.Dim() != searchPoints(n) || !got.Result.Status.Converged {
+	if got, err = Induce(context.Background(), k, x, terms, o); err != nil || got.Fewer == nil || got.Process.Dim() != searchPoints(n, 1) || !got.Result.Status.Converged {
 		t.Errorf("with the kernel held: %+v, %v", got, err)
 	}
 }
@@ -305,8 +305,8 @@ func TestManyHardProblems(t *testing.T) {
 			}
 		}
 		mean, variance := make([]float64, n), make([]float64, n)
-		r.Q.Predict(p.At(x), mean, variance, new(gauss.Workspace))
-		sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{}, nil)
+		r.Q[0].Predict(p.At(x), mean, variance, new(gauss.Workspace))
+		sums, err := l.Look(context.Background(), r.Q.Naturals(), pass.Options{}, nil)
 		if err != nil {
 			t.Errorf("problem %d: %v", seed, err)
 			continue
@@ -343,7 +343,7 @@ func TestInducePassesAreCounted(t *testing.T) {
 	}{{false, 0}, {true, 0}, {false, 2}, {true, 2}} {
 		var told []Passed
 		tried := 0
-		o := InduceOptions{Points: searchPoints(n), Fixed: c.fixed, Memory: 1 << 28, Pass: func(p Passed) { told = append(told, p) }}
+		o := InduceOptions{Points: searchPoints(n, 1), Fixed: c.fixed, Memory: 1 << 28, Pass: func(p Passed) { told = append(told, p) }}
 		o.Progress = func(Evaluation) { tried++ }
 		o.MaxEvaluations = c.most
 		narrow, err := Induce(context.Background(), k, x, terms, o)
@@ -431,7 +431,7 @@ func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{}, nil)
+	sums, err := l.Look(context.Background(), r.Q.Naturals(), pass.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,7 +490,7 @@ func TestInduceDealsFromAnOrder(t *testing.T) {
 	var mean, variance [2][]float64
 	for i, f := range []*Induced{got, want} {
 		mean[i], variance[i] = make([]float64, 500), make([]float64, 500)
-		f.Result.Q.Predict(f.Process.At(at), mean[i], variance[i], new(gauss.Workspace))
+		f.Result.Q[0].Predict(f.Process.At(at), mean[i], variance[i], new(gauss.Workspace))
 	}
 	worst := 0.0
 	for i := range 500 {

@@ -100,25 +100,75 @@ func (p *Inducing) at(x blas64.General, data, residual []float64) *gauss.Views {
 // kernelWork is what a covariance takes for each column, in operations of a product.
 const kernelWork = 20
 
-// Terms are the terms of many rows, without a place in memory for each. Those that do not all
-// count once are a pass.Counter as well.
+// Terms are the terms of many rows, without a place in memory for each. They are SingleTerms,
+// a pass.Counter as well where not all count once, or CoupledTerms.
 type Terms interface {
 	Len() int
+}
+
+// SingleTerms are on the value of one function each.
+type SingleTerms interface {
+	Terms
 	// Term is that of row i. It is called by several goroutines at a time.
 	Term(i int) factor.Factor
+}
+
+// CoupledTerms are on the values of several functions each, which are independent and have the
+// same kernel; see pass.Coupled.
+type CoupledTerms interface {
+	Terms
+	Functions() int
+	Joint(i int) factor.Multi
+	Count(i int) float64
+}
+
+// functionsOf is how many functions terms have a value of each.
+func functionsOf(t Terms) int {
+	if c, ok := t.(CoupledTerms); ok {
+		return c.Functions()
+	}
+	return 1
 }
 
 // shard is some rows seen from inducing points; see pass.Rows.
 type shard struct {
 	process *Inducing
 	x       *mat.Dense
-	terms   Terms
 	from    int // row of x, and term, where the shard begins
 	rows    int
 
 	data, residual []float64 // of all blocks if they are kept, otherwise of the last
 	kept           []*gauss.Views
 }
+
+// singleShard and coupledShard are its rows with their terms.
+type (
+	singleShard struct {
+		*shard
+		terms SingleTerms
+	}
+	coupledShard struct {
+		*shard
+		terms CoupledTerms
+	}
+)
+
+func (s singleShard) Term(i int) factor.Factor { return s.terms.Term(s.from + i) }
+
+func (s coupledShard) Functions() int           { return s.terms.Functions() }
+func (s coupledShard) Joint(i int) factor.Multi { return s.terms.Joint(s.from + i) }
+func (s coupledShard) Count(i int) float64      { return s.terms.Count(s.from + i) }
+
+// with are the rows of the shard with their terms.
+func (s *shard) with(terms Terms) pass.Rows {
+	if c, ok := terms.(CoupledTerms); ok {
+		return coupledShard{s, c}
+	}
+	return singleShard{s, terms.(SingleTerms)}
+}
+
+// seen is the shard itself.
+func (s *shard) seen() *shard { return s }
 
 // Room is memory for the views of rows. Whoever fits one kernel after the other lends the
 // same room to all; views made in it are lost to the next.
@@ -169,21 +219,19 @@ func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room, size int) []pas
 	data, residual := room.lend(n, stride)
 	var shards []pass.Rows
 	for from := 0; from < n; from += size {
-		s := &shard{process: p, x: x, terms: terms, from: from, rows: min(size, n-from)}
+		s := &shard{process: p, x: x, from: from, rows: min(size, n-from)}
 		size := pass.BlockRows(s.rows, p.Dim())
 		if data != nil {
 			s.kept = make([]*gauss.Views, (s.rows+size-1)/size)
 			s.data, s.residual = data[from*stride:(from+s.rows)*stride], residual[from:from+s.rows]
 		}
-		shards = append(shards, s)
+		shards = append(shards, s.with(terms))
 	}
 	return shards
 }
 
-func (s *shard) Len() int                 { return s.rows }
-func (s *shard) Dim() int                 { return s.process.Dim() }
-func (s *shard) Term(i int) factor.Factor { return s.terms.Term(s.from + i) }
-func (s *shard) Count(i int) float64      { return countOf(s.terms, s.from+i) }
+func (s *shard) Len() int { return s.rows }
+func (s *shard) Dim() int { return s.process.Dim() }
 
 // countOf is how often term i counts.
 func countOf(t Terms, i int) float64 {
@@ -221,11 +269,11 @@ func (s *shard) inputs(i, j int) *mat.Dense {
 // evidence in the logarithms of the kernel's parameters at a fixed point of expectation
 // propagation, with the inducing inputs held, and the sums of the pass that finds it. With g
 // the gradients in the views and W = U⁻¹g for each row that is Σ ρ ∂k(x,x) + Σ W·∂k(z,x).
-func Slopes(q *gauss.Natural, rows pass.Rows, sites []gauss.Scalar, o pass.Options) (*pass.Sums, []float64, error) {
-	s := rows.(*shard)
+func Slopes(q gauss.Naturals, rows pass.Rows, sites []gauss.Scalar, o pass.Options) (*pass.Sums, []float64, error) {
+	s := rows.(interface{ seen() *shard }).seen()
 	p := s.process
 	grad := make([]float64, p.kernel.NumParams())
-	sums, err := pass.Slopes(q, s, sites, o, func(from, to int, gradient *mat.Dense, rho []float64) {
+	sums, err := pass.Slopes(q, rows, sites, o, func(from, to int, gradient *mat.Dense, rho []float64) {
 		x := s.inputs(from, to)
 		p.root.Pull(gradient.RawMatrix())
 		p.kernel.AddCrossGrad(grad, gradient, x, p.z)
@@ -238,23 +286,31 @@ func Slopes(q *gauss.Natural, rows pass.Rows, sites []gauss.Scalar, o pass.Optio
 // parameters at a fixed point of expectation propagation, with the inducing inputs held,
 // and the sums of the pass that finds it.
 //
-// With S = μμᵀ + Σ − I − AᵀRA it is what Slopes finds for the rows − ½ tr(U⁻¹SU⁻ᵀ ∂Kzz).
-func (p *Inducing) EvidenceGradient(ctx context.Context, e Engine, q *gauss.Gaussian, o pass.Options) ([]float64, *pass.Sums, error) {
-	sums, grad, err := e.Slopes(ctx, q.Natural(), o)
+// With S = Σ(μμᵀ + Σ − I) − AᵀRA, the sum over the functions, it is what Slopes finds for the
+// rows − ½ tr(U⁻¹SU⁻ᵀ ∂Kzz).
+func (p *Inducing) EvidenceGradient(ctx context.Context, e Engine, q gauss.Gaussians, o pass.Options) ([]float64, *pass.Sums, error) {
+	sums, grad, err := e.Slopes(ctx, q.Naturals(), o)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := p.Dim()
 	weights := mat.NewDense(m, m, nil)
-	cov, mu := mat.NewSymDense(m, nil), q.Mean()
-	q.Covariance(cov)
-	for i := range m {
-		for j := range m {
-			w := mu[i]*mu[j] + cov.At(i, j) - sums.Change.P.At(i, j)
-			if i == j {
-				w--
+	cov := mat.NewSymDense(m, nil)
+	for c, one := range q {
+		one.Covariance(cov)
+		mu := one.Mean()
+		for i := range m {
+			row := weights.RawRowView(i)
+			for j := range m {
+				w := mu[i]*mu[j] + cov.At(i, j)
+				if c == 0 {
+					w -= sums.Change[0].P.At(i, j)
+				}
+				if i == j {
+					w--
+				}
+				row[j] -= 0.5 * w
 			}
-			weights.Set(i, j, -0.5*w)
 		}
 	}
 	// U⁻¹SU⁻ᵀ: the rows, and by symmetry the columns.

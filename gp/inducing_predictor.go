@@ -54,6 +54,19 @@ func (p *Inducing) Predictor(q *gauss.Gaussian) (*Predictor, bool) {
 	return out, !math.IsNaN(size) && !math.IsInf(size, 0)
 }
 
+// Predictors are the predictors of posteriors of several functions. It reports false where one
+// of them would not be accurate.
+func (p *Inducing) Predictors(q gauss.Gaussians) (Predictors, bool) {
+	all := make(Predictors, len(q))
+	for c, one := range q {
+		var ok bool
+		if all[c], ok = p.Predictor(one); !ok {
+			return nil, false
+		}
+	}
+	return all, true
+}
+
 // gainJitter is added to the diagonal of I − Σ, which vanishes in directions that no row
 // has anything to say about. It takes as much of a variance, relatively.
 const gainJitter = 1e-12

@@ -78,7 +78,7 @@ func TestAllInputsInduceTheFullProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, r := settled(t, p, x, terms)
-		sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{}, nil)
+		sums, err := l.Look(context.Background(), r.Q.Naturals(), pass.Options{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestAllInputsInduceTheFullProcess(t *testing.T) {
 		}
 		at, _ := sparseProblem(50, 2, 2)
 		var mean, variance, fullMean, fullVariance [50]float64
-		infer.Gaussian{Gaussian: r.Q}.Moments(p.At(at), mean[:], variance[:])
+		infer.Gaussian{Gaussian: r.Q[0]}.Moments(p.At(at), mean[:], variance[:])
 		infer.Gaussian{Gaussian: want.Q}.Moments(full.At(at), fullMean[:], fullVariance[:])
 		for i := range mean {
 			if math.Abs(mean[i]-fullMean[i]) > 1e-6 || math.Abs(variance[i]-fullVariance[i]) > 1e-6 {
@@ -175,7 +175,7 @@ func TestKeptViewsAreTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q[i] = r.Q.Natural()
+		q[i] = r.Q[0].Natural()
 	}
 	if !slices.Equal(q[0].H, q[1].H) || !mat.Equal(q[0].P, q[1].P) {
 		t.Error("other bits")
@@ -235,7 +235,7 @@ func TestInducingPredictor(t *testing.T) {
 	_, r := settled(t, p, x, terms)
 	at, _ := sparseProblem(70, 2, 7)
 	for _, negative := range []bool{false, true} {
-		q := r.Q
+		q := r.Q[0]
 		if negative {
 			n := gauss.NewNatural(25)
 			n.Times(q.Natural(), 0.5)

@@ -67,7 +67,8 @@ func (p *Joint) Moments(x *mat.Dense, use func(first int, mean, variance []float
 		from, to := b*jointRows, min((b+1)*jointRows, raw.Rows)
 		rows := blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]}
 		mean, variance := make([]float64, rows.Rows), make([]float64, rows.Rows)
-		p.block(s, rows, mean, variance)
+		p.covariances(s, rows)
+		p.read(s, rows, mean, variance)
 		k := blas64.General{Rows: jointRows, Cols: n, Stride: stride, Data: make([]float64, jointRows*stride)}
 		copy(k.Data, s.k[:rows.Rows*stride])
 		cov := mat.NewDense(jointRows, n, nil)

@@ -25,9 +25,30 @@ import (
 // Σ_c k_c(x_n, x_m)·(e_y − e_j)_c·(e_y − e_k)_c + [n = m], one k times a product of vectors
 // where the kernel is the same. Two outcomes are the binary model of f = (f_1 − f_0)/√2,
 // which has the same kernel, or the mean of both.
+//
+// Seen from inducing points they are CoupledTerms: a case is one term on the values of all
+// functions, each of which has a posterior of its own, independent of the others.
 type Outcomes struct {
-	Of     []int // by input, from 0
-	Number int   // how many there are, C
+	Of     []int     // by input, from 0
+	Number int       // how many there are, C
+	Counts []float64 // how often each input counts, nil if once; with inducing points only
+}
+
+// Len implements Terms.
+func (o *Outcomes) Len() int { return len(o.Of) }
+
+// Functions implements CoupledTerms.
+func (o *Outcomes) Functions() int { return o.Number }
+
+// Joint implements CoupledTerms.
+func (o *Outcomes) Joint(i int) factor.Multi { return factor.Largest{Outcome: o.Of[i]} }
+
+// Count implements CoupledTerms.
+func (o *Outcomes) Count(i int) float64 {
+	if o.Counts == nil {
+		return 1
+	}
+	return o.Counts[i]
 }
 
 // Views is the number of views of a case, C−1.

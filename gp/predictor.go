@@ -202,12 +202,34 @@ const serialWork = 1 << 18
 // Moments writes the mean and variance of the process at every row of x. Those of a row
 // are the same bits whatever the other rows and the number of processors.
 func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
+	p.share(x, 1, func(s *predictorScratch, rows blas64.General, from, to int) {
+		p.read(s, rows, mean[from:to], variance[from:to])
+	})
+}
+
+// Predictors are those of functions that are independent of each other, and have the same kernel
+// and inputs.
+type Predictors []*Predictor
+
+// Moments writes the means and variances of every function at every row of x, as
+// Predictor.Moments does.
+func (p Predictors) Moments(x *mat.Dense, mean, variance [][]float64) {
+	p[0].share(x, len(p), func(s *predictorScratch, rows blas64.General, from, to int) {
+		for c, one := range p {
+			one.read(s, rows, mean[c][from:to], variance[c][from:to])
+		}
+	})
+}
+
+// share has the rows of x read in blocks, with their covariances in the scratch, for so many
+// functions.
+func (p *Predictor) share(x *mat.Dense, functions int, read func(s *predictorScratch, rows blas64.General, from, to int)) {
 	raw, n := x.RawMatrix(), p.basis.Len()
 	if raw.Rows == 0 {
 		return
 	}
 	workers := runtime.GOMAXPROCS(0)
-	if raw.Rows*n*n < serialWork {
+	if raw.Rows*n*n*functions < serialWork {
 		workers = 1
 	}
 	// Equal shares for all workers, in blocks of whole groups.
@@ -221,7 +243,8 @@ func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
 		defer p.pool.Put(s)
 		from, to := b*size, min((b+1)*size, raw.Rows)
 		rows := blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]}
-		p.block(s, rows, mean[from:to], variance[from:to])
+		p.covariances(s, rows)
+		read(s, rows, from, to)
 	}
 	if workers == 1 {
 		for b := range blocks {
@@ -232,14 +255,19 @@ func (p *Predictor) Moments(x *mat.Dense, mean, variance []float64) {
 	tasks.For(blocks, block)
 }
 
-// block is Moments for a few rows.
-func (p *Predictor) block(s *predictorScratch, x blas64.General, mean, variance []float64) {
+// covariances finds those of a few rows with the inputs.
+func (p *Predictor) covariances(s *predictorScratch, x blas64.General) {
 	stride, padded := p.basis.Stride(), (x.Rows+lanes.Group-1)/lanes.Group*lanes.Group
 	s.k = slices.Grow(s.k[:0], padded*stride)[:padded*stride]
 	s.sums = slices.Grow(s.sums[:0], padded*lanes.Group)[:padded*lanes.Group]
 	s.lengths = slices.Grow(s.lengths[:0], x.Rows)[:x.Rows]
 	p.basis.At(s.k[:x.Rows*stride], x)
 	clear(s.k[x.Rows*stride:])
+}
+
+// read is Moments for a few rows, whose covariances are in the scratch.
+func (p *Predictor) read(s *predictorScratch, x blas64.General, mean, variance []float64) {
+	stride := p.basis.Stride()
 	k := blas64.General{Rows: x.Rows, Cols: stride, Stride: stride, Data: s.k}
 	p.taken.SquaredLengths(s.lengths, k, s.sums)
 	for i := range x.Rows {

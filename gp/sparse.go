@@ -66,14 +66,14 @@ func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
 
 func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
 	c := *f.(*sparseFit)
-	return e.fit(ctx, c, c.result.Q.Natural(), tolerance)
+	return e.fit(ctx, c, c.result.Q.Naturals(), tolerance)
 }
 
 // fit settles the sites for the process of f, and finds the evidence and its gradient. It
 // keeps the gradient when it settles a final result: there is no further step to be taken by
 // it, and to find it takes as long as two passes. A final result that does not settle has a
 // status that says so: what led to it is not thrown away.
-func (e *sparse) fit(ctx context.Context, f sparseFit, before *gauss.Natural, tolerance float64) (fitted, error) {
+func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, tolerance float64) (fitted, error) {
 	r, err := e.run(ctx, f.process, before, tolerance)
 	var unsettled *NotSettledError
 	if err != nil && !(tolerance == 0 && errors.As(err, &unsettled)) {
@@ -81,7 +81,7 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before *gauss.Natural, to
 	}
 	var sums *pass.Sums
 	if tolerance == 0 || e.held {
-		sums, err = e.engine.Look(ctx, r.Q.Natural(), e.options, nil)
+		sums, err = e.engine.Look(ctx, r.Q.Naturals(), e.options, nil)
 	} else {
 		f.slope, sums, err = f.process.EvidenceGradient(ctx, e.engine, r.Q, e.options)
 	}
@@ -95,7 +95,7 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before *gauss.Natural, to
 // run settles the sites for a process, for which they may have settled before, to a lower
 // tolerance, and left q with the natural parameters given. With a *NotSettledError there is
 // a result as well.
-func (e *sparse) run(ctx context.Context, p *Inducing, before *gauss.Natural, tolerance float64) (*pass.Result, error) {
+func (e *sparse) run(ctx context.Context, p *Inducing, before gauss.Naturals, tolerance float64) (*pass.Result, error) {
 	if tolerance *= looser; tolerance == 0 {
 		tolerance = finalTolerance
 	}
@@ -137,12 +137,13 @@ const fewRows = 1 << 22
 func (p *Inducing) settle(ctx context.Context, e Engine, x *mat.Dense, terms Terms, o pass.Settings) (*pass.Result, error) {
 	r, err := pass.Settle(ctx, e, o)
 	plain := (o.Rule == nil || o.Rule == infer.Propagation{} || o.Rule == infer.Propagation{Power: 1}) && o.Extra == nil
-	if err != nil || r.Status.Converged || !plain || terms.Len()*p.Dim() > fewRows {
+	single, ok := terms.(SingleTerms)
+	if err != nil || r.Status.Converged || !plain || !ok || terms.Len()*p.Dim() > fewRows {
 		return r, err
 	}
 	all, counts := make([]factor.Factor, terms.Len()), make([]float64, terms.Len())
 	for i := range all {
-		all[i], counts[i] = terms.Term(i), countOf(terms, i)
+		all[i], counts[i] = single.Term(i), countOf(terms, i)
 	}
 	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all, Counts: counts})
 	if err != nil {
@@ -152,5 +153,5 @@ func (p *Inducing) settle(ctx context.Context, e Engine, x *mat.Dense, terms Ter
 		return r, nil // what passes found, with a status that says that it is not settled
 	}
 	ep.Status.Sweeps += r.Status.Sweeps
-	return &pass.Result{Q: ep.Q, Status: ep.Status}, e.Put(ctx, ep.Sites.Terms)
+	return &pass.Result{Q: gauss.Gaussians{ep.Q}, Status: ep.Status}, e.Put(ctx, ep.Sites.Terms)
 }

@@ -34,10 +34,10 @@ type Seen struct {
 
 // constant tells whether the view reads nothing, or as good as nothing: its precision is out
 // of range. Its site stays empty.
-func (t *Seen) constant() bool { return !(t.Variance > leastVariance) }
+func (t *Seen) constant() bool { return !(t.Variance > LeastVariance) }
 
-// leastVariance is well above the numbers that have no inverse.
-const leastVariance = 1e-300
+// LeastVariance is well above the numbers that have no inverse.
+const LeastVariance = 1e-300
 
 // Projection is what a rule asks of one site.
 type Projection struct {

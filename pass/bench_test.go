@@ -53,7 +53,7 @@ func BenchmarkPass(b *testing.B) {
 	const n, m, product = 100_000, 512, 1024
 	rows := newMany(n, m)
 	sites := make([]gauss.Scalar, n)
-	q := gauss.NewNatural(m)
+	q := gauss.NewNaturals(1, m)
 	q.SetStandard()
 	x, y := make([]float64, product*product), make([]float64, product*product)
 	for i := range x {

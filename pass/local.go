@@ -10,15 +10,16 @@ import (
 // Engine runs passes over all shards of a problem, and keeps the sites. An engine that
 // cannot go on, for reasons that lie in no Gaussian, says so by an *EngineError.
 type Engine interface {
-	// Dim is the dimension of v.
+	// Dim is the dimension of v, and Functions how many such vectors there are.
 	Dim() int
+	Functions() int
 	// Gather is what the sites come to.
-	Gather(ctx context.Context) (*gauss.Natural, error)
+	Gather(ctx context.Context) (gauss.Naturals, error)
 	// Pass goes over all shards from q and adds up what they change. The new sites are
 	// put beside the old ones.
-	Pass(ctx context.Context, q *gauss.Natural, o Options) (*Sums, error)
+	Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, error)
 	// Look is Look over all shards.
-	Look(ctx context.Context, q *gauss.Natural, o Options, see func(i int, mean, variance float64)) (*Sums, error)
+	Look(ctx context.Context, q gauss.Naturals, o Options, see See) (*Sums, error)
 	// Keep puts the new sites in the place of the old ones.
 	Keep()
 	// Clear empties all sites.
@@ -42,18 +43,19 @@ type Local struct {
 }
 
 // NewLocal runs passes over the shards, from the given sites for the rows of all of them
-// in order, which it takes over; nil stands for empty sites.
+// in order, one for each function after the other, which it takes over; nil stands for empty
+// sites.
 func NewLocal(shards []Rows, sites []gauss.Scalar) *Local {
 	l := &Local{shards: shards, from: make([]int, len(shards)+1)}
 	for i, s := range shards {
 		l.from[i+1] = l.from[i] + s.Len()
 	}
-	n := l.from[len(shards)]
+	n := l.from[len(shards)] * l.Functions()
 	if sites == nil {
 		sites = make([]gauss.Scalar, n)
 	}
 	if len(sites) != n {
-		panic("pass: there is not one site for each row")
+		panic("pass: there is not one site for each row and function")
 	}
 	l.sites, l.next = sites, make([]gauss.Scalar, n)
 	return l
@@ -62,13 +64,16 @@ func NewLocal(shards []Rows, sites []gauss.Scalar) *Local {
 // Dim implements Engine.
 func (l *Local) Dim() int { return l.shards[0].Dim() }
 
+// Functions implements Engine.
+func (l *Local) Functions() int { return Functions(l.shards[0]) }
+
 // Sites are the current sites. They must not be changed.
 func (l *Local) Sites() []gauss.Scalar { return l.sites }
 
 // Put puts sites in the place of the current ones. It copies them.
 func (l *Local) Put(sites []gauss.Scalar) {
 	if len(sites) != len(l.sites) {
-		panic("pass: there is not one site for each row")
+		panic("pass: there is not one site for each row and function")
 	}
 	copy(l.sites, sites)
 }
@@ -84,39 +89,41 @@ func (l *Local) Clear() { clear(l.sites) }
 func (l *Local) Keep() { l.sites, l.next = l.next, l.sites }
 
 // Gather implements Engine.
-func (l *Local) Gather(ctx context.Context) (*gauss.Natural, error) {
-	sum := gauss.NewNatural(l.Dim())
+func (l *Local) Gather(ctx context.Context) (gauss.Naturals, error) {
+	sum, k := gauss.NewNaturals(l.Functions(), l.Dim()), l.Functions()
 	for i, s := range l.shards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		sum.Times(Gather(s, l.sites[l.from[i]:l.from[i+1]]), 1)
+		sum.Times(Gather(s, l.sites[l.from[i]*k:l.from[i+1]*k]), 1)
 	}
 	return sum, nil
 }
 
 // Pass implements Engine.
-func (l *Local) Pass(ctx context.Context, q *gauss.Natural, o Options) (*Sums, error) {
+func (l *Local) Pass(ctx context.Context, q gauss.Naturals, o Options) (*Sums, error) {
+	k := l.Functions()
 	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
-		return Over(q, s, l.sites[from:to], l.next[from:to], o)
+		return Over(q, s, l.sites[from*k:to*k], l.next[from*k:to*k], o)
 	})
 }
 
 // Look implements Engine.
-func (l *Local) Look(ctx context.Context, q *gauss.Natural, o Options, see func(i int, mean, variance float64)) (*Sums, error) {
+func (l *Local) Look(ctx context.Context, q gauss.Naturals, o Options, see See) (*Sums, error) {
+	k := l.Functions()
 	return l.Each(ctx, func(s Rows, from, to int) (*Sums, error) {
-		var shifted func(int, float64, float64)
+		var shifted See
 		if see != nil {
-			shifted = func(i int, mean, variance float64) { see(from+i, mean, variance) }
+			shifted = func(i int, mean, variance []float64) { see(from+i, mean, variance) }
 		}
-		return Look(q, s, l.sites[from:to], o, shifted)
+		return Look(q, s, l.sites[from*k:to*k], o, shifted)
 	})
 }
 
 // Each goes over the shards in their order and adds up what a function finds for each;
-// from and to are where its rows are among the sites.
+// from and to are where its rows are among all.
 func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {
-	sums := NewSums(l.Dim())
+	sums := NewSums(l.Functions(), l.Dim())
 	for i, s := range l.shards {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -15,7 +15,11 @@
 // number and on M alone, so that a result has the same bits on any number of cores and,
 // where shards are sent elsewhere, of machines.
 //
-// A pass over N rows takes 2NM² operations, and NM² more where the views have to be made
+// Rows may have a term on the values of several functions at once, which have the same views of
+// a vector each (see Coupled). Then there is a q for each function, independent of the others,
+// a row has as many sites, one after the other, and everything is summed for each by itself.
+//
+// A pass over N rows takes 2NM² operations for each function, and NM² more where the views have to be made
 // again. Over updates sites, Look only reads, and Gradient also says how the evidence
 // depends on the views. Settle drives passes to a fixed point; Local runs them on the
 // processors of this machine.
@@ -33,7 +37,7 @@ import (
 	"github.com/lossep/lossep/level3"
 )
 
-// Rows are the terms of a shard and their views of v.
+// Rows are what a shard sees of v, or of several such vectors. They are Single or Coupled.
 type Rows interface {
 	// Len is the number of rows.
 	Len() int
@@ -42,6 +46,11 @@ type Rows interface {
 	// Views are those of the rows from i up to, not including, j. They are valid until
 	// the next call.
 	Views(i, j int) *gauss.Views
+}
+
+// Single are rows with a term on one value each.
+type Single interface {
+	Rows
 	// Term is the term of row i. It is called by several goroutines at a time.
 	Term(i int) factor.Factor
 }
@@ -50,6 +59,26 @@ type Rows interface {
 type Counter interface {
 	// Count is how often row i counts; see infer.Model.
 	Count(i int) float64
+}
+
+// Coupled are rows with a term on the values of several functions each. All functions have the
+// same views, each of a vector of its own.
+type Coupled interface {
+	Rows
+	// Functions is how many there are.
+	Functions() int
+	// Joint is the term of row i. It is called by several goroutines at a time.
+	Joint(i int) factor.Multi
+	// Count is how often row i counts.
+	Count(i int) float64
+}
+
+// Functions is the number of functions that rows have a value of each.
+func Functions(rows Rows) int {
+	if c, ok := rows.(Coupled); ok {
+		return c.Functions()
+	}
+	return 1
 }
 
 // BlockRows is the number of rows in a block of a shard of n rows when v has m dimensions.
@@ -65,8 +94,8 @@ func BlockRows(n, m int) int {
 // Sums are what a pass over a shard adds up. The zero value with a Change of the right
 // dimension is that of no rows.
 type Sums struct {
-	// Change is Σ Δν·a and Σ Δτ·aaᵀ over the rows: what their sites do to q.
-	Change *gauss.Natural
+	// Change is Σ Δν·a and Σ Δτ·aaᵀ over the rows: what their sites do to q, for each function.
+	Change gauss.Naturals
 	// Value is the rows' part in the objective of the rule, each seen when it was
 	// visited; see Objective.
 	Value float64
@@ -79,8 +108,8 @@ type Sums struct {
 	Skipped int
 }
 
-// NewSums are those of no rows.
-func NewSums(m int) *Sums { return &Sums{Change: gauss.NewNatural(m)} }
+// NewSums are those of no rows with so many functions in m dimensions.
+func NewSums(functions, m int) *Sums { return &Sums{Change: gauss.NewNaturals(functions, m)} }
 
 // Add takes another shard in.
 func (s *Sums) Add(o *Sums) {
@@ -93,31 +122,37 @@ func (s *Sums) Add(o *Sums) {
 // Over goes over the rows once. It writes the new sites to next, which may be the old
 // ones, and returns what they change. The error is gauss.ErrImproper when q is not
 // proper to begin with.
-func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*Sums, error) {
+func Over(q gauss.Naturals, rows Rows, sites, next []gauss.Scalar, o Options) (*Sums, error) {
 	w, err := newWork(q, rows, o)
 	if err != nil {
 		return nil, err
 	}
 	defer w.leave()
-	sums := NewSums(rows.Dim())
+	sums := NewSums(w.functions, rows.Dim())
 	now, spare := w.now, w.spare // q as it is after the blocks so far
 	now.CopyFrom(q)
 	sweep := func(from, to int, views *gauss.Views) {
-		w.project(views, sites[from:to], from, sums)
-		for i, s := range w.steps[:to-from] {
-			w.steps[i] = gauss.Scalar{Nu: o.damping() * s.Nu, Tau: o.damping() * s.Tau}
+		k := w.functions
+		w.project(views, sites[from*k:to*k], from, sums)
+		for c := range now {
+			steps := w.stepsOf(c, to-from)
+			for i, s := range steps {
+				steps[i] = gauss.Scalar{Nu: o.damping() * s.Nu, Tau: o.damping() * s.Tau}
+			}
+			now[c].TimesScalars(views, steps, &w.ws)
 		}
-		now.TimesScalars(views, w.steps[:to-from], &w.ws)
 		spare.CopyFrom(now)
 		if w.q.Exchange(spare) != nil {
 			// The block as a whole asks for too much: it keeps its sites.
-			now.CopyFrom(w.q.Natural())
+			now.CopyFrom(w.q.Naturals())
 			sums.Skipped += to - from
-			copy(next[from:to], sites[from:to])
+			copy(next[from*k:to*k], sites[from*k:to*k])
 			return
 		}
-		for i, step := range w.steps[:to-from] {
-			next[from+i] = sites[from+i].Times(step)
+		for c := range now {
+			for i, step := range w.stepsOf(c, to-from) {
+				next[(from+i)*k+c] = sites[(from+i)*k+c].Times(step)
+			}
 		}
 	}
 	w.each(sweep)
@@ -131,41 +166,59 @@ func Over(q *gauss.Natural, rows Rows, sites, next []gauss.Scalar, o Options) (*
 }
 
 // Gather is what sites come to: Σ ν·a and Σ τ·aaᵀ.
-func Gather(rows Rows, sites []gauss.Scalar) *gauss.Natural {
-	sum := gauss.NewNatural(rows.Dim())
+func Gather(rows Rows, sites []gauss.Scalar) gauss.Naturals {
+	k := Functions(rows)
+	sum := gauss.NewNaturals(k, rows.Dim())
 	var ws gauss.Workspace
 	size := BlockRows(rows.Len(), rows.Dim())
+	own := make([]gauss.Scalar, size)
 	for from := 0; from < rows.Len(); from += size {
 		to := min(from+size, rows.Len())
-		sum.TimesScalars(rows.Views(from, to), sites[from:to], &ws)
+		views := rows.Views(from, to)
+		for c, one := range sum {
+			for i := range to - from {
+				own[i] = sites[(from+i)*k+c]
+			}
+			one.TimesScalars(views, own[:to-from], &ws)
+		}
 	}
 	return sum
 }
 
+// See is told what Look sees of a row: the means and variances of its values without it.
+type See func(i int, mean, variance []float64)
+
 // Look finds the sums of a pass that changes nothing, at one and the same q. Where see is
-// not nil it is told of every row the mean and variance of f when the row's own site is
-// taken out of q, or NaN where that is not proper. Rows come in order.
-func Look(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, see func(i int, mean, variance float64)) (*Sums, error) {
+// not nil it is told of every row the means and variances of its values, one for each function,
+// when the row's own sites are taken out of q, or NaN where that is not proper; it must not keep
+// them. Rows come in order.
+func Look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See) (*Sums, error) {
 	w, err := newWork(q, rows, o)
 	if err != nil {
 		return nil, err
 	}
 	defer w.leave()
-	sums := NewSums(rows.Dim())
+	sums := NewSums(w.functions, rows.Dim())
+	k := w.functions
+	means, variances := make([]float64, k), make([]float64, k)
 	w.each(func(from, to int, views *gauss.Views) {
-		w.project(views, sites[from:to], from, sums)
+		w.project(views, sites[from*k:to*k], from, sums)
 		if see == nil {
 			return
 		}
-		for i, s := range sites[from:to] {
-			mean, variance := 0.0, 0.0
-			if w.variance[i] > 0 {
-				mean, variance = math.NaN(), math.NaN()
-				if c := gauss.ScalarFromMoments(w.mean[i], w.variance[i]).Over(s); c.Proper() {
-					mean, variance = c.Mean(), c.Variance()
+		for i := range to - from {
+			for c := range means {
+				m, v := w.mean[c*w.size+i], w.variance[c*w.size+i]
+				means[c], variances[c] = 0, 0
+				if v > 0 {
+					means[c], variances[c] = math.NaN(), math.NaN()
+					if cavity := gauss.ScalarFromMoments(m, v).Over(sites[(from+i)*k+c]); cavity.Proper() {
+						means[c], variances[c] = cavity.Mean(), cavity.Variance()
+					}
 				}
+				variances[c] += views.Residual(i)
 			}
-			see(from+i, mean, variance+views.Residual(i))
+			see(from+i, means, variances)
 		}
 	})
 	return sums, nil
@@ -178,72 +231,105 @@ func Look(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, see func
 //	ρ = ½(g² − η),  β = ν − τm,
 //	∂log Z/∂a = βμ − τΣa (the residual variance held) and ∂log Z/∂r = ρ.
 //
+// With several functions, which have the same views, both are sums over them.
+//
 // The rows of a block are handed over one block after another: gradient has a row
 // ∂log Z/∂a − 2ρa for each, which is the derivative when the residual is what a leaves of
-// a fixed variance. The sums have AᵀRA with R = diag(2ρ) as Change.P.
-func Slopes(q *gauss.Natural, rows Rows, sites []gauss.Scalar, o Options, block func(from, to int, gradient *mat.Dense, rho []float64)) (*Sums, error) {
+// a fixed variance. The sums have AᵀRA with R = diag(2ρ) as the P of the first Change.
+func Slopes(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, block func(from, to int, gradient *mat.Dense, rho []float64)) (*Sums, error) {
 	w, err := newWork(q, rows, o)
 	if err != nil {
 		return nil, err
 	}
 	defer w.leave()
-	sums := NewSums(rows.Dim())
-	mu := w.q.Mean()
-	twice := make([]gauss.Scalar, len(w.steps))
-	rho := make([]float64, len(w.steps))
+	k := w.functions
+	sums := NewSums(k, rows.Dim())
+	twice := make([]gauss.Scalar, w.size)
+	rho := make([]float64, w.size)
 	w.each(func(from, to int, views *gauss.Views) {
 		n := to - from
-		w.project(views, sites[from:to], from, sums)
-		gradient := mat.NewDense(n, rows.Dim(), w.gradient(n))
-		w.q.Covariances(gradient, views, &w.ws)
-		for i, f := range w.found[:n] {
-			rho[i] = f.Rho
+		w.project(views, sites[from*k:to*k], from, sums)
+		for i := range n {
+			rho[i] = 0
+			for c := range k {
+				rho[i] += w.found[c*w.size+i].Rho
+			}
 			twice[i] = gauss.Scalar{Tau: 2 * rho[i]}
+		}
+		gradient := mat.NewDense(n, rows.Dim(), w.gradient(0, n))
+		for c, one := range w.q {
+			covariances := gradient
+			if c > 0 {
+				covariances = mat.NewDense(n, rows.Dim(), w.gradient(1, n))
+			}
+			one.Covariances(covariances, views, &w.ws)
+			mu, means := one.Mean(), w.mean[c*w.size:]
+			level3.Share(4*rowWork*float64(n), (n+chunk-1)/chunk, func(task int) {
+				for i := task * chunk; i < min((task+1)*chunk, n); i++ {
+					s := sites[(from+i)*k+c]
+					beta, row := s.Nu-s.Tau*means[i], gradient.RawRowView(i)
+					for d, x := range covariances.RawRowView(i) {
+						slope := beta*mu[d] - s.Tau*x
+						if c > 0 {
+							slope += row[d]
+						}
+						row[d] = slope
+					}
+				}
+			})
 		}
 		level3.Share(4*rowWork*float64(n), (n+chunk-1)/chunk, func(task int) {
 			for i := task * chunk; i < min((task+1)*chunk, n); i++ {
-				s := sites[from+i]
-				beta, a, row := s.Nu-s.Tau*w.mean[i], views.Row(i), gradient.RawRowView(i)
-				for k, x := range row {
-					row[k] = beta*mu[k] - s.Tau*x - 2*rho[i]*a[k]
+				a, row := views.Row(i), gradient.RawRowView(i)
+				for d := range row {
+					row[d] -= 2 * rho[i] * a[d]
 				}
 			}
 		})
-		sums.Change.TimesScalars(views, twice[:n], &w.ws)
+		sums.Change[0].TimesScalars(views, twice[:n], &w.ws)
 		block(from, to, gradient, rho[:n])
 	})
 	return sums, nil
 }
 
-// work is the scratch of a pass. Passes that follow each other use the same.
+// work is the scratch of a pass. Passes that follow each other use the same. What there is of
+// every row and function stands function by function, size numbers apart.
 type work struct {
-	q              *gauss.Gaussian
-	now, spare     *gauss.Natural
+	q              gauss.Gaussians
+	now, spare     gauss.Naturals
 	rows           Rows
+	single         Single  // the rows, or nil
+	coupled        Coupled // likewise
 	opt            Options
 	size           int
+	functions      int
 	ws             gauss.Workspace
 	mean, variance []float64
 	found          []infer.Projection
 	steps          []gauss.Scalar
 	parts          []Sums // of the chunks of a block
-	gradients      []float64
+	joints         []joint
+	gradients      [2][]float64
 }
 
 var works sync.Pool
 
-func newWork(q *gauss.Natural, rows Rows, o Options) (*work, error) {
-	size := min(BlockRows(rows.Len(), rows.Dim()), rows.Len())
+func newWork(q gauss.Naturals, rows Rows, o Options) (*work, error) {
+	size, k := min(BlockRows(rows.Len(), rows.Dim()), rows.Len()), Functions(rows)
 	w, _ := works.Get().(*work)
-	if w == nil || w.q.Dim() != rows.Dim() || len(w.mean) < size {
+	if w == nil || w.q.Dim() != rows.Dim() || len(w.q) != k || len(w.mean) < k*size {
 		w = &work{
-			q: gauss.NewGaussian(rows.Dim()), now: gauss.NewNatural(rows.Dim()), spare: gauss.NewNatural(rows.Dim()),
-			mean: make([]float64, size), variance: make([]float64, size),
-			found: make([]infer.Projection, size), steps: make([]gauss.Scalar, size),
-			parts: make([]Sums, (size+chunk-1)/chunk),
+			q: gauss.NewGaussians(k, rows.Dim()), now: gauss.NewNaturals(k, rows.Dim()), spare: gauss.NewNaturals(k, rows.Dim()),
+			mean: make([]float64, k*size), variance: make([]float64, k*size),
+			found: make([]infer.Projection, k*size), steps: make([]gauss.Scalar, k*size),
+			parts: make([]Sums, (size+chunk-1)/chunk), joints: make([]joint, (size+chunk-1)/chunk),
 		}
 	}
-	w.rows, w.opt, w.size = rows, o, size
+	w.rows, w.opt, w.size, w.functions = rows, o, size, k
+	w.single, _ = rows.(Single)
+	if w.coupled, _ = rows.(Coupled); w.coupled != nil {
+		w.single = nil
+	}
 	w.spare.CopyFrom(q)
 	if err := w.q.Exchange(w.spare); err != nil {
 		return nil, err
@@ -253,18 +339,21 @@ func newWork(q *gauss.Natural, rows Rows, o Options) (*work, error) {
 
 // leave makes way for the next pass.
 func (w *work) leave() {
-	w.rows = nil
+	w.rows, w.single, w.coupled = nil, nil, nil
 	w.ws.Forget()
 	works.Put(w)
 }
 
 // gradient is room for the gradients of n rows.
-func (w *work) gradient(n int) []float64 {
-	if need := n * w.q.Dim(); len(w.gradients) < need {
-		w.gradients = make([]float64, need)
+func (w *work) gradient(which, n int) []float64 {
+	if need := n * w.q.Dim(); len(w.gradients[which]) < need {
+		w.gradients[which] = make([]float64, need)
 	}
-	return w.gradients[:n*w.q.Dim()]
+	return w.gradients[which][:n*w.q.Dim()]
 }
+
+// stepsOf are the steps of the first n rows of a block for a function.
+func (w *work) stepsOf(c, n int) []gauss.Scalar { return w.steps[c*w.size : c*w.size+n] }
 
 // each hands over one block after another.
 func (w *work) each(block func(from, to int, views *gauss.Views)) {
@@ -283,17 +372,23 @@ const (
 
 // project finds what the rule asks of every site of a block, and adds it up.
 func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums *Sums) {
-	n := len(sites)
-	w.q.Marginals(views, w.mean[:n], w.variance[:n], &w.ws)
+	n := views.Len()
+	for c, q := range w.q {
+		q.Marginals(views, w.mean[c*w.size:c*w.size+n], w.variance[c*w.size:c*w.size+n], &w.ws)
+	}
 	chunks := (n + chunk - 1) / chunk
 	rule := w.opt.rule()
 	counter, _ := w.rows.(Counter)
-	level3.Share(rowWork*float64(n), chunks, func(task int) {
+	level3.Share(rowWork*float64(n*w.functions), chunks, func(task int) {
 		part := &w.parts[task]
 		*part = Sums{}
 		for i := task * chunk; i < min((task+1)*chunk, n); i++ {
+			if w.coupled != nil {
+				w.projectJoint(&w.joints[task], part, views, sites, from, i)
+				continue
+			}
 			seen := infer.Seen{
-				Term: w.rows.Term(from + i), Count: 1, Offset: views.Offset(i), Residual: views.Residual(i),
+				Term: w.single.Term(from + i), Count: 1, Offset: views.Offset(i), Residual: views.Residual(i),
 				Mean: w.mean[i], Variance: w.variance[i],
 			}
 			if counter != nil {
@@ -302,8 +397,7 @@ func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums 
 			p, ok := rule.Project(seen, sites[i])
 			w.found[i], w.steps[i] = p, gauss.Scalar{}
 			if !ok {
-				part.Skipped++
-				part.Residual = max(part.Residual, 1)
+				part.skip()
 				continue
 			}
 			w.steps[i] = p.Site.Over(sites[i])
@@ -317,4 +411,10 @@ func (w *work) project(views *gauss.Views, sites []gauss.Scalar, from int, sums 
 		sums.Residual = max(sums.Residual, p.Residual)
 		sums.Skipped += p.Skipped
 	}
+}
+
+// skip counts a row that keeps its sites.
+func (s *Sums) skip() {
+	s.Skipped++
+	s.Residual = max(s.Residual, 1)
 }

@@ -63,7 +63,7 @@ func settle(t *testing.T, o pass.Settings, shards ...pass.Rows) (*pass.Local, *p
 	if !r.Status.Converged {
 		t.Fatal(r.Status)
 	}
-	sums, err := l.Look(context.Background(), r.Q.Natural(), pass.Options{Rule: o.Rule}, nil)
+	sums, err := l.Look(context.Background(), r.Q.Naturals(), pass.Options{Rule: o.Rule}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestFixedPoints(t *testing.T) {
 	} {
 		// Both ends are within 1e-7 or so of the fixed point.
 		_, got, value := settle(t, pass.Settings{Rule: c.rule, Tolerance: 1e-9}, r)
-		if d := far(got.Q, c.q); d > 1e-6 || math.Abs(value-c.value) > 1e-6 {
+		if d := far(got.Q[0], c.q); d > 1e-6 || math.Abs(value-c.value) > 1e-6 {
 			t.Errorf("rule %d: objective %v, want %v; means differ by %v", c.rule, value, c.value, d)
 		}
 	}
@@ -151,7 +151,7 @@ func TestSmallPowersAreVariational(t *testing.T) {
 	if a, b := first-bound, second-bound; !(b > 0) || math.Abs(a/b-10) > 1 {
 		t.Errorf("above the bound by %v at power 0.1 and %v at 0.01", a, b)
 	}
-	if a, b := far(tenth.Q, vi.Q), far(hundredth.Q, vi.Q); math.Abs(a/b-10) > 1 {
+	if a, b := far(tenth.Q[0], vi.Q[0]), far(hundredth.Q[0], vi.Q[0]); math.Abs(a/b-10) > 1 {
 		t.Errorf("means %v away at power 0.1 and %v at 0.01", a, b)
 	}
 }
@@ -166,9 +166,9 @@ func TestBitsDoNotDependOnProcessors(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 			l, r, _ := settle(t, pass.Settings{Tolerance: 1e-4}, shards...)
 			if first == nil {
-				first, sites = r.Q.Natural(), slices.Clone(l.Sites())
+				first, sites = r.Q[0].Natural(), slices.Clone(l.Sites())
 			}
-			if !slices.Equal(first.H, r.Q.Natural().H) || !mat.Equal(first.P, r.Q.Natural().P) || !slices.Equal(sites, l.Sites()) {
+			if !slices.Equal(first.H, r.Q[0].Natural().H) || !mat.Equal(first.P, r.Q[0].Natural().P) || !slices.Equal(sites, l.Sites()) {
 				t.Errorf("%d processors give other bits", processors)
 			}
 		}()
@@ -179,7 +179,7 @@ func TestBitsDoNotDependOnProcessors(t *testing.T) {
 // was done between.
 func TestOverIsPure(t *testing.T) {
 	r := random(1500, 10, 6, probit)
-	q := gauss.NewNatural(10)
+	q := gauss.NewNaturals(1, 10)
 	q.SetStandard()
 	sites, next := make([]gauss.Scalar, 1500), make([]gauss.Scalar, 1500)
 	one, err := pass.Over(q, r, sites, next, pass.Options{})
@@ -191,12 +191,12 @@ func TestOverIsPure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(next, again) || !slices.Equal(one.Change.H, two.Change.H) || one.Value != two.Value || sites[0] != (gauss.Scalar{}) {
+	if !slices.Equal(next, again) || !slices.Equal(one.Change[0].H, two.Change[0].H) || one.Value != two.Value || sites[0] != (gauss.Scalar{}) {
 		t.Error("two passes from the same place differ")
 	}
 	// What the sums say is what the sites come to.
 	sum := pass.Gather(r, next)
-	if d := floats.Distance(sum.H, one.Change.H, math.Inf(1)); d > 1e-12*floats.Norm(sum.H, math.Inf(1)) {
+	if d := floats.Distance(sum[0].H, one.Change[0].H, math.Inf(1)); d > 1e-12*floats.Norm(sum[0].H, math.Inf(1)) {
 		t.Errorf("the sums are %v away from the sites", d)
 	}
 }
@@ -208,7 +208,7 @@ func TestShardsEndAtTheSamePlace(t *testing.T) {
 	rest := rows{whole.views.Slice(2000, 4000), whole.terms[2000:]}
 	_, a, one := settle(t, pass.Settings{Tolerance: 1e-9}, whole)
 	_, b, two := settle(t, pass.Settings{Tolerance: 1e-9}, half, rest)
-	if d := far(a.Q, b.Q); d > 1e-8 || math.Abs(one-two) > 1e-8 {
+	if d := far(a.Q[0], b.Q[0]); d > 1e-8 || math.Abs(one-two) > 1e-8 {
 		t.Errorf("evidence %v and %v, means differ by %v", one, two, d)
 	}
 }
@@ -282,10 +282,10 @@ func TestCalibrate(t *testing.T) {
 	if err != nil || !got.Status.Converged {
 		t.Fatal(got, err)
 	}
-	if d := far(got.Q, want.Q); d > 1e-6 || far(got.Q, plain.Q) < 100*d {
-		t.Errorf("means differ by %v; those without the utility by %v", d, far(got.Q, plain.Q))
+	if d := far(got.Q[0], want.Q); d > 1e-6 || far(got.Q[0], plain.Q[0]) < 100*d {
+		t.Errorf("means differ by %v; those without the utility by %v", d, far(got.Q[0], plain.Q[0]))
 	}
-	if d := far(got.Tilted, want.Tilted); d > 1e-6 {
+	if d := far(got.Tilted[0], want.Tilted); d > 1e-6 {
 		t.Errorf("means with the utility differ by %v", d)
 	}
 	if math.Abs(got.LogEvidence-want.LogEvidence) > 1e-6 || !slices.Equal(got.Actions, want.Sites.Actions) {

@@ -22,9 +22,9 @@ type Settings struct {
 	Warm bool
 	// From is the natural parameters of q with the engine's sites, if they are known. A warm
 	// start then needs no pass to gather them.
-	From *gauss.Natural
+	From gauss.Naturals
 	// Extra is a site on v as a whole, such as that of a utility; nil stands for none.
-	Extra *gauss.Natural
+	Extra gauss.Naturals
 	// Trace, if set, is told of every pass.
 	Trace func(Step)
 }
@@ -40,8 +40,8 @@ type Step struct {
 
 // Result is where Settle came to rest.
 type Result struct {
-	// Q is the prior times all sites, those on v as a whole with them.
-	Q      *gauss.Gaussian
+	// Q is the prior times all sites, those on v as a whole with them, for each function.
+	Q      gauss.Gaussians
 	Status infer.Status
 }
 
@@ -60,7 +60,7 @@ func Settle(ctx context.Context, e Engine, o Settings) (*Result, error) {
 	if o.MaxPasses == 0 {
 		o.MaxPasses = 200
 	}
-	s := &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())}
+	s := &settling{opt: o, engine: e, q: gauss.NewGaussians(e.Functions(), e.Dim())}
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ const safeTolerance = 1e-3
 type settling struct {
 	opt    Settings
 	engine Engine
-	q      *gauss.Gaussian
-	now    *gauss.Natural // natural parameters of q
+	q      gauss.Gaussians
+	now    gauss.Naturals // natural parameters of q
 	ws     gauss.Workspace
 	status infer.Status
 	stuck  bool // the damping has come to its end
@@ -106,7 +106,7 @@ type settling struct {
 // start makes the first q. Sites to start from that do not make a proper one are put
 // aside: starting empty is always possible.
 func (s *settling) start(ctx context.Context) error {
-	s.now = gauss.NewNatural(s.engine.Dim())
+	s.now = gauss.NewNaturals(s.engine.Functions(), s.engine.Dim())
 	if s.opt.Warm && s.opt.From != nil {
 		s.now.CopyFrom(s.opt.From)
 		if s.set() {
@@ -142,7 +142,7 @@ func (s *settling) base() {
 
 // set makes q of its natural parameters, or says that they are not proper.
 func (s *settling) set() bool {
-	c := gauss.NewNatural(s.now.Dim())
+	c := gauss.NewNaturals(len(s.now), s.now.Dim())
 	c.CopyFrom(s.now)
 	return s.q.Exchange(c) == nil
 }
@@ -166,7 +166,7 @@ func (s *settling) run(ctx context.Context, o Options) error {
 		s.now.Times(sums.Change, 1)
 		failed, step := !s.set(), 0.0
 		if failed {
-			s.now.CopyFrom(s.q.Natural())
+			s.now.CopyFrom(s.q.Naturals())
 		} else {
 			s.engine.Keep()
 			// In units of a full step.
@@ -210,7 +210,11 @@ func (s *settling) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Objective is that of the rule, where the rows' part in it is value; see infer.Rule.
-func Objective(rule infer.Rule, q *gauss.Gaussian, value float64) float64 {
-	return Options{Rule: rule}.rule().Objective(q, value)
+// Objective is that of the rule, where the rows' part in it is value; see infer.Rule. Functions
+// are independent under q.
+func Objective(rule infer.Rule, q gauss.Gaussians, value float64) float64 {
+	for _, one := range q {
+		value = Options{Rule: rule}.rule().Objective(one, value)
+	}
+	return value
 }

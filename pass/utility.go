@@ -15,8 +15,8 @@ import (
 type Calibrated struct {
 	// Q is the prior times the sites of the rows: with it decisions are made. Tilted
 	// carries the utility's site as well.
-	Q, Tilted *gauss.Gaussian
-	Utility   *gauss.Natural
+	Q, Tilted gauss.Gaussians
+	Utility   gauss.Naturals
 	Actions   []int
 	// LogEvidence is the logarithm of the integral of all factors, with the utility.
 	LogEvidence float64
@@ -28,6 +28,10 @@ type Calibrated struct {
 // selection, projection and update, as in Algorithm 1; after it a pass goes over the
 // rows, which see the utility through q̄. Actions are chosen as infer.Decide does. The rule is
 // expectation propagation.
+//
+// With several functions the utility is asked about the values of all of them at the points,
+// those of the first function at all points first, as if they were independent, and its site is
+// one on each of them by itself.
 func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Views, o Settings) (*Calibrated, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-6
@@ -36,12 +40,13 @@ func Calibrate(ctx context.Context, e Engine, u factor.Utility, points *gauss.Vi
 		o.MaxPasses = 200
 	}
 	o.Warm, o.Extra = true, nil
+	k, values := e.Functions(), points.Len()*e.Functions()
 	c := &calibration{
-		settling: &settling{opt: o, engine: e, q: gauss.NewGaussian(e.Dim())},
+		settling: &settling{opt: o, engine: e, q: gauss.NewGaussians(k, e.Dim())},
 		utility:  u, points: points,
-		cavity: gauss.NewGaussian(e.Dim()), site: gauss.NewNatural(e.Dim()), next: gauss.NewNatural(e.Dim()),
-		actions: make([]int, points.Len()), mean: make([]float64, points.Len()), variance: make([]float64, points.Len()),
-		d1: make([]float64, points.Len()), d2: make([]float64, points.Len()), damping: 1,
+		cavity: gauss.NewGaussians(k, e.Dim()), site: gauss.NewNaturals(k, e.Dim()), next: gauss.NewNaturals(k, e.Dim()),
+		actions: make([]int, points.Len()), mean: make([]float64, values), variance: make([]float64, values),
+		d1: make([]float64, values), d2: make([]float64, values), at: make([]gauss.Workspace, k), damping: 1,
 	}
 	for j := range c.actions {
 		c.actions[j] = -1
@@ -67,26 +72,34 @@ type calibration struct {
 	utility factor.Utility
 	points  *gauss.Views
 
-	cavity         *gauss.Gaussian // q: q̄ without the utility's site
-	site, next     *gauss.Natural  // the utility's site, and the one that is proposed
+	cavity         gauss.Gaussians // q: q̄ without the utility's site
+	site, next     gauss.Naturals  // the utility's site, and the one that is proposed
 	actions        []int
 	mean, variance []float64 // of q at the points
 	d1, d2         []float64
 	logZ           float64
 	damping        float64
-	at             gauss.Workspace // of the points
+	at             []gauss.Workspace // of the points, for each function
 }
 
 // look makes q and its marginals at the points.
 func (c *calibration) look() error {
-	without := gauss.NewNatural(c.now.Dim())
+	without := gauss.NewNaturals(len(c.now), c.now.Dim())
 	without.CopyFrom(c.now)
 	without.Times(c.site, -1)
 	if err := c.cavity.Exchange(without); err != nil {
 		return &infer.ImproperError{Of: "q", Status: c.status}
 	}
-	c.cavity.Predict(c.points, c.mean, c.variance, &c.at)
+	for k, q := range c.cavity {
+		q.Predict(c.points, c.of(k, c.mean), c.of(k, c.variance), &c.at[k])
+	}
 	return nil
+}
+
+// of are the numbers of one function.
+func (c *calibration) of(k int, values []float64) []float64 {
+	n := c.points.Len()
+	return values[k*n : (k+1)*n]
 }
 
 // visit updates the utility's site, and returns how far the full step would move q̄.
@@ -101,10 +114,12 @@ func (c *calibration) visit(hold bool) (float64, error) {
 	if !finite.All(c.logZ) {
 		return 0, &infer.ImproperError{Of: "the expected utility", Status: c.status}
 	}
-	if c.cavity.Tilt(c.next, c.points, c.d1, c.d2, &c.at) != nil {
-		return 0, &infer.ImproperError{Of: "q times the utility", Status: c.status}
+	for k, q := range c.cavity {
+		if q.Tilt(c.next[k], c.points, c.of(k, c.d1), c.of(k, c.d2), &c.at[k]) != nil {
+			return 0, &infer.ImproperError{Of: "q times the utility", Status: c.status}
+		}
 	}
-	c.next.Times(c.cavity.Natural(), -1)
+	c.next.Times(c.cavity.Naturals(), -1)
 	c.next.Times(c.site, -1) // the step
 	length := c.q.Step(c.next, &c.ws)
 	for ; c.damping > 1e-6; c.damping /= 2 {
@@ -113,7 +128,7 @@ func (c *calibration) visit(hold bool) (float64, error) {
 			c.site.Times(c.next, c.damping)
 			return length, nil
 		}
-		c.now.CopyFrom(c.q.Natural())
+		c.now.CopyFrom(c.q.Naturals())
 	}
 	return 0, &infer.ImproperError{Of: "q̄", Status: c.status}
 }

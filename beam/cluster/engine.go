@@ -161,6 +161,10 @@ type engine struct {
 // Dim implements pass.Engine.
 func (e *engine) Dim() int { return e.process.Dim() }
 
+// Functions implements pass.Engine. Rows of more than two outcomes, which have several, are
+// refused before a driver is asked for.
+func (e *engine) Functions() int { return 1 }
+
 // Keep implements pass.Engine.
 func (e *engine) Keep() {
 	e.drop()
@@ -187,7 +191,7 @@ func (e *engine) Fork() gp.Engine {
 }
 
 // Gather implements pass.Engine.
-func (e *engine) Gather(ctx context.Context) (*gauss.Natural, error) {
+func (e *engine) Gather(ctx context.Context) (gauss.Naturals, error) {
 	got, _, err := e.run(ctx, &job{Operation: gather})
 	if err != nil {
 		return nil, err
@@ -197,11 +201,11 @@ func (e *engine) Gather(ctx context.Context) (*gauss.Natural, error) {
 
 // Pass implements pass.Engine. The sites of a pass that was not kept are removed; those
 // from before it are still there.
-func (e *engine) Pass(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, error) {
+func (e *engine) Pass(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, error) {
 	if e.next != "" {
 		e.driver.store.remove(ctx, e.next, "*.sites")
 	}
-	got, name, err := e.run(ctx, &job{Operation: over, Options: o, q: q})
+	got, name, err := e.run(ctx, &job{Operation: over, Options: o, q: q[0]})
 	if err != nil {
 		return nil, err
 	}
@@ -210,8 +214,8 @@ func (e *engine) Pass(ctx context.Context, q *gauss.Natural, o pass.Options) (*p
 }
 
 // Look implements pass.Engine.
-func (e *engine) Look(ctx context.Context, q *gauss.Natural, o pass.Options, see func(i int, mean, variance float64)) (*pass.Sums, error) {
-	got, name, err := e.run(ctx, &job{Operation: look, Options: o, q: q, See: see != nil})
+func (e *engine) Look(ctx context.Context, q gauss.Naturals, o pass.Options, see pass.See) (*pass.Sums, error) {
+	got, name, err := e.run(ctx, &job{Operation: look, Options: o, q: q[0], See: see != nil})
 	if err != nil || see == nil {
 		return got.sums(), err
 	}
@@ -227,7 +231,7 @@ func (e *engine) Look(ctx context.Context, q *gauss.Natural, o pass.Options, see
 			return nil, &pass.EngineError{Err: err}
 		}
 		for i := range mean {
-			see(first+i, mean[i], variance[i])
+			see(first+i, mean[i:i+1], variance[i:i+1])
 		}
 		first += len(mean)
 	}
@@ -235,8 +239,8 @@ func (e *engine) Look(ctx context.Context, q *gauss.Natural, o pass.Options, see
 }
 
 // Slopes implements gp.Engine.
-func (e *engine) Slopes(ctx context.Context, q *gauss.Natural, o pass.Options) (*pass.Sums, []float64, error) {
-	got, _, err := e.run(ctx, &job{Operation: slopes, Options: o, q: q})
+func (e *engine) Slopes(ctx context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error) {
+	got, _, err := e.run(ctx, &job{Operation: slopes, Options: o, q: q[0]})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -347,7 +351,7 @@ func (d *Driver) compute(ctx context.Context, name, key string, job []byte) (tot
 		}
 		size += bytes
 		if total == nil {
-			total = &found{Sums: pass.NewSums(part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
+			total = &found{Sums: pass.NewSums(1, part.Change.Dim()), gradient: make([]float64, len(part.gradient))}
 		}
 		total.Add(part.Sums)
 		floats.Add(total.gradient, part.gradient)

@@ -159,7 +159,7 @@ type found struct {
 // file is what was found as tensors, for the job with this checksum.
 func (r *found) file(key string) *safetensors.File {
 	f := &safetensors.File{Metadata: map[string]string{"job": key}}
-	addNatural(f, "change", r.Change)
+	addNatural(f, "change", r.Change[0])
 	f.AddFloats("value", []float64{r.Value, r.Residual}, 2)
 	f.AddInts("skipped", []int64{int64(r.Skipped)}, 1)
 	f.AddFloats("gradient", r.gradient, len(r.gradient))
@@ -175,10 +175,11 @@ func readFound(f *safetensors.File, key string) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &found{Sums: new(pass.Sums)}
-	if r.Change, err = natural(f, "change", h.Shape[0]); err != nil {
+	change, err := natural(f, "change", h.Shape[0])
+	if err != nil {
 		return nil, err
 	}
+	r := &found{Sums: &pass.Sums{Change: gauss.Naturals{change}}}
 	value, err := f.Floats("value", 2)
 	if err != nil {
 		return nil, err

@@ -165,28 +165,29 @@ func (f *shardFn) read(ctx context.Context, r *Rows) (*lossep.Part, error) {
 // do is the operation itself.
 func (f *shardFn) do(ctx context.Context, r *Rows, rows pass.Rows, sites []gauss.Scalar) (*found, error) {
 	j, got := f.job, new(found)
+	q := gauss.Naturals{j.q}
 	var err error
 	switch j.Operation {
 	case gather:
 		got.Sums = &pass.Sums{Change: pass.Gather(rows, sites)}
 	case over:
 		next := make([]gauss.Scalar, len(sites))
-		if got.Sums, err = pass.Over(j.q, rows, sites, next, j.Options); err == nil {
+		if got.Sums, err = pass.Over(q, rows, sites, next, j.Options); err == nil {
 			err = writeSites(ctx, f.store, next, f.Pass, r.Number)
 		}
 	case look:
-		var see func(int, float64, float64)
+		var see pass.See
 		var mean, variance []float64
 		if j.See {
 			mean, variance = make([]float64, rows.Len()), make([]float64, rows.Len())
-			see = func(i int, m, v float64) { mean[i], variance[i] = m, v }
+			see = func(i int, m, v []float64) { mean[i], variance[i] = m[0], v[0] }
 		}
-		if got.Sums, err = pass.Look(j.q, rows, sites, j.Options, see); err == nil && j.See {
+		if got.Sums, err = pass.Look(q, rows, sites, j.Options, see); err == nil && j.See {
 			seen := pairs(rows.Len(), marginalNames, func(i int) (float64, float64) { return mean[i], variance[i] })
 			err = f.store.writeTensors(ctx, seen, f.Pass, shardName(r.Number, "seen"))
 		}
 	case slopes:
-		got.Sums, got.gradient, err = gp.Slopes(j.q, rows, sites, j.Options)
+		got.Sums, got.gradient, err = gp.Slopes(q, rows, sites, j.Options)
 	default:
 		err = fmt.Errorf("%s: the operation %q is unknown; workers are of another version than the driver", f.store.path(f.Pass, "job"), j.Operation)
 	}

@@ -140,7 +140,7 @@ func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss floa
 	if err != nil {
 		return 0, 0, err
 	}
-	ep = d.regret(found.Result.Q, found.Process.At(d.at))
+	ep = d.regret(found.Result.Q[0], found.Process.At(d.at))
 	u, err := decision.NewUtility(decision.Probit(), len(d.y), nil, decision.Table{{d.miss, 0}, {d.miss - 1, d.miss}})
 	if err != nil {
 		return 0, 0, err
@@ -149,7 +149,7 @@ func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss floa
 	if err != nil {
 		return 0, 0, err
 	}
-	return ep, d.regret(r.Q, found.Process.At(d.at)), nil
+	return ep, d.regret(r.Q[0], found.Process.At(d.at)), nil
 }
 
 // regret is what actions by q cost beyond those by the full process, by whose

@@ -150,7 +150,7 @@ func (p *problem) fit(ctx context.Context, x, at *mat.Dense, points int, fixed *
 		return nil, err
 	}
 	f.kernel, f.points = found.Process.Kernel(), found.Process.Dim()
-	f.read(found.Result.Q, found.Process.At(at))
+	f.read(found.Result.Q[0], found.Process.At(at))
 	return f, nil
 }
 

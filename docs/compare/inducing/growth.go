@@ -54,7 +54,7 @@ func growth(ctx context.Context) error {
 	for _, n := range sizes {
 		before := held()
 		local := pass.NewLocal(process.Shards(x.Slice(0, n, 0, columns).(*mat.Dense), y[:n], nil, 0), nil)
-		q := gauss.NewNatural(points)
+		q := gauss.NewNaturals(1, points)
 		q.SetStandard()
 		passes := max(1, 300_000/n)
 		start := processor()

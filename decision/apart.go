@@ -1,0 +1,95 @@
+package decision
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/orthant"
+)
+
+// Apart is the utility of acting on many points at once where each has one of several outcomes
+// and the functions of the outcomes are independent of each other:
+// Z = Σ_j w_j Σ_c u[a_j][c] P_j(c). What it is asked about are the values of all functions at the
+// points, those of the first function at all points first; derivatives are those in each of them,
+// without mixed ones.
+type Apart struct {
+	deeds
+	outcomes int
+}
+
+// NewApart is the utility of points that share a table, or have one each.
+func NewApart(points, outcomes int, tables ...Table) (*Apart, error) {
+	if points == 0 {
+		return nil, &TableError{-1, -1, "there are no points to act on"}
+	}
+	if len(tables) != 1 && len(tables) != points {
+		panic(fmt.Sprintf("decision: %d tables for %d points", len(tables), points))
+	}
+	most := 0.0
+	for _, t := range tables {
+		if err := t.valid(outcomes); err != nil {
+			return nil, err
+		}
+		most = max(most, t.size())
+	}
+	return &Apart{deeds: evenly(points, tables), outcomes: outcomes}, checkSize(most)
+}
+
+// values are the means and variances of the functions at point j.
+func (u *Apart) values(j, points int, m, v []float64) (mean, variance []float64) {
+	mean, variance = make([]float64, u.outcomes), make([]float64, u.outcomes)
+	for c := range mean {
+		mean[c], variance[c] = m[c*points+j], v[c*points+j]
+	}
+	return mean, variance
+}
+
+// Select implements factor.Utility.
+func (u *Apart) Select(actions []int, m, v []float64) {
+	tasks.For(len(actions), func(j int) {
+		mean, variance := u.values(j, len(actions), m, v)
+		p := make([]float64, u.outcomes)
+		factor.OutcomeProbabilities(p, mean, variance)
+		actions[j] = Stakes{Table: u.Table(j)}.Best(p, actions[j])
+	})
+}
+
+// LogMean implements factor.Utility. Where Z is zero it is −∞ and the derivatives are zero;
+// where a point has no distribution it is NaN.
+func (u *Apart) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
+	points := len(actions)
+	worth := make([]float64, points)
+	tasks.For(points, func(j int) {
+		mean, variance := u.values(j, points, m, v)
+		cov := mat.NewSymDense(u.outcomes, nil)
+		for c, x := range variance {
+			cov.SetSym(c, c, 1+x)
+		}
+		grad, hess := make([]float64, u.outcomes), mat.NewSymDense(u.outcomes, nil)
+		worth[j], _ = orthant.NewLargest(u.outcomes).Worth(u.Table(j)[actions[j]], mean, cov, grad, hess)
+		w := u.weights[j]
+		worth[j] *= w
+		for c := range grad {
+			d1[c*points+j], d2[c*points+j] = w*grad[c], w*hess.At(c, c)
+		}
+	})
+	z := floats.Sum(worth)
+	if !(z > 0) {
+		if z == 0 {
+			clear(d1)
+			clear(d2)
+			return math.Inf(-1)
+		}
+		return math.NaN()
+	}
+	floats.Scale(1/z, d1)
+	floats.Scale(1/z, d2)
+	return math.Log(z)
+}
+
+var _ factor.Utility = (*Apart)(nil)
