@@ -109,14 +109,14 @@ func (l *Learned) leaveOneOutApart(ctx context.Context, m *Model, found *foundBy
 const (
 	// apartComparison is how many rows candidates are compared on, and apartFolds in how many
 	// parts they are divided, one of which is left out.
-	apartComparison = 1200
-	apartFolds      = 3
+	apartComparison = 2000
+	apartFolds      = 5
 	// apartPoints is the number of inducing points then, and apartLooks the most evaluations.
-	apartPoints = 200
+	apartPoints = 150
 	apartLooks  = 16
 )
 
-// chosenApart is chosen for more than two outcomes: candidates are fitted to two thirds of some of
+// chosenApart is chosen for more than two outcomes: candidates are fitted to four fifths of some of
 // the rows, with inducing points as all rows will be, and the one that predicts the others best is
 // taken. Parts have as many rows of every outcome.
 func (p *Problem) chosenApart(ctx context.Context) (*Problem, []Candidate, error) {

@@ -306,7 +306,7 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 		"method: corrected is for two outcomes, and there are 3; choose one of ep":         {Method: lossep.Corrected},
 		"method: loss-vi is for two outcomes":                                              {Method: lossep.LossVI},
 		"likelihood: logit is for two outcomes, and there are 3, which have probit":        {Likelihood: lossep.Likelihood{Name: "logit"}},
-		"inducing: inducing points are for two outcomes":                                   {Inducing: 10},
+		"power: powers are for two outcomes, and there are 3":                              {Inducing: 10, Power: 0.5},
 		"costs of true and false negatives and positives are for two outcomes":             {Utility: costs(t, "fn=5,fp=1")},
 		`"w3" is unknown; "w2" is missing; the target has "w0", "w1" and "w2": spell them`: {Utility: matrix(t, "action,w0,w1,w3\na,0,1,1\nb,1,0,2\n")},
 	} {
@@ -316,14 +316,14 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 	}
 	// 1,700 rows of four outcomes are 5,100 views.
 	var input *lossep.InputError
-	if _, err := lossep.Prepare(triage(t, 1700, 4, 4), lossep.Options{}); !errors.As(err, &input) || !strings.Contains(err.Error(), "5100 views, more than 5000: give a sample of at most 1666 rows") {
+	if _, err := lossep.Prepare(triage(t, 1700, 4, 4), lossep.Options{Inducing: lossep.NoInducing}); !errors.As(err, &input) || !strings.Contains(err.Error(), "5100 views, more than 5000: give a sample of at most 1666 rows") {
 		t.Errorf("%v", err)
 	}
 }
 
 // What takes too much memory is said in views.
 func TestSeveralMemory(t *testing.T) {
-	_, err := lossep.Prepare(triage(t, 900, 4, 4), lossep.Options{MaxMemory: 500e6})
+	_, err := lossep.Prepare(triage(t, 900, 4, 4), lossep.Options{MaxMemory: 500e6, Inducing: lossep.NoInducing})
 	if want := "triage.csv has 900 rows of 4 outcomes, which are 2700 views, and a fit by ep takes about 0.7 GB"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

@@ -100,36 +100,6 @@ func (p *Inducing) at(x blas64.General, data, residual []float64) *gauss.Views {
 // kernelWork is what a covariance takes for each column, in operations of a product.
 const kernelWork = 20
 
-// Terms are the terms of many rows, without a place in memory for each. They are SingleTerms,
-// a pass.Counter as well where not all count once, or CoupledTerms.
-type Terms interface {
-	Len() int
-}
-
-// SingleTerms are on the value of one function each.
-type SingleTerms interface {
-	Terms
-	// Term is that of row i. It is called by several goroutines at a time.
-	Term(i int) factor.Factor
-}
-
-// CoupledTerms are on the values of several functions each, which are independent and have the
-// same kernel; see pass.Coupled.
-type CoupledTerms interface {
-	Terms
-	Functions() int
-	Joint(i int) factor.Multi
-	Count(i int) float64
-}
-
-// functionsOf is how many functions terms have a value of each.
-func functionsOf(t Terms) int {
-	if c, ok := t.(CoupledTerms); ok {
-		return c.Functions()
-	}
-	return 1
-}
-
 // shard is some rows seen from inducing points; see pass.Rows.
 type shard struct {
 	process *Inducing

@@ -38,7 +38,7 @@ func (f *Fit) model() Options {
 			"%s, beyond %d rows %q, or %q with more than %d columns or two outcomes", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns), Value: text{&o.Kernel, "KERNEL"}},
 		{Name: "likelihood", Group: Model, Help: "how outcomes depend on the latent function; robust is probit with {label-noise}", Value: choice[string]{to: &o.Likelihood.Name, of: []string{"probit", "logit", "robust"}}},
 		{Name: "label-noise", Group: Model, Help: "the share of wrong labels, with {likelihood=robust}", Value: number{&o.Likelihood.Noise}},
-		{Name: "inducing", Group: Model, Help: fmt.Sprintf("inducing points that approximate many rows: auto (none up to %d rows, and beyond as many as it takes), a number, or none", lossep.FullRows), Value: inducing{&o.Inducing}},
+		{Name: "inducing", Group: Model, Help: fmt.Sprintf("inducing points that approximate many rows: auto (none up to %d rows, or rows times outcomes but one if outcomes are more than two, and beyond as many as it takes), a number, or none", lossep.FullRows), Value: inducing{&o.Inducing}},
 		{Name: "seed", Group: Model, Help: "the seed of all random numbers", Value: seed{&o.Seed}},
 		{Name: "fixed", Group: Advanced, Help: "keep the hyperparameters that {kernel} gives", Value: toggle{&o.Fixed}},
 		{Name: "hyperparameters", Group: Advanced, Help: "maximum, or average: a mixture of several about the maximum, as far from it as the rows leave them uncertain", Value: choice[lossep.Hyperparameters]{to: &o.Hyperparameters, of: []lossep.Hyperparameters{lossep.MaximumHyperparameters, lossep.AverageHyperparameters}}},
