@@ -377,7 +377,8 @@ func TestDefaultKernel(t *testing.T) {
 	}
 }
 
-// More than two outcomes have no inducing points, and so no sum over columns by default.
+// More than two outcomes have inducing points beyond as many rows as two have, and the same kernel
+// by default.
 func TestDefaultKernelOfSeveralOutcomes(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("x,y\n")
@@ -392,10 +393,10 @@ func TestDefaultKernelOfSeveralOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := p.KernelText(); strings.Contains(text, "additive") || !strings.Contains(text, "matern32") {
+	if text := p.KernelText(); !strings.Contains(text, "additive") || !strings.Contains(text, "matern32") {
 		t.Errorf("%s", text)
 	}
-	if asked := p.AskedKernel(); asked != lossep.ManyColumnsKernel {
+	if asked := p.AskedKernel(); asked != lossep.ManyRowsKernel {
 		t.Errorf("no kernel stands for %s", asked)
 	}
 }

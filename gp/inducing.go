@@ -124,6 +124,7 @@ type (
 )
 
 func (s singleShard) Term(i int) factor.Factor { return s.terms.Term(s.from + i) }
+func (s singleShard) Count(i int) float64      { return countOf(s.terms, s.from+i) }
 
 func (s coupledShard) Functions() int           { return s.terms.Functions() }
 func (s coupledShard) Joint(i int) factor.Multi { return s.terms.Joint(s.from + i) }
