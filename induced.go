@@ -168,7 +168,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 		if err != nil {
 			return nil, err
 		}
-		u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), nil, tables...)
+		u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), taken(p.Weights, rows), tables...)
 		if err != nil {
 			return nil, fmt.Errorf("utility: %w", err)
 		}
