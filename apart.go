@@ -51,11 +51,11 @@ func (p *Problem) roomBytes() int64 {
 func (p *Problem) functions() int { return functionsOf(p.Recipe) }
 
 // utilityOf is the utility of so many points, seen from inducing points.
-func (p *Problem) utilityOf(points int, tables []decision.Table) (factor.Utility, error) {
+func (p *Problem) utilityOf(rows []int, tables []decision.Table) (factor.Utility, error) {
 	if several(p.Recipe) {
-		return decision.NewApart(points, p.functions(), tables...)
+		return decision.NewApart(len(rows), p.functions(), tables...)
 	}
-	return decision.NewUtility(p.opt.Likelihood.outcome(), points, nil, tables...)
+	return decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), taken(p.Weights, rows), tables...)
 }
 
 // mostSharpened is the most rows that a power of probabilities is found from, evenly spread.

@@ -129,7 +129,7 @@ func (l *Learned) infer(ctx context.Context, d methods.Method) (*infer.Result, e
 }
 
 // withUtility is the model with the utility as one more factor. The points that stand
-// for p(x) are new cases with the inputs of training rows.
+// for p(x) are new cases with the inputs of training rows, as frequent as these.
 func (l *Learned) withUtility() (*infer.Model, error) {
 	p := l.problem
 	rows, tables, err := p.points()
@@ -139,7 +139,7 @@ func (l *Learned) withUtility() (*infer.Model, error) {
 	if several(p.Recipe) {
 		return l.contest(rows, tables)
 	}
-	u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), nil, tables...)
+	u, err := decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), taken(p.Weights, rows), tables...)
 	if err != nil {
 		return nil, fmt.Errorf("utility: %w", err)
 	}

@@ -165,7 +165,7 @@ func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPass
 		if err != nil {
 			return nil, err
 		}
-		u, err := p.utilityOf(len(rows), tables)
+		u, err := p.utilityOf(rows, tables)
 		if err != nil {
 			return nil, fmt.Errorf("utility: %w", err)
 		}

@@ -160,7 +160,8 @@ type problem struct {
 	method   string
 	table    sheet
 	cases    sheet
-	positive string // of two outcomes; empty if there are three
+	positive string            // of two outcomes; empty if there are three
+	called   map[string]string // what outcomes are called in files, if not by their names
 	flags    []string
 }
 
@@ -190,11 +191,23 @@ func (p problem) outcomes() []string {
 	return []string{"good", "bad"}
 }
 
+// call is what an outcome is called in files.
+func (p problem) call(outcome string) string {
+	if name, other := p.called[outcome]; other {
+		return name
+	}
+	return outcome
+}
+
 // utility writes what three actions cost, times a number, to a file.
 func (p problem) utility(scale float64) string {
 	p.t.Helper()
 	costs := map[string][]float64{"good": {0, 1, 0.6}, "fair": {1, 0.5, 0.4}, "bad": {5, 0, 0.7}}
-	text := "action," + strings.Join(p.outcomes(), ",") + "\n"
+	text := "action"
+	for _, y := range p.outcomes() {
+		text += "," + p.call(y)
+	}
+	text += "\n"
 	for a, action := range []string{"accept", "refuse", "ask"} {
 		text += action
 		for _, y := range p.outcomes() {
@@ -214,7 +227,7 @@ func (p problem) fit(table string, more ...string) string {
 	p.t.Helper()
 	args := append([]string{"fit", table, "-o", table + ".lossep"}, p.flags...)
 	if p.positive != "" && !slices.Contains(more, "--positive") {
-		args = append(args, "--positive", p.positive)
+		args = append(args, "--positive", p.call(p.positive))
 	}
 	if !slices.Contains(more, "--cost-matrix") && !slices.Contains(more, "--cost") {
 		args = append(args, "--cost-matrix", p.utility(1))
@@ -244,8 +257,23 @@ func (p problem) decide(model, cases string) []decidedCase {
 // answers fits a model to a table and decides the problem's cases by it.
 func (p problem) answers(name string, table sheet, more ...string) []decidedCase {
 	p.t.Helper()
+	if p.called != nil {
+		y := slices.Index(table.columns, "y")
+		table = table.changed(func(_ int, row []string) [][]string {
+			row[y] = p.call(row[y])
+			return [][]string{row}
+		})
+	}
 	model := p.fit(table.csv(p.t, filepath.Join(p.dir, name+".csv")), more...)
-	return p.decide(model, p.cases.csv(p.t, filepath.Join(p.dir, "cases.csv")))
+	decided := p.decide(model, p.cases.csv(p.t, filepath.Join(p.dir, "cases.csv")))
+	for i, d := range decided {
+		for outcome, name := range p.called {
+			if q, known := d.All[name]; known {
+				decided[i].All[outcome] = q
+			}
+		}
+	}
+	return decided
 }
 
 // same checks that decisions are those wanted: probabilities to a tolerance, costs to as much of
@@ -271,6 +299,7 @@ func (p problem) same(law string, got, want []decidedCase, tolerance, scale floa
 			p.t.Errorf("%s, case %d: %s in place of %s, which is better by %v", law, i, g.Action, w.Action, w.Margin)
 		}
 	}
+	p.t.Logf("%s: probabilities differ by up to %.2g", law, worst)
 	if !(worst <= tolerance) {
 		p.t.Errorf("%s: probabilities differ by %.3g", law, worst)
 	}

@@ -45,26 +45,41 @@ func TestNamesAreNotObeyed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const evil = "\x1b]0;owned\a\u009b2J\u202e"
 	var table strings.Builder
-	table.WriteString(`"in` + evil + `come","jo` + "\n" + `b",class` + "\n")
+	table.WriteString(`"in` + evil + `come","jo` + "\n" + `b",class,verdict` + "\n")
 	for i := range 12 {
-		fmt.Fprintf(&table, "%d,%s,%s\n", i*i%17+i, []string{`"cl` + evil + `erk"`, "smith"}[i/2%2], []string{"go" + evil + "od", "bad"}[i%2])
+		good := i%2 == 0
+		job := []string{`"cl` + evil + `erk"`, "smith"}[i/2%2]
+		class, verdict := "bad", "bad"
+		if good {
+			class, verdict = "go\u202eod", "go"+evil+"od"
+		}
+		fmt.Fprintf(&table, "%d,%s,%s,%s\n", i*i%17+i, job, class, verdict)
 	}
 	write(t, "loans.csv", table.String())
-	write(t, "utility.yaml", `outcomes: ["go\e]0;owned\a\u009B2J\u202Eod", bad]
+	write(t, "utility.yaml", `outcomes: ["go\u202Eod", bad]
 costs:
-  "acc\eept": {"go\e]0;owned\a\u009B2J\u202Eod": 0, bad: 5}
-  refuse: {"go\e]0;owned\a\u009B2J\u202Eod": 1, bad: 0}
+  "acc\u202Eept": {"go\u202Eod": 0, bad: 5}
+  refuse: {"go\u202Eod": 1, bad: 0}
+`)
+	write(t, "control.yaml", `costs:
+  "acc\eept": {"go\u202Eod": 0, bad: 5}
+  refuse: {"go\u202Eod": 1, bad: 0}
 `)
 	model := "mo\x1b[31mdel.lossep"
+	class := []string{"--target", "class", "--positive", "bad", "--drop", "verdict", "--utility", "utility.yaml"}
+	verdict := []string{"--target", "verdict", "--positive", "bad", "--drop", "class", "--cost", "fn=5,fp=1"}
 	for _, c := range []struct {
 		code int
 		args []string
 	}{
-		{0, []string{"fit", "loans.csv", "--target", "class", "--positive", "bad", "--utility", "utility.yaml", "-o", model}},
+		{0, append([]string{"fit", "loans.csv", "-o", model}, verdict...)},
+		{0, []string{"show", model}},
+		{0, append([]string{"fit", "loans.csv", "-o", model}, class...)},
 		{0, []string{"show", model}},
 		{0, []string{"decide", model, "loans.csv"}},
 		{0, []string{"predict", model, "loans.csv"}},
-		{0, []string{"audit", "loans.csv", "--target", "class", "--positive", "bad", "--utility", "utility.yaml", "--folds", "2"}},
+		{0, append([]string{"audit", "loans.csv", "--folds", "2"}, class...)},
+		{2, append([]string{"fit", "loans.csv"}, append(class[:len(class)-1:len(class)-1], "control.yaml")...)},
 		{2, []string{"show", model + "x"}},
 		{2, []string{"show", "loans.csv"}},
 		{2, []string{"fit", "loans.csv", "--target", evil, "--cost", "fn=1,fp=1"}},

@@ -204,7 +204,7 @@ def test_predictions_in_python(folder, want, surface):
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_fits_in_python(folder, want, surface):
-    model = LossepClassifier(kernel="rbf", method="ep", missing="impute", positive="yes")
+    model = LossepClassifier(kernel="rbf", method="ep", missing="impute", pos_label="yes")
     y = pandas.Series(OUTCOME, name="outcome")
     model.fit(SURFACES[surface](), y).save(folder / "python.lossep")
     assert (predicted(folder / "python.lossep", folder / "rows.csv") == want).all()
@@ -234,7 +234,7 @@ def test_arrays_and_lists(tmp_path):
         want = predicted(tmp_path / "model.lossep", tmp_path / "rows.csv")
         loaded = LossepClassifier.load(tmp_path / "model.lossep").set_params(missing="impute")
         assert (loaded.predict_proba(X)[:, 1] == want).all(), name
-        fitted = LossepClassifier(kernel="rbf", method="ep", missing="impute", positive="yes").fit(X, OUTCOME)
+        fitted = LossepClassifier(kernel="rbf", method="ep", missing="impute", pos_label="yes").fit(X, OUTCOME)
         fitted.save(tmp_path / "python.lossep")
         assert (predicted(tmp_path / "python.lossep", tmp_path / "rows.csv") == want).all(), name
 
