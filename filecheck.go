@@ -122,12 +122,13 @@ func checkCounts(t data.Target, labels []int) error {
 	return nil
 }
 
-// checkSites refuses sites that are out of all proportion; weights, of rows, may be nil.
+// checkSites refuses sites that are out of all proportion; weights, of rows, each of which has as
+// many sites, may be nil.
 func checkSites(name string, sites []gauss.Scalar, weights []float64) error {
 	for i, s := range sites {
 		largest := largestPrecision
 		if weights != nil {
-			largest *= max(weights[i], 1)
+			largest *= max(weights[i*len(weights)/len(sites)], 1)
 		}
 		if math.Abs(s.Tau) > largest || math.Abs(s.Nu) > Farthest {
 			return fmt.Errorf("site %d of %s has the precision %v and the shift %v, which no fit gives", i+1, name, s.Tau, s.Nu)

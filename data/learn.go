@@ -156,20 +156,15 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 		return nil, err
 	}
 	l.Notes = append(l.Notes, r.Target.variants(t, roles.target)...)
-	if r.Target.Several != nil {
-		switch {
-		case o.Prevalence > 0:
-			return nil, &Error{File: t.file, Msg: "a prevalence is the share of one of two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
-		case roles.weights >= 0:
-			return nil, &Error{File: t.file, ColumnName: t.columns[roles.weights], Msg: "weights of rows are for two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave them out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
-		}
+	if r.Target.Several != nil && o.Prevalence > 0 {
+		return nil, &Error{File: t.file, Msg: "a prevalence is the share of one of two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
 	}
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {
 		if l.Weights, err = t.Weights(t.columns[roles.weights], o.Markers...); err != nil {
 			return nil, err
 		}
-		if r.Target.Share, err = weightShare(t, roles.weights, l.Labels, l.Weights); err != nil {
+		if r.Target.Share, err = weightShare(t, roles.weights, &r.Target, l.Labels, l.Weights); err != nil {
 			return nil, err
 		}
 	}

@@ -55,7 +55,7 @@ type Target struct {
 	Several     []string `json:"outcomes,omitempty"`
 	SeveralRows []int    `json:"outcome_rows,omitempty"`
 
-	// Share is that of the positive rows in the weights, if rows have weights.
+	// Share is that of the positive rows in the weights, if rows have weights and two outcomes.
 	Share float64 `json:"share,omitempty"`
 	// Prevalence is the share of positive outcomes among the cases to be decided, if it
 	// is another than in the training rows.
@@ -296,8 +296,8 @@ func (r *Recipe) Validate() error {
 		return fail("%s", problem)
 	}
 	switch {
-	case t.Several != nil && (t.Share != 0 || t.Prevalence != 0 || r.Weighted()):
-		return fail("weights or a prevalence with %d outcomes", len(t.Several))
+	case t.Several != nil && (t.Share != 0 || t.Prevalence != 0):
+		return fail("a share or a prevalence with %d outcomes", len(t.Several))
 	case t.Several != nil:
 	case t.Positive == t.Negative:
 		return fail("both outcomes are spelled %s", quote(t.Positive))

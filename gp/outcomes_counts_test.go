@@ -293,4 +293,3 @@ func TestCountedOutcomesHaveNoReference(t *testing.T) {
 		t.Errorf("counts of one: %v", err)
 	}
 }
-

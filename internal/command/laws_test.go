@@ -45,7 +45,7 @@ const rounding = 1e-12
 func ofTwo(p problem) bool { return p.positive != "" }
 
 // weighted is for methods that take weights of rows.
-func weighted(p problem) bool { return ofTwo(p) && p.method != string(lossep.Corrected) }
+func weighted(p problem) bool { return p.method != string(lossep.Corrected) }
 
 var laws = []law{
 	{
@@ -268,14 +268,19 @@ func TestLawsOfSearches(t *testing.T) {
 	}
 }
 
-// A row that counts twice is two rows. A Gaussian at the mode, and the best Gaussian by VI, are the
-// same but for rounding and the tolerance of the iteration; EP projects a term that counts twice
-// as a whole and two terms one by one, and its answers differ by as little as its error, a tenth
-// of a per cent here. A table of counts is its rows written out, to the bit.
+// A row that counts twice is two rows, but for rounding, the jitter of equal rows and the tolerance of
+// the iteration; where a method is calibrated, rows written twice also stand twice among the points
+// that costs are weighed at, and a row that counts twice does not. A table of counts is its rows written out, to the bit.
 func TestLawOfWeights(t *testing.T) {
-	for method, tolerance := range map[string]float64{"laplace": 1e-9, "vi": 1e-8, "ep": 5e-3, "loss-ep": 5e-3, "loss-vi": 5e-3} {
-		t.Run(method, func(t *testing.T) {
-			p := newProblem(t, 5, 60, 2, method, fixedKernel)
+	tolerances := map[string]float64{"laplace": 1e-9, "vi": 1e-8, "ep": 1e-7, "loss-ep": 5e-3, "loss-vi": 5e-3}
+	for k := range 2 * len(lossep.Methods()) {
+		outcomes, method := 2+k%2, string(lossep.Methods()[k/2])
+		tolerance, takes := tolerances[method]
+		if !takes || !slices.Contains(methodsOf(outcomes), lossep.Method(method)) {
+			continue
+		}
+		t.Run(strconv.Itoa(outcomes)+" outcomes by "+method, func(t *testing.T) {
+			p := newProblem(t, 5, 60, outcomes, method, fixedKernel)
 			twice := p.table.changed(func(i int, row []string) [][]string {
 				row[3] = strconv.Itoa(1 + i%2)
 				return [][]string{row}
