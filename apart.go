@@ -24,9 +24,7 @@ import (
 // many are the terms of the training rows, as passes take them.
 func (p *Problem) many() gp.Terms {
 	if several(p.Recipe) {
-		o := outcomes(p.Recipe, p.Labels)
-		o.Counts = p.Weights
-		return o
+		return outcomes(p.Recipe, p.Labels, p.Weights)
 	}
 	return p.opt.Likelihood.many(p.Labels, p.Weights)
 }

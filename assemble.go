@@ -106,7 +106,7 @@ func (m *Model) terms() *infer.Model {
 // newProcess is the process of the model's kernel at its rows, as its outcomes see it.
 func (m *Model) newProcess() (*gp.Process, error) {
 	if several(m.recipe) {
-		return gp.NewOutcomes(m.kernel, m.x, outcomes(m.recipe, m.labels))
+		return gp.NewOutcomes(m.kernel, m.x, outcomes(m.recipe, m.labels, m.weights))
 	}
 	return gp.New(m.kernel, m.x)
 }

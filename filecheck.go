@@ -122,7 +122,8 @@ func checkCounts(t data.Target, labels []int) error {
 	return nil
 }
 
-// checkSites refuses sites that are out of all proportion; weights, of rows, may be nil.
+// checkSites refuses sites that are out of all proportion; weights, of rows, each of which has as
+// many sites, may be nil.
 func checkSites(name string, sites []gauss.Scalar, weights []float64) error {
 	for i, s := range sites {
 		largest := largestPrecision

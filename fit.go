@@ -50,7 +50,7 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
-	l := &Learned{problem: p, process: process, model: &infer.Model{Views: process.Views(), Terms: terms, Counts: p.Weights}}
+	l := &Learned{problem: p, process: process, model: p.model(process, terms)}
 	p.tell("expectation propagation", 0, 0)
 	if l.ep, err = EP.row(p.Len()).Fit(ctx, l.model, p.options()); err != nil {
 		return nil, err

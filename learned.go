@@ -60,7 +60,7 @@ func (p *Problem) searchOptions() gp.Options {
 func (p *Problem) learned(fit *gp.Fit, terms []factor.Factor) *Learned {
 	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	return &Learned{
-		problem: p, process: fit.Process, model: &infer.Model{Views: fit.Process.Views(), Terms: terms, Counts: p.Weights},
+		problem: p, process: fit.Process, model: p.model(fit.Process, terms),
 		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
 	}
 }

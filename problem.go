@@ -256,9 +256,18 @@ func checkWeights(weights []float64, rows int) error {
 	return nil
 }
 
-// outcomes are those of labels that number them.
-func outcomes(r *data.Recipe, labels []int) *gp.Outcomes {
-	return &gp.Outcomes{Of: labels, Number: len(r.Target.Several)}
+// leastCount is the least that a row of several outcomes counts. The noise of its views has the
+// inverse as variance, of which the rounding has to stay below the variance of the functions; what
+// a billionth of a case tells is less than any method is exact to.
+const leastCount = 1e-9
+
+// outcomes are those of labels that number them, with the weights of rows as counts.
+func outcomes(r *data.Recipe, labels []int, weights []float64) *gp.Outcomes {
+	o := &gp.Outcomes{Of: labels, Number: len(r.Target.Several)}
+	for _, w := range weights {
+		o.Counts = append(o.Counts, max(w, leastCount))
+	}
+	return o
 }
 
 // Rows that belong together, such as those of one patient or one that was copied, tell about each

@@ -30,7 +30,7 @@ func (p *Problem) views() int { return p.Len() * viewsOf(p.Recipe) }
 // terms are those of the training rows, case by case.
 func (p *Problem) terms() []factor.Factor {
 	if several(p.Recipe) {
-		return outcomes(p.Recipe, p.Labels).Terms()
+		return outcomes(p.Recipe, p.Labels, p.Weights).Terms()
 	}
 	return p.opt.Likelihood.terms(p.Labels)
 }
@@ -38,15 +38,23 @@ func (p *Problem) terms() []factor.Factor {
 // process is that of the kernel at the training rows, as their outcomes see it.
 func (p *Problem) process() (*gp.Process, error) {
 	if several(p.Recipe) {
-		return gp.NewOutcomes(p.Kernel, p.X, outcomes(p.Recipe, p.Labels))
+		return gp.NewOutcomes(p.Kernel, p.X, outcomes(p.Recipe, p.Labels, p.Weights))
 	}
 	return gp.New(p.Kernel, p.X)
+}
+
+// model is that of the terms on the views of a process.
+func (p *Problem) model(process *gp.Process, terms []factor.Factor) *infer.Model {
+	if several(p.Recipe) {
+		return process.Model()
+	}
+	return &infer.Model{Views: process.Views(), Terms: terms, Counts: p.Weights}
 }
 
 // search finds the hyperparameters of a kernel.
 func (p *Problem) search(ctx context.Context, k kernel.Kernel, terms []factor.Factor, o gp.Options) (*gp.Fit, error) {
 	if several(p.Recipe) {
-		return gp.OptimiseOutcomes(ctx, k, p.X, outcomes(p.Recipe, p.Labels), o)
+		return gp.OptimiseOutcomes(ctx, k, p.X, outcomes(p.Recipe, p.Labels, p.Weights), o)
 	}
 	o.Counts = p.Weights
 	return gp.Optimise(ctx, k, p.X, terms, o)

@@ -50,6 +50,81 @@ func matrix(t testing.TB, text string) *decision.Spec {
 
 const triageCosts = "action,w0,w1,w2\nhome,0,5,50\nward,1,0,10\nicu,4,2,0\ncall,2,2,2\n"
 
+// A row that counts k times is k rows by every method for several outcomes: probabilities, the
+// evidence, and what rows are predicted without all of their copies, to what iterations that end at
+// 1e-9 leave. A model reads back the same, one of several kernels, too.
+func TestSeveralWeightsAreRepeatedRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 50))
+	var once, copies strings.Builder
+	once.WriteString("a,b,w,where\n")
+	copies.WriteString("a,b,w,where\n")
+	for i := range 36 {
+		x, y, k := rng.NormFloat64(), rng.NormFloat64(), 1+rng.IntN(3)
+		where := (i + int(2+x)) % 3
+		fmt.Fprintf(&once, "%.4f,%.4f,%d,w%d\n", x, y, k, where)
+		for range k {
+			fmt.Fprintf(&copies, "%.4f,%.4f,1,w%d\n", x, y, where)
+		}
+	}
+	cases := table(t, "a,b,w\n0.3,-0.2,1\n-1,1,1\n1.5,0.8,1\n")
+	fit := func(text string, o lossep.Options) (*lossep.Model, []lossep.Prediction) {
+		m, err := lossep.Fit(t.Context(), table(t, text), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, predicted(t, m, cases)
+	}
+	for _, method := range []lossep.Method{lossep.EP, lossep.VI, lossep.Laplace} {
+		o := lossep.Options{Data: data.Options{Target: "where", Weights: "w"}, Kernel: fixedKernel, Fixed: true, Method: method}
+		one, a := fit(once.String(), o)
+		o.Data.Weights, o.Data.Drop = "", []string{"w"}
+		many, b := fit(copies.String(), o)
+		for i := range a {
+			if !floats.EqualApprox(a[i].Probabilities, b[i].Probabilities, 1e-7) {
+				t.Errorf("%s, case %d: %v weighted, %v repeated", method, i, a[i].Probabilities, b[i].Probabilities)
+			}
+		}
+		for _, pair := range [][2]float64{
+			{one.Summary().LogEvidence, many.Summary().LogEvidence},
+			{one.Summary().LeaveOneOut.Value, many.Summary().LeaveOneOut.Value},
+			{one.Summary().LeaveOneOut.LogPredictive / 36, many.Summary().LeaveOneOut.LogPredictive / float64(strings.Count(copies.String(), "\n")-1)},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 1e-6 {
+				t.Errorf("%s: %v weighted, %v repeated", method, pair[0], pair[1])
+			}
+		}
+	}
+	for _, kernel := range []string{fixedKernel, lossep.AutoKernel} {
+		fractions := strings.ReplaceAll(once.String(), ",3,w", ",0.3,w")
+		m, want := fit(fractions, lossep.Options{Data: data.Options{Target: "where", Weights: "w"}, Kernel: kernel, Fixed: kernel == fixedKernel})
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := lossep.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := predicted(t, loaded, cases); !cmp.Equal(got, want) {
+			t.Errorf("%s: read back %v, want %v", kernel, got, want)
+		}
+	}
+}
+
+// predicted are the predictions for cases.
+func predicted(t *testing.T, m *lossep.Model, cases *data.Table) []lossep.Prediction {
+	t.Helper()
+	x, _, err := m.Recipe().Apply(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // Every method that is for several outcomes makes a model that predicts, decides and
 // reads back the same.
 func TestSeveralOutcomes(t *testing.T) {

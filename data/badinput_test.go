@@ -64,7 +64,7 @@ func TestBadInput(t *testing.T) {
 		{name: "a number to predict", train: "a,y\n" + numbered(30, "%d,%d.5\n"), want: []string{"train.csv", `column 2 ("y")`, "this looks like a number to predict, not an outcome", "30 different values", "y >= "}},
 		{name: "many outcomes", train: "a,y\n" + numbered(30, "%d,k%d\n") + numbered(30, "%d,k%d\n"), want: []string{"train.csv", "30 outcomes are more than 20"}},
 		{name: "a prevalence of three", train: "a,y\n1,yes\n2,no\n3,maybe\n4,no\n", options: Options{Prevalence: 0.1}, want: []string{"train.csv", "one of two outcomes"}},
-		{name: "no weights of one of three", train: "a,w,y\n1,1,yes\n2,2,no\n3,0,maybe\n4,1,no\n", options: Options{Weights: "w"}, want: []string{"train.csv", `"w"`, "add up to zero"}},
+		{name: "weights of three", train: "a,w,y\n1,0,yes\n2,2,no\n3,1,maybe\n4,1,no\n", options: Options{Weights: "w"}, want: []string{"train.csv", `column 2 ("w")`, "the weights of an outcome add up to zero"}},
 		{name: "positive unknown", train: sound, options: Options{Positive: "ja"}, want: []string{"train.csv", "column 3", `"ja"`, `"no"`, `"yes"`}},
 		{name: "positive unclear", train: "a,y\n1,red\n2,blue\n", want: []string{"train.csv", "line 2", `column 2 ("y")`, `"blue"`, `"red"`, "name the positive one"}},
 		{name: "outcome only", train: "y\n1\n0\n1\n", header: HeaderYes, want: []string{"train.csv", "no column to decide by"}},

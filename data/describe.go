@@ -55,7 +55,11 @@ func (r *Recipe) Summary() []string {
 func (r *Recipe) Population() (lines []string) {
 	share := 100 * r.Target.PositiveShare()
 	for i := range r.Columns {
-		if c := &r.Columns[i]; c.Kind == Weights {
+		switch c := &r.Columns[i]; {
+		case c.Kind != Weights:
+		case r.Target.Several != nil:
+			lines = append(lines, "rows weighted by "+quote(c.Name))
+		default:
 			lines = append(lines, fmt.Sprintf("rows weighted by %s: the positive outcome has %.4g %% of the weight", quote(c.Name), share))
 		}
 	}

@@ -164,7 +164,7 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 		if l.Weights, err = t.Weights(t.columns[roles.weights], o.Markers...); err != nil {
 			return nil, err
 		}
-		if r.Target.Share, err = r.Target.weightShare(t, roles.weights, l.Labels, l.Weights); err != nil {
+		if r.Target.Share, err = weightShare(t, roles.weights, &r.Target, l.Labels, l.Weights); err != nil {
 			return nil, err
 		}
 	}

@@ -55,7 +55,7 @@ type Target struct {
 	Several     []string `json:"outcomes,omitempty"`
 	SeveralRows []int    `json:"outcome_rows,omitempty"`
 
-	// Share is that of the positive rows in the weights, if rows have weights.
+	// Share is that of the positive rows in the weights, if rows have weights and two outcomes.
 	Share float64 `json:"share,omitempty"`
 	// Prevalence is the share of positive outcomes among the cases to be decided, if it
 	// is another than in the training rows.

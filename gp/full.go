@@ -72,7 +72,11 @@ func (e *full) run(ctx context.Context, p *Process, start *infer.Sites, toleranc
 	if len(e.terms) >= manyTerms {
 		method.MaxSweeps = manySweeps
 	}
-	r, err := method.Fit(ctx, &infer.Model{Views: p.views, Terms: e.terms, Counts: e.counts})
+	m := &infer.Model{Views: p.views, Terms: e.terms, Counts: e.counts}
+	if e.outcomes != nil {
+		m.Shared = e.outcomes.Views()
+	}
+	r, err := method.Fit(ctx, m)
 	switch {
 	case err != nil:
 		return nil, err

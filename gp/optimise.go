@@ -23,7 +23,8 @@ type Options struct {
 	// Near says that Start is near what is looked for, so that the search begins with
 	// all cases.
 	Near bool
-	// Counts is how often the term of each row counts; nil stands for once each.
+	// Counts is how often the term of each row counts; nil stands for once each. Those of
+	// several outcomes are in Outcomes.
 	Counts []float64
 	// Shrinkage draws the length scales of the columns of a term to a common one, the more
 	// the larger it is; 0 leaves them independent. With 1 their inverse squares have a
@@ -169,7 +170,7 @@ func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor
 
 // OptimiseOutcomes is Optimise for inputs that have one of several outcomes each.
 func OptimiseOutcomes(ctx context.Context, k kernel.Kernel, x *mat.Dense, o *Outcomes, opt Options) (*Fit, error) {
-	return optimise(ctx, k, &full{x: x, terms: o.Terms(), outcomes: o}, opt)
+	return optimise(ctx, k, &full{x: x, terms: o.Terms(), counts: o.counts(), outcomes: o}, opt)
 }
 
 func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*Fit, error) {

@@ -29,9 +29,12 @@ import (
 // Seen from inducing points they are CoupledTerms: a case is one term on the values of all
 // functions, each of which has a posterior of its own, independent of the others.
 type Outcomes struct {
-	Of     []int     // by input, from 0
-	Number int       // how many there are, C
-	Counts []float64 // how often each input counts, nil if once; with inducing points only
+	Of     []int // by input, from 0
+	Number int   // how many there are, C
+	// Counts is how often each case counts, as if it stood there so many times, with a u of its
+	// own each time; it need not be whole. The u of the views is the mean of these, N(0, 1/w), see
+	// infer.Model. Nil stands for once each.
+	Counts []float64
 }
 
 // Len implements Terms.
@@ -61,6 +64,28 @@ func (o *Outcomes) Terms() []factor.Factor {
 		terms[i] = factor.Probit{Y: 1}
 	}
 	return terms
+}
+
+// count is how often a case counts.
+func (o *Outcomes) count(i int) float64 {
+	if o.Counts == nil {
+		return 1
+	}
+	return o.Counts[i]
+}
+
+// counts is how often the terms of all views count, nil if once.
+func (o *Outcomes) counts() []float64 {
+	if o.Counts == nil {
+		return nil
+	}
+	all := make([]float64, 0, len(o.Of)*o.Views())
+	for _, w := range o.Counts {
+		for range o.Views() {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // rival is the j of the k-th view of a case with outcome y: the others, in order.
@@ -150,7 +175,7 @@ func (o *Outcomes) spread(gram *mat.SymDense, products [][][]float64, all *mat.S
 			}
 			if first {
 				for q := range views {
-					row[i*views+q]++
+					row[i*views+q] += 1 / o.count(i)
 				}
 			}
 		}
@@ -193,6 +218,9 @@ func (o *Outcomes) part(rows []int) *Outcomes {
 	p := &Outcomes{Of: make([]int, len(rows)), Number: o.Number}
 	for i, row := range rows {
 		p.Of[i] = o.Of[row]
+		if o.Counts != nil {
+			p.Counts = append(p.Counts, o.Counts[row])
+		}
 	}
 	return p
 }
@@ -202,6 +230,9 @@ func (o *Outcomes) part(rows []int) *Outcomes {
 func NewOutcomes(k kernel.Kernel, x *mat.Dense, o *Outcomes) (*Process, error) {
 	if rows, _ := x.Dims(); rows != len(o.Of) {
 		panic(fmt.Sprintf("gp: %d outcomes of %d inputs", len(o.Of), rows))
+	}
+	if o.Counts != nil && len(o.Counts) != len(o.Of) {
+		panic(fmt.Sprintf("gp: %d counts of %d outcomes", len(o.Counts), len(o.Of)))
 	}
 	return newOutcomes(k, x, o, new(outcomesMatrices))
 }
@@ -256,6 +287,8 @@ func (p *Process) LeaveOut(q *gauss.Gaussian, sites []gauss.Scalar) *LeaveOut {
 //
 // With C the covariance of all these views, m their mean and (ν, T) their sites, they are
 // (I − CT)⁻¹(m − Cν) and (I − CT)⁻¹C, so that C is not inverted: that of equal rows cannot be.
+// A case that counts w times goes with all of its copies. What is left of its u is the mean of
+// theirs, N(0, 1/w), and that of one has 1 − 1/w more.
 func (l *LeaveOut) Cases(cases []int, use func(i int, mean []float64, cov *mat.SymDense)) bool {
 	views := 1
 	if o := l.process.outcomes; o != nil {
@@ -291,12 +324,15 @@ func (l *LeaveOut) Cases(cases []int, use func(i int, mean []float64, cov *mat.S
 		return false
 	}
 	for k, i := range cases {
-		from := k * views
+		from, own := k*views, 0.0
+		if o := l.process.outcomes; o != nil {
+			own = 1 - 1/o.count(i)
+		}
 		mean, cov := make([]float64, views), mat.NewSymDense(views, nil)
 		for p := range views {
 			mean[p] = solved.At(from+p, n)
 			for q := p; q < views; q++ {
-				cov.SetSym(p, q, 0.5*(solved.At(from+p, from+q)+solved.At(from+q, from+p)))
+				cov.SetSym(p, q, own+0.5*(solved.At(from+p, from+q)+solved.At(from+q, from+p)))
 			}
 		}
 		var chol mat.Cholesky
@@ -310,5 +346,6 @@ func (l *LeaveOut) Cases(cases []int, use func(i int, mean []float64, cov *mat.S
 
 // Model is the model of the outcomes.
 func (p *Process) Model() *infer.Model {
-	return &infer.Model{Views: p.views, Terms: p.outcomes.Terms()}
+	o := p.outcomes
+	return &infer.Model{Views: p.views, Terms: o.Terms(), Counts: o.counts(), Shared: o.Views()}
 }

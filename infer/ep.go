@@ -154,7 +154,7 @@ func (e *engine) result() (*EPResult, error) {
 		r.Q, r.Posterior = e.q, Gaussian{e.q}
 		r.LogEvidence += e.model.Utility.LogMean(e.sites.Actions, e.pointMean, e.pointVar, e.d1, e.d2)
 	}
-	r.LogEvidence += r.Q.LogPartition()
+	r.LogEvidence += r.Q.LogPartition() + e.model.copies(e.sites.Terms)
 	for i, t := range e.model.Terms {
 		at := marginal{e.mean[i], e.variance[i]}
 		p, ok := e.project(i, at)
@@ -162,7 +162,7 @@ func (e *engine) result() (*EPResult, error) {
 			return nil, &ImproperError{Of: "a cavity", Status: e.status}
 		}
 		r.LogEvidence += p.Value
-		r.Cavities[i] = at.without(e.sites.Terms[i])
+		r.Cavities[i] = e.without(i, at)
 		r.LogPredictive[i] = math.NaN()
 		if mean, variance, ok := moments(r.Cavities[i]); ok {
 			r.LogPredictive[i], _, _ = t.LogMean(mean+e.model.Views.Offset(i), variance+e.model.Views.Residual(i))
@@ -172,6 +172,20 @@ func (e *engine) result() (*EPResult, error) {
 		return nil, &ImproperError{Of: "the evidence", Status: e.status}
 	}
 	return r, nil
+}
+
+// without is the marginal of the i-th view without its site; of a copy, where cases with a
+// shared noise have them.
+func (e *engine) without(i int, at marginal) gauss.Scalar {
+	old := e.sites.Terms[i]
+	cavity := at.without(old)
+	if e.model.Shared == 0 || e.model.Count(i) == 1 || !cavity.Proper() {
+		return cavity
+	}
+	e.sites.Terms[i] = gauss.Scalar{}
+	t := e.model.copySeen(i, cavity.Mean(), cavity.Variance(), e.sites.Terms)
+	e.sites.Terms[i] = old
+	return gauss.ScalarFromMoments(t.Mean, t.Variance)
 }
 
 // without is the marginal without a site. A view that reads nothing has a constant value.

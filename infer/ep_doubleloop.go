@@ -55,6 +55,10 @@ type doubleLoop struct {
 //
 // It starts from the sites as they are, and if that fails from empty ones.
 func (e *engine) doubleLoop(ctx context.Context) error {
+	if e.model.copied() {
+		e.status.Reason = "sweeps did not converge, and the double loop is not for weights of cases that share a noise; repeat cases in place of weighting them"
+		return e.recover()
+	}
 	if err := e.descend(ctx, e.newDoubleLoop()); err != nil || e.status.Converged {
 		return err
 	}

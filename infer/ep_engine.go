@@ -136,7 +136,8 @@ func (e *engine) complete() error {
 	e.tilted.Marginals(e.model.Views, e.mean, e.variance, e.ws)
 	for i, s := range e.sites.Terms {
 		// A view that reads nothing (a = 0) has no marginal to divide.
-		if e.variance[i] > 0 && !(1/e.variance[i]-e.rule.Share(e.model.Count(i))*s.Tau > 0) {
+		at := e.model.copySeen(i, e.mean[i], e.variance[i], e.sites.Terms)
+		if at.Variance > 0 && !(1/at.Variance-e.rule.Share(at.Count)*s.Tau > 0) {
 			return gauss.ErrImproper
 		}
 	}

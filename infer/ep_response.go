@@ -79,7 +79,7 @@ func (r *response) foresee(at proposal, cov *mat.SymDense, ws *gauss.Workspace) 
 				return false
 			}
 			r.mean[i], r.variance[i] = at.mean[i]+r.lean[i], v/shrink
-			p, ok := at.rule.Project(m.seen(i, r.mean[i], r.variance[i]), r.sites[i])
+			p, ok := at.rule.Project(m.copySeen(i, r.mean[i], r.variance[i], r.sites), r.sites[i])
 			if !ok {
 				return false
 			}

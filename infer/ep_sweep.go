@@ -61,7 +61,7 @@ type marginal struct{ mean, variance float64 }
 
 // project is what the rule asks of site i.
 func (e *engine) project(i int, at marginal) (Projection, bool) {
-	return e.rule.Project(e.model.seen(i, at.mean, at.variance), e.sites.Terms[i])
+	return e.rule.Project(e.model.copySeen(i, at.mean, at.variance, e.sites.Terms), e.sites.Terms[i])
 }
 
 // visiting is a Schedule at work: how a sweep goes through the sites of the terms.

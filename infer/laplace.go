@@ -228,7 +228,8 @@ func (s *modeSearch) result() (*Result, error) {
 	}
 	// log|Λ| = h·μ − 2A(q).
 	logDet := floats.Dot(s.q.Natural().H, s.q.Mean()) - 2*s.q.LogPartition()
-	r := gaussian(s.q, s.density-0.5*logDet, Sites{Terms: curvatureSites(s.model, s.q.Mean())}, s.status)
+	sites := curvatureSites(s.model, s.q.Mean())
+	r := gaussian(s.q, s.density-0.5*logDet+s.model.copies(sites), Sites{Terms: sites}, s.status)
 	return &r, nil
 }
 

@@ -19,6 +19,11 @@ type Model struct {
 	// Counts is how often each term counts, as if it stood there so many times, on a view
 	// with a residual of its own each time; it need not be whole. Nil stands for once each.
 	Counts []float64
+	// Shared is how many views in a row are those of one case and share a noise u ~ N(0, 1),
+	// which is not integrated out as a residual is: 0 where views have none. A case that counts
+	// w times is as many copies with a noise of their own, and its views hold the mean of
+	// these, of variance 1/w.
+	Shared int
 
 	// Utility is one more factor, on the views in Points. Nil stands for none.
 	Utility factor.Utility
@@ -44,6 +49,9 @@ const mostCopies = 10_000
 func (m *Model) Copies(method string) (*Model, error) {
 	if m.Counts == nil {
 		return m, nil
+	}
+	if err := m.CheckCopies(method); err != nil {
+		return nil, err
 	}
 	total := 0.0
 	for i, count := range m.Counts {
@@ -72,7 +80,7 @@ func (m *Model) Copies(method string) (*Model, error) {
 
 // Plain is the model without its utility.
 func (m *Model) Plain() *Model {
-	return &Model{Views: m.Views, Terms: m.Terms, Counts: m.Counts}
+	return &Model{Views: m.Views, Terms: m.Terms, Counts: m.Counts, Shared: m.Shared}
 }
 
 // seen is term i when s_i = a_i·v is N(mean, variance).
@@ -94,6 +102,9 @@ func (m *Model) Check() {
 	for i, count := range m.Counts {
 		if !(count > 0 && count <= math.MaxFloat64) {
 			panic(fmt.Sprintf("infer: term %d counts %v times", i+1, count))
+		}
+		if m.Shared > 0 && count != m.Counts[i-i%m.Shared] {
+			panic(fmt.Sprintf("infer: term %d counts %v times, and the first of its case %v", i+1, count, m.Counts[i-i%m.Shared]))
 		}
 	}
 	if m.Utility != nil && m.Points.Dim() != m.Dim() {

@@ -83,11 +83,14 @@ func (a *ascent) evaluate(p *point) bool {
 	mu := p.q.Mean()
 	square, product := floats.Dot(mu, mu), floats.Dot(p.q.Natural().H, mu)
 	logDet := product - 2*p.q.LogPartition()
-	p.bound = -0.5 * (square + logDet)
-	scale := 0.5 * (square + math.Abs(product) + math.Abs(logDet))
+	// Of copies, log|Λ| is larger by as much as their log partition is smaller, twice.
+	copies := a.model.copies(p.params[:n])
+	p.bound = copies - 0.5*(square+logDet)
+	scale := 0.5*(square+math.Abs(product)+math.Abs(logDet)) + math.Abs(copies)
 	for i, site := range p.params[:n] {
-		m, c := p.mean[i], p.variance[i]
-		to, ok := Variational{}.Project(a.model.seen(i, m, c), site)
+		seen := a.model.copySeen(i, p.mean[i], p.variance[i], p.params)
+		c := seen.Variance
+		to, ok := Variational{}.Project(seen, site)
 		if !ok {
 			return false
 		}

@@ -236,7 +236,7 @@ func (c *calibration) ascentOfTerm(opt VI) *ascent {
 
 // withTerm is the model with its point as one more view, with the term on it.
 func withTerm(m *Model, t factor.Factor) *Model {
-	with := &Model{Views: m.Views.Append(m.Points), Terms: append(slices.Clone(m.Terms), t)}
+	with := &Model{Views: m.Views.Append(m.Points), Terms: append(slices.Clone(m.Terms), t), Shared: m.Shared}
 	if m.Counts != nil {
 		with.Counts = append(slices.Clone(m.Counts), 1)
 	}

@@ -63,6 +63,9 @@ var (
 // evidence and moments as Residual.
 func (o Grid) Fit(ctx context.Context, m *infer.Model) (*infer.Result, error) {
 	m.Check()
+	if err := m.CheckCopies("Grid"); err != nil {
+		return nil, err
+	}
 	if m.Dim() > 2 {
 		return nil, &infer.UnsupportedError{Method: "Grid", Reason: fmt.Sprintf("the model has %d dimensions and a grid serves at most 2; use independent draws or NUTS", m.Dim())}
 	}

@@ -46,6 +46,9 @@ type NUTSResult struct {
 // the context; doubts about the draws are in the Status.
 func (o NUTS) Fit(ctx context.Context, m *infer.Model) (*NUTSResult, error) {
 	m.Check()
+	if err := m.CheckCopies("NUTS"); err != nil {
+		return nil, err
+	}
 	f, err := newFrame(ctx, m)
 	if err != nil {
 		return nil, err

@@ -222,8 +222,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         y : array of shape (n,)
             The class of each row.
         sample_weight : array of shape (n,), optional
-            How often each row counts: the power of its likelihood with two classes, and with
-            more a whole number of copies of the row.
+            How often each row counts: the power of its likelihood. It need not be whole.
         cost : array of shape (n, n_actions, n_classes), optional
             Costs of the single cases, in place of the parameter ``cost``.
         cost_columns : DataFrame of n rows, optional
@@ -253,8 +252,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """What the worker is told of training rows, to which the costs of single cases are added."""
         given = fit_stakes(self, options, cost, cost_columns, table.columns.rows)
         given.add_to(table.columns)
-        if table.repeats is not None:
-            table.columns.repeat(table.repeats)
         return {
             "name": "X",
             "columns": table.columns.header(),
@@ -438,10 +435,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         whole = LossepClassifier(**self.get_params(deep=False))
         table = training(whole, X, y, sample_weight)
-        if table.repeats is not None:
-            raise ValueError(
-                "sample_weight: an audit takes weights of two classes; copies of a row would be learned from and decided"
-            )
         whole._remember(table)
         named = {name.replace("_", "-"): value for name, value in options.items() if value is not None}
         if folds is not None:

@@ -26,7 +26,6 @@ class Table:
         self.scaled = _scaled(columns)  # those that look as if out of a scaler, and why
         self.outcomes = outcomes  # the program's names of the classes
         self.options: dict[str, Any] = {}
-        self.repeats: Array | None = None  # how many times each row is there, None if once
 
 
 def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
@@ -136,22 +135,13 @@ def _place(pos_label: Any, classes: Array) -> int:
 
 
 def _weigh(table: Table, classes: Array, codes: Array, weights: Array) -> None:
-    """Adds weights to a table: as a column, or with more than two classes as numbers of copies,
-    which is what the program takes for them."""
+    """Adds weights to a table, as a column."""
     left = len(np.unique(codes[weights > 0]))
     if left < len(classes):
         count = "one class only is" if left == 1 else f"{left} of {len(classes)} classes are"
         raise ValueError(f"sample_weight: {count} left where weights are above 0; give rows of every class a weight")
-    if len(classes) == 2:
-        table.options["weights"] = table.columns.unused("sample_weight")
-        table.columns.add_numbers(table.options["weights"], weights)
-        return
-    counts = weights.astype(np.int64)
-    if (counts != weights).any():
-        raise ValueError("sample_weight: with more than two classes weights are whole numbers, each a number of copies of its row")
-    if counts.sum() > 1_000_000:
-        raise ValueError(f"sample_weight: {counts.sum()} copies of rows are too many")
-    table.repeats = counts
+    table.options["weights"] = table.columns.unused("sample_weight")
+    table.columns.add_numbers(table.options["weights"], weights)
 
 
 def _is_missing(label: Any) -> bool:
