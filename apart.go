@@ -51,7 +51,7 @@ func (p *Problem) functions() int { return functionsOf(p.Recipe) }
 // utilityOf is the utility of so many points, seen from inducing points.
 func (p *Problem) utilityOf(rows []int, tables []decision.Table) (factor.Utility, error) {
 	if several(p.Recipe) {
-		return decision.NewApart(len(rows), p.functions(), tables...)
+		return decision.NewApart(len(rows), p.functions(), taken(p.Weights, rows), tables...)
 	}
 	return decision.NewUtility(p.opt.Likelihood.outcome(), len(rows), taken(p.Weights, rows), tables...)
 }

@@ -110,7 +110,7 @@ func (p *Problem) secondMost() int {
 // stand for p(x).
 func (l *Learned) contest(rows []int, tables []decision.Table) (*infer.Model, error) {
 	points, maps := l.process.OutcomesPoints(rowsOf(l.problem.X, rows))
-	u, err := decision.NewContest(maps, tables...)
+	u, err := decision.NewContest(maps, taken(l.problem.Weights, rows), tables...)
 	if err != nil {
 		return nil, fmt.Errorf("utility: %w", err)
 	}

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -18,26 +17,18 @@ import (
 // points, those of the first function at all points first; derivatives are those in each of them,
 // without mixed ones.
 type Apart struct {
-	deeds
+	points
 	outcomes int
 }
 
-// NewApart is the utility of points that share a table, or have one each.
-func NewApart(points, outcomes int, tables ...Table) (*Apart, error) {
-	if points == 0 {
-		return nil, &TableError{-1, -1, "there are no points to act on"}
+// NewApart is the utility of n points that share a table, or have one each, with weights as for
+// NewUtility.
+func NewApart(n, outcomes int, weights []float64, tables ...Table) (*Apart, error) {
+	p, err := newPoints(n, outcomes, weights, tables)
+	if err != nil {
+		return nil, err
 	}
-	if len(tables) != 1 && len(tables) != points {
-		panic(fmt.Sprintf("decision: %d tables for %d points", len(tables), points))
-	}
-	most := 0.0
-	for _, t := range tables {
-		if err := t.valid(outcomes); err != nil {
-			return nil, err
-		}
-		most = max(most, t.size())
-	}
-	return &Apart{deeds: evenly(points, tables), outcomes: outcomes}, checkSize(most)
+	return &Apart{points: p, outcomes: outcomes}, nil
 }
 
 // values are the means and variances of the functions at point j.

@@ -15,7 +15,7 @@ func TestApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 41))
 	const points, outcomes = 4, 3
 	table := decision.Table{{1, 0.2, 0}, {0.3, 1, 0.1}, {0.6, 0.6, 0.6}}
-	u, err := decision.NewApart(points, outcomes, table)
+	u, err := decision.NewApart(points, outcomes, nil, table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,30 +16,24 @@ import (
 // A point has C−1 views, of differences of the functions; that of two outcomes is a Utility
 // with one.
 type Contest struct {
-	deeds
+	points
 	maps []*mat.Dense // of each point: its functions, as its views give them
 }
 
-// NewContest is the utility of points that share a table, or have one each. The maps give
+// NewContest is the utility of points that share a table, or have one each, with weights as for
+// NewUtility. The maps give
 // the functions of a point, C of them, as what its C−1 views read: f = Bs, but for what is
 // the same for all.
-func NewContest(maps []*mat.Dense, tables ...Table) (*Contest, error) {
-	n := len(maps)
-	if n == 0 {
-		return nil, &TableError{-1, -1, "there are no points to act on"}
+func NewContest(maps []*mat.Dense, weights []float64, tables ...Table) (*Contest, error) {
+	outcomes := 0
+	if len(maps) > 0 {
+		outcomes, _ = maps[0].Dims()
 	}
-	if len(tables) != 1 && len(tables) != n {
-		panic(fmt.Sprintf("decision: %d tables for %d points", len(tables), n))
+	p, err := newPoints(len(maps), outcomes, weights, tables)
+	if err != nil {
+		return nil, err
 	}
-	outcomes, _ := maps[0].Dims()
-	most := 0.0
-	for _, t := range tables {
-		if err := t.valid(outcomes); err != nil {
-			return nil, err
-		}
-		most = max(most, t.size())
-	}
-	return &Contest{deeds: evenly(n, tables), maps: maps}, checkSize(most)
+	return &Contest{points: p, maps: maps}, nil
 }
 
 // Views implements factor.Joint.

@@ -20,7 +20,7 @@ func TestContestOfTwo(t *testing.T) {
 	for j := range maps {
 		maps[j] = mat.NewDense(2, 1, []float64{-math.Sqrt2 / 2, math.Sqrt2 / 2})
 	}
-	c, err := decision.NewContest(maps, table)
+	c, err := decision.NewContest(maps, nil, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestContestOfThree(t *testing.T) {
 			}
 		}
 	}
-	c, err := decision.NewContest(maps, decision.Table{{1, 0.2, 0}, {0.3, 2, 1}, {0, 0, 3}})
+	c, err := decision.NewContest(maps, nil, decision.Table{{1, 0.2, 0}, {0.3, 2, 1}, {0, 0, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,9 +96,9 @@ func TestContestOfThree(t *testing.T) {
 }
 
 func TestBadContest(t *testing.T) {
-	if _, err := decision.NewContest(nil, decision.Table{{1, 0}, {0, 1}}); err == nil {
+	if _, err := decision.NewContest(nil, nil, decision.Table{{1, 0}, {0, 1}}); err == nil {
 		t.Error("no points")
 	}
-	_, err := decision.NewContest([]*mat.Dense{mat.NewDense(3, 2, nil)}, decision.Table{{1, 0}, {0, 1}})
+	_, err := decision.NewContest([]*mat.Dense{mat.NewDense(3, 2, nil)}, nil, decision.Table{{1, 0}, {0, 1}})
 	checkTableError(t, err, 0, -1, "3 outcomes and has 2")
 }

@@ -1,6 +1,9 @@
 package decision
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 )
@@ -62,47 +65,81 @@ func Pairs(p1 []float64) [][]float64 {
 	return all
 }
 
-// deeds are points to act on, whatever their outcomes depend on: what actions are worth
+// points are points to act on, whatever their outcomes depend on: what actions are worth
 // there, and how much each point counts.
-type deeds struct {
+type points struct {
 	tables  []Table // one for all points, or one for each
 	weights []float64
 }
 
-// evenly is n points that count the same.
-func evenly(n int, tables []Table) deeds {
-	d := deeds{tables, make([]float64, n)}
-	for j := range d.weights {
-		d.weights[j] = 1 / float64(n)
+// newPoints are n points that share a table of so many outcomes, or have one each, with weights
+// that stand for p(x). Nil weights are uniform; others are scaled to add to one.
+func newPoints(n, outcomes int, weights []float64, tables []Table) (points, error) {
+	if n == 0 {
+		return points{}, &TableError{-1, -1, "there are no points to act on"}
 	}
-	return d
+	if len(tables) != 1 && len(tables) != n || weights != nil && len(weights) != n {
+		panic(fmt.Sprintf("decision: %d tables and %d weights for %d points", len(tables), len(weights), n))
+	}
+	most := 0.0
+	for _, t := range tables {
+		if err := t.valid(outcomes); err != nil {
+			return points{}, err
+		}
+		most = max(most, t.size())
+	}
+	if err := checkSize(most); err != nil {
+		return points{}, err
+	}
+	p := points{tables, make([]float64, n)}
+	total := 0.0
+	for j := range p.weights {
+		p.weights[j] = 1
+		if weights != nil {
+			p.weights[j] = weights[j]
+		}
+		if w := p.weights[j]; !(w >= 0) || math.IsInf(w, 1) {
+			return points{}, fmt.Errorf("decision: weight %d is %v; weights are finite and at least 0", j+1, w)
+		}
+		total += p.weights[j]
+	}
+	if total == 0 {
+		return points{}, fmt.Errorf("decision: all weights are 0; give at least one point some weight")
+	}
+	if math.IsInf(total, 1) {
+		return points{}, fmt.Errorf("decision: the sum of the weights overflows; only their ratios matter, so make them smaller")
+	}
+	for j := range p.weights {
+		p.weights[j] /= total
+	}
+	return p, nil
 }
 
 // Len is the number of points.
-func (u deeds) Len() int { return len(u.weights) }
+func (u points) Len() int { return len(u.weights) }
 
 // Table is the table of point j.
-func (u deeds) Table(j int) Table { return u.tables[j%len(u.tables)] }
+func (u points) Table(j int) Table { return u.tables[j%len(u.tables)] }
 
 // Stakes are those of point j.
-func (u deeds) Stakes(j int) Stakes { return Stakes{Table: u.Table(j)} }
+func (u points) Stakes(j int) Stakes { return Stakes{Table: u.Table(j)} }
 
 // Choose is the best action at point j when the outcomes have these probabilities.
-func (u deeds) Choose(j int, p []float64) Choice {
+func (u points) Choose(j int, p []float64) Choice {
 	s := u.Stakes(j)
 	return s.Choose(make([]float64, len(s.Table)), p)
 }
 
 // Actions writes the best action at every point, by the probabilities of the outcomes
 // there.
-func (u deeds) Actions(dst []int, p [][]float64) {
+func (u points) Actions(dst []int, p [][]float64) {
 	for j := range p {
 		dst[j] = u.Stakes(j).Best(p[j], -1)
 	}
 }
 
 // Expected is the full expected utility of the actions, Σ_j w_j U(a_j | x_j).
-func (u deeds) Expected(actions []int, p [][]float64) float64 {
+func (u points) Expected(actions []int, p [][]float64) float64 {
 	sum := 0.0
 	for j, a := range actions {
 		sum += u.weights[j] * u.Stakes(j).Expected(a, p[j])
@@ -126,7 +163,7 @@ type Regret struct {
 // Regret compares actions with the optimal ones when p are the true probabilities of the
 // outcomes. The differences are summed point by point, so that a small regret
 // is not lost in the rounding of two large utilities.
-func (u deeds) Regret(actions []int, p [][]float64) Regret {
+func (u points) Regret(actions []int, p [][]float64) Regret {
 	var r Regret
 	span := 0.0
 	for j, a := range actions {

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/lossep/lossep/factor"
@@ -39,7 +38,7 @@ func (o Outcome) Probability(m, v float64) (p0, p1 float64) {
 // point's table entry for the action taken there and the outcome that occurs. It
 // implements factor.Utility, and so can be one more factor of a model.
 type Utility struct {
-	deeds
+	points
 	outcome Outcome
 }
 
@@ -47,46 +46,11 @@ type Utility struct {
 // weights that stand for p(x). Nil weights are uniform; others are scaled to add
 // to one.
 func NewUtility(outcome Outcome, n int, weights []float64, tables ...Table) (*Utility, error) {
-	if n == 0 {
-		return nil, &TableError{-1, -1, "there are no points to act on"}
-	}
-	if len(tables) != 1 && len(tables) != n {
-		panic(fmt.Sprintf("decision: %d tables for %d points", len(tables), n))
-	}
-	most := 0.0
-	for _, t := range tables {
-		if err := t.valid(len(outcome)); err != nil {
-			return nil, err
-		}
-		most = max(most, t.size())
-	}
-	if err := checkSize(most); err != nil {
+	p, err := newPoints(n, len(outcome), weights, tables)
+	if err != nil {
 		return nil, err
 	}
-	u := &Utility{deeds: evenly(n, tables), outcome: outcome}
-	if weights == nil {
-		return u, nil
-	}
-	if len(weights) != n {
-		panic(fmt.Sprintf("decision: %d weights for %d points", len(weights), n))
-	}
-	total := 0.0
-	for j, w := range weights {
-		if !(w >= 0) || math.IsInf(w, 1) {
-			return nil, fmt.Errorf("decision: weight %d is %v; weights are finite and at least 0", j+1, w)
-		}
-		total += w
-	}
-	if total == 0 {
-		return nil, fmt.Errorf("decision: all weights are 0; give at least one point some weight")
-	}
-	if math.IsInf(total, 1) {
-		return nil, fmt.Errorf("decision: the sum of the weights overflows; only their ratios matter, so make them smaller")
-	}
-	for j, w := range weights {
-		u.weights[j] = w / total
-	}
-	return u, nil
+	return &Utility{points: p, outcome: outcome}, nil
 }
 
 // Outcome is how outcomes depend on the latent values.

@@ -44,7 +44,7 @@ func withContest(t *testing.T, p *gp.Process, z *mat.Dense, number int) *infer.M
 		}
 	}
 	points, maps := p.OutcomesPoints(z)
-	u, err := decision.NewContest(maps, table)
+	u, err := decision.NewContest(maps, nil, table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -329,7 +329,7 @@ func TestTwoOutcomesLossEP(t *testing.T) {
 		k := kernel.RBF(math.Exp(rng.NormFloat64()), math.Exp(0.5*rng.NormFloat64()))
 		p, _ := settledOutcomes(t, k, x, o)
 		points, maps := p.OutcomesPoints(x)
-		u, err := decision.NewContest(maps, table)
+		u, err := decision.NewContest(maps, nil, table)
 		if err != nil {
 			t.Fatal(err)
 		}

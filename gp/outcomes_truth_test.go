@@ -142,7 +142,7 @@ func calibratedQ(t *testing.T, p *gp.Process, stakes decision.Stakes, z *mat.Den
 		t.Fatal(err)
 	}
 	points, maps := p.OutcomesPoints(z)
-	u, err := decision.NewContest(maps, utilities)
+	u, err := decision.NewContest(maps, nil, utilities)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func newThreeOutcomes(p *classifierProblem, view *ClassifierView) (*threeOutcome
 	view.CalibrationAxes = coarser(p.axes, threeCalibration)
 	s := &threeOutcomes{problem: p, process: process, calibrated: process.Model()}
 	points, maps := process.OutcomesPoints(gridPoints(view.CalibrationAxes))
-	utility, err := decision.NewContest(maps, p.table)
+	utility, err := decision.NewContest(maps, nil, p.table)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func newThreeOutcomes(p *classifierProblem, view *ClassifierView) (*threeOutcome
 // same for all draws, so that a probability is a short integral for each.
 func (s *threeOutcomes) exact(ctx context.Context) (*gridTruth, gridUtility, error) {
 	grid, maps := s.process.OutcomesPoints(gridPoints(s.problem.axes))
-	worth, err := decision.NewContest(maps, s.problem.table)
+	worth, err := decision.NewContest(maps, nil, s.problem.table)
 	if err != nil {
 		return nil, nil, err
 	}

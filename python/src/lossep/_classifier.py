@@ -231,7 +231,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             through which it is routed as metadata (``set_fit_request(cost_columns=True)``).
         """
         self.__dict__.pop("model_", None)  # a fit that fails leaves no model of other rows behind
-        table = training(self, X, y, sample_weight)
+        table = training(self, X, y, sample_weight, copies=True)
         self._remember(table)
         options = {**fit_options(self), **table.options}
         header = self._header(table, options, cost, cost_columns)
@@ -252,6 +252,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """What the worker is told of training rows, to which the costs of single cases are added."""
         given = fit_stakes(self, options, cost, cost_columns, table.columns.rows)
         given.add_to(table.columns)
+        if table.repeats is not None:
+            table.columns.repeat(table.repeats)
         return {
             "name": "X",
             "columns": table.columns.header(),

@@ -100,6 +100,15 @@ class Columns:
         self.names.append(name)
         self._listed.append((where, place))
 
+    def repeat(self, counts: Array) -> None:
+        """Makes so many rows of each."""
+        self.rows = int(counts.sum())
+        if self._block is not None:
+            self._block = np.repeat(self._block, counts, axis=1)
+        self._numbers = [np.repeat(values, counts) for values in self._numbers]
+        self._singles = [np.repeat(values, counts) for values in self._singles]
+        self._codes = [(np.repeat(codes, counts), blob, ends) for codes, blob, ends in self._codes]
+
     def header(self) -> list[dict[str, Any]]:
         """The columns by the tensors that hold them: numbers, singles, and three for codes each."""
         listed: list[dict[str, Any]] = []

@@ -26,10 +26,11 @@ class Table:
         self.scaled = _scaled(columns)  # those that look as if out of a scaler, and why
         self.outcomes = outcomes  # the program's names of the classes
         self.options: dict[str, Any] = {}
+        self.repeats: Array | None = None  # how many times each row is there, None if once
 
 
-def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
-    """Training rows with their classes and weights. Sets what scikit-learn's conventions ask
+def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = False) -> Table:
+    """Training rows with their classes and weights, which may be numbers of copies. Sets what scikit-learn's conventions ask
     of a fit: ``classes_``, ``n_features_in_`` and ``feature_names_in_``."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -58,7 +59,7 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
     if sample_weight is not None:
         if estimator.weights is not None:
             raise ValueError(f"sample_weight: weights are in the column {estimator.weights!r} of X as well; give one of the two")
-        _weigh(table, estimator.classes_, codes, check_weights(sample_weight, X))
+        _weigh(table, estimator.classes_, codes, check_weights(sample_weight, X), copies)
     columns.add_codes(name, codes, table.outcomes)
     table.options["target"] = name
     if estimator.pos_label is not None:
@@ -134,12 +135,17 @@ def _place(pos_label: Any, classes: Array) -> int:
     return texts.index(spelled(pos_label))
 
 
-def _weigh(table: Table, classes: Array, codes: Array, weights: Array) -> None:
-    """Adds weights to a table, as a column."""
+def _weigh(table: Table, classes: Array, codes: Array, weights: Array, copies: bool) -> None:
+    """Adds weights to a table: as a column, or, where copies may be made of rows with more than two
+    classes, as their numbers if all are whole. Both are the same but for where the search for
+    hyperparameters ends, which scikit-learn compares to seven digits."""
     left = len(np.unique(codes[weights > 0]))
     if left < len(classes):
         count = "one class only is" if left == 1 else f"{left} of {len(classes)} classes are"
         raise ValueError(f"sample_weight: {count} left where weights are above 0; give rows of every class a weight")
+    if copies and len(classes) > 2 and weights.sum() <= 5_000 and (weights == np.trunc(weights)).all():
+        table.repeats = weights.astype(np.int64)
+        return
     table.options["weights"] = table.columns.unused("sample_weight")
     table.columns.add_numbers(table.options["weights"], weights)
 
