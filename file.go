@@ -240,9 +240,6 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if m.kernel.Each() != nil && h.Summary.Inducing != nil {
 		return nil, errors.New("it has a kernel for each outcome, which is not to be had from inducing points")
 	}
-	if several(m.recipe) && m.recipe.Weighted() && h.Summary.Inducing == nil {
-		return nil, errors.New("it has weights of rows of more than two outcomes, which are to be had from inducing points only")
-	}
 	tensors := 0
 	if h.Summary.Inducing != nil {
 		if tensors, err = m.readInducing(f); err != nil {

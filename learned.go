@@ -65,6 +65,14 @@ func (p *Problem) learned(fit *gp.Fit, terms []factor.Factor) *Learned {
 	}
 }
 
+// model is that of the terms on the views of a process.
+func (p *Problem) model(process *gp.Process, terms []factor.Factor) *infer.Model {
+	if several(p.Recipe) {
+		return process.Model()
+	}
+	return &infer.Model{Views: process.Views(), Terms: terms, Counts: p.Weights}
+}
+
 // newSearch is how a search ended.
 func newSearch(evaluations int, stop gp.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
 	s := &Search{Evaluations: evaluations, Stationary: stop == gp.Stationary, Stop: stop.String(), LogPrior: logPrior}

@@ -81,10 +81,8 @@ type Options struct {
 	Progress func(Progress)
 
 	// perRow is the number of views that the full process has of a training row; 0 stands for
-	// one, until the outcomes are known. Where unavailable is set there is no full process of
-	// these rows: weights of rows of more than two outcomes need inducing points.
-	perRow      int
-	unavailable bool
+	// one, until the outcomes are known.
+	perRow int
 }
 
 // Hyperparameters is what becomes of hyperparameters that the rows leave uncertain.
@@ -240,7 +238,7 @@ const FewColumns = 40
 
 // Induces tells whether so many training rows are seen from inducing points.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && (o.unavailable || rows*max(1, o.perRow) > FullRows)
+	return o.Inducing > 0 || o.Inducing == AutoInducing && rows*max(1, o.perRow) > FullRows
 }
 
 // Methods are those that can be applied to so many training rows.
@@ -255,9 +253,10 @@ func (o Options) Methods(rows int) []Method {
 	return all
 }
 
-// DefaultMethod is what no Method stands for with so many training rows. With weights of rows
-// it is EP: those below one make powers of terms, which have no closed average, so that a
-// correction by pairs of them would take a tenth of a second for every decision.
+// DefaultMethod is what no Method stands for with so many training rows. With weights of rows it
+// is EP unless all are at least one: those below make powers of terms, which have no closed
+// average, so that a correction by pairs of them would take a tenth of a second for every
+// decision.
 func (o Options) DefaultMethod(rows int) Method {
 	if o.Induces(rows) || o.weights() != "" {
 		return EP
@@ -314,7 +313,7 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
-	o.perRow, o.unavailable = viewsOf(r), r.Weighted()
+	o.perRow = viewsOf(r)
 	induces := o.Induces(rows)
 	if o.Kernel == AutoKernel && !induces && views > FullRows {
 		o.Kernel = oneLengthScale // to compare kernels would take an hour
@@ -332,11 +331,8 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	case induces && o.Hyperparameters == AverageHyperparameters:
 		return o, inputf("hyperparameters", "the average is for the full process, and %d rows of %d outcomes are approximated with inducing points; choose %s, or no inducing points", rows, number, MaximumHyperparameters)
 	}
-	switch {
-	case induces:
+	if induces {
 		return o, nil
-	case o.unavailable:
-		return o, inputf("inducing", "weights of rows of %d outcomes need inducing points; let there be some, or leave the weights out", number)
 	}
 	o.Inducing = NoInducing
 	if limit := o.rowLimit(rows); o.MaxRows == 0 && views > limit {

@@ -205,8 +205,8 @@ func TestLargeWeightsAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Method() != lossep.EP {
-		t.Errorf("the method is %s", m.Method())
+	if want := lossep.DefaultMethod(60); m.Method() != want {
+		t.Errorf("the method is %s, and of rows without weights %s", m.Method(), want)
 	}
 	var file bytes.Buffer
 	if err := m.Write(&file); err != nil {

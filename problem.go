@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,10 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if asked == "" && p.Weights != nil && !o.Induces(t.Len()) && slices.Min(p.Weights) >= 1 {
+		o.Method = DefaultMethod(t.Len()) // as of rows that are written so often
+		p.opt = o
 	}
 	if several(p.Recipe) {
 		if askedKernel == "" && o.Inducing == NoInducing && o.Kernel == ManyRowsKernel {

@@ -43,14 +43,6 @@ func (p *Problem) process() (*gp.Process, error) {
 	return gp.New(p.Kernel, p.X)
 }
 
-// model is that of the terms on the views of a process.
-func (p *Problem) model(process *gp.Process, terms []factor.Factor) *infer.Model {
-	if several(p.Recipe) {
-		return process.Model()
-	}
-	return &infer.Model{Views: process.Views(), Terms: terms, Counts: p.Weights}
-}
-
 // search finds the hyperparameters of a kernel.
 func (p *Problem) search(ctx context.Context, k kernel.Kernel, terms []factor.Factor, o gp.Options) (*gp.Fit, error) {
 	if several(p.Recipe) {
