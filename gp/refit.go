@@ -2,7 +2,6 @@ package gp
 
 import (
 	"context"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -66,23 +65,4 @@ func (e *full) some(rows []int) *full {
 		}
 	}
 	return part
-}
-
-// At is the fit with the same rows and prior and other log parameters, which are moved into
-// the box that is searched. Expectation propagation starts from the sites of f. The error is a
-// *StartError where it has no result, or that of the context.
-func (f *Fit) At(ctx context.Context, logs []float64) (*Fit, error) {
-	o, whole := *f.objective, f.objective.evidence.(*full)
-	// With a scratch of its own, so that several can be had at the same time.
-	o.evidence, o.evaluations, o.progress = &full{x: whole.x, terms: whole.terms, counts: whole.counts, outcomes: whole.outcomes, chosen: whole.chosen}, 0, nil
-	logs = slices.Clone(logs)
-	o.prior.clamp(logs)
-	at, err := o.at(ctx, logs, settledAt(f.logs, f.EP.Sites), o.siteTolerance(1, 1))
-	if err != nil {
-		return nil, err
-	}
-	if at == nil {
-		return nil, &StartError{Starts: 1, Err: o.failure}
-	}
-	return o.finish(ctx, at, f.Stop, memory{})
 }
