@@ -42,6 +42,14 @@ const (
 	// comparisonRows is how many rows candidates are compared on where inducing points are
 	// used. At least a quarter of them have the rarer outcome, if there are as many.
 	comparisonRows = 800
+	// Of more than wholeRows rows of a full process candidates are compared on about
+	// sampleRows, in sampleParts-ths of all, and those that have a weight go on with all
+	// rows for fewLooks evaluations. A comparison takes a hundred of them or so, each in
+	// proportion to the cube of the rows.
+	wholeRows   = 1000
+	sampleRows  = 800
+	sampleParts = 20
+	fewLooks    = 3
 )
 
 // try fits a candidate to all rows, and to all but those of each fold, unless it is
@@ -254,11 +262,12 @@ func (p *Problem) comparisonFolds() []compare.Split {
 // learnAuto learns with AutoKernel: it tries the candidates and mixes them by what they
 // predict out of fold.
 func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
-	trials, folds, err := p.compareCandidates(ctx)
+	some := p.compared()
+	trials, folds, err := some.compareCandidates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	counts := p.counts(folds)
+	counts := some.counts(folds)
 	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes()))
 	parts := 0
 	for _, w := range weights {
@@ -271,17 +280,51 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	}
 	l := &Learned{problem: p}
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
-		l.sharpness = sharpnessOf(trials, weights, p.leftOutcomes(folds), counts, p.leftUnits(folds))
+		l.sharpness = sharpnessOf(trials, weights, some.leftOutcomes(folds), counts, some.leftUnits(folds))
 	}
 	terms := p.terms()
 	for k, t := range trials {
+		if weights[k] > 0 && some != p {
+			if err := p.goOn(ctx, t, terms); err != nil {
+				return nil, err
+			}
+		}
 		part := p.learned(t.fit, terms)
+		if weights[k] == 0 && some != p {
+			part.search.Rows = some.Len()
+		}
 		l.candidates = append(l.candidates, t.tried(weights[k], counts, part.search))
 		if weights[k] > 0 {
 			l.parts, l.weights = append(l.parts, part), append(l.weights, weights[k])
 		}
 	}
 	return l, nil
+}
+
+// compared is the problem that candidates are compared on: that of some of the rows, with as
+// many of each outcome as among all, where rows are many. Rows that belong together are all
+// among them, or none.
+func (p *Problem) compared() *Problem {
+	if p.Len() <= wholeRows {
+		return p
+	}
+	parts, err := p.Folds(p.Together(), sampleParts, rand.New(rand.NewPCG(p.opt.Seed, 7)))
+	if err != nil {
+		return p // which is divided no further
+	}
+	rows := slices.Concat(parts[:max(1, sampleParts*sampleRows/p.Len())]...)
+	slices.Sort(rows)
+	return p.some(rows)
+}
+
+// goOn has the search of a trial on some of the rows go on with all of them.
+func (p *Problem) goOn(ctx context.Context, t *trial, terms []factor.Factor) (err error) {
+	o := gp.Options{Counts: p.Weights, Shrinkage: t.shrinkage, Tolerance: candidateTolerance, MaxEvaluations: fewLooks}
+	o.Progress = func(e gp.Evaluation) {
+		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", t.name, e.Cases), e.Number, e.LogPosterior)
+	}
+	t.fit, err = t.fit.Extend(ctx, p.X, terms, o)
+	return err
 }
 
 // affordsParts refuses a mixture of more posteriors than could be read again, before they are
@@ -368,7 +411,11 @@ func (s *Summary) candidateLines() []string {
 		if c.LogPredictive != 0 {
 			out = fmt.Sprintf("log predictive out of fold %.4f per row, ", c.LogPredictive)
 		}
-		lines = append(lines, fmt.Sprintf("            %-12s %s (%slog evidence %.3f)", weight, c.Name, out, c.LogEvidence))
+		of := ""
+		if c.Search != nil && c.Search.Rows > 0 {
+			of = fmt.Sprintf(" of %d rows", c.Search.Rows)
+		}
+		lines = append(lines, fmt.Sprintf("            %-12s %s (%slog evidence%s %.3f)", weight, c.Name, out, of, c.LogEvidence))
 	}
 	return lines
 }

@@ -421,6 +421,50 @@ func TestComparisonSample(t *testing.T) {
 	}
 }
 
+// TestMany: of many rows of a full process candidates are compared on some, and those that are
+// mixed have seen all of them. Rows that belong together are compared together.
+func TestMany(t *testing.T) {
+	const rows = 1020
+	o := autoOptions(t, EP)
+	stages := make(map[string]int)
+	o.Progress = func(p Progress) { stages[p.Stage] = max(stages[p.Stage], p.Step) }
+	o.Inducing = NoInducing
+	p, err := Prepare(wideTable(t, rows, 1, 3), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		p.groups = append(p.groups, fmt.Sprint(i/3))
+	}
+	some := p.compared()
+	of := make(map[string]int)
+	for _, g := range some.groups {
+		of[g]++
+	}
+	if 3*len(of) != some.Len() {
+		t.Errorf("%d rows of %d groups of three", some.Len(), len(of))
+	}
+	p.groups = nil
+	m, err := p.Fit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Summary().Candidates {
+		stage := fmt.Sprintf("searching for the kernel with %s, %d rows", c.Name, rows)
+		if looks := stages[stage]; (looks > 0) != (c.Weight > 0) || looks > fewLooks+1 || c.Weight > 0 && !c.Search.Stationary {
+			t.Errorf("%s, weight %v: %d evaluations with all rows; %+v", c.Name, c.Weight, looks, c.Search)
+		}
+		if (c.Search.Rows > 0) != (c.Weight == 0) {
+			t.Errorf("%s, weight %v: searched on %d rows", c.Name, c.Weight, c.Search.Rows)
+		}
+	}
+	for _, part := range m.mixture.parts {
+		if n, _ := part.x.Dims(); n != rows {
+			t.Errorf("a part of %d rows", n)
+		}
+	}
+}
+
 // A mixture that takes more memory to be read again than it may is refused.
 func TestMixturesThatCannotBeRead(t *testing.T) {
 	m, o := fitWide(t, EP), autoOptions(t, EP)
