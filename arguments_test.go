@@ -55,7 +55,6 @@ func TestModelsKnowTheirCeiling(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"kernel":   func(o *Options) { o.Kernel = "rbf" },
 		"auto":     func(o *Options) {},
-		"average":  func(o *Options) { o.Kernel, o.Hyperparameters = "rbf", AverageHyperparameters },
 		"inducing": func(o *Options) { o.Kernel, o.Inducing = "rbf", 10 },
 	} {
 		o := Options{Data: data.Options{Positive: "yes"}, Utility: costs, Method: EP}

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -43,6 +42,14 @@ const (
 	// comparisonRows is how many rows candidates are compared on where inducing points are
 	// used. At least a quarter of them have the rarer outcome, if there are as many.
 	comparisonRows = 800
+	// Of more than wholeRows rows of a full process candidates are compared on about
+	// sampleRows, in sampleParts-ths of all, and those that have a weight go on with all
+	// rows for fewLooks evaluations. A comparison takes a hundred of them or so, each in
+	// proportion to the cube of the rows.
+	wholeRows   = 1000
+	sampleRows  = 800
+	sampleParts = 20
+	fewLooks    = 3
 )
 
 // try fits a candidate to all rows, and to all but those of each fold, unless it is
@@ -255,18 +262,16 @@ func (p *Problem) comparisonFolds() []compare.Split {
 // learnAuto learns with AutoKernel: it tries the candidates and mixes them by what they
 // predict out of fold.
 func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
-	trials, folds, err := p.compareCandidates(ctx)
+	some := p.compared()
+	trials, folds, err := some.compareCandidates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	counts := p.counts(folds)
+	counts := some.counts(folds)
 	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes()))
 	parts := 0
-	for k, w := range weights {
-		switch {
-		case w > 0 && p.opt.Hyperparameters == AverageHyperparameters:
-			parts += len(trials[k].refits)
-		case w > 0:
+	for _, w := range weights {
+		if w > 0 {
 			parts++
 		}
 	}
@@ -275,19 +280,20 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	}
 	l := &Learned{problem: p}
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
-		l.sharpness = sharpnessOf(trials, weights, p.leftOutcomes(folds), counts, p.leftUnits(folds))
+		l.sharpness = sharpnessOf(trials, weights, some.leftOutcomes(folds), counts, some.leftUnits(folds))
 	}
 	terms := p.terms()
 	for k, t := range trials {
-		part := p.learned(t.fit, terms)
-		tried := t.tried(weights[k], counts, part.search)
-		if weights[k] > 0 && p.opt.Hyperparameters == AverageHyperparameters {
-			if err := l.average(ctx, t.fit, t.refits, tried, terms); err != nil {
+		if weights[k] > 0 && some != p {
+			if err := p.goOn(ctx, t, terms); err != nil {
 				return nil, err
 			}
-			continue
 		}
-		l.candidates = append(l.candidates, tried)
+		part := p.learned(t.fit, terms)
+		if weights[k] == 0 && some != p {
+			part.search.Rows = some.Len()
+		}
+		l.candidates = append(l.candidates, t.tried(weights[k], counts, part.search))
 		if weights[k] > 0 {
 			l.parts, l.weights = append(l.parts, part), append(l.weights, weights[k])
 		}
@@ -295,86 +301,30 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	return l, nil
 }
 
-// design is log parameters about the maximum, each of the same weight, with the covariance
-// that the maximum has by the jackknife: refits are the maxima without one of groups parts of
-// the rows each, of all parts or of some. With m of them and s² their sample variance, that
-// of the maximum is (K−1)²/K·s² for K parts, and m points that are c times as far from their
-// mean have the variance c²·(m−1)/m·s², in every direction.
-//
-// The points lie in the directions that the rows leave uncertain, of however many
-// parameters, and cost no more evaluations than there are refits. What draws from a Gaussian
-// with the curvature at the maximum gain is no more: see docs/kernels.md.
-func design(maximum []float64, refits [][]float64, groups int) [][]float64 {
-	m, k := float64(len(refits)), float64(groups)
-	if m < 2 {
-		return nil
+// compared is the problem that candidates are compared on: that of some of the rows, with as
+// many of each outcome as among all, where rows are many. Rows that belong together are all
+// among them, or none.
+func (p *Problem) compared() *Problem {
+	if p.Len() <= wholeRows {
+		return p
 	}
-	c := math.Sqrt((k - 1) * (k - 1) / k * m / (m - 1))
-	mean := make([]float64, len(maximum))
-	for _, r := range refits {
-		for j, x := range r {
-			mean[j] += x / m
-		}
+	parts, err := p.Folds(p.Together(), sampleParts, rand.New(rand.NewPCG(p.opt.Seed, 7)))
+	if err != nil {
+		return p // which is divided no further
 	}
-	points := make([][]float64, len(refits))
-	for i, r := range refits {
-		for j, x := range r {
-			points[i] = append(points[i], maximum[j]+c*(x-mean[j]))
-		}
-	}
-	return points
+	rows := slices.Concat(parts[:max(1, sampleParts*sampleRows/p.Len())]...)
+	slices.Sort(rows)
+	return p.some(rows)
 }
 
-// average adds the posteriors with the hyperparameters of the design about a fit to the
-// mixture, or that of the fit alone where there is no design. Together they have the weight
-// of what was tried. A point for which expectation propagation fails is left out: its number
-// is missing in the names, and where all fail the name says that this is the maximum.
-func (l *Learned) average(ctx context.Context, fit *gp.Fit, refits [][]float64, tried Candidate, terms []factor.Factor) error {
-	p := l.problem
-	points := design(fit.Process.Kernel().Params(nil), refits, comparisonFolds)
-	p.tell("averaging: "+tried.Name, 0, fit.EP.LogEvidence)
-	// nil where there is no posterior.
-	at := func(ctx context.Context, i int) (*gp.Fit, error) {
-		f, err := fit.At(ctx, points[i])
-		if err != nil && ctx.Err() == nil {
-			return nil, nil
-		}
-		return f, err
+// goOn has the search of a trial on some of the rows go on with all of them.
+func (p *Problem) goOn(ctx context.Context, t *trial, terms []factor.Factor) (err error) {
+	o := gp.Options{Counts: p.Weights, Shrinkage: t.shrinkage, Tolerance: candidateTolerance, MaxEvaluations: fewLooks}
+	o.Progress = func(e gp.Evaluation) {
+		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", t.name, e.Cases), e.Number, e.LogPosterior)
 	}
-	all := make([]*gp.Fit, len(points))
-	if err := tasks.Fill(ctx, all, p.atOnce(), at, func(*gp.Fit) error { return nil }); err != nil {
-		return err
-	}
-	fits, names := nameFits(tried.Name, fit, all)
-	for i, f := range fits {
-		part, c := p.learned(f, terms), tried
-		part.search = tried.Search
-		c.Kernel, c.LogEvidence, c.Weight = f.Process.Kernel().String(), f.EP.LogEvidence, tried.Weight/float64(len(fits))
-		c.Name = names[i]
-		l.candidates = append(l.candidates, c)
-		l.parts, l.weights = append(l.parts, part), append(l.weights, c.Weight)
-	}
-	return nil
-}
-
-// hyperparameters is how the points are called where they are of the one kernel that was given.
-const hyperparameters = "hyperparameters"
-
-// nameFits are the fits there are of a design, or that at the maximum, with what they are
-// called.
-func nameFits(name string, maximum *gp.Fit, all []*gp.Fit) (fits []*gp.Fit, names []string) {
-	for i, f := range all {
-		if f != nil {
-			fits, names = append(fits, f), append(names, fmt.Sprintf("%s, %d of %d", name, i+1, len(all)))
-		}
-	}
-	switch {
-	case len(all) == 0:
-		return []*gp.Fit{maximum}, []string{name}
-	case len(fits) == 0:
-		return []*gp.Fit{maximum}, []string{name + ", at the maximum"}
-	}
-	return fits, names
+	t.fit, err = t.fit.Extend(ctx, p.X, terms, o)
+	return err
 }
 
 // affordsParts refuses a mixture of more posteriors than could be read again, before they are
@@ -388,23 +338,8 @@ func (p *Problem) affordsParts(parts int) error {
 }
 
 func (p *Problem) tooManyParts(parts int, need float64) error {
-	return inputf("max memory", "a mixture of %d posteriors of %d rows each takes about %.2g GB of memory to be read, more than %.2g GB: choose one kernel and hyperparameters %s, give a sample of the rows, or allow more memory",
-		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9, MaximumHyperparameters)
-}
-
-// averaged is the mixture about a fit with the kernel that was given.
-func (p *Problem) averaged(ctx context.Context, fit *gp.Fit, terms []factor.Factor) (*Learned, error) {
-	fits, err := p.refit(ctx, fit, p.comparisonFolds())
-	if err != nil {
-		return nil, err
-	}
-	var refits [][]float64
-	for _, f := range fits {
-		refits = append(refits, f.Process.Kernel().Params(nil))
-	}
-	l := &Learned{problem: p}
-	tried := Candidate{Name: hyperparameters, Weight: 1, Search: p.learned(fit, terms).search}
-	return l, l.average(ctx, fit, refits, tried, terms)
+	return inputf("max memory", "a mixture of %d posteriors of %d rows each takes about %.2g GB of memory to be read, more than %.2g GB: choose one kernel, give a sample of the rows, or allow more memory",
+		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9)
 }
 
 // tried is what there is to say about a trial.
@@ -464,14 +399,6 @@ func (p *Problem) comparisonSample() []int {
 	return p.inOrder(some)
 }
 
-// candidatesTitle says what they are.
-func (s *Summary) candidatesTitle() string {
-	if strings.HasPrefix(s.Candidates[0].Name, hyperparameters) {
-		return "hyperparameters averaged over:"
-	}
-	return "kernels tried:"
-}
-
 // candidateLines say what was tried and what it is worth.
 func (s *Summary) candidateLines() []string {
 	var lines []string
@@ -484,7 +411,11 @@ func (s *Summary) candidateLines() []string {
 		if c.LogPredictive != 0 {
 			out = fmt.Sprintf("log predictive out of fold %.4f per row, ", c.LogPredictive)
 		}
-		lines = append(lines, fmt.Sprintf("            %-12s %s (%slog evidence %.3f)", weight, c.Name, out, c.LogEvidence))
+		of := ""
+		if c.Search != nil && c.Search.Rows > 0 {
+			of = fmt.Sprintf(" of %d rows", c.Search.Rows)
+		}
+		lines = append(lines, fmt.Sprintf("            %-12s %s (%slog evidence%s %.3f)", weight, c.Name, out, of, c.LogEvidence))
 	}
 	return lines
 }
@@ -494,8 +425,8 @@ func (s *Summary) checkCandidates() error {
 	if len(s.Candidates) == 0 {
 		return nil
 	}
-	if len(s.Candidates) > mostCandidates {
-		return fmt.Errorf("it was mixed of %d kernels, and at most %d are tried", len(s.Candidates), mostCandidates)
+	if len(s.Candidates) > len(candidates) {
+		return fmt.Errorf("it was mixed of %d kernels, and at most %d are tried", len(s.Candidates), len(candidates))
 	}
 	sum := 0.0
 	for _, c := range s.Candidates {
@@ -512,6 +443,3 @@ func (s *Summary) checkCandidates() error {
 	}
 	return nil
 }
-
-// mostCandidates is how many kernels a file may tell of: all candidates, averaged.
-const mostCandidates = 4 * comparisonFolds

@@ -421,155 +421,58 @@ func TestComparisonSample(t *testing.T) {
 	}
 }
 
-// TestDesign: with the maxima without each part of the rows, or without some parts, the
-// points have the covariance of the jackknife. The mean of numbers has the variance s²/n by
-// it, exactly: without part k of K it is the mean of the other parts.
-func TestDesign(t *testing.T) {
-	parts := [][]float64{{1, -2}, {0.5, 1}, {-3, 0.25}, {2, 2}, {0, -1}}
-	mean := make([]float64, 2)
-	for _, x := range parts {
-		floats.AddScaled(mean, 0.2, x)
-	}
-	var refits [][]float64
-	for _, x := range parts {
-		refits = append(refits, []float64{(5*mean[0] - x[0]) / 4, (5*mean[1] - x[1]) / 4})
-	}
-	points := design([]float64{7, 8}, refits, len(parts))
-	for a := range 2 {
-		for b := range 2 {
-			got, want := 0.0, 0.0
-			for i, x := range parts {
-				want += (x[a] - mean[a]) * (x[b] - mean[b]) / (5 * 4)
-				got += (points[i][a] - float64(7+a)) * (points[i][b] - float64(7+b)) / 5
-			}
-			if math.Abs(got-want) > 1e-14 {
-				t.Errorf("covariance %d, %d of the points is %v, want %v", a, b, got, want)
-			}
-		}
-	}
-	// Of three of the parts it is an estimate, whose mean over the ten choices is right.
-	sum, want, choices := 0.0, 0.0, 0.0
-	for _, x := range parts {
-		want += (x[0] - mean[0]) * (x[0] - mean[0]) / (5 * 4)
-	}
-	for i := range parts {
-		for j := range i {
-			for k := range j {
-				choices++
-				for _, p := range design([]float64{0, 0}, [][]float64{refits[i], refits[j], refits[k]}, len(parts)) {
-					sum += p[0] * p[0] / 3
-				}
-			}
-		}
-	}
-	if math.Abs(sum/choices-want) > 1e-14 {
-		t.Errorf("of three parts the variance is %v on average, want %v", sum/choices, want)
-	}
-	if points := design([]float64{0}, [][]float64{{1}}, 5); points != nil {
-		t.Errorf("points %v of one refit", points)
-	}
-}
-
-// TestAverage: hyperparameters are averaged over with a kernel that is given and with those
-// that are mixed, and a file keeps the average.
-func TestAverage(t *testing.T) {
-	for _, kernel := range []string{"matern32 + constant", AutoKernel} {
-		o := autoOptions(t, EP)
-		o.Kernel = kernel
-		maximum, err := Fit(context.Background(), wideTable(t, 70, 3, 1), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Hyperparameters = AverageHyperparameters
-		m, err := Fit(context.Background(), wideTable(t, 70, 3, 1), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := len(m.Components()), comparisonFolds*len(maximum.Components()); got != want {
-			t.Fatalf("%s: %d kernels, want %d", kernel, got, want)
-		}
-		// The points are about the maximum, in the logarithm of every parameter.
-		if kernel != AutoKernel {
-			at, mean := maximum.Kernel().Params(nil), make([]float64, maximum.Kernel().NumParams())
-			for _, c := range m.Components() {
-				floats.AddScaled(mean, c.Weight, c.Kernel.Params(nil))
-			}
-			if !floats.EqualApprox(at, mean, 1e-9) {
-				t.Errorf("the mean of the log parameters is %v, the maximum %v", mean, at)
-			}
-		}
-		x := m.recipeRows(t, wideTable(t, 20, 3, 2))
-		want, err := m.Predict(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file bytes.Buffer
-		if err := m.Write(&file); err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := Read(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := loaded.Predict(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range got {
-			if got[i].Probability() != want[i].Probability() {
-				t.Errorf("row %d: %v after loading, %v before", i, got[i].Probability(), want[i].Probability())
-			}
-		}
-	}
-}
-
-// TestAverageRefused: there is no average of what is fixed, or seen from inducing points.
-func TestAverageRefused(t *testing.T) {
-	for _, change := range []func(*Options){
-		func(o *Options) { o.Kernel, o.Fixed = "rbf", true },
-		func(o *Options) { o.Inducing = 10 },
-		func(o *Options) { o.Hyperparameters = "median" },
-	} {
-		o := autoOptions(t, EP)
-		o.Hyperparameters = AverageHyperparameters
-		change(&o)
-		var input *InputError
-		if _, err := Fit(context.Background(), wideTable(t, 70, 3, 1), o); !errors.As(err, &input) || input.What != "hyperparameters" {
-			t.Errorf("%v", err)
-		}
-	}
-}
-
-// A point of a design for which there is no posterior is missing in the names of the others.
-func TestAveragesTellWhatIsMissing(t *testing.T) {
-	one, other, maximum := new(gp.Fit), new(gp.Fit), new(gp.Fit)
-	for _, c := range []struct {
-		all   []*gp.Fit
-		fits  []*gp.Fit
-		names []string
-	}{
-		{[]*gp.Fit{one, nil, other}, []*gp.Fit{one, other}, []string{"k, 1 of 3", "k, 3 of 3"}},
-		{[]*gp.Fit{nil, nil}, []*gp.Fit{maximum}, []string{"k, at the maximum"}},
-		{nil, []*gp.Fit{maximum}, []string{"k"}},
-	} {
-		fits, names := nameFits("k", maximum, c.all)
-		if !slices.Equal(fits, c.fits) || !slices.Equal(names, c.names) {
-			t.Errorf("%v", names)
-		}
-	}
-}
-
-// An average of more posteriors than could be read again is refused before it is made.
-func TestAveragesFitTheMemory(t *testing.T) {
+// TestMany: of many rows of a full process candidates are compared on some, and those that are
+// mixed have seen all of them. Rows that belong together are compared together.
+func TestMany(t *testing.T) {
+	const rows = 1020
 	o := autoOptions(t, EP)
-	o.Kernel, o.Hyperparameters = "rbf", AverageHyperparameters
-	const rows = 100
-	// A fit takes 12 matrices, and five posteriors 32.
-	o.MaxMemory = int64(20 * matrixBytes(rows))
-	o.Progress = func(p Progress) { t.Errorf("%s, before it is refused", p.Stage) }
-	_, err := Fit(t.Context(), wideTable(t, rows, 3, 1), o)
-	if err == nil || !strings.Contains(err.Error(), "a mixture of 5 posteriors") {
-		t.Errorf("error %v", err)
+	stages := make(map[string]int)
+	o.Progress = func(p Progress) { stages[p.Stage] = max(stages[p.Stage], p.Step) }
+	o.Inducing = NoInducing
+	p, err := Prepare(wideTable(t, rows, 1, 3), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rows {
+		p.groups = append(p.groups, fmt.Sprint(i/3))
+	}
+	some := p.compared()
+	of := make(map[string]int)
+	for _, g := range some.groups {
+		of[g]++
+	}
+	if 3*len(of) != some.Len() {
+		t.Errorf("%d rows of %d groups of three", some.Len(), len(of))
+	}
+	p.groups = nil
+	m, err := p.Fit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Summary().Candidates {
+		stage := fmt.Sprintf("searching for the kernel with %s, %d rows", c.Name, rows)
+		if looks := stages[stage]; (looks > 0) != (c.Weight > 0) || looks > fewLooks+1 || c.Weight > 0 && !c.Search.Stationary {
+			t.Errorf("%s, weight %v: %d evaluations with all rows; %+v", c.Name, c.Weight, looks, c.Search)
+		}
+		if (c.Search.Rows > 0) != (c.Weight == 0) {
+			t.Errorf("%s, weight %v: searched on %d rows", c.Name, c.Weight, c.Search.Rows)
+		}
+	}
+	for _, part := range m.mixture.parts {
+		if n, _ := part.x.Dims(); n != rows {
+			t.Errorf("a part of %d rows", n)
+		}
+	}
+}
+
+// A mixture that takes more memory to be read again than it may is refused.
+func TestMixturesThatCannotBeRead(t *testing.T) {
+	m, o := fitWide(t, EP), autoOptions(t, EP)
+	parts := len(m.mixture.parts)
+	o.MaxMemory = int64(mixtureBytes(m.recipe, parts, m.provenance.Rows, m.coding.Len())) - 1
+	_, err := Fit(t.Context(), wideTable(t, 70, 3, 1), o)
+	if want := fmt.Sprintf("a mixture of %d posteriors", parts); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one about %s", err, want)
 	}
 }
 

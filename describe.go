@@ -38,7 +38,7 @@ func (m *Model) Results() []string {
 		fmt.Sprintf("log evidence                   %.6f", s.LogEvidence),
 	}
 	if len(s.Candidates) > 0 {
-		lines = append(lines, s.candidatesTitle())
+		lines = append(lines, "kernels tried:")
 		lines = append(lines, s.candidateLines()...)
 	}
 	if s.Sharpness != 0 {

@@ -26,12 +26,6 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Induces(p.Len()) {
 		return p.induce(ctx)
 	}
-	if p.opt.Hyperparameters == AverageHyperparameters {
-		// Of every kernel that has a weight there are as many posteriors.
-		if err := p.affordsParts(len(p.comparisonFolds())); err != nil {
-			return nil, err
-		}
-	}
 	if p.opt.Kernel == AutoKernel {
 		return p.learnAuto(ctx)
 	}
@@ -40,9 +34,6 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 		fit, err := p.search(ctx, p.Kernel, terms, p.searchOptions())
 		if err != nil {
 			return nil, err
-		}
-		if p.opt.Hyperparameters == AverageHyperparameters {
-			return p.averaged(ctx, fit, terms)
 		}
 		return p.learned(fit, terms), nil
 	}

@@ -53,14 +53,11 @@ func (p *Problem) FitBytes() float64 {
 		return most // half of it is for views of the rows, and what they leave is not known before
 	}
 	need := p.opt.Method.FitBytes(rows) + 3*8*float64(p.Len())*float64(p.coding.Len())
-	if p.opt.Kernel == AutoKernel || p.opt.Hyperparameters == AverageHyperparameters {
-		need += mixtureBytes(p.Recipe, maxParts, p.Len(), p.coding.Len())
+	if p.opt.Kernel == AutoKernel {
+		need += mixtureBytes(p.Recipe, len(candidates), p.Len(), p.coding.Len())
 	}
 	return min(most, need)
 }
-
-// maxParts is how many posteriors a mixture is thought to have.
-const maxParts = 16
 
 // Bytes is about what the model takes, in bytes of memory.
 func (m *Model) Bytes() float64 {

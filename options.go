@@ -46,9 +46,6 @@ type Options struct {
 	// Restarts is how many more searches for hyperparameters start elsewhere, at
 	// random.
 	Restarts int
-	// Hyperparameters is what becomes of those that the rows leave uncertain; empty stands
-	// for MaximumHyperparameters.
-	Hyperparameters Hyperparameters
 	// Seed decides everything random: the same seed gives the same model.
 	Seed uint64
 	// Inducing is the number of inducing points from which the process is seen where rows
@@ -85,19 +82,6 @@ type Options struct {
 	perRow int
 }
 
-// Hyperparameters is what becomes of hyperparameters that the rows leave uncertain.
-type Hyperparameters string
-
-const (
-	// MaximumHyperparameters are those with the highest evidence and prior.
-	MaximumHyperparameters Hyperparameters = "maximum"
-	// AverageHyperparameters are several about the maximum, as far from it as the maximum
-	// is uncertain, with the same weight each: the posterior is a mixture. It is for the full
-	// process, and where one outcome has fewer than ten rows the maximum stands alone. It is
-	// not the default: docs/kernels.md says what it gains.
-	AverageHyperparameters Hyperparameters = "average"
-)
-
 // Progress is how far a fit has come.
 type Progress struct {
 	Stage       string  // what is being done
@@ -124,18 +108,8 @@ func (o Options) complete(t *data.Table) (Options, error) {
 	if o.MaxMemory == 0 {
 		o.MaxMemory = DefaultMaxMemory
 	}
-	if o.Hyperparameters == "" {
-		o.Hyperparameters = MaximumHyperparameters
-	}
 	o.Likelihood = o.Likelihood.withDefaults()
-	average := o.Hyperparameters == AverageHyperparameters
 	switch {
-	case !average && o.Hyperparameters != MaximumHyperparameters:
-		return o, inputf("hyperparameters", "%q is unknown; choose %s or %s", string(o.Hyperparameters), MaximumHyperparameters, AverageHyperparameters)
-	case average && o.Fixed:
-		return o, inputf("hyperparameters", "those that are fixed have no average; leave out the one or the other")
-	case average && o.Induces(rows):
-		return o, inputf("hyperparameters", "the average is for the full process, and %d rows are seen from inducing points; choose %s, or no inducing points", rows, MaximumHyperparameters)
 	case o.Kernel == AutoKernel && o.Fixed:
 		return o, inputf("fixed", "%s stands for kernels that are searched for; give the kernel to be kept", AutoKernel)
 	case o.Restarts < 0:
@@ -328,8 +302,6 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 		return o, inputf("power", "powers are for two outcomes, and there are %d; leave the power out", number)
 	case induces && o.Elsewhere != nil:
 		return o, inputf("inducing", "rows of %d outcomes cannot be gone over elsewhere; fit them on this machine, or write the outcome as a condition", number)
-	case induces && o.Hyperparameters == AverageHyperparameters:
-		return o, inputf("hyperparameters", "the average is for the full process, and %d rows of %d outcomes are approximated with inducing points; choose %s, or no inducing points", rows, number, MaximumHyperparameters)
 	}
 	if induces {
 		return o, nil

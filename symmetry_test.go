@@ -296,7 +296,6 @@ func TestModelsDoNotDependOnOrder(t *testing.T) {
 		"as many of each, and nothing": {rows: 100, numbers: 3, outcomes: 2, even: true},
 		"many columns":                 {rows: 100, numbers: 31, outcomes: 2},
 		"loss-ep":                      {rows: 90, numbers: 2, outcomes: 2, categories: true, options: lossep.Options{Method: lossep.LossEP}},
-		"averaged":                     {rows: 90, numbers: 2, outcomes: 2, options: lossep.Options{Method: lossep.EP, Hyperparameters: lossep.AverageHyperparameters}},
 		"three outcomes":               {rows: 70, numbers: 2, outcomes: 3},
 		"three outcomes, categories":   {rows: 60, numbers: 2, outcomes: 3, categories: true, missing: 0.1},
 		"three outcomes, copies":       {rows: 70, numbers: 2, outcomes: 3, copies: 0.3, groups: true},

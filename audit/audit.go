@@ -276,7 +276,6 @@ type Settings struct {
 	Kernel         string            `json:"kernel"`
 	Fixed          bool              `json:"fixed"`
 	Restarts       int               `json:"restarts"`
-	Averaged       bool              `json:"averaged,omitempty"` // hyperparameters
 	DecideCodes    bool              `json:"decide_codes,omitempty"`
 	Folds          int               `json:"folds"`
 	Repeats        int               `json:"repeats"`
@@ -293,7 +292,7 @@ func (a *Audit) Settings() Settings {
 	s := Settings{
 		Version: lossep.Version, Rows: checksum(a.table), Utility: a.problem.Utility, Methods: o.Methods,
 		Probabilities: o.Probabilities, Recalibrations: o.Recalibrations,
-		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts, Averaged: o.Fit.Hyperparameters == lossep.AverageHyperparameters, DecideCodes: o.Fit.DecideCodes,
+		Likelihood: o.Fit.Likelihood, Kernel: a.problem.KernelText(), Fixed: o.Fit.Fixed, Restarts: o.Fit.Restarts, DecideCodes: o.Fit.DecideCodes,
 		Folds: o.Folds, Repeats: o.Repeats, Groups: o.Fit.Data.Groups, Time: o.Time,
 		References: o.References, Seed: o.Fit.Seed, Recipe: a.problem.Recipe,
 	}

@@ -29,21 +29,8 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 	for _, row := range rows {
 		sites.Terms = append(sites.Terms, f.EP.Sites.Terms[row*views:(row+1)*views]...)
 	}
-	at, err := o.at(ctx, f.logs, settledAt(f.logs, sites), o.siteTolerance(1, opt.Tolerance))
-	if err != nil {
-		return nil, err
-	}
-	if at == nil {
-		return nil, &StartError{Starts: 1, Err: o.failure}
-	}
-	if ok, err := o.differentiate(ctx, at); !ok {
-		if err == nil {
-			err = &StartError{Starts: 1, Err: o.failure}
-		}
-		return nil, err
-	}
 	m := f.memory.scaled(float64(part.rows())/float64(whole.rows()), o.prior)
-	at, stop, err := o.search(opt.Tolerance, opt).climb(ctx, at, &m)
+	at, stop, err := o.from(ctx, f.logs, settledAt(f.logs, sites), &m, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +38,48 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 		return o.collect(at, stop, m), nil
 	}
 	return o.finish(ctx, at, stop, m)
+}
+
+// Extend is what a search for more rows finds, with their terms, that starts where that for some
+// of them ended: with its parameters and the curvature that it learnt. The prior is that of these
+// rows.
+//
+// Of the options Counts, Shrinkage, Tolerance, MaxEvaluations and Progress count. That
+// MaxEvaluations are used up is not why the search stopped: that is what f says.
+func (f *Fit) Extend(ctx context.Context, x *mat.Dense, terms []factor.Factor, opt Options) (*Fit, error) {
+	opt = opt.withDefaults()
+	whole := &full{x: x, terms: terms, counts: opt.Counts}
+	o := *f.objective
+	o.evidence, o.evaluations, o.progress, o.prior = whole, 0, opt.Progress, newPrior(o.kernel, x, opt.Shrinkage)
+	logs := slices.Clone(f.logs)
+	o.prior.clamp(logs)
+	m := f.memory.scaled(float64(whole.rows())/float64(f.objective.evidence.rows()), o.prior)
+	at, stop, err := o.from(ctx, logs, nil, &m, opt)
+	if err != nil {
+		return nil, err
+	}
+	if stop == Exhausted {
+		stop = f.Stop
+	}
+	return o.finish(ctx, at, stop, m)
+}
+
+// from climbs from log parameters, with sites that have settled nearby or nil.
+func (o *objective) from(ctx context.Context, logs []float64, near *point, m *memory, opt Options) (*point, Stop, error) {
+	at, err := o.at(ctx, logs, near, o.siteTolerance(1, opt.Tolerance))
+	if err != nil {
+		return nil, 0, err
+	}
+	if at == nil {
+		return nil, 0, &StartError{Starts: 1, Err: o.failure}
+	}
+	if ok, err := o.differentiate(ctx, at); !ok {
+		if err == nil {
+			err = &StartError{Starts: 1, Err: o.failure}
+		}
+		return nil, 0, err
+	}
+	return o.search(opt.Tolerance, opt).climb(ctx, at, m)
 }
 
 // some is the evidence of some of the rows.
@@ -66,23 +95,4 @@ func (e *full) some(rows []int) *full {
 		}
 	}
 	return part
-}
-
-// At is the fit with the same rows and prior and other log parameters, which are moved into
-// the box that is searched. Expectation propagation starts from the sites of f. The error is a
-// *StartError where it has no result, or that of the context.
-func (f *Fit) At(ctx context.Context, logs []float64) (*Fit, error) {
-	o, whole := *f.objective, f.objective.evidence.(*full)
-	// With a scratch of its own, so that several can be had at the same time.
-	o.evidence, o.evaluations, o.progress = &full{x: whole.x, terms: whole.terms, counts: whole.counts, outcomes: whole.outcomes, chosen: whole.chosen}, 0, nil
-	logs = slices.Clone(logs)
-	o.prior.clamp(logs)
-	at, err := o.at(ctx, logs, settledAt(f.logs, f.EP.Sites), o.siteTolerance(1, 1))
-	if err != nil {
-		return nil, err
-	}
-	if at == nil {
-		return nil, &StartError{Starts: 1, Err: o.failure}
-	}
-	return o.finish(ctx, at, f.Stop, memory{})
 }

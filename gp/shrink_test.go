@@ -157,47 +157,6 @@ func TestRefit(t *testing.T) {
 	}
 }
 
-// TestAt: with the parameters found it is the fit itself, and with others what expectation
-// propagation finds with them from nothing; those out of the box are moved to its edge.
-func TestAt(t *testing.T) {
-	x, terms := few(80, 2)
-	k, err := kernel.Parse("matern32(ard) + constant", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.Background()
-	fit, err := Optimise(ctx, k, x, terms, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	same, err := fit.At(ctx, fit.logs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(same.LogPosterior-fit.LogPosterior) > 1e-7 || !floats.EqualApprox(same.Gradient, fit.Gradient, 1e-6) {
-		t.Errorf("with the same parameters %v and %v, want %v and %v", same.LogPosterior, same.Gradient, fit.LogPosterior, fit.Gradient)
-	}
-	other := []float64{0.3, 1, -0.5, 100}
-	got, err := fit.At(ctx, other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := fit.objective.prior.high(3); got.logs[3] != want || !got.AtBound[3] || other[3] != 100 {
-		t.Errorf("the last parameter is %v, the edge of the box %v", got.logs[3], want)
-	}
-	p, err := New(k.With(got.logs), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := infer.EP{}.Fit(ctx, &infer.Model{Views: p.Views(), Terms: terms})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(r.LogEvidence-got.EP.LogEvidence) > 1e-7 || got.LogPosterior != got.EP.LogEvidence+got.LogPrior {
-		t.Errorf("its evidence is %v, from nothing %v", got.EP.LogEvidence, r.LogEvidence)
-	}
-}
-
 // A common length scale is drawn to where the prior of the term has it: to that of a distance
 // over all columns, or in one of them.
 func TestTiesAreCentredAsThePriorIs(t *testing.T) {

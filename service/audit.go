@@ -41,7 +41,7 @@ func (a *Audit) Complete() error {
 	given := len(a.Audit.Probabilities) > 0
 	if given {
 		if err := a.Options.refuse("nothing is fitted where {probability} names the probabilities to decide by; leave one of them out",
-			"method", "methods", "kernel", "fixed", "restarts", "hyperparameters", "likelihood", "references", "features", "drop"); err != nil {
+			"method", "methods", "kernel", "fixed", "restarts", "likelihood", "references", "features", "drop"); err != nil {
 			return err
 		}
 	} else if a.Options.Given("recalibrate") {

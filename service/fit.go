@@ -30,7 +30,7 @@ func (f *Fit) bind() { f.Options = append(f.Rows.options(), f.model()...) }
 // model are the options of the model itself.
 func (f *Fit) model() Options {
 	o := &f.Model
-	o.Likelihood.Name, o.Hyperparameters, o.Seed = "probit", lossep.MaximumHyperparameters, 1
+	o.Likelihood.Name, o.Seed = "probit", 1
 	o.Power, o.ShardRows, o.Sweeps = 1, gp.ShardRows, 1
 	return Options{
 		{Name: "method", Group: Model, Help: "the method of inference", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
@@ -41,7 +41,6 @@ func (f *Fit) model() Options {
 		{Name: "inducing", Group: Model, Help: fmt.Sprintf("inducing points that approximate many rows: auto (none up to %d rows, or rows times outcomes but one if outcomes are more than two, and beyond as many as it takes), a number, or none", lossep.FullRows), Value: inducing{&o.Inducing}},
 		{Name: "seed", Group: Model, Help: "the seed of all random numbers", Value: seed{&o.Seed}},
 		{Name: "fixed", Group: Advanced, Help: "keep the hyperparameters that {kernel} gives", Value: toggle{&o.Fixed}},
-		{Name: "hyperparameters", Group: Advanced, Help: "maximum, or average: a mixture of several about the maximum, as far from it as the rows leave them uncertain", Value: choice[lossep.Hyperparameters]{to: &o.Hyperparameters, of: []lossep.Hyperparameters{lossep.MaximumHyperparameters, lossep.AverageHyperparameters}}},
 		{Name: "restarts", Group: Advanced, Help: "further searches for hyperparameters from random starts", Value: whole{to: &o.Restarts}},
 		{Name: "power", Group: Advanced, Help: "the power of expectation propagation with inducing points, above 0 and at most 1; towards 0 it becomes variational inference", Value: number{&o.Power}},
 		{Name: "shard-rows", Group: Advanced, Help: "rows of a shard, with inducing points; another machine can go over another shard", Value: whole{&o.ShardRows, 1}},

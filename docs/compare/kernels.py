@@ -1,12 +1,11 @@
 """Rules to weigh the candidates of --kernel auto, each judged by the same fits.
 
-    kernels.py tables [--rows 300] [--splits 3] [--names birthwt,crabs] [--averages]
+    kernels.py tables [--rows 300] [--splits 3] [--names birthwt,crabs]
 
 fits up to so many rows of 21 tables, in so many splits, and predicts up to 1500 others. It
 prints for each candidate alone and for each rule the cost (mean of fn = 3, 5 and 10, fp = 1) and the log
 loss of the others less those of one length scale: the mean over tables, its standard error,
-and the largest log loss of any table; with --averages also what posteriors about the maximum
-change. Fits are kept in the folder of --work, and made once.
+and the largest log loss of any table. Fits are kept in the folder of --work, and made once.
 
     kernels.py folds --table pima.csv --positive 1 [--seeds 1,2,3] [--missed 5]
 
@@ -156,17 +155,10 @@ class Run:
         self.left_out = np.clip([c["left_out"] for c in line["candidates"]], sure, 1 - sure).T
         # The probability that each candidate gave to what occurred.
         self.p = np.where(self.left_out_y[:, None], self.left_out, 1 - self.left_out)
-        self.points = {(c["name"], way): c[way] for c in line["candidates"] for way in ("jackknife", "curvature") if c.get(way)}
 
     def mixture(self, weights):
         weights = np.where(weights < LEAST_WEIGHT, 0, weights)
         return sum(w * self.new[name] for w, name in zip(weights / weights.sum(), self.names))
-
-    def average(self, name, way, evidence):
-        points = self.points[name, way]
-        w = np.array([p["log_posterior"] for p in points]) * evidence
-        w = np.exp(w - w.max())
-        return np.clip(w / w.sum() @ np.array([p["new"] for p in points]), 1e-9, 1 - 1e-9)
 
 
 def stack(p, *rows):
@@ -317,9 +309,8 @@ def tables(a):
     runs = {}
     for name, of in pairs.items():
         for i, pair in enumerate(of, 1):
-            options = ["-averages"] if a.averages else []
-            kept = folder / f"{name}.{a.rows}.{i}{'.averages' if a.averages else ''}.json"
-            runs.setdefault(name, []).extend(lines(a.program, [*options, ",".join(map(str, pair))], kept))
+            kept = folder / f"{name}.{a.rows}.{i}.json"
+            runs.setdefault(name, []).extend(lines(a.program, [",".join(map(str, pair))], kept))
     print(f"{len(runs)} tables, less one length scale:")
     names = next(iter(runs.values()))[0].names
     for name in names[1:]:
@@ -328,13 +319,6 @@ def tables(a):
         report(rule, runs, lambda r: r.mixture(weights(r)), lambda r: r.new["one"])
     for errors in (0.25, 0.5, 1, 1.5, 2):
         report(f"the rule, power by {errors} standard errors", runs, lambda r: sharpened(r, bits(r, FAVOUR), errors), lambda r: r.new["one"])
-    if a.averages:
-        print("averages, less the maximum:")
-        for name in names[:3]:
-            for way in ("jackknife", "curvature"):
-                for evidence in (0, 1):
-                    what = f"{name}, {way}{', by the evidence' if evidence else ''}"
-                    report(what, runs, lambda r: r.average(name, way, evidence), lambda r: r.new[name])
 
 
 def folds(a):
@@ -444,7 +428,6 @@ def main():
     a.add_argument("--rows", type=int, default=300)
     a.add_argument("--splits", type=int, default=3)
     a.add_argument("--names")
-    a.add_argument("--averages", action="store_true")
     a.add_argument("--table")
     a.add_argument("--positive")
     a.add_argument("--seeds", default="1,2,3")

@@ -87,15 +87,9 @@ def test_worth_of_knowing_more(model, rows):
 
 def test_empty_texts_are_refused(rows):
     X, y = rows
-    for name in ("hyperparameters", "kernel", "method"):
+    for name in ("kernel", "method"):
         with pytest.raises(ValueError, match=f"^{name}: the text is empty"):
             quick(**{name: ""}).fit(X, y)
-
-
-def test_hyperparameters_averaged(rows):
-    X, y = rows
-    m = quick(hyperparameters="average").fit(X, y)
-    assert "hyperparameters averaged over:" in str(m.model_)
 
 
 @pytest.mark.parametrize(

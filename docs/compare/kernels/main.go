@@ -2,7 +2,7 @@
 // for new ones. Whatever rule weighs candidates can be judged by that, without another fit:
 // docs/compare/kernels.py does.
 //
-//	go run -C docs/compare ./kernels [-averages] birthwt.train.csv,birthwt.test.csv ...
+//	go run -C docs/compare ./kernels birthwt.train.csv,birthwt.test.csv ...
 //	go run -C docs/compare ./kernels -folds 10 -seeds 1,2,3 -positive 1 pima.csv ...
 //
 // The last column of a table is the outcome. Prints JSON, a line for each pair of files, or
@@ -22,7 +22,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
@@ -67,19 +66,9 @@ type predicted struct {
 	Name    string    `json:"name"`
 	LeftOut []float64 `json:"left_out"`
 	New     []float64 `json:"new"`
-	// Jackknife and Curvature are what it predicts at other hyperparameters: as far from the
-	// maximum as those without a part of the rows say, and drawn by its curvature.
-	Jackknife []point `json:"jackknife,omitempty"`
-	Curvature []point `json:"curvature,omitempty"`
-}
-
-type point struct {
-	LogPosterior float64   `json:"log_posterior"`
-	New          []float64 `json:"new"`
 }
 
 func main() {
-	averages := flag.Bool("averages", false, "also predict at hyperparameters about the maximum")
 	folds := flag.Int("folds", 0, "cut tables into so many folds")
 	seeds := flag.String("seeds", "1", "seeds of the folds")
 	positive := flag.String("positive", "yes", "the positive outcome")
@@ -89,9 +78,9 @@ func main() {
 	for _, arg := range flag.Args() {
 		err := error(nil)
 		if *folds > 0 {
-			err = foldsOf(ctx, arg, *positive, *folds, strings.Split(*seeds, ","), *averages)
+			err = foldsOf(ctx, arg, *positive, *folds, strings.Split(*seeds, ","))
 		} else {
-			err = pair(ctx, arg, *positive, *averages)
+			err = pair(ctx, arg, *positive)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -101,7 +90,7 @@ func main() {
 }
 
 // pair compares on the training and test rows of two files.
-func pair(ctx context.Context, arg, positive string, averages bool) error {
+func pair(ctx context.Context, arg, positive string) error {
 	names := strings.Split(arg, ",")
 	if len(names) != 2 {
 		return fmt.Errorf("%s: give a table to learn from and one to predict, with a comma between", arg)
@@ -113,11 +102,11 @@ func pair(ctx context.Context, arg, positive string, averages bool) error {
 			return err
 		}
 	}
-	return tell(ctx, &line{Table: filepath.Base(names[0]), Seed: 1}, nil, tables[0], tables[1], positive, averages)
+	return tell(ctx, &line{Table: filepath.Base(names[0]), Seed: 1}, nil, tables[0], tables[1], positive)
 }
 
 // foldsOf compares in the folds of an audit.
-func foldsOf(ctx context.Context, name, positive string, folds int, seeds []string, averages bool) error {
+func foldsOf(ctx context.Context, name, positive string, folds int, seeds []string) error {
 	t, err := read(ctx, name)
 	if err != nil {
 		return err
@@ -137,7 +126,7 @@ func foldsOf(ctx context.Context, name, positive string, folds int, seeds []stri
 		}
 		for i, s := range compare.Splits(of) {
 			l := &line{Table: filepath.Base(name), Seed: seed, Fold: i}
-			if err := tell(ctx, l, p.Recipe, t.Subset(s.Train), t.Subset(s.Test), positive, averages); err != nil {
+			if err := tell(ctx, l, p.Recipe, t.Subset(s.Train), t.Subset(s.Test), positive); err != nil {
 				return err
 			}
 		}
@@ -146,7 +135,7 @@ func foldsOf(ctx context.Context, name, positive string, folds int, seeds []stri
 }
 
 // tell fits the candidates and prints the line. A recipe that is given is estimated anew.
-func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.Table, positive string, averages bool) error {
+func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.Table, positive string) error {
 	fits := make(map[string]*gp.Fit)
 	for _, c := range candidates {
 		o := options(c.kernel, positive)
@@ -189,7 +178,6 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 		}
 		fits[c.kernel] = fit
 		got := predicted{Name: c.name, New: probabilities(fit, x)}
-		var refits [][]float64
 		splits, err := splitsOf(p, l.Seed)
 		if err != nil {
 			return err
@@ -200,22 +188,9 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 			if err != nil {
 				return err
 			}
-			refits = append(refits, r.Process.Kernel().Params(nil))
 			got.LeftOut = append(got.LeftOut, probabilities(r, rows(p.X, s.Test))...)
 			for _, i := range s.Test {
 				l.LeftOut = append(l.LeftOut, p.Labels[i] > 0)
-			}
-		}
-		if averages {
-			if got.Jackknife, err = about(ctx, fit, x, jackknife(refits)); err != nil {
-				return err
-			}
-			steps, err := draws(ctx, fit)
-			if err != nil {
-				return err
-			}
-			if got.Curvature, err = about(ctx, fit, x, steps); err != nil {
-				return err
 			}
 		}
 		l.Candidates = append(l.Candidates, got)
@@ -234,85 +209,6 @@ func splitsOf(p *lossep.Problem, seed uint64) ([]compare.Split, error) {
 		splits = splits[:fewerParts]
 	}
 	return splits, nil
-}
-
-// jackknife are the steps from the maximum in its log parameters that have the covariance
-// which those without a part of the rows each tell.
-func jackknife(refits [][]float64) [][]float64 {
-	m, k := float64(len(refits)), float64(parts)
-	mean := make([]float64, len(refits[0]))
-	for _, r := range refits {
-		floats.AddScaled(mean, 1/m, r)
-	}
-	for _, r := range refits {
-		floats.Sub(r, mean)
-		floats.Scale(math.Sqrt((k-1)*(k-1)/k*m/(m-1)), r)
-	}
-	return refits
-}
-
-// draws are four steps and their opposites from the Gaussian with the curvature at the
-// maximum, by differences of gradients. No direction is wider than the priors are.
-func draws(ctx context.Context, fit *gp.Fit) ([][]float64, error) {
-	const h, flattest = 0.2, 0.3
-	at := fit.Process.Kernel().Params(nil)
-	d := len(at)
-	curvature := mat.NewSymDense(d, nil)
-	for k := range d {
-		at[k] += h
-		g, err := fit.At(ctx, at)
-		at[k] -= h
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			continue
-		}
-		for j := range d {
-			half := (fit.Gradient[j] - g.Gradient[j]) / h / 2
-			if j == k {
-				half *= 2
-			}
-			curvature.SetSym(k, j, curvature.At(k, j)+half)
-		}
-	}
-	var e mat.EigenSym
-	if !e.Factorize(curvature, true) {
-		return nil, fmt.Errorf("no eigenvalues of the curvature")
-	}
-	var vectors mat.Dense
-	e.VectorsTo(&vectors)
-	rng := rand.New(rand.NewPCG(1, 77))
-	var steps [][]float64
-	for range 4 {
-		step, opposite := make([]float64, d), make([]float64, d)
-		for k, value := range e.Values(nil) {
-			z := rng.NormFloat64() / math.Sqrt(max(value, flattest))
-			for j := range d {
-				step[j] += z * vectors.At(j, k)
-				opposite[j] -= z * vectors.At(j, k)
-			}
-		}
-		steps = append(steps, step, opposite)
-	}
-	return steps, nil
-}
-
-// about predicts at steps from the maximum, where there is a posterior.
-func about(ctx context.Context, fit *gp.Fit, x *mat.Dense, steps [][]float64) ([]point, error) {
-	var points []point
-	for _, s := range steps {
-		at := fit.Process.Kernel().Params(nil)
-		floats.Add(at, s)
-		f, err := fit.At(ctx, at)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err == nil {
-			points = append(points, point{f.LogPosterior, probabilities(f, x)})
-		}
-	}
-	return points, nil
 }
 
 func options(kernel, positive string) lossep.Options {

@@ -57,8 +57,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Inducing points from which many rows are seen.
     power : float, optional
         Power of expectation propagation with inducing points.
-    hyperparameters : {"maximum", "average"}, optional
-        One set of hyperparameters, or an average over several that the rows leave possible.
     fixed : bool, optional
         Keep the hyperparameters that ``kernel`` gives.
     restarts : int, optional
@@ -138,7 +136,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         label_noise: float | None = None,
         inducing: int | str | None = None,
         power: float | None = None,
-        hyperparameters: str | None = None,
         fixed: bool | None = None,
         restarts: int | None = None,
         pos_label: Any = None,
@@ -167,7 +164,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.label_noise = label_noise
         self.inducing = inducing
         self.power = power
-        self.hyperparameters = hyperparameters
         self.fixed = fixed
         self.restarts = restarts
         self.pos_label = pos_label

@@ -16,7 +16,6 @@ _SAME = (
     "fixed",
     "restarts",
     "prevalence",
-    "hyperparameters",
     "missing",
     "standardize",
     "dates",
