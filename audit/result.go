@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lossep/lossep"
@@ -146,6 +147,12 @@ type Score struct {
 	actions [][]int     // in each fold, for each of its rows
 	decider decider     // that takes them
 	taken   [][]float64 // of each action, in what share of the repeats each case got it
+}
+
+// Cheaper tells whether a mean cost is below another's by more than sums in another order
+// differ by.
+func (s *Score) Cheaper(than *Score) bool {
+	return s.MeanCost < than.MeanCost-1e-12*math.Abs(than.MeanCost)
 }
 
 // Decided is one case as decided in one fold by one method.

@@ -87,7 +87,7 @@ func (r *Result) aboutOthers() Verdict {
 		if r.Comparison(s.Method).Better() {
 			return Verdict{AboutOtherMethods, Bad, OtherBetter}
 		}
-		if s.MeanCost < r.Methods[0].MeanCost {
+		if s.Cheaper(&r.Methods[0]) {
 			v.Reason = LowerByChance
 		}
 	}

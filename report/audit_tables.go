@@ -86,10 +86,10 @@ func (r *Audit) costTable() *Table {
 		Best: r.either("the lowest mean cost", "the highest mean utility"),
 	}
 	groups := map[audit.Kind]string{audit.Fitted: "methods", audit.External: "external probabilities", audit.Recalibrated: "recalibrated", audit.Baseline: "baselines"}
-	lowest := slices.MinFunc(r.Methods, func(a, b audit.Score) int { return cmp.Compare(a.MeanCost, b.MeanCost) }).MeanCost
+	lowest := slices.MinFunc(r.Methods, func(a, b audit.Score) int { return cmp.Compare(a.MeanCost, b.MeanCost) })
 	costs, differences := columnScale(r.Methods, r.statedCost), columnScale(r.Comparisons, r.statedDifference)
 	for i, s := range r.Methods {
-		cells := []Cell{{Text: MethodLabel(s.Method)}, {Text: costs.measure(r.statedCost(s)), Best: s.MeanCost == lowest}, {}, {}, {}}
+		cells := []Cell{{Text: MethodLabel(s.Method)}, {Text: costs.measure(r.statedCost(s)), Best: !lowest.Cheaper(&s)}, {}, {}, {}}
 		if i > 0 {
 			c := r.Comparisons[i-1]
 			r.differenceCells(t, cells[2:], c, differences, c.Headline || s.Quality != nil)

@@ -153,7 +153,7 @@ func (r *Audit) othersFinding(why audit.Reason) string {
 	var ahead, tried, identical []string
 	for _, s := range r.Methods[1:] {
 		c := r.Comparison(s.Method)
-		if s.MeanCost < first.MeanCost {
+		if s.Cheaper(&first) {
 			first = s
 		}
 		if c.Better() {

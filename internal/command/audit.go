@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -101,7 +102,7 @@ not seen: out-of-fold, or of a test set.`,
 			return blame(err, "")
 		}
 		found := report.NewAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, name, a, result)
-		found.Trees = auditOfTrees(len(result.Outcomes))
+		found.Trees = auditOfTrees(result.Outcomes)
 		files, err := found.Files()
 		if err != nil {
 			return err
@@ -116,16 +117,19 @@ not seen: out-of-fold, or of a test set.`,
 	return c
 }
 
-// auditOfTrees is how other programs' probabilities of so many outcomes come into an audit.
-func auditOfTrees(outcomes int) string {
-	table := `p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")[:, 1]
-DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)`
-	if outcomes > 2 {
+// auditOfTrees is how other programs' probabilities of these outcomes come into an audit: of two
+// those of the second.
+func auditOfTrees(outcomes []string) string {
+	table := fmt.Sprintf(`p = cross_val_predict(LGBMClassifier(), X, y == %q, cv=10, method="predict_proba")[:, 1]
+DataFrame({"y": y, "p": p}).to_csv("scores.csv", index=False)`, outcomes[len(outcomes)-1])
+	options := " --positive " + service.ShellQuoted(outcomes[len(outcomes)-1])
+	if len(outcomes) > 2 {
+		options = ""
 		table = `p = cross_val_predict(LGBMClassifier(), X, y, cv=10, method="predict_proba")
 DataFrame(p, columns=[f"p_{c}" for c in unique(y)]).assign(y=y).to_csv("scores.csv", index=False)`
 	}
 	return "# Python: probabilities of cases that the model had not seen\n" + table +
-		"\n\nlossep audit scores.csv --target y --probability p   # and the costs as here"
+		"\n\nlossep audit scores.csv --target y" + options + " --probability p   # with the costs, and columns they name"
 }
 
 // prepareAudit reads the table and the utility, or takes those of the example.
