@@ -113,7 +113,7 @@ func TestKernelOfManyRowsOfSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.opt.Fit.Kernel != lossep.ManyColumnsKernel {
+	if a.opt.Fit.Kernel != lossep.ManyRowsKernel {
 		t.Errorf("the kernel is %s", a.opt.Fit.Kernel)
 	}
 }
