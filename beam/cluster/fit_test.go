@@ -103,10 +103,11 @@ func content(t *testing.T, path string) []byte {
 
 // fitArgs are those of a fit that takes a second.
 func fitArgs(folder, model string, more ...string) []string {
-	return append([]string{
-		"fit", folder, "--target", "y", "--positive", "yes", "--id", "id", "--drop", "amount", "--cost", "fn=5*amount,fp=1",
-		"--inducing", "12", "-o", model,
-	}, more...)
+	args := []string{"fit", folder, "--target", "y", "--positive", "yes", "--id", "id", "--drop", "amount", "--inducing", "12", "-o", model}
+	if !slices.Contains(more, "--cost") {
+		args = append(args, "--cost", "fn=5*amount,fp=1")
+	}
+	return append(args, more...)
 }
 
 // The model of a fit by Beam is that of a fit in one process to the bit, for shards that end
