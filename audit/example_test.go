@@ -46,10 +46,10 @@ func Example() {
 	}
 	fmt.Println(r.Verdicts[2].Reason)
 	// Output:
-	// ep                   0.11
-	// loss-ep              0.11
+	// ep                   0.13
+	// loss-ep              0.13
 	// probit regression    0.12
-	// threshold one half   0.42
+	// threshold one half   0.55
 	// always negative      11.07
 	// always positive      0.45
 	// calibration makes no significant difference

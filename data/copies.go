@@ -2,8 +2,10 @@ package data
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -68,35 +70,86 @@ func (r *Recipe) Copies(x *mat.Dense) []int {
 // whatever order the columns are, and as good as different for others. A row's is a sum
 // over columns.
 func (r *Recipe) Digests(x *mat.Dense) []uint64 {
-	return r.digests(x, func(v float64) float64 { return v })
-}
-
-// RoundedDigests are those of entries as far as they mean anything: the same where rounding, or
-// another unit of a column that is standardised, has changed them in the last digits. Entries are
-// cut off at millionths, beginning away from all numbers that people write.
-func (r *Recipe) RoundedDigests(x *mat.Dense) []uint64 {
-	const finest, begin = 1 << 20, 0.3819660112501051
-	return r.digests(x, func(v float64) float64 { return math.Floor(v*finest + begin) })
-}
-
-// digests are those of what a function makes of the entries.
-func (r *Recipe) digests(x *mat.Dense, of func(float64) float64) []uint64 {
-	rows, d := x.Dims()
-	parts := r.Parts()
-	begins := make([]uint64, len(parts))
-	for j := range parts {
-		begins[j] = parts[j].begin()
-	}
-	sums, row := make([]uint64, rows), make([]float64, d)
-	for i := range sums {
-		for k, v := range x.RawRowView(i) {
-			row[k] = of(v)
-		}
-		for j := range parts {
-			sums[i] += parts[j].digest(begins[j], row)
+	rows, _ := x.Dims()
+	sums := make([]uint64, rows)
+	for _, p := range r.Parts() {
+		begin := p.begin()
+		for i := range sums {
+			sums[i] += p.digest(begin, x.RawRowView(i))
 		}
 	}
 	return sums
+}
+
+// RoundedDigests are those of entries as far as they mean anything: the same where rounding, or
+// another unit of a column that is standardised, has changed them in the last digits, and whatever
+// columns and categories are called. What they are called counts only where nothing else tells
+// them apart.
+func (r *Recipe) RoundedDigests(x *mat.Dense) []uint64 {
+	rows, _ := x.Dims()
+	numbers, entries := r.Coding().Numbers(), make([]uint64, rows)
+	sums := make([]uint64, rows)
+	columns := r.byName()
+	add := func(at []int, entry func(i, at int) uint64) {
+		met := make(map[uint64]uint64)
+		for _, k := range at {
+			begin := uint64(0)
+			for i := range entries {
+				entries[i] = mixed(entry(i, k))
+				begin += mixed(entries[i]) // in any order of rows
+			}
+			met[begin]++
+			for i, e := range entries {
+				sums[i] += mixed(e ^ mixed(begin+met[begin]))
+			}
+		}
+	}
+	add(slices.DeleteFunc(slices.Clone(columns), func(k int) bool { return k >= numbers }), func(i, k int) uint64 {
+		return math.Float64bits(cut(x.At(i, k)) + 0) // which makes one zero of two
+	})
+	// A category is known by the numbers of the rows that have it.
+	known := slices.Clone(sums)
+	var of map[float64]uint64
+	column := -1
+	add(slices.DeleteFunc(columns, func(k int) bool { return k < numbers }), func(i, k int) uint64 {
+		if k != column {
+			column, of = k, categoryDigests(x, k, known)
+		}
+		return of[x.At(i, k)]
+	})
+	return sums
+}
+
+// byName are the columns of encoded rows in the order of the names of those of the table.
+func (r *Recipe) byName() (at []int) {
+	parts := r.Parts()
+	slices.SortStableFunc(parts, func(a, b Part) int { return strings.Compare(a.Column, b.Column) })
+	for _, p := range parts {
+		at = append(at, p.At...)
+	}
+	return at
+}
+
+// categoryDigests are those of the codes in a column by the digests of the rows that have each,
+// and by their order where these are the same.
+func categoryDigests(x *mat.Dense, column int, rows []uint64) map[float64]uint64 {
+	of := make(map[float64]uint64)
+	for i, d := range rows {
+		of[x.At(i, column)] += mixed(d)
+	}
+	met := make(map[uint64]uint64)
+	for _, code := range slices.Sorted(maps.Keys(of)) {
+		d := of[code]
+		of[code] = d + met[d]
+		met[d]++
+	}
+	return of
+}
+
+// cut is a number in millionths, beginning away from all numbers that people write.
+func cut(v float64) float64 {
+	const finest, begin = 1 << 20, 0.3819660112501051
+	return math.Floor(v*finest + begin)
 }
 
 // begin is where the digests of a column begin: its name's.

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -70,6 +71,9 @@ func TestRoundedDigests(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	r := numericRecipe(2)
 	turned := &Recipe{Columns: []Column{r.Columns[1], r.Columns[0]}}
+	for j := range turned.Columns {
+		turned.Columns[j].Name = fmt.Sprintf("other %d", j)
+	}
 	const n = 1000
 	x, other, moved := mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil)
 	for i := range n {
@@ -80,7 +84,7 @@ func TestRoundedDigests(t *testing.T) {
 	}
 	digests := r.RoundedDigests(x)
 	if !slices.Equal(turned.RoundedDigests(other), digests) {
-		t.Error("other digests of other last digits, with columns in another order")
+		t.Error("other digests of other last digits, with columns of other names in another order")
 	}
 	for i, d := range r.RoundedDigests(moved) {
 		if d == digests[i] {
