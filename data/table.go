@@ -217,7 +217,7 @@ func didYouMean(text string, names []string) string {
 	for _, name := range names {
 		a, b := plain(text), plain(name)
 		most := min(2, (len(a)-1)/3) // short names are all near each other
-		if a == b || most > 0 && len(a) < 100 && len(b) < 100 && distance(a, b) <= most {
+		if a == b || most > 0 && len(a) < 100 && len(b) < 100 && Distance(a, b) <= most {
 			near = append(near, quote(name))
 		}
 	}
@@ -227,8 +227,8 @@ func didYouMean(text string, names []string) string {
 	return fmt.Sprintf("did you mean %s? ", strings.Join(near, " or "))
 }
 
-// distance counts the letters to be inserted, left out or replaced to make a of b.
-func distance(a, b string) int {
+// Distance counts the letters to be inserted, left out or replaced to make a of b.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -1,9 +1,6 @@
 package decision
 
 import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
@@ -93,18 +90,7 @@ func (u *Contest) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 		bend.Mul(&half, u.maps[j])
 		bend.Scale(w, bend)
 	})
-	z := floats.Sum(worth)
-	if !(z > 0) {
-		if z == 0 {
-			clear(d1)
-			clear(d2)
-			return math.Inf(-1)
-		}
-		return math.NaN()
-	}
-	floats.Scale(1/z, d1)
-	floats.Scale(1/z, d2)
-	return math.Log(z)
+	return logSum(worth, d1, d2)
 }
 
 var _ factor.Joint = (*Contest)(nil)

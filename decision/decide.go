@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 )
@@ -113,6 +115,23 @@ func newPoints(n, outcomes int, weights []float64, tables []Table) (points, erro
 		p.weights[j] /= total
 	}
 	return p, nil
+}
+
+// logSum is log Z of Z = Σ worth, whose derivatives become those of Z over Z. Where Z is zero it is
+// −∞ and they are zero.
+func logSum(worth, d1, d2 []float64) float64 {
+	z := floats.Sum(worth)
+	if !(z > 0) {
+		if z == 0 {
+			clear(d1)
+			clear(d2)
+			return math.Inf(-1)
+		}
+		return math.NaN()
+	}
+	floats.Scale(1/z, d1)
+	floats.Scale(1/z, d2)
+	return math.Log(z)
 }
 
 // Len is the number of points.

@@ -243,6 +243,9 @@ func TestCountedOutcomesRobustness(t *testing.T) {
 		r, err := infer.EP{Schedule: infer.Schedule(rng.IntN(2))}.Fit(context.Background(), p.Model())
 		if err != nil || !r.Status.Converged {
 			t.Logf("seed %d, %v: %v, %v", seed, k, err, r)
+			if err == nil && r.Status.Reason == "" {
+				t.Errorf("seed %d: not converged, and no reason given", seed)
+			}
 			unsettled++
 			continue
 		}

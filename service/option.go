@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/lossep/lossep/data"
 )
 
 // Option is something that can be said about a request.
@@ -129,7 +131,7 @@ func (o Options) Give(values map[string]any) error {
 func (o Options) Unknown(name string) error {
 	wanted, best, least := strings.ReplaceAll(name, "_", "-"), "", 3
 	for _, option := range o {
-		if d := distance(wanted, option.Name); d < least {
+		if d := data.Distance(wanted, option.Name); d < least {
 			best, least = option.Name, d
 		}
 	}
@@ -138,28 +140,6 @@ func (o Options) Unknown(name string) error {
 		e.Msg += "; did you mean {" + best + "}?"
 	}
 	return e
-}
-
-// distance is how many letters have to be changed, added or taken away to make one word of
-// the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j]+1, before+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // refuse refuses options that were given beside what they do not go with.
