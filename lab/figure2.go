@@ -17,7 +17,7 @@ import (
 // process at two inputs, with and without the utility, and its approximations.
 type Figure2 struct {
 	Inputs  []float64      `json:"inputs"`
-	Labels  []int      `json:"labels"`
+	Labels  []int          `json:"labels"`
 	Utility decision.Table `json:"utility"`
 	// Points is the number of equally spaced points of [−10, 10] that stand for
 	// p(x).

@@ -70,7 +70,7 @@ func UtilityTable(u10 float64) decision.Table { return decision.Table{{1, 0}, {u
 // DataSet is a sample from the prior.
 type DataSet struct {
 	Inputs []float64 `json:"inputs"`
-	Labels []int `json:"labels"`
+	Labels []int     `json:"labels"`
 }
 
 // paperProblem is a data set with the model it makes.
