@@ -30,6 +30,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/search"
 )
 
 const (
@@ -116,12 +117,12 @@ type sums struct {
 
 func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, seed uint64) error {
 	x, at := rows(p.X, split.Train), rows(p.X, split.Test)
-	search := func(term func(y float64) factor.Factor) (*gp.Fit, []float64, error) {
+	search := func(term func(y float64) factor.Factor) (*search.Fit, []float64, error) {
 		terms := make([]factor.Factor, len(split.Train))
 		for k, i := range split.Train {
 			terms[k] = term(float64(p.Labels[i]))
 		}
-		fit, err := gp.Optimise(ctx, p.Kernel, x, terms, gp.Options{Seed: seed, Tolerance: 0.05})
+		fit, err := search.Optimise(ctx, p.Kernel, x, gp.Values{Factors: terms}, search.Options{Seed: seed, Tolerance: 0.05})
 		if err != nil {
 			return nil, nil, err
 		}
