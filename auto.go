@@ -147,7 +147,7 @@ func (p *Problem) hopeless(t *trial, earlier []*trial, folds []compare.Split) bo
 	for _, i := range leftRows(folds) {
 		flattered.logs = append(flattered.logs, without[i])
 	}
-	weights := weigh(append(slices.Clone(earlier), flattered), p.counts(folds), len(p.Recipe.Target.Outcomes()))
+	weights := weigh(append(slices.Clone(earlier), flattered), p.counts(folds), len(p.Recipe.Target.Outcomes))
 	return weights[len(earlier)] == 0
 }
 
@@ -178,7 +178,7 @@ func leftRows(folds []compare.Split) (rows []int) {
 func (p *Problem) leftOutcomes(folds []compare.Split) []int {
 	outcomes := leftRows(folds)
 	for k, i := range outcomes {
-		outcomes[k] = p.Recipe.Target.Number(p.Labels[i])
+		outcomes[k] = p.Labels[i]
 	}
 	return outcomes
 }
@@ -209,7 +209,7 @@ func (p *Problem) leaveOut(f *search.Fit, rows []int) (left [][]float64, logs []
 	left, logs = newTuples(len(rows), 2), make([]float64, len(rows))
 	for k, i := range rows {
 		left[k][0], left[k][1] = outcome.Probability(mean[k], variance[k])
-		logs[k], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean[k], variance[k])
+		logs[k], _, _ = outcome[p.Labels[i]].LogMean(mean[k], variance[k])
 	}
 	return left, logs
 }
@@ -268,7 +268,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 		return nil, err
 	}
 	counts := some.counts(folds)
-	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes()))
+	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes))
 	parts := 0
 	for _, w := range weights {
 		if w > 0 {

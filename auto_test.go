@@ -203,7 +203,7 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	p := make([]float64, len(m.labels))
 	for k, part := range m.mixture.parts {
 		part.leftOut(t.Context(), nil, func(i int, mean, variance float64) {
-			l, _, _ := outcome[(m.labels[i]+1)/2].LogMean(mean, variance)
+			l, _, _ := outcome[m.labels[i]].LogMean(mean, variance)
 			p[i] += m.mixture.weights[k] * math.Exp(l)
 		})
 	}
@@ -316,7 +316,7 @@ func TestWeightsOfRows(t *testing.T) {
 	if !floats.EqualApprox(a, b, 1e-9) || slices.Contains(a, 0) { // sums in another order
 		t.Errorf("weights %v, with rows repeated %v", a, b)
 	}
-	problem := &Problem{Labels: []int{1, -1, 1}, Weights: []float64{2, 1, 3}, Recipe: &data.Recipe{}}
+	problem := &Problem{Labels: []int{1, 0, 1}, Weights: []float64{2, 1, 3}, Recipe: &data.Recipe{}}
 	if got := problem.counts([]compare.Split{{Test: []int{2, 0}}, {Test: []int{1}}}); !slices.Equal(got, []float64{3, 2, 1}) {
 		t.Errorf("rows left out count %v", got)
 	}
@@ -404,7 +404,7 @@ func TestComparisonSample(t *testing.T) {
 		}
 		p.order = p.Order()
 		for _, i := range p.comparisonSample() {
-			all = append(all, fmt.Sprintf("%.9f %s", p.X.RawRowView(i), p.Recipe.Target.Outcomes()[p.Recipe.Target.Number(p.Labels[i])]))
+			all = append(all, fmt.Sprintf("%.9f %s", p.X.RawRowView(i), p.Recipe.Target.Outcomes[p.Labels[i]]))
 		}
 		return all
 	}

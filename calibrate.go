@@ -32,7 +32,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	if s == nil {
 		s = m.utility
 	}
-	if target := m.outcomes(); !slices.Equal(s.Outcomes(), target) {
+	if target := m.recipe.Target.Outcomes; !slices.Equal(s.Outcomes(), target) {
 		return nil, inputf("utility", "its outcomes %q are not %q, those of the model; bind it first", s.Outcomes(), target)
 	}
 	if m.x == nil {

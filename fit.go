@@ -62,7 +62,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return l.inducedModel(ctx, method)
 	}
 	if several(l.problem.Recipe) {
-		if err := method.checkSeveral(len(l.problem.Recipe.Target.Several)); err != nil {
+		if err := method.checkSeveral(len(l.problem.Recipe.Target.Outcomes)); err != nil {
 			return nil, err
 		}
 	}

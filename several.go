@@ -61,7 +61,7 @@ func (p *Problem) logWithout(f *search.Fit) []float64 {
 
 // leaveOutOutcomes is leaveOut for more than two outcomes.
 func (p *Problem) leaveOutOutcomes(f *search.Fit, rows []int) (left [][]float64, logs []float64) {
-	left, logs = newTuples(len(rows), len(p.Recipe.Target.Several)), make([]float64, len(rows))
+	left, logs = newTuples(len(rows), len(p.Recipe.Target.Outcomes)), make([]float64, len(rows))
 	tasks.For(len(rows), func(k int) {
 		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
 		outcomeProbabilities(left[k], mean, cov)

@@ -125,7 +125,7 @@ func (s statement) outcomes(t *testing.T, table *data.Table, o lossep.Options) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Recipe.Target.Outcomes()
+	return p.Recipe.Target.Outcomes
 }
 
 // far is the largest difference of a probability, and how many decisions differ.

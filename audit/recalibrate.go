@@ -185,7 +185,7 @@ func process(ctx context.Context, p []float64, y []int, weight, others []float64
 	terms, counts := make([]factor.Factor, len(rows)), make([]float64, len(rows))
 	for k, i := range rows {
 		x.Set(k, 0, latent(p[i]))
-		terms[k] = factor.Probit{Y: float64(2*y[i] - 1)}
+		terms[k] = factor.NewProbit(y[i])
 		counts[k] = weight[i]
 	}
 	k, err := kernel.Parse(processKernel, 1)

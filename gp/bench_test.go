@@ -35,10 +35,13 @@ func simulated(tb testing.TB, n, c int, seed uint64) *infer.Model {
 		v[i] = rng.NormFloat64()
 	}
 	p.Views().At(f, v)
+	labels := make([]int, n)
 	for i := range f {
-		f[i] = math.Copysign(1, f[i]+rng.NormFloat64())
+		if f[i]+rng.NormFloat64() > 0 {
+			labels[i] = 1
+		}
 	}
-	m, err := p.Classify(f)
+	m, err := p.Classify(labels)
 	if err != nil {
 		tb.Fatal(err)
 	}

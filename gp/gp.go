@@ -63,18 +63,17 @@ func (p *Process) At(z *mat.Dense) *gauss.Views {
 	return p.root.Project(&cross, p.kernel.Diag(nil, z))
 }
 
-// Classify is the model of two-valued labels, +1 or −1, one for each input, with
-// probit terms.
-func (p *Process) Classify(labels []float64) (*infer.Model, error) {
+// Classify is the model of labels 0 and 1, one for each input, with probit terms.
+func (p *Process) Classify(labels []int) (*infer.Model, error) {
 	if len(labels) != p.views.Len() {
 		return nil, fmt.Errorf("gp: %d labels for %d inputs", len(labels), p.views.Len())
 	}
 	terms := make([]factor.Factor, len(labels))
 	for i, y := range labels {
-		if y != 1 && y != -1 {
-			return nil, fmt.Errorf("gp: label %d is %v; labels are +1 or -1", i+1, y)
+		if y != 0 && y != 1 {
+			return nil, fmt.Errorf("gp: label %d is %d; labels are 0 or 1", i+1, y)
 		}
-		terms[i] = factor.Probit{Y: y}
+		terms[i] = factor.NewProbit(y)
 	}
 	return &infer.Model{Views: p.views, Terms: terms}, nil
 }

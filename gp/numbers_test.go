@@ -54,7 +54,7 @@ func twoPoints(t *testing.T) (*gp.Process, *infer.Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.Classify([]float64{-1, 1})
+	m, err := p.Classify([]int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func fivePoints(t *testing.T, logs []float64) (*gp.Process, *infer.Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.Classify([]float64{-1, 1, 1, 1, -1})
+	m, err := p.Classify([]int{0, 1, 1, 1, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestDuplicates(t *testing.T) {
 	if !(p.Jitter() > 0 && p.Jitter() < 1e-9) {
 		t.Errorf("jitter %v", p.Jitter())
 	}
-	m, err := p.Classify([]float64{-1, 1, 1, -1})
+	m, err := p.Classify([]int{0, 1, 1, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestAtInputs(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	p, _ := twoPoints(t)
-	for _, labels := range [][]float64{{1}, {0, 1}, {1, 2}, {1, math.NaN()}} {
+	for _, labels := range [][]int{{1}, {-1, 1}, {1, 2}} {
 		if _, err := p.Classify(labels); err == nil {
 			t.Errorf("labels %v: no error", labels)
 		}

@@ -61,7 +61,7 @@ func (o *Outcomes) Views() int { return o.Number - 1 }
 func (o *Outcomes) Terms() []factor.Factor {
 	terms := make([]factor.Factor, len(o.Of)*o.Views())
 	for i := range terms {
-		terms[i] = factor.Probit{Y: 1}
+		terms[i] = factor.NewProbit(1)
 	}
 	return terms
 }

@@ -82,11 +82,7 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 		if b.Jitter() != 0 || p.Jitter() != 0 {
 			continue // which is another model for each
 		}
-		labels := make([]float64, n)
-		for i, y := range o.Of {
-			labels[i] = float64(2*y - 1)
-		}
-		model, err := b.Classify(labels)
+		model, err := b.Classify(o.Of)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,11 +330,7 @@ func TestTwoOutcomesLossEP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		labels := make([]float64, n)
-		for i, y := range o.Of {
-			labels[i] = float64(2*y - 1)
-		}
-		two, err := b.Classify(labels)
+		two, err := b.Classify(o.Of)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,14 +108,17 @@ func TestGrid(t *testing.T) {
 // Separable data, of which the evidence alone wants an infinite variance; data of
 // one class, of which it wants an infinite length scale; two cases; and one.
 func TestNoRunaway(t *testing.T) {
-	for name, c := range map[string]struct{ x, y []float64 }{
-		"separable": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, -1, 1, 1, 1, 1}},
-		"one class": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
-		"two cases": {[]float64{0, 1}, []float64{-1, 1}},
-		"one case":  {[]float64{3}, []float64{1}},
-		"no spread": {[]float64{2, 2, 2}, []float64{1, -1, 1}},
-		"huge":      {[]float64{-4e30, -1e30, 2e30, 3e30}, []float64{-1, -1, 1, 1}},
-		"tiny":      {[]float64{-4e-30, -1e-30, 2e-30, 3e-30}, []float64{-1, -1, 1, 1}},
+	for name, c := range map[string]struct {
+		x []float64
+		y []int
+	}{
+		"separable": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []int{0, 0, 0, 0, 1, 1, 1, 1}},
+		"one class": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []int{1, 1, 1, 1, 1, 1, 1, 1}},
+		"two cases": {[]float64{0, 1}, []int{0, 1}},
+		"one case":  {[]float64{3}, []int{1}},
+		"no spread": {[]float64{2, 2, 2}, []int{1, 0, 1}},
+		"huge":      {[]float64{-4e30, -1e30, 2e30, 3e30}, []int{0, 0, 1, 1}},
+		"tiny":      {[]float64{-4e-30, -1e-30, 2e-30, 3e-30}, []int{0, 0, 1, 1}},
 	} {
 		for like, label := range problems.Likelihoods {
 			t.Run(name+"/"+like, func(t *testing.T) {
@@ -224,9 +227,11 @@ func (f fragile) LogMean(m, v float64) (l, d1, d2 float64) {
 func TestDrawsBack(t *testing.T) {
 	x, y := problems.Cloud(20, 1, 17)
 	for i := range y {
-		y[i] = math.Copysign(1, x.At(i, 0)) // separable: it asks for more than is allowed
+		if y[i] = 0; x.At(i, 0) > 0 { // separable: it asks for more than is allowed
+			y[i] = 1
+		}
 	}
-	label := func(y float64) factor.Factor { return fragile{factor.Probit{Y: y}} }
+	label := func(y int) factor.Factor { return fragile{factor.NewProbit(y)} }
 	free := optimise(t, kernel.RBF(1, 1), x, problems.Terms(y, problems.Likelihoods["probit"]), search.Options{})
 	if v := free.Process.Kernel().Describe()[0].Value; !(v > 3) {
 		t.Fatalf("the free search ends at a variance of %v, so this test tests nothing", v)
@@ -264,8 +269,8 @@ func TestCannotStart(t *testing.T) {
 func ExampleOptimise() {
 	x := mat.NewDense(8, 1, []float64{-4, -3, -2, -1, 1, 2, 3, 4})
 	labels := make([]factor.Factor, 8)
-	for i, y := range []float64{-1, -1, 1, -1, 1, -1, 1, 1} {
-		labels[i] = factor.Logit{Y: y}
+	for i, y := range []int{0, 0, 1, 0, 1, 0, 1, 1} {
+		labels[i] = factor.NewLogit(y)
 	}
 	f, err := search.Optimise(context.Background(), kernel.RBF(1, 1), x, gp.Values{Factors: labels}, search.Options{Tolerance: 1e-6})
 	if err != nil {
@@ -288,7 +293,7 @@ func ExampleOptimise() {
 func BenchmarkOptimise(b *testing.B) {
 	const n, numbers, groups, each = 1000, 7, 18, 3
 	rng := rand.New(rand.NewPCG(23, 1))
-	x, y := mat.NewDense(n, numbers+groups*each, nil), make([]float64, n)
+	x, y := mat.NewDense(n, numbers+groups*each, nil), make([]int, n)
 	for i := range n {
 		f := -1.0
 		for k := range numbers {
@@ -300,7 +305,9 @@ func BenchmarkOptimise(b *testing.B) {
 			x.Set(i, numbers+g*each+c, 1)
 			f += 0.5 * float64(c-1) / float64(1+g)
 		}
-		y[i] = math.Copysign(1, f+rng.NormFloat64())
+		if f+rng.NormFloat64() > 0 {
+			y[i] = 1
+		}
 	}
 	for name, label := range problems.Likelihoods {
 		for _, text := range []string{"rbf", "rbf(ard)"} {

@@ -24,11 +24,11 @@ func Smooth(n, d int, seed uint64) (*mat.Dense, gp.Values) {
 			x.Set(i, k, v)
 			sum += math.Sin(2*v + float64(k))
 		}
-		y := 1.0
+		y := 1
 		if sum+0.5*rng.NormFloat64() < 0 {
-			y = -1
+			y = 0
 		}
-		terms[i] = factor.Probit{Y: y}
+		terms[i] = factor.NewProbit(y)
 	}
 	return x, gp.Values{Factors: terms}
 }
@@ -61,28 +61,30 @@ var Kernels = []string{
 
 // Cloud are n inputs in d columns and labels that a wavy function of them makes,
 // with some noise.
-func Cloud(n, d int, seed uint64) (*mat.Dense, []float64) {
+func Cloud(n, d int, seed uint64) (*mat.Dense, []int) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	x, y := mat.NewDense(n, d, nil), make([]int, n)
 	for i := range n {
 		for k := range d {
 			x.Set(i, k, rng.NormFloat64())
 		}
 		f := 2*math.Sin(1.5*x.At(i, 0)) + x.At(i, d-1)
-		y[i] = math.Copysign(1, f+rng.NormFloat64())
+		if f+rng.NormFloat64() > 0 {
+			y[i] = 1
+		}
 	}
 	return x, y
 }
 
 // Likelihoods are the terms of a label that may be asked for.
-var Likelihoods = map[string]func(y float64) factor.Factor{
-	"probit": func(y float64) factor.Factor { return factor.Probit{Y: y} },
-	"logit":  func(y float64) factor.Factor { return factor.Logit{Y: y} },
-	"robust": func(y float64) factor.Factor { return factor.RobustProbit{Y: y, Noise: 0.05} },
+var Likelihoods = map[string]func(y int) factor.Factor{
+	"probit": func(y int) factor.Factor { return factor.NewProbit(y) },
+	"logit":  func(y int) factor.Factor { return factor.NewLogit(y) },
+	"robust": func(y int) factor.Factor { return factor.NewRobustProbit(y, 0.05) },
 }
 
 // Terms are the factors of labels.
-func Terms(y []float64, label func(y float64) factor.Factor) []factor.Factor {
+func Terms(y []int, label func(y int) factor.Factor) []factor.Factor {
 	t := make([]factor.Factor, len(y))
 	for i := range y {
 		t[i] = label(y[i])

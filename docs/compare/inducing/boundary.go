@@ -76,7 +76,7 @@ type drawn struct {
 	setting
 	kernel kernel.Kernel
 	x, at  *mat.Dense
-	y      signs
+	y      labels
 	full   []float64
 }
 
@@ -106,7 +106,10 @@ func (s setting) draw(ctx context.Context, seed uint64) (*drawn, error) {
 		for k, a := range views.Row(i) {
 			f += a * v[k]
 		}
-		d.y = append(d.y, int8(math.Copysign(1, f)))
+		d.y = append(d.y, 0)
+		if f > 0 {
+			d.y[i] = 1
+		}
 		terms[i] = d.y.Term(i)
 	}
 	d.x, d.at = all.Slice(0, rows, 0, s.columns).(*mat.Dense), all.Slice(rows, rows+others, 0, s.columns).(*mat.Dense)
@@ -119,7 +122,7 @@ func (s setting) draw(ctx context.Context, seed uint64) (*drawn, error) {
 		return nil, err
 	}
 	d.full = make([]float64, others)
-	infer.Gaussian{Gaussian: ep.Q}.Expect(process.At(d.at), factor.Probit{Y: 1}, d.full, make([]float64, others))
+	infer.Gaussian{Gaussian: ep.Q}.Expect(process.At(d.at), factor.NewProbit(1), d.full, make([]float64, others))
 	return d, nil
 }
 
@@ -157,7 +160,7 @@ func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss floa
 // probabilities costs are counted, as a part of what the worst actions would.
 func (d *drawn) regret(q *gauss.Gaussian, views *gauss.Views) float64 {
 	p := make([]float64, len(d.full))
-	infer.Gaussian{Gaussian: q}.Expect(views, factor.Probit{Y: 1}, p, make([]float64, len(p)))
+	infer.Gaussian{Gaussian: q}.Expect(views, factor.NewProbit(1), p, make([]float64, len(p)))
 	lost, worst := 0.0, 0.0
 	for i, truth := range d.full {
 		stake := math.Abs(d.miss*truth - (1 - truth))

@@ -163,7 +163,7 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 			if err != nil {
 				return err
 			}
-			l.New = areAbove(labels)
+			l.New = arePositive(labels)
 		}
 		with := search.Options{Seed: l.Seed, Shrinkage: c.shrinkage, Tolerance: tolerance}
 		if earlier := fits[c.kernel]; earlier != nil {
@@ -171,7 +171,7 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 		}
 		terms := make([]factor.Factor, p.Len())
 		for i, y := range p.Labels {
-			terms[i] = factor.Probit{Y: float64(y)}
+			terms[i] = factor.NewProbit(y)
 		}
 		fit, err := search.Optimise(ctx, p.Kernel, p.X, gp.Values{Factors: terms}, with)
 		if err != nil {
@@ -191,7 +191,7 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 			}
 			got.LeftOut = append(got.LeftOut, probabilities(r, rows(p.X, s.Test))...)
 			for _, i := range s.Test {
-				l.LeftOut = append(l.LeftOut, p.Labels[i] > 0)
+				l.LeftOut = append(l.LeftOut, p.Labels[i] == 1)
 			}
 		}
 		l.Candidates = append(l.Candidates, got)
@@ -236,12 +236,12 @@ func probabilities(fit *search.Fit, x *mat.Dense) []float64 {
 	return mean
 }
 
-func areAbove(labels []int) []bool {
-	above := make([]bool, len(labels))
+func arePositive(labels []int) []bool {
+	positive := make([]bool, len(labels))
 	for i, y := range labels {
-		above[i] = y > 0
+		positive[i] = y == 1
 	}
-	return above
+	return positive
 }
 
 func rows(x *mat.Dense, which []int) *mat.Dense {
