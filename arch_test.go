@@ -72,6 +72,30 @@ func TestInferenceKnowsNoDecisions(t *testing.T) {
 	}
 }
 
+// A process knows nothing of how its kernel is found, and a search nothing of tables and costs.
+func TestSearchStandsBetweenProcessesAndModels(t *testing.T) {
+	forbidden := map[string][]string{
+		"gp":     {"search", "compare", "data", "decision", "methods", ""},
+		"search": {"data", "decision", "methods", ""},
+	}
+	seen := 0
+	for _, p := range packages(t) {
+		names, ok := forbidden[p.ImportPath]
+		if !ok {
+			continue
+		}
+		seen++
+		for _, name := range names {
+			if slices.Contains(p.Imports, strings.TrimSuffix(module+"/"+name, "/")) {
+				t.Errorf("%s imports %q", p.ImportPath, name)
+			}
+		}
+	}
+	if seen != len(forbidden) {
+		t.Errorf("%d packages", seen)
+	}
+}
+
 // Front ends know what is below them, and not each other; the command starts the others.
 func TestFrontEndsKnowNoOther(t *testing.T) {
 	ends := []string{"server", "worker", "internal/command"}

@@ -17,7 +17,7 @@ import (
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
 )
 
 // wideTable has columns of noise of which the first two matter: the first bends, and the
@@ -540,12 +540,11 @@ func TestWeightedLogWithout(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Weights = slices.Repeat([]float64{3}, p.Len())
-	terms := p.terms()
-	fit, err := p.search(t.Context(), p.Kernel, terms, gp.Options{Seed: 1})
+	fit, err := search.Optimise(t.Context(), p.Kernel, p.X, p.cases(), search.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.learned(fit, terms).Model(t.Context(), EP)
+	m, err := p.learned(fit, p.cases()).Model(t.Context(), EP)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -379,7 +379,7 @@ const AutoKernel = "auto"
 type candidate struct {
 	name      string
 	kernel    string
-	shrinkage float64 // of its length scales; see gp.Options
+	shrinkage float64 // of its length scales; see search.Options
 }
 
 // candidates are those of AutoKernel, the simplest first: where rows are too few to

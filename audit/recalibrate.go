@@ -16,6 +16,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/search"
 )
 
 // Recalibration is a way to mend probabilities by what happened to other cases with
@@ -191,7 +192,7 @@ func process(ctx context.Context, p []float64, y []int, weight, others []float64
 	if err != nil {
 		return nil, err
 	}
-	fit, err := gp.Optimise(ctx, k, x, terms, gp.Options{Seed: seed, Counts: counts})
+	fit, err := search.Optimise(ctx, k, x, gp.Values{Factors: terms, Counts: counts}, search.Options{Seed: seed})
 	if err != nil {
 		return nil, err
 	}

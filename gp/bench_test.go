@@ -110,13 +110,3 @@ func BenchmarkSweep(b *testing.B) {
 		}
 	})
 }
-
-// BenchmarkOptimiseOutcomes finds the kernel of 150 cases of three outcomes.
-func BenchmarkOptimiseOutcomes(b *testing.B) {
-	x, o := contest(rand.New(rand.NewPCG(1, 34)), 150, 3)
-	for b.Loop() {
-		if _, err := gp.OptimiseOutcomes(context.Background(), kernel.RBF(1, 1), x, o, gp.Options{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

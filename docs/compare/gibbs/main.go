@@ -30,6 +30,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/search"
 )
 
 const (
@@ -116,12 +117,12 @@ type sums struct {
 
 func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, seed uint64) error {
 	x, at := rows(p.X, split.Train), rows(p.X, split.Test)
-	search := func(term func(y int) factor.Factor) (*gp.Fit, []float64, error) {
+	find := func(term func(y int) factor.Factor) (*search.Fit, []float64, error) {
 		terms := make([]factor.Factor, len(split.Train))
 		for k, i := range split.Train {
 			terms[k] = term(p.Labels[i])
 		}
-		fit, err := gp.Optimise(ctx, p.Kernel, x, terms, gp.Options{Seed: seed, Tolerance: 0.05})
+		fit, err := search.Optimise(ctx, p.Kernel, x, gp.Values{Factors: terms}, search.Options{Seed: seed, Tolerance: 0.05})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -133,7 +134,7 @@ func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, 
 		}
 		return fit, score, nil
 	}
-	_, score, err := search(func(y int) factor.Factor { return factor.NewProbit(y) })
+	_, score, err := find(func(y int) factor.Factor { return factor.NewProbit(y) })
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, 
 	least, smoothest := math.Inf(1), math.Inf(1)
 	var chosen, smooth []float64
 	for w, weight := range weights {
-		fit, score, err := search(func(y int) factor.Factor { return gibbs(weight, y) })
+		fit, score, err := find(func(y int) factor.Factor { return gibbs(weight, y) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/search"
 )
 
 // setting is a kind of random problem: columns, and what a missed positive costs when a
@@ -128,7 +129,7 @@ func (s setting) draw(ctx context.Context, seed uint64) (*drawn, error) {
 // regrets are those of EP and of Loss-EP with so many points, chosen without weights (0),
 // by the curvature of the terms (1), or by how near rows are to the boundary as well (2).
 func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss float64, err error) {
-	o := gp.InduceOptions{Options: gp.Options{Seed: 1}, Fixed: true, Points: points, Memory: 1 << 26}
+	o := search.InduceOptions{Options: search.Options{Seed: 1}, Fixed: true, Points: points, Memory: 1 << 26}
 	at := normal.Quantile(1 / (1 + d.miss))
 	switch weights {
 	case 0:
@@ -139,7 +140,7 @@ func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss floa
 			return math.Exp(-0.5*z*z) + 0.02
 		}
 	}
-	found, err := gp.Induce(ctx, d.kernel, d.x, d.y, o)
+	found, err := search.Induce(ctx, d.kernel, d.x, d.y, o)
 	if err != nil {
 		return 0, 0, err
 	}

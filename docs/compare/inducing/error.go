@@ -19,6 +19,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/search"
 )
 
 // subset is the number of training rows, and of others to predict.
@@ -144,8 +145,8 @@ func (p *problem) fit(ctx context.Context, x, at *mat.Dense, points int, fixed *
 		f.read(ep.Q, process.At(at))
 		return f, nil
 	}
-	o := gp.InduceOptions{Options: gp.Options{Seed: 1}, Fixed: fixed != nil, Points: points, Memory: 1 << 28}
-	found, err := gp.Induce(ctx, k, x, p, o)
+	o := search.InduceOptions{Options: search.Options{Seed: 1}, Fixed: fixed != nil, Points: points, Memory: 1 << 28}
+	found, err := search.Induce(ctx, k, x, p, o)
 	if err != nil {
 		return nil, err
 	}

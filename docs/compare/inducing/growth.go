@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/search"
 )
 
 // labels are those of probit terms, and take a byte each.
@@ -41,7 +42,7 @@ func growth(ctx context.Context) error {
 		}
 	}
 	k := kernel.Sum(kernel.Matern32(1, 3, 3, 3, 3, 3, 3), kernel.Constant(1))
-	pivots := gp.NewPivots(k, x.Slice(0, 4000, 0, columns).(*mat.Dense), nil, rng)
+	pivots := search.NewPivots(k, x.Slice(0, 4000, 0, columns).(*mat.Dense), nil, rng)
 	pivots.Grow(points, 0)
 	process, err := gp.NewInducing(k, pivots.Points(points))
 	if err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/search"
 )
 
 // The candidates and the bounds of searches are those of auto.go.
@@ -136,7 +137,7 @@ func foldsOf(ctx context.Context, name, positive string, folds int, seeds []stri
 
 // tell fits the candidates and prints the line. A recipe that is given is estimated anew.
 func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.Table, positive string) error {
-	fits := make(map[string]*gp.Fit)
+	fits := make(map[string]*search.Fit)
 	for _, c := range candidates {
 		o := options(c.kernel, positive)
 		if recipe != nil {
@@ -164,15 +165,15 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 			}
 			l.New = arePositive(labels)
 		}
-		search := gp.Options{Seed: l.Seed, Shrinkage: c.shrinkage, Tolerance: tolerance}
+		with := search.Options{Seed: l.Seed, Shrinkage: c.shrinkage, Tolerance: tolerance}
 		if earlier := fits[c.kernel]; earlier != nil {
-			search.Start, search.Near = earlier.Process.Kernel().Params(nil), true
+			with.Start, with.Near = earlier.Process.Kernel().Params(nil), true
 		}
 		terms := make([]factor.Factor, p.Len())
 		for i, y := range p.Labels {
 			terms[i] = factor.NewProbit(y)
 		}
-		fit, err := gp.Optimise(ctx, p.Kernel, p.X, terms, search)
+		fit, err := search.Optimise(ctx, p.Kernel, p.X, gp.Values{Factors: terms}, with)
 		if err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 		}
 		l.LeftOut = nil
 		for _, s := range splits {
-			r, err := fit.Refit(ctx, s.Train, gp.Options{Tolerance: roughly, MaxEvaluations: looks})
+			r, err := fit.Refit(ctx, s.Train, search.Options{Tolerance: roughly, MaxEvaluations: looks})
 			if err != nil {
 				return err
 			}
@@ -225,7 +226,7 @@ func read(ctx context.Context, name string) (*data.Table, error) {
 }
 
 // probabilities are those of the positive outcome.
-func probabilities(fit *gp.Fit, x *mat.Dense) []float64 {
+func probabilities(fit *search.Fit, x *mat.Dense) []float64 {
 	n, _ := x.Dims()
 	mean, variance := make([]float64, n), make([]float64, n)
 	infer.Gaussian{Gaussian: fit.EP.Q}.Moments(fit.Process.At(x), mean, variance)
