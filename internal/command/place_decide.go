@@ -72,7 +72,7 @@ func (d *Decide) at(c *cobra.Command, place *Place, r caseRun, s *tally, args []
 	case len(args) < 2:
 		return usagef("--example: it has few rows; give a folder of Parquet files, or take lossep")
 	case r.doubtful.skips():
-		return usagef("--on-error skip: rows are decided by many, who would all write one file of errors; take out rows that cannot be read, or take lossep")
+		return usagef("--on-error skip: not supported on a cluster, where many processes would write one file of errors; remove rows that cannot be read, or use lossep")
 	case r.output == "":
 		return usagef("-o is missing; give a folder for the decisions, which will be Parquet files")
 	}
