@@ -16,6 +16,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/posterior"
 )
 
 const (
@@ -54,7 +55,7 @@ const (
 
 // try fits a candidate to all rows, and to all but those of each fold, unless it is
 // hopeless. It starts from an earlier trial of the same kernel, if there is one.
-func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms []factor.Factor, folds []compare.Split) (*trial, error) {
+func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, folds []compare.Split) (*trial, error) {
 	k, err := kernel.ParseColumns(c.kernel, columns(p.coding))
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", c.name, e.Cases), e.Number, e.LogPosterior)
 	}
 	t := &trial{candidate: c}
-	if t.fit, err = p.search(ctx, k, terms, o); err != nil || folds == nil {
+	if t.fit, err = p.search(ctx, k, o); err != nil || folds == nil {
 		return t, err
 	}
 	if p.hopeless(t, earlier, folds) {
@@ -109,7 +110,7 @@ func (p *Problem) without(ctx context.Context, t *trial, earlier []*trial, folds
 			}
 		}
 		rest := p.some(folds[i].Train)
-		return rest.search(ctx, k, rest.terms(), o)
+		return rest.search(ctx, k, o)
 	}
 	return p.ofEach(ctx, folds, one)
 }
@@ -206,7 +207,7 @@ func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []floa
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
 	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.X, rows)), mean, variance)
 	outcome := p.opt.Likelihood.outcome()
-	left, logs = newTuples(len(rows), 2), make([]float64, len(rows))
+	left, logs = posterior.Tuples(len(rows), 2), make([]float64, len(rows))
 	for k, i := range rows {
 		left[k][0], left[k][1] = outcome.Probability(mean[k], variance[k])
 		logs[k], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean[k], variance[k])
@@ -217,14 +218,13 @@ func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []floa
 // compareCandidates fits the candidates, with the folds that were left out of some fits.
 // Those that have no fit are left out, unless it is all of them.
 func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, folds []compare.Split, err error) {
-	terms := p.terms()
 	folds = p.comparisonFolds()
 	var failure error
 	for _, c := range candidates {
 		if c.kernel == lengthScales && p.coding.Len() == 1 {
 			continue // it is the same as with one length scale
 		}
-		t, err := p.try(ctx, c, trials, terms, folds)
+		t, err := p.try(ctx, c, trials, folds)
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
@@ -278,7 +278,8 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	if err := p.affordsParts(parts); err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p}
+	mix := new(mixture)
+	l := &Learned{problem: p, process: mix}
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
 		l.sharpness = sharpnessOf(trials, weights, some.leftOutcomes(folds), counts, some.leftUnits(folds))
 	}
@@ -289,13 +290,13 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 				return nil, err
 			}
 		}
-		part := p.learned(t.fit, terms)
+		part := p.learned(t.fit)
 		if weights[k] == 0 && some != p {
 			part.search.Rows = some.Len()
 		}
 		l.candidates = append(l.candidates, t.tried(weights[k], counts, part.search))
 		if weights[k] > 0 {
-			l.parts, l.weights = append(l.parts, part), append(l.weights, weights[k])
+			mix.parts, mix.weights = append(mix.parts, part), append(mix.weights, weights[k])
 		}
 	}
 	return l, nil
@@ -335,11 +336,6 @@ func (p *Problem) affordsParts(parts int) error {
 		return nil
 	}
 	return p.tooManyParts(parts, need)
-}
-
-func (p *Problem) tooManyParts(parts int, need float64) error {
-	return inputf("max memory", "a mixture of %d posteriors of %d rows each takes about %.2g GB of memory to be read, more than %.2g GB: choose one kernel, give a sample of the rows, or allow more memory",
-		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9)
 }
 
 // tried is what there is to say about a trial.

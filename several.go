@@ -2,54 +2,31 @@ package lossep
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
-	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/posterior"
 )
-
-// What is different where there are more than two outcomes: a case has C−1 views of the
-// Gaussian in place of one (see gp.Outcomes), so that there are C−1 sites for each row, and
-// the probabilities of its outcomes are those of C normals to be the largest. With two
-// outcomes this is the binary model, which does it with one view of half the size and a
-// closed form; a test holds both together.
 
 // MethodsForSeveral are the methods that more than two outcomes can be fitted by.
 func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
 
-// views is how many views of the process the training rows have.
-func (p *Problem) views() int { return p.Len() * viewsOf(p.Recipe) }
-
 // terms are those of the training rows, case by case.
 func (p *Problem) terms() []factor.Factor {
 	if several(p.Recipe) {
-		return outcomes(p.Recipe, p.Labels, p.Weights).Terms()
+		return moreOutcomes(len(p.Recipe.Target.Several)).outcomes(p.Labels, p.Weights).Terms()
 	}
 	return p.opt.Likelihood.terms(p.Labels)
 }
 
-// process is that of the kernel at the training rows, as their outcomes see it.
-func (p *Problem) process() (*gp.Process, error) {
-	if several(p.Recipe) {
-		return gp.NewOutcomes(p.Kernel, p.X, outcomes(p.Recipe, p.Labels, p.Weights))
-	}
-	return gp.New(p.Kernel, p.X)
-}
-
 // search finds the hyperparameters of a kernel.
-func (p *Problem) search(ctx context.Context, k kernel.Kernel, terms []factor.Factor, o gp.Options) (*gp.Fit, error) {
-	if several(p.Recipe) {
-		return gp.OptimiseOutcomes(ctx, k, p.X, outcomes(p.Recipe, p.Labels, p.Weights), o)
-	}
-	o.Counts = p.Weights
-	return gp.Optimise(ctx, k, p.X, terms, o)
+func (p *Problem) search(ctx context.Context, k kernel.Kernel, o gp.Options) (*gp.Fit, error) {
+	return p.link().search(ctx, k, p.X, p.Labels, p.Weights, o)
 }
 
 // logWithout is the log probability of the outcome of every training row by a fit with the
@@ -64,8 +41,8 @@ func (p *Problem) logWithout(f *gp.Fit) []float64 {
 		}
 		return logs
 	}
-	logs := make([]float64, p.Len())
-	for i, all := range leftOutSeveral(context.Background(), f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), p) {
+	logs, l := make([]float64, p.Len()), posterior.Largest(len(p.Recipe.Target.Several))
+	for i, all := range posterior.Without(context.Background(), f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), l, p.Labels, p.units()) {
 		logs[i] = math.Inf(-1)
 		if all != nil {
 			logs[i] = logOf(all[p.Labels[i]])
@@ -76,10 +53,11 @@ func (p *Problem) logWithout(f *gp.Fit) []float64 {
 
 // leaveOutOutcomes is leaveOut for more than two outcomes.
 func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int) (left [][]float64, logs []float64) {
-	left, logs = newTuples(len(rows), len(p.Recipe.Target.Several)), make([]float64, len(rows))
+	number := len(p.Recipe.Target.Several)
+	left, logs = posterior.Tuples(len(rows), number), make([]float64, len(rows))
 	tasks.For(len(rows), func(k int) {
 		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
-		outcomeProbabilities(left[k], mean, cov)
+		posterior.Largest(number).Joint(left[k], mean, cov)
 		logs[k] = logOf(left[k][p.Labels[rows[k]]])
 	})
 	return left, logs
@@ -96,17 +74,4 @@ func (p *Problem) secondMost() int {
 		return 0
 	}
 	return counts[len(counts)-2]
-}
-
-// contest is the model with the utility of several outcomes, on views of the points that
-// stand for p(x).
-func (l *Learned) contest(rows []int, tables []decision.Table) (*infer.Model, error) {
-	points, maps := l.process.OutcomesPoints(rowsOf(l.problem.X, rows))
-	u, err := decision.NewContest(maps, taken(l.problem.Weights, rows), tables...)
-	if err != nil {
-		return nil, fmt.Errorf("utility: %w", err)
-	}
-	m := *l.model
-	m.Utility, m.Points = u, points
-	return &m, nil
 }
