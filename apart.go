@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 const (
@@ -46,8 +46,8 @@ func (p *Problem) chosenApart(ctx context.Context) (*Problem, []Candidate, error
 			return nil, nil, err
 		}
 		p.tell("comparing: "+c.name, 0, 0)
-		fit, err := gp.Induce(ctx, k, rest.X, rest.link().terms(rest.Labels, rest.Weights), gp.InduceOptions{
-			Options: gp.Options{Seed: p.opt.Seed, Shrinkage: c.shrinkage, MaxEvaluations: apartLooks},
+		fit, err := search.Induce(ctx, k, rest.X, rest.many(), search.InduceOptions{
+			Options: search.Options{Seed: p.opt.Seed, Shrinkage: c.shrinkage, MaxEvaluations: apartLooks},
 			Points:  min(apartPoints, rest.Len()), Memory: p.roomBytes(),
 		})
 		switch {
@@ -81,8 +81,8 @@ func (p *Problem) simplest() (*Problem, []Candidate, error) {
 
 // logApart is the mean log probability of the outcomes of rows that a fit has not seen, with the
 // power that suits them: how sharp probabilities are is found anew with all rows.
-func (p *Problem) logApart(fit *gp.Induced) float64 {
-	l := posterior.Largest(len(p.Recipe.Target.Several))
+func (p *Problem) logApart(fit *search.Induced) float64 {
+	l := posterior.Largest(len(p.Recipe.Target.Outcomes))
 	all := posterior.NewIndependent(fit.Process, l, fit.Result.Q, nil).Probabilities(p.X)
 	counts := p.Weights
 	if counts == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 // Calibrate is the model with expectation propagation calibrated to a specification
@@ -33,7 +34,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	if s == nil {
 		s = m.utility
 	}
-	if target := m.outcomes(); !slices.Equal(s.Outcomes(), target) {
+	if target := m.recipe.Target.Outcomes; !slices.Equal(s.Outcomes(), target) {
 		return nil, inputf("utility", "its outcomes %q are not %q, those of the model; bind it first", s.Outcomes(), target)
 	}
 	if m.x == nil {
@@ -51,7 +52,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	}
 	if s := m.summary.Inducing; s != nil {
 		p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
-		if p.Len() > gp.SearchRows { // as where it was fitted; others stand in their order
+		if p.Len() > search.SearchRows { // as where it was fitted; others stand in their order
 			p.order = p.Order()
 		}
 	}
@@ -91,14 +92,14 @@ func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion
 		second := slices.DeleteFunc(slices.Clone(opinions), func(o opinion) bool { return o.method != EP && o.method != Corrected })
 		slices.SortFunc(second, func(a, b opinion) int { return cmp.Compare(b.method, a.method) }) // EP first
 		return &full{
-			process: process, model: p.link().model(process, p.Labels, p.Weights), second: second,
+			process: process, model: p.cases().Model(process), second: second,
 			ep: &infer.Result{Sites: infer.Sites{Terms: state.Sites}, LogEvidence: logEvidence},
 		}
 	case interface{ Process() *gp.Inducing }:
 		process, s := of.Process(), m.summary.Inducing
-		room := &gp.Room{Bytes: p.roomBytes()}
-		shards := process.Shards(p.X, p.link().terms(p.Labels, p.Weights), room, p.opt.ShardRows)
-		return induced{&gp.Induced{
+		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
+		shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
+		return induced{&search.Induced{
 			Process: process, Result: &pass.Result{Q: state.Functions}, Engine: gp.NewEngine(process, shards, state.Sites),
 			LogEvidence: logEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
 		}}

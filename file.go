@@ -25,14 +25,14 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 // content is what the file of the model holds.
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
-		Outcomes: len(m.outcomes()), EP: m.by(EP).State(),
+		EP:     m.by(EP).State(),
 		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance},
 	}
 	if m.method != EP {
 		c.Own = m.opinions[0].State()
 	}
 	if m.x != nil {
-		c.Rows = &modelfile.Rows{Inputs: m.x, Weights: m.weights, Labels: numbered(m.recipe, m.labels)}
+		c.Rows = &modelfile.Rows{Inputs: m.x, Weights: m.weights, Labels: m.labels}
 	}
 	return c
 }
@@ -93,9 +93,6 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	if err := r.CheckVersion(len(h.Recipe.Target.Outcomes())); err != nil {
-		return nil, err
-	}
 	f.Model = &Model{
 		recipe: h.Recipe, coding: h.Recipe.Coding(), utility: h.Utility, likelihood: h.Likelihood, method: h.Method,
 		summary: h.Summary, provenance: h.Provenance,
@@ -138,9 +135,9 @@ func (f *opened) tooLarge(need float64) error {
 
 // rows reads the training rows.
 func (f *opened) rows() error {
-	rows, err := f.Rows(f.coding, f.recipe.Target.Counts(), f.recipe.Weighted())
+	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted())
 	if err == nil {
-		f.x, f.weights, f.labels = rows.Inputs, rows.Weights, labelled(f.recipe, rows.Labels)
+		f.x, f.weights, f.labels = rows.Inputs, rows.Weights, rows.Labels
 	}
 	return err
 }
@@ -207,11 +204,12 @@ func (f *opened) part(number int, k kernel.Kernel) ([]opinion, error) {
 			return nil, err
 		}
 	}
-	process, err := f.link.process(k, f.x, f.labels, f.weights)
+	cases := gp.CasesOf(f.link.terms(f.labels, f.weights))
+	process, err := cases.Process(k, f.x, new(gp.Scratch))
 	if err != nil {
 		return nil, noPosterior(err)
 	}
-	l := &full{process: process, model: f.link.model(process, f.labels, f.weights)}
+	l := &full{process: process, model: cases.Model(process)}
 	if l.second, err = l.expectationPropagation(context.Background(), f.link, ep); err != nil {
 		return nil, noPosterior(err)
 	}
@@ -256,11 +254,11 @@ func (h *header) check() error {
 	if h.Recipe == nil || h.Utility == nil {
 		return errors.New("its description lacks the recipe or the utility")
 	}
-	if target := h.Recipe.Target.Outcomes(); !slices.Equal(h.Utility.Outcomes(), target) {
+	if target := h.Recipe.Target.Outcomes; !slices.Equal(h.Utility.Outcomes(), target) {
 		return fmt.Errorf("its utility has the outcomes %q, its target %q", h.Utility.Outcomes(), target)
 	}
 	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit") {
-		return fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Several))
+		return fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Outcomes))
 	}
 	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.NumFeatures() != h.Provenance.Features {
 		return fmt.Errorf("its recipe makes %d×%d numbers, its provenance says %d×%d",

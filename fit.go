@@ -1,6 +1,11 @@
 package lossep
 
-import "context"
+import (
+	"context"
+
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
+)
 
 // Fit finds the kernel and applies the method of the Options.
 func (p *Problem) Fit(ctx context.Context) (*Model, error) {
@@ -21,18 +26,19 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Kernel == AutoKernel {
 		return p.learnAuto(ctx)
 	}
+	cases := p.cases()
 	if !p.opt.Fixed {
-		fit, err := p.search(ctx, p.Kernel, p.searchOptions())
+		fit, err := search.Optimise(ctx, p.Kernel, p.X, cases, p.searchOptions())
 		if err != nil {
 			return nil, err
 		}
-		return p.learned(fit), nil
+		return p.learned(fit, cases), nil
 	}
-	process, err := p.link().process(p.Kernel, p.X, p.Labels, p.Weights)
+	process, err := cases.Process(p.Kernel, p.X, new(gp.Scratch))
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
-	l := &full{process: process, model: p.link().model(process, p.Labels, p.Weights)}
+	l := &full{process: process, model: cases.Model(process)}
 	p.tell("expectation propagation", 0, 0)
 	if l.ep, err = EP.row(p.Len()).Fit(ctx, l.model, p.options()); err != nil {
 		return nil, err

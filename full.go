@@ -10,12 +10,13 @@ import (
 	"github.com/lossep/lossep/infer/corrected"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 // learned is what a search found.
-func (p *Problem) learned(fit *gp.Fit) *Learned {
+func (p *Problem) learned(fit *search.Fit, cases gp.Cases) *Learned {
 	return &Learned{
-		problem: p, process: &full{process: fit.Process, model: p.link().model(fit.Process, p.Labels, p.Weights), ep: &fit.EP.Result},
+		problem: p, process: &full{process: fit.Process, model: cases.Model(fit.Process), ep: &fit.EP.Result},
 		search: newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound), doubts: doubtsOf(fit.EP.Status),
 	}
 }

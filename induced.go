@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 // induce finds inducing points and the kernel.
@@ -27,8 +28,8 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	o := gp.InduceOptions{
-		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
+	o := search.InduceOptions{
+		Options: search.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Order = p.order
@@ -40,7 +41,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		o.Start = p.Kernel.Params(nil)
 	}
 	if p.opt.Progress != nil {
-		o.Pass = func(e gp.Passed) {
+		o.Pass = func(e search.Passed) {
 			stage := fmt.Sprintf("searching for the kernel with %d rows and %d inducing points", e.Rows, e.Points)
 			if e.Held {
 				stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
@@ -53,7 +54,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.link().terms(p.Labels, p.Weights), o)
+	fit, err := search.Induce(ctx, p.Kernel, p.X, p.many(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (p *Problem) training() *Training {
 }
 
 // induced is a process with inducing points.
-type induced struct{ *gp.Induced }
+type induced struct{ *search.Induced }
 
 func (f induced) components() []Component { return []Component{{1, f.Process.Kernel()}} }
 func (f induced) points() int             { return f.Process.Dim() }
@@ -143,12 +144,12 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := gp.MostPoints(p.Len(), p.link().functions())
-	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*gp.TolerableLoss {
+	usual := search.MostPoints(p.Len(), p.link().functions())
+	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*search.TolerableLoss {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		data.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
+		data.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
 }
 
 // byPasses is what a method found, and the engine that has its sites.

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 // Learned is a problem with its kernel found. All methods can be applied to it, so
@@ -64,7 +64,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return nil, err
 	}
 	if several(p.Recipe) && l.points() == 0 {
-		if err := method.checkSeveral(len(p.Recipe.Target.Several)); err != nil {
+		if err := method.checkSeveral(len(p.Recipe.Target.Outcomes)); err != nil {
 			return nil, err
 		}
 	}
@@ -129,20 +129,20 @@ func doubtsOf(s infer.Status) []string {
 func doubtOfEP(status string) string { return "EP, whose evidence is reported: " + status }
 
 // searchOptions are those of the search for hyperparameters.
-func (p *Problem) searchOptions() gp.Options {
-	o := gp.Options{Restarts: p.opt.Restarts, Seed: p.opt.Seed}
+func (p *Problem) searchOptions() search.Options {
+	o := search.Options{Restarts: p.opt.Restarts, Seed: p.opt.Seed}
 	if strings.Contains(p.opt.Kernel, "=") {
 		o.Start = p.Kernel.Params(nil)
 	}
-	o.Progress = func(e gp.Evaluation) {
+	o.Progress = func(e search.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
 	}
 	return o
 }
 
 // newSearch is how a search ended.
-func newSearch(evaluations int, stop gp.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
-	s := &Search{Evaluations: evaluations, Stationary: stop == gp.Stationary, Stop: stop.String(), LogPrior: logPrior}
+func newSearch(evaluations int, stop search.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
+	s := &Search{Evaluations: evaluations, Stationary: stop == search.Stationary, Stop: stop.String(), LogPrior: logPrior}
 	for i, name := range k.ParamNames() {
 		if atBound[i] {
 			s.AtBound = append(s.AtBound, name)

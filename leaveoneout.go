@@ -16,16 +16,13 @@ func (p *Problem) leaveOneOut(ctx context.Context, method Method, left posterior
 		problem: p, shares: p.shares(), power: power,
 		loo: &LeaveOneOut{Method: method}, constant: make([]float64, len(p.Stakes(0).Table)),
 	}
-	if err := left.LeaveOut(ctx, p.numbers(), units, t.add); errors.Is(err, posterior.ErrImproper) {
+	if err := left.LeaveOut(ctx, p.Labels, units, t.add); errors.Is(err, posterior.ErrImproper) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
 	return t.result(), nil
 }
-
-// numbers are the outcomes of the rows by their numbers.
-func (p *Problem) numbers() []int { return numbered(p.Recipe, p.Labels) }
 
 // units are the rows that are left out together; nil where each is by itself.
 func (p *Problem) units() [][]int {
@@ -61,7 +58,7 @@ type tally struct {
 // it; logP is the logarithm of that of its own.
 func (t *tally) add(i int, probabilities []float64, logP float64) {
 	p := t.problem
-	stakes, y := p.Stakes(i), p.Recipe.Target.Number(p.Labels[i])
+	stakes, y := p.Stakes(i), p.Labels[i]
 	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
 		sharpen(probabilities, t.power)
 		shift(target, probabilities)
@@ -95,11 +92,11 @@ func (p *Problem) sharpnessOf(ctx context.Context, from posterior.LeaveOut) (flo
 	var left [][]float64
 	var labels []int
 	var counts []float64
-	err := from.LeaveOut(ctx, p.numbers(), nil, func(i int, all []float64, _ float64) {
+	err := from.LeaveOut(ctx, p.Labels, nil, func(i int, all []float64, _ float64) {
 		if i%every != 0 {
 			return
 		}
-		left, labels = append(left, all), append(labels, p.Recipe.Target.Number(p.Labels[i]))
+		left, labels = append(left, all), append(labels, p.Labels[i])
 		n := 1.0
 		if p.Weights != nil {
 			n = p.Weights[i]

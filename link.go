@@ -11,7 +11,6 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
-	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
 )
 
@@ -23,13 +22,8 @@ type link interface {
 	// functions is how many functions are seen from inducing points, each of which a training row
 	// has a site for.
 	functions() int
-	// process is that of a kernel at rows, as their outcomes see it, and model the terms on it.
-	process(k kernel.Kernel, x *mat.Dense, labels []int, weights []float64) (*gp.Process, error)
-	model(process *gp.Process, labels []int, weights []float64) *infer.Model
 	// terms are those of rows as passes take them.
 	terms(labels []int, weights []float64) gp.Terms
-	// search finds the hyperparameters of a kernel.
-	search(ctx context.Context, k kernel.Kernel, x *mat.Dense, labels []int, weights []float64, o gp.Options) (*gp.Fit, error)
 	// withUtility is the model with the utility of acting at x as one more factor, and utility that
 	// of points seen from inducing points.
 	withUtility(m infer.Model, process *gp.Process, x *mat.Dense, weights []float64, tables []decision.Table) (*infer.Model, error)
@@ -43,7 +37,7 @@ type link interface {
 // linkOf is how the outcomes of a recipe depend on functions.
 func linkOf(r *data.Recipe, l Likelihood) link {
 	if several(r) {
-		return moreOutcomes(len(r.Target.Several))
+		return moreOutcomes(len(r.Target.Outcomes))
 	}
 	return twoOutcomes{l}
 }
@@ -54,21 +48,8 @@ type twoOutcomes struct{ Likelihood }
 func (twoOutcomes) views() int     { return 1 }
 func (twoOutcomes) functions() int { return 1 }
 
-func (twoOutcomes) process(k kernel.Kernel, x *mat.Dense, _ []int, _ []float64) (*gp.Process, error) {
-	return gp.New(k, x)
-}
-
-func (b twoOutcomes) model(process *gp.Process, labels []int, weights []float64) *infer.Model {
-	return &infer.Model{Views: process.Views(), Terms: b.Likelihood.terms(labels), Counts: weights}
-}
-
 func (b twoOutcomes) terms(labels []int, weights []float64) gp.Terms {
 	return b.many(labels, weights)
-}
-
-func (b twoOutcomes) search(ctx context.Context, k kernel.Kernel, x *mat.Dense, labels []int, weights []float64, o gp.Options) (*gp.Fit, error) {
-	o.Counts = weights
-	return gp.Optimise(ctx, k, x, b.Likelihood.terms(labels), o)
 }
 
 func (b twoOutcomes) withUtility(m infer.Model, process *gp.Process, x *mat.Dense, weights []float64, tables []decision.Table) (*infer.Model, error) {
@@ -108,29 +89,13 @@ func (c moreOutcomes) functions() int { return int(c) }
 // a billionth of a case tells is less than any method is exact to.
 const leastCount = 1e-9
 
-// outcomes are those of labels that number them, with the weights of rows as counts.
-func (c moreOutcomes) outcomes(labels []int, weights []float64) *gp.Outcomes {
+// terms implements link, with the weights of rows as counts.
+func (c moreOutcomes) terms(labels []int, weights []float64) gp.Terms {
 	o := &gp.Outcomes{Of: labels, Number: int(c)}
 	for _, w := range weights {
 		o.Counts = append(o.Counts, max(w, leastCount))
 	}
 	return o
-}
-
-func (c moreOutcomes) process(k kernel.Kernel, x *mat.Dense, labels []int, weights []float64) (*gp.Process, error) {
-	return gp.NewOutcomes(k, x, c.outcomes(labels, weights))
-}
-
-func (moreOutcomes) model(process *gp.Process, _ []int, _ []float64) *infer.Model {
-	return process.Model()
-}
-
-func (c moreOutcomes) terms(labels []int, weights []float64) gp.Terms {
-	return c.outcomes(labels, weights)
-}
-
-func (c moreOutcomes) search(ctx context.Context, k kernel.Kernel, x *mat.Dense, labels []int, weights []float64, o gp.Options) (*gp.Fit, error) {
-	return gp.OptimiseOutcomes(ctx, k, x, c.outcomes(labels, weights), o)
 }
 
 func (moreOutcomes) withUtility(m infer.Model, process *gp.Process, x *mat.Dense, weights []float64, tables []decision.Table) (*infer.Model, error) {
@@ -151,24 +116,4 @@ func (c moreOutcomes) full(ctx context.Context, process *gp.Process, sites []gau
 
 func (c moreOutcomes) inducing(process *gp.Inducing, q gauss.Gaussians, sites []gauss.Scalar) posterior.Posterior {
 	return posterior.NewIndependent(process, posterior.Largest(c), q, sites)
-}
-
-// numbered are labels as the numbers of outcomes, and labelled the other way round.
-func numbered(r *data.Recipe, labels []int) []int {
-	all := make([]int, len(labels))
-	for i, y := range labels {
-		all[i] = r.Target.Number(y)
-	}
-	return all
-}
-
-func labelled(r *data.Recipe, numbers []int) []int {
-	if several(r) {
-		return numbers
-	}
-	all := make([]int, len(numbers))
-	for i, y := range numbers {
-		all[i] = 2*y - 1
-	}
-	return all
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
 )
@@ -22,7 +23,7 @@ import (
 type Problem struct {
 	Recipe  *data.Recipe
 	X       *mat.Dense     // one encoded row for each training row
-	Labels  []int          // see data.Target.Number
+	Labels  []int          // places among the outcomes of the target
 	Weights []float64      // how often each row counts, nil if each counts once
 	Utility *decision.Spec // with the outcomes of the target
 	Kernel  kernel.Kernel  // where the search starts, or what is kept
@@ -103,11 +104,11 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := p.checkTraining(t); err != nil {
 		return nil, err
 	}
-	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes()...)
+	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes...)
 	if o.Utility != nil {
 		*spec = *o.Utility
 	}
-	if err := spec.Bind(p.Recipe.Target.Outcomes()...); err != nil {
+	if err := spec.Bind(p.Recipe.Target.Outcomes...); err != nil {
 		if fault := (*decision.SpecError)(nil); errors.As(err, &fault) {
 			for _, note := range p.Recipe.Target.Misspelled() {
 				fault.Msg += "; " + note
@@ -133,7 +134,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
-		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Several))
+		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
 	}
 	return p, nil
 }
@@ -158,7 +159,7 @@ func parseKernel(text string, r *data.Recipe, c *data.Coding) (kernel.Kernel, er
 	if err != nil {
 		return k, err
 	}
-	if k, err = k.For(len(r.Target.Outcomes())); err != nil {
+	if k, err = k.For(len(r.Target.Outcomes)); err != nil {
 		return k, inputf("kernel", "%v", err)
 	}
 	return k, nil
@@ -209,6 +210,11 @@ func (p *Problem) Len() int { return len(p.Labels) }
 
 // link is how the outcomes depend on functions.
 func (p *Problem) link() link { return linkOf(p.Recipe, p.opt.Likelihood) }
+
+// many are the terms of the training rows, as passes take them, and cases as the full process
+// does.
+func (p *Problem) many() gp.Terms  { return p.link().terms(p.Labels, p.Weights) }
+func (p *Problem) cases() gp.Cases { return gp.CasesOf(p.many()) }
 
 // views is how many views of the process the training rows have.
 func (p *Problem) views() int { return p.Len() * p.link().views() }

@@ -310,7 +310,7 @@ func TestLabelWorth(t *testing.T) {
 				t.Fatal(err)
 			}
 			link := linkOf(m.recipe, m.likelihood)
-			r, err := infer.EP{}.Fit(context.Background(), link.model(process, append(slices.Clone(m.labels), 2*y-1), nil))
+			r, err := infer.EP{}.Fit(context.Background(), gp.CasesOf(link.terms(append(slices.Clone(m.labels), y), nil)).Model(process))
 			if err != nil {
 				t.Fatal(err)
 			}

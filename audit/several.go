@@ -21,12 +21,12 @@ import (
 const Likeliest = "most probable outcome"
 
 // several tells whether there are more than two outcomes.
-func (a *Audit) several() bool { return a.problem.Recipe.Target.Several != nil }
+func (a *Audit) several() bool { return !a.problem.Recipe.Target.Binary() }
 
 // forSeveral settles the options for more than two outcomes. Methods that were named have
 // to be for these.
 func (a *Audit) forSeveral(named bool) error {
-	number := len(a.problem.Recipe.Target.Several)
+	number := len(a.problem.Recipe.Target.Outcomes)
 	if len(a.opt.Probabilities) > 0 {
 		if a.opt.Recalibrations != nil {
 			a.opt.Recalibrations = nil

@@ -164,7 +164,7 @@ func TestProbabilitiesMadeElsewhere(t *testing.T) {
 	f := *run(t, a)[0]
 	labels := slices.Clone(a.judged.Labels)
 	for _, i := range f.Rows {
-		a.judged.Labels[i] = -a.judged.Labels[i]
+		a.judged.Labels[i] = 1 - a.judged.Labels[i]
 	}
 	again, err := a.fold(context.Background(), 0)
 	copy(a.judged.Labels, labels)

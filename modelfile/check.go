@@ -3,7 +3,6 @@ package modelfile
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/lossep/lossep/gauss"
 )
@@ -54,17 +53,6 @@ func CheckSummary(numbers []float64, texts []string) error {
 		}
 	}
 	return nil
-}
-
-// checkCounts refuses labels that are not those that the recipe counts.
-func checkCounts(counts, outcomes []int) error {
-	switch {
-	case slices.Equal(counts, outcomes):
-		return nil
-	case len(counts) == 2:
-		return fmt.Errorf("%d of its labels are positive, its recipe says %d", counts[1], outcomes[1])
-	}
-	return fmt.Errorf("%v of its labels have each of the outcomes, its recipe says %v", counts, outcomes)
 }
 
 // checkSites refuses sites that are out of all proportion; weights, of rows, each of which has as

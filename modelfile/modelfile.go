@@ -16,19 +16,9 @@ import (
 
 const (
 	format = "lossep model"
-	// version is that of a model of two outcomes, and severalVersion that of one of more, which
-	// programs that know of two only refuse by this.
-	version        = "2"
-	severalVersion = "3"
+	// Version is that of the description in docs/model-file.md.
+	Version = "4"
 )
-
-// Version is the version of the file of a model with so many outcomes.
-func Version(outcomes int) string {
-	if outcomes > 2 {
-		return severalVersion
-	}
-	return version
-}
 
 // Error says why a model file is refused.
 type Error struct {
@@ -57,9 +47,8 @@ type Rows struct {
 
 // Content is what a model file holds.
 type Content struct {
-	Outcomes int
-	Header   any // what is not a tensor; it becomes JSON
-	Rows     *Rows
+	Header any   // what is not a tensor; it becomes JSON
+	Rows   *Rows // nil if they are not kept
 	// EP is the state of expectation propagation, and Own that of the method if it has one of its own.
 	EP, Own posterior.State
 }
@@ -88,7 +77,7 @@ func (c *Content) file() (*safetensors.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model file: %w", err)
 	}
-	f := &safetensors.File{Metadata: map[string]string{"format": format, "version": Version(c.Outcomes), "model": string(text)}}
+	f := &safetensors.File{Metadata: map[string]string{"format": format, "version": Version, "model": string(text)}}
 	if c.EP.Points != nil {
 		addMatrix(f, "points", c.EP.Points)
 	}
@@ -96,7 +85,7 @@ func (c *Content) file() (*safetensors.File, error) {
 		addMatrix(f, "inputs", r.Inputs)
 		labels := make([]int64, len(r.Labels))
 		for i, y := range r.Labels {
-			labels[i] = stored(y, c.Outcomes)
+			labels[i] = int64(y)
 		}
 		f.AddInts("labels", labels, len(labels))
 		if r.Weights != nil {
@@ -106,14 +95,6 @@ func (c *Content) file() (*safetensors.File, error) {
 	addState(f, "", "ep", c.EP)
 	addState(f, "", "sites", c.Own)
 	return f, nil
-}
-
-// stored is the label of an outcome as it is in a file: of two they are −1 and 1.
-func stored(y, outcomes int) int64 {
-	if outcomes == 2 {
-		y = 2*y - 1
-	}
-	return int64(y)
 }
 
 // gaussianNames are those of Gaussians on what is seen from inducing points, by that of the sites.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -79,18 +80,10 @@ func read(f *safetensors.File, use func(*Reader) error) error {
 	if got := f.Metadata["format"]; got != format {
 		return fmt.Errorf("this is a safetensors file of another kind: its format is %q and not %q", got, format)
 	}
-	if v := f.Metadata["version"]; v != version && v != severalVersion {
-		return fmt.Errorf("its version is %q, and this program reads versions %q and %q; fit the model again from its table of past cases, or use the program that wrote it", v, version, severalVersion)
+	if v := f.Metadata["version"]; v != Version {
+		return fmt.Errorf("its version is %q, and this program reads version %q; fit the model again from its table of past cases, or use the program that wrote it", v, Version)
 	}
 	return use(&Reader{file: f})
-}
-
-// CheckVersion refuses a file whose version is not that of so many outcomes.
-func (r *Reader) CheckVersion(outcomes int) error {
-	if got, want := r.file.Metadata["version"], Version(outcomes); got != want {
-		return fmt.Errorf("its version is %q, and its outcomes are those of version %q", got, want)
-	}
-	return nil
 }
 
 // Done refuses a file that has more than was read, by a method.
@@ -139,24 +132,20 @@ func (r *Reader) Rows(c *data.Coding, outcomes []int, weighted bool) (*Rows, err
 	return &rows, err
 }
 
-// labelsOf are the labels that are stored, of which there are so many of each outcome.
-func labelsOf(stores []int64, outcomes []int) ([]int, error) {
-	labels, counts := make([]int, len(stores)), make([]int, len(outcomes))
-	for i, s := range stores {
-		y := s
-		if len(outcomes) == 2 {
-			if s != 1 && s != -1 {
-				return nil, fmt.Errorf("label %d is %d and not 1 or -1", i+1, s)
-			}
-			y = (s + 1) / 2
-		}
+// labelsOf are labels of which there are so many of each outcome.
+func labelsOf(numbers []int64, outcomes []int) ([]int, error) {
+	labels, counts := make([]int, len(numbers)), make([]int, len(outcomes))
+	for i, y := range numbers {
 		if y < 0 || y >= int64(len(counts)) {
-			return nil, fmt.Errorf("label %d is %d and no outcome", i+1, s)
+			return nil, fmt.Errorf("label %d is %d, and there are %d outcomes, from 0", i+1, y, len(counts))
 		}
 		labels[i] = int(y)
 		counts[y]++
 	}
-	return labels, checkCounts(counts, outcomes)
+	if !slices.Equal(counts, outcomes) {
+		return nil, fmt.Errorf("%v of its labels have each of the outcomes, its recipe says %v", counts, outcomes)
+	}
+	return labels, nil
 }
 
 // Points are so many inducing points.

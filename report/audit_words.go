@@ -66,7 +66,7 @@ func recalibrationLabel(way audit.Recalibration) string {
 
 // outcomeNames are the outcomes as people read them: "malignant", but "churned = 1".
 func outcomeNames(t *data.Target) []string {
-	names := t.Outcomes()
+	names := slices.Clone(t.Outcomes)
 	if t.Condition {
 		return []string{"other", t.Outcome()}
 	}
@@ -139,9 +139,9 @@ func DescribeAudit(a *audit.Audit, problem func(*lossep.Problem) []string) []str
 	} else {
 		p := a.Problem()
 		t := p.Recipe.Target
-		outcomes := fmt.Sprintf("positive %q (%s), negative %q", t.Positive, data.Plural(t.PositiveRows, "row"), t.Negative)
-		if t.Several != nil {
-			outcomes = list(t.Outcomes())
+		outcomes := fmt.Sprintf("positive %q (%s), negative %q", t.Positive(), data.Plural(t.Rows[1], "row"), t.Outcomes[0])
+		if !t.Binary() {
+			outcomes = list(t.Outcomes)
 		}
 		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s", data.Plural(a.Cases(), "row"), t.Column, outcomes, list(given))}, p.Utility.TableLines()...)
 		lines = append(lines, p.Utility.RuleLine())
