@@ -92,7 +92,7 @@ func (p *Problem) logApart(fit *search.Induced) float64 {
 	sum, weight := 0.0, 0.0
 	for i, one := range all {
 		sharpen(one, power)
-		sum += counts[i] * logOf(one[p.Labels[i]])
+		sum += counts[i] * posterior.Log(one[p.Labels[i]])
 		weight += counts[i]
 	}
 	if math.IsNaN(sum) {

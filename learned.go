@@ -63,7 +63,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	if err := method.check(); err != nil {
 		return nil, err
 	}
-	if several(p.Recipe) && l.points() == 0 {
+	if several(p.Recipe) && l.Inducing() == 0 {
 		if err := method.checkSeveral(len(p.Recipe.Target.Outcomes)); err != nil {
 			return nil, err
 		}
@@ -99,11 +99,8 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	return m, err
 }
 
-// points is how many inducing points there are.
-func (l *Learned) points() int { return l.process.points() }
-
 // Inducing is the number of inducing points, 0 for the full process.
-func (l *Learned) Inducing() int { return l.points() }
+func (l *Learned) Inducing() int { return l.process.points() }
 
 // Components are the kernels found with their weights: one, unless they are mixed.
 func (l *Learned) Components() []Component { return l.process.components() }

@@ -62,7 +62,7 @@ func (t *tally) add(i int, probabilities []float64, logP float64) {
 	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
 		sharpen(probabilities, t.power)
 		shift(target, probabilities)
-		logP = logOf(probabilities[y])
+		logP = posterior.Log(probabilities[y])
 	}
 	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
 	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]

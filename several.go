@@ -30,7 +30,7 @@ func (p *Problem) logWithout(f *search.Fit) []float64 {
 	for i, all := range posterior.Without(context.Background(), f.Process.LeaveOut(f.EP.Q, f.EP.Sites.Terms), l, p.Labels, p.units()) {
 		logs[i] = math.Inf(-1)
 		if all != nil {
-			logs[i] = logOf(all[p.Labels[i]])
+			logs[i] = posterior.Log(all[p.Labels[i]])
 		}
 	}
 	return logs
@@ -43,7 +43,7 @@ func (p *Problem) leaveOutOutcomes(f *search.Fit, rows []int) (left [][]float64,
 	tasks.For(len(rows), func(k int) {
 		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
 		posterior.Largest(number).Joint(left[k], mean, cov)
-		logs[k] = logOf(left[k][p.Labels[rows[k]]])
+		logs[k] = posterior.Log(left[k][p.Labels[rows[k]]])
 	})
 	return left, logs
 }

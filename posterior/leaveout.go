@@ -30,7 +30,8 @@ func (p *Full) LeaveOut(ctx context.Context, labels []int, units [][]int, use fu
 	proper := true
 	see := func(i int, mean, variance float64) {
 		if proper = proper && variance >= 0; proper {
-			useOne(p.likelihood, labels[i], mean, variance, func(q []float64, logP float64) { use(i, q, logP) })
+			q, logP := p.at(labels[i], mean, variance)
+			use(i, q, logP)
 		}
 	}
 	if units == nil {
@@ -67,12 +68,12 @@ func (p *Full) cavities(use func(i int, mean, variance float64)) bool {
 	return true
 }
 
-// useOne calls use with what a likelihood makes of a Gaussian value.
-func useOne(l One, label int, mean, variance float64, use func(p []float64, logP float64)) {
-	p := make([]float64, l.Len())
-	l.Gaussian(p, mean, variance)
-	logP, _, _ := l.Log(label, mean, variance)
-	use(p, logP)
+// at is what the likelihood makes of a Gaussian value, and the logarithm for a label.
+func (p *one) at(label int, mean, variance float64) (q []float64, logP float64) {
+	q = make([]float64, p.likelihood.Len())
+	p.likelihood.Gaussian(q, mean, variance)
+	logP, _, _ = p.likelihood.Log(label, mean, variance)
+	return q, logP
 }
 
 // LeaveOut implements the interface.
@@ -173,11 +174,8 @@ func (p Passes) LeaveOut(ctx context.Context, labels []int, _ [][]int, use func(
 }
 
 func (p *Inducing) left(label int, mean, variance []float64) (q []float64, logP float64, ok bool) {
-	if !(variance[0] >= 0) {
-		return nil, 0, false
-	}
-	useOne(p.likelihood, label, mean[0], variance[0], func(all []float64, l float64) { q, logP = all, l })
-	return q, logP, true
+	q, logP = p.at(label, mean[0], variance[0])
+	return q, logP, variance[0] >= 0
 }
 
 func (p *Independent) left(label int, mean, variance []float64) (q []float64, logP float64, ok bool) {

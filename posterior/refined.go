@@ -35,9 +35,12 @@ func (p *Refined) Predict(x *mat.Dense) []Prediction {
 	n, _ := x.Dims()
 	out, all := make([]Prediction, n), Tuples(n, p.likelihood.Len())
 	if joint := p.joint(); joint != nil {
-		p.marginals(joint, x, func(i int, mean, variance float64, m corrected.Marginal) {
-			p.likelihood.Expected(all[i], m)
-			out[i] = Prediction{mean, variance, all[i]}
+		joint.Moments(x, func(first int, mean, variance []float64, cov *mat.Dense) { // from several goroutines
+			p.posterior.Marginals(mean, variance, cov, func(k int, m corrected.Marginal) {
+				p.likelihood.Expected(all[first+k], m)
+				mean, variance := m.Moments()
+				out[first+k] = Prediction{mean, variance, all[first+k]}
+			})
 		})
 		return out
 	}
@@ -49,16 +52,6 @@ func (p *Refined) Predict(x *mat.Dense) []Prediction {
 		out[i] = Prediction{mean[0], variance[0], all[i]}
 	})
 	return out
-}
-
-// marginals calls use with the corrected marginals at every row, from several goroutines at once.
-func (p *Refined) marginals(joint *gp.Joint, x *mat.Dense, use func(i int, mean, variance float64, m corrected.Marginal)) {
-	joint.Moments(x, func(first int, mean, variance []float64, cov *mat.Dense) {
-		p.posterior.Marginals(mean, variance, cov, func(k int, m corrected.Marginal) {
-			mean, variance := m.Moments()
-			use(first+k, mean, variance, m)
-		})
-	})
 }
 
 // viewed is what a posterior says of one view.
