@@ -99,8 +99,8 @@ func appendModel(b []byte, m *served) []byte {
 	b = jsonappend.Text(append(b, `,"model_version":`...), m.version())
 	b = jsonappend.Text(append(b, `,"method":`...), string(m.model.Method()))
 	t := &m.model.Recipe().Target
-	if t.Several != nil {
-		return jsonappend.Texts(append(b, `,"outcomes":`...), t.Several)
+	if !t.Binary() {
+		return jsonappend.Texts(append(b, `,"outcomes":`...), t.Outcomes)
 	}
 	b = jsonappend.Text(append(b, `,"outcome":`...), t.Outcome())
 	if t.Prevalence > 0 {

@@ -147,7 +147,7 @@ func (a *Deciding) countOutcome(d *lossep.DecidedRow) {
 		if a.trained != nil && a.trained(d.Row.Features) {
 			a.Seen++
 		}
-		a.Realised += d.Stakes.Table[d.Action][a.model.Recipe().Target.Number(y)]
+		a.Realised += d.Stakes.Table[d.Action][y]
 	}
 }
 
