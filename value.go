@@ -265,7 +265,7 @@ func (m *Model) checkAsk(ask Ask) error {
 		}
 	}
 	if _, ok := posterior.Parts(m.opinions[0].Posterior)[0].Posterior.(posterior.Believer); ask.Labels && !ok {
-		return inputf("label", "what a label is worth is for models of two outcomes without inducing points")
+		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points")
 	}
 	return nil
 }
@@ -289,11 +289,11 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 func checkLabelled(x *mat.Dense) error {
 	n, _ := x.Dims()
 	if n > mostLabels {
-		return inputf("label", "%d cases are more than %d; give a sample of them", n, mostLabels)
+		return inputf("labels", "%d cases are more than %d; give a sample of them", n, mostLabels)
 	}
 	for i := range n {
 		if unknownIn(x.RawRowView(i)) != nil {
-			return inputf("label", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
+			return inputf("labels", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
 		}
 	}
 	return nil
@@ -320,7 +320,7 @@ func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask
 			switch {
 			case err != nil:
 			case ask.Labels && !first:
-				err = inputf("label", "there are more than %d rows; give a sample of them", mostLabels)
+				err = inputf("labels", "there are more than %d rows; give a sample of them", mostLabels)
 			default:
 				rows, err = m.worthOf(ctx, r, b, s, ask)
 			}
