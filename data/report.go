@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // Report counts what happened while rows were encoded.
@@ -63,6 +64,19 @@ func (p *Report) addFar(f Far) {
 		}
 	}
 	p.Far = append(p.Far, f)
+}
+
+// discard takes the counts of a row back.
+func (p *Report) discard(row *Row) {
+	p.Rows--
+	for _, name := range row.Unseen {
+		p.addUnseen(Unseen{Column: name, Cells: -1})
+	}
+	for _, name := range row.Far {
+		p.addFar(Far{Column: name, Cells: -1})
+	}
+	p.Unseen = slices.DeleteFunc(p.Unseen, func(u Unseen) bool { return u.Cells == 0 })
+	p.Far = slices.DeleteFunc(p.Far, func(f Far) bool { return f.Cells == 0 })
 }
 
 // Add adds the counts of rows that come later, encoded by the same recipe.

@@ -128,6 +128,7 @@ func (rd *Reader) Discard(b *Block, row int, err error) bool {
 		return false
 	}
 	bad := &b.Rows[row]
+	rd.report.discard(bad)
 	rd.skip(Bad{Line: bad.Line, Cells: bad.Cells(), Err: err})
 	b.Rows = slices.Delete(b.Rows, row, row+1)
 	if len(b.Rows) == 0 {

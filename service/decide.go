@@ -168,7 +168,7 @@ func (d *Decided) Add(other *Decided) {
 
 // Lines implements Answer.
 func (a *Deciding) Lines() []string {
-	lines := a.counted(fmt.Sprintf("%s", a.model.Method()), "by the model's own account")
+	lines := a.counted(string(a.model.Method()), "by the model's own account")
 	if a.Decided.Rows == 0 {
 		return lines
 	}
