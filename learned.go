@@ -2,8 +2,6 @@ package lossep
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/decision"
@@ -58,22 +56,10 @@ func (p *Problem) searchOptions() search.Options {
 
 // learned is what a search found.
 func (p *Problem) learned(fit *search.Fit, cases gp.Cases) *Learned {
-	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	return &Learned{
 		problem: p, process: fit.Process, model: cases.Model(fit.Process),
-		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
+		ep: &fit.EP.Result, search: fit.Record(), doubts: doubtsOf(fit.EP.Status),
 	}
-}
-
-// newSearch is how a search ended.
-func newSearch(evaluations int, stop search.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
-	s := &Search{Evaluations: evaluations, Stationary: stop == search.Stationary, Stop: stop.String(), LogPrior: logPrior}
-	for i, name := range k.ParamNames() {
-		if atBound[i] {
-			s.AtBound = append(s.AtBound, name)
-		}
-	}
-	return s
 }
 
 // options are those of all methods: all sites at once, in matrix products.
@@ -105,7 +91,7 @@ func isEP(d methods.Method) bool { return d.Name == string(EP) || d.Refines() }
 // utility tables: one each, or one for all. The power of a mixture's probabilities is not in
 // them: each of its parts is calibrated to the costs as they are.
 func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
-	rows = p.inOrder(sample(p.Len(), maxPoints, p.opt.Seed))
+	rows = p.inOrder(search.Sample(p.Len(), maxPoints, p.opt.Seed))
 	used := rows
 	if len(p.stakes) == 1 {
 		used = rows[:1]
@@ -123,16 +109,6 @@ func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
 // maxPoints is the most training rows that stand for p(x): a sweep of a calibrated
 // method takes time in proportion to their number.
 const maxPoints = 1000
-
-// sample is up to most of the numbers below n, in order, chosen by the seed.
-func sample(n, most int, seed uint64) []int {
-	if n <= most {
-		most = n
-	}
-	rows := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:most]
-	slices.Sort(rows)
-	return rows
-}
 
 // Inducing is the number of inducing points, 0 for the full process.
 func (l *Learned) Inducing() int {
@@ -164,7 +140,7 @@ func (l *Learned) Adjust(probabilities, errors []float64) {
 	}
 	for i, p := range probabilities {
 		pair := []float64{1 - p, p}
-		sharpen(pair, power)
+		search.Temper(pair, power)
 		shift(&l.problem.Recipe.Target, pair)
 		probabilities[i] = pair[1]
 		// The log odds are multiplied, and something is added to them.

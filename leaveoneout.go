@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/orthant"
+	"github.com/lossep/lossep/search"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -122,9 +123,9 @@ func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
 	p := t.problem
 	stakes, y := p.Stakes(i), p.Labels[i]
 	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
-		sharpen(probabilities, t.power)
+		search.Temper(probabilities, t.power)
 		shift(target, probabilities)
-		logP = logOf(probabilities[y])
+		logP = search.Log(probabilities[y])
 	}
 	t.loo.LogPredictive += float64(p.Len()) * t.shares[i] * logP
 	t.loo.Value += stakes.Table[stakes.Best(probabilities, -1)][y] * t.shares[i]
@@ -164,7 +165,7 @@ func (m *Model) leaveOneOutSeveral(ctx context.Context, p *Problem) *LeaveOneOut
 	t := p.newTally(m.method)
 	t.power = m.summary.Sharpness
 	for i, probabilities := range all {
-		t.addProbabilities(i, probabilities, logOf(probabilities[p.Labels[i]]))
+		t.addProbabilities(i, probabilities, search.Log(probabilities[p.Labels[i]]))
 	}
 	return t.result()
 }
@@ -231,7 +232,7 @@ func (m *Model) leaveOneOutMixed(ctx context.Context, p *Problem) *LeaveOneOut {
 		}
 	}
 	for i, pair := range pairs {
-		tally.addProbabilities(i, pair, logOf(pair[p.Labels[i]]))
+		tally.addProbabilities(i, pair, search.Log(pair[p.Labels[i]]))
 	}
 	return tally.result()
 }

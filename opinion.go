@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/orthant"
+	"github.com/lossep/lossep/search"
 )
 
 // newOpinion is that of a Gaussian, which the sites make unless calibration adds to them. It is
@@ -104,7 +105,7 @@ func (o *opinion) correct(outcome decision.Outcome, x *mat.Dense, use func(i int
 
 // adjust makes the probabilities of the posterior those that decisions are made by.
 func (m *Model) adjust(p []float64) {
-	sharpen(p, m.summary.Sharpness)
+	search.Temper(p, m.summary.Sharpness)
 	shift(&m.recipe.Target, p)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/search"
 )
 
 // Problem is what is to be fitted: training rows as numbers, and what actions are
@@ -124,7 +125,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	first := o.Kernel
 	if first == AutoKernel {
-		first = candidates[0].kernel
+		first = search.Candidates[0].Kernel
 	}
 	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
 		return nil, err
