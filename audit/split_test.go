@@ -124,7 +124,7 @@ func TestTestSet(t *testing.T) {
 	p := make(map[int]float64)
 	for _, d := range r.Decisions {
 		if d.Method == "ep" {
-			p[d.Row-1] = d.Probability
+			p[d.Row-1] = d.Probabilities[1]
 		}
 	}
 	low, high := slices.Index(x, slices.Min(x)), slices.Index(x, slices.Max(x))

@@ -40,6 +40,23 @@ func (r *Audit) mostProbable() string {
 	return "a threshold of one half"
 }
 
+// label is what a way to decide is called where readers need not know methods: the audited one is
+// this model, unless its probabilities were made elsewhere and have a name.
+func (r *Audit) label(method string) string {
+	if method == r.Method && !r.external() {
+		return "this model"
+	}
+	return MethodLabel(method)
+}
+
+// methodLabel is MethodLabel, with a mark for the audited method.
+func (r *Audit) methodLabel(method string) string {
+	if method == r.Method && !r.external() {
+		return MethodLabel(method) + " (this model)"
+	}
+	return MethodLabel(method)
+}
+
 // MethodLabel returns the printed form of a method's name, such as "Loss-EP" for "loss-ep",
 // or of recalibrated probabilities. A name that is neither is returned unchanged.
 func MethodLabel(name string) string {
