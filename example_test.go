@@ -46,7 +46,7 @@ func Example() {
 		switch y, _, _ := d.Row.Label(); {
 		case y > 0 && d.Action == 0:
 			missed++
-		case y < 0 && d.Action == 1:
+		case y == 0 && d.Action == 1:
 			alarms++
 		}
 	}
