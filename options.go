@@ -266,6 +266,9 @@ func (o Options) DefaultKernel(t *data.Table) string {
 	return DefaultKernel
 }
 
+// MethodsForSeveral are the methods that more than two outcomes can be fitted by.
+func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
+
 // severalMethods are those that more than two outcomes can be fitted by.
 var severalMethods = []Method{EP, LossEP, VI, Laplace}
 
@@ -320,15 +323,6 @@ func several(r *data.Recipe) bool { return !r.Target.Binary() }
 
 // viewsOf is how many views of the full process a training row has, and sites.
 func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes) - 1 }
-
-// functionsOf is how many functions are seen from inducing points, each of which a training row
-// has a site for.
-func functionsOf(r *data.Recipe) int {
-	if several(r) {
-		return len(r.Target.Outcomes)
-	}
-	return 1
-}
 
 // DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
 // take, unless told otherwise.

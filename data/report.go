@@ -1,6 +1,9 @@
 package data
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Report counts what happened while rows were encoded.
 type Report struct {
@@ -8,6 +11,9 @@ type Report struct {
 	Unseen  []Unseen // columns with categories that training had not seen
 	Far     []Far    // columns with numbers far from those of training
 	Ignored []string // columns of the file that the recipe does not know
+	// Unusual are the columns in which rows of a table are unlike the training rows, by the number
+	// of the row from 0; of a Reader each Row knows its own.
+	Unusual map[int][]string `json:"-"`
 
 	bound *binding
 }
@@ -62,6 +68,11 @@ func (p *Report) addFar(f Far) {
 // Add adds the counts of rows that come later, encoded by the same recipe.
 func (p *Report) Add(later *Report) {
 	p.Rows += later.Rows
+	if p.Unusual == nil {
+		p.Unusual = later.Unusual
+	} else {
+		maps.Copy(p.Unusual, later.Unusual)
+	}
 	for _, u := range later.Unseen {
 		p.addUnseen(u)
 	}

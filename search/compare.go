@@ -299,7 +299,7 @@ func (h *heldOut) try(ctx context.Context, c Candidate, _ []*trial) (*trial, err
 	slope := CalibrationSlope(t.left, h.test.Labels, h.counts(), nil)
 	for i, p := range t.left {
 		Temper(p, slope)
-		t.logs[i] = Log(p[h.test.Labels[i]])
+		t.logs[i] = logOf(p[h.test.Labels[i]])
 	}
 	return t, nil
 }

@@ -32,9 +32,9 @@ func Temper(p []float64, power float64) {
 	}
 }
 
-// Log is the logarithm of a probability that may be too small for a number: what is reported and
+// logOf is the logarithm of a probability that may be too small for a number: what is reported and
 // added up stays finite.
-func Log(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
+func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
 
 const (
 	// Slopes are within these bounds.
@@ -56,7 +56,7 @@ func CalibrationSlope(left [][]float64, outcomes []int, counts []float64, units 
 	logs := make([][]float64, len(left))
 	for i, p := range left {
 		for _, x := range p {
-			logs[i] = append(logs[i], Log(x))
+			logs[i] = append(logs[i], logOf(x))
 		}
 	}
 	p := make([]float64, 0, 16)

@@ -214,7 +214,7 @@ def tabulate(given: Stakes, outcomes: Sequence[str], order: Sequence[int], colum
     outcome is what it is expected to cost if that is certain.
     """
     names = [outcomes[k] for k in order]
-    header: dict[str, Any] = {"name": "cost_columns", "utility": given.utility, "options": {"outcomes": names}}
+    header: dict[str, Any] = {"name": "cost_columns", "utility": given.utility, "outcomes": names}
     if columns is None or not columns.names:
         reply = _worker.worker().ask("decide", header, [("probabilities", np.eye(len(names)))])
         found = reply.tensors["expected"].T[None]
