@@ -117,5 +117,5 @@ func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Decid
 	if err != nil {
 		return blame(err, in.name)
 	}
-	return writeSummary(c.ErrOrStderr(), append(answer.Lines(), rd.Report().Lines()...))
+	return writeSummary(c.ErrOrStderr(), append(answer.Lines(service.Flags), rd.Report().Lines()...))
 }
