@@ -11,20 +11,20 @@ import (
 // Apply encodes the rows of a table, whose columns may come in another order if
 // they have names. The report counts what the recipe had not seen.
 func (r *Recipe) Apply(t *Table) (*mat.Dense, *Report, error) {
-	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
+	b, err := r.bind(t.Name(), t.headerLine(), t.Columns(), t.HasHeader())
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.n == 0 {
+	if t.Len() == 0 {
 		return &mat.Dense{}, newReport(b), nil
 	}
 	var numbers []float64
-	if t.room != nil {
-		if numbers, err = t.room.Numbers(t.n * r.Dim()); err != nil {
+	if t.Room() != nil {
+		if numbers, err = t.Room().Numbers(t.Len() * r.Dim()); err != nil {
 			return nil, nil, err
 		}
 	}
-	x := mat.NewDense(t.n, r.Dim(), numbers)
+	x := mat.NewDense(t.Len(), r.Dim(), numbers)
 	report, err := b.readTable(t, x)
 	if err != nil {
 		return nil, nil, err
@@ -47,17 +47,17 @@ func (b *binding) readTable(t *Table, x *mat.Dense) (*Report, error) {
 	}
 	tasks.For(len(r.features), func(k int) {
 		i := r.features[k]
-		dictionary := &t.cells[b.source[i]].words
-		r.words[i] = make([]reading, dictionary.len())
+		c := t.Cells(b.source[i])
+		r.words[i] = make([]reading, c.Words())
 		for code := range r.words[i] {
-			r.words[i][code] = b.fields[i].text(dictionary.word(uint32(code)), t.dialect.decimal)
+			r.words[i][code] = b.fields[i].text(c.Word(uint32(code)), t.Decimal())
 		}
 	})
-	blocks := (t.n + blockOfRows - 1) / blockOfRows
+	blocks := (t.Len() + blockOfRows - 1) / blockOfRows
 	reports := make([]*Report, blocks)
 	errs := make([]error, blocks)
 	tasks.For(blocks, func(k int) {
-		from, to := k*blockOfRows, min(t.n, (k+1)*blockOfRows)
+		from, to := k*blockOfRows, min(t.Len(), (k+1)*blockOfRows)
 		if reports[k] = newReport(b); r.plain(from, to) {
 			reports[k].Rows += to - from
 			return
@@ -85,7 +85,7 @@ type tableReader struct {
 
 // reading is what a cell means to column k of the recipe.
 func (r *tableReader) reading(place, k int) reading {
-	cell := r.table.cells[r.source[k]].at(place)
+	cell := r.table.Cells(r.source[k]).at(place)
 	if isWord(cell) {
 		return r.words[k][wordOf(cell)]
 	}
@@ -104,7 +104,7 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 				return refused(t.cell(i, j), problem)
 			}
 			if v.state == unseen {
-				report.unseen(k, t.cells[j].text(t.cells[j].at(place)))
+				report.unseen(k, t.Cells(j).text(t.Cells(j).at(place)))
 			} else if f.far(v) {
 				report.far(k)
 			}
@@ -120,8 +120,8 @@ func (r *tableReader) plain(from, to int) bool {
 	t := r.table
 	for _, k := range r.features {
 		f := &r.fields[k]
-		if t.rows == nil && f.column.Kind == Numeric && len(f.markers.numbers) == 0 {
-			segment := t.cells[r.source[k]].segments[from/segmentRows]
+		if t.IsWhole() && f.column.Kind == Numeric && !f.markers.HasNumbers() {
+			segment := t.Cells(r.source[k]).Segments()[from/segmentRows]
 			if !r.numbers(segment[from%segmentRows:][:to-from], f, from, k) {
 				return false
 			}

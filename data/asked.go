@@ -114,7 +114,7 @@ func (l *learner) askBend(values []float64) error {
 		return nil
 	}
 	return &Error{
-		File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name(), Msg: text, Fix: "bend it otherwise",
+		File: l.table.Name(), Column: l.scanned.column + 1, ColumnName: l.name(), Msg: text, Fix: "bend it otherwise",
 		Ways: []Way{{WayScaling, l.name() + "=" + string(YeoJohnson), ""}, {WayScaling, l.name() + "=" + string(Rank), ""}},
 	}
 }
@@ -178,7 +178,7 @@ const (
 // next, which is not negative, than twice the largest gap between others: a blood pressure of 0
 // is none.
 func (l *learner) noteNought(x float64) {
-	if l.table.n > noughtRows {
+	if l.table.Len() > noughtRows {
 		return
 	}
 	values := slices.Sorted(slices.Values(l.all()))
@@ -251,19 +251,11 @@ func (m *missingCells) add(s *scanned) {
 	if m.at == nil {
 		m.at = s.table.cell(s.gap, s.column)
 	}
-	for i := s.gap; i < s.table.n && len(m.first) < most; i++ {
+	for i := s.gap; i < s.table.Len() && len(m.first) < most; i++ {
 		if s.isMissing(s.table.at(i, s.column)) {
 			m.first = append(m.first, fmt.Sprintf("%s %d column %d", s.table.unit(), s.table.Line(i), s.column+1))
 		}
 	}
-}
-
-// isMissing tells whether a cell of the column is missing.
-func (s *scanned) isMissing(cell float64) bool {
-	if !isWord(cell) {
-		return s.markers.number(cell)
-	}
-	return s.markers.text(s.word(wordOf(cell)))
 }
 
 // err is the message, or nil if nothing is missing.
@@ -276,7 +268,7 @@ func (m *missingCells) err(t *Table) error {
 		more = ", …"
 	}
 	m.at.Msg = fmt.Sprintf("%s in %s of %d (%s): %s%s", Plural(m.total, "missing cell"),
-		Plural(len(m.columns), "column"), len(t.columns), quoteList(m.columns), strings.Join(m.first, ", "), more)
+		Plural(len(m.columns), "column"), t.Width(), quoteList(m.columns), strings.Join(m.first, ", "), more)
 	m.at.Fix = "fill them, or have them filled by the median or the commonest category, with an indicator feature"
 	m.at.Ways = []Way{{Option: WayImpute}}
 	return m.at

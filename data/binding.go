@@ -219,3 +219,43 @@ func (b *binding) column(name string) (int, error) {
 		Fix: "add it to the file",
 	}
 }
+
+// needs tells which columns of the file the recipe has a use for: those that make
+// features, the outcome and what names the rows.
+func (b *binding) needs() map[int]bool {
+	read := map[int]bool{b.target: true, b.identity(): true}
+	for i := range b.recipe.Columns {
+		if b.recipe.Columns[i].isFeature() {
+			read[b.source[i]] = true
+		}
+	}
+	if b.condition != nil {
+		for _, name := range b.condition.Columns() {
+			if j, err := b.column(name); err == nil {
+				read[j] = true
+			}
+		}
+	}
+	return read
+}
+
+// Part is the rows of a source from one up to, not including, another, and of its columns
+// those that the features of the recipe, its labels and weights are made of. Rows keep their
+// numbers in messages.
+func (r *Recipe) Part(s Source, from, to int) (Source, error) {
+	names, err := sourceNames(s)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.bind(s.Name(), 0, names, true)
+	if err != nil {
+		return nil, err
+	}
+	needs := b.needs()
+	for i := range r.Columns {
+		if r.Columns[i].Kind == Weights {
+			needs[b.source[i]] = true
+		}
+	}
+	return newPart(s, from, to, func(j int) bool { return needs[j] }), nil
+}

@@ -25,13 +25,25 @@ func (c *cells) each(use func(i int, cell float64)) {
 	}
 }
 
-// word is the text of a cell that holds one.
-func (c *cells) word(cell float64) []byte { return c.words.word(wordOf(cell)) }
+// Segments are the cells in order, all but the last of segmentRows.
+func (c *cells) Segments() [][]float64 { return c.segments }
+
+// Words is the number of different texts, of which Word gives one by its code.
+func (c *cells) Words() int { return c.words.len() }
+
+// Word is the text with a code.
+func (c *cells) Word(code uint32) []byte { return c.words.word(code) }
+
+// Unread tells whether the column was left out, so that nothing is known of its cells.
+func (c *cells) Unread() bool { return c.unread }
+
+// Bytes is the text of a cell that holds one.
+func (c *cells) Bytes(cell float64) []byte { return c.words.word(wordOf(cell)) }
 
 // text is the text of any cell.
 func (c *cells) text(cell float64) string {
 	if isWord(cell) {
-		return string(c.word(cell))
+		return string(c.Bytes(cell))
 	}
 	return spelled(cell)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // A table of counts has a row for each kind of case, with how many there are of it. Other than a
@@ -51,6 +50,9 @@ func (t *Table) Repeated(column string, most int) (*Table, error) {
 // are different cases then, and no copies.
 func (t *Table) Counted() bool { return t.counts > 0 }
 
+// CountColumn is the number of the column that rows come as often as it says, −1 if there is none.
+func (t *Table) CountColumn() int { return t.counts - 1 }
+
 // once is the table with every row that is repeated once, in order.
 func (t *Table) once() *Table {
 	if t.counts == 0 {
@@ -65,54 +67,4 @@ func (t *Table) once() *Table {
 		}
 	}
 	return t.Subset(rows)
-}
-
-// recount counts and estimates anew, by all rows, what was learned from those that come once.
-func (l *Learned) recount(t *Table) (err error) {
-	if l.Recipe, err = l.Recipe.Refit(t); err == nil {
-		l.Labels, err = l.Recipe.Labels(t)
-	}
-	return err
-}
-
-// countNames are what columns of counts are called.
-var countNames = []string{"freq", "frequency", "count", "counts", "n", "cases", "ncases", "number"}
-
-// countsNote asks about a column that looks like counts: it is named so and holds whole numbers, no
-// two rows are the same in all other columns, but most are in all but the outcome.
-func (l *Learned) countsNote(t *Table) []string {
-	r := l.Recipe
-	at := slices.IndexFunc(r.Columns, func(c Column) bool {
-		return c.Kind == Numeric && slices.Contains(countNames, strings.ToLower(c.Name))
-	})
-	if at < 0 || t.counts > 0 {
-		return nil
-	}
-	counts, err := t.Floats(r.Columns[at].Name)
-	if err != nil || slices.ContainsFunc(counts, func(n float64) bool { return n < 0 || n != math.Trunc(n) }) {
-		return nil
-	}
-	parts := r.Parts()
-	own := &parts[slices.IndexFunc(parts, func(p Part) bool { return p.Column == r.Columns[at].Name })]
-	begin, digests := own.begin(), r.Digests(l.X)
-	seen, rows := make(map[uint64]int), make(map[[2]uint64]bool)
-	for i := range digests {
-		digests[i] -= own.digest(begin, l.X.RawRowView(i))
-		row := [2]uint64{digests[i], uint64(l.Labels[i])}
-		if rows[row] {
-			return nil
-		}
-		rows[row] = true
-		seen[digests[i]]++
-	}
-	again := 0
-	for _, n := range seen {
-		if n > 1 {
-			again += n
-		}
-	}
-	if 2*again <= t.n {
-		return nil
-	}
-	return []string{fmt.Sprintf("column %s looks like counts: rows that are the same but for it differ in their outcome; if a row stands for so many cases, make it counts", quote(r.Columns[at].Name))}
 }

@@ -5,9 +5,20 @@ import (
 	"slices"
 )
 
+// estimator estimates the statistics of a column.
+type estimator struct {
+	*scanned
+	values []float64 // what quantities found, if it has been asked and its memory is not used yet
+	spare  *spare    // of who estimates one column after another
+
+	weights []float64 // how much each row counts, nil if all count one
+	known   []float64 // the weights of values
+	gaps    float64   // the weight of missing cells
+}
+
 // estimate fills in the statistics of a column whose kind is settled.
 func (l *learner) estimate(c *Column, impute, standardize bool) {
-	l.scanned.estimate(c, impute, standardize, l.options.bend(c.Name))
+	l.estimator.estimate(c, impute, standardize, l.options.bend(c.Name))
 }
 
 // bend is what was asked for a column.
@@ -24,7 +35,7 @@ func (o *Options) bend(name string) Bend {
 
 // estimate does so for a column that may have been learned from other rows; bend is
 // what is wanted.
-func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
+func (s *estimator) estimate(c *Column, impute, standardize bool, bend Bend) {
 	if c.Kind == Categorical && impute {
 		c.FillCategory = s.commonest(c.Categories)
 	}
@@ -82,8 +93,8 @@ func (s *scanned) estimate(c *Column, impute, standardize bool, bend Bend) {
 
 // estimatePlain does so for a column of nothing but numbers that is not bent, where they
 // lie; it reports false if the column is another one.
-func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
-	if c.Kind != Numeric || s.numbers != s.table.n || s.table.rows != nil || s.weights != nil {
+func (s *estimator) estimatePlain(c *Column, bend Bend) bool {
+	if c.Kind != Numeric || s.numbers != s.table.Len() || !s.table.IsWhole() || s.weights != nil {
 		return false
 	}
 	switch bend {
@@ -97,7 +108,7 @@ func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
 	}
 	c.Low, c.High, c.Scaling, c.Auto = s.least+0, s.most+0, nil, bend == AutoBend // never −0
 	largest := max(math.Abs(s.least), math.Abs(s.most))
-	c.Mean, c.Scale = meanScaleOf(s.sum, largest, s.cells.segments...)
+	c.Mean, c.Scale = meanScaleOf(s.sum, largest, s.cells.Segments()...)
 	if c.Scale == 0 || !apart(s.least, s.most) {
 		c.Scale = 1
 	}
@@ -106,16 +117,16 @@ func (s *scanned) estimatePlain(c *Column, bend Bend) bool {
 
 // commonest is the most frequent of the categories, the first in their order
 // among equals.
-func (s *scanned) commonest(categories []string) string {
+func (s *estimator) commonest(categories []string) string {
 	weight := make(map[string]float64)
 	if s.weights == nil {
 		for category, n := range s.categories() {
 			weight[category] = float64(n)
 		}
 	} else {
-		for i := range s.table.n {
+		for i := range s.table.Len() {
 			if cell := s.table.at(i, s.column); !s.isMissing(cell) {
-				weight[key(bytesOf(s.cells.text(cell)), s.table.dialect.decimal)] += s.weights[i]
+				weight[key(bytesOf(s.cells.text(cell)), s.table.Decimal())] += s.weights[i]
 			}
 		}
 	}
@@ -130,11 +141,11 @@ func (s *scanned) commonest(categories []string) string {
 
 // quantities are the numbers of the cells that are not missing, in the order of the
 // rows, in memory that the next column may get.
-func (s *scanned) quantities(f *field) []float64 {
+func (s *estimator) quantities(f *field) []float64 {
 	values := s.spare.room(s.present())
 	s.known, s.gaps = s.known[:0], 0
-	if f.column.Kind == Numeric && s.numbers == s.table.n && s.table.rows == nil && s.weights == nil {
-		for _, segment := range s.cells.segments { // nothing but numbers
+	if f.column.Kind == Numeric && s.numbers == s.table.Len() && s.table.IsWhole() && s.weights == nil {
+		for _, segment := range s.cells.Segments() { // nothing but numbers
 			values = append(values, segment...)
 		}
 		return values
@@ -142,10 +153,10 @@ func (s *scanned) quantities(f *field) []float64 {
 	words := make([]reading, len(s.counts))
 	for k, n := range s.counts {
 		if n > 0 {
-			words[k] = f.text(s.word(uint32(k)), s.table.dialect.decimal)
+			words[k] = f.text(s.word(uint32(k)), s.table.Decimal())
 		}
 	}
-	for i := range s.table.n {
+	for i := range s.table.Len() {
 		x := s.table.at(i, s.column)
 		v := reading{}
 		if isWord(x) {

@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -101,7 +100,7 @@ type Learned struct {
 // certain is an error that says which option settles it.
 func Learn(t *Table, o Options) (*Learned, error) {
 	l, err := learnRecipe(t.once(), &o)
-	if err == nil && t.counts > 0 {
+	if err == nil && t.Counted() {
 		err = l.recount(t)
 	}
 	if err != nil {
@@ -138,47 +137,46 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 	}
 	missing := allMarkers(named)
 	m := newMarkers(missing)
-	l := &Learned{Notes: append(slices.Clone(t.notes), t.noColumns(named)...)}
+	l := &Learned{Notes: append(t.Notes(), noColumns(t, named)...)}
 	r := &Recipe{
-		Rows: t.n, Header: t.header, Standardize: !o.KeepScale, Impute: o.Impute,
-		Missing: missing, Columns: make([]Column, len(t.columns)),
+		Rows: t.Len(), Header: t.HasHeader(), Standardize: !o.KeepScale, Impute: o.Impute,
+		Missing: missing, Columns: make([]Column, t.Width()),
 	}
-	if t.dialect.decimal == ',' {
+	if t.Decimal() == ',' {
 		r.Decimal = ","
 	}
 	l.Recipe = r
 	if roles.condition != nil {
 		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
 	} else {
-		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m.ofColumn(t.columns[roles.target], missing))
+		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m.ofColumn(t.ColumnName(roles.target), missing))
 	}
 	if err != nil {
 		return nil, err
 	}
 	l.Notes = append(l.Notes, r.Target.variants(t, roles.target)...)
 	if r.Target.Several != nil && o.Prevalence > 0 {
-		return nil, &Error{File: t.file, Msg: "a prevalence is the share of one of two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
+		return nil, &Error{File: t.Name(), Msg: "a prevalence is the share of one of two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
 	}
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {
-		if l.Weights, err = t.Weights(t.columns[roles.weights], o.Markers...); err != nil {
+		if l.Weights, err = t.Weights(t.ColumnName(roles.weights), o.Markers...); err != nil {
 			return nil, err
 		}
 		if r.Target.Share, err = weightShare(t, roles.weights, &r.Target, l.Labels, l.Weights); err != nil {
 			return nil, err
 		}
 	}
-	learners := make([]*learner, len(t.columns))
-	errs := make([]error, len(t.columns))
-	tasks.Each(len(t.columns), func() func(int) {
+	learners := make([]*learner, t.Width())
+	errs := make([]error, t.Width())
+	tasks.Each(t.Width(), func() func(int) {
 		memory := new(spare)
 		return func(j int) {
 			if c, settled := roles.settled(t, j); settled {
 				r.Columns[j] = c
 				return
 			}
-			learners[j] = &learner{scanned: scan(t, j, m.ofColumn(t.columns[j], missing)), options: o, column: Column{Name: t.columns[j]}}
-			learners[j].spare, learners[j].weights = memory, l.Weights
+			learners[j] = &learner{estimator: estimator{scanned: scan(t, j, m.ofColumn(t.ColumnName(j), missing)), spare: memory, weights: l.Weights}, options: o, column: Column{Name: t.ColumnName(j)}}
 			errs[j] = learners[j].learn(roles)
 			r.Columns[j] = learners[j].column
 			learners[j].values = nil
@@ -225,7 +223,7 @@ func (o *Options) checkBends(t *Table, r *Recipe) (notes []string, err error) {
 			notes = append(notes, fmt.Sprintf("column %s is not decided by (%s), so that there is nothing for %s to scale", quote(c.Name), c.Reason, b))
 		default:
 			return nil, &Error{
-				File: t.file, Column: j + 1, ColumnName: c.Name, Msg: fmt.Sprintf("the column is %s, and %s is for numbers", kindNames[c.Kind], b),
+				File: t.Name(), Column: j + 1, ColumnName: c.Name, Msg: fmt.Sprintf("the column is %s, and %s is for numbers", kindNames[c.Kind], b),
 				Fix: "leave it out of the scaling",
 			}
 		}
@@ -238,8 +236,8 @@ var kindNames = map[Kind]string{Categorical: "categorical", Ordered: "one of ord
 
 // noFeatures explains a table that leaves nothing to decide by.
 func noFeatures(t *Table, r *Recipe) error {
-	e := &Error{File: t.file, Msg: "there is no column to decide by beside the outcome", Fix: "give a table with further columns"}
-	if len(t.columns) > 1 {
+	e := &Error{File: t.Name(), Msg: "there is no column to decide by beside the outcome", Fix: "give a table with further columns"}
+	if t.Width() > 1 {
 		e.Msg = "every column beside the outcome was dropped: " + strings.Join(r.droppedLines(), "; ")
 	}
 	return e

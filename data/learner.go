@@ -11,7 +11,7 @@ import (
 
 // learner is what is known of a column before its recipe is.
 type learner struct {
-	*scanned
+	estimator
 	options *Options
 	column  Column
 	notes   []string
@@ -59,7 +59,7 @@ func (l *learner) learn(roles *roles) error {
 			return l.askDecimal(l.scanned.at(k), string(l.word(k)))
 		}
 		// Points in a column of decimal commas would be thousands, and were read otherwise.
-		mixed := n.Decimal != "" && l.table.dialect.decimal == '.' && l.numbers > 0 && !l.whole
+		mixed := n.Decimal != "" && l.table.Decimal() == '.' && l.numbers > 0 && !l.whole
 		if len(odd) == 0 && (n.Unit == "" || l.numbers == 0) && !mixed {
 			if *n != (Notation{}) {
 				c.Notation = n
@@ -145,7 +145,7 @@ func (l *learner) learnText() error {
 			ways = append(ways, Way{WayScaling, l.name() + "=" + string(AutoBend), "a quantity"})
 		}
 		return &Error{
-			File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name(),
+			File: l.table.Name(), Column: l.scanned.column + 1, ColumnName: l.name(),
 			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.present(), quote(example)),
 			Fix: "say which it is", Ways: ways,
 		}
@@ -221,7 +221,7 @@ func (l *learner) longIntegers() (cells int) {
 		return 0
 	}
 	for _, k := range l.words {
-		if _, kind := parseNumber(l.word(k), l.table.dialect.decimal); kind == long {
+		if _, kind := parseNumber(l.word(k), l.table.Decimal()); kind == long {
 			cells += l.counts[k]
 		} else if !isPadded(l.word(k)) {
 			return 0
@@ -235,7 +235,7 @@ func (l *learner) infinite() error {
 	cells := 0
 	first := uint32(0)
 	for _, k := range l.words {
-		if _, kind := parseNumber(l.word(k), l.table.dialect.decimal); kind == infinite {
+		if _, kind := parseNumber(l.word(k), l.table.Decimal()); kind == infinite {
 			if cells == 0 {
 				first = k
 			}
@@ -273,7 +273,7 @@ func (l *learner) all() []float64 {
 // plainly; missing cells are between them then.
 func (l *learner) parts() iter.Seq[[]float64] {
 	return func(yield func([]float64) bool) {
-		if len(l.words) > 0 || len(l.markers.numbers) > 0 {
+		if len(l.words) > 0 || l.markers.HasNumbers() {
 			yield(l.all())
 			return
 		}
@@ -291,20 +291,20 @@ func (l *learner) learnNumeric() error {
 	c.Kind, c.Scale = Numeric, 1
 	// Where no number of the file shows its decimal separator, 1.234 may be 1234, and 12.000
 	// too.
-	if d := &l.table.dialect; !d.sure && c.Notation == nil && l.thousand {
+	if doubt, unsure := l.table.UnsureDecimal(l.scanned.column); unsure && c.Notation == nil && l.thousand {
 		if !l.whole {
 			return l.askDecimal(l.firstFraction())
 		}
-		if text := d.doubt[l.scanned.column]; text != "" {
-			return l.askDecimal(&Error{File: l.table.file, Column: l.scanned.column + 1, ColumnName: l.name()}, text)
+		if doubt != "" {
+			return l.askDecimal(&Error{File: l.table.Name(), Column: l.scanned.column + 1, ColumnName: l.name()}, doubt)
 		}
 	}
 	name := l.name()
-	if l.counting && name == generatedName(l.scanned.column) && l.table.n >= identifierRows {
+	if l.counting && name == generatedName(l.scanned.column) && l.table.Len() >= identifierRows {
 		return l.drop("identifier-like: a running number")
 	}
 	// What is left of running numbers in a part of a table, or in one that was shuffled.
-	if l.table.blank != nil && l.table.blank[l.scanned.column] && l.present() >= identifierRows && l.distinctIntegers(l.all()) {
+	if l.table.Nameless(l.scanned.column) && l.present() >= identifierRows && l.distinctIntegers(l.all()) {
 		return l.drop("identifier-like: no name in the header, and whole numbers that all differ")
 	}
 	if l.named() && (l.distinctIntegers(l.all()) || len(l.words) > 0 && l.different() == l.present()) {
@@ -338,12 +338,12 @@ func (l *learner) learnNumeric() error {
 
 // firstFraction is the first cell that is no integer.
 func (l *learner) firstFraction() (*Error, string) {
-	for i := range l.table.n {
+	for i := range l.table.Len() {
 		if x := l.table.at(i, l.scanned.column); !isWord(x) && x != math.Trunc(x) {
 			return l.table.cell(i, l.scanned.column), spelled(x)
 		}
 	}
-	return &Error{File: l.table.file}, ""
+	return &Error{File: l.table.Name()}, ""
 }
 
 // learnDates is a column of dates or times.

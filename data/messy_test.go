@@ -460,7 +460,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 func TestLabelled(t *testing.T) {
 	text := manyRows(20, "a,delay", amount, func(i int) string { return fmt.Sprint(i) }) + "17,,?\nTotal,,\n"
 	for _, o := range []Options{{Target: "y"}, {Target: "delay >= 7"}} {
-		table, err := mustRead(t, text, HeaderYes).Labelled(o)
+		table, err := Labelled(mustRead(t, text, HeaderYes), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -473,7 +473,7 @@ func TestLabelled(t *testing.T) {
 		}
 	}
 	whole := mustRead(t, manyRows(20, "a", amount), HeaderYes)
-	if same, err := whole.Labelled(Options{}); err != nil || same != whole {
+	if same, err := Labelled(whole, Options{}); err != nil || same != whole {
 		t.Errorf("%v, %v", same, err)
 	}
 }

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -49,45 +48,6 @@ func (m *markers) ofColumn(name string, all []string) *markers {
 	return newMarkers(own)
 }
 
-// named are the markers with the columns of NAME=TEXT called as in the table; a text before
-// the last = that is no column is part of the spelling. Those of columns that are neither
-// decided by nor the outcome are refused.
-func (r *roles) named(t *Table, all []string) ([]string, error) {
-	named := slices.Clone(all)
-	for k, text := range all {
-		at := strings.LastIndex(text, "=")
-		if at < 1 {
-			continue
-		}
-		j, err := t.Column(text[:at])
-		if err != nil {
-			continue
-		}
-		if !r.decides(j) && j != r.target {
-			return nil, &Error{
-				File: t.file, Column: j + 1, ColumnName: t.columns[j],
-				Msg: fmt.Sprintf("the missing marker %s is of a column that is not decided by", quote(text)),
-				Fix: "give the spelling without the name of a column; it then counts in all of them",
-			}
-		}
-		named[k] = t.columns[j] + "=" + strings.TrimSpace(text[at+1:])
-	}
-	return named, nil
-}
-
-// noColumns says of markers with a = that they are spellings, where no column is called what stands
-// before it.
-func (t *Table) noColumns(markers []string) (notes []string) {
-	for _, text := range markers {
-		if at := strings.LastIndex(text, "="); at >= 1 {
-			if _, err := t.Column(text[:at]); err != nil {
-				notes = append(notes, fmt.Sprintf("the missing marker %s is looked for as it stands, as there is no column %s", quote(text), quote(text[:at])))
-			}
-		}
-	}
-	return notes
-}
-
 // text tells whether a text, without white space around it, is a missing cell.
 func (m *markers) text(text []byte) bool {
 	if len(m.numbers) > 0 && isPadded(text) {
@@ -97,6 +57,9 @@ func (m *markers) text(text []byte) bool {
 	}
 	return len(text) <= 64 && m.texts[string(text)]
 }
+
+// HasNumbers tells whether numbers are among them.
+func (m *markers) HasNumbers() bool { return len(m.numbers) > 0 }
 
 // number tells so of a number.
 func (m *markers) number(x float64) bool { return len(m.numbers) > 0 && m.numbers[x] }

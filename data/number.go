@@ -157,6 +157,15 @@ func isPadded(text []byte) bool {
 	return len(text) > 1 && text[0] == '0' && isDigits(text)
 }
 
+// integerDigits is how many digits a whole number has.
+func integerDigits(x float64) int {
+	n := 1
+	for n < len(powersOfTen) && x >= powersOfTen[n] {
+		n++
+	}
+	return n
+}
+
 // isDigits recognises what consists of digits.
 func isDigits(text []byte) bool {
 	for _, c := range text {

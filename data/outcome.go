@@ -18,18 +18,15 @@ const (
 	conditionFails = "no"
 )
 
-// errMissingPart says that a cell of a condition is missing.
-var errMissingPart = errors.New("missing cell")
-
 // condition reads a target that names no column as a condition over columns. Where it
 // is neither, the error is the one about columns.
-func (t *Table) condition(target string) (*expr.Condition, []int, error) {
+func findCondition(t *Table, target string) (*expr.Condition, []int, error) {
 	_, unknown := t.Column(target)
 	c, err := expr.ParseCondition(target)
 	if err != nil {
 		var place *expr.Error
 		if errors.As(err, &place) && slices.ContainsFunc([]rune(target), func(r rune) bool { return r == '<' || r == '>' || r == '=' }) {
-			return nil, nil, &Error{File: t.file, Msg: fmt.Sprintf("the outcome %s is no condition: %s", quote(target), place.Msg), Fix: place.Fix, Err: err}
+			return nil, nil, &Error{File: t.Name(), Msg: fmt.Sprintf("the outcome %s is no condition: %s", quote(target), place.Msg), Fix: place.Fix, Err: err}
 		}
 		return nil, nil, unknown
 	}
@@ -51,7 +48,7 @@ func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *m
 		target.Positive, target.Negative = target.Negative, target.Positive
 	default:
 		return target, nil, &Error{
-			File: t.file, Msg: fmt.Sprintf("the outcome %s is a condition and takes the values yes and no, not %s", quote(target.Column), quote(o.Positive)),
+			File: t.Name(), Msg: fmt.Sprintf("the outcome %s is a condition and takes the values yes and no, not %s", quote(target.Column), quote(o.Positive)),
 			Fix: "leave the positive one out, or name one of these two", Ways: []Way{{WayPositive, "yes", ""}, {WayPositive, "no", ""}},
 		}
 	}
@@ -68,7 +65,7 @@ func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *m
 	target.count(y)
 	if target.PositiveRows == 0 || target.NegativeRows == 0 {
 		return target, nil, &Error{
-			File: t.file, Msg: fmt.Sprintf("one class only: %s is %s in every row", quote(target.Column), quote(map[bool]string{true: target.Positive, false: target.Negative}[target.PositiveRows > 0])),
+			File: t.Name(), Msg: fmt.Sprintf("one class only: %s is %s in every row", quote(target.Column), quote(map[bool]string{true: target.Positive, false: target.Negative}[target.PositiveRows > 0])),
 			Fix: "give training rows of both outcomes, or another condition",
 		}
 	}
@@ -81,20 +78,20 @@ func (target *Target) evaluate(t *Table, c *expr.Condition, columns []int, m *ma
 	readers := make(map[string]*numberReader, len(columns))
 	for k, name := range c.Columns() {
 		where[name] = columns[k]
-		readers[name] = &numberReader{table: t, column: columns[k], markers: m}
+		readers[name] = newNumberReader(t, columns[k], m)
 	}
 	row := 0
 	value := func(name string) (float64, error) { return readers[name].value(row) }
 	text := func(name string) (string, error) {
 		j := where[name]
 		cell := t.at(row, j)
-		if isWord(cell) && m.text(t.cells[j].word(cell)) || m.number(cell) {
+		if isWord(cell) && m.text(t.Cells(j).Bytes(cell)) || m.number(cell) {
 			return "", errMissingPart
 		}
-		return key(bytesOf(t.cells[j].text(cell)), t.dialect.decimal), nil
+		return key(bytesOf(t.Cells(j).text(cell)), t.Decimal()), nil
 	}
-	y = make([]int, t.n)
-	for row = range t.n {
+	y = make([]int, t.Len())
+	for row = range t.Len() {
 		holds, err := c.Holds(value, text)
 		switch {
 		case errors.Is(err, errMissingPart):
@@ -115,49 +112,15 @@ func (target *Target) evaluate(t *Table, c *expr.Condition, columns []int, m *ma
 	return y, missing, nil
 }
 
-// numberReader reads the cells of a column as numbers, in whatever notation it has.
-type numberReader struct {
-	table    *Table
-	column   int
-	markers  *markers
-	scanned  bool
-	notation *Notation
-}
-
-func (r *numberReader) value(row int) (float64, error) {
-	t, j := r.table, r.column
-	cell := t.at(row, j)
-	if !isWord(cell) {
-		if r.markers.number(cell) {
-			return 0, errMissingPart
-		}
-		return cell, nil
-	}
-	text := t.cells[j].word(cell)
-	if r.markers.text(text) {
-		return 0, errMissingPart
-	}
-	if !r.scanned {
-		r.notation, _ = scan(t, j, r.markers).notation()
-		r.scanned = true
-	}
-	if r.notation != nil {
-		if x, ok := r.notation.parse(text); ok {
-			return x, nil
-		}
-	}
-	return 0, notFinite(t.cell(row, j), string(text))
-}
-
 // Labels gives the labels (see Target.Number) of a table that has the columns they are
 // made of.
 func (r *Recipe) Labels(t *Table) ([]int, error) {
-	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
+	b, err := r.bind(t.Name(), t.headerLine(), t.Columns(), t.HasHeader())
 	if err != nil {
 		return nil, err
 	}
 	if r.Target.Condition {
-		c, columns, err := t.condition(r.Target.Column)
+		c, columns, err := findCondition(t, r.Target.Column)
 		if err != nil {
 			return nil, err
 		}
@@ -173,9 +136,9 @@ func (r *Recipe) Labels(t *Table) ([]int, error) {
 		_, err := b.column(r.Target.Column)
 		return nil, err
 	}
-	c := t.cells[b.target]
+	c := t.Cells(b.target)
 	seen := make(map[string]bool)
-	for i := range t.n {
+	for i := range t.Len() {
 		text := c.text(t.at(i, b.target))
 		if !seen[text] {
 			if _, known := r.Target.Label(text); !known {
@@ -210,11 +173,11 @@ func (r *Row) Label() (y int, ok bool, err error) {
 	if b.target < 0 {
 		return 0, false, nil
 	}
-	text := r.cell(b.target)
-	if y, ok = b.recipe.Target.label(text, r.decimal); ok {
+	text := r.Text(b.target)
+	if y, ok = b.recipe.Target.label(text, r.Decimal()); ok {
 		return y, true, nil
 	}
-	if m.text(text) || b.unlabelled(text, r.decimal) {
+	if m.text(text) || b.unlabelled(text, r.Decimal()) {
 		return 0, false, nil
 	}
 	return 0, false, b.strangeOutcome(r.Place(), string(text))
@@ -237,10 +200,10 @@ func (r *Row) conditionLabel(m *markers) (y int, ok bool, err error) {
 		return r.value(j)
 	}, func(name string) (string, error) {
 		j, err := r.bound.column(name)
-		if err != nil || m.text(r.cell(j)) {
+		if err != nil || m.text(r.Text(j)) {
 			return "", errMissingPart
 		}
-		return key(r.cell(j), r.decimal), nil
+		return key(r.Text(j), r.Decimal()), nil
 	})
 	switch {
 	case errors.Is(err, errMissingPart):

@@ -8,12 +8,12 @@ import "math"
 // where 7 stands beside 007 the zeros mean nothing. Who names a scaling of the column has said that it is
 // a quantity. All rows of the table are looked at, of which these may be a part.
 func (l *learner) padding() (example string, codes bool) {
-	words := &l.cells.words
+	words := l.cells
 	first := 0 // that has zeros in front: most columns have none
-	for first < words.len() && !isPadded(words.word(uint32(first))) {
+	for first < words.Words() && !isPadded(words.Word(uint32(first))) {
 		first++
 	}
-	if first == words.len() {
+	if first == words.Words() {
 		return "", false
 	}
 	numbers := make(map[float64]bool) // that have zeros in front
@@ -23,8 +23,8 @@ func (l *learner) padding() (example string, codes bool) {
 		widths = widths || width > 0 && n != width
 		width = n
 	}
-	for k := range words.len() {
-		word := words.word(uint32(k))
+	for k := range words.Words() {
+		word := words.Word(uint32(k))
 		if l.markers.text(word) {
 			continue
 		}
@@ -42,7 +42,7 @@ func (l *learner) padding() (example string, codes bool) {
 	if _, quantity := l.options.Bends[l.name()]; example == "" || quantity {
 		return "", false
 	}
-	for _, segment := range l.cells.segments {
+	for _, segment := range l.cells.Segments() {
 		for _, x := range segment {
 			if !codes {
 				return example, false
@@ -51,11 +51,7 @@ func (l *learner) padding() (example string, codes bool) {
 				continue
 			}
 			codes = x >= 0 && x == math.Trunc(x) && !numbers[x]
-			n := 1
-			for n < len(powersOfTen) && x >= powersOfTen[n] {
-				n++
-			}
-			see(n)
+			see(integerDigits(x))
 		}
 	}
 	return example, codes && (!widths || len(numbers) > 1)

@@ -1,32 +1,12 @@
 package data
 
-// Part is the rows of a source from one up to, not including, another, and of its columns
-// those that the features of the recipe, its labels and weights are made of. Rows keep their
-// numbers in messages.
-func (r *Recipe) Part(s Source, from, to int) (Source, error) {
-	names, err := sourceNames(s)
-	if err != nil {
-		return nil, err
-	}
-	b, err := r.bind(s.Name(), 0, names, true)
-	if err != nil {
-		return nil, err
-	}
-	needs := b.needs()
-	for i := range r.Columns {
-		if r.Columns[i].Kind == Weights {
-			needs[b.source[i]] = true
-		}
-	}
-	return newPart(s, from, to, func(j int) bool { return needs[j] }), nil
-}
-
 // SomeRows is the rows of a source from one up to, not including, another.
 func SomeRows(s Source, from, to int) Source {
 	return newPart(s, from, to, func(int) bool { return true })
 }
 
-func newPart(s Source, from, to int, needs func(column int) bool) *sourcePart {
+// newPart is some rows of a source, and of its columns those that are needed.
+func newPart(s Source, from, to int, needs func(column int) bool) Source {
 	p := &sourcePart{source: s}
 	for j, c := range s.Columns() {
 		if needs(j) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,64 +112,5 @@ func TestNumbersAreThoseOfStrconv(t *testing.T) {
 				t.Fatalf("%s is read as %v, not %v (%v)", text, got, want, err)
 			}
 		}
-	}
-}
-
-// Numbers are sorted as the library sorts them.
-func TestSortNumbers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	for name, value := range map[string]func() float64{
-		"normal":   rng.NormFloat64,
-		"integers": func() float64 { return float64(rng.IntN(1000) - 500) },
-		"any": func() float64 {
-			for {
-				if x := math.Float64frombits(rng.Uint64()); !math.IsNaN(x) && !math.IsInf(x, 0) {
-					return x
-				}
-			}
-		},
-		"one": func() float64 { return 3 },
-	} {
-		memory := new(spare)
-		for _, n := range []int{0, 1, 100, manyValues, 30_000} {
-			values := make([]float64, n)
-			for i := range values {
-				values[i] = value()
-			}
-			want := slices.Sorted(slices.Values(values))
-			sortNumbers(values, memory)
-			if !slices.Equal(values, want) {
-				t.Errorf("%d values, %s: not in order", n, name)
-			}
-		}
-	}
-}
-
-// What is estimated from columns where they lie is what is estimated from their values.
-func TestColumnsAreEstimatedWhereTheyLie(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 3))
-	var b strings.Builder
-	b.WriteString("x,skew,k,y\n")
-	const n = 70_000 // more than a sample, and than a segment
-	for i := range n {
-		fmt.Fprintf(&b, "%.4f,%.3f,%d,%d\n", 1e6+rng.NormFloat64(), math.Exp(3*rng.NormFloat64()), rng.IntN(50), i%2)
-	}
-	whole := mustRead(t, b.String(), HeaderYes)
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	recipe, x, _ := mustLearn(t, whole, Options{Target: "y"})
-	again, y, _ := mustLearn(t, whole.Subset(all), Options{Target: "y"})
-	for i := range recipe.Columns {
-		if a, b := fmt.Sprintf("%+v", recipe.Columns[i]), fmt.Sprintf("%+v", again.Columns[i]); recipe.Columns[i].Scaling == nil && a != b {
-			t.Errorf("%s\nand from its values\n%s", a, b)
-		}
-	}
-	if !sameBits(x, y) {
-		t.Error("other features")
-	}
-	if recipe.Columns[1].Scaling == nil || recipe.Columns[0].Scaling != nil {
-		t.Errorf("bends: %+v", recipe.Columns)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -119,25 +118,6 @@ func TestHeaderDetection(t *testing.T) {
 				t.Errorf("columns %q, want c1, …", table.Columns())
 			}
 		})
-	}
-}
-
-// Ten thousand columns are read, learned and encoded.
-func TestTenThousandColumns(t *testing.T) {
-	const columns = 10_000
-	var b strings.Builder
-	for i := range 6 {
-		for j := range columns {
-			fmt.Fprintf(&b, "%d,", (i*7919+j*104729)%1009)
-		}
-		fmt.Fprintf(&b, "%d\n", i%2)
-	}
-	recipe, x, _, err := learnAll(mustRead(t, b.String(), HeaderAuto), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, d := x.Dims(); n != 6 || d != columns || recipe.Dim() != columns {
-		t.Errorf("encoded %d × %d, want 6 × %d", n, d, columns)
 	}
 }
 

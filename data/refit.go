@@ -8,7 +8,7 @@ import "github.com/lossep/lossep/internal/tasks"
 // have the same features, while no statistic of a fold's test rows leaks into
 // its training rows.
 func (r *Recipe) Refit(t *Table) (*Recipe, error) {
-	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
+	b, err := r.bind(t.Name(), t.headerLine(), t.Columns(), t.HasHeader())
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +40,7 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 		return func(i int) {
 			c := r.Columns[i]
 			if c.isFeature() {
-				s := scan(t, b.source[i], m.ofColumn(c.Name, r.Missing))
-				s.spare, s.weights = memory, weights
+				s := estimator{scanned: scan(t, b.source[i], m.ofColumn(c.Name, r.Missing)), spare: memory, weights: weights}
 				// Without a single value there is nothing to estimate from: the
 				// statistics of the wider table stay. Cells that do not fit their
 				// column are reported, with their place, when they are encoded.
@@ -53,7 +52,7 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 		}
 	})
 	if err := refitted.Validate(); err != nil {
-		return nil, &Error{File: t.file, Msg: err.Error(), Fix: "give rows of both outcomes", Err: err}
+		return nil, &Error{File: t.Name(), Msg: err.Error(), Fix: "give rows of both outcomes", Err: err}
 	}
 	return &refitted, nil
 }

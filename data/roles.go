@@ -35,7 +35,7 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	}
 	if r.target, err = t.Column(o.Target); err != nil {
 		r.target = -1
-		r.condition, r.parts, err = t.condition(o.Target)
+		r.condition, r.parts, err = findCondition(t, o.Target)
 	}
 	find(o.ID, func(j int) { r.id = j })
 	find(o.Weights, func(j int) { r.weights = j })
@@ -47,10 +47,10 @@ func (o *Options) roles(t *Table) (*roles, error) {
 		order := &o.Ordered[k]
 		find(order.Column, func(j int) {
 			if problem := order.Check(); problem != nil {
-				err = &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: problem.Error(), Fix: "give every category once"}
+				err = &Error{File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: problem.Error(), Fix: "give every category once"}
 			} else if before := r.ordered[j]; before != nil && !slices.Equal(before.Categories, order.Categories) {
 				err = &Error{
-					File: t.file, Column: j + 1, ColumnName: t.columns[j],
+					File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
 					Msg: "two orders are given: " + strings.Join(before.Categories, ",") + " and " + strings.Join(order.Categories, ","), Fix: "give one of them",
 				}
 			}
@@ -63,18 +63,18 @@ func (o *Options) roles(t *Table) (*roles, error) {
 		find(ref, func(j int) {
 			if before, known := bent[j]; known && before != b {
 				err = &Error{
-					File: t.file, Column: j + 1, ColumnName: t.columns[j],
+					File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
 					Msg: fmt.Sprintf("two scalings are given: %s and %s", before, b), Fix: "give one of them",
 				}
 			}
-			bent[j], named[t.columns[j]] = b, b
+			bent[j], named[t.ColumnName(j)] = b, b
 		})
 	}
 	if err == nil {
 		o.Bends = named // a reference may be a number
 	}
 	if len(o.Features) > 0 {
-		for j := range t.columns {
+		for j := range t.Columns() {
 			r.dropped[j] = "not among the features chosen"
 		}
 		for _, ref := range o.Features {
@@ -87,8 +87,8 @@ func (o *Options) roles(t *Table) (*roles, error) {
 	if r.groups >= 0 {
 		r.dropped[r.groups] = "it says which rows belong together"
 	}
-	if t.counts > 0 {
-		r.dropped[t.counts-1] = "it says how often a row comes"
+	if t.Counted() {
+		r.dropped[t.CountColumn()] = "it says how often a row comes"
 	}
 	for _, j := range r.parts {
 		r.dropped[j] = "the outcome is made of it"
@@ -110,10 +110,10 @@ func (o Options) DecidedBy(t *Table) int {
 	}
 	r, err := o.roles(t)
 	if err != nil {
-		return len(t.columns) // Learn will say why
+		return t.Width() // Learn will say why
 	}
 	n := 0
-	for j := range t.columns {
+	for j := range t.Columns() {
 		if r.decides(j) {
 			n++
 		}
@@ -130,16 +130,16 @@ func (r *roles) decides(j int) bool {
 // checkBent refuses to bend what is not decided by.
 func (r *roles) checkBent(t *Table, bent map[int]Bend) error {
 	var others []string
-	for j, name := range t.columns {
+	for j, name := range t.Columns() {
 		if r.decides(j) {
 			others = append(others, name)
 		}
 	}
-	for j := range t.columns {
+	for j := range t.Columns() {
 		if b, given := bent[j]; given && !r.decides(j) {
 			why := cmp.Or(r.dropped[j], "it is the outcome, names the rows or weighs them")
 			return &Error{
-				File: t.file, Column: j + 1, ColumnName: t.columns[j],
+				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
 				Msg: fmt.Sprintf("the column is not decided by (%s), so that there is nothing for %s to scale", why, b),
 				Fix: "leave it out of the scaling; the columns decided by are " + quoteList(others),
 			}
@@ -151,7 +151,7 @@ func (r *roles) checkBent(t *Table, bent map[int]Bend) error {
 // check refuses roles that exclude each other.
 func (r *roles) check(t *Table) error {
 	clash := func(j int, text string) error {
-		return &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: text, Fix: "give it one part only"}
+		return &Error{File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: text, Fix: "give it one part only"}
 	}
 	if r.target >= 0 && (r.target == r.id || r.target == r.weights) {
 		return clash(r.target, "the outcome cannot name the rows or weigh them")
@@ -162,13 +162,13 @@ func (r *roles) check(t *Table) error {
 	if r.groups >= 0 && (r.groups == r.target || r.groups == r.weights) {
 		return clash(r.groups, "the outcome and the weights of rows cannot say which rows belong together")
 	}
-	switch counts := t.counts - 1; {
+	switch counts := t.CountColumn(); {
 	case counts >= 0 && (counts == r.target || counts == r.id || counts == r.groups):
 		return clash(counts, "the column that says how often a row comes cannot be the outcome, name rows or say which belong together")
 	case counts >= 0 && r.weights >= 0:
-		return &Error{File: t.file, Msg: "rows come as often as " + quote(t.columns[counts]) + " says, and are weighted besides", Fix: "give counts or weights"}
+		return &Error{File: t.Name(), Msg: "rows come as often as " + quote(t.ColumnName(counts)) + " says, and are weighted besides", Fix: "give counts or weights"}
 	}
-	for j := range t.columns {
+	for j := range t.Columns() {
 		if r.categorical[j] && r.ordered[j] != nil {
 			return clash(j, "the column is declared both categorical and ordered")
 		}
@@ -178,7 +178,7 @@ func (r *roles) check(t *Table) error {
 
 // settled is what becomes of a column that is no feature whatever it holds.
 func (r *roles) settled(t *Table, j int) (Column, bool) {
-	c := Column{Name: t.columns[j]}
+	c := Column{Name: t.ColumnName(j)}
 	switch reason, drop := r.dropped[j]; {
 	case j == r.target:
 		c.Kind = Outcome
@@ -188,7 +188,7 @@ func (r *roles) settled(t *Table, j int) (Column, bool) {
 		c.Kind = Identity
 	case drop:
 		c.Kind, c.Reason = Dropped, reason
-		if t.cells[j].unread {
+		if t.Cells(j).Unread() {
 			break
 		}
 		// Costs and conditions may need its numbers.
@@ -202,47 +202,6 @@ func (r *roles) settled(t *Table, j int) (Column, bool) {
 	return c, true
 }
 
-// Weights reads how much each row counts from a column, in which missing cells are refused as by
-// Floats.
-func (t *Table) Weights(column string, missing ...string) ([]float64, error) {
-	values, err := t.Floats(column, missing...)
-	if err != nil {
-		return nil, err
-	}
-	j, _ := t.Column(column)
-	for i, w := range values {
-		if !(w >= 0) || w > 1e9 {
-			at := t.cell(i, j)
-			at.Msg, at.Fix = fmt.Sprintf("the weight %v is below zero, or above a thousand million", w), "give every row a weight of how often it counts"
-			return nil, at
-		}
-	}
-	return values, nil
-}
-
-// Counting is the table without the rows that count nothing by the weights in a column: a row
-// of weight zero is as good as none, in everything that is learned. It is the table itself
-// where every row counts, where no column is named, and where the weights are none.
-func (t *Table) Counting(column string) *Table {
-	if column == "" {
-		return t
-	}
-	weights, err := t.Weights(column)
-	if err != nil || !slices.Contains(weights, 0) {
-		return t
-	}
-	rows := make([]int, 0, len(weights))
-	for i, w := range weights {
-		if w > 0 {
-			rows = append(rows, i)
-		}
-	}
-	if len(rows) == 0 {
-		return t
-	}
-	return t.Subset(rows)
-}
-
 // weightShare is the share of the positive rows in the weights, and 0 of more outcomes than two.
 // Every outcome that rows have needs some weight.
 func weightShare(t *Table, j int, target *Target, labels []int, weights []float64) (float64, error) {
@@ -254,7 +213,7 @@ func weightShare(t *Table, j int, target *Target, labels []int, weights []float6
 	for y, sum := range sums {
 		if sum == 0 && (rows[y] > 0 || target.Several == nil) {
 			return 0, &Error{
-				File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the weights of an outcome add up to zero",
+				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: "the weights of an outcome add up to zero",
 				Fix: "give rows of every outcome weights above zero, or leave the weights out",
 			}
 		}
@@ -263,4 +222,67 @@ func weightShare(t *Table, j int, target *Target, labels []int, weights []float6
 		return 0, nil
 	}
 	return sums[1] / (sums[0] + sums[1]), nil
+}
+
+// named are the markers with the columns of NAME=TEXT called as in the table; a text before
+// the last = that is no column is part of the spelling. Those of columns that are neither
+// decided by nor the outcome are refused.
+func (r *roles) named(t *Table, all []string) ([]string, error) {
+	named := slices.Clone(all)
+	for k, text := range all {
+		at := strings.LastIndex(text, "=")
+		if at < 1 {
+			continue
+		}
+		j, err := t.Column(text[:at])
+		if err != nil {
+			continue
+		}
+		if !r.decides(j) && j != r.target {
+			return nil, &Error{
+				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
+				Msg: fmt.Sprintf("the missing marker %s is of a column that is not decided by", quote(text)),
+				Fix: "give the spelling without the name of a column; it then counts in all of them",
+			}
+		}
+		named[k] = t.ColumnName(j) + "=" + strings.TrimSpace(text[at+1:])
+	}
+	return named, nil
+}
+
+// noColumns says of markers with a = that they are spellings, where no column is called what stands
+// before it.
+func noColumns(t *Table, markers []string) (notes []string) {
+	for _, text := range markers {
+		if at := strings.LastIndex(text, "="); at >= 1 {
+			if _, err := t.Column(text[:at]); err != nil {
+				notes = append(notes, fmt.Sprintf("the missing marker %s is looked for as it stands, as there is no column %s", quote(text), quote(text[:at])))
+			}
+		}
+	}
+	return notes
+}
+
+// Skips tells which of the columns of a table these options make no use of, so that they
+// need not be read; the columns named in also are read in any case.
+func (o *Options) Skips(columns []string, also ...string) func(column string) bool {
+	t := NamesOnly(columns)
+	named := *o
+	if named.Target == "" {
+		named.Target = "last"
+	}
+	r, err := named.roles(t)
+	if err != nil {
+		return nil // Learn will say it again
+	}
+	skip := make(map[string]bool)
+	for j := range r.dropped {
+		skip[columns[j]] = j != r.target && j != r.id && j != r.weights && j != r.groups && !slices.Contains(r.parts, j)
+	}
+	for _, ref := range also {
+		if j, err := t.Column(ref); err == nil {
+			delete(skip, columns[j])
+		}
+	}
+	return func(column string) bool { return skip[column] }
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // scanned is what is found in a whole column.
@@ -30,13 +29,6 @@ type scanned struct {
 	thousand bool      // all that are not could be thousands with a point between
 	counting bool      // integers that go up by one from row to row
 	distinct []float64 // the different numbers, as long as they are few
-
-	values []float64 // what quantities found, if it has been asked and its memory is not used yet
-	spare  *spare    // of who scans one column after another
-
-	weights []float64 // how much each row counts, nil if all count one
-	known   []float64 // the weights of values
-	gaps    float64   // the weight of missing cells
 }
 
 // fewDistinct is how many different integers may be codes.
@@ -339,51 +331,10 @@ func (s *scanned) dateOrders(wanted DateOrder) (orders []DateOrder, odd []uint32
 	return orders, odd
 }
 
-// namedLikeIdentifier recognises id, row_id, PatientID, index, case no. and their like.
-func namedLikeIdentifier(name string) bool {
-	if namedLikeKey(name) {
-		return true
+// isMissing tells whether a cell of the column is missing.
+func (s *scanned) isMissing(cell float64) bool {
+	if !isWord(cell) {
+		return s.markers.number(cell)
 	}
-	words := nameWords(name)
-	if len(words) == 0 {
-		return false
-	}
-	switch strings.ToLower(words[len(words)-1]) {
-	case "index", "idx", "row", "rowno", "rownum", "rownumber", "rowname", "rownames", "nr", "no", "num", "number", "lfdnr",
-		"seq", "seqno", "seqnum", "sequence", "serial", "serialno", "sno", "srno", "slno", "obs", "obsno", "observation",
-		"record", "recno", "recnum", "case", "caseno", "casenum":
-		return true
-	}
-	// What pandas and readr call a column without a name.
-	return len(words) == 2 && words[0] == "Unnamed" || strings.HasPrefix(name, "...") && len(words) == 1
-}
-
-// namedLikeKey recognises names of what may come again in other rows too: id, PatientID,
-// customer_id, patient and their like.
-func namedLikeKey(name string) bool {
-	words := nameWords(name)
-	if len(words) == 0 {
-		return false
-	}
-	last := words[len(words)-1]
-	switch strings.ToLower(last) {
-	case "id", "uid", "pid", "rowid", "caseid", "recordid", "uuid", "guid":
-		return true
-	case "patient", "subject", "participant", "customer", "client", "household":
-		return len(words) == 1
-	}
-	// Camel case: PatientID, customerId; not "Madrid" or "PAID".
-	for _, suffix := range []string{"ID", "Id"} {
-		if stem, ok := strings.CutSuffix(last, suffix); ok && stem != "" {
-			if r := []rune(stem); unicode.IsLower(r[len(r)-1]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// nameWords are the words of a name.
-func nameWords(name string) []string {
-	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return s.markers.text(s.word(wordOf(cell)))
 }

@@ -76,7 +76,7 @@ func TestOddOutcome(t *testing.T) {
 		}
 	}
 	o := Options{Markers: []string{"y=30"}}
-	known, err := table.Labelled(o)
+	known, err := Labelled(table, o)
 	if err != nil {
 		t.Fatal(err)
 	}

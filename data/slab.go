@@ -7,56 +7,6 @@ import (
 	"github.com/lossep/lossep/internal/tasks"
 )
 
-// NewSourceReader begins to read new rows of a table that is stored by columns, with its
-// columns in any order. Beside those that the recipe needs, columns are read if also says
-// so; nil means all of them that can be read. Reading ends when the context does.
-func NewSourceReader(ctx context.Context, s Source, recipe *Recipe, f Format, also func(column string) bool) (*Reader, error) {
-	d, err := sourceDialect(s, &f)
-	if err != nil {
-		return nil, err
-	}
-	names, err := sourceNames(s)
-	if err != nil {
-		return nil, err
-	}
-	rd := &Reader{dialect: d, limits: f.Limits}
-	if err := rd.bind(recipe, s.Name(), 0, names, true); err != nil {
-		return nil, err
-	}
-	rd.slabs = &slabs{ctx: ctx, source: s, names: names, decimal: d.decimal, cells: f.Limits.withDefaults().Cells, size: firstSlab, group: -1}
-	read := rd.bound.needs()
-	for j, c := range s.Columns() {
-		if !read[j] && also != nil && !also(names[j]) || !read[j] && also == nil && c.Bad != "" {
-			continue
-		}
-		if c.Bad != "" {
-			return nil, &Error{File: s.Name(), Column: j + 1, ColumnName: names[j], Msg: c.Bad, Fix: "write the column plainly"}
-		}
-		rd.slabs.read = append(rd.slabs.read, j)
-	}
-	return rd, nil
-}
-
-// Kinds are what the columns hold: as a source says, or numbers where the recipe takes
-// plain ones from a text.
-func (rd *Reader) Kinds() []CellKind {
-	kinds := make([]CellKind, len(rd.bound.names))
-	if rd.slabs != nil {
-		for j, c := range rd.slabs.source.Columns() {
-			kinds[j] = c.Kind
-		}
-		return kinds
-	}
-	for j, i := range rd.column {
-		if i >= 0 && rd.dialect.decimal == '.' {
-			if c := &rd.bound.recipe.Columns[i]; c.Kind == Numeric && c.Notation == nil {
-				kinds[j] = NumberCells
-			}
-		}
-	}
-	return kinds
-}
-
 // Kinds are what the columns hold: numbers where all cells are.
 func (t *Table) Kinds() []CellKind {
 	kinds := make([]CellKind, len(t.cells))
@@ -66,25 +16,6 @@ func (t *Table) Kinds() []CellKind {
 		}
 	}
 	return kinds
-}
-
-// needs tells which columns of the file the recipe has a use for: those that make
-// features, the outcome and what names the rows.
-func (b *binding) needs() map[int]bool {
-	read := map[int]bool{b.target: true, b.identity(): true}
-	for i := range b.recipe.Columns {
-		if b.recipe.Columns[i].isFeature() {
-			read[b.source[i]] = true
-		}
-	}
-	if b.condition != nil {
-		for _, name := range b.condition.Columns() {
-			if j, err := b.column(name); err == nil {
-				read[j] = true
-			}
-		}
-	}
-	return read
 }
 
 // slabs goes through the rows of a source a slab at a time.
@@ -110,15 +41,6 @@ const (
 	slabBytes = 16 << 20
 )
 
-// blockBytes is how many bytes of texts a block may refer to before it ends early.
-const blockBytes = 32 << 20
-
-// enter takes note of the texts of a chunk or slab, to which rows refer from here on.
-func (rd *Reader) enter(bytes int) {
-	rd.size = bytes
-	rd.held += bytes
-}
-
 // slab is some rows of a group, by columns; those that are not read are nil. Rows that
 // were given keep theirs.
 type slab struct {
@@ -127,7 +49,6 @@ type slab struct {
 	rows    int
 	bytes   int // of texts
 	columns []*cells
-	words   [][]reading // of each column, what its texts mean to the recipe
 }
 
 // advance moves to the next row; at the end the error is io.EOF.
@@ -162,7 +83,7 @@ func (s *slabs) next() error {
 	}
 	g := &groups[s.group]
 	n := min(s.size, g.Rows-s.done)
-	now := &slab{group: g, first: g.First + s.done, rows: n, columns: make([]*cells, len(s.names)), words: make([][]reading, len(s.names))}
+	now := &slab{group: g, first: g.First + s.done, rows: n, columns: make([]*cells, len(s.names))}
 	errs := make([]error, len(s.read))
 	memory := &cellMemory{file: g.File, cells: s.cells}
 	tasks.For(len(s.read), func(k int) {
@@ -219,24 +140,7 @@ func (s *slab) text(row, j int) []byte {
 	}
 	cell := c.at(row)
 	if isWord(cell) {
-		return c.word(cell)
+		return c.Bytes(cell)
 	}
 	return bytesOf(spelled(cell))
-}
-
-// reading is what a cell means to a column of the recipe. A text is read once, however
-// often it occurs.
-func (s *slab) reading(row, j int, f *field, decimal byte) reading {
-	c := s.columns[j]
-	cell := c.at(row)
-	if !isWord(cell) {
-		return f.number(cell)
-	}
-	if s.words[j] == nil {
-		s.words[j] = make([]reading, c.words.len())
-		for k := range s.words[j] {
-			s.words[j][k] = f.text(c.words.word(uint32(k)), decimal)
-		}
-	}
-	return s.words[j][wordOf(cell)]
 }

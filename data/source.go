@@ -490,29 +490,11 @@ func (t *Table) checkRead(j int) error {
 	if !t.cells[j].unread {
 		return nil
 	}
-	return &Error{File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the column was left out and has not been read", Fix: "do not leave it out"}
+	return unreadColumn(&Error{File: t.file, Column: j + 1, ColumnName: t.columns[j]})
 }
 
-// Skips tells which of the columns of a table these options make no use of, so that they
-// need not be read; the columns named in also are read in any case.
-func (o *Options) Skips(columns []string, also ...string) func(column string) bool {
-	t := &Table{columns: columns, header: true}
-	named := *o
-	if named.Target == "" {
-		named.Target = "last"
-	}
-	r, err := named.roles(t)
-	if err != nil {
-		return nil // Learn will say it again
-	}
-	skip := make(map[string]bool)
-	for j := range r.dropped {
-		skip[columns[j]] = j != r.target && j != r.id && j != r.weights && j != r.groups && !slices.Contains(r.parts, j)
-	}
-	for _, ref := range also {
-		if j, err := t.Column(ref); err == nil {
-			delete(skip, columns[j])
-		}
-	}
-	return func(column string) bool { return skip[column] }
+// unreadColumn completes an Error for a column that was left out.
+func unreadColumn(at *Error) *Error {
+	at.Msg, at.Fix = "the column was left out and has not been read", "do not leave it out"
+	return at
 }

@@ -1,11 +1,9 @@
 package data
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"slices"
-	"unicode/utf8"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -13,30 +11,29 @@ import (
 // Reader encodes the rows of a file one block at a time. It holds one block,
 // however long the file is.
 type Reader struct {
-	source  *splitter // of a text
-	rows    rows      // of a text
-	slabs   *slabs    // of a table that is stored by columns
-	dialect dialect
-	limits  Limits
+	rows    *Stream
 	bound   *binding
 	encoder *Encoder
-	column  []int // of the recipe for each of the file, or −1
+	column  []int       // of the recipe for each of the file, or −1
+	words   []wordsRead // of a column that is stored, what its texts mean
 	report  *Report
 	skip    func(Bad)
 
-	now     *chunkText // the chunk being read
-	odd     bool       // it holds bytes that are no text
-	pending bool       // the row read last has not been given yet
-	last    int        // rows of the last block
-	size    int        // bytes of texts of the chunk or slab being read
-	held    int        // of all that the block under way refers to
-	line    int        // where it begins
-	n       int        // rows given
-	failure error      // to be returned once the rows before it are
+	pending bool  // the row read last has not been given yet
+	last    int   // rows of the last block
+	n       int   // rows given
+	before  int   // bytes of texts before the chunk that the row read last is in
+	failure error // to be returned once the rows before it are
 }
 
-// chunkText is what the cells of rows are parts of.
-type chunkText struct{ text, side []byte }
+// wordsRead are the readings of the texts of a stored column.
+type wordsRead struct {
+	of    *cells
+	texts []reading
+}
+
+// blockBytes is how many bytes of texts a block may refer to before it ends early.
+const blockBytes = 32 << 20
 
 // Bad is a row that cannot be encoded.
 type Bad struct {
@@ -53,45 +50,75 @@ type Bad struct {
 // With HeaderAuto the first row is a header if the training file had one, or
 // if it holds the names or words where the recipe has numbers.
 func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f Format) (*Reader, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	in, err := openInput(ctx, r, name, &f, true)
-	if err != nil {
-		return nil, err
-	}
 	usual := byte('.')
 	if recipe.Decimal != "" {
 		usual = recipe.Decimal[0]
 	}
-	d := in.findDialect(&f, recipe.fit, usual)
-	rd := &Reader{
-		source: &splitter{r: in.text, file: name, eager: true, line: 1}, dialect: d, limits: f.Limits,
-		rows: rows{file: name, separator: d.separator},
-	}
-	if err := rd.advance(); err != nil {
-		if bad, ok := err.(*rowError); ok {
-			err = bad.Err
-		}
-		if err == io.EOF {
-			err = emptyFile(name)
-		}
+	rows, err := NewStream(ctx, r, name, f, recipe.fit, usual)
+	if err != nil {
 		return nil, err
 	}
-	first := rd.rows.strings()
+	first, line := rows.First()
 	isHeader := f.Header == HeaderYes || f.Header != HeaderNo && recipe.looksLikeHeader(first)
 	names := generatedNames(len(first))
 	if isHeader {
-		if names, err = headerNames(name, rd.line, first); err != nil {
+		if names, err = rows.Header(); err != nil {
 			return nil, err
 		}
 	}
-	if err := rd.bind(recipe, name, rd.line, names, isHeader); err != nil {
+	rd := &Reader{rows: rows, pending: !isHeader}
+	if err := rd.bind(recipe, name, line, names, isHeader); err != nil {
 		return nil, err
 	}
-	rd.rows.names = rd.bound.names
-	rd.pending = !isHeader
+	rows.Call(rd.bound.names)
 	return rd, nil
+}
+
+// NewSourceReader begins to read new rows of a table that is stored by columns, with its
+// columns in any order. Beside those that the recipe needs, columns are read if also says
+// so; nil means all of them that can be read. Reading ends when the context does.
+func NewSourceReader(ctx context.Context, s Source, recipe *Recipe, f Format, also func(column string) bool) (*Reader, error) {
+	rows, err := NewSourceStream(ctx, s, f)
+	if err != nil {
+		return nil, err
+	}
+	rd := &Reader{rows: rows}
+	names := rows.Names()
+	if err := rd.bind(recipe, s.Name(), 0, names, true); err != nil {
+		return nil, err
+	}
+	read := rd.bound.needs()
+	for j, c := range s.Columns() {
+		wanted := read[j]
+		if !wanted {
+			wanted = also == nil && c.Bad == "" || also != nil && also(names[j])
+		}
+		if !wanted {
+			continue
+		}
+		if err := rows.Take(j); err != nil {
+			return nil, err
+		}
+	}
+	rows.Call(rd.bound.names)
+	return rd, nil
+}
+
+// Kinds are what the columns hold: as a source says, or numbers where the recipe takes
+// plain ones from a text.
+func (rd *Reader) Kinds() []CellKind {
+	kinds := make([]CellKind, len(rd.bound.names))
+	for j, c := range rd.rows.SourceColumns() {
+		kinds[j] = c.Kind
+	}
+	for j, i := range rd.column {
+		if i >= 0 && rd.rows.SourceColumns() == nil && rd.rows.Decimal() == '.' {
+			if c := &rd.bound.recipe.Columns[i]; c.Kind == Numeric && c.Notation == nil {
+				kinds[j] = NumberCells
+			}
+		}
+	}
+	return kinds
 }
 
 // bind finds the columns of the recipe.
@@ -100,7 +127,7 @@ func (rd *Reader) bind(recipe *Recipe, name string, line int, names []string, he
 		return err
 	}
 	rd.encoder, rd.report = recipe.NewEncoder(), newReport(rd.bound)
-	rd.column = slices.Repeat([]int{-1}, len(names))
+	rd.column, rd.words = slices.Repeat([]int{-1}, len(names)), make([]wordsRead, len(names))
 	for i, j := range rd.bound.source {
 		if j >= 0 && recipe.Columns[i].isFeature() {
 			rd.column[j] = i
@@ -161,7 +188,7 @@ func (b *binding) identity() int {
 // Identity is the name of the row, empty if the file has none.
 func (r *Row) Identity() string {
 	if j := r.bound.identity(); j >= 0 {
-		return string(r.cell(j))
+		return string(r.Text(j))
 	}
 	return ""
 }
@@ -236,68 +263,12 @@ type Block struct {
 
 // Row is one row of a file, encoded and as it was.
 type Row struct {
+	StreamRow
 	Features []float64 // shares memory with the Block's X
-	Line     int       // line of the file on which the row begins, or its number in a file without lines
 	Unseen   []string  // columns whose category was not in the training rows
 	Far      []string  // columns whose value is far outside those of the training rows
 
-	bound   *binding
-	decimal byte
-	chunk   *chunkText // of a text
-	spans   []span     // of a text
-	slab    *slab      // of a table that is stored by columns
-	at      int        // where in it
-}
-
-// Place is an Error that so far says only where the row is.
-func (r *Row) Place() *Error {
-	if r.slab != nil {
-		return &Error{File: r.slab.group.File, Row: r.Line}
-	}
-	return &Error{File: r.bound.file, Line: r.Line}
-}
-
-// rowError is a fault of one row, after which the next can be read.
-type rowError struct{ Err *Error }
-
-func (e *rowError) Error() string { return e.Err.Error() }
-
-// advance moves to the next row of the file and says whether there is one by io.EOF.
-func (rd *Reader) advance() error {
-	if rd.slabs != nil {
-		before := rd.slabs.now
-		err := rd.slabs.advance()
-		if now := rd.slabs.now; err == nil && now != before {
-			rd.enter(now.bytes)
-		}
-		return err
-	}
-	for {
-		if rd.now != nil {
-			line, err := rd.rows.next()
-			rd.now.side = rd.rows.side
-			if err == nil && line > 0 && rd.odd {
-				err = rd.rows.checkText(line)
-			}
-			rd.line = line
-			if located, ok := err.(*Error); ok && rd.rows.complete {
-				rd.line = located.Line
-				return &rowError{located}
-			}
-			if err != nil || line > 0 {
-				return err
-			}
-		}
-		c, err := rd.source.next(nil)
-		if err != nil {
-			return err
-		}
-		rd.rows.side = nil // rows that were given keep theirs
-		rd.rows.set(c)
-		rd.now = &chunkText{text: c.text}
-		rd.enter(len(c.text))
-		rd.odd = !utf8.Valid(c.text) || bytes.IndexByte(c.text, 0) >= 0
-	}
+	bound *binding
 }
 
 // ReadBlock reads up to n rows, fewer only at the end of the file, where their texts
@@ -314,29 +285,30 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	// is likely to be as long as the last.
 	block.Rows = make([]Row, 0, min(n, rd.last))
 	features := make([]float64, 0, cap(block.Rows)*d)
-	rd.held = rd.size
+	begin := rd.before
 	for len(block.Rows) < n && rd.failure == nil {
 		if !rd.pending {
-			before := rd.held
-			err := rd.advance()
-			if bad, ok := err.(*rowError); ok {
+			entered := rd.rows.Entered()
+			err := rd.rows.Next()
+			if now := rd.rows.Entered(); now > entered {
+				rd.before = entered
+			}
+			if bad, ok := err.(*RowError); ok {
 				if err = bad.Err; rd.skip != nil {
-					rd.skip(Bad{Line: rd.line, Cells: rd.rows.strings(), Err: err})
+					rd.skip(Bad{Line: bad.Line, Cells: bad.Cells, Err: err})
 					continue
 				}
 			}
 			if rd.failure = err; err != nil {
 				break
 			}
-			if rd.held > before && rd.held > blockBytes && len(block.Rows) > 0 {
+			if now := rd.rows.Entered(); now > entered && now-begin > blockBytes && len(block.Rows) > 0 {
 				rd.pending = true
 				break
 			}
 		}
 		rd.pending = false
-		if most := rd.limits.Rows; most > 0 && rd.n == most {
-			row := rd.current()
-			rd.failure = row.tooMany(most)
+		if rd.failure = rd.rows.Check(rd.n); rd.failure != nil {
 			break
 		}
 		start := len(features)
@@ -370,14 +342,15 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 func (rd *Reader) encode(dst []float64) (Row, error) {
 	e := rd.encoder
 	e.Begin(dst)
-	row := rd.current()
+	row := Row{StreamRow: rd.rows.Row(), bound: rd.bound}
 	for j, i := range rd.column {
-		switch {
-		case i < 0:
-		case row.slab != nil:
-			e.note(i, row.slab.reading(row.at, j, &e.fields[i], rd.dialect.decimal))
-		default:
-			e.text(i, rd.rows.cell(j), rd.dialect.decimal)
+		if i < 0 {
+			continue
+		}
+		if c, at := row.Stored(j); c != nil {
+			e.note(i, rd.reading(c, at, j, &e.fields[i]))
+		} else {
+			e.text(i, row.Text(j), row.Decimal())
 		}
 	}
 	var err error
@@ -387,7 +360,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 		if missing != nil {
 			return row, missing
 		}
-		at := row.cellPlace(j)
+		at := row.CellPlace(j)
 		at.Msg, at.Fix, at.Ways = located.Msg, located.Fix, located.Ways
 		return row, at
 	}
@@ -395,7 +368,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	rd.report.Rows++
 	for _, name := range row.Unseen {
 		j, _ := rd.bound.column(name)
-		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: beginning(row.cell(j))})
+		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: beginning(row.Text(j))})
 	}
 	for _, name := range row.Far {
 		rd.report.addFar(Far{Column: name, Cells: 1})
@@ -403,51 +376,21 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	return row, nil
 }
 
-// current is the row read last, not yet encoded.
-func (rd *Reader) current() Row {
-	row := Row{Line: rd.line, bound: rd.bound, decimal: rd.dialect.decimal}
-	if rd.slabs != nil {
-		row.slab, row.at = rd.slabs.now, rd.slabs.at
-		row.Line = row.slab.first + row.at
-		return row
+// reading is what a stored cell means to a column of the recipe. A text is read once, however
+// often it occurs.
+func (rd *Reader) reading(c *cells, at, j int, f *field) reading {
+	cell := c.at(at)
+	if !isWord(cell) {
+		return f.number(cell)
 	}
-	row.chunk, row.spans = rd.now, slices.Clone(rd.rows.cells)
-	return row
-}
-
-func (r *Row) tooMany(most int) error {
-	at := r.Place()
-	limit := tooManyRows(at.File, at.Line, most).(*Error)
-	limit.Row = at.Row
-	return limit
-}
-
-// cellPlace is the place of a cell of the file's column j.
-func (r *Row) cellPlace(j int) *Error {
-	at := r.Place()
-	at.Column, at.ColumnName = j+1, r.bound.names[j]
-	return at
-}
-
-// Cells are the cells of the row as they were in the file, without white space and
-// quotes around them; those of columns that were not read are empty.
-func (r *Row) Cells() []string {
-	cells := make([]string, len(r.bound.names))
-	for j := range cells {
-		cells[j] = string(r.cell(j))
+	w := &rd.words[j]
+	if w.of != c {
+		*w = wordsRead{c, make([]reading, c.Words())}
+		for k := range w.texts {
+			w.texts[k] = f.text(c.Word(uint32(k)), rd.rows.Decimal())
+		}
 	}
-	return cells
-}
-
-func (r *Row) cell(j int) []byte {
-	if r.slab != nil {
-		return r.slab.text(r.at, j)
-	}
-	s := r.spans[j]
-	if s.aside {
-		return r.chunk.side[s.start:s.end]
-	}
-	return r.chunk.text[s.start:s.end]
+	return w.texts[wordOf(cell)]
 }
 
 // Value is the number in the named column of the row, before any
@@ -460,38 +403,18 @@ func (r *Row) Value(column string) (float64, error) {
 	}
 	x, err := r.value(j)
 	if err == errMissingPart {
-		err = missingNumber(r.cellPlace(j))
+		err = missingNumber(r.CellPlace(j))
 	}
 	return x, err
 }
 
 // value is the number in column j of the file; of a missing cell the error is errMissingPart.
 func (r *Row) value(j int) (float64, error) {
-	m := r.bound.markers[j]
-	if r.slab != nil {
-		switch c := r.slab.columns[j]; {
-		case c == nil:
-			at := r.cellPlace(j)
-			at.Msg, at.Fix = "the column was left out and has not been read", "do not leave it out"
-			return 0, at
-		case !isWord(c.at(r.at)) && !m.number(c.at(r.at)):
-			return c.at(r.at), nil
-		}
-	}
-	cell := r.cell(j)
-	x, kind := parseNumber(cell, r.decimal)
-	switch {
-	case m.text(cell), kind == finite && m.number(x):
-		return 0, errMissingPart
-	case kind == finite || kind == long:
-		return x, nil
-	}
+	var n *Notation
 	for i := range r.bound.recipe.Columns {
 		if c := &r.bound.recipe.Columns[i]; r.bound.source[i] == j && c.Notation != nil {
-			if x, ok := c.Notation.parse(cell); ok {
-				return x, nil
-			}
+			n = c.Notation
 		}
 	}
-	return 0, notFinite(r.cellPlace(j), string(cell))
+	return r.Number(j, r.bound.markers[j], n)
 }

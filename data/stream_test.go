@@ -437,7 +437,7 @@ func TestBlocksOfLongTexts(t *testing.T) {
 					t.Errorf("a block of %d rows of %d MB", len(block.Rows), size>>20)
 				}
 				for i := range block.Rows {
-					if got, want := string(block.Rows[i].cell(1)[size:]), fmt.Sprint(next); got != want {
+					if got, want := string(block.Rows[i].Text(1)[size:]), fmt.Sprint(next); got != want {
 						t.Fatalf("row %s where %s comes", got, want)
 					}
 					next++

@@ -29,6 +29,9 @@ type Table struct {
 	room    Room      // for numbers, nil for the memory of the process
 }
 
+// NamesOnly is a table of columns of which nothing is known but their names.
+func NamesOnly(columns []string) *Table { return &Table{columns: columns, header: true} }
+
 // Name is the name used in messages.
 func (t *Table) Name() string { return t.file }
 
@@ -52,6 +55,9 @@ func (t *Table) place(i int) int {
 // at is the cell of row i and column j.
 func (t *Table) at(i, j int) float64 { return t.cells[j].at(t.place(i)) }
 
+// gatheredRows is how many cells of a part of a table are gathered at a time.
+const gatheredRows = 1024
+
 // stretches are the cells of column j in the order of the rows, many at a time, each with
 // the row it begins with. What they lie in is used again.
 func (t *Table) stretches(j int) iter.Seq2[int, []float64] {
@@ -65,10 +71,10 @@ func (t *Table) stretches(j int) iter.Seq2[int, []float64] {
 			}
 			return
 		}
-		gathered := make([]float64, 0, min(len(t.rows), blockOfRows))
+		gathered := make([]float64, 0, min(len(t.rows), gatheredRows))
 		for first := 0; first < len(t.rows); first += len(gathered) {
 			gathered = gathered[:0]
-			for _, place := range t.rows[first:min(len(t.rows), first+blockOfRows)] {
+			for _, place := range t.rows[first:min(len(t.rows), first+gatheredRows)] {
 				gathered = append(gathered, c.at(place))
 			}
 			if !yield(first, gathered) {
@@ -248,31 +254,6 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Floats returns a column, found as by Column, as finite numbers: the costs of
-// the single cases, for example. They may be written as those of a feature may. Cells that are
-// missing are refused, by the usual spellings and those that are given.
-func (t *Table) Floats(ref string, missing ...string) ([]float64, error) {
-	j, err := t.Column(ref)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.checkRead(j); err != nil {
-		return nil, err
-	}
-	values := make([]float64, t.n)
-	all := allMarkers(missing)
-	r := &numberReader{table: t, column: j, markers: newMarkers(all).ofColumn(t.columns[j], all)}
-	for i := range values {
-		if values[i], err = r.value(i); err == errMissingPart {
-			err = missingNumber(t.cell(i, j))
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return values, nil
-}
-
 // cell is an Error that so far says only where cell (i, j) is.
 func (t *Table) cell(i, j int) *Error {
 	at := t.Place(i)
@@ -280,16 +261,48 @@ func (t *Table) cell(i, j int) *Error {
 	return at
 }
 
-// missingNumber completes an Error for a missing cell that should be a number.
-func missingNumber(at *Error) *Error {
-	at.Msg = "a missing cell, and this column is needed in every row"
-	at.Fix = "fill it, or leave the row out: what costs, weights or probabilities are read from is not imputed"
-	return at
+// Width is the number of columns.
+func (t *Table) Width() int { return len(t.columns) }
+
+// ColumnName is the name of column j.
+func (t *Table) ColumnName(j int) string { return t.columns[j] }
+
+// Cells are those of column j, of the table that this may be a part of; Index says where a row is.
+func (t *Table) Cells(j int) *cells { return t.cells[j] }
+
+// IsWhole tells whether rows are in the columns in order, and not some of them.
+func (t *Table) IsWhole() bool { return t.rows == nil }
+
+// Nameless tells whether column j has no name in the header of a text.
+func (t *Table) Nameless(j int) bool { return t.blank != nil && t.blank[j] }
+
+// Decimal is what separates decimals.
+func (t *Table) Decimal() byte { return t.dialect.decimal }
+
+// Format is how a text was read, so that others can be read in the same way.
+func (t *Table) Format() Format {
+	f := Format{Header: HeaderNo, Separator: string(rune(t.dialect.separator)), Decimal: string(rune(t.dialect.decimal))}
+	if t.header {
+		f.Header = HeaderYes
+	}
+	return f
 }
 
-// notFinite completes an Error for a cell that should be a finite number.
-func notFinite(at *Error, cell string) *Error {
-	at.Msg = quote(cell) + " is not a finite number"
-	at.Fix = "write a finite number, with a decimal point if it needs one"
-	return at
+// UnsureDecimal tells whether nothing in the text shows what separates decimals, and gives a
+// number of column j that could be one of thousands, if there is one.
+func (t *Table) UnsureDecimal(j int) (doubt string, unsure bool) {
+	return t.dialect.doubt[j], !t.dialect.sure
+}
+
+// Room is where many numbers of the table go, nil for the memory of the process.
+func (t *Table) Room() Room { return t.room }
+
+// Notes are what was found out about the text and may surprise.
+func (t *Table) Notes() []string { return slices.Clone(t.notes) }
+
+// Noting is the table with one more note.
+func (t *Table) Noting(note string) *Table {
+	s := *t
+	s.notes = append(slices.Clone(t.notes), note)
+	return &s
 }

@@ -55,13 +55,13 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 	s := scan(t, j, m)
 	if s.present() == 0 {
 		return Target{}, nil, &Error{
-			File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the outcome is missing in every row",
+			File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: "the outcome is missing in every row",
 			Fix: "name the column of the outcome", Ways: []Way{{Option: WayTarget}},
 		}
 	}
 	if s.missing > 0 {
 		var rows []int
-		for i := s.gap; i < t.n && len(rows) < 6; i++ {
+		for i := s.gap; i < t.Len() && len(rows) < 6; i++ {
 			if s.isMissing(t.at(i, j)) {
 				rows = append(rows, i)
 			}
@@ -73,11 +73,11 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 	}
 	count := foldedCase(s.categories())
 	values := slices.Sorted(maps.Keys(count))
-	if at := s.oddOutcome(count); at != nil {
+	if at := oddOutcome(s, count); at != nil {
 		return Target{}, nil, at
 	}
 	if len(values) > 2 && o.Positive == "" {
-		return s.learnSeveral(values)
+		return learnSeveral(s, values)
 	}
 	positive, err := choosePositive(values, o.Positive)
 	if err != nil {
@@ -94,8 +94,8 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 		return Target{}, nil, at
 	}
 	target := Target{
-		Column: t.columns[j], Positive: positive, Negative: values[0],
-		PositiveRows: count[positive], NegativeRows: t.n - count[positive], Unsettled: o.Unsettled,
+		Column: t.ColumnName(j), Positive: positive, Negative: values[0],
+		PositiveRows: count[positive], NegativeRows: t.Len() - count[positive], Unsettled: o.Unsettled,
 	}
 	if positive == values[0] {
 		target.Negative = values[1]
@@ -105,9 +105,9 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 
 // oddOutcome asks about a third outcome that a single row has beside two that make a usual
 // pair in all others, if the row looks like a line of totals: a rare outcome is one, too.
-func (s *scanned) oddOutcome(count map[string]int) error {
+func oddOutcome(s *scanned, count map[string]int) error {
 	t, j := s.table, s.column
-	if len(count) != 3 || t.n < identifierRows {
+	if len(count) != 3 || t.Len() < identifierRows {
 		return nil
 	}
 	odd, pair := "", []string(nil)
@@ -125,23 +125,23 @@ func (s *scanned) oddOutcome(count map[string]int) error {
 		return nil
 	}
 	place, alone := -1, 0
-	t.cells[j].each(func(i int, cell float64) { // of the table that this may be a part of, too
-		if key(bytesOf(t.cells[j].text(cell)), t.dialect.decimal) == odd {
+	t.Cells(j).each(func(i int, cell float64) { // of the table that this may be a part of, too
+		if key(bytesOf(t.Cells(j).text(cell)), t.Decimal()) == odd {
 			place, alone = i, alone+1
 		}
 	})
-	if alone != 1 || !t.isTotals(place, j, pair) {
+	if alone != 1 || !isTotals(t, place, j, pair) {
 		return nil
 	}
 	at := s.firstOf(odd)
-	at.Msg = fmt.Sprintf("%s is the outcome of this row alone, and all %d others have %s or %s: is it a line of totals?", quote(odd), t.n-1, quote(pair[0]), quote(pair[1]))
+	at.Msg = fmt.Sprintf("%s is the outcome of this row alone, and all %d others have %s or %s: is it a line of totals?", quote(odd), t.Len()-1, quote(pair[0]), quote(pair[1]))
 	at.Fix = "correct the outcome, delete the line, or make it one without an outcome, to be left out"
-	at.Ways = []Way{{Option: WayMarkers, Value: t.columns[j] + "=" + odd}}
+	at.Ways = []Way{{Option: WayMarkers, Value: t.ColumnName(j) + "=" + odd}}
 	return at
 }
 
 // learnSeveral is learnTarget of more than two values.
-func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
+func learnSeveral(s *scanned, values []string) (Target, []int, error) {
 	t, j := s.table, s.column
 	refuse := func(fix, format string, args ...any) (Target, []int, error) {
 		at := t.cell(firstOdd(t, j), j)
@@ -159,9 +159,9 @@ func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
 	const condition = "write it as a condition, such as %s >= %s, or choose another target column"
 	switch {
 	case len(numbers) == len(values) && (len(values) > MostOutcomes || fractions > 0 && len(values) > 10):
-		return refuse(fmt.Sprintf(condition, expr.Name(t.columns[j]), values[len(values)/2]),
+		return refuse(fmt.Sprintf(condition, expr.Name(t.ColumnName(j)), values[len(values)/2]),
 			"this looks like a number to predict, not an outcome: it takes %d different values", len(values))
-	case len(values) == t.n:
+	case len(values) == t.Len():
 		return refuse("choose another target column, or give more rows", "every row has an outcome of its own, and there is nothing to learn from")
 	case len(values) > MostOutcomes:
 		return refuse("merge rare ones, or choose another target column", "%d outcomes are more than %d: %s", len(values), MostOutcomes, quoteList(values))
@@ -169,7 +169,7 @@ func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
 	if len(numbers) == len(values) {
 		slices.SortFunc(values, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 	}
-	target := Target{Column: t.columns[j], Several: values}
+	target := Target{Column: t.ColumnName(j), Several: values}
 	labels := target.labels(t, j)
 	target.count(labels)
 	return target, labels, nil
@@ -282,12 +282,12 @@ func foldedCase(count map[string]int) map[string]int {
 // labels are those of the rows of a table in which the outcomes, and no other, occur
 // in column j.
 func (t *Target) labels(table *Table, j int) []int {
-	c := table.cells[j]
-	words := make([]int, c.words.len())
+	c := table.Cells(j)
+	words := make([]int, c.Words())
 	for k := range words {
-		words[k], _ = t.label(c.words.word(uint32(k)), table.dialect.decimal)
+		words[k], _ = t.label(c.Word(uint32(k)), table.Decimal())
 	}
-	y := make([]int, table.n)
+	y := make([]int, table.Len())
 	if t.Several != nil {
 		numbers := make(map[float64]int)
 		for k, name := range t.Several {
@@ -425,7 +425,7 @@ func unquoted(s string) string {
 
 // variants says which spellings of column j were taken for the same outcome.
 func (t *Target) variants(table *Table, j int) []string {
-	if t.Condition || table.cells[j].words.len() == 0 { // numbers have one spelling each
+	if t.Condition || table.Cells(j).Words() == 0 { // numbers have one spelling each
 		return nil
 	}
 	outcomes := t.Outcomes()
@@ -442,7 +442,7 @@ func (t *Target) variants(table *Table, j int) []string {
 }
 
 // Labelled is the table without the rows whose outcome, by the options, is missing.
-func (t *Table) Labelled(o Options) (*Table, error) {
+func Labelled(t *Table, o Options) (*Table, error) {
 	if o.Target == "" {
 		o.Target = "last"
 	}
@@ -466,8 +466,8 @@ func (t *Table) Labelled(o Options) (*Table, error) {
 			unknown[i] = true
 		}
 	} else {
-		s := scan(t, roles.target, m.ofColumn(t.columns[roles.target], missing))
-		for i := range t.n {
+		s := scan(t, roles.target, m.ofColumn(t.ColumnName(roles.target), missing))
+		for i := range t.Len() {
 			if s.isMissing(t.at(i, roles.target)) {
 				unknown[i] = true
 			}
@@ -477,7 +477,7 @@ func (t *Table) Labelled(o Options) (*Table, error) {
 		return t, nil
 	}
 	var rows []int
-	for i := range t.n {
+	for i := range t.Len() {
 		if !unknown[i] {
 			rows = append(rows, i)
 		}
@@ -485,17 +485,15 @@ func (t *Table) Labelled(o Options) (*Table, error) {
 	if rows == nil {
 		return t, nil // there is none to be had, which Learn says
 	}
-	known := t.Subset(rows)
-	known.notes = append(slices.Clone(t.notes), fmt.Sprintf("%s without an outcome left out", Plural(len(unknown), "row")))
-	return known, nil
+	return t.Subset(rows).Noting(fmt.Sprintf("%s without an outcome left out", Plural(len(unknown), "row"))), nil
 }
 
 // firstOdd is the row with the third different value of column j, or the first
 // row if there are not so many.
 func firstOdd(t *Table, j int) int {
 	seen := make(map[string]bool)
-	for i := range t.n {
-		if seen[t.cells[j].text(t.at(i, j))] = true; len(seen) > 2 {
+	for i := range t.Len() {
+		if seen[t.Cells(j).text(t.at(i, j))] = true; len(seen) > 2 {
 			return i
 		}
 	}

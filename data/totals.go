@@ -17,8 +17,8 @@ var totalWords = []string{
 // than the pair of all others, looks like a line of totals: it is called so, some feature is the
 // sum of all others in its column, or it is the last and its outcome is their sum, number or
 // mean, or a number below words.
-func (t *Table) isTotals(place, j int, pair []string) bool {
-	outcomes := t.cells[j]
+func isTotals(t *Table, place, j int, pair []string) bool {
+	outcomes := t.Cells(j)
 	sum, n := 0.0, 0
 	outcomes.each(func(i int, cell float64) {
 		if n++; i != place && !isWord(cell) {
@@ -26,8 +26,9 @@ func (t *Table) isTotals(place, j int, pair []string) bool {
 		}
 	})
 	last := place == n-1
-	for k, c := range t.cells {
-		if !c.unread && (k != j || last) && c.isTotal(place) {
+	for k := range t.Width() {
+		c := t.Cells(k)
+		if !c.Unread() && (k != j || last) && isTotal(c, place) {
 			return true
 		}
 	}
@@ -44,10 +45,10 @@ func (t *Table) isTotals(place, j int, pair []string) bool {
 
 // isTotal tells whether a cell is the sum of all others in its column, of which a few are not 0,
 // and larger than each of them; or a word for that, which no other is.
-func (c *cells) isTotal(place int) bool {
+func isTotal(c *cells, place int) bool {
 	x := c.at(place)
 	if isWord(x) {
-		words := nameWords(string(c.word(x)))
+		words := nameWords(string(c.Bytes(x)))
 		called := len(words) <= 2 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(totalWords, strings.ToLower(w)) })
 		c.each(func(i int, cell float64) {
 			called = called && (i == place || !isWord(cell) || wordOf(cell) != wordOf(x))

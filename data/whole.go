@@ -83,7 +83,48 @@ func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
 	}
 	times := make([]float64, t.n)
 	for i := range times {
-		times[i], _ = parseDate(t.cells[j].word(t.at(i, j)), orders[0])
+		times[i], _ = parseDate(t.cells[j].Bytes(t.at(i, j)), orders[0])
 	}
 	return times, nil
+}
+
+// Weights reads how much each row counts from a column, in which missing cells are refused as by
+// Floats.
+func (t *Table) Weights(column string, missing ...string) ([]float64, error) {
+	values, err := t.Floats(column, missing...)
+	if err != nil {
+		return nil, err
+	}
+	j, _ := t.Column(column)
+	for i, w := range values {
+		if !(w >= 0) || w > 1e9 {
+			at := t.cell(i, j)
+			at.Msg, at.Fix = fmt.Sprintf("the weight %v is below zero, or above a thousand million", w), "give every row a weight of how often it counts"
+			return nil, at
+		}
+	}
+	return values, nil
+}
+
+// Counting is the table without the rows that count nothing by the weights in a column: a row
+// of weight zero is as good as none, in everything that is learned. It is the table itself
+// where every row counts, where no column is named, and where the weights are none.
+func (t *Table) Counting(column string) *Table {
+	if column == "" {
+		return t
+	}
+	weights, err := t.Weights(column)
+	if err != nil || !slices.Contains(weights, 0) {
+		return t
+	}
+	rows := make([]int, 0, len(weights))
+	for i, w := range weights {
+		if w > 0 {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		return t
+	}
+	return t.Subset(rows)
 }

@@ -81,7 +81,7 @@ func (d *pastCases) cases(t *data.Table, most int) (_ *data.Table, err error) {
 	if d.SkipUnlabelled {
 		o := d.Data
 		o.Categorical = namedCodes(o.Categorical, t)
-		t, err = t.Labelled(o)
+		t, err = data.Labelled(t, o)
 	}
 	if err == nil && d.Counts != "" {
 		return t.Repeated(d.Counts, most)
