@@ -16,10 +16,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -33,7 +33,7 @@ const (
 )
 
 // versionOf is the version of the model's file.
-func versionOf(r *data.Recipe) string {
+func versionOf(r *recipe.Recipe) string {
 	if several(r) {
 		return severalVersion
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -106,7 +106,7 @@ func (h *header) checkSummary() error {
 }
 
 // checkCounts refuses a recipe that says other things of the outcomes than the labels do.
-func checkCounts(t data.Target, labels []int) error {
+func checkCounts(t recipe.Target, labels []int) error {
 	if t.Several != nil {
 		return checkOutcomes(&t, labels)
 	}
@@ -157,7 +157,7 @@ func checkCalibration(h, p *safetensors.Tensor) error {
 
 // header is the JSON under the metadata key "model".
 type header struct {
-	Recipe     *data.Recipe   `json:"recipe"`
+	Recipe     *recipe.Recipe `json:"recipe"`
 	Utility    *decision.Spec `json:"utility"`
 	Kernel     string         `json:"kernel"`
 	Likelihood Likelihood     `json:"likelihood"`
@@ -177,7 +177,7 @@ func checkNumbers(name string, numbers []float64, most float64) error {
 }
 
 // checkOutcomes refuses labels that are not the outcomes that the recipe counts.
-func checkOutcomes(t *data.Target, labels []int) error {
+func checkOutcomes(t *recipe.Target, labels []int) error {
 	counts := make([]int, len(t.Several))
 	for i, y := range labels {
 		if y < 0 || y >= len(counts) {

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/table"
 )
 
 // induce finds inducing points and the kernel.
@@ -115,7 +115,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), "the inducing points are those of the search, as there is no result with all of them: "+fit.Fewer.Error())
 	}
 	if points := fit.Process.Dim(); p.opt.Inducing > points && fit.Fewer == nil {
-		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", data.Plural(points, "inducing point"), p.opt.Inducing))
+		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), p.fewPoints(m.summary.Inducing)...)
 	if p.groups != nil {
@@ -143,7 +143,7 @@ func (p *Problem) fewPoints(s *Inducing) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		data.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
+		table.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
 }
 
 // inferInduced runs a method from the fixed point of EP.

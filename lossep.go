@@ -7,10 +7,10 @@
 // Calibrate gives the model that serves other costs best. Save and Load keep it in a
 // file.
 //
-//	table, err := data.Read(context.Background(), file, "train.csv", data.Format{})
+//	past, err := table.Read(context.Background(), file, "train.csv", table.Format{})
 //	costs, err := decision.ParseCosts("fn=5,fp=1")
-//	model, err := lossep.Fit(ctx, table, lossep.Options{
-//		Data:    data.Options{Target: "class", Positive: "bad"},
+//	model, err := lossep.Fit(ctx, past, lossep.Options{
+//		Data:    recipe.Options{Target: "class", Positive: "bad"},
 //		Utility: costs,
 //	})
 //
@@ -23,21 +23,21 @@
 // (numbers and matrices), gauss (Gaussians seen through linear views), factor (the
 // terms of a model), infer (expectation propagation, its calibration to a utility,
 // and everything to compare it with), kernel and gp (Gaussian processes), decision
-// (what actions are worth), data (rows of text as numbers) and reactor (the paper's
+// (what actions are worth), table and recipe (rows of text as numbers) and reactor (the paper's
 // one-dimensional decision).
 package lossep
 
 import (
 	"context"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // Fit fits a model to a table of past cases.
 //
 // Errors are those of Prepare, the context's, and *infer.ImproperError where no
 // approximation exists. A run that did not converge is a Model whose Summary says so.
-func Fit(ctx context.Context, t *data.Table, o Options) (*Model, error) {
+func Fit(ctx context.Context, t *table.Table, o Options) (*Model, error) {
 	p, err := PrepareSettled(ctx, t, o)
 	if err != nil {
 		return nil, err

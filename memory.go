@@ -1,9 +1,9 @@
 package lossep
 
 import (
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/infer/corrected"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/recipe"
 )
 
 // What fits and models take is matrices of n×n numbers for n training rows, and little
@@ -25,7 +25,7 @@ func loadBytes(rows, features int) float64 {
 // mixtureBytes is the least that it takes to read a mixture of so many posteriors: those that
 // are read stay, with what corrections need, while the next one is. How large the tables of
 // corrections are is known with the kernels only; see nextBytes.
-func mixtureBytes(r *data.Recipe, parts, rows, features int) float64 {
+func mixtureBytes(r *recipe.Recipe, parts, rows, features int) float64 {
 	views := rows * viewsOf(r)
 	each := keptMatrices*matrixBytes(views) + 8*float64(rows)*float64(features)
 	if corrects(r, rows) {
@@ -35,7 +35,7 @@ func mixtureBytes(r *data.Recipe, parts, rows, features int) float64 {
 }
 
 // nextBytes is what it takes to read one more part of a mixture, while these stay.
-func nextBytes(parts []*Model, r *data.Recipe, features int) float64 {
+func nextBytes(parts []*Model, r *recipe.Recipe, features int) float64 {
 	sum := loadBytes(r.Rows*viewsOf(r), features)
 	for _, part := range parts {
 		sum += part.Bytes()
@@ -44,7 +44,7 @@ func nextBytes(parts []*Model, r *data.Recipe, features int) float64 {
 }
 
 // corrects tells whether a model keeps what factorised corrections need.
-func corrects(r *data.Recipe, rows int) bool { return !several(r) && rows > pairedRows }
+func corrects(r *recipe.Recipe, rows int) bool { return !several(r) && rows > pairedRows }
 
 // FitBytes is about what Fit takes, in bytes of memory, and at most what the options allow.
 func (p *Problem) FitBytes() float64 {

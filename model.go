@@ -3,13 +3,13 @@ package lossep
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/recipe"
 )
 
 // Model is a fitted model: it predicts and decides new cases. It is safe for
@@ -22,8 +22,8 @@ import (
 // them, one for each of more than two outcomes, and the rows and their sites, C of each with C
 // outcomes, are kept if they are not too many.
 type Model struct {
-	recipe      *data.Recipe
-	coding      *data.Coding // of the recipe
+	recipe      *recipe.Recipe
+	coding      *recipe.Coding // of the recipe
 	utility     *decision.Spec
 	kernel      kernel.Kernel
 	likelihood  Likelihood
@@ -45,7 +45,7 @@ type Model struct {
 }
 
 // Recipe is how rows become numbers. It must not be changed.
-func (m *Model) Recipe() *data.Recipe { return m.recipe }
+func (m *Model) Recipe() *recipe.Recipe { return m.recipe }
 
 // Utility is what actions are worth, as the model was fitted. It must not be changed.
 func (m *Model) Utility() *decision.Spec { return m.utility }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/jsonappend"
 	"github.com/lossep/lossep/server/rows"
 )
@@ -131,10 +131,10 @@ func (m *served) notes(r *rows.Rows) (notes []string) {
 			cells[name]++
 		}
 	}
-	recipe := m.model.Recipe()
-	for i := range recipe.Columns {
-		name := recipe.Columns[i].Name
-		if note := recipe.MostlyFar(data.Far{Column: name, Cells: cells[name]}, r.N); note != "" {
+	learned := m.model.Recipe()
+	for i := range learned.Columns {
+		name := learned.Columns[i].Name
+		if note := learned.MostlyFar(recipe.Far{Column: name, Cells: cells[name]}, r.N); note != "" {
 			notes = append(notes, note)
 		}
 	}

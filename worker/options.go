@@ -7,9 +7,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // fitOptions are those of a fit, by name.
@@ -60,11 +60,11 @@ func explain(err error) (text string, input bool) {
 	if spec := new(decision.SpecError); errors.As(err, &spec) {
 		return err.Error(), true // which is not about files to give
 	}
-	if rows := new(data.Error); errors.As(err, &rows) {
+	if rows := new(table.Error); errors.As(err, &rows) {
 		// Rows of a program are in no file, are named by it, and no option says how.
 		short := *rows
 		short.File = ""
-		short.Ways = slices.DeleteFunc(slices.Clone(rows.Ways), func(w data.Way) bool { return w.Option == data.WayID })
+		short.Ways = slices.DeleteFunc(slices.Clone(rows.Ways), func(w table.Way) bool { return w.Option == table.WayID })
 		err = &short
 	}
 	return service.Explain(err, keywords, "")

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 )
 
@@ -47,7 +47,7 @@ type caseRun struct {
 
 // run opens the table, has every case written, and returns what is to be said of the rows.
 // Each hands over the rows of a reader with what is to be written about them.
-func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error) ([]string, error) {
+func (r caseRun) run(c *cobra.Command, open func() (*tableInput, error), each func(ctx context.Context, rd *recipe.Reader, write func(*recipe.Row, ...any) error) error) ([]string, error) {
 	f := r.table.Format
 	in, err := open()
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 func newDecide(place *Place) *cobra.Command {
@@ -85,7 +86,7 @@ outcome already, made by any program.`,
 			d := Decide{Model: args[0], Utility: spec, Keep: cases.keep, Second: second, Memory: givenMemory(c)}
 			return d.at(c, place, r, s, args)
 		}
-		said, err := r.run(c, func() (*tableInput, error) { return newCases(c, args) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
+		said, err := r.run(c, func() (*tableInput, error) { return newCases(c, args) }, func(ctx context.Context, rd *recipe.Reader, write func(*recipe.Row, ...any) error) error {
 			return s.decide(ctx, rd, *cases.format, write)
 		})
 		if err != nil {
@@ -192,7 +193,7 @@ func newTally(m *lossep.Model, s *decision.Spec, given bool) *tally {
 }
 
 // decide decides all rows, and writes and counts them.
-func (t *tally) decide(ctx context.Context, rd *data.Reader, f format, write func(*data.Row, ...any) error) error {
+func (t *tally) decide(ctx context.Context, rd *recipe.Reader, f format, write func(*recipe.Row, ...any) error) error {
 	for d, err := range t.model.Decisions(ctx, rd, t.spec, t.consulted) {
 		if err != nil {
 			return err
@@ -230,7 +231,7 @@ func actionLines(actions []string, taken []int) (lines []string) {
 	for _, name := range actions {
 		width = max(width, utf8.RuneCountInString(name))
 	}
-	shares := data.Percents(taken...)
+	shares := recipe.Percents(taken...)
 	for a, name := range actions {
 		what := "rows"
 		if taken[a] == 1 {
@@ -242,7 +243,7 @@ func actionLines(actions []string, taken []int) (lines []string) {
 }
 
 func (t *tally) lines() []string {
-	lines := []string{fmt.Sprintf("%s decided by %s; %s", data.Plural(t.rows, "row"), t.model.Method(), t.spec.RuleLine())}
+	lines := []string{fmt.Sprintf("%s decided by %s; %s", table.Plural(t.rows, "row"), t.model.Method(), t.spec.RuleLine())}
 	if t.rows == 0 {
 		return lines
 	}
@@ -250,17 +251,17 @@ func (t *tally) lines() []string {
 	kind := t.spec.Kind()
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, by the model's own account", kind, t.expected/float64(t.rows)))
 	if t.labelled > 0 {
-		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", kind, t.realised/float64(t.labelled), data.Plural(t.labelled, "row")))
+		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", kind, t.realised/float64(t.labelled), table.Plural(t.labelled, "row")))
 		if t.seen > 0 {
 			lines = append(lines, fmt.Sprintf("%d of these are equal to rows that the model was fitted to; if they are the same cases, that is not what new ones %s, which lossep audit measures", t.seen, map[bool]string{true: "cost", false: "bring"}[t.spec.Costs()]))
 		}
 	}
 	lines = append(lines, t.model.Recipe().Target.Rare()...)
 	if t.strange > 0 {
-		lines = append(lines, "outcomes that training did not know: "+data.Plural(t.strange, "row"))
+		lines = append(lines, "outcomes that training did not know: "+table.Plural(t.strange, "row"))
 	}
 	if t.consulted && t.model.Recipe().Target.Several == nil {
-		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", t.disagree, data.Plural(t.rows, "row")))
+		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", t.disagree, table.Plural(t.rows, "row")))
 	}
 	if t.given && t.model.Method().Calibrated() && !sameTable(t.spec, t.model.Utility()) {
 		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again for a %s that is calibrated to them", t.model.Method()))

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // givenDecision decides the cases of a table by probabilities that stand in it.
@@ -67,7 +67,7 @@ func (g *givenDecision) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	lines := []string{fmt.Sprintf("%s decided by the probabilities in %s; %s", data.Plural(len(p), "row"), g.column, g.spec.RuleLine())}
+	lines := []string{fmt.Sprintf("%s decided by the probabilities in %s; %s", table.Plural(len(p), "row"), g.column, g.spec.RuleLine())}
 	lines = append(lines, actionLines(actions, taken)...)
 	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, by the probabilities' own account; lossep audit --probability %s says whether they can be trusted", g.spec.Kind(), expected, service.ShellQuoted(g.column)))
 	return writeSummary(c.ErrOrStderr(), lines)

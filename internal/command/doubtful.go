@@ -12,8 +12,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // doubtFlags say what to do about new rows that are not like the training rows, or that
@@ -41,7 +42,7 @@ func (d *doubtFlags) skips() bool { return d.onError == "skip" }
 
 // watch makes the reader pass over bad rows if that is asked for. They are written neither
 // to what is read nor to where the other rows go.
-func (d *doubtFlags) watch(rd *data.Reader, file, output string, inputs []string) error {
+func (d *doubtFlags) watch(rd *recipe.Reader, file, output string, inputs []string) error {
 	switch {
 	case d.onError != "stop" && d.onError != "skip":
 		return usagef("--on-error: %q is neither stop nor skip", d.onError)
@@ -68,10 +69,10 @@ func (d *doubtFlags) watch(rd *data.Reader, file, output string, inputs []string
 	d.csv = csv.NewWriter(d.spool)
 	// An error of the writer comes again when it is flushed.
 	_ = d.csv.Write(append([]string{"line", "reason"}, rd.Columns()...))
-	rd.Skip(func(b data.Bad) {
+	rd.Skip(func(b recipe.Bad) {
 		d.bad++
 		reason := b.Err.Error()
-		if located := new(data.Error); errors.As(b.Err, &located) {
+		if located := new(table.Error); errors.As(b.Err, &located) {
 			short := *located
 			if short.Line, short.Row = 0, 0; short.File == file {
 				short.File = "" // and not one of many
@@ -85,7 +86,7 @@ func (d *doubtFlags) watch(rd *data.Reader, file, output string, inputs []string
 
 // check refuses rows whose categories the model does not know, and otherwise finishes
 // the file of bad rows.
-func (d *doubtFlags) check(rd *data.Reader, file string) error {
+func (d *doubtFlags) check(rd *recipe.Reader, file string) error {
 	if !d.allow || d.strict {
 		if err := rd.Report().Err(file, d.strict); err != nil {
 			d.abandon()
@@ -114,7 +115,7 @@ func (d *doubtFlags) lines() []string {
 	if d.spool == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s skipped that could not be read; %s says why", data.Plural(d.bad, "row"), d.file)}
+	return []string{fmt.Sprintf("%s skipped that could not be read; %s says why", table.Plural(d.bad, "row"), d.file)}
 }
 
 // caseWriter writes what is found about the rows of a file: what names each, if the
@@ -125,7 +126,7 @@ type caseWriter struct {
 	keep, named bool
 }
 
-func newCaseWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []string) *caseWriter {
+func newCaseWriter(w io.Writer, f format, rd *recipe.Reader, keep bool, names []string) *caseWriter {
 	names = append(slices.Clone(names), "unusual")
 	id, ok := rd.Identity()
 	c := &caseWriter{keep: keep, named: ok && !keep}
@@ -134,14 +135,14 @@ func newCaseWriter(w io.Writer, f format, rd *data.Reader, keep bool, names []st
 		c.rowWriter = newRowWriter(w, f, nil, nil, false, append(names, "id"))
 	case c.named:
 		kind := rd.Kinds()[slices.Index(rd.Columns(), id)]
-		c.rowWriter = newRowWriter(w, f, []string{id}, []data.CellKind{kind}, true, names)
+		c.rowWriter = newRowWriter(w, f, []string{id}, []table.CellKind{kind}, true, names)
 	default:
 		c.rowWriter = newRowWriter(w, f, rd.Columns(), rd.Kinds(), keep, names)
 	}
 	return c
 }
 
-func (c *caseWriter) write(row *data.Row, values ...any) error {
+func (c *caseWriter) write(row *recipe.Row, values ...any) error {
 	var cells []string
 	switch {
 	case c.keep:

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // Names of files say what is in them to every other program: rows are written as the ending of

@@ -9,8 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Decide is what has to be known to decide some rows of a table elsewhere. It can be
@@ -18,7 +19,7 @@ import (
 type Decide struct {
 	Model   string         `json:"model"` // file
 	Utility *decision.Spec `json:"utility"`
-	Format  data.Format    `json:"format"`
+	Format  table.Format   `json:"format"`
 	Keep    bool           `json:"keep"`   // the columns of the input
 	Second  bool           `json:"second"` // opinions are asked
 	Memory  int64          `json:"memory"` // in bytes; 0 for what is usual where rows are decided
@@ -29,17 +30,17 @@ type Decided struct {
 	Rows, Disagree, Labelled, Seen, Strange int
 	ByAction                                []int
 	Expected, Realised                      float64
-	Report                                  data.Report
+	Report                                  recipe.Report
 }
 
 // Rows decides the rows of a source by the model and writes them as Parquet.
-func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s data.Source, w io.Writer) (*Decided, error) {
+func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s table.Source, w io.Writer) (*Decided, error) {
 	spec, err := m.Bind(d.Utility)
 	if err != nil {
 		return nil, err
 	}
 	also := func(name string) bool { return d.Keep || slices.Contains(spec.Columns(), name) }
-	rd, err := data.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
+	rd, err := recipe.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 func newPredict() *cobra.Command {
@@ -38,7 +39,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		}
 		several, format, n := m.Recipe().Target.Several, *flags.format, 0
 		r := caseRun{caseFlags: flags, model: m, files: args, names: append(latentNames(several), probabilityNames(m.Utility(), format)...)}
-		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
+		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *recipe.Reader, write func(*recipe.Row, ...any) error) error {
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
 					return err
@@ -57,7 +58,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return err
 		}
-		lines := append([]string{fmt.Sprintf("%s predicted by %s", data.Plural(n, "row"), m.Method())}, m.Recipe().Target.Rare()...)
+		lines := append([]string{fmt.Sprintf("%s predicted by %s", table.Plural(n, "row"), m.Method())}, m.Recipe().Target.Rare()...)
 		return writeSummary(c.ErrOrStderr(), append(lines, said...))
 	}
 	return c
@@ -144,7 +145,7 @@ type rowWriter struct {
 // newRowWriter begins with the names of the columns; kinds are what those of the input
 // hold. Where the input has one of the names already, the new ones are told apart by a
 // prefix.
-func newRowWriter(w io.Writer, f format, input []string, kinds []data.CellKind, keep bool, names []string) *rowWriter {
+func newRowWriter(w io.Writer, f format, input []string, kinds []table.CellKind, keep bool, names []string) *rowWriter {
 	r := &rowWriter{names: names}
 	if keep {
 		r.input = input

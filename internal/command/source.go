@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/internal/regular"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // tableInput is a table that is read: text, or columns in Parquet files.
@@ -30,7 +31,7 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 	if path == "-" {
 		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
 	}
-	in := &tableInput{name: path, cells: int(min(data.DefaultCells, maxMemory(c)/64))}
+	in := &tableInput{name: path, cells: int(min(table.DefaultCells, maxMemory(c)/64))}
 	if place := placeOf(c); place != nil && strings.Contains(path, "://") {
 		table, closer, err := place.Open(c.Context(), path, maxMemory(c)/4)
 		if err != nil {
@@ -141,9 +142,9 @@ func (in *tableInput) Close() {
 
 // read reads the whole table; a source, only the columns that the options have a use for
 // and those that are named.
-func (in *tableInput) read(ctx context.Context, f data.Format, o *data.Options, also []string) (*data.Table, error) {
+func (in *tableInput) read(ctx context.Context, f table.Format, o *recipe.Options, also []string) (*table.Table, error) {
 	if in.table == nil {
-		return data.Read(ctx, in.text, in.name, f)
+		return table.Read(ctx, in.text, in.name, f)
 	}
 	var skip func(string) bool
 	if o != nil {
@@ -153,19 +154,19 @@ func (in *tableInput) read(ctx context.Context, f data.Format, o *data.Options, 
 		}
 		skip = o.Skips(names, also...)
 	}
-	return data.ReadSource(ctx, in.table, f, skip)
+	return table.ReadSource(ctx, in.table, f, skip)
 }
 
 // rows begins to read new rows; of a source, the columns that the recipe needs and those
 // that are named, or all of them.
-func (in *tableInput) rows(ctx context.Context, recipe *data.Recipe, f data.Format, all bool, also []string) (*data.Reader, error) {
+func (in *tableInput) rows(ctx context.Context, learned *recipe.Recipe, f table.Format, all bool, also []string) (*recipe.Reader, error) {
 	if in.table == nil {
-		return data.NewReader(ctx, in.text, in.name, recipe, f)
+		return recipe.NewReader(ctx, in.text, in.name, learned, f)
 	}
 	if f.Limits.Cells == 0 {
 		f.Limits.Cells = in.cells
 	}
-	return data.NewSourceReader(ctx, in.table, recipe, f, func(name string) bool { return all || slices.Contains(also, name) })
+	return recipe.NewSourceReader(ctx, in.table, learned, f, func(name string) bool { return all || slices.Contains(also, name) })
 }
 
 // parquetRows writes rows of output as Parquet. What the new columns hold is seen from the
@@ -173,14 +174,14 @@ func (in *tableInput) rows(ctx context.Context, recipe *data.Recipe, f data.Form
 type parquetRows struct {
 	w      io.Writer
 	names  []string
-	kinds  []data.CellKind // of the columns that are kept
+	kinds  []table.CellKind // of the columns that are kept
 	to     *parquet.Writer
 	record []any
 }
 
 // begin declares the columns; without rows there is nothing to see, and all are texts.
 func (p *parquetRows) begin(values []any) (err error) {
-	columns := make([]data.SourceColumn, len(p.names))
+	columns := make([]table.SourceColumn, len(p.names))
 	for j, name := range p.names {
 		columns[j].Name = name
 		if j < len(p.kinds) {
@@ -190,9 +191,9 @@ func (p *parquetRows) begin(values []any) (err error) {
 		if k := j - len(p.kinds); k < len(values) {
 			switch values[k].(type) {
 			case float64:
-				columns[j].Kind = data.NumberCells
+				columns[j].Kind = table.NumberCells
 			case bool:
-				columns[j].Kind = data.TruthCells
+				columns[j].Kind = table.TruthCells
 			}
 		}
 	}

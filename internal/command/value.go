@@ -9,8 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 func newValue() *cobra.Command {
@@ -78,7 +79,7 @@ one with the largest first.`,
 			names = append(names, worthLabel)
 		}
 		r := caseRun{caseFlags: cases, model: m, open: ask.Columns, columns: spec.Columns(), files: append(args, utility.files()...), names: names}
-		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
+		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *recipe.Reader, write func(*recipe.Row, ...any) error) error {
 			for d, err := range m.Worth(ctx, rd, spec, ask) {
 				if err != nil {
 					return err
@@ -105,9 +106,9 @@ one with the largest first.`,
 		if err != nil {
 			return err
 		}
-		lines := []string{fmt.Sprintf("%s; to know the outcome before acting would be worth %.6g per row", data.Plural(n, "row"), total/float64(max(1, n)))}
+		lines := []string{fmt.Sprintf("%s; to know the outcome before acting would be worth %.6g per row", table.Plural(n, "row"), total/float64(max(1, n)))}
 		for k, column := range ask.Columns {
-			lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, prices[k], pays[k], data.Plural(n, "row")))
+			lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, prices[k], pays[k], table.Plural(n, "row")))
 		}
 		lines = append(lines, m.Recipe().Target.Rare()...)
 		return writeSummary(c.ErrOrStderr(), append(lines, said...))

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/table"
 )
 
 // readRow reads one object of column names and values.
@@ -167,7 +167,7 @@ func number(value []byte) float64 {
 	if value[0] == '"' {
 		value = Unquoted(value)
 	}
-	if x, ok := data.Number(string(value)); ok {
+	if x, ok := table.Number(string(value)); ok {
 		return x
 	}
 	return NoNumber
@@ -204,7 +204,7 @@ func (rr *Reader) checkFar(row int, features []float64) {
 
 // faultOf notes an error of a row.
 func (rr *Reader) faultOf(row int, err error) {
-	if e, ok := err.(*data.Error); ok {
+	if e, ok := err.(*table.Error); ok {
 		rr.fault(row, e.ColumnName, e.Msg+"; "+e.Fix)
 		return
 	}

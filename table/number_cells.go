@@ -1,0 +1,84 @@
+package table
+
+import "errors"
+
+// errMissingPart says that a cell that should be a number is missing.
+var ErrMissing = errors.New("missing cell")
+
+// Floats returns a column, found as by Column, as finite numbers: the costs of
+// the single cases, for example. They may be written as those of a feature may. Cells that are
+// missing are refused, by the usual spellings and those that are given.
+func (t *Table) Floats(ref string, missing ...string) ([]float64, error) {
+	j, err := t.Column(ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkRead(j); err != nil {
+		return nil, err
+	}
+	values := make([]float64, t.n)
+	all := AllMarkers(missing)
+	r := NewNumberReader(t, j, NewMarkers(all).OfColumn(t.columns[j], all))
+	for i := range values {
+		if values[i], err = r.Value(i); err == ErrMissing {
+			err = MissingNumber(t.CellPlace(i, j))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// numberReader reads the cells of a column as numbers, in whatever notation it has.
+type NumberReader struct {
+	table    *Table
+	column   int
+	markers  *Markers
+	scanned  bool
+	notation *Notation
+}
+
+func NewNumberReader(t *Table, column int, m *Markers) *NumberReader {
+	return &NumberReader{table: t, column: column, markers: m}
+}
+
+// value is the number in a row; of a missing cell the error is errMissingPart.
+func (r *NumberReader) Value(row int) (float64, error) {
+	t, j := r.table, r.column
+	cell := t.At(row, j)
+	if !IsText(cell) {
+		if r.markers.Number(cell) {
+			return 0, ErrMissing
+		}
+		return cell, nil
+	}
+	text := t.cells[j].Bytes(cell)
+	if r.markers.Text(text) {
+		return 0, ErrMissing
+	}
+	if !r.scanned {
+		r.notation, _ = NewScan(t, j, r.markers).Notation()
+		r.scanned = true
+	}
+	if r.notation != nil {
+		if x, ok := r.notation.Parse(text); ok {
+			return x, nil
+		}
+	}
+	return 0, notFinite(t.CellPlace(row, j), string(text))
+}
+
+// missingNumber completes an Error for a missing cell that should be a number.
+func MissingNumber(at *Error) *Error {
+	at.Msg = "a missing cell, and this column is needed in every row"
+	at.Fix = "fill it, or leave the row out: what costs, weights or probabilities are read from is not imputed"
+	return at
+}
+
+// notFinite completes an Error for a cell that should be a finite number.
+func notFinite(at *Error, cell string) *Error {
+	at.Msg = Quote(cell) + " is not a finite number"
+	at.Fix = "write a finite number, with a decimal point if it needs one"
+	return at
+}
