@@ -344,7 +344,7 @@ func TestNearestOfTies(t *testing.T) {
 	for k := range unknown {
 		unknown[k] = math.NaN()
 	}
-	near := m.nearest(unknown)
+	near := m.nearest().of(unknown)
 	if len(near) != donors || slices.Max(near) < 60 {
 		t.Errorf("of 70 rows that are all as near: %v", near)
 	}
