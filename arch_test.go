@@ -52,7 +52,7 @@ func packages(t *testing.T) []pkg {
 func TestInferenceKnowsNoDecisions(t *testing.T) {
 	seen := 0
 	for _, p := range packages(t) {
-		forbidden := []string{"decision", "gp", "kernel", "table", "recipe", "methods"}
+		forbidden := []string{"decision", "gp", "kernel", "table", "recipe", "advise", "methods"}
 		switch p.ImportPath {
 		case "infer":
 			forbidden = append(forbidden, "infer/exact", "infer/corrected", "nuts", "orthant")

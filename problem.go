@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
@@ -31,6 +32,8 @@ type Problem struct {
 	// of few different integers, which may be codes for categories. Leaks are columns that
 	// tell the outcome almost by themselves.
 	Notes, Codes, Leaks []string
+	// Findings are the notes about the table as values, with the options that settle each.
+	Findings table.Findings
 
 	stakes  []decision.Stakes // of each row, or one for all
 	groups  []string          // that rows belong to; nil if each is its own
@@ -70,9 +73,11 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {
 		var l *recipe.Learned
-		if l, err = recipe.Learn(t, o.Data); err == nil {
-			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes, p.Leaks = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes, l.Leaks
-		} else if _, whole := recipe.Learn(all, o.Data); whole != nil {
+		var found *advise.Advice
+		if l, found, err = advise.Learn(t, o.Data); err == nil {
+			p.Recipe, p.X, p.Labels, p.Weights = l.Recipe, l.X, l.Labels, l.Weights
+			p.Findings, p.Notes, p.Codes, p.Leaks = found.Findings, found.Findings.Texts(), found.Codes, found.Leaks
+		} else if _, _, whole := advise.Learn(all, o.Data); whole != nil {
 			err = whole // which knows what the rows that count nothing have
 		}
 	} else {
@@ -281,14 +286,14 @@ func outcomes(r *recipe.Recipe, labels []int, weights []float64) *gp.Outcomes {
 
 // gather reads which rows belong together, and tells of copies and counts.
 func (p *Problem) gather(t *table.Table) (err error) {
-	p.Notes = append(p.Notes, p.Recipe.WeightsNote(p.Weights)...)
+	p.Notes = append(p.Notes, advise.Weights(p.Recipe, p.Weights)...)
 	if column := p.opt.Data.Groups; column != "" {
 		p.groups, err = t.Groups(column, p.opt.Data.Markers...)
 		return err
 	}
 	p.counted = t.Counted()
 	if !p.opt.Induces(p.Len()) {
-		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Together())...)
+		p.Notes = append(p.Notes, advise.Copies(p.Together())...)
 	}
 	return nil
 }

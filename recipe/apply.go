@@ -42,7 +42,7 @@ const blockOfRows = 1024
 func (b *binding) readTable(t *table.Table, x *mat.Dense) (*Report, error) {
 	r := &tableReader{binding: b, table: t, x: x, words: make([][]reading, len(b.fields))}
 	for i := range b.fields {
-		if b.fields[i].column.isFeature() {
+		if b.fields[i].column.IsFeature() {
 			r.features = append(r.features, i)
 		}
 	}

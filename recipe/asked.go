@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,7 +30,7 @@ func (l *learner) mostlyNumbers(odd []uint32, n *table.Notation) error {
 	at := l.Scan.At(odd[0])
 	at.Msg = fmt.Sprintf("%d of %d cells are numbers, but not %s", l.Present()-l.cellsOf(odd), l.Present(), l.Spellings(odd))
 	at.Fix = "correct the cells, or say what they are"
-	at.Ways = l.waysOut(odd)
+	at.Ways, at.Settle = l.waysOut(odd)
 	return at
 }
 
@@ -54,7 +52,7 @@ func (l *learner) differentUnits() error {
 		numbers[number] = true
 		with += l.Counts[k]
 	}
-	if 2*(with+l.Numbers) <= l.Present() || len(numbers) < identifierRows || len(cells) > mostUnits {
+	if 2*(with+l.Numbers) <= l.Present() || len(numbers) < IdentifierRows || len(cells) > mostUnits {
 		return nil
 	}
 	var found []string
@@ -73,7 +71,7 @@ func (l *learner) differentUnits() error {
 	if len(odd) > 0 {
 		at.Line = l.Scan.At(odd[0]).Line
 		at.Msg += ", but not " + l.Spellings(odd)
-		at.Ways = l.waysOut(odd)
+		at.Ways, at.Settle = l.waysOut(odd)
 	}
 	return at
 }
@@ -86,17 +84,29 @@ func (l *learner) mostlyDates(odd []uint32) error {
 	at := l.Scan.At(odd[0])
 	at.Msg = fmt.Sprintf("%d of %d cells are dates, but not %s", l.Present()-l.cellsOf(odd), l.Present(), l.Spellings(odd))
 	at.Fix = "correct the cells, or say what they are"
-	at.Ways = l.waysOut(odd)
+	at.Ways, at.Settle = l.waysOut(odd)
 	return at
 }
 
-// waysOut are the options that settle texts among numbers.
-func (l *learner) waysOut(odd []uint32) []table.Way {
-	return []table.Way{
+// waysOut are the options any of which settles texts among numbers, and those that together do:
+// a few texts are taken for missing cells, and a column of many is left out.
+func (l *learner) waysOut(odd []uint32) (any, together []table.Way) {
+	const few = 3
+	any = []table.Way{
 		way(table.WayMarkers, string(l.Word(odd[0])), "a missing cell"),
 		way(table.WayCategorical, l.Name(), "codes"),
 		way(table.WayDrop, l.Name(), "not needed"),
 	}
+	for _, k := range odd {
+		if len(odd) > few || strings.Contains(string(l.Word(k)), "=") {
+			return any, []table.Way{way(table.WayDrop, l.Name(), "")}
+		}
+		together = append(together, way(table.WayMarkers, l.Name()+"="+string(l.Word(k)), ""))
+	}
+	if !l.options.Impute {
+		together = append(together, table.Way{Option: table.WayImpute})
+	}
+	return any, together
 }
 
 // askDecimal asks whether a separator is one of decimals or of thousands.
@@ -117,7 +127,7 @@ func (l *learner) askDecimal(at *table.Error, text string) error {
 func (l *learner) askBend(values []float64) error {
 	text := fmt.Sprintf("it has values down to %.4g, and a logarithm needs values from zero on", slices.Min(values))
 	if _, named := l.options.Bends[l.Name()]; !named {
-		l.notef("is not bent: %s", text)
+		l.notef("scaling", "is not bent: %s", text)
 		return nil
 	}
 	return &table.Error{
@@ -133,110 +143,6 @@ func (l *learner) askOrder() error {
 	at.Fix = "say which"
 	at.Ways = []table.Way{way(table.WayDates, string(table.DayFirst), ""), way(table.WayDates, string(table.MonthFirst), "")}
 	return at
-}
-
-// noteStandIn asks about a number of nines, such as -999, that stands apart from all others
-// and occurs more than once: it may stand for a missing cell. So may 0, and -1 where
-// others are not negative.
-func (l *learner) noteStandIn() {
-	for _, x := range []float64{l.Least, l.Most} {
-		if (x == 0 || x == -1) && x == l.Least {
-			l.noteNought(x)
-		}
-		if digits := strings.TrimLeft(table.Spelled(x), "-"); len(digits) < 2 || strings.Trim(digits, "9") != "" {
-			continue
-		}
-		cells, least, most := 0, math.Inf(1), math.Inf(-1)
-		apart := func() bool { return max(least-x, x-most) > most-least }
-		for part := range l.parts() {
-			for _, v := range part {
-				if v == x {
-					cells++
-				} else if !table.IsText(v) {
-					least, most = min(least, v), max(most, v)
-				}
-			}
-			if least <= most && !apart() {
-				break // nor will it be
-			}
-		}
-		if cells > 1 && least < most && apart() {
-			l.askMissing(cells, x, least, most)
-		}
-	}
-}
-
-// askMissing asks whether cells of x, apart from all others, are missing.
-func (l *learner) askMissing(cells int, x, least, most float64) {
-	l.notef("has %s of %s, apart from all others (%s to %s); if they are missing, make %s a missing marker",
-		table.Plural(cells, "cell"), table.Spelled(x), table.Spelled(least), table.Spelled(most), table.Quote(l.Name()+"="+table.Spelled(x)))
-}
-
-const (
-	// noughtValues is how many different values others have at least where 0 may stand for a
-	// missing cell, and noughtGap how much further it is from them than any two neighbours are
-	// from each other.
-	noughtValues, noughtGap = 10, 2
-	// noughtRows is beyond how many rows that is not looked for.
-	noughtRows = 100_000
-)
-
-// noteNought asks about the smallest value x if it comes more than once and lies further below the
-// next, which is not negative, than twice the largest gap between others: a blood pressure of 0
-// is none.
-func (l *learner) noteNought(x float64) {
-	if l.Table.Len() > noughtRows {
-		return
-	}
-	values := slices.Sorted(slices.Values(l.all()))
-	cells, _ := slices.BinarySearch(values, math.Nextafter(x, math.Inf(1)))
-	others := slices.Compact(values[cells:])
-	if cells < 2 || len(others) < noughtValues {
-		return
-	}
-	widest := 0.0
-	for k, v := range others[1:] {
-		widest = max(widest, v-others[k])
-	}
-	if others[0] >= 0 && others[0]-x > noughtGap*widest {
-		l.askMissing(cells, x, others[0], others[len(others)-1])
-	}
-}
-
-// shortDate and wordDate are dates as people write them that are not read: the century of
-// 5-Jan-24 is a guess.
-var (
-	shortDate = regexp.MustCompile(`^\d{1,2}[-/. ]?(\d{1,2}|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)[-/. ]?\d{2}$`)
-	wordDate  = regexp.MustCompile(`^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-. ]+\d{1,2},?[- ]+\d{2,4}$`)
-)
-
-// noteDates asks about words most of which look like dates in a form that is not read.
-func (l *learner) noteDates() {
-	cells, first := 0, ""
-	for _, k := range l.Words {
-		if word := l.Word(k); shortDate.Match(word) || wordDate.Match(word) {
-			if cells == 0 {
-				first = string(word)
-			}
-			cells += l.Counts[k]
-		}
-	}
-	if 2*cells > l.Texts {
-		l.notef("has words such as %s, which are not read as dates; if they are, write the year first and in full, such as 2024-01-05", table.Quote(first))
-	}
-}
-
-// noteCase asks about categories that differ in upper and lower case only.
-func (l *learner) noteCase(categories []string) {
-	first := make(map[string]string, len(categories))
-	for _, name := range categories {
-		other, seen := first[strings.ToLower(name)]
-		if seen {
-			l.notef("has categories that differ in upper and lower case only, such as %s and %s; they are taken for two", table.Quote(other), table.Quote(name))
-			return
-		}
-		first[strings.ToLower(name)] = name
-	}
 }
 
 // missingCells collects where cells are missing, for one message about all.

@@ -201,31 +201,3 @@ func TestDifferentUnits(t *testing.T) {
 		}
 	}
 }
-
-// Many categories of few rows each may be customers, which is asked unless groups are known.
-func TestCategoriesThatMayBeGroups(t *testing.T) {
-	for _, c := range []struct {
-		name, groups     string
-		rows, categories int
-		want             bool
-	}{
-		{"who", "", 120, 40, true},
-		{"who", "g", 120, 40, false},
-		{"who", "", 400, 40, false},
-		{"who", "", 120, 20, false},
-		{"customer", "", 120, 40, false}, // which has its own question
-	} {
-		text := c.name + ",a,g,y\n"
-		for i := range c.rows {
-			text += fmt.Sprintf("k%d,%d,h%d,%d\n", i%c.categories, i*i%17, i%7, i%3/2)
-		}
-		l, err := Learn(mustRead(t, text, table.HeaderYes), Options{Target: "y", Groups: c.groups})
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked := strings.Contains(strings.Join(l.Notes, "\n"), "such as those of a customer, give it as groups")
-		if asked != c.want {
-			t.Errorf("%+v: %q", c, l.Notes)
-		}
-	}
-}

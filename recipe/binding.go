@@ -101,7 +101,7 @@ func (r *Recipe) asLearned(names []string) []string {
 func (r *Recipe) needed() int {
 	n := 0
 	for i := range r.Columns {
-		if r.Columns[i].isFeature() {
+		if r.Columns[i].IsFeature() {
 			n++
 		}
 	}
@@ -116,7 +116,7 @@ func (r *Recipe) matches(names []string) int {
 	}
 	n := 0
 	for i := range r.Columns {
-		if r.Columns[i].isFeature() && known[r.Columns[i].Name] {
+		if r.Columns[i].IsFeature() && known[r.Columns[i].Name] {
 			n++
 		}
 	}
@@ -140,7 +140,7 @@ func (b *binding) byName(line int) error {
 			b.source[i] = j
 		default:
 			b.source[i] = -1
-			if c.isFeature() && !b.recipe.isOpen(c.Name) {
+			if c.IsFeature() && !b.recipe.isOpen(c.Name) {
 				absent = append(absent, c.Name)
 			}
 		}
@@ -226,7 +226,7 @@ func (b *binding) column(name string) (int, error) {
 func (b *binding) needs() map[int]bool {
 	read := map[int]bool{b.target: true, b.identity(): true}
 	for i := range b.recipe.Columns {
-		if b.recipe.Columns[i].isFeature() {
+		if b.recipe.Columns[i].IsFeature() {
 			read[b.source[i]] = true
 		}
 	}

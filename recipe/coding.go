@@ -47,6 +47,20 @@ func (c *Coding) Size(code int) int { return c.sizes[code] }
 // Name is the column of the table that a number comes from.
 func (c *Coding) Name(number int) string { return c.names[number] }
 
+// Place is where a column of the recipe begins among the entries of a row, its indicator of missing
+// cells, and its code; −1 where it has none.
+func (r *Recipe) Place(column int) (number, indicator, code int) {
+	coding, c := r.Coding(), &r.Columns[column]
+	number, indicator, code = coding.place[column].number, -1, coding.place[column].code
+	if c.Indicator {
+		indicator = number + c.numbers() - 1
+	}
+	if code >= 0 {
+		code += coding.Numbers()
+	}
+	return number, indicator, code
+}
+
 // Part is what a column of the table makes of a row.
 type Part struct {
 	Column string

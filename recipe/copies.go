@@ -1,15 +1,12 @@
 package recipe
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/lossep/lossep/table"
 )
 
 // Copies numbers encoded rows by what is in them, those with the same entries alike, if rows
@@ -78,6 +75,21 @@ func (r *Recipe) Digests(x *mat.Dense) []uint64 {
 		begin := p.begin()
 		for i := range sums {
 			sums[i] += p.digest(begin, x.RawRowView(i))
+		}
+	}
+	return sums
+}
+
+// DigestsWithout are those of rows without a column.
+func (r *Recipe) DigestsWithout(x *mat.Dense, column string) []uint64 {
+	sums := r.Digests(x)
+	for _, p := range r.Parts() {
+		if p.Column != column {
+			continue
+		}
+		begin := p.begin()
+		for i := range sums {
+			sums[i] -= p.digest(begin, x.RawRowView(i))
 		}
 	}
 	return sums
@@ -177,33 +189,4 @@ func mixed(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31
-}
-
-// CopiesNote says that rows come again, for Copies; nil if there are none.
-func (r *Recipe) CopiesNote(numbers []int) []string {
-	if numbers == nil {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged. If a rare outcome was copied to count more, leave the copies out: costs do that",
-		len(numbers)-slices.Max(numbers)-1, table.Plural(len(numbers), "row"))}
-}
-
-// WeightsNote says what large weights do, two or more on average: a row counts as so many cases
-// that are alike, and is one case to whatever leaves cases out. nil if they are not.
-func (r *Recipe) WeightsNote(weights []float64) []string {
-	at := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Kind == Weights })
-	sum, whole := 0.0, true
-	for _, w := range weights {
-		sum += w
-		whole = whole && w == math.Trunc(w)
-	}
-	if at < 0 || sum < 2*float64(len(weights)) {
-		return nil
-	}
-	note := fmt.Sprintf("the weights in %s are %.3g on average: a row counts as so many cases that are alike. If it is one case that speaks for others, as in a survey, divide the weights by their mean, or predictions are far too sure",
-		table.Quote(r.Columns[at].Name), sum/float64(len(weights)))
-	if whole {
-		note += fmt.Sprintf(". If it stands for several cases, make %s counts instead: as a weight it is left out as one where predictions are judged, with all of it, and costs are told too high", table.Quote(r.Columns[at].Name))
-	}
-	return []string{note}
 }

@@ -88,24 +88,3 @@ func TestCountsThatAreNone(t *testing.T) {
 		t.Errorf("counts of nothing: %v", err)
 	}
 }
-
-func TestCountsAreAskedAbout(t *testing.T) {
-	for _, c := range []struct {
-		name, rows string
-		asked      bool
-	}{
-		{"Freq", "m,a,12,no\nm,a,3,yes\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", true},
-		{"size", "m,a,12,no\nm,a,3,yes\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", false}, // not called so
-		{"n", "m,a,12.5,no\nm,a,3,yes\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", false},  // not whole
-		{"n", "m,a,12,no\nm,a,3,no\nf,a,8,no\nf,a,9,yes\nm,b,1,no\nf,b,2,yes", false},     // a row comes twice
-		{"n", "m,a,12,no\nm,b,3,yes\nf,a,8,no\nf,b,9,yes\nm,c,1,no\nf,c,2,yes", false},    // all rows differ besides
-	} {
-		l, err := Learn(mustRead(t, "sex,job,"+c.name+",y\n"+c.rows+"\n", table.HeaderYes), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if asked := strings.Contains(strings.Join(l.Notes, "\n"), "looks like counts"); asked != c.asked {
-			t.Errorf("%s of %q: asked about: %v", c.name, c.rows, asked)
-		}
-	}
-}

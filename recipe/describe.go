@@ -162,7 +162,7 @@ func (r *Recipe) given() int {
 func (r *Recipe) Describe() []string {
 	lines := append(r.Summary(), r.Target.Rare()...)
 	for i := range r.Columns {
-		if c := &r.Columns[i]; c.isFeature() {
+		if c := &r.Columns[i]; c.IsFeature() {
 			lines = append(lines, c.describe(r))
 		}
 	}

@@ -60,7 +60,7 @@ func (e *Encoder) Number(column int, x float64) {
 		e.Text(column, []byte(strconv.FormatFloat(x, 'g', -1, 64)))
 		return
 	}
-	if f := &e.fields[column]; f.column.isFeature() {
+	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, f.number(x))
 	}
 }
@@ -71,7 +71,7 @@ func (e *Encoder) Text(column int, text []byte) {
 }
 
 func (e *Encoder) text(column int, text []byte, decimal byte) {
-	if f := &e.fields[column]; f.column.isFeature() {
+	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, f.text(text, decimal))
 	}
 }
@@ -79,21 +79,21 @@ func (e *Encoder) text(column int, text []byte, decimal byte) {
 // Bool gives the column a truth value: in a column of categories it is the one spelled
 // true or false in any case.
 func (e *Encoder) Bool(column int, b bool) {
-	if f := &e.fields[column]; f.column.isFeature() {
+	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, f.truth(b))
 	}
 }
 
 // Null gives the column a missing cell.
 func (e *Encoder) Null(column int) {
-	if f := &e.fields[column]; f.column.isFeature() {
+	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, reading{state: gap})
 	}
 }
 
 // Refuse says that the column has a value which cannot be one, and why.
 func (e *Encoder) Refuse(column int, problem string) {
-	if e.fields[column].column.isFeature() {
+	if e.fields[column].column.IsFeature() {
 		e.note(column, reading{state: faulty, problem: problem})
 	}
 }
@@ -123,7 +123,7 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 	}
 	for i := range e.fields {
 		c := e.fields[i].column
-		if !c.isFeature() {
+		if !c.IsFeature() {
 			continue
 		}
 		switch e.states[i] {

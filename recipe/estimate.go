@@ -141,6 +141,12 @@ func (s *estimator) commonest(categories []string) string {
 	return best
 }
 
+// Quantities are the numbers of the cells of a column that are not missing, in the order of the rows.
+func Quantities(s *table.Scan, c *Column) []float64 {
+	f := newField(c, false, s.Markers)
+	return (&estimator{Scan: s}).quantities(&f)
+}
+
 // quantities are the numbers of the cells that are not missing, in the order of the
 // rows, in memory that the next column may get.
 func (s *estimator) quantities(f *field) []float64 {

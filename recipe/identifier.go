@@ -7,7 +7,7 @@ import (
 
 // namedLikeIdentifier recognises id, row_id, PatientID, index, case no. and their like.
 func namedLikeIdentifier(name string) bool {
-	if namedLikeKey(name) {
+	if NamedLikeKey(name) {
 		return true
 	}
 	words := nameWords(name)
@@ -24,9 +24,9 @@ func namedLikeIdentifier(name string) bool {
 	return len(words) == 2 && words[0] == "Unnamed" || strings.HasPrefix(name, "...") && len(words) == 1
 }
 
-// namedLikeKey recognises names of what may come again in other rows too: id, PatientID,
+// NamedLikeKey recognises names of what may come again in other rows too: id, PatientID,
 // customer_id, patient and their like.
-func namedLikeKey(name string) bool {
+func NamedLikeKey(name string) bool {
 	words := nameWords(name)
 	if len(words) == 0 {
 		return false

@@ -2,8 +2,6 @@ package recipe
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lossep/lossep/table"
@@ -53,26 +51,6 @@ func TestNamesOfIdentifiers(t *testing.T) {
 		if dropped := recipe.Columns[0].Kind == Dropped; dropped != want {
 			t.Errorf("%q dropped: %t, want %t", name, dropped, want)
 		}
-	}
-}
-
-// A column named like an identifier whose values come again is asked about.
-func TestIdentifiersThatComeAgain(t *testing.T) {
-	note := func(name string, o Options) bool {
-		t.Helper()
-		l, err := Learn(mustRead(t, manyRows(60, name+",a", func(i int) string { return fmt.Sprint(i / 3) }, amount), table.HeaderYes), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return slices.ContainsFunc(l.Notes, func(n string) bool {
-			return strings.Contains(n, "named like an identifier and has values that come again")
-		})
-	}
-	if !note("patient_id", Options{}) || !note("subject", Options{}) {
-		t.Error("nothing is said")
-	}
-	if note("row", Options{}) || note("patient_id", Options{Groups: "patient_id"}) {
-		t.Error("it is said of what is none")
 	}
 }
 

@@ -13,11 +13,9 @@ import (
 const (
 	// From so many rows on, all-different cells are taken for identifiers; in
 	// fewer rows they may differ by chance.
-	identifierRows = 10
+	IdentifierRows = 10
 	// Share of different cells from which text is perhaps an identifier.
 	identifierShare = 0.9
-	// manyCategories is how many of them are worth a word.
-	manyCategories = 30
 	// A range below this fraction of the largest magnitude is rounding error, if its
 	// ends are not exact: 1e-14 is some fifty units in the last place.
 	constantFraction = 1e-14
@@ -88,9 +86,9 @@ type Learned struct {
 	X       *mat.Dense // one row of features for each training row
 	Labels  []int      // +1 or −1 of two outcomes, the number of the outcome of more
 	Weights []float64  // how much each row counts; nil if all count one
-	Notes   []string   // what a person should know, or be asked, about the table
-	Codes   []string   // numeric columns of few different integers, which may be codes
-	Leaks   []string   // columns that tell the outcome almost by themselves
+	// Scans are what was found in the columns, nil where what becomes of one does not depend on it.
+	Scans []*table.Scan
+	Notes table.Findings // how the table was read
 }
 
 // Learn learns the recipe from the training rows and encodes them by it.
@@ -107,23 +105,21 @@ func Learn(t *table.Table, o Options) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Notes = append(l.Notes, l.Recipe.Target.Rare()...)
-	return l, l.encode(t)
+	l.X, _, err = l.Recipe.Apply(t) // the way of all later rows
+	return l, err
 }
 
-// encode takes the training rows the way of all later rows, and looks
-// for columns that tell the outcome.
-func (l *Learned) encode(t *table.Table) (err error) {
-	if l.X, _, err = l.Recipe.Apply(t); err == nil {
-		l.findLeaks()
-		l.Notes = append(l.Notes, l.countsNote(t)...)
+// recount counts and estimates anew, by all rows, what was learned from those that come once.
+func (l *Learned) recount(t *table.Table) (err error) {
+	if l.Recipe, err = l.Recipe.Refit(t); err == nil {
+		l.Labels, err = l.Recipe.Labels(t)
 	}
 	return err
 }
 
-// learnRecipe decides about every column by itself. Missing cells are collected
-// over all columns before they are reported: a message for one at a time would
-// have to be answered many times.
+// learnRecipe decides about every column by itself. What cannot be decided is collected over all
+// columns before it is reported, and so are missing cells: a message for one at a time would have
+// to be answered many times.
 func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 	if o.Target == "" {
 		o.Target = "last"
@@ -138,7 +134,8 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 	}
 	missing := table.AllMarkers(named)
 	m := table.NewMarkers(missing)
-	l := &Learned{Notes: append(t.Notes(), noColumns(t, named)...)}
+	l := &Learned{Scans: make([]*table.Scan, t.Width())}
+	l.note("text", append(t.Notes(), noColumns(t, named)...))
 	r := &Recipe{
 		Rows: t.Len(), Header: t.HasHeader(), Standardize: !o.KeepScale, Impute: o.Impute,
 		Missing: missing, Columns: make([]Column, t.Width()),
@@ -147,26 +144,9 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 		r.Decimal = ","
 	}
 	l.Recipe = r
-	if roles.condition != nil {
-		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
-	} else {
-		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m.OfColumn(t.ColumnName(roles.target), missing))
-	}
-	if err != nil {
+	problems := new(table.Problems)
+	if err := problems.Add(l.learnOutcome(t, o, roles, m)); err != nil {
 		return nil, err
-	}
-	l.Notes = append(l.Notes, r.Target.variants(t, roles.target)...)
-	if r.Target.Several != nil && o.Prevalence > 0 {
-		return nil, &table.Error{File: t.Name(), Msg: "a prevalence is the share of one of two outcomes, and there are " + table.QuoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
-	}
-	r.Target.Prevalence = o.Prevalence
-	if roles.weights >= 0 {
-		if l.Weights, err = t.Weights(t.ColumnName(roles.weights), o.Markers...); err != nil {
-			return nil, err
-		}
-		if r.Target.Share, err = weightShare(t, roles.weights, &r.Target, l.Labels, l.Weights); err != nil {
-			return nil, err
-		}
 	}
 	learners := make([]*learner, t.Width())
 	errs := make([]error, t.Width())
@@ -189,28 +169,61 @@ func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
 		case s == nil:
 			continue
 		case errs[j] != nil:
-			return nil, errs[j]
+			if err := problems.Add(errs[j]); err != nil {
+				return nil, err
+			}
 		// What is dropped may have gaps: nobody will look at it again.
-		case !o.Impute && r.Columns[j].isFeature():
+		case !o.Impute && r.Columns[j].IsFeature():
 			gaps.add(s.Scan)
 		}
 		l.Notes = append(l.Notes, s.notes...)
-		if s.codes {
-			l.Codes = append(l.Codes, s.Name())
-		}
-	}
-	if err := gaps.err(t); err != nil {
-		return nil, err
+		l.Scans[j] = s.Scan
 	}
 	notes, err := o.checkBends(t, r)
-	if err != nil {
+	l.note("scaling", notes)
+	for _, err := range []error{gaps.err(t), err} {
+		if err := problems.Add(err); err != nil {
+			return nil, err
+		}
+	}
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	l.Notes = append(l.Notes, notes...)
 	if r.Dim() == 0 {
 		return nil, noFeatures(t, r)
 	}
 	return l, nil
+}
+
+// note takes down how the table was read.
+func (l *Learned) note(check string, texts []string) {
+	for _, text := range texts {
+		l.Notes = append(l.Notes, table.Finding{Check: check, Severity: table.Note, Text: text})
+	}
+}
+
+// learnOutcome finds the outcome, its labels and the weights of rows.
+func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *table.Markers) (err error) {
+	r := l.Recipe
+	if roles.condition != nil {
+		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
+	} else {
+		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m.OfColumn(t.ColumnName(roles.target), r.Missing))
+	}
+	if err != nil {
+		return err
+	}
+	l.note("spellings", r.Target.variants(t, roles.target))
+	if r.Target.Several != nil && o.Prevalence > 0 {
+		return &table.Error{File: t.Name(), Msg: "a prevalence is the share of one of two outcomes, and there are " + table.QuoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
+	}
+	r.Target.Prevalence = o.Prevalence
+	if roles.weights >= 0 {
+		if l.Weights, err = t.Weights(t.ColumnName(roles.weights), o.Markers...); err == nil {
+			r.Target.Share, err = weightShare(t, roles.weights, &r.Target, l.Labels, l.Weights)
+		}
+	}
+	return err
 }
 
 // checkBends refuses to bend a column that is no quantity, and notes one that the rows left
@@ -219,7 +232,7 @@ func (o *Options) checkBends(t *table.Table, r *Recipe) (notes []string, err err
 	for j := range r.Columns {
 		c := &r.Columns[j]
 		switch b, given := o.Bends[c.Name]; {
-		case !given || c.Kind == Numeric:
+		case !given || c.Kind == Numeric || c.Kind == "": // or not decided
 		case c.Kind == Dropped:
 			notes = append(notes, fmt.Sprintf("column %s is not decided by (%s), so that there is nothing for %s to scale", table.Quote(c.Name), c.Reason, b))
 		default:

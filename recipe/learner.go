@@ -2,7 +2,6 @@ package recipe
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -16,8 +15,7 @@ type learner struct {
 	estimator
 	options *Options
 	column  Column
-	notes   []string
-	codes   bool // it may hold codes
+	notes   table.Findings
 }
 
 // learn decides what becomes of the column.
@@ -32,7 +30,7 @@ func (l *learner) learn(roles *roles) error {
 		return l.learnCategorical()
 	}
 	if example, codes := l.padding(); codes {
-		l.notef("has whole numbers with zeros in front, such as %s, which are taken for codes; if it is a quantity, name a scaling for it, such as auto", table.Quote(example))
+		l.notef("leading zeros", "has whole numbers with zeros in front, such as %s, which are taken for codes; if it is a quantity, name a scaling for it, such as auto", table.Quote(example))
 		return l.learnText()
 	} else if example != "" {
 		defer l.notePadding(example)
@@ -44,10 +42,10 @@ func (l *learner) learn(roles *roles) error {
 		return at
 	}
 	if cells := l.longIntegers(); 2*cells > l.Present() {
-		l.notef("has integers of more than %d digits, which are taken for codes", table.ExactDigits)
+		l.notef("long integers", "has integers of more than %d digits, which are taken for codes", table.ExactDigits)
 		return l.learnText()
 	} else if cells > 0 {
-		l.notef("has %s of more than %d digits, which are rounded; if they are codes, make it categorical", table.Plural(cells, "integer"), table.ExactDigits)
+		l.notef("long integers", "has %s of more than %d digits, which are rounded; if they are codes, make it categorical", table.Plural(cells, "integer"), table.ExactDigits)
 	}
 	if n, odd := l.Notation(); n != nil {
 		numbers := l.Texts
@@ -86,7 +84,6 @@ func (l *learner) learn(roles *roles) error {
 		case 2*l.cellsOf(odd) < l.Texts:
 			return l.mostlyDates(odd)
 		}
-		l.noteDates()
 	}
 	if at := l.differentUnits(); at != nil && !l.identifiedByName() {
 		return at
@@ -101,9 +98,11 @@ func (l *learner) cellsOf(codes []uint32) (cells int) {
 	return cells
 }
 
-// notef says something about the column that a person should know.
-func (l *learner) notef(format string, args ...any) {
-	l.notes = append(l.notes, fmt.Sprintf("column %s ", table.Quote(l.Name()))+fmt.Sprintf(format, args...))
+// notef says how the column was read.
+func (l *learner) notef(check, format string, args ...any) {
+	l.notes = append(l.notes, table.Finding{
+		Check: check, Severity: table.Note, Column: l.Name(), Text: fmt.Sprintf("column %s ", table.Quote(l.Name())) + fmt.Sprintf(format, args...),
+	})
 }
 
 func (l *learner) drop(reason string) error {
@@ -122,7 +121,7 @@ func (l *learner) identifiedByName() bool {
 // a row of seats may differ by chance.
 func (l *learner) named() bool {
 	n := l.Present()
-	return n > 1 && namedLikeKey(l.Name()) || n >= identifierRows && namedLikeIdentifier(l.Name())
+	return n > 1 && NamedLikeKey(l.Name()) || n >= IdentifierRows && namedLikeIdentifier(l.Name())
 }
 
 // learnText is a column of words.
@@ -131,10 +130,10 @@ func (l *learner) learnText() error {
 		return l.drop(identifierByName)
 	}
 	different := l.Different()
-	if l.Present() >= identifierRows && different == l.Present() {
+	if l.Present() >= IdentifierRows && different == l.Present() {
 		return l.drop(fmt.Sprintf("identifier-like: %d different texts in as many rows", different))
 	}
-	if l.Present() >= identifierRows && float64(different) >= identifierShare*float64(l.Present()) {
+	if l.Present() >= IdentifierRows && float64(different) >= identifierShare*float64(l.Present()) {
 		example := table.Spelled(l.Least) // codes of digits only
 		if len(l.Words) > 0 {
 			example = string(l.Word(l.Words[0]))
@@ -152,16 +151,7 @@ func (l *learner) learnText() error {
 			Fix: "say which it is", Ways: ways,
 		}
 	}
-	l.noteKey("categories")
 	return l.learnCategorical()
-}
-
-// noteKey asks about a column that is named like an identifier and has values that come
-// again.
-func (l *learner) noteKey(what string) {
-	if namedLikeKey(l.Name()) && l.Present() >= identifierRows {
-		l.notef("is named like an identifier and has values that come again; it is decided by as %s. If it says which rows belong together, give it as groups, otherwise drop it", what)
-	}
 }
 
 // learnCategorical is a column of categories, whatever they look like.
@@ -174,22 +164,8 @@ func (l *learner) learnCategorical() error {
 	c.Kind, c.Notation = Categorical, nil
 	c.Indicator = l.options.Impute && l.Missing > 0
 	c.Categories = slices.Sorted(maps.Keys(count))
-	if len(c.Categories) > manyCategories {
-		l.notef("has %d categories in %d rows; each becomes a feature%s", len(c.Categories), l.Present(), l.mayGroup(len(c.Categories)))
-	}
-	l.noteCase(c.Categories)
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	return nil
-}
-
-// mayGroup asks whether so many categories, of few rows each, are customers or the like, whose
-// rows would be on both sides of a split. noteKey has asked that of names such as customer.
-func (l *learner) mayGroup(categories int) string {
-	const few = 10
-	if l.Present() >= few*categories || l.options.Groups != "" || namedLikeKey(l.Name()) {
-		return ""
-	}
-	return ". If it says which rows belong together, such as those of a customer, give it as groups"
 }
 
 // learnOrdered is a column whose categories the user has put in order.
@@ -251,6 +227,9 @@ func (l *learner) infinite() error {
 	at.Msg = fmt.Sprintf("%s is infinite or too large (%s in this column)", table.Quote(string(l.Word(first))), table.Plural(cells, "such cell"))
 	at.Fix = "replace it by a finite number, or make it a missing cell"
 	at.Ways = []table.Way{way(table.WayMarkers, string(l.Word(first)), "a missing cell")}
+	if !l.options.Impute {
+		at.Settle = append(at.Ways, table.Way{Option: table.WayImpute})
+	}
 	return at
 }
 
@@ -271,22 +250,6 @@ func (l *learner) all() []float64 {
 	return l.values
 }
 
-// parts are the numbers of the column a part at a time, where they lie if they are written
-// plainly; missing cells are between them then.
-func (l *learner) parts() iter.Seq[[]float64] {
-	return func(yield func([]float64) bool) {
-		if len(l.Words) > 0 || l.Markers.HasNumbers() {
-			yield(l.all())
-			return
-		}
-		for _, part := range l.Table.Stretches(l.Scan.Column) {
-			if !yield(part) {
-				return
-			}
-		}
-	}
-}
-
 // learnNumeric is a column of numbers.
 func (l *learner) learnNumeric() error {
 	c := &l.column
@@ -302,11 +265,11 @@ func (l *learner) learnNumeric() error {
 		}
 	}
 	name := l.Name()
-	if l.Counting && name == table.GeneratedName(l.Scan.Column) && l.Table.Len() >= identifierRows {
+	if l.Counting && name == table.GeneratedName(l.Scan.Column) && l.Table.Len() >= IdentifierRows {
 		return l.drop("identifier-like: a running number")
 	}
 	// What is left of running numbers in a part of a table, or in one that was shuffled.
-	if l.Table.Nameless(l.Scan.Column) && l.Present() >= identifierRows && l.distinctIntegers(l.all()) {
+	if l.Table.Nameless(l.Scan.Column) && l.Present() >= IdentifierRows && l.distinctIntegers(l.all()) {
 		return l.drop("identifier-like: no name in the header, and whole numbers that all differ")
 	}
 	if l.named() && (l.distinctIntegers(l.all()) || len(l.Words) > 0 && l.Different() == l.Present()) {
@@ -322,14 +285,7 @@ func (l *learner) learnNumeric() error {
 	}
 	c.Indicator = l.options.Impute && l.Missing > 0
 	if c.Notation != nil {
-		l.notef("is read as numbers: %v", c.Notation)
-	}
-	if n := len(l.Distinct); l.Whole && len(l.Words) == 0 && n > 2 && n <= table.FewDistinct && l.Numbers >= 5*n {
-		l.codes = true
-	}
-	l.noteStandIn()
-	if l.Whole && !l.codes {
-		l.noteKey("a quantity")
+		l.notef("notation", "is read as numbers: %v", c.Notation)
 	}
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	if l.options.bend(name) == Log && c.Scaling == nil && !l.options.KeepScale {
@@ -374,7 +330,7 @@ func (l *learner) learnDates(order table.DateOrder) error {
 		c.Dates.Cycles = []Cycle{HourCycle}
 	}
 	c.Indicator = l.options.Impute && l.Missing > 0
-	l.notef("is read as dates: %v", c.Dates)
+	l.notef("dates", "is read as dates: %v", c.Dates)
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
 	return nil
 }

@@ -17,8 +17,8 @@ func TestMarkerOfAColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if told := `the missing marker "not a column=1" is looked for as it stands, as there is no column "not a column"`; l.Notes[0] != told || strings.Count(strings.Join(l.Notes, ""), "missing marker") != 1 {
-		t.Errorf("notes are %q, and of markers it is not %q alone", l.Notes, told)
+	if told := `the missing marker "not a column=1" is looked for as it stands, as there is no column "not a column"`; l.Notes[0].Text != told || strings.Count(strings.Join(l.Notes.Texts(), ""), "missing marker") != 1 {
+		t.Errorf("notes are %q, and of markers it is not %q alone", l.Notes.Texts(), told)
 	}
 	refitted, err := l.Recipe.Refit(table)
 	if err != nil {

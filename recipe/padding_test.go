@@ -56,7 +56,7 @@ func TestZerosInFront(t *testing.T) {
 		if got := l.Recipe.Columns[0].Kind; got != c.want {
 			t.Errorf("%s: %s, want %s", c.cells, got, c.want)
 		}
-		said := strings.Join(l.Notes, "; ")
+		said := strings.Join(l.Notes.Texts(), "; ")
 		if strings.Contains(said, "zeros in front") != (c.note != "") || !strings.Contains(said, c.note) {
 			t.Errorf("%s: said %q, want %q", c.cells, said, c.note)
 		}

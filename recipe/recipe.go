@@ -208,8 +208,8 @@ func (c *Column) numbers() int {
 	return c.width()
 }
 
-// isFeature tells whether new rows must have the column.
-func (c *Column) isFeature() bool {
+// IsFeature tells whether new rows must have the column.
+func (c *Column) IsFeature() bool {
 	switch c.Kind {
 	case Outcome, Dropped, Weights, Identity:
 		return false
@@ -393,7 +393,7 @@ func (c *Column) inconsistency(impute, standardize bool) string {
 		return "a notation that does not belong to the column"
 	case (c.Reason != "") != (c.Kind == Dropped):
 		return "a reason belongs to dropped columns, and every one of them has one"
-	case c.Indicator && (!impute || !c.isFeature()):
+	case c.Indicator && (!impute || !c.IsFeature()):
 		return "an indicator of missing cells where none are filled"
 	}
 	if quantity {

@@ -42,7 +42,7 @@ func (r *Recipe) Refit(t *table.Table) (*Recipe, error) {
 		memory := new(spare)
 		return func(i int) {
 			c := r.Columns[i]
-			if c.isFeature() {
+			if c.IsFeature() {
 				s := estimator{Scan: table.NewScan(t, b.source[i], m.OfColumn(c.Name, r.Missing)), spare: memory, weights: weights}
 				// Without a single value there is nothing to estimate from: the
 				// statistics of the wider table stay. Cells that do not fit their

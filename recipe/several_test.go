@@ -146,8 +146,8 @@ func TestMisspelledOutcome(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.odd, err)
 		}
-		if slices.Contains(l.Notes, want) != (c.like != "") {
-			t.Errorf("%s: %q", c.odd, l.Notes)
+		if slices.Contains(l.Recipe.Target.Rare(), want) != (c.like != "") {
+			t.Errorf("%s: %q", c.odd, l.Recipe.Target.Rare())
 		}
 		if _, err := Learn(table, Options{Positive: "ja"}); err == nil || strings.Contains(err.Error(), want) != (c.like != "") {
 			t.Errorf("%s: %v", c.odd, err)
@@ -272,7 +272,7 @@ func TestRareOutcomes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		notes := slices.DeleteFunc(l.Notes, func(note string) bool { return !strings.Contains(note, "hardly be known") })
+		notes := slices.DeleteFunc(l.Recipe.Target.Rare(), func(note string) bool { return !strings.Contains(note, "hardly be known") })
 		if !slices.EqualFunc(notes, c.want, strings.HasPrefix) {
 			t.Errorf("%v: %q, want %q", c.counts, notes, c.want)
 		}

@@ -131,7 +131,7 @@ func (rd *Reader) bind(recipe *Recipe, name string, line int, names []string, he
 	rd.encoder, rd.report = recipe.NewEncoder(), newReport(rd.bound)
 	rd.column, rd.words = slices.Repeat([]int{-1}, len(names)), make([]wordsRead, len(names))
 	for i, j := range rd.bound.source {
-		if j >= 0 && recipe.Columns[i].isFeature() {
+		if j >= 0 && recipe.Columns[i].IsFeature() {
 			rd.column[j] = i
 		}
 	}
@@ -210,7 +210,7 @@ func (r *Recipe) fit(first []string) int {
 	score := 1
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		if !c.isFeature() {
+		if !c.IsFeature() {
 			continue
 		}
 		cell := table.BytesOf(first[b.source[i]])

@@ -19,6 +19,7 @@ import (
 func Explain(err error, n Naming, file string) (text string, input bool) {
 	var (
 		option *Error
+		all    *table.Problems
 		rows   *table.Error
 		spec   *decision.SpecError
 		fit    *lossep.InputError
@@ -32,6 +33,8 @@ func Explain(err error, n Naming, file string) (text string, input bool) {
 	switch {
 	case errors.As(err, &option):
 		return strings.Replace(text, option.Error(), option.Text(n), 1), true
+	case errors.As(err, &all):
+		return strings.Replace(text, all.Error(), all.Text(n.Way, n.Ways), 1), true
 	case errors.As(err, &rows):
 		located := *rows
 		if located.File == "" {
@@ -78,6 +81,15 @@ func (n Naming) Way(w table.Way) string {
 		value = "impute"
 	}
 	return n(name, value)
+}
+
+// Ways writes options that are given together.
+func (n Naming) Ways(all []table.Way) string {
+	texts := make([]string, len(all))
+	for k, w := range all {
+		texts[k] = n.Way(w)
+	}
+	return strings.Join(texts, " ")
 }
 
 // optionOf are the options that stand for those of packages table and recipe.

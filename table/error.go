@@ -16,7 +16,8 @@ type Error struct {
 	ColumnName string // name of that column, if it is known
 	Msg        string // what is wrong
 	Fix        string // what to do about it
-	Ways       []Way  // options that would settle it
+	Ways       []Way  // options any of which would settle it
+	Settle     []Way  // options that settle it together, if it takes more than the first of Ways
 	Err        error  // underlying error, if there is one
 }
 

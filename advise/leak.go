@@ -1,4 +1,4 @@
-package recipe
+package advise
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
@@ -25,20 +26,19 @@ const (
 
 // leakTest looks for columns that tell the outcome almost by themselves.
 type leakTest struct {
-	*Learned
 	rows [][]int // those looked at of each outcome that has enough of them
 	name []string
 }
 
-// findLeaks names the columns that tell the outcome almost by themselves, by whether
+// leaks names the columns that tell the outcome almost by themselves, by whether
 // they are filled or by their values.
-func (l *Learned) findLeaks() {
-	t := leakTest{Learned: l}
-	n, _ := l.X.Dims()
-	target := &l.Recipe.Target
+func leaks(k *Look) (all []found) {
+	var t leakTest
+	n, _ := k.X.Dims()
+	target := &k.Recipe.Target
 	rows := make([][]int, len(target.Outcomes()))
 	for row := 0; row < n; row += max(1, n/leakSample) {
-		y := target.Number(l.Labels[row])
+		y := target.Number(k.Labels[row])
 		rows[y] = append(rows[y], row)
 	}
 	for y, name := range target.Outcomes() {
@@ -47,55 +47,54 @@ func (l *Learned) findLeaks() {
 		}
 	}
 	if len(t.rows) < 2 {
-		return
+		return nil
 	}
-	coding := l.Recipe.Coding()
-	found := make([]string, len(l.Recipe.Columns))
-	tasks.Each(len(found), func() func(int) {
-		memory := new(spare)
-		return func(i int) {
-			c := &l.Recipe.Columns[i]
-			if !c.isFeature() {
-				return
-			}
-			missing := func(int) bool { return false }
-			if c.Indicator {
-				at := coding.place[i].number + c.numbers() - 1
-				missing = func(row int) bool { return l.X.At(row, at) > 0 }
-				if found[i] = t.byFilled(c, missing); found[i] != "" {
-					return
-				}
-			}
-			area := 0.0
-			switch c.Kind {
-			case Presence:
-			case Categorical:
-				at := coding.Numbers() + coding.place[i].code
-				area = t.byCategories(len(c.Categories)+1, func(row int) int {
-					if missing(row) {
-						return len(c.Categories)
-					}
-					return int(l.X.At(row, at))
-				})
-			default:
-				at := coding.place[i].number
-				area = t.byNumbers(func(row int) float64 { return l.X.At(row, at) }, memory)
-			}
-			if area >= leakArea {
-				found[i] = fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", table.Quote(c.Name), area)
-			}
-		}
-	})
-	for i, note := range found {
-		if note != "" {
-			l.Leaks = append(l.Leaks, l.Recipe.Columns[i].Name)
-			l.Notes = append(l.Notes, note)
+	texts := make([]string, len(k.Recipe.Columns))
+	tasks.For(len(texts), func(i int) { texts[i] = t.leak(k, i) })
+	for i, text := range texts {
+		if text != "" {
+			name := k.Recipe.Columns[i].Name
+			all = append(all, found{column: name, text: text, ways: []table.Way{{Option: table.WayDrop, Value: name, Meaning: "if it is not known beforehand"}}})
 		}
 	}
+	return all
+}
+
+// leak says how a column tells the outcome, if it does.
+func (t *leakTest) leak(k *Look, i int) string {
+	c := &k.Recipe.Columns[i]
+	if !c.IsFeature() {
+		return ""
+	}
+	number, indicator, code := k.Recipe.Place(i)
+	missing := func(int) bool { return false }
+	if indicator >= 0 {
+		missing = func(row int) bool { return k.X.At(row, indicator) > 0 }
+		if text := t.byFilled(c, missing); text != "" {
+			return text
+		}
+	}
+	area := 0.0
+	switch c.Kind {
+	case recipe.Presence:
+	case recipe.Categorical:
+		area = t.byCategories(len(c.Categories)+1, func(row int) int {
+			if missing(row) {
+				return len(c.Categories)
+			}
+			return int(k.X.At(row, code))
+		})
+	default:
+		area = t.byNumbers(func(row int) float64 { return k.X.At(row, number) })
+	}
+	if area < leakArea {
+		return ""
+	}
+	return fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", table.Quote(c.Name), area)
 }
 
 // byFilled says so if the column is filled only with some of the outcomes.
-func (t *leakTest) byFilled(c *Column, missing func(row int) bool) (note string) {
+func (t *leakTest) byFilled(c *recipe.Column, missing func(row int) bool) (note string) {
 	least, most := 0, 0
 	filled := make([]float64, len(t.rows)) // share of cells
 	for y, rows := range t.rows {
@@ -123,13 +122,13 @@ func (t *leakTest) byFilled(c *Column, missing func(row int) bool) (note string)
 
 // byNumbers is the area under the curve of the two outcomes that a column of numbers
 // tells apart worst, or of two that it tells apart too badly.
-func (t *leakTest) byNumbers(number func(row int) float64, memory *spare) float64 {
+func (t *leakTest) byNumbers(number func(row int) float64) float64 {
 	values := make([][]float64, len(t.rows))
 	for y, rows := range t.rows {
 		for _, row := range rows {
 			values[y] = append(values[y], number(row))
 		}
-		sortNumbers(values[y], memory)
+		slices.Sort(values[y])
 	}
 	return t.worst(func(a, b int) float64 {
 		area := areaUnder(values[a], values[b])

@@ -1,4 +1,4 @@
-package recipe
+package advise
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
 // A column that tells the outcome is named; good ones are not.
 func TestLeaks(t *testing.T) {
 	text := manyRows(100, "leak,word,good", func(i int) string { return fmt.Sprint(100*(i%2) + i%7) }, func(i int) string { return []string{"paid", "due"}[i%2] }, amount)
-	l, err := Learn(mustRead(t, text, table.HeaderYes), Options{})
+	l, err := learn(mustRead(t, text, table.HeaderYes), recipe.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestLeaksOfFilledCells(t *testing.T) {
 		where(always, some, any),
 		where(func(i int) bool { return died(i) || i%10 == 0 }, never, any),
 		amount)
-	l, err := Learn(mustRead(t, text, table.HeaderYes), Options{Impute: true})
+	l, err := learn(mustRead(t, text, table.HeaderYes), recipe.Options{Impute: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestLeaksOfSeveralOutcomes(t *testing.T) {
 		petal := []float64{1.5, 4.3, 5.5}[y] + []float64{0.2, 0.45, 0.5}[y]*rng.NormFloat64()
 		fmt.Fprintf(&b, "%d,%s,%.1f,%s,%s,%s\n", 10*y, []string{"none", "B", "A"}[y], petal, []string{"wings", "none", "none"}[y], slip, []string{"no", "part", "full"}[y])
 	}
-	l, err := Learn(mustRead(t, b.String(), table.HeaderYes), Options{Impute: true})
+	l, err := learn(mustRead(t, b.String(), table.HeaderYes), recipe.Options{Impute: true})
 	if err != nil {
 		t.Fatal(err)
 	}
