@@ -218,12 +218,8 @@ func (m *Model) donorShares(rows []int) []float64 {
 		if m.weights != nil {
 			logs[k] = math.Log(m.weights[i])
 		}
-		switch { // a prevalence is of two outcomes, whose labels are -1 and 1
-		case m.recipe.Target.Prevalence == 0:
-		case m.labels[i] > 0:
-			logs[k] += math.Log(yes)
-		default:
-			logs[k] += math.Log(no)
+		if m.recipe.Target.Prevalence > 0 {
+			logs[k] += math.Log([2]float64{no, yes}[m.labels[i]])
 		}
 	}
 	all := floats.LogSumExp(logs)

@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
 )
 
@@ -26,8 +27,8 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	o := gp.InduceOptions{
-		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
+	o := search.InduceOptions{
+		Options: search.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Order = p.order
@@ -39,7 +40,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		o.Start = p.Kernel.Params(nil)
 	}
 	if p.opt.Progress != nil {
-		o.Pass = func(e gp.Passed) {
+		o.Pass = func(e search.Passed) {
 			stage := fmt.Sprintf("searching for the kernel with %d rows and %d inducing points", e.Rows, e.Points)
 			if e.Held {
 				stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
@@ -52,7 +53,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.many(), o)
+	fit, err := search.Induce(ctx, p.Kernel, p.X, p.many(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +139,12 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := gp.MostPoints(p.Len(), p.functions())
-	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*gp.TolerableLoss {
+	usual := search.MostPoints(p.Len(), p.functions())
+	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*search.TolerableLoss {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		table.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
+		table.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
 }
 
 // inferInduced runs a method from the fixed point of EP.

@@ -105,7 +105,7 @@ func scaled(t *testing.T, table *table.Table, o recipe.Options, d drawn) (loss, 
 				t.Fatal(err)
 			}
 			for i, one := range decisions {
-				y := (labels[i] + 1) / 2
+				y := labels[i]
 				l[i][side] = -math.Log(one.Probabilities[y])
 				c[i][side] = [2][2]float64{{0, 5}, {1, 0}}[one.Action][y]
 			}

@@ -306,7 +306,7 @@ func TestLabelWorth(t *testing.T) {
 			more.x = mat.NewDense(13, m.coding.Len(), nil)
 			more.x.Copy(m.x)
 			more.x.SetRow(12, x.RawRowView(j))
-			more.labels = append(slices.Clone(m.labels), 2*y-1)
+			more.labels = append(slices.Clone(m.labels), y)
 			process, err := more.newProcess()
 			if err != nil {
 				t.Fatal(err)

@@ -36,12 +36,12 @@ func leaks(k *Look) (all []found) {
 	var t leakTest
 	n, _ := k.X.Dims()
 	target := &k.Recipe.Target
-	rows := make([][]int, len(target.Outcomes()))
+	rows := make([][]int, len(target.Outcomes))
 	for row := 0; row < n; row += max(1, n/leakSample) {
-		y := target.Number(k.Labels[row])
+		y := k.Labels[row]
 		rows[y] = append(rows[y], row)
 	}
-	for y, name := range target.Outcomes() {
+	for y, name := range target.Outcomes {
 		if len(rows[y]) >= leakRows {
 			t.rows, t.name = append(t.rows, rows[y]), append(t.name, name)
 		}

@@ -84,7 +84,7 @@ func (s *OrderedSet) Check() error {
 type Learned struct {
 	Recipe  *Recipe
 	X       *mat.Dense // one row of features for each training row
-	Labels  []int      // +1 or −1 of two outcomes, the number of the outcome of more
+	Labels  []int      // places among Target.Outcomes
 	Weights []float64  // how much each row counts; nil if all count one
 	// Scans are what was found in the columns, nil where what becomes of one does not depend on it.
 	Scans []*table.Scan
@@ -214,8 +214,8 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 		return err
 	}
 	l.note("spellings", r.Target.variants(t, roles.target))
-	if r.Target.Several != nil && o.Prevalence > 0 {
-		return &table.Error{File: t.Name(), Msg: "a prevalence is the share of one of two outcomes, and there are " + table.QuoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
+	if !r.Target.Binary() && o.Prevalence > 0 {
+		return &table.Error{File: t.Name(), Msg: "a prevalence is the share of one of two outcomes, and there are " + table.QuoteList(r.Target.Outcomes), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Outcomes[0])}
 	}
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {

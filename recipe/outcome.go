@@ -42,11 +42,11 @@ func findCondition(t *table.Table, target string) (*expr.Condition, []int, error
 
 // learnCondition evaluates the condition in every row.
 func learnCondition(t *table.Table, c *expr.Condition, columns []int, o *Options, m *table.Markers) (Target, []int, error) {
-	target := Target{Column: c.String(), Condition: true, Positive: conditionHolds, Negative: conditionFails}
+	target := Target{Column: c.String(), Condition: true, Outcomes: []string{conditionFails, conditionHolds}}
 	switch o.Positive {
 	case "", conditionHolds:
 	case conditionFails:
-		target.Positive, target.Negative = target.Negative, target.Positive
+		slices.Reverse(target.Outcomes)
 	default:
 		return target, nil, &table.Error{
 			File: t.Name(), Msg: fmt.Sprintf("the outcome %s is a condition and takes the values yes and no, not %s", table.Quote(target.Column), table.Quote(o.Positive)),
@@ -64,9 +64,9 @@ func learnCondition(t *table.Table, c *expr.Condition, columns []int, o *Options
 		return target, nil, at
 	}
 	target.count(y)
-	if target.PositiveRows == 0 || target.NegativeRows == 0 {
+	if slices.Contains(target.Rows, 0) {
 		return target, nil, &table.Error{
-			File: t.Name(), Msg: fmt.Sprintf("one class only: %s is %s in every row", table.Quote(target.Column), table.Quote(map[bool]string{true: target.Positive, false: target.Negative}[target.PositiveRows > 0])),
+			File: t.Name(), Msg: fmt.Sprintf("one class only: %s is %s in every row", table.Quote(target.Column), table.Quote(target.Outcomes[y[0]])),
 			Fix: "give training rows of both outcomes, or another condition",
 		}
 	}
@@ -104,17 +104,22 @@ func (target *Target) evaluate(t *table.Table, c *expr.Condition, columns []int,
 			at := t.Place(row)
 			at.Msg, at.Err = fmt.Sprintf("the outcome %s: %v", table.Quote(target.Column), err), err
 			return nil, nil, at
-		case holds == (target.Positive == conditionHolds):
-			y[row] = +1
 		default:
-			y[row] = -1
+			y[row] = target.conditionLabel(holds)
 		}
 	}
 	return y, missing, nil
 }
 
-// Labels gives the labels (see Target.Number) of a table that has the columns they are
-// made of.
+// conditionLabel is the label where the condition holds, or where it does not.
+func (target *Target) conditionLabel(holds bool) int {
+	if holds == (target.Positive() == conditionHolds) {
+		return 1
+	}
+	return 0
+}
+
+// Labels gives the labels of a table that has the columns they are made of.
 func (r *Recipe) Labels(t *table.Table) ([]int, error) {
 	b, err := r.bind(t.Name(), t.HeaderLine(), t.Columns(), t.HasHeader())
 	if err != nil {
@@ -155,15 +160,12 @@ func (r *Recipe) Labels(t *table.Table) ([]int, error) {
 func (b *binding) strangeOutcome(at *table.Error, text string) error {
 	target := &b.recipe.Target
 	at.Column, at.ColumnName = b.target+1, b.names[b.target]
-	at.Msg = fmt.Sprintf("the outcome %s is neither %s nor %s", table.Quote(text), table.Quote(target.Positive), table.Quote(target.Negative))
-	if target.Several != nil {
-		at.Msg = fmt.Sprintf("the outcome %s is none of %s", table.Quote(text), table.QuoteList(target.Several))
-	}
+	at.Msg = fmt.Sprintf("the outcome %s is none of %s", table.Quote(text), table.QuoteList(target.Outcomes))
 	at.Fix = "use the spellings of the training file"
 	return at
 }
 
-// Label is the label of the row (see Target.Number); ok is false where the file has none or
+// Label is the label of the row; ok is false where the file has none or
 // the cell is missing.
 func (r *Row) Label() (y int, ok bool, err error) {
 	b := r.bound
@@ -211,8 +213,6 @@ func (r *Row) conditionLabel(m *table.Markers) (y int, ok bool, err error) {
 		return 0, false, nil
 	case err != nil:
 		return 0, false, err
-	case holds == (r.bound.recipe.Target.Positive == conditionHolds):
-		return +1, true, nil
 	}
-	return -1, true, nil
+	return r.bound.recipe.Target.conditionLabel(holds), true, nil
 }

@@ -13,22 +13,22 @@ import (
 // almost like another may be no outcome at all.
 func (t *Target) Rare() (notes []string) {
 	const few = 10
-	counts, others := t.Counts(), "others"
-	if t.Several == nil {
+	others := "others"
+	if t.Binary() {
 		others = "other"
 	}
 	notes = t.Misspelled()
-	for y, n := range counts {
-		commoner := t.Several == nil && (n > counts[1-y] || n == counts[1-y] && y == 0)
-		if n < few && !commoner && meant(t.Outcomes(), counts, y) < 0 {
-			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the %s, and how often it occurs, can hardly be known", table.Quote(t.Outcomes()[y]), table.Plural(n, "row"), others))
+	for y, n := range t.Rows {
+		commoner := t.Binary() && (n > t.Rows[1-y] || n == t.Rows[1-y] && y == 0)
+		if n < few && !commoner && meant(t.Outcomes, t.Rows, y) < 0 {
+			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the %s, and how often it occurs, can hardly be known", table.Quote(t.Outcomes[y]), table.Plural(n, "row"), others))
 		}
 	}
 	return notes
 }
 
-// Misspelled names outcomes of several that may be another one.
-func (t *Target) Misspelled() []string { return misspelled(t.Several, t.Counts()) }
+// Misspelled names outcomes of more than two that may be another one.
+func (t *Target) Misspelled() []string { return misspelled(t.Outcomes, t.Rows) }
 
 // misspelled is Misspelled of outcomes that so many rows have. What has more values than there may
 // be outcomes is none, and would take the square of their number.

@@ -77,7 +77,7 @@ func learnTarget(t *table.Table, j int, o *Options, m *table.Markers) (Target, [
 		return Target{}, nil, at
 	}
 	if len(values) > 2 && o.Positive == "" {
-		return learnSeveral(s, values)
+		return learnMany(s, values)
 	}
 	positive, err := choosePositive(values, o.Positive)
 	if err != nil {
@@ -93,14 +93,20 @@ func learnTarget(t *table.Table, j int, o *Options, m *table.Markers) (Target, [
 		}
 		return Target{}, nil, at
 	}
-	target := Target{
-		Column: t.ColumnName(j), Positive: positive, Negative: values[0],
-		PositiveRows: count[positive], NegativeRows: t.Len() - count[positive], Unsettled: o.Unsettled,
-	}
 	if positive == values[0] {
-		target.Negative = values[1]
+		slices.Reverse(values)
 	}
-	return target, target.labels(t, j), nil
+	target, labels := newTarget(t, j, values)
+	target.Unsettled = o.Unsettled
+	return target, labels, nil
+}
+
+// newTarget is the target of the outcomes in column j, with the labels.
+func newTarget(t *table.Table, j int, outcomes []string) (Target, []int) {
+	target := Target{Column: t.ColumnName(j), Outcomes: outcomes}
+	labels := target.labels(t, j)
+	target.count(labels)
+	return target, labels
 }
 
 // oddOutcome asks about a third outcome that a single row has beside two that make a usual
@@ -141,8 +147,8 @@ func oddOutcome(s *table.Scan, count map[string]int) error {
 	return at
 }
 
-// learnSeveral is learnTarget of more than two values.
-func learnSeveral(s *table.Scan, values []string) (Target, []int, error) {
+// learnMany is learnTarget of more than two values.
+func learnMany(s *table.Scan, values []string) (Target, []int, error) {
 	t, j := s.Table, s.Column
 	refuse := func(fix, format string, args ...any) (Target, []int, error) {
 		at := t.CellPlace(firstOdd(t, j), j)
@@ -170,9 +176,7 @@ func learnSeveral(s *table.Scan, values []string) (Target, []int, error) {
 	if len(numbers) == len(values) {
 		slices.SortFunc(values, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 	}
-	target := Target{Column: t.ColumnName(j), Several: values}
-	labels := target.labels(t, j)
-	target.count(labels)
+	target, labels := newTarget(t, j, values)
 	return target, labels, nil
 }
 
@@ -205,33 +209,19 @@ func (t *Target) labels(data *table.Table, j int) []int {
 	for k := range words {
 		words[k], _ = t.label(c.Word(uint32(k)), data.Decimal())
 	}
-	y := make([]int, data.Len())
-	if t.Several != nil {
-		numbers := make(map[float64]int)
-		for k, name := range t.Several {
-			if x, ok := table.Number(name); ok {
-				numbers[x] = k
-			}
+	numbers := make(map[float64]int)
+	for k, name := range t.Outcomes {
+		if x, ok := table.Number(name); ok {
+			numbers[x] = k
 		}
-		for i := range y {
-			if cell := data.At(i, j); table.IsText(cell) {
-				y[i] = words[table.TextCode(cell)]
-			} else {
-				y[i] = numbers[cell]
-			}
-		}
-		return y
 	}
-	x, isNumber := table.Number(t.Positive)
+	y := make([]int, data.Len())
 	for first, part := range data.Stretches(j) {
 		for k, cell := range part {
-			switch {
-			case table.IsText(cell):
+			if table.IsText(cell) {
 				y[first+k] = words[table.TextCode(cell)]
-			case isNumber && cell == x:
-				y[first+k] = +1
-			default:
-				y[first+k] = -1
+			} else {
+				y[first+k] = numbers[cell]
 			}
 		}
 	}
@@ -240,32 +230,23 @@ func (t *Target) labels(data *table.Table, j int) []int {
 
 // label turns a text into a label. Case tells outcomes apart only where nothing else does.
 func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
-	several, two := t.Several, [2]string{t.Negative, t.Positive}
-	names := two[:]
-	if several != nil {
-		names = several
-	}
 	spelled := table.Key(text, decimal)
-	place, alike := -1, 0
-	for k, name := range names {
+	alike := 0
+	for k, name := range t.Outcomes {
 		if table.Key(table.BytesOf(name), '.') == spelled {
-			place, alike = k, 1
-			break
+			return k, true
 		}
 		if strings.EqualFold(spelled, expr.Composed(name)) {
-			place, alike = k, alike+1
+			y, alike = k, alike+1
 		}
 	}
-	switch {
-	case alike != 1:
+	if alike != 1 {
 		return 0, false
-	case several != nil:
-		return place, true
 	}
-	return 2*place - 1, true
+	return y, true
 }
 
-// Label is the label that a text spells (see Number); numbers are compared by value.
+// Label is the label that a text spells; numbers are compared by value.
 func (t *Target) Label(text string) (y int, known bool) {
 	return t.label(table.BytesOf(strings.TrimSpace(text)), '.')
 }
@@ -346,7 +327,7 @@ func (t *Target) variants(data *table.Table, j int) []string {
 	if t.Condition || data.Cells(j).Words() == 0 { // numbers have one spelling each
 		return nil
 	}
-	outcomes := t.Outcomes()
+	outcomes := t.Outcomes
 	var others []string
 	for _, text := range slices.Sorted(maps.Keys(table.NewScan(data, j, table.NewMarkers(nil)).Categories())) {
 		if !slices.Contains(outcomes, text) {
