@@ -163,5 +163,5 @@ func plainJSON(err error) error {
 	if kind := new(json.UnmarshalTypeError); errors.As(err, &kind) {
 		return fmt.Errorf("%s is a JSON %s, which does not belong there", kind.Field, kind.Value)
 	}
-	return errors.New(strings.NewReplacer("json: ", "", "data: ", "").Replace(err.Error()))
+	return errors.New(strings.NewReplacer("json: ", "", "recipe: ", "").Replace(err.Error()))
 }

@@ -102,12 +102,19 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 			f, j := &r.fields[k], r.source[k]
 			v := r.reading(place, k)
 			if problem := f.put(&v, r.x.RawRowView(i)); problem != "" {
-				return refused(t.CellPlace(i, j), problem)
+				at := refused(t.CellPlace(i, j), problem)
+				if f.column.Kind == Numeric {
+					at.OtherMark(t.Cells(j).Text(t.At(i, j)), t.Decimal())
+				}
+				return at
 			}
 			if v.state == unseen {
 				report.unseen(k, t.Cells(j).Text(t.Cells(j).At(place)))
 			} else if f.far(v) {
 				report.far(k)
+			}
+			if v.zone {
+				report.addZone(Far{f.column.Name, 1})
 			}
 		}
 		report.Rows++
@@ -130,7 +137,7 @@ func (r *tableReader) plain(from, to int) bool {
 		}
 		for i := from; i < to; i++ {
 			v := r.reading(t.Index(i), k)
-			if v.state != known && v.state != gap || f.far(v) || f.put(&v, r.x.RawRowView(i)) != "" {
+			if v.state != known && v.state != gap || v.zone || f.far(v) || f.put(&v, r.x.RawRowView(i)) != "" {
 				return false
 			}
 		}

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +17,40 @@ type Dates struct {
 	Order  table.DateOrder `json:"order"`
 	Origin float64         `json:"origin"`           // first date, in seconds since 1970
 	Cycles []Cycle         `json:"cycles,omitempty"` // each makes a sine and a cosine
+	Zones  Zones           `json:"zones,omitempty"`  // what times of day had in training; empty if they differ, or it is not known
+}
+
+// Zones is whether times of day have a zone.
+type Zones string
+
+// The choices.
+const (
+	WithZones    Zones = "with"
+	WithoutZones Zones = "without"
+)
+
+// zonesOf is what the times of some texts have, empty if they differ or there are none.
+func zonesOf(texts iter.Seq[[]byte], order table.DateOrder) (z Zones) {
+	for text := range texts {
+		clock, zone := table.Zone(text, order)
+		switch now := map[bool]Zones{true: WithZones, false: WithoutZones}[zone]; {
+		case !clock || z == now:
+		case z == "":
+			z = now
+		default:
+			return ""
+		}
+	}
+	return z
+}
+
+// otherZone tells whether a time has a zone where those of training had none, or the reverse.
+func (d *Dates) otherZone(text []byte) bool {
+	if d.Zones == "" {
+		return false
+	}
+	clock, zone := table.Zone(text, d.Order)
+	return clock && zone != (d.Zones == WithZones)
 }
 
 // Cycle is a period that comes round within a column of dates.
@@ -86,6 +121,9 @@ func (d *Dates) problem() string {
 	}
 	if math.Abs(d.Origin) > 1e12 || math.IsNaN(d.Origin) {
 		return fmt.Sprintf("dates from %v seconds on", d.Origin)
+	}
+	if d.Zones != "" && d.Zones != WithZones && d.Zones != WithoutZones {
+		return "unknown zones " + table.Quote(string(d.Zones))
 	}
 	seen := make(map[Cycle]bool)
 	for _, c := range d.Cycles {

@@ -23,6 +23,7 @@ type Encoder struct {
 	states []state   // of each column in this row
 	given  int       // columns that make features and have a value that is fine
 	far    []int     // columns with a value far from the training rows
+	zones  []int     // columns with a time that has a zone, and those of training had none, or the reverse
 	faults map[int]string
 }
 
@@ -51,7 +52,7 @@ func (e *Encoder) Begin(dst []float64) {
 	clear(dst)
 	clear(e.states)
 	clear(e.faults)
-	e.dst, e.given, e.far = dst, 0, e.far[:0]
+	e.dst, e.given, e.far, e.zones = dst, 0, e.far[:0], e.zones[:0]
 }
 
 // Number gives the column a number.
@@ -113,6 +114,9 @@ func (e *Encoder) note(column int, v reading) {
 	if f.far(v) {
 		e.far = append(e.far, column)
 	}
+	if v.zone {
+		e.zones = append(e.zones, column)
+	}
 }
 
 // End finishes the row: unseen names the columns whose category was not in the
@@ -144,8 +148,14 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 
 // Far names the columns of the row whose values are far outside those of the training rows:
 // by more than half their range, or ten times as near to zero as all of them.
-func (e *Encoder) Far() (columns []string) {
-	for _, i := range e.far {
+func (e *Encoder) Far() []string { return e.names(e.far) }
+
+// Zones names the columns of the row whose times have a zone where those of the training rows have
+// none, or the reverse.
+func (e *Encoder) Zones() []string { return e.names(e.zones) }
+
+func (e *Encoder) names(of []int) (columns []string) {
+	for _, i := range of {
 		columns = append(columns, e.recipe.Columns[i].Name)
 	}
 	return columns

@@ -67,6 +67,7 @@ type reading struct {
 	x       float64 // of a quantity
 	code    int32   // of a category
 	problem string
+	zone    bool // a time that has a zone where those of training had none, or the reverse
 }
 
 type state uint8
@@ -119,7 +120,7 @@ func (f *field) text(text []byte, decimal byte) reading {
 		if !ok {
 			return fault("%s is no date such as those of the training rows (%s)", table.Quote(string(text)), c.Dates.Order)
 		}
-		return reading{state: known, x: x}
+		return reading{state: known, x: x, zone: c.Dates.otherZone(text)}
 	case Presence:
 		return reading{state: known}
 	}

@@ -308,6 +308,13 @@ func (l *learner) firstFraction() (*table.Error, string) {
 func (l *learner) learnDates(order table.DateOrder) error {
 	c := &l.column
 	c.Kind, c.Scale, c.Dates = Date, 1, &Dates{Order: order}
+	c.Dates.Zones = zonesOf(func(yield func([]byte) bool) {
+		for _, k := range l.Words {
+			if !yield(l.Word(k)) {
+				return
+			}
+		}
+	}, order)
 	f := newField(c, false, l.Markers)
 	moments := l.quantities(&f)
 	first, last := slices.Min(moments), slices.Max(moments)

@@ -11,6 +11,7 @@ type Report struct {
 	Rows    int      // rows encoded
 	Unseen  []Unseen // columns with categories that training had not seen
 	Far     []Far    // columns with numbers far from those of training
+	Zones   []Far    // columns of times with a zone where those of training had none, or the reverse
 	Ignored []string // columns of the file that the recipe does not know
 
 	bound *binding
@@ -53,14 +54,18 @@ func (p *Report) far(column int) {
 	p.addFar(Far{p.bound.recipe.Columns[column].Name, 1})
 }
 
-func (p *Report) addFar(f Far) {
-	for k := range p.Far {
-		if p.Far[k].Column == f.Column {
-			p.Far[k].Cells += f.Cells
-			return
+func (p *Report) addFar(f Far)  { p.Far = counted(p.Far, f) }
+func (p *Report) addZone(f Far) { p.Zones = counted(p.Zones, f) }
+
+// counted adds the cells of a column.
+func counted(all []Far, f Far) []Far {
+	for k := range all {
+		if all[k].Column == f.Column {
+			all[k].Cells += f.Cells
+			return all
 		}
 	}
-	p.Far = append(p.Far, f)
+	return append(all, f)
 }
 
 // Add adds the counts of rows that come later, encoded by the same recipe.
@@ -71,6 +76,9 @@ func (p *Report) Add(later *Report) {
 	}
 	for _, f := range later.Far {
 		p.addFar(f)
+	}
+	for _, f := range later.Zones {
+		p.addZone(f)
 	}
 }
 
@@ -92,7 +100,22 @@ func (p *Report) Lines() []string {
 		}
 		lines = append(lines, line)
 	}
+	for _, f := range p.Zones {
+		lines = append(lines, p.bound.recipe.OtherZones(f, p.Rows))
+	}
 	return lines
+}
+
+// OtherZones says that so many of the rows have times with a zone, and those of training had none, or
+// the reverse.
+func (r *Recipe) OtherZones(f Far, rows int) string {
+	here, there := "without a zone, which are taken for UTC", "have one"
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Name == f.Column && c.Dates != nil && c.Dates.Zones == WithoutZones {
+			here, there = "with a zone", "have none and were taken for UTC"
+		}
+	}
+	return fmt.Sprintf("column %s: %s of %d with times %s; those seen in training %s. Check that they are the same clock", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows, here, there)
 }
 
 // MostlyFar says that a column is far outside in most of so many rows, so that it may have
@@ -117,7 +140,7 @@ func (r *Recipe) MostlyFar(f Far, rows int) string {
 // Doubts is the report of what is likely to be a mistake alone: categories that training did not
 // see, and columns far outside in most rows.
 func (p *Report) Doubts() *Report {
-	d := &Report{Rows: p.Rows, Unseen: p.Unseen, bound: p.bound}
+	d := &Report{Rows: p.Rows, Unseen: p.Unseen, Zones: p.Zones, bound: p.bound}
 	for _, f := range p.Far {
 		if p.bound.recipe.MostlyFar(f, p.Rows) != "" {
 			d.Far = append(d.Far, f)

@@ -247,6 +247,9 @@ func (r *Recipe) looksLikeHeader(first []string) bool {
 	return words > amounts
 }
 
+// Decimal is what separates decimals in the file.
+func (rd *Reader) Decimal() byte { return rd.rows.Decimal() }
+
 // Columns names the columns of the file: as its header does, or as the training
 // file did.
 func (rd *Reader) Columns() []string { return slices.Clone(rd.bound.names) }
@@ -364,6 +367,9 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 		}
 		at := row.CellPlace(j)
 		at.Msg, at.Fix, at.Ways = located.Msg, located.Fix, located.Ways
+		if i := rd.column[j]; i >= 0 && e.recipe.Columns[i].Kind == Numeric {
+			at.OtherMark(string(row.Text(j)), row.Decimal())
+		}
 		return row, at
 	}
 	row.Far = e.Far()
@@ -371,6 +377,9 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	for _, name := range row.Unseen {
 		j, _ := rd.bound.column(name)
 		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: table.Beginning(row.Text(j))})
+	}
+	for _, name := range e.Zones() {
+		rd.report.addZone(Far{Column: name, Cells: 1})
 	}
 	for _, name := range row.Far {
 		rd.report.addFar(Far{Column: name, Cells: 1})

@@ -53,6 +53,23 @@ func ParseDate(text []byte, order DateOrder) (seconds float64, ok bool) {
 	return float64(t.Unix()+clock-offset) + fraction, ok
 }
 
+// Zone tells of a text that is a date or a time whether it has a time of day, and whether that has a
+// zone.
+func Zone(text []byte, order DateOrder) (clock, zone bool) {
+	if order == ClockTime {
+		return false, false
+	}
+	_, _, _, rest, ok := parseDay(text, order)
+	if !ok {
+		_, _, _, rest, _ = parseDay(text, YearFirst)
+	}
+	if len(rest) < 2 {
+		return false, false
+	}
+	_, _, after, ok := parseClock(bytes.TrimLeft(rest[1:], " "))
+	return ok, ok && len(bytes.TrimSpace(after)) > 0
+}
+
 // number reads up to most digits.
 func number(text []byte, most int) (n, digits int, rest []byte) {
 	for digits < len(text) && digits < most && text[digits] >= '0' && text[digits] <= '9' {

@@ -182,7 +182,21 @@ func Number(cell string) (float64, bool) {
 	return x, kind == Finite || kind == Long
 }
 
-// bytesOf are the bytes of a string, to be read only.
+// Pointed are the cells of a row with decimal points in their numbers, so that they read as the same
+// where cells are separated by commas. They are changed in place.
+func Pointed(cells []string, decimal byte) []string {
+	if decimal == '.' {
+		return cells
+	}
+	for j, cell := range cells {
+		if _, kind := ParseNumber(BytesOf(cell), decimal); kind == Finite {
+			cells[j] = strings.Replace(cell, string(rune(decimal)), ".", 1)
+		}
+	}
+	return cells
+}
+
+// BytesOf are the bytes of a string, to be read only.
 func BytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // spelled is the text of a number as a file would have it: 250000, not 2.5e+05, for

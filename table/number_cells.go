@@ -1,6 +1,10 @@
 package table
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // errMissingPart says that a cell that should be a number is missing.
 var ErrMissing = errors.New("missing cell")
@@ -66,7 +70,7 @@ func (r *NumberReader) Value(row int) (float64, error) {
 			return x, nil
 		}
 	}
-	return 0, notFinite(t.CellPlace(row, j), string(text))
+	return 0, notFinite(t.CellPlace(row, j), string(text), t.Decimal())
 }
 
 // missingNumber completes an Error for a missing cell that should be a number.
@@ -77,8 +81,21 @@ func MissingNumber(at *Error) *Error {
 }
 
 // notFinite completes an Error for a cell that should be a finite number.
-func notFinite(at *Error, cell string) *Error {
+func notFinite(at *Error, cell string, decimal byte) *Error {
 	at.Msg = Quote(cell) + " is not a finite number"
 	at.Fix = "write a finite number, with a decimal point if it needs one"
+	at.OtherMark(cell, decimal)
 	return at
+}
+
+// OtherMark completes an Error about a cell that is a number with the other decimal mark than the one
+// that separates decimals.
+func (e *Error) OtherMark(cell string, decimal byte) {
+	other := ',' + '.' - decimal
+	if _, kind := ParseNumber(BytesOf(cell), other); kind != Finite || strings.IndexByte(cell, other) < 0 {
+		return
+	}
+	e.Msg = fmt.Sprintf("%s is not a finite number with the decimal mark %q, which is expected", Quote(cell), string(rune(decimal)))
+	e.Fix = "write all numbers with one decimal mark, or say which it is"
+	e.Ways = []Way{{Option: WayDecimal, Value: string(rune(other))}}
 }

@@ -270,5 +270,5 @@ func (r *Row) Number(j int, m *Markers, n *Notation) (float64, error) {
 			return x, nil
 		}
 	}
-	return 0, notFinite(r.CellPlace(j), string(cell))
+	return 0, notFinite(r.CellPlace(j), string(cell), r.Decimal())
 }

@@ -79,7 +79,7 @@ func (d *doubtFlags) watch(rd *recipe.Reader, file, output string, inputs []stri
 			}
 			reason = short.Text(service.Naming(service.Flags).Way)
 		}
-		_ = d.csv.Write(append([]string{strconv.Itoa(b.Line), reason}, b.Cells...))
+		_ = d.csv.Write(append([]string{strconv.Itoa(b.Line), reason}, table.Pointed(b.Cells, rd.Decimal())...))
 	})
 	return nil
 }
@@ -146,7 +146,7 @@ func (c *caseWriter) write(row *recipe.Row, values ...any) error {
 	var cells []string
 	switch {
 	case c.keep:
-		cells = row.Cells()
+		cells = table.Pointed(row.Cells(), row.Decimal())
 	case c.named:
 		cells = []string{row.Identity()}
 	}

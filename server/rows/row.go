@@ -64,6 +64,7 @@ func (rr *Reader) readRow(r *Rows) error {
 	}
 	note(&r.Unseen, r.N, unseen)
 	note(&r.Far, r.N, rr.encoder.Far())
+	note(&r.Zones, r.N, rr.encoder.Zones())
 	rr.checkFar(r.N, features)
 	return nil
 }
