@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 )
 
@@ -206,7 +207,7 @@ func (p *Problem) leaveOut(f *search.Fit, rows []int) (left [][]float64, logs []
 	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
 	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(rowsOf(p.X, rows)), mean, variance)
 	outcome := p.opt.Likelihood.outcome()
-	left, logs = newTuples(len(rows), 2), make([]float64, len(rows))
+	left, logs = posterior.Tuples(len(rows), 2), make([]float64, len(rows))
 	for k, i := range rows {
 		left[k][0], left[k][1] = outcome.Probability(mean[k], variance[k])
 		logs[k], _, _ = outcome[p.Labels[i]].LogMean(mean[k], variance[k])
@@ -278,7 +279,8 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	if err := p.affordsParts(parts); err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p}
+	mix := new(mixture)
+	l := &Learned{problem: p, process: mix}
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
 		l.sharpness = sharpnessOf(trials, weights, some.leftOutcomes(folds), counts, some.leftUnits(folds))
 	}
@@ -295,7 +297,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 		}
 		l.candidates = append(l.candidates, t.tried(weights[k], counts, part.search))
 		if weights[k] > 0 {
-			l.parts, l.weights = append(l.parts, part), append(l.weights, weights[k])
+			mix.parts, mix.weights = append(mix.parts, part), append(mix.weights, weights[k])
 		}
 	}
 	return l, nil
@@ -335,11 +337,6 @@ func (p *Problem) affordsParts(parts int) error {
 		return nil
 	}
 	return p.tooManyParts(parts, need)
-}
-
-func (p *Problem) tooManyParts(parts int, need float64) error {
-	return inputf("max memory", "a mixture of %d posteriors of %d rows each takes about %.2g GB of memory to be read, more than %.2g GB: choose one kernel, give a sample of the rows, or allow more memory",
-		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9)
 }
 
 // tried is what there is to say about a trial.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
@@ -86,13 +87,9 @@ func TestMixture(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum, mean, second := make([]float64, 20), make([]float64, 20), make([]float64, 20)
-			for k, part := range m.mixture.parts {
-				p, err := part.Predict(x)
-				if err != nil {
-					t.Fatal(err)
-				}
+			for _, part := range posterior.Parts(m.opinions[0].Posterior) {
+				p, w := part.Predict(x), part.Weight
 				for i := range p {
-					w := m.mixture.weights[k]
 					sum[i] += w * p[i].Probability()
 					mean[i] += w * p[i].Mean
 					second[i] += w * (p[i].Variance + p[i].Mean*p[i].Mean)
@@ -200,13 +197,14 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	}
 	problem = problem.ordered() // as the rows of a model are
 	m.summary.Sharpness = 1.4
-	outcome := m.likelihood.outcome()
 	p := make([]float64, len(m.labels))
-	for k, part := range m.mixture.parts {
-		part.leftOut(t.Context(), nil, func(i int, mean, variance float64) {
-			l, _, _ := outcome[m.labels[i]].LogMean(mean, variance)
-			p[i] += m.mixture.weights[k] * math.Exp(l)
+	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
+		err := part.Posterior.(posterior.LeaveOut).LeaveOut(t.Context(), problem.Labels, nil, func(i int, _ []float64, l float64) {
+			p[i] += part.Weight * math.Exp(l)
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	want := 0.0
 	for _, v := range p {
@@ -214,7 +212,8 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 		sharpen(pair, 1.4)
 		want += math.Log(pair[1])
 	}
-	found, err := m.leaveOneOut(context.Background(), problem)
+	left := m.opinions[0].Posterior.(posterior.LeaveOut)
+	found, err := problem.leaveOneOut(context.Background(), EP, left, nil, 1.4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +222,7 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if found, err := m.leaveOneOut(ctx, problem); !errors.Is(err, context.Canceled) || found != nil {
+	if found, err := problem.leaveOneOut(ctx, EP, left, nil, 1.4); !errors.Is(err, context.Canceled) || found != nil {
 		t.Errorf("interrupted: %v, %v", found, err)
 	}
 }
@@ -380,7 +379,7 @@ func TestAutoInduced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := m.Summary().Candidates; len(c) != len(candidates) || m.mixture != nil {
+	if c := m.Summary().Candidates; len(c) != len(candidates) || len(m.Components()) != 1 {
 		t.Errorf("candidates %+v", c)
 	}
 	var file bytes.Buffer
@@ -459,8 +458,8 @@ func TestMany(t *testing.T) {
 			t.Errorf("%s, weight %v: searched on %d rows", c.Name, c.Weight, c.Search.Rows)
 		}
 	}
-	for _, part := range m.mixture.parts {
-		if n, _ := part.x.Dims(); n != rows {
+	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
+		if n, _ := part.Inputs().Dims(); n != rows {
 			t.Errorf("a part of %d rows", n)
 		}
 	}
@@ -469,7 +468,7 @@ func TestMany(t *testing.T) {
 // A mixture that takes more memory to be read again than it may is refused.
 func TestMixturesThatCannotBeRead(t *testing.T) {
 	m, o := fitWide(t, EP), autoOptions(t, EP)
-	parts := len(m.mixture.parts)
+	parts := len(m.Components())
 	o.MaxMemory = int64(mixtureBytes(m.recipe, parts, m.provenance.Rows, m.coding.Len())) - 1
 	_, err := Fit(t.Context(), wideTable(t, 70, 3, 1), o)
 	if want := fmt.Sprintf("a mixture of %d posteriors", parts); err == nil || !strings.Contains(err.Error(), want) {
@@ -481,8 +480,11 @@ func TestMixturesThatCannotBeRead(t *testing.T) {
 // read already.
 func TestMixturesFitTheMemory(t *testing.T) {
 	m := fitWide(t, Corrected)
-	parts := m.mixture.parts
-	need := nextBytes(parts[:len(parts)-1], m.recipe, m.coding.Len())
+	parts, sofar := posterior.Parts(m.opinions[0].Posterior), 0.0
+	for _, part := range parts[:len(parts)-1] {
+		sofar += part.Bytes()
+	}
+	need := nextBytes(sofar, m.recipe, m.coding.Len())
 	if least := mixtureBytes(m.recipe, len(parts), m.provenance.Rows, m.coding.Len()); !(least <= need) {
 		t.Errorf("%v bytes at least, and %v", least, need)
 	}

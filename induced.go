@@ -2,14 +2,15 @@ package lossep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
 )
@@ -57,7 +58,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p, induced: fit, doubts: doubtsOf(fit.Result.Status), candidates: tried}
+	l := &Learned{problem: p, process: induced{fit}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
 		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 		if fit.SearchRows < p.Len() {
@@ -81,65 +82,69 @@ func (p *Problem) training() *Training {
 	return t
 }
 
-// inducedModel applies a method to a process with inducing points.
-func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, error) {
-	p, fit := l.problem, l.induced
+// induced is a process with inducing points.
+type induced struct{ *search.Induced }
+
+func (f induced) components() []Component { return []Component{{1, f.Process.Kernel()}} }
+func (f induced) points() int             { return f.Process.Dim() }
+func (f induced) logEvidence() float64    { return f.LogEvidence }
+
+// apply implements learned.
+func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied, error) {
+	p := l.problem
 	d := method.row(p.Len())
-	p.tell(d.Title, 0, fit.LogEvidence)
-	found, err := l.inferInduced(ctx, method)
+	p.tell(d.Title, 0, f.LogEvidence)
+	q, found, err := f.infer(ctx, p, method)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{
-		recipe: p.Recipe, coding: p.coding, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
-		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
-		summary: Summary{
-			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Zero: p.zero, Jitter: fit.Process.Jitter(),
-			Candidates: l.candidates,
-			Inducing:   &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
-		},
-		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
-	}
-	if rows, features := p.X.Dims(); keepsRows(rows, features, p.functions()) {
-		m.x, m.labels, m.weights = p.X, p.Labels, p.Weights
-		if m.ep, err = fit.Engine.Sites(ctx); err != nil {
+	var sites []gauss.Scalar
+	if rows, features := p.X.Dims(); keepsRows(rows, features, p.link().functions()) {
+		if sites, err = f.Engine.Sites(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if d.Objective != "" {
-		m.summary.Objective = &Objective{d.Objective, found.LogEvidence}
-	}
+	found.opinions = inducedOpinions(p.link(), f.Process, method, posterior.State{Functions: f.Result.Q, Sites: sites}, q)
 	if method != EP {
-		m.summary.Status.Notes = l.doubts
+		found.status.Notes = l.doubts
 	}
-	if fit.Fewer != nil {
-		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), "the inducing points are those of the search, as there is no result with all of them: "+fit.Fewer.Error())
+	found.left = posterior.Passes{Engine: found.engine, Rule: d.Rule, Of: found.opinions[0].Posterior.(posterior.ByPasses)}
+	found.sharpens = p.link().functions() > 1
+	found.logEvidence, found.search, found.jitter = f.LogEvidence, l.search, f.Process.Jitter()
+	found.inducing = &Inducing{Points: f.Process.Dim(), Share: f.Share, Lost: f.Lost, Bound: f.Bound, Power: p.opt.power()}
+	found.status.Notes = append(slices.Clone(found.status.Notes), f.notes(p, found.inducing)...)
+	return &found.applied, nil
+}
+
+// inducedOpinions are that of a method, whose Gaussians are own, and that of EP.
+func inducedOpinions(l link, process *gp.Inducing, method Method, ep posterior.State, own gauss.Gaussians) []opinion {
+	all := []opinion{{EP, l.inducing(process, ep.Functions, ep.Sites)}}
+	if method != EP {
+		all = append([]opinion{{method, l.inducing(process, own, nil)}}, all...)
 	}
-	if points := fit.Process.Dim(); p.opt.Inducing > points && fit.Fewer == nil {
-		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
+	return all
+}
+
+// notes are what a person should know about the points.
+func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
+	if f.Fewer != nil {
+		notes = append(notes, "the inducing points are those of the search, as there is no result with all of them: "+f.Fewer.Error())
 	}
-	m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), p.fewPoints(m.summary.Inducing)...)
+	if points := f.Process.Dim(); p.opt.Inducing > points && f.Fewer == nil {
+		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
+	}
+	notes = append(notes, p.fewPoints(s)...)
 	if p.groups != nil {
-		m.summary.Status.Notes = append(m.summary.Status.Notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
+		notes = append(notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
 	}
-	if err := m.assembleInduced(); errors.Is(err, errNoPredictions) {
-		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
-	} else if err != nil {
-		return nil, err
-	}
-	if several(p.Recipe) {
-		err = l.leaveOneOutApart(ctx, m, found)
-	} else {
-		m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
-	}
-	return m, err
+	return notes
 }
 
 // fewPoints says so where a number of inducing points was asked for that loses much of what more
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := search.MostPoints(p.Len(), p.functions())
+	usual := search.MostPoints(p.Len(), p.link().functions())
 	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*search.TolerableLoss {
 		return nil
 	}
@@ -147,48 +152,52 @@ func (p *Problem) fewPoints(s *Inducing) []string {
 		table.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
 }
 
-// inferInduced runs a method from the fixed point of EP.
-func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPasses, error) {
-	p, fit := l.problem, l.induced
+// byPasses is what a method found, and the engine that has its sites.
+type byPasses struct {
+	applied
+	engine gp.Engine
+}
+
+// infer runs a method from the fixed point of EP. It returns its Gaussians.
+func (f induced) infer(ctx context.Context, p *Problem, method Method) (gauss.Gaussians, *byPasses, error) {
 	d := method.row(p.Len())
-	found := &foundByPasses{engine: fit.Engine, rule: d.Rule}
-	o := pass.Settings{Warm: true, Sweeps: p.opt.Sweeps, Tolerance: induceTolerance, Trace: p.traced(method)}
+	found := &byPasses{engine: f.Engine}
+	o := pass.Settings{Warm: true, Sweeps: p.opt.Sweeps, Tolerance: induceTolerance, Trace: p.traced(method), Rule: d.Rule}
 	switch {
 	case d.Rule == nil:
-		return nil, inputf("method", "%s cannot be had from inducing points", method)
+		return nil, nil, inputf("method", "%s cannot be had from inducing points", method)
 	case method == EP:
-		found.Q, found.LogEvidence, found.Status = fit.Result.Q, fit.LogEvidence, fit.Result.Status
-		return found, nil
+		found.status, found.objective = newStatus(f.Result.Status), f.LogEvidence
+		return f.Result.Q, found, nil
 	}
-	found.engine = fit.Engine.Fork()
+	found.engine = f.Engine.Fork()
 	if d.Calibrated {
-		rows, tables, err := p.points()
+		rows, tables, err := p.pointsOfUtility()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		u, err := p.utilityOf(rows, tables)
+		u, err := p.link().utility(len(rows), taken(p.Weights, rows), tables)
 		if err != nil {
-			return nil, fmt.Errorf("utility: %w", err)
+			return nil, nil, fmt.Errorf("utility: %w", err)
 		}
 		o.Rule = infer.Propagation{Power: p.opt.Power}
-		r, err := pass.Calibrate(ctx, found.engine, u, fit.Process.At(rowsOf(p.X, rows)), o)
+		r, err := pass.Calibrate(ctx, found.engine, u, f.Process.At(rowsOf(p.X, rows)), o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		found.Q, found.LogEvidence, found.Status = r.Q, r.LogEvidence, r.Status
-		return found, nil
+		found.status, found.objective = newStatus(r.Status), r.LogEvidence
+		return r.Q, found, nil
 	}
-	o.Rule = found.rule
 	r, err := pass.Settle(ctx, found.engine, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sums, err := found.engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: found.rule}, nil)
+	sums, err := found.engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: d.Rule}, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	found.Q, found.Status, found.LogEvidence = r.Q, r.Status, pass.Objective(found.rule, r.Q, sums.Value)
-	return found, nil
+	found.status, found.objective = newStatus(r.Status), pass.Objective(d.Rule, r.Q, sums.Value)
+	return r.Q, found, nil
 }
 
 // induceTolerance is how far the last pass of a method may move its posterior; see
@@ -204,18 +213,6 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 	return func(s pass.Step) {
 		p.opt.Progress(Progress{Stage: title, Pass: s.Number, Residual: s.Residual, LogEvidence: s.Objective})
 	}
-}
-
-// leaveOneOut predicts and decides every training row without it, in one pass.
-func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
-	p := l.problem
-	tally := p.newTally(method)
-	add := func(i int, mean, variance []float64) { tally.add(i, mean[0], variance[0]) }
-	_, err := found.engine.Look(ctx, found.Q.Naturals(), pass.Options{Rule: found.rule}, add)
-	if err != nil {
-		return nil, err
-	}
-	return tally.result(), nil
 }
 
 // inducingLines say what the points leave open.

@@ -321,15 +321,6 @@ func several(r *recipe.Recipe) bool { return !r.Target.Binary() }
 // viewsOf is how many views of the full process a training row has, and sites.
 func viewsOf(r *recipe.Recipe) int { return len(r.Target.Outcomes) - 1 }
 
-// functionsOf is how many functions are seen from inducing points, each of which a training row
-// has a site for.
-func functionsOf(r *recipe.Recipe) int {
-	if several(r) {
-		return len(r.Target.Outcomes)
-	}
-	return 1
-}
-
 // DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
 // take, unless told otherwise.
 const DefaultMaxMemory = 2_000_000_000

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 )
 
@@ -154,10 +155,10 @@ func relativeProbabilities(trials []*trial, counts []float64) []float64 {
 
 // sharpnessOf is that of the mixture of trials with these weights.
 func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []float64, units []int) float64 {
-	if trials[heaviest(weights)].left == nil {
+	if trials[posterior.Heaviest(weights)].left == nil {
 		return 0 // rows are too few to leave some out
 	}
-	left := newTuples(len(counts), len(trials[heaviest(weights)].left[0]))
+	left := posterior.Tuples(len(counts), len(trials[posterior.Heaviest(weights)].left[0]))
 	for k, t := range trials {
 		if weights[k] == 0 {
 			continue

@@ -2,6 +2,8 @@ package recipe
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/lossep/lossep/table"
 )
@@ -13,6 +15,9 @@ type Report struct {
 	Far     []Far    // columns with numbers far from those of training
 	Zones   []Far    // columns of times with a zone where those of training had none, or the reverse
 	Ignored []string // columns of the file that the recipe does not know
+	// Unusual are the columns in which rows of a table are unlike the training rows, by the number
+	// of the row from 0; of a Reader each Row knows its own.
+	Unusual map[int][]string `json:"-"`
 
 	bound *binding
 }
@@ -68,9 +73,31 @@ func counted(all []Far, f Far) []Far {
 	return append(all, f)
 }
 
+// discard takes the counts of a row back.
+func (p *Report) discard(row *Row) {
+	p.Rows--
+	for _, name := range row.Unseen {
+		p.addUnseen(Unseen{Column: name, Cells: -1})
+	}
+	for _, name := range row.Far {
+		p.addFar(Far{Column: name, Cells: -1})
+	}
+	for _, name := range row.zones {
+		p.addZone(Far{Column: name, Cells: -1})
+	}
+	p.Zones = slices.DeleteFunc(p.Zones, func(f Far) bool { return f.Cells == 0 })
+	p.Unseen = slices.DeleteFunc(p.Unseen, func(u Unseen) bool { return u.Cells == 0 })
+	p.Far = slices.DeleteFunc(p.Far, func(f Far) bool { return f.Cells == 0 })
+}
+
 // Add adds the counts of rows that come later, encoded by the same recipe.
 func (p *Report) Add(later *Report) {
 	p.Rows += later.Rows
+	if p.Unusual == nil {
+		p.Unusual = later.Unusual
+	} else {
+		maps.Copy(p.Unusual, later.Unusual)
+	}
 	for _, u := range later.Unseen {
 		p.addUnseen(u)
 	}

@@ -61,7 +61,7 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 		return nil, err
 	}
 	first, line := rows.First()
-	isHeader := f.Header == table.HeaderYes || f.Header != table.HeaderNo && recipe.looksLikeHeader(first)
+	isHeader := f.Header == table.HeaderYes || f.Header == table.HeaderAbove || f.Header != table.HeaderNo && recipe.looksLikeHeader(first)
 	names := table.GeneratedNames(len(first))
 	if isHeader {
 		if names, err = rows.Header(); err != nil {
@@ -71,6 +71,9 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 	rd := &Reader{rows: rows, pending: !isHeader}
 	if err := rd.bind(recipe, name, line, names, isHeader); err != nil {
 		return nil, err
+	}
+	if f.Header == table.HeaderAbove {
+		rows.HeaderAbove()
 	}
 	rows.Call(rd.bound.names)
 	return rd, nil
@@ -153,6 +156,7 @@ func (rd *Reader) Discard(b *Block, row int, err error) bool {
 		return false
 	}
 	bad := &b.Rows[row]
+	rd.report.discard(bad)
 	rd.skip(Bad{Line: bad.Line, Cells: bad.Cells(), Err: err})
 	b.Rows = slices.Delete(b.Rows, row, row+1)
 	if len(b.Rows) == 0 {
@@ -274,6 +278,7 @@ type Row struct {
 	Far      []string  // columns whose value is far outside those of the training rows
 
 	bound *binding
+	zones []string // columns of times with a zone where those of training had none, or the reverse
 }
 
 // ReadBlock reads up to n rows, fewer only at the end of the file, where their texts
@@ -378,7 +383,8 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 		j, _ := rd.bound.column(name)
 		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: table.Beginning(row.Text(j))})
 	}
-	for _, name := range e.Zones() {
+	row.zones = e.Zones()
+	for _, name := range row.zones {
 		rd.report.addZone(Far{Column: name, Cells: 1})
 	}
 	for _, name := range row.Far {

@@ -69,6 +69,12 @@ func (s *Stream) Header() (names []string, err error) {
 	return headerNames(s.file, s.line, s.rows.strings())
 }
 
+// HeaderAbove says that the header, read last, is no line of the file; see HeaderAbove of a Format.
+func (s *Stream) HeaderAbove() {
+	s.source.line--
+	s.rows.at--
+}
+
 // Call sets what the columns are called in messages.
 func (s *Stream) Call(names []string) { s.names, s.rows.names = names, names }
 
@@ -222,6 +228,12 @@ func (r *Row) Cells() []string {
 	}
 	return cells
 }
+
+// Pointed are the Cells with decimal points in their numbers; see Pointed.
+func (r *Row) Pointed() []string { return Pointed(r.Cells(), r.Decimal()) }
+
+// Cell is the cell of column j, as Cells has it.
+func (r *Row) Cell(j int) string { return string(r.Text(j)) }
 
 // Text is that of a cell.
 func (r *Row) Text(j int) []byte {
