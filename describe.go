@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/table"
 )
 
 // Describe says in lines of text what is going to be fitted: the rows and the recipe,
@@ -98,7 +98,7 @@ func (m *Model) Describe() []string {
 func (m *Model) kernelLine() string {
 	how := "fixed"
 	if s := m.summary.Search; s != nil {
-		how = "found in " + data.Plural(s.Evaluations, "evaluation")
+		how = "found in " + table.Plural(s.Evaluations, "evaluation")
 		if s.Rows > 0 {
 			how += fmt.Sprintf(" with a sample of %d rows", s.Rows)
 		}

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // induce finds inducing points and the kernel.
@@ -127,7 +127,7 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 		notes = append(notes, "the inducing points are those of the search, as there is no result with all of them: "+f.Fewer.Error())
 	}
 	if points := f.Process.Dim(); p.opt.Inducing > points && f.Fewer == nil {
-		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", data.Plural(points, "inducing point"), p.opt.Inducing))
+		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	notes = append(notes, p.fewPoints(s)...)
 	if p.groups != nil {
@@ -145,7 +145,7 @@ func (p *Problem) fewPoints(s *Inducing) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		data.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
+		table.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
 }
 
 // byPasses is what a method found, and the engine that has its sites.

@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -105,7 +105,7 @@ func (r *Reader) floats(name string, most float64, shape ...int) ([]float64, err
 }
 
 // Rows are the training rows, with so many of each outcome.
-func (r *Reader) Rows(c *data.Coding, outcomes []int, weighted bool) (*Rows, error) {
+func (r *Reader) Rows(c *recipe.Coding, outcomes []int, weighted bool) (*Rows, error) {
 	n := 0
 	for _, k := range outcomes {
 		n += k
@@ -149,13 +149,13 @@ func labelsOf(numbers []int64, outcomes []int) ([]int, error) {
 }
 
 // Points are so many inducing points.
-func (r *Reader) Points(points int, c *data.Coding) (*mat.Dense, error) {
+func (r *Reader) Points(points int, c *recipe.Coding) (*mat.Dense, error) {
 	return r.inputs("points", points, c)
 }
 
 // inputs are encoded rows. It refuses numbers with which no kernel can be computed, and codes that
 // stand for no category.
-func (r *Reader) inputs(name string, n int, c *data.Coding) (*mat.Dense, error) {
+func (r *Reader) inputs(name string, n int, c *recipe.Coding) (*mat.Dense, error) {
 	d, numbers := c.Len(), c.Numbers()
 	values, err := r.floats(name, Farthest, n, d)
 	if err != nil {

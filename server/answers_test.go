@@ -16,9 +16,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // encoded are the features of rows, by the way that does not go through this package.
@@ -410,12 +411,12 @@ func TestDescribe(t *testing.T) {
 // Answers say what their probabilities are of and for whom, and which rows are far from
 // all that was trained on.
 func TestOutcomePopulationAndNovelty(t *testing.T) {
-	table, err := data.Read(t.Context(), bytes.NewReader(loansCSV(60)), "test.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(t.Context(), bytes.NewReader(loansCSV(60)), "test.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := lossep.Fit(t.Context(), table, lossep.Options{
-		Data:   data.Options{Target: "amount >= 500", Drop: []string{"class"}, Prevalence: 0.02, Impute: true},
+		Data:   recipe.Options{Target: "amount >= 500", Drop: []string{"class"}, Prevalence: 0.02, Impute: true},
 		Kernel: "matern32(variance=4, lengthscale=3) + constant(variance=1)", Fixed: true,
 	})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/oip"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
@@ -53,7 +53,7 @@ func (s *Server) modelMetadata(x *exchange) error {
 	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false))}
 	for _, c := range m.description.Columns {
 		datatype := "BYTES"
-		if c.Kind == string(data.Numeric) {
+		if c.Kind == string(recipe.Numeric) {
 			datatype = "FP64"
 		}
 		meta.Inputs = append(meta.Inputs, oip.TensorMetadata{Name: c.Name, Datatype: datatype, Shape: []int{-1}})

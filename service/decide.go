@@ -8,8 +8,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Decide is a request for the best action in new cases.
@@ -109,10 +110,10 @@ func (a *Deciding) Fields() []Field {
 func (a *Deciding) Columns() []string { return a.spec.Columns() }
 
 // Recipe implements Answer.
-func (a *Deciding) Recipe() *data.Recipe { return a.model.Recipe() }
+func (a *Deciding) Recipe() *recipe.Recipe { return a.model.Recipe() }
 
 // Rows implements Answer.
-func (a *Deciding) Rows(ctx context.Context, rd *data.Reader, several bool, emit Emit) error {
+func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	id := a.request.identity(rd, several)
 	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
 		if err != nil {
@@ -120,7 +121,7 @@ func (a *Deciding) Rows(ctx context.Context, rd *data.Reader, several bool, emit
 		}
 		a.count(&d.Decision)
 		a.countOutcome(&d)
-		if err := emit(d.Row.Cells, &Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}); err != nil {
+		if err := emit(d.Row.Pointed, &Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}); err != nil {
 			return err
 		}
 	}
@@ -173,17 +174,17 @@ func (a *Deciding) Lines(n Naming) []string {
 		return lines
 	}
 	if a.Labelled > 0 {
-		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), data.Plural(a.Labelled, "row")))
+		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), table.Plural(a.Labelled, "row")))
 		if a.Seen > 0 {
 			lines = append(lines, fmt.Sprintf("%d of these are equal to rows that the model was fitted to; if they are the same cases, that is not what new ones %s, which lossep audit measures", a.Seen, map[bool]string{true: "cost", false: "bring"}[a.spec.Costs()]))
 		}
 	}
 	lines = append(lines, a.model.Recipe().Target.Rare()...)
 	if a.Strange > 0 {
-		lines = append(lines, "outcomes that training did not know: "+data.Plural(a.Strange, "row"))
+		lines = append(lines, "outcomes that training did not know: "+table.Plural(a.Strange, "row"))
 	}
 	if a.request.SecondOpinion && len(a.spec.Outcomes()) == 2 {
-		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", a.Disagree, data.Plural(a.Decided.Rows, "row")))
+		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", a.Disagree, table.Plural(a.Decided.Rows, "row")))
 	}
 	if a.given && a.model.Method().Calibrated() && !slices.Equal(a.spec.TableLines(), a.model.Utility().TableLines()) {
 		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again, or give %s, for a %s that is calibrated to them", n("calibrate", ""), a.model.Method()))
@@ -195,7 +196,7 @@ func (a *Deciding) Lines(n Naming) []string {
 // to cost by somebody's account, and what it saves.
 func (a *Deciding) counted(by, account string) []string {
 	rows := a.Decided.Rows
-	lines := []string{fmt.Sprintf("%s decided by %s; %s", data.Plural(rows, "row"), by, a.spec.RuleLine())}
+	lines := []string{fmt.Sprintf("%s decided by %s; %s", table.Plural(rows, "row"), by, a.spec.RuleLine())}
 	if rows == 0 {
 		return lines
 	}
@@ -204,7 +205,7 @@ func (a *Deciding) counted(by, account string) []string {
 	for _, name := range actions {
 		width = max(width, utf8.RuneCountInString(name))
 	}
-	shares := data.Percents(a.ByAction...)
+	shares := recipe.Percents(a.ByAction...)
 	for k, name := range actions {
 		what := "rows"
 		if a.ByAction[k] == 1 {
@@ -224,12 +225,12 @@ func (a *Deciding) counted(by, account string) []string {
 // GivenDeciding decides the rows of a table by probabilities that stand in it.
 type GivenDeciding struct {
 	*Deciding
-	table     *data.Table
+	table     *table.Table
 	decisions []lossep.Decision
 }
 
 // Given is the answer by the probabilities in a table, under the costs that are given.
-func (d *Decide) Given(t *data.Table, given *decision.Spec) (*GivenDeciding, error) {
+func (d *Decide) Given(t *table.Table, given *decision.Spec) (*GivenDeciding, error) {
 	if given == nil {
 		return nil, optionError("probability", "no costs given, and there is no model to know them; give {cost=fn=5,fp=1} or {utility=FILE.yaml}")
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // Case is what is known about one case when it is answered. What a request does not ask for
@@ -213,5 +213,5 @@ func Baseline(s *decision.Spec, name string) (int, error) {
 	if a := slices.Index(actions, name); a >= 0 {
 		return a, nil
 	}
-	return 0, optionError("baseline", "unknown action %q; %s", name, data.Instead(name, actions))
+	return 0, optionError("baseline", "unknown action %q; %s", name, table.Instead(name, actions))
 }

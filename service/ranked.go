@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // Ranked writes rows largest first by one of their numbers, or only the first of them. Rows
@@ -27,7 +27,7 @@ type Ranked struct {
 func NewRanked(to RowWriter, fields []Field, column string, top int, memory int64) (*Ranked, error) {
 	var known []string
 	for k := range fields {
-		if fields[k].kind() != data.NumberCells {
+		if fields[k].kind() != table.NumberCells {
 			continue
 		}
 		for at, name := range fields[k].Columns {
@@ -37,7 +37,7 @@ func NewRanked(to RowWriter, fields []Field, column string, top int, memory int6
 			known = append(known, name)
 		}
 	}
-	return nil, optionError("sort", "unknown column %q; %s", column, data.Instead(column, known))
+	return nil, optionError("sort", "unknown column %q; %s", column, table.Instead(column, known))
 }
 
 type rankedRow struct {

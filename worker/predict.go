@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/service"
@@ -30,8 +31,8 @@ type predicted struct {
 }
 
 // blocks encodes the rows of a table and hands them over block by block.
-func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t *data.Table, block int, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
-	var report *data.Report
+func (s *session) blocks(ctx context.Context, r *request, learned *recipe.Recipe, t *table.Table, block int, use func(x *mat.Dense, from, to int) error) (*recipe.Report, error) {
+	var report *recipe.Report
 	for from := 0; from < t.Len(); from += block {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -45,7 +46,7 @@ func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t
 			}
 			rows = t.Subset(list)
 		}
-		x, found, err := recipe.Apply(rows)
+		x, found, err := learned.Apply(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -74,14 +75,14 @@ func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t
 }
 
 // inTable gives the error of a row of a block its place in the table.
-func inTable(err error, t *data.Table, from int) error {
+func inTable(err error, t *table.Table, from int) error {
 	if far, ok := err.(*lossep.FarError); ok {
 		return far.In(t.Place(from + far.Row))
 	}
 	return err
 }
 
-func (p *predicted) report(report *data.Report, start time.Time) {
+func (p *predicted) report(report *recipe.Report, start time.Time) {
 	p.Notes, p.Seconds = report.Lines(), time.Since(start).Seconds()
 	p.Unseen, p.Unusual = report.Doubts().Lines(), report.Unusual
 }
@@ -175,7 +176,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 
 // staked is the rows of a request, the utility to decide them by, the model's if none is
 // given, and what is at stake in each.
-func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*data.Table, *decision.Spec, []decision.Stakes, error) {
+func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*table.Table, *decision.Spec, []decision.Stakes, error) {
 	t, err := r.table(f)
 	if err != nil {
 		return nil, nil, nil, err

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table/parquet"
 	"github.com/lossep/lossep/xlsx"
 )
 

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 )
 
@@ -136,7 +136,7 @@ func costColumns(s *decision.Spec) []string {
 // prepareExample is the problem of the embedded data set. Its costs can be replaced.
 func prepareExample(o lossep.Options) (*lossep.Problem, error) {
 	var err error
-	o.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
+	o.Data = recipe.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
 	if o.Utility == nil {
 		if o.Utility, err = decision.ParseCosts(example.Costs); err != nil {
 			return nil, err

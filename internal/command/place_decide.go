@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // Decide is what has to be known to decide some rows of a table elsewhere. It can be
@@ -19,7 +20,7 @@ import (
 type Decide struct {
 	Model    string         `json:"model"` // file
 	Utility  *decision.Spec `json:"utility"`
-	Format   data.Format    `json:"format"`
+	Format   table.Format   `json:"format"`
 	ID       string         `json:"id"`
 	Keep     bool           `json:"keep"`   // the columns of the input
 	Second   bool           `json:"second"` // opinions are asked
@@ -31,11 +32,11 @@ type Decide struct {
 // Decided counts what was decided about some rows.
 type Decided struct {
 	service.Decided
-	Report data.Report
+	Report recipe.Report
 }
 
 // Rows decides the rows of a source by the model and writes them as Parquet.
-func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s data.Source, w io.Writer) (*Decided, error) {
+func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s table.Source, w io.Writer) (*Decided, error) {
 	q := service.NewDecide()
 	q.ID, q.Keep, q.SecondOpinion, q.Baseline, q.As = d.ID, d.Keep, d.Second, d.Baseline, service.Parquet
 	answer, err := q.Of(ctx, m, d.Utility)
@@ -43,7 +44,7 @@ func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s data.Source, w io.
 		return nil, err
 	}
 	also := func(name string) bool { return d.Keep || name == d.ID || slices.Contains(answer.Columns(), name) }
-	rd, err := data.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
+	rd, err := recipe.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
 	if err == nil {
 		err = q.CheckID(rd.Columns())
 	}
