@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack
+.PHONY: build test beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack release release-test
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
@@ -30,6 +30,12 @@ python:     ## the tests of the Python package, where Python and the package ind
 
 wheel:      ## wheels of the Python package for all platforms, into python/dist
 	@python/wheels.sh
+
+release:    ## archives, packages, images, wheels, checksums and bills of materials for all platforms, into release/dist; publishes nothing
+	release/build.sh $(PLATFORM)
+
+release-test: ## run what make release made: archive, package in a clean Debian root, wheel, image; wants root and mmdebstrap
+	release/test.sh
 
 browser:    ## Chromium for the tests of the page, where Debian's packages can be installed
 	@which chromium chromium-browser google-chrome headless-shell | grep -q . || \

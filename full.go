@@ -17,7 +17,7 @@ import (
 func (p *Problem) learned(fit *search.Fit, cases gp.Cases) *Learned {
 	return &Learned{
 		problem: p, process: &full{process: fit.Process, model: cases.Model(fit.Process), ep: &fit.EP.Result},
-		search: newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound), doubts: doubtsOf(fit.EP.Status),
+		search: fit.Record(), doubts: doubtsOf(fit.EP.Status),
 	}
 }
 

@@ -19,14 +19,13 @@ import (
 func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	var tried []Candidate
 	if p.opt.Kernel == AutoKernel {
-		var err error
-		choose := p.chosen
-		if several(p.Recipe) {
-			choose = p.chosenApart
-		}
-		if p, tried, err = choose(ctx); err != nil {
+		choice, err := p.searched().Choose(ctx)
+		if err != nil {
 			return nil, err
 		}
+		q := *p
+		q.Kernel, q.shrinkage, q.start = choice.Kernel, choice.Shrinkage, choice.Fitted
+		p, tried = &q, choice.Candidates
 	}
 	o := search.InduceOptions{
 		Options: search.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
@@ -60,10 +59,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	l := &Learned{problem: p, process: induced{fit}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
-		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
-		if fit.SearchRows < p.Len() {
-			l.search.Rows = fit.SearchRows
-		}
+		l.search = fit.Record(p.Len())
 	}
 	return l, nil
 }

@@ -3,8 +3,6 @@ package lossep
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/decision"
@@ -137,17 +135,6 @@ func (p *Problem) searchOptions() search.Options {
 	return o
 }
 
-// newSearch is how a search ended.
-func newSearch(evaluations int, stop search.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
-	s := &Search{Evaluations: evaluations, Stationary: stop == search.Stationary, Stop: stop.String(), LogPrior: logPrior}
-	for i, name := range k.ParamNames() {
-		if atBound[i] {
-			s.AtBound = append(s.AtBound, name)
-		}
-	}
-	return s
-}
-
 // options are those of all methods: all sites at once, in matrix products.
 func (p *Problem) options() methods.Options {
 	return methods.Options{Schedule: infer.Parallel, Seed: p.opt.Seed}
@@ -166,7 +153,7 @@ func isEP(d methods.Method) bool { return d.Name == string(EP) || d.Refines() }
 // utility tables: one each, or one for all. The power of a mixture's probabilities is not in
 // them: each of its parts is calibrated to the costs as they are.
 func (p *Problem) pointsOfUtility() (rows []int, tables []decision.Table, err error) {
-	rows = p.inOrder(sample(p.Len(), maxPoints, p.opt.Seed))
+	rows = p.inOrder(search.Sample(p.Len(), maxPoints, p.opt.Seed))
 	used := rows
 	if len(p.stakes) == 1 {
 		used = rows[:1]
@@ -185,16 +172,6 @@ func (p *Problem) pointsOfUtility() (rows []int, tables []decision.Table, err er
 // method takes time in proportion to their number.
 const maxPoints = 1000
 
-// sample is up to most of the numbers below n, in order, chosen by the seed.
-func sample(n, most int, seed uint64) []int {
-	if n <= most {
-		most = n
-	}
-	rows := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:most]
-	slices.Sort(rows)
-	return rows
-}
-
 // Adjust makes probabilities of the positive outcome, and their standard errors, those that
 // decisions are made by: as sharp as rows left out ask for, and in the population that
 // decisions are for. The model's own are that already.
@@ -205,7 +182,7 @@ func (l *Learned) Adjust(probabilities, errors []float64) {
 	}
 	for i, p := range probabilities {
 		pair := []float64{1 - p, p}
-		sharpen(pair, power)
+		search.Temper(pair, power)
 		shift(&l.problem.Recipe.Target, pair)
 		probabilities[i] = pair[1]
 		// The log odds are multiplied, and something is added to them.

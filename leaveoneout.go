@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 // leaveOneOut predicts and decides every training row without it and those that belong to it, by
@@ -60,7 +61,7 @@ func (t *tally) add(i int, probabilities []float64, logP float64) {
 	p := t.problem
 	stakes, y := p.Stakes(i), p.Labels[i]
 	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
-		sharpen(probabilities, t.power)
+		search.Temper(probabilities, t.power)
 		shift(target, probabilities)
 		logP = posterior.Log(probabilities[y])
 	}
@@ -109,5 +110,5 @@ func (p *Problem) sharpnessOf(ctx context.Context, from posterior.LeaveOut) (flo
 	if err != nil {
 		return 0, err
 	}
-	return sharpness(left, labels, counts, nil), nil
+	return search.CalibrationSlope(left, labels, counts, nil), nil
 }

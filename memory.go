@@ -4,6 +4,7 @@ import (
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
 )
 
 // What fits and models take is matrices of n×n numbers for n training rows, and little
@@ -52,7 +53,7 @@ func (p *Problem) FitBytes() float64 {
 	}
 	need := p.opt.Method.FitBytes(rows) + 3*8*float64(p.Len())*float64(p.coding.Len())
 	if p.opt.Kernel == AutoKernel {
-		need += mixtureBytes(p.Recipe, len(candidates), p.Len(), p.coding.Len())
+		need += mixtureBytes(p.Recipe, len(search.Candidates), p.Len(), p.coding.Len())
 	}
 	return min(most, need)
 }

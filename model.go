@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/search"
 )
 
 // opinion is the posterior of a method.
@@ -42,7 +43,7 @@ func (m *Model) probabilities(p posterior.Posterior, x *mat.Dense) [][]float64 {
 
 // adjust makes the probabilities of the posterior those that decisions are made by.
 func (m *Model) adjust(p []float64) {
-	sharpen(p, m.summary.Sharpness)
+	search.Temper(p, m.summary.Sharpness)
 	shift(&m.recipe.Target, p)
 }
 

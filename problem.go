@@ -16,6 +16,7 @@ import (
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
 )
 
@@ -131,7 +132,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	}
 	first := o.Kernel
 	if first == AutoKernel {
-		first = candidates[0].kernel
+		first = search.Candidates[0].Kernel
 	}
 	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
 		return nil, err
@@ -221,9 +222,6 @@ func (p *Problem) link() link { return linkOf(p.Recipe, p.opt.Likelihood) }
 // does.
 func (p *Problem) many() gp.Terms  { return p.link().terms(p.Labels, p.Weights) }
 func (p *Problem) cases() gp.Cases { return gp.CasesOf(p.many()) }
-
-// views is how many views of the process the training rows have.
-func (p *Problem) views() int { return p.Len() * p.link().views() }
 
 // Stakes is what is at stake in training row i.
 func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes)] }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/table"
 )
 
@@ -42,7 +43,7 @@ func Table(ctx context.Context, name string, file io.ReadSeeker) (io.ReadCloser,
 		return nil, err
 	}
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(t.write(ctx, w, file)) }()
+	go func() { w.CloseWithError(tasks.Try(func() error { return t.write(ctx, w, file) })) }()
 	return r, nil
 }
 

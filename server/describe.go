@@ -61,7 +61,7 @@ type Column struct {
 	Categories []string `json:"categories,omitempty"`
 	Mean       *float64 `json:"mean,omitempty" doc:"of the training rows, if the column was standardised as it is"`
 	Scale      *float64 `json:"scale,omitempty" doc:"their standard deviation"`
-	Scaling    string   `json:"scaling,omitempty" doc:"how the column was bent before it was standardised"`
+	Scaling    string   `json:"scaling,omitempty" doc:"the transformation applied before the column was standardised"`
 	Example    any      `json:"example" doc:"a value to start from"`
 }
 

@@ -20,8 +20,8 @@ type Answer interface {
 	Recipe() *recipe.Recipe
 	// Rows goes over the rows. Several tells that they come from more than one file.
 	Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error
-	// Lines are what is to be said of all rows together.
-	Lines() []string
+	// Lines are what is to be said of all rows together, with options as a front end writes them.
+	Lines(n Naming) []string
 }
 
 // fileFields are those of an answer about a file, whose rows have names and may be unusual.
@@ -72,7 +72,7 @@ func (p *predicting) Rows(ctx context.Context, rd *recipe.Reader, several bool, 
 	return nil
 }
 
-func (p *predicting) Lines() []string {
+func (p *predicting) Lines(Naming) []string {
 	lines := []string{fmt.Sprintf("%s predicted by %s", table.Plural(p.rows, "row"), p.model.Method())}
 	return append(lines, p.model.Recipe().Target.Rare()...)
 }
@@ -170,7 +170,7 @@ func (v *valuing) Rows(ctx context.Context, rd *recipe.Reader, several bool, emi
 	return nil
 }
 
-func (v *valuing) Lines() []string {
+func (v *valuing) Lines(Naming) []string {
 	rows := table.Plural(v.rows, "row")
 	lines := []string{fmt.Sprintf("%s; to know the outcome before acting would be worth %.6g per row", rows, v.total/float64(max(1, v.rows)))}
 	for k, column := range v.request.Ask.Columns {

@@ -168,7 +168,7 @@ func (d *Decided) Add(other *Decided) {
 }
 
 // Lines implements Answer.
-func (a *Deciding) Lines() []string {
+func (a *Deciding) Lines(n Naming) []string {
 	lines := a.counted(string(a.model.Method()), "by the model's own account")
 	if a.Decided.Rows == 0 {
 		return lines
@@ -187,7 +187,7 @@ func (a *Deciding) Lines() []string {
 		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", a.Disagree, table.Plural(a.Decided.Rows, "row")))
 	}
 	if a.given && a.model.Method().Calibrated() && !slices.Equal(a.spec.TableLines(), a.model.Utility().TableLines()) {
-		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again, or give --calibrate, for a %s that is calibrated to them", a.model.Method()))
+		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again, or give %s, for a %s that is calibrated to them", n("calibrate", ""), a.model.Method()))
 	}
 	return lines
 }
@@ -285,7 +285,7 @@ func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 }
 
 // Lines are what is to be said of all rows together.
-func (g *GivenDeciding) Lines() []string {
+func (g *GivenDeciding) Lines(n Naming) []string {
 	column := g.request.Probability
-	return g.counted("the probabilities in "+column, fmt.Sprintf("by the probabilities' own account; lossep audit --probability %s says whether they can be trusted", ShellQuoted(column)))
+	return g.counted("the probabilities in "+column, fmt.Sprintf("by the probabilities' own account; lossep audit %s says whether they can be trusted", n("probability", column)))
 }

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/table"
 )
 
@@ -315,24 +316,19 @@ func (b *Book) Table(ctx context.Context, name string) (io.ReadCloser, error) {
 		return nil, b.damaged(err)
 	}
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(b.write(w, part, from, to)) }()
+	go func() { w.CloseWithError(tasks.Try(func() error { return b.write(w, part, from, to) })) }()
 	return r, nil
 }
 
 var lines = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ") // for a row is a line
 
 // write writes the columns from one to before another of a sheet as CSV.
-func (b *Book) write(w io.Writer, part string, from, to int) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil { // of a library that reads what others wrote
-			err = b.damaged(fmt.Errorf("%v", fault))
-		}
-	}()
+func (b *Book) write(w io.Writer, part string, from, to int) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	to = max(to, from)
 	record, line := make([]string, to-from), 1
 	records := csv.NewWriter(out)
-	err = b.rows(part, func(row int, cells []string) error {
+	err := b.rows(part, func(row int, cells []string) error {
 		clear(record)
 		for j := from; j < min(to, len(cells)); j++ {
 			record[j-from] = lines.Replace(cells[j])

@@ -46,7 +46,7 @@ func (r answering) run(c *cobra.Command, open func() (*tableInput, error)) error
 	if err != nil {
 		return err
 	}
-	return writeSummary(c.ErrOrStderr(), append(append(r.answer.Lines(), rd.Report().Lines()...), skipped.lines()...))
+	return writeSummary(c.ErrOrStderr(), append(append(r.answer.Lines(service.Flags), rd.Report().Lines()...), skipped.lines()...))
 }
 
 // reader begins to read the rows.

@@ -138,5 +138,5 @@ func decideGiven(c *cobra.Command, q *service.Decide, spec *decision.Spec, path 
 	if err != nil {
 		return blame(err, in.name)
 	}
-	return writeSummary(c.ErrOrStderr(), answer.Lines())
+	return writeSummary(c.ErrOrStderr(), answer.Lines(service.Flags))
 }

@@ -75,9 +75,9 @@ func placeOptions(q *service.Decide, args []string) error {
 	case len(args) < 2:
 		return usagef("--example: it has few rows; give a folder of Parquet files, or take lossep")
 	case q.Skips():
-		return usagef("--on-error skip: rows are decided by many, who would all write one file of errors; take out rows that cannot be read, or take lossep")
+		return usagef("--on-error skip: not supported on a cluster, where many processes would write one file of errors; remove rows that cannot be read, or use lossep")
 	case q.Sort != "" || q.Top > 0:
-		return usagef("--sort, --top: rows are decided by many, each of whom has some of them; sort what they wrote, or take lossep")
+		return usagef("--sort, --top: not supported on a cluster, where each process has some of the rows; sort the files it wrote, or use lossep")
 	case q.Calibrate:
 		return usagef("--calibrate: the model is read from its file by many; fit one with --method loss-ep")
 	case q.Output == "":
@@ -118,5 +118,5 @@ func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Decid
 	if err != nil {
 		return blame(err, in.name)
 	}
-	return writeSummary(c.ErrOrStderr(), append(answer.Lines(), rd.Report().Lines()...))
+	return writeSummary(c.ErrOrStderr(), append(answer.Lines(service.Flags), rd.Report().Lines()...))
 }

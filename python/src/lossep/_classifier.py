@@ -72,8 +72,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     weights : str, optional
         The column of X that says how often each case counts, in place of ``sample_weight``.
     groups : str, optional
-        The column of X that says which rows belong together, such as those of one patient: they
-        are left out together, and it is not decided by.
+        The column of X that has groups of rows, such as those of one patient: they are left out
+        together, and it is not a feature.
     categorical : list of str, optional
         Columns that are categorical whatever they look like. Those of a categorical dtype are.
     ordered : dict, optional
@@ -84,7 +84,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Spellings of a missing cell beside the usual ones, or ``"COLUMN=SPELLING"`` for one of a
         column alone, such as ``"pressure=0"``.
     scaling : str or dict, optional
-        How numeric columns are bent before they are standardised: for all columns, or by
+        How numeric columns are transformed before they are standardised: for all columns, or by
         column.
     standardize : bool, optional
         Give numeric columns mean 0 and variance 1.
@@ -287,7 +287,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             warnings.warn(note, DataWarning, stacklevel=3)
         for column in self.model_.description.get("dropped") or ():
             if column["reason"].startswith("identifier"):
-                warnings.warn(f"column {column['column']!r} is not decided by: {column['reason']}", DataWarning, stacklevel=3)
+                warnings.warn(f"column {column['column']!r} is excluded: {column['reason']}", DataWarning, stacklevel=3)
 
     def _order(self, outcomes: Sequence[str]) -> list[int]:
         """The places among the classes of the program's outcomes."""
