@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/recipe"
-	"github.com/lossep/lossep/table"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // blockRows is how many rows are predicted at a time, at most: a request that is cancelled ends
