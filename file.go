@@ -76,6 +76,7 @@ func (m *Model) file() (*safetensors.File, error) {
 		if m.method != EP {
 			m.addPosterior(f, "posterior", m.inducing.own)
 		}
+		addEffects(f, m.inducing.process.Effects())
 		if m.x == nil {
 			return f, nil
 		}
@@ -227,7 +228,7 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	need := loadBytes(n*viewsOf(m.recipe), d)
 	switch s := h.Summary.Inducing; {
 	case s != nil:
-		need = s.loadBytes(n, d, functionsOf(m.recipe))
+		need = s.loadBytes(n, d, functionsOf(m.recipe)) + h.Summary.effectsBytes()
 	case h.Summary.mixes():
 		need = mixtureBytes(m.recipe, h.Summary.parts(), n, d)
 	}
@@ -292,7 +293,12 @@ func (m *Model) readInducing(f *safetensors.File) (tensors int, err error) {
 		return 0, err
 	}
 	m.inducing.own = m.inducing.ep
-	if tensors = 1 + 2*len(m.inducing.ep); m.method == EP {
+	set, tensors, err := m.readEffects(f)
+	if err != nil {
+		return 0, err
+	}
+	m.inducing.process = m.inducing.process.With(set)
+	if tensors += 1 + 2*len(m.inducing.ep); m.method == EP {
 		return tensors, nil
 	}
 	m.inducing.own, err = m.readPosterior(f, "posterior", size)

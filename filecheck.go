@@ -66,6 +66,9 @@ func (h *header) checkSummary() error {
 	if err := s.checkSharpness(); err != nil {
 		return err
 	}
+	if err := h.checkEffects(); err != nil {
+		return err
+	}
 	for _, c := range s.Candidates {
 		texts = append(texts, c.Name)
 		numbers = append(numbers, c.LogPredictive, c.LogEvidence)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/pass"
 )
 
@@ -31,6 +34,9 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Order = p.order
+	if p.effects != nil {
+		o.Most = gp.EffectsPoints(p.Len())
+	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
 		return nil, err
@@ -56,7 +62,13 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p, induced: fit, doubts: doubtsOf(fit.Result.Status), candidates: tried}
+	var added *effects.Fit
+	if p.effects != nil {
+		if fit, added, err = p.addEffects(ctx, fit); err != nil {
+			return nil, err
+		}
+	}
+	l := &Learned{problem: p, induced: fit, effects: added, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
 		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 		if fit.SearchRows < p.Len() {
@@ -64,6 +76,43 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		}
 	}
 	return l, nil
+}
+
+// addEffects learns the effects of the kernel.
+func (p *Problem) addEffects(ctx context.Context, fit *gp.Induced) (*gp.Induced, *effects.Fit, error) {
+	o := gp.EffectOptions{
+		Families: p.families, Codes: p.coding.Codes(),
+		ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps, Power: p.opt.Power,
+	}
+	if p.effects.auto {
+		c := effects.DefaultChoice()
+		o.Choice = &c
+	}
+	if p.opt.Progress != nil {
+		o.Progress = func(e effects.Progress) {
+			stage := fmt.Sprintf("effects of %s, %s", data.Plural(e.Groups, "group"), data.Plural(e.Families, "family"))
+			p.opt.Progress(Progress{Stage: stage, Pass: e.Pass, LogEvidence: e.Bound})
+		}
+	}
+	with, added, err := fit.AddEffects(ctx, p.X, p.many().(gp.SingleTerms), o)
+	var many *effects.TooManyGroupsError
+	if errors.As(err, &many) {
+		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(entryNames(p.Recipe)) + ": " + many.Error() + "; give fewer bins, or columns of fewer categories", Err: err}
+	}
+	return with, added, err
+}
+
+// effectsOf are the families of a process, as a summary has them.
+func (p *Problem) effectsOf(set effects.Set) (all []Effects) {
+	names := entryNames(p.Recipe)
+	for _, e := range set {
+		one := Effects{Term: e.Family.Name(names), Groups: e.Groups(), Variance: e.Variance, Gain: e.Nats()}
+		for k, part := range e.Family {
+			one.Columns = append(one.Columns, EffectsPart{Entry: part.Column, Bins: part.Bins, Cells: e.Axes[k].Cells})
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // training is what others need to know of the rows.
@@ -94,8 +143,8 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
 		summary: Summary{
 			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Zero: p.zero, Jitter: fit.Process.Jitter(),
-			Candidates: l.candidates,
-			Inducing:   &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
+			Candidates: l.candidates, Effects: p.effectsOf(fit.Process.Effects()),
+			Inducing: &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
 		},
 		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
 	}
@@ -129,7 +178,7 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 	if several(p.Recipe) {
 		err = l.leaveOneOutApart(ctx, m, found)
 	} else {
-		m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
+		m.summary.LeaveOneOut, m.summary.Sharpness, err = l.leaveOneOut(ctx, method, found)
 	}
 	return m, err
 }
@@ -205,16 +254,60 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 	}
 }
 
-// leaveOneOut predicts and decides every training row without it, in one pass.
-func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
+// leaveOneOut predicts and decides every training row without it, in one pass. With effects it
+// tells by how much probabilities are to be sharpened, too: a product over effects knows nothing
+// of how they hang together.
+func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, float64, error) {
 	p := l.problem
 	tally := p.newTally(method)
 	add := func(i int, mean, variance []float64) { tally.add(i, mean[0], variance[0]) }
-	_, err := found.engine.Look(ctx, found.Q.Naturals(), pass.Options{Rule: found.rule}, add)
-	if err != nil {
-		return nil, err
+	var left []effects.Moment
+	if l.effects != nil {
+		left = make([]effects.Moment, p.Len())
+		add = func(i int, mean, variance []float64) {
+			without := l.effects.Without(i)
+			left[i] = effects.Moment{Mean: mean[0] + without.Mean, Variance: variance[0] + without.Variance}
+		}
 	}
-	return tally.result(), nil
+	if _, err := found.engine.Look(ctx, found.Q.Naturals(), pass.Options{Rule: found.rule}, add); err != nil {
+		return nil, 0, err
+	}
+	if left != nil {
+		tally.power = p.sharpnessOf(left)
+	}
+	for i, w := range left {
+		tally.add(i, w.Mean, w.Variance)
+	}
+	return tally.result(), tally.power, nil
+}
+
+// sharpnessRows is how many rows tell how sharp probabilities are to be.
+const sharpnessRows = 100_000
+
+// sharpnessOf is the sharpness that rows ask for whose values have these moments without them.
+func (p *Problem) sharpnessOf(left []effects.Moment) float64 {
+	var pairs [][]float64
+	var outcomes []int
+	var counts []float64
+	outcome := p.opt.Likelihood.outcome()
+	step := max(1, len(left)/sharpnessRows)
+	for place := 0; place < len(left); place += step {
+		i := place
+		if p.order != nil {
+			i = p.order[place]
+		}
+		pair := make([]float64, 2)
+		pair[0], pair[1] = probabilities(outcome, left[i].Mean, left[i].Variance)
+		if !finite.All(pair...) {
+			continue
+		}
+		count := 1.0
+		if p.Weights != nil {
+			count = p.Weights[i]
+		}
+		pairs, outcomes, counts = append(pairs, pair), append(outcomes, p.Recipe.Target.Number(p.Labels[i])), append(counts, count)
+	}
+	return sharpness(pairs, outcomes, counts, nil)
 }
 
 // inducingLines say what the points leave open.
@@ -229,6 +322,9 @@ func (m *Model) inducingLines() []string {
 	}
 	if s.Power != 1 {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
+	}
+	for _, e := range m.summary.Effects {
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, data.Plural(e.Groups, "group"), math.Sqrt(e.Variance), e.Gain))
 	}
 	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -18,7 +19,8 @@ import (
 // that they differ in nothing else.
 type Learned struct {
 	problem *Problem
-	induced *gp.Induced // set with inducing points, and then the next three are not
+	induced *gp.Induced  // set with inducing points, and then the next three are not
+	effects *effects.Fit // added to it, nil if there are none
 	process *gp.Process
 	model   *infer.Model
 	ep      *infer.Result

@@ -210,9 +210,10 @@ const ManyColumnsKernel = "matern32(ard) + constant"
 // thousand operations.
 const FewColumns = 40
 
-// Induces tells whether so many training rows are seen from inducing points.
+// Induces tells whether so many training rows are seen from inducing points, as those are that
+// have effects.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && rows*max(1, o.perRow) > FullRows
+	return o.Inducing > 0 || o.Inducing == AutoInducing && (rows*max(1, o.perRow) > FullRows || hasEffects(o.Kernel))
 }
 
 // Methods are those that can be applied to so many training rows.
@@ -258,7 +259,9 @@ func (o Options) DefaultKernel(t *data.Table) string {
 	case o.Fixed:
 		return oneLengthScale // there is nothing to choose by
 	case t.Len() > FullRows && o.Induces(t.Len()) && columns <= FewColumns:
-		return ManyRowsKernel
+		return ManyRowsKernel + " + " + AutoEffects
+	case t.Len() > FullRows && o.Induces(t.Len()):
+		return ManyColumnsKernel + " + " + AutoEffects
 	case t.Len() > FullRows:
 		return ManyColumnsKernel
 	}

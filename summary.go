@@ -40,6 +40,8 @@ type Summary struct {
 	// Candidates are the kernels that were tried by AutoKernel. Those with a weight make up
 	// the posterior, and what else is said about a kernel is said about the heaviest.
 	Candidates []Candidate `json:"candidates,omitempty"`
+	// Effects are the families of effects that are added to the process.
+	Effects []Effects `json:"effects,omitempty"`
 	// Sharpness is the power that the probabilities of their mixture are raised to, by what
 	// occurred to rows that were left out; 0 stands for 1.
 	Sharpness float64 `json:"sharpness,omitempty"`
@@ -107,6 +109,26 @@ type Inducing struct {
 	Bound float64 `json:"bound"`
 	// Power is that of power expectation propagation; 1 is EP itself.
 	Power float64 `json:"power"`
+}
+
+// Effects is a family of effects: those of the categories or bins of one column of encoded
+// rows, or of the combinations of several.
+type Effects struct {
+	Term    string        `json:"term"` // in the language of kernels
+	Columns []EffectsPart `json:"columns"`
+	Groups  int           `json:"groups"` // that occur among the training rows
+	// Variance is that of the effects of groups of which nothing is known, and Gain what the
+	// family adds to the log evidence, to second order.
+	Variance float64 `json:"variance"`
+	Gain     float64 `json:"gain"`
+}
+
+// EffectsPart is a column of a family: the entry of an encoded row, how many bins it was to be
+// cut into, 0 for categories, and how many cells it has, with one for what is missing.
+type EffectsPart struct {
+	Entry int `json:"entry"`
+	Bins  int `json:"bins,omitempty"`
+	Cells int `json:"cells"`
 }
 
 // Left is the share in percent, to two digits.

@@ -68,7 +68,7 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 func (f *Fit) take(best []Candidate, c Choice) error {
 	var before *member
 	for _, b := range best {
-		if f.Groups()+b.Groups > c.Groups {
+		if f.Effects().Groups()+b.Groups > c.Groups {
 			continue
 		}
 		if err := f.Add(b.Family, b.Variance); err != nil {
@@ -92,7 +92,7 @@ func (f *Fit) take(best []Candidate, c Choice) error {
 // prune takes out families that bring less than the threshold.
 func (f *Fit) prune(threshold float64) {
 	f.members = slices.DeleteFunc(f.members, func(m *member) bool {
-		return len(m.Family) > 0 && m.nats() < threshold
+		return len(m.Family) > 0 && m.Nats() < threshold
 	})
 }
 

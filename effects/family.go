@@ -22,6 +22,13 @@ type Part struct {
 // the columns. The family of no columns has all rows in one group.
 type Family []Part
 
+// NewFamily is the family of parts, in the order of their columns.
+func NewFamily(parts ...Part) Family {
+	f := slices.Clone(parts)
+	slices.SortStableFunc(f, func(a, b Part) int { return a.Column - b.Column })
+	return f
+}
+
 // MostParts is the largest number of columns of a crossing, and MostBins that of bins.
 const (
 	MostParts = 3

@@ -49,9 +49,9 @@ func (e *Effect) divergence() (kl float64) {
 	return kl
 }
 
-// nats is the evidence that the family brings, with terms as they were seen last: Γ where
+// Nats is the evidence that the family brings, with terms as they were seen last: Γ where
 // B = m/V and H = 1/V − 1/σ².
-func (e *Effect) nats() (nats float64) {
+func (e *Effect) Nats() (nats float64) {
 	reduce(len(e.Moments), func(from, to int) (part float64) {
 		for _, w := range e.Moments[from:to] {
 			part += w.Mean*w.Mean/w.Variance + math.Log(w.Variance/e.Variance)
@@ -94,8 +94,8 @@ func NewFit(t *Table, terms Terms) *Fit {
 }
 
 // Effects are those learnt so far. The next pass changes them.
-func (f *Fit) Effects() []*Effect {
-	all := make([]*Effect, len(f.members))
+func (f *Fit) Effects() Set {
+	all := make(Set, len(f.members))
 	for i, m := range f.members {
 		all[i] = m.Effect
 	}
@@ -166,6 +166,12 @@ func (f *Fit) look() (float64, error) {
 		return value, ErrNotFinite
 	}
 	return value, nil
+}
+
+// Look looks at all terms with effects, offset and spread as they are: what Without leaves out.
+func (f *Fit) Look() error {
+	_, err := f.look()
+	return err
 }
 
 // shardsOf is into how many shards rows are cut for sums of so many groups: each has sums of
@@ -275,10 +281,7 @@ func (f *Fit) retreat() {
 
 // bound is the variational bound where the terms' part of it is value.
 func (f *Fit) bound(value float64) float64 {
-	for _, m := range f.members {
-		value -= m.divergence()
-	}
-	return value
+	return value - f.Effects().Divergence()
 }
 
 // Progress is where a fit has come to.
@@ -287,14 +290,6 @@ type Progress struct {
 	Families int
 	Groups   int
 	Bound    float64 // before the pass
-}
-
-// Groups is the number of effects.
-func (f *Fit) Groups() (n int) {
-	for _, m := range f.members {
-		n += len(m.Moments)
-	}
-	return n
 }
 
 // start makes families that have not been updated certain enough to look at their terms: with
@@ -336,7 +331,7 @@ func (f *Fit) Run(ctx context.Context, passes int, tolerance float64, trace func
 		}
 		bound := f.bound(value)
 		if trace != nil {
-			trace(Progress{pass, len(f.members), f.Groups(), bound})
+			trace(Progress{pass, len(f.members), f.Effects().Groups(), bound})
 		}
 		if bound < last && shorter < mostShorter {
 			shorter++

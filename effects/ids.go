@@ -10,6 +10,7 @@ import (
 // reads of a family. Its methods are the inner loops, once for each width.
 type ids interface {
 	set(row, id int)
+	at(row int) int
 	// cross makes keys those of a crossing with one more axis.
 	cross(keys []uint32, from int, cells uint32)
 	// add adds to the moments of rows those of their groups.
@@ -36,6 +37,8 @@ func newIDs(rows, groups int) ids {
 }
 
 func (c column[T]) set(row, id int) { c[row] = T(id) }
+
+func (c column[T]) at(row int) int { return int(c[row]) }
 
 func (c column[T]) cross(keys []uint32, from int, cells uint32) {
 	for i, id := range c[from : from+len(keys)] {

@@ -22,6 +22,8 @@ type InduceOptions struct {
 	// Points is the number of inducing points; 0 stands for as many as it takes, see
 	// Induce.
 	Points int
+	// Most is the most that are chosen where Points is 0; 0 stands for MostPoints.
+	Most int
 	// Power is that of power expectation propagation; see infer.Propagation.
 	Power float64
 	// Memory is how many bytes views may take up.
@@ -68,6 +70,7 @@ type Induced struct {
 	Result  *pass.Result
 	// Engine has the sites of all rows, and is ready for more passes.
 	Engine Engine
+	room   *Room // of its views
 	// LogEvidence is that of the model with inducing points. Bound is a lower bound on
 	// the log evidence of the model without.
 	LogEvidence, Bound float64
@@ -343,6 +346,9 @@ func (s *induction) most(rows int) int {
 	most := s.opt.Points
 	if most == 0 {
 		most = MostPoints(len(s.order), functionsOf(s.terms))
+		if s.opt.Most > 0 {
+			most = min(most, s.opt.Most)
+		}
 	}
 	return min(most, rows)
 }
@@ -544,7 +550,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	}
 	f := at.fitted.(*sparseFit)
 	out := &Induced{
-		Process: f.process, Result: f.result, Engine: e.engine, LogEvidence: f.log, LogPrior: at.logPrior,
+		Process: f.process, Result: f.result, Engine: e.engine, room: s.room, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
 		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop,
 	}
