@@ -15,19 +15,12 @@ import (
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/search"
 )
 
 // More than two outcomes with inducing points: the functions of the outcomes have the same kernel
 // and the same points, and each a posterior of its own that is independent of the others (see
 // package pass). docs/outcomes.md says what that loses.
-
-// many are the terms of the training rows, as passes take them.
-func (p *Problem) many() gp.Terms {
-	if several(p.Recipe) {
-		return outcomes(p.Recipe, p.Labels, p.Weights)
-	}
-	return p.opt.Likelihood.many(p.Labels, p.Weights)
-}
 
 // foundByPasses is what a method found: its Gaussian, and the sites of the rows.
 type foundByPasses struct {
@@ -138,8 +131,8 @@ func (p *Problem) chosenApart(ctx context.Context) (*Problem, []Candidate, error
 			return nil, nil, err
 		}
 		p.tell("comparing: "+c.name, 0, 0)
-		fit, err := gp.Induce(ctx, k, rest.X, rest.many(), gp.InduceOptions{
-			Options: gp.Options{Seed: p.opt.Seed, Shrinkage: c.shrinkage, MaxEvaluations: apartLooks},
+		fit, err := search.Induce(ctx, k, rest.X, rest.many(), search.InduceOptions{
+			Options: search.Options{Seed: p.opt.Seed, Shrinkage: c.shrinkage, MaxEvaluations: apartLooks},
 			Points:  min(apartPoints, rest.Len()), Memory: p.roomBytes(),
 		})
 		switch {
@@ -173,7 +166,7 @@ func (p *Problem) simplest() (*Problem, []Candidate, error) {
 
 // logApart is the mean log probability of the outcomes of rows that a fit has not seen, with the
 // power that suits them: how sharp probabilities are is found anew with all rows.
-func (p *Problem) logApart(fit *gp.Induced) float64 {
+func (p *Problem) logApart(fit *search.Induced) float64 {
 	o := &opinion{apart: fit.Result.Q}
 	if predictors, ok := fit.Process.Predictors(fit.Result.Q); ok {
 		o.apartPredictors = predictors

@@ -72,6 +72,30 @@ func TestInferenceKnowsNoDecisions(t *testing.T) {
 	}
 }
 
+// A process knows nothing of how its kernel is found, and a search nothing of tables and costs.
+func TestSearchStandsBetweenProcessesAndModels(t *testing.T) {
+	forbidden := map[string][]string{
+		"gp":     {"search", "compare", "data", "decision", "methods", ""},
+		"search": {"data", "decision", "methods", ""},
+	}
+	seen := 0
+	for _, p := range packages(t) {
+		names, ok := forbidden[p.ImportPath]
+		if !ok {
+			continue
+		}
+		seen++
+		for _, name := range names {
+			if slices.Contains(p.Imports, strings.TrimSuffix(module+"/"+name, "/")) {
+				t.Errorf("%s imports %q", p.ImportPath, name)
+			}
+		}
+	}
+	if seen != len(forbidden) {
+		t.Errorf("%d packages", seen)
+	}
+}
+
 // Front ends know what is below them, and not each other; the command starts the others.
 func TestFrontEndsKnowNoOther(t *testing.T) {
 	ends := []string{"server", "worker", "internal/command"}
@@ -286,4 +310,39 @@ func compiled(t *testing.T, fset *token.FileSet) types.Importer {
 		}
 	}
 	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(paths[path]) })
+}
+
+// Labels are places among outcomes; the sign of a term is made of them in package factor alone.
+// So nobody else writes a term of one sign down.
+func TestSignsAreMadeInFactor(t *testing.T) {
+	terms := []string{"Probit", "Logit", "RobustProbit"}
+	made := 0
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				literal, ok := n.(*ast.CompositeLit)
+				if !ok {
+					return true
+				}
+				switch of := literal.Type.(type) {
+				case *ast.Ident:
+					if p.ImportPath == "factor" && slices.Contains(terms, of.Name) {
+						made++
+					}
+				case *ast.SelectorExpr:
+					if from, ok := of.X.(*ast.Ident); ok && from.Name == "factor" && slices.Contains(terms, of.Sel.Name) {
+						t.Errorf("%s: %s makes a factor.%s of a sign; call factor.New%s with a label", p.ImportPath, name, of.Sel.Name, of.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if made == 0 {
+		t.Error("package factor makes no terms: nothing is tested")
+	}
 }

@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/search"
 )
 
 const (
@@ -54,7 +54,7 @@ const (
 
 // try fits a candidate to all rows, and to all but those of each fold, unless it is
 // hopeless. It starts from an earlier trial of the same kernel, if there is one.
-func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms []factor.Factor, folds []compare.Split) (*trial, error) {
+func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, cases gp.Cases, folds []compare.Split) (*trial, error) {
 	k, err := kernel.ParseColumns(c.kernel, columns(p.coding))
 	if err != nil {
 		return nil, err
@@ -66,11 +66,11 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 			o.Start, o.Near, o.Restarts = t.fit.Process.Kernel().Params(nil), true, 0
 		}
 	}
-	o.Progress = func(e gp.Evaluation) {
+	o.Progress = func(e search.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", c.name, e.Cases), e.Number, e.LogPosterior)
 	}
 	t := &trial{candidate: c}
-	if t.fit, err = p.search(ctx, k, terms, o); err != nil || folds == nil {
+	if t.fit, err = search.Optimise(ctx, k, p.X, cases, o); err != nil || folds == nil {
 		return t, err
 	}
 	if p.hopeless(t, earlier, folds) {
@@ -93,39 +93,39 @@ func (p *Problem) try(ctx context.Context, c candidate, earlier []*trial, terms 
 // half as many as rows or more, what all rows have chosen among them gives away those that are
 // left out; then a fit is searched for from the beginning, or from where the earlier trial of
 // the kernel ended without the same rows.
-func (p *Problem) without(ctx context.Context, t *trial, earlier []*trial, folds []compare.Split) ([]*gp.Fit, error) {
+func (p *Problem) without(ctx context.Context, t *trial, earlier []*trial, folds []compare.Split) ([]*search.Fit, error) {
 	if t.kernel != lengthScales || 2*p.coding.Len() < p.Len() {
 		return p.refit(ctx, t.fit, folds)
 	}
-	one := func(ctx context.Context, i int) (*gp.Fit, error) {
+	one := func(ctx context.Context, i int) (*search.Fit, error) {
 		k, err := kernel.ParseColumns(t.kernel, columns(p.coding))
 		if err != nil {
 			return nil, err
 		}
-		o := gp.Options{Seed: p.opt.Seed, Shrinkage: t.shrinkage, Tolerance: comparisonTolerance}
+		o := search.Options{Seed: p.opt.Seed, Shrinkage: t.shrinkage, Tolerance: comparisonTolerance}
 		for _, e := range earlier {
 			if e.kernel == t.kernel && e.refits != nil {
 				o.Start, o.Near = e.refits[i], true
 			}
 		}
 		rest := p.some(folds[i].Train)
-		return rest.search(ctx, k, rest.terms(), o)
+		return search.Optimise(ctx, k, rest.X, rest.cases(), o)
 	}
 	return p.ofEach(ctx, folds, one)
 }
 
 // refit fits the kernel again without the rows of each fold, from where the fit to all ended.
-func (p *Problem) refit(ctx context.Context, fit *gp.Fit, folds []compare.Split) ([]*gp.Fit, error) {
-	one := func(ctx context.Context, i int) (*gp.Fit, error) {
-		return fit.Refit(ctx, folds[i].Train, gp.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
+func (p *Problem) refit(ctx context.Context, fit *search.Fit, folds []compare.Split) ([]*search.Fit, error) {
+	one := func(ctx context.Context, i int) (*search.Fit, error) {
+		return fit.Refit(ctx, folds[i].Train, search.Options{Tolerance: comparisonTolerance, MaxEvaluations: comparisonLooks})
 	}
 	return p.ofEach(ctx, folds, one)
 }
 
 // ofEach are the fits without each of the folds, by number.
-func (p *Problem) ofEach(ctx context.Context, folds []compare.Split, one func(ctx context.Context, i int) (*gp.Fit, error)) ([]*gp.Fit, error) {
-	fits := make([]*gp.Fit, len(folds))
-	return fits, tasks.Fill(ctx, fits, p.atOnce(), one, func(*gp.Fit) error { return nil })
+func (p *Problem) ofEach(ctx context.Context, folds []compare.Split, one func(ctx context.Context, i int) (*search.Fit, error)) ([]*search.Fit, error) {
+	fits := make([]*search.Fit, len(folds))
+	return fits, tasks.Fill(ctx, fits, p.atOnce(), one, func(*search.Fit) error { return nil })
 }
 
 // atOnce is how many fits are made at the same time.
@@ -147,7 +147,7 @@ func (p *Problem) hopeless(t *trial, earlier []*trial, folds []compare.Split) bo
 	for _, i := range leftRows(folds) {
 		flattered.logs = append(flattered.logs, without[i])
 	}
-	weights := weigh(append(slices.Clone(earlier), flattered), p.counts(folds), len(p.Recipe.Target.Outcomes()))
+	weights := weigh(append(slices.Clone(earlier), flattered), p.counts(folds), len(p.Recipe.Target.Outcomes))
 	return weights[len(earlier)] == 0
 }
 
@@ -178,7 +178,7 @@ func leftRows(folds []compare.Split) (rows []int) {
 func (p *Problem) leftOutcomes(folds []compare.Split) []int {
 	outcomes := leftRows(folds)
 	for k, i := range outcomes {
-		outcomes[k] = p.Recipe.Target.Number(p.Labels[i])
+		outcomes[k] = p.Labels[i]
 	}
 	return outcomes
 }
@@ -199,7 +199,7 @@ func (p *Problem) leftUnits(folds []compare.Split) []int {
 
 // leaveOut is the probabilities of all outcomes of some rows by a fit without them, and the
 // logarithms of those of what occurred.
-func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []float64) {
+func (p *Problem) leaveOut(f *search.Fit, rows []int) (left [][]float64, logs []float64) {
 	if several(p.Recipe) {
 		return p.leaveOutOutcomes(f, rows)
 	}
@@ -209,7 +209,7 @@ func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []floa
 	left, logs = newTuples(len(rows), 2), make([]float64, len(rows))
 	for k, i := range rows {
 		left[k][0], left[k][1] = outcome.Probability(mean[k], variance[k])
-		logs[k], _, _ = outcome[(p.Labels[i]+1)/2].LogMean(mean[k], variance[k])
+		logs[k], _, _ = outcome[p.Labels[i]].LogMean(mean[k], variance[k])
 	}
 	return left, logs
 }
@@ -217,14 +217,14 @@ func (p *Problem) leaveOut(f *gp.Fit, rows []int) (left [][]float64, logs []floa
 // compareCandidates fits the candidates, with the folds that were left out of some fits.
 // Those that have no fit are left out, unless it is all of them.
 func (p *Problem) compareCandidates(ctx context.Context) (trials []*trial, folds []compare.Split, err error) {
-	terms := p.terms()
+	cases := p.cases()
 	folds = p.comparisonFolds()
 	var failure error
 	for _, c := range candidates {
 		if c.kernel == lengthScales && p.coding.Len() == 1 {
 			continue // it is the same as with one length scale
 		}
-		t, err := p.try(ctx, c, trials, terms, folds)
+		t, err := p.try(ctx, c, trials, cases, folds)
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
@@ -268,7 +268,7 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 		return nil, err
 	}
 	counts := some.counts(folds)
-	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes()))
+	weights := weigh(trials, counts, len(p.Recipe.Target.Outcomes))
 	parts := 0
 	for _, w := range weights {
 		if w > 0 {
@@ -282,14 +282,14 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
 		l.sharpness = sharpnessOf(trials, weights, some.leftOutcomes(folds), counts, some.leftUnits(folds))
 	}
-	terms := p.terms()
+	cases := p.cases()
 	for k, t := range trials {
 		if weights[k] > 0 && some != p {
-			if err := p.goOn(ctx, t, terms); err != nil {
+			if err := p.goOn(ctx, t, cases); err != nil {
 				return nil, err
 			}
 		}
-		part := p.learned(t.fit, terms)
+		part := p.learned(t.fit, cases)
 		if weights[k] == 0 && some != p {
 			part.search.Rows = some.Len()
 		}
@@ -318,12 +318,12 @@ func (p *Problem) compared() *Problem {
 }
 
 // goOn has the search of a trial on some of the rows go on with all of them.
-func (p *Problem) goOn(ctx context.Context, t *trial, terms []factor.Factor) (err error) {
-	o := gp.Options{Counts: p.Weights, Shrinkage: t.shrinkage, Tolerance: candidateTolerance, MaxEvaluations: fewLooks}
-	o.Progress = func(e gp.Evaluation) {
+func (p *Problem) goOn(ctx context.Context, t *trial, cases gp.Cases) (err error) {
+	o := search.Options{Shrinkage: t.shrinkage, Tolerance: candidateTolerance, MaxEvaluations: fewLooks}
+	o.Progress = func(e search.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %s, %d rows", t.name, e.Cases), e.Number, e.LogPosterior)
 	}
-	t.fit, err = t.fit.Extend(ctx, p.X, terms, o)
+	t.fit, err = t.fit.Extend(ctx, p.X, cases, o)
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
 )
 
 // wideTable has columns of noise of which the first two matter: the first bends, and the
@@ -203,7 +203,7 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	p := make([]float64, len(m.labels))
 	for k, part := range m.mixture.parts {
 		part.leftOut(t.Context(), nil, func(i int, mean, variance float64) {
-			l, _, _ := outcome[(m.labels[i]+1)/2].LogMean(mean, variance)
+			l, _, _ := outcome[m.labels[i]].LogMean(mean, variance)
 			p[i] += m.mixture.weights[k] * math.Exp(l)
 		})
 	}
@@ -316,7 +316,7 @@ func TestWeightsOfRows(t *testing.T) {
 	if !floats.EqualApprox(a, b, 1e-9) || slices.Contains(a, 0) { // sums in another order
 		t.Errorf("weights %v, with rows repeated %v", a, b)
 	}
-	problem := &Problem{Labels: []int{1, -1, 1}, Weights: []float64{2, 1, 3}, Recipe: &data.Recipe{}}
+	problem := &Problem{Labels: []int{1, 0, 1}, Weights: []float64{2, 1, 3}, Recipe: &data.Recipe{}}
 	if got := problem.counts([]compare.Split{{Test: []int{2, 0}}, {Test: []int{1}}}); !slices.Equal(got, []float64{3, 2, 1}) {
 		t.Errorf("rows left out count %v", got)
 	}
@@ -404,7 +404,7 @@ func TestComparisonSample(t *testing.T) {
 		}
 		p.order = p.Order()
 		for _, i := range p.comparisonSample() {
-			all = append(all, fmt.Sprintf("%.9f %s", p.X.RawRowView(i), p.Recipe.Target.Outcomes()[p.Recipe.Target.Number(p.Labels[i])]))
+			all = append(all, fmt.Sprintf("%.9f %s", p.X.RawRowView(i), p.Recipe.Target.Outcomes[p.Labels[i]]))
 		}
 		return all
 	}
@@ -540,12 +540,11 @@ func TestWeightedLogWithout(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Weights = slices.Repeat([]float64{3}, p.Len())
-	terms := p.terms()
-	fit, err := p.search(t.Context(), p.Kernel, terms, gp.Options{Seed: 1})
+	fit, err := search.Optimise(t.Context(), p.Kernel, p.X, p.cases(), search.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.learned(fit, terms).Model(t.Context(), EP)
+	m, err := p.learned(fit, p.cases()).Model(t.Context(), EP)
 	if err != nil {
 		t.Fatal(err)
 	}

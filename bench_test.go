@@ -231,3 +231,23 @@ func BenchmarkCorrected(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkColumnWorth asks what a column of one case is worth to a model of 1000 training rows.
+func BenchmarkColumnWorth(b *testing.B) {
+	const cases = 256
+	m, err := lossep.Fit(context.Background(), normalTable(b, 1000, 20), lossep.Options{
+		Utility: costs(b, "fn=5,fp=1"), Method: lossep.EP, Fixed: true, Kernel: "matern32(variance=3, lengthscale=4.5) + constant",
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 3))
+	x := mat.NewDense(cases, 20, nil)
+	x.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, x)
+	for b.Loop() {
+		if _, err := m.ColumnWorth(context.Background(), x, "x3"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*cases), "ns/case")
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/search"
 )
 
 // Calibrate is the model with expectation propagation calibrated to a specification
@@ -31,7 +32,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 	if s == nil {
 		s = m.utility
 	}
-	if target := m.outcomes(); !slices.Equal(s.Outcomes(), target) {
+	if target := m.recipe.Target.Outcomes; !slices.Equal(s.Outcomes(), target) {
 		return nil, inputf("utility", "its outcomes %q are not %q, those of the model; bind it first", s.Outcomes(), target)
 	}
 	if m.x == nil {
@@ -90,15 +91,15 @@ func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error
 func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error) {
 	s := m.summary.Inducing
 	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
-	if p.Len() > gp.SearchRows { // as where it was fitted; others stand in their order
+	if p.Len() > search.SearchRows { // as where it was fitted; others stand in their order
 		p.order = p.Order()
 	}
 	process := m.inducing.process
-	room := &gp.Room{Bytes: p.roomBytes()}
+	room := &gp.ViewBuffer{Bytes: p.roomBytes()}
 	shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
 	l := &Learned{
 		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
-		induced: &gp.Induced{
+		induced: &search.Induced{
 			Process: process, Result: &pass.Result{Q: m.inducing.ep}, Engine: gp.NewEngine(process, shards, m.ep),
 			LogEvidence: m.summary.LogEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
 		},

@@ -223,17 +223,12 @@ type DecidedRow struct {
 func (m *Model) Bind(s *decision.Spec) (*decision.Spec, error) {
 	if t := &m.recipe.Target; t.Unsettled && s.Outcomes() == nil {
 		return nil, &decision.SpecError{
-			Msg: fmt.Sprintf("costs of false negatives and positives are of one outcome, and which of %q and %q is positive was not said when the model was fitted", t.Negative, t.Positive),
+			Msg: fmt.Sprintf("costs of false negatives and positives are of one outcome, and which of %q and %q is positive was not said when the model was fitted", t.Outcomes[0], t.Outcomes[1]),
 			Fix: "give what every action costs under each of them, or fit the model again with the positive one named",
 		}
 	}
 	bound := *s
-	return &bound, bound.Bind(m.outcomes()...)
-}
-
-// outcomes are those of the target, the negative one first.
-func (m *Model) outcomes() []string {
-	return m.recipe.Target.Outcomes()
+	return &bound, bound.Bind(m.recipe.Target.Outcomes...)
 }
 
 // blocks hands over the rows of a stream block by block, or an error, until there are

@@ -257,7 +257,7 @@ func TestDecisionsAtExtremeRatios(t *testing.T) {
 		}
 		decisions, realised := must(m.Decide(p.X)), 0.0
 		for i, d := range decisions {
-			realised += d.Stakes.Table[d.Action][(p.Labels[i]+1)/2] / float64(p.Len())
+			realised += d.Stakes.Table[d.Action][p.Labels[i]] / float64(p.Len())
 		}
 		if d := decisions[0]; d.Action != want || d.Expected[1] != ratio*first.Probabilities[0] {
 			t.Errorf("ratio %g: action %d at P(no) = %v, expected %v", ratio, d.Action, d.Probabilities[0], d.Expected)

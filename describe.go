@@ -84,7 +84,7 @@ func (s *Summary) jitterLines() []string {
 // utility, what the fit found, and where the model comes from.
 func (m *Model) Describe() []string {
 	lines := []string{
-		fmt.Sprintf("lossep model, format %s, by lossep %s, seed %d", versionOf(m.recipe), m.provenance.Version, m.provenance.Seed),
+		fmt.Sprintf("lossep model, format %s, by lossep %s, seed %d", fileVersion, m.provenance.Version, m.provenance.Seed),
 		"",
 	}
 	lines = append(lines, m.recipe.Describe()...)

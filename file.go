@@ -26,19 +26,8 @@ import (
 // The model file, described in docs/model-file.md.
 const (
 	fileFormat  = "lossep model"
-	fileVersion = "2"
-	// severalVersion is that of a model of more than two outcomes, which programs that know
-	// of two only refuse by this.
-	severalVersion = "3"
+	fileVersion = "4"
 )
-
-// versionOf is the version of the model's file.
-func versionOf(r *data.Recipe) string {
-	if several(r) {
-		return severalVersion
-	}
-	return fileVersion
-}
 
 // Save writes the model to a file, all or nothing: on failure what was at the path
 // stays as it was.
@@ -67,7 +56,7 @@ func (m *Model) file() (*safetensors.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model file: %w", err)
 	}
-	f := &safetensors.File{Metadata: map[string]string{"format": fileFormat, "version": versionOf(m.recipe), "model": string(text)}}
+	f := &safetensors.File{Metadata: map[string]string{"format": fileFormat, "version": fileVersion, "model": string(text)}}
 	if m.inducing != nil {
 		z := m.inducing.process.Points()
 		points, d := z.Dims()
@@ -208,16 +197,12 @@ func fromFile(f *safetensors.File, bytes int64) (*Model, error) {
 	if got := f.Metadata["format"]; got != fileFormat {
 		return nil, fmt.Errorf("this is a safetensors file of another kind: its format is %q and not %q", got, fileFormat)
 	}
-	version := f.Metadata["version"]
-	if version != fileVersion && version != severalVersion {
-		return nil, fmt.Errorf("its version is %q, and this program reads versions %q and %q; fit the model again from its table of past cases, or use the program that wrote it", version, fileVersion, severalVersion)
+	if version := f.Metadata["version"]; version != fileVersion {
+		return nil, fmt.Errorf("its version is %q, and this program reads version %q; fit the model again from its table of past cases, or use the program that wrote it", version, fileVersion)
 	}
 	h, err := parseHeader(f.Metadata["model"])
 	if err != nil {
 		return nil, err
-	}
-	if version != versionOf(h.Recipe) {
-		return nil, fmt.Errorf("its version is %q, and its outcomes are those of version %q", version, versionOf(h.Recipe))
 	}
 	m := &Model{
 		recipe: h.Recipe, utility: h.Utility, likelihood: h.Likelihood, method: h.Method,
@@ -332,10 +317,7 @@ func (m *Model) readRows(f *safetensors.File, bytes int64) (tensors int, err err
 		return 0, err
 	}
 	m.x = mat.NewDense(n, d, inputs.Floats)
-	if m.labels, err = readLabels(f, n, several(m.recipe)); err != nil {
-		return 0, err
-	}
-	if err := checkCounts(m.recipe.Target, m.labels); err != nil {
+	if m.labels, err = readLabels(f, &m.recipe.Target, n); err != nil {
 		return 0, err
 	}
 	tensors = 2
@@ -465,11 +447,11 @@ func parseHeader(text string) (*header, error) {
 	if h.Recipe == nil || h.Utility == nil {
 		return nil, errors.New("its description lacks the recipe or the utility")
 	}
-	if target := h.Recipe.Target.Outcomes(); !slices.Equal(h.Utility.Outcomes(), target) {
+	if target := h.Recipe.Target.Outcomes; !slices.Equal(h.Utility.Outcomes(), target) {
 		return nil, fmt.Errorf("its utility has the outcomes %q, its target %q", h.Utility.Outcomes(), target)
 	}
 	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit") {
-		return nil, fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Several))
+		return nil, fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Outcomes))
 	}
 	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.NumFeatures() != h.Provenance.Features {
 		return nil, fmt.Errorf("its recipe makes %d×%d numbers, its provenance says %d×%d",
@@ -484,17 +466,21 @@ func parseHeader(text string) (*header, error) {
 	return &h, h.checkSummary()
 }
 
-func readLabels(f *safetensors.File, n int, several bool) ([]int, error) {
-	t, err := f.Ints("labels", n)
+func readLabels(f *safetensors.File, t *data.Target, n int) ([]int, error) {
+	tensor, err := f.Ints("labels", n)
 	if err != nil {
 		return nil, err
 	}
-	labels := make([]int, n)
-	for i, y := range t.Ints {
-		if !several && y != 1 && y != -1 {
-			return nil, fmt.Errorf("label %d is %d and not 1 or -1", i+1, y)
+	labels, counts := make([]int, n), make([]int, len(t.Outcomes))
+	for i, y := range tensor.Ints {
+		if y < 0 || y >= int64(len(counts)) {
+			return nil, fmt.Errorf("label %d is %d, and there are %d outcomes, from 0", i+1, y, len(counts))
 		}
 		labels[i] = int(y)
+		counts[y]++
+	}
+	if !slices.Equal(counts, t.Rows) {
+		return nil, fmt.Errorf("%v of its labels have each of the outcomes, its recipe says %v", counts, t.Rows)
 	}
 	return labels, nil
 }

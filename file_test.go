@@ -154,8 +154,8 @@ func TestRefusedFiles(t *testing.T) {
 		{"longer", "follow", append(bytes.Clone(model), make([]byte, 8)...)},
 		{"one bit", "checksum", flipped},
 		{"another format", "another kind", change(func(f *safetensors.File) { f.Metadata["format"] = "weights" })},
-		{"later version", `version is "3"`, change(func(f *safetensors.File) { f.Metadata["version"] = "3" })},
-		{"earlier version", "fit the model again from its table", change(func(f *safetensors.File) { f.Metadata["version"] = "1" })},
+		{"later version", `version is "5"`, change(func(f *safetensors.File) { f.Metadata["version"] = "5" })},
+		{"earlier version", "fit the model again from its table", change(func(f *safetensors.File) { f.Metadata["version"] = "2" })},
 		{"no description", "description", change(func(f *safetensors.File) { delete(f.Metadata, "model") })},
 		{"no recipe", "lacks the recipe", change(func(f *safetensors.File) { f.Metadata["model"] = "{}" })},
 		{"unknown field", "unknown field", replace(`"method"`, `"methods"`)},
@@ -165,7 +165,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"rows", "provenance", replace(`"rows":8,"features"`, `"rows":9,"features"`)},
 		{"outcomes", "outcomes", replace(`"outcomes":["good","bad"]`, `"outcomes":["bad","good"]`)},
 		{"shape", "inputs", tensor("inputs", func(x *safetensors.Tensor) { x.Shape = []int{x.Shape[1], x.Shape[0]} })},
-		{"label", "label 1 is 0", tensor("labels", func(x *safetensors.Tensor) { x.Ints[0] = 0 })},
+		{"label", "label 1 is -1", tensor("labels", func(x *safetensors.Tensor) { x.Ints[0] = -1 })},
 		{"missing tensor", "ep.nu", tensor("ep.nu", func(x *safetensors.Tensor) { x.Name = "ep.mu" })},
 		{"another tensor", "tensors", change(func(f *safetensors.File) { f.AddFloats("more", nil, 0) })},
 		{"site", "no posterior", tensor("ep.tau", func(x *safetensors.Tensor) { x.Floats[0] = -1e3 })},
@@ -191,9 +191,9 @@ func TestRefusedFiles(t *testing.T) {
 		{"a name twice within", "twice", replace(`"target":`, `"target":{},"target":`)},
 		{"more", "no JSON text", change(func(f *safetensors.File) { f.Metadata["model"] += "{}" })},
 		{"too many rows", "GB of memory", change(func(f *safetensors.File) {
-			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":100000`, `"negative_rows":5`, `"negative_rows":99997`).Replace(f.Metadata["model"])
+			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":100000`, `"outcome_rows":[5,`, `"outcome_rows":[99997,`).Replace(f.Metadata["model"])
 		})},
-		{"counts", "labels are positive", tensor("labels", func(x *safetensors.Tensor) { x.Ints[0] *= -1 })},
+		{"counts", "its recipe says", tensor("labels", func(x *safetensors.Tensor) { x.Ints[0] = 1 - x.Ints[0] })},
 		{"precision", "which no fit gives", tensor("ep.tau", func(x *safetensors.Tensor) { x.Floats[0] = 1e16 })},
 		{"shift", "which no fit gives", tensor("sites.nu", func(x *safetensors.Tensor) { x.Floats[0] = 1e200 })},
 		{"input", "inputs", tensor("inputs", func(x *safetensors.Tensor) { x.Floats[0] = 1e51 })},
@@ -316,10 +316,10 @@ func TestRefusedFilesOfPoints(t *testing.T) {
 		{"more points than rows", "inducing points", c.set("points", "9")},
 		{"fewer points", "points", c.set("points", "2")},
 		{"points that are too many", "GB of memory", c.change(func(f *safetensors.File) {
-			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":4000000`, `"negative_rows":5`, `"negative_rows":3999997`, `"points":3`, `"points":2000000`).Replace(f.Metadata["model"])
+			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":4000000`, `"outcome_rows":[5,`, `"outcome_rows":[3999997,`, `"points":3`, `"points":2000000`).Replace(f.Metadata["model"])
 		})},
 		{"rows beyond counting", "rows", c.change(func(f *safetensors.File) {
-			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":2305843009213693952`, `"negative_rows":5`, `"negative_rows":2305843009213693949`).Replace(f.Metadata["model"])
+			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":2305843009213693952`, `"outcome_rows":[5,`, `"outcome_rows":[2305843009213693949,`).Replace(f.Metadata["model"])
 		})},
 		{"share", "share left", c.set("share_left", "7")},
 		{"loss", "loss", c.set("lost_per_row", "-1")},

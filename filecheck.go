@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/data"
@@ -108,23 +107,6 @@ func (h *header) checkSummary() error {
 	return nil
 }
 
-// checkCounts refuses a recipe that says other things of the outcomes than the labels do.
-func checkCounts(t data.Target, labels []int) error {
-	if t.Several != nil {
-		return checkOutcomes(&t, labels)
-	}
-	positive := 0
-	for _, y := range labels {
-		if y > 0 {
-			positive++
-		}
-	}
-	if positive != t.PositiveRows {
-		return fmt.Errorf("%d of its labels are positive, its recipe says %d", positive, t.PositiveRows)
-	}
-	return nil
-}
-
 // checkSites refuses sites that are out of all proportion; weights, of rows, each of which has as
 // many sites, may be nil.
 func checkSites(name string, sites []gauss.Scalar, weights []float64) error {
@@ -175,21 +157,6 @@ func checkNumbers(name string, numbers []float64, most float64) error {
 		if !(math.Abs(x) <= most) {
 			return fmt.Errorf("number %d of %s is %v", i+1, name, x)
 		}
-	}
-	return nil
-}
-
-// checkOutcomes refuses labels that are not the outcomes that the recipe counts.
-func checkOutcomes(t *data.Target, labels []int) error {
-	counts := make([]int, len(t.Several))
-	for i, y := range labels {
-		if y < 0 || y >= len(counts) {
-			return fmt.Errorf("label %d is %d and no outcome", i+1, y)
-		}
-		counts[y]++
-	}
-	if !slices.Equal(counts, t.SeveralRows) {
-		return fmt.Errorf("%v of its labels have each of the outcomes, its recipe says %v", counts, t.SeveralRows)
 	}
 	return nil
 }

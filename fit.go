@@ -6,8 +6,10 @@ import (
 	"fmt"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/search"
 )
 
 // Fit finds the kernel and applies the method of the Options.
@@ -29,19 +31,19 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Kernel == AutoKernel {
 		return p.learnAuto(ctx)
 	}
-	terms := p.terms()
+	cases := p.cases()
 	if !p.opt.Fixed {
-		fit, err := p.search(ctx, p.Kernel, terms, p.searchOptions())
+		fit, err := search.Optimise(ctx, p.Kernel, p.X, cases, p.searchOptions())
 		if err != nil {
 			return nil, err
 		}
-		return p.learned(fit, terms), nil
+		return p.learned(fit, cases), nil
 	}
-	process, err := p.process()
+	process, err := cases.Process(p.Kernel, p.X, new(gp.Scratch))
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
-	l := &Learned{problem: p, process: process, model: p.model(process, terms)}
+	l := &Learned{problem: p, process: process, model: cases.Model(process)}
 	p.tell("expectation propagation", 0, 0)
 	if l.ep, err = EP.row(p.Len()).Fit(ctx, l.model, p.options()); err != nil {
 		return nil, err
@@ -60,7 +62,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return l.inducedModel(ctx, method)
 	}
 	if several(l.problem.Recipe) {
-		if err := method.checkSeveral(len(l.problem.Recipe.Target.Several)); err != nil {
+		if err := method.checkSeveral(len(l.problem.Recipe.Target.Outcomes)); err != nil {
 			return nil, err
 		}
 	}

@@ -86,10 +86,10 @@ func TestMethodsAreThoseOfInfer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// In the order that they are gone over in, on which draws depend, and second-order corrections.
-	x, labels := mat.NewDense(p.Len(), p.X.RawMatrix().Cols, nil), make([]float64, p.Len())
+	x, labels := mat.NewDense(p.Len(), p.X.RawMatrix().Cols, nil), make([]int, p.Len())
 	for k, i := range p.Order() {
 		x.SetRow(k, p.X.RawRowView(i))
-		labels[k] = float64(p.Labels[i])
+		labels[k] = p.Labels[i]
 	}
 	process, err := gp.New(p.Kernel, x)
 	if err != nil {
@@ -177,11 +177,7 @@ func TestLeaveOneOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels := make([]float64, p.Len())
-	for i, y := range p.Labels {
-		labels[i] = float64(y)
-	}
-	model, err := process.Classify(labels)
+	model, err := process.Classify(p.Labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +198,7 @@ func TestLeaveOneOut(t *testing.T) {
 		}
 		prob, stderr := make([]float64, 1), make([]float64, 1)
 		decision.Probit().Probabilities(infer.Gaussian{Gaussian: r.Q}, model.Views.Slice(i, i+1), prob, stderr)
-		if p.Labels[i] > 0 {
+		if p.Labels[i] == 1 {
 			positive++
 			predictive += math.Log(prob[0])
 			if prob[0] < 1./21 {
@@ -251,11 +247,7 @@ func TestLeaveOneOutOfCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var labels []float64
-	for _, y := range once.Labels {
-		labels = append(labels, float64(y))
-	}
-	model, err := process.Classify(labels)
+	model, err := process.Classify(once.Labels)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/search"
 )
 
 // induce finds inducing points and the kernel.
@@ -29,13 +30,13 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	o := gp.InduceOptions{
-		Options: gp.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
+	o := search.InduceOptions{
+		Options: search.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Order = p.order
 	if p.effects != nil {
-		o.Most = gp.EffectsPoints(p.Len())
+		o.Most = search.EffectsPoints(p.Len())
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
@@ -45,7 +46,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		o.Start = p.Kernel.Params(nil)
 	}
 	if p.opt.Progress != nil {
-		o.Pass = func(e gp.Passed) {
+		o.Pass = func(e search.Passed) {
 			stage := fmt.Sprintf("searching for the kernel with %d rows and %d inducing points", e.Rows, e.Points)
 			if e.Held {
 				stage = fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points)
@@ -58,7 +59,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 			return nil, err
 		}
 	}
-	fit, err := gp.Induce(ctx, p.Kernel, p.X, p.many(), o)
+	fit, err := search.Induce(ctx, p.Kernel, p.X, p.many(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,8 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 }
 
 // addEffects learns the effects of the kernel.
-func (p *Problem) addEffects(ctx context.Context, fit *gp.Induced) (*gp.Induced, *effects.Fit, error) {
-	o := gp.EffectOptions{
+func (p *Problem) addEffects(ctx context.Context, fit *search.Induced) (*search.Induced, *effects.Fit, error) {
+	o := search.EffectOptions{
 		Families: p.families, Codes: p.coding.Codes(),
 		ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps, Power: p.opt.Power,
 	}
@@ -187,12 +188,12 @@ func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, erro
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := gp.MostPoints(p.Len(), p.functions())
-	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*gp.TolerableLoss {
+	usual := search.MostPoints(p.Len(), p.functions())
+	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*search.TolerableLoss {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		data.Plural(s.Points, "inducing point"), s.Lost, gp.TolerableLoss, usual, p.Len())}
+		data.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
 }
 
 // inferInduced runs a method from the fixed point of EP.
@@ -305,7 +306,7 @@ func (p *Problem) sharpnessOf(left []effects.Moment) float64 {
 		if p.Weights != nil {
 			count = p.Weights[i]
 		}
-		pairs, outcomes, counts = append(pairs, pair), append(outcomes, p.Recipe.Target.Number(p.Labels[i])), append(counts, count)
+		pairs, outcomes, counts = append(pairs, pair), append(outcomes, p.Labels[i]), append(counts, count)
 	}
 	return sharpness(pairs, outcomes, counts, nil)
 }

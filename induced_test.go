@@ -16,6 +16,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
 )
 
 // manyRows is a table of n rows whose outcome depends on two of three columns.
@@ -277,7 +278,7 @@ func TestPartsAsBytes(t *testing.T) {
 		training = known
 		return nil, enough
 	}
-	table := manyRows(t, gp.SearchRows+100)
+	table := manyRows(t, search.SearchRows+100)
 	if _, err := lossep.Fit(context.Background(), table, o); !errors.Is(err, enough) {
 		t.Fatal(err)
 	}

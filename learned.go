@@ -8,19 +8,19 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/effects"
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/search"
 )
 
 // Learned is a problem with its kernel found. All methods can be applied to it, so
 // that they differ in nothing else.
 type Learned struct {
 	problem *Problem
-	induced *gp.Induced  // set with inducing points, and then the next three are not
-	effects *effects.Fit // added to it, nil if there are none
+	induced *search.Induced // set with inducing points, and then the next three are not
+	effects *effects.Fit    // added to it, nil if there are none
 	process *gp.Process
 	model   *infer.Model
 	ep      *infer.Result
@@ -47,37 +47,29 @@ func doubtsOf(s infer.Status) []string {
 func doubtOfEP(status string) string { return "EP, whose evidence is reported: " + status }
 
 // searchOptions are those of the search for hyperparameters.
-func (p *Problem) searchOptions() gp.Options {
-	o := gp.Options{Restarts: p.opt.Restarts, Seed: p.opt.Seed}
+func (p *Problem) searchOptions() search.Options {
+	o := search.Options{Restarts: p.opt.Restarts, Seed: p.opt.Seed}
 	if strings.Contains(p.opt.Kernel, "=") {
 		o.Start = p.Kernel.Params(nil)
 	}
-	o.Progress = func(e gp.Evaluation) {
+	o.Progress = func(e search.Evaluation) {
 		p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
 	}
 	return o
 }
 
 // learned is what a search found.
-func (p *Problem) learned(fit *gp.Fit, terms []factor.Factor) *Learned {
+func (p *Problem) learned(fit *search.Fit, cases gp.Cases) *Learned {
 	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
 	return &Learned{
-		problem: p, process: fit.Process, model: p.model(fit.Process, terms),
+		problem: p, process: fit.Process, model: cases.Model(fit.Process),
 		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
 	}
 }
 
-// model is that of the terms on the views of a process.
-func (p *Problem) model(process *gp.Process, terms []factor.Factor) *infer.Model {
-	if several(p.Recipe) {
-		return process.Model()
-	}
-	return &infer.Model{Views: process.Views(), Terms: terms, Counts: p.Weights}
-}
-
 // newSearch is how a search ended.
-func newSearch(evaluations int, stop gp.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
-	s := &Search{Evaluations: evaluations, Stationary: stop == gp.Stationary, Stop: stop.String(), LogPrior: logPrior}
+func newSearch(evaluations int, stop search.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
+	s := &Search{Evaluations: evaluations, Stationary: stop == search.Stationary, Stop: stop.String(), LogPrior: logPrior}
 	for i, name := range k.ParamNames() {
 		if atBound[i] {
 			s.AtBound = append(s.AtBound, name)

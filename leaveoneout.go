@@ -110,7 +110,7 @@ func (t *tally) add(i int, mean, variance float64) {
 		t.improper = true
 		return
 	}
-	logP, _, _ := t.outcome[t.problem.Recipe.Target.Number(t.problem.Labels[i])].LogMean(mean, variance)
+	logP, _, _ := t.outcome[t.problem.Labels[i]].LogMean(mean, variance)
 	pair := make([]float64, 2)
 	pair[0], pair[1] = t.outcome.Probability(mean, variance)
 	t.addProbabilities(i, pair, logP)
@@ -120,7 +120,7 @@ func (t *tally) add(i int, mean, variance float64) {
 // posterior without it; logP is the logarithm of that of its own.
 func (t *tally) addProbabilities(i int, probabilities []float64, logP float64) {
 	p := t.problem
-	stakes, y := p.Stakes(i), p.Recipe.Target.Number(p.Labels[i])
+	stakes, y := p.Stakes(i), p.Labels[i]
 	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
 		sharpen(probabilities, t.power)
 		shift(target, probabilities)
@@ -152,7 +152,7 @@ func (m *Model) leaveOneOutSeveral(ctx context.Context, p *Problem) *LeaveOneOut
 	if m.mixture != nil {
 		parts, weights = m.mixture.parts, m.mixture.weights
 	}
-	all := newTuples(p.Len(), len(p.Recipe.Target.Several))
+	all := newTuples(p.Len(), len(p.Recipe.Target.Outcomes))
 	for k, part := range parts {
 		for i, one := range leftOutSeveral(ctx, part.full.LeaveOut(part.opinions[0].q, part.sites), p) {
 			if one == nil {
@@ -180,7 +180,7 @@ func leftOutSeveral(ctx context.Context, out *gp.LeaveOut, p *Problem) [][]float
 			units = append(units, []int{i})
 		}
 	}
-	number := len(p.Recipe.Target.Several)
+	number := len(p.Recipe.Target.Outcomes)
 	all := make([][]float64, p.Len())
 	tasks.For(len(units), func(u int) {
 		if ctx.Err() != nil {
@@ -231,7 +231,7 @@ func (m *Model) leaveOneOutMixed(ctx context.Context, p *Problem) *LeaveOneOut {
 		}
 	}
 	for i, pair := range pairs {
-		tally.addProbabilities(i, pair, logOf(pair[(p.Labels[i]+1)/2]))
+		tally.addProbabilities(i, pair, logOf(pair[p.Labels[i]]))
 	}
 	return tally.result()
 }

@@ -7,11 +7,11 @@ import (
 
 // Likelihood says how probable the outcome is at a latent value f.
 type Likelihood struct {
-	// Name is "probit", P(y = +1) = Φ(f), which an empty name stands for; "logit",
+	// Name is "probit", P(y = 1) = Φ(f), which an empty name stands for; "logit",
 	// 1/(1 + e⁻ᶠ); or "robust", probit with labels that are wrong now and then.
 	Name string `json:"name"`
 	// Noise is the probability ε, below one half, with which a label is wrong; of
-	// "robust" only: P(y = +1) = ε + (1 − 2ε)Φ(f).
+	// "robust" only: P(y = 1) = ε + (1 − 2ε)Φ(f).
 	Noise float64 `json:"noise,omitempty"`
 }
 
@@ -38,28 +38,23 @@ func (l Likelihood) check() error {
 	return nil
 }
 
-// term is the factor of a label ±1.
-func (l Likelihood) term(y float64) factor.Factor {
-	switch l.Name {
-	case "logit":
-		return factor.Logit{Y: y}
-	case "robust":
-		return factor.RobustProbit{Y: y, Noise: l.Noise}
-	}
-	return factor.Probit{Y: y}
-}
-
-// terms are the factors of labels ±1.
+// terms are the factors of labels.
 func (l Likelihood) terms(labels []int) []factor.Factor {
-	terms := make([]factor.Factor, len(labels))
+	outcome, terms := l.outcome(), make([]factor.Factor, len(labels))
 	for i, y := range labels {
-		terms[i] = l.term(float64(y))
+		terms[i] = outcome[y]
 	}
 	return terms
 }
 
-// outcome is that of a new case, as it would be noted down: with the noise of the
-// labels.
+// outcome has the factor of each label. It is that of a new case, too, as it would be noted
+// down: with the noise of the labels.
 func (l Likelihood) outcome() decision.Outcome {
-	return decision.Outcome{l.term(-1), l.term(+1)}
+	switch l.Name {
+	case "logit":
+		return decision.Logit()
+	case "robust":
+		return decision.RobustProbit(l.Noise)
+	}
+	return decision.Probit()
 }

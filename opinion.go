@@ -157,7 +157,7 @@ func (o *opinion) plainProbabilities(m *Model, x *mat.Dense) [][]float64 {
 // predictSeveral is predict for more than two outcomes.
 func (o *opinion) predictSeveral(m *Model, x *mat.Dense) []Prediction {
 	n, _ := x.Dims()
-	number := len(m.recipe.Target.Several)
+	number := len(m.recipe.Target.Outcomes)
 	out, all := make([]Prediction, n), newTuples(n, number)
 	ask := func(i int, mean []float64, cov *mat.SymDense) {
 		outcomeProbabilities(all[i], mean, cov)
@@ -262,7 +262,7 @@ func atMostOne(p []float64) []float64 {
 }
 
 // number is how many outcomes there are.
-func (m *Model) number() int { return len(m.recipe.Target.Outcomes()) }
+func (m *Model) number() int { return len(m.recipe.Target.Outcomes) }
 
 // mixProbabilities is the probabilities of mix alone.
 func mixProbabilities(parts []mixedPart, x *mat.Dense) [][]float64 {

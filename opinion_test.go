@@ -60,7 +60,7 @@ func TestDissentFarFromTheThreshold(t *testing.T) {
 			}
 			m.Consult(m.x, decisions)
 			for i, d := range decisions {
-				if m.labels[i] < 0 {
+				if m.labels[i] == 0 {
 					continue
 				}
 				if p := d.Probability(); d.Action != 0 || !(p < 0.92 && want > fp/(1+fp)) {

@@ -286,7 +286,7 @@ func (m Method) checkSeveral(number int) error {
 // forSeveral are the options in force for more than two outcomes, given the method that was
 // asked for, which may be none.
 func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int) (Options, error) {
-	number, views := len(r.Target.Several), rows*viewsOf(r)
+	number, views := len(r.Target.Outcomes), rows*viewsOf(r)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
 	}
@@ -318,16 +318,16 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 }
 
 // several tells whether there are more than two outcomes.
-func several(r *data.Recipe) bool { return r.Target.Several != nil }
+func several(r *data.Recipe) bool { return !r.Target.Binary() }
 
 // viewsOf is how many views of the full process a training row has, and sites.
-func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes()) - 1 }
+func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes) - 1 }
 
 // functionsOf is how many functions are seen from inducing points, each of which a training row
 // has a site for.
 func functionsOf(r *data.Recipe) int {
 	if several(r) {
-		return len(r.Target.Several)
+		return len(r.Target.Outcomes)
 	}
 	return 1
 }
@@ -382,7 +382,7 @@ const AutoKernel = "auto"
 type candidate struct {
 	name      string
 	kernel    string
-	shrinkage float64 // of its length scales; see gp.Options
+	shrinkage float64 // of its length scales; see search.Options
 }
 
 // candidates are those of AutoKernel, the simplest first: where rows are too few to

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
 )
 
 // A model depends neither on the order in which rows stand in a table nor on how outcomes are
@@ -122,7 +122,7 @@ func (p *Problem) Folds(groups []int, k int, rng *rand.Rand) ([][]int, error) {
 // what is dealt is dealt from the order.
 func (p *Problem) ordered() *Problem {
 	order := p.Order()
-	if p.opt.Induces(p.Len()) && p.Len() > gp.SearchRows {
+	if p.opt.Induces(p.Len()) && p.Len() > search.SearchRows {
 		q := *p
 		q.order = order
 		return &q

@@ -41,15 +41,12 @@ func (p *Problem) CaseWeights() []float64 {
 	}
 	var sums [2]float64
 	for i, y := range p.Labels {
-		sums[(y+1)/2] += weights[i]
+		sums[y] += weights[i]
 	}
 	all := sums[0] + sums[1]
+	shares := [2]float64{1 - prevalence, prevalence}
 	for i, y := range p.Labels {
-		if y > 0 {
-			weights[i] *= prevalence * all / sums[1]
-		} else {
-			weights[i] *= (1 - prevalence) * all / sums[0]
-		}
+		weights[i] *= shares[y] * all / sums[y]
 	}
 	return weights
 }

@@ -23,7 +23,7 @@ import (
 type Problem struct {
 	Recipe  *data.Recipe
 	X       *mat.Dense     // one encoded row for each training row
-	Labels  []int          // see data.Target.Number
+	Labels  []int          // places among the outcomes of the target
 	Weights []float64      // how often each row counts, nil if each counts once
 	Utility *decision.Spec // with the outcomes of the target
 	Kernel  kernel.Kernel  // where the search starts, or what is kept
@@ -107,11 +107,11 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := p.checkTraining(t); err != nil {
 		return nil, err
 	}
-	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes()...)
+	spec := decision.EqualMistakes(p.Recipe.Target.Outcomes...)
 	if o.Utility != nil {
 		*spec = *o.Utility
 	}
-	if err := spec.Bind(p.Recipe.Target.Outcomes()...); err != nil {
+	if err := spec.Bind(p.Recipe.Target.Outcomes...); err != nil {
 		if fault := (*decision.SpecError)(nil); errors.As(err, &fault) {
 			for _, note := range p.Recipe.Target.Misspelled() {
 				fault.Msg += "; " + note
@@ -140,7 +140,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
-		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Several))
+		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
 	}
 	return p, nil
 }
@@ -194,7 +194,7 @@ func parseKernel(text string, r *data.Recipe, c *data.Coding) (kernel.Kernel, er
 	if err != nil {
 		return k, err
 	}
-	if k, err = k.For(len(r.Target.Outcomes())); err != nil {
+	if k, err = k.For(len(r.Target.Outcomes)); err != nil {
 		return k, inputf("kernel", "%v", err)
 	}
 	return k, nil
@@ -315,9 +315,9 @@ func checkWeights(weights []float64, rows int) error {
 // a billionth of a case tells is less than any method is exact to.
 const leastCount = 1e-9
 
-// outcomes are those of labels that number them, with the weights of rows as counts.
+// outcomes are those of labels, with the weights of rows as counts.
 func outcomes(r *data.Recipe, labels []int, weights []float64) *gp.Outcomes {
-	o := &gp.Outcomes{Of: labels, Number: len(r.Target.Several)}
+	o := &gp.Outcomes{Of: labels, Number: len(r.Target.Outcomes)}
 	for _, w := range weights {
 		o.Counts = append(o.Counts, max(w, leastCount))
 	}

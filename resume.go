@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/sealed"
+	"github.com/lossep/lossep/search"
 )
 
 // ErrCheckpoint says that what Checkpoints loaded is not what was kept: a fit neither goes on
@@ -17,19 +17,19 @@ var ErrCheckpoint = sealed.ErrDamaged
 
 // unfinished is what is kept: the state of a search, and of which.
 type unfinished struct {
-	Fingerprint string        `json:"fingerprint"`
-	Search      gp.Checkpoint `json:"search"`
+	Fingerprint string            `json:"fingerprint"`
+	Search      search.Checkpoint `json:"search"`
 }
 
 // resume is the state of this very search that was kept, nil if there is none, and what
 // to call with later ones.
-func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint), error) {
+func (p *Problem) resume() (*search.Checkpoint, func(search.Checkpoint), error) {
 	kept := p.opt.Checkpoints
 	if kept == nil {
 		return nil, nil, nil
 	}
 	fingerprint := p.fingerprint()
-	var from *gp.Checkpoint
+	var from *search.Checkpoint
 	if state := kept.Load(); state != nil {
 		var u unfinished
 		if err := sealed.Unmarshal(state, &u); err != nil {
@@ -45,7 +45,7 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint), error) {
 			kept.Resumed(from.Rows)
 		}
 	}
-	return from, func(c gp.Checkpoint) {
+	return from, func(c search.Checkpoint) {
 		if c.Rows == 0 {
 			return // there is nothing to go on from
 		}
@@ -58,7 +58,7 @@ func (p *Problem) resume() (*gp.Checkpoint, func(gp.Checkpoint), error) {
 // fingerprint tells apart all that leads to another search.
 func (p *Problem) fingerprint() string {
 	h := sha256.New()
-	fmt.Fprintln(h, Version, gp.SearchPlan(), p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps)
+	fmt.Fprintln(h, Version, search.SearchPlan(), p.opt.Kernel, p.opt.Fixed, p.opt.Likelihood, p.opt.Seed, p.opt.Inducing, p.opt.power(), p.opt.ShardRows, p.opt.Sweeps)
 	fmt.Fprintln(h, p.Kernel, p.shrinkage, p.start, p.coding.Len(), p.coding.Numbers(), p.Len())
 	buffer := make([]byte, 0, 1<<16)
 	flush := func(room int) {

@@ -104,7 +104,7 @@ func scaled(t *testing.T, table *data.Table, o data.Options, d drawn) (loss, cos
 				t.Fatal(err)
 			}
 			for i, one := range decisions {
-				y := (labels[i] + 1) / 2
+				y := labels[i]
 				l[i][side] = -math.Log(one.Probabilities[y])
 				c[i][side] = [2][2]float64{{0, 5}, {1, 0}}[one.Action][y]
 			}

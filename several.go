@@ -8,11 +8,10 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
-	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/search"
 )
 
 // What is different where there are more than two outcomes: a case has C−1 views of the
@@ -27,34 +26,20 @@ func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
 // views is how many views of the process the training rows have.
 func (p *Problem) views() int { return p.Len() * viewsOf(p.Recipe) }
 
-// terms are those of the training rows, case by case.
-func (p *Problem) terms() []factor.Factor {
+// many are the terms of the training rows, as passes take them.
+func (p *Problem) many() gp.Terms {
 	if several(p.Recipe) {
-		return outcomes(p.Recipe, p.Labels, p.Weights).Terms()
+		return outcomes(p.Recipe, p.Labels, p.Weights)
 	}
-	return p.opt.Likelihood.terms(p.Labels)
+	return p.opt.Likelihood.many(p.Labels, p.Weights)
 }
 
-// process is that of the kernel at the training rows, as their outcomes see it.
-func (p *Problem) process() (*gp.Process, error) {
-	if several(p.Recipe) {
-		return gp.NewOutcomes(p.Kernel, p.X, outcomes(p.Recipe, p.Labels, p.Weights))
-	}
-	return gp.New(p.Kernel, p.X)
-}
-
-// search finds the hyperparameters of a kernel.
-func (p *Problem) search(ctx context.Context, k kernel.Kernel, terms []factor.Factor, o gp.Options) (*gp.Fit, error) {
-	if several(p.Recipe) {
-		return gp.OptimiseOutcomes(ctx, k, p.X, outcomes(p.Recipe, p.Labels, p.Weights), o)
-	}
-	o.Counts = p.Weights
-	return gp.Optimise(ctx, k, p.X, terms, o)
-}
+// cases are the terms of the training rows, as the full process takes them.
+func (p *Problem) cases() gp.Cases { return gp.CasesOf(p.many()) }
 
 // logWithout is the log probability of the outcome of every training row by a fit with the
 // row taken out; −Inf where there is none.
-func (p *Problem) logWithout(f *gp.Fit) []float64 {
+func (p *Problem) logWithout(f *search.Fit) []float64 {
 	if !several(p.Recipe) {
 		logs := slices.Clone(f.EP.LogPredictive)
 		for i, l := range logs {
@@ -75,8 +60,8 @@ func (p *Problem) logWithout(f *gp.Fit) []float64 {
 }
 
 // leaveOutOutcomes is leaveOut for more than two outcomes.
-func (p *Problem) leaveOutOutcomes(f *gp.Fit, rows []int) (left [][]float64, logs []float64) {
-	left, logs = newTuples(len(rows), len(p.Recipe.Target.Several)), make([]float64, len(rows))
+func (p *Problem) leaveOutOutcomes(f *search.Fit, rows []int) (left [][]float64, logs []float64) {
+	left, logs = newTuples(len(rows), len(p.Recipe.Target.Outcomes)), make([]float64, len(rows))
 	tasks.For(len(rows), func(k int) {
 		mean, cov := f.Process.OutcomesAt(f.EP.Q, p.X.RawRowView(rows[k]))
 		outcomeProbabilities(left[k], mean, cov)

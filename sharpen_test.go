@@ -276,7 +276,7 @@ func TestOrderOfCopies(t *testing.T) {
 // TestAdjust: standard errors change as probabilities do, sharpened and shifted.
 func TestAdjust(t *testing.T) {
 	of := func(power, prevalence float64) *Learned {
-		target := data.Target{PositiveRows: 30, NegativeRows: 70, Prevalence: prevalence}
+		target := data.Target{Rows: []int{70, 30}, Prevalence: prevalence}
 		return &Learned{problem: &Problem{Recipe: &data.Recipe{Target: target}}, sharpness: power}
 	}
 	for _, l := range []*Learned{of(1.5, 0), of(0, 0.05), of(1.5, 0.05)} {
@@ -382,7 +382,7 @@ func TestTimidTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, p := range predictions {
-			sum -= math.Log(p.Probabilities[(labels[i]+1)/2]) / float64(len(labels))
+			sum -= math.Log(p.Probabilities[labels[i]]) / float64(len(labels))
 		}
 		return sum
 	}

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
 )
 
 // Candidates are weighed by what they predict of rows that were left out: stacking (Yao,
@@ -14,7 +14,7 @@ import (
 // trial is a candidate that was fitted.
 type trial struct {
 	candidate
-	fit *gp.Fit
+	fit *search.Fit
 	// logs are the log probabilities of the outcomes of rows that were left out, by fits
 	// without them; nil if the candidate was given up, or rows are too few.
 	logs []float64

@@ -15,7 +15,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
 )
 
 // sheet is a table as it is written down: a header and rows, the outcome in the column y.
@@ -125,7 +125,7 @@ func (s statement) outcomes(t *testing.T, table *data.Table, o lossep.Options) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Recipe.Target.Outcomes()
+	return p.Recipe.Target.Outcomes
 }
 
 // far is the largest difference of a probability, and how many decisions differ.
@@ -359,7 +359,7 @@ func TestModelsOfRealTablesDoNotDependOnOrder(t *testing.T) {
 // from their order: samples, inducing points, and the points that stand for new cases.
 func TestModelsOfManyRowsDoNotDependOnOrder(t *testing.T) {
 	s := asked{
-		rows: gp.SearchRows + 100, numbers: 2, outcomes: 2, copies: 0.01,
+		rows: search.SearchRows + 100, numbers: 2, outcomes: 2, copies: 0.01,
 		options: lossep.Options{Inducing: 8, Kernel: "matern32(variance=2, lengthscale=1.5) + constant(variance=1)", Fixed: true, Method: lossep.LossEP},
 	}.drawn(5)
 	s.cases.rows = s.cases.rows[:1000]

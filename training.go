@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
@@ -122,7 +123,7 @@ func (t *Training) PartOf(shard int, all []byte) (*Part, error) {
 		return v
 	}
 	for i := range rows {
-		p.terms.labels[i] = int(int8(all[0]))
+		p.terms.labels[i] = int(all[0])
 		all = all[1:]
 		row := p.inputs.RawRowView(i)
 		for k := range row {
@@ -172,23 +173,18 @@ func encode(r *data.Recipe, t *data.Table) (x *mat.Dense, labels []int, weights 
 
 // terms are the terms of labels, without a place in memory for each.
 type terms struct {
-	labels             []int
-	weights            []float64 // nil if all are one
-	negative, positive factor.Factor
+	labels  []int
+	weights []float64 // nil if all are one
+	outcome decision.Outcome
 }
 
 func (l Likelihood) many(labels []int, weights []float64) terms {
-	return terms{labels, weights, l.term(-1), l.term(+1)}
+	return terms{labels, weights, l.outcome()}
 }
 
 func (t terms) Len() int { return len(t.labels) }
 
-func (t terms) Term(i int) factor.Factor {
-	if t.labels[i] > 0 {
-		return t.positive
-	}
-	return t.negative
-}
+func (t terms) Term(i int) factor.Factor { return t.outcome[t.labels[i]] }
 
 // Count implements pass.Counter.
 func (t terms) Count(i int) float64 {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
@@ -20,6 +21,8 @@ const (
 	DefaultFolds = 10
 	// Level is the confidence level of all intervals.
 	Level = 0.95
+	// mostCurrency is how many bytes the name of a currency may have.
+	mostCurrency = 16
 )
 
 // Options say what to audit.
@@ -47,6 +50,10 @@ type Options struct {
 	// Test is a table of cases that nothing is learned from; all of it is decided by what
 	// the whole of the other table teaches.
 	Test *data.Table
+	// CasesPerYear is how many cases are decided in a year, and Currency what costs are in; for
+	// totals, which are left out without the one, and words.
+	CasesPerYear int
+	Currency     string
 	// By is a column whose values cases are told apart by in the result.
 	By string
 	// References is on how many folds decisions are compared with those of the exact
@@ -70,6 +77,8 @@ type Audit struct {
 	groups     []int             // of every row of the subject; nil if each is its own
 	groupNames map[string]int
 	by, values []string // the column By of every row of the subject, and its values
+	ids        []string // of every row of the subject; nil if no column has them
+	idColumn   string
 	cases      *compare.Cases
 	total      float64 // of the weights
 	rows       int     // that are decided
@@ -147,7 +156,32 @@ func New(t *data.Table, o Options) (*Audit, error) {
 	if err := a.tellApart(); err != nil {
 		return nil, err
 	}
-	return a, nil
+	return a, a.name()
+}
+
+// name reads the column of identifiers, as they stand there.
+func (a *Audit) name() error {
+	column := a.opt.Fit.Data.ID
+	if column == "" {
+		return nil
+	}
+	j, err := a.subject.Column(column)
+	if err != nil {
+		return err
+	}
+	a.idColumn = a.subject.Columns()[j]
+	for i := range a.len() {
+		a.ids = append(a.ids, a.subject.Row(i)[j])
+	}
+	return nil
+}
+
+// id is what the table calls a row of the subject; empty if it has no column for that.
+func (a *Audit) id(row int) string {
+	if a.ids == nil {
+		return ""
+	}
+	return a.ids[row]
 }
 
 // complete fills in defaults and checks what does not need the rows.
@@ -202,6 +236,10 @@ func (o Options) check() error {
 		return bad("folds", "%d is below 2", o.Folds)
 	case o.Repeats < 1:
 		return bad("repeats", "%d is below 1", o.Repeats)
+	case o.CasesPerYear < 0:
+		return bad("cases-per-year", "%d is below 0", o.CasesPerYear)
+	case len(o.Currency) > mostCurrency || strings.ContainsFunc(o.Currency, unicode.IsControl):
+		return bad("currency", "%q is not a currency, such as EUR or k€", o.Currency)
 	case o.References < 0:
 		return bad("references", "%d is below 0", o.References)
 	case o.Test != nil && o.Time != "":

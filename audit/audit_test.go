@@ -110,9 +110,9 @@ func TestFoldStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var labels []float64
+	var labels []int
 	for _, i := range rows {
-		labels = append(labels, float64(a.problem.Labels[i]))
+		labels = append(labels, a.problem.Labels[i])
 	}
 	model, err := process.Classify(labels)
 	if err != nil {

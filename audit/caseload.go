@@ -13,11 +13,11 @@ func (a *Audit) len() int { return a.subject.Len() }
 
 // outcomes are the names of the outcomes.
 func (a *Audit) outcomes() []string {
-	return a.problem.Recipe.Target.Outcomes()
+	return a.problem.Recipe.Target.Outcomes
 }
 
 // outcome is which of them a row of the subject had.
-func (a *Audit) outcome(row int) int { return a.judged.Recipe.Target.Number(a.judged.Labels[row]) }
+func (a *Audit) outcome(row int) int { return a.judged.Labels[row] }
 
 // realised is what an action turned out to cost in a case.
 func (a *Audit) realised(row, action int) float64 { return a.costs[row].Table[action][a.outcome(row)] }

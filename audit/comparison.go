@@ -31,7 +31,7 @@ type Comparison struct {
 	// action that is the same for all, and with a threshold of one half.
 	Headline bool `json:"headline"`
 	// Needed is about how many cases like these would tell a difference of this size in
-	// four of five samples; 0 where these suffice, or none would.
+	// four of five samples; 0 where these suffice, none would, or too few differ to say.
 	Needed int `json:"cases_needed,omitempty"`
 	// TooFew says that hardly any case costs more or less by the one than by the other, so
 	// that no difference between them could be called significant, or none could be relied
@@ -146,7 +146,7 @@ func (a *Audit) against(s, than Score) (Comparison, error) {
 	c.Difference, c.StdErr, c.Low, c.High, c.P = e.Mean, e.StdErr, e.Low, e.High, e.P(0)
 	c.Corrected = c.P
 	c.TooFew = a.tooFew(s.losses, than.losses, within)
-	if needed := e.Needed(power) * float64(a.rows) / float64(e.N); c.P >= 1-Level && needed < mostNeeded {
+	if needed := e.Needed(power) * float64(a.rows) / float64(e.N); c.P >= 1-Level && !c.TooFew && needed < mostNeeded {
 		c.Needed = int(math.Ceil(needed))
 	}
 	return c, nil

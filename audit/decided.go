@@ -18,8 +18,8 @@ func (a *Audit) decided(d decider, s *Score, folds []*Fold) []Decided {
 			}
 			action := s.actions[n][k]
 			all = append(all, Decided{
-				Row: i + 1, Line: a.subject.Line(i), Repeat: f.Repeat + 1, Fold: f.Number + 1,
-				Outcome: a.outcome(i), Method: d.name, Probability: a.shown(p, i), Action: action, Cost: a.realised(i, action), Weight: a.weights[i],
+				Row: i + 1, Line: a.subject.Line(i), ID: a.id(i), Repeat: f.Repeat + 1, Fold: f.Number + 1,
+				Outcome: a.outcome(i), Method: d.name, Probabilities: p, Action: action, Cost: a.realised(i, action), Weight: a.weights[i],
 			})
 		}
 	}
@@ -45,11 +45,13 @@ const nearestCases = 20
 
 // Case is a case that is nearly as well decided otherwise.
 type Case struct {
-	Row         int     `json:"row"`  // from 1
-	Line        int     `json:"line"` // in the file
-	Outcome     string  `json:"outcome"`
-	Probability float64 `json:"probability"` // of the positive outcome, or of its own of more than two; mean over repeats
-	Action      string  `json:"action"`
+	Row     int    `json:"row"`          // from 1
+	Line    int    `json:"line"`         // in the file
+	ID      string `json:"id,omitempty"` // of the column of identifiers, if there is one
+	Outcome string `json:"outcome"`
+	// Probabilities are those of all outcomes, mean over repeats.
+	Probabilities []float64 `json:"probabilities"`
+	Action        string    `json:"action"`
 	// Margin is what the next best action is expected to cost more.
 	Margin float64 `json:"margin"`
 	// Worth is what it would have been worth to know the outcome, by the probability.
@@ -75,7 +77,7 @@ func (a *Audit) nearest(p [][]float64, folds []*Fold) []Case {
 	for _, i := range rows[:min(len(rows), nearestCases)] {
 		action := cheapest(a.costs[i], p[i])
 		cases = append(cases, Case{
-			Row: i + 1, Line: a.subject.Line(i), Outcome: outcomes[a.outcome(i)], Probability: a.shown(p[i], i),
+			Row: i + 1, Line: a.subject.Line(i), ID: a.id(i), Outcome: outcomes[a.outcome(i)], Probabilities: p[i],
 			Action: actions[action], Margin: margins[i], Worth: outcomeWorth(a.costs[i], p[i]), Cost: a.realised(i, action), Effects: effectsOf(folds, i),
 		})
 	}

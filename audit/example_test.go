@@ -44,7 +44,7 @@ func Example() {
 	for _, s := range r.Methods {
 		fmt.Printf("%-20s %.2f\n", s.Method, s.MeanCost)
 	}
-	fmt.Println(r.Verdicts[2].Reason)
+	fmt.Println(r.Verdicts[len(r.Verdicts)-1].Reason)
 	// Output:
 	// ep                   0.13
 	// loss-ep              0.13

@@ -96,7 +96,9 @@ func (a *Audit) gains(p []float64) []Gain {
 			left -= part * weight
 			start = end
 		}
-		g.OfPositive = a.share(in, positive)
+		if g.OfPositive = a.share(in, positive); share == 1 && g.OfPositive != nil { // which is certain
+			*g.OfPositive = Measure{1, 1, 1}
+		}
 		g.Lift = g.Found / positives * a.total / g.Cases
 		all = append(all, g)
 	}
@@ -124,12 +126,13 @@ type Cut struct {
 // cutPoints are the thresholds listed besides the given one.
 var cutPoints = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95}
 
-// cuts decides by the second of two actions where the positive outcome is more probable
-// than a threshold. It is nil for other numbers of actions.
+// cuts takes the action of the positive outcome where that is more probable than a threshold.
+// It is nil for other numbers of actions than two.
 func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 	if len(a.problem.Utility.Actions()) != 2 {
 		return nil, nil
 	}
+	act := a.acting()
 	points := slices.Clone(cutPoints)
 	given, ok := a.threshold()
 	if ok { // in the place of one that is the same but for rounding
@@ -141,17 +144,21 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 	for _, t := range points {
 		c := Cut{Threshold: t, Given: ok && t == given}
 		losses := make([]float64, a.len())
+		var taken []int
 		for _, f := range folds {
 			for k, i := range f.Rows {
-				action, part := 0, a.part()
+				action, part := 1-act, a.part()
 				if f.Answers[model][k][1] > t {
-					action = 1
+					action = act
+				}
+				if !slices.Contains(taken, action) {
+					taken = append(taken, action)
 				}
 				losses[i] += part * a.realised(i, action)
 				switch weight := part * a.weights[i]; {
-				case action == 1 && a.outcome(i) == 1:
+				case action == act && a.outcome(i) == 1:
 					c.TruePositive += weight
-				case action == 1:
+				case action == act:
 					c.FalsePositive += weight
 				case a.outcome(i) == 1:
 					c.FalseNegative += weight
@@ -160,7 +167,8 @@ func (a *Audit) cuts(model string, folds []*Fold) ([]Cut, error) {
 				}
 			}
 		}
-		e, err := a.cases.Mean(losses, a.possible([]int{0, 1}), Level)
+		// Where all cases get one action the interval is that of the action.
+		e, err := a.cases.Mean(losses, a.possible(taken), Level)
 		if err != nil {
 			return nil, err
 		}

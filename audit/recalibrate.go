@@ -16,6 +16,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/search"
 )
 
 // Recalibration is a way to mend probabilities by what happened to other cases with
@@ -184,14 +185,14 @@ func process(ctx context.Context, p []float64, y []int, weight, others []float64
 	terms, counts := make([]factor.Factor, len(rows)), make([]float64, len(rows))
 	for k, i := range rows {
 		x.Set(k, 0, latent(p[i]))
-		terms[k] = factor.Probit{Y: float64(2*y[i] - 1)}
+		terms[k] = factor.NewProbit(y[i])
 		counts[k] = weight[i]
 	}
 	k, err := kernel.Parse(processKernel, 1)
 	if err != nil {
 		return nil, err
 	}
-	fit, err := gp.Optimise(ctx, k, x, terms, gp.Options{Seed: seed, Counts: counts})
+	fit, err := search.Optimise(ctx, k, x, gp.Values{Factors: terms, Counts: counts}, search.Options{Seed: seed})
 	if err != nil {
 		return nil, err
 	}

@@ -150,11 +150,7 @@ func (a *Audit) referenceOf(ctx context.Context, p *lossep.Problem, k kernel.Ker
 	if err != nil {
 		return nil, err
 	}
-	labels := make([]float64, len(p.Labels))
-	for i, y := range p.Labels {
-		labels[i] = float64(y)
-	}
-	model, err := process.Classify(labels)
+	model, err := process.Classify(p.Labels)
 	if err != nil {
 		return nil, err
 	}

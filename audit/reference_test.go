@@ -24,11 +24,7 @@ func TestReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	labels := make([]float64, p.Len())
-	for i, y := range p.Labels {
-		labels[i] = float64(y)
-	}
-	model, err := process.Classify(labels)
+	model, err := process.Classify(p.Labels)
 	if err != nil {
 		t.Fatal(err)
 	}

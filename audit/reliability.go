@@ -3,6 +3,8 @@ package audit
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/compare"
 )
 
@@ -78,7 +80,13 @@ type Bin struct {
 	High      float64 `json:"high"`
 }
 
-const reliabilityBins = 10
+const (
+	// reliabilityBins is how many bins of equal width there are at most.
+	reliabilityBins = 10
+	// binCases is how many cases a bin has at least: fewer have an interval that says nothing, of
+	// 15 that of a half is at most 0.25 to either side. A bin of fewer joins its neighbour.
+	binCases = 15
+)
 
 // trusted finds the reliability of the audited method's probabilities: of the positive
 // outcome of two, of all outcomes together and of each of more.
@@ -100,20 +108,45 @@ func (a *Audit) trusted(r *Result, folds []*Fold) (err error) {
 	return err
 }
 
+// binned are bins before their frequencies are known.
+type binned struct {
+	Bin
+	in, hits []float64 // of each case, in what share of the repeats it is there, and with the outcome
+	weight   float64
+}
+
+func (b *binned) join(other *binned) {
+	b.To, b.Count, b.weight, b.Predicted = other.To, b.Count+other.Count, b.weight+other.weight, b.Predicted+other.Predicted
+	floats.Add(b.in, other.in)
+	floats.Add(b.hits, other.hits)
+}
+
+// pooled joins bins of less than some weight with the next, and the last with the one before.
+func pooled(bins []*binned, least float64) []*binned {
+	all := bins[:1]
+	for _, b := range bins[1:] {
+		if last := all[len(all)-1]; last.weight < least {
+			last.join(b)
+		} else {
+			all = append(all, b)
+		}
+	}
+	if n := len(all); n > 1 && all[n-1].weight < least {
+		all[n-2].join(all[n-1])
+		all = all[:n-1]
+	}
+	return all
+}
+
 // reliability is that of the probabilities of some outcomes.
 func (a *Audit) reliability(model string, folds []*Fold, outcomes []int) (Reliability, error) {
 	n := a.len()
-	bins := make([]Bin, reliabilityBins)
-	// Of each case, in what share of the repeats it is there, and with the outcome.
-	in, hits := make([][]float64, reliabilityBins), make([][]float64, reliabilityBins)
+	bins := make([]*binned, reliabilityBins)
 	for b := range bins {
-		hits[b] = make([]float64, n)
-		bins[b].From, bins[b].To = float64(b)/reliabilityBins, float64(b+1)/reliabilityBins
-		in[b] = make([]float64, n)
+		bins[b] = &binned{Bin: Bin{From: float64(b) / reliabilityBins, To: float64(b+1) / reliabilityBins}, in: make([]float64, n), hits: make([]float64, n)}
 	}
 	excess, surprise := make([]float64, n), make([]float64, n)
 	expected := 0.0
-	held := make([]float64, reliabilityBins) // the weight of each bin
 	for _, f := range folds {
 		for k, i := range f.Rows {
 			pair, part := f.Answers[model][k], a.part()
@@ -123,12 +156,12 @@ func (a *Audit) reliability(model string, folds []*Fold, outcomes []int) (Reliab
 				if a.outcome(i) == y {
 					met = 1
 				}
-				b := min(int(p*reliabilityBins), reliabilityBins-1)
-				bins[b].Count++
-				bins[b].Predicted += weight * p
-				held[b] += weight
-				in[b][i] += part
-				hits[b][i] += part * met
+				b := bins[min(int(p*reliabilityBins), reliabilityBins-1)]
+				b.Count++
+				b.Predicted += weight * p
+				b.weight += weight
+				b.in[i] += part
+				b.hits[i] += part * met
 				excess[i] += part * (met - p) / float64(len(outcomes))
 			}
 			action := cheapest(a.costs[i], pair)
@@ -137,23 +170,13 @@ func (a *Audit) reliability(model string, folds []*Fold, outcomes []int) (Reliab
 			surprise[i] += part * (a.realised(i, action) - own)
 		}
 	}
-	r := Reliability{Bins: bins, Expected: expected / a.total}
-	for b := range bins {
-		bin := &bins[b]
-		if held[b] == 0 {
-			continue
-		}
-		bin.Predicted /= held[b]
-		positive := 0.0
-		for i, share := range hits[b] {
-			positive += share * a.weights[i]
-		}
-		bin.Observed = positive / held[b]
-		bin.Low, bin.High = 0, 1 // all that one case tells
-		if m := a.share(hits[b], in[b]); m != nil {
-			bin.Observed, bin.Low, bin.High = m.Value, m.Low, m.High
-		}
-		r.Error += math.Abs(bin.Predicted-bin.Observed) * held[b] / (a.total * float64(len(outcomes)))
+	r := Reliability{Expected: expected / a.total}
+	// Weights are relative: what counts is the number of independent cases, of which sums of
+	// rounded weights may lack a little.
+	for _, bin := range pooled(bins, binCases*(1-1e-9)*a.total/float64(a.independent())) {
+		a.frequency(bin)
+		r.Bins = append(r.Bins, bin.Bin)
+		r.Error += math.Abs(bin.Predicted-bin.Observed) * bin.weight / (a.total * float64(len(outcomes)))
 	}
 	var every []int
 	for action := range a.problem.Utility.Actions() {
@@ -167,4 +190,19 @@ func (a *Audit) reliability(model string, folds []*Fold, outcomes []int) (Reliab
 	e, err = a.cases.Mean(surprise, a.differences(every, every), Level)
 	r.Surprise = *measure(e)
 	return r, err
+}
+
+// frequency is what is observed in a bin, if it has a case.
+func (a *Audit) frequency(bin *binned) {
+	if bin.weight == 0 {
+		return
+	}
+	bin.Predicted /= bin.weight
+	for i, share := range bin.hits {
+		bin.Observed += share * a.weights[i] / bin.weight
+	}
+	bin.Low, bin.High = 0, 1 // all that one case tells
+	if m := a.share(bin.hits, bin.in); m != nil {
+		bin.Observed, bin.Low, bin.High = m.Value, m.Low, m.High
+	}
 }

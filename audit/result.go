@@ -31,6 +31,7 @@ type Result struct {
 	Split Split    `json:"-"`
 	Notes []string `json:"notes,omitempty"`
 	By    string   `json:"by,omitempty"`
+	ID    string   `json:"id,omitempty"` // the column that names cases, if there is one
 	// Leaks are columns that tell the outcome almost by themselves.
 	Leaks []string `json:"leaks,omitempty"`
 	// Costs tells whether costs were given. If not, utilities were, and all costs here are
@@ -43,8 +44,8 @@ type Result struct {
 	Target *data.Target `json:"-"`
 	// Right is the action that costs least under each outcome, on average over cases.
 	Right []int `json:"right"`
-	// Threshold is the probability above which the second of two actions is the
-	// cheaper, where it is the same in all cases.
+	// Threshold is the probability above which the action of the positive outcome (see Acting)
+	// is the cheaper of two, where it is the same in all cases.
 	Threshold *float64 `json:"threshold"`
 
 	Folds      int    `json:"folds"`
@@ -88,9 +89,35 @@ type Result struct {
 	FoldModels  []FoldModel  `json:"fold_models"`
 	// Avoidable is what a case cost more than with its outcome known, and Mistakes how many
 	// mistakes of equal cost would leave the total as uncertain.
-	Avoidable float64   `json:"avoidable_cost"`
-	Mistakes  float64   `json:"-"`
-	Verdicts  []Verdict `json:"-"`
+	Avoidable float64 `json:"avoidable_cost"`
+	// Currency is what costs are in, empty if that is not given, and Yearly what the cases of a
+	// year cost, nil if their number is not given.
+	Currency string    `json:"currency,omitempty"`
+	Yearly   *Yearly   `json:"yearly,omitempty"`
+	Mistakes float64   `json:"-"`
+	Verdicts []Verdict `json:"-"`
+}
+
+// Yearly is what the cases of a year cost together.
+type Yearly struct {
+	Cases int `json:"cases"`
+	// Cost is that of the audited decisions, and Saved by how much it is below that of the
+	// best action that is the same for all.
+	Cost  Measure `json:"cost"`
+	Saved Measure `json:"saved"`
+}
+
+// yearly multiplies what a case costs, nil where nothing says by what.
+func (r *Result) yearly(cases int) *Yearly {
+	if cases == 0 {
+		return nil
+	}
+	n, own, c := float64(cases), r.Methods[0], r.Comparison(r.BestConstant().Method)
+	return &Yearly{
+		Cases: cases,
+		Cost:  Measure{n * own.MeanCost, n * own.Low, n * own.High},
+		Saved: Measure{n * c.Difference, n * c.Low, n * c.High},
+	}
 }
 
 // Stated turns a cost into what was asked about: itself, or the utility where utilities
@@ -157,14 +184,15 @@ func (s *Score) Cheaper(than *Score) bool {
 
 // Decided is one case as decided in one fold by one method.
 type Decided struct {
-	Row, Line    int // the row from 1, and its line in the file
-	Repeat, Fold int // from 1
-	Outcome      int
-	Method       string
-	Probability  float64 // as of Case; NaN for a constant action
-	Action       int
-	Cost         float64
-	Weight       float64 // how much the case counts in averages
+	Row, Line     int    // the row from 1, and its line in the file
+	ID            string // of the column of identifiers, if there is one
+	Repeat, Fold  int    // from 1
+	Outcome       int
+	Method        string
+	Probabilities []float64 // of all outcomes; nil for a constant action
+	Action        int
+	Cost          float64
+	Weight        float64 // how much the case counts in averages
 }
 
 // Summarise turns the folds of a Run into the result.
@@ -176,6 +204,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
 		Method: a.audited(), Notes: a.notes, Leaks: p.Leaks, Prevalence: p.Recipe.Target.Prevalence,
+		Currency: a.opt.Currency, ID: a.idColumn,
 	}
 	cases := make([]int, len(r.Outcomes))
 	for i, w := range a.weights {
@@ -253,6 +282,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	if squares > 0 {
 		r.Mistakes = r.Avoidable * r.Avoidable / squares
 	}
+	r.Yearly = r.yearly(a.opt.CasesPerYear)
 	r.Verdicts = r.verdicts()
 	return r, nil
 }
@@ -269,19 +299,39 @@ func (a *Audit) likelihood() string {
 // and it is the same in all cases.
 func (a *Audit) threshold() (float64, bool) {
 	rule, by, ok := a.problem.Utility.Rule()
+	if ok && len(rule.Table) == 2 && a.acting() == 0 { // actions may stand in any order
+		rule.Table = decision.Table{rule.Table[1], rule.Table[0]}
+	}
 	t, _, divides := rule.Threshold()
 	if !ok || !divides {
 		return 0, false
 	}
-	if by != "" && slices.ContainsFunc(a.costs, func(c decision.Stakes) bool { return multiple(c) < 0 }) {
+	if by != "" && slices.ContainsFunc(a.costs, func(c decision.Stakes) bool { return a.multiple(c) < 0 }) {
 		return 0, false
 	}
 	return t, true
 }
 
+// acting is which of two actions is the right one for the positive outcome.
+func (a *Audit) acting() int { return acting(a.right(0), a.right(1)) }
+
+// Acting is which of two actions is the right one for the positive outcome: the second, unless
+// that is the right one for the negative outcome only.
+func (r *Result) Acting() int { return acting(r.Right[0], r.Right[1]) }
+
+func acting(negative, positive int) int {
+	if negative == 1 && positive == 0 {
+		return 0
+	}
+	return 1
+}
+
 // multiple is a measure of how much is at stake in a case of two actions, where that
-// varies: what the second saves if the outcome is positive.
-func multiple(costs decision.Stakes) float64 { return costs.Table[0][1] - costs.Table[1][1] }
+// varies: what acting saves if the outcome is positive.
+func (a *Audit) multiple(costs decision.Stakes) float64 {
+	act := a.acting()
+	return costs.Table[1-act][1] - costs.Table[act][1]
+}
 
 // decider turns a fold into actions.
 type decider struct {

@@ -48,7 +48,7 @@ func (b *Benefit) add(name string, a *Audit, folds []*Fold, positive func(f *Fol
 	c := BenefitCurve{Method: name}
 	weight := func(i int) float64 { return a.weights[i] }
 	if b.By != "" {
-		weight = func(i int) float64 { return a.weights[i] * multiple(a.costs[i]) }
+		weight = func(i int) float64 { return a.weights[i] * a.multiple(a.costs[i]) }
 	}
 	n := 0.0
 	for i := range a.costs {

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -21,12 +20,12 @@ import (
 const Likeliest = "most probable outcome"
 
 // several tells whether there are more than two outcomes.
-func (a *Audit) several() bool { return a.problem.Recipe.Target.Several != nil }
+func (a *Audit) several() bool { return !a.problem.Recipe.Target.Binary() }
 
 // forSeveral settles the options for more than two outcomes. Methods that were named have
 // to be for these.
 func (a *Audit) forSeveral(named bool) error {
-	number := len(a.problem.Recipe.Target.Several)
+	number := len(a.problem.Recipe.Target.Outcomes)
 	if len(a.opt.Probabilities) > 0 {
 		if a.opt.Recalibrations != nil {
 			a.opt.Recalibrations = nil
@@ -86,16 +85,4 @@ func mostProbable(p []float64, outcome int) bool {
 		return p[outcome] > 0.5
 	}
 	return floats.MaxIdx(p) == outcome
-}
-
-// shown is the probability that a case is listed with: of two outcomes that of the positive
-// one, of more that of the outcome that it had.
-func (a *Audit) shown(p []float64, row int) float64 {
-	switch {
-	case p == nil:
-		return math.NaN()
-	case a.several():
-		return p[a.outcome(row)]
-	}
-	return p[1]
 }

@@ -70,7 +70,7 @@ func TestSeveralOutcomes(t *testing.T) {
 		}
 		met[3*d.Action+d.Outcome]++
 		sum += stakes[3*d.Action+d.Outcome]
-		logs -= math.Log(d.Probability)
+		logs -= math.Log(d.Probabilities[d.Outcome])
 		if d.Cost != stakes[3*d.Action+d.Outcome] {
 			wrong++
 		}

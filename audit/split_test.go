@@ -124,7 +124,7 @@ func TestTestSet(t *testing.T) {
 	p := make(map[int]float64)
 	for _, d := range r.Decisions {
 		if d.Method == "ep" {
-			p[d.Row-1] = d.Probability
+			p[d.Row-1] = d.Probabilities[1]
 		}
 	}
 	low, high := slices.Index(x, slices.Min(x)), slices.Index(x, slices.Max(x))
@@ -164,7 +164,7 @@ func TestProbabilitiesMadeElsewhere(t *testing.T) {
 	f := *run(t, a)[0]
 	labels := slices.Clone(a.judged.Labels)
 	for _, i := range f.Rows {
-		a.judged.Labels[i] = -a.judged.Labels[i]
+		a.judged.Labels[i] = 1 - a.judged.Labels[i]
 	}
 	again, err := a.fold(context.Background(), 0)
 	copy(a.judged.Labels, labels)

@@ -161,12 +161,12 @@ func TestSummaryByHand(t *testing.T) {
 	brier := 0.01 + 0.25 + 0.64 + 0.81 + 0.0025 + 0.01 + 0.09 + 0.36
 	near(t, "Brier score", r.Methods[0].Quality.Brier.Value, brier/8)
 	near(t, "accuracy", r.Methods[0].Quality.Accuracy.Value, 4.0/8)
-	// The bin from 0.1 to 0.2 has the two cases at 0.1, one of them positive.
-	if b := r.Reliable.Bins[1]; b.Count != 2 || b.Predicted != 0.1 || b.Observed != 0.5 {
-		t.Errorf("bin %+v", b)
+	// Eight cases are one bin.
+	if b := r.Reliable.Bins; len(b) != 1 || b[0].From != 0 || b[0].To != 1 || b[0].Count != 8 || b[0].Observed != 0.5 {
+		t.Errorf("bins %+v", b)
 	}
 
-	if len(r.Decisions) != 8*len(want) || len(r.Verdicts) != 3 {
+	if len(r.Decisions) != 8*len(want) || len(r.Verdicts) != 5 {
 		t.Errorf("%d decisions, %d verdicts", len(r.Decisions), len(r.Verdicts))
 	}
 	// Two misses of 5 are most of what could have been avoided.
@@ -362,14 +362,21 @@ func TestVerdicts(t *testing.T) {
 		change func(*Result)
 		want   string
 	}{
-		"nothing is certain":           {func(*Result) {}, "good good neutral"},
-		"a constant action is as good": {func(r *Result) { r.Comparisons[3].Corrected = 0.2 }, "mixed good neutral"},
+		"nothing is certain":           {func(*Result) {}, "good good good good neutral"},
+		"a constant action is as good": {func(r *Result) { r.Comparisons[3].Corrected = 0.2 }, "mixed good good good neutral"},
 		"a constant action is better": {func(r *Result) {
 			r.Methods[4].MeanCost, r.Comparisons[3].Difference = 0.3, -0.2
-		}, "bad bad neutral"},
-		"calibration saves":         {func(r *Result) { r.Comparisons[0].Corrected, r.Calibrations[0].Corrected = 0.01, 0.01 }, "good bad good"},
-		"calibration costs":         {func(r *Result) { r.Calibrations[0].Corrected, r.Calibrations[0].Difference = 0.01, 0.05 }, "good good bad"},
-		"calibration was not tried": {func(r *Result) { r.Calibrations = nil }, "good good neutral"},
+		}, "bad bad good good neutral"},
+		"calibration saves":         {func(r *Result) { r.Comparisons[0].Corrected, r.Calibrations[0].Corrected = 0.01, 0.01 }, "good bad good good good"},
+		"calibration costs":         {func(r *Result) { r.Calibrations[0].Corrected, r.Calibrations[0].Difference = 0.01, 0.05 }, "good good good good bad"},
+		"one half decides the same": {func(r *Result) { r.Comparisons[1].Identical = true }, "good good good neutral neutral"},
+		"one half is better": {func(r *Result) {
+			r.Methods[2].MeanCost, r.Comparisons[1].Difference = 0.3, -0.2
+		}, "good bad good bad neutral"},
+		"the cost is not as expected": {func(r *Result) { r.Reliable.Surprise = Measure{0.1, 0.05, 0.2} }, "good good mixed good neutral"},
+		"the ranking is upside down":  {func(r *Result) { r.Methods[0].Quality = &Quality{Area: &Measure{0.2, 0.1, 0.4}} }, "bad good good good neutral"},
+		"the ranking may be chance":   {func(r *Result) { r.Methods[0].Quality = &Quality{Area: &Measure{0.4, 0.2, 0.6}} }, "good good good good neutral"},
+		"calibration was not tried":   {func(r *Result) { r.Calibrations = nil }, "good good good good neutral"},
 	} {
 		r := base()
 		c.change(r)

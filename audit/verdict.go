@@ -8,7 +8,8 @@ const (
 	AboutLeakage       Question = "leakage"       // is a feature known only once the outcome is?
 	AboutCost          Question = "cost"          // what will these decisions cost?
 	AboutOtherMethods  Question = "other methods" // is this the best that can be done?
-	AboutProbabilities Question = "probabilities" // can probabilities made elsewhere be trusted?
+	AboutProbabilities Question = "probabilities" // can the probabilities be trusted?
+	AboutRule          Question = "rule"          // does it matter to decide by the costs?
 	AboutCalibration   Question = "calibration"   // does loss calibration matter?
 )
 
@@ -39,9 +40,15 @@ const (
 	OtherBetter        Reason = "another method is significantly better"
 	NoneLower          Reason = "no other method has a lower mean cost"
 	LowerByChance      Reason = "no other method is significantly better"
+	Inverted           Reason = "the probabilities rank cases the wrong way round"
 	RecalibrationSaves Reason = "recalibration is significantly better"
 	Miscalibrated      Reason = "the cost is significantly other than expected"
 	Calibrated         Reason = "no significant difference from the expected cost"
+
+	RuleSame    Reason = "acting on the most probable outcome decides the same"
+	RuleSaves   Reason = "deciding by the costs is significantly better"
+	RuleCosts   Reason = "deciding by the costs is significantly worse"
+	RuleUnclear Reason = "deciding by the costs makes no significant difference"
 
 	NotCompared        Reason = "no calibrated method was compared"
 	CalibrationSaves   Reason = "calibration is significantly better"
@@ -58,10 +65,15 @@ type Verdict struct {
 }
 
 func (r *Result) verdicts() []Verdict {
-	if r.Methods[0].Kind == External {
-		return []Verdict{r.aboutCost(), r.aboutOthers(), r.aboutProbabilities()}
+	trust := r.aboutProbabilities()
+	all := []Verdict{r.aboutCost(), r.aboutOthers(), trust, r.aboutRule()}
+	if trust.Reason == Inverted { // before all that rests on them
+		all = []Verdict{trust, r.aboutCost(), r.aboutOthers(), r.aboutRule()}
 	}
-	all := []Verdict{r.aboutCost(), r.aboutOthers(), r.aboutCalibration()}
+	if r.Methods[0].Kind == External {
+		return all
+	}
+	all = append(all, r.aboutCalibration())
 	if len(r.Leaks) > 0 {
 		all = append([]Verdict{{AboutLeakage, Bad, TellsOutcome}}, all...)
 	}
@@ -94,7 +106,39 @@ func (r *Result) aboutOthers() Verdict {
 	return v
 }
 
+// Inverted are the outcomes whose cases have lower probabilities of the outcome than the others
+// have, by more than chance: their column may be another's, or of what did not happen.
+func (r *Result) Inverted() (outcomes []int) {
+	if q := r.Methods[0].Quality; q != nil && below(q.Area) {
+		return []int{1}
+	}
+	for y, of := range r.ReliableOf {
+		if below(of.Area) {
+			outcomes = append(outcomes, y)
+		}
+	}
+	return outcomes
+}
+
+// below tells whether an area under the curve is that of a ranking the wrong way round.
+func below(area *Measure) bool { return area != nil && area.High < 0.5 }
+
+func (r *Result) aboutRule() Verdict {
+	switch c := r.MostProbable(); {
+	case c.Identical:
+		return Verdict{AboutRule, Neutral, RuleSame}
+	case c.Better():
+		return Verdict{AboutRule, Bad, RuleCosts}
+	case c.Significant():
+		return Verdict{AboutRule, Good, RuleSaves}
+	}
+	return Verdict{AboutRule, Neutral, RuleUnclear}
+}
+
 func (r *Result) aboutProbabilities() Verdict {
+	if len(r.Inverted()) > 0 {
+		return Verdict{AboutProbabilities, Bad, Inverted}
+	}
 	for _, c := range r.Recalibrations {
 		if c.Than == r.Method && c.Better() {
 			return Verdict{AboutProbabilities, Bad, RecalibrationSaves}

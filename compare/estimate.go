@@ -72,10 +72,12 @@ func (e Estimate) below(value float64) float64 {
 }
 
 // Needed is how many independent units would tell a mean of this size, with a spread as
-// seen, from zero in power of all samples. It is infinite for a mean of zero.
+// seen, from zero in power of all samples. It goes by P(0), as the interval does, so that
+// units that do not tell it from zero are never said to suffice. It is infinite for a mean
+// of zero.
 func (e Estimate) Needed(power float64) float64 {
 	z := normal.Quantile(power) - normal.Quantile((1-e.Level)/2)
-	return float64(e.N) * math.Pow(z*e.StdErr/math.Abs(e.Mean), 2)
+	return float64(e.N) * math.Pow(z/normal.Quantile(e.P(0)/2), 2)
 }
 
 // atom is count cases, whole or not, that are alike: the sum of their values by their

@@ -53,18 +53,17 @@ func (r *Recipe) Summary() []string {
 // Population says for whom probabilities, decisions and averages are, where that is not as
 // in the rows.
 func (r *Recipe) Population() (lines []string) {
-	share := 100 * r.Target.PositiveShare()
 	for i := range r.Columns {
 		switch c := &r.Columns[i]; {
 		case c.Kind != Weights:
-		case r.Target.Several != nil:
+		case !r.Target.Binary():
 			lines = append(lines, "rows weighted by "+quote(c.Name))
 		default:
-			lines = append(lines, fmt.Sprintf("rows weighted by %s: the positive outcome has %.4g %% of the weight", quote(c.Name), share))
+			lines = append(lines, fmt.Sprintf("rows weighted by %s: the positive outcome has %.4g %% of the weight", quote(c.Name), 100*r.Target.PositiveShare()))
 		}
 	}
 	if p := r.Target.Prevalence; p > 0 {
-		lines = append(lines, fmt.Sprintf("probabilities, decisions and averages are for a population in which the positive outcome has %.4g %% of the cases; among the rows it has %.4g %%", 100*p, share))
+		lines = append(lines, fmt.Sprintf("probabilities, decisions and averages are for a population in which the positive outcome has %.4g %% of the cases; among the rows it has %.4g %%", 100*p, 100*r.Target.PositiveShare()))
 	}
 	return lines
 }
@@ -129,16 +128,15 @@ func percent(part, whole int) (text string, digits int) {
 
 // shares says how many rows have each of the outcomes.
 func (t *Target) shares() string {
-	counts := t.Counts()
-	shares := Percents(counts...)
+	shares := Percents(t.Rows...)
 	part := func(y int) string {
-		return fmt.Sprintf("%s (%s, %s)", quote(t.Outcomes()[y]), Plural(counts[y], "row"), shares[y])
+		return fmt.Sprintf("%s (%s, %s)", quote(t.Outcomes[y]), Plural(t.Rows[y], "row"), shares[y])
 	}
-	if t.Several == nil {
+	if t.Binary() {
 		return "positive " + part(1) + ", negative " + part(0)
 	}
-	parts := make([]string, len(counts))
-	for y := range counts {
+	parts := make([]string, len(t.Rows))
+	for y := range t.Rows {
 		parts[y] = part(y)
 	}
 	return strings.Join(parts, ", ")

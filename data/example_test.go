@@ -73,7 +73,7 @@ func Example() {
 		fmt.Println(line)
 	}
 	// Output:
-	// 4 rows, 5 features, labels [-1 1 -1 1]
+	// 4 rows, 5 features, labels [0 1 0 1]
 	// age | job=baker | job=clerk | job=smith | amount
 	// Ada: amount 500, encoded [-0.25 0.00 1.00]
 	// Bob: amount 250, encoded [0.11 -0.79 -1.00]

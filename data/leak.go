@@ -35,12 +35,12 @@ func (l *Learned) findLeaks() {
 	t := leakTest{Learned: l}
 	n, _ := l.X.Dims()
 	target := &l.Recipe.Target
-	rows := make([][]int, len(target.Outcomes()))
+	rows := make([][]int, len(target.Outcomes))
 	for row := 0; row < n; row += max(1, n/leakSample) {
-		y := target.Number(l.Labels[row])
+		y := l.Labels[row]
 		rows[y] = append(rows[y], row)
 	}
-	for y, name := range target.Outcomes() {
+	for y, name := range target.Outcomes {
 		if len(rows[y]) >= leakRows {
 			t.rows, t.name = append(t.rows, rows[y]), append(t.name, name)
 		}

@@ -86,7 +86,7 @@ func (s *OrderedSet) Check() error {
 type Learned struct {
 	Recipe  *Recipe
 	X       *mat.Dense // one row of features for each training row
-	Labels  []int      // +1 or −1 of two outcomes, the number of the outcome of more
+	Labels  []int      // places among Target.Outcomes
 	Weights []float64  // how much each row counts; nil if all count one
 	Notes   []string   // what a person should know, or be asked, about the table
 	Codes   []string   // numeric columns of few different integers, which may be codes
@@ -156,8 +156,8 @@ func learnRecipe(t *Table, o *Options) (*Learned, error) {
 		return nil, err
 	}
 	l.Notes = append(l.Notes, r.Target.variants(t, roles.target)...)
-	if r.Target.Several != nil && o.Prevalence > 0 {
-		return nil, &Error{File: t.file, Msg: "a prevalence is the share of one of two outcomes, and there are " + quoteList(r.Target.Several), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Several[0])}
+	if !r.Target.Binary() && o.Prevalence > 0 {
+		return nil, &Error{File: t.file, Msg: "a prevalence is the share of one of two outcomes, and there are " + quoteList(r.Target.Outcomes), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Outcomes[0])}
 	}
 	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {

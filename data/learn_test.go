@@ -37,13 +37,13 @@ func TestLearnByHand(t *testing.T) {
 	if !mat.EqualApprox(x, want, 1e-15) { // one rounding of numbers near one
 		t.Errorf("X =\n%v\nwant\n%v", mat.Formatted(x), mat.Formatted(want))
 	}
-	if !cmp.Equal(y, []int{-1, 1, -1}) {
+	if !cmp.Equal(y, []int{0, 1, 0}) {
 		t.Errorf("y = %v", y)
 	}
 	if got := recipe.Features(); !cmp.Equal(got, []string{"x", "color=blue", "color=red"}) {
 		t.Errorf("features %q", got)
 	}
-	if diff := cmp.Diff(Target{Column: "y", Positive: "yes", Negative: "no", PositiveRows: 1, NegativeRows: 2}, recipe.Target); diff != "" {
+	if diff := cmp.Diff(Target{Column: "y", Outcomes: []string{"no", "yes"}, Rows: []int{2, 1}}, recipe.Target); diff != "" {
 		t.Errorf("target (-want +got)\n%s", diff)
 	}
 }
@@ -169,10 +169,10 @@ func TestPositiveSpelling(t *testing.T) {
 	} {
 		table := mustRead(t, fmt.Sprintf("1,%s\n2,%s\n", c.a, c.b), HeaderNo)
 		recipe, _, y := mustLearn(t, table, Options{Positive: c.wanted})
-		if recipe.Target.Positive != c.positive {
-			t.Errorf("%s/%s, wanted %q: positive %q, want %q", c.a, c.b, c.wanted, recipe.Target.Positive, c.positive)
+		if recipe.Target.Positive() != c.positive {
+			t.Errorf("%s/%s, wanted %q: positive %q, want %q", c.a, c.b, c.wanted, recipe.Target.Positive(), c.positive)
 		}
-		if want := 1; (c.a == c.positive) != (y[0] == want) || y[0] != -y[1] {
+		if want := 1; (c.a == c.positive) != (y[0] == want) || y[0] != 1-y[1] {
 			t.Errorf("%s/%s: labels %v", c.a, c.b, y)
 		}
 	}

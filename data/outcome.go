@@ -44,11 +44,11 @@ func (t *Table) condition(target string) (*expr.Condition, []int, error) {
 
 // learnCondition evaluates the condition in every row.
 func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *markers) (Target, []int, error) {
-	target := Target{Column: c.String(), Condition: true, Positive: conditionHolds, Negative: conditionFails}
+	target := Target{Column: c.String(), Condition: true, Outcomes: []string{conditionFails, conditionHolds}}
 	switch o.Positive {
 	case "", conditionHolds:
 	case conditionFails:
-		target.Positive, target.Negative = target.Negative, target.Positive
+		slices.Reverse(target.Outcomes)
 	default:
 		return target, nil, &Error{
 			File: t.file, Msg: fmt.Sprintf("the outcome %s is a condition and takes the values yes and no, not %s", quote(target.Column), quote(o.Positive)),
@@ -66,9 +66,9 @@ func learnCondition(t *Table, c *expr.Condition, columns []int, o *Options, m *m
 		return target, nil, at
 	}
 	target.count(y)
-	if target.PositiveRows == 0 || target.NegativeRows == 0 {
+	if slices.Contains(target.Rows, 0) {
 		return target, nil, &Error{
-			File: t.file, Msg: fmt.Sprintf("one class only: %s is %s in every row", quote(target.Column), quote(map[bool]string{true: target.Positive, false: target.Negative}[target.PositiveRows > 0])),
+			File: t.file, Msg: fmt.Sprintf("one class only: %s is %s in every row", quote(target.Column), quote(target.Outcomes[y[0]])),
 			Fix: "give training rows of both outcomes, or another condition",
 		}
 	}
@@ -106,13 +106,19 @@ func (target *Target) evaluate(t *Table, c *expr.Condition, columns []int, m *ma
 			at := t.Place(row)
 			at.Msg, at.Err = fmt.Sprintf("the outcome %s: %v", quote(target.Column), err), err
 			return nil, nil, at
-		case holds == (target.Positive == conditionHolds):
-			y[row] = +1
 		default:
-			y[row] = -1
+			y[row] = target.conditionLabel(holds)
 		}
 	}
 	return y, missing, nil
+}
+
+// conditionLabel is the label where the condition holds, or where it does not.
+func (target *Target) conditionLabel(holds bool) int {
+	if holds == (target.Positive() == conditionHolds) {
+		return 1
+	}
+	return 0
 }
 
 // numberReader reads the cells of a column as numbers, in whatever notation it has.
@@ -149,8 +155,7 @@ func (r *numberReader) value(row int) (float64, error) {
 	return 0, notFinite(t.cell(row, j), string(text))
 }
 
-// Labels gives the labels (see Target.Number) of a table that has the columns they are
-// made of.
+// Labels gives the labels of a table that has the columns they are made of.
 func (r *Recipe) Labels(t *Table) ([]int, error) {
 	b, err := r.bind(t.file, t.headerLine(), t.columns, t.header)
 	if err != nil {
@@ -191,15 +196,12 @@ func (r *Recipe) Labels(t *Table) ([]int, error) {
 func (b *binding) strangeOutcome(at *Error, text string) error {
 	target := &b.recipe.Target
 	at.Column, at.ColumnName = b.target+1, b.names[b.target]
-	at.Msg = fmt.Sprintf("the outcome %s is neither %s nor %s", quote(text), quote(target.Positive), quote(target.Negative))
-	if target.Several != nil {
-		at.Msg = fmt.Sprintf("the outcome %s is none of %s", quote(text), quoteList(target.Several))
-	}
+	at.Msg = fmt.Sprintf("the outcome %s is none of %s", quote(text), quoteList(target.Outcomes))
 	at.Fix = "use the spellings of the training file"
 	return at
 }
 
-// Label is the label of the row (see Target.Number); ok is false where the file has none or
+// Label is the label of the row; ok is false where the file has none or
 // the cell is missing.
 func (r *Row) Label() (y int, ok bool, err error) {
 	b := r.bound
@@ -247,8 +249,6 @@ func (r *Row) conditionLabel(m *markers) (y int, ok bool, err error) {
 		return 0, false, nil
 	case err != nil:
 		return 0, false, err
-	case holds == (r.bound.recipe.Target.Positive == conditionHolds):
-		return +1, true, nil
 	}
-	return -1, true, nil
+	return r.bound.recipe.Target.conditionLabel(holds), true, nil
 }

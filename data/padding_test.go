@@ -121,7 +121,7 @@ func TestZerosInFrontByValue(t *testing.T) {
 	if times, err := table.Times("when", ""); err != nil || times[0] != 800 {
 		t.Errorf("times %v, %v", times, err)
 	}
-	if _, _, y := mustLearn(t, table, Options{Target: `when == "915"`}); !slices.Equal(y, []int{-1, -1, 1, -1}) {
+	if _, _, y := mustLearn(t, table, Options{Target: `when == "915"`}); !slices.Equal(y, []int{0, 0, 1, 0}) {
 		t.Errorf("condition: %v", y)
 	}
 }

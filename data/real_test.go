@@ -64,8 +64,8 @@ func TestRealData(t *testing.T) {
 					positives++
 				}
 			}
-			if recipe.Target.Positive != c.found || positives != c.positives || recipe.Target.PositiveRows != positives {
-				t.Errorf("positive %q in %d rows, want %q in %d", recipe.Target.Positive, positives, c.found, c.positives)
+			if recipe.Target.Positive() != c.found || positives != c.positives || recipe.Target.Rows[1] != positives {
+				t.Errorf("positive %q in %d rows, want %q in %d", recipe.Target.Positive(), positives, c.found, c.positives)
 			}
 			checkStream(t, text, recipe, x)
 		})

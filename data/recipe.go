@@ -40,20 +40,16 @@ func (r *Recipe) isOpen(column string) bool { return slices.Contains(r.Open, col
 
 // Target is the outcome to be decided about.
 type Target struct {
-	Column       string `json:"column"`              // its name, or the condition
-	Condition    bool   `json:"condition,omitempty"` // over columns, in the language of package expr
-	Positive     string `json:"positive"`            // spelling of y = +1
-	Negative     string `json:"negative"`            // spelling of y = −1
-	PositiveRows int    `json:"positive_rows"`
-	NegativeRows int    `json:"negative_rows"`
-	// Unsettled says that nobody has named the positive one, nor does convention: Positive is
-	// there for an order, and nothing may follow from it.
+	Column    string `json:"column"`              // its name, or the condition
+	Condition bool   `json:"condition,omitempty"` // over columns, in the language of package expr
+	// Outcomes are the spellings of the outcomes, of two the negative one first. A label is a
+	// place among them.
+	Outcomes []string `json:"outcomes"`
+	// Rows is how many training rows have each of the outcomes.
+	Rows []int `json:"outcome_rows"`
+	// Unsettled says that nobody has named the positive one of two, nor does convention: the
+	// outcomes have an order, and nothing may follow from it.
 	Unsettled bool `json:"unsettled,omitempty"`
-
-	// Several are the spellings of the outcomes where they are more than two, and
-	// SeveralRows how many rows have each. The four fields above are of two and empty then.
-	Several     []string `json:"outcomes,omitempty"`
-	SeveralRows []int    `json:"outcome_rows,omitempty"`
 
 	// Share is that of the positive rows in the weights, if rows have weights and two outcomes.
 	Share float64 `json:"share,omitempty"`
@@ -62,66 +58,42 @@ type Target struct {
 	Prevalence float64 `json:"prevalence,omitempty"`
 }
 
+// Binary tells whether there are two outcomes, of which one is positive.
+func (t *Target) Binary() bool { return len(t.Outcomes) == 2 }
+
+// Positive is the spelling of the positive one of two outcomes, and empty if there are more.
+func (t *Target) Positive() string {
+	if !t.Binary() {
+		return ""
+	}
+	return t.Outcomes[1]
+}
+
 // Outcome is what the positive outcome is called: its spelling, or the condition that holds.
 func (t *Target) Outcome() string {
 	switch {
 	case !t.Condition:
-		return t.Positive
-	case t.Positive == conditionHolds:
+		return t.Positive()
+	case t.Positive() == conditionHolds:
 		return t.Column
 	}
 	return "not (" + t.Column + ")"
 }
 
-// Outcomes are the spellings of the outcomes, of two the negative one first.
-func (t *Target) Outcomes() []string {
-	if t.Several != nil {
-		return slices.Clone(t.Several)
-	}
-	return []string{t.Negative, t.Positive}
-}
-
-// Counts are how many training rows have each of the outcomes.
-func (t *Target) Counts() []int {
-	if t.Several != nil {
-		return slices.Clone(t.SeveralRows)
-	}
-	return []int{t.NegativeRows, t.PositiveRows}
-}
-
-// Number is the place of the outcome with that label among Outcomes. Labels of two are
-// −1 and +1, which is the sign in the term of a case; those of more are this number.
-func (t *Target) Number(label int) int {
-	if t.Several != nil {
-		return label
-	}
-	return (label + 1) / 2
-}
-
 // count sets the numbers of rows with each of the outcomes.
 func (t *Target) count(labels []int) {
-	t.PositiveRows, t.NegativeRows, t.SeveralRows = 0, 0, nil
-	if t.Several != nil {
-		t.SeveralRows = make([]int, len(t.Several))
-	}
-	for _, label := range labels {
-		switch {
-		case t.Several != nil:
-			t.SeveralRows[label]++
-		case label > 0:
-			t.PositiveRows++
-		default:
-			t.NegativeRows++
-		}
+	t.Rows = make([]int, len(t.Outcomes))
+	for _, y := range labels {
+		t.Rows[y]++
 	}
 }
 
-// PositiveShare is that of the positive outcome in the training rows.
+// PositiveShare is that of the positive one of two outcomes in the training rows.
 func (t *Target) PositiveShare() float64 {
 	if t.Share > 0 {
 		return t.Share
 	}
-	return float64(t.PositiveRows) / float64(t.PositiveRows+t.NegativeRows)
+	return float64(t.Rows[1]) / float64(t.Rows[0]+t.Rows[1])
 }
 
 // Shift is how much more frequent the outcomes are among the cases to be decided than
@@ -292,19 +264,13 @@ func (r *Recipe) Validate() error {
 		return fmt.Errorf("data: recipe: "+format, args...)
 	}
 	t := r.Target
-	if problem := t.badSeveral(r.Rows); t.Several != nil && problem != "" {
+	if problem := t.badOutcomes(r.Rows); problem != "" {
 		return fail("%s", problem)
 	}
 	switch {
-	case t.Several != nil && (t.Share != 0 || t.Prevalence != 0):
-		return fail("a share of the weights or a prevalence with %d outcomes", len(t.Several))
-	case t.Several != nil:
-	case t.Positive == t.Negative:
-		return fail("both outcomes are spelled %s", quote(t.Positive))
-	// The counts are compared without a sum, which could overflow.
-	case t.PositiveRows < 1 || t.NegativeRows < 1 || t.PositiveRows > r.Rows || t.NegativeRows != r.Rows-t.PositiveRows:
-		return fail("%d positive and %d negative rows of %d", t.PositiveRows, t.NegativeRows, r.Rows)
-	case t.Share < 0 || t.Share >= 1 || (t.Share > 0) != r.Weighted():
+	case !t.Binary() && (t.Share != 0 || t.Prevalence != 0):
+		return fail("a share of the weights or a prevalence with %d outcomes", len(t.Outcomes))
+	case t.Share < 0 || t.Share >= 1 || t.Binary() && (t.Share > 0) != r.Weighted():
 		return fail("a share of %v of the weights", t.Share)
 	case !(t.Prevalence >= 0 && t.Prevalence < 1):
 		return fail("a prevalence of %v", t.Prevalence)
@@ -335,26 +301,27 @@ func (r *Recipe) Validate() error {
 	return nil
 }
 
-// badSeveral says what is wrong with more than two outcomes of so many rows.
-func (t *Target) badSeveral(rows int) string {
+// badOutcomes says what is wrong with the outcomes of so many rows. Of two both are seen in them.
+func (t *Target) badOutcomes(rows int) string {
 	switch {
-	case len(t.Several) < 3 || len(t.Several) > MostOutcomes || len(t.SeveralRows) != len(t.Several):
-		return fmt.Sprintf("%d outcomes with %d numbers of rows", len(t.Several), len(t.SeveralRows))
-	case t.Condition || t.Unsettled || t.Positive != "" || t.Negative != "" || t.PositiveRows != 0 || t.NegativeRows != 0:
-		return "several outcomes, and two as well"
+	case len(t.Outcomes) < 2 || len(t.Outcomes) > MostOutcomes || len(t.Rows) != len(t.Outcomes):
+		return fmt.Sprintf("%d outcomes with %d numbers of rows", len(t.Outcomes), len(t.Rows))
+	case !t.Binary() && (t.Condition || t.Unsettled):
+		return fmt.Sprintf("%d outcomes of which one would be positive", len(t.Outcomes))
 	}
-	for y, name := range t.Several {
-		n := t.SeveralRows[y]
-		if name == "" || slices.Contains(t.Several[:y], name) {
+	left := rows // compared without a sum, which could overflow
+	for y, name := range t.Outcomes {
+		n := t.Rows[y]
+		if name == "" || slices.Contains(t.Outcomes[:y], name) {
 			return fmt.Sprintf("the outcome %s is empty or not the only one", quote(name))
 		}
-		if n < 0 || n > rows {
+		if n < 0 || n > left || n == 0 && t.Binary() {
 			return fmt.Sprintf("%d rows of %d have the outcome %s", n, rows, quote(name))
 		}
-		rows -= n
+		left -= n
 	}
-	if rows != 0 {
-		return fmt.Sprintf("%d rows have no outcome", rows)
+	if left != 0 {
+		return fmt.Sprintf("%d rows have no outcome", left)
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 func soundRecipe() *Recipe {
 	return &Recipe{
 		Rows: 10, Header: true, Standardize: true, Impute: true, Missing: []string{"", "?", "N/A", "NA", "NAN", "NULL", "NaN", "nan", "null"},
-		Target: Target{Column: "y", Positive: "yes", Negative: "no", PositiveRows: 4, NegativeRows: 6},
+		Target: Target{Column: "y", Outcomes: []string{"no", "yes"}, Rows: []int{6, 4}},
 		Columns: []Column{
 			{Name: "age", Kind: Numeric, Mean: 40, Scale: 12, Fill: 38, Indicator: true},
 			{Name: "job", Kind: Categorical, Categories: []string{"clerk", "smith"}, FillCategory: "smith"},
@@ -58,10 +58,10 @@ func TestRecipeValidate(t *testing.T) {
 		spoil func(r *Recipe)
 		want  string
 	}{
-		"equal outcomes":        {func(r *Recipe) { r.Target.Positive = "no" }, "both outcomes"},
-		"counts":                {func(r *Recipe) { r.Target.PositiveRows = 5 }, "of 10"},
-		"counts overflow":       {func(r *Recipe) { r.Target.PositiveRows = math.MaxInt; r.Target.NegativeRows = math.MinInt + 11 }, "of 10"},
-		"one class":             {func(r *Recipe) { r.Target.PositiveRows, r.Target.NegativeRows = 0, 10 }, "0 positive"},
+		"equal outcomes":        {func(r *Recipe) { r.Target.Outcomes[1] = "no" }, "not the only one"},
+		"counts":                {func(r *Recipe) { r.Target.Rows[1] = 5 }, "of 10"},
+		"counts overflow":       {func(r *Recipe) { r.Target.Rows = []int{math.MinInt + 11, math.MaxInt} }, "of 10"},
+		"one class":             {func(r *Recipe) { r.Target.Rows = []int{10, 0} }, "0 rows of 10"},
 		"target elsewhere":      {func(r *Recipe) { r.Target.Column = "age" }, "outcome"},
 		"target nowhere":        {func(r *Recipe) { r.Columns = r.Columns[:4] }, "not among"},
 		"second target":         {func(r *Recipe) { r.Columns[3] = Column{Name: "z", Kind: Outcome} }, "outcome"},

@@ -28,7 +28,7 @@ func (r *Recipe) Refit(t *Table) (*Recipe, error) {
 			if weights, err = t.Weights(r.Columns[i].Name, r.Missing...); err != nil {
 				return nil, err
 			}
-			if refitted.Target.Share, err = weightShare(t, b.source[i], &r.Target, y, weights); err != nil {
+			if refitted.Target.Share, err = weightShare(t, b.source[i], &refitted.Target, y, weights); err != nil {
 				return nil, err
 			}
 		}

@@ -246,20 +246,19 @@ func (t *Table) Counting(column string) *Table {
 // weightShare is the share of the positive rows in the weights, and 0 of more outcomes than two.
 // Every outcome that rows have needs some weight.
 func weightShare(t *Table, j int, target *Target, labels []int, weights []float64) (float64, error) {
-	sums, rows := make([]float64, len(target.Outcomes())), make([]int, len(target.Outcomes()))
+	sums := make([]float64, len(target.Outcomes))
 	for i, y := range labels {
-		sums[target.Number(y)] += weights[i]
-		rows[target.Number(y)]++
+		sums[y] += weights[i]
 	}
 	for y, sum := range sums {
-		if sum == 0 && (rows[y] > 0 || target.Several == nil) {
+		if sum == 0 && (target.Rows[y] > 0 || target.Binary()) {
 			return 0, &Error{
 				File: t.file, Column: j + 1, ColumnName: t.columns[j], Msg: "the weights of an outcome add up to zero",
 				Fix: "give rows of every outcome weights above zero, or leave the weights out",
 			}
 		}
 	}
-	if target.Several != nil {
+	if !target.Binary() {
 		return 0, nil
 	}
 	return sums[1] / (sums[0] + sums[1]), nil

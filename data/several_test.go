@@ -49,7 +49,7 @@ func TestTotalsInTheOutcome(t *testing.T) {
 		if c.totals {
 			continue
 		}
-		if l == nil || len(l.Recipe.Target.Several) != 3 {
+		if l == nil || len(l.Recipe.Target.Outcomes) != 3 {
 			t.Fatalf("%q: %v", c.table[len(c.table)-30:], l)
 		}
 		all := make([]int, table.Len()-5)
@@ -81,7 +81,7 @@ func TestOddOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, err := Learn(known, o)
-	if err != nil || l.Recipe.Target.Several != nil || l.Recipe.Rows != 30 {
+	if err != nil || !l.Recipe.Target.Binary() || l.Recipe.Rows != 30 {
 		t.Fatal(err)
 	}
 	rows, err := NewReader(context.Background(), strings.NewReader("a,y\n1,30.0\n2,1\n3,7\n"), "new.csv", l.Recipe, Format{})
@@ -173,8 +173,8 @@ func TestSeveralOutcomes(t *testing.T) {
 			t.Fatal(err)
 		}
 		target := l.Recipe.Target
-		if !slices.Equal(target.Outcomes(), want.outcomes) || !slices.Equal(l.Labels, want.labels) {
-			t.Errorf("outcomes %q, labels %v", target.Outcomes(), l.Labels)
+		if !slices.Equal(target.Outcomes, want.outcomes) || !slices.Equal(l.Labels, want.labels) {
+			t.Errorf("outcomes %q, labels %v", target.Outcomes, l.Labels)
 		}
 		again, err := l.Recipe.Labels(table)
 		if err != nil || !slices.Equal(again, want.labels) {
@@ -220,22 +220,23 @@ func TestSeveralOutcomesOfAFold(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := l.Recipe.Refit(part)
-	if err != nil || !slices.Equal(r.Target.Counts(), []int{2, 0, 2}) {
+	if err != nil || !slices.Equal(r.Target.Rows, []int{2, 0, 2}) {
 		t.Errorf("%v, %v", r, err)
 	}
 }
 
-func TestBadSeveralOutcomes(t *testing.T) {
+func TestBadOutcomes(t *testing.T) {
 	for name, target := range map[string]Target{
-		"two":        {Column: "y", Several: []string{"a", "b"}, SeveralRows: []int{1, 2}},
-		"twice":      {Column: "y", Several: []string{"a", "b", "a"}, SeveralRows: []int{1, 1, 1}},
-		"no counts":  {Column: "y", Several: []string{"a", "b", "c"}},
-		"more rows":  {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{2, 1, 1}},
-		"fewer rows": {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{1, 1, 0}},
-		"negative":   {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{5, -1, -1}},
-		"and two":    {Column: "y", Several: []string{"a", "b", "c"}, SeveralRows: []int{1, 1, 1}, Positive: "a", Negative: "b", PositiveRows: 1, NegativeRows: 2},
+		"one":        {Column: "y", Outcomes: []string{"a"}, Rows: []int{3}},
+		"two in one": {Column: "y", Outcomes: []string{"a", "b"}, Rows: []int{3, 0}},
+		"twice":      {Column: "y", Outcomes: []string{"a", "b", "a"}, Rows: []int{1, 1, 1}},
+		"no counts":  {Column: "y", Outcomes: []string{"a", "b", "c"}},
+		"more rows":  {Column: "y", Outcomes: []string{"a", "b", "c"}, Rows: []int{2, 1, 1}},
+		"fewer rows": {Column: "y", Outcomes: []string{"a", "b", "c"}, Rows: []int{1, 1, 0}},
+		"negative":   {Column: "y", Outcomes: []string{"a", "b", "c"}, Rows: []int{5, -1, -1}},
+		"condition":  {Column: "y", Outcomes: []string{"a", "b", "c"}, Rows: []int{1, 1, 1}, Condition: true},
 	} {
-		if target.badSeveral(3) == "" {
+		if target.badOutcomes(3) == "" {
 			t.Errorf("%s: no problem", name)
 		}
 	}

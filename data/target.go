@@ -77,7 +77,7 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 		return Target{}, nil, at
 	}
 	if len(values) > 2 && o.Positive == "" {
-		return s.learnSeveral(values)
+		return s.learnMany(values)
 	}
 	positive, err := choosePositive(values, o.Positive)
 	if err != nil {
@@ -93,14 +93,20 @@ func learnTarget(t *Table, j int, o *Options, m *markers) (Target, []int, error)
 		}
 		return Target{}, nil, at
 	}
-	target := Target{
-		Column: t.columns[j], Positive: positive, Negative: values[0],
-		PositiveRows: count[positive], NegativeRows: t.n - count[positive], Unsettled: o.Unsettled,
-	}
 	if positive == values[0] {
-		target.Negative = values[1]
+		slices.Reverse(values)
 	}
-	return target, target.labels(t, j), nil
+	target, labels := newTarget(t, j, values)
+	target.Unsettled = o.Unsettled
+	return target, labels, nil
+}
+
+// newTarget is the target of the outcomes in column j, with the labels.
+func newTarget(t *Table, j int, outcomes []string) (Target, []int) {
+	target := Target{Column: t.columns[j], Outcomes: outcomes}
+	labels := target.labels(t, j)
+	target.count(labels)
+	return target, labels
 }
 
 // oddOutcome asks about a third outcome that a single row has beside two that make a usual
@@ -140,8 +146,8 @@ func (s *scanned) oddOutcome(count map[string]int) error {
 	return at
 }
 
-// learnSeveral is learnTarget of more than two values.
-func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
+// learnMany is learnTarget of more than two values.
+func (s *scanned) learnMany(values []string) (Target, []int, error) {
 	t, j := s.table, s.column
 	refuse := func(fix, format string, args ...any) (Target, []int, error) {
 		at := t.cell(firstOdd(t, j), j)
@@ -169,9 +175,7 @@ func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
 	if len(numbers) == len(values) {
 		slices.SortFunc(values, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 	}
-	target := Target{Column: t.columns[j], Several: values}
-	labels := target.labels(t, j)
-	target.count(labels)
+	target, labels := newTarget(t, j, values)
 	return target, labels, nil
 }
 
@@ -179,22 +183,22 @@ func (s *scanned) learnSeveral(values []string) (Target, []int, error) {
 // almost like another may be no outcome at all.
 func (t *Target) Rare() (notes []string) {
 	const few = 10
-	counts, others := t.Counts(), "others"
-	if t.Several == nil {
+	others := "others"
+	if t.Binary() {
 		others = "other"
 	}
 	notes = t.Misspelled()
-	for y, n := range counts {
-		commoner := t.Several == nil && (n > counts[1-y] || n == counts[1-y] && y == 0)
-		if n < few && !commoner && meant(t.Outcomes(), counts, y) < 0 {
-			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the %s, and how often it occurs, can hardly be known", quote(t.Outcomes()[y]), Plural(n, "row"), others))
+	for y, n := range t.Rows {
+		commoner := t.Binary() && (n > t.Rows[1-y] || n == t.Rows[1-y] && y == 0)
+		if n < few && !commoner && meant(t.Outcomes, t.Rows, y) < 0 {
+			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the %s, and how often it occurs, can hardly be known", quote(t.Outcomes[y]), Plural(n, "row"), others))
 		}
 	}
 	return notes
 }
 
-// Misspelled names outcomes of several that may be another one.
-func (t *Target) Misspelled() []string { return misspelled(t.Several, t.Counts()) }
+// Misspelled names outcomes of more than two that may be another one.
+func (t *Target) Misspelled() []string { return misspelled(t.Outcomes, t.Rows) }
 
 // misspelled is Misspelled of outcomes that so many rows have. What has more values than there may
 // be outcomes is none, and would take the square of their number.
@@ -287,33 +291,19 @@ func (t *Target) labels(table *Table, j int) []int {
 	for k := range words {
 		words[k], _ = t.label(c.words.word(uint32(k)), table.dialect.decimal)
 	}
-	y := make([]int, table.n)
-	if t.Several != nil {
-		numbers := make(map[float64]int)
-		for k, name := range t.Several {
-			if x, ok := Number(name); ok {
-				numbers[x] = k
-			}
+	numbers := make(map[float64]int)
+	for k, name := range t.Outcomes {
+		if x, ok := Number(name); ok {
+			numbers[x] = k
 		}
-		for i := range y {
-			if cell := table.at(i, j); isWord(cell) {
-				y[i] = words[wordOf(cell)]
-			} else {
-				y[i] = numbers[cell]
-			}
-		}
-		return y
 	}
-	x, isNumber := Number(t.Positive)
+	y := make([]int, table.n)
 	for first, part := range table.stretches(j) {
 		for k, cell := range part {
-			switch {
-			case isWord(cell):
+			if isWord(cell) {
 				y[first+k] = words[wordOf(cell)]
-			case isNumber && cell == x:
-				y[first+k] = +1
-			default:
-				y[first+k] = -1
+			} else {
+				y[first+k] = numbers[cell]
 			}
 		}
 	}
@@ -322,32 +312,23 @@ func (t *Target) labels(table *Table, j int) []int {
 
 // label turns a text into a label. Case tells outcomes apart only where nothing else does.
 func (t *Target) label(text []byte, decimal byte) (y int, known bool) {
-	several, two := t.Several, [2]string{t.Negative, t.Positive}
-	names := two[:]
-	if several != nil {
-		names = several
-	}
 	spelled := key(text, decimal)
-	place, alike := -1, 0
-	for k, name := range names {
+	alike := 0
+	for k, name := range t.Outcomes {
 		if key(bytesOf(name), '.') == spelled {
-			place, alike = k, 1
-			break
+			return k, true
 		}
 		if strings.EqualFold(spelled, expr.Composed(name)) {
-			place, alike = k, alike+1
+			y, alike = k, alike+1
 		}
 	}
-	switch {
-	case alike != 1:
+	if alike != 1 {
 		return 0, false
-	case several != nil:
-		return place, true
 	}
-	return 2*place - 1, true
+	return y, true
 }
 
-// Label is the label that a text spells (see Number); numbers are compared by value.
+// Label is the label that a text spells; numbers are compared by value.
 func (t *Target) Label(text string) (y int, known bool) {
 	return t.label(bytesOf(strings.TrimSpace(text)), '.')
 }
@@ -428,7 +409,7 @@ func (t *Target) variants(table *Table, j int) []string {
 	if t.Condition || table.cells[j].words.len() == 0 { // numbers have one spelling each
 		return nil
 	}
-	outcomes := t.Outcomes()
+	outcomes := t.Outcomes
 	var others []string
 	for _, text := range slices.Sorted(maps.Keys(scan(table, j, newMarkers(nil)).categories())) {
 		if !slices.Contains(outcomes, text) {

@@ -6,11 +6,11 @@ import (
 	"github.com/lossep/lossep/factor"
 )
 
-// Logit is the outcome of logistic classification, P(y = +1 | f) = 1/(1 + exp(−f)).
-func Logit() Outcome { return Outcome{factor.Logit{Y: -1}, factor.Logit{Y: 1}} }
+// Logit is the outcome of logistic classification, P(y = 1 | f) = 1/(1 + exp(−f)).
+func Logit() Outcome { return Outcome{factor.NewLogit(0), factor.NewLogit(1)} }
 
 // RobustProbit is the outcome of probit classification when what is observed is the
-// wrong one with probability noise: P(y = +1 | f) = noise + (1 − 2·noise)·Φ(f). It
+// wrong one with probability noise: P(y = 1 | f) = noise + (1 − 2·noise)·Φ(f). It
 // panics unless noise is in [0, ½).
 //
 // Its probabilities are those of the observation. Decisions about what is behind it
@@ -19,8 +19,5 @@ func RobustProbit(noise float64) Outcome {
 	if !(noise >= 0 && noise < 0.5) {
 		panic(fmt.Sprintf("decision: label noise of %v; it is at least 0 and below one half", noise))
 	}
-	return Outcome{
-		factor.RobustProbit{Y: -1, Noise: noise},
-		factor.RobustProbit{Y: 1, Noise: noise},
-	}
+	return Outcome{factor.NewRobustProbit(0, noise), factor.NewRobustProbit(1, noise)}
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // Outcome says how probable each outcome is at a latent value f: factors
-// t_0(f) = P(y = −1 | f) and t_1(f) = P(y = +1 | f), which add to one.
+// t_0(f) = P(y = 0 | f) and t_1(f) = P(y = 1 | f), which add to one.
 type Outcome [2]factor.Factor
 
-// Probit is the outcome of probit classification, P(y = +1 | f) = Φ(f).
-func Probit() Outcome { return Outcome{factor.Probit{Y: -1}, factor.Probit{Y: 1}} }
+// Probit is the outcome of probit classification, P(y = 1 | f) = Φ(f).
+func Probit() Outcome { return Outcome{factor.NewProbit(0), factor.NewProbit(1)} }
 
 // Exceeds is the outcome f > threshold.
 func Exceeds(threshold float64) Outcome {
@@ -22,7 +22,7 @@ func Exceeds(threshold float64) Outcome {
 	}
 }
 
-// Probability is P(y = −1) and P(y = +1) when f ~ N(m, v), both to full relative
+// Probability is P(y = 0) and P(y = 1) when f ~ N(m, v), both to full relative
 // accuracy.
 func (o Outcome) Probability(m, v float64) (p0, p1 float64) {
 	l, _, _ := o[1].LogMean(m, v)

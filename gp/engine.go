@@ -32,21 +32,26 @@ type Driver interface {
 	Drive(p *Inducing, before Engine) (Engine, error)
 }
 
-// memoryRows are rows in the memory of this machine: a Driver.
-type memoryRows struct {
-	x     *mat.Dense
-	terms Terms
-	room  *Room
-	size  int // rows of a shard
+// InMemory are rows in the memory of this machine, with their views in the buffer and so many
+// rows in a shard; see Inducing.Shards.
+func InMemory(x *mat.Dense, terms Terms, buffer *ViewBuffer, size int) Driver {
+	return &inMemory{x, terms, buffer, size}
+}
+
+type inMemory struct {
+	x      *mat.Dense
+	terms  Terms
+	buffer *ViewBuffer
+	size   int
 }
 
 // Drive implements Driver.
-func (r *memoryRows) Drive(p *Inducing, before Engine) (Engine, error) {
+func (r *inMemory) Drive(p *Inducing, before Engine) (Engine, error) {
 	var sites []gauss.Scalar
 	if before != nil {
 		sites = before.(*local).Local.Sites()
 	}
-	return NewEngine(p, p.Shards(r.x, r.terms, r.room, r.size), sites), nil
+	return NewEngine(p, p.Shards(r.x, r.terms, r.buffer, r.size), sites), nil
 }
 
 // NewEngine is an engine for rows in the memory of this machine, from the given sites for
@@ -55,7 +60,7 @@ func NewEngine(p *Inducing, shards []pass.Rows, sites []gauss.Scalar) Engine {
 	return &local{pass.NewLocal(shards, sites), p}
 }
 
-// local is the engine of memoryRows.
+// local is the engine of rows in memory.
 type local struct {
 	*pass.Local
 	process *Inducing

@@ -28,7 +28,7 @@ func TestFarNewInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := p.Classify([]float64{1, -1, 1, 1, -1, -1})
+		m, err := p.Classify([]int{1, 0, 1, 1, 0, 0})
 		if err != nil {
 			t.Fatal(err)
 		}

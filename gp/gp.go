@@ -63,18 +63,17 @@ func (p *Process) At(z *mat.Dense) *gauss.Views {
 	return p.root.Project(&cross, p.kernel.Diag(nil, z))
 }
 
-// Classify is the model of two-valued labels, +1 or −1, one for each input, with
-// probit terms.
-func (p *Process) Classify(labels []float64) (*infer.Model, error) {
+// Classify is the model of labels 0 and 1, one for each input, with probit terms.
+func (p *Process) Classify(labels []int) (*infer.Model, error) {
 	if len(labels) != p.views.Len() {
 		return nil, fmt.Errorf("gp: %d labels for %d inputs", len(labels), p.views.Len())
 	}
 	terms := make([]factor.Factor, len(labels))
 	for i, y := range labels {
-		if y != 1 && y != -1 {
-			return nil, fmt.Errorf("gp: label %d is %v; labels are +1 or -1", i+1, y)
+		if y != 0 && y != 1 {
+			return nil, fmt.Errorf("gp: label %d is %d; labels are 0 or 1", i+1, y)
 		}
-		terms[i] = factor.Probit{Y: y}
+		terms[i] = factor.NewProbit(y)
 	}
 	return &infer.Model{Views: p.views, Terms: terms}, nil
 }
@@ -88,21 +87,24 @@ func (p *Process) Classify(labels []float64) (*infer.Model, error) {
 // R = T − TCT with C the posterior covariance, which holds for site precisions of
 // any sign.
 func (p *Process) EvidenceGradient(r *infer.EPResult, dst []float64) []float64 {
-	return p.evidenceGradient(r, dst, &gradientScratch{})
+	return new(Scratch).EvidenceGradient(p, r, dst)
 }
 
-// gradientScratch lets a search allocate the matrices of a gradient once.
-type gradientScratch struct {
-	ws     gauss.Workspace
-	weight *mat.SymDense
+// Scratch lets a search allocate the matrices of its processes and gradients once. It is for
+// processes of the same rows, one after the other; the zero value is ready to use.
+type Scratch struct {
+	Workspace  gauss.Workspace
+	weight     *mat.SymDense
+	covariance outcomesMatrices
 }
 
-func (p *Process) evidenceGradient(r *infer.EPResult, dst []float64, s *gradientScratch) []float64 {
+// EvidenceGradient is that of the process.
+func (s *Scratch) EvidenceGradient(p *Process, r *infer.EPResult, dst []float64) []float64 {
 	n := p.views.Len()
 	if s.weight == nil {
 		s.weight = mat.NewSymDense(n, nil)
 	}
-	r.Q.Cross(p.views, s.weight, &s.ws)
+	r.Q.Cross(p.views, s.weight, &s.Workspace)
 	sites := r.Sites.Terms
 	beta := make([]float64, n)
 	p.views.At(beta, r.Q.Mean())

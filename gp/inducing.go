@@ -149,7 +149,7 @@ type (
 )
 
 func (s singleShard) Term(i int) factor.Factor { return s.terms.Term(s.from + i) }
-func (s singleShard) Count(i int) float64      { return countOf(s.terms, s.from+i) }
+func (s singleShard) Count(i int) float64      { return CountOf(s.terms, s.from+i) }
 
 func (s coupledShard) Functions() int           { return s.terms.Functions() }
 func (s coupledShard) Joint(i int) factor.Multi { return s.terms.Joint(s.from + i) }
@@ -166,9 +166,9 @@ func (s *shard) with(terms Terms) pass.Rows {
 // seen is the shard itself.
 func (s *shard) seen() *shard { return s }
 
-// Room is memory for the views of rows. Whoever fits one kernel after the other lends the
-// same room to all; views made in it are lost to the next.
-type Room struct {
+// ViewBuffer is memory for the views of rows. Whoever fits one kernel after the other lends the
+// same buffer to all; views made in it are lost to the next.
+type ViewBuffer struct {
 	// Bytes is how much may be taken up. Views that do not fit are made again in every
 	// pass.
 	Bytes int64
@@ -176,8 +176,8 @@ type Room struct {
 	views, residual []float64
 }
 
-// lend is room for n rows of so many numbers and their residuals, or nothing.
-func (r *Room) lend(n, stride int) (views, residual []float64) {
+// lend is memory for n rows of so many numbers and their residuals, or nothing.
+func (r *ViewBuffer) lend(n, stride int) (views, residual []float64) {
 	if r == nil || int64(n)*int64(stride+1)*8 > r.Bytes {
 		return nil, nil
 	}
@@ -201,9 +201,9 @@ func (p *Inducing) Shard(x *mat.Dense, terms Terms) pass.Rows {
 
 // Shards are the rows of x, with a term on the value at each, as passes take them: so many
 // in each shard and what is left in the last, where 0 stands for ShardRows. Their views are
-// kept where the room is large enough for all of them, and made again in each pass where
-// not; nil stands for no room.
-func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room, size int) []pass.Rows {
+// kept where the buffer is large enough for all of them, and made again in each pass where
+// not; nil stands for no buffer.
+func (p *Inducing) Shards(x *mat.Dense, terms Terms, buffer *ViewBuffer, size int) []pass.Rows {
 	n, _ := x.Dims()
 	if terms.Len() != n {
 		panic(fmt.Sprintf("gp: %d terms for %d inputs", terms.Len(), n))
@@ -212,7 +212,7 @@ func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room, size int) []pas
 		size = ShardRows
 	}
 	stride := p.basis.Stride()
-	data, residual := room.lend(n, stride)
+	data, residual := buffer.lend(n, stride)
 	var shards []pass.Rows
 	for from := 0; from < n; from += size {
 		s := &shard{process: p, x: x, from: from, rows: min(size, n-from)}
@@ -228,14 +228,6 @@ func (p *Inducing) Shards(x *mat.Dense, terms Terms, room *Room, size int) []pas
 
 func (s *shard) Len() int { return s.rows }
 func (s *shard) Dim() int { return s.process.Dim() }
-
-// countOf is how often term i counts.
-func countOf(t Terms, i int) float64 {
-	if c, ok := t.(pass.Counter); ok {
-		return c.Count(i)
-	}
-	return 1
-}
 
 // Views implements pass.Rows. Blocks that are kept are made when they are first asked for.
 func (s *shard) Views(i, j int) *gauss.Views {

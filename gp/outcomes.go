@@ -26,7 +26,7 @@ import (
 // where the kernel is the same. Two outcomes are the binary model of f = (f_1 − f_0)/√2,
 // which has the same kernel, or the mean of both.
 //
-// Seen from inducing points they are CoupledTerms: a case is one term on the values of all
+// Approximated with inducing points they are CoupledTerms: a case is one term on the values of all
 // functions, each of which has a posterior of its own, independent of the others.
 type Outcomes struct {
 	Of     []int // by input, from 0
@@ -61,17 +61,9 @@ func (o *Outcomes) Views() int { return o.Number - 1 }
 func (o *Outcomes) Terms() []factor.Factor {
 	terms := make([]factor.Factor, len(o.Of)*o.Views())
 	for i := range terms {
-		terms[i] = factor.Probit{Y: 1}
+		terms[i] = factor.NewProbit(1)
 	}
 	return terms
-}
-
-// count is how often a case counts.
-func (o *Outcomes) count(i int) float64 {
-	if o.Counts == nil {
-		return 1
-	}
-	return o.Counts[i]
 }
 
 // counts is how often the terms of all views count, nil if once.
@@ -175,7 +167,7 @@ func (o *Outcomes) spread(gram *mat.SymDense, products [][][]float64, all *mat.S
 			}
 			if first {
 				for q := range views {
-					row[i*views+q] += 1 / o.count(i)
+					row[i*views+q] += 1 / o.Count(i)
 				}
 			}
 		}
@@ -210,11 +202,8 @@ func (o *Outcomes) reduce(weight *mat.SymDense, products [][][]float64) *mat.Sym
 	return reduced
 }
 
-// part are the outcomes of some of the inputs.
-func (o *Outcomes) part(rows []int) *Outcomes {
-	if o == nil {
-		return nil
-	}
+// Part implements Cases.
+func (o *Outcomes) Part(rows []int) Cases {
 	p := &Outcomes{Of: make([]int, len(rows)), Number: o.Number}
 	for i, row := range rows {
 		p.Of[i] = o.Of[row]
@@ -234,11 +223,12 @@ func NewOutcomes(k kernel.Kernel, x *mat.Dense, o *Outcomes) (*Process, error) {
 	if o.Counts != nil && len(o.Counts) != len(o.Of) {
 		panic(fmt.Sprintf("gp: %d counts of %d outcomes", len(o.Counts), len(o.Of)))
 	}
-	return newOutcomes(k, x, o, new(outcomesMatrices))
+	return o.Process(k, x, new(Scratch))
 }
 
-func newOutcomes(k kernel.Kernel, x *mat.Dense, o *Outcomes, m *outcomesMatrices) (*Process, error) {
-	root, err := gauss.NewRoot(o.covariance(k, x, m))
+// Process implements Cases.
+func (o *Outcomes) Process(k kernel.Kernel, x *mat.Dense, s *Scratch) (*Process, error) {
+	root, err := gauss.NewRoot(o.covariance(k, x, &s.covariance))
 	if err != nil {
 		return nil, fmt.Errorf("gp: kernel %v: %w", k, err)
 	}
@@ -326,7 +316,7 @@ func (l *LeaveOut) Cases(cases []int, use func(i int, mean []float64, cov *mat.S
 	for k, i := range cases {
 		from, own := k*views, 0.0
 		if o := l.process.outcomes; o != nil {
-			own = 1 - 1/o.count(i)
+			own = 1 - 1/o.Count(i)
 		}
 		mean, cov := make([]float64, views), mat.NewSymDense(views, nil)
 		for p := range views {
@@ -345,7 +335,9 @@ func (l *LeaveOut) Cases(cases []int, use func(i int, mean []float64, cov *mat.S
 }
 
 // Model is the model of the outcomes.
-func (p *Process) Model() *infer.Model {
-	o := p.outcomes
+func (p *Process) Model() *infer.Model { return p.outcomes.Model(p) }
+
+// Model implements Cases.
+func (o *Outcomes) Model(p *Process) *infer.Model {
 	return &infer.Model{Views: p.views, Terms: o.Terms(), Counts: o.counts(), Shared: o.Views()}
 }

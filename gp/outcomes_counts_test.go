@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -143,7 +144,7 @@ func TestCountedOutcomesGradient(t *testing.T) {
 		for i := range o.Of {
 			o.Counts = append(o.Counts, []float64{1, 0.4, 2, 3.5, 0.05, 20}[i%6])
 		}
-		for _, k := range []kernel.Kernel{parse(t, "rbf(variance=1.3, lengthscale=[0.8, 1.7])", 2), parse(t, "matern32(variance=4, lengthscale=1.5) + constant", 2)} {
+		for _, k := range []kernel.Kernel{problems.Parse(t, "rbf(variance=1.3, lengthscale=[0.8, 1.7])", 2), problems.Parse(t, "matern32(variance=4, lengthscale=1.5) + constant", 2)} {
 			p, r := settledOutcomes(t, k, x, o)
 			got := p.EvidenceGradient(r, nil)
 			want := fd.Gradient(nil, func(logs []float64) float64 {

@@ -54,10 +54,7 @@ func (p *Process) OutcomesPredictor(ctx context.Context, sites []gauss.Scalar) (
 	if !ok {
 		return nil, false
 	}
-	out := &OutcomesPredictor{kernels: o.kernels(p.kernel), bases: p.bases, number: o.Number}
-	for c := range o.Number {
-		out.weights = append(out.weights, o.fold(beta, c))
-	}
+	out := &OutcomesPredictor{kernels: o.kernels(p.kernel), bases: p.bases, number: o.Number, weights: o.Fold(beta)}
 	m := inner(v, raised)
 	for c := range o.Number {
 		for d := range out.last(c) + 1 {
@@ -100,16 +97,19 @@ func sign(c, y, k int) float64 {
 	return 0
 }
 
-// fold is D_cᵀβ.
-func (o *Outcomes) fold(beta []float64, c int) []float64 {
+// Fold implements Cases: D_cᵀβ of every outcome c.
+func (o *Outcomes) Fold(beta []float64) [][]float64 {
 	views := o.Views()
-	folded := make([]float64, len(o.Of))
-	for i, y := range o.Of {
-		for k := range views {
-			folded[i] += sign(c, y, k) * beta[i*views+k]
+	all := make([][]float64, o.Number)
+	for c := range all {
+		all[c] = make([]float64, len(o.Of))
+		for i, y := range o.Of {
+			for k := range views {
+				all[c][i] += sign(c, y, k) * beta[i*views+k]
+			}
 		}
 	}
-	return folded
+	return all
 }
 
 // foldPair is D_cᵀMD_d.

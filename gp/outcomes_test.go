@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/orthant"
@@ -24,14 +25,7 @@ import (
 
 // contest draws inputs in the plane with outcomes of a noisy rule.
 func contest(rng *rand.Rand, n, number int) (*mat.Dense, *gp.Outcomes) {
-	x, o := mat.NewDense(n, 2, nil), &gp.Outcomes{Of: make([]int, n), Number: number}
-	for i := range n {
-		a, b := rng.NormFloat64(), rng.NormFloat64()
-		x.SetRow(i, []float64{a, b})
-		angle := math.Atan2(b, a)/(2*math.Pi) + 1.5 + 0.15*rng.NormFloat64()
-		o.Of[i] = int(float64(number)*angle) % number
-	}
-	return x, o
+	return problems.Sectors(rng, n, number, 0.15)
 }
 
 func settledOutcomes(t testing.TB, k kernel.Kernel, x *mat.Dense, o *gp.Outcomes) (*gp.Process, *infer.EPResult) {
@@ -71,9 +65,9 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 		if trial%5 == 0 { // a repeated row
 			x.SetRow(n-1, x.RawRowView(0))
 		}
-		k := parse(t, kernels[trial%len(kernels)], 2)
+		k := problems.Parse(t, problems.Forms[trial%len(problems.Forms)], 2)
 		if trial%4 == 3 { // a kernel for each outcome
-			k = kernel.Each(k, parse(t, kernels[(trial+1)%len(kernels)], 2))
+			k = kernel.Each(k, problems.Parse(t, problems.Forms[(trial+1)%len(problems.Forms)], 2))
 		}
 		logs := k.Params(nil)
 		for i := range logs {
@@ -88,11 +82,7 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 		if b.Jitter() != 0 || p.Jitter() != 0 {
 			continue // which is another model for each
 		}
-		labels := make([]float64, n)
-		for i, y := range o.Of {
-			labels[i] = float64(2*y - 1)
-		}
-		model, err := b.Classify(labels)
+		model, err := b.Classify(o.Of)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +130,7 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 func differing(t *testing.T, number int) kernel.Kernel {
 	var each []kernel.Kernel
 	for c := range number {
-		each = append(each, parse(t, kernels[c%len(kernels)], 2))
+		each = append(each, problems.Parse(t, problems.Forms[c%len(problems.Forms)], 2))
 	}
 	return kernel.Each(each...)
 }
@@ -188,8 +178,8 @@ func TestOutcomesGradients(t *testing.T) {
 	for _, number := range []int{3, 4} {
 		x, o := contest(rand.New(rand.NewPCG(16, 2)), 12, number)
 		all := []kernel.Kernel{differing(t, number)}
-		for _, text := range kernels {
-			all = append(all, parse(t, text, 2))
+		for _, text := range problems.Forms {
+			all = append(all, problems.Parse(t, text, 2))
 		}
 		for _, k := range all {
 			logs := k.Params(nil)
@@ -340,11 +330,7 @@ func TestTwoOutcomesLossEP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		labels := make([]float64, n)
-		for i, y := range o.Of {
-			labels[i] = float64(2*y - 1)
-		}
-		two, err := b.Classify(labels)
+		two, err := b.Classify(o.Of)
 		if err != nil {
 			t.Fatal(err)
 		}

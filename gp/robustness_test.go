@@ -43,7 +43,7 @@ func problem(rng *rand.Rand) (*infer.Model, *gp.Process, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	labels := make([]float64, n)
+	labels := make([]int, n)
 	// Labels are drawn from the prior, at random, or all alike.
 	f := make([]float64, n)
 	v := make([]float64, n)
@@ -55,7 +55,7 @@ func problem(rng *rand.Rand) (*infer.Model, *gp.Process, error) {
 		labels[i] = 1
 		switch {
 		case kind < 2 && f[i]+rng.NormFloat64() < 0, kind == 2 && rng.IntN(2) == 0:
-			labels[i] = -1
+			labels[i] = 0
 		}
 	}
 	m, err := p.Classify(labels)

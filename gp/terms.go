@@ -1,14 +1,8 @@
 package gp
 
 import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/lossep/lossep/factor"
-	"github.com/lossep/lossep/gauss"
-	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/pass"
 )
 
 // Terms are the terms of many rows, without a place in memory for each. They are SingleTerms,
@@ -33,16 +27,16 @@ type CoupledTerms interface {
 	Count(i int) float64
 }
 
-// functionsOf is how many functions terms have a value of each.
-func functionsOf(t Terms) int {
+// Functions is how many functions terms have a value of each.
+func Functions(t Terms) int {
 	if c, ok := t.(CoupledTerms); ok {
 		return c.Functions()
 	}
 	return 1
 }
 
-// partOf are the terms of some rows.
-func partOf(t Terms, rows []int) Terms {
+// Part are the terms of some rows.
+func Part(t Terms, rows []int) Terms {
 	if c, ok := t.(CoupledTerms); ok {
 		return someCoupled{c, rows}
 	}
@@ -56,7 +50,7 @@ type some struct {
 
 func (t some) Len() int                 { return len(t.rows) }
 func (t some) Term(i int) factor.Factor { return t.SingleTerms.Term(t.rows[i]) }
-func (t some) Count(i int) float64      { return countOf(t.SingleTerms, t.rows[i]) }
+func (t some) Count(i int) float64      { return CountOf(t.SingleTerms, t.rows[i]) }
 
 type someCoupled struct {
 	CoupledTerms
@@ -67,73 +61,10 @@ func (t someCoupled) Len() int                 { return len(t.rows) }
 func (t someCoupled) Joint(i int) factor.Multi { return t.CoupledTerms.Joint(t.rows[i]) }
 func (t someCoupled) Count(i int) float64      { return t.CoupledTerms.Count(t.rows[i]) }
 
-// weights are the expected curvatures of the terms at the rows of x, nil at the start,
-// when nothing is known.
-func (s *induction) weights(x *mat.Dense) []float64 {
-	if s.last == nil {
-		return nil
+// CountOf is how often term i counts.
+func CountOf(t Terms, i int) float64 {
+	if c, ok := t.(pass.Counter); ok {
+		return c.Count(i)
 	}
-	n, _ := x.Dims()
-	views, q := s.last.process.At(x), s.last.result.Q
-	mean, variance := make([][]float64, len(q)), make([][]float64, len(q))
-	for c, one := range q {
-		mean[c], variance[c] = make([]float64, n), make([]float64, n)
-		one.Predict(views, mean[c], variance[c], new(gauss.Workspace))
-	}
-	weights := make([]float64, n)
-	single, ok := s.terms.(SingleTerms)
-	if !ok {
-		tasks.For(n, func(i int) { weights[i] = expectedCurvatures(i, mean, variance) })
-		return weights
-	}
-	first := single.Term(0)
-	if s.opt.Order != nil {
-		first = single.Term(s.opt.Order[0])
-	}
-	for i := range weights {
-		if s.opt.Weights != nil {
-			weights[i] = s.opt.Weights(mean[0][i], variance[0][i])
-			continue
-		}
-		weights[i] = expectedCurvature(first, mean[0][i], variance[0][i])
-	}
-	return weights
-}
-
-// expectedCurvatures is how sharply log E t of the terms of outcomes bends at the values of row
-// i, in all functions together, on average over the outcomes as they are predicted there. The
-// residual is that of every function.
-func expectedCurvatures(i int, mean, variance [][]float64) float64 {
-	k := len(mean)
-	room := make([]float64, 5*k)
-	m, v, p, d1, d2 := room[:k], room[k:2*k], room[2*k:3*k], room[3*k:4*k], room[4*k:]
-	for c := range k {
-		m[c], v[c] = mean[c][i], variance[c][i]
-	}
-	factor.OutcomeProbabilities(p, m, v)
-	sum := 0.0
-	for y, probability := range p {
-		if !(probability > rareOutcome) {
-			continue
-		}
-		factor.Largest{Outcome: y}.LogMean(m, v, d1, d2)
-		sum -= probability * floats.Sum(d2)
-	}
-	return max(0, sum)
-}
-
-// rareOutcome is the probability below which an outcome adds next to nothing to a curvature.
-const rareOutcome = 1e-3
-
-// expectedCurvature is how sharply log E t bends at N(m, v), on average over the outcomes
-// as they are predicted there, if t is the probability of one of two.
-func expectedCurvature(t factor.Factor, m, v float64) float64 {
-	l, _, d2 := t.LogMean(m, v)
-	b, ok := t.(factor.Binary)
-	if !ok {
-		return max(0, -d2)
-	}
-	_, _, other := b.Complement().LogMean(m, v)
-	p := min(1, math.Exp(l))
-	return max(0, -p*d2-(1-p)*other)
+	return 1
 }

@@ -44,7 +44,7 @@ func sparse(rng *rand.Rand, n, dim int) *infer.Model {
 	terms := make([]factor.Factor, n)
 	for i := range terms {
 		r[i] = rng.Float64()
-		terms[i] = factor.Probit{Y: problems.DrawnLabel(rng, 0)}
+		terms[i] = factor.NewProbit(problems.DrawnLabel(rng, 0))
 	}
 	return &infer.Model{Views: gauss.NewViews(a, b, r), Terms: terms}
 }

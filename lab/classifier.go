@@ -2,6 +2,7 @@ package lab
 
 import (
 	"errors"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,12 +17,12 @@ const DefaultKernel = "rbf"
 // the plane, with the kernel as it is given.
 type Classifier struct {
 	X      [][]float64 `json:"x"`      // 1 to MaxPoints points of 1 or 2 coordinates
-	Labels []int       `json:"labels"` // +1 or −1, one for each point; with three outcomes 0, 1 or 2
+	Labels []int       `json:"labels"` // 0 or 1, one for each point; with three outcomes 0, 1 or 2
 	// Kernel is in the language of package kernel, such as
 	// "rbf(variance=4, lengthscale=1.5)"; empty stands for DefaultKernel.
 	Kernel string `json:"kernel,omitempty"`
 	// Utility has a row for each action, 2 to MaxActions, and in it what the action is
-	// worth when the label is −1 and +1; or 0, 1 and 2, and then there are three outcomes.
+	// worth when the label is 0 and 1; or 0, 1 and 2, and then there are three outcomes.
 	Utility [][]float64 `json:"utility"`
 	// Grid is where to look, and stands for p(x). Nil stands for one around the points.
 	Grid *Grid `json:"grid,omitempty"`
@@ -33,10 +34,10 @@ type Classifier struct {
 type ClassifierView struct {
 	Axes   [][]float64 `json:"axes"`   // the values of each coordinate
 	Kernel string      `json:"kernel"` // with all its parameters
-	// Needs is the probability of label +1 beyond which action 1 is best; nil unless
+	// Needs is the probability of label 1 beyond which action 1 is best; nil unless
 	// there are two actions and each is best somewhere.
 	Needs *float64 `json:"needs"`
-	// ByProbability divides the probabilities of label +1 by the best action.
+	// ByProbability divides the probabilities of label 1 by the best action.
 	ByProbability []Range `json:"by_probability"`
 	// CalibrationAxes are those of the grid that Loss-EP and Loss-VI are calibrated
 	// on: the grid itself, or where that would take too long every second, third, …
@@ -58,7 +59,7 @@ type ExactAnswer struct {
 	// LogEvidence is the log probability of the labels, with its standard error.
 	LogEvidence      float64 `json:"log_evidence"`
 	LogEvidenceError float64 `json:"log_evidence_stderr"`
-	// Probability is P(label +1) at each point of the grid, StdErr its standard error; null
+	// Probability is P(label 1) at each point of the grid, StdErr its standard error; null
 	// with three outcomes.
 	Probability []float64 `json:"probability"`
 	StdErr      []float64 `json:"stderr"`
@@ -85,7 +86,7 @@ type ClassifierAnswer struct {
 	// LogEvidence is the log evidence of the labels, for VI and Loss-VI a lower bound
 	// on it. It includes the utility for Loss-EP and Loss-VI.
 	LogEvidence *float64  `json:"log_evidence"`
-	Probability []float64 `json:"probability"` // of label +1, at each point of the grid; null with three outcomes
+	Probability []float64 `json:"probability"` // of label 1, at each point of the grid; null with three outcomes
 	// Probabilities are those of three outcomes, a list over the grid for each.
 	Probabilities [][]float64 `json:"probabilities,omitempty"`
 	Action        []int       `json:"action"` // at each point of the grid
@@ -100,7 +101,7 @@ type ClassifierAnswer struct {
 // classifierProblem is a request that has passed its checks.
 type classifierProblem struct {
 	x      *mat.Dense
-	labels []float64
+	labels []int
 	kernel kernel.Kernel
 	table  decision.Table
 	axes   [][]float64
@@ -168,22 +169,17 @@ func (c Classifier) inputs() (*mat.Dense, error) {
 	return x, nil
 }
 
-// labels are +1 and −1, or the numbers of three outcomes.
-func (c Classifier) labels(number int) ([]float64, error) {
+// labels are below the number of outcomes.
+func (c Classifier) labels(number int) ([]int, error) {
 	if len(c.Labels) != len(c.X) {
 		return nil, inputf("labels", "there are %d for %d points; give one for each", len(c.Labels), len(c.X))
 	}
-	labels := make([]float64, len(c.Labels))
 	for i, y := range c.Labels {
-		if number == 2 && y != 1 && y != -1 {
-			return nil, inputf(entry("labels", i), "%d is not a label; give 1 or -1", y)
+		if y < 0 || y >= number {
+			return nil, inputf(entry("labels", i), "%d is not a label; with a utility of %d outcomes give 0 to %d", y, number, number-1)
 		}
-		if number == 3 && (y < 0 || y > 2) {
-			return nil, inputf(entry("labels", i), "%d is not a label; with a utility of three outcomes give 0, 1 or 2", y)
-		}
-		labels[i] = float64(y)
 	}
-	return labels, nil
+	return slices.Clone(c.Labels), nil
 }
 
 // newKernel reads the kernel, and sees that the process has a sensible variance

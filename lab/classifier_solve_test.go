@@ -15,7 +15,7 @@ import (
 func twoPointSolver(t *testing.T) *twoOutcomes {
 	t.Helper()
 	p, err := Classifier{
-		X: [][]float64{{-math.Sqrt2}, {math.Sqrt2}}, Labels: []int{-1, 1},
+		X: [][]float64{{-math.Sqrt2}, {math.Sqrt2}}, Labels: []int{0, 1},
 		Kernel:  "rbf(variance=20.085536923187668, lengthscale=2.718281828459045)",
 		Utility: [][]float64{{1, 0}, {0.5, 1}},
 		Grid:    &Grid{From: []float64{-10}, To: []float64{10}, Points: []int{201}},

@@ -31,7 +31,7 @@ func randomClassifier(seed uint64, n, d int) lab.Classifier {
 		}
 		y := 1
 		if x[0]+math.Sin(2*x[d-1])+0.5*rng.NormFloat64() < 0 {
-			y = -1
+			y = 0
 		}
 		c.X, c.Labels = append(c.X, x), append(c.Labels, y)
 	}
@@ -46,7 +46,7 @@ func randomClassifier(seed uint64, n, d int) lab.Classifier {
 // twoPoints is the data of the paper's Figure 2.
 func twoPoints() lab.Classifier {
 	return lab.Classifier{
-		X: [][]float64{{-math.Sqrt2}, {math.Sqrt2}}, Labels: []int{-1, 1},
+		X: [][]float64{{-math.Sqrt2}, {math.Sqrt2}}, Labels: []int{0, 1},
 		Kernel:  kernel.RBF(math.Exp(3), math.E).String(),
 		Utility: [][]float64{{1, 0}, {0.5, 1}},
 		Grid:    &lab.Grid{From: []float64{-10}, To: []float64{10}, Points: []int{201}},
@@ -102,7 +102,7 @@ func TestClassifierExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := process.Classify([]float64{-1, 1})
+	m, err := process.Classify([]int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestClassifierExact(t *testing.T) {
 func TestClassifierFivePoints(t *testing.T) {
 	v := solveClassifier(t, lab.Classifier{
 		X:       [][]float64{{-1.07932, -1.83544}, {1.15768, 2.91702}, {3.26631, -3.85663}, {1.79009, 0.11949}, {-3.66051, 1.75159}},
-		Labels:  []int{-1, 1, 1, 1, -1},
+		Labels:  []int{0, 1, 1, 1, 0},
 		Kernel:  "rbf(variance=2.25, lengthscale=2)",
 		Utility: [][]float64{{1, 0}, {0, 1}},
 	})
@@ -203,7 +203,7 @@ func TestClassifierRegret(t *testing.T) {
 // The grid is read with the first coordinate fastest.
 func TestClassifierOrder(t *testing.T) {
 	v := solveClassifier(t, lab.Classifier{
-		X: [][]float64{{2, 0}, {-2, 0}}, Labels: []int{1, -1}, Utility: [][]float64{{1, 0}, {0, 1}},
+		X: [][]float64{{2, 0}, {-2, 0}}, Labels: []int{1, 0}, Utility: [][]float64{{1, 0}, {0, 1}},
 		Grid: &lab.Grid{From: []float64{-2, -1}, To: []float64{2, 1}, Points: []int{5, 3}},
 	})
 	p := method(t, v, "ep").Probability
@@ -225,11 +225,11 @@ func TestClassifierOrder(t *testing.T) {
 func TestClassifierSmall(t *testing.T) {
 	for _, c := range []lab.Classifier{
 		{X: [][]float64{{1}, {2}, {3}}, Labels: []int{1, 1, 1}},
-		{X: [][]float64{{1, 1}}, Labels: []int{-1}},
-		{X: [][]float64{{1}, {1}, {1}}, Labels: []int{1, -1, 1}},
-		{X: [][]float64{{1, 2}, {1, 3}}, Labels: []int{1, -1}, Kernel: "linear + constant"},
+		{X: [][]float64{{1, 1}}, Labels: []int{0}},
+		{X: [][]float64{{1}, {1}, {1}}, Labels: []int{1, 0, 1}},
+		{X: [][]float64{{1, 2}, {1, 3}}, Labels: []int{1, 0}, Kernel: "linear + constant"},
 		{X: [][]float64{{1e6}}, Labels: []int{1}},
-		{X: [][]float64{{0}, {1e-9}}, Labels: []int{1, -1}},
+		{X: [][]float64{{0}, {1e-9}}, Labels: []int{1, 0}},
 	} {
 		c.Utility = [][]float64{{1, 0}, {0, 1}}
 		v := solveClassifier(t, c)
@@ -248,7 +248,7 @@ func TestClassifierSmall(t *testing.T) {
 func TestClassifierWithoutExact(t *testing.T) {
 	c := randomClassifier(1, 80, 1)
 	for i := range c.Labels {
-		c.Labels[i] = 1 - 2*(i*7919%13%2) // nothing to do with where they are
+		c.Labels[i] = 1 - i*7919%13%2 // nothing to do with where they are
 	}
 	c.Kernel, c.Grid.Points = "rbf(variance=1e4, lengthscale=0.3)", []int{2}
 	v := solveClassifier(t, c)
@@ -417,7 +417,7 @@ func TestThreeOutcomes(t *testing.T) {
 		t.Errorf("%v: action 2 is taken at %d points, and was at %d", err, taken(v), before)
 	}
 	c.Labels[0] = 3
-	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "labels[0]: 3 is not a label; with a utility of three outcomes give 0, 1 or 2") {
+	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "labels[0]: 3 is not a label; with a utility of 3 outcomes give 0 to 2") {
 		t.Error(err)
 	}
 }

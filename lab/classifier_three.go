@@ -35,11 +35,7 @@ type threeOutcomes struct {
 }
 
 func newThreeOutcomes(p *classifierProblem, view *ClassifierView) (*threeOutcomes, error) {
-	o := &gp.Outcomes{Of: make([]int, len(p.labels)), Number: 3}
-	for i, y := range p.labels {
-		o.Of[i] = int(y)
-	}
-	process, err := gp.NewOutcomes(p.kernel, p.x, o)
+	process, err := gp.NewOutcomes(p.kernel, p.x, &gp.Outcomes{Of: p.labels, Number: 3})
 	if err != nil {
 		return nil, noSquareRoot(err)
 	}

@@ -17,7 +17,7 @@ import (
 // process at two inputs, with and without the utility, and its approximations.
 type Figure2 struct {
 	Inputs  []float64      `json:"inputs"`
-	Labels  []float64      `json:"labels"`
+	Labels  []int          `json:"labels"`
 	Utility decision.Table `json:"utility"`
 	// Points is the number of equally spaced points of [−10, 10] that stand for
 	// p(x).
@@ -47,7 +47,7 @@ type Moments struct {
 func NewFigure2(ctx context.Context) (*Figure2, error) {
 	const points = 201
 	t := &Figure2{
-		Inputs: []float64{-math.Sqrt2, math.Sqrt2}, Labels: []float64{-1, 1},
+		Inputs: []float64{-math.Sqrt2, math.Sqrt2}, Labels: []int{0, 1},
 		Utility: UtilityTable(0.5), Points: points,
 	}
 	process, err := gp.New(paperKernel(), column(t.Inputs))

@@ -58,7 +58,7 @@ func TestBadClassifier(t *testing.T) {
 		{func(c *lab.Classifier) { c.X[3] = []float64{1} }, "x[3]", "all the same"},
 		{func(c *lab.Classifier) { c.X[3][1] = math.NaN() }, "x[3][1]", "NaN"},
 		{func(c *lab.Classifier) { c.Labels = c.Labels[1:] }, "labels", "one for each"},
-		{func(c *lab.Classifier) { c.Labels[2] = 0 }, "labels[2]", "1 or -1"},
+		{func(c *lab.Classifier) { c.Labels[2] = -1 }, "labels[2]", "give 0 to 1"},
 		{func(c *lab.Classifier) { c.Kernel = "rbf(length=1)" }, "kernel", "column 5"},
 		{func(c *lab.Classifier) { c.Kernel = "rbf(lengthscale=[1, 2, 3])" }, "kernel", "column"},
 		{func(c *lab.Classifier) { c.Kernel = "rbf(variance=1e30)" }, "kernel", "variance 1e+30"},

@@ -113,7 +113,7 @@ func note(notes []string, s infer.Status, run string) []string {
 func probitProbabilities(ctx context.Context, r *infer.Result, views *gauss.Views) ([]float64, error) {
 	value, stderr := make([]float64, views.Len()), make([]float64, views.Len())
 	if slow, ok := r.Posterior.(infer.Interruptible); ok {
-		return value, slow.ExpectContext(ctx, views, factor.Probit{Y: 1}, value, stderr)
+		return value, slow.ExpectContext(ctx, views, factor.NewProbit(1), value, stderr)
 	}
 	decision.Probit().Probabilities(r, views, value, stderr)
 	return value, nil

@@ -70,7 +70,7 @@ func UtilityTable(u10 float64) decision.Table { return decision.Table{{1, 0}, {u
 // DataSet is a sample from the prior.
 type DataSet struct {
 	Inputs []float64 `json:"inputs"`
-	Labels []float64 `json:"labels"`
+	Labels []int     `json:"labels"`
 }
 
 // paperProblem is a data set with the model it makes.
@@ -84,7 +84,7 @@ type paperProblem struct {
 // problem draws the index-th data set.
 func (s Simulation) problem(index int) (*paperProblem, error) {
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(index)))
-	p := &paperProblem{DataSet: DataSet{Inputs: make([]float64, inputs), Labels: make([]float64, inputs)}}
+	p := &paperProblem{DataSet: DataSet{Inputs: make([]float64, inputs), Labels: make([]int, inputs)}}
 	for i := range p.Inputs {
 		p.Inputs[i] = reach * (2*rng.Float64() - 1)
 	}
@@ -98,7 +98,6 @@ func (s Simulation) problem(index int) (*paperProblem, error) {
 	}
 	p.process.Views().At(f, v)
 	for i := range p.Labels {
-		p.Labels[i] = -1
 		if rng.Float64() < normal.CDF(f[i]) {
 			p.Labels[i] = 1
 		}

@@ -35,7 +35,7 @@ func ExampleReactorRequest_Solve() {
 func ExampleClassifier_Solve() {
 	v, err := lab.Classifier{
 		X:       [][]float64{{-2}, {-1}, {0}, {1.5}, {3}},
-		Labels:  []int{-1, -1, 1, 1, -1},
+		Labels:  []int{0, 0, 1, 1, 0},
 		Kernel:  "rbf(variance=20, lengthscale=1)",
 		Utility: [][]float64{{1, 0}, {0.9, 1}},
 		Grid:    &lab.Grid{From: []float64{-4}, To: []float64{4}, Points: []int{161}},

@@ -108,7 +108,7 @@ func TestDefaults(t *testing.T) {
 		t.Error("defaults of a reactor are not what they are said to be")
 	}
 	var c lab.Classifier
-	if err := json.Unmarshal([]byte(`{"x": [[1], [2]], "labels": [1, -1], "utility": [[1, 0], [0, 1]]}`), &c); err != nil {
+	if err := json.Unmarshal([]byte(`{"x": [[1], [2]], "labels": [1, 0], "utility": [[1, 0], [0, 1]]}`), &c); err != nil {
 		t.Fatal(err)
 	}
 	v := solveClassifier(t, c)

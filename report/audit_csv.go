@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/csv"
 	"io"
-	"math"
 	"strconv"
 
 	"github.com/lossep/lossep/audit"
@@ -37,22 +36,43 @@ func (r *Audit) writeFolds(w io.Writer) error {
 // writeDecisions writes every decision.
 func (r *Audit) writeDecisions(w io.Writer) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"row", "line", "repeat", "fold", "outcome", "method", "probability", "action", r.noun()}}
+	head := []string{"row", "line"}
+	if r.ID != "" {
+		head = append(head, r.ID)
+	}
+	head = append(head, "repeat", "fold", "outcome", "method")
+	if r.several() {
+		for _, outcome := range r.Outcomes {
+			head = append(head, "probability_"+outcome)
+		}
+	} else {
+		head = append(head, "probability")
+	}
+	rows := [][]string{append(head, "action", r.noun())}
 	for _, d := range r.Decisions {
 		rows = append(rows, r.decisionCells(d))
 	}
 	return c.WriteAll(rows)
 }
 
+// decisionCells are those of a decision: of two outcomes with the probability of the positive
+// one, of more with that of each, and with none where the action is constant.
 func (r *Audit) decisionCells(d audit.Decided) []string {
-	outcome, probability := r.Outcomes[d.Outcome], ""
-	if !math.IsNaN(d.Probability) {
-		probability = exactly(d.Probability)
+	cells := []string{strconv.Itoa(d.Row), strconv.Itoa(d.Line)}
+	if r.ID != "" {
+		cells = append(cells, d.ID)
 	}
-	return []string{
-		strconv.Itoa(d.Row), strconv.Itoa(d.Line), strconv.Itoa(d.Repeat), strconv.Itoa(d.Fold),
-		outcome, d.Method, probability, r.Actions[d.Action], exactly(r.Stated(audit.Measure{Value: d.Cost}).Value),
+	cells = append(cells, strconv.Itoa(d.Repeat), strconv.Itoa(d.Fold), r.Outcomes[d.Outcome], d.Method)
+	for y := range r.Outcomes {
+		switch {
+		case y == 0 && !r.several():
+		case d.Probabilities == nil:
+			cells = append(cells, "")
+		default:
+			cells = append(cells, exactly(d.Probabilities[y]))
+		}
 	}
+	return append(cells, r.Actions[d.Action], exactly(r.Stated(audit.Measure{Value: d.Cost}).Value))
 }
 
 func (r *Audit) writeImportances(w io.Writer) error {

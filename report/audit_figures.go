@@ -16,17 +16,25 @@ func (r *Audit) figures() map[string]Figure {
 	return f
 }
 
-// costFigure leaves out constant actions but the best one: the others can cost so much
+// costAxis is what costs per case are called beside an axis.
+func (r *Audit) costAxis() string {
+	if r.Currency != "" {
+		return sentence(r.noun()) + " per case (" + r.Currency + ")"
+	}
+	return sentence(r.noun()) + " per case"
+}
+
+// costFigure leaves out other methods of inference, and constant actions but the best one: the others can cost so much
 // that all else would be one point.
 func (r *Audit) costFigure() Intervals {
-	f := Intervals{X: Axis{Label: sentence(r.noun()) + " per case, with 95 % interval"}}
-	best := r.BestConstant().Method
-	for i, s := range r.Methods {
-		if i >= len(r.Methods)-len(r.Actions) && s.Method != best {
+	f := Intervals{X: Axis{Label: r.costAxis() + ", with 95 % interval"}}
+	best, shown := r.BestConstant().Method, r.withoutMethods()
+	for i, s := range shown {
+		if i >= len(shown)-len(r.Actions) && s.Method != best {
 			continue
 		}
 		m := r.Stated(cost(s))
-		f.Rows = append(f.Rows, Interval{Method: r.look(s.Method), Label: MethodLabel(s.Method), Value: m.Value, Low: m.Low, High: m.High})
+		f.Rows = append(f.Rows, Interval{Method: r.look(s.Method), Label: r.label(s.Method), Value: m.Value, Low: m.Low, High: m.High})
 	}
 	return f
 }
@@ -53,7 +61,7 @@ func (r *Audit) benefitFigure() Lines {
 		Rules: []Rule{{At: r.Benefit.Given, Label: "as given: " + Number(r.Benefit.Given)}},
 	}
 	for _, c := range r.Benefit.Curves {
-		f.Series = append(f.Series, Series{Method: r.look(c.Method), Label: MethodLabel(c.Method), X: r.Benefit.Ratios, Y: c.Values})
+		f.Series = append(f.Series, Series{Method: r.look(c.Method), Label: r.label(c.Method), X: r.Benefit.Ratios, Y: c.Values})
 	}
 	return f
 }
@@ -61,7 +69,7 @@ func (r *Audit) benefitFigure() Lines {
 func (r *Audit) sensitivityFigure() Lines {
 	f := Lines{
 		X:     Axis{Label: sentence(r.noun()) + " of " + r.casesOf(1) + ", as a multiple of that stated", Log: true},
-		Y:     Axis{Label: sentence(r.noun()) + " per case at that multiple"},
+		Y:     Axis{Label: r.costAxis() + " at that multiple"},
 		Rules: []Rule{{At: 1, Label: "as stated"}},
 	}
 	adapted := Series{Method: r.look(r.Method), Label: "decided by the multiple"}
@@ -79,7 +87,7 @@ func (r *Audit) gainsFigure() Lines {
 		X: Axis{Label: "Share of cases, the most probable first", Min: 0, Max: 1},
 		Y: Axis{Label: "Share of " + r.called[1] + " found", Min: 0, Max: 1},
 	}
-	model := Series{Method: r.look(r.Method), Label: MethodLabel(r.Method), X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
+	model := Series{Method: r.look(r.Method), Label: r.label(r.Method), X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
 	for _, g := range r.Gains {
 		if g.OfPositive != nil {
 			model.X, model.Y = append(model.X, g.Share), append(model.Y, g.OfPositive.Value)

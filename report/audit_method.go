@@ -22,6 +22,16 @@ func (r *Audit) methodSection(p *Page) {
 	}
 	p.Text(fmt.Sprintf("A Gaussian process classifier with %d input dimensions, kernel %s and %s likelihood. %s Seed %d.", r.Features, r.Kernel, r.Likelihood, how, r.Seed))
 	r.statisticsText(p)
+	p.Subsection("Methods of inference")
+	p.Text(fmt.Sprintf("The model can be computed in several ways; decisions above are those of %s. Feature importance and effects are computed by EP.", MethodLabel(r.Method)))
+	p.Table(r.costTable(r.Methods, r.methodLabel))
+	if len(r.Actions) == 2 && !r.several() {
+		r.allRates(&p.Body)
+	}
+	r.allQualities(&p.Body)
+	r.calibrationSection(p)
+	r.regretSection(p)
+	p.Subsection("Details")
 	p.Details("Features", func(b *Body) { b.Code(strings.Join(r.Recipe, "\n")) })
 	p.Details("Kernel of each fold", func(b *Body) {
 		t := &Table{Columns: []Column{{Title: "repeat", Align: Right}, {Title: "fold", Align: Right}, {Title: "log evidence", Align: Right}, {Title: "kernel"}}}
@@ -98,3 +108,51 @@ func shortKernel(k string) string {
 }
 
 var longNumber = regexp.MustCompile(`\d+\.\d{3,}(e[-+]?\d+)?`)
+
+// calibrationSection is whether it mattered to fit with the costs in mind.
+func (r *Audit) calibrationSection(p *Page) {
+	p.Subsection("Effect of loss calibration")
+	p.Text(r.calibrationFinding())
+	if len(r.Calibrations) > 0 {
+		p.Table(r.pairsTable("Loss-calibrated methods against their plain counterparts", r.Calibrations))
+	}
+	t := &Table{Caption: "Decisions that differ between methods", Columns: []Column{
+		{Title: "between"},
+		{Title: "and"},
+		{Title: "decisions", Align: Right},
+		{Title: "the second " + r.verb() + "s more by, in all", Align: Right},
+	}}
+	for _, f := range r.Flips {
+		t.AddRow(r.methodLabel(f.A), r.methodLabel(f.B), Count(f.Count), Signed(Number(r.Stated(audit.Measure{Value: f.Cost}).Value)))
+	}
+	p.Details("Decisions that differ between methods", func(b *Body) { b.Table(t) })
+}
+
+// regretSection is what the approximation itself costs.
+func (r *Audit) regretSection(p *Page) {
+	p.Subsection("Comparison with the exact posterior")
+	if why := r.notCompared(); why != "" {
+		p.Text(why + ".")
+		return
+	}
+	g := r.Regrets[0]
+	t := &Table{Caption: "Regret under the exact posterior of the same model", Columns: []Column{
+		{Title: "method"},
+		{Title: "regret per case", Align: Right},
+		{Title: "decisions that differ", Align: Right},
+		{Title: "mean error of the probability", Align: Right},
+	}}
+	for _, g := range r.Regrets {
+		regret := "0"
+		if g.Differ > 0 {
+			regret = PlusMinus(g.Mean, g.StdErr)
+		}
+		t.AddRow(r.methodLabel(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), Number(g.Off))
+	}
+	p.Text(fmt.Sprintf("%s of a method's decisions, compared with those of the exact posterior, in %d cases (%s). The number after ± bounds the Monte Carlo error. In %d of the cases the exact posterior's own decision is uncertain: two standard errors of its draws reach across the decision boundary.", r.either("Expected extra cost", "Expected loss of utility"), g.Cases, drawnBy(g), g.Open))
+	if g.Rows > 0 {
+		p.Text(fmt.Sprintf("There are too many training rows for that: the methods and the exact posterior were fitted to %s of them here, with the kernel found from all rows.", Count(g.Rows)))
+	}
+	p.Table(t)
+	p.Text(r.approximation())
+}

@@ -11,24 +11,41 @@ var tones = map[audit.Tone]Outcome{audit.Good: Holds, audit.Mixed: Partly, audit
 
 // subtitle says which cases were decided, for which population, and by what.
 func (r *Audit) subtitle() string {
-	method := MethodLabel(r.Method)
-	text := fmt.Sprintf("%s: %s past cases, %s; decided by %s", r.Data, Count(r.Rows), r.outcomesText(), method)
-	if r.Test != "" {
-		text = fmt.Sprintf("%s: %s cases, %s; decided by %s, trained on %s", r.Test, Count(r.Rows), r.outcomesText(), method, r.Data)
+	by := "each decided by a model fitted without it"
+	switch {
+	case r.external():
+		by = "decided by the probabilities of " + r.Method
+	case r.Test != "":
+		by = "decided by a model fitted to " + r.Data
 	}
+	text := fmt.Sprintf("%s: %s past cases, %s; %s", r.subject(), Count(r.Rows), r.outcomesText(), by)
 	if r.Prevalence > 0 {
 		text += fmt.Sprintf("; for a population of which %s %s", Percent(r.Prevalence), r.being(1))
 	}
 	return text
 }
 
+// subject is the table that was decided.
+func (r *Audit) subject() string {
+	if r.Test != "" {
+		return r.Test
+	}
+	return r.Data
+}
+
+// page begins with what fits on one printed page, and ends with an appendix for those who know
+// methods.
 func (r *Audit) page() *Page {
 	p := NewPage("What these decisions "+r.verb(), r.subtitle())
 
 	p.Section("Summary")
 	for _, v := range r.Verdicts {
-		p.Verdict(tones[v.Tone], v.Answer, v.Question, v.Finding)
+		if v.about != audit.AboutCalibration { // which is for the appendix
+			p.Verdict(tones[v.Tone], v.Answer, v.Question, v.Finding)
+		}
 	}
+	p.Table(r.summaryTable())
+	p.PageBreak()
 	r.countsSection(p)
 	r.costSection(p)
 	r.reliabilitySection(p)
@@ -53,13 +70,6 @@ func (r *Audit) page() *Page {
 		p.Text("The probabilities after recalibration by the cases of all other folds: isotonic regression, logistic regression on the log odds (Platt), and a Gaussian process over the probability alone (GP).")
 		p.Table(r.pairsTable("Recalibrated probabilities against the original ones", r.Recalibrations))
 	}
-	if !r.external() {
-		p.Section("Effect of loss calibration")
-		r.calibrationSection(p)
-
-		p.Section("Comparison with the exact posterior")
-		r.regretSection(p)
-	}
 	p.Section("Methods")
 	r.methodSection(p)
 	return p
@@ -76,7 +86,9 @@ func (r *Audit) countsSection(p *Page) {
 	switch {
 	case len(r.Actions) == 2 && !r.several():
 		p.Table(r.ratesTable(r.shown(audit.OneHalf)))
-		p.Details("All methods", func(b *Body) { b.Table(r.ratesTable(r.Methods)) })
+		if r.external() { // of a fitted model that is for the appendix
+			r.allRates(&p.Body)
+		}
 	default:
 		p.Details("Shares of each outcome, with intervals", func(b *Body) { b.Table(r.sharesTable(r.Methods[0])) })
 	}
@@ -86,9 +98,9 @@ func (r *Audit) countsSection(p *Page) {
 func (r *Audit) costSection(p *Page) {
 	p.Section(sentence(r.noun()) + " of the decisions")
 	p.Text(r.costText())
-	p.Figure(r.costFigure(), sentence(r.noun())+" per case of every method and baseline; of the constant decisions, only the best is shown.", "Mean "+r.noun()+" per case with interval, one row for each method and baseline; the table below has the numbers.")
-	p.Table(r.costTable())
-	text := "“Differs in” is the share of cases that are decided differently from " + MethodLabel(r.Method) + ". The comparisons with the best constant decision and with " + r.mostProbable() + " were planned, and their p are not corrected; those with other models are (Holm), among the models that decide at least one case differently"
+	p.Figure(r.costFigure(), sentence(r.noun())+" per case; of single actions for all cases, only the best is shown.", "Mean "+r.noun()+" per case with interval, one row for each way to decide; the table below has the numbers.")
+	p.Table(r.costTable(r.withoutMethods(), r.label))
+	text := "“Differs in” is the share of cases that are decided differently from " + r.label(r.Method) + ", and p the probability of a difference at least as large by chance. The comparisons with the best single action and with " + r.mostProbable() + " were planned, and their p are not corrected; those with other models are (Holm), among the models that decide at least one case differently"
 	if len(r.Recalibrations) > 0 {
 		text += ", and those with recalibrated probabilities among themselves"
 	}
@@ -102,19 +114,23 @@ func (r *Audit) costText() string {
 	}
 	s += fmt.Sprintf("The %s is what the action turned out to %s. ", r.noun(), r.verb())
 	if r.Threshold != nil {
-		return s + fmt.Sprintf("The rule: “%s” where P(%s) is above %s, else “%s”.", r.Actions[1], r.called[1], threshold(*r.Threshold), r.Actions[0])
+		return s + fmt.Sprintf("The rule: “%s” where P(%s) is above %s, else “%s”.", r.Actions[r.Acting()], r.called[1], threshold(*r.Threshold), r.Actions[1-r.Acting()])
 	}
-	return s + "The rule: " + r.Utility.RuleLine() + "."
+	s += "The rule: " + r.Utility.RuleLine() + "."
+	if len(r.Actions) > 2 && !r.several() {
+		s += fmt.Sprintf(" With %d actions there is no single threshold, so other thresholds are not compared.", len(r.Actions))
+	}
+	return s
 }
 
 // reliabilitySection compares probabilities with frequencies, of the positive outcome of two
 // or of each of more.
 func (r *Audit) reliabilitySection(p *Page) {
 	p.Section("Calibration of the probabilities")
-	const about = "Reliability diagram with ten bins; points on the diagonal are calibrated probabilities."
-	method := MethodLabel(r.Method)
+	const about = "Reliability diagram; points on the diagonal are calibrated probabilities."
+	method := r.label(r.Method)
 	figure := func(b *Body, of audit.Reliability, outcome string) {
-		b.Figure(r.reliabilityFigure(of), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s).", outcome, method), about)
+		b.Figure(r.reliabilityFigure(of), fmt.Sprintf("Observed frequency of %s against its predicted probability (%s), in up to ten bins of at least 15 cases; below, the cases of each bin.", outcome, method), about)
 	}
 	if r.several() {
 		figure(&p.Body, r.Reliable, "each outcome")
@@ -130,9 +146,18 @@ func (r *Audit) reliabilitySection(p *Page) {
 	p.Text(r.calibrationText())
 	first := r.shown(audit.ProbitRegression)
 	p.Table(r.qualityTable(first))
-	if r.ranked() > len(first) {
-		p.Details("All methods", func(b *Body) { b.Table(r.qualityTable(r.Methods)) })
+	if r.external() && r.ranked() > len(first) {
+		r.allQualities(&p.Body)
 	}
+}
+
+// allRates and allQualities are those of everything that decides.
+func (r *Audit) allRates(b *Body) {
+	b.Details("Sensitivity, specificity and predictive values of all methods", func(b *Body) { b.Table(r.ratesTable(r.Methods)) })
+}
+
+func (r *Audit) allQualities(b *Body) {
+	b.Details("Quality of the probabilities of all methods", func(b *Body) { b.Table(r.qualityTable(r.Methods)) })
 }
 
 // calibrationText says whether probabilities are what they claim to be, as far as costs go.
@@ -143,26 +168,15 @@ func (r *Audit) calibrationText() string {
 		s := percentScale(m.Excess)
 		text += fmt.Sprintf(" Observed minus predicted frequency of %s: %s (95 %% interval %s).", r.called[1], Signed(s.number(m.Excess.Value)), s.interval(m.Excess.Low, m.Excess.High))
 	}
-	surprise := r.Stated(m.Surprise)
-	s := scaleOf(surprise)
+	surprise, s := r.Stated(m.Surprise), r.money()
 	return text + fmt.Sprintf(" The model expects a %s of %s per case; observed: %s (95 %% interval of the difference %s).",
 		r.noun(), s.number(r.Stated(audit.Measure{Value: m.Expected}).Value), s.number(r.Stated(cost(r.Methods[0])).Value), s.interval(surprise.Low, surprise.High))
 }
 
 // rankedSections are those that rank cases by the probability of the positive outcome.
 func (r *Audit) rankedSections(p *Page) {
-	p.Section("Other thresholds")
-	if r.Benefit != nil {
-		p.Figure(r.benefitFigure(), "Decision curve: net benefit of deciding by a model over costs of a miss, in true positives per case.",
-			"Net benefit against the ratio of costs, for the audited method, probit regression, treating all and treating none.")
-		text := "Deciding case by case pays where the curve of a model lies above those of treating all and treating none."
-		if r.Benefit.By != "" {
-			text += fmt.Sprintf(" All costs are multiples of %[1]s, so the threshold is the same in every case; cases are weighted by %[1]s.", r.Benefit.By)
-		}
-		p.Text(text)
-	}
 	if len(r.Cuts) > 0 {
-		p.Table(r.cutsTable())
+		r.thresholdsSection(p)
 	}
 
 	p.Section("Gains")
@@ -174,6 +188,21 @@ func (r *Audit) rankedSections(p *Page) {
 	p.Figure(r.sensitivityFigure(), sentence(r.noun())+" per case if the "+r.noun()+" of "+r.casesOf(1)+" is a multiple of that stated.",
 		sentence(r.noun())+" per case against the multiple, decided by the multiple and as stated.")
 	p.Table(r.sensitivityTable())
+}
+
+// thresholdsSection is what other thresholds would have given.
+func (r *Audit) thresholdsSection(p *Page) {
+	p.Section("Other thresholds")
+	if r.Benefit != nil {
+		p.Figure(r.benefitFigure(), "Decision curve: net benefit of deciding by a model over costs of a miss, in true positives per case.",
+			"Net benefit against the ratio of costs, for the audited method, probit regression, treating all and treating none.")
+		text := "Deciding case by case pays where the curve of a model lies above those of treating all and treating none."
+		if r.Benefit.By != "" {
+			text += fmt.Sprintf(" All costs are multiples of %[1]s, so the threshold is the same in every case; cases are weighted by %[1]s.", r.Benefit.By)
+		}
+		p.Text(text)
+	}
+	p.Table(r.cutsTable())
 }
 
 // nearestSection is the cases that are nearly as well decided otherwise.
@@ -189,8 +218,7 @@ func (r *Audit) nearestSection(p *Page) {
 
 // knownText says what information can be worth at most.
 func (r *Audit) knownText() string {
-	all := r.Known[0]
-	s := columnScale(r.Known, func(k audit.Known) *audit.Measure { return &k.Saved })
+	all, s := r.Known[0], r.money()
 	return fmt.Sprintf("Had the outcome of every case been known before acting, a case would have %s %s on average (95 %% interval %s; expected by the model: %s). No test, expert or delay can be worth more. Finding out pays where the expected value of the outcome exceeds its price; what it would have %s to find out there, and only there:",
 		r.either("cost less by", "brought more by"), s.number(all.Saved.Value), s.interval(all.Saved.Low, all.Saved.High), s.number(all.Expected), r.either("saved", "brought"))
 }
@@ -200,56 +228,11 @@ const mostColumns = 12
 
 func (r *Audit) importanceSection(p *Page) {
 	p.Section("Feature importance")
-	p.Text("How much more a case " + r.either("costs", "would bring") + " on average if the values of a feature are permuted between cases (permutation importance). Cases were decided by models that were fitted without them, by EP. The p are corrected for the number of features that change a decision (Holm). Correlated features share their importance, and may each seem unimportant.")
+	p.Text("How much more a case " + r.either("costs", "would bring") + " on average if the values of a feature are permuted between cases (permutation importance). Cases were decided by models that were fitted without them. The p are corrected for the number of features that change a decision (Holm). Correlated features share their importance, and may each seem unimportant.")
 	p.Table(r.importanceTable(mostColumns))
 	if len(r.Importances) > mostColumns {
 		p.Details("All features", func(b *Body) { b.Table(r.importanceTable(len(r.Importances))) })
 	}
-}
-
-func (r *Audit) calibrationSection(p *Page) {
-	if len(r.Calibrations) > 0 {
-		p.Table(r.pairsTable("Loss-calibrated methods against their plain counterparts", r.Calibrations))
-	}
-	t := &Table{Caption: "Decisions that differ between methods", Columns: []Column{
-		{Title: "between"},
-		{Title: "and"},
-		{Title: "decisions", Align: Right},
-		{Title: "the second " + r.verb() + "s more by, in all", Align: Right},
-	}}
-	for _, f := range r.Flips {
-		t.AddRow(MethodLabel(f.A), MethodLabel(f.B), Count(f.Count), Signed(Number(r.Stated(audit.Measure{Value: f.Cost}).Value)))
-	}
-	p.Details("Decisions that differ between methods", func(b *Body) { b.Table(t) })
-}
-
-func (r *Audit) regretSection(p *Page) {
-	if why := r.notCompared(); why != "" {
-		p.Text(why + ".")
-		return
-	}
-	g := r.Regrets[0]
-	t := &Table{Caption: "Regret under the exact posterior of the same model", Columns: []Column{
-		{Title: "method"},
-		{Title: "regret per case", Align: Right},
-		{Title: "decisions that differ", Align: Right},
-		{Title: "mean error of the probability", Align: Right},
-	}}
-	for _, g := range r.Regrets {
-		regret := "0"
-		if g.Differ > 0 {
-			regret = PlusMinus(g.Mean, g.StdErr)
-		}
-		t.AddRow(MethodLabel(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), Number(g.Off))
-	}
-	p.Text(fmt.Sprintf("%s of a method's decisions, compared with those of the exact posterior, in %d cases (%s). The number after ± bounds the Monte Carlo error. In %d of the cases the exact posterior's own decision is uncertain: two standard errors of its draws reach across the decision boundary.", r.either("Expected extra cost", "Expected loss of utility"), g.Cases, drawnBy(g), g.Open))
-	if g.Rows > 0 {
-		p.Text(fmt.Sprintf("There are too many training rows for that: the methods and the exact posterior were fitted to %s of them here, with the kernel found from all rows.", Count(g.Rows)))
-	}
-	if g.Doubt != "" {
-		p.Text("The draws may not be reliable: " + g.Doubt + ".")
-	}
-	p.Table(t)
 }
 
 // ranked is how many ways to decide have probabilities of their own.

@@ -16,7 +16,7 @@ func (r *Audit) partsSection(p *Page) {
 }
 
 func (r *Audit) partsTable() *Table {
-	t := &Table{Caption: "Decisions by " + MethodLabel(r.Method), Columns: []Column{
+	t := &Table{Caption: "Decisions by " + r.label(r.Method), Columns: []Column{
 		{Title: r.By},
 		{Title: "cases", Align: Right},
 		{Title: r.noun() + " per case", Align: Right},
@@ -26,11 +26,10 @@ func (r *Audit) partsTable() *Table {
 	if !r.several() {
 		t.Columns = append(t.Columns, Column{Title: r.called[1], Align: Right}, Column{Title: "observed − predicted", Align: Right})
 	}
-	costs := columnScale(r.Parts, func(p audit.Part) *audit.Measure { return r.asStated(p.Cost) })
-	differences := columnScale(r.Parts, func(p audit.Part) *audit.Measure { return r.asStated(p.Difference) })
+	costs := r.perCase()
 	excess := percentColumn(r.Parts, func(p audit.Part) *audit.Measure { return p.Excess })
 	for _, part := range r.Parts {
-		row := []string{part.Value, Count(part.Cases), costs.measure(r.asStated(part.Cost)), differences.signed(r.asStated(part.Difference)), PValue(part.P)}
+		row := []string{part.Value, Count(part.Cases), costs.measure(r.asStated(part.Cost)), costs.signed(r.asStated(part.Difference)), PValue(part.P)}
 		if !r.several() {
 			row = append(row, Count(part.Positive), excess.signed(part.Excess))
 		}

@@ -72,45 +72,102 @@ func probability(p float64) string {
 	return fixed(p, 3)
 }
 
-// costTable is what the decisions of everything that was tried cost, or bring.
-func (r *Audit) costTable() *Table {
+// costCaption is that of tables of costs per case, with what they are in.
+func (r *Audit) costCaption() string {
+	text := sentence(r.noun()) + " per case"
+	if r.Currency != "" {
+		text += " in " + r.Currency
+	}
+	return text + " and difference from " + r.label(r.Method) + ", with 95 % intervals"
+}
+
+// withoutMethods leaves other methods of inference out, which are for the appendix.
+func (r *Audit) withoutMethods() []audit.Score {
+	return slices.DeleteFunc(slices.Clone(r.Methods), func(s audit.Score) bool { return s.Kind == audit.Fitted && s.Method != r.Method })
+}
+
+// costTable is what the decisions of ways to decide cost, or bring, by the names of a function.
+func (r *Audit) costTable(scores []audit.Score, label func(method string) string) *Table {
 	t := &Table{
-		Caption: sentence(r.noun()) + " per case, with 95 % intervals",
+		Caption: r.costCaption(),
 		Columns: []Column{
 			{Title: "decided by"},
 			{Title: r.noun() + " per case", Align: Right},
-			{Title: "difference from " + MethodLabel(r.Method), Align: Right},
+			{Title: "difference", Align: Right},
 			{Title: "p", Align: Right},
 			{Title: "differs in", Align: Right},
 		},
 		Best: r.either("the lowest mean cost", "the highest mean utility"),
 	}
-	groups := map[audit.Kind]string{audit.Fitted: "methods", audit.External: "external probabilities", audit.Recalibrated: "recalibrated", audit.Baseline: "baselines"}
+	groups := map[audit.Kind]string{audit.Fitted: "methods", audit.External: "external probabilities", audit.Recalibrated: "recalibrated", audit.Baseline: "compared with"}
+	if !slices.ContainsFunc(scores, func(s audit.Score) bool { return s.Kind == audit.Fitted && s.Method != r.Method }) {
+		groups[audit.Fitted] = ""
+	}
 	lowest := slices.MinFunc(r.Methods, func(a, b audit.Score) int { return cmp.Compare(a.MeanCost, b.MeanCost) })
-	costs, differences := columnScale(r.Methods, r.statedCost), columnScale(r.Comparisons, r.statedDifference)
-	for i, s := range r.Methods {
-		cells := []Cell{{Text: MethodLabel(s.Method)}, {Text: costs.measure(r.statedCost(s)), Best: !lowest.Cheaper(&s)}, {}, {}, {}}
-		if i > 0 {
-			c := r.Comparisons[i-1]
-			r.differenceCells(t, cells[2:], c, differences, c.Headline || s.Quality != nil)
+	for _, s := range scores {
+		cells := []Cell{{Text: label(s.Method)}, {Text: r.perCase().measure(r.statedCost(s)), Best: !lowest.Cheaper(&s)}, {}, {}, {}}
+		if s.Method != r.Method {
+			c := r.Comparison(s.Method)
+			r.differenceCells(t, cells[2:], c, c.Headline || s.Quality != nil)
 		}
 		t.Rows = append(t.Rows, Row{Group: groups[s.Kind], Cells: cells})
 	}
 	return t
 }
 
+// summaryTable is the audited decisions beside one action for all and beside ignoring costs: per
+// case, and in a year if the number of cases is known.
+func (r *Audit) summaryTable() *Table {
+	t := &Table{Caption: r.costCaption(), Columns: []Column{{Title: "decided by"}, {Title: r.noun() + " per case", Align: Right}}}
+	best := r.BestConstant()
+	rows := []struct{ label, method string }{
+		{r.label(r.Method), r.Method},
+		{r.mostProbable(), r.MostProbable().Method},
+		{"the best single action for all: " + best.Method, best.Method},
+	}
+	var totals scale
+	if y := r.Yearly; y != nil {
+		t.Columns = append(t.Columns, Column{Title: fmt.Sprintf("%s cases a year", Count(y.Cases)), Align: Right})
+		totals = totalScale(y.Cost)
+	}
+	t.Columns = append(t.Columns, Column{Title: "difference per case", Align: Right})
+	for _, row := range rows {
+		for _, s := range r.Methods {
+			if s.Method != row.method {
+				continue
+			}
+			m := r.statedCost(s)
+			cells := []string{row.label, r.perCase().measure(m)}
+			if y := r.Yearly; y != nil {
+				n := float64(y.Cases)
+				cells = append(cells, totals.measure(&audit.Measure{Value: n * m.Value, Low: n * m.Low, High: n * m.High}))
+			}
+			difference := ""
+			if s.Method != r.Method {
+				if c := r.Comparison(s.Method); c.Identical {
+					difference = "the same"
+				} else {
+					difference = r.perCase().signed(r.statedDifference(c))
+				}
+			}
+			t.AddRow(append(cells, difference)...)
+		}
+	}
+	return t
+}
+
 // tooFewNote explains a p that could not be small.
-var tooFewNote = Note{Mark: "a", Text: "too few cases differ for a reliable test"}
+var tooFewNote = Note{Mark: "a", Text: "what differs weighs less than five of the worst mistakes: too little to test"}
 
 // differenceCells are what is known of a difference: its size with its interval, p, and
 // the share of decisions that differ. What was not put to a test has no p. A p that could not
 // be small is marked, and the table has a note about it.
-func (r *Audit) differenceCells(t *Table, cells []Cell, c audit.Comparison, s scale, tested bool) {
+func (r *Audit) differenceCells(t *Table, cells []Cell, c audit.Comparison, tested bool) {
 	if c.Identical {
 		cells[0].Text, cells[2].Text = "the same", "none"
 		return
 	}
-	cells[0].Text = s.signed(r.statedDifference(c))
+	cells[0].Text = r.perCase().signed(r.statedDifference(c))
 	cells[2].Text = Percent(float64(c.Flips) / float64(c.Decisions))
 	if !tested {
 		return
@@ -133,11 +190,10 @@ func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *Table {
 		{Title: "p", Align: Right},
 		{Title: "decisions that differ", Align: Right},
 	}}
-	s := columnScale(pairs, r.statedDifference)
 	for _, c := range pairs {
 		row := Row{Cells: make([]Cell, len(t.Columns))}
 		row.Cells[0].Text, row.Cells[1].Text = MethodLabel(c.Method), MethodLabel(c.Than)
-		r.differenceCells(t, row.Cells[2:], c, s, true)
+		r.differenceCells(t, row.Cells[2:], c, true)
 		row.Cells[4].Text = fmt.Sprintf("%s of %s", Count(c.Flips), Count(c.Decisions))
 		t.Rows = append(t.Rows, row)
 	}
@@ -147,7 +203,7 @@ func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *Table {
 // countsTable is which action met which outcome how often, and which share of the outcome
 // that is.
 func (r *Audit) countsTable(s audit.Score) *Table {
-	t := &Table{Caption: "Cases by action and outcome, decided by " + MethodLabel(s.Method), Columns: []Column{{Title: "action"}}}
+	t := &Table{Caption: "Cases by action and outcome, decided by " + r.label(s.Method), Columns: []Column{{Title: "action"}}}
 	for _, outcome := range r.called {
 		t.Columns = append(t.Columns, Column{Title: outcome, Align: Right})
 	}
@@ -220,14 +276,15 @@ func (r *Audit) mistakesText(s audit.Score) string {
 // ratesTable is sensitivity and its kin, for two actions and two outcomes, a column for
 // each way to decide and, where there are many, a row.
 func (r *Audit) ratesTable(scores []audit.Score) *Table {
+	act := r.Acting() // counts are action by action, of each outcome
 	rates := []struct {
 		title, meaning string
 		of             func(audit.Score) *audit.Measure
 	}{
-		{"sensitivity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(1), r.Actions[1]), func(s audit.Score) *audit.Measure { return s.Counts[3].OfOutcome }},
-		{"specificity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(0), r.Actions[0]), func(s audit.Score) *audit.Measure { return s.Counts[0].OfOutcome }},
-		{"positive predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[1], r.being(1)), func(s audit.Score) *audit.Measure { return s.Counts[3].OfAction }},
-		{"negative predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[0], r.being(0)), func(s audit.Score) *audit.Measure { return s.Counts[0].OfAction }},
+		{"sensitivity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(1), r.Actions[act]), func(s audit.Score) *audit.Measure { return s.Counts[2*act+1].OfOutcome }},
+		{"specificity", fmt.Sprintf("of %s, those that get “%s”", r.casesOf(0), r.Actions[1-act]), func(s audit.Score) *audit.Measure { return s.Counts[2-2*act].OfOutcome }},
+		{"positive predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[act], r.being(1)), func(s audit.Score) *audit.Measure { return s.Counts[2*act+1].OfAction }},
+		{"negative predictive value", fmt.Sprintf("of cases that get “%s”, those that %s", r.Actions[1-act], r.being(0)), func(s audit.Score) *audit.Measure { return s.Counts[2-2*act].OfAction }},
 	}
 	var rows []measureRow
 	var all []audit.Measure
@@ -241,7 +298,7 @@ func (r *Audit) ratesTable(scores []audit.Score) *Table {
 	for k := range rows {
 		rows[k].scale = percentScale(all...)
 	}
-	return transposed("Sensitivity, specificity and predictive values, with 95 % intervals", rows, scores)
+	return r.transposed("Sensitivity, specificity and predictive values, with 95 % intervals", rows, scores)
 }
 
 // measureRow is a measure of ways to decide, all written to the same place.
@@ -257,7 +314,7 @@ const mostCompared = 4
 // transposed is a table of measures of ways to decide: measures are rows where few
 // are compared, which leaves room for numbers on a small screen, and columns where many
 // are.
-func transposed(caption string, measures []measureRow, scores []audit.Score) *Table {
+func (r *Audit) transposed(caption string, measures []measureRow, scores []audit.Score) *Table {
 	t := &Table{Caption: caption}
 	if len(scores) > mostCompared {
 		t.Columns = []Column{{Title: "decided by"}}
@@ -265,7 +322,7 @@ func transposed(caption string, measures []measureRow, scores []audit.Score) *Ta
 			t.Columns = append(t.Columns, Column{Title: m.title, Align: Right})
 		}
 		for _, s := range scores {
-			row := []string{MethodLabel(s.Method)}
+			row := []string{r.methodLabel(s.Method)}
 			for _, m := range measures {
 				row = append(row, m.scale.measure(m.of(s)))
 			}
@@ -275,7 +332,7 @@ func transposed(caption string, measures []measureRow, scores []audit.Score) *Ta
 	}
 	t.Columns = []Column{{Title: ""}}
 	for _, s := range scores {
-		t.Columns = append(t.Columns, Column{Title: MethodLabel(s.Method), Align: Right})
+		t.Columns = append(t.Columns, Column{Title: r.label(s.Method), Align: Right})
 	}
 	for _, m := range measures {
 		row := []string{m.title}
@@ -307,7 +364,7 @@ func (r *Audit) qualityTable(scores []audit.Score) *Table {
 	add("Brier score", false, func(q *audit.Quality) *audit.Measure { return q.Brier })
 	add("log loss", false, func(q *audit.Quality) *audit.Measure { return q.LogLoss })
 	add(accuracy, true, func(q *audit.Quality) *audit.Measure { return q.Accuracy })
-	return transposed("Quality of the probabilities, independent of the "+r.nouns()+", with 95 % intervals", rows, scores)
+	return r.transposed("Quality of the probabilities, independent of the "+r.nouns()+", with 95 % intervals", rows, scores)
 }
 
 // reliabilityTable is that of each of more than two outcomes.
@@ -321,7 +378,7 @@ func (r *Audit) reliabilityTable() *Table {
 	}}
 	excess := percentColumn(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return &of.Excess })
 	area := columnScale(r.ReliableOf, func(of audit.Reliability) *audit.Measure { return of.Area })
-	t.Notes = []Note{{Text: "Calibration error: mean absolute difference in ten bins. AUC: each outcome against all others."}}
+	t.Notes = []Note{{Text: "Calibration error: mean absolute difference in the bins of the figure. AUC: each outcome against all others."}}
 	for y, of := range r.ReliableOf {
 		t.AddRow(r.called[y], Count(r.Cases[y]), excess.signed(&of.Excess), Percent(of.Error), area.measure(of.Area))
 	}
@@ -331,7 +388,7 @@ func (r *Audit) reliabilityTable() *Table {
 // cutsTable is what every threshold gives; the row of the one that the costs imply is set in
 // bold, where it is the same in all cases.
 func (r *Audit) cutsTable() *Table {
-	t := &Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[1], r.called[1], MethodLabel(r.Method)), Columns: []Column{
+	t := &Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[r.Acting()], r.called[1], r.label(r.Method)), Columns: []Column{
 		{Title: "threshold", Align: Right},
 		{Title: r.noun() + " per case", Align: Right},
 		{Title: r.called[1] + " found", Align: Right},
@@ -339,7 +396,7 @@ func (r *Audit) cutsTable() *Table {
 		{Title: "false alarms", Align: Right},
 		{Title: "net benefit", Align: Right},
 	}}
-	costs := columnScale(r.Cuts, func(c audit.Cut) *audit.Measure { return r.asStated(&c.Cost) })
+	costs := r.perCase()
 	for _, c := range r.Cuts {
 		t.AddRow(threshold(c.Threshold), costs.measure(r.asStated(&c.Cost)), fmt.Sprintf("%s (%s)", cases(c.TruePositive), Percent(c.Sensitivity)), cases(c.FalseNegative),
 			fmt.Sprintf("%s (%s)", cases(c.FalsePositive), Percent(1-c.Specificity)), fixed(c.NetBenefit, 3))
@@ -380,7 +437,7 @@ func (r *Audit) importanceTable(most int) *Table {
 		{Title: "p", Align: Right},
 		{Title: "decisions that change", Align: Right},
 	}, Caption: "Permutation importance, with 95 % intervals"}
-	s := columnScale(r.Importances, func(i audit.Importance) *audit.Measure { return &i.Cost })
+	s := r.perCase()
 	for _, i := range r.Importances[:min(most, len(r.Importances))] {
 		if i.Changed == 0 {
 			t.AddRow(i.Column, "0", "", "none")
@@ -398,7 +455,7 @@ func (r *Audit) sensitivityTable() *Table {
 		{Title: r.noun() + ", decided by it", Align: Right},
 		{Title: r.noun() + ", decided as stated", Align: Right},
 	}}
-	s := scaleOf(cost(r.Methods[0]))
+	s := r.perCase()
 	text := func(cost float64) string { return s.number(r.Stated(audit.Measure{Value: cost}).Value) }
 	for _, f := range r.Sensitive {
 		t.AddRow(strconv.FormatFloat(f.Factor, 'g', 2, 64), Percent(f.Changed), text(f.Cost), text(f.Kept))
@@ -407,26 +464,37 @@ func (r *Audit) sensitivityTable() *Table {
 }
 
 func (r *Audit) nearestTable() *Table {
-	of := "outcome"
-	if !r.several() {
-		of = r.called[1]
+	t := new(Table)
+	add := func(title string, align Align) { t.Columns = append(t.Columns, Column{Title: title, Align: align}) }
+	if r.ID != "" {
+		add(r.ID, Left)
+	} else {
+		add("line", Right)
 	}
-	t := &Table{Columns: []Column{
-		{Title: "line", Align: Right},
-		{Title: "P(" + of + ")", Align: Right},
-		{Title: "action"},
-		{Title: "margin", Align: Right},
-		{Title: "value of knowing the outcome", Align: Right},
-		{Title: "outcome"},
-	}}
+	if r.several() {
+		add("P(what happened)", Right)
+	} else {
+		add("P("+r.called[1]+")", Right)
+	}
+	add("action", Left)
+	add("margin", Right)
+	add("value of knowing the outcome", Right)
+	add("outcome", Left)
 	explained := len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0
 	if explained {
-		t.Columns = append(t.Columns, Column{Title: "effects of features"})
+		add("effects of features", Left)
 	}
-	margins := columnScale(r.Nearest, func(c audit.Case) *audit.Measure { return &audit.Measure{High: c.Margin} })
-	worths := columnScale(r.Nearest, func(c audit.Case) *audit.Measure { return &audit.Measure{High: c.Worth} })
+	s := r.perCase()
 	for _, c := range r.Nearest {
-		row := []string{strconv.Itoa(c.Line), probability(c.Probability), c.Action, margins.number(c.Margin), worths.number(c.Worth), c.Outcome}
+		name, outcome := c.ID, slices.Index(r.Outcomes, c.Outcome)
+		if r.ID == "" {
+			name = strconv.Itoa(c.Line)
+		}
+		shown := 1
+		if r.several() {
+			shown = outcome
+		}
+		row := []string{name, probability(c.Probabilities[shown]), c.Action, s.small(c.Margin), s.small(c.Worth), c.Outcome}
 		if explained {
 			row = append(row, effects(c.Effects))
 		}
@@ -461,7 +529,7 @@ func (r *Audit) knownTable() *Table {
 		{Title: r.either("saves", "brings"), Align: Right},
 		{Title: "expected by the model", Align: Right},
 	}, Caption: "Per case, less the price, with 95 % intervals"}
-	s := columnScale(r.Known, func(k audit.Known) *audit.Measure { return &k.Saved })
+	s := r.perCase()
 	for _, k := range r.Known {
 		t.AddRow(threshold(k.Price), Percent(k.Share), s.measure(&k.Saved), s.number(k.Expected))
 	}

@@ -15,7 +15,7 @@ func (r *Audit) WriteText(w io.Writer) error {
 	for _, v := range r.Verdicts {
 		fmt.Fprintf(w, "%s %s.\n%s\n\n", v.Question, sentence(v.Answer), wrapText(v.Finding, textWidth))
 	}
-	if err := r.costTable().WriteText(w); err != nil {
+	if err := r.costTable(r.Methods, r.methodLabel).WriteText(w); err != nil {
 		return err
 	}
 	if r.several() {

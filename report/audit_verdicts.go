@@ -14,24 +14,29 @@ type Verdict struct {
 	Tone     audit.Tone `json:"tone"`
 	Answer   string     `json:"answer"`
 	Finding  string     `json:"finding"`
+
+	about audit.Question
 }
 
 // verdict says one in words.
 func (r *Audit) verdict(v audit.Verdict) Verdict {
-	in := Verdict{Tone: v.Tone}
+	in := Verdict{Tone: v.Tone, about: v.Question}
 	switch v.Question {
 	case audit.AboutLeakage:
 		in.Question = "Are all features known before the decision?"
 		in.Answer, in.Finding = "check "+list(r.Leaks), r.leakage()
 	case audit.AboutCost:
-		in.Question = fmt.Sprintf("What will these decisions %s me?", r.verb())
-		in.Answer, in.Finding = r.stated(cost(r.Methods[0])).value+" per case", r.costFinding(v.Reason)
+		in.Question = fmt.Sprintf("What will these decisions %s?", r.verb())
+		in.Answer, in.Finding = r.costAnswer(), r.costFinding(v.Reason)
 	case audit.AboutOtherMethods:
 		in.Question = "Is this the best that can be done?"
 		in.Answer, in.Finding = r.othersAnswer(v.Reason), r.othersFinding(v.Reason)
 	case audit.AboutProbabilities:
 		in.Question = "Can the probabilities be trusted?"
 		in.Answer, in.Finding = r.probabilitiesFinding(v.Reason)
+	case audit.AboutRule:
+		in.Question = fmt.Sprintf("Does it matter to decide by the %s?", r.nouns())
+		in.Answer, in.Finding = ruleAnswers[v.Reason], r.ruleFinding(v.Reason)
 	case audit.AboutCalibration:
 		in.Question = "Does loss calibration matter here?"
 		in.Answer, in.Finding = calibrationAnswers[v.Reason], r.calibrationFinding()
@@ -52,26 +57,48 @@ func difference(c audit.Comparison) audit.Measure {
 	return audit.Measure{Value: c.Difference, Low: c.Low, High: c.High}
 }
 
-// stated writes a cost, or the utility that it is, to the place of costTable.
-func (r *Audit) stated(m audit.Measure) written {
-	m = r.Stated(m)
-	s := columnScale(r.Methods, r.statedCost)
-	return written{s.number(m.Value), s.interval(m.Low, m.High)}
+// perCase is the scale of all costs per case: one, so that the same number is the same text
+// wherever it stands.
+func (r *Audit) perCase() scale {
+	return scaleOf(append(present(r.Methods, r.statedCost), present(r.Comparisons, r.statedDifference)...)...)
 }
 
-// differs writes by how much one of some comparisons costs more or less, or brings more or
-// less, and the interval in the same direction, to the place of their table.
-func (r *Audit) differs(m audit.Measure, among []audit.Comparison) written {
+// money is the same with the currency, for sentences.
+func (r *Audit) money() scale { return r.inCurrency(r.perCase()) }
+
+func (r *Audit) inCurrency(s scale) scale {
+	if r.Currency != "" {
+		s.unit = " " + r.Currency
+	}
+	return s
+}
+
+// stated writes a cost, or the utility that it is.
+func (r *Audit) stated(m audit.Measure) written {
 	m = r.Stated(m)
-	s, word := columnScale(among, r.statedDifference), " more"
+	return written{r.money().number(m.Value), r.money().interval(m.Low, m.High)}
+}
+
+// differs writes by how much something costs more or less, or brings more or less, and the
+// interval in the same direction.
+func (r *Audit) differs(m audit.Measure) written { return r.more(m, r.money()) }
+
+func (r *Audit) more(m audit.Measure, s scale) written {
+	m = r.Stated(m)
+	word := " more"
 	if m.Value < 0 {
 		m, word = audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low}, " less"
 	}
 	w := written{s.number(m.Value) + word, s.interval(m.Low, m.High)}
-	if m.Value == 0 {
-		w.value = "the same"
+	if strings.Trim(s.digits(m.Value), "0.") == "" {
+		w.value = "as much"
 	}
 	return w
+}
+
+// negative is a difference seen from the other side.
+func negative(m audit.Measure) audit.Measure {
+	return audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low}
 }
 
 // pEquals writes a p-value in a sentence.
@@ -90,27 +117,49 @@ func (r *Audit) leakage() string {
 	return fmt.Sprintf("Features %s each predict the outcome almost perfectly, by their values or by where they are missing. If they are known only after the outcome, all results below are too optimistic: exclude them and run the audit again.", list(r.Leaks))
 }
 
+// costAnswer is what a case costs, and what those of a year do.
+func (r *Audit) costAnswer() string {
+	text := r.stated(cost(r.Methods[0])).value + " per case"
+	if y := r.Yearly; y != nil {
+		text += fmt.Sprintf(", %s a year", r.inCurrency(totalScale(y.Cost)).number(r.Stated(y.Cost).Value))
+	}
+	return text
+}
+
+// constantFor is the action that is the best if all cases get the same.
+func (r *Audit) constantFor() string {
+	c := r.BestConstant()
+	return fmt.Sprintf("the best single action for all cases (%s: %s)", c.Method, r.stated(cost(c)).value)
+}
+
 // costFinding says what the decisions cost, and how that compares with one action for all.
 func (r *Audit) costFinding(why audit.Reason) string {
 	own, constant := r.stated(cost(r.Methods[0])), r.BestConstant()
-	text := fmt.Sprintf("Decided by %s, new cases like these %s %s each on average (95 %% interval %s). ", MethodLabel(r.Method), r.verb(), own.value, own.interval)
+	text := fmt.Sprintf("Decided by %s, new cases like these %s %s each on average (95 %% interval %s). ", r.label(r.Method), r.verb(), own.value, own.interval)
 	c := r.Comparison(constant.Method)
-	m := difference(c)
-	than := r.differs(audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low}, r.Comparisons)
-	best := fmt.Sprintf("the best constant decision (%s: %s)", constant.Method, r.stated(cost(constant)).value)
+	than := r.differs(negative(difference(c)))
 	switch why {
 	case audit.SameForAll:
 		text += fmt.Sprintf("Every case gets the same action (%s), so the probabilities change no decision.", constant.Method)
 	case audit.BetterThanConstant:
-		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s", than.value, than.interval, best)
+		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s", than.value, than.interval, r.constantFor())
 		if r.Costs {
 			text += fmt.Sprintf(", a saving of %.0f %%", 100*c.Difference/constant.MeanCost)
 		}
 		text += "."
 	case audit.WorseThanConstant:
-		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s.", than.value, than.interval, best)
+		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s.", than.value, than.interval, r.constantFor())
 	default:
-		text += fmt.Sprintf("The difference from %s is not significant (%s)%s.", best, pEquals(c.P), sampleSize(c))
+		text += fmt.Sprintf("The difference from %s could be chance (%s)%s.", r.constantFor(), pEquals(c.P), sampleSize(c))
+	}
+	if y := r.Yearly; y != nil {
+		s := r.inCurrency(totalScale(y.Cost, y.Saved))
+		total, than := r.Stated(y.Cost), r.more(negative(y.Saved), s)
+		text += fmt.Sprintf(" %s cases a year %s %s (95 %% interval %s)", Count(y.Cases), r.verb(), s.number(total.Value), s.interval(total.Low, total.High))
+		if why != audit.SameForAll {
+			text += fmt.Sprintf(", %s (95 %% interval %s) than with the best single action", than.value, than.interval)
+		}
+		text += "."
 	}
 	switch {
 	case !(r.Avoidable > 0):
@@ -121,18 +170,25 @@ func (r *Audit) costFinding(why audit.Reason) string {
 	return text
 }
 
-// sampleSize says why a difference is not significant, and how many cases would do.
+// sampleSize says why a difference may be chance, and how many cases would tell.
 func sampleSize(c audit.Comparison) string {
-	text := ""
 	if c.TooFew {
-		text = "; too few cases differ for a reliable test"
+		return fmt.Sprintf("; the %s weigh less than five of the worst mistakes, too little to test", plural(c.Flips, "decision that differs", "decisions that differ"))
 	}
 	if c.Needed == 0 {
-		return text
+		return ""
 	}
 	// Two digits, for it is a guess.
 	scale := math.Pow(10, math.Floor(math.Log10(float64(c.Needed)))-1)
-	return text + fmt.Sprintf("; about %s cases like these would detect a difference of this size with 80 %% power", Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
+	return fmt.Sprintf("; about %s cases like these would tell, in four of five samples", Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
+}
+
+// plural writes a number of things.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
 }
 
 func (r *Audit) othersAnswer(why audit.Reason) string {
@@ -141,70 +197,116 @@ func (r *Audit) othersAnswer(why audit.Reason) string {
 	case audit.OtherBetter:
 		return "no"
 	case audit.NoneLower:
-		return "no other method tried is " + better
+		return "nothing tried is " + better
 	}
-	return "no other method tried is significantly " + better
+	return "nothing tried is clearly " + better
 }
 
-// othersFinding says whether anything that was tried is better.
+// othersFinding says whether anything that was tried is better, and what was not tried.
 func (r *Audit) othersFinding(why audit.Reason) string {
 	lowest := r.either("the lowest mean cost", "the highest mean utility")
 	first := r.Methods[0]
-	var ahead, tried, identical []string
+	var ahead []string
 	for _, s := range r.Methods[1:] {
-		c := r.Comparison(s.Method)
 		if s.Cheaper(&first) {
 			first = s
 		}
-		if c.Better() {
-			w := r.differs(difference(c), r.Comparisons)
-			ahead = append(ahead, fmt.Sprintf("%s (%s, 95 %% interval %s)", MethodLabel(s.Method), w.value, w.interval))
-		}
-		if c.Identical {
-			identical = append(identical, MethodLabel(s.Method))
-		} else {
-			tried = append(tried, MethodLabel(s.Method))
+		if c := r.Comparison(s.Method); c.Better() {
+			w := r.differs(difference(c))
+			ahead = append(ahead, fmt.Sprintf("%s (%s, 95 %% interval %s)", r.introduced(s), w.value, w.interval))
 		}
 	}
-	own, text := MethodLabel(r.Method), ""
+	own, text := r.label(r.Method), ""
 	switch why {
 	case audit.OtherBetter:
 		use := "Use it instead."
 		if len(ahead) > 1 {
 			use = "Use one of these instead."
 		}
-		text = fmt.Sprintf("Significantly %s: %s. %s", r.either("cheaper", "better"), list(ahead), use)
+		text = fmt.Sprintf("Clearly %s: %s. %s", r.either("cheaper", "better"), list(ahead), use)
 	case audit.NoneLower:
-		text = fmt.Sprintf("%s has %s; also tried: %s.", own, lowest, list(tried))
+		text = fmt.Sprintf("%s has %s.", sentence(own), lowest)
 	default:
 		c := r.Comparison(first.Method)
-		w := r.differs(difference(c), r.Comparisons)
-		text = fmt.Sprintf("%s is that of %s, %s (95 %% interval %s), which is not significant (%s).", sentence(lowest), MethodLabel(first.Method), w.value, w.interval, pEquals(c.Corrected))
-		if others := without(tried, MethodLabel(first.Method)); len(others) > 0 {
-			text += fmt.Sprintf(" Also tried: %s.", list(others))
+		w := r.differs(difference(c))
+		text = fmt.Sprintf("%s is that of %s, %s (95 %% interval %s), which could be chance (%s).", sentence(lowest), r.introduced(first), w.value, w.interval, pEquals(c.Corrected))
+	}
+	return text + r.tried(first.Method) + r.checked() + r.notTried()
+}
+
+// introduced is a way to decide for readers who do not know methods.
+func (r *Audit) introduced(s audit.Score) string {
+	if s.Kind == audit.Fitted {
+		return "another way to compute the same model (" + MethodLabel(s.Method) + ")"
+	}
+	return MethodLabel(s.Method)
+}
+
+// tried lists what else was compared, and says of other methods of inference, which compute the
+// same model, only how many there are.
+func (r *Audit) tried(named string) string {
+	var others []string
+	methods, identical := 0, 0
+	for i, s := range r.Methods[1:] {
+		switch c := r.Comparison(s.Method); {
+		case s.Kind == audit.Fitted:
+			methods++
+			if c.Identical {
+				identical++
+			}
+		case i+1 >= len(r.Methods)-len(r.Actions) || s.Method == named:
+		case c.Identical:
+			others = append(others, MethodLabel(s.Method)+" (the same decisions)")
+		default:
+			others = append(others, MethodLabel(s.Method))
 		}
 	}
-	if len(identical) > 0 {
-		verb := "makes"
-		if len(identical) > 1 {
-			verb = "make"
-		}
-		text += fmt.Sprintf(" %s %s the same decisions as %s.", list(identical), verb, own)
-	}
-	if !r.external() {
-		text += " " + r.approximation()
+	text := fmt.Sprintf(" Also tried: %s.", list(append(others, "every single action for all cases")))
+	switch {
+	case methods == 0:
+	case identical == methods:
+		text += fmt.Sprintf(" %s to compute the same model (see Methods) %s the same.", plural(methods, "other way", "other ways"), conjugated(methods, "decides", "decide"))
+	case identical == 0:
+		text += fmt.Sprintf(" %s to compute the same model (see Methods) %s some cases otherwise.", plural(methods, "other way", "other ways"), conjugated(methods, "decides", "decide"))
+	default:
+		text += fmt.Sprintf(" Of %d other ways to compute the same model (see Methods), %d %s the same.", methods, identical, conjugated(identical, "decides", "decide"))
 	}
 	return text
 }
 
-func without(names []string, name string) []string {
-	var others []string
-	for _, n := range names {
-		if n != name {
-			others = append(others, n)
-		}
+// conjugated is a verb for one or for many.
+func conjugated(n int, one, many string) string {
+	if n == 1 {
+		return one
 	}
-	return others
+	return many
+}
+
+// checked says what the exact posterior of the same model would decide.
+func (r *Audit) checked() string {
+	if r.external() || r.notCompared() != "" {
+		return ""
+	}
+	g := r.Regrets[0]
+	text := fmt.Sprintf(" An exact calculation of the same model decides %s cases the same", Count(g.Cases))
+	if g.Differ > 0 {
+		text = fmt.Sprintf(" An exact calculation of the same model decides %s of %s cases otherwise", Count(g.Differ), Count(g.Cases))
+	}
+	switch r.Approximation() {
+	case audit.TooFewCases:
+		return text + ", which are too few to judge by."
+	case audit.Negligible:
+		return text + fmt.Sprintf("; the remaining %s is due to the model and the features.", r.noun())
+	}
+	return text + "; a closer approximation is worth trying (see Methods)."
+}
+
+// notTried says what an audit leaves open.
+func (r *Audit) notTried() string {
+	if r.external() {
+		return " Not tried: other models than those whose probabilities were given; nothing was fitted here."
+	}
+	return " Not tried: boosted trees, random forests and other kinds of models; their probabilities can be audited in the same way (see Methods)."
 }
 
 // notCompared says why there is no comparison with the exact posterior; empty if there is.
@@ -222,9 +324,6 @@ func (r *Audit) notCompared() string {
 
 // approximation says what the approximation itself costs.
 func (r *Audit) approximation() string {
-	if why := r.notCompared(); why != "" {
-		return why + ", so the effect of the approximation itself is unknown."
-	}
 	g := r.Regrets[0]
 	text := fmt.Sprintf("In %d cases, the exact posterior of the same model (%s) makes the same decision every time", g.Cases, drawnBy(g))
 	if g.Differ > 0 {
@@ -251,31 +350,19 @@ func drawnBy(g audit.Regret) string {
 	return "Markov chains, NUTS"
 }
 
-// probabilitiesFinding says whether probabilities made elsewhere are what they claim to be,
-// and what recalibrating them would bring.
+// probabilitiesFinding says whether probabilities are what they claim to be, and what
+// recalibrating them would bring.
 func (r *Audit) probabilitiesFinding(why audit.Reason) (answer, finding string) {
-	m := r.Stated(r.Reliable.Surprise)
-	s := scaleOf(m)
+	m, s := r.Stated(r.Reliable.Surprise), r.money()
 	expected := s.number(r.Stated(audit.Measure{Value: r.Reliable.Expected}).Value)
 	found := s.number(r.Stated(cost(r.Methods[0])).Value)
-	finding = fmt.Sprintf("Expected %s by these probabilities: %s per case; observed: %s (95 %% interval of the difference %s). ", r.noun(), expected, found, s.interval(m.Low, m.High))
-	var parts []string
-	for _, c := range r.Recalibrations {
-		if c.Than != r.Method {
-			continue
-		}
-		way := strings.TrimSuffix(strings.TrimPrefix(MethodLabel(c.Method), r.Method+" ("), ")")
-		if c.Identical {
-			parts = append(parts, way+" changes no decision")
-			continue
-		}
-		w := r.differs(difference(c), r.Recalibrations)
-		parts = append(parts, fmt.Sprintf("%s %ss %s (95 %% interval %s, %s)", way, r.verb(), w.value, w.interval, pEquals(c.Corrected)))
-	}
-	if len(parts) > 0 {
-		finding += "Recalibrated by cross-validation: " + list(parts) + ". "
+	finding = fmt.Sprintf("By the probabilities, these decisions should %s %s per case; observed: %s (95 %% interval of the difference %s).", r.verb(), expected, found, s.interval(m.Low, m.High))
+	if !r.several() {
+		finding += fmt.Sprintf(" %s of cases %s; the probabilities say %s on average.", Percent(r.Share), r.being(1), Percent(r.Share-r.Reliable.Excess.Value))
 	}
 	switch why {
+	case audit.Inverted:
+		return "no: they rank cases the wrong way round", r.inverted()
 	case audit.RecalibrationSaves:
 		answer = "no: recalibration pays"
 	case audit.Miscalibrated:
@@ -283,7 +370,73 @@ func (r *Audit) probabilitiesFinding(why audit.Reason) (answer, finding string) 
 	default:
 		answer = "yes, as far as these decisions depend on them"
 	}
-	return answer, finding + r.costsMatter()
+	return answer, finding + r.recalibrated()
+}
+
+// inverted says of which outcomes the probabilities are the wrong way round, and what may be the
+// reason.
+func (r *Audit) inverted() string {
+	var parts []string
+	for _, y := range r.Inverted() {
+		area := r.Methods[0].Quality.Area
+		if r.several() {
+			area = r.ReliableOf[y].Area
+		}
+		parts = append(parts, fmt.Sprintf("%s have lower probabilities of it than other cases (AUC %s, 95 %% interval %s)", r.casesOf(y), Within(area.Value, area.Low, area.High), Range(area.Low, area.High)))
+	}
+	text := sentence(list(parts)) + ", by more than chance. "
+	switch {
+	case !r.external():
+		return text + "The features do not predict the outcome of cases that the model has not seen: do not decide by it."
+	case r.several():
+		return text + "The columns of the outcomes may have been interchanged: check which is which, and run the audit again."
+	}
+	return text + fmt.Sprintf("The column may hold the probability of %s: check, give 1 − p, and run the audit again.", r.called[0])
+}
+
+// recalibrated says what recalibrating the audited probabilities would bring.
+func (r *Audit) recalibrated() string {
+	var ways, pays []string
+	for _, c := range r.Recalibrations {
+		if c.Than != r.Method {
+			continue
+		}
+		way := strings.TrimSuffix(strings.TrimPrefix(MethodLabel(c.Method), r.Method+" ("), ")")
+		ways = append(ways, way)
+		if c.Better() {
+			w := r.differs(difference(c))
+			pays = append(pays, fmt.Sprintf("%s %ss %s (95 %% interval %s, %s)", way, r.verb(), w.value, w.interval, pEquals(c.Corrected)))
+		}
+	}
+	switch {
+	case len(pays) > 0:
+		return " Recalibrated by cross-validation: " + list(pays) + "."
+	case len(ways) > 0:
+		return fmt.Sprintf(" Recalibration (%s) does not clearly %s the %s.", list(ways), r.either("lower", "raise"), r.noun())
+	}
+	return ""
+}
+
+var ruleAnswers = map[audit.Reason]string{
+	audit.RuleSame:    "no: the decisions are the same without them",
+	audit.RuleSaves:   "yes",
+	audit.RuleCosts:   "yes, for the worse",
+	audit.RuleUnclear: "not clearly",
+}
+
+// ruleFinding says whether it matters to decide by the costs.
+func (r *Audit) ruleFinding(why audit.Reason) string {
+	c, like := r.MostProbable(), r.mostProbable()
+	w := r.differs(difference(c))
+	switch why {
+	case audit.RuleSame:
+		return sentence(like) + " gives the same decisions."
+	case audit.RuleCosts:
+		return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s), which indicates poor calibration.", like, r.verb(), w.value, w.interval)
+	case audit.RuleSaves:
+		return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s).", like, r.verb(), w.value, w.interval)
+	}
+	return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s), which could be chance (%s)%s.", like, r.verb(), w.value, w.interval, pEquals(c.P), sampleSize(c))
 }
 
 var calibrationAnswers = map[audit.Reason]string{
@@ -297,7 +450,7 @@ var calibrationAnswers = map[audit.Reason]string{
 // calibrationFinding says whether it matters to fit with the costs in mind.
 func (r *Audit) calibrationFinding() string {
 	if len(r.Calibrations) == 0 {
-		return "No loss-calibrated method was compared with its plain counterpart. " + r.costsMatter()
+		return "No loss-calibrated method was compared with its plain counterpart."
 	}
 	var parts []string
 	for _, c := range r.Calibrations {
@@ -306,24 +459,9 @@ func (r *Audit) calibrationFinding() string {
 			parts = append(parts, fmt.Sprintf("%s makes the same decisions as %s in all %s cases", method, plain, Count(c.Decisions)))
 			continue
 		}
-		w := r.differs(difference(c), r.Calibrations)
+		w := r.differs(difference(c))
 		parts = append(parts, fmt.Sprintf("%s decides %s of %s cases differently from %s and %ss %s per case (95 %% interval of the difference %s, %s)",
 			method, Count(c.Flips), Count(c.Decisions), plain, r.verb(), w.value, w.interval, pEquals(c.Corrected)))
 	}
-	return sentence(strings.Join(parts, "; ")) + ". " + r.costsMatter()
-}
-
-// costsMatter says whether it matters to decide by the costs.
-func (r *Audit) costsMatter() string {
-	c, like := r.MostProbable(), r.mostProbable()
-	w := r.differs(difference(c), r.Comparisons)
-	switch {
-	case c.Identical:
-		return sentence(like) + " gives the same decisions."
-	case c.Better():
-		return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s), which indicates poor calibration.", like, r.verb(), w.value, w.interval)
-	case c.Significant():
-		return fmt.Sprintf("Deciding by the %s does matter: with %s, the same probabilities %s %s per case (95 %% interval %s).", r.nouns(), like, r.verb(), w.value, w.interval)
-	}
-	return fmt.Sprintf("Deciding by the %s is not significantly different from %s, which %ss %s per case (95 %% interval %s, %s)%s.", r.nouns(), like, r.verb(), w.value, w.interval, pEquals(c.P), sampleSize(c))
+	return sentence(strings.Join(parts, "; ")) + "."
 }

@@ -53,6 +53,10 @@ func TestVerdictsInWords(t *testing.T) {
 	external := small(t)
 	external.Method, external.Methods[0].Kind = "p", audit.External
 	external.Reliable = audit.Reliability{Expected: 0.3, Surprise: audit.Measure{Value: 0.2, Low: 0.1, High: 0.3}}
+	external.Methods[0].Quality = &audit.Quality{Area: &audit.Measure{Value: 0.2, Low: 0.1, High: 0.3}}
+	yearly := small(t)
+	yearly.Currency = "EUR"
+	yearly.Yearly = &audit.Yearly{Cases: 12000, Cost: audit.Measure{Value: 6000, Low: 4800, High: 7200}, Saved: audit.Measure{Value: 2400, Low: 1200, High: 3600}}
 	leaks := small(t)
 	leaks.Leaks = []string{"discharge", "ward"}
 	bring := small(t)
@@ -61,14 +65,20 @@ func TestVerdictsInWords(t *testing.T) {
 		got  string
 		want []string
 	}{
-		{r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"0.50 per case.", "This is 0.20 less (95 % interval 0.10 to 0.30) than the best constant decision (always call: 0.70), a saving of 29 %."}},
-		{r.say(audit.AboutCost, audit.Mixed, audit.UnclearOfConstant), []string{"is not significant (p = 0.010)."}},
+		{r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"0.50 per case.", "Decided by this model,", "This is 0.20 less (95 % interval 0.10 to 0.30) than the best single action for all cases (always call: 0.70), a saving of 29 %."}},
+		{r.say(audit.AboutCost, audit.Mixed, audit.UnclearOfConstant), []string{"could be chance (p = 0.010)."}},
 		{r.say(audit.AboutCost, audit.Mixed, audit.SameForAll), []string{"Every case gets the same action (always call)"}},
-		{r.say(audit.AboutOtherMethods, audit.Good, audit.LowerByChance), []string{"no other method tried is significantly cheaper.", "that of Loss-EP, 0.05 less (95 % interval −0.05 to 0.15), which is not significant (p = 0.40)", "No fold was compared with the exact posterior"}},
-		{r.say(audit.AboutCalibration, audit.Neutral, audit.CalibrationNeutral), []string{"no significant difference.", "Loss-EP decides 3 of 90 cases differently from EP and costs 0.05 less per case", "Deciding by the costs does matter: with a threshold of one half, the same probabilities cost 0.30 more per case"}},
+		{r.say(audit.AboutOtherMethods, audit.Good, audit.LowerByChance), []string{"nothing tried is clearly cheaper.", "that of another way to compute the same model (Loss-EP), 0.05 less (95 % interval −0.05 to 0.15), which could be chance (p = 0.40)", "Not tried: boosted trees"}},
+		{r.say(audit.AboutRule, audit.Good, audit.RuleSaves), []string{"decide by the costs? yes.", "With a threshold of one half, the same probabilities cost 0.30 more per case"}},
+		{r.say(audit.AboutCalibration, audit.Neutral, audit.CalibrationNeutral), []string{"no significant difference.", "Loss-EP decides 3 of 90 cases differently from EP and costs 0.05 less per case"}},
 		{external.say(audit.AboutProbabilities, audit.Mixed, audit.Miscalibrated), []string{"not quite: expected 0.30 per case, observed 0.50.", "(95 % interval of the difference 0.10 to 0.30)"}},
+		{external.say(audit.AboutProbabilities, audit.Bad, audit.Inverted), []string{"no: they rank cases the wrong way round.", "(AUC 0.20, 95 % interval 0.10 to 0.30)", "The column may hold the probability of no"}},
+		{external.say(audit.AboutOtherMethods, audit.Good, audit.LowerByChance), []string{"Not tried: other models than those whose probabilities were given"}},
 		{leaks.say(audit.AboutLeakage, audit.Bad, audit.TellsOutcome), []string{"check discharge and ward.", "Features discharge and ward each predict the outcome almost perfectly"}},
-		{bring.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"What will these decisions bring me? −0.50 per case.", "bring −0.50 each"}},
+		{bring.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"What will these decisions bring? −0.50 per case.", "bring −0.50 each"}},
+		{yearly.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{
+			"0.50 EUR per case, 6,000 EUR a year.", "cost 0.50 EUR each", "12,000 cases a year cost 6,000 EUR (95 % interval 4,800 to 7,200 EUR), 2,400 EUR less (95 % interval 1,200 to 3,600 EUR)",
+		}},
 	} {
 		for _, want := range c.want {
 			if !strings.Contains(c.got, want) {
@@ -98,7 +108,7 @@ func TestColumnsHaveOnePlace(t *testing.T) {
 	r.Methods[3].MeanCost, r.Methods[3].Low, r.Methods[3].High = 7.4521, 6.67, 8.26
 	r.Methods[1].MeanCost, r.Methods[1].Low, r.Methods[1].High = -0.0001, -0.04, 0.04
 	for i, want := range []string{"0.50 (0.40 to 0.60)", "0.00 (−0.04 to 0.04)", "0.80 (0.70 to 0.90)", "7.45 (6.67 to 8.26)"} {
-		if got := r.costTable().Rows[i].Cells[1].Text; got != want {
+		if got := r.costTable(r.Methods, MethodLabel).Rows[i].Cells[1].Text; got != want {
 			t.Errorf("row %d is %q, want %q", i, got, want)
 		}
 	}
@@ -167,9 +177,57 @@ func TestTextAndTableAgree(t *testing.T) {
 	r.Methods[0].Low, r.Methods[0].High = 0.2, 2.1 // one decimal by itself
 	text := r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant)
 	for _, row := range []int{0, 4} {
-		value, _, _ := strings.Cut(r.costTable().Rows[row].Cells[1].Text, " (")
+		value, _, _ := strings.Cut(r.costTable(r.Methods, MethodLabel).Rows[row].Cells[1].Text, " (")
 		if !strings.Contains(text, value+" ") && !strings.Contains(text, value+")") {
 			t.Errorf("%s of the table is not in %s", value, text)
 		}
+	}
+}
+
+// Committees do not have to know methods of inference: only the appendix names them.
+func TestMethodsAreInTheAppendix(t *testing.T) {
+	r := small(t)
+	r.Reliable.Bins = []audit.Bin{{To: 1, Count: 90, Predicted: 0.5, Observed: 0.5, High: 1}}
+	r.Nearest = []audit.Case{{Line: 2, Outcome: "yes", Probabilities: []float64{0.5, 0.5}, Action: "keep"}}
+	r.Sensitive = []audit.Shift{{Factor: 0.5}, {Factor: 1}, {Factor: 2}}
+	r.Gains = []audit.Gain{{Share: 1, OfPositive: &audit.Measure{Value: 1, Low: 1, High: 1}}}
+	for k := range r.Methods[:2] {
+		r.Methods[k].Quality = &audit.Quality{}
+	}
+	for _, v := range []audit.Verdict{{Question: audit.AboutCost, Reason: audit.BetterThanConstant}, {Question: audit.AboutRule, Reason: audit.RuleSaves}, {Question: audit.AboutCalibration, Reason: audit.CalibrationNeutral}} {
+		r.Verdicts = append(r.Verdicts, r.verdict(v))
+	}
+	var b strings.Builder
+	if err := r.page().Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	body, appendix, ok := strings.Cut(b.String(), ">Methods</h2>")
+	if !ok || !strings.Contains(appendix, "EP (this model)") || !strings.Contains(appendix, "Effect of loss calibration") {
+		t.Error("the appendix does not name the methods")
+	}
+	_, body, _ = strings.Cut(body, "<main>")
+	for _, name := range []string{">EP", " EP", "Loss-EP", "Laplace", "posterior", "loss calibration"} {
+		if k := strings.Index(body, name); k >= 0 {
+			t.Errorf("%q before the appendix: …%s", name, body[max(0, k-60):k+40])
+		}
+	}
+}
+
+// Decisions of more than two outcomes come with all probabilities, and cases with their names.
+func TestDecisionsOfSeveral(t *testing.T) {
+	r := small(t)
+	r.ID, r.Outcomes = "case", []string{"a", "b", "c"}
+	r.Decisions = []audit.Decided{
+		{Row: 1, Line: 2, ID: "007", Repeat: 1, Fold: 1, Outcome: 2, Method: "ep", Probabilities: []float64{0.25, 0.25, 0.5}, Action: 1, Cost: 3},
+		{Row: 1, Line: 2, ID: "007", Repeat: 1, Fold: 1, Outcome: 2, Method: "always keep"},
+	}
+	var b strings.Builder
+	if err := r.writeDecisions(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "row,line,case,repeat,fold,outcome,method,probability_a,probability_b,probability_c,action,cost\n" +
+		"1,2,007,1,1,c,ep,0.25,0.25,0.5,call,3\n1,2,007,1,1,c,always keep,,,,keep,0\n"
+	if b.String() != want {
+		t.Errorf("%s, want\n%s", b.String(), want)
 	}
 }

@@ -40,6 +40,23 @@ func (r *Audit) mostProbable() string {
 	return "a threshold of one half"
 }
 
+// label is what a way to decide is called where readers need not know methods: the audited one is
+// this model, unless its probabilities were made elsewhere and have a name.
+func (r *Audit) label(method string) string {
+	if method == r.Method && !r.external() {
+		return "this model"
+	}
+	return MethodLabel(method)
+}
+
+// methodLabel is MethodLabel, with a mark for the audited method.
+func (r *Audit) methodLabel(method string) string {
+	if method == r.Method && !r.external() {
+		return MethodLabel(method) + " (this model)"
+	}
+	return MethodLabel(method)
+}
+
 // MethodLabel returns the printed form of a method's name, such as "Loss-EP" for "loss-ep",
 // or of recalibrated probabilities. A name that is neither is returned unchanged.
 func MethodLabel(name string) string {
@@ -66,7 +83,7 @@ func recalibrationLabel(way audit.Recalibration) string {
 
 // outcomeNames are the outcomes as people read them: "malignant", but "churned = 1".
 func outcomeNames(t *data.Target) []string {
-	names := t.Outcomes()
+	names := slices.Clone(t.Outcomes)
 	if t.Condition {
 		return []string{"other", t.Outcome()}
 	}
@@ -139,9 +156,9 @@ func DescribeAudit(a *audit.Audit, problem func(*lossep.Problem) []string) []str
 	} else {
 		p := a.Problem()
 		t := p.Recipe.Target
-		outcomes := fmt.Sprintf("positive %q (%s), negative %q", t.Positive, data.Plural(t.PositiveRows, "row"), t.Negative)
-		if t.Several != nil {
-			outcomes = list(t.Outcomes())
+		outcomes := fmt.Sprintf("positive %q (%s), negative %q", t.Positive(), data.Plural(t.Rows[1], "row"), t.Outcomes[0])
+		if !t.Binary() {
+			outcomes = list(t.Outcomes)
 		}
 		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s", data.Plural(a.Cases(), "row"), t.Column, outcomes, list(given))}, p.Utility.TableLines()...)
 		lines = append(lines, p.Utility.RuleLine())

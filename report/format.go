@@ -78,7 +78,7 @@ func PlusMinus(value, stderr float64) string {
 // scale is the place to which the numbers of a column, or of a sentence, are written: the
 // same for all of them.
 type scale struct {
-	decimals    int
+	decimals    int     // below 0, how many digits before the point are zeros
 	significant bool    // three significant digits of each number instead
 	factor      float64 // of what is written: 100 for percentages
 	unit        string
@@ -97,6 +97,22 @@ func scaleOf(all ...audit.Measure) scale {
 	return scale{decimals: min(most, least+2), significant: most < 0 || largest < smallest, factor: 1}
 }
 
+// totalScale is that of sums of many cases, rounded to the place that the narrowest interval
+// deserves, beyond the point or before it.
+func totalScale(all ...audit.Measure) scale {
+	s := scaleOf(all...)
+	place := math.MaxInt
+	for _, m := range all {
+		if width := m.High - m.Low; width > 0 && !math.IsInf(width, 0) {
+			place = min(place, lastPlace(width))
+		}
+	}
+	if place > 0 && place < math.MaxInt {
+		s.decimals = -place
+	}
+	return s
+}
+
 // percentScale is that of shares, written as percentages with at least one decimal.
 func percentScale(all ...audit.Measure) scale {
 	shares := make([]audit.Measure, len(all))
@@ -111,7 +127,20 @@ func (s scale) digits(v float64) string {
 	if s.significant {
 		return Number(s.factor * v)
 	}
-	return fixed(s.factor*v, s.decimals)
+	if s.decimals < 0 {
+		unit := math.Pow(10, float64(-s.decimals))
+		v = math.Round(s.factor*v/unit) * unit / s.factor
+	}
+	return grouped(fixed(s.factor*v, max(0, s.decimals)))
+}
+
+// small writes a value that is not negative, and says of one that is zero as written only how
+// small it is.
+func (s scale) small(v float64) string {
+	if text := s.digits(v); v == 0 || strings.Trim(text, "0.") != "" {
+		return text
+	}
+	return "< " + s.digits(math.Pow(10, -float64(s.decimals)))
 }
 
 // number writes a value.
@@ -133,7 +162,7 @@ func (s scale) signed(m *audit.Measure) string {
 	if m == nil {
 		return s.measure(nil)
 	}
-	return Signed(s.number(m.Value)) + " (" + s.interval(m.Low, m.High) + ")"
+	return Signed(s.digits(m.Value)) + s.unit + " (" + s.interval(m.Low, m.High) + ")"
 }
 
 // Range writes an interval, both ends to the same place: 0.48 to 0.54. Rounding
@@ -149,13 +178,15 @@ func Within(value, low, high float64) string {
 
 // places is the number of decimals that an interval of some width deserves: its half is
 // shown to one significant digit, or to two where they are below 30.
-func places(width float64) int {
-	text := strconv.FormatFloat(width/2, 'e', 1, 64)
+func places(width float64) int { return max(0, -lastPlace(width)) }
+
+// lastPlace is the power of ten of the last digit that an interval deserves.
+func lastPlace(width float64) int {
 	place := exponent(width/2, 2)
-	if text[0] < '3' {
+	if strconv.FormatFloat(width/2, 'e', 1, 64)[0] < '3' {
 		place--
 	}
-	return max(0, -place)
+	return place
 }
 
 // fixed writes v to a number of decimals, without a sign if it is zero as written.
@@ -195,14 +226,20 @@ func Percent(share float64) string {
 }
 
 // Count writes a whole number with its thousands apart: 11,183.
-func Count(n int) string {
-	s := strconv.Itoa(n)
-	start := 0
-	if n < 0 {
-		start = 1
+func Count(n int) string { return grouped(minus(strconv.Itoa(n))) }
+
+// grouped sets the thousands of a number apart that was written without an exponent.
+func grouped(text string) string {
+	sign, digits := "", text
+	if strings.HasPrefix(text, "−") {
+		sign, digits = "−", strings.TrimPrefix(text, "−")
 	}
-	for i := len(s) - 3; i > start; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	whole, rest, point := strings.Cut(digits, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
 	}
-	return minus(s)
+	if point {
+		rest = "." + rest
+	}
+	return sign + whole + rest
 }

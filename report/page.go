@@ -47,7 +47,10 @@ type block struct {
 func (b *Body) add(kind string, data any) { b.blocks = append(b.blocks, block{kind, data}) }
 
 // Text adds a paragraph.
-func (b *Body) Text(paragraph string) { b.add("text", clean(paragraph)) }
+func (b *Body) Text(paragraph string) { b.add("text", prose(paragraph)) }
+
+// prose is the text of a paragraph, in which a percent sign stays with its number.
+func prose(text string) string { return strings.ReplaceAll(clean(text), " %", "\u00a0%") }
 
 // Subsection adds a heading one level below a section's.
 func (b *Body) Subsection(title string) { b.add("subsection", clean(title)) }
@@ -66,6 +69,9 @@ func (b *Body) List(points ...string) {
 func (b *Body) Code(text string) {
 	b.add("code", disarm(text, "\n\t"))
 }
+
+// PageBreak has what follows begin on a new sheet in print.
+func (b *Body) PageBreak() { b.add("break", nil) }
 
 // Outcome is the colour and symbol of a verdict.
 type Outcome int
@@ -87,7 +93,7 @@ func (o Outcome) symbol() string { return [...]string{"i", "✓", "~", "✗"}[o]
 // part") and the finding behind it.
 func (b *Body) Verdict(o Outcome, outcome, claim, finding string) {
 	b.add("verdict", struct{ Class, Symbol, Outcome, Claim, Finding string }{
-		o.class(), o.symbol(), clean(outcome), clean(claim), clean(finding),
+		o.class(), o.symbol(), clean(outcome), clean(claim), prose(finding),
 	})
 }
 

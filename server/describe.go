@@ -48,7 +48,7 @@ type TargetColumn struct {
 	Negative   string   `json:"negative"`
 	Positive   string   `json:"positive"`
 	Outcome    string   `json:"outcome" doc:"what the positive one is called in answers"`
-	Several    []string `json:"outcomes,omitempty" doc:"those that there are if they are more than two; then there is none that is positive"`
+	Outcomes   []string `json:"outcomes,omitempty" doc:"those that there are if they are more than two; then there is none that is positive"`
 	Rows       []int    `json:"outcome_rows,omitempty" doc:"how many training rows have each of them"`
 	Share      float64  `json:"share" doc:"of the positive outcome in the training rows, by weight where rows have one"`
 	Prevalence float64  `json:"prevalence,omitempty" doc:"its share in the population that answers are for, if it is another"`
@@ -82,10 +82,10 @@ func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 }
 
 func targetOf(t *data.Target) TargetColumn {
-	if t.Several != nil {
-		return TargetColumn{Name: t.Column, Several: t.Several, Rows: t.SeveralRows}
+	if !t.Binary() {
+		return TargetColumn{Name: t.Column, Outcomes: t.Outcomes, Rows: t.Rows}
 	}
-	return TargetColumn{Name: t.Column, Negative: t.Negative, Positive: t.Positive, Outcome: t.Outcome(), Share: t.PositiveShare(), Prevalence: t.Prevalence}
+	return TargetColumn{Name: t.Column, Negative: t.Outcomes[0], Positive: t.Positive(), Outcome: t.Outcome(), Share: t.PositiveShare(), Prevalence: t.Prevalence}
 }
 
 // summary is the description in short.

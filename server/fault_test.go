@@ -30,7 +30,7 @@ func computing(t *testing.T) map[string]struct {
 		"/v1/models/{name}/curve":                    {rowsBody(t, rows, curveFields), all},
 		"/v1/models/{name}/value":                    {rowsBody(t, rows, `"ask":["age"],"labels":true`), all},
 		"/v1/explore/reactor":                        {`{"data":[1,2,-1],"threshold":1,"utility":[[1,0.1],[0.8,1]]}`, all[1:]},
-		"/v1/explore/classifier":                     {`{"x":[[-1],[1]],"labels":[-1,1],"utility":[[1,0],[0.5,1]]}`, all},
+		"/v1/explore/classifier":                     {`{"x":[[-1],[1]],"labels":[0,1],"utility":[[1,0],[0.5,1]]}`, all},
 		"/v2/models/{name}/infer":                    {inputs, all},
 		"/v2/models/{name}/versions/{version}/infer": {inputs, all},
 	}

@@ -196,7 +196,7 @@ func TestExplore(t *testing.T) {
 	view, err := reactor.Solve(t.Context())
 	check("/v1/explore/reactor", reactor, view, err)
 	classifier := lab.Classifier{
-		X: [][]float64{{0}, {1}, {2}}, Labels: []int{-1, 1, 1}, Kernel: "rbf(variance=2, lengthscale=1)", Utility: [][]float64{{1, 0}, {0, 5}},
+		X: [][]float64{{0}, {1}, {2}}, Labels: []int{0, 1, 1}, Kernel: "rbf(variance=2, lengthscale=1)", Utility: [][]float64{{1, 0}, {0, 5}},
 		Grid: &lab.Grid{From: []float64{-1}, To: []float64{3}, Points: []int{21}},
 	}
 	surface, err := classifier.Solve(t.Context())

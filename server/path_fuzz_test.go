@@ -50,8 +50,8 @@ func FuzzRequestToAnswer(f *testing.F) {
 	reactor := `"threshold":$1,"prior_variance":$2,"clutter_weight":0.3`
 	f.Add(byte(0), byte(4), `[-1.1,$1]`, `[[1,0.01],[0.9,$3]]`, reactor, near, 100.0, 1.0)
 	f.Add(byte(0), byte(4), `[1,$3]`, `[[$3,0],[0,$3]]`, reactor, 1e6, 1e9, tiny)
-	f.Add(byte(0), byte(5), `[[-1],[$1]]`, `[[1,0],[$3,1]]`, `"labels":[-1,1],"kernel":"linear*linear*linear*linear","grid":{"from":[-1],"to":[$2]}`, near, 1e6, tiny)
-	f.Add(byte(0), byte(5), `[[-1,0],[$1,$2]]`, `[[1,0],[$3,1]]`, `"labels":[-1,1],"kernel":"rbf(variance=$2, lengthscale=$1)"`, near, 4.0, 0.5)
+	f.Add(byte(0), byte(5), `[[-1],[$1]]`, `[[1,0],[$3,1]]`, `"labels":[0,1],"kernel":"linear*linear*linear*linear","grid":{"from":[-1],"to":[$2]}`, near, 1e6, tiny)
+	f.Add(byte(0), byte(5), `[[-1,0],[$1,$2]]`, `[[1,0],[$3,1]]`, `"labels":[0,1],"kernel":"rbf(variance=$2, lengthscale=$1)"`, near, 4.0, 0.5)
 	f.Fuzz(func(t *testing.T, model, endpoint byte, rows, utility, more string, a, b, c float64) {
 		if len(rows)+len(utility)+len(more) > 4000 {
 			t.Skip("small ones are quick")

@@ -79,8 +79,8 @@ func appendPredictions(b []byte, m *served, r *rows.Rows, predictions []lossep.P
 // appendOutcome says what probabilities are of, and for whom.
 func appendOutcome(b []byte, m *served) []byte {
 	t := &m.model.Recipe().Target
-	if t.Several != nil {
-		return jsonappend.Texts(append(b, `,"outcomes":`...), t.Several)
+	if !t.Binary() {
+		return jsonappend.Texts(append(b, `,"outcomes":`...), t.Outcomes)
 	}
 	b = append(append(b, `,"outcome":`...), jsonappend.Quoted(t.Outcome())...)
 	if t.Prevalence > 0 {

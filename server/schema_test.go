@@ -157,7 +157,7 @@ func exchanges(rows, column, action, outcome string, utilities []string, infer s
 		{"POST", "/v1/models/{name}/decide", "{" + rows + `,"calibrate":true}`},
 		{"POST", "/v1/models/{name}/value", "{" + rows + `,"ask":[` + column + `]}`},
 		{"POST", "/v1/explore/reactor", `{"data":[1.5,4,5],"utility":[[4,0],[1,2]],"threshold":2}`},
-		{"POST", "/v1/explore/classifier", `{"x":[[0],[1],[2]],"labels":[-1,1,1],"kernel":"rbf(variance=2, lengthscale=1)","utility":[[1,0],[0,5]]}`},
+		{"POST", "/v1/explore/classifier", `{"x":[[0],[1],[2]],"labels":[0,1,1],"kernel":"rbf(variance=2, lengthscale=1)","utility":[[1,0],[0,5]]}`},
 	}
 	for _, steps := range []string{"", `,"steps":2`, `,"steps":501,"scale":"log"`, `,"scale":"linear"`} {
 		all = append(all, [3]string{"POST", "/v1/models/{name}/curve", fmt.Sprintf(`{%s,"vary":{"action":%q,"outcome":%q},"from":1,"to":50%s}`, rows, action, outcome, steps)})

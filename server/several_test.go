@@ -46,7 +46,7 @@ func TestSeveralOutcomes(t *testing.T) {
 	s := newServer(t, func(c *Config) { c.Models = []Source{source(t, "wards", model)} })
 	var d ModelDescription
 	decodeExactly(t, ask(s, http.MethodGet, "/v1/models/wards", "").Body.Bytes(), &d)
-	if diff := cmp.Diff(TargetColumn{Name: "where", Several: []string{"home", "icu", "ward"}, Rows: []int{10, 10, 10}}, d.Target); diff != "" {
+	if diff := cmp.Diff(TargetColumn{Name: "where", Outcomes: []string{"home", "icu", "ward"}, Rows: []int{10, 10, 10}}, d.Target); diff != "" {
 		t.Error(diff)
 	}
 	const rows = `"rows":[{"a":1,"b":0.5,"where":"home"},{"a":-0.4,"b":-1,"where":"icu"}]`

@@ -160,7 +160,7 @@ func wrongAsk(err error) error {
 func (m *served) valueResponse(r *rows.Rows, spec *decision.Spec, ask lossep.Ask, worth []lossep.Worth) *ValueResponse {
 	t := m.description.Target
 	out := &ValueResponse{
-		Model: m.name, ModelVersion: m.version(), Outcome: t.Outcome, Outcomes: t.Several,
+		Model: m.name, ModelVersion: m.version(), Outcome: t.Outcome, Outcomes: t.Outcomes,
 		Actions: spec.Actions(), Costs: spec.Costs(), Ask: ask.Columns, Values: make([]Value, len(worth)), Ignored: r.Ignored, Notes: m.notes(r),
 	}
 	for i := range worth {

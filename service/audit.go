@@ -30,6 +30,8 @@ func NewAudit() *Audit {
 		{Name: "by", Group: Testing, Help: "a column whose values are reported separately, such as a group of people", Value: text{&o.By, "COLUMN"}},
 		{Name: "probability", Group: Testing, Help: "a column of probabilities made by another program, to audit in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
 		{Name: "recalibrate", Group: Testing, Help: "how to recalibrate the probabilities of another program; none for not at all", Value: newList(&a.recalibrate, "A,B,C")},
+		{Name: "currency", Group: Testing, Help: "what costs are in, such as EUR, for the report", Value: text{&o.Currency, "TEXT"}},
+		{Name: "cases-per-year", Group: Testing, Help: "how many cases are decided in a year, for totals in the report", Shown: "no totals", Value: whole{to: &o.CasesPerYear}},
 		{Name: "references", Group: Advanced, Help: "folds on which decisions are compared with those of the exact posterior", Value: whole{to: &o.References}},
 	}...)
 	a.Options.Lookup("method").Help = "the method whose decisions are audited"

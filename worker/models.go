@@ -160,7 +160,7 @@ type dropped struct {
 func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Described {
 	recipe, spec := m.Recipe(), m.Utility()
 	d := &Described{
-		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive, Unsettled: recipe.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
+		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive(), Unsettled: recipe.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
 		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
 		Lines: m.Describe(), Notes: notes, Utility: spec, CostsOf: spec.Columns(),
 	}

@@ -97,7 +97,7 @@ func TestNUTSCalibration(t *testing.T) {
 		f := make([]float64, labels)
 		m.Views.At(f, truth)
 		for i := range f {
-			m.Terms[i] = factor.Probit{Y: problems.DrawnLabel(rng, f[i])}
+			m.Terms[i] = factor.NewProbit(problems.DrawnLabel(rng, f[i]))
 		}
 		evaluate := func(v []float64) [2]float64 {
 			var out [2]float64

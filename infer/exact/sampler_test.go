@@ -30,7 +30,7 @@ func triangular(rng *rand.Rand, n int) *infer.Model {
 			a.Set(i, j, 2*rng.NormFloat64())
 		}
 		b[i], r[i] = rng.NormFloat64(), rng.Float64()
-		terms[i] = factor.Probit{Y: problems.DrawnLabel(rng, 0)}
+		terms[i] = factor.NewProbit(problems.DrawnLabel(rng, 0))
 	}
 	return &infer.Model{Views: gauss.NewViews(a, b, r), Terms: terms}
 }

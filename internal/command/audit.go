@@ -24,14 +24,15 @@ func newAudit(place *Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
 		Short: "Measure what decisions will cost, and whether they can be better",
-		Long: `Answer three questions from a table of past cases: what will these decisions cost me,
-is this the best that can be done, and does loss calibration matter here?
+		Long: `Answer four questions from a table of past cases: what will these decisions cost, is
+this the best that can be done, can the probabilities be trusted, and does it matter to
+decide by the costs?
 
 Every case is decided by models that were fitted without it (stratified
 cross-validation, in which columns are scaled and kernels found anew from each fold's
 training rows), and what the actions would have cost is added up, for every method and
-for simple alternatives. The folder gets index.html, the figures as SVG and PNG,
-tables as CSV and results.json. It holds one audit at a time. An audit that was
+for simple alternatives. The folder gets index.html, a page whose summary prints on one
+sheet, the figures as SVG and PNG, tables as CSV and results.json. It holds one audit at a time. An audit that was
 interrupted keeps the folds it has finished, and the same command goes on from them.
 
 Cases of one patient or customer are kept together by --groups. With --time the past

@@ -220,7 +220,7 @@ func (t *tally) add(d lossep.DecidedRow) {
 		if t.trained != nil && t.trained(d.Row.Features) {
 			t.seen++
 		}
-		t.realised += d.Stakes.Table[d.Action][t.model.Recipe().Target.Number(y)]
+		t.realised += d.Stakes.Table[d.Action][y]
 	}
 }
 
@@ -259,7 +259,7 @@ func (t *tally) lines() []string {
 	if t.strange > 0 {
 		lines = append(lines, "outcomes that training did not know: "+data.Plural(t.strange, "row"))
 	}
-	if t.consulted && t.model.Recipe().Target.Several == nil {
+	if t.consulted && t.model.Recipe().Target.Binary() {
 		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", t.disagree, data.Plural(t.rows, "row")))
 	}
 	if t.given && t.model.Method().Calibrated() && !sameTable(t.spec, t.model.Utility()) {

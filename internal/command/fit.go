@@ -239,17 +239,19 @@ func newFitReport(p *lossep.Problem, m *lossep.Model, output string, seconds flo
 	s, target := m.Summary(), m.Recipe().Target
 	r := &fitReport{
 		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
-		Positive: target.PositiveRows, Negative: target.NegativeRows, Utility: m.Utility(),
-		Kernel: m.Kernel().String(), Hyperparameters: make(map[string]float64),
+		Utility: m.Utility(),
+		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Sharpness: s.Sharpness, Prevalence: target.Prevalence,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(p.Notes, s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,
 		Seconds: seconds, Model: output,
 	}
-	if target.Several != nil {
+	if target.Binary() {
+		r.Negative, r.Positive = target.Rows[0], target.Rows[1]
+	} else {
 		r.Outcomes = make(map[string]int)
-		for y, name := range target.Several {
-			r.Outcomes[name] = target.SeveralRows[y]
+		for y, name := range target.Outcomes {
+			r.Outcomes[name] = target.Rows[y]
 		}
 	}
 	for _, p := range m.Kernel().Describe() {

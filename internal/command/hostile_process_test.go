@@ -66,7 +66,7 @@ func TestMemoryOnHostileFiles(t *testing.T) {
 	write(t, "loans.csv", loans)
 	craft(t, "rows.lossep", func(f *safetensors.File) {
 		const n = 200_000 // a matrix of them takes 320 GB
-		describe(f, `"rows":8`, fmt.Sprintf(`"rows":%d`, n), `"negative_rows":4`, fmt.Sprintf(`"negative_rows":%d`, n-4))
+		describe(f, `"rows":8`, fmt.Sprintf(`"rows":%d`, n), `"outcome_rows":[4,`, fmt.Sprintf(`"outcome_rows":[%d,`, n-4))
 		for i := range f.Tensors {
 			x := &f.Tensors[i]
 			x.Shape[0] = n
@@ -113,11 +113,7 @@ func bytes64(n int, wanted bool) []int64 {
 	if !wanted {
 		return nil
 	}
-	labels := make([]int64, n)
-	for i := range labels {
-		labels[i] = -1
-	}
-	return labels
+	return make([]int64, n)
 }
 
 // sparse makes a file longer without writing to it.

@@ -62,7 +62,7 @@ func FuzzModelFileToPredictions(f *testing.F) {
 	f.Add([]byte{}, byte(4), `"prevalence":0.01`, `"prevalence":1e-320`, byte(2), uint16(1), 1e49)
 	f.Add([]byte{}, byte(5), "", "", byte(3), uint16(0), math.Inf(1))
 	f.Add([]byte{}, byte(5), "linear", "white", byte(7), uint16(1), -1e-300)
-	f.Add([]byte{}, byte(6), `"several":["0","1","2"]`, `"several":["0","1"]`, byte(1), uint16(0), 7.0)
+	f.Add([]byte{}, byte(6), `"outcomes":["0","1","2"]`, `"outcomes":["0","1"]`, byte(1), uint16(0), 7.0)
 	f.Add([]byte{}, byte(6), "", "", byte(2), uint16(0), -1.0)
 	f.Add([]byte{}, byte(6), "", "", byte(3), uint16(1), 1e300)
 	f.Add(fuzzModels()[0], byte(0), "", "", byte(0), uint16(0), 0.0)

@@ -36,8 +36,8 @@ number of rows, and nothing is printed if a row cannot be read.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		several, format, n := m.Recipe().Target.Several, *flags.format, 0
-		r := caseRun{caseFlags: flags, model: m, files: args, names: append(latentNames(several), probabilityNames(m.Utility(), format)...)}
+		latent, format, n := m.Recipe().Target.Binary(), *flags.format, 0
+		r := caseRun{caseFlags: flags, model: m, files: args, names: append(latentNames(latent), probabilityNames(m.Utility(), format)...)}
 		said, err := r.run(c, func() (*tableInput, error) { return openInput(c, args[1]) }, func(ctx context.Context, rd *data.Reader, write func(*data.Row, ...any) error) error {
 			for p, err := range m.Predictions(ctx, rd) {
 				if err != nil {
@@ -45,7 +45,7 @@ number of rows, and nothing is printed if a row cannot be read.`,
 				}
 				n++
 				values := probabilityValues(m.Utility(), p.Probabilities, format)
-				if several == nil {
+				if latent {
 					values = append([]any{p.Mean, p.Variance}, values...)
 				}
 				if err := write(p.Row, values...); err != nil {
@@ -63,9 +63,9 @@ number of rows, and nothing is printed if a row cannot be read.`,
 	return c
 }
 
-// latentNames are the columns of the latent value, which one of two outcomes has.
-func latentNames(several []string) []string {
-	if several != nil {
+// latentNames are the columns of the latent value, if there is one.
+func latentNames(latent bool) []string {
+	if !latent {
 		return nil
 	}
 	return []string{"mean", "variance"}

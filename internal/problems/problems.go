@@ -32,21 +32,23 @@ func DrawnProcess(t testing.TB, rng *rand.Rand, n int, variance, scale float64) 
 	}
 	f := make([]float64, n)
 	p.Views().At(f, StandardNormals(rng, n))
+	labels := make([]int, n)
 	for i := range f {
-		f[i] = DrawnLabel(rng, f[i])
+		labels[i] = DrawnLabel(rng, f[i])
 	}
-	m, err := p.Classify(f)
+	m, err := p.Classify(labels)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p, m
 }
 
-func DrawnLabel(rng *rand.Rand, f float64) float64 {
+// DrawnLabel is a label that is 1 with probability Φ(f).
+func DrawnLabel(rng *rand.Rand, f float64) int {
 	if f+rng.NormFloat64() > 0 {
 		return 1
 	}
-	return -1
+	return 0
 }
 
 func StandardNormals(rng *rand.Rand, n int) []float64 {
@@ -69,7 +71,7 @@ func TwoPoint(t testing.TB) (*gp.Process, *infer.Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.Classify([]float64{-1, 1})
+	m, err := p.Classify([]int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,14 +162,16 @@ func Near(t *testing.T, what string, got, want, tol float64) {
 }
 
 // Process is a smooth random problem with n inputs on a line.
-func Process(tb testing.TB, n int, seed uint64) (*gp.Process, []float64) {
+func Process(tb testing.TB, n int, seed uint64) (*gp.Process, []int) {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	x := mat.NewDense(n, 1, nil)
-	labels := make([]float64, n)
+	labels := make([]int, n)
 	for i := range n {
 		x.Set(i, 0, 20*rng.Float64()-10)
-		labels[i] = math.Copysign(1, math.Sin(x.At(i, 0))+0.5*rng.NormFloat64())
+		if math.Sin(x.At(i, 0))+0.5*rng.NormFloat64() > 0 {
+			labels[i] = 1
+		}
 	}
 	p, err := gp.New(kernel.Sum(kernel.RBF(math.Exp(3), math.E), kernel.Constant(1)), x)
 	if err != nil {

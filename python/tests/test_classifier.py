@@ -467,7 +467,9 @@ def test_audits(model, rows, tmp_path):
     assert page.read_text().lower().startswith("<!doctype html>")
     cost = np.zeros((len(y), 2, 2))
     cost[:, 0, 1], cost[:, 1, 0] = np.linspace(1, 9, len(y)), 1
-    single = lossep.audit(y, p, cost, recalibrate="none", folds=3)
+    single = lossep.audit(y, p, cost, recalibrate="none", folds=3, currency="EUR", cases_per_year=1000)
+    assert single.results["yearly"]["cost"]["value"] == pytest.approx(1000 * single.costs["probability"][0])
+    assert "EUR a year" in single.verdict[0]
     assert single.costs["probability"][0] == pytest.approx(lossep.cost_per_case(y, p, cost).mean(), rel=1e-12)
     with pytest.raises(ValueError, match="not between 0 and 1"):
         lossep.audit(y, 2 * p[:, 1] + 1, "fn=5,fp=1")

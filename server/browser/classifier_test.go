@@ -117,7 +117,7 @@ func TestClassifier(t *testing.T) {
 		if c := add(t, 0.7, 120); c.Labels[len(c.Labels)-1] != 1 {
 			t.Errorf("labels %v", c.Labels)
 		}
-		if c := add(t, 0.3, 60, chromedp.ButtonModifiers(chromedp.ModifierShift)); c.Labels[len(c.Labels)-1] != -1 {
+		if c := add(t, 0.3, 60, chromedp.ButtonModifiers(chromedp.ModifierShift)); c.Labels[len(c.Labels)-1] != 0 {
 			t.Errorf("labels after a click with Shift %v", c.Labels)
 		}
 	})
@@ -148,8 +148,8 @@ func TestClassifier(t *testing.T) {
 			t.Fatalf("points %v", c.X)
 		}
 		checkClassifier(b, classifierAsked(t, s))
-		b.click("[data-panel=classifier] [name=adding][value='-1']")
-		if c := add(t, 0.55, 90); c.Labels[len(c.Labels)-1] != -1 {
+		b.click("[data-panel=classifier] [name=adding][value='0']")
+		if c := add(t, 0.55, 90); c.Labels[len(c.Labels)-1] != 0 {
 			t.Errorf("labels %v", c.Labels)
 		}
 		b.picture("classifier-plane")

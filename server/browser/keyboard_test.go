@@ -92,7 +92,7 @@ func TestKeyboard(t *testing.T) {
 		b.act(func() { b.press(kb.ArrowRight) })
 		b.act(func() { b.press(kb.Enter) })
 		now := classifierAsked(t, s)
-		if now.X[0][0] <= before.X[0][0] || now.Labels[0] != -before.Labels[0] {
+		if now.X[0][0] <= before.X[0][0] || now.Labels[0] != 1-before.Labels[0] {
 			t.Errorf("a point at %v of class %d, after → and Enter at %v of class %d", before.X[0], before.Labels[0], now.X[0], now.Labels[0])
 		}
 		b.focusOn("[data-panel=classifier] [data-part=costs] input[data-action='1'][data-outcome='0']")

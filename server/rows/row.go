@@ -186,7 +186,7 @@ func (rr *Reader) label(value []byte) int8 {
 		return 0
 	}
 	if y, known := rr.recipe.Target.Label(string(value)); known {
-		return int8(rr.recipe.Target.Number(y) + 1)
+		return int8(y + 1)
 	}
 	return -1
 }

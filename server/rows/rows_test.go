@@ -299,7 +299,7 @@ func TestNamesComposedOtherwise(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	recipe := *recipeOf(t)
-	recipe.Target.Positive, recipe.Target.Negative = "1", "0"
+	recipe.Target.Outcomes = []string{"0", "1"}
 	reader := NewReader(&recipe, 10)
 	for value, want := range map[string]int8{`1`: 2, `"1"`: 2, `" 0 "`: 1, `0.0`: 1, `1e0`: 2, `-0`: 1, `true`: -1, `null`: 0, `" "`: 0, `"bad"`: -1, `[1]`: -1} {
 		if got := reader.label([]byte(value)); got != want {

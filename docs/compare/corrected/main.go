@@ -132,7 +132,7 @@ func measure(arg string) error {
 		for i, label := range y {
 			for k, q := range []float64{p[i], c[i]} {
 				acts := q > 1.0/6
-				if label > 0 {
+				if label == 1 {
 					loss[k] -= math.Log(q)
 					if !acts {
 						cost[k] += 5

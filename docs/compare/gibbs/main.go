@@ -1,7 +1,7 @@
 // Gibbs compares what decisions cost by probabilities with what they cost by a generalised
 // posterior (Bissiri, Holmes and Walker 2016), in which a row counts by the cost of deciding
-// it wrongly and not by its likelihood: the term of a label y is exp(−λ·cost·[y f < 0]), so
-// that the sign of f is the action itself.
+// it wrongly and not by its likelihood: the term of a label is exp(−λ·cost)
+// where f has the sign of the other one, so that the sign of f is the action itself.
 //
 //	go run -C docs/compare ./gibbs sonar.csv:M:1,2,3 ionosphere.csv:b:1,2,3
 //
@@ -30,6 +30,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/search"
 )
 
 const (
@@ -116,12 +117,12 @@ type sums struct {
 
 func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, seed uint64) error {
 	x, at := rows(p.X, split.Train), rows(p.X, split.Test)
-	search := func(term func(y float64) factor.Factor) (*gp.Fit, []float64, error) {
+	find := func(term func(y int) factor.Factor) (*search.Fit, []float64, error) {
 		terms := make([]factor.Factor, len(split.Train))
 		for k, i := range split.Train {
-			terms[k] = term(float64(p.Labels[i]))
+			terms[k] = term(p.Labels[i])
 		}
-		fit, err := gp.Optimise(ctx, p.Kernel, x, terms, gp.Options{Seed: seed, Tolerance: 0.05})
+		fit, err := search.Optimise(ctx, p.Kernel, x, gp.Values{Factors: terms}, search.Options{Seed: seed, Tolerance: 0.05})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -133,7 +134,7 @@ func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, 
 		}
 		return fit, score, nil
 	}
-	_, score, err := search(func(y float64) factor.Factor { return factor.Probit{Y: y} })
+	_, score, err := find(func(y int) factor.Factor { return factor.NewProbit(y) })
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, 
 	least, smoothest := math.Inf(1), math.Inf(1)
 	var chosen, smooth []float64
 	for w, weight := range weights {
-		fit, score, err := search(func(y float64) factor.Factor { return gibbs(weight, y) })
+		fit, score, err := find(func(y int) factor.Factor { return gibbs(weight, y) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -170,7 +171,11 @@ func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, 
 			c := fit.EP.Cavities[k]
 			y := p.Labels[i]
 			leftOut += cost(y, c.Mean() > 0)
-			expected += cost(y, y < 0) * normal.CDF(-float64(y)*c.Mean()/math.Sqrt(c.Variance()))
+			wrong := c.Mean()
+			if y == 1 {
+				wrong = -wrong
+			}
+			expected += cost(y, y == 0) * normal.CDF(wrong/math.Sqrt(c.Variance()))
 		}
 		if leftOut < least {
 			least, chosen = leftOut, score
@@ -186,9 +191,9 @@ func (s *sums) add(ctx context.Context, p *lossep.Problem, split compare.Split, 
 	return nil
 }
 
-// gibbs is exp(−λ·cost·[y f < 0]).
-func gibbs(weight, y float64) factor.Factor {
-	if y > 0 {
+// gibbs is exp(−λ·cost), where f has the sign of the other outcome, and 1 where not.
+func gibbs(weight float64, y int) factor.Factor {
+	if y == 1 {
 		return factor.Step{Below: math.Exp(-weight * miss), Above: 1}
 	}
 	return factor.Step{Below: 1, Above: math.Exp(-weight * alarm)}
@@ -197,9 +202,9 @@ func gibbs(weight, y float64) factor.Factor {
 // cost is that of acting, or not, on a case.
 func cost(y int, act bool) float64 {
 	switch {
-	case y > 0 && !act:
+	case y == 1 && !act:
 		return miss
-	case y < 0 && act:
+	case y == 0 && act:
 		return alarm
 	}
 	return 0

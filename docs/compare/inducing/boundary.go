@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/search"
 )
 
 // setting is a kind of random problem: columns, and what a missed positive costs when a
@@ -75,7 +76,7 @@ type drawn struct {
 	setting
 	kernel kernel.Kernel
 	x, at  *mat.Dense
-	y      signs
+	y      labels
 	full   []float64
 }
 
@@ -105,7 +106,10 @@ func (s setting) draw(ctx context.Context, seed uint64) (*drawn, error) {
 		for k, a := range views.Row(i) {
 			f += a * v[k]
 		}
-		d.y = append(d.y, int8(math.Copysign(1, f)))
+		d.y = append(d.y, 0)
+		if f > 0 {
+			d.y[i] = 1
+		}
 		terms[i] = d.y.Term(i)
 	}
 	d.x, d.at = all.Slice(0, rows, 0, s.columns).(*mat.Dense), all.Slice(rows, rows+others, 0, s.columns).(*mat.Dense)
@@ -118,14 +122,14 @@ func (s setting) draw(ctx context.Context, seed uint64) (*drawn, error) {
 		return nil, err
 	}
 	d.full = make([]float64, others)
-	infer.Gaussian{Gaussian: ep.Q}.Expect(process.At(d.at), factor.Probit{Y: 1}, d.full, make([]float64, others))
+	infer.Gaussian{Gaussian: ep.Q}.Expect(process.At(d.at), factor.NewProbit(1), d.full, make([]float64, others))
 	return d, nil
 }
 
 // regrets are those of EP and of Loss-EP with so many points, chosen without weights (0),
 // by the curvature of the terms (1), or by how near rows are to the boundary as well (2).
 func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss float64, err error) {
-	o := gp.InduceOptions{Options: gp.Options{Seed: 1}, Fixed: true, Points: points, Memory: 1 << 26}
+	o := search.InduceOptions{Options: search.Options{Seed: 1}, Fixed: true, Points: points, Memory: 1 << 26}
 	at := normal.Quantile(1 / (1 + d.miss))
 	switch weights {
 	case 0:
@@ -136,7 +140,7 @@ func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss floa
 			return math.Exp(-0.5*z*z) + 0.02
 		}
 	}
-	found, err := gp.Induce(ctx, d.kernel, d.x, d.y, o)
+	found, err := search.Induce(ctx, d.kernel, d.x, d.y, o)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -156,7 +160,7 @@ func (d *drawn) regrets(ctx context.Context, points, weights int) (ep, loss floa
 // probabilities costs are counted, as a part of what the worst actions would.
 func (d *drawn) regret(q *gauss.Gaussian, views *gauss.Views) float64 {
 	p := make([]float64, len(d.full))
-	infer.Gaussian{Gaussian: q}.Expect(views, factor.Probit{Y: 1}, p, make([]float64, len(p)))
+	infer.Gaussian{Gaussian: q}.Expect(views, factor.NewProbit(1), p, make([]float64, len(p)))
 	lost, worst := 0.0, 0.0
 	for i, truth := range d.full {
 		stake := math.Abs(d.miss*truth - (1 - truth))

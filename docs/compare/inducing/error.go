@@ -19,6 +19,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/search"
 )
 
 // subset is the number of training rows, and of others to predict.
@@ -106,7 +107,7 @@ func rowsOf(ctx context.Context, path, target, positive string) (x, at *mat.Dens
 
 // Len and Term make the labels terms.
 func (p *problem) Len() int                 { return p.Problem.Len() }
-func (p *problem) Term(i int) factor.Factor { return factor.Probit{Y: float64(p.Labels[i])} }
+func (p *problem) Term(i int) factor.Factor { return factor.NewProbit(p.Labels[i]) }
 
 // fitted is what a process says of other rows.
 type fitted struct {
@@ -144,8 +145,8 @@ func (p *problem) fit(ctx context.Context, x, at *mat.Dense, points int, fixed *
 		f.read(ep.Q, process.At(at))
 		return f, nil
 	}
-	o := gp.InduceOptions{Options: gp.Options{Seed: 1}, Fixed: fixed != nil, Points: points, Memory: 1 << 28}
-	found, err := gp.Induce(ctx, k, x, p, o)
+	o := search.InduceOptions{Options: search.Options{Seed: 1}, Fixed: fixed != nil, Points: points, Memory: 1 << 28}
+	found, err := search.Induce(ctx, k, x, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +158,7 @@ func (p *problem) fit(ctx context.Context, x, at *mat.Dense, points int, fixed *
 // read finds the probabilities of views.
 func (f *fitted) read(q *gauss.Gaussian, views *gauss.Views) {
 	variances := make([]float64, len(f.p))
-	infer.Gaussian{Gaussian: q}.Expect(views, factor.Probit{Y: 1}, f.p, variances)
+	infer.Gaussian{Gaussian: q}.Expect(views, factor.NewProbit(1), f.p, variances)
 }
 
 // from is the mean difference in the probabilities, and in what the better of two actions

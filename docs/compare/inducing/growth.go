@@ -15,13 +15,14 @@ import (
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/search"
 )
 
-// signs are probit terms of labels that take a byte each.
-type signs []int8
+// labels are those of probit terms, and take a byte each.
+type labels []int8
 
-func (s signs) Len() int                 { return len(s) }
-func (s signs) Term(i int) factor.Factor { return factor.Probit{Y: float64(s[i])} }
+func (l labels) Len() int                 { return len(l) }
+func (l labels) Term(i int) factor.Factor { return factor.NewProbit(int(l[i])) }
 
 // growth measures a pass over more and more rows of six columns, seen from 100 points,
 // with views that are made again in the pass.
@@ -30,19 +31,18 @@ func growth(ctx context.Context) error {
 	sizes := []int{10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000}
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := mat.NewDense(sizes[len(sizes)-1], columns, nil)
-	y := make(signs, sizes[len(sizes)-1])
+	y := make(labels, sizes[len(sizes)-1])
 	for i := range y {
 		row := x.RawRowView(i)
 		for k := range row {
 			row[k] = rng.NormFloat64()
 		}
-		y[i] = 1
-		if row[0]*row[1]+rng.NormFloat64() < 0 {
-			y[i] = -1
+		if row[0]*row[1]+rng.NormFloat64() >= 0 {
+			y[i] = 1
 		}
 	}
 	k := kernel.Sum(kernel.Matern32(1, 3, 3, 3, 3, 3, 3), kernel.Constant(1))
-	pivots := gp.NewPivots(k, x.Slice(0, 4000, 0, columns).(*mat.Dense), nil, rng)
+	pivots := search.NewPivots(k, x.Slice(0, 4000, 0, columns).(*mat.Dense), nil, rng)
 	pivots.Grow(points, 0)
 	process, err := gp.NewInducing(k, pivots.Points(points))
 	if err != nil {

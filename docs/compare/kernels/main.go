@@ -31,6 +31,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/search"
 )
 
 // The candidates and the bounds of searches are those of auto.go.
@@ -136,7 +137,7 @@ func foldsOf(ctx context.Context, name, positive string, folds int, seeds []stri
 
 // tell fits the candidates and prints the line. A recipe that is given is estimated anew.
 func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.Table, positive string) error {
-	fits := make(map[string]*gp.Fit)
+	fits := make(map[string]*search.Fit)
 	for _, c := range candidates {
 		o := options(c.kernel, positive)
 		if recipe != nil {
@@ -162,17 +163,17 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 			if err != nil {
 				return err
 			}
-			l.New = areAbove(labels)
+			l.New = arePositive(labels)
 		}
-		search := gp.Options{Seed: l.Seed, Shrinkage: c.shrinkage, Tolerance: tolerance}
+		with := search.Options{Seed: l.Seed, Shrinkage: c.shrinkage, Tolerance: tolerance}
 		if earlier := fits[c.kernel]; earlier != nil {
-			search.Start, search.Near = earlier.Process.Kernel().Params(nil), true
+			with.Start, with.Near = earlier.Process.Kernel().Params(nil), true
 		}
 		terms := make([]factor.Factor, p.Len())
 		for i, y := range p.Labels {
-			terms[i] = factor.Probit{Y: float64(y)}
+			terms[i] = factor.NewProbit(y)
 		}
-		fit, err := gp.Optimise(ctx, p.Kernel, p.X, terms, search)
+		fit, err := search.Optimise(ctx, p.Kernel, p.X, gp.Values{Factors: terms}, with)
 		if err != nil {
 			return err
 		}
@@ -184,13 +185,13 @@ func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.T
 		}
 		l.LeftOut = nil
 		for _, s := range splits {
-			r, err := fit.Refit(ctx, s.Train, gp.Options{Tolerance: roughly, MaxEvaluations: looks})
+			r, err := fit.Refit(ctx, s.Train, search.Options{Tolerance: roughly, MaxEvaluations: looks})
 			if err != nil {
 				return err
 			}
 			got.LeftOut = append(got.LeftOut, probabilities(r, rows(p.X, s.Test))...)
 			for _, i := range s.Test {
-				l.LeftOut = append(l.LeftOut, p.Labels[i] > 0)
+				l.LeftOut = append(l.LeftOut, p.Labels[i] == 1)
 			}
 		}
 		l.Candidates = append(l.Candidates, got)
@@ -225,7 +226,7 @@ func read(ctx context.Context, name string) (*data.Table, error) {
 }
 
 // probabilities are those of the positive outcome.
-func probabilities(fit *gp.Fit, x *mat.Dense) []float64 {
+func probabilities(fit *search.Fit, x *mat.Dense) []float64 {
 	n, _ := x.Dims()
 	mean, variance := make([]float64, n), make([]float64, n)
 	infer.Gaussian{Gaussian: fit.EP.Q}.Moments(fit.Process.At(x), mean, variance)
@@ -235,12 +236,12 @@ func probabilities(fit *gp.Fit, x *mat.Dense) []float64 {
 	return mean
 }
 
-func areAbove(labels []int) []bool {
-	above := make([]bool, len(labels))
+func arePositive(labels []int) []bool {
+	positive := make([]bool, len(labels))
 	for i, y := range labels {
-		above[i] = y > 0
+		positive[i] = y == 1
 	}
-	return above
+	return positive
 }
 
 func rows(x *mat.Dense, which []int) *mat.Dense {

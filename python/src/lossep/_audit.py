@@ -92,6 +92,8 @@ def audit(
     repeats: int | None = None,
     recalibrate: Sequence[str] | str | None = None,
     prevalence: float | None = None,
+    currency: str | None = None,
+    cases_per_year: int | None = None,
     random_state: int | None = None,
     progress: bool | None = None,
 ) -> Audit:
@@ -127,6 +129,10 @@ def audit(
     recalibrate : list of {"isotonic", "platt", "gp"}, or "none"
         How to recalibrate the probabilities of two classes to see what that would bring; all
         if not given.
+    currency : str, optional
+        What costs are in, such as "EUR", for the report.
+    cases_per_year : int, optional
+        How many cases are decided in a year, for totals in the report.
     """
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
@@ -171,6 +177,8 @@ def audit(
         "folds": folds,
         "repeats": repeats,
         "prevalence": prevalence,
+        "currency": currency,
+        "cases_per_year": cases_per_year,
         "seed": random_state,
         "recalibrate": [recalibrate] if isinstance(recalibrate, str) else recalibrate,
     }

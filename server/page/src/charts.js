@@ -109,7 +109,7 @@ export function stripBox(row, top, width) {
 }
 
 // pointMarks are labelled points in a picture that cannot be touched.
-export function pointMarks(points, theme, y, labels = [-1, 1]) {
+export function pointMarks(points, theme, y, labels = [0, 1]) {
   return [["circle", theme.paper], ["square", theme.ink], ["triangle", theme.accent]].slice(0, labels.length).map(([symbol, fill], k) =>
     Plot.dot(points.filter((point) => point.at(-1) === labels[k]), {x: "0", y, symbol, r: 4.5, fill, stroke: theme.ink, strokeWidth: 1.8}));
 }

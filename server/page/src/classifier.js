@@ -17,7 +17,7 @@ import {saveCSV, saveSVG} from "./save.js";
 
 // Classes by their labels, the words and marks for them, and what can be done. Of three each
 // is called by its mark.
-const two = {labels: [-1, 1], names: ["negative", "positive"], signs: ["○", "■"], actions: ["treat as negative", "treat as positive"]};
+const two = {labels: [0, 1], names: ["negative", "positive"], signs: ["○", "■"], actions: ["treat as negative", "treat as positive"]};
 const three = {labels: [0, 1, 2], names: ["round", "square", "pointed"], signs: ["○", "■", "▲"], actions: ["treat as round", "treat as square", "treat as pointed"]};
 const leadOfThree = "From a few labelled points, each method works out how probable each of three classes is everywhere. With equal costs one goes by the most probable class; where a class is dearer to miss, one goes by it sooner. The boundaries that follow depend on the method.";
 const shapes = ["negative", "positive", "third"];
@@ -28,23 +28,23 @@ const lineHeight = 330;
 const lineMargins = {marginTop: 18, marginBottom: 18};
 
 // The two points of the paper's figure, ∓√2, with its kernel: variance e³, length e.
-const twoPoints = {points: [[-1.41421, -1], [1.41421, 1]], kernel: "rbf(variance=20.0855, lengthscale=2.71828)", area: [[-10, 10]]};
+const twoPoints = {points: [[-1.41421, 0], [1.41421, 1]], kernel: "rbf(variance=20.0855, lengthscale=2.71828)", area: [[-10, 10]]};
 const presets = [
   {label: "Two points; a false alarm costs half a miss", ...twoPoints, costs: [[0, 1], [0.5, 0]]},
   {label: "Two points; a false alarm costs a twentieth", ...twoPoints, costs: [[0, 1], [0.05, 0]]},
   {
-    label: "On the line: a lone positive among negatives", points: [[-4, -1], [-3, -1], [-1.8, 1], [-0.6, -1], [0.9, -1], [2, 1], [2.8, 1], [4.1, 1]],
+    label: "On the line: a lone positive among negatives", points: [[-4, 0], [-3, 0], [-1.8, 1], [-0.6, 0], [0.9, 0], [2, 1], [2.8, 1], [4.1, 1]],
     kernel: "matern32(variance=6, lengthscale=1.6)", area: [[-7, 7]], costs: [[0, 4], [1, 0]],
   },
   {
     label: "In the plane: two groups that touch",
     points: [
-      [-1.6, 0.7, -1], [-2.1, -0.6, -1], [-0.9, -1.2, -1], [-0.4, 0.3, -1], [-1.3, 1.9, -1], [0.4, -1.5, -1], [0.3, 1.1, 1], [1.1, 0.4, 1], [1.9, -0.4, 1], [1.6, 1.6, 1], [0.1, -0.4, 1], [2.4, 0.8, 1],
+      [-1.6, 0.7, 0], [-2.1, -0.6, 0], [-0.9, -1.2, 0], [-0.4, 0.3, 0], [-1.3, 1.9, 0], [0.4, -1.5, 0], [0.3, 1.1, 1], [1.1, 0.4, 1], [1.9, -0.4, 1], [1.6, 1.6, 1], [0.1, -0.4, 1], [2.4, 0.8, 1],
     ],
     kernel: "rbf(variance=8, lengthscale=1.4)", area: [[-4, 4], [-3, 3]], costs: [[0, 5], [1, 0]],
   },
   {
-    label: "In the plane: five points from a test of other software", points: [[-1.07932, -1.83544, -1], [1.15768, 2.91702, 1], [3.26631, -3.85663, 1], [1.79009, 0.11949, 1], [-3.66051, 1.75159, -1]],
+    label: "In the plane: five points from a test of other software", points: [[-1.07932, -1.83544, 0], [1.15768, 2.91702, 1], [3.26631, -3.85663, 1], [1.79009, 0.11949, 1], [-3.66051, 1.75159, 0]],
     kernel: "rbf(variance=2.25, lengthscale=2)", area: [[-6, 6], [-6, 6]], costs: [[0, 1], [0.5, 0]],
   },
   {
@@ -66,7 +66,7 @@ const sliders = {
 };
 
 // Classifier shows points on the line or in the plane. A point is its coordinates and
-// then its class, −1 or 1, or one of three in the plane. What the costs are about tells
+// then its class, 0 or 1, or one of three in the plane. What the costs are about tells
 // which: their table has a row and a column for each class.
 export class Classifier extends Panel {
   constructor(page) {
@@ -212,7 +212,7 @@ export class Classifier extends Panel {
     const tables = [2, ...(dimension === 2 ? [3] : [])].map((n) => decodeTable(values.costs, n)).filter((table) => table && table.length === table[0].length);
     const costs = tables[0];
     const asks = area !== undefined;
-    const known = (label) => (costs?.length === 3 ? Math.min(2, Math.max(0, Math.round(label))) : label > 0 ? 1 : -1);
+    const known = (label) => Math.min((costs?.length ?? 2) - 1, Math.max(0, Math.round(label)));
     this.state = {
       points: asks ? (points ?? []).slice(0, maxPoints).map((point) => point.with(-1, known(point.at(-1)))) : first.points,
       area: asks && area.length <= 2 && area.every(([from, to]) => from < to) ? area : first.area,

@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -90,13 +90,13 @@ func hold(d []float64, free []bool) {
 	}
 }
 
-// search climbs an objective within its box by projected L-BFGS, backtracking along
+// ascent climbs an objective within its box by projected L-BFGS, backtracking along
 // each direction.
 //
 // The objective may be −∞ where expectation propagation fails; the search then draws
 // back. Steps are bounded in every log parameter: sites are a good start only for
 // a point nearby.
-type search struct {
+type ascent struct {
 	*objective
 	tolerance float64 // of the gradient
 	budget    int     // the number of the last evaluation allowed
@@ -110,19 +110,19 @@ const (
 
 // climb goes up from a point. It returns the highest one and why it stopped, and an
 // error only when the context ends.
-func (s search) climb(ctx context.Context, at *point, m *memory) (*point, Stop, error) {
+func (s ascent) climb(ctx context.Context, at *point, m *memory) (*point, Stop, error) {
 	reach := firstStep
 	for {
 		gradient, free := s.projected(at)
 		size := norm(gradient)
 		if size <= s.tolerance {
 			// The sites are as good as the gradient before this one asked for. One
-			// as small as this has to be seen by sites that have settled for it.
-			settled, err := s.refine(ctx, at, s.tolerance)
-			if err != nil || settled == at {
+			// as small as this has to be seen by sites that have converged for it.
+			refined, err := s.refine(ctx, at, s.tolerance)
+			if err != nil || refined == at {
 				return at, Stationary, err
 			}
-			at = settled
+			at = refined
 			continue
 		}
 		direction := slices.Clone(gradient)
@@ -168,10 +168,10 @@ func (s search) climb(ctx context.Context, at *point, m *memory) (*point, Stop, 
 // along goes along the direction, shortening the step until the objective has risen
 // by a fair part of what its slope promises. It returns nil where that does not
 // happen.
-func (s search) along(ctx context.Context, at *point, direction []float64, size float64) (*point, error) {
+func (s ascent) along(ctx context.Context, at *point, direction []float64, size float64) (*point, error) {
 	const fair = 1e-4
 	tolerance := s.siteTolerance(size, s.tolerance)
-	// What sites that are not quite settled, and rounding, do to a value.
+	// What sites that have not quite converged, and rounding, do to a value.
 	noise := float64(s.evidence.rows())*tolerance*tolerance + 1e-12*math.Abs(at.value)
 	length := norm(direction)
 	for alpha := 1.0; alpha*length > shortestStep && s.evaluations < s.budget; {
@@ -213,7 +213,7 @@ func (s search) along(ctx context.Context, at *point, direction []float64, size 
 
 // projected is the gradient without what points out of the box, and which
 // parameters are free to move.
-func (s search) projected(p *point) (gradient []float64, free []bool) {
+func (s ascent) projected(p *point) (gradient []float64, free []bool) {
 	gradient = slices.Clone(p.slope)
 	free = make([]bool, len(gradient))
 	for k, g := range gradient {

@@ -1,4 +1,4 @@
-package gp_test
+package search_test
 
 import (
 	"context"
@@ -10,101 +10,19 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/search"
 )
 
-// cloud are n inputs in d columns and labels that a wavy function of them makes,
-// with some noise.
-func cloud(n, d int, seed uint64) (*mat.Dense, []float64) {
-	rng := rand.New(rand.NewPCG(seed, 3))
-	x, y := mat.NewDense(n, d, nil), make([]float64, n)
-	for i := range n {
-		for k := range d {
-			x.Set(i, k, rng.NormFloat64())
-		}
-		f := 2*math.Sin(1.5*x.At(i, 0)) + x.At(i, d-1)
-		y[i] = math.Copysign(1, f+rng.NormFloat64())
-	}
-	return x, y
-}
-
-// likelihoods are the terms of a label that may be asked for.
-var likelihoods = map[string]func(y float64) factor.Factor{
-	"probit": func(y float64) factor.Factor { return factor.Probit{Y: y} },
-	"logit":  func(y float64) factor.Factor { return factor.Logit{Y: y} },
-	"robust": func(y float64) factor.Factor { return factor.RobustProbit{Y: y, Noise: 0.05} },
-}
-
-func terms(y []float64, label func(y float64) factor.Factor) []factor.Factor {
-	t := make([]factor.Factor, len(y))
-	for i := range y {
-		t[i] = label(y[i])
-	}
-	return t
-}
-
-func parse(t testing.TB, text string, dim int) kernel.Kernel {
+func optimise(t testing.TB, k kernel.Kernel, x *mat.Dense, terms []factor.Factor, opt search.Options) *search.Fit {
 	t.Helper()
-	k, err := kernel.Parse(text, dim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-// kernels are all leaves, compositions and parameters by column.
-var kernels = []string{
-	"rbf", "matern12", "matern32", "matern52", "linear", "periodic", "constant + linear", "white + rbf",
-	"rbf(ard)", "matern52(ard) + white", "linear(ard) + constant",
-	"rbf(variance=0.7, lengthscale=[0.5, 2]) * linear + matern32 * periodic(variance=2, period=3) + white(variance=0.1)",
-	"(rbf + linear) * (matern12(ard) + constant)",
-}
-
-// The gradient of the evidence for every kernel and likelihood against differences
-// of refitted evidences. Five points with a step of 2e-4 have an error of 5e-17 of the
-// fifth derivative, which is 1e6 for a periodic kernel of many periods; evidences are
-// of the second order in sites settled to 1e-11, so that rounding is left: 1e-14/2e-4.
-func TestEvidenceGradients(t *testing.T) {
-	formula := fd.Formula{
-		Stencil:    []fd.Point{{Loc: -2, Coeff: 1. / 12}, {Loc: -1, Coeff: -8. / 12}, {Loc: 1, Coeff: 8. / 12}, {Loc: 2, Coeff: -1. / 12}},
-		Derivative: 1, Step: 2e-4,
-	}
-	x, y := cloud(14, 2, 1)
-	for _, text := range kernels {
-		for name, label := range likelihoods {
-			t.Run(text+"/"+name, func(t *testing.T) {
-				k := parse(t, text, 2)
-				settled := func(logs []float64) (*gp.Process, *infer.EPResult) {
-					p, err := gp.New(k.With(logs), x)
-					if err != nil {
-						t.Fatal(err)
-					}
-					m := &infer.Model{Views: p.Views(), Terms: terms(y, label)}
-					return p, fit(t, infer.EP{Tolerance: 1e-11}, m)
-				}
-				logs := k.Params(nil)
-				want := fd.Gradient(nil, func(logs []float64) float64 {
-					_, r := settled(logs)
-					return r.LogEvidence
-				}, logs, &fd.Settings{Formula: formula})
-				p, r := settled(logs)
-				for i, got := range p.EvidenceGradient(r, nil) {
-					near(t, k.ParamNames()[i], got, want[i], 1e-8*(1+math.Abs(want[i])))
-				}
-			})
-		}
-	}
-}
-
-func optimise(t testing.TB, k kernel.Kernel, x *mat.Dense, terms []factor.Factor, opt gp.Options) *gp.Fit {
-	t.Helper()
-	f, err := gp.Optimise(context.Background(), k, x, terms, opt)
+	f, err := search.Optimise(context.Background(), k, x, gp.Values{Factors: terms}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,13 +32,13 @@ func optimise(t testing.TB, k kernel.Kernel, x *mat.Dense, terms []factor.Factor
 // What is found is stationary, for every kernel and likelihood: the gradient is as
 // small as was asked for, but for parameters at a bound, where it points outwards.
 func TestStationary(t *testing.T) {
-	x, y := cloud(40, 2, 2)
-	for _, text := range kernels {
-		for name, label := range likelihoods {
+	x, y := problems.Cloud(40, 2, 2)
+	for _, text := range problems.Forms {
+		for name, label := range problems.Likelihoods {
 			t.Run(text+"/"+name, func(t *testing.T) {
 				const tolerance = 1e-4
-				f := optimise(t, parse(t, text, 2), x, terms(y, label), gp.Options{Tolerance: tolerance})
-				if f.Stop != gp.Stationary || !f.EP.Status.Converged {
+				f := optimise(t, problems.Parse(t, text, 2), x, problems.Terms(y, label), search.Options{Tolerance: tolerance})
+				if f.Stop != search.Stationary || !f.EP.Status.Converged {
 					t.Fatalf("%v with %v after %d evaluations; gradient %v", f.Stop, f.EP.Status, f.Evaluations, f.Gradient)
 				}
 				if got := f.EP.LogEvidence + f.LogPrior; got != f.LogPosterior {
@@ -145,9 +63,9 @@ func TestStationary(t *testing.T) {
 // Beside a search over a fine grid nothing is higher, and the grid's best is next to
 // what was found.
 func TestGrid(t *testing.T) {
-	x, y := cloud(20, 1, 5)
-	ts := terms(y, likelihoods["probit"])
-	f := optimise(t, kernel.RBF(1, 1), x, ts, gp.Options{Tolerance: 1e-5})
+	x, y := problems.Cloud(20, 1, 5)
+	ts := problems.Terms(y, problems.Likelihoods["probit"])
+	f := optimise(t, kernel.RBF(1, 1), x, ts, search.Options{Tolerance: 1e-5})
 	found := f.Process.Kernel().Params(nil)
 	// The density of the prior as documented: the scale of one column is its
 	// standard deviation.
@@ -160,7 +78,7 @@ func TestGrid(t *testing.T) {
 		z0, z1 := logs[0]/3, (logs[1]-0.5*math.Log(variance))/1.5
 		return -0.5*(z0*z0+z1*z1) - math.Log(2*math.Pi*3*1.5)
 	}
-	near(t, "log prior", f.LogPrior, logPrior(found), 1e-12)
+	problems.Near(t, "log prior", f.LogPrior, logPrior(found), 1e-12)
 	const step = 0.25
 	best, at := math.Inf(-1), []float64{0, 0}
 	for v := -5.0; v <= 5; v += step {
@@ -190,20 +108,23 @@ func TestGrid(t *testing.T) {
 // Separable data, of which the evidence alone wants an infinite variance; data of
 // one class, of which it wants an infinite length scale; two cases; and one.
 func TestNoRunaway(t *testing.T) {
-	for name, c := range map[string]struct{ x, y []float64 }{
-		"separable": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, -1, 1, 1, 1, 1}},
-		"one class": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
-		"two cases": {[]float64{0, 1}, []float64{-1, 1}},
-		"one case":  {[]float64{3}, []float64{1}},
-		"no spread": {[]float64{2, 2, 2}, []float64{1, -1, 1}},
-		"huge":      {[]float64{-4e30, -1e30, 2e30, 3e30}, []float64{-1, -1, 1, 1}},
-		"tiny":      {[]float64{-4e-30, -1e-30, 2e-30, 3e-30}, []float64{-1, -1, 1, 1}},
+	for name, c := range map[string]struct {
+		x []float64
+		y []int
+	}{
+		"separable": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []int{0, 0, 0, 0, 1, 1, 1, 1}},
+		"one class": {[]float64{-4, -3, -2, -1, 1, 2, 3, 4}, []int{1, 1, 1, 1, 1, 1, 1, 1}},
+		"two cases": {[]float64{0, 1}, []int{0, 1}},
+		"one case":  {[]float64{3}, []int{1}},
+		"no spread": {[]float64{2, 2, 2}, []int{1, 0, 1}},
+		"huge":      {[]float64{-4e30, -1e30, 2e30, 3e30}, []int{0, 0, 1, 1}},
+		"tiny":      {[]float64{-4e-30, -1e-30, 2e-30, 3e-30}, []int{0, 0, 1, 1}},
 	} {
-		for like, label := range likelihoods {
+		for like, label := range problems.Likelihoods {
 			t.Run(name+"/"+like, func(t *testing.T) {
 				x := mat.NewDense(len(c.x), 1, c.x)
-				f := optimise(t, kernel.RBF(1, 1), x, terms(c.y, label), gp.Options{})
-				if f.Stop != gp.Stationary {
+				f := optimise(t, kernel.RBF(1, 1), x, problems.Terms(c.y, label), search.Options{})
+				if f.Stop != search.Stationary {
 					t.Errorf("%v", f.Stop)
 				}
 				spread := slices.Max(c.x) - slices.Min(c.x)
@@ -225,29 +146,29 @@ func TestNoRunaway(t *testing.T) {
 
 // The found length scales follow when a column is rescaled, and nothing else moves.
 func TestRescaled(t *testing.T) {
-	x, y := cloud(60, 2, 7)
-	ts := terms(y, likelihoods["probit"])
-	k := parse(t, "rbf(ard) + linear(ard)", 2)
-	a := optimise(t, k, x, ts, gp.Options{Tolerance: 1e-6})
+	x, y := problems.Cloud(60, 2, 7)
+	ts := problems.Terms(y, problems.Likelihoods["probit"])
+	k := problems.Parse(t, "rbf(ard) + linear(ard)", 2)
+	a := optimise(t, k, x, ts, search.Options{Tolerance: 1e-6})
 	scaled := mat.DenseCopyOf(x)
 	scaled.Apply(func(_, j int, v float64) float64 { return v * []float64{1e3, 1e-2}[j] }, x)
-	b := optimise(t, k, scaled, ts, gp.Options{Tolerance: 1e-6})
-	near(t, "log posterior", b.LogPosterior, a.LogPosterior, 1e-8)
+	b := optimise(t, k, scaled, ts, search.Options{Tolerance: 1e-6})
+	problems.Near(t, "log posterior", b.LogPosterior, a.LogPosterior, 1e-8)
 	p, q := a.Process.Kernel().Describe(), b.Process.Kernel().Describe()
 	for i, by := range []float64{1, 1e3, 1e-2, 1e-6, 1e4} {
 		// Gradients of 1e-6 over curvatures of at least the prior's ¼.
-		near(t, p[i].String(), math.Log(q[i].Value/by), math.Log(p[i].Value), 1e-5)
+		problems.Near(t, p[i].String(), math.Log(q[i].Value/by), math.Log(p[i].Value), 1e-5)
 	}
 }
 
 // Restarts are the same for the same seed on any number of processors, other for
 // another seed, and never worse than the first start alone.
 func TestRestarts(t *testing.T) {
-	x, y := cloud(50, 2, 11)
-	ts := terms(y, likelihoods["probit"])
-	k := parse(t, "periodic + rbf", 2)
-	run := func(seed uint64, restarts int) (f *gp.Fit, path []string) {
-		f = optimise(t, k, x, ts, gp.Options{Restarts: restarts, Seed: seed, Progress: func(e gp.Evaluation) {
+	x, y := problems.Cloud(50, 2, 11)
+	ts := problems.Terms(y, problems.Likelihoods["probit"])
+	k := problems.Parse(t, "periodic + rbf", 2)
+	run := func(seed uint64, restarts int) (f *search.Fit, path []string) {
+		f = optimise(t, k, x, ts, search.Options{Restarts: restarts, Seed: seed, Progress: func(e search.Evaluation) {
 			path = append(path, fmt.Sprint(e.Kernel, e.LogPosterior))
 			if e.Number != len(path) {
 				t.Errorf("evaluation %d has the number %d", len(path), e.Number)
@@ -277,10 +198,10 @@ func TestLevels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits 820 cases twice")
 	}
-	x, y := cloud(820, 3, 13)
-	ts := terms(y, likelihoods["probit"])
+	x, y := problems.Cloud(820, 3, 13)
+	ts := problems.Terms(y, problems.Likelihoods["probit"])
 	var cases []int
-	opt := gp.Options{Tolerance: 1e-3, Progress: func(e gp.Evaluation) { cases = append(cases, e.Cases) }}
+	opt := search.Options{Tolerance: 1e-3, Progress: func(e search.Evaluation) { cases = append(cases, e.Cases) }}
 	a := optimise(t, kernel.RBF(1, 1), x, ts, opt)
 	if cases[0] != 205 || !slices.IsSorted(cases) || cases[len(cases)-1] != 820 {
 		t.Errorf("cases looked at: %v", cases)
@@ -288,7 +209,7 @@ func TestLevels(t *testing.T) {
 	opt.Start, opt.Seed = []float64{2, 1}, 5
 	b := optimise(t, kernel.RBF(1, 1), x, ts, opt)
 	// Gradients of 1e-3 over curvatures of order 10 leave 1e-3·1e-4.
-	near(t, "log posterior", b.LogPosterior, a.LogPosterior, 1e-6)
+	problems.Near(t, "log posterior", b.LogPosterior, a.LogPosterior, 1e-6)
 }
 
 // fragile is a label that no longer answers when asked about a wide Gaussian: a
@@ -304,40 +225,42 @@ func (f fragile) LogMean(m, v float64) (l, d1, d2 float64) {
 
 // Where expectation propagation fails the search draws back.
 func TestDrawsBack(t *testing.T) {
-	x, y := cloud(20, 1, 17)
+	x, y := problems.Cloud(20, 1, 17)
 	for i := range y {
-		y[i] = math.Copysign(1, x.At(i, 0)) // separable: it asks for more than is allowed
+		if y[i] = 0; x.At(i, 0) > 0 { // separable: it asks for more than is allowed
+			y[i] = 1
+		}
 	}
-	label := func(y float64) factor.Factor { return fragile{factor.Probit{Y: y}} }
-	free := optimise(t, kernel.RBF(1, 1), x, terms(y, likelihoods["probit"]), gp.Options{})
+	label := func(y int) factor.Factor { return fragile{factor.NewProbit(y)} }
+	free := optimise(t, kernel.RBF(1, 1), x, problems.Terms(y, problems.Likelihoods["probit"]), search.Options{})
 	if v := free.Process.Kernel().Describe()[0].Value; !(v > 3) {
 		t.Fatalf("the free search ends at a variance of %v, so this test tests nothing", v)
 	}
-	f := optimise(t, kernel.RBF(1, 1), x, terms(y, label), gp.Options{})
-	if v := f.Process.Kernel().Describe()[0].Value; !(v > 1 && v < 10) || !f.EP.Status.Converged || f.Stop == gp.Stationary {
+	f := optimise(t, kernel.RBF(1, 1), x, problems.Terms(y, label), search.Options{})
+	if v := f.Process.Kernel().Describe()[0].Value; !(v > 1 && v < 10) || !f.EP.Status.Converged || f.Stop == search.Stationary {
 		t.Errorf("variance %v, %v, %v", v, f.EP.Status, f.Stop)
 	}
 }
 
 func TestCannotStart(t *testing.T) {
-	x, y := cloud(10, 2, 19)
-	ts := terms(y, likelihoods["probit"])
+	x, y := problems.Cloud(10, 2, 19)
+	ts := problems.Terms(y, problems.Likelihoods["probit"])
 	bad := mat.DenseCopyOf(x)
 	bad.Set(3, 1, math.NaN())
-	var start *gp.StartError
-	if _, err := gp.Optimise(context.Background(), kernel.RBF(1, 1), bad, ts, gp.Options{Restarts: 2}); !errors.As(err, &start) || start.Starts != 3 || start.Err == nil {
+	var start *search.StartError
+	if _, err := search.Optimise(context.Background(), kernel.RBF(1, 1), bad, gp.Values{Factors: ts}, search.Options{Restarts: 2}); !errors.As(err, &start) || start.Starts != 3 || start.Err == nil {
 		t.Errorf("inputs that are no numbers: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	opt := gp.Options{Progress: func(e gp.Evaluation) {
+	opt := search.Options{Progress: func(e search.Evaluation) {
 		if e.Number == 2 {
 			cancel()
 		}
 	}}
-	if _, err := gp.Optimise(ctx, kernel.RBF(1, 1), x, ts, opt); !errors.Is(err, context.Canceled) {
+	if _, err := search.Optimise(ctx, kernel.RBF(1, 1), x, gp.Values{Factors: ts}, opt); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if f := optimise(t, kernel.RBF(1, 1), x, ts, gp.Options{MaxEvaluations: 2, Tolerance: 1e-9}); f.Stop != gp.Exhausted || f.Evaluations != 3 || !f.EP.Status.Converged {
+	if f := optimise(t, kernel.RBF(1, 1), x, ts, search.Options{MaxEvaluations: 2, Tolerance: 1e-9}); f.Stop != search.Exhausted || f.Evaluations != 3 || !f.EP.Status.Converged {
 		t.Errorf("two evaluations from a start: %v after %d", f.Stop, f.Evaluations)
 	}
 }
@@ -346,10 +269,10 @@ func TestCannotStart(t *testing.T) {
 func ExampleOptimise() {
 	x := mat.NewDense(8, 1, []float64{-4, -3, -2, -1, 1, 2, 3, 4})
 	labels := make([]factor.Factor, 8)
-	for i, y := range []float64{-1, -1, 1, -1, 1, -1, 1, 1} {
-		labels[i] = factor.Logit{Y: y}
+	for i, y := range []int{0, 0, 1, 0, 1, 0, 1, 1} {
+		labels[i] = factor.NewLogit(y)
 	}
-	f, err := gp.Optimise(context.Background(), kernel.RBF(1, 1), x, labels, gp.Options{Tolerance: 1e-6})
+	f, err := search.Optimise(context.Background(), kernel.RBF(1, 1), x, gp.Values{Factors: labels}, search.Options{Tolerance: 1e-6})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -370,7 +293,7 @@ func ExampleOptimise() {
 func BenchmarkOptimise(b *testing.B) {
 	const n, numbers, groups, each = 1000, 7, 18, 3
 	rng := rand.New(rand.NewPCG(23, 1))
-	x, y := mat.NewDense(n, numbers+groups*each, nil), make([]float64, n)
+	x, y := mat.NewDense(n, numbers+groups*each, nil), make([]int, n)
 	for i := range n {
 		f := -1.0
 		for k := range numbers {
@@ -382,18 +305,30 @@ func BenchmarkOptimise(b *testing.B) {
 			x.Set(i, numbers+g*each+c, 1)
 			f += 0.5 * float64(c-1) / float64(1+g)
 		}
-		y[i] = math.Copysign(1, f+rng.NormFloat64())
+		if f+rng.NormFloat64() > 0 {
+			y[i] = 1
+		}
 	}
-	for name, label := range likelihoods {
+	for name, label := range problems.Likelihoods {
 		for _, text := range []string{"rbf", "rbf(ard)"} {
 			b.Run(fmt.Sprintf("kernel=%s/label=%s", text, name), func(b *testing.B) {
 				evaluations := 0
 				for b.Loop() {
-					f := optimise(b, parse(b, text, numbers+groups*each), x, terms(y, label), gp.Options{})
+					f := optimise(b, problems.Parse(b, text, numbers+groups*each), x, problems.Terms(y, label), search.Options{})
 					evaluations = f.Evaluations
 				}
 				b.ReportMetric(float64(evaluations), "evaluations")
 			})
 		}
 	}
+}
+
+// fit runs EP and fails the test when it does not converge.
+func fit(t *testing.T, ep infer.EP, m *infer.Model) *infer.EPResult {
+	t.Helper()
+	r, err := ep.Fit(context.Background(), m)
+	if err != nil || !r.Status.Converged {
+		t.Fatal(err, r)
+	}
+	return r
 }

@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -7,31 +7,31 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
 )
 
-// sparse is the evidence of the process seen from inducing inputs z, which stay where
+// sparse is the evidence of the process approximated with inducing inputs z, which stay where
 // they are. The sites stay from one kernel to the next, each a start for the other.
 type sparse struct {
 	x       *mat.Dense
-	terms   Terms
-	driver  Driver // makes passes over x
+	terms   gp.Terms
+	driver  gp.Driver // makes passes over x
 	z       *mat.Dense
 	options pass.Options
 	held    bool // the kernel is not going to move: gradients are not asked for
 	trace   func(pass.Step)
 
-	engine  Engine    // nil before the first run
-	settled *Inducing // the process that the engine's sites have settled for, if any
+	engine    gp.Engine    // nil before the first run
+	converged *gp.Inducing // the process that the engine's sites have converged for, if any
 }
 
 // sparseFit is the process with one kernel and what expectation propagation found for it.
 type sparseFit struct {
-	process *Inducing
+	process *gp.Inducing
 	result  *pass.Result
 	log     float64
 	slope   []float64
@@ -47,15 +47,15 @@ const looser = 1000
 // finalTolerance is that of a result; see pass.Settings.
 const finalTolerance = 1e-5
 
-func (e *sparse) settle(ctx context.Context, k kernel.Kernel, _ []float64, _ *point, tolerance float64) (fitted, error) {
-	p, err := NewInducing(k, e.z)
+func (e *sparse) converge(ctx context.Context, k kernel.Kernel, _ []float64, _ *point, tolerance float64) (fitted, error) {
+	p, err := gp.NewInducing(k, e.z)
 	if err != nil {
 		return nil, err
 	}
 	return e.fit(ctx, sparseFit{process: p}, nil, tolerance)
 }
 
-// first is how far the sites have to settle at a first point: where the kernel is held and
+// first is how far the sites have to converge at a first point: where the kernel is held and
 // this is the result, for good.
 func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
 	if e.held && result {
@@ -69,14 +69,14 @@ func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitte
 	return e.fit(ctx, c, c.result.Q.Naturals(), tolerance)
 }
 
-// fit settles the sites for the process of f, and finds the evidence and its gradient. It
-// keeps the gradient when it settles a final result: there is no further step to be taken by
-// it, and to find it takes as long as two passes. A final result that does not settle has a
+// fit lets the sites converge for the process of f, and finds the evidence and its gradient. It
+// keeps the gradient with a final result: there is no further step to be taken by
+// it, and to find it takes as long as two passes. A final result that does not converge has a
 // status that says so: what led to it is not thrown away.
 func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, tolerance float64) (fitted, error) {
 	r, err := e.run(ctx, f.process, before, tolerance)
-	var unsettled *NotSettledError
-	if err != nil && !(tolerance == 0 && errors.As(err, &unsettled)) {
+	var open *NotConvergedError
+	if err != nil && !(tolerance == 0 && errors.As(err, &open)) {
 		return nil, err
 	}
 	var sums *pass.Sums
@@ -92,15 +92,15 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 	return &f, nil
 }
 
-// run settles the sites for a process, for which they may have settled before, to a lower
-// tolerance, and left q with the natural parameters given. With a *NotSettledError there is
+// run lets the sites converge for a process, for which they may have converged before, to a lower
+// tolerance, and left q with the natural parameters given. With a *NotConvergedError there is
 // a result as well.
-func (e *sparse) run(ctx context.Context, p *Inducing, before gauss.Naturals, tolerance float64) (*pass.Result, error) {
+func (e *sparse) run(ctx context.Context, p *gp.Inducing, before gauss.Naturals, tolerance float64) (*pass.Result, error) {
 	if tolerance *= looser; tolerance == 0 {
 		tolerance = finalTolerance
 	}
 	o := pass.Settings{Rule: e.options.Rule, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: e.engine != nil}
-	if e.settled == p {
+	if e.converged == p {
 		o.From = before
 	} else {
 		engine, err := e.driver.Drive(p, e.engine)
@@ -109,48 +109,45 @@ func (e *sparse) run(ctx context.Context, p *Inducing, before gauss.Naturals, to
 		}
 		e.engine = engine
 	}
-	e.settled = nil
-	r, err := p.settle(ctx, e.engine, e.x, e.terms, o)
+	e.converged = nil
+	r, err := converge(ctx, p, e.engine, e.x, e.terms, o)
 	if err != nil {
 		return nil, err
 	}
 	if !r.Status.Converged {
-		return r, &NotSettledError{Kernel: p.kernel, Status: r.Status}
+		return r, &NotConvergedError{Kernel: p.Kernel(), Status: r.Status}
 	}
-	e.settled = p
+	e.converged = p
 	return r, nil
 }
 
-func (f *sparseFit) kernelOf() kernel.Kernel { return f.process.kernel }
+func (f *sparseFit) kernelOf() kernel.Kernel { return f.process.Kernel() }
 func (f *sparseFit) logEvidence() float64    { return f.log }
 func (f *sparseFit) sweeps() int             { return f.result.Status.Sweeps }
 
 func (f *sparseFit) gradient(context.Context) ([]float64, error) { return slices.Clone(f.slope), nil }
 
-// fewRows is the number of views, times their dimension, up to which those that passes do
-// not settle are held in memory and visited one by one.
+// fewRows is the number of views, times their dimension, up to which those for which passes do
+// not converge are held in memory and visited one by one.
 const fewRows = 1 << 22
 
-// settle drives passes over the rows of x to a fixed point. Where they do not come to rest
+// converge drives passes over the rows of x to a fixed point. Where they do not converge
 // and rows are few, the engine that visits sites one by one, with its double loop, takes
 // over.
-func (p *Inducing) settle(ctx context.Context, e Engine, x *mat.Dense, terms Terms, o pass.Settings) (*pass.Result, error) {
+func converge(ctx context.Context, p *gp.Inducing, e gp.Engine, x *mat.Dense, terms gp.Terms, o pass.Settings) (*pass.Result, error) {
 	r, err := pass.Settle(ctx, e, o)
 	plain := (o.Rule == nil || o.Rule == infer.Propagation{} || o.Rule == infer.Propagation{Power: 1}) && o.Extra == nil
-	single, ok := terms.(SingleTerms)
-	if err != nil || r.Status.Converged || !plain || !ok || terms.Len()*p.Dim() > fewRows {
+	_, single := terms.(gp.SingleTerms)
+	if err != nil || r.Status.Converged || !plain || !single || terms.Len()*p.Dim() > fewRows {
 		return r, err
 	}
-	all, counts := make([]factor.Factor, terms.Len()), make([]float64, terms.Len())
-	for i := range all {
-		all[i], counts[i] = single.Term(i), countOf(terms, i)
-	}
-	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all, Counts: counts})
+	all := gp.CasesOf(terms).(gp.Values)
+	ep, err := infer.EP{Tolerance: o.Tolerance}.Fit(ctx, &infer.Model{Views: p.At(x), Terms: all.Factors, Counts: all.Counts})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return r, nil // what passes found, with a status that says that it is not settled
+		return r, nil // what passes found, with a status that says that it has not converged
 	}
 	ep.Status.Sweeps += r.Status.Sweeps
 	return &pass.Result{Q: gauss.Gaussians{ep.Q}, Status: ep.Status}, e.Put(ctx, ep.Sites.Terms)

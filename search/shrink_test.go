@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -12,7 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -88,7 +90,7 @@ func TestShrinkage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := Optimise(context.Background(), k, x, terms, Options{Shrinkage: 1})
+	fit, err := Optimise(context.Background(), k, x, gp.Values{Factors: terms}, Options{Shrinkage: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,7 @@ func TestRefit(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	fit, err := Optimise(ctx, k, x, terms, Options{})
+	fit, err := Optimise(ctx, k, x, gp.Values{Factors: terms}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,7 @@ func TestRefit(t *testing.T) {
 	if !floats.EqualApprox(part.logs, cold.logs, 0.1) || norm(part.Gradient) > 0.01 {
 		t.Errorf("of some rows %v with the gradient %v, from far away %v", part.logs, part.Gradient, cold.logs)
 	}
-	p, err := New(part.Process.Kernel(), part.Process.Inputs())
+	p, err := gp.New(part.Process.Kernel(), part.Process.Inputs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ func TestRefit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(r.LogEvidence-part.EP.LogEvidence) > 1e-7 { // sites settle to 1e-9
+	if math.Abs(r.LogEvidence-part.EP.LogEvidence) > 1e-7 { // sites converge to 1e-9
 		t.Errorf("its evidence is %v, that of these rows alone %v", part.EP.LogEvidence, r.LogEvidence)
 	}
 }
@@ -174,5 +176,30 @@ func TestTiesAreCentredAsThePriorIs(t *testing.T) {
 				t.Errorf("%s, column %d: the prior is about %v, the tie about %v", text, i, p.mean[param], want)
 			}
 		}
+	}
+}
+
+// TestExtendOutcomes: the search for some rows of several outcomes goes on with all of them.
+func TestExtendOutcomes(t *testing.T) {
+	x, o := problems.Sectors(rand.New(rand.NewPCG(2, 33)), 90, 3, 0.1)
+	some := make([]int, 45)
+	for i := range some {
+		some[i] = 2 * i
+	}
+	fit, err := Optimise(t.Context(), kernel.RBF(1, 1), rowsOf(x, some), o.Part(some), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := fit.Extend(t.Context(), x, o, Options{Tolerance: 0.05})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cold, err := Optimise(t.Context(), kernel.RBF(1, 1), x, o, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A search for outcomes ends where there is less than worthPerRow of each to be gained.
+	if math.Abs(all.LogPosterior-cold.LogPosterior) > 2*worthPerRow*90 {
+		t.Errorf("log posterior %v, from the beginning %v", all.LogPosterior, cold.LogPosterior)
 	}
 }

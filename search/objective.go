@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -27,15 +27,15 @@ type objective struct {
 type evidence interface {
 	// rows is how many there are.
 	rows() int
-	// settle runs expectation propagation with the kernel with these log parameters, until
-	// the sites have settled to the tolerance; one of 0 is that of a final result. It may
+	// converge runs expectation propagation with the kernel with these log parameters, until
+	// the sites have converged to the tolerance; one of 0 is that of a final result. It may
 	// start from what is known at a point nearby, or nil.
-	settle(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error)
-	// refine settles further what settled before.
+	converge(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error)
+	// refine lets what has converged before converge further.
 	refine(ctx context.Context, f fitted, tolerance float64) (fitted, error)
 }
 
-// fitted is what expectation propagation settled to.
+// fitted is what expectation propagation converged to.
 type fitted interface {
 	kernelOf() kernel.Kernel
 	logEvidence() float64
@@ -51,7 +51,7 @@ type point struct {
 	logPrior float64
 	value    float64
 	slope    []float64 // the gradient of value
-	// tolerance is what the sites were settled to.
+	// tolerance is what the sites have converged to.
 	tolerance float64
 	// Where the search came from; nil at the start.
 	before *point
@@ -61,16 +61,16 @@ type point struct {
 // where there is no value, and an error only when the context ends or no pass can be made.
 func (o *objective) at(ctx context.Context, logs []float64, near *point, tolerance float64) (*point, error) {
 	o.evaluations++
-	f, err := o.evidence.settle(ctx, o.kernel.With(logs), logs, near, tolerance)
-	next, err := o.settled(ctx, &point{logs: logs, logPrior: o.prior.log(logs)}, f, err, tolerance)
+	f, err := o.evidence.converge(ctx, o.kernel.With(logs), logs, near, tolerance)
+	next, err := o.valued(ctx, &point{logs: logs, logPrior: o.prior.log(logs)}, f, err, tolerance)
 	if next != nil && o.progress != nil {
 		o.progress(Evaluation{Number: o.evaluations, Cases: o.evidence.rows(), Kernel: next.kernelOf(), LogPosterior: next.value, Sweeps: next.sweeps()})
 	}
 	return next, err
 }
 
-// settled gives the point its value, or returns nil where there is none.
-func (o *objective) settled(ctx context.Context, p *point, f fitted, err error, tolerance float64) (*point, error) {
+// valued gives the point its value, or returns nil where there is none.
+func (o *objective) valued(ctx context.Context, p *point, f fitted, err error, tolerance float64) (*point, error) {
 	var engine *pass.EngineError
 	switch {
 	case ctx.Err() != nil:
@@ -100,8 +100,8 @@ func (o *objective) differentiate(ctx context.Context, p *point) (bool, error) {
 	return !math.IsNaN(floats.Sum(p.slope)) && !math.IsInf(norm(p.slope), 1), nil
 }
 
-// refine is the point with sites settled for a gradient of the given size, or by far if
-// that is 0. Where they are already, or cannot be, that is the point itself.
+// refine is the point with sites converged for a gradient of the given size, or by far if
+// that is 0. Where they have already, or cannot, that is the point itself.
 func (o *objective) refine(ctx context.Context, p *point, size float64) (*point, error) {
 	tolerance := 0.0
 	if size > 0 {
@@ -112,7 +112,7 @@ func (o *objective) refine(ctx context.Context, p *point, size float64) (*point,
 	}
 	c := *p
 	f, err := o.evidence.refine(ctx, p.fitted, tolerance)
-	next, err := o.settled(ctx, &c, f, err, tolerance)
+	next, err := o.valued(ctx, &c, f, err, tolerance)
 	if next == nil {
 		return p, err
 	}
@@ -122,10 +122,10 @@ func (o *objective) refine(ctx context.Context, p *point, size float64) (*point,
 	return next, nil
 }
 
-// siteTolerance is how far sites have to settle where the gradient is of a given
+// siteTolerance is how far sites have to converge where the gradient is of a given
 // size and is to become as small as the tolerance of the search. The error of the
 // gradient is of the first order in that of the sites, and of the evidence of the
 // second.
 func (p pace) siteTolerance(size, tolerance float64) float64 {
-	return p.settling * min(max(1e-3*tolerance, 1e-4*size, 1e-10), 1e-4)
+	return p.slack * min(max(1e-3*tolerance, 1e-4*size, 1e-10), 1e-4)
 }

@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/pass"
@@ -40,12 +41,12 @@ const (
 // as before.
 //
 // Leaving a row out takes effects.Fit.Without, which is returned.
-func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms SingleTerms, o EffectOptions) (*Induced, *effects.Fit, error) {
+func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleTerms, o EffectOptions) (*Induced, *effects.Fit, error) {
 	fit := effects.NewFit(effects.NewTable(x, o.Codes), terms)
 	smooth := f.Process.With(nil)
 	n := terms.Len()
 	fit.Offset, fit.Spread = make([]float64, n), make([]float64, n)
-	smooth.moments(f.Result.Q[0], x, fit.Offset, fit.Spread)
+	moments(smooth, f.Result.Q[0], x, fit.Offset, fit.Spread)
 	tolerance := effectTolerance * float64(n)
 	for _, family := range o.Families {
 		if err := fit.Add(family, 0); err != nil {
@@ -62,7 +63,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms SingleTerm
 	if len(fit.Effects()) == 0 {
 		return f, nil, nil
 	}
-	driver := &memoryRows{x, terms, f.room, o.ShardRows}
+	driver := gp.InMemory(x, terms, f.buffer, o.ShardRows)
 	settings := pass.Settings{Rule: infer.Propagation{Power: o.Power}, Sweeps: o.Sweeps, Tolerance: roundTolerance, Warm: true}
 	out := *f
 	for round := range effectRounds {
@@ -81,7 +82,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms SingleTerm
 		if out.Result, err = pass.Settle(ctx, out.Engine, settings); err != nil {
 			return nil, nil, err
 		}
-		smooth.moments(out.Result.Q[0], x, fit.Offset, fit.Spread)
+		moments(smooth, out.Result.Q[0], x, fit.Offset, fit.Spread)
 	}
 	if err := fit.Look(); err != nil {
 		return nil, nil, err
@@ -100,7 +101,7 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 		if err != nil {
 			return err
 		}
-		value := pass.Objective(rule, f.Result.Q, sums.Value) - f.Process.effects.Divergence()
+		value := pass.Objective(rule, f.Result.Q, sums.Value) - f.Process.Effects().Divergence()
 		if rule == o.Rule {
 			f.LogEvidence = value
 		} else {
@@ -114,7 +115,7 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 const momentRows = 1024
 
 // moments writes the mean and variance of the process at the rows of x.
-func (p *Inducing) moments(q *gauss.Gaussian, x *mat.Dense, mean, variance []float64) {
+func moments(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, mean, variance []float64) {
 	if predictor, ok := p.Predictor(q); ok {
 		predictor.Moments(x, mean, variance)
 		return

@@ -1,16 +1,17 @@
-package gp
+package search
 
-// settling is about how many evaluations of a search take as long as to settle the sites of
-// as many rows from nothing, and settlingPasses the passes that takes. What comes after a search,
-// to settle sites further, to find the bound and to leave rows out, is about finishing of them.
+// convergence is about how many evaluations of a search take as long as the sites of as many rows
+// take to converge from nothing, and convergencePasses the passes that takes. What comes after a
+// search, to let sites converge further, to find the bound and to leave rows out, is about finishing
+// of them.
 const (
-	settling       = 2
-	settlingPasses = 8
-	finishing      = 1
+	convergence       = 2
+	convergencePasses = 8
+	finishing         = 1
 )
 
-// reckoning is the work of a search from where it can be told what is left of it.
-type reckoning struct {
+// timing is the work of a search from where it can be told what is left of it.
+type timing struct {
 	limit int     // the most evaluations with as many rows
 	spent float64 // on evaluations that are over
 	under [2]int  // level and number of the one under way
@@ -29,7 +30,7 @@ func (s *induction) wide() int {
 	case s.opt.Fixed:
 		return 1
 	}
-	return leastLooks
+	return fewEvaluations
 }
 
 // done is the share of the work that is over in a pass of the given evaluation with as many
@@ -53,12 +54,12 @@ func (s *induction) done(evaluation, pass int) float64 {
 	switch {
 	case s.over:
 		s.whole = finishing * each
-	case s.held(level) || evaluation == 1: // of sites that have to settle from nothing
-		s.whole = settling * each
+	case s.held(level) || evaluation == 1: // of sites that converge from nothing
+		s.whole = convergence * each
 	default:
 		s.whole = each
 	}
-	done := s.whole * float64(pass) / (float64(pass) + settlingPasses/2)
+	done := s.whole * float64(pass) / (float64(pass) + convergencePasses/2)
 	left := s.whole - done
 	if !s.over {
 		most := points
@@ -68,7 +69,7 @@ func (s *induction) done(evaluation, pass int) float64 {
 		wide := s.wide()
 		left += each*float64(max(0, s.limit-evaluation-wide)) + work(rows, most)*float64(wide)
 		if level < last {
-			left += settling * work(s.levels[last], most)
+			left += convergence * work(s.levels[last], most)
 		}
 		left += finishing * work(s.levels[last], most)
 	}

@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -7,45 +7,33 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 )
 
 // full is the evidence of the full process at the rows of x.
 type full struct {
-	x        *mat.Dense
-	terms    []factor.Factor
-	counts   []float64 // how often each of them counts; nil if once
-	scratch  gradientScratch
-	matrices outcomesMatrices
-	// outcomes are several, and nil where terms are on the values at the rows.
-	outcomes *Outcomes
+	x       *mat.Dense
+	cases   gp.Cases
+	scratch gp.Scratch
 	// chosen are the rows among those of another, in order; nil if these are all.
 	chosen []int
-}
-
-// process is that of a kernel.
-func (e *full) process(k kernel.Kernel) (*Process, error) {
-	if e.outcomes != nil {
-		return newOutcomes(k, e.x, e.outcomes, &e.matrices)
-	}
-	return New(k, e.x)
 }
 
 // fullFit is the process with one kernel and what expectation propagation found for it.
 type fullFit struct {
 	evidence *full
-	process  *Process
+	process  *gp.Process
 	ep       *infer.EPResult
 }
 
 // Sweeps are over all sites at once: one by one takes longer for any number of them, and how
-// far they are from having settled would depend on the order of the inputs, and with it where
+// far they are from convergence would depend on the order of the inputs, and with it where
 // the search ends. The same rows in another order give the same hyperparameters to ten digits.
 //
-// What has not settled after manySweeps of manyTerms is not worth the price of safer ways,
+// What has not converged after manySweeps of manyTerms is not worth the price of safer ways,
 // which grows faster still.
 const (
 	manyTerms  = 100
@@ -54,8 +42,8 @@ const (
 
 func (e *full) rows() int { return e.x.RawMatrix().Rows }
 
-func (e *full) settle(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error) {
-	p, err := e.process(k)
+func (e *full) converge(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error) {
+	p, err := e.cases.Process(k, e.x, &e.scratch)
 	if err != nil {
 		return nil, err
 	}
@@ -67,35 +55,62 @@ func (e *full) refine(ctx context.Context, f fitted, tolerance float64) (fitted,
 	return e.run(ctx, old.process, &old.ep.Sites, tolerance)
 }
 
-func (e *full) run(ctx context.Context, p *Process, start *infer.Sites, tolerance float64) (fitted, error) {
-	method := infer.EP{Start: start, Schedule: infer.Parallel, Tolerance: tolerance, Workspace: &e.scratch.ws}
-	if len(e.terms) >= manyTerms {
+func (e *full) run(ctx context.Context, p *gp.Process, start *infer.Sites, tolerance float64) (fitted, error) {
+	method := infer.EP{Start: start, Schedule: infer.Parallel, Tolerance: tolerance, Workspace: &e.scratch.Workspace}
+	m := e.cases.Model(p)
+	if len(m.Terms) >= manyTerms {
 		method.MaxSweeps = manySweeps
-	}
-	m := &infer.Model{Views: p.views, Terms: e.terms, Counts: e.counts}
-	if e.outcomes != nil {
-		m.Shared = e.outcomes.Views()
 	}
 	r, err := method.Fit(ctx, m)
 	switch {
 	case err != nil:
 		return nil, err
 	case !r.Status.Converged:
-		return nil, &NotSettledError{Kernel: p.kernel, Status: r.Status}
+		return nil, &NotConvergedError{Kernel: p.Kernel(), Status: r.Status}
 	}
 	return &fullFit{e, p, r}, nil
 }
 
-func (f *fullFit) kernelOf() kernel.Kernel { return f.process.kernel }
+// some is the evidence of some of the rows.
+func (e *full) some(rows []int) *full {
+	return &full{x: rowsOf(e.x, rows), cases: e.cases.Part(rows), chosen: rows}
+}
+
+// sitesOf are the sites of one row among those of all.
+func (e *full) sitesOf(row int, all []gauss.Scalar) []gauss.Scalar {
+	views := e.cases.Views()
+	return all[row*views : (row+1)*views]
+}
+
+// lifted is a point that a search on fewer cases ended at, for all of these. The sites of
+// cases that were not among them are empty.
+func (e *full) lifted(at *point) *point {
+	from := at.fitted.(*fullFit)
+	sites := infer.Sites{Terms: make([]gauss.Scalar, e.rows()*e.cases.Views())}
+	known := from.evidence.chosen // in order, like those of e
+	for i := range e.rows() {
+		row := i
+		if e.chosen != nil {
+			row = e.chosen[i]
+		}
+		if k := len(from.evidence.chosen) - len(known); len(known) > 0 && known[0] == row {
+			copy(e.sitesOf(i, sites.Terms), e.sitesOf(k, from.ep.Sites.Terms))
+			known = known[1:]
+		}
+	}
+	return withSites(at.logs, sites)
+}
+
+func (f *fullFit) kernelOf() kernel.Kernel { return f.process.Kernel() }
 func (f *fullFit) logEvidence() float64    { return f.ep.LogEvidence }
 func (f *fullFit) sweeps() int             { return f.ep.Status.Sweeps }
 
 func (f *fullFit) gradient(context.Context) ([]float64, error) {
-	return f.process.evidenceGradient(f.ep, nil, &f.evidence.scratch), nil
+	return f.evidence.scratch.EvidenceGradient(f.process, f.ep, nil), nil
 }
 
-// settledAt is a point of which the sites are known and nothing else.
-func settledAt(logs []float64, sites infer.Sites) *point {
+// withSites is a point of which the sites are known and nothing else.
+func withSites(logs []float64, sites infer.Sites) *point {
 	return &point{logs: logs, fitted: &fullFit{ep: &infer.EPResult{Result: infer.Result{Sites: sites}}}}
 }
 

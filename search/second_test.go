@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"cmp"
@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -33,8 +35,8 @@ func wide(rows, columns int, seed uint64, of func(row []float64) float64) (*mat.
 func product(row []float64) float64 { return 2 * row[7] * row[11] }
 
 // ask is what a screening of two outcomes explains.
-func ask(x *mat.Dense, terms []factor.Factor) []float64 {
-	return (&full{x: x, terms: terms}).asked(func(int) (float64, float64) { return 0, 1 })[0]
+func ask(terms []factor.Factor) []float64 {
+	return slopes(&infer.Model{Terms: terms}, func(int) (float64, float64) { return 0, 1 })
 }
 
 // What a look at all features says is what a regression on each says, one by one: with columns
@@ -48,7 +50,7 @@ func TestLook(t *testing.T) {
 		x.Set(i, columns-1, math.Copysign(1, x.At(i, 6)))
 		x.Set(i, columns-2, float64(i%2)) // whose square is the same in all rows but for ties
 	}
-	response := ask(x, terms)
+	response := ask(terms)
 	centre(response)
 	s := newScreening(x, 1)
 	s.bound = 8
@@ -147,7 +149,7 @@ func TestScreeningOfOneOrTheOther(t *testing.T) {
 		x.Set(i, 8, float64(i%2))
 		terms[i] = factor.Probit{Y: math.Copysign(1, 0.5-math.Abs(x.At(i, 3)-x.At(i, 8)))}
 	}
-	features, err := newScreening(x, 1).choose(context.Background(), ask(x, terms))
+	features, err := newScreening(x, 1).choose(context.Background(), ask(terms))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +167,7 @@ func TestLookKeepsTheLargest(t *testing.T) {
 			x.Set(i, k, x.At(i, 0)+0.1*x.At(i, k))
 		}
 	}
-	response := ask(x, terms)
+	response := ask(terms)
 	centre(response)
 	s := newScreening(x, 1)
 	s.bound = 1e-6
@@ -202,7 +204,7 @@ func TestScreeningOfNoise(t *testing.T) {
 	found := 0
 	for seed := range uint64(60) {
 		x, terms := wide(120, 40, seed, func([]float64) float64 { return 0 })
-		features, err := newScreening(x, 1).choose(context.Background(), ask(x, terms))
+		features, err := newScreening(x, 1).choose(context.Background(), ask(terms))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +225,7 @@ func TestSecondStart(t *testing.T) {
 	}
 	ctx := context.Background()
 	x, terms := wide(rows, columns, 4, product)
-	three := &Outcomes{Of: make([]int, rows), Number: 3}
+	three := &gp.Outcomes{Of: make([]int, rows), Number: 3}
 	for i := range rows {
 		if product(x.RawRowView(i)) > 0.5 {
 			three.Of[i] = 1
@@ -237,10 +239,10 @@ func TestSecondStart(t *testing.T) {
 		shrinkage float64
 		found     bool
 	}{
-		"independent":    {&full{x: x, terms: terms}, 0, true},
-		"sparse":         {&full{x: x, terms: terms}, 1, true},
-		"three outcomes": {&full{x: x, terms: three.Terms(), outcomes: three}, 0, true},
-		"noise":          {&full{x: noise, terms: nothing}, 0, false},
+		"independent":    {&full{x: x, cases: gp.Values{Factors: terms}}, 0, true},
+		"sparse":         {&full{x: x, cases: gp.Values{Factors: terms}}, 1, true},
+		"three outcomes": {&full{x: x, cases: three}, 0, true},
+		"noise":          {&full{x: noise, cases: gp.Values{Factors: nothing}}, 0, false},
 	}
 	// The length scales follow the variance of the term.
 	bothShort := func(logs []float64) bool {
@@ -256,7 +258,7 @@ func TestSecondStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if first, _, err = o.search(opt.Tolerance, opt).climb(ctx, first, &m); err != nil {
+			if first, _, err = o.ascent(opt.Tolerance, opt).climb(ctx, first, &m); err != nil {
 				t.Fatal(err)
 			}
 			if bothShort(first.logs) {
@@ -278,7 +280,7 @@ func TestSecondStart(t *testing.T) {
 			}
 			// Where the product is explained there is no reason to search again. Without the
 			// sparse prior length scales of so many other columns leave much of it.
-			end := &point{logs: fit.logs, fitted: &fullFit{ep: fit.EP}}
+			end := &point{logs: fit.logs, fitted: &fullFit{process: fit.Process, ep: fit.EP}}
 			if again, err := o.secondStart(ctx, end); err != nil || again != nil && test.shrinkage > 0 {
 				t.Errorf("a start once more: %v, error %v", again, err)
 			}

@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -22,9 +23,9 @@ const (
 	fartherAway = 10
 )
 
-// again climbs from a second start, if there is reason for one, and returns the higher of the
+// secondClimb climbs from a second start, if there is reason for one, and returns the higher of the
 // two ends.
-func (o *objective) again(ctx context.Context, at *point, stop Stop, m memory, opt Options) (*point, Stop, memory, error) {
+func (o *objective) secondClimb(ctx context.Context, at *point, stop Stop, m memory, opt Options) (*point, Stop, memory, error) {
 	start, err := o.secondStart(ctx, at)
 	if start == nil || err != nil {
 		return at, stop, m, err
@@ -38,7 +39,7 @@ func (o *objective) again(ctx context.Context, at *point, stop Stop, m memory, o
 	if err != nil {
 		return nil, 0, m, err
 	}
-	other, why, err := o.search(opt.Tolerance, opt).climb(ctx, other, &learnt)
+	other, why, err := o.ascent(opt.Tolerance, opt).climb(ctx, other, &learnt)
 	if err != nil {
 		return nil, 0, m, err
 	}
@@ -58,13 +59,15 @@ func (o *objective) secondStart(ctx context.Context, ended *point) ([]float64, e
 	if d < manyColumns || !slices.ContainsFunc(o.kernel.Describe(), isOfColumn) {
 		return nil, nil
 	}
-	asked := rows.asked(func(int) (mean, variance float64) { return 0, 1 })
-	cavities := ended.fitted.(*fullFit).ep.Cavities
-	left := rows.asked(func(i int) (mean, variance float64) { return cavities[i].Mean(), cavities[i].Variance() })
+	at := ended.fitted.(*fullFit)
+	m := rows.cases.Model(at.process)
+	wanted := rows.cases.Fold(slopes(m, func(int) (mean, variance float64) { return 0, 1 }))
+	cavities := at.ep.Cavities
+	left := rows.cases.Fold(slopes(m, func(i int) (mean, variance float64) { return cavities[i].Mean(), cavities[i].Variance() }))
 	found, missed := make(map[int]bool), false
-	s := newScreening(rows.x, len(asked))
-	for c := range asked {
-		features, err := s.choose(ctx, asked[c])
+	s := newScreening(rows.x, len(wanted))
+	for c := range wanted {
+		features, err := s.choose(ctx, wanted[c])
 		if err != nil {
 			return nil, err
 		}
@@ -95,29 +98,17 @@ func (o *objective) secondStart(ctx context.Context, ended *point) ([]float64, e
 
 func isOfColumn(p kernel.Param) bool { return p.Kind == kernel.Lengthscale && p.Column >= 0 }
 
-// asked is where the terms of each row want the value there to go, their slope in its mean, for
-// Gaussian values of the views; of several outcomes, where they want the function of each.
-func (e *full) asked(value func(view int) (mean, variance float64)) [][]float64 {
-	slopes := make([]float64, len(e.terms))
-	for i, t := range e.terms {
+// slopes is where the terms want the value of each view to go: their slope in its mean, for
+// Gaussian values of the views.
+func slopes(m *infer.Model, value func(view int) (mean, variance float64)) []float64 {
+	slopes := make([]float64, len(m.Terms))
+	for i, t := range m.Terms {
 		if _, slope, _ := t.LogMean(value(i)); !math.IsNaN(slope) && !math.IsInf(slope, 0) {
 			slopes[i] = slope
-			if e.counts != nil {
-				slopes[i] *= e.counts[i]
+			if m.Counts != nil {
+				slopes[i] *= m.Counts[i]
 			}
 		}
 	}
-	if e.outcomes == nil {
-		return [][]float64{slopes}
-	}
-	all := make([][]float64, e.outcomes.Number)
-	for c := range all {
-		all[c] = make([]float64, e.rows())
-		for i, y := range e.outcomes.Of {
-			for k := range e.outcomes.Views() {
-				all[c][i] += sign(c, y, k) * slopes[i*e.outcomes.Views()+k]
-			}
-		}
-	}
-	return all
+	return slopes
 }

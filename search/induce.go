@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
@@ -28,13 +29,13 @@ type InduceOptions struct {
 	Power float64
 	// Memory is how many bytes views may take up.
 	Memory int64
-	// ShardRows is the number of rows of a shard; see Inducing.Shards.
+	// ShardRows is the number of rows of a shard; see gp.Inducing.Shards.
 	ShardRows int
 	// Sweeps is how often a pass goes over a shard; see pass.Options.
 	Sweeps int
 	// Driver, if set, makes passes over all rows in place of this machine. It has to cut them
 	// into the same shards.
-	Driver Driver
+	Driver gp.Driver
 	// Order, if set, is an order of the rows that samples and inducing points are dealt from, so
 	// that they do not depend on how rows stand; nil stands for the order they have.
 	Order []int
@@ -63,14 +64,14 @@ type Passed struct {
 	LogEvidence  float64 // with rows as they were seen during the pass
 }
 
-// Induced is a process seen from inducing points with what expectation propagation found
+// Induced is a process approximated with inducing points, and what expectation propagation found
 // for it.
 type Induced struct {
-	Process *Inducing
+	Process *gp.Inducing
 	Result  *pass.Result
 	// Engine has the sites of all rows, and is ready for more passes.
-	Engine Engine
-	room   *Room // of its views
+	Engine gp.Engine
+	buffer *gp.ViewBuffer // of its views
 	// LogEvidence is that of the model with inducing points. Bound is a lower bound on
 	// the log evidence of the model without.
 	LogEvidence, Bound float64
@@ -91,57 +92,6 @@ type Induced struct {
 	Stop Stop
 }
 
-// How a search goes from few rows to more of them: on fewestRows at least, then on multiples
-// of that by stepUp, up to all of them or SearchRows. Each are looked at mostLooks times at most,
-// and leastLooks times more with other points.
-const (
-	fewestRows = 1000
-	stepUp     = 8
-	leastLooks = 4
-	mostLooks  = 40
-)
-
-// SearchRows is the most rows that a search looks at. The more rows there are for each point,
-// the smoother are the kernels that the evidence prefers, and all points that can be afforded
-// do more for predictions than all rows do for the kernel: on 45,000 diamonds a search on 15,000
-// with 300 points took three fifths of the time of one on all with 150, and log losses of other
-// rows were 0.2859 against 0.2883; on 49,000 films 0.4729 against 0.4768. docs/inducing.md has more.
-const SearchRows = 25_000
-
-// looks is the most evaluations of the evidence in a first round.
-func (s *induction) looks() int {
-	if s.opt.MaxEvaluations > 0 {
-		return min(mostLooks, s.opt.MaxEvaluations)
-	}
-	return mostLooks
-}
-
-// evaluations is the most of a level: two rounds, and a few more with all points, or the one
-// of a kernel that is held.
-func (s *induction) evaluations(level int) int {
-	rows, last := s.levels[level], level == len(s.levels)-1
-	widens := last && s.most(rows) > searchPoints(rows, functionsOf(s.terms))
-	switch {
-	case s.opt.Fixed && level == 0 && widens && s.opt.Points == 0: // with points chosen again, and more of them
-		return 3
-	case s.opt.Fixed && (level == 0 || widens): // one of both
-		return 2
-	case s.held(level):
-		return 1
-	}
-	most := s.looks()
-	if !last || most > leastLooks { // a second round
-		most += min(most, leastLooks)
-	}
-	if widens {
-		most += leastLooks
-	}
-	return most
-}
-
-// held tells whether the kernel stays as it is with the rows of a level.
-func (s *induction) held(level int) bool { return s.opt.Fixed || s.levels[level] > SearchRows }
-
 // Induce finds inducing points for the rows of x, the hyperparameters that maximise
 // log Z_EP plus a weak prior, and expectation propagation's fixed point.
 //
@@ -161,12 +111,12 @@ func (s *induction) held(level int) bool { return s.opt.Fixed || s.levels[level]
 // that it gained less than that by the last half of them, or MostPoints, if that is less.
 //
 // Errors are those of Optimise.
-func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o InduceOptions) (*Induced, error) {
+func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, o InduceOptions) (*Induced, error) {
 	n, _ := x.Dims()
 	if terms.Len() != n {
-		panic(fmt.Sprintf("gp: %d terms for %d inputs", terms.Len(), n))
+		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
-	s := &induction{kernel: k, x: x, terms: terms, opt: o, room: &Room{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage)}
+	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: &gp.ViewBuffer{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage)}
 	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
 	size := n
 	if n > SearchRows {
@@ -185,63 +135,21 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms Terms, o I
 	return s.run(ctx)
 }
 
-// MostPoints is the largest number of inducing points that Induce chooses by itself for
-// so many rows: all of two thousand, fewer the more there are, 337 for 2.9 million. A pass
-// takes much the same time as long as the search looks at all rows, N·M², and what takes
-// time in proportion to the points more. Beyond that there are some ten passes over all
-// rows, and points become fewer more slowly. A search on a sample has no more points than
-// all rows will have, so that it costs an eighth of the next.
-//
-// A pass takes as much time again for every further function, and functions of outcomes are found
-// from the same points: of C there are fewer by C^⅔, with which a pass takes a little less than that
-// of one. With 350 points in place of 632, as many as keep the time the same, the log loss of the
-// ten handwritten digits left out one by one rises by 0.0006.
-func MostPoints(rows, functions int) int {
-	most := 2000 * math.Pow(max(1, min(float64(rows), SearchRows)/2000), -0.45)
-	most *= math.Pow(max(1, float64(rows)/SearchRows), -0.135)
-	return min(rows, int(most/math.Cbrt(float64(functions*functions))))
-}
-
-// TolerableLoss is what the bound may lack for want of points, in nats per row, before Induce
-// looks for more by itself.
-const TolerableLoss = 0.002
-
-// growth is what the bound lacked, in nats per row, after so many points.
-type growth []struct {
-	points int
-	lost   float64
-}
-
-// enough tells whether more points would bring little: little is lacking, or as many more
-// as half of them have brought little.
-func (g growth) enough() bool {
-	last := g[len(g)-1]
-	if last.lost <= TolerableLoss {
-		return true
-	}
-	for _, before := range slices.Backward(g) {
-		if 2*before.points <= last.points {
-			return before.lost-last.lost <= TolerableLoss
-		}
-	}
-	return false
-}
-
 // induction is one run of Induce.
 type induction struct {
 	kernel kernel.Kernel
 	x      *mat.Dense
-	terms  Terms
+	terms  gp.Terms
 	opt    InduceOptions
-	room   *Room
+	buffer *gp.ViewBuffer // of the views of rows
 	prior  prior
 	order  []int
 	levels []int // numbers of rows, the last is all
 
-	at     Checkpoint
-	round  int // of choosing points with so many rows
-	looked int // evaluations with so many rows, in earlier rounds
-	reckoning
+	at        Checkpoint
+	round     int // of choosing points with so many rows
+	evaluated int // evaluations with so many rows, in earlier rounds
+	timing
 	memory memory
 	last   *sparseFit // what the search came to so far, nil at the start
 	fewer  error      // why there are fewer points than there were to be
@@ -267,10 +175,10 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		x, terms := s.rows(s.levels[s.at.Level])
 		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
 		again := true
-		s.looked = 0
+		s.evaluated = 0
 		for s.round = 0; again; s.round++ {
 			if !resumed {
-				s.choose(x, s.levels[s.at.Level] > SearchRows)
+				s.choose(x, terms, s.levels[s.at.Level] > SearchRows)
 			}
 			if s.round == 0 && !resumed && s.opt.Checkpoint != nil {
 				s.opt.Checkpoint(s.checkpoint())
@@ -286,114 +194,11 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 }
 
 // driver makes passes over all rows, or over some.
-func (s *induction) driver(x *mat.Dense, terms Terms) Driver {
+func (s *induction) driver(x *mat.Dense, terms gp.Terms) gp.Driver {
 	if x == s.x && s.opt.Driver != nil {
 		return s.opt.Driver
 	}
-	return &memoryRows{x, terms, s.room, s.opt.ShardRows}
-}
-
-// rows are the first so many of the random order, in their own order.
-func (s *induction) rows(n int) (*mat.Dense, Terms) {
-	if n == len(s.order) {
-		return s.x, s.terms
-	}
-	places := slices.Clone(s.order[:n])
-	slices.Sort(places)
-	x, rows := s.dealt(s.x, places)
-	return x, partOf(s.terms, rows)
-}
-
-// dealt are the rows of x at some places of the order, which those of a sample stand in.
-func (s *induction) dealt(x *mat.Dense, places []int) (*mat.Dense, []int) {
-	rows := slices.Clone(places)
-	if x == s.x && s.opt.Order != nil {
-		for i, place := range places {
-			rows[i] = s.opt.Order[place]
-		}
-	}
-	_, d := x.Dims()
-	some := mat.NewDense(len(rows), d, nil)
-	for i, row := range rows {
-		some.SetRow(i, x.RawRowView(row))
-	}
-	return some, rows
-}
-
-// firstPoints is enough for a start, when nothing is known of the curvature of the terms.
-const firstPoints = 100
-
-// pivotRows is the most rows among which inducing points are chosen for each of them.
-const pivotRows = 32
-
-// searchPoints is the most inducing points of a search with so many rows. An evaluation with
-// a quarter as many costs a quarter of one of the full process; with as many as rows it
-// would cost three times as much, and with more than 500 of 5,000 rows most of the time of a search. On 800 rows of German credit probabilities from 200 points
-// are 0.03 away from those of the full process, but only 0.01 if the full process takes over
-// the kernel found with them. A few evaluations with all points halve what is left: with 750
-// points for 900 rows probabilities are 0.007 away in place of 0.013.
-//
-// Of several functions there are fewer, as in MostPoints.
-func searchPoints(rows, functions int) int {
-	return max(firstPoints, int(float64(min(rows/4, mostSearchPoints))/math.Sqrt(float64(functions))))
-}
-
-// mostSearchPoints is the most of any search.
-const mostSearchPoints = 500
-
-// most is the largest number of inducing points for so many of the rows.
-func (s *induction) most(rows int) int {
-	most := s.opt.Points
-	if most == 0 {
-		most = MostPoints(len(s.order), functionsOf(s.terms))
-		if s.opt.Most > 0 {
-			most = min(most, s.opt.Most)
-		}
-	}
-	return min(most, rows)
-}
-
-// choose chooses inducing points for the kernel so far among some of the rows: for a search,
-// or as many as there are to be.
-func (s *induction) choose(x *mat.Dense, whole bool) {
-	n, _ := x.Dims()
-	most := s.most(n)
-	if s.opt.Points == 0 && s.last == nil {
-		most = min(most, firstPoints)
-	}
-	s.at.Fewer = !whole && most > searchPoints(n, functionsOf(s.terms))
-	if s.at.Fewer {
-		most = searchPoints(n, functionsOf(s.terms))
-	}
-	rng := rand.New(rand.NewPCG(s.opt.Seed, uint64(3+100*s.at.Level+s.round)))
-	if among := max(fewestRows, pivotRows*most); among < n {
-		x, _ = s.dealt(x, rng.Perm(n)[:among])
-	} else if x == s.x && s.opt.Order != nil {
-		x, _ = s.dealt(x, slices.Sorted(slices.Values(s.order)))
-	}
-	k := s.kernel.With(s.at.Logs)
-	weights := s.weights(x)
-	pivots := NewPivots(k, x, weights, rng)
-	var grown growth
-	for {
-		m := pivots.Grow(min(most, len(pivots.Chosen())+pivotBlock), 0)
-		s.at.Lost = pivots.lost()
-		grown = append(grown, struct {
-			points int
-			lost   float64
-		}{m, s.at.Lost})
-		if m == most || pivots.finished || s.opt.Points == 0 && grown.enough() {
-			break
-		}
-	}
-	// Fewer than there may be can be enough.
-	s.at.Fewer = s.at.Fewer && len(pivots.Chosen()) == most
-	s.at.Share = pivots.Share()
-	z := pivots.Points(most)
-	s.at.Points = make([][]float64, len(pivots.Chosen()))
-	for i := range s.at.Points {
-		s.at.Points[i] = slices.Clone(z.RawRowView(i))
-	}
+	return gp.InMemory(x, terms, s.buffer, s.opt.ShardRows)
 }
 
 const (
@@ -410,27 +215,27 @@ const (
 	worthPerRow = 5e-5
 )
 
-// climb settles expectation propagation with the points chosen, and moves the
+// climb runs expectation propagation with the points chosen, and moves the
 // hyperparameters up the evidence. It reports whether points have to be chosen again.
 func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (again bool, err error) {
 	e.z = s.points()
 	last := s.at.Level == len(s.levels)-1
 	n := e.rows()
-	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior, pace: pace{settling: 1, worth: worthPerRow}}
-	budget := max(s.looks()-s.looked, min(s.looks(), leastLooks))
+	o := &objective{kernel: s.kernel, evidence: e, prior: s.prior, pace: pace{slack: 1, worth: worthPerRow}}
+	budget := max(s.firstRound()-s.evaluated, min(s.firstRound(), fewEvaluations))
 	if s.opt.Progress != nil {
 		o.progress = func(e Evaluation) {
-			e.Number += s.looked
+			e.Number += s.evaluated
 			s.opt.Progress(e)
 		}
 	}
 	e.held = s.held(s.at.Level)
 	if s.limit = s.evaluations(s.at.Level); s.round > 0 && !s.opt.Fixed {
-		s.limit = s.looked + budget + s.wide()
+		s.limit = s.evaluated + budget + s.wide()
 	}
 	if s.opt.Pass != nil {
 		e.trace = func(p pass.Step) {
-			number := s.looked + o.evaluations
+			number := s.evaluated + o.evaluations
 			s.opt.Pass(Passed{
 				Rows: n, Points: len(s.at.Points), Held: e.held, Evaluation: number, Evaluations: s.limit, Done: s.done(number, p.Number),
 				Pass: p.Number, Residual: p.Residual, LogEvidence: p.Objective,
@@ -455,9 +260,9 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		case err != nil:
 			return false, err
 		case !ok:
-			return false, &StartError{Starts: 1, Err: fmt.Errorf("gp: the gradient of kernel %v is not finite", at.kernelOf())}
+			return false, &StartError{Starts: 1, Err: fmt.Errorf("the gradient of kernel %v is not finite", at.kernelOf())}
 		}
-		at, stop, err = search{objective: o, tolerance: tolerance, budget: budget}.climb(ctx, at, &s.memory)
+		at, stop, err = ascent{objective: o, tolerance: tolerance, budget: budget}.climb(ctx, at, &s.memory)
 		if err != nil {
 			return false, err
 		}
@@ -469,16 +274,16 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	s.at.Logs = at.logs
 	s.last = at.fitted.(*sparseFit)
 	// The first points were chosen without weights.
-	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && (n > SearchRows || s.looks() <= leastLooks)) && !(s.opt.Fixed && s.at.Fewer)
-	s.looked, o.evaluations = s.looked+o.evaluations, 0
+	again = s.round+1 < mostRounds && (first || far > movedFar) && !(last && (n > SearchRows || s.firstRound() <= fewEvaluations)) && !(s.opt.Fixed && s.at.Fewer)
+	s.evaluated, o.evaluations = s.evaluated+o.evaluations, 0
 	if !again && last && s.at.Fewer {
-		if at, stop, err = s.widen(ctx, search{objective: o, tolerance: tolerance, budget: leastLooks}, e, at, stop); err != nil {
+		if at, stop, err = s.widen(ctx, ascent{objective: o, tolerance: tolerance, budget: fewEvaluations}, e, at, stop); err != nil {
 			return false, err
 		}
-		s.looked, o.evaluations = s.looked+o.evaluations, 0
+		s.evaluated, o.evaluations = s.evaluated+o.evaluations, 0
 	}
 	if !again && !e.held {
-		s.at.SearchRows, s.at.Evaluations, s.at.Stop = n, s.looked, stop
+		s.at.SearchRows, s.at.Evaluations, s.at.Stop = n, s.evaluated, stop
 	}
 	if !again && last {
 		*found, err = s.finish(ctx, o, e, at)
@@ -489,32 +294,22 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 	return again, err
 }
 
-// points are the inducing points chosen last.
-func (s *induction) points() *mat.Dense {
-	_, d := s.x.Dims()
-	z := mat.NewDense(len(s.at.Points), d, nil)
-	for i, p := range s.at.Points {
-		z.SetRow(i, p)
-	}
-	return z
-}
-
 // widen goes on from the point that a search with fewer points ended at, with all of them, for
 // a few evaluations: what is left of the way to the kernel that all of them would find is
 // short. It returns the same point where there is no result with all of them, and why the
 // search stopped: at the point that these evaluations came to, or else where it did before.
-func (s *induction) widen(ctx context.Context, on search, e *sparse, at *point, stop Stop) (*point, Stop, error) {
+func (s *induction) widen(ctx context.Context, on ascent, e *sparse, at *point, stop Stop) (*point, Stop, error) {
 	before, z := s.at, e.z
 	if !e.held {
-		s.limit = s.looked + on.budget
+		s.limit = s.evaluated + on.budget
 	}
 	s.round++
-	s.choose(e.x, true)
+	s.choose(e.x, e.terms, true)
 	e.z = s.points()
 	next, err := on.at(ctx, at.logs, nil, e.first(on.objective, true, on.tolerance))
 	if err == nil && next != nil && e.held {
 		if f := next.fitted.(*sparseFit); !f.result.Status.Converged {
-			on.failure, next = &NotSettledError{Kernel: f.process.kernel, Status: f.result.Status}, nil
+			on.failure, next = &NotConvergedError{Kernel: f.process.Kernel(), Status: f.result.Status}, nil
 		}
 	} else if err == nil && next != nil {
 		var ok bool
@@ -532,14 +327,14 @@ func (s *induction) widen(ctx context.Context, on search, e *sparse, at *point, 
 		return nil, stop, err
 	case next == nil:
 		s.fewer = fmt.Errorf("with %d inducing points: %w", len(s.at.Points), on.failure)
-		s.at, e.z, e.engine, e.settled = before, z, nil, nil
+		s.at, e.z, e.engine, e.converged = before, z, nil, nil
 		return at, stop, nil
 	}
 	s.at.Logs, s.last = next.logs, next.fitted.(*sparseFit)
 	return next, stop, nil
 }
 
-// finish settles the sites for good, and finds the bound.
+// finish lets the sites converge for good, and finds the bound.
 func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *point) (*Induced, error) {
 	s.over = true
 	var err error
@@ -550,7 +345,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	}
 	f := at.fitted.(*sparseFit)
 	out := &Induced{
-		Process: f.process, Result: f.result, Engine: e.engine, room: s.room, LogEvidence: f.log, LogPrior: at.logPrior,
+		Process: f.process, Result: f.result, Engine: e.engine, buffer: s.buffer, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
 		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop,
 	}

@@ -1,4 +1,6 @@
-package gp
+// Package search finds the kernel of a problem: the hyperparameters that maximise the evidence, the
+// candidates that predict rows left out best, and the inducing points of a process with many rows.
+package search
 
 import (
 	"context"
@@ -8,8 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
-	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 )
@@ -23,9 +24,6 @@ type Options struct {
 	// Near says that Start is near what is looked for, so that the search begins with
 	// all cases.
 	Near bool
-	// Counts is how often the term of each row counts; nil stands for once each. Those of
-	// several outcomes are in Outcomes.
-	Counts []float64
 	// Shrinkage draws the length scales of the columns of a term to a common one, the more
 	// the larger it is; 0 leaves them independent. With 1 their inverse squares have a
 	// half-Cauchy prior with a common scale.
@@ -80,8 +78,8 @@ func (s Stop) String() string {
 
 // Fit is what Optimise found.
 type Fit struct {
-	Process *Process        // with the kernel found
-	EP      *infer.EPResult // settled to the default tolerance of infer.EP
+	Process *gp.Process     // with the kernel found
+	EP      *infer.EPResult // converged to the default tolerance of infer.EP
 	// LogPosterior is the objective: EP.LogEvidence + LogPrior, the latter the log
 	// density of the log parameters.
 	LogPosterior, LogPrior float64
@@ -98,14 +96,14 @@ type Fit struct {
 	memory    memory
 }
 
-// NotSettledError says that expectation propagation has no result for a kernel.
-type NotSettledError struct {
+// NotConvergedError says that expectation propagation has no result for a kernel.
+type NotConvergedError struct {
 	Kernel kernel.Kernel
 	Status infer.Status
 }
 
-func (e *NotSettledError) Error() string {
-	return fmt.Sprintf("gp: expectation propagation with kernel %v: %v", e.Kernel, e.Status)
+func (e *NotConvergedError) Error() string {
+	return fmt.Sprintf("expectation propagation with kernel %v: %v", e.Kernel, e.Status)
 }
 
 // StartError says that a search could not begin: there was no value at any start.
@@ -115,7 +113,7 @@ type StartError struct {
 }
 
 func (e *StartError) Error() string {
-	return fmt.Sprintf("gp: no evidence at any of %d starts of the search for hyperparameters; give others, or a simpler kernel: %v", e.Starts, e.Err)
+	return fmt.Sprintf("no evidence at any of %d starts of the search for hyperparameters; give others, or a simpler kernel: %v", e.Starts, e.Err)
 }
 
 func (e *StartError) Unwrap() error { return e.Err }
@@ -125,24 +123,24 @@ type pace struct {
 	// fewest and coarser say when a search first looks at some of the cases: one on a
 	// quarter of them costs a sixty-fourth.
 	fewest, coarser int
-	// settling is how far sites have to settle, in units of what siteTolerance asks for.
-	settling float64
+	// slack is how far sites may be from convergence, in units of what siteTolerance asks for.
+	slack float64
 	// worth is the least gain per case for which a search goes on, where the curvature is
 	// known.
 	worth float64
 }
 
-// Where a case has several outcomes it has as many more views. What is spent on the way is cut where it does not show at the end:
-// the search starts with half of the cases, and of those with half, as long as they have
+// Where a case has several outcomes it has as many more views. What is spent on the way is cut
+// where it does not show at the end: the search starts with half of the cases, and of those with half, as long as they have
 // sixty views, and ends where there is next to nothing left to gain.
 var (
-	steady = pace{fewest: 200, coarser: 4, settling: 1}
-	brisk  = pace{fewest: 60, coarser: 2, settling: 10, worth: worthPerRow}
+	steady = pace{fewest: 200, coarser: 4, slack: 1}
+	brisk  = pace{fewest: 60, coarser: 2, slack: 10, worth: worthPerRow}
 )
 
 // Optimise finds the hyperparameters of the kernel that maximise log Z_EP plus a
-// weak prior, for one term on the value at each row of x, by L-BFGS with analytic
-// gradients.
+// weak prior, for the terms of the rows of x, by L-BFGS with analytic gradients. Terms are
+// gp.SingleTerms on the value at each row, or gp.Outcomes.
 //
 // The prior on the logarithm of each parameter is Gaussian. It is centred on the
 // scale of the data: a variance on 1, and the length scales where two typical inputs
@@ -160,22 +158,16 @@ var (
 //
 // Hyperparameters for which expectation propagation fails count as infinitely bad.
 // The error is a *StartError if there are no others, or that of the context.
-func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms []factor.Factor, opt Options) (*Fit, error) {
-	n, _ := x.Dims()
-	if len(terms) != n {
-		panic(fmt.Sprintf("gp: %d terms for %d inputs", len(terms), n))
+func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, opt Options) (*Fit, error) {
+	if n, _ := x.Dims(); terms.Len() != n {
+		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
-	return optimise(ctx, k, &full{x: x, terms: terms, counts: opt.Counts}, opt)
-}
-
-// OptimiseOutcomes is Optimise for inputs that have one of several outcomes each.
-func OptimiseOutcomes(ctx context.Context, k kernel.Kernel, x *mat.Dense, o *Outcomes, opt Options) (*Fit, error) {
-	return optimise(ctx, k, &full{x: x, terms: o.Terms(), counts: o.counts(), outcomes: o}, opt)
+	return optimise(ctx, k, &full{x: x, cases: gp.CasesOf(terms)}, opt)
 }
 
 func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*Fit, error) {
 	if opt.Start != nil && len(opt.Start) != k.NumParams() {
-		panic(fmt.Sprintf("gp: %d log parameters to start from, the kernel has %d", len(opt.Start), k.NumParams()))
+		panic(fmt.Sprintf("search: %d log parameters to start from, the kernel has %d", len(opt.Start), k.NumParams()))
 	}
 	opt = opt.withDefaults()
 	if opt.Shrinkage > 0 && opt.Start == nil {
@@ -188,7 +180,7 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 		opt.Start, opt.Near, opt.Restarts = fit.logs, true, 0
 	}
 	pace := steady
-	if whole.outcomes != nil {
+	if whole.cases.Views() > 1 {
 		pace = brisk
 	}
 	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x, opt.Shrinkage), pace: pace, progress: opt.Progress}, whole, opt.Seed)
@@ -225,12 +217,12 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 			}
 			at = next
 		}
-		if at, stop, err = o.search(tolerance, opt).climb(ctx, at, &m); err != nil {
+		if at, stop, err = o.ascent(tolerance, opt).climb(ctx, at, &m); err != nil {
 			return nil, err
 		}
 	}
 	last := levels[len(levels)-1]
-	if at, stop, m, err = last.again(ctx, at, stop, m, opt); err != nil {
+	if at, stop, m, err = last.secondClimb(ctx, at, stop, m, opt); err != nil {
 		return nil, err
 	}
 	return last.finish(ctx, at, stop, m)
@@ -260,7 +252,7 @@ func coarsen(o *objective, whole *full, seed uint64) []*objective {
 	levels := []*objective{o}
 	n := whole.rows()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(n)
-	views := len(whole.terms) / n
+	views := whole.cases.Views()
 	for n /= o.coarser; n*views >= o.fewest; n /= o.coarser {
 		c := *o
 		rows := slices.Clone(order[:n])
@@ -270,25 +262,6 @@ func coarsen(o *objective, whole *full, seed uint64) []*objective {
 	}
 	slices.Reverse(levels)
 	return levels
-}
-
-// lifted is a point that a search on fewer cases ended at, for all of these. The sites of
-// cases that were not among them are empty.
-func (e *full) lifted(at *point) *point {
-	from, views := at.fitted.(*fullFit), len(e.terms)/e.rows()
-	sites := infer.Sites{Terms: make([]gauss.Scalar, len(e.terms))}
-	seen := from.evidence.chosen // in order, like those of e
-	for i := range e.rows() {
-		row := i
-		if e.chosen != nil {
-			row = e.chosen[i]
-		}
-		if k := len(from.evidence.chosen) - len(seen); len(seen) > 0 && seen[0] == row {
-			copy(sites.Terms[i*views:(i+1)*views], from.ep.Sites.Terms[k*views:(k+1)*views])
-			seen = seen[1:]
-		}
-	}
-	return settledAt(at.logs, sites)
 }
 
 // begin evaluates the only start, or climbs from several, and returns the highest
@@ -318,7 +291,7 @@ func (o *objective) begin(ctx context.Context, opt Options) (best *point, m memo
 		}
 		var learnt memory
 		if len(starts) > 1 {
-			if at, _, err = o.search(max(opt.Tolerance, coarseTolerance), opt).climb(ctx, at, &learnt); err != nil {
+			if at, _, err = o.ascent(max(opt.Tolerance, coarseTolerance), opt).climb(ctx, at, &learnt); err != nil {
 				return nil, m, err
 			}
 		}
@@ -332,14 +305,14 @@ func (o *objective) begin(ctx context.Context, opt Options) (best *point, m memo
 	return best, m, nil
 }
 
-// search is one climb with the options' budget ahead of it.
-func (o *objective) search(tolerance float64, opt Options) search {
-	return search{objective: o, tolerance: tolerance, budget: o.evaluations + opt.MaxEvaluations}
+// ascent is one climb with the options' budget ahead of it.
+func (o *objective) ascent(tolerance float64, opt Options) ascent {
+	return ascent{objective: o, tolerance: tolerance, budget: o.evaluations + opt.MaxEvaluations}
 }
 
-// finish settles the sites at the point found and collects the result.
+// finish lets the sites converge at the point found and collects the result.
 func (o *objective) finish(ctx context.Context, at *point, stop Stop, m memory) (*Fit, error) {
-	// Sites that do not settle as far as that are as good as before.
+	// Sites that do not converge as far as that are as good as before.
 	at, err := o.refine(ctx, at, 0)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"math"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -61,7 +62,7 @@ func TestNewton(t *testing.T) {
 func TestProjected(t *testing.T) {
 	p := prior{mean: []float64{0, 0, 0, 0}, sd: []float64{1, 1, 1, 1}}
 	at := &point{logs: []float64{boxWidth, boxWidth, -boxWidth, 1}, slope: []float64{2, -3, -4, 5}}
-	gradient, free := search{objective: &objective{prior: p}}.projected(at)
+	gradient, free := ascent{objective: &objective{prior: p}}.projected(at)
 	if want := []float64{0, -3, 0, 5}; !slices.Equal(gradient, want) || !slices.Equal(free, []bool{false, true, false, true}) {
 		t.Errorf("projected to %v, want %v; free are %v", gradient, want, free)
 	}
@@ -120,18 +121,13 @@ func TestBriskSearchEndsHigh(t *testing.T) {
 	for _, number := range []int{3, 5} {
 		rng := rand.New(rand.NewPCG(uint64(number), 33))
 		n := 300 / number
-		x, o := mat.NewDense(n, 2, nil), &Outcomes{Of: make([]int, n), Number: number}
-		for i := range n {
-			a, b := rng.NormFloat64(), rng.NormFloat64()
-			x.SetRow(i, []float64{a, b})
-			o.Of[i] = int(float64(number)*(math.Atan2(b, a)/(2*math.Pi)+1.5+0.05*rng.NormFloat64())) % number
-		}
+		x, o := problems.Sectors(rng, n, number, 0.05)
 		k, err := kernel.Parse("matern32(ard) + constant", 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var cases []int
-		fit, err := OptimiseOutcomes(t.Context(), k, x, o, Options{Progress: func(e Evaluation) { cases = append(cases, e.Cases) }})
+		fit, err := Optimise(t.Context(), k, x, o, Options{Progress: func(e Evaluation) { cases = append(cases, e.Cases) }})
 		if err != nil || fit.Stop != Stationary || !fit.EP.Status.Converged {
 			t.Fatalf("%v, %+v", err, fit)
 		}

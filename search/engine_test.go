@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
 )
@@ -19,26 +21,26 @@ import (
 // one shard.
 type remote struct {
 	t      *testing.T
-	pieces []Terms
+	pieces []gp.Terms
 	inputs []*mat.Dense
 
-	process   *Inducing
+	process   *gp.Inducing
 	now, next [][]gauss.Scalar
 	calls     *int
 }
 
-func newRemote(t *testing.T, x *mat.Dense, terms list, size int) *remote {
+func newRemote(t *testing.T, x *mat.Dense, terms gp.Values, size int) *remote {
 	n, d := x.Dims()
 	r := &remote{t: t, calls: new(int)}
 	for from := 0; from < n; from += size {
 		to := min(from+size, n)
-		r.pieces = append(r.pieces, terms[from:to])
+		r.pieces = append(r.pieces, gp.Values{Factors: terms.Factors[from:to]})
 		r.inputs = append(r.inputs, mat.DenseCopyOf(x.Slice(from, to, 0, d)))
 	}
 	return r
 }
 
-func (r *remote) Drive(p *Inducing, before Engine) (Engine, error) {
+func (r *remote) Drive(p *gp.Inducing, before gp.Engine) (gp.Engine, error) {
 	e := *r
 	e.process = p
 	if before != nil {
@@ -92,11 +94,11 @@ func (r *remote) Look(_ context.Context, q gauss.Naturals, o pass.Options, see p
 func (r *remote) Slopes(_ context.Context, q gauss.Naturals, o pass.Options) (*pass.Sums, []float64, error) {
 	parts := make([][]float64, len(r.now))
 	sums := r.each(func(k int, s pass.Rows) *pass.Sums {
-		sums, part, err := Slopes(q, s, r.now[k], o)
+		sums, part, err := gp.Slopes(q, s, r.now[k], o)
 		parts[k] = part
 		return r.must(sums, err)
 	})
-	grad := make([]float64, r.process.kernel.NumParams())
+	grad := make([]float64, r.process.Kernel().NumParams())
 	for _, part := range parts {
 		floats.Add(grad, part)
 	}
@@ -112,7 +114,7 @@ func (r *remote) Clear() {
 	}
 }
 
-func (r *remote) Fork() Engine { e := *r; return &e }
+func (r *remote) Fork() gp.Engine { e := *r; return &e }
 
 func (r *remote) Sites(context.Context) ([]gauss.Scalar, error) { return slices.Concat(r.now...), nil }
 
@@ -127,7 +129,7 @@ func (r *remote) Put(_ context.Context, sites []gauss.Scalar) error {
 // Where passes over all rows are made by somebody else, shard by shard in any order, a
 // search ends with the same bits; and however rows are cut, it ends in the same place.
 func TestShardsElsewhere(t *testing.T) {
-	x, terms := sparseProblem(9000, 2, 10)
+	x, terms := problems.Smooth(9000, 2, 10)
 	k, err := kernel.Parse("rbf + constant", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -147,46 +149,12 @@ func TestShardsElsewhere(t *testing.T) {
 		t.Fatal("nothing was done elsewhere")
 	}
 	if here.LogEvidence != elsewhere.LogEvidence || here.Bound != elsewhere.Bound || !slices.Equal(here.Gradient, elsewhere.Gradient) ||
-		!slices.Equal(sitesOf(t, here.Engine), sitesOf(t, elsewhere.Engine)) {
+		!slices.Equal(allSites(t, here.Engine), allSites(t, elsewhere.Engine)) {
 		t.Errorf("other bits elsewhere: evidence %v and %v", here.LogEvidence, elsewhere.LogEvidence)
 	}
 	// The search ends where little is to be gained, which is worthPerRow for each.
 	whole := induce(InduceOptions{})
 	if math.Abs(here.LogEvidence-whole.LogEvidence) > worthPerRow*9000 {
 		t.Errorf("evidence %v in shards, %v in one piece", here.LogEvidence, whole.LogEvidence)
-	}
-}
-
-// Going over each shard several times in a pass comes to the same fixed point. It makes
-// passes fewer, by a lot where there is one shard (7 to 3) and by one where there are more.
-func TestSweepsComeToTheSameFixedPoint(t *testing.T) {
-	x, terms := sparseProblem(1600, 3, 4)
-	k, err := kernel.Parse("rbf(lengthscale=1, variance=4)", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := NewInducing(k, x.Slice(0, 40, 0, 3).(*mat.Dense))
-	if err != nil {
-		t.Fatal(err)
-	}
-	settle := func(size, sweeps int) (*gauss.Natural, int) {
-		e := NewEngine(p, p.Shards(x, terms, nil, size), nil)
-		r, err := pass.Settle(context.Background(), e, pass.Settings{Tolerance: 1e-9, Sweeps: sweeps})
-		if err != nil || !r.Status.Converged {
-			t.Fatal(r, err)
-		}
-		return r.Q[0].Natural(), r.Status.Sweeps
-	}
-	want, passes := settle(1600, 1)
-	for _, size := range []int{1600, 400} {
-		got, fewer := settle(size, 3)
-		// The last step is below 1e-9 standard deviations of every view; precisions are up to
-		// 1600, the number of rows.
-		if !floats.EqualApprox(got.H, want.H, 1e-5) || !mat.EqualApprox(got.P, want.P, 1e-5) {
-			t.Errorf("another fixed point in shards of %d", size)
-		}
-		if size == 1600 && fewer >= passes {
-			t.Errorf("%d passes with three sweeps, %d with one", fewer, passes)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/problems"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/pass"
@@ -24,7 +26,7 @@ import (
 // of the variance, its bound is below the evidence, and its probabilities are those of the
 // full process with the same kernel.
 func TestInduce(t *testing.T) {
-	x, terms := sparseProblem(1200, 2, 8)
+	x, terms := problems.Smooth(1200, 2, 8)
 	k, err := kernel.Parse("matern32(ard) + constant", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -39,18 +41,18 @@ func TestInduce(t *testing.T) {
 	if f.Stop != Stationary || !(left >= 0 && left <= worthPerRow*1200) || f.Bound > f.LogEvidence || f.Lost > TolerableLoss {
 		t.Errorf("%v, gradient %v, %v to be gained, evidence %v, bound %v, lost %v", f.Stop, f.Gradient, left, f.LogEvidence, f.Bound, f.Lost)
 	}
-	whole, err := New(f.Process.Kernel(), x)
+	whole, err := gp.New(f.Process.Kernel(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ep, err := infer.EP{Schedule: infer.Parallel}.Fit(context.Background(), &infer.Model{Views: whole.Views(), Terms: terms})
+	ep, err := infer.EP{Schedule: infer.Parallel}.Fit(context.Background(), &infer.Model{Views: whole.Views(), Terms: terms.Factors})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.Bound > ep.LogEvidence {
 		t.Errorf("the bound %v exceeds the evidence of the full process, %v", f.Bound, ep.LogEvidence)
 	}
-	at, _ := sparseProblem(200, 2, 9)
+	at, _ := problems.Smooth(200, 2, 9)
 	var p, q, none [200]float64
 	infer.Gaussian{Gaussian: f.Result.Q[0]}.Expect(f.Process.At(at), factor.Probit{Y: 1}, p[:], none[:])
 	infer.Gaussian{Gaussian: ep.Q}.Expect(whole.At(at), factor.Probit{Y: 1}, q[:], none[:])
@@ -65,10 +67,10 @@ func TestInduce(t *testing.T) {
 
 // promised is what Newton's step from where a search ended would gain with the points found,
 // ½ gᵀH⁻¹g. The curvature H is from gradients a little before and behind in each parameter.
-func promised(t *testing.T, f *Induced, x *mat.Dense, terms Terms) float64 {
+func promised(t *testing.T, f *Induced, x *mat.Dense, terms gp.Terms) float64 {
 	t.Helper()
 	const h = 0.01
-	e := &sparse{x: x, terms: terms, driver: &memoryRows{x, terms, &Room{Bytes: 1 << 28}, 0}, z: f.Process.Points()}
+	e := &sparse{x: x, terms: terms, driver: gp.InMemory(x, terms, &gp.ViewBuffer{Bytes: 1 << 28}, 0), z: f.Process.Points()}
 	o := &objective{kernel: f.Process.Kernel(), evidence: e, prior: newPrior(f.Process.Kernel(), x, 0)}
 	d := len(f.Gradient)
 	bend := mat.NewDense(d, d, nil)
@@ -100,7 +102,7 @@ func promised(t *testing.T, f *Induced, x *mat.Dense, terms Terms) float64 {
 // rows as points it is the full process with the kernel found.
 func TestInduceWidens(t *testing.T) {
 	const n = 440
-	x, terms := sparseProblem(n, 3, 12)
+	x, terms := problems.Smooth(n, 3, 12)
 	k, err := kernel.Parse("matern32 + constant", 3)
 	if err != nil {
 		t.Fatal(err)
@@ -126,11 +128,11 @@ func TestInduceWidens(t *testing.T) {
 	if most != searchPoints(n, 1) || f.Process.Dim() != n || f.Stop != Stationary || f.Evaluations != number {
 		t.Errorf("%d points for the search, which ended %v after %d evaluations, of which %d were told, and %d for the result", most, f.Stop, f.Evaluations, number, f.Process.Dim())
 	}
-	whole, err := New(f.Process.Kernel(), x)
+	whole, err := gp.New(f.Process.Kernel(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ep, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: whole.Views(), Terms: terms})
+	ep, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: whole.Views(), Terms: terms.Factors})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,22 +148,22 @@ func TestInduceWidens(t *testing.T) {
 
 // narrow makes passes from at most so many points.
 type narrow struct {
-	*memoryRows
+	gp.Driver
 	most int
 }
 
-func (d narrow) Drive(p *Inducing, before Engine) (Engine, error) {
+func (d narrow) Drive(p *gp.Inducing, before gp.Engine) (gp.Engine, error) {
 	if p.Dim() > d.most {
 		return nil, errors.New("too many")
 	}
-	return d.memoryRows.Drive(p, before)
+	return d.Driver.Drive(p, before)
 }
 
 // Where expectation propagation fails with all points, what the search found with fewer is
 // not lost: it is the same as when no more had been asked for, but for a word about it.
 func TestInduceKeepsFewer(t *testing.T) {
 	const n = 440
-	x, terms := sparseProblem(n, 2, 12)
+	x, terms := problems.Smooth(n, 2, 12)
 	k, err := kernel.Parse("matern32 + constant", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -171,12 +173,12 @@ func TestInduceKeepsFewer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Points, o.Driver = n, narrow{&memoryRows{x, terms, &Room{Bytes: o.Memory}, 0}, searchPoints(n, 1)}
+	o.Points, o.Driver = n, narrow{gp.InMemory(x, terms, &gp.ViewBuffer{Bytes: o.Memory}, 0), searchPoints(n, 1)}
 	got, err := Induce(context.Background(), k, x, terms, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Sites settle from another start, and the evidence is of the second order in what is left.
+	// Sites converge from another start, and the evidence is of the second order in what is left.
 	if got.Fewer == nil || want.Fewer != nil || !mat.Equal(got.Process.Points(), want.Process.Points()) || math.Abs(got.LogEvidence-want.LogEvidence) > 1e-8*n {
 		t.Errorf("evidence %v from %d points (%v), %v from %d", got.LogEvidence, got.Process.Dim(), got.Fewer, want.LogEvidence, want.Process.Dim())
 	}
@@ -197,7 +199,7 @@ func TestInduceResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ rows, points, levels int }{{9000, 20, 2}, {440, 330, 1}} {
-		x, terms := sparseProblem(c.rows, 2, 10)
+		x, terms := problems.Smooth(c.rows, 2, 10)
 		var came []Checkpoint
 		o := InduceOptions{Points: c.points, Memory: 1 << 28, Checkpoint: func(c Checkpoint) { came = append(came, c) }}
 		want, err := Induce(context.Background(), k, x, terms, o)
@@ -212,13 +214,13 @@ func TestInduceResumes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.LogEvidence != want.LogEvidence || !slices.Equal(sitesOf(t, got.Engine), sitesOf(t, want.Engine)) || !mat.Equal(got.Process.Points(), want.Process.Points()) || got.Process.Dim() != c.points {
+		if got.LogEvidence != want.LogEvidence || !slices.Equal(allSites(t, got.Engine), allSites(t, want.Engine)) || !mat.Equal(got.Process.Points(), want.Process.Points()) || got.Process.Dim() != c.points {
 			t.Errorf("%d rows: evidence %v from %d points when resumed, %v from %d when not", c.rows, got.LogEvidence, got.Process.Dim(), want.LogEvidence, want.Process.Dim())
 		}
 	}
 }
 
-func sitesOf(t *testing.T, e Engine) []gauss.Scalar {
+func allSites(t *testing.T, e gp.Engine) []gauss.Scalar {
 	t.Helper()
 	sites, err := e.Sites(context.Background())
 	if err != nil {
@@ -230,22 +232,22 @@ func sitesOf(t *testing.T, e Engine) []gauss.Scalar {
 var hard = flag.Bool("hard", false, "2,000 hard problems, which take minutes, in place of 40 smaller ones")
 
 // Hard problems: repeated rows, one class, extreme scales, any number of points. Whatever
-// comes out is finite, and what has not settled says so. 2,000 of them take minutes; the
+// comes out is finite, and what has not converged says so. 2,000 of them take minutes; the
 // short run has fewer.
 func TestManyHardProblems(t *testing.T) {
-	problems := 40
+	number := 40
 	if *hard {
-		problems = 2000
+		number = 2000
 	}
-	unsettled := 0
-	for seed := range problems {
+	open := 0
+	for seed := range number {
 		rng := rand.New(rand.NewPCG(uint64(seed), 77))
 		n := 1 + int(math.Exp(rng.Float64()*math.Log(3000)))
 		if !*hard {
 			n = min(n, 300)
 		}
 		d := 1 + rng.IntN(4)
-		x, terms := sparseProblem(n, d, uint64(seed))
+		x, terms := problems.Smooth(n, d, uint64(seed))
 		scale := math.Pow(10, 6*rng.Float64()-3)
 		x.Scale(scale, x)
 		if rng.IntN(3) == 0 { // repeated rows
@@ -255,19 +257,19 @@ func TestManyHardProblems(t *testing.T) {
 		}
 		switch rng.IntN(5) {
 		case 0: // one class
-			for i := range terms {
-				terms[i] = factor.Probit{Y: 1}
+			for i := range terms.Factors {
+				terms.Factors[i] = factor.Probit{Y: 1}
 			}
 		case 1:
-			for i := range terms {
-				terms[i] = factor.Logit{Y: terms[i].(factor.Probit).Y}
+			for i := range terms.Factors {
+				terms.Factors[i] = factor.Logit{Y: terms.Factors[i].(factor.Probit).Y}
 			}
 		case 2:
-			for i := range terms {
-				terms[i] = factor.RobustProbit{Y: terms[i].(factor.Probit).Y, Noise: math.Pow(10, -1-4*rng.Float64())}
+			for i := range terms.Factors {
+				terms.Factors[i] = factor.RobustProbit{Y: terms.Factors[i].(factor.Probit).Y, Noise: math.Pow(10, -1-4*rng.Float64())}
 			}
 		}
-		text := every[rng.IntN(len(every))]
+		text := problems.Kernels[rng.IntN(len(problems.Kernels))]
 		if d != 2 {
 			text = []string{"matern32 + constant", "rbf", "matern12 + linear", "periodic"}[rng.IntN(4)]
 		}
@@ -286,22 +288,22 @@ func TestManyHardProblems(t *testing.T) {
 			t.Errorf("problem %d: no point for %v", seed, k)
 			continue
 		}
-		p, err := NewInducing(k, pivots.Points(m))
+		p, err := gp.NewInducing(k, pivots.Points(m))
 		if err != nil {
 			t.Errorf("problem %d: %v", seed, err)
 			continue
 		}
-		l := NewEngine(p, p.Shards(x, terms, nil, 0), nil)
-		r, err := p.settle(context.Background(), l, x, terms, pass.Settings{})
+		l := gp.NewEngine(p, p.Shards(x, terms, nil, 0), nil)
+		r, err := converge(context.Background(), p, l, x, terms, pass.Settings{})
 		if err != nil {
 			t.Errorf("problem %d, %d rows, %d points, %v: %v", seed, n, m, k, err)
 			continue
 		}
 		if !r.Status.Converged {
-			unsettled++
+			open++
 			t.Logf("problem %d, %d rows, %d points, %v: %v", seed, n, m, k, r.Status)
 			if r.Status.Reason == "" {
-				t.Errorf("problem %d: not settled for no reason", seed)
+				t.Errorf("problem %d: not converged for no reason", seed)
 			}
 		}
 		mean, variance := make([]float64, n), make([]float64, n)
@@ -321,9 +323,9 @@ func TestManyHardProblems(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d have not settled", unsettled, problems)
-	if unsettled > problems/500 {
-		t.Errorf("%d of %d have not settled", unsettled, problems)
+	t.Logf("%d of %d have not converged", open, number)
+	if open > number/500 {
+		t.Errorf("%d of %d have not converged", open, number)
 	}
 }
 
@@ -332,7 +334,7 @@ func TestManyHardProblems(t *testing.T) {
 // the end do not change why the search stopped because they are few.
 func TestInducePassesAreCounted(t *testing.T) {
 	const n = 440
-	x, terms := sparseProblem(n, 2, 12)
+	x, terms := problems.Smooth(n, 2, 12)
 	k, err := kernel.Parse("matern32 + constant", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -387,7 +389,7 @@ func TestInducePassesAreCounted(t *testing.T) {
 		if narrow.SearchRows != n || wide.SearchRows != n || wide.Evaluations <= narrow.Evaluations {
 			t.Errorf("%d evaluations on %d rows with more points, %d on %d without", wide.Evaluations, wide.SearchRows, narrow.Evaluations, narrow.SearchRows)
 		}
-		if usedUp := wide.Evaluations == narrow.Evaluations+leastLooks; usedUp && wide.Stop != narrow.Stop {
+		if usedUp := wide.Evaluations == narrow.Evaluations+fewEvaluations; usedUp && wide.Stop != narrow.Stop {
 			t.Errorf("%+v: stopped as %v, and with more points as %v", c, narrow.Stop, wide.Stop)
 		}
 	}
@@ -398,7 +400,7 @@ func TestInducePassesAreCounted(t *testing.T) {
 // from any checkpoint has the same bits.
 func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 	const n = SearchRows + 1000
-	x, terms := sparseProblem(n, 2, 10)
+	x, terms := problems.Smooth(n, 2, 10)
 	k, err := kernel.Parse("matern32 + constant", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -422,11 +424,11 @@ func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 			t.Errorf("told of %+v", p)
 		}
 	}
-	process, err := NewInducing(want.Process.Kernel(), want.Process.Points())
+	process, err := gp.NewInducing(want.Process.Kernel(), want.Process.Points())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := NewEngine(process, process.Shards(x, terms, nil, 0), nil)
+	l := gp.NewEngine(process, process.Shards(x, terms, nil, 0), nil)
 	r, err := pass.Settle(context.Background(), l, pass.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -445,7 +447,7 @@ func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.LogEvidence != want.LogEvidence || !slices.Equal(sitesOf(t, got.Engine), sitesOf(t, want.Engine)) || got.Evaluations != want.Evaluations || got.Stop != want.Stop || got.SearchRows != want.SearchRows {
+		if got.LogEvidence != want.LogEvidence || !slices.Equal(allSites(t, got.Engine), allSites(t, want.Engine)) || got.Evaluations != want.Evaluations || got.Stop != want.Stop || got.SearchRows != want.SearchRows {
 			t.Errorf("evidence %v after %d evaluations when resumed, %v after %d when not", got.LogEvidence, got.Evaluations, want.LogEvidence, want.Evaluations)
 		}
 	}
@@ -457,7 +459,7 @@ func TestInduceHoldsTheKernelOfASample(t *testing.T) {
 // a tenth is left, and a standard deviation is less than one in a probability.
 func TestInduceDealsFromAnOrder(t *testing.T) {
 	const n = SearchRows + 1000
-	x, terms := sparseProblem(n, 2, 10)
+	x, terms := problems.Smooth(n, 2, 10)
 	k, err := kernel.Parse("matern32 + constant", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -475,7 +477,7 @@ func TestInduceDealsFromAnOrder(t *testing.T) {
 		moved.SetRow(i, x.RawRowView(row))
 		o.Order[row] = i
 	}
-	got, err := Induce(context.Background(), k, moved, some{terms, shuffled}, o)
+	got, err := Induce(context.Background(), k, moved, terms.Part(shuffled), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -500,5 +502,155 @@ func TestInduceDealsFromAnOrder(t *testing.T) {
 	t.Logf("probabilities differ by up to %.2g", worst)
 	if worst > 1e-6 {
 		t.Errorf("probabilities differ by up to %.2g", worst)
+	}
+}
+
+// A search with several functions finds a kernel that is as good as that of all rows.
+func TestInduceOutcomes(t *testing.T) {
+	k, err := kernel.Parse("rbf + constant", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 51))
+	x, o := problems.Sectors(rng, 400, 3, 0.15)
+	found, err := Induce(context.Background(), k, x, o, InduceOptions{Memory: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !found.Result.Status.Converged || found.Bound > found.LogEvidence {
+		t.Errorf("status %v, evidence %v, bound %v", found.Result.Status, found.LogEvidence, found.Bound)
+	}
+	loss, tests := 0.0, 300
+	nx, no := problems.Sectors(rng, tests, 3, 0.15)
+	predictors, ok := found.Process.Predictors(found.Result.Q)
+	if !ok {
+		t.Fatal("no predictors")
+	}
+	mean, variance := make([][]float64, 3), make([][]float64, 3)
+	for c := range mean {
+		mean[c], variance[c] = make([]float64, tests), make([]float64, tests)
+	}
+	predictors.Moments(nx, mean, variance)
+	for i := range tests {
+		p := make([]float64, 3)
+		factor.OutcomeProbabilities(p, []float64{mean[0][i], mean[1][i], mean[2][i]}, []float64{variance[0][i], variance[1][i], variance[2][i]})
+		loss -= math.Log(p[no.Of[i]]) / float64(tests)
+	}
+	// Outcomes by the angle, with a noise of 0.15 of a turn: knowing the rule leaves 0.75.
+	if loss > 0.95 {
+		t.Errorf("log loss %v", loss)
+	}
+}
+
+// Pivots explain the variance: of a kernel of known rank all of it, with no more points
+// than that; and they never choose a row twice, or a copy of one.
+func TestPivots(t *testing.T) {
+	x, _ := problems.Smooth(400, 3, 5)
+	for i := range 200 {
+		x.SetRow(200+i, x.RawRowView(i))
+	}
+	for text, rank := range map[string]int{"linear + constant": 4, "constant": 1, "rbf(lengthscale=0.05)": 200} {
+		k, err := kernel.Parse(text, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := NewPivots(k, x, nil, rand.New(rand.NewPCG(1, 2)))
+		// Who grows on until there are as many as wanted, or nothing is left, has to come to an end.
+		if got := p.Grow(400, 0); got != rank || p.Share() > 1e-8 || !p.finished {
+			t.Errorf("%s: %d points leave %v, finished %v", text, got, p.Share(), p.finished)
+		}
+	}
+	// The share left is what the views leave of the variances.
+	k, err := kernel.Parse("matern32", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := NewPivots(k, x, nil, rand.New(rand.NewPCG(1, 2)))
+	m := p.Grow(30, 0)
+	induced, err := gp.NewInducing(k, p.Points(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, views := 0.0, induced.At(x)
+	for i := range 400 {
+		left += views.Residual(i) / 400
+	}
+	if m != 30 || math.Abs(left-p.Share()) > 1e-10 {
+		t.Errorf("%d points leave %v, their views %v", m, p.Share(), left)
+	}
+}
+
+// Rows that count twice are rows that stand there twice, to a search.
+func TestCountedRowsAreCopies(t *testing.T) {
+	x, terms := problems.Smooth(40, 2, 5)
+	terms.Counts = make([]float64, 40)
+	twice, all := mat.NewDense(60, 2, nil), []factor.Factor(nil)
+	for i := range terms.Counts {
+		terms.Counts[i] = float64(1 + i%2)
+		for range 1 + i%2 {
+			twice.SetRow(len(all), x.RawRowView(i))
+			all = append(all, terms.Factors[i])
+		}
+	}
+	k, err := kernel.Parse("rbf(variance=1.3, lengthscale=0.8)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := Optimise(context.Background(), k, x, terms, Options{Tolerance: 1e-4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both priors are centred on the scale of the inputs, which copies move a little.
+	full, err := gp.New(fit.Process.Kernel(), twice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: full.Views(), Terms: all})
+	if err != nil || math.Abs(copies.LogEvidence-fit.EP.LogEvidence) > 1e-6 { // the jitter of equal rows
+		t.Errorf("%v: log evidence %v, with copies %v", err, fit.EP.LogEvidence, copies.LogEvidence)
+	}
+}
+
+// Inducing points are chosen by the curvature of each row's own term, as often as it counts: what
+// the bound lacks is the sum over the rows.
+func TestPointsAreChosenByEachTerm(t *testing.T) {
+	x, terms := problems.Smooth(60, 2, 5)
+	k, err := kernel.Parse("rbf(variance=1.3, lengthscale=0.8)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := Induce(t.Context(), k, x, terms, InduceOptions{Points: 10, Fixed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &induction{last: &sparseFit{process: found.Process, result: found.Result}}
+	once := s.weights(x, terms)
+	other := gp.Values{Factors: slices.Clone(terms.Factors), Counts: slices.Repeat([]float64{1}, 60)}
+	other.Counts[3] = 7
+	other.Factors[4] = factor.Logit{Y: 1}
+	changed := s.weights(x, other)
+	for i := range once {
+		want := once[i]
+		switch i {
+		case 3:
+			want *= 7
+		case 4: // a logit bends less than a probit, at any value
+			if !(changed[i] < once[i] && changed[i] > 0) {
+				t.Errorf("a logit weighs %v, a probit %v", changed[i], once[i])
+			}
+			continue
+		}
+		if changed[i] != want {
+			t.Errorf("row %d weighs %v, want %v", i, changed[i], want)
+		}
+	}
+	o := &gp.Outcomes{Of: make([]int, 60), Number: 3, Counts: slices.Repeat([]float64{2}, 60)}
+	s.last.result = &pass.Result{Q: gauss.Gaussians{found.Result.Q[0], found.Result.Q[0], found.Result.Q[0]}}
+	twice := s.weights(x, o)
+	o.Counts = nil
+	for i, w := range s.weights(x, o) {
+		if twice[i] != 2*w || !(w > 0) {
+			t.Errorf("row %d of three outcomes weighs %v, and %v when it counts twice", i, w, twice[i])
+		}
 	}
 }

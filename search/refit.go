@@ -1,4 +1,4 @@
-package gp
+package search
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 )
 
@@ -16,7 +16,7 @@ import (
 // stays that of all rows.
 //
 // Of the options Tolerance, MaxEvaluations and Progress count. With a Tolerance the sites
-// are settled as far as that asks for, to 1e-4 at most, and no further.
+// converge as far as that asks for, to 1e-4 at most, and no further.
 func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) {
 	loose := opt.Tolerance > 0
 	opt = opt.withDefaults()
@@ -24,13 +24,12 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 	part := whole.some(rows)
 	o := *f.objective
 	o.evidence, o.evaluations, o.progress = part, 0, opt.Progress
-	views := len(whole.terms) / whole.rows()
 	var sites infer.Sites
 	for _, row := range rows {
-		sites.Terms = append(sites.Terms, f.EP.Sites.Terms[row*views:(row+1)*views]...)
+		sites.Terms = append(sites.Terms, whole.sitesOf(row, f.EP.Sites.Terms)...)
 	}
 	m := f.memory.scaled(float64(part.rows())/float64(whole.rows()), o.prior)
-	at, stop, err := o.from(ctx, f.logs, settledAt(f.logs, sites), &m, opt)
+	at, stop, err := o.from(ctx, f.logs, withSites(f.logs, sites), &m, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +43,11 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 // of them ended: with its parameters and the curvature that it learnt. The prior is that of these
 // rows.
 //
-// Of the options Counts, Shrinkage, Tolerance, MaxEvaluations and Progress count. That
+// Of the options Shrinkage, Tolerance, MaxEvaluations and Progress count. That
 // MaxEvaluations are used up is not why the search stopped: that is what f says.
-func (f *Fit) Extend(ctx context.Context, x *mat.Dense, terms []factor.Factor, opt Options) (*Fit, error) {
+func (f *Fit) Extend(ctx context.Context, x *mat.Dense, terms gp.Terms, opt Options) (*Fit, error) {
 	opt = opt.withDefaults()
-	whole := &full{x: x, terms: terms, counts: opt.Counts}
+	whole := &full{x: x, cases: gp.CasesOf(terms)}
 	o := *f.objective
 	o.evidence, o.evaluations, o.progress, o.prior = whole, 0, opt.Progress, newPrior(o.kernel, x, opt.Shrinkage)
 	logs := slices.Clone(f.logs)
@@ -64,7 +63,7 @@ func (f *Fit) Extend(ctx context.Context, x *mat.Dense, terms []factor.Factor, o
 	return o.finish(ctx, at, stop, m)
 }
 
-// from climbs from log parameters, with sites that have settled nearby or nil.
+// from climbs from log parameters, with sites that have converged nearby or nil.
 func (o *objective) from(ctx context.Context, logs []float64, near *point, m *memory, opt Options) (*point, Stop, error) {
 	at, err := o.at(ctx, logs, near, o.siteTolerance(1, opt.Tolerance))
 	if err != nil {
@@ -79,20 +78,5 @@ func (o *objective) from(ctx context.Context, logs []float64, near *point, m *me
 		}
 		return nil, 0, err
 	}
-	return o.search(opt.Tolerance, opt).climb(ctx, at, m)
-}
-
-// some is the evidence of some of the rows.
-func (e *full) some(rows []int) *full {
-	_, d := e.x.Dims()
-	views := len(e.terms) / e.rows()
-	part := &full{x: mat.NewDense(len(rows), d, nil), terms: make([]factor.Factor, 0, len(rows)*views), outcomes: e.outcomes.part(rows), chosen: rows}
-	for i, row := range rows {
-		part.x.SetRow(i, e.x.RawRowView(row))
-		part.terms = append(part.terms, e.terms[row*views:(row+1)*views]...)
-		if e.counts != nil {
-			part.counts = append(part.counts, e.counts[row*views:(row+1)*views]...)
-		}
-	}
-	return part
+	return o.ascent(opt.Tolerance, opt).climb(ctx, at, m)
 }
