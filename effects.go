@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,13 @@ const AutoEffects = "effects(auto)"
 type effectTerms struct {
 	texts []string
 	auto  bool
-	terms [][]effectColumn
+	terms []effectTerm
+}
+
+// effectTerm is a term that names its columns.
+type effectTerm struct {
+	text    string
+	columns []effectColumn
 }
 
 // effectColumn is a column of a term, and into how many bins its numbers are cut; 0 stands for
@@ -61,7 +68,7 @@ func splitEffects(kernel string) (smooth string, found *effectTerms, err error) 
 		if err != nil {
 			return "", nil, err
 		}
-		found.terms = append(found.terms, columns)
+		found.terms = append(found.terms, effectTerm{term, columns})
 	}
 	if smooth = strings.Join(rest, " + "); smooth == "" {
 		smooth = "constant"
@@ -116,9 +123,9 @@ func (t *effectTerms) String() string { return strings.Join(t.texts, " + ") }
 func (t *effectTerms) families(r *data.Recipe) (all []effects.Family, err error) {
 	parts := r.Parts()
 	coding := r.Coding()
-	for i, term := range t.terms {
+	for _, term := range t.terms {
 		var f effects.Family
-		for _, c := range term {
+		for _, c := range term.columns {
 			at := -1
 			for _, p := range parts {
 				if p.Column == c.name {
@@ -131,9 +138,11 @@ func (t *effectTerms) families(r *data.Recipe) (all []effects.Family, err error)
 			bins := c.bins
 			switch {
 			case at < 0:
-				return nil, inputf("kernel", "%q: there is no feature %q", t.texts[i], c.name)
+				return nil, inputf("kernel", "%q: there is no feature %q", term.text, c.name)
+			case slices.ContainsFunc(f, func(p effects.Part) bool { return p.Column == at }):
+				return nil, inputf("kernel", "%q has %q twice", term.text, c.name)
 			case at >= coding.Numbers() && bins > 0:
-				return nil, inputf("kernel", "%q: %q is categorical, and only numbers are cut into bins", t.texts[i], c.name)
+				return nil, inputf("kernel", "%q: %q is categorical, and only numbers are cut into bins", term.text, c.name)
 			case at < coding.Numbers() && bins == 0:
 				bins = defaultBins
 			}

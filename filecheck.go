@@ -9,6 +9,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/safetensors"
 )
@@ -167,4 +168,33 @@ func plainJSON(err error) error {
 		return fmt.Errorf("%s is a JSON %s, which does not belong there", kind.Field, kind.Value)
 	}
 	return errors.New(strings.NewReplacer("json: ", "", "data: ", "").Replace(err.Error()))
+}
+
+// largestEffect bounds the mean of an effect, and mostFamilies how many families there are.
+const (
+	largestEffect = 1e6
+	mostFamilies  = 1000
+)
+
+// checkEffects refuses families that no fit could have found, before anything is made of them.
+func (h *header) checkEffects() error {
+	s := &h.Summary
+	if len(s.Effects) > 0 && s.Inducing == nil || len(s.Effects) > mostFamilies {
+		return fmt.Errorf("it has %d families of effects", len(s.Effects))
+	}
+	width := h.Recipe.Dim()
+	for _, e := range s.Effects {
+		cells := 1.0
+		for _, c := range e.Columns {
+			if c.Entry < 0 || c.Entry >= width || c.Bins < 0 || c.Bins > effects.MostBins || c.Cells < 1 || c.Bins > 0 && c.Cells < 2 {
+				return fmt.Errorf("%s has a column %d of %d cells", e.Term, c.Entry, c.Cells)
+			}
+			cells *= float64(c.Cells)
+		}
+		if len(e.Columns) > effects.MostParts || cells > effects.MostCells || e.Cells < 1 || float64(e.Cells) > cells ||
+			!(e.Variance > 0 && e.Variance <= largestEffect) || len(e.Term) > largestText || !(math.Abs(e.Gain) <= largestNumber) {
+			return fmt.Errorf("%s has %d of %g combinations, and a variance of %v", e.Term, e.Cells, cells, e.Variance)
+		}
+	}
+	return nil
 }

@@ -10,19 +10,28 @@ import (
 
 // Effects in the model file: those of family j are the tensors effects.j.cells, the numbers of the
 // combinations of cells that occur, effects.j.mean and effects.j.variance, one number for each of
-// them; and effects.j.cuts.k, where the k-th of its columns is cut, if that is a number.
+// them; and effects.j.cuts.k, where the k-th of its columns is cut, if that is a number. A family
+// of numbers of rows has these as effects.j.rows, and means and variances for each class of them.
 
 // addEffects adds them.
 func addEffects(f *safetensors.File, set effects.Set) {
 	for j, e := range set {
 		name := fmt.Sprintf("effects.%d.", j)
-		keys := e.Keys()
-		cells := make([]int64, len(keys))
-		mean, variance := make([]float64, len(keys)), make([]float64, len(keys))
-		for g, k := range keys {
-			cells[g], mean[g], variance[g] = int64(k), e.Moments[g].Mean, e.Moments[g].Variance
+		var cells, rows []int64
+		for _, k := range e.Keys() {
+			cells = append(cells, int64(k))
+		}
+		for _, n := range e.Rows {
+			rows = append(rows, int64(n))
+		}
+		mean, variance := make([]float64, len(e.Moments)), make([]float64, len(e.Moments))
+		for g, w := range e.Moments {
+			mean[g], variance[g] = w.Mean, w.Variance
 		}
 		f.AddInts(name+"cells", cells, len(cells))
+		if e.Rows != nil {
+			f.AddInts(name+"rows", rows, len(rows))
+		}
 		f.AddFloats(name+"mean", mean, len(mean))
 		f.AddFloats(name+"variance", variance, len(variance))
 		for k, a := range e.Axes {
@@ -48,6 +57,9 @@ func (m *Model) readEffects(f *safetensors.File) (set effects.Set, tensors int, 
 func (m *Model) readFamily(f *safetensors.File, name string, s Effects) (*effects.Effect, int, error) {
 	tensors := 3
 	var family effects.Family
+	if s.Counts {
+		family = append(family, effects.Count)
+	}
 	var axes []*effects.Axis
 	for k, c := range s.Columns {
 		a := &effects.Axis{Column: c.Entry, Cells: c.Cells}
@@ -60,59 +72,66 @@ func (m *Model) readFamily(f *safetensors.File, name string, s Effects) (*effect
 		}
 		family, axes = append(family, effects.Part{Column: c.Entry, Bins: c.Bins}), append(axes, a)
 	}
-	cells, err := f.Ints(name+"cells", s.Groups)
+	cells, err := f.Ints(name+"cells", s.Cells)
 	if err != nil {
 		return nil, 0, err
 	}
-	mean, err := f.Floats(name+"mean", s.Groups)
-	if err != nil {
-		return nil, 0, err
+	keys := make([]int, s.Cells)
+	for i, k := range cells.Ints {
+		keys[i] = int(k)
 	}
-	variance, err := f.Floats(name+"variance", s.Groups)
-	if err != nil {
-		return nil, 0, err
-	}
-	keys, moments := make([]int, s.Groups), make([]effects.Moment, s.Groups)
-	for g := range keys {
-		keys[g], moments[g] = int(cells.Ints[g]), effects.Moment{Mean: mean.Floats[g], Variance: variance.Floats[g]}
-		if w := moments[g]; !(math.Abs(w.Mean) <= largestEffect && w.Variance > 0 && w.Variance <= s.Variance*(1+1e-9)) {
-			return nil, 0, fmt.Errorf("effect %d of %s has mean %v and variance %v", g, s.Term, w.Mean, w.Variance)
+	var rows []uint32
+	if s.Counts {
+		t, err := f.Ints(name+"rows", s.Cells)
+		if err != nil {
+			return nil, 0, err
 		}
+		for _, n := range t.Ints {
+			if n < 1 || n > math.MaxUint32 {
+				return nil, 0, fmt.Errorf("%s has a combination of %d rows", s.Term, n)
+			}
+			rows = append(rows, uint32(n))
+		}
+		tensors++
 	}
-	g, err := effects.NewGrouping(family, axes, keys)
+	moments, err := readMoments(f, name, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	g, err := effects.NewGrouping(family, axes, keys, rows)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", s.Term, err)
 	}
 	return &effects.Effect{Grouping: g, Variance: s.Variance, Moments: moments}, tensors, nil
 }
 
-// largestEffect bounds the mean of an effect, and mostFamilies how many families there are.
-const (
-	largestEffect = 1e6
-	mostFamilies  = 1000
-)
+// readMoments reads what is known of the effects of a family.
+func readMoments(f *safetensors.File, name string, s Effects) ([]effects.Moment, error) {
+	moments := make([]effects.Moment, s.groups())
+	mean, err := f.Floats(name+"mean", len(moments))
+	if err != nil {
+		return nil, err
+	}
+	variance, err := f.Floats(name+"variance", len(moments))
+	if err != nil {
+		return nil, err
+	}
+	for g := range moments {
+		w := effects.Moment{Mean: mean.Floats[g], Variance: variance.Floats[g]}
+		if !(math.Abs(w.Mean) <= largestEffect && w.Variance > 0 && w.Variance <= s.Variance*(1+1e-9)) {
+			return nil, fmt.Errorf("effect %d of %s has mean %v and variance %v", g, s.Term, w.Mean, w.Variance)
+		}
+		moments[g] = w
+	}
+	return moments, nil
+}
 
-// checkEffects refuses families that no fit could have found, before anything is made of them.
-func (h *header) checkEffects() error {
-	s := &h.Summary
-	if len(s.Effects) > 0 && s.Inducing == nil || len(s.Effects) > mostFamilies {
-		return fmt.Errorf("it has %d families of effects", len(s.Effects))
+// groups is the number of effects.
+func (s *Effects) groups() int {
+	if s.Counts {
+		return effects.CountClasses
 	}
-	width := h.Recipe.Dim()
-	for _, e := range s.Effects {
-		cells := 1.0
-		for _, c := range e.Columns {
-			if c.Entry < 0 || c.Entry >= width || c.Bins < 0 || c.Bins > effects.MostBins || c.Cells < 1 || c.Bins > 0 && c.Cells < 2 {
-				return fmt.Errorf("%s has a column %d of %d cells", e.Term, c.Entry, c.Cells)
-			}
-			cells *= float64(c.Cells)
-		}
-		if len(e.Columns) > effects.MostParts || cells > effects.MostCells || e.Groups < 0 || float64(e.Groups) > cells ||
-			!(e.Variance > 0 && e.Variance <= largestEffect) || len(e.Term) > largestText || !(math.Abs(e.Gain) <= largestNumber) {
-			return fmt.Errorf("%s has %d groups in %g cells, and a variance of %v", e.Term, e.Groups, cells, e.Variance)
-		}
-	}
-	return nil
+	return s.Cells
 }
 
 // effectsBytes is what it takes to read effects.
@@ -122,7 +141,7 @@ func (s *Summary) effectsBytes() (bytes float64) {
 		for _, c := range e.Columns {
 			cells *= float64(c.Cells)
 		}
-		bytes += 12*cells/64 + 48*float64(e.Groups)
+		bytes += 12*cells/64 + 48*float64(e.Cells)
 	}
 	return bytes
 }

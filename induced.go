@@ -107,8 +107,8 @@ func (p *Problem) addEffects(ctx context.Context, fit *search.Induced) (*search.
 func (p *Problem) effectsOf(set effects.Set) (all []Effects) {
 	names := entryNames(p.Recipe)
 	for _, e := range set {
-		one := Effects{Term: e.Family.Name(names), Groups: e.Groups(), Variance: e.Variance, Gain: e.Nats()}
-		for k, part := range e.Family {
+		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Variance: e.Variance, Gain: e.Nats()}
+		for k, part := range e.Family.Parts() {
 			one.Columns = append(one.Columns, EffectsPart{Entry: part.Column, Bins: part.Bins, Cells: e.Axes[k].Cells})
 		}
 		all = append(all, one)
@@ -325,7 +325,7 @@ func (m *Model) inducingLines() []string {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
 	}
 	for _, e := range m.summary.Effects {
-		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, data.Plural(e.Groups, "group"), math.Sqrt(e.Variance), e.Gain))
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, data.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain))
 	}
 	return lines
 }

@@ -77,6 +77,8 @@ type Options struct {
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
 
+	// effects says that the kernel had effects, which were taken out of it.
+	effects bool
 	// perRow is the number of views that the full process has of a training row; 0 stands for
 	// one, until the outcomes are known.
 	perRow int
@@ -213,7 +215,7 @@ const FewColumns = 40
 // Induces tells whether so many training rows are seen from inducing points, as those are that
 // have effects.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && (rows*max(1, o.perRow) > FullRows || hasEffects(o.Kernel))
+	return o.Inducing > 0 || o.Inducing == AutoInducing && (rows*max(1, o.perRow) > FullRows || o.effects || hasEffects(o.Kernel))
 }
 
 // Methods are those that can be applied to so many training rows.

@@ -170,6 +170,7 @@ func (p *Problem) splitKernel(asked string) (err error) {
 		p.effects = nil
 		return nil
 	}
+	p.opt.effects = true
 	p.families, err = p.effects.families(p.Recipe)
 	return err
 }

@@ -116,7 +116,9 @@ type Inducing struct {
 type Effects struct {
 	Term    string        `json:"term"` // in the language of kernels
 	Columns []EffectsPart `json:"columns"`
-	Groups  int           `json:"groups"` // that occur among the training rows
+	Cells   int           `json:"cells"` // combinations that occur among the training rows
+	// Counts says that rows are not grouped by their combination, but by how many others have it.
+	Counts bool `json:"counts,omitempty"`
 	// Variance is that of the effects of groups of which nothing is known, and Gain what the
 	// family adds to the log evidence, to second order.
 	Variance float64 `json:"variance"`

@@ -55,6 +55,12 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 		if err := f.take(best, c); err != nil {
 			return err
 		}
+		if _, err := f.Run(ctx, roughPasses, c.tolerance(f), c.Trace); err != nil {
+			return err
+		}
+		if err := f.takeCounts(parts, c); err != nil {
+			return err
+		}
 		if _, err := f.Run(ctx, c.Passes, c.tolerance(f), c.Trace); err != nil {
 			return err
 		}
@@ -87,6 +93,31 @@ func (f *Fit) take(best []Candidate, c Choice) error {
 		before = m
 	}
 	return nil
+}
+
+// roughPasses are enough to tell what new families leave to numbers of rows.
+const roughPasses = 4
+
+// takeCounts adds families of numbers of rows of those just taken.
+func (f *Fit) takeCounts(parts int, c Choice) error {
+	var best []Candidate
+	for _, m := range f.members {
+		if len(m.Family) != parts || m.Family.counts() {
+			continue
+		}
+		one, err := f.try(append(Family{Count}, m.Family...))
+		if err != nil {
+			return err
+		}
+		if c.Tried != nil {
+			c.Tried(one)
+		}
+		if one.Gain > c.Threshold {
+			best = append(best, one)
+		}
+	}
+	slices.SortStableFunc(best, func(a, b Candidate) int { return cmp.Compare(b.Gain, a.Gain) })
+	return f.take(best, c)
 }
 
 // prune takes out families that bring less than the threshold.
@@ -145,6 +176,14 @@ func (f *Fit) try(family Family) (Candidate, error) {
 	if err := f.table.check(family); err != nil {
 		return Candidate{}, err
 	}
+	if family.counts() {
+		g, ids, err := f.table.group(family)
+		if err != nil {
+			return Candidate{}, err
+		}
+		gain, variance := Gain(f.sum(nil, ids, g.Groups()))
+		return Candidate{family, gain, variance, g.Groups()}, nil
+	}
 	axes := f.table.axesOf(family)
 	one := Candidate{Family: family}
 	var sums []Sum
@@ -188,7 +227,7 @@ func (f *Fit) sets(parts int) [][]int {
 		return all
 	}
 	for _, m := range f.members {
-		if len(m.Family) != parts-1 {
+		if len(m.Family) != parts-1 || m.Family.counts() {
 			continue
 		}
 		for c := range d {

@@ -45,7 +45,7 @@ func tabulate(exact func(f float64) (l, d1, d2 float64), at func(f float64) seri
 
 var (
 	tabulatedProbit = tabulate(normal.LogCDFDerivatives, probitSeries)
-	tabulatedLogit  = tabulate(factor.Logit{Y: 1}.Log, logitSeries)
+	tabulatedLogit  = tabulate(factor.NewLogit(1).Log, logitSeries)
 )
 
 // probitSeries are the derivatives of log Φ, from ρ′ = −ρ(x + ρ).
@@ -64,7 +64,7 @@ func probitSeries(x float64) series {
 // logitSeries are the derivatives of log σ; with p = σ(x) and w = p(1 − p) they are 1 − p, −w,
 // −w(1 − 2p) and so on.
 func logitSeries(x float64) series {
-	l, q, d2 := factor.Logit{Y: 1}.Log(x)
+	l, q, d2 := factor.NewLogit(1).Log(x)
 	w, s := -d2, 2*q-1 // 1 − 2p
 	return series{l, q, -w, -w * s, -w * (s*s - 2*w), -w * s * (s*s - 8*w)}
 }

@@ -20,7 +20,27 @@ type Part struct {
 
 // Family is what rows are grouped by: one column, or a crossing of several, in the order of
 // the columns. The family of no columns has all rows in one group.
+//
+// A family whose first part is Count groups rows by how many others are in their group of the
+// other parts, in powers of two: combinations that are rare or new may have something in common.
 type Family []Part
+
+// Count is the first part of a family of numbers of rows.
+var Count = Part{Column: -1}
+
+// counts tells whether the family is one of numbers of rows.
+func (f Family) counts() bool { return len(f) > 0 && f[0] == Count }
+
+// Parts are those of the columns of the family.
+func (f Family) Parts() []Part {
+	if f.counts() {
+		return f[1:]
+	}
+	return f
+}
+
+// CountClasses is the number of groups of such a family: none, 1, 2–3, 4–7, …
+const CountClasses = 33
 
 // NewFamily is the family of parts, in the order of their columns.
 func NewFamily(parts ...Part) Family {
@@ -39,6 +59,10 @@ const (
 func (f Family) Name(columns []string) string {
 	if len(f) == 0 {
 		return "constant"
+	}
+	if f.counts() {
+		inside := strings.TrimPrefix(f[1:].Name(columns), "effects")
+		return "effects(count" + inside + ")"
 	}
 	parts := make([]string, len(f))
 	for i, p := range f {
@@ -192,7 +216,10 @@ func cuts(sorted []float64, bins int) []float64 {
 type Grouping struct {
 	Family Family
 	Axes   []*Axis
-	seen   ranks
+	// Rows are the numbers of rows of the cells that occur, where these are what rows are grouped
+	// by; otherwise it is nil.
+	Rows []uint32
+	seen ranks
 }
 
 // ranks number the members of a set of small numbers in their order.
@@ -226,19 +253,33 @@ func (r *ranks) of(k int) int {
 }
 
 // Groups is the number of groups.
-func (g *Grouping) Groups() int { return g.seen.count }
+func (g *Grouping) Groups() int {
+	if g.Rows != nil {
+		return CountClasses
+	}
+	return g.seen.count
+}
 
 // Group is that of a row, or −1 for one that no row had that was learnt from.
 func (g *Grouping) Group(row []float64) int {
 	key := 0
 	for _, a := range g.Axes {
 		c := a.Cell(row[a.Column])
-		if c < 0 {
+		if c < 0 && g.Rows != nil {
+			return 0
+		} else if c < 0 {
 			return -1
 		}
 		key = key*a.Cells + c
 	}
-	return g.seen.of(key)
+	at := g.seen.of(key)
+	if g.Rows == nil {
+		return at
+	}
+	if at < 0 {
+		return 0
+	}
+	return bits.Len32(g.Rows[at])
 }
 
 // Keys are the cells that occur, ascending: the group of Keys()[i] is i. A cell is that of the
@@ -262,13 +303,15 @@ func cellsOf(axes []*Axis) float64 {
 	return cells
 }
 
-// NewGrouping is the grouping with axes and cells that occur, as Keys returns them.
-func NewGrouping(f Family, axes []*Axis, keys []int) (*Grouping, error) {
-	if len(axes) != len(f) {
-		return nil, fmt.Errorf("%w: %d axes for %d columns", ErrFamily, len(axes), len(f))
+// NewGrouping is the grouping with axes and cells that occur, as Keys returns them, and numbers of rows
+// of these where the family is one of them.
+func NewGrouping(f Family, axes []*Axis, keys []int, rows []uint32) (*Grouping, error) {
+	parts := f.Parts()
+	if len(axes) != len(parts) || f.counts() != (rows != nil) || rows != nil && len(rows) != len(keys) {
+		return nil, fmt.Errorf("%w: %d axes for %d columns", ErrFamily, len(axes), len(parts))
 	}
 	for i, a := range axes {
-		if a.Column != f[i].Column || a.Cells < 1 || a.Cuts != nil && a.Cells != len(a.Cuts)+2 || !slices.IsSorted(a.Cuts) {
+		if a.Column != parts[i].Column || a.Cells < 1 || a.Cuts != nil && a.Cells != len(a.Cuts)+2 || !slices.IsSorted(a.Cuts) {
 			return nil, fmt.Errorf("%w: axis %d", ErrFamily, i)
 		}
 	}
@@ -276,7 +319,7 @@ func NewGrouping(f Family, axes []*Axis, keys []int) (*Grouping, error) {
 	if cells > MostCells {
 		return nil, &TooManyGroupsError{f, cells, MostCells}
 	}
-	g := &Grouping{Family: f, Axes: axes, seen: newRanks(int(cells))}
+	g := &Grouping{Family: f, Axes: axes, Rows: rows, seen: newRanks(int(cells))}
 	for i, k := range keys {
 		if k < 0 || float64(k) >= cells || i > 0 && k <= keys[i-1] {
 			return nil, fmt.Errorf("%w: cell %d", ErrFamily, k)
@@ -317,6 +360,7 @@ func (t *Table) categorical(column int) bool { return column >= t.columns()-t.Co
 
 // check tells why a family is none of the table's.
 func (t *Table) check(f Family) error {
+	f = f.Parts()
 	if len(f) > MostParts {
 		return fmt.Errorf("%w: a crossing of %d columns, at most %d", ErrFamily, len(f), MostParts)
 	}
@@ -394,6 +438,9 @@ func (t *Table) group(f Family) (*Grouping, ids, error) {
 	if err := t.check(f); err != nil {
 		return nil, nil, err
 	}
+	if f.counts() {
+		return t.countRows(f)
+	}
 	axes := t.axesOf(f)
 	cells := axes.count()
 	if cells > MostCells {
@@ -423,4 +470,24 @@ func (t *Table) group(f Family) (*Grouping, ids, error) {
 		}
 	})
 	return g, id, nil
+}
+
+// countRows is group for numbers of rows. A row does not count itself, so that one of a cell of
+// its own is as one of a cell that is new.
+func (t *Table) countRows(f Family) (*Grouping, ids, error) {
+	g, id, err := t.group(f[1:])
+	if err != nil {
+		return nil, nil, err
+	}
+	g.Family, g.Rows = f, make([]uint32, g.seen.count)
+	for i := range t.Len() {
+		g.Rows[id.at(i)]++
+	}
+	class := newIDs(t.Len(), CountClasses)
+	blocks(t.Len(), func(from, to int) {
+		for i := from; i < to; i++ {
+			class.set(i, bits.Len32(g.Rows[id.at(i)]-1))
+		}
+	})
+	return g, class, nil
 }

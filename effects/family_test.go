@@ -68,7 +68,7 @@ func TestGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := NewGrouping(family, g.Axes, g.Keys())
+		again, err := NewGrouping(family, g.Axes, g.Keys(), g.Rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestNewGroupingRefuses(t *testing.T) {
 		{[]*Axis{{Column: 1, Cells: 4, Cuts: []float64{2, 1}}}, nil},
 		{[]*Axis{{Column: 1, Cells: 1 << 40}}, nil},
 	} {
-		if _, err := NewGrouping(family, c.axes, c.keys); err == nil {
+		if _, err := NewGrouping(family, c.axes, c.keys, nil); err == nil {
 			t.Errorf("%+v is taken", c)
 		}
 	}
