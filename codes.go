@@ -79,7 +79,7 @@ func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []
 		if err != nil {
 			return 0, err
 		}
-		return l.ep.LogEvidence, nil
+		return l.process.logEvidence(), nil
 	}
 	quantities, err := evidence(nil)
 	if err != nil {

@@ -15,58 +15,6 @@ import (
 	"github.com/lossep/lossep/internal/tasks"
 )
 
-// Decision is what to do in one case.
-type Decision struct {
-	// Choice is the action, by its number in the order of the specification, what each
-	// action is expected to cost or to bring, and the margin.
-	decision.Choice
-	// Probabilities are those of the outcomes, as in Prediction.
-	Probabilities []float64
-	// Dissent are the actions of the methods that would act otherwise, EP and its
-	// corrections, as Consult finds them; nil if none.
-	Dissent map[Method]int
-	// Stakes is what the actions cost, or bring, under each outcome in this case.
-	Stakes decision.Stakes
-}
-
-// Probability is that of the positive outcome of two.
-func (d Decision) Probability() float64 { return d.Probabilities[1] }
-
-// Predict predicts the cases whose features are the rows of x, encoded by the Recipe. What it says about a row
-// does not depend on the other rows. All numbers are finite: a row that is too far from
-// the training rows for that is a *FarError, and nothing is predicted.
-func (m *Model) Predict(x *mat.Dense) ([]Prediction, error) {
-	if err := m.checkFeatures(x); err != nil {
-		return nil, err
-	}
-	predictions := m.opinions[0].predict(m, x)
-	for i, p := range predictions {
-		if !p.isFinite() {
-			return nil, m.far(x, i)
-		}
-	}
-	return predictions, nil
-}
-
-// Decide decides the cases whose features are the rows of x by what is at stake in each of
-// them, or in all if it is given once (see decision.Spec.Cases, and Model.Bind); none
-// stands for the model's own utility, which must not depend on columns then. What is
-// decided about a row does not depend on the other rows, and no other method is asked; see
-// Consult. A row that is too far from the training rows is a *FarError, and nothing is
-// decided.
-func (m *Model) Decide(x *mat.Dense, stakes ...decision.Stakes) ([]Decision, error) {
-	if err := m.checkFeatures(x); err != nil {
-		return nil, err
-	}
-	probabilities := m.opinions[0].probabilities(m, x)
-	for i, p := range probabilities {
-		if math.IsNaN(p[1]) {
-			return nil, m.far(x, i)
-		}
-	}
-	return m.choose(probabilities, stakes), nil
-}
-
 // Choose decides cases that Predict has predicted, as Decide does. Nothing but their
 // probabilities is looked at.
 func (m *Model) Choose(predictions []Prediction, stakes ...decision.Stakes) []Decision {
@@ -110,7 +58,7 @@ func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 		panic(fmt.Sprintf("lossep: %d decisions about %d rows", len(decisions), rows))
 	}
 	for _, o := range m.opinions[1:] {
-		for i, p := range o.probabilities(m, x) {
+		for i, p := range m.probabilities(o, x) {
 			decisions[i].hear(o.method, p)
 		}
 	}

@@ -136,6 +136,13 @@ func TestEffectsAuto(t *testing.T) {
 	if !slices.Equal(probabilities(t, with, other), probabilities(t, again, other)) {
 		t.Error("a model that was read predicts otherwise")
 	}
+	calibrated, err := again.Calibrate(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loss, _ := logLoss(t, calibrated, other); math.Abs(loss-gained) > 0.01 {
+		t.Errorf("log loss %.4f calibrated, %.4f before", loss, gained)
+	}
 	var second bytes.Buffer
 	if err := again.Write(&second); err != nil || !bytes.Equal(file.Bytes(), second.Bytes()) {
 		t.Errorf("a model that was read is written otherwise: %v", err)

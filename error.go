@@ -6,6 +6,7 @@ import (
 
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/modelfile"
 )
 
 // InputError says that what was asked for cannot be done, and what to ask for
@@ -28,22 +29,7 @@ func inputf(what, format string, args ...any) error {
 }
 
 // FileError says why a model file is refused.
-type FileError struct {
-	Path string // empty for a stream
-	Msg  string
-	Err  error // underlying error, if there is one
-}
-
-func (e *FileError) Error() string {
-	text := "model file: " + e.Msg
-	if e.Path != "" {
-		text = e.Path + ": " + text
-	}
-	return text
-}
-
-// Unwrap gives the underlying error, such as a *safetensors.Error.
-func (e *FileError) Unwrap() error { return e.Err }
+type FileError = modelfile.Error
 
 // caseError gives an error about what is at stake in a case its line in the file. Other
 // errors stay what they are.

@@ -44,9 +44,9 @@ func Example() {
 		}
 		n++
 		switch y, _, _ := d.Row.Label(); {
-		case y > 0 && d.Action == 0:
+		case y == 1 && d.Action == 0:
 			missed++
-		case y < 0 && d.Action == 1:
+		case y == 0 && d.Action == 1:
 			alarms++
 		}
 	}

@@ -261,7 +261,7 @@ func TestLeaveOneOutOfCopies(t *testing.T) {
 		}
 		prob, stderr := make([]float64, 1), make([]float64, 1)
 		decision.Probit().Probabilities(infer.Gaussian{Gaussian: r.Q}, model.Views.Slice(i, i+1), prob, stderr)
-		if y < 0 {
+		if y == 0 {
 			prob[0] = 1 - prob[0]
 		}
 		predictive += 2 * math.Log(prob[0])

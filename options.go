@@ -9,6 +9,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/search"
 )
 
 const (
@@ -205,7 +206,7 @@ const ManyRowsKernel = "matern32(ard) + additive(ard) + constant"
 // ManyColumnsKernel is what they stand for where the table has more columns than FewColumns,
 // each of which ManyRowsKernel takes time for with every row and point and has three parameters
 // of, and where many rows are not seen from inducing points.
-const ManyColumnsKernel = "matern32(ard) + constant"
+const ManyColumnsKernel = search.PerColumn
 
 // FewColumns is the most columns of a table for ManyRowsKernel. With as many, sums over columns
 // take about as long as the algebra of 256 points: 0.8 ns for each column of a pair, and some
@@ -259,7 +260,7 @@ func (o Options) DefaultKernel(t *data.Table) string {
 	columns := o.Data.DecidedBy(t)
 	switch {
 	case o.Fixed:
-		return oneLengthScale // there is nothing to choose by
+		return search.OneForAll // there is nothing to choose by
 	case t.Len() > FullRows && o.Induces(t.Len()) && columns <= FewColumns:
 		return ManyRowsKernel + " + " + AutoEffects
 	case t.Len() > FullRows && o.Induces(t.Len()):
@@ -269,6 +270,9 @@ func (o Options) DefaultKernel(t *data.Table) string {
 	}
 	return DefaultKernel
 }
+
+// MethodsForSeveral are the methods that more than two outcomes can be fitted by.
+func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
 
 // severalMethods are those that more than two outcomes can be fitted by.
 var severalMethods = []Method{EP, LossEP, VI, Laplace}
@@ -295,7 +299,7 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	o.perRow = viewsOf(r)
 	induces := o.Induces(rows)
 	if o.Kernel == AutoKernel && !induces && views > FullRows {
-		o.Kernel = oneLengthScale // to compare kernels would take an hour
+		o.Kernel = search.OneForAll // to compare kernels would take an hour
 	}
 	if err := o.Method.checkSeveral(number); err != nil {
 		return o, err
@@ -324,15 +328,6 @@ func several(r *data.Recipe) bool { return !r.Target.Binary() }
 
 // viewsOf is how many views of the full process a training row has, and sites.
 func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes) - 1 }
-
-// functionsOf is how many functions are seen from inducing points, each of which a training row
-// has a site for.
-func functionsOf(r *data.Recipe) int {
-	if several(r) {
-		return len(r.Target.Outcomes)
-	}
-	return 1
-}
 
 // DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
 // take, unless told otherwise.
@@ -371,36 +366,9 @@ const (
 // The evidence cannot tell how far a kernel with a parameter for each column fits the
 // rows by chance: on some tables one length scale for all columns predicts better
 // although its evidence is lower, on others it drowns in columns that say nothing. Rows
-// that a search has not seen can tell. So every candidate is fitted to all rows, and again
-// to four fifths of them several times over, from where the fit to all ended; and the
-// candidates get the weights with which the mixture gives the rows left out the highest
-// probability, stacking (Yao, Vehtari, Simpson and Gelman 2018), with a little in favour of
-// the simplest; see weigh and docs/kernels.md.
+// that a search has not seen can tell. So the candidates get the weights with which the mixture
+// gives rows left out the highest probability, stacking (Yao, Vehtari, Simpson and Gelman 2018),
+// with a little in favour of the simplest; see search.Candidates and docs/kernels.md.
 //
 // What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
 const AutoKernel = "auto"
-
-// candidate is a kernel that AutoKernel tries.
-type candidate struct {
-	name      string
-	kernel    string
-	shrinkage float64 // of its length scales; see search.Options
-}
-
-// candidates are those of AutoKernel, the simplest first: where rows are too few to
-// compare it stands alone.
-var candidates = []candidate{
-	{"one length scale", oneLengthScale, 0},
-	{"a length scale for each column", lengthScales, 0},
-	{"length scales of which few are short", lengthScales, 1},
-	{"linear", "linear + constant", 0},
-}
-
-const (
-	// A rough process about an offset that is not known. Of eight kernels with one length
-	// scale in ten-fold cross-validation of EP at fn=5, fp=1 on sonar, ionosphere, Pima and
-	// German credit it had the lowest summed cost, level with matern52 + constant; most
-	// differences are noise.
-	oneLengthScale = "matern32 + constant"
-	lengthScales   = ManyColumnsKernel
-)

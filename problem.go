@@ -15,6 +15,8 @@ import (
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/search"
 )
 
 // Problem is what is to be fitted: training rows as numbers, and what actions are
@@ -131,7 +133,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	first := p.opt.Kernel
 	if first == AutoKernel {
-		first = candidates[0].kernel
+		first = search.Candidates[0].Kernel
 	}
 	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
 		return nil, err
@@ -257,6 +259,14 @@ func (p *Problem) Method() Method { return p.opt.Method }
 // Len is the number of training rows.
 func (p *Problem) Len() int { return len(p.Labels) }
 
+// link is how the outcomes depend on functions.
+func (p *Problem) link() link { return linkOf(p.Recipe, p.opt.Likelihood) }
+
+// many are the terms of the training rows, as passes take them, and cases as the full process
+// does.
+func (p *Problem) many() gp.Terms  { return p.link().terms(p.Labels, p.Weights) }
+func (p *Problem) cases() gp.Cases { return gp.CasesOf(p.many()) }
+
 // Stakes is what is at stake in training row i.
 func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes)] }
 
@@ -288,42 +298,7 @@ func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 
 // Farthest is the largest feature that a model is asked about, or fitted to. Kernels
 // square and multiply their arguments, and numbers end at 1.8e308.
-const Farthest = 1e50
-
-// checkWeights refuses weights that no fit can use.
-func checkWeights(weights []float64, rows int) error {
-	if weights == nil {
-		return nil
-	}
-	if len(weights) != rows {
-		return fmt.Errorf("%d weights of %d rows", len(weights), rows)
-	}
-	sum := 0.0
-	for _, w := range weights {
-		if !(w >= 0) || w > 1e9 {
-			return fmt.Errorf("a weight of %v", w)
-		}
-		sum += w
-	}
-	if sum == 0 || math.IsInf(sum, 0) {
-		return fmt.Errorf("weights that add up to %v", sum)
-	}
-	return nil
-}
-
-// leastCount is the least that a row of several outcomes counts. The noise of its views has the
-// inverse as variance, of which the rounding has to stay below the variance of the functions; what
-// a billionth of a case tells is less than any method is exact to.
-const leastCount = 1e-9
-
-// outcomes are those of labels, with the weights of rows as counts.
-func outcomes(r *data.Recipe, labels []int, weights []float64) *gp.Outcomes {
-	o := &gp.Outcomes{Of: labels, Number: len(r.Target.Outcomes)}
-	for _, w := range weights {
-		o.Counts = append(o.Counts, max(w, leastCount))
-	}
-	return o
-}
+const Farthest = modelfile.Farthest
 
 // Rows that belong together, such as those of one patient or one that was copied, tell about each
 // other. What is left out to see how well it is predicted has to leave none of its group behind.

@@ -39,8 +39,8 @@ func TestTogether(t *testing.T) {
 		if c.group != "" && slices.ContainsFunc(p.Recipe.Parts(), func(part data.Part) bool { return part.Column == c.group }) {
 			t.Errorf("the column of groups is decided by")
 		}
-		folds := p.comparisonFolds()
-		if len(folds) != comparisonFolds {
+		folds := p.searched().Folds()
+		if len(folds) != 5 {
 			t.Fatalf("%s: %d folds", name, len(folds))
 		}
 		for _, s := range folds {

@@ -97,6 +97,7 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 	t := r.table
 	for i := from; i < to; i++ {
 		place := t.place(i)
+		var strange, far []string
 		for _, k := range r.features {
 			f, j := &r.fields[k], r.source[k]
 			v := r.reading(place, k)
@@ -105,9 +106,17 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 			}
 			if v.state == unseen {
 				report.unseen(k, t.cells[j].text(t.cells[j].at(place)))
+				strange = append(strange, f.column.Name)
 			} else if f.far(v) {
 				report.far(k)
+				far = append(far, f.column.Name)
 			}
+		}
+		if strange != nil || far != nil {
+			if report.Unusual == nil {
+				report.Unusual = make(map[int][]string)
+			}
+			report.Unusual[i] = append(strange, far...)
 		}
 		report.Rows++
 	}

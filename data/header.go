@@ -15,12 +15,15 @@ const (
 	HeaderAuto Header = "auto" // compare the first row with the rest
 	HeaderYes  Header = "yes"
 	HeaderNo   Header = "no"
+	// HeaderAbove is for text that was made of a file without one: the first row names the
+	// columns, and the next is line 1 of the file.
+	HeaderAbove Header = "above"
 )
 
 // check refuses a spelling that is not one of the choices.
 func (h Header) check() error {
 	switch h {
-	case "", HeaderAuto, HeaderYes, HeaderNo:
+	case "", HeaderAuto, HeaderYes, HeaderNo, HeaderAbove:
 		return nil
 	}
 	return fmt.Errorf("data: header %s is none of auto, yes, no", quote(string(h)))

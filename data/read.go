@@ -75,7 +75,7 @@ func (b *builder) begin(header Header) error {
 		first[j] = string(cell)
 	}
 	line := p.lines[0]
-	if header != HeaderYes && header != HeaderNo {
+	if header == "" || header == HeaderAuto {
 		if k := p.paddedTitle(); k > 0 {
 			return &Error{
 				File: t.file, Line: p.lines[k],
@@ -85,7 +85,7 @@ func (b *builder) begin(header Header) error {
 		}
 	}
 	t.columns = generatedNames(len(first))
-	t.header = header == HeaderYes || header != HeaderNo && p.looksLikeHeader(0)
+	t.header = header == HeaderYes || header == HeaderAbove || header != HeaderNo && p.looksLikeHeader(0)
 	if t.header {
 		var err error
 		if t.columns, err = headerNames(t.file, line, first); err != nil {
@@ -96,6 +96,12 @@ func (b *builder) begin(header Header) error {
 			t.blank = append(t.blank, cell == "")
 		}
 		p.dropFirst()
+	}
+	if header == HeaderAbove {
+		b.source.line--
+		for k := range p.lines {
+			p.lines[k]--
+		}
 	}
 	t.cells = make([]*cells, len(first))
 	for j := range t.cells {

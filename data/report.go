@@ -1,6 +1,10 @@
 package data
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // Report counts what happened while rows were encoded.
 type Report struct {
@@ -8,6 +12,9 @@ type Report struct {
 	Unseen  []Unseen // columns with categories that training had not seen
 	Far     []Far    // columns with numbers far from those of training
 	Ignored []string // columns of the file that the recipe does not know
+	// Unusual are the columns in which rows of a table are unlike the training rows, by the number
+	// of the row from 0; of a Reader each Row knows its own.
+	Unusual map[int][]string `json:"-"`
 
 	bound *binding
 }
@@ -59,9 +66,27 @@ func (p *Report) addFar(f Far) {
 	p.Far = append(p.Far, f)
 }
 
+// discard takes the counts of a row back.
+func (p *Report) discard(row *Row) {
+	p.Rows--
+	for _, name := range row.Unseen {
+		p.addUnseen(Unseen{Column: name, Cells: -1})
+	}
+	for _, name := range row.Far {
+		p.addFar(Far{Column: name, Cells: -1})
+	}
+	p.Unseen = slices.DeleteFunc(p.Unseen, func(u Unseen) bool { return u.Cells == 0 })
+	p.Far = slices.DeleteFunc(p.Far, func(f Far) bool { return f.Cells == 0 })
+}
+
 // Add adds the counts of rows that come later, encoded by the same recipe.
 func (p *Report) Add(later *Report) {
 	p.Rows += later.Rows
+	if p.Unusual == nil {
+		p.Unusual = later.Unusual
+	} else {
+		maps.Copy(p.Unusual, later.Unusual)
+	}
 	for _, u := range later.Unseen {
 		p.addUnseen(u)
 	}

@@ -79,7 +79,7 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 		return nil, err
 	}
 	first := rd.rows.strings()
-	isHeader := f.Header == HeaderYes || f.Header != HeaderNo && recipe.looksLikeHeader(first)
+	isHeader := f.Header == HeaderYes || f.Header == HeaderAbove || f.Header != HeaderNo && recipe.looksLikeHeader(first)
 	names := generatedNames(len(first))
 	if isHeader {
 		if names, err = headerNames(name, rd.line, first); err != nil {
@@ -88,6 +88,10 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 	}
 	if err := rd.bind(recipe, name, rd.line, names, isHeader); err != nil {
 		return nil, err
+	}
+	if f.Header == HeaderAbove {
+		rd.source.line--
+		rd.rows.at--
 	}
 	rd.rows.names = rd.bound.names
 	rd.pending = !isHeader
@@ -124,6 +128,7 @@ func (rd *Reader) Discard(b *Block, row int, err error) bool {
 		return false
 	}
 	bad := &b.Rows[row]
+	rd.report.discard(bad)
 	rd.skip(Bad{Line: bad.Line, Cells: bad.Cells(), Err: err})
 	b.Rows = slices.Delete(b.Rows, row, row+1)
 	if len(b.Rows) == 0 {
@@ -438,6 +443,9 @@ func (r *Row) Cells() []string {
 	}
 	return cells
 }
+
+// Cell is the cell of the file's column j, as Cells has it.
+func (r *Row) Cell(j int) string { return string(r.cell(j)) }
 
 func (r *Row) cell(j int) []byte {
 	if r.slab != nil {

@@ -261,7 +261,10 @@ func (g *Grouping) Groups() int {
 }
 
 // Group is that of a row, or −1 for one that no row had that was learnt from.
-func (g *Grouping) Group(row []float64) int {
+func (g *Grouping) Group(row []float64) int { return g.group(row, 0) }
+
+// group is Group where so many of the rows that were learnt from are the row itself.
+func (g *Grouping) group(row []float64, itself uint32) int {
 	key := 0
 	for _, a := range g.Axes {
 		c := a.Cell(row[a.Column])
@@ -279,7 +282,7 @@ func (g *Grouping) Group(row []float64) int {
 	if at < 0 {
 		return 0
 	}
-	return bits.Len32(g.Rows[at])
+	return bits.Len32(g.Rows[at] - min(itself, g.Rows[at]))
 }
 
 // Keys are the cells that occur, ascending: the group of Keys()[i] is i. A cell is that of the

@@ -3,6 +3,7 @@ package effects
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/lossep/lossep/factor"
@@ -114,6 +115,22 @@ func (f *Fit) Add(family Family, variance float64) error {
 	}
 	m := &member{Effect: &Effect{g, variance, make([]Moment, g.Groups())}, ids: ids, moved: make([]float64, g.Groups()), fresh: true}
 	f.members = append(f.members, m)
+	return nil
+}
+
+// Put adds effects that were learnt from the same rows.
+func (f *Fit) Put(set Set) error {
+	for _, e := range set {
+		m := &member{Effect: e, ids: newIDs(f.table.Len(), len(e.Moments)), moved: make([]float64, len(e.Moments))}
+		for i := range f.table.Len() {
+			g := e.group(f.table.X.RawRowView(i), 1)
+			if g < 0 {
+				return fmt.Errorf("%w: a training row has none of the groups", ErrFamily)
+			}
+			m.ids.set(i, g)
+		}
+		f.members = append(f.members, m)
+	}
 	return nil
 }
 

@@ -55,3 +55,11 @@ func (f *Fit) Without(row int) (change Moment) {
 // leastRest is the least share of the precision of an effect that others than one row are taken
 // to have given it.
 const leastRest = 1e-6
+
+// Bytes is about what the effects take up.
+func (s Set) Bytes() (bytes float64) {
+	for _, e := range s {
+		bytes += 12*float64(len(e.seen.words)) + 16*float64(len(e.Moments)) + 4*float64(len(e.Rows))
+	}
+	return bytes
+}

@@ -91,6 +91,20 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 	return &out, fit, out.weigh(ctx, settings)
 }
 
+// Effects are those of a process as they were when they were learnt from the rows, nil if it has none.
+func Effects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTerms, codes int) (*effects.Fit, error) {
+	if p.Effects() == nil {
+		return nil, nil
+	}
+	fit := effects.NewFit(effects.NewTable(x, codes), terms)
+	fit.Offset, fit.Spread = make([]float64, terms.Len()), make([]float64, terms.Len())
+	moments(p.With(nil), q, x, fit.Offset, fit.Spread)
+	if err := fit.Put(p.Effects()); err != nil {
+		return nil, err
+	}
+	return fit, fit.Look()
+}
+
 // roundTolerance is that of the process while effects still move.
 const roundTolerance = 1e-3
 

@@ -63,7 +63,7 @@ func dashed(words string) string { return strings.ReplaceAll(words, " ", "-") }
 
 // optionNames are what errors of package lossep may be about.
 var optionNames = func() map[string]bool {
-	names := map[string]bool{"utility": true, "cost": true, "max-memory": true, "ask": true, "label": true}
+	names := map[string]bool{"utility": true, "cost": true, "max-memory": true, "ask": true, "labels": true}
 	for _, o := range NewAudit().Options {
 		names[o.Name] = true
 	}

@@ -10,6 +10,7 @@ import (
 // Table is how a table of text is written, where that is not found out.
 type Table struct {
 	Format data.Format
+	Sheet  string // of a workbook, empty for the first
 	cells  int64
 }
 
@@ -19,6 +20,7 @@ func (t *Table) Options() Options {
 	f.Header = data.HeaderAuto
 	return Options{
 		{Name: "header", Group: File, CommandOf: true, Help: "whether the first row names the columns", Value: choice[data.Header]{to: &f.Header, of: []data.Header{data.HeaderAuto, data.HeaderYes, data.HeaderNo}}},
+		{Name: "sheet", Group: File, CommandOf: true, Help: "the sheet of an Excel workbook (default: the first)", Value: text{&t.Sheet, "NAME"}},
 		{Name: "separator", Group: File, CommandOf: true, Help: "the character between cells, such as ';', '|' or tab (default: detected)", Value: separator{&f.Separator}},
 		{Name: "decimal", Group: File, CommandOf: true, Help: "the decimal mark (default: detected)", Value: choice[string]{to: &f.Decimal, of: []string{".", ","}}},
 		{Name: "encoding", Group: File, CommandOf: true, Help: "the character encoding (default: detected)", Value: choice[data.Encoding]{

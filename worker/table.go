@@ -95,23 +95,6 @@ func (u *utility) spec() (*decision.Spec, error) {
 	return decision.ParseSpecJSON(u.Spec)
 }
 
-// stakes are those of the rows from first on, under a bound specification; further spellings of
-// missing cells may be given.
-func stakes(s *decision.Spec, t *data.Table, missing ...string) ([]decision.Stakes, error) {
-	if err := s.CheckColumns(t.Columns()); err != nil {
-		return nil, err
-	}
-	values := make(map[string][]float64)
-	for _, name := range s.Columns() {
-		column, err := t.Floats(name, missing...)
-		if err != nil {
-			return nil, err
-		}
-		values[name] = column
-	}
-	return s.Cases(t.Len(), func(i int, column string) (float64, error) { return values[column][i], nil })
-}
-
 // part is what of a list of stakes, or of one for all, belongs to some rows.
 func part(all []decision.Stakes, from, to int) []decision.Stakes {
 	if len(all) == 1 {

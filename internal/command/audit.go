@@ -52,7 +52,8 @@ not seen: out-of-fold, or of a test set.`,
 	}
 	flags := c.Flags()
 	request := service.NewAudit()
-	utility := addUtilityFlags(flags)
+	utility := new(service.Costs)
+	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
 	flags.StringVar(&test, "test", "", "a table of cases to decide that nothing is learned from")
 	flags.StringVar(&out, "out", "audit-out", "folder to write to")
@@ -134,9 +135,9 @@ DataFrame(p, columns=[f"p_{c}" for c in unique(y)]).assign(y=y).to_csv("scores.c
 }
 
 // prepareAudit reads the table and the utility, or takes those of the example.
-func prepareAudit(c *cobra.Command, rows *pastCases, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
+func prepareAudit(c *cobra.Command, rows *pastCases, utility *service.Costs, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
 	var err error
-	if o.Fit.Utility, err = utility.spec(c); err != nil {
+	if o.Fit.Utility, err = utility.Spec(c.Context(), readShort); err != nil {
 		return nil, "", err
 	}
 	also := append(append(costColumns(o.Fit.Utility), o.Time, o.By), o.Probabilities...)

@@ -41,14 +41,15 @@ and the same command goes on from there if it was interrupted.`,
 	}
 	flags := c.Flags()
 	request := service.NewFit()
-	utility := addUtilityFlags(flags)
+	utility := new(service.Costs)
+	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
 	flags.StringVarP(&output, "output", "o", "", "the model file to write")
 	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
 	format := addFormat(flags)
 	basic(flags, "output", "example", "format")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkOutput("-o", output, append(args, utility.files()...)...); err != nil {
+		if err := checkOutput("-o", output, append(args, utility.Files()...)...); err != nil {
 			return err
 		}
 		if err := checkModelName(output); err != nil {
@@ -103,9 +104,9 @@ and the same command goes on from there if it was interrupted.`,
 }
 
 // prepare reads the table and the utility, or takes those of the example.
-func prepare(c *cobra.Command, rows *pastCases, utility *utilityFlags, o lossep.Options, args []string) (*lossep.Problem, error) {
+func prepare(c *cobra.Command, rows *pastCases, utility *service.Costs, o lossep.Options, args []string) (*lossep.Problem, error) {
 	var err error
-	if o.Utility, err = utility.spec(c); err != nil {
+	if o.Utility, err = utility.Spec(c.Context(), readShort); err != nil {
 		return nil, err
 	}
 	o.Progress = progress(c.ErrOrStderr())

@@ -109,7 +109,7 @@ func (f *fitting) begin(c *cobra.Command, rows *pastCases, o *lossep.Options, ou
 	}
 	rows.room = f.room
 	o.Elsewhere = func(t *lossep.Training) (gp.Driver, error) {
-		in, err := openInput(c, args[0])
+		in, err := openInput(c, args[0], &rows.Table)
 		if err != nil {
 			return nil, err
 		}

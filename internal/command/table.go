@@ -52,7 +52,8 @@ func namedCodes(categorical []string, t *data.Table) []string {
 // readTable reads a whole table of past cases, up to a number of rows. Columns that the
 // options leave out need not be read, but for those that are named in also.
 func (d *pastCases) readTable(c *cobra.Command, path string, maxRows int, also ...string) (*data.Table, error) {
-	f := d.Format
+	table := d.Table
+	f := &table.Format
 	f.Limits.Rows = maxRows
 	switch f.Room = d.room; {
 	case f.Limits.Cells > 0:
@@ -61,7 +62,7 @@ func (d *pastCases) readTable(c *cobra.Command, path string, maxRows int, also .
 	default: // a quarter of the memory, at eight bytes each
 		f.Limits.Cells = int(min(data.DefaultCells, maxMemory(c)/32))
 	}
-	in, err := openInput(c, path)
+	in, err := openInput(c, path, &d.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (d *pastCases) readTable(c *cobra.Command, path string, maxRows int, also .
 	if d.Counts != "" {
 		also = append(also, d.Counts)
 	}
-	t, err := in.read(c.Context(), f, &d.Data, also)
+	t, err := in.read(c.Context(), table, &d.Data, also)
 	if err != nil {
 		return nil, err
 	}

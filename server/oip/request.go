@@ -18,6 +18,7 @@ import (
 	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
+	"github.com/lossep/lossep/service"
 )
 
 // InferRequest is the rows to decide, column by column.
@@ -29,7 +30,7 @@ type InferRequest struct {
 }
 
 // InferParameters are texts, numbers and truth values by name. Of a request, utility is
-// a text with other costs than the model's own and binary_data_output asks for binary
+// a text with other costs than the model's own, baseline the action that savings are against, and binary_data_output asks for binary
 // outputs; of an input, binary_data_size is the bytes of it that follow the JSON; of an
 // output, binary_data asks for it in binary.
 type InferParameters map[string]any
@@ -54,7 +55,7 @@ type InferResponse struct {
 	ModelName    string          `json:"model_name"`
 	ModelVersion string          `json:"model_version"`
 	ID           string          `json:"id,omitempty"`
-	Parameters   InferParameters `json:"parameters,omitempty" doc:"unseen: the rows, from 0, and their columns whose category was not in the training rows"`
+	Parameters   InferParameters `json:"parameters,omitempty" doc:"unusual: the rows, from 0, that are unlike the training rows, and the columns in which they are"`
 	Outputs      []InferTensor   `json:"outputs"`
 }
 
@@ -90,17 +91,17 @@ func Read(header string, body []byte, inputs int) (*InferRequest, []byte, error)
 	return q, tail, nil
 }
 
-// Wanted are the names of the outputs wanted, and whether in binary.
-func (q *InferRequest) Wanted() (wanted []Requested, err error) {
+// Wanted are the names of the outputs wanted of these fields, and whether in binary.
+func (q *InferRequest) Wanted(fields []service.Field) (wanted []Requested, err error) {
 	all, _ := q.Parameters["binary_data_output"].(bool)
 	if len(q.Outputs) == 0 {
-		for _, o := range OutputsOf(2, 0) {
+		for _, o := range fields {
 			wanted = append(wanted, Requested{o.Name, all})
 		}
 		return wanted, nil
 	}
 	for _, o := range q.Outputs {
-		if !slices.ContainsFunc(OutputsOf(2, 0), func(known TensorMetadata) bool { return known.Name == o.Name }) {
+		if !slices.ContainsFunc(fields, func(known service.Field) bool { return known.Name == o.Name }) {
 			return nil, problem.New(http.StatusBadRequest, "there is no output of the name %q", problem.Cut(o.Name))
 		}
 		if slices.ContainsFunc(wanted, func(w Requested) bool { return w.name == o.Name }) {

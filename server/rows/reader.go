@@ -43,6 +43,14 @@ type Rows struct {
 	Memory   Memory // what the rows take their room from
 }
 
+// Unusual names the columns in which a row is unlike the training rows.
+func (r *Rows) Unusual(i int) []string {
+	if r.Unseen == nil && r.Far == nil {
+		return nil
+	}
+	return append(slices.Clone(r.Unseen[i]), r.Far[i]...)
+}
+
 // What values holds in place of a number.
 var (
 	NoValue  = math.NaN()   // the row lacks the column

@@ -34,7 +34,7 @@ import (
 	"github.com/lossep/lossep/search"
 )
 
-// The candidates and the bounds of searches are those of auto.go.
+// The candidates and the bounds of searches are those of package search.
 var candidates = []struct {
 	name, kernel string
 	shrinkage    float64

@@ -1,21 +1,20 @@
-package lossep
+package search
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
 
-// Posteriors whose latent values are large and uncertain give timid probabilities: where
-// outcomes are nearly divided, rows that are left out turn out as predicted more often than
-// was said. How much, those rows tell.
+// Posteriors whose latent values are large and uncertain are underconfident: where outcomes are
+// nearly divided, rows that are left out turn out as predicted more often than was said. How much,
+// those rows tell.
 
-// sharpen raises probabilities to a power and makes them add up to one again: of two
+// Temper raises probabilities to a power and makes them add up to one again: of two
 // outcomes the log odds are multiplied by it. A power of 0 stands for 1, which changes
 // nothing; probabilities that are NaN stay so.
-func sharpen(p []float64, power float64) {
+func Temper(p []float64, power float64) {
 	if power == 0 || power == 1 {
 		return
 	}
@@ -38,13 +37,13 @@ func sharpen(p []float64, power float64) {
 func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
 
 const (
-	// Powers are within these bounds.
-	leastSharpness, mostSharpness = 0.25, 4.0
+	// Slopes are within these bounds.
+	LeastSlope, MostSlope = 0.25, 4.0
 	// standardErrors is what a slope has to be beyond; see docs/kernels.md.
 	standardErrors = 2
 )
 
-// sharpness is the power b within the bounds that makes
+// CalibrationSlope is the power b within the bounds that makes
 //
 //	Σ_i n_i log P_i(y_i)^b / Σ_c P_i(c)^b − s·|b − 1|
 //
@@ -53,7 +52,7 @@ const (
 // than 1 takes more than chance. What is left to chance are units, those rows that have the same
 // number, or each row where units is nil, whatever its weight. It returns 0 for 1. The sum is
 // concave in b.
-func sharpness(left [][]float64, outcomes []int, counts []float64, units []int) float64 {
+func CalibrationSlope(left [][]float64, outcomes []int, counts []float64, units []int) float64 {
 	logs := make([][]float64, len(left))
 	for i, p := range left {
 		for _, x := range p {
@@ -64,7 +63,7 @@ func sharpness(left [][]float64, outcomes []int, counts []float64, units []int) 
 	// The slope of row i: how much more probable its outcome was than expected, in logs.
 	at := func(i int, b float64) float64 {
 		p = append(p[:0], left[i]...)
-		sharpen(p, b)
+		Temper(p, b)
 		slope := logs[i][outcomes[i]]
 		for c, x := range p {
 			slope -= x * logs[i][c]
@@ -90,10 +89,10 @@ func sharpness(left [][]float64, outcomes []int, counts []float64, units []int) 
 		slopes[unit] += n * at(i, 1)
 	}
 	chance := standardErrors * floats.Norm(slopes, 2)
-	low, high := 1.0, mostSharpness
+	low, high := 1.0, MostSlope
 	switch first := slope(1); {
 	case first < -chance:
-		low, high, chance = leastSharpness, 1, -chance
+		low, high, chance = LeastSlope, 1, -chance
 	case !(first > chance):
 		return 0
 	}
@@ -105,21 +104,4 @@ func sharpness(left [][]float64, outcomes []int, counts []float64, units []int) 
 		}
 	}
 	return 0.5 * (low + high)
-}
-
-// sharpnessLine says what was done to probabilities.
-func (s *Summary) sharpnessLine() string {
-	what := "surer"
-	if s.Sharpness < 1 {
-		what = "less sure"
-	}
-	return fmt.Sprintf("sharpness   %.3g: log odds are multiplied by this, for rows left out turned out %s than they were said to be; probabilities and decisions have it in them", s.Sharpness, what)
-}
-
-// checkSharpness refuses what no fit could have found.
-func (s *Summary) checkSharpness() error {
-	if s.Sharpness != 0 && !(s.Sharpness >= leastSharpness && s.Sharpness <= mostSharpness && (s.mixes() || s.Inducing != nil)) {
-		return fmt.Errorf("its probabilities are raised to the power %v", s.Sharpness)
-	}
-	return nil
 }

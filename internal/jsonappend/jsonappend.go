@@ -38,6 +38,16 @@ func Floats(b []byte, xs []float64) []byte {
 	return append(b, ']')
 }
 
+// Text writes a text.
+func Text(b []byte, s string) []byte {
+	for k := range len(s) {
+		if c := s[k]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return append(b, Quoted(s)...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
 // Quoted is a text as a JSON string.
 func Quoted(s string) []byte {
 	b, err := json.Marshal(s)
@@ -54,7 +64,7 @@ func Texts(b []byte, texts []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, Quoted(s)...)
+		b = Text(b, s)
 	}
 	return append(b, ']')
 }

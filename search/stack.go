@@ -1,28 +1,13 @@
-package lossep
+package search
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/lossep/lossep/search"
 )
 
 // Candidates are weighed by what they predict of rows that were left out: stacking (Yao,
 // Vehtari, Simpson and Gelman 2018).
-
-// trial is a candidate that was fitted.
-type trial struct {
-	candidate
-	fit *search.Fit
-	// logs are the log probabilities of the outcomes of rows that were left out, by fits
-	// without them; nil if the candidate was given up, or rows are too few.
-	logs []float64
-	// left are the probabilities of all outcomes of the same rows.
-	left [][]float64
-	// refits are the log parameters of those fits.
-	refits [][]float64
-}
 
 // favour is how many rows are in favour of the simplest trial: bitRows for each bit that it
 // leaves unknown about the outcome of a row, by its log loss out of fold. Where outcomes are
@@ -40,7 +25,7 @@ func favour(logs, counts []float64, outcomes int) float64 {
 // largest, where p_ik is the probability that trial k gives to the outcome of row i, which
 // was left out, and n_i how often the row counts: stacking, with as much in favour of the
 // first trial, the simplest, as so many rows would say that only it can explain. Where rows
-// hardly tell trials apart that settles it. Those with little weight get none.
+// hardly tell trials apart that decides. Those with little weight get none.
 //
 // It is a concave function: weight is moved between two trials at a time until none moves.
 func weigh(trials []*trial, counts []float64, outcomes int) []float64 {
@@ -64,7 +49,7 @@ func weigh(trials []*trial, counts []float64, outcomes int) []float64 {
 		weights[k] = 1 / float64(len(compared))
 	}
 	p := relativeProbabilities(trials, counts)
-	for range mostRounds {
+	for range mostExchanges {
 		moved := 0.0
 		for i, a := range compared {
 			for _, b := range compared[i+1:] {
@@ -89,8 +74,8 @@ func weigh(trials []*trial, counts []float64, outcomes int) []float64 {
 
 const (
 	// bitRows was chosen on other tables than those reported on; see docs/kernels.md.
-	bitRows    = 4.0
-	mostRounds = 200
+	bitRows       = 4.0
+	mostExchanges = 200
 	// leastWeight is below what a candidate is left out.
 	leastWeight = 0.05
 )
@@ -152,21 +137,22 @@ func relativeProbabilities(trials []*trial, counts []float64) []float64 {
 	return p
 }
 
-// sharpnessOf is that of the mixture of trials with these weights.
-func sharpnessOf(trials []*trial, weights []float64, outcomes []int, counts []float64, units []int) float64 {
-	if trials[heaviest(weights)].left == nil {
-		return 0 // rows are too few to leave some out
-	}
-	left := newTuples(len(counts), len(trials[heaviest(weights)].left[0]))
+// slopeOf is the calibration slope of the mixture of trials with these weights.
+func slopeOf(trials []*trial, weights []float64, labels []int, counts []float64, units []int) float64 {
+	left := make([][]float64, len(labels))
 	for k, t := range trials {
-		if weights[k] == 0 {
+		switch {
+		case weights[k] == 0:
 			continue
+		case t.left == nil:
+			return 0 // rows are too few to leave some out
 		}
 		for i, p := range t.left {
-			for c, x := range p {
-				left[i][c] += weights[k] * x
+			if left[i] == nil {
+				left[i] = make([]float64, len(p))
 			}
+			floats.AddScaled(left[i], weights[k], p)
 		}
 	}
-	return sharpness(left, outcomes, counts, units)
+	return CalibrationSlope(left, labels, counts, units)
 }
