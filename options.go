@@ -197,7 +197,7 @@ const leastShard = 100
 // logarithms near zero divided by the power, so that they are wrong by 1e-16 over it.
 const leastPower = 1e-4
 
-// ManyRowsKernel is what Options without a kernel stand for beyond FullRows: functions of one
+// ManyRowsKernel is, with AutoEffects, what Options without a kernel stand for beyond FullRows: functions of one
 // column each, which few inducing points tell much about, and a function of all columns, with
 // length scales for each column of the table, which thousands of rows settle without harm.
 // docs/inducing.md has what it gains.
