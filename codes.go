@@ -60,6 +60,9 @@ func (c *Codes) Decide(ctx context.Context, t *table.Table, o Options) (chosen [
 		return nil, "", err
 	}
 	o.Method, o.Inducing, o.Power, o.Checkpoints, o.Restarts, o.MaxRows = EP, NoInducing, 0, nil, 0, 0
+	if o.Kernel, _, err = splitEffects(o.Kernel); err != nil {
+		return nil, "", err
+	}
 	if o.Kernel == "" || o.Kernel == AutoKernel {
 		o.Kernel = codeKernel
 	}

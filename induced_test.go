@@ -354,6 +354,7 @@ func TestDefaultKernel(t *testing.T) {
 		}
 		return read
 	}
+	effects := " + " + lossep.AutoEffects
 	many, wide := data(lossep.FullRows+1, lossep.FewColumns), data(lossep.FullRows+1, lossep.FewColumns+1)
 	for _, c := range []struct {
 		name  string
@@ -362,16 +363,16 @@ func TestDefaultKernel(t *testing.T) {
 		want  string
 	}{
 		{"few rows", data(lossep.FullRows, 2), lossep.Options{}, lossep.AutoKernel},
-		{"many rows", many, lossep.Options{}, lossep.ManyRowsKernel},
+		{"many rows", many, lossep.Options{}, lossep.ManyRowsKernel + effects},
 		{"no points", many, lossep.Options{Inducing: lossep.NoInducing}, lossep.ManyColumnsKernel},
-		{"many columns", wide, lossep.Options{}, lossep.ManyColumnsKernel},
-		{"but one", wide, lossep.Options{Data: recipe.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel},
-		{"one names the rows", wide, lossep.Options{Data: recipe.Options{ID: "x0"}}, lossep.ManyRowsKernel},
-		{"one weighs them", wide, lossep.Options{Data: recipe.Options{Weights: "x0"}}, lossep.ManyRowsKernel},
-		{"one makes the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 > 0"}}, lossep.ManyColumnsKernel}, // y is decided by
-		{"two make the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 + y > 0"}}, lossep.ManyRowsKernel},
-		{"one is left out twice", wide, lossep.Options{Data: recipe.Options{ID: "x0", Drop: []string{"x0"}}}, lossep.ManyRowsKernel},
-		{"two of them", wide, lossep.Options{Data: recipe.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel},
+		{"many columns", wide, lossep.Options{}, lossep.ManyColumnsKernel + effects},
+		{"but one", wide, lossep.Options{Data: recipe.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
+		{"one names the rows", wide, lossep.Options{Data: recipe.Options{ID: "x0"}}, lossep.ManyRowsKernel + effects},
+		{"one weighs them", wide, lossep.Options{Data: recipe.Options{Weights: "x0"}}, lossep.ManyRowsKernel + effects},
+		{"one makes the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 > 0"}}, lossep.ManyColumnsKernel + effects}, // y is decided by
+		{"two make the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 + y > 0"}}, lossep.ManyRowsKernel + effects},
+		{"one is left out twice", wide, lossep.Options{Data: recipe.Options{ID: "x0", Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
+		{"two of them", wide, lossep.Options{Data: recipe.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel + effects},
 	} {
 		if got := c.o.DefaultKernel(c.table); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
