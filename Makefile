@@ -59,9 +59,9 @@ fuzz:       ## requests, tables and model files of any kind along their whole pa
 	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
 	go test ./internal/command -run xxx -fuzz '^FuzzTableToDecisions$$' -fuzztime 10m
 	go test ./internal/command -run xxx -fuzz '^FuzzModelFileToPredictions$$' -fuzztime 10m
-	go test ./data -run xxx -fuzz '^FuzzRead$$' -fuzztime 10m -fuzzminimizetime 1x
-	go test ./data -run xxx -fuzz '^FuzzRecipe$$' -fuzztime 10m -fuzzminimizetime 1x
-	go test ./data/parquet -run xxx -fuzz '^FuzzOpen$$' -fuzztime 10m -fuzzminimizetime 1x
+	go test ./recipe -run xxx -fuzz '^FuzzRead$$' -fuzztime 10m -fuzzminimizetime 1x
+	go test ./recipe -run xxx -fuzz '^FuzzRecipe$$' -fuzztime 10m -fuzzminimizetime 1x
+	go test ./table/parquet -run xxx -fuzz '^FuzzOpen$$' -fuzztime 10m -fuzzminimizetime 1x
 
 robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice, all far rows
 	go test ./gp ./lab -run Robustness -robust 10000 -v -timeout 60m

@@ -14,15 +14,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // wideTable has columns of noise of which the first two matter: the first bends, and the
 // second is a category.
-func wideTable(t *testing.T, rows, noise int, seed uint64) *data.Table {
+func wideTable(t *testing.T, rows, noise int, seed uint64) *table.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 9))
 	var b strings.Builder
@@ -43,7 +44,7 @@ func wideTable(t *testing.T, rows, noise int, seed uint64) *data.Table {
 		}
 		b.WriteString("," + y + "\n")
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "wide.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "wide.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func autoOptions(t *testing.T, method Method) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Data: data.Options{Positive: "yes"}, Utility: costs, Kernel: AutoKernel, Method: method, Seed: 1}
+	return Options{Data: recipe.Options{Positive: "yes"}, Utility: costs, Kernel: AutoKernel, Method: method, Seed: 1}
 }
 
 // fitWide is a small mixture, of more than one part, by a method.
@@ -85,13 +86,9 @@ func TestMixture(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum, mean, second := make([]float64, 20), make([]float64, 20), make([]float64, 20)
-			for k, part := range m.mixture.parts {
-				p, err := part.Predict(x)
-				if err != nil {
-					t.Fatal(err)
-				}
+			for _, part := range posterior.Parts(m.opinions[0].Posterior) {
+				p, w := part.Predict(x), part.Weight
 				for i := range p {
-					w := m.mixture.weights[k]
 					sum[i] += w * p[i].Probability()
 					mean[i] += w * p[i].Mean
 					second[i] += w * (p[i].Variance + p[i].Mean*p[i].Mean)
@@ -99,7 +96,7 @@ func TestMixture(t *testing.T) {
 			}
 			for i, p := range got {
 				pair := []float64{1 - sum[i], sum[i]}
-				sharpen(pair, 1.4)
+				search.Temper(pair, 1.4)
 				sum[i] = pair[1]
 				if math.Abs(p.Probability()-sum[i]) > 1e-15 || math.Abs(p.Probabilities[0]+sum[i]-1) > 1e-7 ||
 					math.Abs(p.Mean-mean[i]) > 1e-12 || math.Abs(p.Variance-(second[i]-mean[i]*mean[i])) > 1e-10 {
@@ -148,7 +145,7 @@ func TestMixture(t *testing.T) {
 }
 
 // recipeRows are the features of a table by the model's recipe.
-func (m *Model) recipeRows(t *testing.T, table *data.Table) *mat.Dense {
+func (m *Model) recipeRows(t *testing.T, table *table.Table) *mat.Dense {
 	t.Helper()
 	x, _, err := m.recipe.Apply(table)
 	if err != nil {
@@ -199,21 +196,23 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	}
 	problem = problem.ordered() // as the rows of a model are
 	m.summary.Sharpness = 1.4
-	outcome := m.likelihood.outcome()
 	p := make([]float64, len(m.labels))
-	for k, part := range m.mixture.parts {
-		part.leftOut(t.Context(), nil, func(i int, mean, variance float64) {
-			l, _, _ := outcome[m.labels[i]].LogMean(mean, variance)
-			p[i] += m.mixture.weights[k] * math.Exp(l)
+	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
+		err := part.Posterior.(posterior.LeaveOut).LeaveOut(t.Context(), problem.Labels, nil, func(i int, _ []float64, l float64) {
+			p[i] += part.Weight * math.Exp(l)
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	want := 0.0
 	for _, v := range p {
 		pair := []float64{1 - v, v}
-		sharpen(pair, 1.4)
+		search.Temper(pair, 1.4)
 		want += math.Log(pair[1])
 	}
-	found, err := m.leaveOneOut(context.Background(), problem)
+	left := m.opinions[0].Posterior.(posterior.LeaveOut)
+	found, err := problem.leaveOneOut(context.Background(), EP, left, nil, 1.4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,107 +221,8 @@ func TestMixtureLeavesOneOut(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if found, err := m.leaveOneOut(ctx, problem); !errors.Is(err, context.Canceled) || found != nil {
+	if found, err := problem.leaveOneOut(ctx, EP, left, nil, 1.4); !errors.Is(err, context.Canceled) || found != nil {
 		t.Errorf("interrupted: %v, %v", found, err)
-	}
-}
-
-// TestWeights: no others make the mixture give the rows left out a higher probability, with
-// what is in favour of the first. Without anything to tell it has all the weight.
-func TestWeights(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	const rows = 200
-	counts := make([]float64, rows)
-	trials := []*trial{{}, {}, {}}
-	for i := range counts {
-		counts[i] = 0.5 + rng.Float64()
-		for k, t := range trials {
-			x := 0.2 + 0.3*rng.Float64() // each is best on some of the rows
-			if i%3 == k {
-				x += 0.4
-			}
-			t.logs = append(t.logs, math.Log(x))
-		}
-	}
-	// Four rows are in favour of the first for each bit of its mean log loss.
-	bits := 0.0
-	for i, n := range counts {
-		bits -= n * trials[0].logs[i] / math.Ln2 / floats.Sum(counts)
-	}
-	objective := func(w []float64) float64 {
-		sum := 4 * bits * math.Log(w[0])
-		for i, n := range counts {
-			q := 0.0
-			for k, x := range w {
-				q += x * math.Exp(trials[k].logs[i])
-			}
-			sum += n * math.Log(q)
-		}
-		return sum
-	}
-	got := weigh(trials, counts, 10)
-	best := math.Inf(-1)
-	for a := 1; a <= 200; a++ {
-		for b := 0; a+b <= 200; b++ {
-			w := []float64{float64(a) / 200, float64(b) / 200, float64(200-a-b) / 200}
-			best = max(best, objective(w))
-		}
-	}
-	if slices.Contains(got, 0) || objective(got) < best {
-		t.Errorf("weights %v give %v, there are others with %v", got, objective(got), best)
-	}
-	if math.Abs(floats.Sum(got)-1) > 1e-12 {
-		t.Errorf("weights %v", got)
-	}
-	if coin := favour(trials[0].logs, counts, 2); bits < 1 || coin != 4 {
-		t.Errorf("%v rows are in favour of a loss of %v bits between two outcomes", coin, bits)
-	}
-	for k := range trials {
-		trials[k].logs = trials[0].logs
-	}
-	if got := weigh(trials, counts, 2); got[0] < 1-1e-6 {
-		t.Errorf("with nothing to tell trials apart the weights are %v", got)
-	}
-	if got := weigh([]*trial{{}, {}}, nil, 2); !slices.Equal(got, []float64{1, 0}) {
-		t.Errorf("without rows the weights are %v", got)
-	}
-	certain := &trial{logs: make([]float64, rows)}
-	if got := weigh([]*trial{certain, certain}, counts, 2); !slices.Equal(got, []float64{1, 0}) {
-		t.Errorf("where the first is certain and right the weights are %v", got)
-	}
-	// What it cannot explain at all is not in its favour.
-	wrong := &trial{logs: slices.Repeat([]float64{math.Inf(-1)}, rows)}
-	if got := weigh([]*trial{wrong, certain}, counts, 2); got[1] < 0.95 {
-		t.Errorf("where the first is certain and wrong the weights are %v", got)
-	}
-}
-
-// TestWeightsOfRows: a row of weight 2 is as good as the row twice.
-func TestWeightsOfRows(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 1))
-	weighted, twice := []*trial{{}, {}}, []*trial{{}, {}}
-	var counts, ones []float64
-	for range 80 {
-		n := float64(1 + rng.IntN(2))
-		counts = append(counts, n)
-		for k := range weighted {
-			l := math.Log(0.3 + 0.5*rng.Float64())
-			weighted[k].logs = append(weighted[k].logs, l)
-			twice[k].logs = append(twice[k].logs, slices.Repeat([]float64{l}, int(n))...)
-		}
-		ones = append(ones, slices.Repeat([]float64{1}, int(n))...)
-	}
-	a, b := weigh(weighted, counts, 2), weigh(twice, ones, 2)
-	if !floats.EqualApprox(a, b, 1e-9) || slices.Contains(a, 0) { // sums in another order
-		t.Errorf("weights %v, with rows repeated %v", a, b)
-	}
-	problem := &Problem{Labels: []int{1, 0, 1}, Weights: []float64{2, 1, 3}, Recipe: &data.Recipe{}}
-	if got := problem.counts([]compare.Split{{Test: []int{2, 0}}, {Test: []int{1}}}); !slices.Equal(got, []float64{3, 2, 1}) {
-		t.Errorf("rows left out count %v", got)
-	}
-	problem.Weights = nil
-	if got := problem.counts([]compare.Split{{Test: []int{2, 0}}}); !slices.Equal(got, []float64{1, 1}) {
-		t.Errorf("rows without weights count %v", got)
 	}
 }
 
@@ -335,7 +235,7 @@ func TestAutoTellsColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Kernel = candidates[0].kernel
+	o.Kernel = search.Candidates[0].Kernel
 	one, err := Fit(context.Background(), train, o)
 	if err != nil {
 		t.Fatal(err)
@@ -366,7 +266,7 @@ func TestAutoFewRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := m.Summary().Candidates; len(c) != 1 || c[0].Weight != 1 || c[0].Name != candidates[0].name {
+	if c := m.Summary().Candidates; len(c) != 1 || c[0].Weight != 1 || c[0].Name != search.Candidates[0].Name {
 		t.Errorf("candidates %+v", c)
 	}
 }
@@ -379,7 +279,7 @@ func TestAutoInduced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := m.Summary().Candidates; len(c) != len(candidates) || m.mixture != nil {
+	if c := m.Summary().Candidates; len(c) != len(search.Candidates) || len(m.Components()) != 1 {
 		t.Errorf("candidates %+v", c)
 	}
 	var file bytes.Buffer
@@ -403,13 +303,13 @@ func TestComparisonSample(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.order = p.Order()
-		for _, i := range p.comparisonSample() {
+		for _, i := range p.searched().Sample() {
 			all = append(all, fmt.Sprintf("%.9f %s", p.X.RawRowView(i), p.Recipe.Target.Outcomes[p.Labels[i]]))
 		}
 		return all
 	}
 	want := sample("yes")
-	if len(want) != comparisonRows {
+	if len(want) != search.SampleSize {
 		t.Fatalf("%d rows", len(want))
 	}
 	if !slices.Equal(sample("no"), want) {
@@ -436,9 +336,9 @@ func TestMany(t *testing.T) {
 	for i := range rows {
 		p.groups = append(p.groups, fmt.Sprint(i/3))
 	}
-	some := p.compared()
-	of := make(map[string]int)
-	for _, g := range some.groups {
+	some := p.searched().Compared()
+	of := make(map[int]int)
+	for _, g := range some.Rows.Groups() {
 		of[g]++
 	}
 	if 3*len(of) != some.Len() {
@@ -451,15 +351,15 @@ func TestMany(t *testing.T) {
 	}
 	for _, c := range m.Summary().Candidates {
 		stage := fmt.Sprintf("searching for the kernel with %s, %d rows", c.Name, rows)
-		if looks := stages[stage]; (looks > 0) != (c.Weight > 0) || looks > fewLooks+1 || c.Weight > 0 && !c.Search.Stationary {
+		if looks := stages[stage]; (looks > 0) != (c.Weight > 0) || looks > 4 || c.Weight > 0 && !c.Search.Stationary {
 			t.Errorf("%s, weight %v: %d evaluations with all rows; %+v", c.Name, c.Weight, looks, c.Search)
 		}
 		if (c.Search.Rows > 0) != (c.Weight == 0) {
 			t.Errorf("%s, weight %v: searched on %d rows", c.Name, c.Weight, c.Search.Rows)
 		}
 	}
-	for _, part := range m.mixture.parts {
-		if n, _ := part.x.Dims(); n != rows {
+	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
+		if n, _ := part.Inputs().Dims(); n != rows {
 			t.Errorf("a part of %d rows", n)
 		}
 	}
@@ -468,7 +368,7 @@ func TestMany(t *testing.T) {
 // A mixture that takes more memory to be read again than it may is refused.
 func TestMixturesThatCannotBeRead(t *testing.T) {
 	m, o := fitWide(t, EP), autoOptions(t, EP)
-	parts := len(m.mixture.parts)
+	parts := len(m.Components())
 	o.MaxMemory = int64(mixtureBytes(m.recipe, parts, m.provenance.Rows, m.coding.Len())) - 1
 	_, err := Fit(t.Context(), wideTable(t, 70, 3, 1), o)
 	if want := fmt.Sprintf("a mixture of %d posteriors", parts); err == nil || !strings.Contains(err.Error(), want) {
@@ -480,8 +380,11 @@ func TestMixturesThatCannotBeRead(t *testing.T) {
 // read already.
 func TestMixturesFitTheMemory(t *testing.T) {
 	m := fitWide(t, Corrected)
-	parts := m.mixture.parts
-	need := nextBytes(parts[:len(parts)-1], m.recipe, m.coding.Len())
+	parts, sofar := posterior.Parts(m.opinions[0].Posterior), 0.0
+	for _, part := range parts[:len(parts)-1] {
+		sofar += part.Bytes()
+	}
+	need := nextBytes(sofar, m.recipe, m.coding.Len())
 	if least := mixtureBytes(m.recipe, len(parts), m.provenance.Rows, m.coding.Len()); !(least <= need) {
 		t.Errorf("%v bytes at least, and %v", least, need)
 	}
@@ -514,7 +417,7 @@ func TestManyColumnsOfNoise(t *testing.T) {
 			}
 			b.WriteString([]string{"no", "yes"}[i%2] + "\n")
 		}
-		table, err := data.Read(context.Background(), strings.NewReader(b.String()), "noise.csv", data.Format{})
+		table, err := table.Read(context.Background(), strings.NewReader(b.String()), "noise.csv", table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -549,7 +452,7 @@ func TestWeightedLogWithout(t *testing.T) {
 		t.Fatal(err)
 	}
 	// All rows count alike, so that leave-one-out is their sum.
-	if got, want := floats.Sum(p.logWithout(fit)), m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-want) > 1e-6 {
+	if got, want := floats.Sum(predictsTwo{}.Without(fit)), m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-want) > 1e-6 {
 		t.Errorf("log predictive %v, by leave-one-out %v; of the terms, which count three times, %v", got, want, floats.Sum(fit.EP.LogPredictive))
 	}
 }

@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 )
 
@@ -39,8 +42,8 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		return nil, inputf("utility", "a model of %d rows does not keep them, and calibration needs them; fit again with these costs and the method loss-ep", m.provenance.Rows)
 	}
 	p := &Problem{
-		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.kernel,
-		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed},
+		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.Kernel(),
+		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed, MaxMemory: math.MaxInt64}, // see CalibrationBytes
 	}
 	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }); err != nil {
 		if one := new(decision.CaseError); errors.As(err, &one) { // whose number is not that in the table
@@ -48,21 +51,74 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		}
 		return nil, err
 	}
-	if m.mixture != nil {
-		return m.calibrated(ctx, func(part *Model) (*Model, error) { return part.Calibrate(ctx, s) }, p)
+	if s := m.summary.Inducing; s != nil {
+		p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
+		if p.Len() > search.SearchRows { // as where it was fitted; others stand in their order
+			p.order = p.Order()
+		}
 	}
-	if m.inducing != nil {
-		return m.calibrateInduced(ctx, p)
-	}
-	l := &Learned{
-		problem: p, process: m.full,
-		model:  m.terms(),
-		ep:     &infer.Result{Sites: infer.Sites{Terms: m.ep}, LogEvidence: m.summary.LogEvidence},
-		search: m.summary.Search,
-		second: m.second(),
-		doubts: m.doubts(),
+	l, err := m.learned(p)
+	if err != nil {
+		return nil, err
 	}
 	return l.Model(ctx, LossEP)
+}
+
+// learned is what the model knows of its kernel and EP, for other methods to start from.
+func (m *Model) learned(p *Problem) (_ *Learned, err error) {
+	l := &Learned{problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates, sharpness: m.summary.Sharpness}
+	if !m.summary.mixes() {
+		l.process, err = m.relearned(p, m.by(EP), m.opinions, m.summary.LogEvidence)
+		return l, err
+	}
+	mix := new(mixture)
+	for _, c := range m.summary.Candidates {
+		if c.Weight == 0 {
+			continue
+		}
+		var opinions []opinion
+		for _, o := range m.opinions {
+			opinions = append(opinions, opinion{o.method, posterior.Parts(o.Posterior)[len(mix.parts)].Posterior})
+		}
+		part := &Learned{problem: p, search: c.Search, doubts: l.doubts}
+		if part.process, err = m.relearned(p, posterior.Parts(m.by(EP))[len(mix.parts)].Posterior, opinions, c.LogEvidence); err != nil {
+			return nil, err
+		}
+		mix.parts, mix.weights = append(mix.parts, part), append(mix.weights, c.Weight)
+	}
+	l.process = mix
+	return l, nil
+}
+
+// relearned is a process as it was when EP had found a posterior, one of the opinions on it.
+func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion, logEvidence float64) (learned, error) {
+	state := ep.State()
+	switch of := ep.(type) {
+	case interface{ Process() *gp.Process }:
+		process := of.Process()
+		second := slices.DeleteFunc(slices.Clone(opinions), func(o opinion) bool { return o.method != EP && o.method != Corrected })
+		slices.SortFunc(second, func(a, b opinion) int { return cmp.Compare(b.method, a.method) }) // EP first
+		return &full{
+			process: process, model: p.cases().Model(process), second: second,
+			ep: &infer.Result{Sites: infer.Sites{Terms: state.Sites}, LogEvidence: logEvidence},
+		}, nil
+	case interface{ Process() *gp.Inducing }:
+		process, s := of.Process(), m.summary.Inducing
+		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
+		shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
+		var added *effects.Fit
+		if single, ok := p.many().(gp.SingleTerms); ok {
+			var err error
+			if added, err = search.Effects(process, state.Functions[0], p.X, single, p.coding.Codes()); err != nil {
+				return nil, err
+			}
+		}
+		return induced{&search.Induced{
+			Process: process, Result: &pass.Result{Q: state.Functions}, Engine: gp.NewEngine(process, shards, state.Sites),
+			LogEvidence: logEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
+		}, added}, nil
+	}
+	panic(fmt.Sprintf("lossep: a posterior of type %T has no process", ep))
 }
 
 // doubts are what a status has to say about EP, for another method that starts from it.
@@ -76,7 +132,7 @@ func (m *Model) doubts() []string {
 
 // trainingColumn is a numeric column of the training rows, as it was before it was
 // encoded but for rounding.
-func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error) {
+func trainingColumn(r *recipe.Recipe, x *mat.Dense, name string) ([]float64, error) {
 	values, ok := r.Values(x, name)
 	if !ok {
 		return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
@@ -85,42 +141,4 @@ func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error
 		return nil, inputf("utility", "calibration needs the column %q of the training rows, and it is missing in some of them; name another column", name)
 	}
 	return values, nil
-}
-
-// calibrateInduced is Calibrate for a model with inducing points.
-func (m *Model) calibrateInduced(ctx context.Context, p *Problem) (*Model, error) {
-	s := m.summary.Inducing
-	p.opt.Power, p.opt.MaxMemory = s.Power, 2*calibrationMemory
-	if p.Len() > search.SearchRows { // as where it was fitted; others stand in their order
-		p.order = p.Order()
-	}
-	process := m.inducing.process
-	room := &gp.ViewBuffer{Bytes: p.roomBytes()}
-	shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
-	l := &Learned{
-		problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates,
-		induced: &search.Induced{
-			Process: process, Result: &pass.Result{Q: m.inducing.ep}, Engine: gp.NewEngine(process, shards, m.ep),
-			LogEvidence: m.summary.LogEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
-		},
-	}
-	return l.inducedModel(ctx, LossEP)
-}
-
-// calibrated is the mixture of the parts, each calibrated by itself.
-func (m *Model) calibrated(ctx context.Context, calibrate func(*Model) (*Model, error), p *Problem) (*Model, error) {
-	var parts []*Model
-	for _, part := range m.mixture.parts {
-		c, err := calibrate(part)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, c)
-	}
-	c := mixed(m.mixture.weights, parts, m.summary.Candidates, m.summary.Sharpness)
-	var err error
-	if c.summary.LeaveOneOut, err = c.leaveOneOut(ctx, p); err != nil {
-		return nil, err
-	}
-	return c, nil
 }

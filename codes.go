@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 const (
@@ -24,11 +25,11 @@ const (
 // be quantities, or codes for categories.
 type Codes struct {
 	Columns                 []string
-	quantities, categorical *data.Recipe
+	quantities, categorical *recipe.Recipe
 }
 
 // FindCodes finds them. It changes nothing if there are none.
-func FindCodes(t *data.Table, o Options) (*Codes, error) {
+func FindCodes(t *table.Table, o Options) (*Codes, error) {
 	p, err := Prepare(t, o)
 	if err != nil || len(p.Codes) == 0 {
 		return &Codes{}, err
@@ -41,7 +42,7 @@ func FindCodes(t *data.Table, o Options) (*Codes, error) {
 }
 
 // Recipe is that of the table with some of the columns as categories.
-func (c *Codes) Recipe(categorical []string) *data.Recipe {
+func (c *Codes) Recipe(categorical []string) *recipe.Recipe {
 	return c.quantities.Taking(c.categorical, categorical)
 }
 
@@ -50,7 +51,7 @@ func (c *Codes) Recipe(categorical []string) *data.Recipe {
 // becomes categorical and stays so if that raises the log evidence by more than a nat; and
 // all of them become so if that is better still. With k columns it takes up to k + 2 fits
 // of at most 400 rows.
-func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []string, words string, err error) {
+func (c *Codes) Decide(ctx context.Context, t *table.Table, o Options) (chosen []string, words string, err error) {
 	if len(c.Columns) == 0 {
 		return nil, "", nil
 	}
@@ -59,6 +60,9 @@ func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []
 		return nil, "", err
 	}
 	o.Method, o.Inducing, o.Power, o.Checkpoints, o.Restarts, o.MaxRows = EP, NoInducing, 0, nil, 0, 0
+	if o.Kernel, _, err = splitEffects(o.Kernel); err != nil {
+		return nil, "", err
+	}
 	if o.Kernel == "" || o.Kernel == AutoKernel {
 		o.Kernel = codeKernel
 	}
@@ -76,7 +80,7 @@ func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []
 		if err != nil {
 			return 0, err
 		}
-		return l.ep.LogEvidence, nil
+		return l.process.logEvidence(), nil
 	}
 	quantities, err := evidence(nil)
 	if err != nil {
@@ -119,7 +123,7 @@ func (c *Codes) words(chosen []string, rows int, quantities, best float64) strin
 
 // PrepareSettled is Prepare after the codes among the columns are decided about, if the
 // Options ask for that.
-func PrepareSettled(ctx context.Context, t *data.Table, o Options) (*Problem, error) {
+func PrepareSettled(ctx context.Context, t *table.Table, o Options) (*Problem, error) {
 	if !o.DecideCodes {
 		return Prepare(t, o)
 	}

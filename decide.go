@@ -10,62 +10,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
-
-// Decision is what to do in one case.
-type Decision struct {
-	// Choice is the action, by its number in the order of the specification, what each
-	// action is expected to cost or to bring, and the margin.
-	decision.Choice
-	// Probabilities are those of the outcomes, as in Prediction.
-	Probabilities []float64
-	// Dissent are the actions of the methods that would act otherwise, EP and its
-	// corrections, as Consult finds them; nil if none.
-	Dissent map[Method]int
-	// Stakes is what the actions cost, or bring, under each outcome in this case.
-	Stakes decision.Stakes
-}
-
-// Probability is that of the positive outcome of two.
-func (d Decision) Probability() float64 { return d.Probabilities[1] }
-
-// Predict predicts the cases whose features are the rows of x, encoded by the Recipe. What it says about a row
-// does not depend on the other rows. All numbers are finite: a row that is too far from
-// the training rows for that is a *FarError, and nothing is predicted.
-func (m *Model) Predict(x *mat.Dense) ([]Prediction, error) {
-	if err := m.checkFeatures(x); err != nil {
-		return nil, err
-	}
-	predictions := m.opinions[0].predict(m, x)
-	for i, p := range predictions {
-		if !p.isFinite() {
-			return nil, m.far(x, i)
-		}
-	}
-	return predictions, nil
-}
-
-// Decide decides the cases whose features are the rows of x by what is at stake in each of
-// them, or in all if it is given once (see decision.Spec.Cases, and Model.Bind); none
-// stands for the model's own utility, which must not depend on columns then. What is
-// decided about a row does not depend on the other rows, and no other method is asked; see
-// Consult. A row that is too far from the training rows is a *FarError, and nothing is
-// decided.
-func (m *Model) Decide(x *mat.Dense, stakes ...decision.Stakes) ([]Decision, error) {
-	if err := m.checkFeatures(x); err != nil {
-		return nil, err
-	}
-	probabilities := m.opinions[0].probabilities(m, x)
-	for i, p := range probabilities {
-		if math.IsNaN(p[1]) {
-			return nil, m.far(x, i)
-		}
-	}
-	return m.choose(probabilities, stakes), nil
-}
 
 // Choose decides cases that Predict has predicted, as Decide does. Nothing but their
 // probabilities is looked at.
@@ -110,7 +59,7 @@ func (m *Model) Consult(x *mat.Dense, decisions []Decision) {
 		panic(fmt.Sprintf("lossep: %d decisions about %d rows", len(decisions), rows))
 	}
 	for _, o := range m.opinions[1:] {
-		for i, p := range o.probabilities(m, x) {
+		for i, p := range m.probabilities(o, x) {
 			decisions[i].hear(o.method, p)
 		}
 	}
@@ -136,9 +85,9 @@ const blockRows = 512
 
 // Predictions predicts the rows of a stream, in memory that does not grow with their
 // number. An error ends it.
-func (m *Model) Predictions(ctx context.Context, r *data.Reader) iter.Seq2[PredictedRow, error] {
+func (m *Model) Predictions(ctx context.Context, r *recipe.Reader) iter.Seq2[PredictedRow, error] {
 	return func(yield func(PredictedRow, error) bool) {
-		m.blocks(ctx, r, func(b *data.Block, err error) bool {
+		m.blocks(ctx, r, func(b *recipe.Block, err error) bool {
 			if err != nil {
 				yield(PredictedRow{}, err)
 				return false
@@ -164,14 +113,14 @@ func (m *Model) Predictions(ctx context.Context, r *data.Reader) iter.Seq2[Predi
 // PredictedRow is a row with what is known about it.
 type PredictedRow struct {
 	Prediction
-	Row *data.Row
+	Row *recipe.Row
 }
 
 // Decisions decides the rows of a stream, in memory that does not grow with their
 // number, under a specification that is bound to the model's outcomes (see
 // Model.Bind); nil stands for the model's own. The other methods are asked as well, as
 // by Consult, if consult says so. An error ends it.
-func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec, consult bool) iter.Seq2[DecidedRow, error] {
+func (m *Model) Decisions(ctx context.Context, r *recipe.Reader, s *decision.Spec, consult bool) iter.Seq2[DecidedRow, error] {
 	if s == nil {
 		s = m.utility
 	}
@@ -180,7 +129,7 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec,
 			yield(DecidedRow{}, err)
 			return
 		}
-		m.blocks(ctx, r, func(b *data.Block, err error) bool {
+		m.blocks(ctx, r, func(b *recipe.Block, err error) bool {
 			var stakes []decision.Stakes
 			if err == nil {
 				stakes, err = stakesOf(s, r, b)
@@ -215,7 +164,7 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec,
 // DecidedRow is a row with what to do about it.
 type DecidedRow struct {
 	Decision
-	Row *data.Row
+	Row *recipe.Row
 }
 
 // Bind is a copy of the specification with the outcomes of the model's target, to
@@ -233,17 +182,17 @@ func (m *Model) Bind(s *decision.Spec) (*decision.Spec, error) {
 
 // blocks hands over the rows of a stream block by block, or an error, until there are
 // no more or use has enough.
-func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block, error) bool) {
+func (m *Model) blocks(ctx context.Context, r *recipe.Reader, use func(*recipe.Block, error) bool) {
 	m.blocksOf(ctx, r, blockRows, use)
 }
 
 // blocksOf is blocks with so many rows in each. The next block is read while one is used;
 // but not if rows are passed over, which are to be told in their order.
-func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func(*data.Block, error) bool) {
-	next := func() (*data.Block, error) { return r.ReadBlock(size) }
+func (m *Model) blocksOf(ctx context.Context, r *recipe.Reader, size int, use func(*recipe.Block, error) bool) {
+	next := func() (*recipe.Block, error) { return r.ReadBlock(size) }
 	if !r.Skips() {
 		type read struct {
-			block *data.Block
+			block *recipe.Block
 			err   error
 		}
 		ahead, enough := make(chan read), make(chan struct{})
@@ -264,7 +213,7 @@ func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func
 		})
 		defer reading.Wait() // the file is closed after it
 		defer close(enough)
-		next = func() (*data.Block, error) {
+		next = func() (*recipe.Block, error) {
 			r, ok := <-ahead
 			if !ok {
 				return nil, io.EOF // Wait says why
@@ -288,7 +237,7 @@ func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func
 }
 
 // inFile gives the error of a row of a block its place in the file.
-func inFile(err error, b *data.Block) error {
+func inFile(err error, b *recipe.Block) error {
 	if far, ok := err.(*FarError); ok {
 		return far.In(b.Rows[far.Row].Place())
 	}
@@ -310,14 +259,14 @@ func rowOf(err error) int {
 
 // stakesOf is what is at stake in each of the rows, or in all of them. Rows that cannot
 // be read go if the reader passes over such.
-func stakesOf(s *decision.Spec, r *data.Reader, b *data.Block) ([]decision.Stakes, error) {
+func stakesOf(s *decision.Spec, r *recipe.Reader, b *recipe.Block) ([]decision.Stakes, error) {
 	for {
 		stakes, err := s.Cases(len(b.Rows), func(i int, column string) (float64, error) { return b.Rows[i].Value(column) })
 		if err == nil {
 			return stakes, nil
 		}
 		row := rowOf(err)
-		if err = caseError(func(i int) *data.Error { return b.Rows[i].Place() }, err); !r.Discard(b, row, err) {
+		if err = caseError(func(i int) *table.Error { return b.Rows[i].Place() }, err); !r.Discard(b, row, err) {
 			return nil, err
 		}
 	}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/table"
 )
 
 // Describe says in lines of text what is going to be fitted: the rows and the recipe,
@@ -84,7 +85,7 @@ func (s *Summary) jitterLines() []string {
 // utility, what the fit found, and where the model comes from.
 func (m *Model) Describe() []string {
 	lines := []string{
-		fmt.Sprintf("lossep model, format %s, by lossep %s, seed %d", fileVersion, m.provenance.Version, m.provenance.Seed),
+		fmt.Sprintf("lossep model, format %s, by lossep %s, seed %d", modelfile.Version, m.provenance.Version, m.provenance.Seed),
 		"",
 	}
 	lines = append(lines, m.recipe.Describe()...)
@@ -97,7 +98,7 @@ func (m *Model) Describe() []string {
 func (m *Model) kernelLine() string {
 	how := "fixed"
 	if s := m.summary.Search; s != nil {
-		how = "found in " + data.Plural(s.Evaluations, "evaluation")
+		how = "found in " + table.Plural(s.Evaluations, "evaluation")
 		if s.Rows > 0 {
 			how += fmt.Sprintf(" with a sample of %d rows", s.Rows)
 		}
@@ -108,7 +109,7 @@ func (m *Model) kernelLine() string {
 	}
 	const most = 12 // parameters of a kernel with one for each column fill pages
 	var parts []string
-	params := m.kernel.Describe()
+	params := m.Kernel().Describe()
 	for _, p := range params[:min(len(params), most)] {
 		parts = append(parts, fmt.Sprintf("%v %.4g", p, p.Value))
 	}

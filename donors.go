@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/posterior"
 )
 
 // What a column that is not known may turn out to be is what it is in the training rows that are
@@ -144,7 +145,7 @@ func (v *variants) probabilities(cases [][]float64) [][]float64 {
 		for c, number := range numbers {
 			own[c] = cases[number]
 		}
-		all = append(all, meanOf(own, v.companions))
+		all = append(all, posterior.Mean(own, v.companions))
 	}
 	return all
 }
@@ -194,7 +195,7 @@ func (m *Model) variantProbabilities(x *mat.Dense, of []int) ([][]float64, error
 	err := m.checkFeatures(x)
 	var p [][]float64
 	if err == nil {
-		p = m.opinions[0].probabilities(m, x)
+		p = m.probabilities(m.opinions[0], x)
 		if k := slices.IndexFunc(p, func(p []float64) bool { return p[0] != p[0] }); k >= 0 {
 			err = m.far(x, k)
 		}
@@ -235,13 +236,4 @@ func (m *Model) fill(to, row []float64, places []int, donor int) {
 	for _, place := range places {
 		to[place] = m.x.At(donor, place)
 	}
-}
-
-// meanOf is the mean of probabilities, which have these shares.
-func meanOf(p [][]float64, shares []float64) []float64 {
-	mean := make([]float64, len(p[0]))
-	for k, q := range p {
-		floats.AddScaled(mean, shares[k], q)
-	}
-	return atMostOne(mean)
 }

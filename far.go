@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // FarError says that a case has no prediction: its values are so far from those of the
@@ -47,7 +47,7 @@ func (e *FarError) Problem() string {
 func (e *FarError) Fix() string { return "correct the value, or leave the row out" }
 
 // In is the same error about a row of a file.
-func (e *FarError) In(place *data.Error) *data.Error {
+func (e *FarError) In(place *table.Error) *table.Error {
 	place.ColumnName, place.Msg, place.Fix, place.Err = e.Column, e.Problem(), e.Fix(), e
 	return place
 }
@@ -67,7 +67,7 @@ func (m *Model) checkFeatures(x *mat.Dense) error {
 func (m *Model) far(x *mat.Dense, row int) error {
 	e := &FarError{Row: row, Standardised: m.recipe.Standardize}
 	most := 1.0 // as far as the farthest training row
-	z, known := x.RawRowView(row), m.known()
+	z, known := x.RawRowView(row), m.opinions[0].Inputs()
 	n, _ := known.Dims()
 	for k := range m.coding.Numbers() {
 		reach := 1.0
@@ -82,12 +82,4 @@ func (m *Model) far(x *mat.Dense, row int) error {
 		}
 	}
 	return e
-}
-
-// known are the inputs that a model knows: of the training rows, or of the inducing points.
-func (m *Model) known() *mat.Dense {
-	if m.inducing != nil {
-		return m.inducing.process.Points()
-	}
-	return m.x
 }

@@ -4,34 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // induce finds inducing points and the kernel.
 func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	var tried []Candidate
 	if p.opt.Kernel == AutoKernel {
-		var err error
-		choose := p.chosen
-		if several(p.Recipe) {
-			choose = p.chosenApart
-		}
-		if p, tried, err = choose(ctx); err != nil {
+		choice, err := p.searched().Choose(ctx)
+		if err != nil {
 			return nil, err
 		}
+		q := *p
+		q.Kernel, q.shrinkage, q.start = choice.Kernel, choice.Shrinkage, choice.Fitted
+		p, tried = &q, choice.Candidates
 	}
 	o := search.InduceOptions{
 		Options: search.Options{Seed: p.opt.Seed, Shrinkage: p.shrinkage}, Fixed: p.opt.Fixed,
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Order = p.order
+	if p.effects != nil {
+		o.Most = search.EffectsPoints(p.Len())
+	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
 		return nil, err
@@ -57,14 +64,38 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p, induced: fit, doubts: doubtsOf(fit.Result.Status), candidates: tried}
-	if !p.opt.Fixed {
-		l.search = newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
-		if fit.SearchRows < p.Len() {
-			l.search.Rows = fit.SearchRows
+	var added *effects.Fit
+	if p.effects != nil {
+		if fit, added, err = p.addEffects(ctx, fit); err != nil {
+			return nil, err
 		}
 	}
+	l := &Learned{problem: p, process: induced{fit, added}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
+	if !p.opt.Fixed {
+		l.search = fit.Record(p.Len())
+	}
 	return l, nil
+}
+
+// addEffects learns the effects of the kernel.
+func (p *Problem) addEffects(ctx context.Context, fit *search.Induced) (*search.Induced, *effects.Fit, error) {
+	o := search.EffectOptions{Families: p.families, Codes: p.coding.Codes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps, Power: p.opt.Power}
+	if p.effects.auto {
+		c := effects.DefaultChoice()
+		o.Choice = &c
+	}
+	if p.opt.Progress != nil {
+		o.Progress = func(e effects.Progress) {
+			stage := fmt.Sprintf("effects of %s in %d families", table.Plural(e.Groups, "group"), e.Families)
+			p.opt.Progress(Progress{Stage: stage, Pass: e.Pass, LogEvidence: e.Bound})
+		}
+	}
+	with, added, err := fit.AddEffects(ctx, p.X, p.many().(gp.SingleTerms), o)
+	var many *effects.TooManyGroupsError
+	if errors.As(err, &many) {
+		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(entryNames(p.Recipe)) + ": " + many.Error() + "; give fewer bins, or columns of fewer categories", Err: err}
+	}
+	return with, added, err
 }
 
 // training is what others need to know of the rows.
@@ -81,114 +112,131 @@ func (p *Problem) training() *Training {
 	return t
 }
 
-// inducedModel applies a method to a process with inducing points.
-func (l *Learned) inducedModel(ctx context.Context, method Method) (*Model, error) {
-	p, fit := l.problem, l.induced
+// induced is a process with inducing points, and effects added to it, nil if there are none.
+type induced struct {
+	*search.Induced
+	effects *effects.Fit
+}
+
+func (f induced) components() []Component { return []Component{{1, f.Process.Kernel()}} }
+func (f induced) points() int             { return f.Process.Dim() }
+func (f induced) logEvidence() float64    { return f.LogEvidence }
+
+// apply implements learned.
+func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied, error) {
+	p := l.problem
 	d := method.row(p.Len())
-	p.tell(d.Title, 0, fit.LogEvidence)
-	found, err := l.inferInduced(ctx, method)
+	p.tell(d.Title, 0, f.LogEvidence)
+	q, found, err := f.infer(ctx, p, method)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{
-		recipe: p.Recipe, coding: p.coding, utility: p.Utility, kernel: l.Kernel(), likelihood: p.opt.Likelihood, method: method,
-		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
-		summary: Summary{
-			LogEvidence: fit.LogEvidence, Search: l.search, Status: newStatus(found.Status), Zero: p.zero, Jitter: fit.Process.Jitter(),
-			Candidates: l.candidates,
-			Inducing:   &Inducing{Points: fit.Process.Dim(), Share: fit.Share, Lost: fit.Lost, Bound: fit.Bound, Power: p.opt.power()},
-		},
-		inducing: &inducing{process: fit.Process, ep: fit.Result.Q, own: found.Q},
-	}
-	if rows, features := p.X.Dims(); keepsRows(rows, features, p.functions()) {
-		m.x, m.labels, m.weights = p.X, p.Labels, p.Weights
-		if m.ep, err = fit.Engine.Sites(ctx); err != nil {
+	var sites []gauss.Scalar
+	if rows, features := p.X.Dims(); keepsRows(rows, features, p.link().functions()) {
+		if sites, err = f.Engine.Sites(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if d.Objective != "" {
-		m.summary.Objective = &Objective{d.Objective, found.LogEvidence}
-	}
+	found.opinions = inducedOpinions(p.link(), f.Process, method, posterior.State{Functions: f.Result.Q, Sites: sites}, q)
 	if method != EP {
-		m.summary.Status.Notes = l.doubts
+		found.status.Notes = l.doubts
 	}
-	if fit.Fewer != nil {
-		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), "the inducing points are those of the search, as there is no result with all of them: "+fit.Fewer.Error())
+	left := posterior.Passes{Engine: found.engine, Rule: d.Rule, Of: found.opinions[0].Posterior.(posterior.ByPasses)}
+	if f.effects != nil {
+		left.Without = f.effects.Without
+		found.effects = modelfile.EffectsOf(f.Process.Effects(), entryNames(p.Recipe))
 	}
-	if points := fit.Process.Dim(); p.opt.Inducing > points && fit.Fewer == nil {
-		m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", data.Plural(points, "inducing point"), p.opt.Inducing))
+	found.left = left
+	// A product over functions, or effects, knows nothing of how they hang together.
+	found.sharpens = p.link().functions() > 1 || f.effects != nil
+	found.logEvidence, found.search, found.jitter = f.LogEvidence, l.search, f.Process.Jitter()
+	found.inducing = &Inducing{Points: f.Process.Dim(), Share: f.Share, Lost: f.Lost, Bound: f.Bound, Power: p.opt.power()}
+	found.status.Notes = append(slices.Clone(found.status.Notes), f.notes(p, found.inducing)...)
+	return &found.applied, nil
+}
+
+// inducedOpinions are that of a method, whose Gaussians are own, and that of EP.
+func inducedOpinions(l link, process *gp.Inducing, method Method, ep posterior.State, own gauss.Gaussians) []opinion {
+	all := []opinion{{EP, l.inducing(process, ep.Functions, ep.Sites)}}
+	if method != EP {
+		all = append([]opinion{{method, l.inducing(process, own, nil)}}, all...)
 	}
-	m.summary.Status.Notes = append(slices.Clone(m.summary.Status.Notes), p.fewPoints(m.summary.Inducing)...)
+	return all
+}
+
+// notes are what a person should know about the points.
+func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
+	if f.Fewer != nil {
+		notes = append(notes, "the inducing points are those of the search, as there is no result with all of them: "+f.Fewer.Error())
+	}
+	if points := f.Process.Dim(); p.opt.Inducing > points && f.Fewer == nil {
+		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
+	}
+	notes = append(notes, p.fewPoints(s)...)
 	if p.groups != nil {
-		m.summary.Status.Notes = append(m.summary.Status.Notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
+		notes = append(notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
 	}
-	if err := m.assembleInduced(); errors.Is(err, errNoPredictions) {
-		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
-	} else if err != nil {
-		return nil, err
-	}
-	if several(p.Recipe) {
-		err = l.leaveOneOutApart(ctx, m, found)
-	} else {
-		m.summary.LeaveOneOut, err = l.leaveOneOut(ctx, method, found)
-	}
-	return m, err
+	return notes
 }
 
 // fewPoints says so where a number of inducing points was asked for that loses much of what more
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := search.MostPoints(p.Len(), p.functions())
+	usual := search.MostPoints(p.Len(), p.link().functions())
 	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*search.TolerableLoss {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		data.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
+		table.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
 }
 
-// inferInduced runs a method from the fixed point of EP.
-func (l *Learned) inferInduced(ctx context.Context, method Method) (*foundByPasses, error) {
-	p, fit := l.problem, l.induced
+// byPasses is what a method found, and the engine that has its sites.
+type byPasses struct {
+	applied
+	engine gp.Engine
+}
+
+// infer runs a method from the fixed point of EP. It returns its Gaussians.
+func (f induced) infer(ctx context.Context, p *Problem, method Method) (gauss.Gaussians, *byPasses, error) {
 	d := method.row(p.Len())
-	found := &foundByPasses{engine: fit.Engine, rule: d.Rule}
-	o := pass.Settings{Warm: true, Sweeps: p.opt.Sweeps, Tolerance: induceTolerance, Trace: p.traced(method)}
+	found := &byPasses{engine: f.Engine}
+	o := pass.Settings{Warm: true, Sweeps: p.opt.Sweeps, Tolerance: induceTolerance, Trace: p.traced(method), Rule: d.Rule}
 	switch {
 	case d.Rule == nil:
-		return nil, inputf("method", "%s cannot be had from inducing points", method)
+		return nil, nil, inputf("method", "%s cannot be had from inducing points", method)
 	case method == EP:
-		found.Q, found.LogEvidence, found.Status = fit.Result.Q, fit.LogEvidence, fit.Result.Status
-		return found, nil
+		found.status, found.objective = newStatus(f.Result.Status), f.LogEvidence
+		return f.Result.Q, found, nil
 	}
-	found.engine = fit.Engine.Fork()
+	found.engine = f.Engine.Fork()
 	if d.Calibrated {
-		rows, tables, err := p.points()
+		rows, tables, err := p.pointsOfUtility()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		u, err := p.utilityOf(rows, tables)
+		u, err := p.link().utility(len(rows), taken(p.Weights, rows), tables)
 		if err != nil {
-			return nil, fmt.Errorf("utility: %w", err)
+			return nil, nil, fmt.Errorf("utility: %w", err)
 		}
 		o.Rule = infer.Propagation{Power: p.opt.Power}
-		r, err := pass.Calibrate(ctx, found.engine, u, fit.Process.At(rowsOf(p.X, rows)), o)
+		r, err := pass.Calibrate(ctx, found.engine, u, f.Process.At(rowsOf(p.X, rows)), o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		found.Q, found.LogEvidence, found.Status = r.Q, r.LogEvidence, r.Status
-		return found, nil
+		found.status, found.objective = newStatus(r.Status), r.LogEvidence
+		return r.Q, found, nil
 	}
-	o.Rule = found.rule
 	r, err := pass.Settle(ctx, found.engine, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sums, err := found.engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: found.rule}, nil)
+	sums, err := found.engine.Look(ctx, r.Q.Naturals(), pass.Options{Rule: d.Rule}, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	found.Q, found.Status, found.LogEvidence = r.Q, r.Status, pass.Objective(found.rule, r.Q, sums.Value)
-	return found, nil
+	found.status, found.objective = newStatus(r.Status), pass.Objective(d.Rule, r.Q, sums.Value)
+	return r.Q, found, nil
 }
 
 // induceTolerance is how far the last pass of a method may move its posterior; see
@@ -206,18 +254,6 @@ func (p *Problem) traced(method Method) func(pass.Step) {
 	}
 }
 
-// leaveOneOut predicts and decides every training row without it, in one pass.
-func (l *Learned) leaveOneOut(ctx context.Context, method Method, found *foundByPasses) (*LeaveOneOut, error) {
-	p := l.problem
-	tally := p.newTally(method)
-	add := func(i int, mean, variance []float64) { tally.add(i, mean[0], variance[0]) }
-	_, err := found.engine.Look(ctx, found.Q.Naturals(), pass.Options{Rule: found.rule}, add)
-	if err != nil {
-		return nil, err
-	}
-	return tally.result(), nil
-}
-
 // inducingLines say what the points leave open.
 func (m *Model) inducingLines() []string {
 	s := m.summary.Inducing
@@ -230,6 +266,9 @@ func (m *Model) inducingLines() []string {
 	}
 	if s.Power != 1 {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
+	}
+	for _, e := range m.summary.Effects {
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain))
 	}
 	return lines
 }

@@ -1,37 +1,117 @@
 package lossep
 
 import (
+	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 )
 
 // Learned is a problem with its kernel found. All methods can be applied to it, so
 // that they differ in nothing else.
 type Learned struct {
-	problem *Problem
-	induced *search.Induced // set with inducing points, and then the next three are not
-	process *gp.Process
-	model   *infer.Model
-	ep      *infer.Result
-	search  *Search // nil if the kernel was fixed
-
-	second []opinion // EP and its corrections, if they were made already
-	doubts []string  // about EP, from which other methods start
-
-	// A mixture has parts with weights, and then nothing of the above but the problem.
-	parts      []*Learned
-	weights    []float64
+	problem    *Problem
+	process    learned
+	search     *Search     // nil if the kernel was fixed
+	doubts     []string    // about EP, from which other methods start
 	candidates []Candidate // that were tried, nil if the kernel was given
-	sharpness  float64     // of the mixture, as in Summary
+	sharpness  float64     // of a mixture, as in Summary
+}
+
+// learned is what there is with the kernel: the full process, one with inducing points, or a
+// mixture, each with what EP found.
+type learned interface {
+	// apply runs a method from the fixed point of EP.
+	apply(ctx context.Context, l *Learned, method Method) (*applied, error)
+	// components are the kernels with their weights, and points how many inducing points there are.
+	components() []Component
+	points() int
+	// logEvidence is that of EP.
+	logEvidence() float64
+}
+
+// applied is what a method found.
+type applied struct {
+	opinions []opinion // its own first
+	// Of the method: how it ended, and what it maximised.
+	status    Status
+	objective float64
+	// Of what it was applied to.
+	logEvidence float64
+	search      *Search
+	jitter      float64
+	inducing    *Inducing
+	effects     []Effects
+	// left predicts training rows without them; sharpens tells that they are to say how sharp
+	// probabilities are.
+	left     posterior.LeaveOut
+	units    [][]int // rows that are left out together, nil where each is by itself
+	sharpens bool
+}
+
+// Model applies a method. The result does not depend on which methods were applied
+// before.
+func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
+	p := l.problem
+	if err := method.check(); err != nil {
+		return nil, err
+	}
+	if several(p.Recipe) && l.Inducing() == 0 {
+		if err := method.checkSeveral(len(p.Recipe.Target.Outcomes)); err != nil {
+			return nil, err
+		}
+	}
+	found, err := l.process.apply(ctx, l, method)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{
+		recipe: p.Recipe, coding: p.coding, utility: p.Utility, likelihood: p.opt.Likelihood, method: method,
+		x: p.X, labels: p.Labels, weights: p.Weights, opinions: found.opinions,
+		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
+		summary: Summary{
+			LogEvidence: found.logEvidence, Search: found.search, Status: found.status, Zero: p.zero, Jitter: found.jitter,
+			Inducing: found.inducing, Effects: found.effects, Candidates: l.candidates, Sharpness: l.sharpness,
+		},
+	}
+	if m.by(EP).State().Sites == nil && found.inducing != nil {
+		m.x, m.labels, m.weights = nil, nil, nil // they are too many to be kept
+	}
+	if d := method.row(p.Len()); d.Objective != "" {
+		m.summary.Objective = &Objective{d.Objective, found.objective}
+	}
+	if err := m.checkPredictions(); err != nil {
+		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
+	}
+	if found.sharpens {
+		if m.summary.Sharpness, err = p.sharpnessOf(ctx, found.left); err != nil {
+			return nil, err
+		}
+	}
+	m.summary.LeaveOneOut, err = p.leaveOneOut(ctx, leftOutBy(method, p.Len()), found.left, found.units, m.summary.Sharpness)
+	return m, err
+}
+
+// Inducing is the number of inducing points, 0 for the full process.
+func (l *Learned) Inducing() int { return l.process.points() }
+
+// Components are the kernels found with their weights: one, unless they are mixed.
+func (l *Learned) Components() []Component { return l.process.components() }
+
+// Kernel is the kernel found, of a mixture that with the largest weight.
+func (l *Learned) Kernel() kernel.Kernel {
+	var weights []float64
+	all := l.Components()
+	for _, c := range all {
+		weights = append(weights, c.Weight)
+	}
+	return all[posterior.Heaviest(weights)].Kernel
 }
 
 // doubtsOf are the notes on a run of EP for those who use it.
@@ -56,26 +136,6 @@ func (p *Problem) searchOptions() search.Options {
 	return o
 }
 
-// learned is what a search found.
-func (p *Problem) learned(fit *search.Fit, cases gp.Cases) *Learned {
-	search := newSearch(fit.Evaluations, fit.Stop, fit.LogPrior, fit.Process.Kernel(), fit.AtBound)
-	return &Learned{
-		problem: p, process: fit.Process, model: cases.Model(fit.Process),
-		ep: &fit.EP.Result, search: search, doubts: doubtsOf(fit.EP.Status),
-	}
-}
-
-// newSearch is how a search ended.
-func newSearch(evaluations int, stop search.Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Search {
-	s := &Search{Evaluations: evaluations, Stationary: stop == search.Stationary, Stop: stop.String(), LogPrior: logPrior}
-	for i, name := range k.ParamNames() {
-		if atBound[i] {
-			s.AtBound = append(s.AtBound, name)
-		}
-	}
-	return s
-}
-
 // options are those of all methods: all sites at once, in matrix products.
 func (p *Problem) options() methods.Options {
 	return methods.Options{Schedule: infer.Parallel, Seed: p.opt.Seed}
@@ -87,25 +147,14 @@ func (p *Problem) tell(stage string, step int, logEvidence float64) {
 	}
 }
 
-// Kernel is the kernel found, of a mixture that with the largest weight.
-func (l *Learned) Kernel() kernel.Kernel {
-	if l.parts != nil {
-		return l.parts[heaviest(l.weights)].Kernel()
-	}
-	if l.induced != nil {
-		return l.induced.Process.Kernel()
-	}
-	return l.process.Kernel()
-}
-
 // isEP tells whether the sites of a method are those of EP.
 func isEP(d methods.Method) bool { return d.Name == string(EP) || d.Refines() }
 
-// points are the training rows that stand for p(x) in a calibrated method, and their
+// pointsOfUtility are the training rows that stand for p(x) in a calibrated method, and their
 // utility tables: one each, or one for all. The power of a mixture's probabilities is not in
 // them: each of its parts is calibrated to the costs as they are.
-func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
-	rows = p.inOrder(sample(p.Len(), maxPoints, p.opt.Seed))
+func (p *Problem) pointsOfUtility() (rows []int, tables []decision.Table, err error) {
+	rows = p.inOrder(search.Sample(p.Len(), maxPoints, p.opt.Seed))
 	used := rows
 	if len(p.stakes) == 1 {
 		used = rows[:1]
@@ -124,36 +173,6 @@ func (p *Problem) points() (rows []int, tables []decision.Table, err error) {
 // method takes time in proportion to their number.
 const maxPoints = 1000
 
-// sample is up to most of the numbers below n, in order, chosen by the seed.
-func sample(n, most int, seed uint64) []int {
-	if n <= most {
-		most = n
-	}
-	rows := rand.New(rand.NewPCG(seed, 0)).Perm(n)[:most]
-	slices.Sort(rows)
-	return rows
-}
-
-// Inducing is the number of inducing points, 0 for the full process.
-func (l *Learned) Inducing() int {
-	if l.induced == nil {
-		return 0
-	}
-	return l.induced.Process.Dim()
-}
-
-// Components are the kernels found with their weights: one, unless they are mixed.
-func (l *Learned) Components() []Component {
-	if l.parts == nil {
-		return []Component{{1, l.Kernel()}}
-	}
-	var all []Component
-	for k, part := range l.parts {
-		all = append(all, Component{l.weights[k], part.Kernel()})
-	}
-	return all
-}
-
 // Adjust makes probabilities of the positive outcome, and their standard errors, those that
 // decisions are made by: as sharp as rows left out ask for, and in the population that
 // decisions are for. The model's own are that already.
@@ -164,7 +183,7 @@ func (l *Learned) Adjust(probabilities, errors []float64) {
 	}
 	for i, p := range probabilities {
 		pair := []float64{1 - p, p}
-		sharpen(pair, power)
+		search.Temper(pair, power)
 		shift(&l.problem.Recipe.Target, pair)
 		probabilities[i] = pair[1]
 		// The log odds are multiplied, and something is added to them.
@@ -172,4 +191,53 @@ func (l *Learned) Adjust(probabilities, errors []float64) {
 			errors[i] *= power * pair[0] * pair[1] / (p * (1 - p))
 		}
 	}
+}
+
+// mixture is what is learned of several kernels, each with its weight.
+type mixture struct {
+	weights []float64 // adding up to one
+	parts   []*Learned
+}
+
+func (l *mixture) components() (all []Component) {
+	for k, part := range l.parts {
+		all = append(all, Component{l.weights[k], part.Kernel()})
+	}
+	return all
+}
+
+func (*mixture) points() int { return 0 }
+
+func (l *mixture) heaviest() *Learned { return l.parts[posterior.Heaviest(l.weights)] }
+
+func (l *mixture) logEvidence() float64 { return l.heaviest().process.logEvidence() }
+
+// apply implements learned: the method is applied to every part. What is reported is what was
+// found with the heaviest.
+func (l *mixture) apply(ctx context.Context, whole *Learned, method Method) (*applied, error) {
+	p := whole.problem
+	var all []*applied
+	var opinions [][]opinion
+	sofar := 0.0
+	for _, part := range l.parts {
+		if need := nextBytes(sofar, p.Recipe, p.coding.Len()); len(all) > 0 && need > float64(p.opt.MaxMemory) {
+			return nil, p.tooManyParts(len(l.parts), need)
+		}
+		found, err := part.process.apply(ctx, part, method)
+		if err != nil {
+			return nil, err
+		}
+		all, opinions = append(all, found), append(opinions, found.opinions)
+		sofar += bytesOf(found.opinions)
+	}
+	found := *all[posterior.Heaviest(l.weights)]
+	for _, part := range all {
+		found.jitter = max(found.jitter, part.jitter)
+		if !part.status.Converged && found.status.Converged {
+			found.status = part.status
+		}
+	}
+	found.opinions = mixed(l.weights, opinions)
+	found.left = found.opinions[0].Posterior.(posterior.LeaveOut)
+	return &found, nil
 }

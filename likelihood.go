@@ -1,9 +1,6 @@
 package lossep
 
-import (
-	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/factor"
-)
+import "github.com/lossep/lossep/decision"
 
 // Likelihood says how probable the outcome is at a latent value f.
 type Likelihood struct {
@@ -36,15 +33,6 @@ func (l Likelihood) check() error {
 		return inputf("likelihood", "%q is unknown; choose one of probit, logit, robust", l.Name)
 	}
 	return nil
-}
-
-// terms are the factors of labels.
-func (l Likelihood) terms(labels []int) []factor.Factor {
-	outcome, terms := l.outcome(), make([]factor.Factor, len(labels))
-	for i, y := range labels {
-		terms[i] = outcome[y]
-	}
-	return terms
 }
 
 // outcome has the factor of each label. It is that of a new case, too, as it would be noted

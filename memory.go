@@ -1,21 +1,17 @@
 package lossep
 
 import (
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/infer/corrected"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
 )
 
 // What fits and models take is matrices of n×n numbers for n training rows, and little
 // besides. How many is measured, for fits in the table of methods, in a process that is
 // told to collect its garbage before it grows beyond what it needs
 // (debug.SetMemoryLimit); one that is not takes up to twice as much.
-const (
-	loadMatrices = 8 // while a model is read
-	keptMatrices = 4 // and afterwards
-	// correctionMatrices are for second opinions by corrected marginals.
-	correctionMatrices = 2
-)
+const loadMatrices = 8 // while a model is read
 
 // loadBytes is what it takes to read a model.
 func loadBytes(rows, features int) float64 {
@@ -25,26 +21,29 @@ func loadBytes(rows, features int) float64 {
 // mixtureBytes is the least that it takes to read a mixture of so many posteriors: those that
 // are read stay, with what corrections need, while the next one is. How large the tables of
 // corrections are is known with the kernels only; see nextBytes.
-func mixtureBytes(r *data.Recipe, parts, rows, features int) float64 {
+func mixtureBytes(r *recipe.Recipe, parts, rows, features int) float64 {
 	views := rows * viewsOf(r)
-	each := keptMatrices*matrixBytes(views) + 8*float64(rows)*float64(features)
-	if corrects(r, rows) {
-		each += correctionMatrices*matrixBytes(rows) + corrected.LeastTableBytes(rows)
+	each := posterior.FullBytes(rows, features, views)
+	if !several(r) {
+		each += posterior.LeastRefinedBytes(rows)
 	}
 	return float64(max(parts, 1)-1)*each + loadBytes(views, features)
 }
 
-// nextBytes is what it takes to read one more part of a mixture, while these stay.
-func nextBytes(parts []*Model, r *data.Recipe, features int) float64 {
-	sum := loadBytes(r.Rows*viewsOf(r), features)
-	for _, part := range parts {
-		sum += part.Bytes()
-	}
-	return sum
+// nextBytes is what it takes to read one more part of a mixture, while those stay that take so
+// much.
+func nextBytes(sofar float64, r *recipe.Recipe, features int) float64 {
+	return sofar + loadBytes(r.Rows*viewsOf(r), features)
 }
 
-// corrects tells whether a model keeps what factorised corrections need.
-func corrects(r *data.Recipe, rows int) bool { return !several(r) && rows > pairedRows }
+// bytesOf is about what opinions on one process take, in bytes of memory. What corrections need is
+// made when they are first asked, which is at the latest when the model is checked.
+func bytesOf(opinions []opinion) (most float64) {
+	for _, o := range opinions {
+		most = max(most, o.Bytes())
+	}
+	return most
+}
 
 // FitBytes is about what Fit takes, in bytes of memory, and at most what the options allow.
 func (p *Problem) FitBytes() float64 {
@@ -54,74 +53,46 @@ func (p *Problem) FitBytes() float64 {
 	}
 	need := p.opt.Method.FitBytes(rows) + 3*8*float64(p.Len())*float64(p.coding.Len())
 	if p.opt.Kernel == AutoKernel {
-		need += mixtureBytes(p.Recipe, len(candidates), p.Len(), p.coding.Len())
+		need += mixtureBytes(p.Recipe, len(search.Candidates), p.Len(), p.coding.Len())
 	}
 	return min(most, need)
 }
 
 // Bytes is about what the model takes, in bytes of memory.
-func (m *Model) Bytes() float64 {
-	if m.inducing != nil {
-		functions := functionsOf(m.recipe)
-		return keptMatrices*float64(functions)*matrixBytes(m.inducing.process.Dim()) + m.summary.Inducing.rowBytes(m.provenance.Rows, m.coding.Len(), functions)
-	}
-	if m.mixture != nil {
-		sum := 0.0
-		for _, part := range m.mixture.parts {
-			sum += part.Bytes()
-		}
-		return sum
-	}
-	rows, features := m.x.Dims()
-	kept := keptMatrices*matrixBytes(rows*viewsOf(m.recipe)) + 8*float64(rows)*float64(features)
-	// Whatever the method, the corrections of EP can be asked for a second opinion, and what
-	// they need is made when they first are, which is at the latest when the model is checked.
-	if corrects(m.recipe, rows) {
-		kept += correctionMatrices * matrixBytes(rows)
-		for _, o := range m.opinions {
-			if c, ok := o.posterior.(*corrected.Posterior); ok {
-				kept += c.TableBytes()
-			}
-		}
-	}
-	return kept
-}
+func (m *Model) Bytes() float64 { return bytesOf(m.opinions) }
 
 // CalibrationBytes is about what Calibrate takes, in bytes of memory; nothing for a model
 // that does not keep its rows, which cannot be calibrated.
 func (m *Model) CalibrationBytes() float64 {
-	rows := m.provenance.Rows
-	switch {
+	rows, l := m.provenance.Rows, linkOf(m.recipe, m.likelihood)
+	switch s := m.summary.Inducing; {
 	case m.x == nil:
 		return 0
-	case m.inducing != nil:
-		points := m.inducing.process.Dim()
-		views := 8 * float64(rows) * float64(points+viewPadding)
+	case s != nil:
+		views := 8 * float64(rows) * float64(s.Points+viewPadding)
 		if views > calibrationMemory { // then they are made again in every pass
 			views = 0
 		}
 		// A pass has the views of a block as they are, and twice more while it works on them.
-		block := 3 * 8 * float64(pass.BlockRows(rows, points)) * float64(points+viewPadding)
-		functions := float64(functionsOf(m.recipe))
-		return functions*LossEP.FitBytes(points) + views + block + functions*calibrationRow*float64(rows)
-	case m.mixture != nil:
-		// One part is calibrated after the other, and those that are finished stay.
-		return LossEP.FitBytes(rows*viewsOf(m.recipe)) + m.Bytes() - m.mixture.parts[0].Bytes()
+		block := 3 * 8 * float64(pass.BlockRows(rows, s.Points)) * float64(s.Points+viewPadding)
+		functions := float64(l.functions())
+		return functions*LossEP.FitBytes(s.Points) + views + block + functions*calibrationRow*float64(rows)
 	}
-	return LossEP.FitBytes(rows * viewsOf(m.recipe))
-}
-
-// rowBytes is what a model with inducing points keeps of its rows.
-func (s *Inducing) rowBytes(rows, features, functions int) float64 {
-	if !keepsRows(rows, features, functions) {
-		return 0
+	// One part of a mixture is calibrated after the other, and those that are finished stay.
+	first := 0.0
+	for _, o := range m.opinions {
+		first = max(first, posterior.Parts(o.Posterior)[0].Bytes())
 	}
-	return 8 * float64(rows) * float64(features+1+2*functions)
+	return LossEP.FitBytes(rows*l.views()) + m.Bytes() - first
 }
 
 // loadBytes is what it takes to read a model with inducing points.
 func (s *Inducing) loadBytes(rows, features, functions int) float64 {
-	return float64(functions)*loadBytes(s.Points, features) + 3*s.rowBytes(rows, features, functions)
+	need := float64(functions) * loadBytes(s.Points, features)
+	if keepsRows(rows, features, functions) {
+		need += 3 * posterior.RowBytes(rows, features, functions)
+	}
+	return need
 }
 
 // keepsRows tells whether a model of so many rows keeps them, so that it can be calibrated
@@ -141,3 +112,23 @@ const (
 	// old and new, its label, and its stakes.
 	calibrationRow = 128
 )
+
+// tooManyParts says that a mixture takes more memory than there is.
+func (p *Problem) tooManyParts(parts int, need float64) error {
+	return inputf("max memory", "a mixture of %d posteriors of %d rows each takes about %.2g GB of memory to be read, more than %.2g GB: choose one kernel, give a sample of the rows, or allow more memory",
+		parts, p.Len(), need/1e9, float64(p.opt.MaxMemory)/1e9)
+}
+
+// roomBytes is what views of the rows may take up.
+func (p *Problem) roomBytes() int64 {
+	rows, features := p.X.Dims()
+	room := p.opt.roomBytes(rows, features, p.link().functions())
+	if p.effects != nil {
+		room -= effectRowBytes * int64(rows)
+	}
+	return max(0, room)
+}
+
+// effectRowBytes is about what effects take for a row: the groups of some thirty families, the
+// moments of the process, slopes and curvatures.
+const effectRowBytes = 160

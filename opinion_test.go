@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // A method that has no number for a row has no opinion on it, which is no dissent.
@@ -42,7 +42,7 @@ func TestDissentFarFromTheThreshold(t *testing.T) {
 		for i := range rows {
 			fmt.Fprintf(&b, "%d,%s\n", i, []string{"no", "yes"}[i%2])
 		}
-		table, err := data.Read(t.Context(), strings.NewReader(b.String()), "far.csv", data.Format{})
+		table, err := table.Read(t.Context(), strings.NewReader(b.String()), "far.csv", table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestCertainMixture(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,%s\n", a, rng.NormFloat64(), y)
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(b.String()), "certain.csv", data.Format{})
+	table, err := table.Read(t.Context(), strings.NewReader(b.String()), "certain.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,10 +98,10 @@ func TestCertainMixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	var weights []float64
-	var parts []*Model
+	var parts [][]opinion
 	sum := 0.0
 	for k := range 10 {
-		weights, parts = append(weights, []float64{0.75 / 5, 0.25 / 5}[k/5]), append(parts, m)
+		weights, parts = append(weights, []float64{0.75 / 5, 0.25 / 5}[k/5]), append(parts, m.opinions)
 		sum += weights[k]
 	}
 	x := mat.NewDense(1, 2, []float64{100, 0})
@@ -112,7 +112,8 @@ func TestCertainMixture(t *testing.T) {
 	if !(sum > 1) || before[0].Probabilities[1] != 1 {
 		t.Fatalf("nothing is tested: weights add up to %v, P = %v", sum, before[0].Probabilities)
 	}
-	m = mixed(weights, parts, nil, 0)
+	one := *m
+	m.opinions = mixed(weights, parts)
 	predictions, err := m.Predict(x)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +123,7 @@ func TestCertainMixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := mat.NewDense(1, 2, []float64{100, math.NaN()})
-	worth, err := parts[0].WorthOf(t.Context(), open, Ask{Columns: []string{"b"}})
+	worth, err := one.WorthOf(t.Context(), open, Ask{Columns: []string{"b"}})
 	if err != nil {
 		t.Fatal(err)
 	}

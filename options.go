@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 const (
@@ -23,13 +25,13 @@ const (
 // Options say what to fit.
 type Options struct {
 	// Data says how rows become numbers.
-	Data data.Options
+	Data recipe.Options
 	// DecideCodes has the evidence decide whether columns of few different whole numbers are
 	// codes for categories or quantities, which Prepare takes them for; see Codes.
 	DecideCodes bool
 	// Recipe, if set, takes the place of one learned from the rows by Data: in
 	// cross-validation all folds have to have the same features.
-	Recipe *data.Recipe
+	Recipe *recipe.Recipe
 	// Utility is what actions are worth, or cost; nil stands for decision.EqualMistakes.
 	// It is not changed.
 	Utility *decision.Spec
@@ -77,6 +79,8 @@ type Options struct {
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
 
+	// effects says that the kernel had effects, which were taken out of it.
+	effects bool
 	// perRow is the number of views that the full process has of a training row; 0 stands for
 	// one, until the outcomes are known.
 	perRow int
@@ -94,7 +98,7 @@ type Progress struct {
 }
 
 // complete fills in defaults and checks what does not need the data.
-func (o Options) complete(t *data.Table) (Options, error) {
+func (o Options) complete(t *table.Table) (Options, error) {
 	rows := t.Len()
 	if o.Method == "" {
 		o.Method = o.DefaultMethod(rows)
@@ -194,7 +198,7 @@ const leastShard = 100
 // logarithms near zero divided by the power, so that they are wrong by 1e-16 over it.
 const leastPower = 1e-4
 
-// ManyRowsKernel is what Options without a kernel stand for beyond FullRows: functions of one
+// ManyRowsKernel is, with AutoEffects, what Options without a kernel stand for beyond FullRows: functions of one
 // column each, which few inducing points tell much about, and a function of all columns, with
 // length scales for each column of the table, which thousands of rows settle without harm.
 // docs/inducing.md has what it gains.
@@ -203,16 +207,17 @@ const ManyRowsKernel = "matern32(ard) + additive(ard) + constant"
 // ManyColumnsKernel is what they stand for where the table has more columns than FewColumns,
 // each of which ManyRowsKernel takes time for with every row and point and has three parameters
 // of, and where many rows are not seen from inducing points.
-const ManyColumnsKernel = "matern32(ard) + constant"
+const ManyColumnsKernel = search.PerColumn
 
 // FewColumns is the most columns of a table for ManyRowsKernel. With as many, sums over columns
 // take about as long as the algebra of 256 points: 0.8 ns for each column of a pair, and some
 // thousand operations.
 const FewColumns = 40
 
-// Induces tells whether so many training rows are seen from inducing points.
+// Induces tells whether so many training rows are seen from inducing points, as those are that
+// have effects.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && rows*max(1, o.perRow) > FullRows
+	return o.Inducing > 0 || o.Inducing == AutoInducing && (rows*max(1, o.perRow) > FullRows || o.effects || hasEffects(o.Kernel))
 }
 
 // Methods are those that can be applied to so many training rows.
@@ -244,7 +249,7 @@ func (o Options) weights() string {
 		return o.Data.Weights
 	}
 	for _, c := range o.Recipe.Columns {
-		if c.Kind == data.Weights {
+		if c.Kind == recipe.Weights {
 			return c.Name
 		}
 	}
@@ -252,18 +257,23 @@ func (o Options) weights() string {
 }
 
 // DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.
-func (o Options) DefaultKernel(t *data.Table) string {
+func (o Options) DefaultKernel(t *table.Table) string {
 	columns := o.Data.DecidedBy(t)
 	switch {
 	case o.Fixed:
-		return oneLengthScale // there is nothing to choose by
+		return search.OneForAll // there is nothing to choose by
 	case t.Len() > FullRows && o.Induces(t.Len()) && columns <= FewColumns:
-		return ManyRowsKernel
+		return ManyRowsKernel + " + " + AutoEffects
+	case t.Len() > FullRows && o.Induces(t.Len()):
+		return ManyColumnsKernel + " + " + AutoEffects
 	case t.Len() > FullRows:
 		return ManyColumnsKernel
 	}
 	return DefaultKernel
 }
+
+// MethodsForSeveral are the methods that more than two outcomes can be fitted by.
+func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
 
 // severalMethods are those that more than two outcomes can be fitted by.
 var severalMethods = []Method{EP, LossEP, VI, Laplace}
@@ -282,7 +292,7 @@ func (m Method) checkSeveral(number int) error {
 
 // forSeveral are the options in force for more than two outcomes, given the method that was
 // asked for, which may be none.
-func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int) (Options, error) {
+func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows int) (Options, error) {
 	number, views := len(r.Target.Outcomes), rows*viewsOf(r)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
@@ -290,7 +300,7 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 	o.perRow = viewsOf(r)
 	induces := o.Induces(rows)
 	if o.Kernel == AutoKernel && !induces && views > FullRows {
-		o.Kernel = oneLengthScale // to compare kernels would take an hour
+		o.Kernel = search.OneForAll // to compare kernels would take an hour
 	}
 	if err := o.Method.checkSeveral(number); err != nil {
 		return o, err
@@ -315,19 +325,10 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 }
 
 // several tells whether there are more than two outcomes.
-func several(r *data.Recipe) bool { return !r.Target.Binary() }
+func several(r *recipe.Recipe) bool { return !r.Target.Binary() }
 
 // viewsOf is how many views of the full process a training row has, and sites.
-func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes) - 1 }
-
-// functionsOf is how many functions are seen from inducing points, each of which a training row
-// has a site for.
-func functionsOf(r *data.Recipe) int {
-	if several(r) {
-		return len(r.Target.Outcomes)
-	}
-	return 1
-}
+func viewsOf(r *recipe.Recipe) int { return len(r.Target.Outcomes) - 1 }
 
 // DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
 // take, unless told otherwise.
@@ -366,36 +367,9 @@ const (
 // The evidence cannot tell how far a kernel with a parameter for each column fits the
 // rows by chance: on some tables one length scale for all columns predicts better
 // although its evidence is lower, on others it drowns in columns that say nothing. Rows
-// that a search has not seen can tell. So every candidate is fitted to all rows, and again
-// to four fifths of them several times over, from where the fit to all ended; and the
-// candidates get the weights with which the mixture gives the rows left out the highest
-// probability, stacking (Yao, Vehtari, Simpson and Gelman 2018), with a little in favour of
-// the simplest; see weigh and docs/kernels.md.
+// that a search has not seen can tell. So the candidates get the weights with which the mixture
+// gives rows left out the highest probability, stacking (Yao, Vehtari, Simpson and Gelman 2018),
+// with a little in favour of the simplest; see search.Candidates and docs/kernels.md.
 //
 // What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
 const AutoKernel = "auto"
-
-// candidate is a kernel that AutoKernel tries.
-type candidate struct {
-	name      string
-	kernel    string
-	shrinkage float64 // of its length scales; see search.Options
-}
-
-// candidates are those of AutoKernel, the simplest first: where rows are too few to
-// compare it stands alone.
-var candidates = []candidate{
-	{"one length scale", oneLengthScale, 0},
-	{"a length scale for each column", lengthScales, 0},
-	{"length scales of which few are short", lengthScales, 1},
-	{"linear", "linear + constant", 0},
-}
-
-const (
-	// A rough process about an offset that is not known. Of eight kernels with one length
-	// scale in ten-fold cross-validation of EP at fn=5, fp=1 on sonar, ionosphere, Pima and
-	// German credit it had the lowest summed cost, level with matern52 + constant; most
-	// differences are noise.
-	oneLengthScale = "matern32 + constant"
-	lengthScales   = ManyColumnsKernel
-)

@@ -10,17 +10,22 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // Problem is what is to be fitted: training rows as numbers, and what actions are
 // worth for each of them. Prepare makes it without fitting anything, so that it can be
 // shown first.
 type Problem struct {
-	Recipe  *data.Recipe
+	Recipe  *recipe.Recipe
 	X       *mat.Dense     // one encoded row for each training row
 	Labels  []int          // places among the outcomes of the target
 	Weights []float64      // how often each row counts, nil if each counts once
@@ -30,11 +35,13 @@ type Problem struct {
 	// of few different integers, which may be codes for categories. Leaks are columns that
 	// tell the outcome almost by themselves.
 	Notes, Codes, Leaks []string
+	// Findings are the notes about the table as values, with the options that settle each.
+	Findings table.Findings
 
 	stakes  []decision.Stakes // of each row, or one for all
 	groups  []string          // that rows belong to; nil if each is its own
 	counted bool              // rows that are the same are different cases
-	coding  *data.Coding
+	coding  *recipe.Coding
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
 	opt  Options
@@ -42,13 +49,16 @@ type Problem struct {
 	// together, and whether it has the parameters to start from.
 	shrinkage float64
 	start     bool
+	// effects are those of the kernel, nil if it has none, and families those that it names.
+	effects  *effectTerms
+	families []effects.Family
 	// order is that of the rows where they do not stand in it; see ordered.
 	order []int
 }
 
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes
 // of the target. Rows of weight zero are left out.
-func Prepare(t *data.Table, o Options) (*Problem, error) {
+func Prepare(t *table.Table, o Options) (*Problem, error) {
 	asked, askedKernel, all := o.Method, o.Kernel, t
 	t = t.Counting(o.weights())
 	uncounted := all.Len() - t.Len()
@@ -68,10 +78,12 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {
-		var l *data.Learned
-		if l, err = data.Learn(t, o.Data); err == nil {
-			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes, p.Leaks = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes, l.Leaks
-		} else if _, whole := data.Learn(all, o.Data); whole != nil {
+		var l *recipe.Learned
+		var found *advise.Advice
+		if l, found, err = advise.Learn(t, o.Data); err == nil {
+			p.Recipe, p.X, p.Labels, p.Weights = l.Recipe, l.X, l.Labels, l.Weights
+			p.Findings, p.Notes, p.Codes, p.Leaks = found.Findings, found.Findings.Texts(), found.Codes, found.Leaks
+		} else if _, _, whole := advise.Learn(all, o.Data); whole != nil {
 			err = whole // which knows what the rows that count nothing have
 		}
 	} else {
@@ -85,7 +97,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		p.opt = o
 	}
 	if several(p.Recipe) {
-		if askedKernel == "" && o.Inducing == NoInducing && o.Kernel == ManyRowsKernel {
+		if askedKernel == "" && o.Inducing == NoInducing && strings.HasPrefix(o.Kernel, ManyRowsKernel) {
 			o.Kernel = ManyColumnsKernel // as there are no inducing points
 		}
 		if p.opt, err = o.forSeveral(asked, p.Recipe, t.Name(), t.Len()); err != nil {
@@ -94,7 +106,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		o = p.opt
 	}
 	if uncounted > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, data.Plural(all.Len(), "row"), o.weights()))
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, table.Plural(all.Len(), "row"), o.weights()))
 	}
 	p.coding = p.Recipe.Coding()
 	if err := p.gather(t); err != nil {
@@ -122,9 +134,12 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	if err := p.weigh(func(name string) ([]float64, error) { return t.Floats(name, p.Recipe.Missing...) }); err != nil {
 		return nil, caseError(t.Place, err)
 	}
-	first := o.Kernel
+	if err := p.splitKernel(askedKernel); err != nil {
+		return nil, err
+	}
+	first := p.opt.Kernel
 	if first == AutoKernel {
-		first = candidates[0].kernel
+		first = search.Candidates[0].Kernel
 	}
 	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
 		return nil, err
@@ -136,6 +151,36 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
 	}
 	return p, nil
+}
+
+// splitKernel takes the effects out of the kernel. Those that nobody asked for are left out
+// where there can be none.
+func (p *Problem) splitKernel(asked string) (err error) {
+	why := ""
+	switch {
+	case several(p.Recipe):
+		why = "effects are for two outcomes"
+	case !p.opt.Induces(p.Len()):
+		why = "effects are learnt beside inducing points; let there be some"
+	case p.opt.Elsewhere != nil:
+		why = "effects are learnt on one machine; leave them out where rows are gone over elsewhere"
+	}
+	if p.opt.Kernel == AutoKernel && why == "" {
+		p.effects = &effectTerms{texts: []string{AutoEffects}, auto: true}
+		return nil
+	}
+	if p.opt.Kernel, p.effects, err = splitEffects(p.opt.Kernel); err != nil || p.effects == nil {
+		return err
+	}
+	if why != "" && hasEffects(asked) {
+		return inputf("kernel", "%s", why)
+	} else if why != "" {
+		p.effects = nil
+		return nil
+	}
+	p.opt.effects = true
+	p.families, err = p.effects.families(p.Recipe)
+	return err
 }
 
 // ofTwo is the kernel where there are two outcomes and each was to have its own. Only the
@@ -153,7 +198,7 @@ func ofTwo(k kernel.Kernel, text string) (kernel.Kernel, error) {
 }
 
 // parseKernel reads a kernel for the outcomes, each of which may have its own.
-func parseKernel(text string, r *data.Recipe, c *data.Coding) (kernel.Kernel, error) {
+func parseKernel(text string, r *recipe.Recipe, c *recipe.Coding) (kernel.Kernel, error) {
 	k, err := kernel.ParseColumns(text, columns(c))
 	if err != nil {
 		return k, err
@@ -176,11 +221,24 @@ func (p *Problem) KernelText() string {
 	if p.opt.Kernel == AutoKernel {
 		return AutoKernel
 	}
-	return p.Kernel.String()
+	return p.withEffects(p.Kernel.String())
+}
+
+// withEffects is a kernel with the effects that belong to it.
+func (p *Problem) withEffects(kernel string) string {
+	if p.effects == nil {
+		return kernel
+	}
+	return kernel + " + " + p.effects.String()
 }
 
 // AskedKernel is the kernel as it was asked for, or what no kernel stands for.
-func (p *Problem) AskedKernel() string { return p.opt.Kernel }
+func (p *Problem) AskedKernel() string {
+	if p.opt.Kernel == AutoKernel {
+		return AutoKernel
+	}
+	return p.withEffects(p.opt.Kernel)
+}
 
 // weigh finds what is at stake in every training row, given the columns of the rows.
 // Errors about one of them are *decision.CaseError.
@@ -207,11 +265,19 @@ func (p *Problem) Method() Method { return p.opt.Method }
 // Len is the number of training rows.
 func (p *Problem) Len() int { return len(p.Labels) }
 
+// link is how the outcomes depend on functions.
+func (p *Problem) link() link { return linkOf(p.Recipe, p.opt.Likelihood) }
+
+// many are the terms of the training rows, as passes take them, and cases as the full process
+// does.
+func (p *Problem) many() gp.Terms  { return p.link().terms(p.Labels, p.Weights) }
+func (p *Problem) cases() gp.Cases { return gp.CasesOf(p.many()) }
+
 // Stakes is what is at stake in training row i.
 func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes)] }
 
 // checkTraining does the same for training rows.
-func (p *Problem) checkTraining(t *data.Table) error {
+func (p *Problem) checkTraining(t *table.Table) error {
 	row, number, beyond := beyondFarthest(p.X)
 	if !beyond {
 		return nil
@@ -238,62 +304,27 @@ func beyondFarthest(x *mat.Dense) (row, feature int, beyond bool) {
 
 // Farthest is the largest feature that a model is asked about, or fitted to. Kernels
 // square and multiply their arguments, and numbers end at 1.8e308.
-const Farthest = 1e50
-
-// checkWeights refuses weights that no fit can use.
-func checkWeights(weights []float64, rows int) error {
-	if weights == nil {
-		return nil
-	}
-	if len(weights) != rows {
-		return fmt.Errorf("%d weights of %d rows", len(weights), rows)
-	}
-	sum := 0.0
-	for _, w := range weights {
-		if !(w >= 0) || w > 1e9 {
-			return fmt.Errorf("a weight of %v", w)
-		}
-		sum += w
-	}
-	if sum == 0 || math.IsInf(sum, 0) {
-		return fmt.Errorf("weights that add up to %v", sum)
-	}
-	return nil
-}
-
-// leastCount is the least that a row of several outcomes counts. The noise of its views has the
-// inverse as variance, of which the rounding has to stay below the variance of the functions; what
-// a billionth of a case tells is less than any method is exact to.
-const leastCount = 1e-9
-
-// outcomes are those of labels, with the weights of rows as counts.
-func outcomes(r *data.Recipe, labels []int, weights []float64) *gp.Outcomes {
-	o := &gp.Outcomes{Of: labels, Number: len(r.Target.Outcomes)}
-	for _, w := range weights {
-		o.Counts = append(o.Counts, max(w, leastCount))
-	}
-	return o
-}
+const Farthest = modelfile.Farthest
 
 // Rows that belong together, such as those of one patient or one that was copied, tell about each
 // other. What is left out to see how well it is predicted has to leave none of its group behind.
 
 // gather reads which rows belong together, and tells of copies and counts.
-func (p *Problem) gather(t *data.Table) (err error) {
-	p.Notes = append(p.Notes, p.Recipe.WeightsNote(p.Weights)...)
+func (p *Problem) gather(t *table.Table) (err error) {
+	p.Notes = append(p.Notes, advise.Weights(p.Recipe, p.Weights)...)
 	if column := p.opt.Data.Groups; column != "" {
 		p.groups, err = t.Groups(column, p.opt.Data.Markers...)
 		return err
 	}
 	p.counted = t.Counted()
 	if !p.opt.Induces(p.Len()) {
-		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Together())...)
+		p.Notes = append(p.Notes, advise.Copies(p.Together())...)
 	}
 	return nil
 }
 
 // Together numbers rows such that those that belong together have the same number: by the column
-// of groups, or else those that are copies of each other (see data.Recipe.Copies), which those of a
+// of groups, or else those that are copies of each other (see recipe.Recipe.Copies), which those of a
 // table of counts are not. It is nil where each row is its own.
 func (p *Problem) Together() []int {
 	switch {

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/search"
 )
 
 // Version is the version of this package, which model files name.
@@ -40,20 +42,18 @@ type Summary struct {
 	// Candidates are the kernels that were tried by AutoKernel. Those with a weight make up
 	// the posterior, and what else is said about a kernel is said about the heaviest.
 	Candidates []Candidate `json:"candidates,omitempty"`
+	// Effects are the families of effects that are added to the process.
+	Effects []Effects `json:"effects,omitempty"`
 	// Sharpness is the power that the probabilities of their mixture are raised to, by what
 	// occurred to rows that were left out; 0 stands for 1.
 	Sharpness float64 `json:"sharpness,omitempty"`
 }
 
 // Search is how the search for hyperparameters ended.
-type Search struct {
-	Evaluations int      `json:"evaluations"`    // of the evidence
-	Rows        int      `json:"rows,omitempty"` // a sample of so many that it ended on; 0 for all
-	Stationary  bool     `json:"stationary"`     // the gradient vanishes where it stopped
-	Stop        string   `json:"stop"`           // why it stopped, in words
-	LogPrior    float64  `json:"log_prior"`      // what was maximised is this plus the log evidence of those rows
-	AtBound     []string `json:"at_bound,omitempty"`
-}
+type Search = search.Record
+
+// Candidate is a kernel that was tried.
+type Candidate = search.Tried
 
 // Objective is what a method maximises.
 type Objective struct {
@@ -109,6 +109,12 @@ type Inducing struct {
 	Power float64 `json:"power"`
 }
 
+// Effects is a family of effects, and EffectsPart one of its columns.
+type (
+	Effects     = modelfile.Effects
+	EffectsPart = modelfile.EffectsPart
+)
+
 // Left is the share in percent, to two digits.
 func (s *Inducing) Left() string {
 	if s.Share >= 0.995 {
@@ -139,15 +145,64 @@ func (s *Summary) parts() (n int) {
 	return n
 }
 
-// Candidate is a kernel that was tried.
-type Candidate struct {
-	Name   string `json:"name"`
-	Kernel string `json:"kernel"` // with the hyperparameters found
-	// Weight is that of its posterior in the mixture; 0 if it is not part of it.
-	Weight float64 `json:"weight"`
-	// LogPredictive is the mean log probability of the outcomes of rows that were left out,
-	// 0 if none were, and LogEvidence that of all rows by EP.
-	LogPredictive float64 `json:"log_predictive,omitempty"`
-	LogEvidence   float64 `json:"log_evidence"`
-	Search        *Search `json:"search,omitempty"`
+// candidateLines say what was tried and what it is worth.
+func (s *Summary) candidateLines() []string {
+	var lines []string
+	for _, c := range s.Candidates {
+		weight := "not used"
+		if c.Weight > 0 {
+			weight = fmt.Sprintf("weight %.2f", c.Weight)
+		}
+		out := ""
+		if c.LogPredictive != 0 {
+			out = fmt.Sprintf("log predictive out of fold %.4f per row, ", c.LogPredictive)
+		}
+		of := ""
+		if c.Search != nil && c.Search.Rows > 0 {
+			of = fmt.Sprintf(" of %d rows", c.Search.Rows)
+		}
+		lines = append(lines, fmt.Sprintf("            %-12s %s (%slog evidence%s %.3f)", weight, c.Name, out, of, c.LogEvidence))
+	}
+	return lines
+}
+
+// checkCandidates refuses what no fit could have found.
+func (s *Summary) checkCandidates() error {
+	if len(s.Candidates) == 0 {
+		return nil
+	}
+	if len(s.Candidates) > len(search.Candidates) {
+		return fmt.Errorf("it was mixed of %d kernels, and at most %d are tried", len(s.Candidates), len(search.Candidates))
+	}
+	sum := 0.0
+	for _, c := range s.Candidates {
+		if !(c.Weight >= 0 && c.Weight <= 1) || math.IsNaN(c.LogPredictive) {
+			return fmt.Errorf("a kernel that was tried has the weight %v and the log predictive %v", c.Weight, c.LogPredictive)
+		}
+		if c.Search != nil && c.Search.Evaluations < 0 {
+			return fmt.Errorf("a kernel that was tried was found in %d evaluations", c.Search.Evaluations)
+		}
+		sum += c.Weight
+	}
+	if !(math.Abs(sum-1) < 1e-9) {
+		return fmt.Errorf("the weights of its kernels add up to %v", sum)
+	}
+	return nil
+}
+
+// sharpnessLine says what was done to probabilities.
+func (s *Summary) sharpnessLine() string {
+	what := "surer"
+	if s.Sharpness < 1 {
+		what = "less sure"
+	}
+	return fmt.Sprintf("sharpness   %.3g: log odds are multiplied by this, for rows left out turned out %s than they were said to be; probabilities and decisions have it in them", s.Sharpness, what)
+}
+
+// checkSharpness refuses what no fit could have found.
+func (s *Summary) checkSharpness() error {
+	if s.Sharpness != 0 && !(s.Sharpness >= search.LeastSlope && s.Sharpness <= search.MostSlope && (s.mixes() || s.Inducing != nil)) {
+		return fmt.Errorf("its probabilities are raised to the power %v", s.Sharpness)
+	}
+	return nil
 }

@@ -7,11 +7,13 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // OutcomeWorth is what it would be worth to know the outcome before acting: by how much
@@ -54,7 +56,7 @@ const togetherPredicted = 256
 // other columns, each as likely as such cases are where decisions are made: by its weight, and
 // by how much more frequent its outcome is there. With p_s the probabilities with the value of
 // row s, and c(p) the expected cost of the best action, that is c(mean of p_s) − mean of c(p_s).
-// Where further columns are not known, their features NaN as those of data.Recipe.WithOpen, p_s is
+// Where further columns are not known, their features NaN as those of recipe.Recipe.WithOpen, p_s is
 // the mean over what the five nearest of the rows have there.
 //
 // An *InputError says that the model has no such column or does not keep its rows; other
@@ -75,7 +77,7 @@ func (m *Model) ColumnWorth(ctx context.Context, x *mat.Dense, column string, st
 		return row, at
 	}, func(i int, all [][]float64, shares []float64) {
 		s := stakes[i%len(stakes)]
-		mean, with := meanOf(all, shares), 0.0
+		mean, with := posterior.Mean(all, shares), 0.0
 		for k, p := range all {
 			with += shares[k] * s.Expected(s.Best(p, -1), p)
 		}
@@ -96,7 +98,7 @@ func (m *Model) placesOf(column string) ([]int, error) {
 		}
 		names = append(names, part.Column)
 	}
-	return nil, inputf("ask", "%q is no column that the model decides by; %s", column, data.Instead(column, names))
+	return nil, inputf("ask", "%q is no column that the model decides by; %s", column, table.Instead(column, names))
 }
 
 // withoutRows says that there are no rows to learn from what a column may turn out to be.
@@ -134,7 +136,7 @@ func (m *Model) decideOpen(ctx context.Context, x *mat.Dense, stakes []decision.
 	err := m.eachVariants(ctx, len(open), func(k int) ([]float64, []int) {
 		row := x.RawRowView(open[k])
 		return row, unknownIn(row)
-	}, func(k int, all [][]float64, shares []float64) { probabilities[open[k]] = meanOf(all, shares) })
+	}, func(k int, all [][]float64, shares []float64) { probabilities[open[k]] = posterior.Mean(all, shares) })
 	if far, ok := err.(*FarError); ok {
 		far.Row = open[far.Row]
 	}
@@ -170,8 +172,8 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 	stakes = m.orOwn(stakes)
 	beliefs := m.beliefs(x)
 	// The probabilities of the outcomes at i, after the label y at j, or as they are.
-	outcome := m.likelihood.outcome()
-	pair := make([]float64, 2)
+	outcome := posterior.Binary(m.likelihood.outcome())
+	pair, part := make([]float64, 2), make([]float64, 2)
 	at := func(i, j, y int) []float64 {
 		pair[0], pair[1] = 0, 0
 		for k := range beliefs {
@@ -182,9 +184,8 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 				mean += c * b.slope[y][j]
 				variance = max(0, variance+c*c*b.bend[y][j])
 			}
-			p0, p1 := probabilities(outcome, mean, variance)
-			pair[0] += b.weight * p0
-			pair[1] += b.weight * p1
+			outcome.Gaussian(part, mean, variance)
+			floats.AddScaled(pair, b.weight, part)
 		}
 		m.adjust(pair)
 		return pair
@@ -218,69 +219,28 @@ type belief struct {
 	slope, bend [2][]float64 // of log E t at each case, for either outcome
 }
 
-// beliefs are those of the model, or of its parts.
-func (m *Model) beliefs(x *mat.Dense) []belief {
-	if m.mixture == nil {
-		return []belief{m.belief(x, 1)}
-	}
-	var all []belief
-	for k, part := range m.mixture.parts {
-		all = append(all, part.belief(x, m.mixture.weights[k]))
+// beliefs are those of the parts of the model's posterior; nil where they are not to be had.
+func (m *Model) beliefs(x *mat.Dense) (all []belief) {
+	l := posterior.Binary(m.likelihood.outcome())
+	n, _ := x.Dims()
+	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
+		b := belief{weight: part.Weight}
+		b.mean, b.cov = part.Posterior.(posterior.Believer).Belief(x)
+		for y := range l {
+			b.slope[y], b.bend[y] = make([]float64, n), make([]float64, n)
+			for i := range n {
+				_, b.slope[y][i], b.bend[y][i] = l.Log(y, b.mean[i], b.cov.At(i, i))
+			}
+		}
+		all = append(all, b)
 	}
 	return all
-}
-
-func (m *Model) belief(x *mat.Dense, weight float64) belief {
-	n, _ := x.Dims()
-	views := m.full.At(x)
-	b := belief{weight: weight, mean: make([]float64, n), cov: mat.NewSymDense(n, nil)}
-	q := m.opinions[0].q
-	variance := make([]float64, n)
-	q.Predict(views, b.mean, variance, new(gauss.Workspace))
-	q.Cross(views, b.cov, new(gauss.Workspace))
-	// What the training rows leave open is shared between cases, too.
-	var prior mat.SymDense
-	m.kernel.Gram(&prior, x)
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			left := prior.At(i, j)
-			for k, a := range views.Row(i) {
-				left -= a * views.Row(j)[k]
-			}
-			b.cov.SetSym(i, j, b.cov.At(i, j)+left)
-		}
-		b.cov.SetSym(i, i, variance[i])
-	}
-	for y := range 2 {
-		t := m.likelihood.outcome()[y]
-		b.slope[y], b.bend[y] = make([]float64, n), make([]float64, n)
-		for i := range n {
-			_, b.slope[y][i], b.bend[y][i] = t.LogMean(b.mean[i], variance[i])
-		}
-	}
-	return b
-}
-
-// Worth is what to do about a case, and what it would be worth to know more.
-type Worth struct {
-	Decision
-	// Outcome is the worth of the outcome, and Columns that of each column asked about.
-	Outcome float64
-	Columns []float64
-	// Label is the worth of its label to decisions on all cases, if asked.
-	Label float64
 }
 
 // WorthRow is a row with its worth.
 type WorthRow struct {
 	Worth
-	Row *data.Row
-}
-
-// Ask says what Worth is asked about beside outcomes.
-type Ask struct {
-	Columns []string
-	Labels  bool // then all rows are held in memory, and there can be no more than 1000
+	Row *recipe.Row
 }
 
 // CheckAsk says, before any work, whether the model can answer under a specification, its own if
@@ -305,8 +265,8 @@ func (m *Model) checkAsk(ask Ask) error {
 			return err
 		}
 	}
-	if ask.Labels && (m.inducing != nil || several(m.recipe)) {
-		return inputf("label", "what a label is worth is for models of two outcomes without inducing points")
+	if _, ok := posterior.Parts(m.opinions[0].Posterior)[0].Posterior.(posterior.Believer); ask.Labels && !ok {
+		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points")
 	}
 	return nil
 }
@@ -320,10 +280,7 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 		bytes += variantsAtOnce*donors*companions*(2*row+64) + int64(cases)*int64(len(ask.Columns))*32
 	}
 	if ask.Labels {
-		n, parts := int64(cases), int64(1)
-		if m.mixture != nil {
-			parts = int64(len(m.mixture.parts))
-		}
+		n, parts := int64(cases), int64(len(m.Components()))
 		bytes += n * (8*int64(m.provenance.Rows) + row + 16*n + 8*n*parts)
 	}
 	return bytes
@@ -333,61 +290,19 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 func checkLabelled(x *mat.Dense) error {
 	n, _ := x.Dims()
 	if n > mostLabels {
-		return inputf("label", "%d cases are more than %d; give a sample of them", n, mostLabels)
+		return inputf("labels", "%d cases are more than %d; give a sample of them", n, mostLabels)
 	}
 	for i := range n {
 		if unknownIn(x.RawRowView(i)) != nil {
-			return inputf("label", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
+			return inputf("labels", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
 		}
 	}
 	return nil
 }
 
-// WorthOf decides cases as Decide does, and says what it would be worth to know more about
-// each. Columns that are asked about need not be known, see data.Recipe.WithOpen: then a case is
-// decided by the mean of the probabilities with the values of the nearest training rows.
-func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
-	if err := m.checkAsk(ask); err != nil {
-		return nil, err
-	}
-	if ask.Labels { // before the work
-		if err := checkLabelled(x); err != nil {
-			return nil, err
-		}
-	}
-	stakes = m.orOwn(stakes)
-	decisions, err := m.decideOpen(ctx, x, stakes)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Worth, len(decisions))
-	for i, d := range decisions {
-		out[i] = Worth{Decision: d, Outcome: d.OutcomeWorth()}
-	}
-	for _, column := range ask.Columns {
-		worth, err := m.ColumnWorth(ctx, x, column, stakes...)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			out[i].Columns = append(out[i].Columns, worth[i])
-		}
-	}
-	if ask.Labels {
-		worth, err := m.LabelWorth(x, stakes...)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			out[i].Label = worth[i]
-		}
-	}
-	return out, nil
-}
-
 // Worth decides the rows of a stream under a specification as Decisions does, without
 // second opinions, and says what it would be worth to know more about each.
-func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask Ask) iter.Seq2[WorthRow, error] {
+func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, ask Ask) iter.Seq2[WorthRow, error] {
 	if s == nil {
 		s = m.utility
 	}
@@ -401,12 +316,12 @@ func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask
 			size = mostLabels + 1
 		}
 		first := true
-		m.blocksOf(ctx, r, size, func(b *data.Block, err error) bool {
+		m.blocksOf(ctx, r, size, func(b *recipe.Block, err error) bool {
 			var rows []WorthRow
 			switch {
 			case err != nil:
 			case ask.Labels && !first:
-				err = inputf("label", "there are more than %d rows; give a sample of them", mostLabels)
+				err = inputf("labels", "there are more than %d rows; give a sample of them", mostLabels)
 			default:
 				rows, err = m.worthOf(ctx, r, b, s, ask)
 			}
@@ -426,7 +341,7 @@ func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask
 }
 
 // worthOf is Worth for the rows of a block.
-func (m *Model) worthOf(ctx context.Context, r *data.Reader, b *data.Block, s *decision.Spec, ask Ask) ([]WorthRow, error) {
+func (m *Model) worthOf(ctx context.Context, r *recipe.Reader, b *recipe.Block, s *decision.Spec, ask Ask) ([]WorthRow, error) {
 	var worth []Worth
 	stakes, err := stakesOf(s, r, b)
 	if err == nil {

@@ -13,10 +13,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // TestOutcomeWorth: against every way the case can turn out, for costs and utilities.
@@ -225,7 +227,7 @@ func TestOpenColumnInPopulation(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.2f,%v,%s\n", test, 50+10*rng.NormFloat64(), weight, sick)
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(b.String()), "sick.csv", data.Format{})
+	table, err := table.Read(t.Context(), strings.NewReader(b.String()), "sick.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,9 +240,9 @@ func TestOpenColumnInPopulation(t *testing.T) {
 	for c := 0.0; c < 4; c += 0.001 {
 		best = min(best, missed*share*normal.CDF(c-3)+(1-share)*normal.CDF(-c))
 	}
-	for name, change := range map[string]func(*data.Options){
-		"prevalence": func(o *data.Options) { o.Prevalence, o.Drop = share, []string{"weight"} },
-		"weights":    func(o *data.Options) { o.Weights = "weight" },
+	for name, change := range map[string]func(*recipe.Options){
+		"prevalence": func(o *recipe.Options) { o.Prevalence, o.Drop = share, []string{"weight"} },
+		"weights":    func(o *recipe.Options) { o.Weights = "weight" },
 	} {
 		o := autoOptions(t, EP)
 		o.Data.Target, o.Utility, o.Kernel = "sick", spec, "linear + constant"
@@ -285,10 +287,10 @@ func TestLabelWorth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := m.opinions[0].predict(m, x)
+	before := m.predict(m.opinions[0], x)
 	gains := func(m *Model) float64 {
 		sum := 0.0
-		for i, p := range m.opinions[0].predict(m, x) {
+		for i, p := range m.predict(m.opinions[0], x) {
 			stays := p.Probabilities[0]
 			if before[i].Probabilities[1] <= before[i].Probabilities[0] {
 				stays = p.Probabilities[1]
@@ -301,23 +303,23 @@ func TestLabelWorth(t *testing.T) {
 	for j := range got {
 		want := 0.0
 		for y, p := range before[j].Probabilities {
-			more := *m
-			more.x = mat.NewDense(13, m.coding.Len(), nil)
-			more.x.Copy(m.x)
-			more.x.SetRow(12, x.RawRowView(j))
-			more.labels = append(slices.Clone(m.labels), y)
-			process, err := more.newProcess()
+			more, inputs := *m, mat.NewDense(13, m.coding.Len(), nil)
+			inputs.Copy(m.x)
+			inputs.SetRow(12, x.RawRowView(j))
+			process, err := gp.New(m.Kernel(), inputs)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := infer.EP{}.Fit(context.Background(), &infer.Model{Views: process.Views(), Terms: m.likelihood.terms(more.labels)})
+			link := linkOf(m.recipe, m.likelihood)
+			r, err := infer.EP{}.Fit(context.Background(), gp.CasesOf(link.terms(append(slices.Clone(m.labels), y), nil)).Model(process))
 			if err != nil {
 				t.Fatal(err)
 			}
-			more.ep, more.sites = r.Sites.Terms, r.Sites.Terms
-			if err := more.assemble(context.Background(), process, nil); err != nil {
+			q, err := link.full(context.Background(), process, r.Sites.Terms, nil)
+			if err != nil {
 				t.Fatal(err)
 			}
+			more.opinions = []opinion{{EP, q}}
 			want += p * gains(&more)
 		}
 		// One step of expectation propagation is not its fixed point.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 )
 
 // Importance is what a column is worth: what a case costs more on average if its cell is
@@ -151,7 +151,7 @@ func derangement(n int, rng *rand.Rand) []int {
 	return to
 }
 
-func restore(x, from *mat.Dense, b data.Part) {
+func restore(x, from *mat.Dense, b recipe.Part) {
 	n, _ := x.Dims()
 	for k := range n {
 		for _, j := range b.At {
@@ -171,7 +171,7 @@ func probabilities(m *lossep.Model, x *mat.Dense) ([][]float64, error) {
 
 // explainNearest finds the effects of all columns on the cases of a fold that are nearest
 // to the boundary.
-func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, problem *lossep.Problem, test *mat.Dense, before [][]float64) error {
+func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []recipe.Part, problem *lossep.Problem, test *mat.Dense, before [][]float64) error {
 	order := make([]int, len(f.Rows))
 	for k := range order {
 		order[k] = k
@@ -218,7 +218,7 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, prob
 
 // spread are the rows whose values of a column stand for all: in their order, one from the
 // middle of each of as many parts of equal weight. Weights are nil if all rows count the same.
-func spread(train *mat.Dense, weights []float64, part data.Part) []int {
+func spread(train *mat.Dense, weights []float64, part recipe.Part) []int {
 	rows, _ := train.Dims()
 	order := count(rows)
 	slices.SortStableFunc(order, func(i, j int) int {

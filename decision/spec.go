@@ -26,6 +26,7 @@ import (
 type Spec struct {
 	outcomes []string // nil until bound
 	costs    bool     // entries are costs, not utilities
+	mistakes bool     // they are those of false negatives and positives, which are not below 0
 	actions  []string
 	entries  [][]expr.Expr // by action and outcome
 	ceiling  float64       // of costs; NaN if none is set
@@ -259,6 +260,9 @@ func (s *Spec) Stakes(values func(column string) (float64, error)) (Stakes, erro
 			u, err := e.Eval(values)
 			if err != nil {
 				return Stakes{}, err
+			}
+			if s.mistakes && a != y && u < 0 {
+				return Stakes{}, &TableError{a, y, fmt.Sprintf("%v is %v in this case, and a mistake that costs less than 0 is none", e, u)}
 			}
 			if math.Abs(u) > largest {
 				return Stakes{}, &TableError{a, y, fmt.Sprintf("%v is too large: costs and utilities beyond %g cannot be compared", u, largest)}

@@ -18,7 +18,7 @@ func ParseCosts(text string) (*Spec, error) {
 	const form = "write the costs of mistakes as in fn=5,fp=1"
 	zero := expr.Number(0)
 	s := &Spec{
-		costs: true, ceiling: math.NaN(), actions: []string{"negative", "positive"},
+		costs: true, mistakes: true, ceiling: math.NaN(), actions: []string{"negative", "positive"},
 		entries: [][]expr.Expr{{zero, zero}, {zero, zero}},
 	}
 	places := map[string]*expr.Expr{"tn": &s.entries[0][0], "fn": &s.entries[0][1], "fp": &s.entries[1][0], "tp": &s.entries[1][1]}

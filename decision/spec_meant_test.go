@@ -112,3 +112,26 @@ func TestBindNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A mistake that costs less than nothing is none, in a single case as in all of them; and actions
+// that look the same are refused for those who ask.
+func TestMistakesOfCases(t *testing.T) {
+	s, err := ParseCosts("fn=amount,fp=1,tp=0-amount")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for amount, fine := range map[float64]bool{5: true, 0: true, -5: false} {
+		_, err := s.Cases(1, func(int, string) (float64, error) { return amount, nil })
+		if table := new(TableError); fine != (err == nil) || !fine && (!errors.As(err, &table) || !strings.Contains(err.Error(), "amount is -5 in this case, and a mistake that costs less than 0 is none")) {
+			t.Errorf("amount %v: %v", amount, err)
+		}
+	}
+	text := `{"outcomes":["good","bad"],"costs":{"ask":{"good":0,"bad":5},"` + "\u0430sk" + `":{"good":1,"bad":0}}}`
+	alike, err := ParseSpecJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fault := new(SpecError); !errors.As(alike.CheckActions(), &fault) || !strings.Contains(fault.Msg, "look the same") {
+		t.Errorf("%v", alike.CheckActions())
+	}
+}

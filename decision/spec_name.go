@@ -44,3 +44,15 @@ func looks(name string) string {
 	}, norm.NFKC.String(name))
 	return alike.Replace(strings.Join(strings.Fields(visible), " "))
 }
+
+// CheckActions refuses actions that people cannot tell apart by their names, as ParseSpec does.
+func (s *Spec) CheckActions() error {
+	for a, name := range s.actions {
+		for _, other := range s.actions[:a] {
+			if looks(name) == looks(other) {
+				return specFault("give them names that can be told apart", "the names %+q and %+q look the same", other, name)
+			}
+		}
+	}
+	return nil
+}

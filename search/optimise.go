@@ -334,3 +334,37 @@ func (o *objective) collect(at *point, stop Stop, m memory) *Fit {
 	}
 	return f
 }
+
+// Record is how the search for hyperparameters ended.
+type Record struct {
+	Evaluations int      `json:"evaluations"`    // of the evidence
+	Rows        int      `json:"rows,omitempty"` // a sample of so many that it ended on; 0 for all
+	Stationary  bool     `json:"stationary"`     // the gradient vanishes where it stopped
+	Stop        string   `json:"stop"`           // why it stopped, in words
+	LogPrior    float64  `json:"log_prior"`      // what was maximised is this plus the log evidence of those rows
+	AtBound     []string `json:"at_bound,omitempty"`
+}
+
+func newRecord(evaluations int, stop Stop, logPrior float64, k kernel.Kernel, atBound []bool) *Record {
+	r := &Record{Evaluations: evaluations, Stationary: stop == Stationary, Stop: stop.String(), LogPrior: logPrior}
+	for i, name := range k.ParamNames() {
+		if atBound[i] {
+			r.AtBound = append(r.AtBound, name)
+		}
+	}
+	return r
+}
+
+// Record is how the search ended.
+func (f *Fit) Record() *Record {
+	return newRecord(f.Evaluations, f.Stop, f.LogPrior, f.Process.Kernel(), f.AtBound)
+}
+
+// Record is how the search ended, on rows among so many.
+func (f *Induced) Record(rows int) *Record {
+	r := newRecord(f.Evaluations, f.Stop, f.LogPrior, f.Process.Kernel(), f.AtBound)
+	if f.SearchRows < rows {
+		r.Rows = f.SearchRows
+	}
+	return r
+}

@@ -16,9 +16,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // encoded are the features of rows, by the way that does not go through this package.
@@ -43,13 +44,13 @@ func TestPredict(t *testing.T) {
 	got := answer[PredictResponse](t, s, "/v1/models/loans/predict", rowsBody(t, rows, ""))
 	want := PredictResponse{Model: "loans", ModelVersion: fileVersion(t, m), Method: "ep", Outcome: "bad", Ignored: []string{"shoe size"}}
 	for i, p := range must(m.Predict(x)) {
-		want.Predictions = append(want.Predictions, Prediction{Probability: p.Probability(), Mean: p.Mean, Variance: p.Variance, Unseen: unseen[i]})
+		want.Predictions = append(want.Predictions, Prediction{Probability: p.Probability(), Mean: p.Mean, Variance: p.Variance, Unusual: append([]string{}, unseen[i]...)})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-library +server)\n%s", diff)
 	}
-	if !slices.Equal(got.Predictions[2].Unseen, []string{"job"}) {
-		t.Errorf("unseen %q", got.Predictions[2].Unseen)
+	if !slices.Equal(got.Predictions[2].Unusual, []string{"job"}) {
+		t.Errorf("unusual %q", got.Predictions[2].Unusual)
 	}
 }
 
@@ -58,7 +59,25 @@ func wantDecisions(m *lossep.Model, s *decision.Spec, decisions []lossep.Decisio
 	for i, d := range decisions {
 		one := Decision{
 			Action: s.Actions()[d.Action], ActionIndex: d.Action, Probability: d.Probability(),
-			Margin: d.Margin, Unseen: unseen[i],
+			Margin: d.Margin, Unusual: append([]string{}, unseen[i]...),
+		}
+		// The baseline is the first action. The differences of the other actions are as the others are
+		// ordered: against all of them but the one in question.
+		better := func(a, b float64) float64 {
+			if s.Costs() {
+				return b - a
+			}
+			return a - b
+		}
+		one.Saving = max(0, better(d.Expected[d.Action], d.Expected[0]))
+		for a, x := range d.Expected {
+			least := math.Inf(1)
+			for b, y := range d.Expected {
+				if a != b {
+					least = min(least, better(x, y))
+				}
+			}
+			one.Advantage = append(one.Advantage, least)
 		}
 		if s.Costs() {
 			one.Cost = d.Expected
@@ -122,7 +141,7 @@ func TestDecide(t *testing.T) {
 			}
 			x, unseen := encoded(t, m, rows)
 			want := DecideResponse{
-				Model: c.model, ModelVersion: fileVersion(t, m), Method: "ep", Outcome: "bad", Actions: spec.Actions(), Costs: spec.Costs(), Rule: spec.RuleLine(),
+				Model: c.model, ModelVersion: fileVersion(t, m), Method: "ep", Outcome: "bad", Actions: spec.Actions(), Costs: spec.Costs(), Baseline: spec.Actions()[0], Rule: spec.RuleLine(),
 				Decisions: wantDecisions(m, spec, must(m.Decide(x, casesOf(t, spec, rows)...)), unseen),
 			}
 			more := ""
@@ -164,7 +183,7 @@ func TestSecondOpinion(t *testing.T) {
 	want := wantDecisions(m, spec, decisions, unseen)
 	disagree := 0
 	for i, d := range decisions {
-		want[i].Disagreement = new(len(d.Dissent) > 0)
+		want[i].Disagreement, want[i].Dissent = new(len(d.Dissent) > 0), map[string]string{}
 		for method, a := range d.Dissent {
 			want[i].Dissent = map[string]string{string(method): m.Utility().Actions()[a]}
 			disagree++
@@ -195,7 +214,7 @@ func TestCalibrate(t *testing.T) {
 	x, unseen := encoded(t, m, rows)
 	status := calibrated.Summary().Status
 	want := DecideResponse{
-		Model: "loans", ModelVersion: fileVersion(t, m), Method: "loss-ep", Outcome: "bad", Actions: spec.Actions(), Costs: true, Rule: spec.RuleLine(), Calibrated: true,
+		Model: "loans", ModelVersion: fileVersion(t, m), Method: "loss-ep", Outcome: "bad", Actions: spec.Actions(), Costs: true, Baseline: spec.Actions()[0], Rule: spec.RuleLine(), Calibrated: true,
 		Status: &status, Decisions: wantDecisions(calibrated, spec, must(calibrated.Decide(x, casesOf(t, spec, rows)...)), unseen),
 	}
 	for range 2 { // computed, and kept
@@ -392,12 +411,12 @@ func TestDescribe(t *testing.T) {
 // Answers say what their probabilities are of and for whom, and which rows are far from
 // all that was trained on.
 func TestOutcomePopulationAndNovelty(t *testing.T) {
-	table, err := data.Read(t.Context(), bytes.NewReader(loansCSV(60)), "test.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(t.Context(), bytes.NewReader(loansCSV(60)), "test.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := lossep.Fit(t.Context(), table, lossep.Options{
-		Data:   data.Options{Target: "amount >= 500", Drop: []string{"class"}, Prevalence: 0.02, Impute: true},
+		Data:   recipe.Options{Target: "amount >= 500", Drop: []string{"class"}, Prevalence: 0.02, Impute: true},
 		Kernel: "matern32(variance=4, lengthscale=3) + constant(variance=1)", Fixed: true,
 	})
 	if err != nil {
@@ -414,10 +433,10 @@ func TestOutcomePopulationAndNovelty(t *testing.T) {
 		prevalence float64
 		far, near  []string
 	}{
-		{predicted.Outcome, predicted.Prevalence, predicted.Predictions[0].Far, predicted.Predictions[1].Far},
-		{decided.Outcome, decided.Prevalence, decided.Decisions[0].Far, decided.Decisions[1].Far},
+		{predicted.Outcome, predicted.Prevalence, predicted.Predictions[0].Unusual, predicted.Predictions[1].Unusual},
+		{decided.Outcome, decided.Prevalence, decided.Decisions[0].Unusual, decided.Decisions[1].Unusual},
 	} {
-		if got.outcome != "amount >= 500" || got.prevalence != 0.02 || !slices.Equal(got.far, []string{"age"}) || got.near != nil {
+		if got.outcome != "amount >= 500" || got.prevalence != 0.02 || !slices.Equal(got.far, []string{"age"}) || len(got.near) > 0 {
 			t.Errorf("%+v", got)
 		}
 	}

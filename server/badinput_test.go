@@ -71,7 +71,7 @@ func TestBadRequests(t *testing.T) {
 		{"an object for a number", decide, row(`"age":{"years":31}`), 422, "rows[1].age", "an object is neither"},
 		{"an unknown field", decide, rows(`,"utilty":"fn=1,fp=1"`), 422, "utilty", "no such field"},
 		{"a field of another request", predict, rows(`,"utility":"fn=1,fp=1"`), 422, "utility", "no such field"},
-		{"a wrong type", decide, rows(`,"calibrate":"yes"`), 422, "calibrate", "a text is not what belongs here; give true or false"},
+		{"a wrong type", decide, rows(`,"calibrate":"yes"`), 422, "calibrate", "takes true or false"},
 		{"too many rows", decide, `{"rows":[` + strings.Repeat(goodRow+",", 50) + goodRow + `]}`, 413, "", "more than 50 rows"},
 		{"too many bytes", decide, rows(strings.Repeat(" ", 20_000)), 413, "", "more than 20000 bytes"},
 		{"too many unknown columns", decide, row(unknownColumns(5000)), 413, "", ""},

@@ -4,24 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 
+	"github.com/danielgtaylor/huma/v2"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/server/jsonappend"
+	"github.com/lossep/lossep/internal/jsonappend"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
+	"github.com/lossep/lossep/service"
 )
 
-// DecideRequest is the body of a request for decisions.
-type DecideRequest struct {
-	Rows          []Row   `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
-	Utility       Utility `json:"utility,omitempty"`
-	Calibrate     bool    `json:"calibrate,omitempty" doc:"calibrate the approximation to the utility first (Loss-EP)"`
-	SecondOpinion bool    `json:"second_opinion,omitempty" doc:"ask which other methods would act otherwise"`
+// DecideRequest is the body of a request for decisions: rows, costs, and the options that all
+// front ends have.
+type DecideRequest struct{}
+
+// Schema describes it.
+func (DecideRequest) Schema(r huma.Registry) *huma.Schema {
+	return requestSchema(r, new(service.Decide).Asked())
 }
 
 // DecideResponse is the answer to a DecideRequest.
@@ -34,6 +36,7 @@ type DecideResponse struct {
 	Prevalence   float64        `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
 	Actions      []string       `json:"actions"`
 	Costs        bool           `json:"costs" doc:"whether the utility is one of costs"`
+	Baseline     string         `json:"baseline" doc:"the action that savings are against"`
 	Rule         string         `json:"rule" doc:"which probabilities lead to which action"`
 	Calibrated   bool           `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
 	Status       *lossep.Status `json:"status,omitempty" doc:"how the calibration ended"`
@@ -51,31 +54,31 @@ type Decision struct {
 	Cost         []float64         `json:"expected_cost,omitempty" doc:"of each action, if costs are given"`
 	Utility      []float64         `json:"expected_utility,omitempty" doc:"of each action, if utilities are given"`
 	Margin       float64           `json:"margin" doc:"by how much the action is better than the next best"`
+	Advantage    []float64         `json:"advantage" doc:"of each action: the expected cost of the best other one minus its own, or for utilities the other way round"`
+	Saving       float64           `json:"saving" doc:"what the action is expected to save against the baseline, or to bring beyond it"`
 	Disagreement *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
 	Dissent      map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
-	Unseen       []string          `json:"unseen,omitempty" doc:"columns whose category was not in the training rows"`
-	Far          []string          `json:"far,omitempty" doc:"columns whose value is outside those of the training rows by more than half their range, or ten times as near to zero as all of them"`
+	Unusual      []string          `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
 }
 
 // decided is everything a response to decide says.
 type decided struct {
-	m             *served // the one that decided: calibrated, if that was asked
-	spec          *decision.Spec
-	rows          *rows.Rows
-	decisions     []lossep.Decision
-	calibrated    bool
-	secondOpinion bool
+	service.Decide
+	m         *served // the one that decided: calibrated, if that was asked
+	spec      *decision.Spec
+	baseline  int
+	rows      *rows.Rows
+	decisions []lossep.Decision
 }
 
 func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) error {
 	d := decided{m: m}
-	fields := rows.Fields{
-		"calibrate":      func(v []byte) error { return problem.Strict("calibrate", v, &d.calibrated) },
-		"second_opinion": func(v []byte) error { return problem.Strict("second_opinion", v, &d.secondOpinion) },
-	}
 	var err error
-	if d.rows, d.spec, err = m.readRows(ctx, b, fields, false); err != nil {
+	if d.rows, d.spec, err = m.readRows(ctx, b, optionFields(d.Asked()), false); err != nil {
 		return err
+	}
+	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
+		return optionProblem(err)
 	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err
@@ -88,7 +91,7 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 
 // takeActions takes the memory of what actions cost, or bring, in the rows.
 func takeActions(r *rows.Rows, s *decision.Spec) error {
-	const bytes = 80 // of one action's entries and expectation, and of the latter as it is written
+	const bytes = 112 // of one action's entries, expectation and advantage, and of these as they are written
 	return r.Memory.Take(int64(r.N) * int64(len(s.Actions())) * bytes)
 }
 
@@ -101,10 +104,10 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 	if err != nil {
 		return err
 	}
-	if d.calibrated || d.secondOpinion {
+	if d.Calibrate || d.SecondOpinion {
 		ctx = s.long(ctx, x)
 	}
-	if d.calibrated {
+	if d.Calibrate {
 		if d.m, err = d.m.calibrated.get(ctx, d.spec); err != nil {
 			return err
 		}
@@ -114,7 +117,7 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 		return err
 	}
 	d.decisions = d.m.model.Choose(predictions, stakes...)
-	if !d.secondOpinion {
+	if !d.SecondOpinion {
 		return nil
 	}
 	if err := s.computations.enter(ctx); err != nil {
@@ -141,64 +144,20 @@ func (d *decided) consult(ctx context.Context) error {
 
 // append writes the DecideResponse.
 func (d *decided) append(b []byte) []byte {
+	b = appendModel(b, d.m)
 	actions := d.spec.Actions()
-	names := make([][]byte, len(actions))
-	for a, name := range actions {
-		names[a] = jsonappend.Quoted(name)
-	}
-	b = slices.Grow(b, 512+len(d.decisions)*(128+24*len(actions)))
-	b = append(append(b, `{"model":`...), jsonappend.Quoted(d.m.name)...)
-	b = append(append(b, `,"model_version":`...), jsonappend.Quoted(d.m.version())...)
-	b = append(append(b, `,"method":`...), jsonappend.Quoted(string(d.m.model.Method()))...)
-	b = jsonappend.Texts(append(appendOutcome(b, d.m), `,"actions":`...), actions)
+	b = jsonappend.Texts(append(b, `,"actions":`...), actions)
 	b = strconv.AppendBool(append(b, `,"costs":`...), d.spec.Costs())
-	b = append(append(b, `,"rule":`...), jsonappend.Quoted(d.spec.RuleLine())...)
-	b = strconv.AppendBool(append(b, `,"calibrated":`...), d.calibrated)
-	if d.calibrated {
+	b = jsonappend.Text(append(b, `,"baseline":`...), actions[d.baseline])
+	b = jsonappend.Text(append(b, `,"rule":`...), d.spec.RuleLine())
+	b = strconv.AppendBool(append(b, `,"calibrated":`...), d.Calibrate)
+	if d.Calibrate {
 		status, err := json.Marshal(d.m.model.Summary().Status)
 		if err != nil {
 			panic(err) // model files hold the same
 		}
 		b = append(append(b, `,"status":`...), status...)
 	}
-	b = append(b, `,"decisions":[`...)
-	expected := `,"expected_` + d.spec.Kind() + `":`
-	for i := range d.decisions {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		one := &d.decisions[i]
-		b = append(append(b, `{"action":`...), names[one.Action]...)
-		b = strconv.AppendInt(append(b, `,"action_index":`...), int64(one.Action), 10)
-		b = appendProbability(append(b, ','), one.Probabilities)
-		b = jsonappend.Floats(append(b, expected...), one.Expected)
-		b = jsonappend.Float(append(b, `,"margin":`...), one.Margin)
-		if d.secondOpinion {
-			b = appendDissent(b, one, names)
-		}
-		b = append(appendUnusual(b, d.rows, i), '}')
-	}
-	return append(appendRemarks(append(b, ']'), d.m, d.rows), '}')
-}
-
-func appendDissent(b []byte, d *lossep.Decision, names [][]byte) []byte {
-	b = strconv.AppendBool(append(b, `,"disagreement":`...), len(d.Dissent) > 0)
-	if len(d.Dissent) == 0 {
-		return b
-	}
-	b = append(b, `,"dissent":{`...)
-	first := true
-	for _, method := range lossep.Methods() {
-		a, ok := d.Dissent[method]
-		if !ok {
-			continue
-		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(append(b, jsonappend.Quoted(string(method))...), ':')
-		b = append(b, names[a]...)
-	}
-	return append(b, '}')
+	fields := service.DecideFields(d.spec, d.baseline, d.SecondOpinion)
+	return appendCases(b, "decisions", d.m, d.rows, fields, func(i int, c *service.Case) { c.Decision = &d.decisions[i] })
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/lossep/lossep/server/jsonappend"
+	"github.com/lossep/lossep/internal/jsonappend"
 	"github.com/lossep/lossep/server/oip"
 )
 
@@ -93,6 +93,7 @@ func TestInfer(t *testing.T) {
 			want.Probability = append(want.Probability, d.Probability)
 			want.Expected = append(append(want.Expected, d.Cost...), d.Utility...)
 			want.Margin = append(want.Margin, d.Margin)
+			want.Advantage, want.Saving = append(want.Advantage, d.Advantage...), append(want.Saving, d.Saving)
 		}
 		for _, in := range []bool{false, true} {
 			for _, out := range []bool{false, true} {
@@ -116,6 +117,7 @@ type decodedOutputs struct {
 	Action                        []string
 	Index                         []int64
 	Probability, Expected, Margin []float64
+	Advantage, Saving             []float64
 }
 
 func decodeInfer(t *testing.T, w *httptest.ResponseRecorder, actions int) (out decodedOutputs) {
@@ -131,7 +133,7 @@ func decodeInfer(t *testing.T, w *httptest.ResponseRecorder, actions int) (out d
 		ModelName    string `json:"model_name"`
 		ModelVersion string `json:"model_version"`
 		ID           string `json:"id"`
-		Parameters   struct{ Unseen string }
+		Parameters   struct{ Unusual string }
 		Outputs      []struct {
 			Name, Datatype string
 			Shape          []int
@@ -142,12 +144,12 @@ func decodeInfer(t *testing.T, w *httptest.ResponseRecorder, actions int) (out d
 		}
 	}
 	decodeExactly(t, text, &r)
-	if r.ModelName != "loans" || len(r.ModelVersion) != 12 || r.ID != "42" || r.Parameters.Unseen != "row 2: job" {
+	if r.ModelName != "loans" || len(r.ModelVersion) != 12 || r.ID != "42" || r.Parameters.Unusual != "row 2: job" {
 		t.Errorf("%s", text)
 	}
 	for _, o := range r.Outputs {
 		want := []int{len(someRows(6))}
-		if o.Name == "expected" {
+		if o.Name == "expected" || o.Name == "advantage" {
 			want = append(want, actions)
 		}
 		if !slices.Equal(o.Shape, want) {
@@ -170,8 +172,8 @@ func decodeInfer(t *testing.T, w *httptest.ResponseRecorder, actions int) (out d
 			for ; len(data) > 0; data = data[8:] {
 				out.Index = append(out.Index, int64(binary.LittleEndian.Uint64(data)))
 			}
-		case "probability FP64", "expected FP64", "margin FP64":
-			to := map[string]*[]float64{"probability": &out.Probability, "expected": &out.Expected, "margin": &out.Margin}[o.Name]
+		case "probability FP64", "expected FP64", "margin FP64", "advantage FP64", "saving FP64":
+			to := map[string]*[]float64{"probability": &out.Probability, "expected": &out.Expected, "margin": &out.Margin, "advantage": &out.Advantage, "saving": &out.Saving}[o.Name]
 			err = json.Unmarshal(orNull(o.Data), to)
 			for ; len(data) > 0; data = data[8:] {
 				*to = append(*to, math.Float64frombits(binary.LittleEndian.Uint64(data)))

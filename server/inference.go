@@ -7,10 +7,11 @@ import (
 	"strconv"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/oip"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
+	"github.com/lossep/lossep/service"
 )
 
 // What is asked by the Open Inference Protocol; package oip has its form.
@@ -49,10 +50,10 @@ func (s *Server) modelMetadata(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(len(m.model.Utility().Outcomes()), len(m.model.Utility().Actions()))}
+	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false))}
 	for _, c := range m.description.Columns {
 		datatype := "BYTES"
-		if c.Kind == string(data.Numeric) {
+		if c.Kind == string(recipe.Numeric) {
 			datatype = "FP64"
 		}
 		meta.Inputs = append(meta.Inputs, oip.TensorMetadata{Name: c.Name, Datatype: datatype, Shape: []int{-1}})
@@ -86,16 +87,25 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	if err != nil {
 		return err
 	}
-	outputs, err := q.Wanted()
-	if err != nil {
-		return err
-	}
 	d := decided{m: m, spec: m.model.Utility()}
 	if utility, ok := q.Parameters["utility"]; ok {
 		text, _ := utility.(string)
 		if d.spec, err = parseUtilityText(m.model, text); err != nil {
 			return err
 		}
+	}
+	if name, ok := q.Parameters["baseline"]; ok {
+		if err := optionProblem(d.Asked().Lookup("baseline").Give(name)); err != nil {
+			return err
+		}
+	}
+	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
+		return optionProblem(err)
+	}
+	fields := service.DecideFields(d.spec, d.baseline, false)
+	outputs, err := q.Wanted(fields)
+	if err != nil {
+		return err
 	}
 	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
@@ -108,9 +118,9 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	}
 	s.metrics.count(x, d.rows.N)
 	s.metrics.countActions(m, d.spec, d.decisions)
-	answer := oip.Answer{
-		Model: d.m.name, Version: d.m.version(), ID: q.ID,
-		Unseen: d.rows.Unseen, Far: d.rows.Far, Outcomes: d.spec.Outcomes(), Actions: d.spec.Actions(), Decisions: d.decisions,
+	answer := oip.Answer{Model: d.m.name, Version: d.m.version(), ID: q.ID, Fields: fields, Cases: make([]service.Case, d.rows.N)}
+	for i := range answer.Cases {
+		answer.Cases[i] = service.Case{Decision: &d.decisions[i], Unusual: d.rows.Unusual(i)}
 	}
 	text, tensors := answer.Append(outputs)
 	if len(tensors) == 0 {

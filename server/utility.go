@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -56,6 +57,11 @@ func bindUtility(m *lossep.Model, text []byte, parse func([]byte) (*decision.Spe
 	}
 	if err != nil {
 		return nil, utilityProblem(err)
+	}
+	if !slices.Equal(s.Actions(), m.Utility().Actions()) {
+		if err := s.CheckActions(); err != nil {
+			return nil, utilityProblem(err)
+		}
 	}
 	if n := len(s.Actions()); n > maxActions {
 		return nil, problem.Wrong("utility", "there are %d actions, and at most %d can be asked for", n, maxActions)

@@ -114,3 +114,18 @@ func TestUtilityBehindRows(t *testing.T) {
 		}
 	}
 }
+
+// Actions that people cannot tell apart are refused as in files, and so is a mistake that costs less
+// than nothing in one of the rows.
+func TestUtilityAsInFiles(t *testing.T) {
+	s := newServer(t)
+	for utility, want := range map[string]string{
+		`{"outcomes":["good","bad"],"costs":{"ask":{"good":0,"bad":5},"` + "\u0430sk" + `":{"good":1,"bad":0}}}`: "look the same",
+		`"fn=amount-1e6,fp=1"`: "a mistake that costs less than 0 is none",
+	} {
+		p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, someRows(2), `"utility":`+utility)), 422)
+		if !strings.Contains(p.Detail, want) {
+			t.Errorf("%s: %s, want %s", utility, p.Detail, want)
+		}
+	}
+}

@@ -3,31 +3,40 @@ package server
 import (
 	"context"
 	"errors"
-	"slices"
+	"net/http"
+	"strconv"
 
+	"github.com/danielgtaylor/huma/v2"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/jsonappend"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
+	"github.com/lossep/lossep/service"
 )
 
-// ValueRequest asks what it would be worth to know more about cases before acting.
-type ValueRequest struct {
-	Rows      []Row    `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
-	Utility   Utility  `json:"utility,omitempty"`
-	Calibrate bool     `json:"calibrate,omitempty" doc:"calibrate the approximation to the utility first (Loss-EP), as for decisions"`
-	Ask       []string `json:"ask,omitempty" maxItems:"8" doc:"columns that could be measured; rows may lack them, or have null there"`
-	Labels    bool     `json:"labels,omitempty" doc:"say what the label of each row would be worth to decisions on all of them; of 300 rows at most"`
+// ValueRequest asks what it would be worth to know more about cases before acting: rows, costs,
+// and the options that all front ends have. Of ask there are at most 8, and with labels at most 300
+// rows.
+type ValueRequest struct{}
+
+// Schema describes it.
+func (ValueRequest) Schema(r huma.Registry) *huma.Schema {
+	s := requestSchema(r, new(service.Worth).Asked())
+	s.Properties["ask"].MaxItems = new(maxAsked)
+	return s
 }
 
 // ValueResponse is the answer to a ValueRequest.
 type ValueResponse struct {
 	Model        string   `json:"model"`
 	ModelVersion string   `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string   `json:"method" doc:"how the posterior was approximated"`
 	Outcome      string   `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
 	Outcomes     []string `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
+	Prevalence   float64  `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
 	Actions      []string `json:"actions"`
 	Costs        bool     `json:"costs" doc:"whether the utility is one of costs; worths are what would be saved, or else gained"`
 	Ask          []string `json:"ask,omitempty" doc:"the columns asked about"`
@@ -44,8 +53,9 @@ type Value struct {
 	Probability  *float64  `json:"probability,omitempty" doc:"of the positive outcome of two"`
 	All          []float64 `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
 	WorthOutcome float64   `json:"worth_outcome" doc:"of knowing the outcome: the most that any information can be worth"`
-	WorthColumns []float64 `json:"worth_columns,omitempty" doc:"of measuring each of the columns asked about, before what that costs"`
+	WorthColumns []float64 `json:"worth_columns,omitempty" doc:"of measuring each of the columns asked about, less what that costs if it was given"`
 	WorthLabel   *float64  `json:"worth_label,omitempty" doc:"of its label to decisions on all rows, per row"`
+	Unusual      []string  `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
 }
 
 const (
@@ -54,18 +64,12 @@ const (
 )
 
 func (s *Server) value(ctx context.Context, x *exchange, m *served, b *body) error {
-	var ask lossep.Ask
-	calibrate := false
-	fields := rows.Fields{
-		"calibrate": func(v []byte) error { return problem.Strict("calibrate", v, &calibrate) },
-		"ask":       func(v []byte) error { return problem.Strict("ask", v, &ask.Columns) },
-		"labels":    func(v []byte) error { return problem.Strict("labels", v, &ask.Labels) },
-	}
-	r, spec, err := s.readOpenRows(ctx, m, b, fields)
+	var q service.Worth
+	r, spec, err := s.readOpenRows(ctx, m, b, q.Asked())
 	if err != nil {
 		return err
 	}
-	if err := m.checkAsk(ask, r, spec); err != nil {
+	if err := m.checkAsk(q.Ask, r, spec); err != nil {
 		return err
 	}
 	if err := takeActions(r, spec); err != nil {
@@ -76,7 +80,7 @@ func (s *Server) value(ctx context.Context, x *exchange, m *served, b *body) err
 		return err
 	}
 	ctx = s.long(ctx, x)
-	if calibrate {
+	if q.Calibrate {
 		if m, err = m.calibrated.get(ctx, spec); err != nil {
 			return err
 		}
@@ -85,39 +89,34 @@ func (s *Server) value(ctx context.Context, x *exchange, m *served, b *body) err
 		return problem.Late(ctx, err)
 	}
 	defer s.computations.leave()
-	worth, err := m.worthOf(ctx, r, ask, stakes)
+	worth, err := m.worthOf(ctx, r, q.Ask, stakes)
 	if err != nil {
 		return err
 	}
 	s.metrics.count(x, r.N)
-	x.writeJSON(m.valueResponse(r, spec, ask, worth))
+	x.write(http.StatusOK, "application/json", m.appendWorth(r, spec, &q, worth))
 	return nil
 }
 
 // readOpenRows reads rows that may lack the columns they are asked about, which may be named
 // behind them.
-func (s *Server) readOpenRows(ctx context.Context, m *served, b *body, fields rows.Fields) (*rows.Rows, *decision.Spec, error) {
-	var columns []string
+func (s *Server) readOpenRows(ctx context.Context, m *served, b *body, options service.Options) (*rows.Rows, *decision.Spec, error) {
 	reader := m.readers.Get().(*rows.Reader)
 	raw := reader.Field(b.Bytes(), "ask")
 	m.readers.Put(reader)
 	// What is wrong with the columns is said when the body is read.
-	if raw == nil || problem.Strict("ask", raw, &columns) != nil || len(columns) > maxAsked {
-		return m.readRows(ctx, b, fields, false)
+	var ahead service.Worth
+	if raw == nil || optionFields(ahead.Asked())["ask"](raw) != nil || len(ahead.Ask.Columns) > maxAsked {
+		return m.readRows(ctx, b, optionFields(options), false)
 	}
-	reader = rows.NewReader(m.model.Recipe().WithOpen(columns...), s.config.MaxRows)
-	return m.readRowsBy(ctx, reader, b, fields, false)
+	reader = rows.NewReader(m.model.Recipe().WithOpen(ahead.Ask.Columns...), s.config.MaxRows)
+	return m.readRowsBy(ctx, reader, b, optionFields(options), false)
 }
 
 // checkAsk refuses questions that would take too long, or have no answer.
 func (m *served) checkAsk(ask lossep.Ask, r *rows.Rows, spec *decision.Spec) error {
 	if len(ask.Columns) > maxAsked {
 		return problem.Wrong("ask", "%d columns are more than %d; ask about the others in another request", len(ask.Columns), maxAsked)
-	}
-	for i, column := range ask.Columns {
-		if slices.Contains(ask.Columns[:i], column) {
-			return problem.Wrong("ask", "%q is asked about twice; name it once", problem.Cut(column))
-		}
 	}
 	if err := m.model.CheckAsk(ask, spec); err != nil {
 		return wrongAsk(err)
@@ -149,33 +148,22 @@ func wrongAsk(err error) error {
 	if !errors.As(err, &input) {
 		return err
 	}
-	what := "ask"
-	if input.What == "label" {
-		what = "labels"
-	}
-	return problem.Wrong(what, "%s", input.Msg)
+	return problem.Wrong(input.What, "%s", input.Msg)
 }
 
-// valueResponse is what is answered.
-func (m *served) valueResponse(r *rows.Rows, spec *decision.Spec, ask lossep.Ask, worth []lossep.Worth) *ValueResponse {
-	t := m.description.Target
-	out := &ValueResponse{
-		Model: m.name, ModelVersion: m.version(), Outcome: t.Outcome, Outcomes: t.Outcomes,
-		Actions: spec.Actions(), Costs: spec.Costs(), Ask: ask.Columns, Values: make([]Value, len(worth)), Ignored: r.Ignored, Notes: m.notes(r),
+// appendWorth writes a ValueResponse.
+func (m *served) appendWorth(r *rows.Rows, spec *decision.Spec, q *service.Worth, worth []lossep.Worth) []byte {
+	b := jsonappend.Texts(append(appendModel(nil, m), `,"actions":`...), spec.Actions())
+	b = strconv.AppendBool(append(b, `,"costs":`...), spec.Costs())
+	if len(q.Ask.Columns) > 0 {
+		b = jsonappend.Texts(append(b, `,"ask":`...), q.Ask.Columns)
 	}
+	mean := 0.0
 	for i := range worth {
-		w := &worth[i]
-		v := Value{Action: out.Actions[w.Action], ActionIndex: w.Action, WorthOutcome: w.Outcome, WorthColumns: w.Columns}
-		if len(w.Probabilities) == 2 {
-			v.Probability = &w.Probabilities[1]
-		} else {
-			v.All = w.Probabilities
-		}
-		if ask.Labels {
-			v.WorthLabel = &w.Label
-		}
-		out.WorthOutcome += w.Outcome / float64(len(worth))
-		out.Values[i] = v
+		mean += worth[i].Outcome / float64(len(worth))
 	}
-	return out
+	b = jsonappend.Float(append(b, `,"worth_outcome":`...), mean)
+	return appendCases(b, "values", m, r, service.ValueFields(spec, q.Ask, q.Prices), func(i int, c *service.Case) {
+		c.Decision, c.Worth = &worth[i].Decision, &worth[i]
+	})
 }

@@ -16,25 +16,13 @@ var update = flag.Bool("update", false, "write the page of options anew")
 func TestPageOfOptions(t *testing.T) {
 	const path = "../docs/options.md"
 	var b strings.Builder
-	b.WriteString("# Options of fit and audit\n\nEach is a flag of the command; most are a parameter of the Python estimator or a key of its `options` too,\nwith underscores for hyphens. Those marked † are about files, and are flags only. This page is made from the\ndefinitions (`go test ./service -update`).\n")
-	for _, group := range Groups() {
-		fmt.Fprintf(&b, "\n## %s\n\n| option | value | default | meaning |\n|---|---|---|---|\n", group)
-		for _, o := range NewAudit().Options {
-			if o.Group != group {
-				continue
-			}
-			mark, shown := "", o.Shown
-			if o.CommandOf {
-				mark = " †"
-			}
-			if shown == "" {
-				shown = o.String()
-			}
-			cells := []string{"`--" + o.Name + "`" + mark, o.Type(), shown, Naming(Flags).In(o.Help)}
-			for k, cell := range cells {
-				cells[k] = strings.ReplaceAll(cell, "|", `\|`)
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+	b.WriteString("# Options\n\nEach is a flag of the command; most are a parameter of the Python estimator or a key of its `options`, or a field\nof a request over HTTP, with underscores for hyphens. Those marked † are about files, and are flags only. This page is made from the\ndefinitions (`go test ./service -update`).\n")
+	for _, of := range []struct {
+		title   string
+		options Options
+	}{{"fit and audit", NewAudit().Options}, {"predict", NewPredict().Options}, {"decide", NewDecide().Options}, {"value", NewWorth().Options}} {
+		for _, group := range Groups() {
+			writeOptions(&b, fmt.Sprintf("%s: %s", of.title, group), slices.DeleteFunc(slices.Clone(of.options), func(o *Option) bool { return o.Group != group }))
 		}
 	}
 	if *update {
@@ -44,6 +32,28 @@ func TestPageOfOptions(t *testing.T) {
 	}
 	if page, err := os.ReadFile(path); err != nil || string(page) != b.String() {
 		t.Errorf("%s is not what the definitions say (%v); go test ./service -update writes it", path, err)
+	}
+}
+
+// writeOptions writes a table of options, if there are any.
+func writeOptions(b *strings.Builder, title string, options Options) {
+	if len(options) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n| option | value | default | meaning |\n|---|---|---|---|\n", title)
+	for _, o := range options {
+		mark, shown := "", o.Shown
+		if o.CommandOf {
+			mark = " †"
+		}
+		if shown == "" {
+			shown = o.String()
+		}
+		cells := []string{"`--" + o.Name + "`" + mark, o.Type(), shown, Naming(Flags).In(o.Help)}
+		for k, cell := range cells {
+			cells[k] = strings.ReplaceAll(cell, "|", `\|`)
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // Option is something that can be said about a request.
@@ -33,22 +33,22 @@ const (
 	File     Group = "Table file"
 	Model    Group = "Model"
 	Testing  Group = "Testing"
+	NewCases Group = "New cases"
 	Advanced Group = "Advanced"
 )
 
 // Groups are the headings in order.
-func Groups() []Group { return []Group{Basics, Columns, File, Model, Testing, Advanced} }
+func Groups() []Group { return []Group{Basics, Columns, File, Model, Testing, NewCases, Advanced} }
 
 // Given tells whether the option was given a value.
 func (o *Option) Given() bool { return o.given }
 
 // Set gives the option a value as it stands on a command line.
 func (o *Option) Set(text string) error {
-	_, list := o.Value.(interface{ replace(texts []string) error })
 	switch {
 	case text == "": // such as of a variable of a script that is not set
 		return &Error{Option: o.Name, Msg: "the value is empty; give one, or leave out {" + o.Name + "}"}
-	case o.given && !list: // one of the two would be ignored
+	case o.given && !o.List(): // one of the two would be ignored
 		return &Error{Option: o.Name, Msg: "it is given more than once; keep one of them"}
 	}
 	if err := o.Value.Set(text); err != nil {
@@ -67,6 +67,9 @@ func (o *Option) Type() string { return o.Value.Type() }
 // Give gives the option a value as JSON has it: a text, a number, a truth value, or a list.
 func (o *Option) Give(v any) error {
 	var err error
+	if _, truth := v.(bool); !truth && o.Type() == "bool" {
+		return &Error{Option: o.Name, Msg: "takes true or false"}
+	}
 	switch list, isList := o.Value.(interface{ replace(texts []string) error }); v := v.(type) {
 	case []any:
 		if !isList {
@@ -93,6 +96,12 @@ func (o *Option) Give(v any) error {
 	}
 	o.given = true
 	return nil
+}
+
+// List tells whether the option takes several values.
+func (o *Option) List() bool {
+	_, list := o.Value.(interface{ replace(texts []string) error })
+	return list
 }
 
 // Options are those of one request.
@@ -131,7 +140,7 @@ func (o Options) Give(values map[string]any) error {
 func (o Options) Unknown(name string) error {
 	wanted, best, least := strings.ReplaceAll(name, "_", "-"), "", 3
 	for _, option := range o {
-		if d := data.Distance(wanted, option.Name); d < least {
+		if d := table.Distance(wanted, option.Name); d < least {
 			best, least = option.Name, d
 		}
 	}

@@ -33,7 +33,7 @@ func asText(v any) (string, error) {
 	case fmt.Stringer: // such as json.Number
 		return v.String(), nil
 	}
-	return "", fmt.Errorf("takes a text, a number or true or false, not %T", v)
+	return "", errors.New("takes a text, a number, true or false")
 }
 
 // Text is an option's value that may be any text, of a kind that help names.
@@ -277,4 +277,50 @@ func SizeText(bytes int64) string {
 		x /= 1000
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64) + units[k]
+}
+
+// asks are columns that could be measured, with what that costs: COLUMN=COST, or COLUMN where
+// the cost is 0.
+type asks struct {
+	columns *[]string
+	prices  *[]float64
+}
+
+func newAsks(columns *[]string, prices *[]float64) asks { return asks{columns, prices} }
+
+func (v asks) Type() string { return "COLUMN=COST" }
+
+func (v asks) String() string {
+	texts := make([]string, len(*v.columns))
+	for k, column := range *v.columns {
+		texts[k] = column + "=" + strconv.FormatFloat((*v.prices)[k], 'g', -1, 64)
+	}
+	return strings.Join(texts, ",")
+}
+
+func (v asks) Set(text string) error {
+	column, price := text, 0.0
+	if cut := strings.LastIndex(text, "="); cut > 0 {
+		if x, err := ParseNumber(text[cut+1:]); err == nil || strings.TrimSpace(text[cut+1:]) == "" {
+			if err != nil || !(x >= 0) || x > 1e300 {
+				return fmt.Errorf("invalid cost %q of measuring %q; give a number from 0 to 1e300", text[cut+1:], text[:cut])
+			}
+			column, price = text[:cut], x
+		}
+	}
+	if slices.Contains(*v.columns, column) {
+		return fmt.Errorf("%q is given twice; give it once", column)
+	}
+	*v.columns, *v.prices = append(*v.columns, column), append(*v.prices, price)
+	return nil
+}
+
+func (v asks) replace(texts []string) error {
+	*v.columns, *v.prices = nil, nil
+	for _, text := range texts {
+		if err := v.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/recipe"
 )
 
 // fitted is the result of a fit.
@@ -58,21 +58,11 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame, share *budget.S
 
 // positive says which of two outcomes is positive by convention, by its place; -1 if neither is.
 func (s *session) positive(r *request) (any, []Tensor, error) {
-	names := r.outcomes()
+	names := r.Outcomes
 	if len(names) != 2 {
 		return nil, nil, &malformed{fmt.Sprintf("one of two outcomes is positive, and there are %d", len(names))}
 	}
-	return map[string]int{"at": data.Conventional([2]string(names))}, nil, nil
-}
-
-// outcomes are the names that the options list.
-func (r *request) outcomes() []string {
-	given, _ := r.Options["outcomes"].([]any)
-	names := make([]string, len(given))
-	for k, name := range given {
-		names[k], _ = name.(string)
-	}
-	return names
+	return map[string]int{"at": recipe.Conventional([2]string(names))}, nil, nil
 }
 
 // progress sends how far a fit has come, ten times a second at most.

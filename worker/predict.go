@@ -8,9 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // blockRows is how many rows are predicted at a time, at most: a request that is cancelled ends
@@ -23,14 +25,14 @@ type predicted struct {
 	Unseen  []string `json:"unseen"`  // those of them that are likely to be mistakes
 	Seconds float64  `json:"seconds"` // of computing
 	// Of decisions only.
-	Actions []string        `json:"actions,omitempty"`
-	Costs   bool            `json:"costs"`
-	Methods []lossep.Method `json:"methods,omitempty"` // of the columns of dissent
+	Actions []string         `json:"actions,omitempty"`
+	Costs   bool             `json:"costs"`
+	Unusual map[int][]string `json:"unusual,omitempty"` // by row, from 0: columns in which it is unlike the training rows
 }
 
 // blocks encodes the rows of a table and hands them over block by block.
-func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t *data.Table, block int, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
-	var report *data.Report
+func (s *session) blocks(ctx context.Context, r *request, learned *recipe.Recipe, t *table.Table, block int, use func(x *mat.Dense, from, to int) error) (*recipe.Report, error) {
+	var report *recipe.Report
 	for from := 0; from < t.Len(); from += block {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -44,9 +46,16 @@ func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t
 			}
 			rows = t.Subset(list)
 		}
-		x, found, err := recipe.Apply(rows)
+		x, found, err := learned.Apply(rows)
 		if err != nil {
 			return nil, err
+		}
+		if from > 0 { // rows are numbered by the table
+			here := found.Unusual
+			found.Unusual = make(map[int][]string, len(here))
+			for i, columns := range here {
+				found.Unusual[from+i] = columns
+			}
 		}
 		if report == nil {
 			report = found
@@ -66,16 +75,16 @@ func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t
 }
 
 // inTable gives the error of a row of a block its place in the table.
-func inTable(err error, t *data.Table, from int) error {
+func inTable(err error, t *table.Table, from int) error {
 	if far, ok := err.(*lossep.FarError); ok {
 		return far.In(t.Place(from + far.Row))
 	}
 	return err
 }
 
-func (p *predicted) report(report *data.Report, start time.Time) {
+func (p *predicted) report(report *recipe.Report, start time.Time) {
 	p.Notes, p.Seconds = report.Lines(), time.Since(start).Seconds()
-	p.Unseen = report.Doubts().Lines()
+	p.Unseen, p.Unusual = report.Doubts().Lines(), report.Unusual
 }
 
 // predict gives the probabilities of all outcomes, and the latent mean and variance.
@@ -90,18 +99,19 @@ func (s *session) predict(ctx context.Context, r *request, f *Frame, share *budg
 	if err != nil {
 		return nil, nil, err
 	}
-	n, outcomes := t.Len(), len(m.Utility().Outcomes())
-	block, err := s.room(share, m, n, outcomes+2)
+	outcomes := m.Utility().Outcomes()
+	d := newCollected(t.Len(), append(service.PredictFields(outcomes), service.Field{
+		Name: "probabilities", Over: outcomes,
+		Numbers: func(c *service.Case, to []float64) []float64 { return append(to, c.Prediction.Probabilities...) },
+	}))
+	block, err := s.room(share, m, t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
 	}
-	probabilities := make([]float64, 0, n*outcomes)
-	moments := make([]float64, 0, 2*n)
 	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, _, _ int) error {
 		predictions, err := m.Predict(x)
-		for _, p := range predictions {
-			probabilities = append(probabilities, p.Probabilities...)
-			moments = append(moments, p.Mean, p.Variance)
+		for i := range predictions {
+			d.add(&service.Case{Prediction: &predictions[i]})
 		}
 		return err
 	})
@@ -110,18 +120,19 @@ func (s *session) predict(ctx context.Context, r *request, f *Frame, share *budg
 	}
 	var found predicted
 	found.report(report, start)
-	return found, []Tensor{Floats("probabilities", probabilities, n, outcomes), Floats("latent", moments, n, 2)}, nil
+	return found, d.tensors(), nil
 }
 
-// decide gives the action of every row, what is expected of each, the margin and the
-// probabilities of all outcomes; and what the other methods would do, if they are asked.
+// decide gives what service says about decided cases: the fields of decisions, and the
+// probabilities of all outcomes.
 func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
+	var q service.Decide
+	if err := q.Asked().Give(r.Options); err != nil {
+		return nil, nil, err
+	}
 	spec, err := r.Utility.spec()
 	if err != nil {
 		return nil, nil, err
-	}
-	if r.Model == 0 {
-		return s.decideGiven(r, f, spec, share)
 	}
 	m, done, err := s.models.use(r.Model)
 	if err != nil {
@@ -133,22 +144,25 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 	if err != nil {
 		return nil, nil, err
 	}
-	block, err := s.room(share, m, t.Len(), len(spec.Outcomes())+len(spec.Actions())+3)
+	baseline, err := service.Baseline(spec, q.Baseline)
 	if err != nil {
 		return nil, nil, err
 	}
-	d := newDecided(t.Len(), spec)
+	d := newCollected(t.Len(), append(service.DecideFields(spec, baseline, q.SecondOpinion), allProbabilities(spec)))
+	block, err := s.room(share, m, t.Len(), d.numbers())
+	if err != nil {
+		return nil, nil, err
+	}
 	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, from, to int) error {
 		decisions, err := m.Decide(x, part(all, from, to)...)
 		if err != nil {
 			return err
 		}
-		if r.Consult {
+		if q.SecondOpinion {
 			m.Consult(x, decisions)
 		}
-		for _, c := range decisions {
-			d.add(c.Choice, c.Probabilities)
-			d.dissent = append(d.dissent, len(c.Dissent))
+		for i := range decisions {
+			d.add(&service.Case{Decision: &decisions[i]})
 		}
 		return nil
 	})
@@ -162,7 +176,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 
 // staked is the rows of a request, the utility to decide them by, the model's if none is
 // given, and what is at stake in each.
-func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*data.Table, *decision.Spec, []decision.Stakes, error) {
+func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*table.Table, *decision.Spec, []decision.Stakes, error) {
 	t, err := r.table(f)
 	if err != nil {
 		return nil, nil, nil, err
@@ -175,7 +189,7 @@ func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.S
 	if err := s.takeStakes(share, t.Len(), spec); err != nil {
 		return nil, nil, nil, err
 	}
-	all, err := stakes(spec, t, m.Recipe().Missing...)
+	all, err := service.StakesOf(spec, t, m.Recipe().Missing...)
 	return t, spec, all, err
 }
 
@@ -195,9 +209,13 @@ func (s *session) room(share *budget.Share, m *lossep.Model, rows, numbers int) 
 	return block, s.take(share, "the answer", 2*8*float64(rows)*float64(numbers)+bytes)
 }
 
-// value decides as decide does, and says what it would be worth to know more: the outcome,
-// each of the columns asked about, and the label of each row if that is asked.
+// value says what it would be worth to know more: the outcome, each of the columns asked about,
+// and the label of each row if that is asked.
 func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
+	var q service.Worth
+	if err := q.Asked().Give(r.Options); err != nil {
+		return nil, nil, err
+	}
 	spec, err := r.Utility.spec()
 	if err != nil {
 		return nil, nil, err
@@ -207,8 +225,7 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 		return nil, nil, err
 	}
 	defer done()
-	ask := lossep.Ask{Columns: r.Ask, Labels: r.Labels}
-	if err := m.CheckAsk(ask, spec); err != nil {
+	if err := m.CheckAsk(q.Ask, spec); err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
@@ -216,18 +233,16 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 	if err != nil {
 		return nil, nil, err
 	}
-	block, err := s.room(share, m, t.Len(), len(spec.Outcomes())+len(spec.Actions())+5+len(r.Ask))
+	worths := service.ValueFields(spec, q.Ask, q.Prices)[3:] // behind what is of the decision
+	d := newCollected(t.Len(), append(append(service.DecideFields(spec, 0, false), allProbabilities(spec)), worths...))
+	block, err := s.room(share, m, t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
 	}
-	d := newDecided(t.Len(), spec)
-	outcome, columns, label := make([]float64, 0, t.Len()), make([]float64, 0, t.Len()*len(r.Ask)), make([]float64, 0, t.Len())
-	report, err := s.blocks(ctx, r, m.Recipe().WithOpen(r.Ask...), t, block, func(x *mat.Dense, from, to int) error {
-		worth, err := m.WorthOf(ctx, x, ask, part(all, from, to)...)
-		for _, w := range worth {
-			d.add(w.Choice, w.Probabilities)
-			d.dissent = append(d.dissent, 0)
-			outcome, columns, label = append(outcome, w.Outcome), append(columns, w.Columns...), append(label, w.Label)
+	report, err := s.blocks(ctx, r, m.Recipe().WithOpen(q.Ask.Columns...), t, block, func(x *mat.Dense, from, to int) error {
+		worth, err := m.WorthOf(ctx, x, q.Ask, part(all, from, to)...)
+		for i := range worth {
+			d.add(&service.Case{Decision: &worth[i].Decision, Worth: &worth[i]})
 		}
 		return err
 	})
@@ -236,15 +251,22 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 	}
 	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
 	found.report(report, start)
-	n := t.Len()
-	return found, append(d.tensors(), Floats("worth_outcome", outcome, n), Floats("worth_columns", columns, n, len(r.Ask)), Floats("worth_label", label, n)), nil
+	return found, d.tensors(), nil
 }
 
 // decideGiven decides by probabilities that any program made, without a model. They are the
 // first tensor.
-func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec, share *budget.Share) (any, []Tensor, error) {
+func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
+	var q service.Decide
+	if err := q.Asked().Give(r.Options); err != nil {
+		return nil, nil, err
+	}
+	spec, err := r.Utility.spec()
+	if err != nil {
+		return nil, nil, err
+	}
 	start := time.Now()
-	names := r.outcomes()
+	names := r.Outcomes
 	p, err := f.tensor(0)
 	if err != nil || p.Type != Float64 || len(p.Shape) != 2 || p.Shape[1] != len(names) || spec == nil {
 		return nil, nil, &malformed{"decisions without a model need probabilities of every outcome, the outcomes' names and the costs"}
@@ -252,60 +274,107 @@ func (s *session) decideGiven(r *request, f *Frame, spec *decision.Spec, share *
 	if err := spec.Bind(names...); err != nil {
 		return nil, nil, err
 	}
-	if err := s.take(share, "the answer", 2*8*float64(p.Shape[0])*float64(2*len(names)+len(spec.Actions())+3)); err != nil {
+	baseline, err := service.Baseline(spec, q.Baseline)
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.takeStakes(share, p.Shape[0], spec); err != nil {
+	n := p.Shape[0]
+	d := newCollected(n, append(service.DecideFields(spec, baseline, false), allProbabilities(spec)))
+	if err := s.take(share, "the answer", 2*8*float64(n)*float64(d.numbers()+len(names)+len(spec.Actions()))); err != nil {
 		return nil, nil, err
 	}
-	var all []decision.Stakes
-	if len(r.Columns) > 0 {
-		t, err := r.table(f)
-		if err != nil {
-			return nil, nil, err
-		}
-		if t.Len() != p.Shape[0] {
-			return nil, nil, &malformed{"there are not as many costs as probabilities"}
-		}
-		if all, err = stakes(spec, t); err != nil {
-			return nil, nil, err
-		}
-	} else if all, err = spec.Cases(p.Shape[0], func(_ int, column string) (float64, error) {
-		return 0, &inputError{&lossep.InputError{What: "cost", Msg: fmt.Sprintf("it depends on the column %q, which is not given; give a DataFrame that has it as cost_columns", column)}}
-	}); err != nil {
+	if err := s.takeStakes(share, n, spec); err != nil {
 		return nil, nil, err
 	}
-	d := newDecided(p.Shape[0], spec)
+	all, err := r.givenStakes(f, spec, n)
+	if err != nil {
+		return nil, nil, err
+	}
 	values := p.floats()
-	for i := range p.Shape[0] {
-		row := values[i*len(names) : (i+1)*len(names)]
-		d.add(all[i%len(all)].Choose(make([]float64, len(d.actions)), row), row)
-		d.dissent = append(d.dissent, 0)
+	probabilities := make([][]float64, n)
+	for i := range probabilities {
+		probabilities[i] = values[i*len(names) : (i+1)*len(names)]
+	}
+	decisions := service.Choose(all, probabilities)
+	for i := range decisions {
+		d.add(&service.Case{Decision: &decisions[i]})
 	}
 	return predicted{Actions: spec.Actions(), Costs: spec.Costs(), Seconds: time.Since(start).Seconds()}, d.tensors(), nil
 }
 
-// decided collects decisions.
-type decided struct {
-	actions, chosen, dissent        []int
-	expected, margin, probabilities []float64
-	rows, outcomes                  int
-}
-
-func newDecided(n int, spec *decision.Spec) *decided {
-	return &decided{rows: n, outcomes: len(spec.Outcomes()), actions: make([]int, len(spec.Actions()))}
-}
-
-func (d *decided) add(c decision.Choice, p []float64) {
-	d.chosen = append(d.chosen, c.Action)
-	d.expected = append(d.expected, c.Expected...)
-	d.margin = append(d.margin, c.Margin)
-	d.probabilities = append(d.probabilities, p...)
-}
-
-func (d *decided) tensors() []Tensor {
-	return []Tensor{
-		Ints("action", d.chosen, d.rows), Floats("expected", d.expected, d.rows, len(d.actions)), Floats("margin", d.margin, d.rows),
-		Floats("probabilities", d.probabilities, d.rows, d.outcomes), Ints("dissent", d.dissent, d.rows),
+// givenStakes is what is at stake in n cases by the columns of a request, which may have none.
+func (r *request) givenStakes(f *Frame, spec *decision.Spec, n int) ([]decision.Stakes, error) {
+	if len(r.Columns) == 0 {
+		return spec.Cases(n, func(_ int, column string) (float64, error) {
+			return 0, &inputError{&lossep.InputError{What: "cost", Msg: fmt.Sprintf("it depends on the column %q, which is not given; give a DataFrame that has it as cost_columns", column)}}
+		})
 	}
+	t, err := r.table(f)
+	if err != nil {
+		return nil, err
+	}
+	if t.Len() != n {
+		return nil, &malformed{"there are not as many costs as probabilities"}
+	}
+	return service.StakesOf(spec, t)
+}
+
+// allProbabilities are those of all outcomes, also of two.
+func allProbabilities(spec *decision.Spec) service.Field {
+	return service.Field{Name: "probabilities", Over: spec.Outcomes(), Numbers: func(c *service.Case, to []float64) []float64 {
+		return append(to, c.Decision.Probabilities...)
+	}}
+}
+
+// collected are the fields of cases as tensors. Texts are known by their numbers.
+type collected struct {
+	rows   int
+	fields []service.Field
+	floats [][]float64 // by field
+	ints   [][]int
+}
+
+func newCollected(rows int, fields []service.Field) *collected {
+	return &collected{rows, fields, make([][]float64, len(fields)), make([][]int, len(fields))}
+}
+
+// numbers is how many there are a row.
+func (d *collected) numbers() (n int) {
+	for k := range d.fields {
+		n += max(1, len(d.fields[k].Over))
+	}
+	return n
+}
+
+func (d *collected) add(c *service.Case) {
+	for k := range d.fields {
+		switch f := &d.fields[k]; {
+		case f.Whole != nil:
+			d.ints[k] = append(d.ints[k], f.Whole(c))
+		case f.Truth != nil:
+			truth := 0
+			if f.Truth(c) {
+				truth = 1
+			}
+			d.ints[k] = append(d.ints[k], truth)
+		case f.Number != nil:
+			d.floats[k] = append(d.floats[k], f.Number(c))
+		case f.Numbers != nil:
+			d.floats[k] = f.Numbers(c, d.floats[k])
+		}
+	}
+}
+
+func (d *collected) tensors() (all []Tensor) {
+	for k := range d.fields {
+		switch f := &d.fields[k]; {
+		case f.Whole != nil || f.Truth != nil:
+			all = append(all, Ints(f.Name, d.ints[k], d.rows))
+		case f.Number != nil:
+			all = append(all, Floats(f.Name, d.floats[k], d.rows))
+		case f.Numbers != nil:
+			all = append(all, Floats(f.Name, d.floats[k], d.rows, len(f.Over)))
+		}
+	}
+	return all
 }

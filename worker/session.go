@@ -58,11 +58,10 @@ type request struct {
 	Options map[string]any `json:"options"`
 	Columns []column       `json:"columns"`
 	Utility *utility       `json:"utility"`
-	Consult bool           `json:"consult"` // ask the other methods
-	Ask     []string       `json:"ask"`     // columns that could be measured
-	Labels  bool           `json:"labels"`  // say what labels are worth
-	Unseen  bool           `json:"unseen"`  // allow columns of which no category is known
-	Name    string         `json:"name"`    // of a table
+	Unseen  bool           `json:"unseen"` // allow columns of which no category is known
+	Name    string         `json:"name"`   // of a table
+	// Outcomes are the names of the classes, where there is no model.
+	Outcomes []string `json:"outcomes"`
 	// Unsettled: the positive one of two outcomes is named for an order alone.
 	Unsettled bool     `json:"unsettled"`
 	Tensors   []Tensor `json:"tensors"` // of the payload
@@ -179,6 +178,9 @@ func (s *session) do(ctx context.Context, r *request, f *Frame, share *budget.Sh
 	case "predict":
 		return s.predict(ctx, r, f, share)
 	case "decide":
+		if r.Model == 0 {
+			return s.decideGiven(r, f, share)
+		}
 		return s.decide(ctx, r, f, share)
 	case "value":
 		return s.value(ctx, r, f, share)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // column is one of a table: numbers, which are a row of a tensor of numbers, or codes, which
@@ -21,8 +21,8 @@ type column struct {
 }
 
 // table is that of a request.
-func (r *request) table(f *Frame) (*data.Table, error) {
-	columns := make([]data.Values, len(r.Columns))
+func (r *request) table(f *Frame) (*table.Table, error) {
+	columns := make([]table.Values, len(r.Columns))
 	for j, c := range r.Columns {
 		v, err := c.values(f)
 		if err != nil {
@@ -30,11 +30,11 @@ func (r *request) table(f *Frame) (*data.Table, error) {
 		}
 		columns[j] = v
 	}
-	return data.NewTable(r.Name, columns)
+	return table.NewTable(r.Name, columns)
 }
 
-func (c *column) values(f *Frame) (data.Values, error) {
-	v := data.Values{Name: c.Name}
+func (c *column) values(f *Frame) (table.Values, error) {
+	v := table.Values{Name: c.Name}
 	t, err := f.tensor(c.Tensor)
 	if err != nil {
 		return v, err
@@ -93,23 +93,6 @@ func (u *utility) spec() (*decision.Spec, error) {
 		return decision.ParseCosts(u.Costs)
 	}
 	return decision.ParseSpecJSON(u.Spec)
-}
-
-// stakes are those of the rows from first on, under a bound specification; further spellings of
-// missing cells may be given.
-func stakes(s *decision.Spec, t *data.Table, missing ...string) ([]decision.Stakes, error) {
-	if err := s.CheckColumns(t.Columns()); err != nil {
-		return nil, err
-	}
-	values := make(map[string][]float64)
-	for _, name := range s.Columns() {
-		column, err := t.Floats(name, missing...)
-		if err != nil {
-			return nil, err
-		}
-		values[name] = column
-	}
-	return s.Cases(t.Len(), func(i int, column string) (float64, error) { return values[column][i], nil })
 }
 
 // part is what of a list of stakes, or of one for all, belongs to some rows.

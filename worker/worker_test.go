@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/internal/fault"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // client is the other end of a worker's pipes.
@@ -99,7 +100,7 @@ func (c *client) ask(header map[string]any, tensors ...Tensor) *reply {
 
 // rows are n random cases of two columns and an outcome, as tensors with their columns, and
 // as a table.
-func rows(t *testing.T, n int) ([]Tensor, []column, *data.Table) {
+func rows(t *testing.T, n int) ([]Tensor, []column, *table.Table) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	x := make([]float64, 2*n)
@@ -114,7 +115,7 @@ func rows(t *testing.T, n int) ([]Tensor, []column, *data.Table) {
 	}
 	tensors := []Tensor{Floats("x", x, 2, n), Ints("y", codes, n), Raw("texts", []byte("noyes")), Ints("ends", []int{2, 5}, 2)}
 	columns := []column{{Name: "x0"}, {Name: "x1", Row: 1}, {Name: "y", Tensor: 1, Texts: &[2]int{2, 3}}}
-	table, err := data.NewTable("rows", []data.Values{
+	table, err := table.NewTable("rows", []table.Values{
 		{Name: "x0", Numbers: append([]float64(nil), x[:n]...)},
 		{Name: "x1", Numbers: append([]float64(nil), x[n:]...)},
 		{Name: "y", Codes: codes32, Texts: texts},
@@ -139,7 +140,7 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Seed: 1, Utility: costs, Data: data.Options{Target: "y"}})
+	want, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Seed: 1, Utility: costs, Data: recipe.Options{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 		if got.Error != nil {
 			t.Fatal(got.Error)
 		}
-		p, action, expected := got.tensors["probabilities"].floats(), got.tensors["action"].ints(), got.tensors["expected"].floats()
+		p, action, expected := got.tensors["probabilities"].floats(), got.tensors["action_index"].ints(), got.tensors["expected"].floats()
 		again := c.ask(map[string]any{"id": 20 + k, "do": "predict", "model": d.Model, "columns": columns[:2]}, tensors[0]).tensors["probabilities"].floats()
 		for i, w := range decisions {
 			if p[2*i+1] != w.Probability() || again[2*i] != w.Probabilities[0] || int(action[i]) != w.Action || expected[2*i] != w.Expected[0] {
@@ -180,31 +181,31 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	valued := c.ask(map[string]any{"id": 25, "do": "value", "model": 1, "columns": columns, "ask": ask.Columns, "labels": true}, tensors...)
+	valued := c.ask(map[string]any{"id": 25, "do": "value", "model": 1, "columns": columns, "options": map[string]any{"ask": ask.Columns, "labels": true}}, tensors...)
 	if valued.Error != nil {
 		t.Fatal(valued.Error)
 	}
 	for i, w := range worth {
-		if valued.tensors["worth_outcome"].floats()[i] != w.Outcome || valued.tensors["worth_columns"].floats()[i] != w.Columns[0] || valued.tensors["worth_label"].floats()[i] != w.Label || int(valued.tensors["action"].ints()[i]) != w.Action {
+		if valued.tensors["worth_outcome"].floats()[i] != w.Outcome || valued.tensors["worth_columns"].floats()[i] != w.Columns[0] || valued.tensors["worth_label"].floats()[i] != w.Label || int(valued.tensors["action_index"].ints()[i]) != w.Action {
 			t.Fatalf("row %d is not worth %+v", i, w)
 		}
 	}
-	if unknown := c.ask(map[string]any{"id": 26, "do": "value", "model": 1, "columns": columns, "ask": []string{"none"}}, tensors...); unknown.Error == nil || !strings.Contains(unknown.Error.Text, `"none" is no column that the model decides by; there are`) {
+	if unknown := c.ask(map[string]any{"id": 26, "do": "value", "model": 1, "columns": columns, "options": map[string]any{"ask": []string{"none"}}}, tensors...); unknown.Error == nil || !strings.Contains(unknown.Error.Text, `"none" is no column that the model decides by; there are`) {
 		t.Errorf("a column that is not there: %+v", unknown.Error)
 	}
 	calibrated := c.ask(map[string]any{"id": 30, "do": "calibrate", "model": 1, "utility": map[string]any{"costs": "fn=1,fp=9"}})
 	if calibrated.Error != nil || calibrated.tensors["model"] == nil {
 		t.Error(calibrated.Error)
 	}
-	given := c.ask(map[string]any{"id": 31, "do": "decide", "utility": utility, "options": map[string]any{"outcomes": []string{"no", "yes"}}}, Floats("p", []float64{0.9, 0.1, 0.8, 0.2}, 2, 2))
-	if given.Error != nil || given.tensors["action"].ints()[0] != 0 || given.tensors["action"].ints()[1] != 1 {
+	given := c.ask(map[string]any{"id": 31, "do": "decide", "utility": utility, "outcomes": []string{"no", "yes"}}, Floats("p", []float64{0.9, 0.1, 0.8, 0.2}, 2, 2))
+	if given.Error != nil || given.tensors["action_index"].ints()[0] != 0 || given.tensors["action_index"].ints()[1] != 1 {
 		t.Errorf("at a threshold of 1/6: %+v", given)
 	}
 	for k, m := range []struct {
 		outcomes []string
 		at       int
 	}{{[]string{"no", "yes"}, 1}, {[]string{"Bad", "good"}, 0}, {[]string{"0.0", "1"}, 1}, {[]string{"fraud", "ok"}, -1}} {
-		got := c.ask(map[string]any{"id": 40 + k, "do": "positive", "options": map[string]any{"outcomes": m.outcomes}})
+		got := c.ask(map[string]any{"id": 40 + k, "do": "positive", "outcomes": m.outcomes})
 		if got.Error != nil || string(got.Result) != fmt.Sprintf(`{"at":%d}`, m.at) {
 			t.Errorf("positive of %q: %s, %+v", m.outcomes, got.Result, got.Error)
 		}
@@ -352,7 +353,7 @@ func TestEnds(t *testing.T) {
 // Models beyond the memory for them are forgotten, the one unused for longest first.
 func TestShelf(t *testing.T) {
 	_, _, table := rows(t, 20)
-	m, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Data: data.Options{Target: "y"}})
+	m, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Data: recipe.Options{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -456,7 +457,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add(frame(`{"id":1,"do":"fit","options":{"kernel":"rbf(lengthscale=1, variance=1)","fixed":true},"columns":[{"name":"x"},{"name":"y","row":1}],"tensors":[{"name":"x","type":"f8","shape":[2,3]}]}`, 48, strings.Repeat("\x00\x00\x00\x00\x00\x00\xf0\x3f", 6)))
 	f.Add(frame(`{"id":1,"do":"load","tensors":[{"type":"u1","shape":[3]}]}`, 8, "abc\x00\x00\x00\x00\x00"))
 	f.Add(frame(`{"cancel":1}`, 0, ""))
-	f.Add(frame(`{"id":1,"do":"decide","utility":{"costs":"fn=5,fp=1"},"options":{"outcomes":["a","b"]},"tensors":[{"type":"f8","shape":[1,2]}]}`, 16, strings.Repeat("\x00", 16)))
+	f.Add(frame(`{"id":1,"do":"decide","utility":{"costs":"fn=5,fp=1"},"outcomes":["a","b"],"tensors":[{"type":"f8","shape":[1,2]}]}`, 16, strings.Repeat("\x00", 16)))
 	f.Add(frame(`{}`, math.MaxInt64, ""))
 	f.Add([]byte("LSP0"))
 	f.Fuzz(func(t *testing.T, input []byte) {

@@ -41,17 +41,17 @@ func (c *cloud) spread(views *gauss.Views) []float64 {
 	return variance
 }
 
-// panel holds what some views read on average around some centres, one row for
+// panel holds what some views read on average around all centres, one row for
 // each view.
 type panel struct {
 	rows, means []float64
 }
 
-// read fills the panel with b_i + a_i·centre_k for the views in [i, j) and the
-// centres in [k, l), as one matrix product.
-func (p *panel) read(c *cloud, views *gauss.Views, i, j, k, l int) {
+// read fills the panel with b_i + a_i·centre_k for the views in [i, j) and all
+// centres, as one matrix product.
+func (p *panel) read(c *cloud, views *gauss.Views, i, j int) {
 	x := c.centres.RawMatrix()
-	n := l - k
+	n := x.Rows
 	p.rows = grow(p.rows, (j-i)*x.Cols)
 	p.means = grow(p.means, (j-i)*n)
 	for v := i; v < j; v++ {
@@ -63,7 +63,7 @@ func (p *panel) read(c *cloud, views *gauss.Views, i, j, k, l int) {
 	}
 	level3.Gemm(blas.NoTrans, blas.Trans, 1,
 		blas64.General{Rows: j - i, Cols: x.Cols, Stride: x.Cols, Data: p.rows},
-		blas64.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[k*x.Stride:]},
+		blas64.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data},
 		1, blas64.General{Rows: j - i, Cols: n, Stride: n, Data: p.means})
 }
 
@@ -83,8 +83,6 @@ const (
 	panelViews = 48
 	// panelSize bounds the means in a panel, 8 MB, unless one view alone has more.
 	panelSize = 1 << 20
-	// panelCentres is the number of centres in a panel that takes all views.
-	panelCentres = 512
 )
 
 // eachView calls visit for every view with the means of what it reads around all
@@ -99,7 +97,7 @@ func (c *cloud) eachView(views *gauss.Views, visit func(i int, means []float64, 
 		var p panel
 		return func(task int) {
 			i, j := task*step, min((task+1)*step, views.Len())
-			p.read(c, views, i, j, 0, n)
+			p.read(c, views, i, j)
 			for v := i; v < j; v++ {
 				visit(v, p.row(v-i, n), variance[v])
 			}
@@ -126,37 +124,12 @@ func (c *cloud) eachBlock(views *gauss.Views, size int, visit func(block int, me
 		var p panel
 		return func(task int) {
 			i, j := task*step, min((task+1)*step, blocks)
-			p.read(c, views, i*size, j*size, 0, n)
+			p.read(c, views, i*size, j*size)
 			for b := i; b < j; b++ {
 				visit(b, p.means[(b-i)*size*n:(b-i+1)*size*n], cov[b*size*size:(b+1)*size*size])
 			}
 		}
 	})
-}
-
-// combine is Σ_j weights_j E[t(f_j) | centre] for every centre. Here the centres
-// are spread over the cores, and the views of each are added in order.
-func (c *cloud) combine(views *gauss.Views, t factor.Factor, weights []float64) []float64 {
-	variance := c.spread(views)
-	sums := make([]float64, c.size())
-	tasks.Each((len(sums)+panelCentres-1)/panelCentres, func() func(int) {
-		var p panel
-		return func(task int) {
-			k, l := task*panelCentres, min((task+1)*panelCentres, len(sums))
-			for i := 0; i < views.Len(); i += panelViews {
-				j := min(i+panelViews, views.Len())
-				p.read(c, views, i, j, k, l)
-				for v := i; v < j; v++ {
-					row := p.row(v-i, l-k)
-					expectEach(t, row, variance[v])
-					for s, e := range row {
-						sums[k+s] += weights[v] * e
-					}
-				}
-			}
-		}
-	})
-	return sums
 }
 
 // expectEach replaces every mean m by E t(f), f ~ N(m, v). The probit, which nearly

@@ -1,7 +1,6 @@
 package exact
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -74,18 +73,6 @@ func (d *Draws) Expect(views *gauss.Views, t factor.Factor, value, stderr []floa
 		expectEach(t, m, v)
 		value[i], stderr[i] = stat.Mean(m, nil), d.stderr(m)
 	})
-}
-
-// ExpectLinear is E Σ_j weights_j t(f_j) with its standard error. The same draws
-// serve all views, so the errors of their expectations are correlated: that of a
-// difference between expected utilities, such as a regret, is found here and not
-// from the errors that Expect gives.
-func (d *Draws) ExpectLinear(views *gauss.Views, t factor.Factor, weights []float64) (value, stderr float64) {
-	if len(weights) != views.Len() {
-		panic(fmt.Sprintf("exact: %d weights for %d views", len(weights), views.Len()))
-	}
-	sums := d.combine(views, t, weights)
-	return stat.Mean(sums, nil), d.stderr(sums)
 }
 
 // stderr is the standard error of the mean of a quantity given at every draw:

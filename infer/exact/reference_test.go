@@ -30,7 +30,6 @@ func TestReferencesOnAnyNumberOfCores(t *testing.T) {
 	_, two := problems.TwoPoint(t)
 	at := problems.ViewsAt(p, -9, -7, -5, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
 	atTwo := gauss.NewViews(mat.NewDense(40, 2, problems.StandardNormals(rand.New(rand.NewPCG(2, 2)), 80)), nil, nil)
-	weights := problems.StandardNormals(rand.New(rand.NewPCG(3, 3)), 20)
 	answers := func(procs int) (all []float64) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		ask := func(q infer.Posterior, v *gauss.Views) {
@@ -45,8 +44,7 @@ func TestReferencesOnAnyNumberOfCores(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask(e, at)
-		value, stderr := e.ExpectLinear(at, factor.Probit{Y: 1}, weights)
-		all = append(all, value, stderr, e.LogEvidence)
+		all = append(all, e.LogEvidence)
 		var s exact.NUTS
 		s.Warmup, s.Draws = 100, 50
 		n, err := s.Fit(ctx, m)

@@ -129,26 +129,6 @@ func TestExactRuleOfSuccession(t *testing.T) {
 	problems.CheckMeanSquare(t, "predictive", predictive)
 }
 
-// TestExactErrorOfCombinations: what two opposite views read adds to a certainty,
-// and their difference has twice the error of each, which no sum of squares gives.
-func TestExactErrorOfCombinations(t *testing.T) {
-	m, _, next := succession(5, 2)
-	r, err := exact.Sampler{}.Fit(ctx, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	both := gauss.NewViews(mat.NewDense(2, 1, []float64{1, -1}), nil, nil)
-	up := factor.Probit{Y: 1}
-	p, se := make([]float64, 2), make([]float64, 2)
-	r.Expect(both, up, p, se)
-	value, stderr := r.ExpectLinear(both, up, []float64{1, 1})
-	problems.Near(t, "sum", value, 1, 1e-14)
-	problems.Near(t, "error of the sum", stderr, 0, 1e-15)
-	value, stderr = r.ExpectLinear(both, up, []float64{1, -1})
-	problems.Near(t, "difference", value, 2*next-1, 4*stderr)
-	problems.Near(t, "error of the difference", stderr, 2*se[0], 1e-12)
-}
-
 // TestExactMomentsAgainstGrid on the two-point problem.
 func TestExactMomentsAgainstGrid(t *testing.T) {
 	p, m := problems.TwoPoint(t)

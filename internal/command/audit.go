@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // auditSignature marks results and progress as this command's own.
@@ -52,7 +53,8 @@ not seen: out-of-fold, or of a test set.`,
 	}
 	flags := c.Flags()
 	request := service.NewAudit()
-	utility := addUtilityFlags(flags)
+	utility := new(service.Costs)
+	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
 	flags.StringVar(&test, "test", "", "a table of cases to decide that nothing is learned from")
 	flags.StringVar(&out, "out", "audit-out", "folder to write to")
@@ -134,16 +136,16 @@ DataFrame(p, columns=[f"p_{c}" for c in unique(y)]).assign(y=y).to_csv("scores.c
 }
 
 // prepareAudit reads the table and the utility, or takes those of the example.
-func prepareAudit(c *cobra.Command, rows *pastCases, utility *utilityFlags, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
+func prepareAudit(c *cobra.Command, rows *pastCases, utility *service.Costs, o audit.Options, test string, args []string) (*audit.Audit, string, error) {
 	var err error
-	if o.Fit.Utility, err = utility.spec(c); err != nil {
+	if o.Fit.Utility, err = utility.Spec(c.Context(), readShort); err != nil {
 		return nil, "", err
 	}
 	also := append(append(costColumns(o.Fit.Utility), o.Time, o.By), o.Probabilities...)
-	var t *data.Table
+	var t *table.Table
 	if len(args) == 0 {
 		t = example.Table()
-		o.Fit.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Fit.Data.KeepScale}
+		o.Fit.Data = recipe.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Fit.Data.KeepScale}
 		if o.Fit.Utility == nil {
 			if o.Fit.Utility, err = decision.ParseCosts(example.Costs); err != nil {
 				return nil, "", err

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 )
 
@@ -41,14 +41,15 @@ and the same command goes on from there if it was interrupted.`,
 	}
 	flags := c.Flags()
 	request := service.NewFit()
-	utility := addUtilityFlags(flags)
+	utility := new(service.Costs)
+	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
 	flags.StringVarP(&output, "output", "o", "", "the model file to write")
 	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
 	format := addFormat(flags)
 	basic(flags, "output", "example", "format")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkOutput("-o", output, append(args, utility.files()...)...); err != nil {
+		if err := checkOutput("-o", output, append(args, utility.Files()...)...); err != nil {
 			return err
 		}
 		if err := checkModelName(output); err != nil {
@@ -103,9 +104,9 @@ and the same command goes on from there if it was interrupted.`,
 }
 
 // prepare reads the table and the utility, or takes those of the example.
-func prepare(c *cobra.Command, rows *pastCases, utility *utilityFlags, o lossep.Options, args []string) (*lossep.Problem, error) {
+func prepare(c *cobra.Command, rows *pastCases, utility *service.Costs, o lossep.Options, args []string) (*lossep.Problem, error) {
 	var err error
-	if o.Utility, err = utility.spec(c); err != nil {
+	if o.Utility, err = utility.Spec(c.Context(), readShort); err != nil {
 		return nil, err
 	}
 	o.Progress = progress(c.ErrOrStderr())
@@ -135,7 +136,7 @@ func costColumns(s *decision.Spec) []string {
 // prepareExample is the problem of the embedded data set. Its costs can be replaced.
 func prepareExample(o lossep.Options) (*lossep.Problem, error) {
 	var err error
-	o.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
+	o.Data = recipe.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
 	if o.Utility == nil {
 		if o.Utility, err = decision.ParseCosts(example.Costs); err != nil {
 			return nil, err

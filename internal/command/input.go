@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/safetensors"
 	"github.com/lossep/lossep/service"
 )
@@ -37,19 +36,6 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// utilityFlags say what actions are worth.
-type utilityFlags struct{ costs, file, matrix string }
-
-func addUtilityFlags(flags *pflag.FlagSet) *utilityFlags {
-	u := new(utilityFlags)
-	addOptions(flags, service.Options{
-		{Name: "cost", Group: service.Basics, Help: "what mistakes cost, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; column names with other characters than letters, digits, _ and . stand in backticks", Value: service.Text(&u.costs, "COSTS")},
-		{Name: "utility", Group: service.Basics, Help: "a YAML file with named outcomes and actions, and their costs or utilities", Value: service.Text(&u.file, "FILE")},
-		{Name: "cost-matrix", Group: service.Basics, Help: "a CSV file of costs: a line that names the outcomes, and one for each action", Value: service.Text(&u.matrix, "FILE")},
-	})
-	return u
-}
-
 // tellNoCosts says so where nothing is given, and what to give for so many outcomes.
 func tellNoCosts(c *cobra.Command, p *lossep.Problem) {
 	ways := "--cost, for example --cost fn=5,fp=1, --cost-matrix file.csv or --utility file.yaml"
@@ -57,34 +43,6 @@ func tellNoCosts(c *cobra.Command, p *lossep.Problem) {
 		ways = fmt.Sprintf("--cost-matrix file.csv, a line that names the %d outcomes and one for each action, or --utility file.yaml", number)
 	}
 	fmt.Fprintln(c.ErrOrStderr(), "what mistakes cost is not given, so every wrong decision costs 1; say otherwise by "+ways)
-}
-
-// files are those that are read.
-func (u *utilityFlags) files() []string { return []string{u.file, u.matrix} }
-
-// spec is the specification given, or nil if none is.
-func (u *utilityFlags) spec(c *cobra.Command) (*decision.Spec, error) {
-	switch {
-	case u.costs != "" && u.file != "":
-		return nil, usagef("--cost and --utility are both given; keep one of them")
-	case u.matrix != "" && u.costs+u.file != "":
-		return nil, usagef("--cost-matrix is given beside --cost or --utility; keep one of them")
-	case u.matrix != "":
-		text, err := readShort(c.Context(), u.matrix)
-		if err != nil {
-			return nil, usagef("--cost-matrix: %w", err)
-		}
-		return decision.ParseCostMatrix(u.matrix, text)
-	case u.costs != "":
-		return decision.ParseCosts(u.costs)
-	case u.file != "":
-		text, err := readShort(c.Context(), u.file)
-		if err != nil {
-			return nil, usagef("--utility: %w", err)
-		}
-		return decision.ParseSpec(u.file, text)
-	}
-	return nil, nil
 }
 
 // readShort reads a file that people write by hand.

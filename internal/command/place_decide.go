@@ -9,78 +9,89 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // Decide is what has to be known to decide some rows of a table elsewhere. It can be
 // written as JSON.
 type Decide struct {
-	Model   string         `json:"model"` // file
-	Utility *decision.Spec `json:"utility"`
-	Format  data.Format    `json:"format"`
-	Keep    bool           `json:"keep"`   // the columns of the input
-	Second  bool           `json:"second"` // opinions are asked
-	Memory  int64          `json:"memory"` // in bytes; 0 for what is usual where rows are decided
+	Model    string         `json:"model"` // file
+	Utility  *decision.Spec `json:"utility"`
+	Format   table.Format   `json:"format"`
+	ID       string         `json:"id"`
+	Keep     bool           `json:"keep"`   // the columns of the input
+	Second   bool           `json:"second"` // opinions are asked
+	Baseline string         `json:"baseline"`
+	Several  bool           `json:"several"` // the table has more than one file
+	Memory   int64          `json:"memory"`  // in bytes; 0 for what is usual where rows are decided
 }
 
 // Decided counts what was decided about some rows.
 type Decided struct {
-	Rows, Disagree, Labelled, Seen, Strange int
-	ByAction                                []int
-	Expected, Realised                      float64
-	Report                                  data.Report
+	service.Decided
+	Report recipe.Report
 }
 
 // Rows decides the rows of a source by the model and writes them as Parquet.
-func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s data.Source, w io.Writer) (*Decided, error) {
-	spec, err := m.Bind(d.Utility)
+func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s table.Source, w io.Writer) (*Decided, error) {
+	q := service.NewDecide()
+	q.ID, q.Keep, q.SecondOpinion, q.Baseline, q.As = d.ID, d.Keep, d.Second, d.Baseline, service.Parquet
+	answer, err := q.Of(ctx, m, d.Utility)
 	if err != nil {
 		return nil, err
 	}
-	also := func(name string) bool { return d.Keep || slices.Contains(spec.Columns(), name) }
-	rd, err := data.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
+	also := func(name string) bool { return d.Keep || name == d.ID || slices.Contains(answer.Columns(), name) }
+	rd, err := recipe.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
+	if err == nil {
+		err = q.CheckID(rd.Columns())
+	}
 	if err != nil {
 		return nil, err
 	}
-	t := newTally(m, spec, true)
-	t.consulted = d.Second
-	rows := newCaseWriter(w, parquetFormat, rd, d.Keep, decisionNames(spec, parquetFormat, d.Second))
-	if err := t.decide(ctx, rd, parquetFormat, rows.write); err != nil {
+	r, fields := answering{&q.Cases, answer, nil}, q.Shown(answer.Fields(), q.IDColumn(rd))
+	rows, err := q.Writer(w, r.kept(rd), fields, 0)
+	if err != nil {
 		return nil, err
 	}
-	return &Decided{t.rows, t.disagree, t.labelled, t.seen, t.strange, t.byAction, t.expected, t.realised, *rd.Report()}, rows.flush()
-}
-
-// include counts what was decided elsewhere.
-func (t *tally) include(d *Decided) {
-	t.rows += d.Rows
-	t.disagree += d.Disagree
-	t.labelled += d.Labelled
-	t.seen += d.Seen
-	t.strange += d.Strange
-	t.expected += d.Expected
-	t.realised += d.Realised
-	for a, n := range d.ByAction {
-		t.byAction[a] += n
+	err = answer.Rows(ctx, rd, d.Several, func(cells func() []string, one *service.Case) error {
+		var texts []string
+		if d.Keep {
+			texts = cells()
+		}
+		return rows.Write(texts, service.Record(fields, one))
+	})
+	if err != nil {
+		return nil, err
 	}
+	return &Decided{answer.Decided, *rd.Report()}, rows.Close()
 }
 
-// at decides the table of new cases at a place.
-func (d *Decide) at(c *cobra.Command, place *Place, r caseRun, s *tally, args []string) error {
+// placeOptions refuses options of one process at a place, where the output is a folder.
+func placeOptions(q *service.Decide, args []string) error {
 	switch {
 	case len(args) < 2:
 		return usagef("--example: it has few rows; give a folder of Parquet files, or take lossep")
-	case r.doubtful.skips():
+	case q.Skips():
 		return usagef("--on-error skip: not supported on a cluster, where many processes would write one file of errors; remove rows that cannot be read, or use lossep")
-	case r.output == "":
+	case q.Sort != "" || q.Top > 0:
+		return usagef("--sort, --top: not supported on a cluster, where each process has some of the rows; sort the files it wrote, or use lossep")
+	case q.Calibrate:
+		return usagef("--calibrate: the model is read from its file by many; fit one with --method loss-ep")
+	case q.Output == "":
 		return usagef("-o is missing; give a folder for the decisions, which will be Parquet files")
 	}
-	if _, err := os.Stat(r.output); err == nil {
-		return usagef("-o %s: this is there already; give the name of a new folder", r.output)
+	if _, err := os.Stat(q.Output); err == nil {
+		return usagef("-o %s: this is there already; give the name of a new folder", q.Output)
 	}
-	d.Format = r.table.Format
-	in, err := openInput(c, args[1])
+	return nil
+}
+
+// decideAt decides the table of new cases at a place.
+func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Deciding, args []string) error {
+	in, err := openInput(c, args[1], &r.Table)
 	if err != nil {
 		return err
 	}
@@ -88,19 +99,24 @@ func (d *Decide) at(c *cobra.Command, place *Place, r caseRun, s *tally, args []
 	if in.table == nil {
 		return usagef("%s: this is text, which only one machine can read; give Parquet files, or take lossep", args[1])
 	}
-	rd, err := in.rows(c.Context(), s.model.Recipe(), d.Format, r.keep, r.columns)
+	rd, err := r.reader(c, in)
 	if err != nil {
 		return blame(err, in.name)
 	}
-	err = place.Decide(c.Context(), *d, in.table, r.output, func(parts []*Decided) error {
+	q := answer.Request()
+	d := Decide{
+		Model: args[0], Utility: answer.Spec(), Format: r.Format, ID: r.ID, Keep: r.Keep, Second: q.SecondOpinion, Baseline: q.Baseline,
+		Several: in.several(), Memory: givenMemory(c),
+	}
+	err = place.Decide(c.Context(), d, in.table, r.Output, func(parts []*Decided) error {
 		for _, p := range parts {
-			s.include(p)
+			answer.Add(&p.Decided)
 			rd.Report().Add(&p.Report)
 		}
-		return r.doubtful.check(rd, in.name)
+		return refuseUnseen(r.Cases, rd, in.name)
 	})
 	if err != nil {
 		return blame(err, in.name)
 	}
-	return writeSummary(c.ErrOrStderr(), append(s.lines(), rd.Report().Lines()...))
+	return writeSummary(c.ErrOrStderr(), append(answer.Lines(service.Flags), rd.Report().Lines()...))
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,27 +11,33 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/internal/regular"
+	"github.com/lossep/lossep/jsonlines"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
+	"github.com/lossep/lossep/xlsx"
 )
 
 // tableInput is a table that is read: text, or columns in Parquet files.
 type tableInput struct {
 	name  string // for messages
 	text  io.Reader
+	above bool           // the text is made of a file, and its header is no line of that
+	made  string         // what the text was made of, such as a workbook; empty if it is the file's own
 	table *parquet.Table // if it is no text
 	files []io.Closer
 	cells int // that may be held of rows that are gone through, at eight bytes each
 }
 
 // openInput opens a table of rows: a file, a folder of Parquet files, or "-" for standard
-// input.
-func openInput(c *cobra.Command, path string) (*tableInput, error) {
+// input. Of a workbook t says which sheet.
+func openInput(c *cobra.Command, path string, t *service.Table) (*tableInput, error) {
 	if path == "-" {
 		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
 	}
-	in := &tableInput{name: path, cells: int(min(data.DefaultCells, maxMemory(c)/64))}
+	in := &tableInput{name: path, cells: int(min(table.DefaultCells, maxMemory(c)/64))}
 	if place := placeOf(c); place != nil && strings.Contains(path, "://") {
 		table, closer, err := place.Open(c.Context(), path, maxMemory(c)/4)
 		if err != nil {
@@ -48,6 +55,14 @@ func openInput(c *cobra.Command, path string) (*tableInput, error) {
 	}
 	if err := checkTableName(path); err != nil {
 		return nil, err
+	}
+	switch end := service.Ending(path); {
+	case end == xlsx.Extension || end == ".xlsm":
+		return in, in.openWorkbook(c, path, t.Sheet)
+	case t.Sheet != "":
+		return nil, usagef("--sheet: %s has no sheets; leave it out", path)
+	case jsonlines.Is(end):
+		return in, in.openJSONLines(c, path)
 	}
 	if strings.EqualFold(filepath.Ext(path), parquet.Extension) {
 		return in, in.openParquet(c, []string{path})
@@ -131,6 +146,79 @@ func (in *tableInput) openParquet(c *cobra.Command, paths []string) error {
 	return nil
 }
 
+// openWorkbook reads a sheet of a workbook.
+func (in *tableInput) openWorkbook(c *cobra.Command, path, sheet string) error {
+	f, err := in.openRegular(path)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return &usageError{err}
+	}
+	book, err := xlsx.Open(in.name, f, info.Size(), maxMemory(c)/4)
+	if err != nil {
+		return blame(err, in.name)
+	}
+	text, err := book.Table(c.Context(), sheet)
+	if err != nil {
+		return blame(err, in.name)
+	}
+	if all := book.Sheets(); sheet == "" && len(all) > 1 {
+		fmt.Fprintf(c.ErrOrStderr(), "note: %s has %d sheets, of which the first, %q, is read; --sheet NAME reads another: %q\n", path, len(all), all[0], all[1:])
+	}
+	in.text, in.files, in.made = text, append(in.files, text), "an Excel workbook"
+	return nil
+}
+
+// openJSONLines reads a file of one JSON object a line.
+func (in *tableInput) openJSONLines(c *cobra.Command, path string) error {
+	f, err := in.openRegular(path)
+	if err != nil {
+		return err
+	}
+	text, err := jsonlines.Table(c.Context(), in.name, f)
+	if err != nil {
+		return blame(err, in.name)
+	}
+	in.text, in.files, in.made, in.above = text, append(in.files, text), "JSON lines", true
+	return nil
+}
+
+// openRegular opens a file that is read more than once.
+func (in *tableInput) openRegular(path string) (*os.File, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	in.files = append(in.files, f)
+	return f, nil
+}
+
+// format is how the text is read: as it is written, if it was made here.
+func (in *tableInput) format(f table.Format) (table.Format, error) {
+	if in.made == "" {
+		return f, nil
+	}
+	if f.Separator != "" || f.Encoding != "" || f.Decimal != "" || in.above && f.Header != "" && f.Header != table.HeaderAuto {
+		return f, &table.Error{File: in.name, Msg: "separator, decimal mark, encoding and header are those of text files, and this is " + in.made, Fix: "leave them out"}
+	}
+	f.Separator, f.Decimal, f.Encoding = ",", ".", table.UTF8
+	if in.above {
+		f.Header = table.HeaderAbove
+	}
+	return f, nil
+}
+
+// several tells whether the table has more than one file.
+func (in *tableInput) several() bool {
+	if in.table == nil {
+		return false
+	}
+	groups := in.table.Groups()
+	return slices.ContainsFunc(groups, func(g table.SourceGroup) bool { return g.File != groups[0].File })
+}
+
 // Close closes the files. Nothing was written to them.
 func (in *tableInput) Close() {
 	for _, f := range in.files {
@@ -141,10 +229,15 @@ func (in *tableInput) Close() {
 
 // read reads the whole table; a source, only the columns that the options have a use for
 // and those that are named.
-func (in *tableInput) read(ctx context.Context, f data.Format, o *data.Options, also []string) (*data.Table, error) {
+func (in *tableInput) read(ctx context.Context, t service.Table, o *recipe.Options, also []string) (*table.Table, error) {
 	if in.table == nil {
-		return data.Read(ctx, in.text, in.name, f)
+		f, err := in.format(t.Format)
+		if err != nil {
+			return nil, err
+		}
+		return table.Read(ctx, in.text, in.name, f)
 	}
+	f := t.Format
 	var skip func(string) bool
 	if o != nil {
 		var names []string
@@ -153,79 +246,22 @@ func (in *tableInput) read(ctx context.Context, f data.Format, o *data.Options, 
 		}
 		skip = o.Skips(names, also...)
 	}
-	return data.ReadSource(ctx, in.table, f, skip)
+	return table.ReadSource(ctx, in.table, f, skip)
 }
 
 // rows begins to read new rows; of a source, the columns that the recipe needs and those
 // that are named, or all of them.
-func (in *tableInput) rows(ctx context.Context, recipe *data.Recipe, f data.Format, all bool, also []string) (*data.Reader, error) {
+func (in *tableInput) rows(ctx context.Context, learned *recipe.Recipe, t service.Table, all bool, also []string) (*recipe.Reader, error) {
+	f := t.Format
 	if in.table == nil {
-		return data.NewReader(ctx, in.text, in.name, recipe, f)
+		f, err := in.format(f)
+		if err != nil {
+			return nil, err
+		}
+		return recipe.NewReader(ctx, in.text, in.name, learned, f)
 	}
 	if f.Limits.Cells == 0 {
 		f.Limits.Cells = in.cells
 	}
-	return data.NewSourceReader(ctx, in.table, recipe, f, func(name string) bool { return all || slices.Contains(also, name) })
-}
-
-// parquetRows writes rows of output as Parquet. What the new columns hold is seen from the
-// first row.
-type parquetRows struct {
-	w      io.Writer
-	names  []string
-	kinds  []data.CellKind // of the columns that are kept
-	to     *parquet.Writer
-	record []any
-}
-
-// begin declares the columns; without rows there is nothing to see, and all are texts.
-func (p *parquetRows) begin(values []any) (err error) {
-	columns := make([]data.SourceColumn, len(p.names))
-	for j, name := range p.names {
-		columns[j].Name = name
-		if j < len(p.kinds) {
-			columns[j].Kind = p.kinds[j]
-			continue
-		}
-		if k := j - len(p.kinds); k < len(values) {
-			switch values[k].(type) {
-			case float64:
-				columns[j].Kind = data.NumberCells
-			case bool:
-				columns[j].Kind = data.TruthCells
-			}
-		}
-	}
-	p.to, err = parquet.NewWriter(p.w, columns)
-	return err
-}
-
-func (p *parquetRows) write(cells []string, values []any) error {
-	if p.to == nil {
-		if err := p.begin(values); err != nil {
-			return err
-		}
-	}
-	p.record = p.record[:0]
-	for _, text := range cells {
-		p.record = append(p.record, text)
-	}
-	for _, v := range values {
-		switch v.(type) {
-		case float64, bool, string:
-			p.record = append(p.record, v)
-		default:
-			p.record = append(p.record, cell(v))
-		}
-	}
-	return p.to.Write(p.record)
-}
-
-func (p *parquetRows) close() error {
-	if p.to == nil {
-		if err := p.begin(nil); err != nil {
-			return err
-		}
-	}
-	return p.to.Close()
+	return recipe.NewSourceReader(ctx, in.table, learned, f, func(name string) bool { return all || slices.Contains(also, name) })
 }

@@ -337,3 +337,23 @@ def test_figures_by_costs_of_every_kind(rows, loans):
     assert (drawn.costs == same.costs).all() and drawn.costs[0] == pytest.approx(never)
     assert lossep.ReliabilityDisplay.from_estimator(m, loans, y).count.sum() == len(y)
     plt.close("all")
+
+
+def test_unknown_names_are_named_with_the_nearest() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"cost: unknown mistake 'zz'; there are 'fn', 'fp', 'tp', 'tn'"):
+        lossep.decide([0.2, 0.3], {"fn": 1, "fp": 1, "zz": 2})
+    with pytest.raises(ValueError, match=r"unknown mistake 'FPP'; did you mean 'fp'\?"):
+        lossep.decide([0.2, 0.3], {"fn": 1, "FPP": 1})
+    with pytest.raises(ValueError, match=r'"amout".*did you mean "amount"\?'):
+        lossep.decide([0.2, 0.3], "fn=0.6*amout,fp=1", cost_columns=pandas.DataFrame({"amount": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match=r'baseline: unknown action "positve"; did you mean "positive"\?'):
+        lossep.decide([0.2, 0.3], "fn=5,fp=1", baseline="positve")
+
+
+def test_advantages_and_savings() -> None:
+    found = lossep.decide([0.5, 0.1], "fn=5,fp=1", baseline="positive")
+    assert found.action.tolist() == ["positive", "negative"]
+    np.testing.assert_allclose(found.advantage, [[-2.0, 2.0], [0.4, -0.4]], rtol=1e-12)  # sums of two products
+    np.testing.assert_allclose(found.saving, [0.0, 0.4], rtol=1e-12)
+    assert found.unusual is None

@@ -6,6 +6,8 @@
 // should be is refused with 400, the one status that the protocol knows for that.
 package oip
 
+import "github.com/lossep/lossep/service"
+
 // InferError is how this protocol says that something is wrong.
 type InferError struct {
 	Error string `json:"error"`
@@ -46,18 +48,20 @@ type TensorMetadata struct {
 	Shape    []int  `json:"shape"`
 }
 
-// OutputsOf are the outputs of a model with so many outcomes and actions. Of two outcomes
-// the probability is that of the positive one; of more there is one for each.
-func OutputsOf(outcomes, actions int) []TensorMetadata {
-	probability := []int{-1}
-	if outcomes > 2 {
-		probability = append(probability, outcomes)
+// OutputsOf are the outputs of a model that answers with these fields.
+func OutputsOf(fields []service.Field) []TensorMetadata {
+	outputs := make([]TensorMetadata, len(fields))
+	for k := range fields {
+		f := &fields[k]
+		outputs[k] = TensorMetadata{f.Name, "FP64", []int{-1}}
+		switch {
+		case f.Text != nil:
+			outputs[k].Datatype = "BYTES"
+		case f.Whole != nil:
+			outputs[k].Datatype = "INT64"
+		case f.Numbers != nil:
+			outputs[k].Shape = append(outputs[k].Shape, len(f.Over))
+		}
 	}
-	return []TensorMetadata{
-		{"action", "BYTES", []int{-1}},
-		{"action_index", "INT64", []int{-1}},
-		{"probability", "FP64", probability},
-		{"expected", "FP64", []int{-1, actions}},
-		{"margin", "FP64", []int{-1}},
-	}
+	return outputs
 }

@@ -15,9 +15,11 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
+	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // InferRequest is the rows to decide, column by column.
@@ -29,7 +31,7 @@ type InferRequest struct {
 }
 
 // InferParameters are texts, numbers and truth values by name. Of a request, utility is
-// a text with other costs than the model's own and binary_data_output asks for binary
+// a text with other costs than the model's own, baseline the action that savings are against, and binary_data_output asks for binary
 // outputs; of an input, binary_data_size is the bytes of it that follow the JSON; of an
 // output, binary_data asks for it in binary.
 type InferParameters map[string]any
@@ -54,7 +56,7 @@ type InferResponse struct {
 	ModelName    string          `json:"model_name"`
 	ModelVersion string          `json:"model_version"`
 	ID           string          `json:"id,omitempty"`
-	Parameters   InferParameters `json:"parameters,omitempty" doc:"unseen: the rows, from 0, and their columns whose category was not in the training rows"`
+	Parameters   InferParameters `json:"parameters,omitempty" doc:"unusual: the rows, from 0, that are unlike the training rows, and the columns in which they are"`
 	Outputs      []InferTensor   `json:"outputs"`
 }
 
@@ -90,17 +92,17 @@ func Read(header string, body []byte, inputs int) (*InferRequest, []byte, error)
 	return q, tail, nil
 }
 
-// Wanted are the names of the outputs wanted, and whether in binary.
-func (q *InferRequest) Wanted() (wanted []Requested, err error) {
+// Wanted are the names of the outputs wanted of these fields, and whether in binary.
+func (q *InferRequest) Wanted(fields []service.Field) (wanted []Requested, err error) {
 	all, _ := q.Parameters["binary_data_output"].(bool)
 	if len(q.Outputs) == 0 {
-		for _, o := range OutputsOf(2, 0) {
+		for _, o := range fields {
 			wanted = append(wanted, Requested{o.Name, all})
 		}
 		return wanted, nil
 	}
 	for _, o := range q.Outputs {
-		if !slices.ContainsFunc(OutputsOf(2, 0), func(known TensorMetadata) bool { return known.Name == o.Name }) {
+		if !slices.ContainsFunc(fields, func(known service.Field) bool { return known.Name == o.Name }) {
 			return nil, problem.New(http.StatusBadRequest, "there is no output of the name %q", problem.Cut(o.Name))
 		}
 		if slices.ContainsFunc(wanted, func(w Requested) bool { return w.name == o.Name }) {
@@ -144,7 +146,7 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 		}
 	}
 	columns := slices.Sorted(maps.Keys(given))
-	r, err := reader.Encode(ctx, n, func(e *data.Encoder, row int) {
+	r, err := reader.Encode(ctx, n, func(e *recipe.Encoder, row int) {
 		for _, column := range columns {
 			given[column].give(e, column, row)
 		}
@@ -225,7 +227,7 @@ func (q *InferRequest) tensors(n int, tail []byte) (map[string]*tensor, error) {
 
 // inferProblem says which element of which input cannot be encoded.
 func inferProblem(row int, err error) error {
-	if e, ok := err.(*data.Error); ok {
+	if e, ok := err.(*table.Error); ok {
 		return problem.New(http.StatusBadRequest, "input %q, row %d: %s; %s", e.ColumnName, row, e.Msg, e.Fix)
 	}
 	return err

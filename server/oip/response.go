@@ -3,48 +3,48 @@ package oip
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/server/jsonappend"
+	"github.com/lossep/lossep/internal/jsonappend"
+	"github.com/lossep/lossep/service"
 )
 
 // Answer is what a response says.
 type Answer struct {
 	Model, Version, ID string
-	Unseen             map[int][]string // by row: columns whose category was not in the training rows
-	Far                map[int][]string // by row: columns whose value is far outside those of the training rows
-	Outcomes, Actions  []string
-	Decisions          []lossep.Decision
+	Fields             []service.Field // of which the outputs are some
+	Cases              []service.Case
 }
 
 // Append writes an InferResponse, and the tensors that follow it.
 func (d *Answer) Append(outputs []Requested) (text, tensors []byte) {
-	b := append([]byte(`{"model_name":`), jsonappend.Quoted(d.Model)...)
-	b = append(append(b, `,"model_version":`...), jsonappend.Quoted(d.Version)...)
+	b := jsonappend.Text([]byte(`{"model_name":`), d.Model)
+	b = jsonappend.Text(append(b, `,"model_version":`...), d.Version)
 	if d.ID != "" {
-		b = append(append(b, `,"id":`...), jsonappend.Quoted(d.ID)...)
+		b = jsonappend.Text(append(b, `,"id":`...), d.ID)
 	}
-	b = d.appendUnusual(b)
+	if unusual := d.unusual(); unusual != "" {
+		b = append(jsonappend.Text(append(b, `,"parameters":{"unusual":`...), unusual), '}')
+	}
 	b = append(b, `,"outputs":[`...)
-	types := OutputsOf(len(d.Outcomes), len(d.Actions))
+	types := OutputsOf(d.Fields)
 	for k, o := range outputs {
 		if k > 0 {
 			b = append(b, ',')
 		}
-		t := types[slices.IndexFunc(types, func(t TensorMetadata) bool { return t.Name == o.name })]
-		b = append(append(b, `{"name":`...), jsonappend.Quoted(t.Name)...)
-		b = append(append(b, `,"datatype":`...), jsonappend.Quoted(t.Datatype)...)
-		b = strconv.AppendInt(append(b, `,"shape":[`...), int64(len(d.Decisions)), 10)
+		at := slices.IndexFunc(types, func(t TensorMetadata) bool { return t.Name == o.name })
+		t := types[at]
+		b = jsonappend.Text(append(b, `{"name":`...), t.Name)
+		b = jsonappend.Text(append(b, `,"datatype":`...), t.Datatype)
+		b = strconv.AppendInt(append(b, `,"shape":[`...), int64(len(d.Cases)), 10)
 		if len(t.Shape) == 2 {
 			b = strconv.AppendInt(append(b, ','), int64(t.Shape[1]), 10)
 		}
 		b = append(b, ']')
-		column := d.column(t.Name)
+		column := d.column(&d.Fields[at])
 		if !o.binary {
 			b = append(column.appendJSON(append(b, `,"data":`...)), '}')
 			continue
@@ -57,58 +57,32 @@ func (d *Answer) Append(outputs []Requested) (text, tensors []byte) {
 	return append(b, `]}`...), tensors
 }
 
-// appendUnusual writes the parameters that say in which columns rows are unlike those of
-// the training, if any is.
-func (d *Answer) appendUnusual(b []byte) []byte {
-	separator := `,"parameters":{`
-	for _, p := range []struct {
-		name    string
-		columns map[int][]string
-	}{{"unseen", d.Unseen}, {"far", d.Far}} {
-		if len(p.columns) > 0 {
-			b = append(append(append(b, separator...), jsonappend.Quoted(p.name)...), ':')
-			b = append(b, jsonappend.Quoted(byRow(p.columns))...)
-			separator = ","
+// unusual names the rows, from 0, that are unlike those of the training, and their columns in
+// which they are, in one text: parameters of the protocol are no lists.
+func (d *Answer) unusual() string {
+	var rows []string
+	for i := range d.Cases {
+		if columns := d.Cases[i].Unusual; len(columns) > 0 {
+			rows = append(rows, fmt.Sprintf("row %d: %s", i, strings.Join(columns, ", ")))
 		}
 	}
-	if separator == "," {
-		b = append(b, '}')
-	}
-	return b
+	return strings.Join(rows, "; ")
 }
 
-// byRow names rows and their columns in one text: parameters of the protocol are no lists.
-func byRow(columns map[int][]string) string {
-	var b strings.Builder
-	for k, row := range slices.Sorted(maps.Keys(columns)) {
-		if k > 0 {
-			b.WriteString("; ")
-		}
-		fmt.Fprintf(&b, "row %d: %s", row, strings.Join(columns[row], ", "))
-	}
-	return b.String()
-}
-
-// Column is one output for all rows.
-func (d *Answer) column(name string) *outputColumn {
+// column is one output for all rows.
+func (d *Answer) column(f *service.Field) *outputColumn {
 	c := new(outputColumn)
-	for i := range d.Decisions {
-		one := &d.Decisions[i]
-		switch name {
-		case "action":
-			c.texts = append(c.texts, d.Actions[one.Action])
-		case "action_index":
-			c.ints = append(c.ints, int64(one.Action))
-		case "probability":
-			if len(d.Outcomes) > 2 {
-				c.floats = append(c.floats, one.Probabilities...)
-			} else {
-				c.floats = append(c.floats, one.Probability())
-			}
-		case "expected":
-			c.floats = append(c.floats, one.Expected...)
-		case "margin":
-			c.floats = append(c.floats, one.Margin)
+	for i := range d.Cases {
+		one := &d.Cases[i]
+		switch {
+		case f.Text != nil:
+			c.texts = append(c.texts, f.Text(one))
+		case f.Whole != nil:
+			c.ints = append(c.ints, int64(f.Whole(one)))
+		case f.Number != nil:
+			c.floats = append(c.floats, f.Number(one))
+		default:
+			c.floats = f.Numbers(one, c.floats)
 		}
 	}
 	return c

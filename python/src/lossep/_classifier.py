@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._costs import Cost, Stakes, case_cost
-from lossep._decisions import Decisions, Worth, ask_prices, from_reply, worth_from_reply
+from lossep._decisions import Decisions, Worth, ask_prices, decide_options, from_reply, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
@@ -327,11 +327,17 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             raise ValueError(f"there is one latent value for two classes only, and there are {len(self.classes_)} classes")
         columns = cases(self, X)
         reply, _ = self.model_.ask("predict", {"name": "X", "columns": columns.header()}, columns.tensors())
-        latent = reply.tensors["latent"]
-        return latent[:, 0], latent[:, 1]
+        return reply.tensors["mean"], reply.tensors["variance"]
 
     def decide(
-        self, X: Any, cost: Any = None, *, cost_columns: Any = None, calibrated: bool = False, second_opinion: bool = False
+        self,
+        X: Any,
+        cost: Any = None,
+        *,
+        cost_columns: Any = None,
+        calibrated: bool = False,
+        second_opinion: bool = False,
+        baseline: str | None = None,
     ) -> Decisions:
         """The best action in each case, with what every action is expected to cost.
 
@@ -348,16 +354,20 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             propagation). That is kept for the next call with the same costs.
         second_opinion : bool
             Ask other methods whether they would act otherwise.
+        baseline : str, optional
+            The action that savings are against, such as what is done without a model; the first if
+            not given.
         """
         check_is_fitted(self)
         columns = cases(self, X)
         given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
-        header = {"name": "X", "columns": columns.header(), "utility": given.utility, "consult": second_opinion}
+        options = decide_options(second_opinion=second_opinion, baseline=baseline)
+        header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = model.ask("decide", header, columns.tensors())
         self._unseen(reply.result)
-        return from_reply(reply, self.classes_, self._order(model.description["outcomes"]), second_opinion)
+        return from_reply(reply, self.classes_, self._order(model.description["outcomes"]), _index(X))
 
     def value(
         self,
@@ -388,10 +398,12 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         columns = cases(self, X, gaps=True)
         given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
-        header = {"name": "X", "columns": columns.header(), "utility": given.utility, "ask": list(prices), "labels": labels}
+        options = decide_options(ask=[f"{name}={price!r}" for name, price in prices.items()], labels=labels)
+        header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = self.model_.ask("value", header, columns.tensors())
         self._unseen(reply.result)
-        return worth_from_reply(reply, self.classes_, self._order(self.model_.description["outcomes"]), prices, labels)
+        order = self._order(self.model_.description["outcomes"])
+        return worth_from_reply(reply, self.classes_, order, list(prices), _index(X))
 
     def _calibrate(self, given: Stakes) -> Model:
         """The model calibrated to costs."""
@@ -485,3 +497,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _unseen(self, result: Mapping[str, Any]) -> None:
         for line in result.get("unseen") or ():
             warnings.warn(line, DataWarning, stacklevel=3)
+
+
+def _index(X: Any) -> Any:
+    """The index of a pandas DataFrame, None of anything else."""
+    return X.index if hasattr(X, "iloc") else None

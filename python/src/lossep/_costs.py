@@ -7,6 +7,7 @@ to case become columns of their own, one for each pair of action and outcome tha
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -103,6 +104,11 @@ def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequ
         raise ValueError("cost: it is empty; give for example {'fn': 5, 'fp': 1}")
     if all(isinstance(key, str) and key in MISTAKES for key in cost):
         return {"costs": ",".join(f"{key}={_entry(value)}" for key, value in cost.items())}
+    if any(key in MISTAKES for key in cost) and not any(isinstance(value, Mapping) for value in cost.values()):
+        unknown = next(key for key in cost if key not in MISTAKES)
+        near = difflib.get_close_matches(str(unknown).lower(), MISTAKES, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"cost: unknown mistake {shown(unknown)}; {meant}there are {', '.join(map(repr, MISTAKES))}")
     kind = "costs"
     table: Mapping[Any, Any] = cost
     more: dict[str, Any] = {}
@@ -214,7 +220,7 @@ def tabulate(given: Stakes, outcomes: Sequence[str], order: Sequence[int], colum
     outcome is what it is expected to cost if that is certain.
     """
     names = [outcomes[k] for k in order]
-    header: dict[str, Any] = {"name": "cost_columns", "utility": given.utility, "options": {"outcomes": names}}
+    header: dict[str, Any] = {"name": "cost_columns", "utility": given.utility, "outcomes": names}
     if columns is None or not columns.names:
         reply = _worker.worker().ask("decide", header, [("probabilities", np.eye(len(names)))])
         found = reply.tensors["expected"].T[None]

@@ -25,19 +25,28 @@ class Decisions:
 
     ``actions`` names the actions; ``action`` is the one chosen in each case, ``expected`` what
     every action is expected to cost (or to bring, if ``kind`` is "utility"), ``margin`` by how
-    much the chosen one is better than the next best. ``probabilities`` are those of
+    much the chosen one is better than the next best. ``advantage`` is by how much each action is
+    better than the best other one: the expected cost of that one minus its own, which is the margin
+    for the chosen one and not above 0 for the others. ``saving`` is what the chosen action is expected
+    to save against the baseline. ``probabilities`` are those of
     ``classes``. ``disagreement`` says where other methods would act otherwise; it is None
-    unless they were asked.
+    unless they were asked. ``unusual`` are the columns in which each case is unlike the training
+    rows: a category that they did not have, or a number far outside theirs; None where there is no
+    model. ``ids`` is the index of X, if that is a DataFrame.
     """
 
     actions: list[str]
     index: Array
     expected: Array
     margin: Array
+    advantage: Array
+    saving: Array
     probabilities: Array
     classes: Array
     kind: str = "cost"
     disagreement: Array | None = None
+    unusual: list[list[str]] | None = None
+    ids: Any = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -56,7 +65,8 @@ class Decisions:
         return len(self.index)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The decisions as a pandas DataFrame, with the columns that the command prints."""
+        """The decisions as a pandas DataFrame, with the columns that the command prints. Its index is
+        that of X, unless another is given."""
         import pandas
 
         columns: dict[str, Any] = {"action": self.action}
@@ -65,9 +75,14 @@ class Decisions:
         for k, label in enumerate(self.classes):
             columns[f"probability_{label}"] = self.probabilities[:, k]
         columns["margin"] = self.margin
+        for a, name in enumerate(self.actions):
+            columns[f"advantage_{name}"] = self.advantage[:, a]
+        columns["saving"] = self.saving
         if self.disagreement is not None:
             columns["disagreement"] = self.disagreement
-        return pandas.DataFrame(columns, index=index)
+        if self.unusual is not None:
+            columns["unusual"] = [";".join(names) for names in self.unusual]
+        return pandas.DataFrame(columns, index=self.ids if index is None else index)
 
     def __repr__(self) -> str:
         taken = np.bincount(self.index, minlength=len(self.actions))
@@ -99,6 +114,7 @@ class Worth:
         """The worths as a pandas DataFrame, under the names of the command."""
         import pandas
 
+        index = self.decisions.ids if index is None else index
         columns: dict[str, Any] = {"action": self.decisions.action, "worth_outcome": self.outcome}
         if self.label is not None:
             columns["worth_label"] = self.label
@@ -129,31 +145,41 @@ def ask_prices(ask: Any) -> dict[str, float]:
     return prices
 
 
-def worth_from_reply(reply: Reply, classes: Array, order: Sequence[int], prices: dict[str, float], labels: bool) -> Worth:
+def decide_options(**options: Any) -> dict[str, Any]:
+    """Options of a request, without those that are not given."""
+    return {name: value for name, value in options.items() if value is not None and value is not False}
+
+
+def worth_from_reply(reply: Reply, classes: Array, order: Sequence[int], asked: Sequence[str], ids: Any) -> Worth:
     """Worths as the worker answered them."""
     tensors = reply.tensors
     return Worth(
-        decisions=from_reply(reply, classes, order, consulted=False),
+        decisions=from_reply(reply, classes, order, ids),
         outcome=tensors["worth_outcome"],
-        columns={name: tensors["worth_columns"][:, k] - price for k, (name, price) in enumerate(prices.items())},
-        label=tensors["worth_label"] if labels else None,
+        columns={name: tensors["worth_columns"][:, k] for k, name in enumerate(asked)},
+        label=tensors.get("worth_label"),
     )
 
 
-def from_reply(reply: Reply, classes: Array, order: Sequence[int], consulted: bool) -> Decisions:
+def from_reply(reply: Reply, classes: Array, order: Sequence[int], ids: Any = None, model: bool = True) -> Decisions:
     """Decisions as the worker answered them; ``order`` are the outcomes' places in classes."""
+    unusual = reply.result.get("unusual") or {}
     tensors = reply.tensors
     probabilities = np.empty_like(tensors["probabilities"])
     probabilities[:, list(order)] = tensors["probabilities"]
     return Decisions(
         actions=list(reply.result["actions"]),
-        index=tensors["action"],
+        index=tensors["action_index"],
         expected=tensors["expected"],
         margin=tensors["margin"],
+        advantage=tensors["advantage"],
+        saving=tensors["saving"],
         probabilities=probabilities,
         classes=classes,
         kind="cost" if reply.result["costs"] else "utility",
-        disagreement=tensors["dissent"] > 0 if consulted else None,
+        disagreement=tensors["disagreement"] > 0 if "disagreement" in tensors else None,
+        unusual=[list(unusual.get(str(i), ())) for i in range(len(tensors["margin"]))] if model else None,
+        ids=ids,
         notes=reply.result.get("notes") or [],
     )
 
@@ -166,6 +192,7 @@ def decide(
     pos_label: Any = None,
     actions: Sequence[str] | None = None,
     cost_columns: Any = None,
+    baseline: str | None = None,
 ) -> Decisions:
     """Decides by the probabilities of any model.
 
@@ -186,16 +213,26 @@ def decide(
         Of the actions, where ``cost`` is an array.
     cost_columns : DataFrame of n rows, optional
         The columns that expressions in ``cost`` name.
+    baseline : str, optional
+        The action that savings are against; the first if not given.
     """
-    return Posed(probabilities, cost, classes, pos_label, actions, cost_columns).decide()
+    return Posed(probabilities, cost, classes, pos_label, actions, cost_columns, baseline).decide()
 
 
 class Posed:
     """Probabilities of classes with what actions cost: what there is to decide."""
 
     def __init__(
-        self, probabilities: Any, cost: Cost, classes: Any, pos_label: Any, actions: Sequence[str] | None, cost_columns: Any
+        self,
+        probabilities: Any,
+        cost: Cost,
+        classes: Any,
+        pos_label: Any,
+        actions: Sequence[str] | None,
+        cost_columns: Any,
+        baseline: str | None = None,
     ) -> None:
+        self.baseline = baseline
         p = check_probabilities(probabilities)
         single = p.ndim == 1
         if single:
@@ -219,12 +256,16 @@ class Posed:
 
     def decide(self) -> Decisions:
         tensors: list[tuple[str, Array]] = [("numbers", np.ascontiguousarray(self.probabilities[:, self.order]))]
-        header: dict[str, Any] = {"utility": self.given.utility, "options": {"outcomes": [self.names[k] for k in self.order]}}
+        header: dict[str, Any] = {
+            "utility": self.given.utility,
+            "outcomes": [self.names[k] for k in self.order],
+            "options": decide_options(baseline=self.baseline),
+        }
         if self.given.cases:
             header["columns"], more = behind(self.columns)
             tensors += more
         reply = _worker.worker().ask("decide", header, tensors)
-        return from_reply(reply, self.labels, self.order, consulted=False)
+        return from_reply(reply, self.labels, self.order, model=False)
 
     def costs(self) -> Array:
         """What actions cost: an array (actions, classes), or (n, actions, classes)."""
@@ -240,7 +281,7 @@ def settled(classes: Sequence[Any] | Array, needs: str | None) -> Any:
     """
     if len(classes) != 2:
         return None
-    reply = _worker.worker().ask("positive", {"options": {"outcomes": outcome_names(classes)}})
+    reply = _worker.worker().ask("positive", {"outcomes": outcome_names(classes)})
     at = int(reply.result["at"])
     if at < 0 and needs is not None:
         raise ValueError(unsettled(classes, needs))

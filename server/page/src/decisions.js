@@ -27,12 +27,7 @@ export const probabilitiesOf = (decision) => decision.probabilities ?? [decision
 const highest = ({decision}) => (decision ? Math.max(...probabilitiesOf(decision)) : -1);
 
 // remarksOn says in what a case is unlike those of the training.
-function remarksOn({unseen, far}) {
-  const parts = [];
-  if (unseen?.length) parts.push(`not seen in training: ${unseen.join(", ")}`);
-  if (far?.length) parts.push(`far from training: ${far.join(", ")}`);
-  return parts.join("; ");
-}
+const remarksOn = ({unusual}) => (unusual?.length ? `unlike the training rows: ${unusual.join(", ")}` : "");
 
 export class DecisionTable {
   #page = 0;

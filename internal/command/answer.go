@@ -1,0 +1,196 @@
+package command
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
+)
+
+// answering is a table of new cases on its way to an answer.
+type answering struct {
+	*service.Cases
+	answer service.Answer
+	files  []string // that are read, and must not be written to
+}
+
+// run opens the table, has every case written, and says what there is to say of all of them.
+func (r answering) run(c *cobra.Command, open func() (*tableInput, error)) error {
+	in, err := open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rd, err := r.reader(c, in)
+	if err != nil {
+		return blame(err, in.name)
+	}
+	skipped, err := newSkipped(r.Cases, rd, in.name, r.files)
+	if err != nil {
+		return blame(err, "")
+	}
+	defer skipped.abandon()
+	err = r.write(c, r.kept(rd), r.Shown(r.answer.Fields(), r.IDColumn(rd)), r.files, func(ctx context.Context, emit service.Emit) error {
+		if err := r.answer.Rows(ctx, rd, in.several(), emit); err != nil {
+			return blame(err, in.name)
+		}
+		if err := refuseUnseen(r.Cases, rd, in.name); err != nil {
+			return err
+		}
+		return skipped.finish()
+	})
+	if err != nil {
+		return err
+	}
+	return writeSummary(c.ErrOrStderr(), append(append(r.answer.Lines(service.Flags), rd.Report().Lines()...), skipped.lines()...))
+}
+
+// reader begins to read the rows.
+func (r answering) reader(c *cobra.Command, in *tableInput) (*recipe.Reader, error) {
+	also := r.answer.Columns()
+	if r.ID != "" {
+		also = append(slices.Clone(also), r.ID)
+	}
+	rd, err := in.rows(c.Context(), r.answer.Recipe(), r.Table, r.Keep || r.Skips(), also)
+	if err == nil {
+		err = r.CheckID(rd.Columns())
+	}
+	return rd, err
+}
+
+// kept are the columns of the input that are written.
+func (r answering) kept(rd *recipe.Reader) (columns []service.RowColumn) {
+	if !r.Keep {
+		return nil
+	}
+	kinds := rd.Kinds()
+	for j, name := range rd.Columns() {
+		columns = append(columns, service.RowColumn{Name: name, Kind: kinds[j]})
+	}
+	return columns
+}
+
+// write writes rows of the fields to a file or to standard output, once all of them are made.
+func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []service.Field, files []string, each func(context.Context, service.Emit) error) error {
+	if err := checkOutput("-o", r.Output, files...); err != nil {
+		return err
+	}
+	s, err := newSpool(r.Output)
+	if err != nil {
+		return err
+	}
+	defer s.abandon()
+	rows, err := r.Writer(s, kept, fields, maxMemory(c)/4)
+	if err != nil {
+		return blame(err, "")
+	}
+	err = each(c.Context(), func(cells func() []string, one *service.Case) error {
+		var texts []string
+		if r.Keep {
+			texts = cells()
+		}
+		return rows.Write(texts, service.Record(fields, one))
+	})
+	if err == nil {
+		err = rows.Close()
+	}
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	if !isTerminal(out) {
+		out = raw(out) // rows are for programs, to the byte
+	}
+	return s.finish(out)
+}
+
+func writeSummary(w io.Writer, lines []string) error {
+	_, err := io.WriteString(w, joined(lines))
+	return err
+}
+
+func newPredict() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "predict model new.csv",
+		Short: "Say how probable the outcomes are in new cases",
+		Long: `Read new cases and print for each its id, the mean and variance of its latent value and
+the probability of the positive outcome, or with more than two outcomes the probability of
+each (columns probability_NAME). The id is the cell of the column of identifiers (--id), or the line of
+the file. Column unusual names the columns in which the case is unlike the training rows. Rows are
+written as CSV, Parquet, JSON lines or an Excel workbook by the ending of -o. The columns may
+come in any order if the file names them; - is standard input, and a folder is one table
+of all its Parquet files. Memory does not grow with the
+number of rows, and nothing is printed if a row cannot be read.`,
+		Example: `  lossep predict model.lossep new.csv
+  lossep predict model.lossep new.csv.gz --keep -o predicted.csv
+  lossep predict model.lossep new.xlsx -o predicted.xlsx`,
+		Args: needArguments("the model file", "the table of new cases"),
+	}
+	q := service.NewPredict()
+	addOptions(c.Flags(), q.Options)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := q.Complete(); err != nil {
+			return blame(err, "")
+		}
+		m, err := loadModel(c, args[0])
+		if err != nil {
+			return blame(err, "")
+		}
+		return answering{&q.Cases, q.Of(m), args}.run(c, func() (*tableInput, error) { return openInput(c, args[1], &q.Table) })
+	}
+	return c
+}
+
+func newValue() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "value model new.csv [--ask COLUMN=COST]",
+		Short: "Say what it would be worth to know more about new cases",
+		Long: `Read new cases and print for each its id, the action to take, and what it would be worth to
+know more before taking it: how much less it would be expected to cost, or how much more
+to bring.
+
+Column worth_outcome is the worth of knowing the outcome of the case as it stands in the
+file. With --ask COLUMN=COST the column worth_COLUMN is the worth of measuring a column that is
+not known, less what measuring costs: it pays where that is above zero. What the file has
+in that column counts for the action and for worth_outcome, and not for worth_COLUMN: what
+it may turn out to be is taken there from the 50 training rows that are nearest in all other
+columns. --ask can be given several times; each column
+is asked about by itself. The file need not have the columns asked about, and may have empty
+cells there: such a case is decided by the mean over what the 50 rows have, also by a model that
+fills missing cells (--missing impute). Where worth_COLUMN would be the name of another column
+of the answer, it is worth_COLUMN_column.
+
+With --labels the rows are cases whose outcome could be found out and learned from, 1000 at
+most; worth_label is the worth of that to decisions on all of them, per case. Label the
+one with the largest first.`,
+		Example: `  lossep value model.lossep new.csv
+  lossep value model.lossep new.csv --ask mri=0.2 --ask biopsy=1 --keep -o value.csv
+  lossep value model.lossep pool.csv --labels --sort worth_label --top 20`,
+		Args: needArguments("the model file", "the table of new cases"),
+	}
+	q := service.NewWorth()
+	addOptions(c.Flags(), q.Options)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := q.Complete(); err != nil {
+			return blame(err, "")
+		}
+		m, err := loadModel(c, args[0])
+		if err != nil {
+			return blame(err, "")
+		}
+		spec, err := q.Spec(c.Context(), readShort)
+		if err != nil {
+			return blame(err, "")
+		}
+		answer, err := q.Of(c.Context(), m, spec)
+		if err != nil {
+			return blame(err, "")
+		}
+		return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return openInput(c, args[1], &q.Table) })
+	}
+	return c
+}

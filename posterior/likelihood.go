@@ -1,0 +1,122 @@
+package posterior
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/orthant"
+)
+
+// One is a likelihood of one function's value.
+type One interface {
+	// Len is how many expectations are taken: of categories the number of outcomes.
+	Len() int
+	// Gaussian writes them where the value is N(mean, variance), and NaN if that is no
+	// distribution.
+	Gaussian(p []float64, mean, variance float64)
+	// Expected writes them where the value has another distribution.
+	Expected(p []float64, under Expectation)
+	// Log is the logarithm of how probable outcome y is where the value is N(mean, variance),
+	// and its first and second derivative in the mean.
+	Log(y int, mean, variance float64) (logP, slope, bend float64)
+}
+
+// Expectation takes expectations under the distribution of a value.
+type Expectation interface {
+	Expect(t factor.Factor) float64
+}
+
+// Several is a likelihood of the values of several functions.
+type Several interface {
+	// Len is how many functions, and expectations, there are.
+	Len() int
+	// Joint writes the expectations where the values have this mean and covariance, which it may
+	// change; NaN if that is no distribution.
+	Joint(p, mean []float64, cov *mat.SymDense)
+	// Independent writes them where the values are independent. It may change the mean.
+	Independent(p, mean, variance []float64)
+	// Versus writes them given the mean and covariance of f_y − f_j for all others j in order, with
+	// the noise of y and not that of j. It may change the covariance.
+	Versus(p []float64, y int, mean []float64, cov *mat.SymDense)
+}
+
+// Binary is the likelihood of two outcomes.
+type Binary decision.Outcome
+
+// Len implements One.
+func (Binary) Len() int { return 2 }
+
+// Gaussian implements One.
+func (b Binary) Gaussian(p []float64, mean, variance float64) {
+	if !finite.All(mean, variance) {
+		p[0], p[1] = math.NaN(), math.NaN()
+		return
+	}
+	p[0], p[1] = decision.Outcome(b).Probability(mean, variance)
+}
+
+// Expected implements One.
+func (b Binary) Expected(p []float64, under Expectation) { decision.Outcome(b).Expected(under, p) }
+
+// Log implements One.
+func (b Binary) Log(y int, mean, variance float64) (logP, slope, bend float64) {
+	return b[y].LogMean(mean, variance)
+}
+
+// Largest is the likelihood of as many outcomes: that whose function is the largest, each with a
+// noise of variance one.
+type Largest int
+
+// Len implements Several.
+func (n Largest) Len() int { return int(n) }
+
+// Joint implements Several.
+func (n Largest) Joint(p, mean []float64, cov *mat.SymDense) {
+	for c := range p {
+		cov.SetSym(c, c, 1+cov.At(c, c))
+		p[c] = math.NaN()
+	}
+	if finite.All(mean...) {
+		orthant.NewLargest(len(p)).Probabilities(p, mean, cov)
+	}
+	for c, x := range p {
+		p[c] = min(1, max(0, x)) // rounding; NaN stays
+	}
+}
+
+// Independent implements Several.
+func (n Largest) Independent(p, mean, variance []float64) {
+	for c, v := range variance {
+		if !(v >= 0) {
+			p[c] = math.NaN()
+			mean[c] = math.NaN()
+		}
+	}
+	factor.OutcomeProbabilities(p, mean, variance)
+}
+
+// Versus implements Several. The outcome itself has value and variance zero, and the others what
+// it is less than they are: only differences count.
+func (n Largest) Versus(p []float64, y int, mean []float64, cov *mat.SymDense) {
+	values, joint := make([]float64, n), mat.NewSymDense(int(n), nil)
+	for a := range len(mean) {
+		values[rival(y, a)] = -mean[a]
+		for b := range len(mean) {
+			joint.SetSym(rival(y, a), rival(y, b), cov.At(a, b))
+		}
+		joint.SetSym(rival(y, a), rival(y, a), 1+cov.At(a, a))
+	}
+	orthant.NewLargest(int(n)).Probabilities(p, values, joint)
+}
+
+// rival is the a-th of the outcomes other than y.
+func rival(y, a int) int {
+	if a < y {
+		return a
+	}
+	return a + 1
+}

@@ -1,0 +1,138 @@
+package server
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/lossep/lossep/internal/jsonappend"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
+	"github.com/lossep/lossep/service"
+)
+
+// Row is a case: values by the names of columns. Texts are read like cells of a file,
+// null is a missing cell, and columns that the model does not know are ignored.
+type Row map[string]any
+
+// optionFields read the options of a request from the members of a body.
+func optionFields(options service.Options) rows.Fields {
+	fields := make(rows.Fields, len(options)+1)
+	for _, o := range options {
+		name := service.Fields(o.Name, "")
+		fields[name] = func(text []byte) error {
+			var value any
+			if err := problem.Strict(name, text, &value); err != nil {
+				return err
+			}
+			return optionProblem(o.Give(value))
+		}
+	}
+	return fields
+}
+
+// optionProblem turns errors about options into problems; others stay what they are.
+func optionProblem(err error) error {
+	var option *service.Error
+	if !errors.As(err, &option) {
+		return err
+	}
+	return problem.Wrong(service.Fields(option.Option, ""), "%s", service.Naming(service.Fields).In(option.Msg))
+}
+
+// requestSchema is the schema of a body with rows, costs and options.
+func requestSchema(r huma.Registry, options service.Options) *huma.Schema {
+	type request struct {
+		Rows    []Row   `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
+		Utility Utility `json:"utility,omitempty"`
+	}
+	s := huma.SchemaFromType(r, reflect.TypeFor[request]())
+	for _, o := range options {
+		member := &huma.Schema{Type: "string", Description: service.Naming(service.Fields).In(o.Help)}
+		switch {
+		case o.List():
+			member.Type, member.Items = "array", &huma.Schema{Type: "string"}
+		case o.Type() == "bool":
+			member.Type = "boolean"
+		}
+		s.Properties[service.Fields(o.Name, "")] = member
+	}
+	return s
+}
+
+// appendCases writes what is said about each of the rows, and about all of them together; fill
+// says what is known of each.
+func appendCases(b []byte, name string, m *served, r *rows.Rows, fields []service.Field, fill func(i int, c *service.Case)) []byte {
+	fields = append(slices.Clip(fields), service.UnusualField)
+	numbers := 0
+	for k := range fields {
+		numbers += 1 + len(fields[k].Over)
+	}
+	b = slices.Grow(b, 64+r.N*32*numbers)
+	b = append(append(append(b, `,"`...), name...), `":[`...)
+	var scratch [16]float64
+	var c service.Case
+	for i := range r.N {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		c.Unusual = r.Unusual(i)
+		fill(i, &c)
+		b = append(service.AppendJSON(append(b, '{'), fields, &c, scratch[:0]), '}')
+	}
+	b = append(b, ']')
+	if r.Ignored != nil {
+		b = jsonappend.Texts(append(b, `,"ignored":`...), r.Ignored)
+	}
+	if notes := m.notes(r); notes != nil {
+		b = jsonappend.Texts(append(b, `,"notes":`...), notes)
+	}
+	return append(b, '}')
+}
+
+// appendModel begins an answer with who gives it, and what probabilities are of, and for whom.
+func appendModel(b []byte, m *served) []byte {
+	b = jsonappend.Text(append(b, `{"model":`...), m.name)
+	b = jsonappend.Text(append(b, `,"model_version":`...), m.version())
+	b = jsonappend.Text(append(b, `,"method":`...), string(m.model.Method()))
+	t := &m.model.Recipe().Target
+	if !t.Binary() {
+		return jsonappend.Texts(append(b, `,"outcomes":`...), t.Outcomes)
+	}
+	b = jsonappend.Text(append(b, `,"outcome":`...), t.Outcome())
+	if t.Prevalence > 0 {
+		b = jsonappend.Float(append(b, `,"prevalence":`...), t.Prevalence)
+	}
+	return b
+}
+
+// notes tell of columns that are far outside the training rows in most rows, and of times that have
+// zones where those of training had none, or the reverse.
+func (m *served) notes(r *rows.Rows) (notes []string) {
+	far, zones := cells(r.Far), cells(r.Zones)
+	learned := m.model.Recipe()
+	for i := range learned.Columns {
+		name := learned.Columns[i].Name
+		if note := learned.MostlyFar(recipe.Far{Column: name, Cells: far[name]}, r.N); note != "" {
+			notes = append(notes, note)
+		}
+		if n := zones[name]; n > 0 {
+			notes = append(notes, learned.OtherZones(recipe.Far{Column: name, Cells: n}, r.N))
+		}
+	}
+	return notes
+}
+
+// cells counts the rows that name each column.
+func cells(byRow map[int][]string) map[string]int {
+	count := make(map[string]int)
+	for _, columns := range byRow {
+		for _, name := range columns {
+			count[name]++
+		}
+	}
+	return count
+}

@@ -1,0 +1,291 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// Decide is a request for the best action in new cases.
+type Decide struct {
+	Cases
+	Costs
+	Calibrate     bool
+	SecondOpinion bool
+	Baseline      string // the action that savings are against
+	Probability   string // the column of probabilities to decide by, in place of a model
+	Options       Options
+}
+
+// NewDecide is a request with every option at its default.
+func NewDecide() *Decide {
+	d := new(Decide)
+	d.Options = append(append(append(d.Costs.Options(), d.Cases.options("saving")...), d.Asked()...),
+		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
+	)
+	return d
+}
+
+// Asked are the options that are not about files, which all front ends have.
+func (d *Decide) Asked() Options {
+	return Options{
+		calibrateOption(&d.Calibrate),
+		{Name: "second-opinion", Group: Basics, Help: "say where other methods, expectation propagation with and without corrections, would act otherwise", Value: toggle{&d.SecondOpinion}},
+		{Name: "baseline", Group: Basics, Help: "the action that savings are against, such as what is done without a model (default: the first of the costs)", Value: text{&d.Baseline, "ACTION"}},
+	}
+}
+
+// Complete checks options against each other and fills in what follows from them.
+func (d *Decide) Complete() error {
+	if d.Probability != "" {
+		if err := d.Options.refuse("there is no model to ask where {probability} names the probabilities to decide by; leave one of them out",
+			"second-opinion", "calibrate", "on-error", "strict", "allow-unseen"); err != nil {
+			return err
+		}
+	}
+	return d.Cases.complete("saving")
+}
+
+// Deciding is an answer that decides cases, and the counts of what was decided.
+type Deciding struct {
+	request  *Decide
+	model    *lossep.Model
+	spec     *decision.Spec
+	given    bool // the costs are not those of the fit
+	baseline int
+	trained  func(features []float64) bool
+	Decided
+}
+
+// Decided counts what was decided about some rows. It can be written as JSON, for those who
+// decide parts of a table.
+type Decided struct {
+	Rows, Disagree  int
+	ByAction        []int
+	Expected, Saved float64 // sums
+	Labelled        int
+	Realised        float64 // of the labelled rows
+	Seen            int     // of them, those equal to ones that the model was fitted to
+	Strange         int     // outcomes that training did not know
+}
+
+// Of is the answer of a model, under its own costs if none are given.
+func (d *Decide) Of(ctx context.Context, m *lossep.Model, given *decision.Spec) (*Deciding, error) {
+	m, spec, err := underCosts(ctx, m, given, d.Calibrate)
+	if err != nil {
+		return nil, err
+	}
+	a, err := d.under(spec)
+	if err != nil {
+		return nil, err
+	}
+	a.model, a.given, a.trained = m, given != nil && !d.Calibrate, m.Trained()
+	return a, nil
+}
+
+func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
+	baseline, err := Baseline(spec, d.Baseline)
+	return &Deciding{request: d, spec: spec, baseline: baseline, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
+}
+
+// Request is what was asked.
+func (a *Deciding) Request() *Decide { return a.request }
+
+// Spec is the costs that cases are decided by.
+func (a *Deciding) Spec() *decision.Spec { return a.spec }
+
+// Fields implements Answer.
+func (a *Deciding) Fields() []Field {
+	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion))
+}
+
+// Columns implements Answer.
+func (a *Deciding) Columns() []string { return a.spec.Columns() }
+
+// Recipe implements Answer.
+func (a *Deciding) Recipe() *recipe.Recipe { return a.model.Recipe() }
+
+// Rows implements Answer.
+func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
+	id := a.request.identity(rd, several)
+	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
+		if err != nil {
+			return err
+		}
+		a.count(&d.Decision)
+		a.countOutcome(&d)
+		if err := emit(d.Row.Pointed, &Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Deciding) count(d *lossep.Decision) {
+	a.Decided.Rows++
+	a.ByAction[d.Action]++
+	a.Expected += d.Expected[d.Action]
+	a.Saved += saving(&d.Choice, a.baseline, a.spec.Costs())
+	if len(d.Dissent) > 0 {
+		a.Disagree++
+	}
+}
+
+// countOutcome adds what the action really cost, or brought, where the row has its outcome.
+func (a *Deciding) countOutcome(d *lossep.DecidedRow) {
+	switch y, ok, err := d.Row.Label(); {
+	case err != nil:
+		a.Strange++
+	case ok:
+		a.Labelled++
+		if a.trained != nil && a.trained(d.Row.Features) {
+			a.Seen++
+		}
+		a.Realised += d.Stakes.Table[d.Action][y]
+	}
+}
+
+// Add adds what was decided about other rows.
+func (d *Decided) Add(other *Decided) {
+	d.Rows += other.Rows
+	d.Disagree += other.Disagree
+	d.Labelled += other.Labelled
+	d.Seen += other.Seen
+	d.Strange += other.Strange
+	d.Expected += other.Expected
+	d.Saved += other.Saved
+	d.Realised += other.Realised
+	for a, n := range other.ByAction {
+		d.ByAction[a] += n
+	}
+}
+
+// Lines implements Answer.
+func (a *Deciding) Lines(n Naming) []string {
+	lines := a.counted(string(a.model.Method()), "estimated by the model")
+	if a.Decided.Rows == 0 {
+		return lines
+	}
+	if a.Labelled > 0 {
+		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), table.Plural(a.Labelled, "row")))
+		if a.Seen > 0 {
+			lines = append(lines, fmt.Sprintf("%d of these are equal to rows that the model was fitted to; if they are the same cases, that is not what new ones %s, which lossep audit measures", a.Seen, map[bool]string{true: "cost", false: "bring"}[a.spec.Costs()]))
+		}
+	}
+	lines = append(lines, a.model.Recipe().Target.Rare()...)
+	if a.Strange > 0 {
+		lines = append(lines, "outcomes that training did not know: "+table.Plural(a.Strange, "row"))
+	}
+	if a.request.SecondOpinion && len(a.spec.Outcomes()) == 2 {
+		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", a.Disagree, table.Plural(a.Decided.Rows, "row")))
+	}
+	if a.given && a.model.Method().Calibrated() && !slices.Equal(a.spec.TableLines(), a.model.Utility().TableLines()) {
+		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again, or give %s, for a %s that is calibrated to them", n("calibrate", ""), a.model.Method()))
+	}
+	return lines
+}
+
+// counted says by what rows were decided, how often each action is taken, what that is expected
+// to cost by somebody's account, and what it saves.
+func (a *Deciding) counted(by, account string) []string {
+	rows := a.Decided.Rows
+	lines := []string{fmt.Sprintf("%s decided by %s; %s", table.Plural(rows, "row"), by, a.spec.RuleLine())}
+	if rows == 0 {
+		return lines
+	}
+	actions := a.spec.Actions()
+	width := 12
+	for _, name := range actions {
+		width = max(width, utf8.RuneCountInString(name))
+	}
+	shares := recipe.Percents(a.ByAction...)
+	for k, name := range actions {
+		what := "rows"
+		if a.ByAction[k] == 1 {
+			what = "row"
+		}
+		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%s)", width, name, a.ByAction[k], what, shares[k]))
+	}
+	saves := "saves"
+	if !a.spec.Costs() {
+		saves = "brings more"
+	}
+	return append(lines,
+		fmt.Sprintf("expected %s per row %.6g, %s", a.spec.Kind(), a.Expected/float64(rows), account),
+		fmt.Sprintf("that %s %.6g per row against %s in every case", saves, a.Saved/float64(rows), actions[a.baseline]))
+}
+
+// GivenDeciding decides the rows of a table by probabilities that stand in it.
+type GivenDeciding struct {
+	*Deciding
+	table     *table.Table
+	decisions []lossep.Decision
+}
+
+// Given is the answer by the probabilities in a table, under the costs that are given.
+func (d *Decide) Given(t *table.Table, given *decision.Spec) (*GivenDeciding, error) {
+	if given == nil {
+		return nil, optionError("probability", "no costs given, and there is no model to know them; give {cost=fn=5,fp=1} or {utility=FILE.yaml}")
+	}
+	if err := d.CheckID(t.Columns()); err != nil {
+		return nil, err
+	}
+	p, err := audit.Given(t, d.Probability, given.Outcomes())
+	if err != nil {
+		return nil, err
+	}
+	stakes, err := StakesOf(given, t)
+	if err != nil {
+		return nil, err
+	}
+	a, err := d.under(given)
+	return &GivenDeciding{a, t, Choose(stakes, p)}, err
+}
+
+// Choose decides cases by the probabilities of their outcomes, whoever found them; what is at
+// stake is given for each case, or once for all.
+func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decision {
+	all := make([]lossep.Decision, len(probabilities))
+	for i, p := range probabilities {
+		s := stakes[i%len(stakes)]
+		all[i] = lossep.Decision{Choice: s.Choose(make([]float64, len(s.Table)), p), Probabilities: p, Stakes: s}
+	}
+	return all
+}
+
+// Fields are what is said about every case.
+func (g *GivenDeciding) Fields() []Field {
+	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false)...)
+}
+
+// Rows goes over the rows.
+func (g *GivenDeciding) Rows(several bool, emit Emit) error {
+	column := slices.Index(g.table.Columns(), g.request.ID)
+	for i := range g.decisions {
+		cells := func() []string { return g.table.Row(i) }
+		c := Case{Decision: &g.decisions[i]}
+		if column >= 0 {
+			c.ID = cells()[column]
+		} else {
+			c.ID = lineID(g.table.Place(i), several)
+		}
+		g.count(c.Decision)
+		if err := emit(cells, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Lines are what is to be said of all rows together.
+func (g *GivenDeciding) Lines(n Naming) []string {
+	column := g.request.Probability
+	return g.counted("the probabilities in "+column, fmt.Sprintf("estimated from the probabilities; lossep audit %s says whether they can be trusted", n("probability", column)))
+}

@@ -1,0 +1,135 @@
+package service
+
+import (
+	"cmp"
+	"container/heap"
+	"io"
+	"slices"
+
+	"github.com/lossep/lossep/table"
+)
+
+// Ranked writes rows largest first by one of their numbers, or only the first of them. Rows
+// that are equal in it stay in their order.
+type Ranked struct {
+	to     RowWriter
+	top    int   // 0 for all
+	memory int64 // bytes that rows may take
+	field  int
+	at     int // of a list
+	rows   rankedRows
+	n      int
+	bytes  int64
+}
+
+// NewRanked ranks rows of the fields by a column of them before a writer has them. No more
+// than so many bytes of rows are held.
+func NewRanked(to RowWriter, fields []Field, column string, top int, memory int64) (*Ranked, error) {
+	var known []string
+	for k := range fields {
+		if fields[k].kind() != table.NumberCells {
+			continue
+		}
+		for at, name := range fields[k].Columns {
+			if name == column {
+				return &Ranked{to: to, top: top, memory: memory, field: k, at: at}, nil
+			}
+			known = append(known, name)
+		}
+	}
+	return nil, optionError("sort", "unknown column %q; %s", column, table.Instead(column, known))
+}
+
+type rankedRow struct {
+	key    float64
+	number int
+	cells  []string
+	record []any
+}
+
+// before tells whether a row is written before another.
+func (r *rankedRow) before(other *rankedRow) int {
+	return cmp.Or(cmp.Compare(other.key, r.key), cmp.Compare(r.number, other.number))
+}
+
+// rankedRows is a heap whose first is the row that would be written last.
+type rankedRows []*rankedRow
+
+func (h rankedRows) Len() int           { return len(h) }
+func (h rankedRows) Less(i, j int) bool { return h[i].before(h[j]) > 0 }
+func (h rankedRows) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *rankedRows) Push(x any)        { *h = append(*h, x.(*rankedRow)) }
+func (h *rankedRows) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// Write implements RowWriter.
+func (r *Ranked) Write(cells []string, record []any) error {
+	row := &rankedRow{number: r.n, cells: cells, record: record}
+	r.n++
+	switch v := record[r.field].(type) {
+	case float64:
+		row.key = v
+	case []float64:
+		row.key = v[r.at]
+	}
+	if r.top > 0 && len(r.rows) == r.top {
+		if row.before(r.rows[0]) > 0 {
+			return nil
+		}
+		r.bytes -= r.rows[0].size()
+		r.rows[0] = row
+		heap.Fix(&r.rows, 0)
+	} else {
+		heap.Push(&r.rows, row)
+	}
+	if r.bytes += row.size(); r.bytes > r.memory {
+		return optionError("sort", "%d rows take more memory than there is for sorting, %s; write fewer with {top}, or give more by {max-memory}", len(r.rows), SizeText(r.memory))
+	}
+	return nil
+}
+
+// size is about how many bytes the row takes.
+func (r *rankedRow) size() int64 {
+	bytes := int64(96)
+	for _, cell := range r.cells {
+		bytes += 16 + int64(len(cell))
+	}
+	for _, v := range r.record {
+		bytes += 32
+		switch v := v.(type) {
+		case string:
+			bytes += int64(len(v))
+		case []float64:
+			bytes += 24 + 8*int64(len(v))
+		case []string:
+			for _, text := range v {
+				bytes += 16 + int64(len(text))
+			}
+		}
+	}
+	return bytes
+}
+
+// Close implements RowWriter.
+func (r *Ranked) Close() error {
+	slices.SortFunc(r.rows, (*rankedRow).before)
+	for _, row := range r.rows {
+		if err := r.to.Write(row.cells, row.record); err != nil {
+			return err
+		}
+	}
+	return r.to.Close()
+}
+
+// Writer writes rows of the fields as the request says: in its format, with the columns that
+// are kept of the input, and sorted in so many bytes of memory if it says so.
+func (r *Cases) Writer(w io.Writer, kept []RowColumn, fields []Field, memory int64) (RowWriter, error) {
+	rows, err := NewRowWriter(w, r.As, kept, fields)
+	if err != nil || r.Sort == "" {
+		return rows, err
+	}
+	return NewRanked(rows, fields, r.Sort, r.Top, memory)
+}
