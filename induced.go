@@ -170,7 +170,7 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 		notes = append(notes, "the inducing points are those of the search, as there is no result with all of them: "+f.Fewer.Error())
 	}
 	if points := f.Process.Dim(); p.opt.Inducing > points && f.Fewer == nil {
-		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
+		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be distinguished from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	notes = append(notes, p.fewPoints(s)...)
 	if p.groups != nil {

@@ -251,13 +251,13 @@ func TestInterruptedFitWithOtherWeights(t *testing.T) {
 func TestInducingBadInput(t *testing.T) {
 	table := manyRows(t, 60)
 	for name, change := range map[string]func(*lossep.Options){
-		"method: corrected":       func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
-		"61 points are more":      func(o *lossep.Options) { o.Inducing = 61 },
-		"is no number of points":  func(o *lossep.Options) { o.Inducing = -2 },
-		"is not between 0 and 1":  func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
-		"variational inference":   func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
-		"powers are for inducing": func(o *lossep.Options) { o.Power = 0.5 },
-		"60 rows, more than 50":   func(o *lossep.Options) { o.MaxRows = 50 },
+		"method: corrected":                 func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
+		"61 points are more":                func(o *lossep.Options) { o.Inducing = 61 },
+		"invalid number of inducing points": func(o *lossep.Options) { o.Inducing = -2 },
+		"is not between 0 and 1":            func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
+		"variational inference":             func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
+		"powers are for inducing":           func(o *lossep.Options) { o.Power = 0.5 },
+		"60 rows, more than 50":             func(o *lossep.Options) { o.MaxRows = 50 },
 	} {
 		o := manyOptions(t)
 		change(&o)

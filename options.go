@@ -121,7 +121,7 @@ func (o Options) complete(t *table.Table) (Options, error) {
 	case o.MaxMemory < 0:
 		return o, inputf("max memory", "%d is below 0", o.MaxMemory)
 	case o.Inducing < NoInducing:
-		return o, inputf("inducing", "%d is no number of points", o.Inducing)
+		return o, inputf("inducing", "invalid number of inducing points: %d", o.Inducing)
 	case o.Inducing > rows:
 		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
 	case o.ShardRows < 0 || o.ShardRows > 0 && o.ShardRows < leastShard:
