@@ -64,6 +64,7 @@ func (r *Recipe) Place(column int) (number, indicator, code int) {
 // Part is what a column of the table makes of a row.
 type Part struct {
 	Column string
+	Index  int   // of the column in the recipe
 	At     []int // entries of the row
 }
 
@@ -72,7 +73,7 @@ func (r *Recipe) Parts() []Part {
 	var all []Part
 	c := r.Coding()
 	for i := range r.Columns {
-		part := Part{Column: r.Columns[i].Name}
+		part := Part{Column: r.Columns[i].Name, Index: i}
 		for k := range r.Columns[i].numbers() {
 			part.At = append(part.At, c.place[i].number+k)
 		}
