@@ -156,11 +156,11 @@ func effectsByBruteForce(t *testing.T, reading recipe.Options) {
 					mean += q * weights[k] / floats.Sum(weights)
 				}
 				// 24 values stand for 45: half of one of them is out of place.
-				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/unknownValues {
+				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/lossep.ReferenceValues {
 					t.Errorf("row %d, %s: %v, by brute force %v", row, e.Column, e.Raises, want)
 				}
 				threshold := 1.0 / 3
-				if math.Abs(mean-threshold) > 0.5/unknownValues && e.Flips != ((mean > threshold) != (p[0] > threshold)) {
+				if math.Abs(mean-threshold) > 0.5/lossep.ReferenceValues && e.Flips != ((mean > threshold) != (p[0] > threshold)) {
 					t.Errorf("row %d, %s flips: %v", row, e.Column, e.Flips)
 				}
 				compared++

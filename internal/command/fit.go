@@ -213,6 +213,7 @@ type fitReport struct {
 	Threshold       *float64           `json:"threshold"`
 	Kernel          string             `json:"kernel"`
 	Hyperparameters map[string]float64 `json:"hyperparameters"`
+	Entries         []string           `json:"columns"` // that the numbers in names of hyperparameters are of
 	Search          *lossep.Search     `json:"search"`
 	LogEvidence     float64            `json:"log_evidence"`
 	Objective       *lossep.Objective  `json:"objective,omitempty"`
@@ -240,7 +241,7 @@ func newFitReport(p *lossep.Problem, m *lossep.Model, output string, seconds flo
 	r := &fitReport{
 		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
 		Utility: m.Utility(),
-		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64),
+		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64), Entries: m.Recipe().Entries(),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Sharpness: s.Sharpness, Prevalence: target.Prevalence,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(p.Notes, s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,
