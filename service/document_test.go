@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write the page of options anew")
 
 // The page of options is made from their definitions.
 func TestPageOfOptions(t *testing.T) {
-	const path = "../docs/options.md"
+	const path = "../docs/guide/options.md"
 	var b strings.Builder
 	b.WriteString("# Options\n\nEach is a flag of the command; most are a parameter of the Python estimator or a key of its `options`, or a field\nof a request over HTTP, with underscores for hyphens. Those marked † are about files, and are flags only. This page is made from the\ndefinitions (`go test ./service -update`).\n")
 	for _, of := range []struct {
