@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
@@ -56,15 +57,19 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 			p.order = p.Order()
 		}
 	}
-	return m.learned(p).Model(ctx, LossEP)
+	l, err := m.learned(p)
+	if err != nil {
+		return nil, err
+	}
+	return l.Model(ctx, LossEP)
 }
 
 // learned is what the model knows of its kernel and EP, for other methods to start from.
-func (m *Model) learned(p *Problem) *Learned {
+func (m *Model) learned(p *Problem) (_ *Learned, err error) {
 	l := &Learned{problem: p, search: m.summary.Search, doubts: m.doubts(), candidates: m.summary.Candidates, sharpness: m.summary.Sharpness}
 	if !m.summary.mixes() {
-		l.process = m.relearned(p, m.by(EP), m.opinions, m.summary.LogEvidence)
-		return l
+		l.process, err = m.relearned(p, m.by(EP), m.opinions, m.summary.LogEvidence)
+		return l, err
 	}
 	mix := new(mixture)
 	for _, c := range m.summary.Candidates {
@@ -76,15 +81,17 @@ func (m *Model) learned(p *Problem) *Learned {
 			opinions = append(opinions, opinion{o.method, posterior.Parts(o.Posterior)[len(mix.parts)].Posterior})
 		}
 		part := &Learned{problem: p, search: c.Search, doubts: l.doubts}
-		part.process = m.relearned(p, posterior.Parts(m.by(EP))[len(mix.parts)].Posterior, opinions, c.LogEvidence)
+		if part.process, err = m.relearned(p, posterior.Parts(m.by(EP))[len(mix.parts)].Posterior, opinions, c.LogEvidence); err != nil {
+			return nil, err
+		}
 		mix.parts, mix.weights = append(mix.parts, part), append(mix.weights, c.Weight)
 	}
 	l.process = mix
-	return l
+	return l, nil
 }
 
 // relearned is a process as it was when EP had found a posterior, one of the opinions on it.
-func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion, logEvidence float64) learned {
+func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion, logEvidence float64) (learned, error) {
 	state := ep.State()
 	switch of := ep.(type) {
 	case interface{ Process() *gp.Process }:
@@ -94,15 +101,22 @@ func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion
 		return &full{
 			process: process, model: p.cases().Model(process), second: second,
 			ep: &infer.Result{Sites: infer.Sites{Terms: state.Sites}, LogEvidence: logEvidence},
-		}
+		}, nil
 	case interface{ Process() *gp.Inducing }:
 		process, s := of.Process(), m.summary.Inducing
 		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
 		shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
+		var added *effects.Fit
+		if single, ok := p.many().(gp.SingleTerms); ok {
+			var err error
+			if added, err = search.Effects(process, state.Functions[0], p.X, single, p.coding.Codes()); err != nil {
+				return nil, err
+			}
+		}
 		return induced{&search.Induced{
 			Process: process, Result: &pass.Result{Q: state.Functions}, Engine: gp.NewEngine(process, shards, state.Sites),
 			LogEvidence: logEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,
-		}}
+		}, added}, nil
 	}
 	panic(fmt.Sprintf("lossep: a posterior of type %T has no process", ep))
 }

@@ -60,6 +60,9 @@ func (c *Codes) Decide(ctx context.Context, t *table.Table, o Options) (chosen [
 		return nil, "", err
 	}
 	o.Method, o.Inducing, o.Power, o.Checkpoints, o.Restarts, o.MaxRows = EP, NoInducing, 0, nil, 0, 0
+	if o.Kernel, _, err = splitEffects(o.Kernel); err != nil {
+		return nil, "", err
+	}
 	if o.Kernel == "" || o.Kernel == AutoKernel {
 		o.Kernel = codeKernel
 	}
@@ -108,12 +111,12 @@ func (c *Codes) Decide(ctx context.Context, t *table.Table, o Options) (chosen [
 func (c *Codes) words(chosen []string, rows int, quantities, best float64) string {
 	rest := slices.DeleteFunc(slices.Clone(c.Columns), func(name string) bool { return slices.Contains(chosen, name) })
 	if len(chosen) == 0 {
-		return fmt.Sprintf("few different whole numbers, taken for quantities by the evidence on %d rows: %s", rows, strings.Join(rest, ", "))
+		return fmt.Sprintf("few different whole numbers, treated as numeric by the evidence on %d rows: %s", rows, strings.Join(rest, ", "))
 	}
-	line := fmt.Sprintf("few different whole numbers, taken for codes by the evidence on %d rows (log evidence %.1f, and %.1f as quantities): %s",
+	line := fmt.Sprintf("few different whole numbers, treated as categorical by the evidence on %d rows (log evidence %.1f, %.1f as numeric): %s",
 		rows, best, quantities, strings.Join(chosen, ", "))
 	if len(rest) > 0 {
-		line += "; for quantities: " + strings.Join(rest, ", ")
+		line += "; numeric: " + strings.Join(rest, ", ")
 	}
 	return line
 }

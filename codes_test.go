@@ -43,7 +43,7 @@ func TestCodesByEvidence(t *testing.T) {
 		}
 	}
 	notes := strings.Join(p.Notes, "\n")
-	if !strings.Contains(notes, "few different whole numbers, taken for codes by the evidence on 250 rows (log evidence ") || !strings.Contains(notes, "): code; for quantities: count") || p.Codes != nil {
+	if !strings.Contains(notes, "few different whole numbers, treated as categorical by the evidence on 250 rows (log evidence ") || !strings.Contains(notes, "): code; numeric: count") || p.Codes != nil {
 		t.Errorf("notes %q, codes %q", notes, p.Codes)
 	}
 	// What was decided is what raises the evidence, of the three that could have been: a

@@ -104,7 +104,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	switch s := h.Summary.Inducing; {
 	case s != nil:
 		read = f.inducing
-		need = s.loadBytes(h.Recipe.Rows, f.coding.Len(), f.link.functions())
+		need = s.loadBytes(h.Recipe.Rows, f.coding.Len(), f.link.functions()) + modelfile.EffectsBytes(h.Summary.Effects)
 	case h.Summary.mixes():
 		read = f.mixture
 		need = mixtureBytes(h.Recipe, h.Summary.parts(), h.Recipe.Rows, f.coding.Len())
@@ -156,6 +156,11 @@ func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
 	if err != nil {
 		return nil, err
 	}
+	set, err := f.Effects(f.summary.Effects)
+	if err != nil {
+		return nil, err
+	}
+	process = process.With(set)
 	ep, err := f.Functions(false, functions, points)
 	if err != nil {
 		return nil, err
@@ -303,6 +308,12 @@ func (h *header) checkSummary() error {
 		return err
 	}
 	if err := s.checkSharpness(); err != nil {
+		return err
+	}
+	if s.Effects != nil && (s.Inducing == nil || several(h.Recipe)) {
+		return errors.New("it has effects, which are for two outcomes and inducing points")
+	}
+	if err := modelfile.CheckEffects(s.Effects, h.Recipe.Dim()); err != nil {
 		return err
 	}
 	for _, c := range s.Candidates {

@@ -2,13 +2,17 @@ package lossep
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
@@ -32,6 +36,9 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 		Points: p.opt.Inducing, Power: p.opt.Power, Memory: p.roomBytes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps,
 	}
 	o.Order = p.order
+	if p.effects != nil {
+		o.Most = search.EffectsPoints(p.Len())
+	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
 		return nil, err
@@ -57,11 +64,38 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Learned{problem: p, process: induced{fit}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
+	var added *effects.Fit
+	if p.effects != nil {
+		if fit, added, err = p.addEffects(ctx, fit); err != nil {
+			return nil, err
+		}
+	}
+	l := &Learned{problem: p, process: induced{fit, added}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
 		l.search = fit.Record(p.Len())
 	}
 	return l, nil
+}
+
+// addEffects learns the effects of the kernel.
+func (p *Problem) addEffects(ctx context.Context, fit *search.Induced) (*search.Induced, *effects.Fit, error) {
+	o := search.EffectOptions{Families: p.families, Codes: p.coding.Codes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps, Power: p.opt.Power}
+	if p.effects.auto {
+		c := effects.DefaultChoice()
+		o.Choice = &c
+	}
+	if p.opt.Progress != nil {
+		o.Progress = func(e effects.Progress) {
+			stage := fmt.Sprintf("effects of %s in %d families", table.Plural(e.Groups, "group"), e.Families)
+			p.opt.Progress(Progress{Stage: stage, Pass: e.Pass, LogEvidence: e.Bound})
+		}
+	}
+	with, added, err := fit.AddEffects(ctx, p.X, p.many().(gp.SingleTerms), o)
+	var many *effects.TooManyGroupsError
+	if errors.As(err, &many) {
+		return nil, nil, &InputError{What: "kernel", Msg: many.Family.Name(entryNames(p.Recipe)) + ": " + many.Error() + "; give fewer bins, or columns of fewer categories", Err: err}
+	}
+	return with, added, err
 }
 
 // training is what others need to know of the rows.
@@ -78,8 +112,11 @@ func (p *Problem) training() *Training {
 	return t
 }
 
-// induced is a process with inducing points.
-type induced struct{ *search.Induced }
+// induced is a process with inducing points, and effects added to it, nil if there are none.
+type induced struct {
+	*search.Induced
+	effects *effects.Fit
+}
 
 func (f induced) components() []Component { return []Component{{1, f.Process.Kernel()}} }
 func (f induced) points() int             { return f.Process.Dim() }
@@ -104,8 +141,14 @@ func (f induced) apply(ctx context.Context, l *Learned, method Method) (*applied
 	if method != EP {
 		found.status.Notes = l.doubts
 	}
-	found.left = posterior.Passes{Engine: found.engine, Rule: d.Rule, Of: found.opinions[0].Posterior.(posterior.ByPasses)}
-	found.sharpens = p.link().functions() > 1
+	left := posterior.Passes{Engine: found.engine, Rule: d.Rule, Of: found.opinions[0].Posterior.(posterior.ByPasses)}
+	if f.effects != nil {
+		left.Without = f.effects.Without
+		found.effects = modelfile.EffectsOf(f.Process.Effects(), entryNames(p.Recipe))
+	}
+	found.left = left
+	// A product over functions, or effects, knows nothing of how they hang together.
+	found.sharpens = p.link().functions() > 1 || f.effects != nil
 	found.logEvidence, found.search, found.jitter = f.LogEvidence, l.search, f.Process.Jitter()
 	found.inducing = &Inducing{Points: f.Process.Dim(), Share: f.Share, Lost: f.Lost, Bound: f.Bound, Power: p.opt.power()}
 	found.status.Notes = append(slices.Clone(found.status.Notes), f.notes(p, found.inducing)...)
@@ -127,7 +170,7 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 		notes = append(notes, "the inducing points are those of the search, as there is no result with all of them: "+f.Fewer.Error())
 	}
 	if points := f.Process.Dim(); p.opt.Inducing > points && f.Fewer == nil {
-		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
+		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be distinguished from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	notes = append(notes, p.fewPoints(s)...)
 	if p.groups != nil {
@@ -223,6 +266,9 @@ func (m *Model) inducingLines() []string {
 	}
 	if s.Power != 1 {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
+	}
+	for _, e := range m.summary.Effects {
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain))
 	}
 	return lines
 }

@@ -251,13 +251,13 @@ func TestInterruptedFitWithOtherWeights(t *testing.T) {
 func TestInducingBadInput(t *testing.T) {
 	table := manyRows(t, 60)
 	for name, change := range map[string]func(*lossep.Options){
-		"method: corrected":       func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
-		"61 points are more":      func(o *lossep.Options) { o.Inducing = 61 },
-		"is no number of points":  func(o *lossep.Options) { o.Inducing = -2 },
-		"is not between 0 and 1":  func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
-		"variational inference":   func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
-		"powers are for inducing": func(o *lossep.Options) { o.Power = 0.5 },
-		"60 rows, more than 50":   func(o *lossep.Options) { o.MaxRows = 50 },
+		"method: corrected":                 func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
+		"61 points are more":                func(o *lossep.Options) { o.Inducing = 61 },
+		"invalid number of inducing points": func(o *lossep.Options) { o.Inducing = -2 },
+		"is not between 0 and 1":            func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
+		"variational inference":             func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
+		"powers are for inducing":           func(o *lossep.Options) { o.Power = 0.5 },
+		"60 rows, more than 50":             func(o *lossep.Options) { o.MaxRows = 50 },
 	} {
 		o := manyOptions(t)
 		change(&o)
@@ -354,6 +354,7 @@ func TestDefaultKernel(t *testing.T) {
 		}
 		return read
 	}
+	effects := " + " + lossep.AutoEffects
 	many, wide := data(lossep.FullRows+1, lossep.FewColumns), data(lossep.FullRows+1, lossep.FewColumns+1)
 	for _, c := range []struct {
 		name  string
@@ -362,16 +363,16 @@ func TestDefaultKernel(t *testing.T) {
 		want  string
 	}{
 		{"few rows", data(lossep.FullRows, 2), lossep.Options{}, lossep.AutoKernel},
-		{"many rows", many, lossep.Options{}, lossep.ManyRowsKernel},
+		{"many rows", many, lossep.Options{}, lossep.ManyRowsKernel + effects},
 		{"no points", many, lossep.Options{Inducing: lossep.NoInducing}, lossep.ManyColumnsKernel},
-		{"many columns", wide, lossep.Options{}, lossep.ManyColumnsKernel},
-		{"but one", wide, lossep.Options{Data: recipe.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel},
-		{"one names the rows", wide, lossep.Options{Data: recipe.Options{ID: "x0"}}, lossep.ManyRowsKernel},
-		{"one weighs them", wide, lossep.Options{Data: recipe.Options{Weights: "x0"}}, lossep.ManyRowsKernel},
-		{"one makes the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 > 0"}}, lossep.ManyColumnsKernel}, // y is decided by
-		{"two make the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 + y > 0"}}, lossep.ManyRowsKernel},
-		{"one is left out twice", wide, lossep.Options{Data: recipe.Options{ID: "x0", Drop: []string{"x0"}}}, lossep.ManyRowsKernel},
-		{"two of them", wide, lossep.Options{Data: recipe.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel},
+		{"many columns", wide, lossep.Options{}, lossep.ManyColumnsKernel + effects},
+		{"but one", wide, lossep.Options{Data: recipe.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
+		{"one names the rows", wide, lossep.Options{Data: recipe.Options{ID: "x0"}}, lossep.ManyRowsKernel + effects},
+		{"one weighs them", wide, lossep.Options{Data: recipe.Options{Weights: "x0"}}, lossep.ManyRowsKernel + effects},
+		{"one makes the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 > 0"}}, lossep.ManyColumnsKernel + effects}, // y is decided by
+		{"two make the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 + y > 0"}}, lossep.ManyRowsKernel + effects},
+		{"one is left out twice", wide, lossep.Options{Data: recipe.Options{ID: "x0", Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
+		{"two of them", wide, lossep.Options{Data: recipe.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel + effects},
 	} {
 		if got := c.o.DefaultKernel(c.table); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -47,6 +47,7 @@ type applied struct {
 	search      *Search
 	jitter      float64
 	inducing    *Inducing
+	effects     []Effects
 	// left predicts training rows without them; sharpens tells that they are to say how sharp
 	// probabilities are.
 	left     posterior.LeaveOut
@@ -76,7 +77,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
 		summary: Summary{
 			LogEvidence: found.logEvidence, Search: found.search, Status: found.status, Zero: p.zero, Jitter: found.jitter,
-			Inducing: found.inducing, Candidates: l.candidates, Sharpness: l.sharpness,
+			Inducing: found.inducing, Effects: found.effects, Candidates: l.candidates, Sharpness: l.sharpness,
 		},
 	}
 	if m.by(EP).State().Sites == nil && found.inducing != nil {

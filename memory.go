@@ -122,5 +122,13 @@ func (p *Problem) tooManyParts(parts int, need float64) error {
 // roomBytes is what views of the rows may take up.
 func (p *Problem) roomBytes() int64 {
 	rows, features := p.X.Dims()
-	return p.opt.roomBytes(rows, features, p.link().functions())
+	room := p.opt.roomBytes(rows, features, p.link().functions())
+	if p.effects != nil {
+		room -= effectRowBytes * int64(rows)
+	}
+	return max(0, room)
 }
+
+// effectRowBytes is about what effects take for a row: the groups of some thirty families, the
+// moments of the process, slopes and curvatures.
+const effectRowBytes = 160

@@ -79,6 +79,8 @@ type Options struct {
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
 
+	// effects says that the kernel had effects, which were taken out of it.
+	effects bool
 	// perRow is the number of views that the full process has of a training row; 0 stands for
 	// one, until the outcomes are known.
 	perRow int
@@ -119,7 +121,7 @@ func (o Options) complete(t *table.Table) (Options, error) {
 	case o.MaxMemory < 0:
 		return o, inputf("max memory", "%d is below 0", o.MaxMemory)
 	case o.Inducing < NoInducing:
-		return o, inputf("inducing", "%d is no number of points", o.Inducing)
+		return o, inputf("inducing", "invalid number of inducing points: %d", o.Inducing)
 	case o.Inducing > rows:
 		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
 	case o.ShardRows < 0 || o.ShardRows > 0 && o.ShardRows < leastShard:
@@ -196,7 +198,7 @@ const leastShard = 100
 // logarithms near zero divided by the power, so that they are wrong by 1e-16 over it.
 const leastPower = 1e-4
 
-// ManyRowsKernel is what Options without a kernel stand for beyond FullRows: functions of one
+// ManyRowsKernel is, with AutoEffects, what Options without a kernel stand for beyond FullRows: functions of one
 // column each, which few inducing points tell much about, and a function of all columns, with
 // length scales for each column of the table, which thousands of rows settle without harm.
 // docs/research/inducing.md has what it gains.
@@ -212,9 +214,10 @@ const ManyColumnsKernel = search.PerColumn
 // thousand operations.
 const FewColumns = 40
 
-// Induces tells whether so many training rows are seen from inducing points.
+// Induces tells whether so many training rows are seen from inducing points, as those are that
+// have effects.
 func (o Options) Induces(rows int) bool {
-	return o.Inducing > 0 || o.Inducing == AutoInducing && rows*max(1, o.perRow) > FullRows
+	return o.Inducing > 0 || o.Inducing == AutoInducing && (rows*max(1, o.perRow) > FullRows || o.effects || hasEffects(o.Kernel))
 }
 
 // Methods are those that can be applied to so many training rows.
@@ -260,7 +263,9 @@ func (o Options) DefaultKernel(t *table.Table) string {
 	case o.Fixed:
 		return search.OneForAll // there is nothing to choose by
 	case t.Len() > FullRows && o.Induces(t.Len()) && columns <= FewColumns:
-		return ManyRowsKernel
+		return ManyRowsKernel + " + " + AutoEffects
+	case t.Len() > FullRows && o.Induces(t.Len()):
+		return ManyColumnsKernel + " + " + AutoEffects
 	case t.Len() > FullRows:
 		return ManyColumnsKernel
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
@@ -48,6 +49,9 @@ type Problem struct {
 	// together, and whether it has the parameters to start from.
 	shrinkage float64
 	start     bool
+	// effects are those of the kernel, nil if it has none, and families those that it names.
+	effects  *effectTerms
+	families []effects.Family
 	// order is that of the rows where they do not stand in it; see ordered.
 	order []int
 }
@@ -93,7 +97,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		p.opt = o
 	}
 	if several(p.Recipe) {
-		if askedKernel == "" && o.Inducing == NoInducing && o.Kernel == ManyRowsKernel {
+		if askedKernel == "" && o.Inducing == NoInducing && strings.HasPrefix(o.Kernel, ManyRowsKernel) {
 			o.Kernel = ManyColumnsKernel // as there are no inducing points
 		}
 		if p.opt, err = o.forSeveral(asked, p.Recipe, t.Name(), t.Len()); err != nil {
@@ -130,7 +134,10 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if err := p.weigh(func(name string) ([]float64, error) { return t.Floats(name, p.Recipe.Missing...) }); err != nil {
 		return nil, caseError(t.Place, err)
 	}
-	first := o.Kernel
+	if err := p.splitKernel(askedKernel); err != nil {
+		return nil, err
+	}
+	first := p.opt.Kernel
 	if first == AutoKernel {
 		first = search.Candidates[0].Kernel
 	}
@@ -144,6 +151,36 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
 	}
 	return p, nil
+}
+
+// splitKernel takes the effects out of the kernel. Those that nobody asked for are left out
+// where there can be none.
+func (p *Problem) splitKernel(asked string) (err error) {
+	why := ""
+	switch {
+	case several(p.Recipe):
+		why = "effects are for two outcomes"
+	case !p.opt.Induces(p.Len()):
+		why = "effects are learnt beside inducing points; let there be some"
+	case p.opt.Elsewhere != nil:
+		why = "effects are learnt on one machine; leave them out where rows are gone over elsewhere"
+	}
+	if p.opt.Kernel == AutoKernel && why == "" {
+		p.effects = &effectTerms{texts: []string{AutoEffects}, auto: true}
+		return nil
+	}
+	if p.opt.Kernel, p.effects, err = splitEffects(p.opt.Kernel); err != nil || p.effects == nil {
+		return err
+	}
+	if why != "" && hasEffects(asked) {
+		return inputf("kernel", "%s", why)
+	} else if why != "" {
+		p.effects = nil
+		return nil
+	}
+	p.opt.effects = true
+	p.families, err = p.effects.families(p.Recipe)
+	return err
 }
 
 // ofTwo is the kernel where there are two outcomes and each was to have its own. Only the
@@ -184,11 +221,24 @@ func (p *Problem) KernelText() string {
 	if p.opt.Kernel == AutoKernel {
 		return AutoKernel
 	}
-	return p.Kernel.String()
+	return p.withEffects(p.Kernel.String())
+}
+
+// withEffects is a kernel with the effects that belong to it.
+func (p *Problem) withEffects(kernel string) string {
+	if p.effects == nil {
+		return kernel
+	}
+	return kernel + " + " + p.effects.String()
 }
 
 // AskedKernel is the kernel as it was asked for, or what no kernel stands for.
-func (p *Problem) AskedKernel() string { return p.opt.Kernel }
+func (p *Problem) AskedKernel() string {
+	if p.opt.Kernel == AutoKernel {
+		return AutoKernel
+	}
+	return p.withEffects(p.opt.Kernel)
+}
 
 // weigh finds what is at stake in every training row, given the columns of the rows.
 // Errors about one of them are *decision.CaseError.

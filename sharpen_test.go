@@ -60,7 +60,7 @@ func TestMixtureSharpened(t *testing.T) {
 			t.Errorf("row %d: decided by %v, predicted %v", i, d.Probabilities, p.Probabilities)
 		}
 	}
-	if text := strings.Join(loaded.Results(), "\n"); !strings.Contains(text, "sharpness   1.4: ") {
+	if text := strings.Join(loaded.Results(), "\n"); !strings.Contains(text, "calibration slope  1.4: ") {
 		t.Errorf("nothing is said of it: %s", text)
 	}
 	for _, wrong := range []float64{-1, 0.1, 5, math.NaN()} {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/search"
 )
 
@@ -41,6 +42,8 @@ type Summary struct {
 	// Candidates are the kernels that were tried by AutoKernel. Those with a weight make up
 	// the posterior, and what else is said about a kernel is said about the heaviest.
 	Candidates []Candidate `json:"candidates,omitempty"`
+	// Effects are the families of effects that are added to the process.
+	Effects []Effects `json:"effects,omitempty"`
 	// Sharpness is the power that the probabilities of their mixture are raised to, by what
 	// occurred to rows that were left out; 0 stands for 1.
 	Sharpness float64 `json:"sharpness,omitempty"`
@@ -105,6 +108,12 @@ type Inducing struct {
 	// Power is that of power expectation propagation; 1 is EP itself.
 	Power float64 `json:"power"`
 }
+
+// Effects is a family of effects, and EffectsPart one of its columns.
+type (
+	Effects     = modelfile.Effects
+	EffectsPart = modelfile.EffectsPart
+)
 
 // Left is the share in percent, to two digits.
 func (s *Inducing) Left() string {
@@ -183,11 +192,11 @@ func (s *Summary) checkCandidates() error {
 
 // sharpnessLine says what was done to probabilities.
 func (s *Summary) sharpnessLine() string {
-	what := "surer"
+	what := "underconfident"
 	if s.Sharpness < 1 {
-		what = "less sure"
+		what = "overconfident"
 	}
-	return fmt.Sprintf("sharpness   %.3g: log odds are multiplied by this, for rows left out turned out %s than they were said to be; probabilities and decisions have it in them", s.Sharpness, what)
+	return fmt.Sprintf("calibration slope  %.3g: the posterior is %s about rows left out, so log odds are multiplied by this; probabilities and decisions include it", s.Sharpness, what)
 }
 
 // checkSharpness refuses what no fit could have found.

@@ -98,7 +98,7 @@ func (m *Model) placesOf(column string) ([]int, error) {
 		}
 		names = append(names, part.Column)
 	}
-	return nil, inputf("ask", "%q is no column that the model decides by; %s", column, table.Instead(column, names))
+	return nil, inputf("ask", "%q is not a feature of the model; %s", column, table.Instead(column, names))
 }
 
 // withoutRows says that there are no rows to learn from what a column may turn out to be.

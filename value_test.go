@@ -190,7 +190,7 @@ func TestWorthOfOpenCases(t *testing.T) {
 	}
 	// What cannot be asked is said before anything is computed.
 	var input *InputError
-	if _, err := m.WorthOf(ended, full, Ask{Columns: []string{"a", "no"}}, stakes); !errors.As(err, &input) || !strings.Contains(err.Error(), `"no" is no column that the model decides by; there are "a", "kind", "n0", "n1"`) {
+	if _, err := m.WorthOf(ended, full, Ask{Columns: []string{"a", "no"}}, stakes); !errors.As(err, &input) || !strings.Contains(err.Error(), `"no" is not a feature of the model; there are "a", "kind", "n0", "n1"`) {
 		t.Errorf("a column that is not there: %v", err)
 	}
 	// What mistakes cost in a case has to be known, or nothing can be worth anything.

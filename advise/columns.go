@@ -29,14 +29,14 @@ func repeatedIdentifier(c *Column) []found {
 	what := ""
 	switch {
 	case c.column.Kind == recipe.Categorical && !c.asked:
-		what = "categories"
+		what = "categorical"
 	case c.column.Kind == recipe.Numeric && c.Whole && !c.mayBeCodes():
-		what = "a quantity"
+		what = "numeric"
 	}
 	if what == "" || !recipe.NamedLikeKey(c.Name()) || c.Present() < recipe.IdentifierRows {
 		return nil
 	}
-	return c.sayf("is named like an identifier and has values that come again; it is decided by as %s. If it says which rows belong together, give it as groups, otherwise drop it", what)
+	return c.sayf("is named like an identifier and has repeated values; it is used as a feature: %s. If it names the groups of rows, give it as groups, otherwise drop it", what)
 }
 
 // manyCategories notes a column of many categories, and asks whether those of few rows each are
@@ -50,7 +50,7 @@ func manyCategories(c *Column) []found {
 	}
 	groups := ""
 	if c.Present() < few*n && c.look.Options.Groups == "" && !recipe.NamedLikeKey(c.Name()) {
-		groups = ". If it says which rows belong together, such as those of a customer, give it as groups"
+		groups = ". If it names the groups of rows, such as those of a customer, give it as groups"
 	}
 	return c.sayf("has %d categories in %d rows; each becomes a feature%s", n, c.Present(), groups)
 }
@@ -64,7 +64,7 @@ func letterCase(c *Column) []found {
 	for _, name := range c.column.Categories {
 		lower := strings.ToLower(name)
 		if other, seen := first[lower]; seen {
-			return c.sayf("has categories that differ in upper and lower case only, such as %s and %s; they are taken for two", table.Quote(other), table.Quote(name))
+			return c.sayf("has categories that differ in upper and lower case only, such as %s and %s; they are treated as two", table.Quote(other), table.Quote(name))
 		}
 		first[lower] = name
 	}

@@ -68,7 +68,7 @@ func TestIdentifiersThatComeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		return slices.ContainsFunc(l.Notes, func(n string) bool {
-			return strings.Contains(n, "named like an identifier and has values that come again")
+			return strings.Contains(n, "named like an identifier and has repeated values")
 		})
 	}
 	if !note("patient_id", recipe.Options{}) || !note("subject", recipe.Options{}) {

@@ -14,7 +14,7 @@ func Copies(numbers []int) []string {
 	if numbers == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %s are copies of others in all columns decided by. They are left out together where predictions are judged. If a rare outcome was copied to count more, leave the copies out: costs do that",
+	return []string{fmt.Sprintf("%d of %s are copies of others in all features. They are left out together where predictions are judged. If a rare outcome was copied to count more, leave the copies out: costs do that",
 		len(numbers)-slices.Max(numbers)-1, table.Plural(len(numbers), "row"))}
 }
 
@@ -33,7 +33,7 @@ func Weights(r *recipe.Recipe, weights []float64) []string {
 	note := fmt.Sprintf("the weights in %s are %.3g on average: a row counts as so many cases that are alike. If it is one case that speaks for others, as in a survey, divide the weights by their mean, or predictions are far too sure",
 		table.Quote(r.Columns[at].Name), sum/float64(len(weights)))
 	if whole {
-		note += fmt.Sprintf(". If it stands for several cases, make %s counts instead: as a weight it is left out as one where predictions are judged, with all of it, and costs are told too high", table.Quote(r.Columns[at].Name))
+		note += fmt.Sprintf(". If it stands for several cases, make %s counts instead: as a weight it is left out as one where predictions are judged, with all of it, and costs are overestimated", table.Quote(r.Columns[at].Name))
 	}
 	return []string{note}
 }

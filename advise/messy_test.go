@@ -114,12 +114,12 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{
 			name: "a marker of a dropped column", text: manyRows(30, "a,b", amount, amount), options: recipe.Options{Impute: true, Drop: []string{"b"}, Markers: []string{"b=9"}},
-			message: `messy.csv, column 2 ("b"): the missing marker "b=9" is of a column that is not decided by; give the spelling without the name of a column; it then counts in all of them`,
+			message: `messy.csv, column 2 ("b"): the missing marker "b=9" is of a column that is not a feature; give the spelling without the name of a column; it then counts in all of them`,
 		},
 		{
 			name: "case", text: manyRows(30, "a,b", func(i int) string { return []string{"Yes", " yes", "NO"}[i%3] }, func(i int) string { return []string{"a", "b"}[i%2] }),
 			read:  []string{`"a": 3 categories "NO", "Yes", "yes"`},
-			notes: []string{`column "a" has categories that differ in upper and lower case only, such as "Yes" and "yes"; they are taken for two`},
+			notes: []string{`column "a" has categories that differ in upper and lower case only, such as "Yes" and "yes"; they are treated as two`},
 		},
 		{
 			name: "case of outcomes", text: manyRows(30, "a,late", amount, func(i int) string { return []string{"TRUE", "false", "True", "FALSE", "true", "false"}[i%6] }),
@@ -257,7 +257,7 @@ func TestMessyFiles(t *testing.T) {
 			name: "long codes, not declared", text: manyRows(30, "code", func(i int) string {
 				return []string{"10000000000000001", "23456789012345678", "99999999999999999"}[i%3]
 			}),
-			read: []string{`"code": 3 categories "10000000000000001", "23456789012345678", "99999999999999999"`}, notes: []string{`"code" has integers of more than 15 digits, which are taken for codes`},
+			read: []string{`"code": 3 categories "10000000000000001", "23456789012345678", "99999999999999999"`}, notes: []string{`"code" has integers of more than 15 digits, which are treated as categorical`},
 		},
 		{
 			name: "long identifiers", text: manyRows(30, "a,code", amount, func(i int) string { return fmt.Sprint(1234567890123456780 + i) }),

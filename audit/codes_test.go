@@ -24,7 +24,7 @@ func TestCodesAreDecidedInEachFold(t *testing.T) {
 	}
 	folds := run(t, a)
 	for _, f := range folds {
-		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "taken for codes by the evidence on 60 rows") || !strings.Contains(notes, ": code") {
+		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "treated as categorical by the evidence on 60 rows") || !strings.Contains(notes, ": code") {
 			t.Errorf("fold %d: %q", f.Number, notes)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/kernel"
@@ -27,6 +28,9 @@ type Inducing struct {
 	z      *mat.Dense
 	basis  *kernel.Basis
 	root   *gauss.Root
+	// effects are added to the process: what is known of them is an offset of the value at a
+	// row and a part of its residual variance.
+	effects effects.Set
 }
 
 // NewInducing is the process with kernel k seen from the rows of z, which it keeps.
@@ -47,6 +51,16 @@ func NewInducing(k kernel.Kernel, z *mat.Dense) (*Inducing, error) {
 	}
 	return p, nil
 }
+
+// With is the process with effects of groups added to it.
+func (p *Inducing) With(e effects.Set) *Inducing {
+	c := *p
+	c.effects = e
+	return &c
+}
+
+// Effects are those added to the process.
+func (p *Inducing) Effects() effects.Set { return p.effects }
 
 // Kernel is the covariance function.
 func (p *Inducing) Kernel() kernel.Kernel { return p.kernel }
@@ -92,9 +106,20 @@ func (p *Inducing) at(x blas64.General, data, residual []float64) *gauss.Views {
 			residual[i] = max(0, p.kernel.Variance(x.Data[i*x.Stride:i*x.Stride+x.Cols])-floats.Dot(row, row))
 		}
 	})
+	var offset []float64
+	if len(p.effects) > 0 {
+		offset = make([]float64, n)
+		share(kernelWork*float64(len(p.effects)), func(from, to int) {
+			for i := from; i < to; i++ {
+				w, _ := p.effects.At(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+				offset[i] = w.Mean
+				residual[i] += w.Variance
+			}
+		})
+	}
 	var dense mat.Dense
 	dense.SetRawMatrix(a)
-	return gauss.NewViews(&dense, nil, residual)
+	return gauss.NewViews(&dense, offset, residual)
 }
 
 // kernelWork is what a covariance takes for each column, in operations of a product.

@@ -33,7 +33,7 @@ func (p *Inducing) Predictor(q *gauss.Gaussian) (*Predictor, bool) {
 		inverse.Set(i, i, 1)
 	}
 	p.root.Whiten(inverse.RawMatrix())
-	out := &Predictor{kernel: p.kernel, basis: p.basis, weights: make([]float64, m)}
+	out := &Predictor{kernel: p.kernel, basis: p.basis, weights: make([]float64, m), effects: p.effects}
 	out.pool.New = func() any { return new(predictorScratch) }
 	blas64.Gemv(blas.NoTrans, 1, inverse.RawMatrix(), blas64.Vector{N: m, Inc: 1, Data: q.Mean()}, 0, blas64.Vector{N: m, Inc: 1, Data: out.weights})
 

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
@@ -40,6 +41,7 @@ type Predictor struct {
 	weights []float64     // β
 	taken   *lanes.Panels // V
 	added   *lanes.Panels // P, nil if no precision is negative
+	effects effects.Set   // added to the process
 	pool    sync.Pool     // of *predictorScratch
 }
 
@@ -281,5 +283,13 @@ func (p *Predictor) read(s *predictorScratch, x blas64.General, mean, variance [
 	for i, v := range variance {
 		// Where the data determine a value the difference is rounding.
 		variance[i] = max(0, v)
+	}
+	if len(p.effects) == 0 {
+		return
+	}
+	for i := range x.Rows {
+		w, _ := p.effects.At(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+		mean[i] += w.Mean
+		variance[i] += w.Variance
 	}
 }

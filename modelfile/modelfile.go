@@ -92,6 +92,7 @@ func (c *Content) file() (*safetensors.File, error) {
 			f.AddFloats("weights", r.Weights, len(r.Weights))
 		}
 	}
+	addEffects(f, c.EP.Effects)
 	addState(f, "", "ep", c.EP)
 	addState(f, "", "sites", c.Own)
 	return f, nil

@@ -68,9 +68,9 @@ func problem(e *safetensors.Error) string {
 	case safetensors.TooLarge:
 		return e.Msg + "; allow more memory if it is to be read"
 	case safetensors.HeaderSize:
-		return "this is no model file, or a damaged one"
+		return "this is not a model file, or a damaged one"
 	case safetensors.HeaderSyntax:
-		return "this is no model file, or a damaged one: " + e.Msg
+		return "this is not a model file, or a damaged one: " + e.Msg
 	}
 	return strings.TrimPrefix(e.Error(), "safetensors: ")
 }

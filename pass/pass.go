@@ -216,6 +216,7 @@ func Look(q gauss.Naturals, rows Rows, sites []gauss.Scalar, o Options, see See)
 						means[c], variances[c] = cavity.Mean(), cavity.Variance()
 					}
 				}
+				means[c] += views.Offset(i)
 				variances[c] += views.Residual(i)
 			}
 			see(from+i, means, variances)

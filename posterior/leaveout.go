@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -146,6 +147,8 @@ type Passes struct {
 	Engine gp.Engine // with the sites of the posterior
 	Rule   infer.Rule
 	Of     ByPasses
+	// Without, if set, is what leaving a row out changes about the effects on it.
+	Without func(row int) effects.Moment
 }
 
 // ByPasses is a posterior whose rows can be left out by Passes.
@@ -159,6 +162,11 @@ type ByPasses interface {
 func (p Passes) LeaveOut(ctx context.Context, labels []int, _ [][]int, use func(i int, p []float64, logP float64)) error {
 	proper := true
 	see := func(i int, mean, variance []float64) {
+		if p.Without != nil {
+			change := p.Without(i)
+			mean[0] += change.Mean
+			variance[0] += change.Variance
+		}
 		q, logP, ok := p.Of.left(labels[i], mean, variance)
 		if proper = proper && ok; proper {
 			use(i, q, logP)

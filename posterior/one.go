@@ -133,7 +133,7 @@ func (p *Inducing) Extremes() []int { return extremes(p.seen.Dim(), nil, 1) }
 
 // State implements Posterior.
 func (p *Inducing) State() State {
-	return State{Points: p.seen.Points(), Functions: gauss.Gaussians{p.q}, Sites: p.sites}
+	return State{Points: p.seen.Points(), Functions: gauss.Gaussians{p.q}, Effects: p.seen.Effects(), Sites: p.sites}
 }
 
 // Bytes implements Posterior.
@@ -142,7 +142,7 @@ func (p *Inducing) Bytes() float64 { return inducingBytes(p.seen, 1, p.sites) }
 // inducingBytes is what a posterior of so many functions takes, with the rows if they are kept.
 func inducingBytes(process *gp.Inducing, functions int, sites []gauss.Scalar) float64 {
 	_, features := process.Points().Dims()
-	return keptMatrices*float64(functions)*matrixBytes(process.Dim()) + RowBytes(len(sites)/functions, features, functions)
+	return process.Effects().Bytes() + keptMatrices*float64(functions)*matrixBytes(process.Dim()) + RowBytes(len(sites)/functions, features, functions)
 }
 
 // RowBytes is what is kept of training rows with inducing points: features, labels, and sites of

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/kernel"
@@ -69,6 +70,7 @@ func (p Prediction) IsFinite() bool {
 type State struct {
 	Points      *mat.Dense      // inducing points
 	Functions   gauss.Gaussians // on what is seen from them, one for each function
+	Effects     effects.Set     // added to the function
 	Sites       []gauss.Scalar  // of the training rows, as many of each row as of every other
 	Calibration *gauss.Natural  // what the Gaussian has beside the sites
 	Parts       []State         // of a mixture

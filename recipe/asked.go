@@ -127,7 +127,7 @@ func (l *learner) askDecimal(at *table.Error, text string) error {
 func (l *learner) askBend(values []float64) error {
 	text := fmt.Sprintf("it has values down to %.4g, and a logarithm needs values from zero on", slices.Min(values))
 	if _, named := l.options.Bends[l.Name()]; !named {
-		l.notef("scaling", "is not bent: %s", text)
+		l.notef("scaling", "is not transformed: %s", text)
 		return nil
 	}
 	return &table.Error{

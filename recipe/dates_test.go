@@ -25,8 +25,8 @@ func TestOtherZones(t *testing.T) {
 	for _, c := range []struct {
 		train, row, note string
 	}{
-		{"+02:00", "2024-03-05 04:00", `column "when": 1 row of 2 with times without a zone, which are taken for UTC; those seen in training have one. Check that they are the same clock`},
-		{"", "2024-03-05 04:00Z", `column "when": 1 row of 2 with times with a zone; those seen in training have none and were taken for UTC. Check that they are the same clock`},
+		{"+02:00", "2024-03-05 04:00", `column "when": 1 row of 2 with times without a zone, which are read as UTC; those seen in training have one. Check that they are the same clock`},
+		{"", "2024-03-05 04:00Z", `column "when": 1 row of 2 with times with a zone; those seen in training have none and were read as UTC. Check that they are the same clock`},
 		{"Z", "2024-03-05 04:00+01", ""},
 		{"", "2024-03-05 04:00", ""},
 		{"Z", "2024-03-05", ""}, // a day has none

@@ -92,7 +92,7 @@ func (r *Recipe) bentColumns() string {
 	if chosen {
 		how = ", for their long tails"
 	}
-	return fmt.Sprintf("; %d bent before%s: %s", n, how, strings.Join(bent, ", "))
+	return fmt.Sprintf("; %d transformed before%s: %s", n, how, strings.Join(bent, ", "))
 }
 
 // Percents are the parts of a whole to a tenth of a percent, or to as many digits as it takes to

@@ -118,7 +118,7 @@ func (f *field) text(text []byte, decimal byte) reading {
 			x, ok = table.ParseDate(text, table.YearFirst) // as every program can write it
 		}
 		if !ok {
-			return fault("%s is no date such as those of the training rows (%s)", table.Quote(string(text)), c.Dates.Order)
+			return fault("%s is not a date like those of the training rows (%s)", table.Quote(string(text)), c.Dates.Order)
 		}
 		return reading{state: known, x: x, zone: c.Dates.otherZone(text)}
 	case Presence:
@@ -180,7 +180,7 @@ func (f *field) number(x float64) reading {
 	case c.Kind == Numeric, c.Kind == Presence:
 		return reading{state: known, x: x}
 	case c.Kind == Date:
-		return fault("%s is no date (%s)", table.Spelled(x), c.Dates.Order)
+		return fault("%s is not a date (%s)", table.Spelled(x), c.Dates.Order)
 	}
 	return reading{state: unseen}
 }

@@ -234,7 +234,7 @@ func (o *Options) checkBends(t *table.Table, r *Recipe) (notes []string, err err
 		switch b, given := o.Bends[c.Name]; {
 		case !given || c.Kind == Numeric || c.Kind == "": // or not decided
 		case c.Kind == Dropped:
-			notes = append(notes, fmt.Sprintf("column %s is not decided by (%s), so that there is nothing for %s to scale", table.Quote(c.Name), c.Reason, b))
+			notes = append(notes, fmt.Sprintf("column %s is not a feature (%s), so that there is nothing for %s to scale", table.Quote(c.Name), c.Reason, b))
 		default:
 			return nil, &table.Error{
 				File: t.Name(), Column: j + 1, ColumnName: c.Name, Msg: fmt.Sprintf("the column is %s, and %s is for numbers", kindNames[c.Kind], b),
@@ -250,7 +250,7 @@ var kindNames = map[Kind]string{Categorical: "categorical", Ordered: "one of ord
 
 // noFeatures explains a table that leaves nothing to decide by.
 func noFeatures(t *table.Table, r *Recipe) error {
-	e := &table.Error{File: t.Name(), Msg: "there is no column to decide by beside the outcome", Fix: "give a table with further columns"}
+	e := &table.Error{File: t.Name(), Msg: "there are no features beside the outcome", Fix: "give a table with further columns"}
 	if t.Width() > 1 {
 		e.Msg = "every column beside the outcome was dropped: " + strings.Join(r.droppedLines(), "; ")
 	}

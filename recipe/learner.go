@@ -30,7 +30,7 @@ func (l *learner) learn(roles *roles) error {
 		return l.learnCategorical()
 	}
 	if example, codes := l.padding(); codes {
-		l.notef("leading zeros", "has whole numbers with zeros in front, such as %s, which are taken for codes; if it is a quantity, name a scaling for it, such as auto", table.Quote(example))
+		l.notef("leading zeros", "has whole numbers with zeros in front, such as %s, which are treated as categorical; if it is a quantity, name a scaling for it, such as auto", table.Quote(example))
 		return l.learnText()
 	} else if example != "" {
 		defer l.notePadding(example)
@@ -42,7 +42,7 @@ func (l *learner) learn(roles *roles) error {
 		return at
 	}
 	if cells := l.longIntegers(); 2*cells > l.Present() {
-		l.notef("long integers", "has integers of more than %d digits, which are taken for codes", table.ExactDigits)
+		l.notef("long integers", "has integers of more than %d digits, which are treated as categorical", table.ExactDigits)
 		return l.learnText()
 	} else if cells > 0 {
 		l.notef("long integers", "has %s of more than %d digits, which are rounded; if they are codes, make it categorical", table.Plural(cells, "integer"), table.ExactDigits)

@@ -27,7 +27,7 @@ func findCondition(t *table.Table, target string) (*expr.Condition, []int, error
 	if err != nil {
 		var place *expr.Error
 		if errors.As(err, &place) && slices.ContainsFunc([]rune(target), func(r rune) bool { return r == '<' || r == '>' || r == '=' }) {
-			return nil, nil, &table.Error{File: t.Name(), Msg: fmt.Sprintf("the outcome %s is no condition: %s", table.Quote(target), place.Msg), Fix: place.Fix, Err: err}
+			return nil, nil, &table.Error{File: t.Name(), Msg: fmt.Sprintf("the outcome %s is not a condition: %s", table.Quote(target), place.Msg), Fix: place.Fix, Err: err}
 		}
 		return nil, nil, unknown
 	}

@@ -64,6 +64,6 @@ func (l *learner) padding() (example string, codes bool) {
 // notePadding says that zeros in front mean nothing in a column that became one of numbers.
 func (l *learner) notePadding(example string) {
 	if l.column.Kind == Numeric {
-		l.notef("leading zeros", "has whole numbers with zeros in front, such as %s, which are taken for quantities; if they are codes, make it categorical", table.Quote(example))
+		l.notef("leading zeros", "has whole numbers with zeros in front, such as %s, which are treated as numeric; if they are codes, make it categorical", table.Quote(example))
 	}
 }

@@ -337,7 +337,7 @@ func (t *Target) problem(names map[string]bool) string {
 	}
 	c, err := expr.ParseCondition(t.Column)
 	if err != nil {
-		return "is no condition: " + err.Error()
+		return "is not a condition: " + err.Error()
 	}
 	for _, name := range c.Columns() {
 		if !names[name] {

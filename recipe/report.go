@@ -136,10 +136,10 @@ func (p *Report) Lines() []string {
 // OtherZones says that so many of the rows have times with a zone, and those of training had none, or
 // the reverse.
 func (r *Recipe) OtherZones(f Far, rows int) string {
-	here, there := "without a zone, which are taken for UTC", "have one"
+	here, there := "without a zone, which are read as UTC", "have one"
 	for i := range r.Columns {
 		if c := &r.Columns[i]; c.Name == f.Column && c.Dates != nil && c.Dates.Zones == WithoutZones {
-			here, there = "with a zone", "have none and were taken for UTC"
+			here, there = "with a zone", "have none and were read as UTC"
 		}
 	}
 	return fmt.Sprintf("column %s: %s of %d with times %s; those seen in training %s. Check that they are the same clock", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows, here, there)

@@ -86,7 +86,7 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 		find(ref, func(j int) { r.dropped[j] = "left out as asked" })
 	}
 	if r.groups >= 0 {
-		r.dropped[r.groups] = "it says which rows belong together"
+		r.dropped[r.groups] = "it names the groups of rows"
 	}
 	if t.Counted() {
 		r.dropped[t.CountColumn()] = "it says how often a row comes"
@@ -141,8 +141,8 @@ func (r *roles) checkBent(t *table.Table, bent map[int]Bend) error {
 			why := cmp.Or(r.dropped[j], "it is the outcome, names the rows or weighs them")
 			return &table.Error{
 				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
-				Msg: fmt.Sprintf("the column is not decided by (%s), so that there is nothing for %s to scale", why, b),
-				Fix: "leave it out of the scaling; the columns decided by are " + table.QuoteList(others),
+				Msg: fmt.Sprintf("the column is not a feature (%s), so that there is nothing for %s to scale", why, b),
+				Fix: "leave it out of the scaling; the features are " + table.QuoteList(others),
 			}
 		}
 	}
@@ -161,11 +161,11 @@ func (r *roles) check(t *table.Table) error {
 		return clash(r.id, "the column cannot name the rows and weigh them")
 	}
 	if r.groups >= 0 && (r.groups == r.target || r.groups == r.weights) {
-		return clash(r.groups, "the outcome and the weights of rows cannot say which rows belong together")
+		return clash(r.groups, "the outcome and the weights of rows cannot name the groups of rows")
 	}
 	switch counts := t.CountColumn(); {
 	case counts >= 0 && (counts == r.target || counts == r.id || counts == r.groups):
-		return clash(counts, "the column that says how often a row comes cannot be the outcome, name rows or say which belong together")
+		return clash(counts, "the column that says how often a row comes cannot be the outcome, name rows or groups of rows")
 	case counts >= 0 && r.weights >= 0:
 		return &table.Error{File: t.Name(), Msg: "rows come as often as " + table.Quote(t.ColumnName(counts)) + " says, and are weighted besides", Fix: "give counts or weights"}
 	}
@@ -241,7 +241,7 @@ func (r *roles) named(t *table.Table, all []string) ([]string, error) {
 		if !r.decides(j) && j != r.target {
 			return nil, &table.Error{
 				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
-				Msg: fmt.Sprintf("the missing marker %s is of a column that is not decided by", table.Quote(text)),
+				Msg: fmt.Sprintf("the missing marker %s is of a column that is not a feature", table.Quote(text)),
 				Fix: "give the spelling without the name of a column; it then counts in all of them",
 			}
 		}

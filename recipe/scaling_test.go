@@ -170,7 +170,7 @@ func TestImpossibleLog(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	l, err := Learn(table, Options{Scaling: Log})
-	if err != nil || len(l.Notes) != 1 || l.Notes[0].Text != `column "a" is not bent: it has values down to -10, and a logarithm needs values from zero on` {
+	if err != nil || len(l.Notes) != 1 || l.Notes[0].Text != `column "a" is not transformed: it has values down to -10, and a logarithm needs values from zero on` {
 		t.Errorf("%v, %+v", err, l)
 	}
 }

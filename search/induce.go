@@ -23,6 +23,8 @@ type InduceOptions struct {
 	// Points is the number of inducing points; 0 stands for as many as it takes, see
 	// Induce.
 	Points int
+	// Most is the most that are chosen where Points is 0; 0 stands for MostPoints.
+	Most int
 	// Power is that of power expectation propagation; see infer.Propagation.
 	Power float64
 	// Memory is how many bytes views may take up.
@@ -69,6 +71,7 @@ type Induced struct {
 	Result  *pass.Result
 	// Engine has the sites of all rows, and is ready for more passes.
 	Engine gp.Engine
+	buffer *gp.ViewBuffer // of its views
 	// LogEvidence is that of the model with inducing points. Bound is a lower bound on
 	// the log evidence of the model without.
 	LogEvidence, Bound float64
@@ -342,7 +345,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	}
 	f := at.fitted.(*sparseFit)
 	out := &Induced{
-		Process: f.process, Result: f.result, Engine: e.engine, LogEvidence: f.log, LogPrior: at.logPrior,
+		Process: f.process, Result: f.result, Engine: e.engine, buffer: s.buffer, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
 		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop,
 	}

@@ -78,6 +78,9 @@ func (s *induction) most(rows int) int {
 	most := s.opt.Points
 	if most == 0 {
 		most = MostPoints(len(s.order), gp.Functions(s.terms))
+		if s.opt.Most > 0 {
+			most = min(most, s.opt.Most)
+		}
 	}
 	return min(most, rows)
 }

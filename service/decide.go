@@ -169,7 +169,7 @@ func (d *Decided) Add(other *Decided) {
 
 // Lines implements Answer.
 func (a *Deciding) Lines(n Naming) []string {
-	lines := a.counted(string(a.model.Method()), "by the model's own account")
+	lines := a.counted(string(a.model.Method()), "estimated by the model")
 	if a.Decided.Rows == 0 {
 		return lines
 	}
@@ -287,5 +287,5 @@ func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 // Lines are what is to be said of all rows together.
 func (g *GivenDeciding) Lines(n Naming) []string {
 	column := g.request.Probability
-	return g.counted("the probabilities in "+column, fmt.Sprintf("by the probabilities' own account; lossep audit %s says whether they can be trusted", n("probability", column)))
+	return g.counted("the probabilities in "+column, fmt.Sprintf("estimated from the probabilities; lossep audit %s says whether they can be trusted", n("probability", column)))
 }

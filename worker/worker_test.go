@@ -190,7 +190,7 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 			t.Fatalf("row %d is not worth %+v", i, w)
 		}
 	}
-	if unknown := c.ask(map[string]any{"id": 26, "do": "value", "model": 1, "columns": columns, "options": map[string]any{"ask": []string{"none"}}}, tensors...); unknown.Error == nil || !strings.Contains(unknown.Error.Text, `"none" is no column that the model decides by; there are`) {
+	if unknown := c.ask(map[string]any{"id": 26, "do": "value", "model": 1, "columns": columns, "options": map[string]any{"ask": []string{"none"}}}, tensors...); unknown.Error == nil || !strings.Contains(unknown.Error.Text, `"none" is not a feature of the model; there are`) {
 		t.Errorf("a column that is not there: %+v", unknown.Error)
 	}
 	calibrated := c.ask(map[string]any{"id": 30, "do": "calibrate", "model": 1, "utility": map[string]any{"costs": "fn=1,fp=9"}})

@@ -231,7 +231,7 @@ type fitReport struct {
 	Status          string             `json:"status"`
 	Notes           []string           `json:"notes,omitempty"` // on the table and on the fit
 	Leaks           []string           `json:"leaks,omitempty"` // columns that tell the outcome almost by themselves
-	Codes           []string           `json:"codes,omitempty"` // columns of few different whole numbers, taken for quantities
+	Codes           []string           `json:"codes,omitempty"` // columns of few different whole numbers, treated as numeric
 	Seconds         float64            `json:"seconds"`
 	Model           string             `json:"model,omitempty"`
 }

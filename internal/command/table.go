@@ -95,7 +95,7 @@ func (d *pastCases) cases(t *table.Table, most int) (_ *table.Table, err error) 
 func described(p *lossep.Problem) []string {
 	lines := p.Describe()
 	if len(p.Codes) > 0 {
-		lines = append(lines, fmt.Sprintf("few different whole numbers, taken for quantities: %s; if they are codes, give --categorical %s",
+		lines = append(lines, fmt.Sprintf("few different whole numbers, treated as numeric: %s; if they are codes, give --categorical %s",
 			strings.Join(p.Codes, ", "), service.ShellQuoted(strings.Join(p.Codes, ","))))
 	}
 	return lines

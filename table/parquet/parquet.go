@@ -125,7 +125,7 @@ func (o *opened) footer(memory int64) ([]byte, error) {
 	case "PARE":
 		return nil, encryptedFile(o.Name)
 	default:
-		return nil, &table.Error{File: o.Name, Msg: "the file does not end as Parquet does: it is no such file, or not whole", Fix: "write or copy it anew"}
+		return nil, &table.Error{File: o.Name, Msg: "the file does not end as Parquet does: it is not a Parquet file, or not a whole one", Fix: "write or copy it anew"}
 	}
 	size := int64(binary.LittleEndian.Uint32(end))
 	if size > o.Size-tail-int64(len(Magic)) {

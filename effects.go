@@ -1,0 +1,169 @@
+package lossep
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/recipe"
+)
+
+// AutoEffects is the term of a kernel that stands for the effects that the evidence asks for.
+const AutoEffects = "effects(auto)"
+
+// effectTerms are the terms of a kernel that are effects.
+type effectTerms struct {
+	texts []string
+	auto  bool
+	terms []effectTerm
+}
+
+// effectTerm is a term that names its columns.
+type effectTerm struct {
+	text    string
+	columns []effectColumn
+}
+
+// effectColumn is a column of a term, and into how many bins its numbers are cut; 0 stands for
+// as many as there are by default.
+type effectColumn struct {
+	name string
+	bins int
+}
+
+// defaultBins is into how many bins numbers are cut where the kernel does not say.
+const defaultBins = 64
+
+// hasEffects tells whether a kernel has effects.
+func hasEffects(kernel string) bool { return strings.Contains(kernel, "effects(") }
+
+// splitEffects takes the effects out of a kernel. What is left of one that has nothing else is
+// a constant.
+func splitEffects(kernel string) (smooth string, found *effectTerms, err error) {
+	if !hasEffects(kernel) {
+		return kernel, nil, nil
+	}
+	found = new(effectTerms)
+	var rest []string
+	for _, term := range topTerms(kernel) {
+		inside, isEffects := strings.CutPrefix(term, "effects(")
+		if !isEffects {
+			if hasEffects(term) {
+				return "", nil, inputf("kernel", "%q: effects are a term of a sum, such as matern32 + constant + effects(origin); they cannot be multiplied or nested", term)
+			}
+			rest = append(rest, term)
+			continue
+		}
+		inside, closed := strings.CutSuffix(inside, ")")
+		if !closed || strings.ContainsAny(inside, "()") {
+			return "", nil, inputf("kernel", "%q is no term of effects; write effects(origin), effects(origin, hour/64) or %s", term, AutoEffects)
+		}
+		found.texts = append(found.texts, term)
+		if strings.TrimSpace(inside) == "auto" {
+			found.auto = true
+			continue
+		}
+		columns, err := effectColumns(term, inside)
+		if err != nil {
+			return "", nil, err
+		}
+		found.terms = append(found.terms, effectTerm{term, columns})
+	}
+	if smooth = strings.Join(rest, " + "); smooth == "" {
+		smooth = "constant"
+	}
+	return smooth, found, nil
+}
+
+// topTerms are the terms of a sum, those in parentheses aside.
+func topTerms(kernel string) (terms []string) {
+	depth, from := 0, 0
+	for i, c := range kernel {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case '+':
+			if depth == 0 {
+				terms = append(terms, strings.TrimSpace(kernel[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	return append(terms, strings.TrimSpace(kernel[from:]))
+}
+
+// effectColumns reads what stands between the parentheses of effects.
+func effectColumns(term, inside string) (columns []effectColumn, err error) {
+	for _, text := range strings.Split(inside, ",") {
+		c := effectColumn{name: strings.TrimSpace(text)}
+		if at := strings.LastIndexByte(c.name, '/'); at >= 0 {
+			if c.bins, err = strconv.Atoi(strings.TrimSpace(c.name[at+1:])); err != nil || c.bins < 2 || c.bins > effects.MostBins {
+				return nil, inputf("kernel", "%q: invalid number of bins %q; give one from 2 to %d", term, c.name[at+1:], effects.MostBins)
+			}
+			c.name = strings.TrimSpace(c.name[:at])
+		}
+		if c.name == "" {
+			return nil, inputf("kernel", "%q has no column", term)
+		}
+		columns = append(columns, c)
+	}
+	if len(columns) > effects.MostParts {
+		return nil, inputf("kernel", "%q crosses %d columns, and at most %d can be crossed", term, len(columns), effects.MostParts)
+	}
+	return columns, nil
+}
+
+// String is the terms in the language of kernels.
+func (t *effectTerms) String() string { return strings.Join(t.texts, " + ") }
+
+// families are those of the terms, by the entries of encoded rows.
+func (t *effectTerms) families(r *recipe.Recipe) (all []effects.Family, err error) {
+	parts := r.Parts()
+	coding := r.Coding()
+	for _, term := range t.terms {
+		var f effects.Family
+		for _, c := range term.columns {
+			at := -1
+			for _, p := range parts {
+				if p.Column == c.name {
+					at = p.At[0]
+					if last := p.At[len(p.At)-1]; last >= coding.Numbers() {
+						at = last // the code, and not what says that it is missing
+					}
+				}
+			}
+			bins := c.bins
+			switch {
+			case at < 0:
+				return nil, inputf("kernel", "%q: there is no feature %q", term.text, c.name)
+			case slices.ContainsFunc(f, func(p effects.Part) bool { return p.Column == at }):
+				return nil, inputf("kernel", "%q has %q twice", term.text, c.name)
+			case at >= coding.Numbers() && bins > 0:
+				return nil, inputf("kernel", "%q: %q is categorical, and only numbers are cut into bins", term.text, c.name)
+			case at < coding.Numbers() && bins == 0:
+				bins = defaultBins
+			}
+			f = append(f, effects.Part{Column: at, Bins: bins})
+		}
+		all = append(all, effects.NewFamily(f...))
+	}
+	return all, nil
+}
+
+// entryNames are what the entries of encoded rows are called in a family.
+func entryNames(r *recipe.Recipe) []string {
+	names := make([]string, r.Dim())
+	numbers := r.Coding().Numbers()
+	for _, p := range r.Parts() {
+		for k, at := range p.At {
+			names[at] = p.Column
+			if k > 0 && at < numbers || k == 0 && len(p.At) > 1 && p.At[len(p.At)-1] >= numbers {
+				names[at] += " missing"
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,367 @@
+package effects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/internal/tasks"
+)
+
+// Terms are the terms of rows.
+type Terms interface {
+	Len() int
+	// Term is that of row i. It is called by several goroutines at a time.
+	Term(i int) factor.Factor
+}
+
+// Counter are Terms that do not all count once.
+type Counter interface {
+	Count(i int) float64
+}
+
+// Effect is a family and what is known of its effects.
+type Effect struct {
+	*Grouping
+	Variance float64 // σ², that of an effect of which nothing is known
+	Moments  []Moment
+}
+
+// At is the effect on a row. It reports false for a group that no row had.
+func (e *Effect) At(row []float64) (Moment, bool) {
+	if g := e.Group(row); g >= 0 {
+		return e.Moments[g], true
+	}
+	return Moment{0, e.Variance}, false
+}
+
+// divergence is KL(q ‖ prior) of all effects.
+func (e *Effect) divergence() (kl float64) {
+	reduce(len(e.Moments), func(from, to int) (part float64) {
+		for _, w := range e.Moments[from:to] {
+			r := w.Variance / e.Variance
+			part += w.Mean*w.Mean/e.Variance + r - 1 - math.Log(r)
+		}
+		return part
+	}, func(part float64) { kl += part / 2 })
+	return kl
+}
+
+// Nats is the evidence that the family brings, with terms as they were seen last: Γ where
+// B = m/V and H = 1/V − 1/σ².
+func (e *Effect) Nats() (nats float64) {
+	reduce(len(e.Moments), func(from, to int) (part float64) {
+		for _, w := range e.Moments[from:to] {
+			part += w.Mean*w.Mean/w.Variance + math.Log(w.Variance/e.Variance)
+		}
+		return part
+	}, func(part float64) { nats += part / 2 })
+	return nats
+}
+
+// member is a family of a fit.
+type member struct {
+	*Effect
+	ids    ids
+	moved  []float64 // by how much means have moved, which slopes do not know yet
+	before Effect    // as it was before the last pass
+	fresh  bool      // never updated
+}
+
+// Fit is effects that are being learnt.
+type Fit struct {
+	table   *Table
+	terms   Terms
+	members []*member
+	// Offset and Spread are the mean and variance of the rest of the value at each row; nil
+	// stands for zero.
+	Offset, Spread []float64
+	// Held keeps the variances of families as they are.
+	Held bool
+
+	slope, curvature []float64
+	scratch          [][]Sum
+}
+
+// NewFit is a fit without families.
+func NewFit(t *Table, terms Terms) *Fit {
+	if terms.Len() != t.Len() {
+		panic("effects: as many terms as rows")
+	}
+	return &Fit{table: t, terms: terms, slope: make([]float64, t.Len()), curvature: make([]float64, t.Len())}
+}
+
+// Effects are those learnt so far. The next pass changes them.
+func (f *Fit) Effects() Set {
+	all := make(Set, len(f.members))
+	for i, m := range f.members {
+		all[i] = m.Effect
+	}
+	return all
+}
+
+// Add adds a family, with a variance to begin with; 0 stands for a common one. Its effects are
+// zero until the next pass.
+func (f *Fit) Add(family Family, variance float64) error {
+	g, ids, err := f.table.group(family)
+	if err != nil {
+		return err
+	}
+	if variance == 0 {
+		variance = firstVariance
+	}
+	m := &member{Effect: &Effect{g, variance, make([]Moment, g.Groups())}, ids: ids, moved: make([]float64, g.Groups()), fresh: true}
+	f.members = append(f.members, m)
+	return nil
+}
+
+// Put adds effects that were learnt from the same rows.
+func (f *Fit) Put(set Set) error {
+	for _, e := range set {
+		m := &member{Effect: e, ids: newIDs(f.table.Len(), len(e.Moments)), moved: make([]float64, len(e.Moments))}
+		for i := range f.table.Len() {
+			g := e.group(f.table.X.RawRowView(i), 1)
+			if g < 0 {
+				return fmt.Errorf("%w: a training row has none of the groups", ErrFamily)
+			}
+			m.ids.set(i, g)
+		}
+		f.members = append(f.members, m)
+	}
+	return nil
+}
+
+// ErrNotFinite is that a term has no finite mean.
+var ErrNotFinite = errors.New("effects: a term is not finite")
+
+// Moments writes the mean and variance of the values at rows from one on.
+func (f *Fit) Moments(mean, variance []float64, from int) {
+	clear(mean)
+	clear(variance)
+	if f.Offset != nil {
+		copy(mean, f.Offset[from:])
+	}
+	if f.Spread != nil {
+		copy(variance, f.Spread[from:])
+	}
+	for _, m := range f.members {
+		m.ids.add(mean, variance, from, m.Effect.Moments)
+	}
+}
+
+// look finds slopes and curvatures of all terms at the present effects, and returns Σ E log t.
+func (f *Fit) look() (float64, error) {
+	n := f.table.Len()
+	parts := make([]float64, numBlocks(n))
+	counter, _ := f.terms.(Counter)
+	tasks.Each(len(parts), func() func(int) {
+		mean, variance := make([]float64, blockRows), make([]float64, blockRows)
+		return func(task int) {
+			from, to := task*blockRows, min((task+1)*blockRows, n)
+			f.Moments(mean[:to-from], variance[:to-from], from)
+			sum := 0.0
+			for i := range to - from {
+				count := 1.0
+				if counter != nil {
+					count = counter.Count(from + i)
+				}
+				l, d1, d2 := meanLog(f.terms.Term(from+i), mean[i], variance[i])
+				sum += count * l
+				f.slope[from+i], f.curvature[from+i] = count*d1, -count*d2
+			}
+			parts[task] = sum
+		}
+	})
+	value := 0.0
+	for _, p := range parts {
+		value += p
+	}
+	if !finite.All(value) {
+		return value, ErrNotFinite
+	}
+	return value, nil
+}
+
+// Look looks at all terms with effects, offset and spread as they are: what Without leaves out.
+func (f *Fit) Look() error {
+	_, err := f.look()
+	return err
+}
+
+// shardsOf is into how many shards rows are cut for sums of so many groups: each has sums of
+// its own, which are added up. With few groups there are many, with many as few as keep the
+// sums smaller than what is summed.
+func shardsOf(rows, groups int) int {
+	return max(1, min(16, numBlocks(rows), max(2, 2*rows/max(1, groups))))
+}
+
+// summed are rows sorted into groups.
+type summed interface {
+	sum(sums []Sum, slope, curvature []float64, from int)
+}
+
+// sum takes what the effects of a family have moved by out of the slopes, if one is given, and
+// sums slopes and curvatures of the groups of the next. The sums are valid until the next call.
+func (f *Fit) sum(before *member, groups summed, count int) []Sum {
+	n := f.table.Len()
+	shards := shardsOf(n, count)
+	for len(f.scratch) < shards {
+		f.scratch = append(f.scratch, nil)
+	}
+	each := (numBlocks(n) + shards - 1) / shards
+	tasks.For(shards, func(s int) {
+		if cap(f.scratch[s]) < count {
+			f.scratch[s] = make([]Sum, count)
+		}
+		sums := f.scratch[s][:count]
+		f.scratch[s] = sums
+		clear(sums)
+		for b := s * each; b < min((s+1)*each, numBlocks(n)); b++ {
+			from, to := b*blockRows, min((b+1)*blockRows, n)
+			if before != nil {
+				before.ids.shift(f.slope[from:to], f.curvature[from:to], from, before.moved)
+			}
+			groups.sum(sums, f.slope[from:to], f.curvature[from:to], from)
+		}
+	})
+	total := f.scratch[0]
+	eachGroup(count, func(from, to int) {
+		for _, other := range f.scratch[1:shards] {
+			for g := from; g < to; g++ {
+				total[g].Slope += other[g].Slope
+				total[g].Curvature += other[g].Curvature
+			}
+		}
+	})
+	return total
+}
+
+// damping is how much of the precision that the data gave an effect before stays in a pass.
+// Where outcomes are rare the curvature of a term depends on the variance at which it is seen:
+// without damping the two of them swing.
+const damping = 0.3
+
+// update finds a better variance, unless it is held, and the best effects of a family from the
+// sums of its groups.
+func (m *member) update(sums []Sum, held bool) {
+	eachGroup(len(sums), func(from, to int) {
+		for g := from; g < to; g++ {
+			s, w := &sums[g], m.Moments[g]
+			s.Curvature = max(s.Curvature, 0) // a term that is not log-concave may bend the other way
+			if !m.fresh {
+				s.Curvature += damping * (max(0, 1/w.Variance-1/m.Variance) - s.Curvature)
+			}
+			s.Slope += s.Curvature * w.Mean // what it would be without the effect
+		}
+	})
+	m.fresh = false
+	if !held {
+		m.Variance = slopesOf(sums, m.Variance).step(m.Variance)
+	}
+	eachGroup(len(sums), func(from, to int) {
+		for g := from; g < to; g++ {
+			s, w := sums[g], &m.Moments[g]
+			v := m.Variance / (1 + s.Curvature*m.Variance)
+			mean := v * s.Slope
+			m.moved[g] = mean - w.Mean
+			*w = Moment{mean, v}
+		}
+	})
+}
+
+// sweep updates one family after another, with terms as they were last looked at.
+func (f *Fit) sweep() {
+	var before *member
+	for _, m := range f.members {
+		m.before.Variance = m.Variance
+		m.before.Moments = append(m.before.Moments[:0], m.Moments...)
+		m.update(f.sum(before, m.ids, len(m.Moments)), f.Held)
+		before = m
+	}
+}
+
+// retreat goes back half of the way that a sweep went.
+func (f *Fit) retreat() {
+	for _, m := range f.members {
+		m.Variance = math.Sqrt(m.Variance * m.before.Variance)
+		eachGroup(len(m.Moments), func(from, to int) {
+			for g := from; g < to; g++ {
+				w, b := &m.Moments[g], m.before.Moments[g]
+				*w = Moment{(w.Mean + b.Mean) / 2, math.Sqrt(w.Variance * b.Variance)}
+			}
+		})
+	}
+}
+
+// bound is the variational bound where the terms' part of it is value.
+func (f *Fit) bound(value float64) float64 {
+	return value - f.Effects().Divergence()
+}
+
+// Progress is where a fit has come to.
+type Progress struct {
+	Pass     int
+	Families int
+	Groups   int
+	Bound    float64 // before the pass
+}
+
+// start makes families that have not been updated certain enough to look at their terms: with
+// the precision that the terms have now, and no effect.
+func (f *Fit) start() error {
+	for _, m := range f.members {
+		if !m.fresh {
+			continue
+		}
+		if _, err := f.look(); err != nil {
+			return err
+		}
+		break
+	}
+	var before *member
+	for _, m := range f.members {
+		if m.fresh {
+			m.update(f.sum(before, m.ids, len(m.Moments)), f.Held)
+			before = m
+		}
+	}
+	return nil
+}
+
+// Run makes passes until the bound rises by less than so much in one, or there were so many.
+// A pass after which the bound is lower is made shorter. It returns the bound.
+func (f *Fit) Run(ctx context.Context, passes int, tolerance float64, trace func(Progress)) (float64, error) {
+	if err := f.start(); err != nil {
+		return 0, err
+	}
+	last, shorter := math.Inf(-1), 0
+	for pass := 1; ; pass++ {
+		if err := ctx.Err(); err != nil {
+			return last, err
+		}
+		value, err := f.look()
+		if err != nil {
+			return last, err
+		}
+		bound := f.bound(value)
+		if trace != nil {
+			trace(Progress{pass, len(f.members), f.Effects().Groups(), bound})
+		}
+		if bound < last && shorter < mostShorter {
+			shorter++
+			f.retreat()
+			continue
+		}
+		if pass > passes || bound-last < tolerance {
+			return bound, nil
+		}
+		last, shorter = bound, 0
+		f.sweep()
+	}
+}
+
+// mostShorter is how often a pass is made shorter.
+const mostShorter = 6

@@ -1,0 +1,199 @@
+package lossep_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep"
+
+	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// crossedTable is rows of a number, a category and another, whose outcome depends on the crossing
+// of the number's tenths with the first category.
+func crossedTable(t *testing.T, n int, seed uint64) *table.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	b.WriteString("hour,origin,colour,late\n")
+	fixed := rand.New(rand.NewPCG(7, 7)) // the same for every seed
+	effect := make([]float64, 600)
+	for i := range effect {
+		effect[i] = fixed.NormFloat64()
+	}
+	for range n {
+		hour, origin, colour := rng.Float64(), rng.IntN(60), rng.IntN(3)
+		late := "no"
+		if rng.Float64() < normal.CDF(-0.5+effect[60*int(10*hour)+origin]) {
+			late = "yes"
+		}
+		fmt.Fprintf(&b, "%.4f,a%d,c%d,%s\n", hour, origin, colour, late)
+	}
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "table.csv", table.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func fitCrossed(t *testing.T, table *table.Table, kernel string) *lossep.Model {
+	t.Helper()
+	p, err := lossep.Prepare(table, lossep.Options{Kernel: kernel, Data: recipe.Options{Target: "late", Positive: "yes"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Fit(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func terms(m *lossep.Model) (all []string) {
+	for _, e := range m.Summary().Effects {
+		all = append(all, e.Term)
+	}
+	return all
+}
+
+func probabilities(t *testing.T, m *lossep.Model, table *table.Table) (p []float64) {
+	t.Helper()
+	x, _, err := m.Recipe().Apply(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		p = append(p, one.Probability())
+	}
+	return p
+}
+
+// logLoss is that of the outcomes of a table, and the mean of its outcomes less that of the
+// probabilities.
+func logLoss(t *testing.T, m *lossep.Model, table *table.Table) (loss, bias float64) {
+	t.Helper()
+	late, err := table.Texts("late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range probabilities(t, m, table) {
+		y := 0.0
+		if late[i] == "yes" {
+			y, loss = 1, loss-math.Log(p)
+		} else {
+			loss -= math.Log1p(-p)
+		}
+		bias += (y - p) / float64(len(late))
+	}
+	return loss / float64(len(late)), bias
+}
+
+// A fit of many rows finds the crossing that the outcome depends on, beside the
+// smooth part; predictions of other rows gain by it, and what leave-one-out says of them holds.
+// A model file has it all.
+func TestEffectsAuto(t *testing.T) {
+	table, other := crossedTable(t, 6000, 1), crossedTable(t, 6000, 2)
+	with, without := fitCrossed(t, table, "matern32 + constant + effects(auto)"), fitCrossed(t, table, "matern32 + constant")
+	if all := terms(with); !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "hour/") && strings.Contains(s, "origin") }) {
+		t.Fatalf("effects %q", all)
+	}
+	if all := terms(without); all != nil {
+		t.Fatalf("effects %q of a kernel without", all)
+	}
+	gained, bias := logLoss(t, with, other)
+	plain, _ := logLoss(t, without, other)
+	if !(gained < plain-0.01) {
+		t.Errorf("log loss %.4f with effects, %.4f without", gained, plain)
+	}
+	if math.Abs(bias) > 0.02 { // three standard errors of a mean of 6000 outcomes
+		t.Errorf("probabilities are off by %.3f on average", bias)
+	}
+	// Three standard errors of the difference of two means of 6000 log probabilities each, with a
+	// standard deviation of 0.45 or so.
+	if left := -with.Summary().LeaveOneOut.LogPredictive / 6000; math.Abs(left-gained) > 3*0.45*math.Sqrt(2.0/6000) {
+		t.Errorf("log loss %.4f of rows left out one by one, %.4f of others", left, gained)
+	}
+
+	var file bytes.Buffer
+	if err := with.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := lossep.Read(bytes.NewReader(file.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(probabilities(t, with, other), probabilities(t, again, other)) {
+		t.Error("a model that was read predicts otherwise")
+	}
+	calibrated, err := again.Calibrate(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loss, _ := logLoss(t, calibrated, other); math.Abs(loss-gained) > 0.01 {
+		t.Errorf("log loss %.4f calibrated, %.4f before", loss, gained)
+	}
+	var second bytes.Buffer
+	if err := again.Write(&second); err != nil || !bytes.Equal(file.Bytes(), second.Bytes()) {
+		t.Errorf("a model that was read is written otherwise: %v", err)
+	}
+}
+
+// Effects that are asked for are there, with few rows too, and a category that is new has none.
+func TestEffectsAsked(t *testing.T) {
+	data := crossedTable(t, 1500, 3)
+	m := fitCrossed(t, data, "constant + effects(origin, hour/10) + effects(colour)")
+	if all := terms(m); !slices.Equal(all, []string{"effects(hour/10, origin)", "effects(colour)"}) {
+		t.Fatalf("effects %q", all)
+	}
+	fresh, err := table.Read(context.Background(), strings.NewReader("hour,origin,colour\n0.5,new,c1\n"), "new.csv", table.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _, err := m.Recipe().Apply(fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := m.Summary().Effects[0]; !(p[0].Variance > e.Variance) || math.IsInf(p[0].Variance, 0) {
+		t.Errorf("the value of a new category has the variance %g, and effects have %g", p[0].Variance, e.Variance)
+	}
+}
+
+// Kernels with effects that are none are refused.
+func TestEffectsRefused(t *testing.T) {
+	table := crossedTable(t, 300, 4)
+	for _, kernel := range []string{
+		"effects()", "effects(gate)", "effects(origin/8)", "effects(hour/1)", "effects(hour/x)", "effects(hour/9999999)",
+		"effects(origin, origin)", "effects(hour, origin, colour, hour)", "2 * effects(origin)", "effects(origin", "rbf + effects(origin)*rbf",
+		"each(effects(origin))",
+	} {
+		p, err := lossep.Prepare(table, lossep.Options{Kernel: kernel, Data: recipe.Options{Target: "late", Positive: "yes"}})
+		if err == nil {
+			_, err = p.Fit(context.Background())
+		}
+		var input *lossep.InputError
+		if !errors.As(err, &input) {
+			t.Errorf("%q: %v", kernel, err)
+		}
+	}
+	_, err := lossep.Prepare(table, lossep.Options{Kernel: "effects(origin)", Inducing: lossep.NoInducing, Data: recipe.Options{Target: "late", Positive: "yes"}})
+	if err == nil {
+		t.Error("effects of the full process")
+	}
+}

@@ -1,0 +1,212 @@
+package modelfile
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/safetensors"
+)
+
+// Effects is a family of effects: those of the categories or bins of one entry of encoded
+// rows, or of the combinations of several.
+type Effects struct {
+	Term    string        `json:"term"` // in the language of kernels
+	Columns []EffectsPart `json:"columns"`
+	Cells   int           `json:"cells"` // combinations that occur among the training rows
+	// Counts says that rows are not grouped by their combination, but by how many others have it.
+	Counts bool `json:"counts,omitempty"`
+	// Variance is that of the effects of groups of which nothing is known, and Gain what the
+	// family adds to the log evidence, to second order.
+	Variance float64 `json:"variance"`
+	Gain     float64 `json:"gain"`
+}
+
+// EffectsPart is a column of a family: the entry of an encoded row, how many bins it was to be
+// cut into, 0 for categories, and how many cells it has, with one for what is missing.
+type EffectsPart struct {
+	Entry int `json:"entry"`
+	Bins  int `json:"bins,omitempty"`
+	Cells int `json:"cells"`
+}
+
+// EffectsOf are the families of a set, whose entries are called as given.
+func EffectsOf(set effects.Set, names []string) (all []Effects) {
+	for _, e := range set {
+		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Variance: e.Variance, Gain: e.Nats()}
+		for k, part := range e.Family.Parts() {
+			one.Columns = append(one.Columns, EffectsPart{Entry: part.Column, Bins: part.Bins, Cells: e.Axes[k].Cells})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Effects in the model file: those of family j are the tensors effects.j.cells, the numbers of the
+// combinations of cells that occur, effects.j.mean and effects.j.variance, one number for each of
+// them; and effects.j.cuts.k, where the k-th of its columns is cut, if that is a number. A family
+// of numbers of rows has these as effects.j.rows, and means and variances for each class of them.
+
+// addEffects adds them.
+func addEffects(f *safetensors.File, set effects.Set) {
+	for j, e := range set {
+		name := fmt.Sprintf("effects.%d.", j)
+		var cells, rows []int64
+		for _, k := range e.Keys() {
+			cells = append(cells, int64(k))
+		}
+		for _, n := range e.Rows {
+			rows = append(rows, int64(n))
+		}
+		mean, variance := make([]float64, len(e.Moments)), make([]float64, len(e.Moments))
+		for g, w := range e.Moments {
+			mean[g], variance[g] = w.Mean, w.Variance
+		}
+		f.AddInts(name+"cells", cells, len(cells))
+		if e.Rows != nil {
+			f.AddInts(name+"rows", rows, len(rows))
+		}
+		f.AddFloats(name+"mean", mean, len(mean))
+		f.AddFloats(name+"variance", variance, len(variance))
+		for k, a := range e.Axes {
+			if a.Cuts != nil {
+				f.AddFloats(fmt.Sprintf("%scuts.%d", name, k), a.Cuts, len(a.Cuts))
+			}
+		}
+	}
+}
+
+// Effects are those of the families.
+func (r *Reader) Effects(families []Effects) (set effects.Set, err error) {
+	for j, s := range families {
+		e, err := r.family(fmt.Sprintf("effects.%d.", j), s)
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, e)
+	}
+	return set, nil
+}
+
+// ints are the whole numbers of a tensor.
+func (r *Reader) ints(name string, shape ...int) ([]int64, error) {
+	t, err := r.file.Ints(name, shape...)
+	if err != nil {
+		return nil, err
+	}
+	r.tensors++
+	return t.Ints, nil
+}
+
+func (r *Reader) family(name string, s Effects) (*effects.Effect, error) {
+	var family effects.Family
+	if s.Counts {
+		family = append(family, effects.Count)
+	}
+	var axes []*effects.Axis
+	for k, c := range s.Columns {
+		a := &effects.Axis{Column: c.Entry, Cells: c.Cells}
+		if c.Bins > 0 {
+			cuts, err := r.floats(fmt.Sprintf("%scuts.%d", name, k), Farthest, max(0, c.Cells-2))
+			if err != nil {
+				return nil, err
+			}
+			a.Cuts = append([]float64{}, cuts...) // not nil where there are none
+		}
+		family, axes = append(family, effects.Part{Column: c.Entry, Bins: c.Bins}), append(axes, a)
+	}
+	cells, err := r.ints(name+"cells", s.Cells)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]int, s.Cells)
+	for i, k := range cells {
+		keys[i] = int(k)
+	}
+	var rows []uint32
+	if s.Counts {
+		numbers, err := r.ints(name+"rows", s.Cells)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range numbers {
+			if n < 1 || n > math.MaxUint32 {
+				return nil, fmt.Errorf("%s has a combination of %d rows", s.Term, n)
+			}
+			rows = append(rows, uint32(n))
+		}
+	}
+	moments, err := r.moments(name, s)
+	if err != nil {
+		return nil, err
+	}
+	g, err := effects.NewGrouping(family, axes, keys, rows)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Term, err)
+	}
+	return &effects.Effect{Grouping: g, Variance: s.Variance, Moments: moments}, nil
+}
+
+// moments are what is known of the effects of a family.
+func (r *Reader) moments(name string, s Effects) ([]effects.Moment, error) {
+	groups := s.Cells
+	if s.Counts {
+		groups = effects.CountClasses
+	}
+	mean, err := r.floats(name+"mean", largestEffect, groups)
+	if err != nil {
+		return nil, err
+	}
+	variance, err := r.floats(name+"variance", largestEffect, groups)
+	if err != nil {
+		return nil, err
+	}
+	moments := make([]effects.Moment, groups)
+	for g := range moments {
+		moments[g] = effects.Moment{Mean: mean[g], Variance: variance[g]}
+		if v := variance[g]; !(v > 0 && v <= s.Variance*(1+1e-9)) {
+			return nil, fmt.Errorf("effect %d of %s has the variance %v", g+1, s.Term, v)
+		}
+	}
+	return moments, nil
+}
+
+// largestEffect bounds the mean of an effect, and mostFamilies how many families there are.
+const (
+	largestEffect = 1e6
+	mostFamilies  = 1000
+)
+
+// CheckEffects refuses families that no fit of rows of so many entries could have found, before
+// anything is made of them.
+func CheckEffects(families []Effects, entries int) error {
+	if len(families) > mostFamilies {
+		return fmt.Errorf("it has %d families of effects", len(families))
+	}
+	for _, e := range families {
+		cells := 1.0
+		for _, c := range e.Columns {
+			if c.Entry < 0 || c.Entry >= entries || c.Bins < 0 || c.Bins > effects.MostBins || c.Cells < 1 || c.Bins > 0 && c.Cells < 2 {
+				return fmt.Errorf("%s has a column %d of %d cells", e.Term, c.Entry, c.Cells)
+			}
+			cells *= float64(c.Cells)
+		}
+		if len(e.Columns) > effects.MostParts || cells > effects.MostCells || e.Cells < 1 || float64(e.Cells) > cells ||
+			!(e.Variance > 0 && e.Variance <= largestEffect) || len(e.Term) > largestText || !(math.Abs(e.Gain) <= largestNumber) {
+			return fmt.Errorf("%s has %d of %g combinations, and a variance of %v", e.Term, e.Cells, cells, e.Variance)
+		}
+	}
+	return nil
+}
+
+// EffectsBytes is what it takes to read families.
+func EffectsBytes(families []Effects) (bytes float64) {
+	for _, e := range families {
+		cells := 1.0
+		for _, c := range e.Columns {
+			cells *= float64(c.Cells)
+		}
+		bytes += 12*cells/64 + 48*float64(e.Cells)
+	}
+	return bytes
+}
