@@ -51,9 +51,6 @@ const (
 	// permutations is how often a column is exchanged; the mean over them leaves little
 	// noise beside that of the cases.
 	permutations = 4
-	// mostViews is the most rows, or inducing points in their place, that a prediction
-	// takes a product with.
-	mostViews = 2000
 	// importanceWork bounds the multiplications of all predictions of a fold: some seconds.
 	importanceWork = 1.5e10
 )
@@ -61,8 +58,11 @@ const (
 // explain asks a model of a fold what columns are worth, if that is affordable.
 func (a *Audit) explain(ctx context.Context, f *Fold, m *lossep.Model, problem *lossep.Problem, test *mat.Dense) error {
 	parts := problem.Recipe.Parts()
-	n := problem.Len()
-	each := math.Pow(float64(min(n, mostViews)), 2)
+	views := problem.Len() // rows, or inducing points in their place, that a prediction takes a product with
+	if i := m.Summary().Inducing; i != nil {
+		views = i.Points
+	}
+	each := math.Pow(float64(views), 2)
 	times := min(permutations, int(importanceWork/(each*float64(len(parts)*len(f.Rows)))))
 	if times == 0 {
 		f.Notes = append(f.Notes, "feature importance was not computed: too many features for the number of cases")

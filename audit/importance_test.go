@@ -231,3 +231,40 @@ func TestDerangement(t *testing.T) {
 		}
 	}
 }
+
+// What importance takes grows with the inducing points that there are, not with the rows: a table of
+// many rows and columns has it, too.
+func TestImportanceWithInducingPoints(t *testing.T) {
+	rng := rand.New(rand.NewPCG(24, 25))
+	var b strings.Builder
+	const columns = 10
+	for k := range columns {
+		fmt.Fprintf(&b, "x%d,", k)
+	}
+	b.WriteString("class\n")
+	for range 3000 {
+		sum := 0.3 * rng.NormFloat64()
+		for k := range columns {
+			x := rng.NormFloat64()
+			if k == 0 {
+				sum += x
+			}
+			fmt.Fprintf(&b, "%.4f,", x)
+		}
+		fmt.Fprintln(&b, map[bool]string{true: "yes", false: "no"}[sum > 0])
+	}
+	a, err := New(tableOf(t, b.String()), Options{
+		Fit:     lossep.Options{Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "linear(variance=1) + constant(variance=1)", Fixed: true, Inducing: 12},
+		Methods: []lossep.Method{lossep.EP}, Folds: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Importances) != columns || r.Importances[0].Column != "x0" || r.Importances[0].P > 0.001 {
+		t.Errorf("importances %+v", r.Importances)
+	}
+}
