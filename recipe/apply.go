@@ -119,6 +119,9 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 			if v.zone {
 				report.addZone(Far{f.column.Name, 1})
 			}
+			if f.newGap(v) {
+				report.addGap(Far{f.column.Name, 1})
+			}
 		}
 		if strange != nil || far != nil {
 			if report.Unusual == nil {

@@ -43,8 +43,8 @@ func (r *Recipe) Summary() []string {
 	if n := count[Presence]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s of one value, where it is not missing: only the indicator is kept", table.Plural(n, "column")))
 	}
-	if r.Impute {
-		lines = append(lines, fmt.Sprintf("missing cells take the median or the most frequent category; %s had some and got an indicator", table.Plural(filled, "column")))
+	if filled > 0 {
+		lines = append(lines, fmt.Sprintf("missing cells: imputed in %s (median or mode, plus an indicator)", table.Plural(filled, "column")))
 	}
 	for _, line := range r.droppedLines() {
 		lines = append(lines, "dropped "+line)

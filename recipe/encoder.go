@@ -23,6 +23,7 @@ type Encoder struct {
 	states []state   // of each column in this row
 	given  int       // columns that make features and have a value that is fine
 	far    []int     // columns with a value far from the training rows
+	gaps   []int     // columns with a missing cell that is filled, and training had none
 	zones  []int     // columns with a time that has a zone, and those of training had none, or the reverse
 	faults map[int]string
 }
@@ -52,7 +53,7 @@ func (e *Encoder) Begin(dst []float64) {
 	clear(dst)
 	clear(e.states)
 	clear(e.faults)
-	e.dst, e.given, e.far, e.zones = dst, 0, e.far[:0], e.zones[:0]
+	e.dst, e.given, e.far, e.gaps, e.zones = dst, 0, e.far[:0], e.gaps[:0], e.zones[:0]
 }
 
 // Number gives the column a number.
@@ -117,6 +118,9 @@ func (e *Encoder) note(column int, v reading) {
 	if v.zone {
 		e.zones = append(e.zones, column)
 	}
+	if f.newGap(v) {
+		e.gaps = append(e.gaps, column)
+	}
 }
 
 // End finishes the row: unseen names the columns whose category was not in the
@@ -153,6 +157,9 @@ func (e *Encoder) Far() []string { return e.names(e.far) }
 // Zones names the columns of the row whose times have a zone where those of the training rows have
 // none, or the reverse.
 func (e *Encoder) Zones() []string { return e.names(e.zones) }
+
+// Gaps names the columns of the row with a missing cell that was filled, where no training row had one.
+func (e *Encoder) Gaps() []string { return e.names(e.gaps) }
 
 func (e *Encoder) names(of []int) (columns []string) {
 	for _, i := range of {

@@ -256,6 +256,11 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 	return ""
 }
 
+// newGap tells whether a reading is a missing cell that is filled, where training had none.
+func (f *field) newGap(v reading) bool {
+	return v.state == gap && f.impute && !f.open && !f.column.Indicator
+}
+
 // far tells whether a reading is far outside the training values; see Column.far.
 func (f *field) far(v reading) bool {
 	c := f.column

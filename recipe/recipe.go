@@ -25,8 +25,7 @@ type Recipe struct {
 	Columns     []Column `json:"columns"` // all columns of the training file, in its order
 
 	// Open are columns that may not be known yet. Where one of their cells is missing, or is
-	// not there at all, and missing cells are not filled, its entries in the encoded row are
-	// NaN. They are no part of what was learned.
+	// not there at all, its entries in the encoded row are NaN. They are no part of what was learned.
 	Open []string `json:"-"`
 }
 

@@ -117,7 +117,7 @@ func TestDescribe(t *testing.T) {
 		`1 numeric column standardised`,
 		`1 categorical column one-hot; a category not seen in training encodes as zeros`,
 		`1 column of one value, where it is not missing: only the indicator is kept`,
-		`missing cells take the median or the most frequent category; 2 columns had some and got an indicator`,
+		`missing cells: imputed in 2 columns (median or mode, plus an indicator)`,
 		`dropped "id": identifier-like: named so, and every value differs`,
 		`outcome "yes" has 4 rows: what tells it from the other, and how often it occurs, can hardly be known`,
 		`"age": numeric, mean 40, scale 12, missing → 38, with an indicator of missing cells`,

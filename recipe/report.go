@@ -14,6 +14,7 @@ type Report struct {
 	Unseen  []Unseen // columns with categories that training had not seen
 	Far     []Far    // columns with numbers far from those of training
 	Zones   []Far    // columns of times with a zone where those of training had none, or the reverse
+	Gaps    []Far    // columns with missing cells where training had none
 	Ignored []string // columns of the file that the recipe does not know
 	// Unusual are the columns in which rows of a table are unlike the training rows, by the number
 	// of the row from 0; of a Reader each Row knows its own.
@@ -61,6 +62,7 @@ func (p *Report) far(column int) {
 
 func (p *Report) addFar(f Far)  { p.Far = counted(p.Far, f) }
 func (p *Report) addZone(f Far) { p.Zones = counted(p.Zones, f) }
+func (p *Report) addGap(f Far)  { p.Gaps = counted(p.Gaps, f) }
 
 // counted adds the cells of a column.
 func counted(all []Far, f Far) []Far {
@@ -85,7 +87,11 @@ func (p *Report) discard(row *Row) {
 	for _, name := range row.zones {
 		p.addZone(Far{Column: name, Cells: -1})
 	}
+	for _, name := range row.gaps {
+		p.addGap(Far{Column: name, Cells: -1})
+	}
 	p.Zones = slices.DeleteFunc(p.Zones, func(f Far) bool { return f.Cells == 0 })
+	p.Gaps = slices.DeleteFunc(p.Gaps, func(f Far) bool { return f.Cells == 0 })
 	p.Unseen = slices.DeleteFunc(p.Unseen, func(u Unseen) bool { return u.Cells == 0 })
 	p.Far = slices.DeleteFunc(p.Far, func(f Far) bool { return f.Cells == 0 })
 }
@@ -106,6 +112,9 @@ func (p *Report) Add(later *Report) {
 	}
 	for _, f := range later.Zones {
 		p.addZone(f)
+	}
+	for _, f := range later.Gaps {
+		p.addGap(f)
 	}
 }
 
@@ -130,7 +139,28 @@ func (p *Report) Lines() []string {
 	for _, f := range p.Zones {
 		lines = append(lines, p.bound.recipe.OtherZones(f, p.Rows))
 	}
+	for _, f := range p.Gaps {
+		lines = append(lines, p.bound.recipe.NewGaps(f, p.Rows))
+	}
 	return lines
+}
+
+// NewGaps says that so many of the rows lack a column that no training row lacked, and what the
+// cells are taken for.
+func (r *Recipe) NewGaps(f Far, rows int) string {
+	fill := ""
+	for i := range r.Columns {
+		switch c := &r.Columns[i]; {
+		case c.Name != f.Column:
+		case c.Kind == Categorical:
+			fill = " as the most frequent category, " + table.Quote(c.FillCategory)
+		case c.Kind == Numeric:
+			fill = " as the median, " + table.Spelled(c.Fill)
+		default:
+			fill = " as the median"
+		}
+	}
+	return fmt.Sprintf("column %s: %s of %d with a missing cell, which no row had in training: imputed%s, without an indicator", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows, fill)
 }
 
 // OtherZones says that so many of the rows have times with a zone, and those of training had none, or
@@ -167,7 +197,7 @@ func (r *Recipe) MostlyFar(f Far, rows int) string {
 // Doubts is the report of what is likely to be a mistake alone: categories that training did not
 // see, and columns far outside in most rows.
 func (p *Report) Doubts() *Report {
-	d := &Report{Rows: p.Rows, Unseen: p.Unseen, Zones: p.Zones, bound: p.bound}
+	d := &Report{Rows: p.Rows, Unseen: p.Unseen, Zones: p.Zones, Gaps: p.Gaps, bound: p.bound}
 	for _, f := range p.Far {
 		if p.bound.recipe.MostlyFar(f, p.Rows) != "" {
 			d.Far = append(d.Far, f)
@@ -178,7 +208,8 @@ func (p *Report) Doubts() *Report {
 
 // Err refuses columns of which no cell was a category seen in training: they are
 // spelled otherwise there, or mean something else. A single row says nothing of the
-// kind. If any is true, one cell is enough.
+// kind. If any is true, one cell is enough, and so is one that is missing where no row lacked it in
+// training.
 func (p *Report) Err(file string, any bool) error {
 	for _, u := range p.Unseen {
 		if !any && (u.Cells < p.Rows || p.Rows < 2) {
@@ -198,6 +229,14 @@ func (p *Report) Err(file string, any bool) error {
 			e.Ways = []table.Way{{Option: table.WayUnseen, Meaning: "if they are new indeed"}}
 		}
 		return e
+	}
+	if any && len(p.Gaps) > 0 {
+		f := p.Gaps[0]
+		return &table.Error{
+			File: file, ColumnName: f.Column,
+			Msg: fmt.Sprintf("%d of %s with a missing cell, which no row had in training", f.Cells, table.Plural(p.Rows, "row")),
+			Fix: "fill the cells in",
+		}
 	}
 	return nil
 }

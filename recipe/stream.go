@@ -278,6 +278,7 @@ type Row struct {
 	Far      []string  // columns whose value is far outside those of the training rows
 
 	bound *binding
+	gaps  []string // columns with a missing cell where training had none
 	zones []string // columns of times with a zone where those of training had none, or the reverse
 }
 
@@ -386,6 +387,10 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	row.zones = e.Zones()
 	for _, name := range row.zones {
 		rd.report.addZone(Far{Column: name, Cells: 1})
+	}
+	row.gaps = e.Gaps()
+	for _, name := range row.gaps {
+		rd.report.addGap(Far{Column: name, Cells: 1})
 	}
 	for _, name := range row.Far {
 		rd.report.addFar(Far{Column: name, Cells: 1})

@@ -111,10 +111,10 @@ func appendModel(b []byte, m *served) []byte {
 	return b
 }
 
-// notes tell of columns that are far outside the training rows in most rows, and of times that have
-// zones where those of training had none, or the reverse.
+// notes tell of columns that are far outside the training rows in most rows, of times that have
+// zones where those of training had none, or the reverse, and of missing cells where training had none.
 func (m *served) notes(r *rows.Rows) (notes []string) {
-	far, zones := cells(r.Far), cells(r.Zones)
+	far, zones, gaps := cells(r.Far), cells(r.Zones), cells(r.Gaps)
 	learned := m.model.Recipe()
 	for i := range learned.Columns {
 		name := learned.Columns[i].Name
@@ -123,6 +123,9 @@ func (m *served) notes(r *rows.Rows) (notes []string) {
 		}
 		if n := zones[name]; n > 0 {
 			notes = append(notes, learned.OtherZones(recipe.Far{Column: name, Cells: n}, r.N))
+		}
+		if n := gaps[name]; n > 0 {
+			notes = append(notes, learned.NewGaps(recipe.Far{Column: name, Cells: n}, r.N))
 		}
 	}
 	return notes

@@ -25,14 +25,14 @@ type Rows struct {
 
 func (r *Rows) options() Options {
 	o := &r.Data
-	r.missing, r.standardize = "error", true
+	r.missing, r.standardize = "impute", true
 	return append(Options{
 		{Name: "target", Group: Basics, Help: `the outcome: a column's name, its number from 1, or "last"`, Shown: "last", Value: text{&o.Target, "COLUMN"}},
 		{Name: "positive", Group: Basics, Help: "the value of the positive outcome; not needed for 0 and 1, no and yes, false and true and the like", Value: text{&o.Positive, "VALUE"}},
 		{Name: "features", Group: Basics, Help: "the columns to use as features (default: all)", Value: newList(&o.Features, "A,B,C")},
 		{Name: "drop", Group: Basics, Help: "columns to exclude", Value: newList(&o.Drop, "A,B,C")},
 		{Name: "id", Group: Basics, Help: "the column that names the cases; not a feature", Value: text{&o.ID, "COLUMN"}},
-		{Name: "missing", Group: Basics, Help: "what to do about missing cells: error, or impute (median or mode, plus an indicator)", Value: choice[string]{to: &r.missing, of: []string{"error", "impute"}}},
+		{Name: "missing", Group: Basics, Help: "what to do about missing cells: impute (median or mode, plus an indicator where training rows lack some), or error", Value: choice[string]{to: &r.missing, of: []string{"impute", "error"}}},
 		{Name: "skip-unlabelled", Group: Columns, Help: "leave out rows whose outcome is missing", Value: toggle{&r.SkipUnlabelled}},
 		{Name: "weights", Group: Columns, Help: "the column that says how much each case counts", Value: text{&o.Weights, "COLUMN"}},
 		{Name: "counts", Group: Columns, Help: "the column that says how many cases a row stands for, in a table of counts; not a feature", Value: text{&r.Counts, "COLUMN"}},

@@ -279,8 +279,8 @@ def test_frames(rows):
     frame.loc[3, "income"] = np.nan
     frame.loc[4, "job"] = np.nan
     with pytest.raises(ValueError, match='missing="impute"'):
-        quick().fit(frame, y)
-    m = quick(missing="impute", categorical=["zone"]).fit(frame, pandas.Series(y, name="class"))
+        quick(missing="error").fit(frame, y)
+    m = quick(categorical=["zone"]).fit(frame, pandas.Series(y, name="class"))
     assert m.feature_names_in_.tolist() == list(frame.columns)
     described = str(m.model_)
     for text in ('"job": 2 categories', '"zone": 2 categories', '"town": 3 categories', '"income": numeric', '"since": date'):

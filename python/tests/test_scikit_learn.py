@@ -232,10 +232,10 @@ def test_what_a_file_keeps(rows, frame, tmp_path):
 def test_a_file_knows_whether_missing_cells_are_imputed(rows, tmp_path):
     X, y = rows
     holes = np.where(np.arange(X.size).reshape(X.shape) % 17 == 0, np.nan, X)
-    m = quick(missing="impute").fit(holes, y)
+    m = quick().fit(holes, y)
     m.save(tmp_path / "imputes")
     assert (LossepClassifier.load(tmp_path / "imputes").predict_proba(holes) == m.predict_proba(holes)).all()
-    quick().fit(X, y).save(tmp_path / "refuses")
+    quick(missing="error").fit(X, y).save(tmp_path / "refuses")
     with pytest.raises(ValueError, match="missing cell, and the model was trained without imputation"):
         LossepClassifier.load(tmp_path / "refuses").predict(holes)
 

@@ -37,6 +37,7 @@ type Rows struct {
 	Features []float64        // n rows of the recipe's features
 	Unseen   map[int][]string // by row: columns whose category was not in the training rows
 	Far      map[int][]string // by row: columns whose value is far outside those of the training rows
+	Gaps     map[int][]string // by row: columns with a missing cell where training had none
 	Zones    map[int][]string // by row: columns of times with a zone where those of training had none, or the reverse
 	Ignored  []string         // columns that nobody asked for
 	Values   map[string][]float64
@@ -330,6 +331,7 @@ func (rr *Reader) Encode(ctx context.Context, n int, give func(e *recipe.Encoder
 		note(&r.Unseen, i, unseen)
 		note(&r.Far, i, rr.encoder.Far())
 		note(&r.Zones, i, rr.encoder.Zones())
+		note(&r.Gaps, i, rr.encoder.Gaps())
 		if rr.checkFar(i, features); len(rr.faults) > 0 {
 			return nil, problem.New(http.StatusBadRequest, "%s: %s", rr.faults[0].Location, rr.faults[0].Message)
 		}

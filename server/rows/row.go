@@ -65,6 +65,7 @@ func (rr *Reader) readRow(r *Rows) error {
 	note(&r.Unseen, r.N, unseen)
 	note(&r.Far, r.N, rr.encoder.Far())
 	note(&r.Zones, r.N, rr.encoder.Zones())
+	note(&r.Gaps, r.N, rr.encoder.Gaps())
 	rr.checkFar(r.N, features)
 	return nil
 }

@@ -78,8 +78,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Columns that are categorical whatever they look like. Those of a categorical dtype are.
     ordered : dict, optional
         Columns whose categories have an order, such as ``{"size": ["S", "M", "L"]}``.
-    missing : {"error", "impute"}, optional
-        What to do about missing cells; imputing adds an indicator.
+    missing : {"impute", "error"}, optional
+        What to do about missing cells. ``"impute"``, the default, takes the median or the most
+        frequent category and adds an indicator.
     missing_markers : list of str, optional
         Spellings of a missing cell beside the usual ones, or ``"COLUMN=SPELLING"`` for one of a
         column alone, such as ``"pressure=0"``.
@@ -201,7 +202,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "impute"
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

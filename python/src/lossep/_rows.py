@@ -44,7 +44,7 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
     else:
         given = X
         X, y = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        columns = from_matrix(X, given, [f"x{k}" for k in range(X.shape[1])], estimator.missing == "impute")
+        columns = from_matrix(X, given, [f"x{k}" for k in range(X.shape[1])], estimator.missing != "error")
     if y.dtype == object and any(_is_missing(label) for label in y):
         raise ValueError("Input y contains None or a missing value.")
     try:
@@ -75,7 +75,7 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
 def cases(estimator: Any, X: Any, gaps: bool = False) -> Columns:
     """Cases for a fitted estimator, as columns. Missing cells are let through where they are
     imputed, which of a model from a file the program knows, or where ``gaps`` says so."""
-    gaps = gaps or estimator._from_file or estimator.missing == "impute"
+    gaps = gaps or estimator._from_file or estimator.missing != "error"
     names: list[str] = estimator._names
     if _is_plain(estimator, X):
         return from_matrix(X, X, names, gaps)
