@@ -502,7 +502,7 @@ func TestOutcomePopulationAndNovelty(t *testing.T) {
 		t.Fatal(err)
 	}
 	far := ask(s, http.MethodPost, "/v2/models/large/infer", string(text))
-	if far.Code != http.StatusOK || !strings.Contains(far.Body.String(), `"parameters":{"far":"row 0: age"}`) {
+	if far.Code != http.StatusOK || !strings.Contains(far.Body.String(), `"parameters":{"unusual":"row 0: age"}`) {
 		t.Errorf("%d %s", far.Code, far.Body)
 	}
 }

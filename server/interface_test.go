@@ -224,7 +224,7 @@ func TestBadConfig(t *testing.T) {
 		`cannot be called "a\\`: {Models: []Source{named(`a\b`)}},
 		"a limit is negative":   {Models: []Source{good}, MaxRows: -1},
 		"a token is empty":      {Models: []Source{good}, Tokens: []string{"a", ""}},
-		"no model file":         {Models: []Source{bad}},
+		"not a model file":      {Models: []Source{bad}},
 	} {
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -85,7 +85,7 @@ func TestValueOfWhatIsMissing(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"rows":[` + row("", "") + `],"ask":["age"]}`:                                                      "rows[0].job: the row lacks this column",
 		`{"rows":[` + row("", "") + `]}`:                                                                    "rows[0].age: the row lacks this column",
-		`{"ask":["shoes"],"rows":[` + row(`,"age":41`, `,"job":"clerk"`) + `]}`:                             `ask: "shoes" is no column`,
+		`{"ask":["shoes"],"rows":[` + row(`,"age":41`, `,"job":"clerk"`) + `]}`:                             `ask: "shoes" is not a feature`,
 		`{"ask":{"age":1},"rows":[` + row(`,"age":41`, `,"job":"clerk"`) + `]}`:                             "ask: takes a text",
 		`{"ask":["age","job","age"],"rows":[` + row("", "") + `]}`:                                          `ask: "age" is given twice; give it once`,
 		`{"ask":["age"],"labels":true,"rows":[` + row("", `,"job":"clerk"`) + `]}`:                          "labels: a column of row 1 is not known",
