@@ -104,15 +104,15 @@ func (m *Model) relearned(p *Problem, ep posterior.Posterior, opinions []opinion
 		}, nil
 	case interface{ Process() *gp.Inducing }:
 		process, s := of.Process(), m.summary.Inducing
-		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
-		shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
 		var added *effects.Fit
 		if single, ok := p.many().(gp.SingleTerms); ok {
 			var err error
-			if added, err = search.Effects(process, state.Functions[0], p.X, single, p.coding.Codes()); err != nil {
+			if added, process, err = search.Effects(process, state.Functions[0], p.X, single, p.coding.Codes()); err != nil {
 				return nil, err
 			}
 		}
+		room := &gp.ViewBuffer{Bytes: p.roomBytes()}
+		shards := process.Shards(p.X, p.many(), room, p.opt.ShardRows)
 		return induced{&search.Induced{
 			Process: process, Result: &pass.Result{Q: state.Functions}, Engine: gp.NewEngine(process, shards, state.Sites),
 			LogEvidence: logEvidence, Bound: s.Bound, Share: s.Share, Lost: s.Lost,

@@ -104,14 +104,14 @@ func (m *Model) kernelLine() string {
 		}
 		how += ", " + s.Stop
 		if len(s.AtBound) > 0 {
-			how += ", at the bound: " + strings.Join(s.AtBound, ", ")
+			how += ", at the bound: " + m.recipe.NameEntries(strings.Join(s.AtBound, ", "))
 		}
 	}
 	const most = 12 // parameters of a kernel with one for each column fill pages
 	var parts []string
 	params := m.Kernel().Describe()
 	for _, p := range params[:min(len(params), most)] {
-		parts = append(parts, fmt.Sprintf("%v %.4g", p, p.Value))
+		parts = append(parts, fmt.Sprintf("%s %.4g", m.recipe.NameEntries(p.String()), p.Value))
 	}
 	if rest := len(params) - most; rest > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", rest))

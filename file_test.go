@@ -149,7 +149,7 @@ func TestRefusedFiles(t *testing.T) {
 		file       []byte
 	}{
 		{"empty", "truncated", nil},
-		{"text", "no model file", []byte("job,amount,age,class\nclerk,100,31,good\n")},
+		{"text", "not a model file", []byte("job,amount,age,class\nclerk,100,31,good\n")},
 		{"cut", "truncated", model[:len(model)-8]},
 		{"cut in the header", "truncated", model[:100]},
 		{"longer", "follow", append(bytes.Clone(model), make([]byte, 8)...)},

@@ -127,6 +127,10 @@ type Decision struct {
 	Dissent map[Method]int
 	// Stakes is what the actions cost, or bring, under each outcome in this case.
 	Stakes decision.Stakes
+	// Reasons are the columns that move the decision most, and Flip is what would change it, as
+	// an Explainer finds them; nil if it was not asked, and Flip if no single column does.
+	Reasons []Reason
+	Flip    *Flip
 }
 
 // Probability is that of the positive outcome of two.

@@ -36,7 +36,7 @@ func repeatedIdentifier(c *Column) []found {
 	if what == "" || !recipe.NamedLikeKey(c.Name()) || c.Present() < recipe.IdentifierRows {
 		return nil
 	}
-	return c.sayf("is named like an identifier and has repeated values; it is used as a feature: %s. If it names the groups of rows, give it as groups, otherwise drop it", what)
+	return c.sayf("is named like an identifier and has repeated values; it is used as a feature: %s. If its values are groups of rows, give it as groups, otherwise drop it", what)
 }
 
 // manyCategories notes a column of many categories, and asks whether those of few rows each are
@@ -50,7 +50,7 @@ func manyCategories(c *Column) []found {
 	}
 	groups := ""
 	if c.Present() < few*n && c.look.Options.Groups == "" && !recipe.NamedLikeKey(c.Name()) {
-		groups = ". If it names the groups of rows, such as those of a customer, give it as groups"
+		groups = ". If its values are groups of rows, such as those of a customer, give it as groups"
 	}
 	return c.sayf("has %d categories in %d rows; each becomes a feature%s", n, c.Present(), groups)
 }

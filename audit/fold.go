@@ -144,7 +144,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	}
 	if a.several() {
 		// What columns do to one probability is of two outcomes.
-	} else if err := a.explain(f, ep, p, x); err != nil {
+	} else if err := a.explain(ctx, f, ep, p, x); err != nil {
 		return nil, f.locate(err)
 	}
 	return f, a.probitRegression(ctx, f, o, train, x)

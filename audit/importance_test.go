@@ -156,11 +156,11 @@ func effectsByBruteForce(t *testing.T, reading recipe.Options) {
 					mean += q * weights[k] / floats.Sum(weights)
 				}
 				// 24 values stand for 45: half of one of them is out of place.
-				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/unknownValues {
+				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/lossep.ReferenceValues {
 					t.Errorf("row %d, %s: %v, by brute force %v", row, e.Column, e.Raises, want)
 				}
 				threshold := 1.0 / 3
-				if math.Abs(mean-threshold) > 0.5/unknownValues && e.Flips != ((mean > threshold) != (p[0] > threshold)) {
+				if math.Abs(mean-threshold) > 0.5/lossep.ReferenceValues && e.Flips != ((mean > threshold) != (p[0] > threshold)) {
 					t.Errorf("row %d, %s flips: %v", row, e.Column, e.Flips)
 				}
 				compared++
@@ -229,5 +229,42 @@ func TestDerangement(t *testing.T) {
 			}
 			seen[j] = true
 		}
+	}
+}
+
+// What importance takes grows with the inducing points that there are, not with the rows: a table of
+// many rows and columns has it, too.
+func TestImportanceWithInducingPoints(t *testing.T) {
+	rng := rand.New(rand.NewPCG(24, 25))
+	var b strings.Builder
+	const columns = 10
+	for k := range columns {
+		fmt.Fprintf(&b, "x%d,", k)
+	}
+	b.WriteString("class\n")
+	for range 3000 {
+		sum := 0.3 * rng.NormFloat64()
+		for k := range columns {
+			x := rng.NormFloat64()
+			if k == 0 {
+				sum += x
+			}
+			fmt.Fprintf(&b, "%.4f,", x)
+		}
+		fmt.Fprintln(&b, map[bool]string{true: "yes", false: "no"}[sum > 0])
+	}
+	a, err := New(tableOf(t, b.String()), Options{
+		Fit:     lossep.Options{Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "linear(variance=1) + constant(variance=1)", Fixed: true, Inducing: 12},
+		Methods: []lossep.Method{lossep.EP}, Folds: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Summarise(run(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Importances) != columns || r.Importances[0].Column != "x0" || r.Importances[0].P > 0.001 {
+		t.Errorf("importances %+v", r.Importances)
 	}
 }

@@ -152,6 +152,28 @@ func (f *Fit) Moments(mean, variance []float64, from int) {
 	}
 }
 
+// Sums are those of the effects on all rows.
+func (f *Fit) Sums() []Moment {
+	n := f.table.Len()
+	sums := make([]Moment, n)
+	tasks.Each(numBlocks(n), func() func(int) {
+		mean, variance := make([]float64, blockRows), make([]float64, blockRows)
+		return func(task int) {
+			from, to := task*blockRows, min((task+1)*blockRows, n)
+			mean, variance := mean[:to-from], variance[:to-from]
+			clear(mean)
+			clear(variance)
+			for _, m := range f.members {
+				m.ids.add(mean, variance, from, m.Effect.Moments)
+			}
+			for i := range mean {
+				sums[from+i] = Moment{mean[i], variance[i]}
+			}
+		}
+	})
+	return sums
+}
+
 // look finds slopes and curvatures of all terms at the present effects, and returns Σ E log t.
 func (f *Fit) look() (float64, error) {
 	n := f.table.Len()

@@ -31,6 +31,7 @@ type Inducing struct {
 	// effects are added to the process: what is known of them is an offset of the value at a
 	// row and a part of its residual variance.
 	effects effects.Set
+	trained []effects.Moment // of the sums of effects on the rows of Shards, nil where they are not known
 }
 
 // NewInducing is the process with kernel k seen from the rows of z, which it keeps.
@@ -59,6 +60,14 @@ func (p *Inducing) With(e effects.Set) *Inducing {
 	return &c
 }
 
+// Trained is the process whose effects were learnt from the rows that it is going to make Shards of,
+// and have these sums there: a row is not one of those that share its combination of categories.
+func (p *Inducing) Trained(sums []effects.Moment) *Inducing {
+	c := *p
+	c.trained = sums
+	return &c
+}
+
 // Effects are those added to the process.
 func (p *Inducing) Effects() effects.Set { return p.effects }
 
@@ -77,14 +86,15 @@ func (p *Inducing) Jitter() float64 { return p.root.Jitter }
 // At are the views of the values at the rows of x.
 func (p *Inducing) At(x *mat.Dense) *gauss.Views {
 	rows := x.RawMatrix()
-	return p.at(rows, make([]float64, rows.Rows*p.basis.Stride()), make([]float64, rows.Rows))
+	return p.at(rows, make([]float64, rows.Rows*p.basis.Stride()), make([]float64, rows.Rows), nil)
 }
 
 // viewRows is the number of rows of one task of at.
 const viewRows = 32
 
-// at is At with room for the views, basis.Stride numbers a row, and for the residuals.
-func (p *Inducing) at(x blas64.General, data, residual []float64) *gauss.Views {
+// at is At with room for the views, basis.Stride numbers a row, and for the residuals. The sums of
+// effects are given, or nil.
+func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects.Moment) *gauss.Views {
 	stride, n := p.basis.Stride(), x.Rows
 	share := func(perNumber float64, body func(from, to int)) {
 		level3.Share(perNumber*float64(n*stride), (n+viewRows-1)/viewRows, func(task int) {
@@ -111,7 +121,12 @@ func (p *Inducing) at(x blas64.General, data, residual []float64) *gauss.Views {
 		offset = make([]float64, n)
 		share(kernelWork*float64(len(p.effects)), func(from, to int) {
 			for i := from; i < to; i++ {
-				w, _ := p.effects.At(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+				var w effects.Moment
+				if sums != nil {
+					w = sums[i]
+				} else {
+					w, _ = p.effects.At(x.Data[i*x.Stride : i*x.Stride+x.Cols])
+				}
 				offset[i] = w.Mean
 				residual[i] += w.Variance
 			}
@@ -240,7 +255,11 @@ func (s *shard) Views(i, j int) *gauss.Views {
 	} else if len(s.residual) < j-i {
 		s.data, s.residual = make([]float64, (j-i)*stride), make([]float64, j-i)
 	}
-	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i])
+	var sums []effects.Moment
+	if s.process.trained != nil {
+		sums = s.process.trained[s.from+i : s.from+j]
+	}
+	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i], sums)
 	if s.kept != nil {
 		s.kept[i/pass.BlockRows(s.rows, s.Dim())] = v
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/regular"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/safetensors"
@@ -36,6 +37,20 @@ func Read(r io.Reader, bytes int64, use func(*Reader) error) error {
 func ReadFile(path string, bytes int64, use func(*Reader) error) error {
 	f, err := safetensors.ReadFile(path, safetensors.Options{RequireChecksum: true, MaxBytes: bytes})
 	return refused(path, err, f, use)
+}
+
+// Is tells whether a regular file is by its first bytes a model, of any version and whether or
+// not the rest can be read.
+func Is(path string) bool {
+	f, err := regular.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 1<<10) // the format stands before what may be long
+	n, _ := io.ReadFull(f, head)
+	at := strings.Index(string(head[:n]), `{"__metadata__":{`)
+	return at == 8 && strings.Contains(string(head[:n]), `"format":"`+format+`"`)
 }
 
 func refused(path string, err error, f *safetensors.File, use func(*Reader) error) error {

@@ -201,15 +201,21 @@ func (r *Recipe) Values(x *mat.Dense, name string) ([]float64, bool) {
 				values[k] = math.NaN()
 				continue
 			}
-			values[k] = c.Scaling.invert(c.Mean + c.Scale*z)
-			// A cost of nothing must not come out as a negative one: (v − mean)/scale and
-			// the way back round four times, each by half an ulp of the mean at most if v
-			// is zero; a bend adds as much of its own.
-			if math.Abs(values[k]) <= 0x1p-51*math.Abs(c.Mean) || c.Scaling != nil && math.Abs(values[k]) <= 0x1p-45*math.Max(math.Abs(c.Low), math.Abs(c.High)) {
-				values[k] = 0
-			}
+			values[k] = c.unscaled(z)
 		}
 		return values, true
 	}
 	return nil, false
+}
+
+// unscaled is the value that a standardised number was made of.
+func (c *Column) unscaled(z float64) float64 {
+	v := c.Scaling.invert(c.Mean + c.Scale*z)
+	// A cost of nothing must not come out as a negative one: (v − mean)/scale and the way back
+	// round four times, each by half an ulp of the mean at most if v is zero; a transformation
+	// adds as much of its own.
+	if math.Abs(v) <= 0x1p-51*math.Abs(c.Mean) || c.Scaling != nil && math.Abs(v) <= 0x1p-45*math.Max(math.Abs(c.Low), math.Abs(c.High)) {
+		return 0
+	}
+	return v
 }

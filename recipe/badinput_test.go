@@ -69,7 +69,7 @@ func TestBadInput(t *testing.T) {
 		{name: "weights of three", train: "a,w,y\n1,0,yes\n2,2,no\n3,1,maybe\n4,1,no\n", options: Options{Weights: "w"}, want: []string{"train.csv", `column 2 ("w")`, "the weights of an outcome add up to zero"}},
 		{name: "positive unknown", train: sound, options: Options{Positive: "ja"}, want: []string{"train.csv", "column 3", `"ja"`, `"no"`, `"yes"`}},
 		{name: "positive unclear", train: "a,y\n1,red\n2,blue\n", want: []string{"train.csv", "line 2", `column 2 ("y")`, `"blue"`, `"red"`, "name the positive one"}},
-		{name: "outcome only", train: "y\n1\n0\n1\n", header: table.HeaderYes, want: []string{"train.csv", "no column to decide by"}},
+		{name: "outcome only", train: "y\n1\n0\n1\n", header: table.HeaderYes, want: []string{"train.csv", "no features beside"}},
 		{name: "all dropped", train: "id,a,y\n1,5,yes\n2,5,no\n", want: []string{"train.csv", "every column", `"id"`, "identifier", `"a"`, "constant"}},
 		{name: "declared column unknown", train: sound, options: Options{Categorical: []string{"zip"}}, want: []string{"train.csv", `column "zip"`}},
 

@@ -1,5 +1,10 @@
 package recipe
 
+import (
+	"regexp"
+	"strconv"
+)
+
 // Coding is how the features of a recipe lie in an encoded row: numbers first, then for
 // every categorical column one code in place of its 0/1 features: the place of the category
 // among the column's Categories, or −1 for one not seen in training. A kernel that only
@@ -64,6 +69,7 @@ func (r *Recipe) Place(column int) (number, indicator, code int) {
 // Part is what a column of the table makes of a row.
 type Part struct {
 	Column string
+	Index  int   // of the column in the recipe
 	At     []int // entries of the row
 }
 
@@ -72,7 +78,7 @@ func (r *Recipe) Parts() []Part {
 	var all []Part
 	c := r.Coding()
 	for i := range r.Columns {
-		part := Part{Column: r.Columns[i].Name}
+		part := Part{Column: r.Columns[i].Name, Index: i}
 		for k := range r.Columns[i].numbers() {
 			part.At = append(part.At, c.place[i].number+k)
 		}
@@ -84,4 +90,33 @@ func (r *Recipe) Parts() []Part {
 		}
 	}
 	return all
+}
+
+// Entries names the entries of an encoded row: "age" for a number or a code, "income missing" for an
+// indicator, and the cycles of a date.
+func (r *Recipe) Entries() []string {
+	var numbers, codes []string
+	for i := range r.Columns {
+		c := r.Columns[i]
+		if c.Kind == Categorical {
+			codes = append(codes, c.Name)
+			c.Categories = nil
+		}
+		one := Recipe{Columns: []Column{c}}
+		numbers = append(numbers, one.Features()...)
+	}
+	return append(numbers, codes...)
+}
+
+var entryNumber = regexp.MustCompile(`\[(\d+)\]`)
+
+// NameEntries puts names in place of the numbers of entries, as in lengthscale[0].
+func (r *Recipe) NameEntries(text string) string {
+	names := r.Entries()
+	return entryNumber.ReplaceAllStringFunc(text, func(found string) string {
+		if k, err := strconv.Atoi(found[1 : len(found)-1]); err == nil && k < len(names) {
+			return " of " + names[k]
+		}
+		return found
+	})
 }

@@ -66,7 +66,7 @@ func TestTargetCondition(t *testing.T) {
 		}
 	}
 	for target, want := range map[string][]string{
-		"delay >= ":       {"messy", "no condition"},
+		"delay >= ":       {"messy", "not a condition"},
 		"late >= 15":      {`column "late"`, "no such column"},
 		"reason >= 15":    {"line 2", `column 4 ("reason")`, "not a finite number"},
 		"delay >= 100000": {"one class only", `"no"`},

@@ -18,19 +18,19 @@ func TestZerosInFront(t *testing.T) {
 		want  Kind
 		note  string
 	}{
-		{"030001 120003 030001 550100", Categorical, "codes"},
-		{"007 012 100 007", Categorical, "codes"},
-		{"007 1234 0456 12", Categorical, "codes"},
-		{"00 01 02 01", Categorical, "codes"},
-		{"0000000000000017 1000000000000017 0000000000000017 1000000000000018", Categorical, "codes"},
-		{"007 NA 100 012", Categorical, "codes"},
-		{"007 7 12 140", Numeric, "quantities"},
-		{"07 007 12 140", Numeric, "quantities"},
-		{"5 05 17 230", Numeric, "quantities"},
-		{"00 15 230 4", Numeric, "quantities"}, // one way to write nought
-		{"05 12.5 17 23", Numeric, "quantities"},
-		{"05 -12 17 23", Numeric, "quantities"},
-		{"05 1,200 17 23", Numeric, "quantities"},
+		{"030001 120003 030001 550100", Categorical, "categorical"},
+		{"007 012 100 007", Categorical, "categorical"},
+		{"007 1234 0456 12", Categorical, "categorical"},
+		{"00 01 02 01", Categorical, "categorical"},
+		{"0000000000000017 1000000000000017 0000000000000017 1000000000000018", Categorical, "categorical"},
+		{"007 NA 100 012", Categorical, "categorical"},
+		{"007 7 12 140", Numeric, "numeric"},
+		{"07 007 12 140", Numeric, "numeric"},
+		{"5 05 17 230", Numeric, "numeric"},
+		{"00 15 230 4", Numeric, "numeric"}, // one way to write nought
+		{"05 12.5 17 23", Numeric, "numeric"},
+		{"05 -12 17 23", Numeric, "numeric"},
+		{"05 1,200 17 23", Numeric, "numeric"},
 		{"0 1 0 2", Numeric, ""},
 		{"0.5 0.25 00.5 1", Numeric, ""},
 		{"-05 -03 -01 -02", Numeric, ""},

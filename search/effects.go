@@ -29,7 +29,7 @@ type EffectOptions struct {
 // Rounds of AddEffects: the smooth part and the effects are found in turn, each with what is
 // known of the other, and passes of effects in each.
 const (
-	effectRounds    = 3
+	effectRounds    = 2
 	effectPasses    = 8
 	finalPasses     = 25
 	effectTolerance = 1e-5 // nats per row
@@ -75,7 +75,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 		if _, err := fit.Run(ctx, passes, tolerance, o.Progress); err != nil {
 			return nil, nil, err
 		}
-		out.Process = smooth.With(fit.Effects())
+		out.Process = smooth.With(fit.Effects()).Trained(fit.Sums())
 		var err error
 		if out.Engine, err = driver.Drive(out.Process, out.Engine); err != nil {
 			return nil, nil, err
@@ -91,18 +91,19 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 	return &out, fit, out.weigh(ctx, settings)
 }
 
-// Effects are those of a process as they were when they were learnt from the rows, nil if it has none.
-func Effects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTerms, codes int) (*effects.Fit, error) {
+// Effects are those of a process as they were when they were learnt from the rows, and the
+// process that knows their sums there. A process without has none.
+func Effects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTerms, codes int) (*effects.Fit, *gp.Inducing, error) {
 	if p.Effects() == nil {
-		return nil, nil
+		return nil, p, nil
 	}
 	fit := effects.NewFit(effects.NewTable(x, codes), terms)
 	fit.Offset, fit.Spread = make([]float64, terms.Len()), make([]float64, terms.Len())
 	moments(p.With(nil), q, x, fit.Offset, fit.Spread)
 	if err := fit.Put(p.Effects()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return fit, fit.Look()
+	return fit, p.Trained(fit.Sums()), fit.Look()
 }
 
 // roundTolerance is that of the process while effects still move.

@@ -57,6 +57,8 @@ func requestSchema(r huma.Registry, options service.Options) *huma.Schema {
 			member.Type, member.Items = "array", &huma.Schema{Type: "string"}
 		case o.Type() == "bool":
 			member.Type = "boolean"
+		case o.Type() == "N":
+			member.Type = "integer"
 		}
 		s.Properties[service.Fields(o.Name, "")] = member
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 
@@ -194,6 +195,30 @@ func TestSecondOpinion(t *testing.T) {
 	}
 	if disagree == 0 {
 		t.Error("nobody disagrees, so that nothing is tested")
+	}
+}
+
+// Reasons are those of the library.
+func TestWhy(t *testing.T) {
+	s, m, rows := newServer(t), loans(), someRows(20)
+	x, unseen := encoded(t, m, rows)
+	decisions := must(m.Decide(x))
+	if err := m.Explain(2, nil).Of(t.Context(), x, decisions); err != nil {
+		t.Fatal(err)
+	}
+	got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"why":2`))
+	want, flips := wantDecisions(m, m.Utility(), decisions, unseen), 0
+	for i, d := range decisions {
+		if want[i].Why = d.Reasons; d.Flip != nil {
+			want[i].Flip = &service.FlipJSON{Column: d.Flip.Column, From: d.Flip.From, To: d.Flip.To, Action: m.Utility().Actions()[d.Flip.Action]}
+			flips++
+		}
+	}
+	if diff := cmp.Diff(want, got.Decisions); diff != "" {
+		t.Errorf("(-library +server)\n%s", diff)
+	}
+	if flips == 0 || len(want[0].Why) != 2 {
+		t.Error("nothing flips, so that nothing is tested")
 	}
 }
 

@@ -19,6 +19,7 @@ type Decide struct {
 	Costs
 	Calibrate     bool
 	SecondOpinion bool
+	Why           int    // how many reasons are given for a decision
 	Baseline      string // the action that savings are against
 	Probability   string // the column of probabilities to decide by, in place of a model
 	Options       Options
@@ -38,6 +39,7 @@ func (d *Decide) Asked() Options {
 	return Options{
 		calibrateOption(&d.Calibrate),
 		{Name: "second-opinion", Group: Basics, Help: "say where other methods, expectation propagation with and without corrections, would act otherwise", Value: toggle{&d.SecondOpinion}},
+		whyOption(&d.Why),
 		{Name: "baseline", Group: Basics, Help: "the action that savings are against, such as what is done without a model (default: the first of the costs)", Value: text{&d.Baseline, "ACTION"}},
 	}
 }
@@ -46,7 +48,7 @@ func (d *Decide) Asked() Options {
 func (d *Decide) Complete() error {
 	if d.Probability != "" {
 		if err := d.Options.refuse("there is no model to ask where {probability} names the probabilities to decide by; leave one of them out",
-			"second-opinion", "calibrate", "on-error", "strict", "allow-unseen"); err != nil {
+			"second-opinion", "why", "calibrate", "on-error", "strict", "allow-unseen"); err != nil {
 			return err
 		}
 	}
@@ -61,6 +63,7 @@ type Deciding struct {
 	given    bool // the costs are not those of the fit
 	baseline int
 	trained  func(features []float64) bool
+	explain  *lossep.Explainer // nil if no reasons are asked for
 	Decided
 }
 
@@ -87,12 +90,22 @@ func (d *Decide) Of(ctx context.Context, m *lossep.Model, given *decision.Spec) 
 		return nil, err
 	}
 	a.model, a.given, a.trained = m, given != nil && !d.Calibrate, m.Trained()
+	a.explain = d.Explainer(m, spec)
 	return a, nil
 }
 
 func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 	baseline, err := Baseline(spec, d.Baseline)
 	return &Deciding{request: d, spec: spec, baseline: baseline, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
+}
+
+// Explainer gives the reasons that are asked for, nil if there are none. Columns that costs depend
+// on say what is at stake, so no change of them is looked for.
+func (d *Decide) Explainer(m *lossep.Model, spec *decision.Spec) *lossep.Explainer {
+	if d.Why == 0 {
+		return nil
+	}
+	return m.Explain(d.Why, spec.Columns())
 }
 
 // Request is what was asked.
@@ -103,7 +116,7 @@ func (a *Deciding) Spec() *decision.Spec { return a.spec }
 
 // Fields implements Answer.
 func (a *Deciding) Fields() []Field {
-	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion))
+	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain.Reasons()))
 }
 
 // Columns implements Answer.
@@ -115,12 +128,32 @@ func (a *Deciding) Recipe() *recipe.Recipe { return a.model.Recipe() }
 // Rows implements Answer.
 func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	id := a.request.identity(rd, several)
+	some := make([]lossep.DecidedRow, 0, explainedAtOnce)
 	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
 		if err != nil {
 			return err
 		}
+		if some = append(some, d); a.explain == nil || len(some) == cap(some) {
+			if err := a.emit(ctx, some, id, emit); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	return a.emit(ctx, some, id, emit)
+}
+
+// emit gives reasons for some decisions, if they are asked for, counts and hands over.
+func (a *Deciding) emit(ctx context.Context, some []lossep.DecidedRow, id identity, emit Emit) error {
+	if a.explain != nil && len(some) > 0 {
+		if err := a.reason(ctx, some); err != nil {
+			return err
+		}
+	}
+	for k := range some {
+		d := &some[k]
 		a.count(&d.Decision)
-		a.countOutcome(&d)
+		a.countOutcome(d)
 		if err := emit(d.Row.Pointed, &Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}); err != nil {
 			return err
 		}
@@ -262,7 +295,7 @@ func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decisi
 
 // Fields are what is said about every case.
 func (g *GivenDeciding) Fields() []Field {
-	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false)...)
+	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, 0)...)
 }
 
 // Rows goes over the rows.

@@ -97,11 +97,11 @@ func NewRowWriter(w io.Writer, f Format, input []RowColumn, fields []Field) (Row
 	}
 	columns := slices.Clone(input)
 	for k := range fields {
-		for _, name := range fields[k].Columns {
+		for at, name := range fields[k].Columns {
 			if slices.ContainsFunc(input, func(c RowColumn) bool { return c.Name == name }) {
 				name = "lossep_" + name
 			}
-			columns = append(columns, RowColumn{name, fields[k].kind()})
+			columns = append(columns, RowColumn{name, fields[k].kind(at)})
 		}
 	}
 	t := &tableRows{fields: fields}
@@ -117,9 +117,11 @@ func NewRowWriter(w io.Writer, f Format, input []RowColumn, fields []Field) (Row
 	return t, err
 }
 
-// kind is what the columns of a field hold.
-func (f *Field) kind() table.CellKind {
+// kind is what a column of a field holds.
+func (f *Field) kind(column int) table.CellKind {
 	switch {
+	case f.Kinds != nil:
+		return f.Kinds[column]
 	case f.Number != nil || f.Numbers != nil:
 		return table.NumberCells
 	case f.Truth != nil:
@@ -157,6 +159,8 @@ func (t *tableRows) Write(cells []string, record []any) error {
 			}
 		case []string:
 			t.row = append(t.row, strings.Join(v, ";"))
+		case Object:
+			t.row = append(t.row, v.Cells()...)
 		default:
 			t.row = append(t.row, v)
 		}
@@ -297,6 +301,12 @@ func AppendJSON(b []byte, fields []Field, c *Case, scratch []float64) []byte {
 			b = jsonappend.Floats(b, f.Numbers(c, scratch[:0]))
 		case f.Truth != nil:
 			b = strconv.AppendBool(b, f.Truth(c))
+		case f.Object != nil:
+			text, err := json.Marshal(f.Object(c))
+			if err != nil {
+				panic(err) // texts and finite numbers
+			}
+			b = append(b, text...)
 		default:
 			b = appendTextsByName(b, f.Named(c))
 		}

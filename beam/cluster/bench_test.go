@@ -80,7 +80,7 @@ func trainingOf(b *testing.B, file string) *lossep.Training {
 		return nil, fmt.Errorf("that is all")
 	}
 	var said bytes.Buffer
-	command.RunAt(context.Background(), place, []string{"fit", file, "--target", "late", "--fixed", "--kernel", "rbf + constant"}, nil, &said, &said)
+	command.RunAt(context.Background(), place, []string{"fit", file, "--target", "late", "--fixed", "--kernel", "rbf + constant", "--no-save"}, nil, &said, &said)
 	if training == nil {
 		b.Fatal(said.String())
 	}

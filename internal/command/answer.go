@@ -88,7 +88,10 @@ func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []se
 	if err != nil {
 		return blame(err, "")
 	}
+	counted := newRowCount(c.ErrOrStderr())
+	defer counted.clear()
 	err = each(c.Context(), func(cells func() []string, one *service.Case) error {
+		counted.add()
 		var texts []string
 		if r.Keep {
 			texts = cells()

@@ -25,7 +25,10 @@ utility_NAME), the probability of the positive outcome, or of each of more than 
 margin for the action taken and not above 0 for the others), and the saving: what the action is
 expected to save against the baseline, the first action of the costs or the one that --baseline names.
 With --second-opinion also whether methods disagree: whether expectation propagation, with and
-without corrections, would act otherwise than the model. Column unusual names the columns in which the
+without corrections, would act otherwise than the model. With --why 3 also the three columns that
+move the decision most (why_1, why_2, why_3), by how much the advantage of the action is larger than if
+the column were not known (why_1_effect; above 0 it speaks for the action), and the smallest change of
+one column to change the action (flip, such as "amount 5200 → 3100"). Column unusual names the columns in which the
 case is unlike the training rows. The id is the cell of the column of identifiers (--id), or the line
 of the file. Rows are written as CSV, Parquet, JSON lines or an Excel workbook by the ending of -o;
 --sort and --top write the largest first, and only those.
@@ -38,6 +41,7 @@ outcome already, made by any program.`,
 		Example: `  lossep decide model.lossep new.csv --keep -o decided.csv
   lossep decide model.lossep new.csv --cost fn=10,fp=1
   lossep decide model.lossep new.xlsx --top 100 -o first.xlsx
+  lossep decide model.lossep new.csv --why 3 -o reasons.xlsx
   lossep decide --probability p scored.csv --cost fn=10,fp=1
   lossep decide --example`,
 	}

@@ -54,6 +54,23 @@ def test_decisions_follow_the_costs(model, rows):
     assert d.disagreement is None and model.decide(X, second_opinion=True).disagreement.dtype == bool
 
 
+def test_reasons(model, rows):
+    X, _ = rows
+    d = model.decide(X[:12], why=2)
+    assert model.decide(X[:12]).why is None
+    frame = d.to_frame()
+    assert [c for c in frame if c.startswith("why")] == ["why_1", "why_1_effect", "why_2", "why_2_effect"]
+    assert (frame["why_1_effect"].abs() >= frame["why_2_effect"].abs()).all()
+    flipped = [i for i, flip in enumerate(d.flip) if flip]
+    assert flipped and set(frame["why_1"]) <= {f"x{k}" for k in range(4)}
+    for i in flipped:  # the case with the change is decided as it says
+        case = X[i : i + 1].copy()
+        column = int(d.flip[i]["column"][1:])
+        assert float(d.flip[i]["from"]) == pytest.approx(case[0, column])
+        case[0, column] = float(d.flip[i]["to"])
+        assert list(model.decide(case).action) == [d.flip[i]["action"]] != [d.action[i]]
+
+
 def test_worth_of_knowing_more(model, rows):
     X, _ = rows
     name = "x0"

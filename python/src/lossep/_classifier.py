@@ -337,6 +337,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         cost_columns: Any = None,
         calibrated: bool = False,
         second_opinion: bool = False,
+        why: int = 0,
         baseline: str | None = None,
     ) -> Decisions:
         """The best action in each case, with what every action is expected to cost.
@@ -354,6 +355,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             propagation). That is kept for the next call with the same costs.
         second_opinion : bool
             Ask other methods whether they would act otherwise.
+        why : int
+            Give so many columns that move each decision most, and what would flip it; see ``Decisions``.
         baseline : str, optional
             The action that savings are against, such as what is done without a model; the first if
             not given.
@@ -363,7 +366,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
-        options = decide_options(second_opinion=second_opinion, baseline=baseline)
+        options = decide_options(second_opinion=second_opinion, why=why or None, baseline=baseline)
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = model.ask("decide", header, columns.tensors())
         self._unseen(reply.result)
