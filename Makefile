@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack
+.PHONY: build test beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack release release-test
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
@@ -31,6 +31,12 @@ python:     ## the tests of the Python package, where Python and the package ind
 wheel:      ## wheels of the Python package for all platforms, into python/dist
 	@python/wheels.sh
 
+release:    ## archives, packages, images, wheels, checksums and bills of materials for all platforms, into release/dist; publishes nothing
+	release/build.sh $(PLATFORM)
+
+release-test: ## run what make release made: archive, package in a clean Debian root, wheel, image; wants root and mmdebstrap
+	release/test.sh
+
 browser:    ## Chromium for the tests of the page, where Debian's packages can be installed
 	@which chromium chromium-browser google-chrome headless-shell | grep -q . || \
 	{ apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation; } || \
@@ -53,9 +59,9 @@ fuzz:       ## requests, tables and model files of any kind along their whole pa
 	go test ./server -run xxx -fuzz '^FuzzRequestToAnswer$$' -fuzztime 10m
 	go test ./internal/command -run xxx -fuzz '^FuzzTableToDecisions$$' -fuzztime 10m
 	go test ./internal/command -run xxx -fuzz '^FuzzModelFileToPredictions$$' -fuzztime 10m
-	go test ./data -run xxx -fuzz '^FuzzRead$$' -fuzztime 10m -fuzzminimizetime 1x
-	go test ./data -run xxx -fuzz '^FuzzRecipe$$' -fuzztime 10m -fuzzminimizetime 1x
-	go test ./data/parquet -run xxx -fuzz '^FuzzOpen$$' -fuzztime 10m -fuzzminimizetime 1x
+	go test ./recipe -run xxx -fuzz '^FuzzRead$$' -fuzztime 10m -fuzzminimizetime 1x
+	go test ./recipe -run xxx -fuzz '^FuzzRecipe$$' -fuzztime 10m -fuzzminimizetime 1x
+	go test ./table/parquet -run xxx -fuzz '^FuzzOpen$$' -fuzztime 10m -fuzzminimizetime 1x
 
 robust:     ## the long tests: ten thousand random problems of each kind, 50 posteriors sampled twice, all far rows
 	go test ./gp ./lab -run Robustness -robust 10000 -v -timeout 60m

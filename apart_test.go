@@ -99,7 +99,7 @@ func TestWeightsOfSeveralByPasses(t *testing.T) {
 		if k == 0 {
 			o.Data.Weights = "w"
 		}
-		m, err := lossep.Fit(context.Background(), table(t, text), o)
+		m, err := lossep.Fit(context.Background(), tableOf(t, text), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func packages(t *testing.T) []pkg {
 func TestInferenceKnowsNoDecisions(t *testing.T) {
 	seen := 0
 	for _, p := range packages(t) {
-		forbidden := []string{"decision", "gp", "kernel", "data", "methods"}
+		forbidden := []string{"decision", "gp", "kernel", "table", "recipe", "advise", "methods"}
 		switch p.ImportPath {
 		case "infer":
 			forbidden = append(forbidden, "infer/exact", "infer/corrected", "nuts", "orthant")
@@ -75,8 +75,8 @@ func TestInferenceKnowsNoDecisions(t *testing.T) {
 // A process knows nothing of how its kernel is found, and a search nothing of tables and costs.
 func TestSearchStandsBetweenProcessesAndModels(t *testing.T) {
 	forbidden := map[string][]string{
-		"gp":     {"search", "compare", "data", "decision", "methods", ""},
-		"search": {"data", "decision", "methods", ""},
+		"gp":     {"search", "compare", "table", "recipe", "advise", "decision", "methods", ""},
+		"search": {"table", "recipe", "advise", "decision", "methods", ""},
 	}
 	seen := 0
 	for _, p := range packages(t) {
@@ -163,8 +163,8 @@ func TestNobodyInjectsFaults(t *testing.T) {
 func TestGoroutinesAreWatched(t *testing.T) {
 	watched := map[string]int{
 		"level3/team.go":             1, // helpers catch what panics in a task
-		"data/read.go":               2, // tasks.Try around a chunk and around reading it
-		"data/input.go":              1, // tasks.Try around a read
+		"table/read.go":              2, // tasks.Try around a chunk and around reading it
+		"table/input.go":             1, // tasks.Try around a read
 		"internal/command/input.go":  1, // waiting for a file to open
 		"server/batch.go":            1, // so does finish
 		"server/calibrate.go":        1, // tasks.Try

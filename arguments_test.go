@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 )
 
 // What is given to a function belongs to the caller: tables of utilities, weights, inputs and
@@ -57,7 +57,7 @@ func TestModelsKnowTheirCeiling(t *testing.T) {
 		"auto":     func(o *Options) {},
 		"inducing": func(o *Options) { o.Kernel, o.Inducing = "rbf", 10 },
 	} {
-		o := Options{Data: data.Options{Positive: "yes"}, Utility: costs, Method: EP}
+		o := Options{Data: recipe.Options{Positive: "yes"}, Utility: costs, Method: EP}
 		change(&o)
 		p, err := Prepare(wideTable(t, 60, 2, 3), o)
 		if err != nil {

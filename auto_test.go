@@ -14,15 +14,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // wideTable has columns of noise of which the first two matter: the first bends, and the
 // second is a category.
-func wideTable(t *testing.T, rows, noise int, seed uint64) *data.Table {
+func wideTable(t *testing.T, rows, noise int, seed uint64) *table.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 9))
 	var b strings.Builder
@@ -43,7 +44,7 @@ func wideTable(t *testing.T, rows, noise int, seed uint64) *data.Table {
 		}
 		b.WriteString("," + y + "\n")
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "wide.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "wide.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func autoOptions(t *testing.T, method Method) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Data: data.Options{Positive: "yes"}, Utility: costs, Kernel: AutoKernel, Method: method, Seed: 1}
+	return Options{Data: recipe.Options{Positive: "yes"}, Utility: costs, Kernel: AutoKernel, Method: method, Seed: 1}
 }
 
 // fitWide is a small mixture, of more than one part, by a method.
@@ -144,7 +145,7 @@ func TestMixture(t *testing.T) {
 }
 
 // recipeRows are the features of a table by the model's recipe.
-func (m *Model) recipeRows(t *testing.T, table *data.Table) *mat.Dense {
+func (m *Model) recipeRows(t *testing.T, table *table.Table) *mat.Dense {
 	t.Helper()
 	x, _, err := m.recipe.Apply(table)
 	if err != nil {
@@ -416,7 +417,7 @@ func TestManyColumnsOfNoise(t *testing.T) {
 			}
 			b.WriteString([]string{"no", "yes"}[i%2] + "\n")
 		}
-		table, err := data.Read(context.Background(), strings.NewReader(b.String()), "noise.csv", data.Format{})
+		table, err := table.Read(context.Background(), strings.NewReader(b.String()), "noise.csv", table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,13 +14,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // normalTable has n cases of d standard normal columns, with an outcome that depends on
 // all of them a little.
-func normalTable(b testing.TB, n, d int) *data.Table {
+func normalTable(b testing.TB, n, d int) *table.Table {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
 	var text strings.Builder
 	for k := range d {
@@ -40,7 +41,7 @@ func normalTable(b testing.TB, n, d int) *data.Table {
 		}
 		fmt.Fprintf(&text, "%d\n", ill)
 	}
-	return table(b, text.String())
+	return tableOf(b, text.String())
 }
 
 // BenchmarkDecide decides by a model of 1000 training rows, EP.
@@ -72,7 +73,7 @@ func BenchmarkDecide(b *testing.B) {
 // a model of 380 rows.
 func BenchmarkConsult(b *testing.B) {
 	p, err := lossep.Prepare(example.Training(), lossep.Options{
-		Data:    data.Options{Target: example.Target, Positive: example.Positive},
+		Data:    recipe.Options{Target: example.Target, Positive: example.Positive},
 		Utility: costs(b, example.Costs), Kernel: "rbf(variance=80, lengthscale=11)", Fixed: true,
 	})
 	if err != nil {
@@ -102,7 +103,7 @@ func BenchmarkConsult(b *testing.B) {
 // BenchmarkCalibrate calibrates a model of 380 rows to other costs.
 func BenchmarkCalibrate(b *testing.B) {
 	m, err := lossep.Fit(context.Background(), example.Training(), lossep.Options{
-		Data:    data.Options{Target: example.Target, Positive: example.Positive},
+		Data:    recipe.Options{Target: example.Target, Positive: example.Positive},
 		Utility: costs(b, example.Costs), Kernel: "rbf(variance=80, lengthscale=11)", Fixed: true, Method: lossep.EP,
 	})
 	if err != nil {
@@ -120,7 +121,7 @@ func BenchmarkCalibrate(b *testing.B) {
 func BenchmarkFit(b *testing.B) {
 	rows := example.Training()
 	o := lossep.Options{
-		Data:    data.Options{Target: example.Target, Positive: example.Positive},
+		Data:    recipe.Options{Target: example.Target, Positive: example.Positive},
 		Utility: costs(b, example.Costs),
 	}
 	for b.Loop() {
@@ -141,13 +142,13 @@ func BenchmarkPredictInducing(b *testing.B) {
 		late := rng.Float64() < 0.1+0.01*hour
 		fmt.Fprintf(&text, "%d,%.2f,%d,d%d,o%d,t%d,%t\n", 100+rng.IntN(2500), hour, 1+rng.IntN(365), rng.IntN(7), rng.IntN(229), rng.IntN(228), late)
 	}
-	t, err := data.Read(context.Background(), strings.NewReader(text.String()), "flights.csv", data.Format{})
+	t, err := table.Read(context.Background(), strings.NewReader(text.String()), "flights.csv", table.Format{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, kernel := range []string{lossep.ManyColumnsKernel, lossep.ManyRowsKernel} {
 		m, err := lossep.Fit(context.Background(), t, lossep.Options{
-			Method: lossep.EP, Inducing: 200, Fixed: true, Kernel: kernel, Data: data.Options{Target: "late", Positive: "true"}, Seed: 1,
+			Method: lossep.EP, Inducing: 200, Fixed: true, Kernel: kernel, Data: recipe.Options{Target: "late", Positive: "true"}, Seed: 1,
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -189,7 +190,7 @@ func BenchmarkCorrected(b *testing.B) {
 				b.Skip(err)
 			}
 			defer f.Close()
-			whole, err := data.Read(b.Context(), f, c.file, data.Format{})
+			whole, err := table.Read(b.Context(), f, c.file, table.Format{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -202,7 +203,7 @@ func BenchmarkCorrected(b *testing.B) {
 			}
 			fit := func(m lossep.Method) *lossep.Model {
 				return must(lossep.Fit(b.Context(), whole.Subset(train), lossep.Options{
-					Data: data.Options{Positive: c.positive}, Utility: costs(b, "fn=5,fp=1"), Method: m,
+					Data: recipe.Options{Positive: c.positive}, Utility: costs(b, "fn=5,fp=1"), Method: m,
 					Kernel: "matern32 + constant", Inducing: lossep.NoInducing,
 				}))
 			}

@@ -10,13 +10,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 )
 
@@ -132,7 +132,7 @@ func (m *Model) doubts() []string {
 
 // trainingColumn is a numeric column of the training rows, as it was before it was
 // encoded but for rounding.
-func trainingColumn(r *data.Recipe, x *mat.Dense, name string) ([]float64, error) {
+func trainingColumn(r *recipe.Recipe, x *mat.Dense, name string) ([]float64, error) {
 	values, ok := r.Values(x, name)
 	if !ok {
 		return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)

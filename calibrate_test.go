@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 )
 
 // bound is a specification with the outcomes of the model.
@@ -110,8 +110,8 @@ baker,650,41,good
 smith,800,33,bad
 `
 	fit := func(costsText string, method lossep.Method) *lossep.Model {
-		m, err := lossep.Fit(ctx, table(t, rows), lossep.Options{
-			Data: data.Options{Target: "class", Positive: "bad", Impute: true}, Utility: costs(t, costsText),
+		m, err := lossep.Fit(ctx, tableOf(t, rows), lossep.Options{
+			Data: recipe.Options{Target: "class", Positive: "bad", Impute: true}, Utility: costs(t, costsText),
 			Method: method, Kernel: "rbf(variance=3, lengthscale=2) + constant(variance=0.5)", Fixed: true,
 		})
 		if err != nil {
@@ -130,7 +130,7 @@ smith,800,33,bad
 	if zero := got.Summary().Zero; math.Abs(zero-0.6*900) > 1e-10 || want.Summary().Zero != 0.6*900 {
 		t.Errorf("the ceiling is %v and not the largest cost", zero)
 	}
-	x, _, err := m.Recipe().Apply(table(t, rows))
+	x, _, err := m.Recipe().Apply(tableOf(t, rows))
 	if err != nil {
 		t.Fatal(err)
 	}

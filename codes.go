@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 const (
@@ -24,11 +25,11 @@ const (
 // be quantities, or codes for categories.
 type Codes struct {
 	Columns                 []string
-	quantities, categorical *data.Recipe
+	quantities, categorical *recipe.Recipe
 }
 
 // FindCodes finds them. It changes nothing if there are none.
-func FindCodes(t *data.Table, o Options) (*Codes, error) {
+func FindCodes(t *table.Table, o Options) (*Codes, error) {
 	p, err := Prepare(t, o)
 	if err != nil || len(p.Codes) == 0 {
 		return &Codes{}, err
@@ -41,7 +42,7 @@ func FindCodes(t *data.Table, o Options) (*Codes, error) {
 }
 
 // Recipe is that of the table with some of the columns as categories.
-func (c *Codes) Recipe(categorical []string) *data.Recipe {
+func (c *Codes) Recipe(categorical []string) *recipe.Recipe {
 	return c.quantities.Taking(c.categorical, categorical)
 }
 
@@ -50,7 +51,7 @@ func (c *Codes) Recipe(categorical []string) *data.Recipe {
 // becomes categorical and stays so if that raises the log evidence by more than a nat; and
 // all of them become so if that is better still. With k columns it takes up to k + 2 fits
 // of at most 400 rows.
-func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []string, words string, err error) {
+func (c *Codes) Decide(ctx context.Context, t *table.Table, o Options) (chosen []string, words string, err error) {
 	if len(c.Columns) == 0 {
 		return nil, "", nil
 	}
@@ -110,19 +111,19 @@ func (c *Codes) Decide(ctx context.Context, t *data.Table, o Options) (chosen []
 func (c *Codes) words(chosen []string, rows int, quantities, best float64) string {
 	rest := slices.DeleteFunc(slices.Clone(c.Columns), func(name string) bool { return slices.Contains(chosen, name) })
 	if len(chosen) == 0 {
-		return fmt.Sprintf("few different whole numbers, taken for quantities by the evidence on %d rows: %s", rows, strings.Join(rest, ", "))
+		return fmt.Sprintf("few different whole numbers, treated as numeric by the evidence on %d rows: %s", rows, strings.Join(rest, ", "))
 	}
-	line := fmt.Sprintf("few different whole numbers, taken for codes by the evidence on %d rows (log evidence %.1f, and %.1f as quantities): %s",
+	line := fmt.Sprintf("few different whole numbers, treated as categorical by the evidence on %d rows (log evidence %.1f, %.1f as numeric): %s",
 		rows, best, quantities, strings.Join(chosen, ", "))
 	if len(rest) > 0 {
-		line += "; for quantities: " + strings.Join(rest, ", ")
+		line += "; numeric: " + strings.Join(rest, ", ")
 	}
 	return line
 }
 
 // PrepareSettled is Prepare after the codes among the columns are decided about, if the
 // Options ask for that.
-func PrepareSettled(ctx context.Context, t *data.Table, o Options) (*Problem, error) {
+func PrepareSettled(ctx context.Context, t *table.Table, o Options) (*Problem, error) {
 	if !o.DecideCodes {
 		return Prepare(t, o)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 )
 
 // codedCases have a code without order, a count that adds up, and a measurement.
@@ -30,20 +30,20 @@ func codedCases(n int) string {
 
 // The evidence tells codes from counts, and a fit takes it at its word.
 func TestCodesByEvidence(t *testing.T) {
-	cases := table(t, codedCases(250))
+	cases := tableOf(t, codedCases(250))
 	o := lossep.Options{Utility: costs(t, "fn=5,fp=1"), Method: lossep.EP, DecideCodes: true}
 	p, err := lossep.PrepareSettled(t.Context(), cases, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]data.Kind{"code": data.Categorical, "count": data.Numeric, "measured": data.Numeric} {
-		k := slices.IndexFunc(p.Recipe.Columns, func(c data.Column) bool { return c.Name == name })
+	for name, want := range map[string]recipe.Kind{"code": recipe.Categorical, "count": recipe.Numeric, "measured": recipe.Numeric} {
+		k := slices.IndexFunc(p.Recipe.Columns, func(c recipe.Column) bool { return c.Name == name })
 		if got := p.Recipe.Columns[k].Kind; got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
 	notes := strings.Join(p.Notes, "\n")
-	if !strings.Contains(notes, "few different whole numbers, taken for codes by the evidence on 250 rows (log evidence ") || !strings.Contains(notes, "): code; for quantities: count") || p.Codes != nil {
+	if !strings.Contains(notes, "few different whole numbers, treated as categorical by the evidence on 250 rows (log evidence ") || !strings.Contains(notes, "): code; numeric: count") || p.Codes != nil {
 		t.Errorf("notes %q, codes %q", notes, p.Codes)
 	}
 	// What was decided is what raises the evidence, of the three that could have been: a

@@ -10,9 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Choose decides cases that Predict has predicted, as Decide does. Nothing but their
@@ -84,9 +85,9 @@ const blockRows = 512
 
 // Predictions predicts the rows of a stream, in memory that does not grow with their
 // number. An error ends it.
-func (m *Model) Predictions(ctx context.Context, r *data.Reader) iter.Seq2[PredictedRow, error] {
+func (m *Model) Predictions(ctx context.Context, r *recipe.Reader) iter.Seq2[PredictedRow, error] {
 	return func(yield func(PredictedRow, error) bool) {
-		m.blocks(ctx, r, func(b *data.Block, err error) bool {
+		m.blocks(ctx, r, func(b *recipe.Block, err error) bool {
 			if err != nil {
 				yield(PredictedRow{}, err)
 				return false
@@ -112,14 +113,14 @@ func (m *Model) Predictions(ctx context.Context, r *data.Reader) iter.Seq2[Predi
 // PredictedRow is a row with what is known about it.
 type PredictedRow struct {
 	Prediction
-	Row *data.Row
+	Row *recipe.Row
 }
 
 // Decisions decides the rows of a stream, in memory that does not grow with their
 // number, under a specification that is bound to the model's outcomes (see
 // Model.Bind); nil stands for the model's own. The other methods are asked as well, as
 // by Consult, if consult says so. An error ends it.
-func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec, consult bool) iter.Seq2[DecidedRow, error] {
+func (m *Model) Decisions(ctx context.Context, r *recipe.Reader, s *decision.Spec, consult bool) iter.Seq2[DecidedRow, error] {
 	if s == nil {
 		s = m.utility
 	}
@@ -128,7 +129,7 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec,
 			yield(DecidedRow{}, err)
 			return
 		}
-		m.blocks(ctx, r, func(b *data.Block, err error) bool {
+		m.blocks(ctx, r, func(b *recipe.Block, err error) bool {
 			var stakes []decision.Stakes
 			if err == nil {
 				stakes, err = stakesOf(s, r, b)
@@ -163,7 +164,7 @@ func (m *Model) Decisions(ctx context.Context, r *data.Reader, s *decision.Spec,
 // DecidedRow is a row with what to do about it.
 type DecidedRow struct {
 	Decision
-	Row *data.Row
+	Row *recipe.Row
 }
 
 // Bind is a copy of the specification with the outcomes of the model's target, to
@@ -181,17 +182,17 @@ func (m *Model) Bind(s *decision.Spec) (*decision.Spec, error) {
 
 // blocks hands over the rows of a stream block by block, or an error, until there are
 // no more or use has enough.
-func (m *Model) blocks(ctx context.Context, r *data.Reader, use func(*data.Block, error) bool) {
+func (m *Model) blocks(ctx context.Context, r *recipe.Reader, use func(*recipe.Block, error) bool) {
 	m.blocksOf(ctx, r, blockRows, use)
 }
 
 // blocksOf is blocks with so many rows in each. The next block is read while one is used;
 // but not if rows are passed over, which are to be told in their order.
-func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func(*data.Block, error) bool) {
-	next := func() (*data.Block, error) { return r.ReadBlock(size) }
+func (m *Model) blocksOf(ctx context.Context, r *recipe.Reader, size int, use func(*recipe.Block, error) bool) {
+	next := func() (*recipe.Block, error) { return r.ReadBlock(size) }
 	if !r.Skips() {
 		type read struct {
-			block *data.Block
+			block *recipe.Block
 			err   error
 		}
 		ahead, enough := make(chan read), make(chan struct{})
@@ -212,7 +213,7 @@ func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func
 		})
 		defer reading.Wait() // the file is closed after it
 		defer close(enough)
-		next = func() (*data.Block, error) {
+		next = func() (*recipe.Block, error) {
 			r, ok := <-ahead
 			if !ok {
 				return nil, io.EOF // Wait says why
@@ -236,7 +237,7 @@ func (m *Model) blocksOf(ctx context.Context, r *data.Reader, size int, use func
 }
 
 // inFile gives the error of a row of a block its place in the file.
-func inFile(err error, b *data.Block) error {
+func inFile(err error, b *recipe.Block) error {
 	if far, ok := err.(*FarError); ok {
 		return far.In(b.Rows[far.Row].Place())
 	}
@@ -258,14 +259,14 @@ func rowOf(err error) int {
 
 // stakesOf is what is at stake in each of the rows, or in all of them. Rows that cannot
 // be read go if the reader passes over such.
-func stakesOf(s *decision.Spec, r *data.Reader, b *data.Block) ([]decision.Stakes, error) {
+func stakesOf(s *decision.Spec, r *recipe.Reader, b *recipe.Block) ([]decision.Stakes, error) {
 	for {
 		stakes, err := s.Cases(len(b.Rows), func(i int, column string) (float64, error) { return b.Rows[i].Value(column) })
 		if err == nil {
 			return stakes, nil
 		}
 		row := rowOf(err)
-		if err = caseError(func(i int) *data.Error { return b.Rows[i].Place() }, err); !r.Discard(b, row, err) {
+		if err = caseError(func(i int) *table.Error { return b.Rows[i].Place() }, err); !r.Discard(b, row, err) {
 			return nil, err
 		}
 	}

@@ -18,10 +18,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 func spec(t testing.TB, text string) *decision.Spec {
@@ -93,7 +94,7 @@ func TestDecisionsPerCase(t *testing.T) {
 	}
 	own := m.Utility()
 	stream := func(text string) (actions []int, err error) {
-		rd, err := data.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), data.Format{})
+		rd, err := recipe.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestDecisionsPerCase(t *testing.T) {
 	if err != nil || fmt.Sprint(actions) != "[0 1]" {
 		t.Errorf("%v, %v", actions, err)
 	}
-	var where *data.Error
+	var where *table.Error
 	_, err = stream("amount,job,age\n1,clerk,30\nmuch,clerk,30\n")
 	if !errors.As(err, &where) || where.Line != 3 || where.Column != 1 {
 		t.Errorf("no amount: %v", err)
@@ -231,11 +232,11 @@ func TestDecisionsAtExtremeRatios(t *testing.T) {
 		x := 4*rng.Float64() - 2
 		fmt.Fprintf(&text, "%v,%s\n", x, map[bool]string{true: "yes", false: "no"}[x+rng.NormFloat64() > 0])
 	}
-	rows := table(t, text.String())
+	rows := tableOf(t, text.String())
 	positive, negative := 0, 0
 	for _, ratio := range []float64{1, 1e6, 1e12, 1e15, 1e17, 1e20, 1e30, 1e60, 1e120} {
 		p, err := lossep.Prepare(rows, lossep.Options{
-			Data: data.Options{Target: "y", KeepScale: true}, Utility: costs(t, fmt.Sprintf("fn=1,fp=%g", ratio)),
+			Data: recipe.Options{Target: "y", KeepScale: true}, Utility: costs(t, fmt.Sprintf("fn=1,fp=%g", ratio)),
 			Method: lossep.EP, Kernel: "linear(variance=1)", Fixed: true,
 		})
 		if err != nil {
@@ -292,14 +293,14 @@ func rowsForever(n int) io.Reader {
 
 // The memory of a stream does not grow with the number of its rows.
 func TestStreamsAreBounded(t *testing.T) {
-	m, err := lossep.Fit(context.Background(), table(t, fivePoints), lossep.Options{
+	m, err := lossep.Fit(context.Background(), tableOf(t, fivePoints), lossep.Options{
 		Utility: costs(t, "fn=5,fp=1"), Method: lossep.EP, Kernel: "rbf", Fixed: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const rows = 60_000
-	rd, err := data.NewReader(context.Background(), rowsForever(rows), "", m.Recipe(), data.Format{})
+	rd, err := recipe.NewReader(context.Background(), rowsForever(rows), "", m.Recipe(), table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,8 +336,8 @@ func TestStreamsAreBounded(t *testing.T) {
 // enough.
 func TestStreamsEnd(t *testing.T) {
 	m := fitLoans(t, lossep.EP, lossep.Likelihood{})
-	reader := func(text string) *data.Reader {
-		rd, err := data.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), data.Format{})
+	reader := func(text string) *recipe.Reader {
+		rd, err := recipe.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +370,7 @@ func TestStreamsEnd(t *testing.T) {
 // A model of two outcomes of which neither was said to be positive takes costs by their
 // names alone, as it is and from its file.
 func TestUnsettledPositive(t *testing.T) {
-	table, err := data.NewTable("rows", []data.Values{
+	table, err := table.NewTable("rows", []table.Values{
 		{Name: "x", Numbers: []float64{1, 2, 3, 4, 5, 6}},
 		{Name: "y", Codes: []int32{0, 0, 1, 0, 1, 1}, Texts: []string{"fraud", "ok"}},
 	})
@@ -377,7 +378,7 @@ func TestUnsettledPositive(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := lossep.Fit(t.Context(), table, lossep.Options{
-		Data:    data.Options{Positive: "ok", Unsettled: true},
+		Data:    recipe.Options{Positive: "ok", Unsettled: true},
 		Utility: spec(t, "outcomes: [fraud, ok]\ncosts: {fraud: {fraud: 0, ok: 1}, ok: {fraud: 1, ok: 0}}"), Kernel: "rbf", Fixed: true,
 	})
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/table"
 )
 
 // Describe says in lines of text what is going to be fitted: the rows and the recipe,
@@ -98,20 +98,20 @@ func (m *Model) Describe() []string {
 func (m *Model) kernelLine() string {
 	how := "fixed"
 	if s := m.summary.Search; s != nil {
-		how = "found in " + data.Plural(s.Evaluations, "evaluation")
+		how = "found in " + table.Plural(s.Evaluations, "evaluation")
 		if s.Rows > 0 {
 			how += fmt.Sprintf(" with a sample of %d rows", s.Rows)
 		}
 		how += ", " + s.Stop
 		if len(s.AtBound) > 0 {
-			how += ", at the bound: " + strings.Join(s.AtBound, ", ")
+			how += ", at the bound: " + m.recipe.NameEntries(strings.Join(s.AtBound, ", "))
 		}
 	}
 	const most = 12 // parameters of a kernel with one for each column fill pages
 	var parts []string
 	params := m.Kernel().Describe()
 	for _, p := range params[:min(len(params), most)] {
-		parts = append(parts, fmt.Sprintf("%v %.4g", p, p.Value))
+		parts = append(parts, fmt.Sprintf("%s %.4g", m.recipe.NameEntries(p.String()), p.Value))
 	}
 	if rest := len(params) - most; rest > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", rest))

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/recipe"
 )
 
 // AutoEffects is the term of a kernel that stands for the effects that the evidence asks for.
@@ -120,7 +120,7 @@ func effectColumns(term, inside string) (columns []effectColumn, err error) {
 func (t *effectTerms) String() string { return strings.Join(t.texts, " + ") }
 
 // families are those of the terms, by the entries of encoded rows.
-func (t *effectTerms) families(r *data.Recipe) (all []effects.Family, err error) {
+func (t *effectTerms) families(r *recipe.Recipe) (all []effects.Family, err error) {
 	parts := r.Parts()
 	coding := r.Coding()
 	for _, term := range t.terms {
@@ -154,7 +154,7 @@ func (t *effectTerms) families(r *data.Recipe) (all []effects.Family, err error)
 }
 
 // entryNames are what the entries of encoded rows are called in a family.
-func entryNames(r *data.Recipe) []string {
+func entryNames(r *recipe.Recipe) []string {
 	names := make([]string, r.Dim())
 	numbers := r.Coding().Numbers()
 	for _, p := range r.Parts() {

@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // crossedTable is rows of a number, a category and another, whose outcome depends on the crossing
 // of the number's tenths with the first category.
-func crossedTable(t *testing.T, n int, seed uint64) *data.Table {
+func crossedTable(t *testing.T, n int, seed uint64) *table.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
@@ -36,16 +38,16 @@ func crossedTable(t *testing.T, n int, seed uint64) *data.Table {
 		}
 		fmt.Fprintf(&b, "%.4f,a%d,c%d,%s\n", hour, origin, colour, late)
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "table.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "table.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return table
 }
 
-func fitCrossed(t *testing.T, table *data.Table, kernel string) *lossep.Model {
+func fitCrossed(t *testing.T, table *table.Table, kernel string) *lossep.Model {
 	t.Helper()
-	p, err := lossep.Prepare(table, lossep.Options{Kernel: kernel, Data: data.Options{Target: "late", Positive: "yes"}})
+	p, err := lossep.Prepare(table, lossep.Options{Kernel: kernel, Data: recipe.Options{Target: "late", Positive: "yes"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func terms(m *lossep.Model) (all []string) {
 	return all
 }
 
-func probabilities(t *testing.T, m *lossep.Model, table *data.Table) (p []float64) {
+func probabilities(t *testing.T, m *lossep.Model, table *table.Table) (p []float64) {
 	t.Helper()
 	x, _, err := m.Recipe().Apply(table)
 	if err != nil {
@@ -81,7 +83,7 @@ func probabilities(t *testing.T, m *lossep.Model, table *data.Table) (p []float6
 
 // logLoss is that of the outcomes of a table, and the mean of its outcomes less that of the
 // probabilities.
-func logLoss(t *testing.T, m *lossep.Model, table *data.Table) (loss, bias float64) {
+func logLoss(t *testing.T, m *lossep.Model, table *table.Table) (loss, bias float64) {
 	t.Helper()
 	late, err := table.Texts("late")
 	if err != nil {
@@ -151,12 +153,12 @@ func TestEffectsAuto(t *testing.T) {
 
 // Effects that are asked for are there, with few rows too, and a category that is new has none.
 func TestEffectsAsked(t *testing.T) {
-	table := crossedTable(t, 1500, 3)
-	m := fitCrossed(t, table, "constant + effects(origin, hour/10) + effects(colour)")
+	data := crossedTable(t, 1500, 3)
+	m := fitCrossed(t, data, "constant + effects(origin, hour/10) + effects(colour)")
 	if all := terms(m); !slices.Equal(all, []string{"effects(hour/10, origin)", "effects(colour)"}) {
 		t.Fatalf("effects %q", all)
 	}
-	fresh, err := data.Read(context.Background(), strings.NewReader("hour,origin,colour\n0.5,new,c1\n"), "new.csv", data.Format{})
+	fresh, err := table.Read(context.Background(), strings.NewReader("hour,origin,colour\n0.5,new,c1\n"), "new.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +183,7 @@ func TestEffectsRefused(t *testing.T) {
 		"effects(origin, origin)", "effects(hour, origin, colour, hour)", "2 * effects(origin)", "effects(origin", "rbf + effects(origin)*rbf",
 		"each(effects(origin))",
 	} {
-		p, err := lossep.Prepare(table, lossep.Options{Kernel: kernel, Data: data.Options{Target: "late", Positive: "yes"}})
+		p, err := lossep.Prepare(table, lossep.Options{Kernel: kernel, Data: recipe.Options{Target: "late", Positive: "yes"}})
 		if err == nil {
 			_, err = p.Fit(context.Background())
 		}
@@ -190,7 +192,7 @@ func TestEffectsRefused(t *testing.T) {
 			t.Errorf("%q: %v", kernel, err)
 		}
 	}
-	_, err := lossep.Prepare(table, lossep.Options{Kernel: "effects(origin)", Inducing: lossep.NoInducing, Data: data.Options{Target: "late", Positive: "yes"}})
+	_, err := lossep.Prepare(table, lossep.Options{Kernel: "effects(origin)", Inducing: lossep.NoInducing, Data: recipe.Options{Target: "late", Positive: "yes"}})
 	if err == nil {
 		t.Error("effects of the full process")
 	}
@@ -200,9 +202,12 @@ func TestEffectsRefused(t *testing.T) {
 func TestEffectsOfAllMethods(t *testing.T) {
 	table := crossedTable(t, 1200, 5)
 	for _, o := range []lossep.Options{
-		{Method: lossep.VI}, {Method: lossep.Laplace}, {Method: lossep.LossEP},
-		{Likelihood: lossep.Likelihood{Name: "logit"}}, {Likelihood: lossep.Likelihood{Name: "robust", Noise: 0.02}},
-		{Data: data.Options{Weights: "hour"}},
+		{Method: lossep.VI},
+		{Method: lossep.Laplace},
+		{Method: lossep.LossEP},
+		{Likelihood: lossep.Likelihood{Name: "logit"}},
+		{Likelihood: lossep.Likelihood{Name: "robust", Noise: 0.02}},
+		{Data: recipe.Options{Weights: "hour"}},
 	} {
 		o.Kernel = "constant + effects(origin) + effects(colour)"
 		o.Data.Target, o.Data.Positive = "late", "yes"

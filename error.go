@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/table"
 )
 
 // InputError says that what was asked for cannot be done, and what to ask for
-// instead. Faults of the rows themselves are *data.Error, of a utility
+// instead. Faults of the rows themselves are *table.Error, of a utility
 // *decision.SpecError, of a kernel *kernel.SyntaxError and of a model file
 // *FileError.
 type InputError struct {
@@ -33,12 +33,12 @@ type FileError = modelfile.Error
 
 // caseError gives an error about what is at stake in a case its line in the file. Other
 // errors stay what they are.
-func caseError(place func(i int) *data.Error, err error) error {
+func caseError(place func(i int) *table.Error, err error) error {
 	var one *decision.CaseError
 	if !errors.As(err, &one) {
 		return err
 	}
-	if located := new(data.Error); errors.As(err, &located) {
+	if located := new(table.Error); errors.As(err, &located) {
 		return located
 	}
 	at := place(one.Case)

@@ -9,9 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Screening: a missed cancer costs twenty times an unneeded biopsy. The model is
@@ -24,14 +25,14 @@ func Example() {
 		return
 	}
 	model, err := lossep.Fit(ctx, example.Training(), lossep.Options{
-		Data:    data.Options{Target: "diagnosis", Positive: "malignant"},
+		Data:    recipe.Options{Target: "diagnosis", Positive: "malignant"},
 		Utility: costs,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rows, err := data.NewReader(context.Background(), bytes.NewReader(example.HeldOutCSV()), example.Name, model.Recipe(), data.Format{})
+	rows, err := recipe.NewReader(context.Background(), bytes.NewReader(example.HeldOutCSV()), example.Name, model.Recipe(), table.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +59,7 @@ func Example() {
 // A model file is all that is needed to decide later, under other costs too.
 func ExampleLoad() {
 	ctx := context.Background()
-	rows, err := data.Read(context.Background(), strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.Format{})
+	rows, err := table.Read(context.Background(), strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", table.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -105,7 +106,7 @@ func ExampleLoad() {
 // A model is calibrated to other costs than those it was fitted for.
 func ExampleModel_Calibrate() {
 	ctx := context.Background()
-	rows, err := data.Read(context.Background(), strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", data.Format{})
+	rows, err := table.Read(context.Background(), strings.NewReader("age,smokes,ill\n61,yes,1\n35,no,0\n52,yes,1\n44,no,0\n58,no,1\n29,yes,0\n"), "past.csv", table.Format{})
 	if err != nil {
 		fmt.Println(err)
 		return

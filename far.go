@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // FarError says that a case has no prediction: its values are so far from those of the
@@ -47,7 +47,7 @@ func (e *FarError) Problem() string {
 func (e *FarError) Fix() string { return "correct the value, or leave the row out" }
 
 // In is the same error about a row of a file.
-func (e *FarError) In(place *data.Error) *data.Error {
+func (e *FarError) In(place *table.Error) *table.Error {
 	place.ColumnName, place.Msg, place.Fix, place.Err = e.Column, e.Problem(), e.Fix(), e
 	return place
 }

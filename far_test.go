@@ -17,8 +17,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // nearby is a small table: a number, a category, and an outcome that depends on both.
@@ -35,8 +36,8 @@ func nearby() string {
 	return b.String()
 }
 
-var nearbyTable = sync.OnceValue(func() *data.Table {
-	t, err := data.Read(context.Background(), strings.NewReader(nearby()), "nearby.csv", data.Format{Header: data.HeaderYes})
+var nearbyTable = sync.OnceValue(func() *table.Table {
+	t, err := table.Read(context.Background(), strings.NewReader(nearby()), "nearby.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		panic(err)
 	}
@@ -47,7 +48,7 @@ var nearbyTable = sync.OnceValue(func() *data.Table {
 func fitNearby(t testing.TB, kernel string, l lossep.Likelihood, method lossep.Method) *lossep.Model {
 	t.Helper()
 	m, err := lossep.Fit(context.Background(), nearbyTable(), lossep.Options{
-		Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=5,fp=1"),
+		Data: recipe.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=5,fp=1"),
 		Kernel: kernel, Fixed: true, Likelihood: l, Method: method, Seed: 1,
 	})
 	if err != nil {
@@ -263,11 +264,11 @@ func TestFarRowsOfOtherModels(t *testing.T) {
 		{nearby(), lossep.AutoKernel, lossep.EP},
 		{nearby(), lossep.AutoKernel, lossep.Corrected},
 	} {
-		o := lossep.Options{Data: data.Options{Target: "class"}, Kernel: c.kernel, Fixed: c.kernel != lossep.AutoKernel, Method: c.method, Seed: 1}
+		o := lossep.Options{Data: recipe.Options{Target: "class"}, Kernel: c.kernel, Fixed: c.kernel != lossep.AutoKernel, Method: c.method, Seed: 1}
 		if c.kernel == lossep.AutoKernel {
 			o.Data.Positive = "bad"
 		}
-		m, err := lossep.Fit(context.Background(), table(t, c.text), o)
+		m, err := lossep.Fit(context.Background(), tableOf(t, c.text), o)
 		if err != nil {
 			t.Fatalf("%v: %v", c, err)
 		}
@@ -300,8 +301,8 @@ func TestFarRowOfAFile(t *testing.T) {
 	m := fitNearby(t, "linear * linear * linear + rbf", lossep.Likelihood{Name: "probit"}, lossep.EP)
 	for _, value := range []string{"1e120", "-1e300"} {
 		text := "job,income\nclerk,3\nsmith,4\nclerk," + value + "\n"
-		for what, read := range map[string]func(*data.Reader) error{
-			"predict": func(r *data.Reader) (err error) {
+		for what, read := range map[string]func(*recipe.Reader) error{
+			"predict": func(r *recipe.Reader) (err error) {
 				for _, err = range m.Predictions(context.Background(), r) {
 					if err != nil {
 						return err
@@ -309,7 +310,7 @@ func TestFarRowOfAFile(t *testing.T) {
 				}
 				return nil
 			},
-			"decide": func(r *data.Reader) (err error) {
+			"decide": func(r *recipe.Reader) (err error) {
 				for _, err = range m.Decisions(context.Background(), r, nil, true) {
 					if err != nil {
 						return err
@@ -318,12 +319,12 @@ func TestFarRowOfAFile(t *testing.T) {
 				return nil
 			},
 		} {
-			r, err := data.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), data.Format{Header: data.HeaderYes})
+			r, err := recipe.NewReader(context.Background(), strings.NewReader(text), "new.csv", m.Recipe(), table.Format{Header: table.HeaderYes})
 			if err != nil {
 				t.Fatal(err)
 			}
 			err = read(r)
-			var located *data.Error
+			var located *table.Error
 			var far *lossep.FarError
 			if !errors.As(err, &located) || located.Line != 4 || located.ColumnName != "income" || !errors.As(err, &far) || errors.Is(err, io.EOF) {
 				t.Errorf("%s, %s: %v", what, value, err)
@@ -340,16 +341,16 @@ func TestFarTrainingRows(t *testing.T) {
 			for _, value := range []string{"1e10", "1e30", "1e49", "-1e200", "5e-324"} {
 				for _, standardize := range []bool{true, false} {
 					text := strings.Replace(nearby(), "\n3,", "\n"+value+",", 1)
-					table, err := data.Read(context.Background(), strings.NewReader(text), "past.csv", data.Format{Header: data.HeaderYes})
+					data, err := table.Read(context.Background(), strings.NewReader(text), "past.csv", table.Format{Header: table.HeaderYes})
 					if err != nil {
 						t.Fatal(err)
 					}
-					m, err := lossep.Fit(context.Background(), table, lossep.Options{
-						Data: data.Options{Target: "class", Positive: "bad", KeepScale: !standardize}, Utility: costs(t, "fn=5,fp=1"),
+					m, err := lossep.Fit(context.Background(), data, lossep.Options{
+						Data: recipe.Options{Target: "class", Positive: "bad", KeepScale: !standardize}, Utility: costs(t, "fn=5,fp=1"),
 						Kernel: kernel, Fixed: fixed, Method: lossep.Corrected, Seed: 1,
 					})
 					var input *lossep.InputError
-					var rows *data.Error
+					var rows *table.Error
 					switch {
 					case errors.As(err, &rows):
 						if rows.Line == 0 || rows.ColumnName != "income" {

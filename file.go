@@ -7,12 +7,12 @@ import (
 	"io"
 	"slices"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 )
 
 // Save writes the model to a file, all or nothing: on failure what was at the path
@@ -65,7 +65,7 @@ func ReadWithin(r io.Reader, bytes int64) (m *Model, err error) {
 
 // header is what a file holds beside tensors.
 type header struct {
-	Recipe     *data.Recipe   `json:"recipe"`
+	Recipe     *recipe.Recipe `json:"recipe"`
 	Utility    *decision.Spec `json:"utility"`
 	Kernel     string         `json:"kernel"`
 	Likelihood Likelihood     `json:"likelihood"`

@@ -16,8 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/safetensors"
+	"github.com/lossep/lossep/table"
 )
 
 // loans has columns of all kinds and costs that vary from row to row.
@@ -34,8 +35,8 @@ smith,800,33,bad
 
 func fitLoans(t testing.TB, method lossep.Method, l lossep.Likelihood) *lossep.Model {
 	t.Helper()
-	m, err := lossep.Fit(context.Background(), table(t, loans), lossep.Options{
-		Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=0.6*amount,fp=90"),
+	m, err := lossep.Fit(context.Background(), tableOf(t, loans), lossep.Options{
+		Data: recipe.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=0.6*amount,fp=90"),
 		Method: method, Likelihood: l, Kernel: "rbf(variance=3, lengthscale=2) + constant(variance=0.5)", Fixed: true, Seed: 7,
 	})
 	if err != nil {
@@ -48,7 +49,7 @@ func fitLoans(t testing.TB, method lossep.Method, l lossep.Likelihood) *lossep.M
 func decided(t testing.TB, m *lossep.Model) string {
 	t.Helper()
 	var b strings.Builder
-	rd, err := data.NewReader(context.Background(), strings.NewReader(loans), "", m.Recipe(), data.Format{})
+	rd, err := recipe.NewReader(context.Background(), strings.NewReader(loans), "", m.Recipe(), table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func decided(t testing.TB, m *lossep.Model) string {
 		}
 		fmt.Fprintln(&b, p.Prediction)
 	}
-	if rd, err = data.NewReader(context.Background(), strings.NewReader(loans), "", m.Recipe(), data.Format{}); err != nil {
+	if rd, err = recipe.NewReader(context.Background(), strings.NewReader(loans), "", m.Recipe(), table.Format{}); err != nil {
 		t.Fatal(err)
 	}
 	for d, err := range m.Decisions(context.Background(), rd, nil, true) {
@@ -148,7 +149,7 @@ func TestRefusedFiles(t *testing.T) {
 		file       []byte
 	}{
 		{"empty", "truncated", nil},
-		{"text", "no model file", []byte("job,amount,age,class\nclerk,100,31,good\n")},
+		{"text", "not a model file", []byte("job,amount,age,class\nclerk,100,31,good\n")},
 		{"cut", "truncated", model[:len(model)-8]},
 		{"cut in the header", "truncated", model[:100]},
 		{"longer", "follow", append(bytes.Clone(model), make([]byte, 8)...)},
@@ -278,8 +279,8 @@ func (c crafter) tensor(name string, edit func(*safetensors.Tensor)) []byte {
 // fitPoints fits a model with inducing points, weights and a prevalence.
 func fitPoints(t testing.TB) *lossep.Model {
 	t.Helper()
-	m, err := lossep.Fit(context.Background(), table(t, loans), lossep.Options{
-		Data: data.Options{Target: "class", Positive: "bad", Weights: "age", Prevalence: 0.1}, Utility: costs(t, "fn=5,fp=1"),
+	m, err := lossep.Fit(context.Background(), tableOf(t, loans), lossep.Options{
+		Data: recipe.Options{Target: "class", Positive: "bad", Weights: "age", Prevalence: 0.1}, Utility: costs(t, "fn=5,fp=1"),
 		Kernel: "rbf(variance=2) + constant", Fixed: true, Inducing: 3, Method: lossep.LossEP,
 	})
 	if err != nil {

@@ -15,13 +15,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/infer/corrected"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // prepared is every tenth row of the example, with a kernel that suits it.
@@ -33,7 +34,7 @@ func prepared(t testing.TB, costsText string) *lossep.Problem {
 		rows = append(rows, i)
 	}
 	p, err := lossep.Prepare(all.Subset(rows), lossep.Options{
-		Data:    data.Options{Target: example.Target, Positive: example.Positive},
+		Data:    recipe.Options{Target: example.Target, Positive: example.Positive},
 		Utility: costs(t, costsText), Kernel: "rbf(variance=10, lengthscale=7)", Fixed: true, Seed: 3,
 	})
 	if err != nil {
@@ -61,7 +62,7 @@ func TestNoiseIsToldWhereItMatters(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&text, "%d,%d,%d\n", i*7%11, i*5%13, i*i%7/4)
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(text.String()), "rows", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(text.String()), "rows", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +237,7 @@ func TestLeaveOneOutOfCopies(t *testing.T) {
 		rows = append(rows, i, i)
 	}
 	o := lossep.Options{
-		Data:    data.Options{Target: example.Target, Positive: example.Positive},
+		Data:    recipe.Options{Target: example.Target, Positive: example.Positive},
 		Utility: costs(t, "fn=20,fp=1"), Kernel: "rbf(variance=10, lengthscale=7)", Fixed: true, Method: lossep.EP,
 	}
 	m, err := lossep.Fit(ctx, all.Subset(rows), o)
@@ -292,7 +293,7 @@ func TestOptionsRefused(t *testing.T) {
 	} {
 		o := good
 		c.edit(&o)
-		if _, err := lossep.Prepare(table(t, fivePoints), o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := lossep.Prepare(tableOf(t, fivePoints), o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, which does not say %q", err, c.want)
 		}
 	}
@@ -327,7 +328,7 @@ func must[T any](v T, err error) T {
 
 // Without costs every wrong decision costs 1, and the actions are the outcomes.
 func TestNoCosts(t *testing.T) {
-	p, err := lossep.Prepare(table(t, fivePoints), lossep.Options{Kernel: "rbf", Fixed: true})
+	p, err := lossep.Prepare(tableOf(t, fivePoints), lossep.Options{Kernel: "rbf", Fixed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +342,7 @@ func TestNoCosts(t *testing.T) {
 // the model is that of the same utilities without a negative one among them.
 func TestNegativeUtilities(t *testing.T) {
 	fit := func(utilities string) (*lossep.Problem, *lossep.Model) {
-		p, err := lossep.Prepare(table(t, fivePoints), lossep.Options{
+		p, err := lossep.Prepare(tableOf(t, fivePoints), lossep.Options{
 			Utility: spec(t, "outcomes: [no, yes]\nutilities: "+utilities), Method: lossep.LossEP, Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
 		})
 		if err != nil {

@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 func costs(t testing.TB, text string) *decision.Spec {
@@ -21,9 +22,9 @@ func costs(t testing.TB, text string) *decision.Spec {
 	return s
 }
 
-func table(t testing.TB, text string) *data.Table {
+func tableOf(t testing.TB, text string) *table.Table {
 	t.Helper()
-	rows, err := data.Read(context.Background(), strings.NewReader(text), "test.csv", data.Format{})
+	rows, err := table.Read(context.Background(), strings.NewReader(text), "test.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +42,8 @@ const fivePoints = `x1,x2,class
 // Five points in the plane: the evidence and the means of EP as in Shogun's tests,
 // which were made with GPML.
 func TestFivePoints(t *testing.T) {
-	m, err := lossep.Fit(context.Background(), table(t, fivePoints), lossep.Options{
-		Data: data.Options{KeepScale: true}, Utility: costs(t, "fn=1,fp=1"), Method: lossep.EP,
+	m, err := lossep.Fit(context.Background(), tableOf(t, fivePoints), lossep.Options{
+		Data: recipe.Options{KeepScale: true}, Utility: costs(t, "fn=1,fp=1"), Method: lossep.EP,
 		Kernel: "rbf(variance=2.25, lengthscale=2)", Fixed: true,
 	})
 	if err != nil {
@@ -52,7 +53,7 @@ func TestFivePoints(t *testing.T) {
 	if got, want := m.Summary().LogEvidence, -3.38359489; math.Abs(got-want) > 5e-9 {
 		t.Errorf("log evidence %.9f, want %.8f", got, want)
 	}
-	rd, err := data.NewReader(context.Background(), strings.NewReader(fivePoints), "", m.Recipe(), data.Format{})
+	rd, err := recipe.NewReader(context.Background(), strings.NewReader(fivePoints), "", m.Recipe(), table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
@@ -17,6 +16,7 @@ import (
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // induce finds inducing points and the kernel.
@@ -86,7 +86,7 @@ func (p *Problem) addEffects(ctx context.Context, fit *search.Induced) (*search.
 	}
 	if p.opt.Progress != nil {
 		o.Progress = func(e effects.Progress) {
-			stage := fmt.Sprintf("effects of %s in %d families", data.Plural(e.Groups, "group"), e.Families)
+			stage := fmt.Sprintf("effects of %s in %d families", table.Plural(e.Groups, "group"), e.Families)
 			p.opt.Progress(Progress{Stage: stage, Pass: e.Pass, LogEvidence: e.Bound})
 		}
 	}
@@ -170,7 +170,7 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 		notes = append(notes, "the inducing points are those of the search, as there is no result with all of them: "+f.Fewer.Error())
 	}
 	if points := f.Process.Dim(); p.opt.Inducing > points && f.Fewer == nil {
-		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be told from rounding", data.Plural(points, "inducing point"), p.opt.Inducing))
+		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be distinguished from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	notes = append(notes, p.fewPoints(s)...)
 	if p.groups != nil {
@@ -188,7 +188,7 @@ func (p *Problem) fewPoints(s *Inducing) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		data.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
+		table.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
 }
 
 // byPasses is what a method found, and the engine that has its sites.
@@ -268,7 +268,7 @@ func (m *Model) inducingLines() []string {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
 	}
 	for _, e := range m.summary.Effects {
-		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, data.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain))
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain))
 	}
 	return lines
 }

@@ -13,14 +13,15 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // manyRows is a table of n rows whose outcome depends on two of three columns.
-func manyRows(t *testing.T, n int) *data.Table {
+func manyRows(t *testing.T, n int) *table.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -38,7 +39,7 @@ func manyRows(t *testing.T, n int) *data.Table {
 		}
 		fmt.Fprintf(&b, "%.6f,%.6f,%s,%s\n", a, c, kind, y)
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "many.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "many.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func manyOptions(t *testing.T) lossep.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lossep.Options{Data: data.Options{Target: "y", Positive: "yes"}, Utility: costs, Seed: 1}
+	return lossep.Options{Data: recipe.Options{Target: "y", Positive: "yes"}, Utility: costs, Seed: 1}
 }
 
 // More rows than the full process is meant for are fitted from inducing points without
@@ -232,8 +233,8 @@ func TestInterruptedFitWithOtherWeights(t *testing.T) {
 	}
 	var kept [2]memory
 	for k, columns := range [][2]string{{"once", "twice"}, {"twice", "once"}} {
-		_, err := lossep.Fit(context.Background(), table(t, b.String()), lossep.Options{
-			Data: data.Options{Target: "class", Positive: "bad", Weights: columns[0], Drop: []string{columns[1]}}, Utility: costs(t, "fn=5,fp=1"),
+		_, err := lossep.Fit(context.Background(), tableOf(t, b.String()), lossep.Options{
+			Data: recipe.Options{Target: "class", Positive: "bad", Weights: columns[0], Drop: []string{columns[1]}}, Utility: costs(t, "fn=5,fp=1"),
 			Kernel: "rbf(variance=2)", Fixed: true, Inducing: 4, Checkpoints: &kept[k],
 		})
 		if err != nil {
@@ -250,13 +251,13 @@ func TestInterruptedFitWithOtherWeights(t *testing.T) {
 func TestInducingBadInput(t *testing.T) {
 	table := manyRows(t, 60)
 	for name, change := range map[string]func(*lossep.Options){
-		"method: corrected":       func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
-		"61 points are more":      func(o *lossep.Options) { o.Inducing = 61 },
-		"is no number of points":  func(o *lossep.Options) { o.Inducing = -2 },
-		"is not between 0 and 1":  func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
-		"variational inference":   func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
-		"powers are for inducing": func(o *lossep.Options) { o.Power = 0.5 },
-		"60 rows, more than 50":   func(o *lossep.Options) { o.MaxRows = 50 },
+		"method: corrected":                 func(o *lossep.Options) { o.Inducing, o.Method = 10, lossep.Corrected },
+		"61 points are more":                func(o *lossep.Options) { o.Inducing = 61 },
+		"invalid number of inducing points": func(o *lossep.Options) { o.Inducing = -2 },
+		"is not between 0 and 1":            func(o *lossep.Options) { o.Inducing, o.Power = 10, 1.5 },
+		"variational inference":             func(o *lossep.Options) { o.Inducing, o.Power = 10, 1e-12 },
+		"powers are for inducing":           func(o *lossep.Options) { o.Power = 0.5 },
+		"60 rows, more than 50":             func(o *lossep.Options) { o.MaxRows = 50 },
 	} {
 		o := manyOptions(t)
 		change(&o)
@@ -313,8 +314,8 @@ func TestFewerPointsThanAskedFor(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%s\n", i*5%12, []string{"good", "bad"}[i*i%7/4])
 	}
 	for points, want := range map[int]string{60: "12 inducing points in place of 60: with these nothing is left", 12: "", 2: "with 2 inducing points about "} {
-		m, err := lossep.Fit(context.Background(), table(t, b.String()), lossep.Options{
-			Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=5,fp=1"), Kernel: "matern32(variance=2)", Fixed: true, Inducing: points,
+		m, err := lossep.Fit(context.Background(), tableOf(t, b.String()), lossep.Options{
+			Data: recipe.Options{Target: "class", Positive: "bad"}, Utility: costs(t, "fn=5,fp=1"), Kernel: "matern32(variance=2)", Fixed: true, Inducing: points,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -338,7 +339,7 @@ func TestShareLeft(t *testing.T) {
 // The kernel that no kernel stands for depends on how many rows and columns there are, and on
 // whether there are inducing points.
 func TestDefaultKernel(t *testing.T) {
-	table := func(rows, columns int) *data.Table {
+	data := func(rows, columns int) *table.Table {
 		var text strings.Builder
 		for k := range columns {
 			fmt.Fprintf(&text, "x%d,", k)
@@ -347,31 +348,31 @@ func TestDefaultKernel(t *testing.T) {
 		for range rows {
 			text.WriteString(strings.Repeat("1,", columns) + "0\n")
 		}
-		read, err := data.Read(context.Background(), strings.NewReader(text.String()), "table.csv", data.Format{})
+		read, err := table.Read(context.Background(), strings.NewReader(text.String()), "table.csv", table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return read
 	}
 	effects := " + " + lossep.AutoEffects
-	many, wide := table(lossep.FullRows+1, lossep.FewColumns), table(lossep.FullRows+1, lossep.FewColumns+1)
+	many, wide := data(lossep.FullRows+1, lossep.FewColumns), data(lossep.FullRows+1, lossep.FewColumns+1)
 	for _, c := range []struct {
 		name  string
-		table *data.Table
+		table *table.Table
 		o     lossep.Options
 		want  string
 	}{
-		{"few rows", table(lossep.FullRows, 2), lossep.Options{}, lossep.AutoKernel},
+		{"few rows", data(lossep.FullRows, 2), lossep.Options{}, lossep.AutoKernel},
 		{"many rows", many, lossep.Options{}, lossep.ManyRowsKernel + effects},
 		{"no points", many, lossep.Options{Inducing: lossep.NoInducing}, lossep.ManyColumnsKernel},
 		{"many columns", wide, lossep.Options{}, lossep.ManyColumnsKernel + effects},
-		{"but one", wide, lossep.Options{Data: data.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
-		{"one names the rows", wide, lossep.Options{Data: data.Options{ID: "x0"}}, lossep.ManyRowsKernel + effects},
-		{"one weighs them", wide, lossep.Options{Data: data.Options{Weights: "x0"}}, lossep.ManyRowsKernel + effects},
-		{"one makes the outcome", wide, lossep.Options{Data: data.Options{Target: "x0 > 0"}}, lossep.ManyColumnsKernel + effects}, // y is decided by
-		{"two make the outcome", wide, lossep.Options{Data: data.Options{Target: "x0 + y > 0"}}, lossep.ManyRowsKernel + effects},
-		{"one is left out twice", wide, lossep.Options{Data: data.Options{ID: "x0", Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
-		{"two of them", wide, lossep.Options{Data: data.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel + effects},
+		{"but one", wide, lossep.Options{Data: recipe.Options{Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
+		{"one names the rows", wide, lossep.Options{Data: recipe.Options{ID: "x0"}}, lossep.ManyRowsKernel + effects},
+		{"one weighs them", wide, lossep.Options{Data: recipe.Options{Weights: "x0"}}, lossep.ManyRowsKernel + effects},
+		{"one makes the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 > 0"}}, lossep.ManyColumnsKernel + effects}, // y is decided by
+		{"two make the outcome", wide, lossep.Options{Data: recipe.Options{Target: "x0 + y > 0"}}, lossep.ManyRowsKernel + effects},
+		{"one is left out twice", wide, lossep.Options{Data: recipe.Options{ID: "x0", Drop: []string{"x0"}}}, lossep.ManyRowsKernel + effects},
+		{"two of them", wide, lossep.Options{Data: recipe.Options{Features: []string{"x0", "x1"}}}, lossep.ManyRowsKernel + effects},
 	} {
 		if got := c.o.DefaultKernel(c.table); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -387,11 +388,11 @@ func TestDefaultKernelOfSeveralOutcomes(t *testing.T) {
 	for i := range lossep.FullRows + 1 {
 		fmt.Fprintf(&text, "%d,%c\n", i%97, "abc"[i%3])
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(text.String()), "table.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(text.String()), "table.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := lossep.Prepare(table, lossep.Options{Data: data.Options{Target: "y"}})
+	p, err := lossep.Prepare(table, lossep.Options{Data: recipe.Options{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}

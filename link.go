@@ -5,13 +5,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 )
 
 // link is how outcomes depend on latent functions: what terms rows have in a fit, and what
@@ -35,7 +35,7 @@ type link interface {
 }
 
 // linkOf is how the outcomes of a recipe depend on functions.
-func linkOf(r *data.Recipe, l Likelihood) link {
+func linkOf(r *recipe.Recipe, l Likelihood) link {
 	if several(r) {
 		return moreOutcomes(len(r.Target.Outcomes))
 	}

@@ -7,10 +7,10 @@
 // Calibrate gives the model that serves other costs best. Save and Load keep it in a
 // file.
 //
-//	table, err := data.Read(context.Background(), file, "train.csv", data.Format{})
+//	past, err := table.Read(context.Background(), file, "train.csv", table.Format{})
 //	costs, err := decision.ParseCosts("fn=5,fp=1")
-//	model, err := lossep.Fit(ctx, table, lossep.Options{
-//		Data:    data.Options{Target: "class", Positive: "bad"},
+//	model, err := lossep.Fit(ctx, past, lossep.Options{
+//		Data:    recipe.Options{Target: "class", Positive: "bad"},
 //		Utility: costs,
 //	})
 //
@@ -23,7 +23,7 @@
 // (numbers and matrices), gauss (Gaussians seen through linear views), factor (the
 // terms of a model), infer (expectation propagation, its calibration to a utility,
 // and everything to compare it with), kernel and gp (Gaussian processes), decision
-// (what actions are worth), data (rows of text as numbers) and reactor (the paper's
+// (what actions are worth), table and recipe (rows of text as numbers) and reactor (the paper's
 // one-dimensional decision).
 package lossep
 
@@ -33,17 +33,18 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Fit fits a model to a table of past cases.
 //
 // Errors are those of Prepare, the context's, and *infer.ImproperError where no
 // approximation exists. A run that did not converge is a Model whose Summary says so.
-func Fit(ctx context.Context, t *data.Table, o Options) (*Model, error) {
+func Fit(ctx context.Context, t *table.Table, o Options) (*Model, error) {
 	p, err := PrepareSettled(ctx, t, o)
 	if err != nil {
 		return nil, err
@@ -61,8 +62,8 @@ func Fit(ctx context.Context, t *data.Table, o Options) (*Model, error) {
 // is seen from them, one for each of more than two outcomes, and the rows and their sites, C of
 // each with C outcomes, are kept if they are not too many.
 type Model struct {
-	recipe     *data.Recipe
-	coding     *data.Coding // of the recipe
+	recipe     *recipe.Recipe
+	coding     *recipe.Coding // of the recipe
 	utility    *decision.Spec
 	likelihood Likelihood
 	method     Method
@@ -75,7 +76,7 @@ type Model struct {
 }
 
 // Recipe is how rows become numbers. It must not be changed.
-func (m *Model) Recipe() *data.Recipe { return m.recipe }
+func (m *Model) Recipe() *recipe.Recipe { return m.recipe }
 
 // Utility is what actions are worth, as the model was fitted. It must not be changed.
 func (m *Model) Utility() *decision.Spec { return m.utility }
@@ -126,6 +127,10 @@ type Decision struct {
 	Dissent map[Method]int
 	// Stakes is what the actions cost, or bring, under each outcome in this case.
 	Stakes decision.Stakes
+	// Reasons are the columns that move the decision most, and Flip is what would change it, as
+	// an Explainer finds them; nil if it was not asked, and Flip if no single column does.
+	Reasons []Reason
+	Flip    *Flip
 }
 
 // Probability is that of the positive outcome of two.
@@ -183,7 +188,7 @@ type Ask struct {
 }
 
 // WorthOf decides cases as Decide does, and says what it would be worth to know more about
-// each. Columns that are asked about need not be known, see data.Recipe.WithOpen: then a case is
+// each. Columns that are asked about need not be known, see recipe.Recipe.WithOpen: then a case is
 // decided by the mean of the probabilities with the values of the nearest training rows.
 func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
 	if err := m.checkAsk(ask); err != nil {

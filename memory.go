@@ -1,9 +1,9 @@
 package lossep
 
 import (
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 )
 
@@ -21,7 +21,7 @@ func loadBytes(rows, features int) float64 {
 // mixtureBytes is the least that it takes to read a mixture of so many posteriors: those that
 // are read stay, with what corrections need, while the next one is. How large the tables of
 // corrections are is known with the kernels only; see nextBytes.
-func mixtureBytes(r *data.Recipe, parts, rows, features int) float64 {
+func mixtureBytes(r *recipe.Recipe, parts, rows, features int) float64 {
 	views := rows * viewsOf(r)
 	each := posterior.FullBytes(rows, features, views)
 	if !several(r) {
@@ -32,7 +32,7 @@ func mixtureBytes(r *data.Recipe, parts, rows, features int) float64 {
 
 // nextBytes is what it takes to read one more part of a mixture, while those stay that take so
 // much.
-func nextBytes(sofar float64, r *data.Recipe, features int) float64 {
+func nextBytes(sofar float64, r *recipe.Recipe, features int) float64 {
 	return sofar + loadBytes(r.Rows*viewsOf(r), features)
 }
 

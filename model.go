@@ -69,7 +69,7 @@ func (m *Model) checkPredictions() error {
 }
 
 // errNoPredictions says that a posterior exists and is of no use.
-var errNoPredictions = errors.New("its predictions are no finite numbers; bring the kernel's parameters nearer to the scale of the data")
+var errNoPredictions = errors.New("its predictions are not finite numbers; bring the kernel's parameters nearer to the scale of the data")
 
 // mixed are the opinions of a mixture of posteriors that the same methods have.
 func mixed(weights []float64, parts [][]opinion) []opinion {

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // A method that has no number for a row has no opinion on it, which is no dissent.
@@ -42,7 +42,7 @@ func TestDissentFarFromTheThreshold(t *testing.T) {
 		for i := range rows {
 			fmt.Fprintf(&b, "%d,%s\n", i, []string{"no", "yes"}[i%2])
 		}
-		table, err := data.Read(t.Context(), strings.NewReader(b.String()), "far.csv", data.Format{})
+		table, err := table.Read(t.Context(), strings.NewReader(b.String()), "far.csv", table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestCertainMixture(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,%s\n", a, rng.NormFloat64(), y)
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(b.String()), "certain.csv", data.Format{})
+	table, err := table.Read(t.Context(), strings.NewReader(b.String()), "certain.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 const (
@@ -24,13 +25,13 @@ const (
 // Options say what to fit.
 type Options struct {
 	// Data says how rows become numbers.
-	Data data.Options
+	Data recipe.Options
 	// DecideCodes has the evidence decide whether columns of few different whole numbers are
 	// codes for categories or quantities, which Prepare takes them for; see Codes.
 	DecideCodes bool
 	// Recipe, if set, takes the place of one learned from the rows by Data: in
 	// cross-validation all folds have to have the same features.
-	Recipe *data.Recipe
+	Recipe *recipe.Recipe
 	// Utility is what actions are worth, or cost; nil stands for decision.EqualMistakes.
 	// It is not changed.
 	Utility *decision.Spec
@@ -97,7 +98,7 @@ type Progress struct {
 }
 
 // complete fills in defaults and checks what does not need the data.
-func (o Options) complete(t *data.Table) (Options, error) {
+func (o Options) complete(t *table.Table) (Options, error) {
 	rows := t.Len()
 	if o.Method == "" {
 		o.Method = o.DefaultMethod(rows)
@@ -120,7 +121,7 @@ func (o Options) complete(t *data.Table) (Options, error) {
 	case o.MaxMemory < 0:
 		return o, inputf("max memory", "%d is below 0", o.MaxMemory)
 	case o.Inducing < NoInducing:
-		return o, inputf("inducing", "%d is no number of points", o.Inducing)
+		return o, inputf("inducing", "invalid number of inducing points: %d", o.Inducing)
 	case o.Inducing > rows:
 		return o, inputf("inducing", "%d points are more than the %d training rows", o.Inducing, rows)
 	case o.ShardRows < 0 || o.ShardRows > 0 && o.ShardRows < leastShard:
@@ -248,7 +249,7 @@ func (o Options) weights() string {
 		return o.Data.Weights
 	}
 	for _, c := range o.Recipe.Columns {
-		if c.Kind == data.Weights {
+		if c.Kind == recipe.Weights {
 			return c.Name
 		}
 	}
@@ -256,7 +257,7 @@ func (o Options) weights() string {
 }
 
 // DefaultKernel is what no Kernel stands for with the training rows of a table of two outcomes.
-func (o Options) DefaultKernel(t *data.Table) string {
+func (o Options) DefaultKernel(t *table.Table) string {
 	columns := o.Data.DecidedBy(t)
 	switch {
 	case o.Fixed:
@@ -291,7 +292,7 @@ func (m Method) checkSeveral(number int) error {
 
 // forSeveral are the options in force for more than two outcomes, given the method that was
 // asked for, which may be none.
-func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int) (Options, error) {
+func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows int) (Options, error) {
 	number, views := len(r.Target.Outcomes), rows*viewsOf(r)
 	if o.Method = asked; asked == "" {
 		o.Method = EP
@@ -324,10 +325,10 @@ func (o Options) forSeveral(asked Method, r *data.Recipe, name string, rows int)
 }
 
 // several tells whether there are more than two outcomes.
-func several(r *data.Recipe) bool { return !r.Target.Binary() }
+func several(r *recipe.Recipe) bool { return !r.Target.Binary() }
 
 // viewsOf is how many views of the full process a training row has, and sites.
-func viewsOf(r *data.Recipe) int { return len(r.Target.Outcomes) - 1 }
+func viewsOf(r *recipe.Recipe) int { return len(r.Target.Outcomes) - 1 }
 
 // DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
 // take, unless told otherwise.

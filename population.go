@@ -3,8 +3,8 @@ package lossep
 import (
 	"slices"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 )
 
 // The training rows need not be a fair sample of the cases to be decided. Weights say
@@ -15,7 +15,7 @@ import (
 
 // shift makes the probabilities of the outcomes among the training rows those where
 // decisions are made.
-func shift(t *data.Target, pair []float64) {
+func shift(t *recipe.Target, pair []float64) {
 	if t.Prevalence == 0 {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 )
 
 // weightedCases are rows of one column with small whole weights, and the same with every
@@ -42,20 +42,20 @@ func TestWeightsAreRepeatedRows(t *testing.T) {
 	weighted, repeated := weightedCases(40)
 	for method, tolerance := range map[lossep.Method]float64{lossep.Laplace: 1e-5, lossep.VI: 1e-5, lossep.EP: 1e-5, lossep.Corrected: 1e-3} {
 		o := lossep.Options{
-			Data:    data.Options{Target: "y", Weights: "w"},
+			Data:    recipe.Options{Target: "y", Weights: "w"},
 			Utility: costs(t, "fn=5,fp=1"), Method: method, Kernel: "rbf(variance=2, lengthscale=0.8)", Fixed: true,
 		}
-		one, err := lossep.Fit(t.Context(), table(t, weighted), o)
+		one, err := lossep.Fit(t.Context(), tableOf(t, weighted), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Data.Weights, o.Data.Drop = "", []string{"w"}
-		many, err := lossep.Fit(t.Context(), table(t, repeated), o)
+		many, err := lossep.Fit(t.Context(), tableOf(t, repeated), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		new := "x,w\n-1.5,1\n-0.2,1\n0.3,1\n0.6,1\n2,1\n"
-		x, _, err := one.Recipe().Apply(table(t, new))
+		x, _, err := one.Recipe().Apply(tableOf(t, new))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,26 +97,26 @@ func TestPrevalenceShiftsOdds(t *testing.T) {
 	text, _ := weightedCases(60)
 	for _, method := range []lossep.Method{lossep.EP, lossep.LossEP, lossep.Corrected} {
 		o := lossep.Options{
-			Data:    data.Options{Target: "y", Drop: []string{"w"}},
+			Data:    recipe.Options{Target: "y", Drop: []string{"w"}},
 			Utility: costs(t, "fn=5,fp=1"), Method: method, Kernel: "rbf(variance=2, lengthscale=0.8)", Fixed: true,
 		}
-		plain, err := lossep.Fit(t.Context(), table(t, text), o)
+		plain, err := lossep.Fit(t.Context(), tableOf(t, text), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Data.Prevalence = 0.02
-		rare, err := lossep.Fit(t.Context(), table(t, text), o)
+		rare, err := lossep.Fit(t.Context(), tableOf(t, text), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		no, yes := rare.Recipe().Target.Shift()
 		o.Data.Prevalence = 0
 		o.Utility = costs(t, fmt.Sprintf("fn=%v,fp=%v", 5*yes, no))
-		scaled, err := lossep.Fit(t.Context(), table(t, text), o)
+		scaled, err := lossep.Fit(t.Context(), tableOf(t, text), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, _, err := rare.Recipe().Apply(table(t, "x\n-1\n0.1\n0.5\n1\n1.5\n2\n3\n"))
+		x, _, err := rare.Recipe().Apply(tableOf(t, "x\n-1\n0.1\n0.5\n1\n1.5\n2\n3\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,15 +163,15 @@ func TestRowsThatCountNothing(t *testing.T) {
 	for _, kernel := range []string{"rbf + constant", lossep.AutoKernel} {
 		var files [2]bytes.Buffer
 		for k, text := range []string{with, without} {
-			o := lossep.Options{Data: data.Options{Target: "y", Weights: "w"}, Utility: costs(t, "fn=5,fp=1"), Kernel: kernel}
-			m, err := lossep.Fit(t.Context(), table(t, text), o)
+			o := lossep.Options{Data: recipe.Options{Target: "y", Weights: "w"}, Utility: costs(t, "fn=5,fp=1"), Kernel: kernel}
+			m, err := lossep.Fit(t.Context(), tableOf(t, text), o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if rows := m.Provenance().Rows; rows != 60 {
 				t.Errorf("%s: %d training rows", kernel, rows)
 			}
-			x, _, err := m.Recipe().Apply(table(t, "x,c,w\n-1,red,1\n0.2,blue,1\n3,red,0\n"))
+			x, _, err := m.Recipe().Apply(tableOf(t, "x,c,w\n-1,red,1\n0.2,blue,1\n3,red,0\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,10 +198,10 @@ func TestLargeWeightsAreKept(t *testing.T) {
 		fmt.Fprintf(&b, "%d,30000,%d\n", i%6, i/6%2)
 	}
 	o := lossep.Options{
-		Data:    data.Options{Target: "y", Weights: "w"},
+		Data:    recipe.Options{Target: "y", Weights: "w"},
 		Utility: costs(t, "fn=5,fp=1"), Kernel: "rbf(variance=1, lengthscale=1)", Fixed: true,
 	}
-	m, err := lossep.Fit(t.Context(), table(t, b.String()), o)
+	m, err := lossep.Fit(t.Context(), tableOf(t, b.String()), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,20 +10,22 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // Problem is what is to be fitted: training rows as numbers, and what actions are
 // worth for each of them. Prepare makes it without fitting anything, so that it can be
 // shown first.
 type Problem struct {
-	Recipe  *data.Recipe
+	Recipe  *recipe.Recipe
 	X       *mat.Dense     // one encoded row for each training row
 	Labels  []int          // places among the outcomes of the target
 	Weights []float64      // how often each row counts, nil if each counts once
@@ -33,11 +35,13 @@ type Problem struct {
 	// of few different integers, which may be codes for categories. Leaks are columns that
 	// tell the outcome almost by themselves.
 	Notes, Codes, Leaks []string
+	// Findings are the notes about the table as values, with the options that settle each.
+	Findings table.Findings
 
 	stakes  []decision.Stakes // of each row, or one for all
 	groups  []string          // that rows belong to; nil if each is its own
 	counted bool              // rows that are the same are different cases
-	coding  *data.Coding
+	coding  *recipe.Coding
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
 	opt  Options
@@ -54,7 +58,7 @@ type Problem struct {
 
 // Prepare reads the training rows by a recipe and binds the utility to the outcomes
 // of the target. Rows of weight zero are left out.
-func Prepare(t *data.Table, o Options) (*Problem, error) {
+func Prepare(t *table.Table, o Options) (*Problem, error) {
 	asked, askedKernel, all := o.Method, o.Kernel, t
 	t = t.Counting(o.weights())
 	uncounted := all.Len() - t.Len()
@@ -74,10 +78,12 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 	}
 	p := &Problem{opt: o}
 	if p.Recipe = o.Recipe; p.Recipe == nil {
-		var l *data.Learned
-		if l, err = data.Learn(t, o.Data); err == nil {
-			p.Recipe, p.X, p.Labels, p.Weights, p.Notes, p.Codes, p.Leaks = l.Recipe, l.X, l.Labels, l.Weights, l.Notes, l.Codes, l.Leaks
-		} else if _, whole := data.Learn(all, o.Data); whole != nil {
+		var l *recipe.Learned
+		var found *advise.Advice
+		if l, found, err = advise.Learn(t, o.Data); err == nil {
+			p.Recipe, p.X, p.Labels, p.Weights = l.Recipe, l.X, l.Labels, l.Weights
+			p.Findings, p.Notes, p.Codes, p.Leaks = found.Findings, found.Findings.Texts(), found.Codes, found.Leaks
+		} else if _, _, whole := advise.Learn(all, o.Data); whole != nil {
 			err = whole // which knows what the rows that count nothing have
 		}
 	} else {
@@ -100,7 +106,7 @@ func Prepare(t *data.Table, o Options) (*Problem, error) {
 		o = p.opt
 	}
 	if uncounted > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, data.Plural(all.Len(), "row"), o.weights()))
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, table.Plural(all.Len(), "row"), o.weights()))
 	}
 	p.coding = p.Recipe.Coding()
 	if err := p.gather(t); err != nil {
@@ -192,7 +198,7 @@ func ofTwo(k kernel.Kernel, text string) (kernel.Kernel, error) {
 }
 
 // parseKernel reads a kernel for the outcomes, each of which may have its own.
-func parseKernel(text string, r *data.Recipe, c *data.Coding) (kernel.Kernel, error) {
+func parseKernel(text string, r *recipe.Recipe, c *recipe.Coding) (kernel.Kernel, error) {
 	k, err := kernel.ParseColumns(text, columns(c))
 	if err != nil {
 		return k, err
@@ -271,7 +277,7 @@ func (p *Problem) cases() gp.Cases { return gp.CasesOf(p.many()) }
 func (p *Problem) Stakes(i int) decision.Stakes { return p.stakes[i%len(p.stakes)] }
 
 // checkTraining does the same for training rows.
-func (p *Problem) checkTraining(t *data.Table) error {
+func (p *Problem) checkTraining(t *table.Table) error {
 	row, number, beyond := beyondFarthest(p.X)
 	if !beyond {
 		return nil
@@ -304,21 +310,21 @@ const Farthest = modelfile.Farthest
 // other. What is left out to see how well it is predicted has to leave none of its group behind.
 
 // gather reads which rows belong together, and tells of copies and counts.
-func (p *Problem) gather(t *data.Table) (err error) {
-	p.Notes = append(p.Notes, p.Recipe.WeightsNote(p.Weights)...)
+func (p *Problem) gather(t *table.Table) (err error) {
+	p.Notes = append(p.Notes, advise.Weights(p.Recipe, p.Weights)...)
 	if column := p.opt.Data.Groups; column != "" {
 		p.groups, err = t.Groups(column, p.opt.Data.Markers...)
 		return err
 	}
 	p.counted = t.Counted()
 	if !p.opt.Induces(p.Len()) {
-		p.Notes = append(p.Notes, p.Recipe.CopiesNote(p.Together())...)
+		p.Notes = append(p.Notes, advise.Copies(p.Together())...)
 	}
 	return nil
 }
 
 // Together numbers rows such that those that belong together have the same number: by the column
-// of groups, or else those that are copies of each other (see data.Recipe.Copies), which those of a
+// of groups, or else those that are copies of each other (see recipe.Recipe.Copies), which those of a
 // table of counts are not. It is nil where each row is its own.
 func (p *Problem) Together() []int {
 	switch {

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // TestTogether: rows of a group, and copies where no column says so, are left out together.
 func TestTogether(t *testing.T) {
-	table := wideTable(t, 60, 1, 3)
+	data := wideTable(t, 60, 1, 3)
 	var rows []int
 	for i := range 60 {
 		for range 1 + i%3 {
@@ -28,7 +29,7 @@ func TestTogether(t *testing.T) {
 	} {
 		o := autoOptions(t, EP)
 		o.Data.Groups = c.group
-		p, err := Prepare(table.Subset(c.rows), o)
+		p, err := Prepare(data.Subset(c.rows), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestTogether(t *testing.T) {
 		if told != (c.group == "") {
 			t.Errorf("%s: notes are %q", name, p.Notes)
 		}
-		if c.group != "" && slices.ContainsFunc(p.Recipe.Parts(), func(part data.Part) bool { return part.Column == c.group }) {
+		if c.group != "" && slices.ContainsFunc(p.Recipe.Parts(), func(part recipe.Part) bool { return part.Column == c.group }) {
 			t.Errorf("the column of groups is decided by")
 		}
 		folds := p.searched().Folds()
@@ -59,7 +60,7 @@ func TestTogether(t *testing.T) {
 	for i := range 40 {
 		fmt.Fprintf(&b, "p%d,%d.5,15000,%s\n", i/4, i*i%37, []string{"no", "yes"}[i%2])
 	}
-	visits, err := data.Read(t.Context(), strings.NewReader(b.String()), "visits.csv", data.Format{})
+	visits, err := table.Read(t.Context(), strings.NewReader(b.String()), "visits.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestTogether(t *testing.T) {
 		t.Errorf("%v, %q", err, p.Notes)
 	}
 	// Rows of which nobody knows are not one group.
-	unknown, err := data.Read(t.Context(), strings.NewReader(strings.Replace(b.String(), "\np3,", "\n?,", 1)), "visits.csv", data.Format{})
+	unknown, err := table.Read(t.Context(), strings.NewReader(strings.Replace(b.String(), "\np3,", "\n?,", 1)), "visits.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestTogether(t *testing.T) {
 		t.Errorf("a group that is missing: %v", err)
 	}
 	// Without copies and groups each row is its own.
-	p, err := Prepare(table, autoOptions(t, EP))
+	p, err := Prepare(data, autoOptions(t, EP))
 	if err != nil || p.Together() != nil || slices.ContainsFunc(p.Notes, func(s string) bool { return strings.Contains(s, "copies") }) {
 		t.Errorf("%v, %v, %q", err, p.Together(), p.Notes)
 	}
@@ -91,7 +92,7 @@ func TestCountsAreNoCopies(t *testing.T) {
 	for i := range 20 {
 		text += fmt.Sprintf("%d,%d,3,no\n%[1]d,%[2]d,%[3]d,yes\n", i, i*i, 1+i%4)
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(text), "rows.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(t.Context(), strings.NewReader(text), "rows.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestCountsAreNoCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := autoOptions(t, EP)
-	o.Data = data.Options{Target: "y"}
+	o.Data = recipe.Options{Target: "y"}
 	p, err := Prepare(table, o)
 	if err != nil {
 		t.Fatal(err)
@@ -118,12 +119,12 @@ func TestCostsOfAMisspelledOutcome(t *testing.T) {
 	for i := range 40 {
 		text += []string{"2,ja\n", "3,nein\n"}[i%2]
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(text), "rows.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(t.Context(), strings.NewReader(text), "rows.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := autoOptions(t, EP)
-	o.Data = data.Options{Target: "y"}
+	o.Data = recipe.Options{Target: "y"}
 	if _, err = Prepare(table, o); err == nil || !strings.Contains(err.Error(), `outcome "nien", which 2 rows have, is spelled almost like "nein", which 20 rows have`) {
 		t.Error(err)
 	}

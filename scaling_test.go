@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // drawn is what a table is divided into: training rows and test rows, several times.
@@ -60,12 +61,12 @@ func (p *paired) values() (difference, stderr float64) {
 // scaled compares automatic scaling with plain standardising: log loss, and cost at fn=5,
 // fp=1. Training rows of which no column is bent would give the same model twice, and are
 // not fitted.
-func scaled(t *testing.T, table *data.Table, o data.Options, d drawn) (loss, cost paired, columns int) {
+func scaled(t *testing.T, table *table.Table, o recipe.Options, d drawn) (loss, cost paired, columns int) {
 	t.Helper()
 	for k := range d.train {
 		train, test := table.Subset(d.train[k]), table.Subset(d.test[k])
 		var problems [2]*lossep.Problem
-		for side, bend := range []data.Bend{data.Straight, data.AutoBend} {
+		for side, bend := range []recipe.Bend{recipe.Straight, recipe.AutoBend} {
 			var err error
 			o.Scaling = bend
 			problems[side], err = lossep.Prepare(train, lossep.Options{
@@ -135,12 +136,12 @@ func TestLongTailsOnRealTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		table, err := data.Read(t.Context(), f, filepath.Base(path), data.Format{})
+		table, err := table.Read(t.Context(), f, filepath.Base(path), table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := divide(table.Len(), rand.New(rand.NewPCG(7, 7)))
-		loss, cost, columns := scaled(t, table, data.Options{Positive: positive, Impute: true}, d)
+		loss, cost, columns := scaled(t, table, recipe.Options{Positive: positive, Impute: true}, d)
 		difference, stderr := loss.values()
 		line := fmt.Sprintf("%s: up to %d columns bent; log loss %+.4f ± %.4f", table.Name(), columns, difference, stderr)
 		if difference > 2*stderr {
@@ -186,7 +187,7 @@ func skewed(n int) string {
 // from tables, predictions are the same to the last bit; and a value far out is as
 // uncertain as if nothing had been seen.
 func TestBendsArePartOfTheModel(t *testing.T) {
-	cases := table(t, skewed(120))
+	cases := tableOf(t, skewed(120))
 	for _, inducing := range []int{lossep.NoInducing, 20} {
 		m, err := lossep.Fit(t.Context(), cases, lossep.Options{
 			Method: lossep.EP, Kernel: "matern32(variance=4, lengthscale=1) + constant(variance=1)", Fixed: true, Inducing: inducing,
@@ -201,7 +202,7 @@ func TestBendsArePartOfTheModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := table(t, "amount,gain\n0.5,5\n100,-3\n1000000000,0.5\n100,1000000000\n")
+		rows := tableOf(t, "amount,gain\n0.5,5\n100,-3\n1000000000,0.5\n100,1000000000\n")
 		x, _, err := m.Recipe().Apply(rows)
 		if err != nil {
 			t.Fatal(err)

@@ -15,12 +15,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // triage is a table of rows with one of several outcomes, by the direction of (a, b).
-func triage(t testing.TB, rows, number int, seed uint64) *data.Table {
+func triage(t testing.TB, rows, number int, seed uint64) *table.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 16))
 	var b strings.Builder
@@ -30,7 +31,7 @@ func triage(t testing.TB, rows, number int, seed uint64) *data.Table {
 		angle := math.Atan2(y, x)/(2*math.Pi) + 1.5 + 0.05*rng.NormFloat64()
 		fmt.Fprintf(&b, "%.4f,%.4f,w%d\n", x, y, int(float64(number)*angle)%number)
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "triage.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "triage.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,16 +67,16 @@ func TestSeveralWeightsAreRepeatedRows(t *testing.T) {
 			fmt.Fprintf(&copies, "%.4f,%.4f,1,w%d\n", x, y, where)
 		}
 	}
-	cases := table(t, "a,b,w\n0.3,-0.2,1\n-1,1,1\n1.5,0.8,1\n")
+	cases := tableOf(t, "a,b,w\n0.3,-0.2,1\n-1,1,1\n1.5,0.8,1\n")
 	fit := func(text string, o lossep.Options) (*lossep.Model, []lossep.Prediction) {
-		m, err := lossep.Fit(t.Context(), table(t, text), o)
+		m, err := lossep.Fit(t.Context(), tableOf(t, text), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return m, predicted(t, m, cases)
 	}
 	for _, method := range []lossep.Method{lossep.EP, lossep.VI, lossep.Laplace} {
-		o := lossep.Options{Data: data.Options{Target: "where", Weights: "w"}, Kernel: fixedKernel, Fixed: true, Method: method}
+		o := lossep.Options{Data: recipe.Options{Target: "where", Weights: "w"}, Kernel: fixedKernel, Fixed: true, Method: method}
 		one, a := fit(once.String(), o)
 		o.Data.Weights, o.Data.Drop = "", []string{"w"}
 		many, b := fit(copies.String(), o)
@@ -96,7 +97,7 @@ func TestSeveralWeightsAreRepeatedRows(t *testing.T) {
 	}
 	for _, kernel := range []string{fixedKernel, lossep.AutoKernel} {
 		fractions := strings.ReplaceAll(once.String(), ",3,w", ",0.3,w")
-		m, want := fit(fractions, lossep.Options{Data: data.Options{Target: "where", Weights: "w"}, Kernel: kernel, Fixed: kernel == fixedKernel})
+		m, want := fit(fractions, lossep.Options{Data: recipe.Options{Target: "where", Weights: "w"}, Kernel: kernel, Fixed: kernel == fixedKernel})
 		var file bytes.Buffer
 		if err := m.Write(&file); err != nil {
 			t.Fatal(err)
@@ -112,7 +113,7 @@ func TestSeveralWeightsAreRepeatedRows(t *testing.T) {
 }
 
 // predicted are the predictions for cases.
-func predicted(t *testing.T, m *lossep.Model, cases *data.Table) []lossep.Prediction {
+func predicted(t *testing.T, m *lossep.Model, cases *table.Table) []lossep.Prediction {
 	t.Helper()
 	x, _, err := m.Recipe().Apply(cases)
 	if err != nil {
@@ -237,7 +238,7 @@ func TestSeveralWithAKernelEach(t *testing.T) {
 // Of two outcomes one kernel is enough: a form for each is that form, and two are refused.
 func TestTwoWithAKernelEach(t *testing.T) {
 	table := triage(t, 20, 2, 1)
-	o := lossep.Options{Kernel: "each(rbf + constant)", Data: data.Options{Target: "where", Positive: "w1"}}
+	o := lossep.Options{Kernel: "each(rbf + constant)", Data: recipe.Options{Target: "where", Positive: "w1"}}
 	p, err := lossep.Prepare(table, o)
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +324,7 @@ func TestSeveralLeaveOneOut(t *testing.T) {
 }
 
 // grouped is a table with one more column, "who", the unit of each row.
-func grouped(t testing.TB, rows *data.Table, unit func(i int) int) *data.Table {
+func grouped(t testing.TB, rows *table.Table, unit func(i int) int) *table.Table {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("a,b,where,who\n")
@@ -337,7 +338,7 @@ func grouped(t testing.TB, rows *data.Table, unit func(i int) int) *data.Table {
 	for i := range rows.Len() {
 		fmt.Fprintf(&b, "%s,%s,%s,u%d\n", columns[0][i], columns[1][i], columns[2][i], unit(i))
 	}
-	return table(t, b.String())
+	return tableOf(t, b.String())
 }
 
 // Calibrating a model of several outcomes to other costs is what a fit by these would find

@@ -12,8 +12,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // TestMixtureSharpened: all that a model says of new cases has the power in it, and a file
@@ -59,7 +60,7 @@ func TestMixtureSharpened(t *testing.T) {
 			t.Errorf("row %d: decided by %v, predicted %v", i, d.Probabilities, p.Probabilities)
 		}
 	}
-	if text := strings.Join(loaded.Results(), "\n"); !strings.Contains(text, "sharpness   1.4: ") {
+	if text := strings.Join(loaded.Results(), "\n"); !strings.Contains(text, "calibration slope  1.4: ") {
 		t.Errorf("nothing is said of it: %s", text)
 	}
 	for _, wrong := range []float64{-1, 0.1, 5, math.NaN()} {
@@ -125,8 +126,8 @@ func TestOrderOfCopies(t *testing.T) {
 // TestAdjust: standard errors change as probabilities do, sharpened and shifted.
 func TestAdjust(t *testing.T) {
 	of := func(power, prevalence float64) *Learned {
-		target := data.Target{Rows: []int{70, 30}, Prevalence: prevalence}
-		return &Learned{problem: &Problem{Recipe: &data.Recipe{Target: target}}, sharpness: power}
+		target := recipe.Target{Rows: []int{70, 30}, Prevalence: prevalence}
+		return &Learned{problem: &Problem{Recipe: &recipe.Recipe{Target: target}}, sharpness: power}
 	}
 	for _, l := range []*Learned{of(1.5, 0), of(0, 0.05), of(1.5, 0.05)} {
 		for _, p := range []float64{0.01, 0.3, 0.5, 0.98} {
@@ -160,7 +161,7 @@ func TestSharpenedOutcomes(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,%s\n", x[0], x[1], y)
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "three.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "three.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestSharpenedOutcomes(t *testing.T) {
 // are timid, and the power that rows left out ask for makes new rows more probable.
 func TestTimidTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	table := func(rows int) *data.Table {
+	table := func(rows int) *table.Table {
 		var b strings.Builder
 		b.WriteString("a,b,c,d,y\n")
 		for range rows {
@@ -206,7 +207,7 @@ func TestTimidTable(t *testing.T) {
 			}
 			b.WriteString(y + "\n")
 		}
-		read, err := data.Read(context.Background(), strings.NewReader(b.String()), "divided.csv", data.Format{})
+		read, err := table.Read(context.Background(), strings.NewReader(b.String()), "divided.csv", table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -192,11 +192,11 @@ func (s *Summary) checkCandidates() error {
 
 // sharpnessLine says what was done to probabilities.
 func (s *Summary) sharpnessLine() string {
-	what := "surer"
+	what := "underconfident"
 	if s.Sharpness < 1 {
-		what = "less sure"
+		what = "overconfident"
 	}
-	return fmt.Sprintf("sharpness   %.3g: log odds are multiplied by this, for rows left out turned out %s than they were said to be; probabilities and decisions have it in them", s.Sharpness, what)
+	return fmt.Sprintf("calibration slope  %.3g: the posterior is %s about rows left out, so log odds are multiplied by this; probabilities and decisions include it", s.Sharpness, what)
 }
 
 // checkSharpness refuses what no fit could have found.

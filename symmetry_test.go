@@ -13,9 +13,10 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // sheet is a table as it is written down: a header and rows, the outcome in the column y.
@@ -34,14 +35,14 @@ type statement struct {
 	options  lossep.Options
 }
 
-func (s sheet) table(t *testing.T) *data.Table {
+func (s sheet) table(t *testing.T) *table.Table {
 	t.Helper()
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if err := w.WriteAll(append([][]string{s.header}, s.rows...)); err != nil {
 		t.Fatal(err)
 	}
-	read, err := data.Read(t.Context(), &b, "rows.csv", data.Format{})
+	read, err := table.Read(t.Context(), &b, "rows.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func (s statement) answers(t *testing.T) answer {
 }
 
 // outcomes are those of the table in the order that they are numbered in.
-func (s statement) outcomes(t *testing.T, table *data.Table, o lossep.Options) []string {
+func (s statement) outcomes(t *testing.T, table *table.Table, o lossep.Options) []string {
 	t.Helper()
 	p, err := lossep.Prepare(table, o)
 	if err != nil {
@@ -280,7 +281,7 @@ func (a asked) drawn(seed uint64) statement {
 // The default says the same of the same rows whatever their order, that of their columns, the unit
 // of one, the numbers of the outcomes and which of two is called positive. Costs go with the outcomes.
 func TestModelsDoNotDependOnOrder(t *testing.T) {
-	weighted := lossep.Options{Data: data.Options{Weights: "weight"}}
+	weighted := lossep.Options{Data: recipe.Options{Weights: "weight"}}
 	for name, a := range map[string]asked{
 		"numbers":                      {rows: 120, numbers: 3, outcomes: 2},
 		"another seed":                 {rows: 150, numbers: 4, outcomes: 2, categories: true},

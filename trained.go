@@ -8,7 +8,7 @@ import (
 // Trained gives a function that tells whether features are equal to those of a row the model
 // was fitted to, to the last bit. What such rows cost is not what new ones do. It is nil if
 // the model does not keep its rows, and where that would tell nothing: if rows are equal to
-// each other that are different cases (see data.Recipe.Copies), so are new ones.
+// each other that are different cases (see recipe.Recipe.Copies), so are new ones.
 func (m *Model) Trained() func(features []float64) bool {
 	if m.x == nil {
 		return nil

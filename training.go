@@ -10,19 +10,20 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Training is what has to be known of training rows where passes over them are made
 // elsewhere. It can be written as JSON.
 type Training struct {
-	Recipe     *data.Recipe `json:"recipe"`
-	Likelihood Likelihood   `json:"likelihood"`
+	Recipe     *recipe.Recipe `json:"recipe"`
+	Likelihood Likelihood     `json:"likelihood"`
 	// Rows are cut into shards of ShardRows, of which the last may have fewer.
 	Rows      int `json:"rows"`
 	ShardRows int `json:"shard_rows"`
@@ -52,8 +53,8 @@ type Part struct {
 }
 
 // Part reads the rows of a shard from a table that has them and no others. Rows that are
-// not those of the problem are a *data.Error.
-func (t *Training) Part(shard int, rows *data.Table) (*Part, error) {
+// not those of the problem are a *table.Error.
+func (t *Training) Part(shard int, rows *table.Table) (*Part, error) {
 	x, labels, weights, err := encode(t.Recipe, rows)
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (t *Training) PartOf(shard int, all []byte) (*Part, error) {
 	rows, features := min(t.ShardRows, t.Rows-shard*t.ShardRows), t.Recipe.Coding().Len()
 	var weights []float64
 	width := 1 + 8*features
-	if slices.ContainsFunc(t.Recipe.Columns, func(c data.Column) bool { return c.Kind == data.Weights }) {
+	if slices.ContainsFunc(t.Recipe.Columns, func(c recipe.Column) bool { return c.Kind == recipe.Weights }) {
 		weights = make([]float64, rows)
 		width += 8
 	}
@@ -151,12 +152,12 @@ func (p *Part) slice(from, to int) *Part {
 func (p *Part) Shard(process *gp.Inducing) pass.Rows { return process.Shard(p.inputs, p.terms) }
 
 // columns is the form of encoded rows, for kernels.
-func columns(c *data.Coding) kernel.Columns {
+func columns(c *recipe.Coding) kernel.Columns {
 	return kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()}
 }
 
 // encode applies a recipe that is given.
-func encode(r *data.Recipe, t *data.Table) (x *mat.Dense, labels []int, weights []float64, err error) {
+func encode(r *recipe.Recipe, t *table.Table) (x *mat.Dense, labels []int, weights []float64, err error) {
 	if x, _, err = r.Apply(t); err != nil {
 		return nil, nil, nil, err
 	}
@@ -164,7 +165,7 @@ func encode(r *data.Recipe, t *data.Table) (x *mat.Dense, labels []int, weights 
 		return nil, nil, nil, err
 	}
 	for _, c := range r.Columns {
-		if c.Kind == data.Weights {
+		if c.Kind == recipe.Weights {
 			weights, err = t.Weights(c.Name, r.Missing...)
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // OutcomeWorth is what it would be worth to know the outcome before acting: by how much
@@ -55,7 +56,7 @@ const togetherPredicted = 256
 // other columns, each as likely as such cases are where decisions are made: by its weight, and
 // by how much more frequent its outcome is there. With p_s the probabilities with the value of
 // row s, and c(p) the expected cost of the best action, that is c(mean of p_s) − mean of c(p_s).
-// Where further columns are not known, their features NaN as those of data.Recipe.WithOpen, p_s is
+// Where further columns are not known, their features NaN as those of recipe.Recipe.WithOpen, p_s is
 // the mean over what the five nearest of the rows have there.
 //
 // An *InputError says that the model has no such column or does not keep its rows; other
@@ -97,7 +98,7 @@ func (m *Model) placesOf(column string) ([]int, error) {
 		}
 		names = append(names, part.Column)
 	}
-	return nil, inputf("ask", "%q is no column that the model decides by; %s", column, data.Instead(column, names))
+	return nil, inputf("ask", "%q is not a feature of the model; %s", column, table.Instead(column, names))
 }
 
 // withoutRows says that there are no rows to learn from what a column may turn out to be.
@@ -239,7 +240,7 @@ func (m *Model) beliefs(x *mat.Dense) (all []belief) {
 // WorthRow is a row with its worth.
 type WorthRow struct {
 	Worth
-	Row *data.Row
+	Row *recipe.Row
 }
 
 // CheckAsk says, before any work, whether the model can answer under a specification, its own if
@@ -301,7 +302,7 @@ func checkLabelled(x *mat.Dense) error {
 
 // Worth decides the rows of a stream under a specification as Decisions does, without
 // second opinions, and says what it would be worth to know more about each.
-func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask Ask) iter.Seq2[WorthRow, error] {
+func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, ask Ask) iter.Seq2[WorthRow, error] {
 	if s == nil {
 		s = m.utility
 	}
@@ -315,7 +316,7 @@ func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask
 			size = mostLabels + 1
 		}
 		first := true
-		m.blocksOf(ctx, r, size, func(b *data.Block, err error) bool {
+		m.blocksOf(ctx, r, size, func(b *recipe.Block, err error) bool {
 			var rows []WorthRow
 			switch {
 			case err != nil:
@@ -340,7 +341,7 @@ func (m *Model) Worth(ctx context.Context, r *data.Reader, s *decision.Spec, ask
 }
 
 // worthOf is Worth for the rows of a block.
-func (m *Model) worthOf(ctx context.Context, r *data.Reader, b *data.Block, s *decision.Spec, ask Ask) ([]WorthRow, error) {
+func (m *Model) worthOf(ctx context.Context, r *recipe.Reader, b *recipe.Block, s *decision.Spec, ask Ask) ([]WorthRow, error) {
 	var worth []Worth
 	stakes, err := stakesOf(s, r, b)
 	if err == nil {

@@ -13,11 +13,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // TestOutcomeWorth: against every way the case can turn out, for costs and utilities.
@@ -189,7 +190,7 @@ func TestWorthOfOpenCases(t *testing.T) {
 	}
 	// What cannot be asked is said before anything is computed.
 	var input *InputError
-	if _, err := m.WorthOf(ended, full, Ask{Columns: []string{"a", "no"}}, stakes); !errors.As(err, &input) || !strings.Contains(err.Error(), `"no" is no column that the model decides by; there are "a", "kind", "n0", "n1"`) {
+	if _, err := m.WorthOf(ended, full, Ask{Columns: []string{"a", "no"}}, stakes); !errors.As(err, &input) || !strings.Contains(err.Error(), `"no" is not a feature of the model; there are "a", "kind", "n0", "n1"`) {
 		t.Errorf("a column that is not there: %v", err)
 	}
 	// What mistakes cost in a case has to be known, or nothing can be worth anything.
@@ -226,7 +227,7 @@ func TestOpenColumnInPopulation(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.2f,%v,%s\n", test, 50+10*rng.NormFloat64(), weight, sick)
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(b.String()), "sick.csv", data.Format{})
+	table, err := table.Read(t.Context(), strings.NewReader(b.String()), "sick.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,9 +240,9 @@ func TestOpenColumnInPopulation(t *testing.T) {
 	for c := 0.0; c < 4; c += 0.001 {
 		best = min(best, missed*share*normal.CDF(c-3)+(1-share)*normal.CDF(-c))
 	}
-	for name, change := range map[string]func(*data.Options){
-		"prevalence": func(o *data.Options) { o.Prevalence, o.Drop = share, []string{"weight"} },
-		"weights":    func(o *data.Options) { o.Weights = "weight" },
+	for name, change := range map[string]func(*recipe.Options){
+		"prevalence": func(o *recipe.Options) { o.Prevalence, o.Drop = share, []string{"weight"} },
+		"weights":    func(o *recipe.Options) { o.Weights = "weight" },
 	} {
 		o := autoOptions(t, EP)
 		o.Data.Target, o.Utility, o.Kernel = "sick", spec, "linear + constant"

@@ -12,8 +12,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 const (
@@ -49,7 +50,7 @@ type Options struct {
 	Time string
 	// Test is a table of cases that nothing is learned from; all of it is decided by what
 	// the whole of the other table teaches.
-	Test *data.Table
+	Test *table.Table
 	// CasesPerYear is how many cases are decided in a year, and Currency what costs are in; for
 	// totals, which are left out without the one, and words.
 	CasesPerYear int
@@ -64,8 +65,8 @@ type Options struct {
 // Audit is a cross-validation, or another way to judge decisions by their cost, that is
 // ready to run.
 type Audit struct {
-	table   *data.Table // what is learned from
-	subject *data.Table // what is decided: the same table, or that of a test
+	table   *table.Table // what is learned from
+	subject *table.Table // what is decided: the same table, or that of a test
 	opt     Options
 	problem *lossep.Problem // of the table, never fitted
 	judged  *lossep.Problem // of the subject
@@ -88,14 +89,14 @@ type Audit struct {
 
 // New checks everything that can be checked without a fit. Errors are those of
 // lossep.Prepare, and *lossep.InputError for options that do not fit the rows.
-func New(t *data.Table, o Options) (*Audit, error) {
+func New(t *table.Table, o Options) (*Audit, error) {
 	asked, named := o.Fit, len(o.Methods) > 0
 	// Cases that count nothing are neither learned from nor decided.
 	var notes []string
-	counting := func(all *data.Table) *data.Table {
+	counting := func(all *table.Table) *table.Table {
 		some := all.Counting(o.Fit.Data.Weights)
 		if gone := all.Len() - some.Len(); gone > 0 {
-			notes = append(notes, fmt.Sprintf("%d of %s of %s left out for a weight of 0", gone, data.Plural(all.Len(), "row"), all.Name()))
+			notes = append(notes, fmt.Sprintf("%d of %s of %s left out for a weight of 0", gone, table.Plural(all.Len(), "row"), all.Name()))
 		}
 		return some
 	}
@@ -185,7 +186,7 @@ func (a *Audit) id(row int) string {
 }
 
 // complete fills in defaults and checks what does not need the rows.
-func (o Options) complete(t *data.Table) (Options, error) {
+func (o Options) complete(t *table.Table) (Options, error) {
 	if o.Folds == 0 {
 		o.Folds = DefaultFolds
 	}
@@ -275,7 +276,7 @@ func (o Options) check() error {
 }
 
 // withinMemory refuses methods that would take more memory than is allowed.
-func (o Options) withinMemory(t *data.Table) error {
+func (o Options) withinMemory(t *table.Table) error {
 	if o.Fit.Induces(t.Len() - t.Len()/o.Folds) {
 		return nil
 	}
@@ -321,7 +322,7 @@ type Settings struct {
 	Time           string            `json:"time,omitempty"`
 	References     int               `json:"references"`
 	Seed           uint64            `json:"seed"`
-	Recipe         *data.Recipe      `json:"recipe"`
+	Recipe         *recipe.Recipe    `json:"recipe"`
 }
 
 // Settings of the audit.
@@ -341,7 +342,7 @@ func (a *Audit) Settings() Settings {
 }
 
 // checksum is that of the cells, each with its length so that they cannot be confused.
-func checksum(t *data.Table) string {
+func checksum(t *table.Table) string {
 	h := sha256.New()
 	var length [8]byte
 	add := func(cells []string) {

@@ -19,11 +19,12 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 const testKernel = "rbf(variance=3, lengthscale=1.2)"
@@ -56,7 +57,7 @@ func sixty(t *testing.T, o Options) *Audit {
 	if o.Folds == 0 {
 		o.Folds = 3
 	}
-	a, err := New(table(t, sixtyRows()), o)
+	a, err := New(tableOf(t, sixtyRows()), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestTestRowsHaveNoSay(t *testing.T) {
 		lines[i+1] = strings.Join(cells, ",")
 	}
 	o.Fit.Utility, o.Fit.Data.Positive, o.Folds = costsOf(t, "fn=5,fp=1"), "bad", 3
-	b, err := New(table(t, strings.Join(lines, "\n")), o)
+	b, err := New(tableOf(t, strings.Join(lines, "\n")), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +311,7 @@ func TestBadOptions(t *testing.T) {
 		o := Options{Fit: lossep.Options{Utility: costsOf(t, "fn=5,fp=1")}}
 		o.Fit.Data.Positive = "bad"
 		c.change(&o)
-		_, err := New(table(t, sixtyRows()), o)
+		_, err := New(tableOf(t, sixtyRows()), o)
 		var input *lossep.InputError
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
@@ -417,7 +418,7 @@ func TestFarRowIsRefused(t *testing.T) {
 	for i := range 20 {
 		text += fmt.Sprintf("%d,%d\n", i, i%2)
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(text+"1e90,1\n"), "loans.csv", data.Format{})
+	data, err := table.Read(t.Context(), strings.NewReader(text+"1e90,1\n"), "loans.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,15 +426,15 @@ func TestFarRowIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := New(table, Options{
+	a, err := New(data, Options{
 		Folds: 3, Repeats: 1, Methods: []lossep.Method{lossep.EP},
-		Fit: lossep.Options{Data: data.Options{Target: "class"}, Utility: costs, Kernel: "linear + constant", Fixed: true},
+		Fit: lossep.Options{Data: recipe.Options{Target: "class"}, Utility: costs, Kernel: "linear + constant", Fixed: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = a.Run(t.Context(), nil, func(*Fold) error { return nil })
-	var located *data.Error
+	var located *table.Error
 	if !errors.As(err, &located) || located.File != "loans.csv" || located.Line != 22 || located.ColumnName != "income" {
 		t.Errorf("error %v", err)
 	}
@@ -453,10 +454,10 @@ func TestExtremeRatios(t *testing.T) {
 		fmt.Fprintf(&text, "%v,%s\n", x, map[bool]string{true: "yes", false: "no"}[x+rng.NormFloat64() > 0])
 	}
 	fit := lossep.Options{
-		Data: data.Options{Target: "y", KeepScale: true}, Utility: costsOf(t, "fn=1,fp=1"),
+		Data: recipe.Options{Target: "y", KeepScale: true}, Utility: costsOf(t, "fn=1,fp=1"),
 		Method: lossep.EP, Kernel: "linear(variance=1)", Fixed: true,
 	}
-	a, err := New(table(t, text.String()), Options{Fit: fit, Folds: 2, Methods: []lossep.Method{lossep.EP}})
+	a, err := New(tableOf(t, text.String()), Options{Fit: fit, Folds: 2, Methods: []lossep.Method{lossep.EP}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // len is the number of rows of the subject, decided or not.
@@ -51,14 +51,14 @@ func (a *Audit) weigh() {
 }
 
 // numbered gives every different text of a column a number, in the order of appearance.
-func (a *Audit) numbered(t *data.Table, column string) (numbers []int, names map[string]int, err error) {
+func (a *Audit) numbered(t *table.Table, column string) (numbers []int, names map[string]int, err error) {
 	names = make(map[string]int)
 	numbers, err = a.renumbered(t, column, names)
 	return numbers, names, err
 }
 
 // renumbered goes on with the numbers of texts that have one, and adds to them.
-func (a *Audit) renumbered(t *data.Table, column string, names map[string]int) ([]int, error) {
+func (a *Audit) renumbered(t *table.Table, column string, names map[string]int) ([]int, error) {
 	texts, err := t.Groups(column, a.opt.Fit.Data.Markers...)
 	if err != nil {
 		return nil, fmt.Errorf("groups: %w", err)

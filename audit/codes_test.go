@@ -15,7 +15,7 @@ func TestCodesAreDecidedInEachFold(t *testing.T) {
 	for i := range 120 {
 		fmt.Fprintf(&b, "%d,%d,%d\n", i%4, i*i%97, (i+i%11/10)%2)
 	}
-	a, err := New(table(t, b.String()), Options{
+	a, err := New(tableOf(t, b.String()), Options{
 		Folds: 2, Methods: []lossep.Method{lossep.EP},
 		Fit: lossep.Options{Method: lossep.EP, Kernel: testKernel, Fixed: true, Utility: costsOf(t, "fn=5,fp=1"), DecideCodes: true},
 	})
@@ -24,7 +24,7 @@ func TestCodesAreDecidedInEachFold(t *testing.T) {
 	}
 	folds := run(t, a)
 	for _, f := range folds {
-		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "taken for codes by the evidence on 60 rows") || !strings.Contains(notes, ": code") {
+		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "treated as categorical by the evidence on 60 rows") || !strings.Contains(notes, ": code") {
 			t.Errorf("fold %d: %q", f.Number, notes)
 		}
 	}

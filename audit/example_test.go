@@ -6,9 +6,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 )
 
 // What screening decisions cost, where a missed cancer costs as much as twenty unneeded
@@ -24,7 +24,7 @@ func Example() {
 	}
 	a, err := audit.New(example.Table().Subset(rows), audit.Options{
 		Fit: lossep.Options{
-			Data:    data.Options{Target: example.Target, Positive: example.Positive},
+			Data:    recipe.Options{Target: example.Target, Positive: example.Positive},
 			Utility: costs, Method: lossep.EP, Kernel: "rbf(variance=100, lengthscale=10)", Fixed: true,
 		},
 		Methods: []lossep.Method{lossep.LossEP},

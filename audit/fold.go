@@ -12,9 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // ProbitRegression is the name of a baseline: Bayesian probit regression, which is the
@@ -143,7 +144,7 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 	}
 	if a.several() {
 		// What columns do to one probability is of two outcomes.
-	} else if err := a.explain(f, ep, p, x); err != nil {
+	} else if err := a.explain(ctx, f, ep, p, x); err != nil {
 		return nil, f.locate(err)
 	}
 	return f, a.probitRegression(ctx, f, o, train, x)
@@ -163,7 +164,7 @@ func kernelText(all []lossep.Component) string {
 
 // recipe is how the rows of a fold are read, before its numbers are estimated: as those of
 // the whole table, but for columns that may be codes, which the training rows decide about.
-func (a *Audit) recipe(ctx context.Context, f *Fold, train *data.Table) (*data.Recipe, error) {
+func (a *Audit) recipe(ctx context.Context, f *Fold, train *table.Table) (*recipe.Recipe, error) {
 	if a.codes == nil || len(a.codes.Columns) == 0 {
 		return a.problem.Recipe, nil
 	}
@@ -206,7 +207,7 @@ func (a *Audit) ask(ctx context.Context, f *Fold, l *lossep.Learned, method loss
 
 // probitRegression asks the baseline with a linear kernel, by expectation
 // propagation.
-func (a *Audit) probitRegression(ctx context.Context, f *Fold, o lossep.Options, train *data.Table, x *mat.Dense) error {
+func (a *Audit) probitRegression(ctx context.Context, f *Fold, o lossep.Options, train *table.Table, x *mat.Dense) error {
 	o.Kernel, o.Fixed = linearKernel, false
 	p, err := lossep.Prepare(train, o)
 	if err != nil {

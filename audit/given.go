@@ -9,13 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // givenColumns are the columns that a name of probabilities stands for: the one of that
 // name, or one for each outcome, NAME_OUTCOME.
-func givenColumns(t *data.Table, name string) []string {
+func givenColumns(t *table.Table, name string) []string {
 	columns := []string{name}
 	if _, err := t.Column(name); err == nil {
 		return columns
@@ -29,7 +29,7 @@ func givenColumns(t *data.Table, name string) []string {
 
 // checkGiven refuses probabilities in words about them, before they are taken for a table's
 // columns like others: a cell that is missing, or nothing but the same for all cases.
-func checkGiven(t *data.Table, names []string) error {
+func checkGiven(t *table.Table, names []string) error {
 	same := true
 	var columns []string
 	for _, name := range names {
@@ -60,8 +60,8 @@ func checkGiven(t *data.Table, names []string) error {
 
 // Given reads probabilities of outcomes that were made elsewhere, a row for each case: of
 // two outcomes those of the second stand in the column of that name, and of more those of
-// each in a column NAME_OUTCOME. What are none is a *data.Error.
-func Given(t *data.Table, name string, outcomes []string) ([][]float64, error) {
+// each in a column NAME_OUTCOME. What are none is a *table.Error.
+func Given(t *table.Table, name string, outcomes []string) ([][]float64, error) {
 	if len(outcomes) <= 2 {
 		of := " of the positive outcome"
 		if len(outcomes) == 2 {
@@ -99,9 +99,9 @@ func Given(t *data.Table, name string, outcomes []string) ([][]float64, error) {
 }
 
 // probabilityColumn reads those of one outcome.
-func probabilityColumn(t *data.Table, column, of string) ([]float64, error) {
+func probabilityColumn(t *table.Table, column, of string) ([]float64, error) {
 	p, err := t.Floats(column)
-	if at, ok := err.(*data.Error); ok && at.Line > 0 {
+	if at, ok := err.(*table.Error); ok && at.Line > 0 {
 		at.Fix = "give every case a probability from 0 to 1, or leave its row out"
 	}
 	if err != nil {

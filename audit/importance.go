@@ -2,17 +2,17 @@ package audit
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 )
 
 // Importance is what a column is worth: what a case costs more on average if its cell is
@@ -51,8 +51,6 @@ const (
 	// permutations is how often a column is exchanged; the mean over them leaves little
 	// noise beside that of the cases.
 	permutations = 4
-	// unknownValues is over how many values of a column an effect is averaged.
-	unknownValues = 24
 	// mostViews is the most rows, or inducing points in their place, that a prediction
 	// takes a product with.
 	mostViews = 2000
@@ -61,7 +59,7 @@ const (
 )
 
 // explain asks a model of a fold what columns are worth, if that is affordable.
-func (a *Audit) explain(f *Fold, m *lossep.Model, problem *lossep.Problem, test *mat.Dense) error {
+func (a *Audit) explain(ctx context.Context, f *Fold, m *lossep.Model, problem *lossep.Problem, test *mat.Dense) error {
 	parts := problem.Recipe.Parts()
 	n := problem.Len()
 	each := math.Pow(float64(min(n, mostViews)), 2)
@@ -113,7 +111,7 @@ func (a *Audit) explain(f *Fold, m *lossep.Model, problem *lossep.Problem, test 
 	if f.Repeat > 0 {
 		return nil
 	}
-	return a.explainNearest(f, m, parts, problem, test, before)
+	return a.explainNearest(ctx, f, m, problem, test, before)
 }
 
 // exchange says whose cell each of n cases gets: that of another, each once if all count the same,
@@ -151,7 +149,7 @@ func derangement(n int, rng *rand.Rand) []int {
 	return to
 }
 
-func restore(x, from *mat.Dense, b data.Part) {
+func restore(x, from *mat.Dense, b recipe.Part) {
 	n, _ := x.Dims()
 	for k := range n {
 		for _, j := range b.At {
@@ -171,7 +169,7 @@ func probabilities(m *lossep.Model, x *mat.Dense) ([][]float64, error) {
 
 // explainNearest finds the effects of all columns on the cases of a fold that are nearest
 // to the boundary.
-func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, problem *lossep.Problem, test *mat.Dense, before [][]float64) error {
+func (a *Audit) explainNearest(ctx context.Context, f *Fold, m *lossep.Model, problem *lossep.Problem, test *mat.Dense, before [][]float64) error {
 	order := make([]int, len(f.Rows))
 	for k := range order {
 		order[k] = k
@@ -179,73 +177,28 @@ func (a *Audit) explainNearest(f *Fold, m *lossep.Model, parts []data.Part, prob
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Compare(margin(a.costs[f.Rows[i]], before[i]), margin(a.costs[f.Rows[j]], before[j]))
 	})
-	train, weights := problem.X, problem.CaseWeights()
-	rows, columns := train.Dims()
-	values := make([][]int, len(parts))
-	for b, part := range parts {
-		values[b] = spread(train, weights, part)
+	order = order[:min(len(order), nearestCases)]
+	ref := lossep.NewReference(problem.Recipe, problem.X, problem.CaseWeights())
+	_, columns := test.Dims()
+	x, own := mat.NewDense(len(order), columns, nil), make([][]float64, len(order))
+	for at, k := range order {
+		x.SetRow(at, test.RawRowView(k))
+		own[at] = before[k]
 	}
-	each := min(rows, unknownValues)
-	x := mat.NewDense(each*len(parts), columns, nil)
+	without, err := m.Without(ctx, x, own, ref)
+	if err != nil {
+		return err
+	}
 	f.Effects = make(map[int][]Effect)
-	for _, k := range order[:min(len(order), nearestCases)] {
-		for b, part := range parts {
-			for v, from := range values[b] {
-				row := b*each + v
-				x.SetRow(row, test.RawRowView(k))
-				for _, j := range part.At {
-					x.Set(row, j, train.At(from, j))
-				}
-			}
-		}
-		p, err := probabilities(m, x)
-		if err != nil {
-			return err
-		}
+	for at, k := range order {
 		i := f.Rows[k]
-		action := cheapest(a.costs[i], before[k])
-		for b, part := range parts {
-			mean := make([]float64, 2)
-			for _, q := range p[b*each : (b+1)*each] {
-				mean[0] += q[0] / float64(each)
-				mean[1] += q[1] / float64(each)
-			}
-			f.Effects[i] = append(f.Effects[i], Effect{part.Column, before[k][1] - mean[1], cheapest(a.costs[i], mean) != action})
+		action := cheapest(a.costs[i], own[at])
+		for c, column := range ref.Columns() {
+			p := without[at][c]
+			f.Effects[i] = append(f.Effects[i], Effect{column, own[at][1] - p[1], cheapest(a.costs[i], p) != action})
 		}
 	}
 	return nil
-}
-
-// spread are the rows whose values of a column stand for all: in their order, one from the
-// middle of each of as many parts of equal weight. Weights are nil if all rows count the same.
-func spread(train *mat.Dense, weights []float64, part data.Part) []int {
-	rows, _ := train.Dims()
-	order := count(rows)
-	slices.SortStableFunc(order, func(i, j int) int {
-		for _, k := range part.At {
-			if c := cmp.Compare(train.At(i, k), train.At(j, k)); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	below := make([]float64, rows) // the weight up to each of them, itself with it
-	sum := 0.0
-	for k, i := range order {
-		if weights == nil {
-			sum++
-		} else {
-			sum += weights[i]
-		}
-		below[k] = sum
-	}
-	each := min(rows, unknownValues)
-	values := make([]int, each)
-	for v := range values {
-		middle := float64(2*v+1) * sum / float64(2*each)
-		values[v] = order[min(rows-1, sort.Search(rows, func(k int) bool { return below[k] > middle }))]
-	}
-	return values
 }
 
 // importances are what columns are worth over all folds, the most first.

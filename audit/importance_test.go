@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
 )
 
 // A column that decides is worth something, one that is noise nothing, and a category is
@@ -28,7 +28,7 @@ func TestImportance(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,%s,%s\n", rng.NormFloat64(), x, colour, class)
 	}
-	a, err := New(table(t, b.String()), Options{
+	a, err := New(tableOf(t, b.String()), Options{
 		Fit:     lossep.Options{Utility: costsOf(t, "fn=2,fp=1"), Method: lossep.EP, Kernel: "linear + constant"},
 		Methods: []lossep.Method{lossep.EP}, Folds: 4,
 	})
@@ -86,12 +86,12 @@ func TestImportance(t *testing.T) {
 // case with the column's cell of every case learned from, each counted as often as such cases
 // are where decisions are made.
 func TestEffectsByBruteForce(t *testing.T) {
-	for _, o := range []data.Options{{}, {Prevalence: 0.05}, {Weights: "weight"}} {
+	for _, o := range []recipe.Options{{}, {Prevalence: 0.05}, {Weights: "weight"}} {
 		t.Run(fmt.Sprint(o.Prevalence, o.Weights), func(t *testing.T) { effectsByBruteForce(t, o) })
 	}
 }
 
-func effectsByBruteForce(t *testing.T, reading data.Options) {
+func effectsByBruteForce(t *testing.T, reading recipe.Options) {
 	rng := rand.New(rand.NewPCG(22, 23))
 	var b strings.Builder
 	b.WriteString("x,z,colour,weight,class\n")
@@ -102,7 +102,7 @@ func effectsByBruteForce(t *testing.T, reading data.Options) {
 		}
 		fmt.Fprintf(&b, "%.4f,%.4f,%s,%v,%s\n", x, z, colour, weight, class)
 	}
-	all := table(t, b.String())
+	all := tableOf(t, b.String())
 	if reading.Weights == "" {
 		reading.Drop = []string{"weight"}
 	}
@@ -128,7 +128,7 @@ func effectsByBruteForce(t *testing.T, reading data.Options) {
 			t.Fatal(err)
 		}
 		ask := func(text string) []float64 {
-			x, _, err := m.Recipe().Apply(table(t, text))
+			x, _, err := m.Recipe().Apply(tableOf(t, text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,11 +156,11 @@ func effectsByBruteForce(t *testing.T, reading data.Options) {
 					mean += q * weights[k] / floats.Sum(weights)
 				}
 				// 24 values stand for 45: half of one of them is out of place.
-				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/unknownValues {
+				if want := p[0] - mean; math.Abs(e.Raises-want) > 0.5/lossep.ReferenceValues {
 					t.Errorf("row %d, %s: %v, by brute force %v", row, e.Column, e.Raises, want)
 				}
 				threshold := 1.0 / 3
-				if math.Abs(mean-threshold) > 0.5/unknownValues && e.Flips != ((mean > threshold) != (p[0] > threshold)) {
+				if math.Abs(mean-threshold) > 0.5/lossep.ReferenceValues && e.Flips != ((mean > threshold) != (p[0] > threshold)) {
 					t.Errorf("row %d, %s flips: %v", row, e.Column, e.Flips)
 				}
 				compared++
@@ -191,11 +191,11 @@ func TestImportanceInPopulation(t *testing.T) {
 	c := (4.5 + math.Log((1-share)/share) - math.Log(missed)) / 3
 	positive := share*normal.CDF(3-c) + (1-share)*normal.CDF(-c)
 	want := missed*share*(1-positive) + (1-share)*positive - missed*share*normal.CDF(c-3) - (1-share)*normal.CDF(-c)
-	for name, reading := range map[string]data.Options{
+	for name, reading := range map[string]recipe.Options{
 		"prevalence": {Prevalence: share, Drop: []string{"weight"}}, "weights": {Weights: "weight"},
 	} {
 		o := lossep.Options{Data: reading, Utility: costsOf(t, "fn=20,fp=1"), Kernel: "linear(variance=5) + constant(variance=5)", Fixed: true}
-		a, err := New(table(t, b.String()), Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 4})
+		a, err := New(tableOf(t, b.String()), Options{Fit: o, Methods: []lossep.Method{lossep.EP}, Folds: 4})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
@@ -22,6 +21,7 @@ import (
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/nuts"
 	"github.com/lossep/lossep/orthant"
+	"github.com/lossep/lossep/table"
 )
 
 // Reference is what the exact posterior of a fold's model says about the test rows,
@@ -103,7 +103,7 @@ func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Lear
 
 // referenceOfSome compares with the exact posterior on a sample, where inducing points are
 // needed: there are too many rows to draw from the posterior of all of them.
-func (a *Audit) referenceOfSome(ctx context.Context, f *Fold, o lossep.Options, train *data.Table, l *lossep.Learned, x *mat.Dense) (*Reference, error) {
+func (a *Audit) referenceOfSome(ctx context.Context, f *Fold, o lossep.Options, train *table.Table, l *lossep.Learned, x *mat.Dense) (*Reference, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(f.Index)+6<<32))
 	some := func(n, most int) []int {
 		rows := rng.Perm(n)[:min(n, most)]

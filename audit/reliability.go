@@ -63,7 +63,7 @@ type Reliability struct {
 	// Area is that under the receiver operating characteristic, of one of more than two
 	// outcomes against all others.
 	Area *Measure `json:"auc,omitempty"`
-	// Expected is what the decisions cost per case by the probabilities' own account, and
+	// Expected is what the decisions cost per case by the probabilities themselves, and
 	// Surprise by how much the true cost exceeds it.
 	Expected float64 `json:"expected_cost"`
 	Surprise Measure `json:"surprise"`

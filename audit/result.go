@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 )
 
 // Result is what an audit found. It is plain data.
@@ -41,7 +41,7 @@ type Result struct {
 	Outcomes []string       `json:"outcomes"` // of two the negative one first
 	Actions  []string       `json:"actions"`
 	// Target is the column of the outcomes.
-	Target *data.Target `json:"-"`
+	Target *recipe.Target `json:"-"`
 	// Right is the action that costs least under each outcome, on average over cases.
 	Right []int `json:"right"`
 	// Threshold is the probability above which the action of the positive outcome (see Acting)

@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // threeWays are cases of three outcomes.
-func threeWays(t *testing.T, rows int) *data.Table {
+func threeWays(t *testing.T, rows int) *table.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(16, 16))
 	var b strings.Builder
@@ -26,7 +27,7 @@ func threeWays(t *testing.T, rows int) *data.Table {
 		angle := math.Atan2(y, x)/(2*math.Pi) + 1.5 + 0.05*rng.NormFloat64()
 		fmt.Fprintf(&b, "%.4f,%.4f,w%d\n", x, y, int(3*angle)%3)
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "cases.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "cases.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,12 +134,12 @@ func TestKernelDoesNotCountGroups(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%d\n", i*i%7/4)
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(text.String()), "groups.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader(text.String()), "groups.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for groups, want := range map[string]string{"group": lossep.ManyRowsKernel + " + " + lossep.AutoEffects, "": lossep.ManyColumnsKernel + " + " + lossep.AutoEffects} {
-		a, err := New(table, Options{Folds: 3, Fit: lossep.Options{Data: data.Options{Groups: groups}}})
+		a, err := New(table, Options{Folds: 3, Fit: lossep.Options{Data: recipe.Options{Groups: groups}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,8 +189,8 @@ func TestGivenOfSeveral(t *testing.T) {
 		sums[sex] += cost / 30
 		text += fmt.Sprintf("%g,%g,%g,0.333333,0.333333,0.333333,%s,w%d\n", p[0], p[1], p[2], sex, y)
 	}
-	o := Options{Probabilities: []string{"sharp", "flat"}, Recalibrations: Recalibrations(), Folds: 3, By: "sex", Fit: lossep.Options{Utility: costs, Data: data.Options{Target: "where"}}}
-	a, err := New(table(t, text), o)
+	o := Options{Probabilities: []string{"sharp", "flat"}, Recalibrations: Recalibrations(), Folds: 3, By: "sex", Fit: lossep.Options{Utility: costs, Data: recipe.Options{Target: "where"}}}
+	a, err := New(tableOf(t, text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func TestGivenOfSeveral(t *testing.T) {
 		"invalid probability: 2":                       head + good + good + "2,0.1,0.8,w0\n",
 		"column \"sharp_w2\": there is no such column": strings.ReplaceAll(head+good+good, "sharp_w2", "w2"),
 	} {
-		_, err := New(table(t, wrong), Options{Probabilities: []string{"sharp"}, Folds: 2, Fit: o.Fit})
+		_, err := New(tableOf(t, wrong), Options{Probabilities: []string{"sharp"}, Folds: 2, Fit: o.Fit})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/compare"
 )
 
@@ -19,7 +20,7 @@ func (a *Audit) split() error {
 		}
 	}
 	if len(a.opt.Probabilities) == 0 {
-		a.notes = append(a.notes, a.problem.Recipe.WeightsNote(a.problem.Weights)...)
+		a.notes = append(a.notes, advise.Weights(a.problem.Recipe, a.problem.Weights)...)
 	}
 	switch {
 	case a.opt.Test != nil:
@@ -42,7 +43,7 @@ func (a *Audit) split() error {
 	}
 	if groups == "" && len(a.opt.Probabilities) == 0 {
 		a.groups = a.problem.Together() // copies of one another
-		a.notes = append(a.notes, a.problem.Recipe.CopiesNote(a.groups)...)
+		a.notes = append(a.notes, advise.Copies(a.groups)...)
 	}
 	for r := range a.opt.Repeats {
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))

@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // visits are n cases, three to a patient, day by day, with probabilities of two models.
@@ -48,7 +49,7 @@ func visited(t *testing.T, o Options) (*Audit, *Result) {
 		o.Fit.Kernel, o.Fit.Fixed = testKernel, true
 		o.Fit.Data.Features = []string{"x"}
 	}
-	a, err := New(table(t, visits(150, 1)), o)
+	a, err := New(tableOf(t, visits(150, 1)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func visited(t *testing.T, o Options) (*Audit, *Result) {
 
 // Patients are never on both sides, and are the units of intervals.
 func TestGroupsStayTogether(t *testing.T) {
-	a, r := visited(t, Options{Folds: 5, Fit: lossep.Options{Data: data.Options{Groups: "patient"}}})
+	a, r := visited(t, Options{Folds: 5, Fit: lossep.Options{Data: recipe.Options{Groups: "patient"}}})
 	for _, s := range a.splits[0] {
 		for _, i := range s.Test {
 			for _, j := range s.Train {
@@ -83,7 +84,7 @@ func TestGroupsStayTogether(t *testing.T) {
 // The past teaches and the next is decided; the first part is never decided, and rows
 // of patients who are decided are not learned from.
 func TestTimeRolls(t *testing.T) {
-	a, r := visited(t, Options{Folds: 3, Time: "day", Fit: lossep.Options{Data: data.Options{Groups: "patient"}}})
+	a, r := visited(t, Options{Folds: 3, Time: "day", Fit: lossep.Options{Data: recipe.Options{Groups: "patient"}}})
 	days, err := a.table.Times("day", "")
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestTimeRolls(t *testing.T) {
 
 // A test set is decided by all of the table, with the recipe of the table.
 func TestTestSet(t *testing.T) {
-	test := table(t, visits(60, 2))
+	test := tableOf(t, visits(60, 2))
 	a, r := visited(t, Options{Test: test})
 	if a.Len() != 1 || r.Rows != 60 || len(a.splits[0][0].Train) != 150 {
 		t.Errorf("%d folds, %d rows, %d learned from", a.Len(), r.Rows, len(a.splits[0][0].Train))
@@ -175,7 +176,7 @@ func TestProbabilitiesMadeElsewhere(t *testing.T) {
 
 // Cost and counts of the parts add up to the whole; weights count.
 func TestByColumn(t *testing.T) {
-	_, r := visited(t, Options{Folds: 5, By: "sex", Probabilities: []string{"good"}, Fit: lossep.Options{Data: data.Options{Weights: "amount"}}})
+	_, r := visited(t, Options{Folds: 5, By: "sex", Probabilities: []string{"good"}, Fit: lossep.Options{Data: recipe.Options{Weights: "amount"}}})
 	if len(r.Parts) != 2 || r.Parts[0].Value != "f" || r.Parts[0].Cases+r.Parts[1].Cases != 150 {
 		t.Fatalf("parts %+v", r.Parts)
 	}
@@ -204,23 +205,23 @@ func TestBadSplits(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"time and test":     {Options{Time: "day", Test: table(t, visits(9, 1))}, "exclude each other"},
+		"time and test":     {Options{Time: "day", Test: tableOf(t, visits(9, 1))}, "exclude each other"},
 		"repeats by time":   {Options{Time: "day", Repeats: 2}, "repeats"},
-		"no such group":     {Options{Fit: lossep.Options{Data: data.Options{Groups: "nobody"}}}, "no such column"},
+		"no such group":     {Options{Fit: lossep.Options{Data: recipe.Options{Groups: "nobody"}}}, "no such column"},
 		"no such time":      {Options{Time: "sex"}, "neither a number nor a date"},
 		"too many parts":    {Options{Folds: 5, By: "x", Probabilities: []string{"good"}}, "more than 30"},
 		"not a probability": {Options{Probabilities: []string{"amount"}}, "invalid probability"},
 		"twice":             {Options{Probabilities: []string{"good", "good"}}, "twice"},
 		"recalibration":     {Options{Probabilities: []string{"good"}, Recalibrations: []Recalibration{"magic"}}, "unknown"},
-		"groups":            {Options{Fit: lossep.Options{Data: data.Options{Groups: "sex"}}, Folds: 3}, "groups"},
+		"groups":            {Options{Fit: lossep.Options{Data: recipe.Options{Groups: "sex"}}, Folds: 3}, "groups"},
 	} {
 		c.o.Fit.Utility = costsOf(t, "fn=5,fp=1")
-		a, err := New(table(t, visits(150, 1)), c.o)
+		a, err := New(tableOf(t, visits(150, 1)), c.o)
 		if err == nil {
 			_, err = a.Summarise(run(t, a))
 		}
 		var input *lossep.InputError
-		var rows *data.Error
+		var rows *table.Error
 		if !(errors.As(err, &input) || errors.As(err, &rows)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -239,7 +240,7 @@ func TestCopiesStayTogether(t *testing.T) {
 	}
 	o := Options{Folds: 5, Methods: []lossep.Method{lossep.EP}}
 	o.Fit = lossep.Options{Method: lossep.EP, Kernel: "rbf(variance=100, lengthscale=0.01)", Fixed: true, Utility: costsOf(t, "fn=1,fp=1")}
-	a, err := New(table(t, b.String()), o)
+	a, err := New(tableOf(t, b.String()), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,9 +265,9 @@ func TestLargeWeightsAreAskedAbout(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&b, "p%d,%d,%d.5,15000,%s\n", i/3, i, i*i%41, []string{"no", "yes"}[i%2])
 	}
-	all := table(t, b.String())
+	all := tableOf(t, b.String())
 	for name, o := range map[string]Options{
-		"folds": {}, "groups": {Fit: lossep.Options{Data: data.Options{Groups: "patient"}}}, "time": {Time: "day"}, "test": {Test: all},
+		"folds": {}, "groups": {Fit: lossep.Options{Data: recipe.Options{Groups: "patient"}}}, "time": {Time: "day"}, "test": {Test: all},
 	} {
 		o.Fit.Utility, o.Fit.Kernel, o.Fit.Fixed, o.Fit.Data.Weights, o.Folds = costsOf(t, "fn=2,fp=1"), "rbf", true, "weight", 2
 		if o.Fit.Data.Groups == "" {
@@ -301,8 +302,8 @@ func TestFoldsDoNotDependOnOrder(t *testing.T) {
 	}
 	folds := func(lines []string, positive, groups string) (all []string) {
 		o := Options{Repeats: 2, Folds: 4}
-		o.Fit.Data = data.Options{Target: "class", Positive: positive, Groups: groups, Features: []string{"x", "good", "sex"}}
-		a, err := New(table(t, strings.Join(lines, "\n")+"\n"), o)
+		o.Fit.Data = recipe.Options{Target: "class", Positive: positive, Groups: groups, Features: []string{"x", "good", "sex"}}
+		a, err := New(tableOf(t, strings.Join(lines, "\n")+"\n"), o)
 		if err != nil {
 			t.Fatal(err)
 		}

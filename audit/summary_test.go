@@ -9,8 +9,8 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // eight cases, the first four positive, with probabilities chosen so that everything
@@ -22,9 +22,9 @@ var (
 	exact8     = []float64{0.9, 0.5, 0.2, 0.3, 0.05, 0.1, 0.3, 0.6}
 )
 
-func table(t *testing.T, text string) *data.Table {
+func tableOf(t *testing.T, text string) *table.Table {
 	t.Helper()
-	tab, err := data.Read(context.Background(), strings.NewReader(text), "test.csv", data.Format{})
+	tab, err := table.Read(context.Background(), strings.NewReader(text), "test.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func costsOf(t *testing.T, text string) *decision.Spec {
 
 func eight(t *testing.T) (*Audit, []*Fold) {
 	t.Helper()
-	a, err := New(table(t, eightRows), Options{
+	a, err := New(tableOf(t, eightRows), Options{
 		Fit:   lossep.Options{Utility: costsOf(t, "fn=5,fp=1"), Method: lossep.Corrected},
 		Folds: 2, Methods: []lossep.Method{lossep.EP, lossep.LossEP}, References: 2,
 	})

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 )
 
 // repeatedVisits are visits with every row written as often as its amount says, and the
@@ -87,7 +87,7 @@ func TestWeightsAreRepeatedCases(t *testing.T) {
 	tolerance := map[string]float64{"given": 1e-9, "fitted": 1e-3}
 	for name, o := range map[string]Options{
 		"given":  {Probabilities: []string{"good", "twice"}, Folds: 2},
-		"fitted": {Methods: []lossep.Method{lossep.Laplace}, Fit: lossep.Options{Method: lossep.Laplace, Kernel: testKernel, Fixed: true, Data: data.Options{Features: []string{"x"}}}},
+		"fitted": {Methods: []lossep.Method{lossep.Laplace}, Fit: lossep.Options{Method: lossep.Laplace, Kernel: testKernel, Fixed: true, Data: recipe.Options{Features: []string{"x"}}}},
 	} {
 		o.Fit.Data.Groups, o.By = "row", "sex"
 		o.Fit.Utility = costsOf(t, "fn=5,fp=1")
@@ -96,9 +96,9 @@ func TestWeightsAreRepeatedCases(t *testing.T) {
 			o := o
 			o.Fit.Data.Weights = weights
 			if name == "fitted" {
-				o.Test = table(t, new)
+				o.Test = tableOf(t, new)
 			}
-			a, err := New(table(t, cases), o)
+			a, err := New(tableOf(t, cases), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestWeightsAreRepeatedCases(t *testing.T) {
 // outcomes' shares there make of them, and counts are of as many cases of it.
 func TestAuditOfAnotherPopulation(t *testing.T) {
 	_, plain := visited(t, Options{Folds: 2})
-	_, rare := visited(t, Options{Folds: 2, Fit: lossep.Options{Data: data.Options{Prevalence: 0.02}}})
+	_, rare := visited(t, Options{Folds: 2, Fit: lossep.Options{Data: recipe.Options{Prevalence: 0.02}}})
 	constant := func(r *Result, name string) *Score {
 		for k := range r.Methods {
 			if r.Methods[k].Method == name {

@@ -58,6 +58,18 @@ func (s Stakes) Choose(dst, p []float64) Choice {
 	return c
 }
 
+// Advantage is by how much an action is better than the best of the others, below zero if one of
+// them is better.
+func (s Stakes) Advantage(action int, p []float64) float64 {
+	own, least := s.Expected(action, p), math.Inf(1)
+	for a := range s.Table {
+		if a != action {
+			least = min(least, s.sign()*(own-s.Expected(a, p)))
+		}
+	}
+	return least
+}
+
 // Best is the action with the lowest expected cost, or the highest expected utility.
 // Among equals it is held, if that is one of them, and otherwise the first; −1 stands for
 // none held.

@@ -14,7 +14,7 @@ import (
 	_ "embed"
 	"encoding/csv"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // What the example is about. The costs are an illustration: a missed cancer costs as
@@ -30,8 +30,8 @@ const (
 var text []byte
 
 // Table is the whole data set.
-func Table() *data.Table {
-	t, err := data.Read(context.Background(), bytes.NewReader(text), Name, data.Format{Header: data.HeaderYes})
+func Table() *table.Table {
+	t, err := table.Read(context.Background(), bytes.NewReader(text), Name, table.Format{Header: table.HeaderYes})
 	if err != nil {
 		panic(err) // the file is part of the program
 	}
@@ -39,16 +39,16 @@ func Table() *data.Table {
 }
 
 // Training is two of every three rows of the data set: those to fit to.
-func Training() *data.Table { return part(func(i int) bool { return !heldOut(i) }) }
+func Training() *table.Table { return part(func(i int) bool { return !heldOut(i) }) }
 
 // HeldOut is every third row of the data set: new cases to decide, whose diagnosis
 // tells how good the decisions were.
-func HeldOut() *data.Table { return part(heldOut) }
+func HeldOut() *table.Table { return part(heldOut) }
 
 // heldOut says which rows, numbered from 0, are not fitted to.
 func heldOut(row int) bool { return row%3 == 2 }
 
-func part(keep func(row int) bool) *data.Table {
+func part(keep func(row int) bool) *table.Table {
 	t := Table()
 	var rows []int
 	for i := range t.Len() {

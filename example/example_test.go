@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 func Example() {
-	learned, err := data.Learn(example.Table(), data.Options{Target: example.Target, Positive: example.Positive})
+	learned, err := recipe.Learn(example.Table(), recipe.Options{Target: example.Target, Positive: example.Positive})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,7 +29,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("%d and %d rows of %d", training.Len(), held.Len(), whole.Len())
 	}
 	lines := make(map[int]bool)
-	for _, part := range []*data.Table{training, held} {
+	for _, part := range []*table.Table{training, held} {
 		for i := range part.Len() {
 			lines[part.Line(i)] = true
 		}
@@ -36,7 +37,7 @@ func TestParts(t *testing.T) {
 	if len(lines) != whole.Len() {
 		t.Errorf("%d different rows of %d", len(lines), whole.Len())
 	}
-	again, err := data.Read(context.Background(), bytes.NewReader(example.HeldOutCSV()), "", data.Format{Header: data.HeaderYes})
+	again, err := table.Read(context.Background(), bytes.NewReader(example.HeldOutCSV()), "", table.Format{Header: table.HeaderYes})
 	if err != nil || again.Len() != held.Len() {
 		t.Fatalf("%v", err)
 	}

@@ -69,7 +69,7 @@ func (e *engine) doubleLoop(ctx context.Context) error {
 	if err := e.descend(ctx, d); err != nil || e.status.Converged {
 		return err
 	}
-	e.status.Reason = "neither damping nor the double loop has settled; try other sites to start from"
+	e.status.Reason = "neither damping nor the double loop converged; try other sites to start from"
 	if e.status.Sweeps >= e.opt.MaxSweeps {
 		e.status.Reason = sweepLimit
 	}

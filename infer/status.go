@@ -34,7 +34,7 @@ type Status struct {
 
 func (s Status) String() string {
 	if s.Converged && s.ActionsHeld {
-		return fmt.Sprintf("converged in %s with the actions held, which do not come to rest by themselves", sweeps(s.Sweeps))
+		return fmt.Sprintf("converged in %s with the actions held, which do not converge by themselves", sweeps(s.Sweeps))
 	}
 	if s.Converged {
 		return "converged in " + sweeps(s.Sweeps)

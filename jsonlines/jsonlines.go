@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/table"
 )
 
 // Extensions are how names of such files end.
@@ -31,13 +31,13 @@ const (
 // Table is the table in a file. The file is gone through once for the names of the columns, and
 // once more as the text is read; closing it ends that. Name is used in messages.
 func Table(ctx context.Context, name string, file io.ReadSeeker) (io.ReadCloser, error) {
-	t := &table{name: name, places: make(map[string]int)}
+	t := &lines{name: name, places: make(map[string]int)}
 	err := t.objects(ctx, file, func(_ int, object []byte) error { return t.members(object, nil) })
 	if err != nil {
 		return nil, err
 	}
 	if len(t.columns) == 0 {
-		return nil, &data.Error{File: name, Msg: "there is no JSON object with a member", Fix: "give one object a line, such as {\"age\": 31, \"job\": \"clerk\"}"}
+		return nil, &table.Error{File: name, Msg: "there is no JSON object with a member", Fix: "give one object a line, such as {\"age\": 31, \"job\": \"clerk\"}"}
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -47,23 +47,23 @@ func Table(ctx context.Context, name string, file io.ReadSeeker) (io.ReadCloser,
 	return r, nil
 }
 
-type table struct {
+type lines struct {
 	name    string
 	columns []string
 	places  map[string]int
 }
 
 // objects goes over the lines that are not blank, with their numbers.
-func (t *table) objects(ctx context.Context, r io.Reader, use func(line int, object []byte) error) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 1<<16), maxLine)
+func (t *lines) objects(ctx context.Context, r io.Reader, use func(line int, object []byte) error) error {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(make([]byte, 1<<16), maxLine)
 	n := 0
-	for lines.Scan() {
+	for scanner.Scan() {
 		n++
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		object := lines.Bytes()
+		object := scanner.Bytes()
 		if n == 1 {
 			object = bytes.TrimPrefix(object, []byte("\xEF\xBB\xBF"))
 		}
@@ -71,25 +71,25 @@ func (t *table) objects(ctx context.Context, r io.Reader, use func(line int, obj
 			continue
 		}
 		if err := use(n, object); err != nil {
-			if located := new(data.Error); errors.As(err, &located) {
+			if located := new(table.Error); errors.As(err, &located) {
 				located.File, located.Line = t.name, n
 			}
 			return err
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return &data.Error{File: t.name, Line: n + 1, Msg: fmt.Sprintf("a line of more than %d MiB", maxLine>>20), Fix: "give one JSON object a line"}
+	if errors.Is(scanner.Err(), bufio.ErrTooLong) {
+		return &table.Error{File: t.name, Line: n + 1, Msg: fmt.Sprintf("a line of more than %d MiB", maxLine>>20), Fix: "give one JSON object a line"}
 	}
-	return lines.Err()
+	return scanner.Err()
 }
 
 func fault(fix, format string, args ...any) error {
-	return &data.Error{Msg: fmt.Sprintf(format, args...), Fix: fix}
+	return &table.Error{Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
 // members goes over the members of an object: without a row, for their names, and otherwise for
 // their values.
-func (t *table) members(object []byte, row []string) error {
+func (t *lines) members(object []byte, row []string) error {
 	const form = "give one object a line, such as {\"age\": 31, \"job\": \"clerk\"}"
 	d := jsontext.NewDecoder(bytes.NewReader(object))
 	broken := func(err error) error {
@@ -140,7 +140,7 @@ func (t *table) members(object []byte, row []string) error {
 }
 
 // write writes the table as CSV, a line for each.
-func (t *table) write(ctx context.Context, w io.Writer, file io.Reader) error {
+func (t *lines) write(ctx context.Context, w io.Writer, file io.Reader) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	record(out, t.columns)
 	row, line := make([]string, len(t.columns)), 1

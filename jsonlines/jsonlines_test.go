@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
-func read(t *testing.T, text string) (*data.Table, error) {
+func read(t *testing.T, text string) (*table.Table, error) {
 	t.Helper()
 	r, err := Table(t.Context(), "t.jsonl", strings.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return data.Read(t.Context(), r, "t.jsonl", data.Format{Separator: ",", Decimal: ".", Encoding: data.UTF8, Header: data.HeaderAbove})
+	return table.Read(t.Context(), r, "t.jsonl", table.Format{Separator: ",", Decimal: ".", Encoding: table.UTF8, Header: table.HeaderAbove})
 }
 
 // A line is a row, whatever members it has and in whatever order, and keeps its number.
@@ -45,7 +45,7 @@ func TestBadLines(t *testing.T) {
 		"{\"a\": 1, \"a\": 2}\n":     "t.jsonl, line 1: not a JSON object: duplicate",
 	} {
 		_, err := read(t, text)
-		if located := new(data.Error); !errors.As(err, &located) || !strings.HasPrefix(err.Error(), want) {
+		if located := new(table.Error); !errors.As(err, &located) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -58,7 +58,7 @@ func FuzzTable(f *testing.F) {
 		if err == nil {
 			_, err = io.Copy(io.Discard, r)
 		}
-		if located := new(data.Error); err != nil && !errors.As(err, &located) {
+		if located := new(table.Error); err != nil && !errors.As(err, &located) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -11,9 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/internal/regular"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/safetensors"
 )
 
@@ -36,6 +37,20 @@ func Read(r io.Reader, bytes int64, use func(*Reader) error) error {
 func ReadFile(path string, bytes int64, use func(*Reader) error) error {
 	f, err := safetensors.ReadFile(path, safetensors.Options{RequireChecksum: true, MaxBytes: bytes})
 	return refused(path, err, f, use)
+}
+
+// Is tells whether a regular file is by its first bytes a model, of any version and whether or
+// not the rest can be read.
+func Is(path string) bool {
+	f, err := regular.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 1<<10) // the format stands before what may be long
+	n, _ := io.ReadFull(f, head)
+	at := strings.Index(string(head[:n]), `{"__metadata__":{`)
+	return at == 8 && strings.Contains(string(head[:n]), `"format":"`+format+`"`)
 }
 
 func refused(path string, err error, f *safetensors.File, use func(*Reader) error) error {
@@ -68,9 +83,9 @@ func problem(e *safetensors.Error) string {
 	case safetensors.TooLarge:
 		return e.Msg + "; allow more memory if it is to be read"
 	case safetensors.HeaderSize:
-		return "this is no model file, or a damaged one"
+		return "this is not a model file, or a damaged one"
 	case safetensors.HeaderSyntax:
-		return "this is no model file, or a damaged one: " + e.Msg
+		return "this is not a model file, or a damaged one: " + e.Msg
 	}
 	return strings.TrimPrefix(e.Error(), "safetensors: ")
 }
@@ -105,7 +120,7 @@ func (r *Reader) floats(name string, most float64, shape ...int) ([]float64, err
 }
 
 // Rows are the training rows, with so many of each outcome.
-func (r *Reader) Rows(c *data.Coding, outcomes []int, weighted bool) (*Rows, error) {
+func (r *Reader) Rows(c *recipe.Coding, outcomes []int, weighted bool) (*Rows, error) {
 	n := 0
 	for _, k := range outcomes {
 		n += k
@@ -149,13 +164,13 @@ func labelsOf(numbers []int64, outcomes []int) ([]int, error) {
 }
 
 // Points are so many inducing points.
-func (r *Reader) Points(points int, c *data.Coding) (*mat.Dense, error) {
+func (r *Reader) Points(points int, c *recipe.Coding) (*mat.Dense, error) {
 	return r.inputs("points", points, c)
 }
 
 // inputs are encoded rows. It refuses numbers with which no kernel can be computed, and codes that
 // stand for no category.
-func (r *Reader) inputs(name string, n int, c *data.Coding) (*mat.Dense, error) {
+func (r *Reader) inputs(name string, n int, c *recipe.Coding) (*mat.Dense, error) {
 	d, numbers := c.Len(), c.Numbers()
 	values, err := r.floats(name, Farthest, n, d)
 	if err != nil {

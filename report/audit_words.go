@@ -8,8 +8,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // several tells whether there are more than two outcomes.
@@ -82,7 +83,7 @@ func recalibrationLabel(way audit.Recalibration) string {
 }
 
 // outcomeNames are the outcomes as people read them: "malignant", but "churned = 1".
-func outcomeNames(t *data.Target) []string {
+func outcomeNames(t *recipe.Target) []string {
 	names := slices.Clone(t.Outcomes)
 	if t.Condition {
 		return []string{"other", t.Outcome()}
@@ -156,11 +157,11 @@ func DescribeAudit(a *audit.Audit, problem func(*lossep.Problem) []string) []str
 	} else {
 		p := a.Problem()
 		t := p.Recipe.Target
-		outcomes := fmt.Sprintf("positive %q (%s), negative %q", t.Positive(), data.Plural(t.Rows[1], "row"), t.Outcomes[0])
+		outcomes := fmt.Sprintf("positive %q (%s), negative %q", t.Positive(), table.Plural(t.Rows[1], "row"), t.Outcomes[0])
 		if !t.Binary() {
 			outcomes = list(t.Outcomes)
 		}
-		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s", data.Plural(a.Cases(), "row"), t.Column, outcomes, list(given))}, p.Utility.TableLines()...)
+		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s", table.Plural(a.Cases(), "row"), t.Column, outcomes, list(given))}, p.Utility.TableLines()...)
 		lines = append(lines, p.Utility.RuleLine())
 	}
 	return append(lines, fmt.Sprintf("%s; %d cases are decided", splitText(a.Split()), a.Cases()))

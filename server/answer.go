@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/jsonappend"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
 	"github.com/lossep/lossep/service"
@@ -57,6 +57,8 @@ func requestSchema(r huma.Registry, options service.Options) *huma.Schema {
 			member.Type, member.Items = "array", &huma.Schema{Type: "string"}
 		case o.Type() == "bool":
 			member.Type = "boolean"
+		case o.Type() == "N":
+			member.Type = "integer"
 		}
 		s.Properties[service.Fields(o.Name, "")] = member
 	}
@@ -109,23 +111,30 @@ func appendModel(b []byte, m *served) []byte {
 	return b
 }
 
-// notes tell of columns that are far outside the training rows in most rows.
+// notes tell of columns that are far outside the training rows in most rows, and of times that have
+// zones where those of training had none, or the reverse.
 func (m *served) notes(r *rows.Rows) (notes []string) {
-	if 2*len(r.Far) <= r.N {
-		return nil
-	}
-	cells := make(map[string]int)
-	for _, columns := range r.Far {
-		for _, name := range columns {
-			cells[name]++
-		}
-	}
-	recipe := m.model.Recipe()
-	for i := range recipe.Columns {
-		name := recipe.Columns[i].Name
-		if note := recipe.MostlyFar(data.Far{Column: name, Cells: cells[name]}, r.N); note != "" {
+	far, zones := cells(r.Far), cells(r.Zones)
+	learned := m.model.Recipe()
+	for i := range learned.Columns {
+		name := learned.Columns[i].Name
+		if note := learned.MostlyFar(recipe.Far{Column: name, Cells: far[name]}, r.N); note != "" {
 			notes = append(notes, note)
+		}
+		if n := zones[name]; n > 0 {
+			notes = append(notes, learned.OtherZones(recipe.Far{Column: name, Cells: n}, r.N))
 		}
 	}
 	return notes
+}
+
+// cells counts the rows that name each column.
+func cells(byRow map[int][]string) map[string]int {
+	count := make(map[string]int)
+	for _, columns := range byRow {
+		for _, name := range columns {
+			count[name]++
+		}
+	}
+	return count
 }

@@ -16,9 +16,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/methods"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // encoded are the features of rows, by the way that does not go through this package.
@@ -193,6 +195,30 @@ func TestSecondOpinion(t *testing.T) {
 	}
 	if disagree == 0 {
 		t.Error("nobody disagrees, so that nothing is tested")
+	}
+}
+
+// Reasons are those of the library.
+func TestWhy(t *testing.T) {
+	s, m, rows := newServer(t), loans(), someRows(20)
+	x, unseen := encoded(t, m, rows)
+	decisions := must(m.Decide(x))
+	if err := m.Explain(2, nil).Of(t.Context(), x, decisions); err != nil {
+		t.Fatal(err)
+	}
+	got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"why":2`))
+	want, flips := wantDecisions(m, m.Utility(), decisions, unseen), 0
+	for i, d := range decisions {
+		if want[i].Why = d.Reasons; d.Flip != nil {
+			want[i].Flip = &service.FlipJSON{Column: d.Flip.Column, From: d.Flip.From, To: d.Flip.To, Action: m.Utility().Actions()[d.Flip.Action]}
+			flips++
+		}
+	}
+	if diff := cmp.Diff(want, got.Decisions); diff != "" {
+		t.Errorf("(-library +server)\n%s", diff)
+	}
+	if flips == 0 || len(want[0].Why) != 2 {
+		t.Error("nothing flips, so that nothing is tested")
 	}
 }
 
@@ -410,12 +436,12 @@ func TestDescribe(t *testing.T) {
 // Answers say what their probabilities are of and for whom, and which rows are far from
 // all that was trained on.
 func TestOutcomePopulationAndNovelty(t *testing.T) {
-	table, err := data.Read(t.Context(), bytes.NewReader(loansCSV(60)), "test.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(t.Context(), bytes.NewReader(loansCSV(60)), "test.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := lossep.Fit(t.Context(), table, lossep.Options{
-		Data:   data.Options{Target: "amount >= 500", Drop: []string{"class"}, Prevalence: 0.02, Impute: true},
+		Data:   recipe.Options{Target: "amount >= 500", Drop: []string{"class"}, Prevalence: 0.02, Impute: true},
 		Kernel: "matern32(variance=4, lengthscale=3) + constant(variance=1)", Fixed: true,
 	})
 	if err != nil {

@@ -58,6 +58,8 @@ type Decision struct {
 	Saving       float64           `json:"saving" doc:"what the action is expected to save against the baseline, or to bring beyond it"`
 	Disagreement *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
 	Dissent      map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
+	Why          []lossep.Reason   `json:"why,omitempty" doc:"the columns that move the decision most, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
+	Flip         *service.FlipJSON `json:"flip,omitempty" doc:"the smallest change of one column that changes the action, null if none does"`
 	Unusual      []string          `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
 }
 
@@ -67,6 +69,7 @@ type decided struct {
 	m         *served // the one that decided: calibrated, if that was asked
 	spec      *decision.Spec
 	baseline  int
+	reasons   int // of each decision
 	rows      *rows.Rows
 	decisions []lossep.Decision
 }
@@ -104,7 +107,7 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 	if err != nil {
 		return err
 	}
-	if d.Calibrate || d.SecondOpinion {
+	if d.Calibrate || d.SecondOpinion || d.Why > 0 {
 		ctx = s.long(ctx, x)
 	}
 	if d.Calibrate {
@@ -117,14 +120,40 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 		return err
 	}
 	d.decisions = d.m.model.Choose(predictions, stakes...)
-	if !d.SecondOpinion {
+	if !d.SecondOpinion && d.Why == 0 {
 		return nil
 	}
 	if err := s.computations.enter(ctx); err != nil {
 		return problem.Late(ctx, err)
 	}
 	defer s.computations.leave()
-	return d.consult(ctx)
+	if d.SecondOpinion {
+		if err := d.consult(ctx); err != nil {
+			return err
+		}
+	}
+	return d.explain(ctx)
+}
+
+// explain gives the reasons of the decisions, if they are asked for.
+func (d *decided) explain(ctx context.Context) error {
+	e := d.Explainer(d.m.model, d.spec)
+	if e == nil {
+		return nil
+	}
+	d.reasons = e.Reasons()
+	if err := d.rows.Memory.Take(e.Bytes(d.rows.N)); err != nil {
+		return err
+	}
+	x := mat.NewDense(d.rows.N, len(d.rows.Features)/d.rows.N, d.rows.Features)
+	err := e.Of(ctx, x, d.decisions)
+	if far, ok := err.(*lossep.FarError); ok {
+		return problem.Wrong(rows.Location(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
+	}
+	if err != nil {
+		return problem.Late(ctx, err)
+	}
+	return nil
 }
 
 // consult asks for the second opinions, of so many rows at a time that nobody waits long
@@ -158,6 +187,6 @@ func (d *decided) append(b []byte) []byte {
 		}
 		b = append(append(b, `,"status":`...), status...)
 	}
-	fields := service.DecideFields(d.spec, d.baseline, d.SecondOpinion)
+	fields := service.DecideFields(d.spec, d.baseline, d.SecondOpinion, d.reasons)
 	return appendCases(b, "decisions", d.m, d.rows, fields, func(i int, c *service.Case) { c.Decision = &d.decisions[i] })
 }

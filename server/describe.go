@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 )
 
 // ModelList is the models being served.
@@ -61,7 +61,7 @@ type Column struct {
 	Categories []string `json:"categories,omitempty"`
 	Mean       *float64 `json:"mean,omitempty" doc:"of the training rows, if the column was standardised as it is"`
 	Scale      *float64 `json:"scale,omitempty" doc:"their standard deviation"`
-	Scaling    string   `json:"scaling,omitempty" doc:"how the column was bent before it was standardised"`
+	Scaling    string   `json:"scaling,omitempty" doc:"the transformation applied before the column was standardised"`
 	Example    any      `json:"example" doc:"a value to start from"`
 }
 
@@ -81,7 +81,7 @@ func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 	}, nil
 }
 
-func targetOf(t *data.Target) TargetColumn {
+func targetOf(t *recipe.Target) TargetColumn {
 	if !t.Binary() {
 		return TargetColumn{Name: t.Column, Outcomes: t.Outcomes, Rows: t.Rows}
 	}
@@ -97,25 +97,25 @@ func (d *ModelDescription) summary(m *lossep.Model) ModelSummary {
 func columnsOf(m *lossep.Model) []Column {
 	var columns []Column
 	var names []string
-	recipe := m.Recipe()
-	for _, c := range recipe.Columns {
+	learned := m.Recipe()
+	for _, c := range learned.Columns {
 		column := Column{Name: c.Name, Kind: string(c.Kind), Categories: c.Categories}
 		switch c.Kind {
-		case data.Numeric:
+		case recipe.Numeric:
 			column.Example = legible(c.Center())
 			if c.Scaling != nil {
 				column.Scaling = c.Scaling.String()
-			} else if recipe.Standardize {
+			} else if learned.Standardize {
 				column.Mean, column.Scale = new(c.Mean), new(c.Scale)
 			}
-		case data.Date:
+		case recipe.Date:
 			column.Example = c.Dates.Example()
-		case data.Categorical, data.Ordered:
+		case recipe.Categorical, recipe.Ordered:
 			column.Example = c.Categories[0]
 			if c.FillCategory != "" {
 				column.Example = c.FillCategory
 			}
-		case data.Presence:
+		case recipe.Presence:
 		default:
 			continue
 		}
@@ -123,7 +123,7 @@ func columnsOf(m *lossep.Model) []Column {
 	}
 	for _, name := range m.Utility().Columns() {
 		if !slices.Contains(names, name) {
-			columns = append(columns, Column{Name: name, Kind: string(data.Numeric), Example: 1})
+			columns = append(columns, Column{Name: name, Kind: string(recipe.Numeric), Example: 1})
 		}
 	}
 	return columns

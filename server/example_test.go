@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server"
+	"github.com/lossep/lossep/table"
 )
 
 // A model is fitted, served, and asked over HTTP.
 func Example() {
-	table, err := data.Read(context.Background(), strings.NewReader("age,class\n20,bad\n25,bad\n30,good\n45,good\n50,good\n28,bad\n"), "loans.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(context.Background(), strings.NewReader("age,class\n20,bad\n25,bad\n30,good\n45,good\n50,good\n28,bad\n"), "loans.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,7 +29,7 @@ func Example() {
 		return
 	}
 	model, err := lossep.Fit(context.Background(), table, lossep.Options{
-		Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs, Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
+		Data: recipe.Options{Target: "class", Positive: "bad"}, Utility: costs, Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
 	})
 	if err != nil {
 		fmt.Println(err)

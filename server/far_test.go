@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // farCase is a model that takes far rows in a way of its own.
@@ -43,14 +44,14 @@ func farServer(tb testing.TB) *Server {
 	for i := range 12 {
 		text += fmt.Sprintf("%d,%s,%s\n", i*5%12, []string{"clerk", "smith"}[i%2], []string{"bad", "good"}[min(1, i*5%12/5)])
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(text), "past.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(context.Background(), strings.NewReader(text), "past.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	var c Config
 	for i, f := range farCases {
 		m, err := lossep.Fit(context.Background(), table, lossep.Options{
-			Data: data.Options{Target: "class", Positive: "bad"}, Utility: must(decision.ParseCosts("fn=5,fp=1")),
+			Data: recipe.Options{Target: "class", Positive: "bad"}, Utility: must(decision.ParseCosts("fn=5,fp=1")),
 			Kernel: f.kernel, Fixed: true, Likelihood: f.Likelihood, Method: f.method, Inducing: f.inducing, Seed: 1,
 		})
 		if err != nil {

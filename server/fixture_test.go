@@ -16,9 +16,10 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/table"
 )
 
 // loansCSV is a table with every kind of column: numbers, some of them missing,
@@ -48,7 +49,7 @@ func loansCSV(n int) []byte {
 // fitted fits a model to a table in a moment: its kernel is not searched for.
 func fitted(tb testing.TB, csv []byte, costs string, method lossep.Method, changes ...func(*lossep.Options)) *lossep.Model {
 	tb.Helper()
-	table, err := data.Read(context.Background(), bytes.NewReader(csv), "test.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(context.Background(), bytes.NewReader(csv), "test.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func fitted(tb testing.TB, csv []byte, costs string, method lossep.Method, chang
 		tb.Fatal(err)
 	}
 	o := lossep.Options{
-		Data: data.Options{Target: "class", Positive: "bad", Impute: true}, Utility: spec, Method: method,
+		Data: recipe.Options{Target: "class", Positive: "bad", Impute: true}, Utility: spec, Method: method,
 		Kernel: "matern32(variance=4, lengthscale=3) + constant(variance=1)", Fixed: true, Seed: 1,
 	}
 	for _, change := range changes {
@@ -177,16 +178,16 @@ func problemOf(tb testing.TB, w *httptest.ResponseRecorder) *problem.Problem {
 // someRows are rows of loans as objects, n of them, with one category and one outcome
 // that training did not see.
 func someRows(n int) []map[string]any {
-	table, err := data.Read(context.Background(), bytes.NewReader(loansCSV(200)), "new.csv", data.Format{Header: data.HeaderYes})
+	data, err := table.Read(context.Background(), bytes.NewReader(loansCSV(200)), "new.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		panic(err)
 	}
 	var rows []map[string]any
 	for i := range n {
 		row := make(map[string]any)
-		for j, cell := range table.Row(199 - i%200) {
-			name := table.Columns()[j]
-			if x, ok := data.Number(cell); ok {
+		for j, cell := range data.Row(199 - i%200) {
+			name := data.Columns()[j]
+			if x, ok := table.Number(cell); ok {
 				row[name] = x
 			} else if cell == "" {
 				row[name] = nil

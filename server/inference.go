@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/oip"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
@@ -50,10 +50,10 @@ func (s *Server) modelMetadata(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false))}
+	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false, 0))}
 	for _, c := range m.description.Columns {
 		datatype := "BYTES"
-		if c.Kind == string(data.Numeric) {
+		if c.Kind == string(recipe.Numeric) {
 			datatype = "FP64"
 		}
 		meta.Inputs = append(meta.Inputs, oip.TensorMetadata{Name: c.Name, Datatype: datatype, Shape: []int{-1}})
@@ -102,7 +102,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
 	}
-	fields := service.DecideFields(d.spec, d.baseline, false)
+	fields := service.DecideFields(d.spec, d.baseline, false, 0)
 	outputs, err := q.Wanted(fields)
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // wards is a model of three outcomes.
@@ -28,7 +28,7 @@ func wards(t *testing.T) *lossep.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := data.Read(t.Context(), strings.NewReader(b.String()), "wards.csv", data.Format{})
+	table, err := table.Read(t.Context(), strings.NewReader(b.String()), "wards.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Answer is what a request says about the rows of a file, one after another.
@@ -16,9 +18,9 @@ type Answer interface {
 	// Columns are those of the file that are read beside those of the model.
 	Columns() []string
 	// Recipe is how the rows are encoded.
-	Recipe() *data.Recipe
+	Recipe() *recipe.Recipe
 	// Rows goes over the rows. Several tells that they come from more than one file.
-	Rows(ctx context.Context, rd *data.Reader, several bool, emit Emit) error
+	Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error
 	// Lines are what is to be said of all rows together, with options as a front end writes them.
 	Lines(n Naming) []string
 }
@@ -53,18 +55,18 @@ type predicting struct {
 	rows  int
 }
 
-func (p *predicting) Fields() []Field      { return fileFields(PredictFields(p.model.Utility().Outcomes())) }
-func (p *predicting) Columns() []string    { return nil }
-func (p *predicting) Recipe() *data.Recipe { return p.model.Recipe() }
+func (p *predicting) Fields() []Field        { return fileFields(PredictFields(p.model.Utility().Outcomes())) }
+func (p *predicting) Columns() []string      { return nil }
+func (p *predicting) Recipe() *recipe.Recipe { return p.model.Recipe() }
 
-func (p *predicting) Rows(ctx context.Context, rd *data.Reader, several bool, emit Emit) error {
+func (p *predicting) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	id := p.cases.identity(rd, several)
 	for row, err := range p.model.Predictions(ctx, rd) {
 		if err != nil {
 			return err
 		}
 		p.rows++
-		if err := emit(row.Row.Cells, &Case{ID: id.of(row.Row), Prediction: &row.Prediction, Unusual: row.Row.Unusual()}); err != nil {
+		if err := emit(row.Row.Pointed, &Case{ID: id.of(row.Row), Prediction: &row.Prediction, Unusual: row.Row.Unusual()}); err != nil {
 			return err
 		}
 	}
@@ -72,7 +74,7 @@ func (p *predicting) Rows(ctx context.Context, rd *data.Reader, several bool, em
 }
 
 func (p *predicting) Lines(Naming) []string {
-	lines := []string{fmt.Sprintf("%s predicted by %s", data.Plural(p.rows, "row"), p.model.Method())}
+	lines := []string{fmt.Sprintf("%s predicted by %s", table.Plural(p.rows, "row"), p.model.Method())}
 	return append(lines, p.model.Recipe().Target.Rare()...)
 }
 
@@ -145,10 +147,10 @@ type valuing struct {
 func (v *valuing) Fields() []Field {
 	return fileFields(ValueFields(v.spec, v.request.Ask, v.request.Prices))
 }
-func (v *valuing) Columns() []string    { return v.spec.Columns() }
-func (v *valuing) Recipe() *data.Recipe { return v.model.Recipe().WithOpen(v.request.Ask.Columns...) }
+func (v *valuing) Columns() []string      { return v.spec.Columns() }
+func (v *valuing) Recipe() *recipe.Recipe { return v.model.Recipe().WithOpen(v.request.Ask.Columns...) }
 
-func (v *valuing) Rows(ctx context.Context, rd *data.Reader, several bool, emit Emit) error {
+func (v *valuing) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	id := v.request.identity(rd, several)
 	for row, err := range v.model.Worth(ctx, rd, v.spec, v.request.Ask) {
 		if err != nil {
@@ -162,7 +164,7 @@ func (v *valuing) Rows(ctx context.Context, rd *data.Reader, several bool, emit 
 			}
 		}
 		c := Case{ID: id.of(row.Row), Decision: &row.Decision, Worth: &row.Worth, Unusual: row.Row.Unusual()}
-		if err := emit(row.Row.Cells, &c); err != nil {
+		if err := emit(row.Row.Pointed, &c); err != nil {
 			return err
 		}
 	}
@@ -170,7 +172,7 @@ func (v *valuing) Rows(ctx context.Context, rd *data.Reader, several bool, emit 
 }
 
 func (v *valuing) Lines(Naming) []string {
-	rows := data.Plural(v.rows, "row")
+	rows := table.Plural(v.rows, "row")
 	lines := []string{fmt.Sprintf("%s; to know the outcome before acting would be worth %.6g per row", rows, v.total/float64(max(1, v.rows)))}
 	for k, column := range v.request.Ask.Columns {
 		lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, v.request.Prices[k], v.pays[k], rows))

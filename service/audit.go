@@ -26,7 +26,7 @@ func NewAudit() *Audit {
 		{Name: "methods", Group: Testing, Help: "the methods to compare with (default: all)", Value: newList(&a.methods, "A,B,C")},
 		{Name: "folds", Group: Testing, Help: "folds of a cross-validation", Value: whole{&o.Folds, 2}},
 		{Name: "repeats", Group: Testing, Help: "number of cross-validations", Value: whole{&o.Repeats, 1}},
-		{Name: "time", Group: Testing, Help: "a column of times: each part is decided by what was before it; not a feature", Value: text{&o.Time, "COLUMN"}},
+		{Name: "time", Group: Testing, Help: "a column of times: each part is decided by a model of the rows before it; not a feature", Value: text{&o.Time, "COLUMN"}},
 		{Name: "by", Group: Testing, Help: "a column whose values are reported separately, such as a group of people", Value: text{&o.By, "COLUMN"}},
 		{Name: "probability", Group: Testing, Help: "a column of probabilities made by another program, to audit in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
 		{Name: "recalibrate", Group: Testing, Help: "how to recalibrate the probabilities of another program; none for not at all", Value: newList(&a.recalibrate, "A,B,C")},

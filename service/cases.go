@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Cases is how new cases are read, and what is written about them.
@@ -73,13 +74,13 @@ type identity struct {
 // CheckID refuses a column of identifiers that a file does not have.
 func (r *Cases) CheckID(columns []string) error {
 	if r.ID != "" && !slices.Contains(columns, r.ID) {
-		return optionError("id", "unknown column %q; %s", r.ID, data.Instead(r.ID, columns))
+		return optionError("id", "unknown column %q; %s", r.ID, table.Instead(r.ID, columns))
 	}
 	return nil
 }
 
 // IDColumn is the column of identifiers of a file, empty if lines name its rows.
-func (r *Cases) IDColumn(rd *data.Reader) string {
+func (r *Cases) IDColumn(rd *recipe.Reader) string {
 	if r.ID != "" {
 		return r.ID
 	}
@@ -96,7 +97,7 @@ func (r *Cases) Shown(fields []Field, id string) []Field {
 	return fields
 }
 
-func (r *Cases) identity(rd *data.Reader, several bool) identity {
+func (r *Cases) identity(rd *recipe.Reader, several bool) identity {
 	column := r.IDColumn(rd)
 	if column == "" {
 		return identity{-1, several}
@@ -105,7 +106,7 @@ func (r *Cases) identity(rd *data.Reader, several bool) identity {
 }
 
 // of is the name of a row.
-func (i identity) of(row *data.Row) string {
+func (i identity) of(row *recipe.Row) string {
 	if i.column >= 0 {
 		return row.Cell(i.column)
 	}
@@ -113,7 +114,7 @@ func (i identity) of(row *data.Row) string {
 }
 
 // lineID is where a row is, with its file where a table has several.
-func lineID(at *data.Error, several bool) string {
+func lineID(at *table.Error, several bool) string {
 	id := strconv.Itoa(at.Line + at.Row) // of which one is 0
 	if several {
 		id = filepath.Base(at.File) + ":" + id
@@ -164,7 +165,7 @@ func (u *Costs) Spec(ctx context.Context, read func(ctx context.Context, path st
 
 // StakesOf is what is at stake in each row of a table under a bound specification, or in all of
 // them; further spellings of missing cells may be given.
-func StakesOf(s *decision.Spec, t *data.Table, missing ...string) ([]decision.Stakes, error) {
+func StakesOf(s *decision.Spec, t *table.Table, missing ...string) ([]decision.Stakes, error) {
 	if err := s.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}

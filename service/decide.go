@@ -8,8 +8,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Decide is a request for the best action in new cases.
@@ -18,6 +19,7 @@ type Decide struct {
 	Costs
 	Calibrate     bool
 	SecondOpinion bool
+	Why           int    // how many reasons are given for a decision
 	Baseline      string // the action that savings are against
 	Probability   string // the column of probabilities to decide by, in place of a model
 	Options       Options
@@ -37,6 +39,7 @@ func (d *Decide) Asked() Options {
 	return Options{
 		calibrateOption(&d.Calibrate),
 		{Name: "second-opinion", Group: Basics, Help: "say where other methods, expectation propagation with and without corrections, would act otherwise", Value: toggle{&d.SecondOpinion}},
+		whyOption(&d.Why),
 		{Name: "baseline", Group: Basics, Help: "the action that savings are against, such as what is done without a model (default: the first of the costs)", Value: text{&d.Baseline, "ACTION"}},
 	}
 }
@@ -45,7 +48,7 @@ func (d *Decide) Asked() Options {
 func (d *Decide) Complete() error {
 	if d.Probability != "" {
 		if err := d.Options.refuse("there is no model to ask where {probability} names the probabilities to decide by; leave one of them out",
-			"second-opinion", "calibrate", "on-error", "strict", "allow-unseen"); err != nil {
+			"second-opinion", "why", "calibrate", "on-error", "strict", "allow-unseen"); err != nil {
 			return err
 		}
 	}
@@ -60,6 +63,7 @@ type Deciding struct {
 	given    bool // the costs are not those of the fit
 	baseline int
 	trained  func(features []float64) bool
+	explain  *lossep.Explainer // nil if no reasons are asked for
 	Decided
 }
 
@@ -86,12 +90,22 @@ func (d *Decide) Of(ctx context.Context, m *lossep.Model, given *decision.Spec) 
 		return nil, err
 	}
 	a.model, a.given, a.trained = m, given != nil && !d.Calibrate, m.Trained()
+	a.explain = d.Explainer(m, spec)
 	return a, nil
 }
 
 func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 	baseline, err := Baseline(spec, d.Baseline)
 	return &Deciding{request: d, spec: spec, baseline: baseline, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
+}
+
+// Explainer gives the reasons that are asked for, nil if there are none. Columns that costs depend
+// on say what is at stake, so no change of them is looked for.
+func (d *Decide) Explainer(m *lossep.Model, spec *decision.Spec) *lossep.Explainer {
+	if d.Why == 0 {
+		return nil
+	}
+	return m.Explain(d.Why, spec.Columns())
 }
 
 // Request is what was asked.
@@ -102,25 +116,45 @@ func (a *Deciding) Spec() *decision.Spec { return a.spec }
 
 // Fields implements Answer.
 func (a *Deciding) Fields() []Field {
-	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion))
+	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain.Reasons()))
 }
 
 // Columns implements Answer.
 func (a *Deciding) Columns() []string { return a.spec.Columns() }
 
 // Recipe implements Answer.
-func (a *Deciding) Recipe() *data.Recipe { return a.model.Recipe() }
+func (a *Deciding) Recipe() *recipe.Recipe { return a.model.Recipe() }
 
 // Rows implements Answer.
-func (a *Deciding) Rows(ctx context.Context, rd *data.Reader, several bool, emit Emit) error {
+func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	id := a.request.identity(rd, several)
+	some := make([]lossep.DecidedRow, 0, explainedAtOnce)
 	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
 		if err != nil {
 			return err
 		}
+		if some = append(some, d); a.explain == nil || len(some) == cap(some) {
+			if err := a.emit(ctx, some, id, emit); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	return a.emit(ctx, some, id, emit)
+}
+
+// emit gives reasons for some decisions, if they are asked for, counts and hands over.
+func (a *Deciding) emit(ctx context.Context, some []lossep.DecidedRow, id identity, emit Emit) error {
+	if a.explain != nil && len(some) > 0 {
+		if err := a.reason(ctx, some); err != nil {
+			return err
+		}
+	}
+	for k := range some {
+		d := &some[k]
 		a.count(&d.Decision)
-		a.countOutcome(&d)
-		if err := emit(d.Row.Cells, &Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}); err != nil {
+		a.countOutcome(d)
+		if err := emit(d.Row.Pointed, &Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}); err != nil {
 			return err
 		}
 	}
@@ -168,22 +202,22 @@ func (d *Decided) Add(other *Decided) {
 
 // Lines implements Answer.
 func (a *Deciding) Lines(n Naming) []string {
-	lines := a.counted(string(a.model.Method()), "by the model's own account")
+	lines := a.counted(string(a.model.Method()), "estimated by the model")
 	if a.Decided.Rows == 0 {
 		return lines
 	}
 	if a.Labelled > 0 {
-		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), data.Plural(a.Labelled, "row")))
+		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), table.Plural(a.Labelled, "row")))
 		if a.Seen > 0 {
 			lines = append(lines, fmt.Sprintf("%d of these are equal to rows that the model was fitted to; if they are the same cases, that is not what new ones %s, which lossep audit measures", a.Seen, map[bool]string{true: "cost", false: "bring"}[a.spec.Costs()]))
 		}
 	}
 	lines = append(lines, a.model.Recipe().Target.Rare()...)
 	if a.Strange > 0 {
-		lines = append(lines, "outcomes that training did not know: "+data.Plural(a.Strange, "row"))
+		lines = append(lines, "outcomes that training did not know: "+table.Plural(a.Strange, "row"))
 	}
 	if a.request.SecondOpinion && len(a.spec.Outcomes()) == 2 {
-		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", a.Disagree, data.Plural(a.Decided.Rows, "row")))
+		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", a.Disagree, table.Plural(a.Decided.Rows, "row")))
 	}
 	if a.given && a.model.Method().Calibrated() && !slices.Equal(a.spec.TableLines(), a.model.Utility().TableLines()) {
 		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again, or give %s, for a %s that is calibrated to them", n("calibrate", ""), a.model.Method()))
@@ -195,7 +229,7 @@ func (a *Deciding) Lines(n Naming) []string {
 // to cost by somebody's account, and what it saves.
 func (a *Deciding) counted(by, account string) []string {
 	rows := a.Decided.Rows
-	lines := []string{fmt.Sprintf("%s decided by %s; %s", data.Plural(rows, "row"), by, a.spec.RuleLine())}
+	lines := []string{fmt.Sprintf("%s decided by %s; %s", table.Plural(rows, "row"), by, a.spec.RuleLine())}
 	if rows == 0 {
 		return lines
 	}
@@ -204,7 +238,7 @@ func (a *Deciding) counted(by, account string) []string {
 	for _, name := range actions {
 		width = max(width, utf8.RuneCountInString(name))
 	}
-	shares := data.Percents(a.ByAction...)
+	shares := recipe.Percents(a.ByAction...)
 	for k, name := range actions {
 		what := "rows"
 		if a.ByAction[k] == 1 {
@@ -224,12 +258,12 @@ func (a *Deciding) counted(by, account string) []string {
 // GivenDeciding decides the rows of a table by probabilities that stand in it.
 type GivenDeciding struct {
 	*Deciding
-	table     *data.Table
+	table     *table.Table
 	decisions []lossep.Decision
 }
 
 // Given is the answer by the probabilities in a table, under the costs that are given.
-func (d *Decide) Given(t *data.Table, given *decision.Spec) (*GivenDeciding, error) {
+func (d *Decide) Given(t *table.Table, given *decision.Spec) (*GivenDeciding, error) {
 	if given == nil {
 		return nil, optionError("probability", "no costs given, and there is no model to know them; give {cost=fn=5,fp=1} or {utility=FILE.yaml}")
 	}
@@ -261,7 +295,7 @@ func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decisi
 
 // Fields are what is said about every case.
 func (g *GivenDeciding) Fields() []Field {
-	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false)...)
+	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, 0)...)
 }
 
 // Rows goes over the rows.
@@ -286,5 +320,5 @@ func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 // Lines are what is to be said of all rows together.
 func (g *GivenDeciding) Lines(n Naming) []string {
 	column := g.request.Probability
-	return g.counted("the probabilities in "+column, fmt.Sprintf("by the probabilities' own account; lossep audit %s says whether they can be trusted", n("probability", column)))
+	return g.counted("the probabilities in "+column, fmt.Sprintf("estimated from the probabilities; lossep audit %s says whether they can be trusted", n("probability", column)))
 }

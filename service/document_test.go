@@ -20,7 +20,7 @@ func TestPageOfOptions(t *testing.T) {
 	for _, of := range []struct {
 		title   string
 		options Options
-	}{{"fit and audit", NewAudit().Options}, {"predict", NewPredict().Options}, {"decide", NewDecide().Options}, {"value", NewWorth().Options}} {
+	}{{"fit and audit", NewAudit().Options}, {"fit", new(Fit).saving()}, {"predict", NewPredict().Options}, {"decide", NewDecide().Options}, {"value", NewWorth().Options}} {
 		for _, group := range Groups() {
 			writeOptions(&b, fmt.Sprintf("%s: %s", of.title, group), slices.DeleteFunc(slices.Clone(of.options), func(o *Option) bool { return o.Group != group }))
 		}

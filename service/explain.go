@@ -7,10 +7,10 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/table"
 )
 
 // Explain is an error in the words of a front end, and whether what was given caused it, so
@@ -19,7 +19,8 @@ import (
 func Explain(err error, n Naming, file string) (text string, input bool) {
 	var (
 		option *Error
-		rows   *data.Error
+		all    *table.Problems
+		rows   *table.Error
 		spec   *decision.SpecError
 		fit    *lossep.InputError
 		syntax *kernel.SyntaxError
@@ -32,6 +33,8 @@ func Explain(err error, n Naming, file string) (text string, input bool) {
 	switch {
 	case errors.As(err, &option):
 		return strings.Replace(text, option.Error(), option.Text(n), 1), true
+	case errors.As(err, &all):
+		return strings.Replace(text, all.Error(), all.Text(n.Way, n.Ways), 1), true
 	case errors.As(err, &rows):
 		located := *rows
 		if located.File == "" {
@@ -71,20 +74,29 @@ var optionNames = func() map[string]bool {
 }()
 
 // Way writes a way out of an error about rows.
-func (n Naming) Way(w data.Way) string {
+func (n Naming) Way(w table.Way) string {
 	name := optionOf[w.Option]
 	value := w.Value
-	if w.Option == data.WayImpute {
+	if w.Option == table.WayImpute {
 		value = "impute"
 	}
 	return n(name, value)
 }
 
-// optionOf are the options that stand for those of package data.
-var optionOf = map[data.Option]string{
-	data.WayHeader: "header", data.WaySeparator: "separator", data.WayDecimal: "decimal", data.WayEncoding: "encoding",
-	data.WayDates: "dates", data.WayMarkers: "missing-marker", data.WayImpute: "missing", data.WayCategorical: "categorical",
-	data.WayDrop: "drop", data.WayID: "id", data.WayScaling: "scaling", data.WayTarget: "target", data.WayPositive: "positive",
-	data.WayUnseen: "allow-unseen", data.WayLabelled: "skip-unlabelled",
-	data.WayBytes: "max-bytes", data.WayRows: "max-rows", data.WayCells: "max-cells", data.WayMemory: "max-memory",
+// Ways writes options that are given together.
+func (n Naming) Ways(all []table.Way) string {
+	texts := make([]string, len(all))
+	for k, w := range all {
+		texts[k] = n.Way(w)
+	}
+	return strings.Join(texts, " ")
+}
+
+// optionOf are the options that stand for those of packages table and recipe.
+var optionOf = map[table.Option]string{
+	table.WayHeader: "header", table.WaySeparator: "separator", table.WayDecimal: "decimal", table.WayEncoding: "encoding",
+	table.WayDates: "dates", table.WayMarkers: "missing-marker", table.WayImpute: "missing", table.WayCategorical: "categorical",
+	table.WayDrop: "drop", table.WayID: "id", table.WayScaling: "scaling", table.WayTarget: "target", table.WayPositive: "positive",
+	table.WayUnseen: "allow-unseen", table.WayLabelled: "skip-unlabelled",
+	table.WayBytes: "max-bytes", table.WayRows: "max-rows", table.WayCells: "max-cells", table.WayMemory: "max-memory",
 }

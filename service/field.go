@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // Case is what is known about one case when it is answered. What a request does not ask for
@@ -33,6 +33,14 @@ type Field struct {
 	Numbers func(c *Case, to []float64) []float64 // is appended to
 	Truth   func(*Case) bool
 	Named   func(*Case) map[string]string
+	Object  func(*Case) Object
+	Kinds   []table.CellKind // of the columns of an object
+}
+
+// Object is a value that JSON has as encoding/json writes it, and a table in several cells.
+type Object interface {
+	// Cells are as many as the field has columns.
+	Cells() []any
 }
 
 // Key is the name of the field in JSON.
@@ -96,8 +104,8 @@ func actionFields(s *decision.Spec) []Field {
 // to cost or to bring, the probabilities, by how much the action is better than the next best
 // (the margin), by how much each is better than the best other one (its advantage, which is
 // negative for those not taken), and what is saved against the baseline, an action by its
-// number. Opinions of other methods are there if they were asked.
-func DecideFields(s *decision.Spec, baseline int, opinions bool) []Field {
+// number. Opinions of other methods are there if they were asked, and so many reasons.
+func DecideFields(s *decision.Spec, baseline int, opinions bool, reasons int) []Field {
 	actions, kind, costs := s.Actions(), s.Kind(), s.Costs()
 	fields := append(actionFields(s),
 		numbersField("expected", "expected_"+kind, kind, actions, func(c *Case, to []float64) []float64 { return append(to, c.Decision.Expected...) }),
@@ -116,6 +124,9 @@ func DecideFields(s *decision.Spec, baseline int, opinions bool) []Field {
 				}
 				return named
 			}})
+	}
+	if reasons > 0 {
+		fields = append(fields, reasonFields(actions, reasons)...)
 	}
 	return fields
 }
@@ -179,7 +190,7 @@ func ValueFields(s *decision.Spec, ask lossep.Ask, prices []float64) []Field {
 }
 
 // Record is the values of the fields for a case, one for each: a string, []string, int,
-// float64, []float64, bool or map[string]string, which are its own.
+// float64, []float64, bool, map[string]string or Object, which are its own.
 func Record(fields []Field, c *Case) []any {
 	record := make([]any, len(fields))
 	for k := range fields {
@@ -196,6 +207,8 @@ func Record(fields []Field, c *Case) []any {
 			record[k] = f.Numbers(c, make([]float64, 0, len(f.Over)))
 		case f.Truth != nil:
 			record[k] = f.Truth(c)
+		case f.Object != nil:
+			record[k] = f.Object(c)
 		default:
 			record[k] = f.Named(c)
 		}
@@ -213,5 +226,5 @@ func Baseline(s *decision.Spec, name string) (int, error) {
 	if a := slices.Index(actions, name); a >= 0 {
 		return a, nil
 	}
-	return 0, optionError("baseline", "unknown action %q; %s", name, data.Instead(name, actions))
+	return 0, optionError("baseline", "unknown action %q; %s", name, table.Instead(name, actions))
 }

@@ -13,6 +13,7 @@ type Fit struct {
 	Rows
 	Model   lossep.Options // but for Data, which Complete fills in from Rows
 	Options Options
+	NoSave  bool // the model is not written to a file unless one is named
 
 	method string
 }
@@ -21,7 +22,15 @@ type Fit struct {
 func NewFit() *Fit {
 	f := new(Fit)
 	f.bind()
+	f.Options = append(f.Options, f.saving()...)
 	return f
+}
+
+// saving are the options of what becomes of the model, which an audit does not keep.
+func (f *Fit) saving() Options {
+	return Options{
+		{Name: "no-save", Group: Model, CommandOf: true, Help: "do not write the model to a file", Value: toggle{&f.NoSave}},
+	}
 }
 
 // bind makes the options, whose values go to this request.

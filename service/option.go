@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // Option is something that can be said about a request.
@@ -140,7 +140,7 @@ func (o Options) Give(values map[string]any) error {
 func (o Options) Unknown(name string) error {
 	wanted, best, least := strings.ReplaceAll(name, "_", "-"), "", 3
 	for _, option := range o {
-		if d := data.Distance(wanted, option.Name); d < least {
+		if d := table.Distance(wanted, option.Name); d < least {
 			best, least = option.Name, d
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // Ranked writes rows largest first by one of their numbers, or only the first of them. Rows
@@ -27,17 +27,17 @@ type Ranked struct {
 func NewRanked(to RowWriter, fields []Field, column string, top int, memory int64) (*Ranked, error) {
 	var known []string
 	for k := range fields {
-		if fields[k].kind() != data.NumberCells {
-			continue
-		}
 		for at, name := range fields[k].Columns {
+			if fields[k].kind(at) != table.NumberCells {
+				continue
+			}
 			if name == column {
 				return &Ranked{to: to, top: top, memory: memory, field: k, at: at}, nil
 			}
 			known = append(known, name)
 		}
 	}
-	return nil, optionError("sort", "unknown column %q; %s", column, data.Instead(column, known))
+	return nil, optionError("sort", "unknown column %q; %s", column, table.Instead(column, known))
 }
 
 type rankedRow struct {
@@ -74,6 +74,8 @@ func (r *Ranked) Write(cells []string, record []any) error {
 		row.key = v
 	case []float64:
 		row.key = v[r.at]
+	case Object:
+		row.key = v.Cells()[r.at].(float64)
 	}
 	if r.top > 0 && len(r.rows) == r.top {
 		if row.before(r.rows[0]) > 0 {
@@ -108,6 +110,8 @@ func (r *rankedRow) size() int64 {
 			for _, text := range v {
 				bytes += 16 + int64(len(text))
 			}
+		case Object:
+			bytes += 64 * int64(len(v.Cells()))
 		}
 	}
 	return bytes

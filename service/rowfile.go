@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/internal/jsonappend"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 	"github.com/lossep/lossep/xlsx"
 )
 
@@ -78,7 +78,7 @@ func formatOf(path string, asked Format) (Format, error) {
 // RowColumn is a column of the input that is written beside the answer.
 type RowColumn struct {
 	Name string
-	Kind data.CellKind
+	Kind table.CellKind
 }
 
 // RowWriter writes rows of an answer.
@@ -97,11 +97,11 @@ func NewRowWriter(w io.Writer, f Format, input []RowColumn, fields []Field) (Row
 	}
 	columns := slices.Clone(input)
 	for k := range fields {
-		for _, name := range fields[k].Columns {
+		for at, name := range fields[k].Columns {
 			if slices.ContainsFunc(input, func(c RowColumn) bool { return c.Name == name }) {
 				name = "lossep_" + name
 			}
-			columns = append(columns, RowColumn{name, fields[k].kind()})
+			columns = append(columns, RowColumn{name, fields[k].kind(at)})
 		}
 	}
 	t := &tableRows{fields: fields}
@@ -117,26 +117,28 @@ func NewRowWriter(w io.Writer, f Format, input []RowColumn, fields []Field) (Row
 	return t, err
 }
 
-// kind is what the columns of a field hold.
-func (f *Field) kind() data.CellKind {
+// kind is what a column of a field holds.
+func (f *Field) kind(column int) table.CellKind {
 	switch {
+	case f.Kinds != nil:
+		return f.Kinds[column]
 	case f.Number != nil || f.Numbers != nil:
-		return data.NumberCells
+		return table.NumberCells
 	case f.Truth != nil:
-		return data.TruthCells
+		return table.TruthCells
 	}
-	return data.TextCells
+	return table.TextCells
 }
 
 // tableRows writes records as rows of a table, in which a list takes several cells.
 type tableRows struct {
 	fields []Field
-	to     table
+	to     rowFile
 	row    []any
 }
 
-// table is a file of rows of strings, numbers and truth values.
-type table interface {
+// rowFile is a file of rows of strings, numbers and truth values.
+type rowFile interface {
 	write(row []any) error
 	close() error
 }
@@ -157,6 +159,8 @@ func (t *tableRows) Write(cells []string, record []any) error {
 			}
 		case []string:
 			t.row = append(t.row, strings.Join(v, ";"))
+		case Object:
+			t.row = append(t.row, v.Cells()...)
 		default:
 			t.row = append(t.row, v)
 		}
@@ -172,7 +176,7 @@ type csvTable struct {
 	record []string
 }
 
-func newCSVTable(w io.Writer, columns []RowColumn) (table, error) {
+func newCSVTable(w io.Writer, columns []RowColumn) (rowFile, error) {
 	t := &csvTable{w: csv.NewWriter(w)}
 	for _, c := range columns {
 		t.record = append(t.record, c.Name)
@@ -199,10 +203,10 @@ func (t *csvTable) close() error {
 
 type parquetTable struct{ w *parquet.Writer }
 
-func newParquetTable(w io.Writer, columns []RowColumn) (table, error) {
-	declared := make([]data.SourceColumn, len(columns))
+func newParquetTable(w io.Writer, columns []RowColumn) (rowFile, error) {
+	declared := make([]table.SourceColumn, len(columns))
 	for j, c := range columns {
-		declared[j] = data.SourceColumn{Name: c.Name, Kind: c.Kind}
+		declared[j] = table.SourceColumn{Name: c.Name, Kind: c.Kind}
 	}
 	to, err := parquet.NewWriter(w, declared)
 	return &parquetTable{to}, err
@@ -213,7 +217,7 @@ func (t *parquetTable) close() error          { return t.w.Close() }
 
 type workbookTable struct{ w *xlsx.Writer }
 
-func newWorkbookTable(w io.Writer, columns []RowColumn) (table, error) {
+func newWorkbookTable(w io.Writer, columns []RowColumn) (rowFile, error) {
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.Name
@@ -297,6 +301,12 @@ func AppendJSON(b []byte, fields []Field, c *Case, scratch []float64) []byte {
 			b = jsonappend.Floats(b, f.Numbers(c, scratch[:0]))
 		case f.Truth != nil:
 			b = strconv.AppendBool(b, f.Truth(c))
+		case f.Object != nil:
+			text, err := json.Marshal(f.Object(c))
+			if err != nil {
+				panic(err) // texts and finite numbers
+			}
+			b = append(b, text...)
 		default:
 			b = appendTextsByName(b, f.Named(c))
 		}

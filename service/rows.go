@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // Rows is how past cases are read: which columns are what, and how cells become numbers.
 type Rows struct {
 	Table
-	Data data.Options
+	Data recipe.Options
 	// SkipUnlabelled leaves out rows whose outcome is missing, and Counts is the column of a
 	// table of counts.
 	SkipUnlabelled bool
@@ -39,7 +40,7 @@ func (r *Rows) options() Options {
 		{Name: "prevalence", Group: Columns, Help: "how frequent the positive outcome is among the cases to be decided, such as 0.02 or 2% (default: as in the table)", Value: share{&o.Prevalence}},
 		{Name: "categorical", Group: Columns, Help: "columns to treat as categorical whatever they look like; auto has the evidence decide about columns of few different whole numbers", Value: newList(&o.Categorical, "A,B,C")},
 		{Name: "ordered", Group: Columns, Help: "a column whose categories have an order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
-		{Name: "dates", Group: Columns, Help: "the order of dates such as 03/04/2025, which could be either", Value: choice[data.DateOrder]{to: &o.Dates, of: []data.DateOrder{data.DayFirst, data.MonthFirst}}},
+		{Name: "dates", Group: Columns, Help: "the order of dates such as 03/04/2025, which could be either", Value: choice[table.DateOrder]{to: &o.Dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
 		{Name: "missing-marker", Group: Columns, Help: "a spelling of a missing cell beside the usual ones (empty . - ? NA N/A #N/A NaN NULL None and the like), or COLUMN=SPELLING for one column alone, such as pressure=0; can be repeated", Value: newRepeatable(&o.Markers, "TEXT")},
 		{Name: "scaling", Group: Columns, Help: "how numeric columns are transformed before they are standardised: auto (those with long tails), none, log, yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
 		{Name: "standardize", Group: Advanced, Help: "give numeric columns mean 0 and variance 1", Value: toggle{&r.standardize}},
@@ -54,9 +55,9 @@ func (r *Rows) complete() error {
 	if err := r.transformations(); err != nil {
 		return err
 	}
-	transformed := r.Data.Scaling != "" && r.Data.Scaling != data.Straight
+	transformed := r.Data.Scaling != "" && r.Data.Scaling != recipe.Straight
 	for _, b := range r.Data.Bends {
-		transformed = transformed || b != data.Straight
+		transformed = transformed || b != recipe.Straight
 	}
 	if r.Data.KeepScale = !r.standardize; r.Data.KeepScale && transformed {
 		return optionError("scaling", "columns are not scaled with {standardize=false}; leave one of them out")
@@ -66,7 +67,7 @@ func (r *Rows) complete() error {
 
 // transformations reads how columns are transformed.
 func (r *Rows) transformations() error {
-	r.Data.Scaling, r.Data.Bends = "", make(map[string]data.Bend)
+	r.Data.Scaling, r.Data.Bends = "", make(map[string]recipe.Bend)
 	for _, text := range r.scaling {
 		column, name, one := strings.Cut(text, "=")
 		if !one {
@@ -75,17 +76,17 @@ func (r *Rows) transformations() error {
 		if one && column == "" {
 			return optionError("scaling", "%q has no column before the =; give one, such as income=%s, or %s alone for all columns", text, name, name)
 		}
-		if !slices.Contains(data.Bends(), data.Bend(name)) {
-			return optionError("scaling", "invalid value %q; choose one of %s", name, joined(data.Bends()))
+		if !slices.Contains(recipe.Bends(), recipe.Bend(name)) {
+			return optionError("scaling", "invalid value %q; choose one of %s", name, joined(recipe.Bends()))
 		}
 		before, of := r.Data.Scaling, "all columns"
 		if one {
 			before, of = r.Data.Bends[column], column
-			r.Data.Bends[column] = data.Bend(name)
+			r.Data.Bends[column] = recipe.Bend(name)
 		} else {
-			r.Data.Scaling = data.Bend(name)
+			r.Data.Scaling = recipe.Bend(name)
 		}
-		if before != "" && before != data.Bend(name) {
+		if before != "" && before != recipe.Bend(name) {
 			return optionError("scaling", "%s for %s, which has %s already; give one of them", name, of, before)
 		}
 	}
@@ -102,11 +103,11 @@ func joined[T ~string](words []T) string {
 
 // orders are columns with their categories in order.
 type orders struct {
-	to    *[]data.OrderedSet
+	to    *[]recipe.OrderedSet
 	begun *bool
 }
 
-func newOrders(to *[]data.OrderedSet) orders { return orders{to, new(bool)} }
+func newOrders(to *[]recipe.OrderedSet) orders { return orders{to, new(bool)} }
 
 func (v orders) Type() string { return "COLUMN=A,B,C" }
 
@@ -124,7 +125,7 @@ func (v orders) Set(text string) error {
 	if !ok || column == "" || len(categories) < 2 {
 		return fmt.Errorf("%q is not a column with its categories in order, such as size=S,M,L", text)
 	}
-	set := data.OrderedSet{Column: column, Categories: categories}
+	set := recipe.OrderedSet{Column: column, Categories: categories}
 	if err := set.Check(); err != nil {
 		return fmt.Errorf("%s: %w; give every category once, such as size=S,M,L", text, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/recipe"
 )
 
 // fitted is the result of a fit.
@@ -62,7 +62,7 @@ func (s *session) positive(r *request) (any, []Tensor, error) {
 	if len(names) != 2 {
 		return nil, nil, &malformed{fmt.Sprintf("one of two outcomes is positive, and there are %d", len(names))}
 	}
-	return map[string]int{"at": data.Conventional([2]string(names))}, nil, nil
+	return map[string]int{"at": recipe.Conventional([2]string(names))}, nil, nil
 }
 
 // progress sends how far a fit has come, ten times a second at most.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 // Version is that of the protocol.
@@ -79,7 +79,7 @@ func (t *Tensor) floats() []float64 {
 	values := make([]float64, len(t.data)/t.Type.size())
 	if t.Type == Float32 {
 		for i := range values {
-			values[i] = data.Single(math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:])))
+			values[i] = table.Single(math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:])))
 		}
 		return values
 	}

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/recipe"
 )
 
 var errForgotten = errors.New("there is no such model")
@@ -158,17 +158,17 @@ type dropped struct {
 // keep puts a model on the shelf, with part of the memory of the work that made it, and
 // describes it.
 func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Described {
-	recipe, spec := m.Recipe(), m.Utility()
+	learned, spec := m.Recipe(), m.Utility()
 	d := &Described{
-		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Positive: recipe.Target.Positive(), Unsettled: recipe.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
+		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Positive: learned.Target.Positive(), Unsettled: learned.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
 		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
 		Lines: m.Describe(), Notes: notes, Utility: spec, CostsOf: spec.Columns(),
 	}
-	for _, part := range recipe.Parts() {
+	for _, part := range learned.Parts() {
 		d.Columns = append(d.Columns, part.Column)
 	}
-	for _, c := range recipe.Columns {
-		if c.Kind != data.Outcome && c.Kind != data.Weights {
+	for _, c := range learned.Columns {
+		if c.Kind != recipe.Outcome && c.Kind != recipe.Weights {
 			d.Table = append(d.Table, c.Name)
 		}
 		if c.Reason != "" {

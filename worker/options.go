@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // fitOptions are those of a fit, by name.
@@ -60,12 +61,45 @@ func explain(err error) (text string, input bool) {
 	if spec := new(decision.SpecError); errors.As(err, &spec) {
 		return err.Error(), true // which is not about files to give
 	}
-	if rows := new(data.Error); errors.As(err, &rows) {
-		// Rows of a program are in no file, are named by it, and no option says how.
-		short := *rows
-		short.File = ""
-		short.Ways = slices.DeleteFunc(slices.Clone(rows.Ways), func(w data.Way) bool { return w.Option == data.WayID })
-		err = &short
+	if all := new(table.Problems); errors.As(err, &all) {
+		short := &table.Problems{Suggest: all.Suggest}
+		for _, e := range all.All {
+			short.All = append(short.All, inProgram(e))
+		}
+		return short.Text(service.Naming(keywords).Way, arguments), true
+	}
+	if rows := new(table.Error); errors.As(err, &rows) {
+		err = inProgram(rows)
 	}
 	return service.Explain(err, keywords, "")
+}
+
+// inProgram is an error about rows of a program: they are in no file, are named by it, and no option
+// says how.
+func inProgram(rows *table.Error) *table.Error {
+	short := *rows
+	short.File = ""
+	short.Ways = slices.DeleteFunc(slices.Clone(rows.Ways), func(w table.Way) bool { return w.Option == table.WayID })
+	return &short
+}
+
+// arguments writes options that are given together, each once: the values of a list in one list.
+// Columns that would be named as identifiers are left out.
+func arguments(all []table.Way) string {
+	var texts []string
+	place := make(map[string]int)
+	for _, w := range all {
+		if w.Option == table.WayID {
+			w.Option = table.WayDrop
+		}
+		text := service.Naming(keywords).Way(w)
+		name, value, list := strings.Cut(strings.TrimSuffix(text, "]"), "=[")
+		if at, begun := place[name]; list && begun {
+			texts[at] = strings.TrimSuffix(texts[at], "]") + ", " + value + "]"
+			continue
+		}
+		place[name] = len(texts)
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
 }

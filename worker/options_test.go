@@ -7,9 +7,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // Options by name are those of the flags, with the same defaults. What is wrong names the option
@@ -47,7 +47,7 @@ func TestErrorsNameArguments(t *testing.T) {
 		want string
 	}{
 		{
-			&data.Error{File: "X", Row: 3, Column: 2, ColumnName: "thal", Msg: "2 cells are missing", Fix: "say what to do", Ways: []data.Way{{Option: data.WayID, Value: "thal"}, {Option: data.WayImpute}, {Option: data.WayDrop, Value: "thal"}}},
+			&table.Error{File: "X", Row: 3, Column: 2, ColumnName: "thal", Msg: "2 cells are missing", Fix: "say what to do", Ways: []table.Way{{Option: table.WayID, Value: "thal"}, {Option: table.WayImpute}, {Option: table.WayDrop, Value: "thal"}}},
 			`row 3, column 2 ("thal"): 2 cells are missing; say what to do: missing="impute" or drop=["thal"]`,
 		},
 		{&lossep.InputError{What: "max rows", Msg: "too many"}, "max_rows: too many"},

@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // blockRows is how many rows are predicted at a time, at most: a request that is cancelled ends
@@ -27,11 +28,13 @@ type predicted struct {
 	Actions []string         `json:"actions,omitempty"`
 	Costs   bool             `json:"costs"`
 	Unusual map[int][]string `json:"unusual,omitempty"` // by row, from 0: columns in which it is unlike the training rows
+	// Objects are the fields of every row that no tensor holds, by name.
+	Objects map[string][]service.Object `json:"objects,omitempty"`
 }
 
 // blocks encodes the rows of a table and hands them over block by block.
-func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t *data.Table, block int, use func(x *mat.Dense, from, to int) error) (*data.Report, error) {
-	var report *data.Report
+func (s *session) blocks(ctx context.Context, r *request, learned *recipe.Recipe, t *table.Table, block int, use func(x *mat.Dense, from, to int) error) (*recipe.Report, error) {
+	var report *recipe.Report
 	for from := 0; from < t.Len(); from += block {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -45,7 +48,7 @@ func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t
 			}
 			rows = t.Subset(list)
 		}
-		x, found, err := recipe.Apply(rows)
+		x, found, err := learned.Apply(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -74,14 +77,14 @@ func (s *session) blocks(ctx context.Context, r *request, recipe *data.Recipe, t
 }
 
 // inTable gives the error of a row of a block its place in the table.
-func inTable(err error, t *data.Table, from int) error {
+func inTable(err error, t *table.Table, from int) error {
 	if far, ok := err.(*lossep.FarError); ok {
 		return far.In(t.Place(from + far.Row))
 	}
 	return err
 }
 
-func (p *predicted) report(report *data.Report, start time.Time) {
+func (p *predicted) report(report *recipe.Report, start time.Time) {
 	p.Notes, p.Seconds = report.Lines(), time.Since(start).Seconds()
 	p.Unseen, p.Unusual = report.Doubts().Lines(), report.Unusual
 }
@@ -147,7 +150,8 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 	if err != nil {
 		return nil, nil, err
 	}
-	d := newCollected(t.Len(), append(service.DecideFields(spec, baseline, q.SecondOpinion), allProbabilities(spec)))
+	explain := q.Explainer(m, spec)
+	d := newCollected(t.Len(), append(service.DecideFields(spec, baseline, q.SecondOpinion, explain.Reasons()), allProbabilities(spec)))
 	block, err := s.room(share, m, t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
@@ -160,6 +164,11 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 		if q.SecondOpinion {
 			m.Consult(x, decisions)
 		}
+		if explain != nil {
+			if err := explain.Of(ctx, x, decisions); err != nil {
+				return err
+			}
+		}
 		for i := range decisions {
 			d.add(&service.Case{Decision: &decisions[i]})
 		}
@@ -168,14 +177,14 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 	if err != nil {
 		return nil, nil, err
 	}
-	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
+	found := predicted{Actions: spec.Actions(), Costs: spec.Costs(), Objects: d.objects}
 	found.report(report, start)
 	return found, d.tensors(), nil
 }
 
 // staked is the rows of a request, the utility to decide them by, the model's if none is
 // given, and what is at stake in each.
-func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*data.Table, *decision.Spec, []decision.Stakes, error) {
+func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*table.Table, *decision.Spec, []decision.Stakes, error) {
 	t, err := r.table(f)
 	if err != nil {
 		return nil, nil, nil, err
@@ -233,7 +242,7 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 		return nil, nil, err
 	}
 	worths := service.ValueFields(spec, q.Ask, q.Prices)[3:] // behind what is of the decision
-	d := newCollected(t.Len(), append(append(service.DecideFields(spec, 0, false), allProbabilities(spec)), worths...))
+	d := newCollected(t.Len(), append(append(service.DecideFields(spec, 0, false, 0), allProbabilities(spec)), worths...))
 	block, err := s.room(share, m, t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
@@ -278,7 +287,7 @@ func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, [
 		return nil, nil, err
 	}
 	n := p.Shape[0]
-	d := newCollected(n, append(service.DecideFields(spec, baseline, false), allProbabilities(spec)))
+	d := newCollected(n, append(service.DecideFields(spec, baseline, false, 0), allProbabilities(spec)))
 	if err := s.take(share, "the answer", 2*8*float64(n)*float64(d.numbers()+len(names)+len(spec.Actions()))); err != nil {
 		return nil, nil, err
 	}
@@ -327,20 +336,21 @@ func allProbabilities(spec *decision.Spec) service.Field {
 
 // collected are the fields of cases as tensors. Texts are known by their numbers.
 type collected struct {
-	rows   int
-	fields []service.Field
-	floats [][]float64 // by field
-	ints   [][]int
+	rows    int
+	fields  []service.Field
+	floats  [][]float64 // by field
+	ints    [][]int
+	objects map[string][]service.Object // by name
 }
 
 func newCollected(rows int, fields []service.Field) *collected {
-	return &collected{rows, fields, make([][]float64, len(fields)), make([][]int, len(fields))}
+	return &collected{rows, fields, make([][]float64, len(fields)), make([][]int, len(fields)), make(map[string][]service.Object)}
 }
 
 // numbers is how many there are a row.
 func (d *collected) numbers() (n int) {
 	for k := range d.fields {
-		n += max(1, len(d.fields[k].Over))
+		n += max(1, len(d.fields[k].Over), 8*len(d.fields[k].Kinds)) // a cell of an object is a text in JSON
 	}
 	return n
 }
@@ -360,6 +370,8 @@ func (d *collected) add(c *service.Case) {
 			d.floats[k] = append(d.floats[k], f.Number(c))
 		case f.Numbers != nil:
 			d.floats[k] = f.Numbers(c, d.floats[k])
+		case f.Object != nil:
+			d.objects[f.Name] = append(d.objects[f.Name], f.Object(c))
 		}
 	}
 }

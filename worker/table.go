@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
 )
 
 // column is one of a table: numbers, which are a row of a tensor of numbers, or codes, which
@@ -21,8 +21,8 @@ type column struct {
 }
 
 // table is that of a request.
-func (r *request) table(f *Frame) (*data.Table, error) {
-	columns := make([]data.Values, len(r.Columns))
+func (r *request) table(f *Frame) (*table.Table, error) {
+	columns := make([]table.Values, len(r.Columns))
 	for j, c := range r.Columns {
 		v, err := c.values(f)
 		if err != nil {
@@ -30,11 +30,11 @@ func (r *request) table(f *Frame) (*data.Table, error) {
 		}
 		columns[j] = v
 	}
-	return data.NewTable(r.Name, columns)
+	return table.NewTable(r.Name, columns)
 }
 
-func (c *column) values(f *Frame) (data.Values, error) {
-	v := data.Values{Name: c.Name}
+func (c *column) values(f *Frame) (table.Values, error) {
+	v := table.Values{Name: c.Name}
 	t, err := f.tensor(c.Tensor)
 	if err != nil {
 		return v, err

@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/internal/fault"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // client is the other end of a worker's pipes.
@@ -99,7 +100,7 @@ func (c *client) ask(header map[string]any, tensors ...Tensor) *reply {
 
 // rows are n random cases of two columns and an outcome, as tensors with their columns, and
 // as a table.
-func rows(t *testing.T, n int) ([]Tensor, []column, *data.Table) {
+func rows(t *testing.T, n int) ([]Tensor, []column, *table.Table) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	x := make([]float64, 2*n)
@@ -114,7 +115,7 @@ func rows(t *testing.T, n int) ([]Tensor, []column, *data.Table) {
 	}
 	tensors := []Tensor{Floats("x", x, 2, n), Ints("y", codes, n), Raw("texts", []byte("noyes")), Ints("ends", []int{2, 5}, 2)}
 	columns := []column{{Name: "x0"}, {Name: "x1", Row: 1}, {Name: "y", Tensor: 1, Texts: &[2]int{2, 3}}}
-	table, err := data.NewTable("rows", []data.Values{
+	table, err := table.NewTable("rows", []table.Values{
 		{Name: "x0", Numbers: append([]float64(nil), x[:n]...)},
 		{Name: "x1", Numbers: append([]float64(nil), x[n:]...)},
 		{Name: "y", Codes: codes32, Texts: texts},
@@ -139,7 +140,7 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Seed: 1, Utility: costs, Data: data.Options{Target: "y"}})
+	want, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Seed: 1, Utility: costs, Data: recipe.Options{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestAnswersAreTheLibrarys(t *testing.T) {
 			t.Fatalf("row %d is not worth %+v", i, w)
 		}
 	}
-	if unknown := c.ask(map[string]any{"id": 26, "do": "value", "model": 1, "columns": columns, "options": map[string]any{"ask": []string{"none"}}}, tensors...); unknown.Error == nil || !strings.Contains(unknown.Error.Text, `"none" is no column that the model decides by; there are`) {
+	if unknown := c.ask(map[string]any{"id": 26, "do": "value", "model": 1, "columns": columns, "options": map[string]any{"ask": []string{"none"}}}, tensors...); unknown.Error == nil || !strings.Contains(unknown.Error.Text, `"none" is not a feature of the model; there are`) {
 		t.Errorf("a column that is not there: %+v", unknown.Error)
 	}
 	calibrated := c.ask(map[string]any{"id": 30, "do": "calibrate", "model": 1, "utility": map[string]any{"costs": "fn=1,fp=9"}})
@@ -352,7 +353,7 @@ func TestEnds(t *testing.T) {
 // Models beyond the memory for them are forgotten, the one unused for longest first.
 func TestShelf(t *testing.T) {
 	_, _, table := rows(t, 20)
-	m, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Data: data.Options{Target: "y"}})
+	m, err := lossep.Fit(t.Context(), table, lossep.Options{Kernel: "rbf", Method: lossep.EP, Data: recipe.Options{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}

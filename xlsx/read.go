@@ -24,8 +24,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/table"
 )
 
 // Extension is how names of such files end.
@@ -69,13 +69,13 @@ func Open(name string, r io.ReaderAt, size, memory int64) (*Book, error) {
 		b.files[strings.ToLower(strings.TrimPrefix(f.Name, "/"))] = f
 	}
 	if _, old := b.files["encryptedpackage"]; old {
-		return nil, &data.Error{File: name, Msg: "the workbook has a password", Fix: "save it without one"}
+		return nil, &table.Error{File: name, Msg: "the workbook has a password", Fix: "save it without one"}
 	}
 	if err := b.readBook(); err != nil {
 		return nil, b.damaged(err)
 	}
 	if len(b.sheets) == 0 {
-		return nil, &data.Error{File: name, Msg: "the workbook has no sheets of cells", Fix: "save the table as .xlsx or .csv"}
+		return nil, &table.Error{File: name, Msg: "the workbook has no sheets of cells", Fix: "save the table as .xlsx or .csv"}
 	}
 	return b, nil
 }
@@ -90,10 +90,10 @@ func (b *Book) Sheets() (names []string) {
 
 // damaged is an error about the file, if it does not say that itself.
 func (b *Book) damaged(err error) error {
-	if located := new(data.Error); errors.As(err, &located) || errors.Is(err, context.Canceled) || errors.Is(err, io.ErrClosedPipe) {
+	if located := new(table.Error); errors.As(err, &located) || errors.Is(err, context.Canceled) || errors.Is(err, io.ErrClosedPipe) {
 		return err
 	}
-	return &data.Error{File: b.name, Msg: "the workbook cannot be read: " + err.Error(), Fix: "save it again as .xlsx, or as .csv", Err: err}
+	return &table.Error{File: b.name, Msg: "the workbook cannot be read: " + err.Error(), Fix: "save it again as .xlsx, or as .csv", Err: err}
 }
 
 // part opens a part of the archive, nil if it is not there.
@@ -149,7 +149,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 func tooLarge(name string) error {
-	return &data.Error{File: name, Msg: "the workbook is larger, once it is uncompressed, than there is memory for it", Fix: "save the sheet as .csv", Ways: []data.Way{{Option: data.WayMemory, Value: "SIZE"}}}
+	return &table.Error{File: name, Msg: "the workbook is larger, once it is uncompressed, than there is memory for it", Fix: "save the sheet as .csv", Ways: []table.Way{{Option: table.WayMemory, Value: "SIZE"}}}
 }
 
 func attribute(e xml.StartElement, name string) string {
@@ -296,7 +296,7 @@ func (b *Book) Table(ctx context.Context, name string) (io.ReadCloser, error) {
 	at := 0
 	if name != "" {
 		if at = slices.IndexFunc(b.sheets, func(s sheet) bool { return s.name == name }); at < 0 {
-			return nil, &data.Error{File: b.name, Msg: fmt.Sprintf("unknown sheet %q", name), Fix: data.Instead(name, b.Sheets())}
+			return nil, &table.Error{File: b.name, Msg: fmt.Sprintf("unknown sheet %q", name), Fix: table.Instead(name, b.Sheets())}
 		}
 	}
 	part := b.sheets[at].part

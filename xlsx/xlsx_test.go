@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/table"
 )
 
 func open(t *testing.T, book []byte, sheet string) (string, error) {
@@ -127,7 +127,7 @@ func TestSheet(t *testing.T) {
 		t.Errorf("from 1904: %v\n%s", err, got)
 	}
 	_, err = open(t, book(t, sheet, someStyles, someShared, ""), "Rate")
-	if located := new(data.Error); !errors.As(err, &located) || !strings.Contains(err.Error(), `unknown sheet "Rate"; did you mean "Rates"`) {
+	if located := new(table.Error); !errors.As(err, &located) || !strings.Contains(err.Error(), `unknown sheet "Rate"; did you mean "Rates"`) {
 		t.Errorf("another sheet: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestHostile(t *testing.T) {
 		"a long element":   book(t, `<worksheet><sheetData><row r="`+strings.Repeat("1", maxElement+1)+`"/></sheetData></worksheet>`, someStyles, someShared, ""),
 	} {
 		_, err := open(t, file, "")
-		if located := new(data.Error); !errors.As(err, &located) || located.File != "book.xlsx" || located.Fix == "" {
+		if located := new(table.Error); !errors.As(err, &located) || located.File != "book.xlsx" || located.Fix == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -177,7 +177,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(`<worksheet><sheetData><row r="2"><c r="B2" t="s"><v>0</v></c></row></sheetData></worksheet>`, someStyles, someShared)
 	f.Fuzz(func(t *testing.T, sheet, styles, shared string) {
 		_, err := open(t, book(t, sheet, styles, shared, ""), "")
-		if located := new(data.Error); err != nil && !errors.As(err, &located) {
+		if located := new(table.Error); err != nil && !errors.As(err, &located) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/command"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // BenchmarkPart is what it takes a worker to have the rows of a shard as numbers: from the
@@ -45,10 +45,10 @@ func BenchmarkPart(b *testing.B) {
 
 func manyRows(b *testing.B, rows int) []byte {
 	var to bytes.Buffer
-	w, err := parquet.NewWriter(&to, []data.SourceColumn{
-		{Name: "distance", Kind: data.NumberCells},
-		{Name: "hour", Kind: data.NumberCells},
-		{Name: "day", Kind: data.NumberCells},
+	w, err := parquet.NewWriter(&to, []table.SourceColumn{
+		{Name: "distance", Kind: table.NumberCells},
+		{Name: "hour", Kind: table.NumberCells},
+		{Name: "day", Kind: table.NumberCells},
 		{Name: "weekday"},
 		{Name: "origin"},
 		{Name: "destination"},
@@ -80,7 +80,7 @@ func trainingOf(b *testing.B, file string) *lossep.Training {
 		return nil, fmt.Errorf("that is all")
 	}
 	var said bytes.Buffer
-	command.RunAt(context.Background(), place, []string{"fit", file, "--target", "late", "--fixed", "--kernel", "rbf + constant"}, nil, &said, &said)
+	command.RunAt(context.Background(), place, []string{"fit", file, "--target", "late", "--fixed", "--kernel", "rbf + constant", "--no-save"}, nil, &said, &said)
 	if training == nil {
 		b.Fatal(said.String())
 	}

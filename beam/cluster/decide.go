@@ -11,9 +11,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/internal/command"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 func init() {
@@ -75,13 +75,13 @@ func (f *decideFn) ProcessElement(ctx context.Context, element string) error {
 }
 
 func (f *decideFn) decide(ctx context.Context, r *Rows) error {
-	table, open, err := openFiles(ctx, r.Table, r.Files, memoryHere(f.job.Memory)/4)
+	data, open, err := openFiles(ctx, r.Table, r.Files, memoryHere(f.job.Memory)/4)
 	if err != nil {
 		return err
 	}
 	defer open.Close() // nothing was written
 	var rows bytes.Buffer
-	decided, err := f.job.Rows(ctx, f.model, data.SomeRows(table, r.From, r.To), &rows)
+	decided, err := f.job.Rows(ctx, f.model, table.SomeRows(data, r.From, r.To), &rows)
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,9 @@ func (f *flags) decide(ctx context.Context, d command.Decide, t *parquet.Table, 
 // tell writes down why something failed, for the driver. Engines tell of errors in their
 // own ways; this is where it looks first.
 func tell(ctx context.Context, s store, err error, name ...string) {
-	told := new(data.Error)
+	told := new(table.Error)
 	if !errors.As(err, &told) {
-		told = &data.Error{Msg: err.Error()}
+		told = &table.Error{Msg: err.Error()}
 	}
 	plain := *told
 	plain.Err = nil // it is in the message
@@ -169,7 +169,7 @@ func tell(ctx context.Context, s store, err error, name ...string) {
 func told(ctx context.Context, s store, pieces []Rows, folder string) error {
 	for _, r := range pieces {
 		text, err := s.read(ctx, folder, shardName(r.Number, "error"))
-		told := new(data.Error)
+		told := new(table.Error)
 		if err != nil || json.Unmarshal(text, told) != nil {
 			continue
 		}

@@ -20,7 +20,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	folder := table(t, 16_500, 9_900)
+	folder := tableOf(t, 16_500, 9_900)
 	to := filepath.Join(t.TempDir(), "beam.lossep")
 	work := filepath.Join(disk, "work")
 	code, said := lossepBeam(t, fitArgs(folder, to, "--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant", "--work", work)...)

@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/command"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/table"
 )
 
 // Options of passes.
@@ -54,7 +54,7 @@ func NewDriver(ctx context.Context, f command.Fit, o Options) (*Driver, error) {
 		rows += g.Rows
 	}
 	if rows != f.Training.Rows {
-		return nil, &data.Error{File: f.Table.Name(), Msg: fmt.Sprintf("there are %d rows, and %d to be fitted to", rows, f.Training.Rows), Fix: "take out rows that count nothing, and leave files alone while they are fitted to"}
+		return nil, &table.Error{File: f.Table.Name(), Msg: fmt.Sprintf("there are %d rows, and %d to be fitted to", rows, f.Training.Rows), Fix: "take out rows that count nothing, and leave files alone while they are fitted to"}
 	}
 	d.shards = cut(f.Table, every(f.Training.ShardRows, rows))
 	if err := d.begin(ctx); err != nil {

@@ -46,7 +46,7 @@ func interrupted(t *testing.T, passes int, args []string) (said string, left []s
 // A driver that dies between passes is followed by another, which ends with the same bits,
 // and does not make again what was finished.
 func TestDriverDies(t *testing.T) {
-	folder := table(t, 16_500, 9_900)
+	folder := tableOf(t, 16_500, 9_900)
 	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
 	work := filepath.Join(t.TempDir(), "work")
 	more := []string{"--shard-rows", "11000", "--fixed", "--kernel", "matern32 + constant"}
@@ -92,7 +92,7 @@ func TestFaultsNameTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	good := table(t, 13_200, 14_300)
+	good := tableOf(t, 13_200, 14_300)
 	model := filepath.Join(t.TempDir(), "model.lossep")
 	code, said := lossep(t, fitArgs(good, model, "--fixed", "--kernel", "rbf + constant")...)
 	must(t, code, said)
@@ -120,7 +120,7 @@ func TestFaultsNameTheFile(t *testing.T) {
 		}, "table"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := table(t, 13_200, 14_300)
+			folder := tableOf(t, 13_200, 14_300)
 			fault.do(folder)
 			to := filepath.Join(t.TempDir(), "beam.lossep")
 			code, said := lossepBeam(t, fitArgs(folder, to, "--fixed", "--kernel", "rbf + constant")...)
@@ -164,7 +164,7 @@ func TestFilesChangeBetweenPasses(t *testing.T) {
 		}, "the 11000 rows from here on are not those"}, // of which shard, is left to chance
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := table(t, 13_200, 14_300, 14_300)
+			folder := tableOf(t, 13_200, 14_300, 14_300)
 			to := filepath.Join(t.TempDir(), "beam.lossep")
 			place := watched(func(made int) {
 				if made != 2 {
@@ -207,7 +207,7 @@ func watched(passed func(made int)) *command.Place {
 // Files are read in the first pass and not again while they stay as they are; what was kept
 // of them and is damaged is read again.
 func TestFilesAreReadOnce(t *testing.T) {
-	folder := table(t, 16_500, 9_900)
+	folder := tableOf(t, 16_500, 9_900)
 	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
 	more := []string{"--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant"}
 	code, said := lossep(t, fitArgs(folder, one, more...)...)
@@ -248,7 +248,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 
 // Two drivers do not get at each other's files: the second is told of the first.
 func TestOneDriverAtATime(t *testing.T) {
-	folder, to := table(t, 16_500, 9_900), t.TempDir()
+	folder, to := tableOf(t, 16_500, 9_900), t.TempDir()
 	args := func(model string) []string {
 		return fitArgs(folder, filepath.Join(to, model), "--shard-rows", "11000", "--fixed", "--kernel", "rbf + constant", "--work", filepath.Join(to, "work"))
 	}

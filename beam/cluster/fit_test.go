@@ -15,14 +15,14 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
 	"github.com/lossep/lossep/beam/cluster"
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/internal/command"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // table writes a folder of Parquet files with so many rows each, whose outcome depends on
 // some of the columns.
-func table(t *testing.T, sizes ...int) string {
+func tableOf(t *testing.T, sizes ...int) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "table")
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -32,12 +32,12 @@ func table(t *testing.T, sizes ...int) string {
 	row := 0
 	for k, n := range sizes {
 		var b bytes.Buffer
-		w, err := parquet.NewWriter(&b, []data.SourceColumn{
+		w, err := parquet.NewWriter(&b, []table.SourceColumn{
 			{Name: "id"},
-			{Name: "a", Kind: data.NumberCells},
-			{Name: "b", Kind: data.NumberCells},
+			{Name: "a", Kind: table.NumberCells},
+			{Name: "b", Kind: table.NumberCells},
 			{Name: "kind"},
-			{Name: "amount", Kind: data.NumberCells},
+			{Name: "amount", Kind: table.NumberCells},
 			{Name: "y"},
 		})
 		if err != nil {
@@ -113,7 +113,7 @@ func fitArgs(folder, model string, more ...string) []string {
 // The model of a fit by Beam is that of a fit in one process to the bit, for shards that end
 // with files and within them, and for methods that make passes of their own.
 func TestFitIsThatOfOneProcess(t *testing.T) {
-	folder := table(t, 9_000, 5_400, 12_000)
+	folder := tableOf(t, 9_000, 5_400, 12_000)
 	for _, more := range [][]string{
 		{"--shard-rows", "6600"},
 		{"--shard-rows", "30000"},
@@ -138,7 +138,7 @@ func TestFitIsThatOfOneProcess(t *testing.T) {
 
 // An audit whose folds are computed by Beam says what one in one process says.
 func TestAuditIsThatOfOneProcess(t *testing.T) {
-	folder := table(t, 90, 60)
+	folder := tableOf(t, 90, 60)
 	args := []string{"audit", folder, "--target", "y", "--positive", "yes", "--id", "id", "--drop", "amount", "--cost", "fn=5,fp=1", "--folds", "3", "--kernel", "rbf + constant", "--references", "0", "--methods", "laplace"}
 	one, beam := filepath.Join(t.TempDir(), "audit"), filepath.Join(t.TempDir(), "audit")
 	code, here := lossep(t, append(args, "--out", one)...)
@@ -162,7 +162,7 @@ func rowsOf(t *testing.T, paths ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := data.ReadSource(context.Background(), source, data.Format{}, nil)
+	all, err := table.ReadSource(context.Background(), source, table.Format{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func rowsOf(t *testing.T, paths ...string) []string {
 // Decisions by Beam are those of one process to the last digit, with what each case costs
 // and what names it, in the order of the rows.
 func TestDecisionsAreThoseOfOneProcess(t *testing.T) {
-	folder := table(t, 1500, 900, 200)
+	folder := tableOf(t, 1500, 900, 200)
 	model := filepath.Join(t.TempDir(), "model.lossep")
 	code, said := lossep(t, fitArgs(folder, model, "--fixed", "--kernel", "rbf + constant")...)
 	must(t, code, said)

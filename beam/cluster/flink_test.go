@@ -37,7 +37,7 @@ func flink(t *testing.T, parallel int) []string {
 // of workers.
 func TestFlinkIsOneProcess(t *testing.T) {
 	flink(t, 1)
-	folder := table(t, 9_000, 5_400, 12_000)
+	folder := tableOf(t, 9_000, 5_400, 12_000)
 	one, rows := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "one.parquet")
 	more := []string{"--shard-rows", "6600", "--sweeps", "2", "--fixed", "--kernel", "matern32 + constant"}
 	code, said := lossep(t, fitArgs(folder, one, more...)...)
@@ -66,7 +66,7 @@ func TestFlinkIsOneProcess(t *testing.T) {
 	}
 	// A search goes over all rows, too; that for one number takes seventeen jobs.
 	start := time.Now()
-	folder = table(t, 16_500, 9_900)
+	folder = tableOf(t, 16_500, 9_900)
 	one = filepath.Join(t.TempDir(), "one.lossep")
 	beam := filepath.Join(t.TempDir(), "beam.lossep")
 	more = []string{"--shard-rows", "12100", "--kernel", "linear"}
@@ -98,7 +98,7 @@ func TestFlinkLosesATaskManager(t *testing.T) {
 	if before == 0 {
 		t.Fatal("no task manager")
 	}
-	folder := table(t, 9_000, 5_400, 12_000)
+	folder := tableOf(t, 9_000, 5_400, 12_000)
 	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
 	more := []string{"--shard-rows", "6600", "--sweeps", "2", "--fixed", "--kernel", "matern32 + constant"}
 	code, said := lossep(t, fitArgs(folder, one, more...)...)
@@ -129,7 +129,7 @@ func TestFlinkLosesATaskManager(t *testing.T) {
 // A driver that dies between passes on Flink is followed by another, with the same bits.
 func TestFlinkLosesItsDriver(t *testing.T) {
 	args := flink(t, 2)
-	folder := table(t, 16_500, 9_900)
+	folder := tableOf(t, 16_500, 9_900)
 	one, beam := filepath.Join(t.TempDir(), "one.lossep"), filepath.Join(t.TempDir(), "beam.lossep")
 	more := []string{"--shard-rows", "11000", "--fixed", "--kernel", "matern32 + constant"}
 	code, said := lossep(t, fitArgs(folder, one, more...)...)

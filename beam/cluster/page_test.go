@@ -20,7 +20,7 @@ func TestTheCommandsOfThePage(t *testing.T) {
 	if len(commands) < 4 {
 		t.Fatalf("%d commands", len(commands))
 	}
-	folder := table(t, 200, 100)
+	folder := tableOf(t, 200, 100)
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"table", "new"} {
 		if err := os.CopyFS(name, os.DirFS(folder)); err != nil {

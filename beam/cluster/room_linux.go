@@ -39,7 +39,7 @@ func newRoom() (command.Room, error) {
 // roomStep is by how many bytes the file grows at least, once it is large.
 const roomStep = 64 << 20
 
-// Numbers implements data.Room.
+// Numbers implements table.Room.
 func (r *room) Numbers(n int) ([]float64, error) {
 	r.Lock()
 	defer r.Unlock()

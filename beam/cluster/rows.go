@@ -13,9 +13,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/internal/regular"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // Rows is where some rows of a table are: in row groups of one file or of several that
@@ -107,7 +107,7 @@ func Open(ctx context.Context, path string, memory int64) (*parquet.Table, io.Cl
 		return err
 	})
 	if err != nil {
-		return nil, nil, &data.Error{File: path, Msg: err.Error(), Fix: "give a folder of Parquet files that can be read", Err: err}
+		return nil, nil, &table.Error{File: path, Msg: err.Error(), Fix: "give a folder of Parquet files that can be read", Err: err}
 	}
 	slices.Sort(names)
 	return openFiles(ctx, path, names, memory)
@@ -172,7 +172,7 @@ func stat(ctx context.Context, name string) (size int64, changed time.Time, err 
 
 // lost is about a file of the table that cannot be read.
 func lost(name string, err error) error {
-	return &data.Error{File: name, Msg: err.Error(), Fix: "put the file back, or begin again without it", Err: err}
+	return &table.Error{File: name, Msg: err.Error(), Fix: "put the file back, or begin again without it", Err: err}
 }
 
 type closers []io.Closer

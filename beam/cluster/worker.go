@@ -10,12 +10,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/command"
 	"github.com/lossep/lossep/level3"
 	"github.com/lossep/lossep/pass"
+	"github.com/lossep/lossep/table"
 )
 
 func init() {
@@ -146,16 +146,16 @@ const partsFolder = "parts"
 
 // read reads the rows of a shard from the files of the table.
 func (f *shardFn) read(ctx context.Context, r *Rows) (*lossep.Part, error) {
-	table, open, err := openFiles(ctx, r.Table, r.Files, memoryHere(f.Memory)/4)
+	data, open, err := openFiles(ctx, r.Table, r.Files, memoryHere(f.Memory)/4)
 	if err != nil {
 		return nil, err
 	}
 	defer open.Close() // nothing was written
-	source, err := f.training.Recipe.Part(table, r.From, r.To)
+	source, err := f.training.Recipe.Part(data, r.From, r.To)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := data.ReadSource(ctx, source, data.Format{Decimal: f.training.Recipe.Decimal}, nil)
+	rows, err := table.ReadSource(ctx, source, table.Format{Decimal: f.training.Recipe.Decimal}, nil)
 	if err != nil {
 		return nil, err
 	}

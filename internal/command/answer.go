@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 )
 
@@ -50,7 +50,7 @@ func (r answering) run(c *cobra.Command, open func() (*tableInput, error)) error
 }
 
 // reader begins to read the rows.
-func (r answering) reader(c *cobra.Command, in *tableInput) (*data.Reader, error) {
+func (r answering) reader(c *cobra.Command, in *tableInput) (*recipe.Reader, error) {
 	also := r.answer.Columns()
 	if r.ID != "" {
 		also = append(slices.Clone(also), r.ID)
@@ -63,7 +63,7 @@ func (r answering) reader(c *cobra.Command, in *tableInput) (*data.Reader, error
 }
 
 // kept are the columns of the input that are written.
-func (r answering) kept(rd *data.Reader) (columns []service.RowColumn) {
+func (r answering) kept(rd *recipe.Reader) (columns []service.RowColumn) {
 	if !r.Keep {
 		return nil
 	}
@@ -88,7 +88,10 @@ func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []se
 	if err != nil {
 		return blame(err, "")
 	}
+	counted := newRowCount(c.ErrOrStderr())
+	defer counted.clear()
 	err = each(c.Context(), func(cells func() []string, one *service.Case) error {
+		counted.add()
 		var texts []string
 		if r.Keep {
 			texts = cells()

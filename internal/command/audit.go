@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // auditSignature marks results and progress as this command's own.
@@ -141,10 +142,10 @@ func prepareAudit(c *cobra.Command, rows *pastCases, utility *service.Costs, o a
 		return nil, "", err
 	}
 	also := append(append(costColumns(o.Fit.Utility), o.Time, o.By), o.Probabilities...)
-	var t *data.Table
+	var t *table.Table
 	if len(args) == 0 {
 		t = example.Table()
-		o.Fit.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Fit.Data.KeepScale}
+		o.Fit.Data = recipe.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Fit.Data.KeepScale}
 		if o.Fit.Utility == nil {
 			if o.Fit.Utility, err = decision.ParseCosts(example.Costs); err != nil {
 				return nil, "", err

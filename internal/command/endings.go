@@ -3,12 +3,14 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table/parquet"
 	"github.com/lossep/lossep/xlsx"
 )
 
@@ -50,6 +52,57 @@ func checkModelName(path string) error {
 		return nil
 	}
 	return usagef("-o %s: the file will be a model and not %s; give a name such as %s.lossep", path, end, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+}
+
+// modelOutput is the file that a fit writes its model to, which can be written: the one asked for,
+// or else one named like the table in the current folder, empty if there is to be none.
+func modelOutput(asked string, noSave bool, args, files []string) (string, error) {
+	flag, path := "-o", asked
+	switch {
+	case noSave && asked != "":
+		return "", usagef("--no-save: -o %s names a file for the model; leave one of them out", asked)
+	case noSave:
+		return "", nil
+	case asked == "":
+		flag, path, files = "the model would be written to", defaultModel(args), nil // no name of theirs ends like it
+		if _, err := os.Lstat(path); err == nil && !modelfile.Is(path) {
+			return "", usagef("%s %s: this file is there already and is not a model; give -o FILE, or --no-save to not keep the model", flag, path)
+		}
+	}
+	err := checkOutput(flag, path, append(slices.Clone(args), files...)...)
+	if err == nil {
+		return path, checkModelName(path)
+	}
+	if asked != "" {
+		return "", err
+	}
+	if info, bad := os.Stat(strings.Join(args, "")); bad == nil && info.IsDir() {
+		if _, bad := parquetFiles(args[0]); bad != nil {
+			return "", bad // a folder that is no table is not one to keep models out of
+		}
+	}
+	return "", fmt.Errorf("%w, as -o FILE, or give --no-save to not keep the model", err)
+}
+
+// defaultModel is the name of the model of a table, or of the example.
+func defaultModel(args []string) string {
+	if len(args) == 0 {
+		return "example.lossep"
+	}
+	name := strings.TrimRight(args[0], `/\`)
+	if whole, err := filepath.Abs(name); err == nil && (name == "." || name == "..") {
+		name = whole
+	}
+	name = name[strings.LastIndexAny(name, `/\:`)+1:]
+	for _, end := range []string{".gz", service.Ending(strings.TrimSuffix(name, ".gz"))} {
+		if len(name) > len(end) && strings.EqualFold(name[len(name)-len(end):], end) {
+			name = name[:len(name)-len(end)]
+		}
+	}
+	if strings.Trim(name, ".-") == "" {
+		name = "model" // of standard input, or of a name that is none
+	}
+	return name + ".lossep"
 }
 
 // checkTextName refuses what is to be a text that people write and by its name is none.

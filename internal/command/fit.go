@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 )
 
@@ -31,7 +31,8 @@ or not, plain or gzip), Parquet or a folder of Parquet files, and - is standard 
 What actions cost or bring is part of the model: --cost fn=5,fp=1 says that a missed
 positive costs 5 and a false alarm 1; --utility names a YAML file with any number of
 actions, and --cost-matrix a CSV file. A target of more than two values has as many
-outcomes. What is going to be fitted is shown on standard error first. A fit of many rows
+outcomes. What is going to be fitted is shown on standard error first. Without -o the model
+is written to train.lossep in the current folder; --no-save has it not written. A fit of many rows
 keeps how far it has come in model.lossep.unfinished beside the model until that is written,
 and the same command goes on from there if it was interrupted.`,
 		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
@@ -44,15 +45,13 @@ and the same command goes on from there if it was interrupted.`,
 	utility := new(service.Costs)
 	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
-	flags.StringVarP(&output, "output", "o", "", "the model file to write")
+	flags.StringVarP(&output, "output", "o", "", "the model file to write (default: the name of the table with .lossep, in the current folder)")
 	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
 	format := addFormat(flags)
 	basic(flags, "output", "example", "format")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkOutput("-o", output, append(args, utility.Files()...)...); err != nil {
-			return err
-		}
-		if err := checkModelName(output); err != nil {
+		output, err := modelOutput(output, request.NoSave, args, utility.Files())
+		if err != nil {
 			return err
 		}
 		if err := exampleAlone(request.Options, useExample); err != nil {
@@ -136,7 +135,7 @@ func costColumns(s *decision.Spec) []string {
 // prepareExample is the problem of the embedded data set. Its costs can be replaced.
 func prepareExample(o lossep.Options) (*lossep.Problem, error) {
 	var err error
-	o.Data = data.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
+	o.Data = recipe.Options{Target: example.Target, Positive: example.Positive, KeepScale: o.Data.KeepScale}
 	if o.Utility == nil {
 		if o.Utility, err = decision.ParseCosts(example.Costs); err != nil {
 			return nil, err
@@ -195,7 +194,7 @@ func writeFit(w io.Writer, m *lossep.Model, output string, seconds float64) erro
 	if output != "" {
 		lines = append(lines, "model       "+output)
 	} else {
-		lines = append(lines, "model       not kept; give -o FILE to decide new cases with it")
+		lines = append(lines, "model       not saved, as --no-save asks")
 	}
 	_, err := io.WriteString(w, joined(lines))
 	return err
@@ -214,6 +213,7 @@ type fitReport struct {
 	Threshold       *float64           `json:"threshold"`
 	Kernel          string             `json:"kernel"`
 	Hyperparameters map[string]float64 `json:"hyperparameters"`
+	Entries         []string           `json:"columns"` // that the numbers in names of hyperparameters are of
 	Search          *lossep.Search     `json:"search"`
 	LogEvidence     float64            `json:"log_evidence"`
 	Objective       *lossep.Objective  `json:"objective,omitempty"`
@@ -231,7 +231,7 @@ type fitReport struct {
 	Status          string             `json:"status"`
 	Notes           []string           `json:"notes,omitempty"` // on the table and on the fit
 	Leaks           []string           `json:"leaks,omitempty"` // columns that tell the outcome almost by themselves
-	Codes           []string           `json:"codes,omitempty"` // columns of few different whole numbers, taken for quantities
+	Codes           []string           `json:"codes,omitempty"` // columns of few different whole numbers, treated as numeric
 	Seconds         float64            `json:"seconds"`
 	Model           string             `json:"model,omitempty"`
 }
@@ -241,7 +241,7 @@ func newFitReport(p *lossep.Problem, m *lossep.Model, output string, seconds flo
 	r := &fitReport{
 		Method: m.Method(), Likelihood: m.Likelihood(), Rows: m.Provenance().Rows, Features: m.Provenance().Features,
 		Utility: m.Utility(),
-		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64),
+		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64), Entries: m.Recipe().Entries(),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Sharpness: s.Sharpness, Prevalence: target.Prevalence,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(p.Notes, s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,

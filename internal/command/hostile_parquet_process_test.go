@@ -18,8 +18,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	pq "github.com/parquet-go/parquet-go/format"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // hostilePage is a page of the column job: what it says of itself, and its content.
@@ -56,7 +56,7 @@ func sameCode(rows int) []byte { return append(binary.AppendUvarint([]byte{1}, u
 func hostileParquet(t *testing.T, path string, rows int, pages ...hostilePage) {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := parquet.NewWriter(&out, []data.SourceColumn{{Name: "income", Kind: data.IntegerCells}, {Name: "job"}, {Name: "class"}})
+	w, err := parquet.NewWriter(&out, []table.SourceColumn{{Name: "income", Kind: table.IntegerCells}, {Name: "job"}, {Name: "class"}})
 	for i := 0; i < rows && err == nil; i++ {
 		err = w.Write([]any{int64(10 + i%8), "clerk", []string{"good", "bad"}[i*i%7/4]})
 	}

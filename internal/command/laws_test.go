@@ -20,8 +20,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server"
+	"github.com/lossep/lossep/table"
 )
 
 // The laws say what must not change when a problem is written otherwise. That two outcomes by the
@@ -383,12 +384,12 @@ func TestLawOfFiles(t *testing.T) {
 		for _, method := range methodsOf(outcomes) {
 			p := newProblem(t, 21, 40, outcomes, string(method), fixedKernel)
 			text := content(t, p.table.csv(t, filepath.Join(p.dir, "base.csv")))
-			table, err := data.Read(context.Background(), bytes.NewReader(text), "base.csv", data.Format{})
+			table, err := table.Read(context.Background(), bytes.NewReader(text), "base.csv", table.Format{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			fitted, err := lossep.Fit(t.Context(), table, lossep.Options{
-				Data:   data.Options{Target: "y", Positive: p.positive, Impute: true, Drop: []string{"w"}},
+				Data:   recipe.Options{Target: "y", Positive: p.positive, Impute: true, Drop: []string{"w"}},
 				Method: method, Kernel: fixedKernel, Fixed: true, Seed: 1,
 			})
 			if err != nil {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // Random tables with numbers, categories and missing cells, and the command that fits and decides
@@ -102,11 +102,11 @@ func (s sheet) csv(t *testing.T, path string) string {
 // parquet writes the table to a file, with numbers as numbers.
 func (s sheet) parquet(t *testing.T, path string) string {
 	t.Helper()
-	var columns []data.SourceColumn
+	var columns []table.SourceColumn
 	for _, name := range s.columns {
-		c := data.SourceColumn{Name: name}
+		c := table.SourceColumn{Name: name}
 		if name == "x" || name == "z" || name == "w" {
-			c.Kind = data.NumberCells
+			c.Kind = table.NumberCells
 		}
 		columns = append(columns, c)
 	}

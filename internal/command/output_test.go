@@ -50,7 +50,7 @@ func TestOutputFails(t *testing.T) {
 		{"help"},
 		{"fit", "--help"},
 		{"--version"},
-		{"fit", rows, "--cost", "fn=5,fp=1", "--fixed"},
+		{"fit", rows, "--cost", "fn=5,fp=1", "--fixed", "--no-save"},
 	} {
 		var errs bytes.Buffer
 		if code := run(context.Background(), args, nil, full{}, &errs); code != 1 || !strings.Contains(errs.String(), "no space left") {

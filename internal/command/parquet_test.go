@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // flightsText is a table with numbers, categories, dates, identifiers and missing cells.
@@ -34,23 +34,23 @@ func flightsText(rows int) string {
 // asParquet writes rows of a table of text as Parquet.
 func asParquet(t *testing.T, text, path string, from, to int) {
 	t.Helper()
-	table, err := data.Read(context.Background(), strings.NewReader(text), path, data.Format{Header: data.HeaderYes})
+	data, err := table.Read(context.Background(), strings.NewReader(text), path, table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var columns []data.SourceColumn
-	for j, name := range table.Columns() {
-		columns = append(columns, data.SourceColumn{Name: name, Kind: table.Kinds()[j]})
+	var columns []table.SourceColumn
+	for j, name := range data.Columns() {
+		columns = append(columns, table.SourceColumn{Name: name, Kind: data.Kinds()[j]})
 	}
-	columns[3].Kind = data.NumberCells // and missing
+	columns[3].Kind = table.NumberCells // and missing
 	var out bytes.Buffer
 	w, err := parquet.NewWriter(&out, columns)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := from; i < min(to, table.Len()); i++ {
+	for i := from; i < min(to, data.Len()); i++ {
 		var row []any
-		for _, cell := range table.Row(i) {
+		for _, cell := range data.Row(i) {
 			row = append(row, cell)
 		}
 		if err := w.Write(row); err != nil {
@@ -176,21 +176,21 @@ func TestDecisionsAsParquet(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kinds := make(map[string]data.CellKind)
+			kinds := make(map[string]table.CellKind)
 			for _, c := range source.Columns() {
 				kinds[c.Name] = c.Kind
 			}
-			if kinds["action"] != data.TextCells || kinds["probability"] != data.NumberCells || kinds["flight"] != data.TextCells {
+			if kinds["action"] != table.TextCells || kinds["probability"] != table.NumberCells || kinds["flight"] != table.TextCells {
 				t.Errorf("%s: %v", input, kinds)
 			}
-			if keep == "--keep" && kinds["distance"] != data.NumberCells {
+			if keep == "--keep" && kinds["distance"] != table.NumberCells {
 				t.Errorf("%s: distances are kept as %v", input, kinds["distance"])
 			}
-			binary, err := data.ReadSource(context.Background(), source, data.Format{}, nil)
+			binary, err := table.ReadSource(context.Background(), source, table.Format{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			plain, err := data.Read(context.Background(), bytes.NewReader(content(t, "decided.csv")), "decided.csv", data.Format{Header: data.HeaderYes})
+			plain, err := table.Read(context.Background(), bytes.NewReader(content(t, "decided.csv")), "decided.csv", table.Format{Header: table.HeaderYes})
 			if err != nil {
 				t.Fatal(err)
 			}

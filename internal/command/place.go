@@ -9,9 +9,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // Place is where rows are gone over, if not in this process. A program with a place has the
@@ -79,7 +79,7 @@ type Passes interface {
 
 // Room is room for numbers that are needed until it is closed.
 type Room interface {
-	data.Room
+	table.Room
 	Close() error
 }
 

@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // Decide is what has to be known to decide some rows of a table elsewhere. It can be
@@ -19,10 +20,11 @@ import (
 type Decide struct {
 	Model    string         `json:"model"` // file
 	Utility  *decision.Spec `json:"utility"`
-	Format   data.Format    `json:"format"`
+	Format   table.Format   `json:"format"`
 	ID       string         `json:"id"`
 	Keep     bool           `json:"keep"`   // the columns of the input
 	Second   bool           `json:"second"` // opinions are asked
+	Why      int            `json:"why"`    // how many reasons are given
 	Baseline string         `json:"baseline"`
 	Several  bool           `json:"several"` // the table has more than one file
 	Memory   int64          `json:"memory"`  // in bytes; 0 for what is usual where rows are decided
@@ -31,19 +33,19 @@ type Decide struct {
 // Decided counts what was decided about some rows.
 type Decided struct {
 	service.Decided
-	Report data.Report
+	Report recipe.Report
 }
 
 // Rows decides the rows of a source by the model and writes them as Parquet.
-func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s data.Source, w io.Writer) (*Decided, error) {
+func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s table.Source, w io.Writer) (*Decided, error) {
 	q := service.NewDecide()
-	q.ID, q.Keep, q.SecondOpinion, q.Baseline, q.As = d.ID, d.Keep, d.Second, d.Baseline, service.Parquet
+	q.ID, q.Keep, q.SecondOpinion, q.Why, q.Baseline, q.As = d.ID, d.Keep, d.Second, d.Why, d.Baseline, service.Parquet
 	answer, err := q.Of(ctx, m, d.Utility)
 	if err != nil {
 		return nil, err
 	}
 	also := func(name string) bool { return d.Keep || name == d.ID || slices.Contains(answer.Columns(), name) }
-	rd, err := data.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
+	rd, err := recipe.NewSourceReader(ctx, s, m.Recipe(), d.Format, also)
 	if err == nil {
 		err = q.CheckID(rd.Columns())
 	}
@@ -74,9 +76,9 @@ func placeOptions(q *service.Decide, args []string) error {
 	case len(args) < 2:
 		return usagef("--example: it has few rows; give a folder of Parquet files, or take lossep")
 	case q.Skips():
-		return usagef("--on-error skip: rows are decided by many, who would all write one file of errors; take out rows that cannot be read, or take lossep")
+		return usagef("--on-error skip: not supported on a cluster, where many processes would write one file of errors; remove rows that cannot be read, or use lossep")
 	case q.Sort != "" || q.Top > 0:
-		return usagef("--sort, --top: rows are decided by many, each of whom has some of them; sort what they wrote, or take lossep")
+		return usagef("--sort, --top: not supported on a cluster, where each process has some of the rows; sort the files it wrote, or use lossep")
 	case q.Calibrate:
 		return usagef("--calibrate: the model is read from its file by many; fit one with --method loss-ep")
 	case q.Output == "":
@@ -104,7 +106,7 @@ func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Decid
 	}
 	q := answer.Request()
 	d := Decide{
-		Model: args[0], Utility: answer.Spec(), Format: r.Format, ID: r.ID, Keep: r.Keep, Second: q.SecondOpinion, Baseline: q.Baseline,
+		Model: args[0], Utility: answer.Spec(), Format: r.Format, ID: r.ID, Keep: r.Keep, Second: q.SecondOpinion, Why: q.Why, Baseline: q.Baseline,
 		Several: in.several(), Memory: givenMemory(c),
 	}
 	err = place.Decide(c.Context(), d, in.table, r.Output, func(parts []*Decided) error {

@@ -8,6 +8,34 @@ import (
 	"unicode/utf8"
 )
 
+// rowCount shows on a terminal how many rows are done, once a second. Elsewhere it is silent.
+type rowCount struct {
+	errs        io.Writer
+	rows        int
+	since, last time.Time
+}
+
+func newRowCount(errs io.Writer) *rowCount {
+	now := time.Now()
+	return &rowCount{errs: errs, since: now, last: now}
+}
+
+// add counts one more row.
+func (r *rowCount) add() {
+	r.rows++
+	if now := time.Now(); now.Sub(r.last) >= time.Second && isTerminal(r.errs) {
+		r.last = now
+		fmt.Fprintf(raw(r.errs), "\r\x1b[K%d rows, %.3g a second", r.rows, float64(r.rows)/now.Sub(r.since).Seconds())
+	}
+}
+
+// clear takes the line away.
+func (r *rowCount) clear() {
+	if r.last != r.since {
+		clearProgress(r.errs)
+	}
+}
+
 // progressBar shows on a terminal how many parts of a run are done, and about how long the
 // others take. Elsewhere it is silent.
 type progressBar struct {

@@ -21,11 +21,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/example"
 	"github.com/lossep/lossep/internal/regular"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/server"
+	"github.com/lossep/lossep/table"
 )
 
 func newServe() *cobra.Command {
@@ -248,7 +248,7 @@ func demoRows() []map[string]any {
 		row := make(map[string]any)
 		for j, cell := range t.Row(k * t.Len() / most) {
 			row[t.Columns()[j]] = cell
-			if x, ok := data.Number(cell); ok {
+			if x, ok := table.Number(cell); ok {
 				row[t.Columns()[j]] = x
 			}
 		}

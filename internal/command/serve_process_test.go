@@ -26,8 +26,9 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // What a server promises as a process: signals, and what is left after it was killed.
@@ -53,7 +54,7 @@ const newLoan = `{"rows":[{"income":20,"job":"clerk"}]}`
 // fitLoans fits a model with a kernel of the given length scale, which tells models apart.
 func fitLoans(t *testing.T, lengthscale float64) *lossep.Model {
 	t.Helper()
-	table, err := data.Read(context.Background(), strings.NewReader(loans), "loans.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(context.Background(), strings.NewReader(loans), "loans.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func fitLoans(t *testing.T, lengthscale float64) *lossep.Model {
 		t.Fatal(err)
 	}
 	m, err := lossep.Fit(t.Context(), table, lossep.Options{
-		Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs, Method: lossep.EP,
+		Data: recipe.Options{Target: "class", Positive: "bad"}, Utility: costs, Method: lossep.EP,
 		Kernel: fmt.Sprintf("rbf(variance=4, lengthscale=%g)", lengthscale), Fixed: true,
 	})
 	if err != nil {
@@ -81,7 +82,7 @@ func save(t *testing.T, m *lossep.Model, path string) {
 // probability is what the library says about newLoan.
 func probability(t *testing.T, m *lossep.Model) float64 {
 	t.Helper()
-	table, err := data.Read(context.Background(), strings.NewReader("income,job\n20,clerk\n"), "new.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(context.Background(), strings.NewReader("income,job\n20,clerk\n"), "new.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}

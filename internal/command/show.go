@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
 )
 
 func newShow() *cobra.Command {
@@ -42,5 +42,5 @@ type shown struct {
 	Utility    *decision.Spec    `json:"utility"`
 	Summary    lossep.Summary    `json:"summary"`
 	Provenance lossep.Provenance `json:"provenance"`
-	Recipe     *data.Recipe      `json:"recipe"`
+	Recipe     *recipe.Recipe    `json:"recipe"`
 }

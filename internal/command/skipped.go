@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // skipped is the file of rows that could not be read, if they are passed over.
@@ -21,7 +22,7 @@ type skipped struct {
 
 // newSkipped makes the reader pass over bad rows if that is asked for. They are written neither
 // to what is read nor to where the other rows go.
-func newSkipped(q *service.Cases, rd *data.Reader, file string, inputs []string) (*skipped, error) {
+func newSkipped(q *service.Cases, rd *recipe.Reader, file string, inputs []string) (*skipped, error) {
 	d := &skipped{path: q.Errors}
 	if !q.Skips() {
 		return d, nil
@@ -42,23 +43,23 @@ func newSkipped(q *service.Cases, rd *data.Reader, file string, inputs []string)
 	d.csv = csv.NewWriter(d.spool)
 	// An error of the writer comes again when it is flushed.
 	_ = d.csv.Write(append([]string{"line", "reason"}, rd.Columns()...))
-	rd.Skip(func(b data.Bad) {
+	rd.Skip(func(b recipe.Bad) {
 		d.rows++
 		reason := b.Err.Error()
-		if located := new(data.Error); errors.As(b.Err, &located) {
+		if located := new(table.Error); errors.As(b.Err, &located) {
 			short := *located
 			if short.Line, short.Row = 0, 0; short.File == file {
 				short.File = "" // and not one of many
 			}
 			reason = short.Text(service.Naming(service.Flags).Way)
 		}
-		_ = d.csv.Write(append([]string{strconv.Itoa(b.Line), reason}, b.Cells...))
+		_ = d.csv.Write(append([]string{strconv.Itoa(b.Line), reason}, table.Pointed(b.Cells, rd.Decimal())...))
 	})
 	return d, nil
 }
 
 // refuseUnseen refuses rows whose categories the model does not know.
-func refuseUnseen(q *service.Cases, rd *data.Reader, file string) error {
+func refuseUnseen(q *service.Cases, rd *recipe.Reader, file string) error {
 	if q.AllowUnseen && !q.Strict {
 		return nil
 	}
@@ -88,5 +89,5 @@ func (d *skipped) lines() []string {
 	if d.spool == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s skipped that could not be read; %s says why", data.Plural(d.rows, "row"), d.path)}
+	return []string{fmt.Sprintf("%s skipped that could not be read; %s says why", table.Plural(d.rows, "row"), d.path)}
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lossep/lossep/data"
-	"github.com/lossep/lossep/data/parquet"
 	"github.com/lossep/lossep/internal/regular"
 	"github.com/lossep/lossep/jsonlines"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 	"github.com/lossep/lossep/xlsx"
 )
 
@@ -36,7 +37,7 @@ func openInput(c *cobra.Command, path string, t *service.Table) (*tableInput, er
 	if path == "-" {
 		return &tableInput{name: "standard input", text: c.InOrStdin()}, nil
 	}
-	in := &tableInput{name: path, cells: int(min(data.DefaultCells, maxMemory(c)/64))}
+	in := &tableInput{name: path, cells: int(min(table.DefaultCells, maxMemory(c)/64))}
 	if place := placeOf(c); place != nil && strings.Contains(path, "://") {
 		table, closer, err := place.Open(c.Context(), path, maxMemory(c)/4)
 		if err != nil {
@@ -195,16 +196,16 @@ func (in *tableInput) openRegular(path string) (*os.File, error) {
 }
 
 // format is how the text is read: as it is written, if it was made here.
-func (in *tableInput) format(f data.Format) (data.Format, error) {
+func (in *tableInput) format(f table.Format) (table.Format, error) {
 	if in.made == "" {
 		return f, nil
 	}
-	if f.Separator != "" || f.Encoding != "" || f.Decimal != "" || in.above && f.Header != "" && f.Header != data.HeaderAuto {
-		return f, &data.Error{File: in.name, Msg: "separator, decimal mark, encoding and header are those of text files, and this is " + in.made, Fix: "leave them out"}
+	if f.Separator != "" || f.Encoding != "" || f.Decimal != "" || in.above && f.Header != "" && f.Header != table.HeaderAuto {
+		return f, &table.Error{File: in.name, Msg: "separator, decimal mark, encoding and header are those of text files, and this is " + in.made, Fix: "leave them out"}
 	}
-	f.Separator, f.Decimal, f.Encoding = ",", ".", data.UTF8
+	f.Separator, f.Decimal, f.Encoding = ",", ".", table.UTF8
 	if in.above {
-		f.Header = data.HeaderAbove
+		f.Header = table.HeaderAbove
 	}
 	return f, nil
 }
@@ -215,7 +216,7 @@ func (in *tableInput) several() bool {
 		return false
 	}
 	groups := in.table.Groups()
-	return slices.ContainsFunc(groups, func(g data.SourceGroup) bool { return g.File != groups[0].File })
+	return slices.ContainsFunc(groups, func(g table.SourceGroup) bool { return g.File != groups[0].File })
 }
 
 // Close closes the files. Nothing was written to them.
@@ -228,13 +229,13 @@ func (in *tableInput) Close() {
 
 // read reads the whole table; a source, only the columns that the options have a use for
 // and those that are named.
-func (in *tableInput) read(ctx context.Context, t service.Table, o *data.Options, also []string) (*data.Table, error) {
+func (in *tableInput) read(ctx context.Context, t service.Table, o *recipe.Options, also []string) (*table.Table, error) {
 	if in.table == nil {
 		f, err := in.format(t.Format)
 		if err != nil {
 			return nil, err
 		}
-		return data.Read(ctx, in.text, in.name, f)
+		return table.Read(ctx, in.text, in.name, f)
 	}
 	f := t.Format
 	var skip func(string) bool
@@ -245,22 +246,22 @@ func (in *tableInput) read(ctx context.Context, t service.Table, o *data.Options
 		}
 		skip = o.Skips(names, also...)
 	}
-	return data.ReadSource(ctx, in.table, f, skip)
+	return table.ReadSource(ctx, in.table, f, skip)
 }
 
 // rows begins to read new rows; of a source, the columns that the recipe needs and those
 // that are named, or all of them.
-func (in *tableInput) rows(ctx context.Context, recipe *data.Recipe, t service.Table, all bool, also []string) (*data.Reader, error) {
+func (in *tableInput) rows(ctx context.Context, learned *recipe.Recipe, t service.Table, all bool, also []string) (*recipe.Reader, error) {
 	f := t.Format
 	if in.table == nil {
 		f, err := in.format(f)
 		if err != nil {
 			return nil, err
 		}
-		return data.NewReader(ctx, in.text, in.name, recipe, f)
+		return recipe.NewReader(ctx, in.text, in.name, learned, f)
 	}
 	if f.Limits.Cells == 0 {
 		f.Limits.Cells = in.cells
 	}
-	return data.NewSourceReader(ctx, in.table, recipe, f, func(name string) bool { return all || slices.Contains(also, name) })
+	return recipe.NewSourceReader(ctx, in.table, learned, f, func(name string) bool { return all || slices.Contains(also, name) })
 }

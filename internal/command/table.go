@@ -9,14 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // pastCases are those of a request, on their way from a file.
 type pastCases struct {
 	*service.Rows
-	room data.Room // for the table, nil for the memory of the process
+	room table.Room // for the table, nil for the memory of the process
 }
 
 // exampleAlone refuses flags about a table of one's own beside --example.
@@ -35,14 +36,14 @@ func exampleAlone(options service.Options, useExample bool) error {
 
 // decideCodes has the evidence decide which numbers are codes if that is asked for:
 // --categorical auto, unless a column is called that.
-func decideCodes(o *lossep.Options, t *data.Table) {
+func decideCodes(o *lossep.Options, t *table.Table) {
 	named := namedCodes(o.Data.Categorical, t)
 	o.DecideCodes = len(named) < len(o.Data.Categorical)
 	o.Data.Categorical = named
 }
 
 // namedCodes are the columns that --categorical names.
-func namedCodes(categorical []string, t *data.Table) []string {
+func namedCodes(categorical []string, t *table.Table) []string {
 	if slices.Contains(t.Columns(), "auto") {
 		return categorical
 	}
@@ -51,16 +52,16 @@ func namedCodes(categorical []string, t *data.Table) []string {
 
 // readTable reads a whole table of past cases, up to a number of rows. Columns that the
 // options leave out need not be read, but for those that are named in also.
-func (d *pastCases) readTable(c *cobra.Command, path string, maxRows int, also ...string) (*data.Table, error) {
-	table := d.Table
-	f := &table.Format
+func (d *pastCases) readTable(c *cobra.Command, path string, maxRows int, also ...string) (*table.Table, error) {
+	given := d.Table
+	f := &given.Format
 	f.Limits.Rows = maxRows
 	switch f.Room = d.room; {
 	case f.Limits.Cells > 0:
 	case d.room != nil:
 		f.Limits.Cells = math.MaxInt // the room is the limit
 	default: // a quarter of the memory, at eight bytes each
-		f.Limits.Cells = int(min(data.DefaultCells, maxMemory(c)/32))
+		f.Limits.Cells = int(min(table.DefaultCells, maxMemory(c)/32))
 	}
 	in, err := openInput(c, path, &d.Table)
 	if err != nil {
@@ -70,19 +71,19 @@ func (d *pastCases) readTable(c *cobra.Command, path string, maxRows int, also .
 	if d.Counts != "" {
 		also = append(also, d.Counts)
 	}
-	t, err := in.read(c.Context(), table, &d.Data, also)
+	t, err := in.read(c.Context(), given, &d.Data, also)
 	if err != nil {
 		return nil, err
 	}
-	return d.cases(t, min(f.Limits.Cells, data.DefaultCells))
+	return d.cases(t, min(f.Limits.Cells, table.DefaultCells))
 }
 
 // cases are the rows that are learned from, up to a number.
-func (d *pastCases) cases(t *data.Table, most int) (_ *data.Table, err error) {
+func (d *pastCases) cases(t *table.Table, most int) (_ *table.Table, err error) {
 	if d.SkipUnlabelled {
 		o := d.Data
 		o.Categorical = namedCodes(o.Categorical, t)
-		t, err = t.Labelled(o)
+		t, err = recipe.Labelled(t, o)
 	}
 	if err == nil && d.Counts != "" {
 		return t.Repeated(d.Counts, most)
@@ -94,7 +95,7 @@ func (d *pastCases) cases(t *data.Table, most int) (_ *data.Table, err error) {
 func described(p *lossep.Problem) []string {
 	lines := p.Describe()
 	if len(p.Codes) > 0 {
-		lines = append(lines, fmt.Sprintf("few different whole numbers, taken for quantities: %s; if they are codes, give --categorical %s",
+		lines = append(lines, fmt.Sprintf("few different whole numbers, treated as numeric: %s; if they are codes, give --categorical %s",
 			strings.Join(p.Codes, ", "), service.ShellQuoted(strings.Join(p.Codes, ","))))
 	}
 	return lines

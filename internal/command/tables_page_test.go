@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // The examples of the page about reading are read: each file, with the flags beside it, is
@@ -79,15 +79,15 @@ func readExample(t *testing.T, path, typed string) (*lossep.Problem, error) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	table, err := data.Read(t.Context(), f, filepath.Base(path), format)
+	data, err := table.Read(t.Context(), f, filepath.Base(path), format)
 	if err != nil {
 		return nil, err
 	}
-	if table, err = rows.cases(table, data.DefaultCells); err != nil {
+	if data, err = rows.cases(data, table.DefaultCells); err != nil {
 		return nil, err
 	}
-	decideCodes(&o, table)
-	return lossep.PrepareSettled(t.Context(), table, o)
+	decideCodes(&o, data)
+	return lossep.PrepareSettled(t.Context(), data, o)
 }
 
 // An order that is none is refused before the table is read, by the option's name.

@@ -67,7 +67,7 @@ def test_worth_of_knowing_more(model, rows):
     assert (w.columns[name] >= 0).all() and w.columns[name][3] <= w.outcome[3] + 1e-12
     assert list(w.to_frame()) == ["action", "worth_outcome", f"worth_{name}"]
     assert w.label is None and (model.value(X[:5], labels=True).label >= 0).all()
-    with pytest.raises(ValueError, match="is no column that the model decides by"):
+    with pytest.raises(ValueError, match="is not a feature of the model"):
         model.value(X[:2], ask=["colour"])
     # A cost is taken off, as the command does.
     priced = model.value(cases, ask={name: 0.2, "x1": 0})

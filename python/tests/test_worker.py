@@ -214,7 +214,7 @@ def test_forgotten_models_come_back(model, rows):
     worker = _worker.worker()
     worker.ask(
         "decide",
-        {"forget": [model.model_._place[1]], "utility": {"costs": "fn=1,fp=1"}, "options": {"outcomes": ["a", "b"]}},
+        {"forget": [model.model_._place[1]], "utility": {"costs": "fn=1,fp=1"}, "outcomes": ["a", "b"]},
         [("p", np.array([[0.5, 0.5]]))],
     )
     assert (model.predict_proba(X) == p).all() and _worker.worker() is worker

@@ -13,9 +13,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // heldOut are cases of the example that were not fitted to, as a CSV text to paste.
@@ -32,7 +33,7 @@ func heldOut(n int) string {
 // the specification is nil.
 func decide(t *testing.T, m *lossep.Model, csv string, spec *decision.Spec) []lossep.DecidedRow {
 	t.Helper()
-	r, err := data.NewReader(context.Background(), strings.NewReader(csv), "rows.csv", m.Recipe(), data.Format{Header: data.HeaderYes})
+	r, err := recipe.NewReader(context.Background(), strings.NewReader(csv), "rows.csv", m.Recipe(), table.Format{Header: table.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}

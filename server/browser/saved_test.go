@@ -52,7 +52,7 @@ func (b *tab) saved(selector, name string) []byte {
 }
 
 // table reads a CSV file into columns.
-func table(t *testing.T, file []byte) map[string][]string {
+func tableOf(t *testing.T, file []byte) map[string][]string {
 	t.Helper()
 	records, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
 	if err != nil || len(records) < 2 {
@@ -114,8 +114,8 @@ func TestSaved(t *testing.T) {
 		b := open(t, s.url+"/#reactor?data=-1,3,4.5&threshold=2.5&utility=1,0.1;0.7,1")
 		b.settle()
 		view := checkReactor(b, reactorAsked(t, s))
-		methods := table(t, b.saved("[data-panel=reactor] [data-part=save-table]", "reactor-methods.csv"))
-		curves := table(t, b.saved("[data-panel=reactor] [data-part=save-curves]", "reactor-densities.csv"))
+		methods := tableOf(t, b.saved("[data-panel=reactor] [data-part=save-table]", "reactor-methods.csv"))
+		curves := tableOf(t, b.saved("[data-panel=reactor] [data-part=save-curves]", "reactor-densities.csv"))
 		if !equalNumbers(curves["state"], view.Phi) {
 			t.Error("the states of the curves are others")
 		}
@@ -135,8 +135,8 @@ func TestSaved(t *testing.T) {
 		b := open(t, s.url+"/#classifier?points=-1,0.5,-1;1,-0.5,1;0.2,1.5,1&area=-3,3;-2,2&costs=0,1;0.3,0&kernel=rbf(variance=4,+lengthscale=1)")
 		b.settle()
 		view := checkClassifier(b, classifierAsked(t, s))
-		methods := table(t, b.saved("[data-panel=classifier] [data-part=save-table]", "classifier-methods.csv"))
-		places := table(t, b.saved("[data-panel=classifier] [data-part=save-curves]", "classifier-probabilities.csv"))
+		methods := tableOf(t, b.saved("[data-panel=classifier] [data-part=save-table]", "classifier-methods.csv"))
+		places := tableOf(t, b.saved("[data-panel=classifier] [data-part=save-curves]", "classifier-probabilities.csv"))
 		words := func(actions []int) (w []string) {
 			for _, a := range actions {
 				w = append(w, []string{"treat as negative", "treat as positive"}[a])
@@ -167,7 +167,7 @@ func TestSaved(t *testing.T) {
 		b.act(func() { b.write(fmt.Sprintf(costField, 1, 0), "15") })
 		spec := askedOf(t, s, "cancer", "decide").spec(t, s.cancer)
 		now, own := decide(t, s.cancer, heldOut(30), spec), decide(t, s.cancer, heldOut(30), nil)
-		saved := table(t, b.saved("[data-panel=model] [data-part=save-table]", "cancer-decisions.csv"))
+		saved := tableOf(t, b.saved("[data-panel=model] [data-part=save-table]", "cancer-decisions.csv"))
 		for i, d := range now {
 			e := d.Expected
 			if saved["action"][i] != spec.Actions()[d.Action] || saved["flipped"][i] != strconv.FormatBool(d.Action != own[i].Action) ||
@@ -176,7 +176,7 @@ func TestSaved(t *testing.T) {
 				t.Errorf("row %d: the table has something else", i+1)
 			}
 		}
-		curve := table(t, b.saved("[data-panel=model] [data-part=save-curves]", "cancer-curve.csv"))
+		curve := tableOf(t, b.saved("[data-panel=model] [data-part=save-curves]", "cancer-curve.csv"))
 		asked := askedOf(t, s, "cancer", "curve")
 		if len(curve["value"]) != asked.Steps || len(curve["always_"+spec.Actions()[1]]) != asked.Steps {
 			t.Errorf("%d points of the curve, want %d", len(curve["value"]), asked.Steps)

@@ -13,10 +13,11 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server"
+	"github.com/lossep/lossep/table"
 )
 
 // site is a server that runs in the test, with what was asked of it.
@@ -98,32 +99,32 @@ var models = sync.OnceValues(func() (m [3]*lossep.Model, err error) {
 		return m, err
 	}
 	if m[0], err = lossep.Fit(background, t.Subset(some), lossep.Options{
-		Data: data.Options{Target: example.Target, Positive: example.Positive}, Utility: costs,
+		Data: recipe.Options{Target: example.Target, Positive: example.Positive}, Utility: costs,
 		Method: lossep.EP, Kernel: "matern32(variance=9, lengthscale=8)", Fixed: true,
 	}); err != nil {
 		return m, err
 	}
-	if t, err = data.Read(context.Background(), strings.NewReader(loanCases), "loans.csv", data.Format{Header: data.HeaderYes}); err != nil {
+	if t, err = table.Read(context.Background(), strings.NewReader(loanCases), "loans.csv", table.Format{Header: table.HeaderYes}); err != nil {
 		return m, err
 	}
 	if costs, err = decision.ParseSpec("costs", []byte(loanCosts)); err != nil {
 		return m, err
 	}
 	m[1], err = lossep.Fit(background, t, lossep.Options{
-		Data: data.Options{Target: "class", Positive: "bad"}, Utility: costs,
+		Data: recipe.Options{Target: "class", Positive: "bad"}, Utility: costs,
 		Kernel: "rbf(variance=4, lengthscale=2)", Fixed: true,
 	})
 	if err != nil {
 		return m, err
 	}
-	if t, err = data.Read(context.Background(), strings.NewReader(wardCases(60, 0)), "wards.csv", data.Format{Header: data.HeaderYes}); err != nil {
+	if t, err = table.Read(context.Background(), strings.NewReader(wardCases(60, 0)), "wards.csv", table.Format{Header: table.HeaderYes}); err != nil {
 		return m, err
 	}
 	if costs, err = decision.ParseCostMatrix("costs.csv", []byte(wardCosts)); err != nil {
 		return m, err
 	}
 	m[2], err = lossep.Fit(background, t, lossep.Options{
-		Data: data.Options{Target: "where"}, Utility: costs, Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
+		Data: recipe.Options{Target: "where"}, Utility: costs, Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
 	})
 	return m, err
 })

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // What it is worth to know more is on the screen as the library says it, under the costs
@@ -24,7 +25,7 @@ func TestWorth(t *testing.T) {
 	const part = "[data-panel=model] [data-part=%s]"
 	check := func(csv string, ask lossep.Ask, by string, of func(lossep.WorthRow) float64) {
 		t.Helper()
-		r, err := data.NewReader(context.Background(), strings.NewReader(csv), "rows.csv", m.Recipe().WithOpen(ask.Columns...), data.Format{Header: data.HeaderYes})
+		r, err := recipe.NewReader(context.Background(), strings.NewReader(csv), "rows.csv", m.Recipe().WithOpen(ask.Columns...), table.Format{Header: table.HeaderYes})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,10 +15,11 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // InferRequest is the rows to decide, column by column.
@@ -145,7 +146,7 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 		}
 	}
 	columns := slices.Sorted(maps.Keys(given))
-	r, err := reader.Encode(ctx, n, func(e *data.Encoder, row int) {
+	r, err := reader.Encode(ctx, n, func(e *recipe.Encoder, row int) {
 		for _, column := range columns {
 			given[column].give(e, column, row)
 		}
@@ -226,7 +227,7 @@ func (q *InferRequest) tensors(n int, tail []byte) (map[string]*tensor, error) {
 
 // inferProblem says which element of which input cannot be encoded.
 func inferProblem(row int, err error) error {
-	if e, ok := err.(*data.Error); ok {
+	if e, ok := err.(*table.Error); ok {
 		return problem.New(http.StatusBadRequest, "input %q, row %d: %s; %s", e.ColumnName, row, e.Msg, e.Fix)
 	}
 	return err

@@ -12,10 +12,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/internal/finite"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
+	"github.com/lossep/lossep/table"
 )
 
 // tensor is a column of a request's rows. One of the lists holds its elements.
@@ -28,7 +29,7 @@ type tensor struct {
 func (t *tensor) len() int { return len(t.floats) + len(t.texts) + len(t.bools) }
 
 // give hands an element to the encoder.
-func (t *tensor) give(e *data.Encoder, column, row int) {
+func (t *tensor) give(e *recipe.Encoder, column, row int) {
 	switch {
 	case t.floats != nil:
 		e.Number(column, t.floats[row])
@@ -45,7 +46,7 @@ func (t *tensor) number(row int) float64 {
 	case t.floats != nil && finite.All(t.floats[row]):
 		return t.floats[row]
 	case t.texts != nil:
-		if x, ok := data.Number(string(t.texts[row])); ok {
+		if x, ok := table.Number(string(t.texts[row])); ok {
 			return x
 		}
 	}
@@ -70,7 +71,7 @@ var datatypes = map[string]datatype{
 	"UINT16": {2, 0, math.MaxUint16, func(t *tensor, b []byte) { t.float(float64(binary.LittleEndian.Uint16(b))) }},
 	"UINT32": {4, 0, math.MaxUint32, func(t *tensor, b []byte) { t.float(float64(binary.LittleEndian.Uint32(b))) }},
 	"UINT64": {8, 0, math.MaxUint64, func(t *tensor, b []byte) { t.text(strconv.AppendUint(nil, binary.LittleEndian.Uint64(b), 10)) }},
-	"FP32":   {size: 4, read: func(t *tensor, b []byte) { t.float(data.Single(math.Float32frombits(binary.LittleEndian.Uint32(b)))) }},
+	"FP32":   {size: 4, read: func(t *tensor, b []byte) { t.float(table.Single(math.Float32frombits(binary.LittleEndian.Uint32(b)))) }},
 	"FP64":   {size: 8, read: func(t *tensor, b []byte) { t.float(math.Float64frombits(binary.LittleEndian.Uint64(b))) }},
 	"BYTES":  {},
 }
@@ -184,7 +185,7 @@ func (t *tensor) readElement(typename string, d datatype, k jsontext.Kind, value
 	case integer && d.size == 8:
 		t.text(strconv.AppendFloat(nil, x, 'f', -1, 64))
 	case typename == "FP32":
-		t.float(data.Single(float32(x)))
+		t.float(table.Single(float32(x)))
 	default:
 		t.float(x)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/expr"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 )
 
@@ -37,6 +37,7 @@ type Rows struct {
 	Features []float64        // n rows of the recipe's features
 	Unseen   map[int][]string // by row: columns whose category was not in the training rows
 	Far      map[int][]string // by row: columns whose value is far outside those of the training rows
+	Zones    map[int][]string // by row: columns of times with a zone where those of training had none, or the reverse
 	Ignored  []string         // columns that nobody asked for
 	Values   map[string][]float64
 	Labels   []int8 // the number of each row's outcome, from 1, 0 where there is none, and -1 where it is another; nil if none was asked for
@@ -60,12 +61,12 @@ var (
 // Reader reads bodies of the form {"rows": [{column: value, …}, …], …} straight into
 // the features of a recipe. It is not for concurrent use.
 type Reader struct {
-	recipe  *data.Recipe
+	recipe  *recipe.Recipe
 	dim     int
-	coding  *data.Coding
+	coding  *recipe.Coding
 	columns map[string]int // numbers of the recipe's columns by name
-	looking map[string]int // and by how names look; see data.Composed
-	encoder *data.Encoder
+	looking map[string]int // and by how names look; see expr.Composed
+	encoder *recipe.Encoder
 	decoder *jsontext.Decoder
 	maxRows int
 
@@ -90,7 +91,7 @@ type placed struct {
 	slot int
 }
 
-func NewReader(r *data.Recipe, maxRows int) *Reader {
+func NewReader(r *recipe.Recipe, maxRows int) *Reader {
 	rr := &Reader{
 		recipe: r, dim: r.Dim(), coding: r.Coding(), columns: make(map[string]int, len(r.Columns)), looking: make(map[string]int, len(r.Columns)),
 		encoder: r.NewEncoder(), decoder: jsontext.NewDecoder(new(bytes.Buffer)), maxRows: maxRows,
@@ -309,7 +310,7 @@ func (rr *Reader) readRows(ctx context.Context, labels bool) (*Rows, error) {
 
 // Encode encodes n rows, whose cells give hands to the encoder. What is wrong with the
 // cells of a row is said by bad.
-func (rr *Reader) Encode(ctx context.Context, n int, give func(e *data.Encoder, row int), bad func(row int, err error) error) (*Rows, error) {
+func (rr *Reader) Encode(ctx context.Context, n int, give func(e *recipe.Encoder, row int), bad func(row int, err error) error) (*Rows, error) {
 	if err := rr.takeRows(n); err != nil {
 		return nil, err
 	}
@@ -328,6 +329,7 @@ func (rr *Reader) Encode(ctx context.Context, n int, give func(e *data.Encoder, 
 		}
 		note(&r.Unseen, i, unseen)
 		note(&r.Far, i, rr.encoder.Far())
+		note(&r.Zones, i, rr.encoder.Zones())
 		if rr.checkFar(i, features); len(rr.faults) > 0 {
 			return nil, problem.New(http.StatusBadRequest, "%s: %s", rr.faults[0].Location, rr.faults[0].Message)
 		}

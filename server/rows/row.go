@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/table"
 )
 
 // readRow reads one object of column names and values.
@@ -64,6 +64,7 @@ func (rr *Reader) readRow(r *Rows) error {
 	}
 	note(&r.Unseen, r.N, unseen)
 	note(&r.Far, r.N, rr.encoder.Far())
+	note(&r.Zones, r.N, rr.encoder.Zones())
 	rr.checkFar(r.N, features)
 	return nil
 }
@@ -167,7 +168,7 @@ func number(value []byte) float64 {
 	if value[0] == '"' {
 		value = Unquoted(value)
 	}
-	if x, ok := data.Number(string(value)); ok {
+	if x, ok := table.Number(string(value)); ok {
 		return x
 	}
 	return NoNumber
@@ -204,7 +205,7 @@ func (rr *Reader) checkFar(row int, features []float64) {
 
 // faultOf notes an error of a row.
 func (rr *Reader) faultOf(row int, err error) {
-	if e, ok := err.(*data.Error); ok {
+	if e, ok := err.(*table.Error); ok {
 		rr.fault(row, e.ColumnName, e.Msg+"; "+e.Fix)
 		return
 	}

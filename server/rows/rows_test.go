@@ -16,13 +16,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/table"
 )
 
 // recipeOf is a recipe with every kind of column: numbers, some of them missing,
 // categories, truth values and one of no use.
-func recipeOf(tb testing.TB) *data.Recipe {
+func recipeOf(tb testing.TB) *recipe.Recipe {
 	tb.Helper()
 	var b strings.Builder
 	b.WriteString("age,income,job,owner,branch,amount,class\n")
@@ -34,11 +35,11 @@ func recipeOf(tb testing.TB) *data.Recipe {
 		fmt.Fprintf(&b, "%d,%s,%s,%s,main,%d,%s\n", 20+i*13%50, income, []string{"clerk", "smith", "baker ü"}[i%3],
 			[]string{"True", "False"}[i/3%2], 100+i*i, []string{"good", "bad"}[i/7%2])
 	}
-	table, err := data.Read(context.Background(), strings.NewReader(b.String()), "test.csv", data.Format{Header: data.HeaderYes})
+	table, err := table.Read(context.Background(), strings.NewReader(b.String()), "test.csv", table.Format{Header: table.HeaderYes})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	learned, err := data.Learn(table, data.Options{Target: "class", Positive: "bad", Impute: true})
+	learned, err := recipe.Learn(table, recipe.Options{Target: "class", Positive: "bad", Impute: true})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func recipeOf(tb testing.TB) *data.Recipe {
 
 // slowRows is the long way: encoding/json and maps, and the recipe as it is. It is nil
 // where the body has to be refused.
-func slowRows(body []byte, recipe *data.Recipe) *Rows {
+func slowRows(body []byte, learned *recipe.Recipe) *Rows {
 	if !jsontext.Value(body).IsValid() { // RFC 7493: no name twice, valid UTF-8
 		return nil
 	}
@@ -63,11 +64,11 @@ func slowRows(body []byte, recipe *data.Recipe) *Rows {
 	if d.Decode(&top) != nil || len(top.Rows) == 0 {
 		return nil
 	}
-	r := &Rows{N: len(top.Rows), Features: make([]float64, len(top.Rows)*recipe.Dim())}
+	r := &Rows{N: len(top.Rows), Features: make([]float64, len(top.Rows)*learned.Dim())}
 	known, used := make(map[string]bool), make(map[string]bool)
-	for _, c := range recipe.Columns {
+	for _, c := range learned.Columns {
 		known[c.Name] = true
-		used[c.Name] = c.Kind != data.Dropped && c.Kind != data.Outcome
+		used[c.Name] = c.Kind != recipe.Dropped && c.Kind != recipe.Outcome
 	}
 	for i, row := range top.Rows {
 		if row == nil {
@@ -85,8 +86,8 @@ func slowRows(body []byte, recipe *data.Recipe) *Rows {
 				row[name] = x
 			}
 		}
-		features := r.Features[i*recipe.Dim() : (i+1)*recipe.Dim()]
-		unseen, err := recipe.Encode(row, features)
+		features := r.Features[i*learned.Dim() : (i+1)*learned.Dim()]
+		unseen, err := learned.Encode(row, features)
 		if err != nil || slices.ContainsFunc(features, func(z float64) bool { return math.Abs(z) > lossep.Farthest }) {
 			return nil
 		}
@@ -249,11 +250,11 @@ func TestRowOrders(t *testing.T) {
 
 // A number that spells a missing cell is none that costs could be made of.
 func TestMissingNumber(t *testing.T) {
-	table, err := data.Read(context.Background(), strings.NewReader("x,amount,y\n1,1,a\n2,2,b\n3,3,a\n4,5,b\n"), "test.csv", data.Format{})
+	table, err := table.Read(context.Background(), strings.NewReader("x,amount,y\n1,1,a\n2,2,b\n3,3,a\n4,5,b\n"), "test.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := data.Learn(table, data.Options{Positive: "b", Markers: []string{"-9", "x=9"}, Impute: true})
+	l, err := recipe.Learn(table, recipe.Options{Positive: "b", Markers: []string{"-9", "x=9"}, Impute: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,11 +270,11 @@ func TestNamesComposedOtherwise(t *testing.T) {
 	const composed, decomposed = "caf\u00e9", "cafe\u0301"
 	for _, names := range [][2]string{{composed, decomposed}, {decomposed, composed}} {
 		text := names[0] + ",x,y\n1,5,a\n2,6,b\n3,4,a\n5,9,b\n"
-		table, err := data.Read(context.Background(), strings.NewReader(text), "test.csv", data.Format{})
+		table, err := table.Read(context.Background(), strings.NewReader(text), "test.csv", table.Format{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := data.Learn(table, data.Options{Positive: "b", KeepScale: true})
+		l, err := recipe.Learn(table, recipe.Options{Positive: "b", KeepScale: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,11 +315,11 @@ func TestLabels(t *testing.T) {
 // A code of more than 15 digits is found as a number, too.
 func TestLongCodes(t *testing.T) {
 	text := "code,y\n" + strings.Repeat("1234567890123456,0\n1234567890123457,1\n12345678901234567,0\n12345678901234568,1\n", 3)
-	table, err := data.Read(t.Context(), strings.NewReader(text), "test.csv", data.Format{})
+	table, err := table.Read(t.Context(), strings.NewReader(text), "test.csv", table.Format{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	learned, err := data.Learn(table, data.Options{Categorical: []string{"code"}})
+	learned, err := recipe.Learn(table, recipe.Options{Categorical: []string{"code"}})
 	if err != nil {
 		t.Fatal(err)
 	}

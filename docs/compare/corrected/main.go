@@ -21,8 +21,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 func main() {
@@ -55,14 +56,14 @@ func generated(n int, noise float64) string {
 	return text.String()
 }
 
-func read(arg string) (t *data.Table, positive string, err error) {
+func read(arg string) (t *table.Table, positive string, err error) {
 	ctx := context.Background()
 	switch arg {
 	case "clean":
-		t, err = data.Read(ctx, strings.NewReader(generated(4000, 0)), arg, data.Format{})
+		t, err = table.Read(ctx, strings.NewReader(generated(4000, 0)), arg, table.Format{})
 		return t, "1", err
 	case "noisy":
-		t, err = data.Read(ctx, strings.NewReader(generated(4000, 1)), arg, data.Format{})
+		t, err = table.Read(ctx, strings.NewReader(generated(4000, 1)), arg, table.Format{})
 		return t, "1", err
 	}
 	file, positive, _ := strings.Cut(arg, ":")
@@ -71,7 +72,7 @@ func read(arg string) (t *data.Table, positive string, err error) {
 		return nil, "", err
 	}
 	defer f.Close()
-	t, err = data.Read(ctx, f, file, data.Format{})
+	t, err = table.Read(ctx, f, file, table.Format{})
 	return t, positive, err
 }
 
@@ -99,7 +100,7 @@ func measure(arg string) error {
 		}
 		fit := func(m lossep.Method, kernel string, fixed bool) (*lossep.Model, error) {
 			return lossep.Fit(context.Background(), whole.Subset(train), lossep.Options{
-				Data: data.Options{Positive: positive}, Utility: costs, Method: m,
+				Data: recipe.Options{Positive: positive}, Utility: costs, Method: m,
 				Kernel: kernel, Fixed: fixed, Inducing: lossep.NoInducing,
 			})
 		}

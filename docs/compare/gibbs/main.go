@@ -25,12 +25,13 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 const (
@@ -70,11 +71,11 @@ func run(ctx context.Context, arg string) error {
 		return err
 	}
 	defer f.Close()
-	t, err := data.Read(ctx, f, words[0], data.Format{})
+	t, err := table.Read(ctx, f, words[0], table.Format{})
 	if err != nil {
 		return err
 	}
-	p, err := lossep.Prepare(t, lossep.Options{Data: data.Options{Target: "last", Positive: words[1]}, Kernel: "matern32 + constant"})
+	p, err := lossep.Prepare(t, lossep.Options{Data: recipe.Options{Target: "last", Positive: words[1]}, Kernel: "matern32 + constant"})
 	if err != nil {
 		return err
 	}

@@ -12,14 +12,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // subset is the number of training rows, and of others to predict.
@@ -88,13 +89,13 @@ func rowsOf(ctx context.Context, path, target, positive string) (x, at *mat.Dens
 		return nil, nil, nil, err
 	}
 	defer f.Close()
-	t, err := data.Read(ctx, f, path, data.Format{})
+	t, err := table.Read(ctx, f, path, table.Format{})
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	order := rand.New(rand.NewPCG(1, 5)).Perm(t.Len())
 	train, test := t.Subset(order[:subset]), t.Subset(order[subset:2*subset])
-	o := lossep.Options{Data: data.Options{Target: target, Positive: positive, Impute: true}, Kernel: lossep.ManyRowsKernel}
+	o := lossep.Options{Data: recipe.Options{Target: target, Positive: positive, Impute: true}, Kernel: lossep.ManyRowsKernel}
 	prepared, err := lossep.Prepare(train, o)
 	if err != nil {
 		return nil, nil, nil, err

@@ -26,12 +26,13 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
-	"github.com/lossep/lossep/data"
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // The candidates and the bounds of searches are those of package search.
@@ -96,7 +97,7 @@ func pair(ctx context.Context, arg, positive string) error {
 	if len(names) != 2 {
 		return fmt.Errorf("%s: give a table to learn from and one to predict, with a comma between", arg)
 	}
-	var tables [2]*data.Table
+	var tables [2]*table.Table
 	for i, name := range names {
 		var err error
 		if tables[i], err = read(ctx, name); err != nil {
@@ -136,7 +137,7 @@ func foldsOf(ctx context.Context, name, positive string, folds int, seeds []stri
 }
 
 // tell fits the candidates and prints the line. A recipe that is given is estimated anew.
-func tell(ctx context.Context, l *line, recipe *data.Recipe, train, test *data.Table, positive string) error {
+func tell(ctx context.Context, l *line, recipe *recipe.Recipe, train, test *table.Table, positive string) error {
 	fits := make(map[string]*search.Fit)
 	for _, c := range candidates {
 		o := options(c.kernel, positive)
@@ -213,16 +214,16 @@ func splitsOf(p *lossep.Problem, seed uint64) ([]compare.Split, error) {
 }
 
 func options(kernel, positive string) lossep.Options {
-	return lossep.Options{Data: data.Options{Target: "last", Positive: positive}, Kernel: kernel}
+	return lossep.Options{Data: recipe.Options{Target: "last", Positive: positive}, Kernel: kernel}
 }
 
-func read(ctx context.Context, name string) (*data.Table, error) {
+func read(ctx context.Context, name string) (*table.Table, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return data.Read(ctx, f, name, data.Format{})
+	return table.Read(ctx, f, name, table.Format{})
 }
 
 // probabilities are those of the positive outcome.

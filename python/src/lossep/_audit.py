@@ -123,7 +123,7 @@ def audit(
     sample_weight : array of shape (n,), optional
         How much each case counts.
     groups : array, optional
-        Which cases belong together, such as those of one patient.
+        Groups of cases, such as those of one patient.
     by : array, optional
         Values that are reported apart, such as a group of people.
     recalibrate : list of {"isotonic", "platt", "gp"}, or "none"

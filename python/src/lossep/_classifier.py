@@ -72,8 +72,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     weights : str, optional
         The column of X that says how often each case counts, in place of ``sample_weight``.
     groups : str, optional
-        The column of X that says which rows belong together, such as those of one patient: they
-        are left out together, and it is not decided by.
+        The column of X that has groups of rows, such as those of one patient: they are left out
+        together, and it is not a feature.
     categorical : list of str, optional
         Columns that are categorical whatever they look like. Those of a categorical dtype are.
     ordered : dict, optional
@@ -84,7 +84,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Spellings of a missing cell beside the usual ones, or ``"COLUMN=SPELLING"`` for one of a
         column alone, such as ``"pressure=0"``.
     scaling : str or dict, optional
-        How numeric columns are bent before they are standardised: for all columns, or by
+        How numeric columns are transformed before they are standardised: for all columns, or by
         column.
     standardize : bool, optional
         Give numeric columns mean 0 and variance 1.
@@ -287,7 +287,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             warnings.warn(note, DataWarning, stacklevel=3)
         for column in self.model_.description.get("dropped") or ():
             if column["reason"].startswith("identifier"):
-                warnings.warn(f"column {column['column']!r} is not decided by: {column['reason']}", DataWarning, stacklevel=3)
+                warnings.warn(f"column {column['column']!r} is excluded: {column['reason']}", DataWarning, stacklevel=3)
 
     def _order(self, outcomes: Sequence[str]) -> list[int]:
         """The places among the classes of the program's outcomes."""
@@ -337,6 +337,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         cost_columns: Any = None,
         calibrated: bool = False,
         second_opinion: bool = False,
+        why: int = 0,
         baseline: str | None = None,
     ) -> Decisions:
         """The best action in each case, with what every action is expected to cost.
@@ -354,6 +355,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             propagation). That is kept for the next call with the same costs.
         second_opinion : bool
             Ask other methods whether they would act otherwise.
+        why : int
+            Give so many columns that move each decision most, and what would flip it; see ``Decisions``.
         baseline : str, optional
             The action that savings are against, such as what is done without a model; the first if
             not given.
@@ -363,7 +366,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
-        options = decide_options(second_opinion=second_opinion, baseline=baseline)
+        options = decide_options(second_opinion=second_opinion, why=why or None, baseline=baseline)
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = model.ask("decide", header, columns.tensors())
         self._unseen(reply.result)

@@ -30,6 +30,10 @@ class Decisions:
     for the chosen one and not above 0 for the others. ``saving`` is what the chosen action is expected
     to save against the baseline. ``probabilities`` are those of
     ``classes``. ``disagreement`` says where other methods would act otherwise; it is None
+    unless they were asked. ``why`` are the columns that move each decision most, the largest first, as
+    dicts of ``column``, ``value`` and ``effect``: by how much the advantage of the chosen action is larger
+    than if the column were not known. ``flip`` is the smallest change of one column that changes the action,
+    a dict of ``column``, ``from``, ``to`` and ``action``, or None where no single column does. Both are None
     unless they were asked. ``unusual`` are the columns in which each case is unlike the training
     rows: a category that they did not have, or a number far outside theirs; None where there is no
     model. ``ids`` is the index of X, if that is a DataFrame.
@@ -45,6 +49,8 @@ class Decisions:
     classes: Array
     kind: str = "cost"
     disagreement: Array | None = None
+    why: list[list[dict[str, Any]]] | None = None
+    flip: list[dict[str, str] | None] | None = None
     unusual: list[list[str]] | None = None
     ids: Any = None
     notes: list[str] = field(default_factory=list)
@@ -80,6 +86,11 @@ class Decisions:
         columns["saving"] = self.saving
         if self.disagreement is not None:
             columns["disagreement"] = self.disagreement
+        if self.why is not None and self.flip is not None:
+            for k in range(len(self.why[0]) if self.why else 0):
+                columns[f"why_{k + 1}"] = [reasons[k]["column"] for reasons in self.why]
+                columns[f"why_{k + 1}_effect"] = [reasons[k]["effect"] for reasons in self.why]
+            columns["flip"] = [f"{f['column']} {f['from']} → {f['to']}" if f else "" for f in self.flip]
         if self.unusual is not None:
             columns["unusual"] = [";".join(names) for names in self.unusual]
         return pandas.DataFrame(columns, index=self.ids if index is None else index)
@@ -164,6 +175,7 @@ def worth_from_reply(reply: Reply, classes: Array, order: Sequence[int], asked: 
 def from_reply(reply: Reply, classes: Array, order: Sequence[int], ids: Any = None, model: bool = True) -> Decisions:
     """Decisions as the worker answered them; ``order`` are the outcomes' places in classes."""
     unusual = reply.result.get("unusual") or {}
+    objects = reply.result.get("objects") or {}
     tensors = reply.tensors
     probabilities = np.empty_like(tensors["probabilities"])
     probabilities[:, list(order)] = tensors["probabilities"]
@@ -178,6 +190,8 @@ def from_reply(reply: Reply, classes: Array, order: Sequence[int], ids: Any = No
         classes=classes,
         kind="cost" if reply.result["costs"] else "utility",
         disagreement=tensors["disagreement"] > 0 if "disagreement" in tensors else None,
+        why=objects.get("why"),
+        flip=objects.get("flip"),
         unusual=[list(unusual.get(str(i), ())) for i in range(len(tensors["margin"]))] if model else None,
         ids=ids,
         notes=reply.result.get("notes") or [],

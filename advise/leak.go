@@ -1,0 +1,206 @@
+package advise
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+const (
+	// leakArea is the area under the curve from which one column by itself is too good
+	// to be true; of honest measurements none of the tables tried has more than 0.98.
+	leakArea = 0.995
+	// leakRows is how many rows an outcome must have to be looked at.
+	leakRows = 15
+	// leakSample is how many rows are looked at.
+	leakSample = 20_000
+	// A column is filled only with some outcomes if the share of its cells with a value is
+	// at most filledSeldom with others and at least filledOften with these. Were it chance,
+	// half of all cells would spare an outcome of leakRows rows once in 2¹⁵ columns.
+	filledSeldom, filledOften = 0.01, 0.5
+)
+
+// leakTest looks for columns that tell the outcome almost by themselves.
+type leakTest struct {
+	rows [][]int // those looked at of each outcome that has enough of them
+	name []string
+}
+
+// leaks names the columns that tell the outcome almost by themselves, by whether
+// they are filled or by their values.
+func leaks(k *Look) (all []found) {
+	var t leakTest
+	n, _ := k.X.Dims()
+	target := &k.Recipe.Target
+	rows := make([][]int, len(target.Outcomes))
+	for row := 0; row < n; row += max(1, n/leakSample) {
+		y := k.Labels[row]
+		rows[y] = append(rows[y], row)
+	}
+	for y, name := range target.Outcomes {
+		if len(rows[y]) >= leakRows {
+			t.rows, t.name = append(t.rows, rows[y]), append(t.name, name)
+		}
+	}
+	if len(t.rows) < 2 {
+		return nil
+	}
+	texts := make([]string, len(k.Recipe.Columns))
+	tasks.For(len(texts), func(i int) { texts[i] = t.leak(k, i) })
+	for i, text := range texts {
+		if text != "" {
+			name := k.Recipe.Columns[i].Name
+			all = append(all, found{column: name, text: text, ways: []table.Way{{Option: table.WayDrop, Value: name, Meaning: "if it is not known beforehand"}}})
+		}
+	}
+	return all
+}
+
+// leak says how a column tells the outcome, if it does.
+func (t *leakTest) leak(k *Look, i int) string {
+	c := &k.Recipe.Columns[i]
+	if !c.IsFeature() {
+		return ""
+	}
+	number, indicator, code := k.Recipe.Place(i)
+	missing := func(int) bool { return false }
+	if indicator >= 0 {
+		missing = func(row int) bool { return k.X.At(row, indicator) > 0 }
+		if text := t.byFilled(c, missing); text != "" {
+			return text
+		}
+	}
+	area := 0.0
+	switch c.Kind {
+	case recipe.Presence:
+	case recipe.Categorical:
+		area = t.byCategories(len(c.Categories)+1, func(row int) int {
+			if missing(row) {
+				return len(c.Categories)
+			}
+			return int(k.X.At(row, code))
+		})
+	default:
+		area = t.byNumbers(func(row int) float64 { return k.X.At(row, number) })
+	}
+	if area < leakArea {
+		return ""
+	}
+	return fmt.Sprintf("column %s alone tells the outcome (area under the curve %.4f): is it known beforehand?", table.Quote(c.Name), area)
+}
+
+// byFilled says so if the column is filled only with some of the outcomes.
+func (t *leakTest) byFilled(c *recipe.Column, missing func(row int) bool) (note string) {
+	least, most := 0, 0
+	filled := make([]float64, len(t.rows)) // share of cells
+	for y, rows := range t.rows {
+		for _, row := range rows {
+			if !missing(row) {
+				filled[y] += 1 / float64(len(rows))
+			}
+		}
+		if filled[y] > filledSeldom && filled[y] < filledOften {
+			return ""
+		}
+		if filled[y] < filled[least] {
+			least = y
+		}
+		if filled[y] > filled[most] {
+			most = y
+		}
+	}
+	if filled[least] > filledSeldom || filled[most] < filledOften {
+		return ""
+	}
+	return fmt.Sprintf("whether column %s is filled tells the outcome (it is in %.3g %% of the rows with %s, and in %.3g %% of those with %s): is it known beforehand?",
+		table.Quote(c.Name), 100*filled[most], table.Quote(t.name[most]), 100*filled[least], table.Quote(t.name[least]))
+}
+
+// byNumbers is the area under the curve of the two outcomes that a column of numbers
+// tells apart worst, or of two that it tells apart too badly.
+func (t *leakTest) byNumbers(number func(row int) float64) float64 {
+	values := make([][]float64, len(t.rows))
+	for y, rows := range t.rows {
+		for _, row := range rows {
+			values[y] = append(values[y], number(row))
+		}
+		slices.Sort(values[y])
+	}
+	return t.worst(func(a, b int) float64 {
+		area := areaUnder(values[a], values[b])
+		return max(area, 1-area)
+	})
+}
+
+// byCategories is byNumbers of a column of codes: of a code counts the share of either
+// outcome among the rows that have it. Codes as good as rows each would tell any outcome.
+func (t *leakTest) byCategories(codes int, code func(row int) int) float64 {
+	counts := make([][]float64, len(t.rows))
+	for y, rows := range t.rows {
+		counts[y] = make([]float64, codes)
+		for _, row := range rows {
+			counts[y][code(row)]++
+		}
+	}
+	return t.worst(func(a, b int) float64 {
+		if len(t.rows[a])+len(t.rows[b]) < 5*(codes-1) {
+			return 0
+		}
+		return areaOfCounts(counts[a], counts[b])
+	})
+}
+
+// worst is the least area of any two outcomes, as far as it matters.
+func (t *leakTest) worst(area func(a, b int) float64) float64 {
+	least := 1.0
+	for b := range t.rows {
+		for a := range b {
+			if least = min(least, area(a, b)); least < leakArea {
+				return least
+			}
+		}
+	}
+	return least
+}
+
+// areaUnder is the probability that a positive case has the larger value of the two,
+// ties counting half. Both are in order.
+func areaUnder(positive, negative []float64) float64 {
+	below, upTo := 0, 0 // how many of the negative are less, and not more
+	sum := 0.0
+	for _, x := range positive {
+		for below < len(negative) && negative[below] < x {
+			below++
+		}
+		for upTo < len(negative) && negative[upTo] <= x {
+			upTo++
+		}
+		sum += float64(below+upTo) / 2
+	}
+	return sum / float64(len(positive)) / float64(len(negative))
+}
+
+// areaOfCounts is areaUnder where the values are codes that are put in the order of the
+// positive share.
+func areaOfCounts(positive, negative []float64) float64 {
+	var order []int
+	for k := range positive {
+		if positive[k]+negative[k] > 0 {
+			order = append(order, k)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Compare(positive[a]*negative[b], positive[b]*negative[a])
+	})
+	below, sum, all := 0.0, 0.0, 0.0
+	for _, k := range order {
+		sum += positive[k] * (below + negative[k]/2)
+		below += negative[k]
+		all += positive[k]
+	}
+	return sum / all / below
+}

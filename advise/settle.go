@@ -1,0 +1,151 @@
+package advise
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// mostRounds bounds how often what is suggested is tried: a problem may hide another.
+const mostRounds = 8
+
+// settle lists all that is ambiguous about a table, with options that settle it: those have been
+// tried. An error of another kind, or one that no option settles, is returned as it is.
+func settle(t *table.Table, o recipe.Options, err error) error {
+	all := new(table.Problems)
+	if all.Add(err) != nil || len(all.All) == 0 {
+		return err
+	}
+	s := &settlement{table: t, options: o}
+	s.options.Drop, s.options.Categorical, s.options.Markers = slices.Clone(o.Drop), slices.Clone(o.Categorical), slices.Clone(o.Markers)
+	s.options.Bends = maps.Clone(o.Bends)
+	problems := all.All
+	all.All = nil
+	for range mostRounds {
+		problems = s.first(problems)
+		all.All = append(all.All, problems...)
+		if !s.take(problems) {
+			break
+		}
+		_, err := recipe.Learn(s.table, s.options)
+		if err == nil {
+			all.Suggest = s.ways
+			break
+		}
+		next := new(table.Problems)
+		if next.Add(err) != nil {
+			break
+		}
+		problems = next.All
+		if slices.ContainsFunc(problems, func(e *table.Error) bool { return s.suggested(e) == nil }) {
+			break // which may come of what was suggested
+		}
+	}
+	if len(all.All) == 1 {
+		all.Suggest = nil // its message says it
+	}
+	return all.Err()
+}
+
+// settlement is a table and options with what is suggested.
+type settlement struct {
+	table   *table.Table
+	options recipe.Options
+	ways    []table.Way
+}
+
+// first are the problems that leave rows out, if there are some: without these rows others may not
+// arise. Otherwise they are all.
+func (s *settlement) first(problems []*table.Error) []*table.Error {
+	var rows []*table.Error
+	for _, e := range problems {
+		if slices.ContainsFunc(s.suggested(e), func(w table.Way) bool { return w.Option == table.WayLabelled }) {
+			rows = append(rows, e)
+		}
+	}
+	if rows != nil {
+		return rows
+	}
+	return problems
+}
+
+// suggested are the options that settle a problem, nil if none does.
+func (s *settlement) suggested(e *table.Error) []table.Way {
+	if e.Settle != nil {
+		return e.Settle
+	}
+	for _, w := range e.Ways {
+		if w.Option != table.WayID || s.options.ID == "" { // there is but one
+			return []table.Way{w}
+		}
+	}
+	return nil
+}
+
+// take takes what is suggested for problems, and reports whether there is something for each of
+// them that needs no other reading of the file.
+func (s *settlement) take(problems []*table.Error) bool {
+	for _, e := range problems {
+		ways := s.suggested(e)
+		if ways == nil {
+			return false
+		}
+		for _, w := range ways {
+			if slices.ContainsFunc(s.ways, func(v table.Way) bool { return v.Option == w.Option && v.Value == w.Value }) {
+				continue
+			}
+			if !s.option(w) {
+				return false
+			}
+			s.ways = append(s.ways, w)
+		}
+	}
+	return s.leaveOut() == nil
+}
+
+// option sets an option of the recipe.
+func (s *settlement) option(w table.Way) bool {
+	o := &s.options
+	switch w.Option {
+	case table.WayDrop:
+		o.Drop = append(o.Drop, w.Value)
+	case table.WayCategorical:
+		o.Categorical = append(o.Categorical, w.Value)
+	case table.WayMarkers:
+		o.Markers = append(o.Markers, w.Value)
+	case table.WayImpute:
+		o.Impute = true
+	case table.WayID:
+		o.ID = w.Value
+	case table.WayDates:
+		o.Dates = table.DateOrder(w.Value)
+	case table.WayPositive:
+		o.Positive = w.Value
+	case table.WayScaling:
+		column, bend, ok := strings.Cut(w.Value, "=")
+		if o.Bends == nil {
+			o.Bends = make(map[string]recipe.Bend)
+		}
+		o.Bends[column] = recipe.Bend(bend)
+		return ok
+	case table.WayLabelled:
+	default:
+		return false
+	}
+	return true
+}
+
+// leaveOut leaves rows without an outcome out, if that is suggested.
+func (s *settlement) leaveOut() error {
+	if !slices.ContainsFunc(s.ways, func(w table.Way) bool { return w.Option == table.WayLabelled }) {
+		return nil
+	}
+	t, err := recipe.Labelled(s.table, s.options)
+	if err == nil {
+		s.table = t
+	}
+	return err
+}

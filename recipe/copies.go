@@ -1,0 +1,192 @@
+package recipe
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Copies numbers encoded rows by what is in them, those with the same entries alike, if rows
+// that come again are the same cases again; it is nil if none come again, or if that is by chance.
+//
+// Where columns have few different values, different cases have the same entries, and then more
+// still differ in one column only. So rows are taken for copies where fewer of the different ones
+// have a twin, one that differs from them in a single column, than come again.
+func (r *Recipe) Copies(x *mat.Dense) []int {
+	sums, parts := r.Digests(x), r.Parts()
+	numbers := make([]int, len(sums))
+	seen := make(map[uint64]int, len(sums))
+	var first, times []int // of every different row
+	for i, s := range sums {
+		n, again := seen[s]
+		if !again {
+			n = len(first)
+			seen[s] = n
+			first, times = append(first, i), append(times, 0)
+		}
+		numbers[i] = n
+		times[n]++
+	}
+	repeated := 0
+	for _, n := range times {
+		if n > 1 {
+			repeated++
+		}
+	}
+	if repeated == 0 {
+		return nil
+	}
+	twins := make([]bool, len(first))
+	paired := 0
+	for j := range parts {
+		clear(seen)
+		begin := parts[j].begin()
+		for n, i := range first {
+			rest := sums[i] - parts[j].digest(begin, x.RawRowView(i))
+			other, met := seen[rest]
+			if !met {
+				seen[rest] = n
+				continue
+			}
+			for _, k := range [2]int{n, other} {
+				if !twins[k] {
+					twins[k] = true
+					paired++
+				}
+			}
+		}
+		if paired >= repeated {
+			return nil
+		}
+	}
+	return numbers
+}
+
+// Digests are numbers for what encoded rows hold, the same for rows with the same entries in
+// whatever order the columns are, and as good as different for others. A row's is a sum
+// over columns.
+func (r *Recipe) Digests(x *mat.Dense) []uint64 {
+	rows, _ := x.Dims()
+	sums := make([]uint64, rows)
+	for _, p := range r.Parts() {
+		begin := p.begin()
+		for i := range sums {
+			sums[i] += p.digest(begin, x.RawRowView(i))
+		}
+	}
+	return sums
+}
+
+// DigestsWithout are those of rows without a column.
+func (r *Recipe) DigestsWithout(x *mat.Dense, column string) []uint64 {
+	sums := r.Digests(x)
+	for _, p := range r.Parts() {
+		if p.Column != column {
+			continue
+		}
+		begin := p.begin()
+		for i := range sums {
+			sums[i] -= p.digest(begin, x.RawRowView(i))
+		}
+	}
+	return sums
+}
+
+// RoundedDigests are those of entries as far as they mean anything: the same where rounding, or
+// another unit of a column that is standardised, has changed them in the last digits, and whatever
+// columns and categories are called. What they are called counts only where nothing else tells
+// them apart.
+func (r *Recipe) RoundedDigests(x *mat.Dense) []uint64 {
+	rows, _ := x.Dims()
+	numbers, entries := r.Coding().Numbers(), make([]uint64, rows)
+	sums := make([]uint64, rows)
+	columns := r.byName()
+	add := func(at []int, entry func(i, at int) uint64) {
+		met := make(map[uint64]uint64)
+		for _, k := range at {
+			begin := uint64(0)
+			for i := range entries {
+				entries[i] = mixed(entry(i, k))
+				begin += mixed(entries[i]) // in any order of rows
+			}
+			met[begin]++
+			for i, e := range entries {
+				sums[i] += mixed(e ^ mixed(begin+met[begin]))
+			}
+		}
+	}
+	add(slices.DeleteFunc(slices.Clone(columns), func(k int) bool { return k >= numbers }), func(i, k int) uint64 {
+		return math.Float64bits(cut(x.At(i, k)) + 0) // which makes one zero of two
+	})
+	// A category is known by the numbers of the rows that have it.
+	known := slices.Clone(sums)
+	var of map[float64]uint64
+	column := -1
+	add(slices.DeleteFunc(columns, func(k int) bool { return k < numbers }), func(i, k int) uint64 {
+		if k != column {
+			column, of = k, categoryDigests(x, k, known)
+		}
+		return of[x.At(i, k)]
+	})
+	return sums
+}
+
+// byName are the columns of encoded rows in the order of the names of those of the table.
+func (r *Recipe) byName() (at []int) {
+	parts := r.Parts()
+	slices.SortStableFunc(parts, func(a, b Part) int { return strings.Compare(a.Column, b.Column) })
+	for _, p := range parts {
+		at = append(at, p.At...)
+	}
+	return at
+}
+
+// categoryDigests are those of the codes in a column by the digests of the rows that have each,
+// and by their order where these are the same.
+func categoryDigests(x *mat.Dense, column int, rows []uint64) map[float64]uint64 {
+	of := make(map[float64]uint64)
+	for i, d := range rows {
+		of[x.At(i, column)] += mixed(d)
+	}
+	met := make(map[uint64]uint64)
+	for _, code := range slices.Sorted(maps.Keys(of)) {
+		d := of[code]
+		of[code] = d + met[d]
+		met[d]++
+	}
+	return of
+}
+
+// cut is a number in millionths, beginning away from all numbers that people write.
+func cut(v float64) float64 {
+	const finest, begin = 1 << 20, 0.3819660112501051
+	return math.Floor(v*finest + begin)
+}
+
+// begin is where the digests of a column begin: its name's.
+func (p *Part) begin() (h uint64) {
+	for k := range len(p.Column) {
+		h = mixed(h + uint64(p.Column[k]))
+	}
+	return h
+}
+
+// digest is that of a row's entries in the column, which begins so.
+func (p *Part) digest(begin uint64, row []float64) uint64 {
+	h := begin
+	for _, at := range p.At {
+		h = mixed(h + math.Float64bits(row[at]+0)) // which makes one zero of two
+	}
+	return h
+}
+
+// mixed is the step of SplitMix64.
+func mixed(h uint64) uint64 {
+	h += 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}

@@ -1,0 +1,200 @@
+package recipe
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/lossep/lossep/table"
+)
+
+// Encoder encodes rows whose values come one by one, each with the number of its
+// column in the recipe, as a reader of JSON text or of whole columns finds them: Begin,
+// then every value once, in any order, then End. It is not for concurrent use.
+type Encoder struct {
+	recipe  *Recipe
+	dim     int
+	fields  []field
+	missing *table.Markers // of columns that the recipe does not have
+	needed  int
+
+	dst    []float64 // of the row under way
+	states []state   // of each column in this row
+	given  int       // columns that make features and have a value that is fine
+	far    []int     // columns with a value far from the training rows
+	zones  []int     // columns with a time that has a zone, and those of training had none, or the reverse
+	faults map[int]string
+}
+
+// Marks tells whether a number spells a missing cell in a column of the recipe, or in one that
+// the recipe does not have.
+func (e *Encoder) Marks(column int, x float64) bool {
+	if column < 0 || column >= len(e.fields) {
+		return e.missing.Number(x)
+	}
+	return e.fields[column].markers.Number(x)
+}
+
+// NewEncoder makes an encoder for the recipe, which must not change any more.
+func (r *Recipe) NewEncoder() *Encoder {
+	return &Encoder{
+		recipe: r, dim: r.Dim(), fields: r.fields(), missing: table.NewMarkers(r.Missing), needed: r.needed(),
+		states: make([]state, len(r.Columns)), faults: make(map[int]string),
+	}
+}
+
+// Begin starts a row whose features go to dst, which must have Dim elements.
+func (e *Encoder) Begin(dst []float64) {
+	if len(dst) != e.dim {
+		panic(fmt.Sprintf("recipe: Encoder.Begin with %d elements, want %d", len(dst), e.dim))
+	}
+	clear(dst)
+	clear(e.states)
+	clear(e.faults)
+	e.dst, e.given, e.far, e.zones = dst, 0, e.far[:0], e.zones[:0]
+}
+
+// Number gives the column a number.
+func (e *Encoder) Number(column int, x float64) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		e.Text(column, []byte(strconv.FormatFloat(x, 'g', -1, 64)))
+		return
+	}
+	if f := &e.fields[column]; f.column.IsFeature() {
+		e.note(column, f.number(x))
+	}
+}
+
+// Text gives the column a text, which is read like a cell of a file.
+func (e *Encoder) Text(column int, text []byte) {
+	e.text(column, table.Cleaned(text), '.')
+}
+
+func (e *Encoder) text(column int, text []byte, decimal byte) {
+	if f := &e.fields[column]; f.column.IsFeature() {
+		e.note(column, f.text(text, decimal))
+	}
+}
+
+// Bool gives the column a truth value: in a column of categories it is the one spelled
+// true or false in any case.
+func (e *Encoder) Bool(column int, b bool) {
+	if f := &e.fields[column]; f.column.IsFeature() {
+		e.note(column, f.truth(b))
+	}
+}
+
+// Null gives the column a missing cell.
+func (e *Encoder) Null(column int) {
+	if f := &e.fields[column]; f.column.IsFeature() {
+		e.note(column, reading{state: gap})
+	}
+}
+
+// Refuse says that the column has a value which cannot be one, and why.
+func (e *Encoder) Refuse(column int, problem string) {
+	if e.fields[column].column.IsFeature() {
+		e.note(column, reading{state: faulty, problem: problem})
+	}
+}
+
+// note writes the features and takes down what became of a value.
+func (e *Encoder) note(column int, v reading) {
+	f := &e.fields[column]
+	if problem := f.put(&v, e.dst); problem != "" {
+		e.states[column] = faulty
+		e.faults[column] = problem
+		return
+	}
+	e.states[column] = v.state
+	if v.state != unseen {
+		e.given++
+	}
+	if f.far(v) {
+		e.far = append(e.far, column)
+	}
+	if v.zone {
+		e.zones = append(e.zones, column)
+	}
+}
+
+// End finishes the row: unseen names the columns whose category was not in the
+// training rows; an error is the first in the order of the recipe's columns.
+func (e *Encoder) End() (unseenColumns []string, err error) {
+	if e.given == e.needed {
+		return nil, nil
+	}
+	for i := range e.fields {
+		c := e.fields[i].column
+		if !c.IsFeature() {
+			continue
+		}
+		switch e.states[i] {
+		case absent:
+			if e.fields[i].open {
+				e.note(i, reading{state: gap})
+				continue
+			}
+			return nil, &table.Error{ColumnName: c.Name, Msg: "the row lacks this column", Fix: "give it a value, or null where it is missing"}
+		case faulty:
+			return nil, refused(&table.Error{ColumnName: c.Name}, e.faults[i])
+		case unseen:
+			unseenColumns = append(unseenColumns, c.Name)
+		}
+	}
+	return unseenColumns, nil
+}
+
+// Far names the columns of the row whose values are far outside those of the training rows:
+// by more than half their range, or ten times as near to zero as all of them.
+func (e *Encoder) Far() []string { return e.names(e.far) }
+
+// Zones names the columns of the row whose times have a zone where those of the training rows have
+// none, or the reverse.
+func (e *Encoder) Zones() []string { return e.names(e.zones) }
+
+func (e *Encoder) names(of []int) (columns []string) {
+	for _, i := range of {
+		columns = append(columns, e.recipe.Columns[i].Name)
+	}
+	return columns
+}
+
+// Encode writes the features of one row, given as an object of column names and
+// values, into dst, which must have Dim elements. Values are strings (read like
+// cells), numbers, booleans or nil for a missing cell; every column that makes
+// features must be there, further ones are ignored. unseen names the columns
+// whose category was not in the training rows.
+func (r *Recipe) Encode(row map[string]any, dst []float64) (unseen []string, err error) {
+	e := r.NewEncoder()
+	e.Begin(dst)
+	for i := range r.Columns {
+		if value, ok := row[r.Columns[i].Name]; ok {
+			e.give(i, value)
+		}
+	}
+	return e.End()
+}
+
+// give gives the column a value of an object.
+func (e *Encoder) give(column int, value any) {
+	switch v := value.(type) {
+	case nil:
+		e.Null(column)
+	case string:
+		e.Text(column, []byte(v))
+	case json.Number:
+		e.Text(column, []byte(v))
+	case bool:
+		e.Bool(column, v)
+	case float64:
+		e.Number(column, v)
+	case int:
+		e.Text(column, strconv.AppendInt(nil, int64(v), 10))
+	case int64:
+		e.Text(column, strconv.AppendInt(nil, v, 10))
+	default:
+		e.Refuse(column, fmt.Sprintf("a value of type %T is neither text nor a number", value))
+	}
+}

@@ -1,0 +1,369 @@
+package recipe
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/lossep/lossep/table"
+)
+
+// learner is what is known of a column before its recipe is.
+type learner struct {
+	estimator
+	options *Options
+	column  Column
+	notes   table.Findings
+}
+
+// learn decides what becomes of the column.
+func (l *learner) learn(roles *roles) error {
+	c := &l.column
+	switch {
+	case l.Present() == 0:
+		return l.drop("constant: no cell has a value")
+	case roles.ordered[l.Scan.Column] != nil:
+		return l.learnOrdered(roles.ordered[l.Scan.Column])
+	case roles.categorical[l.Scan.Column]:
+		return l.learnCategorical()
+	}
+	if example, codes := l.padding(); codes {
+		l.notef("leading zeros", "has whole numbers with zeros in front, such as %s, which are treated as categorical; if it is a quantity, name a scaling for it, such as auto", table.Quote(example))
+		return l.learnText()
+	} else if example != "" {
+		defer l.notePadding(example)
+	}
+	if len(l.Words) == 0 {
+		return l.learnNumeric()
+	}
+	if at := l.infinite(); at != nil {
+		return at
+	}
+	if cells := l.longIntegers(); 2*cells > l.Present() {
+		l.notef("long integers", "has integers of more than %d digits, which are treated as categorical", table.ExactDigits)
+		return l.learnText()
+	} else if cells > 0 {
+		l.notef("long integers", "has %s of more than %d digits, which are rounded; if they are codes, make it categorical", table.Plural(cells, "integer"), table.ExactDigits)
+	}
+	if n, odd := l.Notation(); n != nil {
+		numbers := l.Texts
+		for _, k := range odd {
+			numbers -= l.Counts[k]
+		}
+		if n.Unit == "" || l.Numbers == 0 {
+			numbers += l.Numbers
+		}
+		if k, found := l.Ambiguous(n); len(odd) == 0 && found {
+			return l.askDecimal(l.Scan.At(k), string(l.Word(k)))
+		}
+		// Points in a column of decimal commas would be thousands, and were read otherwise.
+		mixed := n.Decimal != "" && l.Table.Decimal() == '.' && l.Numbers > 0 && !l.Whole
+		if len(odd) == 0 && (n.Unit == "" || l.Numbers == 0) && !mixed {
+			if *n != (table.Notation{}) {
+				c.Notation = n
+			}
+			return l.learnNumeric()
+		}
+		if l.identifiedByName() {
+			return l.drop(identifierByName)
+		}
+		if 2*numbers > l.Present() || mixed {
+			return l.mostlyNumbers(odd, n)
+		}
+	} else if 2*l.Numbers > l.Present() && !l.identifiedByName() {
+		return l.mostlyNumbers(l.Words, nil)
+	}
+	if orders, odd := l.DateOrders(l.options.Dates); l.Numbers == 0 {
+		switch {
+		case len(orders) == 1 || len(orders) > 1 && orders[0] == table.YearFirst:
+			return l.learnDates(orders[0])
+		case len(orders) > 1:
+			return l.askOrder()
+		case 2*l.cellsOf(odd) < l.Texts:
+			return l.mostlyDates(odd)
+		}
+	}
+	if at := l.differentUnits(); at != nil && !l.identifiedByName() {
+		return at
+	}
+	return l.learnText()
+}
+
+func (l *learner) cellsOf(codes []uint32) (cells int) {
+	for _, k := range codes {
+		cells += l.Counts[k]
+	}
+	return cells
+}
+
+// notef says how the column was read.
+func (l *learner) notef(check, format string, args ...any) {
+	l.notes = append(l.notes, table.Finding{
+		Check: check, Severity: table.Note, Column: l.Name(), Text: fmt.Sprintf("column %s ", table.Quote(l.Name())) + fmt.Sprintf(format, args...),
+	})
+}
+
+func (l *learner) drop(reason string) error {
+	l.column = Column{Name: l.Name(), Kind: Dropped, Reason: reason, Notation: l.column.Notation}
+	return nil
+}
+
+const identifierByName = "identifier-like: named so, and every value differs"
+
+// identifiedByName recognises a column that is named like an identifier and is one.
+func (l *learner) identifiedByName() bool {
+	return l.named() && l.Different() == l.Present()
+}
+
+// named tells whether the column is named like an identifier. In few rows numbers of, say,
+// a row of seats may differ by chance.
+func (l *learner) named() bool {
+	n := l.Present()
+	return n > 1 && NamedLikeKey(l.Name()) || n >= IdentifierRows && namedLikeIdentifier(l.Name())
+}
+
+// learnText is a column of words.
+func (l *learner) learnText() error {
+	if l.identifiedByName() {
+		return l.drop(identifierByName)
+	}
+	different := l.Different()
+	if l.Present() >= IdentifierRows && different == l.Present() {
+		return l.drop(fmt.Sprintf("identifier-like: %d different texts in as many rows", different))
+	}
+	if l.Present() >= IdentifierRows && float64(different) >= identifierShare*float64(l.Present()) {
+		example := table.Spelled(l.Least) // codes of digits only
+		if len(l.Words) > 0 {
+			example = string(l.Word(l.Words[0]))
+		}
+		ways := []table.Way{way(table.WayDrop, l.Name(), "an identifier or free text"), way(table.WayCategorical, l.Name(), "a category each")}
+		if l.options.ID == "" {
+			ways = append([]table.Way{way(table.WayID, l.Name(), "an identifier, to stand beside decisions")}, ways...)
+		}
+		if _, codes := l.padding(); codes {
+			ways = append(ways, way(table.WayScaling, l.Name()+"="+string(AutoBend), "a quantity"))
+		}
+		return &table.Error{
+			File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name(),
+			Msg: fmt.Sprintf("%d different texts in %d rows, such as %s: is this an identifier?", different, l.Present(), table.Quote(example)),
+			Fix: "say which it is", Ways: ways,
+		}
+	}
+	return l.learnCategorical()
+}
+
+// learnCategorical is a column of categories, whatever they look like.
+func (l *learner) learnCategorical() error {
+	count := l.Categories()
+	if len(count) == 1 {
+		return l.learnConstant()
+	}
+	c := &l.column
+	c.Kind, c.Notation = Categorical, nil
+	c.Indicator = l.options.Impute && l.Missing > 0
+	c.Categories = slices.Sorted(maps.Keys(count))
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	return nil
+}
+
+// learnOrdered is a column whose categories the user has put in order.
+func (l *learner) learnOrdered(order *OrderedSet) error {
+	c := &l.column
+	c.Kind = Ordered
+	for _, category := range order.Categories {
+		c.Categories = append(c.Categories, table.Key(table.BytesOf(strings.TrimSpace(category)), '.'))
+	}
+	count := l.Categories()
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		if !slices.Contains(c.Categories, name) {
+			at := l.FirstOf(name)
+			at.Msg = fmt.Sprintf("%s (%s) is not in the order %s", table.Quote(name), table.Plural(count[name], "cell"), table.QuoteList(c.Categories))
+			at.Fix = "put every category in the order, or make it a missing marker"
+			return at
+		}
+	}
+	if len(count) == 1 {
+		return l.learnConstant()
+	}
+	c.Indicator = l.options.Impute && l.Missing > 0
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	return nil
+}
+
+// longIntegers counts the cells that are integers of more digits than a float64 keeps,
+// where all others of the column are integers too.
+func (l *learner) longIntegers() (cells int) {
+	if !l.Whole {
+		return 0
+	}
+	for _, k := range l.Words {
+		if _, kind := table.ParseNumber(l.Word(k), l.Table.Decimal()); kind == table.Long {
+			cells += l.Counts[k]
+		} else if !table.IsPadded(l.Word(k)) {
+			return 0
+		}
+	}
+	return cells
+}
+
+// infinite refuses infinities among numbers.
+func (l *learner) infinite() error {
+	cells := 0
+	first := uint32(0)
+	for _, k := range l.Words {
+		if _, kind := table.ParseNumber(l.Word(k), l.Table.Decimal()); kind == table.Infinite {
+			if cells == 0 {
+				first = k
+			}
+			cells += l.Counts[k]
+		}
+	}
+	if cells == 0 || 2*(cells+l.Numbers) <= l.Present() {
+		return nil
+	}
+	at := l.Scan.At(first)
+	at.Msg = fmt.Sprintf("%s is infinite or too large (%s in this column)", table.Quote(string(l.Word(first))), table.Plural(cells, "such cell"))
+	at.Fix = "replace it by a finite number, or make it a missing cell"
+	at.Ways = []table.Way{way(table.WayMarkers, string(l.Word(first)), "a missing cell")}
+	if !l.options.Impute {
+		at.Settle = append(at.Ways, table.Way{Option: table.WayImpute})
+	}
+	return at
+}
+
+// bounds are the smallest and the largest number of the column.
+func (l *learner) bounds() (low, high float64) {
+	if len(l.Words) == 0 {
+		return l.Least, l.Most
+	}
+	return bounds(l.all())
+}
+
+// all are the numbers of the column.
+func (l *learner) all() []float64 {
+	if l.values == nil {
+		f := newField(&l.column, false, l.Markers)
+		l.values = l.quantities(&f)
+	}
+	return l.values
+}
+
+// learnNumeric is a column of numbers.
+func (l *learner) learnNumeric() error {
+	c := &l.column
+	c.Kind, c.Scale = Numeric, 1
+	// Where no number of the file shows its decimal separator, 1.234 may be 1234, and 12.000
+	// too.
+	if doubt, unsure := l.Table.UnsureDecimal(l.Scan.Column); unsure && c.Notation == nil && l.Thousand {
+		if !l.Whole {
+			return l.askDecimal(l.firstFraction())
+		}
+		if doubt != "" {
+			return l.askDecimal(&table.Error{File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name()}, doubt)
+		}
+	}
+	name := l.Name()
+	if l.Counting && name == table.GeneratedName(l.Scan.Column) && l.Table.Len() >= IdentifierRows {
+		return l.drop("identifier-like: a running number")
+	}
+	// What is left of running numbers in a part of a table, or in one that was shuffled.
+	if l.Table.Nameless(l.Scan.Column) && l.Present() >= IdentifierRows && l.distinctIntegers(l.all()) {
+		return l.drop("identifier-like: no name in the header, and whole numbers that all differ")
+	}
+	if l.named() && (l.distinctIntegers(l.all()) || len(l.Words) > 0 && l.Different() == l.Present()) {
+		return l.drop(identifierByName)
+	}
+	switch low, high := l.bounds(); {
+	case low == high:
+		return l.learnConstant()
+	case !apart(low, high) && l.Missing == 0:
+		return l.drop(fmt.Sprintf("its values, %s to %s, differ by no more than rounding", table.Spelled(low), table.Spelled(high)))
+	case !apart(low, high):
+		return l.learnConstant() // which keeps whether it is there
+	}
+	c.Indicator = l.options.Impute && l.Missing > 0
+	if c.Notation != nil {
+		l.notef("notation", "is read as numbers: %v", c.Notation)
+	}
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	if l.options.bend(name) == Log && c.Scaling == nil && !l.options.KeepScale {
+		return l.askBend(l.all())
+	}
+	return nil
+}
+
+// firstFraction is the first cell that is no integer.
+func (l *learner) firstFraction() (*table.Error, string) {
+	for i := range l.Table.Len() {
+		if x := l.Table.At(i, l.Scan.Column); !table.IsText(x) && x != math.Trunc(x) {
+			return l.Table.CellPlace(i, l.Scan.Column), table.Spelled(x)
+		}
+	}
+	return &table.Error{File: l.Table.Name()}, ""
+}
+
+// learnDates is a column of dates or times.
+func (l *learner) learnDates(order table.DateOrder) error {
+	c := &l.column
+	c.Kind, c.Scale, c.Dates = Date, 1, &Dates{Order: order}
+	c.Dates.Zones = zonesOf(func(yield func([]byte) bool) {
+		for _, k := range l.Words {
+			if !yield(l.Word(k)) {
+				return
+			}
+		}
+	}, order)
+	f := newField(c, false, l.Markers)
+	moments := l.quantities(&f)
+	first, last := slices.Min(moments), slices.Max(moments)
+	if first == last {
+		return l.learnConstant()
+	}
+	const day = 86400
+	if order != table.ClockTime {
+		c.Dates.Origin = first
+		if slices.ContainsFunc(moments, func(s float64) bool { return frac(s/day) != frac(first/day) }) {
+			c.Dates.Cycles = append(c.Dates.Cycles, HourCycle)
+		}
+		if last-first >= 14*day {
+			c.Dates.Cycles = append(c.Dates.Cycles, WeekCycle)
+		}
+		if last-first >= 365*day {
+			c.Dates.Cycles = append(c.Dates.Cycles, YearCycle)
+		}
+	} else {
+		c.Dates.Cycles = []Cycle{HourCycle}
+	}
+	c.Indicator = l.options.Impute && l.Missing > 0
+	l.notef("dates", "is read as dates: %v", c.Dates)
+	l.estimate(c, l.options.Impute, !l.options.KeepScale)
+	return nil
+}
+
+// learnConstant keeps of a column with one value only whether it is there,
+// which may say something; whether missing cells are allowed is not decided
+// here.
+func (l *learner) learnConstant() error {
+	if l.Missing > 0 {
+		l.column = Column{Name: l.Name(), Kind: Presence, Indicator: true}
+		return nil
+	}
+	return l.drop("constant: every value is " + table.Quote(l.Cells.Text(l.Table.At(0, l.Scan.Column))))
+}
+
+// distinctIntegers reports whether values are whole and all different.
+func (l *learner) distinctIntegers(values []float64) bool {
+	if !l.Whole {
+		return false
+	}
+	seen := make(map[float64]bool, len(values))
+	for _, x := range values {
+		if x != math.Trunc(x) || seen[x] {
+			return false
+		}
+		seen[x] = true
+	}
+	return true
+}

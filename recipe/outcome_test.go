@@ -1,0 +1,124 @@
+package recipe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lossep/lossep/table"
+)
+
+// flights are rows with a delay; every third is late.
+func flights(n int) string {
+	var b strings.Builder
+	b.WriteString("flight,distance,delay,reason,weight\n")
+	for i := range n {
+		fmt.Fprintf(&b, "F%d,%d,%d,%s,%d\n", i, 100+i*i%97, []int{3, 14, 15 + i}[i%3], []string{"none at all", "weather"}[i%2], 1+i%2)
+	}
+	return b.String()
+}
+
+// The outcome is a condition: its columns are no features, and need not be there later.
+func TestTargetCondition(t *testing.T) {
+	data := mustRead(t, flights(30), table.HeaderYes)
+	for target, late := range map[string]func(i int) bool{
+		"delay >= 15":                         func(i int) bool { return i%3 == 2 },
+		`delay >= 15 and reason != "weather"`: func(i int) bool { return i%3 == 2 && i%2 == 0 },
+		"not delay < 15":                      func(i int) bool { return i%3 == 2 },
+	} {
+		l, err := Learn(data, Options{Target: target, ID: "flight", Drop: []string{"weight"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, y := range l.Labels {
+			if (y > 0) != late(i) {
+				t.Errorf("%s: row %d has the label %d", target, i, y)
+			}
+		}
+		for _, c := range l.Recipe.Columns {
+			if strings.Contains(target, c.Name) && c.Kind != Dropped {
+				t.Errorf("%s: column %s has kind %s", target, c.Name, c.Kind)
+			}
+		}
+		rows, err := NewReader(context.Background(), strings.NewReader(flights(9)), "again.csv", l.Recipe, table.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := rows.ReadBlock(9)
+		if err != nil || !rows.HasTarget() {
+			t.Fatal(err, rows.HasTarget())
+		}
+		for i := range block.Rows {
+			if y, ok, err := block.Rows[i].Label(); !ok || err != nil || (y > 0) != late(i) {
+				t.Errorf("%s: new row %d: %d, %v, %v", target, i, y, ok, err)
+			}
+		}
+		again, err := l.Recipe.Labels(data)
+		if err != nil || !cmp.Equal(again, l.Labels) {
+			t.Errorf("%s: labels %v, %v", target, again, err)
+		}
+		features := "distance,reason\n120,weather\n"
+		if rows, err = NewReader(context.Background(), strings.NewReader(features), "new.csv", l.Recipe, table.Format{}); err != nil || rows.HasTarget() {
+			t.Errorf("%s: without the outcome: %v", target, err)
+		}
+	}
+	for target, want := range map[string][]string{
+		"delay >= ":       {"messy", "not a condition"},
+		"late >= 15":      {`column "late"`, "no such column"},
+		"reason >= 15":    {"line 2", `column 4 ("reason")`, "not a finite number"},
+		"delay >= 100000": {"one class only", `"no"`},
+	} {
+		_, err := Learn(data, Options{Target: target})
+		if err == nil {
+			t.Errorf("%s: no error", target)
+			continue
+		}
+		if want[0] == "messy" {
+			want = want[1:]
+		}
+		checkError(t, err, want)
+	}
+	gaps := strings.Replace(flights(30), ",3,", ",,", 1)
+	_, err := Learn(mustRead(t, gaps, table.HeaderYes), Options{Target: "delay >= 15", Impute: true})
+	checkError(t, err, []string{"line 2", `outcome "delay >= 15" is missing in 1 row`})
+}
+
+func TestRolesOfColumns(t *testing.T) {
+	table := mustRead(t, flights(30), table.HeaderYes)
+	l, err := Learn(table, Options{Target: "delay >= 15", ID: "flight", Weights: "weight", Features: []string{"distance", "weight"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := make(map[string]Kind)
+	for _, c := range l.Recipe.Columns {
+		kinds[c.Name] = c.Kind
+	}
+	want := map[string]Kind{"flight": Identity, "distance": Numeric, "delay": Dropped, "reason": Dropped, "weight": Weights}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if len(l.Weights) != 30 || l.Weights[0] != 1 || l.Weights[1] != 2 {
+		t.Errorf("weights %v", l.Weights)
+	}
+	// The even rows of every third, 2 and 8 and so on, weigh 1, the odd ones 2.
+	if share := l.Recipe.Target.PositiveShare(); share != 15.0/45 {
+		t.Errorf("share of the positive outcome %v", share)
+	}
+	if err := l.Recipe.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, o := range []Options{
+		{Target: "reason", Positive: "weather", ID: "reason"},
+		{Target: "reason", Positive: "weather", Weights: "reason"},
+		{Target: "reason", Positive: "weather", ID: "weight", Weights: "weight"},
+		{Target: "reason", Positive: "weather", Drop: []string{"reasons"}},
+		{Target: "reason", Positive: "weather", Weights: "flight"},
+	} {
+		if _, err := Learn(table, o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}

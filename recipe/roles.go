@@ -1,0 +1,288 @@
+package recipe
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lossep/lossep/expr"
+	"github.com/lossep/lossep/table"
+)
+
+// roles are what the options say about columns, by number.
+type roles struct {
+	target, id, weights, groups int             // −1 where there is none
+	condition                   *expr.Condition // the outcome, if it is no column
+	parts                       []int           // and the columns it is made of
+	categorical                 map[int]bool
+	ordered                     map[int]*OrderedSet
+	dropped                     map[int]string // with the reason
+}
+
+// roles finds the columns that options name.
+func (o *Options) roles(t *table.Table) (*roles, error) {
+	r := &roles{id: -1, weights: -1, groups: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string)}
+	var err error
+	find := func(ref string, use func(j int)) {
+		if ref == "" || err != nil {
+			return
+		}
+		var j int
+		if j, err = t.Column(ref); err == nil {
+			use(j)
+		}
+	}
+	if r.target, err = t.Column(o.Target); err != nil {
+		r.target = -1
+		r.condition, r.parts, err = findCondition(t, o.Target)
+	}
+	find(o.ID, func(j int) { r.id = j })
+	find(o.Weights, func(j int) { r.weights = j })
+	find(o.Groups, func(j int) { r.groups = j })
+	for _, ref := range o.Categorical {
+		find(ref, func(j int) { r.categorical[j] = true })
+	}
+	for k := range o.Ordered {
+		order := &o.Ordered[k]
+		find(order.Column, func(j int) {
+			if problem := order.Check(); problem != nil {
+				err = &table.Error{File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: problem.Error(), Fix: "give every category once"}
+			} else if before := r.ordered[j]; before != nil && !slices.Equal(before.Categories, order.Categories) {
+				err = &table.Error{
+					File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
+					Msg: "two orders are given: " + strings.Join(before.Categories, ",") + " and " + strings.Join(order.Categories, ","), Fix: "give one of them",
+				}
+			}
+			r.ordered[j] = order
+		})
+	}
+	bent, named := make(map[int]Bend), make(map[string]Bend)
+	for _, ref := range slices.Sorted(maps.Keys(o.Bends)) {
+		b := o.Bends[ref]
+		find(ref, func(j int) {
+			if before, known := bent[j]; known && before != b {
+				err = &table.Error{
+					File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
+					Msg: fmt.Sprintf("two scalings are given: %s and %s", before, b), Fix: "give one of them",
+				}
+			}
+			bent[j], named[t.ColumnName(j)] = b, b
+		})
+	}
+	if err == nil {
+		o.Bends = named // a reference may be a number
+	}
+	if len(o.Features) > 0 {
+		for j := range t.Columns() {
+			r.dropped[j] = "not among the features chosen"
+		}
+		for _, ref := range o.Features {
+			find(ref, func(j int) { delete(r.dropped, j) })
+		}
+	}
+	for _, ref := range o.Drop {
+		find(ref, func(j int) { r.dropped[j] = "left out as asked" })
+	}
+	if r.groups >= 0 {
+		r.dropped[r.groups] = "it names the groups of rows"
+	}
+	if t.Counted() {
+		r.dropped[t.CountColumn()] = "it says how often a row comes"
+	}
+	for _, j := range r.parts {
+		r.dropped[j] = "the outcome is made of it"
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := r.check(t); err != nil {
+		return nil, err
+	}
+	return r, r.checkBent(t, bent)
+}
+
+// DecidedBy is the number of columns of a table that may be decided by. Some of them may turn out
+// to say nothing.
+func (o Options) DecidedBy(t *table.Table) int {
+	if o.Target == "" {
+		o.Target = "last"
+	}
+	r, err := o.roles(t)
+	if err != nil {
+		return t.Width() // Learn will say why
+	}
+	n := 0
+	for j := range t.Columns() {
+		if r.decides(j) {
+			n++
+		}
+	}
+	return n
+}
+
+// decides tells whether a column is one that may be decided by.
+func (r *roles) decides(j int) bool {
+	_, dropped := r.dropped[j]
+	return !dropped && j != r.target && j != r.id && j != r.weights
+}
+
+// checkBent refuses to bend what is not decided by.
+func (r *roles) checkBent(t *table.Table, bent map[int]Bend) error {
+	var others []string
+	for j, name := range t.Columns() {
+		if r.decides(j) {
+			others = append(others, name)
+		}
+	}
+	for j := range t.Columns() {
+		if b, given := bent[j]; given && !r.decides(j) {
+			why := cmp.Or(r.dropped[j], "it is the outcome, names the rows or weighs them")
+			return &table.Error{
+				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
+				Msg: fmt.Sprintf("the column is not a feature (%s), so that there is nothing for %s to scale", why, b),
+				Fix: "leave it out of the scaling; the features are " + table.QuoteList(others),
+			}
+		}
+	}
+	return nil
+}
+
+// check refuses roles that exclude each other.
+func (r *roles) check(t *table.Table) error {
+	clash := func(j int, text string) error {
+		return &table.Error{File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: text, Fix: "give it one part only"}
+	}
+	if r.target >= 0 && (r.target == r.id || r.target == r.weights) {
+		return clash(r.target, "the outcome cannot name the rows or weigh them")
+	}
+	if r.id >= 0 && r.id == r.weights {
+		return clash(r.id, "the column cannot name the rows and weigh them")
+	}
+	if r.groups >= 0 && (r.groups == r.target || r.groups == r.weights) {
+		return clash(r.groups, "the outcome and the weights of rows cannot name the groups of rows")
+	}
+	switch counts := t.CountColumn(); {
+	case counts >= 0 && (counts == r.target || counts == r.id || counts == r.groups):
+		return clash(counts, "the column that says how often a row comes cannot be the outcome, name rows or groups of rows")
+	case counts >= 0 && r.weights >= 0:
+		return &table.Error{File: t.Name(), Msg: "rows come as often as " + table.Quote(t.ColumnName(counts)) + " says, and are weighted besides", Fix: "give counts or weights"}
+	}
+	for j := range t.Columns() {
+		if r.categorical[j] && r.ordered[j] != nil {
+			return clash(j, "the column is declared both categorical and ordered")
+		}
+	}
+	return nil
+}
+
+// settled is what becomes of a column that is no feature whatever it holds.
+func (r *roles) settled(t *table.Table, j int) (Column, bool) {
+	c := Column{Name: t.ColumnName(j)}
+	switch reason, drop := r.dropped[j]; {
+	case j == r.target:
+		c.Kind = Outcome
+	case j == r.weights:
+		c.Kind = Weights
+	case j == r.id:
+		c.Kind = Identity
+	case drop:
+		c.Kind, c.Reason = Dropped, reason
+		if t.Cells(j).Unread() {
+			break
+		}
+		// Costs and conditions may need its numbers.
+		s := table.NewScan(t, j, table.NewMarkers(table.DefaultMissing()))
+		if n, odd := s.Notation(); n != nil && len(odd) == 0 && *n != (table.Notation{}) {
+			c.Notation = n
+		}
+	default:
+		return c, false
+	}
+	return c, true
+}
+
+// weightShare is the share of the positive rows in the weights, and 0 of more outcomes than two.
+// Every outcome that rows have needs some weight.
+func weightShare(t *table.Table, j int, target *Target, labels []int, weights []float64) (float64, error) {
+	sums := make([]float64, len(target.Outcomes))
+	for i, y := range labels {
+		sums[y] += weights[i]
+	}
+	for y, sum := range sums {
+		if sum == 0 && (target.Rows[y] > 0 || target.Binary()) {
+			return 0, &table.Error{
+				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: "the weights of an outcome add up to zero",
+				Fix: "give rows of every outcome weights above zero, or leave the weights out",
+			}
+		}
+	}
+	if !target.Binary() {
+		return 0, nil
+	}
+	return sums[1] / (sums[0] + sums[1]), nil
+}
+
+// named are the markers with the columns of NAME=TEXT called as in the table; a text before
+// the last = that is no column is part of the spelling. Those of columns that are neither
+// decided by nor the outcome are refused.
+func (r *roles) named(t *table.Table, all []string) ([]string, error) {
+	named := slices.Clone(all)
+	for k, text := range all {
+		at := strings.LastIndex(text, "=")
+		if at < 1 {
+			continue
+		}
+		j, err := t.Column(text[:at])
+		if err != nil {
+			continue
+		}
+		if !r.decides(j) && j != r.target {
+			return nil, &table.Error{
+				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
+				Msg: fmt.Sprintf("the missing marker %s is of a column that is not a feature", table.Quote(text)),
+				Fix: "give the spelling without the name of a column; it then counts in all of them",
+			}
+		}
+		named[k] = t.ColumnName(j) + "=" + strings.TrimSpace(text[at+1:])
+	}
+	return named, nil
+}
+
+// noColumns says of markers with a = that they are spellings, where no column is called what stands
+// before it.
+func noColumns(t *table.Table, markers []string) (notes []string) {
+	for _, text := range markers {
+		if at := strings.LastIndex(text, "="); at >= 1 {
+			if _, err := t.Column(text[:at]); err != nil {
+				notes = append(notes, fmt.Sprintf("the missing marker %s is looked for as it stands, as there is no column %s", table.Quote(text), table.Quote(text[:at])))
+			}
+		}
+	}
+	return notes
+}
+
+// Skips tells which of the columns of a table these options make no use of, so that they
+// need not be read; the columns named in also are read in any case.
+func (o *Options) Skips(columns []string, also ...string) func(column string) bool {
+	t := table.NamesOnly(columns)
+	named := *o
+	if named.Target == "" {
+		named.Target = "last"
+	}
+	r, err := named.roles(t)
+	if err != nil {
+		return nil // Learn will say it again
+	}
+	skip := make(map[string]bool)
+	for j := range r.dropped {
+		skip[columns[j]] = j != r.target && j != r.id && j != r.weights && j != r.groups && !slices.Contains(r.parts, j)
+	}
+	for _, ref := range also {
+		if j, err := t.Column(ref); err == nil {
+			delete(skip, columns[j])
+		}
+	}
+	return func(column string) bool { return skip[column] }
+}

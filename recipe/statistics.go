@@ -1,0 +1,236 @@
+package recipe
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/lossep/lossep/table"
+)
+
+// median of values, which are put in another order.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	low, high := values[(n-1)/2], values[n/2]
+	if low == high {
+		return low + 0 // never −0, which JSON would not keep
+	}
+	return low/2 + high/2 // the sum of two large numbers may overflow
+}
+
+// spare is memory that is used for one column after another. A nil one is new memory for
+// each.
+type spare struct {
+	values, sorting, sample []float64
+	scores, quantiles       []float64
+}
+
+// sampleRoom is memory for n values of a sample.
+func (s *spare) sampleRoom(n int) []float64 {
+	if s == nil {
+		return make([]float64, n)
+	}
+	return grown(&s.sample, n)
+}
+
+// scoreRoom is memory for n normal scores, and the quantiles of the normal distribution at
+// k/2n, as far as they are known: columns of as many values have them in common.
+func (s *spare) scoreRoom(n int) (scores, quantiles []float64) {
+	if s == nil {
+		return make([]float64, n), make([]float64, 2*n)
+	}
+	if len(s.quantiles) != 2*n {
+		s.quantiles = make([]float64, 2*n)
+	}
+	return grown(&s.scores, n), s.quantiles
+}
+
+// grown is memory for n values, which is kept for the next time.
+func grown(kept *[]float64, n int) []float64 {
+	if cap(*kept) < n {
+		*kept = make([]float64, n)
+	}
+	return (*kept)[:n]
+}
+
+// room is memory for n values.
+func (s *spare) room(n int) []float64 {
+	if s == nil {
+		return make([]float64, 0, n)
+	}
+	if cap(s.values) < n {
+		s.values = make([]float64, 0, n)
+	}
+	return s.values[:0]
+}
+
+// manyValues is from where on numbers are sorted by their bytes, the last ones first: a
+// pass for each byte in place of one for every halving. Bytes that are the same in all of
+// them, as the last ones of integers are, take none.
+const manyValues = 1 << 12
+
+// sortKey is a number as an integer of the same order.
+func sortKey(x float64) uint64 {
+	bits := math.Float64bits(x)
+	return bits ^ (uint64(int64(bits)>>63) | 1<<63)
+}
+
+// sortNumbers puts finite numbers in increasing order.
+func sortNumbers(values []float64, memory *spare) {
+	n := len(values)
+	if n < manyValues || n > math.MaxUint32 {
+		slices.Sort(values)
+		return
+	}
+	if memory == nil {
+		memory = new(spare)
+	}
+	var counts [8][256]uint32
+	for _, x := range values {
+		k := sortKey(x)
+		counts[0][k&0xFF]++
+		counts[1][k>>8&0xFF]++
+		counts[2][k>>16&0xFF]++
+		counts[3][k>>24&0xFF]++
+		counts[4][k>>32&0xFF]++
+		counts[5][k>>40&0xFF]++
+		counts[6][k>>48&0xFF]++
+		counts[7][k>>56]++
+	}
+	from, to := values, grown(&memory.sorting, n)
+	for d := range counts {
+		next, shift := &counts[d], 8*d
+		if next[byte(sortKey(from[0])>>shift)] == uint32(n) {
+			continue
+		}
+		sum := uint32(0)
+		for k, c := range next { // where each byte begins
+			next[k] = sum
+			sum += c
+		}
+		for _, x := range from {
+			k := byte(sortKey(x) >> shift)
+			to[next[k]] = x
+			next[k]++
+		}
+		from, to = to, from
+	}
+	if &from[0] != &values[0] {
+		copy(values, from)
+	}
+}
+
+// meanScale is the mean and the standard deviation (divisor n) of values. They are
+// scaled by a power of two, which is exact, so that no finite column overflows, and
+// summed with twice the digits, so that their order does not matter.
+func meanScale(values []float64) (mean, scale float64) {
+	return meanScaleWithin(magnitude(values), values)
+}
+
+// meanScaleWithin is the same of values in parts, where the largest absolute value is known.
+func meanScaleWithin(largest float64, parts ...[]float64) (mean, scale float64) {
+	var sum, sum2 table.Sum
+	shrink, shrink2 := shrinking(largest)
+	for _, values := range parts {
+		for ; len(values) > 1; values = values[2:] { // two sums, of which none waits for the other
+			sum = sum.Plus(values[0] * shrink * shrink2)
+			sum2 = sum2.Plus(values[1] * shrink * shrink2)
+		}
+		for _, x := range values {
+			sum = sum.Plus(x * shrink * shrink2)
+		}
+	}
+	return scaleAround(sum.Join(sum2).Value(), largest, parts)
+}
+
+// meanScaleOf is the same where the sum is known, too.
+func meanScaleOf(sum table.Sum, largest float64, parts ...[]float64) (mean, scale float64) {
+	const far = 1 << 500 // from where on sums of values or their squares are in danger
+	if largest > far || largest < 1.0/far {
+		return meanScaleWithin(largest, parts...)
+	}
+	shrink, shrink2 := shrinking(largest)
+	return scaleAround(sum.Value()*shrink*shrink2, largest, parts)
+}
+
+// shrinking is by what values are multiplied: by one power of two and then another, since
+// together they may be too small a number.
+func shrinking(largest float64) (shrink, shrink2 float64) {
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, -exponent/2), math.Ldexp(1, exponent/2-exponent)
+}
+
+// scaleAround is the second pass: the deviation from the mean, for which the sum of what
+// was shrunk is known.
+func scaleAround(sum, largest float64, parts [][]float64) (mean, scale float64) {
+	n := 0.0
+	for _, values := range parts {
+		n += float64(len(values))
+	}
+	shrink, shrink2 := shrinking(largest)
+	grow, grow2 := 1/shrink, 1/shrink2
+	mean = sum / n
+	var squares, squares2, first, first2 table.Sum
+	for _, values := range parts {
+		for ; len(values) > 1; values = values[2:] {
+			d, d2 := values[0]*shrink*shrink2-mean, values[1]*shrink*shrink2-mean
+			first = first.Plus(d)
+			first2 = first2.Plus(d2)
+			squares = squares.Plus(d * d)
+			squares2 = squares2.Plus(d2 * d2)
+		}
+		for _, x := range values {
+			d := x*shrink*shrink2 - mean
+			first = first.Plus(d)
+			squares = squares.Plus(d * d)
+		}
+	}
+	first, squares = first.Join(first2), squares.Join(squares2)
+	// The second pass corrects the rounding of the first mean.
+	correction := first.Value() / n
+	variance := max(squares.Value()/n-correction*correction, 0)
+	return (mean+correction)*grow*grow2 + 0, math.Sqrt(variance) * grow * grow2
+}
+
+// bounds are the smallest and the largest of finite values.
+func bounds(values []float64) (low, high float64) {
+	low, high = values[0], values[0]
+	for _, x := range values {
+		if x < low {
+			low = x
+		}
+		if x > high {
+			high = x
+		}
+	}
+	return low, high
+}
+
+// apart tells whether the smallest and the largest of values differ by more than rounding.
+// Those that are exact, as 123456789012345 and 123456789012346 are, do however close they
+// lie: the difference of close numbers is exact, and so is what standardising makes of it.
+func apart(low, high float64) bool {
+	if high-low > constantFraction*max(math.Abs(low), math.Abs(high)) {
+		return true
+	}
+	return low < high && isExact(low) && isExact(high)
+}
+
+// isExact recognises integers and decimals of no more digits than a float64 keeps.
+func isExact(x float64) bool {
+	if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return true
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', table.ExactDigits-1, 64), 64)
+	return rounded == x
+}
+
+// magnitude is the largest absolute value.
+func magnitude(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	low, high := bounds(values)
+	return max(math.Abs(low), math.Abs(high))
+}

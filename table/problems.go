@@ -1,0 +1,89 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Problems are what is to be settled about one table, all of it at once.
+type Problems struct {
+	All []*Error
+	// Suggest are options that together settle all of them, if what they say is so. It is nil
+	// where nobody can tell.
+	Suggest []Way
+}
+
+// Add takes an error down; one that is not about a cell, a column or the table is returned.
+func (p *Problems) Add(err error) error {
+	var several *Problems
+	var one *Error
+	switch {
+	case err == nil:
+	case errors.As(err, &several):
+		p.All = append(p.All, several.All...)
+	case errors.As(err, &one):
+		p.All = append(p.All, one)
+	default:
+		return err
+	}
+	return nil
+}
+
+// Err is nil without problems, and the Error itself if there is but one and nothing to suggest.
+func (p *Problems) Err() error {
+	switch {
+	case len(p.All) == 0:
+		return nil
+	case len(p.All) == 1 && p.Suggest == nil:
+		return p.All[0]
+	}
+	return p
+}
+
+// Error lists the problems, one a line.
+func (p *Problems) Error() string {
+	return p.Text(Way.String, func(all []Way) string {
+		texts := make([]string, len(all))
+		for k, w := range all {
+			texts[k] = w.String()
+		}
+		return strings.Join(texts, ", ")
+	})
+}
+
+// Unwrap gives the single errors.
+func (p *Problems) Unwrap() []error {
+	all := make([]error, len(p.All))
+	for k, e := range p.All {
+		all[k] = e
+	}
+	return all
+}
+
+// mostProblems is how many problems are listed.
+const mostProblems = 20
+
+// Text is the list with ways out as one writes a single one, and together all that are suggested.
+func (p *Problems) Text(one func(Way) string, together func([]Way) string) string {
+	var b strings.Builder
+	file := p.All[0].File
+	if file != "" {
+		b.WriteString(file + ": ")
+	}
+	fmt.Fprintf(&b, "%s to settle:", Plural(len(p.All), "problem"))
+	for _, e := range p.All[:min(len(p.All), mostProblems)] {
+		short := *e
+		if short.File == file {
+			short.File = ""
+		}
+		b.WriteString("\n- " + short.Text(one))
+	}
+	if more := len(p.All) - mostProblems; more > 0 {
+		fmt.Fprintf(&b, "\n- and %d more", more)
+	}
+	if p.Suggest != nil {
+		b.WriteString("\nCheck whether it is so, and settle all of it by: " + together(p.Suggest))
+	}
+	return b.String()
+}

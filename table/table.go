@@ -1,0 +1,308 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lossep/lossep/expr"
+)
+
+// Table is a rectangle of cells, each a number or a text, that knows where each row
+// came from. It holds columns of eight bytes a cell.
+type Table struct {
+	file    string
+	header  bool
+	dialect dialect
+	columns []string
+	cells   []*Column
+	lines   lineIndex
+	n       int
+	rows    []int     // of the columns, if the table is a part of another
+	counts  int       // the number from 1 of the column that rows are repeated by, 0 if they are not
+	files   []fileRun // where rows come from, if not from lines of one text
+	blank   []bool    // the columns that have no name in the header, if a text has one
+	notes   []string  // what was found out about the text and may surprise
+	room    Room      // for numbers, nil for the memory of the process
+}
+
+// NamesOnly is a table of columns of which nothing is known but their names.
+func NamesOnly(columns []string) *Table { return &Table{columns: columns, header: true} }
+
+// Name is the name used in messages.
+func (t *Table) Name() string { return t.file }
+
+// HasHeader tells whether the columns were named by the file.
+func (t *Table) HasHeader() bool { return t.header }
+
+// Columns returns the names of the columns.
+func (t *Table) Columns() []string { return slices.Clone(t.columns) }
+
+// Len is the number of rows, the header not counted.
+func (t *Table) Len() int { return t.n }
+
+// place is where row i is in the columns.
+func (t *Table) Index(i int) int {
+	if t.rows != nil {
+		return t.rows[i]
+	}
+	return i
+}
+
+// at is the cell of row i and column j.
+func (t *Table) At(i, j int) float64 { return t.cells[j].At(t.Index(i)) }
+
+// gatheredRows is how many cells of a part of a table are gathered at a time.
+const gatheredRows = 1024
+
+// stretches are the cells of column j in the order of the rows, many at a time, each with
+// the row it begins with. What they lie in is used again.
+func (t *Table) Stretches(j int) iter.Seq2[int, []float64] {
+	c := t.cells[j]
+	return func(yield func(int, []float64) bool) {
+		if t.rows == nil {
+			for k, segment := range c.segments {
+				if !yield(k*SegmentRows, segment) {
+					return
+				}
+			}
+			return
+		}
+		gathered := make([]float64, 0, min(len(t.rows), gatheredRows))
+		for first := 0; first < len(t.rows); first += len(gathered) {
+			gathered = gathered[:0]
+			for _, place := range t.rows[first:min(len(t.rows), first+gatheredRows)] {
+				gathered = append(gathered, c.At(place))
+			}
+			if !yield(first, gathered) {
+				return
+			}
+		}
+	}
+}
+
+// Row returns the cells of row i as text. Numbers are spelled the shortest way, which
+// need not be how the file has them; cells of columns that were not read are empty.
+func (t *Table) Row(i int) []string {
+	row := make([]string, len(t.cells))
+	for j, c := range t.cells {
+		if !c.unread {
+			row[j] = c.Text(t.At(i, j))
+		}
+	}
+	return row
+}
+
+// Line is the line of the file on which row i begins, or its number among the rows of a
+// file that has no lines.
+func (t *Table) Line(i int) int { return t.lines.line(t.Index(i)) }
+
+// fileRun is a file, and the first row of the table that comes from it.
+type fileRun struct {
+	row  int
+	name string
+}
+
+// Place is an Error that so far says only where row i is.
+func (t *Table) Place(i int) *Error {
+	if t.files == nil {
+		return &Error{File: t.file, Line: t.Line(i)}
+	}
+	k, found := slices.BinarySearchFunc(t.files, t.Index(i), func(f fileRun, row int) int { return cmp.Compare(f.row, row) })
+	if !found {
+		k-- // the run begins before
+	}
+	return &Error{File: t.files[k].name, Row: t.Line(i)}
+}
+
+// Subset is the table of the given rows, in the given order; cells are shared.
+// It panics if an index is out of range.
+func (t *Table) Subset(rows []int) *Table {
+	s := *t
+	s.n, s.rows = len(rows), make([]int, len(rows))
+	for k, i := range rows {
+		if i < 0 || i >= t.n {
+			panic(fmt.Sprintf("table: row %d of %d", i, t.n))
+		}
+		s.rows[k] = t.Index(i)
+	}
+	return &s
+}
+
+// Column finds a column by its name, by its number from 1, as "last", or by a name that looks
+// the same (see expr.Composed), in this order, and returns its index from 0.
+func (t *Table) Column(ref string) (int, error) {
+	if j := slices.Index(t.columns, ref); j >= 0 {
+		return j, nil
+	}
+	if number, err := strconv.Atoi(ref); err == nil && number >= 1 && number <= len(t.columns) {
+		return number - 1, nil
+	}
+	if ref == "last" {
+		return len(t.columns) - 1, nil
+	}
+	if j, ok := Alike(t.columns, ref); ok {
+		return j, nil
+	}
+	e := &Error{
+		File: t.file, Line: t.HeaderLine(), ColumnName: ref,
+		Msg: fmt.Sprintf("there is no such column; %sthe %s: %s", DidYouMean(ref, t.columns), Plural(len(t.columns), "column"), QuoteList(t.columns)),
+		Fix: `name one of them, give its number from 1, or say "last"`,
+	}
+	if len(t.columns) == 1 && t.files == nil {
+		e.Fix = "name it, or say what stands between the cells of more"
+		e.Ways = []Way{{Option: WaySeparator}}
+	}
+	if line := t.lowerHeader(ref); line > 0 {
+		e.Fix = fmt.Sprintf("delete the lines above line %d if that is the header, or ", line) + e.Fix
+	}
+	return 0, e
+}
+
+// alike is the one of some names that looks like another, if there is one.
+func Alike(names []string, other string) (int, bool) {
+	other = expr.Composed(other)
+	looks := func(name string) bool { return expr.Composed(name) == other }
+	j := slices.IndexFunc(names, looks)
+	return j, j >= 0 && !slices.ContainsFunc(names[j+1:], looks)
+}
+
+// lowerHeader is the line of the row of nothing but texts, among the first ones, that has a
+// text as a cell, where a title may stand above the names of the columns; 0 if there is
+// none.
+func (t *Table) lowerHeader(text string) int {
+	for i := range min(t.n, mostTitle) {
+		row := t.Row(i)
+		isNumber := func(cell string) bool {
+			_, ok := Number(cell)
+			return ok
+		}
+		if t.files == nil && slices.Contains(row, text) && !slices.ContainsFunc(row, isNumber) {
+			return t.Line(i)
+		}
+	}
+	return 0
+}
+
+// unit is what is counted to say where a row is.
+func (t *Table) Unit() string {
+	if t.files == nil {
+		return "line"
+	}
+	return "row"
+}
+
+// headerLine is the line of the text that names the columns, 0 if there is none.
+func (t *Table) HeaderLine() int {
+	if t.header && t.files == nil {
+		return 1
+	}
+	return 0
+}
+
+// Instead says what a name that is none of some might have been meant for, and lists them.
+func Instead(text string, names []string) string {
+	return DidYouMean(text, names) + "there are " + QuoteList(names)
+}
+
+// didYouMean asks about the names that differ from a text in case, in white space and
+// signs, or in one or two letters.
+func DidYouMean(text string, names []string) string {
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" _-.\t", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(s))
+	}
+	var near []string
+	for _, name := range names {
+		a, b := plain(text), plain(name)
+		most := min(2, (len(a)-1)/3) // short names are all near each other
+		if a == b || most > 0 && len(a) < 100 && len(b) < 100 && Distance(a, b) <= most {
+			near = append(near, Quote(name))
+		}
+	}
+	if len(near) == 0 || len(near) > 3 {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %s? ", strings.Join(near, " or "))
+}
+
+// Distance counts the letters to be inserted, left out or replaced to make a of b.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// cell is an Error that so far says only where cell (i, j) is.
+func (t *Table) CellPlace(i, j int) *Error {
+	at := t.Place(i)
+	at.Column, at.ColumnName = j+1, t.columns[j]
+	return at
+}
+
+// Width is the number of columns.
+func (t *Table) Width() int { return len(t.columns) }
+
+// ColumnName is the name of column j.
+func (t *Table) ColumnName(j int) string { return t.columns[j] }
+
+// Cells are those of column j, of the table that this may be a part of; Index says where a row is.
+func (t *Table) Cells(j int) *Column { return t.cells[j] }
+
+// IsWhole tells whether rows are in the columns in order, and not some of them.
+func (t *Table) IsWhole() bool { return t.rows == nil }
+
+// Nameless tells whether column j has no name in the header of a text.
+func (t *Table) Nameless(j int) bool { return t.blank != nil && t.blank[j] }
+
+// Decimal is what separates decimals.
+func (t *Table) Decimal() byte { return t.dialect.decimal }
+
+// Format is how a text was read, so that others can be read in the same way.
+func (t *Table) Format() Format {
+	f := Format{Header: HeaderNo, Separator: string(rune(t.dialect.separator)), Decimal: string(rune(t.dialect.decimal))}
+	if t.header {
+		f.Header = HeaderYes
+	}
+	return f
+}
+
+// UnsureDecimal tells whether nothing in the text shows what separates decimals, and gives a
+// number of column j that could be one of thousands, if there is one.
+func (t *Table) UnsureDecimal(j int) (doubt string, unsure bool) {
+	return t.dialect.doubt[j], !t.dialect.sure
+}
+
+// Room is where many numbers of the table go, nil for the memory of the process.
+func (t *Table) Room() Room { return t.room }
+
+// Notes are what was found out about the text and may surprise.
+func (t *Table) Notes() []string { return slices.Clone(t.notes) }
+
+// Noting is the table with one more note.
+func (t *Table) Noting(note string) *Table {
+	s := *t
+	s.notes = append(slices.Clone(t.notes), note)
+	return &s
+}
