@@ -132,7 +132,7 @@ func BenchmarkFit(b *testing.B) {
 }
 
 // BenchmarkPredictInducing predicts rows seen from 200 inducing points: three numbers and
-// three columns of categories, as the flights of docs/inducing.md have.
+// three columns of categories, as the flights of docs/research/inducing.md have.
 func BenchmarkPredictInducing(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("distance,hour,day,weekday,origin,destination,late\n")

@@ -78,7 +78,7 @@ func (b twoOutcomes) inducing(process *gp.Inducing, q gauss.Gaussians, sites []g
 // is the binary model, which does it with one view of half the size and a closed form; a test
 // holds both together. From inducing points the functions have the same kernel and the same
 // points, and each a posterior of its own that is independent of the others (see package pass);
-// docs/outcomes.md says what that loses.
+// docs/research/outcomes.md says what that loses.
 type moreOutcomes int
 
 func (c moreOutcomes) views() int     { return int(c) - 1 }

@@ -201,7 +201,7 @@ const leastPower = 1e-4
 // ManyRowsKernel is, with AutoEffects, what Options without a kernel stand for beyond FullRows: functions of one
 // column each, which few inducing points tell much about, and a function of all columns, with
 // length scales for each column of the table, which thousands of rows settle without harm.
-// docs/inducing.md has what it gains.
+// docs/research/inducing.md has what it gains.
 const ManyRowsKernel = "matern32(ard) + additive(ard) + constant"
 
 // ManyColumnsKernel is what they stand for where the table has more columns than FewColumns,
@@ -369,7 +369,7 @@ const (
 // although its evidence is lower, on others it drowns in columns that say nothing. Rows
 // that a search has not seen can tell. So the candidates get the weights with which the mixture
 // gives rows left out the highest probability, stacking (Yao, Vehtari, Simpson and Gelman 2018),
-// with a little in favour of the simplest; see search.Candidates and docs/kernels.md.
+// with a little in favour of the simplest; see search.Candidates and docs/research/kernels.md.
 //
 // What is mixed are posteriors: P(y | x) = Σ w_k P_k(y | x), for whatever method.
 const AutoKernel = "auto"

@@ -121,7 +121,7 @@ func scaled(t *testing.T, table *table.Table, o recipe.Options, d drawn) (loss, 
 // Automatic scaling does not lose against plain standardising on tables that it was not
 // chosen on. With LOSSEP_TABLES the tables of a folder (*.csv, the outcome last) are tried
 // as well, 300 training and 1,500 test rows three times each; -v prints what
-// docs/tables.md has.
+// docs/research/columns.md has.
 func TestLongTailsOnRealTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")

@@ -18,7 +18,7 @@
 // not seen it, so its loss is one draw (Bayle, Bayle, Janson and Mackey 2020). Means of
 // folds carry less, and under stratification too little: a constant action would seem
 // to be known exactly. Package compare gives the intervals, for differences too, case
-// by case. docs/audit.md shows how often they hold.
+// by case. docs/research/intervals.md shows how often they hold.
 //
 // Costs are compared by means and not by ranks: where a miss costs five false alarms, a
 // rank test would call a method better that makes six more false alarms and one miss

@@ -359,7 +359,7 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// The tables of docs/audit.md: go test ./compare -run Coverage -coverage 2000 -v, and the
+// The tables of docs/research/intervals.md: go test ./compare -run Coverage -coverage 2000 -v, and the
 // same with -coverage.cases 500, and with -coverage.group 5. Without the flag, a few of
 // their rows with fewer runs.
 func TestCoverage(t *testing.T) {

@@ -87,7 +87,7 @@ type atom struct{ sum, weight, count float64 }
 const (
 	// halfCase is the weight at each end of the range, as in the prior of Jeffreys.
 	halfCase = 0.5
-	// differenceCase is that where values of the same cases are compared; see docs/audit.md
+	// differenceCase is that where values of the same cases are compared; see docs/research/intervals.md
 	// for the simulations by which it was chosen.
 	differenceCase = 2.0 / 3
 )

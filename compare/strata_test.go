@@ -57,7 +57,7 @@ func TestCoverageOfStrata(t *testing.T) {
 		e := mustMean(t, cases, losses, within, 0.95)
 		held += int(indicator(holds(prevalence*ratio*missed+(1-prevalence)*alarms, e.Low, e.High)))
 	}
-	// Two hundredths, as in the tables of docs/audit.md, and three standard errors.
+	// Two hundredths, as in the tables of docs/research/intervals.md, and three standard errors.
 	if share, slack := float64(held)/runs, 0.02+3*math.Sqrt(0.95*0.05/runs); math.Abs(share-0.95) > slack {
 		t.Errorf("the interval holds in %v", share)
 	}

@@ -649,7 +649,7 @@ func ExampleParseCosts() {
 
 // What the guide shows is what is read, and its two tables are the same.
 func TestGuide(t *testing.T) {
-	guide, err := os.ReadFile("../docs/costs.md")
+	guide, err := os.ReadFile("../docs/guide/costs.md")
 	if err != nil {
 		t.Fatal(err)
 	}

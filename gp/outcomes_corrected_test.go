@@ -117,7 +117,7 @@ func correctedThree(t *testing.T, p *gp.Process, r *infer.EPResult, z []float64)
 
 // What a correction of EP's marginals for whole cases would gain, with three outcomes: the
 // error of a probability against the exact one. Measured on 50 problems: EP's is 0.0012 on
-// average, the corrected one's 0.0004; see docs/outcomes.md for what it costs.
+// average, the corrected one's 0.0004; see docs/research/outcomes.md for what it costs.
 func TestCorrectedThreeAgainstTheTruth(t *testing.T) {
 	problems, points := 3, 2000
 	if os.Getenv("LOSSEP_LONG") != "" { // two minutes

@@ -51,7 +51,7 @@ func apartAt(p *gp.Inducing, q gauss.Gaussians, at []float64) []float64 {
 // Where the functions are taken to be independent given the rows, little is lost: with all rows
 // as inducing points the evidence and the probabilities are near those of the posterior that
 // has all functions together, of two outcomes and more. The differences are what was found,
-// rounded up; docs/outcomes.md states them.
+// rounded up; docs/research/outcomes.md states them.
 func TestApartAgainstTogether(t *testing.T) {
 	k, err := kernel.Parse("matern32(variance=4, lengthscale=1.5) + constant", 2)
 	if err != nil {
@@ -148,7 +148,7 @@ func TestApartByOtherRules(t *testing.T) {
 				far = max(far, math.Abs(a[y]-b[y]))
 			}
 		}
-		// Laplace's method is off by 0.04 on average of such problems; see docs/outcomes.md.
+		// Laplace's method is off by 0.04 on average of such problems; see docs/research/outcomes.md.
 		if far > 0.2 {
 			t.Errorf("rule %v: a probability is %v away from that of EP", rule, far)
 		}

@@ -10,7 +10,7 @@ import (
 // 20 at one standard deviation, but proper: what the evidence leaves open, such as the
 // variance of separable data or the length scale of a column that says nothing, stays at a
 // finite value. Variances are the least certain: of outcomes that are nearly divided they
-// are in the hundreds (docs/kernels.md).
+// are in the hundreds (docs/research/kernels.md).
 type Prior struct{ Mean, SD float64 }
 
 // The standard deviations of the logarithms of hyperparameters, by their kind.

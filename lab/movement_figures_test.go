@@ -11,7 +11,7 @@ import (
 	"github.com/lossep/lossep/report"
 )
 
-var figures = flag.String("figures", "", "the folder to draw the figures of docs/decisions.md into")
+var figures = flag.String("figures", "", "the folder to draw the figures of docs/research/methods.md into")
 
 // How far the utility moves q, drawn.
 func TestFiguresOfHowFarTheUtilityMovesQ(t *testing.T) {

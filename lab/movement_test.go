@@ -21,7 +21,7 @@ type Movement struct {
 // The utility is a mean over all points, so that no single one pulls much at q: from ten
 // points on, which stand for p(x) as well as a thousand, Loss-EP moves the mean of q by a
 // hundredth of a standard deviation, and hardly a decision is another. The table and the
-// figures are in docs/decisions.md.
+// figures are in docs/research/methods.md.
 func TestHowFarTheUtilityMovesQ(t *testing.T) {
 	MeasureMovements(t, []float64{0, 0.5, 0.95}, []int{1, 10, 100, 1000})
 }

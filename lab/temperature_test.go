@@ -15,7 +15,7 @@ import (
 	"github.com/lossep/lossep/normal"
 )
 
-var temperatures = flag.Int("temperatures", 0, "compare ways to calibrate on so many data sets; 20 are those of docs/decisions.md")
+var temperatures = flag.Int("temperatures", 0, "compare ways to calibrate on so many data sets; 20 are those of docs/research/methods.md")
 
 // tempered is a utility between none and more than all of itself: U + s with a shift s that
 // is in proportion to its mean, s = E[U](1/β − 1). A shift does not move the derivatives of the
@@ -185,7 +185,7 @@ func plainly(ctx context.Context, t *testing.T, s Simulation, index int, at plac
 
 // TestTemperatures measures other ways to calibrate expectation propagation: temperatures, one
 // site for each of several groups of points in place of one for all, and the evidence method
-// with one question for a group. The table is in docs/decisions.md.
+// with one question for a group. The table is in docs/research/methods.md.
 func TestTemperatures(t *testing.T) {
 	sets := *temperatures
 	if sets == 0 {

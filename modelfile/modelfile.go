@@ -1,4 +1,4 @@
-// Package modelfile reads, writes and validates model files, which docs/model-file.md describes.
+// Package modelfile reads, writes and validates model files, which docs/research/model-file.md describes.
 // It knows what a file holds and not what is made of it.
 package modelfile
 
@@ -16,7 +16,7 @@ import (
 
 const (
 	format = "lossep model"
-	// Version is that of the description in docs/model-file.md.
+	// Version is that of the description in docs/research/model-file.md.
 	Version = "4"
 )
 

@@ -17,7 +17,7 @@ const (
 	// which it is left alone. Normal values have 1, uniform ones 0.95, exponential ones
 	// 0.82, and log-normal ones with a deviation of 0.8, of which the middle 95 % differ by a
 	// factor of 23, have 0.71. Of 0.6 to 0.9 it is the largest that lost on none of the
-	// tables it was chosen on (docs/tables.md).
+	// tables it was chosen on (docs/research/columns.md).
 	straightEnough = 0.7
 	// smoothEnough is the correlation from which a smooth bend will do. It has no corners and
 	// two numbers in place of hundreds; what remains goes by ranks.

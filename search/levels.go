@@ -16,7 +16,7 @@ const (
 // the smoother are the kernels that the evidence prefers, and all points that can be afforded
 // do more for predictions than all rows do for the kernel: on 45,000 diamonds a search on 15,000
 // with 300 points took three fifths of the time of one on all with 150, and log losses of other
-// rows were 0.2859 against 0.2883; on 49,000 films 0.4729 against 0.4768. docs/inducing.md has more.
+// rows were 0.2859 against 0.2883; on 49,000 films 0.4729 against 0.4768. docs/research/inducing.md has more.
 const SearchRows = 25_000
 
 // firstRound is the most evaluations of the evidence in a first round.

@@ -14,7 +14,7 @@ import (
 
 const (
 	// manyColumns is from how many columns on a search may miss some that matter; see
-	// docs/kernels.md.
+	// docs/research/kernels.md.
 	manyColumns = 30
 	// nearer and fartherAway are where the second search begins: length scales of columns that
 	// stand out are so many times those of the prior if there were no others, and those of the

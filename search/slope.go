@@ -39,7 +39,7 @@ func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat
 const (
 	// Slopes are within these bounds.
 	LeastSlope, MostSlope = 0.25, 4.0
-	// standardErrors is what a slope has to be beyond; see docs/kernels.md.
+	// standardErrors is what a slope has to be beyond; see docs/research/kernels.md.
 	standardErrors = 2
 )
 

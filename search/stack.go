@@ -73,7 +73,7 @@ func weigh(trials []*trial, counts []float64, outcomes int) []float64 {
 }
 
 const (
-	// bitRows was chosen on other tables than those reported on; see docs/kernels.md.
+	// bitRows was chosen on other tables than those reported on; see docs/research/kernels.md.
 	bitRows       = 4.0
 	mostExchanges = 200
 	// leastWeight is below what a candidate is left out.

@@ -17,9 +17,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/methods"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 

@@ -11,7 +11,7 @@ import (
 // The commands of the page about many machines do what it says, on a small table and in this
 // process: flags that say which engine to take are looked up only.
 func TestTheCommandsOfThePage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "scale.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "scale.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

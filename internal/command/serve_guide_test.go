@@ -18,13 +18,13 @@ import (
 // block is a piece of code in the guide, with the language that it is said to be in.
 var block = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
-// The guide is executed: what docs/serving.md says that a command answers is what it
+// The guide is executed: what docs/guide/serving.md says that a command answers is what it
 // answers. The server is told to take a free port, and the others are told of it.
 func TestServingGuide(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the guide uses curl, which is not installed")
 	}
-	guide, err := os.ReadFile("../../docs/serving.md")
+	guide, err := os.ReadFile("../../docs/guide/serving.md")
 	if err != nil {
 		t.Fatal(err)
 	}

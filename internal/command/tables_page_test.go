@@ -18,7 +18,7 @@ import (
 // followed by what is said of its columns (read), by some of the lines about the table
 // (said), or by the message (error).
 func TestTheRulesOfReading(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tables.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "tables.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Inducing measures what inducing points cost and what they leave out, and draws the
-// figures of docs/inducing.md.
+// figures of docs/research/inducing.md.
 //
 //	go run -C docs/compare ./inducing growth
 //	go run -C docs/compare ./inducing error "mammography.csv:last:'1'" credit.csv:SeriousDlqin2yrs:1 flights.csv:late:1
@@ -18,7 +18,7 @@ import (
 )
 
 // folder is where the figures belong, seen from docs/compare.
-const folder = ".."
+const folder = "../research"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -1,6 +1,6 @@
 """What a value means as a cell: a number, a text that is read like one of a file, or nothing.
 
-The same value means the same in a DataFrame, an array, a file and a request; ``docs/tables.md``
+The same value means the same in a DataFrame, an array, a file and a request; ``docs/guide/tables.md``
 has the rules.
 """
 

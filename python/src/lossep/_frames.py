@@ -2,7 +2,7 @@
 
 A frame is a prefix (magic, length of the header, length of the payload), a header in JSON
 and a payload of tensors, one after another, each padded to eight bytes. The same is said,
-with what requests and answers hold, in ``docs/python.md``.
+with what requests and answers hold, in ``docs/research/python.md``.
 """
 
 from __future__ import annotations
