@@ -197,3 +197,27 @@ func TestEffectsRefused(t *testing.T) {
 		t.Error("effects of the full process")
 	}
 }
+
+// Every method, likelihood and weight goes along with effects.
+func TestEffectsOfAllMethods(t *testing.T) {
+	table := crossedTable(t, 1200, 5)
+	for _, o := range []lossep.Options{
+		{Method: lossep.VI},
+		{Method: lossep.Laplace},
+		{Method: lossep.LossEP},
+		{Likelihood: lossep.Likelihood{Name: "logit"}},
+		{Likelihood: lossep.Likelihood{Name: "robust", Noise: 0.02}},
+		{Data: recipe.Options{Weights: "hour"}},
+	} {
+		o.Kernel = "constant + effects(origin) + effects(colour)"
+		o.Data.Target, o.Data.Positive = "late", "yes"
+		m, err := lossep.Fit(context.Background(), table, o)
+		if err != nil {
+			t.Errorf("%+v: %v", o, err)
+			continue
+		}
+		if loss, _ := logLoss(t, m, table); !(loss < 0.69) || len(m.Summary().Effects) != 2 {
+			t.Errorf("%s, %v: log loss %.4f, effects %q", o.Method, o.Likelihood, loss, terms(m))
+		}
+	}
+}

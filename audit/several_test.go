@@ -138,7 +138,7 @@ func TestKernelDoesNotCountGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for groups, want := range map[string]string{"group": lossep.ManyRowsKernel, "": lossep.ManyColumnsKernel} {
+	for groups, want := range map[string]string{"group": lossep.ManyRowsKernel + " + " + lossep.AutoEffects, "": lossep.ManyColumnsKernel + " + " + lossep.AutoEffects} {
 		a, err := New(table, Options{Folds: 3, Fit: lossep.Options{Data: recipe.Options{Groups: groups}}})
 		if err != nil {
 			t.Fatal(err)

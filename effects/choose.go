@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 )
 
 // Choice is how families are chosen.
 type Choice struct {
-	// Threshold is the least gain in evidence of a family that is taken, in nats.
+	// Threshold is the least gain in evidence of a family that is taken, in nats, beside the
+	// logarithm of the number of families that were tried with as many parts: the best of many is
+	// large by chance.
 	Threshold float64
 	// Resolutions are the numbers of bins that are tried, ascending.
 	Resolutions []int
@@ -45,10 +48,14 @@ func (f *Fit) Choose(ctx context.Context, c Choice) error {
 		return err
 	}
 	for parts := 1; parts <= c.Parts; parts++ {
-		best, err := f.candidates(ctx, c, parts)
+		best, tried, err := f.candidates(ctx, c, parts)
 		if err != nil {
 			return err
 		}
+		c := c
+		c.Threshold += math.Log(float64(max(1, tried)))
+		best = slices.DeleteFunc(best, func(b Candidate) bool { return b.Gain < c.Threshold })
+		best = best[:min(len(best), c.Families)]
 		if len(best) == 0 && parts > 1 {
 			return nil
 		}
@@ -129,14 +136,13 @@ func (f *Fit) prune(threshold float64) {
 
 func (c Choice) tolerance(f *Fit) float64 { return c.Tolerance * float64(f.table.Len()) }
 
-// candidates are the families of so many parts that are worth taking, best first.
-func (f *Fit) candidates(ctx context.Context, c Choice, parts int) ([]Candidate, error) {
-	var best []Candidate
+// candidates are the best families of so many parts, one for each set of columns, best first, and how many were tried.
+func (f *Fit) candidates(ctx context.Context, c Choice, parts int) (best []Candidate, tried int, err error) {
 	for _, set := range f.sets(parts) {
 		var top Candidate
 		for _, family := range f.resolutions(set, c.Resolutions) {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			if f.has(family) {
 				continue
@@ -146,25 +152,40 @@ func (f *Fit) candidates(ctx context.Context, c Choice, parts int) ([]Candidate,
 			if errors.As(err, &many) {
 				continue
 			} else if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
+			tried++
 			if c.Tried != nil {
 				c.Tried(one)
 			}
 			if one.Gain > top.Gain {
 				top = one
 			}
+			if parts > 1 && one.Gain < leastPromise && top.Gain < leastPromise {
+				break // the coarsest comes first
+			}
+		}
+		if parts == 1 {
+			f.alone = append(f.alone, top.Gain)
 		}
 		if top.Gain > c.Threshold {
 			best = append(best, top)
 		}
 	}
 	slices.SortStableFunc(best, func(a, b Candidate) int { return cmp.Compare(b.Gain, a.Gain) })
-	return best[:min(len(best), c.Families)], nil
+	return best, tried, nil
 }
 
 // most is the number of cells for each row up to which sums are by cell.
 const most = 1.0
+
+const (
+	// leastPromise is what the coarsest bins of a crossing have to bring for finer ones to be tried.
+	leastPromise = 1
+	// mostCrossed is the most columns that are crossed with each other, those whose own effects
+	// bring most.
+	mostCrossed = 40
+)
 
 // has tells whether a family is in the fit.
 func (f *Fit) has(family Family) bool {
@@ -213,14 +234,22 @@ func (f *Fit) sets(parts int) [][]int {
 	d := f.table.columns()
 	var all [][]int
 	if parts == 1 {
+		f.alone = nil
 		for a := range d {
 			all = append(all, []int{a})
 		}
 		return all
 	}
+	crossed := make([]int, d)
+	for a := range crossed {
+		crossed[a] = a
+	}
+	slices.SortStableFunc(crossed, func(a, b int) int { return cmp.Compare(f.alone[b], f.alone[a]) })
+	crossed = crossed[:min(d, mostCrossed)]
+	slices.Sort(crossed)
 	if parts == 2 {
-		for a := range d {
-			for b := a + 1; b < d; b++ {
+		for i, a := range crossed {
+			for _, b := range crossed[i+1:] {
 				all = append(all, []int{a, b})
 			}
 		}
@@ -230,7 +259,7 @@ func (f *Fit) sets(parts int) [][]int {
 		if len(m.Family) != parts-1 || m.Family.counts() {
 			continue
 		}
-		for c := range d {
+		for _, c := range crossed {
 			set := append(m.Family.columns(), c)
 			slices.Sort(set)
 			if len(slices.Compact(slices.Clone(set))) == parts {

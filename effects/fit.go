@@ -84,6 +84,7 @@ type Fit struct {
 
 	slope, curvature []float64
 	scratch          [][]Sum
+	alone            []float64 // what effects of each column bring by themselves, once they were tried
 }
 
 // NewFit is a fit without families.

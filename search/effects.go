@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -146,13 +145,15 @@ func moments(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, mean, variance []f
 	})
 }
 
-// EffectsPoints is the most inducing points that are chosen beside effects. Of many rows effects
-// tell most of what there is to tell, and points are so few that the products of a pass, N·M²,
-// take no longer than those of 120,000 rows with 128 points: half a second.
+// EffectsPoints is the most inducing points that are chosen beside effects: as many as without,
+// and beyond 150,000 rows fewer the more rows there are. Of so many rows effects tell most of what
+// there is to tell, and the kernel of every row with every point takes most of the time.
 func EffectsPoints(rows int) int {
-	most := int(math.Sqrt(128 * 128 * 120_000 / float64(max(rows, 1))))
-	return max(min(rows, leastEffectsPoints), min(most, MostPoints(rows, 1)))
+	share := min(1, manyEffectsRows/float64(max(1, rows)))
+	return min(rows, max(leastEffectsPoints, int(share*share*float64(MostPoints(rows, 1)))))
 }
 
-// leastEffectsPoints is the least of these.
-const leastEffectsPoints = 32
+const (
+	manyEffectsRows    = 150_000
+	leastEffectsPoints = 32
+)

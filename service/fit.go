@@ -43,8 +43,8 @@ func (f *Fit) model() Options {
 	o.Power, o.ShardRows, o.Sweeps = 1, gp.ShardRows, 1
 	return Options{
 		{Name: "method", Group: Model, Help: "the method of inference", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
-		{Name: "kernel", Group: Model, Help: "the covariance function, such as 'rbf(ard) + linear'; auto mixes several by what they predict out of fold", Shown: fmt.Sprintf(
-			"%s, beyond %d rows %q, or %q with more than %d columns", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns), Value: text{&o.Kernel, "KERNEL"}},
+		{Name: "kernel", Group: Model, Help: "the covariance function, such as 'rbf(ard) + linear' or 'matern32 + effects(origin, hour/64)'; auto mixes several by what they predict out of fold", Shown: fmt.Sprintf(
+			"%s, beyond %d rows %q, or %q with more than %d columns, and %s of two outcomes", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns, lossep.AutoEffects), Value: text{&o.Kernel, "KERNEL"}},
 		{Name: "likelihood", Group: Model, Help: "how outcomes depend on the latent function; robust is probit with {label-noise}", Value: choice[string]{to: &o.Likelihood.Name, of: []string{"probit", "logit", "robust"}}},
 		{Name: "label-noise", Group: Model, Help: "the share of wrong labels, with {likelihood=robust}", Value: number{&o.Likelihood.Noise}},
 		{Name: "inducing", Group: Model, Help: fmt.Sprintf("inducing points that approximate many rows: auto (none up to %d rows, or rows times outcomes but one if outcomes are more than two, and beyond as many as it takes), a number, or none", lossep.FullRows), Value: inducing{&o.Inducing}},
