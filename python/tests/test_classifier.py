@@ -361,7 +361,7 @@ def test_weights(rows):
         ({"kernel": "cook"}, "no kernel is called"),
         ({"method": "guess"}, "choose one of"),
         ({"likelihood": "cook"}, "likelihood"),
-        ({"missing": "maybe"}, "choose one of error, impute"),
+        ({"missing": "maybe"}, "choose one of impute, error"),
         ({"cost": "fn="}, "nothing is given"),
         ({"cost": {}}, "it is empty"),
         ({"cost": {"accept": 5}}, "needs a cost for each outcome"),
