@@ -175,7 +175,7 @@ func (c *Column) describe(r *Recipe) string {
 		facts = c.quantityFacts(r)
 	case Categorical:
 		facts = append(facts, fmt.Sprintf("%d categories %s", len(c.Categories), table.QuoteList(c.Categories)))
-		if r.Impute {
+		if c.Indicator {
 			facts = append(facts, "missing → "+table.Quote(c.FillCategory))
 		}
 	case Presence:
@@ -208,7 +208,7 @@ func (c *Column) quantityFacts(r *Recipe) []string {
 	if r.Standardize {
 		facts = append(facts, fmt.Sprintf("mean %.4g, scale %.4g", c.Mean, c.Scale))
 	}
-	if r.Impute {
+	if c.Indicator {
 		facts = append(facts, "missing → "+fill)
 	}
 	return facts

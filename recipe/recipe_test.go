@@ -121,7 +121,7 @@ func TestDescribe(t *testing.T) {
 		`dropped "id": identifier-like: named so, and every value differs`,
 		`outcome "yes" has 4 rows: what tells it from the other, and how often it occurs, can hardly be known`,
 		`"age": numeric, mean 40, scale 12, missing → 38, with an indicator of missing cells`,
-		`"job": 2 categories "clerk", "smith", missing → "smith"`,
+		`"job": 2 categories "clerk", "smith"`,
 		`"flag": one value or missing, with an indicator of missing cells`,
 	}
 	if diff := cmp.Diff(want, soundRecipe().Describe()); diff != "" {
