@@ -114,9 +114,11 @@ func fitArgs(folder, model string, more ...string) []string {
 // with files and within them, and for methods that make passes of their own.
 func TestFitIsThatOfOneProcess(t *testing.T) {
 	folder := tableOf(t, 9_000, 5_400, 12_000)
+	// The default of one process without its effects, which Beam has not.
+	const smooth = "matern32(ard) + additive(ard) + constant"
 	for _, more := range [][]string{
-		{"--shard-rows", "6600"},
-		{"--shard-rows", "30000"},
+		{"--shard-rows", "6600", "--kernel", smooth},
+		{"--shard-rows", "30000", "--kernel", smooth},
 		{"--shard-rows", "13200", "--sweeps", "2", "--method", "loss-ep", "--fixed", "--kernel", "rbf + constant"},
 		{"--shard-rows", "6600", "--weights", "amount", "--cost", "fn=3,fp=1", "--likelihood", "logit", "--method", "vi", "--fixed", "--kernel", "matern32 + constant"},
 	} {
