@@ -121,14 +121,7 @@ func (l *Learned) recount(t *table.Table) (err error) {
 // columns before it is reported, and so are missing cells: a message for one at a time would have
 // to be answered many times.
 func learnRecipe(t *table.Table, o *Options) (*Learned, error) {
-	if o.Target == "" {
-		o.Target = "last"
-	}
-	roles, err := o.roles(t)
-	if err != nil {
-		return nil, err
-	}
-	named, err := roles.named(t, o.Markers)
+	roles, named, err := o.assign(t)
 	if err != nil {
 		return nil, err
 	}

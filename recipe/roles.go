@@ -286,3 +286,17 @@ func (o *Options) Skips(columns []string, also ...string) func(column string) bo
 	}
 	return func(column string) bool { return skip[column] }
 }
+
+// assign settles which column has which role, the last being the outcome where none is named, and
+// which texts mark missing cells.
+func (o *Options) assign(t *table.Table) (*roles, []string, error) {
+	if o.Target == "" {
+		o.Target = "last"
+	}
+	r, err := o.roles(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	named, err := r.named(t, o.Markers)
+	return r, named, err
+}

@@ -342,14 +342,7 @@ func (t *Target) variants(data *table.Table, j int) []string {
 
 // Labelled is the table without the rows whose outcome, by the options, is missing.
 func Labelled(t *table.Table, o Options) (*table.Table, error) {
-	if o.Target == "" {
-		o.Target = "last"
-	}
-	roles, err := o.roles(t)
-	if err != nil {
-		return nil, err
-	}
-	named, err := roles.named(t, o.Markers)
+	roles, named, err := o.assign(t)
 	if err != nil {
 		return nil, err
 	}

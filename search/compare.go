@@ -10,6 +10,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/posterior"
 )
 
 const (
@@ -299,7 +300,7 @@ func (h *heldOut) try(ctx context.Context, c Candidate, _ []*trial) (*trial, err
 	slope := CalibrationSlope(t.left, h.test.Labels, h.counts(), nil)
 	for i, p := range t.left {
 		Temper(p, slope)
-		t.logs[i] = logOf(p[h.test.Labels[i]])
+		t.logs[i] = posterior.Log(p[h.test.Labels[i]])
 	}
 	return t, nil
 }

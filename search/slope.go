@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep/posterior"
 )
 
 // Posteriors whose latent values are large and uncertain are underconfident: where outcomes are
@@ -32,10 +34,6 @@ func Temper(p []float64, power float64) {
 	}
 }
 
-// logOf is the logarithm of a probability that may be too small for a number: what is reported and
-// added up stays finite.
-func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
-
 const (
 	// Slopes are within these bounds.
 	LeastSlope, MostSlope = 0.25, 4.0
@@ -56,7 +54,7 @@ func CalibrationSlope(left [][]float64, outcomes []int, counts []float64, units 
 	logs := make([][]float64, len(left))
 	for i, p := range left {
 		for _, x := range p {
-			logs[i] = append(logs[i], logOf(x))
+			logs[i] = append(logs[i], posterior.Log(x))
 		}
 	}
 	p := make([]float64, 0, 16)

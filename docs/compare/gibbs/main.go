@@ -1,4 +1,4 @@
-// Gibbs compares what decisions cost by probabilities with what they cost by a generalised
+// Command gibbs compares what decisions cost by probabilities with what they cost by a generalised
 // posterior (Bissiri, Holmes and Walker 2016), in which a row counts by the cost of deciding
 // it wrongly and not by its likelihood: the term of a label is exp(−λ·cost)
 // where f has the sign of the other one, so that the sign of f is the action itself.

@@ -1,4 +1,4 @@
-// Inducing measures what inducing points cost and what they leave out, and draws the
+// Command inducing measures what inducing points cost and what they leave out, and draws the
 // figures of docs/research/inducing.md.
 //
 //	go run -C docs/compare ./inducing growth

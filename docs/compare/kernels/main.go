@@ -1,4 +1,4 @@
-// Kernels tells what each of the candidates of --kernel auto predicts, for rows left out and
+// Command kernels tells what each of the candidates of --kernel auto predicts, for rows left out and
 // for new ones. Whatever rule weighs candidates can be judged by that, without another fit:
 // docs/compare/kernels.py does.
 //
