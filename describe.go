@@ -66,6 +66,9 @@ func (m *Model) Results() []string {
 		lines = append(lines, "            "+note)
 	}
 	lines = append(lines, s.jitterLines()...)
+	if m.examples != nil {
+		lines = append(lines, fmt.Sprintf("examples    %s as read, to try the model on", table.Plural(len(m.examples.Rows), "training row")))
+	}
 	return lines
 }
 

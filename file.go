@@ -26,7 +26,7 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		EP:     m.by(EP).State(),
-		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance},
+		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance, m.examples},
 	}
 	if m.method != EP {
 		c.Own = m.opinions[0].State()
@@ -72,6 +72,7 @@ type header struct {
 	Method     Method         `json:"method"`
 	Summary    Summary        `json:"summary"`
 	Provenance Provenance     `json:"provenance"`
+	Examples   *Examples      `json:"examples,omitempty"`
 }
 
 // opened is a file that is being read.
@@ -95,7 +96,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	}
 	f.Model = &Model{
 		recipe: h.Recipe, coding: h.Recipe.Coding(), utility: h.Utility, likelihood: h.Likelihood, method: h.Method,
-		summary: h.Summary, provenance: h.Provenance,
+		summary: h.Summary, provenance: h.Provenance, examples: h.Examples,
 	}
 	f.link = linkOf(h.Recipe, h.Likelihood)
 	k, err := parseKernel(h.Kernel, f.recipe, f.coding)
@@ -273,6 +274,9 @@ func (h *header) check() error {
 		return err
 	}
 	if err := h.Likelihood.check(); err != nil {
+		return err
+	}
+	if err := h.Examples.check(h); err != nil {
 		return err
 	}
 	return h.checkSummary()

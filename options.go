@@ -76,6 +76,8 @@ type Options struct {
 	// DefaultMaxMemory. With inducing points what the rows leave of half of it is for
 	// views of them, and views that do not fit are made again in every pass.
 	MaxMemory int64
+	// NoExamples has the model keep no training rows as they were read; see Examples.
+	NoExamples bool
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
 

@@ -52,6 +52,8 @@ type Problem struct {
 	// effects are those of the kernel, nil if it has none, and families those that it names.
 	effects  *effectTerms
 	families []effects.Family
+	// examples are rows that those of the model are chosen among; nil if it is to keep none.
+	examples *Examples
 	// order is that of the rows where they do not stand in it; see ordered.
 	order []int
 }
@@ -150,6 +152,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
 		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
 	}
+	p.examples = p.candidateExamples(t)
 	return p, nil
 }
 

@@ -28,7 +28,8 @@ type Source struct {
 	// Open opens the model file, when the server is made and on every Reload, once or
 	// twice.
 	Open func() (io.ReadCloser, error)
-	// Examples are rows to try the model with, which are part of its description.
+	// Examples are rows to try the model with, which are part of its description, in place of
+	// those that the model keeps.
 	Examples []map[string]any
 }
 

@@ -37,8 +37,8 @@ func newServe() *cobra.Command {
 		Short: "Answer for models over HTTP, with a page to see decisions on",
 		Long: `Serve models to other programs and to people. Programs find a JSON interface under
 /v1, described at /openapi.json, and the Open Inference Protocol under /v2; people find
-a page at / where they can move the costs and watch the decisions change. Counts and
-times for Prometheus are at /metrics.
+a page at / where they can change cases and costs and see what is decided and why; /lab
+shows how methods of inference decide. Counts and times for Prometheus are at /metrics.
 
 A model is called by its file's name without .lossep, or as in name=path. A hangup
 signal (SIGHUP) has the files of models, tokens and certificates read anew, and one that

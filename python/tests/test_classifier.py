@@ -24,6 +24,14 @@ def quick(**options):
     return LossepClassifier(**{"kernel": "rbf", "method": "ep", **options})
 
 
+def test_training_rows_in_the_file(rows):
+    """A few are, unless that is not wanted; nothing else depends on it."""
+    fixed = {"kernel": "rbf(lengthscale=2, variance=1)", "fixed": True}
+    kept, none = quick(**fixed).fit(*rows), quick(**fixed, no_examples=True).fit(*rows)
+    assert b'\\"examples\\"' in kept.model_.file and b'\\"examples\\"' not in none.model_.file
+    assert (kept.predict_proba(rows[0]) == none.predict_proba(rows[0])).all()
+
+
 def test_attributes(model, rows):
     X, _y = rows
     assert model.classes_.tolist() == [0, 1] and model.pos_label_ == 1

@@ -95,6 +95,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Where 03/04/2025 could be either.
     max_rows : int, optional
         Refuse more training rows than this.
+    no_examples : bool, optional
+        Keep no training rows as they were read. Otherwise the model file has a few, for people to
+        try it on.
     options : dict, optional
         Further options of ``lossep fit`` by the names of its flags.
     random_state : int, RandomState or None
@@ -153,6 +156,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         features: Sequence[str] | None = None,
         dates: str | None = None,
         max_rows: int | None = None,
+        no_examples: bool | None = None,
         options: Mapping[str, Any] | None = None,
         random_state: Any = None,
         progress: bool | None = None,
@@ -181,6 +185,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.features = features
         self.dates = dates
         self.max_rows = max_rows
+        self.no_examples = no_examples
         self.options = options
         self.random_state = random_state
         self.progress = progress
