@@ -133,7 +133,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if err := spec.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
-	if err := p.weigh(func(name string) ([]float64, error) { return t.Floats(name, p.Recipe.Missing...) }); err != nil {
+	if err := p.weigh(t.Values(p.Recipe.Missing...)); err != nil {
 		return nil, caseError(t.Place, err)
 	}
 	if err := p.splitKernel(askedKernel); err != nil {
@@ -245,18 +245,8 @@ func (p *Problem) AskedKernel() string {
 
 // weigh finds what is at stake in every training row, given the columns of the rows.
 // Errors about one of them are *decision.CaseError.
-func (p *Problem) weigh(floats func(column string) ([]float64, error)) error {
-	values := make(map[string][]float64)
-	for _, name := range p.Utility.Columns() {
-		column, err := floats(name)
-		if err != nil {
-			return err
-		}
-		values[name] = column
-	}
-	var err error
-	p.stakes, err = p.Utility.Cases(p.Len(), func(i int, column string) (float64, error) { return values[column][i], nil })
-	if err == nil {
+func (p *Problem) weigh(values func(row int, column string) (float64, error)) (err error) {
+	if p.stakes, err = p.Utility.Cases(p.Len(), values); err == nil {
 		p.zero, err = p.Utility.Zero(p.stakes)
 	}
 	return err

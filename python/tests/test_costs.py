@@ -122,9 +122,11 @@ def test_costs_name_columns_of_another_table():
     assert paid.tolist() == [0.6, 1.0]
     brings = {"utilities": {"keep": {0: "amount", 1: 0}, "sell": {0: 0, 1: 1}}}
     assert cost_per_case([1, 0], p, brings, cost_columns=table).tolist() == [0.0, -100.0]
+    gaps = table.assign(amount=[1, np.nan])
+    assert (decide(p, "fn=0.6*default(amount, 100),fp=1", cost_columns=gaps).expected == wanted).all()
     for columns, kind, message in (
         (table[["town"]], ValueError, '"amount": there is no such column'),
-        (table.assign(amount=[1, np.nan]), ValueError, "row 2, column 2"),
+        (gaps, ValueError, r"row 2, column 2 .*such as default\(amount, 0\)"),
         (table[:1], ValueError, "there are 1 rows, and 2 cases"),
         (table.to_numpy(), TypeError, "a DataFrame with the columns that costs name is needed, not ndarray"),
     ):
