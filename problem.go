@@ -152,7 +152,9 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
 		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
 	}
-	p.examples = p.candidateExamples(t)
+	if !p.opt.NoExamples {
+		p.examples = candidateExamples(t, p.Recipe, p.Utility.Columns(), p.X, p.Labels)
+	}
 	return p, nil
 }
 
