@@ -99,7 +99,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 		summary: h.Summary, provenance: h.Provenance, examples: h.Examples,
 	}
 	f.link = linkOf(h.Recipe, h.Likelihood)
-	k, err := parseKernel(h.Kernel, f.recipe, f.coding)
+	k, err := kernel.ParseColumns(h.Kernel, columns(f.coding))
 	read := f.full
 	need := loadBytes(h.Recipe.Rows*f.link.views(), f.coding.Len())
 	switch s := h.Summary.Inducing; {
@@ -145,9 +145,6 @@ func (f *opened) rows() error {
 
 // inducing reads posteriors on what is seen from inducing points.
 func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
-	if k.Each() != nil {
-		return nil, errors.New("it has a kernel for each outcome, which is not to be had from inducing points")
-	}
 	points, functions := f.summary.Inducing.Points, f.link.functions()
 	z, err := f.Points(points, f.coding)
 	if err != nil {
@@ -241,7 +238,7 @@ func (f *opened) mixture(kernel.Kernel) ([]opinion, error) {
 		if need := nextBytes(sofar, f.recipe, f.coding.Len()); need > float64(f.bytes) {
 			return nil, f.tooLarge(need)
 		}
-		k, err := parseKernel(c.Kernel, f.recipe, f.coding)
+		k, err := kernel.ParseColumns(c.Kernel, columns(f.coding))
 		if err != nil {
 			return nil, err
 		}
