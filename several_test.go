@@ -307,12 +307,53 @@ func TestCalibrateSeveral(t *testing.T) {
 	}
 }
 
+// Loss-VI of three outcomes moves VI where mistakes do not cost the same, and its model reads back
+// as it was; the bound is checked in package gp.
+func TestSeveralLossVI(t *testing.T) {
+	o := lossep.Options{Utility: matrix(t, triageCosts), Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true, Method: lossep.LossVI}
+	table := triage(t, 12, 3, 1)
+	m, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := mat.NewDense(2, 2, []float64{-1, 0, 0.3, -2})
+	predicted, err := m.Predict(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := lossep.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := loaded.Predict(rows); err != nil || !cmp.Equal(again, predicted) {
+		t.Errorf("read back, it predicts otherwise: %v", err)
+	}
+	o.Method = lossep.VI
+	plain, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := plain.Predict(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range predicted {
+		if moved := floats.Distance(p.Probabilities, without[i].Probabilities, math.Inf(1)); !(moved > 1e-6 && moved < 0.2) || math.Abs(floats.Sum(p.Probabilities)-1) > 1e-9 {
+			t.Errorf("%v, and %v by VI", p.Probabilities, without[i].Probabilities)
+		}
+	}
+}
+
 // What is for two outcomes says so by name, and what to do.
 func TestForTwoOutcomesOnly(t *testing.T) {
 	table := triage(t, 30, 3, 3)
 	for says, o := range map[string]lossep.Options{
 		"method: corrected is for two outcomes, and there are 3; choose one of ep":         {Method: lossep.Corrected},
-		"method: loss-vi is for two outcomes":                                              {Method: lossep.LossVI},
+		"method: loss-vi needs every training row for each decision, and 30 are seen":      {Method: lossep.LossVI, Inducing: 10},
 		"likelihood: logit is for two outcomes, and there are 3, which have probit":        {Likelihood: lossep.Likelihood{Name: "logit"}},
 		"power: powers are for two outcomes, and there are 3":                              {Inducing: 10, Power: 0.5},
 		"costs of true and false negatives and positives are for two outcomes":             {Utility: costs(t, "fn=5,fp=1")},
@@ -321,6 +362,9 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 		if _, err := lossep.Prepare(table, o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
+	}
+	if _, err := lossep.Prepare(triage(t, 1100, 3, 4), lossep.Options{Method: lossep.LossVI}); err == nil || !strings.Contains(err.Error(), "method: loss-vi is for the full process, and 1100 rows of 3 outcomes are seen") {
+		t.Errorf("%v", err)
 	}
 	// 1,700 rows of four outcomes are 5,100 views.
 	var input *lossep.InputError
