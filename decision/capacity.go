@@ -27,6 +27,10 @@ type Allocation struct {
 	// Prices are what one more unit of each limit would save, to first order: with them every case
 	// can be decided alone, by cost + Σ price·effort. A limit that is not reached has price 0.
 	Prices []float64
+	// Ranges are 95 % intervals of the prices, and StdErr is the standard error of Cost − Free, for other
+	// cases of the same kind as these.
+	Ranges [][2]float64
+	StdErr float64
 }
 
 // LimitError says that no allocation is within a limit.
@@ -49,7 +53,7 @@ func (e *LimitError) Error() string {
 // between them, and the bound says how much. With several limits prices are found one limit at a
 // time, then together along subgradients.
 func Allocate(costs [][]float64, limits []Limit) (*Allocation, error) {
-	p := &allocating{costs: costs, limits: limits, prices: make([]float64, len(limits))}
+	p := &allocating{costs: costs, limits: limits, prices: make([]float64, len(limits)), kept: -1}
 	for l, limit := range limits {
 		if !(limit.Most >= 0) {
 			return nil, &LimitError{limit.Name, limit.Most, 0}
@@ -72,11 +76,10 @@ func Allocate(costs [][]float64, limits []Limit) (*Allocation, error) {
 		return nil, err
 	}
 	p.fill()
-	out.Actions, out.Used = p.actions, p.used
-	for n, a := range p.actions {
-		out.Cost += costs[n][a]
-	}
+	p.exchange()
+	out.Actions, out.Used, out.Cost = p.actions, p.used, p.cost()
 	out.Bound = min(out.Cost, max(out.Bound, out.Free))
+	p.chance(out)
 	return out, nil
 }
 
@@ -92,6 +95,15 @@ type allocating struct {
 	best    float64 // the largest bound so far
 	actions []int
 	used    []float64
+	kept    int // the case whose action repair leaves as it is; −1 for none
+}
+
+// cost is that of the actions.
+func (p *allocating) cost() (sum float64) {
+	for n, a := range p.actions {
+		sum += p.costs[n][a]
+	}
+	return sum
 }
 
 // priced is the cost of an action with the prices of its efforts.
@@ -203,27 +215,84 @@ func (p *allocating) ascend(best []float64, keep func() bool) {
 // step is one from an action to one that takes more effort.
 type step struct{ saving, effort float64 }
 
-// alone is the price of one limit with those of the others as they are: the saving per unit of the
-// first step that the limit leaves no room for.
+// alone is the price of one limit with those of the others as they are.
 func (p *allocating) alone(l int) float64 {
+	steps, least := p.steps(l)
+	return priceOf(steps, p.limits[l].Most-least)
+}
+
+// steps are those that a limit leaves room for or not, the most saving per unit first, with the prices
+// of the others as they are, and what is used without any of them.
+func (p *allocating) steps(l int) (steps []step, least float64) {
+	held := p.prices[l]
 	p.prices[l] = 0
-	limit := p.limits[l]
-	left := limit.Most * (1 + roundingOfSums)
-	var steps []step
+	efforts := p.limits[l].Efforts
 	for n := range p.costs {
 		hull := p.hull(n, l)
-		left -= limit.Efforts[n][hull[0]]
+		least += efforts[n][hull[0]]
 		for k := 1; k < len(hull); k++ {
-			steps = append(steps, step{p.priced(n, hull[k-1]) - p.priced(n, hull[k]), limit.Efforts[n][hull[k]] - limit.Efforts[n][hull[k-1]]})
+			steps = append(steps, step{p.priced(n, hull[k-1]) - p.priced(n, hull[k]), efforts[n][hull[k]] - efforts[n][hull[k-1]]})
 		}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.saving*a.effort, a.saving*b.effort) })
+	p.prices[l] = held
+	return steps, least
+}
+
+// priceOf is the saving per unit of the first step that there is no room for.
+func priceOf(steps []step, room float64) float64 {
+	room += math.Abs(room) * roundingOfSums
 	for _, s := range steps {
-		if left -= s.effort; left < 0 {
+		if room -= s.effort; room < 0 {
 			return s.saving / s.effort
 		}
 	}
 	return 0
+}
+
+// chance says how much of the prices and of what limits cost is by chance, if cases are drawn
+// independently. At given prices the use Σe has variance n·Var(e), so the prices at which it could be
+// the limit are those of limits that are larger or smaller by 1.96 of its standard errors (Woodruff
+// 1952). What limits cost is Σ(min_a(c + λe) − min_a c) − λB; around the shadow prices it does not
+// change with λ to first order, so its variance is that of the terms.
+func (p *allocating) chance(out *Allocation) {
+	const z = 1.959963984540054
+	for l, limit := range p.limits {
+		var use moments
+		for n, a := range p.actions {
+			use.add(limit.Efforts[n][a])
+		}
+		steps, least := p.steps(l)
+		room, h := limit.Most-least, z*use.ofSum()
+		out.Ranges = append(out.Ranges, [2]float64{min(priceOf(steps, room+h), out.Prices[l]), max(priceOf(steps, max(0, room-h)), out.Prices[l])})
+	}
+	var cost moments
+	for n := range p.costs {
+		priced := math.Inf(1)
+		for a := range p.costs[n] {
+			priced = min(priced, p.priced(n, a))
+		}
+		cost.add(priced - slices.Min(p.costs[n]))
+	}
+	out.StdErr = cost.ofSum()
+}
+
+// moments are the number, the mean and the squared deviations of values (Welford 1962).
+type moments struct{ n, mean, squares float64 }
+
+func (m *moments) add(x float64) {
+	m.n++
+	d := x - m.mean
+	m.mean += d / m.n
+	m.squares += d * (x - m.mean)
+}
+
+// ofSum is the standard error of the sum.
+func (m *moments) ofSum() float64 {
+	if m.n < 2 {
+		return 0
+	}
+	return math.Sqrt(m.squares / (m.n - 1) * m.n)
 }
 
 // hull are the actions of a case that some price of a limit makes best, by rising effort: the lower
@@ -277,7 +346,7 @@ func (p *allocating) repair() error {
 		var moves []move
 		for n, held := range p.actions {
 			for a := range p.costs[n] {
-				if freed := p.freed(n, held, a); freed > 0 {
+				if freed := p.freed(n, held, a); freed > 0 && n != p.kept {
 					moves = append(moves, move{n, a, (p.priced(n, a) - p.priced(n, held)) / freed})
 				}
 			}
@@ -349,6 +418,50 @@ func (p *allocating) fill() {
 		}
 	}
 }
+
+// exchanges is how many cases are gone over, at most, to try others' actions.
+const exchanges = 2_000_000
+
+// exchange tries the best actions that there is no room for in the place of others, the largest
+// saving first, as long as the bound leaves something to gain.
+func (p *allocating) exchange() {
+	cost := p.cost()
+	for tries := exchanges / max(1, len(p.costs)); ; {
+		var moves []move
+		for n, held := range p.actions {
+			for a := range p.costs[n] {
+				if saved := p.costs[n][held] - p.costs[n][a]; saved > 0 {
+					moves = append(moves, move{n, a, -saved})
+				}
+			}
+		}
+		slices.SortStableFunc(moves, func(a, b move) int { return cmp.Compare(a.loss, b.loss) })
+		better := false
+		for _, m := range moves[:min(len(moves), most)] {
+			if tries--; tries < 0 || cost-p.best <= roundingOfSums*math.Abs(cost) {
+				return
+			}
+			actions, used := slices.Clone(p.actions), slices.Clone(p.used)
+			p.take(m.n, m.a)
+			p.kept = m.n
+			err := p.repair()
+			if p.kept = -1; err == nil {
+				p.fill()
+				if now := p.cost(); now < cost {
+					cost, better = now, true
+					break
+				}
+			}
+			p.actions, p.used = actions, used
+		}
+		if !better {
+			return
+		}
+	}
+}
+
+// most is how many actions are tried for others at a time.
+const most = 50
 
 // fits reports whether limits leave room for another action of a case.
 func (p *allocating) fits(n, a int) bool {

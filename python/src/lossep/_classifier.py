@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._costs import Cost, Stakes, case_cost
-from lossep._decisions import Decisions, Worth, ask_prices, decide_options, from_reply, worth_from_reply
+from lossep._decisions import Decisions, Worth, ask_prices, capacities, decide_options, from_reply, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
@@ -345,6 +345,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         second_opinion: bool = False,
         why: int = 0,
         baseline: str | None = None,
+        capacity: Mapping[str, float] | None = None,
+        per: str | None = None,
+        time: str | None = None,
     ) -> Decisions:
         """The best action in each case, with what every action is expected to cost.
 
@@ -366,13 +369,22 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         baseline : str, optional
             The action that savings are against, such as what is done without a model; the first if
             not given.
+        capacity : dict, optional
+            How often actions can be taken in all cases together, such as ``{"visit": 100}``, or how much
+            there is of what actions take by the ``effort`` of the costs. Actions are those of the least
+            expected cost within it; see ``Decisions``.
+        per, time : str, optional
+            Give the capacity for each hour, day, week or month (``per``) of the column ``time``, or for each
+            value of the column ``per``.
         """
         check_is_fitted(self)
         columns = cases(self, X)
         given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
-        options = decide_options(second_opinion=second_opinion, why=why or None, baseline=baseline)
+        options = decide_options(
+            second_opinion=second_opinion, why=why or None, baseline=baseline, capacity=capacities(capacity), per=per, time=time
+        )
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = model.ask("decide", header, columns.tensors())
         self._unseen(reply.result)
@@ -499,7 +511,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             kind = "costs" if d["costs"] else "utilities"
             by_label = dict(zip(outcomes, labels, strict=True))
             table = {a: {by_label[k]: v for k, v in row.items()} for a, row in d["utility"][kind].items()}
-            more = {key: d["utility"][key] for key in ("ceiling",) if key in d["utility"]}
+            more = {key: d["utility"][key] for key in ("ceiling", "effort") if key in d["utility"]}
             estimator.cost = {kind: table, **more}
         return estimator
 
