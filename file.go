@@ -136,7 +136,8 @@ func (f *opened) tooLarge(need float64) error {
 
 // rows reads the training rows.
 func (f *opened) rows() error {
-	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted())
+	faded := f.summary.Updates != nil && f.summary.Updates.Faded
+	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted() || faded)
 	if err == nil {
 		f.x, f.weights, f.labels = rows.Inputs, rows.Weights, rows.Labels
 	}
@@ -286,6 +287,8 @@ func (h *header) checkSummary() error {
 	switch {
 	case s.Status.Sweeps < 0 || !(s.Status.Residual >= 0):
 		return fmt.Errorf("its status has %d sweeps and a residual of %v", s.Status.Sweeps, s.Status.Residual)
+	case s.Updates != nil && (s.Updates.Added < 0 || s.Updates.Forgotten < 0):
+		return fmt.Errorf("it was updated with %d rows, and %d were taken away", s.Updates.Added, s.Updates.Forgotten)
 	case !(s.Jitter >= 0):
 		return fmt.Errorf("it says that %v was added to the kernel's diagonal", s.Jitter)
 	}
