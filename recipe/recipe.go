@@ -50,6 +50,8 @@ type Target struct {
 	// Unsettled says that nobody has named the positive one of two, nor does convention: the
 	// outcomes have an order, and nothing may follow from it.
 	Unsettled bool `json:"unsettled,omitempty"`
+	// Number says that the outcome is a number: there are no Outcomes.
+	Number bool `json:"number,omitempty"`
 
 	// Share is that of the positive rows in the weights, if rows have weights, or fade, and two outcomes.
 	Share float64 `json:"share,omitempty"`
@@ -315,6 +317,8 @@ func (r *Recipe) Validate() error {
 // badOutcomes says what is wrong with the outcomes of so many rows. Of two both are seen in them.
 func (t *Target) badOutcomes(rows int) string {
 	switch {
+	case t.Number && len(t.Outcomes)+len(t.Rows) == 0 && !t.Condition && !t.Unsettled:
+		return ""
 	case len(t.Outcomes) < 2 || len(t.Outcomes) > MostOutcomes || len(t.Rows) != len(t.Outcomes):
 		return fmt.Sprintf("%d outcomes with %d numbers of rows", len(t.Outcomes), len(t.Rows))
 	case !t.Binary() && (t.Condition || t.Unsettled):
