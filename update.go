@@ -197,7 +197,7 @@ func (u *updating) combine() error {
 	if old != nil {
 		p.Weights = slices.Concat(old, u.weights)
 	}
-	err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, p.X, name) })
+	err := p.weigh(trainingValues(m.recipe, p.X))
 	if err != nil && (m.method.Calibrated() || u.opt.RefitKernel) {
 		return err
 	} else if err != nil {
