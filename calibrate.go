@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/expr"
@@ -15,6 +17,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 )
 
@@ -43,7 +46,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.Kernel(),
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed, MaxMemory: math.MaxInt64}, // see CalibrationBytes
 	}
-	if err := p.weigh(m.trainingValues()); err != nil {
+	if err := p.weigh(trainingValues(m.recipe, m.x)); err != nil {
 		if input := new(InputError); errors.As(err, &input) {
 			return nil, input
 		}
@@ -133,13 +136,13 @@ func (m *Model) doubts() []string {
 
 // trainingValues gives the numbers of training rows to costs, as they were before they were encoded
 // but for rounding.
-func (m *Model) trainingValues() func(row int, column string) (float64, error) {
+func trainingValues(r *recipe.Recipe, x *mat.Dense) func(row int, column string) (float64, error) {
 	columns := make(map[string][]float64)
 	return func(row int, name string) (float64, error) {
 		values, read := columns[name]
 		if !read {
 			var ok bool
-			if values, ok = m.recipe.Values(m.x, name); !ok {
+			if values, ok = r.Values(x, name); !ok {
 				return 0, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
 			}
 			columns[name] = values

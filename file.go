@@ -99,7 +99,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 		summary: h.Summary, provenance: h.Provenance, examples: h.Examples,
 	}
 	f.link = linkOf(h.Recipe, h.Likelihood)
-	k, err := parseKernel(h.Kernel, f.recipe, f.coding)
+	k, err := kernel.ParseColumns(h.Kernel, columns(f.coding))
 	read := f.full
 	need := loadBytes(h.Recipe.Rows*f.link.views(), f.coding.Len())
 	switch s := h.Summary.Inducing; {
@@ -136,7 +136,8 @@ func (f *opened) tooLarge(need float64) error {
 
 // rows reads the training rows.
 func (f *opened) rows() error {
-	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted())
+	faded := f.summary.Updates != nil && f.summary.Updates.Faded
+	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted() || faded)
 	if err == nil {
 		f.x, f.weights, f.labels = rows.Inputs, rows.Weights, rows.Labels
 	}
@@ -145,9 +146,6 @@ func (f *opened) rows() error {
 
 // inducing reads posteriors on what is seen from inducing points.
 func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
-	if k.Each() != nil {
-		return nil, errors.New("it has a kernel for each outcome, which is not to be had from inducing points")
-	}
 	points, functions := f.summary.Inducing.Points, f.link.functions()
 	z, err := f.Points(points, f.coding)
 	if err != nil {
@@ -241,7 +239,7 @@ func (f *opened) mixture(kernel.Kernel) ([]opinion, error) {
 		if need := nextBytes(sofar, f.recipe, f.coding.Len()); need > float64(f.bytes) {
 			return nil, f.tooLarge(need)
 		}
-		k, err := parseKernel(c.Kernel, f.recipe, f.coding)
+		k, err := kernel.ParseColumns(c.Kernel, columns(f.coding))
 		if err != nil {
 			return nil, err
 		}
@@ -289,6 +287,8 @@ func (h *header) checkSummary() error {
 	switch {
 	case s.Status.Sweeps < 0 || !(s.Status.Residual >= 0):
 		return fmt.Errorf("its status has %d sweeps and a residual of %v", s.Status.Sweeps, s.Status.Residual)
+	case s.Updates != nil && (s.Updates.Added < 0 || s.Updates.Forgotten < 0):
+		return fmt.Errorf("it was updated with %d rows, and %d were taken away", s.Updates.Added, s.Updates.Forgotten)
 	case !(s.Jitter >= 0):
 		return fmt.Errorf("it says that %v was added to the kernel's diagonal", s.Jitter)
 	}

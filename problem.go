@@ -143,14 +143,8 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if first == AutoKernel {
 		first = search.Candidates[0].Kernel
 	}
-	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
+	if p.Kernel, err = kernel.ParseColumns(first, columns(p.coding)); err != nil {
 		return nil, err
-	}
-	if p.Kernel, err = ofTwo(p.Kernel, first); err != nil {
-		return nil, err
-	}
-	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
-		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
 	}
 	if !p.opt.NoExamples {
 		p.examples = candidateExamples(t, p.Recipe, p.Utility.Columns(), p.X, p.Labels)
@@ -186,32 +180,6 @@ func (p *Problem) splitKernel(asked string) (err error) {
 	p.opt.effects = true
 	p.families, err = p.effects.families(p.Recipe)
 	return err
-}
-
-// ofTwo is the kernel where there are two outcomes and each was to have its own. Only the
-// difference of their functions counts, so that each(rbf) is rbf: the mean of two kernels of
-// one form would have twice the hyperparameters, and nothing to tell them apart by.
-func ofTwo(k kernel.Kernel, text string) (kernel.Kernel, error) {
-	each := k.Each()
-	switch {
-	case len(each) != 2:
-		return k, nil
-	case !strings.Contains(text, ";"):
-		return each[0], nil
-	}
-	return k, inputf("kernel", "of two outcomes only the difference of their functions counts, which has one kernel; write it without each, such as rbf + linear for each(rbf; linear)")
-}
-
-// parseKernel reads a kernel for the outcomes, each of which may have its own.
-func parseKernel(text string, r *recipe.Recipe, c *recipe.Coding) (kernel.Kernel, error) {
-	k, err := kernel.ParseColumns(text, columns(c))
-	if err != nil {
-		return k, err
-	}
-	if k, err = k.For(len(r.Target.Outcomes)); err != nil {
-		return k, inputf("kernel", "%v", err)
-	}
-	return k, nil
 }
 
 // fitTime is what the search for a kernel takes, from 1000 rows of German credit on two

@@ -69,6 +69,9 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := model.Utility().Within(s.config.Capacity); err != nil {
+		return nil, err
+	}
 	m := &served{
 		name: source.Name, digest: digest, model: model, batcher: newBatcher(model),
 		readers: &sync.Pool{New: func() any { return rows.NewReader(model.Recipe(), s.config.MaxRows) }},
@@ -267,12 +270,12 @@ func (m *served) readRowsBy(ctx context.Context, reader *rows.Reader, b *body, f
 		spec, err = parseUtility(m.model, value)
 		return err
 	}
-	kept := spec.Columns()
+	kept := spec.AllColumns()
 	// The utility may stand behind the rows, and tells which of their columns to keep. What
 	// is wrong with it is found when the body is read.
 	if value := reader.Field(b.Bytes(), "utility"); value != nil {
 		if given, err := parseUtility(m.model, value); err == nil {
-			kept = given.Columns()
+			kept = given.AllColumns()
 		}
 	}
 	r, err := reader.Read(ctx, b.Bytes(), fields, kept, labels)

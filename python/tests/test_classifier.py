@@ -176,6 +176,22 @@ def test_calibrated_decisions(model, rows):
     assert (again.expected == d.expected).all()
 
 
+def test_updates(rows):
+    X, y = rows
+    n = len(y) // 2
+    half = quick(kernel="rbf(variance=1, lengthscale=2)", standardize=False, fixed=True).fit(X[:n], y[:n])
+    whole = clone(half).fit(X, y)
+    before = half.predict_proba(X)
+    after = half.update(X[n:], y[n:]).predict_proba(X)
+    assert np.allclose(after, whole.predict_proba(X), atol=1e-6) and not np.allclose(before, after, atol=1e-3)
+    assert half.model_.description["summary"]["updates"]["added"] == len(y) - n
+    assert np.allclose(half.forget(X[n:], y[n:]).predict_proba(X), before, atol=1e-6)
+    with pytest.raises(ValueError, match="none of the classes"):
+        half.update(X[:1], [7])
+    with pytest.raises(ValueError, match="no training row of these features"):
+        half.forget(X[:1] + 1, y[:1])
+
+
 def test_scoring_by_cost(model, rows):
     X, y = rows
     p = model.predict_proba(X)[:, 1]
