@@ -22,6 +22,7 @@ _SAME = (
     "max_rows",
     "weights",
     "groups",
+    "use_cost_columns",
 )
 """Parameters that the command has a flag for of the same name, and takes as they are."""
 
