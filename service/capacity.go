@@ -18,8 +18,7 @@ import (
 // Capacity is how much there is of actions, for all cases together or for those of each period.
 type Capacity struct {
 	Limits []decision.Capacity
-	Per    string // a period of the column Time, or a column; empty for all cases together
-	Time   string
+	table.Division
 }
 
 // Limit is the option that says how much there is.
@@ -35,25 +34,9 @@ func (c *Capacity) Periods() Options {
 	}
 }
 
-// Period is the option of a period by the clock, for cases that arrive one by one.
-func (c *Capacity) Period() *Option {
+// Clock is the option of a period by the clock, for cases that arrive one by one.
+func (c *Capacity) Clock() *Option {
 	return &Option{Name: "per", Group: Basics, Help: "the period that {capacity} is for", Value: choice[string]{to: &c.Per, of: []string{"hour", "day", "week", "month"}}}
-}
-
-// period is the one that is named, empty if a column is.
-func (c *Capacity) period() table.Period {
-	if p := table.Period(c.Per); slices.Contains(table.Periods(), p) && c.Time != "" {
-		return p
-	}
-	return ""
-}
-
-// Column is the one that divides cases, empty if none does.
-func (c *Capacity) Column() string {
-	if c.period() != "" {
-		return c.Time
-	}
-	return c.Per
 }
 
 // Check checks options against each other.
@@ -61,26 +44,10 @@ func (c *Capacity) Check() error {
 	switch {
 	case c.Per != "" && len(c.Limits) == 0:
 		return optionError("per", "no capacity given; give {capacity=ACTION=N}")
-	case c.Time != "" && c.period() == "":
+	case c.Time != "" && c.Division.Period() == "":
 		return optionError("time", "for {per} with one of %v", table.Periods())
 	}
 	return nil
-}
-
-// Groups names the period of each case, given the cells of the column that divides them; nil if none
-// does.
-func (c *Capacity) Groups(n int, cell func(i int) string, place func(i int) *table.Error) ([]string, error) {
-	if p := c.period(); p != "" {
-		return p.Names(n, cell, place)
-	}
-	if c.Per == "" {
-		return nil, nil
-	}
-	groups := make([]string, n)
-	for i := range groups {
-		groups[i] = cell(i)
-	}
-	return groups, nil
 }
 
 // checkColumn refuses a column that divides cases and is not there.
@@ -90,7 +57,7 @@ func (c *Capacity) checkColumn(columns []string) error {
 		return nil
 	}
 	option := "per"
-	if c.period() != "" {
+	if c.Division.Period() != "" {
 		option = "time"
 	} else if slices.Contains(table.Periods(), table.Period(name)) {
 		return optionError("per", "give the column of times by {time=COLUMN}")

@@ -76,7 +76,7 @@ browser.`,
 	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "the most calibrations at a time")
 	flags.DurationVar(&config.Drain, "drain", config.Drain, "how long requests under way may take to finish when the server is to end")
 	var capacity service.Capacity
-	addOptions(flags, service.Options{capacity.Limit(), capacity.Period()})
+	addOptions(flags, service.Options{capacity.Limit(), capacity.Clock()})
 	logFormat := addFormat(flags)
 	flags.Lookup("format").Usage = "the log for people (text) or for programs (json)"
 	c.RunE = func(c *cobra.Command, args []string) error {
