@@ -37,7 +37,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	o.Order = p.order
 	if p.effects != nil {
-		o.Most = search.EffectsPoints(p.Len())
+		o.Most, o.Draft = search.EffectsPoints(p.Len()), true
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
