@@ -268,7 +268,7 @@ func (m *Model) inducingLines() []string {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
 	}
 	for _, e := range m.summary.Effects {
-		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain))
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats, %s of the variance", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain, percent(e.Share)))
 	}
 	return lines
 }

@@ -116,7 +116,7 @@ func (a *Deciding) Spec() *decision.Spec { return a.spec }
 
 // Fields implements Answer.
 func (a *Deciding) Fields() []Field {
-	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain.Reasons()))
+	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain))
 }
 
 // Columns implements Answer.
@@ -295,7 +295,7 @@ func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decisi
 
 // Fields are what is said about every case.
 func (g *GivenDeciding) Fields() []Field {
-	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, 0)...)
+	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, nil)...)
 }
 
 // Rows goes over the rows.
