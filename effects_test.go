@@ -265,3 +265,25 @@ func TestEffectsOfAllMethods(t *testing.T) {
 		}
 	}
 }
+
+// A column that tells the outcome is said to, and probabilities stay between 0 and 1.
+func TestEffectsThatTellTheOutcome(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("hour,origin,colour,late\n")
+	for i := range 600 {
+		fmt.Fprintf(&text, "%d,%s,c%d,%s\n", i*7%24, []string{"a", "b", "c", "d"}[i%4], i*5%3, []string{"no", "yes"}[i%2])
+	}
+	data, err := table.Read(context.Background(), strings.NewReader(text.String()), "told.csv", table.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fitCrossed(t, data, "constant + effects(origin) + effects(colour)")
+	if !slices.ContainsFunc(m.Summary().Status.Notes, func(s string) bool { return strings.HasPrefix(s, "effects(origin) nearly determines") }) {
+		t.Errorf("notes %q", m.Summary().Status.Notes)
+	}
+	for _, p := range probabilities(t, m, data) {
+		if !(p > 0 && p < 1) {
+			t.Errorf("probability %g", p)
+		}
+	}
+}

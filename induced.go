@@ -173,6 +173,16 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be distinguished from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	notes = append(notes, p.fewPoints(s)...)
+	for _, e := range f.Process.Effects() {
+		if e.Separates() {
+			notes = append(notes, fmt.Sprintf("%s nearly determines the outcome (standard deviation %.3g): is the column known before the outcome is?", e.Family.Name(entryNames(p.Recipe)), math.Sqrt(e.Variance)))
+		}
+	}
+	if f.effects != nil {
+		for _, d := range f.effects.Dropped {
+			notes = append(notes, fmt.Sprintf("%s is left out: its %d groups are too many beside those of other families", d.Family.Name(entryNames(p.Recipe)), d.Groups))
+		}
+	}
 	if p.groups != nil {
 		notes = append(notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
 	}

@@ -82,6 +82,7 @@ func (f *Fit) take(best []Candidate, c Choice) error {
 	var before *member
 	for _, b := range best {
 		if f.Effects().Groups()+b.Groups > c.Groups {
+			f.Dropped = append(f.Dropped, b)
 			continue
 		}
 		if of := f.counted(b.Family); of != nil {

@@ -44,6 +44,10 @@ func (e *Effect) At(row []float64) (Moment, bool) {
 	return Moment{0, e.Variance}, false
 }
 
+// Separates tells whether the family nearly determines the outcome: with a standard deviation of 3 and
+// more half of the groups have probabilities below 0.02 or above 0.98.
+func (e *Effect) Separates() bool { return e.Variance >= 9 }
+
 // divergence is KL(q ‖ prior) of all effects.
 func (e *Effect) divergence() (kl float64) {
 	reduce(len(e.Moments), func(from, to int) (part float64) {
@@ -87,6 +91,8 @@ type Fit struct {
 	Offset, Spread []float64
 	// Held keeps the variances of families as they are.
 	Held bool
+	// Dropped are families that Choose would have taken, but for their number of groups.
+	Dropped []Candidate
 
 	slope, curvature []float64
 	scratch          []Sum
