@@ -90,6 +90,9 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
 	if found.sharpens {
+		if found.left, err = p.keepLeftOut(ctx, found.left); err != nil {
+			return nil, err
+		}
 		if m.summary.Sharpness, err = p.sharpnessOf(ctx, found.left); err != nil {
 			return nil, err
 		}

@@ -139,11 +139,14 @@ type (
 )
 
 // Left is the share in percent, to two digits.
-func (s *Inducing) Left() string {
-	if s.Share >= 0.995 {
-		return "100 %"
+func (s *Inducing) Left() string { return percent(s.Share) }
+
+// percent is a share to two digits.
+func percent(share float64) string {
+	if share >= 0.995 {
+		return fmt.Sprintf("%.0f %%", 100*share)
 	}
-	return fmt.Sprintf("%.2g %%", 100*s.Share)
+	return fmt.Sprintf("%.2g %%", 100*share)
 }
 
 // check refuses what no fit could have found.

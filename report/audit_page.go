@@ -69,6 +69,9 @@ func (r *Audit) page() *Page {
 	if len(r.Importances) > 0 {
 		r.importanceSection(p)
 	}
+	if len(r.Families) > 0 {
+		r.effectsSection(p)
+	}
 	if len(r.Recalibrations) > 0 {
 		p.Section("Recalibration")
 		p.Text("The probabilities after recalibration by the cases of all other folds: isotonic regression, logistic regression on the log odds (Platt), and a Gaussian process over the probability alone (GP).")

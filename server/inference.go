@@ -50,7 +50,7 @@ func (s *Server) modelMetadata(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false, 0))}
+	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false, nil))}
 	for _, c := range m.description.Columns {
 		datatype := "BYTES"
 		if c.Kind == string(recipe.Numeric) {
@@ -105,7 +105,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
 	}
-	fields := service.DecideFields(d.spec, d.baseline, false, d.Why)
+	fields := service.DecideFields(d.spec, d.baseline, false, d.Explainer(m.model, d.spec))
 	outputs, err := q.Wanted(fields)
 	if err != nil {
 		return err

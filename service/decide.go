@@ -139,7 +139,7 @@ func (a *Deciding) Spec() *decision.Spec { return a.spec }
 
 // Fields implements Answer.
 func (a *Deciding) Fields() []Field {
-	return fileFields(append(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain.Reasons()), a.limits.Fields()...))
+	return fileFields(append(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain), a.limits.Fields()...))
 }
 
 // Columns implements Answer.
@@ -352,7 +352,7 @@ func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decisi
 
 // Fields are what is said about every case.
 func (g *GivenDeciding) Fields() []Field {
-	return append(append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, 0)...), g.limits.Fields()...)
+	return append(append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, nil)...), g.limits.Fields()...)
 }
 
 // Rows goes over the rows.

@@ -27,7 +27,8 @@ expected to save against the baseline, the first action of the costs or the one 
 With --second-opinion also whether methods disagree: whether expectation propagation, with and
 without corrections, would act otherwise than the model. With --why 3 also the three columns that
 move the decision most (why_1, why_2, why_3), by how much the advantage of the action is larger than if
-the column were not known (why_1_effect; above 0 it speaks for the action), and the smallest change of
+the column were not known (why_1_effect; above 0 it speaks for the action), what each family of effects
+adds to the latent value if the model has any (effects), and the smallest change of
 one column to change the action (flip, such as "amount 5200 → 3100"). Column unusual names the columns in which the
 case is unlike the training rows. The id is the cell of the column of identifiers (--id), or the line
 of the file. Rows are written as CSV, Parquet, JSON lines or an Excel workbook by the ending of -o;
