@@ -50,18 +50,25 @@ func (r *Audit) reliabilityFigure(of audit.Reliability) Reliability {
 func (r *Audit) benefitFigure() Lines {
 	share := r.Share
 	if r.Benefit.By != "" {
-		// Treating all is worth share − (1 − share)/ratio, where cases count by their stakes.
+		// Acting in all cases is worth share − (1 − share)/ratio, where cases count by their stakes.
 		all, last := r.Benefit.Curves[0].Values, len(r.Benefit.Ratios)-1
 		share = (all[last]*r.Benefit.Ratios[last] + 1) / (r.Benefit.Ratios[last] + 1)
 	}
 	f := Lines{
 		X: Axis{Label: "Cost ratio FN:FP", Log: true},
-		// Treating all loses without bound where false alarms are dear.
+		// Acting in all cases loses without bound where false alarms are dear.
 		Y:     Axis{Label: "Net benefit (true positives per case)", Min: -share / 5, Max: 1.05 * share},
 		Rules: []Rule{{At: r.Benefit.Given, Label: "as given: " + Number(r.Benefit.Given)}},
 	}
 	for _, c := range r.Benefit.Curves {
-		f.Series = append(f.Series, Series{Method: r.look(c.Method), Label: r.label(c.Method), X: r.Benefit.Ratios, Y: c.Values})
+		label := r.label(c.Method)
+		switch c.Method {
+		case "treat all":
+			label = "always " + r.Actions[r.Acting()]
+		case "treat none":
+			label = "always " + r.Actions[1-r.Acting()]
+		}
+		f.Series = append(f.Series, Series{Method: r.look(c.Method), Label: label, X: r.Benefit.Ratios, Y: c.Values})
 	}
 	return f
 }

@@ -30,7 +30,14 @@ of a table. Output columns:
   disagreement       whether EP or corrected EP would choose another action (--second-opinion)
   why_1, …           most influential columns, and their effects on the advantage: why_1_effect (--why)
   flip               smallest single-column change that changes the action (--why)
+  unlimited          the action without the capacity (--capacity)
+  forgone            the cost of the capacity limit in this row (--capacity)
+  effort_ACTION      capacity that the action takes: 1, or as in the costs file, effort: {visit: minutes}
   unusual            columns with out-of-range values or unseen categories
+
+With --capacity visit=100 the action visit is taken at most 100 times, in the rows where it saves
+most: the total expected cost is minimised within the capacity, and rows are sorted by saving. The
+summary has the value of one more unit. --per day --time COLUMN makes it a capacity per day.
 
 The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Costs other
 than those of the fit can be given without refitting. A summary goes to standard error, with the
@@ -42,6 +49,7 @@ positive outcome.`,
   lossep decide model.lossep new.csv --cost fn=10,fp=1
   lossep decide model.lossep new.xlsx --top 100 -o first.xlsx
   lossep decide model.lossep new.csv --why 3 -o reasons.xlsx
+  lossep decide model.lossep new.csv --capacity visit=100 --per day --time received
   lossep decide --probability p scored.csv --cost fn=10,fp=1
   lossep decide --example`,
 	}
@@ -64,6 +72,7 @@ positive outcome.`,
 		} else if err := q.Complete(); err != nil {
 			return blame(err, "")
 		}
+		q.Memory = maxMemory(c) / 4
 		spec, err := q.Spec(c.Context(), readShort)
 		if err != nil {
 			return blame(err, "")

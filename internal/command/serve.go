@@ -25,6 +25,7 @@ import (
 	"github.com/lossep/lossep/internal/regular"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/server"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 
@@ -36,17 +37,22 @@ func newServe() *cobra.Command {
 		Use:   "serve model.lossep… [--addr 127.0.0.1:8080]",
 		Short: "Serve models over HTTP, with a web page",
 		Long: `Serve models over HTTP: a JSON API under /v1 (described at /openapi.json), the Open Inference
-Protocol under /v2, Prometheus metrics at /metrics, and a web page at / where costs can be
-changed and decisions watched.
+Protocol under /v2, Prometheus metrics at /metrics, a web page at / where cases and costs can be
+changed and decisions explained, and a comparison of inference methods at /lab.
 
 A model is named after its file without .lossep, or by name=path. SIGHUP reloads models, tokens
 and certificates; a file that cannot be read leaves the previous one in use. SIGTERM shuts down
 gracefully; a second one exits at once. The log goes to standard error.
 
+With --capacity visit=100 --per day the action visit is taken at most 100 times a day (by the
+clock of the server), in the cases where it saves most: a price that keeps the expected use at the
+limit is estimated from recent cases. Use is counted from the start of the server.
+
 Without --tokens there is no authentication. On a loopback address only requests to localhost
 or an IP address are answered, so that no web site can send requests through a browser.`,
 		Example: `  lossep serve model.lossep
   lossep serve today=model.lossep candidate=other.lossep --addr :8443 --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
+  lossep serve model.lossep --capacity visit=100 --per day
   lossep serve --demo`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !demo {
@@ -65,6 +71,8 @@ or an IP address are answered, so that no web site can send requests through a b
 	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "maximum number of rows per request")
 	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "maximum number of concurrent calibrations")
 	flags.DurationVar(&config.Drain, "drain", config.Drain, "graceful shutdown timeout")
+	var capacity service.Capacity
+	addOptions(flags, service.Options{capacity.Limit(), capacity.Period()})
 	logFormat := addFormat(flags)
 	flags.Lookup("format").Usage = "log format"
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -78,6 +86,10 @@ or an IP address are answered, so that no web site can send requests through a b
 		if err := checkLimits(config); err != nil {
 			return err
 		}
+		if (len(capacity.Limits) > 0) != (capacity.Per != "") {
+			return usagef("--capacity and --per: give both, such as --capacity visit=100 --per day, or none")
+		}
+		config.Capacity, config.Per = capacity.Limits, table.Period(capacity.Per)
 		var err error
 		if config.Models, err = modelSources(args); err != nil {
 			return err
