@@ -271,7 +271,7 @@ func (m *Model) inducingLines() []string {
 		return nil
 	}
 	lines := []string{
-		fmt.Sprintf("inducing points                %d for %d rows; %s of the variance is left, about %.2g nats per row", s.Points, m.provenance.Rows, s.Left(), s.Lost),
+		fmt.Sprintf("inducing points                %d for %d rows; %s of the variance unexplained, approximation error about %.2g nats per row", s.Points, m.provenance.Rows, s.Left(), s.Lost),
 		fmt.Sprintf("lower bound on the evidence    %.6f", s.Bound),
 	}
 	if s.Power != 1 {

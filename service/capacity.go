@@ -23,20 +23,20 @@ type Capacity struct {
 
 // Limit is the option that says how much there is.
 func (c *Capacity) Limit() *Option {
-	return &Option{Name: "capacity", Group: Basics, Help: "how often an action can be taken in all cases together, such as visit=100, or how much there is of what actions take by the effort in the costs; can be repeated. Actions are chosen so that the expected cost is least within it", Value: capacities{&c.Limits}}
+	return &Option{Name: "capacity", Group: Basics, Help: "maximum number of times an action can be taken, such as visit=100, or total effort if the costs define it; can be repeated. Actions minimise the total expected cost within it", Value: capacities{&c.Limits}}
 }
 
 // Periods are the options that divide cases into those that share a capacity.
 func (c *Capacity) Periods() Options {
 	return Options{
-		{Name: "per", Group: Basics, Help: "give {capacity} for each hour, day, week or month of the column {time}, or for each value of a column", Shown: "all cases together", Value: text{&c.Per, "day|COLUMN"}},
+		{Name: "per", Group: Basics, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&c.Per, "day|COLUMN"}},
 		{Name: "time", Group: Basics, Help: "the column of times that {per} divides", Value: text{&c.Time, "COLUMN"}},
 	}
 }
 
 // Clock is the option of a period by the clock, for cases that arrive one by one.
 func (c *Capacity) Clock() *Option {
-	return &Option{Name: "per", Group: Basics, Help: "the period that {capacity} is for", Value: choice[string]{to: &c.Per, of: []string{"hour", "day", "week", "month"}}}
+	return &Option{Name: "per", Group: Basics, Help: "period of {capacity}", Value: choice[string]{to: &c.Per, of: []string{"hour", "day", "week", "month"}}}
 }
 
 // Check checks options against each other.

@@ -17,7 +17,7 @@ import (
 
 // whyOption asks for reasons.
 func whyOption(to *int) *Option {
-	return &Option{Name: "why", Group: Basics, Help: "give the N columns that move each decision most, by how much, and the smallest change of one column that would flip it", Shown: "none", Value: whole{to: to}}
+	return &Option{Name: "why", Group: Basics, Help: "N most influential columns and the smallest single-column change that changes the action", Value: whole{to: to}}
 }
 
 // reasonFields are the reasons of a decision, the largest first, and what would flip it.

@@ -84,8 +84,8 @@ class Decisions:
         return len(self.index)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The decisions as a pandas DataFrame, with the columns that the command prints. Its index is
-        that of X, unless another is given."""
+        """The decisions as a pandas DataFrame, with the columns of the command, but for probabilities: there
+        is one column for each class, ``probability_CLASS``. The index is that of X by default."""
         import pandas
 
         columns: dict[str, Any] = {"action": self.action}
@@ -139,7 +139,7 @@ class Worth:
         return len(self.outcome)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The worths as a pandas DataFrame, under the names of the command."""
+        """The values of information as a pandas DataFrame, with the column names of the command."""
         import pandas
 
         index = self.decisions.ids if index is None else index
