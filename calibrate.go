@@ -45,7 +45,7 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, costs: m.costs, Utility: s, Kernel: m.Kernel(),
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed, MaxMemory: math.MaxInt64}, // see CalibrationBytes
 	}
-	if err := p.weigh(m.trainingValues()); err != nil {
+	if err := p.weigh(p.trainingValues()); err != nil {
 		if input := new(InputError); errors.As(err, &input) {
 			return nil, input
 		}
@@ -135,15 +135,15 @@ func (m *Model) doubts() []string {
 
 // trainingValues gives the numbers of training rows to costs, as they were before they were encoded
 // but for rounding.
-func (m *Model) trainingValues() func(row int, column string) (float64, error) {
+func (p *Problem) trainingValues() func(row int, column string) (float64, error) {
 	columns := make(map[string][]float64)
 	return func(row int, name string) (float64, error) {
 		values, read := columns[name]
 		if !read {
 			var ok bool
-			if k := slices.Index(m.costs.names, name); k >= 0 {
-				values = mat.Col(nil, k, m.costs.values)
-			} else if values, ok = m.recipe.Values(m.x, name); !ok {
+			if k := slices.Index(p.costs.names, name); k >= 0 {
+				values = mat.Col(nil, k, p.costs.values)
+			} else if values, ok = p.Recipe.Values(p.X, name); !ok {
 				return 0, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features and those of its costs only; fit again with these costs and the method loss-ep", name)
 			}
 			columns[name] = values

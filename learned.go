@@ -90,9 +90,15 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
 	if found.sharpens {
+		if found.left, err = p.keepLeftOut(ctx, found.left); err != nil {
+			return nil, err
+		}
 		if m.summary.Sharpness, err = p.sharpnessOf(ctx, found.left); err != nil {
 			return nil, err
 		}
+	}
+	if p.stakes == nil {
+		return m, nil // what rows left out would have cost is not known; see Update
 	}
 	m.summary.LeaveOneOut, err = p.leaveOneOut(ctx, leftOutBy(method, p.Len()), found.left, found.units, m.summary.Sharpness)
 	return m, err

@@ -73,6 +73,7 @@ type Model struct {
 	costs      costColumns
 	summary    Summary
 	provenance Provenance
+	examples   *Examples // nil if none are kept
 	opinions   []opinion // the method's own first, and EP's among them
 }
 
@@ -132,6 +133,8 @@ type Decision struct {
 	// an Explainer finds them; nil if it was not asked, and Flip if no single column does.
 	Reasons []Reason
 	Flip    *Flip
+	// Contributions are those of the model's effects, as an Explainer finds them.
+	Contributions []Contribution
 }
 
 // Probability is that of the positive outcome of two.

@@ -53,6 +53,8 @@ type Problem struct {
 	// effects are those of the kernel, nil if it has none, and families those that it names.
 	effects  *effectTerms
 	families []effects.Family
+	// examples are rows that those of the model are chosen among; nil if it is to keep none.
+	examples *Examples
 	// order is that of the rows where they do not stand in it; see ordered.
 	order []int
 }
@@ -144,14 +146,11 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if first == AutoKernel {
 		first = search.Candidates[0].Kernel
 	}
-	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
+	if p.Kernel, err = kernel.ParseColumns(first, columns(p.coding)); err != nil {
 		return nil, err
 	}
-	if p.Kernel, err = ofTwo(p.Kernel, first); err != nil {
-		return nil, err
-	}
-	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
-		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
+	if !p.opt.NoExamples {
+		p.examples = candidateExamples(t, p.Recipe, p.Utility.Columns(), p.X, p.Labels)
 	}
 	return p, nil
 }
@@ -184,32 +183,6 @@ func (p *Problem) splitKernel(asked string) (err error) {
 	p.opt.effects = true
 	p.families, err = p.effects.families(p.Recipe)
 	return err
-}
-
-// ofTwo is the kernel where there are two outcomes and each was to have its own. Only the
-// difference of their functions counts, so that each(rbf) is rbf: the mean of two kernels of
-// one form would have twice the hyperparameters, and nothing to tell them apart by.
-func ofTwo(k kernel.Kernel, text string) (kernel.Kernel, error) {
-	each := k.Each()
-	switch {
-	case len(each) != 2:
-		return k, nil
-	case !strings.Contains(text, ";"):
-		return each[0], nil
-	}
-	return k, inputf("kernel", "of two outcomes only the difference of their functions counts, which has one kernel; write it without each, such as rbf + linear for each(rbf; linear)")
-}
-
-// parseKernel reads a kernel for the outcomes, each of which may have its own.
-func parseKernel(text string, r *recipe.Recipe, c *recipe.Coding) (kernel.Kernel, error) {
-	k, err := kernel.ParseColumns(text, columns(c))
-	if err != nil {
-		return k, err
-	}
-	if k, err = k.For(len(r.Target.Outcomes)); err != nil {
-		return k, inputf("kernel", "%v", err)
-	}
-	return k, nil
 }
 
 // fitTime is what the search for a kernel takes, from 1000 rows of German credit on two
@@ -266,19 +239,32 @@ func (p *Problem) keepCosts(values func(row int, column string) (float64, error)
 			p.costs.names = append(p.costs.names, name)
 		}
 	}
-	if len(p.costs.names) == 0 {
+	p.costs.read(p.Len(), values)
+}
+
+// read reads the columns of n rows.
+func (c *costColumns) read(n int, values func(row int, column string) (float64, error)) {
+	if len(c.names) == 0 {
 		return
 	}
-	p.costs.values = mat.NewDense(p.Len(), len(p.costs.names), nil)
-	for i := range p.Len() {
-		for k, name := range p.costs.names {
+	c.values = mat.NewDense(n, len(c.names), nil)
+	for i := range n {
+		for k, name := range c.names {
 			x, err := values(i, name)
 			if err != nil { // it is missing, or what stands in for others
 				x = math.Inf(1)
 			}
-			p.costs.values.Set(i, k, x)
+			c.values.Set(i, k, x)
 		}
 	}
+}
+
+// with are the columns of the given rows, and after them those of others.
+func (c costColumns) with(rows []int, others costColumns) costColumns {
+	if c.values == nil {
+		return c
+	}
+	return costColumns{c.names, stacked(rowsOf(c.values, rows), others.values)}
 }
 
 // Method is the one that Fit applies.

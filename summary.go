@@ -7,6 +7,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // Version is the version of this package, which model files name.
@@ -47,6 +48,8 @@ type Summary struct {
 	// Sharpness is the power that the probabilities of their mixture are raised to, by what
 	// occurred to rows that were left out; 0 stands for 1.
 	Sharpness float64 `json:"sharpness,omitempty"`
+	// Updates is what became of the model since, nil if nothing.
+	Updates *Updates `json:"updates,omitempty"`
 }
 
 // Search is how the search for hyperparameters ended.
@@ -109,6 +112,26 @@ type Inducing struct {
 	Power float64 `json:"power"`
 }
 
+// Updates is what became of a model since it was fitted.
+type Updates struct {
+	Added     int `json:"added"`
+	Forgotten int `json:"forgotten,omitempty"`
+	// Faded says that rows count less the older they are, so that there are weights of them.
+	Faded bool `json:"faded,omitempty"`
+}
+
+// String says what was done.
+func (s *Updates) String() string {
+	text := fmt.Sprintf("updated     %s added", table.Plural(s.Added, "row"))
+	if s.Forgotten > 0 {
+		text += fmt.Sprintf(", %d forgotten", s.Forgotten)
+	}
+	if s.Faded {
+		text += ", older rows count less"
+	}
+	return text + " since the fit; the kernel and the calibration slope are those of the fit"
+}
+
 // Effects is a family of effects, and EffectsPart one of its columns.
 type (
 	Effects     = modelfile.Effects
@@ -116,11 +139,14 @@ type (
 )
 
 // Left is the share in percent, to two digits.
-func (s *Inducing) Left() string {
-	if s.Share >= 0.995 {
-		return "100 %"
+func (s *Inducing) Left() string { return percent(s.Share) }
+
+// percent is a share to two digits.
+func percent(share float64) string {
+	if share >= 0.995 {
+		return fmt.Sprintf("%.0f %%", 100*share)
 	}
-	return fmt.Sprintf("%.2g %%", 100*s.Share)
+	return fmt.Sprintf("%.2g %%", 100*share)
 }
 
 // check refuses what no fit could have found.

@@ -30,6 +30,8 @@ type Options struct {
 	Positive string // spelling of the positive outcome; may be empty if convention settles it
 	// Unsettled says that Positive is for an order of two outcomes alone; see Target.
 	Unsettled bool
+	// Number says that the outcome is a number, and not one of several categories.
+	Number bool
 
 	Features []string // the only columns that may make features; nil means all
 	Drop     []string // columns that make none
@@ -87,6 +89,7 @@ type Learned struct {
 	Recipe  *Recipe
 	X       *mat.Dense // one row of features for each training row
 	Labels  []int      // places among Target.Outcomes
+	Values  []float64  // outcomes that are numbers, in place of labels
 	Weights []float64  // how much each row counts; nil if all count one
 	// Scans are what was found in the columns, nil where what becomes of one does not depend on it.
 	Scans []*table.Scan
@@ -113,7 +116,12 @@ func Learn(t *table.Table, o Options) (*Learned, error) {
 
 // recount counts and estimates anew, by all rows, what was learned from those that come once.
 func (l *Learned) recount(t *table.Table) (err error) {
-	if l.Recipe, err = l.Recipe.Refit(t); err == nil {
+	if l.Recipe, err = l.Recipe.Refit(t); err != nil {
+		return err
+	}
+	if l.Recipe.Target.Number {
+		l.Values, err = l.Recipe.Numbers(t)
+	} else {
 		l.Labels, err = l.Recipe.Labels(t)
 	}
 	return err
@@ -200,6 +208,9 @@ func (l *Learned) note(check string, texts []string) {
 // learnOutcome finds the outcome, its labels and the weights of rows.
 func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *table.Markers) (err error) {
 	r := l.Recipe
+	if o.Number {
+		return l.learnNumber(t, o, roles)
+	}
 	if roles.condition != nil {
 		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
 	} else {

@@ -62,8 +62,15 @@ func (r *Audit) page() *Page {
 		p.Text(r.knownText())
 		p.Table(r.knownTable())
 	}
+	if r.Limited != nil {
+		p.Section("Capacity")
+		p.Text(r.limitedText())
+	}
 	if len(r.Importances) > 0 {
 		r.importanceSection(p)
+	}
+	if len(r.Families) > 0 {
+		r.effectsSection(p)
 	}
 	if len(r.Recalibrations) > 0 {
 		p.Section("Recalibration")

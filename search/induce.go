@@ -45,6 +45,9 @@ type InduceOptions struct {
 	Weights func(mean, variance float64) float64
 	// Pass, if set, is told of every pass.
 	Pass func(Passed)
+	// Draft says that AddEffects goes on from the result. With more rows than a search looks at
+	// sites converge roughly, and evidence and bound are left to it.
+	Draft bool
 	// Resume is where an earlier search had come to, nil at the beginning; Checkpoint, if
 	// set, is told where the search has come to, so that it can be taken up there. A
 	// search that is resumed ends with the same bits as one that was not interrupted.
@@ -84,9 +87,12 @@ type Induced struct {
 	// Fewer is why there are fewer points than there were to be: expectation propagation
 	// failed with all of them, and those of the search are kept. Otherwise it is nil.
 	Fewer error
+	// draft says that sites have converged roughly, and that there is no evidence; see InduceOptions.Draft.
+	draft bool
 	// SearchRows is the number of rows that the search ended on, and Evaluations how many
 	// evaluations it took with as many.
 	SearchRows, Evaluations int
+	Tuned                   []float64 // see Fit
 	// Stop is why it ended. That the few evaluations with all points are used up, which may
 	// follow a search with fewer, is no reason of their own.
 	Stop Stop
@@ -116,7 +122,7 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, 
 	if terms.Len() != n {
 		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
-	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: &gp.ViewBuffer{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage)}
+	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: &gp.ViewBuffer{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage, newTuning(terms))}
 	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
 	size := n
 	if n > SearchRows {
@@ -160,7 +166,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		s.at = *s.opt.Resume
 		s.memory = memory{s.at.Steps, s.at.Falls}
 	} else {
-		s.at.Logs = s.kernel.Params(nil)
+		s.at.Logs = newTuning(s.terms).start(s.kernel.Params(nil))
 		if !s.opt.Fixed && s.opt.Start == nil {
 			s.at.Logs = slices.Clone(s.prior.mean)
 		}
@@ -173,7 +179,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
 		x, terms := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
+		e := &sparse{x: x, terms: terms, tuning: tuning{newTuning(s.terms).terms, terms}, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
 		again := true
 		s.evaluated = 0
 		for s.round = 0; again; s.round++ {
@@ -230,6 +236,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		}
 	}
 	e.held = s.held(s.at.Level)
+	e.draft = s.opt.Draft && last && n > SearchRows
 	if s.limit = s.evaluations(s.at.Level); s.round > 0 && !s.opt.Fixed {
 		s.limit = s.evaluated + budget + s.wide()
 	}
@@ -338,21 +345,25 @@ func (s *induction) widen(ctx context.Context, on ascent, e *sparse, at *point, 
 func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *point) (*Induced, error) {
 	s.over = true
 	var err error
-	if at.tolerance > 0 {
+	if at.tolerance > 0 && !e.draft {
 		if at, err = o.refine(ctx, at, 0); err != nil {
 			return nil, err
 		}
 	}
 	f := at.fitted.(*sparseFit)
+	e.tune(f.logs)
 	out := &Induced{
-		Process: f.process, Result: f.result, Engine: e.engine, buffer: s.buffer, LogEvidence: f.log, LogPrior: at.logPrior,
+		Process: f.process, Tuned: f.logs, Result: f.result, Engine: e.engine, buffer: s.buffer, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
-		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop,
+		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop, draft: e.draft,
 	}
 	if !s.opt.Fixed {
 		for k, x := range at.logs {
 			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
 		}
+	}
+	if e.draft {
+		return out, nil
 	}
 	variational := pass.Options{Rule: infer.Variational{}}
 	sums, err := e.engine.Look(ctx, f.result.Q.Naturals(), variational, nil)

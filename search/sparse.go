@@ -19,10 +19,12 @@ import (
 type sparse struct {
 	x       *mat.Dense
 	terms   gp.Terms
+	tuning  tuning
 	driver  gp.Driver // makes passes over x
 	z       *mat.Dense
 	options pass.Options
 	held    bool // the kernel is not going to move: gradients are not asked for
+	draft   bool // neither is the evidence, and sites converge roughly
 	trace   func(pass.Step)
 
 	engine    gp.Engine    // nil before the first run
@@ -35,6 +37,7 @@ type sparseFit struct {
 	result  *pass.Result
 	log     float64
 	slope   []float64
+	logs    []float64 // of the hyperparameters of the terms
 }
 
 func (e *sparse) rows() int { return e.terms.Len() }
@@ -44,20 +47,36 @@ func (e *sparse) rows() int { return e.terms.Len() }
 // several times shorter, and the error of the evidence is half the square of what is left.
 const looser = 1000
 
-// finalTolerance is that of a result; see pass.Settings.
-const finalTolerance = 1e-5
+// finalTolerance is that of a result; see pass.Settings. A pass over more rows than a search looks
+// at takes seconds, and the next one would move q several times less.
+func finalTolerance(rows int) float64 {
+	if rows > SearchRows {
+		return 1e-4
+	}
+	return 1e-5
+}
 
-func (e *sparse) converge(ctx context.Context, k kernel.Kernel, _ []float64, _ *point, tolerance float64) (fitted, error) {
+func (e *sparse) converge(ctx context.Context, k kernel.Kernel, logs []float64, _ *point, tolerance float64) (fitted, error) {
 	p, err := gp.NewInducing(k, e.z)
 	if err != nil {
 		return nil, err
 	}
-	return e.fit(ctx, sparseFit{process: p}, nil, tolerance)
+	return e.fit(ctx, sparseFit{process: p, logs: logs[k.NumParams():]}, nil, tolerance)
+}
+
+// tune sets the hyperparameters of the terms.
+func (e *sparse) tune(logs []float64) {
+	if e.tuning.terms != nil {
+		e.tuning.terms.Tune(logs)
+	}
 }
 
 // first is how far the sites have to converge at a first point: where the kernel is held and
 // this is the result, for good.
 func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
+	if e.draft {
+		return roundTolerance / looser
+	}
 	if e.held && result {
 		return 0
 	}
@@ -74,10 +93,15 @@ func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitte
 // it, and to find it takes as long as two passes. A final result that does not converge has a
 // status that says so: what led to it is not thrown away.
 func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, tolerance float64) (fitted, error) {
+	e.tune(f.logs)
 	r, err := e.run(ctx, f.process, before, tolerance)
 	var open *NotConvergedError
 	if err != nil && !(tolerance == 0 && errors.As(err, &open)) {
 		return nil, err
+	}
+	f.result = r
+	if e.draft {
+		return &f, nil
 	}
 	var sums *pass.Sums
 	if tolerance == 0 || e.held {
@@ -88,7 +112,20 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 	if err != nil {
 		return nil, err
 	}
-	f.result, f.log = r, pass.Objective(e.options.Rule, r.Q, sums.Value)
+	if f.slope != nil {
+		own, err := e.tuning.slope(f.logs, func() (float64, error) {
+			sums, err := e.engine.Look(ctx, r.Q.Naturals(), e.options, nil)
+			if err != nil {
+				return 0, err
+			}
+			return sums.Value, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		f.slope = append(f.slope, own...)
+	}
+	f.log = pass.Objective(e.options.Rule, r.Q, sums.Value)
 	return &f, nil
 }
 
@@ -97,7 +134,7 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 // a result as well.
 func (e *sparse) run(ctx context.Context, p *gp.Inducing, before gauss.Naturals, tolerance float64) (*pass.Result, error) {
 	if tolerance *= looser; tolerance == 0 {
-		tolerance = finalTolerance
+		tolerance = finalTolerance(e.rows())
 	}
 	o := pass.Settings{Rule: e.options.Rule, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: e.engine != nil}
 	if e.converged == p {

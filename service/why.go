@@ -1,11 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,17 +23,41 @@ func whyOption(to *int) *Option {
 }
 
 // reasonFields are the reasons of a decision, the largest first, and what would flip it.
-func reasonFields(actions []string, n int) []Field {
+func reasonFields(actions []string, e *lossep.Explainer) []Field {
 	why := Field{Name: "why", Object: func(c *Case) Object { return reasons(c.Decision.Reasons) }}
-	for k := range n {
+	for k := range e.Reasons() {
 		name := fmt.Sprintf("why_%d", k+1)
 		why.Columns = append(why.Columns, name, name+"_effect")
 		why.Kinds = append(why.Kinds, table.TextCells, table.NumberCells)
 	}
-	return []Field{why, {
+	all := []Field{why, {
 		Name: "flip", Columns: []string{"flip"}, Kinds: []table.CellKind{table.TextCells},
 		Object: func(c *Case) Object { return flip{c.Decision.Flip, actions} },
 	}}
+	if e.Effects() {
+		all = append(all, Field{
+			Name: "effects", Columns: []string{"effects"}, Kinds: []table.CellKind{table.TextCells},
+			Object: func(c *Case) Object { return contributions(c.Decision.Contributions) },
+		})
+	}
+	return all
+}
+
+// contributions are those of all families of effects: "origin +0.31 ± 0.05; hour/64 −0.2 ± 0.1" in a
+// table, the largest first.
+type contributions []lossep.Contribution
+
+func (all contributions) Cells() []any {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b lossep.Contribution) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
+	texts := make([]string, len(sorted))
+	for i, c := range sorted {
+		term := strings.TrimSuffix(strings.TrimPrefix(c.Term, "effects("), ")")
+		if texts[i] = fmt.Sprintf("%s %+.3g ± %.2g", term, c.Effect, c.SD); c.New {
+			texts[i] += " (new)"
+		}
+	}
+	return []any{strings.Join(texts, "; ")}
 }
 
 // reasons are columns with their effects.
@@ -117,15 +144,16 @@ func (a *Deciding) topRows(ctx context.Context, rd *recipe.Reader, id identity, 
 		if err != nil {
 			return err
 		}
-		a.count(&d.Decision)
-		a.countOutcome(&d)
-		row := &rankedRow{key: key(&Case{Decision: &d.Decision}), number: n}
+		c := Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}
+		a.count(&c)
+		a.countOutcome(a.outcomeOf(&d), c.Decision)
+		row := &rankedRow{key: key(&c), number: n}
 		n++
 		full := len(top) == a.request.Top
 		if full && row.before(top[0]) > 0 {
 			continue
 		}
-		row.record = []any{&topRow{Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}, slices.Clone(d.Row.Features), d.Row.Place()}}
+		row.record = []any{&topRow{c, slices.Clone(d.Row.Features), d.Row.Place()}}
 		if a.request.Keep {
 			row.cells = d.Row.Pointed()
 		}
