@@ -210,23 +210,23 @@ func TestMessyFiles(t *testing.T) {
 		{name: "Excel", text: "PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", message: `messy.csv: this is an Excel workbook (.xlsx), not text; save the sheet as CSV`},
 		{
 			name: "a title above the header", text: "Patients, ward 3\n\nage,bp,y\n50,120,1\n60,130,0\n",
-			message: `messy.csv, line 3: this line looks like the header: 3 cells here and in the rows below, and 2 in line 1; delete the lines above it (a title, or comments)`,
+			message: `messy.csv, line 3: this line looks like the header: 3 cells here and in the rows below, and 2 in line 1; leave out what is above it: the option Skip "1-2" (a title, or comments)`,
 		},
 		{
 			name: "comments above the header", text: "# a study\n# of 2024\n" + manyRows(30, "x", amount),
-			message: `messy.csv, line 3: this line looks like the header: 2 cells here and in the rows below, and 1 in line 1; delete the lines above it (a title, or comments)`,
+			message: `messy.csv, line 3: this line looks like the header: 2 cells here and in the rows below, and 1 in line 1; leave out what is above it: the option Skip "1-2" (a title, or comments)`,
 		},
 		{
 			name: "a title with as many cells", text: "Patients,ward,3\nage,bp,y\n50,120,1\n60,130,0\n", options: recipe.Options{Target: "y"}, format: table.Format{Header: table.HeaderYes},
-			message: `messy.csv, line 1, column "y": there is no such column; the 3 columns: "Patients", "ward", "3"; delete the lines above line 2 if that is the header, or name one of them, give its number from 1, or say "last"`,
+			message: `messy.csv, line 1, column "y": there is no such column; the 3 columns: "Patients", "ward", "3"; if line 2 is the header, leave out what is above it, or else name one of them, give its number from 1, or say "last": the option Skip "1" (a title, or comments)`,
 		},
 		{
 			name: "a title filled up with empty cells", text: "Patients,,\n,,\nage,bp,y\n50,120,1\n60,130,0\n",
-			message: `messy.csv, line 3: this line looks like the header: no cell is empty here, and some are in line 1; delete the lines above it (a title, or comments), or say what the first line is: the option Header "yes" (the header) or the option Header "no" (a row)`,
+			message: `messy.csv, line 3: this line looks like the header: no cell is empty here, and some are in line 1; leave out what is above it, or say what the first line is: the option Skip "1-2" (a title, or comments), the option Header "yes" (the header) or the option Header "no" (a row)`,
 		},
 		{
 			name: "a title filled up above words", text: "Customers,,\nplace,job,class\nA,clerk,good\nB,smith,bad\nA,clerk,good\nB,smith,bad\nA,clerk,good\nA,smith,bad\n",
-			message: `messy.csv, line 2: this line looks like the header: no cell is empty here, and some are in line 1; delete the lines above it (a title, or comments), or say what the first line is: the option Header "yes" (the header) or the option Header "no" (a row)`,
+			message: `messy.csv, line 2: this line looks like the header: no cell is empty here, and some are in line 1; leave out what is above it, or say what the first line is: the option Skip "1" (a title, or comments), the option Header "yes" (the header) or the option Header "no" (a row)`,
 		},
 		{
 			name: "a last column without a name", text: "place,y,\nA,no,clerk\nB,yes,smith\nA,no,clerk\nB,yes,smith\nA,no,smith\n", options: recipe.Options{Target: "y"},

@@ -58,16 +58,21 @@ type settlement struct {
 }
 
 // first are the problems that leave rows out, if there are some: without these rows others may not
-// arise. Otherwise they are all.
+// arise, and a line that is no row makes one in many columns. Otherwise they are all.
 func (s *settlement) first(problems []*table.Error) []*table.Error {
-	var rows []*table.Error
-	for _, e := range problems {
-		if slices.ContainsFunc(s.suggested(e), func(w table.Way) bool { return w.Option == table.WayLabelled }) {
-			rows = append(rows, e)
+	by := func(option table.Option) (rows []*table.Error) {
+		for _, e := range problems {
+			if slices.ContainsFunc(s.suggested(e), func(w table.Way) bool { return w.Option == option }) {
+				rows = append(rows, e)
+			}
 		}
-	}
-	if rows != nil {
 		return rows
+	}
+	if rows := by(table.WayLabelled); rows != nil {
+		return rows
+	}
+	if lines := by(table.WaySkip); lines != nil {
+		return lines[:1]
 	}
 	return problems
 }
@@ -131,6 +136,12 @@ func (s *settlement) option(w table.Way) bool {
 		}
 		o.Bends[column] = recipe.Bend(bend)
 		return ok
+	case table.WaySkip:
+		t, err := s.table.Without(w.Value)
+		if err != nil || t.Len() == s.table.Len() { // lines above the header
+			return false
+		}
+		s.table = t
 	case table.WayLabelled:
 	default:
 		return false

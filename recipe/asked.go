@@ -97,6 +97,9 @@ func (l *learner) waysOut(odd []uint32) (any, together []table.Way) {
 		way(table.WayCategorical, l.Name(), "codes"),
 		way(table.WayDrop, l.Name(), "not needed"),
 	}
+	if way, isRow := l.notRow(odd); isRow {
+		return append([]table.Way{way}, any...), []table.Way{way}
+	}
 	for _, k := range odd {
 		if len(odd) > few || strings.Contains(string(l.Word(k)), "=") {
 			return any, []table.Way{way(table.WayDrop, l.Name(), "")}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -376,6 +377,9 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 		at.Msg, at.Fix, at.Ways = located.Msg, located.Fix, located.Ways
 		if i := rd.column[j]; i >= 0 && e.recipe.Columns[i].Kind == Numeric {
 			at.OtherMark(string(row.Text(j)), row.Decimal())
+		}
+		if at.Line > 0 && len(at.Ways) == 0 && (rd.n == 0 || namesTotal(row.Text(j))) { // units or totals, perhaps
+			at.Fix, at.Ways = "correct the cell, or leave the line out", []table.Way{way(table.WaySkip, strconv.Itoa(at.Line), "if it is no case")}
 		}
 		return row, at
 	}

@@ -69,6 +69,9 @@ func learnTarget(t *table.Table, j int, o *Options, m *table.Markers) (Target, [
 		at := t.CellPlace(s.Gap, j)
 		at.Msg = fmt.Sprintf("the outcome is missing in %s: %s", table.Plural(s.Missing, "row"), lineList(t, rows))
 		at.Fix, at.Ways = "fill the outcomes in, or leave these rows out", []table.Way{{Option: table.WayLabelled}}
+		if way, all := notRows(t, rows); all && len(rows) == s.Missing {
+			at.Ways = append([]table.Way{way}, at.Ways...)
+		}
 		return Target{}, nil, at
 	}
 	count := foldedCase(s.Categories())
@@ -144,6 +147,9 @@ func oddOutcome(s *table.Scan, count map[string]int) error {
 	at.Fix = "correct the outcome, delete the line, or make it one without an outcome, to be left out"
 	at.Ways = []table.Way{{Option: table.WayMarkers, Value: t.ColumnName(j) + "=" + odd}}
 	at.Settle = append(at.Ways, table.Way{Option: table.WayLabelled})
+	if at.Line > 0 && at.Line == t.Line(t.Len()-1) {
+		at.Fix, at.Ways, at.Settle = "correct the outcome, or leave the line out", []table.Way{{Option: table.WaySkip, Value: "last"}}, nil
+	}
 	return at
 }
 

@@ -1,8 +1,10 @@
 package recipe
 
 import (
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lossep/lossep/table"
@@ -50,8 +52,7 @@ func isTotals(t *table.Table, place, j int, pair []string) bool {
 func isTotal(c *table.Column, place int) bool {
 	x := c.At(place)
 	if table.IsText(x) {
-		words := nameWords(string(c.Bytes(x)))
-		called := len(words) <= 2 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(totalWords, strings.ToLower(w)) })
+		called := namesTotal(c.Bytes(x))
 		c.Each(func(i int, cell float64) {
 			called = called && (i == place || !table.IsText(cell) || table.TextCode(cell) != table.TextCode(x))
 		})
@@ -69,4 +70,72 @@ func isTotal(c *table.Column, place int) bool {
 	const rounding = 1e-9 // of a sum, which a spreadsheet has to ten digits or more
 	const few = 3         // one and one are two by chance
 	return filled >= few && math.Abs(x) > largest && math.Abs(x-sum) <= rounding*size
+}
+
+// namesTotal tells whether a text is a word for a total.
+func namesTotal(text []byte) bool {
+	words := nameWords(string(text))
+	return len(words) <= 2 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(totalWords, strings.ToLower(w)) })
+}
+
+// isUnits tells whether the row looks like a line of units below the header: what it has are texts,
+// and some of them stand above numbers.
+func isUnits(t *table.Table, row int) bool {
+	if row > 0 || t.Len() < 3 {
+		return false
+	}
+	m, units := table.NewMarkers(table.DefaultMissing()), 0
+	for j := range t.Width() {
+		c := t.Cells(j)
+		if c.Unread() {
+			continue
+		}
+		cell := t.At(row, j)
+		switch {
+		case !table.IsText(cell):
+			return false
+		case m.Text(c.Bytes(cell)):
+		case !table.IsText(t.At(1, j)) || !table.IsText(t.At(2, j)):
+			units++
+		}
+	}
+	return units > 0
+}
+
+// notRows is the way to leave rows out each of which looks like a line of units or of totals, and
+// whether all do.
+func notRows(t *table.Table, rows []int) (table.Way, bool) {
+	var lines []string
+	kinds := map[string]bool{}
+	for _, i := range rows {
+		switch {
+		case t.Place(i).Line == 0:
+			return table.Way{}, false
+		case isUnits(t, i):
+			kinds["units"] = true
+		case slices.ContainsFunc(t.Row(i), func(cell string) bool { return namesTotal([]byte(cell)) }):
+			kinds["totals"] = true
+		default:
+			return table.Way{}, false
+		}
+		if i == t.Len()-1 {
+			lines = append(lines, "last")
+		} else {
+			lines = append(lines, strconv.Itoa(t.Line(i)))
+		}
+	}
+	return table.Way{Option: table.WaySkip, Value: strings.Join(lines, ","), Meaning: strings.Join(slices.Sorted(maps.Keys(kinds)), " and ")}, len(lines) > 0
+}
+
+// notRow is notRows of the only row that has other texts in a column than numbers.
+func (l *learner) notRow(odd []uint32) (table.Way, bool) {
+	if len(odd) != 1 || l.Counts[odd[0]] != 1 {
+		return table.Way{}, false
+	}
+	for _, i := range []int{0, l.Table.Len() - 1} {
+		if cell := l.Table.At(i, l.Column); table.IsText(cell) && table.TextCode(cell) == odd[0] {
+			return notRows(l.Table, []int{i})
+		}
+	}
+	return table.Way{}, false
 }

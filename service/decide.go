@@ -160,6 +160,9 @@ func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, em
 	if a.limits != nil {
 		return a.allocated(ctx, rd, id, emit)
 	}
+	if key := a.keyOfTop(); key != nil {
+		return a.topRows(ctx, rd, id, key, emit)
+	}
 	some := make([]lossep.DecidedRow, 0, explainedAtOnce)
 	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
 		if err != nil {
@@ -178,7 +181,10 @@ func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, em
 // emit gives reasons for some decisions, if they are asked for, counts and hands over.
 func (a *Deciding) emit(ctx context.Context, some []lossep.DecidedRow, id identity, emit Emit) error {
 	if a.explain != nil && len(some) > 0 {
-		if err := a.reason(ctx, some); err != nil {
+		err := a.reason(ctx, len(some), func(k int) (*lossep.Decision, []float64, *table.Error) {
+			return &some[k].Decision, some[k].Row.Features, some[k].Row.Place()
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -25,19 +25,28 @@ type Ranked struct {
 // NewRanked ranks rows of the fields by a column of them before a writer has them. No more
 // than so many bytes of rows are held.
 func NewRanked(to RowWriter, fields []Field, column string, top int, memory int64) (*Ranked, error) {
-	var known []string
+	field, at, known := numberColumn(fields, column)
+	if field < 0 {
+		return nil, optionError("sort", "unknown column %q; %s", column, table.Instead(column, known))
+	}
+	return &Ranked{to: to, top: top, memory: memory, field: field, at: at}, nil
+}
+
+// numberColumn is the field that has a column of numbers, −1 if none has, and the column's place in it;
+// or all such columns.
+func numberColumn(fields []Field, column string) (field, at int, known []string) {
 	for k := range fields {
 		for at, name := range fields[k].Columns {
 			if fields[k].kind(at) != table.NumberCells {
 				continue
 			}
 			if name == column {
-				return &Ranked{to: to, top: top, memory: memory, field: k, at: at}, nil
+				return k, at, nil
 			}
 			known = append(known, name)
 		}
 	}
-	return nil, optionError("sort", "unknown column %q; %s", column, table.Instead(column, known))
+	return -1, 0, known
 }
 
 type rankedRow struct {

@@ -20,6 +20,7 @@ func (t *Table) Options() Options {
 	f.Header = table.HeaderAuto
 	return Options{
 		{Name: "header", Group: File, CommandOf: true, Help: "whether the first row is a header", Value: choice[table.Header]{to: &f.Header, of: []table.Header{table.HeaderAuto, table.HeaderYes, table.HeaderNo}}},
+		{Name: "skip-lines", Group: File, CommandOf: true, Help: "lines that are not rows, such as titles, units and totals: line numbers, ranges, or last; can be repeated", Value: skipLines{&f.Skip}},
 		{Name: "sheet", Group: File, CommandOf: true, Help: "sheet of an Excel workbook (default: the first)", Value: text{&t.Sheet, "NAME"}},
 		{Name: "separator", Group: File, CommandOf: true, Help: "field separator, such as ';', '|' or tab (default: detected)", Value: separator{&f.Separator}},
 		{Name: "decimal", Group: File, CommandOf: true, Help: "decimal mark (default: detected)", Value: choice[string]{to: &f.Decimal, of: []string{".", ","}}},
@@ -29,6 +30,24 @@ func (t *Table) Options() Options {
 		}},
 		{Name: "max-bytes", Group: Advanced, CommandOf: true, Help: "maximum size of the uncompressed text, such as 500M or 10G", Shown: "4G if the table is held in memory", Value: size{&f.Limits.Bytes}},
 	}
+}
+
+// skipLines are numbers of lines, to which those that are suggested can be added.
+type skipLines struct{ to *string }
+
+func (v skipLines) String() string { return *v.to }
+func (v skipLines) Type() string   { return "1-2,4,last" }
+func (v skipLines) Set(lines string) error {
+	if err := table.CheckLines(lines); err != nil {
+		return err
+	}
+	*v.to = strings.TrimPrefix(*v.to+","+lines, ",")
+	return nil
+}
+
+func (v skipLines) replace(lines []string) error {
+	*v.to = ""
+	return v.Set(strings.Join(lines, ","))
 }
 
 // separator is one character between cells, by itself or by name.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
@@ -104,20 +106,102 @@ type FlipJSON struct {
 // explainedAtOnce is how many decisions of a stream are explained together.
 const explainedAtOnce = 16
 
-// reason gives the reasons for some decisions.
-func (a *Deciding) reason(ctx context.Context, some []lossep.DecidedRow) error {
-	x := mat.NewDense(len(some), len(some[0].Row.Features), nil)
-	decisions := make([]lossep.Decision, len(some))
-	for k := range some {
-		x.SetRow(k, some[k].Row.Features)
-		decisions[k] = some[k].Decision
+// mostTop is how many rows are kept until all are decided, so that only they are explained.
+const mostTop = 10_000
+
+// keyOfTop is what rows are ranked by where only the first of them are written and these are to be
+// explained; nil where all are to be, as when they are ranked by what explains them.
+func (a *Deciding) keyOfTop() func(*Case) float64 {
+	if a.explain == nil || a.request.Top == 0 || a.request.Top > mostTop {
+		return nil
+	}
+	fields := a.Fields()
+	field, at, _ := numberColumn(fields, a.request.Sort)
+	if field < 0 {
+		return nil // which the writer says
+	}
+	switch f := &fields[field]; {
+	case f.Number != nil:
+		return f.Number
+	case f.Numbers != nil:
+		return func(c *Case) float64 { return f.Numbers(c, nil)[at] }
+	}
+	return nil
+}
+
+// topRow is a row that may be written, apart from what it was read from.
+type topRow struct {
+	Case
+	features []float64
+	at       *table.Error // where it is
+}
+
+// topRows decides all rows, and explains and hands over the first of them by a number.
+func (a *Deciding) topRows(ctx context.Context, rd *recipe.Reader, id identity, key func(*Case) float64, emit Emit) error {
+	var top rankedRows
+	n := 0
+	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
+		if err != nil {
+			return err
+		}
+		c := Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}
+		a.count(&c)
+		a.countOutcome(a.outcomeOf(&d), c.Decision)
+		row := &rankedRow{key: key(&c), number: n}
+		n++
+		full := len(top) == a.request.Top
+		if full && row.before(top[0]) > 0 {
+			continue
+		}
+		row.record = []any{&topRow{c, slices.Clone(d.Row.Features), d.Row.Place()}}
+		if a.request.Keep {
+			row.cells = d.Row.Pointed()
+		}
+		if full {
+			top[0] = row
+			heap.Fix(&top, 0)
+		} else {
+			heap.Push(&top, row)
+		}
+	}
+	slices.SortFunc(top, func(r, s *rankedRow) int { return r.number - s.number }) // the writer ranks them
+	for some := range slices.Chunk(top, explainedAtOnce) {
+		of := func(k int) *topRow { return some[k].record[0].(*topRow) }
+		err := a.reason(ctx, len(some), func(k int) (*lossep.Decision, []float64, *table.Error) {
+			return of(k).Decision, of(k).features, of(k).at
+		})
+		for k, row := range some {
+			if err == nil {
+				err = emit(func() []string { return row.cells }, &of(k).Case)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reason gives the reasons for some decisions, of which there are the features and the place.
+func (a *Deciding) reason(ctx context.Context, n int, of func(k int) (*lossep.Decision, []float64, *table.Error)) error {
+	var x *mat.Dense
+	decisions := make([]lossep.Decision, n)
+	for k := range n {
+		d, features, _ := of(k)
+		if x == nil {
+			x = mat.NewDense(n, len(features), nil)
+		}
+		x.SetRow(k, features)
+		decisions[k] = *d
 	}
 	err := a.explain.Of(ctx, x, decisions)
 	if far, ok := err.(*lossep.FarError); ok {
-		return far.In(some[far.Row].Row.Place())
+		_, _, at := of(far.Row)
+		return far.In(at)
 	}
-	for k := range some {
-		some[k].Decision = decisions[k]
+	for k := range n {
+		d, _, _ := of(k)
+		*d = decisions[k]
 	}
 	return err
 }

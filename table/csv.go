@@ -321,7 +321,7 @@ func (r *rows) ragged(line int) error {
 		return &Error{
 			File: r.file, Line: line,
 			Msg: fmt.Sprintf("this line looks like the header: %s here and in the rows below, and %d in line %d", Plural(len(r.cells), "cell"), r.width, r.begin),
-			Fix: "delete the lines above it (a title, or comments)",
+			Fix: "leave out what is above it", Ways: []Way{skipAbove(line)},
 		}
 	}
 	column := min(len(r.cells), r.width) + 1

@@ -14,6 +14,7 @@ type Format struct {
 	Separator string   // between cells: one character; empty means found out
 	Decimal   string   // "." or ","; empty means found out
 	Encoding  Encoding // empty means found out
+	Skip      string   // lines that are no rows, such as titles, units and totals: 1-2,4,last
 	Limits    Limits
 	// Room, if set, is where ReadSource puts the numbers of a large table, and where they are
 	// encoded to.
@@ -74,6 +75,9 @@ func (f *Format) check() error {
 	}
 	if !slices.Contains([]Encoding{"", UTF8, UTF16, Latin1}, f.Encoding) {
 		return fmt.Errorf("table: encoding %s is none of %s, %s, %s", Quote(string(f.Encoding)), UTF8, UTF16, Latin1)
+	}
+	if err := CheckLines(f.Skip); err != nil {
+		return fmt.Errorf("table: %w", err)
 	}
 	if f.Limits.Bytes < 0 || f.Limits.Rows < 0 || f.Limits.Cells < 0 {
 		return fmt.Errorf("table: a limit is below zero: %+v", f.Limits)

@@ -61,6 +61,9 @@ func openInput(ctx context.Context, r io.Reader, file string, f *Format, stream 
 	if f.Limits.Bytes > 0 {
 		text = &limitedReader{r: text, file: file, most: f.Limits.Bytes}
 	}
+	if text, err = skipped(text, f.Skip); err != nil {
+		return nil, err
+	}
 	final := bufio.NewReaderSize(text, sampleBytes)
 	in.text = final
 	in.sample, in.complete = peekSample(final, stream)

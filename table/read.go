@@ -80,7 +80,7 @@ func (b *builder) begin(header Header) error {
 			return &Error{
 				File: t.file, Line: p.lines[k],
 				Msg: fmt.Sprintf("this line looks like the header: no cell is empty here, and some are in line %d", line),
-				Fix: "delete the lines above it (a title, or comments), or say what the first line is", Ways: []Way{{WayHeader, string(HeaderYes), "the header"}, {WayHeader, string(HeaderNo), "a row"}},
+				Fix: "leave out what is above it, or say what the first line is", Ways: []Way{skipAbove(p.lines[k]), {WayHeader, string(HeaderYes), "the header"}, {WayHeader, string(HeaderNo), "a row"}},
 			}
 		}
 	}

@@ -157,7 +157,8 @@ func (t *Table) Column(ref string) (int, error) {
 		e.Ways = []Way{{Option: WaySeparator}}
 	}
 	if line := t.lowerHeader(ref); line > 0 {
-		e.Fix = fmt.Sprintf("delete the lines above line %d if that is the header, or ", line) + e.Fix
+		e.Fix = "if line " + strconv.Itoa(line) + " is the header, leave out what is above it, or else " + e.Fix
+		e.Ways = []Way{skipAbove(line)}
 	}
 	return 0, e
 }

@@ -1,0 +1,143 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// lines are those of a text that are no rows of its table: titles, units, totals.
+type lines struct {
+	ranges [][2]int // first and last, from 1
+	last   bool     // the last that is not blank
+}
+
+// CheckLines refuses a text that names no lines as Format.Skip does.
+func CheckLines(text string) error {
+	_, err := parseLines(text)
+	return err
+}
+
+func parseLines(text string) (l lines, err error) {
+	if text == "" {
+		return l, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		part = strings.TrimSpace(part)
+		if part == "last" {
+			l.last = true
+			continue
+		}
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		a, errA := strconv.Atoi(from)
+		b, errB := strconv.Atoi(to)
+		if errA != nil || errB != nil || a < 1 || b < a {
+			return l, fmt.Errorf("%s names no lines; give their numbers from 1, such as 1-2,4,last", Quote(part))
+		}
+		l.ranges = append(l.ranges, [2]int{a, b})
+	}
+	return l, nil
+}
+
+func (l *lines) has(line int) bool {
+	for _, r := range l.ranges {
+		if line >= r[0] && line <= r[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// skipReader is a text with some of its lines empty, so that the others keep their numbers.
+type skipReader struct {
+	r     *bufio.Reader
+	skip  lines
+	line  int
+	open  bool   // the line has begun
+	ready []byte // to be read
+	held  []byte // the last line that is not blank, and what follows it
+	err   error
+}
+
+// mostHeld is from where on a line is not kept back to see whether it is the last: no row is so long.
+const mostHeld = 1 << 25
+
+func (s *skipReader) Read(p []byte) (int, error) {
+	// What a stream begins with is judged by its first line, which should have something in it.
+	for len(bytes.TrimLeft(s.ready, "\n")) == 0 && s.err == nil {
+		piece, err := s.r.ReadSlice('\n')
+		if err != nil && err != bufio.ErrBufferFull {
+			s.err = err
+		}
+		s.take(piece)
+	}
+	if len(s.ready) == 0 {
+		return 0, s.err
+	}
+	n := copy(p, s.ready)
+	s.ready = s.ready[n:]
+	return n, nil
+}
+
+// take goes on by a line, or by a part of one.
+func (s *skipReader) take(piece []byte) {
+	begins := !s.open
+	if begins {
+		s.line++
+	}
+	ends := bytes.HasSuffix(piece, []byte("\n"))
+	s.open = !ends
+	if s.skip.has(s.line) {
+		piece = piece[len(piece):]
+		if ends {
+			piece = []byte("\n")
+		}
+	}
+	if !s.skip.last {
+		s.ready = append(s.ready, piece...)
+		return
+	}
+	if begins && len(bytes.Trim(piece, " \t\r\n,;|\"")) > 0 || len(s.held) > mostHeld {
+		s.ready, s.held = append(s.ready, s.held...), s.held[:0]
+	}
+	s.held = append(s.held, piece...)
+}
+
+// Without is the table without some lines of its text; see Format.Skip.
+func (t *Table) Without(skip string) (*Table, error) {
+	l, err := parseLines(skip)
+	if err != nil {
+		return nil, err
+	}
+	var rows []int
+	for i := range t.n {
+		if !l.has(t.Line(i)) && !(l.last && i == t.n-1) {
+			rows = append(rows, i)
+		}
+	}
+	return t.Subset(rows), nil
+}
+
+// skipped is the text without the lines that are no rows.
+func skipped(text io.Reader, skip string) (io.Reader, error) {
+	l, err := parseLines(skip)
+	if err != nil || skip == "" {
+		return text, err
+	}
+	return &skipReader{r: bufio.NewReaderSize(text, sampleBytes), skip: l}, nil
+}
+
+// skipAbove is the way to leave out all lines above one.
+func skipAbove(line int) Way {
+	value := "1"
+	if line > 2 {
+		value = fmt.Sprintf("1-%d", line-1)
+	}
+	return Way{WaySkip, value, "a title, or comments"}
+}

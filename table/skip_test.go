@@ -1,0 +1,65 @@
+package table
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// Lines that are no rows leave the others with their numbers, however the text arrives.
+func TestSkipLines(t *testing.T) {
+	const rows = "a,b\n1,x\n2,y\n3,x\n"
+	for _, c := range []struct{ text, skip string }{
+		{rows, ""},
+		{"Title\n\n" + rows, "1-2"},
+		{"Title\n" + rows, "1,last-line"},
+		{"Title,\nmore,\n" + rows, "1-2"},
+		{"a,b\n(kg),\n1,x\n2,y\n3,x\n", "2"},
+		{rows + "Total,6\n", "last"},
+		{rows + "Total,6", "last"},
+		{rows + "Total,6\n\n;;\n  \n", "last"},
+		{"Title\r\na,b\r\n(kg),\r\n1,x\r\n2,y\r\n3,x\r\nTotal,6\r\n", "1, 3,last"},
+		{"Title\n" + rows + "Total,6\nMean,2\n", "1,6-7"},
+	} {
+		for name, r := range map[string]func(string) *Table{
+			"whole": func(skip string) *Table {
+				got, err := Read(context.Background(), strings.NewReader(c.text), "t.csv", Format{Skip: skip, Header: HeaderYes})
+				if err != nil {
+					t.Errorf("%q without %s: %v", c.text, skip, err)
+				}
+				return got
+			},
+			"by bytes": func(skip string) *Table {
+				got, _ := Read(context.Background(), iotest.OneByteReader(strings.NewReader(c.text)), "t.csv", Format{Skip: skip, Header: HeaderYes})
+				return got
+			},
+		} {
+			if strings.Contains(c.skip, "-line") {
+				if err := CheckLines(c.skip); err == nil {
+					t.Errorf("%s names lines", c.skip)
+				}
+				continue
+			}
+			got := r(c.skip)
+			if got == nil || got.Len() != 3 || got.Columns()[0] != "a" {
+				t.Errorf("%s: %q without %s: %v", name, c.text, c.skip, got)
+				continue
+			}
+			for i := range 3 {
+				want := strings.Split(rows, "\n")[i+1]
+				if text := strings.Join(got.Row(i), ","); text != want {
+					t.Errorf("%s: row %d is %q", name, i, text)
+				}
+				if line := strings.TrimSpace(strings.Split(c.text, "\n")[got.Line(i)-1]); line != want {
+					t.Errorf("%s: %q is line %d, which is %q", name, want, got.Line(i), line)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"0", "2-1", "x", "1,,2", "-3", "1-"} {
+		if CheckLines(text) == nil {
+			t.Errorf("%q names lines", text)
+		}
+	}
+}
