@@ -30,7 +30,7 @@ func newRoot(place *Place) *cobra.Command {
 		Long: `lossep fits a model whose approximation is calibrated to what each mistake
 costs, takes the best action for each case, and says how sure it is.
 
-The exit code is 0 when all is well, 2 for what was given wrongly, and 1 for a failure; of work
+The exit code is 0 when all is well, 2 for what was given wrongly, 3 for an alarm of monitor, and 1 for a failure; of work
 that was interrupted it is 130 (SIGINT, which is Ctrl-C) or 143 (SIGTERM). A server ends by either
 in order, with 0.`,
 		Version:       lossep.Version,
@@ -60,7 +60,7 @@ in order, with 0.`,
 		onlyOnce(c)
 		return c
 	}
-	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newMonitor(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
 	onlyOnce(c)
 	return c
 }
@@ -153,6 +153,10 @@ func plainText(err error, text string) string {
 func reportError(err error, flags *pflag.FlagSet, errs io.Writer) int {
 	if err == nil {
 		return 0
+	}
+	if alarm := new(alarmed); errors.As(err, &alarm) {
+		fmt.Fprintf(errs, "lossep: %s\n", alarm.text)
+		return alarmCode
 	}
 	text, input := explained(err, flags)
 	fmt.Fprintf(errs, "lossep: %s\n", plainText(err, text))
