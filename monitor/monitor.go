@@ -152,9 +152,10 @@ type watch struct {
 	opt       Options
 	reference *Cases
 	before    Reference
-	expected  []float64 // of every reference case, by the model
-	least     float64   // of these
-	limit     float64   // on the expected cost of a case on average
+	even      *calibration // to all reference cases alike
+	expected  []float64    // of every reference case, by it
+	least     float64      // of these
+	limit     float64      // on the expected cost of a case on average
 	features  *features
 	bins      []*bins
 	inputs    evidence
@@ -165,10 +166,10 @@ func newWatch(reference *Cases, o Options) *watch {
 	w := &watch{opt: o, reference: reference, features: newFeatures(reference.X, o.Numbers)}
 	n := float64(reference.Len())
 	w.expected = make([]float64, reference.Len())
-	even := fit(reference, nil)
+	w.even = newCalibration(reference).fit(reference, nil)
 	spread := 0.0
 	for i, p := range reference.Probabilities {
-		w.expected[i] = dot(even.apply(p), reference.Costs[i])
+		w.expected[i] = dot(w.even.apply(p), reference.Costs[i])
 		w.before.Expected += dot(p, reference.Costs[i]) / n
 		w.before.Realised += reference.Costs[i][reference.Outcomes[i]] / n
 	}
@@ -198,10 +199,10 @@ func (w *watch) window(c *Cases, name string) Window {
 	n := float64(c.Len())
 	out := Window{Name: name, Rows: c.Len()}
 	weights := w.features.ratios(c.X)
-	cal := fit(w.reference, weights)
+	cal := w.even.fit(w.reference, weights)
 	out.Effective = effective(weights)
 	scale := math.Abs(w.before.Expected)
-	gradient := make([]float64, cal.params())
+	gradient := make([]float64, len(cal.theta))
 	chance, known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, p := range c.Probabilities {
 		costs := c.Costs[i]
@@ -229,7 +230,7 @@ func (w *watch) window(c *Cases, name string) Window {
 		out.Known = int(known)
 		realised, comparable = realised/known, comparable/known
 		out.Realised, out.Comparable = &realised, &comparable
-		if slope := fit(c.known(), nil).theta[0]; out.Known >= leastReference {
+		if slope := slopeOf(c.known()); out.Known >= leastReference {
 			out.Slope = &slope
 		}
 	}

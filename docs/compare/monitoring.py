@@ -51,7 +51,8 @@ for name, (load, target, positive, drop) in TABLES.items():
     run("decide", model, files["analysis"], "-o", files["decided"])
     run("decide", model, files["reference"], "-o", files["before"])
     run("monitor", model, files["analysis"], "--reference", files["reference"], "--window", CHUNK, "--tolerance", 0.99, "--out", FOLDER / "watch")
-    ours = pandas.read_csv(FOLDER / "watch" / "windows.csv")
+    (FOLDER / "watch" / "windows.csv").replace(FOLDER / f"{name}.windows.csv")
+    ours = pandas.read_csv(FOLDER / f"{name}.windows.csv")
 
     decided, before = pandas.read_csv(files["decided"]), pandas.read_csv(files["before"])
     outcomes = sorted(set(reference[target]))
@@ -63,9 +64,9 @@ for name, (load, target, positive, drop) in TABLES.items():
         cost = numpy.where(frames[1]["y"] == 1, 3 * (1 - frames[1]["action"]), frames[1]["action"])
         cbpe = nannyml.CBPE(
             problem_type="classification_binary", y_true="y", y_pred="action", y_pred_proba="p", metrics=["business_value"],
-            business_value_matrix=[[0, -1], [-3, 0]], normalize_business_value="per_prediction", chunk_size=CHUNK,
+            business_value_matrix=[[0, -1], [-3, 0]], chunk_size=CHUNK,
         )  # fmt: skip
-        column, turn = "business_value", lambda v: -v
+        column, turn = "business_value", lambda v: -v / CHUNK
     else:
         frames = [
             pandas.DataFrame({**{f"p_{o}": d[f"probability_{o}"] for o in outcomes}, "action": d["action"], "y": y[target].values})
@@ -85,6 +86,7 @@ for name, (load, target, positive, drop) in TABLES.items():
     bounds = numpy.sort([turn(theirs["lower_confidence_boundary"].to_numpy()), turn(theirs["upper_confidence_boundary"].to_numpy())], axis=0)[:, :chunks]
     inside = lambda low, high: ((low <= realised) & (realised <= high))[full].mean()  # noqa: E731
     error = lambda v: numpy.abs(v - realised)[full].mean()  # noqa: E731
+    pandas.DataFrame({"realised": realised, "cbpe": estimate, "ours": ours["estimated"][:chunks]}).to_csv(FOLDER / f"{name}.chunks.csv")
     print(
         f"{name}: {full.sum()} chunks, realised {realised[full].mean():.4f}; mean absolute error lossep {error(ours['estimated'][:chunks]):.5f}, "
         f"model alone {error(ours['expected'][:chunks]):.5f}, CBPE {error(estimate):.5f}; intervals hold: lossep {inside(ours['low'][:chunks], ours['high'][:chunks]):.3f}, "
