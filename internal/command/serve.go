@@ -69,6 +69,7 @@ browser.`,
 	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "the most rows of a request")
 	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "the most calibrations at a time")
 	flags.DurationVar(&config.Drain, "drain", config.Drain, "how long requests under way may take to finish when the server is to end")
+	recording := addRecording(flags)
 	logFormat := addFormat(flags)
 	flags.Lookup("format").Usage = "the log for people (text) or for programs (json)"
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -108,6 +109,12 @@ browser.`,
 			config.Models = append(config.Models, source)
 		}
 		config.Logger = newLogger(c.ErrOrStderr(), *logFormat)
+		if config.Record, err = recording.open(config.Logger); err != nil {
+			return err
+		}
+		if config.Record != nil {
+			defer config.Record.Close() // what it could not write is in the log
+		}
 		s, err := newServer(config)
 		if err != nil {
 			return err

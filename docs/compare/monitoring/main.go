@@ -62,9 +62,12 @@ func main() {
 	flag.Parse()
 	changes := []change{
 		{name: "none"},
-		{name: "covariate shift, mean −0.5", mean: -0.5}, {name: "covariate shift, mean −1", mean: -1},
-		{name: "prior shift, odds × 0.5", odds: -math.Ln2}, {name: "prior shift, odds × 0.25", odds: -2 * math.Ln2},
-		{name: "concept drift, log odds −0.5", shift: -0.5}, {name: "concept drift, log odds −1", shift: -1},
+		{name: "covariate shift, mean −0.5", mean: -0.5},
+		{name: "covariate shift, mean −1", mean: -1},
+		{name: "prior shift, odds × 0.5", odds: -math.Ln2},
+		{name: "prior shift, odds × 0.25", odds: -2 * math.Ln2},
+		{name: "concept drift, log odds −0.5", shift: -0.5},
+		{name: "concept drift, log odds −1", shift: -1},
 	}
 	o := monitor.Options{Level: monitor.DefaultLevel, Tolerance: monitor.DefaultTolerance, Numbers: 1, Columns: []monitor.Column{{Name: "x", At: []int{0}}}}
 	for k, c := range changes {
