@@ -30,6 +30,7 @@ func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat
 	if err != nil {
 		return nil, err
 	}
+	p = p.Trained(nil) // it knows the sums of other rows
 	out := &Continued{Process: p, Q: base, Status: infer.Status{Converged: true}}
 	if terms.Len() == 0 {
 		return out, nil

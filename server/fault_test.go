@@ -29,6 +29,7 @@ func computing(t *testing.T) map[string]struct {
 		"/v1/models/{name}/decide":                   {rowsBody(t, rows, `"second_opinion":true,"calibrate":true,"utility":{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":3},"b":{"good":1,"bad":0}}}`), all},
 		"/v1/models/{name}/curve":                    {rowsBody(t, rows, curveFields), all},
 		"/v1/models/{name}/value":                    {rowsBody(t, rows, `"ask":["age"],"labels":true`), all},
+		"/v1/models/{name}/outcomes":                 {`{"outcomes":[{"id":"a","outcome":"bad"}]}`, nil},
 		"/v1/explore/reactor":                        {`{"data":[1,2,-1],"threshold":1,"utility":[[1,0.1],[0.8,1]]}`, all[1:]},
 		"/v1/explore/classifier":                     {`{"x":[[-1],[1]],"labels":[0,1],"utility":[[1,0],[0.5,1]]}`, all},
 		"/v2/models/{name}/infer":                    {inputs, all},
@@ -46,7 +47,7 @@ func tensorText(name string, value int) string {
 // afterwards.
 func TestFaultsEndNothingButTheRequest(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	s := newServer(t)
+	s := newServer(t, recording(t, t.TempDir()))
 	version := (*s.models.Load())["loans"].version()
 	requests := computing(t)
 	for _, r := range s.operations() {
@@ -82,7 +83,7 @@ func TestFaultsEndNothingButTheRequest(t *testing.T) {
 // A fault that some meet fails these, whoever they were predicted with.
 func TestFaultsAmongManyRequests(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	s := newServer(t)
+	s := newServer(t, recording(t, t.TempDir()))
 	requests := computing(t)
 	var arrivals, fine, failed atomic.Int64
 	defer fault.Inject(func(fault.Place) {

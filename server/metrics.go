@@ -61,6 +61,13 @@ func newMetrics() *metrics {
 	return m
 }
 
+// countDropped counts decisions that were not recorded.
+func (m *metrics) countDropped(dropped func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "lossep_record_dropped_total", Help: "Decisions that were not recorded, as the queue was full or the disk failed.",
+	}, func() float64 { return float64(dropped()) }))
+}
+
 // handler writes the metrics in the formats of Prometheus.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

@@ -30,6 +30,7 @@ func (s *Server) operations() []route {
 		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.about(s.decide), DecideRequest{}, DecideResponse{}),
 		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve), CurveRequest{}, CurveResponse{}),
 		post("/v1/models/{name}/value", "value", "What it would be worth to know more about cases before acting", s.about(s.value), ValueRequest{}, ValueResponse{}),
+		post("/v1/models/{name}/outcomes", "outcomes", "What became of cases that were decided; the answer comes when it is on the disk", s.about(s.outcomes), OutcomesRequest{}, OutcomesResponse{}),
 		get("/v1/methods", "list-methods", "What methods there are, and what they are called", s.listMethods, MethodList{}).forAll(),
 		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, lab.ReactorRequest{}, lab.ReactorView{}),
 		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, lab.Classifier{}, lab.ClassifierView{}),

@@ -156,6 +156,7 @@ func exchanges(rows, column, action, outcome string, utilities []string, infer s
 		{"POST", "/v1/models/{name}/decide", "{" + rows + `,"second_opinion":true}`},
 		{"POST", "/v1/models/{name}/decide", "{" + rows + `,"calibrate":true}`},
 		{"POST", "/v1/models/{name}/value", "{" + rows + `,"ask":[` + column + `]}`},
+		{"POST", "/v1/models/{name}/outcomes", fmt.Sprintf(`{"outcomes":[{"id":"a","outcome":%q}]}`, outcome)},
 		{"POST", "/v1/explore/reactor", `{"data":[1.5,4,5],"utility":[[4,0],[1,2]],"threshold":2}`},
 		{"POST", "/v1/explore/classifier", `{"x":[[0],[1],[2]],"labels":[0,1,1],"kernel":"rbf(variance=2, lengthscale=1)","utility":[[1,0],[0,5]]}`},
 	}
@@ -174,7 +175,7 @@ func exchanges(rows, column, action, outcome string, utilities []string, infer s
 // What the document says of requests and answers holds of those that the server takes and gives, of
 // models with two and with three outcomes; and what it says is out of bounds is refused.
 func TestDocumentHolds(t *testing.T) {
-	s := newServer(t, func(c *Config) { c.Models = append(c.Models, source(t, "wards", wards(t))) })
+	s := newServer(t, recording(t, t.TempDir()), func(c *Config) { c.Models = append(c.Models, source(t, "wards", wards(t))) })
 	var doc schemas
 	if err := json.Unmarshal(ask(s, http.MethodGet, "/openapi.json", "").Body.Bytes(), &doc.document); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/internal/record"
 	"github.com/lossep/lossep/table"
 )
 
@@ -44,6 +45,9 @@ type Config struct {
 	ReadTimeout   time.Duration // to read all of it; 30 s
 	IdleTimeout   time.Duration // to keep a connection that nothing comes over; 2 minutes
 	Drain         time.Duration // to finish requests when Serve is to end; 30 s
+
+	// Record, if set, records the decisions of /v1 and takes outcomes. Who made it closes it.
+	Record *record.Recorder
 
 	// Logger takes a line for each request and each model read. Nil stands for none.
 	Logger *slog.Logger
@@ -141,6 +145,9 @@ func New(c Config) (*Server, error) {
 		computations: newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "computations"),
 		exploring:    newGate(1, 16, "explorations"), // each of which keeps all processors busy
 		bulk:         newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "many rows"),
+	}
+	if c.Record != nil {
+		s.metrics.countDropped(c.Record.Dropped)
 	}
 	s.memory.Total, s.memory.Reserved = c.MaxMemory, c.MaxMemory/smallPart
 	s.models.Store(&catalogue{})

@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lossep/lossep"
@@ -67,7 +68,7 @@ func dashed(words string) string { return strings.ReplaceAll(words, " ", "-") }
 // optionNames are what errors of package lossep may be about.
 var optionNames = func() map[string]bool {
 	names := map[string]bool{"utility": true, "cost": true, "max-memory": true, "ask": true, "labels": true}
-	for _, o := range append(NewAudit().Options, NewUpdate().Options...) {
+	for _, o := range slices.Concat(NewAudit().Options, NewUpdate().Options, NewMonitor().Options) {
 		names[o.Name] = true
 	}
 	return names

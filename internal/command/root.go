@@ -31,8 +31,8 @@ func newRoot(place *Place) *cobra.Command {
 for each case, and estimates what the decisions will cost. With --method loss-ep or --calibrate
 the approximation itself is calibrated to the costs.
 
-Exit status: 0 success, 1 failure, 2 usage or input error, 130/143 interrupted (SIGINT, SIGTERM).
-serve shuts down gracefully on both and exits 0.`,
+Exit status: 0 success, 1 failure, 2 usage or input error, 3 alarm of monitor, 130/143
+interrupted (SIGINT, SIGTERM). serve shuts down gracefully on both and exits 0.`,
 		Version:       lossep.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -60,7 +60,7 @@ serve shuts down gracefully on both and exits 0.`,
 		onlyOnce(c)
 		return c
 	}
-	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newMonitor(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
 	onlyOnce(c)
 	return c
 }
@@ -153,6 +153,10 @@ func plainText(err error, text string) string {
 func reportError(err error, flags *pflag.FlagSet, errs io.Writer) int {
 	if err == nil {
 		return 0
+	}
+	if alarm := new(alarmed); errors.As(err, &alarm) {
+		fmt.Fprintf(errs, "lossep: %s\n", alarm.text)
+		return alarmCode
 	}
 	text, input := explained(err, flags)
 	fmt.Fprintf(errs, "lossep: %s\n", plainText(err, text))

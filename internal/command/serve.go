@@ -73,6 +73,7 @@ or an IP address are answered, so that no web site can send requests through a b
 	flags.DurationVar(&config.Drain, "drain", config.Drain, "graceful shutdown timeout")
 	var capacity service.Capacity
 	addOptions(flags, service.Options{capacity.Limit(), capacity.Clock()})
+	recording := addRecording(flags)
 	logFormat := addFormat(flags)
 	flags.Lookup("format").Usage = "log format"
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -116,6 +117,12 @@ or an IP address are answered, so that no web site can send requests through a b
 			config.Models = append(config.Models, source)
 		}
 		config.Logger = newLogger(c.ErrOrStderr(), *logFormat)
+		if config.Record, err = recording.open(config.Logger); err != nil {
+			return err
+		}
+		if config.Record != nil {
+			defer config.Record.Close() // what it could not write is in the log
+		}
 		s, err := newServer(config)
 		if err != nil {
 			return err

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
+)
+
+// monitorSignature marks results as this command's own.
+const monitorSignature = "lossep monitor"
+
+// alarmCode is the exit code where there is an alarm.
+const alarmCode = 3
+
+// alarmed is an alarm as the end of a command.
+type alarmed struct{ text string }
+
+func (e *alarmed) Error() string { return e.text }
+
+func newMonitor() *cobra.Command {
+	var out, metrics string
+	c := &cobra.Command{
+		Use:   "monitor model.lossep new.csv [--outcomes later.csv] --time COLUMN --window week",
+		Short: "Watch what decisions cost, before and after outcomes are known",
+		Long: `Decide the cases of a table by a model, window by window, and state what the decisions are expected
+to cost, with an interval that allows for chance, for calibration and for cases that differ from those
+of the past; which columns moved, and what that costs. Where outcomes are known, in the table or in
+another one (--outcomes, by --id), the realised cost stands beside it, and evidence is gathered that
+decisions cost more than estimated.
+
+An alarm is for costs that rise by more than --tolerance. It is false with a probability of at most
+--level, however often one looks: run this every day. The exit code is 3 where there is one, and 0
+where not. --out writes a page, figures and tables to a folder, and --metrics a file in the text
+format of Prometheus.`,
+		Example: `  lossep monitor model.lossep new.parquet --time decided_at --window week
+  lossep monitor model.lossep new.csv --outcomes later.csv --id case --time decided_at --window day --out watch
+  lossep monitor model.lossep new.csv --window 5000 --metrics /var/lib/node_exporter/lossep.prom`,
+		Args: needArguments("the model file", "the table of new cases"),
+	}
+	q := service.NewMonitor()
+	addOptions(c.Flags(), q.Options)
+	c.Flags().StringVar(&out, "out", "", "folder to write a page, figures and tables to (default: none)")
+	c.Flags().StringVar(&metrics, "metrics", "", "file to write the last window to, for Prometheus")
+	format := addFormat(c.Flags())
+	basic(c.Flags(), "out", "metrics", "format")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := q.Complete(); err != nil {
+			return err
+		}
+		m, err := loadModel(c, args[0])
+		if err != nil {
+			return blame(err, "")
+		}
+		var tables [3]*table.Table
+		for k, path := range []string{args[1], q.Outcomes, q.Reference} {
+			if path == "" {
+				continue
+			}
+			if tables[k], err = wholeTable(c, path, q.Table); err != nil {
+				return err
+			}
+		}
+		found, err := q.Of(c.Context(), m, tables[0], tables[1], tables[2])
+		if err != nil {
+			return blame(err, args[1])
+		}
+		r := &report.Monitor{
+			Origin: report.Origin{MadeBy: monitorSignature, Versions: versions()}, Data: filepath.Base(args[1]), Model: filepath.Base(args[0]),
+			Costs: m.Utility().Costs(), Result: found,
+		}
+		if err := writeMonitor(r, out, metrics); err != nil {
+			return err
+		}
+		if err := format.emit(c.OutOrStdout(), r, func(w io.Writer) error { return r.WriteText(w) }); err != nil {
+			return err
+		}
+		if len(found.Alarms) > 0 {
+			return &alarmed{r.Verdict()}
+		}
+		return nil
+	}
+	return c
+}
+
+// writeMonitor writes the files that were asked for.
+func writeMonitor(r *report.Monitor, out, metrics string) error {
+	if out != "" {
+		folder := &resultFolder{path: out, signature: monitorSignature, files: report.MonitorFiles()}
+		if err := folder.open(); err != nil {
+			return err
+		}
+		defer folder.close()
+		files, err := r.Files()
+		if err != nil {
+			return err
+		}
+		if err := folder.replace(files, false); err != nil {
+			return err
+		}
+	}
+	if metrics == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := r.WriteMetrics(&b); err != nil {
+		return err
+	}
+	// Beside it and renamed, so that whoever collects it never sees half of it.
+	if err := os.WriteFile(metrics+".tmp", b.Bytes(), 0o644); err != nil {
+		return &usageError{err}
+	}
+	return os.Rename(metrics+".tmp", metrics)
+}

@@ -1,0 +1,218 @@
+package record
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
+)
+
+// TestMain is also the process that is killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("LOSSEP_RECORD_VICTIM"); dir != "" {
+		victim(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// victim records decisions and outcomes until it is killed, and says what is acknowledged.
+func victim(dir string) {
+	r, err := Open(Config{Dir: dir})
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; ; i++ {
+		r.Add(batch(fmt.Sprintf("%d-%d", os.Getpid(), i), `{"rows":[{"a":1.5}]}`))
+		id := fmt.Sprintf("%d-%d-0", os.Getpid(), i)
+		if err := r.Outcomes("m", "y", []Outcome{{id, "yes"}}); err != nil {
+			panic(err)
+		}
+		fmt.Println(id)
+	}
+}
+
+func batch(request, body string) *Batch {
+	var rows struct{ Rows []any }
+	if err := json.Unmarshal([]byte(body), &rows); err != nil {
+		panic(err)
+	}
+	b := &Batch{Model: "m", Digest: "d", Request: request, ID: "case", Time: time.Now(), Body: []byte(body), Outcomes: []string{"no", "yes"}}
+	for range rows.Rows {
+		b.Actions, b.Probabilities = append(b.Actions, "act"), append(b.Probabilities, []float64{0.25, 0.75})
+	}
+	return b
+}
+
+// Every outcome that a process acknowledged before it was killed is there, and every decision but those of
+// the last interval; the next process makes a table of them.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 1))
+	acknowledged := make(map[string]bool)
+	for range 5 {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), "LOSSEP_RECORD_VICTIM="+dir)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		if !lines.Scan() {
+			t.Fatal("nothing was recorded")
+		}
+		acknowledged[lines.Text()] = true
+		time.AfterFunc(time.Duration(rng.IntN(200))*time.Millisecond, func() { _ = c.Process.Kill() })
+		for lines.Scan() {
+			acknowledged[lines.Text()] = true
+		}
+		_ = c.Wait()
+	}
+	r, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Outcomes("m", "y", []Outcome{{"last", "no"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "m", outcomesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var o map[string]string
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		delete(acknowledged, o["_id"])
+	}
+	if len(acknowledged) > 0 {
+		t.Errorf("%d acknowledged outcomes are lost", len(acknowledged))
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "m", "_journal-*")); len(left) > 0 {
+		t.Errorf("journals %q are left", left)
+	}
+}
+
+// read is the table of a folder.
+func read(t *testing.T, dir string) *table.Table {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*"+parquet.Extension))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("files %q, %v", paths, err)
+	}
+	var files []parquet.File
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, parquet.File{Name: path, Content: f, Size: info.Size()})
+	}
+	source, err := parquet.Open(dir, files, 1<<28)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := table.ReadSource(context.Background(), source, table.Format{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// What is decided is in the table, under the id that the row has or that of the request, without the
+// columns that are personal.
+func TestDecisions(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Open(Config{Dir: dir, Without: []string{"name"}, Block: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Add(batch("r1", `{"rows":[{"a":1.5,"kind":"x","name":"Ann","late":true},{"a":null,"case":"c7","kind":3}]}`))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := read(t, filepath.Join(dir, "m"))
+	if columns := strings.Join(got.Columns(), " "); columns != "_id _time _digest _action _probability_no _probability_yes a case kind late" {
+		t.Errorf("columns %s", columns)
+	}
+	first, second := strings.Join(got.Row(0), "|"), strings.Join(got.Row(1), "|")
+	if !strings.HasPrefix(first, "r1-0|") || !strings.HasSuffix(first, "|d|act|0.25|0.75|1.5||x|true") || !strings.HasPrefix(second, "c7|") {
+		t.Errorf("rows %q, %q", first, second)
+	}
+	if r.Dropped() != 0 {
+		t.Errorf("%d dropped", r.Dropped())
+	}
+	r.Add(batch("late", `{"rows":[{"a":1}]}`))
+	if r.Dropped() != 1 {
+		t.Error("a decision after the end is not counted")
+	}
+}
+
+// A full queue drops, and counts.
+func TestFull(t *testing.T) {
+	r := &Recorder{queue: make(chan *Batch, 1), ended: make(chan struct{})}
+	for range 3 {
+		r.Add(batch("r", `{"rows":[{"a":1},{"a":2}]}`))
+	}
+	if r.Dropped() != 4 {
+		t.Errorf("%d decisions dropped", r.Dropped())
+	}
+}
+
+// Files and outcomes that are older than they are to be kept are gone.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Add(batch("r", `{"rows":[{"a":1}]}`))
+	if err := r.Outcomes("m", "y", []Outcome{{"new", "yes"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "m", "decisions-*"))
+	long := time.Now().Add(-48 * time.Hour)
+	if len(files) != 1 || os.Chtimes(files[0], long, long) != nil {
+		t.Fatalf("files %q", files)
+	}
+	path := filepath.Join(dir, "m", outcomesFile)
+	text, _ := os.ReadFile(path)
+	old := `{"_id":"old","_time":"` + long.UTC().Format(layout) + `","y":"no"}` + "\n"
+	if err := os.WriteFile(path, append([]byte(old), text...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Open(Config{Dir: dir, Keep: 24 * time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "m", "decisions-*"))
+	if now, _ := os.ReadFile(path); string(now) != string(text) || len(left) != 0 {
+		t.Errorf("outcomes %q, files %q", now, left)
+	}
+}

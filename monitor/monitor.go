@@ -1,0 +1,257 @@
+// Package monitor tells window by window what decisions are expected to cost, before outcomes are
+// known and allowing for cases that differ from those of the past; and once they are known, whether
+// decisions cost more than that by more than chance.
+package monitor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/normal"
+)
+
+// Cases are decided cases in the order of time.
+type Cases struct {
+	X             *mat.Dense  // encoded rows
+	Probabilities [][]float64 // of the outcomes
+	Costs         [][]float64 // of the action taken, under each outcome; of utilities the negative
+	Outcomes      []int       // −1 where it is not known; nil if none is
+}
+
+// Len is the number of cases.
+func (c *Cases) Len() int { return len(c.Probabilities) }
+
+// Column is a column of the table: its entries of an encoded row.
+type Column struct {
+	Name string
+	At   []int
+}
+
+// Options of Watch.
+type Options struct {
+	// Level is the probability that there is ever an alarm of one of the two kinds although nothing is
+	// wrong, and that of an interval to miss.
+	Level float64
+	// Tolerance is by how much costs may rise without an alarm, relative to those of the reference.
+	Tolerance float64
+	// Numbers is how many entries of encoded rows are numbers; those after them are codes.
+	Numbers int
+	Columns []Column
+}
+
+// The defaults.
+const (
+	DefaultLevel     = 0.05
+	DefaultTolerance = 0.1
+)
+
+// Span is a window: the cases from one to before another.
+type Span struct {
+	Name     string
+	From, To int
+}
+
+// Kind is what an alarm is about.
+type Kind string
+
+// The kinds of alarms.
+const (
+	// Inputs have changed such that decisions are expected to cost more than those of the reference.
+	Inputs Kind = "inputs"
+	// Outcomes cost more than the probabilities say.
+	Outcomes Kind = "outcomes"
+)
+
+// Alarm is evidence against costs as they were, beyond 1/level.
+type Alarm struct {
+	Kind     Kind    `json:"kind"`
+	Window   string  `json:"window"` // where it was first
+	Evidence float64 `json:"evidence"`
+}
+
+// Result is what was found.
+type Result struct {
+	Level     float64   `json:"level"`
+	Tolerance float64   `json:"tolerance"`
+	Reference Reference `json:"reference"`
+	Windows   []Window  `json:"windows"`
+	Alarms    []Alarm   `json:"alarms"`
+}
+
+// Reference is what decisions on cases that the model was not fitted to cost.
+type Reference struct {
+	Rows     int     `json:"rows"`
+	Expected float64 `json:"expected"` // by the model
+	Realised float64 `json:"realised"`
+}
+
+// Window is what is known about the cases of a window, per case.
+type Window struct {
+	Name string `json:"window"`
+	Rows int    `json:"rows"`
+	// Expected is what decisions cost by the model's probabilities, and Estimated after these are
+	// calibrated to reference cases that are like those of the window, within an interval for the
+	// realised cost of as many cases.
+	Expected  float64 `json:"expected"`
+	Estimated float64 `json:"estimated"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+	// Effective is how many reference cases those like the window's are worth.
+	Effective float64 `json:"effective_reference"`
+	// Known is how many outcomes are known. The others are of these cases alone, nil without any:
+	// what they cost, what was estimated for them, and the calibration slope.
+	Known      int      `json:"known_outcomes"`
+	Realised   *float64 `json:"realised,omitempty"`
+	Comparable *float64 `json:"estimated_of_known,omitempty"`
+	Slope      *float64 `json:"calibration_slope,omitempty"`
+	// EvidenceInputs and EvidenceOutcomes are e-values of all cases so far against costs as before.
+	EvidenceInputs   float64 `json:"evidence_inputs"`
+	EvidenceOutcomes float64 `json:"evidence_outcomes"`
+	Columns          []Moved `json:"columns"` // that moved by more than chance, the most costly first
+}
+
+// Watch compares windows of cases with reference cases, whose outcomes are known and which the model was
+// not fitted to.
+func Watch(reference, cases *Cases, spans []Span, o Options) (*Result, error) {
+	if reference.Len() < leastReference || len(reference.Outcomes) != reference.Len() || slices.Contains(reference.Outcomes, -1) {
+		return nil, fmt.Errorf("monitor: %d reference cases; at least %d with outcomes are needed", reference.Len(), leastReference)
+	}
+	w := newWatch(reference, o)
+	r := &Result{Level: o.Level, Tolerance: o.Tolerance, Reference: w.before, Alarms: []Alarm{}}
+	for _, s := range spans {
+		one := w.window(cases.part(s), s.Name)
+		r.Windows = append(r.Windows, one)
+		for _, now := range []Alarm{{Inputs, s.Name, one.EvidenceInputs}, {Outcomes, s.Name, one.EvidenceOutcomes}} {
+			raised := slices.ContainsFunc(r.Alarms, func(a Alarm) bool { return a.Kind == now.Kind })
+			if !raised && now.Evidence >= w.threshold() {
+				r.Alarms = append(r.Alarms, now)
+			}
+		}
+	}
+	return r, nil
+}
+
+// leastReference is the fewest cases that calibration is learnt from.
+const leastReference = 30
+
+// part are the cases of a window.
+func (c *Cases) part(s Span) *Cases {
+	_, d := c.X.Dims()
+	p := &Cases{X: c.X.Slice(s.From, s.To, 0, d).(*mat.Dense), Probabilities: c.Probabilities[s.From:s.To], Costs: c.Costs[s.From:s.To]}
+	if c.Outcomes != nil {
+		p.Outcomes = c.Outcomes[s.From:s.To]
+	}
+	return p
+}
+
+// watch is a run of Watch.
+type watch struct {
+	opt       Options
+	reference *Cases
+	before    Reference
+	even      *calibration // to all reference cases alike
+	expected  []float64    // of every reference case, by it
+	least     float64      // of these
+	limit     float64      // on the expected cost of a case on average
+	features  *features
+	bins      []*bins
+	inputs    evidence
+	outcomes  evidence
+}
+
+func newWatch(reference *Cases, o Options) *watch {
+	w := &watch{opt: o, reference: reference, features: newFeatures(reference.X, o.Numbers)}
+	n := float64(reference.Len())
+	w.expected = make([]float64, reference.Len())
+	w.even = newCalibration(reference).fit(reference, nil)
+	spread := 0.0
+	for i, p := range reference.Probabilities {
+		w.expected[i] = dot(w.even.apply(p), reference.Costs[i])
+		w.before.Expected += dot(p, reference.Costs[i]) / n
+		w.before.Realised += reference.Costs[i][reference.Outcomes[i]] / n
+	}
+	mean := 0.0
+	for _, x := range w.expected {
+		mean += x / n
+	}
+	for _, x := range w.expected {
+		spread += (x - mean) * (x - mean) / n
+	}
+	w.before.Rows = reference.Len()
+	w.least = slices.Min(w.expected)
+	// The mean of the reference is known to its standard error, on the safe side.
+	w.limit = mean + o.Tolerance*math.Abs(mean) + 2*math.Sqrt(spread/n)
+	for _, c := range o.Columns {
+		w.bins = append(w.bins, newBins(reference.X, c, o.Numbers))
+	}
+	return w
+}
+
+// threshold is the evidence from which on there is an alarm: by Ville's inequality an e-process ever
+// comes to 2/level with a probability of at most level/2, and there are two.
+func (w *watch) threshold() float64 { return 2 / w.opt.Level }
+
+// window looks at the cases of one.
+func (w *watch) window(c *Cases, name string) Window {
+	n := float64(c.Len())
+	out := Window{Name: name, Rows: c.Len()}
+	weights := w.features.ratios(c.X)
+	cal := w.even.fit(w.reference, weights)
+	out.Effective = effective(weights)
+	scale := math.Abs(w.before.Expected)
+	gradient := make([]float64, len(cal.theta))
+	chance, known, comparable, realised, lowest, highest := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	for i, p := range c.Probabilities {
+		costs := c.Costs[i]
+		q := cal.apply(p)
+		mean := dot(q, costs)
+		out.Expected += dot(p, costs) / n
+		out.Estimated += mean / n
+		lowest, highest = lowest+slices.Min(costs)/n, highest+slices.Max(costs)/n
+		for y, x := range costs {
+			chance += q[y] * (x - mean) * (x - mean) / (n * n)
+		}
+		cal.slope(gradient, p, q, costs, 1/n)
+		w.inputs.add(max(0, mean-w.least), max(0, w.limit-w.least), scale)
+		if c.Outcomes == nil || c.Outcomes[i] < 0 {
+			continue
+		}
+		least := slices.Min(costs)
+		w.outcomes.add(costs[c.Outcomes[i]]-least, mean+w.opt.Tolerance*scale-least, scale)
+		known, comparable, realised = known+1, comparable+mean, realised+costs[c.Outcomes[i]]
+	}
+	out.EvidenceInputs, out.EvidenceOutcomes = w.inputs.value(), w.outcomes.value()
+	wide := normal.Quantile(1-w.opt.Level/2) * math.Sqrt(chance+cal.variance(gradient))
+	out.Low, out.High = max(out.Estimated-wide, lowest), min(out.Estimated+wide, highest)
+	if known > 0 {
+		out.Known = int(known)
+		realised, comparable = realised/known, comparable/known
+		out.Realised, out.Comparable = &realised, &comparable
+		if slope := slopeOf(c.known()); out.Known >= leastReference {
+			out.Slope = &slope
+		}
+	}
+	out.Columns = w.moved(c.X)
+	return out
+}
+
+// known are the cases whose outcome is known.
+func (c *Cases) known() *Cases {
+	k := new(Cases)
+	for i, y := range c.Outcomes {
+		if y >= 0 {
+			k.Probabilities, k.Outcomes = append(k.Probabilities, c.Probabilities[i]), append(k.Outcomes, y)
+		}
+	}
+	return k
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}

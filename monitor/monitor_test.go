@@ -1,0 +1,143 @@
+package monitor
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// world draws cases of one number x and a code; the outcome has the log odds x·slope + shift, and the
+// model believes in x. A positive costs 5 where it is missed, a false alarm 1.
+func world(rng *rand.Rand, n int, mean, slope, shift float64) *Cases {
+	c := &Cases{X: mat.NewDense(n, 2, nil)}
+	for i := range n {
+		x := mean + rng.NormFloat64()
+		c.X.Set(i, 0, x)
+		c.X.Set(i, 1, float64(rng.IntN(3)))
+		p := 1 / (1 + math.Exp(-x))
+		truth, y := 1/(1+math.Exp(-(slope*x+shift))), 0
+		if rng.Float64() < truth {
+			y = 1
+		}
+		costs := []float64{0, 5}
+		if p > 1.0/6 {
+			costs = []float64{1, 0}
+		}
+		c.Probabilities, c.Costs, c.Outcomes = append(c.Probabilities, []float64{1 - p, p}), append(c.Costs, costs), append(c.Outcomes, y)
+	}
+	return c
+}
+
+func days(n, size int) (all []Span) {
+	for from := 0; from < n; from += size {
+		all = append(all, Span{"day", from, from + size})
+	}
+	return all
+}
+
+var options = Options{Level: 0.05, Tolerance: 0.1, Numbers: 1, Columns: []Column{{"x", []int{0}}, {"kind", []int{1}}}}
+
+func watched(t *testing.T, seed uint64, mean, slope, shift float64, blind bool) *Result {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	reference, cases := world(rng, 1000, 0, 1, 0), world(rng, 4000, mean, slope, shift)
+	if blind {
+		cases.Outcomes = nil
+	}
+	r, err := Watch(reference, cases, days(4000, 400), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Where nothing changes there is no alarm, and about 95 % of the intervals have the realised cost in
+// them: of 300, 285 ± 4 by chance, and somewhat fewer as those of a run share one reference.
+func TestNothingChanges(t *testing.T) {
+	inside, all, alarms := 0, 0, 0
+	for seed := range uint64(30) {
+		r := watched(t, seed, 0, 1, 0, false)
+		alarms += len(r.Alarms)
+		for _, w := range r.Windows {
+			if all++; w.Low <= *w.Realised && *w.Realised <= w.High {
+				inside++
+			}
+			if w.Effective < 600 {
+				t.Errorf("cases like those before are worth %v of 1000", w.Effective)
+			}
+		}
+	}
+	if share := float64(inside) / float64(all); share < 0.90 || share > 0.99 || alarms > 0 {
+		t.Errorf("%.3f of intervals hold, %d alarms", share, alarms)
+	}
+}
+
+// Other cases are told before outcomes are known, with the column that moved and what that costs;
+// outcomes that follow otherwise from the same inputs are not, and are told once they are known.
+func TestDrift(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	reference, cases := world(rng, 4000, 0, 1, 0), world(rng, 8000, -0.9, 1, 0)
+	cases.Outcomes = nil
+	r, err := Watch(reference, cases, days(8000, 800), options) // the expected cost rises from 0.485 to 0.594
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := r.Windows[len(r.Windows)-1]
+	if len(r.Alarms) != 1 || r.Alarms[0].Kind != Inputs || w.Realised != nil {
+		t.Errorf("alarms %+v of other inputs", r.Alarms)
+	}
+	if len(w.Columns) == 0 || w.Columns[0].Column != "x" || w.Columns[0].Cost <= 0 || w.Effective > 2400 {
+		t.Errorf("columns %+v, effectively %v cases", w.Columns, w.Effective)
+	}
+	if d := w.Estimated - r.Reference.Expected; math.Abs(d-w.Columns[0].Cost) > 0.7*d {
+		t.Errorf("the cost of the column that moved is %v, and costs rose by %v", w.Columns[0].Cost, d)
+	}
+	r = watched(t, 2, 0, 1, -1, true)
+	if len(r.Alarms) != 0 {
+		t.Errorf("alarms %+v without outcomes", r.Alarms)
+	}
+	r = watched(t, 2, 0, 1, -1, false)
+	if len(r.Alarms) != 1 || r.Alarms[0].Kind != Outcomes {
+		t.Errorf("alarms %+v of other outcomes", r.Alarms)
+	}
+	// Calibration is where the model was wrong from the beginning.
+	wrong, err := Watch(world(rng, 4000, 0, 0.5, -0.7), world(rng, 8000, 0, 0.5, -0.7), days(8000, 8000), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := wrong.Windows[0]; math.Abs(w.Estimated-*w.Realised) > 0.03 || math.Abs(w.Expected-*w.Realised) < 0.04 || math.Abs(*w.Slope-0.5) > 0.1 || len(wrong.Alarms) > 0 {
+		t.Errorf("expected %v, estimated %v, realised %v, slope %v", w.Expected, w.Estimated, *w.Realised, *w.Slope)
+	}
+}
+
+// The e-process of costs at their limit ever comes to 20 in at most one of 20 runs: of 400 runs in at most
+// 20, and by chance 33 (three standard deviations).
+func TestEvidenceHoldsItsLevel(t *testing.T) {
+	rng, ever := rand.New(rand.NewPCG(1, 2)), 0
+	for range 400 {
+		var e evidence
+		for range 2000 {
+			cost := 0.0
+			if rng.Float64() < 0.1 {
+				cost = 5
+			}
+			e.add(cost, 0.5, 0.5)
+			if e.value() >= 20 {
+				ever++
+				break
+			}
+		}
+	}
+	if ever > 33 {
+		t.Errorf("%d of 400 runs", ever)
+	}
+}
+
+func TestTooFew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	if _, err := Watch(world(rng, 5, 0, 1, 0), world(rng, 5, 0, 1, 0), days(5, 5), options); err == nil {
+		t.Error("five cases are a reference")
+	}
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/lossep/lossep/monitor"
+)
+
+// Monitor is what decisions cost as time goes by.
+type Monitor struct {
+	Origin
+	Data  string `json:"data"`  // the name of the table
+	Model string `json:"model"` // that of the model file
+	Costs bool   `json:"costs"` // the numbers are costs, and not utilities with their sign turned
+	*monitor.Result
+}
+
+// MonitorFiles are the names of all files there may be.
+func MonitorFiles() []string {
+	return []string{"index.html", "cost.svg", "cost.png", "windows.csv", "columns.csv", Results}
+}
+
+// Files are the contents of the report's files, by name.
+func (r *Monitor) Files() (map[string][]byte, error) {
+	f := make(files)
+	if err := f.figure("cost", r.figure()); err != nil {
+		return nil, err
+	}
+	for name, write := range map[string]func(io.Writer) error{"index.html": r.page().Write, "windows.csv": r.writeWindows, "columns.csv": r.writeColumns} {
+		if err := f.add(name, write); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.results(r, "  ")
+}
+
+func (r *Monitor) noun() string {
+	if r.Costs {
+		return "cost"
+	}
+	return "negative utility"
+}
+
+// Verdict says in a sentence or two whether something is wrong.
+func (r *Monitor) Verdict() string {
+	var all []string
+	for _, a := range r.Alarms {
+		switch a.Kind {
+		case monitor.Inputs:
+			all = append(all, fmt.Sprintf("Alarm since %s: the cases have changed such that decisions are expected to cost more than those of the reference by more than the tolerance of %s (evidence %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence)))
+		case monitor.Outcomes:
+			all = append(all, fmt.Sprintf("Alarm since %s: outcomes cost more than was estimated by more than the tolerance of %s and chance (evidence %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence)))
+		}
+	}
+	if all == nil {
+		return fmt.Sprintf("No alarm: there is no evidence that decisions cost more than before by more than %s.", Percent(r.Tolerance))
+	}
+	return strings.Join(all, " ")
+}
+
+// caveat says what the numbers rest on.
+func (r *Monitor) caveat() string {
+	return fmt.Sprintf("Estimated is the %s per case after probabilities are calibrated to the reference cases that are like those of the window, with a %s interval for the realised one: it allows for chance, calibration and drift of the inputs. Without outcomes nobody can see that outcomes follow otherwise from the same inputs. Effective is how many of %s reference cases those like the window's are worth. Evidence is an e-value; an alarm is from %s on, which is ever reached by chance with a probability of at most %s for both kinds together, however often one looks.",
+		r.noun(), Percent(1-r.Level), Count(r.Reference.Rows), Number(2/r.Level), Percent(r.Level))
+}
+
+// table is that of the windows.
+func (r *Monitor) table() *Table {
+	t := &Table{Columns: []Column{{"window", Left}, {"cases", Right}, {"estimated " + r.noun(), Right}, {"effective", Right}, {"outcomes", Right}, {"realised", Right}, {"evidence: inputs", Right}, {"outcomes", Right}, {"moved, at a cost of", Left}}}
+	for _, w := range r.Windows {
+		realised := ""
+		if w.Realised != nil {
+			realised = Number(*w.Realised)
+		}
+		moved := make([]string, 0, 2)
+		for _, m := range w.Columns[:min(2, len(w.Columns))] {
+			moved = append(moved, fmt.Sprintf("%s %s", m.Column, Signed(Number(m.Cost))))
+		}
+		t.AddRow(w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High)+" ("+Range(w.Low, w.High)+")", Count(int(w.Effective)), Count(w.Known), realised, Number(w.EvidenceInputs), Number(w.EvidenceOutcomes), strings.Join(moved, ", "))
+	}
+	return t
+}
+
+// WriteText writes the verdict and the windows.
+func (r *Monitor) WriteText(w io.Writer) error {
+	fmt.Fprintf(w, "%s\n\nReference: %s cases, expected %s %s per case, realised %s.\n\n", wrapText(r.Verdict(), textWidth), Count(r.Reference.Rows), r.noun(), Number(r.Reference.Expected), Number(r.Reference.Realised))
+	return r.table().WriteText(w)
+}
+
+// figure is cost over the windows.
+func (r *Monitor) figure() Figure {
+	estimated := Series{Method: "estimated", Label: "Estimated, with interval"}
+	realised := Series{Method: "realised", Label: "Realised"}
+	for k, w := range r.Windows {
+		estimated.X, estimated.Y = append(estimated.X, float64(k+1)), append(estimated.Y, w.Estimated)
+		estimated.Low, estimated.High = append(estimated.Low, w.Low), append(estimated.High, w.High)
+		if w.Realised != nil {
+			realised.X, realised.Y = append(realised.X, float64(k+1)), append(realised.Y, *w.Realised)
+		}
+	}
+	f := Lines{X: Axis{Label: "Window"}, Y: Axis{Label: sentence(r.noun()) + " per case"}, Series: []Series{estimated}}
+	if realised.X != nil {
+		f.Series = append(f.Series, realised)
+	}
+	return f
+}
+
+// page is the report as a page.
+func (r *Monitor) page() *Page {
+	p := NewPage("What decisions cost", fmt.Sprintf("%s decided by %s", r.Data, r.Model))
+	outcome, word := Holds, "no alarm"
+	if len(r.Alarms) > 0 {
+		outcome, word = Fails, "alarm"
+	}
+	p.Verdict(outcome, word, "Do decisions cost what they did?", r.Verdict())
+	p.Figure(r.figure(), "The "+r.noun()+" per case, window by window", "Lines of the estimated and the realised "+r.noun()+" over the windows")
+	p.Table(r.table())
+	p.Text(r.caveat())
+	return p
+}
+
+// writeWindows writes the windows with every digit.
+func (r *Monitor) writeWindows(w io.Writer) error {
+	optional := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return exactly(*v)
+	}
+	rows := [][]string{{"window", "cases", "expected", "estimated", "low", "high", "effective_reference", "known_outcomes", "estimated_of_known", "realised", "calibration_slope", "evidence_inputs", "evidence_outcomes"}}
+	for _, x := range r.Windows {
+		rows = append(rows, []string{x.Name, strconv.Itoa(x.Rows), exactly(x.Expected), exactly(x.Estimated), exactly(x.Low), exactly(x.High), exactly(x.Effective), strconv.Itoa(x.Known), optional(x.Comparable), optional(x.Realised), optional(x.Slope), exactly(x.EvidenceInputs), exactly(x.EvidenceOutcomes)})
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// writeColumns writes the columns that moved.
+func (r *Monitor) writeColumns(w io.Writer) error {
+	rows := [][]string{{"window", "column", "distance", "by_chance", "cost"}}
+	for _, x := range r.Windows {
+		for _, m := range x.Columns {
+			rows = append(rows, []string{x.Name, m.Column, exactly(m.Distance), exactly(m.Chance), exactly(m.Cost)})
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// WriteMetrics writes the last window in the text format of Prometheus.
+func (r *Monitor) WriteMetrics(w io.Writer) error {
+	if len(r.Windows) == 0 {
+		return nil
+	}
+	last := r.Windows[len(r.Windows)-1]
+	var b strings.Builder
+	gauge := func(name, help string, samples ...string) {
+		fmt.Fprintf(&b, "# HELP lossep_monitor_%s %s\n# TYPE lossep_monitor_%s gauge\n", name, help, name)
+		for _, s := range samples {
+			fmt.Fprintf(&b, "lossep_monitor_%s%s\n", name, s)
+		}
+	}
+	value := func(v float64) string { return " " + exactly(v) }
+	gauge("estimated_cost", "Estimated cost per case in the last window.", value(last.Estimated))
+	gauge("estimated_cost_bound", "Bounds of the interval of the estimated cost.", `{bound="low"}`+value(last.Low), `{bound="high"}`+value(last.High))
+	gauge("cases", "Cases in the last window.", value(float64(last.Rows)))
+	gauge("effective_reference", "Reference cases that those like the last window's are worth.", value(last.Effective))
+	gauge("known_outcomes", "Outcomes that are known in the last window.", value(float64(last.Known)))
+	if last.Realised != nil {
+		gauge("realised_cost", "Realised cost per case in the last window.", value(*last.Realised))
+	}
+	gauge("evidence", "Evidence so far against costs as they were, an e-value.", `{kind="inputs"}`+value(last.EvidenceInputs), `{kind="outcomes"}`+value(last.EvidenceOutcomes))
+	raised := map[monitor.Kind]float64{}
+	for _, a := range r.Alarms {
+		raised[a.Kind] = 1
+	}
+	gauge("alarm", "Whether there is an alarm.", `{kind="inputs"}`+value(raised[monitor.Inputs]), `{kind="outcomes"}`+value(raised[monitor.Outcomes]))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

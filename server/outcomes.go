@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lossep/lossep/internal/record"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/server/problem"
+)
+
+// OutcomesRequest is what became of cases.
+type OutcomesRequest struct {
+	Outcomes []CaseOutcome `json:"outcomes" minItems:"1" nullable:"false" doc:"one for each case; a later one corrects an earlier"`
+}
+
+// CaseOutcome is what became of a case.
+type CaseOutcome struct {
+	ID      string `json:"id" minLength:"1" doc:"of the case: its cell in the column of identifiers, or else the X-Request-Id of the answer that decided it, a hyphen and the number of the row, from 0"`
+	Outcome string `json:"outcome" doc:"one of the model's"`
+}
+
+// OutcomesResponse is the answer to an OutcomesRequest.
+type OutcomesResponse struct {
+	Recorded int `json:"recorded" doc:"outcomes that are on the disk"`
+}
+
+// outcomes records outcomes.
+func (s *Server) outcomes(_ context.Context, x *exchange, m *served, b *body) error {
+	if s.config.Record == nil {
+		return problem.New(http.StatusConflict, "this server records nothing; start it with a folder to record to")
+	}
+	var request OutcomesRequest
+	if err := problem.Strict("", b.Bytes(), &request); err != nil {
+		return err
+	}
+	if len(request.Outcomes) == 0 {
+		return problem.Wrong("outcomes", "the list is empty; give at least one")
+	}
+	target := &m.model.Recipe().Target
+	all := make([]record.Outcome, len(request.Outcomes))
+	for i, o := range request.Outcomes {
+		y, known := target.Label(o.Outcome)
+		switch at := "outcomes[" + strconv.Itoa(i) + "]"; {
+		case o.ID == "":
+			return problem.Wrong(at+".id", "it is missing; give that of the case")
+		case !known:
+			return problem.Wrong(at+".outcome", "%q is none of %q", problem.Cut(o.Outcome), target.Outcomes)
+		}
+		all[i] = record.Outcome{ID: o.ID, Outcome: target.Outcomes[y]}
+	}
+	if err := s.config.Record.Outcomes(m.name, target.Column, all); err != nil {
+		return fmt.Errorf("outcomes were not recorded: %w", err)
+	}
+	text, err := json.Marshal(OutcomesResponse{len(all)})
+	if err == nil {
+		x.write(http.StatusOK, "application/json", text)
+	}
+	return err
+}
+
+// record hands decisions over to be recorded.
+func (s *Server) record(x *exchange, d *decided, b *body) {
+	if s.config.Record == nil {
+		return
+	}
+	r := d.m.model.Recipe()
+	batch := &record.Batch{Model: d.m.name, Digest: d.m.digest, Request: x.id, Time: time.Now(), Body: slices.Clone(b.Bytes()), Outcomes: r.Target.Outcomes}
+	if at := slices.IndexFunc(r.Columns, func(c recipe.Column) bool { return c.Kind == recipe.Identity }); at >= 0 {
+		batch.ID = r.Columns[at].Name
+	}
+	actions := d.spec.Actions()
+	for _, one := range d.decisions {
+		batch.Actions = append(batch.Actions, actions[one.Action])
+		batch.Probabilities = append(batch.Probabilities, one.Probabilities)
+	}
+	s.config.Record.Add(batch)
+}
