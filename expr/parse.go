@@ -67,6 +67,8 @@ func parse(text string, truth bool) (*node, error) {
 		return nil, p.fault(0, "compare it with something, as in delay >= 15", "%s is no condition", cut(text))
 	case !truth && n.op.truth():
 		return nil, p.fault(0, form, "%s holds or does not, and is no number", cut(text))
+	case !n.linear():
+		return nil, p.fault(0, "only add it, or multiply it by what is known", "what is not known stands in a product with itself, in a divisor, a condition, min or max in %s", cut(text))
 	case !truth && n.op == quote:
 		return nil, p.fault(0, backticks, "%s is a text, and no number", cut(text))
 	}
@@ -360,7 +362,10 @@ func (p *parser) function(t token) (*node, error) {
 		n.op = maximum
 	case "min":
 	default:
-		return nil, p.fault(t.at, "there are min and max; "+backticks, "the function %s is unknown", cut(t.text))
+		if distributions[t.text] == 0 {
+			return nil, p.fault(t.at, "there are min and max, and uniform, triangular, normal and lognormal of what is not known; "+backticks, "the function %s is unknown", cut(t.text))
+		}
+		n.op = uncertain
 	}
 	for end := "("; end != ")"; {
 		p.next++ // the parenthesis or the comma
@@ -374,10 +379,28 @@ func (p *parser) function(t token) (*node, error) {
 		}
 	}
 	p.next++
+	if n.op == uncertain {
+		return p.distribution(n, t)
+	}
 	if len(n.args) < 2 {
 		return nil, p.fault(t.at, "give at least two, as in min(amount, 5000)", "%s of a single value is that value", t.text)
 	}
 	return n, p.check(n, t)
+}
+
+// distribution makes a number that is not known of its arguments.
+func (p *parser) distribution(n *node, t token) (*node, error) {
+	n.of = &Distribution{Name: t.text}
+	for _, a := range n.args {
+		if a.op != number {
+			return nil, p.fault(t.at, "give numbers, and multiply by columns, as in uniform(0.4, 0.8) * amount", "%s is not a number, as %s wants", a, t.text)
+		}
+		n.of.args = append(n.of.args, a.x)
+	}
+	if wrong := n.of.wrong(); wrong != "" {
+		return nil, p.fault(t.at, wrong, "there is no distribution %s", n)
+	}
+	return n, nil
 }
 
 // cut makes a part of the text safe and short enough for a message.
