@@ -20,6 +20,10 @@ func costs(s decision.Stakes) decision.Stakes {
 			c.Table[a] = append(c.Table[a], 0-u) // no −0
 		}
 	}
+	for _, u := range s.Spreads {
+		u.Slope = -u.Slope
+		c.Spreads = append(c.Spreads, u)
+	}
 	return c
 }
 

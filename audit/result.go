@@ -85,6 +85,8 @@ type Result struct {
 	Known []Known `json:"known,omitempty"`
 	// Limited is what decisions within a capacity cost; nil if none was given.
 	Limited *Limited `json:"capacity,omitempty"`
+	// Uncertain is what decisions leave open where costs are not known; nil where all are.
+	Uncertain *Uncertain `json:"uncertain,omitempty"`
 	// Importances are what columns are worth; empty where nothing was fitted.
 	Importances []Importance `json:"importances,omitempty"`
 	// Families are the most important effects of one or two columns in the model of the first fold.
@@ -271,6 +273,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	if r.Known, err = a.known(r.Method, folds); err != nil {
 		return nil, err
 	}
+	r.Uncertain = a.uncertain(r.Method, folds)
 	if r.Limited, err = a.limited(&r.Methods[0], folds); err != nil {
 		return nil, err
 	}

@@ -272,7 +272,8 @@ func (s *Spec) Stakes(values func(column string) (float64, error)) (Stakes, erro
 			t[a][y] = u
 		}
 	}
-	return Stakes{t, s.costs}, nil
+	spreads, err := s.spreads(values)
+	return Stakes{t, s.costs, spreads}, err
 }
 
 // CaseError says in which of several cases the stakes cannot be had.
@@ -323,7 +324,11 @@ func (s *Spec) Rule() (rule Stakes, by string, ok bool) {
 			t[a] = append(t[a], scale)
 		}
 	}
-	return Stakes{t, s.costs}, by, by == "" || !fixed
+	rule = Stakes{Table: t, Costs: s.costs}
+	if by == "" {
+		rule.Spreads, _ = s.spreads(nil) // which needs no columns
+	}
+	return rule, by, by == "" || !fixed
 }
 
 // Ceiling is what costs are subtracted from to be utilities, and whether it is set.

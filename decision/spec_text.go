@@ -63,7 +63,11 @@ func proportional(by string) string {
 func (s *Spec) ruleText(t Stakes, positive string) string {
 	name := func(a int) string { return printable(s.actions[a]) }
 	if p, _, ok := t.Threshold(); ok {
-		return fmt.Sprintf("%s if %s > %.6g, else %s", name(1), positive, p, name(0))
+		text := fmt.Sprintf("%s if %s > %.6g, else %s", name(1), positive, p, name(0))
+		if low, high, ok := t.thresholds(); ok {
+			text += fmt.Sprintf("; the threshold is %.6g to %.6g within the ranges of the %s", low, high, map[bool]string{true: "costs", false: "utilities"}[s.costs])
+		}
+		return text
 	}
 	ranges := t.Ranges()
 	if len(ranges) == 1 {

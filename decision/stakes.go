@@ -14,8 +14,9 @@ import (
 // outcome, each accurate by itself: where one of them is close to 1 the others cannot be
 // had as a difference, and a cost may be large enough for them to count.
 type Stakes struct {
-	Table Table
-	Costs bool // the entries are costs, not utilities
+	Table   Table
+	Costs   bool     // the entries are costs, not utilities
+	Spreads []Spread // of entries that are not known, which Table has the means of
 }
 
 // sign makes more better.

@@ -6,8 +6,9 @@
 //	0.6 * default(amount, 100)
 //	delay >= 15 or cancelled == 1 and reason != "weather"
 //
-// An Expr is a number in each case: numbers, columns, + − * /, parentheses, min and max, and
-// default, whose second argument stands in where a column of the first is missing.
+// An Expr is a number in each case: numbers, columns, + − * /, parentheses, min and max,
+// default, whose second argument stands in where a column of the first is missing, and numbers that
+// are not known, by their distribution.
 // A Condition holds or does not: comparisons of such numbers, comparisons of a column
 // with a text, and, or, not. A column is named as it is if its name is made of letters,
 // digits, _ and ., and does not begin with a digit; every other name stands in backticks.
@@ -129,12 +130,13 @@ const (
 	minimum
 	maximum
 	fallback
+	uncertain
 )
 
 var symbols = [...]string{
 	or: "or", and: "and", not: "not", less: "<", atMost: "<=", more: ">", atLeast: ">=", equal: "==",
 	different: "!=", plus: "+", minus: "-", times: "*", over: "/", negative: "-", minimum: "min", maximum: "max",
-	fallback: "default",
+	fallback: "default", uncertain: "",
 }
 
 // level is how tightly an operator binds; those of the same level go from left to right.
@@ -162,6 +164,7 @@ type node struct {
 	x    float64 // of a number
 	name string  // of a column, or the text
 	args []*node
+	of   *Distribution // of what is not known
 }
 
 func (n *node) columns(names []string) []string {
@@ -185,12 +188,16 @@ func (n *node) String() string {
 			return n.name
 		}
 		return "`" + n.name + "`"
-	case minimum, maximum, fallback:
+	case minimum, maximum, fallback, uncertain:
 		parts := make([]string, len(n.args))
 		for i, a := range n.args {
 			parts[i] = a.String()
 		}
-		return symbols[n.op] + "(" + strings.Join(parts, ", ") + ")"
+		name := symbols[n.op]
+		if n.op == uncertain {
+			name = n.of.Name
+		}
+		return name + "(" + strings.Join(parts, ", ") + ")"
 	case negative:
 		return "-" + n.inner(0, int(negative))
 	case not:
@@ -218,6 +225,8 @@ func (n *node) eval(value func(string) (float64, error)) (float64, error) {
 	switch n.op {
 	case number:
 		return n.x, nil
+	case uncertain:
+		return n.of.Mean(), nil
 	case column:
 		var err error
 		if x, err = value(n.name); err != nil {

@@ -68,6 +68,8 @@ func parse(text string, truth bool) (*node, error) {
 		return nil, p.fault(0, "compare it with something, as in delay >= 15", "%s is no condition", cut(text))
 	case !truth && n.op.truth():
 		return nil, p.fault(0, form, "%s holds or does not, and is no number", cut(text))
+	case !n.linear():
+		return nil, p.fault(0, "only add it, or multiply it by what is known", "what is not known stands in a product with itself, in a divisor, a condition, min or max in %s", cut(text))
 	case !truth && n.op == quote:
 		return nil, p.fault(0, backticks, "%s is a text, and no number", cut(text))
 	}
@@ -357,10 +359,12 @@ func (p *parser) expect(text string) error {
 func (p *parser) function(t token) (*node, error) {
 	functions := []op{minimum, maximum, fallback}
 	k := slices.IndexFunc(functions, func(o op) bool { return symbols[o] == t.text })
-	if k < 0 {
-		return nil, p.fault(t.at, "there are min, max and default; "+backticks, "the function %s is unknown", cut(t.text))
+	n := &node{op: uncertain}
+	if k >= 0 {
+		n.op = functions[k]
+	} else if distributions[t.text] == 0 {
+		return nil, p.fault(t.at, "there are min, max and default, and uniform, triangular, normal and lognormal of what is not known; "+backticks, "the function %s is unknown", cut(t.text))
 	}
-	n := &node{op: functions[k]}
 	for end := "("; end != ")"; {
 		p.next++ // the parenthesis or the comma
 		a, err := p.binary(0)
@@ -373,6 +377,9 @@ func (p *parser) function(t token) (*node, error) {
 		}
 	}
 	p.next++
+	if n.op == uncertain {
+		return p.distribution(n, t)
+	}
 	if n.op == fallback {
 		if len(n.args) != 2 || len(n.args[0].columns(nil)) == 0 {
 			return nil, p.fault(t.at, "give a column and what stands in where it is missing, as in default(amount, 100)", "default is of a column and a value")
@@ -383,6 +390,21 @@ func (p *parser) function(t token) (*node, error) {
 		return nil, p.fault(t.at, "give at least two, as in min(amount, 5000)", "%s of a single value is that value", t.text)
 	}
 	return n, p.check(n, t)
+}
+
+// distribution makes a number that is not known of its arguments.
+func (p *parser) distribution(n *node, t token) (*node, error) {
+	n.of = &Distribution{Name: t.text}
+	for _, a := range n.args {
+		if a.op != number {
+			return nil, p.fault(t.at, "give numbers, and multiply by columns, as in uniform(0.4, 0.8) * amount", "%s is not a number, as %s wants", a, t.text)
+		}
+		n.of.args = append(n.of.args, a.x)
+	}
+	if wrong := n.of.wrong(); wrong != "" {
+		return nil, p.fault(t.at, wrong, "there is no distribution %s", n)
+	}
+	return n, nil
 }
 
 // cut makes a part of the text safe and short enough for a message.

@@ -32,3 +32,13 @@ func (r *Audit) limitedText() string {
 }
 
 func short(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+// uncertainText says what costs that are not known leave open, and which of them is worth finding out.
+func (r *Audit) uncertainText() string {
+	s := r.money()
+	text := fmt.Sprintf("Some %s are not known, and cases are decided by their means. Within their ranges %s of the cases could be decided otherwise.", r.nouns(), Percent(r.Uncertain.Flippable))
+	for _, c := range r.Uncertain.Costs {
+		text += fmt.Sprintf(" To know %s, %s, before deciding would be worth %s per case.", c.Entry, c.Distribution, s.number(c.Worth))
+	}
+	return text
+}

@@ -63,6 +63,10 @@ func (r *Audit) page() *Page {
 		p.Text(r.knownText())
 		p.Table(r.knownTable())
 	}
+	if r.Uncertain != nil {
+		p.Section("Uncertain " + r.nouns())
+		p.Text(r.uncertainText())
+	}
 	if r.Limited != nil {
 		p.Section("Capacity")
 		p.Text(r.limitedText())

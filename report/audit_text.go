@@ -24,6 +24,9 @@ func (r *Audit) WriteText(w io.Writer) error {
 			return err
 		}
 	}
+	if r.Uncertain != nil {
+		fmt.Fprintf(w, "\n%s\n", wrapText(r.uncertainText(), textWidth))
+	}
 	if r.Limited != nil {
 		fmt.Fprintf(w, "\n%s\n", wrapText(r.limitedText(), textWidth))
 	}

@@ -98,3 +98,23 @@ func TestCapacityOfTheServer(t *testing.T) {
 		}
 	}
 }
+
+// TestUncertainCosts: the decisions that could flip are those that do between the ends of a cost's range.
+func TestUncertainCosts(t *testing.T) {
+	s, rows := newServer(t), someRows(40)
+	decide := func(costs string) DecideResponse {
+		return answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"utility":"`+costs+`"`))
+	}
+	got, low, high := decide("fn=uniform(1, 9),fp=1"), decide("fn=1,fp=1"), decide("fn=9,fp=1")
+	flips := 0
+	for i, d := range got.Decisions {
+		if does := low.Decisions[i].Action != high.Decisions[i].Action; does != *d.CouldFlip {
+			t.Errorf("row %d could flip: %v; does: %v", i, *d.CouldFlip, does)
+		} else if does {
+			flips++
+		}
+	}
+	if flips == 0 || len(got.Uncertain) != 1 || got.Uncertain[0].Worth <= 0 || low.Uncertain != nil || low.Decisions[0].CouldFlip != nil {
+		t.Errorf("%d flips; %+v, %+v", flips, got.Uncertain, low.Uncertain)
+	}
+}

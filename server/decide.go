@@ -28,23 +28,24 @@ func (DecideRequest) Schema(r huma.Registry) *huma.Schema {
 
 // DecideResponse is the answer to a DecideRequest.
 type DecideResponse struct {
-	Model        string            `json:"model"`
-	ModelVersion string            `json:"model_version" doc:"changes when the model is replaced"`
-	Method       string            `json:"method" doc:"how the posterior was approximated"`
-	Outcome      string            `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
-	Outcomes     []string          `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
-	Prevalence   float64           `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
-	Actions      []string          `json:"actions"`
-	Costs        bool              `json:"costs" doc:"whether the utility is one of costs"`
-	Baseline     string            `json:"baseline" doc:"the action that savings are against"`
-	Rule         string            `json:"rule" doc:"which probabilities lead to which action"`
-	Calibrated   bool              `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
-	Status       *lossep.Status    `json:"status,omitempty" doc:"how the calibration ended"`
-	Capacity     *service.Shortage `json:"capacity,omitempty" doc:"what the capacity that the request gives costs, and what more of it would be worth"`
-	Pacing       *Pacing           `json:"pacing,omitempty" doc:"how far the capacity of the server is used, if it has one"`
-	Decisions    []Decision        `json:"decisions" doc:"one for each row"`
-	Ignored      []string          `json:"ignored,omitempty" doc:"columns that the model does not know"`
-	Notes        []string          `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
+	Model        string                  `json:"model"`
+	ModelVersion string                  `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string                  `json:"method" doc:"how the posterior was approximated"`
+	Outcome      string                  `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
+	Outcomes     []string                `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
+	Prevalence   float64                 `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
+	Actions      []string                `json:"actions"`
+	Costs        bool                    `json:"costs" doc:"whether the utility is one of costs"`
+	Baseline     string                  `json:"baseline" doc:"the action that savings are against"`
+	Rule         string                  `json:"rule" doc:"which probabilities lead to which action"`
+	Calibrated   bool                    `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
+	Status       *lossep.Status          `json:"status,omitempty" doc:"how the calibration ended"`
+	Capacity     *service.Shortage       `json:"capacity,omitempty" doc:"what the capacity that the request gives costs, and what more of it would be worth"`
+	Pacing       *Pacing                 `json:"pacing,omitempty" doc:"how far the capacity of the server is used, if it has one"`
+	Uncertain    []service.UncertainCost `json:"uncertain,omitempty" doc:"costs that are not known, with what it would be worth to find each out"`
+	Decisions    []Decision              `json:"decisions" doc:"one for each row"`
+	Ignored      []string                `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string                `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // Decision is what to do in a case.
@@ -58,6 +59,7 @@ type Decision struct {
 	Margin         float64               `json:"margin" doc:"by how much the action is better than the next best"`
 	Advantage      []float64             `json:"advantage" doc:"of each action: the expected cost of the best other one minus its own, or for utilities the other way round"`
 	Saving         float64               `json:"saving" doc:"what the action is expected to save against the baseline, or to bring beyond it"`
+	CouldFlip      *bool                 `json:"could_flip,omitempty" doc:"whether another action would be better for some values of the costs within their ranges, if some are not known"`
 	Unlimited      string                `json:"unlimited,omitempty" doc:"the action without the capacity, if there is one"`
 	UnlimitedIndex *int                  `json:"unlimited_index,omitempty" doc:"its number, from 0"`
 	Forgone        *float64              `json:"forgone,omitempty" doc:"what the capacity costs in the case"`
@@ -199,14 +201,29 @@ func (d *decided) append(b []byte) []byte {
 	if d.Calibrate {
 		b = append(append(b, `,"status":`...), asJSON(d.m.model.Summary().Status)...) // model files hold the same
 	}
-	if d.shortage != nil {
-		b = append(append(b, `,"capacity":`...), asJSON(d.shortage)...)
-	}
-	if d.pacing != nil {
-		b = append(append(b, `,"pacing":`...), asJSON(d.pacing)...)
+	for _, of := range []struct {
+		name  string
+		value any
+	}{{"capacity", d.shortage}, {"pacing", d.pacing}, {"uncertain", d.uncertain()}} {
+		if text := asJSON(of.value); text != "null" {
+			b = append(append(append(append(b, `,"`...), of.name...), `":`...), text...)
+		}
 	}
 	fields := append(service.DecideFields(d.spec, d.baseline, d.SecondOpinion, d.explainer), d.limits.Fields()...)
 	return appendCases(b, "decisions", d.m, d.rows, fields, func(i int, c *service.Case) { *c = d.caseOf(i, c.Unusual) })
+}
+
+// uncertain are the costs that are not known, nil if all are.
+func (d *decided) uncertain() []service.UncertainCost {
+	if len(d.spec.Uncertain()) == 0 {
+		return nil
+	}
+	var doubts service.Doubts
+	for i := range d.decisions {
+		c := d.caseOf(i, nil)
+		doubts.Case(&c)
+	}
+	return doubts.Costs(d.spec, len(d.decisions))
 }
 
 // caseOf is what is known about a row.

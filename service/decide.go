@@ -96,6 +96,7 @@ type Decided struct {
 	Realised        float64 // of the labelled rows
 	Seen            int     // of them, those equal to ones that the model was fitted to
 	Strange         int     // outcomes that training did not know
+	Doubts
 }
 
 // Of is the answer of a model, under its own costs if none are given.
@@ -206,6 +207,7 @@ func (a *Deciding) count(c *Case) {
 	a.ByAction[d.Action]++
 	a.Expected += d.Expected[d.Action]
 	a.Saved += c.saving(a.baseline, a.spec.Costs())
+	a.Doubts.add(&d.Stakes, c.free(), d.Probabilities)
 	if len(d.Dissent) > 0 {
 		a.Disagree++
 	}
@@ -246,6 +248,8 @@ func (d *Decided) Add(other *Decided) {
 	d.Expected += other.Expected
 	d.Saved += other.Saved
 	d.Realised += other.Realised
+	d.Flippable += other.Flippable
+	d.sum(other.Worths)
 	for a, n := range other.ByAction {
 		d.ByAction[a] += n
 	}
@@ -306,7 +310,7 @@ func (a *Deciding) counted(by, account string) []string {
 	if a.shortage != nil {
 		lines = append(lines, a.shortage.Lines()...)
 	}
-	return lines
+	return append(lines, a.Doubts.lines(a.spec, rows)...)
 }
 
 // GivenDeciding decides the rows of a table by probabilities that stand in it.

@@ -115,6 +115,7 @@ func DecideFields(s *decision.Spec, baseline int, opinions bool, e *lossep.Expla
 		numbersField("advantage", "", "advantage", actions, func(c *Case, to []float64) []float64 { return advantages(to, c.free(), costs) }),
 		numberField("saving", func(c *Case) float64 { return c.saving(baseline, costs) }),
 	)
+	fields = append(fields, flipFields(s)...)
 	if opinions {
 		fields = append(fields,
 			Field{Name: "disagreement", Columns: []string{"disagreement"}, Truth: func(c *Case) bool { return len(c.Decision.Dissent) > 0 }},

@@ -25,10 +25,11 @@ type predicted struct {
 	Unseen  []string `json:"unseen"`  // those of them that are likely to be mistakes
 	Seconds float64  `json:"seconds"` // of computing
 	// Of decisions only.
-	Actions  []string          `json:"actions,omitempty"`
-	Capacity *service.Shortage `json:"capacity,omitempty"`
-	Costs    bool              `json:"costs"`
-	Unusual  map[int][]string  `json:"unusual,omitempty"` // by row, from 0: columns in which it is unlike the training rows
+	Actions   []string                `json:"actions,omitempty"`
+	Capacity  *service.Shortage       `json:"capacity,omitempty"`
+	Uncertain []service.UncertainCost `json:"uncertain,omitempty"`
+	Costs     bool                    `json:"costs"`
+	Unusual   map[int][]string        `json:"unusual,omitempty"` // by row, from 0: columns in which it is unlike the training rows
 	// Objects are the fields of every row that no tensor holds, by name.
 	Objects map[string][]service.Object `json:"objects,omitempty"`
 }
@@ -193,6 +194,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 			return nil, nil, err
 		}
 	}
+	found.Uncertain = d.doubts.Costs(spec, t.Len())
 	found.report(report, start)
 	return found, d.tensors(), nil
 }
@@ -356,7 +358,7 @@ func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, [
 			d.add(&service.Case{Decision: &decisions[i]})
 		}
 	}
-	found.Seconds = time.Since(start).Seconds()
+	found.Uncertain, found.Seconds = d.doubts.Costs(spec, n), time.Since(start).Seconds()
 	return found, d.tensors(), nil
 }
 
@@ -393,10 +395,11 @@ type collected struct {
 	floats  [][]float64 // by field
 	ints    [][]int
 	objects map[string][]service.Object // by name
+	doubts  service.Doubts
 }
 
 func newCollected(rows int, fields []service.Field) *collected {
-	return &collected{rows, fields, make([][]float64, len(fields)), make([][]int, len(fields)), make(map[string][]service.Object)}
+	return &collected{rows, fields, make([][]float64, len(fields)), make([][]int, len(fields)), make(map[string][]service.Object), service.Doubts{}}
 }
 
 // numbers is how many there are a row.
@@ -408,6 +411,9 @@ func (d *collected) numbers() (n int) {
 }
 
 func (d *collected) add(c *service.Case) {
+	if c.Decision != nil {
+		d.doubts.Case(c)
+	}
 	for k := range d.fields {
 		switch f := &d.fields[k]; {
 		case f.Whole != nil:

@@ -402,3 +402,18 @@ def test_a_model_within_a_capacity_by_day():
         assert found.effort["visit"][X["day"] == day].sum() <= 120
     assert found.capacity["periods"] == 2
     assert (found.forgone >= 0).all() and found.forgone.sum() == pytest.approx(found.capacity["cost"]["value"])
+
+
+def test_costs_that_are_not_known():
+    p = np.linspace(0.06, 0.96, 19)  # no ties at the ends of the range
+    found = lossep.decide(p, {"fn": "uniform(4, 8)", "fp": 1})
+    known = [lossep.decide(p, {"fn": fn, "fp": 1}) for fn in (4, 6, 8)]
+    assert (found.index == known[1].index).all()  # by the mean
+    assert (found.could_flip == (known[0].index != known[2].index)).all() and found.could_flip.any()
+    (cost,) = found.uncertain
+    assert (cost["entry"], cost["distribution"]) == ("negative under 1", "uniform(4, 8)")
+    # What is saved by knowing the cost, on a fine grid of its values.
+    grid = 4 + (np.arange(2000) + 0.5) / 500
+    saved = [found.best.mean() - np.minimum(p * fn, 1 - p).mean() for fn in grid]
+    assert cost["worth"] == pytest.approx(np.mean(saved), abs=1e-6)
+    assert lossep.decide(p, "fn=6,fp=1").uncertain is None

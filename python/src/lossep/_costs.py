@@ -95,8 +95,8 @@ def names_columns(cost: Cost) -> bool:
     return isinstance(cost, str) and re.search(r"[^\W\d]|`", _PLAIN.sub("", cost)) is not None
 
 
-_PLAIN = re.compile(r"\b(fn|fp|tp|tn)\s*=|\d+\.?\d*([eE][+-]?\d+)?")
-"""What of a cost names no column: mistakes, and numbers."""
+_PLAIN = re.compile(r"\b(fn|fp|tp|tn)\s*=|\b(min|max|uniform|triangular|normal|lognormal)\s*\(|\d+\.?\d*([eE][+-]?\d+)?")
+"""What of a cost names no column: mistakes, functions, and numbers."""
 
 
 def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:

@@ -40,6 +40,10 @@ class Decisions:
     rows: a category that they did not have, or a number far outside theirs; None where there is no
     model. ``ids`` is the index of X, if that is a DataFrame.
 
+    Where costs are not known, as in ``{"fn": "uniform(4, 8)", "fp": 1}``, actions are those of the least expected cost,
+    ``could_flip`` says whether another one would be better for some values within their ranges, and ``uncertain`` lists
+    them as dicts of ``entry``, ``distribution`` and ``worth``: what it would be worth a case to know it before deciding.
+
     With a capacity ``unlimited`` are the actions without it, ``forgone`` is what it costs in each case, ``effort``
     what the chosen action takes of each limit by name, and ``capacity`` a dict of how much of the ``limits`` is
     used, the ``price`` of each, which is what one more unit would save, and the ``cost`` of the limits in all,
@@ -61,6 +65,8 @@ class Decisions:
     flip: list[dict[str, str] | None] | None = None
     effects: list[list[dict[str, Any]]] | None = None
     unusual: list[list[str]] | None = None
+    could_flip: Array | None = None
+    uncertain: list[dict[str, Any]] | None = None
     unlimited: Array | None = None
     forgone: Array | None = None
     effort: dict[str, Array] | None = None
@@ -97,6 +103,8 @@ class Decisions:
         for a, name in enumerate(self.actions):
             columns[f"advantage_{name}"] = self.advantage[:, a]
         columns["saving"] = self.saving
+        if self.could_flip is not None:
+            columns["could_flip"] = self.could_flip
         if self.disagreement is not None:
             columns["disagreement"] = self.disagreement
         if self.why is not None and self.flip is not None:
@@ -225,6 +233,8 @@ def from_reply(reply: Reply, classes: Array, order: Sequence[int], ids: Any = No
         flip=objects.get("flip"),
         effects=objects.get("effects"),
         unusual=[list(unusual.get(str(i), ())) for i in range(len(tensors["margin"]))] if model else None,
+        could_flip=tensors["could_flip"] > 0 if "could_flip" in tensors else None,
+        uncertain=reply.result.get("uncertain"),
         unlimited=np.array(actions, dtype=object)[tensors["unlimited_index"]] if capacity else None,
         forgone=tensors.get("forgone"),
         effort={name: tensors["effort"][:, k] for k, name in enumerate(limits)} if capacity else None,
