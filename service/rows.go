@@ -37,7 +37,7 @@ func (r *Rows) options() Options {
 		{Name: "weights", Group: Columns, Help: "the column that says how much each case counts", Value: text{&o.Weights, "COLUMN"}},
 		{Name: "counts", Group: Columns, Help: "the column that says how many cases a row stands for, in a table of counts; not a feature", Value: text{&r.Counts, "COLUMN"}},
 		{Name: "groups", Group: Columns, Help: "the column of groups, such as patients: their cases are left out together, and in an audit are one unit of intervals; not a feature", Value: text{&o.Groups, "COLUMN"}},
-		{Name: "prevalence", Group: Columns, Help: "how frequent the positive outcome is among the cases to be decided, such as 0.02 or 2% (default: as in the table)", Value: share{&o.Prevalence}},
+		{Name: "prevalence", Group: Columns, Help: "how frequent the positive outcome is among the cases to be decided, such as 0.02 or 2%, or outcomes by name, such as mild=0.3,severe=5% (default: as in the table)", Value: prevalence{&o.Prevalence, &o.Population}},
 		{Name: "categorical", Group: Columns, Help: "columns to treat as categorical whatever they look like; auto has the evidence decide about columns of few different whole numbers", Value: newList(&o.Categorical, "A,B,C")},
 		{Name: "ordered", Group: Columns, Help: "a column whose categories have an order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
 		{Name: "dates", Group: Columns, Help: "the order of dates such as 03/04/2025, which could be either", Value: choice[table.DateOrder]{to: &o.Dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
