@@ -12,11 +12,11 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
-	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 )
 
@@ -26,8 +26,8 @@ import (
 // would find by LossEP with the same kernel, in a few sweeps. The model itself stays as
 // it is, and the result shares what it can with it.
 //
-// Costs that name columns need those of the training rows. A model knows them of
-// numeric columns that make features; any other column is an *InputError.
+// Costs that name columns need those of the training rows. A model knows numeric columns that make
+// features, and those that the costs of its fit were made of; any other is an *InputError.
 //
 // Further errors are those of Fit. A run that did not converge is a Model whose Summary
 // says so.
@@ -42,10 +42,13 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		return nil, inputf("utility", "a model of %d rows does not keep them, and calibration needs them; fit again with these costs and the method loss-ep", m.provenance.Rows)
 	}
 	p := &Problem{
-		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.Kernel(),
+		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, costs: m.costs, Utility: s, Kernel: m.Kernel(),
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed, MaxMemory: math.MaxInt64}, // see CalibrationBytes
 	}
-	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }); err != nil {
+	if err := p.weigh(p.trainingValues()); err != nil {
+		if input := new(InputError); errors.As(err, &input) {
+			return nil, input
+		}
 		if one := new(decision.CaseError); errors.As(err, &one) { // whose number is not that in the table
 			return nil, &InputError{What: "utility", Msg: fmt.Sprintf("a training row: %v", err), Err: err}
 		}
@@ -130,15 +133,24 @@ func (m *Model) doubts() []string {
 	return slices.Clone(s.Notes)
 }
 
-// trainingColumn is a numeric column of the training rows, as it was before it was
-// encoded but for rounding.
-func trainingColumn(r *recipe.Recipe, x *mat.Dense, name string) ([]float64, error) {
-	values, ok := r.Values(x, name)
-	if !ok {
-		return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
+// trainingValues gives the numbers of training rows to costs, as they were before they were encoded
+// but for rounding.
+func (p *Problem) trainingValues() func(row int, column string) (float64, error) {
+	columns := make(map[string][]float64)
+	return func(row int, name string) (float64, error) {
+		values, read := columns[name]
+		if !read {
+			var ok bool
+			if k := slices.Index(p.costs.names, name); k >= 0 {
+				values = mat.Col(nil, k, p.costs.values)
+			} else if values, ok = p.Recipe.Values(p.X, name); !ok {
+				return 0, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features and those of its costs only; fit again with these costs and the method loss-ep", name)
+			}
+			columns[name] = values
+		}
+		if values[row]-values[row] != 0 { // NaN or infinite
+			return 0, &InputError{What: "utility", Err: expr.ErrMissing, Msg: fmt.Sprintf("calibration needs the column %q of the training rows, and it is missing in some of them; say what stands in for it, such as default(%s, 0)", name, expr.Name(name))}
+		}
+		return values[row], nil
 	}
-	if slices.ContainsFunc(values, math.IsNaN) {
-		return nil, inputf("utility", "calibration needs the column %q of the training rows, and it is missing in some of them; name another column", name)
-	}
-	return values, nil
 }

@@ -35,6 +35,8 @@ type Options struct {
 	// Utility is what actions are worth, or cost; nil stands for decision.EqualMistakes.
 	// It is not changed.
 	Utility *decision.Spec
+	// CostFeatures has columns that the utility is made of make features, too.
+	CostFeatures bool
 
 	Method     Method // empty stands for DefaultMethod of the number of rows
 	Likelihood Likelihood
@@ -76,6 +78,8 @@ type Options struct {
 	// DefaultMaxMemory. With inducing points what the rows leave of half of it is for
 	// views of them, and views that do not fit are made again in every pass.
 	MaxMemory int64
+	// NoExamples has the model keep no training rows as they were read; see Examples.
+	NoExamples bool
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
 
@@ -100,6 +104,9 @@ type Progress struct {
 // complete fills in defaults and checks what does not need the data.
 func (o Options) complete(t *table.Table) (Options, error) {
 	rows := t.Len()
+	if o.Utility != nil && !o.CostFeatures {
+		o.Data.Costs = o.Utility.Columns()
+	}
 	if o.Method == "" {
 		o.Method = o.DefaultMethod(rows)
 	}

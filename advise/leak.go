@@ -33,6 +33,9 @@ type leakTest struct {
 // leaks names the columns that tell the outcome almost by themselves, by whether
 // they are filled or by their values.
 func leaks(k *Look) (all []found) {
+	if k.Recipe.Target.Number {
+		return nil // which has no classes to be told apart
+	}
 	var t leakTest
 	n, _ := k.X.Dims()
 	target := &k.Recipe.Target

@@ -85,6 +85,8 @@ type Result struct {
 	// Known is what it would have brought to find out outcomes before acting, at several
 	// prices; empty where every outcome is certain.
 	Known []Known `json:"known,omitempty"`
+	// Limited is what decisions within a capacity cost; nil if none was given.
+	Limited *Limited `json:"capacity,omitempty"`
 	// Importances are what columns are worth; empty where nothing was fitted.
 	Importances []Importance `json:"importances,omitempty"`
 	Decisions   []Decided    `json:"-"`
@@ -267,6 +269,9 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	r.Parts = a.parts(&r.Methods[0], positives(pairs))
 	r.Nearest = a.nearest(pairs, folds)
 	if r.Known, err = a.known(r.Method, folds); err != nil {
+		return nil, err
+	}
+	if r.Limited, err = a.limited(&r.Methods[0], folds); err != nil {
 		return nil, err
 	}
 	if r.Importances, err = a.importances(folds); err != nil {

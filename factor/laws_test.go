@@ -82,7 +82,11 @@ func TestDerivativesOfLog(t *testing.T) {
 func TestDerivativesOfLogMean(t *testing.T) {
 	forLaws(t, func(t *testing.T, c lawCase, m, v float64) {
 		ask := func(m float64) (l, d1, d2 float64) { return c.LogMean(m, v) }
-		checkDerivatives(t, fmt.Sprintf("LogMean(%v, %v)", m, v), ask, m, c.width(m, v), [3]float64{})
+		var noise [3]float64
+		if c.widest > 0 { // sums of hundreds of terms, whose logarithm may be far smaller than one
+			noise = [3]float64{4e-15, 4e-15}
+		}
+		checkDerivatives(t, fmt.Sprintf("LogMean(%v, %v)", m, v), ask, m, c.width(m, v), noise)
 	})
 }
 
@@ -248,6 +252,9 @@ func TestJensen(t *testing.T) {
 // TestMirror: t(−f) gives the same values and the opposite slopes.
 func TestMirror(t *testing.T) {
 	forLaws(t, func(t *testing.T, c lawCase, m, v float64) {
+		if c.mirror == nil {
+			return
+		}
 		compare := func(question string, a, b [3]float64, relative float64) {
 			t.Helper()
 			b[1] = -b[1]

@@ -17,14 +17,15 @@ import (
 )
 
 // lawCase is one row of the table that every law runs over: a factor, its mirror
-// image t(−f), and where and how sharply log t bends. A new factor needs rows here
+// image t(−f), nil if there is none of its kind, and where and how sharply log t bends. A new factor needs rows here
 // and nothing else.
 type lawCase struct {
 	factor.Factor
 	mirror factor.Factor
 	bends  []bend
-	jumps  bool // t is discontinuous at its only bend, and flat elsewhere
-	never  bool // t vanishes on a half line, so E log t is −∞
+	jumps  bool    // t is discontinuous at its only bend, and flat elsewhere
+	never  bool    // t vanishes on a half line, so E log t is −∞
+	widest float64 // the largest variance that laws ask for; 0 for all
 }
 
 // bend is a place where log t bends, the width of the bend, and how far from the
@@ -68,6 +69,52 @@ var lawTable = []lawCase{
 	step(1, 250, 250),
 	step(-1, 0, 1),
 	step(0.5, 3, 0),
+	student(0.7, 1, 4),
+	student(-3, 0.2, 1.5),
+	student(2, 5, 100),
+	student(0, 0.05, 2.5),
+	poisson(0),
+	poisson(3),
+	poisson(40),
+	negativeBinomial(0, 0.5),
+	negativeBinomial(12, 3),
+	negativeBinomial(60, 40),
+	ordered(-0.5, 0.8),
+	ordered(1, 1.1),
+	ordered(-4, 6),
+	ordered(math.Inf(-1), 0.3),
+	ordered(-0.3, math.Inf(1)),
+}
+
+func student(y, scale, df float64) lawCase {
+	return lawCase{
+		Factor: factor.StudentT{Y: y, Scale: scale, DF: df}, mirror: factor.StudentT{Y: -y, Scale: scale, DF: df},
+		bends: []bend{{y, scale, 12 * math.Sqrt(df)}},
+	}
+}
+
+// poisson bends at its count, where its width is 1/√y, and ever more sharply above.
+func poisson(y float64) lawCase { return count(factor.Poisson{Y: y}, y) }
+
+func negativeBinomial(y, size float64) lawCase {
+	c := count(factor.NegativeBinomial{Y: y, Size: size}, y)
+	c.bends = append(c.bends, bend{math.Log(size), 1, 12})
+	return c
+}
+
+// count has averages that are numbers for variances of logarithms that are not absurd.
+func count(f factor.Factor, y float64) lawCase {
+	return lawCase{Factor: f, bends: []bend{{math.Log(y + 1), 1 / math.Sqrt(y+1), 12}, {math.Log(y+1) + 2, 0.3, 12}}, widest: 1}
+}
+
+func ordered(low, high float64) lawCase {
+	c := lawCase{Factor: factor.Ordered{Low: low, High: high}, mirror: factor.Ordered{Low: -high, High: -low}}
+	for _, at := range []float64{low, high} {
+		if !math.IsInf(at, 0) {
+			c.bends = append(c.bends, bend{at, 1, 12})
+		}
+	}
+	return c
 }
 
 func probit(y float64) lawCase {
@@ -161,6 +208,9 @@ func forLaws(t *testing.T, law func(t *testing.T, c lawCase, m, v float64)) {
 	for _, c := range lawTable {
 		t.Run(fmt.Sprintf("%T%+v", c.Factor, c.Factor), func(t *testing.T) {
 			for _, v := range []float64{1e-6, 0.01, 1, 100, 1e4} {
+				if c.widest > 0 && v > c.widest {
+					continue
+				}
 				for _, m := range c.means(v) {
 					law(t, c, m, v)
 				}

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
 )
 
@@ -16,6 +17,16 @@ type SingleTerms interface {
 	Terms
 	// Term is that of row i. It is called by several goroutines at a time.
 	Term(i int) factor.Factor
+}
+
+// TunedTerms have hyperparameters of their own, such as the variance of noise, which a search moves
+// together with those of the kernel.
+type TunedTerms interface {
+	SingleTerms
+	// Hyperpriors are those of the logarithms of the hyperparameters.
+	Hyperpriors() []kernel.Prior
+	// Tune sets them, for the rows of all parts.
+	Tune(logs []float64)
 }
 
 // CoupledTerms are on the values of several functions each, which are independent and have the

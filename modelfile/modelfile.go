@@ -43,6 +43,9 @@ type Rows struct {
 	Inputs  *mat.Dense
 	Labels  []int     // numbers of outcomes, from 0
 	Weights []float64 // nil if each counts once
+	// Costs are columns that costs were made of and that make no features, +Inf where a cell was
+	// missing; nil if there are none.
+	Costs *mat.Dense
 }
 
 // Content is what a model file holds.
@@ -90,6 +93,9 @@ func (c *Content) file() (*safetensors.File, error) {
 		f.AddInts("labels", labels, len(labels))
 		if r.Weights != nil {
 			f.AddFloats("weights", r.Weights, len(r.Weights))
+		}
+		if r.Costs != nil {
+			addMatrix(f, "costs", r.Costs)
 		}
 	}
 	addEffects(f, c.EP.Effects)

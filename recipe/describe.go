@@ -137,6 +137,9 @@ func percent(part, whole int) (text string, digits int) {
 
 // shares says how many rows have each of the outcomes.
 func (t *Target) shares() string {
+	if t.Number {
+		return "a number"
+	}
 	shares := Percents(t.Rows...)
 	part := func(y int) string {
 		return fmt.Sprintf("%s (%s, %s)", table.Quote(t.Outcomes[y]), table.Plural(t.Rows[y], "row"), shares[y])

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -29,9 +30,12 @@ type Options struct {
 	Positive string // spelling of the positive outcome; may be empty if convention settles it
 	// Unsettled says that Positive is for an order of two outcomes alone; see Target.
 	Unsettled bool
+	// Number says that the outcome is a number, and not one of several categories.
+	Number bool
 
 	Features []string // the only columns that may make features; nil means all
 	Drop     []string // columns that make none
+	Costs    []string // columns that costs are made of, which make none unless Features names them
 	ID       string   // the column that names the rows, if there is one
 	Weights  string   // the column that says how much each row counts, if there is one
 	// Groups is the column that says which rows belong together, such as those of one patient,
@@ -87,6 +91,7 @@ type Learned struct {
 	Recipe  *Recipe
 	X       *mat.Dense // one row of features for each training row
 	Labels  []int      // places among Target.Outcomes
+	Values  []float64  // outcomes that are numbers, in place of labels
 	Weights []float64  // how much each row counts; nil if all count one
 	// Scans are what was found in the columns, nil where what becomes of one does not depend on it.
 	Scans []*table.Scan
@@ -113,7 +118,12 @@ func Learn(t *table.Table, o Options) (*Learned, error) {
 
 // recount counts and estimates anew, by all rows, what was learned from those that come once.
 func (l *Learned) recount(t *table.Table) (err error) {
-	if l.Recipe, err = l.Recipe.Refit(t); err == nil {
+	if l.Recipe, err = l.Recipe.Refit(t); err != nil {
+		return err
+	}
+	if l.Recipe.Target.Number {
+		l.Values, err = l.Recipe.Numbers(t)
+	} else {
 		l.Labels, err = l.Recipe.Labels(t)
 	}
 	return err
@@ -200,6 +210,9 @@ func (l *Learned) note(check string, texts []string) {
 // learnOutcome finds the outcome, its labels and the weights of rows.
 func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *table.Markers) (err error) {
 	r := l.Recipe
+	if o.Number {
+		return l.learnNumber(t, o, roles)
+	}
 	if roles.condition != nil {
 		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
 	} else {
@@ -250,6 +263,9 @@ func noFeatures(t *table.Table, r *Recipe) error {
 	e := &table.Error{File: t.Name(), Msg: "there are no features beside the outcome", Fix: "give a table with further columns"}
 	if t.Width() > 1 {
 		e.Msg = "every column beside the outcome was dropped: " + strings.Join(r.droppedLines(), "; ")
+		if slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Reason == costReason }) {
+			e.Fix, e.Ways = "give a table with further columns, or use those of the costs as features", []table.Way{{Option: table.WayCosts}}
+		}
 	}
 	return e
 }

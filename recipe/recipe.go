@@ -50,8 +50,10 @@ type Target struct {
 	// Unsettled says that nobody has named the positive one of two, nor does convention: the
 	// outcomes have an order, and nothing may follow from it.
 	Unsettled bool `json:"unsettled,omitempty"`
+	// Number says that the outcome is a number: there are no Outcomes.
+	Number bool `json:"number,omitempty"`
 
-	// Share is that of the positive rows in the weights, if rows have weights and two outcomes.
+	// Share is that of the positive rows in the weights, if rows have weights, or fade, and two outcomes.
 	Share float64 `json:"share,omitempty"`
 	// Prevalence is the share of positive outcomes among the cases to be decided, if it
 	// is another than in the training rows.
@@ -89,6 +91,17 @@ func (t *Target) count(labels []int) {
 	for _, y := range labels {
 		t.Rows[y]++
 	}
+}
+
+// Recounted is the recipe where so many training rows have each of the outcomes, and the positive one of
+// two has this share in their weights, 0 if they have none.
+func (r *Recipe) Recounted(rows []int, share float64) *Recipe {
+	c := *r
+	c.Rows, c.Target.Rows, c.Target.Share = 0, rows, share
+	for _, n := range rows {
+		c.Rows += n
+	}
+	return &c
 }
 
 // PositiveShare is that of the positive one of two outcomes in the training rows.
@@ -359,11 +372,11 @@ func (r *Recipe) Validate() error {
 	switch {
 	case !t.Binary() && (t.Share != 0 || t.Prevalence != 0) || t.Binary() && (t.Shares != nil || t.Population != nil):
 		return fail("a share of the weights or a prevalence of another number of outcomes than %d", len(t.Outcomes))
-	case !distribution(t.Shares, len(t.Outcomes)) || t.Shares != nil && !r.Weighted():
+	case !distribution(t.Shares, len(t.Outcomes)):
 		return fail("shares of %v of the weights", t.Shares)
 	case !distribution(t.Population, len(t.Outcomes)):
 		return fail("a population of %v", t.Population)
-	case t.Share < 0 || t.Share >= 1 || t.Binary() && (t.Share > 0) != r.Weighted():
+	case t.Share < 0 || t.Share >= 1 || t.Binary() && t.Share == 0 && r.Weighted():
 		return fail("a share of %v of the weights", t.Share)
 	case !(t.Prevalence >= 0 && t.Prevalence < 1):
 		return fail("a prevalence of %v", t.Prevalence)
@@ -397,6 +410,8 @@ func (r *Recipe) Validate() error {
 // badOutcomes says what is wrong with the outcomes of so many rows. Of two both are seen in them.
 func (t *Target) badOutcomes(rows int) string {
 	switch {
+	case t.Number && len(t.Outcomes)+len(t.Rows) == 0 && !t.Condition && !t.Unsettled:
+		return ""
 	case len(t.Outcomes) < 2 || len(t.Outcomes) > MostOutcomes || len(t.Rows) != len(t.Outcomes):
 		return fmt.Sprintf("%d outcomes with %d numbers of rows", len(t.Outcomes), len(t.Rows))
 	case !t.Binary() && (t.Condition || t.Unsettled):

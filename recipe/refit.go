@@ -15,13 +15,15 @@ func (r *Recipe) Refit(t *table.Table) (*Recipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, err := r.Labels(t)
-	if err != nil {
-		return nil, err
-	}
 	refitted := *r
 	refitted.Rows = t.Len()
-	refitted.Target.count(y)
+	var y []int
+	if !r.Target.Number {
+		if y, err = r.Labels(t); err != nil {
+			return nil, err
+		}
+		refitted.Target.count(y)
+	}
 	var weights []float64
 	if r.Weighted() {
 		for i := range r.Columns {

@@ -75,6 +75,10 @@ func (r *Audit) page() *Page {
 		p.Text(r.knownText())
 		p.Table(r.knownTable())
 	}
+	if r.Limited != nil {
+		p.Section("Capacity")
+		p.Text(r.limitedText())
+	}
 	if len(r.Importances) > 0 {
 		r.importanceSection(p)
 	}

@@ -78,7 +78,7 @@ func TestPrior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPrior(k, x, 0)
+	p := newPrior(k, x, 0, tuning{})
 	logs := p.draw(rng)
 	got := make([]float64, len(logs))
 	p.addGradient(got, logs)
@@ -105,7 +105,7 @@ func TestPrior(t *testing.T) {
 	}
 	// However absurd the scale, the whole box is within the kernel's bounds.
 	for _, size := range []float64{0, 1e-300, 1e-50, 1e50, 1e300, math.NaN()} {
-		p := newPrior(k, mat.NewDense(2, 2, []float64{size, -size, size / 2, 0}), 0)
+		p := newPrior(k, mat.NewDense(2, 2, []float64{size, -size, size / 2, 0}), 0, tuning{})
 		low, high := make([]float64, len(p.mean)), make([]float64, len(p.mean))
 		for i := range p.mean {
 			low[i], high[i] = p.low(i), p.high(i)

@@ -17,6 +17,7 @@ import (
 type full struct {
 	x       *mat.Dense
 	cases   gp.Cases
+	tuning  tuning
 	scratch gp.Scratch
 	// chosen are the rows among those of another, in order; nil if these are all.
 	chosen []int
@@ -27,6 +28,7 @@ type fullFit struct {
 	evidence *full
 	process  *gp.Process
 	ep       *infer.EPResult
+	logs     []float64 // of the hyperparameters of the terms
 }
 
 // Sweeps are over all sites at once: one by one takes longer for any number of them, and how
@@ -43,19 +45,30 @@ const (
 func (e *full) rows() int { return e.x.RawMatrix().Rows }
 
 func (e *full) converge(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error) {
+	own := logs[k.NumParams():]
+	e.tune(own)
 	p, err := e.cases.Process(k, e.x, &e.scratch)
 	if err != nil {
 		return nil, err
 	}
-	return e.run(ctx, p, extrapolate(near, logs), tolerance)
+	return e.run(ctx, p, own, extrapolate(near, logs), tolerance)
 }
 
 func (e *full) refine(ctx context.Context, f fitted, tolerance float64) (fitted, error) {
 	old := f.(*fullFit)
-	return e.run(ctx, old.process, &old.ep.Sites, tolerance)
+	e.tune(old.logs)
+	return e.run(ctx, old.process, old.logs, &old.ep.Sites, tolerance)
 }
 
-func (e *full) run(ctx context.Context, p *gp.Process, start *infer.Sites, tolerance float64) (fitted, error) {
+// tune sets the hyperparameters of the terms.
+func (e *full) tune(logs []float64) {
+	if e.tuning.terms != nil {
+		e.tuning.terms.Tune(logs)
+		e.cases = gp.CasesOf(e.tuning.of)
+	}
+}
+
+func (e *full) run(ctx context.Context, p *gp.Process, own []float64, start *infer.Sites, tolerance float64) (fitted, error) {
 	method := infer.EP{Start: start, Schedule: infer.Parallel, Tolerance: tolerance, Workspace: &e.scratch.Workspace}
 	m := e.cases.Model(p)
 	if len(m.Terms) >= manyTerms {
@@ -68,12 +81,12 @@ func (e *full) run(ctx context.Context, p *gp.Process, start *infer.Sites, toler
 	case !r.Status.Converged:
 		return nil, &NotConvergedError{Kernel: p.Kernel(), Status: r.Status}
 	}
-	return &fullFit{e, p, r}, nil
+	return &fullFit{e, p, r, own}, nil
 }
 
 // some is the evidence of some of the rows.
 func (e *full) some(rows []int) *full {
-	return &full{x: rowsOf(e.x, rows), cases: e.cases.Part(rows), chosen: rows}
+	return &full{x: rowsOf(e.x, rows), cases: e.cases.Part(rows), tuning: e.tuning.some(rows), chosen: rows}
 }
 
 // sitesOf are the sites of one row among those of all.
@@ -106,7 +119,21 @@ func (f *fullFit) logEvidence() float64    { return f.ep.LogEvidence }
 func (f *fullFit) sweeps() int             { return f.ep.Status.Sweeps }
 
 func (f *fullFit) gradient(context.Context) ([]float64, error) {
-	return f.evidence.scratch.EvidenceGradient(f.process, f.ep, nil), nil
+	slope := f.evidence.scratch.EvidenceGradient(f.process, f.ep, nil)
+	own, err := f.evidence.tuning.slope(f.logs, func() (float64, error) { return f.values(), nil })
+	return append(slope, own...), err
+}
+
+// values is what terms, as they are now, have in the evidence where posterior and sites stay.
+func (f *fullFit) values() (sum float64) {
+	views, terms := f.process.Views(), f.evidence.tuning.of.(gp.SingleTerms)
+	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
+	f.ep.Q.Predict(views, mean, variance, new(gauss.Workspace))
+	for i, site := range f.ep.Sites.Terms {
+		p, _ := infer.Propagation{}.Project(infer.Seen{Term: terms.Term(i), Count: gp.CountOf(terms, i), Mean: mean[i], Variance: variance[i]}, site)
+		sum += p.Value
+	}
+	return sum
 }
 
 // withSites is a point of which the sites are known and nothing else.

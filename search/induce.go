@@ -87,6 +87,7 @@ type Induced struct {
 	// SearchRows is the number of rows that the search ended on, and Evaluations how many
 	// evaluations it took with as many.
 	SearchRows, Evaluations int
+	Tuned                   []float64 // see Fit
 	// Stop is why it ended. That the few evaluations with all points are used up, which may
 	// follow a search with fewer, is no reason of their own.
 	Stop Stop
@@ -116,7 +117,7 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, 
 	if terms.Len() != n {
 		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
-	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: &gp.ViewBuffer{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage)}
+	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: &gp.ViewBuffer{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage, newTuning(terms))}
 	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
 	size := n
 	if n > SearchRows {
@@ -160,7 +161,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 		s.at = *s.opt.Resume
 		s.memory = memory{s.at.Steps, s.at.Falls}
 	} else {
-		s.at.Logs = s.kernel.Params(nil)
+		s.at.Logs = newTuning(s.terms).start(s.kernel.Params(nil))
 		if !s.opt.Fixed && s.opt.Start == nil {
 			s.at.Logs = slices.Clone(s.prior.mean)
 		}
@@ -173,7 +174,7 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
 		x, terms := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
+		e := &sparse{x: x, terms: terms, tuning: tuning{newTuning(s.terms).terms, terms}, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
 		again := true
 		s.evaluated = 0
 		for s.round = 0; again; s.round++ {
@@ -344,8 +345,9 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 		}
 	}
 	f := at.fitted.(*sparseFit)
+	e.tune(f.logs)
 	out := &Induced{
-		Process: f.process, Result: f.result, Engine: e.engine, buffer: s.buffer, LogEvidence: f.log, LogPrior: at.logPrior,
+		Process: f.process, Tuned: f.logs, Result: f.result, Engine: e.engine, buffer: s.buffer, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
 		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop,
 	}

@@ -71,7 +71,7 @@ func promised(t *testing.T, f *Induced, x *mat.Dense, terms gp.Terms) float64 {
 	t.Helper()
 	const h = 0.01
 	e := &sparse{x: x, terms: terms, driver: gp.InMemory(x, terms, &gp.ViewBuffer{Bytes: 1 << 28}, 0), z: f.Process.Points()}
-	o := &objective{kernel: f.Process.Kernel(), evidence: e, prior: newPrior(f.Process.Kernel(), x, 0)}
+	o := &objective{kernel: f.Process.Kernel(), evidence: e, prior: newPrior(f.Process.Kernel(), x, 0, tuning{})}
 	d := len(f.Gradient)
 	bend := mat.NewDense(d, d, nil)
 	for k := range d {

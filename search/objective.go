@@ -27,7 +27,8 @@ type objective struct {
 type evidence interface {
 	// rows is how many there are.
 	rows() int
-	// converge runs expectation propagation with the kernel with these log parameters, until
+	// converge runs expectation propagation with the kernel with these log parameters, behind which
+	// stand those of terms, until
 	// the sites have converged to the tolerance; one of 0 is that of a final result. It may
 	// start from what is known at a point nearby, or nil.
 	converge(ctx context.Context, k kernel.Kernel, logs []float64, near *point, tolerance float64) (fitted, error)
@@ -61,7 +62,7 @@ type point struct {
 // where there is no value, and an error only when the context ends or no pass can be made.
 func (o *objective) at(ctx context.Context, logs []float64, near *point, tolerance float64) (*point, error) {
 	o.evaluations++
-	f, err := o.evidence.converge(ctx, o.kernel.With(logs), logs, near, tolerance)
+	f, err := o.evidence.converge(ctx, o.kernel.With(logs[:o.kernel.NumParams()]), logs, near, tolerance)
 	next, err := o.valued(ctx, &point{logs: logs, logPrior: o.prior.log(logs)}, f, err, tolerance)
 	if next != nil && o.progress != nil {
 		o.progress(Evaluation{Number: o.evaluations, Cases: o.evidence.rows(), Kernel: next.kernelOf(), LogPosterior: next.value, Sweeps: next.sweeps()})

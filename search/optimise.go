@@ -89,6 +89,8 @@ type Fit struct {
 	// Evaluations is the number on all cases, without those of searches on fewer.
 	Evaluations int
 	Stop        Stop
+	// Tuned are the logarithms of the hyperparameters of terms that have any, which are set to them.
+	Tuned []float64
 
 	// Where the search ended, for Refit.
 	objective *objective
@@ -162,12 +164,15 @@ func Optimise(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms
 	if n, _ := x.Dims(); terms.Len() != n {
 		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
-	return optimise(ctx, k, &full{x: x, cases: gp.CasesOf(terms)}, opt)
+	return optimise(ctx, k, &full{x: x, cases: gp.CasesOf(terms), tuning: newTuning(terms)}, opt)
 }
 
 func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*Fit, error) {
-	if opt.Start != nil && len(opt.Start) != k.NumParams() {
-		panic(fmt.Sprintf("search: %d log parameters to start from, the kernel has %d", len(opt.Start), k.NumParams()))
+	if opt.Start != nil && len(opt.Start) == k.NumParams() {
+		opt.Start = whole.tuning.start(opt.Start)
+	}
+	if all := k.NumParams() + len(whole.tuning.priors()); opt.Start != nil && len(opt.Start) != all {
+		panic(fmt.Sprintf("search: %d log parameters to start from, the kernel and the terms have %d", len(opt.Start), all))
 	}
 	opt = opt.withDefaults()
 	if opt.Shrinkage > 0 && opt.Start == nil {
@@ -183,7 +188,7 @@ func optimise(ctx context.Context, k kernel.Kernel, whole *full, opt Options) (*
 	if whole.cases.Views() > 1 {
 		pace = brisk
 	}
-	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x, opt.Shrinkage), pace: pace, progress: opt.Progress}, whole, opt.Seed)
+	levels := coarsen(&objective{kernel: k, evidence: whole, prior: newPrior(k, whole.x, opt.Shrinkage, whole.tuning), pace: pace, progress: opt.Progress}, whole, opt.Seed)
 	if opt.Near {
 		levels = levels[len(levels)-1:]
 	}
@@ -327,8 +332,9 @@ func (o *objective) collect(at *point, stop Stop, m memory) *Fit {
 		Process: found.process, EP: found.ep, LogPosterior: at.value, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)),
 		Evaluations: o.evaluations, Stop: stop,
-		objective: o, logs: at.logs, memory: m,
+		objective: o, logs: at.logs, memory: m, Tuned: found.logs,
 	}
+	found.evidence.tune(found.logs)
 	for k, x := range at.logs {
 		f.AtBound[k] = x <= o.prior.low(k) || x >= o.prior.high(k)
 	}

@@ -103,7 +103,7 @@ func (s *induction) choose(x *mat.Dense, terms gp.Terms, whole bool) {
 	} else if x == s.x && s.opt.Order != nil {
 		x, terms = s.rowsAt(x, terms, slices.Sorted(slices.Values(s.order)))
 	}
-	pivots := NewPivots(s.kernel.With(s.at.Logs), x, s.weights(x, terms), rng)
+	pivots := NewPivots(s.kernel.With(s.at.Logs[:s.kernel.NumParams()]), x, s.weights(x, terms), rng)
 	var grown growth
 	for {
 		m := pivots.Grow(min(most, len(pivots.Chosen())+pivotBlock), 0)

@@ -17,12 +17,12 @@ type prior struct {
 	isTied   []bool // which those are, nil if none
 }
 
-// newPrior is that of k on the scale of the inputs x. With a shrinkage above zero the length
+// newPrior is that of k on the scale of the inputs x, and of what terms have. With a shrinkage above zero the length
 // scales of columns are not independent; see tie.
-func newPrior(k kernel.Kernel, x *mat.Dense, shrinkage float64) prior {
+func newPrior(k kernel.Kernel, x *mat.Dense, shrinkage float64, t tuning) prior {
 	s := kernel.NewScale(x, k.Codes())
 	var p prior
-	for _, of := range k.Priors(s) {
+	for _, of := range append(k.Priors(s), t.priors()...) {
 		farthest := kernel.MaxLog - boxWidth*of.SD // the box around a centre lies within kernel.MaxLog
 		p.mean = append(p.mean, min(max(of.Mean, -farthest), farthest))
 		p.sd = append(p.sd, of.SD)

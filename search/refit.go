@@ -47,9 +47,9 @@ func (f *Fit) Refit(ctx context.Context, rows []int, opt Options) (*Fit, error) 
 // MaxEvaluations are used up is not why the search stopped: that is what f says.
 func (f *Fit) Extend(ctx context.Context, x *mat.Dense, terms gp.Terms, opt Options) (*Fit, error) {
 	opt = opt.withDefaults()
-	whole := &full{x: x, cases: gp.CasesOf(terms)}
+	whole := &full{x: x, cases: gp.CasesOf(terms), tuning: newTuning(terms)}
 	o := *f.objective
-	o.evidence, o.evaluations, o.progress, o.prior = whole, 0, opt.Progress, newPrior(o.kernel, x, opt.Shrinkage)
+	o.evidence, o.evaluations, o.progress, o.prior = whole, 0, opt.Progress, newPrior(o.kernel, x, opt.Shrinkage, newTuning(terms))
 	logs := slices.Clone(f.logs)
 	o.prior.clamp(logs)
 	m := f.memory.scaled(float64(whole.rows())/float64(f.objective.evidence.rows()), o.prior)

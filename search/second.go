@@ -60,6 +60,7 @@ func (o *objective) secondStart(ctx context.Context, ended *point) ([]float64, e
 		return nil, nil
 	}
 	at := ended.fitted.(*fullFit)
+	rows.tune(at.logs)
 	m := rows.cases.Model(at.process)
 	wanted := rows.cases.Fold(slopes(m, func(int) (mean, variance float64) { return 0, 1 }))
 	cavities := at.ep.Cavities

@@ -252,8 +252,8 @@ func TestSecondStart(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			opt := Options{Tolerance: 0.1, Shrinkage: test.shrinkage}.withDefaults()
-			opt.Start, opt.Near = newPrior(k, test.whole.x, 0).mean, true // where a search begins
-			o := &objective{kernel: k, evidence: test.whole, prior: newPrior(k, test.whole.x, test.shrinkage), pace: steady}
+			opt.Start, opt.Near = newPrior(k, test.whole.x, 0, tuning{}).mean, true // where a search begins
+			o := &objective{kernel: k, evidence: test.whole, prior: newPrior(k, test.whole.x, test.shrinkage, tuning{}), pace: steady}
 			first, m, err := o.begin(ctx, opt)
 			if err != nil {
 				t.Fatal(err)

@@ -33,7 +33,7 @@ func TestTie(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPrior(k, x, strength)
+		p := newPrior(k, x, strength, tuning{})
 		if len(p.ties) != 2 || len(p.ties[1].params) != 6 {
 			t.Fatalf("ties %v, want those of two terms", p.ties)
 		}
@@ -170,7 +170,7 @@ func TestTiesAreCentredAsThePriorIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPrior(k, x, 1)
+		p := newPrior(k, x, 1, tuning{})
 		for i, param := range p.ties[0].params {
 			if want := p.ties[0].mean + p.ties[0].scale[i]; math.Abs(p.mean[param]-want) > 1e-12 {
 				t.Errorf("%s, column %d: the prior is about %v, the tie about %v", text, i, p.mean[param], want)

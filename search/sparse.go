@@ -19,6 +19,7 @@ import (
 type sparse struct {
 	x       *mat.Dense
 	terms   gp.Terms
+	tuning  tuning
 	driver  gp.Driver // makes passes over x
 	z       *mat.Dense
 	options pass.Options
@@ -35,6 +36,7 @@ type sparseFit struct {
 	result  *pass.Result
 	log     float64
 	slope   []float64
+	logs    []float64 // of the hyperparameters of the terms
 }
 
 func (e *sparse) rows() int { return e.terms.Len() }
@@ -47,12 +49,19 @@ const looser = 1000
 // finalTolerance is that of a result; see pass.Settings.
 const finalTolerance = 1e-5
 
-func (e *sparse) converge(ctx context.Context, k kernel.Kernel, _ []float64, _ *point, tolerance float64) (fitted, error) {
+func (e *sparse) converge(ctx context.Context, k kernel.Kernel, logs []float64, _ *point, tolerance float64) (fitted, error) {
 	p, err := gp.NewInducing(k, e.z)
 	if err != nil {
 		return nil, err
 	}
-	return e.fit(ctx, sparseFit{process: p}, nil, tolerance)
+	return e.fit(ctx, sparseFit{process: p, logs: logs[k.NumParams():]}, nil, tolerance)
+}
+
+// tune sets the hyperparameters of the terms.
+func (e *sparse) tune(logs []float64) {
+	if e.tuning.terms != nil {
+		e.tuning.terms.Tune(logs)
+	}
 }
 
 // first is how far the sites have to converge at a first point: where the kernel is held and
@@ -74,6 +83,7 @@ func (e *sparse) refine(ctx context.Context, f fitted, tolerance float64) (fitte
 // it, and to find it takes as long as two passes. A final result that does not converge has a
 // status that says so: what led to it is not thrown away.
 func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, tolerance float64) (fitted, error) {
+	e.tune(f.logs)
 	r, err := e.run(ctx, f.process, before, tolerance)
 	var open *NotConvergedError
 	if err != nil && !(tolerance == 0 && errors.As(err, &open)) {
@@ -87,6 +97,19 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 	}
 	if err != nil {
 		return nil, err
+	}
+	if f.slope != nil {
+		own, err := e.tuning.slope(f.logs, func() (float64, error) {
+			sums, err := e.engine.Look(ctx, r.Q.Naturals(), e.options, nil)
+			if err != nil {
+				return 0, err
+			}
+			return sums.Value, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		f.slope = append(f.slope, own...)
 	}
 	f.result, f.log = r, pass.Objective(e.options.Rule, r.Q, sums.Value)
 	return &f, nil

@@ -94,15 +94,18 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 			return err
 		}
 	}
-	if name, ok := q.Parameters["baseline"]; ok {
-		if err := optionProblem(d.Asked().Lookup("baseline").Give(name)); err != nil {
-			return err
+	asked := d.Asked()
+	for _, name := range []string{"baseline", "why"} {
+		if value, ok := q.Parameters[name]; ok {
+			if err := optionProblem(asked.Lookup(name).Give(value)); err != nil {
+				return err
+			}
 		}
 	}
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
 	}
-	fields := service.DecideFields(d.spec, d.baseline, false, 0)
+	fields := service.DecideFields(d.spec, d.baseline, false, d.Why)
 	outputs, err := q.Wanted(fields)
 	if err != nil {
 		return err
@@ -110,7 +113,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
 	reader.Memory = &body.share
-	if d.rows, err = q.Rows(ctx, reader, d.spec.Columns(), s.config.MaxRows, tail); err != nil {
+	if d.rows, err = q.Rows(ctx, reader, d.spec.AllColumns(), s.config.MaxRows, tail); err != nil {
 		return err
 	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
@@ -120,7 +123,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	s.metrics.countActions(m, d.spec, d.decisions)
 	answer := oip.Answer{Model: d.m.name, Version: d.m.version(), ID: q.ID, Fields: fields, Cases: make([]service.Case, d.rows.N)}
 	for i := range answer.Cases {
-		answer.Cases[i] = service.Case{Decision: &d.decisions[i], Unusual: d.rows.Unusual(i)}
+		answer.Cases[i] = d.caseOf(i, d.rows.Unusual(i))
 	}
 	text, tensors := answer.Append(outputs)
 	if len(tensors) == 0 {

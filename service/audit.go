@@ -13,6 +13,7 @@ type Audit struct {
 	Fit
 	Audit audit.Options // but for Fit, which Complete fills in
 
+	capacity             Capacity
 	methods, recalibrate []string
 }
 
@@ -28,6 +29,8 @@ func NewAudit() *Audit {
 		{Name: "repeats", Group: Testing, Help: "number of cross-validations", Value: whole{&o.Repeats, 1}},
 		{Name: "time", Group: Testing, Help: "a column of times: each part is decided by a model of the rows before it; not a feature", Value: text{&o.Time, "COLUMN"}},
 		{Name: "by", Group: Testing, Help: "a column whose values are reported separately, such as a group of people", Value: text{&o.By, "COLUMN"}},
+		measured(a.capacity.Limit()),
+		{Name: "per", Group: Testing, Help: "give {capacity} for each hour, day, week or month of the column {time}, or for each value of a column", Shown: "all cases together", Value: text{&o.Per, "day|COLUMN"}},
 		{Name: "probability", Group: Testing, Help: "a column of probabilities made by another program, to audit in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
 		{Name: "recalibrate", Group: Testing, Help: "how to recalibrate the probabilities of another program; none for not at all", Value: newList(&a.recalibrate, "A,B,C")},
 		{Name: "currency", Group: Testing, Help: "what costs are in, such as EUR, for the report", Value: text{&o.Currency, "TEXT"}},
@@ -49,6 +52,9 @@ func (a *Audit) Complete() error {
 	} else if a.Options.Given("recalibrate") {
 		return optionError("recalibrate", "for the probabilities of another program; name their column by {probability}")
 	}
+	if a.Audit.Capacity = a.capacity.Limits; a.Audit.Per != "" && len(a.Audit.Capacity) == 0 {
+		return optionError("per", "no capacity given; give {capacity=ACTION=N}")
+	}
 	if err := a.Fit.Complete(); err != nil {
 		return err
 	}
@@ -63,4 +69,10 @@ func (a *Audit) Complete() error {
 		}
 	}
 	return nil
+}
+
+// measured is an option in the group of those about how decisions are measured.
+func measured(o *Option) *Option {
+	o.Group = Testing
+	return o
 }

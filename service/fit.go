@@ -29,6 +29,7 @@ func NewFit() *Fit {
 // saving are the options of what becomes of the model, which an audit does not keep.
 func (f *Fit) saving() Options {
 	return Options{
+		{Name: "no-examples", Group: Model, Help: "keep no training rows as they were read; otherwise the model file has a few, for people to try it on", Value: toggle{&f.Model.NoExamples}},
 		{Name: "no-save", Group: Model, CommandOf: true, Help: "do not write the model to a file", Value: toggle{&f.NoSave}},
 	}
 }
@@ -42,6 +43,7 @@ func (f *Fit) model() Options {
 	o.Likelihood.Name, o.Seed = "probit", 1
 	o.Power, o.ShardRows, o.Sweeps = 1, gp.ShardRows, 1
 	return Options{
+		{Name: "use-cost-columns", Group: Columns, Help: "use columns that the costs are made of as features, too", Value: toggle{&o.CostFeatures}},
 		{Name: "method", Group: Model, Help: "the method of inference", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
 		{Name: "kernel", Group: Model, Help: "the covariance function, such as 'rbf(ard) + linear' or 'matern32 + effects(origin, hour/64)'; auto mixes several by what they predict out of fold", Shown: fmt.Sprintf(
 			"%s, beyond %d rows %q, or %q with more than %d columns, and %s of two outcomes", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns, lossep.AutoEffects), Value: text{&o.Kernel, "KERNEL"}},

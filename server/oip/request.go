@@ -31,7 +31,8 @@ type InferRequest struct {
 }
 
 // InferParameters are texts, numbers and truth values by name. Of a request, utility is
-// a text with other costs than the model's own, baseline the action that savings are against, and binary_data_output asks for binary
+// a text with other costs than the model's own, baseline the action that savings are against, why how many reasons
+// are asked for, and binary_data_output asks for binary
 // outputs; of an input, binary_data_size is the bytes of it that follow the JSON; of an
 // output, binary_data asks for it in binary.
 type InferParameters map[string]any
@@ -162,7 +163,7 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 		for i := range n {
 			value := rows.NoValue
 			if t := tensors[name]; t != nil {
-				value = reader.Number(column, t.number(i))
+				value = t.number(reader, column, i)
 			}
 			r.Values[name] = append(r.Values[name], value)
 		}

@@ -20,8 +20,10 @@ _SAME = (
     "standardize",
     "dates",
     "max_rows",
+    "no_examples",
     "weights",
     "groups",
+    "use_cost_columns",
 )
 """Parameters that the command has a flag for of the same name, and takes as they are."""
 
