@@ -210,17 +210,17 @@ func (m *Model) variantProbabilities(x *mat.Dense, of []int) ([][]float64, error
 // how often they count, and by how much more frequent their outcomes are where decisions are
 // made than among the training rows. By Bayes' rule the column is then distributed as there.
 func (m *Model) donorShares(rows []int) []float64 {
-	if m.weights == nil && m.recipe.Target.Prevalence == 0 {
+	by := m.recipe.Target.Shift()
+	if m.weights == nil && by == nil {
 		return slices.Repeat([]float64{1 / float64(len(rows))}, len(rows))
 	}
 	logs := make([]float64, len(rows)) // products may be below the least number
-	no, yes := m.recipe.Target.Shift()
 	for k, i := range rows {
 		if m.weights != nil {
 			logs[k] = math.Log(m.weights[i])
 		}
-		if m.recipe.Target.Prevalence > 0 {
-			logs[k] += math.Log([2]float64{no, yes}[m.labels[i]])
+		if by != nil {
+			logs[k] += math.Log(by[m.labels[i]])
 		}
 	}
 	all := floats.LogSumExp(logs)

@@ -60,7 +60,7 @@ type tally struct {
 func (t *tally) add(i int, probabilities []float64, logP float64) {
 	p := t.problem
 	stakes, y := p.Stakes(i), p.Labels[i]
-	if target := &p.Recipe.Target; t.power != 0 || target.Prevalence > 0 {
+	if target := &p.Recipe.Target; t.power != 0 || target.CaseShares() != nil {
 		search.Temper(probabilities, t.power)
 		shift(target, probabilities)
 		logP = posterior.Log(probabilities[y])

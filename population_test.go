@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/recipe"
@@ -109,7 +112,8 @@ func TestPrevalenceShiftsOdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		no, yes := rare.Recipe().Target.Shift()
+		shift := rare.Recipe().Target.Shift()
+		no, yes := shift[0], shift[1]
 		o.Data.Prevalence = 0
 		o.Utility = costs(t, fmt.Sprintf("fn=%v,fp=%v", 5*yes, no))
 		scaled, err := lossep.Fit(t.Context(), tableOf(t, text), o)
@@ -214,5 +218,74 @@ func TestLargeWeightsAreKept(t *testing.T) {
 	}
 	if _, err := lossep.Read(&file); err != nil {
 		t.Errorf("read again: %v", err)
+	}
+}
+
+// Shares of three outcomes shift probabilities by Bayes' rule, those not named share the rest as
+// they do in the rows, and weights of cases have the shares of the population. A model that
+// knows nothing but how frequent outcomes are says so. Of two outcomes a share by name is that of
+// the positive one.
+func TestPopulationOfSeveral(t *testing.T) {
+	table := triage(t, 90, 3, 1)
+	o := lossep.Options{Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true}
+	plain, err := lossep.Fit(t.Context(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Data.Population = map[string]float64{"w1": 0.7}
+	shifted, err := lossep.Fit(t.Context(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := shifted.Recipe().Target
+	rows, want := target.RowShares(), []float64{0, 0.7, 0}
+	for _, y := range []int{0, 2} {
+		want[y] = 0.3 * rows[y] / (rows[0] + rows[2])
+	}
+	if !floats.EqualApprox(target.Population, want, 1e-12) {
+		t.Errorf("population %v, want %v", target.Population, want)
+	}
+	x := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
+	a, err := plain.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := shifted.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range a {
+		p := slices.Clone(a[i].Probabilities)
+		for y := range p {
+			p[y] *= want[y] / rows[y]
+		}
+		floats.Scale(1/floats.Sum(p), p)
+		if !floats.EqualApprox(p, b[i].Probabilities, 1e-12) {
+			t.Errorf("row %d: %v, want %v", i, b[i].Probabilities, p)
+		}
+	}
+	if p, err := lossep.Prepare(table, o); err != nil {
+		t.Fatal(err)
+	} else {
+		sums := make([]float64, 3)
+		for i, w := range p.CaseWeights() {
+			sums[p.Labels[i]] += w / float64(p.Len())
+		}
+		if !floats.EqualApprox(sums, want, 1e-12) {
+			t.Errorf("cases have the shares %v, want %v", sums, want)
+		}
+	}
+	o.Kernel = "constant(variance=9)"
+	ignorant, err := lossep.Fit(t.Context(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The prior is worth a row or two of ninety.
+	if p, err := ignorant.Predict(x); err != nil || !floats.EqualApprox(p[0].Probabilities, want, 0.02) {
+		t.Errorf("%v, want %v: %v", p[0].Probabilities, want, err)
+	}
+	two := lossep.Options{Data: recipe.Options{Target: "where", Positive: "w1", Population: map[string]float64{"w0": 0.9}}}
+	if p, err := lossep.Prepare(triage(t, 20, 2, 1), two); err != nil || math.Abs(p.Recipe.Target.Prevalence-0.1) > 1e-12 {
+		t.Errorf("%v, %v", p.Recipe.Target, err)
 	}
 }

@@ -57,7 +57,7 @@ func (m *Model) Explain(most int, held []string) *Explainer {
 	if m.x != nil {
 		n, _ := m.x.Dims()
 		var weights []float64
-		if m.weights != nil || m.recipe.Target.Prevalence > 0 {
+		if m.weights != nil || m.recipe.Target.CaseShares() != nil {
 			rows := make([]int, n)
 			for i := range rows {
 				rows[i] = i

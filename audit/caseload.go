@@ -41,7 +41,7 @@ func (a *Audit) weigh() {
 		}
 	}
 	a.cases = compare.NewCases(a.len(), a.weights, a.groups)
-	if a.problem.Recipe.Target.Prevalence > 0 { // how frequent outcomes are is not left to chance
+	if a.problem.Recipe.Target.CaseShares() != nil { // how frequent outcomes are is not left to chance
 		outcome := make([]int, a.len())
 		for i := range outcome {
 			outcome[i] = a.outcome(i)

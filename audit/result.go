@@ -21,6 +21,8 @@ type Result struct {
 	// prevalence, where that is given.
 	Share      float64 `json:"positive_share"`
 	Prevalence float64 `json:"prevalence,omitempty"`
+	// Population are the shares of more than two outcomes among the cases to be decided, if given.
+	Population []float64 `json:"population,omitempty"`
 	// Test is the table that was decided, where it is another than that learned from.
 	Test string `json:"test,omitempty"`
 	// Cases are how many of them had each of the outcomes where there are more than two.
@@ -209,7 +211,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		Outcomes: a.outcomes(), Target: &p.Recipe.Target, Actions: p.Utility.Actions(),
 		Folds: a.opt.Folds, Repeats: a.opt.Repeats, Seed: a.opt.Fit.Seed,
 		Likelihood: a.likelihood(), Kernel: a.opt.Fit.Kernel, Fixed: a.opt.Fit.Fixed,
-		Method: a.audited(), Notes: a.notes, Leaks: p.Leaks, Prevalence: p.Recipe.Target.Prevalence,
+		Method: a.audited(), Notes: a.notes, Leaks: p.Leaks, Prevalence: p.Recipe.Target.Prevalence, Population: p.Recipe.Target.Population,
 		Currency: a.opt.Currency, ID: a.idColumn,
 	}
 	cases := make([]int, len(r.Outcomes))

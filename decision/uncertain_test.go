@@ -104,7 +104,7 @@ func TestUncertainCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.RuleLine(), "positive where P(positive) is above 0.142857, else negative; the threshold is 0.111111 to 0.2 within the ranges of the costs"; got != want {
+	if got, want := s.RuleLine(), "positive if P(positive) > 0.142857, else negative; the threshold is 0.111111 to 0.2 within the ranges of the costs"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if err := s.Bind("no", "yes"); err != nil {

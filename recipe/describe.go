@@ -67,6 +67,13 @@ func (r *Recipe) Population() (lines []string) {
 	if p := r.Target.Prevalence; p > 0 {
 		lines = append(lines, fmt.Sprintf("probabilities, decisions and averages are for a population in which the positive outcome has %.4g %% of the cases; among the rows it has %.4g %%", 100*p, 100*r.Target.PositiveShare()))
 	}
+	if shares := r.Target.Population; shares != nil {
+		var of []string
+		for y, share := range shares {
+			of = append(of, fmt.Sprintf("%s %.4g %% (%.4g %%)", table.Quote(r.Target.Outcomes[y]), 100*share, 100*r.Target.RowShares()[y]))
+		}
+		lines = append(lines, "probabilities, decisions and averages are for a population with these shares of outcomes, in brackets those among the rows: "+strings.Join(of, ", "))
+	}
 	return lines
 }
 

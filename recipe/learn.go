@@ -47,6 +47,8 @@ type Options struct {
 	Dates       table.DateOrder // of dates that could be either; empty means to ask
 
 	Prevalence float64 // share of positive outcomes among the cases to be decided, 0 if as in the rows
+	// Population is the same of outcomes by name; those not named share the rest as in the rows.
+	Population map[string]float64
 
 	Impute    bool            // fill missing cells by median or mode, with an indicator feature
 	Markers   []string        // spellings of a missing cell beside DefaultMissing, or NAME=TEXT for one in the column NAME alone
@@ -220,16 +222,18 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 		return err
 	}
 	l.note("spellings", r.Target.variants(t, roles.target))
-	if !r.Target.Binary() && o.Prevalence > 0 {
-		return &table.Error{File: t.Name(), Msg: "a prevalence is the share of one of two outcomes, and there are " + table.QuoteList(r.Target.Outcomes), Fix: "leave it out, or write the outcome as a condition, such as " + conditionOn(r.Target.Outcomes[0])}
-	}
-	r.Target.Prevalence = o.Prevalence
 	if roles.weights >= 0 {
 		if l.Weights, err = t.Weights(t.ColumnName(roles.weights), o.Markers...); err == nil {
-			r.Target.Share, err = weightShare(t, roles.weights, &r.Target, l.Labels, l.Weights)
+			err = r.Target.weigh(t, roles.weights, l.Labels, l.Weights)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	if problem, fix := r.Target.settlePopulation(o); problem != "" {
+		return &table.Error{File: t.Name(), Msg: problem, Fix: fix}
+	}
+	return nil
 }
 
 // checkBends refuses to bend a column that is no quantity, and notes one that the rows left

@@ -58,6 +58,9 @@ type Target struct {
 	// Prevalence is the share of positive outcomes among the cases to be decided, if it
 	// is another than in the training rows.
 	Prevalence float64 `json:"prevalence,omitempty"`
+	// Shares and Population are the same of more than two outcomes, one number for each.
+	Shares     []float64 `json:"shares,omitempty"`
+	Population []float64 `json:"population,omitempty"`
 }
 
 // Binary tells whether there are two outcomes, of which one is positive.
@@ -102,22 +105,96 @@ func (r *Recipe) Recounted(rows []int, share float64) *Recipe {
 }
 
 // PositiveShare is that of the positive one of two outcomes in the training rows.
-func (t *Target) PositiveShare() float64 {
-	if t.Share > 0 {
-		return t.Share
+func (t *Target) PositiveShare() float64 { return t.RowShares()[1] }
+
+// RowShares are the shares of the outcomes in the training rows, by weight where rows have one.
+func (t *Target) RowShares() []float64 {
+	switch {
+	case t.Share > 0:
+		return []float64{1 - t.Share, t.Share}
+	case t.Shares != nil:
+		return t.Shares
 	}
-	return float64(t.Rows[1]) / float64(t.Rows[0]+t.Rows[1])
+	shares, all := make([]float64, len(t.Rows)), 0
+	for _, n := range t.Rows {
+		all += n
+	}
+	for y, n := range t.Rows {
+		shares[y] = float64(n) / float64(all)
+	}
+	return shares
 }
 
-// Shift is how much more frequent the outcomes are among the cases to be decided than
-// among the training rows: a probability P(y | x) of the training rows is proportional to
-// it times this there. Both are one if no prevalence is given.
-func (t *Target) Shift() (negative, positive float64) {
-	if t.Prevalence == 0 {
-		return 1, 1
+// CaseShares are the shares of the outcomes among the cases to be decided, nil if they are as in the
+// training rows.
+func (t *Target) CaseShares() []float64 {
+	if t.Prevalence > 0 {
+		return []float64{1 - t.Prevalence, t.Prevalence}
 	}
-	share := t.PositiveShare()
-	return (1 - t.Prevalence) / (1 - share), t.Prevalence / share
+	return t.Population
+}
+
+// Shift is how much more frequent the outcomes are among the cases to be decided than among the
+// training rows: a probability P(y | x) of the training rows is proportional to it times this
+// there. It is nil if no prevalence is given. Of an outcome that no row has, as in a part of a
+// table, half a row is taken to have it.
+func (t *Target) Shift() []float64 {
+	cases := t.CaseShares()
+	if cases == nil {
+		return nil
+	}
+	rows, all := t.RowShares(), 0
+	for _, n := range t.Rows {
+		all += n
+	}
+	shift := make([]float64, len(cases))
+	for y, share := range rows {
+		if t.Rows[y] == 0 {
+			share = 0.5 / float64(all)
+		}
+		shift[y] = cases[y] / share
+	}
+	return shift
+}
+
+// settlePopulation takes over the prevalence that was asked for. Outcomes that are not named share
+// what is left as they do in the rows.
+func (t *Target) settlePopulation(o *Options) (problem, fix string) {
+	asked := o.Population
+	if o.Prevalence > 0 {
+		if !t.Binary() {
+			return "a prevalence without a name is that of the positive one of two outcomes, and there are " + table.QuoteList(t.Outcomes), "name outcomes, such as " + t.Outcomes[0] + "=0.1"
+		}
+		asked = map[string]float64{t.Positive(): o.Prevalence}
+	}
+	if len(asked) == 0 {
+		return "", ""
+	}
+	left, open := 1.0, 1.0
+	shares, rows := make([]float64, len(t.Outcomes)), t.RowShares()
+	for name, share := range asked {
+		y := slices.Index(t.Outcomes, name)
+		if y < 0 {
+			return "there is no outcome " + table.Quote(name) + " to have a prevalence", "spell it as one of " + table.QuoteList(t.Outcomes)
+		}
+		shares[y] = share
+		left, open = left-share, open-rows[y]
+	}
+	const rounding = 1e-9 // of shares that are written to add up to one
+	if all := len(asked) == len(shares); all && math.Abs(left) > rounding || !all && !(left > rounding) {
+		return fmt.Sprintf("the prevalences add up to %.6g", 1-left), "give every outcome one, adding up to 1, or some of them less than that"
+	}
+	for y := range shares {
+		if _, named := asked[t.Outcomes[y]]; !named {
+			shares[y] = left * rows[y] / open
+		}
+	}
+	if t.Binary() {
+		t.Prevalence = shares[1]
+	} else {
+		t.Population = shares
+	}
+	return "", ""
 }
 
 // Weighted tells whether training rows have weights.
@@ -271,6 +348,18 @@ func (r *Recipe) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// distribution tells whether numbers are shares of n outcomes, or nil.
+func distribution(shares []float64, n int) bool {
+	sum := 0.0
+	for _, s := range shares {
+		if !(s >= 0 && s <= 1) {
+			return false
+		}
+		sum += s
+	}
+	return shares == nil || len(shares) == n && math.Abs(sum-1) < 1e-6
+}
+
 // Validate reports the first inconsistency in the recipe.
 func (r *Recipe) Validate() error {
 	fail := func(format string, args ...any) error {
@@ -281,8 +370,12 @@ func (r *Recipe) Validate() error {
 		return fail("%s", problem)
 	}
 	switch {
-	case !t.Binary() && (t.Share != 0 || t.Prevalence != 0):
-		return fail("a share of the weights or a prevalence with %d outcomes", len(t.Outcomes))
+	case !t.Binary() && (t.Share != 0 || t.Prevalence != 0) || t.Binary() && (t.Shares != nil || t.Population != nil):
+		return fail("a share of the weights or a prevalence of another number of outcomes than %d", len(t.Outcomes))
+	case !distribution(t.Shares, len(t.Outcomes)):
+		return fail("shares of %v of the weights", t.Shares)
+	case !distribution(t.Population, len(t.Outcomes)):
+		return fail("a population of %v", t.Population)
 	case t.Share < 0 || t.Share >= 1 || t.Binary() && t.Share == 0 && r.Weighted():
 		return fail("a share of %v of the weights", t.Share)
 	case !(t.Prevalence >= 0 && t.Prevalence < 1):

@@ -33,7 +33,7 @@ func (r *Recipe) Refit(t *table.Table) (*Recipe, error) {
 			if weights, err = t.Weights(r.Columns[i].Name, r.Missing...); err != nil {
 				return nil, err
 			}
-			if refitted.Target.Share, err = weightShare(t, b.source[i], &refitted.Target, y, weights); err != nil {
+			if err = refitted.Target.weigh(t, b.source[i], y, weights); err != nil {
 				return nil, err
 			}
 		}

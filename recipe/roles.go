@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/table"
 )
@@ -213,25 +215,31 @@ func (r *roles) settled(t *table.Table, j int) (Column, bool) {
 	return c, true
 }
 
-// weightShare is the share of the positive rows in the weights, and 0 of more outcomes than two.
-// Every outcome that rows have needs some weight.
-func weightShare(t *table.Table, j int, target *Target, labels []int, weights []float64) (float64, error) {
+// weigh sets the shares of the outcomes in the weights. Every outcome that rows have needs some
+// weight.
+func (target *Target) weigh(t *table.Table, j int, labels []int, weights []float64) error {
 	sums := make([]float64, len(target.Outcomes))
 	for i, y := range labels {
 		sums[y] += weights[i]
 	}
 	for y, sum := range sums {
 		if sum == 0 && (target.Rows[y] > 0 || target.Binary()) {
-			return 0, &table.Error{
+			return &table.Error{
 				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j), Msg: "the weights of an outcome add up to zero",
 				Fix: "give rows of every outcome weights above zero, or leave the weights out",
 			}
 		}
 	}
-	if !target.Binary() {
-		return 0, nil
+	switch len(sums) {
+	case 0: // the outcome is a number
+		return nil
+	case 2:
+		target.Share = sums[1] / (sums[0] + sums[1])
+		return nil
 	}
-	return sums[1] / (sums[0] + sums[1]), nil
+	floats.Scale(1/floats.Sum(sums), sums)
+	target.Shares = sums
+	return nil
 }
 
 // named are the markers with the columns of NAME=TEXT called as in the table; a text before

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lossep/lossep/audit"
 )
@@ -20,10 +21,22 @@ func (r *Audit) subtitle() string {
 		by = "decided by a model fitted to " + r.Data
 	}
 	text := fmt.Sprintf("%s past cases, %s; %s", Count(r.Rows), r.outcomesText(), by)
-	if r.Prevalence > 0 {
-		text += fmt.Sprintf("; target population: %s %s", Percent(r.Prevalence), r.being(1))
+	if who := r.population(); who != "" {
+		text += "; target population: " + who
 	}
 	return text
+}
+
+// population says how frequent outcomes are among the cases to be decided, if that was given.
+func (r *Audit) population() string {
+	if r.Prevalence > 0 {
+		return Percent(r.Prevalence) + " " + r.being(1)
+	}
+	var of []string
+	for y, share := range r.Population {
+		of = append(of, fmt.Sprintf("%s are %s", Percent(share), r.Outcomes[y]))
+	}
+	return strings.Join(of, ", ")
 }
 
 // subject is the table that was decided.
@@ -90,8 +103,8 @@ func (r *Audit) page() *Page {
 // countsSection is which outcome gets which action.
 func (r *Audit) countsSection(p *Page) {
 	p.Section("Decisions by outcome")
-	if r.Prevalence > 0 {
-		p.Text(fmt.Sprintf("Counts are scaled to %s cases of the target population (%s %s), so they need not be whole numbers.", Count(r.Rows), Percent(r.Prevalence), r.being(1)))
+	if who := r.population(); who != "" {
+		p.Text(fmt.Sprintf("Counts are scaled to %s cases of the target population (%s), so they need not be whole numbers.", Count(r.Rows), who))
 	}
 	p.Text(r.mistakesText(r.Methods[0]))
 	p.Table(r.countsTable(r.Methods[0]))

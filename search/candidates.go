@@ -246,6 +246,9 @@ func (p *Problem) Mix(ctx context.Context) (*Mixture, error) {
 	}
 	counts := by.counts()
 	weights := weigh(trials, counts, p.Outcomes)
+	if some != p {
+		heavy(weights)
+	}
 	parts := 0
 	for _, w := range weights {
 		if w > 0 {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -72,7 +73,21 @@ func weigh(trials []*trial, counts []float64, outcomes int) []float64 {
 	return weights
 }
 
+// heavy takes the weights of trials that were compared on some of the rows from all but the
+// heaviest and those with heavyWeight: a fit of each to all rows takes as long as a third of the
+// comparison, and what the others add to the mixture does not show; see docs/research/inducing.md.
+func heavy(weights []float64) {
+	most := slices.Max(weights)
+	for k, w := range weights {
+		if w < min(most, heavyWeight) {
+			weights[k] = 0
+		}
+	}
+	floats.Scale(1/floats.Sum(weights), weights)
+}
+
 const (
+	heavyWeight = 0.4
 	// bitRows was chosen on other tables than those reported on; see docs/research/kernels.md.
 	bitRows       = 4.0
 	mostExchanges = 200

@@ -109,3 +109,16 @@ func TestWeightsOfRows(t *testing.T) {
 		t.Errorf("rows without weights count %v", got)
 	}
 }
+
+// The heaviest stays, whatever its weight, and so does what has two fifths; the rest is theirs.
+func TestHeavy(t *testing.T) {
+	for _, c := range []struct{ given, want []float64 }{
+		{[]float64{0.1, 0.5, 0.4, 0}, []float64{0, 5. / 9, 4. / 9, 0}},
+		{[]float64{0.2, 0.35, 0.3, 0.15}, []float64{0, 1, 0, 0}},
+		{[]float64{1, 0}, []float64{1, 0}},
+	} {
+		if heavy(c.given); !floats.EqualApprox(c.given, c.want, 1e-15) {
+			t.Errorf("%v, want %v", c.given, c.want)
+		}
+	}
+}

@@ -104,7 +104,11 @@ func appendModel(b []byte, m *served) []byte {
 	b = jsonappend.Text(append(b, `,"method":`...), string(m.model.Method()))
 	t := &m.model.Recipe().Target
 	if !t.Binary() {
-		return jsonappend.Texts(append(b, `,"outcomes":`...), t.Outcomes)
+		b = jsonappend.Texts(append(b, `,"outcomes":`...), t.Outcomes)
+		if t.Population != nil {
+			b = jsonappend.Floats(append(b, `,"population":`...), t.Population)
+		}
+		return b
 	}
 	b = jsonappend.Text(append(b, `,"outcome":`...), t.Outcome())
 	if t.Prevalence > 0 {

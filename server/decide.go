@@ -34,6 +34,7 @@ type DecideResponse struct {
 	Outcome      string                  `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
 	Outcomes     []string                `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
 	Prevalence   float64                 `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
+	Population   []float64               `json:"population,omitempty" doc:"the shares of more than two outcomes in the population that the answers are for, if not as in the training rows"`
 	Actions      []string                `json:"actions"`
 	Costs        bool                    `json:"costs" doc:"whether the utility is one of costs"`
 	Baseline     string                  `json:"baseline" doc:"the action that savings are against"`

@@ -46,14 +46,15 @@ type ModelDescription struct {
 
 // TargetColumn is the outcome that was learned.
 type TargetColumn struct {
-	Name       string   `json:"name"`
-	Negative   string   `json:"negative"`
-	Positive   string   `json:"positive"`
-	Outcome    string   `json:"outcome" doc:"what the positive one is called in answers"`
-	Outcomes   []string `json:"outcomes,omitempty" doc:"those that there are if they are more than two; then there is none that is positive"`
-	Rows       []int    `json:"outcome_rows,omitempty" doc:"how many training rows have each of them"`
-	Share      float64  `json:"share" doc:"of the positive outcome in the training rows, by weight where rows have one"`
-	Prevalence float64  `json:"prevalence,omitempty" doc:"its share in the population that answers are for, if it is another"`
+	Name       string    `json:"name"`
+	Negative   string    `json:"negative"`
+	Positive   string    `json:"positive"`
+	Outcome    string    `json:"outcome" doc:"what the positive one is called in answers"`
+	Outcomes   []string  `json:"outcomes,omitempty" doc:"those that there are if they are more than two; then there is none that is positive"`
+	Rows       []int     `json:"outcome_rows,omitempty" doc:"how many training rows have each of them"`
+	Share      float64   `json:"share" doc:"of the positive outcome in the training rows, by weight where rows have one"`
+	Prevalence float64   `json:"prevalence,omitempty" doc:"its share in the population that answers are for, if it is another"`
+	Population []float64 `json:"population,omitempty" doc:"the shares of more than two outcomes in the population that answers are for, if they are others"`
 }
 
 // Column is one that a row must have.
@@ -97,7 +98,7 @@ func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 
 func targetOf(t *recipe.Target) TargetColumn {
 	if !t.Binary() {
-		return TargetColumn{Name: t.Column, Outcomes: t.Outcomes, Rows: t.Rows}
+		return TargetColumn{Name: t.Column, Outcomes: t.Outcomes, Rows: t.Rows, Population: t.Population}
 	}
 	return TargetColumn{Name: t.Column, Negative: t.Outcomes[0], Positive: t.Positive(), Outcome: t.Outcome(), Share: t.PositiveShare(), Prevalence: t.Prevalence}
 }

@@ -20,6 +20,7 @@ type PredictResponse struct {
 	Outcome      string       `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
 	Outcomes     []string     `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
 	Prevalence   float64      `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
+	Population   []float64    `json:"population,omitempty" doc:"the shares of more than two outcomes in the population that the answers are for, if not as in the training rows"`
 	Predictions  []Prediction `json:"predictions" doc:"one for each row"`
 	Ignored      []string     `json:"ignored,omitempty" doc:"columns that the model does not know"`
 	Notes        []string     `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`

@@ -31,19 +31,20 @@ func (ValueRequest) Schema(r huma.Registry) *huma.Schema {
 
 // ValueResponse is the answer to a ValueRequest.
 type ValueResponse struct {
-	Model        string   `json:"model"`
-	ModelVersion string   `json:"model_version" doc:"changes when the model is replaced"`
-	Method       string   `json:"method" doc:"how the posterior was approximated"`
-	Outcome      string   `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
-	Outcomes     []string `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
-	Prevalence   float64  `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
-	Actions      []string `json:"actions"`
-	Costs        bool     `json:"costs" doc:"whether the utility is one of costs; worths are what would be saved, or else gained"`
-	Ask          []string `json:"ask,omitempty" doc:"the columns asked about"`
-	WorthOutcome float64  `json:"worth_outcome" doc:"of the outcome, on average over the rows"`
-	Values       []Value  `json:"values" doc:"one for each row"`
-	Ignored      []string `json:"ignored,omitempty" doc:"columns that the model does not know"`
-	Notes        []string `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
+	Model        string    `json:"model"`
+	ModelVersion string    `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string    `json:"method" doc:"how the posterior was approximated"`
+	Outcome      string    `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
+	Outcomes     []string  `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
+	Prevalence   float64   `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
+	Population   []float64 `json:"population,omitempty" doc:"the shares of more than two outcomes in the population that the answers are for, if not as in the training rows"`
+	Actions      []string  `json:"actions"`
+	Costs        bool      `json:"costs" doc:"whether the utility is one of costs; worths are what would be saved, or else gained"`
+	Ask          []string  `json:"ask,omitempty" doc:"the columns asked about"`
+	WorthOutcome float64   `json:"worth_outcome" doc:"of the outcome, on average over the rows"`
+	Values       []Value   `json:"values" doc:"one for each row"`
+	Ignored      []string  `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string  `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // Value is what it would be worth to know more about a case.

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -192,6 +193,52 @@ func (v share) Set(text string) error {
 		return fmt.Errorf("%s is not between 0 and 1; write such as 0.02 or 2%%", text)
 	}
 	*v.to = x
+	return nil
+}
+
+// prevalence is the share of the positive outcome, or shares of outcomes by name.
+type prevalence struct {
+	positive *float64
+	of       *map[string]float64
+}
+
+func (v prevalence) Type() string { return "SHARE|OUTCOME=SHARE,..." }
+
+func (v prevalence) String() string {
+	if *v.of == nil {
+		return share{v.positive}.String()
+	}
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(*v.of)) {
+		texts = append(texts, fmt.Sprintf("%s=%v", name, (*v.of)[name]))
+	}
+	return strings.Join(texts, ",")
+}
+
+func (v prevalence) Set(text string) error {
+	*v.positive, *v.of = 0, nil
+	if !strings.Contains(text, "=") {
+		return share{v.positive}.Set(text)
+	}
+	elements, err := csv.NewReader(strings.NewReader(text)).Read()
+	if err != nil {
+		return fmt.Errorf("%q is not a list such as mild=0.3,severe=5%%; put names that contain a comma or a quote in double quotes", text)
+	}
+	*v.of = make(map[string]float64)
+	for _, element := range elements {
+		at := strings.LastIndexByte(element, '=')
+		if at < 1 {
+			return fmt.Errorf("%q does not name an outcome; write such as severe=5%%", element)
+		}
+		name, x := element[:at], 0.0
+		if err := (share{&x}).Set(element[at+1:]); err != nil {
+			return err
+		}
+		if _, twice := (*v.of)[name]; twice {
+			return fmt.Errorf("%s has a prevalence already; give one of them", name)
+		}
+		(*v.of)[name] = x
+	}
 	return nil
 }
 

@@ -223,6 +223,7 @@ type fitReport struct {
 	Candidates      []lossep.Candidate `json:"candidates,omitempty"`
 	Sharpness       float64            `json:"sharpness,omitempty"`
 	Prevalence      float64            `json:"prevalence,omitempty"`
+	Population      []float64          `json:"population,omitempty"`
 	LOOMethod       lossep.Method      `json:"loo_method,omitempty"`
 	LOOPredictive   *float64           `json:"loo_log_predictive"`
 	LOOCost         *float64           `json:"loo_cost"`
@@ -245,7 +246,7 @@ func newFitReport(p *lossep.Problem, m *lossep.Model, output string, seconds flo
 		Utility: m.Utility(),
 		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64), Entries: m.Recipe().Entries(),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
-		Sharpness: s.Sharpness, Prevalence: target.Prevalence,
+		Sharpness: s.Sharpness, Prevalence: target.Prevalence, Population: target.Population,
 		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(p.Notes, s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,
 		Seconds: seconds, Model: output,
 	}

@@ -379,6 +379,23 @@ def test_weights(rows):
     assert rare.predict_proba(X)[:, 1].mean() < 0.2
 
 
+def test_prevalence_of_classes(rows):
+    X, y = rows
+    named = quick(prevalence={1: 0.02}).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(named, quick(prevalence=0.02).fit(X, y).predict_proba(X))
+    words = np.array(["a, b", "c", "d"])[y + (X[:, 0] > 0)]
+    one = quick(kernel="rbf(variance=2, lengthscale=2)", fixed=True)
+    plain = one.fit(X, words).predict_proba(X)
+    counts = np.unique(words, return_counts=True)[1] / len(words)
+    shares = np.array([0.5, 0, 0]) + 0.5 * np.array([0, 1, 1]) * counts / (1 - counts[0])  # the others as in the rows
+    shifted = one.set_params(prevalence={"a, b": 0.5}).fit(X, words).predict_proba(X)
+    np.testing.assert_allclose(shifted, plain * shares / counts / (plain * shares / counts).sum(1, keepdims=True), atol=1e-9)
+    with pytest.raises(ValueError, match="prevalence: 'e' is none of the classes"):
+        one.set_params(prevalence={"e": 0.5}).fit(X, words)
+    with pytest.raises(ValueError, match="positive one of two outcomes"):
+        one.set_params(prevalence=0.5).fit(X, words)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from lossep import _worker
 from lossep._columns import Columns
 from lossep._costs import Cost, of_columns, stakes
-from lossep._decisions import ONE_COLUMN, PREVALENCE, class_order, none_positive, outcome_names, settled
+from lossep._decisions import ONE_COLUMN, PREVALENCE, class_order, none_positive, outcome_names, settled, shares
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._progress import bar
@@ -91,7 +91,7 @@ def audit(
     folds: int | None = None,
     repeats: int | None = None,
     recalibrate: Sequence[str] | str | None = None,
-    prevalence: float | None = None,
+    prevalence: float | Mapping[Any, float] | None = None,
     currency: str | None = None,
     cases_per_year: int | None = None,
     random_state: int | None = None,
@@ -148,7 +148,7 @@ def audit(
     found = {str(name): _probabilities(str(name), values, len(y), len(classes)) for name, values in probabilities.items()}
     given = stakes(cost, outcomes, classes.tolist(), actions)
     if pos_label is None:
-        needs = given.needs_positive or (PREVALENCE if prevalence is not None else None)
+        needs = given.needs_positive or (PREVALENCE if prevalence is not None and not isinstance(prevalence, Mapping) else None)
         if needs is None and any(p.ndim == 1 for p in found.values()):
             needs = ONE_COLUMN
         pos_label = settled(classes, needs)
@@ -176,7 +176,7 @@ def audit(
         "probability": names,
         "folds": folds,
         "repeats": repeats,
-        "prevalence": prevalence,
+        "prevalence": shares(prevalence, classes, outcomes),
         "currency": currency,
         "cases_per_year": cases_per_year,
         "seed": random_state,

@@ -17,7 +17,7 @@ from lossep import _worker
 from lossep._audit import Audit, run_audit
 from lossep._columns import shown
 from lossep._costs import Cost, Stakes, case_cost
-from lossep._decisions import Decisions, Worth, ask_prices, capacities, decide_options, from_reply, worth_from_reply
+from lossep._decisions import Decisions, Worth, ask_prices, capacities, decide_options, from_reply, shares, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
@@ -68,9 +68,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         convention, as for the command (``1``, ``yes``, ``bad``, ``malignant``). Where there is
         none, costs by ``fn`` and ``fp`` and a ``prevalence`` are an error; nothing else depends
         on it. More than two classes have no such one.
-    prevalence : float, optional
+    prevalence : float or dict, optional
         How frequent the positive class is among the cases to be decided, if not as in the
-        training rows.
+        training rows; or shares of classes, such as ``{"mild": 0.3, "severe": 0.05}``, where the
+        others share the rest as in the training rows.
     weights : str, optional
         The column of X that says how often each case counts, in place of ``sample_weight``.
     groups : str, optional
@@ -148,7 +149,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         fixed: bool | None = None,
         restarts: int | None = None,
         pos_label: Any = None,
-        prevalence: float | None = None,
+        prevalence: float | Mapping[Any, float] | None = None,
         weights: str | None = None,
         groups: str | None = None,
         categorical: Sequence[str] | None = None,
@@ -297,6 +298,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _header(self, table: Table, options: dict[str, Any], cost: Any, cost_columns: Any) -> dict[str, Any]:
         """What the worker is told of training rows, to which the costs of single cases are added."""
+        if "prevalence" in options:
+            options["prevalence"] = shares(options["prevalence"], self.classes_, self._outcomes)
         given = fit_stakes(self, options, cost, cost_columns, table.columns.rows)
         given.add_to(table.columns)
         if table.repeats is not None:

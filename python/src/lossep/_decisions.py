@@ -376,6 +376,19 @@ ONE_COLUMN = "probabilities in one column are those of it"
 PREVALENCE = "prevalence is how frequent it is"
 
 
+def shares(prevalence: Any, classes: Sequence[Any] | Array, outcomes: Sequence[str]) -> Any:
+    """A prevalence as the program takes it: a number, or shares of outcomes by name."""
+    if not isinstance(prevalence, Mapping):
+        return prevalence
+    names = {spelled(label): outcome for label, outcome in zip(classes, outcomes, strict=True)}
+    cells = []
+    for label, share in prevalence.items():
+        if spelled(label) not in names:
+            raise ValueError(f"prevalence: {shown(label)} is none of the classes {listed(classes)}")
+        cells.append(f"{names[spelled(label)]}={share}".replace('"', '""'))
+    return ",".join(f'"{cell}"' for cell in cells)
+
+
 def class_order(classes: Array, pos_label: Any = None) -> list[int]:
     """The places of the classes with the positive one last."""
     order = list(range(len(classes)))

@@ -79,7 +79,7 @@ def _settle(estimator: Any, options: dict[str, Any], given: Stakes) -> Stakes:
     estimator._positive_settled = True
     if len(estimator._outcomes) != 2 or "positive" in options:
         return given
-    needs = given.needs_positive or (PREVALENCE if "prevalence" in options else None)
+    needs = given.needs_positive or (PREVALENCE if "=" not in str(options.get("prevalence", "=")) else None)
     if settled(estimator.classes_, needs) is not None:
         return given
     estimator._positive_settled = False
