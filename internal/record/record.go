@@ -9,6 +9,7 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lossep/lossep/internal/tasks"
 )
@@ -74,6 +77,7 @@ type Recorder struct {
 	outcomes map[string]*os.File
 
 	journals map[string]*journal // of the writer alone
+	room     []byte              // likewise
 }
 
 // journal is where the decisions of a model are written.
@@ -207,39 +211,126 @@ func (r *Recorder) rotate(model string, j *journal) error {
 
 // append writes decisions to the journal of their model.
 func (r *Recorder) append(b *Batch) error {
-	var body struct{ Rows []map[string]json.RawMessage }
-	if err := json.Unmarshal(b.Body, &body); err != nil {
+	rows, err := rowsOf(b.Body)
+	if err != nil {
 		return err
 	}
-	if len(body.Rows) != len(b.Actions) {
-		return fmt.Errorf("%d rows for %d decisions", len(body.Rows), len(b.Actions))
+	if len(rows) != len(b.Actions) {
+		return fmt.Errorf("%d rows for %d decisions", len(rows), len(b.Actions))
 	}
 	j := r.journals[b.Model]
 	if j == nil {
-		var err error
 		if j, err = r.newJournal(b.Model); err != nil {
 			return err
 		}
 		r.journals[b.Model] = j
 	}
-	for i, row := range body.Rows {
-		l := line{ID: b.Request + "-" + strconv.Itoa(i), Time: b.Time.UTC().Format(layout), Digest: b.Digest, Action: b.Actions[i], Outcomes: b.Outcomes, Probabilities: b.Probabilities[i], Inputs: row}
-		if given := plain(row[b.ID]); given != "" {
-			l.ID = given
-		}
-		for _, name := range r.config.Without {
-			delete(row, name)
-		}
-		text, err := json.Marshal(l)
+	// What all rows have in common; line says what becomes of it.
+	common, err := json.Marshal(line{Time: b.Time.UTC().Format(layout), Digest: b.Digest, Outcomes: b.Outcomes})
+	if err != nil {
+		return err
+	}
+	common = common[:len(common)-1]
+	text := r.room[:0]
+	for i, row := range rows {
+		id, inputs, err := r.inputs(row, b.ID)
 		if err != nil {
 			return err
 		}
-		if _, err := j.to.Write(append(text, '\n')); err != nil {
+		if id == "" {
+			id = b.Request + "-" + strconv.Itoa(i)
+		}
+		text = append(append(text, common...), `,"id":`...)
+		if text, err = jsontext.AppendQuote(text, id); err != nil {
 			return err
 		}
-		j.rows++
+		if text, err = jsontext.AppendQuote(append(text, `,"action":`...), b.Actions[i]); err != nil {
+			return err
+		}
+		text = append(text, `,"probabilities":[`...)
+		for k, p := range b.Probabilities[i] {
+			if k > 0 {
+				text = append(text, ',')
+			}
+			text = strconv.AppendFloat(text, p, 'g', -1, 64)
+		}
+		text = append(append(append(text, `],"inputs":`...), inputs...), "}\n"...)
 	}
-	return nil
+	r.room = text
+	j.rows += len(rows)
+	_, err = j.to.Write(text)
+	return err
+}
+
+// rowsOf are the rows of a body that was read before, as they stand there.
+func rowsOf(body []byte) (rows []jsontext.Value, err error) {
+	return rows, members(body, func(name string, d *jsontext.Decoder) error {
+		if name != "rows" {
+			return d.SkipValue()
+		}
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		for d.PeekKind() == '{' {
+			row, err := d.ReadValue()
+			if err != nil {
+				return err
+			}
+			end := d.InputOffset()
+			rows = append(rows, jsontext.Value(body[end-int64(len(row)):end])) // which stays
+		}
+		_, err := d.ReadToken()
+		return err
+	})
+}
+
+// members hands over the members of an object, whose value is the next that the decoder reads.
+func members(object []byte, use func(name string, d *jsontext.Decoder) error) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true)) // looked for when it was read
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := use(name.String(), d); err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+// inputs are the cells of a row that are recorded, in one line, and its id, if it has one.
+func (r *Recorder) inputs(row jsontext.Value, column string) (id string, inputs []byte, err error) {
+	if len(r.config.Without) > 0 {
+		var cells map[string]json.RawMessage
+		if err := json.Unmarshal(row, &cells); err != nil {
+			return "", nil, err
+		}
+		id = plain(cells[column])
+		for _, name := range r.config.Without {
+			delete(cells, name)
+		}
+		inputs, err = json.Marshal(cells)
+		return id, inputs, err
+	}
+	if column != "" {
+		err = members(row, func(name string, d *jsontext.Decoder) error {
+			value, err := d.ReadValue()
+			if name == column {
+				id = plain(json.RawMessage(value))
+			}
+			return err
+		})
+	}
+	if err == nil && bytes.IndexByte(row, '\n') >= 0 {
+		row = row.Clone()
+		err = row.Compact()
+	}
+	return id, row, err
 }
 
 // layout is how times are written.
@@ -247,13 +338,13 @@ const layout = "2006-01-02 15:04:05"
 
 // line is a decision in a journal.
 type line struct {
-	ID            string                     `json:"id"`
+	ID            string                     `json:"id,omitempty"`
 	Time          string                     `json:"time"`
 	Digest        string                     `json:"digest"`
-	Action        string                     `json:"action"`
+	Action        string                     `json:"action,omitempty"`
 	Outcomes      []string                   `json:"outcomes"`
-	Probabilities []float64                  `json:"probabilities"`
-	Inputs        map[string]json.RawMessage `json:"inputs"`
+	Probabilities []float64                  `json:"probabilities,omitempty"`
+	Inputs        map[string]json.RawMessage `json:"inputs,omitempty"`
 }
 
 // plain is a JSON value as the text of a cell: a text without its quotes, and nothing for null.
