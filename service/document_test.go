@@ -81,7 +81,7 @@ func TestPythonHasTheOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	signature := regexp.MustCompile(`(?s)def __init__\(\s*self,(.*?)\) -> None`).FindSubmatch(source)[1]
-	own := []string{"cost", "pos_label", "actions", "options", "random_state", "progress", "missing_markers"} // the last is a list of what flags repeat
+	own := []string{"cost", "pos_label", "actions", "options", "random_state", "progress", "base", "missing_markers"} // the last is a list of what flags repeat
 	elsewhere := []string{
 		"target", "id", "skip-unlabelled", "counts", // y, the index, and rows as they are given
 		"missing-marker", "seed", "positive", // missing_markers, random_state, pos_label

@@ -42,7 +42,7 @@ func (r *Rows) options() Options {
 		{Name: "ordered", Group: Columns, Help: "a column whose categories have an order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
 		{Name: "dates", Group: Columns, Help: "the order of dates such as 03/04/2025, which could be either", Value: choice[table.DateOrder]{to: &o.Dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
 		{Name: "missing-marker", Group: Columns, Help: "a spelling of a missing cell beside the usual ones (empty . - ? NA N/A #N/A NaN NULL None and the like), or COLUMN=SPELLING for one column alone, such as pressure=0; can be repeated", Value: newRepeatable(&o.Markers, "TEXT")},
-		{Name: "scaling", Group: Columns, Help: "how numeric columns are transformed before they are standardised: auto (those with long tails), none, log, yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
+		{Name: "scaling", Group: Columns, Help: "how numeric columns are transformed before they are standardised: auto (those with long tails), none, log, log-odds (probabilities), yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},
 		{Name: "standardize", Group: Advanced, Help: "give numeric columns mean 0 and variance 1", Value: toggle{&r.standardize}},
 		{Name: "max-cells", Group: Advanced, CommandOf: true, Help: "refuse more cells than this, at 8 bytes each, such as 500M", Shown: "134M", Value: size{&r.cells}},
 	}, r.Table.Options()...)
