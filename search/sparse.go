@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -19,7 +20,8 @@ import (
 type sparse struct {
 	x       *mat.Dense
 	terms   gp.Terms
-	driver  gp.Driver // makes passes over x
+	beside  []effects.Moment // on the rows of x; nil for none
+	driver  gp.Driver        // makes passes over x
 	z       *mat.Dense
 	options pass.Options
 	held    bool // the kernel is not going to move: gradients are not asked for
@@ -59,7 +61,7 @@ func (e *sparse) converge(ctx context.Context, k kernel.Kernel, _ []float64, _ *
 	if err != nil {
 		return nil, err
 	}
-	return e.fit(ctx, sparseFit{process: p}, nil, tolerance)
+	return e.fit(ctx, sparseFit{process: p.Trained(e.beside)}, nil, tolerance)
 }
 
 // first is how far the sites have to converge at a first point: where the kernel is held and
