@@ -287,3 +287,58 @@ func TestEffectsThatTellTheOutcome(t *testing.T) {
 		}
 	}
 }
+
+// Groups that a column has many of are for effects, and not for the smooth part as well: their
+// standard deviation is the one they have, and other rows are predicted about as well as by those
+// who know it all.
+func TestEffectsOfManyGroups(t *testing.T) {
+	const groups, sd = 250, 0.8
+	rng := rand.New(rand.NewPCG(6, 6))
+	effect := make([]float64, groups)
+	for g := range effect {
+		effect[g] = sd * rng.NormFloat64()
+	}
+	truth := 0.0
+	draw := func(n int) *table.Table {
+		var text strings.Builder
+		text.WriteString("a,group,late\n")
+		truth = 0
+		for range n {
+			g, a, late := rng.IntN(groups), rng.NormFloat64(), "no"
+			p := normal.CDF(effect[g] - 0.5 + 0.6*a)
+			truth -= (p*math.Log(p) + (1-p)*math.Log1p(-p)) / float64(n)
+			if rng.Float64() < p {
+				late = "yes"
+			}
+			fmt.Fprintf(&text, "%g,g%d,%s\n", a, g, late)
+		}
+		data, err := table.Read(context.Background(), strings.NewReader(text.String()), "groups.csv", table.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	// Fewer points than groups: with more the smooth part could tell them apart by itself.
+	p, err := lossep.Prepare(draw(5000), lossep.Options{
+		Kernel: "matern32(ard) + additive(ard) + constant + effects(auto)", Inducing: 40, Data: recipe.Options{Target: "late", Positive: "yes"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Fit(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, _ := logLoss(t, m, draw(20000))
+	at := slices.IndexFunc(m.Summary().Effects, func(e lossep.Effects) bool { return e.Term == "effects(group)" })
+	if at < 0 {
+		t.Fatalf("effects %q", terms(m))
+	}
+	found := math.Sqrt(m.Summary().Effects[at].Variance)
+	t.Logf("standard deviation %.3f, log loss %.4f, of the truth %.4f", found, loss, truth)
+	// The sampling error of a standard deviation of 250 is 5 %, of effects known from 20 rows each a
+	// little more; and 20 rows a group leave about half a nat a group to be learnt.
+	if math.Abs(found/sd-1) > 0.2 || loss > truth+0.02 {
+		t.Errorf("standard deviation %.3f of %.3f, log loss %.4f of %.4f", found, sd, loss, truth)
+	}
+}

@@ -66,7 +66,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	var added *effects.Fit
 	if p.effects != nil {
-		if fit, added, err = p.addEffects(ctx, fit); err != nil {
+		if fit, added, err = p.addEffects(ctx, fit, o); err != nil {
 			return nil, err
 		}
 	}
@@ -78,8 +78,12 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 }
 
 // addEffects learns the effects of the kernel.
-func (p *Problem) addEffects(ctx context.Context, fit *search.Induced) (*search.Induced, *effects.Fit, error) {
+func (p *Problem) addEffects(ctx context.Context, fit *search.Induced, again search.InduceOptions) (*search.Induced, *effects.Fit, error) {
 	o := search.EffectOptions{Families: p.families, Codes: p.coding.Codes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps, Power: p.opt.Power}
+	if !p.opt.Fixed {
+		again.Start, again.Resume, again.Checkpoint = fit.Process.Kernel().Params(nil), nil, nil
+		o.Search = &again
+	}
 	if p.effects.auto {
 		c := effects.DefaultChoice()
 		o.Choice = &c

@@ -84,16 +84,17 @@ func (t *tally) result() *LeaveOneOut {
 
 // leftOut are training rows predicted without them, for those who ask more than once.
 type leftOut struct {
-	p    [][]float64
+	p    []float64 // of all outcomes of one row after the other
 	logP []float64
 	err  error
 }
 
 // keepLeftOut leaves out single rows once.
 func (p *Problem) keepLeftOut(ctx context.Context, from posterior.LeaveOut) (posterior.LeaveOut, error) {
-	k := &leftOut{posterior.Tuples(p.Len(), len(p.Recipe.Target.Outcomes)), make([]float64, p.Len()), nil}
+	outcomes := len(p.Recipe.Target.Outcomes)
+	k := &leftOut{make([]float64, p.Len()*outcomes), make([]float64, p.Len()), nil}
 	k.err = from.LeaveOut(ctx, p.Labels, nil, func(i int, all []float64, logP float64) {
-		copy(k.p[i], all)
+		copy(k.p[i*outcomes:], all)
 		k.logP[i] = logP
 	})
 	if errors.Is(k.err, posterior.ErrImproper) {
@@ -107,8 +108,9 @@ func (k *leftOut) LeaveOut(_ context.Context, _ []int, _ [][]int, use func(i int
 	if k.err != nil {
 		return k.err
 	}
-	for i, p := range k.p {
-		use(i, p, k.logP[i])
+	outcomes := len(k.p) / len(k.logP)
+	for i, logP := range k.logP {
+		use(i, k.p[i*outcomes:(i+1)*outcomes:(i+1)*outcomes], logP)
 	}
 	return nil
 }

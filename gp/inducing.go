@@ -119,7 +119,7 @@ func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects
 		}
 	})
 	var offset []float64
-	if len(p.effects) > 0 {
+	if len(p.effects) > 0 || sums != nil {
 		offset = make([]float64, n)
 		share(kernelWork*float64(len(p.effects)), func(from, to int) {
 			for i := from; i < to; i++ {

@@ -125,10 +125,13 @@ func (l *learner) askDecimal(at *table.Error, text string) error {
 	return at
 }
 
-// askBend refuses a logarithm of values below zero: of one column if that was asked by
-// name, and says so where it was asked of all.
-func (l *learner) askBend(values []float64) error {
+// askBend refuses a logarithm of values below zero, or log odds of values beyond 0 and 1: of one column
+// if that was asked by name, and says so where it was asked of all.
+func (l *learner) askBend(bend Bend, values []float64) error {
 	text := fmt.Sprintf("it has values down to %.4g, and a logarithm needs values from zero on", slices.Min(values))
+	if bend == LogOdds {
+		text = fmt.Sprintf("it has values from %.4g to %.4g, and log odds need values between 0 and 1", slices.Min(values), slices.Max(values))
+	}
 	if _, named := l.options.Bends[l.Name()]; !named {
 		l.notef("scaling", "is not transformed: %s", text)
 		return nil

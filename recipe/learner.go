@@ -288,8 +288,8 @@ func (l *learner) learnNumeric() error {
 		l.notef("notation", "is read as numbers: %v", c.Notation)
 	}
 	l.estimate(c, l.options.Impute, !l.options.KeepScale)
-	if l.options.bend(name) == Log && c.Scaling == nil && !l.options.KeepScale {
-		return l.askBend(l.all())
+	if bend := l.options.bend(name); (bend == Log || bend == LogOdds) && c.Scaling == nil && !l.options.KeepScale {
+		return l.askBend(bend, l.all())
 	}
 	return nil
 }

@@ -19,16 +19,17 @@ const (
 	Straight   Bend = "none"
 	Log        Bend = "log"         // log(x + unit): amounts, from zero on
 	YeoJohnson Bend = "yeo-johnson" // a power of either sign, chosen by likelihood
+	LogOdds    Bend = "log-odds"    // log((x + unit)/(1 − x + unit)): probabilities
 	Rank       Bend = "rank"        // normal scores: the quantile of the normal distribution at the value's rank
 )
 
 // Bends lists them.
-func Bends() []Bend { return []Bend{AutoBend, Straight, Log, YeoJohnson, Rank} }
+func Bends() []Bend { return []Bend{AutoBend, Straight, Log, LogOdds, YeoJohnson, Rank} }
 
 // Scaling is the bend of a column with what was estimated for it.
 type Scaling struct {
 	Bend   Bend      `json:"bend"`
-	Unit   float64   `json:"unit,omitempty"`   // log: what is added; yeo-johnson: what is divided by; rank: the slope beyond the ends is its inverse
+	Unit   float64   `json:"unit,omitempty"`   // log, log-odds: what is added; yeo-johnson: what is divided by; rank: the slope beyond the ends is its inverse
 	Power  float64   `json:"power,omitempty"`  // yeo-johnson: λ
 	Low    float64   `json:"low"`              // the smallest training value
 	High   float64   `json:"high"`             // the largest
@@ -66,6 +67,19 @@ func newScaling(bend Bend, sorted []float64) *Scaling {
 			// A speck among amounts must not stretch the zeros away from the rest.
 			s.Unit = max(s.Unit, sorted[k+(n-k)/2]/1000)
 		}
+	case LogOdds:
+		if s.Low < 0 || s.High > 1 {
+			return nil
+		}
+		if s.Low == 0 || s.High == 1 { // as for zeros of a logarithm
+			s.Unit = 0.5
+			for _, x := range sorted {
+				if near := min(x, 1-x); near > 0 {
+					s.Unit = min(s.Unit, near/2)
+				}
+			}
+			s.Unit = max(s.Unit, leastOdds)
+		}
 	case YeoJohnson:
 		if s.Unit = deviation; !(deviation > 0) || math.IsInf(deviation, 0) {
 			return nil
@@ -87,6 +101,9 @@ func newScaling(bend Bend, sorted []float64) *Scaling {
 	}
 	return s
 }
+
+// leastOdds keeps certainties among probabilities from being stretched away from the rest.
+const leastOdds = 1e-6
 
 // setScores keeps values with the normal scores of their middle ranks.
 func (s *Scaling) setScores(sorted []float64) {
@@ -141,15 +158,21 @@ func (s *Scaling) invert(z float64) float64 {
 	if high := s.curve(s.High); z > high {
 		return s.High + (z-high)/s.slope(s.High)
 	}
-	if s.Bend == Log {
+	switch s.Bend {
+	case Log:
 		return math.Exp(z) - s.Unit
+	case LogOdds: // the odds may be too large to be written
+		return (1+2*s.Unit)/(1+math.Exp(-z)) - s.Unit
 	}
 	return s.Unit * yeoJohnsonInverse(z, s.Power)
 }
 
 func (s *Scaling) curve(x float64) float64 {
-	if s.Bend == Log {
+	switch s.Bend {
+	case Log:
 		return math.Log(x + s.Unit)
+	case LogOdds:
+		return math.Log(x+s.Unit) - math.Log(1-x+s.Unit)
 	}
 	return yeoJohnson(x/s.Unit, s.Power)
 }
@@ -159,7 +182,10 @@ func (s *Scaling) curve(x float64) float64 {
 // end.
 func (s *Scaling) slope(x float64) float64 {
 	d := 1 / (x + s.Unit)
-	if s.Bend == YeoJohnson {
+	switch s.Bend {
+	case LogOdds:
+		d += 1 / (1 - x + s.Unit)
+	case YeoJohnson:
 		d = yeoJohnsonSlope(x/s.Unit, s.Power) / s.Unit
 	}
 	return max(d, (s.curve(s.High)-s.curve(s.Low))/(s.High-s.Low))
@@ -270,6 +296,10 @@ func (s *Scaling) problem() string {
 		if s.Low+s.Unit <= 0 {
 			return "a logarithm of what is not positive"
 		}
+	case LogOdds:
+		if s.Low+s.Unit <= 0 || 1-s.High+s.Unit <= 0 {
+			return "log odds of what is no probability"
+		}
 	case YeoJohnson:
 		if s.Unit == 0 || math.Abs(s.Power-1) > 5 {
 			return fmt.Sprintf("a power of %v in units of %v", s.Power, s.Unit)
@@ -305,6 +335,8 @@ func (s *Scaling) String() string {
 			return "log"
 		}
 		return fmt.Sprintf("log(x + %.3g)", s.Unit)
+	case LogOdds:
+		return "log odds"
 	case YeoJohnson:
 		return fmt.Sprintf("Yeo–Johnson, power %.2f", s.Power)
 	}

@@ -24,14 +24,16 @@ func TestBends(t *testing.T) {
 		columns["log-normal"] = append(columns["log-normal"], math.Exp(2*z))
 		columns["zeros"] = append(columns["zeros"], math.Max(0, math.Floor(50*z)))
 		columns["both signs"] = append(columns["both signs"], z*z*z*1e4)
+		columns["probabilities"] = append(columns["probabilities"], 1/(1+math.Exp(3*z)))
+		columns["certainties"] = append(columns["certainties"], max(0, min(1, 0.5+0.4*z)))
 		columns["tiny"] = append(columns["tiny"], 1e-9*math.Exp(z))
 	}
 	for name, values := range columns {
 		slices.Sort(values)
-		for _, bend := range []Bend{Log, YeoJohnson, Rank} {
+		for _, bend := range []Bend{Log, LogOdds, YeoJohnson, Rank} {
 			s := newScaling(bend, values)
 			if s == nil {
-				if bend != Log || values[0] >= 0 {
+				if bend == YeoJohnson || bend == Rank || values[0] >= 0 && (bend == Log || values[499] <= 1) {
 					t.Errorf("%s: no %s", name, bend)
 				}
 				continue

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"runtime/debug"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,6 +22,8 @@ type EffectOptions struct {
 	Codes             int // columns that are codes, the last ones
 	ShardRows, Sweeps int
 	Power             float64
+	// Search, if set, is how the kernel of the process is searched for again, beside the effects.
+	Search *InduceOptions
 	// Progress, if set, is told of every pass.
 	Progress func(effects.Progress)
 }
@@ -37,11 +40,17 @@ const (
 // AddEffects adds effects of groups to a process that inducing points found. The two are
 // learnt in turn: the effects with the moments of the process at the rows as offset and spread,
 // by the variational bound; then the process with those of the effects as offset and residual
-// variance. The kernel and the points stay. Where no family is worth it the result is the same
-// as before.
+// variance. The kernel is searched for again once families are found, where options say so: what they
+// tell is no longer for the process to tell. Where no family is worth it the result is the same as
+// before.
 //
 // Leaving a row out takes effects.Fit.Without, which is returned.
 func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleTerms, o EffectOptions) (*Induced, *effects.Fit, error) {
+	if terms.Len() > 10*SearchRows {
+		// Garbage of steps that each take much of the memory would double what the process has, and as
+		// little of it has pointers it is collected in no time.
+		defer debug.SetGCPercent(debug.SetGCPercent(20))
+	}
 	fit := effects.NewFit(effects.NewTable(x, o.Codes), terms)
 	smooth := f.Process.With(nil)
 	n := terms.Len()
@@ -78,7 +87,22 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 	settings.Tolerance = roundTolerance
 	driver := gp.InMemory(x, terms, f.buffer, o.ShardRows)
 	var sums []effects.Moment
-	for round := range effectRounds {
+	first := 0
+	if o.Search != nil {
+		sums = fit.Sums(nil)
+		again := *o.Search
+		again.Beside, again.buffer, again.Draft = sums, f.buffer, true
+		f.Engine = nil // collectable
+		next, err := Induce(ctx, f.Process.Kernel(), x, terms, again)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, first = *next, effectRounds-1
+		smooth = out.Process.Trained(nil)
+		out.draft = false
+		out.moments(sums, fit)
+	}
+	for round := first; round < effectRounds; round++ {
 		passes := effectPasses
 		if round == effectRounds-1 {
 			passes, settings.Tolerance = finalPasses, finalTolerance(n)

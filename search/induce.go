@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
@@ -48,6 +49,10 @@ type InduceOptions struct {
 	// Draft says that AddEffects goes on from the result. With more rows than a search looks at
 	// sites converge roughly, and evidence and bound are left to it.
 	Draft bool
+	// Beside, if set, is what is known of effects on the rows, beside which the process stands. The
+	// search then begins with the hyperparameters of the kernel, and on as many rows as it may look at.
+	Beside []effects.Moment
+	buffer *gp.ViewBuffer // for views, nil for a new one
 	// Resume is where an earlier search had come to, nil at the beginning; Checkpoint, if
 	// set, is told where the search has come to, so that it can be taken up there. A
 	// search that is resumed ends with the same bits as one that was not interrupted.
@@ -122,7 +127,10 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, 
 	if terms.Len() != n {
 		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
-	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: &gp.ViewBuffer{Bytes: o.Memory}, prior: newPrior(k, x, o.Shrinkage, newTuning(terms))}
+	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: o.buffer, prior: newPrior(k, x, o.Shrinkage, newTuning(terms))}
+	if s.buffer == nil {
+		s.buffer = &gp.ViewBuffer{Bytes: o.Memory}
+	}
 	s.order = rand.New(rand.NewPCG(o.Seed, 1)).Perm(n)
 	size := n
 	if n > SearchRows {
@@ -138,6 +146,13 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, 
 		}
 	}
 	slices.Reverse(s.levels)
+	if o.Beside != nil {
+		levels := 1 // all rows
+		if n > SearchRows {
+			levels = 2
+		}
+		s.levels = s.levels[len(s.levels)-levels:]
+	}
 	return s.run(ctx)
 }
 
@@ -178,8 +193,8 @@ func (s *induction) run(ctx context.Context) (*Induced, error) {
 	resumed := s.opt.Resume != nil
 	s.at.Level = min(s.at.Level, len(s.levels)-1)
 	for ; s.at.Level < len(s.levels); s.at.Level++ {
-		x, terms := s.rows(s.levels[s.at.Level])
-		e := &sparse{x: x, terms: terms, tuning: tuning{newTuning(s.terms).terms, terms}, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
+		x, terms, beside := s.rows(s.levels[s.at.Level])
+		e := &sparse{x: x, terms: terms, tuning: tuning{newTuning(s.terms).terms, terms}, beside: beside, driver: s.driver(x, terms), options: pass.Options{Rule: infer.Propagation{Power: s.opt.Power}, Sweeps: s.opt.Sweeps}}
 		again := true
 		s.evaluated = 0
 		for s.round = 0; again; s.round++ {

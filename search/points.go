@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gp"
 )
 
@@ -136,26 +137,40 @@ func (s *induction) points() *mat.Dense {
 	return z
 }
 
-// rows are the first so many of the random order, in their own order.
-func (s *induction) rows(n int) (*mat.Dense, gp.Terms) {
+// rows are the first so many of the random order, in their own order, with their terms and what is
+// known of effects on them.
+func (s *induction) rows(n int) (*mat.Dense, gp.Terms, []effects.Moment) {
 	if n == len(s.order) {
-		return s.x, s.terms
+		return s.x, s.terms, s.opt.Beside
 	}
 	places := slices.Clone(s.order[:n])
 	slices.Sort(places)
-	return s.rowsAt(s.x, s.terms, places)
+	var beside []effects.Moment
+	if s.opt.Beside != nil {
+		for _, row := range s.numbers(s.x, places) {
+			beside = append(beside, s.opt.Beside[row])
+		}
+	}
+	x, terms := s.rowsAt(s.x, s.terms, places)
+	return x, terms, beside
 }
 
 // rowsAt are the rows of x at some places of the order, which those of a sample stand in, with
 // their terms.
 func (s *induction) rowsAt(x *mat.Dense, terms gp.Terms, places []int) (*mat.Dense, gp.Terms) {
+	rows := s.numbers(x, places)
+	return rowsOf(x, rows), gp.Part(terms, rows)
+}
+
+// numbers are those of the rows of x at some places.
+func (s *induction) numbers(x *mat.Dense, places []int) []int {
 	rows := slices.Clone(places)
 	if x == s.x && s.opt.Order != nil {
 		for i, place := range places {
 			rows[i] = s.opt.Order[place]
 		}
 	}
-	return rowsOf(x, rows), gp.Part(terms, rows)
+	return rows
 }
 
 // rowsOf are some rows of a matrix.

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/effects"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
@@ -20,7 +21,8 @@ type sparse struct {
 	x       *mat.Dense
 	terms   gp.Terms
 	tuning  tuning
-	driver  gp.Driver // makes passes over x
+	beside  []effects.Moment // on the rows of x; nil for none
+	driver  gp.Driver        // makes passes over x
 	z       *mat.Dense
 	options pass.Options
 	held    bool // the kernel is not going to move: gradients are not asked for
@@ -61,7 +63,7 @@ func (e *sparse) converge(ctx context.Context, k kernel.Kernel, logs []float64, 
 	if err != nil {
 		return nil, err
 	}
-	return e.fit(ctx, sparseFit{process: p, logs: logs[k.NumParams():]}, nil, tolerance)
+	return e.fit(ctx, sparseFit{process: p.Trained(e.beside), logs: logs[k.NumParams():]}, nil, tolerance)
 }
 
 // tune sets the hyperparameters of the terms.

@@ -12,9 +12,10 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 
 import lossep
 from lossep import LossepClassifier
@@ -651,3 +652,26 @@ def test_messages_are_in_plain_words(rows):
             attempt()
         text = str(caught.value)
         assert not any(word in text for word in ("strconv", "np.", "--", "pflag", "%!", "keyword argument")), (k, text)
+
+
+def test_base():
+    """A base is cross-fitted, and its log odds are a feature, as if they were a column of X."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    X = pandas.DataFrame(rng.normal(size=(150, 2)), columns=["a", "b"])
+    y = ((X["a"] > 0) == (X["b"] > 0)).to_numpy().astype(int)
+    tree = RandomForestClassifier(20, min_samples_leaf=5, random_state=1)
+    model = quick(kernel="linear + constant", base=tree, random_state=3).fit(X, y)
+    folds = StratifiedKFold(5, shuffle=True, random_state=3)
+    scores = cross_val_predict(tree, X, y, cv=folds, method="predict_proba")[:, 1]
+    by_hand = quick(kernel="linear + constant", scaling={"base": "log-odds"}, random_state=3).fit(X.assign(base=scores), y)
+    other = pandas.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
+    p = model.predict_proba(other)
+    assert np.array_equal(p, by_hand.predict_proba(other.assign(base=tree.fit(X, y).predict_proba(other)[:, 1])))
+    right = (other["a"] > 0) == (other["b"] > 0)
+    assert ((p[:, 1] > 0.5) == right).mean() >= 0.8  # a linear kernel alone cannot tell
+    assert pickle.loads(pickle.dumps(model)).decide(other).index.tolist() == model.decide(other).index.tolist()
+    with pytest.raises(ValueError, match="X has a column 'base' already"):
+        quick(base=tree).fit(X.assign(base=0.5), y)
+    with pytest.raises(ValueError, match="every fold"):
+        model.audit(X, y)

@@ -108,6 +108,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Further options of ``lossep fit`` by the names of its flags.
     random_state : int, RandomState or None
         Decides everything random. None is the command's own seed.
+    base : classifier, optional
+        Another classifier, such as ``LGBMClassifier()``, whose probabilities the model corrects: in fits
+        those of five-fold cross-fitting, then those of ``base_``, fitted to all rows. Their log odds are
+        features beside those of X, called ``base``, or ``base CLASS`` where there are more than two classes.
     progress : bool, optional
         Show a bar (needs tqdm). If not given: in a terminal or a notebook, once a fit takes
         more than a second.
@@ -166,6 +170,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         no_examples: bool | None = None,
         options: Mapping[str, Any] | None = None,
         random_state: Any = None,
+        base: Any = None,
         progress: bool | None = None,
     ) -> None:
         self.cost = cost
@@ -196,6 +201,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.no_examples = no_examples
         self.options = options
         self.random_state = random_state
+        self.base = base
         self.progress = progress
 
     _names: Sequence[str] = ()
@@ -244,6 +250,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         table = training(self, X, y, sample_weight, copies=True)
         self._remember(table)
         options = {**fit_options(self), **table.options}
+        if table.scores:
+            options["scaling"] = [*options.get("scaling", ()), *(f"{name}=log-odds" for name in table.scores)]
+            if "features" in options:
+                options["features"] = [*options["features"], *table.scores]
         header = self._header(table, options, cost, cost_columns)
         header["unsettled"] = not self._positive_settled
         with bar(self.progress) as progress:
@@ -512,6 +522,10 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         baselines: the command's ``lossep audit``. Further options are those of the command,
         such as ``repeats=3``, ``groups="patient"`` or ``by="sex"``, which name columns of X.
         """
+        if self.base is not None:
+            raise ValueError(
+                "audit: base would have to be fitted in every fold; audit X with its out-of-fold probabilities as a column"
+            )
         whole = LossepClassifier(**self.get_params(deep=False))
         table = training(whole, X, y, sample_weight)
         whole._remember(table)

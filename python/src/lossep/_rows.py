@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
@@ -26,6 +28,7 @@ class Table:
         self.scaled = _scaled(columns)  # those that look as if out of a scaler, and why
         self.outcomes = outcomes  # the program's names of the classes
         self.options: dict[str, Any] = {}
+        self.scores: list[str] = []  # columns of probabilities by another classifier
         self.repeats: Array | None = None  # how many times each row is there, None if once
 
 
@@ -55,6 +58,8 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
     if len(estimator.classes_) < 2:
         raise ValueError(f"y: one class only: it is {shown(estimator.classes_[0])} in every row; give rows of two classes or more")
     table = Table(columns, is_frame(X), outcome_names(estimator.classes_))
+    if estimator.base is not None:
+        table.scores = _add_scores(columns, out_of_fold(estimator, X, y), table.outcomes)
     name = columns.unused(str(target) if isinstance(target, (str, int)) else "outcome")
     if sample_weight is not None:
         if estimator.weights is not None:
@@ -75,7 +80,35 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
 def cases(estimator: Any, X: Any, gaps: bool = False) -> Columns:
     """Cases for a fitted estimator, as columns. Missing cells are let through where they are
     imputed, which of a model from a file the program knows, or where ``gaps`` says so."""
-    gaps = gaps or estimator._from_file or estimator.missing != "error"
+    columns = _cases(estimator, X, gaps or estimator._from_file or estimator.missing != "error")
+    if estimator.base is not None and hasattr(estimator, "base_"):
+        _add_scores(columns, estimator.base_.predict_proba(X), estimator._outcomes)
+    return columns
+
+
+def out_of_fold(estimator: Any, X: Any, y: Array) -> Array:
+    """The probabilities that the base gives each row when it is fitted without it. Sets ``base_``, fitted to all."""
+    folds = StratifiedKFold(BASE_FOLDS, shuffle=True, random_state=estimator.random_state or 0)
+    scores: Array = cross_val_predict(clone(estimator.base), X, y, cv=folds, method="predict_proba")
+    estimator.base_ = clone(estimator.base).fit(X, y)
+    return scores
+
+
+BASE_FOLDS = 5
+"""Into how many parts rows are cut to have the probabilities of a base without them."""
+
+
+def _add_scores(columns: Columns, scores: Array, outcomes: list[str]) -> list[str]:
+    """Adds a column for the probability of every class but the first."""
+    names = ["base"] if len(outcomes) == 2 else [f"base {outcome}" for outcome in outcomes[1:]]
+    for name, values in zip(names, scores.T[1:], strict=True):
+        if name in columns.names:
+            raise ValueError(f"base: X has a column {name!r} already; rename it")
+        columns.add_numbers(name, values)
+    return names
+
+
+def _cases(estimator: Any, X: Any, gaps: bool) -> Columns:
     names: list[str] = estimator._names
     if _is_plain(estimator, X):
         return from_matrix(X, X, names, gaps)
