@@ -15,6 +15,7 @@ type Case struct {
 	Prediction *lossep.Prediction
 	Decision   *lossep.Decision
 	Worth      *lossep.Worth
+	Number     *NumberCase
 	Unusual    []string // columns in which it is unlike the training rows
 }
 

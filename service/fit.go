@@ -13,6 +13,7 @@ type Fit struct {
 	Rows
 	Model   lossep.Options // but for Data, which Complete fills in from Rows
 	Options Options
+	Outcome Outcome
 	NoSave  bool // the model is not written to a file unless one is named
 
 	method string
@@ -42,6 +43,7 @@ func (f *Fit) model() Options {
 	o.Likelihood.Name, o.Seed = "probit", 1
 	o.Power, o.ShardRows, o.Sweeps = 1, gp.ShardRows, 1
 	return Options{
+		outcomeOption(&f.Outcome),
 		{Name: "method", Group: Model, Help: "the method of inference", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
 		{Name: "kernel", Group: Model, Help: "the covariance function, such as 'rbf(ard) + linear' or 'matern32 + effects(origin, hour/64)'; auto mixes several by what they predict out of fold", Shown: fmt.Sprintf(
 			"%s, beyond %d rows %q, or %q with more than %d columns, and %s of two outcomes", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns, lossep.AutoEffects), Value: text{&o.Kernel, "KERNEL"}},

@@ -63,6 +63,17 @@ outcome already, made by any program.`,
 		} else if err := q.Complete(); err != nil {
 			return blame(err, "")
 		}
+		if place == nil && q.Probability == "" && len(args) > 0 {
+			m, err := loadAny(c, args[0])
+			if err != nil {
+				return blame(err, "")
+			}
+			answer, err := m.Deciding(c.Context(), q, readShort)
+			if err != nil {
+				return blame(err, "")
+			}
+			return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
+		}
 		spec, err := q.Spec(c.Context(), readShort)
 		if err != nil {
 			return blame(err, "")
