@@ -1,12 +1,17 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: build test beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack release release-test
+.PHONY: help build test test-all beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack release release-test
+
+help:       ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 build:      ## the command, as a static binary
 	CGO_ENABLED=0 go build -trimpath -o lossep ./cmd/lossep
 
-test: browser python ## everything that has to pass
+test:       ## the tests of this module, which need nothing but Go: what to run while working
 	go test ./...
+
+test-all: browser python test ## everything that has to pass: the page in a browser, the Python package and Beam too
 	cd beam && go test ./...
 
 beam:       ## the command for clusters, which is a module of its own

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/effects"
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
@@ -45,7 +46,10 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.Kernel(),
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed, MaxMemory: math.MaxInt64}, // see CalibrationBytes
 	}
-	if err := p.weigh(func(name string) ([]float64, error) { return trainingColumn(m.recipe, m.x, name) }); err != nil {
+	if err := p.weigh(trainingValues(m.recipe, m.x)); err != nil {
+		if input := new(InputError); errors.As(err, &input) {
+			return nil, input
+		}
 		if one := new(decision.CaseError); errors.As(err, &one) { // whose number is not that in the table
 			return nil, &InputError{What: "utility", Msg: fmt.Sprintf("a training row: %v", err), Err: err}
 		}
@@ -130,15 +134,22 @@ func (m *Model) doubts() []string {
 	return slices.Clone(s.Notes)
 }
 
-// trainingColumn is a numeric column of the training rows, as it was before it was
-// encoded but for rounding.
-func trainingColumn(r *recipe.Recipe, x *mat.Dense, name string) ([]float64, error) {
-	values, ok := r.Values(x, name)
-	if !ok {
-		return nil, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
+// trainingValues gives the numbers of training rows to costs, as they were before they were encoded
+// but for rounding.
+func trainingValues(r *recipe.Recipe, x *mat.Dense) func(row int, column string) (float64, error) {
+	columns := make(map[string][]float64)
+	return func(row int, name string) (float64, error) {
+		values, read := columns[name]
+		if !read {
+			var ok bool
+			if values, ok = r.Values(x, name); !ok {
+				return 0, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
+			}
+			columns[name] = values
+		}
+		if math.IsNaN(values[row]) {
+			return 0, &InputError{What: "utility", Err: expr.ErrMissing, Msg: fmt.Sprintf("calibration needs the column %q of the training rows, and it is missing in some of them; say what stands in for it, such as default(%s, 0)", name, expr.Name(name))}
+		}
+		return values[row], nil
 	}
-	if slices.ContainsFunc(values, math.IsNaN) {
-		return nil, inputf("utility", "calibration needs the column %q of the training rows, and it is missing in some of them; name another column", name)
-	}
-	return values, nil
 }

@@ -58,14 +58,20 @@ func (m *Model) Results() []string {
 			fmt.Sprintf("leave-one-out log predictive   %.6f%s", loo.LogPredictive, of),
 			fmt.Sprintf("leave-one-out %s per case    %.6g (always %s: %.6g)%s", m.utility.Kind(), loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant, of),
 		)
-	} else {
+	} else if s.Updates == nil {
 		lines = append(lines, "leave-one-out: a posterior without one of the rows does not exist")
+	}
+	if s.Updates != nil {
+		lines = append(lines, s.Updates.String())
 	}
 	lines = append(lines, "status      "+s.Status.Text)
 	for _, note := range s.Status.Notes {
 		lines = append(lines, "            "+note)
 	}
 	lines = append(lines, s.jitterLines()...)
+	if m.examples != nil {
+		lines = append(lines, fmt.Sprintf("examples    %s as read, to try the model on", table.Plural(len(m.examples.Rows), "training row")))
+	}
 	return lines
 }
 

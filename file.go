@@ -26,7 +26,7 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		EP:     m.by(EP).State(),
-		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance},
+		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance, m.examples},
 	}
 	if m.method != EP {
 		c.Own = m.opinions[0].State()
@@ -72,6 +72,7 @@ type header struct {
 	Method     Method         `json:"method"`
 	Summary    Summary        `json:"summary"`
 	Provenance Provenance     `json:"provenance"`
+	Examples   *Examples      `json:"examples,omitempty"`
 }
 
 // opened is a file that is being read.
@@ -98,10 +99,10 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	}
 	f.Model = &Model{
 		recipe: h.Recipe, coding: h.Recipe.Coding(), utility: h.Utility, likelihood: h.Likelihood, method: h.Method,
-		summary: h.Summary, provenance: h.Provenance,
+		summary: h.Summary, provenance: h.Provenance, examples: h.Examples,
 	}
 	f.link = linkOf(h.Recipe, h.Likelihood)
-	k, err := parseKernel(h.Kernel, f.recipe, f.coding)
+	k, err := kernel.ParseColumns(h.Kernel, columns(f.coding))
 	read := f.full
 	need := loadBytes(h.Recipe.Rows*f.link.views(), f.coding.Len())
 	switch s := h.Summary.Inducing; {
@@ -138,7 +139,8 @@ func (f *opened) tooLarge(need float64) error {
 
 // rows reads the training rows.
 func (f *opened) rows() error {
-	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted())
+	faded := f.summary.Updates != nil && f.summary.Updates.Faded
+	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted() || faded)
 	if err == nil {
 		f.x, f.weights, f.labels = rows.Inputs, rows.Weights, rows.Labels
 	}
@@ -147,9 +149,6 @@ func (f *opened) rows() error {
 
 // inducing reads posteriors on what is seen from inducing points.
 func (f *opened) inducing(k kernel.Kernel) ([]opinion, error) {
-	if k.Each() != nil {
-		return nil, errors.New("it has a kernel for each outcome, which is not to be had from inducing points")
-	}
 	points, functions := f.summary.Inducing.Points, f.link.functions()
 	z, err := f.Points(points, f.coding)
 	if err != nil {
@@ -243,7 +242,7 @@ func (f *opened) mixture(kernel.Kernel) ([]opinion, error) {
 		if need := nextBytes(sofar, f.recipe, f.coding.Len()); need > float64(f.bytes) {
 			return nil, f.tooLarge(need)
 		}
-		k, err := parseKernel(c.Kernel, f.recipe, f.coding)
+		k, err := kernel.ParseColumns(c.Kernel, columns(f.coding))
 		if err != nil {
 			return nil, err
 		}
@@ -278,6 +277,9 @@ func (h *header) check() error {
 	if err := h.Likelihood.check(); err != nil {
 		return err
 	}
+	if err := h.Examples.check(h); err != nil {
+		return err
+	}
 	return h.checkSummary()
 }
 
@@ -288,6 +290,8 @@ func (h *header) checkSummary() error {
 	switch {
 	case s.Status.Sweeps < 0 || !(s.Status.Residual >= 0):
 		return fmt.Errorf("its status has %d sweeps and a residual of %v", s.Status.Sweeps, s.Status.Residual)
+	case s.Updates != nil && (s.Updates.Added < 0 || s.Updates.Forgotten < 0):
+		return fmt.Errorf("it was updated with %d rows, and %d were taken away", s.Updates.Added, s.Updates.Forgotten)
 	case !(s.Jitter >= 0):
 		return fmt.Errorf("it says that %v was added to the kernel's diagonal", s.Jitter)
 	}

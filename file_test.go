@@ -190,6 +190,10 @@ func TestRefusedFiles(t *testing.T) {
 		{"a name twice but for an old letter", `both "ſummary" and "summary"`, replace(`"summary":`, `"ſummary":{},"summary":`)},
 		{"a name twice but for case within", `both "Column" and "column"`, replace(`"column":`, `"Column":"x","column":`)},
 		{"a name twice within", "twice", replace(`"target":`, `"target":{},"target":`)},
+		{"example of another column", `column "amounts"`, replace(`"examples":{"columns":["job","amount"`, `"examples":{"columns":["job","amounts"`)},
+		{"example with a column twice", `column "job"`, replace(`"examples":{"columns":["job","amount"`, `"examples":{"columns":["job","job"`)},
+		{"short example", "5 cells for 4 columns", replace(`"rows":[["`, `"rows":[["x","`)},
+		{"many examples", "9 examples", replace(`"rows":[["`, `"rows":[["x"],["`)},
 		{"more", "no JSON text", change(func(f *safetensors.File) { f.Metadata["model"] += "{}" })},
 		{"too many rows", "GB of memory", change(func(f *safetensors.File) {
 			f.Metadata["model"] = strings.NewReplacer(`"rows":8`, `"rows":100000`, `"outcome_rows":[5,`, `"outcome_rows":[99997,`).Replace(f.Metadata["model"])

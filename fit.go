@@ -13,7 +13,11 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Model(ctx, p.opt.Method)
+	m, err := l.Model(ctx, p.opt.Method)
+	if err == nil {
+		m.examples = p.examples.spread(m.by(EP))
+	}
+	return m, err
 }
 
 // Learn finds the hyperparameters that maximise EP's evidence, or keeps them if they

@@ -94,6 +94,9 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 			return nil, err
 		}
 	}
+	if p.stakes == nil {
+		return m, nil // what rows left out would have cost is not known; see Update
+	}
 	m.summary.LeaveOneOut, err = p.leaveOneOut(ctx, leftOutBy(method, p.Len()), found.left, found.units, m.summary.Sharpness)
 	return m, err
 }

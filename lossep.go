@@ -72,6 +72,7 @@ type Model struct {
 	weights    []float64  // how often each of them counts, nil if once
 	summary    Summary
 	provenance Provenance
+	examples   *Examples // nil if none are kept
 	opinions   []opinion // the method's own first, and EP's among them
 }
 

@@ -76,6 +76,8 @@ type Options struct {
 	// DefaultMaxMemory. With inducing points what the rows leave of half of it is for
 	// views of them, and views that do not fit are made again in every pass.
 	MaxMemory int64
+	// NoExamples has the model keep no training rows as they were read; see Examples.
+	NoExamples bool
 	// Progress, if set, is called from time to time during a fit.
 	Progress func(Progress)
 
@@ -276,7 +278,7 @@ func (o Options) DefaultKernel(t *table.Table) string {
 func MethodsForSeveral() []Method { return slices.Clone(severalMethods) }
 
 // severalMethods are those that more than two outcomes can be fitted by.
-var severalMethods = []Method{EP, LossEP, VI, Laplace}
+var severalMethods = []Method{EP, LossEP, VI, LossVI, Laplace}
 
 // checkSeveral refuses a method that is for two outcomes.
 func (m Method) checkSeveral(number int) error {
@@ -310,6 +312,8 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 		return o, inputf("likelihood", "%s is for two outcomes, and there are %d, which have probit", o.Likelihood.Name, number)
 	case o.power() != 1:
 		return o, inputf("power", "powers are for two outcomes, and there are %d; leave the power out", number)
+	case induces && !o.Method.byPasses():
+		return o, inputf("method", "%s is for the full process, and %d rows of %d outcomes are seen from inducing points; choose another method, or no inducing points", o.Method, rows, number)
 	case induces && o.Elsewhere != nil:
 		return o, inputf("inducing", "rows of %d outcomes cannot be gone over elsewhere; fit them on this machine, or write the outcome as a condition", number)
 	}

@@ -52,6 +52,8 @@ type Problem struct {
 	// effects are those of the kernel, nil if it has none, and families those that it names.
 	effects  *effectTerms
 	families []effects.Family
+	// examples are rows that those of the model are chosen among; nil if it is to keep none.
+	examples *Examples
 	// order is that of the rows where they do not stand in it; see ordered.
 	order []int
 }
@@ -131,7 +133,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if err := spec.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
-	if err := p.weigh(func(name string) ([]float64, error) { return t.Floats(name, p.Recipe.Missing...) }); err != nil {
+	if err := p.weigh(t.Values(p.Recipe.Missing...)); err != nil {
 		return nil, caseError(t.Place, err)
 	}
 	if err := p.splitKernel(askedKernel); err != nil {
@@ -141,15 +143,10 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if first == AutoKernel {
 		first = search.Candidates[0].Kernel
 	}
-	if p.Kernel, err = parseKernel(first, p.Recipe, p.coding); err != nil {
+	if p.Kernel, err = kernel.ParseColumns(first, columns(p.coding)); err != nil {
 		return nil, err
 	}
-	if p.Kernel, err = ofTwo(p.Kernel, first); err != nil {
-		return nil, err
-	}
-	if p.Kernel.Each() != nil && p.opt.Induces(p.Len()) {
-		return nil, inputf("kernel", "a kernel for each outcome is for the full process, and %d rows of %d outcomes are approximated with inducing points; give one kernel for all, or no inducing points", p.Len(), len(p.Recipe.Target.Outcomes))
-	}
+	p.examples = p.candidateExamples(t)
 	return p, nil
 }
 
@@ -181,32 +178,6 @@ func (p *Problem) splitKernel(asked string) (err error) {
 	p.opt.effects = true
 	p.families, err = p.effects.families(p.Recipe)
 	return err
-}
-
-// ofTwo is the kernel where there are two outcomes and each was to have its own. Only the
-// difference of their functions counts, so that each(rbf) is rbf: the mean of two kernels of
-// one form would have twice the hyperparameters, and nothing to tell them apart by.
-func ofTwo(k kernel.Kernel, text string) (kernel.Kernel, error) {
-	each := k.Each()
-	switch {
-	case len(each) != 2:
-		return k, nil
-	case !strings.Contains(text, ";"):
-		return each[0], nil
-	}
-	return k, inputf("kernel", "of two outcomes only the difference of their functions counts, which has one kernel; write it without each, such as rbf + linear for each(rbf; linear)")
-}
-
-// parseKernel reads a kernel for the outcomes, each of which may have its own.
-func parseKernel(text string, r *recipe.Recipe, c *recipe.Coding) (kernel.Kernel, error) {
-	k, err := kernel.ParseColumns(text, columns(c))
-	if err != nil {
-		return k, err
-	}
-	if k, err = k.For(len(r.Target.Outcomes)); err != nil {
-		return k, inputf("kernel", "%v", err)
-	}
-	return k, nil
 }
 
 // fitTime is what the search for a kernel takes, from 1000 rows of German credit on two
@@ -242,18 +213,8 @@ func (p *Problem) AskedKernel() string {
 
 // weigh finds what is at stake in every training row, given the columns of the rows.
 // Errors about one of them are *decision.CaseError.
-func (p *Problem) weigh(floats func(column string) ([]float64, error)) error {
-	values := make(map[string][]float64)
-	for _, name := range p.Utility.Columns() {
-		column, err := floats(name)
-		if err != nil {
-			return err
-		}
-		values[name] = column
-	}
-	var err error
-	p.stakes, err = p.Utility.Cases(p.Len(), func(i int, column string) (float64, error) { return values[column][i], nil })
-	if err == nil {
+func (p *Problem) weigh(values func(row int, column string) (float64, error)) (err error) {
+	if p.stakes, err = p.Utility.Cases(p.Len(), values); err == nil {
 		p.zero, err = p.Utility.Zero(p.stakes)
 	}
 	return err

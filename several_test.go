@@ -184,74 +184,6 @@ func TestSeveralOutcomes(t *testing.T) {
 	}
 }
 
-// With a kernel for each outcome a search finds hyperparameters of their own, with which the
-// model predicts and reads back the same; two kernels are not for three outcomes.
-func TestSeveralWithAKernelEach(t *testing.T) {
-	table := triage(t, 40, 3, 1)
-	o := lossep.Options{Utility: matrix(t, triageCosts), Kernel: "each(rbf + constant)", Method: lossep.LossEP}
-	m, err := lossep.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	each := m.Kernel().Each()
-	if len(each) != 3 || each[0].String() == each[1].String() || each[1].String() == each[2].String() {
-		t.Errorf("kernels %v", each)
-	}
-	o.Kernel = "rbf + constant"
-	shared, err := lossep.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// What is searched contains what all have in common, but for the priors of six more
-	// parameters, each of which takes 1.6 nats and more.
-	if own, one := m.Summary().LogEvidence, shared.Summary().LogEvidence; !(own > one-0.5) {
-		t.Errorf("log evidence %v with a kernel each, %v with one", own, one)
-	}
-	rows := mat.NewDense(3, 2, []float64{-1, 0, 1, 0.1, 0.3, -2})
-	predicted, err := m.Predict(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range predicted {
-		if math.Abs(floats.Sum(p.Probabilities)-1) > 1e-9 {
-			t.Errorf("row %d: %v", i, p.Probabilities)
-		}
-	}
-	var file bytes.Buffer
-	if err := m.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := lossep.Read(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := loaded.Predict(rows); err != nil || !cmp.Equal(again, predicted) {
-		t.Errorf("read back, it predicts otherwise: %v", err)
-	}
-	o.Kernel = "each(rbf; linear)"
-	var input *lossep.InputError
-	if _, err := lossep.Prepare(table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), "kernel: each(…) has 2 kernels for 3 outcomes") {
-		t.Errorf("two kernels for three outcomes: %v", err)
-	}
-}
-
-// Of two outcomes one kernel is enough: a form for each is that form, and two are refused.
-func TestTwoWithAKernelEach(t *testing.T) {
-	table := triage(t, 20, 2, 1)
-	o := lossep.Options{Kernel: "each(rbf + constant)", Data: recipe.Options{Target: "where", Positive: "w1"}}
-	p, err := lossep.Prepare(table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Kernel.Each() != nil || p.Kernel.NumParams() != 3 {
-		t.Errorf("kernel %v", p.Kernel)
-	}
-	o.Kernel = "each(rbf; linear)"
-	if _, err := lossep.Prepare(table, o); err == nil || !strings.Contains(err.Error(), "kernel: of two outcomes only the difference of their functions counts, which has one kernel; write it without each") {
-		t.Errorf("%v", err)
-	}
-}
-
 // Leave-one-out against models that never saw the row, nor its copies, nor its group. The sites
 // of the others are not settled anew in the former, so that the latter is near and no more.
 func TestSeveralLeaveOneOut(t *testing.T) {
@@ -375,12 +307,53 @@ func TestCalibrateSeveral(t *testing.T) {
 	}
 }
 
+// Loss-VI of three outcomes moves VI where mistakes do not cost the same, and its model reads back
+// as it was; the bound is checked in package gp.
+func TestSeveralLossVI(t *testing.T) {
+	o := lossep.Options{Utility: matrix(t, triageCosts), Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true, Method: lossep.LossVI}
+	table := triage(t, 12, 3, 1)
+	m, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := mat.NewDense(2, 2, []float64{-1, 0, 0.3, -2})
+	predicted, err := m.Predict(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := lossep.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := loaded.Predict(rows); err != nil || !cmp.Equal(again, predicted) {
+		t.Errorf("read back, it predicts otherwise: %v", err)
+	}
+	o.Method = lossep.VI
+	plain, err := lossep.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := plain.Predict(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range predicted {
+		if moved := floats.Distance(p.Probabilities, without[i].Probabilities, math.Inf(1)); !(moved > 1e-6 && moved < 0.2) || math.Abs(floats.Sum(p.Probabilities)-1) > 1e-9 {
+			t.Errorf("%v, and %v by VI", p.Probabilities, without[i].Probabilities)
+		}
+	}
+}
+
 // What is for two outcomes says so by name, and what to do.
 func TestForTwoOutcomesOnly(t *testing.T) {
 	table := triage(t, 30, 3, 3)
 	for says, o := range map[string]lossep.Options{
 		"method: corrected is for two outcomes, and there are 3; choose one of ep":         {Method: lossep.Corrected},
-		"method: loss-vi is for two outcomes":                                              {Method: lossep.LossVI},
+		"method: loss-vi needs every training row for each decision, and 30 are seen":      {Method: lossep.LossVI, Inducing: 10},
 		"likelihood: logit is for two outcomes, and there are 3, which have probit":        {Likelihood: lossep.Likelihood{Name: "logit"}},
 		"power: powers are for two outcomes, and there are 3":                              {Inducing: 10, Power: 0.5},
 		"costs of true and false negatives and positives are for two outcomes":             {Utility: costs(t, "fn=5,fp=1")},
@@ -389,6 +362,9 @@ func TestForTwoOutcomesOnly(t *testing.T) {
 		if _, err := lossep.Prepare(table, o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
+	}
+	if _, err := lossep.Prepare(triage(t, 1100, 3, 4), lossep.Options{Method: lossep.LossVI}); err == nil || !strings.Contains(err.Error(), "method: loss-vi is for the full process, and 1100 rows of 3 outcomes are seen") {
+		t.Errorf("%v", err)
 	}
 	// 1,700 rows of four outcomes are 5,100 views.
 	var input *lossep.InputError

@@ -7,6 +7,7 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
 )
 
 // Version is the version of this package, which model files name.
@@ -47,6 +48,8 @@ type Summary struct {
 	// Sharpness is the power that the probabilities of their mixture are raised to, by what
 	// occurred to rows that were left out; 0 stands for 1.
 	Sharpness float64 `json:"sharpness,omitempty"`
+	// Updates is what became of the model since, nil if nothing.
+	Updates *Updates `json:"updates,omitempty"`
 }
 
 // Search is how the search for hyperparameters ended.
@@ -107,6 +110,26 @@ type Inducing struct {
 	Bound float64 `json:"bound"`
 	// Power is that of power expectation propagation; 1 is EP itself.
 	Power float64 `json:"power"`
+}
+
+// Updates is what became of a model since it was fitted.
+type Updates struct {
+	Added     int `json:"added"`
+	Forgotten int `json:"forgotten,omitempty"`
+	// Faded says that rows count less the older they are, so that there are weights of them.
+	Faded bool `json:"faded,omitempty"`
+}
+
+// String says what was done.
+func (s *Updates) String() string {
+	text := fmt.Sprintf("updated     %s added", table.Plural(s.Added, "row"))
+	if s.Forgotten > 0 {
+		text += fmt.Sprintf(", %d forgotten", s.Forgotten)
+	}
+	if s.Faded {
+		text += ", older rows count less"
+	}
+	return text + " since the fit; the kernel and the calibration slope are those of the fit"
 }
 
 // Effects is a family of effects, and EffectsPart one of its columns.

@@ -152,8 +152,8 @@ func TestKernelDoesNotCountGroups(t *testing.T) {
 func TestForTwoOutcomesOnly(t *testing.T) {
 	table := threeWays(t, 30)
 	for says, o := range map[string]Options{
-		"loss-vi is for two outcomes, and there are 3": {Methods: []lossep.Method{lossep.EP, lossep.LossVI}},
-		"corrected is for two outcomes":                {Fit: lossep.Options{Method: lossep.Corrected}},
+		"corrected is for two outcomes, and there are 3": {Methods: []lossep.Method{lossep.EP, lossep.Corrected}, Fit: lossep.Options{Method: lossep.EP}},
+		"corrected is for two outcomes":                  {Fit: lossep.Options{Method: lossep.Corrected}},
 	} {
 		var input *lossep.InputError
 		if _, err := New(table, o); !errors.As(err, &input) || !strings.Contains(err.Error(), says) {

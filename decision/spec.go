@@ -20,6 +20,7 @@ import (
 //	  refuse: {good: 1, bad: 0}
 //	  defer:  {good: 0.3, bad: 0.3}
 //	ceiling: 6000                # of costs only, and optional
+//	effort: {refuse: minutes}    # what actions take of a capacity, optional; see Within
 //
 // An entry is a number or an expression over columns (see package expr), such as
 // 0.6 * amount + 10 or min(amount, 5000). Negative costs are gains.
@@ -30,6 +31,7 @@ type Spec struct {
 	actions  []string
 	entries  [][]expr.Expr // by action and outcome
 	ceiling  float64       // of costs; NaN if none is set
+	efforts  []effort
 
 	place SpecError // where the outcomes were named: file, line and column
 }

@@ -125,3 +125,32 @@ func TestParseSpecJSONErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestEffortIsKept: what actions take comes back from JSON as it was written.
+func TestEffortIsKept(t *testing.T) {
+	s, err := ParseSpec("visits.yaml", []byte("outcomes: [no, yes]\ncosts:\n  leave: {no: 0, yes: 100}\n  call: {no: 2, yes: 60}\n  visit: {no: 20, yes: 20}\neffort:\n  visit: travel + 10\n  minutes: {visit: travel, call: 5}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseSpecJSON(text)
+	if err != nil {
+		t.Fatal(string(text), err)
+	}
+	for _, of := range []*Spec{s, again} {
+		c, err := of.Within([]Capacity{{"visit", 3}, {"minutes", 60}, {"call", 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Efforts(func(string) (float64, error) { return 30, nil })
+		if want := [][]float64{{0, 0, 40}, {0, 5, 30}, {0, 1, 0}}; err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%v, %v; want %v", got, err, want)
+		}
+		if columns := of.AllColumns(); len(columns) != 1 || columns[0] != "travel" || len(of.Columns()) != 0 {
+			t.Errorf("columns %q, of costs %q", columns, of.Columns())
+		}
+	}
+}

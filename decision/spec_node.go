@@ -100,6 +100,9 @@ func (s *Spec) MarshalJSON() ([]byte, error) {
 	if c, ok := s.Ceiling(); ok {
 		put(`,"ceiling":`, c)
 	}
+	if len(s.efforts) > 0 {
+		b.WriteString(`,"effort":` + s.effortJSON())
+	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }

@@ -51,7 +51,7 @@ func (r specReader) read(root node) (*Spec, error) {
 	if err := r.object(root, "the utility"); err != nil {
 		return nil, err
 	}
-	var outcomes, table, ceiling *node
+	var outcomes, table, ceiling, effort *node
 	s := &Spec{ceiling: math.NaN()}
 	for i, name := range root.names {
 		value := &root.values[i]
@@ -65,8 +65,10 @@ func (r specReader) read(root node) (*Spec, error) {
 			table, s.costs = value, name.text == "costs"
 		case "ceiling":
 			ceiling = value
+		case "effort":
+			effort = value
 		default:
-			return nil, r.faultf(name, "use outcomes, costs or utilities, and ceiling", "%s is unknown", quoted(name.text))
+			return nil, r.faultf(name, "use outcomes, costs or utilities, ceiling and effort", "%s is unknown", quoted(name.text))
 		}
 	}
 	switch {
@@ -86,6 +88,11 @@ func (r specReader) read(root node) (*Spec, error) {
 	}
 	if err := s.check(); err != nil {
 		return nil, r.at(*table, err)
+	}
+	if effort != nil {
+		if err := r.effort(s, *effort); err != nil {
+			return nil, err
+		}
 	}
 	if ceiling == nil {
 		return s, nil

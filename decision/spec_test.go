@@ -111,7 +111,7 @@ func TestParseSpecRefuses(t *testing.T) {
 		{"not UTF-8", "outcomes: [good, bad]\ncosts:\n  \xe9t\xe9: 1\n", "u.yaml, line 3, column 3: the text is not UTF-8"},
 		{"a list", "- 1\n", "line 1, column 1: the utility is a list"},
 		{"two documents", with(sound) + "---\na: 1\n", "more than one document"},
-		{"unknown key", with(sound) + "celing: 6\n", `line 5, column 1: "celing" is unknown; use outcomes, costs or utilities, and ceiling`},
+		{"unknown key", with(sound) + "celing: 6\n", `line 5, column 1: "celing" is unknown; use outcomes, costs or utilities, ceiling and effort`},
 		{"key twice", with(sound) + "costs: {}\n", `line 5, column 1: the utility has "costs" twice`},
 		{"costs and utilities", with(sound) + "utilities: {}\n", "line 5, column 1: costs and utilities are both given"},
 		{"no outcomes", sound, "line 1, column 1: outcomes are missing; name them"},

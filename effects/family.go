@@ -265,15 +265,12 @@ func (g *Grouping) Group(row []float64) int { return g.group(row, 0) }
 
 // group is Group where so many of the rows that were learnt from are the row itself.
 func (g *Grouping) group(row []float64, itself uint32) int {
-	key := 0
-	for _, a := range g.Axes {
-		c := a.Cell(row[a.Column])
-		if c < 0 && g.Rows != nil {
+	key := g.key(row)
+	if key < 0 {
+		if g.Rows != nil {
 			return 0
-		} else if c < 0 {
-			return -1
 		}
-		key = key*a.Cells + c
+		return -1
 	}
 	at := g.seen.of(key)
 	if g.Rows == nil {

@@ -66,6 +66,7 @@ func (e *Effect) Nats() (nats float64) {
 type member struct {
 	*Effect
 	ids    ids
+	told   []Sum     // what earlier rows told of each group without an effect, nil where these are all rows; see Continue
 	moved  []float64 // by how much means have moved, which slopes do not know yet
 	before Effect    // as it was before the last pass
 	fresh  bool      // never updated
@@ -274,10 +275,15 @@ func (m *member) update(sums []Sum, held bool) {
 		for g := from; g < to; g++ {
 			s, w := &sums[g], m.Moments[g]
 			s.Curvature = max(s.Curvature, 0) // a term that is not log-concave may bend the other way
-			if !m.fresh {
-				s.Curvature += damping * (max(0, 1/w.Variance-1/m.Variance) - s.Curvature)
+			var told Sum
+			if m.told != nil {
+				told = m.told[g]
 			}
-			s.Slope += s.Curvature * w.Mean // what it would be without the effect
+			if !m.fresh {
+				s.Curvature += damping * (max(0, 1/w.Variance-1/m.Variance-told.Curvature) - s.Curvature)
+			}
+			s.Slope += s.Curvature*w.Mean + told.Slope // what it would be without the effect
+			s.Curvature += told.Curvature
 		}
 	})
 	m.fresh = false
@@ -321,6 +327,12 @@ func (f *Fit) retreat() {
 
 // bound is the variational bound where the terms' part of it is value.
 func (f *Fit) bound(value float64) float64 {
+	for _, m := range f.members {
+		for g, s := range m.told {
+			w := m.Moments[g]
+			value += s.Slope*w.Mean - 0.5*s.Curvature*(w.Mean*w.Mean+w.Variance)
+		}
+	}
 	return value - f.Effects().Divergence()
 }
 

@@ -3,15 +3,18 @@
 //
 //	0.6 * amount + 10
 //	min(amount, 5000) / (1 + `interest rate`)
+//	0.6 * default(amount, 100)
 //	delay >= 15 or cancelled == 1 and reason != "weather"
 //
-// An Expr is a number in each case: numbers, columns, + − * /, parentheses, min and max.
+// An Expr is a number in each case: numbers, columns, + − * /, parentheses, min and max, and
+// default, whose second argument stands in where a column of the first is missing.
 // A Condition holds or does not: comparisons of such numbers, comparisons of a column
 // with a text, and, or, not. A column is named as it is if its name is made of letters,
 // digits, _ and ., and does not begin with a digit; every other name stands in backticks.
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -46,9 +49,13 @@ func Name(name string) string { return (&node{op: column, name: name}).String() 
 // same: é is one letter in some files and an e with an accent in others (NFC and NFD of Unicode).
 func Composed(text string) string { return norm.NFC.String(text) }
 
+// ErrMissing says that a case has no value in a column, which default makes up for. Functions that
+// give values return it, or an error that wraps it.
+var ErrMissing = errors.New("missing value")
+
 // Eval is the value in one case, whose columns value gives; it may be nil if there are
-// none. An error of value is returned as it is; a column, or a result on the way, that is
-// not finite is a *ValueError.
+// none. An error of value is returned as it is, but for ErrMissing within default; a column, or a
+// result on the way, that is not finite is a *ValueError.
 func (e Expr) Eval(value func(column string) (float64, error)) (float64, error) {
 	return e.root.eval(value)
 }
@@ -121,11 +128,13 @@ const (
 	quote // a text
 	minimum
 	maximum
+	fallback
 )
 
 var symbols = [...]string{
 	or: "or", and: "and", not: "not", less: "<", atMost: "<=", more: ">", atLeast: ">=", equal: "==",
 	different: "!=", plus: "+", minus: "-", times: "*", over: "/", negative: "-", minimum: "min", maximum: "max",
+	fallback: "default",
 }
 
 // level is how tightly an operator binds; those of the same level go from left to right.
@@ -176,7 +185,7 @@ func (n *node) String() string {
 			return n.name
 		}
 		return "`" + n.name + "`"
-	case minimum, maximum:
+	case minimum, maximum, fallback:
 		parts := make([]string, len(n.args))
 		for i, a := range n.args {
 			parts[i] = a.String()
@@ -214,6 +223,12 @@ func (n *node) eval(value func(string) (float64, error)) (float64, error) {
 		if x, err = value(n.name); err != nil {
 			return 0, err
 		}
+	case fallback:
+		var err error
+		if x, err = n.args[0].eval(value); errors.Is(err, ErrMissing) {
+			return n.args[1].eval(value)
+		}
+		return x, err
 	default:
 		for i, arg := range n.args {
 			y, err := arg.eval(value)

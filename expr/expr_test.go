@@ -22,9 +22,12 @@ var errAbsent = errors.New("absent")
 func row(name string) (float64, error) {
 	values := map[string]float64{
 		"amount": 100, "x.1": 2, "credit amount": 30, "Größe": 5, "zero": 0, "huge": 1e300, "min": 7, "loss": -4,
-		"delay": 20, "cancelled": 0, "nan": math.NaN(), "1st": 9, "and": 3, "credit-limit": 8,
+		"delay": 20, "cancelled": 0, "nan": math.NaN(), "1st": 9, "and": 3, "credit-limit": 8, "default": 7,
 	}
 	x, ok := values[name]
+	if name == "gap" {
+		return 0, fmt.Errorf("line 7: %w", expr.ErrMissing)
+	}
 	if !ok {
 		return 0, errAbsent
 	}
@@ -72,6 +75,11 @@ func TestValues(t *testing.T) {
 		{"`and`", 3, ""},
 		{"`credit-limit` / 2", 4, ""},
 		{"x.1 * Größe", 10, ""},
+		{"default(amount,5)", 100, "default(amount, 5)"},
+		{"0.6 * default(gap, 5)", 3, ""},
+		{"default(amount / gap, 2 * x.1)", 4, ""},
+		{"default(gap, default(gap + 1, amount))", 100, ""},
+		{"default + 1", 8, ""},
 	} {
 		e, err := expr.Parse(c.text)
 		if err != nil {
@@ -150,7 +158,11 @@ func TestRefused(t *testing.T) {
 		{".inf", 1, "neither a number nor a column"},
 		{"3rd", 1, "neither a number nor a column"},
 		{"1.2.3", 1, "neither a number nor a column"},
-		{"log(amount)", 1, "there are min and max"},
+		{"log(amount)", 1, "there are min, max and default"},
+		{"default(amount)", 1, "as in default(amount, 100)"},
+		{"default(amount, 1, 2)", 1, "as in default(amount, 100)"},
+		{"default(3, 4)", 1, "default is of a column and a value"},
+		{"default(amount > 1, 4)", 1, "is no number for default"},
 		{"min(amount)", 1, "at least two"},
 		{"min(amount 2)", 12, "without an operator"},
 		{"`amount", 1, "encloses nothing"},

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -34,7 +35,7 @@ type token struct {
 
 const (
 	isNumber = '0'
-	isName   = 'a' // a column, min, max, and, or, not
+	isName   = 'a' // a column, a function, and, or, not
 	isColumn = '`' // a column for sure
 	isText   = '"'
 	isSign   = '+'
@@ -352,16 +353,14 @@ func (p *parser) expect(text string) error {
 	return nil
 }
 
-// function reads the arguments of min or max.
+// function reads the arguments of a function.
 func (p *parser) function(t token) (*node, error) {
-	n := &node{op: minimum}
-	switch t.text {
-	case "max":
-		n.op = maximum
-	case "min":
-	default:
-		return nil, p.fault(t.at, "there are min and max; "+backticks, "the function %s is unknown", cut(t.text))
+	functions := []op{minimum, maximum, fallback}
+	k := slices.IndexFunc(functions, func(o op) bool { return symbols[o] == t.text })
+	if k < 0 {
+		return nil, p.fault(t.at, "there are min, max and default; "+backticks, "the function %s is unknown", cut(t.text))
 	}
+	n := &node{op: functions[k]}
 	for end := "("; end != ")"; {
 		p.next++ // the parenthesis or the comma
 		a, err := p.binary(0)
@@ -374,6 +373,12 @@ func (p *parser) function(t token) (*node, error) {
 		}
 	}
 	p.next++
+	if n.op == fallback {
+		if len(n.args) != 2 || len(n.args[0].columns(nil)) == 0 {
+			return nil, p.fault(t.at, "give a column and what stands in where it is missing, as in default(amount, 100)", "default is of a column and a value")
+		}
+		return n, p.check(n, t)
+	}
 	if len(n.args) < 2 {
 		return nil, p.fault(t.at, "give at least two, as in min(amount, 5000)", "%s of a single value is that value", t.text)
 	}

@@ -11,6 +11,10 @@ import (
 // PredictBlocks writes the means of what the views read, and the covariances within every
 // block of so many views, row by row. With blocks of one it is Predict.
 func (g *Gaussian) PredictBlocks(views *Views, size int, mean, cov []float64, ws *Workspace) {
+	if size == 1 {
+		g.Predict(views, mean, cov, ws)
+		return
+	}
 	sameLength(views, len(mean))
 	sameLength(views, len(cov)/size)
 	g.whiten(views, ws)

@@ -29,7 +29,6 @@ type Process struct {
 	// outcomes are of a process that is seen by several outcomes, and nil where the views
 	// are the values at the inputs.
 	outcomes *Outcomes
-	bases    []*kernel.Basis // of their functions, one for all or one for each
 }
 
 // New is the process with kernel k at the rows of x, which it keeps.
@@ -119,8 +118,9 @@ func (s *Scratch) EvidenceGradient(p *Process, r *infer.EPResult, dst []float64)
 		}
 		row[i] -= 0.5 * s.Tau
 	}
+	weight := s.weight
 	if p.outcomes != nil {
-		return p.outcomes.evidenceGradient(dst, p.kernel, s.weight, p.x)
+		weight = p.outcomes.reduce(weight)
 	}
-	return p.kernel.WeightedGrad(dst, s.weight, p.x)
+	return p.kernel.WeightedGrad(dst, weight, p.x)
 }

@@ -13,18 +13,16 @@ import (
 
 // Outcomes are the outcomes of the inputs of a process, each one of several.
 //
-// There is a latent function f_c for each outcome, independent and with the same kernel or
-// with one each (kernel.Each), and the outcome is the c of the largest f_c(x) + ε_c with ε_c ~ N(0, 1): the multinomial
-// probit model. Given u = ε_y, the outcome is y where f_y − f_j + u exceeds the noise of
+// There is a latent function f_c for each outcome, independent and with the same kernel, and the
+// outcome is the c of the largest f_c(x) + ε_c with ε_c ~ N(0, 1): the multinomial probit model. Given u = ε_y, the outcome is y where f_y − f_j + u exceeds the noise of
 // every other j, so that
 //
 //	P(y | f) = E_u Π_{j≠y} Φ(f_y(x) − f_j(x) + u).
 //
 // A case is C−1 probit terms on views f_y − f_j + u of one Gaussian, which holds the u of
 // every case beside the functions. The covariance of the views (n, j) and (m, k) is
-// Σ_c k_c(x_n, x_m)·(e_y − e_j)_c·(e_y − e_k)_c + [n = m], one k times a product of vectors
-// where the kernel is the same. Two outcomes are the binary model of f = (f_1 − f_0)/√2,
-// which has the same kernel, or the mean of both.
+// k(x_n, x_m)·(e_y − e_j)·(e_y − e_k) + [n = m]. Two outcomes are the binary model of
+// f = (f_1 − f_0)/√2, which has the same kernel.
 //
 // Approximated with inducing points they are CoupledTerms: a case is one term on the values of all
 // functions, each of which has a posterior of its own, independent of the others.
@@ -89,9 +87,8 @@ func rival(y, k int) int {
 }
 
 // products are (e_y − e_j)·(e_z − e_l) of the views of a case with outcome y and of one with
-// z, row by row, for all pairs of y and z; of the functions of some outcomes alone, from one
-// on and below another.
-func (o *Outcomes) products(from, to int) [][][]float64 {
+// z, row by row, for all pairs of y and z.
+func (o *Outcomes) products() [][][]float64 {
 	views := o.Views()
 	all := make([][][]float64, o.Number)
 	for y := range all {
@@ -100,7 +97,7 @@ func (o *Outcomes) products(from, to int) [][][]float64 {
 			all[y][z] = make([]float64, views*views)
 			for p := range views {
 				for q := range views {
-					for c := from; c < to; c++ {
+					for c := range o.Number {
 						all[y][z][p*views+q] += sign(c, y, p) * sign(c, z, q)
 					}
 				}
@@ -118,66 +115,30 @@ func (o *Outcomes) covariance(k kernel.Kernel, x *mat.Dense, m *outcomesMatrices
 	if m.gram == nil {
 		m.gram, m.views = mat.NewSymDense(len(o.Of), nil), mat.NewSymDense(len(o.Of)*o.Views(), nil)
 	}
-	for i, own := range o.kernels(k) {
-		own.Gram(m.gram, x)
-		o.spread(m.gram, o.products(o.span(k, i)), m.views, i == 0)
-	}
-	return m.views
-}
-
-// kernels are those that functions have, one for all or one for each.
-func (o *Outcomes) kernels(k kernel.Kernel) []kernel.Kernel {
-	each := k.Each()
-	switch len(each) {
-	case 0:
-		return []kernel.Kernel{k}
-	case o.Number:
-		return each
-	}
-	panic(fmt.Sprintf("gp: %d kernels for %d outcomes", len(each), o.Number))
-}
-
-// span is the outcomes whose functions have the i-th of the kernels.
-func (o *Outcomes) span(k kernel.Kernel, i int) (from, to int) {
-	if k.Each() == nil {
-		return 0, o.Number
-	}
-	return i, i + 1
-}
-
-// spread writes the covariance of one function times the products into that of all views, or
-// adds it where others were before.
-func (o *Outcomes) spread(gram *mat.SymDense, products [][][]float64, all *mat.SymDense, first bool) {
-	views, n := o.Views(), len(o.Of)
-	g, a := gram.RawSymmetric(), all.RawSymmetric()
+	k.Gram(m.gram, x)
+	products, views, n := o.products(), o.Views(), len(o.Of)
+	g, a := m.gram.RawSymmetric(), m.views.RawSymmetric()
 	for i, y := range o.Of {
 		for p := range views {
 			row := a.Data[(i*views+p)*a.Stride : (i*views+p)*a.Stride+n*views]
 			for m := i; m < n; m++ {
-				k, of, to := g.Data[i*g.Stride+m], products[y][o.Of[m]][p*views:(p+1)*views], row[m*views:(m+1)*views]
-				if !first {
-					for q, v := range of {
-						to[q] += k * v
-					}
-					continue
-				}
+				cov, of, to := g.Data[i*g.Stride+m], products[y][o.Of[m]][p*views:(p+1)*views], row[m*views:(m+1)*views]
 				for q, v := range of {
-					to[q] = k * v
+					to[q] = cov * v
 				}
 			}
-			if first {
-				for q := range views {
-					row[i*views+q] += 1 / o.Count(i)
-				}
+			for q := range views {
+				row[i*views+q] += 1 / o.Count(i)
 			}
 		}
 	}
+	return m.views
 }
 
 // reduce is Σ W_(n,j)(m,k) times the product of the views, for pairs of inputs n and m: what
 // a gradient in the covariance of the views is as one in that of one function.
-func (o *Outcomes) reduce(weight *mat.SymDense, products [][][]float64) *mat.SymDense {
-	views, n := o.Views(), len(o.Of)
+func (o *Outcomes) reduce(weight *mat.SymDense) *mat.SymDense {
+	products, views, n := o.products(), o.Views(), len(o.Of)
 	w, reduced := weight.RawSymmetric(), mat.NewSymDense(n, nil)
 	r := reduced.RawSymmetric()
 	for i, y := range o.Of {
@@ -232,26 +193,7 @@ func (o *Outcomes) Process(k kernel.Kernel, x *mat.Dense, s *Scratch) (*Process,
 	if err != nil {
 		return nil, fmt.Errorf("gp: kernel %v: %w", k, err)
 	}
-	p := &Process{kernel: k, x: x, root: root, views: root.Views(), outcomes: o}
-	for _, own := range o.kernels(k) {
-		p.bases = append(p.bases, own.Basis(x))
-	}
-	return p, nil
-}
-
-// evidenceGradient is that of the log evidence in the kernel's parameters, given that in the
-// covariance of the views.
-func (o *Outcomes) evidenceGradient(dst []float64, k kernel.Kernel, weight *mat.SymDense, x *mat.Dense) []float64 {
-	if dst == nil {
-		dst = make([]float64, k.NumParams())
-	}
-	rest := dst
-	for i, own := range o.kernels(k) {
-		n := own.NumParams()
-		own.WeightedGrad(rest[:n], o.reduce(weight, o.products(o.span(k, i))), x)
-		rest = rest[n:]
-	}
-	return dst
+	return &Process{kernel: k, x: x, basis: k.Basis(x), root: root, views: root.Views(), outcomes: o}, nil
 }
 
 // LeaveOut gives the views of cases without the terms of these cases.

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
@@ -21,28 +22,16 @@ import (
 // With k the covariances of one function at a new input with itself at the inputs, and
 // D_c the matrix of the (e_y − e_j)_c, the covariances of f_c with the views are D_c k. So
 // the means are k·D_cᵀβ, and the covariances [c = d]·k(x,x) − k·(D_cᵀMD_d)k, with β and M
-// those of Predictor. All D_c together are zero, so that the matrices of c ≠ d suffice where
-// the kernel is the same: N² numbers for each pair of outcomes in place of the (C−1)²N² of
-// M, and as many operations for a row. Where kernels differ, so do the k of the outcomes,
-// and the matrices of c = d are needed, too.
+// those of Predictor. All D_c together are zero, so that the matrices of c > d suffice: N²
+// numbers for each pair of outcomes in place of the (C−1)²N² of M, and as many operations for a
+// row.
 type OutcomesPredictor struct {
-	kernels []kernel.Kernel // one for all, or one for each
-	bases   []*kernel.Basis
+	kernel  kernel.Kernel
+	basis   *kernel.Basis
 	number  int
 	weights [][]float64 // D_cᵀβ
 	pairs   []*mat.Dense
 	pool    sync.Pool // of *outcomesScratch
-}
-
-// of is which of the kernels an outcome has.
-func (p *OutcomesPredictor) of(c int) int { return c % len(p.kernels) }
-
-// last is the largest d of the matrices of c and d.
-func (p *OutcomesPredictor) last(c int) int {
-	if len(p.kernels) > 1 {
-		return c
-	}
-	return c - 1
 }
 
 // OutcomesPredictor returns the predictor of the posterior that the sites make with the
@@ -54,21 +43,23 @@ func (p *Process) OutcomesPredictor(ctx context.Context, sites []gauss.Scalar) (
 	if !ok {
 		return nil, false
 	}
-	out := &OutcomesPredictor{kernels: o.kernels(p.kernel), bases: p.bases, number: o.Number, weights: o.Fold(beta)}
+	out := &OutcomesPredictor{kernel: p.kernel, basis: p.basis, number: o.Number, weights: o.Fold(beta)}
 	m := inner(v, raised)
 	for c := range o.Number {
-		for d := range out.last(c) + 1 {
+		for d := range c {
 			if ctx.Err() != nil {
 				return nil, false
 			}
 			pair := o.foldPair(m, c, d)
-			if len(out.kernels) == 1 {
-				symmetrise(pair) // all that counts where k is the same on both sides
-			}
+			symmetrise(pair) // all that counts, k being the same on both sides
 			out.pairs = append(out.pairs, pair)
 		}
 	}
-	out.pool.New = func() any { return newOutcomesScratch(p.x.RawMatrix().Rows) }
+	out.pool.New = func() any {
+		return &outcomesScratch{
+			k: make([]float64, outcomesRows*p.basis.Stride()), product: mat.NewDense(outcomesRows, p.x.RawMatrix().Rows, nil),
+		}
+	}
 	return out, true
 }
 
@@ -154,51 +145,36 @@ func symmetrise(m *mat.Dense) {
 const outcomesRows = 16
 
 type outcomesScratch struct {
-	k       [][]float64 // by kernel
+	k       []float64
 	product *mat.Dense
-}
-
-func newOutcomesScratch(inputs int) *outcomesScratch {
-	return &outcomesScratch{product: mat.NewDense(outcomesRows, inputs, nil)}
 }
 
 // Moments hands over the means and the covariance of the functions of all outcomes at every
 // row of x, which use must not keep; it may be called from several goroutines. Those of a
 // row are the same bits whatever the other rows.
 func (p *OutcomesPredictor) Moments(x *mat.Dense, use func(row int, mean []float64, cov *mat.SymDense)) {
-	raw, n, stride := x.RawMatrix(), p.bases[0].Len(), p.bases[0].Stride()
+	raw, n, stride := x.RawMatrix(), p.basis.Len(), p.basis.Stride()
 	blocks := (raw.Rows + outcomesRows - 1) / outcomesRows
 	tasks.For(blocks, func(b int) {
 		s := p.pool.Get().(*outcomesScratch)
 		defer p.pool.Put(s)
 		from, to := b*outcomesRows, min((b+1)*outcomesRows, raw.Rows)
-		if s.k == nil {
-			s.k = make([][]float64, len(p.bases))
-			for b := range s.k {
-				s.k[b] = make([]float64, outcomesRows*stride)
-			}
-		}
-		for b, basis := range p.bases {
-			clear(s.k[b][(to-from)*stride:])
-			basis.At(s.k[b][:(to-from)*stride], blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]})
-		}
-		row := func(c, i int) []float64 { return s.k[p.of(c)][i*stride : i*stride+n] }
-		forms, pair := make([]float64, (to-from)*len(p.pairs)), 0
-		for c := range p.number {
-			k := blas64.General{Rows: outcomesRows, Cols: n, Stride: stride, Data: s.k[p.of(c)]}
-			for d := range p.last(c) + 1 {
-				level3.Gemm(blas.NoTrans, blas.NoTrans, 1, k, p.pairs[pair].RawMatrix(), 0, s.product.RawMatrix())
-				for i := range to - from {
-					forms[i*len(p.pairs)+pair] = floats.Dot(row(d, i), s.product.RawRowView(i))
-				}
-				pair++
+		clear(s.k[(to-from)*stride:])
+		p.basis.At(s.k[:(to-from)*stride], blas64.General{Rows: to - from, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data[from*raw.Stride:]})
+		row := func(i int) []float64 { return s.k[i*stride : i*stride+n] }
+		forms := make([]float64, (to-from)*len(p.pairs))
+		k := blas64.General{Rows: outcomesRows, Cols: n, Stride: stride, Data: s.k}
+		for at, pair := range p.pairs {
+			level3.Gemm(blas.NoTrans, blas.NoTrans, 1, k, pair.RawMatrix(), 0, s.product.RawMatrix())
+			for i := range to - from {
+				forms[i*len(p.pairs)+at] = floats.Dot(row(i), s.product.RawRowView(i))
 			}
 		}
 		mean, cov := make([]float64, p.number), mat.NewSymDense(p.number, nil)
 		for i := range to - from {
 			for c, w := range p.weights {
-				mean[c] = floats.Dot(row(c, i), w)
-				cov.SetSym(c, c, p.kernels[p.of(c)].Variance(x.RawRowView(from+i)))
+				mean[c] = floats.Dot(row(i), w)
+				cov.SetSym(c, c, p.kernel.Variance(x.RawRowView(from+i)))
 			}
 			p.collect(cov, forms[i*len(p.pairs):(i+1)*len(p.pairs)])
 			use(from+i, mean, cov)
@@ -206,21 +182,15 @@ func (p *OutcomesPredictor) Moments(x *mat.Dense, use func(row int, mean []float
 	})
 }
 
-// collect takes what the pairs see off the variances of the prior.
+// collect takes what the pairs see off the variances of the prior: all D_c together are zero.
 func (p *OutcomesPredictor) collect(cov *mat.SymDense, forms []float64) {
 	for c := range p.number {
-		for d := range p.last(c) + 1 {
+		for d := range c {
 			q := forms[0]
 			forms = forms[1:]
-			if c == d {
-				cov.SetSym(c, c, cov.At(c, c)-q)
-				continue
-			}
 			cov.SetSym(c, d, -q)
-			if len(p.kernels) == 1 { // all D_c together are zero
-				cov.SetSym(c, c, cov.At(c, c)+q)
-				cov.SetSym(d, d, cov.At(d, d)+q)
-			}
+			cov.SetSym(c, c, cov.At(c, c)+q)
+			cov.SetSym(d, d, cov.At(d, d)+q)
 		}
 	}
 	for c := range p.number { // rounding may leave less than nothing
@@ -228,35 +198,25 @@ func (p *OutcomesPredictor) collect(cov *mat.SymDense, forms []float64) {
 	}
 }
 
-// variances are those of the functions of all outcomes at one input.
-func (p *Process) variances(x []float64) []float64 {
-	kernels := p.outcomes.kernels(p.kernel)
-	own := make([]float64, p.outcomes.Number)
-	for c := range own {
-		own[c] = kernels[c%len(kernels)].Variance(x)
-	}
-	return own
-}
-
-// crossed are the covariances of the functions of all outcomes at one input with the views,
-// one in each row.
-func (p *Process) crossed(x []float64) *mat.Dense {
+// functionsAt are the views of the functions of all outcomes at one input, each of which has the
+// same variance before any data.
+func (p *Process) functionsAt(x []float64) (at *gauss.Views, variance float64) {
 	o := p.outcomes
 	views := o.Views()
-	ks := make([]mat.Dense, len(p.bases))
-	for b, basis := range p.bases {
-		basis.Cross(&ks[b], mat.NewDense(1, len(x), x))
-	}
+	var one mat.Dense
+	p.basis.Cross(&one, mat.NewDense(1, len(x), x))
+	k := one.RawRowView(0)
 	cross := mat.NewDense(o.Number, views*len(o.Of), nil)
 	for c := range o.Number {
-		row, k := cross.RawRowView(c), ks[c%len(ks)].RawRowView(0)
+		row := cross.RawRowView(c)
 		for i, y := range o.Of {
 			for v := range views {
 				row[i*views+v] = sign(c, y, v) * k[i]
 			}
 		}
 	}
-	return cross
+	variance = p.kernel.Variance(x)
+	return p.root.Project(cross, slices.Repeat([]float64{variance}, o.Number)), variance
 }
 
 // OutcomesPoints are views of the functions of all outcomes at the rows of z, C−1 for each
@@ -271,8 +231,7 @@ func (p *Process) OutcomesPoints(z *mat.Dense) (points *gauss.Views, maps []*mat
 	contrasts := gauss.Contrasts(number)
 	maps = make([]*mat.Dense, n)
 	tasks.For(n, func(j int) {
-		own := p.variances(z.RawRowView(j))
-		at := p.root.Project(p.crossed(z.RawRowView(j)), own)
+		at, variance := p.functionsAt(z.RawRowView(j))
 		rows := mat.NewDense(number, p.views.Dim(), nil)
 		for c := range number {
 			rows.SetRow(c, at.Row(c))
@@ -281,10 +240,8 @@ func (p *Process) OutcomesPoints(z *mat.Dense) (points *gauss.Views, maps []*mat
 		seen.Mul(contrasts, rows)
 		left := mat.NewSymDense(views, nil)
 		left.SymOuterK(-1, &seen)
-		for a := range views {
-			for b := range a + 1 {
-				left.SetSym(a, b, left.At(a, b)+weighted(own, contrasts.RawRowView(a), contrasts.RawRowView(b)))
-			}
+		for a := range views { // contrasts are orthonormal
+			left.SetSym(a, a, left.At(a, a)+variance)
 		}
 		var eigen mat.EigenSym
 		var turn, turned mat.Dense
@@ -298,20 +255,11 @@ func (p *Process) OutcomesPoints(z *mat.Dense) (points *gauss.Views, maps []*mat
 		maps[j].Mul(contrasts.T(), &turn)
 		for c := range views {
 			a.SetRow(j*views+c, turned.RawRowView(c))
-			row, direction := turned.RawRowView(c), mat.Col(nil, c, maps[j])
-			open[j*views+c] = max(0, weighted(own, direction, direction)-floats.Dot(row, row))
+			row := turned.RawRowView(c)
+			open[j*views+c] = max(0, variance-floats.Dot(row, row))
 		}
 	})
 	return gauss.NewViews(a, nil, open), maps
-}
-
-// weighted is Σ_c v_c a_c b_c.
-func weighted(v, a, b []float64) float64 {
-	sum := 0.0
-	for c, x := range v {
-		sum += x * a[c] * b[c]
-	}
-	return sum
 }
 
 func eye(n int) *mat.Dense {
@@ -326,8 +274,7 @@ func eye(n int) *mat.Dense {
 // a Gaussian on what the views see, however large the variance of the prior is.
 func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, cov *mat.SymDense) {
 	number := p.outcomes.Number
-	own := p.variances(x)
-	at := p.root.Project(p.crossed(x), own)
+	at, variance := p.functionsAt(x)
 	mean = make([]float64, number)
 	at.At(mean, q.Mean())
 	white := mat.NewDense(number, at.Dim(), nil)
@@ -337,7 +284,7 @@ func (p *Process) OutcomesAt(q *gauss.Gaussian, x []float64) (mean []float64, co
 		for d := range c + 1 {
 			left := -floats.Dot(at.Row(c), at.Row(d))
 			if c == d {
-				left = max(0, own[c]+left)
+				left = max(0, variance+left)
 			}
 			cov.SetSym(c, d, left+floats.Dot(white.RawRowView(c), white.RawRowView(d)))
 		}

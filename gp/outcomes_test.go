@@ -66,9 +66,6 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 			x.SetRow(n-1, x.RawRowView(0))
 		}
 		k := problems.Parse(t, problems.Forms[trial%len(problems.Forms)], 2)
-		if trial%4 == 3 { // a kernel for each outcome
-			k = kernel.Each(k, problems.Parse(t, problems.Forms[(trial+1)%len(problems.Forms)], 2))
-		}
 		logs := k.Params(nil)
 		for i := range logs {
 			logs[i] += rng.NormFloat64()
@@ -126,48 +123,6 @@ func TestTwoOutcomesAreTheBinaryModel(t *testing.T) {
 	}
 }
 
-// differing are so many kernels of different forms, one for each outcome.
-func differing(t *testing.T, number int) kernel.Kernel {
-	var each []kernel.Kernel
-	for c := range number {
-		each = append(each, problems.Parse(t, problems.Forms[c%len(problems.Forms)], 2))
-	}
-	return kernel.Each(each...)
-}
-
-// The covariance of the views where outcomes have a kernel each, by its definition.
-func TestOutcomesWithAKernelEach(t *testing.T) {
-	x, o := contest(rand.New(rand.NewPCG(16, 8)), 6, 4)
-	k := kernel.Each(kernel.RBF(2, 1), kernel.Matern32(1, 3), kernel.Sum(kernel.Linear(0.3), kernel.Constant(1)), kernel.RBF(0.5, 2))
-	p, err := gp.NewOutcomes(k, x, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signs := func(i, view int) []float64 {
-		e := make([]float64, 4)
-		e[o.Of[i]] = 1
-		rival := view
-		if view >= o.Of[i] {
-			rival++
-		}
-		e[rival] = -1
-		return e
-	}
-	for a := range 18 {
-		for b := range 18 {
-			i, m := a/3, b/3
-			want, left, right := 0.0, signs(i, a%3), signs(m, b%3)
-			if i == m {
-				want = 1
-			}
-			for c, own := range k.Each() {
-				want += own.Cov(x.RawRowView(i), x.RawRowView(m)) * left[c] * right[c]
-			}
-			near(t, fmt.Sprint("covariance of views ", a, " and ", b), floats.Dot(p.Views().Row(a), p.Views().Row(b)), want, 1e-12)
-		}
-	}
-}
-
 // Gradients for every kernel, of three and of four outcomes, against differences, as for
 // two.
 func TestOutcomesGradients(t *testing.T) {
@@ -177,11 +132,8 @@ func TestOutcomesGradients(t *testing.T) {
 	}
 	for _, number := range []int{3, 4} {
 		x, o := contest(rand.New(rand.NewPCG(16, 2)), 12, number)
-		all := []kernel.Kernel{differing(t, number)}
 		for _, text := range problems.Forms {
-			all = append(all, problems.Parse(t, text, 2))
-		}
-		for _, k := range all {
+			k := problems.Parse(t, text, 2)
 			logs := k.Params(nil)
 			want := fd.Gradient(nil, func(logs []float64) float64 {
 				_, r := settledOutcomes(t, k.With(logs), x, o)
@@ -203,13 +155,6 @@ func TestOutcomesPredictor(t *testing.T) {
 		number := 2 + trial/2
 		x, o := contest(rng, 30, number)
 		k := kernel.Sum(kernel.Matern32(3, 1), kernel.Constant(0.5))
-		if trial%2 == 1 {
-			each := []kernel.Kernel{k}
-			for c := 1; c < number; c++ {
-				each = append(each, kernel.RBF(float64(c), 1/float64(c)))
-			}
-			k = kernel.Each(each...)
-		}
 		p, r := settledOutcomes(t, k, x, o)
 		f, ok := p.OutcomesPredictor(context.Background(), r.Sites.Terms)
 		if !ok {
@@ -356,12 +301,7 @@ func TestTwoOutcomesLossEP(t *testing.T) {
 // The points of a utility see what the process sees: their Gaussian is that of OutcomesAt.
 func TestOutcomesPoints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 7))
-	for _, k := range []kernel.Kernel{kernel.Matern32(3, 1), kernel.Each(kernel.Matern32(3, 1), kernel.RBF(1, 2), kernel.RBF(5, 0.5), kernel.Constant(2))} {
-		pointsSeeTheProcess(t, rng, k)
-	}
-}
-
-func pointsSeeTheProcess(t *testing.T, rng *rand.Rand, k kernel.Kernel) {
+	k := kernel.Matern32(3, 1)
 	x, o := contest(rng, 15, 4)
 	p, r := settledOutcomes(t, k, x, o)
 	z := mat.NewDense(4, 2, nil)

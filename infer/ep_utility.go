@@ -25,11 +25,7 @@ func (e *engine) deleteUtility() bool {
 	}
 	e.lastMean, e.pointMean = e.pointMean, e.lastMean
 	e.lastVar, e.pointVar = e.pointVar, e.lastVar
-	if e.block == 1 {
-		e.q.Predict(e.model.Points, e.pointMean, e.pointVar, &e.points)
-	} else {
-		e.q.PredictBlocks(e.model.Points, e.block, e.pointMean, e.pointVar, &e.points)
-	}
+	e.q.PredictBlocks(e.model.Points, e.block, e.pointMean, e.pointVar, &e.points)
 	return true
 }
 

@@ -32,7 +32,7 @@ const scramblings = 8
 type drawnUtility struct {
 	utility  factor.Utility
 	points   *gauss.Views
-	residual []float64
+	residual []float64 // of the points; of blocks of views, matrices
 	actions  []int
 	floor    float64 // is added to U; 0 for none
 
@@ -54,18 +54,18 @@ type drawnUtility struct {
 }
 
 func newDrawnUtility(m *Model, draws int, seed uint64) *drawnUtility {
-	c, dim := m.Points.Len(), m.Dim()
+	c, dim, block := m.Points.Len(), m.Dim(), factor.ViewsOf(m.Utility)
 	d := &drawnUtility{
 		utility: m.Utility, points: m.Points,
-		residual: make([]float64, c), actions: make([]int, c),
+		residual: make([]float64, c*block), actions: make([]int, c/block),
 		z: fixedNormals(draws, dim, seed), logs: make([]float64, draws),
 		values: mat.NewDense(draws, c, nil), slopes: mat.NewDense(draws, c, nil),
 		white: mat.NewDense(c, dim, nil), centre: make([]float64, c), slope: make([]float64, c),
 		cross: mat.NewDense(c, dim, nil), inner: mat.NewDense(dim, dim, nil),
 		change: gauss.NewNatural(dim), site: gauss.NewNatural(dim), cov: mat.NewSymDense(dim, nil),
 	}
-	for j := range d.residual {
-		d.residual[j] = m.Points.Residual(j)
+	for j := range c {
+		d.residual[j*block+j%block] = m.Points.Residual(j)
 	}
 	return d
 }
@@ -166,7 +166,7 @@ func (d *drawnUtility) visit(q *gauss.Gaussian, ws *gauss.Workspace) bool {
 	level3.Gemm(blas.NoTrans, blas.Trans, 1, d.z.RawMatrix(), d.white.RawMatrix(), 0, d.values.RawMatrix())
 	const block = 32
 	tasks.Each((len(d.logs)+block-1)/block, func() func(task int) {
-		bends := make([]float64, len(d.centre))
+		bends := make([]float64, len(d.residual))
 		return func(task int) {
 			for k := task * block; k < min((task+1)*block, len(d.logs)); k++ {
 				d.visitDraw(k, bends)
@@ -239,10 +239,10 @@ func (d *drawnUtility) standardError() float64 {
 	return stat.StdErr(stat.StdDev(means, nil), scramblings)
 }
 
-// flat reports whether log U varies between the draws but has no slope at any: then
-// it is piecewise constant and no derivative leads anywhere.
+// flat reports whether log U varies between the draws, beyond rounding, but has no slope at any:
+// then it is piecewise constant and no derivative leads anywhere.
 func (d *drawnUtility) flat() bool {
-	return floats.Max(d.logs) > floats.Min(d.logs) &&
+	return floats.Max(d.logs)-floats.Min(d.logs) > 1e-8 &&
 		!slices.ContainsFunc(d.slopes.RawMatrix().Data, func(slope float64) bool { return slope != 0 })
 }
 

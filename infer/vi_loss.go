@@ -118,8 +118,8 @@ type calibration struct {
 }
 
 func newCalibration(o LossVI, m *Model) *calibration {
-	n := m.Points.Len()
-	c := &calibration{opt: o, model: m, actions: make([]int, n), mean: make([]float64, n), variance: make([]float64, n)}
+	n, block := m.Points.Len(), factor.ViewsOf(m.Utility)
+	c := &calibration{opt: o, model: m, actions: make([]int, n/block), mean: make([]float64, n), variance: make([]float64, n*block)}
 	for j := range c.actions {
 		c.actions[j] = -1
 	}
@@ -128,7 +128,7 @@ func newCalibration(o LossVI, m *Model) *calibration {
 
 // choose writes the actions of highest expected utility under q.
 func (c *calibration) choose(actions []int) {
-	c.q.Predict(c.model.Points, c.mean, c.variance, &c.ws)
+	c.q.PredictBlocks(c.model.Points, factor.ViewsOf(c.model.Utility), c.mean, c.variance, &c.ws)
 	c.model.Utility.Select(actions, c.mean, c.variance)
 }
 

@@ -35,10 +35,6 @@
 // Parameters left out are 1; ard gives every input column a parameter of its
 // own, and so does a list.
 //
-// Where there are several outcomes, each(rbf + constant) gives the function of each
-// outcome a kernel of its own of that form, and each(…; …; …) one that is given for it;
-// elsewhere it is the mean of them.
-//
 //	rbf        variance · exp(−s/2)
 //	matern12   variance · exp(−r)
 //	matern32   variance · (1 + √3 r) exp(−√3 r)

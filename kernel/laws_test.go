@@ -38,7 +38,6 @@ var lawTable = []struct {
 
 	{"rbf(ard) + linear(variance=0.5)", false},
 	{"additive(ard) * rbf + linear", false},
-	{"each(constant; rbf(ard) * linear(variance=0.5); white(variance=0.3))", false},
 	{"rbf(lengthscale=2) + rbf(lengthscale=0.3) + white(variance=0.1)", true},
 	{"matern52(ard) * linear(ard) + white(variance=0.1)", false},
 	{"rbf(lengthscale=4) * periodic(lengthscale=2, period=3)", true},

@@ -27,7 +27,6 @@ func (e *SyntaxError) Error() string {
 // Parse reads a kernel expression for cases of dim input columns. The package
 // documentation describes the language; in short
 //
-//	kernel     = expression | "each" "(" expression { ";" expression } ")"
 //	expression = product { "+" product }
 //	product    = factor { "*" factor }
 //	factor     = "(" expression ")" | name [ "(" [ setting { "," setting } ] ")" ]
@@ -37,31 +36,14 @@ func (e *SyntaxError) Error() string {
 func Parse(text string, dim int) (Kernel, error) {
 	p := parser{text: text, dim: dim}
 	p.advance()
-	whole, end := p.expression, `"+", "*" or the end`
-	if p.kind == nameToken && strings.EqualFold(p.token(), "each") {
-		whole, end = p.each, "the end, as each(…) is a kernel by itself"
-	}
-	k, err := whole()
+	k, err := p.expression()
 	if err != nil {
 		return Kernel{}, err
 	}
 	if p.kind != endToken {
-		return Kernel{}, p.expected(end)
+		return Kernel{}, p.expected(`"+", "*" or the end`)
 	}
 	return k, nil
-}
-
-// each reads the kernels of processes that have one each.
-func (p *parser) each() (Kernel, error) {
-	p.advance()
-	if !p.accept("(") {
-		return Kernel{}, p.expected(`"(" and a kernel`)
-	}
-	k, err := p.chain(";", Each, p.expression)
-	if err == nil && !p.accept(")") {
-		err = p.expected(`"+", "*", ";" or ")"`)
-	}
-	return k, err
 }
 
 const (
@@ -242,9 +224,6 @@ func (p *parser) factor() (Kernel, error) {
 			return p.leaf(f)
 		}
 		names = append(names, f.name)
-	}
-	if strings.EqualFold(p.token(), "each") {
-		return Kernel{}, p.fail(p.start, "each(…) stands around the whole kernel and inside nothing else; write each(rbf + linear), or each(rbf; linear; …) with a kernel for each outcome")
 	}
 	return Kernel{}, p.fail(p.start, "no kernel is called %q; there are %s", excerpt(p.token(), longestToken), strings.Join(names, ", "))
 }

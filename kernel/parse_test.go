@@ -37,8 +37,6 @@ func TestParse(t *testing.T) {
 		{"((constant)) + (white + (linear))", "constant(variance=1) + white(variance=1) + linear(variance=1)"},
 		{"constant * (white * linear)", "constant(variance=1) * white(variance=1) * linear(variance=1)"},
 		{"(constant * white) + linear", "constant(variance=1) * white(variance=1) + linear(variance=1)"},
-		{"EACH(white;linear+(white))", "each(white(variance=1); linear(variance=1) + white(variance=1))"},
-		{"each(linear)", "each(linear(variance=1))"},
 	} {
 		k, err := Parse(tt.text, 2)
 		if err != nil {
@@ -57,13 +55,6 @@ func TestParseErrors(t *testing.T) {
 	}{
 		{"", 1, `expected a kernel or "(", found the end`},
 		{"rbf +", 6, `expected a kernel or "(", found the end`},
-		{"each", 5, `expected "(" and a kernel, found the end`},
-		{"each()", 6, `expected a kernel or "(", found ")"`},
-		{"each(rbf; linear", 17, `expected "+", "*", ";" or ")", found the end`},
-		{"each(rbf) + linear", 11, `expected the end, as each(…) is a kernel by itself, found "+"`},
-		{"rbf + each(rbf)", 7, `each(…) stands around the whole kernel and inside nothing else`},
-		{"each(rbf; each(linear))", 11, `each(…) stands around`},
-		{"(each(rbf))", 2, `each(…) stands around`},
 		{"rbf linear", 5, `expected "+", "*" or the end, found "linear"`},
 		{"rbf - linear", 5, `found "-"`},
 		{"gauss", 1, `no kernel is called "gauss"; there are rbf, matern12,`},
@@ -201,28 +192,4 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d names for %d parameters", len(k.ParamNames()), k.NumParams())
 		}
 	})
-}
-
-// A kernel that is given once is that of each process; two are not for three.
-func TestFor(t *testing.T) {
-	for _, tt := range []struct{ text, want string }{
-		{"white", "white(variance=1)"},
-		{"each(white)", "each(white(variance=1); white(variance=1); white(variance=1))"},
-		{"each(white; linear; white)", "each(white(variance=1); linear(variance=1); white(variance=1))"},
-	} {
-		k, err := Parse(tt.text, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if k, err = k.For(3); err != nil || k.String() != tt.want {
-			t.Errorf("%s for three: %v, %v", tt.text, k, err)
-		}
-	}
-	k, err := Parse("each(white; linear)", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.For(3); err == nil || !strings.Contains(err.Error(), "2 kernels for 3 outcomes") {
-		t.Errorf("two for three: %v", err)
-	}
 }

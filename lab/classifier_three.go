@@ -21,7 +21,10 @@ import (
 
 // Three outcomes have a latent function each; see gp.Outcomes.
 
-var errTwoOnly = errors.New("it is for two outcomes, and there are three")
+var (
+	errTwoOnly = errors.New("it is for two outcomes, and there are three")
+	errTooSlow = errors.New("it takes too long for three outcomes to be shown here")
+)
 
 // threeCalibration is the largest number of points that Loss-EP is calibrated on. Each has
 // two views.
@@ -108,8 +111,10 @@ func averageThree(b *mat.Dense, means, cov, p, noise []float64) {
 func (s *threeOutcomes) answer(ctx context.Context, d methods.Method) (*ClassifierAnswer, error) {
 	model := s.process.Model()
 	switch {
-	case d.Refines(), d.Calibrated && d.Bound:
+	case d.Refines():
 		return nil, errTwoOnly
+	case d.Calibrated && d.Bound:
+		return nil, errTooSlow
 	case d.Calibrated:
 		model = s.calibrated
 	}

@@ -156,11 +156,7 @@ func (p *Problem) tell(stage string, step int, value float64) {
 func (p *Problem) parse(text string) (kernel.Kernel, error) { return parseKernel(text, p.coding) }
 
 func parseKernel(text string, c *recipe.Coding) (kernel.Kernel, error) {
-	k, err := kernel.ParseColumns(text, kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()})
-	if err == nil && k.Each() != nil {
-		return k, inputf("kernel", "each is for several outcomes; give one kernel")
-	}
-	return k, err
+	return kernel.ParseColumns(text, kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()})
 }
 
 // shapeRows is how many rows the transformation and the noise are chosen by.

@@ -30,11 +30,16 @@ type Encoder struct {
 
 // Marks tells whether a number spells a missing cell in a column of the recipe, or in one that
 // the recipe does not have.
-func (e *Encoder) Marks(column int, x float64) bool {
+func (e *Encoder) Marks(column int, x float64) bool { return e.markers(column).Number(x) }
+
+// MarksText is Marks of a text.
+func (e *Encoder) MarksText(column int, text []byte) bool { return e.markers(column).Text(text) }
+
+func (e *Encoder) markers(column int) *table.Markers {
 	if column < 0 || column >= len(e.fields) {
-		return e.missing.Number(x)
+		return e.missing
 	}
-	return e.fields[column].markers.Number(x)
+	return e.fields[column].markers
 }
 
 // NewEncoder makes an encoder for the recipe, which must not change any more.

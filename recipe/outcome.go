@@ -87,7 +87,7 @@ func (target *Target) evaluate(t *table.Table, c *expr.Condition, columns []int,
 		j := where[name]
 		cell := t.At(row, j)
 		if table.IsText(cell) && m.Text(t.Cells(j).Bytes(cell)) || m.Number(cell) {
-			return "", table.ErrMissing
+			return "", expr.ErrMissing
 		}
 		return table.Key(table.BytesOf(t.Cells(j).Text(cell)), t.Decimal()), nil
 	}
@@ -95,7 +95,7 @@ func (target *Target) evaluate(t *table.Table, c *expr.Condition, columns []int,
 	for row = range t.Len() {
 		holds, err := c.Holds(value, text)
 		switch {
-		case errors.Is(err, table.ErrMissing):
+		case errors.Is(err, expr.ErrMissing):
 			missing = append(missing, row)
 		case err != nil:
 			if located, ok := err.(*table.Error); ok {
@@ -198,18 +198,18 @@ func (r *Row) conditionLabel(m *table.Markers) (y int, ok bool, err error) {
 	holds, err := r.bound.condition.Holds(func(name string) (float64, error) {
 		j, err := r.bound.column(name)
 		if err != nil {
-			return 0, table.ErrMissing
+			return 0, expr.ErrMissing
 		}
 		return r.value(j)
 	}, func(name string) (string, error) {
 		j, err := r.bound.column(name)
 		if err != nil || m.Text(r.Text(j)) {
-			return "", table.ErrMissing
+			return "", expr.ErrMissing
 		}
 		return table.Key(r.Text(j), r.Decimal()), nil
 	})
 	switch {
-	case errors.Is(err, table.ErrMissing):
+	case errors.Is(err, expr.ErrMissing):
 		return 0, false, nil
 	case err != nil:
 		return 0, false, err

@@ -53,7 +53,7 @@ type Target struct {
 	// Number says that the outcome is a number: there are no Outcomes.
 	Number bool `json:"number,omitempty"`
 
-	// Share is that of the positive rows in the weights, if rows have weights and two outcomes.
+	// Share is that of the positive rows in the weights, if rows have weights, or fade, and two outcomes.
 	Share float64 `json:"share,omitempty"`
 	// Prevalence is the share of positive outcomes among the cases to be decided, if it
 	// is another than in the training rows.
@@ -88,6 +88,17 @@ func (t *Target) count(labels []int) {
 	for _, y := range labels {
 		t.Rows[y]++
 	}
+}
+
+// Recounted is the recipe where so many training rows have each of the outcomes, and the positive one of
+// two has this share in their weights, 0 if they have none.
+func (r *Recipe) Recounted(rows []int, share float64) *Recipe {
+	c := *r
+	c.Rows, c.Target.Rows, c.Target.Share = 0, rows, share
+	for _, n := range rows {
+		c.Rows += n
+	}
+	return &c
 }
 
 // PositiveShare is that of the positive one of two outcomes in the training rows.
@@ -272,7 +283,7 @@ func (r *Recipe) Validate() error {
 	switch {
 	case !t.Binary() && (t.Share != 0 || t.Prevalence != 0):
 		return fail("a share of the weights or a prevalence with %d outcomes", len(t.Outcomes))
-	case t.Share < 0 || t.Share >= 1 || t.Binary() && (t.Share > 0) != r.Weighted():
+	case t.Share < 0 || t.Share >= 1 || t.Binary() && t.Share == 0 && r.Weighted():
 		return fail("a share of %v of the weights", t.Share)
 	case !(t.Prevalence >= 0 && t.Prevalence < 1):
 		return fail("a prevalence of %v", t.Prevalence)

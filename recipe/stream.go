@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/table"
 )
 
@@ -417,20 +418,20 @@ func (rd *Reader) reading(c *table.Column, at, j int, f *field) reading {
 
 // Value is the number in the named column of the row, before any
 // standardisation and whether or not the column makes features: the amount at
-// stake in this case, for example.
+// stake in this case, for example. Of a missing cell the error is that of table.MissingValue.
 func (r *Row) Value(column string) (float64, error) {
 	j, err := r.bound.column(column)
 	if err != nil {
 		return 0, err
 	}
 	x, err := r.value(j)
-	if err == table.ErrMissing {
-		err = table.MissingNumber(r.CellPlace(j))
+	if err == expr.ErrMissing {
+		err = table.MissingValue(r.CellPlace(j), column)
 	}
 	return x, err
 }
 
-// value is the number in column j of the file; of a missing cell the error is errMissingPart.
+// value is the number in column j of the file; of a missing cell the error is expr.ErrMissing.
 func (r *Row) value(j int) (float64, error) {
 	var n *table.Notation
 	for i := range r.bound.recipe.Columns {

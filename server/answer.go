@@ -53,6 +53,8 @@ func requestSchema(r huma.Registry, options service.Options) *huma.Schema {
 	for _, o := range options {
 		member := &huma.Schema{Type: "string", Description: service.Naming(service.Fields).In(o.Help)}
 		switch {
+		case o.Type() == "ACTION=N":
+			member.Type, member.AdditionalProperties = "object", &huma.Schema{Type: "number"}
 		case o.List():
 			member.Type, member.Items = "array", &huma.Schema{Type: "string"}
 		case o.Type() == "bool":

@@ -431,6 +431,13 @@ func TestDescribe(t *testing.T) {
 	if len(got.Decisions) != 1 || got.Rule != d.Rule {
 		t.Errorf("%+v", got)
 	}
+	// Where none are given, the rows to try are those that the model keeps, as numbers where they are.
+	d = ModelDescription{}
+	decodeExactly(t, ask(s, http.MethodGet, "/v1/models/loans", "").Body.Bytes(), &d)
+	decided := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, d.ExampleRows, ""))
+	if age, whole := d.ExampleRows[0]["age"].(float64); len(decided.Decisions) != len(loans().Examples().Rows) || decided.Ignored != nil || !whole || age != math.Round(age) {
+		t.Errorf("%v %+v", d.ExampleRows, decided)
+	}
 }
 
 // Answers say what their probabilities are of and for whom, and which rows are far from

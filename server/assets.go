@@ -22,6 +22,9 @@ type asset struct {
 	etag  string
 }
 
+// pages are the paths of the page of models and of the lab.
+var pages = map[string]string{"index.html": "/{$}", "lab.html": "/lab"}
+
 // pageFiles are the files of the page, which are all known now: no path of a request
 // ever becomes the name of a file.
 func pageFiles() (files []*asset, err error) {
@@ -29,8 +32,8 @@ func pageFiles() (files []*asset, err error) {
 	for name, text := range texts {
 		hash := sha256.Sum256(text)
 		f := &asset{name: name, paths: []string{"/" + name}, text: text, etag: `"` + hex.EncodeToString(hash[:12]) + `"`}
-		if name == "index.html" {
-			f.paths = append(f.paths, "/{$}")
+		if path, is := pages[name]; is {
+			f.paths = append(f.paths, path)
 		}
 		files = append(files, f)
 	}

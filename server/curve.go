@@ -181,7 +181,7 @@ func newCurve(s *decision.Spec, vary Entry, r *rows.Rows) (*curve, error) {
 	if _, rest := s.Entry(c.action, c.outcome).Scale(); !rest.Constant() {
 		c.factor = make([]float64, r.N)
 		for i := range c.factor {
-			if c.factor[i], err = rest.Eval(func(column string) (float64, error) { return r.Values[column][i], nil }); err != nil {
+			if c.factor[i], err = rest.Eval(func(column string) (float64, error) { return r.Value(i, column) }); err != nil {
 				return nil, problem.Wrong(rows.Location(i, ""), "%s", err)
 			}
 		}

@@ -28,39 +28,45 @@ func (DecideRequest) Schema(r huma.Registry) *huma.Schema {
 
 // DecideResponse is the answer to a DecideRequest.
 type DecideResponse struct {
-	Model        string         `json:"model"`
-	ModelVersion string         `json:"model_version" doc:"changes when the model is replaced"`
-	Method       string         `json:"method" doc:"how the posterior was approximated"`
-	Outcome      string         `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
-	Outcomes     []string       `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
-	Prevalence   float64        `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
-	Actions      []string       `json:"actions"`
-	Costs        bool           `json:"costs" doc:"whether the utility is one of costs"`
-	Baseline     string         `json:"baseline" doc:"the action that savings are against"`
-	Rule         string         `json:"rule" doc:"which probabilities lead to which action"`
-	Calibrated   bool           `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
-	Status       *lossep.Status `json:"status,omitempty" doc:"how the calibration ended"`
-	Decisions    []Decision     `json:"decisions" doc:"one for each row"`
-	Ignored      []string       `json:"ignored,omitempty" doc:"columns that the model does not know"`
-	Notes        []string       `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
+	Model        string            `json:"model"`
+	ModelVersion string            `json:"model_version" doc:"changes when the model is replaced"`
+	Method       string            `json:"method" doc:"how the posterior was approximated"`
+	Outcome      string            `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
+	Outcomes     []string          `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
+	Prevalence   float64           `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
+	Actions      []string          `json:"actions"`
+	Costs        bool              `json:"costs" doc:"whether the utility is one of costs"`
+	Baseline     string            `json:"baseline" doc:"the action that savings are against"`
+	Rule         string            `json:"rule" doc:"which probabilities lead to which action"`
+	Calibrated   bool              `json:"calibrated" doc:"whether the approximation is calibrated to this utility"`
+	Status       *lossep.Status    `json:"status,omitempty" doc:"how the calibration ended"`
+	Capacity     *service.Shortage `json:"capacity,omitempty" doc:"what the capacity that the request gives costs, and what more of it would be worth"`
+	Pacing       *Pacing           `json:"pacing,omitempty" doc:"how far the capacity of the server is used, if it has one"`
+	Decisions    []Decision        `json:"decisions" doc:"one for each row"`
+	Ignored      []string          `json:"ignored,omitempty" doc:"columns that the model does not know"`
+	Notes        []string          `json:"notes,omitempty" doc:"columns that are far outside the training rows in most rows, as with another unit"`
 }
 
 // Decision is what to do in a case.
 type Decision struct {
-	Action       string            `json:"action"`
-	ActionIndex  int               `json:"action_index" doc:"the number of the action, from 0"`
-	Probability  float64           `json:"probability,omitempty" doc:"of the positive outcome of two"`
-	All          []float64         `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
-	Cost         []float64         `json:"expected_cost,omitempty" doc:"of each action, if costs are given"`
-	Utility      []float64         `json:"expected_utility,omitempty" doc:"of each action, if utilities are given"`
-	Margin       float64           `json:"margin" doc:"by how much the action is better than the next best"`
-	Advantage    []float64         `json:"advantage" doc:"of each action: the expected cost of the best other one minus its own, or for utilities the other way round"`
-	Saving       float64           `json:"saving" doc:"what the action is expected to save against the baseline, or to bring beyond it"`
-	Disagreement *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
-	Dissent      map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
-	Why          []lossep.Reason   `json:"why,omitempty" doc:"the columns that move the decision most, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
-	Flip         *service.FlipJSON `json:"flip,omitempty" doc:"the smallest change of one column that changes the action, null if none does"`
-	Unusual      []string          `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
+	Action         string            `json:"action"`
+	ActionIndex    int               `json:"action_index" doc:"the number of the action, from 0"`
+	Probability    float64           `json:"probability,omitempty" doc:"of the positive outcome of two"`
+	All            []float64         `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
+	Cost           []float64         `json:"expected_cost,omitempty" doc:"of each action, if costs are given"`
+	Utility        []float64         `json:"expected_utility,omitempty" doc:"of each action, if utilities are given"`
+	Margin         float64           `json:"margin" doc:"by how much the action is better than the next best"`
+	Advantage      []float64         `json:"advantage" doc:"of each action: the expected cost of the best other one minus its own, or for utilities the other way round"`
+	Saving         float64           `json:"saving" doc:"what the action is expected to save against the baseline, or to bring beyond it"`
+	Unlimited      string            `json:"unlimited,omitempty" doc:"the action without the capacity, if there is one"`
+	UnlimitedIndex *int              `json:"unlimited_index,omitempty" doc:"its number, from 0"`
+	Forgone        *float64          `json:"forgone,omitempty" doc:"what the capacity costs in the case"`
+	Effort         []float64         `json:"effort,omitempty" doc:"what the action takes of each limit"`
+	Disagreement   *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
+	Dissent        map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
+	Why            []lossep.Reason   `json:"why,omitempty" doc:"the columns that move the decision most, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
+	Flip           *service.FlipJSON `json:"flip,omitempty" doc:"the smallest change of one column that changes the action, null if none does"`
+	Unusual        []string          `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
 }
 
 // decided is everything a response to decide says.
@@ -72,6 +78,11 @@ type decided struct {
 	reasons   int // of each decision
 	rows      *rows.Rows
 	decisions []lossep.Decision
+
+	limits   *service.Limits // nil if there is no capacity
+	limited  []service.Limited
+	shortage *service.Shortage // of a capacity of the request
+	pacing   *Pacing           // of one of the server
 }
 
 func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) error {
@@ -120,6 +131,9 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 		return err
 	}
 	d.decisions = d.m.model.Choose(predictions, stakes...)
+	if err := s.limit(d); err != nil {
+		return err
+	}
 	if !d.SecondOpinion && d.Why == 0 {
 		return nil
 	}
@@ -181,12 +195,31 @@ func (d *decided) append(b []byte) []byte {
 	b = jsonappend.Text(append(b, `,"rule":`...), d.spec.RuleLine())
 	b = strconv.AppendBool(append(b, `,"calibrated":`...), d.Calibrate)
 	if d.Calibrate {
-		status, err := json.Marshal(d.m.model.Summary().Status)
-		if err != nil {
-			panic(err) // model files hold the same
-		}
-		b = append(append(b, `,"status":`...), status...)
+		b = append(append(b, `,"status":`...), asJSON(d.m.model.Summary().Status)...) // model files hold the same
 	}
-	fields := service.DecideFields(d.spec, d.baseline, d.SecondOpinion, d.reasons)
-	return appendCases(b, "decisions", d.m, d.rows, fields, func(i int, c *service.Case) { c.Decision = &d.decisions[i] })
+	for name, of := range map[string]any{"capacity": d.shortage, "pacing": d.pacing} {
+		if text := asJSON(of); text != "null" {
+			b = append(append(append(append(b, `,"`...), name...), `":`...), text...)
+		}
+	}
+	fields := append(service.DecideFields(d.spec, d.baseline, d.SecondOpinion, d.reasons), d.limits.Fields()...)
+	return appendCases(b, "decisions", d.m, d.rows, fields, func(i int, c *service.Case) { *c = d.caseOf(i, c.Unusual) })
+}
+
+// caseOf is what is known about a row.
+func (d *decided) caseOf(i int, unusual []string) service.Case {
+	c := service.Case{Decision: &d.decisions[i], Unusual: unusual}
+	if d.limited != nil {
+		c.Limited = &d.limited[i]
+	}
+	return c
+}
+
+// asJSON is a value whose numbers are finite.
+func asJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }

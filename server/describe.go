@@ -2,11 +2,13 @@ package server
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
 )
 
 // ModelList is the models being served.
@@ -39,7 +41,7 @@ type ModelDescription struct {
 	Utility     json.RawMessage  `json:"utility" doc:"what actions cost or bring, in the form that requests have"`
 	Rule        string           `json:"rule" doc:"which probabilities lead to which action"`
 	Summary     lossep.Summary   `json:"summary" doc:"what the fit found"`
-	ExampleRows []map[string]any `json:"example_rows,omitempty" doc:"rows to try"`
+	ExampleRows []map[string]any `json:"example_rows,omitempty" doc:"rows to try: those of the training that the model keeps"`
 }
 
 // TargetColumn is the outcome that was learned.
@@ -73,10 +75,22 @@ func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 		return nil, err
 	}
 	t := recipe.Target
+	if examples == nil {
+		examples = exampleRows(model)
+	}
+	columns := columnsOf(model)
+	for i := range columns {
+		if len(examples) == 0 {
+			break
+		}
+		if value := examples[len(examples)/2][columns[i].Name]; value != nil && value != "" {
+			columns[i].Example = value
+		}
+	}
 	return &ModelDescription{
 		Name: m.name, Method: string(model.Method()), Likelihood: model.Likelihood().String(), Kernel: model.Kernel().String(),
 		Rows: model.Provenance().Rows, Features: model.Provenance().Features, Version: model.Provenance().Version, Digest: m.digest,
-		Target: targetOf(&t), Columns: columnsOf(model),
+		Target: targetOf(&t), Columns: columns,
 		Utility: utility, Rule: model.Utility().RuleLine(), Summary: model.Summary(), ExampleRows: examples,
 	}, nil
 }
@@ -102,7 +116,7 @@ func columnsOf(m *lossep.Model) []Column {
 		column := Column{Name: c.Name, Kind: string(c.Kind), Categories: c.Categories}
 		switch c.Kind {
 		case recipe.Numeric:
-			column.Example = legible(c.Center())
+			column.Example = legible(&c)
 			if c.Scaling != nil {
 				column.Scaling = c.Scaling.String()
 			} else if learned.Standardize {
@@ -129,8 +143,37 @@ func columnsOf(m *lossep.Model) []Column {
 	return columns
 }
 
-// legible is a number of four digits, for people to start from.
-func legible(x float64) float64 {
+// exampleRows are the training rows that the model keeps, with numbers as such where they are
+// written as one.
+func exampleRows(m *lossep.Model) (rows []map[string]any) {
+	kept := m.Examples()
+	if kept == nil {
+		return nil
+	}
+	numeric := make(map[string]bool)
+	for _, c := range m.Recipe().Columns {
+		numeric[c.Name] = c.Kind == recipe.Numeric
+	}
+	for _, cells := range kept.Rows {
+		row := make(map[string]any, len(cells))
+		for j, name := range kept.Columns {
+			row[name] = cells[j]
+			if x, ok := table.Number(cells[j]); ok && numeric[name] {
+				row[name] = x
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// legible is the middle of a column in four digits, for people to start from; it is whole where
+// the ends are.
+func legible(c *recipe.Column) float64 {
+	x := c.Center()
+	if whole := math.Round(x); c.Low == math.Round(c.Low) && c.High == math.Round(c.High) && c.Low <= whole && whole <= c.High {
+		return whole
+	}
 	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	if err != nil {
 		return x // rounded up beyond the largest number

@@ -110,7 +110,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	reader := m.readers.Get().(*rows.Reader)
 	defer m.readers.Put(reader)
 	reader.Memory = &body.share
-	if d.rows, err = q.Rows(ctx, reader, d.spec.Columns(), s.config.MaxRows, tail); err != nil {
+	if d.rows, err = q.Rows(ctx, reader, d.spec.AllColumns(), s.config.MaxRows, tail); err != nil {
 		return err
 	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
@@ -120,7 +120,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	s.metrics.countActions(m, d.spec, d.decisions)
 	answer := oip.Answer{Model: d.m.name, Version: d.m.version(), ID: q.ID, Fields: fields, Cases: make([]service.Case, d.rows.N)}
 	for i := range answer.Cases {
-		answer.Cases[i] = service.Case{Decision: &d.decisions[i], Unusual: d.rows.Unusual(i)}
+		answer.Cases[i] = d.caseOf(i, d.rows.Unusual(i))
 	}
 	text, tensors := answer.Append(outputs)
 	if len(tensors) == 0 {

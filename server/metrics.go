@@ -25,6 +25,8 @@ type metrics struct {
 	models       prometheus.Gauge
 	reloads      *prometheus.CounterVec
 	calibrations *prometheus.CounterVec
+
+	capacityUsed, capacityPrice *prometheus.GaugeVec
 }
 
 func newMetrics() *metrics {
@@ -33,6 +35,9 @@ func newMetrics() *metrics {
 	}
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	gauges := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"model", "limit"})
 	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -47,8 +52,11 @@ func newMetrics() *metrics {
 		models:       gauge("lossep_models_loaded", "Models being served."),
 		reloads:      counter("lossep_model_loads_total", "Models read from their source, by result.", "result"),
 		calibrations: counter("lossep_calibrations_total", "Calibrations by model and result.", "model", "result"),
+
+		capacityUsed:  gauges("lossep_capacity_used", "How much of a capacity was used in this period when the last case was decided."),
+		capacityPrice: gauges("lossep_capacity_price", "The price of one unit of a capacity when the last case was decided."),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.inFlight, m.rows, m.decisions, m.models, m.reloads, m.calibrations,
+	m.registry.MustRegister(m.requests, m.latency, m.inFlight, m.rows, m.decisions, m.models, m.reloads, m.calibrations, m.capacityUsed, m.capacityPrice,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

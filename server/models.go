@@ -28,7 +28,8 @@ type Source struct {
 	// Open opens the model file, when the server is made and on every Reload, once or
 	// twice.
 	Open func() (io.ReadCloser, error)
-	// Examples are rows to try the model with, which are part of its description.
+	// Examples are rows to try the model with, which are part of its description, in place of
+	// those that the model keeps.
 	Examples []map[string]any
 }
 
@@ -66,6 +67,9 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if _, err := model.Utility().Within(s.config.Capacity); err != nil {
 		return nil, err
 	}
 	m := &served{
@@ -266,12 +270,12 @@ func (m *served) readRowsBy(ctx context.Context, reader *rows.Reader, b *body, f
 		spec, err = parseUtility(m.model, value)
 		return err
 	}
-	kept := spec.Columns()
+	kept := spec.AllColumns()
 	// The utility may stand behind the rows, and tells which of their columns to keep. What
 	// is wrong with it is found when the body is read.
 	if value := reader.Field(b.Bytes(), "utility"); value != nil {
 		if given, err := parseUtility(m.model, value); err == nil {
-			kept = given.Columns()
+			kept = given.AllColumns()
 		}
 	}
 	r, err := reader.Read(ctx, b.Bytes(), fields, kept, labels)

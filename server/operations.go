@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -97,6 +98,10 @@ func (Utility) Schema(huma.Registry) *huma.Schema {
 					"costs":     table,
 					"utilities": table,
 					"ceiling":   {Type: "number"},
+					"effort": {
+						Type: "object", Description: "what actions take of a capacity: by action, or by what several actions take, with an object of actions; 1 if not given",
+						AdditionalProperties: &huma.Schema{OneOf: append(slices.Clone(entry.OneOf), &huma.Schema{Type: "object", AdditionalProperties: entry})},
+					},
 				},
 			},
 		},

@@ -13,7 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/table"
 )
 
 // Config says what to serve. Only Models has to be given; of the others, zero stands
@@ -24,6 +26,11 @@ type Config struct {
 	// Tokens, if any, are what requests must have one of, as a bearer token. The page,
 	// the description of the interface and the health of the server need none.
 	Tokens []string
+
+	// Capacity, if any, is how often actions can be taken, or how much there is of what they take, in each
+	// period Per, by the clock of the process: cases share it as they arrive.
+	Capacity []decision.Capacity
+	Per      table.Period
 
 	MaxBody         int64         // bytes of a request's body; 8 MiB
 	MaxMemory       int64         // bytes of all requests under way: bodies, rows and answers; 256 MiB
@@ -96,7 +103,7 @@ func (c Config) check() error {
 	if len(c.Models) == 0 {
 		return errors.New("there is no model to serve")
 	}
-	return nil
+	return c.checkCapacity()
 }
 
 // Server answers for models over HTTP. It is safe for concurrent use.
@@ -111,7 +118,8 @@ type Server struct {
 	models    atomic.Pointer[catalogue]
 	reloading sync.Mutex
 	draining  atomic.Bool
-	memory    budget.Budget // of all requests under way
+	memory    budget.Budget    // of all requests under way
+	paces     map[string]*pace // by model; nil without a capacity
 
 	courtesy     courtesy
 	calibrating  *gate // calibrations
@@ -128,7 +136,7 @@ func New(c Config) (*Server, error) {
 	}
 	c = c.withDefaults()
 	s := &Server{
-		config: c, tokens: newTokens(c.Tokens), log: c.Logger, metrics: newMetrics(),
+		config: c, paces: newPaces(c), tokens: newTokens(c.Tokens), log: c.Logger, metrics: newMetrics(),
 		calibrating:  newGate(c.MaxCalibrations, 8*c.MaxCalibrations, "calibrations"),
 		computations: newGate(runtime.GOMAXPROCS(0), 32*runtime.GOMAXPROCS(0), "computations"),
 		exploring:    newGate(1, 16, "explorations"), // each of which keeps all processors busy

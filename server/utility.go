@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -96,16 +95,7 @@ func utilityProblem(err error) error {
 
 // stakesOf is what is at stake in each of the rows, or in all of them.
 func stakesOf(s *decision.Spec, r *rows.Rows) ([]decision.Stakes, error) {
-	cases, err := s.Cases(r.N, func(i int, column string) (float64, error) {
-		x := r.Values[column][i]
-		switch {
-		case math.IsNaN(x):
-			return 0, problem.Wrong(rows.Location(i, column), "the row lacks this column, on which the costs depend; give it a number")
-		case math.IsInf(x, 0):
-			return 0, problem.Wrong(rows.Location(i, column), "the costs depend on this column, and it is missing or not a finite number here; give it a number")
-		}
-		return x, nil
-	})
+	cases, err := s.Cases(r.N, r.Value)
 	var refused *problem.Problem
 	var one *decision.CaseError
 	switch {

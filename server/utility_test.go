@@ -37,6 +37,8 @@ func TestUtilityObjects(t *testing.T) {
 		{"names that YAML has no way to write", costsOf("a\u007f", "b\u0085\u2028", "0"), ""},
 		{"names that YAML takes for other things", costsOf("null", "true", "0"), ""},
 		{"a column", costsOf("a", "b", `"0.001 * amount"`), ""},
+		{"a fallback", costsOf("a", "b", `"default(amount, 100)"`), ""},
+		{"a fallback for nothing", costsOf("a", "b", `"default(5, 100)"`), "default is of a column and a value"},
 		{"long names", costsOf(long, "ü"+long[1:], "0"), ""},
 		{"a longer name", costsOf(long+"<", "b", "0"), "the name of an action has more than 100 characters"},
 		{"a long utility", costsOf("a", "b", "0"+strings.Repeat(" ", maxUtility)), "more than 65536 bytes"},
@@ -127,5 +129,49 @@ func TestUtilityAsInFiles(t *testing.T) {
 		if !strings.Contains(p.Detail, want) {
 			t.Errorf("%s: %s, want %s", utility, p.Detail, want)
 		}
+	}
+}
+
+// A missing amount has the fallback of the costs, in both protocols; a row that lacks the column
+// has none, and without a fallback the message names one.
+func TestFallback(t *testing.T) {
+	s := newServer(t)
+	row := func(amount string) string {
+		return `{"age":31,"income":12.5,"job":"clerk","owner":true` + amount + `}`
+	}
+	decided := func(amount, entry string) string {
+		w := ask(s, http.MethodPost, "/v1/models/loans/decide", `{"rows":[`+row(amount)+`],"utility":{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":`+entry+`},"b":{"good":100,"bad":0}}}}`)
+		code, body := strconv.Itoa(w.Code), w.Body.String()
+		return code + body[max(0, strings.Index(body, `"decisions"`)):] // without how the costs are put
+	}
+	const entry = `"0.5 * default(loan, 300)"`
+	want := decided(`,"amount":200`, "150")
+	if !strings.HasPrefix(want, "200") {
+		t.Fatal(want)
+	}
+	for _, missing := range []string{`null`, `""`, `"NA"`, `"300"`} {
+		if got := decided(`,"amount":200,"loan":`+missing, entry); got != want {
+			t.Errorf("%s: %s; want %s", missing, got, want)
+		}
+	}
+	for given, detail := range map[string]string{
+		`,"amount":200`:                "the row lacks this column",
+		`,"amount":200,"loan":"many"`:  "not a finite number",
+		`,"amount":200,"loan":"1e999"`: "not a finite number",
+	} {
+		if got := decided(given, entry); !strings.HasPrefix(got, "422") || !strings.Contains(got, detail) {
+			t.Errorf("%s: %s", given, got)
+		}
+	}
+	if got := decided(`,"amount":200,"loan":null`, `"0.5 * loan"`); !strings.HasPrefix(got, "422") || !strings.Contains(got, "such as default(loan, 0)") {
+		t.Error(got)
+	}
+	infer := func(loan, entry string) string {
+		body := strings.Replace(inferBody(costsOf("a", "b", entry)), `],"parameters"`, `,{"name":"loan","datatype":"BYTES","shape":[1],"data":["`+loan+`"]}],"parameters"`, 1)
+		w := ask(s, http.MethodPost, "/v2/models/loans/infer", body)
+		return strconv.Itoa(w.Code) + w.Body.String()
+	}
+	if got, want := infer("NA", `"default(loan, 300)"`), infer("300", `"loan"`); got != want || !strings.HasPrefix(got, "200") {
+		t.Errorf("%s; want %s", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/decision"
 )
 
 // Audit is a request to measure what decisions on past cases cost.
@@ -13,6 +14,7 @@ type Audit struct {
 	Fit
 	Audit audit.Options // but for Fit, which Complete fills in
 
+	Predictions          []string // columns of actions that somebody else chose, where the outcome is a number
 	methods, recalibrate []string
 }
 
@@ -30,6 +32,7 @@ func NewAudit() *Audit {
 		{Name: "by", Group: Testing, Help: "a column whose values are reported separately, such as a group of people", Value: text{&o.By, "COLUMN"}},
 		{Name: "probability", Group: Testing, Help: "a column of probabilities made by another program, to audit in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
 		{Name: "recalibrate", Group: Testing, Help: "how to recalibrate the probabilities of another program; none for not at all", Value: newList(&a.recalibrate, "A,B,C")},
+		{Name: "prediction", Group: Testing, CommandOf: true, Help: "a column of actions chosen by another program, such as its predictions or quantiles, to compare with where the outcome is a number; not a feature; can be repeated", Value: newRepeatable(&a.Predictions, "COLUMN")},
 		{Name: "currency", Group: Testing, Help: "what costs are in, such as EUR, for the report", Value: text{&o.Currency, "TEXT"}},
 		{Name: "cases-per-year", Group: Testing, Help: "how many cases are decided in a year, for totals in the report", Shown: "no totals", Value: whole{to: &o.CasesPerYear}},
 		{Name: "references", Group: Advanced, Help: "folds on which decisions are compared with those of the exact posterior", Value: whole{to: &o.References}},
@@ -63,4 +66,21 @@ func (a *Audit) Complete() error {
 		}
 	}
 	return nil
+}
+
+// OfNumbers tells whether the outcome is a number, by the option or by the costs, and refuses options
+// that are for categories then.
+func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
+	is := costs != nil || a.Outcome == Number
+	if !is {
+		return false, a.Options.refuse("it is for outcomes that are numbers; give {outcome=number} or costs such as {cost=under=15,over=5}", "prediction")
+	}
+	if _, _, err := a.Fit.IsNumber(nil, u, costs); err != nil {
+		return false, err
+	}
+	if !a.Options.Given("folds") {
+		a.Audit.Folds = 5 // each searches for a transformation and a kernel
+	}
+	return true, a.Options.refuse("it is for outcomes that are categories; leave it out",
+		"methods", "repeats", "time", "by", "probability", "recalibrate", "currency", "cases-per-year", "references")
 }

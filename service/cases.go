@@ -169,13 +169,5 @@ func StakesOf(s *decision.Spec, t *table.Table, missing ...string) ([]decision.S
 	if err := s.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
-	values := make(map[string][]float64)
-	for _, name := range s.Columns() {
-		column, err := t.Floats(name, missing...)
-		if err != nil {
-			return nil, err
-		}
-		values[name] = column
-	}
-	return s.Cases(t.Len(), func(i int, column string) (float64, error) { return values[column][i], nil })
+	return s.Cases(t.Len(), t.Values(missing...))
 }

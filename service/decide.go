@@ -17,18 +17,20 @@ import (
 type Decide struct {
 	Cases
 	Costs
+	Capacity
 	Calibrate     bool
 	SecondOpinion bool
 	Why           int    // how many reasons are given for a decision
 	Baseline      string // the action that savings are against
 	Probability   string // the column of probabilities to decide by, in place of a model
+	Memory        int64  // bytes that cases may take while they wait for a capacity to be shared out; 0 for any
 	Options       Options
 }
 
 // NewDecide is a request with every option at its default.
 func NewDecide() *Decide {
 	d := new(Decide)
-	d.Options = append(append(append(d.Costs.Options(), d.Cases.options("saving")...), d.Asked()...),
+	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("saving")...), d.Asked()...), d.Capacity.Periods()...),
 		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
 	)
 	return d
@@ -41,6 +43,7 @@ func (d *Decide) Asked() Options {
 		{Name: "second-opinion", Group: Basics, Help: "say where other methods, expectation propagation with and without corrections, would act otherwise", Value: toggle{&d.SecondOpinion}},
 		whyOption(&d.Why),
 		{Name: "baseline", Group: Basics, Help: "the action that savings are against, such as what is done without a model (default: the first of the costs)", Value: text{&d.Baseline, "ACTION"}},
+		d.Capacity.Limit(),
 	}
 }
 
@@ -52,7 +55,21 @@ func (d *Decide) Complete() error {
 			return err
 		}
 	}
+	if err := d.CheckCapacity(); err != nil {
+		return err
+	}
+	if len(d.Limits) > 0 && d.Sort == "" {
+		d.Sort = "saving" // the list to act on
+	}
 	return d.Cases.complete("saving")
+}
+
+// CheckCapacity refuses a capacity with what explains cases one by one.
+func (d *Decide) CheckCapacity() error {
+	if len(d.Limits) > 0 && d.Why > 0 {
+		return optionError("why", "reasons are those of cases that are decided one by one; leave out {capacity}, or {why}")
+	}
+	return d.Capacity.Check()
 }
 
 // Deciding is an answer that decides cases, and the counts of what was decided.
@@ -64,6 +81,8 @@ type Deciding struct {
 	baseline int
 	trained  func(features []float64) bool
 	explain  *lossep.Explainer // nil if no reasons are asked for
+	limits   *Limits           // nil if there is no capacity
+	shortage *Shortage
 	Decided
 }
 
@@ -96,7 +115,11 @@ func (d *Decide) Of(ctx context.Context, m *lossep.Model, given *decision.Spec) 
 
 func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 	baseline, err := Baseline(spec, d.Baseline)
-	return &Deciding{request: d, spec: spec, baseline: baseline, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
+	if err != nil {
+		return nil, err
+	}
+	limits, err := d.Within(spec)
+	return &Deciding{request: d, spec: spec, baseline: baseline, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
 }
 
 // Explainer gives the reasons that are asked for, nil if there are none. Columns that costs depend
@@ -116,11 +139,17 @@ func (a *Deciding) Spec() *decision.Spec { return a.spec }
 
 // Fields implements Answer.
 func (a *Deciding) Fields() []Field {
-	return fileFields(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain.Reasons()))
+	return fileFields(append(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain.Reasons()), a.limits.Fields()...))
 }
 
 // Columns implements Answer.
-func (a *Deciding) Columns() []string { return a.spec.Columns() }
+func (a *Deciding) Columns() []string {
+	columns := append(a.spec.Columns(), a.limits.Columns()...)
+	if name := a.request.Column(); name != "" {
+		columns = append(columns, name)
+	}
+	return columns
+}
 
 // Recipe implements Answer.
 func (a *Deciding) Recipe() *recipe.Recipe { return a.model.Recipe() }
@@ -128,6 +157,9 @@ func (a *Deciding) Recipe() *recipe.Recipe { return a.model.Recipe() }
 // Rows implements Answer.
 func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	id := a.request.identity(rd, several)
+	if a.limits != nil {
+		return a.allocated(ctx, rd, id, emit)
+	}
 	some := make([]lossep.DecidedRow, 0, explainedAtOnce)
 	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
 		if err != nil {
@@ -152,36 +184,49 @@ func (a *Deciding) emit(ctx context.Context, some []lossep.DecidedRow, id identi
 	}
 	for k := range some {
 		d := &some[k]
-		a.count(&d.Decision)
-		a.countOutcome(d)
-		if err := emit(d.Row.Pointed, &Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}); err != nil {
+		c := Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}
+		a.count(&c)
+		a.countOutcome(a.outcomeOf(d), c.Decision)
+		if err := emit(d.Row.Pointed, &c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Deciding) count(d *lossep.Decision) {
+func (a *Deciding) count(c *Case) {
+	d := c.Decision
 	a.Decided.Rows++
 	a.ByAction[d.Action]++
 	a.Expected += d.Expected[d.Action]
-	a.Saved += saving(&d.Choice, a.baseline, a.spec.Costs())
+	a.Saved += c.saving(a.baseline, a.spec.Costs())
 	if len(d.Dissent) > 0 {
 		a.Disagree++
 	}
 }
 
+// knownOutcome is what a row says of its outcome.
+type knownOutcome struct {
+	y                    int
+	known, strange, seen bool
+}
+
+func (a *Deciding) outcomeOf(d *lossep.DecidedRow) knownOutcome {
+	y, ok, err := d.Row.Label()
+	return knownOutcome{y, ok && err == nil, err != nil, ok && err == nil && a.trained != nil && a.trained(d.Row.Features)}
+}
+
 // countOutcome adds what the action really cost, or brought, where the row has its outcome.
-func (a *Deciding) countOutcome(d *lossep.DecidedRow) {
-	switch y, ok, err := d.Row.Label(); {
-	case err != nil:
+func (a *Deciding) countOutcome(o knownOutcome, d *lossep.Decision) {
+	switch {
+	case o.strange:
 		a.Strange++
-	case ok:
+	case o.known:
 		a.Labelled++
-		if a.trained != nil && a.trained(d.Row.Features) {
+		if o.seen {
 			a.Seen++
 		}
-		a.Realised += d.Stakes.Table[d.Action][y]
+		a.Realised += d.Stakes.Table[d.Action][o.y]
 	}
 }
 
@@ -250,9 +295,13 @@ func (a *Deciding) counted(by, account string) []string {
 	if !a.spec.Costs() {
 		saves = "brings more"
 	}
-	return append(lines,
+	lines = append(lines,
 		fmt.Sprintf("expected %s per row %.6g, %s", a.spec.Kind(), a.Expected/float64(rows), account),
 		fmt.Sprintf("that %s %.6g per row against %s in every case", saves, a.Saved/float64(rows), actions[a.baseline]))
+	if a.shortage != nil {
+		lines = append(lines, a.shortage.Lines()...)
+	}
+	return lines
 }
 
 // GivenDeciding decides the rows of a table by probabilities that stand in it.
@@ -260,6 +309,7 @@ type GivenDeciding struct {
 	*Deciding
 	table     *table.Table
 	decisions []lossep.Decision
+	limited   []Limited // nil if there is no capacity
 }
 
 // Given is the answer by the probabilities in a table, under the costs that are given.
@@ -279,7 +329,14 @@ func (d *Decide) Given(t *table.Table, given *decision.Spec) (*GivenDeciding, er
 		return nil, err
 	}
 	a, err := d.under(given)
-	return &GivenDeciding{a, t, Choose(stakes, p)}, err
+	if err != nil {
+		return nil, err
+	}
+	g := &GivenDeciding{a, t, Choose(stakes, p), nil}
+	if a.limits != nil {
+		g.limited, a.shortage, err = a.limits.AllocateTable(t, g.decisions, d.Capacity)
+	}
+	return g, err
 }
 
 // Choose decides cases by the probabilities of their outcomes, whoever found them; what is at
@@ -295,7 +352,7 @@ func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decisi
 
 // Fields are what is said about every case.
 func (g *GivenDeciding) Fields() []Field {
-	return append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, 0)...)
+	return append(append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, 0)...), g.limits.Fields()...)
 }
 
 // Rows goes over the rows.
@@ -309,7 +366,10 @@ func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 		} else {
 			c.ID = lineID(g.table.Place(i), several)
 		}
-		g.count(c.Decision)
+		if g.limited != nil {
+			c.Limited = &g.limited[i]
+		}
+		g.count(&c)
 		if err := emit(cells, &c); err != nil {
 			return err
 		}

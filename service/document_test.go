@@ -26,7 +26,7 @@ func TestPageOfOptions(t *testing.T) {
 	for _, of := range []struct {
 		title   string
 		options Options
-	}{{"fit and audit", audit}, {"fit", new(Fit).saving()}, {"predict, decide and value", common}, {"predict", own(predict)}, {"decide", own(decide)}, {"value", own(value)}} {
+	}{{"fit and audit", audit}, {"fit", new(Fit).saving()}, {"predict, decide and value", common}, {"predict", own(predict)}, {"decide", own(decide)}, {"value", own(value)}, {"update", NewUpdate().Options}} {
 		for _, group := range Groups() {
 			writeOptions(&b, fmt.Sprintf("%s: %s", of.title, group), slices.DeleteFunc(slices.Clone(of.options), func(o *Option) bool { return o.Group != group }))
 		}

@@ -67,7 +67,7 @@ func dashed(words string) string { return strings.ReplaceAll(words, " ", "-") }
 // optionNames are what errors of package lossep may be about.
 var optionNames = func() map[string]bool {
 	names := map[string]bool{"utility": true, "cost": true, "max-memory": true, "ask": true, "labels": true}
-	for _, o := range NewAudit().Options {
+	for _, o := range append(NewAudit().Options, NewUpdate().Options...) {
 		names[o.Name] = true
 	}
 	return names

@@ -14,6 +14,7 @@ type Case struct {
 	ID         string // its cell of the column of identifiers, or its line in the file
 	Prediction *lossep.Prediction
 	Decision   *lossep.Decision
+	Limited    *Limited // what a capacity makes of it
 	Worth      *lossep.Worth
 	Number     *NumberCase
 	Unusual    []string // columns in which it is unlike the training rows
@@ -112,8 +113,8 @@ func DecideFields(s *decision.Spec, baseline int, opinions bool, reasons int) []
 		numbersField("expected", "expected_"+kind, kind, actions, func(c *Case, to []float64) []float64 { return append(to, c.Decision.Expected...) }),
 		probabilityField(s.Outcomes(), func(c *Case) []float64 { return c.Decision.Probabilities }),
 		numberField("margin", func(c *Case) float64 { return c.Decision.Margin }),
-		numbersField("advantage", "", "advantage", actions, func(c *Case, to []float64) []float64 { return advantages(to, &c.Decision.Choice, costs) }),
-		numberField("saving", func(c *Case) float64 { return saving(&c.Decision.Choice, baseline, costs) }),
+		numbersField("advantage", "", "advantage", actions, func(c *Case, to []float64) []float64 { return advantages(to, c.free(), costs) }),
+		numberField("saving", func(c *Case) float64 { return c.saving(baseline, costs) }),
 	)
 	if opinions {
 		fields = append(fields,
@@ -154,9 +155,23 @@ func advantages(to []float64, c *decision.Choice, costs bool) []float64 {
 	return to
 }
 
-// saving is what the action is expected to save against the baseline, or to bring beyond it.
-func saving(c *decision.Choice, baseline int, costs bool) float64 {
-	return max(0, gain(c.Expected[c.Action], c.Expected[baseline], costs))
+// free is the choice without a capacity.
+func (c *Case) free() *decision.Choice {
+	if c.Limited != nil {
+		return &c.Limited.Free
+	}
+	return &c.Decision.Choice
+}
+
+// saving is what the action is expected to save against the baseline, or to bring beyond it. Without
+// a capacity it is never below 0.
+func (c *Case) saving(baseline int, costs bool) float64 {
+	d := c.Decision
+	saved := gain(d.Expected[d.Action], d.Expected[baseline], costs)
+	if c.Limited == nil || d.Action == baseline {
+		return max(0, saved)
+	}
+	return saved
 }
 
 // ValueFields are what is said about the value of information in a case: the action, the

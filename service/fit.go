@@ -30,6 +30,7 @@ func NewFit() *Fit {
 // saving are the options of what becomes of the model, which an audit does not keep.
 func (f *Fit) saving() Options {
 	return Options{
+		{Name: "no-examples", Group: Model, Help: "keep no training rows as they were read; otherwise the model file has a few, for people to try it on", Value: toggle{&f.Model.NoExamples}},
 		{Name: "no-save", Group: Model, CommandOf: true, Help: "do not write the model to a file", Value: toggle{&f.NoSave}},
 	}
 }

@@ -64,13 +64,24 @@ func (o *Option) String() string { return o.Value.String() }
 // Type is what the option takes, as help shows it; bool for a switch.
 func (o *Option) Type() string { return o.Value.Type() }
 
-// Give gives the option a value as JSON has it: a text, a number, a truth value, or a list.
+// Give gives the option a value as JSON has it: a text, a number, a truth value, a list, or an object of
+// names and numbers, which stands for a list of name=number.
 func (o *Option) Give(v any) error {
 	var err error
 	if _, truth := v.(bool); !truth && o.Type() == "bool" {
 		return &Error{Option: o.Name, Msg: "takes true or false"}
 	}
 	switch list, isList := o.Value.(interface{ replace(texts []string) error }); v := v.(type) {
+	case map[string]any: // of names and numbers
+		texts := make([]any, 0, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			text, err := asText(v[name])
+			if err != nil {
+				return &Error{Option: o.Name, Msg: err.Error()}
+			}
+			texts = append(texts, name+"="+text)
+		}
+		return o.Give(texts)
 	case []any:
 		if !isList {
 			return &Error{Option: o.Name, Msg: "takes one value, not a list"}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/lossep/lossep/expr"
 )
 
 // Stream gives the rows of a table one after another, of a text or of a table that is stored
@@ -259,7 +261,7 @@ func (r *Row) Stored(j int) (c *Column, at int) {
 }
 
 // Number is the number in column j, plain or in a notation, which may be nil; of a missing cell the
-// error is errMissingPart.
+// error is expr.ErrMissing.
 func (r *Row) Number(j int, m *Markers, n *Notation) (float64, error) {
 	if r.slab != nil {
 		switch c := r.slab.columns[j]; {
@@ -273,7 +275,7 @@ func (r *Row) Number(j int, m *Markers, n *Notation) (float64, error) {
 	x, kind := ParseNumber(cell, r.Decimal())
 	switch {
 	case m.Text(cell), kind == Finite && m.Number(x):
-		return 0, ErrMissing
+		return 0, expr.ErrMissing
 	case kind == Finite || kind == Long:
 		return x, nil
 	}

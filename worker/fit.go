@@ -8,6 +8,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
 )
 
 // fitted is the result of a fit.
@@ -116,4 +117,43 @@ func (s *session) calibrate(ctx context.Context, r *request) (any, []Tensor, err
 		return nil, nil, err
 	}
 	return s.keep(c, nil, work), []Tensor{model}, nil
+}
+
+// update is the model with further rows, or without those that are given. The answer has its file.
+func (s *session) update(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
+	q := service.NewUpdate()
+	if err := q.Options.Give(r.Options); err != nil {
+		return nil, nil, err
+	}
+	m, done, err := s.models.use(r.Model)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	t, err := r.table(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.take(share, "the rows", 2*8*float64(t.Len())*float64(len(r.Columns)+4)); err != nil {
+		return nil, nil, err
+	}
+	o := q.Model
+	o.MaxMemory, o.Progress = s.memory.work.Total, s.progress(r)
+	if r.Taken {
+		o.Forget, t = t, nil
+	}
+	work, err := s.wait(ctx, "the update", 2*m.Bytes()+m.CalibrationBytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
+	next, err := m.Update(ctx, t, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := file(next)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.keep(next, nil, work), []Tensor{model}, nil
 }

@@ -131,6 +131,7 @@ func (s *shelf) forget(handles []uint64) {
 type Described struct {
 	Model     uint64            `json:"model"`    // its handle
 	Outcomes  []string          `json:"outcomes"` // in the order of probabilities
+	Target    string            `json:"target"`   // its column
 	Positive  string            `json:"positive"`
 	Unsettled bool              `json:"unsettled"` // Positive is for an order alone
 	Actions   []string          `json:"actions"`
@@ -160,7 +161,7 @@ type dropped struct {
 func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Described {
 	learned, spec := m.Recipe(), m.Utility()
 	d := &Described{
-		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Positive: learned.Target.Positive(), Unsettled: learned.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
+		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Target: learned.Target.Column, Positive: learned.Target.Positive(), Unsettled: learned.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
 		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
 		Lines: m.Describe(), Notes: notes, Utility: spec, CostsOf: spec.Columns(),
 	}

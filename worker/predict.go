@@ -25,9 +25,10 @@ type predicted struct {
 	Unseen  []string `json:"unseen"`  // those of them that are likely to be mistakes
 	Seconds float64  `json:"seconds"` // of computing
 	// Of decisions only.
-	Actions []string         `json:"actions,omitempty"`
-	Costs   bool             `json:"costs"`
-	Unusual map[int][]string `json:"unusual,omitempty"` // by row, from 0: columns in which it is unlike the training rows
+	Actions  []string          `json:"actions,omitempty"`
+	Capacity *service.Shortage `json:"capacity,omitempty"`
+	Costs    bool              `json:"costs"`
+	Unusual  map[int][]string  `json:"unusual,omitempty"` // by row, from 0: columns in which it is unlike the training rows
 	// Objects are the fields of every row that no tensor holds, by name.
 	Objects map[string][]service.Object `json:"objects,omitempty"`
 }
@@ -128,8 +129,8 @@ func (s *session) predict(ctx context.Context, r *request, f *Frame, share *budg
 // decide gives what service says about decided cases: the fields of decisions, and the
 // probabilities of all outcomes.
 func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
-	var q service.Decide
-	if err := q.Asked().Give(r.Options); err != nil {
+	q, err := decideOptions(r.Options)
+	if err != nil {
 		return nil, nil, err
 	}
 	spec, err := r.Utility.spec()
@@ -150,12 +151,17 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 	if err != nil {
 		return nil, nil, err
 	}
+	limits, err := q.Within(spec)
+	if err != nil {
+		return nil, nil, err
+	}
 	explain := q.Explainer(m, spec)
-	d := newCollected(t.Len(), append(service.DecideFields(spec, baseline, q.SecondOpinion, explain.Reasons()), allProbabilities(spec)))
+	d := newCollected(t.Len(), append(append(service.DecideFields(spec, baseline, q.SecondOpinion, explain.Reasons()), allProbabilities(spec)), limits.Fields()...))
 	block, err := s.room(share, m, t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
 	}
+	var waiting []lossep.Decision // for a capacity to be shared out
 	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, from, to int) error {
 		decisions, err := m.Decide(x, part(all, from, to)...)
 		if err != nil {
@@ -169,6 +175,10 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 				return err
 			}
 		}
+		if limits != nil {
+			waiting = append(waiting, decisions...)
+			return nil
+		}
 		for i := range decisions {
 			d.add(&service.Case{Decision: &decisions[i]})
 		}
@@ -178,8 +188,36 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 		return nil, nil, err
 	}
 	found := predicted{Actions: spec.Actions(), Costs: spec.Costs(), Objects: d.objects}
+	if limits != nil {
+		if found.Capacity, err = s.allocate(share, d, limits, t, waiting, q, m.Recipe().Missing...); err != nil {
+			return nil, nil, err
+		}
+	}
 	found.report(report, start)
 	return found, d.tensors(), nil
+}
+
+// decideOptions are those of decisions, by name.
+func decideOptions(values map[string]any) (*service.Decide, error) {
+	q := new(service.Decide)
+	err := append(q.Asked(), q.Periods()...).Give(values)
+	if err == nil {
+		err = q.CheckCapacity()
+	}
+	return q, err
+}
+
+// allocate shares a capacity out to the cases of a table, and takes down what is said about them.
+func (s *session) allocate(share *budget.Share, d *collected, limits *service.Limits, t *table.Table, all []lossep.Decision, q *service.Decide, missing ...string) (*service.Shortage, error) {
+	const held = 320 // bytes of a decision until all are made
+	if err := s.take(share, "the capacity", float64(len(all))*float64(held+limits.Bytes())); err != nil {
+		return nil, err
+	}
+	limited, short, err := limits.AllocateTable(t, all, q.Capacity, missing...)
+	for i := range limited {
+		d.add(&service.Case{Decision: &all[i], Limited: &limited[i]})
+	}
+	return short, err
 }
 
 // staked is the rows of a request, the utility to decide them by, the model's if none is
@@ -265,8 +303,8 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 // decideGiven decides by probabilities that any program made, without a model. They are the
 // first tensor.
 func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
-	var q service.Decide
-	if err := q.Asked().Give(r.Options); err != nil {
+	q, err := decideOptions(r.Options)
+	if err != nil {
 		return nil, nil, err
 	}
 	spec, err := r.Utility.spec()
@@ -286,15 +324,19 @@ func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, [
 	if err != nil {
 		return nil, nil, err
 	}
+	limits, err := q.Within(spec)
+	if err != nil {
+		return nil, nil, err
+	}
 	n := p.Shape[0]
-	d := newCollected(n, append(service.DecideFields(spec, baseline, false, 0), allProbabilities(spec)))
+	d := newCollected(n, append(append(service.DecideFields(spec, baseline, false, 0), allProbabilities(spec)), limits.Fields()...))
 	if err := s.take(share, "the answer", 2*8*float64(n)*float64(d.numbers()+len(names)+len(spec.Actions()))); err != nil {
 		return nil, nil, err
 	}
 	if err := s.takeStakes(share, n, spec); err != nil {
 		return nil, nil, err
 	}
-	all, err := r.givenStakes(f, spec, n)
+	t, all, err := r.givenStakes(f, spec, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -304,27 +346,37 @@ func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, [
 		probabilities[i] = values[i*len(names) : (i+1)*len(names)]
 	}
 	decisions := service.Choose(all, probabilities)
-	for i := range decisions {
-		d.add(&service.Case{Decision: &decisions[i]})
+	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
+	if limits != nil {
+		if found.Capacity, err = s.allocate(share, d, limits, t, decisions, q); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		for i := range decisions {
+			d.add(&service.Case{Decision: &decisions[i]})
+		}
 	}
-	return predicted{Actions: spec.Actions(), Costs: spec.Costs(), Seconds: time.Since(start).Seconds()}, d.tensors(), nil
+	found.Seconds = time.Since(start).Seconds()
+	return found, d.tensors(), nil
 }
 
-// givenStakes is what is at stake in n cases by the columns of a request, which may have none.
-func (r *request) givenStakes(f *Frame, spec *decision.Spec, n int) ([]decision.Stakes, error) {
+// givenStakes is the table of the columns of a request, nil if it has none, and what is at stake in n cases.
+func (r *request) givenStakes(f *Frame, spec *decision.Spec, n int) (*table.Table, []decision.Stakes, error) {
 	if len(r.Columns) == 0 {
-		return spec.Cases(n, func(_ int, column string) (float64, error) {
+		all, err := spec.Cases(n, func(_ int, column string) (float64, error) {
 			return 0, &inputError{&lossep.InputError{What: "cost", Msg: fmt.Sprintf("it depends on the column %q, which is not given; give a DataFrame that has it as cost_columns", column)}}
 		})
+		return nil, all, err
 	}
 	t, err := r.table(f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t.Len() != n {
-		return nil, &malformed{"there are not as many costs as probabilities"}
+		return nil, nil, &malformed{"there are not as many costs as probabilities"}
 	}
-	return service.StakesOf(spec, t)
+	all, err := service.StakesOf(spec, t)
+	return t, all, err
 }
 
 // allProbabilities are those of all outcomes, also of two.

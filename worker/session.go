@@ -58,6 +58,7 @@ type request struct {
 	Options map[string]any `json:"options"`
 	Columns []column       `json:"columns"`
 	Utility *utility       `json:"utility"`
+	Taken   bool           `json:"taken"`  // the rows are to be taken away from the model
 	Unseen  bool           `json:"unseen"` // allow columns of which no category is known
 	Name    string         `json:"name"`   // of a table
 	// Outcomes are the names of the classes, where there is no model.
@@ -186,6 +187,8 @@ func (s *session) do(ctx context.Context, r *request, f *Frame, share *budget.Sh
 		return s.value(ctx, r, f, share)
 	case "calibrate":
 		return s.calibrate(ctx, r)
+	case "update":
+		return s.update(ctx, r, f, share)
 	case "positive":
 		return s.positive(r)
 	case "audit":

@@ -33,6 +33,12 @@ case is unlike the training rows. The id is the cell of the column of identifier
 of the file. Rows are written as CSV, Parquet, JSON lines or an Excel workbook by the ending of -o;
 --sort and --top write the largest first, and only those.
 
+With --capacity visit=100 the action visit is taken at most 100 times, in the cases where that saves
+most: actions are those of the least expected cost within the capacity, and rows are sorted by saving.
+Column unlimited is the action without the capacity, forgone what the capacity costs in the case, and
+effort_visit what the action takes of it: 1, or what the costs file says (effort: {visit: minutes}). The
+summary says what one more would be worth. --per day --time COLUMN gives the capacity for every day.
+
 Other costs than those of the fit can be given; nothing is fitted again. A summary
 goes to standard error, with what the actions really cost if the file has outcomes.
 
@@ -42,6 +48,7 @@ outcome already, made by any program.`,
   lossep decide model.lossep new.csv --cost fn=10,fp=1
   lossep decide model.lossep new.xlsx --top 100 -o first.xlsx
   lossep decide model.lossep new.csv --why 3 -o reasons.xlsx
+  lossep decide model.lossep new.csv --capacity visit=100 --per day --time received
   lossep decide --probability p scored.csv --cost fn=10,fp=1
   lossep decide --example`,
 	}
@@ -63,6 +70,7 @@ outcome already, made by any program.`,
 		} else if err := q.Complete(); err != nil {
 			return blame(err, "")
 		}
+		q.Memory = maxMemory(c) / 4
 		if place == nil && q.Probability == "" && len(args) > 0 {
 			m, err := loadAny(c, args[0])
 			if err != nil {

@@ -257,6 +257,9 @@ func joined(lines []string) string {
 
 func writeFit(w io.Writer, m fittedModel, output string, seconds float64) error {
 	lines := m.Results()
+	if m, ok := m.(*lossep.Model); ok && m.Examples() != nil && output != "" {
+		lines[len(lines)-1] += "; --no-examples keeps none in the file"
+	}
 	lines = append(lines, fmt.Sprintf("time        %.1f s", seconds))
 	if output != "" {
 		lines = append(lines, "model       "+output)

@@ -79,6 +79,8 @@ func placeOptions(q *service.Decide, args []string) error {
 		return usagef("--on-error skip: not supported on a cluster, where many processes would write one file of errors; remove rows that cannot be read, or use lossep")
 	case q.Sort != "" || q.Top > 0:
 		return usagef("--sort, --top: not supported on a cluster, where each process has some of the rows; sort the files it wrote, or use lossep")
+	case len(q.Limits) > 0:
+		return usagef("--capacity: not supported on a cluster, where each process has some of the rows; use lossep")
 	case q.Calibrate:
 		return usagef("--calibrate: the model is read from its file by many; fit one with --method loss-ep")
 	case q.Output == "":

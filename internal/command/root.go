@@ -60,7 +60,7 @@ in order, with 0.`,
 		onlyOnce(c)
 		return c
 	}
-	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
 	onlyOnce(c)
 	return c
 }

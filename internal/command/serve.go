@@ -25,6 +25,7 @@ import (
 	"github.com/lossep/lossep/internal/regular"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/server"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 
@@ -37,8 +38,8 @@ func newServe() *cobra.Command {
 		Short: "Answer for models over HTTP, with a page to see decisions on",
 		Long: `Serve models to other programs and to people. Programs find a JSON interface under
 /v1, described at /openapi.json, and the Open Inference Protocol under /v2; people find
-a page at / where they can move the costs and watch the decisions change. Counts and
-times for Prometheus are at /metrics.
+a page at / where they can change cases and costs and see what is decided and why; /lab
+shows how methods of inference decide. Counts and times for Prometheus are at /metrics.
 
 A model is called by its file's name without .lossep, or as in name=path. A hangup
 signal (SIGHUP) has the files of models, tokens and certificates read anew, and one that
@@ -46,11 +47,16 @@ cannot be used leaves what was there before; a termination signal (SIGTERM) ends
 server when the requests it has are answered, and a second one at once. The log goes to
 standard error.
 
+With --capacity visit=100 --per day the action visit is taken at most 100 times a day, by the clock of the
+server, in the cases where it saves most: a price that keeps the expected use at the limit is found from recent
+cases as they arrive. What was used is counted from when the server begins.
+
 Without --tokens, everybody who can reach the address is answered; on a loopback address
 only requests to localhost or an IP address are, so that no web site can ask by way of a
 browser.`,
 		Example: `  lossep serve model.lossep
   lossep serve today=model.lossep candidate=other.lossep --addr :8443 --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
+  lossep serve model.lossep --capacity visit=100 --per day
   lossep serve --demo`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !demo {
@@ -69,6 +75,8 @@ browser.`,
 	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "the most rows of a request")
 	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "the most calibrations at a time")
 	flags.DurationVar(&config.Drain, "drain", config.Drain, "how long requests under way may take to finish when the server is to end")
+	var capacity service.Capacity
+	addOptions(flags, service.Options{capacity.Limit(), capacity.Period()})
 	logFormat := addFormat(flags)
 	flags.Lookup("format").Usage = "the log for people (text) or for programs (json)"
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -82,6 +90,10 @@ browser.`,
 		if err := checkLimits(config); err != nil {
 			return err
 		}
+		if (len(capacity.Limits) > 0) != (capacity.Per != "") {
+			return usagef("--capacity and --per: give both, such as --capacity visit=100 --per day, or none")
+		}
+		config.Capacity, config.Per = capacity.Limits, table.Period(capacity.Per)
 		var err error
 		if config.Models, err = modelSources(args); err != nil {
 			return err

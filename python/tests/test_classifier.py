@@ -24,6 +24,14 @@ def quick(**options):
     return LossepClassifier(**{"kernel": "rbf", "method": "ep", **options})
 
 
+def test_training_rows_in_the_file(rows):
+    """A few are, unless that is not wanted; nothing else depends on it."""
+    fixed = {"kernel": "rbf(lengthscale=2, variance=1)", "fixed": True}
+    kept, none = quick(**fixed).fit(*rows), quick(**fixed, no_examples=True).fit(*rows)
+    assert b'\\"examples\\"' in kept.model_.file and b'\\"examples\\"' not in none.model_.file
+    assert (kept.predict_proba(rows[0]) == none.predict_proba(rows[0])).all()
+
+
 def test_attributes(model, rows):
     X, _y = rows
     assert model.classes_.tolist() == [0, 1] and model.pos_label_ == 1
@@ -166,6 +174,22 @@ def test_calibrated_decisions(model, rows):
     assert len(d) == len(X)
     again = model.decide(X, "fn=9,fp=1", calibrated=True)
     assert (again.expected == d.expected).all()
+
+
+def test_updates(rows):
+    X, y = rows
+    n = len(y) // 2
+    half = quick(kernel="rbf(variance=1, lengthscale=2)", standardize=False, fixed=True).fit(X[:n], y[:n])
+    whole = clone(half).fit(X, y)
+    before = half.predict_proba(X)
+    after = half.update(X[n:], y[n:]).predict_proba(X)
+    assert np.allclose(after, whole.predict_proba(X), atol=1e-6) and not np.allclose(before, after, atol=1e-3)
+    assert half.model_.description["summary"]["updates"]["added"] == len(y) - n
+    assert np.allclose(half.forget(X[n:], y[n:]).predict_proba(X), before, atol=1e-6)
+    with pytest.raises(ValueError, match="none of the classes"):
+        half.update(X[:1], [7])
+    with pytest.raises(ValueError, match="no training row of these features"):
+        half.forget(X[:1] + 1, y[:1])
 
 
 def test_scoring_by_cost(model, rows):

@@ -6,6 +6,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.compose import ColumnTransformer
@@ -122,9 +123,11 @@ def test_costs_name_columns_of_another_table():
     assert paid.tolist() == [0.6, 1.0]
     brings = {"utilities": {"keep": {0: "amount", 1: 0}, "sell": {0: 0, 1: 1}}}
     assert cost_per_case([1, 0], p, brings, cost_columns=table).tolist() == [0.0, -100.0]
+    gaps = table.assign(amount=[1, np.nan])
+    assert (decide(p, "fn=0.6*default(amount, 100),fp=1", cost_columns=gaps).expected == wanted).all()
     for columns, kind, message in (
         (table[["town"]], ValueError, '"amount": there is no such column'),
-        (table.assign(amount=[1, np.nan]), ValueError, "row 2, column 2"),
+        (gaps, ValueError, r"row 2, column 2 .*such as default\(amount, 0\)"),
         (table[:1], ValueError, "there are 1 rows, and 2 cases"),
         (table.to_numpy(), TypeError, "a DataFrame with the columns that costs name is needed, not ndarray"),
     ):
@@ -357,3 +360,45 @@ def test_advantages_and_savings() -> None:
     np.testing.assert_allclose(found.advantage, [[-2.0, 2.0], [0.4, -0.4]], rtol=1e-12)  # sums of two products
     np.testing.assert_allclose(found.saving, [0.0, 0.4], rtol=1e-12)
     assert found.unusual is None
+
+
+VISITS = {"costs": {"leave": {0: 0, 1: 100}, "visit": {0: 20, 1: 20}}}
+
+
+def test_a_capacity_goes_to_the_largest_savings():
+    p = [0.1, 0.7, 0.3, 0.5]
+    found = lossep.decide(p, VISITS, capacity={"visit": 2})
+    assert list(found.action) == ["leave", "visit", "leave", "visit"]
+    assert list(found.unlimited) == ["leave", "visit", "visit", "visit"]
+    np.testing.assert_allclose(found.forgone, [0, 0, 10, 0], atol=1e-12)  # sums of a few products
+    assert list(found.effort["visit"]) == [0, 1, 0, 1]
+    limit = found.capacity["limits"][0]
+    assert (limit["name"], limit["limit"], limit["used"]) == ("visit", 2, 2)
+    # One more visit saves what the next case would.
+    saved = found.best.sum() - lossep.decide(p, VISITS, capacity={"visit": 3}).best.sum()
+    assert limit["price"]["value"] == pytest.approx(saved) == pytest.approx(10)
+    assert found.capacity["cost"]["value"] == pytest.approx(10)
+    assert found.margin[2] == pytest.approx(-10)
+    assert {"unlimited", "forgone", "effort_visit"} <= set(found.to_frame().columns)
+    assert lossep.decide(p, VISITS).capacity is None
+
+
+def test_capacities_that_are_none():
+    with pytest.raises(TypeError, match="no dict of limits"):
+        lossep.decide([0.5], VISITS, capacity=3)
+    with pytest.raises(ValueError, match="no limit of 'visit'; give a number from 0"):
+        lossep.decide([0.5], VISITS, capacity={"visit": -1})
+    with pytest.raises(ValueError, match='the capacity "call" is that of no action'):
+        lossep.decide([0.5], VISITS, capacity={"call": 1})
+
+
+def test_a_model_within_a_capacity_by_day():
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"x": rng.normal(size=60), "minutes": rng.integers(10, 60, 60), "day": ["Mon", "Tue"] * 30})
+    y = (X["x"] + rng.normal(size=60) > 0).astype(int)
+    model = lossep.LossepClassifier(cost={**VISITS, "effort": {"visit": "minutes"}}, drop=["minutes", "day"]).fit(X, y)
+    found = model.decide(X, capacity={"visit": 120}, per="day")
+    for day in ("Mon", "Tue"):
+        assert found.effort["visit"][X["day"] == day].sum() <= 120
+    assert found.capacity["periods"] == 2
+    assert (found.forgone >= 0).all() and found.forgone.sum() == pytest.approx(found.capacity["cost"]["value"])

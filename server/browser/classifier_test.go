@@ -80,7 +80,7 @@ func checkEvidence(r row, m lab.ClassifierAnswer) error {
 
 func TestClassifier(t *testing.T) {
 	s := newSite(t)
-	b := open(t, s.url+"/#classifier")
+	b := open(t, s.url+"/lab#classifier")
 	b.settle()
 	checkClassifier(b, classifierAsked(t, s))
 	b.picture("classifier-line")

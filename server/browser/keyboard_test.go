@@ -42,7 +42,7 @@ func TestKeyboard(t *testing.T) {
 	s := newSite(t)
 
 	t.Run("reactor", func(t *testing.T) {
-		b := open(t, s.url+"/#reactor")
+		b := open(t, s.url+"/lab#reactor")
 		b.settle()
 		before := reactorAsked(t, s)
 		b.focusOn("[data-panel=reactor] [data-handle=threshold]")
@@ -81,7 +81,7 @@ func TestKeyboard(t *testing.T) {
 	})
 
 	t.Run("classifier", func(t *testing.T) {
-		b := open(t, s.url+"/#reactor")
+		b := open(t, s.url+"/lab#reactor")
 		b.focusOn("#tab-reactor")
 		b.act(func() { b.press(kb.ArrowRight) })
 		if !evaluate[bool](b, "document.activeElement.id === 'tab-classifier' && !document.querySelector('[data-panel=classifier]').hidden") {
@@ -113,13 +113,13 @@ func TestKeyboard(t *testing.T) {
 	})
 
 	t.Run("model", func(t *testing.T) {
-		b := open(t, s.url+"/#reactor")
-		b.focusOn("#tab-reactor")
-		b.act(func() { b.press(kb.End) })
+		b := open(t, s.url+"/")
+		b.settle()
 		b.focusOn("#model-name")
 		b.act(func() { b.press(kb.ArrowDown) })
 		b.focusOn(rowsField)
 		rows := "income,amount,job\n20,4,clerk\n33,9,smith\n"
+		b.press("a", chromedp.ModifierCtrl)
 		b.act(func() { b.paste(rows) })
 		b.focusOn(fmt.Sprintf(costField, 1, 0) + " ~ input[type=range]")
 		b.act(func() { b.press(strings.Repeat(kb.ArrowLeft, 3)) })
@@ -136,15 +136,15 @@ func TestKeyboard(t *testing.T) {
 	})
 }
 
-// An address that names no panel shows the model that is served, also where the name is
+// An address that names no panel shows the first of the page, also where the name is
 // one that every object of the language knows.
 func TestAddressesThatNameNothing(t *testing.T) {
 	for name, want := range map[string]string{
-		"": "model", "nothing": "model", "constructor": "model", "__proto__": "model", "toString?data=1": "model",
-		"reactor?__proto__=1&constructor=2": "reactor",
+		"": "model", "#nothing": "model", "#constructor": "model", "#__proto__": "model", "#toString?data=1": "model", "#reactor": "model",
+		"lab": "reactor", "lab#model": "reactor", "lab#classifier?__proto__=1&constructor=2": "classifier",
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, newSite(t).url+"/#"+name)
+			b := open(t, newSite(t).url+"/"+name)
 			if shown := evaluate[string](b, `[...document.querySelectorAll("[data-panel]")].filter((p) => !p.hidden).map((p) => p.dataset.panel).join()`); shown != want {
 				t.Errorf("the panel %q is shown", shown)
 			}

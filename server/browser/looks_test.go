@@ -13,9 +13,9 @@ import (
 
 // views are the panels with something in them.
 var views = []struct{ name, panel, link string }{
-	{"reactor", "reactor", "#reactor"},
-	{"line", "classifier", "#classifier"},
-	{"plane", "classifier", "#classifier?points=-1,0.5,-1;1,-0.5,1;0.2,1.5,1&area=-3,3;-2,2&costs=0,1;0.3,0&kernel=rbf(variance=4,+lengthscale=1)"},
+	{"reactor", "reactor", "lab#reactor"},
+	{"line", "classifier", "lab#classifier"},
+	{"plane", "classifier", "lab#classifier?points=-1,0.5,-1;1,-0.5,1;0.2,1.5,1&area=-3,3;-2,2&costs=0,1;0.3,0&kernel=rbf(variance=4,+lengthscale=1)"},
 	{"model", "model", "#model?name=cancer&measure=worst_area&price=0.01&labels=1"},
 	// The rows are income,amount,job and two cases.
 	{"three actions", "model", "#model?name=loans&rows=aW5jb21lLGFtb3VudCxqb2IKMjAsNCxjbGVyawozMyw5LHNtaXRo"},
@@ -111,8 +111,8 @@ func (b *tab) fits(width int64) {
 	}
 }
 
-// spoken checks what a screen reader is told: every control has a name, the panel is one
-// of the tabs, tables say what they are, and what changes is spoken.
+// spoken checks what a screen reader is told: every control and the panel have a
+// name, tables say what they are, and what changes is spoken.
 func (b *tab) spoken(panel string) {
 	b.Helper()
 	evaluate[bool](b, "[...document.querySelectorAll('details')].forEach((d) => d.open = true), true")
@@ -136,9 +136,9 @@ func (b *tab) spoken(panel string) {
 		b.Errorf("only %d controls", count)
 	}
 	for _, what := range []string{
-		"document.documentElement.lang", "document.title", "document.querySelector('[role=tablist]')",
+		"document.documentElement.lang", "document.title",
 		fmt.Sprintf("document.querySelector('[data-panel=%s] [aria-live]')", panel),
-		fmt.Sprintf("document.querySelector('#tab-%s').getAttribute('aria-selected') === 'true'", panel),
+		fmt.Sprintf("document.getElementById(document.querySelector('[data-panel=%s]').getAttribute('aria-labelledby')).getAttribute('aria-selected') !== 'false'", panel),
 		fmt.Sprintf("document.querySelector('[data-panel=%s] [data-part=table] caption')", panel),
 		fmt.Sprintf("[...document.querySelectorAll('[data-panel=%s] [data-part=table] th')].every((th) => th.scope)", panel),
 	} {
@@ -153,7 +153,7 @@ func TestTouch(t *testing.T) {
 	s := newSite(t)
 	b := blank(t)
 	b.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	b.start(s.url + "/#reactor")
+	b.start(s.url + "/lab#reactor")
 	b.settle()
 	before := reactorAsked(t, s)
 	layer := b.show("[data-panel=reactor] .handles")

@@ -80,7 +80,7 @@ func (b *tab) handle(panel, id string) handle {
 
 func TestReactor(t *testing.T) {
 	s := newSite(t)
-	b := open(t, s.url+"/#reactor")
+	b := open(t, s.url+"/lab#reactor")
 	b.settle()
 	first := reactorAsked(t, s)
 	before := checkReactor(b, first)

@@ -111,7 +111,7 @@ func checkSVG(t *testing.T, file []byte, says ...string) {
 func TestSaved(t *testing.T) {
 	s := newSite(t)
 	t.Run("reactor", func(t *testing.T) {
-		b := open(t, s.url+"/#reactor?data=-1,3,4.5&threshold=2.5&utility=1,0.1;0.7,1")
+		b := open(t, s.url+"/lab#reactor?data=-1,3,4.5&threshold=2.5&utility=1,0.1;0.7,1")
 		b.settle()
 		view := checkReactor(b, reactorAsked(t, s))
 		methods := tableOf(t, b.saved("[data-panel=reactor] [data-part=save-table]", "reactor-methods.csv"))
@@ -132,7 +132,7 @@ func TestSaved(t *testing.T) {
 		checkSVG(t, b.saved("[data-panel=reactor] [data-part=save-svg]", "reactor.svg"), "Loss-EP", "measurements -1, 3, 4.5", "threshold 2.5")
 	})
 	t.Run("classifier", func(t *testing.T) {
-		b := open(t, s.url+"/#classifier?points=-1,0.5,-1;1,-0.5,1;0.2,1.5,1&area=-3,3;-2,2&costs=0,1;0.3,0&kernel=rbf(variance=4,+lengthscale=1)")
+		b := open(t, s.url+"/lab#classifier?points=-1,0.5,-1;1,-0.5,1;0.2,1.5,1&area=-3,3;-2,2&costs=0,1;0.3,0&kernel=rbf(variance=4,+lengthscale=1)")
 		b.settle()
 		view := checkClassifier(b, classifierAsked(t, s))
 		methods := tableOf(t, b.saved("[data-panel=classifier] [data-part=save-table]", "classifier-methods.csv"))
@@ -203,7 +203,7 @@ func TestLinks(t *testing.T) {
 		panel, link string
 		change      func(b *tab)
 	}{
-		{"reactor", "#reactor", func(b *tab) {
+		{"reactor", "lab#reactor", func(b *tab) {
 			b.act(func() { b.write("#reactor-data", "1, 2.5, -3") })
 			b.act(func() {
 				b.show("[data-panel=reactor] .handles")
@@ -211,7 +211,7 @@ func TestLinks(t *testing.T) {
 				b.drag(h.X, h.Y, h.X-80, h.Y)
 			})
 		}},
-		{"classifier", "#classifier", func(b *tab) {
+		{"classifier", "lab#classifier", func(b *tab) {
 			b.act(func() { b.choose("#classifier-preset", "2") })
 			b.act(func() { b.choose("#kernel-shape", "matern52") })
 			b.act(func() {
@@ -246,7 +246,7 @@ func TestLinks(t *testing.T) {
 // The Back button returns to what was seen before.
 func TestBack(t *testing.T) {
 	s := newSite(t)
-	b := open(t, s.url+"/#reactor")
+	b := open(t, s.url+"/lab#reactor")
 	var screens []string
 	for _, preset := range []string{"1", "2", "3"} {
 		// Steps within a second are one.

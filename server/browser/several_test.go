@@ -66,7 +66,7 @@ func checkTriangle(b *tab, cases, most, flips int) {
 // the surface, and a mark that Enter changes in turn.
 func TestClassifierOfThree(t *testing.T) {
 	s := newSite(t)
-	b := open(t, s.url+"/#classifier?points=-2,0,0;-1.5,0.5,0;2,0,1;1.5,0.5,1;0,2.5,2;0.3,2,2&area=-4,4;-3,3&costs=0,1,4;1,0,4;1,1,0&kernel=rbf(variance=8,lengthscale=1.4)")
+	b := open(t, s.url+"/lab#classifier?points=-2,0,0;-1.5,0.5,0;2,0,1;1.5,0.5,1;0,2.5,2;0.3,2,2&area=-4,4;-3,3&costs=0,1,4;1,0,4;1,1,0&kernel=rbf(variance=8,lengthscale=1.4)")
 	b.settle()
 	check := func() lab.Classifier {
 		t.Helper()

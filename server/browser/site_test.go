@@ -49,7 +49,12 @@ func (s *site) note(next http.Handler) http.Handler {
 			body, err := io.ReadAll(r.Body)
 			if err == nil {
 				s.mu.Lock()
-				s.asked[r.URL.Path] = body
+				// The reasons for one decision are asked for by themselves.
+				path := r.URL.Path
+				if bytes.Contains(body, []byte(`"why":`)) {
+					path += " why"
+				}
+				s.asked[path] = body
 				s.mu.Unlock()
 			}
 			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failed{err}))

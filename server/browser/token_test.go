@@ -3,6 +3,8 @@ package browser
 import (
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // A server that wants a token is asked for one on the page, which then goes on.
@@ -10,7 +12,7 @@ func TestToken(t *testing.T) {
 	s := newSite(t, "open-sesame")
 	b := blank(t)
 	b.refused()
-	b.start(s.url + "/#reactor")
+	b.start(s.url + "/lab#reactor")
 	b.settle()
 	if !evaluate[bool](b, "document.querySelector('#token').checkVisibility()") {
 		t.Fatal("nobody is asked for the token")
@@ -23,7 +25,9 @@ func TestToken(t *testing.T) {
 	b.write("#token-field", "open-sesame")
 	b.act(func() { b.press("\r") })
 	checkReactor(b, reactorAsked(t, s))
-	b.act(func() { b.click("#tab-model") })
+	b.do(chromedp.Navigate(s.url + "/"))
+	b.until("document.body.dataset.ready > 0")
+	b.settle()
 	if rows := b.rows("[data-panel=model] [data-part=table] tr[data-row]"); len(rows) != 10 {
 		t.Errorf("%d decisions on the example rows", len(rows))
 	}

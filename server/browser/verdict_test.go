@@ -11,7 +11,7 @@ import (
 func TestVerdicts(t *testing.T) {
 	s := newSite(t)
 	const points = "classifier?points=-1,-1;1,1&area=-3,3"
-	b := open(t, s.url+"/#"+points)
+	b := open(t, s.url+"/lab#"+points)
 	b.refused()
 	for _, c := range []struct {
 		name, view string

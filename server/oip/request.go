@@ -162,7 +162,7 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 		for i := range n {
 			value := rows.NoValue
 			if t := tensors[name]; t != nil {
-				value = reader.Number(column, t.number(i))
+				value = t.number(reader, column, i)
 			}
 			r.Values[name] = append(r.Values[name], value)
 		}

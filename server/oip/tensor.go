@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep/internal/finite"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
@@ -41,14 +40,12 @@ func (t *tensor) give(e *recipe.Encoder, column, row int) {
 }
 
 // number is an element as a finite number, or noNumber.
-func (t *tensor) number(row int) float64 {
+func (t *tensor) number(reader *rows.Reader, column, row int) float64 {
 	switch {
-	case t.floats != nil && finite.All(t.floats[row]):
-		return t.floats[row]
+	case t.floats != nil:
+		return reader.Number(column, t.floats[row])
 	case t.texts != nil:
-		if x, ok := table.Number(string(t.texts[row])); ok {
-			return x
-		}
+		return reader.Spelled(column, t.texts[row])
 	}
 	return rows.NoNumber
 }

@@ -11,7 +11,7 @@ import (
 	"path"
 )
 
-//go:embed index.html style.css favicon.svg dist/*
+//go:embed index.html lab.html style.css favicon.svg dist/*
 var embedded embed.FS
 
 // Files are the contents of the page's files by the names it asks for them, which are

@@ -3,6 +3,7 @@ package rows
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/table"
 )
 
 const (
@@ -56,8 +58,24 @@ func (r *Rows) Unusual(i int) []string {
 // What values holds in place of a number.
 var (
 	NoValue  = math.NaN()   // the row lacks the column
+	Missing  = math.Inf(-1) // it has null there, or what spells a missing cell
 	NoNumber = math.Inf(+1) // it has something else there
 )
+
+// Value is the number of a row in a column that costs depend on. Of one that is missing the error
+// wraps expr.ErrMissing.
+func (r *Rows) Value(row int, column string) (float64, error) {
+	switch x := r.Values[column][row]; {
+	case math.IsNaN(x):
+		return 0, problem.Wrong(Location(row, column), "the row lacks this column, on which the costs depend; give it a number")
+	case x == Missing:
+		return 0, errors.Join(expr.ErrMissing, problem.Wrong(Location(row, column), "the costs depend on this column, and it is missing here; give it a number, or say in the costs what stands in for it, such as default(%s, 0)", expr.Name(column)))
+	case x == NoNumber:
+		return 0, problem.Wrong(Location(row, column), "the costs depend on this column, and it is not a finite number here; give it a number")
+	default:
+		return x, nil
+	}
+}
 
 // Reader reads bodies of the form {"rows": [{column: value, …}, …], …} straight into
 // the features of a recipe. It is not for concurrent use.
@@ -349,13 +367,27 @@ func (rr *Reader) Column(name string) (int, bool) {
 	return i, ok
 }
 
-// Number is a number on which costs depend, or NoNumber where it spells a missing cell in a
-// column of the recipe, or in one that the recipe does not have.
+// Number is a number on which costs depend: Missing where it is NaN or spells a missing cell in a
+// column of the recipe, or in one that the recipe does not have, and NoNumber where it is infinite.
 func (rr *Reader) Number(column int, x float64) float64 {
-	if rr.encoder.Marks(column, x) {
+	switch {
+	case math.IsNaN(x) || rr.encoder.Marks(column, x):
+		return Missing
+	case math.IsInf(x, 0):
 		return NoNumber
 	}
 	return x
+}
+
+// Spelled is the number that a text spells, like a cell of a file; see Number.
+func (rr *Reader) Spelled(column int, text []byte) float64 {
+	if x, ok := table.Number(string(text)); ok {
+		return rr.Number(column, x)
+	}
+	if rr.encoder.MarksText(column, text) {
+		return Missing
+	}
+	return NoNumber
 }
 
 // Field is a member of a body, wherever it stands, or nil if there is none. What is wrong

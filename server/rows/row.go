@@ -133,7 +133,7 @@ func (rr *Reader) ignored() (names []string) {
 // take gives a value to whoever wants it.
 func (rr *Reader) take(r *Rows, slot int, value []byte) {
 	if values := rr.wanted[slot]; values != nil {
-		values[len(values)-1] = rr.Number(slot, number(value))
+		values[len(values)-1] = rr.number(slot, value)
 	}
 	if slot == rr.target {
 		r.Labels[len(r.Labels)-1] = rr.label(value) // rows that are none have no label
@@ -165,14 +165,14 @@ func (rr *Reader) take(r *Rows, slot int, value []byte) {
 }
 
 // number is the finite number that a value is or, like a cell of a file, spells.
-func number(value []byte) float64 {
-	if value[0] == '"' {
+func (rr *Reader) number(slot int, value []byte) float64 {
+	switch value[0] {
+	case 'n':
+		return Missing
+	case '"':
 		value = Unquoted(value)
 	}
-	if x, ok := table.Number(string(value)); ok {
-		return x
-	}
-	return NoNumber
+	return rr.Spelled(slot, value)
 }
 
 // label is the number of the outcome that a value spells, from 1; 0 if there is no value,

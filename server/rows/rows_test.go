@@ -239,7 +239,7 @@ func TestRowOrders(t *testing.T) {
 			t.Errorf("ignored %q", r.Ignored)
 		}
 		values := r.Values["amount"]
-		if len(values) != 3 || values[0] != 100 || values[1] != 200 || values[2] != NoNumber {
+		if len(values) != 3 || values[0] != 100 || values[1] != 200 || values[2] != Missing {
 			t.Errorf("amounts %v", values)
 		}
 		if z := r.Values["z"]; len(z) != 3 || !math.IsNaN(z[0]) {
@@ -260,7 +260,7 @@ func TestMissingNumber(t *testing.T) {
 	}
 	body := `{"rows": [{"x": 1, "amount": -9}, {"x": 1, "amount": 9}]}`
 	r, err := NewReader(l.Recipe, 10).Read(context.Background(), []byte(body), nil, []string{"amount"}, false)
-	if err != nil || !slices.Equal(r.Values["amount"], []float64{NoNumber, 9}) {
+	if err != nil || !slices.Equal(r.Values["amount"], []float64{Missing, 9}) {
 		t.Errorf("%v, %v", r, err)
 	}
 }

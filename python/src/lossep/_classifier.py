@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
+from lossep._columns import shown
 from lossep._costs import Cost, Stakes, case_cost
-from lossep._decisions import Decisions, Worth, ask_prices, decide_options, from_reply, worth_from_reply
+from lossep._decisions import Decisions, Worth, ask_prices, capacities, decide_options, from_reply, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
@@ -24,6 +25,7 @@ from lossep._progress import bar
 from lossep._rows import Table, cases, training
 from lossep._settings import fit_options
 from lossep._stakes import fit_stakes, other_stakes
+from lossep._validation import listed
 
 
 class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -95,6 +97,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Where 03/04/2025 could be either.
     max_rows : int, optional
         Refuse more training rows than this.
+    no_examples : bool, optional
+        Keep no training rows as they were read. Otherwise the model file has a few, for people to
+        try it on.
     options : dict, optional
         Further options of ``lossep fit`` by the names of its flags.
     random_state : int, RandomState or None
@@ -153,6 +158,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         features: Sequence[str] | None = None,
         dates: str | None = None,
         max_rows: int | None = None,
+        no_examples: bool | None = None,
         options: Mapping[str, Any] | None = None,
         random_state: Any = None,
         progress: bool | None = None,
@@ -181,6 +187,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.features = features
         self.dates = dates
         self.max_rows = max_rows
+        self.no_examples = no_examples
         self.options = options
         self.random_state = random_state
         self.progress = progress
@@ -238,6 +245,44 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             reply = worker.ask("fit", header, table.columns.tensors(), progress)
         self._take(Model(reply.tensors["model"].tobytes(), reply.result, worker))
         self._warn()
+        return self
+
+    def update(self, X: Any, y: Any, *, half_life: float | None = None, refit_kernel: bool = False) -> LossepClassifier:
+        """Adds rows to the fitted model without a fit: the kernel stays, and the posterior moves.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+            Further cases, with classes that the fit knew.
+        half_life : float, optional
+            The number of new rows after which what the rows before them told counts half as much.
+        refit_kernel : bool
+            Search for the kernel's hyperparameters anew, from those of the model, with all its rows.
+        """
+        options = {"half-life": half_life} if half_life is not None else {}
+        return self._update(X, y, {"options": {**options, "refit-kernel": refit_kernel}})
+
+    def forget(self, X: Any, y: Any) -> LossepClassifier:
+        """Takes rows away from the fitted model, as they were given to ``fit`` or ``update``."""
+        return self._update(X, y, {"taken": True})
+
+    def _update(self, X: Any, y: Any, header: dict[str, Any]) -> LossepClassifier:
+        check_is_fitted(self)
+        columns = cases(self, X)
+        y = np.asarray(y)
+        if y.shape != (columns.rows,):
+            raise ValueError(f"y: {y.shape} for {columns.rows} rows; give the class of each")
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        if not (self.classes_[codes] == y).all():
+            raise ValueError(
+                f"y: {shown(y[self.classes_[codes] != y][0])} is none of the classes {listed(self.classes_)} of the fit"
+            )
+        columns.add_codes(self.model_.description["target"], codes, self._outcomes)
+        with bar(self.progress) as progress:
+            reply, worker = self.model_.ask(
+                "update", {"name": "X", "columns": columns.header(), **header}, columns.tensors(), progress
+            )
+        self._take(Model(reply.tensors["model"].tobytes(), reply.result, worker))
         return self
 
     def _remember(self, table: Table) -> None:
@@ -340,6 +385,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         second_opinion: bool = False,
         why: int = 0,
         baseline: str | None = None,
+        capacity: Mapping[str, float] | None = None,
+        per: str | None = None,
+        time: str | None = None,
     ) -> Decisions:
         """The best action in each case, with what every action is expected to cost.
 
@@ -361,13 +409,22 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         baseline : str, optional
             The action that savings are against, such as what is done without a model; the first if
             not given.
+        capacity : dict, optional
+            How often actions can be taken in all cases together, such as ``{"visit": 100}``, or how much
+            there is of what actions take by the ``effort`` of the costs. Actions are those of the least
+            expected cost within it; see ``Decisions``.
+        per, time : str, optional
+            Give the capacity for each hour, day, week or month (``per``) of the column ``time``, or for each
+            value of the column ``per``.
         """
         check_is_fitted(self)
         columns = cases(self, X)
         given = other_stakes(self, cost, cost_columns, columns.rows)
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
-        options = decide_options(second_opinion=second_opinion, why=why or None, baseline=baseline)
+        options = decide_options(
+            second_opinion=second_opinion, why=why or None, baseline=baseline, capacity=capacities(capacity), per=per, time=time
+        )
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = model.ask("decide", header, columns.tensors())
         self._unseen(reply.result)
@@ -494,7 +551,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             kind = "costs" if d["costs"] else "utilities"
             by_label = dict(zip(outcomes, labels, strict=True))
             table = {a: {by_label[k]: v for k, v in row.items()} for a, row in d["utility"][kind].items()}
-            more = {key: d["utility"][key] for key in ("ceiling",) if key in d["utility"]}
+            more = {key: d["utility"][key] for key in ("ceiling", "effort") if key in d["utility"]}
             estimator.cost = {kind: table, **more}
         return estimator
 

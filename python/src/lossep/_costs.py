@@ -116,10 +116,8 @@ def _from_mapping(cost: Mapping[Any, Any], outcomes: Sequence[str], labels: Sequ
         kind = "costs" if "costs" in cost else "utilities"
         table = cost[kind]
         more = {key: value for key, value in cost.items() if key != kind}
-        if set(more) - {"ceiling"}:
-            raise ValueError(
-                f"cost: unknown keys beside {kind!r}: {sorted(map(str, set(more) - {'ceiling'}))}; give 'ceiling' or none"
-            )
+        if unknown := set(more) - {"ceiling", "effort"}:
+            raise ValueError(f"cost: unknown keys beside {kind!r}: {sorted(map(str, unknown))}; give 'ceiling', 'effort' or none")
         if not isinstance(table, Mapping):
             raise ValueError(f"cost: {kind!r} is {table!r}; give a dict of what each action costs under each outcome")
     names = {spelled(label): outcome for label, outcome in zip(labels, outcomes, strict=True)}
@@ -269,9 +267,8 @@ def of_columns(given: Stakes, cost: Cost, cost_columns: Any, outcomes: Sequence[
         what = "no costs are given" if cost is None else "cost is an array"
         raise ValueError(f"cost_columns: {what}, and expressions that name columns are needed for them")
     table = tabulate(given, outcomes, order, raw_columns(cost_columns, rows))
-    more = {}
-    if given.utility is not None and "ceiling" in given.utility.get("spec", {}):
-        more["ceiling"] = given.utility["spec"]["ceiling"]
+    spec = {} if given.utility is None else given.utility.get("spec", {})
+    more = {key: spec[key] for key in ("ceiling", "effort") if key in spec}
     evaluated = from_array(table.values, outcomes, table.actions, table.kind, **more)
     return evaluated if evaluated.cases else given
 

@@ -37,6 +37,12 @@ class Decisions:
     unless they were asked. ``unusual`` are the columns in which each case is unlike the training
     rows: a category that they did not have, or a number far outside theirs; None where there is no
     model. ``ids`` is the index of X, if that is a DataFrame.
+
+    With a capacity ``unlimited`` are the actions without it, ``forgone`` is what it costs in each case, ``effort``
+    what the chosen action takes of each limit by name, and ``capacity`` a dict of how much of the ``limits`` is
+    used, the ``price`` of each, which is what one more unit would save, and the ``cost`` of the limits in all,
+    both with 95 % intervals, and the ``gap``: the most that another allocation could save. The margin is below 0
+    where the limits leave no room for a better action. They are None without a capacity.
     """
 
     actions: list[str]
@@ -52,6 +58,10 @@ class Decisions:
     why: list[list[dict[str, Any]]] | None = None
     flip: list[dict[str, str] | None] | None = None
     unusual: list[list[str]] | None = None
+    unlimited: Array | None = None
+    forgone: Array | None = None
+    effort: dict[str, Array] | None = None
+    capacity: dict[str, Any] | None = None
     ids: Any = None
     notes: list[str] = field(default_factory=list)
 
@@ -91,6 +101,10 @@ class Decisions:
                 columns[f"why_{k + 1}"] = [reasons[k]["column"] for reasons in self.why]
                 columns[f"why_{k + 1}_effect"] = [reasons[k]["effect"] for reasons in self.why]
             columns["flip"] = [f"{f['column']} {f['from']} → {f['to']}" if f else "" for f in self.flip]
+        if self.unlimited is not None and self.effort is not None:
+            columns["unlimited"], columns["forgone"] = self.unlimited, self.forgone
+            for name, effort in self.effort.items():
+                columns[f"effort_{name}"] = effort
         if self.unusual is not None:
             columns["unusual"] = [";".join(names) for names in self.unusual]
         return pandas.DataFrame(columns, index=self.ids if index is None else index)
@@ -156,6 +170,18 @@ def ask_prices(ask: Any) -> dict[str, float]:
     return prices
 
 
+def capacities(capacity: Any) -> dict[str, float] | None:
+    """A capacity as the worker takes it."""
+    if capacity is None:
+        return None
+    if not isinstance(capacity, Mapping) or not capacity:
+        raise TypeError(f"capacity: {shown(capacity)} is no dict of limits; give one, such as capacity={{'visit': 100}}")
+    for name, most in capacity.items():
+        if isinstance(most, bool) or not isinstance(most, Real) or not 0 <= float(most) < float("inf"):
+            raise ValueError(f"capacity: {shown(most)} is no limit of {str(name)!r}; give a number from 0")
+    return {str(name): float(most) for name, most in capacity.items()}
+
+
 def decide_options(**options: Any) -> dict[str, Any]:
     """Options of a request, without those that are not given."""
     return {name: value for name, value in options.items() if value is not None and value is not False}
@@ -179,8 +205,10 @@ def from_reply(reply: Reply, classes: Array, order: Sequence[int], ids: Any = No
     tensors = reply.tensors
     probabilities = np.empty_like(tensors["probabilities"])
     probabilities[:, list(order)] = tensors["probabilities"]
+    actions, capacity = list(reply.result["actions"]), reply.result.get("capacity")
+    limits = [limit["name"] for limit in capacity["limits"]] if capacity else []
     return Decisions(
-        actions=list(reply.result["actions"]),
+        actions=actions,
         index=tensors["action_index"],
         expected=tensors["expected"],
         margin=tensors["margin"],
@@ -193,6 +221,10 @@ def from_reply(reply: Reply, classes: Array, order: Sequence[int], ids: Any = No
         why=objects.get("why"),
         flip=objects.get("flip"),
         unusual=[list(unusual.get(str(i), ())) for i in range(len(tensors["margin"]))] if model else None,
+        unlimited=np.array(actions, dtype=object)[tensors["unlimited_index"]] if capacity else None,
+        forgone=tensors.get("forgone"),
+        effort={name: tensors["effort"][:, k] for k, name in enumerate(limits)} if capacity else None,
+        capacity=capacity,
         ids=ids,
         notes=reply.result.get("notes") or [],
     )
@@ -207,6 +239,7 @@ def decide(
     actions: Sequence[str] | None = None,
     cost_columns: Any = None,
     baseline: str | None = None,
+    capacity: Mapping[str, float] | None = None,
 ) -> Decisions:
     """Decides by the probabilities of any model.
 
@@ -229,8 +262,10 @@ def decide(
         The columns that expressions in ``cost`` name.
     baseline : str, optional
         The action that savings are against; the first if not given.
+    capacity : dict, optional
+        How often actions can be taken in all cases together, such as ``{"visit": 100}``; see ``Decisions``.
     """
-    return Posed(probabilities, cost, classes, pos_label, actions, cost_columns, baseline).decide()
+    return Posed(probabilities, cost, classes, pos_label, actions, cost_columns, baseline, capacity).decide()
 
 
 class Posed:
@@ -245,8 +280,9 @@ class Posed:
         actions: Sequence[str] | None,
         cost_columns: Any,
         baseline: str | None = None,
+        capacity: Mapping[str, float] | None = None,
     ) -> None:
-        self.baseline = baseline
+        self.baseline, self.capacity = baseline, capacities(capacity)
         p = check_probabilities(probabilities)
         single = p.ndim == 1
         if single:
@@ -273,7 +309,7 @@ class Posed:
         header: dict[str, Any] = {
             "utility": self.given.utility,
             "outcomes": [self.names[k] for k in self.order],
-            "options": decide_options(baseline=self.baseline),
+            "options": decide_options(baseline=self.baseline, capacity=self.capacity),
         }
         if self.given.cases:
             header["columns"], more = behind(self.columns)

@@ -20,6 +20,7 @@ _SAME = (
     "standardize",
     "dates",
     "max_rows",
+    "no_examples",
     "weights",
     "groups",
 )

@@ -1,5 +1,5 @@
 import {caption, cell, h, wordCell} from "./dom.js";
-import {count, fixed, number, percent, plural} from "./format.js";
+import {commonDecimals, count, fixed, number, percent, plural} from "./format.js";
 import {actionBadge, replaceTable} from "./panel.js";
 import {methodLabel} from "./methods.js";
 import {cellOf} from "./rows.js";
@@ -33,16 +33,17 @@ export class DecisionTable {
   #page = 0;
   #remarks = false;
 
-  constructor(table, pager) {
-    Object.assign(this, {table, pager, filter: "all", sort: "row"});
+  // chosen(index) is told which row somebody wants to see.
+  constructor(table, pager, chosen) {
+    Object.assign(this, {table, pager, chosen, filter: "all", sort: "row"});
   }
 
   // show puts decisions on the screen. about is {actions, costs, outcomes, extras,
   // opinions}: the names of the actions, whether their values are costs, the outcomes
   // whose chances are shown, the positive one of two or all, columns of the input to show
-  // too, and whether there are second opinions.
-  show(decisions, about) {
-    Object.assign(this, {decisions, about});
+  // too, and whether there are second opinions. at is the row that is seen by itself.
+  show(decisions, about, at) {
+    Object.assign(this, {decisions, about, at});
     this.#remarks = decisions.some(({decision}) => decision && remarksOn(decision));
     this.#draw();
   }
@@ -60,6 +61,7 @@ export class DecisionTable {
     const first = this.#page * pageSize;
     const seen = chosen.slice(first, first + pageSize);
     const {actions, costs, outcomes, extras, opinions} = this.about;
+    this.decimals = commonDecimals(seen.flatMap(({decision}) => (decision ? expectedOf(decision) : [])));
     const heads = [
       ["Row", "number"], ...extras.map((name) => [name, ""]), ["Action", ""], ["Otherwise than the model?", ""], ...outcomes.map((outcome) => [`Chance of ${outcome}`, "number"]),
       ...actions.map((action) => [`${costs ? "Expected cost" : "Expected worth"}: ${action}`, "number"]), ["Margin", "number"], ...(opinions ? [["Second opinion", ""]] : []), ...(this.#remarks ? [["Remarks", ""]] : []),
@@ -74,7 +76,8 @@ export class DecisionTable {
   #row(entry, width) {
     const {index, row, decision, own, errors} = entry;
     const {actions, extras, opinions} = this.about;
-    const head = h("th", {scope: "row", class: "number"}, count(index + 1));
+    const seen = index === this.at;
+    const head = h("th", {scope: "row", class: "number"}, h("button", {type: "button", class: "quiet", "aria-pressed": String(seen), title: "Show this case below", dataset: {key: `row-${index}`}, onclick: () => this.chosen(index)}, count(index + 1)));
     const more = extras.map((name) => h("td", {}, String(cellOf(row, name) ?? "")));
     if (errors) {
       return h("tr", {class: "bad", dataset: {row: index + 1}}, head, more, h("td", {colspan: width - 1 - extras.length, dataset: {field: "error"}},
@@ -82,12 +85,12 @@ export class DecisionTable {
     }
     const flips = flipped(entry);
     const dissent = Object.entries(decision.dissent ?? {}).map(([method, action]) => `${methodLabel(method)}: ${action}`).join(", ");
-    return h("tr", {class: flips ? "flipped" : "", dataset: {row: index + 1, flipped: flips}}, head, more,
+    return h("tr", {class: [flips && "flipped", seen && "seen"].filter(Boolean).join(" "), dataset: {row: index + 1, flipped: flips}}, head, more,
       wordCell("action", actionBadge(decision.action_index, actions), decision.action),
       wordCell("own_action", flips ? h("strong", {class: "differs"}, `⇄ was ${own.action}`) : "", own?.action),
       probabilitiesOf(decision).map((p, o) => cell("probability", percent(p), p, {dataset: {outcome: o}})),
-      expectedOf(decision).map((value, a) => cell("expected", fixed(value), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
-      cell("margin", fixed(decision.margin), decision.margin),
+      expectedOf(decision).map((value, a) => cell("expected", fixed(value, this.decimals), value, {dataset: {action: a}, class: a === decision.action_index ? "best" : ""})),
+      cell("margin", fixed(decision.margin, this.decimals), decision.margin),
       opinions ? wordCell("dissent", dissent ? h("strong", {class: "differs"}, dissent) : decision.disagreement ? "differs" : "agrees") : "",
       this.#remarks && h("td", {dataset: {field: "remarks"}}, remarksOn(decision)));
   }

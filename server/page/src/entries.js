@@ -19,14 +19,15 @@ export const typing = 500;
 export class EntryTable {
   constructor(container, {actions, outcomes, caption, name, even = false, changed, writing}) {
     Object.assign(this, {actions, even, changed, writing});
-    this.fields = actions.map((_, a) => outcomes.map((_, o) => this.#field(a, o, name(a, o))));
-    container.replaceChildren(h("table", {class: "entries"},
+    this.fields = actions.map((_, a) => outcomes.map((outcome, o) => this.#field(a, o, name(a, o), outcome)));
+    this.element = h("table", {class: "entries"},
       h("caption", {}, caption),
       h("thead", {}, h("tr", {}, h("td"), outcomes.map((outcome) => h("th", {scope: "col"}, outcome)))),
-      h("tbody", {}, actions.map((action, a) => h("tr", {}, h("th", {scope: "row"}, action), this.fields[a].map(({cell}) => cell))))));
+      h("tbody", {}, actions.map((action, a) => h("tr", {}, h("th", {scope: "row"}, action), this.fields[a].map(({cell}) => cell)))));
+    container.replaceChildren(this.element);
   }
 
-  #field(a, o, label) {
+  #field(a, o, label, outcome) {
     const field = {};
     let waiting;
     const tell = (settled, delay) => {
@@ -62,7 +63,7 @@ export class EntryTable {
       },
       onchange: () => tell(true),
     });
-    field.cell = h("td", {}, field.input, field.slider);
+    field.cell = h("td", {dataset: {label: outcome}}, field.input, field.slider);
     return field;
   }
 
@@ -71,6 +72,7 @@ export class EntryTable {
   set(table, top) {
     this.table = table.map((row) => [...row]);
     this.top = top;
+    this.element.classList.toggle("formulas", table.flat().some((value) => typeof value !== "number"));
     table.forEach((row, a) => row.forEach((value, o) => this.#write(this.fields[a][o], value)));
   }
 
@@ -85,6 +87,7 @@ export class EntryTable {
     field.input.type = field.text ? "text" : "number";
     if (!field.text) field.input.step = "any";
     field.slider.hidden = field.text;
+    field.input.size = field.text ? Math.min(60, Math.max(8, String(value).length + 1)) : 8;
     field.input.removeAttribute("aria-invalid");
     if (document.activeElement !== field.input || this.#read(field) !== value) field.input.value = String(value);
     if (!field.text) this.#slide(field, value);

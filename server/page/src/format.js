@@ -28,6 +28,13 @@ export function fixed(value, decimals = 4) {
   return plain ? (value < 0 ? minus : "") + group(Math.abs(value).toFixed(decimals)) : number(value, 2);
 }
 
+// commonDecimals is how many decimals values to compare have: six digits of the largest, and no
+// more than four.
+export function commonDecimals(values) {
+  const largest = Math.max(...values.map(Math.abs).filter(Number.isFinite), 0);
+  return largest === 0 ? 4 : Math.min(4, Math.max(0, 5 - Math.floor(Math.log10(largest))));
+}
+
 // toWithin shows a value with the decimals that are sure when it is known to a precision.
 export function toWithin(value, precision) {
   return number(Number(value.toFixed(decimalsOf(precision))), 12);

@@ -7,10 +7,13 @@ import {Classifier} from "./classifier.js";
 import {Model} from "./model.js";
 import {Reactor} from "./reactor.js";
 
-// The page: three panels, one of which is shown, and the address that says what is seen.
+// A page: the panels that its markup has, one of which is shown, and the address that says what
+// is seen.
 
 const page = {moved, rendered, busy};
-const panels = Object.fromEntries([new Reactor(page), new Classifier(page), new Model(page)].map((panel) => [panel.name, panel]));
+const kinds = {model: Model, reactor: Reactor, classifier: Classifier};
+const here = Object.keys(kinds).filter((name) => document.querySelector(`[data-panel=${name}]`));
+const panels = Object.fromEntries(here.map((name) => [name, new kinds[name](page)]));
 const order = Object.keys(panels);
 let current;
 
@@ -50,15 +53,18 @@ function moved(panel, settled) {
 
 const addressOf = (panel) => encodeLink(panel.name, panel.write());
 
+// tabOf is the tab of a panel, where there are several.
+const tabOf = (name) => document.querySelector(`#tab-${name}`);
+
 // show brings a panel to the front.
 function show(name) {
   current = panels[name];
   for (const [other, panel] of Object.entries(panels)) {
-    const tab = find(document, `#tab-${other}`);
     const is = other === name;
-    tab.setAttribute("aria-selected", String(is));
-    tab.tabIndex = is ? 0 : -1;
     panel.section.hidden = !is;
+    const tab = tabOf(other);
+    tab?.setAttribute("aria-selected", String(is));
+    if (tab) tab.tabIndex = is ? 0 : -1;
   }
   current.refresh(true);
 }
@@ -67,13 +73,13 @@ function show(name) {
 function follow() {
   const {panel, values} = decodeLink(location.hash);
   const known = Object.hasOwn(panels, panel); // and not what every object has, such as #constructor
-  const name = known ? panel : "model"; // what the server is there for
+  const name = known ? panel : order[0];
   if (known) panels[name].read(values);
   show(name);
 }
 
-order.forEach((name, i) => {
-  const tab = find(document, `#tab-${name}`);
+order.filter(tabOf).forEach((name, i) => {
+  const tab = tabOf(name);
   const select = (to) => {
     show(to);
     history.pushState(null, "", addressOf(current));
@@ -85,7 +91,7 @@ order.forEach((name, i) => {
     event.preventDefault();
     const next = order.at(to % order.length);
     select(next);
-    find(document, `#tab-${next}`).focus();
+    tabOf(next).focus();
   });
 });
 

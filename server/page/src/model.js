@@ -1,4 +1,5 @@
 import {get, post} from "./api.js";
+import {CaseForm, caseText, flipText, reasons, whyTable} from "./case.js";
 import {curveCharts, curveHeight, knobTop} from "./curve.js";
 import {DecisionTable, expectedOf, flipped, probabilitiesOf, summary} from "./decisions.js";
 import {caption, cell, h, onWidth, setText} from "./dom.js";
@@ -31,7 +32,9 @@ export class Model extends Panel {
     this.live = this.ask((question, signal) => this.#decide(question, signal), (answer, question) => this.#show(answer, question));
     this.curveLive = this.ask((question, signal) => this.#askCurve(question, signal), (curve) => this.#showCurve(curve), "curve-error");
     this.worthLive = this.ask((question, signal) => this.#askWorth(question, signal), (worth, question) => this.#showWorth(worth, question), "worth-error");
-    this.table = new DecisionTable(this.part("table"), this.part("pager"));
+    this.whyLive = this.ask((question, signal) => this.#askWhy(question, signal), (decision) => this.#showWhy(decision), "why-error");
+    this.table = new DecisionTable(this.part("table"), this.part("pager"), (index) => this.#choose(index));
+    this.form = new CaseForm(this.part("fields"), (name, value) => this.#edit(name, value));
     this.#wire();
     this.read({});
   }
@@ -117,7 +120,7 @@ export class Model extends Panel {
       calibrate: values.calibrate === "1", opinion: values.opinion === "1",
       vary: values.vary, from: number(values.from), to: number(values.to), log: values.log === undefined ? undefined : values.log === "1",
       measure: values.measure, price: number(values.price) > 0 ? number(values.price) : undefined, labels: values.labels === "1",
-      lost: number(values.lost),
+      row: number(values.row) >= 1 ? Math.floor(number(values.row)) - 1 : undefined, lost: number(values.lost),
     }, false);
   }
 
@@ -136,11 +139,11 @@ export class Model extends Panel {
   }
 
   write() {
-    const {name, rows, costs, calibrate, opinion, vary, from, to, log, measure, price, labels} = this.state;
+    const {name, rows, costs, calibrate, opinion, vary, from, to, log, measure, price, labels, row} = this.state;
     const fits = rows === "example" || (rows !== undefined && encodeText(rows).length <= longestLink);
     return {
       name, costs: costs && JSON.stringify(costs), calibrate: calibrate && "1", opinion: opinion && "1", vary, from, to, log: log === undefined ? undefined : log ? "1" : "0",
-      measure, price: measure && price, labels: labels && "1",
+      measure, price: measure && price, labels: labels && "1", row: row && row + 1,
       rows: rows === "example" ? rows : fits && rows ? encodeText(rows) : undefined, lost: rows && !fits ? this.parsed?.rows.length : undefined,
     };
   }
@@ -253,6 +256,7 @@ export class Model extends Panel {
     const text = this.#rowsText();
     const field = this.part("rows");
     if (all || document.activeElement !== field) field.value = text.length <= longestShown ? text : "";
+    field.rows = Math.min(12, Math.max(5, text.split("\n", 12).length + 1));
     field.placeholder = text.length > longestShown ? `${this.source ?? "The text"} is too long to show here, but it is read. Paste something else to replace it.` : this.#columnsHint();
     const {from, to, log} = this.#range();
     this.part("vary").value = this.#vary().join();
@@ -303,7 +307,7 @@ export class Model extends Panel {
     this.#forgetWriting();
     this.source = source;
     this.state.lost = undefined;
-    this.change({rows}, true);
+    this.change({rows, row: undefined}, true);
     if (rows === "example") this.part("rows").value = this.#rowsText();
     if (rows === "" || source) this.part("rows").value = "";
   }
@@ -326,6 +330,7 @@ export class Model extends Panel {
       const known = new Set(this.model.columns.map(({name}) => name));
       const extras = parsed.columns.filter((name) => !known.has(name));
       this.parsed = {...parsed, text, model: this.model, extras, bad: new Map()};
+      if (this.state.rows === "example" && this.model.example_rows?.length) parsed.notes.push("They come with the model.");
       const unused = extras.filter((name) => name !== this.model.target.name).map((name) => name.trim() || "a column without a name");
       note.replaceChildren(`${plural(parsed.rows.length, "row")} read (${parsed.format}). ${parsed.notes.join(" ")} ${unused.length ? `Not used by the model: ${list(unused.slice(0, 8))}${unused.length > 8 ? " …" : ""}.` : ""}`);
       note.classList.remove("wrong");
@@ -346,6 +351,7 @@ export class Model extends Panel {
       this.live.forget();
       this.curveLive.forget();
       this.worthLive.forget();
+      this.whyLive.forget();
       this.content();
       this.page.rendered();
       return;
@@ -418,7 +424,8 @@ export class Model extends Panel {
     const {target} = model;
     const extras = [target.name, ...parsed.extras.filter((name) => name !== target.name)].filter((name) => parsed.extras.includes(name)).slice(0, 2);
     this.about = {actions: now?.actions ?? model.actions, costs: now?.costs ?? Boolean(model.utility.costs), outcomes: target.outcomes ?? [target.positive], extras, opinions: opinion};
-    this.table.show(this.decisions, this.about);
+    this.asked = question;
+    this.#showCase();
     this.#drawSimplex();
     const {headline, rest, flips} = summary(this.decisions, this.about);
     const verdict = this.part("verdict");
@@ -432,6 +439,54 @@ export class Model extends Panel {
     if (question.vary && now) this.curveLive.request(question);
     else this.#showCurve(undefined);
     this.worthLive.request(question);
+  }
+
+  // One case, with the reasons for its decision.
+
+  #chosen() {
+    return Math.min(this.state.row ?? 0, this.decisions.length - 1);
+  }
+
+  #choose(row) {
+    this.state.row = row;
+    this.#showCase();
+    this.page.moved(this, true);
+  }
+
+  #showCase() {
+    const index = this.#chosen();
+    const {row, decision, errors} = this.decisions[index];
+    const {model, parsed} = this.asked;
+    this.table.show(this.decisions, this.about, index);
+    this.form.show(model.columns, parsed.rows, row);
+    const [headline, rest] = decision ? caseText(index, decision, this.about) : [`Row ${index + 1} is not decided:`, ` ${errors.map(({column, message}) => [column, message].filter(Boolean).join(" ")).join("; ")}`];
+    this.part("case-verdict").replaceChildren(h("strong", {}, headline), rest);
+    if (decision) return this.whyLive.request({...this.asked, row});
+    this.whyLive.forget();
+    this.#showWhy(undefined);
+  }
+
+  async #askWhy({model, row, utility, isOwn, calibrate}, signal) {
+    const further = [`"why":${reasons}`, ...(isOwn ? [] : [`"utility":${utility}`]), ...(calibrate ? [`"calibrate":true`] : [])];
+    const {decisions} = await post(`${pathOf(model)}/decide`, `{"rows":[${JSON.stringify(row)}],${further.join()}}`, signal);
+    return decisions[0];
+  }
+
+  #showWhy(decision) {
+    setText(this.part("flip"), decision ? flipText(decision) : "");
+    replaceTable(this.part("why-table"), ...(decision ? whyTable(decision, this.about) : []));
+  }
+
+  // #edit gives a column of the case another value: the rows are written anew.
+  #edit(name, value) {
+    const {parsed} = this.asked;
+    const index = this.#chosen();
+    const names = [...new Set([...parsed.columns, name])];
+    const rows = parsed.rows.map((row, i) => (i === index ? {...row, [name]: value} : row));
+    const text = writeCSV(names, rows.map((row) => names.map((column) => cellOf(row, column))));
+    this.#forgetWriting();
+    this.change({rows: text, row: index, lost: undefined}, true);
+    this.part("rows").value = text.length <= longestShown ? text : "";
   }
 
   // What it is worth to know more.
@@ -557,7 +612,7 @@ export class Model extends Panel {
     this.handles.set(inside ? [{
       id: "now", label: this.curve.entry, role: "slider", className: "threshold", x: scale.apply(now), y: knobTop, now, min: from, max: to, valueText: number(now), shape: lineShape(curveHeight + 70 - knobTop, `now ${number(now)}`, scale.apply(now) > this.width / 2),
     }] : []);
-    if (this.decisions && this.about) this.table.show(this.decisions, this.about);
+    if (this.decisions && this.about) this.table.show(this.decisions, this.about, this.#chosen());
   }
 
   // #simplex is the triangle of three outcomes, undefined where there is nothing to draw.

@@ -1,5 +1,5 @@
 import {caption, cell, h, wordCell} from "./dom.js";
-import {count, fixed, number, percent, plural} from "./format.js";
+import {commonDecimals, count, fixed, number, percent, plural} from "./format.js";
 import {probabilitiesOf} from "./decisions.js";
 import {actionBadge} from "./panel.js";
 
@@ -38,6 +38,7 @@ export function worthTable({answer, price, indices}, outcomes) {
   const kinds = kindsOf({answer, price});
   const {of} = kinds.at(-1);
   const seen = values.map((value, i) => ({value, row: indices[i] + 1})).sort((a, b) => of(b.value) - of(a.value)).slice(0, most);
+  const decimals = commonDecimals(seen.flatMap(({value}) => kinds.map((kind) => kind.of(value))));
   const heads = [["Row", "number"], ["Decision", ""], ...outcomes.map((outcome) => [`Chance of ${outcome}`, "number"]), ...kinds.map(({head}) => [`Worth of ${head}`, "number"])];
   return [
     caption(values.length > most ? `The ${most} rows of ${count(values.length)} in which that is worth most` : "What it is worth in each row, most first"),
@@ -45,7 +46,7 @@ export function worthTable({answer, price, indices}, outcomes) {
     h("tbody", {}, seen.map(({value, row}) => h("tr", {dataset: {row}}, h("th", {scope: "row", class: "number"}, count(row)),
       wordCell("action", actionBadge(value.action_index, actions), value.action),
       probabilitiesOf(value).map((p, o) => cell("probability", percent(p), p, {dataset: {outcome: o}})),
-      kinds.map((kind) => cell(kind.field, fixed(kind.of(value)), kind.of(value)))))),
+      kinds.map((kind) => cell(kind.field, fixed(kind.of(value), decimals), kind.of(value)))))),
   ];
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {count, fixed, list, number, percent, plural, rounded, snapped, toWithin} from "../src/format.js";
+import {commonDecimals, count, fixed, list, number, percent, plural, rounded, snapped, toWithin} from "../src/format.js";
 
 test("numbers keep their significant digits", () => {
   for (const [value, text] of [
@@ -12,6 +12,7 @@ test("numbers keep their significant digits", () => {
 });
 
 test("columns of values line up", () => {
+  for (const [values, decimals] of [[[], 4], [[0, -0.02], 4], [[99, 0.1], 4], [[100], 3], [[-3734.9, 11.2], 2], [[2e9], 0], [[NaN, 5], 4]]) assert.equal(commonDecimals(values), decimals);
   for (const [value, text] of [[0, "0.0000"], [0.99996, "1.0000"], [-1234.5, "−1,234.5000"], [1.5e-7, "1.5×10⁻⁷"], [2e9, "2×10⁹"], [null, "–"]]) assert.equal(fixed(value), text);
 });
 

@@ -1,0 +1,109 @@
+package effects
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// Continue is a fit of further rows to effects. What the rows before told of a group stays as a Gaussian:
+// the slope B = m/V and the curvature H = 1/V − 1/σ² of its effect, to which those of the further rows
+// are added. Groups that no row had are added, too. What the rows before told counts to the power fade,
+// from 0 to 1.
+func Continue(t *Table, terms Terms, known Set, fade float64) (*Fit, error) {
+	f := NewFit(t, terms)
+	for _, e := range known {
+		m, err := t.extend(e, fade)
+		if err != nil {
+			return nil, err
+		}
+		f.members = append(f.members, m)
+	}
+	return f, nil
+}
+
+// Forget are the effects without the rows of the fit, whose terms were looked at, to first order: their
+// slopes g and curvatures τ are taken out, so that a variance becomes c = V/(1 − V·Στ) and a mean falls
+// by c·Σg.
+func (f *Fit) Forget() Set {
+	all := f.Effects()
+	for i, m := range f.members {
+		sums := make([]Sum, len(m.Moments))
+		m.ids.sum(sums, f.slope, f.curvature, 0)
+		c := *m.Effect
+		c.Moments = slices.Clone(m.Moments)
+		for g, s := range sums {
+			w := &c.Moments[g]
+			rest := max(1-s.Curvature*w.Variance, w.Variance/c.Variance)
+			w.Variance = min(c.Variance, w.Variance/rest)
+			w.Mean -= w.Variance * s.Slope
+		}
+		all[i] = &c
+	}
+	return all
+}
+
+// extend is a family with the groups of the rows of a table as well.
+func (t *Table) extend(e *Effect, fade float64) (*member, error) {
+	old := e.Keys()
+	all := slices.Clone(old)
+	keys := make([]int, t.Len())
+	for i := range keys {
+		if keys[i] = e.key(t.X.RawRowView(i)); keys[i] < 0 {
+			return nil, fmt.Errorf("%w: a row has a category that no training row had", ErrFamily)
+		}
+		all = append(all, keys[i])
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	rows := e.Rows
+	if rows != nil {
+		rows = make([]uint32, len(all))
+	}
+	g, err := NewGrouping(e.Family, e.Axes, all, rows)
+	if err != nil {
+		return nil, err
+	}
+	m := &member{Effect: &Effect{Grouping: g, Variance: e.Variance, Moments: make([]Moment, g.Groups())}, ids: newIDs(t.Len(), g.Groups())}
+	m.told, m.moved = make([]Sum, g.Groups()), make([]float64, g.Groups())
+	for i, w := range e.Moments {
+		at := i // of a class of numbers, of which there are always as many
+		if rows == nil {
+			at = g.seen.of(old[i])
+		}
+		m.told[at] = Sum{Slope: fade * w.Mean / w.Variance, Curvature: fade * max(0, 1/w.Variance-1/e.Variance)}
+	}
+	for at, s := range m.told {
+		v := 1 / (1/e.Variance + s.Curvature)
+		m.Moments[at] = Moment{v * s.Slope, v}
+	}
+	if rows != nil {
+		for i, k := range old {
+			rows[g.seen.of(k)] = e.Rows[i]
+		}
+		for _, k := range keys {
+			rows[g.seen.of(k)]++
+		}
+	}
+	for i, k := range keys {
+		at := g.seen.of(k)
+		if rows != nil {
+			at = bits.Len32(rows[at] - 1)
+		}
+		m.ids.set(i, at)
+	}
+	return m, nil
+}
+
+// key is the cell of a row, or −1 where it has a category that the axes do not have.
+func (g *Grouping) key(row []float64) int {
+	key := 0
+	for _, a := range g.Axes {
+		c := a.Cell(row[a.Column])
+		if c < 0 {
+			return -1
+		}
+		key = key*a.Cells + c
+	}
+	return key
+}

@@ -1,0 +1,128 @@
+package lossep
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// Examples are some training rows as they were read, for people to try a model on. They have the
+// columns that a decision needs, and the outcome.
+type Examples struct {
+	Columns []string   `json:"columns"`
+	Rows    [][]string `json:"rows"`
+
+	features *mat.Dense // of the rows, until those that are kept are chosen
+}
+
+const (
+	mostExamples = 8  // that a model keeps
+	tried        = 60 // rows that they are chosen among
+)
+
+// Examples are the training rows that the model keeps as they were read; nil if it keeps none.
+func (m *Model) Examples() *Examples { return m.examples }
+
+// candidateExamples are rows of all outcomes alike, and of each from all over the table.
+func (p *Problem) candidateExamples(t *table.Table) *Examples {
+	if p.opt.NoExamples {
+		return nil
+	}
+	e := new(Examples)
+	var columns []int
+	for j, name := range t.Columns() {
+		if p.keepsInExamples(name) {
+			e.Columns, columns = append(e.Columns, name), append(columns, j)
+		}
+	}
+	of := make([][]int, len(p.Recipe.Target.Outcomes))
+	for i, y := range p.Labels {
+		of[y] = append(of[y], i)
+	}
+	var features []float64
+	for _, rows := range of {
+		most := min(len(rows), max(1, tried/len(of)))
+		for k := range most {
+			i := rows[k*len(rows)/most]
+			all := t.Row(i)
+			cells := make([]string, len(columns))
+			for c, j := range columns {
+				cells[c] = all[j]
+			}
+			e.Rows, features = append(e.Rows, cells), append(features, p.X.RawRowView(i)...)
+		}
+	}
+	e.features = mat.NewDense(len(e.Rows), p.coding.Len(), features)
+	return e
+}
+
+// keepsInExamples tells whether an example has a column: the outcome, a feature, or part of the
+// costs, and not what names a row.
+func (p *Problem) keepsInExamples(name string) bool {
+	i := slices.IndexFunc(p.Recipe.Columns, func(c recipe.Column) bool { return c.Name == name })
+	return i >= 0 && (p.Recipe.Columns[i].IsFeature() || p.Recipe.Columns[i].Kind == recipe.Outcome) || slices.Contains(p.Utility.Columns(), name)
+}
+
+// spread chooses the rows that a model keeps, at even steps by what it expects of them: of two
+// outcomes by the probability of the positive one, of more by the most probable one.
+func (e *Examples) spread(by posterior.Posterior) *Examples {
+	if e == nil {
+		return nil
+	}
+	p := by.Probabilities(e.features)
+	key := func(i int) (outcome int, probability float64) {
+		if len(p[i]) == 2 {
+			return 0, p[i][1]
+		}
+		outcome = slices.Index(p[i], slices.Max(p[i]))
+		return outcome, p[i][outcome]
+	}
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		first, one := key(a)
+		second, other := key(b)
+		return cmp.Or(cmp.Compare(first, second), cmp.Compare(one, other))
+	})
+	kept := &Examples{Columns: e.Columns}
+	most := min(mostExamples, len(order))
+	for k := range most {
+		at := 0
+		if most > 1 {
+			at = k * (len(order) - 1) / (most - 1)
+		}
+		kept.Rows = append(kept.Rows, e.Rows[order[at]])
+	}
+	return kept
+}
+
+// check refuses rows that have not a cell for each of the columns, and columns that are not
+// the model's.
+func (e *Examples) check(h *header) error {
+	if e == nil {
+		return nil
+	}
+	if len(e.Rows) == 0 || len(e.Rows) > mostExamples {
+		return fmt.Errorf("it has %d examples, and there are from 1 to %d", len(e.Rows), mostExamples)
+	}
+	for i, name := range e.Columns {
+		known := slices.ContainsFunc(h.Recipe.Columns, func(c recipe.Column) bool { return c.Name == name })
+		if !known || slices.Contains(e.Columns[:i], name) {
+			return fmt.Errorf("its examples have the column %s, which is not one of the training rows or there twice", table.Quote(name))
+		}
+	}
+	for _, row := range e.Rows {
+		if len(row) != len(e.Columns) {
+			return fmt.Errorf("an example has %d cells for %d columns", len(row), len(e.Columns))
+		}
+	}
+	return nil
+}

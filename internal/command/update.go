@@ -1,0 +1,115 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
+)
+
+func newUpdate() *cobra.Command {
+	var output string
+	c := &cobra.Command{
+		Use:   "update model.lossep [more.csv] -o model2.lossep",
+		Short: "Add rows to a model, or take some away, without a fit",
+		Long: `Read a model and a table of further cases whose outcome is known, and write the model that knows
+them as well. The table has the columns of the one that the model was fitted to. The kernel and how
+columns become numbers stay; only the posterior moves. Up to 2000 rows that is what a fit of all rows
+with this kernel would find; with inducing points earlier rows are held as a Gaussian, and only the new
+ones are gone over.
+
+With --half-life older rows count less the more rows came after them. With --forget rows are taken
+away: they are found by their features and outcome. A server that serves the file takes it up when it
+is told to by SIGHUP, without a request lost.`,
+		Example: `  lossep update model.lossep yesterday.csv -o model.lossep
+  lossep update model.lossep more.csv -o model2.lossep --half-life 50000
+  lossep update model.lossep --forget withdrawn.csv -o model2.lossep`,
+	}
+	q := service.NewUpdate()
+	c.Args = func(c *cobra.Command, args []string) error {
+		if q.Forget != "" && len(args) == 1 {
+			return nil
+		}
+		return needArguments("the model file", "the table of further cases")(c, args)
+	}
+	addOptions(c.Flags(), q.Options)
+	c.Flags().StringVarP(&output, "output", "o", "", "the model file to write, which may be that of the model")
+	format := addFormat(c.Flags())
+	basic(c.Flags(), "output", "format")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if output == "" {
+			return usagef("-o FILE is missing: the model file to write; it may be %s", args[0])
+		}
+		files := args[1:]
+		if q.Forget != "" {
+			files = append(files, q.Forget)
+		}
+		if err := checkOutput("-o", output, files...); err != nil {
+			return err
+		}
+		if err := checkModelName(output); err != nil {
+			return err
+		}
+		start := time.Now()
+		m, err := loadModel(c, args[0])
+		if err != nil {
+			return blame(err, "")
+		}
+		var more *table.Table
+		if len(args) > 1 {
+			if more, err = wholeTable(c, args[1], q.Table); err != nil {
+				return err
+			}
+		}
+		o := q.Model
+		if q.Forget != "" {
+			if o.Forget, err = wholeTable(c, q.Forget, q.Table); err != nil {
+				return err
+			}
+		}
+		o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
+		next, err := m.Update(c.Context(), more, o)
+		clearProgress(c.ErrOrStderr())
+		if err != nil {
+			return blame(err, "")
+		}
+		if err := next.Save(output); err != nil {
+			return err
+		}
+		report := updateReport{next.Provenance().Rows, *next.Summary().Updates, next.Summary().LogEvidence, next.Summary().Status.Converged, time.Since(start).Seconds(), output}
+		return format.emit(c.OutOrStdout(), report, func(w io.Writer) error {
+			_, err := io.WriteString(w, joined([]string{
+				next.Summary().Updates.String(), fmt.Sprintf("rows        %d, before %d", next.Provenance().Rows, m.Provenance().Rows),
+				"status      " + next.Summary().Status.Text, fmt.Sprintf("time        %.1f s", report.Seconds), "model       " + output,
+			}))
+			return err
+		})
+	}
+	return c
+}
+
+// updateReport is what update prints for programs.
+type updateReport struct {
+	Rows        int            `json:"n"`
+	Updates     lossep.Updates `json:"updates"`
+	LogEvidence float64        `json:"log_evidence"`
+	Converged   bool           `json:"converged"`
+	Seconds     float64        `json:"seconds"`
+	Model       string         `json:"model"`
+}
+
+// wholeTable reads all columns of a table.
+func wholeTable(c *cobra.Command, path string, t service.Table) (*table.Table, error) {
+	in, err := openInput(c, path, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	read, err := in.read(c.Context(), t, nil, nil)
+	return read, blame(err, in.name)
+}

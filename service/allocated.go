@@ -1,0 +1,141 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// waiting is a case that waits until all are known, and a capacity is shared out.
+type waiting struct {
+	c       Case
+	cells   []string
+	outcome knownOutcome
+	period  string
+	place   *table.Error
+}
+
+// allocated goes over the rows, then shares the capacity out, then hands over. All cases are held in
+// memory meanwhile, up to what the request allows.
+func (a *Deciding) allocated(ctx context.Context, rd *recipe.Reader, id identity, emit Emit) error {
+	if err := a.request.checkColumn(rd.Columns()); err != nil {
+		return err
+	}
+	period := identity{column: slices.Index(rd.Columns(), a.request.Column())}
+	var all []*waiting
+	var efforts [][][]float64
+	bytes := int64(0)
+	for d, err := range a.model.Decisions(ctx, rd, a.spec, a.request.SecondOpinion) {
+		if err != nil {
+			return err
+		}
+		of, err := a.limits.Efforts(d.Row.Value)
+		if err != nil {
+			return effortError(err, d.Row.Place())
+		}
+		w := &waiting{c: Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}, outcome: a.outcomeOf(&d)}
+		if a.request.Keep {
+			w.cells = d.Row.Pointed()
+		}
+		if period.column >= 0 {
+			w.period, w.place = period.of(d.Row), d.Row.Place()
+		}
+		if bytes += a.limits.Bytes() + w.size(); a.request.Memory > 0 && bytes > a.request.Memory {
+			return optionError("capacity", "more than %d rows take more memory than there is to share a capacity out, %s; decide fewer at a time, or give more by {max-memory}", len(all), SizeText(a.request.Memory))
+		}
+		all, efforts = append(all, w), append(efforts, of)
+	}
+	groups, err := a.request.Groups(len(all), func(i int) string { return all[i].period }, func(i int) *table.Error { return all[i].place })
+	if err != nil {
+		return err
+	}
+	decisions := make([]*lossep.Decision, len(all))
+	for i, w := range all {
+		decisions[i] = w.c.Decision
+	}
+	limited, short, err := a.limits.Allocate(decisions, efforts, groups)
+	if err != nil {
+		return err
+	}
+	a.shortage = short
+	for i, w := range all {
+		w.c.Limited = &limited[i]
+		a.count(&w.c)
+		a.countOutcome(w.outcome, w.c.Decision)
+		if err := emit(func() []string { return w.cells }, &w.c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// size is about how many bytes the case takes.
+func (w *waiting) size() int64 {
+	d := w.c.Decision
+	bytes := int64(320) + int64(len(w.c.ID)+len(w.period)) + 8*int64(len(d.Expected)+len(d.Probabilities))
+	for _, cell := range w.cells {
+		bytes += 16 + int64(len(cell))
+	}
+	for _, name := range w.c.Unusual {
+		bytes += 16 + int64(len(name))
+	}
+	if w.place != nil {
+		bytes += 160
+	}
+	return bytes
+}
+
+// effortError gives an error of an effort its place, unless it has one.
+func effortError(err error, at *table.Error) error {
+	if located := new(table.Error); errors.As(err, &located) {
+		return err
+	}
+	at.Msg, at.Err = err.Error(), err
+	return at
+}
+
+// AllocateTable shares a capacity out to the cases of a table, which are decided without it. The table
+// may be nil where no column is needed.
+func (l *Limits) AllocateTable(t *table.Table, all []lossep.Decision, c Capacity, missing ...string) ([]Limited, *Shortage, error) {
+	var columns []string
+	if t != nil {
+		columns = t.Columns()
+	}
+	if err := c.checkColumn(columns); err != nil {
+		return nil, nil, err
+	}
+	values := make(map[string][]float64)
+	for _, name := range l.Columns() {
+		if t == nil {
+			return nil, nil, optionError("capacity", "the effort depends on the column %q, which is not given", name)
+		}
+		column, err := t.Floats(name, missing...)
+		if err != nil {
+			return nil, nil, err
+		}
+		values[name] = column
+	}
+	decisions, efforts := make([]*lossep.Decision, len(all)), make([][][]float64, len(all))
+	for i := range all {
+		var err error
+		decisions[i] = &all[i]
+		if efforts[i], err = l.Efforts(func(column string) (float64, error) { return values[column][i], nil }); err != nil {
+			return nil, nil, effortError(err, t.Place(i))
+		}
+	}
+	var groups []string
+	if name := c.Column(); name != "" {
+		texts, err := t.Texts(name)
+		if err == nil {
+			groups, err = c.Groups(t.Len(), func(i int) string { return texts[i] }, t.Place)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return l.Allocate(decisions, efforts, groups)
+}
