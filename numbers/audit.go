@@ -216,7 +216,7 @@ func (a *auditing) add(name string, cost float64) {
 
 // score adds what is predicted of an outcome.
 func (a *auditing) score(d Distribution, y float64) {
-	u := d.CDF(y)
+	u := d.PIT(y)
 	if u > 0.25 && u < 0.75 {
 		a.Coverage50++
 	}

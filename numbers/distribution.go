@@ -6,20 +6,37 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/normal"
 )
 
 // Part is one of the normals that make a distribution.
 type Part struct{ Weight, Mean, SD float64 }
 
-// Distribution is that of an outcome: a mixture of normals, seen through a transformation.
-type Distribution struct {
+// Distribution is what is known of an outcome.
+type Distribution interface {
+	decision.Distribution
+	// IsFinite tells whether it is made of numbers.
+	IsFinite() bool
+	// CDF is the probability of outcomes up to y, and PIT that of what is below it: of a count without
+	// half of its own.
+	CDF(y float64) float64
+	PIT(y float64) float64
+	// LogDensity is the logarithm of the density at y, or of its probability.
+	LogDensity(y float64) float64
+	// CRPS is the continuous ranked probability score at an outcome, ∫(F(x) − [x ≥ y])² dx, smaller
+	// being better.
+	CRPS(y float64) float64
+}
+
+// normals is a mixture of normals, seen through a transformation.
+type normals struct {
 	parts     []Part // of weights that add up to one
 	transform *Transform
 }
 
-// newDistribution makes weights add up to one.
-func newDistribution(parts []Part, t *Transform) Distribution {
+// newNormals makes weights add up to one.
+func newNormals(parts []Part, t *Transform) Distribution {
 	sum := 0.0
 	for _, p := range parts {
 		sum += p.Weight
@@ -27,11 +44,11 @@ func newDistribution(parts []Part, t *Transform) Distribution {
 	for k := range parts {
 		parts[k].Weight /= sum
 	}
-	return Distribution{parts, t}
+	return normals{parts, t}
 }
 
 // IsFinite tells whether it is made of numbers.
-func (d Distribution) IsFinite() bool {
+func (d normals) IsFinite() bool {
 	for _, p := range d.parts {
 		if !(p.SD >= 0) || math.IsInf(p.SD, 0) || math.IsNaN(p.Mean) || math.IsInf(p.Mean, 0) || math.IsNaN(p.Weight) {
 			return false
@@ -41,7 +58,7 @@ func (d Distribution) IsFinite() bool {
 }
 
 // below is the probability and the density of transformed outcomes up to z.
-func (d Distribution) below(z float64) (p, density float64) {
+func (d normals) below(z float64) (p, density float64) {
 	for _, part := range d.parts {
 		c, f := normal.CDFDensity((z - part.Mean) / part.SD)
 		p += part.Weight * c
@@ -51,13 +68,16 @@ func (d Distribution) below(z float64) (p, density float64) {
 }
 
 // CDF is the probability of outcomes up to y.
-func (d Distribution) CDF(y float64) float64 {
+func (d normals) CDF(y float64) float64 {
 	p, _ := d.below(d.transform.At(y))
 	return p
 }
 
+// PIT implements Distribution.
+func (d normals) PIT(y float64) float64 { return d.CDF(y) }
+
 // LogDensity is the logarithm of the density at y.
-func (d Distribution) LogDensity(y float64) float64 {
+func (d normals) LogDensity(y float64) float64 {
 	z := d.transform.At(y)
 	top := math.Inf(-1)
 	logs := make([]float64, len(d.parts))
@@ -73,11 +93,11 @@ func (d Distribution) LogDensity(y float64) float64 {
 }
 
 // Quantile is the outcome that the share p lies below, 0 < p < 1.
-func (d Distribution) Quantile(p float64) float64 { return d.transform.Back(d.quantile(p)) }
+func (d normals) Quantile(p float64) float64 { return d.transform.Back(d.quantile(p)) }
 
 // quantile is that of transformed outcomes: between those of the parts, by Newton's steps that stay
 // where it must be.
-func (d Distribution) quantile(p float64) float64 {
+func (d normals) quantile(p float64) float64 {
 	lo, hi, q := math.Inf(1), math.Inf(-1), normal.Quantile(p)
 	for _, part := range d.parts {
 		lo, hi = min(lo, part.Mean+q*part.SD), max(hi, part.Mean+q*part.SD)
@@ -106,7 +126,7 @@ func (d Distribution) quantile(p float64) float64 {
 }
 
 // Mean is the expected outcome: in closed form but for roots and powers.
-func (d Distribution) Mean() float64 {
+func (d normals) Mean() float64 {
 	t, mean := d.transform, 0.0
 	switch {
 	case t.plain():
@@ -124,7 +144,7 @@ func (d Distribution) Mean() float64 {
 }
 
 // Short is E (a − y)⁺: what an action a is expected to exceed the outcome by.
-func (d Distribution) Short(a float64) float64 {
+func (d normals) Short(a float64) float64 {
 	if t := d.transform; t.plain() {
 		z, sum := t.At(a), 0.0
 		for _, p := range d.parts {
@@ -148,7 +168,7 @@ var panelX, panelW = func() (x, w []float64) {
 
 // Expect is E g(y) for a function that bends sharply at the given outcomes alone, by panels that are
 // no longer than a standard deviation of the narrowest part near them.
-func (d Distribution) Expect(g func(y float64) float64, kinks ...float64) float64 {
+func (d normals) Expect(g func(y float64) float64, kinks ...float64) float64 {
 	var ends []float64
 	for _, p := range d.parts {
 		if p.Weight > leastWeight {
@@ -193,16 +213,15 @@ func (d Distribution) Expect(g func(y float64) float64, kinks ...float64) float6
 }
 
 // zero is where transformed outcomes reach the least that there is.
-func (d Distribution) zero() []float64 {
+func (d normals) zero() []float64 {
 	if d.transform.Name == "root" || d.transform.Name == "log" {
 		return []float64{0}
 	}
 	return nil
 }
 
-// CRPS is the continuous ranked probability score at an outcome, ∫(F(x) − [x ≥ y])² dx, smaller
-// being better: E|Y − y| − ½E|Y − Y′|, where E|Y − Y′| = 4(E Y·F(Y)) − 2E Y.
-func (d Distribution) CRPS(y float64) float64 {
+// CRPS implements Distribution: E|Y − y| − ½E|Y − Y′|, where E|Y − Y′| = 4(E Y·F(Y)) − 2E Y.
+func (d normals) CRPS(y float64) float64 {
 	if t := d.transform; t.plain() && len(d.parts) == 1 {
 		p := d.parts[0]
 		x := (t.At(y) - p.Mean) / p.SD

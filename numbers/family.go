@@ -19,19 +19,27 @@ type Family interface {
 	// Term is the factor of an outcome, and Largest the largest precision that a site of one has.
 	Term(y float64) factor.Factor
 	Largest() float64
-	// Predict appends the normals that make the distribution of an outcome where the latent value is
-	// N(mean, variance), whose weight is given.
-	Predict(to []Part, weight, mean, variance float64) []Part
+	// Predict is the distribution of an outcome where the latent value is N(mean, variance).
+	Predict(mean, variance float64, t *Transform) Distribution
 	String() string
 }
 
-// families are all of them, the simplest first.
-func families() []Family { return []Family{normalNoise{1}, studentNoise{1, 5}} }
+// families are those of a transformation, the simplest first. Noise with long tails is for outcomes as
+// they are alone: undone logarithms of it have no mean.
+func families(t *Transform) []Family {
+	switch {
+	case t.Name == "count":
+		return []Family{poisson{t.Mean}, negativeBinomial{t.Mean, 10}}
+	case t.plain():
+		return []Family{normalNoise{1}, studentNoise{1, 5}}
+	}
+	return []Family{normalNoise{1}}
+}
 
-// familyOf is the family of a name, nil if there is none.
-func familyOf(name string) Family {
-	for _, f := range families() {
-		if f.Name() == name {
+// family is that of a name and a transformation, nil if there is none.
+func (s *Shape) family() Family {
+	for _, f := range families(&s.Transform) {
+		if f.Name() == s.Noise {
 			return f
 		}
 	}
@@ -53,8 +61,8 @@ func (n normalNoise) Largest() float64 { return 1 / n.variance }
 
 func (n normalNoise) Logs() []float64 { return []float64{math.Log(n.variance)} }
 
-func (n normalNoise) Predict(to []Part, weight, mean, variance float64) []Part {
-	return append(to, Part{weight, mean, math.Sqrt(variance + n.variance)})
+func (n normalNoise) Predict(mean, variance float64, t *Transform) Distribution {
+	return newNormals([]Part{{1, mean, math.Sqrt(variance + n.variance)}}, t)
 }
 
 func (n normalNoise) String() string {
@@ -90,14 +98,15 @@ func (s studentNoise) Term(y float64) factor.Factor {
 // Largest is the curvature at the middle; in the tails it is of the other sign, and smaller.
 func (s studentNoise) Largest() float64 { return (s.df + 1) / (s.df * s.scale * s.scale) }
 
-func (s studentNoise) Predict(to []Part, weight, mean, variance float64) []Part {
+func (s studentNoise) Predict(mean, variance float64, t *Transform) Distribution {
+	var parts []Part
 	variances, weights := factor.StudentT{Scale: s.scale, DF: s.df}.Mixture()
 	for k, v := range variances {
 		if weights[k] > leastWeight {
-			to = append(to, Part{weight * weights[k], mean, math.Sqrt(variance + v)})
+			parts = append(parts, Part{weights[k], mean, math.Sqrt(variance + v)})
 		}
 	}
-	return to
+	return newNormals(parts, t)
 }
 
 // leastWeight is that of normals that are left out of a mixture: far less than decisions are exact to.

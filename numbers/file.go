@@ -78,7 +78,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	if err := r.Header(&h); err != nil {
 		return nil, err
 	}
-	family := familyOf(h.Shape.Noise)
+	family := h.Shape.family()
 	switch {
 	case h.Recipe == nil || h.Costs == nil || !h.Recipe.Target.Number:
 		return nil, errors.New("its description lacks the recipe of a number, or the costs")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -175,8 +176,7 @@ type Shape struct {
 // worthwhile is by how many nats a shape has to be better than a simpler one.
 const worthwhile = 3
 
-// shape chooses the transformation and the noise by the evidence of one simple kernel. Noise with
-// long tails is for outcomes as they are alone: undone logarithms of it have no mean.
+// shape chooses the transformation and the noise by the evidence of one simple kernel.
 func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err error) {
 	k, err := p.parse(search.OneForAll)
 	if err != nil {
@@ -185,11 +185,22 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
 	x, y := rowsOf(p.X, rows), taken(p.Values, rows)
 	var fault error
+	whole := y
+	if counted(p.Values) != nil {
+		// A density could be as high as it likes at counts; that of a count spread evenly over the unit
+		// above it bounds the logarithm of its probability from below.
+		rng := rand.New(rand.NewPCG(p.opt.Seed, 4))
+		y = slices.Clone(y)
+		for i := range y {
+			y[i] += rng.Float64()
+		}
+	}
 	for _, t := range transforms(p.Values) {
-		for _, f := range families() {
-			if f.Name() == "student" && !t.plain() {
-				continue
-			}
+		y := y
+		if t.Name == "count" {
+			y = whole
+		}
+		for _, f := range families(&t) {
 			s := Shape{Transform: t, Noise: f.Name(), Rows: len(rows)}
 			of := &terms{y: t.all(y), weights: taken(p.Weights, rows), family: f}
 			fit, err := search.Optimise(ctx, k, x, of, search.Options{Seed: p.opt.Seed, Tolerance: 0.1})
@@ -235,7 +246,7 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 		x: p.X, values: p.Values, weights: p.Weights,
 		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried},
 	}
-	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: familyOf(shape.Noise)}
+	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: shape.family()}
 	if p.opt.Inducing == lossep.NoInducing || p.opt.Inducing == 0 && p.Len() <= lossep.FullRows {
 		err = p.full(ctx, m, of)
 	} else {
@@ -349,7 +360,7 @@ func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) {
 		if !c.Proper() {
 			return
 		}
-		d := newDistribution(m.family.Predict(nil, 1, c.Mean(), c.Variance()), &m.shape.Transform)
+		d := m.family.Predict(c.Mean(), c.Variance(), &m.shape.Transform)
 		w := 1.0
 		if p.Weights != nil {
 			w = p.Weights[i]
@@ -359,7 +370,7 @@ func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) {
 		loo.LogDensity += w * d.LogDensity(p.Values[i])
 		loo.Cost += w * s.Cost(s.Choose(d).Action, p.Values[i])
 		loo.Constant += w * s.Cost(constant, p.Values[i])
-		if u := d.CDF(p.Values[i]); u > 0.05 && u < 0.95 {
+		if u := d.PIT(p.Values[i]); u > 0.05 && u < 0.95 {
 			loo.Coverage += w
 		}
 	}

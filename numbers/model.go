@@ -79,7 +79,7 @@ func (m *Model) predict(x *mat.Dense) []Distribution {
 	all := m.posterior.Predict(x)
 	out := make([]Distribution, len(all))
 	for i, p := range all {
-		out[i] = newDistribution(m.family.Predict(nil, 1, p.Mean, max(p.Variance, 0)), &m.shape.Transform)
+		out[i] = m.family.Predict(p.Mean, max(p.Variance, 0), &m.shape.Transform)
 	}
 	return out
 }
@@ -156,6 +156,9 @@ func (m *Model) Results() []string {
 
 // noise is the family in units of the transformed outcome.
 func (m *Model) noise() string {
+	if m.shape.Transform.Name == "count" {
+		return m.family.String()
+	}
 	return m.family.String() + fmt.Sprintf(" (in units of %.4g)", m.shape.Transform.Scale)
 }
 
@@ -163,14 +166,12 @@ func (m *Model) noise() string {
 func (m *Model) reason() string {
 	plain := m.summary.Shapes[0]
 	if m.shape.Transform == plain.Transform && m.shape.Noise == plain.Noise {
-		return fmt.Sprintf("no transformation and normal noise, as nothing else has %d nats more evidence", worthwhile)
+		return fmt.Sprintf("the simplest, as nothing else has %d nats more evidence", worthwhile)
 	}
-	return fmt.Sprintf("by the evidence of %d rows, %.4g nats above normal noise without transformation", m.shape.Rows, m.shape.Evidence-plain.Evidence)
+	return fmt.Sprintf("by the evidence of %d rows, %.4g nats above %s with %s noise", m.shape.Rows, m.shape.Evidence-plain.Evidence, plain.Transform.String(), plain.Noise)
 }
 
 // Bind is what is at stake in a case under costs, given the numbers in its columns.
 func (r Row) Bind(costs *decision.NumberCosts) (decision.Stake, error) {
 	return costs.Stake(func(name string) (float64, error) { return r.Value(name) })
 }
-
-var _ decision.Distribution = Distribution{}

@@ -134,6 +134,14 @@ func TestShapeIsFoundByTheEvidence(t *testing.T) {
 			}
 			return y
 		}, "none", "student"},
+		"counts": {func(a, b float64, rng *rand.Rand) float64 { return drawCount(rng, math.Exp(1+smooth(a, b))) }, "count", "poisson"},
+		"counts that vary": {func(a, b float64, rng *rand.Rand) float64 {
+			e := 0.0 // a gamma rate of shape 2
+			for range 2 {
+				e += rng.ExpFloat64() / 2
+			}
+			return drawCount(rng, e*math.Exp(2+smooth(a, b)))
+		}, "count", "negative-binomial"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, m := fit(t, drawn(t, 120, 5, c.draw), "matern32 + constant", "under=1,over=1")
@@ -141,6 +149,53 @@ func TestShapeIsFoundByTheEvidence(t *testing.T) {
 				t.Errorf("%+v of %+v", s, m.Summary().Shapes)
 			}
 		})
+	}
+}
+
+// drawCount is a Poisson count: arrivals in unit time.
+func drawCount(rng *rand.Rand, mean float64) (n float64) {
+	for at := rng.ExpFloat64(); at < mean; at += rng.ExpFloat64() {
+		n++
+	}
+	return n
+}
+
+// The distribution of a count adds up: to one, to its mean, and to what is short of an action.
+func TestCounts(t *testing.T) {
+	for _, mean := range []float64{0.5, 8} {
+		_, m := fit(t, drawn(t, 80, 21, func(a, b float64, rng *rand.Rand) float64 {
+			return drawCount(rng, mean*rng.ExpFloat64()*math.Exp(0.5*a))
+		}), "matern32 + constant", "under=3,over=1")
+		if name := m.Shape().Transform.Name; name != "count" {
+			t.Fatalf("counts are fitted as %s", name)
+		}
+		all, err := m.Predict(mat.NewDense(2, 2, []float64{0, 0, 1, -1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range all {
+			total, first, short := 0.0, 0.0, 0.0
+			const a = 6.5
+			for k := range 3000 {
+				p := math.Exp(d.LogDensity(float64(k)))
+				total += p
+				first += p * float64(k)
+				short += p * max(a-float64(k), 0)
+				if k < 40 && !near(total, d.CDF(float64(k)), 1e-7) {
+					t.Fatalf("P(y ≤ %d) = %v, the sum is %v", k, d.CDF(float64(k)), total)
+				}
+			}
+			// The trapezoidal rule over f, against the quadrature of the factor.
+			if !near(total, 1, 1e-7) || !near(first, d.Mean(), 1e-4*d.Mean()) || !near(short, d.Short(a), 1e-6) {
+				t.Errorf("probability %v, mean %v and %v, short %v and %v", total, first, d.Mean(), short, d.Short(a))
+			}
+			if got := d.Expect(func(y float64) float64 { return max(a-y, 0) }); !near(got, short, 1e-6) {
+				t.Errorf("E(a − y)⁺ = %v, as an expectation %v", short, got)
+			}
+			if q := d.Quantile(0.75); d.CDF(q) < 0.75 || d.CDF(q-1) >= 0.75 {
+				t.Errorf("quantile %v, with %v below and %v up to it", q, d.CDF(q-1), d.CDF(q))
+			}
+		}
 	}
 }
 

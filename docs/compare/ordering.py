@@ -57,7 +57,7 @@ def peers(x, y, train, q):
     yield "linear quantile", QuantileRegressor(quantile=q, alpha=0, solver="highs").fit(z[:train], y[:train]).predict(z[train:])
     trees = LGBMRegressor(objective="quantile", alpha=q, n_estimators=200, learning_rate=0.05, verbose=-1, random_state=1, n_jobs=1)
     yield "LightGBM quantile", trees.fit(one_hot.to_numpy()[:train], y[:train]).predict(one_hot.to_numpy()[train:])
-    k = ConstantKernel() * RBF(np.ones(z.shape[1])) + WhiteKernel()
+    k = ConstantKernel() * RBF() + WhiteKernel()
     gp = GaussianProcessRegressor(k, normalize_y=True, random_state=1).fit(z[:train], np.log1p(y[:train]))
     mean, sd = gp.predict(z[train:], return_std=True)
     yield "GP on log(1 + y)", np.expm1(mean + norm.ppf(q) * sd)
