@@ -17,7 +17,6 @@ import (
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
-	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
 )
 
@@ -27,8 +26,8 @@ import (
 // would find by LossEP with the same kernel, in a few sweeps. The model itself stays as
 // it is, and the result shares what it can with it.
 //
-// Costs that name columns need those of the training rows. A model knows them of
-// numeric columns that make features; any other column is an *InputError.
+// Costs that name columns need those of the training rows. A model knows numeric columns that make
+// features, and those that the costs of its fit were made of; any other is an *InputError.
 //
 // Further errors are those of Fit. A run that did not converge is a Model whose Summary
 // says so.
@@ -43,10 +42,10 @@ func (m *Model) Calibrate(ctx context.Context, s *decision.Spec) (*Model, error)
 		return nil, inputf("utility", "a model of %d rows does not keep them, and calibration needs them; fit again with these costs and the method loss-ep", m.provenance.Rows)
 	}
 	p := &Problem{
-		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, Utility: s, Kernel: m.Kernel(),
+		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, costs: m.costs, Utility: s, Kernel: m.Kernel(),
 		opt: Options{Method: LossEP, Likelihood: m.likelihood, Seed: m.provenance.Seed, MaxMemory: math.MaxInt64}, // see CalibrationBytes
 	}
-	if err := p.weigh(trainingValues(m.recipe, m.x)); err != nil {
+	if err := p.weigh(p.trainingValues()); err != nil {
 		if input := new(InputError); errors.As(err, &input) {
 			return nil, input
 		}
@@ -136,18 +135,20 @@ func (m *Model) doubts() []string {
 
 // trainingValues gives the numbers of training rows to costs, as they were before they were encoded
 // but for rounding.
-func trainingValues(r *recipe.Recipe, x *mat.Dense) func(row int, column string) (float64, error) {
+func (p *Problem) trainingValues() func(row int, column string) (float64, error) {
 	columns := make(map[string][]float64)
 	return func(row int, name string) (float64, error) {
 		values, read := columns[name]
 		if !read {
 			var ok bool
-			if values, ok = r.Values(x, name); !ok {
-				return 0, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features only; fit again with these costs and the method loss-ep", name)
+			if k := slices.Index(p.costs.names, name); k >= 0 {
+				values = mat.Col(nil, k, p.costs.values)
+			} else if values, ok = p.Recipe.Values(p.X, name); !ok {
+				return 0, inputf("utility", "calibration needs the column %q of the training rows, and a model keeps numeric columns that make features and those of its costs only; fit again with these costs and the method loss-ep", name)
 			}
 			columns[name] = values
 		}
-		if math.IsNaN(values[row]) {
+		if values[row]-values[row] != 0 { // NaN or infinite
 			return 0, &InputError{What: "utility", Err: expr.ErrMissing, Msg: fmt.Sprintf("calibration needs the column %q of the training rows, and it is missing in some of them; say what stands in for it, such as default(%s, 0)", name, expr.Name(name))}
 		}
 		return values[row], nil

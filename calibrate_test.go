@@ -112,7 +112,7 @@ smith,800,33,bad
 	fit := func(costsText string, method lossep.Method) *lossep.Model {
 		m, err := lossep.Fit(ctx, tableOf(t, rows), lossep.Options{
 			Data: recipe.Options{Target: "class", Positive: "bad", Impute: true}, Utility: costs(t, costsText),
-			Method: method, Kernel: "rbf(variance=3, lengthscale=2) + constant(variance=0.5)", Fixed: true,
+			CostFeatures: true, Method: method, Kernel: "rbf(variance=3, lengthscale=2) + constant(variance=0.5)", Fixed: true,
 		})
 		if err != nil {
 			t.Fatal(err)

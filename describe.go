@@ -6,6 +6,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/search"
 	"github.com/lossep/lossep/table"
 )
 
@@ -39,7 +40,7 @@ func (m *Model) Results() []string {
 		fmt.Sprintf("log evidence                   %.6f", s.LogEvidence),
 	}
 	if len(s.Candidates) > 0 {
-		lines = append(lines, "kernels tried:")
+		lines = append(lines, "candidate kernels:")
 		lines = append(lines, s.candidateLines()...)
 	}
 	if s.Sharpness != 0 {
@@ -52,14 +53,14 @@ func (m *Model) Results() []string {
 	if loo := s.LeaveOneOut; loo != nil {
 		of := ""
 		if loo.Method != "" && loo.Method != m.method {
-			of = fmt.Sprintf(" (of %s)", loo.Method)
+			of = fmt.Sprintf(" (%s)", strings.ToUpper(string(loo.Method)))
 		}
 		lines = append(lines,
-			fmt.Sprintf("leave-one-out log predictive   %.6f%s", loo.LogPredictive, of),
-			fmt.Sprintf("leave-one-out %s per case    %.6g (always %s: %.6g)%s", m.utility.Kind(), loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant, of),
+			fmt.Sprintf("LOO log predictive density     %.6f%s", loo.LogPredictive, of),
+			fmt.Sprintf("LOO %s per case              %.6g (always %s: %.6g)%s", m.utility.Kind(), loo.Value, m.utility.Actions()[loo.ConstantAction], loo.Constant, of),
 		)
 	} else if s.Updates == nil {
-		lines = append(lines, "leave-one-out: a posterior without one of the rows does not exist")
+		lines = append(lines, "LOO: not available (leaving out a row leaves an improper posterior)")
 	}
 	if s.Updates != nil {
 		lines = append(lines, s.Updates.String())
@@ -104,11 +105,13 @@ func (m *Model) Describe() []string {
 func (m *Model) kernelLine() string {
 	how := "fixed"
 	if s := m.summary.Search; s != nil {
-		how = "found in " + table.Plural(s.Evaluations, "evaluation")
-		if s.Rows > 0 {
-			how += fmt.Sprintf(" with a sample of %d rows", s.Rows)
+		how = "converged after " + table.Plural(s.Evaluations, "evaluation")
+		if s.Stop == search.Exhausted.String() {
+			how = "stopped at the limit of " + table.Plural(s.Evaluations, "evaluation")
 		}
-		how += ", " + s.Stop
+		if s.Rows > 0 {
+			how += fmt.Sprintf(" on a sample of %d rows", s.Rows)
+		}
 		if len(s.AtBound) > 0 {
 			how += ", at the bound: " + m.recipe.NameEntries(strings.Join(s.AtBound, ", "))
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep"
 
 	"github.com/lossep/lossep/normal"
@@ -170,6 +172,48 @@ func TestEffectsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Contributions are how far the values of two cases are apart, beside which there is a constant, and
+	// say what is new.
+	x = mat.DenseCopyOf(x.Grow(1, 0))
+	x.SetRow(1, x.RawRowView(0))
+	x.Set(1, 1, 2) // another origin, one of the training rows
+	decisions, err := m.Decide(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Explain(2, nil).Of(context.Background(), x, decisions); err != nil {
+		t.Fatal(err)
+	}
+	both, err := m.Predict(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := decisions[0].Contributions, decisions[1].Contributions
+	if len(a) != 2 || !a[0].New || a[0].Effect != 0 || a[1].New || b[0].New || a[0].Term != "effects(hour/10, origin)" || !(b[0].SD < a[0].SD) {
+		t.Errorf("contributions %+v of a new category, %+v of another", a, b)
+	}
+	if apart := both[1].Mean - both[0].Mean; math.Abs(b[0].Effect+b[1].Effect-a[0].Effect-a[1].Effect-apart) > 1e-12 {
+		t.Errorf("contributions %+v and %+v, values are %g apart", a, b, apart)
+	}
+	// The same in the words of the table.
+	families := m.EffectFamilies()
+	for _, f := range families {
+		if !(f.Share > 0 && f.Share < 2) {
+			t.Errorf("%s has %g of the variance", f.Term, f.Share)
+		}
+		if f.Term == "effects(colour)" {
+			for _, c := range f.Cells {
+				if f.Axes[0].Labels[c.At[0]] == "c1" && c.Mean != a[1].Effect {
+					t.Errorf("colour c1 has the effect %g and contributes %g", c.Mean, a[1].Effect)
+				}
+			}
+		} else if labels := f.Axes[0].Labels; len(f.Axes[0].Cuts) != 9 || len(labels) != 11 || !strings.HasPrefix(labels[1], "below") || len(f.Cells) != m.Summary().Effects[0].Cells {
+			t.Errorf("%s has the axes %+v", f.Term, f.Axes)
+		}
+	}
+	if len(families) != 2 {
+		t.Errorf("%d families", len(families))
+	}
 	if e := m.Summary().Effects[0]; !(p[0].Variance > e.Variance) || math.IsInf(p[0].Variance, 0) {
 		t.Errorf("the value of a new category has the variance %g, and effects have %g", p[0].Variance, e.Variance)
 	}
@@ -218,6 +262,28 @@ func TestEffectsOfAllMethods(t *testing.T) {
 		}
 		if loss, _ := logLoss(t, m, table); !(loss < 0.69) || len(m.Summary().Effects) != 2 {
 			t.Errorf("%s, %v: log loss %.4f, effects %q", o.Method, o.Likelihood, loss, terms(m))
+		}
+	}
+}
+
+// A column that tells the outcome is said to, and probabilities stay between 0 and 1.
+func TestEffectsThatTellTheOutcome(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("hour,origin,colour,late\n")
+	for i := range 600 {
+		fmt.Fprintf(&text, "%d,%s,c%d,%s\n", i*7%24, []string{"a", "b", "c", "d"}[i%4], i*5%3, []string{"no", "yes"}[i%2])
+	}
+	data, err := table.Read(context.Background(), strings.NewReader(text.String()), "told.csv", table.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fitCrossed(t, data, "constant + effects(origin) + effects(colour)")
+	if !slices.ContainsFunc(m.Summary().Status.Notes, func(s string) bool { return strings.HasPrefix(s, "effects(origin) nearly determines") }) {
+		t.Errorf("notes %q", m.Summary().Status.Notes)
+	}
+	for _, p := range probabilities(t, m, data) {
+		if !(p > 0 && p < 1) {
+			t.Errorf("probability %g", p)
 		}
 	}
 }

@@ -129,6 +129,6 @@ func ExampleModel_Calibrate() {
 	fmt.Println("converged:", calibrated.Summary().Status.Converged)
 	// Output:
 	// corrected becomes loss-ep
-	// positive where P(1) is above 0.0243902, else negative
+	// positive if P(1) > 0.0243902, else negative
 	// converged: true
 }

@@ -29,20 +29,19 @@ const (
 // Examples are the training rows that the model keeps as they were read; nil if it keeps none.
 func (m *Model) Examples() *Examples { return m.examples }
 
-// candidateExamples are rows of all outcomes alike, and of each from all over the table.
-func (p *Problem) candidateExamples(t *table.Table) *Examples {
-	if p.opt.NoExamples {
-		return nil
-	}
+// candidateExamples are rows of all outcomes alike, and of each from all over the table. They have
+// the outcome, the features and what costs depend on, and not what names a row.
+func candidateExamples(t *table.Table, r *recipe.Recipe, costs []string, x *mat.Dense, labels []int) *Examples {
 	e := new(Examples)
 	var columns []int
 	for j, name := range t.Columns() {
-		if p.keepsInExamples(name) {
+		i := slices.IndexFunc(r.Columns, func(c recipe.Column) bool { return c.Name == name })
+		if i >= 0 && (r.Columns[i].IsFeature() || r.Columns[i].Kind == recipe.Outcome) || slices.Contains(costs, name) {
 			e.Columns, columns = append(e.Columns, name), append(columns, j)
 		}
 	}
-	of := make([][]int, len(p.Recipe.Target.Outcomes))
-	for i, y := range p.Labels {
+	of := make([][]int, len(r.Target.Outcomes))
+	for i, y := range labels {
 		of[y] = append(of[y], i)
 	}
 	var features []float64
@@ -55,18 +54,11 @@ func (p *Problem) candidateExamples(t *table.Table) *Examples {
 			for c, j := range columns {
 				cells[c] = all[j]
 			}
-			e.Rows, features = append(e.Rows, cells), append(features, p.X.RawRowView(i)...)
+			e.Rows, features = append(e.Rows, cells), append(features, x.RawRowView(i)...)
 		}
 	}
-	e.features = mat.NewDense(len(e.Rows), p.coding.Len(), features)
+	e.features = mat.NewDense(len(e.Rows), len(features)/len(e.Rows), features)
 	return e
-}
-
-// keepsInExamples tells whether an example has a column: the outcome, a feature, or part of the
-// costs, and not what names a row.
-func (p *Problem) keepsInExamples(name string) bool {
-	i := slices.IndexFunc(p.Recipe.Columns, func(c recipe.Column) bool { return c.Name == name })
-	return i >= 0 && (p.Recipe.Columns[i].IsFeature() || p.Recipe.Columns[i].Kind == recipe.Outcome) || slices.Contains(p.Utility.Columns(), name)
 }
 
 // spread chooses the rows that a model keeps, at even steps by what it expects of them: of two
@@ -106,7 +98,7 @@ func (e *Examples) spread(by posterior.Posterior) *Examples {
 
 // check refuses rows that have not a cell for each of the columns, and columns that are not
 // the model's.
-func (e *Examples) check(h *header) error {
+func (e *Examples) check(r *recipe.Recipe) error {
 	if e == nil {
 		return nil
 	}
@@ -114,7 +106,7 @@ func (e *Examples) check(h *header) error {
 		return fmt.Errorf("it has %d examples, and there are from 1 to %d", len(e.Rows), mostExamples)
 	}
 	for i, name := range e.Columns {
-		known := slices.ContainsFunc(h.Recipe.Columns, func(c recipe.Column) bool { return c.Name == name })
+		known := slices.ContainsFunc(r.Columns, func(c recipe.Column) bool { return c.Name == name })
 		if !known || slices.Contains(e.Columns[:i], name) {
 			return fmt.Errorf("its examples have the column %s, which is not one of the training rows or there twice", table.Quote(name))
 		}

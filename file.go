@@ -26,13 +26,13 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		EP:     m.by(EP).State(),
-		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance, m.examples},
+		Header: header{m.recipe, m.utility, m.Kernel().String(), m.likelihood, m.method, m.summary, m.provenance, m.examples, m.costs.names},
 	}
 	if m.method != EP {
 		c.Own = m.opinions[0].State()
 	}
 	if m.x != nil {
-		c.Rows = &modelfile.Rows{Inputs: m.x, Weights: m.weights, Labels: m.labels}
+		c.Rows = &modelfile.Rows{Inputs: m.x, Weights: m.weights, Labels: m.labels, Costs: m.costs.values}
 	}
 	return c
 }
@@ -73,6 +73,7 @@ type header struct {
 	Summary    Summary        `json:"summary"`
 	Provenance Provenance     `json:"provenance"`
 	Examples   *Examples      `json:"examples,omitempty"`
+	Costs      []string       `json:"costs,omitempty"` // columns that costs were made of and that make no features
 }
 
 // opened is a file that is being read.
@@ -104,14 +105,14 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	f.link = linkOf(h.Recipe, h.Likelihood)
 	k, err := kernel.ParseColumns(h.Kernel, columns(f.coding))
 	read := f.full
-	need := loadBytes(h.Recipe.Rows*f.link.views(), f.coding.Len())
+	need := loadBytes(h.Recipe.Rows*f.link.views(), f.coding.Len()+len(h.Costs))
 	switch s := h.Summary.Inducing; {
 	case s != nil:
 		read = f.inducing
-		need = s.loadBytes(h.Recipe.Rows, f.coding.Len(), f.link.functions()) + modelfile.EffectsBytes(h.Summary.Effects)
+		need = s.loadBytes(h.Recipe.Rows, f.coding.Len()+len(h.Costs), f.link.functions()) + modelfile.EffectsBytes(h.Summary.Effects)
 	case h.Summary.mixes():
 		read = f.mixture
-		need = mixtureBytes(h.Recipe, h.Summary.parts(), h.Recipe.Rows, f.coding.Len())
+		need = mixtureBytes(h.Recipe, h.Summary.parts(), h.Recipe.Rows, f.coding.Len()+len(h.Costs))
 	}
 	if need > float64(bytes) {
 		return nil, f.tooLarge(need)
@@ -140,9 +141,9 @@ func (f *opened) tooLarge(need float64) error {
 // rows reads the training rows.
 func (f *opened) rows() error {
 	faded := f.summary.Updates != nil && f.summary.Updates.Faded
-	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted() || faded)
+	rows, err := f.Rows(f.coding, f.recipe.Target.Rows, f.recipe.Weighted() || faded, len(f.Costs))
 	if err == nil {
-		f.x, f.weights, f.labels = rows.Inputs, rows.Weights, rows.Labels
+		f.x, f.weights, f.labels, f.costs = rows.Inputs, rows.Weights, rows.Labels, costColumns{f.Costs, rows.Costs}
 	}
 	return err
 }
@@ -277,7 +278,7 @@ func (h *header) check() error {
 	if err := h.Likelihood.check(); err != nil {
 		return err
 	}
-	if err := h.Examples.check(h); err != nil {
+	if err := h.Examples.check(h.Recipe); err != nil {
 		return err
 	}
 	return h.checkSummary()

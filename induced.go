@@ -37,7 +37,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	}
 	o.Order = p.order
 	if p.effects != nil {
-		o.Most = search.EffectsPoints(p.Len())
+		o.Most, o.Draft = search.EffectsPoints(p.Len()), true
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
@@ -173,6 +173,16 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s in place of %d: with these nothing is left of the variance of the rows that could be distinguished from rounding", table.Plural(points, "inducing point"), p.opt.Inducing))
 	}
 	notes = append(notes, p.fewPoints(s)...)
+	for _, e := range f.Process.Effects() {
+		if e.Separates() {
+			notes = append(notes, fmt.Sprintf("%s nearly determines the outcome (standard deviation %.3g): is the column known before the outcome is?", e.Family.Name(entryNames(p.Recipe)), math.Sqrt(e.Variance)))
+		}
+	}
+	if f.effects != nil {
+		for _, d := range f.effects.Dropped {
+			notes = append(notes, fmt.Sprintf("%s is left out: its %d groups are too many beside those of other families", d.Family.Name(entryNames(p.Recipe)), d.Groups))
+		}
+	}
 	if p.groups != nil {
 		notes = append(notes, fmt.Sprintf("leave-one-out leaves out single rows here, and those of the same %q flatter it; an audit leaves them out together", p.opt.Data.Groups))
 	}
@@ -261,14 +271,14 @@ func (m *Model) inducingLines() []string {
 		return nil
 	}
 	lines := []string{
-		fmt.Sprintf("inducing points                %d for %d rows; %s of the variance is left, about %.2g nats per row", s.Points, m.provenance.Rows, s.Left(), s.Lost),
+		fmt.Sprintf("inducing points                %d for %d rows; %s of the variance unexplained, approximation error about %.2g nats per row", s.Points, m.provenance.Rows, s.Left(), s.Lost),
 		fmt.Sprintf("lower bound on the evidence    %.6f", s.Bound),
 	}
 	if s.Power != 1 {
 		lines = append(lines, fmt.Sprintf("power                          %v", s.Power))
 	}
 	for _, e := range m.summary.Effects {
-		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain))
+		lines = append(lines, fmt.Sprintf("%s   %s, standard deviation %.3g, %.4g nats, %s of the variance", e.Term, table.Plural(e.Cells, "group"), math.Sqrt(e.Variance), e.Gain, percent(e.Share)))
 	}
 	return lines
 }

@@ -73,7 +73,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 	}
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, utility: p.Utility, likelihood: p.opt.Likelihood, method: method,
-		x: p.X, labels: p.Labels, weights: p.Weights, opinions: found.opinions,
+		x: p.X, labels: p.Labels, weights: p.Weights, costs: p.costs, opinions: found.opinions,
 		provenance: Provenance{Version: Version, Seed: p.opt.Seed, Rows: p.Len(), Features: p.Recipe.NumFeatures()},
 		summary: Summary{
 			LogEvidence: found.logEvidence, Search: found.search, Status: found.status, Zero: p.zero, Jitter: found.jitter,
@@ -81,7 +81,7 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		},
 	}
 	if m.by(EP).State().Sites == nil && found.inducing != nil {
-		m.x, m.labels, m.weights = nil, nil, nil // they are too many to be kept
+		m.x, m.labels, m.weights, m.costs = nil, nil, nil, costColumns{} // they are too many to be kept
 	}
 	if d := method.row(p.Len()); d.Objective != "" {
 		m.summary.Objective = &Objective{d.Objective, found.objective}
@@ -90,6 +90,9 @@ func (l *Learned) Model(ctx context.Context, method Method) (*Model, error) {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}
 	}
 	if found.sharpens {
+		if found.left, err = p.keepLeftOut(ctx, found.left); err != nil {
+			return nil, err
+		}
 		if m.summary.Sharpness, err = p.sharpnessOf(ctx, found.left); err != nil {
 			return nil, err
 		}

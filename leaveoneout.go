@@ -82,6 +82,37 @@ func (t *tally) result() *LeaveOneOut {
 	return t.loo
 }
 
+// leftOut are training rows predicted without them, for those who ask more than once.
+type leftOut struct {
+	p    [][]float64
+	logP []float64
+	err  error
+}
+
+// keepLeftOut leaves out single rows once.
+func (p *Problem) keepLeftOut(ctx context.Context, from posterior.LeaveOut) (posterior.LeaveOut, error) {
+	k := &leftOut{posterior.Tuples(p.Len(), len(p.Recipe.Target.Outcomes)), make([]float64, p.Len()), nil}
+	k.err = from.LeaveOut(ctx, p.Labels, nil, func(i int, all []float64, logP float64) {
+		copy(k.p[i], all)
+		k.logP[i] = logP
+	})
+	if errors.Is(k.err, posterior.ErrImproper) {
+		return k, nil
+	}
+	return k, k.err
+}
+
+// LeaveOut implements posterior.LeaveOut.
+func (k *leftOut) LeaveOut(_ context.Context, _ []int, _ [][]int, use func(i int, p []float64, logP float64)) error {
+	if k.err != nil {
+		return k.err
+	}
+	for i, p := range k.p {
+		use(i, p, k.logP[i])
+	}
+	return nil
+}
+
 // mostSharpened is the most rows that a power of probabilities is found from, evenly spread.
 const mostSharpened = 20_000
 

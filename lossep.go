@@ -70,6 +70,7 @@ type Model struct {
 	x          *mat.Dense // encoded training rows; nil if there are too many
 	labels     []int      // likewise
 	weights    []float64  // how often each of them counts, nil if once
+	costs      costColumns
 	summary    Summary
 	provenance Provenance
 	examples   *Examples // nil if none are kept
@@ -132,6 +133,8 @@ type Decision struct {
 	// an Explainer finds them; nil if it was not asked, and Flip if no single column does.
 	Reasons []Reason
 	Flip    *Flip
+	// Contributions are those of the model's effects, as an Explainer finds them.
+	Contributions []Contribution
 }
 
 // Probability is that of the positive outcome of two.

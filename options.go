@@ -35,6 +35,8 @@ type Options struct {
 	// Utility is what actions are worth, or cost; nil stands for decision.EqualMistakes.
 	// It is not changed.
 	Utility *decision.Spec
+	// CostFeatures has columns that the utility is made of make features, too.
+	CostFeatures bool
 
 	Method     Method // empty stands for DefaultMethod of the number of rows
 	Likelihood Likelihood
@@ -102,6 +104,9 @@ type Progress struct {
 // complete fills in defaults and checks what does not need the data.
 func (o Options) complete(t *table.Table) (Options, error) {
 	rows := t.Len()
+	if o.Utility != nil && !o.CostFeatures {
+		o.Data.Costs = o.Utility.Columns()
+	}
 	if o.Method == "" {
 		o.Method = o.DefaultMethod(rows)
 	}

@@ -159,6 +159,9 @@ func (p *Problem) some(rows []int) *Problem {
 	if len(p.stakes) > 1 {
 		q.stakes = taken(p.stakes, rows)
 	}
+	if p.costs.values != nil {
+		q.costs.values = rowsOf(p.costs.values, rows)
+	}
 	return &q
 }
 

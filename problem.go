@@ -39,8 +39,9 @@ type Problem struct {
 	Findings table.Findings
 
 	stakes  []decision.Stakes // of each row, or one for all
-	groups  []string          // that rows belong to; nil if each is its own
-	counted bool              // rows that are the same are different cases
+	costs   costColumns
+	groups  []string // that rows belong to; nil if each is its own
+	counted bool     // rows that are the same are different cases
 	coding  *recipe.Coding
 	// zero is the cost or utility that counts as no utility at all to calibrated methods.
 	zero float64
@@ -133,9 +134,11 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if err := spec.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
-	if err := p.weigh(t.Values(p.Recipe.Missing...)); err != nil {
+	values := t.Values(p.Recipe.Missing...)
+	if err := p.weigh(values); err != nil {
 		return nil, caseError(t.Place, err)
 	}
+	p.keepCosts(values)
 	if err := p.splitKernel(askedKernel); err != nil {
 		return nil, err
 	}
@@ -146,7 +149,9 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	if p.Kernel, err = kernel.ParseColumns(first, columns(p.coding)); err != nil {
 		return nil, err
 	}
-	p.examples = p.candidateExamples(t)
+	if !p.opt.NoExamples {
+		p.examples = candidateExamples(t, p.Recipe, p.Utility.Columns(), p.X, p.Labels)
+	}
 	return p, nil
 }
 
@@ -218,6 +223,48 @@ func (p *Problem) weigh(values func(row int, column string) (float64, error)) (e
 		p.zero, err = p.Utility.Zero(p.stakes)
 	}
 	return err
+}
+
+// costColumns are those of training rows that costs were made of and that cannot be had from
+// features, for calibration to these costs and to others.
+type costColumns struct {
+	names  []string
+	values *mat.Dense // by row and name, +Inf where there is no number; nil without names
+}
+
+// keepCosts keeps the columns of the utility.
+func (p *Problem) keepCosts(values func(row int, column string) (float64, error)) {
+	for _, name := range p.Utility.Columns() {
+		if _, numeric := p.Recipe.Values(p.X, name); !numeric {
+			p.costs.names = append(p.costs.names, name)
+		}
+	}
+	p.costs.read(p.Len(), values)
+}
+
+// read reads the columns of n rows.
+func (c *costColumns) read(n int, values func(row int, column string) (float64, error)) {
+	if len(c.names) == 0 {
+		return
+	}
+	c.values = mat.NewDense(n, len(c.names), nil)
+	for i := range n {
+		for k, name := range c.names {
+			x, err := values(i, name)
+			if err != nil { // it is missing, or what stands in for others
+				x = math.Inf(1)
+			}
+			c.values.Set(i, k, x)
+		}
+	}
+}
+
+// with are the columns of the given rows, and after them those of others.
+func (c costColumns) with(rows []int, others costColumns) costColumns {
+	if c.values == nil {
+		return c
+	}
+	return costColumns{c.names, stacked(rowsOf(c.values, rows), others.values)}
 }
 
 // Method is the one that Fit applies.

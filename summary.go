@@ -139,11 +139,14 @@ type (
 )
 
 // Left is the share in percent, to two digits.
-func (s *Inducing) Left() string {
-	if s.Share >= 0.995 {
-		return "100 %"
+func (s *Inducing) Left() string { return percent(s.Share) }
+
+// percent is a share to two digits.
+func percent(share float64) string {
+	if share >= 0.995 {
+		return fmt.Sprintf("%.0f %%", 100*share)
 	}
-	return fmt.Sprintf("%.2g %%", 100*s.Share)
+	return fmt.Sprintf("%.2g %%", 100*share)
 }
 
 // check refuses what no fit could have found.
@@ -172,13 +175,13 @@ func (s *Summary) parts() (n int) {
 func (s *Summary) candidateLines() []string {
 	var lines []string
 	for _, c := range s.Candidates {
-		weight := "not used"
+		weight := "weight 0"
 		if c.Weight > 0 {
 			weight = fmt.Sprintf("weight %.2f", c.Weight)
 		}
 		out := ""
 		if c.LogPredictive != 0 {
-			out = fmt.Sprintf("log predictive out of fold %.4f per row, ", c.LogPredictive)
+			out = fmt.Sprintf("CV log score %.4f/row, ", c.LogPredictive)
 		}
 		of := ""
 		if c.Search != nil && c.Search.Rows > 0 {
@@ -219,7 +222,7 @@ func (s *Summary) sharpnessLine() string {
 	if s.Sharpness < 1 {
 		what = "overconfident"
 	}
-	return fmt.Sprintf("calibration slope  %.3g: the posterior is %s about rows left out, so log odds are multiplied by this; probabilities and decisions include it", s.Sharpness, what)
+	return fmt.Sprintf("calibration slope  %.3g: the posterior is %s on left-out rows, so log odds are multiplied by this (included in probabilities and decisions)", s.Sharpness, what)
 }
 
 // checkSharpness refuses what no fit could have found.

@@ -64,11 +64,12 @@ type updating struct {
 	opt     UpdateOptions
 	x       *mat.Dense // of the new rows
 	labels  []int
-	weights []float64 // nil if each counts once and nothing fades
-	gone    []int     // training rows that are taken away, ascending
-	kept    []int     // the others
-	fade    float64   // what rows before count
-	problem *Problem  // of all rows, those that are kept first
+	weights []float64   // nil if each counts once and nothing fades
+	more    costColumns // of the new rows
+	gone    []int       // training rows that are taken away, ascending
+	kept    []int       // the others
+	fade    float64     // what rows before count
+	problem *Problem    // of all rows, those that are kept first
 }
 
 // updating reads the rows and makes the problem of all of them.
@@ -88,9 +89,11 @@ func (m *Model) updating(more *table.Table, o UpdateOptions) (u *updating, err e
 		return nil, inputf(what, "a model of %d rows does not keep them; fit again", m.provenance.Rows)
 	}
 	if more != nil {
-		if u.x, u.labels, u.weights, err = m.encoded(more); err != nil {
+		p, err := m.encoded(more)
+		if err != nil {
 			return nil, err
 		}
+		u.x, u.labels, u.weights, u.more = p.X, p.Labels, p.Weights, p.costs
 	}
 	if o.HalfLife > 0 {
 		u.fade = math.Exp2(-float64(len(u.labels)) / o.HalfLife)
@@ -104,19 +107,19 @@ func (m *Model) updating(more *table.Table, o UpdateOptions) (u *updating, err e
 }
 
 // encoded are rows as numbers, by the recipe of the model.
-func (m *Model) encoded(t *table.Table) (*mat.Dense, []int, []float64, error) {
+func (m *Model) encoded(t *table.Table) (p *Problem, err error) {
 	t = t.Counting(Options{Recipe: m.recipe}.weights())
-	x, labels, weights, err := encode(m.recipe, t)
-	if err != nil {
-		return nil, nil, nil, err
+	p = &Problem{coding: m.coding, costs: costColumns{names: m.costs.names}}
+	if p.X, p.Labels, p.Weights, err = encode(m.recipe, t); err != nil {
+		return nil, err
 	}
-	p := &Problem{X: x, coding: m.coding}
-	return x, labels, weights, p.checkTraining(t)
+	p.costs.read(p.Len(), t.Values(m.recipe.Missing...))
+	return p, p.checkTraining(t)
 }
 
 // find finds the training rows that are to be taken away, each once.
 func (u *updating) find(t *table.Table) error {
-	x, labels, _, err := u.encoded(t)
+	gone, err := u.encoded(t)
 	if err != nil {
 		return err
 	}
@@ -125,8 +128,8 @@ func (u *updating) find(t *table.Table) error {
 		key := keyOf(append(slices.Clone(u.Model.x.RawRowView(i)), float64(y)))
 		rows[key] = append(rows[key], i)
 	}
-	for i, y := range labels {
-		key := keyOf(append(slices.Clone(x.RawRowView(i)), float64(y)))
+	for i, y := range gone.Labels {
+		key := keyOf(append(slices.Clone(gone.X.RawRowView(i)), float64(y)))
 		same := rows[key]
 		if len(same) == 0 {
 			at := t.Place(i)
@@ -197,7 +200,8 @@ func (u *updating) combine() error {
 	if old != nil {
 		p.Weights = slices.Concat(old, u.weights)
 	}
-	err := p.weigh(trainingValues(m.recipe, p.X))
+	p.costs = m.costs.with(u.kept, u.more)
+	err := p.weigh(p.trainingValues())
 	if err != nil && (m.method.Calibrated() || u.opt.RefitKernel) {
 		return err
 	} else if err != nil {

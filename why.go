@@ -20,6 +20,15 @@ type Reason struct {
 	Effect float64 `json:"effect"`
 }
 
+// Contribution is what a family of effects adds to the latent value of a case, which is larger
+// the more probable the positive outcome is.
+type Contribution struct {
+	Term   string  `json:"term"` // of the kernel
+	Effect float64 `json:"effect"`
+	SD     float64 `json:"sd"`            // its posterior standard deviation
+	New    bool    `json:"new,omitempty"` // of a category or combination that no training row had
+}
+
 // Flip is the smallest change of one column that changes the action.
 type Flip struct {
 	Column   string
@@ -71,7 +80,10 @@ func (e *Explainer) Reasons() int {
 	return e.most
 }
 
-// Of fills in the Reasons and the Flip of decisions on the rows of x. The error is a *FarError or
+// Effects tells whether decisions have Contributions.
+func (e *Explainer) Effects() bool { return e != nil && len(e.model.summary.Effects) > 0 }
+
+// Of fills in the Reasons, the Contributions and the Flip of decisions on the rows of x. The error is a *FarError or
 // the context's.
 func (e *Explainer) Of(ctx context.Context, x *mat.Dense, decisions []Decision) error {
 	own := make([][]float64, len(decisions))
@@ -79,9 +91,15 @@ func (e *Explainer) Of(ctx context.Context, x *mat.Dense, decisions []Decision) 
 		own[i] = decisions[i].Probabilities
 	}
 	var search []*crossing
+	effects := e.model.opinions[0].State().Effects
 	err := e.model.eachReplaced(ctx, x, own, e.ref, func(i int, all [][][]float64) {
 		d, row := &decisions[i], x.RawRowView(i)
 		d.Reasons = e.reasons(d, row, e.ref.means(all))
+		d.Contributions = nil
+		for j, family := range effects {
+			w, known := family.At(row)
+			d.Contributions = append(d.Contributions, Contribution{e.model.summary.Effects[j].Term, w.Mean, math.Sqrt(w.Variance), !known})
+		}
 		for k := range all {
 			if c := e.crossing(i, k, d, row, all[k]); c != nil {
 				search = append(search, c)

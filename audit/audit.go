@@ -57,6 +57,10 @@ type Options struct {
 	Currency     string
 	// By is a column whose values cases are told apart by in the result.
 	By string
+	// Capacity is how much there is of actions, for all cases together or by Per, a period of the column
+	// Time or a column; decisions within it are measured beside those without.
+	Capacity []decision.Capacity
+	Per      string
 	// References is on how many folds decisions are compared with those of the exact
 	// posterior.
 	References int
@@ -80,6 +84,9 @@ type Audit struct {
 	by, values []string // the column By of every row of the subject, and its values
 	ids        []string // of every row of the subject; nil if no column has them
 	idColumn   string
+	limits     *decision.Capacities // nil without a capacity
+	efforts    [][][]float64        // of every row of the subject
+	periods    []string             // of every row of the subject; nil if all share a capacity
 	cases      *compare.Cases
 	total      float64 // of the weights
 	rows       int     // that are decided
@@ -155,6 +162,9 @@ func New(t *table.Table, o Options) (*Audit, error) {
 	}
 	a.weigh()
 	if err := a.tellApart(); err != nil {
+		return nil, err
+	}
+	if err := a.limit(); err != nil {
 		return nil, err
 	}
 	return a, a.name()

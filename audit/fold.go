@@ -50,9 +50,14 @@ type Fold struct {
 	Permuted   []Permuted       `json:"permuted,omitempty"`
 	Unpermuted []float64        `json:"unpermuted,omitempty"`
 	Effects    map[int][]Effect `json:"effects,omitempty"`
+	// Families are the effects of the first fold that can be shown, the most important first.
+	Families []lossep.EffectFamily `json:"families,omitempty"`
 	// Notes are what a reader should know, such as a run that did not converge.
 	Notes []string `json:"notes,omitempty"`
 }
+
+// mostFamilies is how many families of effects are kept.
+const mostFamilies = 8
 
 // concurrentRows is the number of rows, or of views of them, up to which several folds are computed at
 // once; beyond it the matrices of one fold keep all processors busy.
@@ -123,6 +128,10 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 		return nil, f.locate(err)
 	}
 	f.Kernel = kernelText(l.Components())
+	if index == 0 {
+		f.Families = l.EffectFamilies()
+		f.Families = f.Families[:min(len(f.Families), mostFamilies)]
+	}
 	for _, method := range a.opt.Methods {
 		if err := a.ask(ctx, f, l, method, string(method), x); err != nil {
 			return nil, err

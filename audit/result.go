@@ -83,10 +83,14 @@ type Result struct {
 	// Known is what it would have brought to find out outcomes before acting, at several
 	// prices; empty where every outcome is certain.
 	Known []Known `json:"known,omitempty"`
+	// Limited is what decisions within a capacity cost; nil if none was given.
+	Limited *Limited `json:"capacity,omitempty"`
 	// Importances are what columns are worth; empty where nothing was fitted.
 	Importances []Importance `json:"importances,omitempty"`
-	Decisions   []Decided    `json:"-"`
-	FoldModels  []FoldModel  `json:"fold_models"`
+	// Families are the most important effects of one or two columns in the model of the first fold.
+	Families   []lossep.EffectFamily `json:"effects,omitempty"`
+	Decisions  []Decided             `json:"-"`
+	FoldModels []FoldModel           `json:"fold_models"`
 	// Avoidable is what a case cost more than with its outcome known, and Mistakes how many
 	// mistakes of equal cost would leave the total as uncertain.
 	Avoidable float64 `json:"avoidable_cost"`
@@ -267,9 +271,13 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 	if r.Known, err = a.known(r.Method, folds); err != nil {
 		return nil, err
 	}
+	if r.Limited, err = a.limited(&r.Methods[0], folds); err != nil {
+		return nil, err
+	}
 	if r.Importances, err = a.importances(folds); err != nil {
 		return nil, err
 	}
+	r.Families = folds[0].Families
 	for _, f := range folds {
 		r.FoldModels = append(r.FoldModels, FoldModel{f.Repeat + 1, f.Number + 1, f.Kernel, f.LogEvidence, f.Inducing, f.Notes})
 	}

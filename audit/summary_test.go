@@ -341,7 +341,7 @@ func TestVerdicts(t *testing.T) {
 	score := func(name string, cost float64) Score { return Score{Method: name, MeanCost: cost} }
 	base := func() *Result {
 		return &Result{
-			Costs: true, Method: "ep", Actions: []string{"no", "yes"},
+			Costs: true, Method: "ep", Actions: []string{"no", "yes"}, Independent: 90,
 			Methods: []Score{score("ep", 0.5), score("loss-ep", 0.45), score(OneHalf, 0.8), score("always no", 1), score("always yes", 0.7)},
 			Comparisons: []Comparison{
 				{Method: "loss-ep", Than: "ep", Difference: -0.05, Low: -0.1, High: 0.05, Corrected: 0.4},
@@ -376,6 +376,7 @@ func TestVerdicts(t *testing.T) {
 		"the cost is not as expected": {func(r *Result) { r.Reliable.Surprise = Measure{0.1, 0.05, 0.2} }, "good good mixed good neutral"},
 		"the ranking is upside down":  {func(r *Result) { r.Methods[0].Quality = &Quality{Area: &Measure{0.2, 0.1, 0.4}} }, "bad good good good neutral"},
 		"the ranking may be chance":   {func(r *Result) { r.Methods[0].Quality = &Quality{Area: &Measure{0.4, 0.2, 0.6}} }, "good good good good neutral"},
+		"few cases":                   {func(r *Result) { r.Independent = 12 }, "good good neutral good neutral"},
 		"calibration was not tried":   {func(r *Result) { r.Calibrations = nil }, "good good good good neutral"},
 	} {
 		r := base()

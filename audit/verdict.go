@@ -9,7 +9,7 @@ const (
 	AboutCost          Question = "cost"          // what will these decisions cost?
 	AboutOtherMethods  Question = "other methods" // is this the best that can be done?
 	AboutProbabilities Question = "probabilities" // can the probabilities be trusted?
-	AboutRule          Question = "rule"          // does it matter to decide by the costs?
+	AboutRule          Question = "rule"          // does using the costs help?
 	AboutCalibration   Question = "calibration"   // does loss calibration matter?
 )
 
@@ -44,6 +44,7 @@ const (
 	RecalibrationSaves Reason = "recalibration is significantly better"
 	Miscalibrated      Reason = "the cost is significantly other than expected"
 	Calibrated         Reason = "no significant difference from the expected cost"
+	TooFewToTell       Reason = "too few cases to compare the cost with the expected one"
 
 	RuleSame    Reason = "acting on the most probable outcome decides the same"
 	RuleSaves   Reason = "deciding by the costs is significantly better"
@@ -146,6 +147,9 @@ func (r *Result) aboutProbabilities() Verdict {
 	}
 	if m := r.Reliable.Surprise; m.Low > 0 || m.High < 0 {
 		return Verdict{AboutProbabilities, Mixed, Miscalibrated}
+	}
+	if r.Independent < tellingCases {
+		return Verdict{AboutProbabilities, Neutral, TooFewToTell}
 	}
 	return Verdict{AboutProbabilities, Good, Calibrated}
 }

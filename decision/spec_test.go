@@ -499,20 +499,20 @@ func TestRangesExtremes(t *testing.T) {
 
 func TestRuleLine(t *testing.T) {
 	for _, c := range []struct{ table, want string }{
-		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}}", "b where P(y) is above 0.166667, else a"},
-		{"{b: {n: 1, y: 0}, a: {n: 0, y: 5}}", "a where P(y) is below 0.166667; b above 0.166667"},
-		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}, c: {n: 0.25, y: 0.5}}", "a where P(y) is below 0.0526316; c from 0.0526316 to 0.6; b above 0.6"},
-		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}, c: {n: 1, y: 5}}", "a where P(y) is below 0.166667; b above 0.166667; never c"},
+		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}}", "b if P(y) > 0.166667, else a"},
+		{"{b: {n: 1, y: 0}, a: {n: 0, y: 5}}", "a if P(y) < 0.166667; b above 0.166667"},
+		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}, c: {n: 0.25, y: 0.5}}", "a if P(y) < 0.0526316; c from 0.0526316 to 0.6; b above 0.6"},
+		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}, c: {n: 1, y: 5}}", "a if P(y) < 0.166667; b above 0.166667; never c"},
 		{"{a: {n: 0, y: 1}, b: {n: 1, y: 2}}", "always a: no other action is better at any P(y)"},
-		{"{a: {n: 0, y: 5 * x}, b: {n: x, y: 0}}", "b where P(y) is above 0.166667, else a; the same in every case with x above 0, for all entries are multiples of x"},
-		{"{a: {n: 0, y: x}, b: {n: 1, y: 2}}", "which P(y) leads to which action differs from case to case with x"},
+		{"{a: {n: 0, y: 5 * x}, b: {n: x, y: 0}}", "b if P(y) > 0.166667, else a; the same in every case with x > 0, as all entries are multiples of x"},
+		{"{a: {n: 0, y: x}, b: {n: 1, y: 2}}", "which P(y) leads to which action depends on x"},
 	} {
 		if got := parsedSpec(t, "outcomes: [n, y]\ncosts: "+c.table).RuleLine(); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.table, got, c.want)
 		}
 	}
 	several := parsedSpec(t, "outcomes: [n, y, z]\ncosts: {a: {n: 0, y: x, z: 3}, b: {n: 1, y: 2, z: 0}}").RuleLine()
-	if want := "which probabilities lead to which action differs from case to case with x"; several != want {
+	if want := "which probabilities lead to which action depends on x"; several != want {
 		t.Errorf("of three outcomes: %s, want %s", several, want)
 	}
 }
@@ -621,7 +621,7 @@ costs:
 	// accept  0     5
 	// refuse  1     0
 	// defer   0.3   0.3
-	// accept where P(bad) is below 0.06; defer from 0.06 to 0.7; refuse above 0.7
+	// accept if P(bad) < 0.06; defer from 0.06 to 0.7; refuse above 0.7
 	// loan.yaml, line 3, column 21: action "accept" has the unknown outcome "worse"; the outcomes are "good" and "bad"
 }
 

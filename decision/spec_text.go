@@ -44,10 +44,10 @@ func (s *Spec) RuleLine() string {
 		if len(s.entries[0]) != 2 {
 			which = "probabilities lead"
 		}
-		return fmt.Sprintf("which %s to which action differs from case to case with %s", which, printable(strings.Join(s.Columns(), ", ")))
+		return fmt.Sprintf("which %s to which action depends on %s", which, printable(strings.Join(s.Columns(), ", ")))
 	}
 	if len(s.entries[0]) != 2 {
-		return fmt.Sprintf("the action of the best expected %s", s.Kind())
+		return map[bool]string{true: "the action with the lowest expected cost", false: "the action with the highest expected utility"}[s.Costs()]
 	}
 	return s.ruleText(rule, positive) + proportional(by)
 }
@@ -57,13 +57,13 @@ func proportional(by string) string {
 	if by == "" {
 		return ""
 	}
-	return fmt.Sprintf("; the same in every case with %[1]s above 0, for all entries are multiples of %[1]s", printable(by))
+	return fmt.Sprintf("; the same in every case with %[1]s > 0, as all entries are multiples of %[1]s", printable(by))
 }
 
 func (s *Spec) ruleText(t Stakes, positive string) string {
 	name := func(a int) string { return printable(s.actions[a]) }
 	if p, _, ok := t.Threshold(); ok {
-		return fmt.Sprintf("%s where %s is above %.6g, else %s", name(1), positive, p, name(0))
+		return fmt.Sprintf("%s if %s > %.6g, else %s", name(1), positive, p, name(0))
 	}
 	ranges := t.Ranges()
 	if len(ranges) == 1 {
@@ -75,7 +75,7 @@ func (s *Spec) ruleText(t Stakes, positive string) string {
 		used[r.Action] = true
 		switch i {
 		case 0:
-			parts = append(parts, fmt.Sprintf("%s where %s is below %.6g", name(r.Action), positive, r.To))
+			parts = append(parts, fmt.Sprintf("%s if %s < %.6g", name(r.Action), positive, r.To))
 		case len(ranges) - 1:
 			parts = append(parts, fmt.Sprintf("%s above %.6g", name(r.Action), r.From))
 		default:

@@ -82,9 +82,12 @@ func (f *Fit) take(best []Candidate, c Choice) error {
 	var before *member
 	for _, b := range best {
 		if f.Effects().Groups()+b.Groups > c.Groups {
+			f.Dropped = append(f.Dropped, b)
 			continue
 		}
-		if err := f.Add(b.Family, b.Variance); err != nil {
+		if of := f.counted(b.Family); of != nil {
+			f.add(of.grouping(b.Family), of.ids(f.table.Len()), b.Variance)
+		} else if err := f.Add(b.Family, b.Variance); err != nil {
 			return err
 		}
 		m := f.members[len(f.members)-1]
@@ -192,18 +195,28 @@ func (f *Fit) has(family Family) bool {
 	return slices.ContainsFunc(f.members, func(m *member) bool { return slices.Equal(m.Family, family) })
 }
 
+// counted are rows by how many others are in their group of a member, if the family is that.
+func (f *Fit) counted(family Family) *counted {
+	if !family.counts() {
+		return nil
+	}
+	for _, m := range f.members {
+		if slices.Equal(m.Family, family[1:]) {
+			by := newCounted(m.Grouping, m.ids, f.table.Len())
+			return &by
+		}
+	}
+	return nil
+}
+
 // try finds what a family would bring.
 func (f *Fit) try(family Family) (Candidate, error) {
 	if err := f.table.check(family); err != nil {
 		return Candidate{}, err
 	}
-	if family.counts() {
-		g, ids, err := f.table.group(family)
-		if err != nil {
-			return Candidate{}, err
-		}
-		gain, variance := Gain(f.sum(nil, ids, g.Groups()))
-		return Candidate{family, gain, variance, g.Groups()}, nil
+	if by := f.counted(family); by != nil {
+		gain, variance := Gain(f.sum(nil, by, CountClasses))
+		return Candidate{family, gain, variance, CountClasses}, nil
 	}
 	axes := f.table.axesOf(family)
 	one := Candidate{Family: family}
@@ -217,12 +230,13 @@ func (f *Fit) try(family Family) (Candidate, error) {
 			}
 		}
 	} else {
-		g, ids, err := f.table.group(family)
+		r, err := f.table.occurring(family, f.trial)
 		if err != nil {
 			return one, err
 		}
-		one.Groups = g.Groups()
-		sums = f.sum(nil, ids, one.Groups)
+		f.trial = *r.ranks
+		one.Groups = r.ranks.count
+		sums = f.sum(nil, r, one.Groups)
 	}
 	one.Gain, one.Variance = Gain(sums)
 	return one, nil

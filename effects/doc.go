@@ -16,8 +16,7 @@
 //	P = 1/σ² + Σ τ,  m ← m + (Σ g − m/σ²)/P,  V = 1/P,
 //
 // sums over the rows of a group. One family after another (backfitting) finds the means of the
-// joint posterior exactly; only variances are those of a product. Exact has one family and a
-// smooth part together.
+// joint posterior exactly; only variances are those of a product.
 //
 // A pass over N rows and J families takes N·J additions to sums of groups. How rows are cut
 // into shards depends on the numbers of rows and groups alone, and shards are added up in their

@@ -322,6 +322,17 @@ func TestHostile(t *testing.T) {
 		if slices.Equal(e.Family, Family{{1, 0}}) {
 			t.Error("a category for every row is taken for a family")
 		}
+		if tells := len(e.Family) == 1 && e.Family[0].Column == 3; e.Separates() != tells {
+			t.Errorf("%v with a variance of %g: separates %t", e.Family, e.Variance, !tells)
+		}
+	}
+	// A family of more groups than there may be is left out by name.
+	few := DefaultChoice()
+	few.Groups = 2
+	f = NewFit(table, y)
+	mustAdd(t, f, Family{})
+	if err := f.Choose(context.Background(), few); err != nil || len(f.Effects()) != 1 || len(f.Dropped) == 0 || f.Dropped[0].Family[0].Column != 3 {
+		t.Errorf("%v, dropped %v of %d families", err, f.Dropped, len(f.Effects()))
 	}
 	for i := range n {
 		x.Set(i, 2, float64(i))

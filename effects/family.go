@@ -229,13 +229,17 @@ type ranks struct {
 	count  int
 }
 
-func newRanks(size int) ranks { return ranks{words: make([]uint64, (size+63)/64)} }
+// reset makes it the empty set of numbers below size, in the memory that it has.
+func (r *ranks) reset(size int) {
+	r.words = slices.Grow(r.words[:0], (size+63)/64)[:(size+63)/64]
+	clear(r.words)
+}
 
 func (r *ranks) add(k int) { r.words[k>>6] |= 1 << (k & 63) }
 
 // number counts the members.
 func (r *ranks) number() {
-	r.before = make([]uint32, len(r.words))
+	r.before = slices.Grow(r.before[:0], len(r.words))[:len(r.words)]
 	r.count = 0
 	for i, w := range r.words {
 		r.before[i] = uint32(r.count)
@@ -319,7 +323,8 @@ func NewGrouping(f Family, axes []*Axis, keys []int, rows []uint32) (*Grouping, 
 	if cells > MostCells {
 		return nil, &TooManyGroupsError{f, cells, MostCells}
 	}
-	g := &Grouping{Family: f, Axes: axes, Rows: rows, seen: newRanks(int(cells))}
+	g := &Grouping{Family: f, Axes: axes, Rows: rows}
+	g.seen.reset(int(cells))
 	for i, k := range keys {
 		if k < 0 || float64(k) >= cells || i > 0 && k <= keys[i-1] {
 			return nil, fmt.Errorf("%w: cell %d", ErrFamily, k)
@@ -433,61 +438,116 @@ func (c crossing) sum(sums []Sum, slope, curvature []float64, from int) {
 	column[uint32](keys).sum(sums, slope, curvature, 0)
 }
 
+// ranked are rows sorted into the groups of a crossing that occur.
+type ranked struct {
+	crossing
+	*ranks
+}
+
+// ids are the groups of rows from one on.
+func (r ranked) ids(keys []uint32, from int) {
+	r.keys(keys, from)
+	for i, k := range keys {
+		keys[i] = uint32(r.of(int(k)))
+	}
+}
+
+func (r ranked) sum(sums []Sum, slope, curvature []float64, from int) {
+	var room [blockRows]uint32
+	keys := room[:len(slope)]
+	r.ids(keys, from)
+	column[uint32](keys).sum(sums, slope, curvature, 0)
+}
+
+// occurring numbers the groups of a family that occur, with ranks in the room of others.
+func (t *Table) occurring(f Family, room ranks) (ranked, error) {
+	axes := t.axesOf(f)
+	cells := axes.count()
+	if cells > MostCells {
+		return ranked{}, &TooManyGroupsError{f, cells, MostCells}
+	}
+	seen := &room
+	seen.reset(int(cells))
+	var keys [blockRows]uint32
+	for from := 0; from < t.Len(); from += blockRows {
+		keys := keys[:min(blockRows, t.Len()-from)]
+		axes.keys(keys, from)
+		for _, k := range keys {
+			seen.add(int(k))
+		}
+	}
+	seen.number()
+	return ranked{axes, seen}, nil
+}
+
 // group numbers the groups of a family that occur, and says which each row is in.
 func (t *Table) group(f Family) (*Grouping, ids, error) {
 	if err := t.check(f); err != nil {
 		return nil, nil, err
 	}
 	if f.counts() {
-		return t.countRows(f)
+		g, id, err := t.group(f[1:])
+		if err != nil {
+			return nil, nil, err
+		}
+		by := newCounted(g, id, t.Len())
+		return by.grouping(f), by.ids(t.Len()), nil
 	}
-	axes := t.axesOf(f)
-	cells := axes.count()
-	if cells > MostCells {
-		return nil, nil, &TooManyGroupsError{f, cells, MostCells}
+	r, err := t.occurring(f, ranks{})
+	if err != nil {
+		return nil, nil, err
 	}
-	g := &Grouping{Family: f, seen: newRanks(int(cells))}
-	for _, a := range axes {
+	g := &Grouping{Family: f, seen: *r.ranks}
+	for _, a := range r.crossing {
 		g.Axes = append(g.Axes, a.Axis)
 	}
-	n := t.Len()
-	var room [blockRows]uint32
-	for from := 0; from < n; from += blockRows {
-		keys := room[:min(blockRows, n-from)]
-		axes.keys(keys, from)
-		for _, k := range keys {
-			g.seen.add(int(k))
-		}
-	}
-	g.seen.number()
-	id := newIDs(n, g.seen.count)
-	blocks(n, func(from, to int) {
+	id := newIDs(t.Len(), g.seen.count)
+	blocks(t.Len(), func(from, to int) {
 		var room [blockRows]uint32
-		keys := room[:to-from]
-		axes.keys(keys, from)
-		for i, k := range keys {
-			id.set(from+i, g.seen.of(int(k)))
+		r.ids(room[:to-from], from)
+		for i, k := range room[:to-from] {
+			id.set(from+i, int(k))
 		}
 	})
 	return g, id, nil
 }
 
-// countRows is group for numbers of rows. A row does not count itself, so that one of a cell of
-// its own is as one of a cell that is new.
-func (t *Table) countRows(f Family) (*Grouping, ids, error) {
-	g, id, err := t.group(f[1:])
-	if err != nil {
-		return nil, nil, err
+// counted are rows sorted by how many others are in their group of another family. A row does
+// not count itself, so that one of a cell of its own is as one of a cell that is new.
+type counted struct {
+	of   *Grouping
+	id   ids
+	rows []uint32 // of each group
+}
+
+func newCounted(g *Grouping, id ids, rows int) counted {
+	c := counted{g, id, make([]uint32, g.seen.count)}
+	for i := range rows {
+		c.rows[id.at(i)]++
 	}
-	g.Family, g.Rows = f, make([]uint32, g.seen.count)
-	for i := range t.Len() {
-		g.Rows[id.at(i)]++
-	}
-	class := newIDs(t.Len(), CountClasses)
-	blocks(t.Len(), func(from, to int) {
+	return c
+}
+
+func (c counted) grouping(f Family) *Grouping {
+	return &Grouping{Family: f, Axes: c.of.Axes, Rows: c.rows, seen: c.of.seen}
+}
+
+func (c counted) at(row int) int { return bits.Len32(c.rows[c.id.at(row)] - 1) }
+
+func (c counted) ids(rows int) ids {
+	class := newIDs(rows, CountClasses)
+	blocks(rows, func(from, to int) {
 		for i := from; i < to; i++ {
-			class.set(i, bits.Len32(g.Rows[id.at(i)]-1))
+			class.set(i, c.at(i))
 		}
 	})
-	return g, class, nil
+	return class
+}
+
+func (c counted) sum(sums []Sum, slope, curvature []float64, from int) {
+	for i, g := range slope {
+		s := &sums[c.at(from+i)]
+		s.Slope += g
+		s.Curvature += curvature[i]
+	}
 }

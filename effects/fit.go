@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/internal/finite"
@@ -27,7 +30,10 @@ type Counter interface {
 type Effect struct {
 	*Grouping
 	Variance float64 // σ², that of an effect of which nothing is known
-	Moments  []Moment
+	// Share is the variance of the effects' means over the rows that they were learnt from, as a share
+	// of that of the means of the whole value.
+	Share   float64
+	Moments []Moment
 }
 
 // At is the effect on a row. It reports false for a group that no row had.
@@ -37,6 +43,10 @@ func (e *Effect) At(row []float64) (Moment, bool) {
 	}
 	return Moment{0, e.Variance}, false
 }
+
+// Separates tells whether the family nearly determines the outcome: with a standard deviation of 3 and
+// more half of the groups have probabilities below 0.02 or above 0.98.
+func (e *Effect) Separates() bool { return e.Variance >= 9 }
 
 // divergence is KL(q ‖ prior) of all effects.
 func (e *Effect) divergence() (kl float64) {
@@ -82,9 +92,12 @@ type Fit struct {
 	Offset, Spread []float64
 	// Held keeps the variances of families as they are.
 	Held bool
+	// Dropped are families that Choose would have taken, but for their number of groups.
+	Dropped []Candidate
 
 	slope, curvature []float64
-	scratch          [][]Sum
+	scratch          []Sum
+	trial            ranks     // room for those of families that are tried
 	alone            []float64 // what effects of each column bring by themselves, once they were tried
 }
 
@@ -112,12 +125,15 @@ func (f *Fit) Add(family Family, variance float64) error {
 	if err != nil {
 		return err
 	}
+	f.add(g, ids, variance)
+	return nil
+}
+
+func (f *Fit) add(g *Grouping, ids ids, variance float64) {
 	if variance == 0 {
 		variance = firstVariance
 	}
-	m := &member{Effect: &Effect{g, variance, make([]Moment, g.Groups())}, ids: ids, moved: make([]float64, g.Groups()), fresh: true}
-	f.members = append(f.members, m)
-	return nil
+	f.members = append(f.members, &member{Effect: &Effect{Grouping: g, Variance: variance, Moments: make([]Moment, g.Groups())}, ids: ids, moved: make([]float64, g.Groups()), fresh: true})
 }
 
 // Put adds effects that were learnt from the same rows.
@@ -154,10 +170,12 @@ func (f *Fit) Moments(mean, variance []float64, from int) {
 	}
 }
 
-// Sums are those of the effects on all rows.
-func (f *Fit) Sums() []Moment {
+// Sums are those of the effects on all rows, in the room given, or new where that is nil.
+func (f *Fit) Sums(sums []Moment) []Moment {
 	n := f.table.Len()
-	sums := make([]Moment, n)
+	if sums == nil {
+		sums = make([]Moment, n)
+	}
 	tasks.Each(numBlocks(n), func() func(int) {
 		mean, variance := make([]float64, blockRows), make([]float64, blockRows)
 		return func(task int) {
@@ -209,6 +227,48 @@ func (f *Fit) look() (float64, error) {
 	return value, nil
 }
 
+// Explain finds the Share of every family.
+func (f *Fit) Explain() {
+	n, columns := f.table.Len(), len(f.members)+1
+	// The whole value first, then families: sums and sums of squares of each.
+	parts := make([][][2]float64, numBlocks(n))
+	blocks(n, func(from, to int) {
+		part := make([][2]float64, columns)
+		total, own, none := make([]float64, to-from), make([]float64, to-from), make([]float64, to-from)
+		if f.Offset != nil {
+			copy(total, f.Offset[from:])
+		}
+		add := func(at int, values []float64) {
+			for _, v := range values {
+				part[at][0] += v
+				part[at][1] += v * v
+			}
+		}
+		for j, m := range f.members {
+			clear(own)
+			m.ids.add(own, none, from, m.Effect.Moments)
+			add(j+1, own)
+			floats.Add(total, own)
+		}
+		add(0, total)
+		parts[from/blockRows] = part
+	})
+	variance := func(at int) float64 {
+		sum, squares := 0.0, 0.0
+		for _, part := range parts {
+			sum += part[at][0]
+			squares += part[at][1]
+		}
+		return max(0, squares/float64(n)-sum/float64(n)*(sum/float64(n)))
+	}
+	whole := variance(0)
+	for j, m := range f.members {
+		if m.Share = 0; whole > 0 {
+			m.Share = variance(j+1) / whole
+		}
+	}
+}
+
 // Look looks at all terms with effects, offset and spread as they are: what Without leaves out.
 func (f *Fit) Look() error {
 	_, err := f.look()
@@ -232,16 +292,10 @@ type summed interface {
 func (f *Fit) sum(before *member, groups summed, count int) []Sum {
 	n := f.table.Len()
 	shards := shardsOf(n, count)
-	for len(f.scratch) < shards {
-		f.scratch = append(f.scratch, nil)
-	}
+	f.scratch = slices.Grow(f.scratch[:0], shards*count)[:shards*count]
 	each := (numBlocks(n) + shards - 1) / shards
 	tasks.For(shards, func(s int) {
-		if cap(f.scratch[s]) < count {
-			f.scratch[s] = make([]Sum, count)
-		}
-		sums := f.scratch[s][:count]
-		f.scratch[s] = sums
+		sums := f.scratch[s*count : (s+1)*count]
 		clear(sums)
 		for b := s * each; b < min((s+1)*each, numBlocks(n)); b++ {
 			from, to := b*blockRows, min((b+1)*blockRows, n)
@@ -251,9 +305,10 @@ func (f *Fit) sum(before *member, groups summed, count int) []Sum {
 			groups.sum(sums, f.slope[from:to], f.curvature[from:to], from)
 		}
 	})
-	total := f.scratch[0]
+	total := f.scratch[:count]
 	eachGroup(count, func(from, to int) {
-		for _, other := range f.scratch[1:shards] {
+		for s := 1; s < shards; s++ {
+			other := f.scratch[s*count : (s+1)*count]
 			for g := from; g < to; g++ {
 				total[g].Slope += other[g].Slope
 				total[g].Curvature += other[g].Curvature

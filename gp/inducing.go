@@ -86,15 +86,15 @@ func (p *Inducing) Jitter() float64 { return p.root.Jitter }
 // At are the views of the values at the rows of x.
 func (p *Inducing) At(x *mat.Dense) *gauss.Views {
 	rows := x.RawMatrix()
-	return p.at(rows, make([]float64, rows.Rows*p.basis.Stride()), make([]float64, rows.Rows), nil)
+	return p.at(rows, make([]float64, rows.Rows*p.basis.Stride()), make([]float64, rows.Rows), nil, false)
 }
 
 // viewRows is the number of rows of one task of at.
 const viewRows = 32
 
 // at is At with room for the views, basis.Stride numbers a row, and for the residuals. The sums of
-// effects are given, or nil.
-func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects.Moment) *gauss.Views {
+// effects are given, or nil. Views may be made already; what effects add to them is not.
+func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects.Moment, made bool) *gauss.Views {
 	stride, n := p.basis.Stride(), x.Rows
 	share := func(perNumber float64, body func(from, to int)) {
 		level3.Share(perNumber*float64(n*stride), (n+viewRows-1)/viewRows, func(task int) {
@@ -104,11 +104,13 @@ func (p *Inducing) at(x blas64.General, data, residual []float64, sums []effects
 	slice := func(from, to int) blas64.General {
 		return blas64.General{Rows: to - from, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
 	}
-	share(kernelWork*float64(1+x.Cols), func(from, to int) {
-		p.basis.At(data[from*stride:to*stride], slice(from, to))
-	})
 	a := blas64.General{Rows: n, Cols: p.Dim(), Stride: stride, Data: data[:n*stride]}
-	p.root.Whiten(a)
+	if !made {
+		share(kernelWork*float64(1+x.Cols), func(from, to int) {
+			p.basis.At(data[from*stride:to*stride], slice(from, to))
+		})
+		p.root.Whiten(a)
+	}
 	share(kernelWork, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := data[i*stride : i*stride+a.Cols]
@@ -149,6 +151,7 @@ type shard struct {
 
 	data, residual []float64 // of all blocks if they are kept, otherwise of the last
 	kept           []*gauss.Views
+	buffer         *ViewBuffer // that they are kept in
 }
 
 // singleShard and coupledShard are its rows with their terms.
@@ -189,6 +192,9 @@ type ViewBuffer struct {
 	Bytes int64
 
 	views, residual []float64
+	of              *gauss.Root // of the process whose views of x these are
+	x               *mat.Dense
+	made            map[int]bool // blocks that are there, by their first row
 }
 
 // lend is memory for n rows of so many numbers and their residuals, or nothing.
@@ -199,6 +205,7 @@ func (r *ViewBuffer) lend(n, stride int) (views, residual []float64) {
 	if len(r.residual) < n || len(r.views) < n*stride {
 		r.views, r.residual = nil, nil // collectable before the larger ones are made
 		r.views, r.residual = make([]float64, n*stride), make([]float64, n)
+		r.of = nil
 	}
 	return r.views[:n*stride], r.residual[:n]
 }
@@ -228,12 +235,15 @@ func (p *Inducing) Shards(x *mat.Dense, terms Terms, buffer *ViewBuffer, size in
 	}
 	stride := p.basis.Stride()
 	data, residual := buffer.lend(n, stride)
+	if data != nil && (buffer.of != p.root || buffer.x != x) {
+		buffer.of, buffer.x, buffer.made = p.root, x, make(map[int]bool)
+	}
 	var shards []pass.Rows
 	for from := 0; from < n; from += size {
 		s := &shard{process: p, x: x, from: from, rows: min(size, n-from)}
 		size := pass.BlockRows(s.rows, p.Dim())
 		if data != nil {
-			s.kept = make([]*gauss.Views, (s.rows+size-1)/size)
+			s.buffer, s.kept = buffer, make([]*gauss.Views, (s.rows+size-1)/size)
 			s.data, s.residual = data[from*stride:(from+s.rows)*stride], residual[from:from+s.rows]
 		}
 		shards = append(shards, s.with(terms))
@@ -246,12 +256,12 @@ func (s *shard) Dim() int { return s.process.Dim() }
 
 // Views implements pass.Rows. Blocks that are kept are made when they are first asked for.
 func (s *shard) Views(i, j int) *gauss.Views {
-	stride, at := s.process.basis.Stride(), 0
+	stride, at, made := s.process.basis.Stride(), 0, false
 	if s.kept != nil {
 		if v := s.kept[i/pass.BlockRows(s.rows, s.Dim())]; v != nil {
 			return v
 		}
-		at = i
+		at, made = i, s.buffer.made[s.from+i]
 	} else if len(s.residual) < j-i {
 		s.data, s.residual = make([]float64, (j-i)*stride), make([]float64, j-i)
 	}
@@ -259,8 +269,9 @@ func (s *shard) Views(i, j int) *gauss.Views {
 	if s.process.trained != nil {
 		sums = s.process.trained[s.from+i : s.from+j]
 	}
-	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i], sums)
+	v := s.process.at(s.inputs(i, j).RawMatrix(), s.data[at*stride:(at+j-i)*stride], s.residual[at:at+j-i], sums, made)
 	if s.kept != nil {
+		s.buffer.made[s.from+i] = true
 		s.kept[i/pass.BlockRows(s.rows, s.Dim())] = v
 	}
 	return v

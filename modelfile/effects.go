@@ -20,6 +20,9 @@ type Effects struct {
 	// family adds to the log evidence, to second order.
 	Variance float64 `json:"variance"`
 	Gain     float64 `json:"gain"`
+	// Share is the variance of the effects over the training rows, as a share of that of the latent
+	// value: how important the family is.
+	Share float64 `json:"share"`
 }
 
 // EffectsPart is a column of a family: the entry of an encoded row, how many bins it was to be
@@ -33,7 +36,7 @@ type EffectsPart struct {
 // EffectsOf are the families of a set, whose entries are called as given.
 func EffectsOf(set effects.Set, names []string) (all []Effects) {
 	for _, e := range set {
-		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Variance: e.Variance, Gain: e.Nats()}
+		one := Effects{Term: e.Family.Name(names), Cells: len(e.Keys()), Counts: e.Rows != nil, Variance: e.Variance, Gain: e.Nats(), Share: e.Share}
 		for k, part := range e.Family.Parts() {
 			one.Columns = append(one.Columns, EffectsPart{Entry: part.Column, Bins: part.Bins, Cells: e.Axes[k].Cells})
 		}
@@ -144,7 +147,7 @@ func (r *Reader) family(name string, s Effects) (*effects.Effect, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Term, err)
 	}
-	return &effects.Effect{Grouping: g, Variance: s.Variance, Moments: moments}, nil
+	return &effects.Effect{Grouping: g, Variance: s.Variance, Share: s.Share, Moments: moments}, nil
 }
 
 // moments are what is known of the effects of a family.
@@ -192,7 +195,7 @@ func CheckEffects(families []Effects, entries int) error {
 			cells *= float64(c.Cells)
 		}
 		if len(e.Columns) > effects.MostParts || cells > effects.MostCells || e.Cells < 1 || float64(e.Cells) > cells ||
-			!(e.Variance > 0 && e.Variance <= largestEffect) || len(e.Term) > largestText || !(math.Abs(e.Gain) <= largestNumber) {
+			!(e.Variance > 0 && e.Variance <= largestEffect) || len(e.Term) > largestText || !(math.Abs(e.Gain) <= largestNumber) || !(e.Share >= 0 && e.Share <= largestNumber) {
 			return fmt.Errorf("%s has %d of %g combinations, and a variance of %v", e.Term, e.Cells, cells, e.Variance)
 		}
 	}

@@ -50,6 +50,9 @@ type Rows struct {
 	Labels  []int     // numbers of outcomes, from 0; nil for outcomes that are numbers
 	Values  []float64 // outcomes that are numbers
 	Weights []float64 // nil if each counts once
+	// Costs are columns that costs were made of and that make no features, +Inf where a cell was
+	// missing; nil if there are none.
+	Costs *mat.Dense
 }
 
 // Content is what a model file holds.
@@ -106,6 +109,9 @@ func (c *Content) file() (*safetensors.File, error) {
 		}
 		if r.Weights != nil {
 			f.AddFloats("weights", r.Weights, len(r.Weights))
+		}
+		if r.Costs != nil {
+			addMatrix(f, "costs", r.Costs)
 		}
 	}
 	addEffects(f, c.EP.Effects)

@@ -148,8 +148,9 @@ func (r *Reader) floats(name string, most float64, shape ...int) ([]float64, err
 	return t.Floats, checkNumbers(name, t.Floats, most)
 }
 
-// Rows are the training rows, with so many of each outcome.
-func (r *Reader) Rows(c *recipe.Coding, outcomes []int, weighted bool) (*Rows, error) {
+// Rows are the training rows, with so many of each outcome, and so many columns that costs were made
+// of.
+func (r *Reader) Rows(c *recipe.Coding, outcomes []int, weighted bool, costs int) (*Rows, error) {
 	n := 0
 	for _, k := range outcomes {
 		n += k
@@ -171,9 +172,18 @@ func (r *Reader) Rows(c *recipe.Coding, outcomes []int, weighted bool) (*Rows, e
 		if rows.Weights, err = r.floats("weights", math.MaxFloat64, n); err != nil {
 			return nil, err
 		}
-		err = checkWeights(rows.Weights)
+		if err = checkWeights(rows.Weights); err != nil {
+			return nil, err
+		}
 	}
-	return &rows, err
+	if costs > 0 {
+		values, err := r.floats("costs", math.Inf(1), n, costs)
+		if err != nil {
+			return nil, err
+		}
+		rows.Costs = mat.NewDense(n, costs, values)
+	}
+	return &rows, nil
 }
 
 // labelsOf are labels of which there are so many of each outcome.

@@ -120,6 +120,16 @@ func (l *Local) Look(ctx context.Context, q gauss.Naturals, o Options, see See) 
 	})
 }
 
+// Views hands over those of all rows, one block after another; from is the first row of a block.
+func (l *Local) Views(use func(from int, views *gauss.Views)) {
+	for k, s := range l.shards {
+		size := BlockRows(s.Len(), s.Dim())
+		for i := 0; i < s.Len(); i += size {
+			use(l.from[k]+i, s.Views(i, min(i+size, s.Len())))
+		}
+	}
+}
+
 // Each goes over the shards in their order and adds up what a function finds for each;
 // from and to are where its rows are among all.
 func (l *Local) Each(ctx context.Context, shard func(s Rows, from, to int) (*Sums, error)) (*Sums, error) {

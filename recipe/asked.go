@@ -131,7 +131,7 @@ func (l *learner) askBend(values []float64) error {
 		return nil
 	}
 	return &table.Error{
-		File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name(), Msg: text, Fix: "bend it otherwise",
+		File: l.Table.Name(), Column: l.Scan.Column + 1, ColumnName: l.Name(), Msg: text, Fix: "use another transformation",
 		Ways: []table.Way{way(table.WayScaling, l.Name()+"="+string(YeoJohnson), ""), way(table.WayScaling, l.Name()+"="+string(Rank), "")},
 	}
 }

@@ -32,19 +32,19 @@ func (r *Recipe) Summary() []string {
 		lines = append(lines, fmt.Sprintf("%s %s%s", table.Plural(n, "numeric column"), scaling, r.bentColumns()))
 	}
 	if n := count[Date]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s as days since the first of them", table.Plural(n, "date column")))
+		lines = append(lines, fmt.Sprintf("%s as days since the earliest", table.Plural(n, "date column")))
 	}
 	if n := count[Ordered]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s as places in their order", table.Plural(n, "ordered column")))
+		lines = append(lines, fmt.Sprintf("%s as ranks", table.Plural(n, "ordered column")))
 	}
 	if n := count[Categorical]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s one-hot; a category not seen in training encodes as zeros", table.Plural(n, "categorical column")))
+		lines = append(lines, fmt.Sprintf("%s one-hot; unseen categories are encoded as zeros", table.Plural(n, "categorical column")))
 	}
 	if n := count[Presence]; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s of one value, where it is not missing: only the indicator is kept", table.Plural(n, "column")))
 	}
 	if filled > 0 {
-		lines = append(lines, fmt.Sprintf("missing cells: imputed in %s (median or mode, plus an indicator)", table.Plural(filled, "column")))
+		lines = append(lines, fmt.Sprintf("missing values imputed in %s (median or mode, with an indicator)", table.Plural(filled, "column")))
 	}
 	for _, line := range r.droppedLines() {
 		lines = append(lines, "dropped "+line)
@@ -90,9 +90,9 @@ func (r *Recipe) bentColumns() string {
 	}
 	how := ""
 	if chosen {
-		how = ", for their long tails"
+		how = " (heavy tails)"
 	}
-	return fmt.Sprintf("; %d transformed before%s: %s", n, how, strings.Join(bent, ", "))
+	return fmt.Sprintf("; %d transformed%s: %s", n, how, strings.Join(bent, ", "))
 }
 
 // Percents are the parts of a whole to a tenth of a percent, or to as many digits as it takes to

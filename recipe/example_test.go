@@ -79,7 +79,7 @@ func Example() {
 	// Ada: amount 500, encoded [-0.25 0.00 1.00]
 	// Bob: amount 250, encoded [0.11 -0.79 -1.00]
 	// ignored 1 column the model does not know: "name"
-	// column "job": 1 row of 2 with a category not seen in training, such as "pilot", encoded as zeros
+	// column "job": 1 row of 2 with an unseen category, such as "pilot", encoded as zeros
 }
 
 // Failures say where and what to do.
@@ -106,9 +106,9 @@ func ExampleRecipe_Describe() {
 	// 3 rows; outcome "y": positive "yes" (1 row, 33.3 %), negative "no" (2 rows, 66.7 %)
 	// 3 columns → 3 features
 	// 1 numeric column standardised
-	// 1 categorical column one-hot; a category not seen in training encodes as zeros
+	// 1 categorical column one-hot; unseen categories are encoded as zeros
 	// dropped "id": identifier-like: named so, and every value differs
-	// outcome "yes" has 1 row: what tells it from the other, and how often it occurs, can hardly be known
+	// only 1 row of class "yes": estimates are unreliable
 	// "x": numeric, mean 3, scale 2.16
 	// "color": 2 categories "blue", "red"
 }

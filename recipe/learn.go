@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -34,6 +35,7 @@ type Options struct {
 
 	Features []string // the only columns that may make features; nil means all
 	Drop     []string // columns that make none
+	Costs    []string // columns that costs are made of, which make none unless Features names them
 	ID       string   // the column that names the rows, if there is one
 	Weights  string   // the column that says how much each row counts, if there is one
 	// Groups is the column that says which rows belong together, such as those of one patient,
@@ -257,6 +259,9 @@ func noFeatures(t *table.Table, r *Recipe) error {
 	e := &table.Error{File: t.Name(), Msg: "there are no features beside the outcome", Fix: "give a table with further columns"}
 	if t.Width() > 1 {
 		e.Msg = "every column beside the outcome was dropped: " + strings.Join(r.droppedLines(), "; ")
+		if slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Reason == costReason }) {
+			e.Fix, e.Ways = "give a table with further columns, or use those of the costs as features", []table.Way{{Option: table.WayCosts}}
+		}
 	}
 	return e
 }

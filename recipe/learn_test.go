@@ -120,7 +120,7 @@ func TestDroppedColumns(t *testing.T) {
 	}
 	want := map[string]string{
 		"id": "named so", "patient_id": "named so", "PatientID": "named so", "c1": "running number",
-		"name": "12 different texts in as many rows", "same": `every value is "x"`, "rounding": "its values, 0.3 to 0.30000000000000004, differ by no more than rounding", "empty": "no cell has a value",
+		"name": "all 12 values are unique", "same": `every value is "x"`, "rounding": "its values, 0.3 to 0.30000000000000004, differ by no more than rounding", "empty": "no cell has a value",
 	}
 	names := []string{""}
 	for name := range column {

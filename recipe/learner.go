@@ -131,7 +131,7 @@ func (l *learner) learnText() error {
 	}
 	different := l.Different()
 	if l.Present() >= IdentifierRows && different == l.Present() {
-		return l.drop(fmt.Sprintf("identifier-like: %d different texts in as many rows", different))
+		return l.drop(fmt.Sprintf("all %d values are unique (identifier)", different))
 	}
 	if l.Present() >= IdentifierRows && float64(different) >= identifierShare*float64(l.Present()) {
 		example := table.Spelled(l.Least) // codes of digits only

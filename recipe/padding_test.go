@@ -89,7 +89,7 @@ func TestManyCodesWithZeros(t *testing.T) {
 	code := func(i int) string { return fmt.Sprintf("%06d", 1+37_919*i%999_983) }
 	data := mustRead(t, manyRows(60, "part,a", code, amount), table.HeaderYes)
 	recipe, _, _ := mustLearn(t, data, Options{})
-	if c := recipe.Columns[0]; c.Kind != Dropped || !strings.Contains(c.Reason, "identifier-like") {
+	if c := recipe.Columns[0]; c.Kind != Dropped || !strings.Contains(c.Reason, "(identifier)") {
 		t.Errorf("%s, %q", c.Kind, c.Reason)
 	}
 	some := func(i int) string { return code(max(i, 3)) }

@@ -13,15 +13,11 @@ import (
 // almost like another may be no outcome at all.
 func (t *Target) Rare() (notes []string) {
 	const few = 10
-	others := "others"
-	if t.Binary() {
-		others = "other"
-	}
 	notes = t.Misspelled()
 	for y, n := range t.Rows {
 		commoner := t.Binary() && (n > t.Rows[1-y] || n == t.Rows[1-y] && y == 0)
 		if n < few && !commoner && meant(t.Outcomes, t.Rows, y) < 0 {
-			notes = append(notes, fmt.Sprintf("outcome %s has %s: what tells it from the %s, and how often it occurs, can hardly be known", table.Quote(t.Outcomes[y]), table.Plural(n, "row"), others))
+			notes = append(notes, fmt.Sprintf("only %s of class %s: estimates are unreliable", table.Plural(n, "row"), table.Quote(t.Outcomes[y])))
 		}
 	}
 	return notes

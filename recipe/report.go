@@ -126,7 +126,7 @@ func (p *Report) Lines() []string {
 		lines = append(lines, fmt.Sprintf("ignored %s the model does not know: %s", table.Plural(len(p.Ignored), "column"), table.QuoteList(p.Ignored)))
 	}
 	for _, u := range p.Unseen {
-		lines = append(lines, fmt.Sprintf("column %s: %s of %d with a category not seen in training, such as %s, encoded as zeros",
+		lines = append(lines, fmt.Sprintf("column %s: %s of %d with an unseen category, such as %s, encoded as zeros",
 			table.Quote(u.Column), table.Plural(u.Cells, "row"), p.Rows, table.Quote(u.Example)))
 	}
 	for _, f := range p.Far {

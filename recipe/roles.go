@@ -19,11 +19,16 @@ type roles struct {
 	categorical                 map[int]bool
 	ordered                     map[int]*OrderedSet
 	dropped                     map[int]string // with the reason
+	costs                       map[int]bool   // that costs are made of
 }
+
+// costReason is why a column that costs are made of makes no feature: it says what is at stake, which
+// is often not known, or not the same, where probabilities are asked for.
+const costReason = "the costs are made of it, and with the option use-cost-columns it is a feature, too"
 
 // roles finds the columns that options name.
 func (o *Options) roles(t *table.Table) (*roles, error) {
-	r := &roles{id: -1, weights: -1, groups: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string)}
+	r := &roles{id: -1, weights: -1, groups: -1, categorical: make(map[int]bool), ordered: make(map[int]*OrderedSet), dropped: make(map[int]string), costs: make(map[int]bool)}
 	var err error
 	find := func(ref string, use func(j int)) {
 		if ref == "" || err != nil {
@@ -80,6 +85,11 @@ func (o *Options) roles(t *table.Table) (*roles, error) {
 		}
 		for _, ref := range o.Features {
 			find(ref, func(j int) { delete(r.dropped, j) })
+		}
+	}
+	for _, name := range o.Costs {
+		if j, unknown := t.Column(name); unknown == nil && len(o.Features) == 0 { // costs find it, or say that there is none
+			r.dropped[j], r.costs[j] = costReason, true
 		}
 	}
 	for _, ref := range o.Drop {
@@ -238,7 +248,7 @@ func (r *roles) named(t *table.Table, all []string) ([]string, error) {
 		if err != nil {
 			continue
 		}
-		if !r.decides(j) && j != r.target {
+		if !r.decides(j) && j != r.target && !r.costs[j] {
 			return nil, &table.Error{
 				File: t.Name(), Column: j + 1, ColumnName: t.ColumnName(j),
 				Msg: fmt.Sprintf("the missing marker %s is of a column that is not a feature", table.Quote(text)),

@@ -166,7 +166,7 @@ func TestBendsAreChosenAnew(t *testing.T) {
 func TestImpossibleLog(t *testing.T) {
 	table := mustRead(t, manyRows(50, "a", func(i int) string { return fmt.Sprint(i - 10) }), table.HeaderYes)
 	_, err := Learn(table, Options{Bends: map[string]Bend{"a": Log}})
-	if want := `test.csv, column 1 ("a"): it has values down to -10, and a logarithm needs values from zero on; bend it otherwise: the option Bends "a=yeo-johnson" or the option Bends "a=rank"`; err == nil || err.Error() != want {
+	if want := `test.csv, column 1 ("a"): it has values down to -10, and a logarithm needs values from zero on; use another transformation: the option Bends "a=yeo-johnson" or the option Bends "a=rank"`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	l, err := Learn(table, Options{Scaling: Log})

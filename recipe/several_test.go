@@ -250,10 +250,10 @@ func TestRareOutcomes(t *testing.T) {
 		counts []int // of a, b, c
 		want   []string
 	}{
-		{[]int{12, 3}, []string{`outcome "b" has 3 rows: what tells it from the other,`}},
-		{[]int{1, 12}, []string{`outcome "a" has 1 row: what tells it from the other,`}},
+		{[]int{12, 3}, []string{`only 3 rows of class "b": estimates are unreliable`}},
+		{[]int{1, 12}, []string{`only 1 row of class "a": estimates are unreliable`}},
 		{[]int{10, 12}, nil},
-		{[]int{12, 2, 30}, []string{`outcome "b" has 2 rows: what tells it from the others,`}},
+		{[]int{12, 2, 30}, []string{`only 2 rows of class "b": estimates are unreliable`}},
 	} {
 		text := "x,y\n"
 		for y, n := range c.counts {
@@ -273,7 +273,7 @@ func TestRareOutcomes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		notes := slices.DeleteFunc(l.Recipe.Target.Rare(), func(note string) bool { return !strings.Contains(note, "hardly be known") })
+		notes := slices.DeleteFunc(l.Recipe.Target.Rare(), func(note string) bool { return !strings.Contains(note, "estimates are unreliable") })
 		if !slices.EqualFunc(notes, c.want, strings.HasPrefix) {
 			t.Errorf("%v: %q, want %q", c.counts, notes, c.want)
 		}

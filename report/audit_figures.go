@@ -50,30 +50,37 @@ func (r *Audit) reliabilityFigure(of audit.Reliability) Reliability {
 func (r *Audit) benefitFigure() Lines {
 	share := r.Share
 	if r.Benefit.By != "" {
-		// Treating all is worth share − (1 − share)/ratio, where cases count by their stakes.
+		// Acting in all cases is worth share − (1 − share)/ratio, where cases count by their stakes.
 		all, last := r.Benefit.Curves[0].Values, len(r.Benefit.Ratios)-1
 		share = (all[last]*r.Benefit.Ratios[last] + 1) / (r.Benefit.Ratios[last] + 1)
 	}
 	f := Lines{
-		X: Axis{Label: "Cost of a miss, in false alarms", Log: true},
-		// Treating all loses without bound where false alarms are dear.
-		Y:     Axis{Label: "Net benefit per case", Min: -share / 5, Max: 1.05 * share},
+		X: Axis{Label: "Cost ratio FN:FP", Log: true},
+		// Acting in all cases loses without bound where false alarms are dear.
+		Y:     Axis{Label: "Net benefit (true positives per case)", Min: -share / 5, Max: 1.05 * share},
 		Rules: []Rule{{At: r.Benefit.Given, Label: "as given: " + Number(r.Benefit.Given)}},
 	}
 	for _, c := range r.Benefit.Curves {
-		f.Series = append(f.Series, Series{Method: r.look(c.Method), Label: r.label(c.Method), X: r.Benefit.Ratios, Y: c.Values})
+		label := r.label(c.Method)
+		switch c.Method {
+		case "treat all":
+			label = "always " + r.Actions[r.Acting()]
+		case "treat none":
+			label = "always " + r.Actions[1-r.Acting()]
+		}
+		f.Series = append(f.Series, Series{Method: r.look(c.Method), Label: label, X: r.Benefit.Ratios, Y: c.Values})
 	}
 	return f
 }
 
 func (r *Audit) sensitivityFigure() Lines {
 	f := Lines{
-		X:     Axis{Label: sentence(r.noun()) + " of " + r.casesOf(1) + ", as a multiple of that stated", Log: true},
-		Y:     Axis{Label: r.costAxis() + " at that multiple"},
+		X:     Axis{Label: "Multiplier of the " + r.noun() + " of " + r.casesOf(1), Log: true},
+		Y:     Axis{Label: r.costAxis()},
 		Rules: []Rule{{At: 1, Label: "as stated"}},
 	}
-	adapted := Series{Method: r.look(r.Method), Label: "decided by the multiple"}
-	kept := Series{Method: "kept", Label: "decided as stated"}
+	adapted := Series{Method: r.look(r.Method), Label: r.rule() + " re-optimised"}
+	kept := Series{Method: "kept", Label: r.rule() + " unchanged"}
 	for _, s := range r.Sensitive {
 		adapted.X, adapted.Y = append(adapted.X, s.Factor), append(adapted.Y, r.Stated(audit.Measure{Value: s.Cost}).Value)
 		kept.X, kept.Y = append(kept.X, s.Factor), append(kept.Y, r.Stated(audit.Measure{Value: s.Kept}).Value)
@@ -84,8 +91,8 @@ func (r *Audit) sensitivityFigure() Lines {
 
 func (r *Audit) gainsFigure() Lines {
 	f := Lines{
-		X: Axis{Label: "Share of cases, the most probable first", Min: 0, Max: 1},
-		Y: Axis{Label: "Share of " + r.called[1] + " found", Min: 0, Max: 1},
+		X: Axis{Label: "Share of cases, highest probability first", Min: 0, Max: 1},
+		Y: Axis{Label: "Recall of " + r.called[1], Min: 0, Max: 1},
 	}
 	model := Series{Method: r.look(r.Method), Label: r.label(r.Method), X: []float64{0}, Y: []float64{0}, Low: []float64{0}, High: []float64{0}}
 	for _, g := range r.Gains {

@@ -22,8 +22,8 @@ func (r *Audit) methodSection(p *Page) {
 	}
 	p.Text(fmt.Sprintf("A Gaussian process classifier with %d input dimensions, kernel %s and %s likelihood. %s Seed %d.", r.Features, r.Kernel, r.Likelihood, how, r.Seed))
 	r.statisticsText(p)
-	p.Subsection("Methods of inference")
-	p.Text(fmt.Sprintf("The model can be computed in several ways; decisions above are those of %s. Feature importance and effects are computed by EP.", MethodLabel(r.Method)))
+	p.Subsection("Inference methods")
+	p.Text(fmt.Sprintf("The results above are those of %s; other inference methods for the same model are compared here. Feature importance and effects are computed by EP.", MethodLabel(r.Method)))
 	p.Table(r.costTable(r.Methods, r.methodLabel))
 	if len(r.Actions) == 2 && !r.several() {
 		r.allRates(&p.Body)
@@ -85,7 +85,7 @@ func (r *Audit) statisticsText(p *Page) {
 	if r.external() {
 		each = fmt.Sprintf("the %[1]s of each case is one draw of the %[1]s of new cases", r.noun())
 	}
-	p.Text(over + ": " + each + ". They are 95 % intervals of a Bayesian bootstrap that allows for costly mistakes not seen yet; differences are taken case by case.")
+	p.Text(over + ": " + each + ". They are 95 % credible intervals (Bayesian bootstrap, allowing for costly mistakes not seen yet); differences are paired by case.")
 	p.Code(strings.Join(r.Utility.TableLines(), "\n"))
 	p.Text("Decision rule: " + r.Utility.RuleLine() + ".")
 }
@@ -114,18 +114,23 @@ func (r *Audit) calibrationSection(p *Page) {
 	p.Subsection("Effect of loss calibration")
 	p.Text(r.calibrationFinding())
 	if len(r.Calibrations) > 0 {
-		p.Table(r.pairsTable("Loss-calibrated methods against their plain counterparts", r.Calibrations))
+		p.Table(r.pairsTable("Loss-calibrated methods compared with their uncalibrated counterparts", r.Calibrations))
 	}
 	t := &Table{Caption: "Decisions that differ between methods", Columns: []Column{
-		{Title: "between"},
-		{Title: "and"},
+		{Title: "method"},
+		{Title: "compared with"},
 		{Title: "decisions", Align: Right},
-		{Title: "the second " + r.verb() + "s more by, in all", Align: Right},
+		{Title: "total " + r.noun() + " difference", Align: Right},
 	}}
 	for _, f := range r.Flips {
-		t.AddRow(r.methodLabel(f.A), r.methodLabel(f.B), Count(f.Count), Signed(Number(r.Stated(audit.Measure{Value: f.Cost}).Value)))
+		if f.Count == 0 {
+			continue
+		}
+		t.AddRow(r.methodLabel(f.B), r.methodLabel(f.A), Count(f.Count), Signed(Number(r.Stated(audit.Measure{Value: f.Cost}).Value)))
 	}
-	p.Details("Decisions that differ between methods", func(b *Body) { b.Table(t) })
+	if len(t.Rows) > 0 {
+		p.Details("Decisions that differ between methods", func(b *Body) { b.Table(t) })
+	}
 }
 
 // regretSection is what the approximation itself costs.
@@ -140,18 +145,18 @@ func (r *Audit) regretSection(p *Page) {
 		{Title: "method"},
 		{Title: "regret per case", Align: Right},
 		{Title: "decisions that differ", Align: Right},
-		{Title: "mean error of the probability", Align: Right},
+		{Title: "mean absolute error of the probability", Align: Right},
 	}}
 	for _, g := range r.Regrets {
 		regret := "0"
 		if g.Differ > 0 {
 			regret = PlusMinus(g.Mean, g.StdErr)
 		}
-		t.AddRow(r.methodLabel(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), Number(g.Off))
+		t.AddRow(r.methodLabel(g.Method), regret, fmt.Sprintf("%d of %d", g.Differ, g.Cases), fixed(g.Off, 4))
 	}
-	p.Text(fmt.Sprintf("%s of a method's decisions, compared with those of the exact posterior, in %d cases (%s). The number after ± bounds the Monte Carlo error. In %d of the cases the exact posterior's own decision is uncertain: two standard errors of its draws reach across the decision boundary.", r.either("Expected extra cost", "Expected loss of utility"), g.Cases, drawnBy(g), g.Open))
+	p.Text(fmt.Sprintf("%s of a method's decisions, compared with those of the exact posterior, in %d cases (%s). The number after ± bounds the Monte Carlo error. In %d of the cases the decision of the exact posterior is uncertain: its Monte Carlo error (two standard errors) spans the decision boundary.", r.either("Expected extra cost", "Expected loss of utility"), g.Cases, drawnBy(g), g.Open))
 	if g.Rows > 0 {
-		p.Text(fmt.Sprintf("There are too many training rows for that: the methods and the exact posterior were fitted to %s of them here, with the kernel found from all rows.", Count(g.Rows)))
+		p.Text(fmt.Sprintf("Because of the number of training rows, the methods and the exact posterior were fitted to %s of them here, with the kernel of all rows.", Count(g.Rows)))
 	}
 	p.Table(t)
 	p.Text(r.approximation())

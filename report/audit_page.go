@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lossep/lossep/audit"
 )
@@ -18,9 +19,9 @@ func (r *Audit) subtitle() string {
 	case r.Test != "":
 		by = "decided by a model fitted to " + r.Data
 	}
-	text := fmt.Sprintf("%s: %s past cases, %s; %s", r.subject(), Count(r.Rows), r.outcomesText(), by)
+	text := fmt.Sprintf("%s past cases, %s; %s", Count(r.Rows), r.outcomesText(), by)
 	if r.Prevalence > 0 {
-		text += fmt.Sprintf("; for a population of which %s %s", Percent(r.Prevalence), r.being(1))
+		text += fmt.Sprintf("; target population: %s %s", Percent(r.Prevalence), r.being(1))
 	}
 	return text
 }
@@ -36,7 +37,7 @@ func (r *Audit) subject() string {
 // page begins with what fits on one printed page, and ends with an appendix for those who know
 // methods.
 func (r *Audit) page() *Page {
-	p := NewPage("What these decisions "+r.verb(), r.subtitle())
+	p := NewPage("Decision audit: "+r.subject(), r.subtitle())
 
 	p.Section("Summary")
 	for _, v := range r.Verdicts {
@@ -62,13 +63,20 @@ func (r *Audit) page() *Page {
 		p.Text(r.knownText())
 		p.Table(r.knownTable())
 	}
+	if r.Limited != nil {
+		p.Section("Capacity")
+		p.Text(r.limitedText())
+	}
 	if len(r.Importances) > 0 {
 		r.importanceSection(p)
 	}
+	if len(r.Families) > 0 {
+		r.effectsSection(p)
+	}
 	if len(r.Recalibrations) > 0 {
 		p.Section("Recalibration")
-		p.Text("The probabilities after recalibration by the cases of all other folds: isotonic regression, logistic regression on the log odds (Platt), and a Gaussian process over the probability alone (GP).")
-		p.Table(r.pairsTable("Recalibrated probabilities against the original ones", r.Recalibrations))
+		p.Text("Probabilities recalibrated on the cases of all other folds: isotonic regression, Platt scaling (logistic regression on the log odds), and a Gaussian process over the probability alone (GP).")
+		p.Table(r.pairsTable("Recalibrated compared with original probabilities", r.Recalibrations))
 	}
 	p.Section("Methods")
 	r.methodSection(p)
@@ -79,7 +87,7 @@ func (r *Audit) page() *Page {
 func (r *Audit) countsSection(p *Page) {
 	p.Section("Decisions by outcome")
 	if r.Prevalence > 0 {
-		p.Text(fmt.Sprintf("Counts are of %s cases of the population that decisions are for, of which %s %s; they need not be whole numbers.", Count(r.Rows), Percent(r.Prevalence), r.being(1)))
+		p.Text(fmt.Sprintf("Counts are scaled to %s cases of the target population (%s %s), so they need not be whole numbers.", Count(r.Rows), Percent(r.Prevalence), r.being(1)))
 	}
 	p.Text(r.mistakesText(r.Methods[0]))
 	p.Table(r.countsTable(r.Methods[0]))
@@ -98,11 +106,11 @@ func (r *Audit) countsSection(p *Page) {
 func (r *Audit) costSection(p *Page) {
 	p.Section(sentence(r.noun()) + " of the decisions")
 	p.Text(r.costText())
-	p.Figure(r.costFigure(), sentence(r.noun())+" per case; of single actions for all cases, only the best is shown.", "Mean "+r.noun()+" per case with interval, one row for each way to decide; the table below has the numbers.")
+	p.Figure(r.costFigure(), sentence(r.noun())+" per case. Of the constant actions, only the best is shown.", "Mean "+r.noun()+" per case with interval, one row for each way to decide; the table below has the numbers.")
 	p.Table(r.costTable(r.withoutMethods(), r.label))
-	text := "“Differs in” is the share of cases that are decided differently from " + r.label(r.Method) + ", and p the probability of a difference at least as large by chance. The comparisons with the best single action and with " + r.mostProbable() + " were planned, and their p are not corrected; those with other models are (Holm), among the models that decide at least one case differently"
+	text := "“Differs in” is the share of cases that are decided differently from " + r.label(r.Method) + ", and p the probability of a difference at least as large by chance. The comparisons with the best constant action and with " + r.mostProbable() + " were planned, and their p-values are not adjusted; those with other models are Holm-adjusted, among the models that decide at least one case differently"
 	if len(r.Recalibrations) > 0 {
-		text += ", and those with recalibrated probabilities among themselves"
+		text += ", and those with recalibrated probabilities separately"
 	}
 	p.Text(text + ".")
 }
@@ -110,11 +118,11 @@ func (r *Audit) costSection(p *Page) {
 func (r *Audit) costText() string {
 	s := "Every case was decided by models that were fitted without it: " + r.Split + ". "
 	if r.external() {
-		s = sentence(r.Split) + ". They have to be of cases that their models had not seen, which cannot be checked here. "
+		s = sentence(r.Split) + ". They must come from models that were not fitted to these cases, which cannot be checked here. "
 	}
-	s += fmt.Sprintf("The %s is what the action turned out to %s. ", r.noun(), r.verb())
+	s += fmt.Sprintf("The %s is that of the action given the observed outcome. ", r.noun())
 	if r.Threshold != nil {
-		return s + fmt.Sprintf("The rule: “%s” where P(%s) is above %s, else “%s”.", r.Actions[r.Acting()], r.called[1], threshold(*r.Threshold), r.Actions[1-r.Acting()])
+		return s + fmt.Sprintf("The rule: “%s” if P(%s) > %s, else “%s”.", r.Actions[r.Acting()], r.called[1], threshold(*r.Threshold), r.Actions[1-r.Acting()])
 	}
 	s += "The rule: " + r.Utility.RuleLine() + "."
 	if len(r.Actions) > 2 && !r.several() {
@@ -135,7 +143,7 @@ func (r *Audit) reliabilitySection(p *Page) {
 	if r.several() {
 		figure(&p.Body, r.Reliable, "each outcome")
 		p.Table(r.reliabilityTable())
-		p.Details("Each outcome by itself", func(b *Body) {
+		p.Details("Each outcome separately", func(b *Body) {
 			for y, of := range r.ReliableOf {
 				figure(b, of, r.called[y])
 			}
@@ -180,13 +188,13 @@ func (r *Audit) rankedSections(p *Page) {
 	}
 
 	p.Section("Gains")
-	p.Figure(r.gainsFigure(), fmt.Sprintf("Gains: the share of %s found among the cases with the highest probabilities.", r.casesOf(1)),
-		"Share of positive cases found against the share of cases looked at, most probable first, with interval, and the diagonal of looking at random.")
+	p.Figure(r.gainsFigure(), fmt.Sprintf("Cumulative gains: recall of %s against the share of cases selected, highest probability first.", r.casesOf(1)),
+		"Recall against the share of cases selected, highest probability first, with interval, and the diagonal of random selection.")
 	p.Table(r.gainsTable())
 
 	p.Section("Sensitivity to the " + r.nouns())
-	p.Figure(r.sensitivityFigure(), sentence(r.noun())+" per case if the "+r.noun()+" of "+r.casesOf(1)+" is a multiple of that stated.",
-		sentence(r.noun())+" per case against the multiple, decided by the multiple and as stated.")
+	p.Figure(r.sensitivityFigure(), sentence(r.noun())+" per case if the "+r.noun()+" of "+r.casesOf(1)+" is multiplied.",
+		sentence(r.noun())+" per case against the multiplier, "+r.rule()+" re-optimised and unchanged.")
 	p.Table(r.sensitivityTable())
 }
 
@@ -194,9 +202,9 @@ func (r *Audit) rankedSections(p *Page) {
 func (r *Audit) thresholdsSection(p *Page) {
 	p.Section("Other thresholds")
 	if r.Benefit != nil {
-		p.Figure(r.benefitFigure(), "Decision curve: net benefit of deciding by a model over costs of a miss, in true positives per case.",
-			"Net benefit against the ratio of costs, for the audited method, probit regression, treating all and treating none.")
-		text := "Deciding case by case pays where the curve of a model lies above those of treating all and treating none."
+		p.Figure(r.benefitFigure(), "Decision curve: net benefit (true positives per case) against the cost ratio FN:FP.",
+			"Net benefit against the cost ratio, for the audited method, probit regression, always positive and always negative.")
+		text := "A model is useful where its curve lies above always positive and always negative."
 		if r.Benefit.By != "" {
 			text += fmt.Sprintf(" All costs are multiples of %[1]s, so the threshold is the same in every case; cases are weighted by %[1]s.", r.Benefit.By)
 		}
@@ -207,10 +215,10 @@ func (r *Audit) thresholdsSection(p *Page) {
 
 // nearestSection is the cases that are nearly as well decided otherwise.
 func (r *Audit) nearestSection(p *Page) {
-	p.Section("Borderline cases")
-	text := "In these cases the next best action is expected to be worse by the margin only, so a second look is worth most here."
+	p.Section("Cases with the smallest margin")
+	text := "The margin is the difference in expected " + r.noun() + " to the next best action. Where it is small, a second look is worth most."
 	if len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0 {
-		text += fmt.Sprintf(" The last column has the effects of single features: by how much P(%s) is higher or lower than its mean over the values that the feature has in the training rows, all other features as they are. A star marks a feature without which the decision would change.", r.called[1])
+		text += fmt.Sprintf(" Effect of a feature: P(%s) minus its mean over the values of the feature in the training rows, all other features unchanged. * The decision changes if the feature is averaged out.", r.called[1])
 	}
 	p.Text(text)
 	p.Table(r.nearestTable())
@@ -219,8 +227,8 @@ func (r *Audit) nearestSection(p *Page) {
 // knownText says what information can be worth at most.
 func (r *Audit) knownText() string {
 	all, s := r.Known[0], r.money()
-	return fmt.Sprintf("Had the outcome of every case been known before acting, a case would have %s %s on average (95 %% interval %s; expected by the model: %s). No test, expert or delay can be worth more. Finding out pays where the expected value of the outcome exceeds its price; what it would have %s to find out there, and only there:",
-		r.either("cost less by", "brought more by"), s.number(all.Saved.Value), s.interval(all.Saved.Low, all.Saved.High), s.number(all.Expected), r.either("saved", "brought"))
+	return fmt.Sprintf("Knowing the outcome of every case in advance (perfect information) would have %s %s per case on average (95 %% interval %s; expected by the model: %s). No test, expert or delay can be worth more. It is worth buying where its expected value exceeds its price; this is what buying it in those cases would have %s:",
+		r.either("saved", "brought"), s.number(all.Saved.Value), s.interval(all.Saved.Low, all.Saved.High), s.number(all.Expected), r.either("saved", "brought"))
 }
 
 // mostColumns is how many features are shown before one asks for all.
@@ -228,10 +236,16 @@ const mostColumns = 12
 
 func (r *Audit) importanceSection(p *Page) {
 	p.Section("Feature importance")
-	p.Text("How much more a case " + r.either("costs", "would bring") + " on average if the values of a feature are permuted between cases (permutation importance). Cases were decided by models that were fitted without them. The p are corrected for the number of features that change a decision (Holm). Correlated features share their importance, and may each seem unimportant.")
-	p.Table(r.importanceTable(mostColumns))
-	if len(r.Importances) > mostColumns {
-		p.Details("All features", func(b *Body) { b.Table(r.importanceTable(len(r.Importances))) })
+	p.Text("How much more a case " + r.either("costs", "would bring") + " on average if the values of a feature are permuted between cases (permutation importance). Each case is decided by models fitted without it. p-values are Holm-adjusted. Correlated features share their importance, and may each seem unimportant.")
+	all, first := r.Importances, min(mostColumns, len(r.Importances))
+	if !slices.ContainsFunc(all, func(i audit.Importance) bool { return i.Changed > 0 && i.P < 1-audit.Level }) {
+		p.Text("No feature is significant.")
+		first = 0
+	} else {
+		p.Table(r.importanceTable(all[:first]))
+	}
+	if len(all) > first {
+		p.Details(plural(len(all)-first, "feature", "features"), func(b *Body) { b.Table(r.importanceTable(all[first:])) })
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // partsSection is cost, counts and calibration for the values of a column.
 func (r *Audit) partsSection(p *Page) {
-	p.Text("Each value against all others, with 95 % intervals. The p are corrected for the number of values (Holm). With few cases a difference may exist without being significant.")
+	p.Text("Each value against all others, with 95 % intervals. p-values are Holm-adjusted. With few cases a difference may exist without being significant.")
 	p.Table(r.partsTable())
 	if !r.several() { // of more, every action and outcome would be a column
 		p.Table(r.partsCounts())
@@ -20,7 +20,7 @@ func (r *Audit) partsTable() *Table {
 		{Title: r.By},
 		{Title: "cases", Align: Right},
 		{Title: r.noun() + " per case", Align: Right},
-		{Title: "difference from the others", Align: Right},
+		{Title: "difference from all others", Align: Right},
 		{Title: "p", Align: Right},
 	}}
 	if !r.several() {

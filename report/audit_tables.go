@@ -97,9 +97,9 @@ func (r *Audit) costTable(scores []audit.Score, label func(method string) string
 			{Title: "p", Align: Right},
 			{Title: "differs in", Align: Right},
 		},
-		Best: r.either("the lowest mean cost", "the highest mean utility"),
+		Best: r.either("lowest mean cost", "highest mean utility"),
 	}
-	groups := map[audit.Kind]string{audit.Fitted: "methods", audit.External: "external probabilities", audit.Recalibrated: "recalibrated", audit.Baseline: "compared with"}
+	groups := map[audit.Kind]string{audit.Fitted: "methods", audit.External: "external probabilities", audit.Recalibrated: "recalibrated", audit.Baseline: "baselines"}
 	if !slices.ContainsFunc(scores, func(s audit.Score) bool { return s.Kind == audit.Fitted && s.Method != r.Method }) {
 		groups[audit.Fitted] = ""
 	}
@@ -123,7 +123,7 @@ func (r *Audit) summaryTable() *Table {
 	rows := []struct{ label, method string }{
 		{r.label(r.Method), r.Method},
 		{r.mostProbable(), r.MostProbable().Method},
-		{"the best single action for all: " + best.Method, best.Method},
+		{"best constant action: " + best.Method, best.Method},
 	}
 	var totals scale
 	if y := r.Yearly; y != nil {
@@ -156,12 +156,12 @@ func (r *Audit) summaryTable() *Table {
 	return t
 }
 
-// tooFewNote explains a p that could not be small.
-var tooFewNote = Note{Mark: "a", Text: "what differs weighs less than five of the worst mistakes: too little to test"}
+// tooFewNote explains why there is no p.
+var tooFewNote = Note{Mark: "a", Text: "fewer than five effective discordant cases: not tested"}
 
 // differenceCells are what is known of a difference: its size with its interval, p, and
-// the share of decisions that differ. What was not put to a test has no p. A p that could not
-// be small is marked, and the table has a note about it.
+// the share of decisions that differ. What was not put to a test has no p; where that is because
+// no p could be small, a mark and a note of the table say so.
 func (r *Audit) differenceCells(t *Table, cells []Cell, c audit.Comparison, tested bool) {
 	if c.Identical {
 		cells[0].Text, cells[2].Text = "the same", "none"
@@ -174,7 +174,7 @@ func (r *Audit) differenceCells(t *Table, cells []Cell, c audit.Comparison, test
 	}
 	cells[1].Text = PValue(c.Corrected)
 	if c.TooFew && !c.Significant() {
-		cells[1].Mark = tooFewNote.Mark
+		cells[1] = Cell{Text: "–", Mark: tooFewNote.Mark}
 		if !slices.Contains(t.Notes, tooFewNote) {
 			t.Notes = append(t.Notes, tooFewNote)
 		}
@@ -185,8 +185,8 @@ func (r *Audit) differenceCells(t *Table, cells []Cell, c audit.Comparison, test
 func (r *Audit) pairsTable(caption string, pairs []audit.Comparison) *Table {
 	t := &Table{Caption: caption, Columns: []Column{
 		{Title: "decided by"},
-		{Title: "against"},
-		{Title: r.verb() + "s more by", Align: Right},
+		{Title: "compared with"},
+		{Title: r.noun() + " difference per case", Align: Right},
 		{Title: "p", Align: Right},
 		{Title: "decisions that differ", Align: Right},
 	}}
@@ -223,7 +223,7 @@ func (r *Audit) countsTable(s audit.Score) *Table {
 		}
 		t.AddRow(append(row, cases(all))...)
 	}
-	t.Notes = []Note{{Text: "In brackets the share of the cases with that outcome."}}
+	t.Notes = []Note{{Text: "In parentheses: share of the cases with that outcome."}}
 	return t
 }
 
@@ -355,11 +355,11 @@ func (r *Audit) qualityTable(scores []audit.Score) *Table {
 		}
 		rows = append(rows, row)
 	}
-	accuracy := "accuracy of the most probable"
+	accuracy := "accuracy of the most probable outcome"
 	if !r.several() { // only two outcomes are ranked by one probability
 		add("AUC", false, func(q *audit.Quality) *audit.Measure { return q.Area })
 		add("average precision", false, func(q *audit.Quality) *audit.Measure { return q.Precision })
-		accuracy = "accuracy at one half"
+		accuracy = "accuracy at threshold 0.5"
 	}
 	add("Brier score", false, func(q *audit.Quality) *audit.Measure { return q.Brier })
 	add("log loss", false, func(q *audit.Quality) *audit.Measure { return q.LogLoss })
@@ -388,7 +388,7 @@ func (r *Audit) reliabilityTable() *Table {
 // cutsTable is what every threshold gives; the row of the one that the costs imply is set in
 // bold, where it is the same in all cases.
 func (r *Audit) cutsTable() *Table {
-	t := &Table{Caption: fmt.Sprintf("“%s” where P(%s) is above a threshold, by %s", r.Actions[r.Acting()], r.called[1], r.label(r.Method)), Columns: []Column{
+	t := &Table{Caption: fmt.Sprintf("“%s” if P(%s) > threshold, by %s", r.Actions[r.Acting()], r.called[1], r.label(r.Method)), Columns: []Column{
 		{Title: "threshold", Align: Right},
 		{Title: r.noun() + " per case", Align: Right},
 		{Title: r.called[1] + " found", Align: Right},
@@ -408,19 +408,19 @@ func (r *Audit) cutsTable() *Table {
 			}
 		}
 	}
-	t.Notes = []Note{{Text: fmt.Sprintf("In brackets the share of %s that are found (sensitivity), and of %s that are false alarms (1 − specificity).", r.casesOf(1), r.casesOf(0))}}
+	t.Notes = []Note{{Text: fmt.Sprintf("In parentheses: sensitivity (share of %s found) and false positive rate (share of %s that are false alarms).", r.casesOf(1), r.casesOf(0))}}
 	if t.Best == "" {
-		t.Notes = append(t.Notes, Note{Text: fmt.Sprintf("The %s imply a threshold of its own for each case.", r.nouns())})
+		t.Notes = append(t.Notes, Note{Text: fmt.Sprintf("The %s imply a different threshold for each case.", r.nouns())})
 	}
 	return t
 }
 
 func (r *Audit) gainsTable() *Table {
-	t := &Table{Caption: "Cases by their probability, the highest first", Columns: []Column{
+	t := &Table{Caption: "Cases ranked by predicted probability, highest first", Columns: []Column{
 		{Title: "cases", Align: Right},
-		{Title: "down to P(" + r.called[1] + ")", Align: Right},
+		{Title: "cut-off P(" + r.called[1] + ")", Align: Right},
 		{Title: r.called[1] + " among them", Align: Right},
-		{Title: "of all " + r.called[1], Align: Right},
+		{Title: "recall", Align: Right},
 		{Title: "lift", Align: Right},
 	}}
 	shares := percentColumn(r.Gains, func(g audit.Gain) *audit.Measure { return g.OfPositive })
@@ -430,7 +430,7 @@ func (r *Audit) gainsTable() *Table {
 	return t
 }
 
-func (r *Audit) importanceTable(most int) *Table {
+func (r *Audit) importanceTable(importances []audit.Importance) *Table {
 	t := &Table{Columns: []Column{
 		{Title: "feature"},
 		{Title: "importance per case", Align: Right},
@@ -438,7 +438,7 @@ func (r *Audit) importanceTable(most int) *Table {
 		{Title: "decisions that change", Align: Right},
 	}, Caption: "Permutation importance, with 95 % intervals"}
 	s := r.perCase()
-	for _, i := range r.Importances[:min(most, len(r.Importances))] {
+	for _, i := range importances {
 		if i.Changed == 0 {
 			t.AddRow(i.Column, "0", "", "none")
 			continue
@@ -450,10 +450,10 @@ func (r *Audit) importanceTable(most int) *Table {
 
 func (r *Audit) sensitivityTable() *Table {
 	t := &Table{Columns: []Column{
-		{Title: "multiple", Align: Right},
+		{Title: "multiplier", Align: Right},
 		{Title: "decisions that change", Align: Right},
-		{Title: r.noun() + ", decided by it", Align: Right},
-		{Title: r.noun() + ", decided as stated", Align: Right},
+		{Title: r.noun() + ", " + r.rule() + " re-optimised", Align: Right},
+		{Title: r.noun() + ", " + r.rule() + " unchanged", Align: Right},
 	}}
 	s := r.perCase()
 	text := func(cost float64) string { return s.number(r.Stated(audit.Measure{Value: cost}).Value) }
@@ -472,13 +472,13 @@ func (r *Audit) nearestTable() *Table {
 		add("line", Right)
 	}
 	if r.several() {
-		add("P(what happened)", Right)
+		add("P(observed outcome)", Right)
 	} else {
 		add("P("+r.called[1]+")", Right)
 	}
 	add("action", Left)
 	add("margin", Right)
-	add("value of knowing the outcome", Right)
+	add("value of information", Right)
 	add("outcome", Left)
 	explained := len(r.Nearest) > 0 && len(r.Nearest[0].Effects) > 0
 	if explained {
@@ -525,10 +525,10 @@ func effects(all []audit.Effect) string {
 func (r *Audit) knownTable() *Table {
 	t := &Table{Columns: []Column{
 		{Title: "price", Align: Right},
-		{Title: "pays in", Align: Right},
-		{Title: r.either("saves", "brings"), Align: Right},
+		{Title: "worth buying in", Align: Right},
+		{Title: r.either("net saving", "net gain"), Align: Right},
 		{Title: "expected by the model", Align: Right},
-	}, Caption: "Per case, less the price, with 95 % intervals"}
+	}, Caption: "Saving per case, net of the price, with 95 % intervals"}
 	s := r.perCase()
 	for _, k := range r.Known {
 		t.AddRow(threshold(k.Price), Percent(k.Share), s.measure(&k.Saved), s.number(k.Expected))

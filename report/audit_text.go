@@ -24,6 +24,9 @@ func (r *Audit) WriteText(w io.Writer) error {
 			return err
 		}
 	}
+	if r.Limited != nil {
+		fmt.Fprintf(w, "\n%s\n", wrapText(r.limitedText(), textWidth))
+	}
 	for _, note := range r.notes() {
 		if _, err := fmt.Fprintln(w, note); err != nil {
 			return err

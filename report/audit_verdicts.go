@@ -35,7 +35,7 @@ func (r *Audit) verdict(v audit.Verdict) Verdict {
 		in.Question = "Can the probabilities be trusted?"
 		in.Answer, in.Finding = r.probabilitiesFinding(v.Reason)
 	case audit.AboutRule:
-		in.Question = fmt.Sprintf("Does it matter to decide by the %s?", r.nouns())
+		in.Question = fmt.Sprintf("Does using the %s help?", r.nouns())
 		in.Answer, in.Finding = ruleAnswers[v.Reason], r.ruleFinding(v.Reason)
 	case audit.AboutCalibration:
 		in.Question = "Does loss calibration matter here?"
@@ -91,7 +91,7 @@ func (r *Audit) more(m audit.Measure, s scale) written {
 	}
 	w := written{s.number(m.Value) + word, s.interval(m.Low, m.High)}
 	if strings.Trim(s.digits(m.Value), "0.") == "" {
-		w.value = "as much"
+		w.value = "the same"
 	}
 	return w
 }
@@ -129,13 +129,13 @@ func (r *Audit) costAnswer() string {
 // constantFor is the action that is the best if all cases get the same.
 func (r *Audit) constantFor() string {
 	c := r.BestConstant()
-	return fmt.Sprintf("the best single action for all cases (%s: %s)", c.Method, r.stated(cost(c)).value)
+	return fmt.Sprintf("the best constant action (%s: %s)", c.Method, r.stated(cost(c)).value)
 }
 
 // costFinding says what the decisions cost, and how that compares with one action for all.
 func (r *Audit) costFinding(why audit.Reason) string {
 	own, constant := r.stated(cost(r.Methods[0])), r.BestConstant()
-	text := fmt.Sprintf("Decided by %s, new cases like these %s %s each on average (95 %% interval %s). ", r.label(r.Method), r.verb(), own.value, own.interval)
+	text := fmt.Sprintf("Decided by %s, new cases like these %s %s each on average (95 %% credible interval %s). ", r.label(r.Method), r.verb(), own.value, own.interval)
 	c := r.Comparison(constant.Method)
 	than := r.differs(negative(difference(c)))
 	switch why {
@@ -150,14 +150,14 @@ func (r *Audit) costFinding(why audit.Reason) string {
 	case audit.WorseThanConstant:
 		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s.", than.value, than.interval, r.constantFor())
 	default:
-		text += fmt.Sprintf("The difference from %s could be chance (%s)%s.", r.constantFor(), pEquals(c.P), sampleSize(c))
+		text += fmt.Sprintf("The difference from %s is %s.", r.constantFor(), notSignificant(c, c.P))
 	}
 	if y := r.Yearly; y != nil {
 		s := r.inCurrency(totalScale(y.Cost, y.Saved))
 		total, than := r.Stated(y.Cost), r.more(negative(y.Saved), s)
 		text += fmt.Sprintf(" %s cases a year %s %s (95 %% interval %s)", Count(y.Cases), r.verb(), s.number(total.Value), s.interval(total.Low, total.High))
 		if why != audit.SameForAll {
-			text += fmt.Sprintf(", %s (95 %% interval %s) than with the best single action", than.value, than.interval)
+			text += fmt.Sprintf(", %s (95 %% interval %s) than with the best constant action", than.value, than.interval)
 		}
 		text += "."
 	}
@@ -165,22 +165,23 @@ func (r *Audit) costFinding(why audit.Reason) string {
 	case !(r.Avoidable > 0):
 		text += " No decision turned out to be wrong, so the interval depends on the number of cases alone."
 	case r.FewMistakes():
-		text += fmt.Sprintf(" Few mistakes make up most of the avoidable %s (as many as %.1f of equal size), so there are too few to say more.", r.noun(), r.Mistakes)
+		text += fmt.Sprintf(" A few mistakes make up most of the avoidable %s (effective number of mistakes: %.1f), too few for narrower intervals.", r.noun(), r.Mistakes)
 	}
 	return text
 }
 
-// sampleSize says why a difference may be chance, and how many cases would tell.
-func sampleSize(c audit.Comparison) string {
-	if c.TooFew {
-		return fmt.Sprintf("; the %s weigh less than five of the worst mistakes, too little to test", plural(c.Flips, "decision that differs", "decisions that differ"))
-	}
-	if c.Needed == 0 {
-		return ""
+// notSignificant says that a difference may be chance, with its p and how many cases a test
+// would need, or that too few decisions differ to test it.
+func notSignificant(c audit.Comparison, p float64) string {
+	switch {
+	case c.TooFew:
+		return fmt.Sprintf("not tested: too little at stake in the %s", plural(c.Flips, "decision that differs", "decisions that differ"))
+	case c.Needed == 0:
+		return "not significant, " + pEquals(p)
 	}
 	// Two digits, for it is a guess.
 	scale := math.Pow(10, math.Floor(math.Log10(float64(c.Needed)))-1)
-	return fmt.Sprintf("; about %s cases like these would tell, in four of five samples", Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
+	return fmt.Sprintf("not significant, %s; about %s cases needed for 80 %% power", pEquals(p), Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
 }
 
 // plural writes a number of things.
@@ -229,7 +230,7 @@ func (r *Audit) othersFinding(why audit.Reason) string {
 	default:
 		c := r.Comparison(first.Method)
 		w := r.differs(difference(c))
-		text = fmt.Sprintf("%s is that of %s, %s (95 %% interval %s), which could be chance (%s).", sentence(lowest), r.introduced(first), w.value, w.interval, pEquals(c.Corrected))
+		text = fmt.Sprintf("%s is that of %s, %s (95 %% interval %s; %s).", sentence(lowest), r.introduced(first), w.value, w.interval, notSignificant(c, c.Corrected))
 	}
 	return text + r.tried(first.Method) + r.checked() + r.notTried()
 }
@@ -237,7 +238,7 @@ func (r *Audit) othersFinding(why audit.Reason) string {
 // introduced is a way to decide for readers who do not know methods.
 func (r *Audit) introduced(s audit.Score) string {
 	if s.Kind == audit.Fitted {
-		return "another way to compute the same model (" + MethodLabel(s.Method) + ")"
+		return "another inference method (" + MethodLabel(s.Method) + ")"
 	}
 	return MethodLabel(s.Method)
 }
@@ -261,15 +262,15 @@ func (r *Audit) tried(named string) string {
 			others = append(others, MethodLabel(s.Method))
 		}
 	}
-	text := fmt.Sprintf(" Also tried: %s.", list(append(others, "every single action for all cases")))
+	text := fmt.Sprintf(" Also tried: %s.", list(append(others, "constant actions")))
 	switch {
 	case methods == 0:
 	case identical == methods:
-		text += fmt.Sprintf(" %s to compute the same model (see Methods) %s the same.", plural(methods, "other way", "other ways"), conjugated(methods, "decides", "decide"))
+		text += fmt.Sprintf(" %s the same decisions (see Methods).", plural(methods, "other inference method makes", "other inference methods make"))
 	case identical == 0:
-		text += fmt.Sprintf(" %s to compute the same model (see Methods) %s some cases otherwise.", plural(methods, "other way", "other ways"), conjugated(methods, "decides", "decide"))
+		text += fmt.Sprintf(" %s some cases differently (see Methods).", plural(methods, "other inference method decides", "other inference methods decide"))
 	default:
-		text += fmt.Sprintf(" Of %d other ways to compute the same model (see Methods), %d %s the same.", methods, identical, conjugated(identical, "decides", "decide"))
+		text += fmt.Sprintf(" %d of %d other inference methods %s the same decisions (see Methods).", identical, methods, conjugated(identical, "makes", "make"))
 	}
 	return text
 }
@@ -288,13 +289,13 @@ func (r *Audit) checked() string {
 		return ""
 	}
 	g := r.Regrets[0]
-	text := fmt.Sprintf(" An exact calculation of the same model decides %s cases the same", Count(g.Cases))
+	text := fmt.Sprintf(" An exact calculation of the same model, made for %s cases, decides all of them the same", Count(g.Cases))
 	if g.Differ > 0 {
-		text = fmt.Sprintf(" An exact calculation of the same model decides %s of %s cases otherwise", Count(g.Differ), Count(g.Cases))
+		text = fmt.Sprintf(" An exact calculation of the same model, made for %s cases, decides %s of them differently", Count(g.Cases), Count(g.Differ))
 	}
 	switch r.Approximation() {
 	case audit.TooFewCases:
-		return text + ", which are too few to judge by."
+		return text + "; these are too few cases to judge by."
 	case audit.Negligible:
 		return text + fmt.Sprintf("; the remaining %s is due to the model and the features.", r.noun())
 	}
@@ -304,7 +305,7 @@ func (r *Audit) checked() string {
 // notTried says what an audit leaves open.
 func (r *Audit) notTried() string {
 	if r.external() {
-		return " Not tried: other models than those whose probabilities were given; nothing was fitted here."
+		return " Not tried: any other model; nothing was fitted here."
 	}
 	return " Not tried: boosted trees, random forests and other kinds of models; their probabilities can be audited in the same way (see Methods)."
 }
@@ -356,19 +357,21 @@ func (r *Audit) probabilitiesFinding(why audit.Reason) (answer, finding string) 
 	m, s := r.Stated(r.Reliable.Surprise), r.money()
 	expected := s.number(r.Stated(audit.Measure{Value: r.Reliable.Expected}).Value)
 	found := s.number(r.Stated(cost(r.Methods[0])).Value)
-	finding = fmt.Sprintf("By the probabilities, these decisions should %s %s per case; observed: %s (95 %% interval of the difference %s).", r.verb(), expected, found, s.interval(m.Low, m.High))
+	finding = fmt.Sprintf("Expected %s according to the probabilities: %s per case; observed: %s (95 %% interval of the difference %s).", r.noun(), expected, found, s.interval(m.Low, m.High))
 	if !r.several() {
-		finding += fmt.Sprintf(" %s of cases %s; the probabilities say %s on average.", Percent(r.Share), r.being(1), Percent(r.Share-r.Reliable.Excess.Value))
+		finding += fmt.Sprintf(" %s of cases %s; the mean predicted probability is %s.", Percent(r.Share), r.being(1), Percent(r.Share-r.Reliable.Excess.Value))
 	}
 	switch why {
 	case audit.Inverted:
-		return "no: they rank cases the wrong way round", r.inverted()
+		return "no: they rank cases in reverse", r.inverted()
 	case audit.RecalibrationSaves:
 		answer = "no: recalibration pays"
 	case audit.Miscalibrated:
 		answer = fmt.Sprintf("not quite: expected %s per case, observed %s", expected, found)
+	case audit.TooFewToTell:
+		answer = "too few cases to tell"
 	default:
-		answer = "yes, as far as these decisions depend on them"
+		answer = "no miscalibration detected"
 	}
 	return answer, finding + r.recalibrated()
 }
@@ -420,11 +423,11 @@ func (r *Audit) recalibrated() string {
 var ruleAnswers = map[audit.Reason]string{
 	audit.RuleSame:    "no: the decisions are the same without them",
 	audit.RuleSaves:   "yes",
-	audit.RuleCosts:   "yes, for the worse",
+	audit.RuleCosts:   "no: it makes the decisions worse",
 	audit.RuleUnclear: "not clearly",
 }
 
-// ruleFinding says whether it matters to decide by the costs.
+// ruleFinding says whether using the costs helps.
 func (r *Audit) ruleFinding(why audit.Reason) string {
 	c, like := r.MostProbable(), r.mostProbable()
 	w := r.differs(difference(c))
@@ -436,7 +439,7 @@ func (r *Audit) ruleFinding(why audit.Reason) string {
 	case audit.RuleSaves:
 		return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s).", like, r.verb(), w.value, w.interval)
 	}
-	return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s), which could be chance (%s)%s.", like, r.verb(), w.value, w.interval, pEquals(c.P), sampleSize(c))
+	return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s; %s).", like, r.verb(), w.value, w.interval, notSignificant(c, c.P))
 }
 
 var calibrationAnswers = map[audit.Reason]string{
@@ -450,7 +453,7 @@ var calibrationAnswers = map[audit.Reason]string{
 // calibrationFinding says whether it matters to fit with the costs in mind.
 func (r *Audit) calibrationFinding() string {
 	if len(r.Calibrations) == 0 {
-		return "No loss-calibrated method was compared with its plain counterpart."
+		return "No loss-calibrated method was compared with its uncalibrated counterpart."
 	}
 	var parts []string
 	for _, c := range r.Calibrations {

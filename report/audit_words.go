@@ -38,7 +38,15 @@ func (r *Audit) mostProbable() string {
 	if r.several() {
 		return "acting on the most probable outcome"
 	}
-	return "a threshold of one half"
+	return "a threshold of 0.5"
+}
+
+// rule is what costs decide by.
+func (r *Audit) rule() string {
+	if r.Threshold != nil {
+		return "threshold"
+	}
+	return "decisions"
 }
 
 // label is what a way to decide is called where readers need not know methods: the audited one is
@@ -63,6 +71,9 @@ func (r *Audit) methodLabel(method string) string {
 func MethodLabel(name string) string {
 	if d, ok := methods.Named(name); ok {
 		return d.Label
+	}
+	if name == audit.OneHalf {
+		return "threshold 0.5"
 	}
 	for _, way := range audit.Recalibrations() {
 		if column, ok := strings.CutSuffix(name, " ("+string(way)+")"); ok {
@@ -116,7 +127,7 @@ func (r *Audit) being(y int) string {
 // outcomesText says what outcomes the cases had.
 func (r *Audit) outcomesText() string {
 	if !r.several() {
-		return fmt.Sprintf("%s of which %s", Count(r.Positive), r.being(1))
+		return fmt.Sprintf("%s %s", Count(r.Positive), r.being(1))
 	}
 	parts := make([]string, len(r.Outcomes))
 	for y, name := range r.called {
@@ -148,6 +159,17 @@ func splitText(s audit.Split) string {
 	return "stratified " + folds
 }
 
+// decisions says how many there will be, and whether cases are left out of the models that
+// decide them by folds.
+func decisions(a *audit.Audit) string {
+	n, s := a.Cases(), a.Split()
+	switch s.Kind {
+	case audit.TestSet, audit.RecalibratedBy, audit.NothingFitted, audit.ByTime:
+		return table.Plural(n, "decision")
+	}
+	return table.Plural(n*max(1, s.Repeats), "out-of-fold decision")
+}
+
 // DescribeAudit says what is going to be audited: in the words given for a problem, where one
 // is fitted.
 func DescribeAudit(a *audit.Audit, problem func(*lossep.Problem) []string) []string {
@@ -164,7 +186,7 @@ func DescribeAudit(a *audit.Audit, problem func(*lossep.Problem) []string) []str
 		lines = append([]string{fmt.Sprintf("%s; outcome %q: %s; probabilities in %s", table.Plural(a.Cases(), "row"), t.Column, outcomes, list(given))}, p.Utility.TableLines()...)
 		lines = append(lines, p.Utility.RuleLine())
 	}
-	return append(lines, fmt.Sprintf("%s; %d cases are decided", splitText(a.Split()), a.Cases()))
+	return append(lines, fmt.Sprintf("%s; %s", splitText(a.Split()), decisions(a)))
 }
 
 // sentence gives a text a capital letter.

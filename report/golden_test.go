@@ -14,6 +14,7 @@ func sampleFigures() map[string]Figure {
 		"intervals":   sampleIntervals(),
 		"lines":       sampleLines(),
 		"reliability": sampleReliability(),
+		"heat":        sampleHeat(),
 	}
 }
 

@@ -36,7 +36,7 @@ func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat
 	}
 	driver := gp.InMemory(x, terms, nil, 0)
 	rule := infer.Propagation{Power: power}
-	settings := pass.Settings{Rule: rule, Tolerance: finalTolerance, Extra: before, Warm: true}
+	settings := pass.Settings{Rule: rule, Tolerance: finalTolerance(terms.Len()), Extra: before, Warm: true}
 	engine, err := driver.Drive(p, nil)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func Continue(ctx context.Context, p *gp.Inducing, before gauss.Naturals, x *mat
 		if _, err := fit.Run(ctx, finalPasses, tolerance, nil); err != nil {
 			return nil, err
 		}
-		if engine, err = driver.Drive(smooth.With(fit.Effects()).Trained(fit.Sums()), engine); err != nil {
+		if engine, err = driver.Drive(smooth.With(fit.Effects()).Trained(fit.Sums(nil)), engine); err != nil {
 			return nil, err
 		}
 		if err := out.settle(ctx, engine, settings, base); err != nil {

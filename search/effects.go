@@ -46,7 +46,7 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 	smooth := f.Process.With(nil)
 	n := terms.Len()
 	fit.Offset, fit.Spread = make([]float64, n), make([]float64, n)
-	moments(smooth, f.Result.Q[0], x, fit.Offset, fit.Spread)
+	f.moments(nil, fit)
 	tolerance := effectTolerance * float64(n)
 	for _, family := range o.Families {
 		if err := fit.Add(family, 0); err != nil {
@@ -60,21 +60,34 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 			return nil, nil, err
 		}
 	}
-	if len(fit.Effects()) == 0 {
-		return f, nil, nil
-	}
-	driver := gp.InMemory(x, terms, f.buffer, o.ShardRows)
-	settings := pass.Settings{Rule: infer.Propagation{Power: o.Power}, Sweeps: o.Sweeps, Tolerance: roundTolerance, Warm: true}
+	settings := pass.Settings{Rule: infer.Propagation{Power: o.Power}, Sweeps: o.Sweeps, Tolerance: finalTolerance(n), Warm: true}
 	out := *f
+	out.draft = false
+	if len(fit.Effects()) == 0 {
+		if !f.draft {
+			return f, nil, nil
+		}
+		var err error
+		settings.From = f.Result.Q.Naturals()
+		if out.Result, err = pass.Settle(ctx, out.Engine, settings); err != nil {
+			return nil, nil, err
+		}
+		out.Result.Status.Sweeps += f.Result.Status.Sweeps
+		return &out, nil, out.weigh(ctx, settings)
+	}
+	settings.Tolerance = roundTolerance
+	driver := gp.InMemory(x, terms, f.buffer, o.ShardRows)
+	var sums []effects.Moment
 	for round := range effectRounds {
 		passes := effectPasses
 		if round == effectRounds-1 {
-			passes, settings.Tolerance = finalPasses, finalTolerance
+			passes, settings.Tolerance = finalPasses, finalTolerance(n)
 		}
 		if _, err := fit.Run(ctx, passes, tolerance, o.Progress); err != nil {
 			return nil, nil, err
 		}
-		out.Process = smooth.With(fit.Effects()).Trained(fit.Sums())
+		sums = fit.Sums(sums)
+		out.Process = smooth.With(fit.Effects()).Trained(sums)
 		var err error
 		if out.Engine, err = driver.Drive(out.Process, out.Engine); err != nil {
 			return nil, nil, err
@@ -82,11 +95,12 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 		if out.Result, err = pass.Settle(ctx, out.Engine, settings); err != nil {
 			return nil, nil, err
 		}
-		moments(smooth, out.Result.Q[0], x, fit.Offset, fit.Spread)
+		out.moments(sums, fit)
 	}
 	if err := fit.Look(); err != nil {
 		return nil, nil, err
 	}
+	fit.Explain()
 	return &out, fit, out.weigh(ctx, settings)
 }
 
@@ -102,7 +116,7 @@ func Effects(p *gp.Inducing, q *gauss.Gaussian, x *mat.Dense, terms gp.SingleTer
 	if err := fit.Put(p.Effects()); err != nil {
 		return nil, nil, err
 	}
-	return fit, p.Trained(fit.Sums()), fit.Look()
+	return fit, p.Trained(fit.Sums(nil)), fit.Look()
 }
 
 // roundTolerance is that of the process while effects still move.
@@ -124,6 +138,23 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 		}
 	}
 	return nil
+}
+
+// moments tells effects the mean and variance of the process at all rows, of which theirs, if
+// there are any yet, are no part.
+func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
+	var ws gauss.Workspace
+	f.Engine.(interface {
+		Views(func(from int, views *gauss.Views))
+	}).Views(func(from int, views *gauss.Views) {
+		mean, variance := to.Offset[from:from+views.Len()], to.Spread[from:from+views.Len()]
+		f.Result.Q[0].Predict(views, mean, variance, &ws)
+		if sums != nil {
+			for i, w := range sums[from : from+len(mean)] {
+				mean[i], variance[i] = mean[i]-w.Mean, max(0, variance[i]-w.Variance)
+			}
+		}
+	})
 }
 
 // momentRows is the number of rows of a task of moments.

@@ -45,6 +45,9 @@ type InduceOptions struct {
 	Weights func(mean, variance float64) float64
 	// Pass, if set, is told of every pass.
 	Pass func(Passed)
+	// Draft says that AddEffects goes on from the result. With more rows than a search looks at
+	// sites converge roughly, and evidence and bound are left to it.
+	Draft bool
 	// Resume is where an earlier search had come to, nil at the beginning; Checkpoint, if
 	// set, is told where the search has come to, so that it can be taken up there. A
 	// search that is resumed ends with the same bits as one that was not interrupted.
@@ -84,6 +87,8 @@ type Induced struct {
 	// Fewer is why there are fewer points than there were to be: expectation propagation
 	// failed with all of them, and those of the search are kept. Otherwise it is nil.
 	Fewer error
+	// draft says that sites have converged roughly, and that there is no evidence; see InduceOptions.Draft.
+	draft bool
 	// SearchRows is the number of rows that the search ended on, and Evaluations how many
 	// evaluations it took with as many.
 	SearchRows, Evaluations int
@@ -231,6 +236,7 @@ func (s *induction) climb(ctx context.Context, e *sparse, found **Induced) (agai
 		}
 	}
 	e.held = s.held(s.at.Level)
+	e.draft = s.opt.Draft && last && n > SearchRows
 	if s.limit = s.evaluations(s.at.Level); s.round > 0 && !s.opt.Fixed {
 		s.limit = s.evaluated + budget + s.wide()
 	}
@@ -339,7 +345,7 @@ func (s *induction) widen(ctx context.Context, on ascent, e *sparse, at *point, 
 func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *point) (*Induced, error) {
 	s.over = true
 	var err error
-	if at.tolerance > 0 {
+	if at.tolerance > 0 && !e.draft {
 		if at, err = o.refine(ctx, at, 0); err != nil {
 			return nil, err
 		}
@@ -349,12 +355,15 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	out := &Induced{
 		Process: f.process, Tuned: f.logs, Result: f.result, Engine: e.engine, buffer: s.buffer, LogEvidence: f.log, LogPrior: at.logPrior,
 		Gradient: at.slope, AtBound: make([]bool, len(at.logs)), Share: s.at.Share, Lost: s.at.Lost,
-		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop,
+		Fewer: s.fewer, SearchRows: s.at.SearchRows, Evaluations: s.at.Evaluations, Stop: s.at.Stop, draft: e.draft,
 	}
 	if !s.opt.Fixed {
 		for k, x := range at.logs {
 			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
 		}
+	}
+	if e.draft {
+		return out, nil
 	}
 	variational := pass.Options{Rule: infer.Variational{}}
 	sums, err := e.engine.Look(ctx, f.result.Q.Naturals(), variational, nil)

@@ -24,6 +24,7 @@ type sparse struct {
 	z       *mat.Dense
 	options pass.Options
 	held    bool // the kernel is not going to move: gradients are not asked for
+	draft   bool // neither is the evidence, and sites converge roughly
 	trace   func(pass.Step)
 
 	engine    gp.Engine    // nil before the first run
@@ -46,8 +47,14 @@ func (e *sparse) rows() int { return e.terms.Len() }
 // several times shorter, and the error of the evidence is half the square of what is left.
 const looser = 1000
 
-// finalTolerance is that of a result; see pass.Settings.
-const finalTolerance = 1e-5
+// finalTolerance is that of a result; see pass.Settings. A pass over more rows than a search looks
+// at takes seconds, and the next one would move q several times less.
+func finalTolerance(rows int) float64 {
+	if rows > SearchRows {
+		return 1e-4
+	}
+	return 1e-5
+}
 
 func (e *sparse) converge(ctx context.Context, k kernel.Kernel, logs []float64, _ *point, tolerance float64) (fitted, error) {
 	p, err := gp.NewInducing(k, e.z)
@@ -67,6 +74,9 @@ func (e *sparse) tune(logs []float64) {
 // first is how far the sites have to converge at a first point: where the kernel is held and
 // this is the result, for good.
 func (e *sparse) first(o *objective, result bool, tolerance float64) float64 {
+	if e.draft {
+		return roundTolerance / looser
+	}
 	if e.held && result {
 		return 0
 	}
@@ -88,6 +98,10 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 	var open *NotConvergedError
 	if err != nil && !(tolerance == 0 && errors.As(err, &open)) {
 		return nil, err
+	}
+	f.result = r
+	if e.draft {
+		return &f, nil
 	}
 	var sums *pass.Sums
 	if tolerance == 0 || e.held {
@@ -111,7 +125,7 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 		}
 		f.slope = append(f.slope, own...)
 	}
-	f.result, f.log = r, pass.Objective(e.options.Rule, r.Q, sums.Value)
+	f.log = pass.Objective(e.options.Rule, r.Q, sums.Value)
 	return &f, nil
 }
 
@@ -120,7 +134,7 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 // a result as well.
 func (e *sparse) run(ctx context.Context, p *gp.Inducing, before gauss.Naturals, tolerance float64) (*pass.Result, error) {
 	if tolerance *= looser; tolerance == 0 {
-		tolerance = finalTolerance
+		tolerance = finalTolerance(e.rows())
 	}
 	o := pass.Settings{Rule: e.options.Rule, Sweeps: e.options.Sweeps, Tolerance: tolerance, Trace: e.trace, Warm: e.engine != nil}
 	if e.converged == p {

@@ -49,24 +49,25 @@ type DecideResponse struct {
 
 // Decision is what to do in a case.
 type Decision struct {
-	Action         string            `json:"action"`
-	ActionIndex    int               `json:"action_index" doc:"the number of the action, from 0"`
-	Probability    float64           `json:"probability,omitempty" doc:"of the positive outcome of two"`
-	All            []float64         `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
-	Cost           []float64         `json:"expected_cost,omitempty" doc:"of each action, if costs are given"`
-	Utility        []float64         `json:"expected_utility,omitempty" doc:"of each action, if utilities are given"`
-	Margin         float64           `json:"margin" doc:"by how much the action is better than the next best"`
-	Advantage      []float64         `json:"advantage" doc:"of each action: the expected cost of the best other one minus its own, or for utilities the other way round"`
-	Saving         float64           `json:"saving" doc:"what the action is expected to save against the baseline, or to bring beyond it"`
-	Unlimited      string            `json:"unlimited,omitempty" doc:"the action without the capacity, if there is one"`
-	UnlimitedIndex *int              `json:"unlimited_index,omitempty" doc:"its number, from 0"`
-	Forgone        *float64          `json:"forgone,omitempty" doc:"what the capacity costs in the case"`
-	Effort         []float64         `json:"effort,omitempty" doc:"what the action takes of each limit"`
-	Disagreement   *bool             `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
-	Dissent        map[string]string `json:"dissent,omitempty" doc:"the actions of those methods"`
-	Why            []lossep.Reason   `json:"why,omitempty" doc:"the columns that move the decision most, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
-	Flip           *service.FlipJSON `json:"flip,omitempty" doc:"the smallest change of one column that changes the action, null if none does"`
-	Unusual        []string          `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
+	Action         string                `json:"action"`
+	ActionIndex    int                   `json:"action_index" doc:"the number of the action, from 0"`
+	Probability    float64               `json:"probability,omitempty" doc:"of the positive outcome of two"`
+	All            []float64             `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
+	Cost           []float64             `json:"expected_cost,omitempty" doc:"of each action, if costs are given"`
+	Utility        []float64             `json:"expected_utility,omitempty" doc:"of each action, if utilities are given"`
+	Margin         float64               `json:"margin" doc:"by how much the action is better than the next best"`
+	Advantage      []float64             `json:"advantage" doc:"of each action: the expected cost of the best other one minus its own, or for utilities the other way round"`
+	Saving         float64               `json:"saving" doc:"what the action is expected to save against the baseline, or to bring beyond it"`
+	Unlimited      string                `json:"unlimited,omitempty" doc:"the action without the capacity, if there is one"`
+	UnlimitedIndex *int                  `json:"unlimited_index,omitempty" doc:"its number, from 0"`
+	Forgone        *float64              `json:"forgone,omitempty" doc:"what the capacity costs in the case"`
+	Effort         []float64             `json:"effort,omitempty" doc:"what the action takes of each limit"`
+	Disagreement   *bool                 `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
+	Dissent        map[string]string     `json:"dissent,omitempty" doc:"the actions of those methods"`
+	Why            []lossep.Reason       `json:"why,omitempty" doc:"the columns that move the decision most, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
+	Flip           *service.FlipJSON     `json:"flip,omitempty" doc:"the smallest change of one column that changes the action, null if none does"`
+	Effects        []lossep.Contribution `json:"effects,omitempty" doc:"what each family of effects adds to the latent value, with its standard deviation, where reasons are asked for and the model has effects"`
+	Unusual        []string              `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
 }
 
 // decided is everything a response to decide says.
@@ -75,7 +76,7 @@ type decided struct {
 	m         *served // the one that decided: calibrated, if that was asked
 	spec      *decision.Spec
 	baseline  int
-	reasons   int // of each decision
+	explainer *lossep.Explainer // of the decisions, nil if they are not explained
 	rows      *rows.Rows
 	decisions []lossep.Decision
 
@@ -155,7 +156,7 @@ func (d *decided) explain(ctx context.Context) error {
 	if e == nil {
 		return nil
 	}
-	d.reasons = e.Reasons()
+	d.explainer = e
 	if err := d.rows.Memory.Take(e.Bytes(d.rows.N)); err != nil {
 		return err
 	}
@@ -197,12 +198,13 @@ func (d *decided) append(b []byte) []byte {
 	if d.Calibrate {
 		b = append(append(b, `,"status":`...), asJSON(d.m.model.Summary().Status)...) // model files hold the same
 	}
-	for name, of := range map[string]any{"capacity": d.shortage, "pacing": d.pacing} {
-		if text := asJSON(of); text != "null" {
-			b = append(append(append(append(b, `,"`...), name...), `":`...), text...)
-		}
+	if d.shortage != nil {
+		b = append(append(b, `,"capacity":`...), asJSON(d.shortage)...)
 	}
-	fields := append(service.DecideFields(d.spec, d.baseline, d.SecondOpinion, d.reasons), d.limits.Fields()...)
+	if d.pacing != nil {
+		b = append(append(b, `,"pacing":`...), asJSON(d.pacing)...)
+	}
+	fields := append(service.DecideFields(d.spec, d.baseline, d.SecondOpinion, d.explainer), d.limits.Fields()...)
 	return appendCases(b, "decisions", d.m, d.rows, fields, func(i int, c *service.Case) { *c = d.caseOf(i, c.Unusual) })
 }
 

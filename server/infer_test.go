@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -14,8 +15,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/jsonappend"
 	"github.com/lossep/lossep/server/oip"
+	"github.com/lossep/lossep/service"
 )
 
 // inferInputs are rows of loans as tensors: as lists, or as the bytes that follow.
@@ -196,6 +199,40 @@ func orNull(b []byte) []byte {
 		return []byte("null")
 	}
 	return b
+}
+
+// Reasons are those of /v1, each as a text of JSON.
+func TestInferWhy(t *testing.T) {
+	s, rows := newServer(t), someRows(5)
+	v1 := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"why":2`))
+	inputs, tail := inferInputs(rows, false)
+	w := askInfer(s, "/v2/models/loans/infer", map[string]any{"inputs": inputs, "parameters": map[string]any{"why": 2}, "outputs": []map[string]any{{"name": "why"}, {"name": "flip"}}}, tail)
+	var got struct {
+		Outputs []struct {
+			Name, Datatype string
+			Data           []string
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Outputs) != 2 || got.Outputs[0].Datatype != "BYTES" {
+		t.Fatalf("%v %s", err, w.Body)
+	}
+	flips := 0
+	for i, d := range v1.Decisions {
+		var why []lossep.Reason
+		var flip *service.FlipJSON
+		if err := errors.Join(json.Unmarshal([]byte(got.Outputs[0].Data[i]), &why), json.Unmarshal([]byte(got.Outputs[1].Data[i]), &flip)); err != nil {
+			t.Fatal(err)
+		}
+		if !cmp.Equal(why, d.Why) || !cmp.Equal(flip, d.Flip) {
+			t.Errorf("row %d: %v, %v; /v1 says %v, %v", i, why, flip, d.Why, d.Flip)
+		}
+		if flip != nil {
+			flips++
+		}
+	}
+	if flips == 0 {
+		t.Error("no decision is flipped; the test shows nothing")
+	}
 }
 
 // Every type of number is read, as a list and in binary; outputs can be chosen one by

@@ -50,7 +50,7 @@ func (s *Server) modelMetadata(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false, 0))}
+	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false, nil))}
 	for _, c := range m.description.Columns {
 		datatype := "BYTES"
 		if c.Kind == string(recipe.Numeric) {
@@ -94,15 +94,18 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 			return err
 		}
 	}
-	if name, ok := q.Parameters["baseline"]; ok {
-		if err := optionProblem(d.Asked().Lookup("baseline").Give(name)); err != nil {
-			return err
+	asked := d.Asked()
+	for _, name := range []string{"baseline", "why"} {
+		if value, ok := q.Parameters[name]; ok {
+			if err := optionProblem(asked.Lookup(name).Give(value)); err != nil {
+				return err
+			}
 		}
 	}
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
 	}
-	fields := service.DecideFields(d.spec, d.baseline, false, 0)
+	fields := service.DecideFields(d.spec, d.baseline, false, d.Explainer(m.model, d.spec))
 	outputs, err := q.Wanted(fields)
 	if err != nil {
 		return err

@@ -128,12 +128,9 @@ func (l *Limits) AllocateTable(t *table.Table, all []lossep.Decision, c Capacity
 		}
 	}
 	var groups []string
-	if name := c.Column(); name != "" {
-		texts, err := t.Texts(name)
-		if err == nil {
-			groups, err = c.Groups(t.Len(), func(i int) string { return texts[i] }, t.Place)
-		}
-		if err != nil {
+	if c.Column() != "" {
+		var err error
+		if groups, err = t.Divided(c.Division); err != nil {
 			return nil, nil, err
 		}
 	}

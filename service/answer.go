@@ -76,8 +76,7 @@ func (p *predicting) Rows(ctx context.Context, rd *recipe.Reader, several bool, 
 }
 
 func (p *predicting) Lines(Naming) []string {
-	lines := []string{fmt.Sprintf("%s predicted by %s", table.Plural(p.rows, "row"), p.model.Method())}
-	return append(lines, p.model.Recipe().Target.Rare()...)
+	return []string{fmt.Sprintf("predicted %s (method %s)", table.Plural(p.rows, "row"), p.model.Method())}
 }
 
 // Worth is a request for the value of information in new cases.
@@ -101,8 +100,8 @@ func NewWorth() *Worth {
 func (v *Worth) Asked() Options {
 	return Options{
 		calibrateOption(&v.Calibrate),
-		{Name: "ask", Group: Basics, Help: "a column that could be measured, and what that costs, such as mri=0.2; can be repeated. The new cases may lack it", Value: newAsks(&v.Ask.Columns, &v.Prices)},
-		{Name: "labels", Group: Basics, Help: "say what the label of each case would be worth to decisions on all of them", Value: toggle{&v.Ask.Labels}},
+		{Name: "ask", Group: Basics, Help: "unmeasured column and its cost, such as mri=0.2; can be repeated", Value: newAsks(&v.Ask.Columns, &v.Prices)},
+		{Name: "labels", Group: Basics, Help: "value of labelling each row (active learning)", Value: toggle{&v.Ask.Labels}},
 	}
 }
 
@@ -175,9 +174,9 @@ func (v *valuing) Rows(ctx context.Context, rd *recipe.Reader, several bool, emi
 
 func (v *valuing) Lines(Naming) []string {
 	rows := table.Plural(v.rows, "row")
-	lines := []string{fmt.Sprintf("%s; to know the outcome before acting would be worth %.6g per row", rows, v.total/float64(max(1, v.rows)))}
+	lines := []string{fmt.Sprintf("%s; value of perfect information: %.6g per row", rows, v.total/float64(max(1, v.rows)))}
 	for k, column := range v.request.Ask.Columns {
 		lines = append(lines, fmt.Sprintf("%s at a cost of %g: worth its cost in %d of %s", column, v.request.Prices[k], v.pays[k], rows))
 	}
-	return append(lines, v.model.Recipe().Target.Rare()...)
+	return lines
 }

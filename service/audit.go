@@ -15,6 +15,7 @@ type Audit struct {
 	Audit audit.Options // but for Fit, which Complete fills in
 
 	Predictions          []string // columns of actions that somebody else chose, where the outcome is a number
+	capacity             Capacity
 	methods, recalibrate []string
 }
 
@@ -25,19 +26,20 @@ func NewAudit() *Audit {
 	o := &a.Audit
 	o.Folds, o.Repeats, o.References = audit.DefaultFolds, 1, 1
 	a.Options = append(a.Options, Options{
-		{Name: "methods", Group: Testing, Help: "the methods to compare with (default: all)", Value: newList(&a.methods, "A,B,C")},
-		{Name: "folds", Group: Testing, Help: "folds of a cross-validation", Value: whole{&o.Folds, 2}},
-		{Name: "repeats", Group: Testing, Help: "number of cross-validations", Value: whole{&o.Repeats, 1}},
-		{Name: "time", Group: Testing, Help: "a column of times: each part is decided by a model of the rows before it; not a feature", Value: text{&o.Time, "COLUMN"}},
-		{Name: "by", Group: Testing, Help: "a column whose values are reported separately, such as a group of people", Value: text{&o.By, "COLUMN"}},
-		{Name: "probability", Group: Testing, Help: "a column of probabilities made by another program, to audit in place of models fitted here, or with more than two outcomes the NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
-		{Name: "recalibrate", Group: Testing, Help: "how to recalibrate the probabilities of another program; none for not at all", Value: newList(&a.recalibrate, "A,B,C")},
-		{Name: "prediction", Group: Testing, CommandOf: true, Help: "a column of actions chosen by another program, such as its predictions or quantiles, to compare with where the outcome is a number; not a feature; can be repeated", Value: newRepeatable(&a.Predictions, "COLUMN")},
-		{Name: "currency", Group: Testing, Help: "what costs are in, such as EUR, for the report", Value: text{&o.Currency, "TEXT"}},
-		{Name: "cases-per-year", Group: Testing, Help: "how many cases are decided in a year, for totals in the report", Shown: "no totals", Value: whole{to: &o.CasesPerYear}},
-		{Name: "references", Group: Advanced, Help: "folds on which decisions are compared with those of the exact posterior", Value: whole{to: &o.References}},
+		{Name: "methods", Group: Testing, Help: "inference methods to compare (default: all)", Value: newList(&a.methods, "A,B,C")},
+		{Name: "folds", Group: Testing, Help: "number of cross-validation folds", Value: whole{&o.Folds, 2}},
+		{Name: "repeats", Group: Testing, Help: "repetitions of the cross-validation", Value: whole{&o.Repeats, 1}},
+		{Name: "time", Group: Testing, Help: "time column: forward-chaining splits (excluded from features)", Value: text{&o.Time, "COLUMN"}},
+		{Name: "by", Group: Testing, Help: "report results separately by this column", Value: text{&o.By, "COLUMN"}},
+		measured(a.capacity.Limit()),
+		{Name: "per", Group: Testing, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&o.Per, "day|COLUMN"}},
+		{Name: "probability", Group: Testing, Help: "column of probabilities from another program, to audit instead of fitted models; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
+		{Name: "recalibrate", Group: Testing, Help: "recalibration methods for probabilities from another program; none to disable", Value: newList(&a.recalibrate, "A,B,C")},
+		{Name: "prediction", Group: Testing, CommandOf: true, Help: "column of actions from another program, such as predicted quantiles, to compare with where the outcome is a number (excluded from features); can be repeated", Value: newRepeatable(&a.Predictions, "COLUMN")},
+		{Name: "currency", Group: Testing, Help: "currency of the costs, such as EUR", Value: text{&o.Currency, "TEXT"}},
+		{Name: "cases-per-year", Group: Testing, Help: "number of cases per year, for annual totals", Value: whole{to: &o.CasesPerYear}},
+		{Name: "references", Group: Advanced, Help: "number of folds checked against the exact posterior", Value: whole{to: &o.References}},
 	}...)
-	a.Options.Lookup("method").Help = "the method whose decisions are audited"
 	return a
 }
 
@@ -51,6 +53,9 @@ func (a *Audit) Complete() error {
 		}
 	} else if a.Options.Given("recalibrate") {
 		return optionError("recalibrate", "for the probabilities of another program; name their column by {probability}")
+	}
+	if a.Audit.Capacity = a.capacity.Limits; a.Audit.Per != "" && len(a.Audit.Capacity) == 0 {
+		return optionError("per", "no capacity given; give {capacity=ACTION=N}")
 	}
 	if err := a.Fit.Complete(); err != nil {
 		return err
@@ -68,6 +73,12 @@ func (a *Audit) Complete() error {
 	return nil
 }
 
+// measured is an option in the group of those about how decisions are measured.
+func measured(o *Option) *Option {
+	o.Group = Testing
+	return o
+}
+
 // OfNumbers tells whether the outcome is a number, by the option or by the costs, and refuses options
 // that are for categories then.
 func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
@@ -82,5 +93,5 @@ func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
 		a.Audit.Folds = 5 // each searches for a transformation and a kernel
 	}
 	return true, a.Options.refuse("it is for outcomes that are categories; leave it out",
-		"methods", "repeats", "time", "by", "probability", "recalibrate", "currency", "cases-per-year", "references")
+		"methods", "repeats", "time", "by", "capacity", "per", "probability", "recalibrate", "currency", "cases-per-year", "references")
 }

@@ -18,42 +18,25 @@ import (
 // Capacity is how much there is of actions, for all cases together or for those of each period.
 type Capacity struct {
 	Limits []decision.Capacity
-	Per    string // a period of the column Time, or a column; empty for all cases together
-	Time   string
+	table.Division
 }
 
 // Limit is the option that says how much there is.
 func (c *Capacity) Limit() *Option {
-	return &Option{Name: "capacity", Group: Basics, Help: "how often an action can be taken in all cases together, such as visit=100, or how much there is of what actions take by the effort in the costs; can be repeated. Actions are chosen so that the expected cost is least within it", Value: capacities{&c.Limits}}
+	return &Option{Name: "capacity", Group: Basics, Help: "maximum number of times an action can be taken, such as visit=100, or total effort if the costs define it; can be repeated. Actions minimise the total expected cost within it", Value: capacities{&c.Limits}}
 }
 
 // Periods are the options that divide cases into those that share a capacity.
 func (c *Capacity) Periods() Options {
 	return Options{
-		{Name: "per", Group: Basics, Help: "give {capacity} for each hour, day, week or month of the column {time}, or for each value of a column", Shown: "all cases together", Value: text{&c.Per, "day|COLUMN"}},
+		{Name: "per", Group: Basics, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&c.Per, "day|COLUMN"}},
 		{Name: "time", Group: Basics, Help: "the column of times that {per} divides", Value: text{&c.Time, "COLUMN"}},
 	}
 }
 
-// Period is the option of a period by the clock, for cases that arrive one by one.
-func (c *Capacity) Period() *Option {
-	return &Option{Name: "per", Group: Basics, Help: "the period that {capacity} is for", Value: choice[string]{to: &c.Per, of: []string{"hour", "day", "week", "month"}}}
-}
-
-// period is the one that is named, empty if a column is.
-func (c *Capacity) period() table.Period {
-	if p := table.Period(c.Per); slices.Contains(table.Periods(), p) && c.Time != "" {
-		return p
-	}
-	return ""
-}
-
-// Column is the one that divides cases, empty if none does.
-func (c *Capacity) Column() string {
-	if c.period() != "" {
-		return c.Time
-	}
-	return c.Per
+// Clock is the option of a period by the clock, for cases that arrive one by one.
+func (c *Capacity) Clock() *Option {
+	return &Option{Name: "per", Group: Basics, Help: "period of {capacity}", Value: choice[string]{to: &c.Per, of: []string{"hour", "day", "week", "month"}}}
 }
 
 // Check checks options against each other.
@@ -61,26 +44,10 @@ func (c *Capacity) Check() error {
 	switch {
 	case c.Per != "" && len(c.Limits) == 0:
 		return optionError("per", "no capacity given; give {capacity=ACTION=N}")
-	case c.Time != "" && c.period() == "":
+	case c.Time != "" && c.Division.Period() == "":
 		return optionError("time", "for {per} with one of %v", table.Periods())
 	}
 	return nil
-}
-
-// Groups names the period of each case, given the cells of the column that divides them; nil if none
-// does.
-func (c *Capacity) Groups(n int, cell func(i int) string, place func(i int) *table.Error) ([]string, error) {
-	if p := c.period(); p != "" {
-		return p.Names(n, cell, place)
-	}
-	if c.Per == "" {
-		return nil, nil
-	}
-	groups := make([]string, n)
-	for i := range groups {
-		groups[i] = cell(i)
-	}
-	return groups, nil
 }
 
 // checkColumn refuses a column that divides cases and is not there.
@@ -90,7 +57,7 @@ func (c *Capacity) checkColumn(columns []string) error {
 		return nil
 	}
 	option := "per"
-	if c.period() != "" {
+	if c.Division.Period() != "" {
 		option = "time"
 	} else if slices.Contains(table.Periods(), table.Period(name)) {
 		return optionError("per", "give the column of times by {time=COLUMN}")

@@ -31,16 +31,16 @@ type Cases struct {
 func (r *Cases) options(by string) Options {
 	r.OnError = "stop"
 	return append(Options{
-		{Name: "output", Short: "o", Group: Basics, CommandOf: true, Help: "the file to write the rows to, in place of standard output: CSV, Parquet, JSON lines or an Excel workbook by its ending, " + endingsText(), Value: text{&r.Output, "FILE"}},
-		{Name: "format", Group: Basics, CommandOf: true, Help: "how rows are written, where the ending of {output} does not say it", Shown: "csv", Value: choice[Format]{to: &r.As, of: formats(), alias: map[string]Format{"text": CSV, "json": JSONLines, "ndjson": JSONLines}}},
-		{Name: "keep", Group: Basics, CommandOf: true, Help: "write the columns of the input before the new ones", Value: toggle{&r.Keep}},
-		{Name: "id", Group: Basics, CommandOf: true, Help: "the column that names the cases (default: the one that the model was fitted with, or else the line of the file)", Value: text{&r.ID, "COLUMN"}},
-		{Name: "sort", Group: Basics, CommandOf: true, Help: "sort the rows by this column of the answer, largest first, such as " + by, Value: text{&r.Sort, "COLUMN"}},
-		{Name: "top", Group: Basics, CommandOf: true, Help: "write the first N rows only, of those sorted by {sort} or by " + by, Value: whole{&r.Top, 1}},
-		{Name: "strict", Group: NewCases, CommandOf: true, Help: "refuse a category that the training rows did not have, even in one row", Value: toggle{&r.Strict}},
-		{Name: "allow-unseen", Group: NewCases, CommandOf: true, Help: "go on where all rows have categories that the training rows did not have", Value: toggle{&r.AllowUnseen}},
-		{Name: "on-error", Group: NewCases, CommandOf: true, Help: "what to do about a row that cannot be read: stop, or skip it and write it to {errors}", Value: choice[string]{to: &r.OnError, of: []string{"stop", "skip"}}},
-		{Name: "errors", Group: NewCases, CommandOf: true, Help: "the CSV file for rows that were skipped, with their lines and what is wrong with them", Value: text{&r.Errors, "FILE"}},
+		{Name: "output", Short: "o", Group: Basics, CommandOf: true, Help: "output file (default: standard output); its extension sets the format: " + endingsText(), Value: text{&r.Output, "FILE"}},
+		{Name: "format", Group: Basics, CommandOf: true, Help: "output format, if not given by the extension of {output}", Shown: "csv", Value: choice[Format]{to: &r.As, of: formats(), alias: map[string]Format{"text": CSV, "json": JSONLines, "ndjson": JSONLines}}},
+		{Name: "keep", Group: Basics, CommandOf: true, Help: "include the input columns", Value: toggle{&r.Keep}},
+		{Name: "id", Group: Basics, CommandOf: true, Help: "row identifier column (default: that of the model, or else the line of the file)", Value: text{&r.ID, "COLUMN"}},
+		{Name: "sort", Group: Basics, CommandOf: true, Help: "sort output by this column, descending, such as " + by, Value: text{&r.Sort, "COLUMN"}},
+		{Name: "top", Group: Basics, CommandOf: true, Help: "output only the top N rows, by {sort} or by " + by, Value: whole{&r.Top, 1}},
+		{Name: "strict", Group: NewCases, CommandOf: true, Help: "error on any unseen category", Value: toggle{&r.Strict}},
+		{Name: "allow-unseen", Group: NewCases, CommandOf: true, Help: "do not fail when every row has an unseen category", Value: toggle{&r.AllowUnseen}},
+		{Name: "on-error", Group: NewCases, CommandOf: true, Help: "on unreadable rows: stop, or skip them and write them to {errors}", Value: choice[string]{to: &r.OnError, of: []string{"stop", "skip"}}},
+		{Name: "errors", Group: NewCases, CommandOf: true, Help: "CSV file for skipped rows, with line and reason", Value: text{&r.Errors, "FILE"}},
 	}, r.Table.Options()...)
 }
 
@@ -130,9 +130,9 @@ type Costs struct {
 // Options are those of the costs, which they are bound to.
 func (u *Costs) Options() Options {
 	return Options{
-		{Name: "cost", Group: Basics, CommandOf: true, Help: "what mistakes cost, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; column names with other characters than letters, digits, _ and . stand in backticks", Value: text{&u.Line, "COSTS"}},
-		{Name: "utility", Group: Basics, CommandOf: true, Help: "a YAML file with named outcomes and actions, and their costs or utilities", Value: text{&u.File, "FILE"}},
-		{Name: "cost-matrix", Group: Basics, CommandOf: true, Help: "a CSV file of costs: a line that names the outcomes, and one for each action", Value: text{&u.Matrix, "FILE"}},
+		{Name: "cost", Group: Basics, CommandOf: true, Help: "costs of false negatives and false positives, such as fn=5,fp=1 or fn=0.6*amount+10,fp=1; quote other column names with backticks", Value: text{&u.Line, "COSTS"}},
+		{Name: "utility", Group: Basics, CommandOf: true, Help: "YAML file of outcomes, actions, and their costs or utilities", Value: text{&u.File, "FILE"}},
+		{Name: "cost-matrix", Group: Basics, CommandOf: true, Help: "CSV file of costs: a header with the outcomes, and one row per action", Value: text{&u.Matrix, "FILE"}},
 	}
 }
 

@@ -31,7 +31,7 @@ type Decide struct {
 func NewDecide() *Decide {
 	d := new(Decide)
 	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("saving")...), d.Asked()...), d.Capacity.Periods()...),
-		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "the column of probabilities to decide by, in place of a model, or with more than two outcomes the NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
+		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "column of probabilities to use instead of a model; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
 	)
 	return d
 }
@@ -40,9 +40,9 @@ func NewDecide() *Decide {
 func (d *Decide) Asked() Options {
 	return Options{
 		calibrateOption(&d.Calibrate),
-		{Name: "second-opinion", Group: Basics, Help: "say where other methods, expectation propagation with and without corrections, would act otherwise", Value: toggle{&d.SecondOpinion}},
+		{Name: "second-opinion", Group: Basics, Help: "flag rows where EP or corrected EP would choose another action", Value: toggle{&d.SecondOpinion}},
 		whyOption(&d.Why),
-		{Name: "baseline", Group: Basics, Help: "the action that savings are against, such as what is done without a model (default: the first of the costs)", Value: text{&d.Baseline, "ACTION"}},
+		{Name: "baseline", Group: Basics, Help: "reference action for saving (default: the first of the costs)", Value: text{&d.Baseline, "ACTION"}},
 		d.Capacity.Limit(),
 	}
 }
@@ -139,7 +139,7 @@ func (a *Deciding) Spec() *decision.Spec { return a.spec }
 
 // Fields implements Answer.
 func (a *Deciding) Fields() []Field {
-	return fileFields(append(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain.Reasons()), a.limits.Fields()...))
+	return fileFields(append(DecideFields(a.spec, a.baseline, a.request.SecondOpinion, a.explain), a.limits.Fields()...))
 }
 
 // Columns implements Answer.
@@ -247,25 +247,24 @@ func (d *Decided) Add(other *Decided) {
 
 // Lines implements Answer.
 func (a *Deciding) Lines(n Naming) []string {
-	lines := a.counted(string(a.model.Method()), "estimated by the model")
+	lines := a.counted("method "+string(a.model.Method()), "estimated by the model")
 	if a.Decided.Rows == 0 {
 		return lines
 	}
 	if a.Labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), table.Plural(a.Labelled, "row")))
 		if a.Seen > 0 {
-			lines = append(lines, fmt.Sprintf("%d of these are equal to rows that the model was fitted to; if they are the same cases, that is not what new ones %s, which lossep audit measures", a.Seen, map[bool]string{true: "cost", false: "bring"}[a.spec.Costs()]))
+			lines = append(lines, fmt.Sprintf("%d of them are training rows, so this is optimistic; use lossep audit", a.Seen))
 		}
 	}
-	lines = append(lines, a.model.Recipe().Target.Rare()...)
 	if a.Strange > 0 {
-		lines = append(lines, "outcomes that training did not know: "+table.Plural(a.Strange, "row"))
+		lines = append(lines, "unknown classes: "+table.Plural(a.Strange, "row"))
 	}
 	if a.request.SecondOpinion && len(a.spec.Outcomes()) == 2 {
 		lines = append(lines, fmt.Sprintf("methods disagree on %d of %s", a.Disagree, table.Plural(a.Decided.Rows, "row")))
 	}
 	if a.given && a.model.Method().Calibrated() && !slices.Equal(a.spec.TableLines(), a.model.Utility().TableLines()) {
-		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs than these; fit again, or give %s, for a %s that is calibrated to them", n("calibrate", ""), a.model.Method()))
+		lines = append(lines, fmt.Sprintf("the model was calibrated to other costs; refit, or give %s, to calibrate %s to these", n("calibrate", ""), a.model.Method()))
 	}
 	return lines
 }
@@ -274,7 +273,7 @@ func (a *Deciding) Lines(n Naming) []string {
 // to cost by somebody's account, and what it saves.
 func (a *Deciding) counted(by, account string) []string {
 	rows := a.Decided.Rows
-	lines := []string{fmt.Sprintf("%s decided by %s; %s", table.Plural(rows, "row"), by, a.spec.RuleLine())}
+	lines := []string{fmt.Sprintf("decided %s (%s; %s)", table.Plural(rows, "row"), by, a.spec.RuleLine())}
 	if rows == 0 {
 		return lines
 	}
@@ -291,13 +290,13 @@ func (a *Deciding) counted(by, account string) []string {
 		}
 		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%s)", width, name, a.ByAction[k], what, shares[k]))
 	}
-	saves := "saves"
+	saves := "saves %.6g"
 	if !a.spec.Costs() {
-		saves = "brings more"
+		saves = "brings %.6g more"
 	}
 	lines = append(lines,
 		fmt.Sprintf("expected %s per row %.6g, %s", a.spec.Kind(), a.Expected/float64(rows), account),
-		fmt.Sprintf("that %s %.6g per row against %s in every case", saves, a.Saved/float64(rows), actions[a.baseline]))
+		fmt.Sprintf(saves+" per row compared with always “%s”", a.Saved/float64(rows), actions[a.baseline]))
 	if a.shortage != nil {
 		lines = append(lines, a.shortage.Lines()...)
 	}
@@ -352,7 +351,7 @@ func Choose(stakes []decision.Stakes, probabilities [][]float64) []lossep.Decisi
 
 // Fields are what is said about every case.
 func (g *GivenDeciding) Fields() []Field {
-	return append(append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, 0)...), g.limits.Fields()...)
+	return append(append([]Field{IDField}, DecideFields(g.spec, g.baseline, false, nil)...), g.limits.Fields()...)
 }
 
 // Rows goes over the rows.
@@ -380,5 +379,5 @@ func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 // Lines are what is to be said of all rows together.
 func (g *GivenDeciding) Lines(n Naming) []string {
 	column := g.request.Probability
-	return g.counted("the probabilities in "+column, fmt.Sprintf("estimated from the probabilities; lossep audit %s says whether they can be trusted", n("probability", column)))
+	return g.counted("probabilities in "+column, fmt.Sprintf("estimated from the probabilities; lossep audit %s says whether they can be trusted", n("probability", column)))
 }

@@ -107,7 +107,7 @@ func actionFields(s *decision.Spec) []Field {
 // (the margin), by how much each is better than the best other one (its advantage, which is
 // negative for those not taken), and what is saved against the baseline, an action by its
 // number. Opinions of other methods are there if they were asked, and so many reasons.
-func DecideFields(s *decision.Spec, baseline int, opinions bool, reasons int) []Field {
+func DecideFields(s *decision.Spec, baseline int, opinions bool, e *lossep.Explainer) []Field {
 	actions, kind, costs := s.Actions(), s.Kind(), s.Costs()
 	fields := append(actionFields(s),
 		numbersField("expected", "expected_"+kind, kind, actions, func(c *Case, to []float64) []float64 { return append(to, c.Decision.Expected...) }),
@@ -127,8 +127,8 @@ func DecideFields(s *decision.Spec, baseline int, opinions bool, reasons int) []
 				return named
 			}})
 	}
-	if reasons > 0 {
-		fields = append(fields, reasonFields(actions, reasons)...)
+	if e.Reasons() > 0 {
+		fields = append(fields, reasonFields(actions, e)...)
 	}
 	return fields
 }

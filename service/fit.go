@@ -44,20 +44,21 @@ func (f *Fit) model() Options {
 	o.Likelihood.Name, o.Seed = "probit", 1
 	o.Power, o.ShardRows, o.Sweeps = 1, gp.ShardRows, 1
 	return Options{
+		{Name: "use-cost-columns", Group: Columns, Help: "use the columns of the costs as features, too", Value: toggle{&o.CostFeatures}},
 		outcomeOption(&f.Outcome),
-		{Name: "method", Group: Model, Help: "the method of inference", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
-		{Name: "kernel", Group: Model, Help: "the covariance function, such as 'rbf(ard) + linear' or 'matern32 + effects(origin, hour/64)'; auto mixes several by what they predict out of fold", Shown: fmt.Sprintf(
+		{Name: "method", Group: Model, Help: "inference method", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
+		{Name: "kernel", Group: Model, Help: "covariance function, such as 'rbf(ard) + linear' or 'matern32 + effects(origin, hour/64)'; auto stacks several kernels by cross-validated log score", Shown: fmt.Sprintf(
 			"%s, beyond %d rows %q, or %q with more than %d columns, and %s of two outcomes", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns, lossep.AutoEffects), Value: text{&o.Kernel, "KERNEL"}},
-		{Name: "likelihood", Group: Model, Help: "how outcomes depend on the latent function; robust is probit with {label-noise}", Value: choice[string]{to: &o.Likelihood.Name, of: []string{"probit", "logit", "robust"}}},
-		{Name: "label-noise", Group: Model, Help: "the share of wrong labels, with {likelihood=robust}", Value: number{&o.Likelihood.Noise}},
-		{Name: "inducing", Group: Model, Help: fmt.Sprintf("inducing points that approximate many rows: auto (none up to %d rows, or rows times outcomes but one if outcomes are more than two, and beyond as many as it takes), a number, or none", lossep.FullRows), Value: inducing{&o.Inducing}},
-		{Name: "seed", Group: Model, Help: "the seed of all random numbers", Value: seed{&o.Seed}},
-		{Name: "fixed", Group: Advanced, Help: "keep the hyperparameters that {kernel} gives", Value: toggle{&o.Fixed}},
-		{Name: "restarts", Group: Advanced, Help: "further searches for hyperparameters from random starts", Value: whole{to: &o.Restarts}},
-		{Name: "power", Group: Advanced, Help: "the power of expectation propagation with inducing points, above 0 and at most 1; towards 0 it becomes variational inference", Value: number{&o.Power}},
-		{Name: "shard-rows", Group: Advanced, Help: "rows of a shard, with inducing points; another machine can go over another shard", Value: whole{&o.ShardRows, 1}},
-		{Name: "sweeps", Group: Advanced, Help: "sweeps over a shard before others see what it changed, with inducing points", Value: whole{&o.Sweeps, 1}},
-		{Name: "max-rows", Group: Advanced, Help: "refuse more training rows than this", Shown: fmt.Sprintf("no limit with inducing points, %d without", lossep.DefaultMaxRows), Value: whole{&o.MaxRows, 1}},
+		{Name: "likelihood", Group: Model, Help: "link function; robust is probit with {label-noise}", Value: choice[string]{to: &o.Likelihood.Name, of: []string{"probit", "logit", "robust"}}},
+		{Name: "label-noise", Group: Model, Help: "label-flip probability, with {likelihood=robust}", Value: number{&o.Likelihood.Noise}},
+		{Name: "inducing", Group: Model, Help: fmt.Sprintf("number of inducing points, or none; auto: none up to %d rows × (outcomes − 1), above that chosen automatically", lossep.FullRows), Value: inducing{&o.Inducing}},
+		{Name: "seed", Group: Model, Help: "random seed", Value: seed{&o.Seed}},
+		{Name: "fixed", Group: Advanced, Help: "do not optimise hyperparameters: keep those given in {kernel}", Value: toggle{&o.Fixed}},
+		{Name: "restarts", Group: Advanced, Help: "additional random restarts of the hyperparameter search", Value: whole{to: &o.Restarts}},
+		{Name: "power", Group: Advanced, Help: "power-EP exponent α (0 < α ≤ 1), with inducing points; α → 0 is variational inference", Value: number{&o.Power}},
+		{Name: "shard-rows", Group: Advanced, Help: "rows per shard, with inducing points; shards can be processed on different machines", Value: whole{&o.ShardRows, 1}},
+		{Name: "sweeps", Group: Advanced, Help: "local sweeps per pass over a shard, with inducing points", Value: whole{&o.Sweeps, 1}},
+		{Name: "max-rows", Group: Advanced, Help: "maximum number of training rows", Shown: fmt.Sprintf("no limit with inducing points, %d without", lossep.DefaultMaxRows), Value: whole{&o.MaxRows, 1}},
 	}
 }
 

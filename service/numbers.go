@@ -28,7 +28,7 @@ const (
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, CommandOf: true, Help: "what the outcome is: categories, number, or auto, a number where costs are of numbers ({cost=under=15,over=5}) or the column has many different ones",
+		Name: "outcome", Group: Model, CommandOf: true, Help: "kind of outcome; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones",
 		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Number}},
 	}
 }

@@ -32,7 +32,7 @@ const (
 	Columns  Group = "Columns"
 	File     Group = "Table file"
 	Model    Group = "Model"
-	Testing  Group = "Testing"
+	Testing  Group = "Evaluation"
 	NewCases Group = "New cases"
 	Advanced Group = "Advanced"
 )

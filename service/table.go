@@ -19,15 +19,15 @@ func (t *Table) Options() Options {
 	f := &t.Format
 	f.Header = table.HeaderAuto
 	return Options{
-		{Name: "header", Group: File, CommandOf: true, Help: "whether the first row names the columns", Value: choice[table.Header]{to: &f.Header, of: []table.Header{table.HeaderAuto, table.HeaderYes, table.HeaderNo}}},
-		{Name: "sheet", Group: File, CommandOf: true, Help: "the sheet of an Excel workbook (default: the first)", Value: text{&t.Sheet, "NAME"}},
-		{Name: "separator", Group: File, CommandOf: true, Help: "the character between cells, such as ';', '|' or tab (default: detected)", Value: separator{&f.Separator}},
-		{Name: "decimal", Group: File, CommandOf: true, Help: "the decimal mark (default: detected)", Value: choice[string]{to: &f.Decimal, of: []string{".", ","}}},
-		{Name: "encoding", Group: File, CommandOf: true, Help: "the character encoding (default: detected)", Value: choice[table.Encoding]{
+		{Name: "header", Group: File, CommandOf: true, Help: "whether the first row is a header", Value: choice[table.Header]{to: &f.Header, of: []table.Header{table.HeaderAuto, table.HeaderYes, table.HeaderNo}}},
+		{Name: "sheet", Group: File, CommandOf: true, Help: "sheet of an Excel workbook (default: the first)", Value: text{&t.Sheet, "NAME"}},
+		{Name: "separator", Group: File, CommandOf: true, Help: "field separator, such as ';', '|' or tab (default: detected)", Value: separator{&f.Separator}},
+		{Name: "decimal", Group: File, CommandOf: true, Help: "decimal mark (default: detected)", Value: choice[string]{to: &f.Decimal, of: []string{".", ","}}},
+		{Name: "encoding", Group: File, CommandOf: true, Help: "character encoding (default: detected)", Value: choice[table.Encoding]{
 			to: &f.Encoding, of: []table.Encoding{table.UTF8, table.UTF16, table.Latin1},
 			alias: map[string]table.Encoding{"utf8": table.UTF8, "utf16": table.UTF16, "latin1": table.Latin1, "iso-8859-1": table.Latin1, "windows-1252": table.Latin1, "cp1252": table.Latin1},
 		}},
-		{Name: "max-bytes", Group: Advanced, CommandOf: true, Help: "refuse more text than this, once uncompressed, such as 500M or 10G", Shown: "4G where the table is held in memory", Value: size{&f.Limits.Bytes}},
+		{Name: "max-bytes", Group: Advanced, CommandOf: true, Help: "maximum size of the uncompressed text, such as 500M or 10G", Shown: "4G if the table is held in memory", Value: size{&f.Limits.Bytes}},
 	}
 }
 

@@ -1,9 +1,13 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,21 +17,45 @@ import (
 
 // whyOption asks for reasons.
 func whyOption(to *int) *Option {
-	return &Option{Name: "why", Group: Basics, Help: "give the N columns that move each decision most, by how much, and the smallest change of one column that would flip it", Shown: "none", Value: whole{to: to}}
+	return &Option{Name: "why", Group: Basics, Help: "N most influential columns and the smallest single-column change that changes the action", Value: whole{to: to}}
 }
 
 // reasonFields are the reasons of a decision, the largest first, and what would flip it.
-func reasonFields(actions []string, n int) []Field {
+func reasonFields(actions []string, e *lossep.Explainer) []Field {
 	why := Field{Name: "why", Object: func(c *Case) Object { return reasons(c.Decision.Reasons) }}
-	for k := range n {
+	for k := range e.Reasons() {
 		name := fmt.Sprintf("why_%d", k+1)
 		why.Columns = append(why.Columns, name, name+"_effect")
 		why.Kinds = append(why.Kinds, table.TextCells, table.NumberCells)
 	}
-	return []Field{why, {
+	all := []Field{why, {
 		Name: "flip", Columns: []string{"flip"}, Kinds: []table.CellKind{table.TextCells},
 		Object: func(c *Case) Object { return flip{c.Decision.Flip, actions} },
 	}}
+	if e.Effects() {
+		all = append(all, Field{
+			Name: "effects", Columns: []string{"effects"}, Kinds: []table.CellKind{table.TextCells},
+			Object: func(c *Case) Object { return contributions(c.Decision.Contributions) },
+		})
+	}
+	return all
+}
+
+// contributions are those of all families of effects: "origin +0.31 ± 0.05; hour/64 −0.2 ± 0.1" in a
+// table, the largest first.
+type contributions []lossep.Contribution
+
+func (all contributions) Cells() []any {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b lossep.Contribution) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
+	texts := make([]string, len(sorted))
+	for i, c := range sorted {
+		term := strings.TrimSuffix(strings.TrimPrefix(c.Term, "effects("), ")")
+		if texts[i] = fmt.Sprintf("%s %+.3g ± %.2g", term, c.Effect, c.SD); c.New {
+			texts[i] += " (new)"
+		}
+	}
+	return []any{strings.Join(texts, "; ")}
 }
 
 // reasons are columns with their effects.

@@ -43,6 +43,7 @@ const (
 	WayImpute      Option = "Impute"
 	WayCategorical Option = "Categorical"
 	WayDrop        Option = "Drop"
+	WayCosts       Option = "Costs"
 	WayID          Option = "ID"
 	WayScaling     Option = "Bends"
 	WayTarget      Option = "Target"

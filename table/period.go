@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -92,4 +93,53 @@ func (p Period) Names(n int, text func(i int) string, place func(i int) *Error) 
 		at.Msg, at.Fix = fmt.Sprintf("%s is not a date", Quote(text(bad))), "write it as 2025-04-03 or 2025-04-03 13:45"
 	}
 	return nil, at
+}
+
+// Division divides cases by a period of a column of times, or by the values of a column.
+type Division struct {
+	Per  string // a period of the column Time, or a column; empty for all cases together
+	Time string
+}
+
+// Period is the one that is named, empty if a column is.
+func (d Division) Period() Period {
+	if p := Period(d.Per); slices.Contains(Periods(), p) && d.Time != "" {
+		return p
+	}
+	return ""
+}
+
+// Column is the one that divides cases, empty if none does.
+func (d Division) Column() string {
+	if d.Period() != "" {
+		return d.Time
+	}
+	return d.Per
+}
+
+// Groups names what each case belongs to, given the cells of the column; nil if nothing divides them.
+func (d Division) Groups(n int, cell func(i int) string, place func(i int) *Error) ([]string, error) {
+	if p := d.Period(); p != "" {
+		return p.Names(n, cell, place)
+	}
+	if d.Per == "" {
+		return nil, nil
+	}
+	groups := make([]string, n)
+	for i := range groups {
+		groups[i] = cell(i)
+	}
+	return groups, nil
+}
+
+// Divided is Groups of the rows of a table.
+func (t *Table) Divided(d Division) ([]string, error) {
+	if d.Column() == "" {
+		return nil, nil
+	}
+	texts, err := t.Texts(d.Column())
+	if err != nil {
+		return nil, err
+	}
+	return d.Groups(t.Len(), func(i int) string { return texts[i] }, t.Place)
 }

@@ -156,7 +156,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 		return nil, nil, err
 	}
 	explain := q.Explainer(m, spec)
-	d := newCollected(t.Len(), append(append(service.DecideFields(spec, baseline, q.SecondOpinion, explain.Reasons()), allProbabilities(spec)), limits.Fields()...))
+	d := newCollected(t.Len(), append(append(service.DecideFields(spec, baseline, q.SecondOpinion, explain), allProbabilities(spec)), limits.Fields()...))
 	block, err := s.room(share, m, t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
@@ -280,7 +280,7 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 		return nil, nil, err
 	}
 	worths := service.ValueFields(spec, q.Ask, q.Prices)[3:] // behind what is of the decision
-	d := newCollected(t.Len(), append(append(service.DecideFields(spec, 0, false, 0), allProbabilities(spec)), worths...))
+	d := newCollected(t.Len(), append(append(service.DecideFields(spec, 0, false, nil), allProbabilities(spec)), worths...))
 	block, err := s.room(share, m, t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
@@ -329,7 +329,7 @@ func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, [
 		return nil, nil, err
 	}
 	n := p.Shape[0]
-	d := newCollected(n, append(append(service.DecideFields(spec, baseline, false, 0), allProbabilities(spec)), limits.Fields()...))
+	d := newCollected(n, append(append(service.DecideFields(spec, baseline, false, nil), allProbabilities(spec)), limits.Fields()...))
 	if err := s.take(share, "the answer", 2*8*float64(n)*float64(d.numbers()+len(names)+len(spec.Actions()))); err != nil {
 		return nil, nil, err
 	}

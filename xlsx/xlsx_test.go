@@ -29,7 +29,7 @@ func open(t *testing.T, book []byte, sheet string) (string, error) {
 // What is written is read again: numbers, truth values, texts whatever they spell, dates as dates.
 func TestWrittenIsRead(t *testing.T) {
 	var out bytes.Buffer
-	w, err := NewWriter(&out, []string{"id", "2020", "day", "text", "truth"})
+	w, err := NewWriter(&out, []string{"id", "2020", "day", "text", "advantage_refuse"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +47,12 @@ func TestWrittenIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := open(t, out.Bytes(), "")
-	want := "id,2020,day,text,truth\n007,0.1,2025-04-03,\"a,\"\"b\"\" <c> & _x000D_\x01\",true\n12,-1e-300,2025-04-03 13:45:01,,false\n,4.6,1900-01-01,\" blank \",true\n"
+	want := "id,2020,day,text,advantage_refuse\n007,0.1,2025-04-03,\"a,\"\"b\"\" <c> & _x000D_\x01\",true\n12,-1e-300,2025-04-03 13:45:01,,false\n,4.6,1900-01-01,\" blank \",true\n"
 	if err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	sheet := part(t, out.Bytes(), "xl/worksheets/sheet1.xml")
-	for _, cell := range []string{`<c r="A3"><v>12</v>`, `<c r="A2" t="inlineStr">`, `<c r="C2" s="1"><v>45750</v>`, `<c r="B1" t="inlineStr">`, `<c r="C3" s="2"><v>`} {
+	for _, cell := range []string{`<c r="A3"><v>12</v>`, `<c r="A2" t="inlineStr">`, `<c r="C2" s="1"><v>45750</v>`, `<c r="B1" t="inlineStr">`, `<c r="C3" s="2"><v>`, `<col min="5" max="5" width="18" customWidth="1"/></cols><sheetData>`} {
 		if !strings.Contains(sheet, cell) {
 			t.Errorf("no %s in\n%s", cell, sheet)
 		}

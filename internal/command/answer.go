@@ -119,15 +119,15 @@ func writeSummary(w io.Writer, lines []string) error {
 func newPredict() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict model new.csv",
-		Short: "Say how probable the outcomes are in new cases",
-		Long: `Read new cases and print for each its id, the mean and variance of its latent value and
-the probability of the positive outcome, or with more than two outcomes the probability of
-each (columns probability_NAME). The id is the cell of the column of identifiers (--id), or the line of
-the file. Column unusual names the columns in which the case is unlike the training rows. Rows are
-written as CSV, Parquet, JSON lines or an Excel workbook by the ending of -o. The columns may
-come in any order if the file names them; - is standard input, and a folder is one table
-of all its Parquet files. Memory does not grow with the
-number of rows, and nothing is printed if a row cannot be read.`,
+		Short: "Predict outcome probabilities",
+		Long: `Print the id, the mean and variance of the latent function and the probability of the positive
+outcome for each row of a table; with more than two outcomes, the probability of each
+(columns probability_OUTCOME). The id is the --id column, or the line of the file.
+Column unusual names columns with out-of-range values or unseen categories. The output format
+(CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Columns may be in any order if
+the file has a header; - is standard input, and a folder is read as one table of all its Parquet
+files. Memory use does not grow with the number of rows, and nothing is printed if a row cannot
+be read.`,
 		Example: `  lossep predict model.lossep new.csv
   lossep predict model.lossep new.csv.gz --keep -o predicted.csv
   lossep predict model.lossep new.xlsx -o predicted.xlsx`,
@@ -155,25 +155,21 @@ number of rows, and nothing is printed if a row cannot be read.`,
 func newValue() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "value model new.csv [--ask COLUMN=COST]",
-		Short: "Say what it would be worth to know more about new cases",
-		Long: `Read new cases and print for each its id, the action to take, and what it would be worth to
-know more before taking it: how much less it would be expected to cost, or how much more
-to bring.
+		Short: "Compute the value of information for each row",
+		Long: `Compute the value of information for each row: the expected reduction in cost (or gain in
+utility) from knowing more before acting.
 
-Column worth_outcome is the worth of knowing the outcome of the case as it stands in the
-file. With --ask COLUMN=COST the column worth_COLUMN is the worth of measuring a column that is
-not known, less what measuring costs: it pays where that is above zero. What the file has
-in that column counts for the action and for worth_outcome, and not for worth_COLUMN: what
-it may turn out to be is taken there from the 50 training rows that are nearest in all other
-columns. --ask can be given several times; each column
-is asked about by itself. The file need not have the columns asked about, and may have empty
-cells there: such a case is decided by the mean over what the 50 rows have, also by a model that
-fills missing cells (--missing impute). Where worth_COLUMN would be the name of another column
-of the answer, it is worth_COLUMN_column.
+Column worth_outcome is the expected value of perfect information about the outcome. With --ask
+COLUMN=COST, worth_COLUMN is the expected value of measuring that column minus its cost: it is
+worth measuring where this is positive. The unknown value is drawn from the 50 training rows
+nearest in all other columns, even if the file has a value; that value is used for the action
+and worth_outcome only. --ask can be repeated; each column is valued separately. Asked columns
+may be empty or absent in the file: such rows are decided by the mean over the 50 rows, also by
+a model with --missing impute. If another output column has the name worth_COLUMN, it is
+worth_COLUMN_column.
 
-With --labels the rows are cases whose outcome could be found out and learned from, 1000 at
-most; worth_label is the worth of that to decisions on all of them, per case. Label the
-one with the largest first.`,
+With --labels the rows are unlabelled cases (at most 1000) and worth_label is the value of
+labelling each, per case, to decisions on all of them. Label the largest first.`,
 		Example: `  lossep value model.lossep new.csv
   lossep value model.lossep new.csv --ask mri=0.2 --ask biopsy=1 --keep -o value.csv
   lossep value model.lossep pool.csv --labels --sort worth_label --top 20`,

@@ -26,25 +26,24 @@ func newAudit(place *Place) *cobra.Command {
 	var useExample bool
 	c := &cobra.Command{
 		Use:   "audit data.csv --target COLUMN --cost fn=5,fp=1 [--out DIR]",
-		Short: "Measure what decisions will cost, and whether they can be better",
-		Long: `Answer four questions from a table of past cases: what will these decisions cost, is
-this the best that can be done, can the probabilities be trusted, and does it matter to
-decide by the costs?
+		Short: "Estimate the cost of decisions by cross-validation",
+		Long: `Answer five questions from a table of past cases: what will these decisions cost, is this the
+best that can be done, can the probabilities be trusted, does using the costs help, and does
+loss calibration matter?
 
-Every case is decided by models that were fitted without it (stratified
-cross-validation, in which columns are scaled and kernels found anew from each fold's
-training rows), and what the actions would have cost is added up, for every method and
-for simple alternatives. The folder gets index.html, a page whose summary prints on one
-sheet, the figures as SVG and PNG, tables as CSV and results.json. It holds one audit at a time. An audit that was
-interrupted keeps the folds it has finished, and the same command goes on from them.
+Each case is decided by a model fitted without it (stratified cross-validation; preprocessing and
+hyperparameters are refitted on each training fold), and realised costs are compared across
+inference methods and baselines. The output folder gets index.html, a self-contained report
+whose summary prints on one page, figures (SVG, PNG), tables (CSV) and results.json. An existing
+audit in the folder is replaced. After an interruption the same command resumes with the
+finished folds.
 
-Cases of one patient or customer are kept together by --groups. With --time the past
-teaches and the next is decided, and with --test a table that nothing is learned from.
+--groups keeps the rows of one patient or customer in one fold, --time uses forward-chaining
+splits, and --test evaluates on a held-out table.
 
-Probabilities made by any other program are audited the same way: --probability names
-their columns, the first is compared with the others, and each is recalibrated by the
-other folds to see what that would bring. They have to be of cases that their models had
-not seen: out-of-fold, or of a test set.`,
+--probability audits probabilities of any other program: it names their columns, the first is
+compared with the others, and each is recalibrated by cross-validation. They must be
+out-of-sample: out-of-fold, or of a test set.`,
 		Example: `  lossep audit loans.csv --target class --positive bad --cost fn=5,fp=1 --out loans-audit
   lossep audit loans.csv --cost fn=5,fp=1 --repeats 3 --kernel 'rbf + linear'
   lossep audit visits.csv --cost fn=20,fp=1 --groups patient --by sex
@@ -58,9 +57,9 @@ not seen: out-of-fold, or of a test set.`,
 	utility := new(service.Costs)
 	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
-	flags.StringVar(&test, "test", "", "a table of cases to decide that nothing is learned from")
-	flags.StringVar(&out, "out", "audit-out", "folder to write to")
-	flags.BoolVar(&useExample, "example", false, "audit the embedded data set, screening for breast cancer, in 5 folds unless --folds is given")
+	flags.StringVar(&test, "test", "", "held-out test table")
+	flags.StringVar(&out, "out", "audit-out", "output folder")
+	flags.BoolVar(&useExample, "example", false, "audit the embedded example (breast cancer screening), by default in 5 folds")
 	format := addFormat(flags)
 	basic(flags, "out", "example", "format")
 	group(flags, &service.Option{Name: "test", Group: service.Testing})

@@ -16,34 +16,36 @@ func newDecide(place *Place) *cobra.Command {
 	var useExample bool
 	c := &cobra.Command{
 		Use:   "decide model new.csv [--utility other.yaml]",
-		Short: "Choose the best action in new cases",
-		Long: `Read new cases and print for each its id, the action with the lowest expected cost or the
-highest expected utility, what is expected of every action (columns cost_NAME, or
-utility_NAME), the probability of the positive outcome, or of each of more than two
-(columns probability_NAME), the margin to the next best action, the advantage of every action
-(columns advantage_NAME: the expected cost of the best other action minus its own, so that it is the
-margin for the action taken and not above 0 for the others), and the saving: what the action is
-expected to save against the baseline, the first action of the costs or the one that --baseline names.
-With --second-opinion also whether methods disagree: whether expectation propagation, with and
-without corrections, would act otherwise than the model. With --why 3 also the three columns that
-move the decision most (why_1, why_2, why_3), by how much the advantage of the action is larger than if
-the column were not known (why_1_effect; above 0 it speaks for the action), and the smallest change of
-one column to change the action (flip, such as "amount 5200 → 3100"). Column unusual names the columns in which the
-case is unlike the training rows. The id is the cell of the column of identifiers (--id), or the line
-of the file. Rows are written as CSV, Parquet, JSON lines or an Excel workbook by the ending of -o;
---sort and --top write the largest first, and only those.
+		Short: "Choose the action with the lowest expected cost for each row",
+		Long: `Choose the action with the lowest expected cost (or the highest expected utility) for each row
+of a table. Output columns:
 
-With --capacity visit=100 the action visit is taken at most 100 times, in the cases where that saves
-most: actions are those of the least expected cost within the capacity, and rows are sorted by saving.
-Column unlimited is the action without the capacity, forgone what the capacity costs in the case, and
-effort_visit what the action takes of it: 1, or what the costs file says (effort: {visit: minutes}). The
-summary says what one more would be worth. --per day --time COLUMN gives the capacity for every day.
+  id                 the --id column, or the line of the file
+  action             the chosen action
+  cost_ACTION        expected cost of each action (utility_ACTION for utilities)
+  probability        of the positive outcome (probability_OUTCOME for more than two)
+  margin             difference in expected cost to the next best action
+  advantage_ACTION   expected cost of the best other action minus its own
+  saving             expected saving compared with the baseline action (--baseline)
+  disagreement       whether EP or corrected EP would choose another action (--second-opinion)
+  why_1, …           most influential columns, and their effects on the advantage: why_1_effect (--why)
+  flip               smallest single-column change that changes the action (--why)
+  effects            contribution of each family of effects to the latent value, if the model has any (--why)
+  unlimited          the action without the capacity (--capacity)
+  forgone            the cost of the capacity limit in this row (--capacity)
+  effort_ACTION      capacity that the action takes: 1, or as in the costs file, effort: {visit: minutes}
+  unusual            columns with out-of-range values or unseen categories
 
-Other costs than those of the fit can be given; nothing is fitted again. A summary
-goes to standard error, with what the actions really cost if the file has outcomes.
+With --capacity visit=100 the action visit is taken at most 100 times, in the rows where it saves
+most: the total expected cost is minimised within the capacity, and rows are sorted by saving. The
+summary has the value of one more unit. --per day --time COLUMN makes it a capacity per day.
 
-With --probability no model is needed: the table has the probabilities of the positive
-outcome already, made by any program.`,
+The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Costs other
+than those of the fit can be given without refitting. A summary goes to standard error, with the
+realised cost if the file has the target column.
+
+With --probability no model is needed: the table has a column with the probability of the
+positive outcome.`,
 		Example: `  lossep decide model.lossep new.csv --keep -o decided.csv
   lossep decide model.lossep new.csv --cost fn=10,fp=1
   lossep decide model.lossep new.xlsx --top 100 -o first.xlsx
@@ -61,7 +63,8 @@ outcome already, made by any program.`,
 	}
 	flags := c.Flags()
 	addOptions(flags, q.Options)
-	flags.BoolVar(&useExample, "example", false, "decide the third of the embedded data set that was not fitted to, by a model fitted to the rest if none is given")
+	flags.BoolVar(&useExample, "example", false, "decide the held-out third of the embedded example, with a model fitted to the rest if none is given")
+	basic(flags, "example")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if place != nil {
 			if err := placeOptions(q, args); err != nil {

@@ -25,20 +25,19 @@ func newFit(place *Place) *cobra.Command {
 	var useExample bool
 	c := &cobra.Command{
 		Use:   "fit train.csv --target COLUMN --cost fn=5,fp=1 [-o model.lossep]",
-		Short: "Learn from past cases what to decide in new ones",
-		Long: `Read a table of past cases, one row each, and fit a Gaussian-process classifier to
-the outcome in the target column. The table is CSV (comma, semicolon or tab, quoted
-or not, plain or gzip), Parquet or a folder of Parquet files, and - is standard input.
+		Short: "Fit a model to a table",
+		Long: `Fit a Gaussian-process classifier to a table of past cases, one per row. The outcome is the
+target column; with more than two values, the model is multiclass. The table is CSV (any
+separator), Excel, JSON Lines, Parquet or a folder of Parquet files; text may be compressed
+(.gz, .bz2), and - is standard input.
 
-What actions cost or bring is part of the model: --cost fn=5,fp=1 says that a missed
-positive costs 5 and a false alarm 1; --utility names a YAML file with any number of
-actions, and --cost-matrix a CSV file. A target of more than two values has as many
-outcomes. What is going to be fittedModel is shown on standard error first. Without -o the model
-is written to train.lossep in the current folder; --no-save has it not written. A fit of many rows
-keeps how far it has come in model.lossep.unfinished beside the model until that is written,
-and the same command goes on from there if it was interrupted.`,
+Costs are part of the model: with --cost fn=5,fp=1 a false negative costs 5 and a false
+positive 1. --utility (YAML) and --cost-matrix (CSV) define any number of actions. How the table
+was read is printed on standard error first. Without -o the model is written to train.lossep in
+the current folder (--no-save to disable). A fit of many rows writes checkpoints to
+model.lossep.unfinished; after an interruption the same command resumes from there.`,
 		Example: `  lossep fit train.csv --target class --positive bad --cost fn=5,fp=1 -o model.lossep
-  lossep fit train.csv --cost fn=0.6*amount,fp=1 --kernel 'rbf(ard) + linear' --missing impute
+  lossep fit train.csv --cost fn=0.6*amount,fp=1 --kernel 'rbf(ard) + linear'
   lossep fit --example`,
 		Args: needArguments("the table of past cases"),
 	}
@@ -47,8 +46,8 @@ and the same command goes on from there if it was interrupted.`,
 	utility := new(service.Costs)
 	addOptions(flags, utility.Options())
 	addOptions(flags, request.Options)
-	flags.StringVarP(&output, "output", "o", "", "the model file to write (default: the name of the table with .lossep, in the current folder)")
-	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded data set, screening for breast cancer")
+	flags.StringVarP(&output, "output", "o", "", "model file to write (default: the name of the table with .lossep, in the current folder)")
+	flags.BoolVar(&useExample, "example", false, "fit to two thirds of the embedded example (breast cancer screening)")
 	format := addFormat(flags)
 	basic(flags, "output", "example", "format")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -104,7 +103,7 @@ and the same command goes on from there if it was interrupted.`,
 	return c
 }
 
-// toFit is what is going to be fittedModel, by the kind of its outcome.
+// toFit is what is going to be fitted, by the kind of its outcome.
 type toFit interface {
 	described() []string
 	fit(ctx context.Context) (fittedModel, error)
@@ -264,7 +263,7 @@ func writeFit(w io.Writer, m fittedModel, output string, seconds float64) error 
 	if output != "" {
 		lines = append(lines, "model       "+output)
 	} else {
-		lines = append(lines, "model       not saved, as --no-save asks")
+		lines = append(lines, "model       not saved (--no-save)")
 	}
 	_, err := io.WriteString(w, joined(lines))
 	return err

@@ -38,11 +38,11 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 
 // tellNoCosts says so where nothing is given, and what to give for so many outcomes.
 func tellNoCosts(c *cobra.Command, p *lossep.Problem) {
-	ways := "--cost, for example --cost fn=5,fp=1, --cost-matrix file.csv or --utility file.yaml"
+	ways := "--cost fn=5,fp=1, --cost-matrix file.csv or --utility file.yaml"
 	if number := len(p.Recipe.Target.Outcomes); number > 2 {
-		ways = fmt.Sprintf("--cost-matrix file.csv, a line that names the %d outcomes and one for each action, or --utility file.yaml", number)
+		ways = fmt.Sprintf("--cost-matrix file.csv, a header with the %d outcomes and one row per action, or --utility file.yaml", number)
 	}
-	fmt.Fprintln(c.ErrOrStderr(), "what mistakes cost is not given, so every wrong decision costs 1; say otherwise by "+ways)
+	fmt.Fprintln(c.ErrOrStderr(), "no costs given: using 0/1 loss (set "+ways+")")
 }
 
 // readShort reads a file that people write by hand.

@@ -13,10 +13,10 @@ func newLicences() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "licences",
 		Aliases: []string{"licenses"},
-		Short:   "Print the licences of what the program contains",
-		Long: `Print the notices of everything in this program that others wrote: Go modules, the Go
-standard library, the libraries of the page and the fonts of figures. With --format json,
-print a list of them with their versions and licences.`,
+		Short:   "Print third-party licences",
+		Long: `Print the licence notices of all third-party parts of the program: Go modules, the Go standard
+library, JavaScript libraries and fonts. With --format json, print a list with versions and
+licences.`,
 		Example: "  lossep licences",
 		Args:    noArguments,
 	}

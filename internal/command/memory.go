@@ -22,7 +22,7 @@ type memory int64
 
 func (m *memory) String() string { return service.SizeText(int64(*m)) }
 
-func (m *memory) Type() string { return "size" }
+func (m *memory) Type() string { return "SIZE" }
 
 func (m *memory) Set(text string) error {
 	n, err := service.ParseSize(text)
@@ -46,8 +46,8 @@ func memoryOf(bytes float64) *memory {
 
 // addMaxMemory adds the flag to all commands. What help says does not depend on the machine.
 func addMaxMemory(flags *pflag.FlagSet) {
-	flags.Var(memoryOf(float64(UsualMemory())), "max-memory", "how much memory may be used; what would take more is refused")
-	flags.Lookup("max-memory").DefValue = "half of the machine's, 2 GB where the system does not tell"
+	flags.Var(memoryOf(float64(UsualMemory())), "max-memory", "memory limit")
+	flags.Lookup("max-memory").DefValue = "half of RAM, or 2 GB if unknown"
 }
 
 // usualMemory is half of what the machine has, or of what the process may take of it, given

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,7 +56,11 @@ func advanced(flags *pflag.FlagSet, names ...string) {
 // experts only if all are asked for.
 func usage(c *cobra.Command, all bool) error {
 	w := c.OutOrStderr()
-	fmt.Fprintf(w, "Usage:\n  %s\n", c.UseLine())
+	line := strings.ReplaceAll(c.UseLine(), "[flags]", "[OPTIONS]")
+	if c.HasAvailableSubCommands() {
+		line = c.CommandPath() + " COMMAND [OPTIONS]"
+	}
+	fmt.Fprintf(w, "Usage:\n  %s\n", line)
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\nCommands:\n")
 		for _, sub := range c.Commands() {
@@ -68,7 +74,7 @@ func usage(c *cobra.Command, all bool) error {
 	}
 	byGroup, hidden := make(map[service.Group]*pflag.FlagSet), false
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		heading := service.Group("Options")
+		heading := general
 		if of := f.Annotations[groupOf]; of != nil {
 			heading = service.Group(of[0])
 		}
@@ -76,28 +82,63 @@ func usage(c *cobra.Command, all bool) error {
 			return
 		}
 		if heading == service.Advanced && !all {
-			hidden = true
+			hidden = hidden || f.Name != "max-memory"
 			return
 		}
 		if byGroup[heading] == nil {
 			byGroup[heading] = pflag.NewFlagSet("", pflag.ContinueOnError)
 			byGroup[heading].SortFlags = false
 		}
-		byGroup[heading].AddFlag(f)
+		shown := *f
+		shown.Value = withMetavar{f.Value, metavar(f)}
+		byGroup[heading].AddFlag(&shown)
 	})
-	for _, heading := range append(service.Groups(), "Options") {
+	for _, heading := range append(service.Groups(), general) {
 		if flags := byGroup[heading]; flags != nil {
 			fmt.Fprintf(w, "\n%s:\n%s", heading, flags.FlagUsagesWrapped(100))
 		}
 	}
 	if hidden {
-		fmt.Fprintf(w, "\nMore options for experts: %s --help-all\n", c.CommandPath())
+		fmt.Fprintf(w, "\nAdvanced options: %s --help-all\n", c.CommandPath())
 	}
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\n%s COMMAND --help says more about a command.\n", c.CommandPath())
+		fmt.Fprintf(w, "\nHelp about a command: %s COMMAND --help\n", c.CommandPath())
 	}
 	return nil
 }
+
+// general is the heading of flags without a group.
+const general service.Group = "General"
+
+// withMetavar is a value with what help calls it.
+type withMetavar struct {
+	pflag.Value
+	kind string
+}
+
+func (v withMetavar) Type() string { return v.kind }
+
+// metavar is what help calls the value of a flag.
+func metavar(f *pflag.Flag) string {
+	switch kind := f.Value.Type(); kind {
+	case "int", "int64", "uint64":
+		return "N"
+	case "float64":
+		return "X"
+	case "string":
+		return cmp.Or(metavars[f.Name], "FILE")
+	case "stringSlice":
+		return "A,B,C"
+	default:
+		if kind != "bool" && strings.ToLower(kind) == kind && !strings.Contains(kind, "|") {
+			return strings.ToUpper(kind)
+		}
+		return kind
+	}
+}
+
+// metavars are those of texts that are no files.
+var metavars = map[string]string{"out": "DIR", "addr": "HOST:PORT", "data": "Y,Y,…", "utility": "A,B/C,D", "method": "NAME"}
 
 // helpAll takes --help-all for --help, and reports whether it was there.
 func helpAll(args []string) ([]string, bool) {

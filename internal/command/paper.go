@@ -28,27 +28,25 @@ func newPaper() *cobra.Command {
 	var only []string
 	c := &cobra.Command{
 		Use:   "paper [--out DIR]",
-		Short: "Repeat the paper's experiments and write a report",
+		Short: "Reproduce the paper's experiments",
 		Long: `Compute every figure and table of "Loss-calibrated expectation propagation for
-approximate Bayesian decision-making" (Morais and Pillow 2022) from a seed, add the
-decisions that go beyond it, and write a report that says which of the paper's
-claims hold.
+approximate Bayesian decision-making" (Morais and Pillow 2022) from a seed, with
+further decision problems, and report which of the paper's claims hold.
 
 The folder gets index.html, the figures as SVG and PNG, table1.csv and results.json
-with every number. It holds one run at a time: a later run replaces it. A run that
-was interrupted keeps the data sets it has finished, and the same command goes on
-from them.`,
+with every number. An existing run in the folder is replaced. After an interruption the
+same command resumes with the finished data sets.`,
 		Example: `  lossep paper --out paper-out
   lossep paper --out quick --datasets 4 --points 200
   lossep paper --out figures --only figure1,figure2`,
 		Args: noArguments,
 	}
 	flags := c.Flags()
-	flags.StringVar(&out, "out", "paper-out", "folder to write to")
+	flags.StringVar(&out, "out", "paper-out", "output folder")
 	flags.StringSliceVar(&only, "only", nil, "compute only these parts: "+strings.Join(paperParts, ", "))
-	flags.Uint64Var(&s.Seed, "seed", s.Seed, "what all random numbers follow from")
+	flags.Uint64Var(&s.Seed, "seed", s.Seed, "random seed")
 	flags.IntVar(&s.DataSets, "datasets", s.DataSets, "number of simulated data sets")
-	flags.IntVar(&s.Points, "points", s.Points, "number of points that stand for p(x)")
+	flags.IntVar(&s.Points, "points", s.Points, "number of test points")
 	format := addFormat(flags)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		parts, err := chooseParts(only)

@@ -19,25 +19,25 @@ func newReactor() *cobra.Command {
 	var data, utility, method string
 	c := &cobra.Command{
 		Use:   "reactor --data y1,y2,… [--threshold T --utility a,b/c,d]",
-		Short: "Decide on a state that is measured through clutter",
-		Long: `Infer the state of a reactor from measurements of which some are clutter, and
-choose the action with the highest expected utility.
+		Short: "Run the paper's reactor example on your measurements",
+		Long: `Infer the state of a reactor from noisy measurements, some of which are outliers (clutter),
+and choose the action with the highest expected utility.
 
 The utility has one row for each action and two columns, for a state below and
-above the threshold: 1,0.01/0.9,1 says that leaving the reactor on (the first
-row) is worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
+above the threshold. With 1,0.01/0.9,1, leaving the reactor on (the first row) is
+worth 1 below and 0.01 above, and shutting it down 0.9 and 1.`,
 		Example: `  lossep reactor --data 0.1,2.3
   lossep reactor --data=-1.1,-2.6,-4,5.7,-1.1 --threshold 2.2 --utility 1,0.01/0.9,1`,
 		Args: noArguments,
 	}
 	flags := c.Flags()
 	flags.StringVar(&data, "data", "", "measurements, separated by commas")
-	flags.Float64Var(&p.PriorMean, "prior-mean", p.PriorMean, "mean of the prior of the state")
-	flags.Float64Var(&p.PriorVariance, "prior-var", p.PriorVariance, "variance of the prior of the state")
+	flags.Float64Var(&p.PriorMean, "prior-mean", p.PriorMean, "prior mean of the state")
+	flags.Float64Var(&p.PriorVariance, "prior-var", p.PriorVariance, "prior variance of the state")
 	flags.Float64Var(&p.ClutterWeight, "clutter-weight", p.ClutterWeight, "probability that a measurement is clutter")
 	flags.Float64Var(&p.ClutterVariance, "clutter-var", p.ClutterVariance, "variance of clutter")
 	flags.Float64Var(&p.NoiseVariance, "noise-var", p.NoiseVariance, "variance of a measurement that is not clutter")
-	flags.Float64Var(&p.Threshold, "threshold", 0, "the state above which the second column of the utility holds")
+	flags.Float64Var(&p.Threshold, "threshold", 0, "threshold on the state")
 	flags.StringVar(&utility, "utility", "", "utilities: rows (actions) separated by /, columns (below, above) by commas")
 	flags.StringVar(&method, "method", "all", strings.Join(lab.ReactorMethods(), ", ")+" or all")
 	format := addFormat(flags)

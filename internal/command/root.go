@@ -27,12 +27,12 @@ func newRoot(place *Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lossep",
 		Short: "Bayesian decisions when mistakes do not cost the same",
-		Long: `lossep fits a model whose approximation is calibrated to what each mistake
-costs, takes the best action for each case, and says how sure it is.
+		Long: `lossep fits a Gaussian-process classifier, picks the action with the lowest expected cost
+for each case, and estimates what the decisions will cost. With --method loss-ep or --calibrate
+the approximation itself is calibrated to the costs.
 
-The exit code is 0 when all is well, 2 for what was given wrongly, and 1 for a failure; of work
-that was interrupted it is 130 (SIGINT, which is Ctrl-C) or 143 (SIGTERM). A server ends by either
-in order, with 0.`,
+Exit status: 0 success, 1 failure, 2 usage or input error, 130/143 interrupted (SIGINT, SIGTERM).
+serve shuts down gracefully on both and exits 0.`,
 		Version:       lossep.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -172,7 +172,7 @@ type format string
 
 func addFormat(flags *pflag.FlagSet) *format {
 	f := format("text")
-	flags.Var(&f, "format", "output for people (text) or for programs (json)")
+	flags.Var(&f, "format", "output format")
 	return &f
 }
 

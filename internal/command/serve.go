@@ -35,25 +35,21 @@ func newServe() *cobra.Command {
 	config := server.Config{MaxBody: 8 << 20, MaxRows: 10_000, MaxCalibrations: 1, Drain: 30 * time.Second}
 	c := &cobra.Command{
 		Use:   "serve model.lossep… [--addr 127.0.0.1:8080]",
-		Short: "Answer for models over HTTP, with a page to see decisions on",
-		Long: `Serve models to other programs and to people. Programs find a JSON interface under
-/v1, described at /openapi.json, and the Open Inference Protocol under /v2; people find
-a page at / where they can change cases and costs and see what is decided and why; /lab
-shows how methods of inference decide. Counts and times for Prometheus are at /metrics.
+		Short: "Serve models over HTTP, with a web page",
+		Long: `Serve models over HTTP: a JSON API under /v1 (described at /openapi.json), the Open Inference
+Protocol under /v2, Prometheus metrics at /metrics, a web page at / where cases and costs can be
+changed and decisions explained, and a comparison of inference methods at /lab.
 
-A model is called by its file's name without .lossep, or as in name=path. A hangup
-signal (SIGHUP) has the files of models, tokens and certificates read anew, and one that
-cannot be used leaves what was there before; a termination signal (SIGTERM) ends the
-server when the requests it has are answered, and a second one at once. The log goes to
-standard error.
+A model is named after its file without .lossep, or by name=path. SIGHUP reloads models, tokens
+and certificates; a file that cannot be read leaves the previous one in use. SIGTERM shuts down
+gracefully; a second one exits at once. The log goes to standard error.
 
-With --capacity visit=100 --per day the action visit is taken at most 100 times a day, by the clock of the
-server, in the cases where it saves most: a price that keeps the expected use at the limit is found from recent
-cases as they arrive. What was used is counted from when the server begins.
+With --capacity visit=100 --per day the action visit is taken at most 100 times a day (by the
+clock of the server), in the cases where it saves most: a price that keeps the expected use at the
+limit is estimated from recent cases. Use is counted from the start of the server.
 
-Without --tokens, everybody who can reach the address is answered; on a loopback address
-only requests to localhost or an IP address are, so that no web site can ask by way of a
-browser.`,
+Without --tokens there is no authentication. On a loopback address only requests to localhost
+or an IP address are answered, so that no web site can send requests through a browser.`,
 		Example: `  lossep serve model.lossep
   lossep serve today=model.lossep candidate=other.lossep --addr :8443 --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
   lossep serve model.lossep --capacity visit=100 --per day
@@ -66,19 +62,19 @@ browser.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&address, "addr", "127.0.0.1:8080", "the host and port to listen on; port 0 is any that is free")
-	flags.BoolVar(&demo, "demo", false, "serve a model that is fitted to the embedded data set, and open the page where somebody is watching")
-	flags.StringVar(&tokens, "tokens", "", "a file of bearer tokens, one a line, of which requests must have one; # begins a comment")
-	flags.StringVar(&certificate, "tls-cert", "", "a PEM file with the certificate chain, to serve HTTPS; wants --tls-key")
-	flags.StringVar(&key, "tls-key", "", "a PEM file with the certificate's private key")
-	flags.Int64Var(&config.MaxBody, "max-body", config.MaxBody, "the most bytes of a request's body")
-	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "the most rows of a request")
-	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "the most calibrations at a time")
-	flags.DurationVar(&config.Drain, "drain", config.Drain, "how long requests under way may take to finish when the server is to end")
+	flags.StringVar(&address, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free port")
+	flags.BoolVar(&demo, "demo", false, "serve a model fitted to the embedded example, and open the page in a browser if interactive")
+	flags.StringVar(&tokens, "tokens", "", "file of bearer tokens, one per line; # begins a comment")
+	flags.StringVar(&certificate, "tls-cert", "", "PEM file with the certificate chain, to serve HTTPS; requires --tls-key")
+	flags.StringVar(&key, "tls-key", "", "PEM file with the private key of the certificate")
+	flags.Int64Var(&config.MaxBody, "max-body", config.MaxBody, "maximum size of a request body, in bytes")
+	flags.IntVar(&config.MaxRows, "max-rows", config.MaxRows, "maximum number of rows per request")
+	flags.IntVar(&config.MaxCalibrations, "max-calibrations", config.MaxCalibrations, "maximum number of concurrent calibrations")
+	flags.DurationVar(&config.Drain, "drain", config.Drain, "graceful shutdown timeout")
 	var capacity service.Capacity
-	addOptions(flags, service.Options{capacity.Limit(), capacity.Period()})
+	addOptions(flags, service.Options{capacity.Limit(), capacity.Clock()})
 	logFormat := addFormat(flags)
-	flags.Lookup("format").Usage = "the log for people (text) or for programs (json)"
+	flags.Lookup("format").Usage = "log format"
 	c.RunE = func(c *cobra.Command, args []string) error {
 		// From the first moment, for a hangup would end a process that does not ask for it.
 		hangup := make(chan os.Signal, 1)

@@ -9,8 +9,8 @@ import (
 func newShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show model",
-		Short:   "Print what a model file is",
-		Long:    "Print what a model file holds: how rows become numbers, what actions cost, the kernel, what the fit found and where it comes from.",
+		Short:   "Describe a model file",
+		Long:    "Print what a model file contains: preprocessing, costs, kernel, results of the fit, and provenance.",
 		Example: "  lossep show model.lossep",
 		Args:    needArguments("the model file"),
 	}

@@ -44,8 +44,8 @@ func TestTold(t *testing.T) {
 	}
 	model, said := fit("ages", ages)
 	check(said, "whole numbers", false)
-	equal := "are equal to rows that the model was fitted to; if they are the same cases, that is not what new ones cost"
-	check(say("age,sick\n31,no\n32,no\n32.5,yes\n", "decide", model, "-"), "2 of these "+equal, true)
+	equal := "of them are training rows, so this is optimistic; use lossep audit"
+	check(say("age,sick\n31,no\n32,no\n32.5,yes\n", "decide", model, "-"), "2 "+equal, true)
 	far := "are far outside the values seen in training, which are from 31 to 50. Check the unit"
 	check(say("age\n372\n384\n", "decide", model, "-"), `column "age": ALL 2 rows `+far, true)
 	check(say("age\n372\n384\n40\n", "predict", model, "-"), `column "age": most rows (2 of 3) `+far, true)

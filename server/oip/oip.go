@@ -55,7 +55,7 @@ func OutputsOf(fields []service.Field) []TensorMetadata {
 		f := &fields[k]
 		outputs[k] = TensorMetadata{f.Name, "FP64", []int{-1}}
 		switch {
-		case f.Text != nil:
+		case f.Text != nil, f.Object != nil:
 			outputs[k].Datatype = "BYTES"
 		case f.Whole != nil:
 			outputs[k].Datatype = "INT64"

@@ -31,7 +31,8 @@ type InferRequest struct {
 }
 
 // InferParameters are texts, numbers and truth values by name. Of a request, utility is
-// a text with other costs than the model's own, baseline the action that savings are against, and binary_data_output asks for binary
+// a text with other costs than the model's own, baseline the action that savings are against, why how many reasons
+// are asked for, and binary_data_output asks for binary
 // outputs; of an input, binary_data_size is the bytes of it that follow the JSON; of an
 // output, binary_data asks for it in binary.
 type InferParameters map[string]any

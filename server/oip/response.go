@@ -2,6 +2,7 @@ package oip
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -77,6 +78,12 @@ func (d *Answer) column(f *service.Field) *outputColumn {
 		switch {
 		case f.Text != nil:
 			c.texts = append(c.texts, f.Text(one))
+		case f.Object != nil: // as JSON has it, for elements of the protocol have no parts
+			text, err := json.Marshal(f.Object(one))
+			if err != nil {
+				panic(err) // made of texts and finite numbers
+			}
+			c.texts = append(c.texts, string(text))
 		case f.Whole != nil:
 			c.ints = append(c.ints, int64(f.Whole(one)))
 		case f.Number != nil:

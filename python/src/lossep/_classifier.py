@@ -93,6 +93,9 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Give numeric columns mean 0 and variance 1.
     drop, features : list of str, optional
         Columns not to decide by, and the only ones to decide by.
+    use_cost_columns : bool, optional
+        Use columns of X that ``cost`` names as features, too. Without it, they say what is at
+        stake and nothing else, unless ``features`` names them.
     dates : {"day-first", "month-first"}, optional
         Where 03/04/2025 could be either.
     max_rows : int, optional
@@ -156,6 +159,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         standardize: bool | None = None,
         drop: Sequence[str] | None = None,
         features: Sequence[str] | None = None,
+        use_cost_columns: bool | None = None,
         dates: str | None = None,
         max_rows: int | None = None,
         no_examples: bool | None = None,
@@ -185,6 +189,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.standardize = standardize
         self.drop = drop
         self.features = features
+        self.use_cost_columns = use_cost_columns
         self.dates = dates
         self.max_rows = max_rows
         self.no_examples = no_examples

@@ -34,7 +34,9 @@ class Decisions:
     dicts of ``column``, ``value`` and ``effect``: by how much the advantage of the chosen action is larger
     than if the column were not known. ``flip`` is the smallest change of one column that changes the action,
     a dict of ``column``, ``from``, ``to`` and ``action``, or None where no single column does. Both are None
-    unless they were asked. ``unusual`` are the columns in which each case is unlike the training
+    unless they were asked. ``effects`` are then what the families of the model's effects add to the latent value,
+    as dicts of ``term``, ``effect``, ``sd`` and, for combinations that no training row had, ``new``; None
+    where it has none. ``unusual`` are the columns in which each case is unlike the training
     rows: a category that they did not have, or a number far outside theirs; None where there is no
     model. ``ids`` is the index of X, if that is a DataFrame.
 
@@ -57,6 +59,7 @@ class Decisions:
     disagreement: Array | None = None
     why: list[list[dict[str, Any]]] | None = None
     flip: list[dict[str, str] | None] | None = None
+    effects: list[list[dict[str, Any]]] | None = None
     unusual: list[list[str]] | None = None
     unlimited: Array | None = None
     forgone: Array | None = None
@@ -81,8 +84,8 @@ class Decisions:
         return len(self.index)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The decisions as a pandas DataFrame, with the columns that the command prints. Its index is
-        that of X, unless another is given."""
+        """The decisions as a pandas DataFrame, with the columns of the command, but for probabilities: there
+        is one column for each class, ``probability_CLASS``. The index is that of X by default."""
         import pandas
 
         columns: dict[str, Any] = {"action": self.action}
@@ -136,7 +139,7 @@ class Worth:
         return len(self.outcome)
 
     def to_frame(self, index: Any = None) -> Any:
-        """The worths as a pandas DataFrame, under the names of the command."""
+        """The values of information as a pandas DataFrame, with the column names of the command."""
         import pandas
 
         index = self.decisions.ids if index is None else index
@@ -220,6 +223,7 @@ def from_reply(reply: Reply, classes: Array, order: Sequence[int], ids: Any = No
         disagreement=tensors["disagreement"] > 0 if "disagreement" in tensors else None,
         why=objects.get("why"),
         flip=objects.get("flip"),
+        effects=objects.get("effects"),
         unusual=[list(unusual.get(str(i), ())) for i in range(len(tensors["margin"]))] if model else None,
         unlimited=np.array(actions, dtype=object)[tensors["unlimited_index"]] if capacity else None,
         forgone=tensors.get("forgone"),

@@ -23,6 +23,7 @@ _SAME = (
     "no_examples",
     "weights",
     "groups",
+    "use_cost_columns",
 )
 """Parameters that the command has a flag for of the same name, and takes as they are."""
 
