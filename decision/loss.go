@@ -138,6 +138,14 @@ type Actions struct {
 // bounded tells whether there are bounds.
 func (a *Actions) bounded() bool { return a.From != 0 || a.To != 0 }
 
+// isRange tells whether bounds and step make a range that is not too long.
+func (a *Actions) isRange() bool {
+	return a.To > a.From && !math.IsInf(a.To-a.From, 0) && a.Step >= 0 && a.Step <= a.To-a.From && (a.Step == 0 || (a.To-a.From)/a.Step <= mostSteps)
+}
+
+// mostSteps is the longest range of actions.
+const mostSteps = 1e6
+
 // all are the actions, if they can be listed.
 func (a *Actions) all() []float64 {
 	if a.Choices != nil {

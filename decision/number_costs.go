@@ -195,7 +195,7 @@ func (r specReader) span(n node, a *Actions) error {
 			return err
 		}
 	}
-	if !(a.To > a.From) || a.Step < 0 || a.Step > a.To-a.From || a.Step > 0 && (a.To-a.From)/a.Step > 1e6 {
+	if !a.isRange() {
 		return r.faultf(n, fix, "from %v to %v in steps of %v is not a range", a.From, a.To, a.Step)
 	}
 	return nil
@@ -338,7 +338,9 @@ func (s *NumberCosts) UnmarshalJSON(text []byte) (err error) {
 		return e
 	}
 	if f.Action != nil {
-		read.actions = *f.Action
+		if read.actions = *f.Action; f.Action.List == nil && !f.Action.isRange() || !slices.IsSorted(f.Action.List) {
+			return specFault("give an increasing list, or a range", "the actions %+v are neither", *f.Action)
+		}
 	}
 	switch {
 	case f.Costs != nil:
@@ -349,6 +351,9 @@ func (s *NumberCosts) UnmarshalJSON(text []byte) (err error) {
 		read.formulas = []expr.Expr{parse(f.Cost)}
 	default:
 		read.under, read.over = parse(f.Under), parse(f.Over)
+	}
+	if err == nil && f.Costs != nil && len(f.Order) < 2 {
+		err = specFault("name two or more", "there are fewer than two actions")
 	}
 	*s = read
 	return err
