@@ -89,6 +89,9 @@ type opened struct {
 func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 	f := &opened{Reader: r, bytes: bytes}
 	h := &f.header
+	if r.Numbers() {
+		return nil, modelfile.ErrNumbers
+	}
 	if err := r.Header(h); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (t StudentT) LogMean(m, v float64) (l, d1, d2 float64) {
 	if sd <= straightT*math.Hypot(e, t.Scale*math.Sqrt(t.DF)) {
 		return t.Log(m)
 	}
-	nodes := t.scales(e)
+	nodes := t.scales(e, 1)
 	top := math.Inf(-1)
 	for k := range nodes {
 		n := &nodes[k]
@@ -74,10 +74,11 @@ type scaled struct {
 	variance, log float64
 }
 
-// scales are nodes for a measurement at the distance e.
-func (t StudentT) scales(e float64) []scaled {
+// scales are nodes for a measurement at the distance e, so many times as far apart as they can be
+// for an error of e^−32.
+func (t StudentT) scales(e, apart float64) []scaled {
 	half := t.DF / 2
-	h := min(0.25, 1.1/math.Sqrt(t.DF+1))
+	h := apart * min(0.25, 1.1/math.Sqrt(t.DF+1))
 	outlier := math.Log((t.DF+1)/t.DF) - 2*math.Log(math.Hypot(1, e/(t.Scale*math.Sqrt(t.DF))))
 	lo := min(0, outlier) - 80/t.DF - 9*math.Sqrt(2/(t.DF+1))
 	hi := 0.1 + min(math.Sqrt(160/t.DF), math.Log(41+80/t.DF))
@@ -94,10 +95,10 @@ func (t StudentT) scales(e float64) []scaled {
 }
 
 // Mixture are variances and weights of normals that make the noise, adding up to one: what is
-// normal in f is averaged over it by them.
+// normal in f is averaged over it by them, to 1e-7.
 func (t StudentT) Mixture() (variances, weights []float64) {
-	for _, n := range t.scales(0) {
-		if w := math.Exp(n.log); w > 1e-17 {
+	for _, n := range t.scales(0, 1.4) {
+		if w := math.Exp(n.log); w > 1e-14 {
 			variances, weights = append(variances, n.variance), append(weights, w)
 		}
 	}

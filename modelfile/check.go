@@ -57,9 +57,9 @@ func CheckSummary(numbers []float64, texts []string) error {
 
 // checkSites refuses sites that are out of all proportion; weights, of rows, each of which has as
 // many sites, may be nil.
-func checkSites(name string, sites []gauss.Scalar, weights []float64) error {
+func checkSites(name string, sites []gauss.Scalar, most float64, weights []float64) error {
 	for i, s := range sites {
-		largest := largestPrecision
+		largest := most
 		if weights != nil {
 			largest *= max(weights[i/(len(sites)/len(weights))], 1)
 		}

@@ -4,6 +4,7 @@ package modelfile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -18,7 +19,12 @@ const (
 	format = "lossep model"
 	// Version is that of the description in docs/research/model-file.md.
 	Version = "4"
+	// outcomeNumber is what files of outcomes that are numbers have beside their format.
+	outcomeNumber = "number"
 )
+
+// ErrNumbers says that a file is not of categories.
+var ErrNumbers = errors.New("its outcome is a number, and this is for models of categories")
 
 // Error says why a model file is refused.
 type Error struct {
@@ -41,7 +47,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Rows are training rows.
 type Rows struct {
 	Inputs  *mat.Dense
-	Labels  []int     // numbers of outcomes, from 0
+	Labels  []int     // numbers of outcomes, from 0; nil for outcomes that are numbers
+	Values  []float64 // outcomes that are numbers
 	Weights []float64 // nil if each counts once
 	// Costs are columns that costs were made of and that make no features, +Inf where a cell was
 	// missing; nil if there are none.
@@ -52,6 +59,8 @@ type Rows struct {
 type Content struct {
 	Header any   // what is not a tensor; it becomes JSON
 	Rows   *Rows // nil if they are not kept
+	// Numbers says that the outcome is a number: the header is another one.
+	Numbers bool
 	// EP is the state of expectation propagation, and Own that of the method if it has one of its own.
 	EP, Own posterior.State
 }
@@ -81,16 +90,23 @@ func (c *Content) file() (*safetensors.File, error) {
 		return nil, fmt.Errorf("model file: %w", err)
 	}
 	f := &safetensors.File{Metadata: map[string]string{"format": format, "version": Version, "model": string(text)}}
+	if c.Numbers {
+		f.Metadata["outcome"] = outcomeNumber
+	}
 	if c.EP.Points != nil {
 		addMatrix(f, "points", c.EP.Points)
 	}
 	if r := c.Rows; r != nil {
 		addMatrix(f, "inputs", r.Inputs)
-		labels := make([]int64, len(r.Labels))
-		for i, y := range r.Labels {
-			labels[i] = int64(y)
+		if r.Values != nil {
+			f.AddFloats("values", r.Values, len(r.Values))
+		} else {
+			labels := make([]int64, len(r.Labels))
+			for i, y := range r.Labels {
+				labels[i] = int64(y)
+			}
+			f.AddInts("labels", labels, len(labels))
 		}
-		f.AddInts("labels", labels, len(labels))
 		if r.Weights != nil {
 			f.AddFloats("weights", r.Weights, len(r.Weights))
 		}

@@ -101,6 +101,35 @@ func read(f *safetensors.File, use func(*Reader) error) error {
 	return use(&Reader{file: f})
 }
 
+// Numbers tells whether the outcome is a number.
+func (r *Reader) Numbers() bool { return r.file.Metadata["outcome"] == outcomeNumber }
+
+// NumberRows are so many training rows whose outcomes are numbers.
+func (r *Reader) NumberRows(c *recipe.Coding, n int, weighted bool) (*Rows, error) {
+	var rows Rows
+	var err error
+	if rows.Inputs, err = r.inputs("inputs", n, c); err != nil {
+		return nil, err
+	}
+	if rows.Values, err = r.floats("values", math.MaxFloat64, n); err != nil || !weighted {
+		return &rows, err
+	}
+	if rows.Weights, err = r.floats("weights", math.MaxFloat64, n); err != nil {
+		return nil, err
+	}
+	return &rows, checkWeights(rows.Weights)
+}
+
+// NumberSites are the sites of EP for so many rows whose outcomes are numbers. Their precisions are
+// in proportion to the largest that a term has.
+func (r *Reader) NumberSites(n int, largest float64, weights []float64) ([]gauss.Scalar, error) {
+	sites, err := r.sites("ep", n)
+	if err != nil {
+		return nil, err
+	}
+	return sites, checkSites("ep", sites, max(1, largest)*largestPrecision, weights)
+}
+
 // Done refuses a file that has more than was read, by a method.
 func (r *Reader) Done(method string) error {
 	if len(r.file.Tensors) != r.tensors {
@@ -234,6 +263,14 @@ func beginning(part int) string {
 // weights of the rows, each of which has as many sites, may be nil.
 func (r *Reader) Sites(part int, own bool, n int, weights []float64) ([]gauss.Scalar, error) {
 	name := beginning(part) + siteName(own)
+	sites, err := r.sites(name, n)
+	if err != nil {
+		return nil, err
+	}
+	return sites, checkSites(name, sites, largestPrecision, weights)
+}
+
+func (r *Reader) sites(name string, n int) ([]gauss.Scalar, error) {
 	nu, err := r.floats(name+".nu", math.MaxFloat64, n)
 	if err != nil {
 		return nil, err
@@ -246,7 +283,7 @@ func (r *Reader) Sites(part int, own bool, n int, weights []float64) ([]gauss.Sc
 	for i := range sites {
 		sites[i] = gauss.Scalar{Nu: nu[i], Tau: tau[i]}
 	}
-	return sites, checkSites(name, sites, weights)
+	return sites, nil
 }
 
 // Calibration is what a Gaussian on n values has beside its sites; nil if it has nothing.

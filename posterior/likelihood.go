@@ -67,6 +67,21 @@ func (b Binary) Log(y int, mean, variance float64) (logP, slope, bend float64) {
 	return b[y].LogMean(mean, variance)
 }
 
+// Latent is the likelihood of those who ask for the moments of the value alone.
+type Latent struct{}
+
+// Len implements One.
+func (Latent) Len() int { return 0 }
+
+// Gaussian implements One.
+func (Latent) Gaussian([]float64, float64, float64) {}
+
+// Expected implements One.
+func (Latent) Expected([]float64, Expectation) {}
+
+// Log implements One: there are no outcomes to be asked about.
+func (Latent) Log(int, float64, float64) (logP, slope, bend float64) { return 0, 0, 0 }
+
 // Largest is the likelihood of as many outcomes: that whose function is the largest, each with a
 // noise of variance one.
 type Largest int

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/lossep/lossep/table"
 )
@@ -42,4 +43,31 @@ func (r *Row) OutcomeNumber() (y float64, ok bool) {
 	}
 	y, err := r.Value(r.bound.recipe.Target.Column)
 	return y, err == nil
+}
+
+// LooksLikeNumber tells whether the outcome that options name is a number to predict rather than one of
+// several categories, and how many different values it takes: all are numbers, more than there can be
+// categories, or more than ten and not all whole.
+func LooksLikeNumber(t *table.Table, o Options) (values int, is bool) {
+	roles, named, err := o.assign(t)
+	if err != nil || roles.condition != nil || o.Positive != "" {
+		return 0, false
+	}
+	all := table.AllMarkers(named)
+	s := table.NewScan(t, roles.target, table.NewMarkers(all).OfColumn(t.ColumnName(roles.target), all))
+	if s.Missing > 0 {
+		return 0, false
+	}
+	fractions := 0
+	count := s.Categories()
+	for text := range count {
+		x, ok := table.Number(text)
+		if !ok {
+			return 0, false
+		}
+		if x != math.Trunc(x) {
+			fractions++
+		}
+	}
+	return len(count), len(count) > MostOutcomes || fractions > 0 && len(count) > 10
 }

@@ -33,13 +33,15 @@ func fileFields(fields []Field) []Field {
 // Predict is a request for the probabilities of the outcomes in new cases.
 type Predict struct {
 	Cases
-	Options Options
+	Quantiles []string // of an outcome that is a number
+	Options   Options
 }
 
 // NewPredict is a request with every option at its default.
 func NewPredict() *Predict {
 	p := new(Predict)
-	p.Options = p.Cases.options("probability")
+	p.Options = append(p.Cases.options("probability"),
+		&Option{Name: "quantiles", Group: Basics, CommandOf: true, Help: "quantiles of an outcome that is a number, such as 0.05,0.5,0.95", Value: newList(&p.Quantiles, "P,P")})
 	return p
 }
 

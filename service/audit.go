@@ -6,6 +6,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/decision"
 )
 
 // Audit is a request to measure what decisions on past cases cost.
@@ -13,6 +14,7 @@ type Audit struct {
 	Fit
 	Audit audit.Options // but for Fit, which Complete fills in
 
+	Predictions          []string // columns of actions that somebody else chose, where the outcome is a number
 	capacity             Capacity
 	methods, recalibrate []string
 }
@@ -33,6 +35,7 @@ func NewAudit() *Audit {
 		{Name: "per", Group: Testing, Help: "apply {capacity} per hour, day, week or month of the {time} column, or per value of a column", Shown: "all cases together", Value: text{&o.Per, "day|COLUMN"}},
 		{Name: "probability", Group: Testing, Help: "column of probabilities from another program, to audit instead of fitted models; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME; can be repeated", Value: newRepeatable(&o.Probabilities, "COLUMN")},
 		{Name: "recalibrate", Group: Testing, Help: "recalibration methods for probabilities from another program; none to disable", Value: newList(&a.recalibrate, "A,B,C")},
+		{Name: "prediction", Group: Testing, CommandOf: true, Help: "column of actions from another program, such as predicted quantiles, to compare with where the outcome is a number (excluded from features); can be repeated", Value: newRepeatable(&a.Predictions, "COLUMN")},
 		{Name: "currency", Group: Testing, Help: "currency of the costs, such as EUR", Value: text{&o.Currency, "TEXT"}},
 		{Name: "cases-per-year", Group: Testing, Help: "number of cases per year, for annual totals", Value: whole{to: &o.CasesPerYear}},
 		{Name: "references", Group: Advanced, Help: "number of folds checked against the exact posterior", Value: whole{to: &o.References}},
@@ -74,4 +77,21 @@ func (a *Audit) Complete() error {
 func measured(o *Option) *Option {
 	o.Group = Testing
 	return o
+}
+
+// OfNumbers tells whether the outcome is a number, by the option or by the costs, and refuses options
+// that are for categories then.
+func (a *Audit) OfNumbers(u *Costs, costs *decision.NumberCosts) (bool, error) {
+	is := costs != nil || a.Outcome == Number
+	if !is {
+		return false, a.Options.refuse("it is for outcomes that are numbers; give {outcome=number} or costs such as {cost=under=15,over=5}", "prediction")
+	}
+	if _, _, err := a.Fit.IsNumber(nil, u, costs); err != nil {
+		return false, err
+	}
+	if !a.Options.Given("folds") {
+		a.Audit.Folds = 5 // each searches for a transformation and a kernel
+	}
+	return true, a.Options.refuse("it is for outcomes that are categories; leave it out",
+		"methods", "repeats", "time", "by", "capacity", "per", "probability", "recalibrate", "currency", "cases-per-year", "references")
 }

@@ -16,6 +16,7 @@ type Case struct {
 	Decision   *lossep.Decision
 	Limited    *Limited // what a capacity makes of it
 	Worth      *lossep.Worth
+	Number     *NumberCase
 	Unusual    []string // columns in which it is unlike the training rows
 }
 

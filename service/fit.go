@@ -13,6 +13,7 @@ type Fit struct {
 	Rows
 	Model   lossep.Options // but for Data, which Complete fills in from Rows
 	Options Options
+	Outcome Outcome
 	NoSave  bool // the model is not written to a file unless one is named
 
 	method string
@@ -44,6 +45,7 @@ func (f *Fit) model() Options {
 	o.Power, o.ShardRows, o.Sweeps = 1, gp.ShardRows, 1
 	return Options{
 		{Name: "use-cost-columns", Group: Columns, Help: "use the columns of the costs as features, too", Value: toggle{&o.CostFeatures}},
+		outcomeOption(&f.Outcome),
 		{Name: "method", Group: Model, Help: "inference method", Shown: "corrected up to 300 training rows, ep beyond", Value: choice[string]{to: &f.method, of: methodNames()}},
 		{Name: "kernel", Group: Model, Help: "covariance function, such as 'rbf(ard) + linear' or 'matern32 + effects(origin, hour/64)'; auto stacks several kernels by cross-validated log score", Shown: fmt.Sprintf(
 			"%s, beyond %d rows %q, or %q with more than %d columns, and %s of two outcomes", lossep.DefaultKernel, lossep.FullRows, lossep.ManyRowsKernel, lossep.ManyColumnsKernel, lossep.FewColumns, lossep.AutoEffects), Value: text{&o.Kernel, "KERNEL"}},

@@ -139,11 +139,15 @@ be read.`,
 		if err := q.Complete(); err != nil {
 			return blame(err, "")
 		}
-		m, err := loadModel(c, args[0])
+		m, err := loadAny(c, args[0])
 		if err != nil {
 			return blame(err, "")
 		}
-		return answering{&q.Cases, q.Of(m), args}.run(c, func() (*tableInput, error) { return openInput(c, args[1], &q.Table) })
+		answer, err := m.Predicting(q)
+		if err != nil {
+			return blame(err, "")
+		}
+		return answering{&q.Cases, answer, args}.run(c, func() (*tableInput, error) { return openInput(c, args[1], &q.Table) })
 	}
 	return c
 }

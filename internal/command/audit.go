@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/report"
 	"github.com/lossep/lossep/service"
@@ -70,6 +72,23 @@ out-of-sample: out-of-fold, or of a test set.`,
 		}
 		if err := request.Complete(); err != nil {
 			return err
+		}
+		costs, err := utility.Numbers(c.Context(), readShort)
+		if err != nil {
+			return blame(err, "")
+		}
+		if is, err := request.OfNumbers(utility, costs); err != nil {
+			return blame(err, "")
+		} else if is && len(args) > 0 {
+			if c.Flags().Changed("out") {
+				return usagef("--out: an audit of numbers is printed; leave it out, or give --format json")
+			}
+			found, err := auditNumbers(c, request, costs, test, args[0])
+			clearProgress(c.ErrOrStderr())
+			if err != nil {
+				return blame(err, "")
+			}
+			return format.emit(c.OutOrStdout(), found, func(w io.Writer) error { return writeLines(w, found.Lines()) })
 		}
 		o, rows := request.Audit, &pastCases{Rows: &request.Rows}
 		o.Fit.MaxMemory = maxMemory(c)
@@ -173,4 +192,27 @@ func prepareAudit(c *cobra.Command, rows *pastCases, utility *service.Costs, o a
 		tellNoCosts(c, a.Problem())
 	}
 	return a, filepath.Base(t.Name()), err
+}
+
+// auditNumbers audits decisions on a table whose outcome is a number.
+func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path string) (*numbers.Audit, error) {
+	rows, o := &pastCases{Rows: &request.Rows}, request.Audit.Fit
+	o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
+	also := slices.Clone(request.Predictions)
+	if costs != nil {
+		also = append(also, costs.Columns()...)
+	}
+	t, err := rows.readTable(c, path, o.MaxRows, also...)
+	if err != nil {
+		return nil, err
+	}
+	decideCodes(&o, t)
+	o.Data.Drop = append(slices.Clone(o.Data.Drop), request.Predictions...)
+	a := numbers.AuditOptions{Folds: request.Audit.Folds, Predictions: request.Predictions}
+	if test != "" {
+		if a.Test, err = rows.readTable(c, test, 0, also...); err != nil {
+			return nil, err
+		}
+	}
+	return numbers.RunAudit(c.Context(), t, o, costs, a)
 }

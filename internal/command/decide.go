@@ -74,6 +74,17 @@ positive outcome.`,
 			return blame(err, "")
 		}
 		q.Memory = maxMemory(c) / 4
+		if place == nil && q.Probability == "" && len(args) > 0 {
+			m, err := loadAny(c, args[0])
+			if err != nil {
+				return blame(err, "")
+			}
+			answer, err := m.Deciding(c.Context(), q, readShort)
+			if err != nil {
+				return blame(err, "")
+			}
+			return answering{&q.Cases, answer, append(args, q.Files()...)}.run(c, func() (*tableInput, error) { return newCases(c, args, &q.Table) })
+		}
 		spec, err := q.Spec(c.Context(), readShort)
 		if err != nil {
 			return blame(err, "")

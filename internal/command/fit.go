@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 )
@@ -71,14 +73,14 @@ model.lossep.unfinished; after an interruption the same command resumes from the
 			return err
 		}
 		defer elsewhere.close()
-		p, err := prepare(c, rows, utility, o, args)
+		p, err := prepareFit(c, request, rows, utility, o, args)
 		if err != nil {
 			return blame(err, "")
 		}
-		if err := writeLines(c.ErrOrStderr(), described(p)); err != nil {
+		if err := writeLines(c.ErrOrStderr(), p.described()); err != nil {
 			return err
 		}
-		m, err := p.Fit(c.Context())
+		m, err := p.fit(c.Context())
 		clearProgress(c.ErrOrStderr())
 		if err != nil && c.Context().Err() != nil {
 			unfinished.tell()
@@ -94,33 +96,98 @@ model.lossep.unfinished; after an interruption the same command resumes from the
 			elsewhere.finish()
 		}
 		seconds := time.Since(start).Seconds()
-		return format.emit(c.OutOrStdout(), newFitReport(p, m, output, seconds), func(w io.Writer) error {
+		return format.emit(c.OutOrStdout(), p.report(m, output, seconds), func(w io.Writer) error {
 			return writeFit(w, m, output, seconds)
 		})
 	}
 	return c
 }
 
-// prepare reads the table and the utility, or takes those of the example.
-func prepare(c *cobra.Command, rows *pastCases, utility *service.Costs, o lossep.Options, args []string) (*lossep.Problem, error) {
-	var err error
-	if o.Utility, err = utility.Spec(c.Context(), readShort); err != nil {
+// toFit is what is going to be fitted, by the kind of its outcome.
+type toFit interface {
+	described() []string
+	fit(ctx context.Context) (fittedModel, error)
+	// report is what is said of the model to programs.
+	report(m fittedModel, output string, seconds float64) any
+}
+
+// fittedModel is a model of either kind.
+type fittedModel interface {
+	Save(path string) error
+	Results() []string
+}
+
+// ofCategories is a problem whose outcome is one of several.
+type ofCategories struct{ *lossep.Problem }
+
+func (p ofCategories) described() []string                          { return described(p.Problem) }
+func (p ofCategories) fit(ctx context.Context) (fittedModel, error) { return p.Fit(ctx) }
+
+func (p ofCategories) report(m fittedModel, output string, seconds float64) any {
+	return newFitReport(p.Problem, m.(*lossep.Model), output, seconds)
+}
+
+// ofNumbers is one whose outcome is a number.
+type ofNumbers struct {
+	*numbers.Problem
+	reason string
+}
+
+func (p ofNumbers) described() []string {
+	lines := p.Recipe.Summary()
+	if p.reason != "" {
+		lines = append(lines, "the outcome is fitted as a number, "+service.Naming(service.Flags).In(p.reason))
+	}
+	return append(append(lines, "costs "+p.Costs.String()), p.Notes...)
+}
+
+func (p ofNumbers) fit(ctx context.Context) (fittedModel, error) { return p.Fit(ctx) }
+
+func (p ofNumbers) report(m fittedModel, output string, seconds float64) any {
+	r := service.NewNumberReport(m.(*numbers.Model))
+	r.Notes, r.Seconds, r.Model = p.Notes, seconds, output
+	return r
+}
+
+// prepareFit reads the table and the costs, or takes those of the example.
+func prepareFit(c *cobra.Command, request *service.Fit, rows *pastCases, utility *service.Costs, o lossep.Options, args []string) (toFit, error) {
+	costs, err := utility.Numbers(c.Context(), readShort)
+	if err != nil {
 		return nil, err
+	}
+	if costs == nil {
+		if o.Utility, err = utility.Spec(c.Context(), readShort); err != nil {
+			return nil, err
+		}
 	}
 	o.Progress = progress(c.ErrOrStderr())
 	if len(args) == 0 {
-		return prepareExample(o)
+		p, err := prepareExample(o)
+		return ofCategories{p}, err
 	}
-	t, err := rows.readTable(c, args[0], o.MaxRows, costColumns(o.Utility)...)
+	also := costColumns(o.Utility)
+	if costs != nil {
+		also = costs.Columns()
+	}
+	t, err := rows.readTable(c, args[0], o.MaxRows, also...)
 	if err != nil {
 		return nil, err
 	}
 	decideCodes(&o, t)
+	is, reason, err := request.IsNumber(t, utility, costs)
+	if err != nil {
+		return nil, err
+	}
+	if is {
+		o.Checkpoints = nil // a fit of numbers begins anew
+		p, err := numbers.Prepare(t, o, costs)
+		return ofNumbers{p, reason}, err
+	}
 	p, err := lossep.PrepareSettled(c.Context(), t, o)
 	if err == nil && o.Utility == nil {
 		tellNoCosts(c, p)
 	}
-	return p, err
+	return ofCategories{p}, err
 }
 
 // costColumns are the columns that costs are made of.
@@ -187,9 +254,9 @@ func joined(lines []string) string {
 	return b.String()
 }
 
-func writeFit(w io.Writer, m *lossep.Model, output string, seconds float64) error {
+func writeFit(w io.Writer, m fittedModel, output string, seconds float64) error {
 	lines := m.Results()
-	if m.Examples() != nil && output != "" {
+	if m, ok := m.(*lossep.Model); ok && m.Examples() != nil && output != "" {
 		lines[len(lines)-1] += "; --no-examples keeps none in the file"
 	}
 	lines = append(lines, fmt.Sprintf("time        %.1f s", seconds))

@@ -65,13 +65,22 @@ func readShort(ctx context.Context, path string) ([]byte, error) {
 
 // loadModel reads a model file.
 func loadModel(c *cobra.Command, path string) (*lossep.Model, error) {
-	m, err := lossep.LoadWithin(path, maxMemory(c))
+	return loaded(path, maxMemory(c), lossep.LoadWithin)
+}
+
+// loadAny reads a model file of any kind of outcome.
+func loadAny(c *cobra.Command, path string) (service.Loaded, error) {
+	return loaded(path, maxMemory(c), service.Load)
+}
+
+func loaded[M any](path string, bytes int64, load func(string, int64) (M, error)) (none M, _ error) {
+	m, err := load(path, bytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("%w; make a model with 'lossep fit … -o %s'", err, path)
+		return none, usagef("%w; make a model with 'lossep fit … -o %s'", err, path)
 	}
 	var place *fs.PathError
 	if errors.As(err, &place) {
-		return nil, &usageError{err} // such as that it is no regular file
+		return none, &usageError{err} // such as that it is no regular file
 	}
 	return m, orTable(err)
 }

@@ -1,0 +1,200 @@
+package decision
+
+import (
+	"math"
+	"slices"
+)
+
+// Distribution is what is known of an outcome that is a number.
+type Distribution interface {
+	Mean() float64
+	Quantile(p float64) float64
+	// Short is E (a − y)⁺.
+	Short(a float64) float64
+	// Expect is E g(y), of a function that bends sharply at the given outcomes alone.
+	Expect(g func(y float64) float64, kinks ...float64) float64
+}
+
+// Loss is what actions cost in one case whose outcome is a number. Actions are numbers, too, or the
+// places of named ones.
+type Loss interface {
+	// Cost is that of an action under an outcome.
+	Cost(action, outcome float64) float64
+	// Expected is its mean under a distribution.
+	Expected(action float64, d Distribution) float64
+	// Free is the action of the least expected cost among all numbers.
+	Free(d Distribution) float64
+}
+
+// Pinball costs Under for every unit that the action is below the outcome, and Over for every unit
+// that it is above: the cost of ordering too little or too much.
+type Pinball struct{ Under, Over float64 }
+
+// Cost implements Loss.
+func (c Pinball) Cost(action, outcome float64) float64 {
+	return max(c.Under*(outcome-action), c.Over*(action-outcome))
+}
+
+// Expected implements Loss.
+func (c Pinball) Expected(action float64, d Distribution) float64 {
+	return max(0, c.Under*(d.Mean()-action)+(c.Under+c.Over)*d.Short(action))
+}
+
+// Free implements Loss: the quantile at Under/(Under + Over).
+func (c Pinball) Free(d Distribution) float64 { return d.Quantile(c.Under / (c.Under + c.Over)) }
+
+// Formula is the cost of an action under an outcome as somebody wrote it down.
+type Formula func(action, outcome float64) float64
+
+// Cost implements Loss.
+func (f Formula) Cost(action, outcome float64) float64 { return f(action, outcome) }
+
+// Expected implements Loss, by quadrature that knows of a bend where both are equal.
+func (f Formula) Expected(action float64, d Distribution) float64 {
+	return d.Expect(func(y float64) float64 { return f(action, y) }, action)
+}
+
+// Free implements Loss: the best of a grid over what outcomes are likely to be, and then between its
+// neighbours. It is infinite where the cost falls beyond all of them.
+func (f Formula) Free(d Distribution) float64 {
+	lo, hi := d.Quantile(1e-3), d.Quantile(1-1e-3)
+	for range 6 {
+		const points = 32
+		best, least := 0, math.Inf(1)
+		for k := range points + 1 {
+			if c := f.Expected(lo+(hi-lo)*float64(k)/points, d); c < least {
+				best, least = k, c
+			}
+		}
+		width := hi - lo
+		switch {
+		case !(width > 0):
+			return lo
+		case best == 0:
+			lo -= 4 * width
+		case best == points:
+			hi += 4 * width
+		default:
+			return golden(lo+width*float64(best-1)/points, lo+width*float64(best+1)/points, func(a float64) float64 { return f.Expected(a, d) })
+		}
+	}
+	if f.Expected(lo, d) < f.Expected(hi, d) {
+		return math.Inf(-1)
+	}
+	return math.Inf(1)
+}
+
+// golden is the least of a function with one minimum, to the root of the precision of numbers.
+func golden(lo, hi float64, f func(float64) float64) float64 {
+	const ratio = 0.6180339887498949
+	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
+	fa, fb := f(a), f(b)
+	for range 44 {
+		if fa <= fb {
+			hi, b, fb = b, a, fa
+			a = hi - ratio*(hi-lo)
+			fa = f(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + ratio*(hi-lo)
+			fb = f(b)
+		}
+	}
+	return lo + (hi-lo)/2
+}
+
+// Stake is what is at stake in one case: a loss, and the actions that there are.
+type Stake struct {
+	Loss
+	Actions
+}
+
+// NumberChoice is the action of the least expected cost, and what its neighbours would cost.
+type NumberChoice struct {
+	Action, Expected       float64
+	Lower, ExpectedLower   float64 // the same as Action where there is none
+	Higher, ExpectedHigher float64
+	AtEdge                 bool // of the range that was given: a wider one might cost less
+}
+
+// Choose finds it.
+func (s Stake) Choose(d Distribution) NumberChoice {
+	var c NumberChoice
+	c.Lower, c.Action, c.Higher, c.AtEdge = s.Actions.best(s.Loss, d)
+	c.Expected, c.ExpectedLower, c.ExpectedHigher = s.Loss.Expected(c.Action, d), s.Loss.Expected(c.Lower, d), s.Loss.Expected(c.Higher, d)
+	return c
+}
+
+// Actions are the numbers that can be chosen. The zero value is all of them.
+type Actions struct {
+	From float64   `json:"from,omitempty"` // with To, both zero for no bounds
+	To   float64   `json:"to,omitempty"`
+	Step float64   `json:"step,omitempty"` // zero for all numbers between
+	List []float64 `json:"list,omitempty"`
+	// Choices are the names of actions that are no numbers.
+	Choices []string `json:"-"`
+}
+
+// bounded tells whether there are bounds.
+func (a *Actions) bounded() bool { return a.From != 0 || a.To != 0 }
+
+// isRange tells whether bounds and step make a range that is not too long.
+func (a *Actions) isRange() bool {
+	return a.To > a.From && !math.IsInf(a.To-a.From, 0) && a.Step >= 0 && a.Step <= a.To-a.From && (a.Step == 0 || (a.To-a.From)/a.Step <= mostSteps)
+}
+
+// mostSteps is the longest range of actions.
+const mostSteps = 1e6
+
+// all are the actions, if they can be listed.
+func (a *Actions) all() []float64 {
+	if a.Choices != nil {
+		numbers := make([]float64, len(a.Choices))
+		for k := range numbers {
+			numbers[k] = float64(k)
+		}
+		return numbers
+	}
+	if a.List != nil || a.Step == 0 {
+		return a.List
+	}
+	n := int(math.Floor((a.To-a.From)/a.Step*(1+1e-12))) + 1
+	numbers := make([]float64, n)
+	for k := range numbers {
+		numbers[k] = a.From + float64(k)*a.Step
+	}
+	return numbers
+}
+
+// best is the action of the least expected cost, with its neighbours.
+func (a *Actions) best(l Loss, d Distribution) (lower, best, higher float64, edge bool) {
+	if all := a.all(); all != nil {
+		k := a.least(l, d, all)
+		edge = a.Choices == nil && (k == 0 || k == len(all)-1) && len(all) > 1
+		return all[max(k-1, 0)], all[k], all[min(k+1, len(all)-1)], edge
+	}
+	best = l.Free(d)
+	if a.bounded() {
+		if edge = !(best > a.From && best < a.To); edge {
+			best = min(max(best, a.From), a.To)
+		}
+	}
+	tenth := (d.Quantile(0.75) - d.Quantile(0.25)) / 10
+	return best - tenth, best, best + tenth, edge
+}
+
+// least is the place of the cheapest: of costs that bend up alone, beside the best of all numbers.
+func (a *Actions) least(l Loss, d Distribution, all []float64) int {
+	from, to := 0, len(all)
+	if p, ok := l.(Pinball); ok && slices.IsSorted(all) {
+		k, _ := slices.BinarySearch(all, p.Free(d))
+		from, to = max(0, k-1), min(len(all), k+1)
+	}
+	best, least := from, math.Inf(1)
+	for k := from; k < to; k++ {
+		if c := l.Expected(all[k], d); c < least {
+			best, least = k, c
+		}
+	}
+	return best
+}

@@ -1,0 +1,375 @@
+package decision
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lossep/lossep/expr"
+)
+
+// NumberCosts are what actions cost where the outcome is a number.
+type NumberCosts struct {
+	under, over expr.Expr   // of a pinball cost
+	formulas    []expr.Expr // of the action and the outcome, or of each named action; nil for a pinball cost
+	actions     Actions
+}
+
+// The names that stand for the action and the outcome in a formula.
+const (
+	actionName  = "action"
+	outcomeName = "outcome"
+)
+
+// ForNumbers tells whether costs on one line are those of numbers.
+func ForNumbers(text string) bool {
+	return slices.ContainsFunc(expr.Split(text), func(part string) bool {
+		name, _, _ := strings.Cut(part, "=")
+		name = strings.TrimSpace(name)
+		return name == "under" || name == "over"
+	})
+}
+
+// ParseNumberCosts reads costs such as under=15,over=5: what every unit costs that the action is below
+// the outcome, or above it. They may be made of columns.
+func ParseNumberCosts(text string) (*NumberCosts, error) {
+	const form = "write what a unit too little and too much costs, as in under=15,over=5"
+	s := new(NumberCosts)
+	places, given := map[string]*expr.Expr{"under": &s.under, "over": &s.over}, make(map[string]bool)
+	for _, part := range expr.Split(text) {
+		name, value, ok := strings.Cut(part, "=")
+		name = strings.TrimSpace(name)
+		if !ok || places[name] == nil || given[name] {
+			return nil, &SpecError{File: "costs", Msg: quoted(part) + " is not one of under=COST and over=COST", Fix: form}
+		}
+		e, err := parseEntry(value)
+		if err != nil {
+			return nil, &SpecError{File: "costs", Msg: name + ": " + err.Msg, Fix: err.Fix}
+		}
+		if scale, _ := e.Scale(); !(scale > 0) {
+			return nil, &SpecError{File: "costs", Msg: fmt.Sprintf("%s: a unit costs %v", name, e), Fix: "give a cost above 0"}
+		}
+		*places[name], given[name] = e, true
+	}
+	if !given["under"] || !given["over"] {
+		return nil, &SpecError{File: "costs", Msg: "under or over is missing", Fix: form}
+	}
+	return s, nil
+}
+
+// AbsoluteError is what costs are where none are given: one for every unit that the action is off.
+func AbsoluteError() *NumberCosts {
+	return &NumberCosts{under: expr.Number(1), over: expr.Number(1)}
+}
+
+// IsNumberSpec tells whether a YAML text is one of costs of numbers, by its members.
+func IsNumberSpec(text []byte) bool {
+	root, err := yamlDocument(text)
+	return err == nil && slices.ContainsFunc(root.names, func(n node) bool {
+		return slices.Contains([]string{"cost", "under", "over", "action"}, n.text)
+	}) || err == nil && !slices.ContainsFunc(root.names, func(n node) bool { return n.text == "outcomes" }) &&
+		slices.ContainsFunc(root.names, func(n node) bool { return n.text == "costs" })
+}
+
+// ParseNumberSpec reads costs of numbers from YAML: under and over, or a cost, a formula of action and
+// outcome, such as
+//
+//	cost: 15*max(outcome - action, 0) + 5*max(action - outcome, 0)
+//	action: {from: 0, to: 200, step: 5}
+//
+// where action may be a list of numbers too, or costs, with a formula of the outcome for each of
+// some named actions. Columns of the table may stand in all of them. Errors are *SpecError.
+func ParseNumberSpec(file string, text []byte) (*NumberCosts, error) {
+	r := specReader{file, true}
+	root, fault := yamlDocument(text)
+	if fault != nil {
+		return nil, r.at(node{line: fault.Line, column: fault.Column}, fault)
+	}
+	return r.numbers(root)
+}
+
+func (r specReader) numbers(root node) (*NumberCosts, error) {
+	if err := r.object(root, "the costs"); err != nil {
+		return nil, err
+	}
+	s := new(NumberCosts)
+	members := make(map[string]node)
+	for k, name := range root.names {
+		if !slices.Contains([]string{"under", "over", "cost", "costs", "action"}, name.text) {
+			return nil, r.faultf(name, "use under and over, or cost, or costs, and action", "%s is unknown", quoted(name.text))
+		}
+		members[name.text] = root.values[k]
+	}
+	entry := func(name string, to *expr.Expr) (err error) {
+		if n, ok := members[name]; ok {
+			*to, err = r.entry(n, name)
+		}
+		return err
+	}
+	_, under := members["under"]
+	_, over := members["over"]
+	_, cost := members["cost"]
+	named, several := members["costs"]
+	switch {
+	case under != over || under == cost && under || cost == several && cost || !under && !cost && !several || under && several:
+		return nil, r.faultf(root, "give under and over, or cost, a formula of action and outcome, or costs, a formula of outcome for each named action", "it is not one kind of costs")
+	case under:
+		if err := entry("under", &s.under); err != nil {
+			return nil, err
+		}
+		if err := entry("over", &s.over); err != nil {
+			return nil, err
+		}
+	case cost:
+		s.formulas = make([]expr.Expr, 1)
+		if err := entry("cost", &s.formulas[0]); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(s.formulas[0].Columns(), actionName) {
+			return nil, r.faultf(members["cost"], "write a formula such as 15*max(outcome - action, 0) + 5*max(action - outcome, 0)", "the cost does not depend on the action")
+		}
+	default:
+		if err := r.object(named, "costs"); err != nil {
+			return nil, err
+		}
+		for k, name := range named.names {
+			e, err := r.entry(named.values[k], name.text)
+			if err != nil {
+				return nil, err
+			}
+			s.formulas, s.actions.Choices = append(s.formulas, e), append(s.actions.Choices, name.text)
+		}
+		if len(s.formulas) < 2 {
+			return nil, r.faultf(named, "name two or more", "there are fewer than two actions")
+		}
+	}
+	if a, ok := members["action"]; ok {
+		if s.actions.Choices != nil {
+			return nil, r.faultf(a, "leave it out", "named actions have no range")
+		}
+		if err := r.span(a, &s.actions); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// span reads the numbers that an action can be.
+func (r specReader) span(n node, a *Actions) error {
+	const fix = "give a list of numbers, or a range such as {from: 0, to: 200, step: 5}"
+	number := func(n node) (float64, error) {
+		x, err := strconv.ParseFloat(n.text, 64)
+		if n.kind != aNumber || err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+			return 0, r.faultf(n, fix, "%s is not a number", quoted(n.text))
+		}
+		return x, nil
+	}
+	if n.kind == aList {
+		for _, v := range n.values {
+			x, err := number(v)
+			if err != nil {
+				return err
+			}
+			a.List = append(a.List, x)
+		}
+		slices.Sort(a.List)
+		if a.List = slices.Compact(a.List); len(a.List) == 0 {
+			return r.faultf(n, fix, "the list of actions is empty")
+		}
+		return nil
+	}
+	if err := r.object(n, "action"); err != nil {
+		return err
+	}
+	places := map[string]*float64{"from": &a.From, "to": &a.To, "step": &a.Step}
+	for k, name := range n.names {
+		to := places[name.text]
+		if to == nil {
+			return r.faultf(name, fix, "%s is unknown", quoted(name.text))
+		}
+		var err error
+		if *to, err = number(n.values[k]); err != nil {
+			return err
+		}
+	}
+	if !a.isRange() {
+		return r.faultf(n, fix, "from %v to %v in steps of %v is not a range", a.From, a.To, a.Step)
+	}
+	return nil
+}
+
+// Columns are those that costs are made of.
+func (s *NumberCosts) Columns() (names []string) {
+	for _, e := range append([]expr.Expr{s.under, s.over}, s.formulas...) {
+		if e == (expr.Expr{}) {
+			continue
+		}
+		for _, name := range e.Columns() {
+			if name != actionName && name != outcomeName && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Actions are those that can be chosen.
+func (s *NumberCosts) Actions() Actions { return s.actions }
+
+// Stake is what is at stake in a case, given the numbers in its columns.
+func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, error) {
+	if s.formulas == nil {
+		var c Pinball
+		for _, part := range []struct {
+			name string
+			e    expr.Expr
+			to   *float64
+		}{{"under", s.under, &c.Under}, {"over", s.over, &c.Over}} {
+			x, err := part.e.Eval(value)
+			if err != nil {
+				return Stake{}, err
+			}
+			if !(x > 0 && x <= largest) {
+				return Stake{}, specFault("give a cost above 0", "%s: a unit costs %v in this case", part.name, x)
+			}
+			*part.to = x
+		}
+		return Stake{c, s.actions}, nil
+	}
+	known := make(map[string]float64)
+	for _, name := range s.Columns() {
+		x, err := value(name)
+		if err != nil {
+			return Stake{}, err
+		}
+		known[name] = x
+	}
+	return Stake{Formula(func(action, outcome float64) float64 {
+		e := s.formulas[0]
+		if s.actions.Choices != nil {
+			e = s.formulas[int(action)]
+		}
+		c, err := e.Eval(func(name string) (float64, error) {
+			switch name {
+			case actionName:
+				return action, nil
+			case outcomeName:
+				return outcome, nil
+			}
+			return known[name], nil
+		})
+		if err != nil { // a division by zero, or beyond the largest number
+			return math.Inf(1)
+		}
+		return c
+	}), s.actions}, nil
+}
+
+// Check refuses costs that are negative for one of the outcomes, or have no least one.
+func (s *NumberCosts) Check(stake Stake, d Distribution, outcomes []float64) error {
+	if s.formulas == nil {
+		return nil
+	}
+	tried := stake.Actions.all()
+	if tried == nil {
+		free := stake.Loss.Free(d)
+		if math.IsInf(free, 0) && !s.actions.bounded() {
+			return specFault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "the cost falls as the action goes to %v: there is no best one", free)
+		}
+		tried = []float64{free}
+		if s.actions.bounded() {
+			tried = []float64{s.actions.From, s.actions.To}
+		}
+	}
+	for _, a := range tried[:min(len(tried), 50)] {
+		for _, y := range outcomes {
+			if c := stake.Cost(a, y); !(c >= 0) || math.IsInf(c, 0) {
+				return specFault("write costs, which are from 0 on", "the cost of action %v under outcome %v is %v", a, y, c)
+			}
+		}
+	}
+	return nil
+}
+
+// numberForm is how costs are written in files.
+type numberForm struct {
+	Under  string            `json:"under,omitempty"`
+	Over   string            `json:"over,omitempty"`
+	Cost   string            `json:"cost,omitempty"`
+	Costs  map[string]string `json:"costs,omitempty"`
+	Order  []string          `json:"order,omitempty"` // of named actions
+	Action *Actions          `json:"action,omitempty"`
+}
+
+// MarshalJSON writes the costs as text.
+func (s *NumberCosts) MarshalJSON() ([]byte, error) {
+	var f numberForm
+	switch {
+	case s.formulas == nil:
+		f.Under, f.Over = s.under.String(), s.over.String()
+	case s.actions.Choices == nil:
+		f.Cost = s.formulas[0].String()
+	default:
+		f.Costs, f.Order = make(map[string]string), s.actions.Choices
+		for k, name := range s.actions.Choices {
+			f.Costs[name] = s.formulas[k].String()
+		}
+	}
+	if s.actions.Choices == nil && (s.actions.bounded() || s.actions.List != nil) {
+		f.Action = &s.actions
+	}
+	return json.Marshal(f)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *NumberCosts) UnmarshalJSON(text []byte) (err error) {
+	var f numberForm
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
+	}
+	var read NumberCosts
+	parse := func(text string) (e expr.Expr) {
+		if err == nil {
+			e, err = expr.Parse(text)
+		}
+		return e
+	}
+	if f.Action != nil {
+		if read.actions = *f.Action; f.Action.List == nil && !f.Action.isRange() || !slices.IsSorted(f.Action.List) {
+			return specFault("give an increasing list, or a range", "the actions %+v are neither", *f.Action)
+		}
+	}
+	switch {
+	case f.Costs != nil:
+		for _, name := range f.Order {
+			read.formulas, read.actions.Choices = append(read.formulas, parse(f.Costs[name])), append(read.actions.Choices, name)
+		}
+	case f.Cost != "":
+		read.formulas = []expr.Expr{parse(f.Cost)}
+	default:
+		read.under, read.over = parse(f.Under), parse(f.Over)
+	}
+	if err == nil && f.Costs != nil && len(f.Order) < 2 {
+		err = specFault("name two or more", "there are fewer than two actions")
+	}
+	*s = read
+	return err
+}
+
+// String is the costs on one line.
+func (s *NumberCosts) String() string {
+	switch {
+	case s.formulas == nil:
+		return fmt.Sprintf("under=%v,over=%v", s.under, s.over)
+	case s.actions.Choices == nil:
+		return s.formulas[0].String()
+	}
+	var all []string
+	for k, name := range s.actions.Choices {
+		all = append(all, name+": "+s.formulas[k].String())
+	}
+	return strings.Join(all, "; ")
+}

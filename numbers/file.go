@@ -1,0 +1,167 @@
+package numbers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+)
+
+// header is what a file holds beside tensors.
+type header struct {
+	Recipe  *recipe.Recipe        `json:"recipe"`
+	Costs   *decision.NumberCosts `json:"costs"`
+	Kernel  string                `json:"kernel"`
+	Shape   Shape                 `json:"shape"`
+	Noise   []float64             `json:"noise"` // logarithms of its hyperparameters
+	Summary Summary               `json:"summary"`
+}
+
+// Save writes the model to a file, all or nothing.
+func (m *Model) Save(path string) error { return modelfile.WriteFile(path, m.content()) }
+
+// Write writes the model file to w.
+func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()) }
+
+func (m *Model) content() *modelfile.Content {
+	c := &modelfile.Content{
+		Numbers: true, EP: m.posterior.State(),
+		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.summary},
+	}
+	if m.x != nil {
+		c.Rows = &modelfile.Rows{Inputs: m.x, Values: m.values, Weights: m.weights}
+	}
+	return c
+}
+
+// Load reads a model from a file in at most so many bytes of memory. What is no complete model is a
+// *modelfile.Error.
+func Load(path string, bytes int64) (m *Model, err error) {
+	err = modelfile.ReadFile(path, bytes, func(r *modelfile.Reader) error {
+		m, err = fromFile(r, bytes)
+		return err
+	})
+	return m, err
+}
+
+// Read reads a model file to its end; see Load.
+func Read(r io.Reader, bytes int64) (m *Model, err error) {
+	err = modelfile.Read(r, bytes, func(r *modelfile.Reader) error {
+		m, err = fromFile(r, bytes)
+		return err
+	})
+	return m, err
+}
+
+// Is tells whether a file is a model of numbers.
+func Is(path string, bytes int64) (is bool) {
+	err := modelfile.ReadFile(path, bytes, func(r *modelfile.Reader) error {
+		is = r.Numbers()
+		return nil
+	})
+	return err == nil && is
+}
+
+// fromFile makes the model and checks everything on the way.
+func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
+	if !r.Numbers() {
+		return nil, errors.New("its outcome is one of several categories, and this is for numbers")
+	}
+	var h header
+	if err := r.Header(&h); err != nil {
+		return nil, err
+	}
+	family := h.Shape.family()
+	switch {
+	case h.Recipe == nil || h.Costs == nil || !h.Recipe.Target.Number:
+		return nil, errors.New("its description lacks the recipe of a number, or the costs")
+	case family == nil || len(h.Noise) != len(family.Priors()):
+		return nil, fmt.Errorf("its noise %q with %d hyperparameters is unknown", h.Shape.Noise, len(h.Noise))
+	case h.Summary.Rows != h.Recipe.Rows || h.Summary.Inducing < 0:
+		return nil, errors.New("its recipe and its summary contradict each other")
+	}
+	for _, l := range h.Noise {
+		if !(math.Abs(l) <= 40) {
+			return nil, fmt.Errorf("its noise has the logarithm %v", l)
+		}
+	}
+	if err := h.Shape.Transform.check(); err != nil {
+		return nil, err
+	}
+	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), summary: h.Summary}
+	rows := h.Recipe.Rows
+	views := rows
+	if n := h.Summary.Inducing; n > 0 {
+		views = n
+	}
+	if need := posterior.FullBytes(views, m.coding.Len(), views); need > float64(bytes) {
+		return nil, fmt.Errorf("it takes about %.2g GB of memory, more than %.2g GB; allow more if it is to be read", need/1e9, float64(bytes)/1e9)
+	}
+	if err := m.read(r, h.Kernel); err != nil {
+		return nil, err
+	}
+	if err := r.Done("ep"); err != nil {
+		return nil, err
+	}
+	extremes := m.posterior.Extremes()
+	for _, d := range m.predict(rowsOf(m.posterior.Inputs(), extremes)) {
+		if !d.IsFinite() {
+			return nil, errors.New("its numbers make no posterior: its predictions are not finite numbers")
+		}
+	}
+	return m, nil
+}
+
+// read reads the posterior.
+func (m *Model) read(r *modelfile.Reader, text string) error {
+	k, err := parseKernel(text, m.coding)
+	if err != nil {
+		return err
+	}
+	if n := m.summary.Inducing; n > 0 {
+		z, err := r.Points(n, m.coding)
+		if err != nil {
+			return err
+		}
+		process, err := gp.NewInducing(k, z)
+		if err != nil {
+			return err
+		}
+		q, err := r.Functions(false, 1, n)
+		if err != nil {
+			return err
+		}
+		m.posterior = posterior.NewInducing(process, posterior.Latent{}, q[0], nil)
+		return nil
+	}
+	rows, err := r.NumberRows(m.coding, m.recipe.Rows, m.recipe.Weighted())
+	if err != nil {
+		return err
+	}
+	m.x, m.values, m.weights = rows.Inputs, rows.Values, rows.Weights
+	sites, err := r.NumberSites(m.recipe.Rows, m.family.Largest(), m.weights)
+	if err != nil {
+		return err
+	}
+	process, err := gp.New(k, m.x)
+	if err != nil {
+		return err
+	}
+	m.posterior, err = posterior.NewFull(context.Background(), process, posterior.Latent{}, sites, nil)
+	return err
+}
+
+// endOf is an error that is not the end of a file.
+func endOf(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

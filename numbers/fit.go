@@ -1,0 +1,409 @@
+package numbers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/advise"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/kernel"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
+)
+
+// Problem is training rows whose outcomes are numbers, and what actions cost.
+type Problem struct {
+	Recipe  *recipe.Recipe
+	X       *mat.Dense
+	Values  []float64
+	Weights []float64 // nil if each counts once
+	Costs   *decision.NumberCosts
+	Notes   []string
+
+	stakes []decision.Stake // of each row, or one for all
+	coding *recipe.Coding
+	opt    lossep.Options
+}
+
+func inputf(what, format string, args ...any) error {
+	return &lossep.InputError{What: what, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Prepare reads training rows. Costs may be nil, for the absolute error.
+func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Problem, error) {
+	if err := check(o); err != nil {
+		return nil, err
+	}
+	o.Data.Number = true
+	if o.MaxMemory == 0 {
+		o.MaxMemory = lossep.DefaultMaxMemory
+	}
+	p := &Problem{Costs: costs, opt: o}
+	if costs == nil {
+		p.Costs = decision.AbsoluteError()
+	}
+	if o.Recipe != nil {
+		var err error
+		p.Recipe = o.Recipe
+		if p.X, _, err = p.Recipe.Apply(t); err != nil {
+			return nil, err
+		}
+		if p.Values, err = p.Recipe.Numbers(t); err != nil {
+			return nil, err
+		}
+		if name := weightsColumn(p.Recipe); name != "" {
+			if p.Weights, err = t.Weights(name, p.Recipe.Missing...); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		l, found, err := advise.Learn(t, o.Data)
+		if err != nil {
+			return nil, err
+		}
+		p.Recipe, p.X, p.Values, p.Weights, p.Notes = l.Recipe, l.X, l.Values, l.Weights, found.Findings.Texts()
+	}
+	p.coding = p.Recipe.Coding()
+	if low, high := slices.Min(p.Values), slices.Max(p.Values); !(high > low) {
+		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("the outcome is %v in every row", low), Fix: "name another column, or give rows that differ"}
+	} else if max(math.Abs(low), math.Abs(high)) > lossep.Farthest {
+		return nil, &table.Error{File: t.Name(), ColumnName: p.Recipe.Target.Column, Msg: fmt.Sprintf("outcomes beyond %g cannot be fitted", lossep.Farthest), Fix: "correct them, or give them in larger units"}
+	}
+	var err error
+	if p.stakes, err = StakesOf(p.Costs, t, p.Recipe.Missing...); err != nil {
+		return nil, err
+	}
+	sample := newSample(p.Values)
+	return p, p.Costs.Check(p.stakes[0], sample, sample.some(200))
+}
+
+// check refuses options that are for categories.
+func check(o lossep.Options) error {
+	switch {
+	case o.Method != "" && o.Method != lossep.EP:
+		return inputf("method", "outcomes that are numbers are fitted by %s alone so far; leave the method out", lossep.EP)
+	case o.Likelihood.Name != "" && o.Likelihood.Name != "probit":
+		return inputf("likelihood", "%s is for two outcomes; for a number the noise is chosen by the evidence", o.Likelihood.Name)
+	case o.Power != 0 && o.Power != 1:
+		return inputf("power", "powers are for two outcomes; leave the power out")
+	case o.Fixed:
+		return inputf("fixed", "the kernel is searched for together with the noise; leave it out")
+	case o.Elsewhere != nil:
+		return inputf("outcome", "rows whose outcome is a number cannot be gone over elsewhere; fit them on this machine")
+	case strings.Contains(o.Kernel, "effects"):
+		return inputf("kernel", "effects are for two outcomes; leave them out")
+	}
+	return nil
+}
+
+func weightsColumn(r *recipe.Recipe) string {
+	for _, c := range r.Columns {
+		if c.Kind == recipe.Weights {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// StakesOf is what is at stake in each row of a table, or in all of them.
+func StakesOf(s *decision.NumberCosts, t *table.Table, missing ...string) ([]decision.Stake, error) {
+	values := make(map[string][]float64)
+	for _, name := range s.Columns() {
+		column, err := t.Floats(name, missing...)
+		if err != nil {
+			return nil, fmt.Errorf("costs: %w", err)
+		}
+		values[name] = column
+	}
+	n := t.Len()
+	if len(values) == 0 {
+		n = 1
+	}
+	stakes := make([]decision.Stake, n)
+	for i := range stakes {
+		var err error
+		if stakes[i], err = s.Stake(func(name string) (float64, error) { return values[name][i], nil }); err != nil {
+			at := t.Place(i)
+			at.Msg, at.Err = err.Error(), err
+			return nil, at
+		}
+	}
+	return stakes, nil
+}
+
+// Len is the number of training rows.
+func (p *Problem) Len() int { return len(p.Values) }
+
+// Stake is what is at stake in training row i.
+func (p *Problem) Stake(i int) decision.Stake { return p.stakes[i%len(p.stakes)] }
+
+func (p *Problem) tell(stage string, step int, value float64) {
+	if p.opt.Progress != nil {
+		p.opt.Progress(lossep.Progress{Stage: stage, Step: step, LogEvidence: value})
+	}
+}
+
+// parse reads a kernel for the rows.
+func (p *Problem) parse(text string) (kernel.Kernel, error) { return parseKernel(text, p.coding) }
+
+func parseKernel(text string, c *recipe.Coding) (kernel.Kernel, error) {
+	return kernel.ParseColumns(text, kernel.Columns{Numbers: c.Numbers(), Codes: c.Codes()})
+}
+
+// shapeRows is how many rows the transformation and the noise are chosen by.
+const shapeRows = 400
+
+// Shape is a transformation of the outcome with noise of a family.
+type Shape struct {
+	Transform Transform `json:"transform"`
+	Noise     string    `json:"noise"`
+	// Evidence is the log evidence for the outcomes of so many rows, with the Jacobian of the
+	// transformation.
+	Evidence float64 `json:"log_evidence"`
+	Rows     int     `json:"rows"`
+}
+
+// worthwhile is by how many nats a shape has to be better than a simpler one.
+const worthwhile = 3
+
+// shape chooses the transformation and the noise by the evidence of one simple kernel.
+func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err error) {
+	k, err := p.parse(search.OneForAll)
+	if err != nil {
+		return best, nil, err
+	}
+	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
+	x, y := rowsOf(p.X, rows), taken(p.Values, rows)
+	var fault error
+	whole := y
+	if counted(p.Values) != nil {
+		// A density could be as high as it likes at counts; that of a count spread evenly over the unit
+		// above it bounds the logarithm of its probability from below.
+		rng := rand.New(rand.NewPCG(p.opt.Seed, 4))
+		y = slices.Clone(y)
+		for i := range y {
+			y[i] += rng.Float64()
+		}
+	}
+	for _, t := range transforms(p.Values) {
+		y := y
+		if t.Name == "count" {
+			y = whole
+		}
+		for _, f := range families(&t) {
+			s := Shape{Transform: t, Noise: f.Name(), Rows: len(rows)}
+			of := &terms{y: t.all(y), weights: taken(p.Weights, rows), family: f}
+			fit, err := search.Optimise(ctx, k, x, of, search.Options{Seed: p.opt.Seed, Tolerance: 0.1})
+			if ctx.Err() != nil {
+				return best, nil, ctx.Err()
+			} else if err != nil {
+				fault = err
+				continue
+			}
+			s.Evidence = fit.EP.LogEvidence
+			for i, v := range y {
+				s.Evidence += of.Count(i) * t.logSlope(v)
+			}
+			p.tell("choosing a transformation of the outcome and its noise", len(tried)+1, s.Evidence)
+			if tried = append(tried, s); len(tried) == 1 || s.Evidence > best.Evidence+worthwhile {
+				best = s
+			}
+		}
+	}
+	if tried == nil {
+		return best, nil, fault
+	}
+	return best, tried, nil
+}
+
+// all are transformed outcomes.
+func (t *Transform) all(y []float64) []float64 {
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = t.At(v)
+	}
+	return z
+}
+
+// Fit finds the transformation, the noise, the kernel and the posterior.
+func (p *Problem) Fit(ctx context.Context) (*Model, error) {
+	shape, tried, err := p.shape(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{
+		recipe: p.Recipe, coding: p.coding, costs: p.Costs, shape: shape,
+		x: p.X, values: p.Values, weights: p.Weights,
+		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried},
+	}
+	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: shape.family()}
+	if p.opt.Inducing == lossep.NoInducing || p.opt.Inducing == 0 && p.Len() <= lossep.FullRows {
+		err = p.full(ctx, m, of)
+	} else {
+		err = p.induced(ctx, m, of)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range m.predict(rowsOf(p.X, search.Sample(p.Len(), 20, 1))) {
+		if !d.IsFinite() {
+			return nil, inputf("kernel", "its predictions are not finite numbers; give another kernel, or leave outcomes out that are far from all others")
+		}
+	}
+	return m, nil
+}
+
+// full fits the full process: with the kernel that is given, or with that of some candidates which
+// predicts rows that are left out best.
+func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
+	if limit := p.opt.MaxRows; p.Len() > max(limit, lossep.DefaultMaxRows) {
+		return inputf("max rows", "%d rows are more than %d; let there be inducing points, give a sample of the rows, or raise the limit", p.Len(), max(limit, lossep.DefaultMaxRows))
+	}
+	candidates := search.Candidates
+	if p.opt.Kernel != "" && p.opt.Kernel != lossep.AutoKernel {
+		candidates = []search.Candidate{{Name: "given", Kernel: p.opt.Kernel}}
+	}
+	var best *search.Fit
+	var fault error
+	for _, c := range candidates {
+		if c.PerColumn && p.coding.Len() == 1 {
+			continue
+		}
+		k, err := p.parse(c.Kernel)
+		if err != nil {
+			return err
+		}
+		again := &terms{of.y, of.weights, of.family}
+		o := search.Options{Seed: p.opt.Seed, Shrinkage: c.Shrinkage, Restarts: p.opt.Restarts, Progress: func(e search.Evaluation) {
+			p.tell(fmt.Sprintf("searching for the kernel with %d rows", e.Cases), e.Number, e.LogPosterior)
+		}}
+		if strings.Contains(c.Kernel, "=") {
+			o.Start = k.Params(nil)
+		}
+		fit, err := search.Optimise(ctx, k, p.X, again, o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			fault = err
+			continue
+		}
+		one := search.Tried{Name: c.Name, Kernel: fit.Process.Kernel().String(), LogPredictive: mean(fit.EP.LogPredictive), LogEvidence: fit.EP.LogEvidence, Search: fit.Record()}
+		m.summary.Candidates = append(m.summary.Candidates, one)
+		if best == nil || one.LogPredictive > mean(best.EP.LogPredictive) {
+			best, m.family, m.summary.Search = fit, again.family, one.Search
+		}
+	}
+	if best == nil {
+		return fault
+	}
+	m.summary.status(best.EP.Status)
+	m.summary.LogEvidence = best.EP.LogEvidence
+	var err error
+	if m.posterior, err = posterior.NewFull(ctx, best.Process, posterior.Latent{}, best.EP.Sites.Terms, nil); err != nil {
+		return err
+	}
+	p.leaveOneOut(m, best)
+	return nil
+}
+
+// induced fits a process with inducing points.
+func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
+	text := p.opt.Kernel
+	if text == "" || text == lossep.AutoKernel {
+		text = lossep.ManyRowsKernel
+		if p.coding.Len() > lossep.FewColumns {
+			text = lossep.ManyColumnsKernel
+		}
+	}
+	k, err := p.parse(text)
+	if err != nil {
+		return err
+	}
+	o := search.InduceOptions{Options: search.Options{Seed: p.opt.Seed}, Points: p.opt.Inducing, Memory: p.opt.MaxMemory / 2, ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps}
+	if strings.Contains(text, "=") {
+		o.Start = k.Params(nil)
+	}
+	if p.opt.Progress != nil {
+		o.Pass = func(e search.Passed) {
+			p.opt.Progress(lossep.Progress{Stage: fmt.Sprintf("expectation propagation with %d rows and %d inducing points", e.Rows, e.Points), Step: e.Evaluation, Steps: e.Evaluations, Done: e.Done, Pass: e.Pass, Residual: e.Residual, LogEvidence: e.LogEvidence})
+		}
+	}
+	fit, err := search.Induce(ctx, k, p.X, of, o)
+	if err != nil {
+		return err
+	}
+	m.family = of.family
+	m.summary.Inducing, m.summary.LogEvidence, m.summary.Search = fit.Process.Dim(), fit.LogEvidence, fit.Record(p.Len())
+	m.summary.status(fit.Result.Status)
+	m.posterior = posterior.NewInducing(fit.Process, posterior.Latent{}, fit.Result.Q[0], nil)
+	m.x, m.values, m.weights = nil, nil, nil
+	return nil
+}
+
+// leaveOneOut predicts and decides every training row without it.
+func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) {
+	loo := new(LeaveOneOut)
+	sample := newSample(p.Values)
+	constant := p.stakes[0].Choose(sample).Action
+	sum := 0.0
+	for i, c := range fit.EP.Cavities {
+		if !c.Proper() {
+			return
+		}
+		d := m.family.Predict(c.Mean(), c.Variance(), &m.shape.Transform)
+		w := 1.0
+		if p.Weights != nil {
+			w = p.Weights[i]
+		}
+		sum += w
+		s := p.Stake(i)
+		loo.LogDensity += w * d.LogDensity(p.Values[i])
+		loo.Cost += w * s.Cost(s.Choose(d).Action, p.Values[i])
+		loo.Constant += w * s.Cost(constant, p.Values[i])
+		if u := d.PIT(p.Values[i]); u > 0.05 && u < 0.95 {
+			loo.Coverage += w
+		}
+	}
+	loo.LogDensity, loo.Cost, loo.Constant, loo.Coverage = loo.LogDensity/sum, loo.Cost/sum, loo.Constant/sum, loo.Coverage/sum
+	m.summary.LeaveOneOut = loo
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v / float64(len(x))
+	}
+	return sum
+}
+
+func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	some := mat.NewDense(len(rows), d, nil)
+	for k, i := range rows {
+		some.SetRow(k, x.RawRowView(i))
+	}
+	return some
+}
+
+func taken[T any](all []T, rows []int) []T {
+	if all == nil {
+		return nil
+	}
+	some := make([]T, len(rows))
+	for k, i := range rows {
+		some[k] = all[i]
+	}
+	return some
+}
+
+var _ gp.TunedTerms = (*terms)(nil)

@@ -1,0 +1,177 @@
+package numbers
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/search"
+	"github.com/lossep/lossep/table"
+)
+
+// Model predicts and decides cases whose outcome is a number. It is safe for concurrent use.
+type Model struct {
+	recipe    *recipe.Recipe
+	coding    *recipe.Coding
+	costs     *decision.NumberCosts
+	shape     Shape
+	family    Family
+	posterior posterior.Posterior
+	x         *mat.Dense // training rows, nil with inducing points
+	values    []float64  // likewise
+	weights   []float64
+	summary   Summary
+}
+
+// Summary is what a fit found.
+type Summary struct {
+	Version     string         `json:"version"`
+	Rows        int            `json:"rows"`
+	Seed        uint64         `json:"seed"`
+	LogEvidence float64        `json:"log_evidence"` // of the transformed outcomes
+	Converged   bool           `json:"converged"`
+	Status      string         `json:"status"`
+	Inducing    int            `json:"inducing,omitempty"` // points
+	Shapes      []Shape        `json:"shapes"`
+	Candidates  []search.Tried `json:"candidates,omitempty"`
+	Search      *search.Record `json:"search,omitempty"`
+	// LeaveOneOut is nil with inducing points.
+	LeaveOneOut *LeaveOneOut `json:"leave_one_out,omitempty"`
+}
+
+func (s *Summary) status(of infer.Status) { s.Converged, s.Status = of.Converged, of.String() }
+
+// LeaveOneOut is what training rows would have been predicted without them, on average: the log
+// density of the outcome, the cost of what is decided and of the best constant action, and how many
+// outcomes lie within 90 % intervals.
+type LeaveOneOut struct {
+	LogDensity float64 `json:"log_density"`
+	Cost       float64 `json:"cost"`
+	Constant   float64 `json:"best_constant"`
+	Coverage   float64 `json:"coverage_90"`
+}
+
+// Recipe is how rows become numbers.
+func (m *Model) Recipe() *recipe.Recipe { return m.recipe }
+
+// Costs are those of the fit.
+func (m *Model) Costs() *decision.NumberCosts { return m.costs }
+
+// Summary is what the fit found.
+func (m *Model) Summary() Summary { return m.summary }
+
+// Kernel is the covariance function.
+func (m *Model) Kernel() string { return m.posterior.Kernel().String() }
+
+// Noise are the logarithms of the hyperparameters of the noise.
+func (m *Model) Noise() []float64 { return m.family.Logs() }
+
+// Shape is how the outcome is transformed, and its noise.
+func (m *Model) Shape() Shape { return m.shape }
+
+// predict is the distribution of the outcome for the rows of x, which may not be finite.
+func (m *Model) predict(x *mat.Dense) []Distribution {
+	all := m.posterior.Predict(x)
+	out := make([]Distribution, len(all))
+	for i, p := range all {
+		out[i] = m.family.Predict(p.Mean, max(p.Variance, 0), &m.shape.Transform)
+	}
+	return out
+}
+
+// Predict is the distribution of the outcome in the cases whose encoded features are the rows of x.
+// A case for which there is none is an error.
+func (m *Model) Predict(x *mat.Dense) ([]Distribution, error) {
+	all := m.predict(x)
+	for i, d := range all {
+		if !d.IsFinite() {
+			return nil, &table.Error{Msg: fmt.Sprintf("row %d is too far from the training rows for a prediction", i+1), Fix: "correct its values, or leave it out"}
+		}
+	}
+	return all, nil
+}
+
+// Row is a case of a stream with what is predicted of it.
+type Row struct {
+	*recipe.Row
+	Distribution
+}
+
+// blockRows is how many rows of a stream are held at a time.
+const blockRows = 512
+
+// Each predicts the rows of a stream, in memory that does not grow with their number.
+func (m *Model) Each(ctx context.Context, rd *recipe.Reader, use func(Row) error) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := rd.ReadBlock(blockRows)
+		if b == nil || err != nil {
+			return endOf(err)
+		}
+		all, err := m.Predict(b.X)
+		if err != nil {
+			return err
+		}
+		for i, d := range all {
+			if err := use(Row{&b.Rows[i], d}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Describe says what the model is, in lines.
+func (m *Model) Describe() []string {
+	return append(append(m.recipe.Summary(), m.Results()...), "costs       "+m.costs.String())
+}
+
+// Results say what the fit found.
+func (m *Model) Results() []string {
+	s := &m.summary
+	lines := []string{
+		fmt.Sprintf("outcome     %s, with %s", m.shape.Transform.String(), m.noise()),
+		"kernel      " + m.recipe.NameEntries(m.Kernel()),
+	}
+	if len(s.Shapes) > 1 {
+		lines = append(lines, "chosen      "+m.reason())
+	}
+	if s.Inducing > 0 {
+		lines = append(lines, fmt.Sprintf("inducing    %d points for %d rows", s.Inducing, s.Rows))
+	}
+	if loo := s.LeaveOneOut; loo != nil {
+		lines = append(lines, fmt.Sprintf("left out    cost per row %.6g, best constant action %.6g; %.1f %% of outcomes in 90 %% intervals", loo.Cost, loo.Constant, 100*loo.Coverage))
+	}
+	if !s.Converged {
+		lines = append(lines, "warning     "+s.Status)
+	}
+	return lines
+}
+
+// noise is the family in units of the transformed outcome.
+func (m *Model) noise() string {
+	if m.shape.Transform.Name == "count" {
+		return m.family.String()
+	}
+	return m.family.String() + fmt.Sprintf(" (in units of %.4g)", m.shape.Transform.Scale)
+}
+
+// reason says by how much the transformation and the noise are better than the plainest ones.
+func (m *Model) reason() string {
+	plain := m.summary.Shapes[0]
+	if m.shape.Transform == plain.Transform && m.shape.Noise == plain.Noise {
+		return fmt.Sprintf("the simplest, as nothing else has %d nats more evidence", worthwhile)
+	}
+	return fmt.Sprintf("by the evidence of %d rows, %.4g nats above %s with %s noise", m.shape.Rows, m.shape.Evidence-plain.Evidence, plain.Transform.String(), plain.Noise)
+}
+
+// Bind is what is at stake in a case under costs, given the numbers in its columns.
+func (r Row) Bind(costs *decision.NumberCosts) (decision.Stake, error) {
+	return costs.Stake(func(name string) (float64, error) { return r.Value(name) })
+}

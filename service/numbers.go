@@ -1,0 +1,306 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/numbers"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// Outcome is the kind of outcome that is fitted.
+type Outcome string
+
+// The kinds of outcomes. AutoOutcome stands for what the column and the costs look like.
+const (
+	AutoOutcome Outcome = "auto"
+	Categories  Outcome = "categories"
+	Number      Outcome = "number"
+)
+
+func outcomeOption(to *Outcome) *Option {
+	*to = AutoOutcome
+	return &Option{
+		Name: "outcome", Group: Model, CommandOf: true, Help: "kind of outcome; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones",
+		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Number}},
+	}
+}
+
+// Numbers are costs of outcomes that are numbers, nil if those given, or none, are not of this kind.
+func (u *Costs) Numbers(ctx context.Context, read func(ctx context.Context, path string) ([]byte, error)) (*decision.NumberCosts, error) {
+	if u.Line != "" && u.File == "" && u.Matrix == "" && decision.ForNumbers(u.Line) {
+		return decision.ParseNumberCosts(u.Line)
+	}
+	if u.File != "" && u.Line == "" && u.Matrix == "" {
+		content, err := read(ctx, u.File)
+		if err != nil {
+			return nil, &Error{Option: "utility", Msg: err.Error(), Err: err}
+		}
+		if decision.IsNumberSpec(content) {
+			return decision.ParseNumberSpec(u.File, content)
+		}
+	}
+	return nil, nil
+}
+
+// given tells whether there are costs.
+func (u *Costs) given() bool { return u.Line+u.File+u.Matrix != "" }
+
+// IsNumber tells whether the outcome of a table is fitted as a number, and why if nobody said so.
+func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (is bool, reason string, err error) {
+	switch {
+	case f.Outcome == Categories && costs != nil:
+		return false, "", optionError("outcome", "the costs are those of numbers; give costs of categories, or {outcome=number}")
+	case f.Outcome == Number && costs == nil && u.given():
+		return false, "", optionError("outcome", "the costs are those of categories; give costs of numbers, such as {cost=under=15,over=5}")
+	case f.Outcome == Number:
+		return true, "", nil
+	case f.Outcome == Categories:
+		return false, "", nil
+	case costs != nil:
+		return true, "as costs are those of numbers", nil
+	case u.given():
+		return false, "", nil
+	}
+	n, is := recipe.LooksLikeNumber(t, f.Rows.Data)
+	return is, fmt.Sprintf("as it takes %d different values; give {outcome=categories} if they are names", n), nil
+}
+
+// Loaded is a model of any kind of outcome.
+type Loaded interface {
+	// Predicting and Deciding are answers about new cases, the latter under costs that may be nil.
+	Predicting(p *Predict) (Answer, error)
+	Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error)
+	// Describe says what the model is, and Shown is the same for programs.
+	Describe() []string
+	Shown() any
+}
+
+// Load reads a model file in at most so many bytes of memory.
+func Load(path string, bytes int64) (Loaded, error) {
+	m, err := lossep.LoadWithin(path, bytes)
+	if errors.Is(err, modelfile.ErrNumbers) {
+		n, err := numbers.Load(path, bytes)
+		return numberModel{n}, err
+	}
+	return CategoryModel{m}, err
+}
+
+// CategoryModel is a model of categories.
+type CategoryModel struct{ *lossep.Model }
+
+// Predicting implements Loaded.
+func (m CategoryModel) Predicting(p *Predict) (Answer, error) {
+	if p.Options.Given("quantiles") {
+		return nil, optionError("quantiles", "the outcome of this model is one of several categories, which have no quantiles")
+	}
+	return p.Of(m.Model), nil
+}
+
+// Deciding implements Loaded.
+func (m CategoryModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
+	spec, err := d.Spec(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	return d.Of(ctx, m.Model, spec)
+}
+
+// Shown implements Loaded.
+func (m CategoryModel) Shown() any {
+	return struct {
+		Method     lossep.Method     `json:"method"`
+		Likelihood lossep.Likelihood `json:"likelihood"`
+		Kernel     string            `json:"kernel"`
+		Utility    *decision.Spec    `json:"utility"`
+		Summary    lossep.Summary    `json:"summary"`
+		Provenance lossep.Provenance `json:"provenance"`
+		Recipe     *recipe.Recipe    `json:"recipe"`
+	}{m.Method(), m.Likelihood(), m.Kernel().String(), m.Utility(), m.Summary(), m.Provenance(), m.Recipe()}
+}
+
+// numberModel is a model of numbers.
+type numberModel struct{ *numbers.Model }
+
+// NumberReport is what is said of a model of numbers to programs.
+type NumberReport struct {
+	Outcome string                `json:"outcome"`
+	Kernel  string                `json:"kernel"`
+	Shape   numbers.Shape         `json:"shape"`
+	Costs   *decision.NumberCosts `json:"costs"`
+	numbers.Summary
+	Notes   []string       `json:"notes,omitempty"`
+	Recipe  *recipe.Recipe `json:"recipe,omitempty"`
+	Seconds float64        `json:"seconds,omitempty"`
+	Model   string         `json:"model,omitempty"`
+}
+
+// NewNumberReport is that of a model.
+func NewNumberReport(m *numbers.Model) *NumberReport {
+	return &NumberReport{Outcome: string(Number), Kernel: m.Kernel(), Shape: m.Shape(), Costs: m.Costs(), Summary: m.Summary()}
+}
+
+// Shown implements Loaded.
+func (m numberModel) Shown() any {
+	r := NewNumberReport(m.Model)
+	r.Recipe = m.Recipe()
+	return r
+}
+
+// Predicting implements Loaded.
+func (m numberModel) Predicting(p *Predict) (Answer, error) {
+	a := &predictingNumbers{answer: answer{cases: &p.Cases, model: m.Model}}
+	for _, text := range p.Quantiles {
+		q, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(q > 0 && q < 1) {
+			return nil, optionError("quantiles", "%q is not between 0 and 1", text)
+		}
+		a.quantiles = append(a.quantiles, q)
+	}
+	a.names = p.Quantiles
+	return a, nil
+}
+
+// Deciding implements Loaded.
+func (m numberModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
+	if err := d.Options.refuse("it is for outcomes that are categories, and that of this model is a number; leave it out", "second-opinion", "why", "calibrate", "baseline", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
+		return nil, err
+	}
+	costs, err := d.Numbers(ctx, read)
+	switch {
+	case err != nil:
+		return nil, err
+	case costs == nil && d.Costs.given():
+		return nil, optionError("cost", "the costs are those of categories, and the outcome of this model is a number; give costs such as {cost=under=15,over=5}")
+	case costs == nil:
+		costs = m.Costs()
+	}
+	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, costs: costs}, nil
+}
+
+// answer is what answers about numbers have in common.
+type answer struct {
+	cases *Cases
+	model *numbers.Model
+	rows  int
+}
+
+func (a *answer) Recipe() *recipe.Recipe { return a.model.Recipe() }
+
+// each goes over rows.
+func (a *answer) each(ctx context.Context, rd *recipe.Reader, several bool, emit Emit, more func(numbers.Row, *NumberCase) error) error {
+	id := a.cases.identity(rd, several)
+	return a.model.Each(ctx, rd, func(row numbers.Row) error {
+		a.rows++
+		c := &NumberCase{Distribution: row.Distribution}
+		if err := more(row, c); err != nil {
+			return err
+		}
+		return emit(row.Pointed, &Case{ID: id.of(row.Row), Number: c, Unusual: row.Unusual()})
+	})
+}
+
+// NumberCase is what is known of a case whose outcome is a number.
+type NumberCase struct {
+	numbers.Distribution
+	Choice decision.NumberChoice
+}
+
+type predictingNumbers struct {
+	answer
+	quantiles []float64
+	names     []string
+}
+
+func (p *predictingNumbers) Fields() []Field {
+	fields := []Field{numberField("mean", func(c *Case) float64 { return c.Number.Mean() })}
+	if len(p.quantiles) > 0 {
+		fields = append(fields, numbersField("quantiles", "", "quantile", p.names, func(c *Case, to []float64) []float64 {
+			for _, q := range p.quantiles {
+				to = append(to, c.Number.Quantile(q))
+			}
+			return to
+		}))
+	}
+	return fileFields(fields)
+}
+
+func (p *predictingNumbers) Columns() []string { return nil }
+
+func (p *predictingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
+	return p.each(ctx, rd, several, emit, func(numbers.Row, *NumberCase) error { return nil })
+}
+
+func (p *predictingNumbers) Lines(Naming) []string {
+	return []string{table.Plural(p.rows, "row") + " predicted"}
+}
+
+type decidingNumbers struct {
+	answer
+	costs            *decision.NumberCosts
+	expected         float64
+	realised         float64
+	labelled, atEdge int
+}
+
+func (d *decidingNumbers) Fields() []Field {
+	action := numberField("action", func(c *Case) float64 { return c.Number.Choice.Action })
+	fields := []Field{
+		numberField("cost", func(c *Case) float64 { return c.Number.Choice.Expected }),
+		numberField("mean", func(c *Case) float64 { return c.Number.Mean() }),
+	}
+	if names := d.costs.Actions().Choices; names != nil {
+		action = Field{Name: "action", Columns: []string{"action"}, Text: func(c *Case) string { return names[int(c.Number.Choice.Action)] }}
+	} else {
+		fields = append(fields,
+			numberField("lower", func(c *Case) float64 { return c.Number.Choice.Lower }),
+			numberField("cost_lower", func(c *Case) float64 { return c.Number.Choice.ExpectedLower }),
+			numberField("higher", func(c *Case) float64 { return c.Number.Choice.Higher }),
+			numberField("cost_higher", func(c *Case) float64 { return c.Number.Choice.ExpectedHigher }))
+	}
+	return fileFields(append([]Field{action}, fields...))
+}
+
+func (d *decidingNumbers) Columns() []string {
+	return slices.DeleteFunc(d.costs.Columns(), func(name string) bool { return name == d.model.Recipe().Target.Column })
+}
+
+func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
+	return d.each(ctx, rd, several, emit, func(row numbers.Row, c *NumberCase) error {
+		stake, err := row.Bind(d.costs)
+		if err != nil {
+			return err
+		}
+		c.Choice = stake.Choose(row.Distribution)
+		d.expected += c.Choice.Expected
+		if c.Choice.AtEdge {
+			d.atEdge++
+		}
+		if y, ok := row.OutcomeNumber(); ok {
+			d.labelled++
+			d.realised += stake.Cost(c.Choice.Action, y)
+		}
+		return nil
+	})
+}
+
+func (d *decidingNumbers) Lines(Naming) []string {
+	lines := []string{fmt.Sprintf("%s decided under %s", table.Plural(d.rows, "row"), d.costs)}
+	if d.rows > 0 {
+		lines = append(lines, fmt.Sprintf("expected cost per row %.6g, estimated by the model", d.expected/float64(d.rows)))
+	}
+	if d.labelled > 0 {
+		lines = append(lines, fmt.Sprintf("realised cost per row %.6g, on the %s with a known outcome", d.realised/float64(d.labelled), table.Plural(d.labelled, "row")))
+	}
+	if d.atEdge > 0 {
+		lines = append(lines, fmt.Sprintf("the action is at the edge of its range in %s; a wider range might cost less", table.Plural(d.atEdge, "row")))
+	}
+	return lines
+}
