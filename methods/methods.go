@@ -57,7 +57,7 @@ var table = []Method{
 		Exact: true, Paper: true, fit: fitExact,
 	},
 	{
-		Name: "corrected", Label: "Corrected", Title: "corrected EP (marginal corrections)",
+		Name: "corrected", Label: "Corrected", Title: "EP with marginal corrections",
 		About: "EP, with the shape it misses put back at each point",
 		Of:    "ep", Kept: true, Matrices: 12,
 		refine: func(m *infer.Model, r *infer.Result) infer.Posterior {
@@ -101,7 +101,7 @@ var table = []Method{
 		About: "EP, run again for each answer", Of: "ep", refine: func(m *infer.Model, r *infer.Result) infer.Posterior { return corrected.NewEvidence(m, r) },
 	},
 	{
-		Name: "paired", Label: "Paired", Title: "corrected EP (pairwise marginal corrections)",
+		Name: "paired", Label: "Paired", Title: "EP with pairwise marginal corrections",
 		About: "EP, corrected for pairs of cases too", Of: "ep", Matrices: 12,
 		refine: func(m *infer.Model, r *infer.Result) infer.Posterior { return corrected.New(m, r, corrected.Paired) },
 	},

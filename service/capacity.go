@@ -234,7 +234,7 @@ type Interval struct {
 }
 
 func (i Interval) String() string {
-	return fmt.Sprintf("%.4g (95 %% interval %.4g to %.4g)", i.Value, i.Low, i.High)
+	return fmt.Sprintf("%s (95 %% interval %s to %s)", digits4(i.Value), digits4(i.Low), digits4(i.High))
 }
 
 // Shortage is what limits cost.
@@ -325,7 +325,17 @@ func (s *Shortage) Lines() (lines []string) {
 	what := [][2]string{{"the limit costs", "it"}, {"the limits cost", "them"}}[min(1, len(s.Limits)-1)]
 	lines = append(lines, fmt.Sprintf("%s %v in all; %s would get another action without %s", what[0], s.Cost, table.Plural(s.Changed, "row"), what[1]))
 	if s.Gap > 1e-9*math.Abs(s.Cost.Value) {
-		lines = append(lines, fmt.Sprintf("efforts differ, so that another allocation could save up to %.4g of it", s.Gap))
+		lines = append(lines, fmt.Sprintf("efforts differ, so that another allocation could save up to %s of it", digits4(s.Gap)))
 	}
 	return lines
+}
+
+// digits4 is a number with four digits, and an exponent only where it would be very long.
+func digits4(x float64) string {
+	short := strconv.FormatFloat(x, 'g', 4, 64)
+	if a := math.Abs(x); a != 0 && a < 1e-4 || !(a < 1e9) {
+		return short
+	}
+	rounded, _ := strconv.ParseFloat(short, 64) // it was just written
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }

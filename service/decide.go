@@ -264,7 +264,7 @@ func (a *Deciding) Lines(n Naming) []string {
 	if a.Labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised %s per row %.6g, on the %s with a known outcome", a.spec.Kind(), a.Realised/float64(a.Labelled), table.Plural(a.Labelled, "row")))
 		if a.Seen > 0 {
-			lines = append(lines, fmt.Sprintf("%d of them are training rows, so this is optimistic; use lossep audit", a.Seen))
+			lines = append(lines, table.Plural(a.Seen, "training row")+" among them, so this is optimistic; use lossep audit")
 		}
 	}
 	if a.Strange > 0 {

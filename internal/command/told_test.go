@@ -44,7 +44,7 @@ func TestTold(t *testing.T) {
 	}
 	model, said := fit("ages", ages)
 	check(said, "whole numbers", false)
-	equal := "of them are training rows, so this is optimistic; use lossep audit"
+	equal := "training rows among them, so this is optimistic; use lossep audit"
 	check(say("age,sick\n31,no\n32,no\n32.5,yes\n", "decide", model, "-"), "2 "+equal, true)
 	far := "are far outside the values seen in training, which are from 31 to 50. Check the unit"
 	check(say("age\n372\n384\n", "decide", model, "-"), `column "age": ALL 2 rows `+far, true)
