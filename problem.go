@@ -259,14 +259,6 @@ func (c *costColumns) read(n int, values func(row int, column string) (float64, 
 	}
 }
 
-// with are the columns of the given rows, and after them those of others.
-func (c costColumns) with(rows []int, others costColumns) costColumns {
-	if c.values == nil {
-		return c
-	}
-	return costColumns{c.names, stacked(rowsOf(c.values, rows), others.values)}
-}
-
 // Method is the one that Fit applies.
 func (p *Problem) Method() Method { return p.opt.Method }
 

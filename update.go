@@ -421,3 +421,11 @@ func (u *updating) finish(m *Model, err error) (*Model, error) {
 	m.summary.Updates = &sum
 	return m, nil
 }
+
+// with are the columns of the given rows, and after them those of others.
+func (c costColumns) with(rows []int, others costColumns) costColumns {
+	if c.values == nil {
+		return c
+	}
+	return costColumns{c.names, stacked(rowsOf(c.values, rows), others.values)}
+}

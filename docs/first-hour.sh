@@ -19,11 +19,15 @@ lossep() {
 step 'What do decisions cost? A page for a board'
 lossep audit --example --methods ep --references 0 --currency EUR --cases-per-year 12000 --out cancer
 
-step 'A table as it comes: semicolons, decimal commas, gaps'
+step 'A table as it comes: a title, semicolons, decimal commas, gaps, a line of totals'
 # 400 loans, of which 320 are past cases; amounts in thousands, and empty cells.
 awk -F, -v OFS=';' 'NR > 1 { $6 = $6 / 1000; sub(/\./, ",", $6); if (NR % 9 == 0) $9 = ""; if (NR % 13 == 0) $7 = "?" } { $1 = $1; print }' \
   "$tables/credit.csv" >loans.csv
-sed -n '1,321p' loans.csv >past.csv
+{
+  echo 'Loans by branch;;;;;;;;;;'
+  sed -n '1,321p' loans.csv
+  echo 'Total;;;;;1036,4;;;;;'
+} >past.csv
 sed -n '1p;322,$p' loans.csv | cut -d';' -f1-10 | awk -F';' -v OFS=';' 'NR == 5 { $6 = "" } { print }' >new.csv
 show head -n 9 past.csv
 
@@ -36,7 +40,8 @@ costs: # in thousands; 3 where the amount is missing
   refuse: {good: "0.08 * default(amount, 3)", bad: 0}
 END
 show cat costs.yaml
-lossep fit past.csv --target class --positive bad --id id --utility costs.yaml
+lossep fit past.csv --target class --positive bad --id id --utility costs.yaml || true # says what to skip
+lossep fit past.csv --target class --positive bad --id id --utility costs.yaml --skip-lines 1,last
 
 step 'Ten refusals with their reasons, in a spreadsheet'
 lossep decide past.lossep new.csv --sort advantage_refuse --top 10 --why 3 -o refusals.xlsx
