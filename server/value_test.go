@@ -82,11 +82,17 @@ func TestValueOfWhatIsMissing(t *testing.T) {
 	}
 	// Two of them.
 	answer[ValueResponse](t, s, "/v1/models/strict/value", `{"rows":[`+row("", "")+`],"ask":["age","job"]}`)
+	// With what it costs to know, in either form.
+	for _, ask := range []string{`["age=1"]`, `{"age":1}`} {
+		got := answer[ValueResponse](t, s, "/v1/models/strict/value", `{"rows":[`+row("", `,"job":"clerk"`)+`],"ask":`+ask+`}`)
+		if net := got.Values[0].WorthColumns[0]; math.Abs(net-(first.Values[0].WorthColumns[0]-1)) > 1e-15 {
+			t.Errorf("%s: %v, want one less than %v", ask, net, first.Values[0].WorthColumns[0])
+		}
+	}
 	for body, want := range map[string]string{
 		`{"rows":[` + row("", "") + `],"ask":["age"]}`:                                                      "rows[0].job: the row lacks this column",
 		`{"rows":[` + row("", "") + `]}`:                                                                    "rows[0].age: the row lacks this column",
 		`{"ask":["shoes"],"rows":[` + row(`,"age":41`, `,"job":"clerk"`) + `]}`:                             `ask: "shoes" is not a feature`,
-		`{"ask":{"age":1},"rows":[` + row(`,"age":41`, `,"job":"clerk"`) + `]}`:                             "ask: takes a text",
 		`{"ask":["age","job","age"],"rows":[` + row("", "") + `]}`:                                          `ask: "age" is given twice; give it once`,
 		`{"ask":["age"],"labels":true,"rows":[` + row("", `,"job":"clerk"`) + `]}`:                          "labels: a column of row 1 is not known",
 		`{"ask":["a","b","c","d","e","f","g","h","i"],"rows":[` + row("", "") + `]}`:                        "rows[0].age: the row lacks this column",

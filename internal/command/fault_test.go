@@ -42,6 +42,8 @@ func TestFaultsAreErrors(t *testing.T) {
 		"predict": {[]string{"predict", model, table, "-o", made}, all[:2]},
 		"decide":  {[]string{"decide", model, table, "-o", made}, all},
 		"value":   {[]string{"value", model, table, "--ask", "income=0.1", "--labels", "-o", made}, all},
+		"update":  {[]string{"update", model, table, "-o", made}, all},
+		"monitor": {[]string{"monitor", model, table, "--window", "10", "--metrics", made}, all[:2]},
 		"show":    {[]string{"show", model}, all[:1]}, // it makes the posterior
 		"audit":   {append([]string{"audit", table, "--out", audited, "--folds", "2"}, past...), all},
 		"reactor": {[]string{"reactor", "--data", "1,2,-1", "--threshold", "1", "--utility", "1,0.1/0.8,1"}, all[1:]},

@@ -48,7 +48,7 @@ func TestUsualMemory(t *testing.T) {
 // Help says the same on every machine.
 func TestHelpOfMemory(t *testing.T) {
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"fit", "--help-all"}, nil, &out, &errs); code != 0 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "(default half of the machine's, 2 GB where the system does not tell)") {
+	if code := run(context.Background(), []string{"fit", "--help-all"}, nil, &out, &errs); code != 0 || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "(default half of RAM, or 2 GB if unknown)") {
 		t.Errorf("exit code %d, %s\n%s", code, errs.String(), out.String())
 	}
 }
