@@ -118,6 +118,8 @@ type Updates struct {
 	Forgotten int `json:"forgotten,omitempty"`
 	// Faded says that rows count less the older they are, so that there are weights of them.
 	Faded bool `json:"faded,omitempty"`
+	// Refitted says that the kernel was searched for again.
+	Refitted bool `json:"refitted,omitempty"`
 }
 
 // String says what was done.
@@ -128,6 +130,9 @@ func (s *Updates) String() string {
 	}
 	if s.Faded {
 		text += ", older rows count less"
+	}
+	if s.Refitted {
+		return text + " since the fit; the kernel was searched for again, and columns are scaled as in the fit"
 	}
 	return text + " since the fit; the kernel and the calibration slope are those of the fit"
 }

@@ -69,6 +69,7 @@ type updating struct {
 	gone    []int       // training rows that are taken away, ascending
 	kept    []int       // the others
 	fade    float64     // what rows before count
+	dropped int         // rows that are gone since they have faded
 	problem *Problem    // of all rows, those that are kept first
 }
 
@@ -103,7 +104,31 @@ func (m *Model) updating(more *table.Table, o UpdateOptions) (u *updating, err e
 			return nil, err
 		}
 	}
+	u.drop()
 	return u, u.combine()
+}
+
+// leastWeight is the weight below which a row that fades is taken away: a thousand million such rows
+// would count less than one.
+const leastWeight = 1e-9
+
+// drop takes away rows that count for nothing once they have faded.
+func (u *updating) drop() {
+	if u.fade == 1 || u.Model.x == nil {
+		return
+	}
+	u.kept = slices.DeleteFunc(u.kept, func(i int) bool {
+		w := u.fade
+		if u.Model.weights != nil {
+			w *= u.Model.weights[i]
+		}
+		if w < leastWeight {
+			u.gone = append(u.gone, i)
+			u.dropped++
+		}
+		return w < leastWeight
+	})
+	slices.Sort(u.gone)
 }
 
 // encoded are rows as numbers, by the recipe of the model.
@@ -161,7 +186,11 @@ func (u *updating) combine() error {
 	}
 	rows := before + len(u.labels)
 	if m.recipe.Target.Binary() && slices.Contains(counts, 0) || rows == 0 {
-		return inputf("forget", "no row of %q would be left; fit again", m.recipe.Target.Outcomes[max(0, slices.Index(counts, 0))])
+		what := "forget"
+		if u.dropped > 0 {
+			what = "half life"
+		}
+		return inputf(what, "no row of %q would be left; fit again", m.recipe.Target.Outcomes[max(0, slices.Index(counts, 0))])
 	}
 	faded := u.fade < 1 || m.summary.Updates != nil && m.summary.Updates.Faded
 	old := taken(m.weights, u.kept)
@@ -195,7 +224,7 @@ func (u *updating) combine() error {
 	if m.x == nil {
 		return nil
 	}
-	p.X = stacked(rowsOf(m.x, u.kept), u.x)
+	p.X = stacked(m.x, u.kept, u.x)
 	p.Labels = slices.Concat(taken(m.labels, u.kept), u.labels)
 	if old != nil {
 		p.Weights = slices.Concat(old, u.weights)
@@ -231,13 +260,16 @@ func (u *updating) share(old []float64, before int, faded bool) float64 {
 	return sums[1] / (sums[0] + sums[1])
 }
 
-// stacked are the rows of both; either may be nil.
-func stacked(a, b *mat.Dense) *mat.Dense {
-	if b == nil {
-		return a
+// stacked are some rows of a matrix, and below them those of another, which may be nil.
+func stacked(a *mat.Dense, rows []int, b *mat.Dense) *mat.Dense {
+	switch {
+	case len(rows) == 0:
+		return b
+	case b == nil:
+		return rowsOf(a, rows)
 	}
 	var all mat.Dense
-	all.Stack(a, b)
+	all.Stack(rowsOf(a, rows), b)
 	return &all
 }
 
@@ -416,8 +448,9 @@ func (u *updating) finish(m *Model, err error) (*Model, error) {
 		sum = *s
 	}
 	sum.Added += len(u.labels)
-	sum.Forgotten += len(u.gone)
+	sum.Forgotten += len(u.gone) - u.dropped
 	sum.Faded = sum.Faded || u.fade < 1
+	sum.Refitted = sum.Refitted || u.opt.RefitKernel
 	m.summary.Updates = &sum
 	return m, nil
 }
@@ -427,5 +460,5 @@ func (c costColumns) with(rows []int, others costColumns) costColumns {
 	if c.values == nil {
 		return c
 	}
-	return costColumns{c.names, stacked(rowsOf(c.values, rows), others.values)}
+	return costColumns{c.names, stacked(c.values, rows, others.values)}
 }

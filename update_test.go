@@ -133,6 +133,17 @@ func TestUpdateFades(t *testing.T) {
 	if d := furthest(probabilities(t, gone, all), probabilities(t, only, all)); d > 1e-6 {
 		t.Errorf("rows that have faded away still count: %g", d)
 	}
+	// To nothing, in one update and over several.
+	at := updated(t, m, rowsBetween(all, 200, 300), lossep.UpdateOptions{HalfLife: 0.05})
+	if d := furthest(probabilities(t, at, all), probabilities(t, only, all)); d > 1e-6 || at.Summary().Updates.Forgotten != 0 {
+		t.Errorf("rows that have faded to nothing still count: %g, %+v", d, at.Summary().Updates)
+	}
+	for range 3 {
+		gone = updated(t, gone, rowsBetween(all, 200, 300), lossep.UpdateOptions{HalfLife: 2})
+	}
+	if d := furthest(probabilities(t, gone, all), probabilities(t, only, all)); d > 1e-6 {
+		t.Errorf("after four updates: %g", d)
+	}
 }
 
 // With inducing points, and effects beside them, an update is near the fit of all rows, and rows

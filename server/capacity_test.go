@@ -88,6 +88,10 @@ func TestCapacityOfTheServer(t *testing.T) {
 	if w := ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, rows, `"capacity":{"positive":5}`)); w.Code != http.StatusUnprocessableEntity {
 		t.Errorf("another capacity: %d %s", w.Code, w.Body)
 	}
+	// Other costs come with other efforts, which are not what the capacity is counted in.
+	if w := ask(s, http.MethodPost, "/v1/models/loans/decide", rowsBody(t, rows, `"utility":"fn=9,fp=1"`)); w.Code != http.StatusUnprocessableEntity {
+		t.Errorf("other costs: %d %s", w.Code, w.Body)
+	}
 	if text := ask(s, http.MethodGet, "/metrics", "").Body.String(); !strings.Contains(text, `lossep_capacity_used{limit="positive",model="loans"} `) {
 		t.Error("no metric of what is used")
 	}

@@ -116,6 +116,9 @@ func takeActions(r *rows.Rows, s *decision.Spec) error {
 
 // decideRows decides what was read.
 func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error {
+	if s.paces[d.m.name] != nil && d.spec != d.m.model.Utility() { // its efforts are what the capacity is counted in
+		return problem.Wrong("utility", "the server has a capacity, which is shared by the efforts and costs of the model; leave this out")
+	}
 	if err := takeActions(d.rows, d.spec); err != nil {
 		return err
 	}
