@@ -138,7 +138,11 @@ func (m *Model) encoded(t *table.Table) (p *Problem, err error) {
 	if p.X, p.Labels, p.Weights, err = encode(m.recipe, t); err != nil {
 		return nil, err
 	}
-	p.costs.read(p.Len(), t.Values(m.recipe.Missing...))
+	values := t.Values(m.recipe.Missing...)
+	if _, err := m.utility.Cases(p.Len(), values); err != nil { // as in a fit
+		return nil, caseError(t.Place, err)
+	}
+	p.costs.read(p.Len(), values)
 	return p, p.checkTraining(t)
 }
 

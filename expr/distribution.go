@@ -34,6 +34,8 @@ func (d *Distribution) wrong() string {
 		return "give a standard deviation above 0"
 	case d.Name == "lognormal" && !(a[0] > 0):
 		return "give a mean above 0"
+	case d.Name == "lognormal" && a[1] > 1e6*a[0]: // the square of the quotient has to stay finite, and to mean something
+		return "give a standard deviation of at most a million times the mean"
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ func (t *Table) Options() Options {
 	f.Header = table.HeaderAuto
 	return Options{
 		{Name: "header", Group: File, CommandOf: true, Help: "whether the first row is a header", Value: choice[table.Header]{to: &f.Header, of: []table.Header{table.HeaderAuto, table.HeaderYes, table.HeaderNo}}},
-		{Name: "skip-lines", Group: File, CommandOf: true, Help: "lines that are not rows, such as titles, units and totals: line numbers, ranges, or last; can be repeated", Value: skipLines{&f.Skip}},
+		{Name: "skip-lines", Group: File, CommandOf: true, Help: "lines that are not rows, such as titles, units and totals: line numbers, ranges, or last, such as 1-2,4,last; can be repeated", Value: skipLines{&f.Skip}},
 		{Name: "sheet", Group: File, CommandOf: true, Help: "sheet of an Excel workbook (default: the first)", Value: text{&t.Sheet, "NAME"}},
 		{Name: "separator", Group: File, CommandOf: true, Help: "field separator, such as ';', '|' or tab (default: detected)", Value: separator{&f.Separator}},
 		{Name: "decimal", Group: File, CommandOf: true, Help: "decimal mark (default: detected)", Value: choice[string]{to: &f.Decimal, of: []string{".", ","}}},
@@ -36,7 +36,7 @@ func (t *Table) Options() Options {
 type skipLines struct{ to *string }
 
 func (v skipLines) String() string { return *v.to }
-func (v skipLines) Type() string   { return "1-2,4,last" }
+func (v skipLines) Type() string   { return "LINES" }
 func (v skipLines) Set(lines string) error {
 	if err := table.CheckLines(lines); err != nil {
 		return err
