@@ -72,6 +72,10 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 	}
 	rd := &Reader{rows: rows, pending: !isHeader}
 	if err := rd.bind(recipe, name, line, names, isHeader); err != nil {
+		named := max(recipe.matches(first), recipe.needed()/2)
+		if lower := rows.LowerHeader(func(cells []string) bool { return recipe.matches(cells) > named }); lower != nil {
+			err = lower
+		}
 		return nil, err
 	}
 	if f.Header == table.HeaderAbove {
