@@ -129,6 +129,14 @@ func notRows(t *table.Table, rows []int) (table.Way, bool) {
 	return table.Way{Option: table.WaySkip, Value: strings.Join(lines, ","), Meaning: strings.Join(slices.Sorted(maps.Keys(kinds)), " and ")}, len(lines) > 0
 }
 
+// orNoRow is what is wrong with a row, with the way to leave it out if it is no case.
+func orNoRow(at *table.Error, t *table.Table, row int, fix string) *table.Error {
+	if way, no := notRows(t, []int{row}); no {
+		at.Fix, at.Ways = fix, []table.Way{way}
+	}
+	return at
+}
+
 // notRow is notRows of the only row that has other texts in a column than numbers.
 func (l *learner) notRow(odd []uint32) (table.Way, bool) {
 	if len(odd) != 1 || l.Counts[odd[0]] != 1 {
