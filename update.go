@@ -79,6 +79,9 @@ func (m *Model) updating(more *table.Table, o UpdateOptions) (u *updating, err e
 	if !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 1) {
 		return nil, inputf("half life", "%v is no number of rows", o.HalfLife)
 	}
+	if o.HalfLife > 0 && more == nil {
+		return nil, inputf("half life", "no new rows are given, by which older ones would count less")
+	}
 	if u.opt.MaxMemory == 0 {
 		u.opt.MaxMemory = DefaultMaxMemory
 	}

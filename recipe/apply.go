@@ -107,7 +107,7 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 				if f.column.Kind == Numeric {
 					at.OtherMark(t.Cells(j).Text(t.At(i, j)), t.Decimal())
 				}
-				return at
+				return orNoRow(at, t, i, "correct the cell, or leave the line out")
 			}
 			if v.state == unseen {
 				report.unseen(k, t.Cells(j).Text(t.Cells(j).At(place)))

@@ -148,7 +148,7 @@ func (r *Recipe) Labels(t *table.Table) ([]int, error) {
 		text := c.Text(t.At(i, b.target))
 		if !seen[text] {
 			if _, known := r.Target.Label(text); !known {
-				return nil, b.strangeOutcome(t.Place(i), text)
+				return nil, orNoRow(b.strangeOutcome(t.Place(i), text), t, i, "correct the outcome, or leave the line out")
 			}
 			seen[text] = true
 		}
@@ -157,11 +157,14 @@ func (r *Recipe) Labels(t *table.Table) ([]int, error) {
 }
 
 // strangeOutcome refuses an outcome that is none of those known.
-func (b *binding) strangeOutcome(at *table.Error, text string) error {
+func (b *binding) strangeOutcome(at *table.Error, text string) *table.Error {
 	target := &b.recipe.Target
 	at.Column, at.ColumnName = b.target+1, b.names[b.target]
 	at.Msg = fmt.Sprintf("the outcome %s is none of %s", table.Quote(text), table.QuoteList(target.Outcomes))
 	at.Fix = "use the spellings of the training file"
+	if text == "" {
+		at.Msg, at.Fix = "the outcome is missing", "fill it in"
+	}
 	return at
 }
 

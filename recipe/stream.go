@@ -23,10 +23,12 @@ type Reader struct {
 	report  *Report
 	skip    func(Bad)
 
-	pending bool  // the row read last has not been given yet
-	last    int   // rows of the last block
-	n       int   // rows given
-	before  int   // bytes of texts before the chunk that the row read last is in
+	pending bool // the row read last has not been given yet
+	last    int  // rows of the last block
+	n       int  // rows given
+	before  int  // bytes of texts before the chunk that the row read last is in
+	ahead   bool // the row after the one given last has been looked at, with this error
+	coming  error
 	failure error // to be returned once the rows before it are
 }
 
@@ -72,6 +74,10 @@ func NewReader(ctx context.Context, r io.Reader, name string, recipe *Recipe, f 
 	}
 	rd := &Reader{rows: rows, pending: !isHeader}
 	if err := rd.bind(recipe, name, line, names, isHeader); err != nil {
+		named := max(recipe.matches(first), recipe.needed()/2)
+		if lower := rows.LowerHeader(func(cells []string) bool { return recipe.matches(cells) > named }); lower != nil {
+			err = lower
+		}
 		return nil, err
 	}
 	if f.Header == table.HeaderAbove {
@@ -302,7 +308,7 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 	for len(block.Rows) < n && rd.failure == nil {
 		if !rd.pending {
 			entered := rd.rows.Entered()
-			err := rd.rows.Next()
+			err := rd.next()
 			if now := rd.rows.Entered(); now > entered {
 				rd.before = entered
 			}
@@ -327,6 +333,11 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		start := len(features)
 		features = append(features, make([]float64, d)...)
 		row, err := rd.encode(features[start:])
+		if err == nil {
+			if err = rd.refuseTotals(&row); err != nil {
+				rd.report.discard(&row)
+			}
+		}
 		if err != nil {
 			features = features[:start]
 			if rd.skip != nil {
@@ -349,6 +360,15 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		block.Rows[i].Features = block.X.RawRowView(i)
 	}
 	return &block, nil
+}
+
+// next moves to the next row, if that has not been done.
+func (rd *Reader) next() error {
+	if rd.ahead {
+		rd.ahead = false
+		return rd.coming
+	}
+	return rd.rows.Next()
 }
 
 // encode encodes the row read last.
@@ -378,7 +398,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 		if i := rd.column[j]; i >= 0 && e.recipe.Columns[i].Kind == Numeric {
 			at.OtherMark(string(row.Text(j)), row.Decimal())
 		}
-		if at.Line > 0 && len(at.Ways) == 0 && (rd.n == 0 || namesTotal(row.Text(j))) { // units or totals, perhaps
+		if at.Line > 0 && len(at.Ways) == 0 && (rd.n == 0 || rd.total(&row) >= 0 || namesTotal(row.Text(j))) { // units or totals, perhaps
 			at.Fix, at.Ways = "correct the cell, or leave the line out", []table.Way{way(table.WaySkip, strconv.Itoa(at.Line), "if it is no case")}
 		}
 		return row, at

@@ -1,6 +1,8 @@
 package recipe
 
 import (
+	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -127,6 +129,14 @@ func notRows(t *table.Table, rows []int) (table.Way, bool) {
 	return table.Way{Option: table.WaySkip, Value: strings.Join(lines, ","), Meaning: strings.Join(slices.Sorted(maps.Keys(kinds)), " and ")}, len(lines) > 0
 }
 
+// orNoRow is what is wrong with a row, with the way to leave it out if it is no case.
+func orNoRow(at *table.Error, t *table.Table, row int, fix string) *table.Error {
+	if way, no := notRows(t, []int{row}); no {
+		at.Fix, at.Ways = fix, []table.Way{way}
+	}
+	return at
+}
+
 // notRow is notRows of the only row that has other texts in a column than numbers.
 func (l *learner) notRow(odd []uint32) (table.Way, bool) {
 	if len(odd) != 1 || l.Counts[odd[0]] != 1 {
@@ -138,4 +148,44 @@ func (l *learner) notRow(odd []uint32) (table.Way, bool) {
 		}
 	}
 	return table.Way{}, false
+}
+
+// total is the column of the first cell of a row that is not empty, if that is a word for a total
+// and no category of training; −1 otherwise.
+func (rd *Reader) total(row *Row) int {
+	for j, i := range rd.column {
+		text := row.Text(j)
+		if len(text) == 0 {
+			continue
+		}
+		if i >= 0 && rd.bound.recipe.Columns[i].Kind == Categorical && !slices.Contains(row.Unseen, rd.bound.recipe.Columns[i].Name) || !namesTotal(text) {
+			return -1
+		}
+		return j
+	}
+	return -1
+}
+
+// refuseTotals refuses the last row of a text if it is called a total, and features are empty or far
+// outside those of training. Only behind a row of that kind the reader looks ahead.
+func (rd *Reader) refuseTotals(row *Row) error {
+	odd := len(row.Far) > 0
+	for j, i := range rd.column {
+		odd = odd || i >= 0 && len(row.Text(j)) == 0
+	}
+	if !odd || row.Place().Line == 0 {
+		return nil
+	}
+	j := rd.total(row)
+	if j < 0 {
+		return nil
+	}
+	rd.coming = rd.next()
+	if rd.ahead = true; rd.coming != io.EOF {
+		return nil
+	}
+	at := row.CellPlace(j)
+	at.Msg = fmt.Sprintf("%s stands in the last row: is it a line of totals?", table.Quote(string(row.Text(j))))
+	at.Fix, at.Ways = "correct the row, or leave the line out", []table.Way{{Option: table.WaySkip, Value: "last"}}
+	return at
 }

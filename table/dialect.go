@@ -69,7 +69,7 @@ func (in *input) sampleRows(separator byte, use func(r *rows)) {
 	r.set(chunk{text: in.sample})
 	for r.pos < len(r.text) {
 		blank, err := r.split()
-		if err != nil || r.pos == len(r.text) && !in.complete {
+		if err != nil || r.pos == len(r.text) && !in.complete && r.text[r.pos-1] != '\n' {
 			return // the sample may end within a row
 		}
 		if blank == notBlank {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/lossep/lossep/expr"
@@ -75,6 +76,30 @@ func (s *Stream) Header() (names []string, err error) {
 func (s *Stream) HeaderAbove() {
 	s.source.line--
 	s.rows.at--
+}
+
+// LowerHeader is the refusal of a title above the row that names the columns, among the first that
+// have arrived; nil if there is none.
+func (s *Stream) LowerHeader(names func(cells []string) bool) error {
+	for _, separator := range []byte(separators) {
+		below := rows{separator: separator, text: s.rows.text, pos: s.rows.pos, at: s.rows.at}
+		for range mostTitle {
+			if below.pos >= len(below.text) {
+				break
+			}
+			line := below.at
+			if _, err := below.split(); err != nil {
+				break
+			}
+			if names(below.strings()) {
+				return &Error{
+					File: s.file, Line: line, Msg: "this line looks like the header: it names columns of the model, and line " + strconv.Itoa(s.line) + " does not",
+					Fix: "leave out what is above it", Ways: []Way{skipAbove(line)},
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // Call sets what the columns are called in messages.

@@ -70,7 +70,8 @@ const mostHeld = 1 << 25
 
 func (s *skipReader) Read(p []byte) (int, error) {
 	// What a stream begins with is judged by its first line, which should have something in it.
-	for len(bytes.TrimLeft(s.ready, "\n")) == 0 && s.err == nil {
+	// Lines that have arrived are given at once, as the text itself would be: its dialect is judged by them.
+	for s.err == nil && (len(bytes.TrimLeft(s.ready, "\n")) == 0 || len(s.ready) < len(p) && s.arrived()) {
 		piece, err := s.r.ReadSlice('\n')
 		if err != nil && err != bufio.ErrBufferFull {
 			s.err = err
@@ -83,6 +84,12 @@ func (s *skipReader) Read(p []byte) (int, error) {
 	n := copy(p, s.ready)
 	s.ready = s.ready[n:]
 	return n, nil
+}
+
+// arrived tells whether the next line can be read without waiting for it.
+func (s *skipReader) arrived() bool {
+	buffered, _ := s.r.Peek(s.r.Buffered())
+	return bytes.IndexByte(buffered, '\n') >= 0
 }
 
 // take goes on by a line, or by a part of one.

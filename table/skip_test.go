@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -60,6 +61,21 @@ func TestSkipLines(t *testing.T) {
 	for _, text := range []string{"0", "2-1", "x", "1,,2", "-3", "1-"} {
 		if CheckLines(text) == nil {
 			t.Errorf("%q names lines", text)
+		}
+	}
+}
+
+// What separates the cells of a stream is seen in its first line that is a row, whether the lines
+// arrive together or one by one.
+func TestStreamSeparator(t *testing.T) {
+	const text = "Title;;\nloan;income;job\nN1;28,5;clerk\n"
+	for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "by bytes": iotest.OneByteReader(strings.NewReader(text))} {
+		s, err := NewStream(context.Background(), r, "t.csv", Format{Skip: "1"}, nil, '.')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, line := s.First(); len(first) != 3 || line != 2 {
+			t.Errorf("%s: line %d is %q", name, line, first)
 		}
 	}
 }
