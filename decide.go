@@ -266,7 +266,7 @@ func stakesOf(s *decision.Spec, r *recipe.Reader, b *recipe.Block) ([]decision.S
 			return stakes, nil
 		}
 		row := rowOf(err)
-		if err = caseError(func(i int) *table.Error { return b.Rows[i].Place() }, err); !r.Discard(b, row, err) {
+		if err = AtCase(func(i int) *table.Error { return b.Rows[i].Place() }, err); !r.Discard(b, row, err) {
 			return nil, err
 		}
 	}

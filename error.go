@@ -31,9 +31,9 @@ func inputf(what, format string, args ...any) error {
 // FileError says why a model file is refused.
 type FileError = modelfile.Error
 
-// caseError gives an error about what is at stake in a case its line in the file. Other
+// AtCase gives an error about what is at stake in a case its line in the file. Other
 // errors stay what they are.
-func caseError(place func(i int) *table.Error, err error) error {
+func AtCase(place func(i int) *table.Error, err error) error {
 	var one *decision.CaseError
 	if !errors.As(err, &one) {
 		return err

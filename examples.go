@@ -13,7 +13,7 @@ import (
 )
 
 // Examples are some training rows as they were read, for people to try a model on. They have the
-// columns that a decision needs, and the outcome.
+// columns that a decision needs, and the outcome; numbers are written with a decimal point.
 type Examples struct {
 	Columns []string   `json:"columns"`
 	Rows    [][]string `json:"rows"`
@@ -34,10 +34,13 @@ func (m *Model) Examples() *Examples { return m.examples }
 func candidateExamples(t *table.Table, r *recipe.Recipe, costs []string, x *mat.Dense, labels []int) *Examples {
 	e := new(Examples)
 	var columns []int
+	numeric := make(map[string]bool)
+	values := t.Values(r.Missing...)
 	for j, name := range t.Columns() {
 		i := slices.IndexFunc(r.Columns, func(c recipe.Column) bool { return c.Name == name })
 		if i >= 0 && (r.Columns[i].IsFeature() || r.Columns[i].Kind == recipe.Outcome) || slices.Contains(costs, name) {
 			e.Columns, columns = append(e.Columns, name), append(columns, j)
+			numeric[name] = i >= 0 && r.Columns[i].Kind == recipe.Numeric || slices.Contains(costs, name)
 		}
 	}
 	of := make([][]int, len(r.Target.Outcomes))
@@ -53,6 +56,11 @@ func candidateExamples(t *table.Table, r *recipe.Recipe, costs []string, x *mat.
 			cells := make([]string, len(columns))
 			for c, j := range columns {
 				cells[c] = all[j]
+				if _, plain := table.Number(all[j]); !plain && numeric[e.Columns[c]] {
+					if x, err := values(i, e.Columns[c]); err == nil {
+						cells[c] = table.Spelled(x)
+					}
+				}
 			}
 			e.Rows, features = append(e.Rows, cells), append(features, x.RawRowView(i)...)
 		}

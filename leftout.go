@@ -3,25 +3,42 @@ package lossep
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/posterior"
+	"github.com/lossep/lossep/table"
 )
 
-// LeftOut are the training rows, their outcomes, and the probabilities by which each would have been
-// decided without it; see LeaveOneOut. A model that does not keep its rows, or has no posterior without
-// some of them, has an *InputError.
-func (m *Model) LeftOut(ctx context.Context) (x *mat.Dense, labels []int, probabilities [][]float64, err error) {
+// LeftOut are training rows, each decided without it.
+type LeftOut struct {
+	X             *mat.Dense
+	Labels        []int
+	Probabilities [][]float64
+	Stakes        []decision.Stakes // by row, or one for all
+}
+
+// LeftOut are the training rows with the probabilities by which each would have been decided without
+// it; see LeaveOneOut. A model that does not keep its rows, or has no posterior without some of them,
+// has an *InputError.
+func (m *Model) LeftOut(ctx context.Context) (*LeftOut, error) {
 	if m.x == nil {
-		return nil, nil, nil, inputf("reference", "a model of %d rows does not keep them; give cases that it was not fitted to, with their outcomes", m.provenance.Rows)
+		return nil, inputf("reference", "a model of %d rows does not keep them; give cases that it was not fitted to, with their outcomes", m.provenance.Rows)
+	}
+	p := &Problem{
+		Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, costs: m.costs, Utility: m.utility,
+		opt: Options{Likelihood: m.likelihood, MaxMemory: 2 * calibrationMemory},
+	}
+	if err := p.weigh(p.trainingValues()); err != nil {
+		return nil, &InputError{What: "reference", Err: err, Msg: fmt.Sprintf("costs are made of %s, which the model does not keep of training rows; give cases with outcomes that it was not fitted to", table.QuoteList(m.utility.Columns()))}
 	}
 	left, ok := m.opinions[0].Posterior.(posterior.LeaveOut)
 	if !ok {
-		p := &Problem{Recipe: m.recipe, coding: m.coding, X: m.x, Labels: m.labels, Weights: m.weights, opt: Options{Likelihood: m.likelihood, MaxMemory: 2 * calibrationMemory}}
 		l, err := m.learned(p)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
 		switch of := l.process.(type) {
 		case induced:
@@ -34,13 +51,13 @@ func (m *Model) LeftOut(ctx context.Context) (x *mat.Dense, labels []int, probab
 			left = m.by(EP).(posterior.LeaveOut)
 		}
 	}
-	probabilities = make([][]float64, len(m.labels))
-	err = left.LeaveOut(ctx, m.labels, nil, func(i int, p []float64, _ float64) {
+	probabilities := make([][]float64, len(m.labels))
+	err := left.LeaveOut(ctx, m.labels, nil, func(i int, p []float64, _ float64) {
 		m.adjust(p)
 		probabilities[i] = p
 	})
 	if errors.Is(err, posterior.ErrImproper) {
-		return nil, nil, nil, inputf("reference", "there is no posterior without some of the training rows; give cases that the model was not fitted to, with their outcomes")
+		return nil, inputf("reference", "there is no posterior without some of the training rows; give cases that the model was not fitted to, with their outcomes")
 	}
-	return m.x, m.labels, probabilities, err
+	return &LeftOut{m.x, m.labels, probabilities, p.stakes}, err
 }

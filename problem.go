@@ -136,7 +136,7 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 	}
 	values := t.Values(p.Recipe.Missing...)
 	if err := p.weigh(values); err != nil {
-		return nil, caseError(t.Place, err)
+		return nil, AtCase(t.Place, err)
 	}
 	p.keepCosts(values)
 	if err := p.splitKernel(askedKernel); err != nil {

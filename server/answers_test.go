@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"reflect"
@@ -511,5 +512,52 @@ func TestOutcomePopulationAndNovelty(t *testing.T) {
 	far := ask(s, http.MethodPost, "/v2/models/large/infer", string(text))
 	if far.Code != http.StatusOK || !strings.Contains(far.Body.String(), `"parameters":{"unusual":"row 0: age"}`) {
 		t.Errorf("%d %s", far.Code, far.Body)
+	}
+}
+
+// The rows that a model keeps are decided as they are shown, also where the training file has decimal
+// commas and costs are made of a column that is no feature; and so is that column as the file writes it.
+func TestExamplesOfDecimalCommas(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("age;rate;amount;bad\n")
+	for i := range 60 {
+		amount := fmt.Sprintf("%d.%03d,50", 1+i%9, i)
+		if i%10 == 7 {
+			amount = "n/a"
+		}
+		fmt.Fprintf(&text, "%d;%d,%d;%s;%v\n", 20+i*37%50, i%7, 1+i%9, amount, i*37%50 < 15 != (i%11 == 0))
+	}
+	past, err := table.Read(t.Context(), strings.NewReader(text.String()), "loans.csv", table.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs, err := decision.ParseCosts("fn=0.1*default(amount, 900),fp=70")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, drop := range [][]string{{"amount"}, nil} {
+		m, err := lossep.Fit(t.Context(), past, lossep.Options{
+			Data: recipe.Options{Target: "bad", Impute: true, Drop: drop}, Utility: costs, Method: lossep.EP,
+			Kernel: "rbf(variance=4, lengthscale=1)", Fixed: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newServer(t, func(c *Config) { c.Models = []Source{source(t, "loans", m)} })
+		var d ModelDescription
+		decodeExactly(t, ask(s, http.MethodGet, "/v1/models/loans", "").Body.Bytes(), &d)
+		for _, c := range d.Columns {
+			if _, number := c.Example.(float64); !number {
+				t.Errorf("%s, a number, has the example %v", c.Name, c.Example)
+			}
+		}
+		row := maps.Clone(d.ExampleRows[0])
+		row["amount"] = "1.495,50"
+		same := maps.Clone(row)
+		same["amount"] = 1495.5
+		got := answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, append(d.ExampleRows, row, same), "")).Decisions
+		if n := len(got); n != 10 || !cmp.Equal(got[n-2], got[n-1]) {
+			t.Errorf("%+v", got)
+		}
 	}
 }

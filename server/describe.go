@@ -153,7 +153,7 @@ func exampleRows(m *lossep.Model) (rows []map[string]any) {
 	}
 	numeric := make(map[string]bool)
 	for _, c := range m.Recipe().Columns {
-		numeric[c.Name] = c.Kind == recipe.Numeric
+		numeric[c.Name] = c.Kind == recipe.Numeric || slices.Contains(m.Utility().Columns(), c.Name)
 	}
 	for _, cells := range kept.Rows {
 		row := make(map[string]any, len(cells))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -169,5 +170,6 @@ func StakesOf(s *decision.Spec, t *table.Table, missing ...string) ([]decision.S
 	if err := s.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
-	return s.Cases(t.Len(), t.Values(missing...))
+	stakes, err := s.Cases(t.Len(), t.Values(missing...))
+	return stakes, lossep.AtCase(t.Place, err)
 }

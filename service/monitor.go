@@ -109,38 +109,28 @@ func decided(m *lossep.Model, t *table.Table) (*monitor.Cases, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chosen(m, x, nil, func(column string) ([]float64, error) { return t.Floats(column, m.Recipe().Missing...) })
-}
-
-// chosen are cases with what the actions taken cost, by probabilities that are given or those of the model.
-func chosen(m *lossep.Model, x *mat.Dense, probabilities [][]float64, floats func(column string) ([]float64, error)) (*monitor.Cases, error) {
-	n, _ := x.Dims()
-	values := make(map[string][]float64)
-	for _, name := range m.Utility().Columns() {
-		v, err := floats(name)
-		if err != nil {
-			return nil, err
-		}
-		values[name] = v
-	}
-	stakes, err := m.Utility().Cases(n, func(i int, column string) (float64, error) { return values[column][i], nil })
+	stakes, err := StakesOf(m.Utility(), t, m.Recipe().Missing...)
 	if err != nil {
 		return nil, err
 	}
-	c := &monitor.Cases{X: x, Probabilities: probabilities}
-	if probabilities == nil {
-		predicted, err := m.Predict(x)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range predicted {
-			c.Probabilities = append(c.Probabilities, p.Probabilities)
-		}
+	predicted, err := m.Predict(x)
+	if err != nil {
+		return nil, err
 	}
-	for i, p := range c.Probabilities {
+	probabilities := make([][]float64, len(predicted))
+	for i, p := range predicted {
+		probabilities[i] = p.Probabilities
+	}
+	return chosen(x, probabilities, stakes), nil
+}
+
+// chosen are cases with what the actions taken cost, by stakes of each or of all.
+func chosen(x *mat.Dense, probabilities [][]float64, stakes []decision.Stakes) *monitor.Cases {
+	c := &monitor.Cases{X: x, Probabilities: probabilities}
+	for i, p := range probabilities {
 		c.Costs = append(c.Costs, costsOf(stakes[i%len(stakes)], p))
 	}
-	return c, nil
+	return c
 }
 
 // costsOf is what the best action costs under each outcome; of utilities the negative.
@@ -163,21 +153,13 @@ func referenceOf(ctx context.Context, m *lossep.Model, t *table.Table) (*monitor
 		}
 		return c, err
 	}
-	x, labels, probabilities, err := m.LeftOut(ctx)
+	left, err := m.LeftOut(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := chosen(m, x, probabilities, func(column string) ([]float64, error) {
-		values, ok := m.Recipe().Values(x, column)
-		if !ok {
-			return nil, optionError("reference", "costs are made of the column %q, which the model does not keep of training rows; give cases with outcomes that it was not fitted to", column)
-		}
-		return values, nil
-	})
-	if err == nil {
-		c.Outcomes = labels
-	}
-	return c, err
+	c := chosen(left.X, left.Probabilities, left.Stakes)
+	c.Outcomes = left.Labels
+	return c, nil
 }
 
 // spans are the rows in the order of time, and their windows.

@@ -202,7 +202,7 @@ func optionError(option, format string, args ...any) error {
 // Naming is how a front end writes an option, alone or with a value.
 type Naming func(option, value string) string
 
-// In writes the options that stand in braces in a text.
+// In writes the options that stand in braces in a text, and leaves other braces.
 func (n Naming) In(text string) string {
 	var b strings.Builder
 	for {
@@ -213,6 +213,11 @@ func (n Naming) In(text string) string {
 			return b.String()
 		}
 		name, value, _ := strings.Cut(text[open+1:end], "=")
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" {
+			b.WriteString(text[:open+1])
+			text = text[open+1:]
+			continue
+		}
 		b.WriteString(text[:open])
 		b.WriteString(n(name, value))
 		text = text[end+1:]

@@ -60,13 +60,13 @@ func (all contributions) Cells() []any {
 	return []any{strings.Join(texts, "; ")}
 }
 
-// reasons are columns with their effects.
+// reasons are columns with their effects: "months = 36" in a table.
 type reasons []lossep.Reason
 
 func (r reasons) Cells() []any {
 	cells := make([]any, 0, 2*len(r))
 	for _, one := range r {
-		cells = append(cells, one.Column, one.Effect)
+		cells = append(cells, one.Column+" = "+one.Value, one.Effect)
 	}
 	return cells
 }

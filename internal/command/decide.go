@@ -28,7 +28,8 @@ of a table. Output columns:
   advantage_ACTION   expected cost of the best other action minus its own
   saving             expected saving compared with the baseline action (--baseline)
   disagreement       whether EP or corrected EP would choose another action (--second-opinion)
-  why_1, …           most influential columns, and their effects on the advantage: why_1_effect (--why)
+  why_1, …           most influential columns with their values (months = 36), and their effects on the
+                     advantage: why_1_effect (--why)
   flip               smallest single-column change that changes the action (--why)
   effects            contribution of each family of effects to the latent value, if the model has any (--why)
   unlimited          the action without the capacity (--capacity)

@@ -19,7 +19,7 @@ const monitorSignature = "lossep monitor"
 // alarmCode is the exit code where there is an alarm.
 const alarmCode = 3
 
-// alarmed is an alarm as the end of a command.
+// alarmed is an alarm as the end of a command; the text is empty where the output says it in words.
 type alarmed struct{ text string }
 
 func (e *alarmed) Error() string { return e.text }
@@ -81,10 +81,13 @@ format of Prometheus.`,
 		if err := format.emit(c.OutOrStdout(), r, func(w io.Writer) error { return r.WriteText(w) }); err != nil {
 			return err
 		}
-		if len(found.Alarms) > 0 {
+		switch {
+		case len(found.Alarms) == 0:
+			return nil
+		case *format == "json":
 			return &alarmed{r.Verdict()}
 		}
-		return nil
+		return &alarmed{}
 	}
 	return c
 }

@@ -155,7 +155,9 @@ func reportError(err error, flags *pflag.FlagSet, errs io.Writer) int {
 		return 0
 	}
 	if alarm := new(alarmed); errors.As(err, &alarm) {
-		fmt.Fprintf(errs, "lossep: %s\n", alarm.text)
+		if alarm.text != "" {
+			fmt.Fprintf(errs, "lossep: %s\n", alarm.text)
+		}
 		return alarmCode
 	}
 	text, input := explained(err, flags)

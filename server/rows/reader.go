@@ -387,6 +387,13 @@ func (rr *Reader) Spelled(column int, text []byte) float64 {
 	if rr.encoder.MarksText(column, text) {
 		return Missing
 	}
+	if column >= 0 && column < len(rr.recipe.Columns) { // as the training file wrote it
+		if n := rr.recipe.Columns[column].Notation; n != nil {
+			if x, ok := n.Parse(table.Cleaned(text)); ok {
+				return rr.Number(column, x)
+			}
+		}
+	}
 	return NoNumber
 }
 
