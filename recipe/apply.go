@@ -44,6 +44,8 @@ func (b *binding) readTable(t *table.Table, x *mat.Dense) (*Report, error) {
 	for i := range b.fields {
 		if b.fields[i].column.IsFeature() {
 			r.features = append(r.features, i)
+		} else if j := b.source[i]; j >= 0 && b.fields[i].column.atStake() && !t.Cells(j).Unread() {
+			r.stakes = append(r.stakes, i)
 		}
 	}
 	tasks.For(len(r.features), func(k int) {
@@ -81,6 +83,7 @@ type tableReader struct {
 	table    *table.Table
 	x        *mat.Dense
 	features []int       // columns of the recipe
+	stakes   []int       // those that only costs are made of
 	words    [][]reading // of each, what its texts mean
 }
 
@@ -91,6 +94,16 @@ func (r *tableReader) reading(place, k int) reading {
 		return r.words[k][table.TextCode(cell)]
 	}
 	return r.fields[k].number(cell)
+}
+
+// stakeFar tells whether a number that only costs are made of is far outside those of training.
+func (r *tableReader) stakeFar(place, k int) bool {
+	c := r.table.Cells(r.source[k])
+	x, ok := c.At(place), true
+	if table.IsText(x) {
+		x, ok = r.fields[k].parse(c.Bytes(x), r.table.Decimal())
+	}
+	return ok && r.fields[k].stakeFar(x)
 }
 
 // rows goes through rows one by one, and takes down what training had not seen.
@@ -123,6 +136,12 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 				report.addGap(Far{f.column.Name, 1})
 			}
 		}
+		for _, k := range r.stakes {
+			if r.stakeFar(place, k) {
+				report.far(k)
+				far = append(far, r.fields[k].column.Name)
+			}
+		}
 		if strange != nil || far != nil {
 			if report.Unusual == nil {
 				report.Unusual = make(map[int][]string)
@@ -138,6 +157,13 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 // there is something to be said about one of them.
 func (r *tableReader) plain(from, to int) bool {
 	t := r.table
+	for _, k := range r.stakes {
+		for i := from; i < to; i++ {
+			if r.stakeFar(t.Index(i), k) {
+				return false
+			}
+		}
+	}
 	for _, k := range r.features {
 		f := &r.fields[k]
 		if t.IsWhole() && f.column.Kind == Numeric && !f.markers.HasNumbers() {

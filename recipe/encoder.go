@@ -69,6 +69,8 @@ func (e *Encoder) Number(column int, x float64) {
 	}
 	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, f.number(x))
+	} else if f.stakeFar(x) {
+		e.far = append(e.far, column)
 	}
 }
 
@@ -80,6 +82,10 @@ func (e *Encoder) Text(column int, text []byte) {
 func (e *Encoder) text(column int, text []byte, decimal byte) {
 	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, f.text(text, decimal))
+	} else if f.column.atStake() {
+		if x, ok := f.parse(text, decimal); ok && f.stakeFar(x) {
+			e.far = append(e.far, column)
+		}
 	}
 }
 

@@ -98,14 +98,8 @@ func (f *field) text(text []byte, decimal byte) reading {
 	}
 	switch c.Kind {
 	case Numeric:
-		x, kind := table.ParseNumber(text, decimal)
-		if kind != table.Finite && kind != table.Long && c.Notation != nil {
-			var ok bool
-			if x, ok = c.Notation.Parse(text); ok {
-				kind = table.Finite
-			}
-		}
-		if kind != table.Finite && kind != table.Long {
+		x, ok := f.parse(text, decimal)
+		if !ok {
 			if c.Notation != nil && c.Notation.Unit != "" {
 				return fault("%s is not a finite number in %s", table.Quote(string(text)), c.Notation.Unit)
 			}
@@ -286,6 +280,20 @@ func (c *Column) far(x float64) bool {
 	}
 	half := c.High/2 - c.Low/2
 	return x < c.Low-half || x > c.High+half || x > 0 && x < c.Low/10 || x < 0 && x > c.High/10
+}
+
+// parse is the number that a text is, plainly or in the notation of the column.
+func (f *field) parse(text []byte, decimal byte) (x float64, ok bool) {
+	x, kind := table.ParseNumber(text, decimal)
+	if ok = kind == table.Finite || kind == table.Long; !ok && f.column.Notation != nil {
+		x, ok = f.column.Notation.Parse(text)
+	}
+	return x, ok
+}
+
+// stakeFar is far of a number that only costs are made of.
+func (f *field) stakeFar(x float64) bool {
+	return f.column.atStake() && !f.markers.Number(x) && f.column.far(x)
 }
 
 // missingCell is the problem of a model that does not fill missing cells.

@@ -225,7 +225,7 @@ type Column struct {
 
 	Mean  float64 `json:"mean,omitempty"`  // of one feature: subtracted first
 	Scale float64 `json:"scale,omitempty"` // of one feature: divided by; positive
-	Low   float64 `json:"low,omitempty"`   // numeric: the smallest training value
+	Low   float64 `json:"low,omitempty"`   // numeric, or used in costs: the smallest training value
 	High  float64 `json:"high,omitempty"`  // numeric: the largest
 
 	Notation *table.Notation `json:"notation,omitempty"` // numeric: how numbers are written, if not plainly
@@ -277,6 +277,9 @@ func (c *Column) IsFeature() bool {
 	}
 	return true
 }
+
+// atStake tells whether the column makes no feature, but costs are made of its numbers.
+func (c *Column) atStake() bool { return c.Kind == Dropped && c.High > c.Low }
 
 // isQuantity tells whether values are numbers that are standardised.
 func (c *Column) isQuantity() bool { return c.Kind == Numeric || c.Kind == Ordered || c.Kind == Date }
@@ -459,8 +462,10 @@ func (t *Target) problem(names map[string]bool) string {
 func (c *Column) inconsistency(impute, standardize bool) string {
 	quantity := c.isQuantity()
 	switch {
-	case !quantity && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0 || c.Low != 0 || c.High != 0 || c.Scaling != nil || c.Auto):
+	case !quantity && (c.Mean != 0 || c.Scale != 0 || c.Fill != 0 || c.Kind != Dropped && (c.Low != 0 || c.High != 0) || c.Scaling != nil || c.Auto):
 		return "numbers for a column that has none"
+	case c.Kind == Dropped && (!(c.Low <= c.High) || math.IsInf(c.Low, 0) || math.IsInf(c.High, 0)):
+		return fmt.Sprintf("values from %v to %v", c.Low, c.High)
 	case c.Kind != Categorical && c.Kind != Ordered && c.Categories != nil, c.Kind != Categorical && c.FillCategory != "":
 		return "categories for a column that has none"
 	case (c.Dates != nil) != (c.Kind == Date), c.Notation != nil && c.Kind != Numeric && c.Kind != Dropped:

@@ -187,7 +187,7 @@ func (r *Recipe) MostlyFar(f Far, rows int) string {
 		which = fmt.Sprintf("most rows (%d of %d)", f.Cells, rows)
 	}
 	for i := range r.Columns {
-		if c := &r.Columns[i]; c.Name == f.Column && c.Kind == Numeric { // of dates these are days
+		if c := &r.Columns[i]; c.Name == f.Column && (c.Kind == Numeric || c.atStake()) { // of dates these are days
 			seen = fmt.Sprintf(", which are from %g to %g", c.Low, c.High)
 		}
 	}

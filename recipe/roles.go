@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -209,10 +210,37 @@ func (r *roles) settled(t *table.Table, j int) (Column, bool) {
 		if n, odd := s.Notation(); n != nil && len(odd) == 0 && *n != (table.Notation{}) {
 			c.Notation = n
 		}
+		if r.costs[j] {
+			c.Low, c.High = stakes(s, c.Notation)
+		}
 	default:
 		return c, false
 	}
 	return c, true
+}
+
+// stakes are the smallest and the largest number of a column that costs are made of, by which
+// others are known to be far outside; zeros if there are none.
+func stakes(s *table.Scan, n *table.Notation) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for i := range s.Table.Len() {
+		x := s.Table.At(i, s.Column)
+		switch ok := true; {
+		case s.IsMissing(x):
+			continue
+		case table.IsText(x) && n == nil:
+			continue
+		case table.IsText(x):
+			if x, ok = n.Parse(s.Table.Cells(s.Column).Bytes(x)); !ok {
+				continue
+			}
+		}
+		low, high = min(low, x), max(high, x)
+	}
+	if low > high {
+		return 0, 0
+	}
+	return low + 0, high + 0 // never −0
 }
 
 // weigh sets the shares of the outcomes in the weights. Every outcome that rows have needs some

@@ -403,6 +403,13 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 		}
 		return row, at
 	}
+	for i, j := range rd.bound.source {
+		if j >= 0 && e.fields[i].column.atStake() {
+			if x, err := row.value(j); err == nil && e.fields[i].stakeFar(x) {
+				e.far = append(e.far, i)
+			}
+		}
+	}
 	row.Far = e.Far()
 	rd.report.Rows++
 	for _, name := range row.Unseen {
