@@ -115,6 +115,7 @@ type Inducing struct {
 // Updates is what became of a model since it was fitted.
 type Updates struct {
 	Added     int `json:"added"`
+	Repeated  int `json:"repeated,omitempty"` // of those: equal rows that the model had, by features and outcome
 	Forgotten int `json:"forgotten,omitempty"`
 	// Faded says that rows count less the older they are, so that there are weights of them.
 	Faded bool `json:"faded,omitempty"`
@@ -125,6 +126,9 @@ type Updates struct {
 // String says what was done.
 func (s *Updates) String() string {
 	text := fmt.Sprintf("updated     %s added", table.Plural(s.Added, "row"))
+	if s.Repeated > 0 {
+		text += fmt.Sprintf(" (%d equal to rows that the model already had)", s.Repeated)
+	}
 	if s.Forgotten > 0 {
 		text += fmt.Sprintf(", %d forgotten", s.Forgotten)
 	}

@@ -155,13 +155,9 @@ func (u *updating) find(t *table.Table) error {
 	if err != nil {
 		return err
 	}
-	rows := make(map[string][]int)
-	for i, y := range u.Model.labels {
-		key := keyOf(append(slices.Clone(u.Model.x.RawRowView(i)), float64(y)))
-		rows[key] = append(rows[key], i)
-	}
+	rows := u.byKey(u.kept)
 	for i, y := range gone.Labels {
-		key := keyOf(append(slices.Clone(gone.X.RawRowView(i)), float64(y)))
+		key := keyOfRow(gone.X, i, y)
 		same := rows[key]
 		if len(same) == 0 {
 			at := t.Place(i)
@@ -176,6 +172,34 @@ func (u *updating) find(t *table.Table) error {
 		return found
 	})
 	return nil
+}
+
+// byKey are training rows by their features and outcome.
+func (u *updating) byKey(rows []int) map[string][]int {
+	places := make(map[string][]int)
+	for _, i := range rows {
+		key := keyOfRow(u.Model.x, i, u.Model.labels[i])
+		places[key] = append(places[key], i)
+	}
+	return places
+}
+
+func keyOfRow(x *mat.Dense, i, label int) string {
+	return keyOf(append(slices.Clone(x.RawRowView(i)), float64(label)))
+}
+
+// repeated is how many of the new rows equal one that the model keeps: they may be added by mistake.
+func (u *updating) repeated() (n int) {
+	if u.Model.x == nil || len(u.labels) == 0 {
+		return 0
+	}
+	rows := u.byKey(u.kept)
+	for i, y := range u.labels {
+		if len(rows[keyOfRow(u.x, i, y)]) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // combine makes the problem of the rows that are kept and the new ones.
@@ -455,6 +479,7 @@ func (u *updating) finish(m *Model, err error) (*Model, error) {
 		sum = *s
 	}
 	sum.Added += len(u.labels)
+	sum.Repeated += u.repeated()
 	sum.Forgotten += len(u.gone) - u.dropped
 	sum.Faded = sum.Faded || u.fade < 1
 	sum.Refitted = sum.Refitted || u.opt.RefitKernel

@@ -27,7 +27,7 @@ type roles struct {
 
 // costReason is why a column that costs are made of makes no feature: it says what is at stake, which
 // is often not known, or not the same, where probabilities are asked for.
-const costReason = "used in the costs (the option use-cost-columns makes it a feature, too)"
+const costReason = "used in the costs, not to predict (the option use-cost-columns makes it a feature, too)"
 
 // roles finds the columns that options name.
 func (o *Options) roles(t *table.Table) (*roles, error) {

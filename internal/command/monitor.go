@@ -38,7 +38,10 @@ decisions cost more than estimated.
 An alarm is for costs that rise by more than --tolerance. It is false with a probability of at most
 --level, however often one looks: run this every day. The exit code is 3 where there is one, and 0
 where not. --out writes a page, figures and tables to a folder, and --metrics a file in the text
-format of Prometheus.`,
+format of Prometheus.
+
+Options of the file, --skip-lines among them, are for all tables that are given: write those of
+--outcomes and --reference as that of the new cases, with titles and totals in the same lines.`,
 		Example: `  lossep monitor model.lossep new.parquet --time decided_at --window week
   lossep monitor model.lossep new.csv --outcomes later.csv --id case --time decided_at --window day --out watch
   lossep monitor model.lossep new.csv --window 5000 --metrics /var/lib/node_exporter/lossep.prom`,
