@@ -64,15 +64,49 @@ func (s *Server) outcomes(_ context.Context, x *exchange, m *served, b *body) er
 	return err
 }
 
+// checkWithout refuses names of columns that are not to be recorded and no model has.
+func (s *Server) checkWithout() error {
+	if s.config.Record == nil {
+		return nil
+	}
+	for _, name := range s.config.Record.Without() {
+		known := false
+		for _, m := range *s.models.Load() {
+			r := m.model.Recipe()
+			known = known || slices.ContainsFunc(r.Columns, func(c recipe.Column) bool { return c.Name == name }) ||
+				slices.Contains(m.model.Utility().AllColumns(), name)
+		}
+		if !known {
+			return fmt.Errorf("no model has the column %q, which is not to be recorded; correct its name, or leave it out: only columns of the models are recorded", name)
+		}
+	}
+	return nil
+}
+
+// identified is the column that names the rows of a model, "" if there is none.
+func identified(r *recipe.Recipe) string {
+	for i := range r.Columns {
+		if r.Columns[i].Kind == recipe.Identity {
+			return r.Columns[i].Name
+		}
+	}
+	return ""
+}
+
 // record hands decisions over to be recorded.
 func (s *Server) record(x *exchange, d *decided, b *body) {
 	if s.config.Record == nil {
 		return
 	}
 	r := d.m.model.Recipe()
-	batch := &record.Batch{Model: d.m.name, Digest: d.m.digest, Request: x.id, Time: time.Now(), Body: slices.Clone(b.Bytes()), Outcomes: r.Target.Outcomes}
-	if at := slices.IndexFunc(r.Columns, func(c recipe.Column) bool { return c.Kind == recipe.Identity }); at >= 0 {
-		batch.ID = r.Columns[at].Name
+	batch := &record.Batch{
+		Model: d.m.name, Digest: d.m.digest, Request: x.id, IDs: d.ids, Time: time.Now(), Body: slices.Clone(b.Bytes()),
+		Columns: d.spec.AllColumns(), Outcomes: r.Target.Outcomes,
+	}
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.IsFeature() || c.Kind == recipe.Identity {
+			batch.Columns = append(batch.Columns, c.Name)
+		}
 	}
 	actions := d.spec.Actions()
 	for _, one := range d.decisions {
