@@ -99,10 +99,8 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
 	}
-	if s.config.Record != nil {
-		if d.ids, err = s.config.Record.IDs(b.Bytes(), identified(m.model.Recipe())); err != nil {
-			return err
-		}
+	if d.ids, err = s.idsOf(m, b); err != nil {
+		return err
 	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err

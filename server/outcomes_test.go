@@ -130,3 +130,31 @@ func TestRecordColumns(t *testing.T) {
 		t.Errorf("a column that no model has is not to be recorded: %v", err)
 	}
 }
+
+// Ids that the files cannot hold are refused before anything is decided or recorded; without recording nobody reads them.
+func TestRecordIDs(t *testing.T) {
+	models := func(c *Config) { c.Models = []Source{source(t, "named", named(t))} }
+	s, silent := newServer(t, recording(t, t.TempDir()), models), newServer(t, models)
+	for id, good := range map[string]bool{
+		`"c 1 ü"`: true, `17`: true, `1.5e3`: true, `null`: true, `""`: true, `"` + strings.Repeat("x", 1000) + `"`: true,
+		`"a\u0000b"`: false, `"a\nb"`: false, `"a\u0085b"`: false, `{"a":1}`: false, `[1]`: false, `true`: false, `"` + strings.Repeat("ü", 501) + `"`: false,
+	} {
+		want := http.StatusUnprocessableEntity
+		if good {
+			want = http.StatusOK
+		}
+		body := `{"rows":[{"case":` + id + `,"age":30,"income":20,"job":"smith","owner":"True","amount":500}]}`
+		if w := ask(s, http.MethodPost, "/v1/models/named/decide", body); w.Code != want {
+			t.Errorf("decide %s: %d %s", id, w.Code, w.Body)
+		}
+		if w := ask(silent, http.MethodPost, "/v1/models/named/decide", body); w.Code != http.StatusOK {
+			t.Errorf("decide %s without recording: %d %s", id, w.Code, w.Body)
+		}
+		if id[0] != '"' || id == `""` {
+			continue // outcomes have texts
+		}
+		if w := ask(s, http.MethodPost, "/v1/models/named/outcomes", `{"outcomes":[{"id":`+id+`,"outcome":"bad"}]}`); w.Code != want {
+			t.Errorf("outcome of %s: %d %s", id, w.Code, w.Body)
+		}
+	}
+}

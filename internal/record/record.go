@@ -21,6 +21,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -313,8 +315,24 @@ func (r *Recorder) leaves(column string) bool {
 	return slices.ContainsFunc(r.config.Without, func(name string) bool { return expr.Composed(name) == expr.Composed(column) })
 }
 
+// longestID is how many bytes an id has at most.
+const longestID = 1000
+
+// ValidID tells whether a text can name a case in all the files that monitor reads.
+func ValidID(id string) bool {
+	return len(id) <= longestID && utf8.ValidString(id) && !strings.ContainsFunc(id, unicode.IsControl)
+}
+
+// IDError is about a row whose id is none that can be recorded.
+type IDError struct{ Row int }
+
+func (e *IDError) Error() string { return fmt.Sprintf("row %d: %s", e.Row, BadID) }
+
+// BadID says what an id has to be.
+const BadID = "this is no id that can be recorded; give a text or number of at most 1000 bytes without control characters"
+
 // IDs are the cells of a column that names the cases of a body that was read before, "" where there is none;
-// nil if there is no such column, or it is not recorded.
+// nil if there is no such column, or it is not recorded. The error may be an *IDError.
 func (r *Recorder) IDs(body []byte, column string) ([]string, error) {
 	if column == "" || r.leaves(column) {
 		return nil, nil
@@ -329,6 +347,9 @@ func (r *Recorder) IDs(body []byte, column string) ([]string, error) {
 			value, err := d.ReadValue()
 			if name == column || expr.Composed(name) == expr.Composed(column) {
 				ids[i] = plain(json.RawMessage(value))
+				if err == nil && (strings.IndexByte("{[tf", value[0]) >= 0 || !ValidID(ids[i])) {
+					err = &IDError{i}
+				}
 			}
 			return err
 		})
