@@ -82,6 +82,7 @@ type decided struct {
 	explainer *lossep.Explainer // of the decisions, nil if they are not explained
 	rows      *rows.Rows
 	decisions []lossep.Decision
+	ids       []string // of the rows, if they are recorded and have any
 
 	limits   *service.Limits // nil if there is no capacity
 	limited  []service.Limited
@@ -97,6 +98,9 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 	}
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
+	}
+	if d.ids, err = s.idsOf(m, b); err != nil {
+		return err
 	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/lossep/lossep/internal/record"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
+	"github.com/lossep/lossep/server/rows"
 )
 
 // OutcomesRequest is what became of cases.
@@ -21,7 +23,7 @@ type OutcomesRequest struct {
 
 // CaseOutcome is what became of a case.
 type CaseOutcome struct {
-	ID      string `json:"id" minLength:"1" doc:"of the case: its cell in the column of identifiers, or else the X-Request-Id of the answer that decided it, a hyphen and the number of the row, from 0"`
+	ID      string `json:"id" minLength:"1" maxLength:"1000" doc:"of the case, of at most 1000 bytes without control characters: its cell in the column of identifiers, or else the X-Request-Id of the answer that decided it, a hyphen and the number of the row, from 0"`
 	Outcome string `json:"outcome" doc:"one of the model's"`
 }
 
@@ -49,6 +51,8 @@ func (s *Server) outcomes(_ context.Context, x *exchange, m *served, b *body) er
 		switch at := "outcomes[" + strconv.Itoa(i) + "]"; {
 		case o.ID == "":
 			return problem.Wrong(at+".id", "it is missing; give that of the case")
+		case !record.ValidID(o.ID):
+			return problem.Wrong(at+".id", record.BadID)
 		case !known:
 			return problem.Wrong(at+".outcome", "%q is none of %q", problem.Cut(o.Outcome), target.Outcomes)
 		}
@@ -64,15 +68,62 @@ func (s *Server) outcomes(_ context.Context, x *exchange, m *served, b *body) er
 	return err
 }
 
+// checkWithout refuses names of columns that are not to be recorded and no model has.
+func (s *Server) checkWithout() error {
+	if s.config.Record == nil {
+		return nil
+	}
+	for _, name := range s.config.Record.Without() {
+		known := false
+		for _, m := range *s.models.Load() {
+			r := m.model.Recipe()
+			known = known || slices.ContainsFunc(r.Columns, func(c recipe.Column) bool { return c.Name == name }) ||
+				slices.Contains(m.model.Utility().AllColumns(), name)
+		}
+		if !known {
+			return fmt.Errorf("no model has the column %q, which is not to be recorded; correct its name, or leave it out: only columns of the models are recorded", name)
+		}
+	}
+	return nil
+}
+
+// identified is the column that names the rows of a model, "" if there is none.
+func identified(r *recipe.Recipe) string {
+	for i := range r.Columns {
+		if r.Columns[i].Kind == recipe.Identity {
+			return r.Columns[i].Name
+		}
+	}
+	return ""
+}
+
+// idsOf are the ids of the rows of a body, if they are to be recorded and have any.
+func (s *Server) idsOf(m *served, b *body) ([]string, error) {
+	if s.config.Record == nil {
+		return nil, nil
+	}
+	column := identified(m.model.Recipe())
+	ids, err := s.config.Record.IDs(b.Bytes(), column)
+	if bad := (*record.IDError)(nil); errors.As(err, &bad) {
+		return nil, problem.Wrong(rows.Location(bad.Row, column), record.BadID)
+	}
+	return ids, err
+}
+
 // record hands decisions over to be recorded.
 func (s *Server) record(x *exchange, d *decided, b *body) {
 	if s.config.Record == nil {
 		return
 	}
 	r := d.m.model.Recipe()
-	batch := &record.Batch{Model: d.m.name, Digest: d.m.digest, Request: x.id, Time: time.Now(), Body: slices.Clone(b.Bytes()), Outcomes: r.Target.Outcomes}
-	if at := slices.IndexFunc(r.Columns, func(c recipe.Column) bool { return c.Kind == recipe.Identity }); at >= 0 {
-		batch.ID = r.Columns[at].Name
+	batch := &record.Batch{
+		Model: d.m.name, Digest: d.m.digest, Request: x.id, IDs: d.ids, Time: time.Now(), Body: slices.Clone(b.Bytes()),
+		Columns: d.spec.AllColumns(), Outcomes: r.Target.Outcomes,
+	}
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.IsFeature() || c.Kind == recipe.Identity {
+			batch.Columns = append(batch.Columns, c.Name)
+		}
 	}
 	actions := d.spec.Actions()
 	for _, one := range d.decisions {

@@ -1,19 +1,24 @@
 package server
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/record"
+	"github.com/lossep/lossep/table"
+	"github.com/lossep/lossep/table/parquet"
 )
 
 // recording has a server record in a folder.
-func recording(t *testing.T, dir string) func(*Config) {
+func recording(t *testing.T, dir string, without ...string) func(*Config) {
 	t.Helper()
-	r, err := record.Open(record.Config{Dir: dir, Block: true, Failed: func(err error) { t.Error(err) }})
+	r, err := record.Open(record.Config{Dir: dir, Block: true, Without: without, Failed: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,5 +65,96 @@ func TestRecord(t *testing.T) {
 	}
 	if w := ask(newServer(t), http.MethodPost, "/v1/models/loans/outcomes", `{"outcomes":[{"id":"a","outcome":"bad"}]}`); w.Code != http.StatusConflict {
 		t.Errorf("a server that records nothing: %d %s", w.Code, w.Body)
+	}
+}
+
+// named is a model of loans whose rows have names.
+func named(t *testing.T) *lossep.Model {
+	t.Helper()
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(string(loansCSV(60))), "\n") {
+		if i == 0 {
+			b.WriteString("case," + line + "\n")
+		} else {
+			fmt.Fprintf(&b, "c%d,%s\n", i, line)
+		}
+	}
+	return fitted(t, []byte(b.String()), "fn=0.01*amount,fp=1", lossep.EP, func(o *lossep.Options) { o.Data.ID = "case" })
+}
+
+// recorded are the decisions that a server has recorded of one row, as a table whose first line names the columns.
+func recorded(t *testing.T, row string, without ...string) (request, columns, cells string) {
+	t.Helper()
+	dir := t.TempDir()
+	s := newServer(t, recording(t, dir, without...), func(c *Config) { c.Models = []Source{source(t, "named", named(t))} })
+	w := ask(s, http.MethodPost, "/v1/models/named/decide", `{"rows":[`+row+`]}`)
+	if w.Code != http.StatusOK {
+		t.Fatal(w.Body)
+	}
+	if err := s.config.Record.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "named", "decisions-*.parquet"))
+	if len(files) != 1 {
+		t.Fatalf("files %q", files)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := parquet.Open(dir, []parquet.File{{Name: files[0], Content: bytes.NewReader(text), Size: int64(len(text))}}, 1<<28)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := table.ReadSource(t.Context(), source, table.Format{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Header().Get("X-Request-Id"), strings.Join(read.Columns()[6:], " "), strings.Join(read.Row(0), "|")
+}
+
+// Columns of the model are recorded, and no others: not those that it dropped, does not know, or has for its target.
+// A column of ids that is not to be recorded is not in the id either.
+func TestRecordColumns(t *testing.T) {
+	const row = `{"case":"c17","age":30,"income":20,"job":"smith","owner":"True","branch":"main","amount":500,"class":"bad","phone":"555"}`
+	if _, columns, cells := recorded(t, row); columns != "age amount case income job owner" || !strings.HasPrefix(cells, "c17|") {
+		t.Errorf("columns %s, cells %s", columns, cells)
+	}
+	request, columns, cells := recorded(t, row, "case", "amount")
+	if columns != "age income job owner" || !strings.HasPrefix(cells, request+"-0|") || strings.Contains(cells, "c17") {
+		t.Errorf("columns %s, cells %s", columns, cells)
+	}
+	c := Config{Models: []Source{source(t, "named", named(t))}}
+	recording(t, t.TempDir(), "job", "branch", "class", "nmae")(&c)
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), `no model has the column "nmae"`) {
+		t.Errorf("a column that no model has is not to be recorded: %v", err)
+	}
+}
+
+// Ids that the files cannot hold are refused before anything is decided or recorded; without recording nobody reads them.
+func TestRecordIDs(t *testing.T) {
+	models := func(c *Config) { c.Models = []Source{source(t, "named", named(t))} }
+	s, silent := newServer(t, recording(t, t.TempDir()), models), newServer(t, models)
+	for id, good := range map[string]bool{
+		`"c 1 ü"`: true, `17`: true, `1.5e3`: true, `null`: true, `""`: true, `"` + strings.Repeat("x", 1000) + `"`: true,
+		`"a\u0000b"`: false, `"a\nb"`: false, `"a\u0085b"`: false, `{"a":1}`: false, `[1]`: false, `true`: false, `"` + strings.Repeat("ü", 501) + `"`: false,
+	} {
+		want := http.StatusUnprocessableEntity
+		if good {
+			want = http.StatusOK
+		}
+		body := `{"rows":[{"case":` + id + `,"age":30,"income":20,"job":"smith","owner":"True","amount":500}]}`
+		if w := ask(s, http.MethodPost, "/v1/models/named/decide", body); w.Code != want {
+			t.Errorf("decide %s: %d %s", id, w.Code, w.Body)
+		}
+		if w := ask(silent, http.MethodPost, "/v1/models/named/decide", body); w.Code != http.StatusOK {
+			t.Errorf("decide %s without recording: %d %s", id, w.Code, w.Body)
+		}
+		if id[0] != '"' || id == `""` {
+			continue // outcomes have texts
+		}
+		if w := ask(s, http.MethodPost, "/v1/models/named/outcomes", `{"outcomes":[{"id":`+id+`,"outcome":"bad"}]}`); w.Code != want {
+			t.Errorf("outcome of %s: %d %s", id, w.Code, w.Body)
+		}
 	}
 }

@@ -154,6 +154,9 @@ func New(c Config) (*Server, error) {
 	if err := s.Reload(); err != nil {
 		return nil, err
 	}
+	if err := s.checkWithout(); err != nil {
+		return nil, err
+	}
 	var err error
 	s.handler, err = s.routes()
 	return s, err

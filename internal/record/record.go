@@ -21,9 +21,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -51,8 +54,9 @@ type Config struct {
 // Batch is the decisions of one request.
 type Batch struct {
 	Model, Digest string
-	Request       string // its id, of which those of cases are made that have none
-	ID            string // the column of ids, if the model has one
+	Request       string   // its id, of which those of cases are made that have none
+	IDs           []string // of the cases, by IDs: "" for one that has none, and nil if none has one
+	Columns       []string // that are recorded of the rows, if they have them
 	Time          time.Time
 	Body          []byte // JSON with a list of "rows"
 	Actions       []string
@@ -231,14 +235,11 @@ func (r *Recorder) append(b *Batch) error {
 		return err
 	}
 	common = common[:len(common)-1]
-	text := r.room[:0]
+	text, columns := r.room[:0], r.recorded(b.Columns)
 	for i, row := range rows {
-		id, inputs, err := r.inputs(row, b.ID)
-		if err != nil {
-			return err
-		}
-		if id == "" {
-			id = b.Request + "-" + strconv.Itoa(i)
+		id := b.Request + "-" + strconv.Itoa(i)
+		if i < len(b.IDs) && b.IDs[i] != "" {
+			id = b.IDs[i]
 		}
 		text = append(append(text, common...), `,"id":`...)
 		if text, err = jsontext.AppendQuote(text, id); err != nil {
@@ -254,7 +255,10 @@ func (r *Recorder) append(b *Batch) error {
 			}
 			text = strconv.AppendFloat(text, p, 'g', -1, 64)
 		}
-		text = append(append(append(text, `],"inputs":`...), inputs...), "}\n"...)
+		if text, err = appendInputs(append(text, `],"inputs":`...), row, columns); err != nil {
+			return err
+		}
+		text = append(text, "}\n"...)
 	}
 	r.room = text
 	j.rows += len(rows)
@@ -303,34 +307,97 @@ func members(object []byte, use func(name string, d *jsontext.Decoder) error) er
 	return err
 }
 
-// inputs are the cells of a row that are recorded, in one line, and its id, if it has one.
-func (r *Recorder) inputs(row jsontext.Value, column string) (id string, inputs []byte, err error) {
-	if len(r.config.Without) > 0 {
-		var cells map[string]json.RawMessage
-		if err := json.Unmarshal(row, &cells); err != nil {
-			return "", nil, err
-		}
-		id = plain(cells[column])
-		for _, name := range r.config.Without {
-			delete(cells, name)
-		}
-		inputs, err = json.Marshal(cells)
-		return id, inputs, err
+// Without are the columns that are not recorded.
+func (r *Recorder) Without() []string { return r.config.Without }
+
+// leaves tells whether a column, or one that looks the same, is not recorded.
+func (r *Recorder) leaves(column string) bool {
+	return slices.ContainsFunc(r.config.Without, func(name string) bool { return expr.Composed(name) == expr.Composed(column) })
+}
+
+// longestID is how many bytes an id has at most.
+const longestID = 1000
+
+// ValidID tells whether a text can name a case in all the files that monitor reads.
+func ValidID(id string) bool {
+	return len(id) <= longestID && utf8.ValidString(id) && !strings.ContainsFunc(id, unicode.IsControl)
+}
+
+// IDError is about a row whose id is none that can be recorded.
+type IDError struct{ Row int }
+
+func (e *IDError) Error() string { return fmt.Sprintf("row %d: %s", e.Row, BadID) }
+
+// BadID says what an id has to be.
+const BadID = "this is no id that can be recorded; give a text or number of at most 1000 bytes without control characters"
+
+// IDs are the cells of a column that names the cases of a body that was read before, "" where there is none;
+// nil if there is no such column, or it is not recorded. The error may be an *IDError.
+func (r *Recorder) IDs(body []byte, column string) ([]string, error) {
+	if column == "" || r.leaves(column) {
+		return nil, nil
 	}
-	if column != "" {
-		err = members(row, func(name string, d *jsontext.Decoder) error {
+	rows, err := rowsOf(body)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		err := members(row, func(name string, d *jsontext.Decoder) error {
 			value, err := d.ReadValue()
-			if name == column {
-				id = plain(json.RawMessage(value))
+			if name == column || expr.Composed(name) == expr.Composed(column) {
+				ids[i] = plain(json.RawMessage(value))
+				if err == nil && (strings.IndexByte("{[tf", value[0]) >= 0 || !ValidID(ids[i])) {
+					err = &IDError{i}
+				}
 			}
 			return err
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err == nil && bytes.IndexByte(row, '\n') >= 0 {
-		row = row.Clone()
-		err = row.Compact()
+	return ids, nil
+}
+
+// recorded are the columns that are recorded, by their names and by how these look.
+func (r *Recorder) recorded(columns []string) map[string]string {
+	by := make(map[string]string, len(columns))
+	for _, name := range columns {
+		if !r.leaves(name) {
+			by[expr.Composed(name)] = name
+		}
 	}
-	return id, row, err
+	for _, name := range columns {
+		if !r.leaves(name) {
+			by[name] = name
+		}
+	}
+	return by
+}
+
+// appendInputs appends the cells of a row that are recorded.
+func appendInputs(to []byte, row jsontext.Value, columns map[string]string) ([]byte, error) {
+	to = append(to, '{')
+	first := len(to)
+	err := members(row, func(name string, d *jsontext.Decoder) error {
+		value, err := d.ReadValue()
+		column, is := columns[name]
+		if !is {
+			column, is = columns[expr.Composed(name)]
+		}
+		if err != nil || !is {
+			return err
+		}
+		if len(to) > first {
+			to = append(to, ',')
+		}
+		if to, err = jsontext.AppendQuote(to, column); err == nil {
+			to = append(append(to, ':'), value...)
+		}
+		return err
+	})
+	return append(to, '}'), err
 }
 
 // layout is how times are written.

@@ -46,7 +46,7 @@ func batch(request, body string) *Batch {
 	if err := json.Unmarshal([]byte(body), &rows); err != nil {
 		panic(err)
 	}
-	b := &Batch{Model: "m", Digest: "d", Request: request, ID: "case", Time: time.Now(), Body: []byte(body), Outcomes: []string{"no", "yes"}}
+	b := &Batch{Model: "m", Digest: "d", Request: request, Columns: []string{"a", "kind", "late", "case", "name", "née", "café"}, Time: time.Now(), Body: []byte(body), Outcomes: []string{"no", "yes"}}
 	for range rows.Rows {
 		b.Actions, b.Probabilities = append(b.Actions, "act"), append(b.Probabilities, []float64{0.25, 0.75})
 	}
@@ -140,24 +140,32 @@ func read(t *testing.T, dir string) *table.Table {
 	return read
 }
 
-// What is decided is in the table, under the id that the row has or that of the request, without the
-// columns that are personal.
+// What is decided is in the table, under the id that the row has or that of the request, with the columns of
+// the model but those that are personal. Names that look the same are of the same column.
 func TestDecisions(t *testing.T) {
 	dir := t.TempDir()
-	r, err := Open(Config{Dir: dir, Without: []string{"name"}, Block: true})
+	r, err := Open(Config{Dir: dir, Without: []string{"name", "née"}, Block: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Add(batch("r1", `{"rows":[{"a":1.5,"kind":"x","name":"Ann","late":true},{"a":null,"case":"c7","kind":3}]}`))
+	one := batch("r1", `{"rows":[{"a":1.5,"kind":"x","name":"Ann","ne\u0301e":"May","late":true,"other":7},
+		{"a":null,"case":"c7","kind":3,"cafe\u0301":2}]}`)
+	if one.IDs, err = r.IDs(one.Body, "case"); err != nil {
+		t.Fatal(err)
+	}
+	r.Add(one)
+	if ids, err := r.IDs(one.Body, "name"); ids != nil || err != nil {
+		t.Errorf("a column that is not recorded gives the ids %q, %v", ids, err)
+	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, filepath.Join(dir, "m"))
-	if columns := strings.Join(got.Columns(), " "); columns != "_id _time _digest _action _probability_no _probability_yes a case kind late" {
+	if columns := strings.Join(got.Columns(), " "); columns != "_id _time _digest _action _probability_no _probability_yes a café case kind late" {
 		t.Errorf("columns %s", columns)
 	}
 	first, second := strings.Join(got.Row(0), "|"), strings.Join(got.Row(1), "|")
-	if !strings.HasPrefix(first, "r1-0|") || !strings.HasSuffix(first, "|d|act|0.25|0.75|1.5||x|true") || !strings.HasPrefix(second, "c7|") {
+	if !strings.HasPrefix(first, "r1-0|") || !strings.HasSuffix(first, "|d|act|0.25|0.75|1.5|||x|true") || !strings.HasPrefix(second, "c7|") {
 		t.Errorf("rows %q, %q", first, second)
 	}
 	if r.Dropped() != 0 {
