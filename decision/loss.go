@@ -9,8 +9,9 @@ import (
 type Distribution interface {
 	Mean() float64
 	Quantile(p float64) float64
-	// Short is E (a − y)⁺.
+	// Short is E (a − y)⁺, and Excess E (y − a)⁺.
 	Short(a float64) float64
+	Excess(a float64) float64
 	// Expect is E g(y), of a function that bends sharply at the given outcomes alone.
 	Expect(g func(y float64) float64, kinks ...float64) float64
 }
@@ -35,9 +36,9 @@ func (c Pinball) Cost(action, outcome float64) float64 {
 	return max(c.Under*(outcome-action), c.Over*(action-outcome))
 }
 
-// Expected implements Loss.
+// Expected implements Loss, of two parts that are not below 0: nothing cancels.
 func (c Pinball) Expected(action float64, d Distribution) float64 {
-	return max(0, c.Under*(d.Mean()-action)+(c.Under+c.Over)*d.Short(action))
+	return c.Under*d.Excess(action) + c.Over*d.Short(action)
 }
 
 // Free implements Loss: the quantile at Under/(Under + Over).

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,6 +18,13 @@ type NumberCosts struct {
 	formulas    []expr.Expr // of the action and the outcome, or of each named action; nil for a pinball cost
 	actions     Actions
 }
+
+// largestNumberCost is the largest cost of a unit or a case, so that squares of sums are finite.
+const largestNumberCost = 1e100
+
+// mostUnequal is how many times a unit too little may cost one too much, or the reverse: the action is
+// a quantile, and distributions are not known to shares below a billionth.
+const mostUnequal = 1e9
 
 // The names that stand for the action and the outcome in a formula.
 const (
@@ -57,7 +65,21 @@ func ParseNumberCosts(text string) (*NumberCosts, error) {
 	if !given["under"] || !given["over"] {
 		return nil, &SpecError{File: "costs", Msg: "under or over is missing", Fix: form}
 	}
+	if err := s.constant(); err != nil {
+		err.File = "costs"
+		return nil, err
+	}
 	return s, nil
+}
+
+// constant refuses costs of a unit that are out of bounds in every case.
+func (s *NumberCosts) constant() *SpecError {
+	var fault *SpecError
+	if s.formulas == nil && len(s.Columns()) == 0 {
+		_, err := s.Stake(nil)
+		errors.As(err, &fault)
+	}
+	return fault
 }
 
 // AbsoluteError is what costs are where none are given: one for every unit that the action is off.
@@ -122,6 +144,9 @@ func (r specReader) numbers(root node) (*NumberCosts, error) {
 		}
 		if err := entry("over", &s.over); err != nil {
 			return nil, err
+		}
+		if err := s.constant(); err != nil {
+			return nil, r.at(members["under"], err)
 		}
 	case cost:
 		s.formulas = make([]expr.Expr, 1)
@@ -232,10 +257,13 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 			if err != nil {
 				return Stake{}, err
 			}
-			if !(x > 0 && x <= largest) {
-				return Stake{}, specFault("give a cost above 0", "%s: a unit costs %v in this case", part.name, x)
+			if !(x >= 1/largestNumberCost && x <= largestNumberCost) {
+				return Stake{}, specFault(fmt.Sprintf("give a cost above 0, from %g to %g", 1/largestNumberCost, largestNumberCost), "%s: a unit costs %v", part.name, x)
 			}
 			*part.to = x
+		}
+		if ratio := c.Under / c.Over; !(ratio <= mostUnequal && ratio >= 1/mostUnequal) {
+			return Stake{}, specFault("give costs that are closer to each other", "under=%v and over=%v differ by more than a factor of %g", c.Under, c.Over, float64(mostUnequal))
 		}
 		return Stake{c, s.actions}, nil
 	}
@@ -354,6 +382,11 @@ func (s *NumberCosts) UnmarshalJSON(text []byte) (err error) {
 	}
 	if err == nil && f.Costs != nil && len(f.Order) < 2 {
 		err = specFault("name two or more", "there are fewer than two actions")
+	}
+	if err == nil {
+		if fault := read.constant(); fault != nil {
+			err = fault
+		}
 	}
 	*s = read
 	return err

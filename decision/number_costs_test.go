@@ -2,6 +2,7 @@ package decision_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -31,11 +32,36 @@ func TestNumberCostsInFiles(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		`{}`, `{"under":"1"}`, `{"under":"1","over":"("}`, `{"cost":"action","action":{"from":0,"to":1,"step":1e-300}}`,
+		`{}`, `{"under":"1"}`, `{"under":"1","over":"1e200"}`, `{"under":"1","over":"("}`, `{"cost":"action","action":{"from":0,"to":1,"step":1e-300}}`,
 		`{"cost":"action","action":{"from":2,"to":1}}`, `{"cost":"action","action":{"list":[2,1]}}`, `{"costs":{"a":"1"},"order":["a"]}`, `{"costs":{"a":"1","b":"2"},"order":["a","c"]}`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(decision.NumberCosts)); err == nil {
 			t.Errorf("%s is read", text)
+		}
+	}
+}
+
+// Costs of a unit that no number can hold with those of the other side are refused where they are read.
+func TestNumberCostsOutOfBounds(t *testing.T) {
+	for _, text := range []string{
+		"under=1e200,over=1", "under=1e-300,over=1e200", "under=1e16,over=1", "under=1,over=1e10", "under=1e150,over=1e150", "under=1e-150,over=1e-150",
+	} {
+		var fault *decision.SpecError
+		if _, err := decision.ParseNumberCosts(text); !errors.As(err, &fault) || fault.Fix == "" {
+			t.Errorf("%s: %v", text, err)
+		}
+		yaml := strings.NewReplacer("=", ": ", ",", "\n").Replace(text)
+		if _, err := decision.ParseNumberSpec("costs.yaml", []byte(yaml)); err == nil || !strings.HasPrefix(err.Error(), "costs.yaml, line 1") {
+			t.Errorf("%s: %v", yaml, err)
+		}
+	}
+	s, err := decision.ParseNumberCosts("under=price,over=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, price := range []float64{-1, 0, 1e10, 1e101} {
+		if _, err := s.Stake(func(string) (float64, error) { return price, nil }); err == nil {
+			t.Errorf("a unit costs %v", price)
 		}
 	}
 }

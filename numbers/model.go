@@ -2,6 +2,7 @@ package numbers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -173,5 +174,17 @@ func (m *Model) reason() string {
 
 // Bind is what is at stake in a case under costs, given the numbers in its columns.
 func (r Row) Bind(costs *decision.NumberCosts) (decision.Stake, error) {
-	return costs.Stake(func(name string) (float64, error) { return r.Value(name) })
+	s, err := costs.Stake(func(name string) (float64, error) { return r.Value(name) })
+	return s, r.Located(err)
+}
+
+// Located is an error with the place of the case, if it has none.
+func (r Row) Located(err error) error {
+	var placed *table.Error
+	if err == nil || errors.As(err, &placed) {
+		return err
+	}
+	at := r.Place()
+	at.Msg, at.Err = err.Error(), err
+	return at
 }
