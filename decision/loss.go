@@ -175,13 +175,15 @@ func (a *Actions) best(l Loss, d Distribution) (lower, best, higher float64, edg
 		return all[max(k-1, 0)], all[k], all[min(k+1, len(all)-1)], edge
 	}
 	best = l.Free(d)
+	from, to := math.Inf(-1), math.Inf(1)
 	if a.bounded() {
+		from, to = a.From, a.To
 		if edge = !(best > a.From && best < a.To); edge {
 			best = min(max(best, a.From), a.To)
 		}
 	}
 	tenth := (d.Quantile(0.75) - d.Quantile(0.25)) / 10
-	return best - tenth, best, best + tenth, edge
+	return max(best-tenth, from), best, min(best+tenth, to), edge
 }
 
 // least is the place of the cheapest: of costs that bend up alone, beside the best of all numbers.

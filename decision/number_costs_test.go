@@ -69,15 +69,16 @@ func TestNumberCostsOutOfBounds(t *testing.T) {
 // What is wrong with costs is said with its place.
 func TestWrongNumberCosts(t *testing.T) {
 	for text, want := range map[string]string{
-		"cost: 5":                             "line 1",
-		"under: 1":                            "not one kind of costs",
-		"under: 1\nover: 2\ncost: action":     "not one kind of costs",
-		"under: 1\nover: 2\nactoin: [1]":      "line 3, column 1",
-		"costs:\n  one: outcome":              "fewer than two actions",
-		"cost: action\naction: {from: 3}":     "not a range",
-		"cost: action\naction: []":            "empty",
-		"cost: action\naction: [a]":           "not a number",
-		"costs: {a: 1, b: 2}\naction: [1, 2]": "named actions have no range",
+		"cost: 5":                                         "line 1",
+		"under: 1":                                        "not one kind of costs",
+		"under: 1\nover: 2\ncost: action":                 "not one kind of costs",
+		"under: 1\nover: 2\nactoin: [1]":                  "line 3, column 1",
+		"costs:\n  one: outcome":                          "fewer than two actions",
+		"cost: action\naction: {from: 3}":                 "not a range",
+		"cost: action\naction: {from: 0, to: 9, step: 0}": "line 2, column 32: the step is 0",
+		"cost: action\naction: []":                        "empty",
+		"cost: action\naction: [a]":                       "not a number",
+		"costs: {a: 1, b: 2}\naction: [1, 2]":             "named actions have no range",
 	} {
 		if _, err := decision.ParseNumberSpec("costs.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
