@@ -9,8 +9,9 @@ import (
 type Distribution interface {
 	Mean() float64
 	Quantile(p float64) float64
-	// Short is E (a − y)⁺.
+	// Short is E (a − y)⁺, and Excess E (y − a)⁺.
 	Short(a float64) float64
+	Excess(a float64) float64
 	// Expect is E g(y), of a function that bends sharply at the given outcomes alone.
 	Expect(g func(y float64) float64, kinks ...float64) float64
 }
@@ -35,9 +36,9 @@ func (c Pinball) Cost(action, outcome float64) float64 {
 	return max(c.Under*(outcome-action), c.Over*(action-outcome))
 }
 
-// Expected implements Loss.
+// Expected implements Loss, of two parts that are not below 0: nothing cancels.
 func (c Pinball) Expected(action float64, d Distribution) float64 {
-	return max(0, c.Under*(d.Mean()-action)+(c.Under+c.Over)*d.Short(action))
+	return c.Under*d.Excess(action) + c.Over*d.Short(action)
 }
 
 // Free implements Loss: the quantile at Under/(Under + Over).
@@ -174,13 +175,15 @@ func (a *Actions) best(l Loss, d Distribution) (lower, best, higher float64, edg
 		return all[max(k-1, 0)], all[k], all[min(k+1, len(all)-1)], edge
 	}
 	best = l.Free(d)
+	from, to := math.Inf(-1), math.Inf(1)
 	if a.bounded() {
+		from, to = a.From, a.To
 		if edge = !(best > a.From && best < a.To); edge {
 			best = min(max(best, a.From), a.To)
 		}
 	}
 	tenth := (d.Quantile(0.75) - d.Quantile(0.25)) / 10
-	return best - tenth, best, best + tenth, edge
+	return max(best-tenth, from), best, min(best+tenth, to), edge
 }
 
 // least is the place of the cheapest: of costs that bend up alone, beside the best of all numbers.

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +17,15 @@ type NumberCosts struct {
 	under, over expr.Expr   // of a pinball cost
 	formulas    []expr.Expr // of the action and the outcome, or of each named action; nil for a pinball cost
 	actions     Actions
+	file        string // that they were read from
 }
+
+// largestNumberCost is the largest cost of a unit or a case, so that squares of sums are finite.
+const largestNumberCost = 1e100
+
+// mostUnequal is how many times a unit too little may cost one too much, or the reverse: the action is
+// a quantile, and distributions are not known to shares below a billionth.
+const mostUnequal = 1e9
 
 // The names that stand for the action and the outcome in a formula.
 const (
@@ -57,7 +66,21 @@ func ParseNumberCosts(text string) (*NumberCosts, error) {
 	if !given["under"] || !given["over"] {
 		return nil, &SpecError{File: "costs", Msg: "under or over is missing", Fix: form}
 	}
+	if err := s.constant(); err != nil {
+		err.File = "costs"
+		return nil, err
+	}
 	return s, nil
+}
+
+// constant refuses costs of a unit that are out of bounds in every case.
+func (s *NumberCosts) constant() *SpecError {
+	var fault *SpecError
+	if s.formulas == nil && len(s.Columns()) == 0 {
+		_, err := s.Stake(nil)
+		errors.As(err, &fault)
+	}
+	return fault
 }
 
 // AbsoluteError is what costs are where none are given: one for every unit that the action is off.
@@ -88,7 +111,11 @@ func ParseNumberSpec(file string, text []byte) (*NumberCosts, error) {
 	if fault != nil {
 		return nil, r.at(node{line: fault.Line, column: fault.Column}, fault)
 	}
-	return r.numbers(root)
+	s, err := r.numbers(root)
+	if s != nil {
+		s.file = file
+	}
+	return s, err
 }
 
 func (r specReader) numbers(root node) (*NumberCosts, error) {
@@ -122,6 +149,9 @@ func (r specReader) numbers(root node) (*NumberCosts, error) {
 		}
 		if err := entry("over", &s.over); err != nil {
 			return nil, err
+		}
+		if err := s.constant(); err != nil {
+			return nil, r.at(members["under"], err)
 		}
 	case cost:
 		s.formulas = make([]expr.Expr, 1)
@@ -194,6 +224,9 @@ func (r specReader) span(n node, a *Actions) error {
 		if *to, err = number(n.values[k]); err != nil {
 			return err
 		}
+		if name.text == "step" && !(a.Step > 0) {
+			return r.faultf(n.values[k], "give a step above 0, or leave it out for all numbers of the range", "the step is %v", a.Step)
+		}
 	}
 	if !a.isRange() {
 		return r.faultf(n, fix, "from %v to %v in steps of %v is not a range", a.From, a.To, a.Step)
@@ -232,10 +265,13 @@ func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, 
 			if err != nil {
 				return Stake{}, err
 			}
-			if !(x > 0 && x <= largest) {
-				return Stake{}, specFault("give a cost above 0", "%s: a unit costs %v in this case", part.name, x)
+			if !(x >= 1/largestNumberCost && x <= largestNumberCost) {
+				return Stake{}, specFault(fmt.Sprintf("give a cost above 0, from %g to %g", 1/largestNumberCost, largestNumberCost), "%s: a unit costs %v", part.name, x)
 			}
 			*part.to = x
+		}
+		if ratio := c.Under / c.Over; !(ratio <= mostUnequal && ratio >= 1/mostUnequal) {
+			return Stake{}, specFault("give costs that are closer to each other", "under=%v and over=%v differ by more than a factor of %g", c.Under, c.Over, float64(mostUnequal))
 		}
 		return Stake{c, s.actions}, nil
 	}
@@ -276,22 +312,61 @@ func (s *NumberCosts) Check(stake Stake, d Distribution, outcomes []float64) err
 	tried := stake.Actions.all()
 	if tried == nil {
 		free := stake.Loss.Free(d)
-		if math.IsInf(free, 0) && !s.actions.bounded() {
-			return specFault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "the cost falls as the action goes to %v: there is no best one", free)
-		}
-		tried = []float64{free}
-		if s.actions.bounded() {
-			tried = []float64{s.actions.From, s.actions.To}
+		if !s.actions.bounded() {
+			if way := falls(stake.Loss, d, free); way != 0 {
+				return s.fault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "the cost does not rise again as the action goes to %v: there is no best one", math.Inf(way))
+			}
+			tried = []float64{free}
+		} else {
+			tried = []float64{s.actions.From, min(max(free, s.actions.From), s.actions.To), s.actions.To}
 		}
 	}
-	for _, a := range tried[:min(len(tried), 50)] {
+	n := min(len(tried), 50)
+	for k := range n {
+		a := tried[k*(len(tried)-1)/max(n-1, 1)]
 		for _, y := range outcomes {
-			if c := stake.Cost(a, y); !(c >= 0) || math.IsInf(c, 0) {
-				return specFault("write costs, which are from 0 on", "the cost of action %v under outcome %v is %v", a, y, c)
+			if c := stake.Cost(a, y); !(c >= 0 && c <= largestNumberCost) {
+				return s.fault(fmt.Sprintf("write costs, which are from 0 to %g", largestNumberCost), "the cost of action %v under outcome %v is %v", a, y, c)
 			}
 		}
 	}
 	return nil
+}
+
+// falls is the sign of the actions far from the best of all on whose side costs are no higher, or 0.
+func falls(l Loss, d Distribution, best float64) int {
+	if math.IsInf(best, 0) {
+		return int(math.Copysign(1, best))
+	}
+	far, least := 1e3*(d.Quantile(1-1e-3)-d.Quantile(1e-3)), l.Expected(best, d)
+	for _, way := range []int{-1, 1} {
+		if !(l.Expected(best+float64(way)*far, d) > least) {
+			return way
+		}
+	}
+	return 0
+}
+
+// CheckChoice refuses what is not made of numbers, or of costs below 0: the last thing that is done
+// before a choice is told.
+func (s *NumberCosts) CheckChoice(c NumberChoice) error {
+	for _, x := range []float64{c.Action, c.Lower, c.Higher} {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return s.fault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "there is no best action in this case: it would be %v", x)
+		}
+	}
+	for _, x := range []float64{c.Expected, c.ExpectedLower, c.ExpectedHigher} {
+		if !(x >= 0) || math.IsInf(x, 0) {
+			return s.fault("write costs, which are numbers from 0 on", "an action beside or at %v has the expected cost %v in this case", c.Action, x)
+		}
+	}
+	return nil
+}
+
+func (s *NumberCosts) fault(fix, format string, args ...any) error {
+	err := specFault(fix, format, args...)
+	err.File = s.file
+	return err
 }
 
 // numberForm is how costs are written in files.
@@ -354,6 +429,11 @@ func (s *NumberCosts) UnmarshalJSON(text []byte) (err error) {
 	}
 	if err == nil && f.Costs != nil && len(f.Order) < 2 {
 		err = specFault("name two or more", "there are fewer than two actions")
+	}
+	if err == nil {
+		if fault := read.constant(); fault != nil {
+			err = fault
+		}
 	}
 	*s = read
 	return err

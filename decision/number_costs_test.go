@@ -2,6 +2,7 @@ package decision_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestNumberCostsInFiles(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		`{}`, `{"under":"1"}`, `{"under":"1","over":"("}`, `{"cost":"action","action":{"from":0,"to":1,"step":1e-300}}`,
+		`{}`, `{"under":"1"}`, `{"under":"1","over":"1e200"}`, `{"under":"1","over":"("}`, `{"cost":"action","action":{"from":0,"to":1,"step":1e-300}}`,
 		`{"cost":"action","action":{"from":2,"to":1}}`, `{"cost":"action","action":{"list":[2,1]}}`, `{"costs":{"a":"1"},"order":["a"]}`, `{"costs":{"a":"1","b":"2"},"order":["a","c"]}`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(decision.NumberCosts)); err == nil {
@@ -40,18 +41,44 @@ func TestNumberCostsInFiles(t *testing.T) {
 	}
 }
 
+// Costs of a unit that no number can hold with those of the other side are refused where they are read.
+func TestNumberCostsOutOfBounds(t *testing.T) {
+	for _, text := range []string{
+		"under=1e200,over=1", "under=1e-300,over=1e200", "under=1e16,over=1", "under=1,over=1e10", "under=1e150,over=1e150", "under=1e-150,over=1e-150",
+	} {
+		var fault *decision.SpecError
+		if _, err := decision.ParseNumberCosts(text); !errors.As(err, &fault) || fault.Fix == "" {
+			t.Errorf("%s: %v", text, err)
+		}
+		yaml := strings.NewReplacer("=", ": ", ",", "\n").Replace(text)
+		if _, err := decision.ParseNumberSpec("costs.yaml", []byte(yaml)); err == nil || !strings.HasPrefix(err.Error(), "costs.yaml, line 1") {
+			t.Errorf("%s: %v", yaml, err)
+		}
+	}
+	s, err := decision.ParseNumberCosts("under=price,over=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, price := range []float64{-1, 0, 1e10, 1e101} {
+		if _, err := s.Stake(func(string) (float64, error) { return price, nil }); err == nil {
+			t.Errorf("a unit costs %v", price)
+		}
+	}
+}
+
 // What is wrong with costs is said with its place.
 func TestWrongNumberCosts(t *testing.T) {
 	for text, want := range map[string]string{
-		"cost: 5":                             "line 1",
-		"under: 1":                            "not one kind of costs",
-		"under: 1\nover: 2\ncost: action":     "not one kind of costs",
-		"under: 1\nover: 2\nactoin: [1]":      "line 3, column 1",
-		"costs:\n  one: outcome":              "fewer than two actions",
-		"cost: action\naction: {from: 3}":     "not a range",
-		"cost: action\naction: []":            "empty",
-		"cost: action\naction: [a]":           "not a number",
-		"costs: {a: 1, b: 2}\naction: [1, 2]": "named actions have no range",
+		"cost: 5":                                         "line 1",
+		"under: 1":                                        "not one kind of costs",
+		"under: 1\nover: 2\ncost: action":                 "not one kind of costs",
+		"under: 1\nover: 2\nactoin: [1]":                  "line 3, column 1",
+		"costs:\n  one: outcome":                          "fewer than two actions",
+		"cost: action\naction: {from: 3}":                 "not a range",
+		"cost: action\naction: {from: 0, to: 9, step: 0}": "line 2, column 32: the step is 0",
+		"cost: action\naction: []":                        "empty",
+		"cost: action\naction: [a]":                       "not a number",
+		"costs: {a: 1, b: 2}\naction: [1, 2]":             "named actions have no range",
 	} {
 		if _, err := decision.ParseNumberSpec("costs.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -181,22 +181,38 @@ func (c counts) Quantile(p float64) float64 {
 	return hi
 }
 
-// Short implements Distribution: a·F(a) less the mean of counts up to a, which is μ times the
-// probability of counts up to a − 1 with a size of one more.
-func (c counts) Short(a float64) (sum float64) {
-	n := math.Floor(a)
-	if n < 0 {
+// above is the probability of counts beyond k where the mean is mu, without what 1 − below loses.
+func above(k, mu, size float64) float64 {
+	switch {
+	case k < 0:
+		return 1
+	case mu == 0:
 		return 0
+	case math.IsInf(size, 1):
+		return mathext.GammaIncReg(k+1, mu)
 	}
+	return mathext.RegIncBeta(k+1, size, mu/(size+mu))
+}
+
+// Short implements Distribution: a·F(a) less the mean of counts up to a.
+func (c counts) Short(a float64) float64 { return c.beside(a, 1, below) }
+
+// Excess implements Distribution: the mean of counts beyond a less a(1 − F(a)).
+func (c counts) Excess(a float64) float64 { return c.beside(a, -1, above) }
+
+// beside is E (side·(a − y))⁺, given the probability of that side: the mean of counts there is μ times
+// that of counts one smaller, with a size of one more.
+func (c counts) beside(a, side float64, p func(k, mu, size float64) float64) (sum float64) {
+	n := math.Floor(a)
 	for k, w := range c.weights {
 		mu, more := c.means[k], c.size
 		next := mu
 		if !math.IsInf(c.size, 1) {
 			more, next = c.size+1, mu*(c.size+1)/c.size
 		}
-		sum += w * (a*below(n, mu, c.size) - mu*below(n-1, next, more))
+		sum += w * math.Max(0, side*(a*p(n, mu, c.size)-mu*p(n-1, next, more)))
 	}
-	return math.Max(0, sum)
+	return sum
 }
 
 // Expect implements Distribution: a sum over counts, or over some thousand of many with what lies

@@ -144,17 +144,23 @@ func (d normals) Mean() float64 {
 }
 
 // Short is E (a − y)⁺: what an action a is expected to exceed the outcome by.
-func (d normals) Short(a float64) float64 {
+func (d normals) Short(a float64) float64 { return d.beside(a, 1) }
+
+// Excess is E (y − a)⁺: what the outcome is expected to exceed an action a by.
+func (d normals) Excess(a float64) float64 { return d.beside(a, -1) }
+
+// beside is E (side·(a − y))⁺. Of a normal it is σ(xΦ(x) + φ(x)), x = side·(a − μ)/σ.
+func (d normals) beside(a, side float64) float64 {
 	if t := d.transform; t.plain() {
 		z, sum := t.At(a), 0.0
 		for _, p := range d.parts {
-			x := (z - p.Mean) / p.SD
+			x := side * (z - p.Mean) / p.SD
 			c, f := normal.CDFDensity(x)
-			sum += p.Weight * p.SD * (x*c + f)
+			sum += p.Weight * p.SD * max(0, x*c+f)
 		}
 		return t.Scale * sum
 	}
-	return d.Expect(func(y float64) float64 { return max(a-y, 0) }, a)
+	return d.Expect(func(y float64) float64 { return max(side*(a-y), 0) }, a)
 }
 
 // reach is how many standard deviations of every part expectations look at.

@@ -84,7 +84,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		return nil, err
 	}
 	sample := newSample(p.Values)
-	return p, p.Costs.Check(p.stakes[0], sample, sample.some(200))
+	return p, p.Costs.Check(p.stakes[0], sample, sample.some(checked))
 }
 
 // check refuses options that are for categories.

@@ -2,6 +2,7 @@ package numbers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -173,5 +174,34 @@ func (m *Model) reason() string {
 
 // Bind is what is at stake in a case under costs, given the numbers in its columns.
 func (r Row) Bind(costs *decision.NumberCosts) (decision.Stake, error) {
-	return costs.Stake(func(name string) (float64, error) { return r.Value(name) })
+	s, err := costs.Stake(func(name string) (float64, error) { return r.Value(name) })
+	return s, r.Located(err)
+}
+
+// Check refuses costs as a fit does, under the outcomes of the training rows or, with inducing points,
+// under those that are predicted of a case.
+func (m *Model) Check(costs *decision.NumberCosts, s decision.Stake, d Distribution) error {
+	if m.values != nil {
+		sample := newSample(m.values)
+		return costs.Check(s, sample, sample.some(checked))
+	}
+	outcomes := make([]float64, checked)
+	for k := range outcomes {
+		outcomes[k] = d.Quantile((float64(k) + 0.5) / checked)
+	}
+	return costs.Check(s, d, outcomes)
+}
+
+// checked is under how many outcomes costs are checked.
+const checked = 200
+
+// Located is an error with the place of the case, if it has none.
+func (r Row) Located(err error) error {
+	var placed *table.Error
+	if err == nil || errors.As(err, &placed) {
+		return err
+	}
+	at := r.Place()
+	at.Msg, at.Err = err.Error(), err
+	return at
 }

@@ -189,6 +189,16 @@ func TestCounts(t *testing.T) {
 			if !near(total, 1, 1e-7) || !near(first, d.Mean(), 1e-4*d.Mean()) || !near(short, d.Short(a), 1e-6) {
 				t.Errorf("probability %v, mean %v and %v, short %v and %v", total, first, d.Mean(), short, d.Short(a))
 			}
+			// Far out the sum of small terms is the truth, which a mean less other parts is not.
+			for _, a := range []float64{-1, 0, a, d.Quantile(1 - 1e-9)} {
+				more := 0.0
+				for k := range 3000 {
+					more += math.Exp(d.LogDensity(float64(k))) * max(float64(k)-a, 0)
+				}
+				if got := d.Excess(a); !near(got, more, 1e-3*more) {
+					t.Errorf("E(y − %v)⁺ = %v, the sum is %v", a, got, more)
+				}
+			}
 			if got := d.Expect(func(y float64) float64 { return max(a-y, 0) }); !near(got, short, 1e-6) {
 				t.Errorf("E(a − y)⁺ = %v, as an expectation %v", short, got)
 			}
@@ -285,6 +295,16 @@ func TestDistribution(t *testing.T) {
 			a := d.Quantile(0.7)
 			if got := d.Expect(func(y float64) float64 { return max(a-y, 0) }, a); !near(got, d.Short(a), bound) {
 				t.Errorf("%s: E(a − y)⁺ = %v, by quadrature %v", name, d.Short(a), got)
+			}
+			if got := a - d.Mean() + d.Excess(a); !near(got, d.Short(a), bound) {
+				t.Errorf("%s: E(a − y)⁺ = %v, a − E y + E(y − a)⁺ = %v", name, d.Short(a), got)
+			}
+			// At a billion to one the neighbours of the action cost more, and both sides are positive.
+			for _, c := range []decision.Pinball{{Under: 1e9, Over: 1}, {Under: 1, Over: 1e9}, {Under: 1e100, Over: 1e91}} {
+				best := decision.Stake{Loss: c}.Choose(d)
+				if !(best.Expected > 0 && best.ExpectedLower >= best.Expected && best.ExpectedHigher >= best.Expected) || math.IsInf(best.ExpectedHigher, 0) {
+					t.Errorf("%s: under %+v the choice is %+v", name, c, best)
+				}
 			}
 			// E(a − y)⁺ falls with slope P(y ≤ a).
 			h := 1e-4 * (1 + math.Abs(a))

@@ -20,6 +20,11 @@ func (s sample) Short(a float64) float64 {
 	return s.Expect(func(y float64) float64 { return max(a-y, 0) })
 }
 
+// Excess implements decision.Distribution.
+func (s sample) Excess(a float64) float64 {
+	return s.Expect(func(y float64) float64 { return max(y-a, 0) })
+}
+
 // Expect implements decision.Distribution.
 func (s sample) Expect(g func(y float64) float64, _ ...float64) float64 {
 	sum := 0.0

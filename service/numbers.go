@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -162,6 +163,9 @@ func (m numberModel) Predicting(p *Predict) (Answer, error) {
 		if err != nil || !(q > 0 && q < 1) {
 			return nil, optionError("quantiles", "%q is not between 0 and 1", text)
 		}
+		if slices.Contains(a.quantiles, q) {
+			return nil, optionError("quantiles", "%s is given twice", text)
+		}
 		a.quantiles = append(a.quantiles, q)
 	}
 	a.names = p.Quantiles
@@ -235,7 +239,14 @@ func (p *predictingNumbers) Fields() []Field {
 func (p *predictingNumbers) Columns() []string { return nil }
 
 func (p *predictingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
-	return p.each(ctx, rd, several, emit, func(numbers.Row, *NumberCase) error { return nil })
+	return p.each(ctx, rd, several, emit, func(row numbers.Row, c *NumberCase) error {
+		for _, q := range p.quantiles {
+			if x := c.Quantile(q); math.IsNaN(x) || math.IsInf(x, 0) {
+				return row.Located(optionError("quantiles", "%v is beyond the largest number", q))
+			}
+		}
+		return nil
+	})
 }
 
 func (p *predictingNumbers) Lines(Naming) []string {
@@ -278,7 +289,15 @@ func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several b
 		if err != nil {
 			return err
 		}
+		if d.rows == 1 {
+			if err := d.model.Check(d.costs, stake, row.Distribution); err != nil {
+				return err
+			}
+		}
 		c.Choice = stake.Choose(row.Distribution)
+		if err := d.costs.CheckChoice(c.Choice); err != nil {
+			return row.Located(err)
+		}
 		d.expected += c.Choice.Expected
 		if c.Choice.AtEdge {
 			d.atEdge++
