@@ -312,8 +312,7 @@ func (p *Problem) full(ctx context.Context, m *Model, of *terms) error {
 	if m.posterior, err = posterior.NewFull(ctx, best.Process, posterior.Latent{}, best.EP.Sites.Terms, nil); err != nil {
 		return err
 	}
-	p.leaveOneOut(m, best)
-	return nil
+	return p.leaveOneOut(m, best)
 }
 
 // induced fits a process with inducing points.
@@ -351,14 +350,14 @@ func (p *Problem) induced(ctx context.Context, m *Model, of *terms) error {
 }
 
 // leaveOneOut predicts and decides every training row without it.
-func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) {
+func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) error {
 	loo := new(LeaveOneOut)
 	sample := newSample(p.Values)
 	constant := p.stakes[0].Choose(sample).Action
-	sum := 0.0
+	sum, squares, variance := 0.0, 0.0, 0.0
 	for i, c := range fit.EP.Cavities {
 		if !c.Proper() {
-			return
+			return nil
 		}
 		d := m.family.Predict(c.Mean(), c.Variance(), &m.shape.Transform)
 		w := 1.0
@@ -366,16 +365,35 @@ func (p *Problem) leaveOneOut(m *Model, fit *search.Fit) {
 			w = p.Weights[i]
 		}
 		sum += w
+		squares += w * w
 		s := p.Stake(i)
+		choice := s.Choose(d)
+		if err := p.Costs.CheckChoice(choice); err != nil {
+			return fmt.Errorf("training row %d: %w", i+1, err)
+		}
 		loo.LogDensity += w * d.LogDensity(p.Values[i])
-		loo.Cost += w * s.Cost(s.Choose(d).Action, p.Values[i])
+		loo.Cost += w * s.Cost(choice.Action, p.Values[i])
 		loo.Constant += w * s.Cost(constant, p.Values[i])
+		loo.Expected += w * choice.Expected
+		variance += w * w * d.Expect(func(y float64) float64 {
+			off := s.Cost(choice.Action, y) - choice.Expected
+			return off * off
+		}, choice.Action)
 		if u := d.PIT(p.Values[i]); u > 0.05 && u < 0.95 {
 			loo.Coverage += w
 		}
 	}
-	loo.LogDensity, loo.Cost, loo.Constant, loo.Coverage = loo.LogDensity/sum, loo.Cost/sum, loo.Constant/sum, loo.Coverage/sum
+	for _, x := range []*float64{&loo.LogDensity, &loo.Cost, &loo.Constant, &loo.Coverage, &loo.Expected} {
+		*x /= sum
+	}
+	// Squares beyond the largest number say that costs may be anything.
+	loo.Error, loo.Rows = min(math.Sqrt(variance)/sum, math.MaxFloat64), sum*sum/squares
+	loo.LogDensity = max(loo.LogDensity, -math.MaxFloat64)
+	if worst := loo.Cost + loo.Constant; math.IsNaN(worst) || math.IsInf(worst, 0) || math.IsNaN(loo.Error) {
+		return inputf("utility", "the costs of the training rows are not finite; give costs that are numbers for every action and outcome")
+	}
 	m.summary.LeaveOneOut = loo
+	return nil
 }
 
 func mean(x []float64) float64 {

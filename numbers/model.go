@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -49,12 +50,40 @@ func (s *Summary) status(of infer.Status) { s.Converged, s.Status = of.Converged
 
 // LeaveOneOut is what training rows would have been predicted without them, on average: the log
 // density of the outcome, the cost of what is decided and of the best constant action, and how many
-// outcomes lie within 90 % intervals.
+// outcomes lie within 90 % intervals. Expected is the cost that the model expects of its decisions, with
+// the standard error that Cost would have around it if the model were right, and Rows are as many of
+// weight one as are worth the same.
 type LeaveOneOut struct {
 	LogDensity float64 `json:"log_density"`
 	Cost       float64 `json:"cost"`
 	Constant   float64 `json:"best_constant"`
 	Coverage   float64 `json:"coverage_90"`
+	Expected   float64 `json:"expected_cost"`
+	Error      float64 `json:"expected_error"`
+	Rows       float64 `json:"effective_rows"`
+}
+
+// Warnings say in what the model contradicts the rows that were left out by more than chance: by more
+// than three standard errors, and by so much that it matters.
+func (m *Model) Warnings() (lines []string) {
+	l := m.summary.LeaveOneOut
+	if l == nil || l.Rows == 0 {
+		return nil
+	}
+	const why = "outcomes far from all others, or many that are equal, such as zeros, may be why"
+	chance := 3 * math.Sqrt(0.9*0.1/l.Rows)
+	// An interval of counts may have to hold more than 90 %: one less would hold too few.
+	if c := l.Coverage; c < min(0.8, 0.9-chance) || c > max(0.98, 0.9+chance) && m.shape.Transform.Name != "count" {
+		size := "narrow"
+		if c > 0.9 {
+			size = "wide"
+		}
+		lines = append(lines, fmt.Sprintf("%.1f %% of outcomes that were left out are in intervals that should have 90 %% of them: predictions are too %s; %s", 100*c, size, why))
+	}
+	if off := l.Cost - l.Expected; math.Abs(off) > 3*l.Error && (l.Cost > 2*l.Expected || l.Expected > 2*l.Cost) {
+		lines = append(lines, fmt.Sprintf("rows that were left out cost %.4g each, and the model expects %.4g: do not rely on its costs; %s", l.Cost, l.Expected, why))
+	}
+	return lines
 }
 
 // Recipe is how rows become numbers.
@@ -148,6 +177,9 @@ func (m *Model) Results() []string {
 	}
 	if loo := s.LeaveOneOut; loo != nil {
 		lines = append(lines, fmt.Sprintf("left out    cost per row %.6g, best constant action %.6g; %.1f %% of outcomes in 90 %% intervals", loo.Cost, loo.Constant, 100*loo.Coverage))
+	}
+	for _, text := range m.Warnings() {
+		lines = append(lines, "warning     "+text)
 	}
 	if !s.Converged {
 		lines = append(lines, "warning     "+s.Status)

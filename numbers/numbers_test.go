@@ -314,3 +314,32 @@ func TestDistribution(t *testing.T) {
 		}
 	}
 }
+
+// A model that rows contradict is said to be one, and no other.
+func TestWarnings(t *testing.T) {
+	for name, c := range map[string]struct {
+		draw func(a, b float64, rng *rand.Rand) float64
+		want []string
+	}{
+		"right":  {func(a, b float64, rng *rand.Rand) float64 { return smooth(a, b) + 0.2*rng.NormFloat64() }, nil},
+		"counts": {func(a, b float64, rng *rand.Rand) float64 { return drawCount(rng, math.Exp(smooth(a, b)-2)) }, nil},
+		"zeros": {func(a, b float64, rng *rand.Rand) float64 {
+			if rng.IntN(10) > 0 {
+				return 0
+			}
+			return 60 + 5.5*rng.NormFloat64()
+		}, []string{"do not rely on its costs"}},
+	} {
+		_, m := fit(t, drawn(t, 60, 17, c.draw), "matern32 + constant", "under=15,over=5")
+		got := m.Warnings()
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q of %+v", name, got, m.Summary().LeaveOneOut)
+			continue
+		}
+		for k, want := range c.want {
+			if !strings.Contains(got[k], want) {
+				t.Errorf("%s: %q", name, got[k])
+			}
+		}
+	}
+}

@@ -198,6 +198,15 @@ type answer struct {
 
 func (a *answer) Recipe() *recipe.Recipe { return a.model.Recipe() }
 
+// warnings say why the model should not be relied on.
+func (a *answer) warnings() []string {
+	lines := a.model.Warnings()
+	for k := range lines {
+		lines[k] = "warning: " + lines[k]
+	}
+	return lines
+}
+
 // each goes over rows.
 func (a *answer) each(ctx context.Context, rd *recipe.Reader, several bool, emit Emit, more func(numbers.Row, *NumberCase) error) error {
 	id := a.cases.identity(rd, several)
@@ -250,7 +259,7 @@ func (p *predictingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several
 }
 
 func (p *predictingNumbers) Lines(Naming) []string {
-	return []string{table.Plural(p.rows, "row") + " predicted"}
+	return append([]string{table.Plural(p.rows, "row") + " predicted"}, p.warnings()...)
 }
 
 type decidingNumbers struct {
@@ -321,5 +330,5 @@ func (d *decidingNumbers) Lines(Naming) []string {
 	if d.atEdge > 0 {
 		lines = append(lines, fmt.Sprintf("the action is at the edge of its range in %s; a wider range might cost less", table.Plural(d.atEdge, "row")))
 	}
-	return lines
+	return append(lines, d.warnings()...)
 }

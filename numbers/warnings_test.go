@@ -1,0 +1,31 @@
+package numbers
+
+import (
+	"strings"
+	"testing"
+)
+
+// Coverage is warned of where it is far from 90 %, and chance is not enough for it.
+func TestCoverageWarnings(t *testing.T) {
+	for _, c := range []struct {
+		coverage, rows float64
+		transform      string
+		want           string
+	}{
+		{0.307, 150, "root", "too narrow"},
+		{0.75, 150, "none", "too narrow"},
+		{0.75, 20, "none", ""}, // three standard errors of 90 % are 20 %
+		{0.82, 5000, "none", ""},
+		{0.9, 150, "none", ""},
+		{1, 40, "none", ""},
+		{1, 150, "none", "too wide"},
+		{1, 150, "count", ""},
+	} {
+		m := &Model{shape: Shape{Transform: Transform{Name: c.transform}}}
+		m.summary.LeaveOneOut = &LeaveOneOut{Coverage: c.coverage, Rows: c.rows, Cost: 2, Expected: 2, Error: 0.1}
+		got := strings.Join(m.Warnings(), "")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
