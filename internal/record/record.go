@@ -27,6 +27,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lossep/lossep/expr"
+	"github.com/lossep/lossep/internal/lock"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -70,6 +71,7 @@ type Outcome struct{ ID, Outcome string }
 // Recorder records. It is safe for concurrent use.
 type Recorder struct {
 	config  Config
+	lock    *os.File // on the folder; nil where there are no locks
 	queue   chan *Batch
 	bytes   atomic.Int64 // of bodies in the queue
 	dropped atomic.Int64 // decisions
@@ -92,26 +94,22 @@ type journal struct {
 	born time.Time
 }
 
-// Open begins to record in a folder, and finishes what an earlier process left there.
+// Open begins to record in a folder, which no other process may record in, and finishes what an earlier one
+// left there.
 func Open(c Config) (*Recorder, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	left, err := filepath.Glob(filepath.Join(c.Dir, "*", "_journal-*.jsonl"))
+	held, err := lock.Folder(c.Dir)
 	if err != nil {
-		return nil, err
-	}
-	for _, path := range left {
-		if err := compact(path); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+		return nil, fmt.Errorf("%s: %w", c.Dir, err)
 	}
 	r := &Recorder{
-		config: c, queue: make(chan *Batch, queueLength), ended: make(chan struct{}),
+		config: c, lock: held, queue: make(chan *Batch, queueLength), ended: make(chan struct{}),
 		outcomes: make(map[string]*os.File), journals: make(map[string]*journal),
 	}
-	if err := r.retain(); err != nil {
-		return nil, err
+	if err := r.finish(); err != nil {
+		return nil, errors.Join(err, r.unlock())
 	}
 	go func() {
 		defer close(r.ended)
@@ -123,6 +121,29 @@ func Open(c Config) (*Recorder, error) {
 		}
 	}()
 	return r, nil
+}
+
+// finish makes Parquet files of the journals of an earlier process, and removes what is old.
+func (r *Recorder) finish() error {
+	left, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_journal-*.jsonl"))
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		if err := compact(path); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return r.retain()
+}
+
+// unlock lets others record in the folder.
+func (r *Recorder) unlock() error {
+	held := r.lock
+	if r.lock = nil; held == nil {
+		return nil
+	}
+	return held.Close()
 }
 
 func (r *Recorder) fail(err error) {
@@ -195,14 +216,35 @@ func (r *Recorder) sync(model string, j *journal) error {
 	if err := errors.Join(j.to.Flush(), j.file.Sync()); err != nil {
 		return err
 	}
+	if gone(j.file) {
+		return r.lose(model, j)
+	}
 	if j.rows >= rotateRows || time.Since(j.born) >= rotateAge {
 		return r.rotate(model, j)
 	}
 	return nil
 }
 
+// lose counts the decisions of a journal that somebody removed, and has the next go to a new one.
+func (r *Recorder) lose(model string, j *journal) error {
+	delete(r.journals, model)
+	r.dropped.Add(int64(j.rows))
+	return errors.Join(fmt.Errorf("%s was removed while the server wrote to it, and %d decisions with it; let nobody else write to the folder",
+		j.file.Name(), j.rows), j.file.Close())
+}
+
+// gone tells whether a file that is open is no longer where it was opened.
+func gone(f *os.File) bool {
+	open, err := f.Stat()
+	there, failed := os.Stat(f.Name())
+	return err == nil && (errors.Is(failed, os.ErrNotExist) || failed == nil && !os.SameFile(open, there))
+}
+
 // rotate makes a Parquet file of a journal.
 func (r *Recorder) rotate(model string, j *journal) error {
+	if gone(j.file) {
+		return r.lose(model, j)
+	}
 	delete(r.journals, model)
 	if err := errors.Join(j.to.Flush(), j.file.Sync(), j.file.Close()); err != nil {
 		return err
@@ -462,6 +504,11 @@ func (r *Recorder) Outcomes(model, target string, all []Outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.outcomes[model]
+	if f != nil && gone(f) { // removed by hand: the next go to a new one
+		_ = f.Close() // all that was written is on the disk
+		f = nil
+		delete(r.outcomes, model)
+	}
 	if f == nil {
 		folder := filepath.Join(r.config.Dir, model)
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -584,5 +631,5 @@ func (r *Recorder) Close() error {
 		err = errors.Join(err, f.Close())
 	}
 	clear(r.outcomes)
-	return err
+	return errors.Join(err, r.unlock())
 }
