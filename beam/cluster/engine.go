@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/command"
+	"github.com/lossep/lossep/internal/lock"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/table"
 )
@@ -92,7 +93,7 @@ func (d *Driver) takeFolder(ctx context.Context) error {
 	if err := os.MkdirAll(d.opt.Folder, 0o755); err != nil {
 		return command.Usagef("--work: the folder cannot be made: %w", err)
 	}
-	lock, err := command.LockFolder(d.opt.Folder)
+	held, err := lock.Folder(d.opt.Folder)
 	if unreadable := new(os.PathError); errors.As(err, &unreadable) {
 		return command.Usagef("--work: the folder cannot be opened: %w", err)
 	}
@@ -103,7 +104,7 @@ func (d *Driver) takeFolder(ctx context.Context) error {
 		}
 		return command.Usagef("--work: %s: %s is fitting by this folder; wait for its end, or give another folder", d.opt.Folder, who)
 	}
-	d.lock = lock
+	d.lock = held
 	host, _ := os.Hostname() // the number alone may do
 	return d.store.write(ctx, fmt.Appendf(nil, "process %d of %s", os.Getpid(), host), "driver")
 }

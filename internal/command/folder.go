@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/lossep/lossep/internal/lock"
 	"github.com/lossep/lossep/internal/sealed"
 	"github.com/lossep/lossep/report"
 )
@@ -50,7 +51,7 @@ func (f *resultFolder) open() (err error) {
 	} else if err != nil {
 		return usagef("--out: the folder cannot be made: %w", err)
 	}
-	if f.lock, err = LockFolder(f.path); err != nil {
+	if f.lock, err = lock.Folder(f.path); err != nil {
 		return usagef("--out: %s: %w", f.path, err)
 	}
 	defer func() {

@@ -9,7 +9,6 @@ package record
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,12 +20,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lossep/lossep/expr"
+	"github.com/lossep/lossep/internal/lock"
 	"github.com/lossep/lossep/internal/tasks"
 )
 
@@ -70,6 +67,7 @@ type Outcome struct{ ID, Outcome string }
 // Recorder records. It is safe for concurrent use.
 type Recorder struct {
 	config  Config
+	lock    *os.File // on the folder; nil where there are no locks
 	queue   chan *Batch
 	bytes   atomic.Int64 // of bodies in the queue
 	dropped atomic.Int64 // decisions
@@ -92,26 +90,22 @@ type journal struct {
 	born time.Time
 }
 
-// Open begins to record in a folder, and finishes what an earlier process left there.
+// Open begins to record in a folder, which no other process may record in, and finishes what an earlier one
+// left there.
 func Open(c Config) (*Recorder, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	left, err := filepath.Glob(filepath.Join(c.Dir, "*", "_journal-*.jsonl"))
+	held, err := lock.Folder(c.Dir)
 	if err != nil {
-		return nil, err
-	}
-	for _, path := range left {
-		if err := compact(path); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+		return nil, fmt.Errorf("%s: %w", c.Dir, err)
 	}
 	r := &Recorder{
-		config: c, queue: make(chan *Batch, queueLength), ended: make(chan struct{}),
+		config: c, lock: held, queue: make(chan *Batch, queueLength), ended: make(chan struct{}),
 		outcomes: make(map[string]*os.File), journals: make(map[string]*journal),
 	}
-	if err := r.retain(); err != nil {
-		return nil, err
+	if err := r.finish(); err != nil {
+		return nil, errors.Join(err, r.unlock())
 	}
 	go func() {
 		defer close(r.ended)
@@ -123,6 +117,29 @@ func Open(c Config) (*Recorder, error) {
 		}
 	}()
 	return r, nil
+}
+
+// finish makes Parquet files of the journals of an earlier process, and removes what is old.
+func (r *Recorder) finish() error {
+	left, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_journal-*.jsonl"))
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		if err := compact(path); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return r.retain()
+}
+
+// unlock lets others record in the folder.
+func (r *Recorder) unlock() error {
+	held := r.lock
+	if r.lock = nil; held == nil {
+		return nil
+	}
+	return held.Close()
 }
 
 func (r *Recorder) fail(err error) {
@@ -195,14 +212,35 @@ func (r *Recorder) sync(model string, j *journal) error {
 	if err := errors.Join(j.to.Flush(), j.file.Sync()); err != nil {
 		return err
 	}
+	if gone(j.file) {
+		return r.lose(model, j)
+	}
 	if j.rows >= rotateRows || time.Since(j.born) >= rotateAge {
 		return r.rotate(model, j)
 	}
 	return nil
 }
 
+// lose counts the decisions of a journal that somebody removed, and has the next go to a new one.
+func (r *Recorder) lose(model string, j *journal) error {
+	delete(r.journals, model)
+	r.dropped.Add(int64(j.rows))
+	return errors.Join(fmt.Errorf("%s was removed while the server wrote to it, and %d decisions with it; let nobody else write to the folder",
+		j.file.Name(), j.rows), j.file.Close())
+}
+
+// gone tells whether a file that is open is no longer where it was opened.
+func gone(f *os.File) bool {
+	open, err := f.Stat()
+	there, failed := os.Stat(f.Name())
+	return err == nil && (errors.Is(failed, os.ErrNotExist) || failed == nil && !os.SameFile(open, there))
+}
+
 // rotate makes a Parquet file of a journal.
 func (r *Recorder) rotate(model string, j *journal) error {
+	if gone(j.file) {
+		return r.lose(model, j)
+	}
 	delete(r.journals, model)
 	if err := errors.Join(j.to.Flush(), j.file.Sync(), j.file.Close()); err != nil {
 		return err
@@ -264,140 +302,6 @@ func (r *Recorder) append(b *Batch) error {
 	j.rows += len(rows)
 	_, err = j.to.Write(text)
 	return err
-}
-
-// rowsOf are the rows of a body that was read before, as they stand there.
-func rowsOf(body []byte) (rows []jsontext.Value, err error) {
-	return rows, members(body, func(name string, d *jsontext.Decoder) error {
-		if name != "rows" {
-			return d.SkipValue()
-		}
-		if _, err := d.ReadToken(); err != nil {
-			return err
-		}
-		for d.PeekKind() == '{' {
-			row, err := d.ReadValue()
-			if err != nil {
-				return err
-			}
-			end := d.InputOffset()
-			rows = append(rows, jsontext.Value(body[end-int64(len(row)):end])) // which stays
-		}
-		_, err := d.ReadToken()
-		return err
-	})
-}
-
-// members hands over the members of an object, whose value is the next that the decoder reads.
-func members(object []byte, use func(name string, d *jsontext.Decoder) error) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true)) // looked for when it was read
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		if err := use(name.String(), d); err != nil {
-			return err
-		}
-	}
-	_, err := d.ReadToken()
-	return err
-}
-
-// Without are the columns that are not recorded.
-func (r *Recorder) Without() []string { return r.config.Without }
-
-// leaves tells whether a column, or one that looks the same, is not recorded.
-func (r *Recorder) leaves(column string) bool {
-	return slices.ContainsFunc(r.config.Without, func(name string) bool { return expr.Composed(name) == expr.Composed(column) })
-}
-
-// longestID is how many bytes an id has at most.
-const longestID = 1000
-
-// ValidID tells whether a text can name a case in all the files that monitor reads.
-func ValidID(id string) bool {
-	return len(id) <= longestID && utf8.ValidString(id) && !strings.ContainsFunc(id, unicode.IsControl)
-}
-
-// IDError is about a row whose id is none that can be recorded.
-type IDError struct{ Row int }
-
-func (e *IDError) Error() string { return fmt.Sprintf("row %d: %s", e.Row, BadID) }
-
-// BadID says what an id has to be.
-const BadID = "this is no id that can be recorded; give a text or number of at most 1000 bytes without control characters"
-
-// IDs are the cells of a column that names the cases of a body that was read before, "" where there is none;
-// nil if there is no such column, or it is not recorded. The error may be an *IDError.
-func (r *Recorder) IDs(body []byte, column string) ([]string, error) {
-	if column == "" || r.leaves(column) {
-		return nil, nil
-	}
-	rows, err := rowsOf(body)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		err := members(row, func(name string, d *jsontext.Decoder) error {
-			value, err := d.ReadValue()
-			if name == column || expr.Composed(name) == expr.Composed(column) {
-				ids[i] = plain(json.RawMessage(value))
-				if err == nil && (strings.IndexByte("{[tf", value[0]) >= 0 || !ValidID(ids[i])) {
-					err = &IDError{i}
-				}
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return ids, nil
-}
-
-// recorded are the columns that are recorded, by their names and by how these look.
-func (r *Recorder) recorded(columns []string) map[string]string {
-	by := make(map[string]string, len(columns))
-	for _, name := range columns {
-		if !r.leaves(name) {
-			by[expr.Composed(name)] = name
-		}
-	}
-	for _, name := range columns {
-		if !r.leaves(name) {
-			by[name] = name
-		}
-	}
-	return by
-}
-
-// appendInputs appends the cells of a row that are recorded.
-func appendInputs(to []byte, row jsontext.Value, columns map[string]string) ([]byte, error) {
-	to = append(to, '{')
-	first := len(to)
-	err := members(row, func(name string, d *jsontext.Decoder) error {
-		value, err := d.ReadValue()
-		column, is := columns[name]
-		if !is {
-			column, is = columns[expr.Composed(name)]
-		}
-		if err != nil || !is {
-			return err
-		}
-		if len(to) > first {
-			to = append(to, ',')
-		}
-		if to, err = jsontext.AppendQuote(to, column); err == nil {
-			to = append(append(to, ':'), value...)
-		}
-		return err
-	})
-	return append(to, '}'), err
 }
 
 // layout is how times are written.
@@ -462,6 +366,11 @@ func (r *Recorder) Outcomes(model, target string, all []Outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.outcomes[model]
+	if f != nil && gone(f) { // removed by hand: the next go to a new one
+		_ = f.Close() // all that was written is on the disk
+		f = nil
+		delete(r.outcomes, model)
+	}
 	if f == nil {
 		folder := filepath.Join(r.config.Dir, model)
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -584,5 +493,5 @@ func (r *Recorder) Close() error {
 		err = errors.Join(err, f.Close())
 	}
 	clear(r.outcomes)
-	return err
+	return errors.Join(err, r.unlock())
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,66 @@ func TestDecisions(t *testing.T) {
 	r.Add(batch("late", `{"rows":[{"a":1}]}`))
 	if r.Dropped() != 1 {
 		t.Error("a decision after the end is not counted")
+	}
+}
+
+// A folder is one recorder's alone, until it is closed.
+func TestLocked(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("folders cannot be locked")
+	}
+	dir := t.TempDir()
+	for range 2 {
+		r, err := Open(Config{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another run is writing to this folder") {
+			t.Errorf("a second recorder: %v", err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Decisions whose journal somebody removed are counted and told of, at the next interval and at the end, and later
+// ones are recorded. Outcomes go to a new file.
+func TestRemoved(t *testing.T) {
+	dir := t.TempDir()
+	failed := make(chan error, 4)
+	r, err := Open(Config{Dir: dir, Failed: func(err error) { failed <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove := func() {
+		r.Add(batch("r", `{"rows":[{"a":1},{"a":2}]}`))
+		for r.bytes.Load() > 0 { // until it is in the journal
+			time.Sleep(time.Millisecond)
+		}
+		if err := r.Outcomes("m", "y", []Outcome{{"r-0", "yes"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "m")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove()
+	if err := <-failed; !strings.Contains(err.Error(), "2 decisions") || r.Dropped() != 2 {
+		t.Errorf("%v, %d dropped", err, r.Dropped())
+	}
+	remove()
+	if err := r.Outcomes("m", "y", []Outcome{{"r-1", "no"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "m", outcomesFile)); err != nil || strings.Count(string(text), "\n") != 1 {
+		t.Errorf("outcomes %q, %v", text, err)
+	}
+	if err := <-failed; !strings.Contains(err.Error(), "2 decisions") || r.Dropped() != 4 {
+		t.Errorf("%v, %d dropped", err, r.Dropped())
 	}
 }
 

@@ -1,6 +1,7 @@
 //go:build unix
 
-package command
+// Package lock keeps two processes from writing to one folder.
+package lock
 
 import (
 	"errors"
@@ -8,10 +9,10 @@ import (
 	"syscall"
 )
 
-// LockFolder keeps other runs out of a folder until the file it returns is closed, which
+// Folder keeps other runs out of a folder until the file it returns is closed, which
 // the system does for a process that is killed. Where the file system knows no locks, as
 // some that lie on other machines, nobody is kept out.
-func LockFolder(path string) (*os.File, error) {
+func Folder(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
