@@ -18,7 +18,7 @@ func addRecording(flags *pflag.FlagSet) *recording {
 	r := new(recording)
 	flags.StringVar(&r.dir, "record", "", "a folder to record decisions and outcomes in, for monitor to read; decisions are on the disk after "+record.Interval.String()+" (default: nothing is recorded)")
 	flags.StringVar(&r.full, "record-full", "drop", "what to do where decisions come faster than they are written: drop, which is counted in the metrics, or block")
-	flags.StringVar(&r.without, "record-without", "", "columns that are not recorded, such as name,address")
+	flags.StringVar(&r.without, "record-without", "", "columns that are not recorded, such as age,postcode")
 	flags.StringVar(&r.keep, "record-keep", "", "for how many days decisions and outcomes are kept, such as 90 (default: for ever)")
 	return r
 }
