@@ -76,7 +76,7 @@ func (f *full) infer(ctx context.Context, p *Problem, d methods.Method) (*infer.
 		if err != nil {
 			return nil, err
 		}
-		if m, err = p.link().withUtility(*m, f.process, rowsOf(p.X, rows), taken(p.Weights, rows), tables); err != nil {
+		if m, err = p.link().withUtility(*m, f.process, gp.RowsOf(p.X, rows), taken(p.Weights, rows), tables); err != nil {
 			return nil, fmt.Errorf("utility: %w", err)
 		}
 	}

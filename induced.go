@@ -234,7 +234,7 @@ func (f induced) infer(ctx context.Context, p *Problem, method Method) (gauss.Ga
 			return nil, nil, fmt.Errorf("utility: %w", err)
 		}
 		o.Rule = infer.Propagation{Power: p.opt.Power}
-		r, err := pass.Calibrate(ctx, found.engine, u, f.Process.At(rowsOf(p.X, rows)), o)
+		r, err := pass.Calibrate(ctx, found.engine, u, f.Process.At(gp.RowsOf(p.X, rows)), o)
 		if err != nil {
 			return nil, nil, err
 		}

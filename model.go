@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
 )
@@ -58,7 +59,7 @@ func (m *Model) checkPredictions() error {
 		for _, part := range posterior.Parts(o.Posterior) {
 			rows := part.Extremes()
 			slices.Sort(rows)
-			for _, p := range part.Predict(rowsOf(part.Inputs(), slices.Compact(rows))) {
+			for _, p := range part.Predict(gp.RowsOf(part.Inputs(), slices.Compact(rows))) {
 				if !p.IsFinite() {
 					return fmt.Errorf("the opinion of %s: %w", o.method, errNoPredictions)
 				}

@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/search"
 )
 
@@ -154,13 +153,13 @@ func (p *Problem) inOrder(places []int) []int {
 // some is the problem with some of the rows only, in the given order.
 func (p *Problem) some(rows []int) *Problem {
 	q := *p
-	q.X, q.Labels, q.order = rowsOf(p.X, rows), taken(p.Labels, rows), nil
+	q.X, q.Labels, q.order = gp.RowsOf(p.X, rows), taken(p.Labels, rows), nil
 	q.Weights, q.groups = taken(p.Weights, rows), taken(p.groups, rows)
 	if len(p.stakes) > 1 {
 		q.stakes = taken(p.stakes, rows)
 	}
 	if p.costs.values != nil {
-		q.costs.values = rowsOf(p.costs.values, rows)
+		q.costs.values = gp.RowsOf(p.costs.values, rows)
 	}
 	return &q
 }
@@ -173,16 +172,6 @@ func taken[T any](all []T, rows []int) []T {
 	some := make([]T, len(rows))
 	for k, i := range rows {
 		some[k] = all[i]
-	}
-	return some
-}
-
-// rowsOf are some rows of a matrix.
-func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
-	_, d := x.Dims()
-	some := mat.NewDense(len(rows), d, nil)
-	for k, i := range rows {
-		some.SetRow(k, x.RawRowView(i))
 	}
 	return some
 }

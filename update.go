@@ -297,10 +297,10 @@ func stacked(a *mat.Dense, rows []int, b *mat.Dense) *mat.Dense {
 	case len(rows) == 0:
 		return b
 	case b == nil:
-		return rowsOf(a, rows)
+		return gp.RowsOf(a, rows)
 	}
 	var all mat.Dense
-	all.Stack(rowsOf(a, rows), b)
+	all.Stack(gp.RowsOf(a, rows), b)
 	return &all
 }
 
@@ -386,7 +386,7 @@ func (u *updating) induced(ctx context.Context) (*Model, error) {
 	state, process, terms := ep.State(), ep.Process(), p.link().terms(u.labels, u.weights)
 	if len(u.gone) > 0 && process.Effects() != nil {
 		gone := p.link().terms(taken(m.labels, u.gone), taken(m.weights, u.gone)).(gp.SingleTerms)
-		set, err := search.WithoutEffects(process, state.Functions[0], rowsOf(m.x, u.gone), gone, m.coding.Codes())
+		set, err := search.WithoutEffects(process, state.Functions[0], gp.RowsOf(m.x, u.gone), gone, m.coding.Codes())
 		if err != nil {
 			return nil, err
 		}
@@ -449,7 +449,7 @@ func (u *updating) before(q gauss.Gaussians, process *gp.Inducing, sites []gauss
 			gone = append(gone, sites[i*len(q):(i+1)*len(q)]...)
 		}
 		terms := u.problem.link().terms(taken(u.Model.labels, u.gone), nil)
-		told.Times(pass.Gather(process.Shard(rowsOf(u.Model.x, u.gone), terms), gone), -u.fade)
+		told.Times(pass.Gather(process.Shard(gp.RowsOf(u.Model.x, u.gone), terms), gone), -u.fade)
 	}
 	return told
 }

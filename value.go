@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -122,7 +123,7 @@ func (m *Model) decideOpen(ctx context.Context, x *mat.Dense, stakes []decision.
 		return nil, m.withoutRows()
 	}
 	for some := range slices.Chunk(known, togetherPredicted) {
-		predictions, err := m.Predict(rowsOf(x, some))
+		predictions, err := m.Predict(gp.RowsOf(x, some))
 		if far, ok := err.(*FarError); ok {
 			far.Row = some[far.Row]
 		}

@@ -348,7 +348,7 @@ func falls(l Loss, d Distribution, best float64) int {
 }
 
 // CheckChoice refuses what is not made of numbers, or of costs below 0: the last thing that is done
-// before a choice is told.
+// before a choice is returned.
 func (s *NumberCosts) CheckChoice(c NumberChoice) error {
 	for _, x := range []float64{c.Action, c.Lower, c.Higher} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {

@@ -1,6 +1,8 @@
 package gp
 
 import (
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/pass"
@@ -52,6 +54,16 @@ func Part(t Terms, rows []int) Terms {
 		return someCoupled{c, rows}
 	}
 	return some{t.(SingleTerms), rows}
+}
+
+// RowsOf are some rows of a matrix.
+func RowsOf(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	some := mat.NewDense(len(rows), d, nil)
+	for k, i := range rows {
+		some.SetRow(k, x.RawRowView(i))
+	}
+	return some
 }
 
 type some struct {

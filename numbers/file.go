@@ -111,7 +111,7 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 		return nil, err
 	}
 	extremes := m.posterior.Extremes()
-	for _, d := range m.predict(rowsOf(m.posterior.Inputs(), extremes)) {
+	for _, d := range m.predict(gp.RowsOf(m.posterior.Inputs(), extremes)) {
 		if !d.IsFinite() {
 			return nil, errors.New("its numbers make no posterior: its predictions are not finite numbers")
 		}

@@ -183,7 +183,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 		return best, nil, err
 	}
 	rows := search.Sample(p.Len(), shapeRows, p.opt.Seed)
-	x, y := rowsOf(p.X, rows), taken(p.Values, rows)
+	x, y := gp.RowsOf(p.X, rows), taken(p.Values, rows)
 	var fault error
 	whole := y
 	if counted(p.Values) != nil {
@@ -255,7 +255,7 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range m.predict(rowsOf(p.X, search.Sample(p.Len(), 20, 1))) {
+	for _, d := range m.predict(gp.RowsOf(p.X, search.Sample(p.Len(), 20, 1))) {
 		if !d.IsFinite() {
 			return nil, inputf("kernel", "its predictions are not finite numbers; give another kernel, or leave outcomes out that are far from all others")
 		}
@@ -402,15 +402,6 @@ func mean(x []float64) float64 {
 		sum += v / float64(len(x))
 	}
 	return sum
-}
-
-func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
-	_, d := x.Dims()
-	some := mat.NewDense(len(rows), d, nil)
-	for k, i := range rows {
-		some.SetRow(k, x.RawRowView(i))
-	}
-	return some
 }
 
 func taken[T any](all []T, rows []int) []T {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/gauss"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
@@ -164,7 +165,7 @@ func (r *refits) try(ctx context.Context, c Candidate, earlier []*trial) (*trial
 		for k, row := range rows {
 			labels[k] = r.Labels[row]
 		}
-		left, logs := r.Predict.New(f, rowsOf(r.X, rows), labels)
+		left, logs := r.Predict.New(f, gp.RowsOf(r.X, rows), labels)
 		t.left, t.logs = append(t.left, left...), append(t.logs, logs...)
 		t.refits = append(t.refits, f.Process.Kernel().Params(nil))
 	}
@@ -318,7 +319,7 @@ func (h *heldOut) moments(fit *Induced, use func(i int, mean, variance []float64
 		predictors.Moments(x, means, variances)
 	} else {
 		for i := range n { // one by one: what products of larger matrices round to depends on their shape
-			views := fit.Process.At(rowsOf(x, []int{i}))
+			views := fit.Process.At(gp.RowsOf(x, []int{i}))
 			for c, one := range q {
 				one.Predict(views, means[c][i:i+1], variances[c][i:i+1], new(gauss.Workspace))
 			}

@@ -86,7 +86,7 @@ func (e *full) run(ctx context.Context, p *gp.Process, own []float64, start *inf
 
 // some is the evidence of some of the rows.
 func (e *full) some(rows []int) *full {
-	return &full{x: rowsOf(e.x, rows), cases: e.cases.Part(rows), tuning: e.tuning.some(rows), chosen: rows}
+	return &full{x: gp.RowsOf(e.x, rows), cases: e.cases.Part(rows), tuning: e.tuning.some(rows), chosen: rows}
 }
 
 // sitesOf are the sites of one row among those of all.

@@ -159,7 +159,7 @@ func (s *induction) rows(n int) (*mat.Dense, gp.Terms, []effects.Moment) {
 // their terms.
 func (s *induction) rowsAt(x *mat.Dense, terms gp.Terms, places []int) (*mat.Dense, gp.Terms) {
 	rows := s.numbers(x, places)
-	return rowsOf(x, rows), gp.Part(terms, rows)
+	return gp.RowsOf(x, rows), gp.Part(terms, rows)
 }
 
 // numbers are those of the rows of x at some places.
@@ -171,14 +171,4 @@ func (s *induction) numbers(x *mat.Dense, places []int) []int {
 		}
 	}
 	return rows
-}
-
-// rowsOf are some rows of a matrix.
-func rowsOf(x *mat.Dense, rows []int) *mat.Dense {
-	_, d := x.Dims()
-	some := mat.NewDense(len(rows), d, nil)
-	for i, row := range rows {
-		some.SetRow(i, x.RawRowView(row))
-	}
-	return some
 }

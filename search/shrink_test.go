@@ -186,7 +186,7 @@ func TestExtendOutcomes(t *testing.T) {
 	for i := range some {
 		some[i] = 2 * i
 	}
-	fit, err := Optimise(t.Context(), kernel.RBF(1, 1), rowsOf(x, some), o.Part(some), Options{})
+	fit, err := Optimise(t.Context(), kernel.RBF(1, 1), gp.RowsOf(x, some), o.Part(some), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

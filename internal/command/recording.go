@@ -11,7 +11,7 @@ import (
 	"github.com/lossep/lossep/internal/record"
 )
 
-// recording is what serve is told about recording decisions.
+// recording has the options of serve about recording decisions.
 type recording struct{ dir, full, without, keep string }
 
 func addRecording(flags *pflag.FlagSet) *recording {

@@ -25,7 +25,7 @@ ones are gone over.
 
 With --half-life older rows count less the more rows came after them. With --forget rows are taken
 away: they are found by their features and outcome. A server that serves the file takes it up when it
-is told to by SIGHUP, without a request lost.`,
+gets SIGHUP, without a request lost.`,
 		Example: `  lossep update model.lossep yesterday.csv -o model.lossep
   lossep update model.lossep more.csv -o model2.lossep --half-life 50000
   lossep update model.lossep --forget withdrawn.csv -o model2.lossep`,
