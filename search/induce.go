@@ -118,7 +118,7 @@ type Induced struct {
 // are asked for, or needed, they come in at its end, for a few evaluations: few points tell
 // roughly what a kernel is like.
 //
-// When Points is 0 there are so many that the bound lacks at most 0.002 nats per row, or
+// When Points is 0 there are so many that the bound lacks at most TolerableLoss, or
 // that it gained less than that by the last half of them, or MostPoints, if that is less.
 //
 // Errors are those of Optimise.
