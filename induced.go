@@ -38,6 +38,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	o.Order = p.order
 	if p.effects != nil {
 		o.Most, o.Draft = search.EffectsPoints(p.Len()), true
+		o.Withdrawn = p.effectsAlone(search.MostPoints(p.Len(), 1))
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {

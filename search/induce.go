@@ -49,6 +49,8 @@ type InduceOptions struct {
 	// Draft says that AddEffects goes on from the result. With more rows than a search looks at
 	// sites converge roughly, and evidence and bound are left to it.
 	Draft bool
+	// Withdrawn are columns that effects alone tell of, and the kernel does not.
+	Withdrawn []int
 	// Beside, if set, is what is known of effects on the rows, beside which the process stands. The
 	// search then begins with the hyperparameters of the kernel, and on as many rows as it may look at.
 	Beside []effects.Moment
@@ -128,6 +130,7 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, 
 		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
 	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: o.buffer, prior: newPrior(k, x, o.Shrinkage, newTuning(terms))}
+	s.prior.withdraw(k, o.Withdrawn)
 	if s.buffer == nil {
 		s.buffer = &gp.ViewBuffer{Bytes: o.Memory}
 	}
