@@ -292,8 +292,11 @@ func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, a
 			return
 		}
 		size := blockRows
-		if ask.Labels {
+		switch {
+		case ask.Labels:
 			size = mostLabels + 1
+		case len(ask.Columns) > 0: // some milliseconds each
+			size = 2 * variantsAtOnce
 		}
 		first := true
 		m.blocksOf(ctx, r, size, func(b *recipe.Block, err error) bool {
