@@ -28,7 +28,7 @@ func (r answering) run(c *cobra.Command, open func() (*tableInput, error)) error
 	defer in.Close()
 	rd, err := r.reader(c, in)
 	if err != nil {
-		return blame(err, in.name)
+		return blame(r.lines(c, open, in.name, err), in.name)
 	}
 	skipped, err := newSkipped(r.Cases, rd, in.name, r.files)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r answering) run(c *cobra.Command, open func() (*tableInput, error)) error
 	defer skipped.abandon()
 	err = r.write(c, r.kept(rd), r.Shown(r.answer.Fields(), r.IDColumn(rd)), in.about(), func(ctx context.Context, emit service.Emit) error {
 		if err := r.answer.Rows(ctx, rd, in.several(), emit); err != nil {
-			return blame(err, in.name)
+			return blame(r.lines(c, open, in.name, err), in.name)
 		}
 		if err := refuseUnseen(r.Cases, rd, in.name); err != nil {
 			return err
