@@ -26,7 +26,7 @@ type Decide struct {
 	Second   bool           `json:"second"` // opinions are asked
 	Why      int            `json:"why"`    // how many reasons are given
 	Baseline string         `json:"baseline"`
-	Only     string         `json:"only"` // the action whose rows are written
+	Only     string         `json:"only"`    // the action whose rows are written
 	Several  bool           `json:"several"` // the table has more than one file
 	Memory   int64          `json:"memory"`  // in bytes; 0 for what is usual where rows are decided
 }
