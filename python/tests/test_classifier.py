@@ -71,7 +71,10 @@ def test_reasons(model, rows):
     assert [c for c in frame if c.startswith("why")] == ["why_1", "why_1_effect", "why_2", "why_2_effect"]
     assert (frame["why_1_effect"].abs() >= frame["why_2_effect"].abs()).all()
     flipped = [i for i, flip in enumerate(d.flip) if flip]
-    assert flipped and set(frame["why_1"]) <= {f"x{k}" for k in range(4)}
+    assert flipped and {text.split(" = ")[0] for text in frame["why_1"]} <= {f"x{k}" for k in range(4)}
+    for i, text in enumerate(frame["why_1"]):  # as the command writes it
+        column, value = text.split(" = ")
+        assert float(value) == pytest.approx(X[i, int(column[1:])])
     for i in flipped:  # the case with the change is decided as it says
         case = X[i : i + 1].copy()
         column = int(d.flip[i]["column"][1:])
