@@ -53,13 +53,17 @@ func (c *Capacity) Check() error {
 // checkColumn refuses a column that divides cases and is not there.
 func (c *Capacity) checkColumn(columns []string) error {
 	name := c.Column()
-	if name == "" || slices.Contains(columns, name) {
+	period := c.Division.Period() == "" && slices.Contains(table.Periods(), table.Period(name))
+	switch known := slices.Contains(columns, name); {
+	case name == "", known && !period:
 		return nil
+	case known:
+		return optionError("per", "%q may be the period or the column of that name; give the column of times by {time=COLUMN}, or rename the column", name)
 	}
 	option := "per"
 	if c.Division.Period() != "" {
 		option = "time"
-	} else if slices.Contains(table.Periods(), table.Period(name)) {
+	} else if period {
 		return optionError("per", "give the column of times by {time=COLUMN}")
 	}
 	return optionError(option, "unknown column %q; %s", name, table.Instead(name, columns))
