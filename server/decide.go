@@ -107,7 +107,7 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 	}
 	s.metrics.count(x, d.rows.N)
 	s.metrics.countActions(m, d.spec, d.decisions)
-	s.record(x, &d, b)
+	s.record(x, &d, b.Bytes())
 	x.write(http.StatusOK, "application/json", d.append(nil))
 	return nil
 }
