@@ -99,12 +99,12 @@ func identified(r *recipe.Recipe) string {
 }
 
 // idsOf are the ids of the rows of a body, if they are to be recorded and have any.
-func (s *Server) idsOf(m *served, b *body) ([]string, error) {
+func (s *Server) idsOf(m *served, body []byte) ([]string, error) {
 	if s.config.Record == nil {
 		return nil, nil
 	}
 	column := identified(m.model.Recipe())
-	ids, err := s.config.Record.IDs(b.Bytes(), column)
+	ids, err := s.config.Record.IDs(body, column)
 	if bad := (*record.IDError)(nil); errors.As(err, &bad) {
 		return nil, problem.Wrong(rows.Location(bad.Row, column), record.BadID)
 	}
@@ -123,8 +123,8 @@ func (s *Server) schemaOf(m *served, spec *decision.Spec) *record.Schema {
 	return s.config.Record.Schema(schema)
 }
 
-// record hands decisions over to be recorded, with a copy of a body that has their rows.
-func (s *Server) record(x *exchange, d *decided, rows []byte) {
+// record hands decisions over to be recorded, with a copy of the body that has their rows.
+func (s *Server) record(x *exchange, d *decided) {
 	if s.config.Record == nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (s *Server) record(x *exchange, d *decided, rows []byte) {
 	if schema == nil || d.spec != d.m.model.Utility() {
 		schema = s.schemaOf(d.m, d.spec)
 	}
-	b := &record.Batch{Schema: schema, Request: x.id, IDs: d.ids, Time: time.Now(), Body: slices.Clone(rows), Actions: make([]int, len(d.decisions))}
+	b := &record.Batch{Schema: schema, Request: x.id, IDs: d.ids, Time: time.Now(), Body: slices.Clone(d.given), Actions: make([]int, len(d.decisions))}
 	b.Probabilities = make([]float64, 0, len(d.decisions)*len(schema.Outcomes))
 	for i := range d.decisions {
 		b.Actions[i] = d.decisions[i].Action
