@@ -189,6 +189,8 @@ func (s *session) do(ctx context.Context, r *request, f *Frame, share *budget.Sh
 		return s.calibrate(ctx, r)
 	case "update":
 		return s.update(ctx, r, f, share)
+	case "monitor":
+		return s.monitor(ctx, r, f, share)
 	case "positive":
 		return s.positive(r)
 	case "audit":
