@@ -83,6 +83,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if p.stakes, err = StakesOf(p.Costs, t, p.Recipe.Missing...); err != nil {
 		return nil, err
 	}
+	p.arrange()
 	sample := newSample(p.Values)
 	return p, p.Costs.Check(p.stakes[0], sample, sample.some(checked))
 }
@@ -133,12 +134,19 @@ func StakesOf(s *decision.NumberCosts, t *table.Table, missing ...string) ([]dec
 	for i := range stakes {
 		var err error
 		if stakes[i], err = s.Stake(func(name string) (float64, error) { return values[name][i], nil }); err != nil {
-			at := t.Place(i)
-			at.Msg, at.Err = err.Error(), err
-			return nil, at
+			return nil, Located(t.Place(i), err)
 		}
 	}
 	return stakes, nil
+}
+
+// FitBytes is about what Fit takes, in bytes of memory, and at most what the options allow.
+func (p *Problem) FitBytes() float64 {
+	most := float64(p.opt.MaxMemory)
+	if p.opt.Induces(p.Len()) {
+		return most
+	}
+	return min(most, lossep.EP.FitBytes(p.Len())+3*8*float64(p.Len())*float64(p.coding.Len()))
 }
 
 // Len is the number of training rows.

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/posterior"
@@ -114,13 +115,22 @@ func (m *Model) predict(x *mat.Dense) []Distribution {
 	return out
 }
 
+// Bytes is about what memory the model takes.
+func (m *Model) Bytes() float64 { return m.posterior.Bytes() }
+
+// RowBytes is what the prediction of a row takes on the way.
+func (m *Model) RowBytes() float64 {
+	seen, features := m.posterior.Inputs().Dims()
+	return 3*8*float64(seen) + 2*8*float64(features)
+}
+
 // Predict is the distribution of the outcome in the cases whose encoded features are the rows of x.
-// A case for which there is none is an error.
+// A case for which there is none is a *lossep.FarError.
 func (m *Model) Predict(x *mat.Dense) ([]Distribution, error) {
 	all := m.predict(x)
 	for i, d := range all {
 		if !d.IsFinite() {
-			return nil, &table.Error{Msg: fmt.Sprintf("row %d is too far from the training rows for a prediction", i+1), Fix: "correct its values, or leave it out"}
+			return nil, &lossep.FarError{Row: i}
 		}
 	}
 	return all, nil
@@ -146,7 +156,9 @@ func (m *Model) Each(ctx context.Context, rd *recipe.Reader, use func(Row) error
 			return endOf(err)
 		}
 		all, err := m.Predict(b.X)
-		if err != nil {
+		if far, ok := err.(*lossep.FarError); ok {
+			return far.In(b.Rows[far.Row].Place())
+		} else if err != nil {
 			return err
 		}
 		for i, d := range all {
@@ -229,11 +241,18 @@ const checked = 200
 
 // Located is an error with the place of the case, if it has none.
 func (r Row) Located(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Located(r.Place(), err)
+}
+
+// Located is an error at a place, if it has none.
+func Located(at *table.Error, err error) error {
 	var placed *table.Error
-	if err == nil || errors.As(err, &placed) {
+	if errors.As(err, &placed) {
 		return err
 	}
-	at := r.Place()
 	at.Msg, at.Err = err.Error(), err
 	return at
 }
