@@ -1,6 +1,7 @@
 package numbers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,9 +31,10 @@ type Problem struct {
 	Costs   *decision.NumberCosts
 	Notes   []string
 
-	stakes []decision.Stake // of each row, or one for all
-	coding *recipe.Coding
-	opt    lossep.Options
+	examples *lossep.Examples
+	stakes   []decision.Stake // of each row, or one for all
+	coding   *recipe.Coding
+	opt      lossep.Options
 }
 
 func inputf(what, format string, args ...any) error {
@@ -82,6 +84,11 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	var err error
 	if p.stakes, err = StakesOf(p.Costs, t, p.Recipe.Missing...); err != nil {
 		return nil, err
+	}
+	if !o.NoExamples {
+		order := places(p.Len())
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Values[i], p.Values[j]) })
+		p.examples = lossep.ExamplesOf(t, p.Recipe, p.Costs.Columns(), lossep.Evenly(order))
 	}
 	p.arrange()
 	sample := newSample(p.Values)
@@ -251,7 +258,7 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 	}
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, costs: p.Costs, shape: shape,
-		x: p.X, values: p.Values, weights: p.Weights,
+		x: p.X, values: p.Values, weights: p.Weights, examples: p.examples,
 		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried},
 	}
 	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: shape.family()}

@@ -28,6 +28,7 @@ type Model struct {
 	x         *mat.Dense // training rows, nil with inducing points
 	values    []float64  // likewise
 	weights   []float64
+	examples  *lossep.Examples
 	summary   Summary
 }
 
@@ -74,7 +75,7 @@ func (m *Model) Warnings() (lines []string) {
 	const why = "outcomes far from all others, or many that are equal, such as zeros, may be why"
 	chance := 3 * math.Sqrt(0.9*0.1/l.Rows)
 	// An interval of counts may have to hold more than 90 %: one less would hold too few.
-	if c := l.Coverage; c < min(0.8, 0.9-chance) || c > max(0.98, 0.9+chance) && m.shape.Transform.Name != "count" {
+	if c := l.Coverage; c < min(0.8, 0.9-chance) || c > max(0.98, 0.9+chance) && !m.Counts() {
 		size := "narrow"
 		if c > 0.9 {
 			size = "wide"
@@ -93,6 +94,9 @@ func (m *Model) Recipe() *recipe.Recipe { return m.recipe }
 // Costs are those of the fit.
 func (m *Model) Costs() *decision.NumberCosts { return m.costs }
 
+// Examples are the training rows that the model keeps as they were read; nil if it keeps none.
+func (m *Model) Examples() *lossep.Examples { return m.examples }
+
 // Summary is what the fit found.
 func (m *Model) Summary() Summary { return m.summary }
 
@@ -104,6 +108,9 @@ func (m *Model) Noise() []float64 { return m.family.Logs() }
 
 // Shape is how the outcome is transformed, and its noise.
 func (m *Model) Shape() Shape { return m.shape }
+
+// Counts tells whether outcomes are whole numbers from zero on.
+func (m *Model) Counts() bool { return m.shape.Transform.Name == "count" }
 
 // predict is the distribution of the outcome for the rows of x, which may not be finite.
 func (m *Model) predict(x *mat.Dense) []Distribution {
@@ -196,12 +203,15 @@ func (m *Model) Results() []string {
 	if !s.Converged {
 		lines = append(lines, "warning     "+s.Status)
 	}
+	if m.examples != nil {
+		lines = append(lines, m.examples.Line())
+	}
 	return lines
 }
 
 // noise is the family in units of the transformed outcome.
 func (m *Model) noise() string {
-	if m.shape.Transform.Name == "count" {
+	if m.Counts() {
 		return m.family.String()
 	}
 	return m.family.String() + fmt.Sprintf(" (in units of %.4g)", m.shape.Transform.Scale)

@@ -11,10 +11,7 @@ import (
 // how a table is ordered, neither by what is dealt at random nor by the last bits of sums.
 func (p *Problem) arrange() {
 	digests := p.Recipe.RoundedDigests(p.X)
-	order := make([]int, p.Len())
-	for i := range order {
-		order[i] = i
-	}
+	order := places(p.Len())
 	slices.SortStableFunc(order, func(i, j int) int {
 		if c := cmp.Or(cmp.Compare(digests[i], digests[j]), cmp.Compare(p.Values[i], p.Values[j])); c != 0 {
 			return c
@@ -28,4 +25,13 @@ func (p *Problem) arrange() {
 	if len(p.stakes) > 1 {
 		p.stakes = taken(p.stakes, order)
 	}
+}
+
+// places are the numbers below n.
+func places(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

@@ -258,12 +258,7 @@ class LossepRegressor(RegressorMixin, Estimator):  # type: ignore[misc]  # sciki
         Of the parameters ``cost`` is that of the fit, the others are not in the file.
         """
         model = Model.read(path, "number")
-        costs = model.description["report"]["costs"]
-        if "order" in costs:  # of named actions, which a dict keeps by itself
-            costs = {"costs": {name: costs["costs"][name] for name in costs["order"]}}
-        elif "list" in costs.get("action", {}):
-            costs = {**costs, "action": costs["action"]["list"]}
-        estimator = cls(cost=costs)
+        estimator = cls(cost=model.description["report"]["costs"])
         estimator._named(list(model.description["table"]))
         estimator._take(model)
         return estimator
