@@ -369,3 +369,17 @@ func TestGapsWiden(t *testing.T) {
 		t.Errorf("without a column of noise an interval is %v wide, with it %v", got, known)
 	}
 }
+
+// A model does not depend on the order of the rows of a table, whatever is dealt at random.
+func TestOrderOfRows(t *testing.T) {
+	data := drawn(t, 40, 5, func(a, b float64, rng *rand.Rand) float64 { return drawCount(rng, math.Exp(1+a/2)) })
+	order := rand.New(rand.NewPCG(9, 9)).Perm(data.Len())
+	_, one := fit(t, data, "matern32 + constant", "under=3,over=1")
+	_, other := fit(t, data.Subset(order), "matern32 + constant", "under=3,over=1")
+	// Columns are standardised by sums in the order of the table: their last bits differ, nothing else.
+	for k, a := range one.Summary().Shapes {
+		if b := other.Summary().Shapes[k]; !near(a.Evidence, b.Evidence, 1e-6*math.Abs(a.Evidence)) {
+			t.Errorf("%v: log evidence %v and %v", a.Transform, a.Evidence, b.Evidence)
+		}
+	}
+}

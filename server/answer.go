@@ -118,7 +118,7 @@ func appendModel(b []byte, m *served) []byte {
 // zones where those of training had none, or the reverse, and of missing cells where training had none.
 func (m *served) notes(r *rows.Rows) (notes []string) {
 	far, zones, gaps := cells(r.Far), cells(r.Zones), cells(r.Gaps)
-	learned := m.model.Recipe()
+	learned := m.Recipe()
 	for i := range learned.Columns {
 		name := learned.Columns[i].Name
 		if note := learned.MostlyFar(recipe.Far{Column: name, Cells: far[name]}, r.N); note != "" {

@@ -119,6 +119,7 @@ type toFit interface {
 type fittedModel interface {
 	Save(path string) error
 	Results() []string
+	Examples() *lossep.Examples
 }
 
 // ofCategories is a problem whose outcome is one of several.
@@ -260,7 +261,7 @@ func joined(lines []string) string {
 
 func writeFit(w io.Writer, m fittedModel, output string, seconds float64) error {
 	lines := m.Results()
-	if m, ok := m.(*lossep.Model); ok && m.Examples() != nil && output != "" {
+	if m.Examples() != nil && output != "" {
 		lines[len(lines)-1] += "; --no-examples keeps none in the file"
 	}
 	lines = append(lines, fmt.Sprintf("time        %.1f s", seconds))
