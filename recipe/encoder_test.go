@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
 	"github.com/lossep/lossep/table"
@@ -82,9 +83,9 @@ func TestEncoderIsEncode(t *testing.T) {
 					give(e, i, value)
 				}
 			}
-			gotUnseen, gotErr := e.End()
-			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || !slices.Equal(gotUnseen, wantUnseen) {
-				t.Fatalf("%v: unseen %q, error %v; want %q, %v", row, gotUnseen, gotErr, wantUnseen, wantErr)
+			remarks, gotErr := e.End()
+			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || !slices.Equal(remarks.Unseen, wantUnseen) {
+				t.Fatalf("%v: unseen %q, error %v; want %q, %v", row, remarks.Unseen, gotErr, wantUnseen, wantErr)
 			}
 			for k := range want {
 				if wantErr == nil && math.Float64bits(got[k]) != math.Float64bits(want[k]) {
@@ -188,6 +189,23 @@ func TestOpenColumns(t *testing.T) {
 		got := make([]float64, recipe.Dim())
 		if _, err := recipe.WithOpen("x", "kind", "day").Encode(whole, got); err != nil || !slices.Equal(got, want) {
 			t.Errorf("open columns that are known: %v, %v, want %v", got, err, want)
+		}
+	}
+}
+
+// A table may lack a column that is open, as an object may; its entries are not known. One block of
+// rows is read column by column, and the other, with a new category, row by row.
+func TestTableWithoutOpenColumn(t *testing.T) {
+	recipe, _, _ := mustLearn(t, mustRead(t, "x,kind,y\n1,a,0\n2,b,1\n4,a,0\n5,c,1\n", table.HeaderYes), Options{Target: "y"})
+	open := recipe.WithOpen("x")
+	for _, kind := range []string{"b", "new"} {
+		got, report, err := open.Apply(mustRead(t, "kind\na\n"+kind+"\n", table.HeaderYes))
+		if err != nil || report.Rows != 2 {
+			t.Fatal(report, err)
+		}
+		want := make([]float64, open.Dim())
+		if _, err := open.Encode(map[string]any{"kind": kind}, want); err != nil || !math.IsNaN(want[0]) || !floats.Same(got.RawRowView(1), want) {
+			t.Errorf("%v of a table, %v of an object, %v", got.RawRowView(1), want, err)
 		}
 	}
 }

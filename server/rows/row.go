@@ -57,28 +57,14 @@ func (rr *Reader) readRow(r *Rows) error {
 	if _, err := d.ReadToken(); err != nil {
 		return problem.Malformed("", err)
 	}
-	unseen, err := rr.encoder.End()
+	remarks, err := rr.encoder.End()
 	if err != nil {
 		rr.faultOf(r.N, err)
 		return nil
 	}
-	note(&r.Unseen, r.N, unseen)
-	note(&r.Far, r.N, rr.encoder.Far())
-	note(&r.Zones, r.N, rr.encoder.Zones())
-	note(&r.Gaps, r.N, rr.encoder.Gaps())
+	r.note(r.N, remarks)
 	rr.checkFar(r.N, features)
 	return nil
-}
-
-// note notes columns of a row that are unlike the training rows, if there are any.
-func note(in *map[int][]string, row int, columns []string) {
-	if columns == nil {
-		return
-	}
-	if *in == nil {
-		*in = make(map[int][]string)
-	}
-	(*in)[row] = columns
 }
 
 // twice refuses a row that names a column again.
