@@ -185,26 +185,28 @@ func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Des
 }
 
 // load takes in a model file.
-func (s *session) load(ctx context.Context, f *Frame) (any, []Tensor, error) {
-	if len(f.Tensors) != 1 || f.Tensors[0].Type != Bytes {
+func (j *job) load(ctx context.Context) (any, []Tensor, error) {
+	if len(j.frame.Tensors) != 1 || j.frame.Tensors[0].Type != Bytes {
 		return nil, nil, &malformed{"the tensor is to be the bytes of a model file"}
 	}
 	// What it takes is known when it has been read, and is at most this.
-	work, err := s.wait(ctx, "the model", float64(s.MaxMemory/2))
+	work, err := j.wait(ctx, "the model", float64(j.MaxMemory/2))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer work.Release()
-	m, err := lossep.ReadWithin(bytes.NewReader(f.Tensors[0].data), s.MaxMemory/2)
+	m, err := lossep.ReadWithin(bytes.NewReader(j.frame.Tensors[0].data), j.MaxMemory/2)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.keep(m, nil, work), nil, nil
+	return j.keep(m, nil, work), nil, nil
 }
 
-// file is a model as a tensor.
-func file(m *lossep.Model) (Tensor, error) {
+// keepWithFile is keep of a new model, and its file.
+func (s *session) keepWithFile(m *lossep.Model, notes []string, work *budget.Share) (*Described, []Tensor, error) {
 	var b bytes.Buffer
-	err := m.Write(&b)
-	return Raw("model", b.Bytes()), err
+	if err := m.Write(&b); err != nil {
+		return nil, nil, err
+	}
+	return s.keep(m, notes, work), []Tensor{Raw("model", b.Bytes())}, nil
 }
