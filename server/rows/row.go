@@ -137,16 +137,14 @@ func (rr *Reader) take(r *Rows, slot int, value []byte) {
 	case '{', '[':
 		rr.encoder.Refuse(slot, problem.KindName(jsontext.Kind(value[0]))+" is neither text nor a number")
 	default:
-		x, err := ParseNumber(value)
-		if err != nil {
-			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
-			return
-		}
-		if len(value) > mostDigits && !bytes.ContainsAny(value, ".eE") {
+		switch x, kind := table.ParseNumber(value, '.'); kind {
+		case table.Finite:
+			rr.encoder.Number(slot, x)
+		case table.Long:
 			rr.encoder.Text(slot, value) // a code, perhaps, of more digits than x has
-			return
+		default:
+			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
 		}
-		rr.encoder.Number(slot, x)
 	}
 }
 
