@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/recipe"
 )
 
@@ -58,10 +59,7 @@ func (m *Model) Explain(most int, held []string) *Explainer {
 		n, _ := m.x.Dims()
 		var weights []float64
 		if m.weights != nil || m.recipe.Target.CaseShares() != nil {
-			rows := make([]int, n)
-			for i := range rows {
-				rows[i] = i
-			}
+			rows := indices.Of(n)
 			weights = m.donorShares(rows)
 		}
 		e.ref = NewReference(m.recipe, m.x, weights)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/table"
 )
 
@@ -68,7 +69,7 @@ func TestEncoderIsEncode(t *testing.T) {
 		e := recipe.NewEncoder()
 		for range 3 { // an encoder starts every row afresh
 			row := make(map[string]any)
-			order := rapid.Permutation(indices(len(recipe.Columns))).Draw(t, "order")
+			order := rapid.Permutation(indices.Of(len(recipe.Columns))).Draw(t, "order")
 			for _, i := range order {
 				if rapid.IntRange(0, 20).Draw(t, "absent") > 0 {
 					row[recipe.Columns[i].Name] = drawValue(t)
