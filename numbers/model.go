@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
@@ -86,8 +87,8 @@ func (m *Model) Warnings() (lines []string) {
 	return lines
 }
 
-// Recipe is how rows become numbers.
-func (m *Model) Recipe() *recipe.Recipe { return m.recipe }
+// Recipe is how rows to be predicted become numbers.
+func (m *Model) Recipe() *recipe.Recipe { return m.recipe.WithGaps() }
 
 // Costs are those of the fit.
 func (m *Model) Costs() *decision.NumberCosts { return m.costs }
@@ -106,12 +107,32 @@ func (m *Model) Shape() Shape { return m.shape }
 
 // predict is the distribution of the outcome for the rows of x, which may not be finite.
 func (m *Model) predict(x *mat.Dense) []Distribution {
-	all := m.posterior.Predict(x)
+	all := m.latent(x)
 	out := make([]Distribution, len(all))
 	for i, p := range all {
 		out[i] = m.family.Predict(p.Mean, max(p.Variance, 0), &m.shape.Transform)
 	}
 	return out
+}
+
+// latent is what is predicted of the latent value. What is not known of a row, NaN, may be all that it is
+// in similar rows: the mixture over these is taken for the Gaussian of its moments.
+func (m *Model) latent(x *mat.Dense) []posterior.Prediction {
+	if !posterior.Gaps(x) {
+		return m.posterior.Predict(x)
+	}
+	shares := posterior.EqualShares
+	if m.x != nil && m.weights != nil {
+		shares = func(rows []int) []float64 {
+			own := make([]float64, len(rows))
+			for k, i := range rows {
+				own[k] = m.weights[i]
+			}
+			floats.Scale(1/floats.Sum(own), own)
+			return own
+		}
+	}
+	return posterior.NewDonors(m.posterior.Inputs(), m.coding.Numbers(), shares).Predict(x, m.posterior.Predict)
 }
 
 // Predict is the distribution of the outcome in the cases whose encoded features are the rows of x.

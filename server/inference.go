@@ -116,11 +116,18 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	if d.rows, err = q.Rows(ctx, reader, d.spec.AllColumns(), s.config.MaxRows, tail); err != nil {
 		return err
 	}
+	if s.config.Record != nil {
+		if d.given, err = q.Body(reader.Memory); err != nil {
+			return err
+		}
+		if d.ids, err = s.idsOf(m, d.given); err != nil {
+			return err
+		}
+	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err
 	}
-	s.metrics.count(x, d.rows.N)
-	s.metrics.countActions(m, d.spec, d.decisions)
+	s.done(x, m, &d)
 	answer := oip.Answer{Model: d.m.name, Version: d.m.version(), ID: q.ID, Fields: fields, Cases: make([]service.Case, d.rows.N)}
 	for i := range answer.Cases {
 		answer.Cases[i] = d.caseOf(i, d.rows.Unusual(i))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/record"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
@@ -44,6 +45,7 @@ type served struct {
 	description *ModelDescription
 	readers     *sync.Pool // of *rowReader
 	calibrated  *calibrations
+	schema      *record.Schema // of decisions by its own utility, if they are recorded
 }
 
 // open reads a model from its source, in so many bytes of memory. A file that has not
@@ -75,6 +77,9 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 	m := &served{
 		name: source.Name, digest: digest, model: model, batcher: newBatcher(model),
 		readers: &sync.Pool{New: func() any { return rows.NewReader(model.Recipe(), s.config.MaxRows) }},
+	}
+	if s.config.Record != nil {
+		m.schema = s.schemaOf(m, model.Utility())
 	}
 	if m.calibrated, err = newCalibrations(s, m); err != nil {
 		return nil, err

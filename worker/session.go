@@ -199,6 +199,7 @@ var verbs = map[string]verb{
 	"value":     {model: true, rows: true, do: (*job).value},
 	"calibrate": {do: (*job).calibrate},
 	"update":    {model: true, rows: true, do: (*job).update},
+	"monitor":   {model: true, rows: true, do: (*job).monitor},
 	"positive":  {do: (*job).positive},
 	"audit":     {rows: true, do: (*job).audit},
 }

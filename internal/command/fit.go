@@ -73,9 +73,13 @@ model.lossep.unfinished; after an interruption the same command resumes from the
 			return err
 		}
 		defer elsewhere.close()
-		p, err := prepareFit(c, request, rows, utility, o, args)
-		if err != nil {
-			return blame(err, "")
+		var p toFit
+		prepare := func() (err error) {
+			p, err = prepareFit(c, request, rows, utility, o, args)
+			return err
+		}
+		if err := prepare(); err != nil {
+			return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
 		}
 		if err := writeLines(c.ErrOrStderr(), p.described()); err != nil {
 			return err

@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
-from lossep._columns import shown
+from lossep._columns import Columns, shown
 from lossep._costs import Cost, Stakes, case_cost
 from lossep._decisions import Decisions, Worth, ask_prices, capacities, decide_options, from_reply, shares, worth_from_reply
 from lossep._errors import DataWarning
 from lossep._frames import Array
 from lossep._model import Model
 from lossep._progress import bar
-from lossep._rows import Table, cases, training
+from lossep._rows import Table, cases, is_missing, training
 from lossep._settings import fit_options
 from lossep._stakes import fit_stakes, other_stakes
 from lossep._validation import listed
@@ -282,18 +282,71 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """Takes rows away from the fitted model, as they were given to ``fit`` or ``update``."""
         return self._update(X, y, {"taken": True})
 
-    def _update(self, X: Any, y: Any, header: dict[str, Any]) -> LossepClassifier:
+    def monitor(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        time: str | None = None,
+        window: str | int | None = None,
+        level: float | None = None,
+        tolerance: float | None = None,
+    ) -> dict[str, Any]:
+        """Compares what decisions on new cases cost, window by window, with what the training rows led to expect.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+            New cases. They are in the order of time, or have a column of times.
+        y : array of shape (n,), optional
+            What became of them; ``None`` or NaN where that is not known yet.
+        time : str, optional
+            The column of ``X`` with the times of decisions.
+        window : {"hour", "day", "week", "month"} or int
+            What is looked at together; a number of cases, 1000 if not given, where there is no ``time``.
+        level : float
+            The probability of a false alarm, ever, however often one looks.
+        tolerance : float
+            By how much costs may rise without an alarm, relative to those of the training rows.
+
+        Returns
+        -------
+        dict
+            ``windows`` with the estimated and the realised cost per case, intervals, evidence and the columns
+            that moved; ``alarms``, ``reference``, ``level`` and ``tolerance``: as the JSON of ``lossep monitor``.
+        """
         check_is_fitted(self)
         columns = cases(self, X)
-        y = np.asarray(y)
-        if y.shape != (columns.rows,):
-            raise ValueError(f"y: {y.shape} for {columns.rows} rows; give the class of each")
+        if y is not None:
+            y = np.asarray(y)
+            known = np.array([not is_missing(label) for label in y], dtype=bool)
+            codes = np.full(len(y), -1)
+            codes[known] = self._codes(np.array(y[known].tolist(), dtype=self.classes_.dtype))
+            self._add_outcomes(columns, codes)
+        options = {"time": time, "window": window, "level": level, "tolerance": tolerance}
+        header = {"columns": columns.header(), "options": {name: v for name, v in options.items() if v is not None}}
+        reply, _ = self.model_.ask("monitor", {"name": "X", **header}, columns.tensors())
+        return reply.result
+
+    def _codes(self, y: Array) -> Array:
+        """The numbers of labels among the classes of the fit."""
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if not (self.classes_[codes] == y).all():
             raise ValueError(
                 f"y: {shown(y[self.classes_[codes] != y][0])} is none of the classes {listed(self.classes_)} of the fit"
             )
+        return codes
+
+    def _add_outcomes(self, columns: Columns, codes: Array) -> None:
+        """Adds the column of the outcome."""
+        if codes.shape != (columns.rows,):
+            raise ValueError(f"y: {codes.shape} for {columns.rows} rows; give the class of each")
         columns.add_codes(self.model_.description["target"], codes, self._outcomes)
+
+    def _update(self, X: Any, y: Any, header: dict[str, Any]) -> LossepClassifier:
+        check_is_fitted(self)
+        columns = cases(self, X)
+        self._add_outcomes(columns, self._codes(np.asarray(y)))
         with bar(self.progress) as progress:
             reply, worker = self.model_.ask(
                 "update", {"name": "X", "columns": columns.header(), **header}, columns.tensors(), progress

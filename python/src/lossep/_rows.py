@@ -48,7 +48,7 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
         given = X
         X, y = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         columns = from_matrix(X, given, [f"x{k}" for k in range(X.shape[1])], estimator.missing != "error")
-    if y.dtype == object and any(_is_missing(label) for label in y):
+    if y.dtype == object and any(is_missing(label) for label in y):
         raise ValueError("Input y contains None or a missing value.")
     try:
         check_classification_targets(y)
@@ -183,7 +183,7 @@ def _weigh(table: Table, classes: Array, codes: Array, weights: Array, copies: b
     table.columns.add_numbers(table.options["weights"], weights)
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """Whether there is no label: None, NaN, or pandas.NA, of which it is not known whether it is
     equal to itself."""
     try:
