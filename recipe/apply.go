@@ -169,7 +169,7 @@ func (r *tableReader) plain(from, to int) bool {
 		}
 		for i := from; i < to; i++ {
 			v := r.reading(t.Index(i), k)
-			if v.state != known && v.state != gap || v.zone || f.far(v) || f.put(&v, r.x.RawRowView(i)) != "" {
+			if f.remarkable(v) || f.put(&v, r.x.RawRowView(i)) != "" {
 				return false
 			}
 		}
@@ -185,7 +185,7 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 	for i, cell := range cells {
 		if table.IsText(cell) {
 			v := &r.words[k][table.TextCode(cell)]
-			if v.state != known && v.state != gap || f.far(*v) || f.put(v, r.x.RawRowView(from+i)) != "" {
+			if f.remarkable(*v) || f.put(v, r.x.RawRowView(from+i)) != "" {
 				return false
 			}
 			at += x.Stride

@@ -244,3 +244,14 @@ func TestTextsOfDecimalCommas(t *testing.T) {
 		}
 	}
 }
+
+// A table tells of a missing cell where no training row had one, also if there is nothing else to tell.
+func TestTableWithNewGap(t *testing.T) {
+	recipe, _, _ := mustLearn(t, mustRead(t, "x,kind,y\n1,a,0\n2,b,1\n4,a,0\n5,b,1\n", table.HeaderYes), Options{Target: "y", Impute: true})
+	for rows, want := range map[string]string{"2,a\n,b\n": "x", "2,a\n3,\n": "kind"} {
+		_, report, err := recipe.Apply(mustRead(t, "x,kind\n"+rows, table.HeaderYes))
+		if err != nil || !slices.Equal(report.Gaps, Counts{{Column: want, Cells: 1}}) {
+			t.Errorf("%q: %+v, %v", rows, report, err)
+		}
+	}
+}

@@ -259,6 +259,11 @@ func (c *Column) standardised(x float64) float64 {
 	return (x - c.Mean) / c.Scale
 }
 
+// remarkable tells whether there is something to be said about a reading.
+func (f *field) remarkable(v reading) bool {
+	return v.state != known && v.state != gap || v.zone || f.far(v) || f.newGap(v)
+}
+
 // newGap tells whether a reading is a missing cell that is not an error, where training had none.
 func (f *field) newGap(v reading) bool {
 	return v.state == gap && f.impute && !f.open && !f.column.Indicator
