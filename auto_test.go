@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
@@ -294,7 +295,7 @@ func TestAutoInduced(t *testing.T) {
 // TestComparisonSample: the rows that candidates are compared on are the same, in the same order,
 // however rows stand where they are not put in order, and whichever outcome is positive.
 func TestComparisonSample(t *testing.T) {
-	table, rows := wideTable(t, 1500, 1, 3), places(1500)
+	table, rows := wideTable(t, 1500, 1, 3), indices.Of(1500)
 	sample := func(positive string) (all []string) {
 		o := autoOptions(t, EP)
 		o.Data.Positive = positive

@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
@@ -102,7 +103,7 @@ func (m *Model) updating(more *table.Table, o UpdateOptions) (u *updating, err e
 	if o.HalfLife > 0 {
 		u.fade = math.Exp2(-float64(len(u.labels)) / o.HalfLife)
 	}
-	if u.kept = places(m.provenance.Rows); o.Forget != nil {
+	if u.kept = indices.Of(m.provenance.Rows); o.Forget != nil {
 		if err := u.find(o.Forget); err != nil {
 			return nil, err
 		}

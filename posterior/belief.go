@@ -15,7 +15,7 @@ type Believer interface {
 // Belief implements Believer.
 func (p *Full) Belief(x *mat.Dense) (mean []float64, cov *mat.SymDense) {
 	n, _ := x.Dims()
-	views := p.full.At(x)
+	views := p.process.At(x)
 	mean, cov = make([]float64, n), mat.NewSymDense(n, nil)
 	variance := make([]float64, n)
 	p.q.Predict(views, mean, variance, new(gauss.Workspace))

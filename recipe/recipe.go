@@ -1,11 +1,11 @@
 package recipe
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/table"
@@ -349,9 +349,7 @@ func (r *Recipe) Features() []string {
 func (r *Recipe) UnmarshalJSON(text []byte) error {
 	type plain Recipe // without this method
 	var decoded plain
-	strict := json.NewDecoder(bytes.NewReader(text))
-	strict.DisallowUnknownFields()
-	if err := strict.Decode(&decoded); err != nil {
+	if err := json.Unmarshal(text, &decoded, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("recipe: %w", err)
 	}
 	if err := (*Recipe)(&decoded).Validate(); err != nil {

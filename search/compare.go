@@ -9,6 +9,7 @@ import (
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
@@ -270,10 +271,7 @@ func Sample(n, most int, seed uint64) []int {
 }
 
 func (h *heldOut) counts() []float64 {
-	all := make([]int, h.test.Len())
-	for i := range all {
-		all[i] = i
-	}
+	all := indices.Of(h.test.Len())
 	return h.test.countsOf(all)
 }
 
