@@ -17,12 +17,13 @@ func newTuning(t gp.Terms) tuning {
 	return tuning{terms, t}
 }
 
-// some is for some of the rows.
+// some is for some of all rows, tuned by itself.
 func (t tuning) some(rows []int) tuning {
 	if t.terms == nil {
 		return t
 	}
-	return tuning{t.terms, gp.Part(t.of, rows)}
+	fork := t.terms.Fork()
+	return tuning{fork, gp.Part(fork, rows)}
 }
 
 // priors are those of the hyperparameters.
