@@ -302,10 +302,8 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 }
 
 func (a *Audit) likelihood() string {
-	l := a.opt.Fit.Likelihood
-	if l.Name == "" {
-		l.Name = "probit"
-	}
+	l := a.problem.Likelihood()
+	l.Cuts = nil // every fold finds its own
 	return l.String()
 }
 

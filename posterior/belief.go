@@ -10,7 +10,12 @@ import (
 type Believer interface {
 	// Belief is the mean and covariance of the latent values at the rows of x.
 	Belief(x *mat.Dense) (mean []float64, cov *mat.SymDense)
+	// Likelihood is that of the outcomes.
+	Likelihood() One
 }
+
+// Likelihood implements Believer.
+func (p *Full) Likelihood() One { return p.likelihood }
 
 // Belief implements Believer.
 func (p *Full) Belief(x *mat.Dense) (mean []float64, cov *mat.SymDense) {
