@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: help build test test-all test-arm64 emulator beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack release release-test
+.PHONY: help build test test-all test-arm64 emulator beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench bench-cores generate licences attack release release-test
 
 help:       ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -88,6 +88,9 @@ bench:      ## all benchmarks; then matrices and sweeps on one core and on two
 	go test -run xxx -bench Cores -benchtime 31x ./level3
 	go test -run xxx -bench Stage -cpu 1,2 ./gauss
 	go test -run xxx -bench Sweep -cpu 1,2 -benchtime 4x ./infer
+
+bench-cores: ## the speed-up to be expected on 2, 4, 16 and 64 cores, computed on one; DATA is a folder with mammography.csv, credit.csv, flights.csv
+	go test ./internal/command -run xxx -bench ExpectedSpeedup -benchtime 1x -timeout 60m $(if $(DATA),-data $(abspath $(DATA)))
 
 generate:   ## the assembly of packages level3 and lanes
 	go generate ./level3 ./internal/lanes

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -75,7 +74,7 @@ func (a *Audit) atOnce() int {
 		largest = max(largest, m.FitBytes(views))
 	}
 	allowed := float64(cmp.Or(a.opt.Fit.MaxMemory, lossep.DefaultMaxMemory))
-	return max(1, min(runtime.GOMAXPROCS(0), int(allowed/max(largest, 1))))
+	return max(1, min(tasks.Workers(), int(allowed/max(largest, 1))))
 }
 
 // Run computes the folds that are not among those done already and hands each to
