@@ -14,3 +14,6 @@ func clock() time.Duration {
 	}
 	return time.Duration(t.Nano())
 }
+
+// who tells a goroutine that keeps its thread from all others.
+func who() int { return unix.Gettid() }

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"bytes"
 	"context"
 	"runtime"
 	"runtime/pprof"
@@ -24,11 +23,11 @@ type Section struct {
 
 // recorder notes how work is divided while one goroutine does all of it.
 type recorder struct {
-	cores     int
-	goroutine string
-	current   *Work
-	depth     int
-	last      time.Duration
+	cores   int
+	owner   int
+	current *Work
+	depth   int
+	last    time.Duration
 }
 
 var recording atomic.Pointer[recorder]
@@ -41,7 +40,7 @@ func Record(cores int, f func()) Work {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	all := new(Work)
-	r := &recorder{cores: cores, goroutine: goroutine(), current: all, last: clock()}
+	r := &recorder{cores: cores, owner: who(), current: all, last: clock()}
 	r.label()
 	defer pprof.SetGoroutineLabels(context.Background())
 	recording.Store(r)
@@ -57,13 +56,6 @@ func Workers() int {
 		return r.cores
 	}
 	return runtime.GOMAXPROCS(0)
-}
-
-// goroutine tells goroutines apart, by the first words of the stack.
-func goroutine() string {
-	var buffer [64]byte
-	text, _, _ := bytes.Cut(buffer[:runtime.Stack(buffer[:], false)], []byte("["))
-	return string(text)
 }
 
 var alone = pprof.WithLabels(context.Background(), pprof.Labels("alone", "yes"))
@@ -94,7 +86,7 @@ type Recorded struct {
 // it is nil, and costs nothing.
 func Begin(tasks, atOnce int) *Recorded {
 	r := recording.Load()
-	if r == nil || tasks < 2 || atOnce < 2 || goroutine() != r.goroutine {
+	if r == nil || tasks < 2 || atOnce < 2 || who() != r.owner {
 		return nil
 	}
 	s := &Recorded{recorder: r, parent: r.current, section: Section{Tasks: make([]Work, 0, tasks)}}
