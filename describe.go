@@ -71,7 +71,7 @@ func (m *Model) Results() []string {
 	}
 	lines = append(lines, s.jitterLines()...)
 	if m.examples != nil {
-		lines = append(lines, fmt.Sprintf("examples    %s as read, to try the model on", table.Plural(len(m.examples.Rows), "training row")))
+		lines = append(lines, m.examples.Line())
 	}
 	return lines
 }

@@ -278,7 +278,7 @@ func (h *header) check() error {
 	if err := h.Likelihood.check(); err != nil {
 		return err
 	}
-	if err := h.Examples.check(h.Recipe); err != nil {
+	if err := h.Examples.Check(h.Recipe); err != nil {
 		return err
 	}
 	return h.checkSummary()

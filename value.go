@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -107,42 +106,22 @@ func (m *Model) withoutRows() error {
 	return inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", m.provenance.Rows)
 }
 
-// decideOpen is Decide for cases of which some columns may not be known, their features NaN.
-func (m *Model) decideOpen(ctx context.Context, x *mat.Dense, stakes []decision.Stakes) ([]Decision, error) {
-	n, _ := x.Dims()
-	probabilities := make([][]float64, n)
-	var known, open []int
-	for i := range n {
-		if unknownIn(x.RawRowView(i)) == nil {
-			known = append(known, i)
-		} else {
-			open = append(open, i)
-		}
-	}
-	if m.x == nil && len(open) > 0 {
-		return nil, m.withoutRows()
-	}
-	for some := range slices.Chunk(known, togetherPredicted) {
-		predictions, err := m.Predict(gp.RowsOf(x, some))
+// decideAll is Decide for many cases, which the context can end.
+func (m *Model) decideAll(ctx context.Context, x *mat.Dense, stakes []decision.Stakes) ([]Decision, error) {
+	n, d := x.Dims()
+	probabilities := make([][]float64, 0, n)
+	for from := 0; from < n; from += togetherPredicted {
+		some := x.Slice(from, min(n, from+togetherPredicted), 0, d).(*mat.Dense)
+		predictions, err := m.Predict(some)
 		if far, ok := err.(*FarError); ok {
-			far.Row = some[far.Row]
+			far.Row += from
 		}
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		for k := range predictions {
-			probabilities[some[k]] = predictions[k].Probabilities
+		for _, p := range predictions {
+			probabilities = append(probabilities, p.Probabilities)
 		}
-	}
-	err := m.eachVariants(ctx, len(open), func(k int) ([]float64, []int) {
-		row := x.RawRowView(open[k])
-		return row, unknownIn(row)
-	}, func(k int, all [][]float64, shares []float64) { probabilities[open[k]] = posterior.Mean(all, shares) })
-	if far, ok := err.(*FarError); ok {
-		far.Row = open[far.Row]
-	}
-	if err != nil {
-		return nil, err
 	}
 	return m.choose(probabilities, stakes), nil
 }
@@ -278,7 +257,7 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 	row := int64(8 * m.coding.Len())
 	bytes := int64(cases) * 256 // of what is returned
 	if len(ask.Columns) > 0 {
-		bytes += variantsAtOnce*donors*companions*(2*row+64) + int64(cases)*int64(len(ask.Columns))*32
+		bytes += variantsAtOnce*posterior.NearestRows*companions*(2*row+64) + int64(cases)*int64(len(ask.Columns))*32
 	}
 	if ask.Labels {
 		n, parts := int64(cases), int64(len(m.Components()))
@@ -294,7 +273,7 @@ func checkLabelled(x *mat.Dense) error {
 		return inputf("labels", "%d cases are more than %d; give a sample of them", n, mostLabels)
 	}
 	for i := range n {
-		if unknownIn(x.RawRowView(i)) != nil {
+		if posterior.Unknown(x.RawRowView(i)) != nil {
 			return inputf("labels", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
 		}
 	}
@@ -313,8 +292,11 @@ func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, a
 			return
 		}
 		size := blockRows
-		if ask.Labels {
+		switch {
+		case ask.Labels:
 			size = mostLabels + 1
+		case len(ask.Columns) > 0: // some milliseconds each
+			size = 2 * variantsAtOnce
 		}
 		first := true
 		m.blocksOf(ctx, r, size, func(b *recipe.Block, err error) bool {

@@ -1,10 +1,13 @@
 package recipe
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/lossep/lossep/table"
 )
@@ -76,7 +79,46 @@ func (e *Encoder) Number(column int, x float64) {
 
 // Text gives the column a text, which is read like a cell of a file.
 func (e *Encoder) Text(column int, text []byte) {
-	e.text(column, table.Cleaned(text), '.')
+	text, problem := e.recipe.Pointed(column, table.Cleaned(text))
+	if problem != "" {
+		e.Refuse(column, problem)
+		return
+	}
+	e.text(column, text, '.')
+}
+
+// grouped is a whole number in groups of three digits, with or without decimals behind a comma.
+var grouped = regexp.MustCompile(`^[-+]?\d{1,3}(\.\d{3})+(,\d*)?$`)
+
+// Pointed is a text of a column with a decimal point, where the training file has decimal commas and nothing
+// else says what the text has. A problem says that it may be either of two numbers. What a column that is not
+// of the recipe has is read likewise.
+func (r *Recipe) Pointed(column int, text []byte) (pointed []byte, problem string) {
+	comma := r.Decimal == ","
+	if column >= 0 && column < len(r.Columns) {
+		switch c := &r.Columns[column]; {
+		case c.Notation != nil && c.Notation.Decimal != "":
+			comma = true
+		case c.Kind == Date, c.Kind == Presence:
+			return text, ""
+		}
+	}
+	switch {
+	case !comma:
+	case grouped.Match(text) && !bytes.ContainsRune(text, ','):
+		if x, kind := table.ParseNumber(text, '.'); kind == table.Finite {
+			whole := strings.ReplaceAll(string(text), ".", "")
+			return nil, fmt.Sprintf("%s may be %s or %s, as the training file has decimal commas; give a number", table.Quote(string(text)), table.Spelled(x), whole)
+		}
+		fallthrough // 1.200.000
+	case grouped.Match(text):
+		return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("."), nil), []byte(","), []byte(".")), ""
+	case bytes.Count(text, []byte(",")) == 1 && !bytes.ContainsRune(text, '.'):
+		if x, kind := table.ParseNumber(text, ','); kind == table.Finite {
+			return strconv.AppendFloat(nil, x, 'g', -1, 64), ""
+		}
+	}
+	return text, ""
 }
 
 func (e *Encoder) text(column int, text []byte, decimal byte) {
@@ -203,7 +245,7 @@ func (e *Encoder) give(column int, value any) {
 	case string:
 		e.Text(column, []byte(v))
 	case json.Number:
-		e.Text(column, []byte(v))
+		e.text(column, table.Cleaned([]byte(v)), '.')
 	case bool:
 		e.Bool(column, v)
 	case float64:

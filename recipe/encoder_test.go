@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -188,6 +189,39 @@ func TestOpenColumns(t *testing.T) {
 		got := make([]float64, recipe.Dim())
 		if _, err := recipe.WithOpen("x", "kind", "day").Encode(whole, got); err != nil || !slices.Equal(got, want) {
 			t.Errorf("open columns that are known: %v, %v, want %v", got, err, want)
+		}
+	}
+}
+
+// TestTextsOfDecimalCommas: where the training file has decimal commas, a text from elsewhere is the number
+// that it is there, or an error where it may be two; numbers that are none of texts stay as they are.
+func TestTextsOfDecimalCommas(t *testing.T) {
+	r, _, _ := mustLearn(t, mustRead(t, "amount;kind;y\n1,5;0,5;yes\n1200,25;1,5;no\n30;0,5;yes\n7;1,5;no\n", table.HeaderAuto), Options{Categorical: []string{"kind"}})
+	cell := r.Cells()
+	for _, c := range []struct {
+		amount any
+		want   string // empty for an error
+	}{
+		{"1200,5", "1200.5"},
+		{"1.200,5", "1200.5"},
+		{"1.200", ""},
+		{"-1.200", ""},
+		{"1.200.000", "1200000"},
+		{"12.5", "12.5"},
+		{1.2, "1.2"},
+		{json.Number("1.200"), "1.2"},
+		{"1200", "1200"},
+		{"1,2,3", ""},
+	} {
+		row := make([]float64, r.Dim())
+		_, err := r.Encode(map[string]any{"amount": c.amount, "kind": "0,5"}, row)
+		switch {
+		case (err == nil) != (c.want != ""):
+			t.Errorf("%v: %v", c.amount, err)
+		case err == nil && (cell.Text(0, row) != c.want || cell.Text(1, row) != "0.5"):
+			t.Errorf("%v: %s and %s", c.amount, cell.Text(0, row), cell.Text(1, row))
+		case c.amount == "1.200" && !strings.Contains(err.Error(), `"1.200" may be 1.2 or 1200, as the training file has decimal commas`):
+			t.Error(err)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type field struct {
 	codeAt  int // of its code, if it has one
 	impute  bool
 	open    bool // see Recipe.Open
+	gaps    bool // see Recipe.Gaps
 	markers *table.Markers
 	codes   map[string]int32  // categories that are texts
 	numbers map[float64]int32 // categories that are numbers
@@ -32,7 +33,7 @@ func (r *Recipe) fields() []field {
 	c := r.Coding()
 	for i := range all {
 		all[i] = newField(&r.Columns[i], r.Impute, m.OfColumn(r.Columns[i].Name, r.Missing))
-		all[i].open = r.isOpen(r.Columns[i].Name)
+		all[i].open, all[i].gaps = r.isOpen(r.Columns[i].Name), r.Gaps
 		all[i].at, all[i].codeAt = c.place[i].number, c.Numbers()+c.place[i].code
 	}
 	return all
@@ -194,7 +195,7 @@ func (f *field) put(v *reading, row []float64) (problem string) {
 	case faulty:
 		return v.problem
 	case gap:
-		if f.open {
+		if f.open || f.gaps && f.newGap(*v) {
 			for k := range c.numbers() {
 				row[f.at+k] = math.NaN()
 			}
@@ -250,7 +251,7 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 	return ""
 }
 
-// newGap tells whether a reading is a missing cell that is filled, where training had none.
+// newGap tells whether a reading is a missing cell that is not an error, where training had none.
 func (f *field) newGap(v reading) bool {
 	return v.state == gap && f.impute && !f.open && !f.column.Indicator
 }

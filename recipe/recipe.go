@@ -27,6 +27,16 @@ type Recipe struct {
 	// Open are columns that may not be known yet. Where one of their cells is missing, or is
 	// not there at all, its entries in the encoded row are NaN. They are no part of what was learned.
 	Open []string `json:"-"`
+	// Gaps says the same of all columns that have no missing cell in training, where the cell is there:
+	// what it may be is for the model to say, and no fill is as uncertain.
+	Gaps bool `json:"-"`
+}
+
+// WithGaps is the recipe for rows to be predicted, see Gaps.
+func (r *Recipe) WithGaps() *Recipe {
+	open := *r
+	open.Gaps = true
+	return &open
 }
 
 // WithOpen is the recipe for rows in which some columns may not be known yet.

@@ -148,6 +148,10 @@ func (p *Report) Lines() []string {
 // NewGaps says that so many of the rows lack a column that no training row lacked, and what the
 // cells are taken for.
 func (r *Recipe) NewGaps(f Far, rows int) string {
+	what := fmt.Sprintf("column %s: %s of %d with a missing cell, which no row had in training: ", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows)
+	if r.Gaps {
+		return what + "predicted by the mean over its values in similar training rows, with their spread as further uncertainty"
+	}
 	fill := ""
 	for i := range r.Columns {
 		switch c := &r.Columns[i]; {
@@ -160,7 +164,7 @@ func (r *Recipe) NewGaps(f Far, rows int) string {
 			fill = " as the median"
 		}
 	}
-	return fmt.Sprintf("column %s: %s of %d with a missing cell, which no row had in training: imputed%s, without an indicator", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows, fill)
+	return what + "imputed" + fill + ", without an indicator"
 }
 
 // OtherZones says that so many of the rows have times with a zone, and those of training had none, or

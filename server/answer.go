@@ -51,16 +51,13 @@ func requestSchema(r huma.Registry, options service.Options) *huma.Schema {
 	}
 	s := huma.SchemaFromType(r, reflect.TypeFor[request]())
 	for _, o := range options {
-		member := &huma.Schema{Type: "string", Description: service.Naming(service.Fields).In(o.Help)}
-		switch {
-		case o.Type() == "ACTION=N":
-			member.Type, member.AdditionalProperties = "object", &huma.Schema{Type: "number"}
-		case o.List():
-			member.Type, member.Items = "array", &huma.Schema{Type: "string"}
-		case o.Type() == "bool":
-			member.Type = "boolean"
-		case o.Type() == "N":
-			member.Type = "integer"
+		kind, elements := o.JSON()
+		member := &huma.Schema{Type: kind, Description: service.Naming(service.Fields).In(o.Help)}
+		switch kind {
+		case "object":
+			member.AdditionalProperties = &huma.Schema{Type: elements}
+		case "array":
+			member.Items = &huma.Schema{Type: elements}
 		}
 		s.Properties[service.Fields(o.Name, "")] = member
 	}
@@ -121,7 +118,7 @@ func appendModel(b []byte, m *served) []byte {
 // zones where those of training had none, or the reverse, and of missing cells where training had none.
 func (m *served) notes(r *rows.Rows) (notes []string) {
 	far, zones, gaps := cells(r.Far), cells(r.Zones), cells(r.Gaps)
-	learned := m.model.Recipe()
+	learned := m.Recipe()
 	for i := range learned.Columns {
 		name := learned.Columns[i].Name
 		if note := learned.MostlyFar(recipe.Far{Column: name, Cells: far[name]}, r.N); note != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/monitor"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
@@ -120,6 +121,13 @@ func decided(m *lossep.Model, t *table.Table) (*monitor.Cases, error) {
 	probabilities := make([][]float64, len(predicted))
 	for i, p := range predicted {
 		probabilities[i] = p.Probabilities
+	}
+	if posterior.Gaps(x) { // what rows are like is compared with cells filled
+		filled := *m.Recipe()
+		filled.Gaps = false
+		if x, _, err = filled.Apply(t); err != nil {
+			return nil, err
+		}
 	}
 	return chosen(x, probabilities, stakes), nil
 }

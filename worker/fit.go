@@ -9,6 +9,7 @@ import (
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // fitted is the result of a fit.
@@ -20,20 +21,20 @@ type fitted struct {
 // fit fits a model to a table. The answer has the model file.
 func (s *session) fit(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
 	start := time.Now()
-	o, err := fitOptions(r.Options)
+	o, kind, err := fitOptions(r.Options)
 	if err != nil {
-		return nil, nil, err
-	}
-	if o.Utility, err = r.Utility.spec(); err != nil {
 		return nil, nil, err
 	}
 	o.MaxMemory, o.Data.Unsettled = s.memory.work.Total, r.Unsettled
 	o.Progress = s.progress(r)
-	t, err := r.table(f)
-	if err != nil {
+	if kind == service.Number {
+		return s.fitNumbers(ctx, r, f, share, o, start)
+	}
+	if o.Utility, err = r.Utility.spec(); err != nil {
 		return nil, nil, err
 	}
-	if err := s.take(share, "the rows", 2*8*float64(t.Len())*float64(len(r.Columns)+4)); err != nil {
+	t, err := s.rows(r, f, share)
+	if err != nil {
 		return nil, nil, err
 	}
 	p, err := lossep.Prepare(t, o)
@@ -55,6 +56,15 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame, share *budget.S
 	}
 	notes := p.Notes
 	return fitted{s.keep(m, notes, work), time.Since(start).Seconds()}, []Tensor{model}, nil
+}
+
+// rows is the table of a request that is going to be learned from.
+func (s *session) rows(r *request, f *Frame, share *budget.Share) (*table.Table, error) {
+	t, err := r.table(f)
+	if err != nil {
+		return nil, err
+	}
+	return t, s.take(share, "the rows", 2*8*float64(t.Len())*float64(len(r.Columns)+4))
 }
 
 // positive says which of two outcomes is positive by convention, by its place; -1 if neither is.
@@ -130,11 +140,8 @@ func (s *session) update(ctx context.Context, r *request, f *Frame, share *budge
 		return nil, nil, err
 	}
 	defer done()
-	t, err := r.table(f)
+	t, err := s.rows(r, f, share)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := s.take(share, "the rows", 2*8*float64(t.Len())*float64(len(r.Columns)+4)); err != nil {
 		return nil, nil, err
 	}
 	o := q.Model

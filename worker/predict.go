@@ -108,7 +108,7 @@ func (s *session) predict(ctx context.Context, r *request, f *Frame, share *budg
 		Name: "probabilities", Over: outcomes,
 		Numbers: func(c *service.Case, to []float64) []float64 { return append(to, c.Prediction.Probabilities...) },
 	}))
-	block, err := s.room(share, m, t.Len(), d.numbers())
+	block, err := s.room(share, rowBytes(m), t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +158,7 @@ func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budge
 	}
 	explain := q.Explainer(m, spec)
 	d := newCollected(t.Len(), append(append(service.DecideFields(spec, baseline, q.SecondOpinion, explain), allProbabilities(spec)), limits.Fields()...))
-	block, err := s.room(share, m, t.Len(), d.numbers())
+	block, err := s.room(share, rowBytes(m), t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -252,8 +252,8 @@ func (s *session) takeStakes(share *budget.Share, rows int, spec *decision.Spec)
 
 // room takes the memory of an answer of so many numbers a row, twice while it is written, and of
 // a block of rows, of which it returns how many there are.
-func (s *session) room(share *budget.Share, m *lossep.Model, rows, numbers int) (block int, err error) {
-	block, bytes := s.blockOf(m, rows)
+func (s *session) room(share *budget.Share, each float64, rows, numbers int) (block int, err error) {
+	block, bytes := s.blockOf(each, rows)
 	return block, s.take(share, "the answer", 2*8*float64(rows)*float64(numbers)+bytes)
 }
 
@@ -283,7 +283,7 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 	}
 	worths := service.ValueFields(spec, q.Ask, q.Prices)[3:] // behind what is of the decision
 	d := newCollected(t.Len(), append(append(service.DecideFields(spec, 0, false, nil), allProbabilities(spec)), worths...))
-	block, err := s.room(share, m, t.Len(), d.numbers())
+	block, err := s.room(share, rowBytes(m), t.Len(), d.numbers())
 	if err != nil {
 		return nil, nil, err
 	}

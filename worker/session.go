@@ -177,10 +177,18 @@ func (s *session) do(ctx context.Context, r *request, f *Frame, share *budget.Sh
 	case "load":
 		return s.load(ctx, f)
 	case "predict":
+		if m, done := s.numbersOf(r); m != nil {
+			defer done()
+			return s.predictNumbers(ctx, r, f, share, m)
+		}
 		return s.predict(ctx, r, f, share)
 	case "decide":
 		if r.Model == 0 {
 			return s.decideGiven(r, f, share)
+		}
+		if m, done := s.numbersOf(r); m != nil {
+			defer done()
+			return s.decideNumbers(ctx, r, f, share, m)
 		}
 		return s.decide(ctx, r, f, share)
 	case "value":
@@ -189,6 +197,8 @@ func (s *session) do(ctx context.Context, r *request, f *Frame, share *budget.Sh
 		return s.calibrate(ctx, r)
 	case "update":
 		return s.update(ctx, r, f, share)
+	case "monitor":
+		return s.monitor(ctx, r, f, share)
 	case "positive":
 		return s.positive(r)
 	case "audit":

@@ -381,6 +381,10 @@ func (rr *Reader) Number(column int, x float64) float64 {
 
 // Spelled is the number that a text spells, like a cell of a file; see Number.
 func (rr *Reader) Spelled(column int, text []byte) float64 {
+	text, doubt := rr.recipe.Pointed(column, table.Cleaned(text))
+	if doubt != "" {
+		return NoNumber
+	}
 	if x, ok := table.Number(string(text)); ok {
 		return rr.Number(column, x)
 	}

@@ -170,9 +170,12 @@ func (rr *Reader) number(slot int, value []byte) float64 {
 	case 'n':
 		return Missing
 	case '"':
-		value = Unquoted(value)
+		return rr.Spelled(slot, Unquoted(value))
 	}
-	return rr.Spelled(slot, value)
+	if x, ok := table.Number(string(value)); ok {
+		return rr.Number(slot, x)
+	}
+	return NoNumber
 }
 
 // label is the number of the outcome that a value spells, from 1; 0 if there is no value,
