@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
 	"github.com/lossep/lossep/compare"
@@ -206,7 +205,7 @@ func (r *refits) without(ctx context.Context, t *trial, earlier []*trial) ([]*Fi
 	}
 	atOnce := 1
 	if r.views() <= concurrentViews {
-		atOnce = runtime.GOMAXPROCS(0)
+		atOnce = tasks.Workers()
 	}
 	fits := make([]*Fit, len(r.folds))
 	return fits, tasks.Fill(ctx, fits, atOnce, one, func(*Fit) error { return nil })
