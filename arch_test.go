@@ -168,7 +168,7 @@ func TestGoroutinesAreWatched(t *testing.T) {
 		"internal/command/input.go":   1, // waiting for a file to open
 		"server/batch.go":             1, // so does finish
 		"server/calibrate.go":         1, // tasks.Try
-		"internal/record/record.go":   1, // tasks.Try around the writer
+		"internal/record/record.go":   2, // tasks.Try around the writers, which are waited for
 		"server/serve.go":             1, // http.Server catches what panics in a handler
 		"internal/command/serve.go":   3, // tasks.Try around reloads; waiting for a browser
 		"worker/session.go":           1, // tasks.Try around a request

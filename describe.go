@@ -71,7 +71,7 @@ func (m *Model) Results() []string {
 	}
 	lines = append(lines, s.jitterLines()...)
 	if m.examples != nil {
-		lines = append(lines, fmt.Sprintf("examples    %s as read, to try the model on", table.Plural(len(m.examples.Rows), "training row")))
+		lines = append(lines, m.examples.Line())
 	}
 	return lines
 }
@@ -128,10 +128,13 @@ func (m *Model) kernelLine() string {
 	return strings.Join(parts, ", ") + " (" + how + ")"
 }
 
-// String names the likelihood and its noise.
+// String names the likelihood, its noise and its cut points.
 func (l Likelihood) String() string {
 	if l.Noise > 0 {
 		return fmt.Sprintf("%s, label noise %v", l.Name, l.Noise)
+	}
+	if l.Cuts != nil {
+		return fmt.Sprintf("%s, cut points %s", l.Name, strings.Trim(fmt.Sprintf("%.4g", l.Cuts), "[]"))
 	}
 	return l.Name
 }

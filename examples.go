@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -29,9 +30,34 @@ const (
 // Examples are the training rows that the model keeps as they were read; nil if it keeps none.
 func (m *Model) Examples() *Examples { return m.examples }
 
-// candidateExamples are rows of all outcomes alike, and of each from all over the table. They have
-// the outcome, the features and what costs depend on, and not what names a row.
+// Line says that a model keeps them.
+func (e *Examples) Line() string {
+	return fmt.Sprintf("examples    %s as read, to try the model on", table.Plural(len(e.Rows), "training row"))
+}
+
+// candidateExamples are rows of all outcomes alike, and of each from all over the table.
 func candidateExamples(t *table.Table, r *recipe.Recipe, costs []string, x *mat.Dense, labels []int) *Examples {
+	of := make([][]int, len(r.Target.Outcomes))
+	for i, y := range labels {
+		of[y] = append(of[y], i)
+	}
+	var chosen []int
+	var features []float64
+	for _, rows := range of {
+		most := min(len(rows), max(1, tried/len(of)))
+		for k := range most {
+			i := rows[k*len(rows)/most]
+			chosen, features = append(chosen, i), append(features, x.RawRowView(i)...)
+		}
+	}
+	e := ExamplesOf(t, r, costs, chosen)
+	e.features = mat.NewDense(len(e.Rows), len(features)/len(e.Rows), features)
+	return e
+}
+
+// ExamplesOf are some rows of a table, with the outcome, the features and what costs depend on, and
+// not what names a row.
+func ExamplesOf(t *table.Table, r *recipe.Recipe, costs []string, rows []int) *Examples {
 	e := new(Examples)
 	var columns []int
 	numeric := make(map[string]bool)
@@ -43,30 +69,29 @@ func candidateExamples(t *table.Table, r *recipe.Recipe, costs []string, x *mat.
 			numeric[name] = i >= 0 && r.Columns[i].Kind == recipe.Numeric || slices.Contains(costs, name)
 		}
 	}
-	of := make([][]int, len(r.Target.Outcomes))
-	for i, y := range labels {
-		of[y] = append(of[y], i)
-	}
-	var features []float64
-	for _, rows := range of {
-		most := min(len(rows), max(1, tried/len(of)))
-		for k := range most {
-			i := rows[k*len(rows)/most]
-			all := t.Row(i)
-			cells := make([]string, len(columns))
-			for c, j := range columns {
-				cells[c] = all[j]
-				if _, plain := table.Number(all[j]); !plain && numeric[e.Columns[c]] {
-					if x, err := values(i, e.Columns[c]); err == nil {
-						cells[c] = table.Spelled(x)
-					}
+	for _, i := range rows {
+		all := t.Row(i)
+		cells := make([]string, len(columns))
+		for c, j := range columns {
+			cells[c] = all[j]
+			if _, plain := table.Number(all[j]); !plain && numeric[e.Columns[c]] {
+				if x, err := values(i, e.Columns[c]); err == nil {
+					cells[c] = table.Spelled(x)
 				}
 			}
-			e.Rows, features = append(e.Rows, cells), append(features, x.RawRowView(i)...)
 		}
+		e.Rows = append(e.Rows, cells)
 	}
-	e.features = mat.NewDense(len(e.Rows), len(features)/len(e.Rows), features)
 	return e
+}
+
+// Evenly are at most so many rows as a model keeps, at even steps of an order.
+func Evenly(order []int) (rows []int) {
+	most := min(mostExamples, len(order))
+	for k := range most {
+		rows = append(rows, order[k*(len(order)-1)/max(1, most-1)])
+	}
+	return rows
 }
 
 // spread chooses the rows that a model keeps, at even steps by what it expects of them: of two
@@ -83,30 +108,22 @@ func (e *Examples) spread(by posterior.Posterior) *Examples {
 		outcome = slices.Index(p[i], slices.Max(p[i]))
 		return outcome, p[i][outcome]
 	}
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(len(p))
 	slices.SortStableFunc(order, func(a, b int) int {
 		first, one := key(a)
 		second, other := key(b)
 		return cmp.Or(cmp.Compare(first, second), cmp.Compare(one, other))
 	})
 	kept := &Examples{Columns: e.Columns}
-	most := min(mostExamples, len(order))
-	for k := range most {
-		at := 0
-		if most > 1 {
-			at = k * (len(order) - 1) / (most - 1)
-		}
-		kept.Rows = append(kept.Rows, e.Rows[order[at]])
+	for _, i := range Evenly(order) {
+		kept.Rows = append(kept.Rows, e.Rows[i])
 	}
 	return kept
 }
 
-// check refuses rows that have not a cell for each of the columns, and columns that are not
+// Check refuses rows that have not a cell for each of the columns, and columns that are not
 // the model's.
-func (e *Examples) check(r *recipe.Recipe) error {
+func (e *Examples) Check(r *recipe.Recipe) error {
 	if e == nil {
 		return nil
 	}

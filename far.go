@@ -3,6 +3,7 @@ package lossep
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -35,8 +36,6 @@ func (e *FarError) Problem() string {
 	switch {
 	case e.Column == "":
 		return "the model has no finite prediction for these values"
-	case math.IsNaN(e.Feature):
-		return "the value is not a number"
 	case e.Standardised:
 		return fmt.Sprintf("the value is too far from those of the training rows, %.3g standard deviations from their mean: no prediction can be computed", e.Feature)
 	}
@@ -52,13 +51,16 @@ func (e *FarError) In(place *table.Error) *table.Error {
 	return place
 }
 
-// checkFeatures refuses the first row with a feature beyond Farthest.
+// checkFeatures refuses the first row with a feature beyond Farthest. NaN is one that is not known.
 func (m *Model) checkFeatures(x *mat.Dense) error {
 	if n, d := x.Dims(); n > 0 && d != m.coding.Len() {
 		panic(fmt.Sprintf("lossep: rows of %d entries, not of %d as the recipe encodes them", d, m.coding.Len()))
 	}
-	if row, _, beyond := beyondFarthest(x); beyond {
-		return m.far(x, row)
+	n, _ := x.Dims()
+	for i := range n {
+		if slices.ContainsFunc(x.RawRowView(i), func(z float64) bool { return math.Abs(z) > Farthest }) {
+			return m.far(x, i)
+		}
 	}
 	return nil
 }
@@ -74,11 +76,8 @@ func (m *Model) far(x *mat.Dense, row int) error {
 		for i := range n {
 			reach = max(reach, math.Abs(known.At(i, k)))
 		}
-		if ratio := math.Abs(z[k]) / reach; !(ratio <= most) {
+		if ratio := math.Abs(z[k]) / reach; ratio > most {
 			e.Column, e.Feature, most = m.coding.Name(k), z[k], ratio
-		}
-		if math.IsNaN(z[k]) {
-			return e
 		}
 	}
 	return e

@@ -65,11 +65,13 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	p = p.tuned(fit.Tuned)
 	var added *effects.Fit
 	if p.effects != nil {
 		if fit, added, err = p.addEffects(ctx, fit, o); err != nil {
 			return nil, err
 		}
+		p = p.tuned(fit.Tuned)
 	}
 	l := &Learned{problem: p, process: induced{fit, added}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {

@@ -77,8 +77,8 @@ type Model struct {
 	opinions   []opinion // the method's own first, and EP's among them
 }
 
-// Recipe is how rows become numbers. It must not be changed.
-func (m *Model) Recipe() *recipe.Recipe { return m.recipe }
+// Recipe is how rows to be decided become numbers. It must not be changed.
+func (m *Model) Recipe() *recipe.Recipe { return m.recipe.WithGaps() }
 
 // Utility is what actions are worth, as the model was fitted. It must not be changed.
 func (m *Model) Utility() *decision.Spec { return m.utility }
@@ -141,7 +141,8 @@ type Decision struct {
 func (d Decision) Probability() float64 { return d.Probabilities[1] }
 
 // Predict predicts the cases whose features are the rows of x, encoded by the Recipe. What it says about a row
-// does not depend on the other rows. All numbers are finite: a row that is too far from
+// does not depend on the other rows. What is not known of a row is NaN there, and its prediction is the mean
+// over what that may be, by the nearest training rows; the variance holds their spread. All numbers are finite: a row that is too far from
 // the training rows for that is a *FarError, and nothing is predicted.
 func (m *Model) Predict(x *mat.Dense) ([]Prediction, error) {
 	if err := m.checkFeatures(x); err != nil {
@@ -192,8 +193,7 @@ type Ask struct {
 }
 
 // WorthOf decides cases as Decide does, and says what it would be worth to know more about
-// each. Columns that are asked about need not be known, see recipe.Recipe.WithOpen: then a case is
-// decided by the mean of the probabilities with the values of the nearest training rows.
+// each. Columns that are asked about need not be known, see recipe.Recipe.WithOpen.
 func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...decision.Stakes) ([]Worth, error) {
 	if err := m.checkAsk(ask); err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (m *Model) WorthOf(ctx context.Context, x *mat.Dense, ask Ask, stakes ...de
 		}
 	}
 	stakes = m.orOwn(stakes)
-	decisions, err := m.decideOpen(ctx, x, stakes)
+	decisions, err := m.decideAll(ctx, x, stakes)
 	if err != nil {
 		return nil, err
 	}

@@ -112,6 +112,35 @@ func TestUpdateOfOthers(t *testing.T) {
 	}
 }
 
+// With RefitKernel an update finds the kernel that a fit of all rows finds from the same start, wherever that of the first rows
+// was.
+func TestUpdateRefitsKernel(t *testing.T) {
+	all := manyRows(t, 200)
+	o := manyOptions(t)
+	o.Kernel, o.Fixed = "rbf(variance=0.3, lengthscale=9) + constant", true
+	m, err := lossep.Fit(context.Background(), rowsBetween(all, 0, 150), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := updated(t, m, rowsBetween(all, 150, 200), lossep.UpdateOptions{})
+	next := updated(t, m, rowsBetween(all, 150, 200), lossep.UpdateOptions{RefitKernel: true})
+	if kept.Kernel().String() != m.Kernel().String() || kept.Summary().Updates.Refitted || !next.Summary().Updates.Refitted {
+		t.Errorf("kernels %v and %v", kept.Kernel(), next.Kernel())
+	}
+	o.Recipe, o.Fixed = m.Recipe(), false
+	whole, err := lossep.Fit(context.Background(), all, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both searches end where the gradient is below their tolerance, around one maximum.
+	if a, b := next.Summary().LogEvidence, whole.Summary().LogEvidence; math.Abs(a-b) > 0.01 || a < kept.Summary().LogEvidence+1 {
+		t.Errorf("log evidence %v, of a fit %v, and with the kernel as it was %v", a, b, kept.Summary().LogEvidence)
+	}
+	if d := furthest(probabilities(t, next, all), probabilities(t, whole, all)); d > 0.01 {
+		t.Errorf("probabilities differ from those of a fit by %g", d)
+	}
+}
+
 // A row that fades counts as one of that weight does.
 func TestUpdateFades(t *testing.T) {
 	all := manyRows(t, 300)

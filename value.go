@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -107,42 +106,22 @@ func (m *Model) withoutRows() error {
 	return inputf("ask", "a model of %d rows does not keep them, and what a column may turn out to be is learned from them; fit to fewer rows", m.provenance.Rows)
 }
 
-// decideOpen is Decide for cases of which some columns may not be known, their features NaN.
-func (m *Model) decideOpen(ctx context.Context, x *mat.Dense, stakes []decision.Stakes) ([]Decision, error) {
-	n, _ := x.Dims()
-	probabilities := make([][]float64, n)
-	var known, open []int
-	for i := range n {
-		if unknownIn(x.RawRowView(i)) == nil {
-			known = append(known, i)
-		} else {
-			open = append(open, i)
-		}
-	}
-	if m.x == nil && len(open) > 0 {
-		return nil, m.withoutRows()
-	}
-	for some := range slices.Chunk(known, togetherPredicted) {
-		predictions, err := m.Predict(gp.RowsOf(x, some))
+// decideAll is Decide for many cases, which the context can end.
+func (m *Model) decideAll(ctx context.Context, x *mat.Dense, stakes []decision.Stakes) ([]Decision, error) {
+	n, d := x.Dims()
+	probabilities := make([][]float64, 0, n)
+	for from := 0; from < n; from += togetherPredicted {
+		some := x.Slice(from, min(n, from+togetherPredicted), 0, d).(*mat.Dense)
+		predictions, err := m.Predict(some)
 		if far, ok := err.(*FarError); ok {
-			far.Row = some[far.Row]
+			far.Row += from
 		}
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		for k := range predictions {
-			probabilities[some[k]] = predictions[k].Probabilities
+		for _, p := range predictions {
+			probabilities = append(probabilities, p.Probabilities)
 		}
-	}
-	err := m.eachVariants(ctx, len(open), func(k int) ([]float64, []int) {
-		row := x.RawRowView(open[k])
-		return row, unknownIn(row)
-	}, func(k int, all [][]float64, shares []float64) { probabilities[open[k]] = posterior.Mean(all, shares) })
-	if far, ok := err.(*FarError); ok {
-		far.Row = open[far.Row]
-	}
-	if err != nil {
-		return nil, err
 	}
 	return m.choose(probabilities, stakes), nil
 }
@@ -173,10 +152,10 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 	stakes = m.orOwn(stakes)
 	beliefs := m.beliefs(x)
 	// The probabilities of the outcomes at i, after the label y at j, or as they are.
-	outcome := posterior.Binary(m.likelihood.outcome())
-	pair, part := make([]float64, 2), make([]float64, 2)
+	outcomes := len(m.recipe.Target.Outcomes)
+	all, part := make([]float64, outcomes), make([]float64, outcomes)
 	at := func(i, j, y int) []float64 {
-		pair[0], pair[1] = 0, 0
+		clear(all)
 		for k := range beliefs {
 			b := &beliefs[k]
 			mean, variance := b.mean[i], b.cov.At(i, i)
@@ -185,11 +164,11 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 				mean += c * b.slope[y][j]
 				variance = max(0, variance+c*c*b.bend[y][j])
 			}
-			outcome.Gaussian(part, mean, variance)
-			floats.AddScaled(pair, b.weight, part)
+			b.likelihood.Gaussian(part, mean, variance)
+			floats.AddScaled(all, b.weight, part)
 		}
-		m.adjust(pair)
-		return pair
+		m.adjust(all)
+		return all
 	}
 	now := make([]int, n)
 	for i := range n {
@@ -217,20 +196,21 @@ type belief struct {
 	weight      float64
 	mean        []float64
 	cov         *mat.SymDense
-	slope, bend [2][]float64 // of log E t at each case, for either outcome
+	slope, bend [][]float64 // of log E t at each case, by outcome
+	likelihood  posterior.One
 }
 
 // beliefs are those of the parts of the model's posterior; nil where they are not to be had.
 func (m *Model) beliefs(x *mat.Dense) (all []belief) {
-	l := posterior.Binary(m.likelihood.outcome())
 	n, _ := x.Dims()
+	outcomes := len(m.recipe.Target.Outcomes)
 	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
-		b := belief{weight: part.Weight}
-		b.mean, b.cov = part.Posterior.(posterior.Believer).Belief(x)
-		for y := range l {
-			b.slope[y], b.bend[y] = make([]float64, n), make([]float64, n)
+		of := part.Posterior.(posterior.Believer)
+		b := belief{weight: part.Weight, likelihood: of.Likelihood(), slope: posterior.Tuples(outcomes, n), bend: posterior.Tuples(outcomes, n)}
+		b.mean, b.cov = of.Belief(x)
+		for y := range outcomes {
 			for i := range n {
-				_, b.slope[y][i], b.bend[y][i] = l.Log(y, b.mean[i], b.cov.At(i, i))
+				_, b.slope[y][i], b.bend[y][i] = b.likelihood.Log(y, b.mean[i], b.cov.At(i, i))
 			}
 		}
 		all = append(all, b)
@@ -267,7 +247,7 @@ func (m *Model) checkAsk(ask Ask) error {
 		}
 	}
 	if _, ok := posterior.Parts(m.opinions[0].Posterior)[0].Posterior.(posterior.Believer); ask.Labels && !ok {
-		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points")
+		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points, or of grades")
 	}
 	return nil
 }
@@ -278,7 +258,7 @@ func (m *Model) WorthBytes(cases int, ask Ask) int64 {
 	row := int64(8 * m.coding.Len())
 	bytes := int64(cases) * 256 // of what is returned
 	if len(ask.Columns) > 0 {
-		bytes += variantsAtOnce*donors*companions*(2*row+64) + int64(cases)*int64(len(ask.Columns))*32
+		bytes += variantsAtOnce*posterior.NearestRows*companions*(2*row+64) + int64(cases)*int64(len(ask.Columns))*32
 	}
 	if ask.Labels {
 		n, parts := int64(cases), int64(len(m.Components()))
@@ -294,7 +274,7 @@ func checkLabelled(x *mat.Dense) error {
 		return inputf("labels", "%d cases are more than %d; give a sample of them", n, mostLabels)
 	}
 	for i := range n {
-		if unknownIn(x.RawRowView(i)) != nil {
+		if posterior.Unknown(x.RawRowView(i)) != nil {
 			return inputf("labels", "a column of row %d is not known, and what a label is worth is found for rows of which all are", i+1)
 		}
 	}
@@ -313,8 +293,11 @@ func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, a
 			return
 		}
 		size := blockRows
-		if ask.Labels {
+		switch {
+		case ask.Labels:
 			size = mostLabels + 1
+		case len(ask.Columns) > 0: // some milliseconds each
+			size = 2 * variantsAtOnce
 		}
 		first := true
 		m.blocksOf(ctx, r, size, func(b *recipe.Block, err error) bool {

@@ -17,6 +17,7 @@ import (
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/normal"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
@@ -51,7 +52,7 @@ func TestOutcomeWorth(t *testing.T) {
 // one that says most, and none is worth more than the outcome.
 func TestColumnWorth(t *testing.T) {
 	o := autoOptions(t, EP)
-	train := wideTable(t, donors, 2, 3)
+	train := wideTable(t, posterior.NearestRows, 2, 3)
 	m, err := Fit(context.Background(), train, o)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func TestColumnWorth(t *testing.T) {
 		}
 		for i := range got {
 			mean, with := []float64{0, 0}, 0.0
-			for k := range donors {
+			for k := range posterior.NearestRows {
 				row := mat.NewDense(1, 4, slices.Clone(x.RawRowView(i)))
 				for _, f := range features {
 					row.Set(0, f, all.At(k, f))
@@ -78,9 +79,9 @@ func TestColumnWorth(t *testing.T) {
 					t.Fatal(err)
 				}
 				q := p[0].Probabilities
-				mean[0] += q[0] / donors
-				mean[1] += q[1] / donors
-				with += min(5*q[1], q[0]) / donors
+				mean[0] += q[0] / posterior.NearestRows
+				mean[1] += q[1] / posterior.NearestRows
+				with += min(5*q[1], q[0]) / posterior.NearestRows
 			}
 			want := min(5*mean[1], mean[0]) - with
 			if math.Abs(got[i]-want) > 1e-12 {
@@ -105,7 +106,7 @@ func TestColumnWorth(t *testing.T) {
 // the donors have, and its columns are worth what they are worth by hand: the one that is not
 // known whatever stood there, and with another one not known by two sums.
 func TestWorthOfOpenCases(t *testing.T) {
-	train := wideTable(t, donors, 2, 3)
+	train := wideTable(t, posterior.NearestRows, 2, 3)
 	m, err := Fit(context.Background(), train, autoOptions(t, EP))
 	if err != nil {
 		t.Fatal(err)
@@ -142,15 +143,15 @@ func TestWorthOfOpenCases(t *testing.T) {
 	}
 	cost := func(p float64) float64 { return min(3*p, 1-p) }
 	mean := 0.0
-	for k := range donors { // all training rows are donors
-		mean += with(x.RawRowView(1), m.x.At(k, 0), x.At(1, 1))[1] / donors
+	for k := range posterior.NearestRows { // all training rows are donors
+		mean += with(x.RawRowView(1), m.x.At(k, 0), x.At(1, 1))[1] / posterior.NearestRows
 	}
 	if math.Abs(got[1].Probabilities[1]-mean) > 1e-12 || math.Abs(got[1].Outcome-cost(mean)) > 1e-12 || got[1].Columns[0] != plain[1].Columns[0] || got[1].Columns[0] > got[1].Outcome {
 		t.Errorf("one column open: %+v, by hand P = %v; with the column %+v", got[1], mean, plain[1])
 	}
 	// Where n0 is not known either, it is that of the nearest few in what is.
 	row := x.RawRowView(2)
-	near := make([]int, donors)
+	near := make([]int, posterior.NearestRows)
 	for k := range near {
 		near[k] = k
 	}
@@ -163,13 +164,13 @@ func TestWorthOfOpenCases(t *testing.T) {
 	}
 	slices.SortStableFunc(near, func(i, j int) int { return cmp.Compare(distance(i), distance(j)) })
 	mean, seen := 0.0, 0.0
-	for k := range donors {
+	for k := range posterior.NearestRows {
 		p := 0.0
 		for _, c := range near[:companions] {
 			p += with(row, m.x.At(k, 0), m.x.At(c, 1))[1] / companions
 		}
-		mean += p / donors
-		seen += cost(p) / donors
+		mean += p / posterior.NearestRows
+		seen += cost(p) / posterior.NearestRows
 	}
 	if want := cost(mean) - seen; math.Abs(got[2].Columns[0]-want) > 1e-12 {
 		t.Errorf("two columns open: worth %v, by hand %v", got[2].Columns[0], want)
@@ -345,8 +346,8 @@ func TestNearestOfTies(t *testing.T) {
 	for k := range unknown {
 		unknown[k] = math.NaN()
 	}
-	near := m.nearest().of(unknown)
-	if len(near) != donors || slices.Max(near) < 60 {
+	near := m.donors().Nearest(unknown)
+	if len(near) != posterior.NearestRows || slices.Max(near) < 60 {
 		t.Errorf("of 70 rows that are all as near: %v", near)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 )
 
@@ -54,20 +56,12 @@ type Explainer struct {
 // training rows, or of inducing points where a model does not keep its rows.
 func (m *Model) Explain(most int, held []string) *Explainer {
 	e := &Explainer{model: m, cells: m.recipe.Cells(), held: held}
-	if m.x != nil {
-		n, _ := m.x.Dims()
-		var weights []float64
-		if m.weights != nil || m.recipe.Target.CaseShares() != nil {
-			rows := make([]int, n)
-			for i := range rows {
-				rows[i] = i
-			}
-			weights = m.donorShares(rows)
-		}
-		e.ref = NewReference(m.recipe, m.x, weights)
-	} else {
-		e.ref = NewReference(m.recipe, m.opinions[0].Inputs(), nil)
+	var weights []float64
+	if m.weights != nil || m.x != nil && m.recipe.Target.CaseShares() != nil {
+		rows := indices.Of(len(m.labels))
+		weights = m.donorShares(rows)
 	}
+	e.ref = NewReference(m.recipe, m.known(), weights)
 	e.most = min(most, len(e.ref.parts))
 	return e
 }
@@ -91,15 +85,11 @@ func (e *Explainer) Of(ctx context.Context, x *mat.Dense, decisions []Decision) 
 		own[i] = decisions[i].Probabilities
 	}
 	var search []*crossing
-	effects := e.model.opinions[0].State().Effects
+	donors := e.model.donors()
 	err := e.model.eachReplaced(ctx, x, own, e.ref, func(i int, all [][][]float64) {
 		d, row := &decisions[i], x.RawRowView(i)
 		d.Reasons = e.reasons(d, row, e.ref.means(all))
-		d.Contributions = nil
-		for j, family := range effects {
-			w, known := family.At(row)
-			d.Contributions = append(d.Contributions, Contribution{e.model.summary.Effects[j].Term, w.Mean, math.Sqrt(w.Variance), !known})
-		}
+		d.Contributions = e.contributions(row, donors)
 		for k := range all {
 			if c := e.crossing(i, k, d, row, all[k]); c != nil {
 				search = append(search, c)
@@ -125,6 +115,29 @@ func (e *Explainer) Of(ctx context.Context, x *mat.Dense, decisions []Decision) 
 		}
 	}
 	return nil
+}
+
+// contributions are those of all families of effects; where the columns of one have gaps, the moments
+// over what they may be.
+func (e *Explainer) contributions(row []float64, donors *posterior.Donors) (all []Contribution) {
+	effects := e.model.opinions[0].State().Effects
+	if len(effects) == 0 {
+		return nil
+	}
+	variants, shares := donors.Variants(row)
+	for j, family := range effects {
+		c := Contribution{Term: e.model.summary.Effects[j].Term}
+		square := 0.0
+		for s, variant := range variants {
+			w, known := family.At(variant)
+			c.Effect += shares[s] * w.Mean
+			square += shares[s] * (w.Variance + w.Mean*w.Mean)
+			c.New = c.New || !known
+		}
+		c.SD = math.Sqrt(max(0, square-c.Effect*c.Effect))
+		all = append(all, c)
+	}
+	return all
 }
 
 // reasons are the columns with the largest effects, whatever their signs.
@@ -156,7 +169,7 @@ type crossing struct {
 // with each of these; nil if none changes the action.
 func (e *Explainer) crossing(of, k int, d *Decision, row []float64, all [][]float64) *crossing {
 	part := &e.ref.parts[k]
-	if slices.Contains(e.held, part.Column) {
+	if slices.Contains(e.held, part.Column) || math.IsNaN(row[part.At[0]]) { // what is not known cannot be changed
 		return nil
 	}
 	var best *crossing

@@ -47,7 +47,7 @@ func TestReasonsByHand(t *testing.T) {
 			}
 			other := mat.NewDense(ReferenceValues, m.coding.Len(), nil)
 			for k := range ReferenceValues {
-				m.fill(other.RawRowView(k), x.RawRowView(i), at, k)
+				m.donors().Fill(other.RawRowView(k), x.RawRowView(i), at, k)
 			}
 			mean := 0.0
 			for _, p := range sure(m.Predict(other)) {

@@ -32,7 +32,7 @@ func settle(t *table.Table, o recipe.Options, err error) error {
 		}
 		_, err := recipe.Learn(s.table, s.options)
 		if err == nil {
-			all.Suggest = s.ways
+			all.Suggest = table.Together(s.ways)
 			break
 		}
 		next := new(table.Problems)
@@ -44,8 +44,10 @@ func settle(t *table.Table, o recipe.Options, err error) error {
 			break // which may come of what was suggested
 		}
 	}
-	if len(all.All) == 1 {
-		all.Suggest = nil // its message says it
+	if len(all.All) == 1 { // its message says it
+		one := *all.All[0]
+		one.Settle = all.Suggest
+		return &one
 	}
 	return all.Err()
 }

@@ -16,7 +16,7 @@ import (
 // and is left out.
 
 // Likeliest is the name of a baseline in the place of OneHalf where there are more than two
-// outcomes: acting as if the most probable one were certain.
+// outcomes, or actions, which no one threshold divides: acting as if the most probable one were certain.
 const Likeliest = "most probable outcome"
 
 // several tells whether there are more than two outcomes.
@@ -53,7 +53,7 @@ func (a *Audit) forSeveral(named bool) error {
 
 // likeliest is the baseline that acts as if the most probable outcome were certain.
 func (a *Audit) likeliest() (name string, act func(decision.Stakes, []float64) int) {
-	if !a.several() {
+	if !a.several() && len(a.problem.Utility.Actions()) == 2 {
 		return OneHalf, likelier
 	}
 	return Likeliest, func(costs decision.Stakes, p []float64) int {

@@ -242,7 +242,7 @@ func (r *Result) Comparison(name string) Comparison {
 
 // MostProbable is the comparison with acting as if the most probable outcome were certain.
 func (r *Result) MostProbable() Comparison {
-	if len(r.Outcomes) > 2 {
+	if len(r.Outcomes) > 2 || len(r.Actions) > 2 {
 		return r.Comparison(Likeliest)
 	}
 	return r.Comparison(OneHalf)

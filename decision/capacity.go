@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Limit is how much of something there is for all cases together, such as 100 visits a day.
@@ -24,6 +26,7 @@ type Allocation struct {
 	// another allocation could save.
 	Free, Bound float64
 	Used        []float64 // of each limit
+	Least       []float64 // effort above 0 that some action takes of each limit in some case; 0 if none does
 	// Prices are what one more unit of each limit would save, to first order: with them every case
 	// can be decided alone, by cost + Σ price·effort. A limit that is not reached has price 0.
 	Prices []float64
@@ -66,9 +69,16 @@ func Allocate(costs [][]float64, limits []Limit) (*Allocation, error) {
 			return nil, &LimitError{limit.Name, limit.Most, least}
 		}
 	}
-	out := &Allocation{}
+	out := &Allocation{Least: make([]float64, len(limits))}
 	for n := range costs {
 		out.Free += slices.Min(costs[n])
+		for l, limit := range limits {
+			for _, e := range limit.Efforts[n] {
+				if e > 0 && (out.Least[l] == 0 || e < out.Least[l]) {
+					out.Least[l] = e
+				}
+			}
+		}
 	}
 	p.price()
 	out.Bound, out.Prices = p.best, p.prices
@@ -79,6 +89,9 @@ func Allocate(costs [][]float64, limits []Limit) (*Allocation, error) {
 	p.exchange()
 	out.Actions, out.Used, out.Cost = p.actions, p.used, p.cost()
 	out.Bound = min(out.Cost, max(out.Bound, out.Free))
+	if len(limits) == 1 && out.Least[0] > limits[0].Most*(1+roundingOfSums) {
+		out.Bound = out.Cost // no action that takes anything fits: there is no other allocation
+	}
 	p.chance(out)
 	return out, nil
 }
@@ -299,10 +312,7 @@ func (m *moments) ofSum() float64 {
 // convex hull of cost over effort, as far as cost falls.
 func (p *allocating) hull(n, l int) []int {
 	efforts := p.limits[l].Efforts[n]
-	order := make([]int, len(efforts))
-	for a := range order {
-		order[a] = a
-	}
+	order := indices.Of(len(efforts))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(efforts[a], efforts[b]), cmp.Compare(p.priced(n, a), p.priced(n, b)))
 	})

@@ -128,12 +128,10 @@ func (s Stake) Choose(d Distribution) NumberChoice {
 
 // Actions are the numbers that can be chosen. The zero value is all of them.
 type Actions struct {
-	From float64   `json:"from,omitempty"` // with To, both zero for no bounds
-	To   float64   `json:"to,omitempty"`
-	Step float64   `json:"step,omitempty"` // zero for all numbers between
-	List []float64 `json:"list,omitempty"`
-	// Choices are the names of actions that are no numbers.
-	Choices []string `json:"-"`
+	From, To float64 // both zero for no bounds
+	Step     float64 // zero for all numbers between
+	List     []float64
+	Choices  []string // the names of actions that are no numbers
 }
 
 // bounded tells whether there are bounds.
@@ -147,6 +145,36 @@ func (a *Actions) isRange() bool {
 // mostSteps is the longest range of actions.
 const mostSteps = 1e6
 
+// Len is how many actions there are, 0 if they cannot be listed.
+func (a *Actions) Len() int {
+	switch {
+	case a.Choices != nil:
+		return len(a.Choices)
+	case a.List != nil || a.Step == 0:
+		return len(a.List)
+	}
+	return int(math.Floor((a.To-a.From)/a.Step*(1+1e-12))) + 1
+}
+
+// Listed are the actions, at even steps where they are more than so many; those of a range without
+// steps are made up, and nil stands for all numbers.
+func (a *Actions) Listed(most int) []float64 {
+	all := a.all()
+	if all == nil && a.bounded() {
+		for k := range most {
+			all = append(all, a.From+(a.To-a.From)*float64(k)/float64(most-1))
+		}
+	}
+	if len(all) <= most {
+		return all
+	}
+	few := make([]float64, most)
+	for k := range few {
+		few[k] = all[k*(len(all)-1)/(most-1)]
+	}
+	return few
+}
+
 // all are the actions, if they can be listed.
 func (a *Actions) all() []float64 {
 	if a.Choices != nil {
@@ -159,8 +187,7 @@ func (a *Actions) all() []float64 {
 	if a.List != nil || a.Step == 0 {
 		return a.List
 	}
-	n := int(math.Floor((a.To-a.From)/a.Step*(1+1e-12))) + 1
-	numbers := make([]float64, n)
+	numbers := make([]float64, a.Len())
 	for k := range numbers {
 		numbers[k] = a.From + float64(k)*a.Step
 	}

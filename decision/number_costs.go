@@ -250,7 +250,7 @@ func (s *NumberCosts) Columns() (names []string) {
 }
 
 // Actions are those that can be chosen.
-func (s *NumberCosts) Actions() Actions { return s.actions }
+func (s *NumberCosts) Actions() *Actions { return &s.actions }
 
 // Stake is what is at stake in a case, given the numbers in its columns.
 func (s *NumberCosts) Stake(value func(column string) (float64, error)) (Stake, error) {
@@ -369,73 +369,44 @@ func (s *NumberCosts) fault(fix, format string, args ...any) error {
 	return err
 }
 
-// numberForm is how costs are written in files.
-type numberForm struct {
-	Under  string            `json:"under,omitempty"`
-	Over   string            `json:"over,omitempty"`
-	Cost   string            `json:"cost,omitempty"`
-	Costs  map[string]string `json:"costs,omitempty"`
-	Order  []string          `json:"order,omitempty"` // of named actions
-	Action *Actions          `json:"action,omitempty"`
-}
-
-// MarshalJSON writes the costs as text.
+// MarshalJSON writes the costs in the form of ParseNumberJSON, in which named actions keep their order.
 func (s *NumberCosts) MarshalJSON() ([]byte, error) {
-	var f numberForm
+	var members []string
+	add := func(to *[]string, name string, value any) {
+		key, _ := json.Marshal(name) // texts, numbers and lists of them can be written
+		text, _ := json.Marshal(value)
+		*to = append(*to, string(key)+":"+string(text))
+	}
 	switch {
 	case s.formulas == nil:
-		f.Under, f.Over = s.under.String(), s.over.String()
+		add(&members, "under", s.under.String())
+		add(&members, "over", s.over.String())
 	case s.actions.Choices == nil:
-		f.Cost = s.formulas[0].String()
+		add(&members, "cost", s.formulas[0].String())
 	default:
-		f.Costs, f.Order = make(map[string]string), s.actions.Choices
+		var named []string
 		for k, name := range s.actions.Choices {
-			f.Costs[name] = s.formulas[k].String()
+			add(&named, name, s.formulas[k].String())
 		}
+		add(&members, "costs", json.RawMessage("{"+strings.Join(named, ",")+"}"))
 	}
-	if s.actions.Choices == nil && (s.actions.bounded() || s.actions.List != nil) {
-		f.Action = &s.actions
+	switch a := s.actions; {
+	case a.List != nil:
+		add(&members, "action", a.List)
+	case a.bounded() && a.Step > 0:
+		add(&members, "action", map[string]float64{"from": a.From, "to": a.To, "step": a.Step})
+	case a.bounded():
+		add(&members, "action", map[string]float64{"from": a.From, "to": a.To})
 	}
-	return json.Marshal(f)
+	return []byte("{" + strings.Join(members, ",") + "}"), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
-func (s *NumberCosts) UnmarshalJSON(text []byte) (err error) {
-	var f numberForm
-	if err := json.Unmarshal(text, &f); err != nil {
-		return err
-	}
-	var read NumberCosts
-	parse := func(text string) (e expr.Expr) {
-		if err == nil {
-			e, err = expr.Parse(text)
-		}
-		return e
-	}
-	if f.Action != nil {
-		if read.actions = *f.Action; f.Action.List == nil && !f.Action.isRange() || !slices.IsSorted(f.Action.List) {
-			return specFault("give an increasing list, or a range", "the actions %+v are neither", *f.Action)
-		}
-	}
-	switch {
-	case f.Costs != nil:
-		for _, name := range f.Order {
-			read.formulas, read.actions.Choices = append(read.formulas, parse(f.Costs[name])), append(read.actions.Choices, name)
-		}
-	case f.Cost != "":
-		read.formulas = []expr.Expr{parse(f.Cost)}
-	default:
-		read.under, read.over = parse(f.Under), parse(f.Over)
-	}
-	if err == nil && f.Costs != nil && len(f.Order) < 2 {
-		err = specFault("name two or more", "there are fewer than two actions")
-	}
+// UnmarshalJSON is ParseNumberJSON.
+func (s *NumberCosts) UnmarshalJSON(text []byte) error {
+	read, err := ParseNumberJSON(text)
 	if err == nil {
-		if fault := read.constant(); fault != nil {
-			err = fault
-		}
+		*s = *read
 	}
-	*s = read
 	return err
 }
 

@@ -36,22 +36,40 @@ func ParseSpec(name string, text []byte) (*Spec, error) {
 // any characters. Actions keep their order. Errors are *SpecError, without a line: they
 // name the action and the outcome.
 func ParseSpecJSON(text []byte) (*Spec, error) {
+	root, err := jsonDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	return specReader{}.read(root)
+}
+
+// ParseNumberJSON reads costs of numbers from JSON, in the form of ParseNumberSpec.
+func ParseNumberJSON(text []byte) (*NumberCosts, error) {
+	root, err := jsonDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	return specReader{}.numbers(root)
+}
+
+// jsonDocument is the one value of a JSON text.
+func jsonDocument(text []byte) (node, error) {
 	if !utf8.Valid(text) {
-		return nil, specFault("encode it as UTF-8", "the text is not UTF-8")
+		return node{}, specFault("encode it as UTF-8", "the text is not UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	root, err := jsonNode(d, 0)
 	if err == nil {
 		if _, err = d.Token(); errors.Is(err, io.EOF) {
-			return specReader{}.read(root)
+			return root, nil
 		}
 		err = errors.New("more follows the first value")
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return nil, specFault("check quotes, commas and brackets", "this is not JSON: %v", err)
+	return node{}, specFault("check quotes, commas and brackets", "this is not JSON: %v", err)
 }
 
 // UnmarshalJSON is ParseSpecJSON.

@@ -172,7 +172,9 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 		return err
 	}
 	all, err := m.Predict(x)
-	if err != nil {
+	if far, ok := err.(*lossep.FarError); ok {
+		return far.In(test.Place(far.Row))
+	} else if err != nil {
 		return err
 	}
 	for i, d := range all {

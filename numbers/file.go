@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/modelfile"
@@ -22,6 +23,8 @@ type header struct {
 	Shape   Shape                 `json:"shape"`
 	Noise   []float64             `json:"noise"` // logarithms of its hyperparameters
 	Summary Summary               `json:"summary"`
+	// Examples are some training rows as they were read.
+	Examples *lossep.Examples `json:"examples,omitempty"`
 }
 
 // Save writes the model to a file, all or nothing.
@@ -33,7 +36,7 @@ func (m *Model) Write(w io.Writer) error { return modelfile.Write(w, m.content()
 func (m *Model) content() *modelfile.Content {
 	c := &modelfile.Content{
 		Numbers: true, EP: m.posterior.State(),
-		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.summary},
+		Header: header{m.recipe, m.costs, m.Kernel(), m.shape, m.family.Logs(), m.summary, m.examples},
 	}
 	if m.x != nil {
 		c.Rows = &modelfile.Rows{Inputs: m.x, Values: m.values, Weights: m.weights}
@@ -92,10 +95,10 @@ func fromFile(r *modelfile.Reader, bytes int64) (*Model, error) {
 			return nil, fmt.Errorf("its noise has the logarithm %v", l)
 		}
 	}
-	if err := h.Shape.Transform.check(); err != nil {
+	if err := errors.Join(h.Shape.Transform.check(), h.Examples.Check(h.Recipe)); err != nil {
 		return nil, err
 	}
-	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), summary: h.Summary}
+	m := &Model{recipe: h.Recipe, coding: h.Recipe.Coding(), costs: h.Costs, shape: h.Shape, family: family.With(h.Noise), summary: h.Summary, examples: h.Examples}
 	rows := h.Recipe.Rows
 	views := rows
 	if n := h.Summary.Inducing; n > 0 {

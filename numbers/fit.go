@@ -1,6 +1,7 @@
 package numbers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -30,9 +32,10 @@ type Problem struct {
 	Costs   *decision.NumberCosts
 	Notes   []string
 
-	stakes []decision.Stake // of each row, or one for all
-	coding *recipe.Coding
-	opt    lossep.Options
+	examples *lossep.Examples
+	stakes   []decision.Stake // of each row, or one for all
+	coding   *recipe.Coding
+	opt      lossep.Options
 }
 
 func inputf(what, format string, args ...any) error {
@@ -83,6 +86,12 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 	if p.stakes, err = StakesOf(p.Costs, t, p.Recipe.Missing...); err != nil {
 		return nil, err
 	}
+	if !o.NoExamples {
+		order := places(p.Len())
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Values[i], p.Values[j]) })
+		p.examples = lossep.ExamplesOf(t, p.Recipe, p.Costs.Columns(), lossep.Evenly(order))
+	}
+	p.arrange()
 	sample := newSample(p.Values)
 	return p, p.Costs.Check(p.stakes[0], sample, sample.some(checked))
 }
@@ -133,12 +142,19 @@ func StakesOf(s *decision.NumberCosts, t *table.Table, missing ...string) ([]dec
 	for i := range stakes {
 		var err error
 		if stakes[i], err = s.Stake(func(name string) (float64, error) { return values[name][i], nil }); err != nil {
-			at := t.Place(i)
-			at.Msg, at.Err = err.Error(), err
-			return nil, at
+			return nil, Located(t.Place(i), err)
 		}
 	}
 	return stakes, nil
+}
+
+// FitBytes is about what Fit takes, in bytes of memory, and at most what the options allow.
+func (p *Problem) FitBytes() float64 {
+	most := float64(p.opt.MaxMemory)
+	if p.opt.Induces(p.Len()) {
+		return most
+	}
+	return min(most, lossep.EP.FitBytes(p.Len())+3*8*float64(p.Len())*float64(p.coding.Len()))
 }
 
 // Len is the number of training rows.
@@ -210,7 +226,9 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 				fault = err
 				continue
 			}
-			s.Evidence = fit.EP.LogEvidence
+			if s.Evidence = credible(fit.EP, of); math.IsInf(s.Evidence, -1) {
+				continue // there is no posterior without some of the rows
+			}
 			for i, v := range y {
 				s.Evidence += of.Count(i) * t.logSlope(v)
 			}
@@ -220,10 +238,30 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 			}
 		}
 	}
+	if tried == nil && fault == nil {
+		fault = inputf("outcome", "there is no posterior without some of the rows; leave outcomes out that are far from all others")
+	}
 	if tried == nil {
 		return best, nil, fault
 	}
 	return best, tried, nil
+}
+
+// credible is the log evidence, or the log density of rows that are left out where that is lower. Evidence is the
+// density of every row given those before it, which all others tell no less about; of outcomes a million times as far out
+// as the rest, and normal noise, nothing is left of it but rounding.
+func credible(ep *infer.EPResult, of *terms) float64 {
+	left := 0.0
+	for i, l := range ep.LogPredictive {
+		switch {
+		case math.IsNaN(l) && of.weights != nil: // all copies of a row that counts more may not be left out
+			return ep.LogEvidence
+		case math.IsNaN(l):
+			return math.Inf(-1)
+		}
+		left += of.Count(i) * l
+	}
+	return min(ep.LogEvidence, left)
 }
 
 // all are transformed outcomes.
@@ -243,7 +281,7 @@ func (p *Problem) Fit(ctx context.Context) (*Model, error) {
 	}
 	m := &Model{
 		recipe: p.Recipe, coding: p.coding, costs: p.Costs, shape: shape,
-		x: p.X, values: p.Values, weights: p.Weights,
+		x: p.X, values: p.Values, weights: p.Weights, examples: p.examples,
 		summary: Summary{Version: lossep.Version, Rows: p.Len(), Seed: p.opt.Seed, Shapes: tried},
 	}
 	of := &terms{y: shape.Transform.all(p.Values), weights: p.Weights, family: shape.family()}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/posterior"
@@ -27,6 +29,7 @@ type Model struct {
 	x         *mat.Dense // training rows, nil with inducing points
 	values    []float64  // likewise
 	weights   []float64
+	examples  *lossep.Examples
 	summary   Summary
 }
 
@@ -73,7 +76,7 @@ func (m *Model) Warnings() (lines []string) {
 	const why = "outcomes far from all others, or many that are equal, such as zeros, may be why"
 	chance := 3 * math.Sqrt(0.9*0.1/l.Rows)
 	// An interval of counts may have to hold more than 90 %: one less would hold too few.
-	if c := l.Coverage; c < min(0.8, 0.9-chance) || c > max(0.98, 0.9+chance) && m.shape.Transform.Name != "count" {
+	if c := l.Coverage; c < min(0.8, 0.9-chance) || c > max(0.98, 0.9+chance) && !m.Counts() {
 		size := "narrow"
 		if c > 0.9 {
 			size = "wide"
@@ -86,11 +89,14 @@ func (m *Model) Warnings() (lines []string) {
 	return lines
 }
 
-// Recipe is how rows become numbers.
-func (m *Model) Recipe() *recipe.Recipe { return m.recipe }
+// Recipe is how rows to be predicted become numbers.
+func (m *Model) Recipe() *recipe.Recipe { return m.recipe.WithGaps() }
 
 // Costs are those of the fit.
 func (m *Model) Costs() *decision.NumberCosts { return m.costs }
+
+// Examples are the training rows that the model keeps as they were read; nil if it keeps none.
+func (m *Model) Examples() *lossep.Examples { return m.examples }
 
 // Summary is what the fit found.
 func (m *Model) Summary() Summary { return m.summary }
@@ -104,9 +110,12 @@ func (m *Model) Noise() []float64 { return m.family.Logs() }
 // Shape is how the outcome is transformed, and its noise.
 func (m *Model) Shape() Shape { return m.shape }
 
+// Counts tells whether outcomes are whole numbers from zero on.
+func (m *Model) Counts() bool { return m.shape.Transform.Name == "count" }
+
 // predict is the distribution of the outcome for the rows of x, which may not be finite.
 func (m *Model) predict(x *mat.Dense) []Distribution {
-	all := m.posterior.Predict(x)
+	all := m.latent(x)
 	out := make([]Distribution, len(all))
 	for i, p := range all {
 		out[i] = m.family.Predict(p.Mean, max(p.Variance, 0), &m.shape.Transform)
@@ -114,13 +123,42 @@ func (m *Model) predict(x *mat.Dense) []Distribution {
 	return out
 }
 
+// latent is what is predicted of the latent value. What is not known of a row, NaN, may be all that it is
+// in similar rows: the mixture over these is taken for the Gaussian of its moments.
+func (m *Model) latent(x *mat.Dense) []posterior.Prediction {
+	if !posterior.Gaps(x) {
+		return m.posterior.Predict(x)
+	}
+	shares := posterior.EqualShares
+	if m.x != nil && m.weights != nil {
+		shares = func(rows []int) []float64 {
+			own := make([]float64, len(rows))
+			for k, i := range rows {
+				own[k] = m.weights[i]
+			}
+			floats.Scale(1/floats.Sum(own), own)
+			return own
+		}
+	}
+	return posterior.NewDonors(m.posterior.Inputs(), m.coding.Numbers(), shares).Predict(x, m.posterior.Predict)
+}
+
+// Bytes is about what memory the model takes.
+func (m *Model) Bytes() float64 { return m.posterior.Bytes() }
+
+// RowBytes is what the prediction of a row takes on the way.
+func (m *Model) RowBytes() float64 {
+	seen, features := m.posterior.Inputs().Dims()
+	return 3*8*float64(seen) + 2*8*float64(features)
+}
+
 // Predict is the distribution of the outcome in the cases whose encoded features are the rows of x.
-// A case for which there is none is an error.
+// A case for which there is none is a *lossep.FarError.
 func (m *Model) Predict(x *mat.Dense) ([]Distribution, error) {
 	all := m.predict(x)
 	for i, d := range all {
 		if !d.IsFinite() {
-			return nil, &table.Error{Msg: fmt.Sprintf("row %d is too far from the training rows for a prediction", i+1), Fix: "correct its values, or leave it out"}
+			return nil, &lossep.FarError{Row: i}
 		}
 	}
 	return all, nil
@@ -146,7 +184,9 @@ func (m *Model) Each(ctx context.Context, rd *recipe.Reader, use func(Row) error
 			return endOf(err)
 		}
 		all, err := m.Predict(b.X)
-		if err != nil {
+		if far, ok := err.(*lossep.FarError); ok {
+			return far.In(b.Rows[far.Row].Place())
+		} else if err != nil {
 			return err
 		}
 		for i, d := range all {
@@ -184,12 +224,15 @@ func (m *Model) Results() []string {
 	if !s.Converged {
 		lines = append(lines, "warning     "+s.Status)
 	}
+	if m.examples != nil {
+		lines = append(lines, m.examples.Line())
+	}
 	return lines
 }
 
 // noise is the family in units of the transformed outcome.
 func (m *Model) noise() string {
-	if m.shape.Transform.Name == "count" {
+	if m.Counts() {
 		return m.family.String()
 	}
 	return m.family.String() + fmt.Sprintf(" (in units of %.4g)", m.shape.Transform.Scale)
@@ -229,11 +272,18 @@ const checked = 200
 
 // Located is an error with the place of the case, if it has none.
 func (r Row) Located(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Located(r.Place(), err)
+}
+
+// Located is an error at a place, if it has none.
+func Located(at *table.Error, err error) error {
 	var placed *table.Error
-	if err == nil || errors.As(err, &placed) {
+	if errors.As(err, &placed) {
 		return err
 	}
-	at := r.Place()
 	at.Msg, at.Err = err.Error(), err
 	return at
 }

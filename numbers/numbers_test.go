@@ -343,3 +343,43 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 }
+
+// TestGapsWiden: a case that lacks the column that its outcome depends on has an interval about as wide
+// as outcomes are spread, and one that lacks a column without influence the same as before.
+func TestGapsWiden(t *testing.T) {
+	_, m := fit(t, drawn(t, 80, 3, func(a, _ float64, rng *rand.Rand) float64 { return 5 + 3*a + 0.3*rng.NormFloat64() }), "rbf + constant", "under=3,over=1")
+	width := func(unknown ...int) float64 {
+		x := mat.NewDense(1, 2, []float64{0.5, 0.1})
+		for _, column := range unknown {
+			x.Set(0, column, math.NaN())
+		}
+		d, err := m.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d[0].Quantile(0.95) - d[0].Quantile(0.05)
+	}
+	known := width()
+	// The standard deviation of the outcome is 3; that of 50 rows is within 30 % of it by three
+	// standard errors.
+	if got, want := width(0), 2*1.645*3.0; math.Abs(got-want) > 0.3*want {
+		t.Errorf("without what matters an interval is %v wide, the outcomes' %v", got, want)
+	}
+	if got := width(1); math.Abs(got-known) > 0.1*known {
+		t.Errorf("without a column of noise an interval is %v wide, with it %v", got, known)
+	}
+}
+
+// A model does not depend on the order of the rows of a table, whatever is dealt at random.
+func TestOrderOfRows(t *testing.T) {
+	data := drawn(t, 40, 5, func(a, b float64, rng *rand.Rand) float64 { return drawCount(rng, math.Exp(1+a/2)) })
+	order := rand.New(rand.NewPCG(9, 9)).Perm(data.Len())
+	_, one := fit(t, data, "matern32 + constant", "under=3,over=1")
+	_, other := fit(t, data.Subset(order), "matern32 + constant", "under=3,over=1")
+	// Columns are standardised by sums in the order of the table: their last bits differ, nothing else.
+	for k, a := range one.Summary().Shapes {
+		if b := other.Summary().Shapes[k]; !near(a.Evidence, b.Evidence, 1e-6*math.Abs(a.Evidence)) {
+			t.Errorf("%v: log evidence %v and %v", a.Transform, a.Evidence, b.Evidence)
+		}
+	}
+}

@@ -20,7 +20,11 @@ func (r *Recipe) Cells() *Cells { return &Cells{r, r.fields()} }
 // Missing tells whether the cell of a column was missing.
 func (c *Cells) Missing(column int, row []float64) bool {
 	f := &c.fields[column]
-	return f.column.Indicator && row[f.at+f.column.numbers()-1] != 0
+	first := f.at
+	if f.column.Kind == Categorical {
+		first = f.codeAt
+	}
+	return math.IsNaN(row[first]) || f.column.Indicator && row[f.at+f.column.numbers()-1] != 0
 }
 
 // Number is the value of a numeric column, as it was but for rounding; false if the column is of

@@ -20,6 +20,7 @@ type field struct {
 	codeAt  int // of its code, if it has one
 	impute  bool
 	open    bool // see Recipe.Open
+	gaps    bool // see Recipe.Gaps
 	markers *table.Markers
 	codes   map[string]int32  // categories that are texts
 	numbers map[float64]int32 // categories that are numbers
@@ -32,7 +33,7 @@ func (r *Recipe) fields() []field {
 	c := r.Coding()
 	for i := range all {
 		all[i] = newField(&r.Columns[i], r.Impute, m.OfColumn(r.Columns[i].Name, r.Missing))
-		all[i].open = r.isOpen(r.Columns[i].Name)
+		all[i].open, all[i].gaps = r.isOpen(r.Columns[i].Name), r.Gaps
 		all[i].at, all[i].codeAt = c.place[i].number, c.Numbers()+c.place[i].code
 	}
 	return all
@@ -194,7 +195,7 @@ func (f *field) put(v *reading, row []float64) (problem string) {
 	case faulty:
 		return v.problem
 	case gap:
-		if f.open {
+		if f.open || f.gaps && f.newGap(*v) {
 			for k := range c.numbers() {
 				row[f.at+k] = math.NaN()
 			}
@@ -242,7 +243,7 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 		}
 		x = c.Dates.days(x)
 	}
-	z := (c.Scaling.apply(x) - c.Mean) / c.Scale
+	z := c.standardised(x)
 	if math.IsInf(z, 0) || math.IsNaN(z) {
 		return fmt.Sprintf("%v is too far from the training values (mean %.4g, scale %.4g)", x, c.Mean, c.Scale)
 	}
@@ -250,7 +251,20 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 	return ""
 }
 
-// newGap tells whether a reading is a missing cell that is filled, where training had none.
+// standardised is a number, bent if it is to be, in standard deviations from the mean.
+func (c *Column) standardised(x float64) float64 {
+	if c.Scaling != nil {
+		x = c.Scaling.apply(x)
+	}
+	return (x - c.Mean) / c.Scale
+}
+
+// remarkable tells whether there is something to be said about a reading.
+func (f *field) remarkable(v reading) bool {
+	return v.state != known && v.state != gap || v.zone || f.far(v) || f.newGap(v)
+}
+
+// newGap tells whether a reading is a missing cell that is not an error, where training had none.
 func (f *field) newGap(v reading) bool {
 	return v.state == gap && f.impute && !f.open && !f.column.Indicator
 }
@@ -299,11 +313,12 @@ func (f *field) stakeFar(x float64) bool {
 // missingCell is the problem of a model that does not fill missing cells.
 const missingCell = "missing cell, and the model was trained without imputation"
 
-// refused adds to where a cell is why it cannot be read, and what to do.
-func refused(at *table.Error, problem string) *table.Error {
-	at.Msg, at.Fix = problem, "correct the cell, or learn from training rows that have such cells"
+// refused says why a cell cannot be read, and what to do.
+func refused(problem string) *table.Error {
 	if problem == missingCell {
-		at.Fix, at.Ways = "fill the cell in, or learn the model again from the same rows, with missing cells filled", []table.Way{{Option: table.WayImpute}}
+		return &table.Error{
+			Msg: problem, Fix: "fill the cell in, or learn the model again from the same rows, with missing cells filled", Ways: []table.Way{{Option: table.WayImpute}},
+		}
 	}
-	return at
+	return &table.Error{Msg: problem, Fix: "correct the cell, or learn from training rows that have such cells"}
 }

@@ -146,11 +146,11 @@ func (r *Audit) costFinding(why audit.Reason) string {
 		if r.Costs {
 			text += fmt.Sprintf(", a saving of %.0f %%", 100*c.Difference/constant.MeanCost)
 		}
-		text += "."
+		text += ", more than chance would give."
 	case audit.WorseThanConstant:
 		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s.", than.value, than.interval, r.constantFor())
 	default:
-		text += fmt.Sprintf("The difference from %s is %s.", r.constantFor(), notSignificant(c, c.P))
+		text += fmt.Sprintf("The difference from %s is %s.", r.constantFor(), notSignificant(c))
 	}
 	if y := r.Yearly; y != nil {
 		s := r.inCurrency(totalScale(y.Cost, y.Saved))
@@ -170,18 +170,18 @@ func (r *Audit) costFinding(why audit.Reason) string {
 	return text
 }
 
-// notSignificant says that a difference may be chance, with its p and how many cases a test
-// would need, or that too few decisions differ to test it.
-func notSignificant(c audit.Comparison, p float64) string {
+// notSignificant says that a difference may be chance, and how many cases would tell with a power of
+// 80 %, or that too few decisions differ to test it. The tables below have p.
+func notSignificant(c audit.Comparison) string {
 	switch {
 	case c.TooFew:
 		return fmt.Sprintf("not tested: too little at stake in the %s", plural(c.Flips, "decision that differs", "decisions that differ"))
 	case c.Needed == 0:
-		return "not significant, " + pEquals(p)
+		return "no larger than chance may give"
 	}
 	// Two digits, for it is a guess.
 	scale := math.Pow(10, math.Floor(math.Log10(float64(c.Needed)))-1)
-	return fmt.Sprintf("not significant, %s; about %s cases needed for 80 %% power", pEquals(p), Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
+	return fmt.Sprintf("no larger than chance may give; about %s cases would be needed to tell", Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
 }
 
 // plural writes a number of things.
@@ -230,7 +230,7 @@ func (r *Audit) othersFinding(why audit.Reason) string {
 	default:
 		c := r.Comparison(first.Method)
 		w := r.differs(difference(c))
-		text = fmt.Sprintf("%s is that of %s, %s (95 %% interval %s; %s).", sentence(lowest), r.introduced(first), w.value, w.interval, notSignificant(c, c.Corrected))
+		text = fmt.Sprintf("%s is that of %s, %s (95 %% interval %s; %s).", sentence(lowest), r.introduced(first), w.value, w.interval, notSignificant(c))
 	}
 	return text + r.tried(first.Method) + r.checked() + r.notTried()
 }
@@ -408,12 +408,12 @@ func (r *Audit) recalibrated() string {
 		ways = append(ways, way)
 		if c.Better() {
 			w := r.differs(difference(c))
-			pays = append(pays, fmt.Sprintf("%s %ss %s (95 %% interval %s, %s)", way, r.verb(), w.value, w.interval, pEquals(c.Corrected)))
+			pays = append(pays, fmt.Sprintf("%s %ss %s (95 %% interval %s)", way, r.verb(), w.value, w.interval))
 		}
 	}
 	switch {
 	case len(pays) > 0:
-		return " Recalibrated by cross-validation: " + list(pays) + "."
+		return " Recalibrated by cross-validation: " + list(pays) + ", more than chance would give."
 	case len(ways) > 0:
 		return fmt.Sprintf(" Recalibration (%s) does not clearly %s the %s.", list(ways), r.either("lower", "raise"), r.noun())
 	}
@@ -439,7 +439,7 @@ func (r *Audit) ruleFinding(why audit.Reason) string {
 	case audit.RuleSaves:
 		return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s).", like, r.verb(), w.value, w.interval)
 	}
-	return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s; %s).", like, r.verb(), w.value, w.interval, notSignificant(c, c.P))
+	return fmt.Sprintf("With %s, the same probabilities %s %s per case (95 %% interval %s; %s).", like, r.verb(), w.value, w.interval, notSignificant(c))
 }
 
 var calibrationAnswers = map[audit.Reason]string{

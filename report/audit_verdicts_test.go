@@ -65,10 +65,10 @@ func TestVerdictsInWords(t *testing.T) {
 		got  string
 		want []string
 	}{
-		{r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"0.50 per case.", "Decided by this model,", "This is 0.20 less (95 % interval 0.10 to 0.30) than the best constant action (always call: 0.70), a saving of 29 %."}},
-		{r.say(audit.AboutCost, audit.Mixed, audit.UnclearOfConstant), []string{"The difference from the best constant action (always call: 0.70) is not significant, p = 0.010."}},
+		{r.say(audit.AboutCost, audit.Good, audit.BetterThanConstant), []string{"0.50 per case.", "Decided by this model,", "This is 0.20 less (95 % interval 0.10 to 0.30) than the best constant action (always call: 0.70), a saving of 29 %, more than chance would give."}},
+		{r.say(audit.AboutCost, audit.Mixed, audit.UnclearOfConstant), []string{"The difference from the best constant action (always call: 0.70) is no larger than chance may give."}},
 		{r.say(audit.AboutCost, audit.Mixed, audit.SameForAll), []string{"Every case gets the same action (always call)"}},
-		{r.say(audit.AboutOtherMethods, audit.Good, audit.LowerByChance), []string{"nothing tried is clearly cheaper.", "that of another inference method (Loss-EP), 0.05 less (95 % interval −0.05 to 0.15; not significant, p = 0.40)", "Not tried: boosted trees"}},
+		{r.say(audit.AboutOtherMethods, audit.Good, audit.LowerByChance), []string{"nothing tried is clearly cheaper.", "that of another inference method (Loss-EP), 0.05 less (95 % interval −0.05 to 0.15; no larger than chance may give)", "Not tried: boosted trees"}},
 		{r.say(audit.AboutRule, audit.Good, audit.RuleSaves), []string{"Does using the costs help? yes.", "With a threshold of 0.5, the same probabilities cost 0.30 more per case"}},
 		{r.say(audit.AboutCalibration, audit.Neutral, audit.CalibrationNeutral), []string{"no significant difference.", "Loss-EP decides 3 of 90 cases differently from EP and costs 0.05 less per case"}},
 		{external.say(audit.AboutProbabilities, audit.Mixed, audit.Miscalibrated), []string{"not quite: expected 0.30 per case, observed 0.50.", "(95 % interval of the difference 0.10 to 0.30)"}},

@@ -35,7 +35,7 @@ func (r *Audit) either(cost, utility string) string {
 
 // mostProbable is what the baseline does that ignores costs.
 func (r *Audit) mostProbable() string {
-	if r.several() {
+	if r.MostProbable().Method == audit.Likeliest {
 		return "acting on the most probable outcome"
 	}
 	return "a threshold of 0.5"

@@ -176,9 +176,7 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 // there are any yet, are no part.
 func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
 	var ws gauss.Workspace
-	f.Engine.(interface {
-		Views(func(from int, views *gauss.Views))
-	}).Views(func(from int, views *gauss.Views) {
+	f.Engine.(viewed).Views(func(from int, views *gauss.Views) {
 		mean, variance := to.Offset[from:from+views.Len()], to.Spread[from:from+views.Len()]
 		f.Result.Q[0].Predict(views, mean, variance, &ws)
 		if sums != nil {
@@ -187,6 +185,11 @@ func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
 			}
 		}
 	})
+}
+
+// viewed is an engine with its rows in memory.
+type viewed interface {
+	Views(func(from int, views *gauss.Views))
 }
 
 // momentRows is the number of rows of a task of moments.

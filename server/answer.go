@@ -51,16 +51,13 @@ func requestSchema(r huma.Registry, options service.Options) *huma.Schema {
 	}
 	s := huma.SchemaFromType(r, reflect.TypeFor[request]())
 	for _, o := range options {
-		member := &huma.Schema{Type: "string", Description: service.Naming(service.Fields).In(o.Help)}
-		switch {
-		case o.Type() == "ACTION=N":
-			member.Type, member.AdditionalProperties = "object", &huma.Schema{Type: "number"}
-		case o.List():
-			member.Type, member.Items = "array", &huma.Schema{Type: "string"}
-		case o.Type() == "bool":
-			member.Type = "boolean"
-		case o.Type() == "N":
-			member.Type = "integer"
+		kind, elements := o.JSON()
+		member := &huma.Schema{Type: kind, Description: service.Naming(service.Fields).In(o.Help)}
+		switch kind {
+		case "object":
+			member.AdditionalProperties = &huma.Schema{Type: elements}
+		case "array":
+			member.Items = &huma.Schema{Type: elements}
 		}
 		s.Properties[service.Fields(o.Name, "")] = member
 	}
@@ -120,30 +117,30 @@ func appendModel(b []byte, m *served) []byte {
 // notes tell of columns that are far outside the training rows in most rows, of times that have
 // zones where those of training had none, or the reverse, and of missing cells where training had none.
 func (m *served) notes(r *rows.Rows) (notes []string) {
-	far, zones, gaps := cells(r.Far), cells(r.Zones), cells(r.Gaps)
-	learned := m.model.Recipe()
+	far, zones, gaps := make(map[string]int), make(map[string]int), make(map[string]int)
+	for _, remarks := range r.Remarks {
+		tally(far, remarks.Far)
+		tally(zones, remarks.Zones)
+		tally(gaps, remarks.Gaps)
+	}
+	learned := m.Recipe()
 	for i := range learned.Columns {
 		name := learned.Columns[i].Name
-		if note := learned.MostlyFar(recipe.Far{Column: name, Cells: far[name]}, r.N); note != "" {
+		if note := learned.MostlyFar(recipe.Count{Column: name, Cells: far[name]}, r.N); note != "" {
 			notes = append(notes, note)
 		}
 		if n := zones[name]; n > 0 {
-			notes = append(notes, learned.OtherZones(recipe.Far{Column: name, Cells: n}, r.N))
+			notes = append(notes, learned.OtherZones(recipe.Count{Column: name, Cells: n}, r.N))
 		}
 		if n := gaps[name]; n > 0 {
-			notes = append(notes, learned.NewGaps(recipe.Far{Column: name, Cells: n}, r.N))
+			notes = append(notes, learned.NewGaps(recipe.Count{Column: name, Cells: n}, r.N))
 		}
 	}
 	return notes
 }
 
-// cells counts the rows that name each column.
-func cells(byRow map[int][]string) map[string]int {
-	count := make(map[string]int)
-	for _, columns := range byRow {
-		for _, name := range columns {
-			count[name]++
-		}
+func tally(count map[string]int, columns []string) {
+	for _, name := range columns {
+		count[name]++
 	}
-	return count
 }

@@ -401,15 +401,15 @@ func TestDescribe(t *testing.T) {
 	var list ModelList
 	decodeExactly(t, ask(s, http.MethodGet, "/v1/models", "").Body.Bytes(), &list)
 	want := ModelList{[]ModelSummary{
-		{"amounts", "ep", 40, amounts().Recipe().NumFeatures(), []string{"good", "bad"}, []string{"negative", "positive"}},
-		{"loans", "ep", 60, loans().Recipe().NumFeatures(), []string{"good", "bad"}, []string{"negative", "positive"}},
+		{"amounts", "categories", "ep", 40, amounts().Recipe().NumFeatures(), []string{"good", "bad"}, []string{"negative", "positive"}},
+		{"loans", "categories", "ep", 60, loans().Recipe().NumFeatures(), []string{"good", "bad"}, []string{"negative", "positive"}},
 	}}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	var d ModelDescription
 	decodeExactly(t, ask(s, http.MethodGet, "/v1/models/amounts", "").Body.Bytes(), &d)
-	if diff := cmp.Diff(amounts().Summary(), d.Summary); diff != "" {
+	if diff := cmp.Diff(amounts().Summary(), *d.Summary); diff != "" {
 		t.Error(diff)
 	}
 	if d.Name != "amounts" || d.Kernel != amounts().Kernel().String() || len(d.Digest) != 64 || !cmp.Equal(d.Target, TargetColumn{Name: "class", Negative: "good", Positive: "bad", Outcome: "bad", Share: amounts().Recipe().Target.PositiveShare()}) || len(d.ExampleRows) != 2 {

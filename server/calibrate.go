@@ -157,7 +157,7 @@ func (c *calibrations) calibrate(ctx context.Context, s *decision.Spec) (*served
 	}
 	result = "ok"
 	calibrated := *c.of
-	calibrated.model, calibrated.batcher = model, newBatcher(model)
+	calibrated.held, calibrated.model, calibrated.batcher, calibrated.schema = model, model, newBatcher(model), nil
 	return &calibrated, nil
 }
 

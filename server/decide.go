@@ -82,6 +82,7 @@ type decided struct {
 	explainer *lossep.Explainer // of the decisions, nil if they are not explained
 	rows      *rows.Rows
 	decisions []lossep.Decision
+	given     []byte   // a body with the rows
 	ids       []string // of the rows, if they are recorded and have any
 
 	limits   *service.Limits // nil if there is no capacity
@@ -99,17 +100,23 @@ func (s *Server) decide(ctx context.Context, x *exchange, m *served, b *body) er
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
 	}
-	if d.ids, err = s.idsOf(m, b); err != nil {
+	d.given = b.Bytes()
+	if d.ids, err = s.idsOf(m, d.given); err != nil {
 		return err
 	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err
 	}
-	s.metrics.count(x, d.rows.N)
-	s.metrics.countActions(m, d.spec, d.decisions)
-	s.record(x, &d, b)
+	s.done(x, m, &d)
 	x.write(http.StatusOK, "application/json", d.append(nil))
 	return nil
+}
+
+// done counts and records decisions about rows of a model.
+func (s *Server) done(x *exchange, m *served, d *decided) {
+	s.metrics.count(x, d.rows.N)
+	s.metrics.countActions(m, d.spec, d.decisions)
+	s.record(x, d)
 }
 
 // takeActions takes the memory of what actions cost, or bring, in the rows.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 
@@ -19,16 +20,18 @@ type ModelList struct {
 // ModelSummary is a model in a list.
 type ModelSummary struct {
 	Name     string   `json:"name"`
+	Kind     string   `json:"kind" enum:"categories,number" doc:"of the outcome"`
 	Method   string   `json:"method" doc:"how the posterior was approximated"`
 	Rows     int      `json:"rows" doc:"training rows"`
 	Features int      `json:"features" doc:"numbers that a row becomes"`
-	Outcomes []string `json:"outcomes" doc:"of two the negative one first"`
-	Actions  []string `json:"actions"`
+	Outcomes []string `json:"outcomes" nullable:"true" doc:"of two the negative one first; null of a number"`
+	Actions  []string `json:"actions" nullable:"true" doc:"null where they are numbers"`
 }
 
 // ModelDescription is what there is to know of a model.
 type ModelDescription struct {
 	Name        string           `json:"name"`
+	Kind        string           `json:"kind" enum:"categories,number" doc:"of the outcome"`
 	Method      string           `json:"method" doc:"how the posterior was approximated"`
 	Likelihood  string           `json:"likelihood"`
 	Kernel      string           `json:"kernel"`
@@ -40,7 +43,8 @@ type ModelDescription struct {
 	Columns     []Column         `json:"columns" doc:"those that a row must have"`
 	Utility     json.RawMessage  `json:"utility" doc:"what actions cost or bring, in the form that requests have"`
 	Rule        string           `json:"rule" doc:"which probabilities lead to which action"`
-	Summary     lossep.Summary   `json:"summary" doc:"what the fit found"`
+	Summary     *lossep.Summary  `json:"summary,omitempty" doc:"what the fit found"`
+	Number      json.RawMessage  `json:"number,omitempty" doc:"what the fit found, where the outcome is a number"`
 	ExampleRows []map[string]any `json:"example_rows,omitempty" doc:"rows to try: those of the training that the model keeps"`
 }
 
@@ -77,22 +81,14 @@ func describe(m *served, examples []map[string]any) (*ModelDescription, error) {
 	}
 	t := recipe.Target
 	if examples == nil {
-		examples = exampleRows(model)
+		examples = exampleRows(model, model.Utility().Columns())
 	}
-	columns := columnsOf(model)
-	for i := range columns {
-		if len(examples) == 0 {
-			break
-		}
-		if value := examples[len(examples)/2][columns[i].Name]; value != nil && value != "" {
-			columns[i].Example = value
-		}
-	}
+	columns := columnsOf(recipe, model.Utility().Columns(), examples)
 	return &ModelDescription{
-		Name: m.name, Method: string(model.Method()), Likelihood: model.Likelihood().String(), Kernel: model.Kernel().String(),
+		Name: m.name, Kind: string(service.Categories), Method: string(model.Method()), Likelihood: model.Likelihood().String(), Kernel: model.Kernel().String(),
 		Rows: model.Provenance().Rows, Features: model.Provenance().Features, Version: model.Provenance().Version, Digest: m.digest,
 		Target: targetOf(&t), Columns: columns,
-		Utility: utility, Rule: model.Utility().RuleLine(), Summary: model.Summary(), ExampleRows: examples,
+		Utility: utility, Rule: model.Utility().RuleLine(), Summary: new(model.Summary()), ExampleRows: examples,
 	}, nil
 }
 
@@ -104,15 +100,22 @@ func targetOf(t *recipe.Target) TargetColumn {
 }
 
 // summary is the description in short.
-func (d *ModelDescription) summary(m *lossep.Model) ModelSummary {
-	return ModelSummary{d.Name, d.Method, d.Rows, d.Features, m.Utility().Outcomes(), m.Utility().Actions()}
+func (m *served) summary() ModelSummary {
+	d := m.description
+	short := ModelSummary{Name: d.Name, Kind: d.Kind, Method: d.Method, Rows: d.Rows, Features: d.Features}
+	if m.model != nil {
+		short.Outcomes, short.Actions = m.model.Utility().Outcomes(), m.model.Utility().Actions()
+	} else {
+		short.Actions = m.numbers.Costs().Actions().Choices
+	}
+	return short
 }
 
-// columnsOf are the columns that make features, and those that the utility names.
-func columnsOf(m *lossep.Model) []Column {
+// columnsOf are the columns that make features, and those that costs name, with values of the middle
+// one of the examples.
+func columnsOf(learned *recipe.Recipe, costs []string, examples []map[string]any) []Column {
 	var columns []Column
 	var names []string
-	learned := m.Recipe()
 	for _, c := range learned.Columns {
 		column := Column{Name: c.Name, Kind: string(c.Kind), Categories: c.Categories}
 		switch c.Kind {
@@ -136,9 +139,17 @@ func columnsOf(m *lossep.Model) []Column {
 		}
 		columns, names = append(columns, column), append(names, c.Name)
 	}
-	for _, name := range m.Utility().Columns() {
+	for _, name := range costs {
 		if !slices.Contains(names, name) {
 			columns = append(columns, Column{Name: name, Kind: string(recipe.Numeric), Example: 1})
+		}
+	}
+	for i := range columns {
+		if len(examples) == 0 {
+			break
+		}
+		if value := examples[len(examples)/2][columns[i].Name]; value != nil && value != "" {
+			columns[i].Example = value
 		}
 	}
 	return columns
@@ -146,14 +157,14 @@ func columnsOf(m *lossep.Model) []Column {
 
 // exampleRows are the training rows that the model keeps, with numbers as such where they are
 // written as one.
-func exampleRows(m *lossep.Model) (rows []map[string]any) {
+func exampleRows(m held, costs []string) (rows []map[string]any) {
 	kept := m.Examples()
 	if kept == nil {
 		return nil
 	}
 	numeric := make(map[string]bool)
 	for _, c := range m.Recipe().Columns {
-		numeric[c.Name] = c.Kind == recipe.Numeric || slices.Contains(m.Utility().Columns(), c.Name)
+		numeric[c.Name] = c.Kind == recipe.Numeric || c.Kind == recipe.Outcome && m.Recipe().Target.Number || slices.Contains(costs, c.Name)
 	}
 	for _, cells := range kept.Rows {
 		row := make(map[string]any, len(cells))
@@ -187,7 +198,7 @@ func (s *Server) listModels(x *exchange) error {
 	list := ModelList{Models: make([]ModelSummary, 0, len(models))}
 	for _, name := range models.names() {
 		m := models[name]
-		list.Models = append(list.Models, m.description.summary(m.model))
+		list.Models = append(list.Models, m.summary())
 	}
 	x.writeJSON(list)
 	return nil

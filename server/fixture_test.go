@@ -87,7 +87,7 @@ func (tbPanics) Helper()           {}
 func (tbPanics) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
 
 // source gives the model under a name.
-func source(tb testing.TB, name string, m *lossep.Model) Source {
+func source(tb testing.TB, name string, m interface{ Write(io.Writer) error }) Source {
 	tb.Helper()
 	var b bytes.Buffer
 	if err := m.Write(&b); err != nil {

@@ -50,7 +50,12 @@ func (s *Server) modelMetadata(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model", Outputs: oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false, nil))}
+	meta := oip.ModelMetadata{Name: m.name, Versions: []string{m.version()}, Platform: "lossep_model"}
+	if m.numbers != nil {
+		meta.Outputs = oip.OutputsOf((&service.NumberDecider{Costs: m.numbers.Costs()}).Fields())
+	} else {
+		meta.Outputs = oip.OutputsOf(service.DecideFields(m.model.Utility(), 0, false, nil))
+	}
 	for _, c := range m.description.Columns {
 		datatype := "BYTES"
 		if c.Kind == string(recipe.Numeric) {
@@ -70,7 +75,11 @@ func (s *Server) infer(x *exchange) error {
 		return err
 	}
 	// The usual clients name no type, or that of the binary part.
-	err = s.withBody(x, func(ctx context.Context, b *body) error { return s.inferDecisions(ctx, x, m, b) },
+	answer := s.inferDecisions
+	if m.numbers != nil {
+		answer = s.inferNumbers
+	}
+	err = s.withBody(x, func(ctx context.Context, b *body) error { return answer(ctx, x, m, b) },
 		"application/json", "application/octet-stream", "")
 	var p *problem.Problem
 	if errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity {
@@ -116,23 +125,34 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	if d.rows, err = q.Rows(ctx, reader, d.spec.AllColumns(), s.config.MaxRows, tail); err != nil {
 		return err
 	}
+	if s.config.Record != nil {
+		if d.given, err = q.Body(reader.Memory); err != nil {
+			return err
+		}
+		if d.ids, err = s.idsOf(m, d.given); err != nil {
+			return err
+		}
+	}
 	if err := s.decideRows(ctx, x, &d); err != nil {
 		return err
 	}
-	s.metrics.count(x, d.rows.N)
-	s.metrics.countActions(m, d.spec, d.decisions)
+	s.done(x, m, &d)
 	answer := oip.Answer{Model: d.m.name, Version: d.m.version(), ID: q.ID, Fields: fields, Cases: make([]service.Case, d.rows.N)}
 	for i := range answer.Cases {
 		answer.Cases[i] = d.caseOf(i, d.rows.Unusual(i))
 	}
-	text, tensors := answer.Append(outputs)
+	x.writeTensors(answer.Append(outputs))
+	return nil
+}
+
+// writeTensors writes JSON, followed by binary tensors if there are any.
+func (x *exchange) writeTensors(text, tensors []byte) {
 	if len(tensors) == 0 {
 		x.write(http.StatusOK, "application/json", text)
-		return nil
+		return
 	}
 	x.Header().Set(oip.HeaderLength, strconv.Itoa(len(text)))
 	x.write(http.StatusOK, "application/octet-stream", append(text, tensors...))
-	return nil
 }
 
 // version is what the protocol calls the model's: another file is another version.

@@ -16,7 +16,11 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/record"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/numbers"
+	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
 )
@@ -38,12 +42,22 @@ type Source struct {
 type served struct {
 	name   string
 	digest string // SHA-256 of the model file
-	model  *lossep.Model
+	held
+	model   *lossep.Model  // nil where the outcome is a number
+	numbers *numbers.Model // nil where it is one of several categories
 	*batcher
 
 	description *ModelDescription
 	readers     *sync.Pool // of *rowReader
 	calibrated  *calibrations
+	schema      *record.Schema // of decisions by its own utility, if they are recorded
+}
+
+// held is a model of any kind of outcome.
+type held interface {
+	Bytes() float64
+	Recipe() *recipe.Recipe
+	Examples() *lossep.Examples
 }
 
 // open reads a model from its source, in so many bytes of memory. A file that has not
@@ -66,6 +80,9 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 		model, err = lossep.ReadWithin(r, room)
 		return err
 	})
+	if errors.Is(err, modelfile.ErrNumbers) {
+		return s.openNumbers(source, room)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +90,22 @@ func (s *Server) open(source Source, old *served, room int64) (*served, error) {
 		return nil, err
 	}
 	m := &served{
-		name: source.Name, digest: digest, model: model, batcher: newBatcher(model),
-		readers: &sync.Pool{New: func() any { return rows.NewReader(model.Recipe(), s.config.MaxRows) }},
+		name: source.Name, digest: digest, held: model, model: model, batcher: newBatcher(model),
+		readers: s.newReaders(model.Recipe()),
+	}
+	if s.config.Record != nil {
+		m.schema = s.schemaOf(m, model.Utility())
 	}
 	if m.calibrated, err = newCalibrations(s, m); err != nil {
 		return nil, err
 	}
 	m.description, err = describe(m, source.Examples)
 	return m, err
+}
+
+// newReaders is a pool of readers of rows.
+func (s *Server) newReaders(r *recipe.Recipe) *sync.Pool {
+	return &sync.Pool{New: func() any { return rows.NewReader(r, s.config.MaxRows) }}
 }
 
 // digested opens a source, has it read to its end, and returns the SHA-256 of what was
@@ -112,11 +137,11 @@ type catalogue map[string]*served
 func (c catalogue) shareRoom(most int64, wanted int) int {
 	room := float64(most)
 	for _, m := range c {
-		room -= m.model.Bytes()
+		room -= m.Bytes()
 	}
 	room = max(0, room)
 	largest := 0.0
-	for _, m := range c {
+	for _, m := range c.calibratable() {
 		if need := m.model.CalibrationBytes(); need <= room {
 			largest = max(largest, need)
 		}
@@ -126,15 +151,25 @@ func (c catalogue) shareRoom(most int64, wanted int) int {
 		places = int(min(float64(wanted), room/largest))
 	}
 	rest := (room - float64(places)*largest) / float64(len(c))
-	for _, m := range c {
+	for _, m := range c.calibratable() {
 		refusal := ""
 		if need := m.model.CalibrationBytes(); need > room {
 			refusal = fmt.Sprintf("calibrating this model, of %d training rows, takes about %.0f MB of memory, and the models that are served leave %.0f MB of %.0f MB; decide without calibrating, or serve it where models may take more memory",
 				m.model.Provenance().Rows, math.Ceil(need/1e6), math.Floor(room/1e6), float64(most)/1e6)
 		}
-		m.calibrated.allow(refusal, int(rest/m.model.Bytes()))
+		m.calibrated.allow(refusal, int(rest/m.Bytes()))
 	}
 	return places
+}
+
+// calibratable are the models of categories.
+func (c catalogue) calibratable() (all []*served) {
+	for _, m := range c {
+		if m.model != nil {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // names are those of the models in order.
@@ -156,7 +191,7 @@ func (s *Server) Reload() error {
 	for _, source := range s.config.Models {
 		room := s.config.MaxModels
 		for m := range taken {
-			room -= int64(m.model.Bytes())
+			room -= int64(m.Bytes())
 		}
 		var m *served
 		err := tasks.Try(func() (err error) {
@@ -176,7 +211,7 @@ func (s *Server) Reload() error {
 			}
 		} else {
 			s.log.LogAttrs(context.Background(), slog.LevelInfo, "model loaded", slog.String("model", m.name),
-				slog.String("digest", m.digest), slog.String("method", string(m.model.Method())), slog.Bool("changed", m != old[source.Name]))
+				slog.String("digest", m.digest), slog.String("method", m.description.Method), slog.Bool("changed", m != old[source.Name]))
 			s.metrics.reloads.WithLabelValues("ok").Inc()
 		}
 		next[source.Name] = m
@@ -199,13 +234,23 @@ func (s *Server) modelOf(x *exchange) (*served, error) {
 	return m, nil
 }
 
-// about makes a handler of what answers a question about a model's rows: it finds the
-// model, reads the body, and bounds the time of the answer.
-func (s *Server) about(answer func(ctx context.Context, x *exchange, m *served, b *body) error) func(*exchange) error {
+// answering answers a question about rows of a model.
+type answering func(ctx context.Context, x *exchange, m *served, b *body) error
+
+// about makes a handler of what answers a question about a model's rows, by the kind of its
+// outcome: it finds the model, reads the body, and bounds the time of the answer. Either may be nil.
+func (s *Server) about(categories, number answering) func(*exchange) error {
 	return func(x *exchange) error {
 		m, err := s.modelOf(x)
 		if err != nil {
 			return err
+		}
+		answer, kind := categories, "one of several categories"
+		if m.numbers != nil {
+			answer, kind = number, "a number"
+		}
+		if answer == nil {
+			return problem.New(http.StatusNotFound, "the outcome of this model is %s, for which there is nothing under this path", kind)
 		}
 		return s.withBody(x, func(ctx context.Context, b *body) error { return answer(ctx, x, m, b) }, "application/json")
 	}

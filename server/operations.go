@@ -26,11 +26,12 @@ func (s *Server) operations() []route {
 	routes := []route{
 		get("/v1/models", "list-models", "The models being served", s.listModels, ModelList{}),
 		get("/v1/models/{name}", "describe-model", "What there is to know of a model", s.describeModel, ModelDescription{}),
-		post("/v1/models/{name}/predict", "predict", "Predict cases", s.about(s.predict), PredictRequest{}, PredictResponse{}),
-		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.about(s.decide), DecideRequest{}, DecideResponse{}),
-		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve), CurveRequest{}, CurveResponse{}),
-		post("/v1/models/{name}/value", "value", "What it would be worth to know more about cases before acting", s.about(s.value), ValueRequest{}, ValueResponse{}),
-		post("/v1/models/{name}/outcomes", "outcomes", "What became of cases that were decided; the answer comes when it is on the disk", s.about(s.outcomes), OutcomesRequest{}, OutcomesResponse{}),
+		post("/v1/models/{name}/predict", "predict", "Predict cases", s.about(s.predict, s.predictNumbers), PredictRequest{}, PredictResponse{}),
+		post("/v1/models/{name}/decide", "decide", "Decide cases, under the model's own costs or others", s.about(s.decide, s.decideNumbers), DecideRequest{}, anyDecision{}),
+		post("/v1/models/{name}/curve", "curve", "How decisions and their costs change with one entry of the utility", s.about(s.curve, nil), CurveRequest{}, CurveResponse{}),
+		post("/v1/models/{name}/distribution", "distribution", "What is predicted of outcomes that are numbers, and what actions are expected to cost, as curves", s.about(nil, s.distribution), DistributionRequest{}, DistributionResponse{}),
+		post("/v1/models/{name}/value", "value", "What it would be worth to know more about cases before acting", s.about(s.value, nil), ValueRequest{}, ValueResponse{}),
+		post("/v1/models/{name}/outcomes", "outcomes", "What became of cases that were decided; the answer comes when it is on the disk", s.about(s.outcomes, nil), OutcomesRequest{}, OutcomesResponse{}),
 		get("/v1/methods", "list-methods", "What methods there are, and what they are called", s.listMethods, MethodList{}).forAll(),
 		post("/v1/explore/reactor", "explore-reactor", "The reactor of the paper by every method", s.exploreReactor, lab.ReactorRequest{}, lab.ReactorView{}),
 		post("/v1/explore/classifier", "explore-classifier", "A small classifier by every method", s.exploreClassifier, lab.Classifier{}, lab.ClassifierView{}),
@@ -91,7 +92,8 @@ func (Utility) Schema(huma.Registry) *huma.Schema {
 		Description: "what actions cost or bring, in place of the model's own",
 		OneOf: []*huma.Schema{
 			{Type: "null"},
-			{Type: "string", Description: "costs of mistakes, such as fn=5,fp=1"},
+			{Type: "string", Description: "costs of mistakes, such as fn=5,fp=1, or of an outcome that is a number, such as under=15,over=5"},
+			numberCosts(entry),
 			{
 				Type: "object", Required: []string{"outcomes"},
 				Properties: map[string]*huma.Schema{
@@ -105,6 +107,23 @@ func (Utility) Schema(huma.Registry) *huma.Schema {
 					},
 				},
 			},
+		},
+	}
+}
+
+// numberCosts describes costs of an outcome that is a number.
+func numberCosts(entry *huma.Schema) *huma.Schema {
+	number := &huma.Schema{Type: "number"}
+	return &huma.Schema{
+		Type: "object", AdditionalProperties: false, Description: "what actions cost where the outcome is a number: under and over, or cost, or costs",
+		Properties: map[string]*huma.Schema{
+			"under": entry, "over": entry,
+			"cost":  {Type: "string", Description: "a formula of action, outcome and columns, such as 15*max(outcome - action, 0) + action"},
+			"costs": {Type: "object", Description: "named actions, with a formula of outcome each", AdditionalProperties: entry},
+			"action": {Description: "the numbers that an action can be", OneOf: []*huma.Schema{
+				{Type: "array", Items: number},
+				{Type: "object", AdditionalProperties: false, Properties: map[string]*huma.Schema{"from": number, "to": number, "step": number}},
+			}},
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/record"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
@@ -98,37 +99,44 @@ func identified(r *recipe.Recipe) string {
 }
 
 // idsOf are the ids of the rows of a body, if they are to be recorded and have any.
-func (s *Server) idsOf(m *served, b *body) ([]string, error) {
+func (s *Server) idsOf(m *served, body []byte) ([]string, error) {
 	if s.config.Record == nil {
 		return nil, nil
 	}
 	column := identified(m.model.Recipe())
-	ids, err := s.config.Record.IDs(b.Bytes(), column)
+	ids, err := s.config.Record.IDs(body, column)
 	if bad := (*record.IDError)(nil); errors.As(err, &bad) {
 		return nil, problem.Wrong(rows.Location(bad.Row, column), record.BadID)
 	}
 	return ids, err
 }
 
-// record hands decisions over to be recorded.
-func (s *Server) record(x *exchange, d *decided, b *body) {
+// schemaOf is what the records of decisions by a model and a utility have in common.
+func (s *Server) schemaOf(m *served, spec *decision.Spec) *record.Schema {
+	r := m.model.Recipe()
+	schema := record.Schema{Model: m.name, Digest: m.digest, Outcomes: r.Target.Outcomes, Actions: spec.Actions(), Columns: spec.AllColumns()}
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.IsFeature() || c.Kind == recipe.Identity {
+			schema.Columns = append(schema.Columns, c.Name)
+		}
+	}
+	return s.config.Record.Schema(schema)
+}
+
+// record hands decisions over to be recorded, with a copy of the body that has their rows.
+func (s *Server) record(x *exchange, d *decided) {
 	if s.config.Record == nil {
 		return
 	}
-	r := d.m.model.Recipe()
-	batch := &record.Batch{
-		Model: d.m.name, Digest: d.m.digest, Request: x.id, IDs: d.ids, Time: time.Now(), Body: slices.Clone(b.Bytes()),
-		Columns: d.spec.AllColumns(), Outcomes: r.Target.Outcomes,
+	schema := d.m.schema
+	if schema == nil || d.spec != d.m.model.Utility() {
+		schema = s.schemaOf(d.m, d.spec)
 	}
-	for i := range r.Columns {
-		if c := &r.Columns[i]; c.IsFeature() || c.Kind == recipe.Identity {
-			batch.Columns = append(batch.Columns, c.Name)
-		}
+	b := &record.Batch{Schema: schema, Request: x.id, IDs: d.ids, Time: time.Now(), Body: slices.Clone(d.given), Actions: make([]int, len(d.decisions))}
+	b.Probabilities = make([]float64, 0, len(d.decisions)*len(schema.Outcomes))
+	for i := range d.decisions {
+		b.Actions[i] = d.decisions[i].Action
+		b.Probabilities = append(b.Probabilities, d.decisions[i].Probabilities...)
 	}
-	actions := d.spec.Actions()
-	for _, one := range d.decisions {
-		batch.Actions = append(batch.Actions, actions[one.Action])
-		batch.Probabilities = append(batch.Probabilities, one.Probabilities)
-	}
-	s.config.Record.Add(batch)
+	s.config.Record.Add(b)
 }

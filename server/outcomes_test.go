@@ -85,9 +85,15 @@ func named(t *testing.T) *lossep.Model {
 // recorded are the decisions that a server has recorded of one row, as a table whose first line names the columns.
 func recorded(t *testing.T, row string, without ...string) (request, columns, cells string) {
 	t.Helper()
+	return recordedOf(t, "/v1/models/named/decide", `{"rows":[`+row+`]}`, without...)
+}
+
+// recordedOf is recorded by any request.
+func recordedOf(t *testing.T, path, body string, without ...string) (request, columns, cells string) {
+	t.Helper()
 	dir := t.TempDir()
 	s := newServer(t, recording(t, dir, without...), func(c *Config) { c.Models = []Source{source(t, "named", named(t))} })
-	w := ask(s, http.MethodPost, "/v1/models/named/decide", `{"rows":[`+row+`]}`)
+	w := ask(s, http.MethodPost, path, body)
 	if w.Code != http.StatusOK {
 		t.Fatal(w.Body)
 	}
@@ -156,5 +162,31 @@ func TestRecordIDs(t *testing.T) {
 		if w := ask(s, http.MethodPost, "/v1/models/named/outcomes", `{"outcomes":[{"id":`+id+`,"outcome":"bad"}]}`); w.Code != want {
 			t.Errorf("outcome of %s: %d %s", id, w.Code, w.Body)
 		}
+	}
+}
+
+// What the Open Inference Protocol asks is recorded as what /v1 asks, and its ids have to be such that can be.
+func TestRecordInference(t *testing.T) {
+	after := func(cells string) string { // the time, which may differ
+		id, rest, _ := strings.Cut(cells, "|")
+		_, rest, _ = strings.Cut(rest, "|")
+		return id + "|" + rest
+	}
+	const tensors = `{"name":"age","shape":[1],"datatype":"INT64","data":[30]},{"name":"income","shape":[1,1],"datatype":"FP64","data":[[20.5]]},
+		{"name":"job","shape":[1],"datatype":"BYTES","data":["smith \"x\""]},{"name":"owner","shape":[1],"datatype":"BOOL","data":[true]},
+		{"name":"amount","shape":[1],"datatype":"FP32","data":[500]}`
+	_, columns, cells := recorded(t, `{"case":"c17","age":30,"income":20.5,"job":"smith \"x\"","owner":true,"amount":500}`)
+	_, inferred, got := recordedOf(t, "/v2/models/named/infer", `{"inputs":[{"name":"case","shape":[1],"datatype":"BYTES","data":["c17"]},`+tensors+`]}`)
+	if inferred != columns || after(got) != after(cells) {
+		t.Errorf("columns %s, not %s; cells %s, not %s", inferred, columns, got, cells)
+	}
+	request, _, got := recordedOf(t, "/v2/models/named/infer", `{"id":"own","inputs":[`+tensors+`]}`, "job")
+	if !strings.HasPrefix(got, request+"-0|") || strings.Contains(got, "smith") {
+		t.Errorf("cells %s of the request %s", got, request)
+	}
+	s := newServer(t, recording(t, t.TempDir()), func(c *Config) { c.Models = []Source{source(t, "named", named(t))} })
+	w := ask(s, http.MethodPost, "/v2/models/named/infer", `{"inputs":[{"name":"case","shape":[1],"datatype":"BYTES","data":["a\nb"]},`+tensors+`]}`)
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "no id that can be recorded") {
+		t.Errorf("an id with a line break: %d %s", w.Code, w.Body)
 	}
 }

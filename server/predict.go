@@ -9,7 +9,8 @@ import (
 
 // PredictRequest is the body of a prediction.
 type PredictRequest struct {
-	Rows []Row `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
+	Rows      []Row     `json:"rows" minItems:"1" nullable:"false" doc:"the cases"`
+	Quantiles []float64 `json:"quantiles,omitempty" doc:"quantiles of an outcome that is a number, such as 0.05 and 0.95"`
 }
 
 // PredictResponse is the answer to a PredictRequest.
@@ -17,7 +18,7 @@ type PredictResponse struct {
 	Model        string       `json:"model"`
 	ModelVersion string       `json:"model_version" doc:"changes when the model is replaced"`
 	Method       string       `json:"method" doc:"how the posterior was approximated"`
-	Outcome      string       `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given"`
+	Outcome      string       `json:"outcome,omitempty" doc:"the positive one of two, whose probability is given, or the column of a number"`
 	Outcomes     []string     `json:"outcomes,omitempty" doc:"if there are more than two, whose probabilities are given in this order"`
 	Prevalence   float64      `json:"prevalence,omitempty" doc:"how frequent it is in the population that the answers are for, if not as in the training rows"`
 	Population   []float64    `json:"population,omitempty" doc:"the shares of more than two outcomes in the population that the answers are for, if not as in the training rows"`
@@ -29,7 +30,8 @@ type PredictResponse struct {
 // Prediction is what is known of a case.
 type Prediction struct {
 	Probability   float64   `json:"probability,omitempty" doc:"of the positive outcome of two"`
-	Mean          float64   `json:"mean,omitempty" doc:"of the latent value, with two outcomes"`
+	Mean          float64   `json:"mean,omitempty" doc:"of an outcome that is a number, or of the latent value with two outcomes"`
+	Quantiles     []float64 `json:"quantiles,omitempty" doc:"of an outcome that is a number, as they are asked for"`
 	Variance      float64   `json:"variance,omitempty" doc:"of the latent value, with two outcomes"`
 	Probabilities []float64 `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
 	Unusual       []string  `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`

@@ -196,6 +196,11 @@ func TestDocumentHolds(t *testing.T) {
 			doc.checkExchange(t, s, name, r)
 		}
 	}
+	few := demandServer(t)
+	for _, r := range demandExchanges {
+		tried[r[0]+" "+r[1]] = true
+		doc.checkExchange(t, few, "demand", r)
+	}
 	for _, r := range s.operations() {
 		if key := r.Method + " " + r.Path; !r.Hidden && r.contentType == "application/json" && !tried[key] {
 			t.Errorf("%s is not tried", key)

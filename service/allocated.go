@@ -66,6 +66,9 @@ func (a *Deciding) allocated(ctx context.Context, rd *recipe.Reader, id identity
 		w.c.Limited = &limited[i]
 		a.count(&w.c)
 		a.countOutcome(w.outcome, w.c.Decision)
+		if !a.shows(w.c.Decision) {
+			continue
+		}
 		if err := emit(func() []string { return w.cells }, &w.c); err != nil {
 			return err
 		}

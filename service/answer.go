@@ -40,9 +40,13 @@ type Predict struct {
 // NewPredict is a request with every option at its default.
 func NewPredict() *Predict {
 	p := new(Predict)
-	p.Options = append(p.Cases.options("probability"),
-		&Option{Name: "quantiles", Group: Basics, CommandOf: true, Help: "quantiles of an outcome that is a number, such as 0.05,0.5,0.95", Value: newList(&p.Quantiles, "P,P")})
+	p.Options = append(p.Cases.options("probability"), p.Asked()...)
 	return p
+}
+
+// Asked are the options that are not about files, which all front ends have.
+func (p *Predict) Asked() Options {
+	return Options{{Name: "quantiles", Group: Basics, Help: "quantiles of an outcome that is a number, such as 0.05,0.5,0.95", Value: newList(&p.Quantiles, "P,P")}}
 }
 
 // Complete checks options against each other and fills in what follows from them.

@@ -53,13 +53,17 @@ func (c *Capacity) Check() error {
 // checkColumn refuses a column that divides cases and is not there.
 func (c *Capacity) checkColumn(columns []string) error {
 	name := c.Column()
-	if name == "" || slices.Contains(columns, name) {
+	period := c.Division.Period() == "" && slices.Contains(table.Periods(), table.Period(name))
+	switch known := slices.Contains(columns, name); {
+	case name == "", known && !period:
 		return nil
+	case known:
+		return optionError("per", "%q may be the period or the column of that name; give the column of times by {time=COLUMN}, or rename the column", name)
 	}
 	option := "per"
 	if c.Division.Period() != "" {
 		option = "time"
-	} else if slices.Contains(table.Periods(), table.Period(name)) {
+	} else if period {
 		return optionError("per", "give the column of times by {time=COLUMN}")
 	}
 	return optionError(option, "unknown column %q; %s", name, table.Instead(name, columns))
@@ -260,6 +264,7 @@ type LimitUsed struct {
 	Price Interval `json:"price" doc:"what one more unit in each period would save in it"`
 
 	used, prices []float64
+	least        float64 // effort that an action takes in some case
 }
 
 func newShortage(l *Limits, periods int) *Shortage {
@@ -273,8 +278,15 @@ func newShortage(l *Limits, periods int) *Shortage {
 func (s *Shortage) add(out *decision.Allocation) {
 	for l := range s.Limits {
 		u := &s.Limits[l]
-		u.used, u.prices = append(u.used, out.Used[l]), append(u.prices, out.Prices[l])
-		u.Price.Low, u.Price.High = out.Ranges[l][0], out.Ranges[l][1]
+		price, low, high := out.Prices[l], out.Ranges[l][0], out.Ranges[l][1]
+		if out.Least[l] > u.Most+1 { // no case fits, nor would one with a unit more
+			price, low, high = 0, 0, 0
+		}
+		u.used, u.prices = append(u.used, out.Used[l]), append(u.prices, price)
+		u.Price.Low, u.Price.High = low, high
+		if e := out.Least[l]; e > 0 && (u.least == 0 || e < u.least) {
+			u.least = e
+		}
 	}
 	s.sums = append(s.sums, out.Cost-out.Free)
 	s.Gap += out.Cost - out.Bound
@@ -320,7 +332,11 @@ func (s *Shortage) Lines() (lines []string) {
 		each, of = " per "+s.per, fmt.Sprintf(", mean of %s", table.Plural(s.Periods, s.per))
 	}
 	for _, u := range s.Limits {
-		lines = append(lines, fmt.Sprintf("%s: %.6g of %.6g%s used%s; one more%s is worth %v", u.Name, u.Used, u.Most, each, of, each, u.Price))
+		line := fmt.Sprintf("%s: %.6g of %.6g%s used%s; one more%s is worth %v", u.Name, u.Used, u.Most, each, of, each, u.Price)
+		if u.least > u.Most {
+			line += fmt.Sprintf(", for no action takes less than %.6g", u.least)
+		}
+		lines = append(lines, line)
 	}
 	what := [][2]string{{"the limit costs", "it"}, {"the limits cost", "them"}}[min(1, len(s.Limits)-1)]
 	lines = append(lines, fmt.Sprintf("%s %v in all; %s would get another action without %s", what[0], s.Cost, table.Plural(s.Changed, "row"), what[1]))

@@ -22,6 +22,7 @@ type Decide struct {
 	SecondOpinion bool
 	Why           int    // how many reasons are given for a decision
 	Baseline      string // the action that savings are against
+	Only          string // the action whose cases are written; empty for all
 	Probability   string // the column of probabilities to decide by, in place of a model
 	Memory        int64  // bytes that cases may take while they wait for a capacity to be shared out; 0 for any
 	Options       Options
@@ -31,6 +32,7 @@ type Decide struct {
 func NewDecide() *Decide {
 	d := new(Decide)
 	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("saving")...), d.Asked()...), d.Capacity.Periods()...),
+		&Option{Name: "only", Group: Basics, CommandOf: true, Help: "output only the rows with this action, such as refuse; the summary is of all", Value: text{&d.Only, "ACTION"}},
 		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "column of probabilities to use instead of a model; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
 	)
 	return d
@@ -79,6 +81,7 @@ type Deciding struct {
 	spec     *decision.Spec
 	given    bool // the costs are not those of the fit
 	baseline int
+	only     int // the action whose cases are handed over, −1 for all
 	trained  func(features []float64) bool
 	explain  *lossep.Explainer // nil if no reasons are asked for
 	limits   *Limits           // nil if there is no capacity
@@ -119,8 +122,14 @@ func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 	if err != nil {
 		return nil, err
 	}
+	only := -1
+	if d.Only != "" {
+		if only, err = actionOf(spec, "only", d.Only); err != nil {
+			return nil, err
+		}
+	}
 	limits, err := d.Within(spec)
-	return &Deciding{request: d, spec: spec, baseline: baseline, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
+	return &Deciding{request: d, spec: spec, baseline: baseline, only: only, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
 }
 
 // Explainer gives the reasons that are asked for, nil if there are none. Columns that costs depend
@@ -169,6 +178,10 @@ func (a *Deciding) Rows(ctx context.Context, rd *recipe.Reader, several bool, em
 		if err != nil {
 			return err
 		}
+		if !a.shows(&d.Decision) {
+			a.tally(&d, &Case{Decision: &d.Decision})
+			continue
+		}
 		if some = append(some, d); a.explain == nil || len(some) == cap(some) {
 			if err := a.emit(ctx, some, id, emit); err != nil {
 				return err
@@ -192,13 +205,21 @@ func (a *Deciding) emit(ctx context.Context, some []lossep.DecidedRow, id identi
 	for k := range some {
 		d := &some[k]
 		c := Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}
-		a.count(&c)
-		a.countOutcome(a.outcomeOf(d), c.Decision)
+		a.tally(d, &c)
 		if err := emit(d.Row.Pointed, &c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// shows tells whether a case is handed over.
+func (a *Deciding) shows(d *lossep.Decision) bool { return a.only < 0 || d.Action == a.only }
+
+// tally counts a decision, and what the action really cost.
+func (a *Deciding) tally(d *lossep.DecidedRow, c *Case) {
+	a.count(c)
+	a.countOutcome(a.outcomeOf(d), c.Decision)
 }
 
 func (a *Deciding) count(c *Case) {
@@ -379,6 +400,9 @@ func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 			c.Limited = &g.limited[i]
 		}
 		g.count(&c)
+		if !g.shows(c.Decision) {
+			continue
+		}
 		if err := emit(cells, &c); err != nil {
 			return err
 		}

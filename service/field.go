@@ -236,12 +236,16 @@ func Record(fields []Field, c *Case) []any {
 // Baseline is the number of the action that savings are against: the one of that name, or the
 // first if none is named.
 func Baseline(s *decision.Spec, name string) (int, error) {
-	actions := s.Actions()
 	if name == "" {
 		return 0, nil
 	}
-	if a := slices.Index(actions, name); a >= 0 {
+	return actionOf(s, "baseline", name)
+}
+
+// actionOf is the action that an option names.
+func actionOf(s *decision.Spec, option, name string) (int, error) {
+	if a := slices.Index(s.Actions(), name); a >= 0 {
 		return a, nil
 	}
-	return 0, optionError("baseline", "unknown action %q; %s", name, table.Instead(name, actions))
+	return 0, optionError(option, "unknown action %q; %s", name, table.Instead(name, s.Actions()))
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/monitor"
+	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
@@ -121,6 +123,13 @@ func decided(m *lossep.Model, t *table.Table) (*monitor.Cases, error) {
 	for i, p := range predicted {
 		probabilities[i] = p.Probabilities
 	}
+	if posterior.Gaps(x) { // what rows are like is compared with cells filled
+		filled := *m.Recipe()
+		filled.Gaps = false
+		if x, _, err = filled.Apply(t); err != nil {
+			return nil, err
+		}
+	}
 	return chosen(x, probabilities, stakes), nil
 }
 
@@ -164,10 +173,7 @@ func referenceOf(ctx context.Context, m *lossep.Model, t *table.Table) (*monitor
 
 // spans are the rows in the order of time, and their windows.
 func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err error) {
-	order = make([]int, t.Len())
-	for i := range order {
-		order[i] = i
-	}
+	order = indices.Of(t.Len())
 	var times []float64
 	if q.Time != "" {
 		if times, err = t.Times(q.Time, q.dates); err != nil {

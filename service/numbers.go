@@ -23,14 +23,15 @@ type Outcome string
 const (
 	AutoOutcome Outcome = "auto"
 	Categories  Outcome = "categories"
+	Ordered     Outcome = "ordered" // categories that have an order
 	Number      Outcome = "number"
 )
 
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, CommandOf: true, Help: "kind of outcome; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones",
-		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Number}},
+		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in the order of numbers or of {ordered}; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones, ordered if {ordered} names the target, else categories",
+		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number}},
 	}
 }
 
@@ -57,13 +58,13 @@ func (u *Costs) given() bool { return u.Line+u.File+u.Matrix != "" }
 // IsNumber tells whether the outcome of a table is fitted as a number, and why if nobody said so.
 func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (is bool, reason string, err error) {
 	switch {
-	case f.Outcome == Categories && costs != nil:
+	case (f.Outcome == Categories || f.Outcome == Ordered) && costs != nil:
 		return false, "", optionError("outcome", "the costs are those of numbers; give costs of categories, or {outcome=number}")
 	case f.Outcome == Number && costs == nil && u.given():
 		return false, "", optionError("outcome", "the costs are those of categories; give costs of numbers, such as {cost=under=15,over=5}")
 	case f.Outcome == Number:
 		return true, "", nil
-	case f.Outcome == Categories:
+	case f.Outcome == Categories || f.Outcome == Ordered:
 		return false, "", nil
 	case costs != nil:
 		return true, "as costs are those of numbers", nil
@@ -89,7 +90,7 @@ func Load(path string, bytes int64) (Loaded, error) {
 	m, err := lossep.LoadWithin(path, bytes)
 	if errors.Is(err, modelfile.ErrNumbers) {
 		n, err := numbers.Load(path, bytes)
-		return numberModel{n}, err
+		return NumberModel{n}, err
 	}
 	return CategoryModel{m}, err
 }
@@ -127,8 +128,8 @@ func (m CategoryModel) Shown() any {
 	}{m.Method(), m.Likelihood(), m.Kernel().String(), m.Utility(), m.Summary(), m.Provenance(), m.Recipe()}
 }
 
-// numberModel is a model of numbers.
-type numberModel struct{ *numbers.Model }
+// NumberModel is a model of numbers.
+type NumberModel struct{ *numbers.Model }
 
 // NumberReport is what is said of a model of numbers to programs.
 type NumberReport struct {
@@ -149,32 +150,21 @@ func NewNumberReport(m *numbers.Model) *NumberReport {
 }
 
 // Shown implements Loaded.
-func (m numberModel) Shown() any {
+func (m NumberModel) Shown() any {
 	r := NewNumberReport(m.Model)
 	r.Recipe = m.Recipe()
 	return r
 }
 
 // Predicting implements Loaded.
-func (m numberModel) Predicting(p *Predict) (Answer, error) {
-	a := &predictingNumbers{answer: answer{cases: &p.Cases, model: m.Model}}
-	for _, text := range p.Quantiles {
-		q, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(q > 0 && q < 1) {
-			return nil, optionError("quantiles", "%q is not between 0 and 1", text)
-		}
-		if slices.Contains(a.quantiles, q) {
-			return nil, optionError("quantiles", "%s is given twice", text)
-		}
-		a.quantiles = append(a.quantiles, q)
-	}
-	a.names = p.Quantiles
-	return a, nil
+func (m NumberModel) Predicting(p *Predict) (Answer, error) {
+	fields, err := p.NumberFields()
+	return &predictingNumbers{answer: answer{cases: &p.Cases, model: m.Model}, fields: fields}, err
 }
 
 // Deciding implements Loaded.
-func (m numberModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
-	if err := d.Options.refuse("it is for outcomes that are categories, and that of this model is a number; leave it out", "second-opinion", "why", "calibrate", "baseline", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
+func (m NumberModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
+	if err := d.Options.refuse("it is for outcomes that are categories, and that of this model is a number; leave it out", "second-opinion", "why", "calibrate", "baseline", "only", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
 		return nil, err
 	}
 	costs, err := d.Numbers(ctx, read)
@@ -186,7 +176,19 @@ func (m numberModel) Deciding(ctx context.Context, d *Decide, read func(ctx cont
 	case costs == nil:
 		costs = m.Costs()
 	}
-	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, costs: costs}, nil
+	return &decidingNumbers{answer: answer{cases: &d.Cases, model: m.Model}, NumberDecider: NumberDecider{Model: m.Model, Costs: costs}}, nil
+}
+
+// NumberCosts are costs of numbers as programs give them: on one line, or as a JSON object in the form
+// of a file; nil if neither is given.
+func NumberCosts(line string, object []byte) (*decision.NumberCosts, error) {
+	switch {
+	case line != "":
+		return decision.ParseNumberCosts(line)
+	case len(object) > 0:
+		return decision.ParseNumberJSON(object)
+	}
+	return nil, nil
 }
 
 // answer is what answers about numbers have in common.
@@ -226,35 +228,65 @@ type NumberCase struct {
 	Choice decision.NumberChoice
 }
 
-type predictingNumbers struct {
-	answer
-	quantiles []float64
-	names     []string
-}
-
-func (p *predictingNumbers) Fields() []Field {
+// NumberFields are what is predicted of a case: the mean, and the quantiles that are asked for.
+func (p *Predict) NumberFields() ([]Field, error) {
 	fields := []Field{numberField("mean", func(c *Case) float64 { return c.Number.Mean() })}
-	if len(p.quantiles) > 0 {
-		fields = append(fields, numbersField("quantiles", "", "quantile", p.names, func(c *Case, to []float64) []float64 {
-			for _, q := range p.quantiles {
+	var quantiles []float64
+	for _, text := range p.Quantiles {
+		q, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(q > 0 && q < 1) {
+			return nil, optionError("quantiles", "%q is not between 0 and 1", text)
+		}
+		if slices.Contains(quantiles, q) {
+			return nil, optionError("quantiles", "%s is given twice", text)
+		}
+		quantiles = append(quantiles, q)
+	}
+	if len(quantiles) > 0 {
+		fields = append(fields, numbersField("quantiles", "", "quantile", p.Quantiles, func(c *Case, to []float64) []float64 {
+			for _, q := range quantiles {
 				to = append(to, c.Number.Quantile(q))
 			}
 			return to
 		}))
 	}
-	return fileFields(fields)
+	return fields, nil
 }
+
+// CheckNumbers refuses a case of which a field is not a finite number: the model says nothing there.
+func CheckNumbers(fields []Field, c *Case) error {
+	for _, f := range fields {
+		var values []float64
+		if f.Number != nil {
+			values = append(values, f.Number(c))
+		} else if f.Numbers != nil {
+			values = f.Numbers(c, nil)
+		}
+		for k, x := range values {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				name := f.Name
+				if f.Over != nil {
+					name = f.Over[k]
+				}
+				return optionError(f.Name, "%s is beyond the largest number", name)
+			}
+		}
+	}
+	return nil
+}
+
+type predictingNumbers struct {
+	answer
+	fields []Field
+}
+
+func (p *predictingNumbers) Fields() []Field { return fileFields(p.fields) }
 
 func (p *predictingNumbers) Columns() []string { return nil }
 
 func (p *predictingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	return p.each(ctx, rd, several, emit, func(row numbers.Row, c *NumberCase) error {
-		for _, q := range p.quantiles {
-			if x := c.Quantile(q); math.IsNaN(x) || math.IsInf(x, 0) {
-				return row.Located(optionError("quantiles", "%v is beyond the largest number", q))
-			}
-		}
-		return nil
+		return row.Located(CheckNumbers(p.fields, &Case{Number: c}))
 	})
 }
 
@@ -262,54 +294,84 @@ func (p *predictingNumbers) Lines(Naming) []string {
 	return append([]string{table.Plural(p.rows, "row") + " predicted"}, p.warnings()...)
 }
 
-type decidingNumbers struct {
-	answer
-	costs            *decision.NumberCosts
-	expected         float64
-	realised         float64
-	labelled, atEdge int
+// NumberDecider decides cases one after another under costs, and counts what it decided.
+type NumberDecider struct {
+	Model    *numbers.Model
+	Costs    *decision.NumberCosts
+	Decided  int
+	AtEdge   int     // cases whose action is at the edge of its range
+	Expected float64 // sum of expected costs
 }
 
-func (d *decidingNumbers) Fields() []Field {
-	action := numberField("action", func(c *Case) float64 { return c.Number.Choice.Action })
+// Decide chooses the action of a case by what is at stake in it. Costs are checked at the first; what is
+// wrong with a case alone is given its place.
+func (d *NumberDecider) Decide(stake decision.Stake, c *NumberCase, at func(error) error) error {
+	if d.Decided == 0 {
+		if err := d.Model.Check(d.Costs, stake, c.Distribution); err != nil {
+			return err
+		}
+	}
+	c.Choice = stake.Choose(c.Distribution)
+	if err := d.Costs.CheckChoice(c.Choice); err != nil {
+		return at(err)
+	}
+	d.Decided++
+	d.Expected += c.Choice.Expected
+	if c.Choice.AtEdge {
+		d.AtEdge++
+	}
+	return nil
+}
+
+// EdgeNote says in how many cases the action is at the edge of its range, "" if in none.
+func (d *NumberDecider) EdgeNote() string {
+	if d.AtEdge == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the action is at the edge of its range in %s; a wider range might cost less", table.Plural(d.AtEdge, "row"))
+}
+
+// Fields are what is said about a decided case.
+func (d *NumberDecider) Fields() []Field {
 	fields := []Field{
 		numberField("cost", func(c *Case) float64 { return c.Number.Choice.Expected }),
 		numberField("mean", func(c *Case) float64 { return c.Number.Mean() }),
 	}
-	if names := d.costs.Actions().Choices; names != nil {
-		action = Field{Name: "action", Columns: []string{"action"}, Text: func(c *Case) string { return names[int(c.Number.Choice.Action)] }}
-	} else {
-		fields = append(fields,
-			numberField("lower", func(c *Case) float64 { return c.Number.Choice.Lower }),
-			numberField("cost_lower", func(c *Case) float64 { return c.Number.Choice.ExpectedLower }),
-			numberField("higher", func(c *Case) float64 { return c.Number.Choice.Higher }),
-			numberField("cost_higher", func(c *Case) float64 { return c.Number.Choice.ExpectedHigher }))
+	if names := d.Costs.Actions().Choices; names != nil {
+		at := func(c *Case) int { return int(c.Number.Choice.Action) }
+		return append([]Field{
+			{Name: "action", Columns: []string{"action"}, Text: func(c *Case) string { return names[at(c)] }},
+			{Name: "action_index", Whole: at},
+		}, fields...)
 	}
-	return fileFields(append([]Field{action}, fields...))
+	return append([]Field{numberField("action", func(c *Case) float64 { return c.Number.Choice.Action })}, append(fields,
+		numberField("lower", func(c *Case) float64 { return c.Number.Choice.Lower }),
+		numberField("cost_lower", func(c *Case) float64 { return c.Number.Choice.ExpectedLower }),
+		numberField("higher", func(c *Case) float64 { return c.Number.Choice.Higher }),
+		numberField("cost_higher", func(c *Case) float64 { return c.Number.Choice.ExpectedHigher }))...)
 }
 
+type decidingNumbers struct {
+	answer
+	NumberDecider
+	realised float64
+	labelled int
+}
+
+func (d *decidingNumbers) Fields() []Field { return fileFields(d.NumberDecider.Fields()) }
+
 func (d *decidingNumbers) Columns() []string {
-	return slices.DeleteFunc(d.costs.Columns(), func(name string) bool { return name == d.model.Recipe().Target.Column })
+	return slices.DeleteFunc(d.Costs.Columns(), func(name string) bool { return name == d.model.Recipe().Target.Column })
 }
 
 func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several bool, emit Emit) error {
 	return d.each(ctx, rd, several, emit, func(row numbers.Row, c *NumberCase) error {
-		stake, err := row.Bind(d.costs)
+		stake, err := row.Bind(d.Costs)
 		if err != nil {
 			return err
 		}
-		if d.rows == 1 {
-			if err := d.model.Check(d.costs, stake, row.Distribution); err != nil {
-				return err
-			}
-		}
-		c.Choice = stake.Choose(row.Distribution)
-		if err := d.costs.CheckChoice(c.Choice); err != nil {
-			return row.Located(err)
-		}
-		d.expected += c.Choice.Expected
-		if c.Choice.AtEdge {
-			d.atEdge++
+		if err := d.Decide(stake, c, row.Located); err != nil {
+			return err
 		}
 		if y, ok := row.OutcomeNumber(); ok {
 			d.labelled++
@@ -320,15 +382,15 @@ func (d *decidingNumbers) Rows(ctx context.Context, rd *recipe.Reader, several b
 }
 
 func (d *decidingNumbers) Lines(Naming) []string {
-	lines := []string{fmt.Sprintf("%s decided under %s", table.Plural(d.rows, "row"), d.costs)}
+	lines := []string{fmt.Sprintf("%s decided under %s", table.Plural(d.rows, "row"), d.Costs)}
 	if d.rows > 0 {
-		lines = append(lines, fmt.Sprintf("expected cost per row %.6g, estimated by the model", d.expected/float64(d.rows)))
+		lines = append(lines, fmt.Sprintf("expected cost per row %.6g, estimated by the model", d.Expected/float64(d.rows)))
 	}
 	if d.labelled > 0 {
 		lines = append(lines, fmt.Sprintf("realised cost per row %.6g, on the %s with a known outcome", d.realised/float64(d.labelled), table.Plural(d.labelled, "row")))
 	}
-	if d.atEdge > 0 {
-		lines = append(lines, fmt.Sprintf("the action is at the edge of its range in %s; a wider range might cost less", table.Plural(d.atEdge, "row")))
+	if note := d.EdgeNote(); note != "" {
+		lines = append(lines, note)
 	}
 	return append(lines, d.warnings()...)
 }

@@ -115,6 +115,21 @@ func (o *Option) List() bool {
 	return list
 }
 
+// JSON is the type that the option has in a description of requests, and that of the elements of a list or object.
+func (o *Option) JSON() (kind, elements string) {
+	switch {
+	case o.Type() == "ACTION=N":
+		return "object", "number"
+	case o.List():
+		return "array", "string"
+	case o.Type() == "bool":
+		return "boolean", ""
+	case o.Type() == "N":
+		return "integer", ""
+	}
+	return "string", ""
+}
+
 // Options are those of one request.
 type Options []*Option
 

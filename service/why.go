@@ -145,8 +145,9 @@ func (a *Deciding) topRows(ctx context.Context, rd *recipe.Reader, id identity, 
 			return err
 		}
 		c := Case{ID: id.of(d.Row), Decision: &d.Decision, Unusual: d.Row.Unusual()}
-		a.count(&c)
-		a.countOutcome(a.outcomeOf(&d), c.Decision)
+		if a.tally(&d, &c); !a.shows(c.Decision) {
+			continue
+		}
 		row := &rankedRow{key: key(&c), number: n}
 		n++
 		full := len(top) == a.request.Top

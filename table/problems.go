@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -50,6 +51,19 @@ func (p *Problems) Error() string {
 		}
 		return strings.Join(texts, ", ")
 	})
+}
+
+// Together are ways that are given at once: lines to leave out as one list, and others once each.
+func Together(ways []Way) (all []Way) {
+	for _, w := range ways {
+		switch k := slices.IndexFunc(all, func(v Way) bool { return v.Option == w.Option && (v.Option == WaySkip || v.Value == w.Value) }); {
+		case k < 0:
+			all = append(all, w)
+		case w.Option == WaySkip && !slices.Contains(strings.Split(all[k].Value, ","), w.Value):
+			all[k].Value += "," + w.Value
+		}
+	}
+	return all
 }
 
 // Unwrap gives the single errors.

@@ -109,14 +109,19 @@ func (s *session) refuse(err error, what string, bytes float64, b *budget.Budget
 // blockBytes is what predictions of a block of rows may take.
 func (s *session) blockBytes() float64 { return float64(s.MaxMemory) / 32 }
 
-// blockOf is how many rows are predicted at a time by a model, and what that takes: their
-// covariances with what the model has learned from, and what is made of them.
-func (s *session) blockOf(m *lossep.Model, rows int) (block int, bytes float64) {
+// blockOf is how many rows are predicted at a time where each takes so many bytes on the way, and what
+// that takes.
+func (s *session) blockOf(each float64, rows int) (block int, bytes float64) {
+	block = min(rows, blockRows, max(16, int(s.blockBytes()/each)))
+	return block, each * float64(block)
+}
+
+// rowBytes is what the prediction of a row takes: its covariances with what the model has learned from,
+// and what is made of them.
+func rowBytes(m *lossep.Model) float64 {
 	seen := m.Provenance().Rows
 	if inducing := m.Summary().Inducing; inducing != nil {
 		seen = inducing.Points
 	}
-	each := 3*8*float64(seen)*float64(len(m.Utility().Outcomes())-1) + 2*8*float64(m.Recipe().Dim())
-	block = min(rows, blockRows, max(16, int(s.blockBytes()/each)))
-	return block, each * float64(block)
+	return 3*8*float64(seen)*float64(len(m.Utility().Outcomes())-1) + 2*8*float64(m.Recipe().Dim())
 }

@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/modelfile"
+	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/service"
 )
 
 var errForgotten = errors.New("there is no such model")
@@ -26,8 +30,16 @@ type shelf struct {
 	clock  uint64
 }
 
+// held is a model of any kind of outcome.
+type held interface {
+	Bytes() float64
+	Write(w io.Writer) error
+	Recipe() *recipe.Recipe
+	Describe() []string
+}
+
 type kept struct {
-	model *lossep.Model
+	model held
 	share *budget.Share
 	used  uint64 // when, by the clock
 	users int    // requests that use it now
@@ -40,7 +52,7 @@ func newShelf(bytes int64, b *budget.Budget) *shelf {
 
 // put keeps a model, whose memory is part of what the work that made it took, and gives its
 // handle.
-func (s *shelf) put(m *lossep.Model, work *budget.Share) uint64 {
+func (s *shelf) put(m held, work *budget.Share) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
@@ -94,7 +106,7 @@ func (s *shelf) drop(handle uint64) bool {
 }
 
 // use is a model that stays until done is called.
-func (s *shelf) use(handle uint64) (m *lossep.Model, done func(), err error) {
+func (s *shelf) use(handle uint64) (m held, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.models[handle]
@@ -129,25 +141,31 @@ func (s *shelf) forget(handles []uint64) {
 
 // Described is what a program is told of a model.
 type Described struct {
-	Model     uint64            `json:"model"`    // its handle
+	describedRows
 	Outcomes  []string          `json:"outcomes"` // in the order of probabilities
-	Target    string            `json:"target"`   // its column
 	Positive  string            `json:"positive"`
 	Unsettled bool              `json:"unsettled"` // Positive is for an order alone
 	Actions   []string          `json:"actions"`
 	Costs     bool              `json:"costs"`
-	Columns   []string          `json:"columns"` // that make features
-	Table     []string          `json:"table"`   // all columns of the training table but the target and weights, in its order
 	Utility   *decision.Spec    `json:"utility"`
 	Method    lossep.Method     `json:"method"`
 	Kernel    string            `json:"kernel"`
 	Summary   lossep.Summary    `json:"summary"`
 	Origin    lossep.Provenance `json:"provenance"`
-	Lines     []string          `json:"lines"` // the model in words
-	Notes     []string          `json:"notes"` // on the table it was fitted to
-	Dropped   []dropped         `json:"dropped"`
 	CostsOf   []string          `json:"cost_columns"` // that the costs of a case are made of
 	Threshold *float64          `json:"threshold"`
+}
+
+// describedRows is what is told of a model of any kind of outcome.
+type describedRows struct {
+	Model   uint64          `json:"model"` // its handle
+	Kind    service.Outcome `json:"kind"`
+	Target  string          `json:"target"`  // its column
+	Columns []string        `json:"columns"` // that make features
+	Table   []string        `json:"table"`   // all columns of the training table but the target and weights, in its order
+	Lines   []string        `json:"lines"`   // the model in words
+	Notes   []string        `json:"notes"`   // on the table it was fitted to
+	Dropped []dropped       `json:"dropped"`
 }
 
 // dropped is a column that makes no features, and why.
@@ -156,15 +174,11 @@ type dropped struct {
 	Reason string `json:"reason"`
 }
 
-// keep puts a model on the shelf, with part of the memory of the work that made it, and
-// describes it.
-func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Described {
-	learned, spec := m.Recipe(), m.Utility()
-	d := &Described{
-		Model: s.models.put(m, work), Outcomes: spec.Outcomes(), Target: learned.Target.Column, Positive: learned.Target.Positive(), Unsettled: learned.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
-		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(),
-		Lines: m.Describe(), Notes: notes, Utility: spec, CostsOf: spec.Columns(),
-	}
+// keepRows puts a model on the shelf, with part of the memory of the work that made it, and says what
+// it was fitted to.
+func (s *session) keepRows(m held, kind service.Outcome, notes []string, work *budget.Share) describedRows {
+	learned := m.Recipe()
+	d := describedRows{Model: s.models.put(m, work), Kind: kind, Target: learned.Target.Column, Lines: m.Describe(), Notes: notes}
 	for _, part := range learned.Parts() {
 		d.Columns = append(d.Columns, part.Column)
 	}
@@ -176,6 +190,16 @@ func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Des
 			d.Dropped = append(d.Dropped, dropped{c.Name, c.Reason})
 		}
 	}
+	return d
+}
+
+// keep puts a model of categories on the shelf and describes it.
+func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Described {
+	learned, spec := m.Recipe(), m.Utility()
+	d := &Described{
+		describedRows: s.keepRows(m, service.Categories, notes, work), Outcomes: spec.Outcomes(), Positive: learned.Target.Positive(), Unsettled: learned.Target.Unsettled, Actions: spec.Actions(), Costs: spec.Costs(),
+		Method: m.Method(), Kernel: m.Kernel().String(), Summary: m.Summary(), Origin: m.Provenance(), Utility: spec, CostsOf: spec.Columns(),
+	}
 	if rule, _, ok := spec.Rule(); ok {
 		if p, _, ok := rule.Threshold(); ok {
 			d.Threshold = &p
@@ -185,25 +209,38 @@ func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Des
 }
 
 // load takes in a model file.
-func (s *session) load(ctx context.Context, f *Frame) (any, []Tensor, error) {
-	if len(f.Tensors) != 1 || f.Tensors[0].Type != Bytes {
+func (j *job) load(ctx context.Context) (any, []Tensor, error) {
+	if len(j.frame.Tensors) != 1 || j.frame.Tensors[0].Type != Bytes {
 		return nil, nil, &malformed{"the tensor is to be the bytes of a model file"}
 	}
 	// What it takes is known when it has been read, and is at most this.
-	work, err := s.wait(ctx, "the model", float64(s.MaxMemory/2))
+	work, err := j.wait(ctx, "the model", float64(j.MaxMemory/2))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer work.Release()
-	m, err := lossep.ReadWithin(bytes.NewReader(f.Tensors[0].data), s.MaxMemory/2)
+	m, err := lossep.ReadWithin(bytes.NewReader(j.frame.Tensors[0].data), j.MaxMemory/2)
+	if errors.Is(err, modelfile.ErrNumbers) {
+		n, err := numbers.Read(bytes.NewReader(j.frame.Tensors[0].data), j.MaxMemory/2)
+		if err != nil {
+			return nil, nil, err
+		}
+		return j.keepNumbers(n, nil, work), nil, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.keep(m, nil, work), nil, nil
+	return j.keep(m, nil, work), nil, nil
+}
+
+// keepWithFile is keep of a new model, and its file.
+func (s *session) keepWithFile(m *lossep.Model, notes []string, work *budget.Share) (*Described, []Tensor, error) {
+	model, err := file(m)
+	return s.keep(m, notes, work), []Tensor{model}, err
 }
 
 // file is a model as a tensor.
-func file(m *lossep.Model) (Tensor, error) {
+func file(m held) (Tensor, error) {
 	var b bytes.Buffer
 	err := m.Write(&b)
 	return Raw("model", b.Bytes()), err

@@ -13,8 +13,8 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
-// fitOptions are those of a fit, by name.
-func fitOptions(values map[string]any) (lossep.Options, error) {
+// fitOptions are those of a fit, by name, and the kind of its outcome.
+func fitOptions(values map[string]any) (lossep.Options, service.Outcome, error) {
 	r := service.NewFit()
 	err := r.Options.Give(values)
 	if err == nil {
@@ -23,7 +23,7 @@ func fitOptions(values map[string]any) (lossep.Options, error) {
 	if err == nil {
 		err = r.TakenAsGiven()
 	}
-	return r.Model, err
+	return r.Model, r.Outcome, err
 }
 
 // auditOptions are those of an audit, by name.

@@ -15,7 +15,7 @@ import (
 // Options by name are those of the flags, with the same defaults. What is wrong names the option
 // as Python does.
 func TestOptionsByName(t *testing.T) {
-	o, err := fitOptions(map[string]any{
+	o, _, err := fitOptions(map[string]any{
 		"target": "class", "categorical": []any{"a,b", "c"}, "seed": 7.0, "missing": "impute", "inducing": 64.0, "standardize": false, "label-noise": 0.05,
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
 )
 
@@ -93,6 +94,14 @@ func (u *utility) spec() (*decision.Spec, error) {
 		return decision.ParseCosts(u.Costs)
 	}
 	return decision.ParseSpecJSON(u.Spec)
+}
+
+// numbers are costs of an outcome that is a number, nil if there are none.
+func (u *utility) numbers() (*decision.NumberCosts, error) {
+	if u == nil {
+		return nil, nil
+	}
+	return service.NumberCosts(u.Costs, u.Spec)
 }
 
 // part is what of a list of stakes, or of one for all, belongs to some rows.

@@ -59,6 +59,39 @@ func TestWrittenIsRead(t *testing.T) {
 	}
 }
 
+// Numbers are shown to four decimals, or three digits, and kept in full; columns are as wide as what is in
+// their first rows, also with more of them than are looked at.
+func TestLooks(t *testing.T) {
+	for _, n := range []int{1, widthRows, widthRows + 1} {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, []string{"p", "why"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range n {
+			if err := w.Write([]any{[]float64{0.123456789, 3, 1.25e-7, 2.5e12}[k%4], "months in the job = 36"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		sheet := part(t, out.Bytes(), "xl/worksheets/sheet1.xml")
+		cells := []string{`<col min="2" max="2" width="24" customWidth="1"/>`, `<c r="A2" s="3"><v>0.123456789</v>`}
+		if n > 4 {
+			cells = append(cells, `<c r="A3" s="0"><v>3</v>`, `<c r="A4" s="4"><v>1.25e-07</v>`, `<c r="A5" s="0"><v>2.5e+12</v>`)
+		}
+		for _, cell := range cells {
+			if !strings.Contains(sheet, cell) {
+				t.Errorf("%d rows: no %s in\n%s", n, cell, sheet)
+			}
+		}
+		if text, err := open(t, out.Bytes(), ""); err != nil || strings.Count(text, "\n") != n+1 {
+			t.Errorf("%d rows: %d lines, %v", n, strings.Count(text, "\n"), err)
+		}
+	}
+}
+
 func part(t *testing.T, book []byte, name string) string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(book), int64(len(book)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,16 +28,16 @@ func (r answering) run(c *cobra.Command, open func() (*tableInput, error)) error
 	defer in.Close()
 	rd, err := r.reader(c, in)
 	if err != nil {
-		return blame(err, in.name)
+		return blame(r.lines(c, open, in.name, err), in.name)
 	}
 	skipped, err := newSkipped(r.Cases, rd, in.name, r.files)
 	if err != nil {
 		return blame(err, "")
 	}
 	defer skipped.abandon()
-	err = r.write(c, r.kept(rd), r.Shown(r.answer.Fields(), r.IDColumn(rd)), r.files, func(ctx context.Context, emit service.Emit) error {
+	err = r.write(c, r.kept(rd), r.Shown(r.answer.Fields(), r.IDColumn(rd)), in.about(), func(ctx context.Context, emit service.Emit) error {
 		if err := r.answer.Rows(ctx, rd, in.several(), emit); err != nil {
-			return blame(err, in.name)
+			return blame(r.lines(c, open, in.name, err), in.name)
 		}
 		if err := refuseUnseen(r.Cases, rd, in.name); err != nil {
 			return err
@@ -74,9 +75,9 @@ func (r answering) kept(rd *recipe.Reader) (columns []service.RowColumn) {
 	return columns
 }
 
-// write writes rows of the fields to a file or to standard output, once all of them are made.
-func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []service.Field, files []string, each func(context.Context, service.Emit) error) error {
-	if err := checkOutput("-o", r.Output, files...); err != nil {
+// write writes rows of the fields, about so many, to a file or to standard output, once all of them are made.
+func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []service.Field, about int, each func(context.Context, service.Emit) error) error {
+	if err := checkOutput("-o", r.Output, r.files...); err != nil {
 		return err
 	}
 	s, err := newSpool(r.Output)
@@ -88,10 +89,10 @@ func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []se
 	if err != nil {
 		return blame(err, "")
 	}
-	counted := newRowCount(c.ErrOrStderr())
+	counted := newRowCount(c.ErrOrStderr(), about)
 	defer counted.clear()
 	err = each(c.Context(), func(cells func() []string, one *service.Case) error {
-		counted.add()
+		counted.add(time.Now())
 		var texts []string
 		if r.Keep {
 			texts = cells()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -95,9 +96,14 @@ out-of-sample: out-of-fold, or of a test set.`,
 		if len(o.Probabilities) > 0 && (test != "" || useExample) {
 			return usagef("--probability: nothing is fitted to other cases where it names what to decide by; leave --test and --example out")
 		}
-		a, name, err := prepareAudit(c, rows, utility, o, test, args)
-		if err != nil {
-			return blame(err, "")
+		var a *audit.Audit
+		var name string
+		prepare := func() (err error) {
+			a, name, err = prepareAudit(c, rows, utility, o, test, args)
+			return err
+		}
+		if err = prepare(); err != nil {
+			return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
 		}
 		if asked, ok := c.Context().Value(foldKey{}).(*askedFold); ok {
 			asked.fold, err = a.Fold(c.Context(), asked.index)

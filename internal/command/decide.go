@@ -158,8 +158,8 @@ func decideGiven(c *cobra.Command, q *service.Decide, spec *decision.Spec, path 
 			kept = append(kept, service.RowColumn{Name: name, Kind: t.Kinds()[j]})
 		}
 	}
-	r := answering{Cases: &q.Cases}
-	err = r.write(c, kept, q.Shown(answer.Fields(), q.ID), append(q.Files(), path), func(_ context.Context, emit service.Emit) error {
+	r := answering{Cases: &q.Cases, files: append(q.Files(), path)}
+	err = r.write(c, kept, q.Shown(answer.Fields(), q.ID), t.Len(), func(_ context.Context, emit service.Emit) error {
 		return answer.Rows(in.several(), emit)
 	})
 	if err != nil {

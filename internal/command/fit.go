@@ -73,9 +73,13 @@ model.lossep.unfinished; after an interruption the same command resumes from the
 			return err
 		}
 		defer elsewhere.close()
-		p, err := prepareFit(c, request, rows, utility, o, args)
-		if err != nil {
-			return blame(err, "")
+		var p toFit
+		prepare := func() (err error) {
+			p, err = prepareFit(c, request, rows, utility, o, args)
+			return err
+		}
+		if err := prepare(); err != nil {
+			return blame(settleLines(strings.Join(args, ""), &rows.Table.Format.Skip, err, prepare), "")
 		}
 		if err := writeLines(c.ErrOrStderr(), p.described()); err != nil {
 			return err
@@ -115,6 +119,7 @@ type toFit interface {
 type fittedModel interface {
 	Save(path string) error
 	Results() []string
+	Examples() *lossep.Examples
 }
 
 // ofCategories is a problem whose outcome is one of several.
@@ -256,7 +261,7 @@ func joined(lines []string) string {
 
 func writeFit(w io.Writer, m fittedModel, output string, seconds float64) error {
 	lines := m.Results()
-	if m, ok := m.(*lossep.Model); ok && m.Examples() != nil && output != "" {
+	if m.Examples() != nil && output != "" {
 		lines[len(lines)-1] += "; --no-examples keeps none in the file"
 	}
 	lines = append(lines, fmt.Sprintf("time        %.1f s", seconds))

@@ -40,8 +40,8 @@ An alarm is for costs that rise by more than --tolerance. It is false with a pro
 where not. --out writes a page, figures and tables to a folder, and --metrics a file in the text
 format of Prometheus.
 
-Options of the file, --skip-lines among them, are for all tables that are given: write those of
---outcomes and --reference as that of the new cases, with titles and totals in the same lines.`,
+Options of the file are for all tables that are given, but --skip-lines for that of the new cases only:
+those of --outcomes and --reference have to begin with the names of the columns, and end with a row.`,
 		Example: `  lossep monitor model.lossep new.parquet --time decided_at --window week
   lossep monitor model.lossep new.csv --outcomes later.csv --id case --time decided_at --window day --out watch
   lossep monitor model.lossep new.csv --window 5000 --metrics /var/lib/node_exporter/lossep.prom`,
@@ -66,7 +66,15 @@ Options of the file, --skip-lines among them, are for all tables that are given:
 			if path == "" {
 				continue
 			}
-			if tables[k], err = wholeTable(c, path, q.Table); err != nil {
+			t := q.Table
+			if k > 0 {
+				t.Format.Skip = ""
+			}
+			tables[k], err = wholeTable(c, path, t)
+			if line := lineProblem(err); line != nil && k > 0 {
+				line.Fix, line.Ways = "take it out of the file, or what is above it: --skip-lines is for the table of new cases", nil
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 )
 
 // checkOutput refuses a path that cannot be written, or that is one of the files read,
@@ -90,15 +92,39 @@ type spool struct {
 }
 
 func newSpool(path string) (*spool, error) {
-	directory, name := os.TempDir(), "the folder for temporary files, "+os.TempDir()
+	directory, name, prefix := os.TempDir(), "the folder for temporary files, "+os.TempDir(), ".lossep-"
 	if path != "" {
-		directory, name = filepath.Dir(path), path
+		directory, name, prefix = filepath.Dir(path), path, partialOf(path)
+		removePartial(directory, prefix, time.Now().Add(-abandoned))
 	}
-	f, err := os.CreateTemp(directory, ".lossep-*")
+	f, err := os.CreateTemp(directory, prefix+"*")
 	if err != nil {
 		return nil, named(name, err)
 	}
 	return &spool{bufio.NewWriterSize(namedWriter{f, name}, 1<<16), f, path, name}, nil
+}
+
+// abandoned is after how long without a change what is left of an output is nobody's any more.
+const abandoned = 24 * time.Hour
+
+// partialOf begins the names of what is not finished of a file, which a process that is killed leaves.
+func partialOf(path string) string {
+	const most = 200 // bytes, of the 255 that a name may have
+	base := filepath.Base(path)
+	return "." + base[:min(len(base), most)] + ".partial-"
+}
+
+// removePartial removes what was left of outputs before a time. What cannot be removed does no harm.
+func removePartial(directory, prefix string, before time.Time) {
+	entries, _ := os.ReadDir(directory)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
+			_ = os.Remove(filepath.Join(directory, e.Name()))
+		}
+	}
 }
 
 // namedWriter writes to a temporary file.

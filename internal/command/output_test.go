@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/kernel"
@@ -151,7 +152,7 @@ func TestOutputIsNamed(t *testing.T) {
 	if _, err := s.WriteString("1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Flush(); err == nil || strings.Contains(err.Error(), ".lossep-") {
+	if err := s.Flush(); err == nil || strings.Contains(err.Error(), "partial-") {
 		t.Errorf("%v", err)
 	}
 }
@@ -162,5 +163,30 @@ func TestKernelOfAFile(t *testing.T) {
 	text := blame(&lossep.FileError{Path: "m.lossep", Msg: err.Error(), Err: err}, "").Error()
 	if !strings.HasPrefix(text, "m.lossep: model file: kernel ") || len(text) > 1000 {
 		t.Errorf("%.2000s", text)
+	}
+}
+
+// What a process that was killed left of an output is removed when the same file is written again a day
+// later, and nothing else is: neither what is new, nor what is of other files.
+func TestPartialOutputs(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "out.csv")
+	old := time.Now().Add(-2 * abandoned)
+	for name, kept := range map[string]bool{".out.csv.partial-1": false, ".other.csv.partial-1": true, ".out.csv": true} {
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(filepath.Join(folder, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := newSpool(path); err != nil || !strings.HasPrefix(filepath.Base(s.file.Name()), ".out.csv.partial-") {
+			t.Error(s, err)
+		}
+		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != kept {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 5 { // two that are kept, and three new ones
+		t.Errorf("%v, %v", entries, err)
 	}
 }

@@ -4,34 +4,89 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
-// rowCount shows on a terminal how many rows are done, once a second. Elsewhere it is silent.
+// rowCount tells how many rows are done and about how long the others take: on a terminal once a
+// second, elsewhere once, if it is long.
 type rowCount struct {
-	errs        io.Writer
-	rows        int
-	since, last time.Time
+	errs  io.Writer
+	total int // about; 0 if not known
+	since time.Time
+
+	mu    sync.Mutex
+	rows  int
+	last  time.Time // that a row was done
+	shown bool
+
+	done    chan struct{}
+	showing tasks.Group
 }
 
-func newRowCount(errs io.Writer) *rowCount {
-	now := time.Now()
-	return &rowCount{errs: errs, since: now, last: now}
+func newRowCount(errs io.Writer, total int) *rowCount {
+	r := &rowCount{errs: errs, total: total, since: time.Now(), done: make(chan struct{})}
+	r.showing.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case now := <-tick.C:
+				r.show(now)
+			case <-r.done:
+				return
+			}
+		}
+	})
+	return r
 }
 
 // add counts one more row.
-func (r *rowCount) add() {
+func (r *rowCount) add(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.rows++
-	if now := time.Now(); now.Sub(r.last) >= time.Second && isTerminal(r.errs) {
-		r.last = now
-		fmt.Fprintf(raw(r.errs), "\r\x1b[K%d rows, %.3g a second", r.rows, float64(r.rows)/now.Sub(r.since).Seconds())
+	r.last = now
+}
+
+// longWait is what is told where nobody watches.
+const longWait = 10 * time.Second
+
+// show tells how far it is. Rows are done many at a time: how long one takes is how long all took
+// until the last.
+func (r *rowCount) show(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows == 0 {
+		return
 	}
+	took := r.last.Sub(r.since).Seconds()
+	line := fmt.Sprintf("%d rows, %.3g a second", r.rows, float64(r.rows)/took)
+	left := time.Duration(0)
+	if r.total > r.rows {
+		left = time.Duration(took * float64(r.total-r.rows) / float64(r.rows) * float64(time.Second))
+		left = max(time.Second, (left - now.Sub(r.last)).Round(time.Second))
+		line = fmt.Sprintf("%d of about %d rows, about %v left", r.rows, r.total, left)
+	}
+	switch {
+	case isTerminal(r.errs):
+		fmt.Fprint(raw(r.errs), "\r\x1b[K", line)
+	case !r.shown && left >= longWait:
+		fmt.Fprintln(r.errs, line)
+	default:
+		return
+	}
+	r.shown = true
 }
 
 // clear takes the line away.
 func (r *rowCount) clear() {
-	if r.last != r.since {
+	close(r.done)
+	r.showing.Wait()
+	if r.shown && isTerminal(r.errs) {
 		clearProgress(r.errs)
 	}
 }

@@ -2,6 +2,8 @@ package command
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -51,4 +53,48 @@ func TestProgressBar(t *testing.T) {
 		t.Errorf("%q is left", got)
 	}
 	newProgressBar("folds", 2, 0, io.Discard).add() // no terminal
+}
+
+// Rows come many at a time. How long the others take is told by what was done until the last of them,
+// once where there is no terminal, and only if it is long.
+func TestRowCount(t *testing.T) {
+	start := time.Now()
+	for _, c := range []struct {
+		total int
+		want  string
+	}{
+		{1100, "100 of about 1100 rows, about 37s left\n"}, {150, ""}, {0, ""},
+	} {
+		var b strings.Builder
+		r := &rowCount{errs: &b, total: c.total, since: start}
+		r.show(start.Add(3 * time.Second)) // none is done
+		for range 100 {
+			r.add(start.Add(4 * time.Second))
+		}
+		r.show(start.Add(7 * time.Second)) // three seconds into those that come next
+		r.show(start.Add(8 * time.Second))
+		if b.String() != c.want {
+			t.Errorf("of %d: %q, want %q", c.total, b.String(), c.want)
+		}
+	}
+}
+
+// About how many rows a file has is told by its lines.
+func TestAboutRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(path, []byte("a,b\n1,2\n3,4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &tableInput{text: f, files: []io.Closer{f}}
+	defer in.Close()
+	if got := in.about(); got != 3 {
+		t.Errorf("%d lines", got)
+	}
+	if text, err := io.ReadAll(in.text); err != nil || len(text) != 12 {
+		t.Errorf("%q is left to read, %v", text, err)
+	}
 }

@@ -60,7 +60,7 @@ interrupted (SIGINT, SIGTERM). serve shuts down gracefully on both and exits 0.`
 		onlyOnce(c)
 		return c
 	}
-	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newMonitor(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newWorker(), newLicences())
+	c.AddCommand(newFit(nil), newPredict(), newDecide(nil), newValue(), newUpdate(), newMonitor(), newShow(), newAudit(nil), newReactor(), newPaper(), newServe(), newMCP(), newWorker(), newLicences())
 	onlyOnce(c)
 	return c
 }

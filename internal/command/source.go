@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -146,6 +147,9 @@ func (in *tableInput) openParquet(c *cobra.Command, paths []string) error {
 	return nil
 }
 
+// workbook is what text of a sheet was made of.
+const workbook = "an Excel workbook"
+
 // openWorkbook reads a sheet of a workbook.
 func (in *tableInput) openWorkbook(c *cobra.Command, path, sheet string) error {
 	f, err := in.openRegular(path)
@@ -167,7 +171,7 @@ func (in *tableInput) openWorkbook(c *cobra.Command, path, sheet string) error {
 	if all := book.Sheets(); sheet == "" && len(all) > 1 {
 		fmt.Fprintf(c.ErrOrStderr(), "note: %s has %d sheets, of which the first, %q, is read; --sheet NAME reads another: %q\n", path, len(all), all[0], all[1:])
 	}
-	in.text, in.files, in.made = text, append(in.files, text), "an Excel workbook"
+	in.text, in.files, in.made = text, append(in.files, text), workbook
 	return nil
 }
 
@@ -217,6 +221,41 @@ func (in *tableInput) several() bool {
 	}
 	groups := in.table.Groups()
 	return slices.ContainsFunc(groups, func(g table.SourceGroup) bool { return g.File != groups[0].File })
+}
+
+// about is how many rows the table has, as far as its files tell without being understood: those of
+// Parquet files, or lines; 0 where that would take reading what can be read only once, or long.
+func (in *tableInput) about() (rows int) {
+	if in.table != nil {
+		for _, g := range in.table.Groups() {
+			rows += g.Rows
+		}
+		return rows
+	}
+	if len(in.files) == 0 || in.made == workbook {
+		return 0
+	}
+	const most = 1 << 30 // bytes, read in half a second
+	f, ok := in.files[0].(*os.File)
+	if !ok {
+		return 0
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return 0
+	}
+	piece := make([]byte, 1<<16)
+	for at := int64(0); ; {
+		n, err := f.ReadAt(piece, at)
+		if at == 0 && bytes.HasPrefix(piece[:n], []byte{0x1f, 0x8b}) { // compressed
+			return 0
+		}
+		if at += int64(n); n > 0 {
+			rows += bytes.Count(piece[:n], []byte{'\n'})
+		}
+		if err != nil {
+			return rows
+		}
+	}
 }
 
 // Close closes the files. Nothing was written to them.

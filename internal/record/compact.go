@@ -2,15 +2,16 @@ package record
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
-	"io"
 	"maps"
+	"math/bits"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lossep/lossep/table"
 	"github.com/lossep/lossep/table/parquet"
@@ -19,14 +20,14 @@ import (
 // compact makes a Parquet file of a journal, and removes it. One that is there already is of a process that
 // was killed in between, and is made again with the same rows.
 func compact(path string) error {
-	kinds, names, rows, err := survey(path)
+	c, err := survey(path)
 	if err != nil {
 		return err
 	}
-	if rows > 0 {
-		stamp := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "_journal-"), ".jsonl")
+	if c.rows > 0 {
+		stamp := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "_journal-"), journalExtension)
 		err = replace(filepath.Join(filepath.Dir(path), "decisions-"+stamp+parquet.Extension), func(f *os.File) error {
-			return convert(f, path, names, kinds)
+			return c.write(f, path)
 		})
 	}
 	if err != nil {
@@ -35,101 +36,163 @@ func compact(path string) error {
 	return os.Remove(path)
 }
 
-// Columns of decisions; those of inputs follow, and one _probability_NAME for each outcome.
+const (
+	// groupRows is how many rows a group of a file has: what is encoded at a time while requests may wait for the
+	// processor.
+	groupRows = 1 << 13
+	// restRows is after how many rows others come first.
+	restRows = 32
+)
+
+// Columns of decisions; one _probability_NAME for each outcome and those of inputs follow, by name.
 var own = []string{"_id", "_time", "_digest", "_action"}
 
-// lines hands over the whole lines of a journal.
-func lines(path string, use func(l *line) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // nothing was written
-	in := bufio.NewReaderSize(f, 1<<16)
-	for {
-		text, err := in.ReadBytes('\n')
-		if err == io.EOF { // and a line that was begun
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var l line
-		if json.Unmarshal(text, &l) != nil {
-			continue // torn by a machine that lost its power
-		}
-		if err := use(&l); err != nil {
-			return err
-		}
-	}
+// conversion is a table in the making: its columns, and what each holds.
+type conversion struct {
+	names []string
+	kinds map[string]table.CellKind
+	rows  int
 }
 
 // survey finds the columns of a journal, and what they hold.
-func survey(path string) (kinds map[string]table.CellKind, names []string, rows int, err error) {
-	kinds = make(map[string]table.CellKind)
-	note := func(name string, kind table.CellKind) {
-		if before, known := kinds[name]; !known {
-			kinds[name] = kind
-		} else if before != kind {
-			kinds[name] = table.TextCells
+func survey(path string) (*conversion, error) {
+	c := &conversion{kinds: make(map[string]table.CellKind)}
+	found := make(map[string]*kindSet)
+	var of []*kindSet // the columns of the schema
+	err := frames(path, func(s *Schema) {
+		of = of[:0]
+		for _, o := range s.Outcomes {
+			c.kinds[probabilityOf(o)] = table.NumberCells
 		}
-	}
-	err = lines(path, func(l *line) error {
-		rows++
-		for name, value := range l.Inputs {
-			switch v := string(value); {
-			case v == "null":
-			case v == "true" || v == "false":
-				note(name, table.TruthCells)
-			case v[0] == '-' || v[0] >= '0' && v[0] <= '9':
-				note(name, table.NumberCells)
-			default:
-				note(name, table.TextCells)
+		for _, name := range s.Columns {
+			if found[name] == nil {
+				found[name] = new(kindSet)
 			}
+			of = append(of, found[name])
 		}
-		for _, o := range l.Outcomes {
-			note("_probability_"+o, table.NumberCells)
+	}, func(d *decided) error {
+		if c.rows++; c.rows%restRows == 0 {
+			runtime.Gosched()
+		}
+		for k, cell := range d.cells {
+			if kind, is := kindOf(cell); is {
+				*of[k] |= 1 << kind
+			}
 		}
 		return nil
 	})
-	names = slices.Sorted(maps.Keys(kinds))
-	for _, name := range own {
-		kinds[name] = table.TextCells
+	for name, kinds := range found {
+		if _, taken := c.kinds[name]; !taken && *kinds != 0 {
+			c.kinds[name] = kinds.common()
+		}
 	}
-	return kinds, append(slices.Clone(own), slices.DeleteFunc(names, func(n string) bool { return slices.Contains(own, n) })...), rows, err
+	for _, name := range own {
+		c.kinds[name] = table.TextCells
+	}
+	c.names = append(slices.Clone(own), slices.DeleteFunc(slices.Sorted(maps.Keys(c.kinds)), func(n string) bool { return slices.Contains(own, n) })...)
+	return c, err
 }
 
-// convert writes the rows of a journal.
-func convert(f *os.File, path string, names []string, kinds map[string]table.CellKind) error {
-	columns := make([]table.SourceColumn, len(names))
-	for i, name := range names {
-		columns[i] = table.SourceColumn{Name: name, Kind: kinds[name]}
+// kindSet is a set of kinds.
+type kindSet uint32
+
+// common is what holds all of them.
+func (s kindSet) common() table.CellKind {
+	if bits.OnesCount32(uint32(s)) == 1 {
+		return table.CellKind(bits.TrailingZeros32(uint32(s)))
+	}
+	return table.TextCells
+}
+
+func probabilityOf(outcome string) string { return "_probability_" + outcome }
+
+// reserved tells whether a column is one of decisions, which one of inputs cannot be.
+func (s *Schema) reserved(column string) bool {
+	return slices.Contains(own, column) || slices.ContainsFunc(s.Outcomes, func(o string) bool { return column == probabilityOf(o) })
+}
+
+// kindOf is what a JSON value is as a cell, if there is one.
+func kindOf(value []byte) (kind table.CellKind, is bool) {
+	switch {
+	case len(value) == 0 || value[0] == 'n' || string(value) == `""`:
+		return kind, false
+	case value[0] == 't' || value[0] == 'f':
+		return table.TruthCells, true
+	case value[0] == '-' || value[0] >= '0' && value[0] <= '9':
+		return table.NumberCells, true
+	}
+	return table.TextCells, true
+}
+
+// write writes the rows of a journal.
+func (c *conversion) write(f *os.File, path string) error {
+	columns, at := make([]table.SourceColumn, len(c.names)), make(map[string]int)
+	for i, name := range c.names {
+		columns[i], at[name] = table.SourceColumn{Name: name, Kind: c.kinds[name]}, i
 	}
 	to := bufio.NewWriter(f)
 	w, err := parquet.NewWriter(to, columns)
 	if err != nil {
 		return err
 	}
-	row := make([]any, len(names))
-	err = lines(path, func(l *line) error {
-		cells := map[string]string{"_id": l.ID, "_time": l.Time, "_digest": l.Digest, "_action": l.Action}
-		for k, o := range l.Outcomes {
-			cells["_probability_"+o] = strconv.FormatFloat(l.Probabilities[k], 'g', -1, 64)
+	w.GroupRows = groupRows
+	var digest, moment any // of rows that follow each other mostly the same
+	var actions []any
+	var places []int // of probabilities and cells
+	schema := func(s *Schema) {
+		digest, actions, places = s.Digest, nil, nil
+		for _, a := range s.Actions {
+			actions = append(actions, a)
 		}
-		for i, name := range names {
-			row[i] = nil
-			text, is := cells[name]
-			if !is {
-				text = plain(l.Inputs[name])
+		for _, o := range s.Outcomes {
+			places = append(places, at[probabilityOf(o)])
+		}
+		for _, name := range s.Columns {
+			place, is := at[name]
+			if !is || s.reserved(name) {
+				place = -1
 			}
-			if text != "" {
-				row[i] = text
+			places = append(places, place)
+		}
+	}
+	row, rows, second := make([]any, len(c.names)), 0, int64(-1)
+	err = frames(path, schema, func(d *decided) error {
+		if rows++; rows%restRows == 0 {
+			runtime.Gosched()
+		}
+		if d.time != second {
+			second, moment = d.time, time.Unix(d.time, 0).UTC().Format(layout)
+		}
+		clear(row)
+		row[0], row[1], row[2], row[3] = string(d.id), moment, digest, actions[d.action]
+		for k, p := range d.probabilities {
+			row[places[k]] = p
+		}
+		for k, cell := range d.cells {
+			if place := places[len(d.probabilities)+k]; place >= 0 {
+				row[place] = cellOf(cell, columns[place].Kind)
 			}
 		}
 		return w.Write(row)
 	})
-	if err != nil {
-		return err
+	return errors.Join(err, w.Close(), to.Flush())
+}
+
+// cellOf is a JSON value as a cell of a column that holds a kind, nil if there is none.
+func cellOf(value []byte, as table.CellKind) any {
+	kind, is := kindOf(value)
+	switch {
+	case !is:
+		return nil
+	case as == table.NumberCells:
+		if x, err := strconv.ParseFloat(string(value), 64); err == nil {
+			return x
+		}
+		return nil
+	case as == table.TruthCells:
+		return value[0] == 't'
+	case kind == table.TextCells:
+		return unquoted(value)
 	}
-	return errors.Join(w.Close(), to.Flush())
+	return string(value)
 }

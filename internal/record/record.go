@@ -2,27 +2,26 @@
 // intervals, from which Parquet files are made, and outcomes that are on the disk before they are
 // acknowledged.
 //
-// A folder has one for each model, with the files decisions-*.parquet, _journal-*.jsonl of decisions that are
+// A folder has one for each model, with the files decisions-*.parquet, _journal-*.bin of decisions that are
 // in none of them yet, and _outcomes.jsonl. A process that is killed loses the decisions of the last Interval
-// at most, and a line that was begun; what a killed process left is made Parquet of by the next.
+// at most, and a batch that was begun; what a killed process left is made Parquet of by the next.
+//
+// A request that is answered pays for one copy of its body, which waits in a queue. One goroutine takes the cells that
+// are recorded from there to the journal, and another makes Parquet of journals that are full, so that neither
+// answers nor the journal wait for it.
 package record
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/internal/lock"
 	"github.com/lossep/lossep/internal/tasks"
 )
@@ -36,6 +35,8 @@ const (
 	// queueLength is how many requests wait to be written, and queueBytes what they may hold.
 	queueLength = 4096
 	queueBytes  = 64 << 20
+	// fullLength is how many journals wait to become Parquet; with more the journal under way waits.
+	fullLength = 64
 )
 
 // Config is how to record.
@@ -48,30 +49,63 @@ type Config struct {
 	Failed func(error)
 }
 
-// Batch is the decisions of one request.
-type Batch struct {
-	Model, Digest string
-	Request       string   // its id, of which those of cases are made that have none
-	IDs           []string // of the cases, by IDs: "" for one that has none, and nil if none has one
-	Columns       []string // that are recorded of the rows, if they have them
-	Time          time.Time
-	Body          []byte // JSON with a list of "rows"
-	Actions       []string
-	Outcomes      []string
-	Probabilities [][]float64
+// Schema is what the decisions of a model have in common.
+type Schema struct {
+	Model    string   `json:"-"`
+	Digest   string   `json:"digest"` // of the model file
+	Outcomes []string `json:"outcomes"`
+	Actions  []string `json:"actions"`
+	Columns  []string `json:"columns"` // that are recorded of the rows, if they have them
+
+	slots map[string]int // numbers of the columns by their names, and by how these look
 }
 
-// Outcome is what became of a case. A later one of the same case corrects it.
-type Outcome struct{ ID, Outcome string }
+// Schema is a schema without the columns that are not recorded.
+func (r *Recorder) Schema(s Schema) *Schema {
+	all := s.Columns
+	s.Columns, s.slots = nil, make(map[string]int)
+	for _, name := range all {
+		if _, twice := s.slots[name]; !twice && !r.leaves(name) {
+			s.slots[name], s.Columns = len(s.Columns), append(s.Columns, name)
+		}
+	}
+	for k, name := range s.Columns {
+		if _, taken := s.slots[expr.Composed(name)]; !taken {
+			s.slots[expr.Composed(name)] = k
+		}
+	}
+	return &s
+}
+
+// slot is the number of a column as a row names it.
+func (s *Schema) slot(name []byte) (int, bool) {
+	k, is := s.slots[string(name)]
+	if !is {
+		k, is = s.slots[expr.Composed(string(name))]
+	}
+	return k, is
+}
+
+// Batch is the decisions of one request.
+type Batch struct {
+	*Schema
+	Request       string   // its id, of which those of cases are made that have none
+	IDs           []string // of the cases, by IDs: "" for one that has none, and nil if none has one
+	Time          time.Time
+	Body          []byte    // JSON with a list of "rows", which was found to be valid
+	Actions       []int     // their numbers
+	Probabilities []float64 // of the outcomes, row by row
+}
 
 // Recorder records. It is safe for concurrent use.
 type Recorder struct {
 	config  Config
 	lock    *os.File // on the folder; nil where there are no locks
 	queue   chan *Batch
+	full    chan string  // paths of journals that become Parquet
 	bytes   atomic.Int64 // of bodies in the queue
 	dropped atomic.Int64 // decisions
-	ended   chan struct{}
+	ended   sync.WaitGroup
 	closing sync.RWMutex // held while the queue is closed
 	closed  bool
 
@@ -79,15 +113,17 @@ type Recorder struct {
 	outcomes map[string]*os.File
 
 	journals map[string]*journal // of the writer alone
-	room     []byte              // likewise
+	room     encoder             // likewise
 }
 
 // journal is where the decisions of a model are written.
 type journal struct {
-	file *os.File
-	to   *bufio.Writer
-	rows int
-	born time.Time
+	file   *os.File
+	to     *bufio.Writer
+	schema *Schema // of the last batch
+	rows   int
+	safe   int // rows that are on the disk
+	born   time.Time
 }
 
 // Open begins to record in a folder, which no other process may record in, and finishes what an earlier one
@@ -101,27 +137,39 @@ func Open(c Config) (*Recorder, error) {
 		return nil, fmt.Errorf("%s: %w", c.Dir, err)
 	}
 	r := &Recorder{
-		config: c, lock: held, queue: make(chan *Batch, queueLength), ended: make(chan struct{}),
+		config: c, lock: held, queue: make(chan *Batch, queueLength), full: make(chan string, fullLength),
 		outcomes: make(map[string]*os.File), journals: make(map[string]*journal),
 	}
 	if err := r.finish(); err != nil {
 		return nil, errors.Join(err, r.unlock())
 	}
+	r.start(r.write, func() {
+		for b := range r.queue { // nobody waits for ever
+			r.drop(b)
+		}
+	})
+	r.start(r.compactAll, func() {
+		for range r.full { // the next process makes Parquet of it
+		}
+	})
+	return r, nil
+}
+
+// start has work done until the end, and something else where it panics.
+func (r *Recorder) start(work, instead func()) {
+	r.ended.Add(1)
 	go func() {
-		defer close(r.ended)
-		if err := tasks.Try(func() error { r.write(); return nil }); err != nil {
+		defer r.ended.Done()
+		if err := tasks.Try(func() error { work(); return nil }); err != nil {
 			r.fail(err)
-			for b := range r.queue { // nobody waits for ever
-				r.drop(b)
-			}
+			instead()
 		}
 	}()
-	return r, nil
 }
 
 // finish makes Parquet files of the journals of an earlier process, and removes what is old.
 func (r *Recorder) finish() error {
-	left, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_journal-*.jsonl"))
+	left, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "_journal-*"+journalExtension))
 	if err != nil {
 		return err
 	}
@@ -131,6 +179,19 @@ func (r *Recorder) finish() error {
 		}
 	}
 	return r.retain()
+}
+
+// compactAll makes Parquet files of journals as they become full.
+func (r *Recorder) compactAll() {
+	for path := range r.full {
+		err := compact(path)
+		if err != nil {
+			err = fmt.Errorf("%s: %w; it is tried again when the server starts", path, err)
+		}
+		if err = errors.Join(err, r.retain()); err != nil {
+			r.fail(err)
+		}
+	}
 }
 
 // unlock lets others record in the folder.
@@ -179,6 +240,7 @@ func (r *Recorder) Add(b *Batch) {
 
 // write writes what is in the queue, until it is closed.
 func (r *Recorder) write() {
+	defer close(r.full)
 	tick := time.NewTicker(Interval)
 	defer tick.Stop()
 	for {
@@ -207,11 +269,39 @@ func (r *Recorder) each(do func(model string, j *journal) error) {
 	}
 }
 
+// append writes decisions to the journal of their model.
+func (r *Recorder) append(b *Batch) error {
+	text, err := r.room.batch(b)
+	if err != nil {
+		return err
+	}
+	j := r.journals[b.Model]
+	if j == nil {
+		if j, err = r.newJournal(b.Model); err != nil {
+			return err
+		}
+		r.journals[b.Model] = j
+	}
+	if j.schema != b.Schema {
+		j.schema = b.Schema
+		_, err = j.to.Write(schemaFrame(b.Schema))
+	}
+	if err == nil {
+		_, err = j.to.Write(text)
+	}
+	if err != nil {
+		return errors.Join(err, r.leave(b.Model, j))
+	}
+	j.rows += len(b.Actions)
+	return nil
+}
+
 // sync forces a journal to the disk, and begins a new one where it is time to.
 func (r *Recorder) sync(model string, j *journal) error {
 	if err := errors.Join(j.to.Flush(), j.file.Sync()); err != nil {
-		return err
+		return errors.Join(err, r.leave(model, j))
 	}
+	j.safe = j.rows
 	if gone(j.file) {
 		return r.lose(model, j)
 	}
@@ -229,6 +319,14 @@ func (r *Recorder) lose(model string, j *journal) error {
 		j.file.Name(), j.rows), j.file.Close())
 }
 
+// leave ends a journal that could not be written, with what is on the disk; the next decisions go to a new one.
+func (r *Recorder) leave(model string, j *journal) error {
+	delete(r.journals, model)
+	r.dropped.Add(int64(j.rows - j.safe))
+	r.full <- j.file.Name()
+	return j.file.Close()
+}
+
 // gone tells whether a file that is open is no longer where it was opened.
 func gone(f *os.File) bool {
 	open, err := f.Stat()
@@ -236,98 +334,16 @@ func gone(f *os.File) bool {
 	return err == nil && (errors.Is(failed, os.ErrNotExist) || failed == nil && !os.SameFile(open, there))
 }
 
-// rotate makes a Parquet file of a journal.
+// rotate has a Parquet file made of a journal.
 func (r *Recorder) rotate(model string, j *journal) error {
 	if gone(j.file) {
 		return r.lose(model, j)
 	}
-	delete(r.journals, model)
-	if err := errors.Join(j.to.Flush(), j.file.Sync(), j.file.Close()); err != nil {
-		return err
+	if err := errors.Join(j.to.Flush(), j.file.Sync()); err != nil {
+		return errors.Join(err, r.leave(model, j))
 	}
-	if err := compact(j.file.Name()); err != nil {
-		return err
-	}
-	return r.retain()
-}
-
-// append writes decisions to the journal of their model.
-func (r *Recorder) append(b *Batch) error {
-	rows, err := rowsOf(b.Body)
-	if err != nil {
-		return err
-	}
-	if len(rows) != len(b.Actions) {
-		return fmt.Errorf("%d rows for %d decisions", len(rows), len(b.Actions))
-	}
-	j := r.journals[b.Model]
-	if j == nil {
-		if j, err = r.newJournal(b.Model); err != nil {
-			return err
-		}
-		r.journals[b.Model] = j
-	}
-	// What all rows have in common; line says what becomes of it.
-	common, err := json.Marshal(line{Time: b.Time.UTC().Format(layout), Digest: b.Digest, Outcomes: b.Outcomes})
-	if err != nil {
-		return err
-	}
-	common = common[:len(common)-1]
-	text, columns := r.room[:0], r.recorded(b.Columns)
-	for i, row := range rows {
-		id := b.Request + "-" + strconv.Itoa(i)
-		if i < len(b.IDs) && b.IDs[i] != "" {
-			id = b.IDs[i]
-		}
-		text = append(append(text, common...), `,"id":`...)
-		if text, err = jsontext.AppendQuote(text, id); err != nil {
-			return err
-		}
-		if text, err = jsontext.AppendQuote(append(text, `,"action":`...), b.Actions[i]); err != nil {
-			return err
-		}
-		text = append(text, `,"probabilities":[`...)
-		for k, p := range b.Probabilities[i] {
-			if k > 0 {
-				text = append(text, ',')
-			}
-			text = strconv.AppendFloat(text, p, 'g', -1, 64)
-		}
-		if text, err = appendInputs(append(text, `],"inputs":`...), row, columns); err != nil {
-			return err
-		}
-		text = append(text, "}\n"...)
-	}
-	r.room = text
-	j.rows += len(rows)
-	_, err = j.to.Write(text)
-	return err
-}
-
-// layout is how times are written.
-const layout = "2006-01-02 15:04:05"
-
-// line is a decision in a journal.
-type line struct {
-	ID            string                     `json:"id,omitempty"`
-	Time          string                     `json:"time"`
-	Digest        string                     `json:"digest"`
-	Action        string                     `json:"action,omitempty"`
-	Outcomes      []string                   `json:"outcomes"`
-	Probabilities []float64                  `json:"probabilities,omitempty"`
-	Inputs        map[string]json.RawMessage `json:"inputs,omitempty"`
-}
-
-// plain is a JSON value as the text of a cell: a text without its quotes, and nothing for null.
-func plain(value json.RawMessage) string {
-	var s string
-	switch {
-	case len(value) == 0 || string(value) == "null":
-		return ""
-	case json.Unmarshal(value, &s) == nil:
-		return s
-	}
-	return string(value)
+	j.safe = j.rows
+	return r.leave(model, j)
 }
 
 func (r *Recorder) newJournal(model string) (*journal, error) {
@@ -335,7 +351,7 @@ func (r *Recorder) newJournal(model string) (*journal, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(folder, fmt.Sprintf("_journal-%d.jsonl", time.Now().UnixNano())), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(folder, fmt.Sprintf("_journal-%d%s", time.Now().UnixNano(), journalExtension)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -351,132 +367,6 @@ func syncFolder(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Outcomes records what became of cases of a model, in the column of its target. It returns when they are on
-// the disk.
-func (r *Recorder) Outcomes(model, target string, all []Outcome) error {
-	var text []byte
-	now := time.Now().UTC().Format(layout)
-	for _, o := range all {
-		one, err := json.Marshal(map[string]string{"_id": o.ID, target: o.Outcome, "_time": now})
-		if err != nil {
-			return err
-		}
-		text = append(append(text, one...), '\n')
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f := r.outcomes[model]
-	if f != nil && gone(f) { // removed by hand: the next go to a new one
-		_ = f.Close() // all that was written is on the disk
-		f = nil
-		delete(r.outcomes, model)
-	}
-	if f == nil {
-		folder := filepath.Join(r.config.Dir, model)
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return err
-		}
-		path := filepath.Join(folder, outcomesFile)
-		if err := endLine(path); err != nil {
-			return err
-		}
-		var err error
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
-			return err
-		}
-		if err := syncFolder(folder); err != nil {
-			return errors.Join(err, f.Close())
-		}
-		r.outcomes[model] = f
-	}
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-const outcomesFile = "_outcomes.jsonl"
-
-// endLine takes away a line that a killed process had begun, and nobody was told of.
-func endLine(path string) error {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if whole := strings.LastIndexByte(string(text), '\n') + 1; err == nil && whole < len(text) {
-		err = os.Truncate(path, int64(whole))
-	}
-	return err
-}
-
-// retain removes files of decisions, and outcomes, that are older than they are to be kept.
-func (r *Recorder) retain() error {
-	if r.config.Keep == 0 {
-		return nil
-	}
-	limit := time.Now().Add(-r.config.Keep)
-	files, err := filepath.Glob(filepath.Join(r.config.Dir, "*", "decisions-*.parquet"))
-	if err != nil {
-		return err
-	}
-	for _, path := range files {
-		if info, err := os.Stat(path); err == nil && info.ModTime().Before(limit) {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept, err := filepath.Glob(filepath.Join(r.config.Dir, "*", outcomesFile))
-	for _, path := range kept {
-		model := filepath.Base(filepath.Dir(path))
-		if f := r.outcomes[model]; f != nil {
-			err = errors.Join(err, f.Close())
-			delete(r.outcomes, model)
-		}
-		err = errors.Join(err, trim(path, limit.UTC().Format(layout)))
-	}
-	return err
-}
-
-// trim takes outcomes before a time out of a file, all or nothing.
-func trim(path, limit string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	lines := strings.SplitAfter(string(text), "\n")
-	left := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
-		var o struct {
-			Time string `json:"_time"`
-		}
-		return json.Unmarshal([]byte(l), &o) != nil || o.Time < limit
-	})
-	if strings.Join(left, "") == string(text) {
-		return nil
-	}
-	return replace(path, func(f *os.File) error {
-		_, err := f.WriteString(strings.Join(left, ""))
-		return err
-	})
-}
-
-// replace writes a file beside another and puts it in its place when it is on the disk.
-func replace(path string, write func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "_tmp-*")
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
 // Close writes all that was recorded.
 func (r *Recorder) Close() error {
 	r.closing.Lock()
@@ -485,7 +375,7 @@ func (r *Recorder) Close() error {
 		close(r.queue)
 	}
 	r.closing.Unlock()
-	<-r.ended
+	r.ended.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error

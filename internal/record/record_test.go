@@ -33,7 +33,7 @@ func victim(dir string) {
 		panic(err)
 	}
 	for i := 0; ; i++ {
-		r.Add(batch(fmt.Sprintf("%d-%d", os.Getpid(), i), `{"rows":[{"a":1.5}]}`))
+		r.Add(r.batch(fmt.Sprintf("%d-%d", os.Getpid(), i), `{"rows":[{"a":1.5}]}`))
 		id := fmt.Sprintf("%d-%d-0", os.Getpid(), i)
 		if err := r.Outcomes("m", "y", []Outcome{{id, "yes"}}); err != nil {
 			panic(err)
@@ -42,14 +42,21 @@ func victim(dir string) {
 	}
 }
 
-func batch(request, body string) *Batch {
+// testSchema is of the batches of tests.
+var testSchema = Schema{
+	Model: "m", Digest: "d", Actions: []string{"wait", "act"}, Outcomes: []string{"no", "yes"},
+	Columns: []string{"a", "kind", "late", "case", "name", "née", "café"},
+}
+
+// batch is the decisions of a request.
+func (r *Recorder) batch(request, body string) *Batch {
 	var rows struct{ Rows []any }
 	if err := json.Unmarshal([]byte(body), &rows); err != nil {
 		panic(err)
 	}
-	b := &Batch{Model: "m", Digest: "d", Request: request, Columns: []string{"a", "kind", "late", "case", "name", "née", "café"}, Time: time.Now(), Body: []byte(body), Outcomes: []string{"no", "yes"}}
+	b := &Batch{Schema: r.Schema(testSchema), Request: request, Time: time.Now(), Body: []byte(body)}
 	for range rows.Rows {
-		b.Actions, b.Probabilities = append(b.Actions, "act"), append(b.Probabilities, []float64{0.25, 0.75})
+		b.Actions, b.Probabilities = append(b.Actions, 1), append(b.Probabilities, 0.25, 0.75)
 	}
 	return b
 }
@@ -149,7 +156,7 @@ func TestDecisions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := batch("r1", `{"rows":[{"a":1.5,"kind":"x","name":"Ann","ne\u0301e":"May","late":true,"other":7},
+	one := r.batch("r1", `{"rows":[{"a":1.5,"kind":"x","name":"Ann","ne\u0301e":"May","late":true,"other":7},
 		{"a":null,"case":"c7","kind":3,"cafe\u0301":2}]}`)
 	if one.IDs, err = r.IDs(one.Body, "case"); err != nil {
 		t.Fatal(err)
@@ -172,7 +179,7 @@ func TestDecisions(t *testing.T) {
 	if r.Dropped() != 0 {
 		t.Errorf("%d dropped", r.Dropped())
 	}
-	r.Add(batch("late", `{"rows":[{"a":1}]}`))
+	r.Add(r.batch("late", `{"rows":[{"a":1}]}`))
 	if r.Dropped() != 1 {
 		t.Error("a decision after the end is not counted")
 	}
@@ -208,7 +215,7 @@ func TestRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove := func() {
-		r.Add(batch("r", `{"rows":[{"a":1},{"a":2}]}`))
+		r.Add(r.batch("r", `{"rows":[{"a":1},{"a":2}]}`))
 		for r.bytes.Load() > 0 { // until it is in the journal
 			time.Sleep(time.Millisecond)
 		}
@@ -240,9 +247,9 @@ func TestRemoved(t *testing.T) {
 
 // A full queue drops, and counts.
 func TestFull(t *testing.T) {
-	r := &Recorder{queue: make(chan *Batch, 1), ended: make(chan struct{})}
+	r := &Recorder{queue: make(chan *Batch, 1)}
 	for range 3 {
-		r.Add(batch("r", `{"rows":[{"a":1},{"a":2}]}`))
+		r.Add(r.batch("r", `{"rows":[{"a":1},{"a":2}]}`))
 	}
 	if r.Dropped() != 4 {
 		t.Errorf("%d decisions dropped", r.Dropped())
@@ -256,7 +263,7 @@ func TestKeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Add(batch("r", `{"rows":[{"a":1}]}`))
+	r.Add(r.batch("r", `{"rows":[{"a":1}]}`))
 	if err := r.Outcomes("m", "y", []Outcome{{"new", "yes"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import re
+import subprocess
 import warnings
 
 import numpy as np
@@ -19,6 +21,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_pre
 
 import lossep
 from lossep import LossepClassifier
+from lossep._binary import binary
 
 
 def quick(**options):
@@ -71,7 +74,10 @@ def test_reasons(model, rows):
     assert [c for c in frame if c.startswith("why")] == ["why_1", "why_1_effect", "why_2", "why_2_effect"]
     assert (frame["why_1_effect"].abs() >= frame["why_2_effect"].abs()).all()
     flipped = [i for i, flip in enumerate(d.flip) if flip]
-    assert flipped and set(frame["why_1"]) <= {f"x{k}" for k in range(4)}
+    assert flipped and {text.split(" = ")[0] for text in frame["why_1"]} <= {f"x{k}" for k in range(4)}
+    for i, text in enumerate(frame["why_1"]):  # as the command writes it
+        column, value = text.split(" = ")
+        assert float(value) == pytest.approx(X[i, int(column[1:])])
     for i in flipped:  # the case with the change is decided as it says
         case = X[i : i + 1].copy()
         column = int(d.flip[i]["column"][1:])
@@ -191,6 +197,31 @@ def test_updates(rows):
         half.update(X[:1], [7])
     with pytest.raises(ValueError, match="no training row of these features"):
         half.forget(X[:1] + 1, y[:1])
+
+
+def test_monitors_as_the_command(rows, tmp_path):
+    X, y = rows
+    m = quick(kernel="rbf(variance=1, lengthscale=2)", standardize=False, fixed=True).fit(X, y)
+    late = [None if k % 3 == 0 else label for k, label in enumerate(y)]
+    found = m.monitor(X, late, window=20, tolerance=0.05)
+    m.model_.write(tmp_path / "m.lossep")
+    lines = [[*(f"x{k}" for k in range(X.shape[1])), m.model_.description["target"]]]
+    lines += [[*map(repr, x.tolist()), "" if label is None else str(label)] for x, label in zip(X, late, strict=True)]
+    (tmp_path / "new.csv").write_text("\n".join(map(",".join, lines)) + "\n")
+    command = [binary(), "monitor", str(tmp_path / "m.lossep"), str(tmp_path / "new.csv"), "--window", "20", "--tolerance", "0.05"]
+    said = subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
+    assert said.returncode in (0, 3), said.stderr
+    command_says = json.loads(said.stdout)
+    assert found == {name: command_says[name] for name in found}
+    assert set(found) == {"level", "tolerance", "reference", "windows", "alarms"}
+    assert sum(w["known_outcomes"] for w in found["windows"]) == len(y) - len(y[::3])
+    assert m.monitor(X)["windows"][0]["known_outcomes"] == 0
+    with pytest.raises(ValueError, match="none of hour, day, week, month"):
+        m.monitor(X, window="fortnight")
+    with pytest.raises(ValueError, match="none of the classes"):
+        m.monitor(X[:1], [7])
+    with pytest.raises(ValueError, match="for 1 rows"):
+        m.monitor(X[:1], y[:2])
 
 
 def test_scoring_by_cost(model, rows):

@@ -15,6 +15,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lossep/lossep/internal/jsonappend"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
@@ -28,6 +29,9 @@ type InferRequest struct {
 	Parameters InferParameters   `json:"parameters,omitempty"`
 	Inputs     []InferTensor     `json:"inputs" nullable:"false" doc:"a tensor for each column"`
 	Outputs    []RequestedOutput `json:"outputs,omitempty" doc:"those wanted; if there are none, all"`
+
+	rows  int
+	given map[string]*tensor // the inputs, by Rows
 }
 
 // InferParameters are texts, numbers and truth values by name. Of a request, utility is
@@ -138,6 +142,7 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 	if err != nil {
 		return nil, err
 	}
+	q.rows, q.given = n, tensors
 	given := make(map[int]*tensor)
 	for name, t := range tensors {
 		if i, ok := reader.Column(name); ok {
@@ -169,6 +174,33 @@ func (q *InferRequest) Rows(ctx context.Context, reader *rows.Reader, wanted []s
 		}
 	}
 	return r, nil
+}
+
+// Body has the rows that were read as the body of a request that gives them row by row, in memory that is taken.
+func (q *InferRequest) Body(memory rows.Memory) ([]byte, error) {
+	const number = 28 // bytes of one, with what is around it and the name
+	names, size := slices.Sorted(maps.Keys(q.given)), 16
+	for name, t := range q.given {
+		size += q.rows * (len(name) + number)
+		for _, text := range t.texts {
+			size += len(text)
+		}
+	}
+	if err := memory.Take(int64(size)); err != nil {
+		return nil, err
+	}
+	b := append(make([]byte, 0, size), `{"rows":[`...)
+	for i := range q.rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		for k, name := range names {
+			b = append(jsonappend.Text(append(b, "{,"[min(k, 1)]), name), ':')
+			b = q.given[name].appendJSON(b, i)
+		}
+		b = append(b, '}')
+	}
+	return append(b, "]}"...), nil
 }
 
 // count is the number of rows, which all inputs must agree on.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lossep/lossep/internal/jsonappend"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/server/problem"
 	"github.com/lossep/lossep/server/rows"
@@ -37,6 +38,19 @@ func (t *tensor) give(e *recipe.Encoder, column, row int) {
 	default:
 		e.Bool(column, t.bools[row])
 	}
+}
+
+// appendJSON writes an element; what is no number is null.
+func (t *tensor) appendJSON(b []byte, row int) []byte {
+	switch {
+	case t.texts != nil:
+		return jsonappend.Text(b, string(t.texts[row]))
+	case t.bools != nil:
+		return strconv.AppendBool(b, t.bools[row])
+	case math.IsNaN(t.floats[row]) || math.IsInf(t.floats[row], 0):
+		return append(b, "null"...)
+	}
+	return jsonappend.Float(b, t.floats[row])
 }
 
 // number is an element as a finite number, or noNumber.
@@ -168,8 +182,8 @@ func (t *tensor) readElement(typename string, d datatype, k jsontext.Kind, value
 	case typename == "BYTES" || typename == "BOOL" || k != '0':
 		return fmt.Errorf("%s is no %s", problem.KindName(k), typename)
 	}
-	x, err := rows.ParseNumber(value)
-	if err != nil {
+	x, kind := table.ParseNumber(value, '.')
+	if kind == table.Infinite {
 		return errors.New("the number is too large")
 	}
 	integer, digits := d.low < d.high, !bytes.ContainsAny(value, ".eE")

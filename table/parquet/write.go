@@ -21,6 +21,8 @@ const (
 
 // Writer writes a table row by row.
 type Writer struct {
+	GroupRows int // of a row group at most
+
 	to      io.Writer
 	at      int64 // bytes written
 	columns []*outColumn
@@ -47,7 +49,7 @@ type outColumn struct {
 // NewWriter begins a table of the given columns. Integers, numbers and truth values are
 // written as such, everything else as text; every cell may be missing.
 func NewWriter(w io.Writer, columns []table.SourceColumn) (*Writer, error) {
-	out := &Writer{to: w}
+	out := &Writer{to: w, GroupRows: groupRows}
 	for _, c := range columns {
 		out.columns = append(out.columns, &outColumn{name: c.Name, kind: c.Kind, known: make(map[string]int32)})
 	}
@@ -72,7 +74,7 @@ func (w *Writer) Write(row []any) error {
 		w.columns[j].add(v)
 		bytes += w.columns[j].bytes
 	}
-	if w.rows++; w.rows == groupRows || bytes > groupBytes {
+	if w.rows++; w.rows == w.GroupRows || bytes > groupBytes {
 		return w.flush()
 	}
 	return nil

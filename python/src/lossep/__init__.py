@@ -1,6 +1,6 @@
 """Bayesian decisions when mistakes do not cost the same.
 
-``LossepClassifier`` is a scikit-learn estimator; ``audit`` says what any model's decisions
+``LossepClassifier`` and ``LossepRegressor`` are scikit-learn estimators; ``audit`` says what any model's decisions
 cost; ``decide`` takes the best action by any model's probabilities. The command ``lossep``
 comes with the package.
 """
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lossep._displays import CostCurveDisplay, DecisionCurveDisplay, ReliabilityDisplay
     from lossep._errors import DataWarning, LossepError, WorkerError
     from lossep._model import Model
+    from lossep._regressor import LossepRegressor, NumberDecisions
     from lossep._scoring import cost_per_case, make_cost_scorer
 
 __version__ = "0.1.0"
@@ -28,7 +29,9 @@ __all__ = [
     "Decisions",
     "LossepClassifier",
     "LossepError",
+    "LossepRegressor",
     "Model",
+    "NumberDecisions",
     "ReliabilityDisplay",
     "WorkerError",
     "Worth",
@@ -43,6 +46,8 @@ _HOMES = {
     "Audit": "_audit",
     "audit": "_audit",
     "LossepClassifier": "_classifier",
+    "LossepRegressor": "_regressor",
+    "NumberDecisions": "_regressor",
     "Decisions": "_decisions",
     "Worth": "_decisions",
     "decide": "_decisions",

@@ -5,30 +5,30 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lossep import _worker
 from lossep._audit import Audit, run_audit
-from lossep._columns import shown
+from lossep._columns import Columns, shown
 from lossep._costs import Cost, Stakes, case_cost
 from lossep._decisions import Decisions, Worth, ask_prices, capacities, decide_options, from_reply, shares, worth_from_reply
 from lossep._errors import DataWarning
+from lossep._estimator import Estimator, index_of
 from lossep._frames import Array
 from lossep._model import Model
 from lossep._progress import bar
-from lossep._rows import Table, cases, training
+from lossep._rows import Table, cases, is_missing, training
 from lossep._settings import fit_options
 from lossep._stakes import fit_stakes, other_stakes
 from lossep._validation import listed
 
 
-class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # scikit-learn has no types
     """A Gaussian-process classifier that decides by what mistakes cost.
 
     The same engine as the command ``lossep``: with the same rows, options and seed it gives
@@ -204,28 +204,8 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.base = base
         self.progress = progress
 
-    _names: Sequence[str] = ()
-    """The names of the columns of X as the program knows them."""
-
-    _framed: bool = False
-    """Whether it was fitted to a DataFrame."""
-
-    _from_file: bool = False
-    """Whether it was read from a file."""
-
-    _scaled: Mapping[str, str] = MappingProxyType({})
-    """The columns that look as if out of a scaler, and why."""
-
     _positive_settled: bool = True
     """Whether which class is positive was given, or is so by convention."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, cost: Any = None, cost_columns: Any = None) -> LossepClassifier:
         """Fits the model.
@@ -282,18 +262,71 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """Takes rows away from the fitted model, as they were given to ``fit`` or ``update``."""
         return self._update(X, y, {"taken": True})
 
-    def _update(self, X: Any, y: Any, header: dict[str, Any]) -> LossepClassifier:
+    def monitor(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        time: str | None = None,
+        window: str | int | None = None,
+        level: float | None = None,
+        tolerance: float | None = None,
+    ) -> dict[str, Any]:
+        """Compares what decisions on new cases cost, window by window, with what the training rows led to expect.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+            New cases. They are in the order of time, or have a column of times.
+        y : array of shape (n,), optional
+            What became of them; ``None`` or NaN where that is not known yet.
+        time : str, optional
+            The column of ``X`` with the times of decisions.
+        window : {"hour", "day", "week", "month"} or int
+            What is looked at together; a number of cases, 1000 if not given, where there is no ``time``.
+        level : float
+            The probability of a false alarm, ever, however often one looks.
+        tolerance : float
+            By how much costs may rise without an alarm, relative to those of the training rows.
+
+        Returns
+        -------
+        dict
+            ``windows`` with the estimated and the realised cost per case, intervals, evidence and the columns
+            that moved; ``alarms``, ``reference``, ``level`` and ``tolerance``: as the JSON of ``lossep monitor``.
+        """
         check_is_fitted(self)
         columns = cases(self, X)
-        y = np.asarray(y)
-        if y.shape != (columns.rows,):
-            raise ValueError(f"y: {y.shape} for {columns.rows} rows; give the class of each")
+        if y is not None:
+            y = np.asarray(y)
+            known = np.array([not is_missing(label) for label in y], dtype=bool)
+            codes = np.full(len(y), -1)
+            codes[known] = self._codes(np.array(y[known].tolist(), dtype=self.classes_.dtype))
+            self._add_outcomes(columns, codes)
+        options = {"time": time, "window": window, "level": level, "tolerance": tolerance}
+        header = {"columns": columns.header(), "options": {name: v for name, v in options.items() if v is not None}}
+        reply, _ = self.model_.ask("monitor", {"name": "X", **header}, columns.tensors())
+        return reply.result
+
+    def _codes(self, y: Array) -> Array:
+        """The numbers of labels among the classes of the fit."""
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if not (self.classes_[codes] == y).all():
             raise ValueError(
                 f"y: {shown(y[self.classes_[codes] != y][0])} is none of the classes {listed(self.classes_)} of the fit"
             )
+        return codes
+
+    def _add_outcomes(self, columns: Columns, codes: Array) -> None:
+        """Adds the column of the outcome."""
+        if codes.shape != (columns.rows,):
+            raise ValueError(f"y: {codes.shape} for {columns.rows} rows; give the class of each")
         columns.add_codes(self.model_.description["target"], codes, self._outcomes)
+
+    def _update(self, X: Any, y: Any, header: dict[str, Any]) -> LossepClassifier:
+        check_is_fitted(self)
+        columns = cases(self, X)
+        self._add_outcomes(columns, self._codes(np.asarray(y)))
         with bar(self.progress) as progress:
             reply, worker = self.model_.ask(
                 "update", {"name": "X", "columns": columns.header(), **header}, columns.tensors(), progress
@@ -323,6 +356,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _take(self, model: Model) -> None:
         """Takes the attributes from a fitted model."""
+        model.check("categories")
         d = model.description
         summary = d["summary"]
         loo = summary.get("leave_one_out")
@@ -446,7 +480,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = model.ask("decide", header, columns.tensors())
         self._unseen(reply.result)
-        return from_reply(reply, self.classes_, self._order(model.description["outcomes"]), _index(X))
+        return from_reply(reply, self.classes_, self._order(model.description["outcomes"]), index_of(X))
 
     def value(
         self,
@@ -482,7 +516,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         reply, _ = self.model_.ask("value", header, columns.tensors())
         self._unseen(reply.result)
         order = self._order(self.model_.description["outcomes"])
-        return worth_from_reply(reply, self.classes_, order, list(prices), _index(X))
+        return worth_from_reply(reply, self.classes_, order, list(prices), index_of(X))
 
     def _calibrate(self, given: Stakes) -> Model:
         """The model calibrated to costs."""
@@ -536,12 +570,6 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         with bar(self.progress) as progress:
             return run_audit(header, table.columns.tensors(), progress)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file that the command reads, too. Pickle keeps more: the
-        parameters, and the labels as what they were."""
-        check_is_fitted(self)
-        self.model_.write(path)
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LossepClassifier:
         """Reads a model from a file of this package or of the command.
@@ -549,7 +577,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         Labels are texts, or integers if all of them spell one. Of the parameters ``cost`` and
         ``pos_label`` are those of the fit, the others are not in the file.
         """
-        model = Model.read(path)
+        model = Model.read(path, "categories")
         estimator = cls()
         d = model.description
         outcomes = list(d["outcomes"])
@@ -560,12 +588,7 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         estimator.classes_, places = np.unique(np.array(labels), return_inverse=True)
         estimator._outcomes = [outcomes[k] for k in np.argsort(places)]
         own = {case_cost(a, k) for a in range(len(d["actions"])) for k in range(len(outcomes))}
-        names = [name for name in d["table"] if name not in own]
-        estimator._names, estimator._from_file = names, True
-        estimator._framed = names != [f"x{k}" for k in range(len(names))]
-        estimator.n_features_in_ = len(names)
-        if estimator._framed:
-            estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator._named([name for name in d["table"] if name not in own])
         estimator._take(model)
         if estimator.pos_label_ is not None and estimator._positive_settled:
             estimator.pos_label = estimator.pos_label_.item()
@@ -576,12 +599,3 @@ class LossepClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             more = {key: d["utility"][key] for key in ("ceiling", "effort") if key in d["utility"]}
             estimator.cost = {kind: table, **more}
         return estimator
-
-    def _unseen(self, result: Mapping[str, Any]) -> None:
-        for line in result.get("unseen") or ():
-            warnings.warn(line, DataWarning, stacklevel=3)
-
-
-def _index(X: Any) -> Any:
-    """The index of a pandas DataFrame, None of anything else."""
-    return X.index if hasattr(X, "iloc") else None

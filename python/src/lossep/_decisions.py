@@ -109,7 +109,7 @@ class Decisions:
             columns["disagreement"] = self.disagreement
         if self.why is not None and self.flip is not None:
             for k in range(len(self.why[0]) if self.why else 0):
-                columns[f"why_{k + 1}"] = [reasons[k]["column"] for reasons in self.why]
+                columns[f"why_{k + 1}"] = [f"{reasons[k]['column']} = {reasons[k]['value']}" for reasons in self.why]
                 columns[f"why_{k + 1}_effect"] = [reasons[k]["effect"] for reasons in self.why]
             columns["flip"] = [f"{f['column']} {f['from']} → {f['to']}" if f else "" for f in self.flip]
         if self.unlimited is not None and self.effort is not None:

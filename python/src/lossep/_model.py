@@ -33,10 +33,18 @@ class Model:
             self._load(_worker.worker())
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Model:
-        """Reads a model file, of this package or of the command."""
+    def read(cls, path: str | os.PathLike[str], kind: str) -> Model:
+        """Reads a model file, of this package or of the command, whose outcome is of a kind."""
         with open(path, "rb") as file:
-            return cls(file.read())
+            model = cls(file.read())
+        model.check(kind)
+        return model
+
+    def check(self, kind: str) -> None:
+        """Refuses a model of another kind of outcome: a number or categories."""
+        if self.description["kind"] != kind:
+            fit = {"number": "LossepRegressor", "categories": "LossepClassifier"}[self.description["kind"]]
+            raise ValueError(f"outcome: that of this model is of the kind {self.description['kind']!r}, which is for {fit}")
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, all or nothing."""
@@ -104,7 +112,8 @@ class Model:
 
     def __repr__(self) -> str:
         d = self.description
-        return f"<lossep model: {d.get('method')}, {d.get('kernel')}, {d.get('provenance', {}).get('rows')} rows>"
+        fit = d.get("report") or {**d, **d.get("provenance", {})}
+        return f"<lossep model: {fit.get('method', 'ep')}, {fit.get('kernel')}, {fit.get('rows')} rows>"
 
     def __str__(self) -> str:
         return "\n".join(self.description.get("lines") or [])

@@ -35,20 +35,8 @@ class Table:
 def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = False) -> Table:
     """Training rows with their classes and weights, which may be numbers of copies. Sets what scikit-learn's conventions ask
     of a fit: ``classes_``, ``n_features_in_`` and ``feature_names_in_``."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    X = framed(X)
-    target = getattr(y, "name", None) if is_frame(X) else None
-    if is_frame(X):
-        validate_data(estimator, X, reset=True, skip_check_array=True)
-        columns = _from_frame(X)
-        y = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
-        check_consistent_length(X, y)
-    else:
-        given = X
-        X, y = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        columns = from_matrix(X, given, [f"x{k}" for k in range(X.shape[1])], estimator.missing != "error")
-    if y.dtype == object and any(_is_missing(label) for label in y):
+    X, y, columns, target = _checked(estimator, X, y)
+    if y.dtype == object and any(is_missing(label) for label in y):
         raise ValueError("Input y contains None or a missing value.")
     try:
         check_classification_targets(y)
@@ -60,21 +48,69 @@ def training(estimator: Any, X: Any, y: Any, sample_weight: Any, copies: bool = 
     table = Table(columns, is_frame(X), outcome_names(estimator.classes_))
     if estimator.base is not None:
         table.scores = _add_scores(columns, out_of_fold(estimator, X, y), table.outcomes)
-    name = columns.unused(str(target) if isinstance(target, (str, int)) else "outcome")
-    if sample_weight is not None:
-        if estimator.weights is not None:
-            raise ValueError(f"sample_weight: weights are in the column {estimator.weights!r} of X as well; give one of the two")
-        _weigh(table, estimator.classes_, codes, check_weights(sample_weight, X), copies)
-    columns.add_codes(name, codes, table.outcomes)
-    table.options["target"] = name
+    weights = _weights(estimator, sample_weight, X)
+    if weights is not None:
+        left = len(np.unique(codes[weights > 0]))
+        if left < len(estimator.classes_):
+            count = "one class only is" if left == 1 else f"{left} of {len(estimator.classes_)} classes are"
+            raise ValueError(f"sample_weight: {count} left where weights are above 0; give rows of every class a weight")
+        _weigh(table, weights, copies and len(estimator.classes_) > 2)
+    columns.add_codes(target, codes, table.outcomes)
+    table.options["target"] = target
     if estimator.pos_label is not None:
         table.options["positive"] = table.outcomes[_place(estimator.pos_label, estimator.classes_)]
-    categorical = list(dict.fromkeys([*columns.categorical, *(estimator.categorical or ())]))
+    _name_columns(table, estimator)
+    return table
+
+
+def training_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Training rows whose outcome is a number, with weights, which may be numbers of copies."""
+    X, y, columns, target = _checked(estimator, X, y, numeric=True)
+    table = Table(columns, is_frame(X), [])
+    weights = _weights(estimator, sample_weight, X)
+    if weights is not None:
+        _weigh(table, weights, copies=True)
+    columns.add_numbers(target, np.asarray(y, dtype=np.float64))
+    table.options.update(target=target, outcome="number")
+    _name_columns(table, estimator)
+    return table
+
+
+def _checked(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Any, Array, Columns, str]:
+    """Rows and outcomes as scikit-learn checks them, the columns of X, and a name for that of y."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    X = framed(X)
+    named = getattr(y, "name", None) if is_frame(X) else None
+    if is_frame(X):
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        columns = _from_frame(X)
+        y = _check_y(y, multi_output=False, y_numeric=numeric, estimator=estimator)
+        check_consistent_length(X, y)
+    else:
+        given, least = X, 2 if numeric else 1  # a number of one row alone says nothing about others
+        X, y = validate_data(
+            estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric, ensure_min_samples=least
+        )
+        columns = from_matrix(X, given, [f"x{k}" for k in range(X.shape[1])], estimator.missing != "error")
+    return X, y, columns, columns.unused(str(named) if isinstance(named, (str, int)) else "outcome")
+
+
+def _weights(estimator: Any, sample_weight: Any, X: Any) -> Array | None:
+    if sample_weight is None:
+        return None
+    if estimator.weights is not None:
+        raise ValueError(f"sample_weight: weights are in the column {estimator.weights!r} of X as well; give one of the two")
+    return check_weights(sample_weight, X)
+
+
+def _name_columns(table: Table, estimator: Any) -> None:
+    """Adds the options that name columns."""
+    categorical = list(dict.fromkeys([*table.columns.categorical, *(estimator.categorical or ())]))
     if categorical:
         table.options["categorical"] = categorical
     if estimator.drop is not None:
         table.options["drop"] = list(estimator.drop)
-    return table
 
 
 def cases(estimator: Any, X: Any, gaps: bool = False) -> Columns:
@@ -168,22 +204,18 @@ def _place(pos_label: Any, classes: Array) -> int:
     return texts.index(spelled(pos_label))
 
 
-def _weigh(table: Table, classes: Array, codes: Array, weights: Array, copies: bool) -> None:
-    """Adds weights to a table: as a column, or, where copies may be made of rows with more than two
-    classes, as their numbers if all are whole. Both are the same but for where the search for
-    hyperparameters ends, which scikit-learn compares to seven digits."""
-    left = len(np.unique(codes[weights > 0]))
-    if left < len(classes):
-        count = "one class only is" if left == 1 else f"{left} of {len(classes)} classes are"
-        raise ValueError(f"sample_weight: {count} left where weights are above 0; give rows of every class a weight")
-    if copies and len(classes) > 2 and weights.sum() <= 5_000 and (weights == np.trunc(weights)).all():
+def _weigh(table: Table, weights: Array, copies: bool) -> None:
+    """Adds weights to a table: as a column, or, where copies may be made of rows, as their numbers if all are
+    whole. Both are the same but for where the search for hyperparameters ends, which scikit-learn compares to
+    seven digits."""
+    if copies and weights.sum() <= 5_000 and (weights == np.trunc(weights)).all():
         table.repeats = weights.astype(np.int64)
         return
     table.options["weights"] = table.columns.unused("sample_weight")
     table.columns.add_numbers(table.options["weights"], weights)
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """Whether there is no label: None, NaN, or pandas.NA, of which it is not known whether it is
     equal to itself."""
     try:

@@ -29,10 +29,11 @@ _SAME = (
 
 
 def fit_options(estimator: Any) -> dict[str, Any]:
-    """The parameters that are given."""
+    """The parameters that are given, of those that an estimator has."""
     options: dict[str, Any] = dict(estimator.options or {})
     for name in _SAME:
-        options[name.replace("_", "-")] = getattr(estimator, name)
+        if hasattr(estimator, name):
+            options[name.replace("_", "-")] = getattr(estimator, name)
     options["inducing"] = None if estimator.inducing is None else str(estimator.inducing)
     options["missing-marker"] = None if estimator.missing_markers is None else list(estimator.missing_markers)
     options["features"] = None if estimator.features is None else list(estimator.features)

@@ -155,12 +155,13 @@ export class Model extends Panel {
   }
 
   // refresh brings what is needed from the server, then asks for decisions.
-  async refresh(all = false) {
+  async refresh(anew = false) {
     let known;
     try {
       this.#models ??= get("v1/models");
-      const {models} = await this.#models;
-      if (models.length === 0) throw new Error("This server has no models.");
+      const {models: all} = await this.#models;
+      const models = all.filter(({kind}) => kind !== "number"); // whose costs are no table
+      if (models.length === 0) throw new Error(all.length ? "The outcomes of this server’s models are numbers, which this page does not show; its API answers for them." : "This server has no models.");
       const select = this.part("name");
       if ([...select.options].map(({value}) => value).join() !== models.map(({name}) => name).join()) {
         select.replaceChildren(...models.map(({name}) => h("option", {value: name}, name)));
@@ -181,10 +182,10 @@ export class Model extends Panel {
       this.page.rendered();
       return;
     }
-    this.#controls(all);
+    this.#controls(anew);
     this.#ask();
-    if (all) this.page.moved(this, false); // only now is the model's name known
-    if (all && known) this.#lookAgain();
+    if (anew) this.page.moved(this, false); // only now is the model's name known
+    if (anew && known) this.#lookAgain();
   }
 
   // #lookAgain notices that the server has another model now under the name of the one

@@ -1,0 +1,165 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lossep/lossep/example"
+	"github.com/lossep/lossep/internal/fault"
+)
+
+// asked starts the command with files and connects a client of the same protocol to it over pipes. The function
+// asks a tool, and gives the text of its answer and whether that is an error.
+func asked(t *testing.T, files ...string) (session *mcp.ClientSession, ask func(tool, arguments string) (string, bool)) {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	done := make(chan int)
+	go func() {
+		code := run(context.Background(), append([]string{"mcp"}, files...), toServer, fromServer, io.Discard)
+		fromServer.Close()
+		done <- code
+	}()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(context.Background(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		fromClient.Close()
+		if code := <-done; code != 0 {
+			t.Errorf("the server ends with %d", code)
+		}
+	})
+	return session, func(tool, arguments string) (string, bool) {
+		t.Helper()
+		r, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+		if err != nil {
+			return err.Error(), true
+		}
+		return r.Content[0].(*mcp.TextContent).Text, r.IsError
+	}
+}
+
+// TestToolsForLanguageModels: answers are those of the commands, and nothing but the files that were given
+// is read or written.
+func TestToolsForLanguageModels(t *testing.T) {
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.WriteFile(in("new.csv"), example.HeldOutCSV(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in("secret.csv"), example.HeldOutCSV(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fit := []string{"fit", in("new.csv"), "--target", "diagnosis", "--positive", "malignant", "--fixed", "--kernel", "rbf(variance=4, lengthscale=6)", "--cost", "fn=5,fp=1", "-o", in("model.lossep")}
+	if code := run(context.Background(), fit, nil, io.Discard, io.Discard); code != 0 {
+		t.Fatal("no model")
+	}
+	before, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, ask := asked(t, in("model.lossep"), in("new.csv"))
+	list, err := session.ListTools(context.Background(), nil)
+	if err != nil || len(list.Tools) != 5 {
+		t.Fatalf("%d tools, %v", len(list.Tools), err)
+	}
+	for _, c := range []struct{ tool, arguments, says string }{
+		{"decide", `{"model":"model.lossep","table":"new.csv","top":3}`, `"action":"positive"`},
+		{"decide", `{"model":"model.lossep","table":"new.csv","top":3,"cost":"fn=50,fp=1","capacity":{"positive":10}}`, "positive: 10 of 10 used; one more is worth"},
+		{"explain", `{"model":"model.lossep","table":"new.csv","top":1}`, `"why":[{`},
+		{"value", `{"model":"model.lossep","table":"new.csv","top":2}`, `"worth_outcome":`},
+		{"monitor", `{"model":"model.lossep","table":"new.csv","window":"50"}`, `"evidence_outcomes":`},
+		{"monitor", `{"model":"model.lossep","table":"new.csv","window":40,"reference":"new.csv"}`, `"effective_reference":`},
+		{"audit", `{"table":"new.csv","target":"diagnosis","positive":"malignant","cost":"fn=5,fp=1","fixed":true,"kernel":"rbf(variance=4, lengthscale=6)","folds":2,"methods":["ep"],"references":0}`, "Do"},
+	} {
+		if text, wrong := ask(c.tool, c.arguments); wrong || !strings.Contains(text, c.says) || len(text) > mostAnswered {
+			t.Errorf("%s %s: %.2000s", c.tool, c.arguments, text)
+		}
+	}
+	for _, c := range []struct{ tool, arguments, says string }{
+		{"fit", `{}`, "unknown tool"},
+		{"decide", `{}`, `model: "" is not among the files that may be read: model.lossep`},
+		{"decide", `[1]`, ""},
+		{"decide", `{"model":"model.lossep","table":"secret.csv"}`, `table: "secret.csv" is not among the files`},
+		{"decide", `{"model":"model.lossep","table":"` + in("secret.csv") + `"}`, "is not among the files"},
+		{"decide", `{"model":"model.lossep","table":"../new.csv"}`, "is not among the files"},
+		{"decide", `{"model":["model.lossep"],"table":"new.csv"}`, "is not among the files"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","output":"` + in("out.csv") + `"}`, "output: unknown argument"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","utility":"/etc/passwd"}`, "utility: unknown argument"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","cost_matrix":"/etc/passwd"}`, "cost_matrix: \"/etc/passwd\" is not among the files"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","cost":"fn=many"}`, "invalid request: costs"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","cost":{"fn":{"deep":1}}}`, "give a text, a number, true or false"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","baseline":"--output=x"}`, "unknown action"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","top":100000}`, "ask for fewer rows by top"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","cost":"` + strings.Repeat("x", 300_000) + `"}`, "invalid request"},
+		{"decide", `{"model":"model.lossep","table":"new.csv","probability":"p"}`, "probability: unknown argument"},
+		{"monitor", `{"model":"model.lossep","table":"new.csv","outcomes":"secret.csv"}`, `outcomes: "secret.csv" is not among the files`},
+		{"monitor", `{"model":"model.lossep","table":"new.csv","metrics":"x"}`, "metrics: unknown argument"},
+		{"value", `{"model":"model.lossep","table":"model.lossep"}`, "is not among the files"},
+		{"audit", `{"table":"new.csv","target":"nothing"}`, "invalid request"},
+		{"audit", `{"table":"new.csv","target":"diagnosis","out":"` + in("audit") + `"}`, "out: unknown argument"},
+	} {
+		if text, wrong := ask(c.tool, c.arguments); !wrong || !strings.Contains(text, c.says) {
+			t.Errorf("%s %.200s: %.500s", c.tool, c.arguments, text)
+		}
+	}
+	after, err := os.ReadDir(folder)
+	if err != nil || len(after) != len(before) {
+		t.Errorf("files before %v, after %v, %v", before, after, err)
+	}
+	remove := fault.Inject(func(fault.Place) { panic("this is broken") })
+	text, wrong := ask("decide", `{"model":"model.lossep","table":"new.csv","top":1}`)
+	if remove(); !wrong || !strings.HasSuffix(text, "internal fault: this is broken") {
+		t.Errorf("a fault: %s", text)
+	}
+	if text, wrong := ask("decide", `{"model":"model.lossep","table":"new.csv","top":1}`); wrong {
+		t.Errorf("after all of that: %s", text)
+	}
+}
+
+// TestToolsReadOnly: of all options of the tools only these name files, which are read.
+func TestToolsReadOnly(t *testing.T) {
+	for _, of := range new(tools).list() {
+		for _, o := range of.options {
+			if o.Type() == "FILE" && !slices.Contains(unasked, o.Name) && !slices.Contains([]string{"utility", "cost-matrix", "outcomes", "reference"}, o.Name) {
+				t.Errorf("%s can be asked with the file of %s; say here that it is read only, or in unasked that it is not for requests", of.name, o.Name)
+			}
+		}
+	}
+}
+
+// TestOversizeRequestsEndTheSession: a line that never ends takes no memory beyond the bound, and the server ends.
+func TestOversizeRequestsEndTheSession(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "new.csv")
+	if err := os.WriteFile(table, example.HeldOutCSV(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	endless := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`), io.LimitReader(letters{}, 64<<20))
+	run(context.Background(), []string{"mcp", table}, endless, io.Discard, io.Discard) // returns
+	for _, c := range [][]string{{"mcp"}, {"mcp", table + ".none"}, {"mcp", table, table}} {
+		if code := run(context.Background(), c, strings.NewReader(""), io.Discard, io.Discard); code != 2 {
+			t.Errorf("%q ends with %d", c, code)
+		}
+	}
+}
+
+// letters is an endless text.
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'a'
+	}
+	return len(p), nil
+}

@@ -1,0 +1,37 @@
+package numbers
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lossep/lossep/gp"
+)
+
+// arrange puts the rows into an order that depends on what they hold alone: a model does not depend on
+// how a table is ordered, neither by what is dealt at random nor by the last bits of sums.
+func (p *Problem) arrange() {
+	digests := p.Recipe.RoundedDigests(p.X)
+	order := places(p.Len())
+	slices.SortStableFunc(order, func(i, j int) int {
+		if c := cmp.Or(cmp.Compare(digests[i], digests[j]), cmp.Compare(p.Values[i], p.Values[j])); c != 0 {
+			return c
+		}
+		if c := slices.Compare(p.X.RawRowView(i), p.X.RawRowView(j)); c != 0 || p.Weights == nil {
+			return c
+		}
+		return cmp.Compare(p.Weights[i], p.Weights[j])
+	})
+	p.X, p.Values, p.Weights = gp.RowsOf(p.X, order), taken(p.Values, order), taken(p.Weights, order)
+	if len(p.stakes) > 1 {
+		p.stakes = taken(p.stakes, order)
+	}
+}
+
+// places are the numbers below n.
+func places(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

@@ -1,0 +1,110 @@
+"""Outcomes that are numbers: predictions and decisions are those of the command."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+import lossep
+from lossep import _regressor
+from lossep._binary import binary
+
+pytestmark = pytest.mark.filterwarnings("ignore::lossep.DataWarning")
+
+
+@pytest.fixture(scope="module")
+def demand():
+    """A table of days with what was sold, and a model of it."""
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(3)
+    X = pandas.DataFrame(
+        {"day": random.choice(["mon", "sat"], 80), "heat": random.uniform(0, 30, 80), "price": random.uniform(2, 6, 80)}
+    )
+    y = pandas.Series(30 + 8 * (X["day"] == "sat") + X["heat"] / 2 + random.normal(size=80), name="sold")
+    return X, y, lossep.LossepRegressor("under=15,over=5", kernel="linear + constant").fit(X, y)
+
+
+def test_docstring() -> None:
+    assert doctest.testmod(_regressor).failed == 0
+
+
+def test_decisions_are_quantiles(demand) -> None:
+    X, _, model = demand
+    found = model.decide(X)
+    np.testing.assert_allclose(found.action, model.predict(X, quantiles=[0.75])[:, 0])
+    assert (found.cost <= found.cost_lower).all() and (found.cost <= found.cost_higher).all()
+    other = model.decide(X, {"under": "price", "over": 1})
+    share = (X["price"] / (X["price"] + 1)).to_numpy()
+    rows = model.predict(X, quantiles=share[:3])
+    np.testing.assert_allclose(other.action[:3], np.diag(rows[:3]))
+    assert list(other.to_frame().columns)[:2] == ["action", "cost"]
+    squares = model.decide(X, {"cost": "(outcome - action) * (outcome - action)"})
+    np.testing.assert_allclose(squares.action, model.predict(X), rtol=1e-5)  # to the root of what costs are known to
+
+
+def test_ranges_lists_and_names(demand) -> None:
+    X, _, model = demand
+    formula = "15*max(outcome - action, 0) + 5*max(action - outcome, 0)"
+    stepped = model.decide(X, {"cost": formula, "action": {"from": 0, "to": 200, "step": 5}})
+    assert (stepped.action % 5 == 0).all()
+    with pytest.warns(lossep.DataWarning, match="edge of its range"):
+        edge = model.decide(X, {"cost": formula, "action": np.array([1, 2])})
+    assert set(edge.action) == {2.0}
+    named = model.decide(X, {"costs": {"small": "3 * max(outcome - 36, 0)", "large": 9}})
+    assert set(named.action) <= {"small", "large"} and named.lower is None
+
+
+def test_the_same_as_the_command(demand, tmp_path) -> None:
+    X, _, model = demand
+    table, file = tmp_path / "new.csv", tmp_path / "m.lossep"
+    X.to_csv(table, index=False)
+    model.save(file)
+    done = subprocess.run([binary(), "decide", file, table], capture_output=True, text=True, check=True)
+    actions = [float(line.split(",")[1]) for line in done.stdout.splitlines()[1:]]
+    np.testing.assert_array_equal(actions, model.decide(X).action)
+    for other in (lossep.LossepRegressor.load(file), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+    assert lossep.LossepRegressor.load(file).cost == {"under": "15", "over": "5"}
+    with pytest.raises(ValueError, match="LossepRegressor"):
+        lossep.LossepClassifier.load(file)
+    with pytest.raises(ValueError, match="LossepRegressor"):
+        lossep.LossepClassifier(options={"outcome": "number"}).fit(np.arange(40.0)[:, None], np.arange(40) % 2)
+
+
+def test_columns_beside(demand) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y, model = demand
+    beside = pandas.DataFrame({"worth": np.linspace(1, 9, len(X))})
+    costs = {"under": "worth", "over": 1}
+    found = model.decide(X, costs, cost_columns=beside)
+    share = (beside["worth"] / (beside["worth"] + 1)).to_numpy()[:3]
+    np.testing.assert_allclose(found.action[:3], np.diag(model.predict(X[:3], quantiles=share)))
+    fitted = lossep.LossepRegressor(costs, kernel="linear + constant").fit(X, y, cost_columns=beside)
+    assert "worth" not in fitted.model_.description["columns"]
+    with pytest.raises(ValueError, match="X has a column"):
+        model.decide(X, costs, cost_columns=beside.rename(columns={"worth": "price"}))
+
+
+def test_refusals(demand) -> None:
+    X, y, model = demand
+    for cost, text in [
+        ("fn=5,fp=1", "under=COST"),
+        ({"under": 1}, "not one kind of costs"),
+        ({"under": -1, "over": 1}, "under"),
+        ({"under": float("nan"), "over": 1}, "finite"),
+        ({}, "under"),
+        ({"under": "rent", "over": 1}, "rent"),
+        ({"cost": "outcome - action"}, "does not rise again"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            model.decide(X, cost)
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        model.predict(X, quantiles=[2])
+    with pytest.raises(ValueError, match="in every row"):
+        lossep.LossepRegressor().fit(X, 0 * y)
+    with pytest.raises(ValueError, match="method"):
+        lossep.LossepRegressor(options={"method": "vi"}).fit(X, y)

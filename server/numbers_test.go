@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/numbers"
+	"github.com/lossep/lossep/recipe"
+	"github.com/lossep/lossep/table"
+)
+
+// demand is a model of what is sold by day and heat.
+var demand = sync.OnceValue(func() *numbers.Model {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var b strings.Builder
+	b.WriteString("day,heat,price,sold\n")
+	for range 60 {
+		day, heat := rng.IntN(2), 30*rng.Float64()
+		fmt.Fprintf(&b, "%s,%.2f,%.2f,%.3f\n", []string{"mon", "sat"}[day], heat, 2+4*rng.Float64(), 30+8*float64(day)+heat/2+rng.NormFloat64())
+	}
+	t, err := table.Read(context.Background(), strings.NewReader(b.String()), "demand.csv", table.Format{Header: table.HeaderYes})
+	if err != nil {
+		panic(err)
+	}
+	costs := must(decision.ParseNumberCosts("under=15,over=5"))
+	p := must(numbers.Prepare(t, lossep.Options{Data: recipe.Options{Target: "sold"}, Kernel: "linear + constant", Seed: 1}, costs))
+	return must(p.Fit(context.Background()))
+})
+
+func demandServer(t testing.TB) *Server {
+	return newServer(t, func(c *Config) { c.Models = append(c.Models, source(t, "demand", demand())) })
+}
+
+const demandRows = `"rows":[{"day":"sat","heat":20,"price":3},{"day":"mon","heat":5,"price":5}]`
+
+// demandExchanges are requests that the server takes of a model of numbers.
+var demandExchanges = [][3]string{
+	{"GET", "/v1/models", ""},
+	{"GET", "/v1/models/{name}", ""},
+	{"GET", "/v2/models/{name}", ""},
+	{"POST", "/v1/models/{name}/predict", "{" + demandRows + `,"quantiles":[0.05,0.5]}`},
+	{"POST", "/v1/models/{name}/predict", "{" + demandRows + `}`},
+	{"POST", "/v1/models/{name}/decide", "{" + demandRows + `}`},
+	{"POST", "/v1/models/{name}/decide", "{" + demandRows + `,"utility":"under=3,over=1"}`},
+	{"POST", "/v1/models/{name}/decide", "{" + demandRows + `,"utility":{"under":"price","over":1,"action":{"from":0,"to":90,"step":5}}}`},
+	{"POST", "/v1/models/{name}/decide", `{"utility":{"costs":{"small":"3*max(outcome-36,0)","large":9}},` + demandRows + `}`},
+	{"POST", "/v1/models/{name}/distribution", "{" + demandRows + `}`},
+	{"POST", "/v1/models/{name}/distribution", "{" + demandRows + `,"utility":{"cost":"(outcome-action)*(outcome-action)","action":[30,40,50]}}`},
+	{"POST", "/v2/models/{name}/infer", `{"inputs":[{"name":"day","datatype":"BYTES","shape":[1],"data":["sat"]},{"name":"heat","datatype":"FP64","shape":[1],"data":[20]},{"name":"price","datatype":"FP64","shape":[1],"data":[3]}],"parameters":{"utility":"under=3,over=1"}}`},
+}
+
+// Decisions over HTTP are those of the model: quantiles under under and over, the least of the curve of costs.
+func TestNumbersOverHTTP(t *testing.T) {
+	s := demandServer(t)
+	p := answer[PredictResponse](t, s, "/v1/models/demand/predict", "{"+demandRows+`,"quantiles":[0.75]}`)
+	d := answer[NumberDecideResponse](t, s, "/v1/models/demand/decide", "{"+demandRows+"}")
+	curves := answer[DistributionResponse](t, s, "/v1/models/demand/distribution", "{"+demandRows+"}")
+	for i, one := range d.Decisions {
+		action := one.Action.(float64)
+		if q := p.Predictions[i].Quantiles[0]; math.Abs(action-q) > 1e-9*math.Abs(q) || p.Predictions[i].Mean != one.Mean || !(one.Cost <= *one.CostLower && one.Cost <= *one.CostHigher) {
+			t.Errorf("%+v, quantile %v", one, q)
+		}
+		c := curves.Distributions[i]
+		if c.Action != action || c.Cost != one.Cost {
+			t.Errorf("%v, curve %v", action, c.Action)
+		}
+		mass := 0.0
+		for k, a := range c.Actions {
+			if c.Expected[k] < c.Cost {
+				t.Errorf("action %v costs %v, the best one %v", a, c.Expected[k], c.Cost)
+			}
+		}
+		for k := range len(c.Outcomes) - 1 {
+			mass += (c.Outcomes[k+1] - c.Outcomes[k]) * (c.Density[k] + c.Density[k+1]) / 2
+		}
+		if math.Abs(mass-0.998) > 1e-3 { // between the quantiles at 0.001 and 0.999, by a trapezoidal rule
+			t.Errorf("mass %v", mass)
+		}
+	}
+	description := ModelDescription{}
+	decodeExactly(t, ask(s, http.MethodGet, "/v1/models/demand", "").Body.Bytes(), &description)
+	again := answer[NumberDecideResponse](t, s, "/v1/models/demand/decide", rowsBody(t, description.ExampleRows, `"utility":`+string(description.Utility)))
+	if len(again.Decisions) != 8 || description.Kind != "number" {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestNumbersRefused(t *testing.T) {
+	s := demandServer(t)
+	for _, r := range []struct{ path, more, want string }{
+		{"decide", `,"utility":"fn=1,fp=2"`, "under=COST"},
+		{"decide", `,"utility":{"under":1}`, "not one kind of costs"},
+		{"decide", `,"utility":{"cost":"outcome-action"}`, "does not rise again"},
+		{"decide", `,"utility":{"under":1,"over":1,"action":{"from":0,"to":9,"step":0.001}}`, "at most 2000"},
+		{"decide", `,"utility":{"under":"price-3","over":1}`, "a unit costs 0"},
+		{"decide", `,"utility":{"under":"rent","over":1}`, "rent"},
+		{"decide", `,"utility":5`, "such as"},
+		{"decide", `,"why":2`, "why"},
+		{"predict", `,"quantiles":[2]`, "not between 0 and 1"},
+		{"predict", `,"utility":"under=1,over=1"`, "utility"},
+		{"value", "", "is a number"},
+		{"curve", "", "is a number"},
+		{"outcomes", "", "is a number"},
+	} {
+		w := ask(s, http.MethodPost, "/v1/models/demand/"+r.path, "{"+demandRows+r.more+"}")
+		if p := problemOf(t, w); w.Code < 400 || w.Code > 499 || !strings.Contains(w.Body.String(), r.want) {
+			t.Errorf("%s %s: %d %+v", r.path, r.more, w.Code, p)
+		}
+	}
+	if w := ask(s, http.MethodPost, "/v1/models/loans/distribution", "{}"); w.Code != http.StatusNotFound {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if _, err := New(Config{Models: []Source{source(t, "demand", demand())}, Capacity: []decision.Capacity{{Name: "visit"}}}); err == nil || !strings.Contains(err.Error(), "capacity") {
+		t.Errorf("a capacity: %v", err)
+	}
+}

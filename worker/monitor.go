@@ -1,0 +1,29 @@
+package worker
+
+import (
+	"context"
+
+	"github.com/lossep/lossep/service"
+)
+
+// monitor says what decisions on the rows cost, window by window. Outcomes stand in the column of the target; those
+// that are missing are not known yet.
+func (j *job) monitor(ctx context.Context) (any, []Tensor, error) {
+	q := service.NewMonitor()
+	if err := q.Options.Give(j.Options); err != nil {
+		return nil, nil, err
+	}
+	if err := q.Complete(); err != nil {
+		return nil, nil, err
+	}
+	if err := j.take(j.share, "the rows", 2*8*float64(j.rows.Len())*float64(len(j.Columns)+j.model.Recipe().Dim()+4)); err != nil {
+		return nil, nil, err
+	}
+	work, err := j.wait(ctx, "training rows left out", j.model.Bytes()+j.model.CalibrationBytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
+	found, err := q.Of(ctx, j.model, j.rows, nil, nil)
+	return found, nil, err
+}

@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/lossep/lossep/internal/budget"
+	"github.com/lossep/lossep/numbers"
+	"github.com/lossep/lossep/service"
+)
+
+// DescribedNumbers is what a program is told of a model whose outcome is a number.
+type DescribedNumbers struct {
+	describedRows
+	Report   *service.NumberReport `json:"report"`
+	CostsOf  []string              `json:"cost_columns"` // that the costs of a case are made of
+	Actions  []string              `json:"actions"`      // those that are no numbers
+	Warnings []string              `json:"warnings"`
+	Seconds  float64               `json:"seconds"`
+}
+
+// keepNumbers puts a model on the shelf and describes it.
+func (s *session) keepNumbers(m *numbers.Model, notes []string, work *budget.Share) *DescribedNumbers {
+	return &DescribedNumbers{
+		describedRows: s.keepRows(m, service.Number, notes, work), Report: service.NewNumberReport(m),
+		CostsOf: m.Costs().Columns(), Actions: m.Costs().Actions().Choices, Warnings: m.Warnings(),
+	}
+}
+
+// fitNumbers fits a model whose outcome is a number.
+func (j *job) fitNumbers(ctx context.Context) (any, []Tensor, error) {
+	o, err := j.fitting()
+	if err != nil {
+		return nil, nil, err
+	}
+	costs, err := j.Utility.numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := numbers.Prepare(j.rows, o, costs)
+	if err != nil {
+		return nil, nil, err
+	}
+	work, err := j.wait(ctx, "the fit", p.FitBytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer work.Release()
+	m, err := p.Fit(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := file(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := j.keepNumbers(m, p.Notes, work)
+	d.Seconds = time.Since(j.start).Seconds()
+	return d, []Tensor{model}, nil
+}
+
+// numberCases answers about the rows, which use says about each, with its place.
+func (j *job) numberCases(ctx context.Context, fields []service.Field, use func(i int, c *service.Case) error) (found predicted, tensors []Tensor, err error) {
+	d := newCollected(j.rows.Len(), fields)
+	report, err := j.blocks(ctx, j.number.Recipe(), j.number.RowBytes(), d, func(x *mat.Dense, from, _ int) error {
+		all, err := j.number.Predict(x)
+		for i, distribution := range all {
+			c := &service.Case{Number: &service.NumberCase{Distribution: distribution}}
+			if err := use(from+i, c); err != nil {
+				return err
+			}
+			if err := service.CheckNumbers(fields, c); err != nil {
+				return numbers.Located(j.rows.Place(from+i), err)
+			}
+			d.add(c)
+		}
+		return err
+	})
+	if err != nil {
+		return found, nil, err
+	}
+	found.Costs = true
+	found.report(report, j.start)
+	return found, d.tensors(), nil
+}
+
+// predictNumbers gives the mean and the quantiles that are asked for.
+func (j *job) predictNumbers(ctx context.Context) (any, []Tensor, error) {
+	q := new(service.Predict)
+	if err := q.Asked().Give(j.Options); err != nil {
+		return nil, nil, err
+	}
+	fields, err := q.NumberFields()
+	if err != nil {
+		return nil, nil, err
+	}
+	return j.numberCases(ctx, fields, func(int, *service.Case) error { return nil })
+}
+
+// decideNumbers gives the action, what it and its neighbours are expected to cost, and the mean.
+func (j *job) decideNumbers(ctx context.Context) (any, []Tensor, error) {
+	if err := (service.Options{}).Give(j.Options); err != nil {
+		return nil, nil, err
+	}
+	costs, err := j.Utility.numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	if costs == nil {
+		costs = j.number.Costs()
+	}
+	if err := j.take(j.share, "the costs of the cases", 64*float64(j.rows.Len())); err != nil {
+		return nil, nil, err
+	}
+	stakes, err := numbers.StakesOf(costs, j.rows, j.number.Recipe().Missing...)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := &service.NumberDecider{Model: j.number, Costs: costs}
+	found, tensors, err := j.numberCases(ctx, d.Fields(), func(i int, c *service.Case) error {
+		return d.Decide(stakes[i%len(stakes)], c.Number, func(err error) error { return numbers.Located(j.rows.Place(i), err) })
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	found.Actions = costs.Actions().Choices
+	if note := d.EdgeNote(); note != "" {
+		found.Notes = append(found.Notes, note)
+		found.Unseen = append(found.Unseen, note)
+	}
+	return found, tensors, nil
+}
