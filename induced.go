@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	o.Order = p.order
 	if p.effects != nil {
 		o.Most, o.Draft = search.EffectsPoints(p.Len()), true
-		o.Withdrawn = p.effectsAlone(search.MostPoints(p.Len(), 1))
+		o.Withdrawn = p.effectsAlone(cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), 1)))
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {

@@ -377,7 +377,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	}
 	if !s.opt.Fixed {
 		for k, x := range at.logs {
-			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
+			out.AtBound[k] = s.prior.sd[k] > 0 && (x <= s.prior.low(k) || x >= s.prior.high(k))
 		}
 	}
 	if e.draft {
