@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -126,6 +127,12 @@ func (s Stake) Choose(d Distribution) NumberChoice {
 	return c
 }
 
+// Best is the action alone.
+func (s Stake) Best(d Distribution) float64 {
+	_, action, _, _ := s.Actions.best(s.Loss, d)
+	return action
+}
+
 // Actions are the numbers that can be chosen. The zero value is all of them.
 type Actions struct {
 	From, To float64 // both zero for no bounds
@@ -192,6 +199,17 @@ func (a *Actions) all() []float64 {
 		numbers[k] = a.From + float64(k)*a.Step
 	}
 	return numbers
+}
+
+// Nearest is the action that is the closest to a number.
+func (a *Actions) Nearest(x float64) float64 {
+	if all := a.all(); all != nil {
+		return slices.MinFunc(all, func(a, b float64) int { return cmp.Compare(math.Abs(a-x), math.Abs(b-x)) })
+	}
+	if a.bounded() {
+		return min(max(x, a.From), a.To)
+	}
+	return x
 }
 
 // best is the action of the least expected cost, with its neighbours.
