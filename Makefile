@@ -1,6 +1,6 @@
 # An index of the commands worth knowing. Nothing here does anything of its own.
 
-.PHONY: help build test test-all beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench generate licences attack release release-test
+.PHONY: help build test test-all test-arm64 emulator beam flink flink-faults flink-process flink-flights python wheel browser lint format race fuzz robust bench bench-cores generate licences attack release release-test
 
 help:       ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -11,8 +11,12 @@ build:      ## the command, as a static binary
 test:       ## the tests of this module, which need nothing but Go: what to run while working
 	go test ./...
 
-test-all: browser python test ## everything that has to pass: the page in a browser, the Python package and Beam too
+test-all: browser emulator python test ## everything that has to pass: the page in a browser, the Python package, Beam and arm64's vector code too
 	cd beam && go test ./...
+	@level3/arm64.sh short
+
+test-arm64: emulator ## the vector code for arm64 and the packages that stand on it, emulated: takes ten minutes
+	@level3/arm64.sh
 
 beam:       ## the command for clusters, which is a module of its own
 	cd beam && CGO_ENABLED=0 go build -trimpath -o lossep-beam ./cmd/lossep-beam
@@ -47,6 +51,11 @@ browser:    ## Chromium for the tests of the page, where Debian's packages can b
 	{ apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation; } || \
 	echo "No browser: the tests of the page are skipped. Install Chromium, or name one in LOSSEP_BROWSER."
 
+emulator:   ## qemu for the tests of arm64, where Debian's packages can be installed
+	@which qemu-aarch64-static qemu-aarch64 | grep -q . || \
+	{ apt-get update && apt-get install -y --no-install-recommends qemu-user-static; } || \
+	echo "No emulator: the tests of arm64 are skipped. Install qemu-user."
+
 lint:       ## vet and staticcheck; of the Beam module, with all that it imports, that takes minutes the first time
 	go vet ./... && go tool staticcheck ./...
 	check=$$(go tool -n staticcheck) && cd beam && go vet ./... && $$check ./...
@@ -79,6 +88,9 @@ bench:      ## all benchmarks; then matrices and sweeps on one core and on two
 	go test -run xxx -bench Cores -benchtime 31x ./level3
 	go test -run xxx -bench Stage -cpu 1,2 ./gauss
 	go test -run xxx -bench Sweep -cpu 1,2 -benchtime 4x ./infer
+
+bench-cores: ## the speed-up to be expected on 2, 4, 16 and 64 cores, computed on one; DATA is a folder with mammography.csv, credit.csv, flights.csv
+	go test ./internal/command -run xxx -bench ExpectedSpeedup -benchtime 1x -timeout 60m $(if $(DATA),-data $(abspath $(DATA)))
 
 generate:   ## the assembly of packages level3 and lanes
 	go generate ./level3 ./internal/lanes

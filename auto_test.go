@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/search"
@@ -294,7 +295,7 @@ func TestAutoInduced(t *testing.T) {
 // TestComparisonSample: the rows that candidates are compared on are the same, in the same order,
 // however rows stand where they are not put in order, and whichever outcome is positive.
 func TestComparisonSample(t *testing.T) {
-	table, rows := wideTable(t, 1500, 1, 3), places(1500)
+	table, rows := wideTable(t, 1500, 1, 3), indices.Of(1500)
 	sample := func(positive string) (all []string) {
 		o := autoOptions(t, EP)
 		o.Data.Positive = positive
@@ -447,12 +448,12 @@ func TestWeightedLogWithout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.learned(fit, p.cases()).Model(t.Context(), EP)
+	m, err := p.learned(fit).Model(t.Context(), EP)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// All rows count alike, so that leave-one-out is their sum.
-	if got, want := floats.Sum(predictsTwo{}.Without(fit)), m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-want) > 1e-6 {
+	if got, want := floats.Sum(predictsOne{}.Without(fit)), m.Summary().LeaveOneOut.LogPredictive; math.Abs(got-want) > 1e-6 {
 		t.Errorf("log predictive %v, by leave-one-out %v; of the terms, which count three times, %v", got, want, floats.Sum(fit.EP.LogPredictive))
 	}
 }

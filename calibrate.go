@@ -83,8 +83,8 @@ func (m *Model) learned(p *Problem) (_ *Learned, err error) {
 		for _, o := range m.opinions {
 			opinions = append(opinions, opinion{o.method, posterior.Parts(o.Posterior)[len(mix.parts)].Posterior})
 		}
-		part := &Learned{problem: p, search: c.Search, doubts: l.doubts}
-		if part.process, err = m.relearned(p, posterior.Parts(m.by(EP))[len(mix.parts)].Posterior, opinions, c.LogEvidence); err != nil {
+		part := &Learned{problem: p.tuned(c.Tuned), search: c.Search, doubts: l.doubts}
+		if part.process, err = m.relearned(part.problem, posterior.Parts(m.by(EP))[len(mix.parts)].Posterior, opinions, c.LogEvidence); err != nil {
 			return nil, err
 		}
 		mix.parts, mix.weights = append(mix.parts, part), append(mix.weights, c.Weight)

@@ -15,7 +15,7 @@ import (
 
 // searched is the problem as package search knows it.
 func (p *Problem) searched() *search.Problem {
-	var predictive search.Predictive = predictsTwo{posterior.Binary(p.opt.Likelihood.outcome())}
+	var predictive search.Predictive = predictsOne{p.opt.Likelihood}
 	if several(p.Recipe) {
 		predictive = predictsMore{posterior.Largest(len(p.Recipe.Target.Outcomes)), p}
 	}
@@ -33,22 +33,23 @@ func (d divided) Groups() []int                   { return d.Together() }
 func (d divided) Classes() []int                  { return d.classes() }
 func (d divided) Some(rows []int) *search.Problem { return d.some(rows).searched() }
 
-// predictsTwo implements search.Predictive for two outcomes.
-type predictsTwo struct{ posterior.Binary }
+// predictsOne implements search.Predictive for outcomes of one function.
+type predictsOne struct{ Likelihood }
 
-func (b predictsTwo) New(f *search.Fit, x *mat.Dense, labels []int) (p [][]float64, logs []float64) {
+func (l predictsOne) New(f *search.Fit, x *mat.Dense, labels []int) (p [][]float64, logs []float64) {
 	n := len(labels)
 	mean, variance := make([]float64, n), make([]float64, n)
 	infer.Gaussian{Gaussian: f.EP.Q}.Moments(f.Process.At(x), mean, variance)
-	p, logs = posterior.Tuples(n, 2), make([]float64, n)
+	of := l.tuned(f.Tuned).expected()
+	p, logs = posterior.Tuples(n, of.Len()), make([]float64, n)
 	for k, y := range labels {
-		b.Gaussian(p[k], mean[k], variance[k])
-		logs[k], _, _ = b.Log(y, mean[k], variance[k])
+		of.Gaussian(p[k], mean[k], variance[k])
+		logs[k], _, _ = of.Log(y, mean[k], variance[k])
 	}
 	return p, logs
 }
 
-func (predictsTwo) Without(f *search.Fit) []float64 {
+func (predictsOne) Without(f *search.Fit) []float64 {
 	logs := slices.Clone(f.EP.LogPredictive)
 	for i, l := range logs {
 		if math.IsNaN(l) {
@@ -58,7 +59,9 @@ func (predictsTwo) Without(f *search.Fit) []float64 {
 	return logs
 }
 
-func (b predictsTwo) Independent(p, mean, variance []float64) { b.Gaussian(p, mean[0], variance[0]) }
+func (l predictsOne) Independent(p, mean, variance []float64) {
+	l.expected().Gaussian(p, mean[0], variance[0])
+}
 
 // predictsMore implements search.Predictive for more outcomes of the rows of a problem.
 type predictsMore struct {
@@ -99,10 +102,10 @@ func (p *Problem) learnAuto(ctx context.Context) (*Learned, error) {
 	if p.opt.Likelihood.Noise == 0 { // how much of what occurs is error has been said otherwise
 		l.sharpness = m.Slope
 	}
-	cases := p.cases()
 	for _, fit := range m.Fits {
-		mix.parts = append(mix.parts, p.learned(fit, cases))
+		mix.parts = append(mix.parts, p.learned(fit))
 	}
+	l.problem = mix.heaviest().problem
 	return l, nil
 }
 

@@ -128,10 +128,13 @@ func (m *Model) kernelLine() string {
 	return strings.Join(parts, ", ") + " (" + how + ")"
 }
 
-// String names the likelihood and its noise.
+// String names the likelihood, its noise and its cut points.
 func (l Likelihood) String() string {
 	if l.Noise > 0 {
 		return fmt.Sprintf("%s, label noise %v", l.Name, l.Noise)
+	}
+	if l.Cuts != nil {
+		return fmt.Sprintf("%s, cut points %s", l.Name, strings.Trim(fmt.Sprintf("%.4g", l.Cuts), "[]"))
 	}
 	return l.Name
 }

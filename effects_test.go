@@ -329,6 +329,9 @@ func TestEffectsOfManyGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if k := m.Kernel().String(); !strings.Contains(k, "e+08])") {
+		t.Errorf("kernel %s has the groups", k)
+	}
 	loss, _ := logLoss(t, m, draw(20000))
 	at := slices.IndexFunc(m.Summary().Effects, func(e lossep.Effects) bool { return e.Term == "effects(group)" })
 	if at < 0 {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
@@ -107,10 +108,7 @@ func (e *Examples) spread(by posterior.Posterior) *Examples {
 		outcome = slices.Index(p[i], slices.Max(p[i]))
 		return outcome, p[i][outcome]
 	}
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(len(p))
 	slices.SortStableFunc(order, func(a, b int) int {
 		first, one := key(a)
 		second, other := key(b)

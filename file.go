@@ -247,6 +247,7 @@ func (f *opened) mixture(kernel.Kernel) ([]opinion, error) {
 		if err != nil {
 			return nil, err
 		}
+		f.link = linkOf(f.recipe, f.likelihood.tuned(c.Tuned))
 		part, err := f.part(len(parts), k)
 		if err != nil {
 			return nil, err
@@ -267,6 +268,14 @@ func (h *header) check() error {
 	}
 	if several(h.Recipe) && (!slices.Contains(severalMethods, h.Method) || h.Likelihood.Name != "probit") {
 		return fmt.Errorf("its method %s with likelihood %s is not for %d outcomes", h.Method, h.Likelihood, len(h.Recipe.Target.Outcomes))
+	}
+	if grades := h.Likelihood.Name == ordered; grades != h.Recipe.Target.Ordered || grades && len(h.Likelihood.Cuts) != len(h.Recipe.Target.Outcomes)-1 {
+		return fmt.Errorf("its likelihood %s is not for the outcome of its recipe", h.Likelihood)
+	}
+	for _, c := range h.Summary.Candidates {
+		if len(c.Tuned) > 0 && len(c.Tuned) != len(h.Likelihood.Cuts)-1 || h.Likelihood.tuned(c.Tuned).check() != nil {
+			return fmt.Errorf("its candidate %q does not fit likelihood %s", c.Name, h.Likelihood)
+		}
 	}
 	if h.Recipe.Rows != h.Provenance.Rows || h.Recipe.NumFeatures() != h.Provenance.Features {
 		return fmt.Errorf("its recipe makes %d×%d numbers, its provenance says %d×%d",
@@ -319,7 +328,7 @@ func (h *header) checkSummary() error {
 		return err
 	}
 	if s.Effects != nil && (s.Inducing == nil || several(h.Recipe)) {
-		return errors.New("it has effects, which are for two outcomes and inducing points")
+		return errors.New("it has effects, which are for two outcomes or grades and inducing points")
 	}
 	if err := modelfile.CheckEffects(s.Effects, h.Recipe.Dim()); err != nil {
 		return err

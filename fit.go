@@ -30,14 +30,14 @@ func (p *Problem) Learn(ctx context.Context) (*Learned, error) {
 	if p.opt.Kernel == AutoKernel {
 		return p.learnAuto(ctx)
 	}
-	cases := p.cases()
 	if !p.opt.Fixed {
-		fit, err := search.Optimise(ctx, p.Kernel, p.X, cases, p.searchOptions())
+		fit, err := search.Optimise(ctx, p.Kernel, p.X, p.many(), p.searchOptions())
 		if err != nil {
 			return nil, err
 		}
-		return p.learned(fit, cases), nil
+		return p.learned(fit), nil
 	}
+	cases := p.cases()
 	process, err := cases.Process(p.Kernel, p.X, new(gp.Scratch))
 	if err != nil {
 		return nil, &InputError{What: "kernel", Msg: err.Error(), Err: err}

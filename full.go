@@ -14,9 +14,10 @@ import (
 )
 
 // learned is what a search found.
-func (p *Problem) learned(fit *search.Fit, cases gp.Cases) *Learned {
+func (p *Problem) learned(fit *search.Fit) *Learned {
+	p = p.tuned(fit.Tuned)
 	return &Learned{
-		problem: p, process: &full{process: fit.Process, model: cases.Model(fit.Process), ep: &fit.EP.Result},
+		problem: p, process: &full{process: fit.Process, model: p.cases().Model(fit.Process), ep: &fit.EP.Result},
 		search: fit.Record(), doubts: doubtsOf(fit.EP.Status),
 	}
 }

@@ -1,6 +1,7 @@
 package lossep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	o.Order = p.order
 	if p.effects != nil {
 		o.Most, o.Draft = search.EffectsPoints(p.Len()), true
+		o.Withdrawn = p.effectsAlone(cmp.Or(p.opt.Inducing, search.MostPoints(p.Len(), 1)))
 	}
 	var err error
 	if o.Resume, o.Checkpoint, err = p.resume(); err != nil {
@@ -64,11 +66,13 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	p = p.tuned(fit.Tuned)
 	var added *effects.Fit
 	if p.effects != nil {
 		if fit, added, err = p.addEffects(ctx, fit, o); err != nil {
 			return nil, err
 		}
+		p = p.tuned(fit.Tuned)
 	}
 	l := &Learned{problem: p, process: induced{fit, added}, doubts: doubtsOf(fit.Result.Status), candidates: tried}
 	if !p.opt.Fixed {
@@ -197,12 +201,12 @@ func (f induced) notes(p *Problem, s *Inducing) (notes []string) {
 // would tell. Five times what is tolerable is told apart from rows for which there are never
 // points enough.
 func (p *Problem) fewPoints(s *Inducing) []string {
-	usual := search.MostPoints(p.Len(), p.link().functions())
-	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*search.TolerableLoss {
+	usual, tolerable := search.MostPoints(p.Len(), p.link().functions()), search.TolerableLoss(p.Len())
+	if p.opt.Inducing <= 0 || s.Points >= usual || s.Lost <= 5*tolerable {
 		return nil
 	}
-	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %g at most, up to %d for %d rows",
-		table.Plural(s.Points, "inducing point"), s.Lost, search.TolerableLoss, usual, p.Len())}
+	return []string{fmt.Sprintf("with %s about %.2g nats per row are lost, which is much; unless a number is given there are as many points as lose %.2g at most, up to %d for %d rows",
+		table.Plural(s.Points, "inducing point"), s.Lost, tolerable, usual, p.Len())}
 }
 
 // byPasses is what a method found, and the engine that has its sites.

@@ -39,20 +39,23 @@ func linkOf(r *recipe.Recipe, l Likelihood) link {
 	if several(r) {
 		return moreOutcomes(len(r.Target.Outcomes))
 	}
-	return twoOutcomes{l}
+	return oneFunction{l}
 }
 
-// twoOutcomes is the link of two outcomes to one function.
-type twoOutcomes struct{ Likelihood }
+// oneFunction is the link of two outcomes, or of grades, to one function.
+type oneFunction struct{ Likelihood }
 
-func (twoOutcomes) views() int     { return 1 }
-func (twoOutcomes) functions() int { return 1 }
+func (oneFunction) views() int     { return 1 }
+func (oneFunction) functions() int { return 1 }
 
-func (b twoOutcomes) terms(labels []int, weights []float64) gp.Terms {
+func (b oneFunction) terms(labels []int, weights []float64) gp.Terms {
+	if len(b.Cuts) > 1 {
+		return newGrades(b.Likelihood, labels, weights)
+	}
 	return b.many(labels, weights)
 }
 
-func (b twoOutcomes) withUtility(m infer.Model, process *gp.Process, x *mat.Dense, weights []float64, tables []decision.Table) (*infer.Model, error) {
+func (b oneFunction) withUtility(m infer.Model, process *gp.Process, x *mat.Dense, weights []float64, tables []decision.Table) (*infer.Model, error) {
 	n, _ := x.Dims()
 	var err error
 	m.Points = process.At(x)
@@ -60,16 +63,16 @@ func (b twoOutcomes) withUtility(m infer.Model, process *gp.Process, x *mat.Dens
 	return &m, err
 }
 
-func (b twoOutcomes) utility(points int, weights []float64, tables []decision.Table) (factor.Utility, error) {
+func (b oneFunction) utility(points int, weights []float64, tables []decision.Table) (factor.Utility, error) {
 	return decision.NewUtility(b.outcome(), points, weights, tables...)
 }
 
-func (b twoOutcomes) full(ctx context.Context, process *gp.Process, sites []gauss.Scalar, calibration *gauss.Natural) (posterior.Posterior, error) {
-	return posterior.NewFull(ctx, process, posterior.Binary(b.outcome()), sites, calibration)
+func (b oneFunction) full(ctx context.Context, process *gp.Process, sites []gauss.Scalar, calibration *gauss.Natural) (posterior.Posterior, error) {
+	return posterior.NewFull(ctx, process, b.expected(), sites, calibration)
 }
 
-func (b twoOutcomes) inducing(process *gp.Inducing, q gauss.Gaussians, sites []gauss.Scalar) posterior.Posterior {
-	return posterior.NewInducing(process, posterior.Binary(b.outcome()), q[0], sites)
+func (b oneFunction) inducing(process *gp.Inducing, q gauss.Gaussians, sites []gauss.Scalar) posterior.Posterior {
+	return posterior.NewInducing(process, b.expected(), q[0], sites)
 }
 
 // moreOutcomes is the link of more outcomes to a function each. The full process has C−1 views of a

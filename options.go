@@ -333,11 +333,16 @@ func (o Options) forSeveral(asked Method, r *recipe.Recipe, name string, rows in
 	return o, o.affordable(fmt.Sprintf("%s has %d rows of %d outcomes, which are %d views", name, rows, number, views), views)
 }
 
-// several tells whether there are more than two outcomes.
-func several(r *recipe.Recipe) bool { return !r.Target.Binary() }
+// several tells whether outcomes have a function each: there are more than two, and they have no order.
+func several(r *recipe.Recipe) bool { return !r.Target.Binary() && !r.Target.Ordered }
 
 // viewsOf is how many views of the full process a training row has, and sites.
-func viewsOf(r *recipe.Recipe) int { return len(r.Target.Outcomes) - 1 }
+func viewsOf(r *recipe.Recipe) int {
+	if !several(r) {
+		return 1
+	}
+	return len(r.Target.Outcomes) - 1
+}
 
 // DefaultMaxMemory is the most bytes of memory that a fit or a model that is read may
 // take, unless told otherwise.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/search"
 )
 
@@ -23,7 +24,7 @@ import (
 func (p *Problem) Order() []int {
 	digests := p.Recipe.RoundedDigests(p.X)
 	ranks := classRanks(p.Labels, digests)
-	order := places(p.Len())
+	order := indices.Of(p.Len())
 	slices.SortFunc(order, func(i, j int) int {
 		if c := cmp.Compare(digests[i], digests[j]); c != 0 {
 			return c
@@ -127,15 +128,6 @@ func (p *Problem) ordered() *Problem {
 		return &q
 	}
 	return p.some(order)
-}
-
-// places are the numbers below n.
-func places(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // inOrder is the row at each place of the order.

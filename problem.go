@@ -108,6 +108,9 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		}
 		o = p.opt
 	}
+	if err := p.graded(); err != nil {
+		return nil, err
+	}
 	if uncounted > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("%d of %s left out for a weight of 0 in %q", uncounted, table.Plural(all.Len(), "row"), o.weights()))
 	}
@@ -153,6 +156,39 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		p.examples = candidateExamples(t, p.Recipe, p.Utility.Columns(), p.X, p.Labels)
 	}
 	return p, nil
+}
+
+// graded gives the problem of an outcome that has an order its likelihood.
+func (p *Problem) graded() error {
+	n, o := len(p.Recipe.Target.Outcomes), &p.opt
+	switch {
+	case !p.Recipe.Target.Ordered:
+		return nil
+	case o.Likelihood.Name != "probit":
+		return inputf("likelihood", "%s is for two outcomes, and grades have cumulative probit; leave it out", o.Likelihood.Name)
+	case o.Fixed && n > 2:
+		return inputf("fixed", "cut points between grades are searched for together with the kernel; leave it out")
+	case o.Elsewhere != nil:
+		return inputf("outcome", "rows of grades cannot be gone over elsewhere; fit them on this machine")
+	}
+	o.Checkpoints = nil // which know nothing of cut points
+	o.Likelihood = Likelihood{Name: ordered, Cuts: []float64{0}}
+	var logs []float64
+	for _, prior := range gradePriors(n, p.Labels, p.Weights) {
+		logs = append(logs, prior.Mean)
+	}
+	o.Likelihood = o.Likelihood.tuned(logs)
+	return nil
+}
+
+// tuned is the problem with what a search found of the likelihood; see Likelihood.tuned.
+func (p *Problem) tuned(logs []float64) *Problem {
+	if len(logs) == 0 {
+		return p
+	}
+	q := *p
+	q.opt.Likelihood = p.opt.Likelihood.tuned(logs)
+	return &q
 }
 
 // splitKernel takes the effects out of the kernel. Those that nobody asked for are left out
@@ -264,6 +300,9 @@ func (p *Problem) Method() Method { return p.opt.Method }
 
 // Len is the number of training rows.
 func (p *Problem) Len() int { return len(p.Labels) }
+
+// Likelihood is that of the outcomes, with what is known of it before the fit.
+func (p *Problem) Likelihood() Likelihood { return p.opt.Likelihood }
 
 // link is how the outcomes depend on functions.
 func (p *Problem) link() link { return linkOf(p.Recipe, p.opt.Likelihood) }

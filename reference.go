@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -72,10 +73,7 @@ func entriesAt(row []float64, at []int) []float64 {
 // middle of each of as many parts of equal weight.
 func spreadRows(x *mat.Dense, weights []float64, at []int) []int {
 	rows, _ := x.Dims()
-	order := make([]int, rows)
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(rows)
 	slices.SortStableFunc(order, func(i, j int) int {
 		for _, k := range at {
 			if c := cmp.Compare(x.At(i, k), x.At(j, k)); c != 0 {

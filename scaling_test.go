@@ -225,11 +225,12 @@ func TestBendsArePartOfTheModel(t *testing.T) {
 			e.Begin(features)
 			e.Number(0, row[0])
 			e.Number(1, row[1])
-			if _, err := e.End(); err != nil || !cmp.Equal(features, x.RawRowView(i)) {
+			remarks, err := e.End()
+			if err != nil || !cmp.Equal(features, x.RawRowView(i)) {
 				t.Errorf("row %d: %v as numbers, %v as a table (%v)", i, features, x.RawRowView(i), err)
 			}
-			if far := len(e.Far()) > 0; far != (i >= 2) {
-				t.Errorf("row %d: far %v", i, e.Far())
+			if far := len(remarks.Far) > 0; far != (i >= 2) {
+				t.Errorf("row %d: far %v", i, remarks.Far)
 			}
 		}
 		for _, p := range want[2:] { // the process has variance 4 before any row, and 1 of the offset is known

@@ -194,3 +194,19 @@ func (t terms) Count(i int) float64 {
 	}
 	return t.weights[i]
 }
+
+// grades are terms whose cut points a search moves together with the kernel.
+type grades struct {
+	terms
+	likelihood Likelihood
+	priors     []kernel.Prior
+}
+
+func newGrades(l Likelihood, labels []int, weights []float64) *grades {
+	return &grades{l.many(labels, weights), l, gradePriors(len(l.Cuts)+1, labels, weights)}
+}
+
+// Hyperpriors, Tune and Fork implement gp.TunedTerms.
+func (g *grades) Hyperpriors() []kernel.Prior { return g.priors }
+func (g *grades) Tune(logs []float64)         { g.outcome = g.likelihood.tuned(logs).outcome() }
+func (g *grades) Fork() gp.TunedTerms         { c := *g; return &c }

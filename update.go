@@ -12,6 +12,7 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/pass"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/search"
@@ -102,7 +103,7 @@ func (m *Model) updating(more *table.Table, o UpdateOptions) (u *updating, err e
 	if o.HalfLife > 0 {
 		u.fade = math.Exp2(-float64(len(u.labels)) / o.HalfLife)
 	}
-	if u.kept = places(m.provenance.Rows); o.Forget != nil {
+	if u.kept = indices.Of(m.provenance.Rows); o.Forget != nil {
 		if err := u.find(o.Forget); err != nil {
 			return nil, err
 		}
@@ -335,11 +336,13 @@ func (u *updating) full(ctx context.Context) (*Model, error) {
 	l.problem = p
 	switch of := l.process.(type) {
 	case *full:
-		l.process, err = u.goOn(ctx, of)
+		l.process, err = u.goOn(ctx, p, of)
 	case *mixture:
 		for _, part := range of.parts {
-			part.problem = p
-			if part.process, err = u.goOn(ctx, part.process.(*full)); err != nil {
+			q := *p
+			q.opt.Likelihood = part.problem.opt.Likelihood
+			part.problem = &q
+			if part.process, err = u.goOn(ctx, &q, part.process.(*full)); err != nil {
 				return nil, err
 			}
 		}
@@ -351,8 +354,7 @@ func (u *updating) full(ctx context.Context) (*Model, error) {
 }
 
 // goOn is expectation propagation with one kernel.
-func (u *updating) goOn(ctx context.Context, from *full) (learned, error) {
-	p := u.problem
+func (u *updating) goOn(ctx context.Context, p *Problem, from *full) (learned, error) {
 	views, cases := p.link().views(), p.cases()
 	process, err := cases.Process(from.process.Kernel(), p.X, new(gp.Scratch))
 	if err != nil {

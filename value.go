@@ -152,10 +152,10 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 	stakes = m.orOwn(stakes)
 	beliefs := m.beliefs(x)
 	// The probabilities of the outcomes at i, after the label y at j, or as they are.
-	outcome := posterior.Binary(m.likelihood.outcome())
-	pair, part := make([]float64, 2), make([]float64, 2)
+	outcomes := len(m.recipe.Target.Outcomes)
+	all, part := make([]float64, outcomes), make([]float64, outcomes)
 	at := func(i, j, y int) []float64 {
-		pair[0], pair[1] = 0, 0
+		clear(all)
 		for k := range beliefs {
 			b := &beliefs[k]
 			mean, variance := b.mean[i], b.cov.At(i, i)
@@ -164,11 +164,11 @@ func (m *Model) LabelWorth(x *mat.Dense, stakes ...decision.Stakes) ([]float64, 
 				mean += c * b.slope[y][j]
 				variance = max(0, variance+c*c*b.bend[y][j])
 			}
-			outcome.Gaussian(part, mean, variance)
-			floats.AddScaled(pair, b.weight, part)
+			b.likelihood.Gaussian(part, mean, variance)
+			floats.AddScaled(all, b.weight, part)
 		}
-		m.adjust(pair)
-		return pair
+		m.adjust(all)
+		return all
 	}
 	now := make([]int, n)
 	for i := range n {
@@ -196,20 +196,21 @@ type belief struct {
 	weight      float64
 	mean        []float64
 	cov         *mat.SymDense
-	slope, bend [2][]float64 // of log E t at each case, for either outcome
+	slope, bend [][]float64 // of log E t at each case, by outcome
+	likelihood  posterior.One
 }
 
 // beliefs are those of the parts of the model's posterior; nil where they are not to be had.
 func (m *Model) beliefs(x *mat.Dense) (all []belief) {
-	l := posterior.Binary(m.likelihood.outcome())
 	n, _ := x.Dims()
+	outcomes := len(m.recipe.Target.Outcomes)
 	for _, part := range posterior.Parts(m.opinions[0].Posterior) {
-		b := belief{weight: part.Weight}
-		b.mean, b.cov = part.Posterior.(posterior.Believer).Belief(x)
-		for y := range l {
-			b.slope[y], b.bend[y] = make([]float64, n), make([]float64, n)
+		of := part.Posterior.(posterior.Believer)
+		b := belief{weight: part.Weight, likelihood: of.Likelihood(), slope: posterior.Tuples(outcomes, n), bend: posterior.Tuples(outcomes, n)}
+		b.mean, b.cov = of.Belief(x)
+		for y := range outcomes {
 			for i := range n {
-				_, b.slope[y][i], b.bend[y][i] = l.Log(y, b.mean[i], b.cov.At(i, i))
+				_, b.slope[y][i], b.bend[y][i] = b.likelihood.Log(y, b.mean[i], b.cov.At(i, i))
 			}
 		}
 		all = append(all, b)
@@ -246,7 +247,7 @@ func (m *Model) checkAsk(ask Ask) error {
 		}
 	}
 	if _, ok := posterior.Parts(m.opinions[0].Posterior)[0].Posterior.(posterior.Believer); ask.Labels && !ok {
-		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points")
+		return inputf("labels", "what a label is worth is for models of two outcomes without inducing points, or of grades")
 	}
 	return nil
 }

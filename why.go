@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
 )
@@ -57,10 +58,7 @@ func (m *Model) Explain(most int, held []string) *Explainer {
 	e := &Explainer{model: m, cells: m.recipe.Cells(), held: held}
 	var weights []float64
 	if m.weights != nil || m.x != nil && m.recipe.Target.CaseShares() != nil {
-		rows := make([]int, len(m.labels))
-		for i := range rows {
-			rows[i] = i
-		}
+		rows := indices.Of(len(m.labels))
 		weights = m.donorShares(rows)
 	}
 	e.ref = NewReference(m.recipe, m.known(), weights)

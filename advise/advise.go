@@ -34,9 +34,6 @@ var checks = []Check{
 // leakName is the check whose findings name columns that may not be known beforehand.
 const leakName = "leak"
 
-// Checks are all of them.
-func Checks() []Check { return append([]Check(nil), checks...) }
-
 // Look is what checks look at.
 type Look struct {
 	*recipe.Learned

@@ -226,14 +226,18 @@ func TestPipeline(t *testing.T) {
 // Folds are the same bytes on any number of processors, and going on from some of them
 // gives the same as computing all.
 func TestSameBytes(t *testing.T) {
-	o := Options{Methods: []lossep.Method{lossep.EP, lossep.LossEP}, Repeats: 2, References: 1}
+	o := Options{Methods: []lossep.Method{lossep.EP, lossep.LossEP, lossep.VI, lossep.Corrected}, Repeats: 2, References: 1}
 	a := sixty(t, o)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
+	if folds, steps := a.atOnce(); folds != a.Len() || steps < 2 {
+		t.Errorf("%d of %d folds at once, and %d steps of each", folds, a.Len(), steps)
+	}
 	all := run(t, a)
 	want, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	runtime.GOMAXPROCS(1)
 	var kept []*Fold
 	stop := errors.New("enough")
 	_, err = sixty(t, o).Run(context.Background(), nil, func(f *Fold) error {

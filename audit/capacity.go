@@ -10,6 +10,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/table"
 )
 
@@ -76,10 +77,7 @@ func (a *Audit) limited(s *Score, folds []*Fold) (*Limited, error) {
 		out.Limits = append(out.Limits, LimitedPrice{Name: c.Name, Most: c.Most})
 	}
 	within, ranked := make([]float64, a.len()), make([]float64, a.len())
-	var every []int
-	for action := range a.problem.Utility.Actions() {
-		every = append(every, action)
-	}
+	every := indices.Of(len(a.problem.Utility.Actions()))
 	allocations := 0
 	for r := range a.opt.Repeats {
 		p := make([][]float64, a.len())
@@ -186,10 +184,7 @@ func (a *Audit) byProbability(rows []int, p [][]float64) []int {
 	if takes(a.right(0)) > takes(a.right(1)) {
 		outcome = 0
 	}
-	order := make([]int, len(rows))
-	for k := range order {
-		order[k] = k
-	}
+	order := indices.Of(len(rows))
 	slices.SortStableFunc(order, func(j, k int) int { return cmp.Compare(p[rows[k]][outcome], p[rows[j]][outcome]) })
 	left := make([]float64, len(a.opt.Capacity))
 	for l, c := range a.opt.Capacity {

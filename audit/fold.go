@@ -5,7 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -63,19 +64,21 @@ const mostFamilies = 8
 // once; beyond it the matrices of one fold keep all processors busy.
 const concurrentRows = 1000
 
-// atOnce is how many folds are computed at the same time: as many as there are processors,
-// as far as memory goes.
-func (a *Audit) atOnce() int {
+// atOnce is how many folds are computed at the same time, and how many steps of each: as many
+// as there are processors, as far as memory goes.
+func (a *Audit) atOnce() (folds, steps int) {
 	views := a.problem.Len() * (len(a.outcomes()) - 1)
 	if views > concurrentRows {
-		return 1
+		return 1, 1
 	}
 	largest := 0.0
 	for _, m := range a.opt.Methods {
 		largest = max(largest, m.FitBytes(views))
 	}
 	allowed := float64(cmp.Or(a.opt.Fit.MaxMemory, lossep.DefaultMaxMemory))
-	return max(1, min(runtime.GOMAXPROCS(0), int(allowed/max(largest, 1))))
+	most := int(min(allowed/max(largest, 1), math.MaxInt32))
+	folds = max(1, min(tasks.Workers(), most, a.Len()))
+	return folds, max(1, min((tasks.Workers()+folds-1)/folds, most/folds))
 }
 
 // Run computes the folds that are not among those done already and hands each to
@@ -86,7 +89,8 @@ func (a *Audit) Run(ctx context.Context, done []*Fold, keep func(*Fold) error) (
 	for _, f := range done {
 		folds[f.Index] = f
 	}
-	return folds, tasks.Fill(ctx, folds, a.atOnce(), a.fold, keep)
+	atOnce, _ := a.atOnce()
+	return folds, tasks.Fill(ctx, folds, atOnce, a.fold, keep)
 }
 
 // Fold is the fold with this index, for those who compute them elsewhere.
@@ -132,31 +136,63 @@ func (a *Audit) fold(ctx context.Context, index int) (*Fold, error) {
 		f.Families = l.EffectFamilies()
 		f.Families = f.Families[:min(len(f.Families), mostFamilies)]
 	}
-	for _, method := range a.opt.Methods {
-		if err := a.ask(ctx, f, l, method, string(method), x); err != nil {
-			return nil, err
-		}
-	}
-	if index < a.opt.References {
-		if l.Inducing() > 0 {
-			f.Reference, err = a.referenceOfSome(ctx, f, o, train, l, x)
-		} else {
-			f.Reference, err = a.reference(ctx, p, l, x)
-		}
-		if err != nil {
-			return nil, f.locate(err)
-		}
-	}
+	// What all methods start from is found here; then they may go at the same time.
 	ep, err := l.Model(ctx, lossep.EP)
 	if err != nil {
-		return nil, f.locate(err)
+		return nil, f.locate(fmt.Errorf("%s: %w", lossep.EP, err))
 	}
-	if a.several() {
-		// What columns do to one probability is of two outcomes.
-	} else if err := a.explain(ctx, f, ep, p, x); err != nil {
-		return nil, f.locate(err)
+	var steps []step
+	for _, method := range a.opt.Methods {
+		steps = append(steps, func(ctx context.Context, f *Fold) error { return a.ask(ctx, f, l, method, string(method), x) })
 	}
-	return f, a.probitRegression(ctx, f, o, train, x)
+	if index < a.opt.References {
+		steps = append(steps, func(ctx context.Context, f *Fold) (err error) {
+			if l.Inducing() > 0 {
+				f.Reference, err = a.referenceOfSome(ctx, f, o, train, l, x)
+			} else {
+				f.Reference, err = a.reference(ctx, p, l, x)
+			}
+			return f.locate(err)
+		})
+	}
+	if !a.several() { // what columns do to one probability is of two outcomes
+		steps = append(steps, func(ctx context.Context, f *Fold) error { return f.locate(a.explain(ctx, f, ep, p, x)) })
+	}
+	steps = append(steps, func(ctx context.Context, f *Fold) error { return a.probitRegression(ctx, f, o, train, x) })
+	return f, a.take(ctx, f, l.Inducing() == 0, steps)
+}
+
+// step finds a part of a fold, which knows its rows and nothing of the other parts.
+type step func(ctx context.Context, part *Fold) error
+
+// take adds what steps find to a fold, in their order whichever is done first.
+func (a *Audit) take(ctx context.Context, f *Fold, full bool, steps []step) error {
+	atOnce := 1
+	if full { // what inducing points are fitted from is changed by every fit
+		_, atOnce = a.atOnce()
+	}
+	parts := make([]*Fold, len(steps))
+	err := tasks.Fill(ctx, parts, atOnce, func(ctx context.Context, i int) (*Fold, error) {
+		part := &Fold{Index: f.Index, Repeat: f.Repeat, Number: f.Number, Rows: f.Rows, Answers: make(map[string][][]float64)}
+		return part, steps[i](ctx, part)
+	}, func(*Fold) error { return nil })
+	if err != nil {
+		return err
+	}
+	for i, part := range parts {
+		maps.Copy(f.Answers, part.Answers)
+		f.Notes = append(f.Notes, part.Notes...)
+		if i < len(a.opt.Methods) {
+			f.LogEvidence, f.Inducing = part.LogEvidence, part.Inducing
+		}
+		if part.Reference != nil {
+			f.Reference = part.Reference
+		}
+		if part.Permuted != nil {
+			f.Permuted, f.Unpermuted, f.Effects = part.Permuted, part.Unpermuted, part.Effects
+		}
+	}
+	return nil
 }
 
 // kernelText is the kernel in its language, or those of a mixture with their weights.
@@ -229,7 +265,11 @@ func (a *Audit) probitRegression(ctx context.Context, f *Fold, o lossep.Options,
 	return a.ask(ctx, f, l, lossep.EP, ProbitRegression, x)
 }
 
+// locate says which fold an error is of; nil stays nil.
 func (f *Fold) locate(err error) error {
+	if err == nil {
+		return nil
+	}
 	return fmt.Errorf("repeat %d, fold %d: %w", f.Repeat+1, f.Number+1, err)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/recipe"
 )
 
@@ -170,10 +171,7 @@ func probabilities(m *lossep.Model, x *mat.Dense) ([][]float64, error) {
 // explainNearest finds the effects of all columns on the cases of a fold that are nearest
 // to the boundary.
 func (a *Audit) explainNearest(ctx context.Context, f *Fold, m *lossep.Model, problem *lossep.Problem, test *mat.Dense, before [][]float64) error {
-	order := make([]int, len(f.Rows))
-	for k := range order {
-		order[k] = k
-	}
+	order := indices.Of(len(f.Rows))
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Compare(margin(a.costs[f.Rows[i]], before[i]), margin(a.costs[f.Rows[j]], before[j]))
 	})
@@ -206,10 +204,7 @@ func (a *Audit) importances(folds []*Fold) ([]Importance, error) {
 	if len(folds) == 0 || folds[0].Permuted == nil {
 		return nil, nil
 	}
-	var every []int
-	for action := range a.problem.Utility.Actions() {
-		every = append(every, action)
-	}
+	every := indices.Of(len(a.problem.Utility.Actions()))
 	within := a.differences(every, every)
 	var all []Importance
 	var p []float64

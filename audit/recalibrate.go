@@ -14,6 +14,7 @@ import (
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/infer"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/normal"
 	"github.com/lossep/lossep/search"
@@ -60,10 +61,7 @@ func (r Recalibration) recalibrate(ctx context.Context, p []float64, y []int, we
 // from, frequencies are interpolated.
 func isotonic(p []float64, y []int, weight, others []float64) []float64 {
 	type block struct{ sum, weight, from, to float64 }
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(len(p))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	const half = 0.5
 	blocks := []block{{half, half, 0, 0}}
@@ -171,7 +169,7 @@ const (
 // process is expectation propagation on the latent values of the probabilities, in which a case
 // of weight w counts w times.
 func process(ctx context.Context, p []float64, y []int, weight, others []float64, seed uint64) ([]float64, error) {
-	order := count(len(p)) // that does not depend on how cases stand
+	order := indices.Of(len(p)) // that does not depend on how cases stand
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(p[i], p[j]), cmp.Compare(y[i], y[j]), cmp.Compare(weight[i], weight[j]))
 	})

@@ -73,7 +73,7 @@ const (
 // reference draws from the exact posterior. It is nil for likelihoods that it is not
 // made for.
 func (a *Audit) reference(ctx context.Context, p *lossep.Problem, l *lossep.Learned, x *mat.Dense) (*Reference, error) {
-	if name := a.opt.Fit.Likelihood.Name; name != "" && name != "probit" {
+	if a.problem.Likelihood().Name != "probit" {
 		return nil, nil
 	}
 	// The exact posterior of a mixture is that of its parts.

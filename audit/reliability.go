@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Quality is how good probabilities are, whatever is decided by them.
@@ -178,10 +179,7 @@ func (a *Audit) reliability(model string, folds []*Fold, outcomes []int) (Reliab
 		r.Bins = append(r.Bins, bin.Bin)
 		r.Error += math.Abs(bin.Predicted-bin.Observed) * bin.weight / (a.total * float64(len(outcomes)))
 	}
-	var every []int
-	for action := range a.problem.Utility.Actions() {
-		every = append(every, action)
-	}
+	every := indices.Of(len(a.problem.Utility.Actions()))
 	e, err := a.cases.Mean(excess, &compare.Range{Least: -1, Most: 1}, Level)
 	if err != nil {
 		return r, err

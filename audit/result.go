@@ -7,6 +7,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/recipe"
 )
 
@@ -301,10 +302,8 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 }
 
 func (a *Audit) likelihood() string {
-	l := a.opt.Fit.Likelihood
-	if l.Name == "" {
-		l.Name = "probit"
-	}
+	l := a.problem.Likelihood()
+	l.Cuts = nil // every fold finds its own
 	return l.String()
 }
 
@@ -362,10 +361,7 @@ const OneHalf = "threshold one half"
 // deciders are the methods and after them the baselines.
 func (a *Audit) deciders(audited string) []decider {
 	var all []decider
-	var every []int
-	for action := range a.problem.Utility.Actions() {
-		every = append(every, action)
-	}
+	every := indices.Of(len(a.problem.Utility.Actions()))
 	for _, model := range a.models() {
 		all = append(all, decider{model, a.kind(model), model, every, cheapest})
 	}

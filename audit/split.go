@@ -8,6 +8,7 @@ import (
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // split decides what each fold learns from and what it is judged by.
@@ -25,7 +26,7 @@ func (a *Audit) split() error {
 	switch {
 	case a.opt.Test != nil:
 		a.opt.Folds, a.opt.Repeats = 1, 1
-		s := compare.Split{Train: count(a.table.Len()), Test: count(a.subject.Len())}
+		s := compare.Split{Train: indices.Of(a.table.Len()), Test: indices.Of(a.subject.Len())}
 		a.splits = [][]compare.Split{{s}}
 		return a.keepApart()
 	case a.opt.Time != "":
@@ -92,12 +93,4 @@ func (a *Audit) keepApart() error {
 		}
 	}
 	return nil
-}
-
-func count(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Known is what it would have brought to find out the outcome of a case before acting, at
@@ -44,10 +45,7 @@ func (a *Audit) known(audited string, folds []*Fold) ([]Known, error) {
 	if most == 0 { // every outcome is certain by the probabilities, or does not matter
 		prices = prices[:1]
 	}
-	var every []int
-	for action := range a.problem.Utility.Actions() {
-		every = append(every, action)
-	}
+	every := indices.Of(len(a.problem.Utility.Actions()))
 	least := a.hindsight()
 	var all []Known
 	for _, part := range prices {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // FoldError says why cases cannot be divided into folds.
@@ -32,10 +34,7 @@ func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([][]int, error) {
 		return nil, &FoldError{k, n, fmt.Sprintf("%d folds of %d cases would leave some empty; ask for at most %d", k, n, n)}
 	}
 	// Cases grouped by class, in the order of the labels' values, shuffled within.
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(n)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(labels[a], labels[b]) })
 	for start := 0; start < n; {
 		end := start + 1

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Split is which cases to learn from and which to judge by.
@@ -102,10 +104,7 @@ func GroupFolds(labels, groups []int, k int, rng *rand.Rand) ([][]int, error) {
 // teach. It returns a *FoldError when there are fewer different times than parts.
 func Rolling(times []float64, k int) ([]Split, error) {
 	n := len(times)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(n)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[a], times[b]) })
 	// The first case of each different time.
 	var starts []int

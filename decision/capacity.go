@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Limit is how much of something there is for all cases together, such as 100 visits a day.
@@ -310,10 +312,7 @@ func (m *moments) ofSum() float64 {
 // convex hull of cost over effort, as far as cost falls.
 func (p *allocating) hull(n, l int) []int {
 	efforts := p.limits[l].Efforts[n]
-	order := make([]int, len(efforts))
-	for a := range order {
-		order[a] = a
-	}
+	order := indices.Of(len(efforts))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(efforts[a], efforts[b]), cmp.Compare(p.priced(n, a), p.priced(n, b)))
 	})

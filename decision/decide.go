@@ -47,11 +47,19 @@ func (o Outcome) Pair(p Predictive, view *gauss.Views, pair []float64) {
 	o.Both(p, view, [][]float64{pair}, make([]float64, 1))
 }
 
-// Expected does the same where the expectation of a factor is at hand.
-func (o Outcome) Expected(m interface{ Expect(t factor.Factor) float64 }, pair []float64) {
-	p := min(1, max(0, m.Expect(o[1]))) // rounding
-	if pair[0], pair[1] = 1-p, p; p > nearlyCertain {
-		pair[0] = min(1, max(0, m.Expect(o[0])))
+// Expected writes the probabilities of all outcomes where the expectation of a factor is at hand.
+func (o Outcome) Expected(m interface{ Expect(t factor.Factor) float64 }, p []float64) {
+	expect := func(c int) float64 { return min(1, max(0, m.Expect(o[c]))) } // rounding
+	if len(o) > 2 {
+		for c := range p {
+			p[c] = expect(c)
+		}
+		return
+	}
+	if p[1] = expect(1); p[1] > nearlyCertain {
+		p[0] = expect(0)
+	} else {
+		p[0] = 1 - p[1]
 	}
 }
 

@@ -1,6 +1,10 @@
 package decision
 
-import "github.com/lossep/lossep/factor"
+import (
+	"slices"
+
+	"github.com/lossep/lossep/factor"
+)
 
 // Term implements factor.Single. The utility of a single point is a step of its
 // latent value when the outcome is that a threshold is exceeded.
@@ -9,7 +13,7 @@ func (u *Utility) Term(actions []int, floor float64) (t factor.Factor, raised fl
 		return nil, 0, false
 	}
 	above, ok := u.outcome[1].(factor.Step)
-	if !ok || u.outcome != Exceeds(above.T) {
+	if !ok || !slices.Equal(u.outcome, Exceeds(above.T)) {
 		return nil, 0, false
 	}
 	row := u.Table(0)[actions[0]]

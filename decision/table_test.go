@@ -127,16 +127,20 @@ func TestUtilities(t *testing.T) {
 
 // drawTable draws a table of the given number of actions: round numbers, so that
 // ties occur, or numbers of any size.
-func drawTable(t *rapid.T, actions int) decision.Table {
+func drawTable(t *rapid.T, actions int) decision.Table { return drawTableOf(t, actions, 2) }
+
+func drawTableOf(t *rapid.T, actions, outcomes int) decision.Table {
 	entry := rapid.OneOf(
 		rapid.Map(rapid.IntRange(0, 8), func(i int) float64 { return float64(i) / 8 }),
 		rapid.Map(rapid.Float64Range(-6, 6), func(x float64) float64 { return math.Pow(10, x) }),
 	)
 	table := make(decision.Table, actions)
 	for a := range table {
-		table[a] = []float64{entry.Draw(t, "u[a][0]"), entry.Draw(t, "u[a][1]")}
+		for range outcomes {
+			table[a] = append(table[a], entry.Draw(t, "u[a][c]"))
+		}
 	}
-	if table.Check(2) != nil {
+	if table.Check(outcomes) != nil {
 		table[0][0] = 1
 	}
 	return table

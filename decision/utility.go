@@ -2,14 +2,15 @@ package decision
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lossep/lossep/factor"
 	"github.com/lossep/lossep/normal"
 )
 
-// Outcome says how probable each outcome is at a latent value f: factors
-// t_0(f) = P(y = 0 | f) and t_1(f) = P(y = 1 | f), which add to one.
-type Outcome [2]factor.Factor
+// Outcome says how probable each outcome is at a latent value f: factors t_c(f) = P(y = c | f),
+// which add to one. There are two of them, or more that have an order.
+type Outcome []factor.Factor
 
 // Probit is the outcome of probit classification, P(y = 1 | f) = Φ(f).
 func Probit() Outcome { return Outcome{factor.NewProbit(0), factor.NewProbit(1)} }
@@ -34,12 +35,25 @@ func (o Outcome) Probability(m, v float64) (p0, p1 float64) {
 	return p0, 1 - p0
 }
 
+// At writes the probabilities of all outcomes when f ~ N(m, v), each to full relative accuracy.
+func (o Outcome) At(p []float64, m, v float64) {
+	if len(o) == 2 {
+		p[0], p[1] = o.Probability(m, v)
+		return
+	}
+	for c, t := range o {
+		l, _, _ := t.LogMean(m, v)
+		p[c] = math.Exp(l)
+	}
+}
+
 // Utility is the utility of acting on many points at once: the weighted sum of each
 // point's table entry for the action taken there and the outcome that occurs. It
 // implements factor.Utility, and so can be one more factor of a model.
 type Utility struct {
 	points
 	outcome Outcome
+	probit  bool // the outcome is Probit
 }
 
 // NewUtility is the utility of n points that share a table, or have one each, with
@@ -50,7 +64,7 @@ func NewUtility(outcome Outcome, n int, weights []float64, tables ...Table) (*Ut
 	if err != nil {
 		return nil, err
 	}
-	return &Utility{points: p, outcome: outcome}, nil
+	return &Utility{points: p, outcome: outcome, probit: slices.Equal(outcome, Probit())}, nil
 }
 
 // Outcome is how outcomes depend on the latent values.
@@ -58,18 +72,19 @@ func (u *Utility) Outcome() Outcome { return u.outcome }
 
 // Select implements factor.Utility.
 func (u *Utility) Select(actions []int, m, v []float64) {
+	p := make([]float64, len(u.outcome))
 	for j := range actions {
-		p0, p1 := u.outcome.Probability(m[j], v[j])
-		actions[j] = u.Stakes(j).Best([]float64{p0, p1}, actions[j])
+		u.outcome.At(p, m[j], v[j])
+		actions[j] = u.Stakes(j).Best(p, actions[j])
 	}
 }
 
-// LogMean implements factor.Utility: Z = Σ_j w_j (u[a_j][0] p0_j + u[a_j][1] p1_j).
+// LogMean implements factor.Utility: Z = Σ_j w_j Σ_c u[a_j][c] P_j(c).
 // Where Z is zero, as it is of an action without any utility, it is −∞ and the
 // derivatives are zero.
 func (u *Utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 	var z float64
-	if u.outcome == Probit() {
+	if u.probit {
 		z = u.sumProbit(actions, m, v, d1, d2)
 	} else {
 		z = u.sum(actions, m, v, d1, d2, func(x, l float64) float64 { return x * math.Exp(l) })
@@ -99,28 +114,26 @@ func (u *Utility) LogMean(actions []int, m, v, d1, d2 []float64) float64 {
 // sum returns Z and writes its derivatives, all made of terms times(x, l) that stand
 // for x·eˡ with x ≥ 0.
 //
-// The term of a point is the smaller utility plus the difference times the
-// probability of the better outcome, so nothing cancels. The derivatives of a
+// The term of a point is the smallest utility plus, for every better outcome, the difference
+// times its probability, so nothing cancels. The derivatives of a
 // probability p = eˡ are p·l′ and p·(l″ + l′²).
 func (u *Utility) sum(actions []int, m, v, d1, d2 []float64, times func(x, l float64) float64) (z float64) {
 	for j, a := range actions {
 		row := u.Table(j)[a]
 		w := u.weights[j]
-		better := 1
-		if row[0] > row[1] {
-			better = 0
-		}
-		z += times(w*row[1-better], 0)
+		least := slices.Min(row)
+		z += times(w*least, 0)
 		d1[j], d2[j] = 0, 0
-		delta := row[better] - row[1-better]
-		if delta == 0 || w == 0 {
-			continue
-		}
-		l, g, h := u.outcome[better].LogMean(m[j], v[j])
-		if p := times(w*delta, l); p > 0 {
-			z += p
-			d1[j] = p * g
-			d2[j] = p * (h + g*g)
+		for c, worth := range row {
+			if worth == least || w == 0 {
+				continue
+			}
+			l, g, h := u.outcome[c].LogMean(m[j], v[j])
+			if p := times(w*(worth-least), l); p > 0 {
+				z += p
+				d1[j] += p * g
+				d2[j] += p * (h + g*g)
+			}
 		}
 	}
 	return z

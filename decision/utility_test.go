@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
 	"github.com/lossep/lossep/decision"
@@ -71,7 +72,7 @@ func TestNewUtility(t *testing.T) {
 	if got := u.Expected([]int{1, 0, 0}, decision.Pairs([]float64{0, 0.5, 1})); got != 0.25*0.5 {
 		t.Errorf("expected utility %v", got)
 	}
-	if u.Len() != 3 || u.Outcome() != decision.Probit() {
+	if u.Len() != 3 || !slices.Equal(u.Outcome(), decision.Probit()) {
 		t.Error("the utility does not give back what it was made of")
 	}
 }
@@ -116,10 +117,10 @@ func TestNewUtilityErrors(t *testing.T) {
 // drawUtility draws a utility of n points with a table for all or one for each, and
 // some weights zero, and those weights made to add to one.
 func drawUtility(t *rapid.T, outcome decision.Outcome, n int) (u *decision.Utility, weights []float64) {
-	tables := []decision.Table{drawTable(t, rapid.IntRange(2, 4).Draw(t, "actions"))}
+	tables := []decision.Table{drawTableOf(t, rapid.IntRange(2, 4).Draw(t, "actions"), len(outcome))}
 	if rapid.Bool().Draw(t, "a table for each") {
 		for range n - 1 {
-			tables = append(tables, drawTable(t, rapid.IntRange(2, 4).Draw(t, "actions")))
+			tables = append(tables, drawTableOf(t, rapid.IntRange(2, 4).Draw(t, "actions"), len(outcome)))
 		}
 	}
 	weights = make([]float64, n)
@@ -143,7 +144,7 @@ func drawUtility(t *rapid.T, outcome decision.Outcome, n int) (u *decision.Utili
 // differences.
 func TestUtilityLogMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		outcome := rapid.SampledFrom([]decision.Outcome{decision.Probit(), decision.Exceeds(0.7)}).Draw(t, "outcome")
+		outcome := rapid.SampledFrom([]decision.Outcome{decision.Probit(), decision.Exceeds(0.7), decision.Ordered([]float64{-1, 0.5, 2})}).Draw(t, "outcome")
 		n := rapid.IntRange(1, 6).Draw(t, "points")
 		u, weights := drawUtility(t, outcome, n)
 		m, v, actions := make([]float64, n), make([]float64, n), make([]int, n)
@@ -156,8 +157,9 @@ func TestUtilityLogMean(t *testing.T) {
 		logZ := u.LogMean(actions, m, v, d1, d2)
 		z := 0.0
 		for j, a := range actions {
-			p0, p1 := outcome.Probability(m[j], v[j])
-			z += weights[j] * (u.Table(j)[a][0]*p0 + u.Table(j)[a][1]*p1)
+			p := make([]float64, len(outcome))
+			outcome.At(p, m[j], v[j])
+			z += weights[j] * floats.Dot(u.Table(j)[a], p)
 		}
 		if z == 0 {
 			if !math.IsInf(logZ, -1) || slices.ContainsFunc(slices.Concat(d1, d2), func(x float64) bool { return x != 0 }) {
@@ -179,7 +181,7 @@ func TestUtilityLogMean(t *testing.T) {
 				return math.Exp(u.LogMean(actions, moved, v, scratch1, scratch2) - logZ)
 			}
 			row := u.Table(j)[actions[j]]
-			size := 1 + math.Abs(row[1]-row[0])/z
+			size := 1 + (slices.Max(row)-slices.Min(row))/z
 			const h = 1e-3
 			slope := fd.Derivative(at, m[j], &fd.Settings{Formula: fd.Central, Step: h})
 			bend := fd.Derivative(at, m[j], &fd.Settings{Formula: fd.Central2nd, Step: h})

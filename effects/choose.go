@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Choice is how families are chosen.
@@ -254,10 +256,7 @@ func (f *Fit) sets(parts int) [][]int {
 		}
 		return all
 	}
-	crossed := make([]int, d)
-	for a := range crossed {
-		crossed[a] = a
-	}
+	crossed := indices.Of(d)
 	slices.SortStableFunc(crossed, func(a, b int) int { return cmp.Compare(f.alone[b], f.alone[a]) })
 	crossed = crossed[:min(d, mostCrossed)]
 	slices.Sort(crossed)

@@ -2,7 +2,6 @@ package gp
 
 import (
 	"context"
-	"runtime"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -74,12 +73,6 @@ func (p *Joint) Moments(x *mat.Dense, use func(first int, mean, variance []float
 		cov := mat.NewDense(jointRows, n, nil)
 		level3.Gemm(blas.NoTrans, blas.NoTrans, 1, k, p.across, 0, cov.RawMatrix())
 		use(from, mean, variance, cov.Slice(0, rows.Rows, 0, n).(*mat.Dense))
-	}
-	if runtime.GOMAXPROCS(0) == 1 || blocks == 1 {
-		for b := range blocks {
-			block(b)
-		}
-		return
 	}
 	tasks.For(blocks, block)
 }

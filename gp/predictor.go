@@ -3,7 +3,6 @@ package gp
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -230,7 +229,7 @@ func (p *Predictor) share(x *mat.Dense, functions int, read func(s *predictorScr
 	if raw.Rows == 0 {
 		return
 	}
-	workers := runtime.GOMAXPROCS(0)
+	workers := tasks.Workers()
 	if raw.Rows*n*n*functions < serialWork {
 		workers = 1
 	}

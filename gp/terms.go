@@ -29,6 +29,8 @@ type TunedTerms interface {
 	Hyperpriors() []kernel.Prior
 	// Tune sets them, for the rows of all parts.
 	Tune(logs []float64)
+	// Fork is a copy that is tuned by itself, as by a search at the same time.
+	Fork() TunedTerms
 }
 
 // CoupledTerms are on the values of several functions each, which are independent and have the

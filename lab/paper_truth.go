@@ -11,6 +11,7 @@ import (
 
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/infer/exact"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/internal/lanes"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/level3"
@@ -38,10 +39,7 @@ const TruthSets = 16
 // and those where the points so far leave open which action that is.
 func (p *paperProblem) truth(ctx context.Context, at places, answers []answer, points int) (truth, error) {
 	t := truth{p: make([]float64, len(at.x)), stderr: make([]float64, len(at.x))}
-	left := make([]int, len(at.x))
-	for i := range left {
-		left[i] = i
-	}
+	left := indices.Of(len(at.x))
 	// Every stage has points of its own: what decided that a place is contested has no
 	// part in its final value.
 	for stage, share := range []int{64, 8, 1} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -198,7 +197,7 @@ func (s Simulation) Run(ctx context.Context, known []*Trial, finished func(*Tria
 			trials[t.Index] = t
 		}
 	}
-	return trials, tasks.Fill(ctx, trials, runtime.GOMAXPROCS(0), func(ctx context.Context, i int) (*Trial, error) {
+	return trials, tasks.Fill(ctx, trials, tasks.Workers(), func(ctx context.Context, i int) (*Trial, error) {
 		t, err := s.Trial(ctx, i)
 		if err != nil {
 			err = fmt.Errorf("data set %d: %w", i, err)

@@ -7,9 +7,9 @@
 //
 // Implementation has the BLAS routines as methods, and Cholesky, CholeskySolve,
 // CholeskyInverse, TriangularInverse, SymProduct and SolveStairs; Selected is the one to
-// use. On processors with AVX-512 or with AVX2 and FMA vector kernels run; on others, and
-// for matrices too small to gain, gonum's code does. The environment variable
-// LOSSEP_KERNEL (auto, avx512, avx2, gonum) chooses for comparison. Use registers the
+// use. On processors with AVX-512, with AVX2 and FMA, or with NEON vector kernels run; on
+// others, and for matrices too small to gain, gonum's code does. The environment variable
+// LOSSEP_KERNEL (auto, avx512, avx2, neon, gonum) chooses for comparison. Use registers the
 // package with gonum, so that blas64, lapack64 and mat of a whole program run on it.
 //
 // # Blocking
@@ -21,7 +21,7 @@
 // fused multiply-add units of latency four needs eight independent sums, and loads
 // must not outnumber what two load ports bring: a tile of 8×24 (AVX-512, 24 of 32
 // registers) takes 11 loads for 24 multiply-adds, one of 4×12 (AVX2, 12 of 16)
-// takes 7 for 12. So that all loads are contiguous, operands are first packed into
+// takes 7 for 12, and NEON's of 4×12 (24 of 32 registers of two) 4 loads of two registers for 24. So that all loads are contiguous, operands are first packed into
 // panels, 8 (or 4) rows of A and 24 (or 12) columns of B wide. Packing takes time
 // proportional to n² and multiplying to n³; transposes, reversals and diagonal factors
 // are dealt with while packing, and cost the kernels nothing. A symmetric product packs
@@ -62,7 +62,8 @@
 // Large operations are cut into tasks that cores take as they become free. Where
 // the cuts are depends on the shapes alone, each element of a result belongs to one
 // task, and the order of its sum is fixed by the depth: results are the same bits
-// for any GOMAXPROCS. They differ, by rounding, between kernels. Helpers stay awake
+// for any GOMAXPROCS. They differ, by rounding, between kernels, but
+// NEON's are AVX2's. Helpers stay awake
 // for up to 200 microseconds after a step, for the next one or the next operation.
 // Share lends them to work of others.
 package level3

@@ -5,3 +5,4 @@ package level3
 //
 //go:generate go run -C ../internal/asm . -isa avx512 -pkg level3 -out ../../level3/kernels_avx512_amd64.s -stubs ../../level3/kernels_avx512_amd64.go
 //go:generate go run -C ../internal/asm . -isa avx2 -pkg level3 -out ../../level3/kernels_avx2_amd64.s -stubs ../../level3/kernels_avx2_amd64.go
+//go:generate go run -C ../internal/asm . -neon ../../level3/kernels

@@ -12,8 +12,8 @@ import (
 )
 
 // Variable is the environment variable that chooses the code to run: "auto" (or
-// nothing) for the best the processor has, "avx512", "avx2", or "gonum" to switch
-// this package's kernels off.
+// nothing) for the best the processor has, "avx512", "avx2", "neon", or "gonum" to
+// switch this package's kernels off.
 const Variable = "LOSSEP_KERNEL"
 
 // gonumName names the code used where there are no vector kernels.
@@ -39,7 +39,7 @@ var (
 	reference gonum.Implementation
 )
 
-// Name is "avx512", "avx2" or "gonum".
+// Name is "avx512", "avx2", "neon" or "gonum".
 func (impl Implementation) Name() string {
 	if impl.ks == nil {
 		return gonumName

@@ -50,7 +50,7 @@ func (ks *kernels) begin(work float64) *session {
 	s := sessions.Get().(*session)
 	s.kernels = ks
 	s.workers = 1
-	if work >= parallelFlops {
+	if s.large = work >= parallelFlops; s.large {
 		s.workers = runtime.GOMAXPROCS(0)
 	}
 	return s
@@ -79,7 +79,8 @@ func Share(work float64, tasks int, body func(task int)) {
 // helper that is late, or gone, is not waited for. What panics in a task panics again in
 // the goroutine that leads.
 type team struct {
-	workers int // with the one that leads
+	workers int  // with the one that leads
+	large   bool // there is enough to do for several cores
 	body    func(worker, task int)
 	tasks   int
 	next    atomic.Int64 // task to give out
@@ -95,18 +96,16 @@ type team struct {
 
 // run calls body for every task and returns when all are done. Worker numbers are
 // below workers; work is the number of floating-point operations in all.
-func (t *team) run(work float64, tasks int, body func(worker, task int)) {
-	if t.workers == 1 || tasks == 1 || work < sharedFlops {
-		for task := range tasks {
-			body(0, task)
-		}
+func (t *team) run(work float64, n int, body func(worker, task int)) {
+	if t.workers == 1 || n == 1 || work < sharedFlops {
+		t.alone(work, n, body)
 		return
 	}
-	t.body, t.tasks = body, tasks
+	t.body, t.tasks = body, n
 	t.next.Store(0)
 	t.entered.Store(0)
 	t.step.Add(1)
-	for t.alive.Load() < int64(min(t.workers, tasks)-1) {
+	for t.alive.Load() < int64(min(t.workers, n)-1) {
 		t.alive.Add(1)
 		go t.loop()
 	}
@@ -116,6 +115,21 @@ func (t *team) run(work float64, tasks int, body func(worker, task int)) {
 	t.body = nil
 	if p := t.failure.Swap(nil); p != nil {
 		panic(p)
+	}
+}
+
+// alone calls body for every task on this core.
+func (t *team) alone(work float64, n int, body func(worker, task int)) {
+	var section *tasks.Recorded
+	if t.large && work >= sharedFlops {
+		section = tasks.Begin(n, tasks.Workers())
+		defer section.End()
+	}
+	for task := range n {
+		if task > 0 {
+			section.Next()
+		}
+		body(0, task)
 	}
 }
 

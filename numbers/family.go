@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 )
 
@@ -127,6 +128,7 @@ func (t *terms) Len() int                    { return len(t.y) }
 func (t *terms) Term(i int) factor.Factor    { return t.family.Term(t.y[i]) }
 func (t *terms) Hyperpriors() []kernel.Prior { return t.family.Priors() }
 func (t *terms) Tune(logs []float64)         { t.family = t.family.With(logs) }
+func (t *terms) Fork() gp.TunedTerms         { c := *t; return &c }
 
 // Count implements pass.Counter.
 func (t *terms) Count(i int) float64 {

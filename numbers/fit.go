@@ -15,6 +15,7 @@ import (
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/infer"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -225,7 +226,9 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 				fault = err
 				continue
 			}
-			s.Evidence = fit.EP.LogEvidence
+			if s.Evidence = credible(fit.EP, of); math.IsInf(s.Evidence, -1) {
+				continue // there is no posterior without some of the rows
+			}
 			for i, v := range y {
 				s.Evidence += of.Count(i) * t.logSlope(v)
 			}
@@ -235,10 +238,30 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 			}
 		}
 	}
+	if tried == nil && fault == nil {
+		fault = inputf("outcome", "there is no posterior without some of the rows; leave outcomes out that are far from all others")
+	}
 	if tried == nil {
 		return best, nil, fault
 	}
 	return best, tried, nil
+}
+
+// credible is the log evidence, or the log density of rows that are left out where that is lower. Evidence is the
+// density of every row given those before it, which all others tell no less about; of outcomes a million times as far out
+// as the rest, and normal noise, nothing is left of it but rounding.
+func credible(ep *infer.EPResult, of *terms) float64 {
+	left := 0.0
+	for i, l := range ep.LogPredictive {
+		switch {
+		case math.IsNaN(l) && of.weights != nil: // all copies of a row that counts more may not be left out
+			return ep.LogEvidence
+		case math.IsNaN(l):
+			return math.Inf(-1)
+		}
+		left += of.Count(i) * l
+	}
+	return min(ep.LogEvidence, left)
 }
 
 // all are transformed outcomes.

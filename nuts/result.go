@@ -1,8 +1,6 @@
 package nuts
 
 import (
-	"runtime"
-
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lossep/lossep/internal/tasks"
@@ -92,18 +90,11 @@ func energyBFMI(energy []float64) float64 {
 // diagnose fills in everything that is computed from the draws.
 func (r *Result) diagnose() {
 	r.Coordinates = make([]Summary, len(r.Chains[0].Draws[0]))
-	workers := min(runtime.GOMAXPROCS(0), len(r.Coordinates))
-	var running tasks.Group
-	for first := range workers {
-		running.Go(func() {
-			ws := newWorkspace(len(r.Chains), len(r.Chains[0].Draws))
-			for i := first; i < len(r.Coordinates); i += workers {
-				// Draws are finite by construction, so there is no error to meet.
-				r.Coordinates[i] = ws.summarize(r.Coordinate(i))
-			}
-		})
-	}
-	running.Wait()
+	tasks.Each(len(r.Coordinates), func() func(int) {
+		ws := newWorkspace(len(r.Chains), len(r.Chains[0].Draws))
+		// Draws are finite by construction, so there is no error to meet.
+		return func(i int) { r.Coordinates[i] = ws.summarize(r.Coordinate(i)) }
+	})
 	for k := range r.Chains {
 		r.Chains[k].EBFMI = energyBFMI(r.Chains[k].Energy)
 	}

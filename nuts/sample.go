@@ -36,13 +36,7 @@ func Sample(ctx context.Context, newTarget func() Target, opt Options) (*Result,
 
 	result := &Result{Chains: make([]Chain, opt.Chains)}
 	failures := make([]error, opt.Chains)
-	var running tasks.Group
-	for k, c := range chains {
-		running.Go(func() {
-			result.Chains[k], failures[k] = c.run(ctx, opt)
-		})
-	}
-	running.Wait()
+	tasks.For(len(chains), func(k int) { result.Chains[k], failures[k] = chains[k].run(ctx, opt) })
 	for _, err := range failures {
 		if err != nil {
 			return nil, err

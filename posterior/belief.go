@@ -10,12 +10,17 @@ import (
 type Believer interface {
 	// Belief is the mean and covariance of the latent values at the rows of x.
 	Belief(x *mat.Dense) (mean []float64, cov *mat.SymDense)
+	// Likelihood is that of the outcomes.
+	Likelihood() One
 }
+
+// Likelihood implements Believer.
+func (p *Full) Likelihood() One { return p.likelihood }
 
 // Belief implements Believer.
 func (p *Full) Belief(x *mat.Dense) (mean []float64, cov *mat.SymDense) {
 	n, _ := x.Dims()
-	views := p.full.At(x)
+	views := p.process.At(x)
 	mean, cov = make([]float64, n), mat.NewSymDense(n, nil)
 	variance := make([]float64, n)
 	p.q.Predict(views, mean, variance, new(gauss.Workspace))

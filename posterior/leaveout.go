@@ -41,7 +41,7 @@ func (p *Full) LeaveOut(ctx context.Context, labels []int, units [][]int, use fu
 		}
 		return ctx.Err()
 	}
-	out := p.full.LeaveOut(p.q, p.sites)
+	out := p.process.LeaveOut(p.q, p.sites)
 	for _, unit := range units {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (p *Full) LeaveOut(ctx context.Context, labels []int, units [][]int, use fu
 // cavities calls use with the mean and variance of the latent value of every training row by q
 // without its site. It reports false if there is no such posterior.
 func (p *Full) cavities(use func(i int, mean, variance float64)) bool {
-	views := p.full.Views()
+	views := p.process.Views()
 	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
 	p.q.Marginals(views, mean, variance, new(gauss.Workspace))
 	for i, site := range p.sites {

@@ -44,27 +44,29 @@ type Several interface {
 	Versus(p []float64, y int, mean []float64, cov *mat.SymDense)
 }
 
-// Binary is the likelihood of two outcomes.
-type Binary decision.Outcome
+// Outcomes is the likelihood of two outcomes, or of more that have an order.
+type Outcomes decision.Outcome
 
 // Len implements One.
-func (Binary) Len() int { return 2 }
+func (o Outcomes) Len() int { return len(o) }
 
 // Gaussian implements One.
-func (b Binary) Gaussian(p []float64, mean, variance float64) {
+func (o Outcomes) Gaussian(p []float64, mean, variance float64) {
 	if !finite.All(mean, variance) {
-		p[0], p[1] = math.NaN(), math.NaN()
+		for c := range p {
+			p[c] = math.NaN()
+		}
 		return
 	}
-	p[0], p[1] = decision.Outcome(b).Probability(mean, variance)
+	decision.Outcome(o).At(p, mean, variance)
 }
 
 // Expected implements One.
-func (b Binary) Expected(p []float64, under Expectation) { decision.Outcome(b).Expected(under, p) }
+func (o Outcomes) Expected(p []float64, under Expectation) { decision.Outcome(o).Expected(under, p) }
 
 // Log implements One.
-func (b Binary) Log(y int, mean, variance float64) (logP, slope, bend float64) {
-	return b[y].LogMean(mean, variance)
+func (o Outcomes) Log(y int, mean, variance float64) (logP, slope, bend float64) {
+	return o[y].LogMean(mean, variance)
 }
 
 // Latent is the likelihood of those who ask for the moments of the value alone.

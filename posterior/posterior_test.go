@@ -96,7 +96,7 @@ func (p *problem) all(t *testing.T) map[string]made {
 			t.Fatal(err)
 		}
 	}
-	binary, largest := posterior.Binary(decision.Probit()), posterior.Largest(outcomes)
+	binary, largest := posterior.Outcomes(decision.Probit()), posterior.Largest(outcomes)
 	full := func(s posterior.State) (posterior.Posterior, error) {
 		return posterior.NewFull(t.Context(), two, binary, s.Sites, s.Calibration)
 	}

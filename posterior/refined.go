@@ -25,7 +25,7 @@ type Refined struct {
 // NewRefined is the posterior that corrections made of the Gaussian of another.
 func NewRefined(of *Full, posterior *corrected.Posterior) *Refined {
 	return &Refined{of, posterior, sync.OnceValue(func() *gp.Joint {
-		j, _ := of.full.Joint(of.sites)
+		j, _ := of.process.Joint(of.sites)
 		return j
 	})}
 }
@@ -45,7 +45,7 @@ func (p *Refined) Predict(x *mat.Dense) []Prediction {
 		return out
 	}
 	tasks.For(n, func(i int) {
-		at := viewed{p.posterior, p.full.At(row(x, i))}
+		at := viewed{p.posterior, p.process.At(row(x, i))}
 		var mean, variance [1]float64
 		p.posterior.Moments(at.view, mean[:], variance[:])
 		p.likelihood.Expected(all[i], at)
@@ -75,7 +75,7 @@ func (p *Refined) Probabilities(x *mat.Dense) [][]float64 {
 	}
 	n, _ := x.Dims()
 	all := Tuples(n, p.likelihood.Len())
-	tasks.For(n, func(i int) { p.likelihood.Expected(all[i], viewed{p.posterior, p.full.At(row(x, i))}) })
+	tasks.For(n, func(i int) { p.likelihood.Expected(all[i], viewed{p.posterior, p.process.At(row(x, i))}) })
 	return all
 }
 

@@ -8,27 +8,23 @@ import (
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/internal/tasks"
-	"github.com/lossep/lossep/kernel"
 )
 
-// Joint is a Gaussian posterior of the functions of several outcomes, the full process: the prior
-// times C−1 sites for each training row.
+// Joint is a Gaussian posterior of the functions of several outcomes, the full process, with C−1
+// sites for each training row.
 type Joint struct {
-	process     *gp.Process
-	likelihood  Several
-	q           *gauss.Gaussian
-	predictor   *gp.OutcomesPredictor // nil where it would not be accurate
-	sites       []gauss.Scalar
-	calibration *gauss.Natural
+	sited
+	likelihood Several
+	predictor  *gp.OutcomesPredictor // nil where it would not be accurate
 }
 
 // NewJoint is the posterior that the sites make with the prior; see NewFull.
 func NewJoint(ctx context.Context, process *gp.Process, l Several, sites []gauss.Scalar, calibration *gauss.Natural) (*Joint, error) {
-	q, err := gaussian(process, sites, calibration)
+	s, err := newSited(process, sites, calibration)
 	if err != nil {
 		return nil, err
 	}
-	p := &Joint{process: process, likelihood: l, q: q, sites: sites, calibration: calibration}
+	p := &Joint{sited: s, likelihood: l}
 	if calibration == nil {
 		if fast, ok := process.OutcomesPredictor(ctx, sites); ok {
 			p.predictor = fast
@@ -36,9 +32,6 @@ func NewJoint(ctx context.Context, process *gp.Process, l Several, sites []gauss
 	}
 	return p, ctx.Err()
 }
-
-// Process is that of the training rows.
-func (p *Joint) Process() *gp.Process { return p.process }
 
 // Predict implements Posterior.
 func (p *Joint) Predict(x *mat.Dense) []Prediction { return ofProbabilities(p.Probabilities(x)) }
@@ -68,49 +61,23 @@ func ofProbabilities(all [][]float64) []Prediction {
 	return out
 }
 
-// Kernel implements Posterior.
-func (p *Joint) Kernel() kernel.Kernel { return p.process.Kernel() }
-
-// Inputs implements Posterior.
-func (p *Joint) Inputs() *mat.Dense { return p.process.Inputs() }
-
-// Extremes implements Posterior.
-func (p *Joint) Extremes() []int {
-	n, _ := p.Inputs().Dims()
-	return extremes(n, p.sites, p.likelihood.Len()-1)
-}
-
-// State implements Posterior.
-func (p *Joint) State() State { return State{Sites: p.sites, Calibration: p.calibration} }
-
-// Bytes implements Posterior.
-func (p *Joint) Bytes() float64 {
-	rows, features := p.Inputs().Dims()
-	return FullBytes(rows, features, p.process.Views().Len())
-}
-
 // Independent is the posterior of several functions that have the same kernel and inducing
 // points, and each a Gaussian of its own that is independent of the others.
 type Independent struct {
-	process    *gp.Inducing
+	seen
 	likelihood Several
-	q          gauss.Gaussians
-	predictors gp.Predictors  // nil where they would not be accurate
-	sites      []gauss.Scalar // of the training rows, nil if they are not kept
+	predictors gp.Predictors // nil where they would not be accurate
 }
 
 // NewIndependent is the posterior of functions seen from inducing points. Sites of the training
 // rows may be nil.
 func NewIndependent(process *gp.Inducing, l Several, q gauss.Gaussians, sites []gauss.Scalar) *Independent {
-	p := &Independent{process: process, likelihood: l, q: q, sites: sites}
+	p := &Independent{seen: seen{process, q, sites}, likelihood: l}
 	if fast, ok := process.Predictors(q); ok {
 		p.predictors = fast
 	}
 	return p
 }
-
-// Process is that of the inducing points.
-func (p *Independent) Process() *gp.Inducing { return p.process }
 
 // Predict implements Posterior.
 func (p *Independent) Predict(x *mat.Dense) []Prediction { return ofProbabilities(p.Probabilities(x)) }
@@ -159,20 +126,3 @@ func (p *Independent) moments(x *mat.Dense, use func(i int, mean, variance []flo
 		})
 	}
 }
-
-// Kernel implements Posterior.
-func (p *Independent) Kernel() kernel.Kernel { return p.process.Kernel() }
-
-// Inputs implements Posterior.
-func (p *Independent) Inputs() *mat.Dense { return p.process.Points() }
-
-// Extremes implements Posterior.
-func (p *Independent) Extremes() []int { return extremes(p.process.Dim(), nil, 1) }
-
-// State implements Posterior.
-func (p *Independent) State() State {
-	return State{Points: p.process.Points(), Functions: p.q, Sites: p.sites}
-}
-
-// Bytes implements Posterior.
-func (p *Independent) Bytes() float64 { return inducingBytes(p.process, len(p.q), p.sites) }

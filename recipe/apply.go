@@ -42,8 +42,10 @@ const blockOfRows = 1024
 func (b *binding) readTable(t *table.Table, x *mat.Dense) (*Report, error) {
 	r := &tableReader{binding: b, table: t, x: x, words: make([][]reading, len(b.fields))}
 	for i := range b.fields {
-		if b.fields[i].column.IsFeature() {
+		if b.fields[i].column.IsFeature() && b.source[i] >= 0 {
 			r.features = append(r.features, i)
+		} else if b.fields[i].column.IsFeature() {
+			r.absent = append(r.absent, i)
 		} else if j := b.source[i]; j >= 0 && b.fields[i].column.atStake() && !t.Cells(j).Unread() {
 			r.stakes = append(r.stakes, i)
 		}
@@ -83,6 +85,7 @@ type tableReader struct {
 	table    *table.Table
 	x        *mat.Dense
 	features []int       // columns of the recipe
+	absent   []int       // those that the table lacks, which are open
 	stakes   []int       // those that only costs are made of
 	words    [][]reading // of each, what its texts mean
 }
@@ -96,59 +99,45 @@ func (r *tableReader) reading(place, k int) reading {
 	return r.fields[k].number(cell)
 }
 
-// stakeFar tells whether a number that only costs are made of is far outside those of training.
-func (r *tableReader) stakeFar(place, k int) bool {
+// stake is a number that only costs are made of.
+func (r *tableReader) stake(place, k int) (x float64, ok bool) {
 	c := r.table.Cells(r.source[k])
-	x, ok := c.At(place), true
-	if table.IsText(x) {
-		x, ok = r.fields[k].parse(c.Bytes(x), r.table.Decimal())
+	if x = c.At(place); table.IsText(x) {
+		return r.fields[k].parse(c.Bytes(x), r.table.Decimal())
 	}
-	return ok && r.fields[k].stakeFar(x)
+	return x, true
 }
 
 // rows goes through rows one by one, and takes down what training had not seen.
 func (r *tableReader) rows(from, to int, report *Report) error {
-	t := r.table
+	t, e := r.table, r.recipe.encoder(r.fields)
 	for i := from; i < to; i++ {
 		place := t.Index(i)
-		var strange, far []string
+		e.Begin(r.x.RawRowView(i))
 		for _, k := range r.features {
-			f, j := &r.fields[k], r.source[k]
-			v := r.reading(place, k)
-			if problem := f.put(&v, r.x.RawRowView(i)); problem != "" {
-				at := refused(t.CellPlace(i, j), problem)
-				if f.column.Kind == Numeric {
-					at.OtherMark(t.Cells(j).Text(t.At(i, j)), t.Decimal())
-				}
-				return orNoRow(at, t, i, "correct the cell, or leave the line out")
+			e.note(k, r.reading(place, k))
+		}
+		if k, err := e.end(); err != nil {
+			j := r.source[k]
+			at := t.CellPlace(i, j)
+			at.Msg, at.Fix, at.Ways = err.Msg, err.Fix, err.Ways
+			if r.fields[k].column.Kind == Numeric {
+				at.OtherMark(t.Cells(j).Text(t.At(i, j)), t.Decimal())
 			}
-			if v.state == unseen {
-				report.unseen(k, t.Cells(j).Text(t.Cells(j).At(place)))
-				strange = append(strange, f.column.Name)
-			} else if f.far(v) {
-				report.far(k)
-				far = append(far, f.column.Name)
-			}
-			if v.zone {
-				report.addZone(Far{f.column.Name, 1})
-			}
-			if f.newGap(v) {
-				report.addGap(Far{f.column.Name, 1})
-			}
+			return orNoRow(at, t, i, "correct the cell, or leave the line out")
 		}
 		for _, k := range r.stakes {
-			if r.stakeFar(place, k) {
-				report.far(k)
-				far = append(far, r.fields[k].column.Name)
+			if x, ok := r.stake(place, k); ok {
+				e.stake(k, x)
 			}
 		}
-		if strange != nil || far != nil {
+		report.note(&e.remarks, 1, func(j int) string { return t.Cells(j).Text(t.Cells(j).At(place)) })
+		if unusual := e.remarks.Unusual(); unusual != nil {
 			if report.Unusual == nil {
 				report.Unusual = make(map[int][]string)
 			}
-			report.Unusual[i] = append(strange, far...)
+			report.Unusual[i] = unusual
 		}
-		report.Rows++
 	}
 	return nil
 }
@@ -159,9 +148,14 @@ func (r *tableReader) plain(from, to int) bool {
 	t := r.table
 	for _, k := range r.stakes {
 		for i := from; i < to; i++ {
-			if r.stakeFar(t.Index(i), k) {
+			if x, ok := r.stake(t.Index(i), k); ok && r.fields[k].stakeFar(x) {
 				return false
 			}
+		}
+	}
+	for _, k := range r.absent {
+		for i := from; i < to; i++ {
+			r.fields[k].put(&reading{state: gap}, r.x.RawRowView(i))
 		}
 	}
 	for _, k := range r.features {
@@ -175,7 +169,7 @@ func (r *tableReader) plain(from, to int) bool {
 		}
 		for i := from; i < to; i++ {
 			v := r.reading(t.Index(i), k)
-			if v.state != known && v.state != gap || v.zone || f.far(v) || f.put(&v, r.x.RawRowView(i)) != "" {
+			if f.remarkable(v) || f.put(&v, r.x.RawRowView(i)) != "" {
 				return false
 			}
 		}
@@ -191,7 +185,7 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 	for i, cell := range cells {
 		if table.IsText(cell) {
 			v := &r.words[k][table.TextCode(cell)]
-			if v.state != known && v.state != gap || f.far(*v) || f.put(v, r.x.RawRowView(from+i)) != "" {
+			if f.remarkable(*v) || f.put(v, r.x.RawRowView(from+i)) != "" {
 				return false
 			}
 			at += x.Stride
@@ -200,10 +194,7 @@ func (r *tableReader) numbers(cells []float64, f *field, from, k int) bool {
 		if c.far(cell) {
 			return false
 		}
-		if c.Scaling != nil {
-			cell = c.Scaling.apply(cell)
-		}
-		z := (cell - c.Mean) / c.Scale
+		z := c.standardised(cell)
 		if z-z != 0 {
 			return false
 		}

@@ -53,8 +53,8 @@ func TestOtherZones(t *testing.T) {
 		e.Begin(make([]float64, r.Dim()))
 		e.Text(0, []byte(c.row))
 		e.Number(1, 3)
-		if _, err := e.End(); err != nil || (len(e.Zones()) > 0) != (c.note != "") {
-			t.Errorf("trained with %q, %s: %v, %q", c.train, c.row, err, e.Zones())
+		if remarks, err := e.End(); err != nil || (len(remarks.Zones) > 0) != (c.note != "") {
+			t.Errorf("trained with %q, %s: %v, %q", c.train, c.row, err, remarks.Zones)
 		}
 	}
 }

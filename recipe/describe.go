@@ -151,6 +151,9 @@ func (t *Target) shares() string {
 	for y := range t.Rows {
 		parts[y] = part(y)
 	}
+	if t.Ordered {
+		return strings.Join(parts, " < ")
+	}
 	return strings.Join(parts, ", ")
 }
 

@@ -22,13 +22,11 @@ type Encoder struct {
 	missing *table.Markers // of columns that the recipe does not have
 	needed  int
 
-	dst    []float64 // of the row under way
-	states []state   // of each column in this row
-	given  int       // columns that make features and have a value that is fine
-	far    []int     // columns with a value far from the training rows
-	gaps   []int     // columns with a missing cell that is filled, and training had none
-	zones  []int     // columns with a time that has a zone, and those of training had none, or the reverse
-	faults map[int]string
+	dst     []float64 // of the row under way
+	states  []state   // of each column in this row
+	given   int       // columns that make features and have a value that is fine
+	remarks Remarks
+	faults  map[int]string
 }
 
 // Marks tells whether a number spells a missing cell in a column of the recipe, or in one that
@@ -46,9 +44,12 @@ func (e *Encoder) markers(column int) *table.Markers {
 }
 
 // NewEncoder makes an encoder for the recipe, which must not change any more.
-func (r *Recipe) NewEncoder() *Encoder {
+func (r *Recipe) NewEncoder() *Encoder { return r.encoder(r.fields()) }
+
+// encoder has fields that may be those of other encoders, too.
+func (r *Recipe) encoder(fields []field) *Encoder {
 	return &Encoder{
-		recipe: r, dim: r.Dim(), fields: r.fields(), missing: table.NewMarkers(r.Missing), needed: r.needed(),
+		recipe: r, dim: r.Dim(), fields: fields, missing: table.NewMarkers(r.Missing), needed: r.needed(),
 		states: make([]state, len(r.Columns)), faults: make(map[int]string),
 	}
 }
@@ -61,7 +62,7 @@ func (e *Encoder) Begin(dst []float64) {
 	clear(dst)
 	clear(e.states)
 	clear(e.faults)
-	e.dst, e.given, e.far, e.gaps, e.zones = dst, 0, e.far[:0], e.gaps[:0], e.zones[:0]
+	e.dst, e.given, e.remarks = dst, 0, Remarks{}
 }
 
 // Number gives the column a number.
@@ -72,8 +73,15 @@ func (e *Encoder) Number(column int, x float64) {
 	}
 	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, f.number(x))
-	} else if f.stakeFar(x) {
-		e.far = append(e.far, column)
+	} else {
+		e.stake(column, x)
+	}
+}
+
+// stake gives the column a number that only costs are made of.
+func (e *Encoder) stake(column int, x float64) {
+	if f := &e.fields[column]; f.stakeFar(x) {
+		e.remarks.Far = append(e.remarks.Far, f.column.Name)
 	}
 }
 
@@ -125,8 +133,8 @@ func (e *Encoder) text(column int, text []byte, decimal byte) {
 	if f := &e.fields[column]; f.column.IsFeature() {
 		e.note(column, f.text(text, decimal))
 	} else if f.column.atStake() {
-		if x, ok := f.parse(text, decimal); ok && f.stakeFar(x) {
-			e.far = append(e.far, column)
+		if x, ok := f.parse(text, decimal); ok {
+			e.stake(column, x)
 		}
 	}
 }
@@ -166,21 +174,30 @@ func (e *Encoder) note(column int, v reading) {
 		e.given++
 	}
 	if f.far(v) {
-		e.far = append(e.far, column)
+		e.remarks.Far = append(e.remarks.Far, f.column.Name)
 	}
 	if v.zone {
-		e.zones = append(e.zones, column)
+		e.remarks.Zones = append(e.remarks.Zones, f.column.Name)
 	}
 	if f.newGap(v) {
-		e.gaps = append(e.gaps, column)
+		e.remarks.Gaps = append(e.remarks.Gaps, f.column.Name)
 	}
 }
 
-// End finishes the row: unseen names the columns whose category was not in the
-// training rows; an error is the first in the order of the recipe's columns.
-func (e *Encoder) End() (unseenColumns []string, err error) {
+// End finishes the row: what there is to remark on it, or an error, the first in the order of
+// the recipe's columns.
+func (e *Encoder) End() (Remarks, error) {
+	if column, err := e.end(); err != nil {
+		err.ColumnName = e.fields[column].column.Name
+		return Remarks{}, err
+	}
+	return e.remarks, nil
+}
+
+// end finishes the row; an error does not say yet where its column is.
+func (e *Encoder) end() (column int, _ *table.Error) {
 	if e.given == e.needed {
-		return nil, nil
+		return 0, nil
 	}
 	for i := range e.fields {
 		c := e.fields[i].column
@@ -193,32 +210,14 @@ func (e *Encoder) End() (unseenColumns []string, err error) {
 				e.note(i, reading{state: gap})
 				continue
 			}
-			return nil, &table.Error{ColumnName: c.Name, Msg: "the row lacks this column", Fix: "give it a value, or null where it is missing"}
+			return i, &table.Error{Msg: "the row lacks this column", Fix: "give it a value, or null where it is missing"}
 		case faulty:
-			return nil, refused(&table.Error{ColumnName: c.Name}, e.faults[i])
+			return i, refused(e.faults[i])
 		case unseen:
-			unseenColumns = append(unseenColumns, c.Name)
+			e.remarks.Unseen = append(e.remarks.Unseen, c.Name)
 		}
 	}
-	return unseenColumns, nil
-}
-
-// Far names the columns of the row whose values are far outside those of the training rows:
-// by more than half their range, or ten times as near to zero as all of them.
-func (e *Encoder) Far() []string { return e.names(e.far) }
-
-// Zones names the columns of the row whose times have a zone where those of the training rows have
-// none, or the reverse.
-func (e *Encoder) Zones() []string { return e.names(e.zones) }
-
-// Gaps names the columns of the row with a missing cell that was filled, where no training row had one.
-func (e *Encoder) Gaps() []string { return e.names(e.gaps) }
-
-func (e *Encoder) names(of []int) (columns []string) {
-	for _, i := range of {
-		columns = append(columns, e.recipe.Columns[i].Name)
-	}
-	return columns
+	return 0, nil
 }
 
 // Encode writes the features of one row, given as an object of column names and
@@ -234,7 +233,8 @@ func (r *Recipe) Encode(row map[string]any, dst []float64) (unseen []string, err
 			e.give(i, value)
 		}
 	}
-	return e.End()
+	remarks, err := e.End()
+	return remarks.Unseen, err
 }
 
 // give gives the column a value of an object.

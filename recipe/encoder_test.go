@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/table"
 )
 
@@ -68,7 +70,7 @@ func TestEncoderIsEncode(t *testing.T) {
 		e := recipe.NewEncoder()
 		for range 3 { // an encoder starts every row afresh
 			row := make(map[string]any)
-			order := rapid.Permutation(indices(len(recipe.Columns))).Draw(t, "order")
+			order := rapid.Permutation(indices.Of(len(recipe.Columns))).Draw(t, "order")
 			for _, i := range order {
 				if rapid.IntRange(0, 20).Draw(t, "absent") > 0 {
 					row[recipe.Columns[i].Name] = drawValue(t)
@@ -83,9 +85,9 @@ func TestEncoderIsEncode(t *testing.T) {
 					give(e, i, value)
 				}
 			}
-			gotUnseen, gotErr := e.End()
-			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || !slices.Equal(gotUnseen, wantUnseen) {
-				t.Fatalf("%v: unseen %q, error %v; want %q, %v", row, gotUnseen, gotErr, wantUnseen, wantErr)
+			remarks, gotErr := e.End()
+			if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) || !slices.Equal(remarks.Unseen, wantUnseen) {
+				t.Fatalf("%v: unseen %q, error %v; want %q, %v", row, remarks.Unseen, gotErr, wantUnseen, wantErr)
 			}
 			for k := range want {
 				if wantErr == nil && math.Float64bits(got[k]) != math.Float64bits(want[k]) {
@@ -193,6 +195,23 @@ func TestOpenColumns(t *testing.T) {
 	}
 }
 
+// A table may lack a column that is open, as an object may; its entries are not known. One block of
+// rows is read column by column, and the other, with a new category, row by row.
+func TestTableWithoutOpenColumn(t *testing.T) {
+	recipe, _, _ := mustLearn(t, mustRead(t, "x,kind,y\n1,a,0\n2,b,1\n4,a,0\n5,c,1\n", table.HeaderYes), Options{Target: "y"})
+	open := recipe.WithOpen("x")
+	for _, kind := range []string{"b", "new"} {
+		got, report, err := open.Apply(mustRead(t, "kind\na\n"+kind+"\n", table.HeaderYes))
+		if err != nil || report.Rows != 2 {
+			t.Fatal(report, err)
+		}
+		want := make([]float64, open.Dim())
+		if _, err := open.Encode(map[string]any{"kind": kind}, want); err != nil || !math.IsNaN(want[0]) || !floats.Same(got.RawRowView(1), want) {
+			t.Errorf("%v of a table, %v of an object, %v", got.RawRowView(1), want, err)
+		}
+	}
+}
+
 // TestTextsOfDecimalCommas: where the training file has decimal commas, a text from elsewhere is the number
 // that it is there, or an error where it may be two; numbers that are none of texts stay as they are.
 func TestTextsOfDecimalCommas(t *testing.T) {
@@ -222,6 +241,17 @@ func TestTextsOfDecimalCommas(t *testing.T) {
 			t.Errorf("%v: %s and %s", c.amount, cell.Text(0, row), cell.Text(1, row))
 		case c.amount == "1.200" && !strings.Contains(err.Error(), `"1.200" may be 1.2 or 1200, as the training file has decimal commas`):
 			t.Error(err)
+		}
+	}
+}
+
+// A table tells of a missing cell where no training row had one, also if there is nothing else to tell.
+func TestTableWithNewGap(t *testing.T) {
+	recipe, _, _ := mustLearn(t, mustRead(t, "x,kind,y\n1,a,0\n2,b,1\n4,a,0\n5,b,1\n", table.HeaderYes), Options{Target: "y", Impute: true})
+	for rows, want := range map[string]string{"2,a\n,b\n": "x", "2,a\n3,\n": "kind"} {
+		_, report, err := recipe.Apply(mustRead(t, "x,kind\n"+rows, table.HeaderYes))
+		if err != nil || !slices.Equal(report.Gaps, Counts{{Column: want, Cells: 1}}) {
+			t.Errorf("%q: %+v, %v", rows, report, err)
 		}
 	}
 }

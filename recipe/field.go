@@ -243,12 +243,25 @@ func (f *field) quantity(x float64, dst []float64) (problem string) {
 		}
 		x = c.Dates.days(x)
 	}
-	z := (c.Scaling.apply(x) - c.Mean) / c.Scale
+	z := c.standardised(x)
 	if math.IsInf(z, 0) || math.IsNaN(z) {
 		return fmt.Sprintf("%v is too far from the training values (mean %.4g, scale %.4g)", x, c.Mean, c.Scale)
 	}
 	dst[0] = z
 	return ""
+}
+
+// standardised is a number, bent if it is to be, in standard deviations from the mean.
+func (c *Column) standardised(x float64) float64 {
+	if c.Scaling != nil {
+		x = c.Scaling.apply(x)
+	}
+	return (x - c.Mean) / c.Scale
+}
+
+// remarkable tells whether there is something to be said about a reading.
+func (f *field) remarkable(v reading) bool {
+	return v.state != known && v.state != gap || v.zone || f.far(v) || f.newGap(v)
 }
 
 // newGap tells whether a reading is a missing cell that is not an error, where training had none.
@@ -300,11 +313,12 @@ func (f *field) stakeFar(x float64) bool {
 // missingCell is the problem of a model that does not fill missing cells.
 const missingCell = "missing cell, and the model was trained without imputation"
 
-// refused adds to where a cell is why it cannot be read, and what to do.
-func refused(at *table.Error, problem string) *table.Error {
-	at.Msg, at.Fix = problem, "correct the cell, or learn from training rows that have such cells"
+// refused says why a cell cannot be read, and what to do.
+func refused(problem string) *table.Error {
 	if problem == missingCell {
-		at.Fix, at.Ways = "fill the cell in, or learn the model again from the same rows, with missing cells filled", []table.Way{{Option: table.WayImpute}}
+		return &table.Error{
+			Msg: problem, Fix: "fill the cell in, or learn the model again from the same rows, with missing cells filled", Ways: []table.Way{{Option: table.WayImpute}},
+		}
 	}
-	return at
+	return &table.Error{Msg: problem, Fix: "correct the cell, or learn from training rows that have such cells"}
 }

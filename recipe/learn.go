@@ -32,6 +32,8 @@ type Options struct {
 	Unsettled bool
 	// Number says that the outcome is a number, and not one of several categories.
 	Number bool
+	// Grading says whether outcomes are grades, which have an order.
+	Grading Grading
 
 	Features []string // the only columns that may make features; nil means all
 	Drop     []string // columns that make none
@@ -43,7 +45,7 @@ type Options struct {
 	Groups string
 
 	Categorical []string        // columns that are categorical whatever they look like
-	Ordered     []OrderedSet    // columns whose categories have an order
+	Ordered     []OrderedSet    // columns whose categories have an order, the outcome among them
 	Dates       table.DateOrder // of dates that could be either; empty means to ask
 
 	Prevalence float64 // share of positive outcomes among the cases to be decided, 0 if as in the rows
@@ -56,6 +58,17 @@ type Options struct {
 	Scaling   Bend            // of all numeric columns that are standardised; empty means AutoBend
 	Bends     map[string]Bend // of single columns, by name
 }
+
+// Grading says whether the outcomes of a column are grades.
+type Grading int
+
+// The zero value is for grades where Ordered has their order. Graded outcomes that it does not name are
+// numbers, and have the order of these.
+const (
+	AutoGrades Grading = iota
+	Graded
+	Ungraded
+)
 
 // OrderedSet is a column with its categories in order.
 type OrderedSet struct {
@@ -216,7 +229,7 @@ func (l *Learned) learnOutcome(t *table.Table, o *Options, roles *roles, m *tabl
 	if roles.condition != nil {
 		r.Target, l.Labels, err = learnCondition(t, roles.condition, roles.parts, o, m)
 	} else {
-		r.Target, l.Labels, err = learnTarget(t, roles.target, o, m.OfColumn(t.ColumnName(roles.target), r.Missing))
+		r.Target, l.Labels, err = learnTarget(t, roles.target, o, roles.ordered[roles.target], m.OfColumn(t.ColumnName(roles.target), r.Missing))
 	}
 	if err != nil {
 		return err

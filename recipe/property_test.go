@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/table"
 )
 
@@ -100,7 +101,7 @@ func TestApplyEqualsLearn(t *testing.T) {
 			t.Fatalf("recipe through JSON (-before +after)\n%s", diff)
 		}
 
-		order := rapid.Permutation(indices(len(names))).Draw(t, "order")
+		order := rapid.Permutation(indices.Of(len(names))).Draw(t, "order")
 		shuffled := csvText(pick(names, order), pickEach(rows, order))
 		reader, err := NewReader(context.Background(), bytes.NewReader(shuffled), "drawn.csv", &loaded, table.Format{})
 		if err != nil {
@@ -131,7 +132,7 @@ func TestLearnCommutesWithPermutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		order := rapid.Permutation(indices(len(rows))).Draw(t, "rows")
+		order := rapid.Permutation(indices.Of(len(rows))).Draw(t, "rows")
 		byRows, xRows, _, err := learnAll(readText(t, csvText(names, pick(rows, order))), o)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +146,7 @@ func TestLearnCommutesWithPermutations(t *testing.T) {
 			}
 		}
 
-		order = rapid.Permutation(indices(len(names))).Draw(t, "columns")
+		order = rapid.Permutation(indices.Of(len(names))).Draw(t, "columns")
 		byColumns, xColumns, _, err := learnAll(readText(t, csvText(pick(names, order), pickEach(rows, order))), o)
 		if err != nil {
 			t.Fatal(err)
@@ -190,14 +191,6 @@ func TestObjectsEncodeAsRows(t *testing.T) {
 			}
 		}
 	})
-}
-
-func indices(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 func pick[T any](items []T, order []int) []T {

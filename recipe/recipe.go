@@ -1,11 +1,11 @@
 package recipe
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/table"
@@ -60,6 +60,8 @@ type Target struct {
 	// Unsettled says that nobody has named the positive one of two, nor does convention: the
 	// outcomes have an order, and nothing may follow from it.
 	Unsettled bool `json:"unsettled,omitempty"`
+	// Ordered says that the outcomes are grades, from the lowest.
+	Ordered bool `json:"ordered,omitempty"`
 	// Number says that the outcome is a number: there are no Outcomes.
 	Number bool `json:"number,omitempty"`
 
@@ -349,9 +351,7 @@ func (r *Recipe) Features() []string {
 func (r *Recipe) UnmarshalJSON(text []byte) error {
 	type plain Recipe // without this method
 	var decoded plain
-	strict := json.NewDecoder(bytes.NewReader(text))
-	strict.DisallowUnknownFields()
-	if err := strict.Decode(&decoded); err != nil {
+	if err := json.Unmarshal(text, &decoded, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("recipe: %w", err)
 	}
 	if err := (*Recipe)(&decoded).Validate(); err != nil {
@@ -427,6 +427,8 @@ func (t *Target) badOutcomes(rows int) string {
 		return ""
 	case len(t.Outcomes) < 2 || len(t.Outcomes) > MostOutcomes || len(t.Rows) != len(t.Outcomes):
 		return fmt.Sprintf("%d outcomes with %d numbers of rows", len(t.Outcomes), len(t.Rows))
+	case t.Ordered && (t.Condition || t.Unsettled || t.Number):
+		return "grades of what has no order"
 	case !t.Binary() && (t.Condition || t.Unsettled):
 		return fmt.Sprintf("%d outcomes of which one would be positive", len(t.Outcomes))
 	}

@@ -8,13 +8,32 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
+// Remarks are the columns in which a row is unlike the training rows.
+type Remarks struct {
+	Unseen []string // with a category that they did not have
+	Far    []string // with a number far outside theirs: by more than half their range, or ten times as near to zero as all of them
+	Zones  []string // of times with a zone where theirs have none, or the reverse
+	Gaps   []string // with a missing cell that is filled, where none of them had one
+}
+
+func (r *Remarks) kinds() [4][]string { return [4][]string{r.Unseen, r.Far, r.Zones, r.Gaps} }
+
+// Any tells whether there are any.
+func (r *Remarks) Any() bool {
+	return r.Unseen != nil || r.Far != nil || r.Zones != nil || r.Gaps != nil
+}
+
+// Unusual are the columns with a category that the training rows did not have, or a number far
+// outside theirs; nil if there are none.
+func (r *Remarks) Unusual() []string { return append(slices.Clone(r.Unseen), r.Far...) }
+
 // Report counts what happened while rows were encoded.
 type Report struct {
-	Rows    int      // rows encoded
-	Unseen  []Unseen // columns with categories that training had not seen
-	Far     []Far    // columns with numbers far from those of training
-	Zones   []Far    // columns of times with a zone where those of training had none, or the reverse
-	Gaps    []Far    // columns with missing cells where training had none
+	Rows    int // rows encoded
+	Unseen  Counts
+	Far     Counts
+	Zones   Counts
+	Gaps    Counts
 	Ignored []string // columns of the file that the recipe does not know
 	// Unusual are the columns in which rows of a table are unlike the training rows, by the number
 	// of the row from 0; of a Reader each Row knows its own.
@@ -23,77 +42,42 @@ type Report struct {
 	bound *binding
 }
 
-// Unseen counts the cells of a column whose category was not seen in training;
-// they were encoded as zeros.
-type Unseen struct {
+// Count is the number of cells of a column that there is a remark on.
+type Count struct {
 	Column  string
 	Cells   int
-	Example string // the first of them
+	Example string // the first of them, of categories
 }
 
-// Far counts the cells of a column far outside the training values: by more than half their
-// range, or ten times as near to zero as all of them.
-type Far struct {
-	Column string
-	Cells  int
+// Counts are those of several columns, each once.
+type Counts []Count
+
+func (c *Counts) add(more Count) {
+	k := slices.IndexFunc(*c, func(of Count) bool { return of.Column == more.Column })
+	if k < 0 {
+		*c = append(*c, more)
+	} else if (*c)[k].Cells += more.Cells; (*c)[k].Cells == 0 {
+		*c = slices.Delete(*c, k, k+1)
+	}
 }
 
 // newReport starts counting for one file.
 func newReport(b *binding) *Report { return &Report{Ignored: b.ignored, bound: b} }
 
-// unseen takes note of a cell in a column of the recipe.
-func (p *Report) unseen(column int, cell string) {
-	p.addUnseen(Unseen{Column: p.bound.recipe.Columns[column].Name, Cells: 1, Example: cell})
-}
+func (p *Report) kinds() [4]*Counts { return [4]*Counts{&p.Unseen, &p.Far, &p.Zones, &p.Gaps} }
 
-func (p *Report) addUnseen(u Unseen) {
-	for k := range p.Unseen {
-		if p.Unseen[k].Column == u.Column {
-			p.Unseen[k].Cells += u.Cells
-			return
+// note counts a row, or takes it back if times is −1; text is the cell of a column of the file.
+func (p *Report) note(r *Remarks, times int, text func(column int) string) {
+	p.Rows += times
+	for k, columns := range r.kinds() {
+		for _, name := range columns {
+			more := Count{Column: name, Cells: times}
+			if j, err := p.bound.column(name); k == 0 && err == nil {
+				more.Example = text(j)
+			}
+			p.kinds()[k].add(more)
 		}
 	}
-	p.Unseen = append(p.Unseen, u)
-}
-
-func (p *Report) far(column int) {
-	p.addFar(Far{p.bound.recipe.Columns[column].Name, 1})
-}
-
-func (p *Report) addFar(f Far)  { p.Far = counted(p.Far, f) }
-func (p *Report) addZone(f Far) { p.Zones = counted(p.Zones, f) }
-func (p *Report) addGap(f Far)  { p.Gaps = counted(p.Gaps, f) }
-
-// counted adds the cells of a column.
-func counted(all []Far, f Far) []Far {
-	for k := range all {
-		if all[k].Column == f.Column {
-			all[k].Cells += f.Cells
-			return all
-		}
-	}
-	return append(all, f)
-}
-
-// discard takes the counts of a row back.
-func (p *Report) discard(row *Row) {
-	p.Rows--
-	for _, name := range row.Unseen {
-		p.addUnseen(Unseen{Column: name, Cells: -1})
-	}
-	for _, name := range row.Far {
-		p.addFar(Far{Column: name, Cells: -1})
-	}
-	for _, name := range row.zones {
-		p.addZone(Far{Column: name, Cells: -1})
-	}
-	for _, name := range row.gaps {
-		p.addGap(Far{Column: name, Cells: -1})
-	}
-	p.Zones = slices.DeleteFunc(p.Zones, func(f Far) bool { return f.Cells == 0 })
-	p.Gaps = slices.DeleteFunc(p.Gaps, func(f Far) bool { return f.Cells == 0 })
-	p.Unseen = slices.DeleteFunc(p.Unseen, func(u Unseen) bool { return u.Cells == 0 })
-	p.Far = slices.DeleteFunc(p.Far, func(f Far) bool { return f.Cells == 0 })
 }
 
 // Add adds the counts of rows that come later, encoded by the same recipe.
@@ -104,17 +88,10 @@ func (p *Report) Add(later *Report) {
 	} else {
 		maps.Copy(p.Unusual, later.Unusual)
 	}
-	for _, u := range later.Unseen {
-		p.addUnseen(u)
-	}
-	for _, f := range later.Far {
-		p.addFar(f)
-	}
-	for _, f := range later.Zones {
-		p.addZone(f)
-	}
-	for _, f := range later.Gaps {
-		p.addGap(f)
+	for k, counts := range later.kinds() {
+		for _, more := range *counts {
+			p.kinds()[k].add(more)
+		}
 	}
 }
 
@@ -147,7 +124,7 @@ func (p *Report) Lines() []string {
 
 // NewGaps says that so many of the rows lack a column that no training row lacked, and what the
 // cells are taken for.
-func (r *Recipe) NewGaps(f Far, rows int) string {
+func (r *Recipe) NewGaps(f Count, rows int) string {
 	what := fmt.Sprintf("column %s: %s of %d with a missing cell, which no row had in training: ", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows)
 	if r.Gaps {
 		return what + "predicted by the mean over its values in similar training rows, with their spread as further uncertainty"
@@ -169,7 +146,7 @@ func (r *Recipe) NewGaps(f Far, rows int) string {
 
 // OtherZones says that so many of the rows have times with a zone, and those of training had none, or
 // the reverse.
-func (r *Recipe) OtherZones(f Far, rows int) string {
+func (r *Recipe) OtherZones(f Count, rows int) string {
 	here, there := "without a zone, which are read as UTC", "have one"
 	for i := range r.Columns {
 		if c := &r.Columns[i]; c.Name == f.Column && c.Dates != nil && c.Dates.Zones == WithoutZones {
@@ -182,7 +159,7 @@ func (r *Recipe) OtherZones(f Far, rows int) string {
 // MostlyFar says that a column is far outside in most of so many rows, so that it may have
 // another unit, and between which numbers training saw it; nothing if it is not. A single row
 // says nothing of the kind.
-func (r *Recipe) MostlyFar(f Far, rows int) string {
+func (r *Recipe) MostlyFar(f Count, rows int) string {
 	if rows < 2 || 2*f.Cells <= rows {
 		return ""
 	}

@@ -36,10 +36,11 @@ func TestStakesFar(t *testing.T) {
 		e.Begin(make([]float64, l.Recipe.Dim()))
 		e.give(0, 2.0)
 		e.give(1, amount)
-		if _, err := e.End(); err != nil {
+		remarks, err := e.End()
+		if err != nil {
 			t.Fatal(err)
 		}
-		for way, got := range map[string][]string{"stream": b.Rows[i].Unusual(), "table": report.Unusual[i], "object": e.Far()} {
+		for way, got := range map[string][]string{"stream": b.Rows[i].Unusual(), "table": report.Unusual[i], "object": remarks.Far} {
 			if slices.Contains(got, "amount") != want[i] {
 				t.Errorf("%s: row %d has unusual %q", way, i, got)
 			}

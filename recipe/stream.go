@@ -164,7 +164,7 @@ func (rd *Reader) Discard(b *Block, row int, err error) bool {
 		return false
 	}
 	bad := &b.Rows[row]
-	rd.report.discard(bad)
+	rd.report.note(&bad.Remarks, -1, bad.beginning)
 	rd.skip(Bad{Line: bad.Line, Cells: bad.Cells(), Err: err})
 	b.Rows = slices.Delete(b.Rows, row, row+1)
 	if len(b.Rows) == 0 {
@@ -198,18 +198,6 @@ func (b *binding) identity() int {
 	}
 	return -1
 }
-
-// Identity is the name of the row, empty if the file has none.
-func (r *Row) Identity() string {
-	if j := r.bound.identity(); j >= 0 {
-		return string(r.Text(j))
-	}
-	return ""
-}
-
-// Unusual names the columns in which the row is unlike the training rows: a category
-// they did not have, or a number far outside theirs.
-func (r *Row) Unusual() []string { return append(slices.Clone(r.Unseen), r.Far...) }
 
 // fit scores how well a first row suits the recipe: by the names it holds, or
 // by having the right number of cells and how many of them can be encoded.
@@ -281,13 +269,10 @@ type Block struct {
 // Row is one row of a file, encoded and as it was.
 type Row struct {
 	table.Row
+	Remarks
 	Features []float64 // shares memory with the Block's X
-	Unseen   []string  // columns whose category was not in the training rows
-	Far      []string  // columns whose value is far outside those of the training rows
 
 	bound *binding
-	gaps  []string // columns with a missing cell where training had none
-	zones []string // columns of times with a zone where those of training had none, or the reverse
 }
 
 // ReadBlock reads up to n rows, fewer only at the end of the file, where their texts
@@ -335,7 +320,7 @@ func (rd *Reader) ReadBlock(n int) (*Block, error) {
 		row, err := rd.encode(features[start:])
 		if err == nil {
 			if err = rd.refuseTotals(&row); err != nil {
-				rd.report.discard(&row)
+				rd.report.note(&row.Remarks, -1, row.beginning)
 			}
 		}
 		if err != nil {
@@ -386,16 +371,11 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 			e.text(i, row.Text(j), row.Decimal())
 		}
 	}
-	var err error
-	if row.Unseen, err = e.End(); err != nil {
-		located := err.(*table.Error)
-		j, missing := rd.bound.column(located.ColumnName)
-		if missing != nil {
-			return row, missing
-		}
+	if i, err := e.end(); err != nil {
+		j := rd.bound.source[i]
 		at := row.CellPlace(j)
-		at.Msg, at.Fix, at.Ways = located.Msg, located.Fix, located.Ways
-		if i := rd.column[j]; i >= 0 && e.recipe.Columns[i].Kind == Numeric {
+		at.Msg, at.Fix, at.Ways = err.Msg, err.Fix, err.Ways
+		if e.fields[i].column.Kind == Numeric {
 			at.OtherMark(string(row.Text(j)), row.Decimal())
 		}
 		if at.Line > 0 && len(at.Ways) == 0 && (rd.n == 0 || rd.total(&row) >= 0 || namesTotal(row.Text(j))) { // units or totals, perhaps
@@ -405,30 +385,18 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 	}
 	for i, j := range rd.bound.source {
 		if j >= 0 && e.fields[i].column.atStake() {
-			if x, err := row.value(j); err == nil && e.fields[i].stakeFar(x) {
-				e.far = append(e.far, i)
+			if x, err := row.value(j); err == nil {
+				e.stake(i, x)
 			}
 		}
 	}
-	row.Far = e.Far()
-	rd.report.Rows++
-	for _, name := range row.Unseen {
-		j, _ := rd.bound.column(name)
-		rd.report.addUnseen(Unseen{Column: name, Cells: 1, Example: table.Beginning(row.Text(j))})
-	}
-	row.zones = e.Zones()
-	for _, name := range row.zones {
-		rd.report.addZone(Far{Column: name, Cells: 1})
-	}
-	row.gaps = e.Gaps()
-	for _, name := range row.gaps {
-		rd.report.addGap(Far{Column: name, Cells: 1})
-	}
-	for _, name := range row.Far {
-		rd.report.addFar(Far{Column: name, Cells: 1})
-	}
+	row.Remarks = e.remarks
+	rd.report.note(&row.Remarks, 1, row.beginning)
 	return row, nil
 }
+
+// beginning is that of a cell.
+func (r *Row) beginning(j int) string { return table.Beginning(r.Text(j)) }
 
 // reading is what a stored cell means to a column of the recipe. A text is read once, however
 // often it occurs.

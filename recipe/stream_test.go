@@ -81,7 +81,7 @@ func TestReaderUnseenCategories(t *testing.T) {
 	if got := block.Rows[0].Features[2]; got != -1 {
 		t.Errorf("unseen category encodes as %v", got)
 	}
-	if want := []Unseen{{Column: "job", Cells: 2, Example: "z"}}; !cmp.Equal(rows.Report().Unseen, want) || rows.Report().Rows != 3 {
+	if want := (Counts{{Column: "job", Cells: 2, Example: "z"}}); !cmp.Equal(rows.Report().Unseen, want) || rows.Report().Rows != 3 {
 		t.Errorf("report %+v", rows.Report())
 	}
 	if _, ok, err := block.Rows[0].Label(); ok || err != nil || rows.HasTarget() {

@@ -51,7 +51,7 @@ const MostOutcomes = 20
 
 // learnTarget finds the values of the outcome in column j, of two which of them is
 // positive, and the labels.
-func learnTarget(t *table.Table, j int, o *Options, m *table.Markers) (Target, []int, error) {
+func learnTarget(t *table.Table, j int, o *Options, order *OrderedSet, m *table.Markers) (Target, []int, error) {
 	s := table.NewScan(t, j, m)
 	if s.Present() == 0 {
 		return Target{}, nil, &table.Error{
@@ -76,6 +76,9 @@ func learnTarget(t *table.Table, j int, o *Options, m *table.Markers) (Target, [
 	}
 	count := foldedCase(s.Categories())
 	values := slices.Sorted(maps.Keys(count))
+	if o.Grading == Graded || o.Grading == AutoGrades && order != nil {
+		return learnGrades(s, values, o, order)
+	}
 	if at := oddOutcome(s, count); at != nil {
 		return Target{}, nil, at
 	}
@@ -183,6 +186,50 @@ func learnMany(s *table.Scan, values []string) (Target, []int, error) {
 		slices.SortFunc(values, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
 	}
 	target, labels := newTarget(t, j, values)
+	return target, labels, nil
+}
+
+// learnGrades is learnTarget of outcomes that have an order: the one given, or that of numbers. A grade of the
+// order that no row has stays one where others are more than two.
+func learnGrades(s *table.Scan, values []string, o *Options, order *OrderedSet) (Target, []int, error) {
+	t, j := s.Table, s.Column
+	refuse := func(at *table.Error, fix, format string, args ...any) (Target, []int, error) {
+		at.Msg, at.Fix = fmt.Sprintf(format, args...), fix
+		return Target{}, nil, at
+	}
+	place := t.CellPlace(firstOdd(t, j), j)
+	switch {
+	case len(values) == 1:
+		return refuse(place, "give training rows of two outcomes or more, or another target column", "one class only: the outcome is %s in every row", table.Quote(values[0]))
+	case o.Positive != "":
+		return refuse(place, "leave the positive outcome out", "outcomes that have an order have no positive one")
+	case order == nil && !slices.ContainsFunc(values, func(v string) bool { _, number := table.Number(v); return !number }):
+		slices.SortFunc(values, func(a, b string) int {
+			x, _ := table.Number(a)
+			y, _ := table.Number(b)
+			return cmp.Compare(x, y)
+		})
+	case order == nil:
+		place.Ways = []table.Way{way(table.WayOrdered, t.ColumnName(j)+"="+strings.Join(values, ","), "from the lowest, if that is their order")}
+		return refuse(place, "give the order of the outcomes", "the outcome takes the values %s, whose order is not known", table.QuoteList(values))
+	}
+	if order != nil {
+		target := Target{Column: t.ColumnName(j)}
+		for _, grade := range order.Categories {
+			target.Outcomes = append(target.Outcomes, table.Key(table.BytesOf(strings.TrimSpace(grade)), '.'))
+		}
+		for _, v := range values {
+			if _, known := target.Label(v); !known {
+				return refuse(s.FirstOf(v), "add it to the order, or correct the cell", "the outcome %s is not in the order %s", table.Quote(v), strings.Join(order.Categories, ","))
+			}
+		}
+		values = target.Outcomes
+	}
+	if len(values) > MostOutcomes {
+		return refuse(place, "merge grades, or predict a number", "%d grades are more than %d", len(values), MostOutcomes)
+	}
+	target, labels := newTarget(t, j, values)
+	target.Ordered = true
 	return target, labels, nil
 }
 

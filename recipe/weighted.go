@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Where rows have weights, what is estimated of a column is what it would be if each row
@@ -36,10 +38,7 @@ func copiesOf(values, weights []float64, rest float64) (copies []float64, others
 	if total/unit > mostCopies || !multiple(rest) || slices.ContainsFunc(weights, func(w float64) bool { return !multiple(w) }) {
 		unit = total / float64(max(fewestCopies, 4*len(values)))
 	}
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(len(values))
 	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(values[i], values[j]), cmp.Compare(weights[i], weights[j]))
 	})

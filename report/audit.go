@@ -1,8 +1,6 @@
 package report
 
 import (
-	"io"
-
 	"github.com/lossep/lossep/audit"
 )
 
@@ -44,27 +42,19 @@ func AuditFiles() []string {
 func (r *Audit) Files() (map[string][]byte, error) {
 	f := make(files)
 	for name, figure := range r.figures() {
-		if err := f.figure(name, figure); err != nil {
-			return nil, err
-		}
+		f.figure(name, figure)
 	}
-	tables := map[string]func(io.Writer) error{
-		"index.html": r.page().Write, "folds.csv": r.writeFolds, "decisions.csv": r.writeDecisions,
-		"counts.csv": r.writeCounts, "quality.csv": r.writeQuality,
-	}
+	f["index.html"] = r.page().Write
+	f["folds.csv"], f["decisions.csv"], f["counts.csv"], f["quality.csv"] = r.writeFolds, r.writeDecisions, r.writeCounts, r.writeQuality
 	if !r.several() { // what ranks cases by one probability
-		tables["thresholds.csv"], tables["gains.csv"] = r.writeCuts, r.writeGains
+		f["thresholds.csv"], f["gains.csv"] = r.writeCuts, r.writeGains
 	}
 	if len(r.Parts) > 0 {
-		tables["parts.csv"] = r.writeParts
+		f["parts.csv"] = r.writeParts
 	}
 	if len(r.Importances) > 0 {
-		tables["columns.csv"] = r.writeImportances
+		f["columns.csv"] = r.writeImportances
 	}
-	for name, write := range tables {
-		if err := f.add(name, write); err != nil {
-			return nil, err
-		}
-	}
-	return f, f.results(r, "  ")
+	f.results(r, "  ")
+	return f.contents()
 }

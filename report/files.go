@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
+
+	"github.com/lossep/lossep/internal/tasks"
 )
 
 // Results is the name of the file with every number.
@@ -17,30 +21,37 @@ type Origin struct {
 	Versions map[string]string `json:"versions"`
 }
 
-// files are the contents of a report's files, by name.
-type files map[string][]byte
-
-func (f files) add(name string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	f[name] = b.Bytes()
-	return nil
-}
+// files are what writes each of a report's files, by name.
+type files map[string]func(io.Writer) error
 
 // figure adds a figure for pages and one for everything else.
-func (f files) figure(name string, figure Figure) error {
-	if err := f.add(name+".svg", func(w io.Writer) error { return WriteSVG(w, figure) }); err != nil {
-		return err
-	}
-	return f.add(name+".png", func(w io.Writer) error { return WritePNG(w, figure) })
+func (f files) figure(name string, figure Figure) {
+	f[name+".svg"] = func(w io.Writer) error { return WriteSVG(w, figure) }
+	f[name+".png"] = func(w io.Writer) error { return WritePNG(w, figure) }
 }
 
-func (f files) results(v any, indent string) error {
-	b, err := json.MarshalIndent(v, "", indent)
-	f[Results] = append(b, '\n')
-	return err
+// results adds the file with every number.
+func (f files) results(v any, indent string) {
+	f[Results] = func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", indent)
+		return e.Encode(v)
+	}
+}
+
+// contents are those of all files.
+func (f files) contents() (map[string][]byte, error) {
+	names := slices.Sorted(maps.Keys(f))
+	all, errs := make([]bytes.Buffer, len(names)), make([]error, len(names))
+	tasks.For(len(names), func(i int) { errs[i] = f[names[i]](&all[i]) })
+	found := make(map[string][]byte, len(names))
+	for i, name := range names {
+		if errs[i] != nil {
+			return nil, fmt.Errorf("%s: %w", name, errs[i])
+		}
+		found[name] = all[i].Bytes()
+	}
+	return found, nil
 }
 
 // exactly is a number to its last digit.

@@ -26,16 +26,10 @@ func MonitorFiles() []string {
 
 // Files are the contents of the report's files, by name.
 func (r *Monitor) Files() (map[string][]byte, error) {
-	f := make(files)
-	if err := f.figure("cost", r.figure()); err != nil {
-		return nil, err
-	}
-	for name, write := range map[string]func(io.Writer) error{"index.html": r.page().Write, "windows.csv": r.writeWindows, "columns.csv": r.writeColumns} {
-		if err := f.add(name, write); err != nil {
-			return nil, err
-		}
-	}
-	return f, f.results(r, "  ")
+	f := files{"index.html": r.page().Write, "windows.csv": r.writeWindows, "columns.csv": r.writeColumns}
+	f.figure("cost", r.figure())
+	f.results(r, "  ")
+	return f.contents()
 }
 
 func (r *Monitor) noun() string {

@@ -36,22 +36,14 @@ func NewNumberAudit(from Origin, data string, a *numbers.Audit) *NumberAudit {
 
 // Files are the contents of the report's files, by name, of those of AuditFiles.
 func (r *NumberAudit) Files() (map[string][]byte, error) {
-	f := make(files)
-	figures := map[string]Figure{"cost": r.costFigure(), "pit": r.pitFigure()}
+	f := files{"index.html": r.page().Write, "decisions.csv": r.writeDecisions, "quality.csv": r.writeQuality}
+	f.figure("cost", r.costFigure())
+	f.figure("pit", r.pitFigure())
 	if r.Ratios != nil {
-		figures["sensitivity"] = r.ratioFigure()
+		f.figure("sensitivity", r.ratioFigure())
 	}
-	for name, figure := range figures {
-		if err := f.figure(name, figure); err != nil {
-			return nil, err
-		}
-	}
-	for name, write := range map[string]func(io.Writer) error{"index.html": r.page().Write, "decisions.csv": r.writeDecisions, "quality.csv": r.writeQuality} {
-		if err := f.add(name, write); err != nil {
-			return nil, err
-		}
-	}
-	return f, f.results(r, "  ")
+	f.results(r, "  ")
+	return f.contents()
 }
 
 // WriteText writes the verdicts and what they rest on.

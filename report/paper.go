@@ -34,24 +34,17 @@ func PaperFiles() []string {
 func (r *Paper) Files() (map[string][]byte, error) {
 	f := make(files)
 	if r.Figure1 != nil {
-		if err := f.figure("figure1", reactorFigure(r.Figure1)); err != nil {
-			return nil, err
-		}
+		f.figure("figure1", reactorFigure(r.Figure1))
 	}
 	if r.Figure2 != nil {
-		if err := f.figure("figure2", twoPointsFigure(r.Figure2)); err != nil {
-			return nil, err
-		}
+		f.figure("figure2", twoPointsFigure(r.Figure2))
 	}
 	if r.Table1 != nil {
-		if err := f.add("table1.csv", r.writeTable); err != nil {
-			return nil, err
-		}
+		f["table1.csv"] = r.writeTable
 	}
-	if err := f.add("index.html", r.page().Write); err != nil {
-		return nil, err
-	}
-	return f, f.results(r, " ")
+	f["index.html"] = r.page().Write
+	f.results(r, " ")
+	return f.contents()
 }
 
 // writeTable writes a row for each cell and method.

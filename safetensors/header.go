@@ -1,13 +1,14 @@
 package safetensors
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"maps"
+	"slices"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // layout is what a header says: a file without its numbers, and where they lie.
@@ -16,150 +17,73 @@ type layout struct {
 	spans map[string][2]int // first byte and the one after the last, by tensor
 }
 
-// parseHeader reads the JSON. It goes token by token, because the decoder of the
-// standard library would let the second of two equal names replace the first.
+// parseHeader reads the JSON, in which no name may occur twice.
 func parseHeader(text []byte) (*layout, error) {
-	l := &layout{file: &File{Metadata: map[string]string{}}, spans: map[string][2]int{}}
 	if text[0] != '{' {
 		return nil, syntax("begins with %q and not with {: this is not a safetensors file", rune(text[0]))
 	}
 	if !utf8.Valid(text) {
 		return nil, syntax("is not UTF-8 text")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	err := object(decoder, "all tensors", func(name string) error {
-		if name == metadataKey {
-			return l.metadata(decoder)
-		}
-		return l.tensor(decoder, name)
-	})
-	if err != nil {
-		return nil, err
+	var entries map[string]jsontext.Value
+	if err := json.Unmarshal(text, &entries); err != nil {
+		return nil, broken(err)
 	}
-	if rest := bytes.TrimRight(text[decoder.InputOffset():], " "); len(rest) > 0 {
-		return nil, syntax("goes on after its closing brace")
+	l := &layout{file: &File{Metadata: map[string]string{}}, spans: map[string][2]int{}}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		read := l.tensor
+		if name == metadataKey {
+			read = l.metadata
+		}
+		if err := read(name, entries[name]); err != nil {
+			return nil, err
+		}
 	}
 	return l, nil
 }
 
 // metadata reads the object of texts, and takes the checksum out of it.
-func (l *layout) metadata(decoder *json.Decoder) error {
-	return object(decoder, metadataKey, func(key string) error {
-		value, err := decoder.Token()
-		if err != nil {
-			return broken(err)
-		}
-		text, ok := value.(string)
-		if !ok {
+func (l *layout) metadata(name string, value []byte) error {
+	var texts map[string]*string
+	if err := json.Unmarshal(value, &texts); err != nil || texts == nil {
+		return syntax("has %s that is not text by name (%v)", name, err)
+	}
+	for key, text := range texts {
+		switch {
+		case text == nil:
 			return syntax("has the metadata entry %s, which is not text", quote(key))
+		case key != checksumKey:
+			l.file.Metadata[key] = *text
+		case !isDigest(*text):
+			return &Error{Kind: Checksum, Msg: fmt.Sprintf("the checksum %s is not 64 lowercase hexadecimal digits", quote(*text))}
+		default:
+			l.file.Checksum = *text
 		}
-		if key != checksumKey {
-			l.file.Metadata[key] = text
-			return nil
-		}
-		if !isDigest(text) {
-			return &Error{Kind: Checksum, Msg: fmt.Sprintf("the checksum %s is not 64 lowercase hexadecimal digits", quote(text))}
-		}
-		l.file.Checksum = text
-		return nil
-	})
+	}
+	return nil
 }
 
 // tensor reads the object about one tensor.
-func (l *layout) tensor(decoder *json.Decoder, name string) error {
-	t := Tensor{Name: name}
-	var shape, offsets []int
-	err := object(decoder, "tensor "+quote(name), func(key string) (err error) {
-		switch key {
-		case "dtype":
-			value, err := decoder.Token()
-			if err != nil {
-				return broken(err)
-			}
-			text, ok := value.(string)
-			if !ok {
-				return syntax("gives tensor %s a dtype that is not text", quote(name))
-			}
-			if t.DType = DType(text); t.DType != F64 && t.DType != I64 {
-				return &Error{Kind: UnknownType, Tensor: name, Msg: fmt.Sprintf("has dtype %s; only F64 and I64 are read, so convert it before saving", quote(text))}
-			}
-		case "shape":
-			shape, err = integers(decoder, name, key)
-		case "data_offsets":
-			offsets, err = integers(decoder, name, key)
-		default:
-			err = syntax("gives tensor %s the unknown entry %s", quote(name), quote(key))
-		}
-		return err
-	})
-	if err != nil {
-		return err
+func (l *layout) tensor(name string, value []byte) error {
+	var e struct {
+		DType   DType `json:"dtype"`
+		Shape   []int `json:"shape"`
+		Offsets []int `json:"data_offsets"`
 	}
-	if t.DType == "" || shape == nil || len(offsets) != 2 {
+	if err := json.Unmarshal(value, &e, json.RejectUnknownMembers(true)); err != nil {
+		return syntax("describes tensor %s otherwise than by dtype, shape and data_offsets: %v", quote(name), err)
+	}
+	switch {
+	case e.DType == "" || e.Shape == nil || len(e.Offsets) != 2:
 		return syntax("does not give tensor %s a dtype, a shape and two data_offsets", quote(name))
+	case e.DType != F64 && e.DType != I64:
+		return &Error{Kind: UnknownType, Tensor: name, Msg: fmt.Sprintf("has dtype %s; only F64 and I64 are read, so convert it before saving", quote(string(e.DType)))}
+	case slices.Min(append(e.Offsets, e.Shape...)) < 0:
+		return syntax("gives tensor %s shape %v and data_offsets %v, where nothing may be below 0", quote(name), e.Shape, e.Offsets)
 	}
-	t.Shape = shape
-	l.file.Tensors = append(l.file.Tensors, t)
-	l.spans[name] = [2]int{offsets[0], offsets[1]}
+	l.file.Tensors = append(l.file.Tensors, Tensor{Name: name, DType: e.DType, Shape: e.Shape})
+	l.spans[name] = [2]int(e.Offsets)
 	return nil
-}
-
-// object reads a JSON object: entry is called at each key to read the value.
-func object(decoder *json.Decoder, what string, entry func(key string) error) error {
-	token, err := decoder.Token()
-	if err != nil {
-		return broken(err)
-	}
-	if token != json.Delim('{') {
-		return syntax("has %s where the object of %s belongs", quote(fmt.Sprint(token)), what)
-	}
-	seen := make(map[string]bool)
-	for decoder.More() {
-		token, err := decoder.Token()
-		if err != nil {
-			return broken(err)
-		}
-		key := token.(string) // the decoder lets nothing else stand there
-		if seen[key] {
-			return &Error{Kind: Duplicate, Msg: fmt.Sprintf("the name %s occurs twice in %s", quote(key), what)}
-		}
-		seen[key] = true
-		if err := entry(key); err != nil {
-			return err
-		}
-	}
-	if _, err := decoder.Token(); err != nil {
-		return broken(err)
-	}
-	return nil
-}
-
-// integers reads an array of counts.
-func integers(decoder *json.Decoder, name, key string) ([]int, error) {
-	token, err := decoder.Token()
-	if err != nil {
-		return nil, broken(err)
-	}
-	if token != json.Delim('[') {
-		return nil, syntax("gives tensor %s a %s that is not a list", quote(name), key)
-	}
-	list := []int{}
-	for decoder.More() {
-		if token, err = decoder.Token(); err != nil {
-			return nil, broken(err)
-		}
-		number, ok := token.(json.Number)
-		n, err := strconv.Atoi(string(number))
-		if !ok || err != nil || n < 0 {
-			return nil, syntax("gives tensor %s a %s with %s, which is not a whole number from 0", quote(name), key, quote(fmt.Sprint(token)))
-		}
-		list = append(list, n)
-	}
-	if _, err := decoder.Token(); err != nil {
-		return nil, broken(err)
-	}
-	return list, nil
 }
 
 func isDigest(s string) bool {
@@ -178,10 +102,10 @@ func syntax(format string, args ...any) error {
 	return &Error{Kind: HeaderSyntax, Msg: "the header " + fmt.Sprintf(format, args...)}
 }
 
-// broken reports a header that is not JSON.
+// broken reports a header that is not JSON, or has a name twice.
 func broken(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
+	if at := new(jsontext.SyntacticError); errors.As(err, &at) && errors.Is(err, jsontext.ErrDuplicateName) {
+		return &Error{Kind: Duplicate, Msg: fmt.Sprintf("the name %s occurs twice in the header", quote(at.JSONPointer.LastToken()))}
 	}
 	return &Error{Kind: HeaderSyntax, Msg: "the header is not JSON: " + err.Error(), Err: err}
 }

@@ -36,7 +36,7 @@ func (m *memory) scaled(by float64, p prior) memory {
 	for i, fall := range m.falls {
 		scaled := floats.ScaleTo(make([]float64, len(fall)), by, fall)
 		for k, step := range m.steps[i] {
-			if p.sd != nil && (p.isTied == nil || !p.isTied[k]) {
+			if p.sd != nil && p.sd[k] > 0 && (p.isTied == nil || !p.isTied[k]) {
 				scaled[k] -= (by - 1) * step / (p.sd[k] * p.sd[k])
 			}
 		}

@@ -110,6 +110,8 @@ type Tried struct {
 	LogPredictive float64 `json:"log_predictive,omitempty"`
 	LogEvidence   float64 `json:"log_evidence"`
 	Search        *Record `json:"search,omitempty"`
+	// Tuned are the logarithms of the hyperparameters of terms that have any.
+	Tuned []float64 `json:"tuned,omitempty"`
 }
 
 // Len is the number of rows.
@@ -201,7 +203,7 @@ type trial struct {
 	logs []float64
 	// left are the probabilities of all outcomes of the same rows.
 	left [][]float64
-	// refits are the log parameters of those fits.
+	// refits are the log parameters of those fits, with those of the terms.
 	refits [][]float64
 }
 
@@ -219,6 +221,9 @@ func (t *trial) tried(weight float64, counts []float64, s *Record) Tried {
 	c := Tried{Name: t.Name, Kernel: t.kernel.String(), Weight: weight, LogEvidence: t.logEvidence, Search: s}
 	if t.logs != nil {
 		c.LogPredictive = t.mean(counts)
+	}
+	if t.fit != nil {
+		c.Tuned = t.fit.Tuned
 	}
 	return c
 }
@@ -261,10 +266,9 @@ func (p *Problem) Mix(ctx context.Context) (*Mixture, error) {
 		}
 	}
 	m := &Mixture{Slope: by.slope(trials, weights, counts)}
-	cases := gp.CasesOf(p.Terms)
 	for k, t := range trials {
 		if weights[k] > 0 && some != p {
-			if err := p.goOn(ctx, t, cases); err != nil {
+			if err := p.goOn(ctx, t); err != nil {
 				return nil, err
 			}
 		}
@@ -281,9 +285,9 @@ func (p *Problem) Mix(ctx context.Context) (*Mixture, error) {
 }
 
 // goOn has the search of a trial on some of the rows go on with all of them.
-func (p *Problem) goOn(ctx context.Context, t *trial, cases gp.Cases) (err error) {
+func (p *Problem) goOn(ctx context.Context, t *trial) (err error) {
 	o := Options{Shrinkage: t.Shrinkage, Tolerance: candidateTolerance, MaxEvaluations: extension, Progress: p.searching(t.Candidate)}
-	if t.fit, err = t.fit.Extend(ctx, p.X, cases, o); err == nil {
+	if t.fit, err = t.fit.Extend(ctx, p.X, p.Terms, o); err == nil {
 		t.kernel, t.logEvidence = t.fit.Process.Kernel(), t.fit.EP.LogEvidence
 	}
 	return err
@@ -308,7 +312,7 @@ type Choice struct {
 // them are approximated with inducing points. There one kernel is enough: what is to be gained from
 // a mixture is the less the more rows there are.
 //
-// The rows of two outcomes are compared by the full process. Those of more have as many more views,
+// The rows of one function are compared by the full process. Those of several have as many more views,
 // and are compared with inducing points, as all rows will be.
 func (p *Problem) Choose(ctx context.Context) (*Choice, error) {
 	var by comparison

@@ -3,12 +3,12 @@ package search
 import (
 	"context"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/internal/tasks"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/posterior"
@@ -35,8 +35,8 @@ const (
 	// the rows are run at the same time. Beyond, the matrices of one keep all processors busy,
 	// and those of several would take too much memory.
 	concurrentViews = 1000
-	// SampleSize is how many rows of two outcomes candidates are compared on where inducing points
-	// are used. At least a quarter of them have the rarer outcome, if there are as many.
+	// SampleSize is how many rows of one function candidates are compared on where inducing points
+	// are used. Of C outcomes at least a 2C-th of them have each of the rarer ones, if there are as many.
 	SampleSize = 800
 	// Of more than wholeRows rows of a full process candidates are compared on about
 	// sampleRows, in sampleParts-ths of all, and those that have a weight go on with all
@@ -64,20 +64,27 @@ func (p *Problem) Compared() *Problem {
 	return p.Rows.Some(rows)
 }
 
-// Sample is some of the rows of two outcomes, in their order, which a kernel for inducing points is
+// Sample is some of the rows of one function, in their order, which a kernel for inducing points is
 // chosen by.
 func (p *Problem) Sample() []int {
 	rng := rand.New(rand.NewPCG(p.Seed, 6))
 	classes := p.Rows.Classes()
-	var of [2][]int // places in the order, of the rarer class first
+	of := make([][]int, p.Outcomes) // places in the order, of the rarest class first
 	for place := range p.Len() {
 		class := classes[p.row(place)]
 		of[class] = append(of[class], place)
 	}
 	size := min(SampleSize, p.Len())
-	rare := max(size*len(of[0])/p.Len(), min(size/4, len(of[0])))
+	left := size
 	var some []int
-	for class, n := range [2]int{rare, size - rare} {
+	for class := range of {
+		n := min(size/(2*p.Outcomes), len(of[class]))
+		if class < p.Outcomes-1 {
+			n = max(n, size*len(of[class])/p.Len())
+		} else {
+			n = max(left, n) // for the commonest
+		}
+		left -= n
 		rng.Shuffle(len(of[class]), func(i, j int) { of[class][i], of[class][j] = of[class][j], of[class][i] })
 		some = append(some, of[class][:min(n, len(of[class]))]...)
 	}
@@ -143,7 +150,7 @@ func (r *refits) try(ctx context.Context, c Candidate, earlier []*trial) (*trial
 	o := Options{Restarts: r.Restarts, Seed: r.Seed, Shrinkage: c.Shrinkage, Tolerance: candidateTolerance, Progress: r.searching(c)}
 	for _, t := range earlier {
 		if t.Kernel == c.Kernel {
-			o.Start, o.Near, o.Restarts = t.kernel.Params(nil), true, 0
+			o.Start, o.Near, o.Restarts = append(t.kernel.Params(nil), t.fit.Tuned...), true, 0
 		}
 	}
 	fit, err := Optimise(ctx, k, r.X, r.Terms, o)
@@ -167,7 +174,7 @@ func (r *refits) try(ctx context.Context, c Candidate, earlier []*trial) (*trial
 		}
 		left, logs := r.Predict.New(f, gp.RowsOf(r.X, rows), labels)
 		t.left, t.logs = append(t.left, left...), append(t.logs, logs...)
-		t.refits = append(t.refits, f.Process.Kernel().Params(nil))
+		t.refits = append(t.refits, append(f.Process.Kernel().Params(nil), f.Tuned...))
 	}
 	return t, nil
 }
@@ -198,7 +205,7 @@ func (r *refits) without(ctx context.Context, t *trial, earlier []*trial) ([]*Fi
 	}
 	atOnce := 1
 	if r.views() <= concurrentViews {
-		atOnce = runtime.GOMAXPROCS(0)
+		atOnce = tasks.Workers()
 	}
 	fits := make([]*Fit, len(r.folds))
 	return fits, tasks.Fill(ctx, fits, atOnce, one, func(*Fit) error { return nil })
@@ -270,10 +277,7 @@ func Sample(n, most int, seed uint64) []int {
 }
 
 func (h *heldOut) counts() []float64 {
-	all := make([]int, h.test.Len())
-	for i := range all {
-		all[i] = i
-	}
+	all := indices.Of(h.test.Len())
 	return h.test.countsOf(all)
 }
 

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 	"runtime/debug"
 
 	"gonum.org/v1/gonum/mat"
@@ -28,11 +29,13 @@ type EffectOptions struct {
 	Progress func(effects.Progress)
 }
 
-// Rounds of AddEffects: the smooth part and the effects are found in turn, each with what is
-// known of the other, and passes of effects in each.
+// Rounds of AddEffects: the smooth part and the effects are found in turn, each with what is known of the
+// other, until the bound rises by less than roundGain nats per row in one. Each makes the other larger: what
+// one tells no longer dilutes the other. Then there is a last round for both to converge.
 const (
-	effectRounds    = 2
-	effectPasses    = 8
+	effectRounds    = 6
+	roundGain       = 5e-4
+	effectPasses    = 4
 	finalPasses     = 25
 	effectTolerance = 1e-5 // nats per row
 )
@@ -87,7 +90,6 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 	settings.Tolerance = roundTolerance
 	driver := gp.InMemory(x, terms, f.buffer, o.ShardRows)
 	var sums []effects.Moment
-	first := 0
 	if o.Search != nil {
 		sums = fit.Sums(nil)
 		again := *o.Search
@@ -97,22 +99,23 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 		if err != nil {
 			return nil, nil, err
 		}
-		out, first = *next, effectRounds-1
+		out = *next
 		smooth = out.Process.Trained(nil)
 		out.draft = false
 		out.moments(sums, fit)
 	}
-	for round := first; round < effectRounds; round++ {
+	last := math.Inf(-1)
+	for round, final := 1, false; ; round++ {
 		passes := effectPasses
-		if round == effectRounds-1 {
+		if final {
 			passes, settings.Tolerance = finalPasses, finalTolerance(n)
 		}
-		if _, err := fit.Run(ctx, passes, tolerance, o.Progress); err != nil {
+		bound, err := fit.Run(ctx, passes, tolerance, o.Progress)
+		if err != nil {
 			return nil, nil, err
 		}
 		sums = fit.Sums(sums)
 		out.Process = smooth.With(fit.Effects()).Trained(sums)
-		var err error
 		if out.Engine, err = driver.Drive(out.Process, out.Engine); err != nil {
 			return nil, nil, err
 		}
@@ -120,6 +123,11 @@ func (f *Induced) AddEffects(ctx context.Context, x *mat.Dense, terms gp.SingleT
 			return nil, nil, err
 		}
 		out.moments(sums, fit)
+		if final {
+			break
+		}
+		final = round+1 == effectRounds || bound-last < roundGain*float64(n)
+		last = bound
 	}
 	if err := fit.Look(); err != nil {
 		return nil, nil, err
@@ -168,9 +176,7 @@ func (f *Induced) weigh(ctx context.Context, o pass.Settings) error {
 // there are any yet, are no part.
 func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
 	var ws gauss.Workspace
-	f.Engine.(interface {
-		Views(func(from int, views *gauss.Views))
-	}).Views(func(from int, views *gauss.Views) {
+	f.Engine.(viewed).Views(func(from int, views *gauss.Views) {
 		mean, variance := to.Offset[from:from+views.Len()], to.Spread[from:from+views.Len()]
 		f.Result.Q[0].Predict(views, mean, variance, &ws)
 		if sums != nil {
@@ -179,6 +185,11 @@ func (f *Induced) moments(sums []effects.Moment, to *effects.Fit) {
 			}
 		}
 	})
+}
+
+// viewed is an engine with its rows in memory.
+type viewed interface {
+	Views(func(from int, views *gauss.Views))
 }
 
 // momentRows is the number of rows of a task of moments.

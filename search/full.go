@@ -120,20 +120,8 @@ func (f *fullFit) sweeps() int             { return f.ep.Status.Sweeps }
 
 func (f *fullFit) gradient(context.Context) ([]float64, error) {
 	slope := f.evidence.scratch.EvidenceGradient(f.process, f.ep, nil)
-	own, err := f.evidence.tuning.slope(f.logs, func() (float64, error) { return f.values(), nil })
-	return append(slope, own...), err
-}
-
-// values is what terms, as they are now, have in the evidence where posterior and sites stay.
-func (f *fullFit) values() (sum float64) {
-	views, terms := f.process.Views(), f.evidence.tuning.of.(gp.SingleTerms)
-	mean, variance := make([]float64, views.Len()), make([]float64, views.Len())
-	f.ep.Q.Predict(views, mean, variance, new(gauss.Workspace))
-	for i, site := range f.ep.Sites.Terms {
-		p, _ := infer.Propagation{}.Project(infer.Seen{Term: terms.Term(i), Count: gp.CountOf(terms, i), Mean: mean[i], Variance: variance[i]}, site)
-		sum += p.Value
-	}
-	return sum
+	own := f.evidence.tuning.slope(f.logs, infer.Propagation{}, f.ep.Q, f.ep.Sites.Terms, func(use func(int, *gauss.Views)) { use(0, f.process.Views()) })
+	return append(slope, own...), nil
 }
 
 // withSites is a point of which the sites are known and nothing else.

@@ -49,6 +49,8 @@ type InduceOptions struct {
 	// Draft says that AddEffects goes on from the result. With more rows than a search looks at
 	// sites converge roughly, and evidence and bound are left to it.
 	Draft bool
+	// Withdrawn are columns that effects alone tell of, and the kernel does not.
+	Withdrawn []int
 	// Beside, if set, is what is known of effects on the rows, beside which the process stands. The
 	// search then begins with the hyperparameters of the kernel, and on as many rows as it may look at.
 	Beside []effects.Moment
@@ -118,7 +120,7 @@ type Induced struct {
 // are asked for, or needed, they come in at its end, for a few evaluations: few points tell
 // roughly what a kernel is like.
 //
-// When Points is 0 there are so many that the bound lacks at most 0.002 nats per row, or
+// When Points is 0 there are so many that the bound lacks at most TolerableLoss, or
 // that it gained less than that by the last half of them, or MostPoints, if that is less.
 //
 // Errors are those of Optimise.
@@ -128,6 +130,7 @@ func Induce(ctx context.Context, k kernel.Kernel, x *mat.Dense, terms gp.Terms, 
 		panic(fmt.Sprintf("search: %d terms for %d inputs", terms.Len(), n))
 	}
 	s := &induction{kernel: k, x: x, terms: terms, opt: o, buffer: o.buffer, prior: newPrior(k, x, o.Shrinkage, newTuning(terms))}
+	s.prior.withdraw(k, o.Withdrawn)
 	if s.buffer == nil {
 		s.buffer = &gp.ViewBuffer{Bytes: o.Memory}
 	}
@@ -374,7 +377,7 @@ func (s *induction) finish(ctx context.Context, o *objective, e *sparse, at *poi
 	}
 	if !s.opt.Fixed {
 		for k, x := range at.logs {
-			out.AtBound[k] = x <= s.prior.low(k) || x >= s.prior.high(k)
+			out.AtBound[k] = s.prior.sd[k] > 0 && (x <= s.prior.low(k) || x >= s.prior.high(k))
 		}
 	}
 	if e.draft {

@@ -38,7 +38,7 @@ func TestInduce(t *testing.T) {
 	// It is ended by a step that promises little by the curvature that the search has seen; so
 	// does the step by the curvature itself.
 	left := promised(t, f, x, terms)
-	if f.Stop != Stationary || !(left >= 0 && left <= worthPerRow*1200) || f.Bound > f.LogEvidence || f.Lost > TolerableLoss {
+	if f.Stop != Stationary || !(left >= 0 && left <= worthPerRow*1200) || f.Bound > f.LogEvidence || f.Lost > TolerableLoss(1200) {
 		t.Errorf("%v, gradient %v, %v to be gained, evidence %v, bound %v, lost %v", f.Stop, f.Gradient, left, f.LogEvidence, f.Bound, f.Lost)
 	}
 	whole, err := gp.New(f.Process.Kernel(), x)

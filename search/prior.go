@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,9 +13,9 @@ import (
 // prior is that of all hyperparameters: independent (see kernel.Prior), unless length
 // scales of columns are tied.
 type prior struct {
-	mean, sd []float64
-	ties     []tie  // of length scales that are not independent
-	isTied   []bool // which those are, nil if none
+	mean, sd []float64 // a parameter with sd 0 stays at its mean
+	ties     []tie     // of length scales that are not independent
+	isTied   []bool    // which those are, nil if none
 }
 
 // newPrior is that of k on the scale of the inputs x, and of what terms have. With a shrinkage above zero the length
@@ -39,11 +40,28 @@ func newPrior(k kernel.Kernel, x *mat.Dense, shrinkage float64, t tuning) prior 
 	return p
 }
 
+// withdraw takes columns out of the kernel, as far as they have parameters of their own: a length scale
+// so long and a variance so small that nothing is left of them.
+func (p prior) withdraw(k kernel.Kernel, columns []int) {
+	const gone = 1e8
+	for i, param := range k.Describe() {
+		if !slices.Contains(columns, param.Column) || p.isTied != nil && p.isTied[i] {
+			continue
+		}
+		switch param.Kind {
+		case kernel.Lengthscale:
+			p.mean[i], p.sd[i] = math.Log(gone), 0
+		case kernel.Variance:
+			p.mean[i], p.sd[i] = -math.Log(gone), 0
+		}
+	}
+}
+
 // log is the log density at the log parameters.
 func (p prior) log(logs []float64) float64 {
 	sum := 0.0
 	for k, x := range logs {
-		if p.isTied != nil && p.isTied[k] {
+		if p.isTied != nil && p.isTied[k] || p.sd[k] == 0 {
 			continue
 		}
 		z := (x - p.mean[k]) / p.sd[k]
@@ -58,7 +76,9 @@ func (p prior) log(logs []float64) float64 {
 // addGradient adds the gradient of log to grad.
 func (p prior) addGradient(grad, logs []float64) {
 	for k, x := range logs {
-		if p.isTied == nil || !p.isTied[k] {
+		if p.sd[k] == 0 {
+			grad[k] = 0
+		} else if p.isTied == nil || !p.isTied[k] {
 			grad[k] -= (x - p.mean[k]) / (p.sd[k] * p.sd[k])
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // A search with a length scale for each column starts from a common one and follows the slope
@@ -85,10 +87,7 @@ func newScreening(x *mat.Dense, responses int) *screening {
 // and 1. Values that are the same share theirs.
 func midranks(dst, values []float64) {
 	n := len(values)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := indices.Of(n)
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
 	for from := 0; from < n; {
 		to := from + 1

@@ -114,18 +114,12 @@ func (e *sparse) fit(ctx context.Context, f sparseFit, before gauss.Naturals, to
 	if err != nil {
 		return nil, err
 	}
-	if f.slope != nil {
-		own, err := e.tuning.slope(f.logs, func() (float64, error) {
-			sums, err := e.engine.Look(ctx, r.Q.Naturals(), e.options, nil)
-			if err != nil {
-				return 0, err
-			}
-			return sums.Value, nil
-		})
+	if f.slope != nil && e.tuning.terms != nil {
+		sites, err := e.engine.Sites(ctx)
 		if err != nil {
 			return nil, err
 		}
-		f.slope = append(f.slope, own...)
+		f.slope = append(f.slope, e.tuning.slope(f.logs, e.options.Rule, r.Q[0], sites, e.engine.(viewed).Views)...)
 	}
 	f.log = pass.Objective(e.options.Rule, r.Q, sums.Value)
 	return &f, nil

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep/factor"
+	"github.com/lossep/lossep/gp"
 	"github.com/lossep/lossep/kernel"
 	"github.com/lossep/lossep/search"
 )
@@ -23,6 +24,7 @@ func (n *noisy) Len() int                    { return len(n.y) }
 func (n *noisy) Term(i int) factor.Factor    { return factor.Gaussian{Y: n.y[i], Variance: n.noise} }
 func (n *noisy) Hyperpriors() []kernel.Prior { return []kernel.Prior{{Mean: -2, SD: 2}} }
 func (n *noisy) Tune(logs []float64)         { n.noise = math.Exp(logs[0]) }
+func (n *noisy) Fork() gp.TunedTerms         { c := *n; return &c }
 
 func measured(n int) (*mat.Dense, *noisy) {
 	rng := rand.New(rand.NewPCG(7, 7))

@@ -117,30 +117,30 @@ func appendModel(b []byte, m *served) []byte {
 // notes tell of columns that are far outside the training rows in most rows, of times that have
 // zones where those of training had none, or the reverse, and of missing cells where training had none.
 func (m *served) notes(r *rows.Rows) (notes []string) {
-	far, zones, gaps := cells(r.Far), cells(r.Zones), cells(r.Gaps)
+	far, zones, gaps := make(map[string]int), make(map[string]int), make(map[string]int)
+	for _, remarks := range r.Remarks {
+		tally(far, remarks.Far)
+		tally(zones, remarks.Zones)
+		tally(gaps, remarks.Gaps)
+	}
 	learned := m.Recipe()
 	for i := range learned.Columns {
 		name := learned.Columns[i].Name
-		if note := learned.MostlyFar(recipe.Far{Column: name, Cells: far[name]}, r.N); note != "" {
+		if note := learned.MostlyFar(recipe.Count{Column: name, Cells: far[name]}, r.N); note != "" {
 			notes = append(notes, note)
 		}
 		if n := zones[name]; n > 0 {
-			notes = append(notes, learned.OtherZones(recipe.Far{Column: name, Cells: n}, r.N))
+			notes = append(notes, learned.OtherZones(recipe.Count{Column: name, Cells: n}, r.N))
 		}
 		if n := gaps[name]; n > 0 {
-			notes = append(notes, learned.NewGaps(recipe.Far{Column: name, Cells: n}, r.N))
+			notes = append(notes, learned.NewGaps(recipe.Count{Column: name, Cells: n}, r.N))
 		}
 	}
 	return notes
 }
 
-// cells counts the rows that name each column.
-func cells(byRow map[int][]string) map[string]int {
-	count := make(map[string]int)
-	for _, columns := range byRow {
-		for _, name := range columns {
-			count[name]++
-		}
+func tally(count map[string]int, columns []string) {
+	for _, name := range columns {
+		count[name]++
 	}
-	return count
 }

@@ -96,7 +96,7 @@ func (n Naming) Ways(all []table.Way) string {
 // optionOf are the options that stand for those of packages table and recipe.
 var optionOf = map[table.Option]string{
 	table.WayHeader: "header", table.WaySkip: "skip-lines", table.WaySeparator: "separator", table.WayDecimal: "decimal", table.WayEncoding: "encoding",
-	table.WayDates: "dates", table.WayMarkers: "missing-marker", table.WayImpute: "missing", table.WayCategorical: "categorical",
+	table.WayDates: "dates", table.WayMarkers: "missing-marker", table.WayImpute: "missing", table.WayCategorical: "categorical", table.WayOrdered: "ordered",
 	table.WayDrop: "drop", table.WayCosts: "use-cost-columns", table.WayID: "id", table.WayScaling: "scaling", table.WayTarget: "target", table.WayPositive: "positive",
 	table.WayUnseen: "allow-unseen", table.WayLabelled: "skip-unlabelled",
 	table.WayBytes: "max-bytes", table.WayRows: "max-rows", table.WayCells: "max-cells", table.WayMemory: "max-memory",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/gp"
+	"github.com/lossep/lossep/recipe"
 )
 
 // Fit is a request to fit a model to a table of past cases.
@@ -79,9 +80,13 @@ func (f *Fit) Complete() error {
 		f.Model.MaxRows = lossep.DefaultMaxRows // so that reading ends where fitting would be refused
 	}
 	err := f.Rows.complete()
+	f.Rows.Data.Grading = gradings[f.Outcome]
 	f.Model.Data = f.Rows.Data
 	return err
 }
+
+// gradings are whether outcomes of a kind have an order; others have one if it is given.
+var gradings = map[Outcome]recipe.Grading{Categories: recipe.Ungraded, Ordered: recipe.Graded}
 
 // TakenAsGiven refuses options that choose or repeat rows, for a front end whose caller has
 // the rows in hand.

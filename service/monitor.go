@@ -12,6 +12,7 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/internal/indices"
 	"github.com/lossep/lossep/monitor"
 	"github.com/lossep/lossep/posterior"
 	"github.com/lossep/lossep/recipe"
@@ -172,10 +173,7 @@ func referenceOf(ctx context.Context, m *lossep.Model, t *table.Table) (*monitor
 
 // spans are the rows in the order of time, and their windows.
 func (q *Monitor) spans(t *table.Table) (order []int, spans []monitor.Span, err error) {
-	order = make([]int, t.Len())
-	for i := range order {
-		order[i] = i
-	}
+	order = indices.Of(t.Len())
 	var times []float64
 	if q.Time != "" {
 		if times, err = t.Times(q.Time, q.dates); err != nil {

@@ -23,14 +23,15 @@ type Outcome string
 const (
 	AutoOutcome Outcome = "auto"
 	Categories  Outcome = "categories"
+	Ordered     Outcome = "ordered" // categories that have an order
 	Number      Outcome = "number"
 )
 
 func outcomeOption(to *Outcome) *Option {
 	*to = AutoOutcome
 	return &Option{
-		Name: "outcome", Group: Model, Help: "kind of outcome; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones",
-		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Number}},
+		Name: "outcome", Group: Model, Help: "kind of outcome; ordered: grades, in the order of numbers or of {ordered}; auto: number with costs of numbers ({cost=under=15,over=5}) or if the column has many distinct ones, ordered if {ordered} names the target, else categories",
+		Value: choice[Outcome]{to: to, of: []Outcome{AutoOutcome, Categories, Ordered, Number}},
 	}
 }
 
@@ -57,13 +58,13 @@ func (u *Costs) given() bool { return u.Line+u.File+u.Matrix != "" }
 // IsNumber tells whether the outcome of a table is fitted as a number, and why if nobody said so.
 func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (is bool, reason string, err error) {
 	switch {
-	case f.Outcome == Categories && costs != nil:
+	case (f.Outcome == Categories || f.Outcome == Ordered) && costs != nil:
 		return false, "", optionError("outcome", "the costs are those of numbers; give costs of categories, or {outcome=number}")
 	case f.Outcome == Number && costs == nil && u.given():
 		return false, "", optionError("outcome", "the costs are those of categories; give costs of numbers, such as {cost=under=15,over=5}")
 	case f.Outcome == Number:
 		return true, "", nil
-	case f.Outcome == Categories:
+	case f.Outcome == Categories || f.Outcome == Ordered:
 		return false, "", nil
 	case costs != nil:
 		return true, "as costs are those of numbers", nil

@@ -39,7 +39,7 @@ func (r *Rows) options() Options {
 		{Name: "groups", Group: Columns, Help: "grouping column, e.g. patient: groups are never split across folds and are the unit of resampling (excluded from features)", Value: text{&o.Groups, "COLUMN"}},
 		{Name: "prevalence", Group: Columns, Help: "prevalence of the positive class in the target population, such as 0.02 or 2%, or by name, such as mild=0.3,severe=5% (default: as in the table)", Value: prevalence{&o.Prevalence, &o.Population}},
 		{Name: "categorical", Group: Columns, Help: "columns to treat as categorical; auto: choose by marginal likelihood for low-cardinality integer columns", Value: newList(&o.Categorical, "A,B,C")},
-		{Name: "ordered", Group: Columns, Help: "ordinal column with its categories in order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
+		{Name: "ordered", Group: Columns, Help: "ordinal column, or the target, with its categories in order, such as size=S,M,L; can be repeated", Value: newOrders(&o.Ordered)},
 		{Name: "dates", Group: Columns, Help: "how to read ambiguous dates such as 03/04/2025", Value: choice[table.DateOrder]{to: &o.Dates, of: []table.DateOrder{table.DayFirst, table.MonthFirst}}},
 		{Name: "missing-marker", Group: Columns, Help: "additional NA value besides the usual ones (empty . - ? NA N/A #N/A NaN NULL None, …), or COLUMN=VALUE for one column, such as pressure=0; can be repeated", Value: newRepeatable(&o.Markers, "TEXT")},
 		{Name: "scaling", Group: Columns, Help: "transformation of numeric columns before standardising: auto (if heavy-tailed), none, log, log-odds (probabilities), yeo-johnson or rank (normal scores), for all columns or for one, such as amount=log", Shown: "auto", Value: newList(&r.scaling, "NAME|COLUMN=NAME")},

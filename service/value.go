@@ -37,9 +37,6 @@ func asText(v any) (string, error) {
 	return "", errors.New("takes a text, a number, true or false")
 }
 
-// Text is an option's value that may be any text, of a kind that help names.
-func Text(to *string, kind string) Value { return text{to, kind} }
-
 type text struct {
 	to   *string
 	kind string

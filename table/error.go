@@ -42,6 +42,7 @@ const (
 	WayMarkers     Option = "Markers"
 	WayImpute      Option = "Impute"
 	WayCategorical Option = "Categorical"
+	WayOrdered     Option = "Ordered"
 	WaySkip        Option = "Skip"
 	WayDrop        Option = "Drop"
 	WayCosts       Option = "Costs"

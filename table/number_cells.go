@@ -49,11 +49,8 @@ func (t *Table) Values(missing ...string) func(row int, column string) (float64,
 
 // numbers reads a column as numbers.
 func (t *Table) numbers(ref string, missing []string) (*NumberReader, error) {
-	j, err := t.Column(ref)
+	j, err := t.findRead(ref)
 	if err != nil {
-		return nil, err
-	}
-	if err := t.checkRead(j); err != nil {
 		return nil, err
 	}
 	all := AllMarkers(missing)

@@ -485,12 +485,13 @@ func (t *Table) inColumn(err error, j int) error {
 	return err
 }
 
-// checkRead refuses a column that was left out.
-func (t *Table) checkRead(j int) error {
-	if !t.cells[j].unread {
-		return nil
+// findRead finds a column as Column does, and refuses one that was left out.
+func (t *Table) findRead(ref string) (int, error) {
+	j, err := t.Column(ref)
+	if err == nil && t.cells[j].unread {
+		err = unreadColumn(&Error{File: t.file, Column: j + 1, ColumnName: t.columns[j]})
 	}
-	return unreadColumn(&Error{File: t.file, Column: j + 1, ColumnName: t.columns[j]})
+	return j, err
 }
 
 // unreadColumn completes an Error for a column that was left out.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lossep/lossep/expr"
+	"github.com/lossep/lossep/internal/indices"
 )
 
 // Table is a rectangle of cells, each a number or a text, that knows where each row
@@ -236,10 +237,7 @@ func DidYouMean(text string, names []string) string {
 
 // Distance counts the letters to be inserted, left out or replaced to make a of b.
 func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
+	row := indices.Of(len(b) + 1)
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1

@@ -8,11 +8,8 @@ import (
 // Texts returns a column, found as by Column, as text: groups that cases belong to, for
 // example. Numbers are spelled the shortest way, so that 7 and 007 are the same.
 func (t *Table) Texts(ref string) ([]string, error) {
-	j, err := t.Column(ref)
+	j, err := t.findRead(ref)
 	if err != nil {
-		return nil, err
-	}
-	if err := t.checkRead(j); err != nil {
 		return nil, err
 	}
 	texts := make([]string, t.n)
@@ -50,11 +47,8 @@ func (t *Table) Groups(ref string, missing ...string) ([]string, error) {
 // as seconds, and numbers as they are. Where the order of day and month is not known it
 // is asked for, unless it is given.
 func (t *Table) Times(ref string, order DateOrder) ([]float64, error) {
-	j, err := t.Column(ref)
+	j, err := t.findRead(ref)
 	if err != nil {
-		return nil, err
-	}
-	if err := t.checkRead(j); err != nil {
 		return nil, err
 	}
 	s := NewScan(t, j, NewMarkers(DefaultMissing()))

@@ -12,32 +12,25 @@ import (
 
 // audit measures what decisions on the rows of a table cost. The answer has the text of the
 // report and its files, by name.
-func (s *session) audit(ctx context.Context, r *request, f *Frame) (any, []Tensor, error) {
-	o, err := auditOptions(r.Options)
+func (j *job) audit(ctx context.Context) (any, []Tensor, error) {
+	o, err := auditOptions(j.Options)
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.Fit.Utility, err = r.Utility.spec(); err != nil {
-		return nil, nil, err
-	}
-	o.Fit.MaxMemory = s.memory.work.Total
-	t, err := r.table(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	work, err := s.wait(ctx, "the audit", float64(s.memory.work.Total)) // as many folds at once as that allows
+	o.Fit.Utility, o.Fit.MaxMemory = j.spec, j.memory.work.Total
+	work, err := j.wait(ctx, "the audit", float64(j.memory.work.Total)) // as many folds at once as that allows
 	if err != nil {
 		return nil, nil, err
 	}
 	defer work.Release()
-	a, err := audit.New(t, o)
+	a, err := audit.New(j.rows, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	done := 0
 	folds, err := a.Run(ctx, nil, func(*audit.Fold) error {
 		done++
-		s.tell(r, map[string]any{"stage": "folds", "step": done, "steps": a.Len()})
+		j.tell(map[string]any{"stage": "folds", "step": done, "steps": a.Len()})
 		return nil
 	})
 	if err != nil {
@@ -47,7 +40,7 @@ func (s *session) audit(ctx context.Context, r *request, f *Frame) (any, []Tenso
 	if err != nil {
 		return nil, nil, err
 	}
-	found := report.NewAudit(s.Origin, t.Name(), a, result)
+	found := report.NewAudit(j.Origin, j.rows.Name(), a, result)
 	var text bytes.Buffer
 	if err := found.WriteText(&text); err != nil {
 		return nil, nil, err

@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"github.com/lossep/lossep"
-	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
-	"github.com/lossep/lossep/table"
 )
 
 // fitted is the result of a fit.
@@ -19,29 +17,17 @@ type fitted struct {
 }
 
 // fit fits a model to a table. The answer has the model file.
-func (s *session) fit(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
-	start := time.Now()
-	o, kind, err := fitOptions(r.Options)
+func (j *job) fit(ctx context.Context) (any, []Tensor, error) {
+	o, err := j.fitting()
 	if err != nil {
 		return nil, nil, err
 	}
-	o.MaxMemory, o.Data.Unsettled = s.memory.work.Total, r.Unsettled
-	o.Progress = s.progress(r)
-	if kind == service.Number {
-		return s.fitNumbers(ctx, r, f, share, o, start)
-	}
-	if o.Utility, err = r.Utility.spec(); err != nil {
-		return nil, nil, err
-	}
-	t, err := s.rows(r, f, share)
+	o.Utility = j.spec
+	p, err := lossep.Prepare(j.rows, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := lossep.Prepare(t, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	work, err := s.wait(ctx, "the fit", p.FitBytes())
+	work, err := j.wait(ctx, "the fit", p.FitBytes())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,26 +36,28 @@ func (s *session) fit(ctx context.Context, r *request, f *Frame, share *budget.S
 	if err != nil {
 		return nil, nil, err
 	}
-	model, err := file(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	notes := p.Notes
-	return fitted{s.keep(m, notes, work), time.Since(start).Seconds()}, []Tensor{model}, nil
+	described, model, err := j.keepWithFile(m, p.Notes, work)
+	return fitted{described, time.Since(j.start).Seconds()}, model, err
 }
 
-// rows is the table of a request that is going to be learned from.
-func (s *session) rows(r *request, f *Frame, share *budget.Share) (*table.Table, error) {
-	t, err := r.table(f)
+// fitting are the options of a fit, whatever the outcome, with the memory of its rows taken.
+func (j *job) fitting() (lossep.Options, error) {
+	o, _, err := fitOptions(j.Options)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	return t, s.take(share, "the rows", 2*8*float64(t.Len())*float64(len(r.Columns)+4))
+	o.MaxMemory, o.Data.Unsettled, o.Progress = j.memory.work.Total, j.Unsettled, j.progress()
+	return o, j.takeRows()
+}
+
+// takeRows takes the memory of rows that a model learns from.
+func (j *job) takeRows() error {
+	return j.take(j.share, "the rows", 2*8*float64(j.rows.Len())*float64(len(j.Columns)+4))
 }
 
 // positive says which of two outcomes is positive by convention, by its place; -1 if neither is.
-func (s *session) positive(r *request) (any, []Tensor, error) {
-	names := r.Outcomes
+func (j *job) positive(context.Context) (any, []Tensor, error) {
+	names := j.Outcomes
 	if len(names) != 2 {
 		return nil, nil, &malformed{fmt.Sprintf("one of two outcomes is positive, and there are %d", len(names))}
 	}
@@ -77,7 +65,7 @@ func (s *session) positive(r *request) (any, []Tensor, error) {
 }
 
 // progress sends how far a fit has come, ten times a second at most.
-func (s *session) progress(r *request) func(lossep.Progress) {
+func (j *job) progress() func(lossep.Progress) {
 	var last time.Time
 	return func(p lossep.Progress) {
 		now := time.Now()
@@ -85,82 +73,67 @@ func (s *session) progress(r *request) func(lossep.Progress) {
 			return
 		}
 		last = now
-		s.tell(r, map[string]any{
+		j.tell(map[string]any{
 			"stage": p.Stage, "step": p.Step, "steps": p.Steps, "pass": p.Pass, "log_evidence": p.LogEvidence,
 		})
 	}
 }
 
 // calibrate is the model calibrated to other costs. The answer has its file.
-func (s *session) calibrate(ctx context.Context, r *request) (any, []Tensor, error) {
+func (j *job) calibrate(ctx context.Context) (any, []Tensor, error) {
 	select {
-	case s.calibration <- struct{}{}:
-		defer func() { <-s.calibration }()
+	case j.calibration <- struct{}{}:
+		defer func() { <-j.calibration }()
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	m, done, err := s.models.use(r.Model)
+	done, err := j.use()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer done()
-	spec, err := r.Utility.spec()
-	if err != nil {
-		return nil, nil, err
+	if j.number != nil {
+		return nil, nil, errNumber
 	}
-	if spec != nil {
-		if spec, err = m.Bind(spec); err != nil {
+	if j.spec != nil {
+		if j.spec, err = j.model.Bind(j.spec); err != nil {
 			return nil, nil, err
 		}
 	}
-	work, err := s.wait(ctx, "the calibration", m.CalibrationBytes()+m.Bytes())
+	work, err := j.wait(ctx, "the calibration", j.model.CalibrationBytes()+j.model.Bytes())
 	if err != nil {
 		return nil, nil, err
 	}
 	defer work.Release()
-	c, err := m.Calibrate(ctx, spec)
+	c, err := j.model.Calibrate(ctx, j.spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	model, err := file(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.keep(c, nil, work), []Tensor{model}, nil
+	return j.keepWithFile(c, nil, work)
 }
 
 // update is the model with further rows, or without those that are given. The answer has its file.
-func (s *session) update(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
+func (j *job) update(ctx context.Context) (any, []Tensor, error) {
 	q := service.NewUpdate()
-	if err := q.Options.Give(r.Options); err != nil {
+	if err := q.Options.Give(j.Options); err != nil {
 		return nil, nil, err
 	}
-	m, done, err := s.models.use(r.Model)
-	if err != nil {
+	if err := j.takeRows(); err != nil {
 		return nil, nil, err
 	}
-	defer done()
-	t, err := s.rows(r, f, share)
-	if err != nil {
-		return nil, nil, err
+	o, more := q.Model, j.rows
+	o.MaxMemory, o.Progress = j.memory.work.Total, j.progress()
+	if j.Taken {
+		o.Forget, more = more, nil
 	}
-	o := q.Model
-	o.MaxMemory, o.Progress = s.memory.work.Total, s.progress(r)
-	if r.Taken {
-		o.Forget, t = t, nil
-	}
-	work, err := s.wait(ctx, "the update", 2*m.Bytes()+m.CalibrationBytes())
+	work, err := j.wait(ctx, "the update", 2*j.model.Bytes()+j.model.CalibrationBytes())
 	if err != nil {
 		return nil, nil, err
 	}
 	defer work.Release()
-	next, err := m.Update(ctx, t, o)
+	next, err := j.model.Update(ctx, more, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	model, err := file(next)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.keep(next, nil, work), []Tensor{model}, nil
+	return j.keepWithFile(next, nil, work)
 }

@@ -105,22 +105,8 @@ func (s *shelf) drop(handle uint64) bool {
 	return true
 }
 
-// use is a model of categories that stays until done is called.
-func (s *shelf) use(handle uint64) (m *lossep.Model, done func(), err error) {
-	any, done, err := s.useAny(handle)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, ok := any.(*lossep.Model)
-	if !ok {
-		done()
-		return nil, nil, &inputError{errors.New("the outcome of this model is a number, and this is for outcomes that are categories")}
-	}
-	return m, done, nil
-}
-
-// useAny is a model that stays until done is called.
-func (s *shelf) useAny(handle uint64) (m held, done func(), err error) {
+// use is a model that stays until done is called.
+func (s *shelf) use(handle uint64) (m held, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.models[handle]
@@ -223,28 +209,34 @@ func (s *session) keep(m *lossep.Model, notes []string, work *budget.Share) *Des
 }
 
 // load takes in a model file.
-func (s *session) load(ctx context.Context, f *Frame) (any, []Tensor, error) {
-	if len(f.Tensors) != 1 || f.Tensors[0].Type != Bytes {
+func (j *job) load(ctx context.Context) (any, []Tensor, error) {
+	if len(j.frame.Tensors) != 1 || j.frame.Tensors[0].Type != Bytes {
 		return nil, nil, &malformed{"the tensor is to be the bytes of a model file"}
 	}
 	// What it takes is known when it has been read, and is at most this.
-	work, err := s.wait(ctx, "the model", float64(s.MaxMemory/2))
+	work, err := j.wait(ctx, "the model", float64(j.MaxMemory/2))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer work.Release()
-	m, err := lossep.ReadWithin(bytes.NewReader(f.Tensors[0].data), s.MaxMemory/2)
+	m, err := lossep.ReadWithin(bytes.NewReader(j.frame.Tensors[0].data), j.MaxMemory/2)
 	if errors.Is(err, modelfile.ErrNumbers) {
-		n, err := numbers.Read(bytes.NewReader(f.Tensors[0].data), s.MaxMemory/2)
+		n, err := numbers.Read(bytes.NewReader(j.frame.Tensors[0].data), j.MaxMemory/2)
 		if err != nil {
 			return nil, nil, err
 		}
-		return s.keepNumbers(n, nil, work), nil, nil
+		return j.keepNumbers(n, nil, work), nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.keep(m, nil, work), nil, nil
+	return j.keep(m, nil, work), nil, nil
+}
+
+// keepWithFile is keep of a new model, and its file.
+func (s *session) keepWithFile(m *lossep.Model, notes []string, work *budget.Share) (*Described, []Tensor, error) {
+	model, err := file(m)
+	return s.keep(m, notes, work), []Tensor{model}, err
 }
 
 // file is a model as a tensor.

@@ -6,11 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/service"
-	"github.com/lossep/lossep/table"
 )
 
 // DescribedNumbers is what a program is told of a model whose outcome is a number.
@@ -31,34 +29,21 @@ func (s *session) keepNumbers(m *numbers.Model, notes []string, work *budget.Sha
 	}
 }
 
-// numbersOf is the model of a request if its outcome is a number, nil otherwise.
-func (s *session) numbersOf(r *request) (*numbers.Model, func()) {
-	m, done, err := s.models.useAny(r.Model)
-	if err != nil {
-		return nil, nil
-	}
-	n, ok := m.(*numbers.Model)
-	if !ok {
-		done()
-	}
-	return n, done
-}
-
 // fitNumbers fits a model whose outcome is a number.
-func (s *session) fitNumbers(ctx context.Context, r *request, f *Frame, share *budget.Share, o lossep.Options, start time.Time) (any, []Tensor, error) {
-	costs, err := r.Utility.numbers()
+func (j *job) fitNumbers(ctx context.Context) (any, []Tensor, error) {
+	o, err := j.fitting()
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := s.rows(r, f, share)
+	costs, err := j.Utility.numbers()
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := numbers.Prepare(t, o, costs)
+	p, err := numbers.Prepare(j.rows, o, costs)
 	if err != nil {
 		return nil, nil, err
 	}
-	work, err := s.wait(ctx, "the fit", p.FitBytes())
+	work, err := j.wait(ctx, "the fit", p.FitBytes())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,92 +56,79 @@ func (s *session) fitNumbers(ctx context.Context, r *request, f *Frame, share *b
 	if err != nil {
 		return nil, nil, err
 	}
-	d := s.keepNumbers(m, p.Notes, work)
-	d.Seconds = time.Since(start).Seconds()
+	d := j.keepNumbers(m, p.Notes, work)
+	d.Seconds = time.Since(j.start).Seconds()
 	return d, []Tensor{model}, nil
 }
 
-// numberCases answers about the rows of a request, which use says about each, with its place.
-func (s *session) numberCases(ctx context.Context, r *request, t *table.Table, share *budget.Share, m *numbers.Model, fields []service.Field, use func(i int, c *service.Case) error) (any, []Tensor, error) {
-	start := time.Now()
-	d := newCollected(t.Len(), fields)
-	block, err := s.room(share, m.RowBytes(), t.Len(), d.numbers())
-	if err != nil {
-		return nil, nil, err
-	}
-	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, from, _ int) error {
-		all, err := m.Predict(x)
+// numberCases answers about the rows, which use says about each, with its place.
+func (j *job) numberCases(ctx context.Context, fields []service.Field, use func(i int, c *service.Case) error) (found predicted, tensors []Tensor, err error) {
+	d := newCollected(j.rows.Len(), fields)
+	report, err := j.blocks(ctx, j.number.Recipe(), j.number.RowBytes(), d, func(x *mat.Dense, from, _ int) error {
+		all, err := j.number.Predict(x)
 		for i, distribution := range all {
 			c := &service.Case{Number: &service.NumberCase{Distribution: distribution}}
 			if err := use(from+i, c); err != nil {
 				return err
 			}
 			if err := service.CheckNumbers(fields, c); err != nil {
-				return numbers.Located(t.Place(from+i), err)
+				return numbers.Located(j.rows.Place(from+i), err)
 			}
 			d.add(c)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return found, nil, err
 	}
-	found := predicted{Costs: true}
-	found.report(report, start)
+	found.Costs = true
+	found.report(report, j.start)
 	return found, d.tensors(), nil
 }
 
 // predictNumbers gives the mean and the quantiles that are asked for.
-func (s *session) predictNumbers(ctx context.Context, r *request, f *Frame, share *budget.Share, m *numbers.Model) (any, []Tensor, error) {
+func (j *job) predictNumbers(ctx context.Context) (any, []Tensor, error) {
 	q := new(service.Predict)
-	if err := q.Asked().Give(r.Options); err != nil {
+	if err := q.Asked().Give(j.Options); err != nil {
 		return nil, nil, err
 	}
 	fields, err := q.NumberFields()
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := r.table(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.numberCases(ctx, r, t, share, m, fields, func(int, *service.Case) error { return nil })
+	return j.numberCases(ctx, fields, func(int, *service.Case) error { return nil })
 }
 
 // decideNumbers gives the action, what it and its neighbours are expected to cost, and the mean.
-func (s *session) decideNumbers(ctx context.Context, r *request, f *Frame, share *budget.Share, m *numbers.Model) (any, []Tensor, error) {
-	if err := (service.Options{}).Give(r.Options); err != nil {
+func (j *job) decideNumbers(ctx context.Context) (any, []Tensor, error) {
+	if err := (service.Options{}).Give(j.Options); err != nil {
 		return nil, nil, err
 	}
-	costs, err := r.Utility.numbers()
+	costs, err := j.Utility.numbers()
 	if err != nil {
 		return nil, nil, err
 	}
 	if costs == nil {
-		costs = m.Costs()
+		costs = j.number.Costs()
 	}
-	t, err := r.table(f)
+	if err := j.take(j.share, "the costs of the cases", 64*float64(j.rows.Len())); err != nil {
+		return nil, nil, err
+	}
+	stakes, err := numbers.StakesOf(costs, j.rows, j.number.Recipe().Missing...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.take(share, "the costs of the cases", 64*float64(t.Len())); err != nil {
-		return nil, nil, err
-	}
-	stakes, err := numbers.StakesOf(costs, t, m.Recipe().Missing...)
-	if err != nil {
-		return nil, nil, err
-	}
-	d := &service.NumberDecider{Model: m, Costs: costs}
-	result, tensors, err := s.numberCases(ctx, r, t, share, m, d.Fields(), func(i int, c *service.Case) error {
-		return d.Decide(stakes[i%len(stakes)], c.Number, func(err error) error { return numbers.Located(t.Place(i), err) })
+	d := &service.NumberDecider{Model: j.number, Costs: costs}
+	found, tensors, err := j.numberCases(ctx, d.Fields(), func(i int, c *service.Case) error {
+		return d.Decide(stakes[i%len(stakes)], c.Number, func(err error) error { return numbers.Located(j.rows.Place(i), err) })
 	})
-	if found, ok := result.(predicted); ok {
-		found.Actions = costs.Actions().Choices
-		if note := d.EdgeNote(); note != "" {
-			found.Notes = append(found.Notes, note)
-			found.Unseen = append(found.Unseen, note)
-		}
-		result = found
+	if err != nil {
+		return nil, nil, err
 	}
-	return result, tensors, err
+	found.Actions = costs.Actions().Choices
+	if note := d.EdgeNote(); note != "" {
+		found.Notes = append(found.Notes, note)
+		found.Unseen = append(found.Unseen, note)
+	}
+	return found, tensors, nil
 }

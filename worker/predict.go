@@ -9,7 +9,6 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/service"
 	"github.com/lossep/lossep/table"
@@ -34,8 +33,14 @@ type predicted struct {
 	Objects map[string][]service.Object `json:"objects,omitempty"`
 }
 
-// blocks encodes the rows of a table and hands them over block by block.
-func (s *session) blocks(ctx context.Context, r *request, learned *recipe.Recipe, t *table.Table, block int, use func(x *mat.Dense, from, to int) error) (*recipe.Report, error) {
+// blocks takes the memory of what is collected and of rows of so many bytes on the way, encodes the rows by a recipe and hands them over
+// block by block.
+func (j *job) blocks(ctx context.Context, learned *recipe.Recipe, rowBytes float64, d *collected, use func(x *mat.Dense, from, to int) error) (*recipe.Report, error) {
+	t := j.rows
+	block, bytes := j.blockOf(rowBytes, t.Len())
+	if err := j.take(j.share, "the answer", 2*8*float64(t.Len())*float64(d.numbers())+bytes); err != nil { // twice while it is written
+		return nil, err
+	}
 	var report *recipe.Report
 	for from := 0; from < t.Len(); from += block {
 		if err := ctx.Err(); err != nil {
@@ -70,7 +75,7 @@ func (s *session) blocks(ctx context.Context, r *request, learned *recipe.Recipe
 			return nil, inTable(err, t, from)
 		}
 	}
-	if !r.Unseen {
+	if !j.Unseen {
 		if err := report.Err(t.Name(), false); err != nil {
 			return nil, err
 		}
@@ -92,28 +97,14 @@ func (p *predicted) report(report *recipe.Report, start time.Time) {
 }
 
 // predict gives the probabilities of all outcomes, and the latent mean and variance.
-func (s *session) predict(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
-	m, done, err := s.models.use(r.Model)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer done()
-	start := time.Now()
-	t, err := r.table(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	outcomes := m.Utility().Outcomes()
-	d := newCollected(t.Len(), append(service.PredictFields(outcomes), service.Field{
+func (j *job) predict(ctx context.Context) (any, []Tensor, error) {
+	outcomes := j.model.Utility().Outcomes()
+	d := newCollected(j.rows.Len(), append(service.PredictFields(outcomes), service.Field{
 		Name: "probabilities", Over: outcomes,
 		Numbers: func(c *service.Case, to []float64) []float64 { return append(to, c.Prediction.Probabilities...) },
 	}))
-	block, err := s.room(share, rowBytes(m), t.Len(), d.numbers())
-	if err != nil {
-		return nil, nil, err
-	}
-	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, _, _ int) error {
-		predictions, err := m.Predict(x)
+	report, err := j.blocks(ctx, j.model.Recipe(), rowBytes(j.model), d, func(x *mat.Dense, _, _ int) error {
+		predictions, err := j.model.Predict(x)
 		for i := range predictions {
 			d.add(&service.Case{Prediction: &predictions[i]})
 		}
@@ -123,80 +114,99 @@ func (s *session) predict(ctx context.Context, r *request, f *Frame, share *budg
 		return nil, nil, err
 	}
 	var found predicted
-	found.report(report, start)
+	found.report(report, j.start)
 	return found, d.tensors(), nil
+}
+
+// deciding is what decisions with and without a model have in common.
+type deciding struct {
+	*service.Decide
+	baseline int
+	limits   *service.Limits
+}
+
+// deciding reads the options of decisions by costs that are bound.
+func (j *job) deciding() (q deciding, err error) {
+	if q.Decide, err = decideOptions(j.Options); err != nil {
+		return q, err
+	}
+	if q.baseline, err = service.Baseline(j.spec, q.Baseline); err != nil {
+		return q, err
+	}
+	q.limits, err = q.Within(j.spec)
+	return q, err
+}
+
+// collected are the fields of n decisions.
+func (q *deciding) collected(n int, spec *decision.Spec, e *lossep.Explainer) *collected {
+	fields := append(service.DecideFields(spec, q.baseline, q.SecondOpinion, e), allProbabilities(spec))
+	return newCollected(n, append(fields, q.limits.Fields()...))
 }
 
 // decide gives what service says about decided cases: the fields of decisions, and the
 // probabilities of all outcomes.
-func (s *session) decide(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
-	q, err := decideOptions(r.Options)
+func (j *job) decide(ctx context.Context) (any, []Tensor, error) {
+	all, err := j.staked()
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, err := r.Utility.spec()
+	q, err := j.deciding()
 	if err != nil {
 		return nil, nil, err
 	}
-	m, done, err := s.models.use(r.Model)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer done()
-	start := time.Now()
-	t, spec, all, err := s.staked(r, f, m, spec, share)
-	if err != nil {
-		return nil, nil, err
-	}
-	baseline, err := service.Baseline(spec, q.Baseline)
-	if err != nil {
-		return nil, nil, err
-	}
-	limits, err := q.Within(spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	explain := q.Explainer(m, spec)
-	d := newCollected(t.Len(), append(append(service.DecideFields(spec, baseline, q.SecondOpinion, explain), allProbabilities(spec)), limits.Fields()...))
-	block, err := s.room(share, rowBytes(m), t.Len(), d.numbers())
-	if err != nil {
-		return nil, nil, err
-	}
+	explain := q.Explainer(j.model, j.spec)
+	d := q.collected(j.rows.Len(), j.spec, explain)
 	var waiting []lossep.Decision // for a capacity to be shared out
-	report, err := s.blocks(ctx, r, m.Recipe(), t, block, func(x *mat.Dense, from, to int) error {
-		decisions, err := m.Decide(x, part(all, from, to)...)
+	report, err := j.blocks(ctx, j.model.Recipe(), rowBytes(j.model), d, func(x *mat.Dense, from, to int) error {
+		decisions, err := j.model.Decide(x, part(all, from, to)...)
 		if err != nil {
 			return err
 		}
 		if q.SecondOpinion {
-			m.Consult(x, decisions)
+			j.model.Consult(x, decisions)
 		}
 		if explain != nil {
 			if err := explain.Of(ctx, x, decisions); err != nil {
 				return err
 			}
 		}
-		if limits != nil {
+		if q.limits != nil {
 			waiting = append(waiting, decisions...)
 			return nil
 		}
-		for i := range decisions {
-			d.add(&service.Case{Decision: &decisions[i]})
-		}
+		d.decided(decisions)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	found := predicted{Actions: spec.Actions(), Costs: spec.Costs(), Objects: d.objects}
-	if limits != nil {
-		if found.Capacity, err = s.allocate(share, d, limits, t, waiting, q, m.Recipe().Missing...); err != nil {
-			return nil, nil, err
-		}
+	found, err := j.decided(&q, d, waiting, j.model.Recipe().Missing...)
+	if err != nil {
+		return nil, nil, err
 	}
-	found.Uncertain = d.doubts.Costs(spec, t.Len())
-	found.report(report, start)
+	found.report(report, j.start)
 	return found, d.tensors(), nil
+}
+
+// decided is what is said of all decisions together. Those that wait for a capacity are made.
+func (j *job) decided(q *deciding, d *collected, waiting []lossep.Decision, missing ...string) (found *predicted, err error) {
+	found = &predicted{Actions: j.spec.Actions(), Costs: j.spec.Costs(), Objects: d.objects}
+	if q.limits != nil {
+		const held = 320 // bytes of a decision until all are made
+		if err := j.take(j.share, "the capacity", float64(len(waiting))*float64(held+q.limits.Bytes())); err != nil {
+			return nil, err
+		}
+		limited, short, err := q.limits.AllocateTable(j.rows, waiting, q.Capacity, missing...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range limited {
+			d.add(&service.Case{Decision: &waiting[i], Limited: &limited[i]})
+		}
+		found.Capacity = short
+	}
+	found.Uncertain = d.doubts.Costs(j.spec, d.rows)
+	return found, nil
 }
 
 // decideOptions are those of decisions, by name.
@@ -209,86 +219,47 @@ func decideOptions(values map[string]any) (*service.Decide, error) {
 	return q, err
 }
 
-// allocate shares a capacity out to the cases of a table, and takes down what is said about them.
-func (s *session) allocate(share *budget.Share, d *collected, limits *service.Limits, t *table.Table, all []lossep.Decision, q *service.Decide, missing ...string) (*service.Shortage, error) {
-	const held = 320 // bytes of a decision until all are made
-	if err := s.take(share, "the capacity", float64(len(all))*float64(held+limits.Bytes())); err != nil {
+// staked settles the utility to decide the rows by, the model's if none is given, and says what is
+// at stake in each.
+func (j *job) staked() (all []decision.Stakes, err error) {
+	if j.spec == nil {
+		j.spec = j.model.Utility()
+	} else if j.spec, err = j.model.Bind(j.spec); err != nil {
 		return nil, err
 	}
-	limited, short, err := limits.AllocateTable(t, all, q.Capacity, missing...)
-	for i := range limited {
-		d.add(&service.Case{Decision: &all[i], Limited: &limited[i]})
+	if err := j.takeStakes(j.rows.Len()); err != nil {
+		return nil, err
 	}
-	return short, err
-}
-
-// staked is the rows of a request, the utility to decide them by, the model's if none is
-// given, and what is at stake in each.
-func (s *session) staked(r *request, f *Frame, m *lossep.Model, spec *decision.Spec, share *budget.Share) (*table.Table, *decision.Spec, []decision.Stakes, error) {
-	t, err := r.table(f)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if spec == nil {
-		spec = m.Utility()
-	} else if spec, err = m.Bind(spec); err != nil {
-		return nil, nil, nil, err
-	}
-	if err := s.takeStakes(share, t.Len(), spec); err != nil {
-		return nil, nil, nil, err
-	}
-	all, err := service.StakesOf(spec, t, m.Recipe().Missing...)
-	return t, spec, all, err
+	return service.StakesOf(j.spec, j.rows, j.model.Recipe().Missing...)
 }
 
 // takeStakes takes the memory of what is at stake in each row, if that differs.
-func (s *session) takeStakes(share *budget.Share, rows int, spec *decision.Spec) error {
-	if len(spec.Columns()) == 0 {
+func (j *job) takeStakes(rows int) error {
+	if len(j.spec.Columns()) == 0 {
 		return nil
 	}
-	each := len(spec.Columns()) + 2*len(spec.Outcomes())*len(spec.Actions())
-	return s.take(share, "the costs of the cases", 8*float64(rows)*float64(each))
-}
-
-// room takes the memory of an answer of so many numbers a row, twice while it is written, and of
-// a block of rows, of which it returns how many there are.
-func (s *session) room(share *budget.Share, each float64, rows, numbers int) (block int, err error) {
-	block, bytes := s.blockOf(each, rows)
-	return block, s.take(share, "the answer", 2*8*float64(rows)*float64(numbers)+bytes)
+	each := len(j.spec.Columns()) + 2*len(j.spec.Outcomes())*len(j.spec.Actions())
+	return j.take(j.share, "the costs of the cases", 8*float64(rows)*float64(each))
 }
 
 // value says what it would be worth to know more: the outcome, each of the columns asked about,
 // and the label of each row if that is asked.
-func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
+func (j *job) value(ctx context.Context) (any, []Tensor, error) {
 	var q service.Worth
-	if err := q.Asked().Give(r.Options); err != nil {
+	if err := q.Asked().Give(j.Options); err != nil {
 		return nil, nil, err
 	}
-	spec, err := r.Utility.spec()
+	if err := j.model.CheckAsk(q.Ask, j.spec); err != nil {
+		return nil, nil, err
+	}
+	all, err := j.staked()
 	if err != nil {
 		return nil, nil, err
 	}
-	m, done, err := s.models.use(r.Model)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer done()
-	if err := m.CheckAsk(q.Ask, spec); err != nil {
-		return nil, nil, err
-	}
-	start := time.Now()
-	t, spec, all, err := s.staked(r, f, m, spec, share)
-	if err != nil {
-		return nil, nil, err
-	}
-	worths := service.ValueFields(spec, q.Ask, q.Prices)[3:] // behind what is of the decision
-	d := newCollected(t.Len(), append(append(service.DecideFields(spec, 0, false, nil), allProbabilities(spec)), worths...))
-	block, err := s.room(share, rowBytes(m), t.Len(), d.numbers())
-	if err != nil {
-		return nil, nil, err
-	}
-	report, err := s.blocks(ctx, r, m.Recipe().WithOpen(q.Ask.Columns...), t, block, func(x *mat.Dense, from, to int) error {
-		worth, err := m.WorthOf(ctx, x, q.Ask, part(all, from, to)...)
+	worths := service.ValueFields(j.spec, q.Ask, q.Prices)[3:] // behind what is of the decision
+	d := newCollected(j.rows.Len(), append(append(service.DecideFields(j.spec, 0, false, nil), allProbabilities(j.spec)), worths...))
+	report, err := j.blocks(ctx, j.model.Recipe().WithOpen(q.Ask.Columns...), rowBytes(j.model), d, func(x *mat.Dense, from, to int) error {
+		worth, err := j.model.WorthOf(ctx, x, q.Ask, part(all, from, to)...)
 		for i := range worth {
 			d.add(&service.Case{Decision: &worth[i].Decision, Worth: &worth[i]})
 		}
@@ -297,48 +268,36 @@ func (s *session) value(ctx context.Context, r *request, f *Frame, share *budget
 	if err != nil {
 		return nil, nil, err
 	}
-	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
-	found.report(report, start)
+	found := predicted{Actions: j.spec.Actions(), Costs: j.spec.Costs()}
+	found.report(report, j.start)
 	return found, d.tensors(), nil
 }
 
 // decideGiven decides by probabilities that any program made, without a model. They are the
 // first tensor.
-func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
-	q, err := decideOptions(r.Options)
-	if err != nil {
-		return nil, nil, err
-	}
-	spec, err := r.Utility.spec()
-	if err != nil {
-		return nil, nil, err
-	}
-	start := time.Now()
-	names := r.Outcomes
-	p, err := f.tensor(0)
-	if err != nil || p.Type != Float64 || len(p.Shape) != 2 || p.Shape[1] != len(names) || spec == nil {
+func (j *job) decideGiven(context.Context) (any, []Tensor, error) {
+	names := j.Outcomes
+	p, err := j.frame.tensor(0)
+	if err != nil || p.Type != Float64 || len(p.Shape) != 2 || p.Shape[1] != len(names) || j.spec == nil {
 		return nil, nil, &malformed{"decisions without a model need probabilities of every outcome, the outcomes' names and the costs"}
 	}
-	if err := spec.Bind(names...); err != nil {
+	if err := j.spec.Bind(names...); err != nil {
 		return nil, nil, err
 	}
-	baseline, err := service.Baseline(spec, q.Baseline)
+	q, err := j.deciding()
 	if err != nil {
 		return nil, nil, err
 	}
-	limits, err := q.Within(spec)
-	if err != nil {
-		return nil, nil, err
-	}
+	q.SecondOpinion = false // there is nobody to ask
 	n := p.Shape[0]
-	d := newCollected(n, append(append(service.DecideFields(spec, baseline, false, nil), allProbabilities(spec)), limits.Fields()...))
-	if err := s.take(share, "the answer", 2*8*float64(n)*float64(d.numbers()+len(names)+len(spec.Actions()))); err != nil {
+	d := q.collected(n, j.spec, nil)
+	if err := j.take(j.share, "the answer", 2*8*float64(n)*float64(d.numbers()+len(names)+len(j.spec.Actions()))); err != nil {
 		return nil, nil, err
 	}
-	if err := s.takeStakes(share, n, spec); err != nil {
+	if err := j.takeStakes(n); err != nil {
 		return nil, nil, err
 	}
-	t, all, err := r.givenStakes(f, spec, n)
+	all, err := j.givenStakes(n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -348,37 +307,32 @@ func (s *session) decideGiven(r *request, f *Frame, share *budget.Share) (any, [
 		probabilities[i] = values[i*len(names) : (i+1)*len(names)]
 	}
 	decisions := service.Choose(all, probabilities)
-	found := predicted{Actions: spec.Actions(), Costs: spec.Costs()}
-	if limits != nil {
-		if found.Capacity, err = s.allocate(share, d, limits, t, decisions, q); err != nil {
-			return nil, nil, err
-		}
-	} else {
-		for i := range decisions {
-			d.add(&service.Case{Decision: &decisions[i]})
-		}
+	if q.limits == nil {
+		d.decided(decisions)
 	}
-	found.Uncertain, found.Seconds = d.doubts.Costs(spec, n), time.Since(start).Seconds()
-	return found, d.tensors(), nil
-}
-
-// givenStakes is the table of the columns of a request, nil if it has none, and what is at stake in n cases.
-func (r *request) givenStakes(f *Frame, spec *decision.Spec, n int) (*table.Table, []decision.Stakes, error) {
-	if len(r.Columns) == 0 {
-		all, err := spec.Cases(n, func(_ int, column string) (float64, error) {
-			return 0, &inputError{&lossep.InputError{What: "cost", Msg: fmt.Sprintf("it depends on the column %q, which is not given; give a DataFrame that has it as cost_columns", column)}}
-		})
-		return nil, all, err
-	}
-	t, err := r.table(f)
+	found, err := j.decided(&q, d, decisions)
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.Len() != n {
-		return nil, nil, &malformed{"there are not as many costs as probabilities"}
+	found.Seconds = time.Since(j.start).Seconds()
+	return found, d.tensors(), nil
+}
+
+// givenStakes is what is at stake in n cases. They have rows if the request has columns.
+func (j *job) givenStakes(n int) ([]decision.Stakes, error) {
+	if len(j.Columns) == 0 {
+		return j.spec.Cases(n, func(_ int, column string) (float64, error) {
+			return 0, &inputError{&lossep.InputError{What: "cost", Msg: fmt.Sprintf("it depends on the column %q, which is not given; give a DataFrame that has it as cost_columns", column)}}
+		})
 	}
-	all, err := service.StakesOf(spec, t)
-	return t, all, err
+	var err error
+	if j.rows, err = j.table(j.frame); err != nil {
+		return nil, err
+	}
+	if j.rows.Len() != n {
+		return nil, &malformed{"there are not as many costs as probabilities"}
+	}
+	return service.StakesOf(j.spec, j.rows)
 }
 
 // allProbabilities are those of all outcomes, also of two.
@@ -431,6 +385,12 @@ func (d *collected) add(c *service.Case) {
 		case f.Object != nil:
 			d.objects[f.Name] = append(d.objects[f.Name], f.Object(c))
 		}
+	}
+}
+
+func (d *collected) decided(all []lossep.Decision) {
+	for i := range all {
+		d.add(&service.Case{Decision: &all[i]})
 	}
 }
 

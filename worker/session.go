@@ -7,11 +7,16 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/internal/budget"
 	"github.com/lossep/lossep/internal/tasks"
+	"github.com/lossep/lossep/numbers"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/service"
+	"github.com/lossep/lossep/table"
 )
 
 // Config is what the command gives a worker.
@@ -155,7 +160,7 @@ func (s *session) begin(ctx context.Context, r *request, f *Frame, share *budget
 		var result any
 		var tensors []Tensor
 		err := tasks.Try(func() (err error) {
-			result, tensors, err = s.do(ctx, r, f, share)
+			result, tensors, err = (&job{session: s, request: r, frame: f, share: share, start: time.Now()}).do(ctx)
 			return err
 		})
 		f = nil
@@ -169,47 +174,104 @@ func (s *session) begin(ctx context.Context, r *request, f *Frame, share *budget
 	return nil
 }
 
+// job is a request under way, with what most of them begin with.
+type job struct {
+	*session
+	*request
+	frame *Frame
+	share *budget.Share // of the memory
+	start time.Time
+
+	spec   *decision.Spec // of the utility; nil if there is none
+	model  *lossep.Model  // if the verb is about one of categories
+	number *numbers.Model // if it is about one whose outcome is a number
+	rows   *table.Table   // if the verb is about some
+}
+
+// verb is something to do.
+type verb struct {
+	model, rows bool
+	do          func(*job, context.Context) (any, []Tensor, error)
+	number      func(*job, context.Context) (any, []Tensor, error) // with a model whose outcome is a number, nil if it cannot be done
+}
+
+var verbs = map[string]verb{
+	"fit":       {rows: true, do: (*job).fit, number: (*job).fitNumbers},
+	"load":      {do: (*job).load},
+	"predict":   {model: true, rows: true, do: (*job).predict, number: (*job).predictNumbers},
+	"decide":    {model: true, rows: true, do: (*job).decide, number: (*job).decideNumbers},
+	"value":     {model: true, rows: true, do: (*job).value},
+	"calibrate": {do: (*job).calibrate},
+	"update":    {model: true, rows: true, do: (*job).update},
+	"monitor":   {model: true, rows: true, do: (*job).monitor},
+	"positive":  {do: (*job).positive},
+	"audit":     {rows: true, do: (*job).audit},
+}
+
 // do is the work.
-func (s *session) do(ctx context.Context, r *request, f *Frame, share *budget.Share) (any, []Tensor, error) {
-	switch r.Do {
-	case "fit":
-		return s.fit(ctx, r, f, share)
-	case "load":
-		return s.load(ctx, f)
-	case "predict":
-		if m, done := s.numbersOf(r); m != nil {
-			defer done()
-			return s.predictNumbers(ctx, r, f, share, m)
-		}
-		return s.predict(ctx, r, f, share)
-	case "decide":
-		if r.Model == 0 {
-			return s.decideGiven(r, f, share)
-		}
-		if m, done := s.numbersOf(r); m != nil {
-			defer done()
-			return s.decideNumbers(ctx, r, f, share, m)
-		}
-		return s.decide(ctx, r, f, share)
-	case "value":
-		return s.value(ctx, r, f, share)
-	case "calibrate":
-		return s.calibrate(ctx, r)
-	case "update":
-		return s.update(ctx, r, f, share)
-	case "monitor":
-		return s.monitor(ctx, r, f, share)
-	case "positive":
-		return s.positive(r)
-	case "audit":
-		return s.audit(ctx, r, f)
+func (j *job) do(ctx context.Context) (any, []Tensor, error) {
+	v, known := verbs[j.Do]
+	if !known {
+		return nil, nil, &malformed{fmt.Sprintf("there is nothing called %q to do", j.Do)}
 	}
-	return nil, nil, &malformed{fmt.Sprintf("there is nothing called %q to do", r.Do)}
+	if j.Do == "decide" && j.Model == 0 {
+		v = verb{do: (*job).decideGiven}
+	}
+	if v.model {
+		done, err := j.use()
+		if err != nil {
+			return nil, nil, err
+		}
+		defer done()
+	}
+	if v.rows {
+		var err error
+		if j.rows, err = j.table(j.frame); err != nil {
+			return nil, nil, err
+		}
+	}
+	numeric, err := j.numeric()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case numeric && v.number != nil:
+		return v.number(j, ctx)
+	case numeric:
+		return nil, nil, errNumber
+	}
+	if j.spec, err = j.Utility.spec(); err != nil {
+		return nil, nil, err
+	}
+	return v.do(j, ctx)
+}
+
+// errNumber refuses what models of categories alone can do.
+var errNumber = &inputError{errors.New("the outcome of this model is a number, and this is for outcomes that are categories")}
+
+// numeric tells whether the outcome is a number: that of the model, or of the one to be fitted.
+func (j *job) numeric() (bool, error) {
+	if j.Do != "fit" {
+		return j.number != nil, nil
+	}
+	_, kind, err := fitOptions(j.Options)
+	return kind == service.Number, err
+}
+
+// use takes the model of the request, until done is called.
+func (j *job) use() (done func(), err error) {
+	m, done, err := j.models.use(j.Model)
+	switch m := m.(type) {
+	case *lossep.Model:
+		j.model = m
+	case *numbers.Model:
+		j.number = m
+	}
+	return done, err
 }
 
 // tell sends progress.
-func (s *session) tell(r *request, progress any) {
-	_ = s.out.write(answer{ID: r.ID, Progress: progress}) // as answers are
+func (j *job) tell(progress any) {
+	_ = j.out.write(answer{ID: j.ID, Progress: progress}) // as answers are
 }
 
 // inputError is one that the request caused.

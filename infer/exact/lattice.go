@@ -1,8 +1,6 @@
 package exact
 
 import (
-	"fmt"
-
 	"github.com/lossep/lossep/gauss"
 	"github.com/lossep/lossep/infer"
 )
@@ -19,18 +17,9 @@ type Lattice struct {
 
 // NewLattice makes so many sets of so many points each, or a few more.
 func NewLattice(m *infer.Model, sets, points int, seed uint64) (*Lattice, error) {
-	m.Check()
-	m, err := m.Copies("Exact")
+	m, labels, region, err := labelled(m)
 	if err != nil {
 		return nil, err
-	}
-	labels, err := probitLabels(m.Terms)
-	if err != nil {
-		return nil, err
-	}
-	region, err := labelRegion(m.Views, labels)
-	if err != nil {
-		return nil, fmt.Errorf("exact: exact posterior of %d labels: %w", len(labels), err)
 	}
 	x, weights := region.Points(sets, points, seed)
 	return &Lattice{cloud: regress(m.Views, labels, x), sets: sets, weights: weights}, nil

@@ -67,7 +67,6 @@ type Sampled struct {
 // package orthant, in particular *orthant.AcceptanceError where independent draws
 // are out of reach, and the context's.
 func (o Sampler) Fit(ctx context.Context, m *infer.Model) (*Sampled, error) {
-	m.Check()
 	if o.Draws == 0 {
 		o.Draws = 10_000
 	}
@@ -77,17 +76,9 @@ func (o Sampler) Fit(ctx context.Context, m *infer.Model) (*Sampled, error) {
 	if o.Draws < 2 || o.EvidencePoints < 1 {
 		return nil, &infer.UnsupportedError{Method: "Exact", Reason: fmt.Sprintf("%d draws and %d points; at least 2 draws and 1 point are needed", o.Draws, o.EvidencePoints)}
 	}
-	m, err := m.Copies("Exact")
+	m, labels, region, err := labelled(m)
 	if err != nil {
 		return nil, err
-	}
-	labels, err := probitLabels(m.Terms)
-	if err != nil {
-		return nil, err
-	}
-	region, err := labelRegion(m.Views, labels)
-	if err != nil {
-		return nil, fmt.Errorf("exact: exact posterior of %d labels: %w", len(labels), err)
 	}
 	x := mat.NewDense(o.Draws, len(labels), nil)
 	stats, err := region.Sample(ctx, x, o.Seed)
@@ -103,6 +94,22 @@ func (o Sampler) Fit(ctx context.Context, m *infer.Model) (*Sampled, error) {
 		},
 		Draws: draws, LogEvidenceError: evidence.RelErr, Acceptance: stats.Rate(),
 	}, nil
+}
+
+// labelled is a model with a probit term for each time that one counts, the labels, and where they
+// are observed.
+func labelled(m *infer.Model) (_ *infer.Model, labels []float64, region *orthant.Region, err error) {
+	m.Check()
+	if m, err = m.Copies("Exact"); err != nil {
+		return nil, nil, nil, err
+	}
+	if labels, err = probitLabels(m.Terms); err != nil {
+		return nil, nil, nil, err
+	}
+	if region, err = labelRegion(m.Views, labels); err != nil {
+		err = fmt.Errorf("exact: exact posterior of %d labels: %w", len(labels), err)
+	}
+	return m, labels, region, err
 }
 
 // probitLabels are the labels of probit terms.

@@ -1,7 +1,8 @@
 // Command asm writes the vector code of packages level3 and lanes.
 //
-// One description serves both instruction sets: only the vector length (8 or 4 doubles)
-// and the number of registers differ, and with them the rows of the tile of a product. Run
+// One description serves all instruction sets. Of AVX-512 and AVX2 only the vector length (8
+// or 4 doubles) and the number of registers differ, and with them the rows of the tile of a
+// product; NEON's is a translation of AVX2's (neon.go). Run
 // it through "go generate" in the directory of either package; it is a module of its own
 // so that the assembler generator is no dependency of the library.
 package main
@@ -86,7 +87,14 @@ var packages = map[string][]func(isa){
 
 func main() {
 	name := flag.String("isa", "avx512", "instruction set: avx512 or avx2")
+	base := flag.String("neon", "", "translate the code for AVX2 in files that begin so")
 	flag.Parse()
+	if *base != "" {
+		if err := translateNEON(*base); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 
 	s, ok := map[string]isa{"avx512": avx512, "avx2": avx2}[*name]
 	if !ok {

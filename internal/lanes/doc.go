@@ -1,7 +1,7 @@
 // Package lanes holds the inner loops of prediction from many known cases: squared
 // distances and dot products of one case with all of them, correlations that decay with
 // the distance, squared lengths of rows times a triangle, and normal probabilities. On processors with
-// AVX-512, or AVX2 and FMA, they run as vector code, and elsewhere as plain Go;
+// AVX-512, AVX2 and FMA, or NEON, they run as vector code, and elsewhere as plain Go;
 // LOSSEP_KERNEL chooses as for package level3.
 //
 // What is computed for one case never depends on the cases beside it: sums run over the

@@ -5,3 +5,4 @@ package lanes
 //
 //go:generate go run -C ../asm . -isa avx512 -pkg lanes -out ../lanes/vectors_avx512_amd64.s -stubs ../lanes/vectors_avx512_amd64.go
 //go:generate go run -C ../asm . -isa avx2 -pkg lanes -out ../lanes/vectors_avx2_amd64.s -stubs ../lanes/vectors_avx2_amd64.go
+//go:generate go run -C ../asm . -neon ../lanes/vectors

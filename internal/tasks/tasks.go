@@ -18,12 +18,15 @@ import (
 // are done. Every worker makes its own function by newWorker, and with it its own scratch
 // space. After a panic no more tasks are begun; once those under way are done Each
 // panics itself.
-func Each(n int, newWorker func() func(task int)) { share(n, runtime.GOMAXPROCS(0), newWorker) }
+func Each(n int, newWorker func() func(task int)) { share(n, Workers(), newWorker) }
 
 // For is Each for tasks that need no scratch space.
 func For(n int, do func(task int)) { Each(n, func() func(int) { return do }) }
 
 func share(n, workers int, newWorker func() func(task int)) {
+	section := Begin(n, workers)
+	defer section.End()
+	workers = min(workers, runtime.GOMAXPROCS(0))
 	var next atomic.Int64
 	var g Group
 	work := func() {
@@ -35,6 +38,9 @@ func share(n, workers int, newWorker func() func(task int)) {
 		defer g.catch()
 		do := newWorker()
 		for task := int(next.Add(1)) - 1; task < n; task = int(next.Add(1)) - 1 {
+			if task > 0 {
+				section.Next()
+			}
 			do(task)
 		}
 	}

@@ -182,8 +182,8 @@ func (t *tensor) readElement(typename string, d datatype, k jsontext.Kind, value
 	case typename == "BYTES" || typename == "BOOL" || k != '0':
 		return fmt.Errorf("%s is no %s", problem.KindName(k), typename)
 	}
-	x, err := rows.ParseNumber(value)
-	if err != nil {
+	x, kind := table.ParseNumber(value, '.')
+	if kind == table.Infinite {
 		return errors.New("the number is too large")
 	}
 	integer, digits := d.low < d.high, !bytes.ContainsAny(value, ".eE")

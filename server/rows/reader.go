@@ -36,12 +36,9 @@ type Memory interface {
 // Rows are the rows of a request, encoded.
 type Rows struct {
 	N        int
-	Features []float64        // n rows of the recipe's features
-	Unseen   map[int][]string // by row: columns whose category was not in the training rows
-	Far      map[int][]string // by row: columns whose value is far outside those of the training rows
-	Gaps     map[int][]string // by row: columns with a missing cell where training had none
-	Zones    map[int][]string // by row: columns of times with a zone where those of training had none, or the reverse
-	Ignored  []string         // columns that nobody asked for
+	Features []float64              // n rows of the recipe's features
+	Remarks  map[int]recipe.Remarks // by row, of those that there are any on
+	Ignored  []string               // columns that nobody asked for
 	Values   map[string][]float64
 	Labels   []int8 // the number of each row's outcome, from 1, 0 where there is none, and -1 where it is another; nil if none was asked for
 	Memory   Memory // what the rows take their room from
@@ -49,10 +46,19 @@ type Rows struct {
 
 // Unusual names the columns in which a row is unlike the training rows.
 func (r *Rows) Unusual(i int) []string {
-	if r.Unseen == nil && r.Far == nil {
-		return nil
+	remarks := r.Remarks[i]
+	return remarks.Unusual()
+}
+
+// note keeps what there is to remark on a row.
+func (r *Rows) note(row int, remarks recipe.Remarks) {
+	if !remarks.Any() {
+		return
 	}
-	return append(slices.Clone(r.Unseen[i]), r.Far[i]...)
+	if r.Remarks == nil {
+		r.Remarks = make(map[int]recipe.Remarks)
+	}
+	r.Remarks[row] = remarks
 }
 
 // What values holds in place of a number.
@@ -342,14 +348,11 @@ func (rr *Reader) Encode(ctx context.Context, n int, give func(e *recipe.Encoder
 		features := r.Features[i*rr.dim : (i+1)*rr.dim]
 		rr.encoder.Begin(features)
 		give(rr.encoder, i)
-		unseen, err := rr.encoder.End()
+		remarks, err := rr.encoder.End()
 		if err != nil {
 			return nil, bad(i, err)
 		}
-		note(&r.Unseen, i, unseen)
-		note(&r.Far, i, rr.encoder.Far())
-		note(&r.Zones, i, rr.encoder.Zones())
-		note(&r.Gaps, i, rr.encoder.Gaps())
+		r.note(i, remarks)
 		if rr.checkFar(i, features); len(rr.faults) > 0 {
 			return nil, problem.New(http.StatusBadRequest, "%s: %s", rr.faults[0].Location, rr.faults[0].Message)
 		}

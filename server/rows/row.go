@@ -57,28 +57,14 @@ func (rr *Reader) readRow(r *Rows) error {
 	if _, err := d.ReadToken(); err != nil {
 		return problem.Malformed("", err)
 	}
-	unseen, err := rr.encoder.End()
+	remarks, err := rr.encoder.End()
 	if err != nil {
 		rr.faultOf(r.N, err)
 		return nil
 	}
-	note(&r.Unseen, r.N, unseen)
-	note(&r.Far, r.N, rr.encoder.Far())
-	note(&r.Zones, r.N, rr.encoder.Zones())
-	note(&r.Gaps, r.N, rr.encoder.Gaps())
+	r.note(r.N, remarks)
 	rr.checkFar(r.N, features)
 	return nil
-}
-
-// note notes columns of a row that are unlike the training rows, if there are any.
-func note(in *map[int][]string, row int, columns []string) {
-	if columns == nil {
-		return
-	}
-	if *in == nil {
-		*in = make(map[int][]string)
-	}
-	(*in)[row] = columns
 }
 
 // twice refuses a row that names a column again.
@@ -151,16 +137,14 @@ func (rr *Reader) take(r *Rows, slot int, value []byte) {
 	case '{', '[':
 		rr.encoder.Refuse(slot, problem.KindName(jsontext.Kind(value[0]))+" is neither text nor a number")
 	default:
-		x, err := ParseNumber(value)
-		if err != nil {
-			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
-			return
-		}
-		if len(value) > mostDigits && !bytes.ContainsAny(value, ".eE") {
+		switch x, kind := table.ParseNumber(value, '.'); kind {
+		case table.Finite:
+			rr.encoder.Number(slot, x)
+		case table.Long:
 			rr.encoder.Text(slot, value) // a code, perhaps, of more digits than x has
-			return
+		default:
+			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
 		}
-		rr.encoder.Number(slot, x)
 	}
 }
 

@@ -91,12 +91,7 @@ func slowRows(body []byte, learned *recipe.Recipe) *Rows {
 		if err != nil || slices.ContainsFunc(features, func(z float64) bool { return math.Abs(z) > lossep.Farthest }) {
 			return nil
 		}
-		if unseen != nil {
-			if r.Unseen == nil {
-				r.Unseen = make(map[int][]string)
-			}
-			r.Unseen[i] = unseen
-		}
+		r.note(i, recipe.Remarks{Unseen: unseen})
 	}
 	return r
 }
@@ -170,8 +165,8 @@ func checkRead(t fataler, reader *Reader, body []byte) {
 		}
 	}
 	for i := range got.N {
-		if !slices.Equal(got.Unseen[i], want.Unseen[i]) {
-			t.Fatalf("row %d: unseen %q, want %q", i, got.Unseen[i], want.Unseen[i])
+		if !slices.Equal(got.Remarks[i].Unseen, want.Remarks[i].Unseen) {
+			t.Fatalf("row %d: unseen %q, want %q", i, got.Remarks[i].Unseen, want.Remarks[i].Unseen)
 		}
 	}
 }
@@ -328,7 +323,7 @@ func TestLongCodes(t *testing.T) {
 		for _, value := range []string{code, strconv.Quote(code)} {
 			body := fmt.Appendf(nil, `{"rows":[{"code":%s}]}`, value)
 			r, err := reader.Read(t.Context(), body, nil, nil, true)
-			if err != nil || r.Unseen[0] != nil || !slices.Equal(r.Features, learned.X.RawRowView(row)) {
+			if err != nil || r.Remarks[0].Unseen != nil || !slices.Equal(r.Features, learned.X.RawRowView(row)) {
 				t.Errorf("%s: %v, %v", value, r, err)
 			}
 		}

@@ -1,0 +1,125 @@
+package tasks
+
+import (
+	"context"
+	"runtime"
+	"runtime/pprof"
+	"sync/atomic"
+	"time"
+)
+
+// Work is what a task did, in order: stretches by itself, and sections of tasks that might have
+// been shared out after each of them but the last.
+type Work struct {
+	Alone    []time.Duration
+	Sections []Section
+}
+
+// Section is tasks that may run at the same time, so many of them; 0 is any number.
+type Section struct {
+	Tasks []Work
+	Most  int
+}
+
+// recorder notes how work is divided while one goroutine does all of it.
+type recorder struct {
+	cores   int
+	owner   int
+	current *Work
+	depth   int
+	last    time.Duration
+}
+
+var recording atomic.Pointer[recorder]
+
+// Record calls f on one processor and returns how its work divides among so many. What other
+// goroutines than this one do meanwhile, such as those that parse a table or collect garbage, is
+// left out. Samples of a profile that are taken outside of all sections have the label "alone".
+func Record(cores int, f func()) Work {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	all := new(Work)
+	r := &recorder{cores: cores, owner: who(), current: all, last: clock()}
+	r.label()
+	defer pprof.SetGoroutineLabels(context.Background())
+	recording.Store(r)
+	defer recording.Store(nil)
+	f()
+	r.tick()
+	return *all
+}
+
+// Workers is how many tasks run at a time: the number of processors.
+func Workers() int {
+	if r := recording.Load(); r != nil {
+		return r.cores
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+var alone = pprof.WithLabels(context.Background(), pprof.Labels("alone", "yes"))
+
+func (r *recorder) label() {
+	if r.depth == 0 {
+		pprof.SetGoroutineLabels(alone)
+	} else if r.depth == 1 {
+		pprof.SetGoroutineLabels(context.Background())
+	}
+}
+
+// tick gives the time since the last one to the task in work.
+func (r *recorder) tick() {
+	now := clock()
+	r.current.Alone = append(r.current.Alone, now-r.last)
+	r.last = now
+}
+
+// Recorded is a section that is being recorded; nil is one that is not.
+type Recorded struct {
+	*recorder
+	parent  *Work
+	section Section
+}
+
+// Begin notes that tasks begin of which so many may run at the same time. Without a recording
+// it is nil, and costs nothing.
+func Begin(tasks, atOnce int) *Recorded {
+	r := recording.Load()
+	if r == nil || tasks < 2 || atOnce < 2 || who() != r.owner {
+		return nil
+	}
+	s := &Recorded{recorder: r, parent: r.current, section: Section{Tasks: make([]Work, 0, tasks)}}
+	if atOnce < r.cores {
+		s.section.Most = atOnce
+	}
+	r.tick()
+	r.depth++
+	r.label()
+	s.Next()
+	return s
+}
+
+// Next notes that one task ends and the next one begins.
+func (s *Recorded) Next() {
+	if s == nil {
+		return
+	}
+	if n := len(s.section.Tasks); n > 0 {
+		s.tick()
+	}
+	s.section.Tasks = append(s.section.Tasks, Work{})
+	s.current = &s.section.Tasks[len(s.section.Tasks)-1]
+}
+
+// End notes that all tasks are done.
+func (s *Recorded) End() {
+	if s == nil {
+		return
+	}
+	s.tick()
+	s.parent.Sections = append(s.parent.Sections, s.section)
+	s.current = s.parent
+	s.depth--
+	s.label()
+}
