@@ -209,6 +209,9 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 	if err != nil {
 		return err
 	}
+	if err := request.RefuseCodes(t); err != nil {
+		return err
+	}
 	decideCodes(&o, t)
 	o.Data.Drop = append(slices.Clone(o.Data.Drop), request.Predictions...)
 	a := numbers.AuditOptions{Folds: request.Audit.Folds, Predictions: request.Predictions, Currency: request.Audit.Currency, CasesPerYear: request.Audit.CasesPerYear}
