@@ -130,6 +130,9 @@ func (r *NumberAudit) against(m *numbers.Audited) string {
 	if m.Name == numbers.BestConstant || m.Name == numbers.PredictedMedian {
 		name = "the " + name
 	}
+	if m.SavedLow == m.SavedHigh && m.Saved == 0 {
+		return "the same as with " + name
+	}
 	return fmt.Sprintf("%s (95 %% interval %s%s) than with %s, which costs %s", w.value, w.interval, by, name, s.number(m.Cost))
 }
 
