@@ -153,20 +153,6 @@ func (t *effectTerms) families(r *recipe.Recipe) (all []effects.Family, err erro
 	return all, nil
 }
 
-// effectsAlone are the columns that effects alone tell of: those with more categories than there may be
-// points, which the smooth part could not tell apart, and of which it would take up a variance that
-// the effects have.
-func (p *Problem) effectsAlone(points int) (columns []int) {
-	for code := range p.coding.Codes() {
-		k := p.coding.Numbers() + code
-		named := slices.ContainsFunc(p.families, func(f effects.Family) bool { return len(f) == 1 && f[0].Column == k })
-		if (named || p.effects.auto) && p.coding.Size(code) > points {
-			columns = append(columns, k)
-		}
-	}
-	return columns
-}
-
 // entryNames are what the entries of encoded rows are called in a family.
 func entryNames(r *recipe.Recipe) []string {
 	names := make([]string, r.Dim())

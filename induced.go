@@ -81,6 +81,20 @@ func (p *Problem) induce(ctx context.Context) (*Learned, error) {
 	return l, nil
 }
 
+// effectsAlone are the columns that effects alone tell of: those with more categories than there may be
+// points, which the smooth part could not tell apart, and of which it would take up a variance that
+// the effects have.
+func (p *Problem) effectsAlone(points int) (columns []int) {
+	for code := range p.coding.Codes() {
+		k := p.coding.Numbers() + code
+		named := slices.ContainsFunc(p.families, func(f effects.Family) bool { return len(f) == 1 && f[0].Column == k })
+		if (named || p.effects.auto) && p.coding.Size(code) > points {
+			columns = append(columns, k)
+		}
+	}
+	return columns
+}
+
 // addEffects learns the effects of the kernel.
 func (p *Problem) addEffects(ctx context.Context, fit *search.Induced, again search.InduceOptions) (*search.Induced, *effects.Fit, error) {
 	o := search.EffectOptions{Families: p.families, Codes: p.coding.Codes(), ShardRows: p.opt.ShardRows, Sweeps: p.opt.Sweeps, Power: p.opt.Power}
