@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -14,6 +15,10 @@ type Distribution interface {
 	Excess(a float64) float64
 	// Expect is E g(y), of a function that bends sharply at the given outcomes alone.
 	Expect(g func(y float64) float64, kinks ...float64) float64
+	// Finite tells whether there is such an expectation, of what is not below 0.
+	Finite(g func(y float64) float64) bool
+	// Whole tells whether outcomes are whole numbers from 0 on.
+	Whole() bool
 }
 
 // Loss is what actions cost in one case whose outcome is a number. Actions are numbers, too, or the
@@ -123,7 +128,16 @@ func (s Stake) Choose(d Distribution) NumberChoice {
 	var c NumberChoice
 	c.Lower, c.Action, c.Higher, c.AtEdge = s.Actions.best(s.Loss, d)
 	c.Expected, c.ExpectedLower, c.ExpectedHigher = s.Loss.Expected(c.Action, d), s.Loss.Expected(c.Lower, d), s.Loss.Expected(c.Higher, d)
+	if f, ok := s.Loss.(Formula); ok && !d.Finite(func(y float64) float64 { return f(c.Action, y) }) {
+		c.Expected = math.Inf(1)
+	}
 	return c
+}
+
+// Best is the action alone.
+func (s Stake) Best(d Distribution) float64 {
+	_, action, _, _ := s.Actions.best(s.Loss, d)
+	return action
 }
 
 // Actions are the numbers that can be chosen. The zero value is all of them.
@@ -194,6 +208,17 @@ func (a *Actions) all() []float64 {
 	return numbers
 }
 
+// Nearest is the action that is the closest to a number.
+func (a *Actions) Nearest(x float64) float64 {
+	if all := a.all(); all != nil {
+		return slices.MinFunc(all, func(a, b float64) int { return cmp.Compare(math.Abs(a-x), math.Abs(b-x)) })
+	}
+	if a.bounded() {
+		return min(max(x, a.From), a.To)
+	}
+	return x
+}
+
 // best is the action of the least expected cost, with its neighbours.
 func (a *Actions) best(l Loss, d Distribution) (lower, best, higher float64, edge bool) {
 	if all := a.all(); all != nil {
@@ -210,6 +235,9 @@ func (a *Actions) best(l Loss, d Distribution) (lower, best, higher float64, edg
 		}
 	}
 	tenth := (d.Quantile(0.75) - d.Quantile(0.25)) / 10
+	if d.Whole() && best == math.Trunc(best) {
+		tenth, from = max(1, math.Round(tenth)), max(from, min(best, 0))
+	}
 	return max(best-tenth, from), best, min(best+tenth, to), edge
 }
 

@@ -355,6 +355,9 @@ func (s *NumberCosts) CheckChoice(c NumberChoice) error {
 			return s.fault("give the cost of actions on both sides, or a range: action: {from: 0, to: 200}", "there is no best action in this case: it would be %v", x)
 		}
 	}
+	if math.IsInf(c.Expected, 1) {
+		return s.fault("bound the cost, as in min(exp(outcome - action), 1000)", "the expected cost of action %v is infinite, or rests on outcomes too rare to be known", c.Action)
+	}
 	for _, x := range []float64{c.Expected, c.ExpectedLower, c.ExpectedHigher} {
 		if !(x >= 0) || math.IsInf(x, 0) {
 			return s.fault("write costs, which are numbers from 0 on", "an action beside or at %v has the expected cost %v in this case", c.Action, x)

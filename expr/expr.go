@@ -6,7 +6,7 @@
 //	0.6 * default(amount, 100)
 //	delay >= 15 or cancelled == 1 and reason != "weather"
 //
-// An Expr is a number in each case: numbers, columns, + − * /, parentheses, min and max,
+// An Expr is a number in each case: numbers, columns, + − * /, parentheses, min and max, exp,
 // default, whose second argument stands in where a column of the first is missing, and numbers that
 // are not known, by their distribution.
 // A Condition holds or does not: comparisons of such numbers, comparisons of a column
@@ -130,13 +130,14 @@ const (
 	minimum
 	maximum
 	fallback
+	exponential
 	uncertain
 )
 
 var symbols = [...]string{
 	or: "or", and: "and", not: "not", less: "<", atMost: "<=", more: ">", atLeast: ">=", equal: "==",
 	different: "!=", plus: "+", minus: "-", times: "*", over: "/", negative: "-", minimum: "min", maximum: "max",
-	fallback: "default", uncertain: "",
+	fallback: "default", exponential: "exp", uncertain: "",
 }
 
 // level is how tightly an operator binds; those of the same level go from left to right.
@@ -188,7 +189,7 @@ func (n *node) String() string {
 			return n.name
 		}
 		return "`" + n.name + "`"
-	case minimum, maximum, fallback, uncertain:
+	case minimum, maximum, fallback, exponential, uncertain:
 		parts := make([]string, len(n.args))
 		for i, a := range n.args {
 			parts[i] = a.String()
@@ -253,11 +254,16 @@ func (n *node) eval(value func(string) (float64, error)) (float64, error) {
 	return x + 0, nil // the sum turns −0 into 0
 }
 
+// mostExp is the largest power of e: what stands for more is beyond any cost, and min can bound it.
+const mostExp = 1e150
+
 // apply takes one more argument into a result.
 func (o op) apply(x, y float64, first bool) float64 {
 	switch {
 	case o == negative:
 		return -y
+	case o == exponential:
+		return min(math.Exp(y), mostExp)
 	case first:
 		return y
 	}

@@ -80,6 +80,9 @@ func TestValues(t *testing.T) {
 		{"default(amount / gap, 2 * x.1)", 4, ""},
 		{"default(gap, default(gap + 1, amount))", 100, ""},
 		{"default + 1", 8, ""},
+		{"2 * exp(amount - 100)", 2, ""},
+		{"exp( 0 ) + exp(-huge)", 1, "exp(0) + exp(-huge)"},
+		{"min(exp(huge), 3)", 3, ""},
 	} {
 		e, err := expr.Parse(c.text)
 		if err != nil {
@@ -158,12 +161,14 @@ func TestRefused(t *testing.T) {
 		{".inf", 1, "neither a number nor a column"},
 		{"3rd", 1, "neither a number nor a column"},
 		{"1.2.3", 1, "neither a number nor a column"},
-		{"log(amount)", 1, "there are min, max and default"},
+		{"log(amount)", 1, "there are min, max, exp and default"},
 		{"default(amount)", 1, "as in default(amount, 100)"},
 		{"default(amount, 1, 2)", 1, "as in default(amount, 100)"},
 		{"default(3, 4)", 1, "default is of a column and a value"},
 		{"default(amount > 1, 4)", 1, "is no number for default"},
 		{"min(amount)", 1, "at least two"},
+		{"exp(1, 2)", 1, "exp is of one value"},
+		{"exp(amount > 1)", 1, "is no number for exp"},
 		{"min(amount 2)", 12, "without an operator"},
 		{"`amount", 1, "encloses nothing"},
 		{"``", 1, "encloses nothing"},

@@ -357,13 +357,13 @@ func (p *parser) expect(text string) error {
 
 // function reads the arguments of a function.
 func (p *parser) function(t token) (*node, error) {
-	functions := []op{minimum, maximum, fallback}
+	functions := []op{minimum, maximum, fallback, exponential}
 	k := slices.IndexFunc(functions, func(o op) bool { return symbols[o] == t.text })
 	n := &node{op: uncertain}
 	if k >= 0 {
 		n.op = functions[k]
 	} else if distributions[t.text] == 0 {
-		return nil, p.fault(t.at, "there are min, max and default, and uniform, triangular, normal and lognormal of what is not known; "+backticks, "the function %s is unknown", cut(t.text))
+		return nil, p.fault(t.at, "there are min, max, exp and default, and uniform, triangular, normal and lognormal of what is not known; "+backticks, "the function %s is unknown", cut(t.text))
 	}
 	for end := "("; end != ")"; {
 		p.next++ // the parenthesis or the comma
@@ -383,6 +383,12 @@ func (p *parser) function(t token) (*node, error) {
 	if n.op == fallback {
 		if len(n.args) != 2 || len(n.args[0].columns(nil)) == 0 {
 			return nil, p.fault(t.at, "give a column and what stands in where it is missing, as in default(amount, 100)", "default is of a column and a value")
+		}
+		return n, p.check(n, t)
+	}
+	if n.op == exponential {
+		if len(n.args) != 1 {
+			return nil, p.fault(t.at, "give one, as in exp(0.1 * amount)", "exp is of one value")
 		}
 		return n, p.check(n, t)
 	}

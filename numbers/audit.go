@@ -1,7 +1,6 @@
 package numbers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/decision"
-	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
@@ -21,56 +19,29 @@ type AuditOptions struct {
 	Folds int          // of a cross-validation
 	Test  *table.Table // cases that nothing is learned from, in place of folds; nil for none
 	// Predictions are columns of actions that somebody else chose.
-	Predictions []string
+	Predictions  []string
+	Currency     string
+	CasesPerYear int
 }
 
-// Audit is what decisions cost in cases that the model had not seen.
-type Audit struct {
-	Rows    int        `json:"rows"`
-	Folds   int        `json:"folds,omitempty"`
-	Costs   string     `json:"costs"`
-	Methods []Audited  `json:"methods"` // the model first
-	Scores  Scores     `json:"scores"`
-	Worst   []CostCase `json:"worst"` // the cases that cost most
-}
-
-// Audited is what one way to choose actions costs in a case on average, with standard errors.
-type Audited struct {
-	Name  string  `json:"name"`
-	Cost  float64 `json:"cost"`
-	Error float64 `json:"standard_error"`
-	// Saved is how much less the model costs than this, on the same cases.
-	Saved      float64 `json:"saved"`
-	SavedError float64 `json:"saved_standard_error"`
-}
-
-// Scores say whether what is predicted can be trusted.
-type Scores struct {
-	Coverage50 float64 `json:"coverage_50"` // of outcomes in intervals that should have half of them
-	Coverage90 float64 `json:"coverage_90"`
-	// PIT counts cases by the predicted probability of outcomes up to theirs, in ten parts, which are
-	// equal where predictions are right.
-	PIT        [10]int `json:"pit"`
-	CRPS       float64 `json:"crps"`
-	LogDensity float64 `json:"log_density"`
-	Expected   float64 `json:"expected_cost"` // by the model itself
-}
-
-// CostCase is what was decided in a case.
-type CostCase struct {
-	Line    int     `json:"line"`
-	Outcome float64 `json:"outcome"`
-	Action  float64 `json:"action"`
-	Cost    float64 `json:"cost"`
-}
-
-// auditing adds up the cases of an audit.
+// auditing gathers the cases of an audit.
 type auditing struct {
-	opt   AuditOptions
-	costs map[string][]float64 // of every case, by who chose
-	names []string
-	cases []CostCase
-	Scores
+	opt     AuditOptions
+	options lossep.Options
+	cases   []CostCase
+	ways    []way // of choosing actions, the model first
+	ratios  []ratio
+	weights []float64 // nil if each case counts once
+	groups  []int     // nil if each is by itself
+	models  []AuditedModel
+	named   map[string]int // groups
+	given   float64        // under:over where it is the same in all cases, else 0
+}
+
+// way is what somebody chose in every case, and what it cost.
+type way struct {
+	name           string
+	actions, costs []float64
 }
 
 // RunAudit fits models and decides cases that they have not seen.
@@ -79,9 +50,13 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 	if err != nil {
 		return nil, err
 	}
-	run := &auditing{opt: a, costs: make(map[string][]float64)}
-	out := &Audit{Costs: whole.Costs.String()}
+	if len(a.Predictions) > 0 && whole.Costs.Actions().Choices != nil {
+		return nil, inputf("prediction", "actions have names here, and a column of numbers is none of them; leave it out")
+	}
+	run := &auditing{opt: a, options: o, named: make(map[string]int)}
+	out := &Audit{Outcome: whole.Recipe.Target.Column, Costs: whole.Costs.String(), Seed: o.Seed, Currency: a.Currency, Groups: o.Data.Groups, Recipe: whole.Recipe.Describe(), Notes: whole.Notes, Choices: whole.Costs.Actions().Choices}
 	if a.Test != nil {
+		out.Test = a.Test.Name()
 		err = run.part(ctx, whole, a.Test)
 	} else {
 		if a.Folds > t.Len() {
@@ -94,7 +69,7 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 		}
 		for k, test := range parts {
 			whole.tell(fmt.Sprintf("fold %d of %d", k+1, a.Folds), 0, 0)
-			if err = run.fold(ctx, whole, t, test, o); err != nil {
+			if err = run.fold(ctx, whole, t, test); err != nil {
 				break
 			}
 		}
@@ -102,8 +77,7 @@ func RunAudit(ctx context.Context, t *table.Table, o lossep.Options, costs *deci
 	if err != nil {
 		return nil, err
 	}
-	run.finish(out)
-	return out, nil
+	return out, run.finish(out)
 }
 
 // folds divides rows into parts at random, and leaves groups together.
@@ -134,14 +108,14 @@ func folds(t *table.Table, o lossep.Options, k int) ([][]int, error) {
 }
 
 // fold learns from all rows but some, and decides those.
-func (a *auditing) fold(ctx context.Context, whole *Problem, t *table.Table, test []int, o lossep.Options) error {
+func (a *auditing) fold(ctx context.Context, whole *Problem, t *table.Table, test []int) error {
 	var rest []int
 	for i := range t.Len() {
 		if _, out := slices.BinarySearch(test, i); !out {
 			rest = append(rest, i)
 		}
 	}
-	train := t.Subset(rest)
+	train, o := t.Subset(rest), a.options
 	var err error
 	if o.Recipe, err = whole.Recipe.Refit(train); err != nil {
 		return err
@@ -171,179 +145,179 @@ func (a *auditing) part(ctx context.Context, p *Problem, test *table.Table) erro
 	if err != nil {
 		return err
 	}
+	if err := a.count(p, test); err != nil {
+		return err
+	}
 	all, err := m.Predict(x)
 	if far, ok := err.(*lossep.FarError); ok {
 		return far.In(test.Place(far.Row))
 	} else if err != nil {
 		return err
 	}
+	a.models = append(a.models, AuditedModel{m.summary.Rows, m.shape.Transform.String() + ", with " + m.noise(), m.recipe.NameEntries(m.Kernel()), m.summary.LogEvidence, m.Warnings()})
+	at := len(a.cases)
+	unconditional := newSample(p.Values)
 	for i, d := range all {
-		s := stakes[i%len(stakes)]
-		c := s.Choose(d)
-		a.Expected += c.Expected
-		a.score(d, y[i])
-		a.add("model", s.Cost(c.Action, y[i]))
-		a.cases = append(a.cases, CostCase{test.Line(i), y[i], c.Action, s.Cost(c.Action, y[i])})
+		c := stakes[i%len(stakes)].Choose(d)
+		if err := p.Costs.CheckChoice(c); err != nil {
+			return Located(test.Place(i), err)
+		}
+		a.cases = append(a.cases, newCase(test.Line(i), c, d, y[i], unconditional))
 	}
-	constant := p.stakes[0].Choose(newSample(p.Values)).Action
-	a.compare("best constant action", stakes, y, func(int) float64 { return constant })
-	if loss, ok := p.stakes[0].Loss.(decision.Pinball); ok && len(p.stakes) == 1 {
-		line := linearQuantile(design(p.coding, p.X), p.Values, p.Weights, loss.Under/(loss.Under+loss.Over))
-		z := design(p.coding, x)
-		a.compare("linear quantile regression", stakes, y, func(i int) float64 { return mat.Dot(z.RowView(i), line) })
+	if err := a.compare("model", stakes, y, func(i int) float64 { return a.cases[at+i].Action }); err != nil {
+		return err
+	}
+	for i, c := range a.ways[0].costs[at:] {
+		a.cases[at+i].Cost = c
+	}
+	if err := a.baselines(p, stakes, all, x, y); err != nil {
+		return err
 	}
 	for _, name := range a.opt.Predictions {
 		actions, err := test.Floats(name, p.Recipe.Missing...)
 		if err != nil {
 			return err
 		}
-		a.compare(name, stakes, y, func(i int) float64 { return actions[i] })
+		if err := a.compare(name, stakes, y, func(i int) float64 { return actions[i] }); err != nil {
+			return err
+		}
+	}
+	a.otherRatios(p, stakes, all, y, a.ways[0].actions[at:])
+	return nil
+}
+
+// count keeps how much the cases of a table count, and which of them belong together.
+func (a *auditing) count(p *Problem, test *table.Table) error {
+	if name := weightsColumn(p.Recipe); name != "" {
+		w, err := test.Weights(name, p.Recipe.Missing...)
+		if err != nil {
+			return err
+		}
+		a.weights = append(a.weights, w...)
+	}
+	if name := a.options.Data.Groups; name != "" {
+		groups, err := test.Groups(name, a.options.Data.Markers...)
+		if err != nil {
+			return err
+		}
+		for _, g := range groups {
+			if _, seen := a.named[g]; !seen {
+				a.named[g] = len(a.named)
+			}
+			a.groups = append(a.groups, a.named[g])
+		}
 	}
 	return nil
 }
 
-// compare adds the costs of actions that are chosen otherwise.
-func (a *auditing) compare(name string, stakes []decision.Stake, y []float64, action func(i int) float64) {
+// The ways to choose actions that models are compared with.
+const (
+	BestConstant    = "best constant action"
+	PredictedMedian = "predicted median"
+	LinearQuantile  = "linear quantile regression"
+)
+
+// baselines are one action for all, the median of what is predicted, which heeds no costs, and a
+// line through the quantile that is the action.
+func (a *auditing) baselines(p *Problem, stakes []decision.Stake, all []Distribution, x *mat.Dense, y []float64) error {
+	constant := p.constant(1)
+	if err := a.compare(BestConstant, stakes, y, func(int) float64 { return constant }); err != nil {
+		return err
+	}
+	actions := p.Costs.Actions()
+	if actions.Choices != nil {
+		return nil
+	}
+	if err := a.compare(PredictedMedian, stakes, y, func(i int) float64 { return actions.Nearest(all[i].Quantile(0.5)) }); err != nil {
+		return err
+	}
+	if loss, ok := p.stakes[0].Loss.(decision.Pinball); ok && len(p.stakes) == 1 {
+		line := linearQuantile(design(p.coding, p.X), p.Values, p.Weights, loss.Under/(loss.Under+loss.Over))
+		z := design(p.coding, x)
+		return a.compare(LinearQuantile, stakes, y, func(i int) float64 { return actions.Nearest(mat.Dot(z.RowView(i), line)) })
+	}
+	return nil
+}
+
+// constant is the one action that would have cost least in all training rows, if every unit too little
+// had cost so many times as much.
+func (p *Problem) constant(times float64) float64 {
+	if len(p.stakes) == 1 && p.Weights == nil {
+		return scaled(p.stakes[0], times).Choose(newSample(p.Values)).Action
+	}
+	stakes := make([]decision.Stake, len(p.stakes))
+	for i, s := range p.stakes {
+		stakes[i] = scaled(s, times)
+	}
+	total := decision.Formula(func(action, _ float64) (sum float64) {
+		for i, y := range p.Values {
+			c := stakes[i%len(stakes)].Cost(action, y)
+			if p.Weights != nil {
+				c *= p.Weights[i]
+			}
+			sum += c
+		}
+		return sum
+	})
+	return decision.Stake{Loss: total, Actions: *p.Costs.Actions()}.Best(sample{slices.Min(p.Values), slices.Max(p.Values)})
+}
+
+// scaled is a stake in which every unit too little costs so many times as much.
+func scaled(s decision.Stake, times float64) decision.Stake {
+	if c, ok := s.Loss.(decision.Pinball); ok {
+		s.Loss = decision.Pinball{Under: times * c.Under, Over: c.Over}
+	}
+	return s
+}
+
+// compare adds what the actions of somebody cost.
+func (a *auditing) compare(name string, stakes []decision.Stake, y []float64, action func(i int) float64) error {
+	k := slices.IndexFunc(a.ways, func(w way) bool { return w.name == name })
+	if k < 0 {
+		k = len(a.ways)
+		a.ways = append(a.ways, way{name: name})
+	}
+	w := &a.ways[k]
 	for i, v := range y {
-		a.add(name, stakes[i%len(stakes)].Cost(action(i), v))
-	}
-}
-
-func (a *auditing) add(name string, cost float64) {
-	if !slices.Contains(a.names, name) {
-		a.names = append(a.names, name)
-	}
-	a.costs[name] = append(a.costs[name], cost)
-}
-
-// score adds what is predicted of an outcome.
-func (a *auditing) score(d Distribution, y float64) {
-	u := d.PIT(y)
-	if u > 0.25 && u < 0.75 {
-		a.Coverage50++
-	}
-	if u > 0.05 && u < 0.95 {
-		a.Coverage90++
-	}
-	a.PIT[min(9, int(10*u))]++
-	a.CRPS += d.CRPS(y)
-	a.LogDensity += d.LogDensity(y)
-}
-
-// finish makes means of sums.
-func (a *auditing) finish(out *Audit) {
-	own := a.costs["model"]
-	n := float64(len(own))
-	out.Rows, out.Scores = len(own), a.Scores
-	for _, x := range []*float64{&out.Scores.Coverage50, &out.Scores.Coverage90, &out.Scores.CRPS, &out.Scores.LogDensity, &out.Scores.Expected} {
-		*x /= n
-	}
-	for _, name := range a.names {
-		costs := a.costs[name]
-		saved := make([]float64, len(costs))
-		for i, c := range costs {
-			saved[i] = c - own[i]
+		act := action(i)
+		c := stakes[i%len(stakes)].Cost(act, v)
+		if math.IsNaN(c) || math.IsInf(c, 0) {
+			return inputf("cost", "action %v under outcome %v costs %v (%s); give costs that are numbers under every outcome", act, v, c, name)
 		}
-		one := Audited{Name: name}
-		one.Cost, one.Error = meanError(costs)
-		one.Saved, one.SavedError = meanError(saved)
-		out.Methods = append(out.Methods, one)
+		w.actions, w.costs = append(w.actions, act), append(w.costs, c)
 	}
-	slices.SortStableFunc(a.cases, func(a, b CostCase) int { return cmp.Compare(b.Cost, a.Cost) })
-	out.Worst = a.cases[:min(5, len(a.cases))]
+	return nil
 }
 
-// meanError is a mean with its standard error.
-func meanError(x []float64) (m, e float64) {
-	m = mean(x)
-	for _, v := range x {
-		e += (v - m) * (v - m)
-	}
-	n := float64(len(x))
-	return m, math.Sqrt(e/max(n-1, 1)) / math.Sqrt(n)
+// multiples are how many times as much every unit too little costs at other ratios.
+var multiples = []float64{0.125, 0.25, 0.5, 1, 2, 4, 8}
+
+// ratio is what cases cost if a unit too little costs so many times as much.
+type ratio struct {
+	times                   float64
+	adapted, kept, constant []float64
 }
 
-// design are encoded rows with an intercept, and a column for each category of a code.
-func design(c *recipe.Coding, x *mat.Dense) *mat.Dense {
-	n, d := x.Dims()
-	width := 1 + c.Numbers()
-	for k := range c.Codes() {
-		width += c.Size(k)
+// otherRatios are costs of cases at other ratios of under to over: of actions that are chosen for them,
+// of those that were chosen, and of the best constant action.
+func (a *auditing) otherRatios(p *Problem, stakes []decision.Stake, all []Distribution, y, chosen []float64) {
+	if _, ok := stakes[0].Loss.(decision.Pinball); !ok {
+		return
 	}
-	z := mat.NewDense(n, width, nil)
-	for i := range n {
-		row, at := x.RawRowView(i), 1+c.Numbers()
-		z.Set(i, 0, 1)
-		for j := range d {
-			if k := j - c.Numbers(); k < 0 {
-				z.Set(i, 1+j, row[j])
-			} else {
-				if code := int(row[j]); code >= 0 {
-					z.Set(i, at+code, 1)
-				}
-				at += c.Size(k)
-			}
+	if a.ratios == nil {
+		a.ratios = make([]ratio, len(multiples))
+		if c := stakes[0].Loss.(decision.Pinball); len(p.Costs.Columns()) == 0 {
+			a.given = c.Under / c.Over
 		}
 	}
-	return z
-}
-
-// linearQuantile is the plane below which the share q of the outcomes lies, for every x: by
-// reweighted least squares, where a residual r has the weight of its slope over |r|.
-func linearQuantile(z *mat.Dense, y, counts []float64, q float64) *mat.VecDense {
-	n, d := z.Dims()
-	scale := robustScale(slices.Sorted(slices.Values(y)))
-	line := mat.NewVecDense(d, nil)
-	residual := slices.Clone(y)
-	for round := range 80 {
-		small := scale * math.Max(1e-6, math.Pow(0.8, float64(round)))
-		gram, right := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
-		for i := range n {
-			w := q
-			if residual[i] < 0 {
-				w = 1 - q
-			}
-			if w /= math.Max(math.Abs(residual[i]), small); counts != nil {
-				w *= counts[i]
-			}
-			row := z.RowView(i)
-			gram.SymRankOne(gram, w, row)
-			right.AddScaledVec(right, w*y[i], row)
-		}
-		for k := range d { // one-hot columns add up to the intercept
-			gram.SetSym(k, k, gram.At(k, k)*(1+1e-9)+1e-9*float64(n)/scale)
-		}
-		var c mat.Cholesky
-		if !c.Factorize(gram) || c.SolveVecTo(line, right) != nil {
-			break
-		}
-		for i := range n {
-			residual[i] = y[i] - mat.Dot(z.RowView(i), line)
+	for k, times := range multiples {
+		r, constant := &a.ratios[k], p.constant(times)
+		r.times = times
+		for i, d := range all {
+			s := scaled(stakes[i%len(stakes)], times)
+			r.adapted = append(r.adapted, s.Cost(s.Best(d), y[i]))
+			r.kept = append(r.kept, s.Cost(chosen[i], y[i]))
+			r.constant = append(r.constant, s.Cost(constant, y[i]))
 		}
 	}
-	return line
-}
-
-// Lines say what was found.
-func (a *Audit) Lines() []string {
-	how := fmt.Sprintf("in %d folds", a.Folds)
-	if a.Folds == 0 {
-		how = "of the test table"
-	}
-	lines := []string{fmt.Sprintf("%s %s, costs %s", table.Plural(a.Rows, "case"), how, a.Costs), "", fmt.Sprintf("%-28s %12s %10s %14s %10s", "cost per case", "mean", "± error", "model saves", "± error")}
-	for _, m := range a.Methods {
-		lines = append(lines, fmt.Sprintf("%-28s %12.6g %10.3g %14.6g %10.3g", m.Name, m.Cost, m.Error, m.Saved, m.SavedError))
-	}
-	s := &a.Scores
-	lines = append(lines, "",
-		fmt.Sprintf("expected by the model        %12.6g", s.Expected),
-		fmt.Sprintf("outcomes in 50 %% intervals   %11.1f %%", 100*s.Coverage50),
-		fmt.Sprintf("outcomes in 90 %% intervals   %11.1f %%", 100*s.Coverage90),
-		fmt.Sprintf("CRPS                         %12.6g", s.CRPS),
-		fmt.Sprintf("log density                  %12.6g", s.LogDensity),
-		fmt.Sprintf("cases by predicted probability of outcomes up to theirs, in tenths: %v", s.PIT), "", "the cases that cost most:")
-	for _, c := range a.Worst {
-		lines = append(lines, fmt.Sprintf("line %d: outcome %.6g, action %.6g, cost %.6g", c.Line, c.Outcome, c.Action, c.Cost))
-	}
-	return lines
 }

@@ -33,10 +33,11 @@ type Distribution interface {
 type normals struct {
 	parts     []Part // of weights that add up to one
 	transform *Transform
+	df        float64 // degrees of freedom of tails that are no normal's, else 0
 }
 
 // newNormals makes weights add up to one.
-func newNormals(parts []Part, t *Transform) Distribution {
+func newNormals(parts []Part, t *Transform, df float64) Distribution {
 	sum := 0.0
 	for _, p := range parts {
 		sum += p.Weight
@@ -44,7 +45,7 @@ func newNormals(parts []Part, t *Transform) Distribution {
 	for k := range parts {
 		parts[k].Weight /= sum
 	}
-	return normals{parts, t}
+	return normals{parts, t, df}
 }
 
 // IsFinite tells whether it is made of numbers.

@@ -63,7 +63,7 @@ func (n normalNoise) Largest() float64 { return 1 / n.variance }
 func (n normalNoise) Logs() []float64 { return []float64{math.Log(n.variance)} }
 
 func (n normalNoise) Predict(mean, variance float64, t *Transform) Distribution {
-	return newNormals([]Part{{1, mean, math.Sqrt(variance + n.variance)}}, t)
+	return newNormals([]Part{{1, mean, math.Sqrt(variance + n.variance)}}, t, 0)
 }
 
 func (n normalNoise) String() string {
@@ -107,7 +107,7 @@ func (s studentNoise) Predict(mean, variance float64, t *Transform) Distribution
 			parts = append(parts, Part{weights[k], mean, math.Sqrt(variance + v)})
 		}
 	}
-	return newNormals(parts, t)
+	return newNormals(parts, t, s.df)
 }
 
 // leastWeight is that of normals that are left out of a mixture: far less than decisions are exact to.

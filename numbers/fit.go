@@ -248,7 +248,7 @@ func (p *Problem) shape(ctx context.Context) (best Shape, tried []Shape, err err
 }
 
 // credible is the log evidence, or the log density of rows that are left out where that is lower. Evidence is the
-// density of every row given those before it, which all others tell no less about; of outcomes a million times as far out
+// density of every row given those before it, about which all others tell more as a rule; of outcomes a million times as far out
 // as the rest, and normal noise, nothing is left of it but rounding.
 func credible(ep *infer.EPResult, of *terms) float64 {
 	left := 0.0

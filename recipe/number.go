@@ -71,3 +71,44 @@ func LooksLikeNumber(t *table.Table, o Options) (values int, is bool) {
 	}
 	return len(count), len(count) > MostOutcomes || fractions > 0 && len(count) > 10
 }
+
+// LooksLikeCodes says why the outcome that options name is none to predict as a number, although all of it
+// are numbers; empty if nothing speaks against it. Codes are spelled with zeros in front, number the rows, or
+// are a few whole numbers of the same five digits or more, half of them no multiples of 5 as amounts
+// so large often are.
+func LooksLikeCodes(t *table.Table, o Options) string {
+	roles, named, err := o.assign(t)
+	if err != nil || roles.condition != nil || roles.target < 0 {
+		return ""
+	}
+	values, err := t.Floats(t.ColumnName(roles.target), table.AllMarkers(named)...)
+	if err != nil {
+		return ""
+	}
+	few, whole, counting, uneven := make(map[float64]bool), true, len(values) >= leastCodes, 0
+	for i, x := range values {
+		if cell := t.At(i, roles.target); table.IsText(cell) { // a number that is spelled otherwise
+			if text := t.Cells(roles.target).Text(cell); len(text) > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9' {
+				return table.Quote(text) + " begins with a zero"
+			}
+		}
+		counting = counting && x == values[0]+float64(i) && x == math.Trunc(x)
+		whole = whole && x == math.Trunc(x) && x >= 10000 && math.Floor(math.Log10(x)) == math.Floor(math.Log10(values[0]))
+		if whole && len(few) <= MostOutcomes && !few[x] {
+			few[x] = true
+			if math.Mod(x, 5) != 0 {
+				uneven++
+			}
+		}
+	}
+	switch {
+	case counting:
+		return "it numbers the rows"
+	case whole && len(few) <= MostOutcomes && len(values) >= 2*len(few) && 2*uneven >= len(few):
+		return fmt.Sprintf("it takes only %d values, whole numbers of as many digits each", len(few))
+	}
+	return ""
+}
+
+// leastCodes is from how many rows on their numbers are told from amounts.
+const leastCodes = 10

@@ -33,7 +33,7 @@ func NewAudit(from Origin, data string, a *audit.Audit, r *audit.Result) *Audit 
 func AuditFiles() []string {
 	return []string{
 		"index.html", "cost.svg", "cost.png", "reliability.svg", "reliability.png", "net_benefit.svg", "net_benefit.png",
-		"sensitivity.svg", "sensitivity.png", "gains.svg", "gains.png",
+		"sensitivity.svg", "sensitivity.png", "pit.svg", "pit.png", "gains.svg", "gains.png",
 		"folds.csv", "decisions.csv", "counts.csv", "quality.csv", "thresholds.csv", "gains.csv", "parts.csv", "columns.csv", Results,
 	}
 }

@@ -67,12 +67,27 @@ func (f *Fit) IsNumber(t *table.Table, u *Costs, costs *decision.NumberCosts) (i
 	case f.Outcome == Categories || f.Outcome == Ordered:
 		return false, "", nil
 	case costs != nil:
-		return true, "as costs are those of numbers", nil
+		return true, "as costs are those of numbers", f.RefuseCodes(t)
 	case u.given():
 		return false, "", nil
 	}
 	n, is := recipe.LooksLikeNumber(t, f.Rows.Data)
-	return is, fmt.Sprintf("as it takes %d different values; give {outcome=categories} if they are names", n), nil
+	if is {
+		err = f.RefuseCodes(t)
+	}
+	return is, fmt.Sprintf("as it takes %d different values; give {outcome=categories} if they are names", n), err
+}
+
+// RefuseCodes refuses an outcome that looks like codes, unless somebody said that it is a number. There may
+// be no table yet.
+func (f *Fit) RefuseCodes(t *table.Table) error {
+	if t == nil || f.Outcome == Number {
+		return nil
+	}
+	if why := recipe.LooksLikeCodes(t, f.Rows.Data); why != "" {
+		return optionError("outcome", "the outcome looks like codes: %s; name another column, or give {outcome=number} if it is an amount", why)
+	}
+	return nil
 }
 
 // Loaded is a model of any kind of outcome.

@@ -48,7 +48,7 @@ train, test = draw(rows), draw(50_000)
 with tempfile.TemporaryDirectory() as folder:
     train.to_csv(f"{folder}/train.csv", index=False)
     test.to_csv(f"{folder}/test.csv", index=False)
-    for kernel in ("constant + effects(auto)", "linear + constant + effects(group)", None):
+    for kernel in ("constant + effects(auto)", "linear(ard) + constant + effects(group)", None):
         flags = ["--kernel", kernel] if kernel else []
         command = [binary, "fit", f"{folder}/train.csv", "--target", "y", "--cost", "fn=1,fp=1", "-o", f"{folder}/m", *flags]
         said, wall, cpu = clock(lambda: subprocess.run(command, capture_output=True, text=True, check=True).stdout)

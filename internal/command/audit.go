@@ -81,15 +81,7 @@ out-of-sample: out-of-fold, or of a test set.`,
 		if is, err := request.OfNumbers(utility, costs); err != nil {
 			return blame(err, "")
 		} else if is && len(args) > 0 {
-			if c.Flags().Changed("out") {
-				return usagef("--out: an audit of numbers is printed; leave it out, or give --format json")
-			}
-			found, err := auditNumbers(c, request, costs, test, args[0])
-			clearProgress(c.ErrOrStderr())
-			if err != nil {
-				return blame(err, "")
-			}
-			return format.emit(c.OutOrStdout(), found, func(w io.Writer) error { return writeLines(w, found.Lines()) })
+			return blame(auditNumbers(c, request, costs, test, args[0], out, format), "")
 		}
 		o, rows := request.Audit, &pastCases{Rows: &request.Rows}
 		o.Fit.MaxMemory = maxMemory(c)
@@ -185,10 +177,7 @@ func prepareAudit(c *cobra.Command, rows *pastCases, utility *service.Costs, o a
 		}
 	}
 	if test != "" {
-		if len(args) > 0 && sameFile(test, args[0]) {
-			return nil, "", usagef("--test %s: this is the table that is learned from; give one of other cases", test)
-		}
-		if o.Test, err = rows.readTable(c, test, 0, also...); err != nil {
+		if o.Test, err = readTest(c, rows, test, args, also); err != nil {
 			return nil, "", err
 		}
 	}
@@ -200,8 +189,16 @@ func prepareAudit(c *cobra.Command, rows *pastCases, utility *service.Costs, o a
 	return a, filepath.Base(t.Name()), err
 }
 
+// readTest reads a table of other cases than those that are learned from.
+func readTest(c *cobra.Command, rows *pastCases, test string, learned, also []string) (*table.Table, error) {
+	if len(learned) > 0 && sameFile(test, learned[0]) {
+		return nil, usagef("--test %s: this is the table that is learned from; give one of other cases", test)
+	}
+	return rows.readTable(c, test, 0, also...)
+}
+
 // auditNumbers audits decisions on a table whose outcome is a number.
-func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path string) (*numbers.Audit, error) {
+func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.NumberCosts, test, path, out string, as *format) error {
 	rows, o := &pastCases{Rows: &request.Rows}, request.Audit.Fit
 	o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
 	also := slices.Clone(request.Predictions)
@@ -210,15 +207,38 @@ func auditNumbers(c *cobra.Command, request *service.Audit, costs *decision.Numb
 	}
 	t, err := rows.readTable(c, path, o.MaxRows, also...)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if err := request.RefuseCodes(t); err != nil {
+		return err
 	}
 	decideCodes(&o, t)
 	o.Data.Drop = append(slices.Clone(o.Data.Drop), request.Predictions...)
-	a := numbers.AuditOptions{Folds: request.Audit.Folds, Predictions: request.Predictions}
+	a := numbers.AuditOptions{Folds: request.Audit.Folds, Predictions: request.Predictions, Currency: request.Audit.Currency, CasesPerYear: request.Audit.CasesPerYear}
 	if test != "" {
-		if a.Test, err = rows.readTable(c, test, 0, also...); err != nil {
-			return nil, err
+		if a.Test, err = readTest(c, rows, test, []string{path}, also); err != nil {
+			return err
 		}
 	}
-	return numbers.RunAudit(c.Context(), t, o, costs, a)
+	folder := &resultFolder{path: out, signature: auditSignature, files: report.AuditFiles()}
+	if err := folder.open(); err != nil {
+		return err
+	}
+	defer folder.close()
+	result, err := numbers.RunAudit(c.Context(), t, o, costs, a)
+	clearProgress(c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	found := report.NewNumberAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, filepath.Base(t.Name()), result)
+	files, err := found.Files()
+	if err != nil {
+		return err
+	}
+	if err := folder.replace(files, false); err != nil {
+		return err
+	}
+	return as.emit(c.OutOrStdout(), found, func(w io.Writer) error {
+		return writeReport(w, "\nreport  %s\n", out, found.WriteText)
+	})
 }

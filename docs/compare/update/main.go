@@ -67,11 +67,15 @@ func main() {
 		}
 	}
 	part := func(from, to int) (*mat.Dense, labels) { return x.Slice(from, to, 0, 4).(*mat.Dense), y[from:to] }
-	k, err := kernel.ParseColumns("rbf(variance=1, lengthscale=2) + constant(variance=1)", kernel.Columns{Numbers: 4})
-	if err != nil {
-		panic(err)
-	}
 	for _, with := range []bool{false, true} {
+		groups := "2"
+		if with { // more groups than points are left to effects, as a fit does
+			groups = "1e8"
+		}
+		k, err := kernel.ParseColumns("rbf(variance=1, lengthscale=[2, 2, 2, "+groups+"]) + constant(variance=1)", kernel.Columns{Numbers: 4})
+		if err != nil {
+			panic(err)
+		}
 		fmt.Printf("effects: %t\n", with)
 		compare(k, part, with)
 	}

@@ -24,6 +24,9 @@ export function setToken(token) {
   sessionStorage.setItem(tokenKey, token);
 }
 
+// pathOf is where a model is.
+export const pathOf = ({name}) => `v1/models/${encodeURIComponent(name)}`;
+
 export const get = (path, signal) => call(path, {signal});
 
 // post sends a body, an object or JSON text.

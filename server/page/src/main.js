@@ -5,13 +5,14 @@ import {onThemeChange} from "./looks.js";
 import {learnMethods} from "./methods.js";
 import {Classifier} from "./classifier.js";
 import {Model} from "./model.js";
+import {NumberModel} from "./number.js";
 import {Reactor} from "./reactor.js";
 
 // A page: the panels that its markup has, one of which is shown, and the address that says what
 // is seen.
 
-const page = {moved, rendered, busy};
-const kinds = {model: Model, reactor: Reactor, classifier: Classifier};
+const page = {moved, rendered, busy, go};
+const kinds = {model: Model, number: NumberModel, reactor: Reactor, classifier: Classifier};
 const here = Object.keys(kinds).filter((name) => document.querySelector(`[data-panel=${name}]`));
 const panels = Object.fromEntries(here.map((name) => [name, new kinds[name](page)]));
 const order = Object.keys(panels);
@@ -67,6 +68,12 @@ function show(name) {
     if (tab) tab.tabIndex = is ? 0 : -1;
   }
   current.refresh(true);
+}
+
+// go shows another panel with these values.
+function go(name, values) {
+  panels[name].read(values);
+  show(name);
 }
 
 // follow shows what the address says.

@@ -1,4 +1,4 @@
-import {get, post} from "./api.js";
+import {get, pathOf, post} from "./api.js";
 import {CaseForm, caseText, flipText, reasons, whyTable} from "./case.js";
 import {curveCharts, curveHeight, knobTop} from "./curve.js";
 import {DecisionTable, expectedOf, flipped, probabilitiesOf, summary} from "./decisions.js";
@@ -9,8 +9,8 @@ import {Handles, lineShape} from "./handles.js";
 import {decodeText, encodeText} from "./link.js";
 import {light, theme} from "./looks.js";
 import {methodLabel} from "./methods.js";
-import {actionBadge, Panel, replaceTable} from "./panel.js";
-import {cellOf, readRows, writeCSV} from "./rows.js";
+import {actionBadge, offerModels, Panel, replaceTable, safely} from "./panel.js";
+import {cellOf, columnsHint, exampleText, readRows, writeCSV} from "./rows.js";
 import {saveCSV, saveSVG} from "./save.js";
 import {simplexChart} from "./simplex.js";
 import {entriesOf, multipleOf, sameEntries, specText, withMultiple} from "./spec.js";
@@ -159,16 +159,10 @@ export class Model extends Panel {
     let known;
     try {
       this.#models ??= get("v1/models");
-      const {models: all} = await this.#models;
-      const models = all.filter(({kind}) => kind !== "number"); // whose costs are no table
-      if (models.length === 0) throw new Error(all.length ? "The outcomes of this server’s models are numbers, which this page does not show; its API answers for them." : "This server has no models.");
-      const select = this.part("name");
-      if ([...select.options].map(({value}) => value).join() !== models.map(({name}) => name).join()) {
-        select.replaceChildren(...models.map(({name}) => h("option", {value: name}, name)));
-      }
-      const entry = models.find(({name}) => name === this.state.name) ?? models[0];
+      const {models} = await this.#models;
+      const entry = offerModels(this.part("name"), models, this.state.name);
+      if (entry.kind === "number") return this.page.go("number", {name: entry.name});
       this.state.name = entry.name;
-      select.value = entry.name;
       known = this.#details.has(entry.name);
       if (!known) {
         const detail = await get(pathOf(entry));
@@ -248,7 +242,7 @@ export class Model extends Panel {
       });
       this.part("vary").replaceChildren(...this.#numericEntries().map(([a, o]) => h("option", {value: `${a},${o}`}, this.#entryName(a, o))));
       this.part("measure").replaceChildren(h("option", {value: ""}, "none"), ...model.columns.map(({name}) => h("option", {value: name}, name)));
-      this.part("example").hidden = !this.#exampleText();
+      this.part("example").hidden = !exampleText(this.model);
     }
     this.costs.set(this.#entries(), reach(this.#ownEntries(), 5));
     this.part("reset").disabled = sameEntries(this.#entries(), this.#ownEntries());
@@ -258,7 +252,7 @@ export class Model extends Panel {
     const field = this.part("rows");
     if (all || document.activeElement !== field) field.value = text.length <= longestShown ? text : "";
     field.rows = Math.min(12, Math.max(5, text.split("\n", 12).length + 1));
-    field.placeholder = text.length > longestShown ? `${this.source ?? "The text"} is too long to show here, but it is read. Paste something else to replace it.` : this.#columnsHint();
+    field.placeholder = text.length > longestShown ? `${this.source ?? "The text"} is too long to show here, but it is read. Paste something else to replace it.` : columnsHint(this.model);
     const {from, to, log} = this.#range();
     this.part("vary").value = this.#vary().join();
     for (const [part, value] of [["from", from], ["to", to]]) if (all || document.activeElement !== this.part(part)) this.part(part).value = String(value);
@@ -270,27 +264,9 @@ export class Model extends Panel {
     this.#parse(text);
   }
 
-  #columnsHint() {
-    const {columns} = this.model;
-    const names = columns.map(({name}) => name);
-    return `${names.join(",")}\n${columns.map(({example}) => example ?? "").join(",")}`;
-  }
-
-  #exampleText() {
-    const {example_rows: rows, columns} = this.model;
-    if (rows?.length) {
-      const given = new Set(rows.flatMap(Object.keys));
-      const known = columns.map(({name}) => name).filter((name) => given.has(name));
-      const names = [...new Set([...known, ...given])]; // in the model's order, the outcome last
-      return writeCSV(names, rows.map((row) => names.map((name) => cellOf(row, name))));
-    }
-    if (columns.some(({example}) => example === undefined)) return "";
-    return writeCSV(columns.map(({name}) => name), [columns.map(({example}) => example)]);
-  }
-
   #rowsText() {
     const {rows = ""} = this.state;
-    return rows === "example" ? this.#exampleText() : rows;
+    return rows === "example" ? exampleText(this.model) : rows;
   }
 
   // #outdated says that the results are no longer those of what is written, although
@@ -660,8 +636,6 @@ export class Model extends Panel {
   }
 }
 
-const pathOf = ({name}) => `v1/models/${encodeURIComponent(name)}`;
-
 // noteBadRows takes down what an error says about rows, and tells whether it did.
 function noteBadRows(error, parsed, {indices}) {
   const found = new Map();
@@ -672,12 +646,4 @@ function noteBadRows(error, parsed, {indices}) {
   }
   found.forEach((errors, index) => parsed.bad.set(index, errors));
   return found.size > 0;
-}
-
-function safely(does) {
-  try {
-    return does();
-  } catch {
-    return undefined;
-  }
 }

@@ -124,3 +124,23 @@ export function replaceTable(table, ...content) {
   table.replaceChildren(...content);
   if (key) table.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({preventScroll: true});
 }
+
+// offerModels lists models in a control and returns the one of a name, or the first.
+export function offerModels(select, models, wanted) {
+  if (models.length === 0) throw new Error("This server has no models.");
+  if ([...select.options].map(({value}) => value).join() !== models.map(({name}) => name).join()) {
+    select.replaceChildren(...models.map(({name}) => h("option", {value: name}, name)));
+  }
+  const entry = models.find(({name}) => name === wanted) ?? models[0];
+  select.value = entry.name;
+  return entry;
+}
+
+// safely is what a function returns, undefined if it throws.
+export function safely(does) {
+  try {
+    return does();
+  } catch {
+    return undefined;
+  }
+}

@@ -40,6 +40,22 @@ function readJSON(text) {
 // may be called "constructor".
 export const cellOf = (row, name) => (Object.hasOwn(row, name) ? row[name] : undefined);
 
+// exampleText is the rows that come with a model, or one made of examples of its columns; empty if
+// there are none.
+export function exampleText({example_rows: rows, columns}) {
+  if (rows?.length) {
+    const given = new Set(rows.flatMap(Object.keys));
+    const known = columns.map(({name}) => name).filter((name) => given.has(name));
+    const names = [...new Set([...known, ...given])]; // in the model's order, the outcome last
+    return writeCSV(names, rows.map((row) => names.map((name) => cellOf(row, name))));
+  }
+  if (columns.some(({example}) => example === undefined)) return "";
+  return writeCSV(columns.map(({name}) => name), [columns.map(({example}) => example)]);
+}
+
+// columnsHint shows what rows of a model look like.
+export const columnsHint = ({columns}) => `${columns.map(({name}) => name).join(",")}\n${columns.map(({example}) => example ?? "").join(",")}`;
+
 const separators = {",": "comma separated", ";": "semicolon separated", "\t": "tab separated"};
 
 function readDelimited(text, numeric) {

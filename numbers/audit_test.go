@@ -1,0 +1,110 @@
+package numbers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/table"
+)
+
+// sold is a table of counts or amounts whose costs differ from row to row.
+func sold(t *testing.T, counts bool) *table.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(4, 9))
+	var b strings.Builder
+	b.WriteString("x,price,g,y\n")
+	for i := range 60 {
+		x := rng.Float64()
+		y := 3 + 4*x + 0.7*rng.NormFloat64()
+		if counts {
+			y = max(0, math.Round(y-4))
+		}
+		fmt.Fprintf(&b, "%.3f,%.2f,%d,%.3f\n", x, 1+rng.Float64(), i/4, y)
+	}
+	read, err := table.Read(context.Background(), strings.NewReader(b.String()), "sold.csv", table.Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// The figures of an audit agree with each other: bars of the histogram add up to the cases, costs at the
+// ratio given are those of the decisions, and a case that is decided the same costs the same.
+func TestAuditAgreesWithItself(t *testing.T) {
+	for _, c := range []struct {
+		costs  string
+		counts bool
+	}{{"under=3,over=1", true}, {"under=2*price,over=1", false}} {
+		costs, err := decision.ParseNumberCosts(c.costs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := lossep.Options{Kernel: "rbf"}
+		o.Data.Target, o.Data.Groups = "y", "g"
+		a, err := RunAudit(context.Background(), sold(t, c.counts), o, costs, AuditOptions{Folds: 2, CasesPerYear: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := func(what string, got, want float64) {
+			t.Helper()
+			if !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) { // sums of 60 numbers
+				t.Errorf("%s, %s: %v; want %v", c.costs, what, got, want)
+			}
+		}
+		sum, total := 0.0, 0.0
+		for _, n := range a.Scores.PIT {
+			sum += n
+		}
+		near("bars", sum, 60)
+		own, constant := a.Methods[0], a.Methods[1]
+		for _, r := range a.Ratios {
+			if r.Times == 1 {
+				near("re-optimised", r.Adapted.Value, own.Cost)
+				near("kept", r.Kept.Value, own.Cost)
+				near("constant", r.Constant.Value, constant.Cost)
+			}
+		}
+		near("saved", own.Cost+constant.Saved, constant.Cost)
+		near("a year", a.Yearly.Cost.Value, 100*own.Cost)
+		near("surprise", a.Scores.Expected+a.Scores.Surprise.Value, own.Cost)
+		for i, d := range a.Decisions {
+			near("the action", a.Actions[0][i], d.Action)
+			total += d.Cost
+		}
+		if a.Independent != 15 || len(a.Decisions) != 60 || !(total > 0) {
+			t.Errorf("%d groups, %d cases, cost %v", a.Independent, len(a.Decisions), total)
+		}
+	}
+}
+
+// The best constant action of costs and weights that differ is the best of all outcomes, one of which is
+// the least of every sum of such costs.
+func TestConstantOfDifferentCosts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	p := &Problem{Costs: decision.AbsoluteError()}
+	for range 41 {
+		p.Values = append(p.Values, 10*rng.NormFloat64())
+		p.Weights = append(p.Weights, rng.ExpFloat64())
+		p.stakes = append(p.stakes, decision.Stake{Loss: decision.Pinball{Under: 1 + rng.Float64(), Over: rng.Float64()}})
+	}
+	cost := func(a float64) (sum float64) {
+		for i, y := range p.Values {
+			sum += p.Weights[i] * p.stakes[i].Cost(a, y)
+		}
+		return sum
+	}
+	least := math.Inf(1)
+	for _, y := range p.Values {
+		least = min(least, cost(y))
+	}
+	// The search ends within 1e-8 of the range of outcomes, and costs have bounded slopes.
+	if got := cost(p.constant(1)); got > least*(1+1e-6) {
+		t.Errorf("it costs %v, and %v is possible", got, least)
+	}
+}

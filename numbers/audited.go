@@ -1,0 +1,260 @@
+package numbers
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/lossep/lossep/audit"
+	"github.com/lossep/lossep/compare"
+	"github.com/lossep/lossep/decision"
+)
+
+// Audit is what decisions cost in cases that the model had not seen.
+type Audit struct {
+	Rows        int    `json:"rows"`
+	Independent int    `json:"independent"` // units of the intervals: groups, or cases
+	Folds       int    `json:"folds,omitempty"`
+	Groups      string `json:"groups,omitempty"`
+	Test        string `json:"test,omitempty"` // the table that was decided, if another
+	Outcome     string `json:"outcome"`        // the column
+	Costs       string `json:"costs"`
+	Seed        uint64 `json:"seed"`
+	Currency    string `json:"currency,omitempty"`
+	// Methods are all ways to choose actions, the model first.
+	Methods []Audited      `json:"methods"`
+	Yearly  *audit.Yearly  `json:"yearly,omitempty"`
+	Scores  Scores         `json:"scores"`
+	Ratios  []Ratio        `json:"ratios,omitempty"` // of other costs of a unit too little, where it has one
+	Worst   []CostCase     `json:"worst"`            // the cases that cost most
+	Models  []AuditedModel `json:"models"`           // of the folds
+	Notes   []string       `json:"notes,omitempty"`
+	// Choices are the names of actions that are no numbers.
+	Choices []string `json:"choices,omitempty"`
+
+	Recipe    []string    `json:"-"`
+	Decisions []CostCase  `json:"-"` // all cases, in the order in which they were decided
+	Actions   [][]float64 `json:"-"` // of every method
+}
+
+// AuditedModel is the model of a fold.
+type AuditedModel struct {
+	Rows        int      `json:"rows"`
+	Outcome     string   `json:"outcome"` // its transformation and noise
+	Kernel      string   `json:"kernel"`
+	LogEvidence float64  `json:"log_evidence"`
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// Audited is what one way to choose actions costs in a case on average, with 95 % intervals.
+type Audited struct {
+	Name  string  `json:"name"`
+	Cost  float64 `json:"cost"`
+	Error float64 `json:"standard_error"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	// Saved is how much less the model costs than this, on the same cases.
+	Saved      float64 `json:"saved"`
+	SavedError float64 `json:"saved_standard_error"`
+	SavedLow   float64 `json:"saved_low"`
+	SavedHigh  float64 `json:"saved_high"`
+	// P is the probability of a difference this large by chance, after Holm's correction among all
+	// that the model is compared with.
+	P float64 `json:"p"`
+}
+
+// Scores say whether what is predicted can be trusted.
+type Scores struct {
+	// Coverage is how many outcomes are in intervals that should have so many of them.
+	Coverage []Covered `json:"coverage"`
+	// PIT counts cases by the predicted probability of outcomes up to theirs, in ten parts, which are
+	// equal where predictions are right. A count is divided over the probabilities that it stands for.
+	PIT       [10]float64 `json:"pit"`
+	Quantiles []Scored    `json:"quantiles"`
+	CRPS      float64     `json:"crps"`
+	// LogDensity is the logarithm of the predicted density, or probability, of outcomes.
+	LogDensity float64 `json:"log_density"`
+	Expected   float64 `json:"expected_cost"` // by the model itself
+	// Surprise is how much more cases cost than the model expects.
+	Surprise audit.Measure `json:"surprise"`
+}
+
+// Covered is the share of outcomes in intervals of a level.
+type Covered struct {
+	Level float64       `json:"level"`
+	Share audit.Measure `json:"share"`
+}
+
+// Scored is how good a predicted quantile is: the share of outcomes below it, and its pinball loss beside
+// that of the same quantile of all training rows.
+type Scored struct {
+	Level    float64       `json:"level"`
+	Below    audit.Measure `json:"below"`
+	Pinball  float64       `json:"pinball"`
+	Constant float64       `json:"pinball_of_constant"`
+}
+
+// Ratio is what a case costs on average if a unit too little costs so many times as much: with the action
+// chosen for these costs, with that chosen for the costs given, and with the best constant one.
+type Ratio struct {
+	Times    float64       `json:"times"`
+	Ratio    float64       `json:"ratio,omitempty"` // under:over, if it is the same in all cases
+	Adapted  audit.Measure `json:"adapted"`
+	Kept     audit.Measure `json:"kept"`
+	Constant audit.Measure `json:"constant"`
+}
+
+// CostCase is what was decided in a case. Low and High bound a 90 % interval of its outcome.
+type CostCase struct {
+	Line     int     `json:"line"`
+	Outcome  float64 `json:"outcome"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Action   float64 `json:"action"`
+	Expected float64 `json:"expected_cost"`
+	Cost     float64 `json:"cost"`
+
+	from, to         float64 // what the outcome stands for in [0, 1]
+	crps, logDensity float64
+	pinball, sampled [len(scoredLevels)]float64
+}
+
+// The levels of intervals and of quantiles that are looked at.
+var (
+	coveredLevels = [...]float64{0.5, 0.8, 0.9, 0.95}
+	scoredLevels  = [...]float64{0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95}
+)
+
+// newCase scores what is predicted of a case.
+func newCase(line int, choice decision.NumberChoice, d Distribution, y float64, unconditional sample) CostCase {
+	c := CostCase{Line: line, Outcome: y, Action: choice.Action, Expected: choice.Expected, crps: d.CRPS(y), logDensity: d.LogDensity(y)}
+	c.to = d.CDF(y)
+	c.from = max(0, min(c.to, 2*d.PIT(y)-c.to)) // below a count, and the same as above for a number
+	for k, p := range scoredLevels {
+		q, loss := d.Quantile(p), decision.Pinball{Under: p, Over: 1 - p}
+		c.pinball[k], c.sampled[k] = loss.Cost(q, y), loss.Cost(unconditional.Quantile(p), y)
+		switch p {
+		case 0.05:
+			c.Low = q
+		case 0.95:
+			c.High = q
+		}
+	}
+	return c
+}
+
+// within is the part of what an outcome stands for in an interval of probabilities.
+func (c *CostCase) within(low, high float64) float64 {
+	if c.to > c.from {
+		return max(0, min(high, c.to)-max(low, c.from)) / (c.to - c.from)
+	}
+	if c.to > low && c.to <= high || c.to == 0 && low == 0 {
+		return 1
+	}
+	return 0
+}
+
+// finish makes means with intervals of what was gathered.
+func (a *auditing) finish(out *Audit) error {
+	n := len(a.cases)
+	cases := compare.NewCases(n, a.weights, a.groups)
+	var fault error
+	mean := func(of func(i int) float64, within *compare.Range) compare.Estimate {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = of(i)
+		}
+		e, err := cases.Mean(values, within, audit.Level)
+		fault = cmp.Or(fault, err)
+		return e
+	}
+	out.Rows, out.Models, out.Decisions, out.Independent = n, a.models, a.cases, n
+	if a.groups != nil {
+		out.Independent = len(a.named)
+	}
+	out.Methods = a.methods(mean)
+	for _, w := range a.ways {
+		out.Actions = append(out.Actions, w.actions)
+	}
+	out.Scores = a.scores(mean)
+	measure := func(values []float64) audit.Measure {
+		e := mean(func(i int) float64 { return values[i] }, nil)
+		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
+	}
+	for _, r := range a.ratios {
+		out.Ratios = append(out.Ratios, Ratio{Times: r.times, Ratio: a.given * r.times, Adapted: measure(r.adapted), Kept: measure(r.kept), Constant: measure(r.constant)})
+	}
+	if y := float64(a.opt.CasesPerYear); y > 0 {
+		own, than := out.Methods[0], out.Methods[1]
+		out.Yearly = &audit.Yearly{
+			Cases: a.opt.CasesPerYear,
+			Cost:  audit.Measure{Value: y * own.Cost, Low: y * own.Low, High: y * own.High},
+			Saved: audit.Measure{Value: y * than.Saved, Low: y * than.SavedLow, High: y * than.SavedHigh},
+		}
+	}
+	out.Worst = slices.Clone(a.cases)
+	slices.SortStableFunc(out.Worst, func(a, b CostCase) int { return cmp.Compare(b.Cost, a.Cost) })
+	out.Worst = out.Worst[:min(mostWorst, n)]
+	return fault
+}
+
+// mostWorst is how many of the cases that cost most are listed.
+const mostWorst = 10
+
+// methods are what all ways to choose cost.
+func (a *auditing) methods(mean func(of func(i int) float64, within *compare.Range) compare.Estimate) (all []Audited) {
+	var p []float64
+	for _, w := range a.ways {
+		e := mean(func(i int) float64 { return w.costs[i] }, nil)
+		saved := mean(func(i int) float64 { return w.costs[i] - a.ways[0].costs[i] }, nil)
+		all = append(all, Audited{Name: w.name, Cost: e.Mean, Error: e.StdErr, Low: e.Low, High: e.High, Saved: saved.Mean, SavedError: saved.StdErr, SavedLow: saved.Low, SavedHigh: saved.High, P: 1})
+		p = append(p, saved.P(0))
+	}
+	for k, corrected := range compare.Holm(p[1:]) {
+		all[k+1].P = corrected
+	}
+	return all
+}
+
+// scores say how right predictions are.
+func (a *auditing) scores(mean func(of func(i int) float64, within *compare.Range) compare.Estimate) (s Scores) {
+	share := func(low, high float64) audit.Measure {
+		e := mean(func(i int) float64 { return a.cases[i].within(low, high) }, &compare.Range{Least: 0, Most: 1})
+		return audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
+	}
+	for _, level := range coveredLevels {
+		s.Coverage = append(s.Coverage, Covered{level, share((1-level)/2, (1+level)/2)})
+	}
+	for k, level := range scoredLevels {
+		s.Quantiles = append(s.Quantiles, Scored{
+			level, share(0, level),
+			a.average(func(c *CostCase) float64 { return c.pinball[k] }), a.average(func(c *CostCase) float64 { return c.sampled[k] }),
+		})
+	}
+	for k := range s.PIT {
+		s.PIT[k] = float64(len(a.cases)) * a.average(func(c *CostCase) float64 { return c.within(float64(k)/10, float64(k+1)/10) })
+	}
+	s.CRPS = a.average(func(c *CostCase) float64 { return c.crps })
+	s.LogDensity = a.average(func(c *CostCase) float64 { return c.logDensity })
+	s.Expected = a.average(func(c *CostCase) float64 { return c.Expected })
+	e := mean(func(i int) float64 { return a.cases[i].Cost - a.cases[i].Expected }, nil)
+	s.Surprise = audit.Measure{Value: e.Mean, Low: e.Low, High: e.High}
+	return s
+}
+
+// average is a mean over cases by their weights, of parts so that no sum is beyond the largest number.
+func (a *auditing) average(of func(*CostCase) float64) (sum float64) {
+	total := float64(len(a.cases))
+	if a.weights != nil {
+		total = floats.Sum(a.weights)
+	}
+	for i := range a.cases {
+		w := 1.0
+		if a.weights != nil {
+			w = a.weights[i]
+		}
+		sum += w / total * of(&a.cases[i])
+	}
+	return sum
+}
