@@ -60,6 +60,20 @@ func (r *Reference) Columns() []string {
 	return names
 }
 
+// without is the reference but for some columns.
+func (r *Reference) without(names []string) *Reference {
+	if len(names) == 0 {
+		return r
+	}
+	left := new(Reference)
+	for k, part := range r.parts {
+		if !slices.Contains(names, part.Column) {
+			left.parts, left.columns = append(left.parts, part), append(left.columns, r.columns[k])
+		}
+	}
+	return left
+}
+
 // entriesAt are some of the entries of a row.
 func entriesAt(row []float64, at []int) []float64 {
 	entries := make([]float64, len(at))

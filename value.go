@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -97,6 +98,9 @@ func (m *Model) placesOf(column string) ([]int, error) {
 			return part.At, nil
 		}
 		names = append(names, part.Column)
+	}
+	if cut := strings.LastIndex(column, "="); cut > 0 && slices.Contains(names, column[:cut]) {
+		return nil, inputf("ask", "the cost %q of measuring %q is not a number; give one such as %s=0.2", column[cut+1:], column[:cut], column[:cut])
 	}
 	return nil, inputf("ask", "%q is not a feature of the model; %s", column, table.Instead(column, names))
 }
@@ -304,7 +308,7 @@ func (m *Model) Worth(ctx context.Context, r *recipe.Reader, s *decision.Spec, a
 			var rows []WorthRow
 			switch {
 			case err != nil:
-			case ask.Labels && !first:
+			case ask.Labels && (!first || len(b.Rows) > mostLabels):
 				err = inputf("labels", "there are more than %d rows; give a sample of them", mostLabels)
 			default:
 				rows, err = m.worthOf(ctx, r, b, s, ask)

@@ -351,3 +351,21 @@ func TestNearestOfTies(t *testing.T) {
 		t.Errorf("of 70 rows that are all as near: %v", near)
 	}
 }
+
+// A stream of more rows than labels are valued for is refused without a number that was not counted.
+func TestLabelsOfManyRows(t *testing.T) {
+	m, some := fitWide(t, EP), wideTable(t, 1, 3, 5)
+	for _, rows := range []int{mostLabels + 1, 3 * mostLabels} {
+		text := strings.Join(some.Columns(), ",") + "\n" + strings.Repeat(strings.Join(some.Row(0), ",")+"\n", rows)
+		rd, err := recipe.NewReader(t.Context(), strings.NewReader(text), "pool.csv", m.Recipe(), table.Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range m.Worth(t.Context(), rd, nil, Ask{Labels: true}) {
+			if err == nil || !strings.Contains(err.Error(), "there are more than 1000 rows; give a sample of them") {
+				t.Errorf("%d rows: %v", rows, err)
+			}
+			break
+		}
+	}
+}

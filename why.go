@@ -18,8 +18,31 @@ type Reason struct {
 	Column string `json:"column"`
 	Value  string `json:"value"` // that the case has
 	// Effect is by how much the advantage of the action over the best other one is larger than
-	// if the column were not known: positive if the column speaks for the action.
-	Effect float64 `json:"effect"`
+	// if the column were not known.
+	Effect    float64   `json:"effect"`
+	Direction Direction `json:"direction" enum:"for,against,neither" doc:"whether the column speaks for the action: the sign of the effect; neither where it is less than a millionth of the largest"`
+}
+
+// Direction is the sign of an effect on a decision, in words.
+type Direction string
+
+// The directions.
+const (
+	ForAction     Direction = "for"
+	AgainstAction Direction = "against"
+	Neither       Direction = "neither"
+)
+
+// directionOf is that of an effect beside one that is the largest of a case, against which less than a
+// millionth is rounding.
+func directionOf(effect, largest float64) Direction {
+	switch {
+	case math.Abs(effect) <= 1e-6*largest:
+		return Neither
+	case effect > 0:
+		return ForAction
+	}
+	return AgainstAction
 }
 
 // Contribution is what a family of effects adds to the latent value of a case, which is larger
@@ -52,16 +75,17 @@ type Explainer struct {
 }
 
 // Explain prepares to give at most so many reasons for every decision. Columns that are held, such
-// as those that costs depend on, are not changed to flip one. Values of columns are those of the
-// training rows, or of inducing points where a model does not keep its rows.
-func (m *Model) Explain(most int, held []string) *Explainer {
+// as those that costs depend on, are not changed to flip one; those left out, such as an age, are
+// neither changed nor a reason. Values of columns are those of the training rows, or of inducing points
+// where a model does not keep its rows.
+func (m *Model) Explain(most int, held []string, leftOut ...string) *Explainer {
 	e := &Explainer{model: m, cells: m.recipe.Cells(), held: held}
 	var weights []float64
 	if m.weights != nil || m.x != nil && m.recipe.Target.CaseShares() != nil {
 		rows := indices.Of(len(m.labels))
 		weights = m.donorShares(rows)
 	}
-	e.ref = NewReference(m.recipe, m.known(), weights)
+	e.ref = NewReference(m.recipe, m.known(), weights).without(leftOut)
 	e.most = min(most, len(e.ref.parts))
 	return e
 }
@@ -140,15 +164,22 @@ func (e *Explainer) contributions(row []float64, donors *posterior.Donors) (all 
 	return all
 }
 
-// reasons are the columns with the largest effects, whatever their signs.
+// reasons are the columns with the largest effects: those for the action, then those against it.
 func (e *Explainer) reasons(d *Decision, row []float64, without [][]float64) []Reason {
 	all := make([]Reason, len(without))
-	now := d.Stakes.Advantage(d.Action, d.Probabilities)
+	now, largest := d.Stakes.Advantage(d.Action, d.Probabilities), 0.0
 	for k, p := range without {
 		part := &e.ref.parts[k]
-		all[k] = Reason{part.Column, e.cells.Text(part.Index, row), now - d.Stakes.Advantage(d.Action, p)}
+		all[k] = Reason{Column: part.Column, Value: e.cells.Text(part.Index, row), Effect: now - d.Stakes.Advantage(d.Action, p)}
+		largest = max(largest, math.Abs(all[k].Effect))
 	}
-	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
+	for k := range all {
+		all[k].Direction = directionOf(all[k].Effect, largest)
+	}
+	order := []Direction{ForAction, AgainstAction, Neither}
+	slices.SortStableFunc(all, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Direction), slices.Index(order, b.Direction)), cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)))
+	})
 	return slices.Clone(all[:e.most])
 }
 
@@ -169,7 +200,7 @@ type crossing struct {
 // with each of these; nil if none changes the action.
 func (e *Explainer) crossing(of, k int, d *Decision, row []float64, all [][]float64) *crossing {
 	part := &e.ref.parts[k]
-	if slices.Contains(e.held, part.Column) || math.IsNaN(row[part.At[0]]) { // what is not known cannot be changed
+	if slices.Contains(e.held, part.Column) || e.cells.Missing(part.Index, row) { // what is not known cannot be changed
 		return nil
 	}
 	var best *crossing

@@ -130,6 +130,11 @@ type Capacities struct {
 	fixed   [][]float64    // by capacity: the efforts of all cases; nil if they differ
 }
 
+// Takes tells whether an action takes of any capacity.
+func (c *Capacities) Takes(action int) bool {
+	return slices.ContainsFunc(c.entries, func(of []*expr.Expr) bool { return of[action] != nil })
+}
+
 // Within finds what actions take of capacities: the effort of that name, or else 1 for each time that the
 // action of that name is taken. Errors are *SpecError.
 func (s *Spec) Within(all []Capacity) (*Capacities, error) {

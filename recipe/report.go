@@ -23,9 +23,11 @@ func (r *Remarks) Any() bool {
 	return r.Unseen != nil || r.Far != nil || r.Zones != nil || r.Gaps != nil
 }
 
-// Unusual are the columns with a category that the training rows did not have, or a number far
-// outside theirs; nil if there are none.
-func (r *Remarks) Unusual() []string { return append(slices.Clone(r.Unseen), r.Far...) }
+// Unusual are the columns with a category that the training rows did not have, a number far
+// outside theirs, or a missing cell where they had none; nil if there are none.
+func (r *Remarks) Unusual() []string {
+	return append(append(slices.Clone(r.Unseen), r.Far...), r.Gaps...)
+}
 
 // Report counts what happened while rows were encoded.
 type Report struct {
@@ -190,8 +192,9 @@ func (p *Report) Doubts() *Report {
 // Err refuses columns of which no cell was a category seen in training: they are
 // spelled otherwise there, or mean something else. A single row says nothing of the
 // kind. If any is true, one cell is enough, and so is one that is missing where no row lacked it in
-// training.
+// training. All such columns are named.
 func (p *Report) Err(file string, any bool) error {
+	problems := new(table.Problems)
 	for _, u := range p.Unseen {
 		if !any && (u.Cells < p.Rows || p.Rows < 2) {
 			continue
@@ -209,15 +212,16 @@ func (p *Report) Err(file string, any bool) error {
 		if !any {
 			e.Ways = []table.Way{{Option: table.WayUnseen, Meaning: "if they are new indeed"}}
 		}
-		return e
+		problems.All = append(problems.All, e)
 	}
-	if any && len(p.Gaps) > 0 {
-		f := p.Gaps[0]
-		return &table.Error{
-			File: file, ColumnName: f.Column,
-			Msg: fmt.Sprintf("%d of %s with a missing cell, which no row had in training", f.Cells, table.Plural(p.Rows, "row")),
-			Fix: "fill the cells in",
+	for _, f := range p.Gaps {
+		if any {
+			problems.All = append(problems.All, &table.Error{
+				File: file, ColumnName: f.Column,
+				Msg: fmt.Sprintf("%d of %s with a missing cell, which no row had in training", f.Cells, table.Plural(p.Rows, "row")),
+				Fix: "fill the cells in",
+			})
 		}
 	}
-	return nil
+	return problems.Err()
 }

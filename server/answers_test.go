@@ -221,6 +221,11 @@ func TestWhy(t *testing.T) {
 	if flips == 0 || len(want[0].Why) != 2 {
 		t.Error("nothing flips, so that nothing is tested")
 	}
+	for i, d := range answer[DecideResponse](t, s, "/v1/models/loans/decide", rowsBody(t, rows, `"why":9,"why_without":["job"]`)).Decisions {
+		if slices.ContainsFunc(d.Why, func(r lossep.Reason) bool { return r.Column == "job" }) || d.Flip != nil && d.Flip.Column == "job" {
+			t.Errorf("row %d: job is left out: %+v, %+v", i, d.Why, d.Flip)
+		}
+	}
 }
 
 // Calibrated decisions are those of the library's calibrated model.

@@ -67,10 +67,10 @@ type Decision struct {
 	Effort         []float64             `json:"effort,omitempty" doc:"what the action takes of each limit"`
 	Disagreement   *bool                 `json:"disagreement,omitempty" doc:"whether another method would act otherwise, if that was asked"`
 	Dissent        map[string]string     `json:"dissent,omitempty" doc:"the actions of those methods"`
-	Why            []lossep.Reason       `json:"why,omitempty" doc:"the columns that move the decision most, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
+	Why            []lossep.Reason       `json:"why,omitempty" doc:"the columns that support the action most, then those that speak against it, if that was asked; the effect is by how much the advantage of the action is larger than if the column were not known"`
 	Flip           *service.FlipJSON     `json:"flip,omitempty" doc:"the smallest change of one column that changes the action, null if none does"`
 	Effects        []lossep.Contribution `json:"effects,omitempty" doc:"what each family of effects adds to the latent value, with its standard deviation, where reasons are asked for and the model has effects"`
-	Unusual        []string              `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
+	Unusual        []string              `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, ten times as near to zero as all of them, or missing where none of them was"`
 }
 
 // decided is everything a response to decide says.
@@ -153,7 +153,7 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 	if err := s.limit(d); err != nil {
 		return err
 	}
-	if !d.SecondOpinion && d.Why == 0 {
+	if !d.SecondOpinion && d.Why == 0 && len(d.WhyWithout) == 0 {
 		return nil
 	}
 	if err := s.computations.enter(ctx); err != nil {
@@ -170,16 +170,16 @@ func (s *Server) decideRows(ctx context.Context, x *exchange, d *decided) error 
 
 // explain gives the reasons of the decisions, if they are asked for.
 func (d *decided) explain(ctx context.Context) error {
-	e := d.Explainer(d.m.model, d.spec)
-	if e == nil {
-		return nil
+	e, err := d.Explainer(d.m.model, d.spec)
+	if err != nil || e == nil {
+		return optionProblem(err)
 	}
 	d.explainer = e
 	if err := d.rows.Memory.Take(e.Bytes(d.rows.N)); err != nil {
 		return err
 	}
 	x := mat.NewDense(d.rows.N, len(d.rows.Features)/d.rows.N, d.rows.Features)
-	err := e.Of(ctx, x, d.decisions)
+	err = e.Of(ctx, x, d.decisions)
 	if far, ok := err.(*lossep.FarError); ok {
 		return problem.Wrong(rows.Location(far.Row, far.Column), "%s; %s", far.Problem(), far.Fix())
 	}

@@ -104,7 +104,7 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 		}
 	}
 	asked := d.Asked()
-	for _, name := range []string{"baseline", "why"} {
+	for _, name := range []string{"baseline", "why", "why_without"} {
 		if value, ok := q.Parameters[name]; ok {
 			if err := optionProblem(asked.Lookup(name).Give(value)); err != nil {
 				return err
@@ -114,7 +114,11 @@ func (s *Server) inferDecisions(ctx context.Context, x *exchange, m *served, bod
 	if d.baseline, err = service.Baseline(d.spec, d.Baseline); err != nil {
 		return optionProblem(err)
 	}
-	fields := service.DecideFields(d.spec, d.baseline, false, d.Explainer(m.model, d.spec))
+	explainer, err := d.Explainer(m.model, d.spec)
+	if err != nil {
+		return optionProblem(err)
+	}
+	fields := service.DecideFields(d.spec, d.baseline, false, explainer)
 	outputs, err := q.Wanted(fields)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ type Prediction struct {
 	Quantiles     []float64 `json:"quantiles,omitempty" doc:"of an outcome that is a number, as they are asked for"`
 	Variance      float64   `json:"variance,omitempty" doc:"of the latent value, with two outcomes"`
 	Probabilities []float64 `json:"probabilities,omitempty" doc:"of each of more than two outcomes"`
-	Unusual       []string  `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
+	Unusual       []string  `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, ten times as near to zero as all of them, or missing where none of them was"`
 }
 
 func (s *Server) predict(ctx context.Context, x *exchange, m *served, b *body) error {

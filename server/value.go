@@ -56,7 +56,7 @@ type Value struct {
 	WorthOutcome float64   `json:"worth_outcome" doc:"of knowing the outcome: the most that any information can be worth"`
 	WorthColumns []float64 `json:"worth_columns,omitempty" doc:"of measuring each of the columns asked about, less what that costs if it was given"`
 	WorthLabel   *float64  `json:"worth_label,omitempty" doc:"of its label to decisions on all rows, per row"`
-	Unusual      []string  `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, or ten times as near to zero as all of them"`
+	Unusual      []string  `json:"unusual" doc:"columns in which the case is unlike the training rows: a category that they did not have, or a number outside theirs by more than half their range, ten times as near to zero as all of them, or missing where none of them was"`
 }
 
 const (

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -62,18 +63,46 @@ func (a *Deciding) allocated(ctx context.Context, rd *recipe.Reader, id identity
 		return err
 	}
 	a.shortage = short
+	cases := make([]*Case, len(all))
 	for i, w := range all {
 		w.c.Limited = &limited[i]
 		a.count(&w.c)
 		a.countOutcome(w.outcome, w.c.Decision)
-		if !a.shows(w.c.Decision) {
-			continue
-		}
-		if err := emit(func() []string { return w.cells }, &w.c); err != nil {
+		cases[i] = &w.c
+	}
+	for _, i := range a.listed(cases) {
+		if err := emit(func() []string { return all[i].cells }, cases[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// listed are the numbers of the cases that are written, in their order. Under a capacity, where no other order is asked for,
+// those that get some of it come first, and of these and of the others those that save most.
+func (a *Deciding) listed(cases []*Case) (order []int) {
+	for i, c := range cases {
+		if a.shows(c.Decision) {
+			order = append(order, i)
+		}
+	}
+	if a.limits == nil || a.request.Sort != "" {
+		return order
+	}
+	gets := func(c *Case) int {
+		if slices.Max(c.Limited.Efforts) > 0 {
+			return 1
+		}
+		return 0
+	}
+	saving := func(c *Case) float64 { return c.saving(a.baseline, a.spec.Costs()) }
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(gets(cases[j]), gets(cases[i])), cmp.Compare(saving(cases[j]), saving(cases[i])))
+	})
+	if a.request.Top > 0 {
+		order = order[:min(len(order), a.request.Top)]
+	}
+	return order
 }
 
 // size is about how many bytes the case takes.

@@ -40,7 +40,7 @@ type Predict struct {
 // NewPredict is a request with every option at its default.
 func NewPredict() *Predict {
 	p := new(Predict)
-	p.Options = append(p.Cases.options("probability"), p.Asked()...)
+	p.Options = append(p.Cases.options("predictions", "probability"), p.Asked()...)
 	return p
 }
 
@@ -96,7 +96,7 @@ type Worth struct {
 // NewWorth is a request with every option at its default.
 func NewWorth() *Worth {
 	v := new(Worth)
-	v.Options = append(append(v.Costs.Options(), v.Cases.options("worth_outcome")...), v.Asked()...)
+	v.Options = append(append(v.Costs.Options(), v.Cases.options("value", "worth_outcome")...), v.Asked()...)
 	return v
 }
 

@@ -14,6 +14,7 @@ import (
 
 // Cases is how new cases are read, and what is written about them.
 type Cases struct {
+	what string // is written, as a sheet is called
 	Table
 	ID          string // the column that names the cases
 	Keep        bool   // the columns of the input
@@ -27,10 +28,10 @@ type Cases struct {
 	Errors      string // a file
 }
 
-// options are those of the cases, which they are bound to. By is the column that the largest
-// rows are chosen by if none is named.
-func (r *Cases) options(by string) Options {
-	r.OnError = "stop"
+// options are those of the cases, which they are bound to. What is written of them is the name of a
+// sheet, and by the column that the largest rows are chosen by if none is named.
+func (r *Cases) options(what, by string) Options {
+	r.what, r.OnError = what, "stop"
 	return append(Options{
 		{Name: "output", Short: "o", Group: Basics, CommandOf: true, Help: "output file (default: standard output); its extension sets the format: " + endingsText(), Value: text{&r.Output, "FILE"}},
 		{Name: "format", Group: Basics, CommandOf: true, Help: "output format, if not given by the extension of {output}", Shown: "csv", Value: choice[Format]{to: &r.As, of: formats(), alias: map[string]Format{"text": CSV, "json": JSONLines, "ndjson": JSONLines}}},
@@ -38,7 +39,7 @@ func (r *Cases) options(by string) Options {
 		{Name: "id", Group: Basics, CommandOf: true, Help: "row identifier column (default: that of the model, or else the line of the file)", Value: text{&r.ID, "COLUMN"}},
 		{Name: "sort", Group: Basics, CommandOf: true, Help: "sort output by this column, descending, such as " + by, Value: text{&r.Sort, "COLUMN"}},
 		{Name: "top", Group: Basics, CommandOf: true, Help: "output only the top N rows, by {sort} or by " + by, Value: whole{&r.Top, 1}},
-		{Name: "strict", Group: NewCases, CommandOf: true, Help: "error on any unseen category", Value: toggle{&r.Strict}},
+		{Name: "strict", Group: NewCases, CommandOf: true, Help: "error on any unseen category, and on a missing cell where training had none", Value: toggle{&r.Strict}},
 		{Name: "allow-unseen", Group: NewCases, CommandOf: true, Help: "do not fail when every row has an unseen category", Value: toggle{&r.AllowUnseen}},
 		{Name: "on-error", Group: NewCases, CommandOf: true, Help: "on unreadable rows: stop, or skip them and write them to {errors}", Value: choice[string]{to: &r.OnError, of: []string{"stop", "skip"}}},
 		{Name: "errors", Group: NewCases, CommandOf: true, Help: "CSV file for skipped rows, with line and reason", Value: text{&r.Errors, "FILE"}},

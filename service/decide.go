@@ -20,18 +20,19 @@ type Decide struct {
 	Capacity
 	Calibrate     bool
 	SecondOpinion bool
-	Why           int    // how many reasons are given for a decision
-	Baseline      string // the action that savings are against
-	Only          string // the action whose cases are written; empty for all
-	Probability   string // the column of probabilities to decide by, in place of a model
-	Memory        int64  // bytes that cases may take while they wait for a capacity to be shared out; 0 for any
+	Why           int      // how many reasons are given for a decision
+	WhyWithout    []string // columns that are no reason, and are not changed to flip a decision
+	Baseline      string   // the action that savings are against
+	Only          string   // the action whose cases are written; empty for all
+	Probability   string   // the column of probabilities to decide by, in place of a model
+	Memory        int64    // bytes that cases may take while they wait for a capacity to be shared out; 0 for any
 	Options       Options
 }
 
 // NewDecide is a request with every option at its default.
 func NewDecide() *Decide {
 	d := new(Decide)
-	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("saving")...), d.Asked()...), d.Capacity.Periods()...),
+	d.Options = append(append(append(append(d.Costs.Options(), d.Cases.options("decisions", "saving")...), d.Asked()...), d.Capacity.Periods()...),
 		&Option{Name: "only", Group: Basics, CommandOf: true, Help: "output only the rows with this action, such as refuse; the summary is of all", Value: text{&d.Only, "ACTION"}},
 		&Option{Name: "probability", Group: Basics, CommandOf: true, Help: "column of probabilities to use instead of a model; with more than two outcomes, the prefix NAME of columns NAME_OUTCOME", Value: text{&d.Probability, "COLUMN"}},
 	)
@@ -40,30 +41,31 @@ func NewDecide() *Decide {
 
 // Asked are the options that are not about files, which all front ends have.
 func (d *Decide) Asked() Options {
-	return Options{
+	return slices.Concat(Options{
 		calibrateOption(&d.Calibrate),
 		{Name: "second-opinion", Group: Basics, Help: "flag rows where EP or corrected EP would choose another action", Value: toggle{&d.SecondOpinion}},
-		whyOption(&d.Why),
-		{Name: "baseline", Group: Basics, Help: "reference action for saving (default: the first of the costs)", Value: text{&d.Baseline, "ACTION"}},
+	}, d.whyOptions(), Options{
+		{Name: "baseline", Group: Basics, Help: "reference action for saving (default: the first of the costs; the summary: the best single action)", Value: text{&d.Baseline, "ACTION"}},
 		d.Capacity.Limit(),
-	}
+	})
 }
 
 // Complete checks options against each other and fills in what follows from them.
 func (d *Decide) Complete() error {
 	if d.Probability != "" {
 		if err := d.Options.refuse("there is no model to ask where {probability} names the probabilities to decide by; leave one of them out",
-			"second-opinion", "why", "calibrate", "on-error", "strict", "allow-unseen"); err != nil {
+			"second-opinion", "why", "why-without", "calibrate", "on-error", "strict", "allow-unseen"); err != nil {
 			return err
 		}
 	}
 	if err := d.CheckCapacity(); err != nil {
 		return err
 	}
-	if len(d.Limits) > 0 && d.Sort == "" {
-		d.Sort = "saving" // the list to act on
+	by := "saving"
+	if len(d.Limits) > 0 {
+		by = "" // listed has an order of its own
 	}
-	return d.Cases.complete("saving")
+	return d.Cases.complete(by)
 }
 
 // CheckCapacity refuses a capacity with what explains cases one by one.
@@ -94,7 +96,8 @@ type Deciding struct {
 type Decided struct {
 	Rows, Disagree  int
 	ByAction        []int
-	Expected, Saved float64 // sums
+	Expected, Saved float64   // sums
+	Constant        []float64 // sums of what each action would cost, or bring, in all rows
 	Labelled        int
 	Realised        float64 // of the labelled rows
 	Seen            int     // of them, those equal to ones that the model was fitted to
@@ -113,8 +116,8 @@ func (d *Decide) Of(ctx context.Context, m *lossep.Model, given *decision.Spec) 
 		return nil, err
 	}
 	a.model, a.given, a.trained = m, given != nil && !d.Calibrate, m.Trained()
-	a.explain = d.Explainer(m, spec)
-	return a, nil
+	a.explain, err = d.Explainer(m, spec)
+	return a, err
 }
 
 func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
@@ -129,16 +132,7 @@ func (d *Decide) under(spec *decision.Spec) (*Deciding, error) {
 		}
 	}
 	limits, err := d.Within(spec)
-	return &Deciding{request: d, spec: spec, baseline: baseline, only: only, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions()))}}, err
-}
-
-// Explainer gives the reasons that are asked for, nil if there are none. Columns that costs depend
-// on say what is at stake, so no change of them is looked for.
-func (d *Decide) Explainer(m *lossep.Model, spec *decision.Spec) *lossep.Explainer {
-	if d.Why == 0 {
-		return nil
-	}
-	return m.Explain(d.Why, spec.Columns())
+	return &Deciding{request: d, spec: spec, baseline: baseline, only: only, limits: limits, Decided: Decided{ByAction: make([]int, len(spec.Actions())), Constant: make([]float64, len(spec.Actions()))}}, err
 }
 
 // Request is what was asked.
@@ -228,6 +222,9 @@ func (a *Deciding) count(c *Case) {
 	a.ByAction[d.Action]++
 	a.Expected += d.Expected[d.Action]
 	a.Saved += c.saving(a.baseline, a.spec.Costs())
+	for k, x := range d.Expected {
+		a.Constant[k] += x
+	}
 	a.Doubts.add(&d.Stakes, c.free(), d.Probabilities)
 	if len(d.Dissent) > 0 {
 		a.Disagree++
@@ -273,6 +270,7 @@ func (d *Decided) Add(other *Decided) {
 	d.sum(other.Worths)
 	for a, n := range other.ByAction {
 		d.ByAction[a] += n
+		d.Constant[a] += other.Constant[a]
 	}
 }
 
@@ -321,17 +319,46 @@ func (a *Deciding) counted(by, account string) []string {
 		}
 		lines = append(lines, fmt.Sprintf("%-*s %6d %-4s (%s)", width, name, a.ByAction[k], what, shares[k]))
 	}
-	saves := "saves %.6g"
-	if !a.spec.Costs() {
-		saves = "brings %.6g more"
-	}
-	lines = append(lines,
-		fmt.Sprintf("expected %s per row %.6g, %s", a.spec.Kind(), a.Expected/float64(rows), account),
-		fmt.Sprintf(saves+" per row compared with always “%s”", a.Saved/float64(rows), actions[a.baseline]))
+	lines = append(lines, fmt.Sprintf("expected %s per row %.6g, %s", a.spec.Kind(), a.Expected/float64(rows), account), a.saves())
 	if a.shortage != nil {
 		lines = append(lines, a.shortage.Lines()...)
 	}
 	return append(lines, a.Doubts.lines(a.spec, rows)...)
+}
+
+// saves says what decisions save compared with doing the same in every row: the baseline if one is named, or
+// else what is best of that.
+func (a *Deciding) saves() string {
+	costs, actions, rows := a.spec.Costs(), a.spec.Actions(), float64(a.Decided.Rows)
+	text := "saves %.6g per row compared with always “%s”"
+	if !costs {
+		text = "brings %.6g more per row compared with always “%s”"
+	}
+	best := a.bestConstant()
+	if a.request.Baseline != "" || best < 0 {
+		return fmt.Sprintf(text, a.Saved/rows, actions[a.baseline])
+	}
+	// Equal to rounding is equal.
+	text = fmt.Sprintf(text+", the best single action", max(0, gain(a.Expected, a.Constant[best], costs))/rows, actions[best])
+	if best != a.baseline {
+		text += fmt.Sprintf("; column saving is compared with “%s”", actions[a.baseline])
+	}
+	return text
+}
+
+// bestConstant is the action that would be best in all rows together, of those that a capacity does not limit; −1 if
+// it limits all.
+func (a *Deciding) bestConstant() int {
+	best := -1
+	for k, x := range a.Constant {
+		if a.limits != nil && a.limits.Takes(k) {
+			continue
+		}
+		if best < 0 || gain(x, a.Constant[best], a.spec.Costs()) > 0 {
+			best = k
+		}
+	}
+	return best
 }
 
 // GivenDeciding decides the rows of a table by probabilities that stand in it.
@@ -388,22 +415,22 @@ func (g *GivenDeciding) Fields() []Field {
 // Rows goes over the rows.
 func (g *GivenDeciding) Rows(several bool, emit Emit) error {
 	column := slices.Index(g.table.Columns(), g.request.ID)
-	for i := range g.decisions {
-		cells := func() []string { return g.table.Row(i) }
-		c := Case{Decision: &g.decisions[i]}
+	cases := make([]*Case, len(g.decisions))
+	for i := range cases {
+		c := &Case{Decision: &g.decisions[i]}
 		if column >= 0 {
-			c.ID = cells()[column]
+			c.ID = g.table.Row(i)[column]
 		} else {
 			c.ID = lineID(g.table.Place(i), several)
 		}
 		if g.limited != nil {
 			c.Limited = &g.limited[i]
 		}
-		g.count(&c)
-		if !g.shows(c.Decision) {
-			continue
-		}
-		if err := emit(cells, &c); err != nil {
+		g.count(c)
+		cases[i] = c
+	}
+	for _, i := range g.listed(cases) {
+		if err := emit(func() []string { return g.table.Row(i) }, cases[i]); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func numberField(name string, value func(*Case) float64) Field {
 var IDField = Field{Name: "id", Columns: []string{"id"}, Text: func(c *Case) string { return c.ID }}
 
 // UnusualField names the columns in which the case is unlike the training rows: those with a
-// category that they did not have, or a number far outside theirs.
+// category that they did not have, a number far outside theirs, or a missing cell where they had none.
 var UnusualField = Field{Name: "unusual", Columns: []string{"unusual"}, Texts: func(c *Case) []string { return c.Unusual }}
 
 // probabilityField is the probability of the positive one of two outcomes, or that of each of

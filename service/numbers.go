@@ -179,7 +179,7 @@ func (m NumberModel) Predicting(p *Predict) (Answer, error) {
 
 // Deciding implements Loaded.
 func (m NumberModel) Deciding(ctx context.Context, d *Decide, read func(ctx context.Context, path string) ([]byte, error)) (Answer, error) {
-	if err := d.Options.refuse("it is for outcomes that are categories, and that of this model is a number; leave it out", "second-opinion", "why", "calibrate", "baseline", "only", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
+	if err := d.Options.refuse("it is for outcomes that are categories, and that of this model is a number; leave it out", "second-opinion", "why", "why-without", "calibrate", "baseline", "only", "probability", "top", "cost-matrix", "capacity", "per", "time"); err != nil {
 		return nil, err
 	}
 	costs, err := d.Numbers(ctx, read)

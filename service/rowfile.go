@@ -89,9 +89,9 @@ type RowWriter interface {
 }
 
 // NewRowWriter begins to write rows in a format: the columns of the input that are kept, and
-// the fields. Where the input has the name of a field already, the field is told apart by a
+// the fields. What they are is the name of a workbook's sheet. Where the input has the name of a field already, the field is told apart by a
 // prefix.
-func NewRowWriter(w io.Writer, f Format, input []RowColumn, fields []Field) (RowWriter, error) {
+func NewRowWriter(w io.Writer, f Format, what string, input []RowColumn, fields []Field) (RowWriter, error) {
 	if f == JSONLines {
 		return &jsonRows{w: bufio.NewWriter(w), input: input, fields: fields}, nil
 	}
@@ -110,7 +110,7 @@ func NewRowWriter(w io.Writer, f Format, input []RowColumn, fields []Field) (Row
 	case Parquet:
 		t.to, err = newParquetTable(w, columns)
 	case Workbook:
-		t.to, err = newWorkbookTable(w, columns)
+		t.to, err = newWorkbookTable(w, what, columns)
 	default:
 		t.to, err = newCSVTable(w, columns)
 	}
@@ -217,12 +217,12 @@ func (t *parquetTable) close() error          { return t.w.Close() }
 
 type workbookTable struct{ w *xlsx.Writer }
 
-func newWorkbookTable(w io.Writer, columns []RowColumn) (rowFile, error) {
+func newWorkbookTable(w io.Writer, what string, columns []RowColumn) (rowFile, error) {
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.Name
 	}
-	to, err := xlsx.NewWriter(w, names)
+	to, err := xlsx.NewWriter(w, what, names)
 	return &workbookTable{to}, err
 }
 

@@ -13,25 +13,54 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/lossep/lossep"
+	"github.com/lossep/lossep/decision"
 	"github.com/lossep/lossep/recipe"
 	"github.com/lossep/lossep/table"
 )
 
-// whyOption asks for reasons.
-func whyOption(to *int) *Option {
-	return &Option{Name: "why", Group: Basics, Help: "N most influential columns and the smallest single-column change that changes the action", Value: whole{to: to}}
+// whyOptions ask for reasons.
+func (d *Decide) whyOptions() Options {
+	return Options{
+		{Name: "why", Group: Basics, Help: "N columns that most support the action, and the smallest single-column change that changes it", Value: whole{to: &d.Why}},
+		{Name: "why-without", Group: Basics, Help: "columns that are neither a reason nor changed, such as age,applied, with {why}", Value: newList(&d.WhyWithout, "COLUMN,COLUMN")},
+	}
 }
 
-// reasonFields are the reasons of a decision, the largest first, and what would flip it.
+// Explainer gives the reasons that are asked for, nil if there are none. Columns that costs depend
+// on say what is at stake, so no change of them is looked for.
+func (d *Decide) Explainer(m *lossep.Model, spec *decision.Spec) (*lossep.Explainer, error) {
+	if d.Why == 0 {
+		if len(d.WhyWithout) > 0 {
+			return nil, optionError("why-without", "no reasons are asked for; give {why=3} with it")
+		}
+		return nil, nil
+	}
+	var features []string
+	for _, part := range m.Recipe().Parts() {
+		features = append(features, part.Column)
+	}
+	for _, name := range d.WhyWithout {
+		if !slices.Contains(features, name) {
+			return nil, optionError("why-without", "%q is not a feature of the model; %s", name, table.Instead(name, features))
+		}
+	}
+	e := m.Explain(d.Why, spec.Columns(), d.WhyWithout...)
+	if e.Reasons() == 0 {
+		return nil, optionError("why-without", "no column is left to be a reason; name fewer")
+	}
+	return e, nil
+}
+
+// reasonFields are the reasons of a decision, those for it first, and what would flip it.
 func reasonFields(actions []string, e *lossep.Explainer) []Field {
 	why := Field{Name: "why", Object: func(c *Case) Object { return reasons(c.Decision.Reasons) }}
 	for k := range e.Reasons() {
 		name := fmt.Sprintf("why_%d", k+1)
-		why.Columns = append(why.Columns, name, name+"_effect")
-		why.Kinds = append(why.Kinds, table.TextCells, table.NumberCells)
+		why.Columns = append(why.Columns, name, name+"_direction", name+"_effect")
+		why.Kinds = append(why.Kinds, table.TextCells, table.TextCells, table.NumberCells)
 	}
 	all := []Field{why, {
-		Name: "flip", Columns: []string{"flip"}, Kinds: []table.CellKind{table.TextCells},
+		Name: "flip", Columns: []string{"flip", "flip_action"}, Kinds: []table.CellKind{table.TextCells, table.TextCells},
 		Object: func(c *Case) Object { return flip{c.Decision.Flip, actions} },
 	}}
 	if e.Effects() {
@@ -60,31 +89,31 @@ func (all contributions) Cells() []any {
 	return []any{strings.Join(texts, "; ")}
 }
 
-// reasons are columns with their effects: "months = 36" in a table.
+// reasons are columns with their effects: "months = 36", "for" and 0.43 in a table.
 type reasons []lossep.Reason
 
 func (r reasons) Cells() []any {
-	cells := make([]any, 0, 2*len(r))
+	cells := make([]any, 0, 3*len(r))
 	for _, one := range r {
-		cells = append(cells, one.Column+" = "+one.Value, one.Effect)
+		cells = append(cells, one.Column+" = "+one.Value, string(one.Direction), one.Effect)
 	}
 	return cells
 }
 
-// flip is a change of one column that changes the action: "amount 5200 → 3100" in a table, empty if
-// there is none.
+// flip is a change of one column that changes the action: "amount 5200 → 3100" and "approve" in a table.
 type flip struct {
 	*lossep.Flip
 	actions []string
 }
 
-func (f flip) Cells() []any { return []any{f.String()} }
+// noFlip is what a table has where no column has a value that changes the action.
+const noFlip = "no single change"
 
-func (f flip) String() string {
+func (f flip) Cells() []any {
 	if f.Flip == nil {
-		return ""
+		return []any{noFlip, ""}
 	}
-	return fmt.Sprintf("%s %s → %s", f.Column, f.From, f.To)
+	return []any{fmt.Sprintf("%s %s → %s", f.Column, f.From, f.To), f.actions[f.Action]}
 }
 
 // MarshalJSON writes null where there is none.

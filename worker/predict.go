@@ -154,7 +154,10 @@ func (j *job) decide(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	explain := q.Explainer(j.model, j.spec)
+	explain, err := q.Explainer(j.model, j.spec)
+	if err != nil {
+		return nil, nil, err
+	}
 	d := q.collected(j.rows.Len(), j.spec, explain)
 	var waiting []lossep.Decision // for a capacity to be shared out
 	report, err := j.blocks(ctx, j.model.Recipe(), rowBytes(j.model), d, func(x *mat.Dense, from, to int) error {

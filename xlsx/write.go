@@ -29,13 +29,14 @@ type Writer struct {
 const widthRows = 200
 
 // What a workbook has beside its cells: one sheet, and the styles 1 and 2 for dates and for times of
-// dates, 3 for numbers with four decimals and 4 for those that have none of four.
+// dates, 3 for numbers with four decimals, 4 for those that have none of four, and 5 for headings. %s is the name
+// of the sheet.
 var parts = []struct{ name, text string }{
 	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`},
 	{"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
 	{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`},
-	{"xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-	{"xl/styles.xml", `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/><numFmt numFmtId="166" formatCode="0.0000"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="5"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="166" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="11" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`},
+	{"xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="%s" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+	{"xl/styles.xml", `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/><numFmt numFmtId="166" formatCode="0.0000"/></numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="6"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="166" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="11" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`},
 }
 
 // widths makes columns wide enough for their names and for what is in some rows.
@@ -60,8 +61,9 @@ func widths(names []string, rows [][]any) string {
 	return "<cols>" + b.String() + "</cols>"
 }
 
-// NewWriter begins a workbook whose first row has the names of the columns.
-func NewWriter(w io.Writer, names []string) (*Writer, error) {
+// NewWriter begins a workbook of a sheet whose first row has the names of the columns. The name of the
+// sheet is one that Excel allows.
+func NewWriter(w io.Writer, sheet string, names []string) (*Writer, error) {
 	if len(names) > maxColumns {
 		return nil, fmt.Errorf("%d columns are more than the %d of an Excel sheet; write .csv or .parquet", len(names), maxColumns)
 	}
@@ -69,7 +71,7 @@ func NewWriter(w io.Writer, names []string) (*Writer, error) {
 	for _, part := range parts {
 		f, err := out.archive.Create(part.name)
 		if err == nil {
-			_, err = io.WriteString(f, xml.Header+part.text)
+			_, err = io.WriteString(f, xml.Header+strings.Replace(part.text, "%s", sheet, 1))
 		}
 		if err != nil {
 			return nil, err
@@ -122,11 +124,11 @@ func (w *Writer) Write(row []any) error {
 		case bool:
 			fmt.Fprintf(w.sheet, `<c r="%s" t="b"><v>%d</v></c>`, at, map[bool]int{true: 1}[v])
 		case heading:
-			err = w.text(at, string(v))
+			err = w.text(at, string(v), ` s="5"`)
 		case string:
 			err = w.spelled(at, v)
 		default:
-			err = w.text(at, fmt.Sprint(v))
+			err = w.text(at, fmt.Sprint(v), "")
 		}
 		if err != nil {
 			return err
@@ -171,14 +173,14 @@ func (w *Writer) spelled(at, text string) error {
 			return err
 		}
 	}
-	return w.text(at, text)
+	return w.text(at, text, "")
 }
 
-func (w *Writer) text(at, text string) error {
+func (w *Writer) text(at, text, style string) error {
 	if utf8.RuneCountInString(text) > 32767 {
 		return errors.New("a text of more than the 32767 characters of an Excel cell; write .csv or .parquet")
 	}
-	fmt.Fprintf(w.sheet, `<c r="%s" t="inlineStr"><is><t xml:space="preserve">`, at)
+	fmt.Fprintf(w.sheet, `<c r="%s"%s t="inlineStr"><is><t xml:space="preserve">`, at, style)
 	// What XML cannot have is escaped as Excel does, and so is what looks like such an escape.
 	var b strings.Builder
 	for k, r := range text {
@@ -214,7 +216,11 @@ func (w *Writer) Close() error {
 			return err
 		}
 	}
-	if _, err := w.sheet.WriteString("</sheetData></worksheet>"); err != nil {
+	filter := ""
+	if len(w.names) > 0 {
+		filter = fmt.Sprintf(`<autoFilter ref="A1:%s%d"/>`, columnName(len(w.names)-1), w.rows)
+	}
+	if _, err := w.sheet.WriteString("</sheetData>" + filter + "</worksheet>"); err != nil {
 		return err
 	}
 	if err := w.sheet.Flush(); err != nil {

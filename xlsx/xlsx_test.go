@@ -29,7 +29,7 @@ func open(t *testing.T, book []byte, sheet string) (string, error) {
 // What is written is read again: numbers, truth values, texts whatever they spell, dates as dates.
 func TestWrittenIsRead(t *testing.T) {
 	var out bytes.Buffer
-	w, err := NewWriter(&out, []string{"id", "2020", "day", "text", "advantage_refuse"})
+	w, err := NewWriter(&out, "decisions", []string{"id", "2020", "day", "text", "advantage_refuse"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +52,13 @@ func TestWrittenIsRead(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	sheet := part(t, out.Bytes(), "xl/worksheets/sheet1.xml")
-	for _, cell := range []string{`<c r="A3"><v>12</v>`, `<c r="A2" t="inlineStr">`, `<c r="C2" s="1"><v>45750</v>`, `<c r="B1" t="inlineStr">`, `<c r="C3" s="2"><v>`, `<col min="5" max="5" width="18" customWidth="1"/></cols><sheetData>`} {
+	for _, cell := range []string{`<c r="A3"><v>12</v>`, `<c r="A2" t="inlineStr">`, `<c r="C2" s="1"><v>45750</v>`, `<c r="B1" s="5" t="inlineStr">`, `</sheetData><autoFilter ref="A1:E4"/></worksheet>`, `<c r="C3" s="2"><v>`, `<col min="5" max="5" width="18" customWidth="1"/></cols><sheetData>`} {
 		if !strings.Contains(sheet, cell) {
 			t.Errorf("no %s in\n%s", cell, sheet)
 		}
+	}
+	if book := part(t, out.Bytes(), "xl/workbook.xml"); !strings.Contains(book, `<sheet name="decisions" `) {
+		t.Errorf("the sheet is not called decisions:\n%s", book)
 	}
 }
 
@@ -64,7 +67,7 @@ func TestWrittenIsRead(t *testing.T) {
 func TestLooks(t *testing.T) {
 	for _, n := range []int{1, widthRows, widthRows + 1} {
 		var out bytes.Buffer
-		w, err := NewWriter(&out, []string{"p", "why"})
+		w, err := NewWriter(&out, "decisions", []string{"p", "why"})
 		if err != nil {
 			t.Fatal(err)
 		}

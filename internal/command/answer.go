@@ -124,7 +124,8 @@ func newPredict() *cobra.Command {
 		Long: `Print the id, the mean and variance of the latent function and the probability of the positive
 outcome for each row of a table; with more than two outcomes, the probability of each
 (columns probability_OUTCOME). The id is the --id column, or the line of the file.
-Column unusual names columns with out-of-range values or unseen categories. The output format
+Column unusual names columns with out-of-range values, unseen categories, or gaps where training had
+none. The output format
 (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Columns may be in any order if
 the file has a header; - is standard input, and a folder is read as one table of all its Parquet
 files. Memory use does not grow with the number of rows, and nothing is printed if a row cannot

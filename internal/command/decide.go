@@ -28,22 +28,25 @@ of a table. Output columns:
   advantage_ACTION   expected cost of the best other action minus its own
   saving             expected saving compared with the baseline action (--baseline)
   disagreement       whether EP or corrected EP would choose another action (--second-opinion)
-  why_1, …           most influential columns with their values (months = 36), and their effects on the
-                     advantage: why_1_effect (--why)
-  flip               smallest single-column change that changes the action (--why)
+  why_1, …           columns with their values (months = 36) that most support the action, then those that
+                     speak against it (--why; --why-without leaves columns out)
+  why_1_direction    for or against the action
+  why_1_effect       effect on the advantage: above 0 if the column speaks for the action
+  flip, flip_action  smallest single-column change that leads to another action, and that action (--why)
   effects            contribution of each family of effects to the latent value, if the model has any (--why)
   unlimited          the action without the capacity (--capacity)
   forgone            the cost of the capacity limit in this row (--capacity)
   effort_ACTION      capacity that the action takes: 1, or as in the costs file, effort: {visit: minutes}
-  unusual            columns with out-of-range values or unseen categories
+  unusual            columns with out-of-range values, unseen categories, or gaps where training had none
 
 With --capacity visit=100 the action visit is taken at most 100 times, in the rows where it saves
-most: the total expected cost is minimised within the capacity, and rows are sorted by saving. The
-summary has the value of one more unit. --per day --time COLUMN makes it a capacity per day.
+most: the total expected cost is minimised within the capacity, and rows that get the action come
+first, by saving. The summary has the value of one more unit. --per day --time COLUMN makes it a capacity per day.
 
 The output format (CSV, Parquet, JSON Lines, Excel) follows the extension of -o. Costs other
 than those of the fit can be given without refitting. A summary goes to standard error, with the
-realised cost if the file has the target column.
+saving compared with the best single action, or with --baseline, and with the realised cost if the
+file has the target column.
 
 With --probability no model is needed: the table has a column with the probability of the
 positive outcome.`,

@@ -134,13 +134,13 @@ func needArguments(words ...string) cobra.PositionalArgs {
 			if len(args) < len(words) {
 				return nil
 			}
-			return usagef("%s: --example takes the place of %q; leave one of them out", c.CommandPath(), args[len(words)-1])
+			return usagef("%s: --example takes the place of %q; leave one of them out", c.Name(), args[len(words)-1])
 		}
 		if len(args) < len(words) {
-			return usagef("%s: %s is missing; see '%s --help'", c.CommandPath(), words[len(args)], c.CommandPath())
+			return usagef("%s: %s is missing; see '%s --help'", c.Name(), words[len(args)], c.CommandPath())
 		}
 		if len(args) > len(words) {
-			return usagef("%s: unknown argument %q; see '%s --help'", c.CommandPath(), args[len(words)], c.CommandPath())
+			return usagef("%s: unknown argument %q; see '%s --help'", c.Name(), args[len(words)], c.CommandPath())
 		}
 		return nil
 	}

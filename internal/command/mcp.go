@@ -34,7 +34,7 @@ commands.`,
   lossep mcp model.lossep decisions/model decisions/model/_outcomes.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s: no files given; give the models, costs and tables that may be read", c.CommandPath())
+				return usagef("%s: no files given; give the models, costs and tables that may be read", c.Name())
 			}
 			return nil
 		},

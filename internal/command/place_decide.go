@@ -25,6 +25,7 @@ type Decide struct {
 	Keep     bool           `json:"keep"`   // the columns of the input
 	Second   bool           `json:"second"` // opinions are asked
 	Why      int            `json:"why"`    // how many reasons are given
+	Without  []string       `json:"why_without,omitempty"`
 	Baseline string         `json:"baseline"`
 	Only     string         `json:"only"`    // the action whose rows are written
 	Several  bool           `json:"several"` // the table has more than one file
@@ -40,7 +41,7 @@ type Decided struct {
 // Rows decides the rows of a source by the model and writes them as Parquet.
 func (d *Decide) Rows(ctx context.Context, m *lossep.Model, s table.Source, w io.Writer) (*Decided, error) {
 	q := service.NewDecide()
-	q.ID, q.Keep, q.SecondOpinion, q.Why, q.Baseline, q.Only, q.As = d.ID, d.Keep, d.Second, d.Why, d.Baseline, d.Only, service.Parquet
+	q.ID, q.Keep, q.SecondOpinion, q.Why, q.WhyWithout, q.Baseline, q.Only, q.As = d.ID, d.Keep, d.Second, d.Why, d.Without, d.Baseline, d.Only, service.Parquet
 	answer, err := q.Of(ctx, m, d.Utility)
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func decideAt(c *cobra.Command, place *Place, r answering, answer *service.Decid
 	}
 	q := answer.Request()
 	d := Decide{
-		Model: args[0], Utility: answer.Spec(), Format: r.Format, ID: r.ID, Keep: r.Keep, Second: q.SecondOpinion, Why: q.Why, Baseline: q.Baseline, Only: q.Only,
+		Model: args[0], Utility: answer.Spec(), Format: r.Format, ID: r.ID, Keep: r.Keep, Second: q.SecondOpinion, Why: q.Why, Without: q.WhyWithout, Baseline: q.Baseline, Only: q.Only,
 		Several: in.several(), Memory: givenMemory(c),
 	}
 	err = place.Decide(c.Context(), d, in.table, r.Output, func(parts []*Decided) error {

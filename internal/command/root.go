@@ -104,7 +104,7 @@ func plainFlagError(err error) error {
 // noArguments refuses words that are no flags.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%s: unknown argument %q; see '%s --help'", c.CommandPath(), args[0], c.CommandPath())
+		return usagef("%s: unknown argument %q; see '%s --help'", c.Name(), args[0], c.CommandPath())
 	}
 	return nil
 }

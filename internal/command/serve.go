@@ -56,7 +56,7 @@ or an IP address are answered, so that no web site can send requests through a b
   lossep serve --demo`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !demo {
-				return usagef("%s: there is no model to serve; give a model file, made with 'lossep fit … -o model.lossep', or --demo", c.CommandPath())
+				return usagef("%s: there is no model to serve; give a model file, made with 'lossep fit … -o model.lossep', or --demo", c.Name())
 			}
 			return nil
 		},

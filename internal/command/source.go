@@ -224,7 +224,7 @@ func (in *tableInput) several() bool {
 }
 
 // about is how many rows the table has, as far as its files tell without being understood: those of
-// Parquet files, or lines; 0 where that would take reading what can be read only once, or long.
+// Parquet files, or lines but for the first, which is mostly a header; 0 where that would take reading what can be read only once, or long.
 func (in *tableInput) about() (rows int) {
 	if in.table != nil {
 		for _, g := range in.table.Groups() {
@@ -243,7 +243,7 @@ func (in *tableInput) about() (rows int) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 		return 0
 	}
-	piece := make([]byte, 1<<16)
+	piece, last := make([]byte, 1<<16), byte('\n')
 	for at := int64(0); ; {
 		n, err := f.ReadAt(piece, at)
 		if at == 0 && bytes.HasPrefix(piece[:n], []byte{0x1f, 0x8b}) { // compressed
@@ -251,9 +251,13 @@ func (in *tableInput) about() (rows int) {
 		}
 		if at += int64(n); n > 0 {
 			rows += bytes.Count(piece[:n], []byte{'\n'})
+			last = piece[n-1]
 		}
 		if err != nil {
-			return rows
+			if last != '\n' {
+				rows++
+			}
+			return max(0, rows-1)
 		}
 	}
 }

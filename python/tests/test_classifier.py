@@ -71,8 +71,18 @@ def test_reasons(model, rows):
     d = model.decide(X[:12], why=2)
     assert model.decide(X[:12]).why is None
     frame = d.to_frame()
-    assert [c for c in frame if c.startswith("why")] == ["why_1", "why_1_effect", "why_2", "why_2_effect"]
-    assert (frame["why_1_effect"].abs() >= frame["why_2_effect"].abs()).all()
+    assert [c for c in frame if c.startswith("why")] == [f"why_{k}{of}" for k in (1, 2) for of in ("", "_direction", "_effect")]
+    for k in (1, 2):
+        assert (frame[f"why_{k}_direction"] == np.where(frame[f"why_{k}_effect"] > 0, "for", "against")).all()
+    supported = frame["why_2_effect"] > 0
+    assert (frame["why_1_effect"] >= frame["why_2_effect"])[supported].all()
+    assert [(text == "no single change", action) for text, action in zip(frame["flip"], frame["flip_action"], strict=True)] == [
+        (f is None, f["action"] if f else "") for f in d.flip
+    ]
+    without = model.decide(X[:12], why=4, why_without=["x0", "x1"])
+    assert all({r["column"] for r in reasons} == {"x2", "x3"} for reasons in without.why)
+    with pytest.raises(ValueError, match="why_without: 'none' is not a feature|why_without: \"none\" is not a feature"):
+        model.decide(X[:12], why=2, why_without=["none"])
     flipped = [i for i, flip in enumerate(d.flip) if flip]
     assert flipped and {text.split(" = ")[0] for text in frame["why_1"]} <= {f"x{k}" for k in range(4)}
     for i, text in enumerate(frame["why_1"]):  # as the command writes it

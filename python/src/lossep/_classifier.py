@@ -436,6 +436,7 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         calibrated: bool = False,
         second_opinion: bool = False,
         why: int = 0,
+        why_without: Sequence[str] = (),
         baseline: str | None = None,
         capacity: Mapping[str, float] | None = None,
         per: str | None = None,
@@ -457,7 +458,9 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         second_opinion : bool
             Ask other methods whether they would act otherwise.
         why : int
-            Give so many columns that move each decision most, and what would flip it; see ``Decisions``.
+            Give so many columns that support each action most, and what would flip it; see ``Decisions``.
+        why_without : list of str
+            Columns that are neither a reason nor changed to flip a decision, such as an age.
         baseline : str, optional
             The action that savings are against, such as what is done without a model; the first if
             not given.
@@ -475,7 +478,13 @@ class LossepClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]  # sci
         given.add_to(columns)
         model = self._calibrate(given) if calibrated else self.model_
         options = decide_options(
-            second_opinion=second_opinion, why=why or None, baseline=baseline, capacity=capacities(capacity), per=per, time=time
+            second_opinion=second_opinion,
+            why=why or None,
+            why_without=list(why_without) or None,
+            baseline=baseline,
+            capacity=capacities(capacity),
+            per=per,
+            time=time,
         )
         header = {"name": "X", "columns": columns.header(), "utility": given.utility, "options": options}
         reply, _ = model.ask("decide", header, columns.tensors())

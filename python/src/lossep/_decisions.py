@@ -30,14 +30,14 @@ class Decisions:
     for the chosen one and not above 0 for the others. ``saving`` is what the chosen action is expected
     to save against the baseline. ``probabilities`` are those of
     ``classes``. ``disagreement`` says where other methods would act otherwise; it is None
-    unless they were asked. ``why`` are the columns that move each decision most, the largest first, as
-    dicts of ``column``, ``value`` and ``effect``: by how much the advantage of the chosen action is larger
-    than if the column were not known. ``flip`` is the smallest change of one column that changes the action,
+    unless they were asked. ``why`` are the columns that support each action most, then those that speak
+    against it, as dicts of ``column``, ``value``, ``effect``, which is by how much the advantage of the chosen
+    action is larger than if the column were not known, and its ``direction``, "for" or "against". ``flip`` is the smallest change of one column that changes the action,
     a dict of ``column``, ``from``, ``to`` and ``action``, or None where no single column does. Both are None
     unless they were asked. ``effects`` are then what the families of the model's effects add to the latent value,
     as dicts of ``term``, ``effect``, ``sd`` and, for combinations that no training row had, ``new``; None
     where it has none. ``unusual`` are the columns in which each case is unlike the training
-    rows: a category that they did not have, or a number far outside theirs; None where there is no
+    rows: a category that they did not have, a number far outside theirs, or a missing cell where they had none; None where there is no
     model. ``ids`` is the index of X, if that is a DataFrame.
 
     Where costs are not known, as in ``{"fn": "uniform(4, 8)", "fp": 1}``, actions are those of the least expected cost,
@@ -110,8 +110,10 @@ class Decisions:
         if self.why is not None and self.flip is not None:
             for k in range(len(self.why[0]) if self.why else 0):
                 columns[f"why_{k + 1}"] = [f"{reasons[k]['column']} = {reasons[k]['value']}" for reasons in self.why]
+                columns[f"why_{k + 1}_direction"] = [reasons[k]["direction"] for reasons in self.why]
                 columns[f"why_{k + 1}_effect"] = [reasons[k]["effect"] for reasons in self.why]
-            columns["flip"] = [f"{f['column']} {f['from']} → {f['to']}" if f else "" for f in self.flip]
+            columns["flip"] = [f"{f['column']} {f['from']} → {f['to']}" if f else "no single change" for f in self.flip]
+            columns["flip_action"] = [f["action"] if f else "" for f in self.flip]
         if self.unlimited is not None and self.effort is not None:
             columns["unlimited"], columns["forgone"] = self.unlimited, self.forgone
             for name, effort in self.effort.items():
