@@ -150,13 +150,19 @@ func (a *Audit) hindsight() []float64 {
 
 // right is the action that costs least under an outcome, on average over cases.
 func (a *Audit) right(outcome int) int {
-	sums := make([]float64, len(a.problem.Utility.Actions()))
+	means := a.meanCosts(outcome)
+	return slices.Index(means, slices.Min(means))
+}
+
+// meanCosts are what the actions cost under an outcome, on average over cases.
+func (a *Audit) meanCosts(outcome int) []float64 {
+	means := make([]float64, len(a.problem.Utility.Actions()))
 	for _, c := range a.costs {
-		for action := range sums {
-			sums[action] += c.Table[action][outcome]
+		for action := range means {
+			means[action] += c.Table[action][outcome] / float64(len(a.costs))
 		}
 	}
-	return slices.Index(sums, slices.Min(sums))
+	return means
 }
 
 // entries are the least and the most that one of the actions costs under an outcome.

@@ -57,6 +57,8 @@ type Case struct {
 	// Worth is what it would have been worth to know the outcome, by the probability.
 	Worth float64 `json:"worth_outcome"`
 	Cost  float64 `json:"cost"` // what the action turned out to cost
+	// Stakes are the cells of the columns that costs depend on, in the order of the utility's columns.
+	Stakes []string `json:"stakes,omitempty"`
 	// Effects are what single columns do to the probability, the largest first.
 	Effects []Effect `json:"effects,omitempty"`
 }
@@ -74,12 +76,22 @@ func (a *Audit) nearest(p [][]float64, folds []*Fold) []Case {
 	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(margins[i], margins[j]) })
 	var cases []Case
 	outcomes, actions := a.outcomes(), a.problem.Utility.Actions()
+	var stakes [][]string
+	for _, column := range a.problem.Utility.Columns() {
+		if cells, err := a.subject.Texts(column); err == nil {
+			stakes = append(stakes, cells)
+		}
+	}
 	for _, i := range rows[:min(len(rows), nearestCases)] {
 		action := cheapest(a.costs[i], p[i])
 		cases = append(cases, Case{
 			Row: i + 1, Line: a.subject.Line(i), ID: a.id(i), Outcome: outcomes[a.outcome(i)], Probabilities: p[i],
 			Action: actions[action], Margin: margins[i], Worth: outcomeWorth(a.costs[i], p[i]), Cost: a.realised(i, action), Effects: effectsOf(folds, i),
 		})
+		for _, cells := range stakes {
+			c := &cases[len(cases)-1]
+			c.Stakes = append(c.Stakes, cells[i])
+		}
 	}
 	return cases
 }

@@ -47,6 +47,8 @@ type Result struct {
 	Target *recipe.Target `json:"-"`
 	// Right is the action that costs least under each outcome, on average over cases.
 	Right []int `json:"right"`
+	// Means are what every action costs under each outcome, on average over cases, by outcome.
+	Means [][]float64 `json:"mean_costs"`
 	// Threshold is the probability above which the action of the positive outcome (see Acting)
 	// is the cheaper of two, where it is the same in all cases.
 	Threshold *float64 `json:"threshold"`
@@ -236,7 +238,7 @@ func (a *Audit) Summarise(folds []*Fold) (*Result, error) {
 		r.Threshold = &t
 	}
 	for y := range r.Outcomes {
-		r.Right = append(r.Right, a.right(y))
+		r.Right, r.Means = append(r.Right, a.right(y)), append(r.Means, a.meanCosts(y))
 	}
 	for _, d := range a.deciders(r.Method) {
 		s, err := a.score(d, folds)

@@ -92,10 +92,17 @@ func (f *features) rows(x *mat.Dense) [][]float64 {
 }
 
 // ratios are by how much more frequent cases like each of the reference are among those of x: the odds
-// that a logistic regression gives for it to be one of them. They average one.
-func (f *features) ratios(x *mat.Dense) []float64 {
-	window := every(f.rows(x), mostSampled)
-	reference := every(f.all, mostSampled)
+// that a logistic regression gives for it to be one of them. They average one. Entries that no reference
+// case has as those of x do, are left out: a line that tells all cases apart by them says nothing of which
+// are alike.
+func (f *features) ratios(x *mat.Dense, without map[int]bool) []float64 {
+	all, here := f.all, f.rows(x)
+	if len(without) > 0 {
+		all = f.rows(f.x)
+		f.clear(all, without)
+		f.clear(here, without)
+	}
+	window, reference := every(here, mostSampled), every(all, mostSampled)
 	width, n := len(f.mean)+1, len(window)+len(reference)
 	design := mat.NewDense(n, width, nil)
 	for i, row := range slices.Concat(reference, window) {
@@ -137,8 +144,8 @@ func (f *features) ratios(x *mat.Dense) []float64 {
 			break
 		}
 	}
-	weights, sum := make([]float64, len(f.all)), 0.0
-	for i, row := range f.all {
+	weights, sum := make([]float64, len(all)), 0.0
+	for i, row := range all {
 		weights[i] = math.Exp(max(-20, min(20, linear(beta, row)-odds)))
 		sum += weights[i]
 	}
@@ -146,6 +153,22 @@ func (f *features) ratios(x *mat.Dense) []float64 {
 		weights[i] *= float64(len(weights)) / sum
 	}
 	return weights
+}
+
+// clear sets the features of entries to their mean.
+func (f *features) clear(rows [][]float64, entries map[int]bool) {
+	for _, row := range rows {
+		for e := range f.numbers {
+			if entries[e] {
+				row[2*e], row[2*e+1] = 0, 0
+			}
+		}
+		for k, c := range f.codes {
+			if entries[c[0]] {
+				row[2*f.numbers+k] = 0
+			}
+		}
+	}
 }
 
 func linear(beta, row []float64) float64 { return dot(row, beta[:len(row)]) + beta[len(row)] }
@@ -179,16 +202,26 @@ type Moved struct {
 	// or in categories; Chance is about what it is where nothing moved.
 	Distance float64 `json:"distance"`
 	Chance   float64 `json:"chance"`
+	// Outside is the share of cases with a number beyond all of the reference's, or with a category that
+	// it does not have.
+	Outside float64 `json:"outside"`
 	// Cost is by how much the expected cost of a case rises if this column alone is distributed as in
-	// the window, and the others given it as in the reference.
-	Cost float64 `json:"cost"`
+	// the window, and the others given it as in the reference: by the cases that are not outside, and
+	// nil where these are fewer than half, for then the reference does not tell.
+	Cost *float64 `json:"cost,omitempty"`
+
+	at int // its entry
 }
 
-// bins are a column cut at tenths of the reference, or its codes.
+// Unknown tells whether the reference cannot say what the column costs.
+func (m *Moved) Unknown() bool { return m.Cost == nil }
+
+// bins are a column cut at tenths of the reference and at its ends, or its codes.
 type bins struct {
 	column Column
 	cuts   []float64 // nil for codes
-	of     []int     // of the reference
+	ends   [2]float64
+	of     []int // of the reference
 	count  map[int]float64
 }
 
@@ -200,7 +233,7 @@ func newBins(x *mat.Dense, c Column, numbers int) *bins {
 		values := make([]float64, n)
 		mat.Col(values, at, x)
 		slices.Sort(values)
-		b.cuts = []float64{}
+		b.cuts, b.ends = []float64{}, [2]float64{values[0], values[n-1]}
 		for k := 1; k < 10; k++ {
 			if v := values[k*n/10]; len(b.cuts) == 0 || v > b.cuts[len(b.cuts)-1] {
 				b.cuts = append(b.cuts, v)
@@ -216,8 +249,13 @@ func newBins(x *mat.Dense, c Column, numbers int) *bins {
 }
 
 func (b *bins) bin(v float64) int {
-	if b.cuts == nil {
+	switch {
+	case b.cuts == nil:
 		return int(v)
+	case v < b.ends[0]:
+		return -1
+	case v > b.ends[1]:
+		return len(b.cuts) + 1
 	}
 	k, found := slices.BinarySearch(b.cuts, v)
 	if found {
@@ -226,7 +264,7 @@ func (b *bins) bin(v float64) int {
 	return k
 }
 
-// moved are the columns that moved by more than chance.
+// moved are the columns that moved by more than chance, or whose values are new.
 func (w *watch) moved(x *mat.Dense) []Moved {
 	all := []Moved{}
 	n, _ := x.Dims()
@@ -235,7 +273,7 @@ func (w *watch) moved(x *mat.Dense) []Moved {
 		for i := range n {
 			here[b.bin(x.At(i, b.column.At[0]))]++
 		}
-		m := Moved{Column: b.column.Name}
+		m := Moved{Column: b.column.Name, at: b.column.At[0]}
 		keys := make(map[int]bool)
 		for k := range here {
 			keys[k] = true
@@ -244,26 +282,34 @@ func (w *watch) moved(x *mat.Dense) []Moved {
 			keys[k] = true
 		}
 		before, now := float64(len(b.of)), float64(n)
-		ratio, covered := make(map[int]float64), 0.0
+		ratio := make(map[int]float64)
 		for _, k := range sorted(keys) {
 			p, q := b.count[k]/before, here[k]/now
 			m.Distance += math.Abs(p-q) / 2
 			both := (b.count[k] + here[k]) / (before + now)
 			m.Chance += math.Sqrt(2/math.Pi*both*(1-both)*(1/before+1/now)) / 2
-			if p > 0 {
-				ratio[k] = q / p
-				covered += q
+			if ratio[k] = q / p; p == 0 {
+				m.Outside += q
 			}
 		}
-		sum := 0.0
-		for i, k := range b.of {
-			sum += (ratio[k]/max(covered, 1e-12) - 1) * w.expected[i] / before
+		if m.Outside <= 0.5 {
+			sum := 0.0
+			for i, k := range b.of {
+				sum += (ratio[k]/(1-m.Outside) - 1) * w.expected[i] / before
+			}
+			m.Cost = &sum
 		}
-		if m.Cost = sum; m.Distance > 2*m.Chance {
+		if m.Unknown() || m.Distance > 2*m.Chance {
 			all = append(all, m)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Moved) int { return cmp.Compare(math.Abs(b.Cost), math.Abs(a.Cost)) })
+	size := func(m Moved) float64 { // what is not known may be anything
+		if m.Unknown() {
+			return math.Inf(1)
+		}
+		return math.Abs(*m.Cost)
+	}
+	slices.SortStableFunc(all, func(a, b Moved) int { return cmp.Compare(size(b), size(a)) })
 	return all
 }
 

@@ -76,6 +76,7 @@ type Alarm struct {
 type Result struct {
 	Level     float64   `json:"level"`
 	Tolerance float64   `json:"tolerance"`
+	Threshold float64   `json:"threshold"` // the evidence from which on there is an alarm
 	Reference Reference `json:"reference"`
 	Windows   []Window  `json:"windows"`
 	Alarms    []Alarm   `json:"alarms"`
@@ -99,7 +100,8 @@ type Window struct {
 	Estimated float64 `json:"estimated"`
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
-	// Effective is how many reference cases those like the window's are worth.
+	// Effective is how many reference cases those like the window's are worth, by the columns in which
+	// there are any.
 	Effective float64 `json:"effective_reference"`
 	// Known is how many outcomes are known. The others are of these cases alone, nil without any:
 	// what they cost, what was estimated for them, and the calibration slope.
@@ -120,7 +122,7 @@ func Watch(reference, cases *Cases, spans []Span, o Options) (*Result, error) {
 		return nil, fmt.Errorf("monitor: %d reference cases; at least %d with outcomes are needed", reference.Len(), leastReference)
 	}
 	w := newWatch(reference, o)
-	r := &Result{Level: o.Level, Tolerance: o.Tolerance, Reference: w.before, Alarms: []Alarm{}}
+	r := &Result{Level: o.Level, Tolerance: o.Tolerance, Threshold: w.threshold(), Reference: w.before, Alarms: []Alarm{}}
 	for _, s := range spans {
 		one := w.window(cases.part(s), s.Name)
 		r.Windows = append(r.Windows, one)
@@ -198,7 +200,14 @@ func (w *watch) threshold() float64 { return 2 / w.opt.Level }
 func (w *watch) window(c *Cases, name string) Window {
 	n := float64(c.Len())
 	out := Window{Name: name, Rows: c.Len()}
-	weights := w.features.ratios(c.X)
+	out.Columns = w.moved(c.X)
+	without := make(map[int]bool)
+	for _, m := range out.Columns {
+		if m.Unknown() {
+			without[m.at] = true
+		}
+	}
+	weights := w.features.ratios(c.X, without)
 	cal := w.even.fit(w.reference, weights)
 	out.Effective = effective(weights)
 	scale := math.Abs(w.before.Expected)
@@ -234,7 +243,6 @@ func (w *watch) window(c *Cases, name string) Window {
 			out.Slope = &slope
 		}
 	}
-	out.Columns = w.moved(c.X)
 	return out
 }
 

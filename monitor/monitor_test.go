@@ -88,11 +88,11 @@ func TestDrift(t *testing.T) {
 	if len(r.Alarms) != 1 || r.Alarms[0].Kind != Inputs || w.Realised != nil {
 		t.Errorf("alarms %+v of other inputs", r.Alarms)
 	}
-	if len(w.Columns) == 0 || w.Columns[0].Column != "x" || w.Columns[0].Cost <= 0 || w.Effective > 2400 {
+	if len(w.Columns) == 0 || w.Columns[0].Column != "x" || *w.Columns[0].Cost <= 0 || w.Effective > 2400 {
 		t.Errorf("columns %+v, effectively %v cases", w.Columns, w.Effective)
 	}
-	if d := w.Estimated - r.Reference.Expected; math.Abs(d-w.Columns[0].Cost) > 0.7*d {
-		t.Errorf("the cost of the column that moved is %v, and costs rose by %v", w.Columns[0].Cost, d)
+	if d := w.Estimated - r.Reference.Expected; math.Abs(d-*w.Columns[0].Cost) > 0.7*d {
+		t.Errorf("the cost of the column that moved is %v, and costs rose by %v", *w.Columns[0].Cost, d)
 	}
 	r = watched(t, 2, 0, 1, -1, true)
 	if len(r.Alarms) != 0 {
@@ -109,6 +109,37 @@ func TestDrift(t *testing.T) {
 	}
 	if w := wrong.Windows[0]; math.Abs(w.Estimated-*w.Realised) > 0.03 || math.Abs(w.Expected-*w.Realised) < 0.04 || math.Abs(*w.Slope-0.5) > 0.1 || len(wrong.Alarms) > 0 {
 		t.Errorf("expected %v, estimated %v, realised %v, slope %v", w.Expected, w.Estimated, *w.Realised, *w.Slope)
+	}
+}
+
+// What a column costs is not known where its values lie beyond all of the reference's; and cases are then
+// compared by the other columns, in which they may be alike, and are not the more alike the farther they are.
+func TestOutside(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	reference, cases := world(rng, 1000, 0, 1, 0), world(rng, 1200, 0, 1, 0)
+	grow := func(c *Cases, from float64) { // a number that only grows, such as a date
+		n := c.Len()
+		x := mat.NewDense(n, 3, nil)
+		for i := range n {
+			x.SetRow(i, []float64{c.X.At(i, 0), from + float64(i)/1000, c.X.At(i, 1)})
+		}
+		c.X = x
+	}
+	grow(reference, 0)
+	grow(cases, 1)
+	o := options
+	o.Numbers, o.Columns = 2, []Column{{"x", []int{0}}, {"day", []int{1}}, {"kind", []int{2}}}
+	r, err := Watch(reference, cases, days(1200, 400), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range r.Windows {
+		if len(w.Columns) != 1 || w.Columns[0].Column != "day" || !w.Columns[0].Unknown() || w.Columns[0].Outside < 0.99 || math.Abs(w.Columns[0].Distance-1) > 0.01 {
+			t.Errorf("columns %+v", w.Columns)
+		}
+		if w.Effective < 600 { // as where nothing changes
+			t.Errorf("cases like those before but for their day are worth %v of 1000", w.Effective)
+		}
 	}
 }
 

@@ -117,7 +117,7 @@ func (r *tableReader) rows(from, to int, report *Report) error {
 		for _, k := range r.features {
 			e.note(k, r.reading(place, k))
 		}
-		if k, err := e.end(); err != nil {
+		if k, err := e.end(0); err != nil {
 			j := r.source[k]
 			at := t.CellPlace(i, j)
 			at.Msg, at.Fix, at.Ways = err.Msg, err.Fix, err.Ways

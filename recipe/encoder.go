@@ -116,7 +116,7 @@ func (r *Recipe) Pointed(column int, text []byte) (pointed []byte, problem strin
 	case grouped.Match(text) && !bytes.ContainsRune(text, ','):
 		if x, kind := table.ParseNumber(text, '.'); kind == table.Finite {
 			whole := strings.ReplaceAll(string(text), ".", "")
-			return nil, fmt.Sprintf("%s may be %s or %s, as the training file has decimal commas; give a number", table.Quote(string(text)), table.Spelled(x), whole)
+			return nil, fmt.Sprintf("%s may be %s or %s, as the training file has decimal commas", table.Quote(string(text)), table.Spelled(x), whole)
 		}
 		fallthrough // 1.200.000
 	case grouped.Match(text):
@@ -187,19 +187,29 @@ func (e *Encoder) note(column int, v reading) {
 // End finishes the row: what there is to remark on it, or an error, the first in the order of
 // the recipe's columns.
 func (e *Encoder) End() (Remarks, error) {
-	if column, err := e.end(); err != nil {
-		err.ColumnName = e.fields[column].column.Name
-		return Remarks{}, err
+	remarks, faults := e.EndAll(1)
+	if faults != nil {
+		return Remarks{}, faults[0]
 	}
-	return e.remarks, nil
+	return remarks, nil
 }
 
-// end finishes the row; an error does not say yet where its column is.
-func (e *Encoder) end() (column int, _ *table.Error) {
+// EndAll is End with all errors of the row, but at most so many.
+func (e *Encoder) EndAll(most int) (Remarks, []*table.Error) {
+	var all []*table.Error
+	for i, err := e.end(0); err != nil && len(all) < most; i, err = e.end(i + 1) {
+		err.ColumnName = e.fields[i].column.Name
+		all = append(all, err)
+	}
+	return e.remarks, all
+}
+
+// end finishes the row from a column on, until the first error, which does not say yet where its column is.
+func (e *Encoder) end(from int) (column int, _ *table.Error) {
 	if e.given == e.needed {
 		return 0, nil
 	}
-	for i := range e.fields {
+	for i := from; i < len(e.fields); i++ {
 		c := e.fields[i].column
 		if !c.IsFeature() {
 			continue

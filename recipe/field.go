@@ -320,5 +320,5 @@ func refused(problem string) *table.Error {
 			Msg: problem, Fix: "fill the cell in, or learn the model again from the same rows, with missing cells filled", Ways: []table.Way{{Option: table.WayImpute}},
 		}
 	}
-	return &table.Error{Msg: problem, Fix: "correct the cell, or learn from training rows that have such cells"}
+	return &table.Error{Msg: problem, Fix: "correct the cell, or fit again with such cells in training"}
 }

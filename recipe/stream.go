@@ -371,7 +371,7 @@ func (rd *Reader) encode(dst []float64) (Row, error) {
 			e.text(i, row.Text(j), row.Decimal())
 		}
 	}
-	if i, err := e.end(); err != nil {
+	if i, err := e.end(0); err != nil {
 		j := rd.bound.source[i]
 		at := row.CellPlace(j)
 		at.Msg, at.Fix, at.Ways = err.Msg, err.Fix, err.Ways

@@ -59,6 +59,7 @@ func (r *Audit) page() *Page {
 		}
 	}
 	p.Table(r.summaryTable())
+	p.Table(r.entriesTable())
 	p.PageBreak()
 	r.countsSection(p)
 	r.costSection(p)
@@ -125,7 +126,7 @@ func (r *Audit) costSection(p *Page) {
 	p.Text(r.costText())
 	p.Figure(r.costFigure(), sentence(r.noun())+" per case. Of the constant actions, only the best is shown.", "Mean "+r.noun()+" per case with interval, one row for each way to decide; the table below has the numbers.")
 	p.Table(r.costTable(r.withoutMethods(), r.label))
-	text := "“Differs in” is the share of cases that are decided differently from " + r.label(r.Method) + ", and p the probability of a difference at least as large by chance. The comparisons with the best constant action and with " + r.mostProbable() + " were planned, and their p-values are not adjusted; those with other models are Holm-adjusted, among the models that decide at least one case differently"
+	text := "“Differs in” is the share of cases that are decided differently from " + r.label(r.Method) + ", and p the probability of a difference at least as large by chance. The comparisons with the best action for all cases and with " + r.mostProbable() + " were planned, and their p-values are not adjusted; those with other models are Holm-adjusted (made larger for the number of comparisons), among the models that decide at least one case differently"
 	if len(r.Recalibrations) > 0 {
 		text += ", and those with recalibrated probabilities separately"
 	}
@@ -253,14 +254,12 @@ const mostColumns = 12
 
 func (r *Audit) importanceSection(p *Page) {
 	p.Section("Feature importance")
-	p.Text("How much more a case " + r.either("costs", "would bring") + " on average if the values of a feature are permuted between cases (permutation importance). Each case is decided by models fitted without it. p-values are Holm-adjusted. Correlated features share their importance, and may each seem unimportant.")
+	p.Text("How much more a case " + r.either("costs", "would bring") + " on average if the values of a feature are permuted between cases (permutation importance). Each case is decided by models fitted without it. p-values are Holm-adjusted: made larger for the number of features; intervals are not. Correlated features share their importance, and may each seem unimportant.")
 	all, first := r.Importances, min(mostColumns, len(r.Importances))
 	if !slices.ContainsFunc(all, func(i audit.Importance) bool { return i.Changed > 0 && i.P < 1-audit.Level }) {
-		p.Text("No feature is significant.")
-		first = 0
-	} else {
-		p.Table(r.importanceTable(all[:first]))
+		p.Text(fmt.Sprintf("With %s compared, no feature is significant on its own, though the interval of one may leave out zero.", plural(len(all), "feature", "features")))
 	}
+	p.Table(r.importanceTable(all[:first]))
 	if len(all) > first {
 		p.Details(plural(len(all)-first, "feature", "features"), func(b *Body) { b.Table(r.importanceTable(all[first:])) })
 	}

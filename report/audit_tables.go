@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lossep/lossep/audit"
 )
@@ -112,6 +113,36 @@ func (r *Audit) costTable(scores []audit.Score, label func(method string) string
 		}
 		t.Rows = append(t.Rows, Row{Group: groups[s.Kind], Cells: cells})
 	}
+	if lowest.Method != r.Method && !slices.ContainsFunc(r.Methods, func(s audit.Score) bool { return s.Method != r.Method && r.Comparison(s.Method).Better() }) {
+		t.Best += ", by a difference that could be chance"
+	}
+	if slices.ContainsFunc(t.Rows, func(row Row) bool { return row.Cells[3].Text == "" && strings.Contains(row.Cells[2].Text, "(") }) {
+		t.Notes = append(t.Notes, Note{Text: "Without p: not tested; of the same action in every case only the best is."})
+	}
+	return t
+}
+
+// entriesTable is what every action costs, or brings, under each outcome: as it was given, with the mean
+// over cases where it depends on them.
+func (r *Audit) entriesTable() *Table {
+	t := &Table{Caption: sentence(r.noun()) + " of an action, by outcome", Columns: []Column{{Title: "action"}}}
+	if r.Currency != "" {
+		t.Caption += ", in " + r.Currency
+	}
+	for _, outcome := range r.called {
+		t.Columns = append(t.Columns, Column{Title: outcome, Align: Right})
+	}
+	for action, name := range r.Actions {
+		row := []string{name}
+		for y := range r.called {
+			text := r.Utility.Entry(action, y).String()
+			if _, err := strconv.ParseFloat(text, 64); err != nil {
+				text += " (" + Number(r.Stated(audit.Measure{Value: r.Means[y][action]}).Value) + " on average)"
+			}
+			row = append(row, text)
+		}
+		t.AddRow(row...)
+	}
 	return t
 }
 
@@ -123,7 +154,7 @@ func (r *Audit) summaryTable() *Table {
 	rows := []struct{ label, method string }{
 		{r.label(r.Method), r.Method},
 		{r.mostProbable(), r.MostProbable().Method},
-		{"best constant action: " + best.Method, best.Method},
+		{"the same in every case: " + best.Method, best.Method},
 	}
 	var totals scale
 	if y := r.Yearly; y != nil {
@@ -242,18 +273,20 @@ func (r *Audit) sharesTable(s audit.Score) *Table {
 	return t
 }
 
-// mistakesText says in a sentence for each outcome which wrong action it gets most, and how
-// often.
+// mistakesText says in a sentence for each outcome how often it gets the wrong action that costs
+// most, and of several the one that it gets most.
 func (r *Audit) mistakesText(s audit.Score) string {
 	shares := percentColumn(s.Counts, func(c audit.Count) *audit.Measure { return c.OfOutcome })
 	text := ""
 	for y := len(r.Outcomes) - 1; y >= 0; y-- { // what is looked for comes first
-		all, most := 0.0, audit.Count{}
-		for _, c := range s.Counts {
-			if c.Outcome == y {
-				all += c.Cases
+		all, most := 0.0, (*audit.Count)(nil)
+		for i := range s.Counts {
+			c := &s.Counts[i]
+			if c.Outcome != y {
+				continue
 			}
-			if c.Outcome == y && c.Action != r.Right[y] && c.Cases >= most.Cases {
+			all += c.Cases
+			if c.Action != r.Right[y] && (most == nil || cmp.Or(cmp.Compare(r.Means[y][c.Action], r.Means[y][most.Action]), cmp.Compare(c.Cases, most.Cases)) > 0) {
 				most = c
 			}
 		}
@@ -364,7 +397,12 @@ func (r *Audit) qualityTable(scores []audit.Score) *Table {
 	add("Brier score", false, func(q *audit.Quality) *audit.Measure { return q.Brier })
 	add("log loss", false, func(q *audit.Quality) *audit.Measure { return q.LogLoss })
 	add(accuracy, true, func(q *audit.Quality) *audit.Measure { return q.Accuracy })
-	return r.transposed("Quality of the probabilities, independent of the "+r.nouns()+", with 95 % intervals", rows, scores)
+	t := r.transposed("Quality of the probabilities, independent of the "+r.nouns()+", with 95 % intervals", rows, scores)
+	t.Notes = []Note{{Text: "Brier score: mean squared error of the probability, lower is better. Log loss: mean of −log of the probability of what happened, lower is better."}}
+	if !r.several() {
+		t.Notes = append(t.Notes, Note{Text: fmt.Sprintf("AUC: how often %s have a higher probability than others, 0.5 by chance. Average precision: mean share of them among the cases ranked highest.", r.casesOf(1))})
+	}
+	return t
 }
 
 // reliabilityTable is that of each of more than two outcomes.
@@ -427,6 +465,7 @@ func (r *Audit) gainsTable() *Table {
 	for _, g := range r.Gains {
 		t.AddRow(fmt.Sprintf("%s (%.0f %%)", cases(g.Cases), 100*g.Share), probability(g.Probability), cases(g.Found), shares.measure(g.OfPositive), fixed(g.Lift, 2))
 	}
+	t.Notes = []Note{{Text: fmt.Sprintf("Recall: share of all %s that are among them. Lift: how many times as many as in a random selection.", r.casesOf(1))}}
 	return t
 }
 
@@ -476,6 +515,9 @@ func (r *Audit) nearestTable() *Table {
 	} else {
 		add("P("+r.called[1]+")", Right)
 	}
+	for _, column := range r.Utility.Columns() {
+		add(column, Right)
+	}
 	add("action", Left)
 	add("margin", Right)
 	add("value of information", Right)
@@ -494,7 +536,8 @@ func (r *Audit) nearestTable() *Table {
 		if r.several() {
 			shown = outcome
 		}
-		row := []string{name, probability(c.Probabilities[shown]), c.Action, s.small(c.Margin), s.small(c.Worth), c.Outcome}
+		row := append([]string{name, probability(c.Probabilities[shown])}, c.Stakes...)
+		row = append(row, c.Action, s.small(c.Margin), s.small(c.Worth), c.Outcome)
 		if explained {
 			row = append(row, effects(c.Effects))
 		}

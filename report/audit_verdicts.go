@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -86,10 +87,14 @@ func (r *Audit) differs(m audit.Measure) written { return r.more(m, r.money()) }
 func (r *Audit) more(m audit.Measure, s scale) written {
 	m = r.Stated(m)
 	word := " more"
+	ends := "" // both are named where the sign is open, so that they read as the number does
+	if m.Low < 0 && m.High > 0 {
+		ends = s.number(-m.Low) + " less to " + s.number(m.High) + " more"
+	}
 	if m.Value < 0 {
 		m, word = audit.Measure{Value: -m.Value, Low: -m.High, High: -m.Low}, " less"
 	}
-	w := written{s.number(m.Value) + word, s.interval(m.Low, m.High)}
+	w := written{s.number(m.Value) + word, cmp.Or(ends, s.interval(m.Low, m.High))}
 	if strings.Trim(s.digits(m.Value), "0.") == "" {
 		w.value = "the same"
 	}
@@ -129,13 +134,13 @@ func (r *Audit) costAnswer() string {
 // constantFor is the action that is the best if all cases get the same.
 func (r *Audit) constantFor() string {
 	c := r.BestConstant()
-	return fmt.Sprintf("the best constant action (%s: %s)", c.Method, r.stated(cost(c)).value)
+	return fmt.Sprintf("doing the same in every case (%s: %s)", c.Method, r.stated(cost(c)).value)
 }
 
 // costFinding says what the decisions cost, and how that compares with one action for all.
 func (r *Audit) costFinding(why audit.Reason) string {
 	own, constant := r.stated(cost(r.Methods[0])), r.BestConstant()
-	text := fmt.Sprintf("Decided by %s, new cases like these %s %s each on average (95 %% credible interval %s). ", r.label(r.Method), r.verb(), own.value, own.interval)
+	text := fmt.Sprintf("Decided by %s, new cases like these %s %s each on average (95 %% interval %s). ", r.label(r.Method), r.verb(), own.value, own.interval)
 	c := r.Comparison(constant.Method)
 	than := r.differs(negative(difference(c)))
 	switch why {
@@ -150,14 +155,14 @@ func (r *Audit) costFinding(why audit.Reason) string {
 	case audit.WorseThanConstant:
 		text += fmt.Sprintf("This is %s (95 %% interval %s) than %s.", than.value, than.interval, r.constantFor())
 	default:
-		text += fmt.Sprintf("The difference from %s is %s.", r.constantFor(), notSignificant(c))
+		text += fmt.Sprintf("The difference from %s is not clear (%s).", r.constantFor(), notSignificant(c))
 	}
 	if y := r.Yearly; y != nil {
 		s := r.inCurrency(totalScale(y.Cost, y.Saved))
 		total, than := r.Stated(y.Cost), r.more(negative(y.Saved), s)
 		text += fmt.Sprintf(" %s cases a year %s %s (95 %% interval %s)", Count(y.Cases), r.verb(), s.number(total.Value), s.interval(total.Low, total.High))
 		if why != audit.SameForAll {
-			text += fmt.Sprintf(", %s (95 %% interval %s) than with the best constant action", than.value, than.interval)
+			text += fmt.Sprintf(", %s (95 %% interval %s) than doing the same in every case", than.value, than.interval)
 		}
 		text += "."
 	}
@@ -177,11 +182,11 @@ func notSignificant(c audit.Comparison) string {
 	case c.TooFew:
 		return fmt.Sprintf("not tested: too little at stake in the %s", plural(c.Flips, "decision that differs", "decisions that differ"))
 	case c.Needed == 0:
-		return "no larger than chance may give"
+		return "could be chance"
 	}
 	// Two digits, for it is a guess.
 	scale := math.Pow(10, math.Floor(math.Log10(float64(c.Needed)))-1)
-	return fmt.Sprintf("no larger than chance may give; about %s cases would be needed to tell", Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
+	return fmt.Sprintf("could be chance; about %s cases would be needed to tell", Count(int(math.Ceil(float64(c.Needed)/scale)*scale)))
 }
 
 // plural writes a number of things.
@@ -262,7 +267,7 @@ func (r *Audit) tried(named string) string {
 			others = append(others, MethodLabel(s.Method))
 		}
 	}
-	text := fmt.Sprintf(" Also tried: %s.", list(append(others, "constant actions")))
+	text := fmt.Sprintf(" Also tried: %s.", list(append(others, "the same action in every case")))
 	switch {
 	case methods == 0:
 	case identical == methods:

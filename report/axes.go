@@ -34,8 +34,11 @@ type direction struct {
 func newDirection(a Axis, s span, about int) direction {
 	d := direction{span: s, log: a.Log, length: 4, style: textStyle(tickSize, ink)}
 	var t ticker = linearTicks{about}
-	if a.Log {
+	switch {
+	case a.Log:
 		t = logTicks{}
+	case a.Names != nil:
+		t = namedTicks{a.Names, d.style, figureWidth * 0.7}
 	}
 	d.ticks = t.ticks(s.min, s.max)
 	return d

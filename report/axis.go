@@ -4,12 +4,17 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 )
 
 // Axis describes a coordinate axis of [Lines] or [Intervals].
 type Axis struct {
 	Label string
 	Log   bool // logarithmic; all data must be positive
+	// Names stand at 1, 2, … in place of numbers, as many of them as there is room for.
+	Names []string
 	// Min and Max limit the axis; when both are zero the data do. What lies
 	// outside is cut off.
 	Min, Max float64
@@ -93,6 +98,34 @@ func (t linearTicks) ticks(low, high float64) []tick {
 	for k := first; k*step <= high+slack*step; k++ {
 		v := k * step
 		ticks = append(ticks, tick{math.Min(math.Max(v, low), high), tickLabel(v, step, decimals)})
+	}
+	return ticks
+}
+
+// namedTicks places names at 1, 2, …, and labels every so many that they stand apart within a width.
+type namedTicks struct {
+	names []string
+	style text.Style
+	width vg.Length
+}
+
+func (t namedTicks) ticks(low, high float64) []tick {
+	widest := vg.Length(0)
+	for _, name := range t.names {
+		widest = max(widest, t.style.Width(clean(name)+"  "))
+	}
+	every := max(1, int(math.Ceil(float64(widest/t.width)*(high-low))))
+	var ticks []tick
+	for k, name := range t.names {
+		at := float64(k + 1)
+		if at < low || at > high {
+			continue
+		}
+		mark := tick{value: at}
+		if (len(t.names)-1-k)%every == 0 { // the last is there
+			mark.label = clean(name)
+		}
+		ticks = append(ticks, mark)
 	}
 	return ticks
 }

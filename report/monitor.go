@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,9 +46,9 @@ func (r *Monitor) Verdict() string {
 	for _, a := range r.Alarms {
 		switch a.Kind {
 		case monitor.Inputs:
-			all = append(all, fmt.Sprintf("Alarm since %s: the cases have changed such that decisions are expected to cost more than those of the reference by more than the tolerance of %s (evidence %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence)))
+			all = append(all, fmt.Sprintf("Alarm since %s: the cases have changed such that decisions are expected to cost more than those of the past by more than the tolerance of %s (evidence %s, alarm from %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence), Number(r.Threshold)))
 		case monitor.Outcomes:
-			all = append(all, fmt.Sprintf("Alarm since %s: outcomes cost more than was estimated by more than the tolerance of %s and chance (evidence %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence)))
+			all = append(all, fmt.Sprintf("Alarm since %s: outcomes cost more than was estimated by more than the tolerance of %s and chance (evidence %s, alarm from %s).", a.Window, Percent(r.Tolerance), Number(a.Evidence), Number(r.Threshold)))
 		}
 	}
 	if all == nil {
@@ -58,45 +59,91 @@ func (r *Monitor) Verdict() string {
 
 // caveat says what the numbers rest on.
 func (r *Monitor) caveat() string {
-	return fmt.Sprintf("Estimated is the %s per case after probabilities are calibrated to the reference cases that are like those of the window, with a %s interval for the realised one: it allows for chance, calibration and drift of the inputs. Without outcomes nobody can see that outcomes follow otherwise from the same inputs. Effective is how many of %s reference cases those like the window's are worth. Evidence is an e-value; an alarm is from %s on, which is ever reached by chance with a probability of at most %s for both kinds together, however often one looks.",
-		r.noun(), Percent(1-r.Level), Count(r.Reference.Rows), Number(2/r.Level), Percent(r.Level))
+	return fmt.Sprintf("The estimated %s per case comes from the model's probabilities, corrected by what happened in past cases that are like those of the window, and has a %s interval for the realised one: it allows for chance, for the correction, and for cases that are not like the past ones. Without outcomes nobody can see that outcomes follow otherwise from the same inputs. Evidence starts at 1 and is an e-value: chance alone ever takes one of the two to %s with a probability of at most %s, however often one looks.",
+		r.noun(), Percent(1-r.Level), Number(r.Threshold), Percent(r.Level))
 }
 
 // table is that of the windows.
 func (r *Monitor) table() *Table {
-	t := &Table{Columns: []Column{{"window", Left}, {"cases", Right}, {"estimated " + r.noun(), Right}, {"effective", Right}, {"outcomes", Right}, {"realised", Right}, {"evidence: inputs", Right}, {"outcomes", Right}, {"moved, at a cost of", Left}}}
+	t := &Table{Columns: []Column{{"window", Left}, {"cases", Right}, {"estimated " + r.noun(), Right}, {"realised", Right}, {"comparable past cases", Right}, {"evidence: cases", Right}, {"evidence: outcomes", Right}}}
 	for _, w := range r.Windows {
 		realised := ""
 		if w.Realised != nil {
 			realised = Number(*w.Realised)
+			if w.Known < w.Rows {
+				realised += fmt.Sprintf(" (%s known)", Count(w.Known))
+			}
 		}
-		moved := make([]string, 0, 2)
-		for _, m := range w.Columns[:min(2, len(w.Columns))] {
-			moved = append(moved, fmt.Sprintf("%s %s", m.Column, Signed(Number(m.Cost))))
-		}
-		t.AddRow(w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High)+" ("+Range(w.Low, w.High)+")", Count(int(w.Effective)), Count(w.Known), realised, Number(w.EvidenceInputs), Number(w.EvidenceOutcomes), strings.Join(moved, ", "))
+		t.AddRow(w.Name, Count(w.Rows), Within(w.Estimated, w.Low, w.High)+" ("+Range(w.Low, w.High)+")", realised, Count(int(w.Effective)), Number(w.EvidenceInputs), Number(w.EvidenceOutcomes))
+	}
+	t.Notes = []Note{
+		{Text: fmt.Sprintf("Comparable past cases: how many of %s those like the window's are worth.", Count(r.Reference.Rows))},
+		{Text: fmt.Sprintf("Evidence that the cases, or what comes of them, changed such that decisions %s more: alarm from %s.", map[bool]string{true: "cost", false: "lose"}[r.Costs], Number(r.Threshold))},
 	}
 	return t
 }
 
+// mostMoved is how many columns of a window are shown; columns.csv has all.
+const mostMoved = 2
+
+// movedTable is the columns that changed most in each window.
+func (r *Monitor) movedTable() *Table {
+	t := &Table{Caption: "Columns that changed, and by how much that alone raises the " + r.noun() + " per case", Columns: []Column{{"window", Left}, {"column", Left}, {"cases that changed", Right}, {r.noun() + " per case", Right}}}
+	for _, w := range r.Windows {
+		for _, m := range w.Columns[:min(mostMoved, len(w.Columns))] {
+			cost := "unknown"
+			if !m.Unknown() {
+				cost = Signed(Number(*m.Cost))
+			}
+			t.AddRow(w.Name, m.Column, Percent(m.Distance), cost)
+		}
+	}
+	if names := r.outside(); len(names) > 0 {
+		t.Notes = []Note{{Text: fmt.Sprintf("Unknown: most values of %s are beyond all past ones, so past cases do not tell what that costs, and are compared without it. A column that only grows, such as a date, always is: fit without it (--drop %s), or again with newer cases.", list(names), strings.Join(names, ","))}}
+	}
+	return t
+}
+
+// outside are the columns of which past cases have no values like those of a window.
+func (r *Monitor) outside() (names []string) {
+	for _, w := range r.Windows {
+		for _, m := range w.Columns {
+			if m.Unknown() && !slices.Contains(names, m.Column) {
+				names = append(names, m.Column)
+			}
+		}
+	}
+	return names
+}
+
 // WriteText writes the verdict and the windows.
 func (r *Monitor) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "%s\n\nReference: %s cases, expected %s %s per case, realised %s.\n\n", wrapText(r.Verdict(), textWidth), Count(r.Reference.Rows), r.noun(), Number(r.Reference.Expected), Number(r.Reference.Realised))
-	return r.table().WriteText(w)
+	fmt.Fprintf(w, "%s\n\nPast cases: %s, expected %s %s per case, realised %s.\n\n", wrapText(r.Verdict(), textWidth), Count(r.Reference.Rows), r.noun(), Number(r.Reference.Expected), Number(r.Reference.Realised))
+	if err := r.table().WriteText(w); err != nil {
+		return err
+	}
+	moved := r.movedTable()
+	if len(moved.Rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return moved.WriteText(w)
 }
 
 // figure is cost over the windows.
 func (r *Monitor) figure() Figure {
 	estimated := Series{Method: "estimated", Label: "Estimated, with interval"}
 	realised := Series{Method: "realised", Label: "Realised"}
+	names := make([]string, len(r.Windows))
 	for k, w := range r.Windows {
+		names[k] = w.Name
 		estimated.X, estimated.Y = append(estimated.X, float64(k+1)), append(estimated.Y, w.Estimated)
 		estimated.Low, estimated.High = append(estimated.Low, w.Low), append(estimated.High, w.High)
 		if w.Realised != nil {
 			realised.X, realised.Y = append(realised.X, float64(k+1)), append(realised.Y, *w.Realised)
 		}
 	}
-	f := Lines{X: Axis{Label: "Window"}, Y: Axis{Label: sentence(r.noun()) + " per case"}, Series: []Series{estimated}}
+	f := Lines{X: Axis{Label: "Window", Names: names}, Y: Axis{Label: sentence(r.noun()) + " per case"}, Series: []Series{estimated}}
 	if realised.X != nil {
 		f.Series = append(f.Series, realised)
 	}
@@ -113,18 +160,23 @@ func (r *Monitor) page() *Page {
 	p.Verdict(outcome, word, "Do decisions cost what they did?", r.Verdict())
 	p.Figure(r.figure(), "The "+r.noun()+" per case, window by window", "Lines of the estimated and the realised "+r.noun()+" over the windows")
 	p.Table(r.table())
+	if moved := r.movedTable(); len(moved.Rows) > 0 {
+		p.Table(moved)
+	}
 	p.Text(r.caveat())
 	return p
 }
 
+// optional is a number that may not be known.
+func optional(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return exactly(*v)
+}
+
 // writeWindows writes the windows with every digit.
 func (r *Monitor) writeWindows(w io.Writer) error {
-	optional := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return exactly(*v)
-	}
 	rows := [][]string{{"window", "cases", "expected", "estimated", "low", "high", "effective_reference", "known_outcomes", "estimated_of_known", "realised", "calibration_slope", "evidence_inputs", "evidence_outcomes"}}
 	for _, x := range r.Windows {
 		rows = append(rows, []string{x.Name, strconv.Itoa(x.Rows), exactly(x.Expected), exactly(x.Estimated), exactly(x.Low), exactly(x.High), exactly(x.Effective), strconv.Itoa(x.Known), optional(x.Comparable), optional(x.Realised), optional(x.Slope), exactly(x.EvidenceInputs), exactly(x.EvidenceOutcomes)})
@@ -134,10 +186,10 @@ func (r *Monitor) writeWindows(w io.Writer) error {
 
 // writeColumns writes the columns that moved.
 func (r *Monitor) writeColumns(w io.Writer) error {
-	rows := [][]string{{"window", "column", "distance", "by_chance", "cost"}}
+	rows := [][]string{{"window", "column", "distance", "by_chance", "outside", "cost"}}
 	for _, x := range r.Windows {
 		for _, m := range x.Columns {
-			rows = append(rows, []string{x.Name, m.Column, exactly(m.Distance), exactly(m.Chance), exactly(m.Cost)})
+			rows = append(rows, []string{x.Name, m.Column, exactly(m.Distance), exactly(m.Chance), exactly(m.Outside), optional(m.Cost)})
 		}
 	}
 	return csv.NewWriter(w).WriteAll(rows)

@@ -52,6 +52,11 @@ func (b *Body) Text(paragraph string) { b.add("text", prose(paragraph)) }
 // prose is the text of a paragraph, in which a percent sign stays with its number.
 func prose(text string) string { return strings.ReplaceAll(clean(text), " %", "\u00a0%") }
 
+// unbroken keeps a sign and its number on one line.
+func unbroken(text string) string {
+	return strings.NewReplacer("< ", "<\u00a0", "> ", ">\u00a0", " %", "\u00a0%").Replace(text)
+}
+
 // Subsection adds a heading one level below a section's.
 func (b *Body) Subsection(title string) { b.add("subsection", clean(title)) }
 
@@ -126,7 +131,7 @@ func (b *Body) Table(t *Table) {
 		}
 		group = r.Group
 		for j, c := range r.Cells {
-			cell := cellView{Cell: Cell{clean(c.Text), c.Best, clean(c.Mark)}, Number: t.Columns[j].Align == Right, Head: j == 0}
+			cell := cellView{Cell: Cell{unbroken(clean(c.Text)), c.Best, clean(c.Mark)}, Number: t.Columns[j].Align == Right, Head: j == 0}
 			// A number stands above its interval.
 			if value, interval, ok := strings.Cut(cell.Text, " ("); ok && cell.Number && strings.HasSuffix(interval, ")") {
 				cell.Text, cell.Interval = value, "("+interval

@@ -109,7 +109,7 @@ func (t *Table) WriteText(w io.Writer) error {
 		if n.Mark != "" {
 			fmt.Fprintf(&b, "[%s] ", clean(n.Mark))
 		}
-		b.WriteString(clean(n.Text) + "\n")
+		b.WriteString(wrapText(clean(n.Text), textWidth) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

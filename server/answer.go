@@ -68,6 +68,9 @@ func requestSchema(r huma.Registry, options service.Options) *huma.Schema {
 // says what is known of each.
 func appendCases(b []byte, name string, m *served, r *rows.Rows, fields []service.Field, fill func(i int, c *service.Case)) []byte {
 	fields = append(slices.Clip(fields), service.UnusualField)
+	if r.IDs != nil {
+		fields = slices.Insert(fields, 0, service.IDField)
+	}
 	numbers := 0
 	for k := range fields {
 		numbers += 1 + len(fields[k].Over)
@@ -82,6 +85,9 @@ func appendCases(b []byte, name string, m *served, r *rows.Rows, fields []servic
 		}
 		c.Unusual = r.Unusual(i)
 		fill(i, &c)
+		if r.IDs != nil {
+			c.ID = r.IDs[i]
+		}
 		b = append(service.AppendJSON(append(b, '{'), fields, &c, scratch[:0]), '}')
 	}
 	b = append(b, ']')

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,7 +168,7 @@ func manyActions(n int) string {
 	return strings.TrimSuffix(b.String(), ",") + `}}`
 }
 
-// All bad rows are named, up to a bound.
+// All faults of all rows are named, up to a bound, and with those of other fields and of costs.
 func TestBadRowsAreListed(t *testing.T) {
 	s := newServer(t)
 	body := `{"rows":[{"age":1},` + goodRow + `,{"age":"x","income":1,"job":"a","owner":true,"amount":1},5]}`
@@ -175,8 +177,20 @@ func TestBadRowsAreListed(t *testing.T) {
 	for _, f := range p.Errors {
 		places = append(places, f.Location)
 	}
-	if got := fmt.Sprint(places); got != "[rows[0].income rows[2].age rows[3]]" {
+	if got := fmt.Sprint(places); got != "[rows[0].income rows[0].job rows[0].owner rows[0].amount rows[2].age rows[3]]" {
 		t.Errorf("places %s", got)
+	}
+	body = `{"rows":[{"age":"x","income":true,"job":"a","owner":true}],"why":"lots","wy":3}`
+	p = checkRefused(t, ask(s, http.MethodPost, "/v1/models/amounts/decide", body), 422)
+	places = nil
+	for _, f := range p.Errors {
+		places = append(places, f.Location)
+	}
+	if got := fmt.Sprint(places); got != "[rows[0].age rows[0].income rows[0].amount why wy]" || !strings.HasSuffix(p.Detail, "(and 4 more, see errors)") {
+		t.Errorf("places %s, %s", got, p.Detail)
+	}
+	if last := p.Errors[4].Message; !strings.Contains(last, "the fields are baseline, calibrate, ") {
+		t.Error(last)
 	}
 	body = `{"rows":[` + strings.Repeat(`{},`, 1000) + `{}]}`
 	if p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/predict", body), 422); len(p.Errors) != rows.MaxFaults {
@@ -185,6 +199,29 @@ func TestBadRowsAreListed(t *testing.T) {
 	many := `{"rows":[{` + unknownColumns(5000) + `}]}`
 	if p := checkRefused(t, ask(s, http.MethodPost, "/v1/models/loans/predict", many), 422); !strings.Contains(p.Detail, "columns are not the model's") {
 		t.Error(p.Detail)
+	}
+}
+
+// What names a case comes back with what is said about it: the column of identifiers, or id.
+func TestIDsComeBack(t *testing.T) {
+	s := newServer(t)
+	row := strings.TrimSuffix(goodRow, "}")
+	body := `{"rows":[` + row + `,"id":"K1"},` + goodRow + `,` + row + `,"id":17}]}`
+	for _, path := range []string{"decide", "predict"} {
+		w := ask(s, http.MethodPost, "/v1/models/loans/"+path, body)
+		var answer struct {
+			Decisions, Predictions []struct{ ID string }
+			Ignored                []string
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(append(answer.Decisions, answer.Predictions...)); got != "[{K1} {} {17}]" || slices.Contains(answer.Ignored, "id") {
+			t.Errorf("%s: %s, ignored %v", path, got, answer.Ignored)
+		}
+	}
+	if w := ask(s, http.MethodPost, "/v1/models/loans/decide", `{"rows":[`+goodRow+`]}`); strings.Contains(w.Body.String(), `"id"`) {
+		t.Errorf("an id that nobody gave: %s", w.Body)
 	}
 }
 

@@ -51,6 +51,7 @@ type DecideResponse struct {
 
 // Decision is what to do in a case.
 type Decision struct {
+	ID             string                `json:"id,omitempty" doc:"what names the case, if the request does: its cell of the model's column of identifiers, or else of id"`
 	Action         string                `json:"action"`
 	ActionIndex    int                   `json:"action_index" doc:"the number of the action, from 0"`
 	Probability    float64               `json:"probability,omitempty" doc:"of the positive outcome of two"`

@@ -42,6 +42,7 @@ type NumberDecideResponse struct {
 
 // NumberDecision is what to do in a case.
 type NumberDecision struct {
+	ID          string   `json:"id,omitempty" doc:"what names the case, if the request does: its cell of the model's column of identifiers, or else of id"`
 	Action      any      `json:"action" doc:"a number, or the name of one of named actions"`
 	ActionIndex *int     `json:"action_index,omitempty" doc:"the number of a named action, from 0"`
 	Cost        float64  `json:"cost" doc:"what it is expected to cost"`

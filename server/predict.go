@@ -29,6 +29,7 @@ type PredictResponse struct {
 
 // Prediction is what is known of a case.
 type Prediction struct {
+	ID            string    `json:"id,omitempty" doc:"what names the case, if the request does: its cell of the model's column of identifiers, or else of id"`
 	Probability   float64   `json:"probability,omitempty" doc:"of the positive outcome of two"`
 	Mean          float64   `json:"mean,omitempty" doc:"of an outcome that is a number, or of the latent value with two outcomes"`
 	Quantiles     []float64 `json:"quantiles,omitempty" doc:"of an outcome that is a number, as they are asked for"`

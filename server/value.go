@@ -49,6 +49,7 @@ type ValueResponse struct {
 
 // Value is what it would be worth to know more about a case.
 type Value struct {
+	ID           string    `json:"id,omitempty" doc:"what names the case, if the request does: its cell of the model's column of identifiers, or else of id"`
 	Action       string    `json:"action" doc:"what to do without knowing more"`
 	ActionIndex  int       `json:"action_index" doc:"the number of the action, from 0"`
 	Probability  *float64  `json:"probability,omitempty" doc:"of the positive outcome of two"`

@@ -89,7 +89,13 @@ those of --outcomes and --reference have to begin with the names of the columns,
 		if err := writeMonitor(r, out, metrics); err != nil {
 			return err
 		}
-		if err := format.emit(c.OutOrStdout(), r, func(w io.Writer) error { return r.WriteText(w) }); err != nil {
+		text := func(w io.Writer) error {
+			if out == "" {
+				return r.WriteText(w)
+			}
+			return writeReport(w, "\nreport  %s\n", out, r.WriteText)
+		}
+		if err := format.emit(c.OutOrStdout(), r, text); err != nil {
 			return err
 		}
 		switch {

@@ -138,7 +138,7 @@ func metavar(f *pflag.Flag) string {
 }
 
 // metavars are those of texts that are no files.
-var metavars = map[string]string{"out": "DIR", "addr": "HOST:PORT", "data": "Y,Y,…", "utility": "A,B/C,D", "method": "NAME"}
+var metavars = map[string]string{"record": "FOLDER", "record-full": "drop|block", "record-without": "A,B,C", "record-keep": "DAYS", "out": "DIR", "addr": "HOST:PORT", "data": "Y,Y,…", "utility": "A,B/C,D", "method": "NAME"}
 
 // helpAll takes --help-all for --help, and reports whether it was there.
 func helpAll(args []string) ([]string, bool) {

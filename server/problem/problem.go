@@ -53,6 +53,9 @@ func (p *Problem) With(name, value string) *Problem {
 // Invalid refuses a request whose JSON is in order and whose contents are not.
 func Invalid(faults ...Fault) *Problem {
 	p := New(http.StatusUnprocessableEntity, "%s: %s", faults[0].Location, faults[0].Message)
+	if more := len(faults) - 1; more > 0 {
+		p.Detail += fmt.Sprintf(" (and %d more, see errors)", more)
+	}
 	p.Errors = faults
 	return p
 }

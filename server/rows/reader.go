@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,8 +19,10 @@ import (
 )
 
 const (
-	// MaxFaults is how many bad rows are named before the rest is not looked at.
+	// MaxFaults is how many faults are named before further rows are not looked at, and maxInRow how many
+	// of a row.
 	MaxFaults = 10
+	maxInRow  = 100
 	// maxIgnored is how many column names the model need not know.
 	maxIgnored = 4096
 	// MaxNested is the bytes of an object or a list within a row or beside the rows.
@@ -40,8 +43,9 @@ type Rows struct {
 	Remarks  map[int]recipe.Remarks // by row, of those that there are any on
 	Ignored  []string               // columns that nobody asked for
 	Values   map[string][]float64
-	Labels   []int8 // the number of each row's outcome, from 1, 0 where there is none, and -1 where it is another; nil if none was asked for
-	Memory   Memory // what the rows take their room from
+	IDs      []string // what names the rows: their cells of the recipe's column of identifiers, or else of "id"; nil if none has one
+	Labels   []int8   // the number of each row's outcome, from 1, 0 where there is none, and -1 where it is another; nil if none was asked for
+	Memory   Memory   // what the rows take their room from
 }
 
 // Unusual names the columns in which a row is unlike the training rows.
@@ -71,16 +75,25 @@ var (
 // Value is the number of a row in a column that costs depend on. Of one that is missing the error
 // wraps expr.ErrMissing.
 func (r *Rows) Value(row int, column string) (float64, error) {
-	switch x := r.Values[column][row]; {
-	case math.IsNaN(x):
-		return 0, problem.Wrong(Location(row, column), "the row lacks this column, on which the costs depend; give it a number")
-	case x == Missing:
+	x := r.Values[column][row]
+	if x == Missing {
 		return 0, errors.Join(expr.ErrMissing, problem.Wrong(Location(row, column), "the costs depend on this column, and it is missing here; give it a number, or say in the costs what stands in for it, such as default(%s, 0)", expr.Name(column)))
-	case x == NoNumber:
-		return 0, problem.Wrong(Location(row, column), "the costs depend on this column, and it is not a finite number here; give it a number")
-	default:
-		return x, nil
 	}
+	if why := unusable(x); why != "" {
+		return 0, problem.Wrong(Location(row, column), "%s", why)
+	}
+	return x, nil
+}
+
+// unusable says why there is no number that costs could be made of, empty if there is or a default may stand in.
+func unusable(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "the row lacks this column, on which the costs depend; give it a number"
+	case x == NoNumber:
+		return "the costs depend on this column, and it is not a finite number here; give it a number"
+	}
+	return ""
 }
 
 // Reader reads bodies of the form {"rows": [{column: value, …}, …], …} straight into
@@ -97,16 +110,18 @@ type Reader struct {
 
 	// Of the request under way. Names have slots: those of the recipe's columns are
 	// their numbers, others come after them in the order of their first use.
-	body   []byte
-	Memory Memory
-	extra  map[string]int // slots of other names
-	names  []string       // and the names of those slots
-	asked  []string       // names of columns that are kept as numbers
-	wanted map[int][]float64
-	target int      // slot of the outcome, if labels are asked for, or -1
-	seen   []int    // the last row, from 1, in which each slot occurred
-	order  []placed // the names of the last row as they stand in the body
-	faults []problem.Fault
+	body    []byte
+	Memory  Memory
+	extra   map[string]int // slots of other names
+	names   []string       // and the names of those slots
+	asked   []string       // names of columns that are kept as numbers
+	wanted  map[int][]float64
+	target  int      // slot of the outcome, if labels are asked for, or -1
+	id      int      // slot of what names rows
+	idBytes int64    // of these
+	seen    []int    // the last row, from 1, in which each slot occurred
+	order   []placed // the names of the last row as they stand in the body
+	faults  []problem.Fault
 }
 
 // placed is a name as it stands in the body, and its slot. Rows of a request mostly
@@ -158,9 +173,9 @@ func (rr *Reader) Read(ctx context.Context, body []byte, fields Fields, wanted [
 		case name == "rows":
 			all, err = rr.readRows(ctx, labels)
 		case known:
-			err = rr.readField(read)
+			err = rr.collected(rr.readField(read))
 		default:
-			err = rr.unknownField(name, fields)
+			err = rr.collected(rr.unknownField(name, fields))
 		}
 		if err != nil {
 			return nil, err
@@ -173,12 +188,21 @@ func (rr *Reader) Read(ctx context.Context, body []byte, fields Fields, wanted [
 		return nil, problem.New(http.StatusBadRequest, "more follows the JSON object, after byte %d", d.InputOffset())
 	}
 	if all == nil {
-		return nil, problem.Wrong("rows", "they are missing; give a list of objects of column names and values")
+		rr.faults = append(rr.faults, problem.Fault{Location: "rows", Message: "they are missing; give a list of objects of column names and values"})
 	}
 	if len(rr.faults) > 0 {
 		return nil, problem.Invalid(rr.faults...)
 	}
 	return all, nil
+}
+
+// collected keeps the faults of a field, to name them with those of the rows. Other errors stay what they are.
+func (rr *Reader) collected(err error) error {
+	if p := (*problem.Problem)(nil); errors.As(err, &p) && p.Status == http.StatusUnprocessableEntity && len(p.Errors) > 0 {
+		rr.faults = append(rr.faults, p.Errors...)
+		return nil
+	}
+	return err
 }
 
 // reset prepares for a body.
@@ -192,6 +216,11 @@ func (rr *Reader) reset(body []byte, wanted []string, labels bool) {
 	rr.asked = wanted
 	for _, name := range wanted {
 		rr.wanted[rr.slot(name)] = []float64{}
+	}
+	rr.idBytes = 0
+	rr.id = slices.IndexFunc(rr.recipe.Columns, func(c recipe.Column) bool { return c.Kind == recipe.Identity })
+	if rr.id < 0 {
+		rr.id = rr.slot("id")
 	}
 	// An outcome that is a condition over columns is not looked for in requests.
 	if i, ok := rr.columns[rr.recipe.Target.Column]; labels && ok {
@@ -259,7 +288,7 @@ func (rr *Reader) unknownField(name string, fields Fields) error {
 		known = append(known, field)
 	}
 	slices.Sort(known)
-	return problem.Wrong(problem.Member("", name), "there is no such field; the fields are %q", known)
+	return problem.Wrong(problem.Member("", name), "there is no such field; the fields are %s", strings.Join(known, ", "))
 }
 
 // takeRows takes the memory of rows to come.
@@ -315,7 +344,7 @@ func (rr *Reader) readRows(ctx context.Context, labels bool) (*Rows, error) {
 			}
 			r.Features = slices.Grow(r.Features, rr.dim*room)
 		}
-		if len(rr.faults) == MaxFaults {
+		if len(rr.faults) >= MaxFaults {
 			return nil, problem.Invalid(rr.faults...)
 		}
 	}
@@ -324,6 +353,13 @@ func (rr *Reader) readRows(ctx context.Context, labels bool) (*Rows, error) {
 	}
 	if r.N == 0 {
 		return nil, problem.Wrong("rows", "the list is empty; give at least one row")
+	}
+	if rr.idBytes == 0 {
+		r.IDs = nil
+	} else if rr.Memory != nil {
+		if err := rr.Memory.Take(2*rr.idBytes + 16*int64(r.N)); err != nil { // as they are, and as they are written
+			return nil, err
+		}
 	}
 	r.Ignored = rr.ignored()
 	r.Values = make(map[string][]float64, len(rr.wanted))

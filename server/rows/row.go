@@ -35,6 +35,7 @@ func (rr *Reader) readRow(r *Rows) error {
 	if r.Labels != nil {
 		r.Labels = append(r.Labels, 0)
 	}
+	r.IDs = append(r.IDs, "")
 	for k := 0; d.PeekKind() != '}'; k++ {
 		name, err := rr.value()
 		if err != nil {
@@ -57,14 +58,28 @@ func (rr *Reader) readRow(r *Rows) error {
 	if _, err := d.ReadToken(); err != nil {
 		return problem.Malformed("", err)
 	}
-	remarks, err := rr.encoder.End()
-	if err != nil {
-		rr.faultOf(r.N, err)
+	remarks, faults := rr.encoder.EndAll(maxInRow)
+	for _, err := range faults {
+		rr.fault(r.N, err.ColumnName, err.Msg+"; "+err.Fix)
+	}
+	if faults != nil {
+		rr.faultCosts(r.N)
 		return nil
 	}
 	r.note(r.N, remarks)
 	rr.checkFar(r.N, features)
 	return nil
+}
+
+// faultCosts adds the columns that costs depend on and that cannot be used, to the other faults of a row.
+func (rr *Reader) faultCosts(row int) {
+	for _, name := range rr.asked {
+		values := rr.wanted[rr.slot(name)]
+		why := unusable(values[len(values)-1])
+		if why != "" && !slices.ContainsFunc(rr.faults, func(f problem.Fault) bool { return f.Location == Location(row, name) }) {
+			rr.fault(row, name, why)
+		}
+	}
 }
 
 // twice refuses a row that names a column again.
@@ -109,7 +124,8 @@ func (rr *Reader) slot(name string) int {
 // Ignored are the names that are neither the recipe's nor wanted.
 func (rr *Reader) ignored() (names []string) {
 	for k, name := range rr.names {
-		if _, wanted := rr.wanted[len(rr.recipe.Columns)+k]; !wanted {
+		slot := len(rr.recipe.Columns) + k
+		if _, wanted := rr.wanted[slot]; !wanted && slot != rr.id {
 			names = append(names, name)
 		}
 	}
@@ -120,6 +136,11 @@ func (rr *Reader) ignored() (names []string) {
 func (rr *Reader) take(r *Rows, slot int, value []byte) {
 	if values := rr.wanted[slot]; values != nil {
 		values[len(values)-1] = rr.number(slot, value)
+	}
+	if slot == rr.id {
+		id := idOf(value)
+		r.IDs[len(r.IDs)-1] = id
+		rr.idBytes += int64(len(id))
 	}
 	if slot == rr.target {
 		r.Labels[len(r.Labels)-1] = rr.label(value) // rows that are none have no label
@@ -146,6 +167,17 @@ func (rr *Reader) take(r *Rows, slot int, value []byte) {
 			rr.encoder.Refuse(slot, string(value[:min(len(value), 40)])+" is too large a number")
 		}
 	}
+}
+
+// idOf is what names a row: a text, or a number as it is written.
+func idOf(value []byte) string {
+	switch value[0] {
+	case '"':
+		return string(Unquoted(value))
+	case 'n', 't', 'f', '{', '[':
+		return ""
+	}
+	return string(value)
 }
 
 // number is the finite number that a value is or, like a cell of a file, spells.
@@ -189,15 +221,6 @@ func (rr *Reader) checkFar(row int, features []float64) {
 			return
 		}
 	}
-}
-
-// faultOf notes an error of a row.
-func (rr *Reader) faultOf(row int, err error) {
-	if e, ok := err.(*table.Error); ok {
-		rr.fault(row, e.ColumnName, e.Msg+"; "+e.Fix)
-		return
-	}
-	rr.fault(row, "", err.Error())
 }
 
 func (rr *Reader) fault(row int, column, message string) {
