@@ -30,7 +30,7 @@ func settle(t *table.Table, o recipe.Options, err error) error {
 		if !s.take(problems) {
 			break
 		}
-		_, err := recipe.Learn(s.table, s.options)
+		_, _, err := learnOnce(s.table, s.options)
 		if err == nil {
 			all.Suggest, all.Choices = table.Together(s.ways), s.choices
 			break

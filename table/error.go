@@ -46,6 +46,7 @@ const (
 	WayOrdered     Option = "Ordered"
 	WaySkip        Option = "Skip"
 	WayDrop        Option = "Drop"
+	WayTime        Option = "Time" // of an audit
 	WayCosts       Option = "Costs"
 	WayID          Option = "ID"
 	WayScaling     Option = "Bends"
