@@ -261,8 +261,10 @@ func rowOf(err error) int {
 // be read go if the reader passes over such.
 func stakesOf(s *decision.Spec, r *recipe.Reader, b *recipe.Block) ([]decision.Stakes, error) {
 	for {
-		stakes, err := s.Cases(len(b.Rows), func(i int, column string) (float64, error) { return b.Rows[i].Value(column) })
+		gaps := new(decision.Gaps)
+		stakes, err := s.Cases(len(b.Rows), gaps.Count(func(i int, column string) (float64, error) { return b.Rows[i].Value(column) }))
 		if err == nil {
+			r.Report().CountDefaults(gaps.Cases)
 			return stakes, nil
 		}
 		row := rowOf(err)

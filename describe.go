@@ -14,18 +14,19 @@ import (
 // what actions cost, and which probabilities lead to which action.
 func (p *Problem) Describe() []string {
 	lines := append(p.Recipe.Summary(), p.Notes...)
-	return append(lines, utilityLines(p.Utility, p.zero)...)
+	return append(lines, utilityLines(p.Utility, p.opt.Method, p.zero)...)
 }
 
 // utilityLines are what actions cost or bring, which probabilities lead to which action,
 // and what makes utilities for calibrated methods of it where that is not in the table.
-func utilityLines(s *decision.Spec, zero float64) []string {
+func utilityLines(s *decision.Spec, method Method, zero float64) []string {
 	lines := append(s.TableLines(), s.RuleLine())
 	switch _, given := s.Ceiling(); {
+	case !method.Calibrated():
 	case s.Costs() && !given && len(s.Columns()) > 0:
-		lines = append(lines, fmt.Sprintf("ceiling %.6g, the largest cost of a training row, from which calibrated methods subtract costs", zero))
+		lines = append(lines, fmt.Sprintf("ceiling %.6g, the largest cost of a training row, from which the method subtracts costs", zero))
 	case !s.Costs() && zero < 0:
-		lines = append(lines, fmt.Sprintf("shift %.6g, which calibrated methods add to utilities so that none is negative; decisions do not depend on it", -zero))
+		lines = append(lines, fmt.Sprintf("shift %.6g, which the method adds to utilities so that none is negative; decisions do not depend on it", -zero))
 	}
 	return lines
 }
@@ -97,7 +98,7 @@ func (m *Model) Describe() []string {
 	}
 	lines = append(lines, m.recipe.Describe()...)
 	lines = append(lines, "")
-	lines = append(lines, utilityLines(m.utility, m.summary.Zero)...)
+	lines = append(lines, utilityLines(m.utility, m.method, m.summary.Zero)...)
 	return append(append(lines, ""), m.Results()...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lossep/lossep/decision"
+	"github.com/lossep/lossep/expr"
 	"github.com/lossep/lossep/modelfile"
 	"github.com/lossep/lossep/table"
 )
@@ -44,4 +45,16 @@ func AtCase(place func(i int) *table.Error, err error) error {
 	at := place(one.Case)
 	at.Msg, at.Err = err.Error(), err
 	return at
+}
+
+// AtCaseOf is AtCase of the rows of a table, and says in how many of them the same is missing.
+func AtCaseOf(t *table.Table, s *decision.Spec, values func(i int, column string) (float64, error), err error) error {
+	err = AtCase(t.Place, err)
+	if located := new(table.Error); errors.As(err, &located) && errors.Is(err, expr.ErrMissing) {
+		if n := s.Missing(t.Len(), values); n > 1 {
+			located.Msg = fmt.Sprintf("%s (so in %d of %d rows)", located.Msg, n, t.Len())
+		}
+		return located
+	}
+	return err
 }

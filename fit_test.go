@@ -362,7 +362,7 @@ func TestNegativeUtilities(t *testing.T) {
 		}
 	}
 	for _, lines := range [][]string{p.Describe(), m.Describe()} {
-		if text := strings.Join(lines, "\n"); !strings.Contains(text, "shift 3, which calibrated methods add to utilities") {
+		if text := strings.Join(lines, "\n"); !strings.Contains(text, "shift 3, which the method adds to utilities") {
 			t.Error(text)
 		}
 	}

@@ -3,6 +3,7 @@ package lossep
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -138,8 +139,13 @@ func Prepare(t *table.Table, o Options) (*Problem, error) {
 		return nil, err
 	}
 	values := t.Values(p.Recipe.Missing...)
-	if err := p.weigh(values); err != nil {
-		return nil, AtCase(t.Place, err)
+	gaps := new(decision.Gaps)
+	if err := p.weigh(gaps.Count(values)); err != nil {
+		return nil, AtCaseOf(t, spec, values, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(gaps.Cases)) {
+		f := table.Finding{Check: "default in costs", Severity: table.Warning, Column: name, Rows: gaps.Cases[name], Text: recipe.Count{Column: name, Cells: gaps.Cases[name]}.Defaulted(p.Len())}
+		p.Findings, p.Notes = append(p.Findings, f), append(p.Notes, f.Text)
 	}
 	p.keepCosts(values)
 	if err := p.splitKernel(askedKernel); err != nil {

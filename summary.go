@@ -127,7 +127,7 @@ type Updates struct {
 func (s *Updates) String() string {
 	text := fmt.Sprintf("updated     %s added", table.Plural(s.Added, "row"))
 	if s.Repeated > 0 {
-		text += fmt.Sprintf(" (%d equal to rows that the model already had)", s.Repeated)
+		text += fmt.Sprintf(" (%d of them equal to rows that the model already had, which count again)", s.Repeated)
 	}
 	if s.Forgotten > 0 {
 		text += fmt.Sprintf(", %d forgotten", s.Forgotten)

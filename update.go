@@ -144,7 +144,7 @@ func (m *Model) encoded(t *table.Table) (p *Problem, err error) {
 	}
 	values := t.Values(m.recipe.Missing...)
 	if _, err := m.utility.Cases(p.Len(), values); err != nil { // as in a fit
-		return nil, AtCase(t.Place, err)
+		return nil, AtCaseOf(t, m.utility, values, err)
 	}
 	p.costs.read(p.Len(), values)
 	return p, p.checkTraining(t)

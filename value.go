@@ -230,14 +230,14 @@ type WorthRow struct {
 
 // CheckAsk says, before any work, whether the model can answer under a specification, its own if
 // that is nil: an *InputError where it has no such column, does not keep its rows, or is none that
-// labels have a worth for, and where what is asked about says what mistakes cost, which has to be known.
+// labels have a worth for, and where what is asked about says what mistakes cost.
 func (m *Model) CheckAsk(ask Ask, s *decision.Spec) error {
 	if s == nil {
 		s = m.utility
 	}
 	for _, column := range ask.Columns {
 		if slices.Contains(s.Columns(), column) {
-			return inputf("ask", "%q says what mistakes cost, so it has to be known; ask about others, or give costs without it", column)
+			return inputf("ask", "%q says what mistakes cost, and what it is worth to know that is not computed, with default() neither; ask about others, or give costs without it", column)
 		}
 	}
 	return m.checkAsk(ask)

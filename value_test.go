@@ -202,7 +202,7 @@ func TestWorthOfOpenCases(t *testing.T) {
 	if perCase, err = m.Bind(perCase); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.CheckAsk(Ask{Columns: []string{"n0", "a"}}, perCase); !errors.As(err, &input) || !strings.Contains(err.Error(), `"a" says what mistakes cost, so it has to be known`) {
+	if err := m.CheckAsk(Ask{Columns: []string{"n0", "a"}}, perCase); !errors.As(err, &input) || !strings.Contains(err.Error(), `"a" says what mistakes cost, and what it is worth to know that is not computed`) {
 		t.Errorf("a column that costs are of: %v", err)
 	}
 	for _, s := range []*decision.Spec{nil, perCase} {

@@ -21,6 +21,7 @@ type Check struct {
 
 // checks are all of them, in the order of their findings. A new one is one entry here.
 var checks = []Check{
+	{Name: "date as a feature", Severity: table.Warning, Column: dateFeature},
 	{Name: "date words", Severity: table.Warning, Column: dateWords},
 	{Name: "repeated identifier", Severity: table.Warning, Column: repeatedIdentifier},
 	{Name: "many categories", Severity: table.Note, Column: manyCategories},
@@ -55,6 +56,8 @@ type found struct {
 	rows   int
 	text   string
 	ways   []table.Way
+	// ambiguous is what cannot be decided without an option, in place of all of this.
+	ambiguous *table.Error
 }
 
 // Advice is what was found about a table that a recipe was learned from.
@@ -62,22 +65,38 @@ type Advice struct {
 	Findings table.Findings
 	Codes    []string // numeric columns of few different integers, which may be codes
 	Leaks    []string // columns that tell the outcome almost by themselves
+
+	ambiguous []*table.Error
 }
 
 // Learn learns a recipe and looks at what it was learned from. What is ambiguous is an error that
 // lists all of it.
 func Learn(t *table.Table, o recipe.Options) (*recipe.Learned, *Advice, error) {
-	l, err := recipe.Learn(t, o)
+	l, a, err := learnOnce(t, o)
 	if err != nil {
 		return nil, nil, settle(t, o, err)
 	}
-	return l, advice(&Look{l, t, &o}), nil
+	return l, a, nil
+}
+
+// learnOnce is Learn without what would settle an error.
+func learnOnce(t *table.Table, o recipe.Options) (*recipe.Learned, *Advice, error) {
+	l, err := recipe.Learn(t, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := advice(&Look{l, t, &o})
+	return l, a, (&table.Problems{All: a.ambiguous}).Err()
 }
 
 func advice(k *Look) *Advice {
 	a := &Advice{Findings: k.Notes}
 	add := func(c *Check, all []found) {
 		for _, f := range all {
+			if f.ambiguous != nil {
+				a.ambiguous = append(a.ambiguous, f.ambiguous)
+				continue
+			}
 			a.Findings = append(a.Findings, table.Finding{Check: c.Name, Severity: c.Severity, Column: f.column, Rows: f.rows, Text: f.text, Ways: f.ways})
 			if c.Name == leakName {
 				a.Leaks = append(a.Leaks, f.column)

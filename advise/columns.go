@@ -98,6 +98,20 @@ func dateWords(c *Column) []found {
 	return c.sayf("has words such as %s, which are not read as dates; if they are, write the year first and in full, such as 2024-01-05", table.Quote(first))
 }
 
+// dateFeature asks whether a date is the time of the case: cases to come are later than all that was
+// learned from, and random folds do not show what that does.
+func dateFeature(c *Column) []found {
+	if c.column.Kind != recipe.Date || c.column.Dates.Order == table.ClockTime {
+		return nil
+	}
+	all := c.sayf("is a date and used as a feature; later dates are an extrapolation")
+	all[0].ways = []table.Way{
+		{Option: table.WayDrop, Value: c.Name(), Meaning: "if it says when the case arose"},
+		{Option: table.WayTime, Value: c.Name(), Meaning: "in an audit"},
+	}
+	return all
+}
+
 // parts are the numbers of the column a part at a time, where they lie if they are written
 // plainly; missing cells are between them then.
 func (c *Column) parts() iter.Seq[[]float64] {
@@ -114,9 +128,10 @@ func (c *Column) parts() iter.Seq[[]float64] {
 	}
 }
 
-// standIns asks about a number of nines, such as -999, that stands apart from all others
-// and occurs more than once: it may stand for a missing cell. So may 0, and -1 where
-// others are not negative.
+// standIns asks about a number of nines, such as -9, -999 or 99, further from all others than these
+// are from each other: it may stand for a missing cell. Several such cells are no accident, and
+// ambiguous unless a scaling says that the column is a quantity. So may 0 stand for a missing cell, and
+// -1 where others are not negative.
 func standIns(c *Column) (all []found) {
 	if c.column.Kind != recipe.Numeric {
 		return nil
@@ -125,7 +140,7 @@ func standIns(c *Column) (all []found) {
 		if (x == 0 || x == -1) && x == c.Least {
 			all = append(all, c.nought(x)...)
 		}
-		if digits := strings.TrimLeft(table.Spelled(x), "-"); len(digits) < 2 || strings.Trim(digits, "9") != "" {
+		if digits := table.Spelled(x); digits == "9" || strings.Trim(strings.TrimPrefix(digits, "-"), "9") != "" {
 			continue
 		}
 		cells, least, most := 0, math.Inf(1), math.Inf(-1)
@@ -142,19 +157,45 @@ func standIns(c *Column) (all []found) {
 				break // nor will it be
 			}
 		}
-		if cells > 1 && least < most && apart() {
-			all = append(all, c.standIn(cells, x, least, most)...)
+		if least < most && apart() {
+			all = append(all, c.standIn(cells, x, least, most, cells > 1 && !c.scaled())...)
 		}
 	}
 	return all
 }
 
-// standIn asks whether cells of x, apart from all others, are missing.
-func (c *Column) standIn(cells int, x, least, most float64) []found {
-	marker := c.Name() + "=" + table.Spelled(x)
-	all := c.sayf("has %s of %s, apart from all others (%s to %s); if they are missing, make %s a missing marker",
-		table.Plural(cells, "cell"), table.Spelled(x), table.Spelled(least), table.Spelled(most), table.Quote(marker))
-	all[0].rows, all[0].ways = cells, []table.Way{{Option: table.WayMarkers, Value: marker, Meaning: "if they are missing"}}
+// scaled tells whether an option names a scaling for the column.
+func (c *Column) scaled() bool {
+	for ref := range c.look.Options.Bends {
+		if j, err := c.Scan.Table.Column(ref); err == nil && j == c.Scan.Column {
+			return true
+		}
+	}
+	return false
+}
+
+// standIn asks whether cells of x, apart from all others, are missing: by an error at the first of
+// them if that is ambiguous.
+func (c *Column) standIn(cells int, x, least, most float64, ambiguous bool) []found {
+	what := fmt.Sprintf("%s of %s, apart from all others (%s to %s)", table.Plural(cells, "cell"), table.Spelled(x), table.Spelled(least), table.Spelled(most))
+	all := c.sayf("has %s", what)
+	marker := table.Way{Option: table.WayMarkers, Value: c.Name() + "=" + table.Spelled(x), Meaning: "if missing"}
+	all[0].rows, all[0].ways = cells, []table.Way{marker}
+	if !ambiguous {
+		return all
+	}
+	t := c.Scan.Table
+	at := &table.Error{File: t.Name(), Column: c.Scan.Column + 1, ColumnName: c.Name()}
+	for i := range t.Len() {
+		if t.At(i, c.Scan.Column) == x {
+			at = t.CellPlace(i, c.Scan.Column)
+			break
+		}
+	}
+	marker.Meaning = "missing cells"
+	at.Msg, at.Fix, at.Settle = what+": do they stand for missing cells?", "say what they are", []table.Way{marker}
+	at.Ways = []table.Way{marker, {Option: table.WayScaling, Value: c.Name() + "=" + string(recipe.AutoBend), Meaning: "values like the others"}}
+	all[0].ambiguous = at
 	return all
 }
 
@@ -187,5 +228,5 @@ func (c *Column) nought(x float64) []found {
 	if others[0] < 0 || others[0]-x <= noughtGap*widest {
 		return nil
 	}
-	return c.standIn(cells, x, others[0], others[len(others)-1])
+	return c.standIn(cells, x, others[0], others[len(others)-1], false)
 }

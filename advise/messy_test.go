@@ -102,11 +102,24 @@ func TestMessyFiles(t *testing.T) {
 		},
 		{
 			name: "nines that stand for nothing", text: manyRows(60, "a", every(20, "-999", amount)),
-			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of -999, apart from all others (35.5 to 999.7); if they are missing, make "a=-999" a missing marker`},
+			message: "messy.csv, line 2, column 1 (\"a\"): 3 cells of -999, apart from all others (35.5 to 999.7): do they stand for missing cells?; say what they are: the option Markers \"a=-999\" (missing cells) or the option Bends \"a=auto\" (values like the others)",
+			options: recipe.Options{Impute: true},
+		},
+		{
+			name: "nines that are numbers", text: manyRows(60, "a", every(20, "-999", amount)), options: recipe.Options{Bends: map[string]recipe.Bend{"a": recipe.AutoBend}},
+			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of -999, apart from all others (35.5 to 999.7); if missing: the option Markers "a=-999"`},
+		},
+		{
+			name: "one number of nines", text: manyRows(60, "a", every(60, "-9", func(i int) string { return strconv.Itoa(i % 4) })),
+			read: []string{`"a": numeric`}, notes: []string{`column "a" has 1 cell of -9, apart from all others (0 to 3); if missing: the option Markers "a=-9"`},
+		},
+		{
+			name: "when a case arose", text: manyRows(30, "day", func(i int) string { return fmt.Sprintf("2024-03-%02d", i+1) }),
+			read: []string{`"day": date`}, notes: []string{`column "day" is a date and used as a feature; later dates are an extrapolation; if it says when the case arose: the option Drop "day", in an audit: the option Time "day"`},
 		},
 		{
 			name: "a nought that stands for nothing", text: manyRows(60, "a,b", every(20, "0", func(i int) string { return strconv.Itoa(60 + i%17) }), every(20, "0", func(i int) string { return strconv.Itoa(i % 13) })),
-			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of 0, apart from all others (60 to 76); if they are missing, make "a=0" a missing marker`},
+			read: []string{`"a": numeric`}, notes: []string{`column "a" has 3 cells of 0, apart from all others (60 to 76); if missing: the option Markers "a=0"`},
 		},
 		{
 			name: "a nought that was said to be missing", text: manyRows(60, "a,b", every(20, "0", func(i int) string { return strconv.Itoa(60 + i%17) }), every(20, "0", func(i int) string { return strconv.Itoa(i % 13) })),

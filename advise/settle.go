@@ -30,9 +30,9 @@ func settle(t *table.Table, o recipe.Options, err error) error {
 		if !s.take(problems) {
 			break
 		}
-		_, err := recipe.Learn(s.table, s.options)
+		_, _, err := learnOnce(s.table, s.options)
 		if err == nil {
-			all.Suggest = table.Together(s.ways)
+			all.Suggest, all.Choices = table.Together(s.ways), s.choices
 			break
 		}
 		next := new(table.Problems)
@@ -40,13 +40,16 @@ func settle(t *table.Table, o recipe.Options, err error) error {
 			break
 		}
 		problems = next.All
-		if slices.ContainsFunc(problems, func(e *table.Error) bool { return s.suggested(e) == nil }) {
+		if slices.ContainsFunc(problems, func(e *table.Error) bool { ways, _ := s.suggested(e); return ways == nil }) {
 			break // which may come of what was suggested
 		}
 	}
 	if len(all.All) == 1 { // its message says it
 		one := *all.All[0]
-		one.Settle = all.Suggest
+		one.Settle, one.Choice = all.Suggest, nil
+		if all.Choices != nil {
+			one.Choice = all.Choices[0]
+		}
 		return &one
 	}
 	return all.Err()
@@ -57,6 +60,7 @@ type settlement struct {
 	table   *table.Table
 	options recipe.Options
 	ways    []table.Way
+	choices [][]table.Way // of which the first of each is tried
 }
 
 // first are the problems that leave rows out, if there are some: without these rows others may not
@@ -64,7 +68,7 @@ type settlement struct {
 func (s *settlement) first(problems []*table.Error) []*table.Error {
 	by := func(option table.Option) (rows []*table.Error) {
 		for _, e := range problems {
-			if slices.ContainsFunc(s.suggested(e), func(w table.Way) bool { return w.Option == option }) {
+			if ways, _ := s.suggested(e); slices.ContainsFunc(ways, func(w table.Way) bool { return w.Option == option }) {
 				rows = append(rows, e)
 			}
 		}
@@ -79,26 +83,41 @@ func (s *settlement) first(problems []*table.Error) []*table.Error {
 	return problems
 }
 
-// suggested are the options that settle a problem, nil if none does.
-func (s *settlement) suggested(e *table.Error) []table.Way {
+// suggested are the options that settle a problem together, or of which any one does and only who
+// knows the table can choose; nil if none does. To leave lines out that look like none is no choice,
+// whatever else would settle them.
+func (s *settlement) suggested(e *table.Error) (ways []table.Way, choice bool) {
 	if e.Settle != nil {
-		return e.Settle
+		return e.Settle, false
 	}
 	for _, w := range e.Ways {
 		if w.Option != table.WayID || s.options.ID == "" { // there is but one
-			return []table.Way{w}
+			ways = append(ways, w)
 		}
 	}
-	return nil
+	if len(ways) > 1 && (ways[0].Option == table.WaySkip || ways[0].Option == table.WayLabelled) {
+		ways = ways[:1]
+	}
+	return ways, len(ways) > 1
 }
 
 // take takes what is suggested for problems, and reports whether there is something for each of
 // them that needs no other reading of the file.
 func (s *settlement) take(problems []*table.Error) bool {
 	for _, e := range problems {
-		ways := s.suggested(e)
-		if ways == nil {
+		ways, choice := s.suggested(e)
+		switch {
+		case ways == nil:
 			return false
+		case choice:
+			if slices.ContainsFunc(s.choices, func(c []table.Way) bool { return slices.Equal(c, ways) }) {
+				continue
+			}
+			s.choices = append(s.choices, ways)
+			if !s.option(ways[0]) {
+				return false
+			}
+			continue
 		}
 		for _, w := range ways {
 			if slices.ContainsFunc(s.ways, func(v table.Way) bool { return v.Option == w.Option && v.Value == w.Value }) {
@@ -144,6 +163,10 @@ func (s *settlement) option(w table.Way) bool {
 			return false
 		}
 		s.table = t
+	case table.WayDecimal:
+		t, changed := s.table.SureDecimal()
+		s.table = t
+		return changed
 	case table.WayLabelled:
 	default:
 		return false

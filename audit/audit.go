@@ -139,6 +139,7 @@ func New(t *table.Table, o Options) (*Audit, error) {
 		}
 		a.problem.Codes = nil
 	}
+	a.notes = append(a.notes, doubts(a.problem)...)
 	if o.Test != nil {
 		a.subject = o.Test
 		// The test set goes through what was learned, and is not bounded by what a fit costs.

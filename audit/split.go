@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/lossep/lossep"
 	"github.com/lossep/lossep/advise"
 	"github.com/lossep/lossep/compare"
 	"github.com/lossep/lossep/internal/indices"
+	"github.com/lossep/lossep/table"
 )
 
 // split decides what each fold learns from and what it is judged by.
@@ -93,4 +95,18 @@ func (a *Audit) keepApart() error {
 		}
 	}
 	return nil
+}
+
+// doubts are what may be wrong with the table, but for columns that tell the outcome, which have
+// their own verdict.
+func doubts(p *lossep.Problem) (notes []string) {
+	for _, f := range p.Findings {
+		if f.Severity == table.Warning && !slices.Contains(p.Leaks, f.Column) {
+			notes = append(notes, table.Findings{f}.Texts()...)
+		}
+	}
+	if len(p.Codes) > 0 {
+		notes = append(notes, "few different whole numbers, treated as numeric: "+strings.Join(p.Codes, ", ")+"; if they are codes, make them categorical")
+	}
+	return notes
 }

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -301,6 +302,36 @@ func (s *Spec) Cases(n int, values func(i int, column string) (float64, error)) 
 		}
 	}
 	return all, nil
+}
+
+// Gaps counts in how many cases columns of the costs are missing, as costs of cases are worked out one
+// by one.
+type Gaps struct {
+	Cases map[string]int
+	last  map[string]int
+}
+
+// Count is values that are counted where they are missing.
+func (g *Gaps) Count(values func(i int, column string) (float64, error)) func(i int, column string) (float64, error) {
+	g.Cases, g.last = make(map[string]int), make(map[string]int)
+	return func(i int, column string) (float64, error) {
+		x, err := values(i, column)
+		if errors.Is(err, expr.ErrMissing) && g.last[column] <= i { // an expression may ask twice
+			g.Cases[column]++
+			g.last[column] = i + 1
+		}
+		return x, err
+	}
+}
+
+// Missing is in how many of n cases costs cannot be worked out since a column is missing.
+func (s *Spec) Missing(n int, values func(i int, column string) (float64, error)) (cases int) {
+	for i := range n {
+		if _, err := s.Stakes(func(column string) (float64, error) { return values(i, column) }); errors.Is(err, expr.ErrMissing) {
+			cases++
+		}
+	}
+	return cases
 }
 
 // Rule is the stakes that decide every case alike, and reports false if there are none.

@@ -505,7 +505,7 @@ func TestRuleLine(t *testing.T) {
 		{"{a: {n: 0, y: 5}, b: {n: 1, y: 0}, c: {n: 1, y: 5}}", "a if P(y) < 0.166667; b above 0.166667; never c"},
 		{"{a: {n: 0, y: 1}, b: {n: 1, y: 2}}", "always a: no other action is better at any P(y)"},
 		{"{a: {n: 0, y: 5 * x}, b: {n: x, y: 0}}", "b if P(y) > 0.166667, else a; the same in every case with x > 0, as all entries are multiples of x"},
-		{"{a: {n: 0, y: x}, b: {n: 1, y: 2}}", "which P(y) leads to which action depends on x"},
+		{"{a: {n: 0, y: x}, b: {n: 1, y: 2}}", "the threshold of P(y) depends on x"},
 	} {
 		if got := parsedSpec(t, "outcomes: [n, y]\ncosts: "+c.table).RuleLine(); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.table, got, c.want)

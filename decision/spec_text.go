@@ -40,11 +40,14 @@ func (s *Spec) RuleLine() string {
 	positive := "P(" + printable(s.outcomeName(1)) + ")"
 	rule, by, ok := s.Rule()
 	if !ok {
-		which := positive + " leads"
-		if len(s.entries[0]) != 2 {
-			which = "probabilities lead"
+		of := printable(strings.Join(s.Columns(), ", "))
+		switch {
+		case len(s.entries[0]) != 2:
+			return "which probabilities lead to which action depends on " + of
+		case len(s.entries) == 2:
+			return "the threshold of " + positive + " depends on " + of
 		}
-		return fmt.Sprintf("which %s to which action depends on %s", which, printable(strings.Join(s.Columns(), ", ")))
+		return "the thresholds of " + positive + " depend on " + of
 	}
 	if len(s.entries[0]) != 2 {
 		return map[bool]string{true: "the action with the lowest expected cost", false: "the action with the highest expected utility"}[s.Costs()]

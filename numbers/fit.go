@@ -31,6 +31,8 @@ type Problem struct {
 	Weights []float64 // nil if each counts once
 	Costs   *decision.NumberCosts
 	Notes   []string
+	// Findings are the notes about the table as values, with the options that settle each.
+	Findings table.Findings
 
 	examples *lossep.Examples
 	stakes   []decision.Stake // of each row, or one for all
@@ -74,7 +76,7 @@ func Prepare(t *table.Table, o lossep.Options, costs *decision.NumberCosts) (*Pr
 		if err != nil {
 			return nil, err
 		}
-		p.Recipe, p.X, p.Values, p.Weights, p.Notes = l.Recipe, l.X, l.Values, l.Weights, found.Findings.Texts()
+		p.Recipe, p.X, p.Values, p.Weights, p.Notes, p.Findings = l.Recipe, l.X, l.Values, l.Weights, found.Findings.Texts(), found.Findings
 	}
 	p.coding = p.Recipe.Coding()
 	if low, high := slices.Min(p.Values), slices.Max(p.Values); !(high > low) {

@@ -276,6 +276,9 @@ func (f *field) far(v reading) bool {
 	switch {
 	case v.state != known:
 		return false
+	case c.Kind == Date && c.Dates.Order != table.ClockTime: // time goes on, and nothing was learned of it
+		x = c.Dates.days(x)
+		return c.High > c.Low && (x < c.Low || x > c.High)
 	case c.Kind == Date:
 		x = c.Dates.days(x)
 	case c.Kind != Numeric:
@@ -289,6 +292,9 @@ func (f *field) far(v reading) bool {
 // range half reaches beyond zero, and does not tell such a change of unit. Zero is the same in
 // every unit.
 func (c *Column) far(x float64) bool {
+	if c.Scaling != nil && c.Scaling.Bend == LogOdds && (x < 0 || x > 1) {
+		return true // no probability
+	}
 	if c.High <= c.Low {
 		return false
 	}

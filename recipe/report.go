@@ -11,7 +11,7 @@ import (
 // Remarks are the columns in which a row is unlike the training rows.
 type Remarks struct {
 	Unseen []string // with a category that they did not have
-	Far    []string // with a number far outside theirs: by more than half their range, or ten times as near to zero as all of them
+	Far    []string // with a number far outside theirs: by more than half their range, or ten times as near to zero as all of them; a date beyond theirs; no probability where theirs are some
 	Zones  []string // of times with a zone where theirs have none, or the reverse
 	Gaps   []string // with a missing cell that is filled, where none of them had one
 }
@@ -31,12 +31,14 @@ func (r *Remarks) Unusual() []string {
 
 // Report counts what happened while rows were encoded.
 type Report struct {
-	Rows    int // rows encoded
-	Unseen  Counts
-	Far     Counts
-	Zones   Counts
-	Gaps    Counts
-	Ignored []string // columns of the file that the recipe does not know
+	Rows   int // rows encoded
+	Unseen Counts
+	Far    Counts
+	Zones  Counts
+	Gaps   Counts
+	// Defaults are the columns of costs that are missing, and that something stands in for.
+	Defaults Counts
+	Ignored  []string // columns of the file that the recipe does not know
 	// Unusual are the columns in which rows of a table are unlike the training rows, by the number
 	// of the row from 0; of a Reader each Row knows its own.
 	Unusual map[int][]string `json:"-"`
@@ -49,6 +51,11 @@ type Count struct {
 	Column  string
 	Cells   int
 	Example string // the first of them, of categories
+}
+
+// Defaulted says that something stands in for a column of costs where it is missing in so many rows.
+func (c Count) Defaulted(rows int) string {
+	return fmt.Sprintf("column %s of the costs is missing in %d of %s: default() stands in for it there", table.Quote(c.Column), c.Cells, table.Plural(rows, "row"))
 }
 
 // Counts are those of several columns, each once.
@@ -95,6 +102,16 @@ func (p *Report) Add(later *Report) {
 			p.kinds()[k].add(more)
 		}
 	}
+	for _, more := range later.Defaults {
+		p.Defaults.add(more)
+	}
+}
+
+// CountDefaults adds rows in which something stands in for columns of the costs.
+func (p *Report) CountDefaults(rows map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		p.Defaults.add(Count{Column: name, Cells: rows[name]})
+	}
 }
 
 // Lines says in words what a reader of the results should know, one fact a
@@ -109,9 +126,9 @@ func (p *Report) Lines() []string {
 			table.Quote(u.Column), table.Plural(u.Cells, "row"), p.Rows, table.Quote(u.Example)))
 	}
 	for _, f := range p.Far {
-		line := fmt.Sprintf("column %s: %s of %d far outside the values seen in training", table.Quote(f.Column), table.Plural(f.Cells, "row"), p.Rows)
-		if often := p.bound.recipe.MostlyFar(f, p.Rows); often != "" {
-			line = often
+		line := p.bound.recipe.MostlyFar(f, p.Rows)
+		if line == "" {
+			line = p.bound.recipe.someFar(f, p.Rows)
 		}
 		lines = append(lines, line)
 	}
@@ -120,6 +137,9 @@ func (p *Report) Lines() []string {
 	}
 	for _, f := range p.Gaps {
 		lines = append(lines, p.bound.recipe.NewGaps(f, p.Rows))
+	}
+	for _, f := range p.Defaults {
+		lines = append(lines, f.Defaulted(p.Rows))
 	}
 	return lines
 }
@@ -158,6 +178,23 @@ func (r *Recipe) OtherZones(f Count, rows int) string {
 	return fmt.Sprintf("column %s: %s of %d with times %s; those seen in training %s. Check that they are the same clock", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows, here, there)
 }
 
+// someFar says that a column is far outside in some of so many rows: of dates and probabilities
+// what that means.
+func (r *Recipe) someFar(f Count, rows int) string {
+	what := fmt.Sprintf("column %s: %s of %d ", table.Quote(f.Column), table.Plural(f.Cells, "row"), rows)
+	for i := range r.Columns {
+		switch c := &r.Columns[i]; {
+		case c.Name != f.Column:
+		case c.Kind == Date && c.Dates.Order != table.ClockTime:
+			day := func(days float64) string { return dateText(c.Dates.Origin + 86400*days) }
+			return what + fmt.Sprintf("with a date outside those seen in training, %s to %s: what is said of them is an extrapolation. Fit again with cases of that time, or without the column", day(c.Low), day(c.High))
+		case c.Scaling != nil && c.Scaling.Bend == LogOdds:
+			return what + fmt.Sprintf("outside 0 to 1 or far outside the values seen in training, which are probabilities from %g to %g (log-odds)", c.Low, c.High)
+		}
+	}
+	return what + "far outside the values seen in training"
+}
+
 // MostlyFar says that a column is far outside in most of so many rows, so that it may have
 // another unit, and between which numbers training saw it; nothing if it is not. A single row
 // says nothing of the kind.
@@ -170,7 +207,11 @@ func (r *Recipe) MostlyFar(f Count, rows int) string {
 		which = fmt.Sprintf("most rows (%d of %d)", f.Cells, rows)
 	}
 	for i := range r.Columns {
-		if c := &r.Columns[i]; c.Name == f.Column && (c.Kind == Numeric || c.atStake()) { // of dates these are days
+		switch c := &r.Columns[i]; {
+		case c.Name != f.Column:
+		case c.Kind == Date:
+			return r.someFar(f, rows)
+		case c.Kind == Numeric || c.atStake():
 			seen = fmt.Sprintf(", which are from %g to %g", c.Low, c.High)
 		}
 	}

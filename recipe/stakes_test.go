@@ -47,3 +47,32 @@ func TestStakesFar(t *testing.T) {
 		}
 	}
 }
+
+// A date beyond those of training is unusual however near it is, and so is what is no probability where
+// log odds are taken.
+func TestBeyondTraining(t *testing.T) {
+	past := mustRead(t, "day,p,late\n2024-01-01,0.2,no\n2024-02-01,0.9,yes\n2024-03-01,0.4,no\n2024-03-31,0.6,yes\n", table.HeaderYes)
+	l, err := Learn(past, Options{Target: "late", Bends: map[string]Bend{"p": LogOdds}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	new := mustRead(t, "day,p\n2024-03-31,0.99\n2024-04-01,0.5\n2023-12-31,0.5\n2024-01-01,1.01\n2024-02-02,0.3\n2024-02-02,-0.01\n", table.HeaderYes)
+	_, report, err := l.Recipe.Apply(new)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]string{nil, {"day"}, {"day"}, {"p"}, nil, {"p"}} {
+		if !slices.Equal(report.Unusual[i], want) {
+			t.Errorf("row %d: %q, want %q", i, report.Unusual[i], want)
+		}
+	}
+	lines := strings.Join(report.Lines(), "\n")
+	for _, want := range []string{
+		`column "day": 2 rows of 6 with a date outside those seen in training, 2024-01-01 to 2024-03-31`,
+		`column "p": 2 rows of 6 outside 0 to 1 or far outside the values seen in training, which are probabilities from 0.2 to 0.9`,
+	} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("%s is not in\n%s", want, lines)
+		}
+	}
+}

@@ -171,6 +171,7 @@ func StakesOf(s *decision.Spec, t *table.Table, missing ...string) ([]decision.S
 	if err := s.CheckColumns(t.Columns()); err != nil {
 		return nil, err
 	}
-	stakes, err := s.Cases(t.Len(), t.Values(missing...))
-	return stakes, lossep.AtCase(t.Place, err)
+	values := t.Values(missing...)
+	stakes, err := s.Cases(t.Len(), values)
+	return stakes, lossep.AtCaseOf(t, s, values, err)
 }

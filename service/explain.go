@@ -84,6 +84,17 @@ func (n Naming) Way(w table.Way) string {
 	return n(name, value)
 }
 
+// Notes are what is to be said of a table, with the options that settle findings.
+func (n Naming) Notes(notes []string, findings table.Findings) []string {
+	said := slices.Clone(notes)
+	for i, plain := range findings.Texts() {
+		if k := slices.Index(said, plain); k >= 0 {
+			said[k] = findings[i].Said(n.Way)
+		}
+	}
+	return said
+}
+
 // Ways writes options that are given together.
 func (n Naming) Ways(all []table.Way) string {
 	texts := make([]string, len(all))
@@ -97,7 +108,7 @@ func (n Naming) Ways(all []table.Way) string {
 var optionOf = map[table.Option]string{
 	table.WayHeader: "header", table.WaySkip: "skip-lines", table.WaySeparator: "separator", table.WayDecimal: "decimal", table.WayEncoding: "encoding",
 	table.WayDates: "dates", table.WayMarkers: "missing-marker", table.WayImpute: "missing", table.WayCategorical: "categorical", table.WayOrdered: "ordered",
-	table.WayDrop: "drop", table.WayCosts: "use-cost-columns", table.WayID: "id", table.WayScaling: "scaling", table.WayTarget: "target", table.WayPositive: "positive",
+	table.WayDrop: "drop", table.WayTime: "time", table.WayCosts: "use-cost-columns", table.WayID: "id", table.WayScaling: "scaling", table.WayTarget: "target", table.WayPositive: "positive",
 	table.WayUnseen: "allow-unseen", table.WayLabelled: "skip-unlabelled",
 	table.WayBytes: "max-bytes", table.WayRows: "max-rows", table.WayCells: "max-cells", table.WayMemory: "max-memory",
 }

@@ -18,6 +18,7 @@ type Error struct {
 	Fix        string // what to do about it
 	Ways       []Way  // options any of which would settle it
 	Settle     []Way  // options that settle it together, if it takes more than the first of Ways
+	Choice     []Way  // options any of which was found to settle all there is, and nobody but the user can choose
 	Err        error  // underlying error, if there is one
 }
 
@@ -45,6 +46,7 @@ const (
 	WayOrdered     Option = "Ordered"
 	WaySkip        Option = "Skip"
 	WayDrop        Option = "Drop"
+	WayTime        Option = "Time" // of an audit
 	WayCosts       Option = "Costs"
 	WayID          Option = "ID"
 	WayScaling     Option = "Bends"

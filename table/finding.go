@@ -7,7 +7,7 @@ type Finding struct {
 	Column   string   `json:"column,omitempty"` // that it is about, if it is one
 	Rows     int      `json:"rows,omitempty"`   // that it is about, if they are counted
 	Text     string   `json:"message"`          // what is so, and what to do about it, in a sentence
-	Ways     []Way    `json:"-"`                // options that settle it
+	Ways     []Way    `json:"-"`                // options that settle it, each with what it says
 }
 
 // Severity is how much a finding matters.
@@ -26,7 +26,21 @@ type Findings []Finding
 // Texts are the sentences.
 func (f Findings) Texts() (texts []string) {
 	for i := range f {
-		texts = append(texts, f[i].Text)
+		texts = append(texts, f[i].Said(Way.String))
 	}
 	return texts
+}
+
+// Said is the sentence with the options that settle it as render writes them.
+func (f *Finding) Said(render func(Way) string) string {
+	text := f.Text
+	for k, w := range f.Ways {
+		if k == 0 {
+			text += "; "
+		} else {
+			text += ", "
+		}
+		text += w.Meaning + ": " + render(w)
+	}
+	return text
 }

@@ -10,9 +10,10 @@ import (
 // Problems are what is to be settled about one table, all of it at once.
 type Problems struct {
 	All []*Error
-	// Suggest are options that together settle all of them, if what they say is so. It is nil
-	// where nobody can tell.
+	// Suggest are options that together, and with one of each of Choices, settle all of them, if
+	// what they say is so. Both are nil where nobody can tell.
 	Suggest []Way
+	Choices [][]Way
 }
 
 // Add takes an error down; one that is not about a cell, a column or the table is returned.
@@ -99,5 +100,21 @@ func (p *Problems) Text(one func(Way) string, together func([]Way) string) strin
 	if p.Suggest != nil {
 		b.WriteString("\nCheck whether it is so, and settle all of it by: " + together(p.Suggest))
 	}
-	return b.String()
+	if p.Choices == nil {
+		return b.String()
+	}
+	choices := make([]string, len(p.Choices))
+	for k, ways := range p.Choices {
+		for j, w := range ways {
+			choices[k] += one(w)
+			if j < len(ways)-1 {
+				choices[k] += " or "
+			}
+		}
+	}
+	begin := "\nSettle all of it by a choice of: "
+	if p.Suggest != nil {
+		begin = "\nand by a choice of: "
+	}
+	return b.String() + begin + strings.Join(choices, "; ")
 }

@@ -131,6 +131,16 @@ func (t *Table) Without(skip string) (*Table, error) {
 	return t.Subset(rows), nil
 }
 
+// SureDecimal is the table as if its decimal separator had been given, and whether it was in doubt.
+func (t *Table) SureDecimal() (*Table, bool) {
+	if t.dialect.sure {
+		return t, false
+	}
+	sure := *t
+	sure.dialect.sure, sure.dialect.doubt = true, nil
+	return &sure, true
+}
+
 // skipped is the text without the lines that are no rows.
 func skipped(text io.Reader, skip string) (io.Reader, error) {
 	l, err := parseLines(skip)

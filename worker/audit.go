@@ -8,6 +8,7 @@ import (
 
 	"github.com/lossep/lossep/audit"
 	"github.com/lossep/lossep/report"
+	"github.com/lossep/lossep/service"
 )
 
 // audit measures what decisions on the rows of a table cost. The answer has the text of the
@@ -40,6 +41,7 @@ func (j *job) audit(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	result.Notes = service.Naming(keywords).Notes(result.Notes, a.Problem().Findings)
 	found := report.NewAudit(j.Origin, j.rows.Name(), a, result)
 	var text bytes.Buffer
 	if err := found.WriteText(&text); err != nil {

@@ -36,7 +36,7 @@ func (j *job) fit(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	described, model, err := j.keepWithFile(m, p.Notes, work)
+	described, model, err := j.keepWithFile(m, service.Naming(keywords).Notes(p.Notes, p.Findings), work)
 	return fitted{described, time.Since(j.start).Seconds()}, model, err
 }
 

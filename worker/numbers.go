@@ -56,7 +56,7 @@ func (j *job) fitNumbers(ctx context.Context) (any, []Tensor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d := j.keepNumbers(m, p.Notes, work)
+	d := j.keepNumbers(m, service.Naming(keywords).Notes(p.Notes, p.Findings), work)
 	d.Seconds = time.Since(j.start).Seconds()
 	return d, []Tensor{model}, nil
 }

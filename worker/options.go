@@ -66,6 +66,9 @@ func explain(err error) (text string, input bool) {
 		for _, e := range all.All {
 			short.All = append(short.All, inProgram(e))
 		}
+		for _, ways := range all.Choices {
+			short.Choices = append(short.Choices, inProgram(&table.Error{Ways: ways}).Ways)
+		}
 		return short.Text(service.Naming(keywords).Way, arguments), true
 	}
 	if rows := new(table.Error); errors.As(err, &rows) {

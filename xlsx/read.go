@@ -300,24 +300,52 @@ func (b *Book) Table(ctx context.Context, name string) (io.ReadCloser, error) {
 		}
 	}
 	part := b.sheets[at].part
-	from, to := maxColumns, 0
+	counts := make([]int, 0, 64) // of cells, by column
 	err := b.rows(part, func(_ int, cells []string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for j, cell := range cells {
-			if cell != "" {
-				from, to = min(from, j), max(to, j+1)
+			if cell == "" {
+				continue
 			}
+			for len(counts) <= j {
+				counts = append(counts, 0)
+			}
+			counts[j]++
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, b.damaged(err)
 	}
+	from, to := extent(counts)
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(tasks.Try(func() error { return b.write(w, part, from, to) })) }()
 	return r, nil
+}
+
+// extent is from which column to before which the table is, by how many cells each has. A single cell
+// beyond an empty column is a stray, and no column of it.
+func extent(counts []int) (from, to int) {
+	to = len(counts)
+	for to > 0 && counts[to-1] == 0 {
+		to--
+	}
+	for from < to && counts[from] == 0 {
+		from++
+	}
+	for to-from > 2 && counts[to-1] == 1 && counts[to-2] == 0 {
+		for to--; counts[to-1] == 0; {
+			to--
+		}
+	}
+	for to-from > 2 && counts[from] == 1 && counts[from+1] == 0 {
+		for from++; counts[from] == 0; {
+			from++
+		}
+	}
+	return from, to
 }
 
 var lines = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ") // for a row is a line
@@ -325,7 +353,6 @@ var lines = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ") // for a row 
 // write writes the columns from one to before another of a sheet as CSV.
 func (b *Book) write(w io.Writer, part string, from, to int) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	to = max(to, from)
 	record, line := make([]string, to-from), 1
 	records := csv.NewWriter(out)
 	err := b.rows(part, func(row int, cells []string) error {

@@ -218,3 +218,24 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// A single cell beyond an empty column is no column of the table.
+func TestExtent(t *testing.T) {
+	for _, c := range []struct {
+		counts   []int
+		from, to int
+	}{
+		{nil, 0, 0},
+		{[]int{0, 1, 0}, 1, 2},
+		{[]int{0, 5, 5, 0}, 1, 3},
+		{[]int{5, 5, 0, 0, 1}, 0, 2},
+		{[]int{5, 5, 0, 1, 0, 1}, 0, 2},
+		{[]int{1, 0, 5, 5}, 2, 4},
+		{[]int{5, 1}, 0, 2}, // beside others
+		{[]int{5, 0, 2}, 0, 3},
+	} {
+		if from, to := extent(c.counts); from != c.from || to != c.to {
+			t.Errorf("%v: %d to %d, want %d to %d", c.counts, from, to, c.from, c.to)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -76,7 +77,12 @@ func (r answering) kept(rd *recipe.Reader) (columns []service.RowColumn) {
 }
 
 // write writes rows of the fields, about so many, to a file or to standard output, once all of them are made.
-func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []service.Field, about int, each func(context.Context, service.Emit) error) error {
+func (r answering) write(c *cobra.Command, kept []service.RowColumn, fields []service.Field, about int, each func(context.Context, service.Emit) error) (err error) {
+	defer func() {
+		if err != nil && c.Context().Err() != nil {
+			fmt.Fprintln(c.ErrOrStderr(), "no row was written: that is done once all of them are there")
+		}
+	}()
 	if err := checkOutput("-o", r.Output, r.files...); err != nil {
 		return err
 	}

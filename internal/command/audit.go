@@ -120,6 +120,7 @@ out-of-sample: out-of-fold, or of a test set.`,
 		if err != nil {
 			return blame(err, "")
 		}
+		result.Notes = service.Naming(service.Flags).Notes(result.Notes, a.Problem().Findings)
 		found := report.NewAudit(report.Origin{MadeBy: auditSignature, Versions: versions()}, name, a, result)
 		found.Trees = auditOfTrees(result.Outcomes)
 		files, err := found.Files()

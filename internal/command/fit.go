@@ -143,14 +143,16 @@ func (p ofNumbers) described() []string {
 	if p.reason != "" {
 		lines = append(lines, "the outcome is fitted as a number, "+service.Naming(service.Flags).In(p.reason))
 	}
-	return append(append(lines, "costs "+p.Costs.String()), p.Notes...)
+	return append(append(lines, "costs "+p.Costs.String()), p.notes()...)
 }
+
+func (p ofNumbers) notes() []string { return service.Naming(service.Flags).Notes(p.Notes, p.Findings) }
 
 func (p ofNumbers) fit(ctx context.Context) (fittedModel, error) { return p.Fit(ctx) }
 
 func (p ofNumbers) report(m fittedModel, output string, seconds float64) any {
 	r := service.NewNumberReport(m.(*numbers.Model))
-	r.Notes, r.Seconds, r.Model = p.Notes, seconds, output
+	r.Notes, r.Seconds, r.Model = p.notes(), seconds, output
 	return r
 }
 
@@ -319,7 +321,7 @@ func newFitReport(p *lossep.Problem, m *lossep.Model, output string, seconds flo
 		Kernel:  m.Kernel().String(), Hyperparameters: make(map[string]float64), Entries: m.Recipe().Entries(),
 		Search: s.Search, LogEvidence: s.LogEvidence, Objective: s.Objective, Inducing: s.Inducing, Candidates: s.Candidates,
 		Sharpness: s.Sharpness, Prevalence: target.Prevalence, Population: target.Population,
-		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(p.Notes, s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,
+		Converged: s.Status.Converged, Sweeps: s.Status.Sweeps, Status: s.Status.Text, Notes: slices.Concat(service.Naming(service.Flags).Notes(p.Notes, p.Findings), s.Status.Notes), Leaks: p.Leaks, Codes: p.Codes,
 		Seconds: seconds, Model: output,
 	}
 	if target.Binary() {

@@ -30,6 +30,9 @@ func TestInterruptedWhileReading(t *testing.T) {
 		if got := run(ctx, strings.Fields(args), in, &out, &errs); got != 130 || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
 			t.Errorf("lossep %s: exit code %d, %q, %q", args, got, out.String(), errs.String())
 		}
+		if told := strings.Contains(errs.String(), "no row was written"); told != strings.Contains(args, model) {
+			t.Errorf("lossep %s: %q", args, errs.String())
+		}
 		_ = in.Close()
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,12 +25,18 @@ func settleLines(path string, skip *string, err error, again func() error) error
 	defer func() { *skip = given }()
 	all := new(table.Problems)
 	for range mostLines {
-		line := lineProblem(err)
-		if line == nil || path == "-" {
+		lines := lineProblems(err)
+		if lines == nil || path == "-" {
 			break
 		}
-		all.All, all.Suggest = append(all.All, line), append(all.Suggest, line.Ways[0])
-		*skip = strings.TrimPrefix(*skip+","+line.Ways[0].Value, ",")
+		for _, line := range lines {
+			w := line.Ways[0]
+			if w.Value == "last" && line.Line > 0 && slices.Contains(strings.Split(*skip, ","), w.Value) {
+				w.Value = strconv.Itoa(line.Line) // above the one that is left out already
+			}
+			all.All, all.Suggest = append(all.All, line), append(all.Suggest, w)
+			*skip = strings.TrimPrefix(*skip+","+w.Value, ",")
+		}
 		err = again()
 	}
 	var others *table.Problems
@@ -39,10 +47,12 @@ func settleLines(path string, skip *string, err error, again func() error) error
 	case err == nil && len(all.All) == 1:
 		return all.All[0]
 	case err == nil:
-	case errors.As(err, &others) && others.Suggest != nil:
-		all.All, all.Suggest = append(all.All, others.All...), append(all.Suggest, others.Suggest...)
+	case errors.As(err, &others) && (others.Suggest != nil || others.Choices != nil):
+		all.All, all.Suggest, all.Choices = append(all.All, others.All...), append(all.Suggest, others.Suggest...), others.Choices
 	case errors.As(err, &other) && others == nil && other.Settle != nil:
 		all.All, all.Suggest = append(all.All, other), append(all.Suggest, other.Settle...)
+	case errors.As(err, &other) && others == nil && other.Choice != nil:
+		all.All, all.Choices = append(all.All, other), [][]table.Way{other.Choice}
 	default:
 		if all.Suggest = nil; all.Add(err) != nil { // which may come of what was left out
 			return all.All[0]
@@ -52,14 +62,19 @@ func settleLines(path string, skip *string, err error, again func() error) error
 	return all.Err()
 }
 
-// lineProblem is an error about a line of a file that may be no row, nil if it is another.
-func lineProblem(err error) *table.Error {
-	var all *table.Problems
-	var one *table.Error
-	if errors.As(err, &all) || !errors.As(err, &one) || len(one.Ways) == 0 || one.Ways[0].Option != table.WaySkip {
+// lineProblems are the errors about lines of a file that may be no rows. What else is found with them
+// may come of these lines, from which the decimal separator was judged, too.
+func lineProblems(err error) (lines []*table.Error) {
+	all := new(table.Problems)
+	if all.Add(err) != nil {
 		return nil
 	}
-	return one
+	for _, e := range all.All {
+		if len(e.Ways) > 0 && e.Ways[0].Option == table.WaySkip {
+			lines = append(lines, e)
+		}
+	}
+	return lines
 }
 
 // lines is settleLines of new cases, which are read through without being answered.

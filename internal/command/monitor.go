@@ -71,7 +71,10 @@ those of --outcomes and --reference have to begin with the names of the columns,
 				t.Format.Skip = ""
 			}
 			tables[k], err = wholeTable(c, path, t)
-			if line := lineProblem(err); line != nil && k > 0 {
+			for _, line := range lineProblems(err) {
+				if k == 0 {
+					continue
+				}
 				line.Fix, line.Ways = "take it out of the file, or what is above it: --skip-lines is for the table of new cases", nil
 			}
 			if err != nil {

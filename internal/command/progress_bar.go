@@ -101,6 +101,10 @@ type progressBar struct {
 	first int // done before
 	since time.Time
 	width int // of the line that stands there
+
+	mu     sync.Mutex
+	ended  chan struct{}
+	ticked tasks.Group
 }
 
 func newProgressBar(what string, total, done int, errs io.Writer) *progressBar {
@@ -109,29 +113,60 @@ func newProgressBar(what string, total, done int, errs io.Writer) *progressBar {
 		p.to = raw(errs)
 	}
 	p.show(time.Now())
+	p.tick(5 * time.Second)
 	return p
+}
+
+// tick tells how long it has taken where nothing else shows that work goes on.
+func (p *progressBar) tick(every time.Duration) {
+	if p.to == nil {
+		return
+	}
+	p.ended = make(chan struct{})
+	p.ticked.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case now := <-tick.C:
+				p.show(now)
+			case <-p.ended:
+				return
+			}
+		}
+	})
 }
 
 // add counts one more part.
 func (p *progressBar) add() {
+	p.mu.Lock()
 	p.done++
+	p.mu.Unlock()
 	p.show(time.Now())
 }
 
 // show writes the line anew, over what is left of the one before.
 func (p *progressBar) show(now time.Time) {
 	const cells = 40
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	full := cells * p.done / max(p.total, 1)
 	line := fmt.Sprintf("%s [%s%s] %d/%d", p.what, strings.Repeat("=", full), strings.Repeat(" ", cells-full), p.done, p.total)
 	if n := p.done - p.first; n > 0 && p.done < p.total {
 		left := now.Sub(p.since) / time.Duration(n) * time.Duration(p.total-p.done)
 		line += fmt.Sprintf(", about %v left", max(left.Round(time.Second), time.Second))
+	} else if passed := now.Sub(p.since).Round(time.Second); n == 0 && passed > 0 {
+		line += fmt.Sprintf(", %v so far", passed)
 	}
 	p.write(line)
 }
 
 // clear takes the line away.
 func (p *progressBar) clear() {
+	if p.ended != nil {
+		close(p.ended)
+		p.ticked.Wait()
+	}
 	p.write("")
 	p.write("") // and the cursor back
 }

@@ -93,7 +93,10 @@ func (d *pastCases) cases(t *table.Table, most int) (_ *table.Table, err error) 
 
 // described says what is going to be fitted, and asks about numbers that may be codes.
 func described(p *lossep.Problem) []string {
-	lines := p.Describe()
+	lines := service.Naming(service.Flags).Notes(p.Describe(), p.Findings)
+	for k, line := range lines {
+		lines[k] = strings.ReplaceAll(line, "the option use-cost-columns", "--use-cost-columns")
+	}
 	if len(p.Codes) > 0 {
 		lines = append(lines, fmt.Sprintf("few different whole numbers, treated as numeric: %s; if they are codes, give --categorical %s",
 			strings.Join(p.Codes, ", "), service.ShellQuoted(strings.Join(p.Codes, ","))))

@@ -52,6 +52,9 @@ func (u unfinished[T]) finish(ctx context.Context, errs io.Writer, run func(ctx 
 		return nil
 	})
 	bar.clear()
+	if err != nil && done == 0 && ctx.Err() != nil {
+		fmt.Fprintf(errs, "none of %d %s was finished; the same command begins anew\n", u.total, u.what)
+	}
 	if err != nil && done > 0 && ctx.Err() != nil {
 		fmt.Fprintf(errs, "%d of %d %s are kept in %s; the same command goes on from them\n", done, u.total, u.what, u.folder.path)
 	}

@@ -1,8 +1,11 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,20 +63,32 @@ gets SIGHUP, without a request lost.`,
 		if err != nil {
 			return blame(err, "")
 		}
-		var more *table.Table
-		if len(args) > 1 {
-			if more, err = wholeTable(c, args[1], q.Table); err != nil {
-				return err
-			}
-		}
 		o := q.Model
-		if q.Forget != "" {
-			if o.Forget, err = wholeTable(c, q.Forget, q.Table); err != nil {
-				return err
-			}
-		}
 		o.MaxMemory, o.Progress = maxMemory(c), progress(c.ErrOrStderr())
-		next, err := m.Update(c.Context(), more, o)
+		var next *lossep.Model
+		update := func(ctx context.Context) error {
+			var more *table.Table
+			for k, path := range files {
+				t, err := wholeTable(c, path, q.Table)
+				if err != nil {
+					return err
+				}
+				if k == 0 && len(args) > 1 {
+					more = t
+				} else {
+					o.Forget = t
+				}
+			}
+			next, err = m.Update(ctx, more, o)
+			return err
+		}
+		if err = update(c.Context()); err != nil && c.Context().Err() == nil {
+			name := files[0]
+			if slices.Contains(files, "-") {
+				name = "-" // which is read but once
+			}
+			err = settleLines(name, &q.Table.Format.Skip, err, func() error { return rowsOnly(update) })
+		}
 		clearProgress(c.ErrOrStderr())
 		if err != nil {
 			return blame(err, "")
@@ -91,6 +106,16 @@ gets SIGHUP, without a request lost.`,
 		})
 	}
 	return c
+}
+
+// rowsOnly runs an update up to where its rows have been read, and nothing is left but to compute.
+func rowsOnly(update func(context.Context) error) error {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := update(ended); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }
 
 // updateReport is what update prints for programs.

@@ -80,6 +80,7 @@ def routing():
         ([0.2], {"fn": None, "fp": 1}, {}, "None is neither a number nor an expression"),
         ([0.2], {"a": 5, "b": 7}, {}, r"'a' needs a cost for each outcome, such as \{0: 0, 1: 5\}"),
         ([0.2], {"costs": BY_AMOUNT, "cieling": 9}, {}, r"unknown keys beside 'costs': \['cieling'\]"),
+        ([0.2], {"outcomes": [0, 2], "costs": BY_AMOUNT}, {}, r"the outcomes are \[0, 2\], and those of y are"),
         ([0.2], {"costs": 5}, {}, "'costs' is 5; give a dict"),
         ([0.2], {"a": {0: 1, "0": 2, 1: 3}, "b": {0: 1, 1: 2}}, {}, "there twice"),
         ([0.2], BY_AMOUNT, {}, 'depends on the column "amount", which is not given; .*cost_columns'),
@@ -417,3 +418,10 @@ def test_costs_that_are_not_known():
     saved = [found.best.mean() - np.minimum(p * fn, 1 - p).mean() for fn in grid]
     assert cost["worth"] == pytest.approx(np.mean(saved), abs=1e-6)
     assert lossep.decide(p, "fn=6,fp=1").uncertain is None
+
+
+def test_costs_as_in_a_file():
+    """A dict of the structure of a file of costs has its outcomes beside the costs."""
+    costs = {"accept": {0: 0, 1: 5}, "refuse": {0: 1, 1: 0}}
+    given = decide([0.1, 0.5], {"outcomes": [0, 1], "costs": costs})
+    np.testing.assert_array_equal(given.expected, decide([0.1, 0.5], costs).expected)
