@@ -29,6 +29,7 @@ func computing(t *testing.T) map[string]struct {
 		"/v1/models/{name}/decide":                   {rowsBody(t, rows, `"second_opinion":true,"calibrate":true,"utility":{"outcomes":["good","bad"],"costs":{"a":{"good":0,"bad":3},"b":{"good":1,"bad":0}}}`), all},
 		"/v1/models/{name}/curve":                    {rowsBody(t, rows, curveFields), all},
 		"/v1/models/{name}/value":                    {rowsBody(t, rows, `"ask":["age"],"labels":true`), all},
+		"/v1/models/{name}/distribution":             {"{" + demandRows + "}", all[:1]},
 		"/v1/models/{name}/outcomes":                 {`{"outcomes":[{"id":"a","outcome":"bad"}]}`, nil},
 		"/v1/explore/reactor":                        {`{"data":[1,2,-1],"threshold":1,"utility":[[1,0.1],[0.8,1]]}`, all[1:]},
 		"/v1/explore/classifier":                     {`{"x":[[-1],[1]],"labels":[0,1],"utility":[[1,0],[0.5,1]]}`, all},
@@ -47,11 +48,15 @@ func tensorText(name string, value int) string {
 // afterwards.
 func TestFaultsEndNothingButTheRequest(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	s := newServer(t, recording(t, t.TempDir()))
-	version := (*s.models.Load())["loans"].version()
+	recorded, ofNumbers := newServer(t, recording(t, t.TempDir())), demandServer(t)
+	version := (*recorded.models.Load())["loans"].version()
 	requests := computing(t)
-	for _, r := range s.operations() {
-		path := strings.NewReplacer("{name}", "loans", "{version}", version, "{$}", "").Replace(r.Path)
+	for _, r := range recorded.operations() {
+		s, name := recorded, "loans"
+		if strings.HasSuffix(r.Path, "/distribution") {
+			s, name = ofNumbers, "demand"
+		}
+		path := strings.NewReplacer("{name}", name, "{version}", version, "{$}", "").Replace(r.Path)
 		request, computes := requests[r.Path]
 		if !computes && r.Method == http.MethodPost {
 			t.Errorf("%s is not tried", r.Path)
