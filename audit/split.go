@@ -70,8 +70,12 @@ func (a *Audit) keepApart() error {
 			}
 		}
 	}
+	judgedBy := make(map[int]bool) // outcomes
 	for k := range a.splits[0] {
 		s := &a.splits[0][k]
+		for _, i := range s.Test {
+			judgedBy[a.outcome(i)] = true
+		}
 		if teachers != nil {
 			judged := make(map[int]bool)
 			for _, i := range s.Test {
@@ -91,6 +95,9 @@ func (a *Audit) keepApart() error {
 			return &lossep.InputError{What: "folds", Msg: fmt.Sprintf(
 				"the %d training rows of fold %d have only one outcome; use fewer folds, so that each has more training rows", len(s.Train), k+1)}
 		}
+	}
+	if !a.several() && len(judgedBy) < 2 { // nothing is found or missed, nor ranked
+		return &lossep.InputError{What: "test", Msg: "all cases that decisions are judged by have one outcome; give cases of both"}
 	}
 	return nil
 }

@@ -16,6 +16,12 @@ import (
 	"github.com/lossep/lossep/table"
 )
 
+// ofOne are visits of one outcome.
+func ofOne(t *testing.T) *table.Table {
+	all := strings.Split(visits(60, 2), "\n")
+	return tableOf(t, strings.Join(slices.DeleteFunc(all, func(line string) bool { return strings.HasSuffix(line, ",no") }), "\n"))
+}
+
 // visits are n cases, three to a patient, day by day, with probabilities of two models.
 func visits(n int, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -206,6 +212,7 @@ func TestBadSplits(t *testing.T) {
 		want string
 	}{
 		"time and test":     {Options{Time: "day", Test: tableOf(t, visits(9, 1))}, "exclude each other"},
+		"test of one":       {Options{Test: ofOne(t)}, "have one outcome"},
 		"repeats by time":   {Options{Time: "day", Repeats: 2}, "repeats"},
 		"no such group":     {Options{Fit: lossep.Options{Data: recipe.Options{Groups: "nobody"}}}, "no such column"},
 		"no such time":      {Options{Time: "sex"}, "neither a number nor a date"},
