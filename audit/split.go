@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +13,7 @@ import (
 )
 
 // split decides what each fold learns from and what it is judged by.
-func (a *Audit) split() error {
+func (a *Audit) split(ctx context.Context) error {
 	var err error
 	groups := a.opt.Fit.Data.Groups
 	if groups != "" {
@@ -47,6 +48,9 @@ func (a *Audit) split() error {
 		a.notes = append(a.notes, advise.Copies(a.groups)...)
 	}
 	for r := range a.opt.Repeats {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		rng := rand.New(rand.NewPCG(a.opt.Fit.Seed, uint64(r)))
 		folds, err := a.problem.Folds(a.groups, a.opt.Folds, rng)
 		if err != nil {

@@ -55,7 +55,7 @@ func visited(t *testing.T, o Options) (*Audit, *Result) {
 		o.Fit.Kernel, o.Fit.Fixed = testKernel, true
 		o.Fit.Data.Features = []string{"x"}
 	}
-	a, err := New(tableOf(t, visits(150, 1)), o)
+	a, err := New(t.Context(), tableOf(t, visits(150, 1)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestBadSplits(t *testing.T) {
 		"groups":            {Options{Fit: lossep.Options{Data: recipe.Options{Groups: "sex"}}, Folds: 3}, "groups"},
 	} {
 		c.o.Fit.Utility = costsOf(t, "fn=5,fp=1")
-		a, err := New(tableOf(t, visits(150, 1)), c.o)
+		a, err := New(t.Context(), tableOf(t, visits(150, 1)), c.o)
 		if err == nil {
 			_, err = a.Summarise(run(t, a))
 		}
@@ -247,7 +247,7 @@ func TestCopiesStayTogether(t *testing.T) {
 	}
 	o := Options{Folds: 5, Methods: []lossep.Method{lossep.EP}}
 	o.Fit = lossep.Options{Method: lossep.EP, Kernel: "rbf(variance=100, lengthscale=0.01)", Fixed: true, Utility: costsOf(t, "fn=1,fp=1")}
-	a, err := New(tableOf(t, b.String()), o)
+	a, err := New(t.Context(), tableOf(t, b.String()), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestLargeWeightsAreAskedAbout(t *testing.T) {
 		if o.Fit.Data.Groups == "" {
 			o.Fit.Data.Drop = []string{"patient"}
 		}
-		a, err := New(all, o)
+		a, err := New(t.Context(), all, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func TestFoldsDoNotDependOnOrder(t *testing.T) {
 	folds := func(lines []string, positive, groups string) (all []string) {
 		o := Options{Repeats: 2, Folds: 4}
 		o.Fit.Data = recipe.Options{Target: "class", Positive: positive, Groups: groups, Features: []string{"x", "good", "sex"}}
-		a, err := New(tableOf(t, strings.Join(lines, "\n")+"\n"), o)
+		a, err := New(t.Context(), tableOf(t, strings.Join(lines, "\n")+"\n"), o)
 		if err != nil {
 			t.Fatal(err)
 		}
